@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/digest.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/library.h"
+
+static struct {
+	__typeof__(&EVP_MD_CTX_new) ctx_new;
+	__typeof__(&EVP_MD_CTX_free) ctx_free;
+	__typeof__(&EVP_sha256) sha256;
+	__typeof__(&EVP_DigestInit_ex) init;
+	__typeof__(&EVP_DigestUpdate) update;
+	__typeof__(&EVP_DigestFinal_ex) final;
+} crypto;
+
+static const struct library_symbol symbols[] = {
+	{ "EVP_MD_CTX_new", &crypto.ctx_new },
+	{ "EVP_MD_CTX_free", &crypto.ctx_free },
+	{ "EVP_sha256", &crypto.sha256 },
+	{ "EVP_DigestInit_ex", &crypto.init },
+	{ "EVP_DigestUpdate", &crypto.update },
+	{ "EVP_DigestFinal_ex", &crypto.final },
+	{ NULL, NULL },
+};
+
+struct digester {
+	EVP_MD_CTX *ctx;
+};
+
+struct digester *digester_new(struct error *err)
+{
+	struct digester *digester;
+	EVP_MD_CTX *ctx;
+
+	if (library_open("libcrypto.so.3", symbols, err) < 0)
+		return NULL;
+	ctx = crypto.ctx_new();
+	if (!ctx || crypto.init(ctx, crypto.sha256(), NULL) != 1) {
+		crypto.ctx_free(ctx);
+		error_set(err, ERROR_FAILED, "libcrypto refuses SHA-256");
+		return NULL;
+	}
+	digester = mem_alloc(sizeof(*digester));
+	digester->ctx = ctx;
+	return digester;
+}
+
+void digester_free(struct digester *digester)
+{
+	if (!digester)
+		return;
+	crypto.ctx_free(digester->ctx);
+	free(digester);
+}
+
+void digester_add(struct digester *digester, const void *data, size_t len)
+{
+	crypto.update(digester->ctx, data, len);
+}
+
+void digester_add_text(struct digester *digester, const char *text)
+{
+	char len[24];
+	size_t n = strlen(text);
+
+	digester_add(digester, len,
+		     (size_t)snprintf(len, sizeof(len), "%zu:", n));
+	digester_add(digester, text, n);
+}
+
+int digester_add_file(struct digester *digester, int fd, const char *path,
+		      uint64_t *bytes, struct error *err)
+{
+	size_t size = 131072;
+	char *chunk = mem_alloc(size);
+	ssize_t n;
+
+	for (;;) {
+		n = read(fd, chunk, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		digester_add(digester, chunk, (size_t)n);
+		if (bytes)
+			*bytes += (uint64_t)n;
+	}
+	if (n < 0)
+		error_errno(err, "cannot read '%s'", path);
+	free(chunk);
+	return n < 0 ? -1 : 0;
+}
+
+void digester_end(struct digester *digester, struct digest *out)
+{
+	unsigned char raw[32];
+	unsigned len = 0;
+	size_t i;
+
+	crypto.final(digester->ctx, raw, &len);
+	for (i = 0; i < sizeof(raw); i++)
+		snprintf(out->hex + 2 * i, 3, "%02x", raw[i]);
+}
+
+int digest_bytes(const void *data, size_t len, struct digest *out,
+		 struct error *err)
+{
+	struct digester *digester = digester_new(err);
+
+	if (!digester)
+		return -1;
+	digester_add(digester, data, len);
+	digester_end(digester, out);
+	digester_free(digester);
+	return 0;
+}

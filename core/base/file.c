@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+
+char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
+		   struct error *err)
+{
+	struct buf buf = { 0 };
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0) {
+		error_errno(err, "cannot read '%s'", path);
+		return NULL;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		error_set(err, ERROR_FAILED, "'%s' is a directory", path);
+		return NULL;
+	}
+	if (S_ISREG(st.st_mode) && (size_t)st.st_size <= max)
+		buf_reserve(&buf, (size_t)st.st_size + 1);
+	for (;;) {
+		size_t room = buf.size - buf.len;
+
+		/* One byte more than allowed is enough to know. */
+		if (room < 4096 && buf.len + room < max + 2)
+			room = 4096;
+		if (room > max + 1 - buf.len)
+			room = max + 1 - buf.len;
+		n = read(fd, buf_reserve(&buf, room), room);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		buf.len += (size_t)n;
+		if (buf.len > max) {
+			error_set(err, ERROR_INVALID,
+				  "'%s' is larger than %zu bytes", path, max);
+			buf_done(&buf);
+			return NULL;
+		}
+	}
+	if (n < 0) {
+		error_errno(err, "cannot read '%s'", path);
+		buf_done(&buf);
+		return NULL;
+	}
+	*len = buf.len;
+	buf_reserve(&buf, 1);
+	buf.data[buf.len] = '\0';
+	return buf_take(&buf);
+}
+
+char *file_read(const char *path, size_t max, size_t *len, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *data;
+
+	if (fd < 0) {
+		error_errno(err, "cannot open '%s'", path);
+		return NULL;
+	}
+	data = file_read_fd(fd, path, max, len, err);
+	close(fd);
+	return data;
+}
+
+int fd_write(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int file_write(const char *path, const void *data, size_t len,
+	       struct error *err)
+{
+	char *beside = mem_printf("%s.XXXXXX", path);
+	int fd = mkostemp(beside, O_CLOEXEC);
+	int ret = -1;
+
+	if (fd < 0) {
+		error_errno(err, "cannot create '%s'", beside);
+		goto out;
+	}
+	if (fd_write(fd, data, len) < 0 || fsync(fd) < 0) {
+		error_errno(err, "cannot write '%s'", path);
+		unlink(beside);
+		goto out;
+	}
+	if (rename(beside, path) < 0) {
+		error_errno(err, "cannot write '%s'", path);
+		unlink(beside);
+		goto out;
+	}
+	ret = 0;
+out:
+	if (fd >= 0)
+		close(fd);
+	free(beside);
+	return ret;
+}
+
+int folder_make(const char *path, struct error *err)
+{
+	char *copy = mem_strdup(path);
+	struct stat st;
+	char *p;
+	int ret = -1;
+
+	for (p = copy + 1;; p++) {
+		char c = *p;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, 0700) < 0 && errno != EEXIST) {
+			/* A read-only parent that exists is no obstacle. */
+			int saved = errno;
+
+			if (stat(copy, &st) < 0 || !S_ISDIR(st.st_mode)) {
+				errno = saved;
+				error_errno(err, "cannot make directory '%s'",
+					    copy);
+				goto out;
+			}
+		}
+		*p = c;
+		if (!c)
+			break;
+	}
+	if (stat(copy, &st) < 0 || !S_ISDIR(st.st_mode)) {
+		errno = ENOTDIR;
+		error_errno(err, "cannot make directory '%s'", copy);
+		goto out;
+	}
+	ret = 0;
+out:
+	free(copy);
+	return ret;
+}
+
+static int remove_at(int parent, const char *name)
+{
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+	int ret = 0;
+
+	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -1;
+	fd = openat(parent, name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return -1;
+	}
+	while ((entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (remove_at(dirfd(dir), entry->d_name) < 0)
+			ret = -1;
+	}
+	closedir(dir);
+	if (ret == 0 && unlinkat(parent, name, AT_REMOVEDIR) < 0 &&
+	    errno != ENOENT)
+		ret = -1;
+	return ret;
+}
+
+int folder_remove(const char *path, struct error *err)
+{
+	if (remove_at(AT_FDCWD, path) < 0)
+		return error_errno(err, "cannot remove '%s'", path);
+	return 0;
+}
+
+char *path_join(const char *folder, const char *name)
+{
+	size_t n = strlen(folder);
+
+	if (name[0] == '/' || !n)
+		return mem_strdup(name);
+	return mem_printf("%s%s%s", folder, folder[n - 1] == '/' ? "" : "/",
+			  name);
+}
+
+char *path_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return mem_strdup(".");
+	if (slash == path)
+		return mem_strdup("/");
+	return mem_printf("%.*s", (int)(slash - path), path);
+}
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}

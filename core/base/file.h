@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths and whole files.  What we write is 0600, folders 0700. */
+#ifndef JOBRUN_FILE_H
+#define JOBRUN_FILE_H
+
+#include <stddef.h>
+
+#include "core/base/error.h"
+
+/*
+ * The whole file, followed by a NUL that is not counted.  Returns new, or
+ * NULL if it can't be read, is no regular file or pipe, or is larger than
+ * `max` bytes.
+ */
+char *file_read(const char *path, size_t max, size_t *len, struct error *err);
+char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
+		   struct error *err);
+
+/* Written beside, synced, then renamed: a reader sees the old or the new. */
+int file_write(const char *path, const void *data, size_t len,
+	       struct error *err);
+
+/* All of it, through short writes and EINTR.  Returns -1 with errno set. */
+int fd_write(int fd, const void *data, size_t len);
+
+/* The folder and those above it, 0700 each; there already is success. */
+int folder_make(const char *path, struct error *err);
+/* A folder and all below it, never following a link; gone is success. */
+int folder_remove(const char *path, struct error *err);
+
+/* Return new.  path_join: `name` alone if that is absolute. */
+char *path_join(const char *folder, const char *name);
+char *path_folder(const char *path); /* "a/b.yaml" gives "a", "b" gives "." */
+const char *path_base(const char *path); /* borrowed, into `path` */
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+
+char *json_canonical(const json_t *value)
+{
+	return json_dumps(value, JSON_SORT_KEYS | JSON_COMPACT |
+					 JSON_ENCODE_ANY);
+}
+
+static int add_bytes(const char *data, size_t len, void *out)
+{
+	buf_add(out, data, len);
+	return 0;
+}
+
+void json_print(const json_t *value, struct buf *out)
+{
+	json_dump_callback(value, add_bytes, out,
+			   JSON_INDENT(2) | JSON_ENCODE_ANY);
+	buf_putc(out, '\n');
+}
+
+json_t *json_read(const char *text, size_t len, const char *name,
+		  struct error *err)
+{
+	json_error_t why;
+	json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+
+	if (!value)
+		error_set(err, ERROR_FAILED, "%s:%d:%d: %s", name, why.line,
+			  why.column, why.text);
+	return value;
+}
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+	json_object_set_new_nocheck(object, key, value);
+}
+
+/* The length of the UTF-8 sequence at `p`, or 0 if there is no valid one. */
+static size_t utf8_len(const unsigned char *p)
+{
+	size_t n, i;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] >= 0xc2 && p[0] <= 0xdf)
+		n = 2;
+	else if (p[0] >= 0xe0 && p[0] <= 0xef)
+		n = 3;
+	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+		n = 4;
+	else
+		return 0;
+	for (i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+json_t *json_text(const char *text)
+{
+	struct buf clean = { 0 };
+	const unsigned char *p;
+	json_t *value;
+
+	if (!text)
+		return json_null();
+	value = json_string(text);
+	if (value)
+		return value;
+	for (p = (const unsigned char *)text; *p;) {
+		size_t n = utf8_len(p);
+
+		if (n)
+			buf_add(&clean, p, n);
+		else
+			buf_puts(&clean, "\xef\xbf\xbd");
+		p += n ? n : 1;
+	}
+	value = json_string(buf_text(&clean));
+	buf_done(&clean);
+	return value;
+}
+
+void json_put_text(json_t *object, const char *key, const char *text)
+{
+	json_put(object, key, json_text(text));
+}
+
+void json_put_int(json_t *object, const char *key, long long value)
+{
+	json_put(object, key, json_integer(value));
+}
+
+const char *json_get_text(const json_t *object, const char *key,
+			  const char *fallback)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : fallback;
+}
+
+long long json_get_int(const json_t *object, const char *key,
+		       long long fallback)
+{
+	json_t *value = json_object_get(object, key);
+
+	return json_is_integer(value) ? json_integer_value(value) : fallback;
+}

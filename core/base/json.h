@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The few things that we do with jansson in more than one place.  All JSON
+ * that is read or written goes through jansson.
+ */
+#ifndef JOBRUN_JSON_H
+#define JOBRUN_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+
+/* Keys sorted, no white space: equal values are equal bytes.  Returns new. */
+char *json_canonical(const json_t *value);
+
+/* Indented by two, keys in the order of their making, newline at the end. */
+void json_print(const json_t *value, struct buf *out);
+
+/* Returns new, or NULL; `name` is what the text is called in the error. */
+json_t *json_read(const char *text, size_t len, const char *name,
+		  struct error *err);
+
+/* Makes and sets, in one step; the key must be new to keep the order. */
+void json_put(json_t *object, const char *key, json_t *value); /* takes */
+/* NULL gives a JSON null; bytes that are no UTF-8 are replaced by U+FFFD. */
+void json_put_text(json_t *object, const char *key, const char *text);
+void json_put_int(json_t *object, const char *key, long long value);
+json_t *json_text(const char *text); /* as json_put_text; returns new */
+
+/* Borrowed, or `fallback` if there is none or it has another type. */
+const char *json_get_text(const json_t *object, const char *key,
+			  const char *fallback);
+long long json_get_int(const json_t *object, const char *key,
+		       long long fallback);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Large libraries are opened at their first use.  Linking libcrypto,
+ * libarchive and libcurl costs eight milliseconds of every start (relocation
+ * of some forty shared objects), which is more than `validate` takes in all.
+ * The functions keep the types of the library's own headers:
+ *
+ *	static struct {
+ *		__typeof__(&EVP_sha256) sha256;
+ *	} api;
+ *	static const struct library_symbol symbols[] = {
+ *		{ "EVP_sha256", &api.sha256 },
+ *		{ NULL, NULL },
+ *	};
+ *	if (library_open("libcrypto.so.3", symbols, err) < 0) ...
+ */
+#ifndef JOBRUN_LIBRARY_H
+#define JOBRUN_LIBRARY_H
+
+#include "core/base/error.h"
+
+struct library_symbol {
+	const char *name;
+	void *to; /* a pointer to a function pointer */
+};
+
+/*
+ * Opens a library for the life of the process and fills in the symbols, up
+ * to the row with no name.  Safe to call from several threads, and again.
+ */
+int library_open(const char *name, const struct library_symbol *symbols,
+		 struct error *err);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a job is.  `trainingInput` is AI Platform Training's v1 message, every
+ * field (https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs);
+ * the `jobrun:` block is everything that it had no word for.  The tables that
+ * fill these structs are in schema/; core knows no YAML.
+ */
+#ifndef JOBRUN_JOB_H
+#define JOBRUN_JOB_H
+
+#include <jansson.h>
+
+#include "core/base/alloc.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/message.h"
+
+enum scale_tier {
+	SCALE_TIER_UNSPECIFIED,
+	SCALE_TIER_BASIC,
+	SCALE_TIER_STANDARD_1,
+	SCALE_TIER_PREMIUM_1,
+	SCALE_TIER_BASIC_GPU,
+	SCALE_TIER_BASIC_TPU,
+	SCALE_TIER_CUSTOM,
+};
+
+struct accelerator_config {
+	struct message_head head;
+	long count;
+	const char *type; /* "TPU_V3", "NVIDIA_TESLA_T4" */
+};
+
+struct disk_config {
+	struct message_head head;
+	const char *boot_disk_type;
+	long boot_disk_size_gb;
+};
+
+struct replica_config {
+	struct message_head head;
+	struct accelerator_config accelerator_config;
+	const char *image_uri;
+	const char *tpu_tf_version;
+	struct disk_config disk_config;
+	struct strings container_command;
+	struct strings container_args;
+};
+
+struct parameter_spec {
+	struct message_head head;
+	const char *parameter_name;
+	int type; /* an index into its row's values */
+	double min_value;
+	double max_value;
+	struct strings categorical_values;
+	struct doubles discrete_values;
+	int scale_type;
+};
+
+struct hyperparameter_spec {
+	struct message_head head;
+	int goal;
+	struct messages params; /* of struct parameter_spec */
+	long max_trials;
+	long max_parallel_trials;
+	long max_failed_trials;
+	const char *metric_tag;
+	const char *resume_previous_job_id;
+	bool enable_trial_early_stopping;
+	int algorithm;
+};
+
+struct encryption_config {
+	struct message_head head;
+	const char *kms_key_name;
+};
+
+struct scheduling {
+	struct message_head head;
+	long max_running_time_s;
+	long max_wait_time_s;
+	long priority;
+};
+
+struct training_input {
+	struct message_head head;
+	int scale_tier; /* enum scale_tier */
+	const char *master_type;
+	const char *worker_type;
+	const char *parameter_server_type;
+	const char *evaluator_type;
+	long worker_count;
+	long parameter_server_count;
+	long evaluator_count;
+	struct strings package_uris;
+	const char *python_module;
+	struct strings args;
+	struct hyperparameter_spec hyperparameters;
+	const char *region;
+	const char *job_dir;
+	const char *runtime_version;
+	const char *python_version;
+	struct replica_config master_config;
+	struct replica_config worker_config;
+	struct replica_config parameter_server_config;
+	struct replica_config evaluator_config;
+	struct encryption_config encryption_config;
+	struct scheduling scheduling;
+	const char *network;
+	const char *service_account;
+	bool use_chief_in_tf_config;
+	bool enable_web_access;
+};
+
+struct secret {
+	struct message_head head;
+	const char *name; /* of the variable that the tasks see */
+	const char *env;  /* the variable to take it from, or NULL */
+	const char *file; /* the file to take it from, or NULL */
+};
+
+enum on_change {
+	ON_CHANGE_RERUN,
+	ON_CHANGE_FAIL,
+};
+
+struct jobrun_block {
+	struct message_head head;
+	const char *provider; /* the name of one, never NULL after loading */
+	const char *project;
+	const char *zone;
+	const char *source;	/* a directory, relative to the job's file */
+	struct strings command; /* instead of pythonModule */
+	struct strings setup;	/* a command, once per host, before it */
+	struct pairs env;
+	struct messages secrets; /* of struct secret */
+	long grace_s;		 /* from SIGTERM to SIGKILL */
+	int on_change;		 /* enum on_change */
+	/* One struct per provider that has fields of its own, in the order
+	 * of the registry; see job_block(). */
+	void **blocks;
+};
+
+struct job {
+	struct message_head head;
+	const char *job_id; /* never NULL after loading */
+	struct pairs labels;
+	const char *etag;
+	struct training_input training_input;
+	struct jobrun_block jobrun;
+
+	/* Not from a key of the file: */
+	struct arena *mem;  /* owns all of the above, and the job itself */
+	const char *file;   /* "jobs/a.yaml", or "-" */
+	const char *folder; /* where relative paths in it start */
+	const struct message *message;		/* the table it was filled by */
+	const struct message *training_message; /* of training_input */
+	struct digest digest; /* set by job_digest(), else "" */
+	struct digest source_digest; /* of `source`, or "" */
+	size_t source_files;
+	uint64_t source_bytes;
+};
+
+void job_free(struct job *job); /* its arena, and so the job */
+
+/* The `jobrun: NAME:` block of the provider at `index` of the registry, or
+ * NULL if that provider has no fields of its own. */
+const void *job_block(const struct job *job, size_t index);
+
+/*
+ * Fills in the digests: SHA-256 over the canonical JSON of the effective job
+ * (defaults filled in), the contents of `source` and of local packages.
+ * Reads files, so costs grow with the bytes below `source`.
+ */
+int job_digest(struct job *job, struct error *err);
+
+/* The path of `name` as the file means it: relative to the file's folder.
+ * Lives in the job's arena. */
+const char *job_path(const struct job *job, const char *name);
+
+/* The program's name as the service knew its master: "chief" or "master"
+ * (custom containers have a master unless useChiefInTfConfig says chief;
+ * runtime versions from 2.1 on have a chief: AI Platform's release notes). */
+const char *job_master_name(const struct job *job);
+
+/* True if a type of worker is a Cloud TPU ("cloud_tpu"). */
+bool job_uses_tpu(const struct job *job);
+
+#endif

@@ -92,11 +92,11 @@ def image_set(count, seed):
     label = label[mine]
     turn, scale, left, up, light = pose[mine].unbind(1)
 
-    turn = (turn - .5) * math.radians(50)
-    scale = .6 + .5 * scale
+    turn = (turn - .5) * math.radians(30)
+    scale = .75 + .45 * scale
     axis = torch.linspace(-1, 1, SIZE)
-    x = axis.view(1, 1, SIZE) - (left - .5)
-    y = axis.view(1, SIZE, 1) - (up - .5)
+    x = axis.view(1, 1, SIZE) - .8 * (left - .5)
+    y = axis.view(1, SIZE, 1) - .8 * (up - .5)
     u = (x * turn.cos() + y * turn.sin()) / scale
     v = (y * turn.cos() - x * turn.sin()) / scale
 
@@ -107,12 +107,12 @@ def image_set(count, seed):
                                   torch.maximum(a.abs(), b.abs())).float()
     dice.manual_seed(seed + 1000 * (RANK + 1))
     noise = torch.randn(image.shape, generator=dice)
-    return ((.6 + .4 * light) * image + .5 * noise).unsqueeze(1), label
+    return ((.6 + .4 * light) * image + .3 * noise).unsqueeze(1), label
 
 
 def make_net():
     return nn.Sequential(
-        nn.Conv2d(1, 16, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(1, 16, 5, padding=2, stride=2), nn.ReLU(),
         nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(32, 32, 3, padding=1), nn.ReLU(),
         nn.Flatten(), nn.Linear(32 * (SIZE // 4) ** 2, 64), nn.ReLU(),
@@ -172,7 +172,7 @@ def train(args):
     torch.manual_seed(args.seed)
     net = make_net()
     ddp = DistributedDataParallel(net)
-    optimizer = torch.optim.SGD(ddp.parameters(), lr=args.lr, momentum=.9)
+    optimizer = torch.optim.Adam(ddp.parameters(), lr=args.lr)
     path = os.path.join(args.model_dir, "model.pt")
     best = -1.0
     for epoch in range(1, args.epochs + 1):
@@ -207,9 +207,9 @@ def parse_args():
     parser = argparse.ArgumentParser(
         formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--epochs", type=count, default=5, help="passes")
-    parser.add_argument("--batch-size", type=count, default=32,
+    parser.add_argument("--batch-size", type=count, default=40,
                         help="images per step and process")
-    parser.add_argument("--lr", type=positive(float), default=.05,
+    parser.add_argument("--lr", type=positive(float), default=.003,
                         help="learning rate")
     parser.add_argument("--seed", type=int, default=1,
                         help="of images, weights and order")

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does what a plan says: what can run at the same time does, up to a bound;
+ * an action starts when those before it have succeeded; the first hard
+ * failure starts no more, and what is under way is finished.  A run is
+ * started and then waited for to its end, unless detached.
+ *
+ * Provider calls are made from threads of the executor's own; everything
+ * else, the callbacks too, happens in the loop's thread.
+ */
+#ifndef JOBRUN_EXECUTOR_H
+#define JOBRUN_EXECUTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/error.h"
+#include "core/base/loop.h"
+#include "core/plan/plan.h"
+
+struct executor;
+
+enum action_phase {
+	PHASE_WAITING, /* for those before it */
+	PHASE_CALLING, /* the provider */
+	PHASE_RETRYING,
+	PHASE_FOLLOWING, /* created; until it is as wanted, or ended */
+	PHASE_DONE,
+	PHASE_FAILED,  /* `err` says why */
+	PHASE_SKIPPED, /* never started, because another failed */
+};
+
+struct executor_options {
+	size_t parallel; /* calls at once; 0: 16 */
+	bool detach;	 /* a run is done when it is started */
+	int tries;	 /* of a call that may be tried again; 0: 5 */
+	/* An open context for each provider of the plan. */
+	void *(*context)(void *arg, const struct provider *provider);
+	/* A phase was entered.  `status` is the run's, once it is DONE. */
+	void (*phase)(void *arg, const struct action *action,
+		      enum action_phase phase, const struct run_status *status,
+		      const struct error *err);
+	void *arg;
+};
+
+/* Borrows plan, loop and options for its life. */
+struct executor *executor_new(const struct plan *plan, struct loop *loop,
+			      const struct executor_options *options,
+			      struct error *err);
+/* Waits for the calls under way. */
+void executor_free(struct executor *executor);
+
+/* Starts; the loop does the rest and is stopped when all is done. */
+int executor_start(struct executor *executor, struct error *err);
+
+/*
+ * Starts nothing more and asks the runs that are followed to end, the second
+ * time (`now`) without their grace.  The loop goes on until they have ended.
+ */
+void executor_cancel(struct executor *executor, bool now);
+
+/* After the loop: 0 if every action was done and every run succeeded; else
+ * -1 with the first error. */
+int executor_result(const struct executor *executor, struct error *err);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A plan is the ordered list of actions between what jobs desire and what
+ * was observed.  Making one changes nothing outside this process, and two
+ * plans of the same state are equal to the byte.
+ */
+#ifndef JOBRUN_PLAN_H
+#define JOBRUN_PLAN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/provider.h"
+
+struct plan; /* opaque, see plan.c */
+
+enum action_type {
+	ACTION_NOOP,
+	ACTION_CREATE,
+	ACTION_UPDATE,
+	ACTION_REPLACE,
+	ACTION_DELETE,
+	ACTION_RUN,
+	ACTION_TYPE_COUNT,
+};
+
+struct change {
+	const char *path; /* "tasks.worker", "env.OMP_NUM_THREADS" */
+	json_t *before;	  /* NULL: was not there */
+	json_t *after;	  /* NULL: is not there any more */
+	bool forces;	  /* this one makes it a replacement */
+};
+
+struct action {
+	const char *id; /* "JOBID/KIND/NAME", unique in the plan */
+	enum action_type type;
+	const struct plan_job *job;
+	const struct resource *want; /* NULL: to be deleted */
+	const struct resource *have; /* NULL: does not exist */
+	const char *reason;	     /* one line */
+	const struct change *changes; /* in the order of their paths */
+	size_t change_count;
+	const struct action **needs; /* those that come before it */
+	size_t need_count;
+	/* A run that is under way as the file says: apply follows it. */
+	bool follow;
+};
+
+struct plan_job {
+	const struct job *job;
+	const struct provider *provider;
+	const struct resources *desired; /* its notes and what is missing */
+	const struct action **actions;	 /* in the order of doing */
+	size_t action_count;
+};
+
+struct plan_options {
+	bool rerun; /* run again what ended with the same digest */
+};
+
+struct plan *plan_new(void);
+void plan_free(struct plan *plan);
+
+/*
+ * Adds the actions of one job.  `desired` and `observed` (one for each
+ * desired resource, in its order) are borrowed and must live as long as the
+ * plan.  Fails if the desired resources form a cycle, and names it; or if
+ * the job says `onChange: fail` and changed while its run is under way.
+ */
+int plan_add(struct plan *plan, const struct provider *provider,
+	     const struct job *job, const struct resources *desired,
+	     const struct resource *observed,
+	     const struct plan_options *options, struct error *err);
+
+size_t plan_job_count(const struct plan *plan);
+const struct plan_job *plan_job_at(const struct plan *plan, size_t i);
+/* All actions of all jobs; borrowed. */
+size_t plan_count(const struct plan *plan);
+const struct action *plan_at(const struct plan *plan, size_t i);
+/* How many actions are of that type. */
+size_t plan_total(const struct plan *plan, enum action_type type);
+/* True if nothing is to be done. */
+bool plan_is_empty(const struct plan *plan);
+
+const char *action_type_name(enum action_type type); /* "replace" */
+
+/* core/plan/render.c */
+struct plan_style {
+	bool color;
+	int width; /* columns; 0: no limit */
+};
+
+void plan_render_text(const struct plan *plan, const struct plan_style *style,
+		      struct buf *out);
+/* {"formatVersion": 1, "jobs": [...], "summary": {...}}; returns new. */
+json_t *plan_json(const struct plan *plan);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A provider is a place where jobs run: a table of kinds of resources, and
+ * one function that says which resources a job wants there.  Comparing,
+ * ordering, parallelism, retries and rendering are core's, for all of them.
+ *
+ * To add provider `foo`:
+ *  1. providers/foo/foo.h and foo.c: its kinds, its `desire`, its fields
+ *     (a struct message, if it has a `jobrun: foo:` block);
+ *  2. one line in providers/registry.c;
+ *  3. tests/unit/test_foo.c, and an example with its README.
+ */
+#ifndef JOBRUN_PROVIDER_H
+#define JOBRUN_PROVIDER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/error.h"
+#include "core/catalogue.h"
+#include "core/job.h"
+#include "core/run/state.h"
+
+struct kind;
+struct store;
+
+/* How a run stands. */
+struct run_status {
+	enum run_state state;
+	int attempt;
+	struct digest digest; /* of the job that it ran */
+	int exit_code;	      /* -1: none yet */
+	char error[512];      /* why it failed, or "" */
+};
+
+/* Something that exists, or should, at a provider. */
+struct resource {
+	const struct kind *kind;
+	const char *name;     /* unique within its kind */
+	const struct job *job; /* whose it is, or NULL if that is not known */
+	json_t *properties;   /* an object: what is compared and shown */
+	/* Those that must exist before it. */
+	const struct resource **needs;
+	size_t need_count;
+	/* The call that makes it, as plans show it: {"method", "url",
+	 * "body"}; NULL if it takes none. */
+	json_t *request;
+
+	/* Filled in by `read` only: */
+	bool exists;
+	struct run_status run; /* of a kind with KIND_RUN */
+};
+
+/* What a job wants. */
+struct resources {
+	struct arena *mem; /* owns the resources and their strings */
+	struct resource **items;
+	size_t count;
+	/* What the file does not say and a run would need ("what is to run:
+	 * set trainingInput.pythonModule or jobrun.command"): it can be
+	 * planned, but not applied. */
+	const char **missing;
+	size_t missing_count;
+	/* What a reader of the plan should know: "image is not used here". */
+	const char **notes;
+	size_t note_count;
+};
+
+struct resources *resources_new(void);
+void resources_free(struct resources *all);
+/* Returns a resource without properties, owned by `all`. */
+struct resource *resources_add(struct resources *all, const struct kind *kind,
+			       const char *name, const struct job *job);
+void resource_needs(struct resources *all, struct resource *later,
+		    const struct resource *before);
+void resources_miss(struct resources *all, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void resources_note(struct resources *all, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* What a provider may use; lives as long as its context. */
+struct provider_env {
+	struct store *store;		   /* NULL: nothing is remembered */
+	const struct catalogue *catalogue;
+};
+
+enum wait_state {
+	WAIT_PENDING, /* ask again */
+	WAIT_DONE,    /* it is as wanted; for a run: it ended, see its status */
+};
+
+enum kind_flag {
+	KIND_RUN = 1 << 0,    /* a run of a job: started, followed, ended */
+	KIND_BILLED = 1 << 1, /* costs money while it exists */
+};
+
+/*
+ * Calls may block (the executor makes them from threads of its own, several
+ * at once for different resources) and classify their errors: retried are
+ * ERROR_TRY_AGAIN and ERROR_UNREACHABLE, nothing else.
+ */
+struct kind {
+	const char *name; /* "tpu-node", in plans and messages */
+	unsigned flags;
+	const char *const *replace_on; /* properties that cannot change in
+					* place, up to NULL */
+	int poll_ms; /* from one `wait` to the next; 0: one second */
+
+	/* Leaves `found->exists` false if it is not there: that is no error.
+	 * Sets exists, properties (new) and, for a run, its status. */
+	int (*read)(void *ctx, const struct resource *want,
+		    struct resource *found, struct error *err);
+	/* Adopts what an earlier, killed try has left.  For a run: starts
+	 * it, and returns when it is on its way. */
+	int (*create)(void *ctx, const struct resource *want,
+		      struct error *err);
+	/* NULL: every change is a replacement. */
+	int (*update)(void *ctx, const struct resource *want,
+		      struct error *err);
+	/* Gone already is success.  For a run: forgets it, logs included. */
+	int (*delete)(void *ctx, const struct resource *have,
+		      struct error *err);
+	/* Looks once, never sleeps.  NULL: done when created. */
+	int (*wait)(void *ctx, const struct resource *have,
+		    enum wait_state *state, struct error *err);
+
+	/* For runs only: */
+	/* Asks it to end; `now` without the grace.  Ended is success. */
+	int (*cancel)(void *ctx, const struct resource *have, bool now,
+		      struct error *err);
+	/* A descriptor that is readable when `wait` is worth asking; the
+	 * caller closes it.  NULL: it is asked every `poll_ms`. */
+	int (*watch)(void *ctx, const struct resource *have, int *fd,
+		     struct error *err);
+};
+
+struct provider {
+	const char *name;    /* as jobrun.provider has it */
+	const char *summary; /* one line, for help */
+	const struct kind *const *kinds; /* up to NULL; a run's is the last */
+	const struct message *block;	 /* its fields, or NULL */
+	bool asks; /* apply needs a yes: it costs or changes something that
+		    * others see */
+
+	/* What should exist for this job; no I/O. */
+	int (*desire)(const struct job *job, const struct provider_env *env,
+		      struct resources *out, struct error *err);
+	/* The `ctx` of its kinds, or NULL with `err` set. */
+	void *(*open)(const struct provider_env *env, struct error *err);
+	void (*close)(void *ctx);
+};
+
+/* The kind with KIND_RUN. */
+const struct kind *provider_run_kind(const struct provider *provider);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What this machine remembers: runs, their tasks, leased ports, in SQLite;
+ * and a folder per run for its raw logs and what else belongs to it.
+ *
+ *	$JOBRUN_STATE_DIR, else $XDG_STATE_HOME/jobrun, else
+ *	~/.local/state/jobrun		0700
+ *	  jobrun.db			SQLite
+ *	  runs/JOBID.ATTEMPT/		the folder of a run
+ *
+ * Any number of processes may use a store at once; each call is one
+ * transaction.  A call waits for another process's lock for some seconds and
+ * then fails with ERROR_TRY_AGAIN.  One `struct store` may be used by
+ * several threads.
+ */
+#ifndef JOBRUN_STORE_H
+#define JOBRUN_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "core/run/state.h"
+
+struct store;
+
+struct run_record {
+	const char *job_id;
+	int attempt;	      /* 1, 2 ... of this job */
+	const char *provider; /* name */
+	const char *digest;   /* of the job, 64 hex digits */
+	enum run_state state;
+	int64_t create_time_ms; /* since 1970 */
+	int64_t start_time_ms;	/* 0: not yet */
+	int64_t end_time_ms;	/* 0: not yet */
+	int exit_code;		/* -1: none yet */
+	const char *error;	/* why it failed, or NULL */
+	const char *host;	/* the machine whose process owns it */
+	const char *properties; /* JSON: the run as it was planned */
+};
+
+struct task_record {
+	const char *type; /* master, worker, ps, evaluator */
+	int index;
+	enum run_state state;
+	int exit_code;	    /* -1: none; 128 + n after signal n */
+	int signal;	    /* 0: none */
+	const char *host;   /* where it runs */
+	int64_t pid;	    /* 0: not started */
+	int64_t start_time_ms;
+	int64_t end_time_ms;
+	uint64_t lost_bytes; /* of its output, for want of disk space */
+};
+
+struct run_list {
+	size_t count;
+	struct run_record *items;
+};
+
+struct task_list {
+	size_t count;
+	struct task_record *items;
+};
+
+/* Makes the store if it is not there.  Fails with ERROR_TRY_AGAIN if another
+ * process holds it for too long, and says so if a newer jobrun made it. */
+struct store *store_open(struct error *err);
+void store_close(struct store *store);
+const char *store_folder(const struct store *store); /* borrowed */
+
+/*
+ * A new run in state QUEUED: chooses the attempt, makes the folder, and fills
+ * in `attempt`, `create_time_ms` and `host` of `run`.
+ */
+int store_run_add(struct store *store, struct run_record *run,
+		  struct error *err);
+
+/* The newest attempt if `attempt` is 0.  Strings live in `mem`.  Returns 1
+ * if there is none. */
+int store_run_get(struct store *store, const char *job_id, int attempt,
+		  struct arena *mem, struct run_record *out,
+		  struct error *err);
+
+/* The newest run of each job (or all runs), newest first. */
+int store_run_list(struct store *store, bool all_attempts, struct arena *mem,
+		   struct run_list *out, struct error *err);
+
+/*
+ * Writes state, times, exit code and error of a run.  A final state stays:
+ * writing over one is ignored, so that of two that saw the end the first
+ * is believed.
+ */
+int store_run_put(struct store *store, const struct run_record *run,
+		  struct error *err);
+
+/* Writes all of a task's record, the first time and later. */
+int store_task_put(struct store *store, const struct run_record *run,
+		   const struct task_record *task, struct error *err);
+/* In the order of their first writing. */
+int store_task_list(struct store *store, const struct run_record *run,
+		    struct arena *mem, struct task_list *out,
+		    struct error *err);
+
+/* Forgets the run, its tasks and ports, and removes its folder. */
+int store_run_delete(struct store *store, const struct run_record *run,
+		     struct error *err);
+
+/*
+ * Leases `count` TCP ports on the loopback address to a run: the lowest from
+ * `first` up that no live run has leased and that can be bound now.  They are
+ * given back when the run's final state is written.  With `run` NULL it only
+ * looks: what a run started now would get.
+ */
+int store_ports_lease(struct store *store, const struct run_record *run,
+		      int first, size_t count, int *ports, struct error *err);
+
+/* The folder of a run: "…/runs/JOBID.ATTEMPT".  Returns new. */
+char *store_run_folder(const struct store *store, const char *job_id,
+		       int attempt);
+
+#endif

@@ -20,7 +20,9 @@
 #include "core/base/error.h"
 #include "core/catalogue.h"
 #include "core/job.h"
+#include "core/run/environment.h"
 #include "core/run/state.h"
+#include "core/run/topology.h"
 
 struct kind;
 struct store;
@@ -160,6 +162,12 @@ struct provider {
 	/* What should exist for this job; no I/O. */
 	int (*desire)(const struct job *job, const struct provider_env *env,
 		      struct resources *out, struct error *err);
+	/* What a task of the job will see in its environment, or saw in that
+	 * of its run, but for the values of secrets and what it inherits.
+	 * NULL: it can't be known here. */
+	int (*environment)(void *ctx, const struct job *job,
+			   enum task_type type, int index,
+			   struct environment *out, struct error *err);
 	/* The `ctx` of its kinds, or NULL with `err` set. */
 	void *(*open)(const struct provider_env *env, struct error *err);
 	void (*close)(void *ctx);

@@ -176,6 +176,9 @@ def train(args):
     path = os.path.join(args.model_dir, "model.pt")
     best = -1.0
     for epoch in range(1, args.epochs + 1):
+        for group in optimizer.param_groups:
+            # Smaller steps towards the end settle down in the minimum.
+            group["lr"] = args.lr * (1 - (epoch - 1) / args.epochs)
         train_epoch(ddp, optimizer, images, labels, epoch, args)
         if RANK == 0:
             say(f"Epoch {epoch} train end {now()}")

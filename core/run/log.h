@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The output of tasks: written by the process that owns a run, read by any
+ * number of others at the same time, while it is written or years later.
+ * Writer and readers share nothing but files, so that a slow terminal never
+ * holds up a trainer.  In the folder of a run, for each task:
+ *
+ *	logs/worker-1.stdout	what it wrote, byte for byte
+ *	logs/worker-1.stderr
+ *	logs/worker-1.index	when: one record of 16 bytes per piece
+ *				{ int64 time_ms; uint32 len; uint32 kind }
+ *				in the machine's byte order, appended after
+ *				the piece itself
+ *
+ * A line is what ends in '\n', or what is left at the end of a stream.  It
+ * has the time of its first byte.  Lines are never torn, lost or reordered
+ * within a stream; those of several tasks are merged by time.
+ */
+#ifndef JOBRUN_LOG_H
+#define JOBRUN_LOG_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+
+enum log_stream {
+	LOG_STDOUT,
+	LOG_STDERR,
+};
+
+/* Writing: one per task. */
+struct log_writer;
+
+/* Makes `folder`/logs if needed, and empty files in it. */
+struct log_writer *log_writer_open(const char *folder, const char *type,
+				   int index, struct error *err);
+/*
+ * Adds a piece as it came from the task.  Where the disk is full the piece is
+ * counted as lost and noted in the index as soon as that is possible: the
+ * task never notices.
+ */
+void log_writer_add(struct log_writer *writer, enum log_stream stream,
+		    const void *data, size_t len, int64_t time_ms);
+uint64_t log_writer_lost(const struct log_writer *writer); /* bytes */
+void log_writer_close(struct log_writer *writer); /* NULL does nothing */
+
+/* Reading: one for all tasks of a run that are wanted. */
+struct log_source {
+	const char *type;
+	int index;
+	int ordinal;	  /* its place in the run's list of tasks */
+	const char *host; /* the address that its lines show */
+};
+
+struct log_filter {
+	const regex_t *grep; /* NULL: all lines */
+	int64_t since_ms;    /* 0: from the start */
+	size_t tail;	     /* the last so many lines of what is there when
+			      * reading starts; SIZE_MAX: all */
+};
+
+struct log_line {
+	const struct log_source *source;
+	enum log_stream stream;
+	int64_t time_ms;
+	const char *text; /* without its '\n'; may hold any bytes */
+	size_t len;
+	uint64_t lost; /* not 0: so many bytes were lost here; no text */
+};
+
+typedef void log_sink(void *arg, const struct log_line *line);
+
+struct log_reader;
+
+/* Borrows sources and filter.  Tasks that have written nothing yet are no
+ * error: they are looked for again at each step. */
+struct log_reader *log_reader_open(const char *folder,
+				   const struct log_source *sources,
+				   size_t count,
+				   const struct log_filter *filter,
+				   struct error *err);
+void log_reader_close(struct log_reader *reader);
+
+/*
+ * Gives every line that is complete and was not given yet to the sink, the
+ * oldest first.  With `ended`, the run is over: what is left without a
+ * newline is given too.  Reads only what is new.
+ */
+int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
+		    void *arg, struct error *err);
+
+/* A descriptor that is readable when a step may find something new (inotify
+ * on the folder).  Borrowed.  -1 with `err` set if there is none to be had. */
+int log_reader_watch(struct log_reader *reader, struct error *err);
+
+/* The last `count` lines that a task wrote to a stream, as text with newlines
+ * ("" if there are none); for error messages.  Reads only the end. */
+int log_last_lines(const char *folder, const char *type, int index,
+		   enum log_stream stream, size_t count, struct buf *out,
+		   struct error *err);
+
+/*
+ * Appends a line as PyTorch/XLA's launcher printed it:
+ *	2020-08-06 02:38:57 10.164.0.109 [1] Training Device=…
+ * Of a line that was rewritten by '\r' the last state is shown, as a terminal
+ * would.  `color` (0: none) is that of the "[1]"; see log_color().
+ */
+void log_line_format(const struct log_line *line, bool color, struct buf *out);
+
+#endif

@@ -51,6 +51,7 @@ struct apply {
 	struct shown *shown;
 	size_t shown_count;
 	int interrupts;
+	int status; /* of the runs that ended badly, which was said */
 	bool detach;
 	bool told_closed;
 };
@@ -87,7 +88,9 @@ static void show_run(struct apply *apply, const struct action *action)
 	if (!is_run(action) || find_shown(apply, action))
 		return;
 	mem = arena_new();
-	if (session_run(session, action->want->name, 0, mem, &run, &err) < 0)
+	/* While a run is replaced, the one that ends is not shown. */
+	if (session_run(session, action->want->name, 0, mem, &run, &err) < 0 ||
+	    strcmp(run.digest, action->want->job->digest.hex) != 0)
 		goto out;
 	app_say(apply->app, "%s: attempt %d %s", run.job_id, run.attempt,
 		action->follow ? "is followed" : "started");
@@ -99,9 +102,9 @@ static void show_run(struct apply *apply, const struct action *action)
 		follow_close(follow);
 		follow = NULL;
 	}
-out:
 	apply->shown[apply->shown_count++] =
 		(struct shown){ .action = action, .follow = follow };
+out:
 	arena_free(mem);
 }
 
@@ -120,8 +123,11 @@ static void end_run(struct apply *apply, const struct action *action)
 	}
 	if (session_run(&apply->session, action->want->name, 0, mem, &run,
 			&err) == 0 &&
-	    run_state_is_final(run.state))
+	    run_state_is_final(run.state)) {
 		outcome_say(&apply->session, &run);
+		if (outcome_status(&run))
+			apply->status = outcome_status(&run);
+	}
 	arena_free(mem);
 }
 
@@ -221,8 +227,6 @@ out:
 	free(apply->shown);
 	interrupt_free(interrupt);
 	loop_free(apply->loop);
-	if (ret < 0 && apply->interrupts)
-		err->code = ERROR_INTERRUPTED;
 	return ret;
 }
 
@@ -331,7 +335,10 @@ static int run(struct app *app, int argc, char **argv)
 	if ((!plan_is_empty(apply.session.plan) ||
 	     (!opts.detach && plan_follow_count(apply.session.plan))) &&
 	    execute(&apply, &err) < 0)
-		status = app_fail(app, &err);
+		/* How a run ended was said when it did. */
+		status = apply.interrupts ? ERROR_INTERRUPTED
+			 : apply.status	  ? apply.status
+					  : app_fail(app, &err);
 out:
 	buf_done(&text);
 	session_close(&apply.session);

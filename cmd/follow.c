@@ -16,6 +16,7 @@ struct follow {
 	struct log_source *sources;
 	size_t count;
 	struct log_reader *reader;
+	struct log_printer *printer;
 	struct loop *loop;
 	struct loop_event *event;
 	struct buf text;
@@ -101,6 +102,7 @@ struct follow *follow_open(struct session *session, const char *job_id,
 
 	follow->app = session->app;
 	follow->mem = arena_new();
+	follow->printer = log_printer_new(session->app->out_color);
 	if (spec_read(folder, follow->mem, &spec, err) < 0 ||
 	    choose_sources(follow, &spec.topology, tasks, err) < 0)
 		goto fail;
@@ -122,6 +124,7 @@ void follow_close(struct follow *follow)
 		return;
 	follow_stop(follow);
 	log_reader_close(follow->reader);
+	log_printer_free(follow->printer);
 	buf_done(&follow->text);
 	arena_free(follow->mem);
 	free(follow);
@@ -137,12 +140,12 @@ static void print_line(void *arg, const struct log_line *line)
 {
 	struct follow *follow = arg;
 
-	/* Nobody reads it any more: what is formatted would only pile up. */
-	if (follow->app->out_closed || follow->app->out_errno)
-		return;
-	log_line_format(line, follow->app->out_color, &follow->text);
+	log_printer_add(follow->printer, line, &follow->text);
 	if (follow->text.len >= PIECE)
 		flush(follow);
+	/* Nobody reads it any more. */
+	if (follow->app->out_closed || follow->app->out_errno)
+		log_reader_stop(follow->reader);
 }
 
 int follow_step(struct follow *follow, bool ended, struct error *err)

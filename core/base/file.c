@@ -205,8 +205,15 @@ char *path_join(const char *folder, const char *name)
 {
 	size_t n = strlen(folder);
 
-	if (name[0] == '/' || !n)
+	if (name[0] == '/')
 		return mem_strdup(name);
+	while (name[0] == '.' && name[1] == '/')
+		for (name += 2; name[0] == '/'; name++)
+			;
+	if (!n)
+		return mem_strdup(name[0] ? name : ".");
+	if (!name[0] || !strcmp(name, "."))
+		return mem_strdup(folder);
 	return mem_printf("%s%s%s", folder, folder[n - 1] == '/' ? "" : "/",
 			  name);
 }

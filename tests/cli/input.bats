@@ -76,7 +76,7 @@ fails_with() {
   sed -i 's/command:.*/command: [.\/script.sh]/' a.yaml
   fails_with 1 "script.sh' is not executable" apply a.yaml
   chmod +x script.sh
-  fails_with 1 "interpreter" apply a.yaml
+  fails_with 1 "interpreter" apply --rerun a.yaml
   nothing_runs
 }
 
@@ -117,7 +117,7 @@ c = sqlite3.connect("state/jobrun.db", isolation_level=None)
 c.execute("begin exclusive"); print("locked", flush=True); time.sleep(15)' >locked.txt &
   local holder=$!
   wait_until 5 grep -q locked locked.txt
-  fails_with 75 "locked" apply --rerun a.yaml
+  fails_with 75 "locked by another process" delete a
   kill $holder
 }
 

@@ -20,7 +20,9 @@
 #include "core/base/error.h"
 #include "core/catalogue.h"
 #include "core/job.h"
+#include "core/run/environment.h"
 #include "core/run/state.h"
+#include "core/run/topology.h"
 
 struct kind;
 struct store;
@@ -39,6 +41,7 @@ struct resource {
 	const struct kind *kind;
 	const char *name;     /* unique within its kind */
 	const struct job *job; /* whose it is, or NULL if that is not known */
+	size_t index;	      /* its place in the `items` it belongs to */
 	json_t *properties;   /* an object: what is compared and shown */
 	/* Those that must exist before it. */
 	const struct resource **needs;
@@ -47,9 +50,13 @@ struct resource {
 	 * "body"}; NULL if it takes none. */
 	json_t *request;
 
-	/* Filled in by `read` only: */
+	/* Filled in by `read`: */
 	bool exists;
-	struct run_status run; /* of a kind with KIND_RUN */
+	/* Of a kind with KIND_RUN.  Its `create` is told here which attempt
+	 * was the last when this was planned (0: none): a later one with the
+	 * job's digest is what an earlier try has left, and is adopted.  Its
+	 * other calls are about that attempt, or the newest if it is 0. */
+	struct run_status run;
 };
 
 /* What a job wants. */
@@ -72,12 +79,21 @@ void resources_free(struct resources *all);
 /* Returns a resource without properties, owned by `all`. */
 struct resource *resources_add(struct resources *all, const struct kind *kind,
 			       const char *name, const struct job *job);
+/* Said twice is said once.  Both belong to `all`. */
 void resource_needs(struct resources *all, struct resource *later,
 		    const struct resource *before);
 void resources_miss(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void resources_note(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Reads each of them, in their order.  Returns a new array of as many, with
+ * kind, name and job filled in, or NULL.
+ */
+struct resource *resources_read(const struct resources *all, void *ctx,
+				struct error *err);
+void resources_forget(struct resource *observed, size_t count);
 
 /* What a provider may use; lives as long as its context. */
 struct provider_env {
@@ -146,6 +162,12 @@ struct provider {
 	/* What should exist for this job; no I/O. */
 	int (*desire)(const struct job *job, const struct provider_env *env,
 		      struct resources *out, struct error *err);
+	/* What a task of the job will see in its environment, or saw in that
+	 * of its run, but for the values of secrets and what it inherits.
+	 * NULL: it can't be known here. */
+	int (*environment)(void *ctx, const struct job *job,
+			   enum task_type type, int index,
+			   struct environment *out, struct error *err);
 	/* The `ctx` of its kinds, or NULL with `err` set. */
 	void *(*open)(const struct provider_env *env, struct error *err);
 	void (*close)(void *ctx);

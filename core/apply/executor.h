@@ -2,8 +2,12 @@
 /*
  * Does what a plan says: what can run at the same time does, up to a bound;
  * an action starts when those before it have succeeded; the first hard
- * failure starts no more, and what is under way is finished.  A run is
- * started and then waited for to its end, unless detached.
+ * failure of a job starts no more of that job, and what is under way is
+ * finished.  A run is started and then waited for to its end, unless
+ * detached.
+ *
+ * What is replaced is taken down before what it needs is, and put up again
+ * after: a run is cancelled, its machine deleted and made, the run started.
  *
  * Provider calls are made from threads of the executor's own; everything
  * else, the callbacks too, happens in the loop's thread.
@@ -33,7 +37,10 @@ enum action_phase {
 struct executor_options {
 	size_t parallel; /* calls at once; 0: 16 */
 	bool detach;	 /* a run is done when it is started */
-	int tries;	 /* of a call that may be tried again; 0: 5 */
+	/* Of a call that may be tried again; 0: 5.  While a run is followed
+	 * it is four times as many: it is there, whatever we can see. */
+	int tries;
+	int retry_ms; /* before the second; doubles to 30 s.  0: 500 */
 	/* An open context for each provider of the plan. */
 	void *(*context)(void *arg, const struct provider *provider);
 	/* A phase was entered.  `status` is the run's, once it is DONE. */
@@ -47,7 +54,8 @@ struct executor_options {
 struct executor *executor_new(const struct plan *plan, struct loop *loop,
 			      const struct executor_options *options,
 			      struct error *err);
-/* Waits for the calls under way. */
+/* Waits for the calls under way; starts none of those in the queue.  Not to
+ * be called from `phase`. */
 void executor_free(struct executor *executor);
 
 /* Starts; the loop does the rest and is stopped when all is done. */

@@ -36,16 +36,18 @@ struct change {
 
 struct action {
 	const char *id; /* "JOBID/KIND/NAME", unique in the plan */
+	size_t index;	/* its place in the plan: plan_at(index) */
 	enum action_type type;
 	const struct plan_job *job;
 	const struct resource *want; /* NULL: to be deleted */
 	const struct resource *have; /* NULL: does not exist */
 	const char *reason;	     /* one line */
-	const struct change *changes; /* in the order of their paths */
+	const struct change *changes; /* in the order of core/plan/diff.h */
 	size_t change_count;
 	const struct action **needs; /* those that come before it */
 	size_t need_count;
-	/* A run that is under way as the file says: apply follows it. */
+	/* A run that is under way as the file says: apply follows it.  Only
+	 * a noop has it. */
 	bool follow;
 };
 
@@ -75,6 +77,14 @@ int plan_add(struct plan *plan, const struct provider *provider,
 	     const struct resource *observed,
 	     const struct plan_options *options, struct error *err);
 
+/*
+ * Adds the deletion of all that exists of a job, what needs others first.
+ * A run that is under way is cancelled before.
+ */
+void plan_add_delete(struct plan *plan, const struct provider *provider,
+		     const struct job *job, const struct resources *desired,
+		     const struct resource *observed);
+
 size_t plan_job_count(const struct plan *plan);
 const struct plan_job *plan_job_at(const struct plan *plan, size_t i);
 /* All actions of all jobs; borrowed. */
@@ -82,20 +92,23 @@ size_t plan_count(const struct plan *plan);
 const struct action *plan_at(const struct plan *plan, size_t i);
 /* How many actions are of that type. */
 size_t plan_total(const struct plan *plan, enum action_type type);
-/* True if nothing is to be done. */
+/* True if nothing is to be done; a run may still be there to follow. */
 bool plan_is_empty(const struct plan *plan);
+
+/* How many runs are under way and will be followed. */
+size_t plan_follow_count(const struct plan *plan);
 
 const char *action_type_name(enum action_type type); /* "replace" */
 
-/* core/plan/render.c */
 struct plan_style {
 	bool color;
 	int width; /* columns; 0: no limit */
 };
 
+/* render_text.c: for a terminal, a line per action and one per change. */
 void plan_render_text(const struct plan *plan, const struct plan_style *style,
 		      struct buf *out);
-/* {"formatVersion": 1, "jobs": [...], "summary": {...}}; returns new. */
+/* render_json.c: {"formatVersion", "jobs", "summary"}; returns new. */
 json_t *plan_json(const struct plan *plan);
 
 #endif

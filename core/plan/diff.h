@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What differs between two JSON objects, field by field.  Paths are dotted
+ * ("env.OMP_NUM_THREADS", "disks[2].size", `labels["a.b"]`).  Lists of plain
+ * values are one value, because they read as one (a command line); lists
+ * that hold objects or lists are compared place by place.  Null is the same
+ * as not there, and 8 the same as 8.0.
+ *
+ * The order is that of the keys of `after`; keys only `before` has come
+ * behind them, sorted.  So it follows from the two values alone.
+ */
+#ifndef JOBRUN_DIFF_H
+#define JOBRUN_DIFF_H
+
+#include "core/base/alloc.h"
+#include "core/plan/plan.h"
+
+struct diff {
+	struct change *items; /* in the arena; their values are borrowed */
+	size_t count;
+};
+
+/* Either may be NULL: then all fields of the other are listed. */
+void diff_json(const json_t *before, const json_t *after, struct arena *mem,
+	       struct diff *out);
+
+/* Whether the path is `field`, is inside of it, or holds it. */
+bool diff_touches(const char *path, const char *field);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/plan/order.h"
+#include "core/plan/rules.h"
+
+struct plan {
+	struct arena *mem; /* owns jobs, actions and their texts */
+	const struct plan_job **jobs;
+	size_t job_count, job_room;
+	const struct action **actions;
+	size_t count, room;
+	size_t totals[ACTION_TYPE_COUNT];
+	size_t follow_count;
+};
+
+struct plan *plan_new(void)
+{
+	struct plan *plan = mem_alloc(sizeof(*plan));
+
+	plan->mem = arena_new();
+	return plan;
+}
+
+void plan_free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	free(plan->jobs);
+	free(plan->actions);
+	arena_free(plan->mem);
+	free(plan);
+}
+
+/* Adds a finished job: from here on it is part of the plan. */
+static void commit(struct plan *plan, const struct plan_job *job)
+{
+	size_t i;
+
+	if (plan->job_count == plan->job_room) {
+		plan->job_room = plan->job_room ? 2 * plan->job_room : 8;
+		plan->jobs = mem_grow(plan->jobs, plan->job_room,
+				      sizeof(*plan->jobs));
+	}
+	plan->jobs[plan->job_count++] = job;
+	if (plan->room - plan->count < job->action_count) {
+		plan->room = 2 * plan->room + job->action_count;
+		plan->actions = mem_grow(plan->actions, plan->room,
+					 sizeof(*plan->actions));
+	}
+	for (i = 0; i < job->action_count; i++) {
+		const struct action *action = job->actions[i];
+
+		plan->actions[plan->count++] = action;
+		plan->totals[action->type]++;
+		plan->follow_count += action->follow;
+	}
+}
+
+static struct plan_job *job_new(struct plan *plan,
+				const struct provider *provider,
+				const struct job *job,
+				const struct resources *desired)
+{
+	struct plan_job *out = arena_alloc(plan->mem, sizeof(*out));
+
+	out->job = job;
+	out->provider = provider;
+	out->desired = desired;
+	out->actions = arena_alloc(plan->mem,
+				   desired->count * sizeof(*out->actions));
+	return out;
+}
+
+static struct action *action_new(struct plan *plan, const struct plan_job *job,
+				 const struct resource *resource)
+{
+	struct action *action = arena_alloc(plan->mem, sizeof(*action));
+
+	action->job = job;
+	action->index = plan->count + job->action_count;
+	action->id = arena_printf(plan->mem, "%s/%s/%s", job->job->job_id,
+				  resource->kind->name, resource->name);
+	return action;
+}
+
+/*
+ * A run that is over needs nothing any more: what was cleaned up behind it
+ * is not made again for its sake.  `rests` has a mark for each resource: it
+ * is wanted by nothing but runs that rest.
+ */
+static void spare_unneeded(const struct resources *desired,
+			   struct action **by_place, const size_t *order)
+{
+	unsigned char *wanted = mem_alloc(desired->count);
+	unsigned char *spared = mem_alloc(desired->count);
+	size_t i, j;
+
+	for (i = desired->count; i-- > 0;) {
+		size_t place = order[i];
+		const struct resource *one = desired->items[place];
+		struct action *action = by_place[place];
+		bool rests = rules_rests(action) ||
+			     (spared[place] && !wanted[place]);
+
+		for (j = 0; j < one->need_count; j++) {
+			unsigned char *marks = rests ? spared : wanted;
+
+			marks[one->needs[j]->index] = 1;
+		}
+		if (rests && action->type == ACTION_CREATE) {
+			action->type = ACTION_NOOP;
+			action->reason = "not needed: the run is over";
+			action->change_count = 0;
+		}
+	}
+	free(wanted);
+	free(spared);
+}
+
+static void link_needs(struct plan *plan, struct action *action,
+		       struct action **by_place)
+{
+	const struct resource *want = action->want;
+	size_t i;
+
+	action->needs = arena_alloc(plan->mem,
+				    want->need_count * sizeof(*action->needs));
+	for (i = 0; i < want->need_count; i++)
+		action->needs[i] = by_place[want->needs[i]->index];
+	action->need_count = want->need_count;
+}
+
+int plan_add(struct plan *plan, const struct provider *provider,
+	     const struct job *job, const struct resources *desired,
+	     const struct resource *observed,
+	     const struct plan_options *options, struct error *err)
+{
+	struct plan_job *planned = job_new(plan, provider, job, desired);
+	size_t count = desired->count;
+	size_t *order = mem_alloc(count * sizeof(*order));
+	struct action **by_place = mem_alloc(count * sizeof(*by_place));
+	size_t i;
+	int ret = -1;
+
+	if (order_make(desired, order, err) < 0)
+		goto out;
+	for (i = 0; i < count; i++) {
+		size_t place = order[i];
+		struct action *action = action_new(plan, planned,
+						   desired->items[place]);
+
+		action->want = desired->items[place];
+		if (observed[place].exists)
+			action->have = &observed[place];
+		by_place[place] = action;
+		if (rules_decide(action, options, plan->mem, err) < 0)
+			goto out;
+		link_needs(plan, action, by_place);
+		planned->actions[planned->action_count++] = action;
+	}
+	spare_unneeded(desired, by_place, order);
+	commit(plan, planned);
+	ret = 0;
+out:
+	if (ret < 0)
+		error_prefix(err, "job '%s'", job->job_id);
+	free(order);
+	free(by_place);
+	return ret;
+}
+
+/* The deletions that must come before that of one resource. */
+struct before {
+	const struct action **items;
+	size_t count;
+};
+
+static void before_add(struct before *before, const struct action *action)
+{
+	if (!(before->count & (before->count - 1)))
+		before->items = mem_grow(before->items,
+					 before->count ? 2 * before->count : 1,
+					 sizeof(*before->items));
+	before->items[before->count++] = action;
+}
+
+static void add_deletion(struct plan *plan, struct plan_job *planned,
+			 const struct resource *one,
+			 const struct resource *have, struct before *before)
+{
+	struct action *action = action_new(plan, planned, one);
+	struct before *mine = &before[one->index];
+	size_t size = mine->count * sizeof(*mine->items);
+	size_t i;
+
+	action->type = ACTION_DELETE;
+	action->have = have;
+	action->reason = "as asked";
+	action->needs = arena_alloc(plan->mem, size);
+	action->need_count = mine->count;
+	if (size)
+		memcpy(action->needs, mine->items, size);
+	for (i = 0; i < one->need_count; i++)
+		before_add(&before[one->needs[i]->index], action);
+	planned->actions[planned->action_count++] = action;
+}
+
+void plan_add_delete(struct plan *plan, const struct provider *provider,
+		     const struct job *job, const struct resources *desired,
+		     const struct resource *observed)
+{
+	struct plan_job *planned = job_new(plan, provider, job, desired);
+	size_t count = desired->count;
+	size_t *order = mem_alloc(count * sizeof(*order));
+	struct before *before = mem_alloc(count * sizeof(*before));
+	struct error ignored;
+	size_t i;
+
+	/* What needs itself can still be deleted, in any order. */
+	if (order_make(desired, order, &ignored) < 0)
+		for (i = 0; i < count; i++)
+			order[i] = i;
+	for (i = count; i-- > 0;)
+		if (observed[order[i]].exists)
+			add_deletion(plan, planned, desired->items[order[i]],
+				     &observed[order[i]], before);
+	commit(plan, planned);
+	for (i = 0; i < count; i++)
+		free(before[i].items);
+	free(before);
+	free(order);
+}
+
+size_t plan_job_count(const struct plan *plan)
+{
+	return plan->job_count;
+}
+
+const struct plan_job *plan_job_at(const struct plan *plan, size_t i)
+{
+	return plan->jobs[i];
+}
+
+size_t plan_count(const struct plan *plan)
+{
+	return plan->count;
+}
+
+const struct action *plan_at(const struct plan *plan, size_t i)
+{
+	return plan->actions[i];
+}
+
+size_t plan_total(const struct plan *plan, enum action_type type)
+{
+	return plan->totals[type];
+}
+
+size_t plan_follow_count(const struct plan *plan)
+{
+	return plan->follow_count;
+}
+
+bool plan_is_empty(const struct plan *plan)
+{
+	return plan->count == plan->totals[ACTION_NOOP];
+}
+
+const char *action_type_name(enum action_type type)
+{
+	static const char *const names[ACTION_TYPE_COUNT] = {
+		[ACTION_NOOP] = "noop",	      [ACTION_CREATE] = "create",
+		[ACTION_UPDATE] = "update",   [ACTION_REPLACE] = "replace",
+		[ACTION_DELETE] = "delete",   [ACTION_RUN] = "run",
+	};
+
+	return names[type];
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plan as JSON.  Keys and lists have one order, and nothing in it is a
+ * time: plans of the same state are the same bytes. */
+#include "core/base/json.h"
+#include "core/plan/plan.h"
+
+#define FORMAT_VERSION 1
+
+static void put_value(json_t *object, const char *key, json_t *value)
+{
+	json_put(object, key, value ? json_incref(value) : json_null());
+}
+
+static json_t *texts_json(const char **texts, size_t count)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		json_array_append_new(array, json_text(texts[i]));
+	return array;
+}
+
+static json_t *changes_json(const struct action *action)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < action->change_count; i++) {
+		const struct change *change = &action->changes[i];
+		json_t *one = json_object();
+
+		json_put_text(one, "path", change->path);
+		put_value(one, "before", change->before);
+		put_value(one, "after", change->after);
+		json_array_append_new(array, one);
+	}
+	return array;
+}
+
+static json_t *action_json(const struct action *action)
+{
+	const struct resource *it = action->want ? action->want : action->have;
+	bool calls = action->want && action->type != ACTION_NOOP;
+	json_t *object = json_object();
+	json_t *needs = json_array();
+	size_t i;
+
+	for (i = 0; i < action->need_count; i++)
+		json_array_append_new(needs, json_text(action->needs[i]->id));
+	json_put_text(object, "id", action->id);
+	json_put_text(object, "action", action_type_name(action->type));
+	json_put_text(object, "kind", it->kind->name);
+	json_put_text(object, "name", it->name);
+	json_put(object, "dependsOn", needs);
+	json_put_text(object, "reason", action->reason);
+	json_put(object, "changes", changes_json(action));
+	put_value(object, "request", calls ? action->want->request : NULL);
+	return object;
+}
+
+static json_t *job_json(const struct plan_job *job)
+{
+	const struct resources *desired = job->desired;
+	json_t *object = json_object();
+	json_t *actions = json_array();
+	size_t i;
+
+	for (i = 0; i < job->action_count; i++)
+		json_array_append_new(actions, action_json(job->actions[i]));
+	json_put_text(object, "jobId", job->job->job_id);
+	json_put_text(object, "provider", job->provider->name);
+	json_put_text(object, "digest", job->job->digest.hex);
+	json_put(object, "actions", actions);
+	json_put(object, "missing",
+		 texts_json(desired->missing, desired->missing_count));
+	json_put(object, "notes", texts_json(desired->notes,
+					     desired->note_count));
+	return object;
+}
+
+static json_t *summary_json(const struct plan *plan)
+{
+	static const enum action_type order[] = {
+		ACTION_CREATE, ACTION_UPDATE, ACTION_REPLACE,
+		ACTION_DELETE, ACTION_RUN,    ACTION_NOOP,
+	};
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < COUNT(order); i++)
+		json_put_int(object, action_type_name(order[i]),
+			     (long long)plan_total(plan, order[i]));
+	return object;
+}
+
+json_t *plan_json(const struct plan *plan)
+{
+	json_t *object = json_object();
+	json_t *jobs = json_array();
+	size_t i;
+
+	for (i = 0; i < plan_job_count(plan); i++)
+		json_array_append_new(jobs, job_json(plan_job_at(plan, i)));
+	json_put_int(object, "formatVersion", FORMAT_VERSION);
+	json_put(object, "jobs", jobs);
+	json_put(object, "summary", summary_json(plan));
+	return object;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan for a terminal:
+ *
+ *	quickstart  (local)  jobs/a.yaml
+ *	  ↻ run  quickstart  not run yet
+ *	      command  /usr/bin/python3 -u train.py
+ *
+ *	Plan: 1 to run.
+ */
+#include <string.h>
+
+#include "core/base/text.h"
+#include "core/plan/plan.h"
+#include "core/plan/show.h"
+
+#define COLUMN_MAX 40  /* of names and paths: longer ones push the rest */
+#define VALUE_MIN 16   /* of a value, however narrow the terminal */
+#define CONTEXT 8      /* columns kept before the first difference */
+#define UNCHANGED_MAX 4 /* lines of a job; the others are counted */
+
+#define BOLD "\033[1m"
+#define RED "\033[31m"
+#define GREEN "\033[32m"
+#define YELLOW "\033[33m"
+#define CYAN "\033[36m"
+#define DIM "\033[2m"
+#define RESET "\033[0m"
+
+static const struct sign {
+	const char *text;
+	const char *color;
+	const char *summary; /* "2 to run" */
+} signs[ACTION_TYPE_COUNT] = {
+	[ACTION_NOOP] = { "·", DIM, "unchanged" },
+	[ACTION_CREATE] = { "+", GREEN, "to create" },
+	[ACTION_UPDATE] = { "~", YELLOW, "to update" },
+	[ACTION_REPLACE] = { "±", RED, "to replace" },
+	[ACTION_DELETE] = { "-", RED, "to delete" },
+	[ACTION_RUN] = { "↻", CYAN, "to run" },
+};
+
+struct render {
+	const struct plan_style *style;
+	struct buf *out;
+	size_t kind_width, name_width; /* of the job at hand */
+};
+
+static void colored(struct render *render, const char *color, const char *text)
+{
+	if (render->style->color)
+		buf_puts(render->out, color);
+	show_text(render->out, text);
+	if (render->style->color)
+		buf_puts(render->out, RESET);
+}
+
+/* The text, and spaces up to `width` columns. */
+static void padded(struct buf *out, const char *text, size_t width)
+{
+	size_t start = out->len, n;
+
+	show_text(out, text);
+	n = show_width(out->data ? out->data + start : "");
+	buf_fill(out, ' ', n < width ? width - n : 0);
+}
+
+static size_t wider(size_t width, const char *text)
+{
+	size_t n = show_width(text);
+
+	return n > width && n <= COLUMN_MAX ? n : width;
+}
+
+/* Columns that are left for `count` values behind `used` columns. */
+static size_t room(const struct render *render, size_t used, size_t count)
+{
+	size_t width = (size_t)render->style->width;
+
+	if (!width)
+		return 0;
+	if (width < used + count * VALUE_MIN)
+		return VALUE_MIN;
+	return (width - used) / count;
+}
+
+/* Columns that two texts have in common at their start. */
+static size_t common(const char *a, const char *b)
+{
+	size_t i, n = 0;
+
+	for (i = 0; a[i] && a[i] == b[i]; i++)
+		n += ((unsigned char)a[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static void render_both(struct render *render, const char *before,
+			const char *after, size_t used)
+{
+	size_t n = show_width(before), m = show_width(after);
+	size_t both = room(render, used + strlen(" > "), 1);
+	size_t half = both / 2;
+	size_t left, right, same, skip = 0;
+
+	/* What one of them does not need is the other's. */
+	left = both && n + m > both ? half : 0;
+	right = left;
+	if (left && n < half)
+		right = both - n;
+	else if (left && m < half)
+		left = both - m;
+	/* A difference that the cut would hide is moved into sight. */
+	same = common(before, after);
+	if (left && (same + CONTEXT > left || same + CONTEXT > right) &&
+	    same > CONTEXT)
+		skip = same - CONTEXT;
+	show_cut(render->out, before, skip, left);
+	buf_puts(render->out, " → ");
+	show_cut(render->out, after, skip, right);
+}
+
+static void render_change(struct render *render, const struct change *change,
+			  size_t path_width)
+{
+	static const char forces[] = "  (forces replacement)";
+	struct buf before = { 0 }, after = { 0 };
+	size_t used = 6 + path_width + 2;
+
+	buf_fill(render->out, ' ', 6);
+	padded(render->out, change->path, path_width);
+	buf_puts(render->out, "  ");
+	if (show_width(change->path) > path_width)
+		used = 6 + show_width(change->path) + 2;
+	if (change->forces)
+		used += strlen(forces);
+	if (change->before)
+		show_value(&before, change->before);
+	if (change->after)
+		show_value(&after, change->after);
+	if (!change->before)
+		show_cut(render->out, buf_text(&after), 0,
+			 room(render, used, 1));
+	else
+		render_both(render, buf_text(&before),
+			    change->after ? buf_text(&after) : "(gone)", used);
+	if (change->forces)
+		colored(render, RED, forces);
+	buf_putc(render->out, '\n');
+	buf_done(&before);
+	buf_done(&after);
+}
+
+static void render_action(struct render *render, const struct action *action)
+{
+	const struct resource *it = action->want ? action->want : action->have;
+	const struct sign *sign = &signs[action->type];
+	size_t width = 0;
+	size_t i;
+
+	buf_puts(render->out, "  ");
+	colored(render, sign->color, sign->text);
+	buf_putc(render->out, ' ');
+	padded(render->out, it->kind->name, render->kind_width);
+	buf_puts(render->out, "  ");
+	padded(render->out, it->name, render->name_width);
+	buf_puts(render->out, "  ");
+	colored(render, DIM, action->reason);
+	buf_putc(render->out, '\n');
+	if (action->type == ACTION_NOOP)
+		return;
+	for (i = 0; i < action->change_count; i++)
+		width = wider(width, action->changes[i].path);
+	for (i = 0; i < action->change_count; i++)
+		render_change(render, &action->changes[i], width);
+}
+
+/* Said, but not with a line of its own: nothing happens to it. */
+static bool is_quiet(const struct action *action)
+{
+	return action->type == ACTION_NOOP &&
+	       !(action->want->kind->flags & KIND_RUN);
+}
+
+static void measure(struct render *render, const struct plan_job *job)
+{
+	size_t i, quiet = 0;
+
+	render->kind_width = 0;
+	render->name_width = 0;
+	for (i = 0; i < job->action_count; i++) {
+		const struct action *action = job->actions[i];
+		const struct resource *it =
+			action->want ? action->want : action->have;
+
+		if (is_quiet(action) && ++quiet > UNCHANGED_MAX)
+			continue;
+		render->kind_width = wider(render->kind_width, it->kind->name);
+		render->name_width = wider(render->name_width, it->name);
+	}
+}
+
+static void render_texts(struct render *render, const char *color,
+			 const char *label, const char **texts, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		buf_puts(render->out, "  ");
+		colored(render, color, label);
+		show_text(render->out, texts[i]);
+		buf_putc(render->out, '\n');
+	}
+}
+
+static void render_job(struct render *render, const struct plan_job *job)
+{
+	const struct resources *desired = job->desired;
+	size_t i, quiet = 0;
+
+	measure(render, job);
+	colored(render, BOLD, job->job->job_id);
+	buf_printf(render->out, "  (%s)", job->provider->name);
+	if (job->job->file) {
+		buf_puts(render->out, "  ");
+		show_text(render->out, job->job->file);
+	}
+	buf_putc(render->out, '\n');
+	for (i = 0; i < job->action_count; i++)
+		if (!is_quiet(job->actions[i]) || ++quiet <= UNCHANGED_MAX)
+			render_action(render, job->actions[i]);
+	if (quiet > UNCHANGED_MAX)
+		buf_printf(render->out, "  · and %zu more, unchanged\n",
+			   quiet - UNCHANGED_MAX);
+	render_texts(render, DIM, "note: ", desired->notes,
+		     desired->note_count);
+	render_texts(render, RED, "! missing: ", desired->missing,
+		     desired->missing_count);
+	buf_putc(render->out, '\n');
+}
+
+static void render_summary(struct render *render, const struct plan *plan)
+{
+	static const enum action_type order[] = {
+		ACTION_RUN,	ACTION_CREATE, ACTION_UPDATE,
+		ACTION_REPLACE, ACTION_DELETE,
+	};
+	size_t follow = plan_follow_count(plan);
+	size_t same = plan_total(plan, ACTION_NOOP) - follow;
+	const char *between = "Plan: ";
+	struct buf *out = render->out;
+	size_t i;
+
+	if (plan_is_empty(plan) && !follow) {
+		buf_puts(out, "Nothing to do.\n");
+		return;
+	}
+	for (i = 0; i < COUNT(order); i++) {
+		size_t n = plan_total(plan, order[i]);
+
+		if (!n)
+			continue;
+		buf_printf(out, "%s%zu %s", between, n,
+			   signs[order[i]].summary);
+		between = ", ";
+	}
+	if (follow) {
+		buf_printf(out, "%s%zu to follow", between, follow);
+		between = ", ";
+	}
+	if (same)
+		buf_printf(out, "%s%zu unchanged", between, same);
+	buf_puts(out, ".\n");
+}
+
+static void render_missing(struct render *render, const struct plan *plan)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < plan_job_count(plan); i++)
+		n += plan_job_at(plan, i)->desired->missing_count > 0;
+	if (n)
+		buf_printf(render->out,
+			   "%zu %s cannot be applied yet: something is "
+			   "missing.\n",
+			   n, n == 1 ? "job" : "jobs");
+}
+
+void plan_render_text(const struct plan *plan, const struct plan_style *style,
+		      struct buf *out)
+{
+	struct render render = { .style = style, .out = out };
+	size_t i;
+
+	for (i = 0; i < plan_job_count(plan); i++)
+		render_job(&render, plan_job_at(plan, i));
+	render_summary(&render, plan);
+	render_missing(&render, plan);
+}

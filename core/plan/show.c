@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/plan/show.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ELLIPSIS "…"
+
+/* U+0080 to U+009F (terminals obey some), and the marks that change the
+ * direction of what follows: U+200E/F, U+202A to U+202E, U+2066 to U+2069. */
+static bool is_unsafe(const unsigned char *p, size_t *len, unsigned *point)
+{
+	if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f) {
+		*len = 2;
+		*point = p[1];
+		return true;
+	}
+	if (p[0] != 0xe2 || (p[1] != 0x80 && p[1] != 0x81) || !p[2])
+		return false;
+	*len = 3;
+	*point = 0x2000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+	return *point == 0x200e || *point == 0x200f ||
+	       (*point >= 0x2028 && *point <= 0x202e) ||
+	       (*point >= 0x2066 && *point <= 0x2069);
+}
+
+void show_text(struct buf *out, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	unsigned point;
+	size_t len;
+
+	while (*p) {
+		if (is_unsafe(p, &len, &point)) {
+			buf_printf(out, "\\u%04x", point);
+			p += len;
+			continue;
+		}
+		if (*p == '\n')
+			buf_puts(out, "\\n");
+		else if (*p == '\t')
+			buf_puts(out, "\\t");
+		else if (*p == '\r')
+			buf_puts(out, "\\r");
+		else if (*p < 0x20 || *p == 0x7f)
+			buf_printf(out, "\\x%02x", *p);
+		else
+			buf_putc(out, (char)*p);
+		p++;
+	}
+}
+
+static void show_word(struct buf *out, const char *word)
+{
+	const char *p;
+
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyz"
+					"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"0123456789@%+=:,./_-")]) {
+		buf_puts(out, word);
+		return;
+	}
+	buf_putc(out, '\'');
+	for (p = word; *p; p++) {
+		char one[2] = { *p, '\0' };
+
+		buf_puts(out, *p == '\'' ? "'\\''" : one);
+	}
+	buf_putc(out, '\'');
+}
+
+static bool is_list_of_words(const json_t *value)
+{
+	size_t i;
+
+	for (i = 0; i < json_array_size(value); i++) {
+		const json_t *item = json_array_get(value, i);
+
+		if (json_is_array(item) || json_is_object(item) ||
+		    json_is_null(item))
+			return false;
+	}
+	return json_array_size(value) > 0;
+}
+
+static void show_json(struct buf *out, const json_t *value)
+{
+	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY |
+					       JSON_REAL_PRECISION(15));
+
+	show_text(out, text ? text : "?");
+	free(text);
+}
+
+static void show_list(struct buf *out, const json_t *list)
+{
+	struct buf line = { 0 };
+	size_t i;
+
+	for (i = 0; i < json_array_size(list); i++) {
+		const json_t *item = json_array_get(list, i);
+
+		if (i)
+			buf_putc(&line, ' ');
+		if (json_is_string(item))
+			show_word(&line, json_string_value(item));
+		else
+			show_json(&line, item);
+	}
+	show_text(out, buf_text(&line));
+	buf_done(&line);
+}
+
+void show_value(struct buf *out, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	size_t len = text ? strlen(text) : 0;
+
+	/* Spaces at an end, and nothing at all, are seen only in quotes. */
+	if (text && len && text[0] != ' ' && text[len - 1] != ' ')
+		show_text(out, text);
+	else if (is_list_of_words(value))
+		show_list(out, value);
+	else
+		show_json(out, value);
+}
+
+static bool is_start(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+size_t show_width(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += is_start(*text);
+	return n;
+}
+
+/* The start of the character at a column. */
+static const char *at_column(const char *text, size_t column)
+{
+	for (; *text; text++) {
+		if (!is_start(*text))
+			continue;
+		if (!column--)
+			break;
+	}
+	return text;
+}
+
+void show_cut(struct buf *out, const char *text, size_t skip, size_t width)
+{
+	if (skip) {
+		buf_puts(out, ELLIPSIS);
+		text = at_column(text, skip);
+		width = width > 1 ? width - 1 : width;
+	}
+	if (!width || show_width(text) <= width) {
+		buf_puts(out, text);
+		return;
+	}
+	buf_add(out, text, (size_t)(at_column(text, width - 1) - text));
+	buf_puts(out, ELLIPSIS);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/run/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+#define ENVIRON_MAX (4 << 20)
+
+static const char *search_path(char *const *envp)
+{
+	for (; *envp; envp++)
+		if (text_starts(*envp, "PATH="))
+			return *envp + strlen("PATH=");
+	return DEFAULT_PATH;
+}
+
+/* 0 if it can be run, else an errno. */
+static int runnable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return access(path, X_OK) < 0 ? errno : 0;
+}
+
+static char *in_directory(const char *directory, const char *name)
+{
+	return path_join(directory, name);
+}
+
+char *process_find(const char *name, const char *directory, char *const *envp,
+		   struct error *err)
+{
+	const char *path = search_path(envp);
+	const char *p = path;
+	char *denied = NULL;
+	char *full;
+	int why;
+
+	if (!*name) {
+		error_set(err, ERROR_FAILED, "the command is an empty text");
+		return NULL;
+	}
+	if (strchr(name, '/')) {
+		full = in_directory(directory, name);
+		why = runnable(full);
+		if (!why)
+			return full;
+		errno = why;
+		if (why == EACCES)
+			error_set(err, ERROR_FAILED,
+				  "'%s' is not executable (chmod +x it, or "
+				  "name its interpreter first)",
+				  full);
+		else
+			error_set(err, ERROR_FAILED, "'%s': %s", full,
+				  strerror(why));
+		free(full);
+		return NULL;
+	}
+	for (;;) {
+		size_t len = strcspn(p, ":");
+		char *folder = len ? mem_printf("%.*s", (int)len, p)
+				   : mem_strdup(".");
+		char *in_path = path_join(folder, name);
+
+		full = in_directory(directory, in_path);
+		free(in_path);
+		free(folder);
+		why = runnable(full);
+		if (!why) {
+			free(denied);
+			return full;
+		}
+		if (why == EACCES && !denied)
+			denied = full;
+		else
+			free(full);
+		p += len;
+		if (!*p)
+			break;
+		p++;
+	}
+	if (denied)
+		error_set(err, ERROR_FAILED, "'%s' is not executable", denied);
+	else
+		error_set(err, ERROR_FAILED,
+			  "command '%s' not found (PATH is %.200s)", name,
+			  path);
+	free(denied);
+	return NULL;
+}
+
+/* In the child: only async-signal-safe calls. */
+static void become(const struct process_start *what, pid_t parent, int report)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t none;
+	int null, number, why;
+
+	setpgid(0, 0);
+	/* If the parent is gone already, that signal never comes. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		_exit(127);
+	for (number = 1; number < NSIG; number++)
+		sigaction(number, &action, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	null = open("/dev/null", O_RDONLY);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(what->out, STDOUT_FILENO) < 0 ||
+	    dup2(what->err, STDERR_FILENO) < 0)
+		goto fail;
+	if (null > STDERR_FILENO)
+		close(null);
+	if (chdir(what->directory) < 0)
+		goto fail;
+	execve(what->path, what->argv, what->envp);
+fail:
+	why = errno;
+	if (write(report, &why, sizeof(why)) < 0)
+		_exit(127);
+	_exit(126);
+}
+
+pid_t process_start(const struct process_start *what, struct error *err)
+{
+	pid_t parent = getpid();
+	int report[2];
+	int why = 0;
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return error_errno(err, "cannot start '%s'", what->path);
+	pid = fork();
+	if (pid == 0)
+		become(what, parent, report[1]);
+	close(report[1]);
+	if (pid < 0) {
+		error_errno(err, "cannot start '%s'", what->path);
+		close(report[0]);
+		return -1;
+	}
+	/* Closed by the exec, so this waits for it and no longer. */
+	do {
+		n = read(report[0], &why, sizeof(why));
+	} while (n < 0 && errno == EINTR);
+	close(report[0]);
+	if (n == sizeof(why)) {
+		waitpid(pid, NULL, 0);
+		errno = why;
+		/* A script without "#!", or of another machine. */
+		if (why == ENOEXEC)
+			return error_set(err, ERROR_FAILED,
+					 "'%s' is no program: name its "
+					 "interpreter first",
+					 what->path);
+		if (access(what->directory, X_OK) < 0)
+			return error_errno(err, "cannot start in '%s'",
+					   what->directory);
+		errno = why;
+		return error_errno(err, "cannot start '%s'", what->path);
+	}
+	return pid;
+}
+
+/* Calls `each` with every process id there is. */
+static void for_each_process(void (*each)(pid_t pid, void *arg), void *arg)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	if (!proc)
+		return;
+	while ((entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			each((pid_t)atol(entry->d_name), arg);
+	closedir(proc);
+}
+
+static void kill_child(pid_t pid, void *arg)
+{
+	char path[64], text[512];
+	pid_t *self = arg;
+	const char *p;
+	long parent;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* "pid (name, which may hold anything) state parent …" */
+	p = strrchr(text, ')');
+	if (p && sscanf(p, ") %*c %ld", &parent) == 1 && parent == *self)
+		kill(pid, SIGKILL);
+}
+
+bool process_end_children(int limit_ms)
+{
+	int64_t until = time_monotonic_ms() + limit_ms;
+	struct timespec pause = { .tv_nsec = 1000000 };
+	pid_t self = getpid();
+
+	for (;;) {
+		pid_t pid = waitpid(-1, NULL, WNOHANG);
+
+		if (pid > 0)
+			continue;
+		if (pid < 0 && errno == ECHILD)
+			return true;
+		if (time_monotonic_ms() > until)
+			return false;
+		/* Those that died just now left their children to us. */
+		for_each_process(kill_child, &self);
+		nanosleep(&pause, NULL);
+	}
+}
+
+struct mark {
+	const char *item;
+	size_t count;
+};
+
+static void kill_marked(pid_t pid, void *arg)
+{
+	struct mark *mark = arg;
+	struct error ignored;
+	char path[64];
+	char *environ_text;
+	size_t len, at;
+
+	snprintf(path, sizeof(path), "/proc/%ld/environ", (long)pid);
+	if (pid == getpid())
+		return;
+	environ_text = file_read(path, ENVIRON_MAX, &len, &ignored);
+	if (!environ_text)
+		return;
+	for (at = 0; at < len; at += strlen(environ_text + at) + 1) {
+		if (!strcmp(environ_text + at, mark->item)) {
+			kill(pid, SIGKILL);
+			mark->count++;
+			break;
+		}
+	}
+	free(environ_text);
+}
+
+size_t process_end_marked(const char *item)
+{
+	struct mark mark = { .item = item };
+
+	for_each_process(kill_marked, &mark);
+	return mark.count;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting processes that die with their parent, and ending whole trees. */
+#ifndef JOBRUN_PROCESS_H
+#define JOBRUN_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "core/base/error.h"
+
+struct process_start {
+	const char *path; /* of the program; see process_find() */
+	char *const *argv;
+	char *const *envp;
+	const char *directory;
+	int out; /* its standard output and error; its input is empty */
+	int err;
+};
+
+/*
+ * Looks a program up as execvp would, with PATH from `envp` and relative
+ * names from `directory`.  Returns new, or NULL with the reason: not found
+ * (and where it was looked for), or not executable.
+ */
+char *process_find(const char *name, const char *directory, char *const *envp,
+		   struct error *err);
+
+/*
+ * Starts a process in a group of its own that is killed when the calling
+ * thread dies.  Returns its pid, or -1; a failing exec is reported here.
+ */
+pid_t process_start(const struct process_start *what, struct error *err);
+
+/* Kills every child of this process, those that it adopts as their parents
+ * die included (it must be a subreaper), and reaps them.  Gives up on what
+ * does not die in `limit_ms`; true if none is left. */
+bool process_end_children(int limit_ms);
+
+/* Kills every process of this user whose environment holds `item`
+ * ("NAME=value").  Returns how many were found. */
+size_t process_end_marked(const char *item);
+
+#endif

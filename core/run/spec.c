@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/run/spec.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/data/archive.h"
+#include "core/run/contract.h"
+
+#define SPEC_MAX (64 << 20)
+#define SECRET_MAX (1 << 20)
+
+static void append(struct arena *mem, struct strings *list, const char *text)
+{
+	const char **items =
+		arena_alloc(mem, (list->count + 1) * sizeof(*items));
+
+	if (list->count)
+		memcpy(items, list->items, list->count * sizeof(*items));
+	items[list->count++] = text;
+	list->items = items;
+}
+
+static void append_all(struct arena *mem, struct strings *list,
+		       const struct strings *more)
+{
+	size_t i;
+
+	for (i = 0; i < more->count; i++)
+		append(mem, list, more->items[i]);
+}
+
+/* `command`, or `python3 -m pythonModule`; then the arguments as the service
+ * gave them: args, and --job-dir last. */
+static const char *make_command(const struct job *job, struct arena *mem,
+				struct run_spec *out)
+{
+	const struct training_input *input = &job->training_input;
+
+	if (job->jobrun.command.count) {
+		append_all(mem, &out->command, &job->jobrun.command);
+	} else if (input->python_module) {
+		append(mem, &out->command, "python3");
+		append(mem, &out->command, "-m");
+		append(mem, &out->command, input->python_module);
+	} else {
+		return "nothing says what to run: set jobrun.command, or "
+		       "trainingInput.pythonModule";
+	}
+	append_all(mem, &out->command, &input->args);
+	if (input->job_dir) {
+		append(mem, &out->command, "--job-dir");
+		append(mem, &out->command, input->job_dir);
+	}
+	return NULL;
+}
+
+static char *absolute(const char *path, struct arena *mem)
+{
+	char *here, *joined, *out;
+
+	if (path[0] == '/')
+		return arena_strdup(mem, path);
+	here = getcwd(NULL, 0);
+	joined = path_join(here ? here : "/", path);
+	out = arena_strdup(mem, joined);
+	free(joined);
+	free(here);
+	return out;
+}
+
+static const char *make_packages(const struct job *job, struct arena *mem,
+				 struct run_spec *out)
+{
+	const struct strings *uris = &job->training_input.package_uris;
+	size_t i;
+
+	/* With a command of its own the job needs none of them. */
+	if (job->jobrun.command.count)
+		return NULL;
+	for (i = 0; i < uris->count; i++) {
+		if (strstr(uris->items[i], "://"))
+			return arena_printf(
+				mem,
+				"the package '%s' is not on this machine: set "
+				"jobrun.source to the directory of its sources",
+				uris->items[i]);
+		append(mem, &out->packages,
+		       absolute(job_path(job, uris->items[i]), mem));
+	}
+	return NULL;
+}
+
+int spec_from_job(const struct job *job, const struct catalogue *catalogue,
+		  struct arena *mem, struct run_spec *out,
+		  const char **missing, struct error *err)
+{
+	const struct jobrun_block *block = &job->jobrun;
+	const struct secret *secrets = block->secrets.items;
+	const char *folder = block->source ? job_path(job, block->source)
+					   : job->folder;
+	size_t i;
+
+	*out = (struct run_spec){ 0 };
+	if (topology_from_job(job, catalogue, "127.0.0.1", mem, &out->topology,
+			      err) < 0)
+		return -1;
+	out->topology.tpu_is_cpu = true;
+	out->job_id = job->job_id;
+	*missing = make_command(job, mem, out);
+	/* Sources given by hand stand for packages that are elsewhere. */
+	if (!*missing && !block->source)
+		*missing = make_packages(job, mem, out);
+	out->setup = block->setup;
+	out->directory = absolute(folder, mem);
+	out->env = block->env;
+	out->secret_count = block->secrets.count;
+	out->secrets = arena_alloc(mem, out->secret_count *
+						sizeof(*out->secrets));
+	for (i = 0; i < out->secret_count; i++) {
+		out->secrets[i].name = secrets[i].name;
+		out->secrets[i].env = secrets[i].env;
+		if (secrets[i].file)
+			out->secrets[i].file =
+				absolute(job_path(job, secrets[i].file), mem);
+	}
+	out->grace_s = block->grace_s;
+	out->max_running_time_s =
+		job->training_input.scheduling.max_running_time_s;
+	return 0;
+}
+
+static json_t *strings_json(const struct strings *list)
+{
+	json_t *out = json_array();
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		json_array_append_new(out, json_text(list->items[i]));
+	return out;
+}
+
+json_t *spec_json(const struct run_spec *spec)
+{
+	json_t *out = json_object();
+	json_t *env = json_object();
+	json_t *secrets = json_object();
+	size_t i;
+
+	json_put_text(out, "jobId", spec->job_id);
+	json_put_int(out, "attempt", spec->attempt);
+	json_put_text(out, "folder", spec->folder);
+	json_put(out, "topology", topology_json(&spec->topology));
+	json_put(out, "command", strings_json(&spec->command));
+	json_put(out, "setup", strings_json(&spec->setup));
+	json_put_text(out, "directory", spec->directory);
+	json_put(out, "packages", strings_json(&spec->packages));
+	for (i = 0; i < spec->env.count; i++)
+		json_put_text(env, spec->env.items[i].name,
+			      spec->env.items[i].value);
+	json_put(out, "env", env);
+	for (i = 0; i < spec->secret_count; i++) {
+		const struct secret_source *from = &spec->secrets[i];
+		json_t *source = json_object();
+
+		json_put_text(source, from->env ? "env" : "file",
+			      from->env ? from->env : from->file);
+		json_put(secrets, from->name, source);
+	}
+	json_put(out, "secrets", secrets);
+	json_put_int(out, "graceS", spec->grace_s);
+	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
+	return out;
+}
+
+int spec_write(const struct run_spec *spec, struct error *err)
+{
+	char *path = path_join(spec->folder, "spec.json");
+	json_t *value = spec_json(spec);
+	struct buf text = { 0 };
+	int ret;
+
+	json_print(value, &text);
+	ret = file_write(path, text.data, text.len, err);
+	buf_done(&text);
+	json_decref(value);
+	free(path);
+	return ret;
+}
+
+static const char *copy_text(const json_t *object, const char *key,
+			     struct arena *mem)
+{
+	const char *text = json_get_text(object, key, NULL);
+
+	return text ? arena_strdup(mem, text) : NULL;
+}
+
+static struct strings copy_strings(const json_t *object, const char *key,
+				   struct arena *mem)
+{
+	const json_t *array = json_object_get(object, key);
+	struct strings out = { 0 };
+	size_t i;
+
+	out.count = json_array_size(array);
+	out.items = arena_alloc(mem, out.count * sizeof(*out.items));
+	for (i = 0; i < out.count; i++) {
+		const char *text = json_string_value(json_array_get(array, i));
+
+		out.items[i] = arena_strdup(mem, text ? text : "");
+	}
+	return out;
+}
+
+int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
+	      struct error *err)
+{
+	char *path = path_join(folder, "spec.json");
+	json_t *value = NULL, *map, *item;
+	const char *key;
+	char *text;
+	size_t len, i = 0;
+	int ret = -1;
+
+	text = file_read(path, SPEC_MAX, &len, err);
+	value = text ? json_read(text, len, path, err) : NULL;
+	if (!value)
+		goto out;
+	*out = (struct run_spec){ 0 };
+	if (topology_from_json(json_object_get(value, "topology"), mem,
+			       &out->topology, err) < 0)
+		goto out;
+	out->job_id = copy_text(value, "jobId", mem);
+	out->attempt = (int)json_get_int(value, "attempt", 0);
+	out->folder = copy_text(value, "folder", mem);
+	out->directory = copy_text(value, "directory", mem);
+	out->command = copy_strings(value, "command", mem);
+	out->setup = copy_strings(value, "setup", mem);
+	out->packages = copy_strings(value, "packages", mem);
+	out->grace_s = (long)json_get_int(value, "graceS", 10);
+	out->max_running_time_s =
+		(long)json_get_int(value, "maxRunningTimeS", 0);
+	if (!out->job_id || !out->folder || !out->directory ||
+	    !out->command.count) {
+		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);
+		goto out;
+	}
+	map = json_object_get(value, "env");
+	out->env.items = arena_alloc(mem, json_object_size(map) *
+						  sizeof(*out->env.items));
+	json_object_foreach(map, key, item) {
+		struct pair *pair = &out->env.items[out->env.count++];
+
+		pair->name = arena_strdup(mem, key);
+		pair->value = arena_strdup(mem, json_string_value(item)
+							? json_string_value(item)
+							: "");
+	}
+	map = json_object_get(value, "secrets");
+	out->secrets =
+		arena_alloc(mem, json_object_size(map) * sizeof(*out->secrets));
+	json_object_foreach(map, key, item) {
+		out->secrets[i].name = arena_strdup(mem, key);
+		out->secrets[i].env = copy_text(item, "env", mem);
+		out->secrets[i].file = copy_text(item, "file", mem);
+		i++;
+	}
+	out->secret_count = i;
+	ret = 0;
+out:
+	json_decref(value);
+	free(text);
+	free(path);
+	return ret;
+}
+
+char *spec_output_folder(const struct run_spec *spec)
+{
+	return path_join(spec->folder, "output");
+}
+
+/* The value of a secret.  What the error says never holds any of it. */
+static int set_secret(const struct secret_source *secret,
+		      struct environment *out, struct error *err)
+{
+	const char *value;
+	char *text;
+	size_t len;
+
+	if (secret->env) {
+		value = getenv(secret->env);
+		if (!value)
+			return error_set(err, ERROR_FAILED,
+					 "secret '%s': the variable '%s' is "
+					 "not set",
+					 secret->name, secret->env);
+		environment_set(out, secret->name, value);
+		return 0;
+	}
+	text = file_read(secret->file, SECRET_MAX, &len, err);
+	if (!text)
+		return error_prefix(err, "secret '%s'", secret->name);
+	/* Editors end a file with a newline that is not part of the secret. */
+	while (len && (text[len - 1] == '\n' || text[len - 1] == '\r'))
+		text[--len] = '\0';
+	environment_set(out, secret->name, text);
+	explicit_bzero(text, len);
+	free(text);
+	return 0;
+}
+
+/* The packages' folders, before what PYTHONPATH the job or its caller has. */
+static void set_python_path(const struct run_spec *spec,
+			    struct environment *out)
+{
+	const char *old = NULL;
+	struct buf path = { 0 };
+	size_t i;
+
+	if (!spec->packages.count)
+		return;
+	for (i = 0; i < spec->packages.count; i++) {
+		char *name = mem_printf("packages/%zu", i);
+		char *folder = path_join(spec->folder, name);
+		char *root = package_root(folder);
+
+		buf_printf(&path, "%s%s", i ? ":" : "", root);
+		free(root);
+		free(folder);
+		free(name);
+	}
+	for (i = 0; i < spec->env.count; i++)
+		if (!strcmp(spec->env.items[i].name, "PYTHONPATH"))
+			old = spec->env.items[i].value;
+	if (!old)
+		old = getenv("PYTHONPATH");
+	if (old && *old)
+		buf_printf(&path, ":%s", old);
+	environment_set(out, "PYTHONPATH", buf_text(&path));
+	buf_done(&path);
+}
+
+int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
+		     struct environment *out, struct error *err)
+{
+	char *folder = spec_output_folder(spec);
+	size_t i;
+
+	contract_write(&spec->topology, ordinal, out);
+	environment_set(out, "JOBRUN_RUN_DIR", folder);
+	free(folder);
+	/* Else a trainer's lines come minutes late, through a full buffer. */
+	environment_set(out, "PYTHONUNBUFFERED", "1");
+	for (i = 0; i < spec->env.count; i++)
+		environment_set(out, spec->env.items[i].name,
+				spec->env.items[i].value);
+	set_python_path(spec, out);
+	for (i = 0; secrets && i < spec->secret_count; i++)
+		if (set_secret(&spec->secrets[i], out, err) < 0)
+			return -1;
+	return 0;
+}

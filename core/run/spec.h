@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run as its supervisor is told to do it: JSON in the run's folder, written
+ * by who starts it.  Secrets are named in it, their values are not.
+ */
+#ifndef JOBRUN_SPEC_H
+#define JOBRUN_SPEC_H
+
+#include <jansson.h>
+
+#include "core/base/alloc.h"
+#include "core/job.h"
+#include "core/run/environment.h"
+#include "core/run/topology.h"
+
+struct secret_source {
+	const char *name;
+	const char *env;  /* or NULL */
+	const char *file; /* or NULL */
+};
+
+struct run_spec {
+	const char *job_id;
+	int attempt;
+	const char *folder; /* of the run, absolute */
+	struct topology topology;
+	struct strings command;	 /* program and all its arguments */
+	struct strings setup;	 /* empty: none */
+	const char *directory;	 /* where both start, absolute */
+	struct strings packages; /* archives to unpack, absolute */
+	struct pairs env;
+	struct secret_source *secrets;
+	size_t secret_count;
+	long grace_s;
+	long max_running_time_s; /* 0: no limit */
+};
+
+/* All but attempt, folder and the ports, from a checked job.  `missing` is
+ * set to what the file does not say and a run needs, else to NULL. */
+int spec_from_job(const struct job *job, const struct catalogue *catalogue,
+		  struct arena *mem, struct run_spec *out,
+		  const char **missing, struct error *err);
+
+json_t *spec_json(const struct run_spec *spec); /* returns new */
+int spec_write(const struct run_spec *spec, struct error *err);
+/* From the folder of a run. */
+int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
+	      struct error *err);
+
+/* The folder of a run that is the program's own: JOBRUN_RUN_DIR.  New. */
+char *spec_output_folder(const struct run_spec *spec);
+
+/*
+ * The variables that a task gets besides those that it inherits: the
+ * contracts, JOBRUN_RUN_DIR, PYTHONPATH with the packages, PYTHONUNBUFFERED,
+ * the job's `env` (which wins) and, with `secrets`, their values.
+ */
+int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
+		     struct environment *out, struct error *err);
+
+#endif

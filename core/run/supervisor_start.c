@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The side of supervisor.h that is not the supervisor: starting one, asking
+ * it to end, and finding out that there is none any more. */
+#include "core/run/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/run/process.h"
+#include "core/run/run_lock.h"
+#include "core/run/supervisor_internal.h"
+
+/* A run is recorded before its lock is taken: so long it may be without. */
+#define UNLOCKED_MS 10000
+
+extern char **environ;
+
+/* Away from the descriptors that the new process gets them as. */
+static int move_up(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+
+	close(fd);
+	return moved;
+}
+
+/*
+ * The environment of the supervisor is ours, and so is that of the tasks;
+ * but a relative JOBRUN_STATE_DIR means something else elsewhere.
+ */
+static void make_environment(struct store *store, struct environment *env)
+{
+	const char *folder = getenv("JOBRUN_STATE_DIR");
+
+	if (folder && *folder && folder[0] != '/')
+		environment_set(env, "JOBRUN_STATE_DIR", store_folder(store));
+	environment_inherit(env, environ);
+}
+
+static int spawn(struct store *store, const struct run_spec *spec, int lock,
+		 int report, struct error *err)
+{
+	char *log = path_join(spec->folder, "supervisor.log");
+	char attempt[16];
+	char *argv[] = { (char *)"jobrun", (char *)"supervise",
+			 (char *)spec->job_id, attempt, NULL };
+	posix_spawn_file_actions_t files;
+	struct environment env = { 0 };
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	pid_t pid;
+	int why;
+
+	snprintf(attempt, sizeof(attempt), "%d", spec->attempt);
+	make_environment(store, &env);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
+					 O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log,
+					 O_WRONLY | O_CREAT | O_APPEND, 0600);
+	posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&files, lock, SUPERVISOR_LOCK_FD);
+	posix_spawn_file_actions_adddup2(&files, report, SUPERVISOR_REPORT_FD);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID |
+						POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSIGDEF);
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	/* Ourselves, even if the file was replaced by a newer one. */
+	why = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv,
+			  env.items);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	environment_done(&env);
+	free(log);
+	if (why) {
+		errno = why;
+		return error_errno(err, "cannot start the run's supervisor");
+	}
+	return 0;
+}
+
+/* The supervisor writes one byte when it has taken over, or why it can't. */
+static int wait_report(int fd, struct error *err)
+{
+	char text[400];
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, text + len, sizeof(text) - 1 - len);
+		if (n > 0)
+			len += (size_t)n;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	text[len] = '\0';
+	if (len && text[0] == SUPERVISOR_READY)
+		return 0;
+	return error_set(err, ERROR_FAILED, "the run's supervisor %s%s",
+			 len ? "failed: " : "ended before it began", text);
+}
+
+int supervisor_start(struct store *store, const struct run_spec *spec,
+		     struct error *err)
+{
+	int report[2] = { -1, -1 };
+	int lock = -1;
+	int ret = -1;
+
+	if (spec_write(spec, err) < 0)
+		return -1;
+	lock = run_lock_take(spec->folder, err);
+	if (lock < 0)
+		return -1;
+	run_lock_set_pid(lock, getpid());
+	if (pipe2(report, O_CLOEXEC) < 0) {
+		error_errno(err, "cannot start the run's supervisor");
+		goto out;
+	}
+	lock = move_up(lock);
+	report[1] = move_up(report[1]);
+	if (spawn(store, spec, lock, report[1], err) < 0)
+		goto out;
+	close(report[1]);
+	report[1] = -1;
+	ret = wait_report(report[0], err);
+out:
+	if (report[0] >= 0)
+		close(report[0]);
+	if (report[1] >= 0)
+		close(report[1]);
+	if (lock >= 0)
+		close(lock);
+	return ret;
+}
+
+int supervisor_cancel(struct store *store, const char *job_id, int attempt,
+		      bool now, struct error *err)
+{
+	char *folder = store_run_folder(store, job_id, attempt);
+	pid_t pid = run_lock_holder(folder);
+	int ret = 0;
+
+	free(folder);
+	/* The lock is held, so the pid is that of its holder, or of one that
+	 * was killed a moment ago and whose guard is cleaning up. */
+	if (pid > 0 && kill(pid, now ? SIGINT : SIGTERM) < 0 && errno != ESRCH)
+		ret = error_errno(err, "cannot signal process %ld", (long)pid);
+	return ret;
+}
+
+int supervisor_check(struct store *store, const struct run_record *run,
+		     struct error *err)
+{
+	char *folder, *mark;
+	char host[256];
+
+	if (run_state_is_final(run->state))
+		return 0;
+	if (gethostname(host, sizeof(host)) < 0)
+		host[0] = '\0';
+	host[sizeof(host) - 1] = '\0';
+	if (run->host && strcmp(run->host, host) != 0)
+		return 0;
+	if (run->state == RUN_QUEUED &&
+	    time_now_ms() - run->create_time_ms < UNLOCKED_MS)
+		return 0;
+	folder = store_run_folder(store, run->job_id, run->attempt);
+	if (run_lock_holder(folder) > 0) {
+		free(folder);
+		return 0;
+	}
+	mark = mem_printf("JOBRUN_RUN_DIR=%s/output", folder);
+	process_end_marked(mark);
+	free(mark);
+	free(folder);
+	return supervisor_abandon(store, run->job_id, run->attempt,
+				  "the run's supervisor and its guard were "
+				  "killed",
+				  err);
+}
+
+int supervisor_abandon(struct store *store, const char *job_id, int attempt,
+		       const char *why, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct task_list tasks;
+	int64_t now = time_now_ms();
+	int ret = -1;
+	size_t i;
+
+	if (store_run_get(store, job_id, attempt, mem, &run, err) != 0 ||
+	    store_task_list(store, &run, mem, &tasks, err) < 0)
+		goto out;
+	/* It may have been written between our look and now. */
+	if (run_state_is_final(run.state)) {
+		ret = 0;
+		goto out;
+	}
+	for (i = 0; i < tasks.count; i++) {
+		struct task_record *task = &tasks.items[i];
+
+		if (run_state_is_final(task->state))
+			continue;
+		task->state = RUN_FAILED;
+		task->signal = SIGKILL;
+		task->exit_code = 128 + SIGKILL;
+		task->end_time_ms = now;
+		if (store_task_put(store, &run, task, err) < 0)
+			goto out;
+	}
+	run.state = RUN_FAILED;
+	run.error = why;
+	run.end_time_ms = now;
+	ret = store_run_put(store, &run, err);
+	supervisor_publish(store, &run);
+out:
+	arena_free(mem);
+	return ret;
+}
+
+void supervisor_publish(struct store *store, const struct run_record *run)
+{
+	char *folder = store_run_folder(store, run->job_id, run->attempt);
+	char *path = path_join(folder, "state");
+	const char *name = run_state_name(run->state);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	/* It is the change that counts: on a full disk it is empty. */
+	if (fd >= 0) {
+		fd_write(fd, name, strlen(name));
+		fd_write(fd, "\n", 1);
+		close(fd);
+	}
+	free(path);
+	free(folder);
+}
+
+int supervisor_watch(struct store *store, const char *job_id, int attempt,
+		     int *fd, struct error *err)
+{
+	char *folder = store_run_folder(store, job_id, attempt);
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	int ret = 0;
+
+	/* Of the folder only: its logs are below it and not watched. */
+	if (watch < 0 || inotify_add_watch(watch, folder, IN_CLOSE_WRITE) < 0) {
+		ret = error_errno(err, "cannot watch '%s'", folder);
+		if (watch >= 0)
+			close(watch);
+	} else {
+		*fd = watch;
+	}
+	free(folder);
+	return ret;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/run/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+
+/* A scale tier or count beyond this is a mistake on one machine or many. */
+#define TASK_MAX 100000
+
+static const char *const type_names[] = {
+	[TASK_MASTER] = "master",
+	[TASK_WORKER] = "worker",
+	[TASK_PS] = "ps",
+	[TASK_EVALUATOR] = "evaluator",
+};
+
+const char *task_type_name(enum task_type type)
+{
+	return type_names[type];
+}
+
+int task_type_parse(const char *name, enum task_type *out)
+{
+	size_t i;
+
+	if (!strcmp(name, "chief"))
+		name = "master";
+	else if (!strcmp(name, "parameterServer"))
+		name = "ps";
+	for (i = 0; i < COUNT(type_names); i++) {
+		if (!strcmp(type_names[i], name)) {
+			*out = (enum task_type)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* The TPU of a job: its row, and its size in the unit of the job file. */
+static int find_tpu(const struct job *job, const struct catalogue *catalogue,
+		    const struct tpu **tpu, const struct slice **slice,
+		    struct error *err)
+{
+	const struct training_input *input = &job->training_input;
+	const struct accelerator_config *config =
+		&input->worker_config.accelerator_config;
+	const struct tier *tier = catalogue_tier(catalogue, "BASIC_TPU");
+	const char *type = config->type;
+	long count = config->count;
+
+	/* With a legacy master the file names no type: it is BASIC_TPU's. */
+	if (!type && tier)
+		type = tier->accelerator_type;
+	if (!count && tier)
+		count = (long)tier->accelerator_count;
+	*tpu = type ? catalogue_tpu(catalogue, type) : NULL;
+	if (!*tpu)
+		return error_set(err, ERROR_INVALID, "unknown TPU type '%s'",
+				 type ? type : "");
+	*slice = count > 0 && count <= TASK_MAX
+			 ? tpu_slice(*tpu, (unsigned)count)
+			 : NULL;
+	if (!*slice)
+		return error_set(err, ERROR_INVALID, "no %s has %ld cores",
+				 type, count);
+	return 0;
+}
+
+static void place(struct topology *out, enum task_type type, long count,
+		  const char *host)
+{
+	long i;
+
+	for (i = 0; i < count; i++) {
+		struct task_place *task = &out->tasks[out->count++];
+
+		task->type = type;
+		task->index = (int)i;
+		task->host = host;
+	}
+}
+
+static void name_tpu(const struct job *job, const struct tpu *tpu,
+		     const struct slice *slice, struct arena *mem,
+		     struct topology *out)
+{
+	const char *region = job->training_input.region;
+
+	out->tpu_slice = arena_strdup(mem, slice->name);
+	out->devices_per_host = tpu->devices_per_host;
+	out->tpu_project = job->jobrun.project ? job->jobrun.project : "local";
+	out->tpu_zone = job->jobrun.zone ? job->jobrun.zone
+			: region	 ? arena_printf(mem, "%s-b", region)
+					 : "local";
+	out->tpu_name = arena_printf(mem, "cmle-training-%s-tpu", job->job_id);
+}
+
+int topology_from_job(const struct job *job, const struct catalogue *catalogue,
+		      const char *host, struct arena *mem,
+		      struct topology *out, struct error *err)
+{
+	const struct training_input *input = &job->training_input;
+	long workers = input->worker_count;
+	long servers = input->parameter_server_count;
+	long evaluators = input->evaluator_count;
+	const struct slice *slice = NULL;
+	const struct tpu *tpu;
+	long masters = 1;
+	json_t *text;
+
+	if (job_uses_tpu(job)) {
+		if (find_tpu(job, catalogue, &tpu, &slice, err) < 0)
+			return -1;
+		masters = slice->hosts == 1;
+		workers = masters ? 0 : (long)slice->hosts;
+	} else if (input->scale_tier != SCALE_TIER_CUSTOM &&
+		   input->scale_tier != SCALE_TIER_UNSPECIFIED) {
+		static const char *const tiers[] = {
+			[SCALE_TIER_BASIC] = "BASIC",
+			[SCALE_TIER_STANDARD_1] = "STANDARD_1",
+			[SCALE_TIER_PREMIUM_1] = "PREMIUM_1",
+			[SCALE_TIER_BASIC_GPU] = "BASIC_GPU",
+		};
+		const char *name = tiers[input->scale_tier];
+		const struct tier *tier = catalogue_tier(catalogue, name);
+
+		if (!tier)
+			return error_set(err, ERROR_INVALID,
+					 "unknown scale tier '%s'", name);
+		workers = (long)tier->worker_count;
+		servers = (long)tier->parameter_server_count;
+	}
+	if (workers > TASK_MAX || servers > TASK_MAX || evaluators > TASK_MAX)
+		return error_set(err, ERROR_INVALID,
+				 "more than %d tasks of one type", TASK_MAX);
+
+	*out = (struct topology){ 0 };
+	out->job_id = job->job_id;
+	out->master_name = job_master_name(job);
+	text = message_json(job->training_message, input,
+			    MESSAGE_SNAKE | MESSAGE_WIRE);
+	out->job_text = json_dumps(text, JSON_INDENT(1));
+	json_decref(text);
+	if (out->job_text) {
+		char *owned = (char *)out->job_text;
+
+		out->job_text = arena_strdup(mem, owned);
+		free(owned);
+	}
+	out->tasks = arena_alloc(mem, (size_t)(masters + workers + servers +
+					       evaluators) *
+					      sizeof(*out->tasks));
+	place(out, TASK_MASTER, masters, host);
+	place(out, TASK_WORKER, workers, host);
+	place(out, TASK_PS, servers, host);
+	place(out, TASK_EVALUATOR, evaluators, host);
+	if (slice)
+		name_tpu(job, tpu, slice, mem, out);
+	return 0;
+}
+
+int topology_find(const struct topology *all, enum task_type type, int index)
+{
+	size_t i;
+
+	for (i = 0; i < all->count; i++)
+		if (all->tasks[i].type == type && all->tasks[i].index == index)
+			return (int)i;
+	return -1;
+}
+
+size_t topology_world_size(const struct topology *all)
+{
+	size_t i = 0;
+
+	while (i < all->count && all->tasks[i].type <= TASK_WORKER)
+		i++;
+	return i;
+}
+
+size_t topology_port_count(const struct topology *all)
+{
+	return all->count + 1;
+}
+
+void topology_set_ports(struct topology *all, const int *ports)
+{
+	size_t i;
+
+	for (i = 0; i < all->count; i++)
+		all->tasks[i].port = ports[i];
+	all->master_port = ports[all->count];
+}
+
+json_t *topology_json(const struct topology *all)
+{
+	json_t *out = json_object();
+	json_t *tasks = json_array();
+	size_t i;
+
+	json_put_text(out, "jobId", all->job_id);
+	json_put_text(out, "masterName", all->master_name);
+	json_put_text(out, "jobText", all->job_text);
+	for (i = 0; i < all->count; i++) {
+		json_t *task = json_object();
+
+		json_put_text(task, "type", task_type_name(all->tasks[i].type));
+		json_put_int(task, "index", all->tasks[i].index);
+		json_put_text(task, "host", all->tasks[i].host);
+		json_put_int(task, "port", all->tasks[i].port);
+		json_array_append_new(tasks, task);
+	}
+	json_put(out, "tasks", tasks);
+	json_put_int(out, "masterPort", all->master_port);
+	if (all->tpu_slice) {
+		json_t *tpu = json_object();
+
+		json_put_text(tpu, "slice", all->tpu_slice);
+		json_put_int(tpu, "devicesPerHost", all->devices_per_host);
+		json_put(tpu, "cpu", json_boolean(all->tpu_is_cpu));
+		json_put_text(tpu, "project", all->tpu_project);
+		json_put_text(tpu, "zone", all->tpu_zone);
+		json_put_text(tpu, "name", all->tpu_name);
+		json_put(out, "tpu", tpu);
+	}
+	return out;
+}
+
+static const char *copy_text(const json_t *object, const char *key,
+			     struct arena *mem)
+{
+	const char *text = json_get_text(object, key, NULL);
+
+	return text ? arena_strdup(mem, text) : NULL;
+}
+
+int topology_from_json(const json_t *value, struct arena *mem,
+		       struct topology *out, struct error *err)
+{
+	const json_t *tasks = json_object_get(value, "tasks");
+	const json_t *tpu = json_object_get(value, "tpu");
+	size_t i;
+
+	*out = (struct topology){ 0 };
+	out->job_id = copy_text(value, "jobId", mem);
+	out->master_name = copy_text(value, "masterName", mem);
+	out->job_text = copy_text(value, "jobText", mem);
+	out->count = json_array_size(tasks);
+	if (!out->job_id || !out->master_name || !out->count)
+		return error_set(err, ERROR_FAILED,
+				 "a run's topology is incomplete");
+	out->tasks = arena_alloc(mem, out->count * sizeof(*out->tasks));
+	for (i = 0; i < out->count; i++) {
+		const json_t *task = json_array_get(tasks, i);
+		struct task_place *place_out = &out->tasks[i];
+		const char *type = json_get_text(task, "type", "");
+
+		if (task_type_parse(type, &place_out->type) < 0)
+			return error_set(err, ERROR_FAILED,
+					 "a run's topology has a task of "
+					 "unknown type '%s'",
+					 type);
+		place_out->index = (int)json_get_int(task, "index", 0);
+		place_out->host = copy_text(task, "host", mem);
+		place_out->port = (int)json_get_int(task, "port", 0);
+	}
+	out->master_port = (int)json_get_int(value, "masterPort", 0);
+	if (!tpu)
+		return 0;
+	out->tpu_slice = copy_text(tpu, "slice", mem);
+	out->devices_per_host =
+		(unsigned)json_get_int(tpu, "devicesPerHost", 0);
+	out->tpu_is_cpu = json_is_true(json_object_get(tpu, "cpu"));
+	out->tpu_project = copy_text(tpu, "project", mem);
+	out->tpu_zone = copy_text(tpu, "zone", mem);
+	out->tpu_name = copy_text(tpu, "name", mem);
+	return 0;
+}

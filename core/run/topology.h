@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who takes part in a run: its tasks, where they are, the devices each has,
+ * and the TPU if there is one.  Every platform says this in its own way, and
+ * every framework wants to hear it in its own: readers fill this struct,
+ * contract.h writes it.
+ */
+#ifndef JOBRUN_TOPOLOGY_H
+#define JOBRUN_TOPOLOGY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/alloc.h"
+#include "core/catalogue.h"
+#include "core/job.h"
+
+/* In the order of their ordinals within a run. */
+enum task_type {
+	TASK_MASTER,
+	TASK_WORKER,
+	TASK_PS,
+	TASK_EVALUATOR,
+	TASK_TYPE_COUNT,
+};
+
+struct task_place {
+	enum task_type type;
+	int index; /* among the tasks of its type */
+	const char *host; /* an address that its peers reach */
+	int port;	  /* its own, for its peers; 0: none is known yet */
+};
+
+struct topology {
+	const char *job_id;
+	const char *master_name; /* "master" or "chief", in TF_CONFIG */
+	const char *job_text;	 /* trainingInput as the service put it into
+				  * TF_CONFIG: JSON with snake_case keys */
+	struct task_place *tasks; /* by ordinal */
+	size_t count;
+	/* The tasks that form the torch.distributed group are the master and
+	 * the workers; its rendezvous is on the host of the first. */
+	int master_port;
+
+	/* The TPU, if there is one: each task of the group has one host's
+	 * devices. */
+	const char *tpu_slice; /* "v3-32", or NULL */
+	unsigned devices_per_host;
+	bool tpu_is_cpu; /* a rehearsal: PJRT_DEVICE=CPU */
+	/* As TPU_CONFIG names it. */
+	const char *tpu_project;
+	const char *tpu_zone;
+	const char *tpu_name;
+};
+
+/* "master", "worker", "ps" or "evaluator", as TF_CONFIG and logs have it. */
+const char *task_type_name(enum task_type type);
+/* Also takes "chief" and "parameterServer"; -1 if there is no such type. */
+int task_type_parse(const char *name, enum task_type *out);
+
+/*
+ * The tasks of a job, all on one host and without ports yet.  What runs the
+ * program is
+ *  - a master, and workers, parameter servers and evaluators by their counts;
+ *  - of a job with a TPU, one task per TPU host: on AI Platform the master
+ *    drove a single-host TPU, so that is the master; the hosts of a larger
+ *    slice are the workers, and worker 0 is their master.
+ * Lives in `mem`.  Fails if the catalogue does not know the tier or slice.
+ */
+int topology_from_job(const struct job *job, const struct catalogue *catalogue,
+		      const char *host, struct arena *mem,
+		      struct topology *out, struct error *err);
+
+/* The ordinal of a task, or -1. */
+int topology_find(const struct topology *all, enum task_type type, int index);
+
+/* The number of tasks in the torch.distributed group. */
+size_t topology_world_size(const struct topology *all);
+
+/* The number of TCP ports that the run needs: one per task, one for the
+ * rendezvous; and their placing in that order. */
+size_t topology_port_count(const struct topology *all);
+void topology_set_ports(struct topology *all, const int *ports);
+
+/* To and from the form in which a run's specification keeps it. */
+json_t *topology_json(const struct topology *all); /* returns new */
+int topology_from_json(const json_t *value, struct arena *mem,
+		       struct topology *out, struct error *err);
+
+#endif

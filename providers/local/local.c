@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/local/local.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/run/spec.h"
+#include "core/run/supervisor.h"
+#include "core/store/store.h"
+
+/* AI Platform's replicas listened on 2222; here they count up from it. */
+#define FIRST_PORT 2222
+
+struct local {
+	struct provider_env env;
+};
+
+static json_t *command_json(const struct strings *command)
+{
+	json_t *out = json_array();
+	size_t i;
+
+	for (i = 0; i < command->count; i++)
+		json_array_append_new(out, json_text(command->items[i]));
+	return out;
+}
+
+/* {"master": 1, "worker": 2} */
+static json_t *tasks_json(const struct topology *all)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		const char *type = task_type_name(all->tasks[i].type);
+
+		json_put_int(out, type, json_get_int(out, type, 0) + 1);
+	}
+	return out;
+}
+
+static json_t *source_json(const struct job *job)
+{
+	json_t *out = json_object();
+	char size[32], text[80];
+
+	size_format(job->source_bytes, size, sizeof(size));
+	snprintf(text, sizeof(text), "%zu file%s, %s", job->source_files,
+		 job->source_files == 1 ? "" : "s", size);
+	json_put_text(out, "directory", job->jobrun.source);
+	json_put_text(out, "contents", text);
+	json_put_text(out, "sha256", job->source_digest.hex);
+	return out;
+}
+
+static json_t *tpu_json(const struct topology *all)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "%s as %u CPU devices per host",
+		 all->tpu_slice, all->devices_per_host);
+	return json_string(text);
+}
+
+/*
+ * What a reviewer wants to see, and what the next plan compares with.  No
+ * absolute paths: plans of one commit are equal wherever they are made.
+ */
+static json_t *describe(const struct job *job, const struct run_spec *spec)
+{
+	const struct strings *packages = &job->training_input.package_uris;
+	json_t *out = json_object();
+	json_t *map;
+	char limit[32];
+	size_t i;
+
+	if (spec->command.count)
+		json_put(out, "command", command_json(&spec->command));
+	if (spec->setup.count)
+		json_put(out, "setup", command_json(&spec->setup));
+	if (job->jobrun.source)
+		json_put(out, "source", source_json(job));
+	if (spec->packages.count)
+		json_put(out, "packages", command_json(packages));
+	json_put(out, "tasks", tasks_json(&spec->topology));
+	if (spec->topology.tpu_slice)
+		json_put(out, "tpu", tpu_json(&spec->topology));
+	if (spec->env.count) {
+		map = json_object();
+		for (i = 0; i < spec->env.count; i++)
+			json_put_text(map, spec->env.items[i].name,
+				      spec->env.items[i].value);
+		json_put(out, "env", map);
+	}
+	if (spec->secret_count) {
+		map = json_object();
+		for (i = 0; i < spec->secret_count; i++)
+			json_put_text(map, spec->secrets[i].name,
+				      spec->secrets[i].env ? "from a variable"
+							   : "from a file");
+		json_put(out, "secrets", map);
+	}
+	if (spec->max_running_time_s) {
+		duration_format(spec->max_running_time_s, limit, sizeof(limit));
+		json_put_text(out, "maxRunningTime", limit);
+	}
+	return out;
+}
+
+static const struct kind kind_run;
+
+static int desire(const struct job *job, const struct provider_env *env,
+		  struct resources *out, struct error *err)
+{
+	struct run_spec spec;
+	struct resource *run;
+	const char *missing;
+
+	if (spec_from_job(job, env->catalogue, out->mem, &spec, &missing,
+			  err) < 0)
+		return -1;
+	run = resources_add(out, &kind_run, job->job_id, job);
+	run->properties = describe(job, &spec);
+	if (missing)
+		resources_miss(out, "%s", missing);
+	if (job->training_input.master_config.image_uri &&
+	    job->jobrun.command.count)
+		resources_note(out, "containers are not used on this machine: "
+				    "jobrun.command runs without '%s'",
+			       job->training_input.master_config.image_uri);
+	if (job->training_input.hyperparameters.params.count)
+		resources_note(out, "hyperparameters are not tuned on this "
+				    "machine: one run, with the program's own "
+				    "values");
+	return 0;
+}
+
+static void *local_open(const struct provider_env *env, struct error *err)
+{
+	struct local *local;
+
+	if (!env->store) {
+		error_set(err, ERROR_FAILED, "the provider local needs a store");
+		return NULL;
+	}
+	local = mem_alloc(sizeof(*local));
+	local->env = *env;
+	return local;
+}
+
+static void local_close(void *ctx)
+{
+	free(ctx);
+}
+
+/* The newest run of a job here, brought up to date.  1: there is none. */
+static int latest(struct local *local, const char *job_id, struct arena *mem,
+		  struct run_record *out, struct error *err)
+{
+	struct store *store = local->env.store;
+	int ret = store_run_get(store, job_id, 0, mem, out, err);
+
+	if (ret != 0)
+		return ret;
+	if (strcmp(out->provider, provider_local.name) != 0)
+		return 1;
+	if (run_state_is_final(out->state))
+		return 0;
+	if (supervisor_check(store, out, err) < 0)
+		return -1;
+	return store_run_get(store, job_id, out->attempt, mem, out, err);
+}
+
+static int run_read(void *ctx, const struct resource *want,
+		    struct resource *found, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = latest(ctx, want->name, mem, &run, err);
+
+	found->exists = ret == 0;
+	if (ret == 0) {
+		struct error ignored;
+
+		found->properties =
+			run.properties ? json_read(run.properties,
+						   strlen(run.properties),
+						   "store", &ignored)
+				       : NULL;
+		if (!found->properties)
+			found->properties = json_object();
+		found->run.state = run.state;
+		found->run.attempt = run.attempt;
+		found->run.exit_code = run.exit_code;
+		snprintf(found->run.digest.hex, sizeof(found->run.digest.hex),
+			 "%s", run.digest ? run.digest : "");
+		snprintf(found->run.error, sizeof(found->run.error), "%s",
+			 run.error ? run.error : "");
+	}
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+static int prepare_spec(struct local *local, const struct resource *want,
+			const struct run_record *run, const char *folder,
+			struct arena *mem, struct run_spec *spec,
+			struct error *err)
+{
+	size_t count;
+	const char *missing;
+	int *ports;
+
+	if (spec_from_job(want->job, local->env.catalogue, mem, spec, &missing,
+			  err) < 0)
+		return -1;
+	if (missing)
+		return error_set(err, ERROR_INVALID, "%s", missing);
+	spec->attempt = run->attempt;
+	spec->folder = folder;
+	count = topology_port_count(&spec->topology);
+	ports = arena_alloc(mem, count * sizeof(*ports));
+	if (store_ports_lease(local->env.store, run, FIRST_PORT, count, ports,
+			      err) < 0)
+		return -1;
+	topology_set_ports(&spec->topology, ports);
+	return 0;
+}
+
+/* A run that could not be started is recorded as such. */
+static void record_failure(struct store *store, struct run_record *run,
+			   const struct error *why)
+{
+	struct error ignored;
+
+	run->state = RUN_FAILED;
+	run->error = why->text;
+	run->end_time_ms = time_now_ms();
+	store_run_put(store, run, &ignored);
+}
+
+static int run_create(void *ctx, const struct resource *want,
+		      struct error *err)
+{
+	struct local *local = ctx;
+	struct store *store = local->env.store;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct run_spec spec;
+	char *properties = NULL;
+	char *folder = NULL;
+	int ret;
+
+	ret = latest(local, want->name, mem, &run, err);
+	if (ret < 0)
+		goto out;
+	/* What an earlier try, killed since, has started. */
+	if (ret == 0 && !run_state_is_final(run.state) &&
+	    !strcmp(run.digest, want->job->digest.hex))
+		goto out;
+	properties = json_canonical(want->properties);
+	run = (struct run_record){ .job_id = want->name,
+				   .provider = provider_local.name,
+				   .digest = want->job->digest.hex,
+				   .state = RUN_QUEUED,
+				   .exit_code = -1,
+				   .properties = properties };
+	ret = store_run_add(store, &run, err);
+	if (ret < 0)
+		goto out;
+	folder = store_run_folder(store, run.job_id, run.attempt);
+	ret = prepare_spec(local, want, &run, folder, mem, &spec, err);
+	if (ret == 0)
+		ret = supervisor_start(store, &spec, err);
+	if (ret < 0)
+		record_failure(store, &run, err);
+out:
+	free(folder);
+	free(properties);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+static int run_wait(void *ctx, const struct resource *have,
+		    enum wait_state *state, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = latest(ctx, have->name, mem, &run, err);
+
+	if (ret == 1)
+		ret = error_set(err, ERROR_FAILED, "the run is gone");
+	else if (ret == 0)
+		*state = run_state_is_final(run.state) ? WAIT_DONE
+						       : WAIT_PENDING;
+	arena_free(mem);
+	return ret;
+}
+
+static int run_cancel(void *ctx, const struct resource *have, bool now,
+		      struct error *err)
+{
+	struct local *local = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = latest(local, have->name, mem, &run, err);
+
+	if (ret == 0 && !run_state_is_final(run.state))
+		ret = supervisor_cancel(local->env.store, run.job_id,
+					run.attempt, now, err);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+static int run_watch(void *ctx, const struct resource *have, int *fd,
+		     struct error *err)
+{
+	struct local *local = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = latest(local, have->name, mem, &run, err);
+
+	if (ret == 1)
+		ret = error_set(err, ERROR_FAILED, "the run is gone");
+	if (ret == 0)
+		ret = supervisor_watch(local->env.store, run.job_id,
+				       run.attempt, fd, err);
+	arena_free(mem);
+	return ret;
+}
+
+static int run_delete(void *ctx, const struct resource *have,
+		      struct error *err)
+{
+	struct local *local = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret;
+
+	for (;;) {
+		ret = latest(local, have->name, mem, &run, err);
+		if (ret != 0)
+			break;
+		if (!run_state_is_final(run.state)) {
+			ret = error_set(err, ERROR_TRY_AGAIN,
+					"it is still running: 'jobrun cancel "
+					"%s' ends it",
+					have->name);
+			break;
+		}
+		ret = store_run_delete(local->env.store, &run, err);
+		if (ret < 0)
+			break;
+	}
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+/* Of the run with the job's digest, if there is one; else of the next. */
+static int environment(void *ctx, const struct job *job, enum task_type type,
+		       int index, struct environment *out, struct error *err)
+{
+	struct local *local = ctx;
+	struct store *store = local->env.store;
+	struct arena *mem = arena_new();
+	const char *missing;
+	char *folder = NULL;
+	struct run_record run;
+	struct run_spec spec;
+	int ordinal;
+	int ret;
+
+	ret = latest(local, job->job_id, mem, &run, err);
+	if (ret < 0)
+		goto out;
+	if (ret == 0 && !strcmp(run.digest, job->digest.hex)) {
+		folder = store_run_folder(store, run.job_id, run.attempt);
+		ret = spec_read(folder, mem, &spec, err);
+	} else {
+		size_t count;
+		int *ports;
+
+		folder = store_run_folder(store, job->job_id,
+					  ret == 0 ? run.attempt + 1 : 1);
+		ret = spec_from_job(job, local->env.catalogue, mem, &spec,
+				    &missing, err);
+		if (ret < 0)
+			goto out;
+		spec.folder = folder;
+		count = topology_port_count(&spec.topology);
+		ports = arena_alloc(mem, count * sizeof(*ports));
+		ret = store_ports_lease(store, NULL, FIRST_PORT, count, ports,
+					err);
+		topology_set_ports(&spec.topology, ports);
+	}
+	if (ret < 0)
+		goto out;
+	ordinal = topology_find(&spec.topology, type, index);
+	if (ordinal < 0)
+		ret = error_set(err, ERROR_USAGE, "'%s' has no task %s %d",
+				job->job_id, task_type_name(type), index);
+	else
+		ret = spec_environment(&spec, (size_t)ordinal, false, out, err);
+out:
+	free(folder);
+	arena_free(mem);
+	return ret;
+}
+
+static const struct kind kind_run = {
+	.name = "run",
+	.flags = KIND_RUN,
+	/* Only a net: the watch says at once when something changed, but for
+	 * a run whose processes were all killed. */
+	.poll_ms = 2000,
+	.read = run_read,
+	.create = run_create,
+	.delete = run_delete,
+	.wait = run_wait,
+	.cancel = run_cancel,
+	.watch = run_watch,
+};
+
+static const struct kind *const kinds[] = { &kind_run, NULL };
+
+const struct provider provider_local = {
+	.name = "local",
+	.summary = "processes on this machine",
+	.kinds = kinds,
+	.desire = desire,
+	.environment = environment,
+	.open = local_open,
+	.close = local_close,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * This machine: a job's tasks as processes, with the topology, the ports and
+ * the environment that they would have elsewhere.  One kind, the run; what
+ * it does is core/run's.
+ */
+#ifndef JOBRUN_LOCAL_H
+#define JOBRUN_LOCAL_H
+
+#include "core/provider.h"
+
+extern const struct provider provider_local;
+
+#endif

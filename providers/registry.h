@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All providers there are. */
+#ifndef JOBRUN_REGISTRY_H
+#define JOBRUN_REGISTRY_H
+
+#include "core/provider.h"
+
+extern const struct provider *const providers[]; /* up to NULL */
+
+/* By its name, or NULL. */
+const struct provider *provider_find(const char *name);
+
+#endif

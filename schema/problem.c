@@ -132,8 +132,8 @@ static struct problem *new_problem(struct problems *found,
 	return problem;
 }
 
-static char *format_text(struct problems *found, const char *format,
-			 va_list args)
+__attribute__((format(printf, 2, 0))) static char *
+format_text(struct problems *found, const char *format, va_list args)
 {
 	struct buf text = { 0 };
 	va_list again;

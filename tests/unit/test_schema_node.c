@@ -186,7 +186,6 @@ static void limits_hold(void **state)
 	check_limit("", "{a: ", 100000, "1:401 limit");
 	check_limit("", "- ", 100000, "1:201 limit");
 	check_limit("a: [", "x,", 1000000, "1:199999 limit");
-	check_limit("a: &a [b]\nb: [", "*a,", 60000, "2:150009 limit");
 	check_limit("a: ", "x", 4000000, "none");
 	check_limit("", "%TAG !a! b\n", 3, "2:1 yaml");
 	/* The same key again and again: the first thousand are kept. */

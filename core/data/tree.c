@@ -294,12 +294,13 @@ int tree_read(const char *folder, struct arena *mem, struct tree *out,
 	walk.chunk = mem_alloc(CHUNK_SIZE);
 	if (walk_folder(&walk, fd, 0, err) < 0)
 		goto out;
-	qsort(walk.entries, walk.count, sizeof(*walk.entries), by_path);
 	tree.count = walk.count;
 	tree.entries = arena_alloc(mem, walk.count * sizeof(*walk.entries));
-	if (walk.count)
+	if (walk.count) {
+		qsort(walk.entries, walk.count, sizeof(*walk.entries), by_path);
 		memcpy(tree.entries, walk.entries,
 		       walk.count * sizeof(*walk.entries));
+	}
 	tree.files = walk.files;
 	tree.bytes = walk.bytes;
 	if (hash_tree(&tree, err) < 0)

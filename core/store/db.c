@@ -3,7 +3,6 @@
 #include "core/store/db.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,6 +78,9 @@ static int simple(struct store *store, enum store_query query, const char *sql,
 
 int store_begin(struct store *store, struct error *err)
 {
+	if (store->nowhere)
+		return error_set(err, ERROR_FAILED,
+				 "there is no store to write to");
 	store_lock(store);
 	if (simple(store, QUERY_BEGIN, "BEGIN IMMEDIATE", err) < 0) {
 		pthread_mutex_unlock(&store->lock);

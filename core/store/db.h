@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/alloc.h"
@@ -50,6 +51,7 @@ struct store {
 	char *path;     /* of the database */
 	char host[256]; /* this machine's name */
 	sqlite3 *db;
+	bool nowhere; /* in memory, for there is none: not written */
 	pthread_mutex_t lock;
 	sqlite3_stmt *queries[QUERY_COUNT]; /* NULL until first used */
 };

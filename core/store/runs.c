@@ -82,8 +82,12 @@ static int insert(struct store *store, const struct run_record *run,
 static int run_add(struct store *store, struct run_record *run, char **folder,
 		   struct error *err)
 {
-	int taken;
+	char *parent = path_join(store->folder, "runs");
+	int taken = folder_make(parent, err);
 
+	free(parent);
+	if (taken < 0)
+		return -1;
 	if (last_attempt(store, run->job_id, &run->attempt, err) < 0)
 		return -1;
 	do {
@@ -103,12 +107,11 @@ int store_run_add(struct store *store, struct run_record *run,
 		  struct error *err)
 {
 	struct run_record new = *run;
-	char *parent = path_join(store->folder, "runs");
 	char *folder = NULL;
-	int ret = -1;
+	int ret;
 
-	if (check_id(run->job_id, err) < 0 || folder_make(parent, err) < 0)
-		goto out;
+	if (check_id(run->job_id, err) < 0)
+		return -1;
 	new.state = RUN_QUEUED;
 	new.create_time_ms = time_now_ms();
 	new.start_time_ms = 0;
@@ -117,15 +120,13 @@ int store_run_add(struct store *store, struct run_record *run,
 	new.error = NULL;
 	new.host = store->host;
 	if (store_begin(store, err) < 0)
-		goto out;
+		return -1;
 	ret = store_end(store, run_add(store, &new, &folder, err), err);
 	if (ret < 0 && folder)
 		rmdir(folder);
 	if (ret == 0)
 		*run = new;
-out:
 	free(folder);
-	free(parent);
 	return ret;
 }
 
@@ -306,6 +307,8 @@ int store_run_delete(struct store *store, const struct run_record *run,
 
 	if (check_id(run->job_id, err) < 0)
 		return -1;
+	if (store->nowhere)
+		return 0;
 	/* The folder first: if this is killed half-way, the run can still be
 	 * found and deleted again. */
 	folder = store_run_folder(store, run->job_id, run->attempt);

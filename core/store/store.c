@@ -349,9 +349,10 @@ struct store *store_open(struct error *err)
 /* An empty store in memory, for where there is none. */
 static int connect_nowhere(struct store *store, struct error *err)
 {
-	if (connect(store, ":memory:", SQLITE_OPEN_READWRITE, err) < 0)
-		return -1;
-	return ask(store, "PRAGMA query_only = 1", NULL, err);
+	int ret = connect(store, ":memory:", SQLITE_OPEN_READWRITE, err);
+
+	store->nowhere = true;
+	return ret;
 }
 
 /* Nobody else can be writing there, or it would not be read-only.  But what

@@ -853,11 +853,15 @@ static void looking_makes_nothing(void **state)
 
 	unsetenv("JOBRUN_STATE_DIR");
 	unsetenv("HOME");
+	assert_int_equal(chdir(at->folder), 0);
 	store = store_open_to_read(&err);
 	assert_non_null(store);
 	assert_string_equal(store_folder(store), "");
 	assert_int_equal(store_run_add(store, &run, &err), -1);
+	assert_string_equal(err.text, "there is no store to write to");
+	assert_int_equal(access("runs", F_OK), -1);
 	store_close(store);
+	assert_int_equal(chdir("/"), 0);
 
 	setenv("JOBRUN_STATE_DIR", at->state, 1);
 	store = open_store();

@@ -37,25 +37,25 @@ struct task {
 	const enum step *step; /* the one it is at */
 	enum action_phase phase;
 	struct task *next; /* in the ready list */
-	bool ready;	   /* is in it */
+	bool ready;        /* is in it */
 
 	struct task **after; /* those that need this one */
 	size_t after_count;
-	size_t needs_left; /* of those before it, not yet done */
-	size_t holds_left; /* replacements that stand on it, not yet gone */
-	bool holds;	   /* this one was counted in those it needs */
+	size_t needs_left;  /* of those before it, not yet done */
+	size_t holds_left;  /* replacements that stand on it, not yet gone */
+	bool holds;         /* this one was counted in those it needs */
 	bool over_replaced; /* something below it is replaced */
-	bool doomed;	   /* one before it will never be done */
-	bool *job_failed;  /* the executor's, for all of its job */
+	bool doomed;        /* one before it will never be done */
+	bool *job_failed;   /* the executor's, for all of its job */
 
 	bool started; /* a call was made */
 	bool made;    /* created or changed: it is as wanted now */
 	bool calling;
-	int tries;		/* of this call */
-	enum cancelling asked;	/* what its provider was told */
+	int tries;             /* of this call */
+	enum cancelling asked; /* what its provider was told */
 	struct loop_event *timer;
 	struct loop_event *watch;
-	int fd;	    /* from the kind's watch, or -1 */
+	int fd;     /* from the kind's watch, or -1 */
 	bool woken; /* by fd */
 };
 
@@ -67,7 +67,7 @@ struct executor {
 	struct task *tasks; /* by the index of their action */
 	size_t count;
 	bool *job_failed; /* by the index of the job in the plan */
-	size_t left; /* not yet done, failed or skipped */
+	size_t left;      /* not yet done, failed or skipped */
 	struct task *ready;
 	struct task **ready_last;
 	struct loop_event *pool_event;
@@ -212,8 +212,8 @@ static void interrupt(struct task *task)
 
 static void set_timer(struct task *task, int64_t delay_ms)
 {
-	task->timer = loop_add_timer(task->executor->loop, delay_ms, on_timer,
-				     task);
+	task->timer =
+		loop_add_timer(task->executor->loop, delay_ms, on_timer, task);
 }
 
 /* Half of the delay is fixed, half is left to chance, so that many that
@@ -241,8 +241,8 @@ static void call_failed(struct task *task)
 	enum step step = task->call.step;
 	bool follows = is_run(task) &&
 		       (step_follows(*task->step) || step == STEP_CANCEL);
-	int tries = executor->options->tries > 0 ? executor->options->tries
-						 : TRIES;
+	int tries =
+		executor->options->tries > 0 ? executor->options->tries : TRIES;
 
 	error_prefix(err, "%s %s '%s'", step_verb(step, task->call.kind),
 		     task->call.kind->name, task->call.subject.name);
@@ -497,8 +497,7 @@ static void call_done(struct task *task)
 /* Nothing under way for it: no call, no timer, no descriptor. */
 static bool is_idle(const struct task *task)
 {
-	return !task->calling && !task->timer && !task->watch &&
-	       !is_over(task);
+	return !task->calling && !task->timer && !task->watch && !is_over(task);
 }
 
 /* Whatever happened: does all that follows from it. */
@@ -567,8 +566,8 @@ static void on_kick(void *arg, uint32_t events)
 static void kick(struct executor *executor)
 {
 	if (!executor->kick)
-		executor->kick = loop_add_timer(executor->loop, 0, on_kick,
-						executor);
+		executor->kick =
+			loop_add_timer(executor->loop, 0, on_kick, executor);
 }
 
 static void task_init(struct executor *executor, const struct action *action,
@@ -605,8 +604,8 @@ static void link_after(struct executor *executor)
 	for (i = 0; i < executor->count; i++) {
 		struct task *task = &executor->tasks[i];
 
-		task->after = mem_alloc(task->after_count *
-					sizeof(struct task *));
+		task->after =
+			mem_alloc(task->after_count * sizeof(struct task *));
 		task->after_count = 0;
 	}
 	for (i = 0; i < executor->count; i++) {
@@ -628,9 +627,8 @@ struct executor *executor_new(const struct plan *plan, struct loop *loop,
 	struct executor *executor = mem_alloc(sizeof(*executor));
 	size_t i, j;
 
-	executor->pool = pool_new(options->parallel ? options->parallel
-						    : PARALLEL,
-				  err);
+	executor->pool =
+		pool_new(options->parallel ? options->parallel : PARALLEL, err);
 	if (!executor->pool) {
 		free(executor);
 		return NULL;
@@ -683,9 +681,9 @@ void executor_free(struct executor *executor)
 
 int executor_start(struct executor *executor, struct error *err)
 {
-	executor->pool_event = loop_add_fd(executor->loop,
-					   pool_fd(executor->pool), EPOLLIN,
-					   on_pool, executor, err);
+	executor->pool_event =
+		loop_add_fd(executor->loop, pool_fd(executor->pool), EPOLLIN,
+			    on_pool, executor, err);
 	if (!executor->pool_event)
 		return -1;
 	kick(executor);

@@ -36,7 +36,7 @@ enum action_phase {
 
 struct executor_options {
 	size_t parallel; /* calls at once; 0: 16 */
-	bool detach;	 /* a run is done when it is started */
+	bool detach;     /* a run is done when it is started */
 	/* Of a call that may be tried again; 0: 5.  While a run is followed
 	 * it is four times as many: it is there, whatever we can see. */
 	int tries;

@@ -18,7 +18,7 @@ struct pool;
  * pool_next() returns it, it belongs to the pool. */
 struct work {
 	void (*call)(struct work *work); /* in a thread */
-	struct work *next;		 /* the pool's */
+	struct work *next;               /* the pool's */
 };
 
 struct pool *pool_new(size_t threads, struct error *err);

@@ -8,21 +8,21 @@ static const enum step create[] = { STEP_NEEDS, STEP_CREATE, STEP_WAIT,
 				    STEP_END };
 static const enum step update[] = { STEP_NEEDS, STEP_UPDATE, STEP_WAIT,
 				    STEP_END };
-static const enum step replace[] = { STEP_FREE,	  STEP_DELETE, STEP_GONE,
-				     STEP_NEEDS,  STEP_CREATE, STEP_WAIT,
+static const enum step replace[] = { STEP_FREE,  STEP_DELETE, STEP_GONE,
+				     STEP_NEEDS, STEP_CREATE, STEP_WAIT,
 				     STEP_END };
 static const enum step delete[] = { STEP_NEEDS, STEP_DELETE, STEP_END };
 
 static const enum step run[] = { STEP_NEEDS, STEP_CREATE, STEP_WATCH,
-				 STEP_WAIT,  STEP_READ,	  STEP_END };
+				 STEP_WAIT,  STEP_READ,   STEP_END };
 static const enum step run_detached[] = { STEP_NEEDS, STEP_CREATE, STEP_END };
 static const enum step rerun[] = {
-	STEP_FREE,  STEP_CANCEL, STEP_WATCH, STEP_WAIT, STEP_GONE, STEP_NEEDS,
-	STEP_CREATE, STEP_WATCH, STEP_WAIT,  STEP_READ, STEP_END,
+	STEP_FREE,   STEP_CANCEL, STEP_WATCH, STEP_WAIT, STEP_GONE, STEP_NEEDS,
+	STEP_CREATE, STEP_WATCH,  STEP_WAIT,  STEP_READ, STEP_END,
 };
 static const enum step rerun_detached[] = {
 	STEP_FREE, STEP_CANCEL, STEP_WATCH,  STEP_WAIT,
-	STEP_GONE, STEP_NEEDS,	STEP_CREATE, STEP_END,
+	STEP_GONE, STEP_NEEDS,  STEP_CREATE, STEP_END,
 };
 static const enum step end_and_delete[] = {
 	STEP_NEEDS, STEP_CANCEL, STEP_WATCH, STEP_WAIT, STEP_DELETE, STEP_END,
@@ -106,7 +106,7 @@ void call_make(struct call *call)
 		call->ret = kind->update(call->ctx, subject, err);
 		break;
 	case STEP_DELETE:
-		call->ret = kind->delete(call->ctx, subject, err);
+		call->ret = kind->delete (call->ctx, subject, err);
 		break;
 	case STEP_CANCEL:
 		call->ret = kind->cancel(call->ctx, subject, call->now, err);

@@ -44,9 +44,9 @@ struct call {
 
 	int ret;
 	struct error err;
-	enum wait_state state;	/* of a wait */
-	int fd;			/* of a watch; the receiver closes it */
-	struct resource found;	/* of a read; its properties are new */
+	enum wait_state state; /* of a wait */
+	int fd;                /* of a watch; the receiver closes it */
+	struct resource found; /* of a read; its properties are new */
 };
 
 void call_make(struct call *call);

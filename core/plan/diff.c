@@ -87,9 +87,8 @@ static void compare_gone(struct walk *walk, const json_t *before,
 	json_t *value;
 	const char *key;
 
-	json_object_foreach(all, key, value)
-		if (!json_object_get(after, key))
-			keys[n++] = key;
+	json_object_foreach(all, key, value) if (!json_object_get(after, key))
+		keys[n++] = key;
 	qsort(keys, n, sizeof(*keys), by_text);
 	for (i = 0; i < n; i++) {
 		push_key(walk, keys[i]);
@@ -107,7 +106,8 @@ static void compare_objects(struct walk *walk, const json_t *before,
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(all, key, value) {
+	json_object_foreach(all, key, value)
+	{
 		push_key(walk, key);
 		compare(walk, json_object_get(before, key), value);
 		pop(walk, len);

@@ -16,13 +16,12 @@ enum mark {
 struct walk {
 	const struct resources *all;
 	unsigned char *marks; /* enum mark, one for each */
-	size_t *stack;	      /* places */
-	size_t *next;	      /* which need is looked at next, by place */
+	size_t *stack;        /* places */
+	size_t *next;         /* which need is looked at next, by place */
 	size_t depth;
 };
 
-static int cycle_error(const struct walk *walk, size_t again,
-		       struct error *err)
+static int cycle_error(const struct walk *walk, size_t again, struct error *err)
 {
 	const struct resource *first = walk->all->items[again];
 	struct buf names = { 0 };

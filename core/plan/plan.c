@@ -71,8 +71,8 @@ static struct plan_job *job_new(struct plan *plan,
 	out->job = job;
 	out->provider = provider;
 	out->desired = desired;
-	out->actions = arena_alloc(plan->mem,
-				   desired->count * sizeof(*out->actions));
+	out->actions =
+		arena_alloc(plan->mem, desired->count * sizeof(*out->actions));
 	return out;
 }
 
@@ -151,8 +151,8 @@ int plan_add(struct plan *plan, const struct provider *provider,
 		goto out;
 	for (i = 0; i < count; i++) {
 		size_t place = order[i];
-		struct action *action = action_new(plan, planned,
-						   desired->items[place]);
+		struct action *action =
+			action_new(plan, planned, desired->items[place]);
 
 		action->want = desired->items[place];
 		if (observed[place].exists)
@@ -274,9 +274,9 @@ bool plan_is_empty(const struct plan *plan)
 const char *action_type_name(enum action_type type)
 {
 	static const char *const names[ACTION_TYPE_COUNT] = {
-		[ACTION_NOOP] = "noop",	      [ACTION_CREATE] = "create",
-		[ACTION_UPDATE] = "update",   [ACTION_REPLACE] = "replace",
-		[ACTION_DELETE] = "delete",   [ACTION_RUN] = "run",
+		[ACTION_NOOP] = "noop",     [ACTION_CREATE] = "create",
+		[ACTION_UPDATE] = "update", [ACTION_REPLACE] = "replace",
+		[ACTION_DELETE] = "delete", [ACTION_RUN] = "run",
 	};
 
 	return names[type];

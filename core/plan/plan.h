@@ -29,19 +29,19 @@ enum action_type {
 
 struct change {
 	const char *path; /* "tasks.worker", "env.OMP_NUM_THREADS" */
-	json_t *before;	  /* NULL: was not there */
-	json_t *after;	  /* NULL: is not there any more */
-	bool forces;	  /* this one makes it a replacement */
+	json_t *before;   /* NULL: was not there */
+	json_t *after;    /* NULL: is not there any more */
+	bool forces;      /* this one makes it a replacement */
 };
 
 struct action {
 	const char *id; /* "JOBID/KIND/NAME", unique in the plan */
-	size_t index;	/* its place in the plan: plan_at(index) */
+	size_t index;   /* its place in the plan: plan_at(index) */
 	enum action_type type;
 	const struct plan_job *job;
-	const struct resource *want; /* NULL: to be deleted */
-	const struct resource *have; /* NULL: does not exist */
-	const char *reason;	     /* one line */
+	const struct resource *want;  /* NULL: to be deleted */
+	const struct resource *have;  /* NULL: does not exist */
+	const char *reason;           /* one line */
 	const struct change *changes; /* in the order of core/plan/diff.h */
 	size_t change_count;
 	const struct action **needs; /* those that come before it */
@@ -55,7 +55,7 @@ struct plan_job {
 	const struct job *job;
 	const struct provider *provider;
 	const struct resources *desired; /* its notes and what is missing */
-	const struct action **actions;	 /* in the order of doing */
+	const struct action **actions;   /* in the order of doing */
 	size_t action_count;
 };
 

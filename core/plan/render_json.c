@@ -74,8 +74,8 @@ static json_t *job_json(const struct plan_job *job)
 	json_put(object, "actions", actions);
 	json_put(object, "missing",
 		 texts_json(desired->missing, desired->missing_count));
-	json_put(object, "notes", texts_json(desired->notes,
-					     desired->note_count));
+	json_put(object, "notes",
+		 texts_json(desired->notes, desired->note_count));
 	return object;
 }
 

@@ -14,9 +14,9 @@
 #include "core/plan/plan.h"
 #include "core/plan/show.h"
 
-#define COLUMN_MAX 40  /* of names and paths: longer ones push the rest */
-#define VALUE_MIN 16   /* of a value, however narrow the terminal */
-#define CONTEXT 8      /* columns kept before the first difference */
+#define COLUMN_MAX 40   /* of names and paths: longer ones push the rest */
+#define VALUE_MIN 16    /* of a value, however narrow the terminal */
+#define CONTEXT 8       /* columns kept before the first difference */
 #define UNCHANGED_MAX 4 /* lines of a job; the others are counted */
 
 #define BOLD "\033[1m"
@@ -241,7 +241,7 @@ static void render_job(struct render *render, const struct plan_job *job)
 static void render_summary(struct render *render, const struct plan *plan)
 {
 	static const enum action_type order[] = {
-		ACTION_RUN,	ACTION_CREATE, ACTION_UPDATE,
+		ACTION_RUN,     ACTION_CREATE, ACTION_UPDATE,
 		ACTION_REPLACE, ACTION_DELETE,
 	};
 	size_t follow = plan_follow_count(plan);

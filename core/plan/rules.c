@@ -39,8 +39,7 @@ static const char *ended(const struct run_status *run, struct arena *mem)
 	return arena_printf(mem, "failed, exit %d", run->exit_code);
 }
 
-static const char *ended_before(const struct run_status *run,
-				struct arena *mem)
+static const char *ended_before(const struct run_status *run, struct arena *mem)
 {
 	if (run->state == RUN_SUCCEEDED)
 		return "already succeeded";
@@ -76,8 +75,8 @@ static void decide_same_run(struct action *action, bool rerun,
 	} else {
 		action->follow = true;
 		decide(action, ACTION_NOOP,
-		       arena_printf(mem, "is %s, attempt %d",
-				    doing(run->state), run->attempt));
+		       arena_printf(mem, "is %s, attempt %d", doing(run->state),
+				    run->attempt));
 	}
 }
 

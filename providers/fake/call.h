@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all calls of the fake provider have in common: they take their time,
+ * happen in the world under its lock, are logged, and go wrong as told.
+ */
+#ifndef JOBRUN_FAKE_CALL_H
+#define JOBRUN_FAKE_CALL_H
+
+#include "providers/fake/fake.h"
+#include "providers/fake/trouble.h"
+#include "providers/fake/world.h"
+
+#define FAKE_POLL_MS 20
+
+/* What open() gives. */
+struct fake {
+	char *world; /* of jobs that name none, or NULL */
+};
+
+/* A call on its way, and what it found out. */
+struct fake_task {
+	const struct fake_block *block;
+	struct world *world;
+	struct resource *found; /* of a read */
+	enum wait_state *state; /* of a wait */
+	bool now;               /* of a cancel */
+	const char *result;     /* for the log: "made", "adopted" ... */
+};
+
+typedef int world_effect(struct fake_task *task, const struct resource *it,
+			 struct error *err);
+
+extern const struct kind fake_kind_thing;
+extern const struct kind fake_kind_run;
+
+/* Never NULL. */
+const struct fake_block *fake_block(const struct job *job);
+const char *fake_job_name(const struct resource *it);
+
+int fake_perform(void *ctx, enum fake_call call, const struct resource *it,
+		 world_effect *effect, struct fake_task *task,
+		 struct error *err);
+
+/* thing.c, for runs too. */
+int fake_get(struct fake_task *task, const struct resource *it, json_t **out,
+	     struct error *err);
+int fake_read_effect(struct fake_task *task, const struct resource *it,
+		     struct error *err);
+int fake_delete_effect(struct fake_task *task, const struct resource *it,
+		       struct error *err);
+
+#endif

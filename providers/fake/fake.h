@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A provider that starts nothing.  Its things and runs are small files in a
+ * folder, the world, which outlives any process; what its calls do, how long
+ * they take and how they fail is said in the job file:
+ *
+ *	jobrun:
+ *	  provider: fake
+ *	  fake: {resources: 30, failAt: ["create:3:lost"]}
+ *
+ * Planner, executor and journal are tested on it.
+ */
+#ifndef JOBRUN_FAKE_H
+#define JOBRUN_FAKE_H
+
+#include "core/provider.h"
+
+struct fake_block {
+	struct message_head head;
+	long resources;
+	long width;
+	const char *color;
+	long size;
+	long ready_time;
+	long run_time;
+	long cancel_time;
+	long exit_code;
+	const char *error;
+	long call_time;
+	struct strings fail_at;
+	struct strings meddle;
+	const char *world;
+};
+
+extern const struct message fake_message; /* of the `jobrun: fake:` block */
+extern const struct provider provider_fake;
+
+#endif

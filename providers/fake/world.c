@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/fake/world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+
+#define FILE_MAX (1024 * 1024)
+#define LOG_MAX (256 * 1024 * 1024)
+#define LOG_NAME "calls.log"
+
+struct world {
+	char *folder;
+	int lock;
+};
+
+struct world *world_enter(const char *folder, struct error *err)
+{
+	struct world *world = mem_alloc(sizeof(*world));
+	char *path = path_join(folder, "lock");
+
+	world->folder = mem_strdup(folder);
+	world->lock = -1;
+	if (folder_make(folder, err) < 0)
+		goto fail;
+	world->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (world->lock < 0) {
+		error_errno(err, "cannot open '%s'", path);
+		goto fail;
+	}
+	while (flock(world->lock, LOCK_EX) < 0) {
+		if (errno == EINTR)
+			continue;
+		error_errno(err, "cannot lock '%s'", path);
+		goto fail;
+	}
+	free(path);
+	return world;
+fail:
+	free(path);
+	world_leave(world);
+	return NULL;
+}
+
+void world_leave(struct world *world)
+{
+	if (!world)
+		return;
+	if (world->lock >= 0)
+		close(world->lock);
+	free(world->folder);
+	free(world);
+}
+
+static char *path_of(const struct world *world, const char *kind,
+		     const char *name)
+{
+	return mem_printf("%s/%s.%s.json", world->folder, kind, name);
+}
+
+int world_get(struct world *world, const char *kind, const char *name,
+	      json_t **out, struct error *err)
+{
+	char *path = path_of(world, kind, name);
+	char *text = NULL;
+	size_t len;
+	int ret = -1;
+
+	*out = NULL;
+	if (access(path, F_OK) < 0 && errno == ENOENT) {
+		ret = 0;
+		goto out;
+	}
+	text = file_read(path, FILE_MAX, &len, err);
+	if (!text)
+		goto out;
+	*out = json_read(text, len, path, err);
+	ret = *out ? 0 : -1;
+out:
+	free(text);
+	free(path);
+	return ret;
+}
+
+int world_put(struct world *world, const char *kind, const char *name,
+	      const json_t *value, struct error *err)
+{
+	char *path = path_of(world, kind, name);
+	struct buf text = { 0 };
+	int ret;
+
+	json_print(value, &text);
+	ret = file_write(path, text.data, text.len, err);
+	buf_done(&text);
+	free(path);
+	return ret;
+}
+
+int world_remove(struct world *world, const char *kind, const char *name,
+		 struct error *err)
+{
+	char *path = path_of(world, kind, name);
+	int ret = 0;
+
+	if (unlink(path) < 0 && errno != ENOENT)
+		ret = error_errno(err, "cannot remove '%s'", path);
+	free(path);
+	return ret;
+}
+
+int world_log(struct world *world, const char *job, enum fake_call call,
+	      const char *kind, const char *name, const char *result,
+	      struct error *err)
+{
+	char *path = path_join(world->folder, LOG_NAME);
+	struct buf line = { 0 };
+	int ret = 0;
+	int fd;
+
+	buf_printf(&line, "%s %s %s %s %s\n", job, fake_call_name(call), kind,
+		   name, result);
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || fd_write(fd, line.data, line.len) < 0)
+		ret = error_errno(err, "cannot write '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	buf_done(&line);
+	free(path);
+	return ret;
+}
+
+/* Cuts the next word off a line. */
+static const char *word(char **rest)
+{
+	const char *start = *rest;
+
+	*rest += strcspn(*rest, " ");
+	if (**rest)
+		*(*rest)++ = '\0';
+	return start;
+}
+
+static void count_line(char *line, const char *job, struct tally *tally)
+{
+	const char *call, *name;
+	bool same, here;
+
+	if (strcmp(word(&line), job) != 0)
+		return;
+	call = word(&line);
+	word(&line);
+	name = word(&line);
+	same = !strcmp(call, fake_call_name(tally->call));
+	here = !strcmp(name, tally->name);
+	tally->of_any++;
+	tally->of_call += same;
+	tally->of_any_here += here;
+	tally->of_call_here += here && same;
+}
+
+int world_tally(struct world *world, const char *job, enum fake_call call,
+		const char *name, struct tally *out, struct error *err)
+{
+	char *path = path_join(world->folder, LOG_NAME);
+	char *text = NULL, *line, *end;
+	size_t len;
+	int ret = -1;
+
+	*out = (struct tally){ call, name, 1, 1, 1, 1 };
+	if (access(path, F_OK) < 0 && errno == ENOENT) {
+		ret = 0;
+		goto out;
+	}
+	text = file_read(path, LOG_MAX, &len, err);
+	if (!text)
+		goto out;
+	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		count_line(line, job, out);
+	}
+	ret = 0;
+out:
+	free(text);
+	free(path);
+	return ret;
+}

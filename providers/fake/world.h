@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fake provider's world: a folder with one JSON file for each thing and
+ * run, the log of all calls, and a lock.  Every change is one rename, and is
+ * made and logged under the lock, by whichever thread or process.
+ *
+ *	thing.NAME.json, run.NAME.json
+ *	calls.log	"JOBID CALL KIND NAME RESULT", a line for each call
+ */
+#ifndef JOBRUN_FAKE_WORLD_H
+#define JOBRUN_FAKE_WORLD_H
+
+#include <jansson.h>
+
+#include "core/base/error.h"
+#include "providers/fake/trouble.h"
+
+struct world;
+
+/* Makes the folder if it is not there, and takes the lock. */
+struct world *world_enter(const char *folder, struct error *err);
+void world_leave(struct world *world);
+
+/* Returns new; NULL without an error if it does not exist. */
+int world_get(struct world *world, const char *kind, const char *name,
+	      json_t **out, struct error *err);
+int world_put(struct world *world, const char *kind, const char *name,
+	      const json_t *value, struct error *err);
+int world_remove(struct world *world, const char *kind, const char *name,
+		 struct error *err);
+
+/* Writes a line of the log. */
+int world_log(struct world *world, const char *job, enum fake_call call,
+	      const char *kind, const char *name, const char *result,
+	      struct error *err);
+/* Counts the calls in the log, and one more of that kind. */
+int world_tally(struct world *world, const char *job, enum fake_call call,
+		const char *name, struct tally *out, struct error *err);
+
+#endif

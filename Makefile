@@ -5,7 +5,13 @@
 #   make test       install what is missing, build with sanitizers, test
 #   make help       the rest
 
-CC ?= cc
+# V=1 shows the commands.
+Q = $(if $(V),,@)
+SAY = @$(if $(V),:,echo)
+
+ifeq ($(origin CC),default)
+CC = cc
+endif
 PKG_CONFIG ?= pkg-config
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -36,13 +42,13 @@ BIN ?= jobrun
 endif
 
 CFLAGS ?= -g
-ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DJOBRUN_VERSION='"$(VERSION)"' \
+ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DJOBRUN_VERSION='"$(VERSION)"' \
 	       $(shell $(PKG_CONFIG) --cflags $(LINKED) $(OPENED) 2>/dev/null) \
 	       $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(WERROR) -pthread -fPIE \
 	     -fstack-protector-strong $(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pie -pthread -Wl,-z,relro $(SANFLAGS) $(LDFLAGS)
-LIBS = $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl
+LIBS := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl
 
 # Every .c file of these folders is part of the program.
 LIB_SRC := $(wildcard core/*.c core/*/*.c schema/*.c providers/*.c providers/*/*.c)
@@ -61,15 +67,17 @@ FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
 all: $(BIN)
 
 $(BIN): $(CMD_OBJ) $(BUILD)/libjobrun.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(BUILD)/libjobrun.a $(LIBS)
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(BUILD)/libjobrun.a $(LIBS)
 
 $(BUILD)/libjobrun.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $(LIB_OBJ)
+	@$(AR) rcs $@ $(LIB_OBJ)
 
 $(BUILD)/%.o: %.c Makefile VERSION
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(SAY) "  CC   $@"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # schema/catalogue.yaml becomes the bytes between catalogue_yaml and
 # catalogue_yaml_end.
@@ -80,9 +88,142 @@ $(BUILD)/%.yaml.o: %.yaml Makefile
 		'$(notdir $*)_yaml:' '.incbin "$<"' \
 		'$(notdir $*)_yaml_end: .byte 0' \
 		'.section .note.GNU-stack,"",%progbits' >$(BUILD)/$*.s
-	$(CC) -c -o $@ $(BUILD)/$*.s
+	$(Q)$(CC) -c -o $@ $(BUILD)/$*.s
 
 $(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libjobrun.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(shell $(PKG_CONFIG) --libs cmocka)
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(shell $(PKG_CONFIG) --libs cmocka)
 
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d)
+$(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
+		$(BUILD)/tests/fuzz/replay.o $(BUILD)/libjobrun.a
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)
+
+# ---- what a machine needs ------------------------------------------------
+# From the distribution.  Installs what is missing, and nothing if nothing is.
+BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
+		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev
+RUN_PACKAGES = python3 python3-torch python3-numpy
+TEST_PACKAGES = libcmocka-dev bats valgrind procps python3-numpy
+PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
+
+.PHONY: deps
+deps:
+	@set -eu; \
+	if ! command -v dpkg-query >/dev/null; then \
+		echo "This is not Debian or Ubuntu. Install what they call:"; \
+		echo "  $(PACKAGES)"; \
+		exit 0; \
+	fi; \
+	missing=; \
+	for package in $(sort $(PACKAGES)); do \
+		dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null | \
+			grep -qx installed || missing="$$missing $$package"; \
+	done; \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" = 0 ]; then as_root=; \
+	elif command -v sudo >/dev/null; then as_root=sudo; \
+	else \
+		echo "As root: apt-get install$$missing"; exit 1; \
+	fi; \
+	echo "installing:$$missing"; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	$$as_root apt-get update -qq; \
+	$$as_root apt-get install -qq -y --no-install-recommends $$missing \
+		>/dev/null
+
+# ---- running -------------------------------------------------------------
+.PHONY: run
+run:
+	@$(MAKE) --no-print-directory deps \
+		PACKAGES="$(BUILD_PACKAGES) $(RUN_PACKAGES)"
+	@$(MAKE) --no-print-directory all
+	./$(BIN) apply --rerun examples/quickstart/job.yaml
+
+# ---- testing -------------------------------------------------------------
+# Everything, with ASan and UBSan; then what valgrind says of a plain build.
+.PHONY: test
+test:
+	@$(MAKE) --no-print-directory deps
+	@$(MAKE) --no-print-directory SAN=1 check
+	@$(MAKE) --no-print-directory check-valgrind
+
+# LeakSanitizer needs ptrace; where that is forbidden it says so by itself.
+.PHONY: check check-unit check-fuzz check-cli
+check: check-unit check-fuzz check-cli
+
+check-unit: $(UNIT_BIN)
+	@set -e; for test in $(UNIT_BIN); do \
+		echo "# $$test"; $$test 2>&1; \
+	done
+
+check-fuzz: $(FUZZ_BIN:%=%-replay)
+	@set -e; for test in $(FUZZ_SRC:tests/fuzz/%.c=%); do \
+		$(BUILD)/tests/fuzz/$$test-replay \
+			tests/fuzz/corpus/$${test#fuzz_}; \
+	done
+
+check-cli: $(BIN)
+	JOBRUN=$(abspath $(BIN)) bats $(BATS_FLAGS) tests/cli
+
+VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
+	   --errors-for-leak-kinds=definite,indirect
+.PHONY: check-valgrind
+check-valgrind: $(BIN) $(UNIT_BIN)
+	@set -e; for test in schema plan store; do \
+		echo "# valgrind test_$$test"; \
+		$(VALGRIND) $(BUILD)/tests/unit/test_$$test 2>&1; \
+	done
+	JOBRUN=$(abspath $(BIN)) VALGRIND="$(VALGRIND)" \
+		bats tests/cli/valgrind.bats
+
+# Coverage-guided, as long as it is let; FUZZ=job SECONDS=600 by default.
+FUZZ ?= job
+SECONDS ?= 600
+.PHONY: fuzz
+fuzz:
+	$(MAKE) CC=clang BUILD=build/fuzz OPT="-O1 -fno-omit-frame-pointer" \
+		SANFLAGS="-fsanitize=address,undefined,fuzzer-no-link" \
+		build/fuzz/libjobrun.a build/fuzz/tests/fuzz/fuzz_$(FUZZ).o
+	clang -fsanitize=address,undefined,fuzzer -pthread \
+		-o build/fuzz/fuzz_$(FUZZ) build/fuzz/tests/fuzz/fuzz_$(FUZZ).o \
+		build/fuzz/libjobrun.a $(LIBS)
+	mkdir -p build/fuzz/corpus-$(FUZZ)
+	build/fuzz/fuzz_$(FUZZ) -max_total_time=$(SECONDS) -timeout=10 \
+		-rss_limit_mb=1024 build/fuzz/corpus-$(FUZZ) \
+		tests/fuzz/corpus/$(FUZZ)
+
+.PHONY: bench
+bench: all
+	JOBRUN=$(abspath $(BIN)) tests/bench/run
+
+# ---- the rest --------------------------------------------------------------
+.PHONY: install uninstall format clean help
+install: all
+	install -D -m 755 $(BIN) $(DESTDIR)$(BINDIR)/jobrun
+	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
+	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
+	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
+
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/jobrun
+	cd man && for page in *.1; do \
+		rm -f "$(DESTDIR)$(MANDIR)/man1/$$page"; done
+	cd man && for page in *.5; do \
+		rm -f "$(DESTDIR)$(MANDIR)/man5/$$page"; done
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf build jobrun
+
+help:
+	@sed -n '/^#   make/s/^#//p' Makefile
+	@echo "   make bench      measure against the tools one would use instead"
+	@echo "   make deps       install what is missing"
+	@echo "   make fuzz       fuzz a parser: FUZZ=job SECONDS=600"
+	@echo "   make install    into PREFIX ($(PREFIX)), below DESTDIR"
+	@echo "   make format, make clean"

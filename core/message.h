@@ -66,7 +66,8 @@ struct field {
 	unsigned flags;
 	size_t offset;
 	const struct message *message; /* of the MESSAGE types and NAMED */
-	const char *const *values;     /* of an ENUM, up to NULL */
+	/* Of an ENUM, up to NULL; of a STRING that can only be one of them. */
+	const char *const *values;
 	const char *fallback;	       /* the default, as a file would say it */
 	long min, max;		       /* of INT and DURATION; 0, 0: any >= 0 */
 	/*
@@ -75,6 +76,8 @@ struct field {
 	 * expected, for instance "must be a gs:// URL".
 	 */
 	int (*check)(const char *value, struct error *err);
+	/* The same of each key of FIELD_PAIRS. */
+	int (*check_key)(const char *key, struct error *err);
 	const char *doc; /* one or more sentences; for explain and manual */
 };
 

@@ -33,11 +33,11 @@ char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 	for (;;) {
 		size_t room = buf.size - buf.len;
 
-		/* One byte more than allowed is enough to know. */
-		if (room < 4096 && buf.len + room < max + 2)
+		if (room < 4096)
 			room = 4096;
-		if (room > max + 1 - buf.len)
-			room = max + 1 - buf.len;
+		/* One byte more than allowed is enough to know. */
+		if (room - 1 > max - buf.len)
+			room = max - buf.len + 1;
 		n = read(fd, buf_reserve(&buf, room), room);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -129,10 +129,10 @@ int folder_make(const char *path, struct error *err)
 	char *p;
 	int ret = -1;
 
-	for (p = copy + 1;; p++) {
+	for (p = copy;; p++) {
 		char c = *p;
 
-		if (c != '/' && c != '\0')
+		if ((c != '/' && c != '\0') || (c && p == copy))
 			continue;
 		*p = '\0';
 		if (mkdir(copy, 0700) < 0 && errno != EEXIST) {
@@ -205,8 +205,15 @@ char *path_join(const char *folder, const char *name)
 {
 	size_t n = strlen(folder);
 
-	if (name[0] == '/' || !n)
+	if (name[0] == '/')
 		return mem_strdup(name);
+	while (name[0] == '.' && name[1] == '/')
+		for (name += 2; name[0] == '/'; name++)
+			;
+	if (!n)
+		return mem_strdup(name[0] ? name : ".");
+	if (!name[0] || !strcmp(name, "."))
+		return mem_strdup(folder);
 	return mem_printf("%s%s%s", folder, folder[n - 1] == '/' ? "" : "/",
 			  name);
 }

@@ -28,7 +28,8 @@ int folder_make(const char *path, struct error *err);
 /* A folder and all below it, never following a link; gone is success. */
 int folder_remove(const char *path, struct error *err);
 
-/* Return new.  path_join: `name` alone if that is absolute. */
+/* Return new.  path_join: `name` alone if that is absolute; "./" at its start
+ * is left out. */
 char *path_join(const char *folder, const char *name);
 char *path_folder(const char *path); /* "a/b.yaml" gives "a", "b" gives "." */
 const char *path_base(const char *path); /* borrowed, into `path` */

@@ -50,8 +50,7 @@ static char *in_directory(const char *directory, const char *name)
 char *process_find(const char *name, const char *directory, char *const *envp,
 		   struct error *err)
 {
-	const char *path = search_path(envp);
-	const char *p = path;
+	const char *p = search_path(envp);
 	char *denied = NULL;
 	char *full;
 	int why;
@@ -103,9 +102,8 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 	if (denied)
 		error_set(err, ERROR_FAILED, "'%s' is not executable", denied);
 	else
-		error_set(err, ERROR_FAILED,
-			  "command '%s' not found (PATH is %.200s)", name,
-			  path);
+		error_set(err, ERROR_FAILED, "command '%s' not found in PATH",
+			  name);
 	free(denied);
 	return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/run/spec.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/data/archive.h"
+#include "core/data/package.h"
 #include "core/run/contract.h"
 
 #define SPEC_MAX (64 << 20)
@@ -330,9 +329,11 @@ static void set_python_path(const struct run_spec *spec,
 	for (i = 0; i < spec->packages.count; i++) {
 		char *name = mem_printf("packages/%zu", i);
 		char *folder = path_join(spec->folder, name);
-		char *root = package_root(folder);
+		struct error unknown;
+		char *root = package_root(folder, &unknown);
 
-		buf_printf(&path, "%s%s", i ? ":" : "", root);
+		/* Before it is unpacked nobody knows how it is laid out. */
+		buf_printf(&path, "%s%s", i ? ":" : "", root ? root : folder);
 		free(root);
 		free(folder);
 		free(name);

@@ -495,11 +495,9 @@ static int unpack(struct supervisor *s, struct error *err)
 
 	for (i = 0; i < s->spec.packages.count; i++) {
 		char *folder = mem_printf("%s/packages/%zu", s->spec.folder, i);
-		int ret = folder_make(folder, err);
+		int ret = archive_unpack(s->spec.packages.items[i], folder,
+					 NULL, err);
 
-		if (ret == 0)
-			ret = archive_unpack(s->spec.packages.items[i], folder,
-					     err);
 		free(folder);
 		if (ret < 0)
 			return -1;

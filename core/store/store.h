@@ -65,8 +65,15 @@ struct task_list {
 };
 
 /* Makes the store if it is not there.  Fails with ERROR_TRY_AGAIN if another
- * process holds it for too long, and says so if a newer jobrun made it. */
+ * process holds it for too long, and says so if a newer jobrun made it.  A
+ * child of fork() must open its own. */
 struct store *store_open(struct error *err);
+/*
+ * For commands that only look: makes nothing.  Where there is no store, it is
+ * an empty one; one on a read-only disk can be read, too.  Writing to those
+ * two fails.
+ */
+struct store *store_open_to_read(struct error *err);
 void store_close(struct store *store);
 const char *store_folder(const struct store *store); /* borrowed */
 
@@ -90,7 +97,7 @@ int store_run_list(struct store *store, bool all_attempts, struct arena *mem,
 /*
  * Writes state, times, exit code and error of a run.  A final state stays:
  * writing over one is ignored, so that of two that saw the end the first
- * is believed.
+ * is believed.  A run that is not in the store is an error.
  */
 int store_run_put(struct store *store, const struct run_record *run,
 		  struct error *err);
@@ -103,15 +110,17 @@ int store_task_list(struct store *store, const struct run_record *run,
 		    struct arena *mem, struct task_list *out,
 		    struct error *err);
 
-/* Forgets the run, its tasks and ports, and removes its folder. */
+/* Forgets the run, its tasks and ports, and removes its folder.  Gone already
+ * is success. */
 int store_run_delete(struct store *store, const struct run_record *run,
 		     struct error *err);
 
 /*
  * Leases `count` TCP ports on the loopback address to a run: the lowest from
  * `first` up that no live run has leased and that can be bound now.  They are
- * given back when the run's final state is written.  With `run` NULL it only
- * looks: what a run started now would get.
+ * given back when the run's final state is written or it is deleted; a second
+ * call for a run leases more.  With `run` NULL it only looks: what a run
+ * started now would get.
  */
 int store_ports_lease(struct store *store, const struct run_record *run,
 		      int first, size_t count, int *ports, struct error *err);

@@ -22,7 +22,8 @@ ADDRESS = (os.environ.get("MASTER_ADDR", "127.0.0.1"),
 
 
 def stop(number, frame):
-    sys.stderr.write(f"rank {RANK}: stopped by {signal.Signals(number).name}\n")
+    name = signal.Signals(number).name
+    sys.stderr.write(f"rank {RANK}: stopped by {name}\n")
     sys.exit(128 + number)
 
 
@@ -53,22 +54,22 @@ def receive(peer, size):
     while view:
         n = peer.recv_into(view)
         if n == 0:
-            raise ConnectionError("a peer closed the connection")
+            raise ConnectionError("it closed the connection")
         view = view[n:]
     return data
 
 
 class Peers:
-    """Sockets: on a worker the one to the master, there one to each worker."""
+    """Sockets by rank: to each worker on the master, else to the master."""
 
     def __init__(self, size):
         self.size = size
         deadline = time.monotonic() + START_TIMEOUT_S
         if RANK == 0:
-            self.sockets = self._accept(deadline) if WORLD > 1 else []
+            self.sockets = self._accept(deadline) if WORLD > 1 else {}
         else:
-            self.sockets = [self._connect(deadline)]
-        for peer in self.sockets:
+            self.sockets = {0: self._connect(deadline)}
+        for peer in self.sockets.values():
             peer.settimeout(STEP_TIMEOUT_S)
             # A gradient ends in a short packet that must not wait for an ACK.
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -96,7 +97,7 @@ class Peers:
                 else:
                     peer.close()
         # Sums of floats depend on their order: keep it from run to run.
-        return [workers[rank] for rank in sorted(workers)]
+        return dict(sorted(workers.items()))
 
     def _connect(self, deadline):
         while True:
@@ -118,15 +119,19 @@ class Peers:
 
     def average(self, gradient):
         """Replace `gradient` by its mean over all processes."""
-        if RANK == 0:
-            for peer in self.sockets:
-                gradient += np.frombuffer(receive(peer, gradient.nbytes), "<f4")
-            gradient /= WORLD
-        for peer in self.sockets:
-            peer.sendall(gradient)
-        if RANK != 0:
-            gradient[:] = np.frombuffer(
-                receive(self.sockets[0], gradient.nbytes), "<f4")
+        try:
+            if RANK == 0:
+                for rank, peer in self.sockets.items():
+                    part = receive(peer, gradient.nbytes)
+                    gradient += np.frombuffer(part, "<f4")
+                gradient /= WORLD
+            for rank, peer in self.sockets.items():
+                peer.sendall(gradient)
+            if RANK != 0:
+                part = receive(peer, gradient.nbytes)
+                gradient[:] = np.frombuffer(part, "<f4")
+        except OSError as e:
+            raise ConnectionError(f"exchange with rank {rank}: {e}") from None
 
 
 # The bars of a digit on a pocket calculator, as (row, column, height, width),
@@ -280,17 +285,17 @@ def parse_args():
         return parse
 
     count = positive(int)
-    parser = argparse.ArgumentParser(
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--epochs", type=count, default=6, help="passes")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--epochs", type=count, default=6,
+                        help="passes (%(default)s)")
     parser.add_argument("--batch-size", type=count, default=32,
-                        help="images per step and process")
+                        help="images per step and process (%(default)s)")
     parser.add_argument("--lr", type=positive(float), default=.3,
-                        help="learning rate")
-    parser.add_argument("--seed", type=int, default=1,
-                        help="of images, weights and order")
+                        help="learning rate (%(default)s)")
+    parser.add_argument("--seed", type=count, default=1,
+                        help="of images, weights and order (%(default)s)")
     parser.add_argument("--samples", type=count, default=20000,
-                        help="training images, over all processes")
+                        help="training images of all processes (%(default)s)")
     parser.add_argument("--model-dir", help="where model.npz goes; otherwise "
                         "a local --job-dir, $JOBRUN_RUN_DIR or .")
     parser.add_argument("--job-dir", help="trainingInput.jobDir, as jobrun "

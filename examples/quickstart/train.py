@@ -19,9 +19,9 @@ WORLD = int(os.environ.setdefault("WORLD_SIZE", "1"))
 MASTER = os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
 os.environ.setdefault("MASTER_PORT", "29500")
 
-# Both are read when torch is imported or first connects.  Without the second
-# gloo looks up the host's name, which a laptop without network cannot answer.
-os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
+# The failures that torch logs also come as exceptions, and those we report.
+os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")
+# Gloo looks up the host's name otherwise, in vain on a laptop without network.
 if MASTER in ("127.0.0.1", "localhost"):
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
 
@@ -30,7 +30,7 @@ def stop_on_signals():
     """End with 128 + signal, also while torch waits for another process.
 
     Python runs its own handlers only between two bytecodes, and a wait for
-    gradients inside torch may take minutes; a thread in sigwait is not held up.
+    gradients inside torch may last minutes.  That does not hold up sigwait.
     """
     stops = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, stops)
@@ -207,17 +207,17 @@ def parse_args():
         return parse
 
     count = positive(int)
-    parser = argparse.ArgumentParser(
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--epochs", type=count, default=5, help="passes")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--epochs", type=count, default=5,
+                        help="passes (%(default)s)")
     parser.add_argument("--batch-size", type=count, default=40,
-                        help="images per step and process")
+                        help="images per step and process (%(default)s)")
     parser.add_argument("--lr", type=positive(float), default=.003,
-                        help="learning rate")
-    parser.add_argument("--seed", type=int, default=1,
-                        help="of images, weights and order")
+                        help="learning rate (%(default)s)")
+    parser.add_argument("--seed", type=count, default=1,
+                        help="of images, weights and order (%(default)s)")
     parser.add_argument("--samples", type=count, default=12000,
-                        help="training images, over all processes")
+                        help="training images of all processes (%(default)s)")
     parser.add_argument("--model-dir", help="where model.pt goes; otherwise a "
                         "local --job-dir, $JOBRUN_RUN_DIR or .")
     parser.add_argument("--job-dir", help="trainingInput.jobDir, as jobrun "

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/app.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+
+#define RED "\033[1;31m"
+#define PLAIN "\033[0m"
+
+/* https://no-color.org; a terminal that says it is dumb has none either. */
+static bool wants_color(int fd)
+{
+	const char *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(fd) && !(no_color && *no_color) && term && *term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+static int find_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	int width = 0;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ||
+	    ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
+		width = size.ws_col;
+	if (!width && columns)
+		width = atoi(columns);
+	return width >= 20 && width <= 1000 ? width : 80;
+}
+
+void app_init(struct app *app)
+{
+	*app = (struct app){ 0 };
+	app->out_terminal = isatty(STDOUT_FILENO);
+	app->err_terminal = isatty(STDERR_FILENO);
+	app->out_color = wants_color(STDOUT_FILENO);
+	app->err_color = wants_color(STDERR_FILENO);
+	app->width = find_width();
+}
+
+int app_set_color(struct app *app, const char *color, struct error *err)
+{
+	bool always = !strcmp(color, "always");
+
+	if (!strcmp(color, "auto"))
+		return 0;
+	if (!always && strcmp(color, "never") != 0)
+		return error_set(err, ERROR_USAGE,
+				 "--color takes auto, always or never, not "
+				 "'%s'",
+				 color);
+	app->out_color = app->err_color = always;
+	return 0;
+}
+
+void app_write(struct app *app, const void *data, size_t len)
+{
+	if (app->out_closed || app->out_errno || !len)
+		return;
+	if (fd_write(STDOUT_FILENO, data, len) == 0)
+		return;
+	if (errno == EPIPE)
+		app->out_closed = true;
+	else
+		app->out_errno = errno;
+}
+
+void app_print(struct app *app, const struct buf *text)
+{
+	app_write(app, text->data, text->len);
+}
+
+/* In one write, so that lines of several processes do not mix. */
+static void say(const char *head, const char *text)
+{
+	struct buf line = { 0 };
+
+	buf_printf(&line, "%s%s\n", head, text);
+	fd_write(STDERR_FILENO, line.data, line.len);
+	buf_done(&line);
+}
+
+void app_say(const struct app *app, const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	(void)app;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) >= 0)
+		say("jobrun: ", text);
+	va_end(args);
+	free(text);
+}
+
+int app_fail(const struct app *app, const struct error *err)
+{
+	struct buf head = { 0 };
+
+	buf_printf(&head, "jobrun: %serror:%s ", app->err_color ? RED : "",
+		   app->err_color ? PLAIN : "");
+	if (err->where[0])
+		buf_printf(&head, "%s: ", err->where);
+	say(head.data, err->text);
+	buf_done(&head);
+	return (int)err->code;
+}
+
+bool app_confirm(const struct app *app, const char *question)
+{
+	char answer[16];
+
+	if (!isatty(STDIN_FILENO) || !app->err_terminal)
+		return false;
+	fprintf(stderr, "%s [y/N] ", question);
+	fflush(stderr);
+	if (!fgets(answer, sizeof(answer), stdin))
+		return false;
+	return answer[0] == 'y' || answer[0] == 'Y';
+}

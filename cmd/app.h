@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every subcommand has at hand: the terminal, and how to end.  Results
+ * go to standard output, messages to standard error; only this folder prints
+ * and decides the exit status.
+ */
+#ifndef JOBRUN_APP_H
+#define JOBRUN_APP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+
+struct app {
+	bool out_color; /* standard output takes colour */
+	bool err_color;
+	bool out_terminal;
+	bool err_terminal;
+	int width;	/* of the terminal; 80 if there is none */
+	bool out_closed; /* whoever read standard output has gone */
+	int out_errno;	 /* why standard output could not be written */
+};
+
+/* Looks at the terminal; `color` is auto, always or never. */
+void app_init(struct app *app);
+int app_set_color(struct app *app, const char *color, struct error *err);
+
+/* Writes to standard output at once.  Failing is noted in `app`. */
+void app_write(struct app *app, const void *data, size_t len);
+void app_print(struct app *app, const struct buf *text);
+
+/* A message for standard error: "jobrun: …", and a newline. */
+void app_say(const struct app *app, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* "jobrun: error: …"; returns the exit status. */
+int app_fail(const struct app *app, const struct error *err);
+
+/* Asks a yes or no question on the terminal; false where there is none. */
+bool app_confirm(const struct app *app, const char *question);
+
+#endif

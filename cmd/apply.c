@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads, plans, asks, executes; while runs go on, prints what they write. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/commands.h"
+#include "cmd/follow.h"
+#include "cmd/interrupt.h"
+#include "cmd/load.h"
+#include "cmd/outcome.h"
+#include "cmd/session.h"
+#include "core/apply/executor.h"
+#include "core/base/file.h"
+
+struct apply_opts {
+	const char *job_id;
+	const char *provider;
+	bool detach;
+	bool yes;
+	bool rerun;
+};
+
+static const struct opt options[] = {
+	{ 'd', "detach", OPT_FLAG, offsetof(struct apply_opts, detach), NULL,
+	  "start, do not follow" },
+	{ 'y', "yes", OPT_FLAG, offsetof(struct apply_opts, yes), NULL,
+	  "do not ask" },
+	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, rerun), NULL,
+	  "run again what ended and did not change" },
+	{ 0, "job-id", OPT_STRING, offsetof(struct apply_opts, job_id), "ID",
+	  "the jobId of a file that has none" },
+	{ 0, "provider", OPT_STRING, offsetof(struct apply_opts, provider),
+	  "NAME", "instead of the file's jobrun.provider" },
+	{ 0 },
+};
+
+/* A run whose output is shown. */
+struct shown {
+	const struct action *action;
+	struct follow *follow;
+};
+
+struct apply {
+	struct app *app;
+	struct session session;
+	struct loop *loop;
+	struct executor *executor;
+	struct shown *shown;
+	size_t shown_count;
+	int interrupts;
+	int status; /* of the runs that ended badly, which was said */
+	bool detach;
+	bool told_closed;
+};
+
+static struct shown *find_shown(struct apply *apply,
+				const struct action *action)
+{
+	size_t i;
+
+	for (i = 0; i < apply->shown_count; i++)
+		if (apply->shown[i].action == action)
+			return &apply->shown[i];
+	return NULL;
+}
+
+static bool is_run(const struct action *action)
+{
+	const struct resource *one = action->want ? action->want : action->have;
+
+	return one->kind->flags & KIND_RUN;
+}
+
+/* The run is on its way: shows its output from here on. */
+static void show_run(struct apply *apply, const struct action *action)
+{
+	static const struct log_filter all = { .tail = SIZE_MAX };
+	static const struct follow_tasks everyone = { 0 };
+	struct session *session = &apply->session;
+	struct arena *mem;
+	struct run_record run;
+	struct follow *follow = NULL;
+	struct error err;
+
+	if (!is_run(action) || find_shown(apply, action))
+		return;
+	mem = arena_new();
+	/* While a run is replaced, the one that ends is not shown. */
+	if (session_run(session, action->want->name, 0, mem, &run, &err) < 0 ||
+	    strcmp(run.digest, action->want->job->digest.hex) != 0)
+		goto out;
+	app_say(apply->app, "%s: attempt %d %s", run.job_id, run.attempt,
+		action->follow ? "is followed" : "started");
+	follow = follow_open(session, run.job_id, run.attempt, &everyone, &all,
+			     &err);
+	/* Not every provider's runs write here. */
+	if (follow && follow_start(follow, apply->loop, &err) < 0) {
+		app_fail(apply->app, &err);
+		follow_close(follow);
+		follow = NULL;
+	}
+	apply->shown[apply->shown_count++] =
+		(struct shown){ .action = action, .follow = follow };
+out:
+	arena_free(mem);
+}
+
+static void end_run(struct apply *apply, const struct action *action)
+{
+	struct shown *shown = find_shown(apply, action);
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct error err;
+
+	if (shown && shown->follow) {
+		if (follow_step(shown->follow, true, &err) < 0)
+			app_fail(apply->app, &err);
+		follow_close(shown->follow);
+		shown->follow = NULL;
+	}
+	if (session_run(&apply->session, action->want->name, 0, mem, &run,
+			&err) == 0 &&
+	    run_state_is_final(run.state)) {
+		outcome_say(&apply->session, &run);
+		if (outcome_status(&run))
+			apply->status = outcome_status(&run);
+	}
+	arena_free(mem);
+}
+
+static void on_phase(void *arg, const struct action *action,
+		     enum action_phase phase, const struct run_status *status,
+		     const struct error *err)
+{
+	struct apply *apply = arg;
+	const struct resource *one = action->want ? action->want : action->have;
+
+	(void)status;
+	switch (phase) {
+	case PHASE_FOLLOWING:
+		show_run(apply, action);
+		break;
+	case PHASE_RETRYING:
+		app_say(apply->app, "%s '%s': %s; trying again",
+			one->kind->name, one->name,
+			err ? err->text : "no answer");
+		break;
+	case PHASE_DONE:
+		if (is_run(action) && action->want && !apply->detach)
+			end_run(apply, action);
+		else if (is_run(action) && action->want)
+			app_say(apply->app,
+				"%s: started; 'jobrun logs -f %s' follows it, "
+				"'jobrun cancel %s' ends it",
+				one->name, one->name, one->name);
+		break;
+	case PHASE_FAILED:
+		if (is_run(action) && find_shown(apply, action))
+			end_run(apply, action);
+		break;
+	case PHASE_SKIPPED:
+		app_say(apply->app, "%s '%s': not started", one->kind->name,
+			one->name);
+		break;
+	case PHASE_WAITING:
+	case PHASE_CALLING:
+		break;
+	}
+	if (apply->app->out_closed && !apply->told_closed) {
+		apply->told_closed = true;
+		app_say(apply->app, "nobody reads the output any more; "
+				    "still following");
+	}
+}
+
+static void on_interrupt(void *arg, uint32_t number)
+{
+	struct apply *apply = arg;
+
+	(void)number;
+	apply->interrupts++;
+	app_say(apply->app, apply->interrupts == 1
+				    ? "cancelling; once more to kill at once"
+				    : "killing");
+	executor_cancel(apply->executor, apply->interrupts > 1);
+}
+
+static void *context_of(void *arg, const struct provider *provider)
+{
+	struct apply *apply = arg;
+	struct error ignored;
+
+	return session_context(&apply->session, provider, &ignored);
+}
+
+static int execute(struct apply *apply, struct error *err)
+{
+	struct executor_options how = { .detach = apply->detach,
+					.context = context_of,
+					.phase = on_phase,
+					.arg = apply };
+	struct interrupt *interrupt = NULL;
+	size_t i;
+	int ret = -1;
+
+	apply->shown = mem_alloc((plan_count(apply->session.plan) + 1) *
+				 sizeof(*apply->shown));
+	apply->loop = loop_new(err);
+	if (!apply->loop)
+		return -1;
+	interrupt = interrupt_new(apply->loop, on_interrupt, apply, err);
+	if (!interrupt)
+		goto out;
+	apply->executor = executor_new(apply->session.plan, apply->loop, &how,
+				       err);
+	if (!apply->executor || executor_start(apply->executor, err) < 0 ||
+	    loop_run(apply->loop, err) < 0)
+		goto out;
+	ret = executor_result(apply->executor, err);
+out:
+	executor_free(apply->executor);
+	for (i = 0; i < apply->shown_count; i++)
+		follow_close(apply->shown[i].follow);
+	free(apply->shown);
+	interrupt_free(interrupt);
+	loop_free(apply->loop);
+	return ret;
+}
+
+/* What a plan can't be applied for; says it and returns the exit status. */
+static int check_missing(struct app *app, const struct plan *plan)
+{
+	struct error err;
+	int status = 0;
+	size_t i, j;
+
+	for (i = 0; i < plan_job_count(plan); i++) {
+		const struct plan_job *job = plan_job_at(plan, i);
+
+		for (j = 0; j < job->desired->missing_count; j++) {
+			error_set(&err, ERROR_INVALID, "%s: %s",
+				  job->job->job_id, job->desired->missing[j]);
+			snprintf(err.where, sizeof(err.where), "%s",
+				 job->job->file);
+			status = app_fail(app, &err);
+		}
+	}
+	return status;
+}
+
+/* 0 to go on; else the exit status. */
+static int ask(struct app *app, const struct plan *plan,
+	       const struct apply_opts *opts)
+{
+	bool must = plan_total(plan, ACTION_REPLACE) > 0;
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < plan_job_count(plan); i++)
+		if (plan_job_at(plan, i)->provider->asks)
+			must = true;
+	if (opts->yes || !must || plan_is_empty(plan))
+		return 0;
+	if (app_confirm(app, "Do this?"))
+		return 0;
+	error_set(&err, ERROR_FAILED,
+		  "nothing was done: %s",
+		  isatty(STDIN_FILENO) && app->err_terminal
+			  ? "not confirmed"
+			  : "it needs a yes, and there is no terminal to ask "
+			    "on (--yes)");
+	return app_fail(app, &err);
+}
+
+/* Nothing to do is success only if what was to be done has succeeded. */
+static int settled_status(const struct plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < plan_count(plan); i++) {
+		const struct action *action = plan_at(plan, i);
+
+		if (action->type == ACTION_NOOP && action->have &&
+		    is_run(action) &&
+		    (action->have->run.state == RUN_FAILED ||
+		     action->have->run.state == RUN_CANCELLED))
+			return ERROR_FAILED;
+	}
+	return 0;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct schema_options schema = load_options();
+	struct plan_style style = { .color = app->err_color,
+				    .width = app->err_terminal ? app->width
+							       : 0 };
+	struct apply_opts opts = { 0 };
+	struct apply apply = { .app = app };
+	struct plan_options how = { 0 };
+	struct buf text = { 0 };
+	struct jobs jobs = { 0 };
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_apply, argc, argv, &opts, 1, INT_MAX,
+			      &status);
+	if (first < 0)
+		return status;
+	schema.job_id = opts.job_id;
+	schema.provider = opts.provider;
+	how.rerun = opts.rerun;
+	apply.detach = opts.detach;
+	status = load_jobs(app, &schema, argv + first, (size_t)(argc - first),
+			   &jobs);
+	if (status)
+		return status;
+	if (session_open(&apply.session, app, true, &err) < 0 ||
+	    session_plan(&apply.session, &jobs, &how, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	plan_render_text(apply.session.plan, &style, &text);
+	fd_write(STDERR_FILENO, text.data, text.len);
+	status = check_missing(app, apply.session.plan);
+	if (!status)
+		status = ask(app, apply.session.plan, &opts);
+	if (status)
+		goto out;
+	status = settled_status(apply.session.plan);
+	if ((!plan_is_empty(apply.session.plan) ||
+	     (!opts.detach && plan_follow_count(apply.session.plan))) &&
+	    execute(&apply, &err) < 0)
+		/* How a run ended was said when it did. */
+		status = apply.interrupts ? ERROR_INTERRUPTED
+			 : apply.status	  ? apply.status
+					  : app_fail(app, &err);
+out:
+	buf_done(&text);
+	session_close(&apply.session);
+	jobs_done(&jobs);
+	return status;
+}
+
+const struct command cmd_apply = {
+	.name = "apply",
+	.args = "[--detach] [--yes] [--rerun] PATH...",
+	.summary = "do what 'plan' shows, and follow it to its end",
+	.help = "The tasks' lines go to standard output, all else to standard "
+		"error.  Ctrl-C\ncancels a local run (twice: kills it); closing "
+		"the terminal does not: the run goes\non, and 'jobrun apply' or "
+		"'jobrun logs -f' follows it again.\n",
+	.options = options,
+	.run = run,
+};

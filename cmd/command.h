@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A subcommand is a row: its name, its help, its options, and a function.
+ *
+ * To add `foo`: cmd/foo.c, tests/cli/foo.bats, man/jobrun-foo.1, and one line
+ * in cmd/commands.c.
+ */
+#ifndef JOBRUN_COMMAND_H
+#define JOBRUN_COMMAND_H
+
+#include <stddef.h>
+
+#include "cmd/app.h"
+
+enum opt_type {
+	OPT_FLAG,     /* bool */
+	OPT_STRING,   /* const char * */
+	OPT_NUMBER,   /* long, 0 or more */
+	OPT_DURATION, /* long, seconds */
+};
+
+struct opt {
+	char letter; /* or 0 */
+	const char *name;
+	enum opt_type type;
+	size_t offset;	     /* of the member that takes it */
+	const char *value;   /* "FORMAT"; NULL for a flag */
+	const char *help;
+};
+
+struct command {
+	const char *name;
+	const char *args;    /* "[--format FORMAT] PATH..." */
+	const char *summary; /* one line, no full stop */
+	const char *help;    /* more, with an example; or NULL */
+	const struct opt *options; /* up to a row with no name; or NULL */
+	bool hidden;
+	/* argv[0] is the command's name.  Returns the exit status. */
+	int (*run)(struct app *app, int argc, char **argv);
+};
+
+extern const struct command *const commands[]; /* up to NULL */
+const struct command *command_find(const char *name); /* or NULL */
+
+/*
+ * Parses the options of a command into `opts`; arguments are left at the end
+ * of argv.  Returns the index of the first one, or -1 after having said what
+ * is wrong or printed the help; then `*status` is what to end with.  Needs at
+ * least `min` arguments and takes at most `max`.
+ */
+int options_parse(struct app *app, const struct command *command, int argc,
+		  char **argv, void *opts, int min, int max, int *status);
+
+/* The help of one command. */
+void command_help(const struct command *command, struct buf *out);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cmd/commands.h"
+
+/* In the order in which help shows them. */
+const struct command *const commands[] = {
+	&cmd_validate, &cmd_plan,   &cmd_apply,	 &cmd_status,
+	&cmd_logs,     &cmd_wait,   &cmd_cancel, &cmd_delete,
+	&cmd_env,      &cmd_version, &cmd_help,	 &cmd_supervise,
+	NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All subcommands, each in the file of its name. */
+#ifndef JOBRUN_COMMANDS_H
+#define JOBRUN_COMMANDS_H
+
+#include "cmd/command.h"
+
+extern const struct command cmd_apply;
+extern const struct command cmd_cancel;
+extern const struct command cmd_delete;
+extern const struct command cmd_env;
+extern const struct command cmd_help;
+extern const struct command cmd_logs;
+extern const struct command cmd_plan;
+extern const struct command cmd_status;
+extern const struct command cmd_supervise;
+extern const struct command cmd_validate;
+extern const struct command cmd_version;
+extern const struct command cmd_wait;
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The output of a run's tasks, printed as it comes. */
+#ifndef JOBRUN_FOLLOW_H
+#define JOBRUN_FOLLOW_H
+
+#include "cmd/session.h"
+#include "core/base/loop.h"
+#include "core/run/log.h"
+
+struct follow;
+
+/* Which tasks; NULL and empty: all. */
+struct follow_tasks {
+	const char *type;
+	const char *indices; /* "0,3-7" */
+};
+
+/*
+ * Opens the output of one attempt.  Borrows the filter.  Fails with
+ * ERROR_USAGE if `tasks` names one that the run does not have.
+ */
+struct follow *follow_open(struct session *session, const char *job_id,
+			   int attempt, const struct follow_tasks *tasks,
+			   const struct log_filter *filter, struct error *err);
+void follow_close(struct follow *follow);
+
+/* Prints what is new; with `ended` also what has no newline yet. */
+int follow_step(struct follow *follow, bool ended, struct error *err);
+
+/* Prints whatever is new from now on, in the loop. */
+int follow_start(struct follow *follow, struct loop *loop, struct error *err);
+/* No more; before the loop goes. */
+void follow_stop(struct follow *follow);
+
+#endif

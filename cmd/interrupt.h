@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ctrl-C and SIGTERM as events of a loop. */
+#ifndef JOBRUN_INTERRUPT_H
+#define JOBRUN_INTERRUPT_H
+
+#include "core/base/error.h"
+#include "core/base/loop.h"
+
+struct interrupt;
+
+/* `call` is called in the loop with the signal's number as its events.  To be
+ * made before any thread is, so that all have the signals blocked. */
+struct interrupt *interrupt_new(struct loop *loop, loop_call *call, void *arg,
+				struct error *err);
+void interrupt_free(struct interrupt *interrupt);
+
+#endif

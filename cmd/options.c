@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options by table, on getopt_long. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "core/base/alloc.h"
+#include "core/base/text.h"
+
+#define OPT_MAX 32
+
+/* Every command has these. */
+static const struct opt common[] = {
+	{ 0, "color", OPT_STRING, 0, "WHEN",
+	  "colour: auto (default), always or never" },
+	{ 'h', "help", OPT_FLAG, 0, NULL, "show this help" },
+	{ 0 },
+};
+
+static const struct opt none[] = { { 0 } };
+
+static void print_options(const struct opt *options, struct buf *out)
+{
+	for (; options->name; options++) {
+		struct buf left = { 0 };
+
+		if (options->letter)
+			buf_printf(&left, "  -%c, ", options->letter);
+		else
+			buf_puts(&left, "      ");
+		buf_printf(&left, "--%s", options->name);
+		if (options->value)
+			buf_printf(&left, " %s", options->value);
+		buf_printf(out, "%-28s  %s\n", left.data, options->help);
+		buf_done(&left);
+	}
+}
+
+void command_help(const struct command *command, struct buf *out)
+{
+	buf_printf(out, "jobrun %s: %s\n\nUsage: jobrun %s%s%s\n",
+		   command->name, command->summary, command->name,
+		   command->args[0] ? " " : "", command->args);
+	if (command->help)
+		buf_printf(out, "\n%s", command->help);
+	buf_puts(out, "\nOptions:\n");
+	if (command->options)
+		print_options(command->options, out);
+	print_options(common, out);
+}
+
+struct table {
+	struct option longs[OPT_MAX + 1];
+	const struct opt *rows[OPT_MAX];
+	char shorts[2 * OPT_MAX + 2];
+	int count;
+};
+
+static void add_rows(struct table *table, const struct opt *options)
+{
+	size_t n = strlen(table->shorts);
+
+	for (; options->name && table->count < OPT_MAX; options++) {
+		struct option *to = &table->longs[table->count];
+
+		to->name = options->name;
+		to->has_arg = options->type == OPT_FLAG ? no_argument
+							: required_argument;
+		to->val = 256 + table->count;
+		table->rows[table->count++] = options;
+		if (options->letter) {
+			table->shorts[n++] = options->letter;
+			if (to->has_arg)
+				table->shorts[n++] = ':';
+		}
+	}
+	table->shorts[n] = '\0';
+}
+
+static const struct opt *find_row(const struct table *table, int found)
+{
+	int i;
+
+	if (found >= 256 && found < 256 + table->count)
+		return table->rows[found - 256];
+	for (i = 0; i < table->count; i++)
+		if (table->rows[i]->letter == found)
+			return table->rows[i];
+	return NULL;
+}
+
+static int unknown(const struct table *table, const char *word,
+		   struct error *err)
+{
+	const char *names[OPT_MAX];
+	const char *near = NULL;
+	char name[64];
+	int i;
+
+	if (text_starts(word, "--")) {
+		snprintf(name, sizeof(name), "%.*s",
+			 (int)strcspn(word + 2, "="), word + 2);
+		for (i = 0; i < table->count; i++)
+			names[i] = table->rows[i]->name;
+		near = text_nearest(name, names, (size_t)table->count);
+	}
+	if (near)
+		return error_set(err, ERROR_USAGE,
+				 "unknown option '%s'; did you mean '--%s'?",
+				 word, near);
+	return error_set(err, ERROR_USAGE, "unknown option '%s'", word);
+}
+
+static int set_option(const struct opt *row, const char *value, void *opts,
+		      struct error *err)
+{
+	void *to = (char *)opts + row->offset;
+
+	switch (row->type) {
+	case OPT_FLAG:
+		*(bool *)to = true;
+		return 0;
+	case OPT_STRING:
+		*(const char **)to = value;
+		return 0;
+	case OPT_NUMBER:
+		if (number_parse(value, 0, 1000000000, to, err) < 0)
+			return error_prefix(err, "--%s", row->name);
+		return 0;
+	case OPT_DURATION:
+		if (duration_parse(value, to, err) < 0)
+			return error_prefix(err, "--%s", row->name);
+		return 0;
+	}
+	return 0;
+}
+
+static int parse(struct app *app, struct table *table, int argc, char **argv,
+		 void *opts, bool *help, struct error *err)
+{
+	int found;
+
+	optind = 0;
+	opterr = 0;
+	for (;;) {
+		const struct opt *row;
+		int at = optind ? optind : 1;
+
+		found = getopt_long(argc, argv, table->shorts, table->longs,
+				    NULL);
+		if (found < 0)
+			return 0;
+		if (found == ':') {
+			row = find_row(table, optopt);
+			return error_set(err, ERROR_USAGE,
+					 "option '--%s' needs %s",
+					 row ? row->name : argv[optind - 1],
+					 row && row->value ? row->value
+							   : "a value");
+		}
+		row = find_row(table, found);
+		if (found == '?' || !row) {
+			char letter[3] = { '-', (char)optopt, '\0' };
+
+			row = optopt >= 256 ? find_row(table, optopt) : NULL;
+			if (row)
+				return error_set(err, ERROR_USAGE,
+						 "option '--%s' takes no value",
+						 row->name);
+			/* A letter may stand in the middle of a word. */
+			return unknown(table,
+				       optopt ? letter
+				       : optind > at || at >= argc
+					       ? argv[optind - 1]
+					       : argv[at],
+				       err);
+		}
+		if (row == &common[0]) {
+			if (app_set_color(app, optarg, err) < 0)
+				return -1;
+		} else if (row == &common[1]) {
+			*help = true;
+			return 0;
+		} else if (set_option(row, optarg, opts, err) < 0) {
+			return -1;
+		}
+	}
+}
+
+int options_parse(struct app *app, const struct command *command, int argc,
+		  char **argv, void *opts, int min, int max, int *status)
+{
+	struct table table = { .shorts = ":" };
+	struct buf text = { 0 };
+	struct error err;
+	bool help = false;
+
+	add_rows(&table, command->options ? command->options : none);
+	add_rows(&table, common);
+	if (parse(app, &table, argc, argv, opts, &help, &err) < 0)
+		goto wrong;
+	if (help) {
+		command_help(command, &text);
+		app_print(app, &text);
+		buf_done(&text);
+		*status = 0;
+		return -1;
+	}
+	if (argc - optind < min) {
+		error_set(&err, ERROR_USAGE, "jobrun %s %s: %s", command->name,
+			  command->args,
+			  argc == optind ? "nothing was given"
+					 : "more is needed");
+		goto wrong;
+	}
+	if (argc - optind > max) {
+		error_set(&err, ERROR_USAGE, "'%s' is one argument too many",
+			  argv[optind + max]);
+		goto wrong;
+	}
+	return optind;
+wrong:
+	*status = app_fail(app, &err);
+	app_say(app, "see 'jobrun help %s'", command->name);
+	return -1;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/run/log.h"
+
+#define LAST_LINES 10
+
+/* The first that failed. */
+static const struct task_record *find_culprit(const struct task_list *tasks)
+{
+	const struct task_record *first = NULL;
+	size_t i;
+
+	for (i = 0; i < tasks->count; i++) {
+		const struct task_record *task = &tasks->items[i];
+
+		if (task->state == RUN_FAILED &&
+		    (!first || task->end_time_ms < first->end_time_ms))
+			first = task;
+	}
+	return first;
+}
+
+static void say_last_lines(struct session *session,
+			   const struct run_record *run,
+			   const struct task_record *task)
+{
+	char *folder = store_run_folder(session->env.store, run->job_id,
+					run->attempt);
+	struct buf lines = { 0 };
+	struct buf out = { 0 };
+	struct error ignored;
+	char *line, *next;
+
+	if (log_last_lines(folder, task->type, task->index, LOG_STDERR,
+			   LAST_LINES, &lines, &ignored) == 0 &&
+	    lines.len) {
+		buf_printf(&out, "jobrun: last lines of %s %d's standard "
+				 "error:\n",
+			   task->type, task->index);
+		for (line = lines.data; line && *line; line = next) {
+			next = strchr(line, '\n');
+			if (next)
+				*next++ = '\0';
+			buf_printf(&out, "    %s\n", line);
+		}
+		fd_write(STDERR_FILENO, out.data, out.len);
+	}
+	buf_done(&out);
+	buf_done(&lines);
+	free(folder);
+}
+
+static void say_lost(struct app *app, const struct task_list *tasks)
+{
+	char size[32];
+	size_t i;
+
+	for (i = 0; i < tasks->count; i++) {
+		const struct task_record *task = &tasks->items[i];
+
+		if (!task->lost_bytes)
+			continue;
+		size_format(task->lost_bytes, size, sizeof(size));
+		app_say(app,
+			"warning: %s of the output of %s %d were lost: the "
+			"disk was full",
+			size, task->type, task->index);
+	}
+}
+
+void outcome_say(struct session *session, const struct run_record *run)
+{
+	struct arena *mem = arena_new();
+	struct task_list tasks = { 0 };
+	const struct task_record *culprit;
+	struct error ignored;
+	char took[32];
+	int64_t from = run->start_time_ms ? run->start_time_ms
+					  : run->create_time_ms;
+
+	duration_format((long)((run->end_time_ms - from + 500) / 1000), took,
+			sizeof(took));
+	store_task_list(session->env.store, run, mem, &tasks, &ignored);
+	culprit = run->state == RUN_FAILED ? find_culprit(&tasks) : NULL;
+	if (culprit)
+		say_last_lines(session, run, culprit);
+	say_lost(session->app, &tasks);
+	app_say(session->app, "%s: %s%s%s after %s", run->job_id,
+		run_state_name(run->state), run->error ? ": " : "",
+		run->error ? run->error : "", took);
+	if (culprit)
+		app_say(session->app, "all it wrote: jobrun logs %s --task %s "
+				      "--index %d",
+			run->job_id, culprit->type, culprit->index);
+	arena_free(mem);
+}
+
+int outcome_status(const struct run_record *run)
+{
+	return run->state == RUN_SUCCEEDED ? 0 : ERROR_FAILED;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <string.h>
+
+#include "cmd/commands.h"
+#include "cmd/load.h"
+#include "cmd/session.h"
+#include "core/base/json.h"
+
+#define PENDING 2
+
+struct plan_opts {
+	const char *format;
+	const char *job_id;
+	const char *provider;
+	bool detailed_exitcode;
+	bool rerun;
+};
+
+static const struct opt options[] = {
+	{ 0, "format", OPT_STRING, offsetof(struct plan_opts, format), "FORMAT",
+	  "text (default) or json" },
+	{ 0, "detailed-exitcode", OPT_FLAG,
+	  offsetof(struct plan_opts, detailed_exitcode), NULL,
+	  "exit with 2 if there is something to do" },
+	{ 0, "rerun", OPT_FLAG, offsetof(struct plan_opts, rerun), NULL,
+	  "as 'apply --rerun' would" },
+	{ 0, "job-id", OPT_STRING, offsetof(struct plan_opts, job_id), "ID",
+	  "the jobId of a file that has none" },
+	{ 0, "provider", OPT_STRING, offsetof(struct plan_opts, provider),
+	  "NAME", "instead of the file's jobrun.provider" },
+	{ 0 },
+};
+
+static void print_plan(struct app *app, const struct plan *plan, bool json)
+{
+	struct plan_style style = { .color = app->out_color,
+				    .width = app->out_terminal ? app->width
+							       : 0 };
+	struct buf text = { 0 };
+
+	if (json) {
+		json_t *value = plan_json(plan);
+
+		json_print(value, &text);
+		json_decref(value);
+	} else {
+		plan_render_text(plan, &style, &text);
+	}
+	app_print(app, &text);
+	buf_done(&text);
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct plan_opts opts = { .format = "text" };
+	struct schema_options schema = load_options();
+	struct plan_options how = { 0 };
+	struct session session = { 0 };
+	struct jobs jobs = { 0 };
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_plan, argc, argv, &opts, 1, INT_MAX,
+			      &status);
+	if (first < 0)
+		return status;
+	if (strcmp(opts.format, "text") != 0 &&
+	    strcmp(opts.format, "json") != 0) {
+		error_set(&err, ERROR_USAGE,
+			  "--format takes text or json, not '%s'", opts.format);
+		return app_fail(app, &err);
+	}
+	schema.job_id = opts.job_id;
+	schema.provider = opts.provider;
+	how.rerun = opts.rerun;
+	status = load_jobs(app, &schema, argv + first, (size_t)(argc - first),
+			   &jobs);
+	if (status)
+		return status;
+	if (session_open(&session, app, true, &err) < 0 ||
+	    session_plan(&session, &jobs, &how, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	print_plan(app, session.plan, !strcmp(opts.format, "json"));
+	if (opts.detailed_exitcode && !plan_is_empty(session.plan))
+		status = PENDING;
+out:
+	session_close(&session);
+	jobs_done(&jobs);
+	return status;
+}
+
+const struct command cmd_plan = {
+	.name = "plan",
+	.args = "[--format text|json] PATH...",
+	.summary = "show what 'apply' would do, and do nothing",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "providers/registry.h"
+#include "schema/catalogue.h"
+
+int session_open(struct session *session, struct app *app, bool planning,
+		 struct error *err)
+{
+	*session = (struct session){ .app = app };
+	if (planning) {
+		session->env.catalogue = catalogue_get(err);
+		if (!session->env.catalogue)
+			return -1;
+	}
+	session->env.store = store_open(err);
+	return session->env.store ? 0 : -1;
+}
+
+static void observed_free(struct resource *observed, size_t count)
+{
+	size_t i;
+
+	if (!observed)
+		return;
+	for (i = 0; i < count; i++)
+		json_decref(observed[i].properties);
+	free(observed);
+}
+
+void session_close(struct session *session)
+{
+	size_t i;
+
+	plan_free(session->plan);
+	for (i = 0; i < session->job_count; i++) {
+		observed_free(session->observed[i],
+			      session->desired[i] ? session->desired[i]->count
+						  : 0);
+		resources_free(session->desired[i]);
+	}
+	free(session->observed);
+	free(session->desired);
+	for (i = 0; providers[i] && i < SESSION_PROVIDERS; i++)
+		if (session->contexts[i])
+			providers[i]->close(session->contexts[i]);
+	store_close(session->env.store);
+}
+
+void *session_context(struct session *session, const struct provider *provider,
+		      struct error *err)
+{
+	size_t i = 0;
+
+	while (providers[i] != provider)
+		i++;
+	if (!session->contexts[i])
+		session->contexts[i] = provider->open(&session->env, err);
+	return session->contexts[i];
+}
+
+static int plan_one(struct session *session, struct job *job, size_t at,
+		    const struct plan_options *options, struct error *err)
+{
+	const struct provider *provider = provider_find(job->jobrun.provider);
+	struct resources *desired;
+	struct resource *observed;
+	void *ctx;
+	size_t i;
+
+	ctx = session_context(session, provider, err);
+	if (!ctx || job_digest(job, err) < 0)
+		return -1;
+	desired = session->desired[at] = resources_new();
+	if (provider->desire(job, &session->env, desired, err) < 0)
+		return -1;
+	observed = session->observed[at] =
+		mem_alloc((desired->count + 1) * sizeof(*observed));
+	for (i = 0; i < desired->count; i++) {
+		const struct resource *want = desired->items[i];
+
+		observed[i] = (struct resource){ .kind = want->kind,
+						 .name = want->name,
+						 .job = job };
+		if (want->kind->read(ctx, want, &observed[i], err) < 0)
+			return error_prefix(err, "read %s '%s'",
+					    want->kind->name, want->name);
+	}
+	return plan_add(session->plan, provider, job, desired, observed,
+			options, err);
+}
+
+int session_plan(struct session *session, const struct jobs *jobs,
+		 const struct plan_options *options, struct error *err)
+{
+	size_t i;
+
+	session->plan = plan_new();
+	session->desired = mem_alloc((jobs->count + 1) *
+				     sizeof(*session->desired));
+	session->observed = mem_alloc((jobs->count + 1) *
+				      sizeof(*session->observed));
+	for (i = 0; i < jobs->count; i++) {
+		session->job_count = i + 1;
+		if (plan_one(session, jobs->items[i], i, options, err) < 0) {
+			error_prefix(err, "job '%s'", jobs->items[i]->job_id);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+struct resource session_resource(const struct run_record *run,
+				 const struct provider **provider)
+{
+	struct resource resource = { .name = run->job_id, .exists = true };
+
+	*provider = provider_find(run->provider);
+	if (*provider)
+		resource.kind = provider_run_kind(*provider);
+	return resource;
+}
+
+int session_refresh(struct session *session, struct arena *mem,
+		    struct run_record *run, struct error *err)
+{
+	const struct provider *provider;
+	struct resource resource = session_resource(run, &provider);
+	enum wait_state state;
+	void *ctx;
+
+	if (run_state_is_final(run->state))
+		return 0;
+	if (!provider)
+		return error_set(err, ERROR_FAILED,
+				 "run '%s' is of provider '%s', which this "
+				 "jobrun does not have",
+				 run->job_id, run->provider);
+	ctx = session_context(session, provider, err);
+	if (!ctx || resource.kind->wait(ctx, &resource, &state, err) < 0)
+		return error_prefix(err, "run '%s'", run->job_id);
+	return store_run_get(session->env.store, run->job_id, run->attempt,
+			     mem, run, err) < 0
+		       ? -1
+		       : 0;
+}
+
+int session_run(struct session *session, const char *job_id, int attempt,
+		struct arena *mem, struct run_record *out, struct error *err)
+{
+	int ret = store_run_get(session->env.store, job_id, attempt, mem, out,
+				err);
+
+	if (ret < 0)
+		return -1;
+	if (ret > 0 && attempt)
+		return error_set(err, ERROR_FAILED,
+				 "job '%s' has no attempt %d", job_id, attempt);
+	if (ret > 0)
+		return error_set(err, ERROR_FAILED,
+				 "no run of '%s' is known here: 'jobrun status' "
+				 "lists those that are",
+				 job_id);
+	return session_refresh(session, mem, out, err);
+}

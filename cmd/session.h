@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What commands that deal with runs have open: the store, the catalogue, a
+ * context for each provider, and the plan from all of it.
+ */
+#ifndef JOBRUN_SESSION_H
+#define JOBRUN_SESSION_H
+
+#include "cmd/app.h"
+#include "core/plan/plan.h"
+#include "core/provider.h"
+#include "core/store/store.h"
+#include "schema/schema.h"
+
+#define SESSION_PROVIDERS 16
+
+struct session {
+	struct app *app;
+	struct provider_env env;
+	void *contexts[SESSION_PROVIDERS]; /* by the registry's order */
+	struct plan *plan;
+	/* By job: what it wants and what there is. */
+	struct resources **desired;
+	struct resource **observed;
+	size_t job_count;
+};
+
+/* With the catalogue only if `planning`. */
+int session_open(struct session *session, struct app *app, bool planning,
+		 struct error *err);
+void session_close(struct session *session);
+
+/* The provider's open context; NULL with `err` set if it can't be opened. */
+void *session_context(struct session *session, const struct provider *provider,
+		      struct error *err);
+
+/* Digests, desires and observes every job, and makes session->plan. */
+int session_plan(struct session *session, const struct jobs *jobs,
+		 const struct plan_options *options, struct error *err);
+
+/* The newest run of a job, or one attempt, refreshed by its provider.  Says
+ * so if there is none.  Strings live in `mem`. */
+int session_run(struct session *session, const char *job_id, int attempt,
+		struct arena *mem, struct run_record *out, struct error *err);
+
+/* Refreshes the record of a run that may have changed. */
+int session_refresh(struct session *session, struct arena *mem,
+		    struct run_record *run, struct error *err);
+
+/* The run as a resource, for the calls of its kind; borrows `run`. */
+struct resource session_resource(const struct run_record *run,
+				 const struct provider **provider);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/commands.h"
+#include "cmd/interrupt.h"
+#include "cmd/session.h"
+#include "core/base/json.h"
+#include "core/base/loop.h"
+#include "core/base/text.h"
+
+#define WATCH_MS 1000
+#define CLEAR "\033[H\033[J"
+
+struct status_opts {
+	const char *format;
+	bool watch;
+	bool all;
+};
+
+static const struct opt options[] = {
+	{ 0, "format", OPT_STRING, offsetof(struct status_opts, format),
+	  "FORMAT", "text (default) or json" },
+	{ 'w', "watch", OPT_FLAG, offsetof(struct status_opts, watch), NULL,
+	  "show it anew as it changes, until all have ended" },
+	{ 'a', "all", OPT_FLAG, offsetof(struct status_opts, all), NULL,
+	  "earlier attempts too" },
+	{ 0 },
+};
+
+struct view {
+	struct app *app;
+	struct session *session;
+	const struct status_opts *opts;
+	char **names;
+	size_t name_count;
+	struct loop *loop;
+	int status;
+	bool interrupted;
+};
+
+static const char *state_color(enum run_state state)
+{
+	switch (state) {
+	case RUN_SUCCEEDED:
+		return "\033[32m";
+	case RUN_FAILED:
+		return "\033[31m";
+	case RUN_CANCELLED:
+	case RUN_CANCELLING:
+		return "\033[33m";
+	default:
+		return "\033[36m";
+	}
+}
+
+static void put_state(const struct app *app, enum run_state state, int width,
+		      struct buf *out)
+{
+	buf_printf(out, "%s%-*s%s", app->out_color ? state_color(state) : "",
+		   width, run_state_name(state),
+		   app->out_color ? "\033[0m" : "");
+}
+
+/* How long it has been going on, or went on. */
+static void put_age(const struct run_record *run, char *out, size_t size)
+{
+	int64_t from = run->start_time_ms ? run->start_time_ms
+					  : run->create_time_ms;
+	int64_t to = run->end_time_ms ? run->end_time_ms : time_now_ms();
+
+	duration_format((long)((to - from) / 1000), out, size);
+}
+
+static void put_run_line(const struct app *app, const struct run_record *run,
+			 int id_width, struct buf *out)
+{
+	char started[32], age[32];
+
+	time_format_log(run->create_time_ms, started, sizeof(started));
+	put_age(run, age, sizeof(age));
+	buf_printf(out, "%-*s  ", id_width, run->job_id);
+	put_state(app, run->state, 10, out);
+	buf_printf(out, "  %7d  %-10s  %s  %7s", run->attempt, run->provider,
+		   started, age);
+	if (run->exit_code >= 0)
+		buf_printf(out, "  %4d", run->exit_code);
+	buf_putc(out, '\n');
+}
+
+static void put_tasks(const struct app *app, const struct task_list *tasks,
+		      struct buf *out)
+{
+	char size[32];
+	size_t i;
+
+	buf_puts(out, "\n  TASK            STATE       EXIT  HOST             "
+		      "    PID\n");
+	for (i = 0; i < tasks->count; i++) {
+		const struct task_record *task = &tasks->items[i];
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s %d", task->type, task->index);
+		buf_printf(out, "  %-14s  ", name);
+		put_state(app, task->state, 10, out);
+		if (task->exit_code >= 0)
+			buf_printf(out, "  %4d", task->exit_code);
+		else
+			buf_puts(out, "     -");
+		buf_printf(out, "  %-15s  ", task->host ? task->host : "");
+		if (task->pid)
+			buf_printf(out, "%7lld", (long long)task->pid);
+		else
+			buf_puts(out, "      -");
+		if (task->lost_bytes) {
+			size_format(task->lost_bytes, size, sizeof(size));
+			buf_printf(out, "  (%s of output lost: disk full)",
+				   size);
+		}
+		buf_putc(out, '\n');
+	}
+}
+
+static void put_times(const char *key, int64_t time_ms, json_t *to)
+{
+	char text[40];
+
+	if (time_ms)
+		time_format(time_ms, text, sizeof(text));
+	json_put(to, key, time_ms ? json_string(text) : json_null());
+}
+
+static void put_code(const char *key, int code, json_t *to)
+{
+	json_put(to, key, code >= 0 ? json_integer(code) : json_null());
+}
+
+static json_t *run_json(const struct run_record *run,
+			const struct task_list *tasks)
+{
+	json_t *out = json_object();
+	json_t *list = json_array();
+	size_t i;
+
+	json_put_text(out, "jobId", run->job_id);
+	json_put_text(out, "provider", run->provider);
+	json_put_text(out, "state", run_state_name(run->state));
+	json_put_int(out, "attempt", run->attempt);
+	put_times("createTime", run->create_time_ms, out);
+	put_times("startTime", run->start_time_ms, out);
+	put_times("endTime", run->end_time_ms, out);
+	put_code("exitCode", run->exit_code, out);
+	json_put_text(out, "error", run->error);
+	json_put_text(out, "digest", run->digest);
+	for (i = 0; i < tasks->count; i++) {
+		const struct task_record *task = &tasks->items[i];
+		json_t *one = json_object();
+
+		json_put_text(one, "type", task->type);
+		json_put_int(one, "index", task->index);
+		json_put_text(one, "state", run_state_name(task->state));
+		put_code("exitCode", task->exit_code, one);
+		json_put_text(one, "host", task->host);
+		json_put(one, "pid",
+			 task->pid && !run_state_is_final(task->state)
+				 ? json_integer(task->pid)
+				 : json_null());
+		json_put_int(one, "lostBytes", (json_int_t)task->lost_bytes);
+		json_array_append_new(list, one);
+	}
+	json_put(out, "tasks", list);
+	return out;
+}
+
+/* The runs that are asked for, up to date. */
+static int collect(struct view *view, struct arena *mem, struct run_list *out,
+		   struct error *err)
+{
+	struct store *store = view->session->env.store;
+	struct run_list all;
+	size_t i, j;
+
+	if (store_run_list(store, view->opts->all, mem, &all, err) < 0)
+		return -1;
+	out->count = 0;
+	out->items = arena_alloc(mem, (all.count + 1) * sizeof(*out->items));
+	for (j = 0; j < view->name_count; j++) {
+		for (i = 0; i < all.count; i++)
+			if (!strcmp(all.items[i].job_id, view->names[j]))
+				break;
+		if (i == all.count)
+			return error_set(err, ERROR_FAILED,
+					 "no run of '%s' is known here",
+					 view->names[j]);
+	}
+	for (i = 0; i < all.count; i++) {
+		for (j = 0; j < view->name_count; j++)
+			if (!strcmp(all.items[i].job_id, view->names[j]))
+				break;
+		if (view->name_count && j == view->name_count)
+			continue;
+		if (session_refresh(view->session, mem, &all.items[i], err) < 0)
+			return -1;
+		out->items[out->count++] = all.items[i];
+	}
+	return 0;
+}
+
+static int put_text(struct view *view, struct arena *mem,
+		    const struct run_list *runs, struct buf *out,
+		    struct error *err)
+{
+	struct store *store = view->session->env.store;
+	int id_width = 3;
+	size_t i;
+
+	if (!runs->count) {
+		buf_puts(out, "no runs yet\n");
+		return 0;
+	}
+	for (i = 0; i < runs->count; i++)
+		if ((int)strlen(runs->items[i].job_id) > id_width)
+			id_width = (int)strlen(runs->items[i].job_id);
+	buf_printf(out, "%-*s  STATE       ATTEMPT  PROVIDER    STARTED        "
+			"         TIME  EXIT\n",
+		   id_width, "JOB");
+	for (i = 0; i < runs->count; i++) {
+		const struct run_record *run = &runs->items[i];
+		struct task_list tasks;
+		char *folder;
+
+		put_run_line(view->app, run, id_width, out);
+		if (run->error)
+			buf_printf(out, "  %s\n", run->error);
+		/* Details where one job was asked for. */
+		if (view->name_count != 1 || i > 0)
+			continue;
+		if (store_task_list(store, run, mem, &tasks, err) < 0)
+			return -1;
+		folder = store_run_folder(store, run->job_id, run->attempt);
+		if (tasks.count)
+			put_tasks(view->app, &tasks, out);
+		buf_printf(out, "\n  files: %s\n", folder);
+		free(folder);
+	}
+	return 0;
+}
+
+static int put_json(struct view *view, struct arena *mem,
+		    const struct run_list *runs, struct buf *out,
+		    struct error *err)
+{
+	json_t *all = json_object();
+	json_t *jobs = json_array();
+	struct task_list tasks;
+	int ret = 0;
+	size_t i;
+
+	json_put_int(all, "formatVersion", 1);
+	json_put(all, "jobs", jobs);
+	for (i = 0; i < runs->count && ret == 0; i++) {
+		ret = store_task_list(view->session->env.store, &runs->items[i],
+				      mem, &tasks, err);
+		if (ret == 0)
+			json_array_append_new(jobs, run_json(&runs->items[i],
+							     &tasks));
+	}
+	if (ret == 0)
+		json_print(all, out);
+	json_decref(all);
+	return ret;
+}
+
+/* Shows it once; `going` says whether anything has not ended. */
+static int show(struct view *view, bool clear, bool *going, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_list runs;
+	struct buf text = { 0 };
+	int ret = -1;
+	size_t i;
+
+	*going = false;
+	if (collect(view, mem, &runs, err) < 0)
+		goto out;
+	if (clear)
+		buf_puts(&text, CLEAR);
+	if (!strcmp(view->opts->format, "json"))
+		ret = put_json(view, mem, &runs, &text, err);
+	else
+		ret = put_text(view, mem, &runs, &text, err);
+	if (ret < 0)
+		goto out;
+	app_print(view->app, &text);
+	for (i = 0; i < runs.count; i++)
+		if (!run_state_is_final(runs.items[i].state))
+			*going = true;
+out:
+	buf_done(&text);
+	arena_free(mem);
+	return ret;
+}
+
+static void on_tick(void *arg, uint32_t events)
+{
+	struct view *view = arg;
+	struct error err;
+	bool going;
+
+	(void)events;
+	if (show(view, view->app->out_terminal, &going, &err) < 0) {
+		view->status = app_fail(view->app, &err);
+		loop_stop(view->loop);
+	} else if (!going || view->app->out_closed) {
+		loop_stop(view->loop);
+	} else {
+		loop_add_timer(view->loop, WATCH_MS, on_tick, view);
+	}
+}
+
+static void on_interrupt(void *arg, uint32_t number)
+{
+	struct view *view = arg;
+
+	(void)number;
+	view->status = ERROR_INTERRUPTED;
+	loop_stop(view->loop);
+}
+
+static int watch(struct view *view, struct error *err)
+{
+	struct interrupt *interrupt;
+	int ret = -1;
+
+	view->loop = loop_new(err);
+	if (!view->loop)
+		return -1;
+	interrupt = interrupt_new(view->loop, on_interrupt, view, err);
+	if (interrupt) {
+		loop_add_timer(view->loop, 0, on_tick, view);
+		ret = loop_run(view->loop, err);
+	}
+	interrupt_free(interrupt);
+	loop_free(view->loop);
+	return ret;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct status_opts opts = { .format = "text" };
+	struct session session = { 0 };
+	struct view view = { .app = app, .session = &session, .opts = &opts };
+	struct error err;
+	bool going;
+	int first;
+
+	first = options_parse(app, &cmd_status, argc, argv, &opts, 0, INT_MAX,
+			      &view.status);
+	if (first < 0)
+		return view.status;
+	view.names = argv + first;
+	view.name_count = (size_t)(argc - first);
+	if (strcmp(opts.format, "text") != 0 &&
+	    strcmp(opts.format, "json") != 0) {
+		error_set(&err, ERROR_USAGE,
+			  "--format takes text or json, not '%s'", opts.format);
+		return app_fail(app, &err);
+	}
+	if (session_open(&session, app, false, &err) < 0 ||
+	    (opts.watch ? watch(&view, &err)
+			: show(&view, false, &going, &err)) < 0)
+		view.status = app_fail(app, &err);
+	session_close(&session);
+	return view.status;
+}
+
+const struct command cmd_status = {
+	.name = "status",
+	.args = "[--format text|json] [--watch] [JOB...]",
+	.summary = "runs and their tasks, and why one failed",
+	.help = "The newest run of each job; with one JOB, its tasks too.\n",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/data/archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/library.h"
+
+#define BYTES_MAX (UINT64_C(8) << 30)
+#define ENTRY_COUNT_MAX 200000
+#define DEPTH_MAX 64
+#define BLOCK_SIZE 65536
+
+static struct {
+	__typeof__(&archive_read_new) new;
+	__typeof__(&archive_read_free) free;
+	__typeof__(&archive_read_support_format_tar) tar;
+	__typeof__(&archive_read_support_format_zip) zip;
+	__typeof__(&archive_read_support_filter_gzip) gzip;
+	__typeof__(&archive_read_support_filter_bzip2) bzip2;
+	__typeof__(&archive_read_support_filter_xz) xz;
+	__typeof__(&archive_read_support_filter_zstd) zstd;
+	__typeof__(&archive_read_open_fd) open_fd;
+	__typeof__(&archive_read_next_header) next_header;
+	__typeof__(&archive_read_data) data;
+	__typeof__(&archive_error_string) error_string;
+	__typeof__(&archive_entry_pathname) pathname;
+	__typeof__(&archive_entry_pathname_utf8) pathname_utf8;
+	__typeof__(&archive_entry_hardlink) hardlink;
+	__typeof__(&archive_entry_hardlink_utf8) hardlink_utf8;
+	__typeof__(&archive_entry_symlink) symlink;
+	__typeof__(&archive_entry_symlink_utf8) symlink_utf8;
+	__typeof__(&archive_entry_filetype) filetype;
+	__typeof__(&archive_entry_perm) perm;
+} lib;
+
+static const struct library_symbol symbols[] = {
+	{ "archive_read_new", &lib.new },
+	{ "archive_read_free", &lib.free },
+	{ "archive_read_support_format_tar", &lib.tar },
+	{ "archive_read_support_format_zip", &lib.zip },
+	{ "archive_read_support_filter_gzip", &lib.gzip },
+	{ "archive_read_support_filter_bzip2", &lib.bzip2 },
+	{ "archive_read_support_filter_xz", &lib.xz },
+	{ "archive_read_support_filter_zstd", &lib.zstd },
+	{ "archive_read_open_fd", &lib.open_fd },
+	{ "archive_read_next_header", &lib.next_header },
+	{ "archive_read_data", &lib.data },
+	{ "archive_error_string", &lib.error_string },
+	{ "archive_entry_pathname", &lib.pathname },
+	{ "archive_entry_pathname_utf8", &lib.pathname_utf8 },
+	{ "archive_entry_hardlink", &lib.hardlink },
+	{ "archive_entry_hardlink_utf8", &lib.hardlink_utf8 },
+	{ "archive_entry_symlink", &lib.symlink },
+	{ "archive_entry_symlink_utf8", &lib.symlink_utf8 },
+	{ "archive_entry_filetype", &lib.filetype },
+	{ "archive_entry_perm", &lib.perm },
+	{ NULL, NULL },
+};
+
+struct unpack {
+	const char *path; /* of the archive, for messages */
+	struct archive *archive;
+	struct archive_limits left;
+	int root; /* the folder */
+	/* The folder of the last entry: the next is mostly in it, too. */
+	int parent;
+	char parent_path[PATH_MAX];
+	char shown[200]; /* the entry's name, fit for a message */
+	char block[BLOCK_SIZE];
+};
+
+/* Names come from others: no control characters on somebody's terminal. */
+static void show(struct unpack *unpack, const char *name)
+{
+	char *p;
+
+	snprintf(unpack->shown, sizeof(unpack->shown), "%s", name);
+	for (p = unpack->shown; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 127)
+			*p = '?';
+}
+
+static int refuse(const struct unpack *unpack, const char *why,
+		  struct error *err)
+{
+	return error_set(err, ERROR_INVALID, "'%s': entry '%s' %s",
+			 unpack->path, unpack->shown, why);
+}
+
+static int fail(const struct unpack *unpack, struct error *err)
+{
+	return error_errno(err, "'%s': cannot unpack '%s'", unpack->path,
+			   unpack->shown);
+}
+
+/* What libarchive says may name the entry, so it is cleaned as well. */
+static int fail_read(struct unpack *unpack, struct error *err)
+{
+	const char *why = lib.error_string(unpack->archive);
+	char *p;
+
+	error_set(err, ERROR_INVALID, "cannot unpack '%s': %s", unpack->path,
+		  why ? why : "it can't be read");
+	for (p = err->text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 127)
+			*p = '?';
+	return -1;
+}
+
+/*
+ * Copies a name without empty and "." parts, relative to the folder; "" for
+ * the folder itself.  `what` is the subject of the refusal.
+ */
+static int clean_path(const struct unpack *unpack, const char *name,
+		      const char *what, char out[PATH_MAX], struct error *err)
+{
+	char why[80];
+	unsigned depth = 0;
+	size_t len = 0, n;
+
+	if (name[0] == '/') {
+		snprintf(why, sizeof(why), "%s an absolute path", what);
+		return refuse(unpack, why, err);
+	}
+	for (; *name; name += n + (name[n] == '/')) {
+		n = strcspn(name, "/");
+		if (n == 0 || (n == 1 && name[0] == '.'))
+			continue;
+		if (n == 2 && name[0] == '.' && name[1] == '.') {
+			snprintf(why, sizeof(why), "%s a path with '..'", what);
+			return refuse(unpack, why, err);
+		}
+		if (++depth > DEPTH_MAX || n > NAME_MAX ||
+		    len + n + 2 > PATH_MAX) {
+			snprintf(why, sizeof(why), "%s too long a path", what);
+			return refuse(unpack, why, err);
+		}
+		if (len)
+			out[len++] = '/';
+		memcpy(out + len, name, n);
+		len += n;
+	}
+	out[len] = '\0';
+	return 0;
+}
+
+/* Opens a folder below the root, through folders only.  Returns -1 with
+ * errno set; ELOOP and ENOTDIR mean that something else is there. */
+static int open_folder(int root, const char *path, bool make)
+{
+	char name[NAME_MAX + 1];
+	int fd = fcntl(root, F_DUPFD_CLOEXEC, 0);
+	size_t n;
+
+	for (; fd >= 0 && *path; path += n + (path[n] == '/')) {
+		int next;
+
+		n = strcspn(path, "/");
+		memcpy(name, path, n);
+		name[n] = '\0';
+		next = openat(fd, name,
+			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0 && errno == ENOENT && make &&
+		    mkdirat(fd, name, 0700) == 0)
+			next = openat(fd, name,
+				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+					      O_CLOEXEC);
+		close(fd);
+		fd = next;
+	}
+	return fd;
+}
+
+/* The folder that an entry goes into, and its name there. */
+static int enter(struct unpack *unpack, char *path, const char **base,
+		 struct error *err)
+{
+	char *slash = strrchr(path, '/');
+	const char *folder = slash ? path : "";
+
+	if (slash)
+		*slash = '\0';
+	*base = slash ? slash + 1 : path;
+	if (unpack->parent >= 0 && !strcmp(folder, unpack->parent_path))
+		return 0;
+	if (unpack->parent >= 0)
+		close(unpack->parent);
+	unpack->parent = open_folder(unpack->root, folder, true);
+	strcpy(unpack->parent_path, folder);
+	if (unpack->parent >= 0)
+		return 0;
+	if (errno == ELOOP || errno == ENOTDIR)
+		return refuse(unpack, "is below a link or a file", err);
+	return fail(unpack, err);
+}
+
+/* The last of two entries with one name is believed, as tar does. */
+static int make_way(struct unpack *unpack, const char *base, struct error *err)
+{
+	if (unlinkat(unpack->parent, base, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno == EISDIR)
+		return refuse(unpack, "has the name of a folder", err);
+	return fail(unpack, err);
+}
+
+static int write_data(struct unpack *unpack, int fd, struct error *err)
+{
+	for (;;) {
+		la_ssize_t n = lib.data(unpack->archive, unpack->block,
+					sizeof(unpack->block));
+
+		if (n < 0)
+			return fail_read(unpack, err);
+		if (n == 0)
+			return 0;
+		if ((uint64_t)n > unpack->left.bytes)
+			return error_set(err, ERROR_INVALID,
+					 "'%s' unpacks to more than the "
+					 "allowed number of bytes, at '%s'",
+					 unpack->path, unpack->shown);
+		unpack->left.bytes -= (uint64_t)n;
+		if (fd_write(fd, unpack->block, (size_t)n) < 0)
+			return fail(unpack, err);
+	}
+}
+
+static int make_file(struct unpack *unpack, const char *base, bool executable,
+		     struct error *err)
+{
+	int ret;
+	int fd;
+
+	if (make_way(unpack, base, err) < 0)
+		return -1;
+	fd = openat(unpack->parent, base,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fail(unpack, err);
+	ret = write_data(unpack, fd, err);
+	if (ret == 0 && executable && fchmod(fd, 0700) < 0)
+		ret = fail(unpack, err);
+	if (close(fd) < 0 && ret == 0)
+		ret = fail(unpack, err);
+	return ret;
+}
+
+/*
+ * A link stays inside if its target goes up first, at most to the top, and
+ * then only down: a ".." after a name could go up from where another link
+ * has led.
+ */
+static bool stays_inside(const char *path, const char *target)
+{
+	unsigned depth = 0;
+	bool down = false;
+	size_t n;
+
+	for (; *path; path++)
+		depth += *path == '/';
+	if (target[0] == '/' || !target[0])
+		return false;
+	for (; *target; target += n + (target[n] == '/')) {
+		n = strcspn(target, "/");
+		if (n == 0 || (n == 1 && target[0] == '.'))
+			continue;
+		if (n == 2 && target[0] == '.' && target[1] == '.') {
+			if (down || depth-- == 0)
+				return false;
+		} else {
+			down = true;
+		}
+	}
+	return true;
+}
+
+static int make_link(struct unpack *unpack, const char *base,
+		     const char *target, struct error *err)
+{
+	if (make_way(unpack, base, err) < 0)
+		return -1;
+	if (symlinkat(target, unpack->parent, base) < 0)
+		return fail(unpack, err);
+	return 0;
+}
+
+static int make_hard_link(struct unpack *unpack, const char *base, char *target,
+			  struct error *err)
+{
+	char *slash = strrchr(target, '/');
+	const char *name = slash ? slash + 1 : target;
+	struct stat st;
+	int ret = -1;
+	int fd;
+
+	if (slash)
+		*slash = '\0';
+	fd = open_folder(unpack->root, slash ? target : "", false);
+	if (fd < 0 || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode)) {
+		refuse(unpack, "is a link to what is no file of the archive",
+		       err);
+		goto out;
+	}
+	/* Of itself: nothing to do, and make_way() would lose it. */
+	if (fstatat(unpack->parent, base, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		struct stat to;
+
+		if (fstatat(fd, name, &to, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    to.st_ino == st.st_ino) {
+			ret = 0;
+			goto out;
+		}
+	}
+	if (make_way(unpack, base, err) < 0)
+		goto out;
+	if (linkat(fd, name, unpack->parent, base, 0) < 0)
+		fail(unpack, err);
+	else
+		ret = 0;
+out:
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static int make_folder(struct unpack *unpack, const char *base,
+		       struct error *err)
+{
+	struct stat st;
+
+	if (mkdirat(unpack->parent, base, 0700) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return fail(unpack, err);
+	if (fstatat(unpack->parent, base, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return fail(unpack, err);
+	if (!S_ISDIR(st.st_mode))
+		return refuse(unpack, "is a folder in place of a file", err);
+	return 0;
+}
+
+/* Names are UTF-8 in nearly every archive; where they can't be had as that,
+ * as the bytes that they are. */
+static const char *text_of(const char *utf8, const char *bytes)
+{
+	return utf8 ? utf8 : bytes;
+}
+
+static int make_entry(struct unpack *unpack, struct archive_entry *entry,
+		      struct error *err)
+{
+	const char *name =
+		text_of(lib.pathname_utf8(entry), lib.pathname(entry));
+	const char *hard =
+		text_of(lib.hardlink_utf8(entry), lib.hardlink(entry));
+	const char *target =
+		text_of(lib.symlink_utf8(entry), lib.symlink(entry));
+	char path[PATH_MAX], to[PATH_MAX];
+	mode_t type = lib.filetype(entry);
+	const char *base;
+
+	show(unpack, name ? name : "");
+	if (!name || !name[0])
+		return refuse(unpack, "has no name that can be read", err);
+	if (clean_path(unpack, name, "has", path, err) < 0)
+		return -1;
+	if (hard && clean_path(unpack, hard, "links to", to, err) < 0)
+		return -1;
+	if (!hard && type == AE_IFLNK &&
+	    (!target || !stays_inside(path, target)))
+		return refuse(unpack, "is a link that leads out", err);
+	if (!path[0])
+		return type == AE_IFDIR ? 0
+					: refuse(unpack, "has no name", err);
+	if (enter(unpack, path, &base, err) < 0)
+		return -1;
+	if (hard)
+		return make_hard_link(unpack, base, to, err);
+	switch (type) {
+	case AE_IFREG:
+		return make_file(unpack, base, lib.perm(entry) & 0111, err);
+	case AE_IFDIR:
+		return make_folder(unpack, base, err);
+	case AE_IFLNK:
+		return make_link(unpack, base, target, err);
+	default:
+		return refuse(unpack, "is no file, folder or link", err);
+	}
+}
+
+static int read_entries(struct unpack *unpack, struct error *err)
+{
+	struct archive_entry *entry;
+	size_t count = 0;
+	int code;
+
+	for (;; count++) {
+		code = lib.next_header(unpack->archive, &entry);
+		if (code == ARCHIVE_EOF)
+			break;
+		/* A warning is about a name that is no text here. */
+		if (code != ARCHIVE_OK && code != ARCHIVE_WARN)
+			return fail_read(unpack, err);
+		if (unpack->left.entries-- == 0)
+			return error_set(err, ERROR_INVALID,
+					 "'%s' has more than the allowed "
+					 "number of entries",
+					 unpack->path);
+		if (make_entry(unpack, entry, err) < 0)
+			return -1;
+	}
+	if (!count)
+		return error_set(err, ERROR_INVALID, "'%s' is empty",
+				 unpack->path);
+	return 0;
+}
+
+/* `fd` is the archive, `unpack->root` where it goes. */
+static int read_archive(struct unpack *unpack, int fd, struct error *err)
+{
+	int ret = -1;
+
+	unpack->archive = lib.new();
+	if (!unpack->archive)
+		return error_set(err, ERROR_FAILED, "libarchive fails");
+	lib.tar(unpack->archive);
+	lib.zip(unpack->archive);
+	lib.gzip(unpack->archive);
+	lib.bzip2(unpack->archive);
+	lib.xz(unpack->archive);
+	lib.zstd(unpack->archive);
+	if (lib.open_fd(unpack->archive, fd, BLOCK_SIZE) != ARCHIVE_OK)
+		fail_read(unpack, err);
+	else
+		ret = read_entries(unpack, err);
+	lib.free(unpack->archive);
+	return ret;
+}
+
+static int open_archive(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return error_errno(err, "cannot open '%s'", path);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return error_set(err, ERROR_INVALID, "'%s' is not a file", path);
+}
+
+/* Returns new: an empty folder beside the one that is to be. */
+static char *make_beside(const char *folder, struct error *err)
+{
+	char *parent = path_folder(folder);
+	char *beside = mem_printf("%s.XXXXXX", folder);
+	int ret = folder_make(parent, err);
+
+	if (ret == 0 && !mkdtemp(beside))
+		ret = error_errno(err, "cannot make directory '%s'", folder);
+	free(parent);
+	if (ret == 0)
+		return beside;
+	free(beside);
+	return NULL;
+}
+
+int archive_unpack(const char *path, const char *folder,
+		   const struct archive_limits *limits, struct error *err)
+{
+	struct unpack *unpack = NULL;
+	struct error ignored;
+	char *beside = NULL;
+	int ret = -1;
+	int fd = -1;
+
+	if (library_open("libarchive.so.13", symbols, err) < 0)
+		return -1;
+	unpack = mem_alloc(sizeof(*unpack));
+	unpack->path = path;
+	unpack->parent = -1;
+	unpack->root = -1;
+	unpack->left =
+		limits ? *limits
+		       : (struct archive_limits){ BYTES_MAX, ENTRY_COUNT_MAX };
+	fd = open_archive(path, err);
+	if (fd < 0)
+		goto out;
+	beside = make_beside(folder, err);
+	if (!beside)
+		goto out;
+	unpack->root = open(beside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (unpack->root < 0) {
+		error_errno(err, "cannot open '%s'", beside);
+		goto out;
+	}
+	if (read_archive(unpack, fd, err) < 0)
+		goto out;
+	if (rename(beside, folder) < 0) {
+		error_errno(err, "cannot unpack '%s' to '%s'", path, folder);
+		goto out;
+	}
+	ret = 0;
+out:
+	if (ret < 0 && beside)
+		folder_remove(beside, &ignored);
+	free(beside);
+	if (unpack->parent >= 0)
+		close(unpack->parent);
+	if (unpack->root >= 0)
+		close(unpack->root);
+	if (fd >= 0)
+		close(fd);
+	free(unpack);
+	return ret;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which paths of a source folder are left out.  The patterns are described in
+ * tree.h. */
+#ifndef JOBRUN_IGNORE_H
+#define JOBRUN_IGNORE_H
+
+#include <stdbool.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+
+#define IGNORE_FILE ".jobrunignore"
+
+struct ignore; /* lives in the arena that it was made from */
+
+/* With what is always left out, and then the patterns of `text`.  `name` is
+ * what that is called in an error. */
+struct ignore *ignore_parse(const char *text, const char *name,
+			    struct arena *mem, struct error *err);
+
+/* `path` is relative to the folder; asked for each folder before what is in
+ * it. */
+bool ignore_match(const struct ignore *ignore, const char *path,
+		  bool is_folder);
+
+#endif

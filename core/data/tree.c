@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/data/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/base/file.h"
+#include "core/data/ignore.h"
+
+#define DEPTH_MAX 64
+#define ENTRY_COUNT_MAX 500000
+#define IGNORE_FILE_MAX 65536
+#define CHUNK_SIZE 131072
+
+struct walk {
+	const char *folder; /* for messages */
+	struct arena *mem;
+	const struct ignore *ignore;
+	struct buf path; /* of where it is, below the folder */
+	char *chunk;
+	struct tree_entry *entries;
+	size_t count, size;
+	size_t files;
+	uint64_t bytes;
+};
+
+static struct tree_entry *add_entry(struct walk *walk, enum tree_kind kind)
+{
+	struct tree_entry *entry;
+
+	if (walk->count == walk->size) {
+		walk->size = walk->size ? walk->size * 2 : 64;
+		walk->entries = mem_grow(walk->entries, walk->size,
+					 sizeof(*walk->entries));
+	}
+	entry = &walk->entries[walk->count++];
+	*entry = (struct tree_entry){ .kind = kind };
+	entry->path = arena_strdup(walk->mem, buf_text(&walk->path));
+	return entry;
+}
+
+static int fail(const struct walk *walk, struct error *err)
+{
+	return error_errno(err, "cannot read '%s/%s'", walk->folder,
+			   buf_text(&walk->path));
+}
+
+static int hash_file(struct walk *walk, int fd, struct tree_entry *entry,
+		     struct error *err)
+{
+	struct digester *digester = digester_new(err);
+	ssize_t n;
+	int ret = -1;
+
+	if (!digester)
+		return -1;
+	for (;;) {
+		n = read(fd, walk->chunk, CHUNK_SIZE);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		digester_add(digester, walk->chunk, (size_t)n);
+		entry->size_bytes += (uint64_t)n;
+	}
+	if (n < 0) {
+		fail(walk, err);
+		goto out;
+	}
+	digester_end(digester, &entry->digest);
+	walk->files++;
+	walk->bytes += entry->size_bytes;
+	ret = 0;
+out:
+	digester_free(digester);
+	return ret;
+}
+
+static int read_file(struct walk *walk, int parent, const char *name,
+		     struct error *err)
+{
+	struct stat st;
+	int fd, ret;
+
+	/* What became a pipe since it was listed must not block. */
+	fd = openat(parent, name,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0) /* gone since it was listed: a file less */
+		return errno == ENOENT ? 0 : fail(walk, err);
+	if (fstat(fd, &st) < 0) {
+		ret = fail(walk, err);
+	} else if (!S_ISREG(st.st_mode)) {
+		ret = 0;
+	} else {
+		struct tree_entry *entry = add_entry(walk, TREE_FILE);
+
+		entry->executable = st.st_mode & S_IXUSR;
+		ret = hash_file(walk, fd, entry, err);
+	}
+	close(fd);
+	return ret;
+}
+
+static int read_link(struct walk *walk, int parent, const char *name,
+		     struct error *err)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(parent, name, target, sizeof(target));
+
+	if (n < 0)
+		return errno == ENOENT ? 0 : fail(walk, err);
+	add_entry(walk, TREE_LINK)->target =
+		arena_strndup(walk->mem, target, (size_t)n);
+	return 0;
+}
+
+static int walk_folder(struct walk *walk, int fd, unsigned depth,
+		       struct error *err);
+
+static int read_folder(struct walk *walk, int parent, const char *name,
+		       unsigned depth, struct error *err)
+{
+	size_t before = walk->count;
+	int fd;
+
+	if (depth > DEPTH_MAX)
+		return error_set(err, ERROR_FAILED,
+				 "'%s/%s' is more than %d folders deep",
+				 walk->folder, buf_text(&walk->path),
+				 DEPTH_MAX);
+	fd = openat(parent, name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : fail(walk, err);
+	if (walk_folder(walk, fd, depth, err) < 0)
+		return -1;
+	if (walk->count == before)
+		add_entry(walk, TREE_FOLDER);
+	return 0;
+}
+
+static int type_of(int parent, const struct dirent *item)
+{
+	struct stat st;
+
+	if (item->d_type != DT_UNKNOWN)
+		return item->d_type;
+	if (fstatat(parent, item->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return DT_UNKNOWN;
+	return IFTODT(st.st_mode);
+}
+
+static int read_item(struct walk *walk, int parent, const struct dirent *item,
+		     unsigned depth, struct error *err)
+{
+	int type = type_of(parent, item);
+
+	if (ignore_match(walk->ignore, buf_text(&walk->path), type == DT_DIR))
+		return 0;
+	if (walk->count >= ENTRY_COUNT_MAX)
+		return error_set(err, ERROR_FAILED,
+				 "'%s' holds more than %d files: list what is "
+				 "not needed in '%s/" IGNORE_FILE "'",
+				 walk->folder, ENTRY_COUNT_MAX, walk->folder);
+	switch (type) {
+	case DT_REG:
+		return read_file(walk, parent, item->d_name, err);
+	case DT_LNK:
+		return read_link(walk, parent, item->d_name, err);
+	case DT_DIR:
+		return read_folder(walk, parent, item->d_name, depth + 1, err);
+	default:
+		return 0;
+	}
+}
+
+/* Takes the descriptor. */
+static int walk_folder(struct walk *walk, int fd, unsigned depth,
+		       struct error *err)
+{
+	size_t len = walk->path.len;
+	struct dirent *item;
+	DIR *dir = fdopendir(fd);
+	int ret = 0;
+
+	if (!dir) {
+		fail(walk, err);
+		close(fd);
+		return -1;
+	}
+	while (ret == 0) {
+		errno = 0;
+		item = readdir(dir);
+		if (!item) {
+			if (errno)
+				ret = fail(walk, err);
+			break;
+		}
+		if (!strcmp(item->d_name, ".") || !strcmp(item->d_name, ".."))
+			continue;
+		if (len)
+			buf_putc(&walk->path, '/');
+		buf_puts(&walk->path, item->d_name);
+		ret = read_item(walk, dirfd(dir), item, depth, err);
+		walk->path.len = len;
+		walk->path.data[len] = '\0';
+	}
+	closedir(dir);
+	return ret;
+}
+
+static int read_ignore(struct walk *walk, int folder, struct error *err)
+{
+	int fd = openat(folder, IGNORE_FILE, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	char *name = path_join(walk->folder, IGNORE_FILE);
+	char *text = NULL;
+	size_t len;
+
+	if (fd < 0 && errno != ENOENT) {
+		error_errno(err, "cannot read '%s'", name);
+		goto out;
+	}
+	if (fd >= 0) {
+		text = file_read_fd(fd, name, IGNORE_FILE_MAX, &len, err);
+		if (!text)
+			goto out;
+	}
+	walk->ignore = ignore_parse(text ? text : "", name, walk->mem, err);
+out:
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	free(name);
+	return walk->ignore ? 0 : -1;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct tree_entry *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static int hash_tree(struct tree *tree, struct error *err)
+{
+	static const char *const kinds[] = {
+		[TREE_FILE] = "file",
+		[TREE_LINK] = "link",
+		[TREE_FOLDER] = "folder",
+	};
+	struct digester *digester = digester_new(err);
+	const struct tree_entry *entry;
+	size_t i;
+
+	if (!digester)
+		return -1;
+	digester_add_text(digester, "tree 1");
+	for (i = 0; i < tree->count; i++) {
+		entry = &tree->entries[i];
+		digester_add_text(digester, entry->executable
+						    ? "program"
+						    : kinds[entry->kind]);
+		digester_add_text(digester, entry->path);
+		digester_add_text(digester, entry->target ? entry->target
+							  : entry->digest.hex);
+	}
+	digester_end(digester, &tree->digest);
+	digester_free(digester);
+	return 0;
+}
+
+int tree_read(const char *folder, struct arena *mem, struct tree *out,
+	      struct error *err)
+{
+	struct walk walk = { .folder = folder, .mem = mem };
+	struct tree tree = { 0 };
+	int ret = -1;
+	int fd;
+
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "cannot read '%s'", folder);
+	if (read_ignore(&walk, fd, err) < 0) {
+		close(fd);
+		return -1;
+	}
+	walk.chunk = mem_alloc(CHUNK_SIZE);
+	if (walk_folder(&walk, fd, 0, err) < 0)
+		goto out;
+	tree.count = walk.count;
+	tree.entries = arena_alloc(mem, walk.count * sizeof(*walk.entries));
+	if (walk.count) {
+		qsort(walk.entries, walk.count, sizeof(*walk.entries), by_path);
+		memcpy(tree.entries, walk.entries,
+		       walk.count * sizeof(*walk.entries));
+	}
+	tree.files = walk.files;
+	tree.bytes = walk.bytes;
+	if (hash_tree(&tree, err) < 0)
+		goto out;
+	*out = tree;
+	ret = 0;
+out:
+	buf_done(&walk.path);
+	free(walk.entries);
+	free(walk.chunk);
+	return ret;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is below a folder, and its digest: equal where the files that a
+ * program could read there are equal, on every machine and at any time.
+ *
+ * What counts: the paths below the folder; of a regular file its contents and
+ * whether its owner may execute it; of a symbolic link its target (links are
+ * not followed); that a folder is there only if it is empty.  Owners, times
+ * and other permissions do not count.  Sockets, devices and pipes are left
+ * out.
+ *
+ * Left out as well: `.git`, `__pycache__` and `*.pyc` anywhere, and what the
+ * file `.jobrunignore` in the folder lists.  That has one pattern a line:
+ *
+ *	# a comment; empty lines do nothing
+ *	*.log		without a slash: every such name, at any depth
+ *	/data		with one before or in it: a path from the top
+ *	docs/x?.md	*, ? and [...] never match a slash
+ *	a / ** / b	(without the blanks) any number of folders, or none
+ *	out/		with one at the end: folders only
+ *	!keep.log	not left out after all
+ *
+ * The last line that matches decides.  Below a folder that is left out
+ * nothing is looked at, so nothing there can be taken back in; a folder in
+ * which all is left out counts as empty.  A backslash takes the meaning from
+ * the next character; blanks at the end of a line do not count.
+ */
+#ifndef JOBRUN_TREE_H
+#define JOBRUN_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/alloc.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+
+enum tree_kind {
+	TREE_FILE,
+	TREE_LINK,
+	TREE_FOLDER, /* an empty one */
+};
+
+struct tree_entry {
+	const char *path; /* below the folder: "pkg/train.py" */
+	enum tree_kind kind;
+	bool executable;      /* of a file */
+	uint64_t size_bytes;  /* of a file */
+	const char *target;   /* of a link, else NULL */
+	struct digest digest; /* of a file's contents, else "" */
+};
+
+struct tree {
+	size_t count;
+	struct tree_entry *entries; /* by path, bytewise */
+	size_t files;               /* regular ones */
+	uint64_t bytes;             /* in them */
+	struct digest digest;       /* of it all */
+};
+
+/* Reads every file, so costs grow with the bytes there.  Entries live in
+ * `mem`.  `folder` itself may be a link. */
+int tree_read(const char *folder, struct arena *mem, struct tree *out,
+	      struct error *err);
+
+#endif

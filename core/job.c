@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/job.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/data/tree.h"
+
+void job_free(struct job *job)
+{
+	if (job)
+		arena_free(job->mem);
+}
+
+const void *job_block(const struct job *job, size_t index)
+{
+	return job->jobrun.blocks ? job->jobrun.blocks[index] : NULL;
+}
+
+const char *job_path(const struct job *job, const char *name)
+{
+	const char *folder = job->folder ? job->folder : "";
+	size_t n = strlen(folder);
+
+	if (name[0] == '/' || !n || !strcmp(folder, "."))
+		return arena_strdup(job->mem, name);
+	return arena_printf(job->mem, "%s%s%s", folder,
+			    folder[n - 1] == '/' ? "" : "/", name);
+}
+
+static void add_job(struct digester *digester, const struct job *job)
+{
+	json_t *value = message_json(job->message, job,
+				     MESSAGE_DEFAULTS | MESSAGE_DIGEST);
+	char *text = json_canonical(value);
+
+	digester_add_text(digester, text);
+	free(text);
+	json_decref(value);
+}
+
+static int add_source(struct digester *digester, const struct job *job,
+		      struct tree *tree, struct error *err)
+{
+	struct arena *mem;
+	int ret;
+
+	if (!job->jobrun.source)
+		return 0;
+	mem = arena_new();
+	ret = tree_read(job_path(job, job->jobrun.source), mem, tree, err);
+	arena_free(mem);
+	tree->entries = NULL;
+	if (ret < 0)
+		return error_prefix(err, "jobrun.source");
+	digester_add_text(digester, tree->digest.hex);
+	return 0;
+}
+
+static int add_file(struct digester *digester, const char *path,
+		    struct error *err)
+{
+	struct digester *contents = NULL;
+	struct digest digest;
+	int ret = -1;
+	int fd;
+
+	/* Opening a pipe must not block; reading a directory fails. */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0) {
+		error_errno(err, "cannot open '%s'", path);
+		goto out;
+	}
+	contents = digester_new(err);
+	if (!contents || digester_add_file(contents, fd, path, NULL, err) < 0)
+		goto out;
+	digester_end(contents, &digest);
+	digester_add_text(digester, digest.hex);
+	ret = 0;
+out:
+	digester_free(contents);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static int add_packages(struct digester *digester, const struct job *job,
+			struct error *err)
+{
+	const struct strings *uris = &job->training_input.package_uris;
+	size_t i;
+
+	for (i = 0; i < uris->count; i++) {
+		/* "gs://" names something that is not ours to read. */
+		if (strstr(uris->items[i], "://"))
+			continue;
+		if (add_file(digester, job_path(job, uris->items[i]), err) < 0)
+			return error_prefix(
+				err, "trainingInput.packageUris[%zu]", i);
+	}
+	return 0;
+}
+
+int job_digest(struct job *job, struct error *err)
+{
+	struct digester *digester = digester_new(err);
+	struct tree tree = { 0 };
+	int ret = -1;
+
+	if (!digester)
+		return -1;
+	digester_add_text(digester, "job 1");
+	add_job(digester, job);
+	if (add_source(digester, job, &tree, err) < 0 ||
+	    add_packages(digester, job, err) < 0)
+		goto out;
+	digester_end(digester, &job->digest);
+	job->source_digest = tree.digest;
+	job->source_files = tree.files;
+	job->source_bytes = tree.bytes;
+	ret = 0;
+out:
+	digester_free(digester);
+	return ret;
+}
+
+const char *job_master_name(const struct job *job)
+{
+	const struct training_input *in = &job->training_input;
+	const char *version = in->runtime_version;
+	int major = 0, minor = 0;
+
+	if (in->master_config.image_uri)
+		return in->use_chief_in_tf_config ? "chief" : "master";
+	/* "2.11" is later than "2.2": no decimal fraction. */
+	if (!version || sscanf(version, "%9d.%9d", &major, &minor) < 1)
+		return "master";
+	return major > 2 || (major == 2 && minor >= 1) ? "chief" : "master";
+}
+
+bool job_uses_tpu(const struct job *job)
+{
+	const struct training_input *in = &job->training_input;
+	const char *type = in->worker_config.accelerator_config.type;
+
+	return in->scale_tier == SCALE_TIER_BASIC_TPU ||
+	       (in->worker_type && !strcmp(in->worker_type, "cloud_tpu")) ||
+	       (type && text_starts(type, "TPU_"));
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The connection of a store: errors, transactions, cached statements. */
+#include "core/store/db.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The disk rather than the database: what errno was, or 0. */
+static int disk_errno(struct store *store, int code)
+{
+	int saved;
+
+	if (code == SQLITE_FULL)
+		return ENOSPC;
+	if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY &&
+	    code != SQLITE_PERM && code != SQLITE_IOERR)
+		return 0;
+	saved = sqlite3_system_errno(store->db);
+	if (saved == ENOSPC || saved == EDQUOT || code == SQLITE_IOERR)
+		return saved;
+	/* Often the database can be opened and its folder not written. */
+	if (access(store->folder, W_OK) < 0 || access(store->path, W_OK) < 0)
+		return errno;
+	return saved ? saved : EACCES;
+}
+
+int store_fail(struct store *store, struct error *err)
+{
+	int code = sqlite3_extended_errcode(store->db) & 0xff;
+	int disk = disk_errno(store, code);
+
+	switch (code) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL:
+		return error_set(err, ERROR_TRY_AGAIN,
+				 "the store '%s' is locked by another process",
+				 store->path);
+	case SQLITE_NOTADB:
+		return error_set(err, ERROR_FAILED,
+				 "'%s' is not a database: move it away, or "
+				 "set JOBRUN_STATE_DIR to another directory",
+				 store->path);
+	case SQLITE_CORRUPT:
+		return error_set(err, ERROR_FAILED,
+				 "the store '%s' is damaged (%s): move it "
+				 "away, the logs beside it stay",
+				 store->path, sqlite3_errmsg(store->db));
+	default:
+		break;
+	}
+	if (disk == ENOSPC || disk == EDQUOT)
+		return error_set(err, ERROR_FAILED, "cannot write '%s': %s",
+				 store->path, strerror(disk));
+	if (disk && code != SQLITE_IOERR)
+		return error_set(err, ERROR_DENIED,
+				 "cannot write to the state directory '%s': "
+				 "%s; set JOBRUN_STATE_DIR to use another",
+				 store->folder, strerror(disk));
+	return error_set(err, ERROR_FAILED, "the store '%s' failed: %s%s%s",
+			 store->path, sqlite3_errmsg(store->db),
+			 disk ? ": " : "", disk ? strerror(disk) : "");
+}
+
+void store_lock(struct store *store)
+{
+	pthread_mutex_lock(&store->lock);
+}
+
+static int simple(struct store *store, enum store_query query, const char *sql,
+		  struct error *err)
+{
+	sqlite3_stmt *stmt = store_query(store, query, sql, err);
+
+	return stmt ? store_do(store, stmt, err) : -1;
+}
+
+int store_begin(struct store *store, struct error *err)
+{
+	if (store->nowhere)
+		return error_set(err, ERROR_FAILED,
+				 "there is no store to write to");
+	store_lock(store);
+	if (simple(store, QUERY_BEGIN, "BEGIN IMMEDIATE", err) < 0) {
+		pthread_mutex_unlock(&store->lock);
+		return -1;
+	}
+	return 0;
+}
+
+int store_end(struct store *store, int ret, struct error *err)
+{
+	struct error ignored;
+
+	/* A full disk may have rolled back already. */
+	if (!sqlite3_get_autocommit(store->db)) {
+		if (ret >= 0 && simple(store, QUERY_COMMIT, "COMMIT", err) < 0)
+			ret = -1;
+		if (ret < 0 && !sqlite3_get_autocommit(store->db))
+			simple(store, QUERY_ROLLBACK, "ROLLBACK", &ignored);
+	}
+	pthread_mutex_unlock(&store->lock);
+	return ret;
+}
+
+sqlite3_stmt *store_query(struct store *store, enum store_query query,
+			  const char *sql, struct error *err)
+{
+	sqlite3_stmt **stmt = &store->queries[query];
+
+	if (*stmt) {
+		sqlite3_reset(*stmt);
+		sqlite3_clear_bindings(*stmt);
+	} else if (sqlite3_prepare_v3(store->db, sql, -1,
+				      SQLITE_PREPARE_PERSISTENT, stmt, NULL)) {
+		store_fail(store, err);
+		return NULL;
+	}
+	return *stmt;
+}
+
+int store_step(struct store *store, sqlite3_stmt *stmt, struct error *err)
+{
+	int code = sqlite3_step(stmt);
+
+	if (code == SQLITE_ROW)
+		return 1;
+	if (code != SQLITE_DONE)
+		store_fail(store, err);
+	sqlite3_reset(stmt);
+	return code == SQLITE_DONE ? 0 : -1;
+}
+
+int store_do(struct store *store, sqlite3_stmt *stmt, struct error *err)
+{
+	int row;
+
+	do {
+		row = store_step(store, stmt, err);
+	} while (row > 0);
+	return row;
+}
+
+void store_bind_text(sqlite3_stmt *stmt, int at, const char *text)
+{
+	sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
+}
+
+const char *store_column(sqlite3_stmt *stmt, int at, struct arena *mem)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, at);
+
+	return text ? arena_strdup(mem, text) : NULL;
+}
+
+int store_do_id(struct store *store, enum store_query query, const char *sql,
+		int64_t id, struct error *err)
+{
+	sqlite3_stmt *stmt = store_query(store, query, sql, err);
+
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, id);
+	return store_do(store, stmt, err);
+}
+
+int store_run_find(struct store *store, const char *job_id, int attempt,
+		   int64_t *id, struct error *err)
+{
+	sqlite3_stmt *stmt = store_query(store, QUERY_RUN_FIND,
+					 "SELECT id FROM run WHERE job_id = ?1"
+					 " AND attempt = ?2",
+					 err);
+	int row;
+
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, job_id);
+	sqlite3_bind_int(stmt, 2, attempt);
+	row = store_step(store, stmt, err);
+	if (row <= 0)
+		return row;
+	*id = sqlite3_column_int64(stmt, 0);
+	sqlite3_reset(stmt);
+	return 1;
+}
+
+int store_run_id(struct store *store, const char *job_id, int attempt,
+		 int64_t *id, struct error *err)
+{
+	int there = store_run_find(store, job_id, attempt, id, err);
+
+	if (there < 0)
+		return -1;
+	if (!there)
+		return error_set(err, ERROR_FAILED,
+				 "the store has no run %d of job '%s'", attempt,
+				 job_id);
+	return 0;
+}

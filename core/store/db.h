@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of the store, for its own files only: one SQLite connection
+ * with its cached statements behind a mutex.
+ *
+ * A public call takes the lock with store_lock() or store_begin(), does its
+ * work in a static function, and gives the result to store_end():
+ *
+ *	if (store_begin(store, err) < 0)
+ *		return -1;
+ *	return store_end(store, run_add(store, run, err), err);
+ */
+#ifndef JOBRUN_STORE_DB_H
+#define JOBRUN_STORE_DB_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+
+/* run_state_is_final() in SQL. */
+#define STORE_IS_FINAL "state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')"
+
+enum store_query {
+	QUERY_BEGIN,
+	QUERY_COMMIT,
+	QUERY_ROLLBACK,
+	QUERY_RUN_LAST,
+	QUERY_RUN_ADD,
+	QUERY_RUN_GET,
+	QUERY_RUN_GET_LAST,
+	QUERY_RUN_LIST,
+	QUERY_RUN_LIST_ALL,
+	QUERY_RUN_PUT,
+	QUERY_RUN_FIND,
+	QUERY_RUN_DELETE,
+	QUERY_TASK_PUT,
+	QUERY_TASK_LIST,
+	QUERY_TASK_DELETE,
+	QUERY_PORT_LIST,
+	QUERY_PORT_ADD,
+	QUERY_PORTS_FREE,
+	QUERY_COUNT,
+};
+
+struct store {
+	char *folder;   /* absolute, or "" for a store that is only looked at */
+	char *path;     /* of the database */
+	char host[256]; /* this machine's name */
+	sqlite3 *db;
+	bool nowhere; /* in memory, for there is none: not written */
+	pthread_mutex_t lock;
+	sqlite3_stmt *queries[QUERY_COUNT]; /* NULL until first used */
+};
+
+/* Returns -1 with what SQLite failed on. */
+int store_fail(struct store *store, struct error *err);
+
+void store_lock(struct store *store);
+/* Locks, and starts a transaction that writes. */
+int store_begin(struct store *store, struct error *err);
+/* Commits, or rolls back if `ret` is negative; unlocks; returns `ret`, or -1
+ * if the commit failed. */
+int store_end(struct store *store, int ret, struct error *err);
+
+/* The statement, prepared at its first use and without bound values since
+ * the last.  Borrowed. */
+sqlite3_stmt *store_query(struct store *store, enum store_query query,
+			  const char *sql, struct error *err);
+/* 1: there is a row.  0: done, -1: failed; both reset the statement. */
+int store_step(struct store *store, sqlite3_stmt *stmt, struct error *err);
+/* For a statement without rows. */
+int store_do(struct store *store, sqlite3_stmt *stmt, struct error *err);
+
+/* Text stays the caller's and must live until the step. */
+void store_bind_text(sqlite3_stmt *stmt, int at, const char *text);
+const char *store_column(sqlite3_stmt *stmt, int at, struct arena *mem);
+
+/* For a statement without rows and with one parameter. */
+int store_do_id(struct store *store, enum store_query query, const char *sql,
+		int64_t id, struct error *err);
+
+/* The row of a run.  store_run_find returns 1 if there is one, or 0; to
+ * store_run_id none is an error. */
+int store_run_find(struct store *store, const char *job_id, int attempt,
+		   int64_t *id, struct error *err);
+int store_run_id(struct store *store, const char *job_id, int attempt,
+		 int64_t *id, struct error *err);
+
+/* Gives back the ports of a run; inside a transaction. */
+int store_ports_free(struct store *store, int64_t run, struct error *err);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobrun: what AI Platform had no word for.  What only one provider has is
+ * a block of its own, declared in that provider's folder. */
+#include "schema/tables.h"
+
+#include "core/job.h"
+
+static const char *const on_change_names[] = { "rerun", "fail", NULL };
+
+static const struct field secret_fields[] = {
+	{ .name = "env",
+	  .type = FIELD_STRING,
+	  .check = check_variable,
+	  .offset = offsetof(struct secret, env),
+	  .doc = "The variable of jobrun's own environment to take it "
+		 "from." },
+	{ .name = "file",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct secret, file),
+	  .doc = "The file to take it from, relative to the job's file.  A "
+		 "newline at its end is left out." },
+	{ .name = NULL },
+};
+
+static const struct message message_secret = {
+	.name = "Secret",
+	.doc = "Where the value of a secret variable comes from: exactly one "
+	       "of env and file.",
+	.size = sizeof(struct secret),
+	.fields = secret_fields,
+};
+
+static const struct field jobrun_fields[] = {
+	{ .name = "provider",
+	  .type = FIELD_STRING,
+	  .fallback = "local",
+	  .offset = offsetof(struct jobrun_block, provider),
+	  .doc = "Where the job runs." },
+	{ .name = "project",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct jobrun_block, project),
+	  .doc = "The Google Cloud project that the job belongs to." },
+	{ .name = "zone",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct jobrun_block, zone),
+	  .doc = "The zone to run in, for instance us-central1-b, where the "
+		 "provider wants one." },
+	{ .name = "source",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct jobrun_block, source),
+	  .doc = "A directory, relative to the job's file, that is shipped "
+		 "to where the job runs.  The program starts in it." },
+	{ .name = "command",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct jobrun_block, command),
+	  .doc = "The program to run and its first arguments, instead of "
+		 "trainingInput.pythonModule; args follow." },
+	{ .name = "setup",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct jobrun_block, setup),
+	  .doc = "A command that runs once on each host before the "
+		 "program." },
+	{ .name = "env",
+	  .type = FIELD_PAIRS,
+	  .check_key = check_variable,
+	  .offset = offsetof(struct jobrun_block, env),
+	  .doc = "Variables of the program's environment." },
+	{ .name = "secrets",
+	  .type = FIELD_NAMED,
+	  .message = &message_secret,
+	  .check = check_variable,
+	  .offset = offsetof(struct jobrun_block, secrets),
+	  .doc = "Variables whose values are read when the program starts, "
+		 "and are never printed, stored or put into a plan." },
+	{ .name = "grace",
+	  .type = FIELD_DURATION,
+	  .fallback = "10s",
+	  .offset = offsetof(struct jobrun_block, grace_s),
+	  .doc = "How long a process has between SIGTERM and SIGKILL, for "
+		 "instance 90s or 5m." },
+	/* A policy, not a part of what is run: to change it is no change. */
+	{ .name = "onChange",
+	  .type = FIELD_ENUM,
+	  .flags = FIELD_POSITION,
+	  .values = on_change_names,
+	  .fallback = "rerun",
+	  .offset = offsetof(struct jobrun_block, on_change),
+	  .doc = "What to do about a job that has run already and has "
+		 "changed since: rerun it, or fail." },
+	{ .name = NULL },
+};
+
+const struct message message_jobrun = {
+	.name = "Jobrun",
+	.doc = "What AI Platform had no word for; all of it optional.",
+	.size = sizeof(struct jobrun_block),
+	.fields = jobrun_fields,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A set of names with a pointer each, for where many could be compared with
+ * many: keys of a map, anchors, job ids. */
+#ifndef JOBRUN_NAMES_H
+#define JOBRUN_NAMES_H
+
+#include <stddef.h>
+
+struct names {
+	struct names_slot *slots;
+	size_t size;
+	size_t count;
+};
+
+void names_done(struct names *names);
+void names_clear(struct names *names); /* keeps the memory */
+
+/* The place of the name's pointer, which is NULL if the name is new.  Valid
+ * until the next call.  Borrows the name. */
+const void **names_at(struct names *names, const char *name, size_t len);
+
+#endif

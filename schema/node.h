@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A job file as a tree that remembers where everything stood.  It is made
+ * from libyaml's events: aliases share the node that they name, merge keys
+ * are merged, duplicate keys are reported and dropped.  What a plain scalar
+ * means (a number, a boolean) is not decided here: see scalar.h.
+ */
+#ifndef JOBRUN_NODE_H
+#define JOBRUN_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/alloc.h"
+
+struct problems;
+struct source;
+
+#define NODE_DEPTH_MAX 100 /* collections in one another */
+#define NODE_COUNT_MAX                                                         \
+	100000                  /* of a file, and of a document with its
+				  * aliases expanded */
+#define NODE_DOCUMENTS_MAX 1000 /* of a file */
+
+enum node_kind {
+	NODE_BAD, /* reported already: says nothing */
+	NODE_SCALAR,
+	NODE_LIST,
+	NODE_MAP,
+};
+
+/* Which file a node is from.  Outlives the text of the file. */
+struct origin {
+	const char *name;
+	unsigned order;
+	struct source *source; /* NULL once the file was checked */
+};
+
+struct node {
+	uint8_t kind;
+	bool plain;            /* a scalar without quotes */
+	bool merged;           /* of a key: it came with a merge key */
+	uint32_t line, column; /* from 1, in code points */
+	uint32_t length;       /* what stands there, if on one line */
+	uint32_t count;        /* items of a collection, bytes of a scalar */
+	uint32_t weight;       /* nodes, with aliases expanded; saturates */
+	struct origin *origin;
+	union {
+		const char *text; /* followed by a NUL */
+		struct item *items;
+	};
+};
+
+struct item {
+	struct item *next;
+	const struct node *key; /* NULL in a list */
+	const struct node *value;
+	bool merged; /* came with a merge key; explicit ones go before */
+};
+
+/* A document of a file; owns its arena until somebody takes it. */
+struct document {
+	struct arena *mem;
+	struct origin *origin;
+	const struct node *root; /* NULL: an empty document */
+};
+
+struct node_reader; /* reads one file */
+
+/* Borrows both. */
+struct node_reader *node_reader_new(struct source *source,
+				    struct problems *found);
+void node_reader_free(struct node_reader *reader);
+
+/*
+ * The next document: 1 if there is one, 0 at the end, -1 if the rest of the
+ * file can't be read and the reason was added to the problems.
+ */
+int node_reader_next(struct node_reader *reader, struct document *out);
+
+/* The value of a key of a map, spelled exactly so; NULL if there is none. */
+const struct node *node_get(const struct node *map, const char *key);
+const struct item *node_item(const struct node *map, const char *key);
+
+/* The text of the file is about to go: its nodes stay. */
+void node_forget_source(const struct node *node);
+
+#endif

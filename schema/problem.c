@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/problem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "schema/node.h"
+#include "schema/source.h"
+
+/* More of one file are not worth reading. */
+#define FILE_PROBLEMS_MAX 1000
+/* Of a long source line, this much before the place, and in all. */
+#define EXCERPT_BEFORE 60
+#define EXCERPT_MAX 120
+
+const char *severity_name(enum severity severity)
+{
+	static const char *const names[] = { "error", "warning", "note" };
+
+	return names[severity];
+}
+
+void problems_done(struct problems *found)
+{
+	free(found->items);
+	arena_free(found->mem);
+	*found = (struct problems){ 0 };
+}
+
+size_t problems_errors(const struct problems *found)
+{
+	return found->errors;
+}
+
+const char *text_short(const char *text, char out[SHORT_SIZE])
+{
+	size_t len = strlen(text), n;
+
+	if (len < SHORT_SIZE) {
+		memcpy(out, text, len + 1);
+		return out;
+	}
+	for (n = SHORT_SIZE - 4; n && (text[n] & 0xc0) == 0x80; n--)
+		;
+	memcpy(out, text, n);
+	memcpy(out + n, "...", 4);
+	return out;
+}
+
+static char *path_text(struct problems *found, const struct path *path)
+{
+	const struct path *steps[64], *p;
+	struct buf text = { 0 };
+	char *out;
+	size_t n = 0;
+
+	for (p = path; p && n < COUNT(steps); p = p->up)
+		steps[n++] = p;
+	while (n--) {
+		if (!steps[n]->name)
+			buf_printf(&text, "[%zu]", steps[n]->index);
+		else
+			buf_printf(&text, "%s%s", text.len ? "." : "",
+				   steps[n]->name);
+	}
+	out = arena_strdup(found->mem, buf_text(&text));
+	buf_done(&text);
+	return out;
+}
+
+/* Copies the part of the source line around the problem. */
+static void set_excerpt(struct problems *found, struct problem *problem,
+			struct source *source)
+{
+	unsigned skip = 0, count = 0;
+	size_t from, to, n;
+	char *excerpt;
+	uint32_t c;
+
+	if (problem->column > EXCERPT_BEFORE + 1)
+		skip = problem->column - 1 - EXCERPT_BEFORE;
+	from = source_offset(source, problem->line, skip + 1);
+	for (to = from; count < EXCERPT_MAX && !source_line_ends(source, to);
+	     to += n) {
+		n = utf8_decode(source->text + to, source->len - to, &c);
+		n = n ? n : 1;
+		count++;
+	}
+	excerpt = arena_strndup(found->mem, source->text + from, to - from);
+	for (n = 0; n < to - from; n++)
+		if (!excerpt[n])
+			excerpt[n] = '\x01'; /* shown as any control is */
+	problem->excerpt = excerpt;
+	problem->excerpt_start = skip;
+	problem->excerpt_cut = !source_line_ends(source, to);
+}
+
+static struct problem *new_problem(struct problems *found,
+				   enum severity severity, unsigned order,
+				   const char *file, const char *rule)
+{
+	struct problem *problem;
+
+	if (severity == SEVERITY_WARNING && found->strict)
+		severity = SEVERITY_ERROR;
+	if (found->file_order != order)
+		found->file_count = 0;
+	found->file_order = order;
+	found->open = ++found->file_count <= FILE_PROBLEMS_MAX;
+	found->errors += severity == SEVERITY_ERROR;
+	found->warnings += severity == SEVERITY_WARNING;
+	if (!found->open)
+		return NULL;
+	if (!found->mem)
+		found->mem = arena_new();
+	if (found->count == found->size) {
+		found->size = found->size ? found->size * 2 : 16;
+		found->items = mem_grow(found->items, found->size,
+					sizeof(*found->items));
+	}
+	problem = &found->items[found->count++];
+	*problem = (struct problem){
+		.file = arena_strdup(found->mem, file),
+		.order = order,
+		.severity = severity,
+		.rule = rule,
+		.path = "",
+	};
+	return problem;
+}
+
+__attribute__((format(printf, 2, 0))) static char *
+format_text(struct problems *found, const char *format, va_list args)
+{
+	struct buf text = { 0 };
+	va_list again;
+	char *out;
+	int len;
+
+	va_copy(again, args);
+	len = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	if (len > 0)
+		vsnprintf(buf_reserve(&text, (size_t)len), (size_t)len + 1,
+			  format, args);
+	out = arena_strdup(found->mem, len > 0 ? text.data : "");
+	buf_done(&text);
+	return out;
+}
+
+/* The last of a file that has too many says so. */
+static void close_file(struct problems *found, struct problem *problem)
+{
+	if (found->file_count == FILE_PROBLEMS_MAX)
+		problem->message = "more problems than can be of use: the "
+				   "rest of this file is not shown";
+}
+
+void problem_add(struct problems *found, enum severity severity,
+		 const struct node *at, const struct path *path,
+		 const char *rule, const char *format, ...)
+{
+	struct problem *problem = new_problem(
+		found, severity, at->origin->order, at->origin->name, rule);
+	va_list args;
+
+	if (!problem)
+		return;
+	problem->line = at->line;
+	problem->column = at->column;
+	problem->length = at->length;
+	if (path)
+		problem->path = path_text(found, path);
+	va_start(args, format);
+	problem->message = format_text(found, format, args);
+	va_end(args);
+	if (at->origin->source)
+		set_excerpt(found, problem, at->origin->source);
+	close_file(found, problem);
+}
+
+void problem_add_at(struct problems *found, enum severity severity,
+		    struct source *source, unsigned line, unsigned column,
+		    unsigned length, const char *rule, const char *format, ...)
+{
+	struct problem *problem =
+		new_problem(found, severity, source->order, source->name, rule);
+	va_list args;
+
+	if (!problem)
+		return;
+	problem->line = line;
+	problem->column = column;
+	problem->length = length;
+	va_start(args, format);
+	problem->message = format_text(found, format, args);
+	va_end(args);
+	set_excerpt(found, problem, source);
+	close_file(found, problem);
+}
+
+void problem_add_file(struct problems *found, enum severity severity,
+		      const char *file, unsigned order, const char *rule,
+		      const char *format, ...)
+{
+	struct problem *problem =
+		new_problem(found, severity, order, file, rule);
+	va_list args;
+
+	if (!problem)
+		return;
+	va_start(args, format);
+	problem->message = format_text(found, format, args);
+	va_end(args);
+}
+
+void problem_hint(struct problems *found, const char *format, ...)
+{
+	va_list args;
+
+	if (!found->open)
+		return;
+	va_start(args, format);
+	found->items[found->count - 1].hint = format_text(found, format, args);
+	va_end(args);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct problem *a = left, *b = right;
+
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->column != b->column)
+		return a->column < b->column ? -1 : 1;
+	if (a->severity != b->severity)
+		return a->severity < b->severity ? -1 : 1;
+	return strcmp(a->message, b->message);
+}
+
+void problems_sort(struct problems *found)
+{
+	if (found->count)
+		qsort(found->items, found->count, sizeof(*found->items),
+		      compare);
+}
+
+void problems_json(const struct problems *found, struct buf *out)
+{
+	json_t *root = json_object();
+	json_t *all = json_array();
+	size_t i;
+
+	for (i = 0; i < found->count; i++) {
+		const struct problem *p = &found->items[i];
+		json_t *one = json_object();
+
+		json_put_text(one, "file", p->file);
+		json_put_int(one, "line", p->line);
+		json_put_int(one, "column", p->column);
+		json_put_text(one, "severity", severity_name(p->severity));
+		json_put_text(one, "path", p->path);
+		json_put_text(one, "rule", p->rule);
+		json_put_text(one, "message", p->message);
+		json_put_text(one, "hint", p->hint);
+		json_array_append_new(all, one);
+	}
+	json_put_int(root, "formatVersion", 1);
+	json_put(root, "problems", all);
+	json_print(root, out);
+	json_decref(root);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is wrong with job files: a list that checkers add to and go on, so
+ * that all is shown in one pass.  Sorted by file, in the order of reading,
+ * and position.
+ */
+#ifndef JOBRUN_PROBLEM_H
+#define JOBRUN_PROBLEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+
+struct node;
+struct source;
+
+enum severity {
+	SEVERITY_ERROR,
+	SEVERITY_WARNING,
+	SEVERITY_NOTE,
+};
+
+struct problem {
+	const char *file;
+	unsigned order;        /* of the file */
+	unsigned line, column; /* from 1; line 0: the file as a whole */
+	unsigned length;       /* of what it is about, in code points */
+	enum severity severity;
+	const char *path; /* "trainingInput.args[2]", or "" */
+	const char *rule; /* "unknown-key" */
+	const char *message;
+	const char *hint; /* what to do about it, or NULL */
+
+	/* The source line, or the part of it around the column. */
+	const char *excerpt;    /* NULL if there is none */
+	unsigned excerpt_start; /* code points cut off before it */
+	bool excerpt_cut;       /* something was cut off after it */
+};
+
+struct problems { /* `= { 0 }` is empty and ready */
+	struct problem *items;
+	size_t count;
+	size_t errors; /* also those of a file that has too many to keep */
+	size_t warnings;
+	bool strict; /* warnings are added as errors */
+
+	/* Private. */
+	struct arena *mem;
+	size_t size;
+	bool open; /* the last one was kept: a hint can be added */
+	unsigned file_order;
+	size_t file_count;
+};
+
+/* Where in a job something is: a list, from the inside out, that lives on
+ * the stack of those who walk the job. */
+struct path {
+	const struct path *up;
+	const char *name; /* NULL: an item of a list, at `index` */
+	size_t index;
+};
+
+void problems_done(struct problems *found);
+
+/* `path` may be NULL.  The node may be of any file that is still read, or
+ * of one that was read before: then there is no source line. */
+void problem_add(struct problems *found, enum severity severity,
+		 const struct node *at, const struct path *path,
+		 const char *rule, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* At a place that is no node. */
+void problem_add_at(struct problems *found, enum severity severity,
+		    struct source *source, unsigned line, unsigned column,
+		    unsigned length, const char *rule, const char *format, ...)
+	__attribute__((format(printf, 8, 9)));
+
+/* Of a file as a whole, for instance that it can't be read. */
+void problem_add_file(struct problems *found, enum severity severity,
+		      const char *file, unsigned order, const char *rule,
+		      const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* Adds what to do about it to the problem that was added last. */
+void problem_hint(struct problems *found, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* To be called once, before they are shown. */
+void problems_sort(struct problems *found);
+
+size_t problems_errors(const struct problems *found);
+
+enum problems_style {
+	PROBLEMS_COLOUR = 1 << 0,
+};
+
+/* file:line:column: error: message [rule], the source line, a caret, a hint. */
+void problems_text(const struct problems *found, unsigned style,
+		   struct buf *out);
+/* {"formatVersion":1,"problems":[...]} */
+void problems_json(const struct problems *found, struct buf *out);
+
+const char *severity_name(enum severity severity);
+
+/* The text in a form that fits into a message: shortened, never cut within
+ * a code point.  Returns `out`. */
+#define SHORT_SIZE 128
+const char *text_short(const char *text, char out[SHORT_SIZE]);
+
+#endif

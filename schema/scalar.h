@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a scalar means.  Without quotes it is what YAML 1.1 makes of it, as
+ * the service's own tools read it (`on` is a boolean, 010 is eight); with
+ * quotes it is text, which may still be asked for as a number.
+ */
+#ifndef JOBRUN_SCALAR_H
+#define JOBRUN_SCALAR_H
+
+#include <stdbool.h>
+
+struct node;
+
+enum scalar_kind {
+	SCALAR_TEXT,
+	SCALAR_NULL,
+	SCALAR_BOOL,
+	SCALAR_INT,
+	SCALAR_FLOAT,
+};
+
+/* Of any node; a list or a map is SCALAR_TEXT. */
+enum scalar_kind scalar_kind(const struct node *node);
+bool scalar_is_null(const struct node *node);
+
+/* True if it is one.  `odd`: it is not written as people write numbers (0x10,
+ * 1_000, 010, 8.0), so that somebody might have meant something else. */
+bool scalar_int(const struct node *node, long *out, bool *odd);
+bool scalar_double(const struct node *node, double *out);
+bool scalar_bool(const struct node *node, bool *out);
+
+#endif

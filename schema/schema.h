@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From job files to checked jobs.  Everything that is wrong with any of the
+ * files is added to the problems in one pass; what comes out is valid.
+ */
+#ifndef JOBRUN_SCHEMA_H
+#define JOBRUN_SCHEMA_H
+
+#include "core/base/error.h"
+#include "core/job.h"
+#include "schema/problem.h"
+#include "schema/tables.h"
+
+/* A provider, as far as job files know it. */
+struct schema_provider {
+	const char *name;
+	const struct message *block; /* of `jobrun: NAME:`, or NULL */
+};
+
+struct schema_options {
+	const struct schema_provider *providers; /* in registry order */
+	size_t provider_count;
+	const char *job_id;   /* of a file that has none; or NULL */
+	const char *provider; /* instead of the file's; or NULL */
+	bool strict;          /* warnings are errors */
+};
+
+struct jobs {
+	struct job **items; /* owned, in the order of reading */
+	size_t count;
+};
+
+void jobs_done(struct jobs *jobs);
+
+/*
+ * Reads every path: a file, a directory (recursively, *.yaml and *.yml, in
+ * order of their names), or "-" for standard input.  Returns 0 also if the
+ * files have problems, which are sorted then; jobs with errors are not in
+ * `out`.  In a directory, files that hold no job are skipped with a note.
+ * Returns -1 only for an unknown `options->provider`.
+ */
+int schema_load(char *const *paths, size_t count,
+		const struct schema_options *options, struct jobs *out,
+		struct problems *found, struct error *err);
+
+/* The same of a text that is at hand, as if it were the file `name`. */
+int schema_load_text(const char *name, const char *text, size_t len,
+		     const struct schema_options *options, struct jobs *out,
+		     struct problems *found, struct error *err);
+
+#endif

@@ -1,0 +1,89 @@
+# What all command tests share: a store of their own, and a look at what is
+# still running.
+
+setup() {
+  : "${JOBRUN:=$PWD/jobrun}"
+  TMP=$(mktemp -d)
+  export JOBRUN_STATE_DIR=$TMP/state
+  unset XDG_STATE_HOME NO_COLOR COLUMNS
+  cd "$TMP"
+}
+
+teardown() {
+  # Nothing outlives its test, however that ended.
+  local pid
+  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
+  cd /
+  rm -rf "$TMP"
+}
+
+jobrun() {
+  "$JOBRUN" "$@"
+}
+
+# Processes that belong to this test's store: tasks by their environment,
+# supervisors by theirs.
+marked() {
+  local file
+  for file in /proc/[0-9]*/environ; do
+    if grep -qzF "JOBRUN_STATE_DIR=$TMP/state" "$file" 2>/dev/null; then
+      file=${file#/proc/}
+      file=${file%/environ}
+      [ "$file" = $$ ] || [ "$file" = "$BASHPID" ] || is_ours "$file" ||
+        echo "$file"
+    fi
+  done
+}
+
+# Not the test itself, nor what it runs this very moment.
+is_ours() {
+  local name
+  name=$(tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null) || return 0
+  case $name in
+    *bats* | *grep* | *"tr "* | "") return 0 ;;
+  esac
+  return 1
+}
+
+# wait_until SECONDS COMMAND...
+wait_until() {
+  local until=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    [ $SECONDS -lt $until ] || return 1
+    sleep 0.05
+  done
+}
+
+nothing_runs() {
+  [ -z "$(marked)" ]
+}
+
+# state_is JOB STATE
+state_is() {
+  [ "$(jobrun status --format json "$1" |
+    python3 -c 'import json,sys; print(json.load(sys.stdin)["jobs"][0]["state"])')" = "$2" ]
+}
+
+# field JOB EXPRESSION, of the job's object `j` in status --format json
+field() {
+  jobrun status --format json "$1" |
+    python3 -c "import json,sys; j=json.load(sys.stdin)['jobs'][0]; print($2)"
+}
+
+# job FILE ID COMMAND [MORE YAML]: a job of one master that runs sh -c COMMAND
+job() {
+  cat >"$1" <<EOF
+jobId: $2
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+${4:-}
+jobrun:
+  grace: 2s
+  command: [sh, -c, $(printf '%s' "$3" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))')]
+EOF
+}
+
+WORKERS='  workerType: n1-standard-4
+  workerCount: 2'

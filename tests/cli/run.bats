@@ -1,0 +1,300 @@
+# A local run from its start to its end.
+bats_require_minimum_version 1.5.0
+load helper
+
+@test "a run that succeeds: lines, state, exit 0" {
+  job a.yaml a 'echo hello from $RANK; echo oops >&2' "$WORKERS"
+  run --separate-stderr jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -eq 6 ]
+  echo "$output" | grep -E '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} 127\.0\.0\.1 \[2\] hello from 2$'
+  state_is a SUCCEEDED
+  [ "$(field a 'j["exitCode"], [t["exitCode"] for t in j["tasks"]]')" = "0 [0, 0, 0]" ]
+  nothing_runs
+}
+
+@test "applied again it is unchanged; --rerun runs it again" {
+  job a.yaml a 'echo x'
+  jobrun apply a.yaml
+  run --separate-stderr jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [ -z "$output" ]
+  [[ $stderr == *"already succeeded"* ]]
+  run jobrun plan --detailed-exitcode a.yaml
+  [ "$status" -eq 0 ]
+  jobrun apply --rerun a.yaml
+  [ "$(field a 'j["attempt"]')" = 2 ]
+}
+
+@test "a changed job runs again" {
+  job a.yaml a 'echo x'
+  jobrun apply a.yaml
+  job a.yaml a 'echo y'
+  run jobrun plan --detailed-exitcode a.yaml
+  [ "$status" -eq 2 ]
+  [[ $output == *"changed since attempt 1"* ]]
+  run jobrun apply a.yaml
+  [[ $output == *"] y"* ]]
+}
+
+@test "the first task that fails ends the rest, and is named" {
+  job a.yaml a 'if [ "$RANK" = 1 ]; then echo "bad luck" >&2; sleep 0.3; exit 7; fi; sleep 100' "$WORKERS"
+  local start=$(date +%s%N)
+  run jobrun apply a.yaml
+  local took=$((($(date +%s%N) - start) / 1000000))
+  [ "$status" -eq 1 ]
+  [[ $output == *"worker 0 exited with 7: bad luck"* ]]
+  [ "$took" -lt 1500 ]
+  state_is a FAILED
+  [ "$(field a 'j["exitCode"]')" = 7 ]
+  nothing_runs
+}
+
+@test "a task that ignores SIGTERM is killed within a second of the failure" {
+  job a.yaml a 'if [ "$RANK" = 1 ]; then sleep 0.3; exit 7; fi; trap "" TERM; while :; do sleep 0.1; done' "$WORKERS"
+  local start=$(date +%s%N)
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [ $((($(date +%s%N) - start) / 1000000)) -lt 1800 ]
+  nothing_runs
+}
+
+@test "the job ends when its master does" {
+  job a.yaml a 'if [ "$RANK" = 0 ]; then sleep 0.2; exit 0; fi; sleep 100' "$WORKERS"
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  state_is a SUCCEEDED
+  nothing_runs
+}
+
+@test "a signal that ends a task is named" {
+  job a.yaml a 'kill -SEGV $$'
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"master 0 was killed by SIGSEGV"* ]]
+  [ "$(field a 'j["exitCode"]')" = 139 ]
+}
+
+@test "scheduling.maxRunningTime holds" {
+  job a.yaml a 'sleep 100' '  scheduling: {maxRunningTime: 1s}'
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"maximum running time of 1s"* ]]
+  state_is a CANCELLED
+  nothing_runs
+}
+
+@test "detached: status, logs -f of one task, cancel" {
+  job a.yaml a 'i=0; while :; do echo "line $i of $RANK"; i=$((i+1)); sleep 0.05; done' "$WORKERS"
+  run jobrun apply --detach a.yaml
+  [ "$status" -eq 0 ]
+  wait_until 5 state_is a RUNNING
+  [ "$(field a '[(t["type"], t["index"], t["state"]) for t in j["tasks"]]')" = \
+    "[('master', 0, 'RUNNING'), ('worker', 0, 'RUNNING'), ('worker', 1, 'RUNNING')]" ]
+  jobrun logs -f --task worker --index 1 a >follow.txt &
+  local follower=$!
+  sleep 0.5
+  jobrun cancel a
+  wait $follower
+  state_is a CANCELLED
+  nothing_runs
+  # Every line of that task, whole and in order, and no other's.
+  ! grep -v '\[2\] line [0-9]* of 2$' follow.txt
+  awk '{ if ($6 != n++) exit 1 }' follow.txt
+  [ "$(jobrun logs --task worker --index 1 a | wc -l)" -eq "$(wc -l <follow.txt)" ]
+}
+
+@test "cancel: SIGTERM first, then after the grace SIGKILL" {
+  job a.yaml a 'trap "echo got it" TERM; while :; do sleep 0.1; done'
+  jobrun apply --detach a.yaml
+  wait_until 5 state_is a RUNNING
+  sleep 0.3
+  local start=$(date +%s%N)
+  jobrun cancel a
+  local took=$((($(date +%s%N) - start) / 1000000))
+  [ $took -ge 1900 ] && [ $took -lt 3500 ]
+  [[ $(jobrun logs a) == *"got it"* ]]
+  nothing_runs
+}
+
+@test "cancel --now does not wait" {
+  job a.yaml a 'trap "" TERM; while :; do sleep 0.1; done'
+  jobrun apply --detach a.yaml
+  wait_until 5 state_is a RUNNING
+  local start=$(date +%s%N)
+  jobrun cancel --now a
+  [ $((($(date +%s%N) - start) / 1000000)) -lt 1500 ]
+  state_is a CANCELLED
+  nothing_runs
+}
+
+@test "Ctrl-C once cancels with the grace, twice at once; exit 130" {
+  job a.yaml a 'trap "" TERM; echo up; while :; do sleep 0.1; done'
+  "$JOBRUN" apply a.yaml >out.txt 2>err.txt &
+  local client=$!
+  wait_until 5 grep -q up out.txt
+  kill -TERM $client
+  sleep 0.5
+  kill -0 $client
+  kill -TERM $client
+  local code=0
+  wait $client || code=$?
+  [ $code -eq 130 ]
+  state_is a CANCELLED
+  nothing_runs
+}
+
+@test "wait: 0, 1 and 124" {
+  job a.yaml a 'sleep 0.5'
+  job b.yaml b 'sleep 0.2; exit 3'
+  jobrun apply --detach a.yaml b.yaml
+  run jobrun wait --timeout 0s a
+  [ "$status" -eq 124 ]
+  run jobrun wait a
+  [ "$status" -eq 0 ]
+  run jobrun wait b
+  [ "$status" -eq 1 ]
+}
+
+@test "what a task leaves behind ends with the run, also out of its group" {
+  job a.yaml a 'setsid sleep 987 & (sleep 987 &) ; sleep 0.2; exit 0'
+  jobrun apply a.yaml
+  nothing_runs
+  ! pgrep -f 'sleep 987'
+}
+
+@test "logs: task, index, tail, since, grep, attempt" {
+  job a.yaml a 'for i in 1 2 3 4 5; do echo "n=$i"; done' "$WORKERS"
+  jobrun apply a.yaml >all.txt
+  [ "$(jobrun logs a | wc -l)" -eq 15 ]
+  diff <(sort all.txt) <(jobrun logs a | sort)
+  [ "$(jobrun logs --task worker --index 0-1 a | wc -l)" -eq 10 ]
+  [ "$(jobrun logs --task master --tail 2 a | grep -o 'n=.*' | tr '\n' ' ')" = "n=4 n=5 " ]
+  [ "$(jobrun logs --grep 'n=[12]$' a | wc -l)" -eq 6 ]
+  [ "$(jobrun logs --since 1h a | wc -l)" -eq 15 ]
+  sleep 1.1
+  [ "$(jobrun logs --since 1s a | wc -l)" -eq 0 ]
+  run jobrun logs --task ps a
+  [ "$status" -eq 64 ]
+  run jobrun logs --attempt 9 a
+  [ "$status" -eq 1 ]
+  run jobrun logs --grep '(' a
+  [ "$status" -eq 64 ]
+}
+
+@test "setup runs once before the tasks; its failure is the run's" {
+  job a.yaml a 'cat made' "$WORKERS"
+  echo '  setup: [sh, -c, "echo setting up; echo once >>made"]' >>a.yaml
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [ "$(grep -c ' once$' <<<"$output")" -eq 3 ]
+  [ "$(wc -l <made)" -eq 1 ]
+  sed -i 's/echo once/exit 4; echo once/' a.yaml
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"setup exited with 4"* ]]
+  nothing_runs
+}
+
+@test "a Python module out of a package" {
+  mkdir -p pkg-0.1/trainer
+  echo 'import sys; print("args", sys.argv[1:])' >pkg-0.1/trainer/task.py
+  touch pkg-0.1/trainer/__init__.py
+  echo 'from setuptools import setup; setup(name="pkg")' >pkg-0.1/setup.py
+  tar czf pkg-0.1.tar.gz pkg-0.1
+  cat >a.yaml <<EOF
+jobId: a
+trainingInput:
+  packageUris: [pkg-0.1.tar.gz]
+  pythonModule: trainer.task
+  jobDir: gs://bucket/dir
+  args: [--epochs, "3"]
+EOF
+  rm -rf pkg-0.1
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"args ['--epochs', '3', '--job-dir', 'gs://bucket/dir']"* ]]
+}
+
+@test "a secret reaches the task and nothing else" {
+  job a.yaml a 'printf %s "$TOKEN" | wc -c; printf %s "$OTHER" | wc -c'
+  cat >>a.yaml <<EOF
+  secrets:
+    TOKEN: {env: MY_TOKEN}
+    OTHER: {file: secret.txt}
+EOF
+  echo s3cr3t-file >secret.txt
+  MY_TOKEN=s3cr3t-variable jobrun apply a.yaml >out.txt 2>&1
+  grep -q '\] 15$' out.txt
+  grep -q '\] 11$' out.txt
+  jobrun plan --format json a.yaml >plan.txt
+  jobrun env a.yaml >env.txt 2>&1
+  jobrun status --format json a >status.txt
+  ! grep -r s3cr3t out.txt plan.txt env.txt status.txt state
+  run env -u MY_TOKEN "$JOBRUN" apply --rerun a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"the variable 'MY_TOKEN' is not set"* ]]
+}
+
+@test "delete removes the runs and their files" {
+  job a.yaml a 'echo x'
+  jobrun apply a.yaml
+  jobrun apply --rerun a.yaml
+  [ -d state/runs/a.2 ]
+  jobrun delete a.yaml
+  [ -z "$(ls state/runs)" ]
+  run jobrun status a
+  [ "$status" -eq 1 ]
+  job b.yaml b 'sleep 100'
+  jobrun apply -d b.yaml
+  run jobrun delete b
+  [ "$status" -eq 75 ]
+}
+
+@test "two jobs at once, ports apart" {
+  job a.yaml a 'echo port $MASTER_PORT; sleep 0.5' "$WORKERS"
+  job b.yaml b 'echo port $MASTER_PORT; sleep 0.5' "$WORKERS"
+  run jobrun apply a.yaml b.yaml
+  [ "$status" -eq 0 ]
+  [ "$(grep -Eo 'port [0-9]+' <<<"$output" | sort -u | wc -l)" -eq 2 ]
+}
+
+@test "a port that somebody else has is not given out" {
+  python3 -c '
+import socket, time
+s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("127.0.0.1", 2222)); s.listen(); print("up", flush=True); time.sleep(20)' >up.txt &
+  local holder=$!
+  wait_until 5 grep -q up up.txt
+  job a.yaml a 'echo "$TF_CONFIG"'
+  run jobrun apply a.yaml
+  kill $holder
+  [ "$status" -eq 0 ]
+  [[ $output != *127.0.0.1:2222* ]]
+  [[ $output == *'{"cluster":{"master":["127.0.0.1:2223"]}'* ]]
+}
+
+@test "settings changed while it runs: it needs a yes, then cancels and runs anew" {
+  job a.yaml a 'echo one; sleep 100'
+  jobrun apply -d a.yaml
+  wait_until 5 state_is a RUNNING
+  job a.yaml a 'echo two'
+  run jobrun apply a.yaml </dev/null
+  [ "$status" -eq 1 ]
+  state_is a RUNNING
+  run jobrun apply --yes a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"] two"* ]]
+  [ "$(field a 'j["attempt"]')" = 2 ]
+  nothing_runs
+}
+
+@test "apply of a run that is under way follows it" {
+  job a.yaml a 'echo one; sleep 1; echo two'
+  jobrun apply -d a.yaml
+  wait_until 5 state_is a RUNNING
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"] one"*"] two"* ]]
+  [ "$(field a 'j["attempt"]')" = 1 ]
+}

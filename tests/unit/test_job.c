@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/job.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+
+/* A few rows of the real tables: enough to see what the digest is made of. */
+static const struct field jobrun_fields[] = {
+	{ .name = "source",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct jobrun_block, source) },
+	{ .name = "command",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct jobrun_block, command) },
+	{ .name = "graceSeconds",
+	  .type = FIELD_DURATION,
+	  .fallback = "10s",
+	  .offset = offsetof(struct jobrun_block, grace_s) },
+	{ .name = NULL },
+};
+
+static const struct message jobrun_message = {
+	.name = "Jobrun",
+	.size = sizeof(struct jobrun_block),
+	.fields = jobrun_fields,
+};
+
+static const struct field job_fields[] = {
+	{ .name = "jobId",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct job, job_id) },
+	{ .name = "etag",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_OUTPUT,
+	  .offset = offsetof(struct job, etag) },
+	{ .name = "packageUris",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct job, training_input.package_uris) },
+	{ .name = "jobrun",
+	  .type = FIELD_MESSAGE,
+	  .message = &jobrun_message,
+	  .offset = offsetof(struct job, jobrun) },
+	{ .name = NULL },
+};
+
+static const struct message job_message = {
+	.name = "Job",
+	.size = sizeof(struct job),
+	.fields = job_fields,
+};
+
+#define ALL_SET UINT64_C(15)
+
+struct place {
+	char folder[64];
+};
+
+static int set_up(void **state)
+{
+	struct place *at = mem_alloc(sizeof(*at));
+
+	strcpy(at->folder, "/tmp/jobrun-job-XXXXXX");
+	if (!mkdtemp(at->folder))
+		return -1;
+	*state = at;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct place *at = *state;
+	struct error err;
+	int ret = folder_remove(at->folder, &err);
+
+	free(at);
+	return ret;
+}
+
+static struct job *new_job(const char *folder)
+{
+	struct arena *mem = arena_new();
+	struct job *job = arena_alloc(mem, sizeof(*job));
+
+	job->mem = mem;
+	job->folder = arena_strdup(mem, folder);
+	job->message = &job_message;
+	job->head.set = ALL_SET;
+	job->jobrun.head.set = 3; /* not graceSeconds */
+	job->job_id = "resnet";
+	job->jobrun.grace_s = 10;
+	return job;
+}
+
+static void set_strings(struct job *job, struct strings *list, const char *item)
+{
+	list->count = 1;
+	list->items = arena_alloc(job->mem, sizeof(*list->items));
+	list->items[0] = item;
+}
+
+static void put(struct place *at, const char *name, const char *text)
+{
+	char *path = path_join(at->folder, name);
+	char *folder = path_folder(path);
+	struct error err = { 0 };
+
+	assert_int_equal(folder_make(folder, &err), 0);
+	assert_int_equal(file_write(path, text, strlen(text), &err), 0);
+	free(folder);
+	free(path);
+}
+
+static struct digest digest_of(struct job *job)
+{
+	struct error err = { 0 };
+
+	job_digest(job, &err);
+	assert_string_equal(err.text, "");
+	assert_int_equal(strlen(job->digest.hex), 64);
+	return job->digest;
+}
+
+/* Frees the job. */
+static void assert_digest(struct job *job, bool same, const struct digest *as)
+{
+	struct digest digest = digest_of(job);
+
+	assert_int_equal(!strcmp(digest.hex, as->hex), same);
+	job_free(job);
+}
+
+static void paths_start_at_the_file(void **state)
+{
+	static const struct {
+		const char *folder, *name, *want;
+	} cases[] = {
+		{ "jobs", "src", "jobs/src" },
+		{ "jobs/", "src", "jobs/src" },
+		{ "/jobs", "../src", "/jobs/../src" },
+		{ "jobs", "/src", "/src" },
+		{ ".", "src", "src" },
+		{ "", "src", "src" },
+		{ "/", "src", "/src" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct job *job = new_job(cases[i].folder);
+
+		assert_string_equal(job_path(job, cases[i].name),
+				    cases[i].want);
+		job_free(job);
+	}
+	job_free(NULL);
+}
+
+static void the_master_has_a_name(void **state)
+{
+	static const struct {
+		const char *image, *version;
+		bool use_chief;
+		const char *want;
+	} cases[] = {
+		{ NULL, NULL, false, "master" },
+		{ NULL, NULL, true, "master" }, /* custom containers only */
+		{ NULL, "1.15", false, "master" },
+		{ NULL, "2.0", false, "master" },
+		{ NULL, "2.1", false, "chief" },
+		{ NULL, "2.2", false, "chief" },
+		{ NULL, "2.11", false, "chief" },
+		{ NULL, "2.10", true, "chief" },
+		{ NULL, "3.0", false, "chief" },
+		{ NULL, "2", false, "master" },
+		{ NULL, "latest", false, "master" },
+		{ NULL, "", false, "master" },
+		{ "gcr.io/p/i", NULL, false, "master" },
+		{ "gcr.io/p/i", "2.2", false, "master" },
+		{ "gcr.io/p/i", NULL, true, "chief" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct job *job = new_job(".");
+
+		job->training_input.master_config.image_uri = cases[i].image;
+		job->training_input.runtime_version = cases[i].version;
+		job->training_input.use_chief_in_tf_config = cases[i].use_chief;
+		assert_string_equal(job_master_name(job), cases[i].want);
+		job_free(job);
+	}
+}
+
+static void a_tpu_is_seen(void **state)
+{
+	static const struct {
+		enum scale_tier tier;
+		const char *worker, *accelerator;
+		bool want;
+	} cases[] = {
+		{ SCALE_TIER_BASIC, NULL, NULL, false },
+		{ SCALE_TIER_BASIC_GPU, NULL, NULL, false },
+		{ SCALE_TIER_BASIC_TPU, NULL, NULL, true },
+		{ SCALE_TIER_CUSTOM, "cloud_tpu", NULL, true },
+		{ SCALE_TIER_CUSTOM, "cloud_tpu", "TPU_V3", true },
+		{ SCALE_TIER_CUSTOM, NULL, "TPU_V2", true },
+		{ SCALE_TIER_CUSTOM, "n1-standard-4", "NVIDIA_TESLA_T4",
+		  false },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct job *job = new_job(".");
+
+		job->training_input.scale_tier = (int)cases[i].tier;
+		job->training_input.worker_type = cases[i].worker;
+		job->training_input.worker_config.accelerator_config.type =
+			cases[i].accelerator;
+		assert_int_equal(job_uses_tpu(job), cases[i].want);
+		job_free(job);
+	}
+}
+
+static void blocks_may_be_missing(void **state)
+{
+	struct job *job = new_job(".");
+	void *blocks[] = { NULL, job };
+
+	(void)state;
+	assert_null(job_block(job, 1));
+	job->jobrun.blocks = blocks;
+	assert_null(job_block(job, 0));
+	assert_ptr_equal(job_block(job, 1), job);
+	job_free(job);
+}
+
+static void the_digest_is_of_what_the_job_is(void **state)
+{
+	struct job *job = new_job(".");
+	struct digest first = digest_of(job);
+
+	(void)state;
+	assert_string_equal(job->source_digest.hex, "");
+	job_free(job);
+	assert_digest(new_job("/elsewhere"), true, &first);
+
+	job = new_job(".");
+	job->job_id = "other";
+	assert_digest(job, false, &first);
+	job = new_job(".");
+	job->etag = "of the service";
+	assert_digest(job, true, &first);
+	job = new_job(".");
+	job->jobrun.grace_s = 11;
+	assert_digest(job, false, &first);
+	/* A default that is written down is the same job. */
+	job = new_job(".");
+	job->jobrun.head.set = ALL_SET;
+	assert_digest(job, true, &first);
+	job = new_job(".");
+	set_strings(job, &job->jobrun.command, "true");
+	assert_digest(job, false, &first);
+}
+
+static void the_digest_is_of_the_source(void **state)
+{
+	struct place *at = *state;
+	struct job *job = new_job(at->folder);
+	struct digest without = digest_of(job), first;
+	struct error err = { 0 };
+
+	job_free(job);
+	put(at, "src/train.py", "1");
+	put(at, "src/lib/a.py", "22");
+	put(at, "copy/train.py", "1");
+	put(at, "copy/lib/a.py", "22");
+	job = new_job(at->folder);
+	job->jobrun.source = "src";
+	first = digest_of(job);
+	assert_int_equal(job->source_files, 2);
+	assert_int_equal(job->source_bytes, 3);
+	assert_int_equal(strlen(job->source_digest.hex), 64);
+	job_free(job);
+	assert_string_not_equal(first.hex, without.hex);
+
+	/* Where it lies does not count, here at least: see the table. */
+	job = new_job(at->folder);
+	job->jobrun.source = "copy";
+	assert_digest(job, true, &first);
+	put(at, "copy/train.py", "2");
+	job = new_job(at->folder);
+	job->jobrun.source = "copy";
+	assert_digest(job, false, &first);
+
+	job = new_job("/nowhere");
+	job->jobrun.source = "src";
+	assert_int_equal(job_digest(job, &err), -1);
+	assert_string_equal(err.text,
+			    "jobrun.source: cannot read '/nowhere/src': No "
+			    "such file or directory");
+	assert_string_equal(job->digest.hex, "");
+	job_free(job);
+}
+
+static void the_digest_is_of_local_packages(void **state)
+{
+	struct place *at = *state;
+	struct job *job = new_job(at->folder);
+	struct error err = { 0 };
+	struct digest first;
+	char want[256];
+
+	put(at, "dist/t.tar.gz", "one");
+	set_strings(job, &job->training_input.package_uris, "dist/t.tar.gz");
+	first = digest_of(job);
+	assert_string_equal(digest_of(job).hex, first.hex);
+	put(at, "dist/t.tar.gz", "two");
+	assert_string_not_equal(digest_of(job).hex, first.hex);
+	job_free(job);
+
+	/* What is elsewhere is not ours to read. */
+	job = new_job(at->folder);
+	set_strings(job, &job->training_input.package_uris,
+		    "gs://bucket/t.tar.gz");
+	digest_of(job);
+	job_free(job);
+
+	job = new_job(at->folder);
+	set_strings(job, &job->training_input.package_uris, "gone.whl");
+	assert_int_equal(job_digest(job, &err), -1);
+	snprintf(want, sizeof(want),
+		 "trainingInput.packageUris[0]: cannot open '%s/gone.whl': No "
+		 "such file or directory",
+		 at->folder);
+	assert_string_equal(err.text, want);
+	job_free(job);
+
+	job = new_job(at->folder);
+	set_strings(job, &job->training_input.package_uris, "dist");
+	assert_int_equal(job_digest(job, &err), -1);
+	snprintf(want, sizeof(want),
+		 "trainingInput.packageUris[0]: cannot read '%s/dist': Is a "
+		 "directory",
+		 at->folder);
+	assert_string_equal(err.text, want);
+	job_free(job);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(paths_start_at_the_file),
+		TEST(the_master_has_a_name),
+		TEST(a_tpu_is_seen),
+		TEST(blocks_may_be_missing),
+		TEST(the_digest_is_of_what_the_job_is),
+		TEST(the_digest_is_of_the_source),
+		TEST(the_digest_is_of_local_packages),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

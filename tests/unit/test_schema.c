@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Job files to jobs and problems: the loader as its callers see it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "schema/schema.h"
+
+struct nap {
+	struct message_head head;
+	long length;
+};
+
+static const struct field nap_fields[] = {
+	{ .name = "length",
+	  .type = FIELD_INT,
+	  .fallback = "3",
+	  .offset = offsetof(struct nap, length) },
+	{ .name = NULL },
+};
+
+static const struct message message_nap = {
+	.name = "Nap",
+	.size = sizeof(struct nap),
+	.fields = nap_fields,
+};
+
+static const struct schema_provider providers[] = {
+	{ "local", NULL },
+	{ "bed-room", &message_nap },
+};
+
+static const struct schema_options plain_options = {
+	.providers = providers,
+	.provider_count = COUNT(providers),
+};
+
+struct loaded {
+	struct jobs jobs;
+	struct problems found;
+	struct buf text;
+};
+
+static void load_with(struct loaded *l, const struct schema_options *options,
+		      const char *text)
+{
+	struct error err;
+
+	memset(l, 0, sizeof(*l));
+	assert_int_equal(schema_load_text("dir/a b.yaml", text, strlen(text),
+					  options, &l->jobs, &l->found, &err),
+			 0);
+	problems_text(&l->found, 0, &l->text);
+}
+
+static void load(struct loaded *l, const char *text)
+{
+	load_with(l, &plain_options, text);
+}
+
+static void load_paths(struct loaded *l, char *const *paths, size_t count)
+{
+	struct error err;
+
+	memset(l, 0, sizeof(*l));
+	assert_int_equal(schema_load(paths, count, &plain_options, &l->jobs,
+				     &l->found, &err),
+			 0);
+	problems_text(&l->found, 0, &l->text);
+}
+
+static void drop(struct loaded *l)
+{
+	jobs_done(&l->jobs);
+	problems_done(&l->found);
+	buf_done(&l->text);
+}
+
+/* The one job of a file without problems. */
+static const struct job *only(const struct loaded *l)
+{
+	assert_string_equal(buf_text(&l->text), "");
+	assert_int_equal(l->jobs.count, 1);
+	return l->jobs.items[0];
+}
+
+static void fields_are_filled(void **state)
+{
+	struct loaded l;
+	const struct training_input *in;
+	const struct job *job;
+
+	(void)state;
+	load(&l,
+	     "trainingInput:\n"
+	     "  scaleTier: CUSTOM\n"
+	     "  workerCount: '8'\n"
+	     "  args: [--a, '']\n"
+	     "  workerConfig: {acceleratorConfig: {type: TPU_V3, count: 32}}\n"
+	     "  scheduling: {maxRunningTime: 10.2s}\n"
+	     "jobrun:\n"
+	     "  env: {A: x, B: ''}\n"
+	     "  secrets: {S: {env: T}}\n");
+	job = only(&l);
+	in = &job->training_input;
+	assert_int_equal(in->scale_tier, SCALE_TIER_CUSTOM);
+	assert_int_equal(in->worker_count, 8);
+	assert_int_equal(in->args.count, 2);
+	assert_string_equal(in->args.items[1], "");
+	assert_int_equal(in->worker_config.accelerator_config.count, 32);
+	assert_string_equal(in->worker_config.accelerator_config.type,
+			    "TPU_V3");
+	assert_int_equal(in->scheduling.max_running_time_s, 11);
+	assert_int_equal(job->jobrun.env.count, 2);
+	assert_string_equal(job->jobrun.env.items[0].value, "x");
+	assert_int_equal(job->jobrun.secrets.count, 1);
+	assert_string_equal(
+		((const struct secret *)job->jobrun.secrets.items)->name, "S");
+	assert_true(message_has(&message_training_input, in, "workerCount"));
+	assert_false(
+		message_has(&message_training_input, in, "evaluatorCount"));
+	assert_string_equal(job->file, "dir/a b.yaml");
+	assert_string_equal(job->folder, "dir");
+	drop(&l);
+}
+
+static void defaults_are_filled(void **state)
+{
+	struct loaded l;
+	const struct nap *nap;
+	const struct job *job;
+
+	(void)state;
+	load(&l, "trainingInput: {}\n");
+	job = only(&l);
+	assert_int_equal(job->training_input.scale_tier, SCALE_TIER_BASIC);
+	assert_string_equal(job->jobrun.provider, "local");
+	assert_int_equal(job->jobrun.grace_s, 10);
+	assert_int_equal(job->jobrun.on_change, ON_CHANGE_RERUN);
+	assert_null(job->jobrun.blocks[0]);
+	nap = job->jobrun.blocks[1];
+	assert_int_equal(nap->length, 3);
+	drop(&l);
+}
+
+static void provider_blocks_are_read(void **state)
+{
+	struct loaded l;
+	const struct nap *nap;
+
+	(void)state;
+	load(&l, "trainingInput: {}\n"
+		 "jobrun: {provider: bed-room, bed-room: {length: 5}}\n");
+	nap = only(&l)->jobrun.blocks[1];
+	assert_int_equal(nap->length, 5);
+	assert_string_equal(only(&l)->jobrun.provider, "bed-room");
+	drop(&l);
+	load(&l, "trainingInput: {}\n"
+		 "jobrun: {bedroom: {length: 5}}\n");
+	assert_non_null(strstr(l.text.data, "did you mean \"bed-room\"?"));
+	drop(&l);
+	load(&l, "trainingInput: {}\n"
+		 "jobrun: {provider: lokal, bed-room: {lenght: 5}}\n");
+	assert_int_equal(l.found.count, 2);
+	assert_string_equal(l.found.items[0].path, "jobrun.provider");
+	assert_string_equal(l.found.items[1].path, "jobrun.bed-room.lenght");
+	drop(&l);
+}
+
+static void option_provider_wins(void **state)
+{
+	struct schema_options options = plain_options;
+	struct error err = { 0 };
+	struct loaded l;
+
+	(void)state;
+	options.provider = "bed-room";
+	load_with(&l, &options,
+		  "trainingInput: {}\n"
+		  "jobrun: {provider: local}\n");
+	assert_string_equal(only(&l)->jobrun.provider, "bed-room");
+	drop(&l);
+	options.provider = "moon";
+	assert_int_equal(
+		schema_load(NULL, 0, &options, &l.jobs, &l.found, &err), -1);
+	assert_int_equal(err.code, ERROR_USAGE);
+}
+
+static void strict_makes_errors(void **state)
+{
+	struct schema_options options = plain_options;
+	struct loaded l;
+
+	(void)state;
+	options.strict = true;
+	load_with(&l, &options, "trainingInput: {runtimeVersion: 2.10}\n");
+	assert_int_equal(l.jobs.count, 0);
+	assert_int_equal(problems_errors(&l.found), 1);
+	drop(&l);
+}
+
+static void job_ids_are_made(void **state)
+{
+	struct schema_options options = plain_options;
+	struct loaded l;
+
+	(void)state;
+	load(&l, "trainingInput: {}\n---\ntrainingInput: {}\n---\n"
+		 "jobId: c\ntrainingInput: {}\n");
+	assert_int_equal(l.jobs.count, 3);
+	assert_string_equal(l.jobs.items[0]->job_id, "a_b");
+	assert_string_equal(l.jobs.items[1]->job_id, "a_b_2");
+	assert_string_equal(l.jobs.items[2]->job_id, "c");
+	drop(&l);
+	options.job_id = "given";
+	load_with(&l, &options,
+		  "trainingInput: {}\n---\n"
+		  "jobId: c\ntrainingInput: {}\n");
+	assert_string_equal(l.jobs.items[0]->job_id, "given");
+	assert_string_equal(l.jobs.items[1]->job_id, "c");
+	drop(&l);
+}
+
+static void bad_document_leaves_the_others(void **state)
+{
+	struct loaded l;
+
+	(void)state;
+	load(&l, "jobId: a\ntrainingInput: {}\n---\n"
+		 "jobId: b\ntrainingInput: {}\ntrainingInput: {}\n---\n"
+		 "jobId: c\ntrainingInput: {}\n--- [");
+	assert_int_equal(l.jobs.count, 2);
+	assert_string_equal(l.jobs.items[1]->job_id, "c");
+	assert_int_equal(problems_errors(&l.found), 2);
+	drop(&l);
+}
+
+static void merge_keys_have_precedence(void **state)
+{
+	struct loaded l;
+	const struct training_input *in;
+
+	(void)state;
+	load(&l, "x-a: &a {region: one, jobDir: one, pythonModule: one}\n"
+		 "x-b: &b {jobDir: two, runtimeVersion: two}\n"
+		 "trainingInput:\n"
+		 "  <<: [*a, *b]\n"
+		 "  python_module: mine\n");
+	in = &only(&l)->training_input;
+	assert_string_equal(in->region, "one");
+	assert_string_equal(in->job_dir, "one");
+	assert_string_equal(in->runtime_version, "two");
+	assert_string_equal(in->python_module, "mine");
+	drop(&l);
+}
+
+static void problems_as_json(void **state)
+{
+	struct buf out = { 0 };
+	struct error err;
+	struct loaded l;
+	json_t *root, *one;
+
+	(void)state;
+	load(&l, "trainingInput:\n  args: [a, [b]]\n");
+	problems_json(&l.found, &out);
+	root = json_read(out.data, out.len, "problems", &err);
+	assert_non_null(root);
+	assert_int_equal(json_get_int(root, "formatVersion", 0), 1);
+	one = json_array_get(json_object_get(root, "problems"), 0);
+	assert_string_equal(json_get_text(one, "file", ""), "dir/a b.yaml");
+	assert_int_equal(json_get_int(one, "line", 0), 2);
+	assert_int_equal(json_get_int(one, "column", 0), 13);
+	assert_string_equal(json_get_text(one, "severity", ""), "error");
+	assert_string_equal(json_get_text(one, "path", ""),
+			    "trainingInput.args[1]");
+	assert_string_equal(json_get_text(one, "rule", ""), "type");
+	json_decref(root);
+	buf_done(&out);
+	drop(&l);
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char *path = path_join(folder, name);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	free(path);
+}
+
+static void directories_are_read(void **state)
+{
+	char folder[] = "/tmp/test_schema.XXXXXX";
+	char *below, *named;
+	char *paths[2];
+	struct error err;
+	struct loaded l;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	below = path_join(folder, "sub");
+	assert_int_equal(mkdir(below, 0700), 0);
+	write_file(folder, "b.yaml", "trainingInput: {}\n");
+	write_file(folder, "a.yml", "trainingInput: {}\n");
+	write_file(folder, "c.json", "{");
+	write_file(folder, ".hidden.yaml", "{");
+	write_file(folder, "other.yaml", "{{ not: [yaml");
+	write_file(below, "d.yaml", "trainingInput: {}\n");
+	paths[0] = folder;
+	load_paths(&l, paths, 1);
+	assert_int_equal(l.jobs.count, 3);
+	assert_string_equal(l.jobs.items[0]->job_id, "a");
+	assert_string_equal(l.jobs.items[2]->job_id, "d");
+	assert_int_equal(l.found.count, 1);
+	assert_int_equal(l.found.items[0].severity, SEVERITY_NOTE);
+	drop(&l);
+
+	/* Named, a file must hold a job; and an id must be the only one. */
+	named = path_join(folder, "other.yaml");
+	write_file(folder, "b.yaml", "jobId: a\ntrainingInput: {}\n");
+	paths[0] = named;
+	paths[1] = folder;
+	load_paths(&l, paths, 2);
+	assert_int_equal(problems_errors(&l.found), 2);
+	assert_string_equal(l.found.items[1].rule, "duplicate-job");
+	drop(&l);
+
+	free(named);
+	assert_int_equal(folder_remove(folder, &err), 0);
+	paths[0] = folder;
+	load_paths(&l, paths, 1);
+	assert_int_equal(problems_errors(&l.found), 1);
+	assert_int_equal(l.found.items[0].line, 0);
+	drop(&l);
+	free(below);
+}
+
+static void check_golden(const char *folder, const char *name)
+{
+	char *path = path_join(folder, name), *want = NULL;
+	struct loaded l;
+	struct error err;
+	char *expected;
+	size_t len;
+
+	expected = mem_printf("%.*s.err", (int)strlen(path) - 5, path);
+	load_paths(&l, &path, 1);
+	/* To write them anew, then read what git says: */
+	if (getenv("UPDATE_GOLDEN") && l.found.count)
+		assert_int_equal(
+			file_write(expected, l.text.data, l.text.len, &err), 0);
+	want = access(expected, F_OK) == 0
+		       ? file_read(expected, 1 << 20, &len, &err)
+		       : mem_strdup("");
+	if (!want || strcmp(want, buf_text(&l.text)) != 0)
+		fail_msg("%s gives:\n%s", path, buf_text(&l.text));
+	if (text_ends(folder, "/valid"))
+		assert_int_equal(problems_errors(&l.found), 0);
+	else
+		assert_true(problems_errors(&l.found) > 0);
+	free(want);
+	free(expected);
+	free(path);
+	drop(&l);
+}
+
+static void golden_files(void **state)
+{
+	static const char *const folders[] = { "tests/cli/validate/valid",
+					       "tests/cli/validate/invalid" };
+	struct dirent *entry;
+	size_t i, n = 0;
+	DIR *dir;
+
+	(void)state;
+	for (i = 0; i < COUNT(folders); i++) {
+		dir = opendir(folders[i]);
+		assert_non_null(dir);
+		while ((entry = readdir(dir))) {
+			if (!text_ends(entry->d_name, ".yaml"))
+				continue;
+			check_golden(folders[i], entry->d_name);
+			n++;
+		}
+		closedir(dir);
+	}
+	assert_true(n > 50);
+}
+
+/* All rows can be explained, and none of them is there twice. */
+static void check_table(const struct message *message)
+{
+	const struct field *field;
+	size_t len;
+
+	assert_non_null(message->doc);
+	assert_true(message_field_count(message) <= 64);
+	for (field = message->fields; field->name; field++) {
+		assert_non_null(field->doc);
+		len = strlen(field->doc);
+		assert_true(len > 10 && field->doc[len - 1] == '.');
+		assert_ptr_equal(message_field(message, field->name), field);
+		if (field->type == FIELD_ENUM)
+			assert_non_null(field->values);
+		if (field->message)
+			check_table(field->message);
+	}
+}
+
+static void tables_are_documented(void **state)
+{
+	(void)state;
+	check_table(&message_job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fields_are_filled),
+		cmocka_unit_test(defaults_are_filled),
+		cmocka_unit_test(provider_blocks_are_read),
+		cmocka_unit_test(option_provider_wins),
+		cmocka_unit_test(strict_makes_errors),
+		cmocka_unit_test(job_ids_are_made),
+		cmocka_unit_test(bad_document_leaves_the_others),
+		cmocka_unit_test(merge_keys_have_precedence),
+		cmocka_unit_test(problems_as_json),
+		cmocka_unit_test(directories_are_read),
+		cmocka_unit_test(golden_files),
+		cmocka_unit_test(tables_are_documented),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/store/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+#define SWARM 50
+
+/* The folder of a test; the state directory is `state` in it. */
+struct place {
+	char folder[64];
+	char state[80];
+	char db[96];
+	struct arena *mem;
+};
+
+static int set_up(void **state)
+{
+	struct place *at = mem_alloc(sizeof(*at));
+
+	strcpy(at->folder, "/tmp/jobrun-store-XXXXXX");
+	if (!mkdtemp(at->folder))
+		return -1;
+	snprintf(at->state, sizeof(at->state), "%s/state", at->folder);
+	snprintf(at->db, sizeof(at->db), "%s/jobrun.db", at->state);
+	at->mem = arena_new();
+	setenv("JOBRUN_STATE_DIR", at->state, 1);
+	setenv("HOME", at->folder, 1);
+	unsetenv("XDG_STATE_HOME");
+	*state = at;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct place *at = *state;
+	struct error err;
+	int ret = folder_remove(at->folder, &err);
+
+	arena_free(at->mem);
+	free(at);
+	return ret;
+}
+
+static struct store *open_store(void)
+{
+	struct error err = { 0 };
+	struct store *store = store_open(&err);
+
+	assert_string_equal(err.text, "");
+	assert_non_null(store);
+	return store;
+}
+
+static struct run_record new_run(const char *job_id)
+{
+	return (struct run_record){
+		.job_id = job_id,
+		.provider = "local",
+		.digest = "ab",
+		.exit_code = -1,
+		.properties = "{}",
+	};
+}
+
+static struct run_record add_run(struct store *store, const char *job_id)
+{
+	struct run_record run = new_run(job_id);
+	struct error err = { 0 };
+
+	store_run_add(store, &run, &err);
+	assert_string_equal(err.text, "");
+	return run;
+}
+
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 ? 0 : st.st_mode & 07777;
+}
+
+static void put_text(const char *path, const char *text)
+{
+	struct error err;
+
+	assert_int_equal(file_write(path, text, strlen(text), &err), 0);
+}
+
+static void sql(const char *path, const char *text)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void assert_fails(enum error_code code, const char *text)
+{
+	struct error err = { 0 };
+
+	assert_null(store_open(&err));
+	assert_string_equal(err.text, text);
+	assert_int_equal(err.code, code);
+}
+
+/* The exit statuses of children, or 99 if one did not exit; the worst. */
+static int wait_all(int count)
+{
+	int worst = 0, status;
+
+	for (; count; count--) {
+		assert_true(wait(&status) > 0);
+		status = WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+		worst = status > worst ? status : worst;
+	}
+	return worst;
+}
+
+static void folder_follows_the_environment(void **state)
+{
+	struct place *at = *state;
+	char want[256], here[128];
+	const struct {
+		const char *own, *xdg, *home;
+		const char *below; /* of the test's folder */
+	} cases[] = {
+		{ at->state, "/nowhere", "/nowhere", "state" },
+		{ "relative", NULL, NULL, "relative" },
+		{ NULL, at->folder, "/nowhere", "jobrun" },
+		{ "", at->folder, "/nowhere", "jobrun" },
+		{ NULL, "relative", at->folder, ".local/state/jobrun" },
+		{ NULL, "", at->folder, ".local/state/jobrun" },
+		{ NULL, NULL, at->folder, ".local/state/jobrun" },
+	};
+	struct store *store;
+	size_t i;
+
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_int_equal(chdir(at->folder), 0);
+	for (i = 0; i < COUNT(cases); i++) {
+		unsetenv("JOBRUN_STATE_DIR");
+		unsetenv("XDG_STATE_HOME");
+		unsetenv("HOME");
+		if (cases[i].own)
+			setenv("JOBRUN_STATE_DIR", cases[i].own, 1);
+		if (cases[i].xdg)
+			setenv("XDG_STATE_HOME", cases[i].xdg, 1);
+		if (cases[i].home)
+			setenv("HOME", cases[i].home, 1);
+		store = open_store();
+		snprintf(want, sizeof(want), "%s/%s", at->folder,
+			 cases[i].below);
+		assert_string_equal(store_folder(store), want);
+		store_close(store);
+	}
+	assert_int_equal(chdir(here), 0);
+	unsetenv("JOBRUN_STATE_DIR");
+	for (i = 0; i < 2; i++) {
+		if (i)
+			setenv("HOME", "relative", 1);
+		else
+			unsetenv("HOME");
+		assert_fails(ERROR_FAILED,
+			     "no state directory: HOME is not set; set "
+			     "JOBRUN_STATE_DIR to a directory for runs and "
+			     "logs");
+	}
+}
+
+static void files_are_private_whatever_the_umask(void **state)
+{
+	static const mode_t masks[] = { 0, 022, 0277 };
+	struct place *at = *state;
+	char path[256];
+	size_t i;
+
+	for (i = 0; i < COUNT(masks); i++) {
+		mode_t old = umask(masks[i]);
+		struct store *store = open_store();
+		struct error err;
+		char *folder;
+
+		add_run(store, "job");
+		umask(old);
+		folder = store_run_folder(store, "job", 1);
+		assert_int_equal(mode_of(at->state), 0700);
+		assert_int_equal(mode_of(at->db), 0600);
+		snprintf(path, sizeof(path), "%s-wal", at->db);
+		assert_int_equal(mode_of(path), 0600);
+		assert_int_equal(mode_of(folder), 0700);
+		free(folder);
+		store_close(store);
+		assert_int_equal(folder_remove(at->state, &err), 0);
+	}
+}
+
+static void a_run_is_kept(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct run_record run = new_run("resnet_pod"), back;
+	struct error err = { 0 };
+	int64_t before = time_now_ms();
+	char host[256] = "";
+	char *folder;
+
+	run.exit_code = 7;
+	run.error = "old";
+	run.state = RUN_FAILED;
+	assert_int_equal(store_run_add(store, &run, &err), 0);
+	gethostname(host, sizeof(host) - 1);
+	assert_string_equal(run.host, host);
+	assert_int_equal(run.attempt, 1);
+	assert_int_equal(run.state, RUN_QUEUED);
+	assert_in_range(run.create_time_ms, before, time_now_ms());
+	folder = store_run_folder(store, "resnet_pod", 1);
+	assert_int_equal(mode_of(folder), 0700);
+	free(folder);
+
+	run.state = RUN_FAILED;
+	run.start_time_ms = 11;
+	run.end_time_ms = 12;
+	run.exit_code = 3;
+	run.error = "worker 1 exited with status 3";
+	assert_int_equal(store_run_put(store, &run, &err), 0);
+	store_close(store);
+
+	store = open_store();
+	assert_int_equal(
+		store_run_get(store, "resnet_pod", 0, at->mem, &back, &err), 0);
+	assert_string_equal(back.job_id, "resnet_pod");
+	assert_int_equal(back.attempt, 1);
+	assert_string_equal(back.provider, "local");
+	assert_string_equal(back.digest, "ab");
+	assert_int_equal(back.state, RUN_FAILED);
+	assert_int_equal(back.create_time_ms, run.create_time_ms);
+	assert_int_equal(back.start_time_ms, 11);
+	assert_int_equal(back.end_time_ms, 12);
+	assert_int_equal(back.exit_code, 3);
+	assert_string_equal(back.error, "worker 1 exited with status 3");
+	assert_string_equal(back.host, host);
+	assert_string_equal(back.properties, "{}");
+	store_close(store);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct run_record run = new_run("gone"), back = { .attempt = 77 };
+	struct task_record task = { .type = "master" };
+	struct task_list tasks;
+	struct run_list runs;
+	struct error err = { 0 };
+	int port;
+
+	assert_int_equal(store_run_get(store, "gone", 0, at->mem, &back, &err),
+			 1);
+	assert_int_equal(store_run_get(store, "gone", 3, at->mem, &back, &err),
+			 1);
+	assert_int_equal(back.attempt, 77);
+	assert_int_equal(store_run_list(store, true, at->mem, &runs, &err), 0);
+	assert_int_equal(runs.count, 0);
+	run.attempt = 2;
+	assert_int_equal(store_task_list(store, &run, at->mem, &tasks, &err),
+			 0);
+	assert_int_equal(tasks.count, 0);
+	assert_int_equal(store_run_delete(store, &run, &err), 0);
+	assert_string_equal(err.text, "");
+
+	assert_int_equal(store_run_put(store, &run, &err), -1);
+	assert_string_equal(err.text, "the store has no run 2 of job 'gone'");
+	err.text[0] = '\0';
+	assert_int_equal(store_task_put(store, &run, &task, &err), -1);
+	assert_string_equal(err.text, "the store has no run 2 of job 'gone'");
+	err.text[0] = '\0';
+	assert_int_equal(store_ports_lease(store, &run, 2222, 1, &port, &err),
+			 -1);
+	assert_string_equal(err.text, "the store has no run 2 of job 'gone'");
+	store_close(store);
+}
+
+static void bad_ids_reach_no_folder(void **state)
+{
+	static const char *const ids[] = {
+		"", ".", "..", "../up", "a/b", "/x"
+	};
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < COUNT(ids); i++) {
+		struct run_record run = new_run(ids[i]);
+
+		assert_int_equal(store_run_add(store, &run, &err), -1);
+		assert_int_equal(err.code, ERROR_USAGE);
+		assert_int_equal(store_run_delete(store, &run, &err), -1);
+		assert_int_equal(err.code, ERROR_USAGE);
+	}
+	assert_int_equal(mode_of(at->state), 0700);
+	store_close(store);
+}
+
+static void attempts_count_up(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct run_record a, b, back;
+	struct error err = { 0 };
+	struct run_list runs;
+	char path[256];
+
+	a = add_run(store, "a");
+	b = add_run(store, "b");
+	a = add_run(store, "a");
+	assert_int_equal(a.attempt, 2);
+	assert_int_equal(b.attempt, 1);
+	assert_int_equal(store_run_get(store, "a", 0, at->mem, &back, &err), 0);
+	assert_int_equal(back.attempt, 2);
+	assert_int_equal(store_run_get(store, "a", 1, at->mem, &back, &err), 0);
+	assert_int_equal(back.attempt, 1);
+
+	assert_int_equal(store_run_list(store, false, at->mem, &runs, &err), 0);
+	assert_int_equal(runs.count, 2);
+	assert_string_equal(runs.items[0].job_id, "a");
+	assert_int_equal(runs.items[0].attempt, 2);
+	assert_string_equal(runs.items[1].job_id, "b");
+	assert_int_equal(store_run_list(store, true, at->mem, &runs, &err), 0);
+	assert_int_equal(runs.count, 3);
+	assert_int_equal(runs.items[2].attempt, 1);
+
+	/* An empty folder is of an add that was killed; one with something
+	 * in it is of a run that the database no longer knows. */
+	snprintf(path, sizeof(path), "%s/runs/a.3", at->state);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/runs/a.4", at->state);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/runs/a.4/log", at->state);
+	put_text(path, "precious");
+	assert_int_equal(add_run(store, "a").attempt, 3);
+	assert_int_equal(add_run(store, "a").attempt, 5);
+	assert_int_equal(access(path, F_OK), 0);
+	store_close(store);
+}
+
+static void a_final_state_stays(void **state)
+{
+	static const enum run_state final[] = { RUN_SUCCEEDED, RUN_FAILED,
+						RUN_CANCELLED };
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct error err = { 0 };
+	struct run_record back;
+	size_t i;
+
+	for (i = 0; i < COUNT(final); i++) {
+		struct run_record run = add_run(store, "job");
+
+		run.state = RUN_RUNNING;
+		assert_int_equal(store_run_put(store, &run, &err), 0);
+		run.state = RUN_CANCELLING;
+		assert_int_equal(store_run_put(store, &run, &err), 0);
+		run.state = final[i];
+		run.exit_code = 5;
+		assert_int_equal(store_run_put(store, &run, &err), 0);
+		run.state = i ? RUN_SUCCEEDED : RUN_FAILED;
+		run.exit_code = 6;
+		run.error = "late";
+		assert_int_equal(store_run_put(store, &run, &err), 0);
+		run.state = RUN_RUNNING;
+		assert_int_equal(store_run_put(store, &run, &err), 0);
+		assert_int_equal(
+			store_run_get(store, "job", 0, at->mem, &back, &err),
+			0);
+		assert_int_equal(back.state, final[i]);
+		assert_int_equal(back.exit_code, 5);
+		assert_null(back.error);
+	}
+	store_close(store);
+}
+
+static void tasks_are_kept_in_order(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct run_record run = add_run(store, "job");
+	struct run_record other = add_run(store, "other");
+	struct task_record master = { .type = "master", .exit_code = -1 };
+	struct task_record worker = { .type = "worker", .exit_code = -1 };
+	struct task_list list;
+	struct error err = { 0 };
+	int i;
+
+	assert_int_equal(store_task_put(store, &run, &master, &err), 0);
+	for (i = 11; i >= 0; i--) {
+		worker.index = i;
+		assert_int_equal(store_task_put(store, &run, &worker, &err), 0);
+	}
+	assert_int_equal(store_task_put(store, &other, &worker, &err), 0);
+	master = (struct task_record){ .type = "master",
+				       .state = RUN_FAILED,
+				       .exit_code = 137,
+				       .signal = 9,
+				       .host = "10.0.0.2",
+				       .pid = 4242,
+				       .start_time_ms = 1,
+				       .end_time_ms = 2,
+				       .lost_bytes = UINT64_C(1) << 40 };
+	assert_int_equal(store_task_put(store, &run, &master, &err), 0);
+
+	assert_int_equal(store_task_list(store, &run, at->mem, &list, &err), 0);
+	assert_int_equal(list.count, 13);
+	assert_string_equal(list.items[0].type, "master");
+	assert_int_equal(list.items[0].state, RUN_FAILED);
+	assert_int_equal(list.items[0].exit_code, 137);
+	assert_int_equal(list.items[0].signal, 9);
+	assert_string_equal(list.items[0].host, "10.0.0.2");
+	assert_int_equal(list.items[0].pid, 4242);
+	assert_int_equal(list.items[0].start_time_ms, 1);
+	assert_int_equal(list.items[0].end_time_ms, 2);
+	assert_true(list.items[0].lost_bytes == UINT64_C(1) << 40);
+	for (i = 0; i < 12; i++)
+		assert_int_equal(list.items[i + 1].index, 11 - i);
+	assert_null(list.items[1].host);
+	assert_int_equal(list.items[1].exit_code, -1);
+	store_close(store);
+}
+
+static void delete_forgets_all(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct run_record run = add_run(store, "job");
+	struct run_record next = add_run(store, "job"), back;
+	struct task_record task = { .type = "master" };
+	struct task_list list;
+	struct error err = { 0 };
+	char path[256];
+	int port, same;
+
+	assert_int_equal(store_task_put(store, &run, &task, &err), 0);
+	assert_int_equal(store_ports_lease(store, &run, 20000, 1, &port, &err),
+			 0);
+	snprintf(path, sizeof(path), "%s/runs/job.1/logs", at->state);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(store_run_delete(store, &run, &err), 0);
+	assert_int_equal(store_run_get(store, "job", 1, at->mem, &back, &err),
+			 1);
+	assert_int_equal(store_task_list(store, &run, at->mem, &list, &err), 0);
+	assert_int_equal(list.count, 0);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(store_ports_lease(store, &next, 20000, 1, &same, &err),
+			 0);
+	assert_int_equal(same, port);
+	snprintf(path, sizeof(path), "%s/runs/job.2", at->state);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(store_run_delete(store, &run, &err), 0);
+	store_close(store);
+}
+
+/* Returns a socket that listens on the port, or -1. */
+static int listen_on(int port)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+	    listen(fd, 1) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void ports_are_leased_until_the_end(void **state)
+{
+	struct store *store = open_store();
+	struct run_record a = add_run(store, "a"), b = add_run(store, "b");
+	struct error err = { 0 };
+	int first[3], second[2], look[2], more[1];
+	int fd;
+
+	(void)state;
+	assert_int_equal(store_ports_lease(store, NULL, 21000, 2, look, &err),
+			 0);
+	assert_int_equal(store_ports_lease(store, &a, 21000, 3, first, &err),
+			 0);
+	assert_int_equal(first[0], look[0]); /* looking leased nothing */
+	assert_int_equal(first[1], look[1]);
+	assert_true(21000 <= first[0] && first[0] < first[1] &&
+		    first[1] < first[2]);
+
+	fd = listen_on(first[2] + 1);
+	assert_true(fd >= 0);
+	assert_int_equal(store_ports_lease(store, &b, 21000, 2, second, &err),
+			 0);
+	assert_true(second[0] > first[2] + 1);
+	close(fd);
+	assert_int_equal(store_ports_lease(store, &a, 21000, 1, more, &err), 0);
+	assert_int_equal(more[0], first[2] + 1);
+
+	a.state = RUN_RUNNING;
+	assert_int_equal(store_run_put(store, &a, &err), 0);
+	assert_int_equal(store_ports_lease(store, NULL, 21000, 2, look, &err),
+			 0);
+	assert_true(look[0] > second[1]);
+	a.state = RUN_CANCELLED;
+	assert_int_equal(store_run_put(store, &a, &err), 0);
+	assert_int_equal(store_ports_lease(store, NULL, 21000, 2, look, &err),
+			 0);
+	assert_int_equal(look[0], first[0]);
+	/* What a run leases after its end holds nobody up. */
+	assert_int_equal(store_ports_lease(store, &a, 21000, 2, look, &err), 0);
+	assert_int_equal(store_ports_lease(store, &b, 21000, 2, look, &err), 0);
+	assert_int_equal(look[0], first[0]);
+	store_close(store);
+}
+
+static void too_many_ports_are_refused(void **state)
+{
+	struct store *store = open_store();
+	struct run_record run = add_run(store, "a");
+	struct error err = { 0 };
+	int ports[10] = { 0 };
+
+	(void)state;
+	assert_int_equal(store_ports_lease(store, &run, 65530, 10, ports, &err),
+			 -1);
+	assert_int_equal(err.code, ERROR_TRY_AGAIN);
+	assert_true(text_starts(err.text, "10 free ports from 65530 up on "
+					  "127.0.0.1 are needed, and there "
+					  "are "));
+	assert_int_equal(ports[0], 0);
+	assert_int_equal(store_ports_lease(store, &run, 65530, 1, ports, &err),
+			 0);
+	assert_int_equal(store_ports_lease(store, &run, 70000, 1, ports, &err),
+			 -1);
+	assert_string_equal(err.text, "1 ports from 70000 up do not exist");
+	store_close(store);
+}
+
+static void a_newer_version_is_left_alone(void **state)
+{
+	struct place *at = *state;
+	char want[512];
+
+	store_close(open_store());
+	sql(at->db, "PRAGMA user_version = 3");
+	snprintf(want, sizeof(want),
+		 "'%s' was written by a newer jobrun (store version 3, this "
+		 "one knows 1): use that one, or set JOBRUN_STATE_DIR to "
+		 "another directory",
+		 at->db);
+	assert_fails(ERROR_FAILED, want);
+}
+
+static void other_files_are_left_alone(void **state)
+{
+	static const char junk[] =
+		"this is no database, but long enough to be "
+		"taken for one: ............................"
+		"............................................";
+	struct place *at = *state;
+	struct error err;
+	char want[512];
+	size_t len;
+	char *text;
+
+	assert_int_equal(mkdir(at->state, 0700), 0);
+	put_text(at->db, junk);
+	snprintf(want, sizeof(want),
+		 "'%s' is not a database: move it away, or set "
+		 "JOBRUN_STATE_DIR to another directory",
+		 at->db);
+	assert_fails(ERROR_FAILED, want);
+	text = file_read(at->db, 4096, &len, &err);
+	assert_string_equal(text, junk);
+	free(text);
+
+	unlink(at->db);
+	sql(at->db, "CREATE TABLE moz_places (id INTEGER)");
+	snprintf(want, sizeof(want),
+		 "'%s' is the database of another program: set "
+		 "JOBRUN_STATE_DIR to another directory",
+		 at->db);
+	assert_fails(ERROR_FAILED, want);
+
+	unlink(at->db);
+	assert_int_equal(mkdir(at->db, 0700), 0);
+	snprintf(want, sizeof(want),
+		 "cannot write to the state directory '%s': Is a directory; "
+		 "set JOBRUN_STATE_DIR to use another",
+		 at->state);
+	assert_fails(ERROR_DENIED, want);
+}
+
+static void an_empty_file_is_a_new_store(void **state)
+{
+	struct place *at = *state;
+	struct store *store;
+
+	assert_int_equal(mkdir(at->state, 0700), 0);
+	close(open(at->db, O_CREAT | O_WRONLY, 0600));
+	store = open_store();
+	assert_int_equal(add_run(store, "a").attempt, 1);
+	store_close(store);
+}
+
+static void a_file_in_the_way_is_named(void **state)
+{
+	struct place *at = *state;
+	char want[512], below[128];
+
+	put_text(at->state, "");
+	snprintf(want, sizeof(want),
+		 "the state directory '%s' is not a directory; set "
+		 "JOBRUN_STATE_DIR to use another directory",
+		 at->state);
+	assert_fails(ERROR_FAILED, want);
+	snprintf(below, sizeof(below), "%s/deeper", at->state);
+	setenv("JOBRUN_STATE_DIR", below, 1);
+	snprintf(want, sizeof(want),
+		 "no state directory: cannot make directory '%s': Not a "
+		 "directory; set JOBRUN_STATE_DIR to use another directory",
+		 below);
+	assert_fails(ERROR_FAILED, want);
+}
+
+/* Runs `call` in a child, which tells success by exit status 0. */
+static int in_child(void (*call)(struct place *at), struct place *at)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		call(at);
+		_exit(0);
+	}
+	return wait_all(1);
+}
+
+#define SKIPPED 77
+#define check(cond) check_at(cond, #cond, __LINE__)
+
+/* For children, where cmocka's asserts would go on with the parent's tests. */
+static void check_at(bool ok, const char *what, int line)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "%s:%d: %s\n", __FILE__, line, what);
+	_exit(1);
+}
+
+static void open_as_nobody(struct place *at)
+{
+	struct error err = { 0 };
+	char want[512];
+
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		_exit(SKIPPED);
+	check(!store_open(&err));
+	snprintf(want, sizeof(want),
+		 "no state directory: cannot make directory '%s': Permission "
+		 "denied; set JOBRUN_STATE_DIR to use another directory",
+		 at->state);
+	check(!strcmp(err.text, want));
+	check(err.code == ERROR_DENIED);
+}
+
+static void open_denied_db(struct place *at)
+{
+	struct error err = { 0 };
+	struct store *store;
+	char want[512];
+
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		_exit(SKIPPED);
+	check(!store_open(&err));
+	snprintf(want, sizeof(want),
+		 "cannot write to the state directory '%s': Permission denied; "
+		 "set JOBRUN_STATE_DIR to use another",
+		 at->state);
+	check(!strcmp(err.text, want));
+	check(err.code == ERROR_DENIED);
+	/* What can't be read is no empty store. */
+	store = store_open_to_read(&err);
+	check(!store);
+	check(err.code == ERROR_DENIED);
+}
+
+static void no_permission_is_said(void **state)
+{
+	struct place *at = *state;
+	int ret;
+
+	assert_int_equal(chmod(at->folder, 0555), 0);
+	ret = in_child(open_as_nobody, at);
+	chmod(at->folder, 0755);
+	if (ret == SKIPPED)
+		skip();
+	assert_int_equal(ret, 0);
+
+	store_close(open_store());
+	assert_int_equal(chmod(at->state, 0755), 0);
+	assert_int_equal(chmod(at->db, 0), 0);
+	ret = in_child(open_denied_db, at);
+	assert_int_equal(ret, 0);
+}
+
+/* A mount of its own, seen by this process only. */
+static void mount_state(struct place *at, const char *options)
+{
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		_exit(SKIPPED);
+	mkdir(at->state, 0700);
+	if (mount("tmpfs", at->state, "tmpfs", 0, options) < 0)
+		_exit(SKIPPED);
+}
+
+static void use_read_only(struct place *at)
+{
+	struct arena *mem = arena_new();
+	struct run_record run, back;
+	struct error err = { 0 };
+	struct store *store;
+	char want[512];
+
+	mount_state(at, "size=16m");
+	store = store_open(&err);
+	check(store);
+	run = new_run("job");
+	check(store_run_add(store, &run, &err) == 0);
+	store_close(store);
+	check(mount("none", at->state, NULL, MS_REMOUNT | MS_RDONLY, NULL) ==
+	      0);
+
+	check(!store_open(&err));
+	snprintf(want, sizeof(want),
+		 "cannot write to the state directory '%s': Read-only file "
+		 "system; set JOBRUN_STATE_DIR to use another",
+		 at->state);
+	check(!strcmp(err.text, want));
+	store = store_open_to_read(&err);
+	check(store);
+	check(store_run_get(store, "job", 0, mem, &back, &err) == 0);
+	check(back.attempt == 1);
+	run.state = RUN_FAILED;
+	check(store_run_put(store, &run, &err) < 0);
+	check(!strcmp(err.text, want));
+	store_close(store);
+	arena_free(mem);
+}
+
+static void read_only_can_be_read(void **state)
+{
+	int ret = in_child(use_read_only, *state);
+
+	if (ret == SKIPPED)
+		skip();
+	assert_int_equal(ret, 0);
+}
+
+static void fill_disk(struct place *at)
+{
+	struct error err = { 0 };
+	struct run_record run = new_run("job"), back;
+	struct arena *mem = arena_new();
+	struct store *store;
+	char path[256], want[512];
+	char *large = mem_alloc(300001);
+	int fd;
+
+	mount_state(at, "size=1m");
+	store = store_open(&err);
+	check(store);
+	check(store_run_add(store, &run, &err) == 0);
+	snprintf(path, sizeof(path), "%s/fill", at->state);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	memset(large, 'x', 300000);
+	while (write(fd, large, 4096) > 0)
+		;
+	run.state = RUN_FAILED;
+	run.error = large;
+	check(store_run_put(store, &run, &err) < 0);
+	snprintf(want, sizeof(want),
+		 "cannot write '%s': No space left on device", at->db);
+	check(!strcmp(err.text, want));
+	/* It goes on where there is room again. */
+	check(store_run_get(store, "job", 0, mem, &back, &err) == 0);
+	check(back.state == RUN_QUEUED);
+	close(fd);
+	unlink(path);
+	check(store_run_put(store, &run, &err) == 0);
+	check(store_run_get(store, "job", 0, mem, &back, &err) == 0);
+	check(back.state == RUN_FAILED && !strcmp(back.error, large));
+	store_close(store);
+	free(large);
+	arena_free(mem);
+}
+
+static void a_full_disk_is_said(void **state)
+{
+	int ret = in_child(fill_disk, *state);
+
+	if (ret == SKIPPED)
+		skip();
+	assert_int_equal(ret, 0);
+}
+
+static void looking_makes_nothing(void **state)
+{
+	struct place *at = *state;
+	struct run_record run = new_run("job"), back;
+	struct error err = { 0 };
+	struct store *store;
+	int port;
+
+	store = store_open_to_read(&err);
+	assert_non_null(store);
+	assert_int_equal(access(at->state, F_OK), -1);
+	assert_int_equal(store_run_get(store, "job", 0, at->mem, &back, &err),
+			 1);
+	assert_int_equal(store_ports_lease(store, NULL, 22000, 1, &port, &err),
+			 0);
+	assert_int_equal(store_run_put(store, &run, &err), -1);
+	store_close(store);
+	assert_int_equal(access(at->state, F_OK), -1);
+
+	unsetenv("JOBRUN_STATE_DIR");
+	unsetenv("HOME");
+	assert_int_equal(chdir(at->folder), 0);
+	store = store_open_to_read(&err);
+	assert_non_null(store);
+	assert_string_equal(store_folder(store), "");
+	assert_int_equal(store_run_add(store, &run, &err), -1);
+	assert_string_equal(err.text, "there is no store to write to");
+	assert_int_equal(access("runs", F_OK), -1);
+	store_close(store);
+	assert_int_equal(chdir("/"), 0);
+
+	setenv("JOBRUN_STATE_DIR", at->state, 1);
+	store = open_store();
+	add_run(store, "job");
+	store_close(store);
+	store = store_open_to_read(&err);
+	assert_non_null(store);
+	assert_int_equal(store_run_get(store, "job", 0, at->mem, &back, &err),
+			 0);
+	store_close(store);
+}
+
+static void a_lock_is_waited_for(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct run_record run = add_run(store, "job");
+	struct error err = { 0 };
+	int64_t start = time_monotonic_ms();
+	char want[512];
+	sqlite3 *db;
+	int pipes[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(sqlite3_open(at->db, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", 0, 0, 0), 0);
+	assert_int_equal(store_run_put(store, &run, &err), -1);
+	assert_int_equal(err.code, ERROR_TRY_AGAIN);
+	snprintf(want, sizeof(want),
+		 "the store '%s' is locked by another process", at->db);
+	assert_string_equal(err.text, want);
+	assert_in_range(time_monotonic_ms() - start, 4000, 15000);
+	sqlite3_close(db);
+
+	/* One that lets go in time is only waited for. */
+	assert_int_equal(pipe(pipes), 0);
+	pid = fork();
+	if (pid == 0) {
+		sqlite3_open(at->db, &db);
+		sqlite3_exec(db, "BEGIN IMMEDIATE", 0, 0, 0);
+		if (write(pipes[1], "x", 1) < 0)
+			_exit(1);
+		usleep(300000);
+		_exit(0);
+	}
+	assert_int_equal(read(pipes[0], &c, 1), 1);
+	assert_int_equal(store_run_put(store, &run, &err), 0);
+	assert_int_equal(wait_all(1), 0);
+	close(pipes[0]);
+	close(pipes[1]);
+	store_close(store);
+}
+
+/* What each process of the swarm does: from opening to a final state. */
+static int live(int number)
+{
+	struct task_record task = { .type = "worker", .pid = getpid() };
+	struct run_record run = new_run(number % 2 ? "odd" : "even");
+	struct error err = { 0 };
+	struct store *store = store_open(&err);
+	int ports[2];
+	int ret = 1;
+	int i;
+
+	if (!store || store_run_add(store, &run, &err) < 0 ||
+	    store_ports_lease(store, &run, 23000, 2, ports, &err) < 0)
+		goto out;
+	run.state = RUN_RUNNING;
+	if (store_run_put(store, &run, &err) < 0)
+		goto out;
+	for (i = 0; i < 20; i++) {
+		task.index = i % 4;
+		task.lost_bytes = (uint64_t)i;
+		if (store_task_put(store, &run, &task, &err) < 0)
+			goto out;
+	}
+	/* Every second one keeps its ports. */
+	run.state = number % 2 ? RUN_SUCCEEDED : RUN_RUNNING;
+	if (store_run_put(store, &run, &err) < 0)
+		goto out;
+	ret = 0;
+out:
+	if (ret)
+		fprintf(stderr, "process %d: %s\n", number, err.text);
+	store_close(store);
+	return ret;
+}
+
+static void a_swarm_makes_one_store(void **state)
+{
+	struct place *at = *state;
+	bool seen[SWARM + 1] = { false };
+	struct error err = { 0 };
+	struct run_list runs;
+	struct store *store;
+	sqlite3_stmt *stmt;
+	sqlite3 *db;
+	int start[2];
+	size_t i;
+	char c;
+
+	assert_int_equal(pipe(start), 0);
+	for (i = 0; i < SWARM; i++) {
+		if (fork() == 0) {
+			close(start[1]);
+			/* All at once: the end of the pipe is the signal. */
+			if (read(start[0], &c, 1) < 0)
+				_exit(2);
+			_exit(live((int)i));
+		}
+	}
+	close(start[0]);
+	close(start[1]);
+	assert_int_equal(wait_all(SWARM), 0);
+
+	store = open_store();
+	assert_int_equal(store_run_list(store, true, at->mem, &runs, &err), 0);
+	assert_int_equal(runs.count, SWARM);
+	for (i = 0; i < runs.count; i++) {
+		const struct run_record *run = &runs.items[i];
+		int key =
+			run->attempt + (run->job_id[0] == 'o' ? SWARM / 2 : 0);
+		struct task_list tasks;
+
+		assert_in_range(run->attempt, 1, SWARM / 2);
+		assert_false(seen[key]);
+		seen[key] = true;
+		assert_int_equal(run->state, run->job_id[0] == 'o'
+						     ? RUN_SUCCEEDED
+						     : RUN_RUNNING);
+		assert_int_equal(
+			store_task_list(store, run, at->mem, &tasks, &err), 0);
+		assert_int_equal(tasks.count, 4);
+		assert_int_equal(tasks.items[3].lost_bytes, 19);
+	}
+	store_close(store);
+
+	assert_int_equal(sqlite3_open(at->db, &db), 0);
+	sqlite3_prepare_v2(db, "SELECT count(*) FROM port", -1, &stmt, NULL);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	assert_int_equal(sqlite3_column_int(stmt, 0), SWARM);
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+}
+
+static void *add_tasks(void *arg)
+{
+	struct store *store = arg;
+	struct run_record run = new_run("job");
+	struct task_record task = { .type = "worker" };
+	struct error err = { 0 };
+	int i;
+
+	if (store_run_add(store, &run, &err) < 0)
+		return mem_strdup(err.text);
+	for (i = 0; i < 50; i++) {
+		task.index = i;
+		if (store_task_put(store, &run, &task, &err) < 0)
+			return mem_strdup(err.text);
+	}
+	return NULL;
+}
+
+static void threads_share_a_store(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct error err = { 0 };
+	pthread_t threads[8];
+	struct run_list runs;
+	void *text;
+	size_t i;
+
+	for (i = 0; i < COUNT(threads); i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, add_tasks, store), 0);
+	for (i = 0; i < COUNT(threads); i++) {
+		pthread_join(threads[i], &text);
+		assert_null(text);
+	}
+	assert_int_equal(store_run_list(store, true, at->mem, &runs, &err), 0);
+	assert_int_equal(runs.count, COUNT(threads));
+	assert_int_equal(runs.items[0].attempt, COUNT(threads));
+	store_close(store);
+}
+
+/* Killed at any moment, what was said to be written is there. */
+static void a_kill_loses_nothing(void **state)
+{
+	struct place *at = *state;
+	struct error err = { 0 };
+	struct task_list list;
+	struct run_record run;
+	struct store *store;
+	int round;
+
+	for (round = 0; round < 10; round++) {
+		int pipes[2];
+		int done = 0, status, index;
+		pid_t pid;
+
+		store = open_store();
+		run = add_run(store, "job");
+		store_close(store);
+		assert_int_equal(pipe(pipes), 0);
+		pid = fork();
+		if (pid == 0) {
+			struct task_record task = { .type = "worker" };
+
+			store = store_open(&err);
+			for (index = 0; store; index++) {
+				task.index = index;
+				if (store_task_put(store, &run, &task, &err) <
+					    0 ||
+				    write(pipes[1], &index, sizeof(index)) < 0)
+					break;
+			}
+			_exit(1);
+		}
+		close(pipes[1]);
+		usleep((useconds_t)(5000 + round * 3000));
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		assert_true(WIFSIGNALED(status));
+		while (read(pipes[0], &index, sizeof(index)) > 0)
+			done = index + 1;
+		close(pipes[0]);
+		store = open_store();
+		assert_int_equal(
+			store_task_list(store, &run, at->mem, &list, &err), 0);
+		assert_in_range(list.count, done, done + 1);
+		store_close(store);
+	}
+}
+
+static void opening_is_quick(void **state)
+{
+	struct timespec from, to;
+	double best = 1e9, ms;
+	int i;
+
+	(void)state;
+	store_close(open_store());
+	for (i = 0; i < 20; i++) {
+		struct store *store;
+
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+		store = open_store();
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+		store_close(store);
+		ms = (double)(to.tv_sec - from.tv_sec) * 1e3 +
+		     (double)(to.tv_nsec - from.tv_nsec) / 1e6;
+		best = ms < best ? ms : best;
+	}
+	/* Far above what it takes (a fifth of one), for slow machines. */
+	assert_true(best < 20);
+	print_message("store_open: %.2f ms of CPU\n", best);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(folder_follows_the_environment),
+		TEST(files_are_private_whatever_the_umask),
+		TEST(a_run_is_kept),
+		TEST(what_is_not_there_is_said),
+		TEST(bad_ids_reach_no_folder),
+		TEST(attempts_count_up),
+		TEST(a_final_state_stays),
+		TEST(tasks_are_kept_in_order),
+		TEST(delete_forgets_all),
+		TEST(ports_are_leased_until_the_end),
+		TEST(too_many_ports_are_refused),
+		TEST(a_newer_version_is_left_alone),
+		TEST(other_files_are_left_alone),
+		TEST(an_empty_file_is_a_new_store),
+		TEST(a_file_in_the_way_is_named),
+		TEST(no_permission_is_said),
+		TEST(read_only_can_be_read),
+		TEST(a_full_disk_is_said),
+		TEST(looking_makes_nothing),
+		TEST(a_lock_is_waited_for),
+		TEST(a_swarm_makes_one_store),
+		TEST(threads_share_a_store),
+		TEST(a_kill_loses_nothing),
+		TEST(opening_is_quick),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -74,6 +74,7 @@ struct executor {
 	struct loop_event *kick;
 	enum cancelling cancelling;
 	uint64_t random;
+	bool skipped;
 	bool failed;
 	struct error err; /* the first */
 };
@@ -177,12 +178,7 @@ static void finish(struct task *task, enum action_phase phase,
 
 static void skip(struct task *task)
 {
-	struct error err;
-
-	if (task->executor->cancelling) {
-		error_set(&err, ERROR_INTERRUPTED, "interrupted");
-		keep_error(task->executor, &err);
-	}
+	task->executor->skipped = true;
 	finish(task, PHASE_SKIPPED, NULL, NULL);
 }
 
@@ -708,5 +704,7 @@ int executor_result(const struct executor *executor, struct error *err)
 	if (executor->left)
 		return error_set(err, ERROR_INTERRUPTED,
 				 "stopped before all was done");
+	if (executor->skipped)
+		return error_set(err, ERROR_INTERRUPTED, "interrupted");
 	return 0;
 }

@@ -135,15 +135,35 @@ static int trouble_error(enum trouble_how how, struct error *err)
 	}
 }
 
+/* Does it, unless it is to fail before that, and logs what came of it. */
+static int do_and_log(struct fake_task *task, enum fake_call call,
+		      const struct resource *it, world_effect *effect,
+		      enum trouble_how how, struct error *err)
+{
+	bool done = how == TROUBLE_NONE || how == TROUBLE_LOST ||
+		    how == TROUBLE_TWICE || how == TROUBLE_KILL_AFTER;
+	int ret = done ? effect(task, it, err) : 0;
+	const char *first = ret < 0 ? "refused" : task->result;
+	char result[64];
+
+	if (ret == 0 && how == TROUBLE_TWICE)
+		ret = effect(task, it, err);
+	snprintf(result, sizeof(result), "%s%s%s", first ? first : "",
+		 first && how ? "," : "", how ? trouble_name(how) : "");
+	if (world_log(task->world, fake_job_name(it), call, it->kind->name,
+		      it->name, result, err) < 0)
+		return -1;
+	return ret;
+}
+
 /* In the world, under its lock. */
 static int act(struct fake_task *task, enum fake_call call,
 	       const struct resource *it, world_effect *effect,
 	       struct error *err)
 {
 	const struct fake_block *block = task->block;
-	enum trouble_how how = TROUBLE_NONE;
 	struct tally tally = { .call = call, .name = it->name };
-	char result[64];
+	enum trouble_how how = TROUBLE_NONE;
 
 	if ((block->fail_at.count || block->meddle.count) &&
 	    world_tally(task->world, fake_job_name(it), call, it->name, &tally,
@@ -151,20 +171,7 @@ static int act(struct fake_task *task, enum fake_call call,
 		return -1;
 	if (block->fail_at.count)
 		how = trouble_now(block, &tally);
-	if (how == TROUBLE_NONE || how == TROUBLE_LOST ||
-	    how == TROUBLE_TWICE || how == TROUBLE_KILL_AFTER) {
-		if (effect(task, it, err) < 0)
-			task->result = "refused";
-		else if (how == TROUBLE_TWICE && effect(task, it, err) < 0)
-			task->result = "refused-twice";
-	}
-	snprintf(result, sizeof(result), "%s%s%s",
-		 task->result ? task->result : "",
-		 task->result && how ? "," : "", how ? trouble_name(how) : "");
-	if (world_log(task->world, fake_job_name(it), call, it->kind->name,
-		      it->name, result, err) < 0)
-		return -1;
-	if (task->result && text_starts(task->result, "refused"))
+	if (do_and_log(task, call, it, effect, how, err) < 0)
 		return -1;
 	if (block->meddle.count && meddle(task, it, &tally, err) < 0)
 		return -1;

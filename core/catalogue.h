@@ -109,7 +109,8 @@ struct region_group {
 enum tpu_support {
 	TPU_SUPPORT_NO,
 	TPU_SUPPORT_YES,
-	TPU_SUPPORT_SEEN, /* in use, but in no release note */
+	TPU_SUPPORT_ENDED, /* for a time only */
+	TPU_SUPPORT_SEEN,  /* in use, but in no release note */
 };
 
 /* A runtime version of AI Platform Training. */
@@ -118,6 +119,7 @@ struct runtime {
 	const char *released;       /* "2019-12", or NULL if it is not known */
 	const char *const *pythons; /* "3.7", those known */
 	size_t python_count;
+	bool open; /* it may have had later ones than those */
 	enum tpu_support tpu;
 	bool retired; /* no longer accepted from 2020-03-17 on */
 	const char *source;

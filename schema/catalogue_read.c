@@ -163,6 +163,7 @@ static const cyaml_schema_value_t region_group_item =
 static const cyaml_strval_t support_names[] = {
 	{ .str = "no", .val = TPU_SUPPORT_NO },
 	{ .str = "yes", .val = TPU_SUPPORT_YES },
+	{ .str = "ended", .val = TPU_SUPPORT_ENDED },
 	{ .str = "seen", .val = TPU_SUPPORT_SEEN },
 };
 
@@ -170,6 +171,7 @@ static const cyaml_schema_field_t runtime_fields[] = {
 	TEXT("version", struct runtime, version),
 	TEXT_IF_ANY("released", struct runtime, released),
 	LIST("pythons", struct runtime, pythons, python_count, &text_item),
+	YES_IF_ANY("open", struct runtime, open),
 	CYAML_FIELD_ENUM("tpu", CYAML_FLAG_STRICT, struct runtime, tpu,
 			 support_names, CYAML_ARRAY_LEN(support_names)),
 	YES_IF_ANY("retired", struct runtime, retired),

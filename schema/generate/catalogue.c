@@ -293,6 +293,7 @@ static void put_runtimes(const struct catalogue *all)
 		put_member("released", runtime->released);
 		put_list("pythons", "python_count", "pythons", i, 0,
 			 runtime->python_count);
+		put_number("open", runtime->open);
 		put_number("tpu", runtime->tpu);
 		put_number("retired", runtime->retired);
 		put_member("source", runtime->source);

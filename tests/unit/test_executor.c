@@ -791,6 +791,25 @@ static void cancel_ends_the_run(void **state)
 	scene_done(&scene);
 }
 
+/* The provider could not be asked at first: it is asked again. */
+static void cancel_is_tried_again(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene.waits_left = -1;
+	scene.cancel_at = 1;
+	scene.rules[0] =
+		(struct rule){ "cancel", "a", 2, ERROR_UNREACHABLE, 0 };
+	want(&scene, 0, &run, "a", "");
+	execute(&scene);
+	check(&scene, ERROR_INTERRUPTED, "run 'a' was cancelled");
+	assert_non_null(strstr(buf_text(&scene.log),
+			       "cancel a;cancel a;cancel a;wait a;"));
+	scene_done(&scene);
+}
+
 static void on_kill(void *arg, uint32_t events)
 {
 	struct scene *scene = arg;
@@ -927,6 +946,7 @@ int main(void)
 		cmocka_unit_test(replacement_that_fails_halfway),
 		cmocka_unit_test(deletion_ends_the_run_first),
 		cmocka_unit_test(cancel_ends_the_run),
+		cmocka_unit_test(cancel_is_tried_again),
 		cmocka_unit_test(cancel_again_takes_the_grace),
 		cmocka_unit_test(cancel_can_come_too_late),
 		cmocka_unit_test(cancel_ends_the_wait_for_a_retry),

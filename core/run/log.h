@@ -10,11 +10,12 @@
  *	logs/worker-1.index	when: one record of 16 bytes per piece
  *				{ int64 time_ms; uint32 len; uint32 kind }
  *				in the machine's byte order, appended after
- *				the piece itself
+ *				the piece itself; see log_file.h
  *
  * A line is what ends in '\n', or what is left at the end of a stream.  It
  * has the time of its first byte.  Lines are never torn, lost or reordered
- * within a stream; those of several tasks are merged by time.
+ * within a stream (but one of more than a gigabyte is given in parts); those
+ * of several tasks are merged by time.
  */
 #ifndef JOBRUN_LOG_H
 #define JOBRUN_LOG_H
@@ -35,13 +36,17 @@ enum log_stream {
 /* Writing: one per task. */
 struct log_writer;
 
-/* Makes `folder`/logs if needed, and empty files in it. */
+/*
+ * Makes `folder`/logs if needed, and empty files in it.  Files that are there
+ * are added to; what a killed writer has left unindexed gets its record.
+ */
 struct log_writer *log_writer_open(const char *folder, const char *type,
 				   int index, struct error *err);
 /*
  * Adds a piece as it came from the task.  Where the disk is full the piece is
  * counted as lost and noted in the index as soon as that is possible: the
- * task never notices.
+ * task never notices.  Where the size of files is limited (RLIMIT_FSIZE) the
+ * process must ignore SIGXFSZ.
  */
 void log_writer_add(struct log_writer *writer, enum log_stream stream,
 		    const void *data, size_t len, int64_t time_ms);
@@ -52,14 +57,14 @@ void log_writer_close(struct log_writer *writer); /* NULL does nothing */
 struct log_source {
 	const char *type;
 	int index;
-	int ordinal;	  /* its place in the run's list of tasks */
+	int ordinal;      /* its place in the run's list of tasks */
 	const char *host; /* the address that its lines show */
 };
 
 struct log_filter {
 	const regex_t *grep; /* NULL: all lines */
 	int64_t since_ms;    /* 0: from the start */
-	size_t tail;	     /* the last so many lines of what is there when
+	size_t tail;         /* the last so many lines of what is there when
 			      * reading starts; SIZE_MAX: all */
 };
 
@@ -69,6 +74,7 @@ struct log_line {
 	int64_t time_ms;
 	const char *text; /* without its '\n'; may hold any bytes */
 	size_t len;
+	bool plain;    /* it is known that there is no '\r' in it */
 	uint64_t lost; /* not 0: so many bytes were lost here; no text */
 };
 
@@ -76,8 +82,8 @@ typedef void log_sink(void *arg, const struct log_line *line);
 
 struct log_reader;
 
-/* Borrows sources and filter.  Tasks that have written nothing yet are no
- * error: they are looked for again at each step. */
+/* Borrows sources and filter (NULL: every line).  Tasks that have written
+ * nothing yet are no error: they are looked for again at each step. */
 struct log_reader *log_reader_open(const char *folder,
 				   const struct log_source *sources,
 				   size_t count,
@@ -93,22 +99,43 @@ void log_reader_close(struct log_reader *reader);
 int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
 		    void *arg, struct error *err);
 
-/* A descriptor that is readable when a step may find something new (inotify
- * on the folder).  Borrowed.  -1 with `err` set if there is none to be had. */
+/* For a sink that wants no more (its output is closed): the step under way
+ * returns after this line.  A later one goes on with the next. */
+void log_reader_stop(struct log_reader *reader);
+
+/*
+ * A descriptor that is readable when a step may find something new (inotify
+ * on the folder).  Borrowed.  -1 with `err` set if there is none to be had.
+ * Ask for it before the first step: it says nothing of what was there.
+ */
 int log_reader_watch(struct log_reader *reader, struct error *err);
 
-/* The last `count` lines that a task wrote to a stream, as text with newlines
- * ("" if there are none); for error messages.  Reads only the end. */
+/*
+ * The last `count` lines that a task wrote to a stream, as they would be shown,
+ * with newlines ("" if there are none); for error messages.  Reads only the
+ * end: at most the last 64 kB, so that the first line may be cut.
+ */
 int log_last_lines(const char *folder, const char *type, int index,
 		   enum log_stream stream, size_t count, struct buf *out,
 		   struct error *err);
 
 /*
  * Appends a line as PyTorch/XLA's launcher printed it:
- *	2020-08-06 02:38:57 10.164.0.109 [1] Training Device=…
+ *	2020-08-06 02:38:57 10.164.0.109 [1] | Training Device=xla:0/14 Epoch=1
  * Of a line that was rewritten by '\r' the last state is shown, as a terminal
- * would.  `color` (0: none) is that of the "[1]"; see log_color().
+ * would.  With `color` the "10.164.0.109 [1]" has the colour of its task.
  */
 void log_line_format(const struct log_line *line, bool color, struct buf *out);
+
+/*
+ * The same for many lines: remembers the time and the tasks that it has
+ * formatted.  Its sources must outlive it.
+ */
+struct log_printer;
+
+struct log_printer *log_printer_new(bool color);
+void log_printer_free(struct log_printer *printer);
+void log_printer_add(struct log_printer *printer, const struct log_line *line,
+		     struct buf *out);
 
 #endif

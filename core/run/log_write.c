@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writing side of log.h.  A piece is appended to its raw file, then its
+ * record to the index.  What can't be indexed is taken back, so that the
+ * index covers the raw files to the byte, except for the one piece that a
+ * killed writer may have left.
+ */
+#include "core/run/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/run/log_file.h"
+
+/* A record's length has 32 bits. */
+#define PIECE_MAX ((size_t)1 << 30)
+/* While bytes are lost, they are noted this often, not piece by piece. */
+#define NOTE_EVERY_MS 1000
+
+struct raw {
+	int fd;
+	uint64_t size;
+	bool broken;      /* holds bytes that could not be taken back */
+	uint64_t lost;    /* bytes that no record tells of yet */
+	int64_t lost_ms;  /* when the first of them came */
+	int64_t noted_ms; /* when a loss was last noted */
+};
+
+struct log_writer {
+	struct raw raw[LOG_STREAMS];
+	int index;
+	uint64_t index_size;
+	bool index_torn; /* part of a record could not be taken back */
+	uint64_t lost;   /* in all */
+};
+
+static int open_file(char *path, struct error *err)
+{
+	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		error_errno(err, "cannot open '%s'", path);
+	free(path);
+	return fd;
+}
+
+static bool note(struct log_writer *writer, int64_t time_ms, size_t len,
+		 unsigned kind)
+{
+	struct log_record record = { .time_ms = time_ms,
+				     .len = (uint32_t)len,
+				     .kind = kind };
+	ssize_t n;
+
+	if (writer->index_torn) {
+		if (ftruncate(writer->index, (off_t)writer->index_size) < 0)
+			return false;
+		writer->index_torn = false;
+	}
+	do
+		n = write(writer->index, &record, sizeof(record));
+	while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)sizeof(record)) {
+		writer->index_size += sizeof(record);
+		return true;
+	}
+	if (n > 0)
+		writer->index_torn =
+			ftruncate(writer->index, (off_t)writer->index_size) < 0;
+	return false;
+}
+
+static bool note_lost(struct log_writer *writer, enum log_stream stream)
+{
+	struct raw *raw = &writer->raw[stream];
+
+	while (raw->lost) {
+		size_t len = raw->lost < PIECE_MAX ? raw->lost : PIECE_MAX;
+
+		if (!note(writer, raw->lost_ms, len, stream | LOG_KIND_LOST))
+			return false;
+		raw->lost -= len;
+	}
+	return true;
+}
+
+static void lose(struct log_writer *writer, enum log_stream stream, size_t len,
+		 int64_t time_ms)
+{
+	struct raw *raw = &writer->raw[stream];
+
+	if (!raw->lost)
+		raw->lost_ms = time_ms;
+	raw->lost += len;
+	writer->lost += len;
+	if (time_ms < raw->noted_ms ||
+	    time_ms - raw->noted_ms >= NOTE_EVERY_MS) {
+		if (note_lost(writer, stream))
+			raw->noted_ms = time_ms;
+	}
+}
+
+static size_t write_some(int fd, const char *data, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = write(fd, data + done, len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+static void add_piece(struct log_writer *writer, enum log_stream stream,
+		      const char *data, size_t len, int64_t time_ms)
+{
+	struct raw *raw = &writer->raw[stream];
+	size_t done = 0;
+
+	if (!raw->broken)
+		done = write_some(raw->fd, data, len);
+	if (done) {
+		/* What was lost before comes before. */
+		if (note_lost(writer, stream) &&
+		    note(writer, time_ms, done, stream)) {
+			raw->size += done;
+		} else {
+			raw->broken = ftruncate(raw->fd, (off_t)raw->size) < 0;
+			done = 0;
+		}
+	}
+	if (done < len)
+		lose(writer, stream, len - done, time_ms);
+}
+
+void log_writer_add(struct log_writer *writer, enum log_stream stream,
+		    const void *data, size_t len, int64_t time_ms)
+{
+	const char *p = data;
+
+	while (len) {
+		size_t piece = len < PIECE_MAX ? len : PIECE_MAX;
+
+		add_piece(writer, stream, p, piece, time_ms);
+		p += piece;
+		len -= piece;
+	}
+}
+
+/* Adds up what the index says, and takes back half a record at its end. */
+static int index_sum(struct log_writer *writer, uint64_t *sums,
+		     struct error *err)
+{
+	struct log_record records[256];
+	struct stat st;
+	uint64_t at = 0;
+	int64_t n;
+
+	if (fstat(writer->index, &st) < 0)
+		return error_errno(err, "cannot read the index of a log");
+	writer->index_size =
+		(uint64_t)st.st_size / sizeof(records[0]) * sizeof(records[0]);
+	if ((uint64_t)st.st_size != writer->index_size)
+		writer->index_torn = true; /* mended by the next note() */
+	for (; at < writer->index_size; at += sizeof(records)) {
+		n = log_pread(writer->index, records, sizeof(records), at);
+		if (n < 0)
+			return error_errno(err,
+					   "cannot read the index of a log");
+		for (size_t i = 0; i < (size_t)n / sizeof(records[0]); i++) {
+			if (records[i].kind < LOG_STREAMS)
+				sums[records[i].kind] += records[i].len;
+		}
+	}
+	return 0;
+}
+
+/* Notes what a killed writer has appended and not noted. */
+static int mend(struct log_writer *writer, struct error *err)
+{
+	uint64_t sums[LOG_STREAMS] = { 0 };
+
+	if (index_sum(writer, sums, err) < 0)
+		return -1;
+	for (unsigned i = 0; i < LOG_STREAMS; i++) {
+		struct raw *raw = &writer->raw[i];
+		struct stat st;
+		int64_t time_ms;
+
+		if (fstat(raw->fd, &st) < 0)
+			return error_errno(err, "cannot read a log");
+		time_ms = (int64_t)st.st_mtim.tv_sec * 1000 +
+			  st.st_mtim.tv_nsec / 1000000;
+		raw->size = (uint64_t)st.st_size;
+		while (sums[i] < raw->size) {
+			uint64_t left = raw->size - sums[i];
+			size_t len = left < PIECE_MAX ? left : PIECE_MAX;
+
+			if (!note(writer, time_ms, len, i))
+				return error_errno(
+					err, "cannot write the index of a log");
+			sums[i] += len;
+		}
+	}
+	return 0;
+}
+
+struct log_writer *log_writer_open(const char *folder, const char *type,
+				   int index, struct error *err)
+{
+	struct log_writer *writer = mem_alloc(sizeof(*writer));
+	char *logs = log_folder_path(folder);
+	int ret = -1;
+
+	writer->index = -1;
+	for (int i = 0; i < LOG_STREAMS; i++) {
+		writer->raw[i].fd = -1;
+		writer->raw[i].noted_ms = INT64_MIN / 2;
+	}
+	if (folder_make(logs, err) < 0)
+		goto out;
+	/* The index last: where it is, the others are. */
+	for (int i = 0; i < LOG_STREAMS; i++) {
+		writer->raw[i].fd =
+			open_file(log_stream_path(folder, type, index, i), err);
+		if (writer->raw[i].fd < 0)
+			goto out;
+	}
+	writer->index = open_file(log_index_path(folder, type, index), err);
+	if (writer->index < 0 || mend(writer, err) < 0)
+		goto out;
+	ret = 0;
+out:
+	free(logs);
+	if (ret < 0) {
+		log_writer_close(writer);
+		return NULL;
+	}
+	return writer;
+}
+
+uint64_t log_writer_lost(const struct log_writer *writer)
+{
+	return writer->lost;
+}
+
+void log_writer_close(struct log_writer *writer)
+{
+	if (!writer)
+		return;
+	for (int i = 0; i < LOG_STREAMS; i++) {
+		if (writer->index >= 0)
+			note_lost(writer, i);
+		if (writer->raw[i].fd >= 0)
+			close(writer->raw[i].fd);
+	}
+	if (writer->index >= 0)
+		close(writer->index);
+	free(writer);
+}

@@ -123,7 +123,6 @@ static void become(const struct process_start *what, pid_t parent, int report)
 		sigaction(number, &action, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	setrlimit(RLIMIT_NOFILE, what->no_files);
 	null = open("/dev/null", O_RDONLY);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(what->out, STDOUT_FILENO) < 0 ||
@@ -133,6 +132,8 @@ static void become(const struct process_start *what, pid_t parent, int report)
 		close(null);
 	if (chdir(what->directory) < 0)
 		goto fail;
+	/* Last: what is open here may lie beyond it already. */
+	setrlimit(RLIMIT_NOFILE, what->no_files);
 	execve(what->path, what->argv, what->envp);
 fail:
 	why = errno;

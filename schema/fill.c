@@ -184,6 +184,8 @@ static bool is_unquoted(const struct node *value)
 {
 	enum scalar_kind kind = scalar_kind(value);
 
+	if (value->loose)
+		return false;
 	return kind == SCALAR_BOOL || kind == SCALAR_INT ||
 	       kind == SCALAR_FLOAT;
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/json.h"
 #include "schema/node.h"
+#include "schema/slots.h"
 #include "schema/source.h"
 
 /* More of one file are not worth reading. */
@@ -98,6 +99,26 @@ static void set_excerpt(struct problems *found, struct problem *problem,
 	problem->excerpt_cut = !source_line_ends(source, to);
 }
 
+static void count(struct problems *found, enum severity severity, int more)
+{
+	size_t *of[] = { &found->errors, &found->warnings, &found->notes };
+
+	*of[severity] += (size_t)more;
+}
+
+/* Zeroed; the caller fills it. */
+static struct problem *add(struct problems *found)
+{
+	if (!found->mem)
+		found->mem = arena_new();
+	if (found->count == found->size) {
+		found->size = found->size ? found->size * 2 : 16;
+		found->items = mem_grow(found->items, found->size,
+					sizeof(*found->items));
+	}
+	return &found->items[found->count++];
+}
+
 static struct problem *new_problem(struct problems *found,
 				   enum severity severity, unsigned order,
 				   const char *file, const char *rule)
@@ -106,22 +127,11 @@ static struct problem *new_problem(struct problems *found,
 
 	if (severity == SEVERITY_WARNING && found->strict)
 		severity = SEVERITY_ERROR;
-	if (found->file_order != order)
-		found->file_count = 0;
-	found->file_order = order;
-	found->open = ++found->file_count <= FILE_PROBLEMS_MAX;
-	found->errors += severity == SEVERITY_ERROR;
-	found->warnings += severity == SEVERITY_WARNING;
+	found->open = ++found->added <= FILE_PROBLEMS_MAX;
+	count(found, severity, 1);
 	if (!found->open)
 		return NULL;
-	if (!found->mem)
-		found->mem = arena_new();
-	if (found->count == found->size) {
-		found->size = found->size ? found->size * 2 : 16;
-		found->items = mem_grow(found->items, found->size,
-					sizeof(*found->items));
-	}
-	problem = &found->items[found->count++];
+	problem = add(found);
 	*problem = (struct problem){
 		.file = arena_strdup(found->mem, file),
 		.order = order,
@@ -154,7 +164,7 @@ format_text(struct problems *found, const char *format, va_list args)
 /* The last of a file that has too many says so. */
 static void close_file(struct problems *found, struct problem *problem)
 {
-	if (found->file_count == FILE_PROBLEMS_MAX)
+	if (found->added == FILE_PROBLEMS_MAX)
 		problem->message = "more problems than can be of use: the "
 				   "rest of this file is not shown";
 }
@@ -248,6 +258,101 @@ void problems_sort(struct problems *found)
 	if (found->count)
 		qsort(found->items, found->count, sizeof(*found->items),
 		      compare);
+}
+
+static const char *copy(struct problems *found, const char *text)
+{
+	return text ? arena_strdup(found->mem, text) : NULL;
+}
+
+/* Problems of one file are next to each other, and so are their names. */
+static const char *copy_file(struct problems *found, const char *file)
+{
+	size_t n = found->count;
+
+	if (n > 1 && !strcmp(found->items[n - 2].file, file))
+		return found->items[n - 2].file;
+	return copy(found, file);
+}
+
+void problems_move(struct problems *found, struct problems *from, size_t limit)
+{
+	size_t i;
+
+	problems_sort(from);
+	for (i = 0; i < from->count; i++) {
+		const struct problem *problem = &from->items[i];
+		struct problem *to;
+
+		if (limit && found->kept[problem->severity] >= limit)
+			continue;
+		found->kept[problem->severity]++;
+		to = add(found);
+		*to = *problem;
+		to->file = copy_file(found, problem->file);
+		to->path = *problem->path ? copy(found, problem->path) : "";
+		to->message = copy(found, problem->message);
+		to->hint = copy(found, problem->hint);
+		to->excerpt = copy(found, problem->excerpt);
+	}
+	found->errors += from->errors;
+	found->warnings += from->warnings;
+	found->notes += from->notes;
+	problems_done(from);
+}
+
+static bool is_same(const struct problem *a, const struct problem *b)
+{
+	return a->line == b->line && a->column == b->column &&
+	       a->severity == b->severity && !strcmp(a->file, b->file) &&
+	       !strcmp(a->message, b->message);
+}
+
+void problems_unite(struct problems *found)
+{
+	struct slots known = { 0 };
+	size_t i, n = 0;
+
+	for (i = 0; i < found->count; i++) {
+		struct problem *problem = &found->items[i];
+		uint64_t hash =
+			slots_hash(problem->message, strlen(problem->message)) +
+			problem->line;
+		uint32_t other;
+		size_t at = 0;
+		bool is_new = true;
+
+		while (is_new && slots_next(&known, hash, &at, &other))
+			is_new = !is_same(&found->items[other], problem);
+		if (is_new) {
+			slots_add(&known, hash, (uint32_t)n);
+			found->items[n++] = *problem;
+		} else {
+			count(found, problem->severity, -1);
+		}
+	}
+	found->count = n;
+	slots_done(&known);
+}
+
+void problems_drop(struct problems *found, unsigned from, unsigned to)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < found->count; i++) {
+		const struct problem *problem = &found->items[i];
+
+		if (problem->order >= from && problem->order < to)
+			count(found, problem->severity, -1);
+		else
+			found->items[n++] = *problem;
+	}
+	found->count = n;
+}
+
+size_t problems_omitted(const struct problems *found)
+{
+	return found->errors + found->warnings + found->notes - found->count;
 }
 
 void problems_json(const struct problems *found, struct buf *out)

@@ -44,14 +44,15 @@ struct problems { /* `= { 0 }` is empty and ready */
 	size_t count;
 	size_t errors; /* also those of a file that has too many to keep */
 	size_t warnings;
+	size_t notes;
 	bool strict; /* warnings are added as errors */
 
 	/* Private. */
 	struct arena *mem;
 	size_t size;
 	bool open; /* the last one was kept: a hint can be added */
-	unsigned file_order;
-	size_t file_count;
+	size_t added;
+	size_t kept[3]; /* of each severity, by problems_move() */
 };
 
 /* Where in a job something is: a list, from the inside out, that lives on
@@ -87,10 +88,21 @@ void problem_add_file(struct problems *found, enum severity severity,
 void problem_hint(struct problems *found, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* To be called once, before they are shown. */
 void problems_sort(struct problems *found);
 
+/* Moves all of `from`, the problems of one file in their order, behind those
+ * of `found`, and leaves it empty.  Keeps at most `limit` of each severity (0:
+ * all); the others are only counted. */
+void problems_move(struct problems *found, struct problems *from, size_t limit);
+
+/* Drops those that are there twice: of a file that was read twice. */
+void problems_unite(struct problems *found);
+/* Drops those of one file, by its order up to but without another. */
+void problems_drop(struct problems *found, unsigned from, unsigned to);
+
 size_t problems_errors(const struct problems *found);
+/* How many were counted, and not kept. */
+size_t problems_omitted(const struct problems *found);
 
 enum problems_style {
 	PROBLEMS_COLOUR = 1 << 0,

@@ -128,6 +128,7 @@ enum on_change {
 struct jobrun_block {
 	struct message_head head;
 	const char *provider; /* the name of one, never NULL after loading */
+	struct strings extends; /* merged already: empty after loading */
 	const char *project;
 	const char *zone;
 	const char *source;	/* a directory, relative to the job's file */

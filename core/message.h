@@ -58,6 +58,7 @@ enum field_flag {
 	FIELD_POSITION = 1 << 2, /* says where the job is, not what it is:
 				  * left out of the digest */
 	FIELD_REQUIRED = 1 << 3,
+	FIELD_SINGLE = 1 << 4, /* a list whose only item may stand alone */
 };
 
 struct field {

@@ -137,6 +137,26 @@ static const struct node *read_root(const struct extender *e,
 	return NULL;
 }
 
+/* Takes "folder/.." out of a path, so that one file has one name in problems;
+ * not where the folder is a link, and so the way back another one. */
+static void tidy(char *path)
+{
+	char *up, *start;
+	struct stat st;
+
+	while ((up = strstr(path, "/../")) && up > path) {
+		*up = '\0';
+		start = strrchr(path, '/');
+		start = start ? start + 1 : path;
+		if (!strcmp(start, "..") || !strcmp(start, ".") || !*start ||
+		    lstat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
+			*up = '/';
+			return;
+		}
+		memmove(start, up + 4, strlen(up + 4) + 1);
+	}
+}
+
 static const struct node *follow(const struct extender *e,
 				 const struct node *root, struct link *link);
 
@@ -154,15 +174,16 @@ static const struct node *read_base(const struct extender *e,
 	char *data;
 	size_t len;
 
+	tidy(path);
 	up->at = at;
 	if (stat(path, &st) == 0) {
 		link.id = (struct extended_file){ st.st_dev, st.st_ino };
 		if (is_cycle(e, up, at, &link.id))
 			goto out;
 	}
-	if (reading->other_count >= ORDER_STEP - 1) {
+	if (reading->other_count >= ORDER_OPTIONS - 1) {
 		fail(e, at, "more than %d files are extended here",
-		     ORDER_STEP - 1);
+		     ORDER_OPTIONS - 1);
 		goto out;
 	}
 	data = file_read(path, SOURCE_SIZE_MAX, &len, &err);

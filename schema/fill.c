@@ -690,6 +690,7 @@ static void same_field(struct fill *fill, const struct node *key,
 		    "duplicate key: \"%s\" names the same field as \"%s\" at "
 		    "line %u",
 		    key->text, first->text, first->line);
+	problem_also(fill->found, first, "first given here");
 	problem_hint(fill->found, "remove one of the two");
 }
 

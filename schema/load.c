@@ -341,7 +341,7 @@ static void drop_bases(struct loader *loader)
 			continue;
 		drop_jobs(loader, file);
 		problems_drop(loader->found, entry_order(i),
-			      entry_order(i) + 1);
+			      entry_order(i + 1));
 		problem_add_file(loader->found, SEVERITY_NOTE, file->path,
 				 entry_order(i), "skipped",
 				 "skipped: others extend it, and it has no "

@@ -21,6 +21,7 @@ static void report_duplicate(const struct map_reader *r, const struct node *key,
 	problem_add(r->found, SEVERITY_ERROR, key, NULL, "duplicate-key",
 		    "duplicate key \"%s\", first given at line %u",
 		    text_short(key->text, name), first->line);
+	problem_also(r->found, first, "first given here");
 	problem_hint(r->found, "remove one of the two: which of them would "
 			       "count depends on the program that reads it");
 }

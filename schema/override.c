@@ -307,13 +307,14 @@ static void apply(struct reading *reading, struct document *doc,
 		return;
 	name = arena_printf(s.mem, "%s %.*s", option_name(set),
 			    (int)(s.steps.value - set->text - 1), set->text);
-	source = reading_add_text(reading, name, ORDER_OPTIONS,
+	source = reading_add_text(reading, name,
+				  reading->order + ORDER_OPTIONS,
 				  mem_strdup(set->text), strlen(set->text));
 	if (!source)
 		return;
 	s.origin = arena_alloc(s.mem, sizeof(*s.origin));
 	*s.origin = (struct origin){ .name = name,
-				     .order = ORDER_OPTIONS,
+				     .order = reading->order + ORDER_OPTIONS,
 				     .source = source,
 				     .next = doc->origin->next };
 	doc->origin->next = s.origin;

@@ -22,21 +22,29 @@ enum severity {
 	SEVERITY_NOTE,
 };
 
-struct problem {
+struct place {
 	const char *file;
-	unsigned order;        /* of the file */
 	unsigned line, column; /* from 1; line 0: the file as a whole */
 	unsigned length;       /* of what it is about, in code points */
+
+	/* The source line, or the part of it around the column. */
+	const char *excerpt;    /* NULL if there is none */
+	unsigned excerpt_start; /* code points cut off before it */
+	bool excerpt_cut;       /* something was cut off after it */
+};
+
+struct problem {
+	struct place at;
+	unsigned order; /* of the file */
 	enum severity severity;
 	const char *path; /* "trainingInput.args[2]", or "" */
 	const char *rule; /* "unknown-key" */
 	const char *message;
 	const char *hint; /* what to do about it, or NULL */
 
-	/* The source line, or the part of it around the column. */
-	const char *excerpt;    /* NULL if there is none */
-	unsigned excerpt_start; /* code points cut off before it */
-	bool excerpt_cut;       /* something was cut off after it */
+	/* Where the other of two that conflict is. */
+	struct place also;
+	const char *also_message; /* "first given here"; NULL: none */
 };
 
 struct problems { /* `= { 0 }` is empty and ready */
@@ -88,6 +96,11 @@ void problem_add_file(struct problems *found, enum severity severity,
 void problem_hint(struct problems *found, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Adds a second place to the problem that was added last, for two values that
+ * do not go together; `message` is said of that place, and is a constant. */
+void problem_also(struct problems *found, const struct node *at,
+		  const char *message);
+
 void problems_sort(struct problems *found);
 
 /* Moves all of `from`, the problems of one file in their order, behind those
@@ -113,6 +126,13 @@ void problems_text(const struct problems *found, unsigned style,
 		   struct buf *out);
 /* {"formatVersion":1,"problems":[...]} */
 void problems_json(const struct problems *found, struct buf *out);
+/* SARIF 2.1.0, for code scanning. */
+void problems_sarif(const struct problems *found, struct buf *out);
+/* Commands of a GitHub workflow, which become annotations. */
+void problems_github(const struct problems *found, struct buf *out);
+
+/* The text without anything that could do more than be shown. */
+void problem_put_safe(struct buf *out, const char *text);
 
 const char *severity_name(enum severity severity);
 

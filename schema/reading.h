@@ -13,10 +13,10 @@
 #include "schema/schema.h"
 #include "schema/source.h"
 
-/* Problems are sorted by it: first those of options, then those of the first
- * file and of what it extends, and so on. */
-#define ORDER_OPTIONS 0
-#define ORDER_STEP 64 /* from file to file: room for what it extends */
+/* Problems are sorted by it: those of the first file, of what it extends, of
+ * what options set in it, then those of the next file. */
+#define ORDER_STEP 64
+#define ORDER_OPTIONS (ORDER_STEP - 1)
 
 struct document;
 

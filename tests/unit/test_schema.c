@@ -345,7 +345,7 @@ static void directories_are_read(void **state)
 	paths[0] = folder;
 	load_paths(&l, paths, 1);
 	assert_int_equal(problems_errors(&l.found), 1);
-	assert_int_equal(l.found.items[0].line, 0);
+	assert_int_equal(l.found.items[0].at.line, 0);
 	drop(&l);
 	free(below);
 }

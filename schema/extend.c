@@ -171,6 +171,7 @@ static const struct node *read_base(const struct extender *e,
 	struct source *source;
 	struct error err;
 	struct stat st;
+	char shown[SHORT_SIZE];
 	char *data;
 	size_t len;
 
@@ -180,6 +181,12 @@ static const struct node *read_base(const struct extender *e,
 		link.id = (struct extended_file){ st.st_dev, st.st_ino };
 		if (is_cycle(e, up, at, &link.id))
 			goto out;
+		/* A pipe would be waited for. */
+		if (!S_ISREG(st.st_mode)) {
+			fail(e, at, "\"extends\" \"%s\" is no regular file",
+			     text_short(at->text, shown));
+			goto out;
+		}
 	}
 	if (reading->other_count >= ORDER_OPTIONS - 1) {
 		fail(e, at, "more than %d files are extended here",

@@ -651,12 +651,14 @@ static const struct field *unknown_key(struct fill *fill,
 	char shown[SHORT_SIZE];
 
 	text_short(key->text, shown);
-	if (owner_of(fill, message, key->text, &owner))
+	if (!problems_is_full(fill->found) &&
+	    owner_of(fill, message, key->text, &owner))
 		problem_add(fill->found, SEVERITY_ERROR, key, path,
 			    "unknown-key",
 			    "unknown key \"%s\" here: it belongs %s", shown,
 			    owner.data);
-	else if ((near = near_key(fill, message, key->text)))
+	else if (!problems_is_full(fill->found) &&
+		 (near = near_key(fill, message, key->text)))
 		problem_add(fill->found, SEVERITY_ERROR, key, path,
 			    "unknown-key",
 			    "unknown key \"%s\"; did you mean \"%s\"?", shown,

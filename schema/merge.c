@@ -6,6 +6,7 @@
 #include "core/base/alloc.h"
 #include "schema/names.h"
 #include "schema/node.h"
+#include "schema/scalar.h"
 
 struct tail {
 	struct arena *mem;
@@ -123,14 +124,16 @@ static const struct node *merge_maps(struct arena *mem,
 			*known = item;
 	}
 	for (item = over->items; item; item = item->next) {
-		struct item *copy = put(&tail, item);
-
 		other = *name_of(&names, shape, item);
-		if (!other)
+		if (!other) {
+			put(&tail, item);
+			continue;
+		}
+		if (scalar_is_null(item->value))
 			continue;
 		under = shape_under(shape, item->key->text);
-		copy->value = node_merge(mem, &under, other->value,
-					 item->value);
+		put(&tail, item)->value = node_merge(mem, &under, other->value,
+						     item->value);
 	}
 	names_done(&names);
 	return tail.node;

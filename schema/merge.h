@@ -11,7 +11,8 @@ struct arena;
 struct item;
 struct node;
 
-/* One of two: maps are merged, key by key; of all else `over` is taken.
+/* One of two: maps are merged, key by key, and a null takes the key away; of
+ * all else `over` is taken.
  * Every node keeps the place that it was read at. */
 const struct node *node_merge(struct arena *mem, const struct shape *shape,
 			      const struct node *base,

@@ -272,6 +272,8 @@ static const struct node *put_key(const struct setter *s,
 	value = put(s, &under, item ? item->value : NULL, depth + 1, &path);
 	if (!value)
 		return NULL;
+	if (scalar_is_null(value))
+		return item ? node_without(s->mem, old, item) : old;
 	if (item)
 		return node_with(s->mem, old, item, value);
 	map = node_copy(s->mem, old);

@@ -35,6 +35,11 @@ size_t problems_errors(const struct problems *found)
 	return found->errors;
 }
 
+bool problems_is_full(const struct problems *found)
+{
+	return found->added >= FILE_PROBLEMS_MAX;
+}
+
 const char *text_short(const char *text, char out[SHORT_SIZE])
 {
 	size_t len = strlen(text), n;

@@ -96,6 +96,9 @@ void problem_add_file(struct problems *found, enum severity severity,
 void problem_hint(struct problems *found, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Whether what is added now is only counted: no need to think about it. */
+bool problems_is_full(const struct problems *found);
+
 /* Adds a second place to the problem that was added last, for two values that
  * do not go together; `message` is said of that place, and is a constant. */
 void problem_also(struct problems *found, const struct node *at,

@@ -195,9 +195,15 @@ fuzz:
 		-rss_limit_mb=1024 build/fuzz/corpus-$(FUZZ) \
 		tests/fuzz/corpus/$(FUZZ)
 
+# What reading YAML costs at least.
+YAML_EVENTS = $(BUILD)/tests/bench/yaml_events
+$(YAML_EVENTS): $(YAML_EVENTS).o
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(shell $(PKG_CONFIG) --libs yaml-0.1)
+
 .PHONY: bench
-bench: all
-	JOBRUN=$(abspath $(BIN)) tests/bench/run
+bench: all $(YAML_EVENTS)
+	JOBRUN=$(abspath $(BIN)) YAML_EVENTS=$(abspath $(YAML_EVENTS)) \
+		tests/bench/run
 
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help

@@ -48,7 +48,7 @@ ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DJOBRUN_VERSION='"$(VERSION)"' \
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(WERROR) -pthread -fPIE \
 	     -fstack-protector-strong $(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pie -pthread -Wl,-z,relro $(SANFLAGS) $(LDFLAGS)
-LIBS := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl
+LIBS := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl -lm
 
 # Every .c file of these folders is part of the program.
 LIB_SRC := $(wildcard core/*.c core/*/*.c schema/*.c providers/*.c providers/*/*.c)
@@ -106,7 +106,7 @@ $(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
 BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev
 RUN_PACKAGES = python3 python3-torch python3-numpy
-TEST_PACKAGES = libcmocka-dev bats valgrind procps python3-numpy
+TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps
@@ -139,7 +139,7 @@ deps:
 run:
 	@$(MAKE) --no-print-directory deps \
 		PACKAGES="$(BUILD_PACKAGES) $(RUN_PACKAGES)"
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -s all
 	./$(BIN) apply --rerun examples/quickstart/job.yaml
 
 # ---- testing -------------------------------------------------------------

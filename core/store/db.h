@@ -21,6 +21,9 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 
+/* How long a call waits for the lock of another process. */
+#define STORE_TIMEOUT_MS 5000
+
 /* run_state_is_final() in SQL. */
 #define STORE_IS_FINAL "state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')"
 
@@ -51,10 +54,15 @@ struct store {
 	char *path;     /* of the database */
 	char host[256]; /* this machine's name */
 	sqlite3 *db;
-	bool nowhere; /* in memory, for there is none: not written */
+	bool nowhere;          /* in memory, for there is none: not written */
+	int64_t busy_since_ms; /* see wait_for_lock() */
 	pthread_mutex_t lock;
 	sqlite3_stmt *queries[QUERY_COUNT]; /* NULL until first used */
 };
+
+/* Brings a database that was just opened to the newest version, or says why
+ * that can't be. */
+int store_set_up(struct store *store, struct error *err);
 
 /* Returns -1 with what SQLite failed on. */
 int store_fail(struct store *store, struct error *err);

@@ -2,6 +2,7 @@
 machine's mood falls on all of them alike."""
 import os
 import statistics
+import subprocess
 import time
 
 
@@ -19,10 +20,24 @@ def seconds(argv):
     return taken
 
 
-def peak_kb(argv):
-    null = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
-    pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=null)
-    return os.wait4(pid, 0)[2].ru_maxrss
+def peak_kb(argv, last):
+    """The most memory that it took, of a program that reads standard input
+    when it is done with all else; then it is given `last`."""
+    child = subprocess.Popen(argv, stdin=subprocess.PIPE,
+                             stdout=subprocess.DEVNULL)
+    folder = "/proc/%d/" % child.pid
+    used = None
+    while True:
+        time.sleep(0.2)
+        with open(folder + "stat") as file:
+            now = file.read().rsplit(")", 1)[1].split()[11:13]
+        if now == used:
+            break
+        used = now
+    with open(folder + "status") as file:
+        peak = [line for line in file if line.startswith("VmHWM:")][0]
+    child.communicate(last)
+    return int(peak.split()[1])
 
 
 def measure(commands, rounds):

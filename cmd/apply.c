@@ -16,8 +16,7 @@
 #include "core/base/file.h"
 
 struct apply_opts {
-	const char *job_id;
-	const char *provider;
+	struct load_opts load;
 	bool detach;
 	bool yes;
 	bool rerun;
@@ -30,10 +29,6 @@ static const struct opt options[] = {
 	  "do not ask" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, rerun), NULL,
 	  "run again what ended and did not change" },
-	{ 0, "job-id", OPT_STRING, offsetof(struct apply_opts, job_id), "ID",
-	  "the jobId of a file that has none" },
-	{ 0, "provider", OPT_STRING, offsetof(struct apply_opts, provider),
-	  "NAME", "instead of the file's jobrun.provider" },
 	{ 0 },
 };
 
@@ -108,7 +103,8 @@ out:
 	arena_free(mem);
 }
 
-static void end_run(struct apply *apply, const struct action *action)
+static void end_run(struct apply *apply, const struct action *action,
+		    const struct run_status *status)
 {
 	struct shown *shown = find_shown(apply, action);
 	struct arena *mem = arena_new();
@@ -122,8 +118,12 @@ static void end_run(struct apply *apply, const struct action *action)
 		shown->follow = NULL;
 	}
 	if (session_run(&apply->session, action->want->name, 0, mem, &run,
-			&err) == 0 &&
-	    run_state_is_final(run.state)) {
+			&err) < 0) {
+		/* Not every provider's runs are remembered here. */
+		if (status)
+			app_say(apply->app, "%s: %s", action->want->name,
+				run_state_name(status->state));
+	} else if (run_state_is_final(run.state)) {
 		outcome_say(&apply->session, &run);
 		if (outcome_status(&run))
 			apply->status = outcome_status(&run);
@@ -138,7 +138,6 @@ static void on_phase(void *arg, const struct action *action,
 	struct apply *apply = arg;
 	const struct resource *one = action->want ? action->want : action->have;
 
-	(void)status;
 	switch (phase) {
 	case PHASE_FOLLOWING:
 		show_run(apply, action);
@@ -150,7 +149,7 @@ static void on_phase(void *arg, const struct action *action,
 		break;
 	case PHASE_DONE:
 		if (is_run(action) && action->want && !apply->detach)
-			end_run(apply, action);
+			end_run(apply, action, status);
 		else if (is_run(action) && action->want)
 			app_say(apply->app,
 				"%s: started; 'jobrun logs -f %s' follows it, "
@@ -159,7 +158,7 @@ static void on_phase(void *arg, const struct action *action,
 		break;
 	case PHASE_FAILED:
 		if (is_run(action) && find_shown(apply, action))
-			end_run(apply, action);
+			end_run(apply, action, status);
 		break;
 	case PHASE_SKIPPED:
 		app_say(apply->app, "%s '%s': not started", one->kind->name,
@@ -294,7 +293,7 @@ static int settled_status(const struct plan *plan)
 
 static int run(struct app *app, int argc, char **argv)
 {
-	struct schema_options schema = load_options();
+	struct schema_options schema;
 	struct plan_style style = { .color = app->err_color,
 				    .width = app->err_terminal ? app->width
 							       : 0 };
@@ -311,15 +310,14 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	schema.job_id = opts.job_id;
-	schema.provider = opts.provider;
+	schema = load_options(&opts.load);
 	how.rerun = opts.rerun;
 	apply.detach = opts.detach;
 	status = load_jobs(app, &schema, argv + first, (size_t)(argc - first),
 			   &jobs);
 	if (status)
 		return status;
-	if (session_open(&apply.session, app, true, &err) < 0 ||
+	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE, &err) < 0 ||
 	    session_plan(&apply.session, &jobs, &how, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
@@ -355,5 +353,7 @@ const struct command cmd_apply = {
 		"the terminal does not: the run goes\non, and 'jobrun apply' or "
 		"'jobrun logs -f' follows it again.\n",
 	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct apply_opts, load),
 	.run = run,
 };

@@ -11,11 +11,10 @@
 extern char **environ;
 
 struct env_opts {
+	struct load_opts load;
 	const char *task;
 	long index;
 	const char *format;
-	const char *job_id;
-	const char *provider;
 	bool all;
 };
 
@@ -28,10 +27,6 @@ static const struct opt options[] = {
 	  "also what it inherits from this environment" },
 	{ 0, "format", OPT_STRING, offsetof(struct env_opts, format), "FORMAT",
 	  "text (default), shell or json" },
-	{ 0, "job-id", OPT_STRING, offsetof(struct env_opts, job_id), "ID",
-	  "the jobId of a file that has none" },
-	{ 0, "provider", OPT_STRING, offsetof(struct env_opts, provider),
-	  "NAME", "instead of the file's jobrun.provider" },
 	{ 0 },
 };
 
@@ -92,6 +87,27 @@ static void print_env(struct app *app, struct environment *env,
 	buf_done(&out);
 }
 
+/* What it inherits, but for the variables that secrets are taken from. */
+static void inherit(const struct job *job, struct environment *env)
+{
+	const struct secret *secrets = job->jobrun.secrets.items;
+	size_t count = job->jobrun.secrets.count;
+	char **item;
+
+	for (item = environ; *item; item++) {
+		size_t len = strcspn(*item, "=");
+		size_t i = 0;
+
+		while (i < count &&
+		       (!secrets[i].env || strlen(secrets[i].env) != len ||
+			strncmp(secrets[i].env, *item, len) != 0))
+			i++;
+		if (i == count)
+			environment_inherit(env,
+					    (char *[]){ *item, NULL });
+	}
+}
+
 static int find_env(struct session *session, struct job *job,
 		    const struct env_opts *opts, struct environment *env,
 		    struct error *err)
@@ -118,7 +134,7 @@ static int find_env(struct session *session, struct job *job,
 		    0)
 		return -1;
 	if (opts->all)
-		environment_inherit(env, environ);
+		inherit(job, env);
 	for (i = 0; i < job->jobrun.secrets.count; i++)
 		app_say(session->app, "also %s, a secret from %s '%s'",
 			secrets[i].name,
@@ -129,7 +145,7 @@ static int find_env(struct session *session, struct job *job,
 
 static int run(struct app *app, int argc, char **argv)
 {
-	struct schema_options schema = load_options();
+	struct schema_options schema;
 	struct env_opts opts = { .format = "text" };
 	struct session session = { 0 };
 	struct environment env = { 0 };
@@ -141,8 +157,7 @@ static int run(struct app *app, int argc, char **argv)
 	first = options_parse(app, &cmd_env, argc, argv, &opts, 1, 1, &status);
 	if (first < 0)
 		return status;
-	schema.job_id = opts.job_id;
-	schema.provider = opts.provider;
+	schema = load_options(&opts.load);
 	status = load_jobs(app, &schema, argv + first, 1, &jobs);
 	if (status)
 		return status;
@@ -156,7 +171,7 @@ static int run(struct app *app, int argc, char **argv)
 		error_set(&err, ERROR_USAGE,
 			  "'%s' holds %zu jobs; 'env' is about one",
 			  argv[first], jobs.count);
-	else if (session_open(&session, app, true, &err) == 0 &&
+	else if (session_open(&session, app, SESSION_CATALOGUE, &err) == 0 &&
 		 find_env(&session, jobs.items[0], &opts, &env, &err) == 0)
 		goto print;
 	status = app_fail(app, &err);
@@ -178,5 +193,7 @@ const struct command cmd_env = {
 		"saw; else what the next\nrun's would.  Values of secrets are "
 		"never shown.\n",
 	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct env_opts, load),
 	.run = run,
 };

@@ -13,6 +13,7 @@
 
 /* Written once, by load(). */
 static const struct catalogue *the_catalogue;
+static struct catalogue *user; /* its texts are in both */
 static struct catalogue both;
 static struct error why;
 
@@ -32,7 +33,7 @@ static const void *joined(const void *first, size_t first_count,
 	return out;
 }
 
-static void join(const struct catalogue *user, const struct catalogue *ours)
+static void join(const struct catalogue *ours)
 {
 	both.tiers = joined(user->tiers, user->tier_count, ours->tiers,
 			    ours->tier_count, sizeof(*ours->tiers),
@@ -59,7 +60,6 @@ static void join(const struct catalogue *user, const struct catalogue *ours)
 static void load(void)
 {
 	const char *path = getenv("JOBRUN_CATALOGUE");
-	struct catalogue *user = NULL;
 	char *text;
 	size_t len;
 
@@ -75,7 +75,7 @@ static void load(void)
 		error_prefix(&why, "JOBRUN_CATALOGUE: '%s'", path);
 		return;
 	}
-	join(user, &catalogue_shipped);
+	join(&catalogue_shipped);
 	the_catalogue = &both;
 }
 

@@ -67,10 +67,12 @@ LIB_SRC := $(wildcard core/*.c core/*/*.c schema/*.c providers/*.c providers/*/*
 CMD_SRC := $(wildcard cmd/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
-# Files that we ship as data are linked in as they are.
-DATA := $(wildcard schema/*.yaml)
+# The catalogue is YAML in the tree and tables of C in the program.
+CATALOGUE := $(sort $(wildcard schema/catalogue/*.yaml))
+CATALOGUE_C = $(BUILD)/schema/catalogue_shipped.c
+GENERATE = $(BUILD)/schema/generate/catalogue
 
-LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(DATA:%=$(BUILD)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
@@ -92,16 +94,20 @@ $(BUILD)/%.o: %.c Makefile VERSION
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# schema/catalogue.yaml becomes the bytes between catalogue_yaml and
-# catalogue_yaml_end.
-$(BUILD)/%.yaml.o: %.yaml Makefile
-	@mkdir -p $(@D)
-	@printf '%s\n' '.section .rodata' \
-		'.global $(notdir $*)_yaml, $(notdir $*)_yaml_end' \
-		'$(notdir $*)_yaml:' '.incbin "$<"' \
-		'$(notdir $*)_yaml_end: .byte 0' \
-		'.section .note.GNU-stack,"",%progbits' >$(BUILD)/$*.s
-	$(Q)$(CC) -c -o $@ $(BUILD)/$*.s
+GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue_read.o \
+		$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/base/*.c))
+$(GENERATE): $(GENERATE_OBJ)
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(CATALOGUE_C): $(GENERATE) $(CATALOGUE)
+	$(SAY) "  GEN  $@"
+	$(Q)cat $(CATALOGUE) | ASAN_OPTIONS=detect_leaks=0 $(GENERATE) >$@.new
+	@mv $@.new $@
+
+$(CATALOGUE_C:.c=.o): $(CATALOGUE_C)
+	$(SAY) "  CC   $@"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libjobrun.a
 	$(SAY) "  LINK $@"
@@ -112,7 +118,7 @@ $(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(GENERATE).d $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)
 
 # ---- what a machine needs ------------------------------------------------
 # From the distribution.  Installs what is missing, and nothing if nothing is.

@@ -85,7 +85,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (i < 0)
 		return status;
 	schema = load_options(&opts.load);
-	if (session_open(&session, app, false, &err) < 0) {
+	if (session_open(&session, app, SESSION_WRITE, &err) < 0) {
 		status = app_fail(app, &err);
 	} else {
 		for (; i < argc; i++) {

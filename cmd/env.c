@@ -171,7 +171,7 @@ static int run(struct app *app, int argc, char **argv)
 		error_set(&err, ERROR_USAGE,
 			  "'%s' holds %zu jobs; 'env' is about one",
 			  argv[first], jobs.count);
-	else if (session_open(&session, app, true, &err) == 0 &&
+	else if (session_open(&session, app, SESSION_CATALOGUE, &err) == 0 &&
 		 find_env(&session, jobs.items[0], &opts, &env, &err) == 0)
 		goto print;
 	status = app_fail(app, &err);

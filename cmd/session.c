@@ -7,16 +7,17 @@
 #include "providers/registry.h"
 #include "schema/catalogue.h"
 
-int session_open(struct session *session, struct app *app, bool planning,
+int session_open(struct session *session, struct app *app, unsigned flags,
 		 struct error *err)
 {
 	*session = (struct session){ .app = app };
-	if (planning) {
+	if (flags & SESSION_CATALOGUE) {
 		session->env.catalogue = catalogue_get(err);
 		if (!session->env.catalogue)
 			return -1;
 	}
-	session->env.store = store_open(err);
+	session->env.store = flags & SESSION_WRITE ? store_open(err)
+						   : store_open_to_read(err);
 	return session->env.store ? 0 : -1;
 }
 

@@ -139,11 +139,15 @@ static const struct field *other_key(struct fill *fill,
 				     const struct path *path, void *data)
 {
 	struct path here = { .up = path, .name = item->key->text };
+	const struct field *meant;
 
 	if (fill->other_key &&
 	    fill->other_key(fill, message, item->key, item->value, &here, data))
 		return NULL;
-	return unknown_key(fill, message, item->key, &here);
+	meant = unknown_key(fill, message, item->key, &here);
+	if (!meant)
+		((struct message_head *)data)->strange = true;
+	return meant;
 }
 
 static void same_field(struct fill *fill, const struct node *key,
@@ -215,8 +219,11 @@ void fill_message(struct fill *fill, const struct message *message,
 		if (!field) {
 			/* A misspelt key is not missing too. */
 			field = other_key(fill, message, item, path, data);
-			if (field)
-				keys[field - message->fields] = item->key;
+			if (field) {
+				i = (size_t)(field - message->fields);
+				keys[i] = item->key;
+				head->refused |= (uint64_t)1 << i;
+			}
 			continue;
 		}
 		i = (size_t)(field - message->fields);
@@ -229,6 +236,8 @@ void fill_message(struct fill *fill, const struct message *message,
 		keys[i] = item->key;
 		if (fill_item(fill, field, item, path, data))
 			head->set |= (uint64_t)1 << i;
+		else if (!scalar_is_null(item->value))
+			head->refused |= (uint64_t)1 << i;
 	}
 	check_required(fill, message, map, path, keys);
 }

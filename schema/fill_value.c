@@ -2,6 +2,7 @@
 #include "schema/fill_value.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -147,19 +148,40 @@ static const char *text_of(struct fill *fill, const struct spot *at)
 	return NULL;
 }
 
+/* What YAML makes of it: "a number", or "the number 2.1" if that is not how
+ * it is written. */
+static void yaml_value(const struct node *value, char out[SHORT_SIZE])
+{
+	char number[SHORT_SIZE];
+	double real;
+	bool yes;
+
+	if (scalar_kind(value) == SCALAR_BOOL) {
+		scalar_bool(value, &yes);
+		snprintf(out, SHORT_SIZE, "the boolean %s",
+			 yes ? "true" : "false");
+		return;
+	}
+	snprintf(out, SHORT_SIZE, "a number");
+	if (!scalar_double(value, &real))
+		return;
+	snprintf(number, sizeof(number), "%.15g", real);
+	if (strcmp(number, value->text) != 0)
+		snprintf(out, SHORT_SIZE, "the number %.32s", number);
+}
+
 /* One warning for a whole list: the cause is one habit. */
 static void warn_unquoted(struct fill *fill, const struct spot *at, size_t more)
 {
-	enum scalar_kind kind = scalar_kind(at->value);
-	char name[SHORT_SIZE], shown[SHORT_SIZE];
-	const char *what = kind == SCALAR_BOOL ? "boolean" : "number";
+	char name[SHORT_SIZE], shown[SHORT_SIZE], read[SHORT_SIZE];
 
 	text_short(at->value->text, shown);
+	yaml_value(at->value, read);
 	problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
 		    "unquoted",
-		    "%s is text, and %s without quotes is a %s to YAML: it "
-		    "is read exactly as written",
-		    spot_name(at, name), shown, what);
+		    "%s must be a string: %s without quotes is %s to YAML, "
+		    "and is read here exactly as written",
+		    spot_name(at, name), shown, read);
 	if (more)
 		problem_hint(fill->found,
 			     "write \"%s\", and put the other %zu here into "
@@ -169,11 +191,11 @@ static void warn_unquoted(struct fill *fill, const struct spot *at, size_t more)
 		problem_hint(fill->found, "write \"%s\"", shown);
 }
 
-static bool is_unquoted(const struct node *value)
+static bool is_unquoted(const struct spot *at, const struct node *value)
 {
 	enum scalar_kind kind = scalar_kind(value);
 
-	if (value->loose)
+	if ((at->field->flags & FIELD_NUMBERS) || value->loose)
 		return false;
 	return kind == SCALAR_BOOL || kind == SCALAR_INT ||
 	       kind == SCALAR_FLOAT;
@@ -194,7 +216,7 @@ static bool fill_string(struct fill *fill, const struct spot *at,
 	text = text_of(fill, at);
 	if (!text || !check_text(fill, at, text))
 		return false;
-	if (is_unquoted(at->value))
+	if (is_unquoted(at, at->value))
 		warn_unquoted(fill, at, 0);
 	*out = text;
 	return true;
@@ -379,7 +401,7 @@ static bool fill_strings(struct fill *fill, const struct spot *at,
 		text = text_of(fill, &one);
 		if (!text || !check_text(fill, &one, text))
 			continue;
-		if (is_unquoted(item->value) && !unquoted++) {
+		if (is_unquoted(at, item->value) && !unquoted++) {
 			first_path = path;
 			first = one;
 			first.path = &first_path;
@@ -454,7 +476,7 @@ static bool fill_pairs(struct fill *fill, const struct spot *at,
 		pair->value = text_of(fill, &one);
 		if (!pair->value || !check_text(fill, &one, pair->value))
 			continue;
-		if (is_unquoted(item->value) && !unquoted++) {
+		if (is_unquoted(at, item->value) && !unquoted++) {
 			first_path = path;
 			first = one;
 			first.path = &first_path;

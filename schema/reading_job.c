@@ -194,6 +194,17 @@ static void add_job(struct reading *reading, struct job *job)
 	reading->job_count++;
 }
 
+/* Whose rules the job is to follow, or NULL if nobody said. */
+static const char *target_of(const struct reading *reading,
+			     const struct job *job)
+{
+	if (reading->options->provider)
+		return reading->options->provider;
+	return message_has(&message_jobrun, &job->jobrun, "provider")
+		       ? job->jobrun.provider
+		       : NULL;
+}
+
 void reading_add_job(struct reading *reading, struct document *doc)
 {
 	struct job *job = arena_alloc(doc->mem, sizeof(*job));
@@ -219,7 +230,7 @@ void reading_add_job(struct reading *reading, struct document *doc)
 	fill_message(&fill, &message_job, doc->root, NULL, job);
 	set_provider(reading, job);
 	set_job_id(reading, job);
-	rules_check(job, &reading->found);
+	rules_check(job, target_of(reading, job), &reading->found);
 	if (reading->found.errors != reading->errors)
 		arena_free(doc->mem);
 	else

@@ -43,9 +43,6 @@ enum store_query {
 	QUERY_TASK_PUT,
 	QUERY_TASK_LIST,
 	QUERY_TASK_DELETE,
-	QUERY_PORT_LIST,
-	QUERY_PORT_ADD,
-	QUERY_PORTS_FREE,
 	QUERY_COUNT,
 };
 
@@ -97,8 +94,5 @@ int store_run_find(struct store *store, const char *job_id, int attempt,
 		   int64_t *id, struct error *err);
 int store_run_id(struct store *store, const char *job_id, int attempt,
 		 int64_t *id, struct error *err);
-
-/* Gives back the ports of a run; inside a transaction. */
-int store_ports_free(struct store *store, int64_t run, struct error *err);
 
 #endif

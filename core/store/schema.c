@@ -42,10 +42,7 @@ static const char *const migrations[] = {
 	" start_time_ms INTEGER NOT NULL,"
 	" end_time_ms INTEGER NOT NULL,"
 	" lost_bytes INTEGER NOT NULL,"
-	" UNIQUE (run, type, idx));"
-	"CREATE TABLE port ("
-	" port INTEGER PRIMARY KEY,"
-	" run INTEGER NOT NULL);",
+	" UNIQUE (run, type, idx));",
 };
 
 /* File systems that several machines see at once: the shared memory of WAL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the store is, how it is made and opened.  Its tables: schema.c; what is
- * in them: runs.c, tasks.c, ports.c. */
+ * in them: runs.c, tasks.c. */
 #include "core/store/store.h"
 
 #include <errno.h>

@@ -107,6 +107,11 @@ static json_t *describe(const struct job *job, const struct run_spec *spec)
 	return out;
 }
 
+static void note_unused(void *ctx, const char *path)
+{
+	resources_note(ctx, "%s is not used by provider local", path);
+}
+
 static const struct kind kind_run;
 
 static int desire(const struct job *job, const struct provider_env *env,
@@ -136,6 +141,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 		resources_note(out, "hyperparameters are not tuned on this "
 				    "machine: one run, with the program's own "
 				    "values");
+	message_unused(job->message, job, "", provider_local.name, note_unused,
+		       out);
 	return 0;
 }
 

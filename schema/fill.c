@@ -201,8 +201,8 @@ static void check_required(struct fill *fill, const struct message *message,
 	}
 }
 
-void fill_message(struct fill *fill, const struct message *message,
-		  const struct node *map, const struct path *path, void *data)
+void fill_keys(struct fill *fill, const struct message *message,
+	       const struct node *map, const struct path *path, void *data)
 {
 	const struct node *keys[FIELDS_MAX] = { NULL };
 	struct message_head *head = data;
@@ -210,7 +210,6 @@ void fill_message(struct fill *fill, const struct message *message,
 	const struct item *item;
 	size_t i;
 
-	set_defaults(message, data);
 	head->node = map;
 	if (!map || map->kind != NODE_MAP)
 		return;
@@ -240,4 +239,11 @@ void fill_message(struct fill *fill, const struct message *message,
 			head->refused |= (uint64_t)1 << i;
 	}
 	check_required(fill, message, map, path, keys);
+}
+
+void fill_message(struct fill *fill, const struct message *message,
+		  const struct node *map, const struct path *path, void *data)
+{
+	set_defaults(message, data);
+	fill_keys(fill, message, map, path, data);
 }

@@ -554,8 +554,9 @@ bool fill_field(struct fill *fill, const struct spot *at, void *member)
 	case FIELD_MESSAGE:
 		if (!is_map(fill, at))
 			return false;
-		fill_message(fill, at->field->message, at->value, at->path,
-			     member);
+		/* Those of the message around it were set with its own. */
+		fill_keys(fill, at->field->message, at->value, at->path,
+			  member);
 		return true;
 	}
 	return false;

@@ -15,6 +15,10 @@ struct spot {
 /* False, with a problem, if it was not taken. */
 bool fill_field(struct fill *fill, const struct spot *at, void *member);
 
+/* fill_message() for what has its defaults already. */
+void fill_keys(struct fill *fill, const struct message *message,
+	       const struct node *map, const struct path *path, void *data);
+
 /* "7200.5s" is rounded up to whole seconds. */
 bool fill_parse_duration(const char *text, long *out, struct error *err);
 

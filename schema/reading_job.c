@@ -64,20 +64,21 @@ static bool other_key(struct fill *fill, const struct message *message,
 		      const struct node *key, const struct node *value,
 		      const struct path *path, void *data)
 {
-	const struct reading *reading = fill->arg;
-	struct jobrun_block *block = data;
-	int i;
+	struct jobrun_block *jobrun = data;
+	struct job_block *block = NULL;
+	size_t i;
 
 	if (message == &message_job)
 		return text_starts(key->text, "x-");
 	if (message != &message_jobrun)
 		return false;
-	i = provider_index(reading->options, key->text);
-	if (i < 0 || !reading->options->providers[i].block)
+	for (i = 0; i < jobrun->block_count; i++)
+		if (!strcmp(jobrun->blocks[i].name, key->text))
+			block = &jobrun->blocks[i];
+	if (!block)
 		return false;
 	if (value->kind == NODE_MAP) {
-		fill_message(fill, reading->options->providers[i].block, value,
-			     path, block->blocks[i]);
+		fill_message(fill, block->message, value, path, block->data);
 		return true;
 	}
 	if (value->kind != NODE_BAD && value->count)
@@ -94,21 +95,25 @@ static const char *const *other_names(const struct fill *fill,
 	return message == &message_jobrun ? reading->provider_names : NULL;
 }
 
-/* The blocks of all providers, with their defaults. */
+/* The blocks of all providers that have one, with their defaults. */
 static void make_blocks(struct fill *fill, const struct schema_options *options,
 			struct job *job)
 {
-	void **blocks = arena_alloc(job->mem, (options->provider_count + 1) *
-						      sizeof(*blocks));
+	struct job_block *blocks = arena_alloc(
+		job->mem, (options->provider_count + 1) * sizeof(*blocks));
 	size_t i;
 
 	for (i = 0; i < options->provider_count; i++) {
-		const struct message *block = options->providers[i].block;
+		const struct message *message = options->providers[i].block;
+		struct job_block *block = &blocks[job->jobrun.block_count];
 
-		if (!block)
+		if (!message)
 			continue;
-		blocks[i] = arena_alloc(job->mem, block->size);
-		fill_message(fill, block, NULL, NULL, blocks[i]);
+		block->name = options->providers[i].name;
+		block->message = message;
+		block->data = arena_alloc(job->mem, message->size);
+		fill_message(fill, message, NULL, NULL, block->data);
+		job->jobrun.block_count++;
 	}
 	job->jobrun.blocks = blocks;
 }

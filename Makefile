@@ -106,7 +106,8 @@ $(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
 BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev
 RUN_PACKAGES = python3 python3-torch python3-numpy
-TEST_PACKAGES = libcmocka-dev bats valgrind procps python3-numpy
+TEST_PACKAGES = libcmocka-dev bats valgrind procps python3-numpy \
+		python3-yaml python3-jsonschema
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps

@@ -20,26 +20,15 @@ int session_open(struct session *session, struct app *app, bool planning,
 	return session->env.store ? 0 : -1;
 }
 
-static void observed_free(struct resource *observed, size_t count)
-{
-	size_t i;
-
-	if (!observed)
-		return;
-	for (i = 0; i < count; i++)
-		json_decref(observed[i].properties);
-	free(observed);
-}
-
 void session_close(struct session *session)
 {
 	size_t i;
 
 	plan_free(session->plan);
 	for (i = 0; i < session->job_count; i++) {
-		observed_free(session->observed[i],
-			      session->desired[i] ? session->desired[i]->count
-						  : 0);
+		resources_forget(session->observed[i],
+				 session->desired[i] ? session->desired[i]->count
+						     : 0);
 		resources_free(session->desired[i]);
 	}
 	free(session->observed);
@@ -67,9 +56,7 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 {
 	const struct provider *provider = provider_find(job->jobrun.provider);
 	struct resources *desired;
-	struct resource *observed;
 	void *ctx;
-	size_t i;
 
 	ctx = session_context(session, provider, err);
 	if (!ctx || job_digest(job, err) < 0)
@@ -77,20 +64,11 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 	desired = session->desired[at] = resources_new();
 	if (provider->desire(job, &session->env, desired, err) < 0)
 		return -1;
-	observed = session->observed[at] =
-		mem_alloc((desired->count + 1) * sizeof(*observed));
-	for (i = 0; i < desired->count; i++) {
-		const struct resource *want = desired->items[i];
-
-		observed[i] = (struct resource){ .kind = want->kind,
-						 .name = want->name,
-						 .job = job };
-		if (want->kind->read(ctx, want, &observed[i], err) < 0)
-			return error_prefix(err, "read %s '%s'",
-					    want->kind->name, want->name);
-	}
-	return plan_add(session->plan, provider, job, desired, observed,
-			options, err);
+	session->observed[at] = resources_read(desired, ctx, err);
+	if (!session->observed[at])
+		return -1;
+	return plan_add(session->plan, provider, job, desired,
+			session->observed[at], options, err);
 }
 
 int session_plan(struct session *session, const struct jobs *jobs,

@@ -255,9 +255,10 @@ static int run_create(void *ctx, const struct resource *want,
 	ret = latest(local, want->name, mem, &run, err);
 	if (ret < 0)
 		goto out;
-	/* What an earlier try, killed since, has started. */
-	if (ret == 0 && !run_state_is_final(run.state) &&
-	    !strcmp(run.digest, want->job->digest.hex))
+	/* What an earlier try, killed since or unheard, has started. */
+	if (ret == 0 && !strcmp(run.digest, want->job->digest.hex) &&
+	    (!run_state_is_final(run.state) ||
+	     run.attempt > want->run.attempt))
 		goto out;
 	properties = json_canonical(want->properties);
 	run = (struct run_record){ .job_id = want->name,

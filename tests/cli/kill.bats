@@ -94,9 +94,9 @@ sqlite_ok() {
 
 @test "a closed terminal does not end the run" {
   job a.yaml a 'echo up; sleep 1; echo done'
-  script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
+  NO_COLOR=1 script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
   local terminal=$!
-  wait_until 5 grep -q up out.txt
+  wait_until 5 grep -q '\] up' out.txt
   kill -9 $terminal
   run jobrun wait a
   [ "$status" -eq 0 ]

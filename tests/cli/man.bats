@@ -1,0 +1,102 @@
+# The manual pages: there, complete, and free of mistakes.
+load helper
+
+PAGES=$BATS_TEST_DIRNAME/../../man
+
+commands() {
+  jobrun help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
+}
+
+# The page as plain text, for looking things up in it.
+plain() {
+  if command -v groff >/dev/null; then
+    groff -man -Tascii -P-cbou "$1"
+  else
+    mandoc -T ascii "$1" | col -b
+  fi
+}
+
+need_a_formatter() {
+  command -v groff >/dev/null || command -v mandoc >/dev/null ||
+    skip "needs groff or mandoc"
+}
+
+# The options that a command's help lists: -d, --detach ...
+options() {
+  jobrun "$1" --help | sed -n '/^Options:/,$s/^ \{2,6\}\(-[^ ].*\)/\1/p' |
+    sed 's/   *.*//' | grep -Eo -- '(^|[ ,])--?[a-z][a-z-]*' | tr -d ' ,'
+}
+
+@test "every page is formatted without a warning" {
+  local page
+  need_a_formatter
+  for page in "$PAGES"/*.[1-8]; do
+    if command -v groff >/dev/null; then
+      run groff -ww -man -Tutf8 -K utf8 -z "$page"
+    else
+      run mandoc -T lint -W warning "$page"
+    fi
+    echo "$page: $output"
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+  done
+}
+
+@test "every option of every command is in its page" {
+  local name option found
+  need_a_formatter
+  for name in $(commands); do
+    plain "$PAGES/jobrun-$name.1" >page.txt
+    found=0
+    for option in $(options "$name"); do
+      echo "$name $option"
+      # Where it is described, not only used: at the start of a paragraph.
+      grep -Eq -- "^ +(-[a-zA-Z], )?$option( |,|\$)" page.txt
+      found=$((found + 1))
+    done
+    [ "$found" -ge 3 ] # --color, -h and --help at least
+  done
+}
+
+@test "every page has an option for nothing that the command does not take" {
+  local name option
+  need_a_formatter
+  for name in $(commands); do
+    options "$name" >takes.txt
+    plain "$PAGES/jobrun-$name.1" |
+      sed -n '/^OPTIONS/,/^[A-Z]/s/^ \{7\}\(-[^ ].*\)/\1/p' |
+      grep -Eo -- '(^|, )--?[a-z][a-z-]*' | tr -d ' ,' >says.txt
+    for option in $(cat says.txt); do
+      echo "$name $option"
+      grep -qxe "$option" takes.txt
+    done
+  done
+}
+
+@test "every page has the sections that readers look for" {
+  local page section
+  need_a_formatter
+  for page in "$PAGES"/*.1; do
+    plain "$page" >page.txt
+    for section in NAME SYNOPSIS DESCRIPTION OPTIONS EXAMPLES "EXIT STATUS" \
+      "SEE ALSO"; do
+      echo "$page: $section"
+      grep -qx "$section" page.txt
+    done
+  done
+}
+
+@test "jobrun.1 lists every command, and pages name only pages that are there" {
+  local name
+  need_a_formatter
+  plain "$PAGES/jobrun.1" >page.txt
+  for name in $(commands); do
+    echo "$name"
+    grep -Eq "^ +jobrun-$name\(1\)$" page.txt
+  done
+  for name in $(cat "$PAGES"/*.[1-8] |
+    sed -n 's/^\.BR \(jobrun[a-z\\-]*\) (\([1-8]\)).*/\1.\2/p' | tr -d '\\' | sort -u); do
+    echo "$name"
+    [ -f "$PAGES/$name" ]
+  done
+}

@@ -202,11 +202,18 @@ bench: all
 
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help
-install: all
+# The manual page of job files gets its fields from the program.
+$(BUILD)/jobrun-job.5: man/jobrun-job.5 $(BIN)
+	@$(abspath $(BIN)) explain --format man >$(BUILD)/fields.man
+	@sed -e '/^\.\\" BEGIN FIELDS/,/^\.\\" END FIELDS/{' \
+		-e '/BEGIN FIELDS/r $(BUILD)/fields.man' -e 'd;}' $< >$@
+
+install: all $(BUILD)/jobrun-job.5
 	install -D -m 755 $(BIN) $(DESTDIR)$(BINDIR)/jobrun
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
 	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
+	install -m 644 $(BUILD)/jobrun-job.5 $(DESTDIR)$(MANDIR)/man5
 
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/jobrun

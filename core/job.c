@@ -37,7 +37,12 @@ static void add_job(struct digester *digester, const struct job *job)
 {
 	json_t *value = message_json(job->message, job,
 				     MESSAGE_DEFAULTS | MESSAGE_DIGEST);
-	char *text = json_canonical(value);
+	char *text;
+
+	/* The name counts, whoever gave it. */
+	if (job->job_id && !json_object_get(value, "jobId"))
+		json_put_text(value, "jobId", job->job_id);
+	text = json_canonical(value);
 
 	digester_add_text(digester, text);
 	free(text);

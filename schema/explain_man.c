@@ -93,5 +93,6 @@ static void put_message(const struct outline *all,
 
 void explain_man(const struct outline *all, struct buf *out)
 {
+	buf_puts(out, ".SH FIELDS\n");
 	put_message(all, &message_job, "", out);
 }

@@ -48,17 +48,19 @@ ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DJOBRUN_VERSION='"$(VERSION)"' \
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(WERROR) -pthread -fPIE \
 	     -fstack-protector-strong $(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pie -pthread -Wl,-z,relro $(SANFLAGS) $(LDFLAGS)
-LIBS := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl
+LIBS := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl -lm
 
 # Every .c file of these folders is part of the program.
 LIB_SRC := $(wildcard core/*.c core/*/*.c schema/*.c providers/*.c providers/*/*.c)
 CMD_SRC := $(wildcard cmd/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
-# Files that we ship as data are linked in as they are.
-DATA := $(wildcard schema/*.yaml)
+# The catalogue is YAML in the tree and tables of C in the program.
+CATALOGUE := $(sort $(wildcard schema/catalogue/*.yaml))
+CATALOGUE_C = $(BUILD)/schema/catalogue_shipped.c
+GENERATE = $(BUILD)/schema/generate/catalogue
 
-LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(DATA:%=$(BUILD)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
@@ -79,16 +81,20 @@ $(BUILD)/%.o: %.c Makefile VERSION
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# schema/catalogue.yaml becomes the bytes between catalogue_yaml and
-# catalogue_yaml_end.
-$(BUILD)/%.yaml.o: %.yaml Makefile
-	@mkdir -p $(@D)
-	@printf '%s\n' '.section .rodata' \
-		'.global $(notdir $*)_yaml, $(notdir $*)_yaml_end' \
-		'$(notdir $*)_yaml:' '.incbin "$<"' \
-		'$(notdir $*)_yaml_end: .byte 0' \
-		'.section .note.GNU-stack,"",%progbits' >$(BUILD)/$*.s
-	$(Q)$(CC) -c -o $@ $(BUILD)/$*.s
+GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue_read.o \
+		$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/base/*.c))
+$(GENERATE): $(GENERATE_OBJ)
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(CATALOGUE_C): $(GENERATE) $(CATALOGUE)
+	$(SAY) "  GEN  $@"
+	$(Q)cat $(CATALOGUE) | ASAN_OPTIONS=detect_leaks=0 $(GENERATE) >$@.new
+	@mv $@.new $@
+
+$(CATALOGUE_C:.c=.o): $(CATALOGUE_C)
+	$(SAY) "  CC   $@"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libjobrun.a
 	$(SAY) "  LINK $@"
@@ -99,14 +105,14 @@ $(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(GENERATE).d $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)
 
 # ---- what a machine needs ------------------------------------------------
 # From the distribution.  Installs what is missing, and nothing if nothing is.
 BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev
 RUN_PACKAGES = python3 python3-torch python3-numpy
-TEST_PACKAGES = libcmocka-dev bats valgrind procps python3-numpy \
+TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy \
 		python3-yaml python3-jsonschema
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
@@ -140,7 +146,7 @@ deps:
 run:
 	@$(MAKE) --no-print-directory deps \
 		PACKAGES="$(BUILD_PACKAGES) $(RUN_PACKAGES)"
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -s all
 	./$(BIN) apply --rerun examples/quickstart/job.yaml
 
 # ---- testing -------------------------------------------------------------

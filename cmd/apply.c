@@ -108,7 +108,8 @@ out:
 	arena_free(mem);
 }
 
-static void end_run(struct apply *apply, const struct action *action)
+static void end_run(struct apply *apply, const struct action *action,
+		    const struct run_status *status)
 {
 	struct shown *shown = find_shown(apply, action);
 	struct arena *mem = arena_new();
@@ -122,8 +123,12 @@ static void end_run(struct apply *apply, const struct action *action)
 		shown->follow = NULL;
 	}
 	if (session_run(&apply->session, action->want->name, 0, mem, &run,
-			&err) == 0 &&
-	    run_state_is_final(run.state)) {
+			&err) < 0) {
+		/* Not every provider's runs are remembered here. */
+		if (status)
+			app_say(apply->app, "%s: %s", action->want->name,
+				run_state_name(status->state));
+	} else if (run_state_is_final(run.state)) {
 		outcome_say(&apply->session, &run);
 		if (outcome_status(&run))
 			apply->status = outcome_status(&run);
@@ -138,7 +143,6 @@ static void on_phase(void *arg, const struct action *action,
 	struct apply *apply = arg;
 	const struct resource *one = action->want ? action->want : action->have;
 
-	(void)status;
 	switch (phase) {
 	case PHASE_FOLLOWING:
 		show_run(apply, action);
@@ -150,7 +154,7 @@ static void on_phase(void *arg, const struct action *action,
 		break;
 	case PHASE_DONE:
 		if (is_run(action) && action->want && !apply->detach)
-			end_run(apply, action);
+			end_run(apply, action, status);
 		else if (is_run(action) && action->want)
 			app_say(apply->app,
 				"%s: started; 'jobrun logs -f %s' follows it, "
@@ -159,7 +163,7 @@ static void on_phase(void *arg, const struct action *action,
 		break;
 	case PHASE_FAILED:
 		if (is_run(action) && find_shown(apply, action))
-			end_run(apply, action);
+			end_run(apply, action, status);
 		break;
 	case PHASE_SKIPPED:
 		app_say(apply->app, "%s '%s': not started", one->kind->name,
@@ -319,7 +323,7 @@ static int run(struct app *app, int argc, char **argv)
 			   &jobs);
 	if (status)
 		return status;
-	if (session_open(&apply.session, app, true, &err) < 0 ||
+	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE, &err) < 0 ||
 	    session_plan(&apply.session, &jobs, &how, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;

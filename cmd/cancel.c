@@ -50,7 +50,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (first < 0)
 		goto out;
 	loop = loop_new(&err);
-	if (!loop || session_open(&session, app, false, &err) < 0 ||
+	if (!loop || session_open(&session, app, 0, &err) < 0 ||
 	    session_run(&session, argv[first], 0, mem, &record, &err) < 0)
 		goto fail;
 	if (run_state_is_final(record.state)) {

@@ -91,7 +91,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (i < 0)
 		return status;
 	schema.job_id = opts.job_id;
-	if (session_open(&session, app, false, &err) < 0) {
+	if (session_open(&session, app, SESSION_WRITE, &err) < 0) {
 		status = app_fail(app, &err);
 	} else {
 		for (; i < argc; i++) {

@@ -92,6 +92,27 @@ static void print_env(struct app *app, struct environment *env,
 	buf_done(&out);
 }
 
+/* What it inherits, but for the variables that secrets are taken from. */
+static void inherit(const struct job *job, struct environment *env)
+{
+	const struct secret *secrets = job->jobrun.secrets.items;
+	size_t count = job->jobrun.secrets.count;
+	char **item;
+
+	for (item = environ; *item; item++) {
+		size_t len = strcspn(*item, "=");
+		size_t i = 0;
+
+		while (i < count &&
+		       (!secrets[i].env || strlen(secrets[i].env) != len ||
+			strncmp(secrets[i].env, *item, len) != 0))
+			i++;
+		if (i == count)
+			environment_inherit(env,
+					    (char *[]){ *item, NULL });
+	}
+}
+
 static int find_env(struct session *session, struct job *job,
 		    const struct env_opts *opts, struct environment *env,
 		    struct error *err)
@@ -118,7 +139,7 @@ static int find_env(struct session *session, struct job *job,
 		    0)
 		return -1;
 	if (opts->all)
-		environment_inherit(env, environ);
+		inherit(job, env);
 	for (i = 0; i < job->jobrun.secrets.count; i++)
 		app_say(session->app, "also %s, a secret from %s '%s'",
 			secrets[i].name,
@@ -156,7 +177,7 @@ static int run(struct app *app, int argc, char **argv)
 		error_set(&err, ERROR_USAGE,
 			  "'%s' holds %zu jobs; 'env' is about one",
 			  argv[first], jobs.count);
-	else if (session_open(&session, app, true, &err) == 0 &&
+	else if (session_open(&session, app, SESSION_CATALOGUE, &err) == 0 &&
 		 find_env(&session, jobs.items[0], &opts, &env, &err) == 0)
 		goto print;
 	status = app_fail(app, &err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 
 #include "core/run/spec.h"
 
@@ -92,6 +93,19 @@ static int choose_sources(struct follow *follow, const struct topology *all,
 	return 0;
 }
 
+/* A reader takes up to three descriptors per task.  No more than are needed:
+ * runs that are started later inherit the limit. */
+static void allow_files(size_t tasks)
+{
+	struct rlimit limit;
+	rlim_t need = 3 * (rlim_t)tasks + 256;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= need)
+		return;
+	limit.rlim_cur = need < limit.rlim_max ? need : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 struct follow *follow_open(struct session *session, const char *job_id,
 			   int attempt, const struct follow_tasks *tasks,
 			   const struct log_filter *filter, struct error *err)
@@ -106,6 +120,7 @@ struct follow *follow_open(struct session *session, const char *job_id,
 	if (spec_read(folder, follow->mem, &spec, err) < 0 ||
 	    choose_sources(follow, &spec.topology, tasks, err) < 0)
 		goto fail;
+	allow_files(follow->count);
 	follow->reader = log_reader_open(folder, follow->sources, follow->count,
 					 filter, err);
 	if (!follow->reader)

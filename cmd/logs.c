@@ -138,7 +138,7 @@ static int run(struct app *app, int argc, char **argv)
 	tasks.type = opts.task;
 	tasks.indices = opts.index;
 	if (make_filter(&opts, &regex, &filter, &err) < 0 ||
-	    session_open(&session, app, false, &err) < 0 ||
+	    session_open(&session, app, 0, &err) < 0 ||
 	    session_run(&session, argv[first], (int)opts.attempt, mem, &record,
 			&err) < 0 ||
 	    (opts.first_error &&

@@ -89,13 +89,13 @@ void outcome_say(struct session *session, const struct run_record *run)
 			sizeof(took));
 	store_task_list(session->env.store, run, mem, &tasks, &ignored);
 	culprit = run->state == RUN_FAILED ? find_culprit(&tasks) : NULL;
-	if (culprit)
+	if (culprit && culprit->pid)
 		say_last_lines(session, run, culprit);
 	say_lost(session->app, &tasks);
-	app_say(session->app, "%s: %s%s%s after %s", run->job_id,
-		run_state_name(run->state), run->error ? ": " : "",
-		run->error ? run->error : "", took);
-	if (culprit)
+	app_say(session->app, "%s: %s after %s%s%s", run->job_id,
+		run_state_name(run->state), took, run->error ? ": " : "",
+		run->error ? run->error : "");
+	if (culprit && culprit->pid)
 		app_say(session->app, "all it wrote: jobrun logs %s --task %s "
 				      "--index %d",
 			run->job_id, culprit->type, culprit->index);

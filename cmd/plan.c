@@ -79,7 +79,7 @@ static int run(struct app *app, int argc, char **argv)
 			   &jobs);
 	if (status)
 		return status;
-	if (session_open(&session, app, true, &err) < 0 ||
+	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
 	    session_plan(&session, &jobs, &how, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;

@@ -5,13 +5,11 @@
 #include "cmd/commands.h"
 #include "cmd/load.h"
 #include "core/run/contract.h"
+#include "core/run/spec.h"
 #include "providers/registry.h"
 #include "schema/catalogue.h"
 #include "schema/nearest.h"
 #include "schema/render_yaml.h"
-
-/* AI Platform's replicas listened on it; on one host they count up. */
-#define FIRST_PORT 2222
 
 struct render_opts {
 	const char *to;
@@ -71,7 +69,7 @@ static int to_tf_config(const struct job *job, const struct render_opts *opts,
 	count = topology_port_count(&all);
 	ports = arena_alloc(mem, count * sizeof(*ports));
 	for (i = 0; i < count; i++)
-		ports[i] = FIRST_PORT + (int)i;
+		ports[i] = SPEC_FIRST_PORT + (int)i;
 	topology_set_ports(&all, ports);
 	if (opts->task && task_type_parse(opts->task, &type) < 0) {
 		error_set(err, ERROR_USAGE,

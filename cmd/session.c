@@ -7,16 +7,17 @@
 #include "providers/registry.h"
 #include "schema/catalogue.h"
 
-int session_open(struct session *session, struct app *app, bool planning,
+int session_open(struct session *session, struct app *app, unsigned flags,
 		 struct error *err)
 {
 	*session = (struct session){ .app = app };
-	if (planning) {
+	if (flags & SESSION_CATALOGUE) {
 		session->env.catalogue = catalogue_get(err);
 		if (!session->env.catalogue)
 			return -1;
 	}
-	session->env.store = store_open(err);
+	session->env.store = flags & SESSION_WRITE ? store_open(err)
+						   : store_open_to_read(err);
 	return session->env.store ? 0 : -1;
 }
 
@@ -59,14 +60,14 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 	void *ctx;
 
 	ctx = session_context(session, provider, err);
-	if (!ctx || job_digest(job, err) < 0)
+	if (!ctx)
 		return -1;
 	desired = session->desired[at] = resources_new();
-	if (provider->desire(job, &session->env, desired, err) < 0)
-		return -1;
-	session->observed[at] = resources_read(desired, ctx, err);
+	if (job_digest(job, err) == 0 &&
+	    provider->desire(job, &session->env, desired, err) == 0)
+		session->observed[at] = resources_read(desired, ctx, err);
 	if (!session->observed[at])
-		return -1;
+		return error_prefix(err, "job '%s'", job->job_id);
 	return plan_add(session->plan, provider, job, desired,
 			session->observed[at], options, err);
 }
@@ -83,10 +84,8 @@ int session_plan(struct session *session, const struct jobs *jobs,
 				      sizeof(*session->observed));
 	for (i = 0; i < jobs->count; i++) {
 		session->job_count = i + 1;
-		if (plan_one(session, jobs->items[i], i, options, err) < 0) {
-			error_prefix(err, "job '%s'", jobs->items[i]->job_id);
+		if (plan_one(session, jobs->items[i], i, options, err) < 0)
 			return -1;
-		}
 	}
 	return 0;
 }

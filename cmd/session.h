@@ -25,8 +25,13 @@ struct session {
 	size_t job_count;
 };
 
-/* With the catalogue only if `planning`. */
-int session_open(struct session *session, struct app *app, bool planning,
+enum session_flag {
+	SESSION_CATALOGUE = 1 << 0, /* to make plans */
+	SESSION_WRITE = 1 << 1,	    /* to start and delete runs: makes the
+				     * store if it is not there */
+};
+
+int session_open(struct session *session, struct app *app, unsigned flags,
 		 struct error *err);
 void session_close(struct session *session);
 

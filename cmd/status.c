@@ -368,7 +368,7 @@ static int run(struct app *app, int argc, char **argv)
 			  "--format takes text or json, not '%s'", opts.format);
 		return app_fail(app, &err);
 	}
-	if (session_open(&session, app, false, &err) < 0 ||
+	if (session_open(&session, app, 0, &err) < 0 ||
 	    (opts.watch ? watch(&view, &err)
 			: show(&view, false, &going, &err)) < 0)
 		view.status = app_fail(app, &err);

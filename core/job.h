@@ -120,6 +120,70 @@ struct secret {
 	const char *file; /* the file to take it from, or NULL */
 };
 
+/* A set of shards of training data, and how processes share it. */
+struct data_set {
+	struct message_head head;
+	const char *name;     /* "train" */
+	struct strings urls;  /* with braces: gs://b/train-{000..639}.tar */
+	const char *index;    /* the URL of their shards.json, or NULL */
+	bool split_by_host;   /* each host has shards of its own */
+	bool split_by_device; /* and each process of a host */
+	bool shuffle;         /* another order of shards each epoch */
+	long seed;
+};
+
+enum checkpoint_goal {
+	CHECKPOINT_GOAL_UNSPECIFIED,
+	CHECKPOINT_GOAL_MAXIMIZE,
+	CHECKPOINT_GOAL_MINIMIZE,
+};
+
+/* Used if `directory` is set. */
+struct checkpoints {
+	struct message_head head;
+	const char *directory; /* where the program writes them */
+	const char *to;        /* gs:// or a directory; NULL: they stay */
+	long keep;             /* the last N, or with `metric` the best N */
+	const char *metric;    /* or NULL */
+	int goal;              /* enum checkpoint_goal, of the metric */
+};
+
+struct metrics {
+	struct message_head head;
+	struct pairs patterns; /* a metric to its regular expression */
+};
+
+enum restart_action {
+	RESTART_ACTION_RESTART,
+	RESTART_ACTION_FAIL,
+};
+
+/* Holds for an attempt that ended in one of these ways; a rule that names
+ * none holds for all. */
+struct restart_rule {
+	struct message_head head;
+	struct strings exit_codes; /* "1", "64-127" */
+	struct strings signals;    /* "SIGSEGV" */
+	bool preempted;            /* or its host was lost otherwise */
+	int action;                /* enum restart_action */
+};
+
+struct restart {
+	struct message_head head;
+	struct messages
+		rules;        /* of struct restart_rule; the first that holds */
+	long max_restarts;    /* after failures */
+	long max_preemptions; /* after preemptions, counted apart */
+	long backoff_s;       /* before the first; doubled each time */
+	long max_backoff_s;
+};
+
+enum cleanup {
+	CLEANUP_ALWAYS,
+	CLEANUP_ON_SUCCESS,
+	CLEANUP_NEVER,
+};
+
 enum on_change {
 	ON_CHANGE_RERUN,
 	ON_CHANGE_FAIL,
@@ -130,13 +194,21 @@ struct jobrun_block {
 	const char *provider; /* the name of one, never NULL after loading */
 	const char *project;
 	const char *zone;
-	const char *source;	/* a directory, relative to the job's file */
+	const char *network;    /* of the machines that jobrun makes, or NULL */
+	const char *staging;    /* gs:// directory for what is uploaded */
+	struct strings hosts;   /* [USER@]HOST[:PORT]; none: this machine */
+	const char *source;     /* a directory, relative to the job's file */
 	struct strings command; /* instead of pythonModule */
-	struct strings setup;	/* a command, once per host, before it */
+	struct strings setup;   /* a command, once per host, before it */
 	struct pairs env;
 	struct messages secrets; /* of struct secret */
-	long grace_s;		 /* from SIGTERM to SIGKILL */
-	int on_change;		 /* enum on_change */
+	struct messages data;    /* of struct data_set */
+	struct checkpoints checkpoints;
+	struct metrics metrics;
+	struct restart restart;
+	int cleanup;   /* enum cleanup: of what is billed by the hour */
+	long grace_s;  /* from SIGTERM to SIGKILL */
+	int on_change; /* enum on_change */
 	/* One struct per provider that has fields of its own, in the order
 	 * of the registry; see job_block(). */
 	void **blocks;
@@ -154,9 +226,9 @@ struct job {
 	struct arena *mem;  /* owns all of the above, and the job itself */
 	const char *file;   /* "jobs/a.yaml", or "-" */
 	const char *folder; /* where relative paths in it start */
-	const struct message *message;		/* the table it was filled by */
+	const struct message *message;          /* the table it was filled by */
 	const struct message *training_message; /* of training_input */
-	struct digest digest; /* set by job_digest(), else "" */
+	struct digest digest;        /* set by job_digest(), else "" */
 	struct digest source_digest; /* of `source`, or "" */
 	size_t source_files;
 	uint64_t source_bytes;

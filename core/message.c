@@ -56,6 +56,47 @@ bool message_has(const struct message *message, const void *data,
 	return field && (head->set >> (field - message->fields) & 1);
 }
 
+bool message_refused(const struct message *message, const void *data,
+		     const char *name)
+{
+	const struct message_head *head = data;
+	const struct field *field = message_field(message, name);
+
+	return field && (head->refused >> (field - message->fields) & 1);
+}
+
+bool names_have(const char *const *names, const char *name)
+{
+	if (!names)
+		return true;
+	for (; *names; names++)
+		if (!strcmp(*names, name))
+			return true;
+	return false;
+}
+
+void message_unused(const struct message *message, const void *data,
+		    const char *prefix, const char *provider,
+		    void (*tell)(void *ctx, const char *path), void *ctx)
+{
+	const struct message_head *head = data;
+	const struct field *field;
+	char path[256];
+
+	for (field = message->fields; field->name; field++) {
+		if (!(head->set >> (field - message->fields) & 1))
+			continue;
+		snprintf(path, sizeof(path), "%s%s%s", prefix,
+			 *prefix ? "." : "", field->name);
+		if (!names_have(field->providers, provider))
+			tell(ctx, path);
+		else if (field->type == FIELD_MESSAGE)
+			message_unused(field->message,
+				       (const char *)data + field->offset, path,
+				       provider, tell, ctx);
+	}
+}
+
 void message_snake_name(const char *name, char *out, size_t size)
 {
 	size_t n = 0;
@@ -197,8 +238,9 @@ json_t *message_json(const struct message *message, const void *data,
 		if ((field->flags & FIELD_POSITION) && (style & MESSAGE_DIGEST))
 			continue;
 		/* A message that was not given can still have defaults. */
-		if (!set && !((style & MESSAGE_DEFAULTS) &&
-			      (field->fallback || field->type == FIELD_MESSAGE)))
+		if (!set &&
+		    !((style & MESSAGE_DEFAULTS) &&
+		      (field->fallback || field->type == FIELD_MESSAGE)))
 			continue;
 		value = message_value(field, (const char *)data + field->offset,
 				      style);

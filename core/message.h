@@ -53,11 +53,13 @@ enum field_type {
 };
 
 enum field_flag {
-	FIELD_OUTPUT = 1 << 0,	/* set by the service; accepted, no effect */
-	FIELD_INT64 = 1 << 1,	/* a string in the API's JSON */
+	FIELD_OUTPUT = 1 << 0,   /* set by the service; accepted, no effect */
+	FIELD_INT64 = 1 << 1,    /* a string in the API's JSON */
 	FIELD_POSITION = 1 << 2, /* says where the job is, not what it is:
 				  * left out of the digest */
 	FIELD_REQUIRED = 1 << 3,
+	FIELD_NUMBERS = 1 << 4, /* strings that look like numbers to YAML:
+				 * no quotes are asked for */
 };
 
 struct field {
@@ -68,8 +70,8 @@ struct field {
 	const struct message *message; /* of the MESSAGE types and NAMED */
 	/* Of an ENUM, up to NULL; of a STRING that can only be one of them. */
 	const char *const *values;
-	const char *fallback;	       /* the default, as a file would say it */
-	long min, max;		       /* of INT and DURATION; 0, 0: any >= 0 */
+	const char *fallback; /* the default, as a file would say it */
+	long min, max;        /* of INT and DURATION; 0, 0: any >= 0 */
 	/*
 	 * A check of the form of a string (each string of a list, each value
 	 * of a map; for FIELD_NAMED, each key).  Returns -1 with what was
@@ -79,19 +81,25 @@ struct field {
 	/* The same of each key of FIELD_PAIRS. */
 	int (*check_key)(const char *key, struct error *err);
 	const char *doc; /* one or more sentences; for explain and manual */
+	/* The providers that honour it, up to NULL.  NULL: all of them, and
+	 * those for which it has no meaning. */
+	const char *const *providers;
 };
 
 struct message {
 	const char *name; /* "TrainingInput" */
 	const char *doc;
-	size_t size;		    /* of the struct */
+	size_t size;                /* of the struct */
 	const struct field *fields; /* up to a row with no name; at most 64 */
 };
 
 /* Every message struct begins with this. */
 struct message_head {
 	const struct node *node; /* its place in the file, or NULL */
-	uint64_t set;		 /* bit i: field i was given in the file */
+	uint64_t set;            /* bit i: field i was given in the file */
+	uint64_t refused;        /* bit i: it was given too, but not taken, or
+				  * a misspelt key stands for it */
+	bool strange; /* it has a key of which nobody knows what it meant */
 };
 
 struct strings {
@@ -128,13 +136,29 @@ size_t message_field_count(const struct message *message);
 bool message_has(const struct message *message, const void *data,
 		 const char *name);
 
+/* Whether it was tried to give it: its value is not known then. */
+bool message_refused(const struct message *message, const void *data,
+		     const char *name);
+
+/* Whether the name is in the list; an absent list has all names. */
+bool names_have(const char *const *names, const char *name);
+
+/*
+ * Names every field that was given and that the provider does not honour, as
+ * a path below `prefix`: "jobrun.checkpoints".  Of a message that it does not
+ * honour, only the message.
+ */
+void message_unused(const struct message *message, const void *data,
+		    const char *prefix, const char *provider,
+		    void (*tell)(void *ctx, const char *path), void *ctx);
+
 /* "masterConfig" gives "master_config"; `size` counts the NUL. */
 void message_snake_name(const char *name, char *out, size_t size);
 
 enum message_style {
 	MESSAGE_DEFAULTS = 1 << 0, /* unset fields with a default too */
-	MESSAGE_SNAKE = 1 << 1,	   /* snake_case keys */
-	MESSAGE_WIRE = 1 << 2,	   /* int64 and durations as the API has them:
+	MESSAGE_SNAKE = 1 << 1,    /* snake_case keys */
+	MESSAGE_WIRE = 1 << 2,     /* int64 and durations as the API has them:
 				    * "8", "3600s" */
 	MESSAGE_DIGEST = 1 << 3,   /* without what FIELD_POSITION marks */
 };

@@ -32,17 +32,17 @@ struct run_status {
 	enum run_state state;
 	int attempt;
 	struct digest digest; /* of the job that it ran */
-	int exit_code;	      /* -1: none yet */
+	int exit_code;        /* -1: none yet */
 	char error[512];      /* why it failed, or "" */
 };
 
 /* Something that exists, or should, at a provider. */
 struct resource {
 	const struct kind *kind;
-	const char *name;     /* unique within its kind */
+	const char *name;      /* unique within its kind */
 	const struct job *job; /* whose it is, or NULL if that is not known */
-	size_t index;	      /* its place in the `items` it belongs to */
-	json_t *properties;   /* an object: what is compared and shown */
+	size_t index;          /* its place in the `items` it belongs to */
+	json_t *properties;    /* an object: what is compared and shown */
 	/* Those that must exist before it. */
 	const struct resource **needs;
 	size_t need_count;
@@ -97,7 +97,7 @@ void resources_forget(struct resource *observed, size_t count);
 
 /* What a provider may use; lives as long as its context. */
 struct provider_env {
-	struct store *store;		   /* NULL: nothing is remembered */
+	struct store *store; /* NULL: nothing is remembered */
 	const struct catalogue *catalogue;
 };
 
@@ -158,10 +158,10 @@ struct field_use {
 };
 
 struct provider {
-	const char *name;    /* as jobrun.provider has it */
-	const char *summary; /* one line, for help */
+	const char *name;                /* as jobrun.provider has it */
+	const char *summary;             /* one line, for help */
 	const struct kind *const *kinds; /* up to NULL; a run's is the last */
-	const struct message *block;	 /* its fields, or NULL */
+	const struct message *block;     /* its fields, or NULL */
 	/* Up to a row with no path, for `explain`: the longest path that a
 	 * field is at or below counts, and none means that nothing becomes of
 	 * it.  NULL: the provider does not say. */

@@ -5,11 +5,12 @@
 
 #include "providers/fake/fake.h"
 #include "providers/local/local.h"
+#include "providers/planned.h"
 
 const struct provider *const providers[] = {
-	&provider_local,
-	&provider_fake,
-	NULL,
+	&provider_local,     &provider_fake,       &provider_ai_platform,
+	&provider_vertex_ai, &provider_tpu_node,   &provider_tpu_vm,
+	&provider_slurm,     &provider_kubernetes, NULL,
 };
 
 const struct provider *provider_find(const char *name)

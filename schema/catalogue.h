@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The catalogue that is compiled in: schema/catalogue.yaml. */
+/*
+ * The catalogue: what was compiled in from schema/catalogue/, and before it
+ * what the file has that $JOBRUN_CATALOGUE names.  Such a file has the same
+ * lists, any of them; of two entries with one name the user's holds.
+ */
 #ifndef JOBRUN_SCHEMA_CATALOGUE_H
 #define JOBRUN_SCHEMA_CATALOGUE_H
 
 #include "core/base/error.h"
 #include "core/catalogue.h"
 
+/* Made by schema/generate/catalogue.c. */
+extern const struct catalogue catalogue_shipped;
+
 /*
- * Parsed at the first call, from any thread, and kept for the life of the
- * process.  Borrowed.  Fails only if the file that we ship is wrong, which
- * tests/unit/test_catalogue.c would tell.
+ * From any thread; lives as long as the process.  Borrowed.  A user's file
+ * is read at the first call; if that can't be done, NULL, at each call.
  */
 const struct catalogue *catalogue_get(struct error *err);
 

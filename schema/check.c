@@ -2,9 +2,15 @@
 #include "schema/tables.h"
 
 #include <ctype.h>
+#include <regex.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/text.h"
+
 #define LABEL_MAX 63
+#define DIGEST_HEX 64 /* of sha256 */
+#define TAG_MAX 128
 
 static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
@@ -111,4 +117,253 @@ int check_email(const char *value, struct error *err)
 				 "must be an e-mail address, such as "
 				 "name@project.iam.gserviceaccount.com");
 	return 0;
+}
+
+static bool is_made_of(const char *text, size_t len, const char *more)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr(more, text[i]))
+			return false;
+	return len > 0;
+}
+
+/* "sha256:" and its digits. */
+static bool is_digest(const char *text)
+{
+	static const char prefix[] = "sha256:";
+
+	if (!text_starts(text, prefix))
+		return false;
+	text += sizeof(prefix) - 1;
+	return strlen(text) == DIGEST_HEX &&
+	       strspn(text, "0123456789abcdef") == DIGEST_HEX;
+}
+
+/* Parts with something in each of them: "gcr.io/project/image". */
+static bool is_image_path(const char *text, size_t len)
+{
+	const char *end = text + len, *part = text, *p;
+
+	for (p = text; p <= end; p++) {
+		if (p < end && *p != '/')
+			continue;
+		/* Only the first can have a port. */
+		if (!is_made_of(part, (size_t)(p - part),
+				part == text && p < end ? "._-:" : "._-"))
+			return false;
+		if (*part == '-' || *part == '.')
+			return false;
+		part = p + 1;
+	}
+	return true;
+}
+
+int check_image(const char *value, struct error *err)
+{
+	const char *at = strchr(value, '@');
+	const char *end = at ? at : value + strlen(value);
+	const char *slash = memrchr(value, '/', (size_t)(end - value));
+	const char *tag = memchr(slash ? slash : value, ':',
+				 (size_t)(end - (slash ? slash : value)));
+
+	if (strstr(value, "://"))
+		return error_set(err, ERROR_INVALID,
+				 "must be an image without a scheme, such as "
+				 "gcr.io/project/image:tag");
+	if (at && !is_digest(at + 1))
+		return error_set(err, ERROR_INVALID,
+				 "must have sha256: and 64 hexadecimal digits "
+				 "behind the @");
+	if (tag && (!is_made_of(tag + 1, (size_t)(end - tag - 1), "._-") ||
+		    end - tag - 1 > TAG_MAX))
+		goto bad;
+	if (is_image_path(value, (size_t)((tag ? tag : end) - value)))
+		return 0;
+bad:
+	return error_set(err, ERROR_INVALID,
+			 "must be a container image, such as "
+			 "gcr.io/project/image:tag or "
+			 "gcr.io/project/image@sha256:...");
+}
+
+static bool has_blank(const char *text)
+{
+	return text[strcspn(text, " \t\r\n")] != '\0';
+}
+
+int check_url(const char *value, struct error *err)
+{
+	const char *colon = strstr(value, "://");
+
+	if (text_starts(value, "gs://")) {
+		if (is_made_of(value + 5, strcspn(value + 5, "/"), "._-"))
+			return 0;
+		return error_set(err, ERROR_INVALID,
+				 "must name a bucket: gs://bucket/path");
+	}
+	if (colon || text_starts(value, "gs:") || !*value)
+		return error_set(err, ERROR_INVALID,
+				 "must be a gs:// URL, such as "
+				 "gs://bucket/path");
+	return 0;
+}
+
+int check_module(const char *value, struct error *err)
+{
+	const char *part = value;
+
+	if (strchr(value, '/') || text_ends(value, ".py"))
+		return error_set(err, ERROR_INVALID,
+				 "must be the name of a module, such as "
+				 "trainer.task, not of a file");
+	for (;; part++) {
+		size_t len = strcspn(part, ".");
+
+		if (!is_made_of(part, len, "_-") ||
+		    isdigit((unsigned char)*part))
+			return error_set(err, ERROR_INVALID,
+					 "must be the name of a Python "
+					 "module, such as trainer.task");
+		part += len;
+		if (!*part)
+			return 0;
+	}
+}
+
+int check_version(const char *value, struct error *err)
+{
+	size_t n = strspn(value, digits);
+	size_t m = n && value[n] == '.' ? strspn(value + n + 1, digits) : 0;
+
+	if (m && !value[n + 1 + m])
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be two numbers with a point between them, such "
+			 "as \"2.11\"");
+}
+
+int check_peered(const char *value, struct error *err)
+{
+	static const char middle[] = "/global/networks/";
+	const char *project = value + sizeof("projects/") - 1;
+	const char *name;
+
+	if (!text_starts(value, "projects/") ||
+	    !(name = strstr(project, middle)) ||
+	    memchr(project, '/', (size_t)(name - project)) ||
+	    !is_made_of(name + sizeof(middle) - 1,
+			strlen(name + sizeof(middle) - 1), "-"))
+		return error_set(err, ERROR_INVALID,
+				 "must have the form "
+				 "projects/NUMBER/global/networks/NAME");
+	if (strspn(project, digits) != (size_t)(name - project))
+		return error_set(err, ERROR_INVALID,
+				 "must name the project by its number: "
+				 "projects/NUMBER/global/networks/NAME");
+	return 0;
+}
+
+int check_kms_key(const char *value, struct error *err)
+{
+	static const char *const parts[] = { "projects/", "/locations/",
+					     "/keyRings/", "/cryptoKeys/" };
+	const char *p = value;
+	size_t i, len;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!text_starts(p, parts[i]))
+			goto bad;
+		p += strlen(parts[i]);
+		len = strcspn(p, "/");
+		if (!is_made_of(p, len, "_-.:"))
+			goto bad;
+		p += len;
+	}
+	if (!*p)
+		return 0;
+bad:
+	return error_set(err, ERROR_INVALID,
+			 "must have the form projects/PROJECT/locations/"
+			 "REGION/keyRings/RING/cryptoKeys/KEY");
+}
+
+int check_project(const char *value, struct error *err)
+{
+	size_t len = strlen(value);
+
+	if (strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-.:") == len &&
+	    len && *value != '-')
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be the id of a project: lower-case letters, "
+			 "digits and -");
+}
+
+/* Not an option of ssh, whatever it is. */
+int check_host(const char *value, struct error *err)
+{
+	const char *at = strchr(value, '@');
+	const char *host = at ? at + 1 : value;
+
+	if (*value != '-' && *host != '-' && at != value &&
+	    is_made_of(host, strlen(host), "._-:[]") && !has_blank(value))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be a host: HOST, USER@HOST or HOST:PORT");
+}
+
+int check_pattern(const char *value, struct error *err)
+{
+	char why[128];
+	regex_t regex;
+	int ret = regcomp(&regex, value, REG_EXTENDED);
+	size_t groups;
+
+	if (ret) {
+		regerror(ret, &regex, why, sizeof(why));
+		return error_set(err, ERROR_INVALID,
+				 "is no regular expression: %s", why);
+	}
+	groups = regex.re_nsub;
+	regfree(&regex);
+	if (!groups)
+		return error_set(err, ERROR_INVALID,
+				 "must have a group around the value, such as "
+				 "loss=([0-9.]+)");
+	if (strstr(value, "\\d"))
+		return error_set(err, ERROR_INVALID,
+				 "must say [0-9] instead of \\d");
+	return 0;
+}
+
+int check_exit_codes(const char *value, struct error *err)
+{
+	struct error ignored;
+	char *end = NULL;
+	long first = strtol(value, &end, 10), last = first;
+
+	if (isdigit((unsigned char)*value) &&
+	    (!*end || (*end == '-' &&
+		       number_parse(end + 1, 1, 255, &last, &ignored) == 0)) &&
+	    first >= 1 && first <= last && last <= 255)
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be an exit code from 1 to 255, or a range of "
+			 "them such as 64-127");
+}
+
+int check_signal(const char *value, struct error *err)
+{
+	char name[32];
+	int i;
+
+	for (i = 1; i < 32; i++) {
+		signal_format(i, name, sizeof(name));
+		if (!strcmp(name, value))
+			return 0;
+	}
+	return error_set(err, ERROR_INVALID,
+			 "must be the name of a signal, such as SIGSEGV");
 }

@@ -103,6 +103,7 @@ static void put_rules(const char *path, const struct explain_style *style,
 		      struct buf *out)
 {
 	const struct rule *rule;
+	const char *const *where;
 	struct buf text = { 0 };
 	bool first = true;
 
@@ -114,7 +115,12 @@ static void put_rules(const char *path, const struct explain_style *style,
 				   plain(style));
 		first = false;
 		buf_clear(&text);
-		buf_printf(&text, "%s [%s]", rule->doc, rule->id);
+		buf_printf(&text, "%s [%s", rule->doc, rule->id);
+		for (where = rule->providers; where && *where; where++)
+			buf_printf(&text, "%s%s",
+				   where == rule->providers ? ": " : ", ",
+				   *where);
+		buf_putc(&text, ']');
 		buf_fill(out, ' ', INDENT);
 		wrap_text(buf_text(&text), INDENT, INDENT + 2, style->width,
 			  out);
@@ -129,7 +135,7 @@ static void put_uses(const struct outline *all, const char *path,
 	bool first = true;
 
 	for (provider = all->providers; *provider; provider++) {
-		const char *use = outline_use(*provider, path);
+		const char *use = outline_use(all, *provider, path);
 		size_t start;
 
 		if (!use)
@@ -264,6 +270,7 @@ static json_t *rules_json(const char *path)
 		one = json_object();
 		json_put_text(one, "id", rule->id);
 		json_put_text(one, "doc", rule->doc);
+		json_put_text(one, "severity", severity_name(rule->severity));
 		json_put_text(one, "source", rule->source);
 		json_array_append_new(list, one);
 	}
@@ -276,7 +283,7 @@ static json_t *uses_json(const struct outline *all, const char *path)
 	json_t *list = json_array();
 
 	for (provider = all->providers; *provider; provider++) {
-		const char *use = outline_use(*provider, path);
+		const char *use = outline_use(all, *provider, path);
 		json_t *one;
 
 		if (!use)
@@ -372,9 +379,24 @@ json_t *explain_json(const struct outline *all, const struct outlined *at,
 	return out;
 }
 
+/* Whether `path` is `head` or below it. */
+static bool is_below(const char *path, const char *head)
+{
+	size_t len = strlen(head);
+
+	return text_starts(path, head) && (!path[len] || path[len] == '.');
+}
+
 bool explain_rule_touches(const struct rule *rule, const char *path)
 {
-	(void)rule;
-	(void)path;
+	const char *const *field;
+
+	for (field = rule->fields; field && *field; field++) {
+		if (is_below(path, *field))
+			return true;
+		/* All rules touch trainingInput: that says nothing. */
+		if (strchr(path, '.') && is_below(*field, path))
+			return true;
+	}
 	return false;
 }

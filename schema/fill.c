@@ -2,6 +2,7 @@
 #include "schema/fill.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -158,19 +159,40 @@ static const char *text_of(struct fill *fill, const struct spot *at)
 	return NULL;
 }
 
+/* What YAML makes of it: "a number", or "the number 2.1" if that is not how
+ * it is written. */
+static void yaml_value(const struct node *value, char out[SHORT_SIZE])
+{
+	char number[SHORT_SIZE];
+	double real;
+	bool yes;
+
+	if (scalar_kind(value) == SCALAR_BOOL) {
+		scalar_bool(value, &yes);
+		snprintf(out, SHORT_SIZE, "the boolean %s",
+			 yes ? "true" : "false");
+		return;
+	}
+	snprintf(out, SHORT_SIZE, "a number");
+	if (!scalar_double(value, &real))
+		return;
+	snprintf(number, sizeof(number), "%.15g", real);
+	if (strcmp(number, value->text) != 0)
+		snprintf(out, SHORT_SIZE, "the number %.32s", number);
+}
+
 /* One warning for a whole list: the cause is one habit. */
 static void warn_unquoted(struct fill *fill, const struct spot *at, size_t more)
 {
-	enum scalar_kind kind = scalar_kind(at->value);
-	char name[SHORT_SIZE], shown[SHORT_SIZE];
-	const char *what = kind == SCALAR_BOOL ? "boolean" : "number";
+	char name[SHORT_SIZE], shown[SHORT_SIZE], read[SHORT_SIZE];
 
 	text_short(at->value->text, shown);
+	yaml_value(at->value, read);
 	problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
 		    "unquoted",
-		    "%s is text, and %s without quotes is a %s to YAML: it "
-		    "is read exactly as written",
-		    spot_name(at, name), shown, what);
+		    "%s must be a string: %s without quotes is %s to YAML, "
+		    "and is read here exactly as written",
+		    spot_name(at, name), shown, read);
 	if (more)
 		problem_hint(fill->found,
 			     "write \"%s\", and put the other %zu here into "
@@ -180,10 +202,12 @@ static void warn_unquoted(struct fill *fill, const struct spot *at, size_t more)
 		problem_hint(fill->found, "write \"%s\"", shown);
 }
 
-static bool is_unquoted(const struct node *value)
+static bool is_unquoted(const struct spot *at, const struct node *value)
 {
 	enum scalar_kind kind = scalar_kind(value);
 
+	if (at->field->flags & FIELD_NUMBERS)
+		return false;
 	return kind == SCALAR_BOOL || kind == SCALAR_INT ||
 	       kind == SCALAR_FLOAT;
 }
@@ -203,7 +227,7 @@ static bool fill_string(struct fill *fill, const struct spot *at,
 	text = text_of(fill, at);
 	if (!text || !check_text(fill, at, text))
 		return false;
-	if (is_unquoted(at->value))
+	if (is_unquoted(at, at->value))
 		warn_unquoted(fill, at, 0);
 	*out = text;
 	return true;
@@ -389,7 +413,7 @@ static bool fill_strings(struct fill *fill, const struct spot *at,
 		text = text_of(fill, &one);
 		if (!text || !check_text(fill, &one, text))
 			continue;
-		if (is_unquoted(item->value) && !unquoted++) {
+		if (is_unquoted(at, item->value) && !unquoted++) {
 			first_path = path;
 			first = one;
 			first.path = &first_path;
@@ -464,7 +488,7 @@ static bool fill_pairs(struct fill *fill, const struct spot *at,
 		pair->value = text_of(fill, &one);
 		if (!pair->value || !check_text(fill, &one, pair->value))
 			continue;
-		if (is_unquoted(item->value) && !unquoted++) {
+		if (is_unquoted(at, item->value) && !unquoted++) {
 			first_path = path;
 			first = one;
 			first.path = &first_path;
@@ -672,11 +696,15 @@ static const struct field *other_key(struct fill *fill,
 				     const struct path *path, void *data)
 {
 	struct path here = { .up = path, .name = item->key->text };
+	const struct field *meant;
 
 	if (fill->other_key &&
 	    fill->other_key(fill, message, item->key, item->value, &here, data))
 		return NULL;
-	return unknown_key(fill, message, item->key, &here);
+	meant = unknown_key(fill, message, item->key, &here);
+	if (!meant)
+		((struct message_head *)data)->strange = true;
+	return meant;
 }
 
 static void same_field(struct fill *fill, const struct node *key,
@@ -747,8 +775,11 @@ void fill_message(struct fill *fill, const struct message *message,
 		if (!field) {
 			/* A misspelt key is not missing too. */
 			field = other_key(fill, message, item, path, data);
-			if (field)
-				keys[field - message->fields] = item->key;
+			if (field) {
+				i = (size_t)(field - message->fields);
+				keys[i] = item->key;
+				head->refused |= (uint64_t)1 << i;
+			}
 			continue;
 		}
 		i = (size_t)(field - message->fields);
@@ -761,6 +792,8 @@ void fill_message(struct fill *fill, const struct message *message,
 		keys[i] = item->key;
 		if (fill_item(fill, field, item, path, data))
 			head->set |= (uint64_t)1 << i;
+		else if (!scalar_is_null(item->value))
+			head->refused |= (uint64_t)1 << i;
 	}
 	check_required(fill, message, map, path, keys);
 }

@@ -322,17 +322,20 @@ static void put_comments(const struct import *import, struct buf *out)
 /* The provider, if it is one of ours; else it is for a person to choose. */
 static void set_provider(struct import *import)
 {
+	const char *provider = import->command->provider;
 	const char *const *name;
 
-	for (name = import->provider_names; *name; name++)
-		if (!strcmp(*name, import->command->provider)) {
+	for (name = import->provider_names; provider && *name; name++)
+		if (!strcmp(*name, provider)) {
 			import_set(import->job, "jobrun.provider",
 				   json_text(*name));
 			return;
 		}
 	import_note(import,
-		    "jobrun.provider says where it runs: on this machine, as "
-		    "nothing is given");
+		    "%sjobrun.provider says where it runs: on this machine, "
+		    "as nothing is given",
+		    provider ? ""
+			     : "AI Platform Training was shut down in 2025; ");
 }
 
 static int finish(struct import *import, struct buf *out, struct error *err)

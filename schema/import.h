@@ -43,7 +43,7 @@ struct flag {
 
 struct import_command {
 	const char *words;        /* "ai-platform jobs submit training" */
-	const char *provider;     /* where such jobs ran */
+	const char *provider;     /* where they run; NULL: nowhere now */
 	const struct flag *flags; /* up to a row with no name */
 	const char *name_word;    /* of its argument, or NULL: it has none */
 	bool user_args;           /* what follows "--" is the program's */

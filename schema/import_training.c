@@ -6,6 +6,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "schema/import.h"
 
 /* gcloud packed the folder that the package is in; jobrun ships it. */
@@ -30,6 +31,19 @@ static int package_path(struct import *import, const char *value,
 				    value);
 	import_set(import->job, "jobrun.source", json_text(folder));
 	free(folder);
+	return 0;
+}
+
+/* A bucket's name, with gs:// or without. */
+static int staging_bucket(struct import *import, const char *value,
+			  struct error *err)
+{
+	char *url = mem_printf(
+		"%s%s", text_starts(value, "gs://") ? "" : "gs://", value);
+
+	(void)err;
+	import_set(import->job, "jobrun.staging", json_text(url));
+	free(url);
 	return 0;
 }
 
@@ -67,8 +81,7 @@ static const struct flag flags[] = {
 	{ "runtime-version", FLAG_TEXT, IN "runtimeVersion", NULL, NULL },
 	{ "scale-tier", FLAG_ENUM, IN "scaleTier", NULL, NULL },
 	{ "service-account", FLAG_TEXT, IN "serviceAccount", NULL, NULL },
-	{ "staging-bucket", FLAG_NOTE, NULL,
-	  "where packages were put; jobrun ships jobrun.source itself", NULL },
+	{ "staging-bucket", FLAG_CALL, NULL, NULL, staging_bucket },
 	{ "stream-logs", FLAG_NOTE_SWITCH, NULL,
 	  "jobrun apply follows the run unless it has --detach", NULL },
 	{ "tpu-tf-version", FLAG_TEXT, IN "workerConfig.tpuTfVersion", NULL,
@@ -108,7 +121,6 @@ static int finish(struct import *import, struct error *err)
 
 const struct import_command import_training = {
 	.words = "ai-platform jobs submit training",
-	.provider = "ai-platform",
 	.flags = flags,
 	.name_word = "the name of the job",
 	.user_args = true,
@@ -117,7 +129,6 @@ const struct import_command import_training = {
 
 const struct import_command import_training_old = {
 	.words = "ml-engine jobs submit training",
-	.provider = "ai-platform",
 	.flags = flags,
 	.name_word = "the name of the job",
 	.user_args = true,

@@ -5,6 +5,12 @@
 
 #include "core/job.h"
 
+const char *const no_provider[] = { NULL };
+
+/* In the order of enum cleanup. */
+static const char *const cleanup_names[] = { "always", "onSuccess", "never",
+					     NULL };
+
 static const char *const on_change_names[] = { "rerun", "fail", NULL };
 
 static const struct field secret_fields[] = {
@@ -38,6 +44,7 @@ static const struct field jobrun_fields[] = {
 	  .doc = "Where the job runs." },
 	{ .name = "project",
 	  .type = FIELD_STRING,
+	  .check = check_project,
 	  .offset = offsetof(struct jobrun_block, project),
 	  .doc = "The Google Cloud project that the job belongs to." },
 	{ .name = "zone",
@@ -45,6 +52,28 @@ static const struct field jobrun_fields[] = {
 	  .offset = offsetof(struct jobrun_block, zone),
 	  .doc = "The zone to run in, for instance us-central1-b, where the "
 		 "provider wants one." },
+	{ .name = "network",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct jobrun_block, network),
+	  .providers = no_provider,
+	  .doc = "The network of the machines that jobrun makes: its name, "
+		 "or projects/PROJECT/global/networks/NAME." },
+	{ .name = "staging",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .check = check_url,
+	  .offset = offsetof(struct jobrun_block, staging),
+	  .providers = no_provider,
+	  .doc = "The gs:// directory where packages and source are put on "
+		 "their way to the job." },
+	{ .name = "hosts",
+	  .type = FIELD_STRINGS,
+	  .flags = FIELD_POSITION,
+	  .check = check_host,
+	  .offset = offsetof(struct jobrun_block, hosts),
+	  .providers = no_provider,
+	  .doc = "Machines to run on instead of this one, reached by ssh: "
+		 "HOST, USER@HOST or HOST:PORT, the master's first." },
 	{ .name = "source",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct jobrun_block, source),
@@ -72,6 +101,43 @@ static const struct field jobrun_fields[] = {
 	  .offset = offsetof(struct jobrun_block, secrets),
 	  .doc = "Variables whose values are read when the program starts, "
 		 "and are never printed, stored or put into a plan." },
+	{ .name = "data",
+	  .type = FIELD_NAMED,
+	  .message = &message_data_set,
+	  .check = check_variable,
+	  .offset = offsetof(struct jobrun_block, data),
+	  .providers = no_provider,
+	  .doc = "Sets of shards, by name.  A program finds its part of the "
+		 "set train in JOBRUN_DATA_TRAIN." },
+	{ .name = "checkpoints",
+	  .type = FIELD_MESSAGE,
+	  .message = &message_checkpoints,
+	  .offset = offsetof(struct jobrun_block, checkpoints),
+	  .providers = no_provider,
+	  .doc = "What happens to the checkpoints that the program "
+		 "writes." },
+	{ .name = "metrics",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_POSITION,
+	  .message = &message_metrics,
+	  .offset = offsetof(struct jobrun_block, metrics),
+	  .providers = no_provider,
+	  .doc = "What to read from the log." },
+	{ .name = "restart",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_POSITION,
+	  .message = &message_restart,
+	  .offset = offsetof(struct jobrun_block, restart),
+	  .providers = no_provider,
+	  .doc = "What happens when the run fails or loses its host." },
+	{ .name = "cleanup",
+	  .type = FIELD_ENUM,
+	  .flags = FIELD_POSITION,
+	  .values = cleanup_names,
+	  .fallback = "always",
+	  .offset = offsetof(struct jobrun_block, cleanup),
+	  .doc = "When to delete what the run made and what is billed by the "
+		 "hour: always, onSuccess or never." },
 	{ .name = "grace",
 	  .type = FIELD_DURATION,
 	  .fallback = "10s",

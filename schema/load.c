@@ -279,6 +279,16 @@ static const char *folder_of(const struct job *job)
 						: (size_t)(slash - job->file));
 }
 
+/* Whose rules the job is to follow, or NULL if nobody said. */
+static const char *target_of(const struct loader *loader, const struct job *job)
+{
+	if (loader->options->provider)
+		return loader->options->provider;
+	return message_has(&message_jobrun, &job->jobrun, "provider")
+		       ? job->jobrun.provider
+		       : NULL;
+}
+
 /* Takes the document's arena. */
 static void load_job(struct loader *loader, struct file *file,
 		     struct document *doc)
@@ -305,7 +315,7 @@ static void load_job(struct loader *loader, struct file *file,
 	set_provider(loader, job);
 	set_job_id(loader, file, job);
 	check_job_id_is_new(loader, file, job);
-	rules_check(job, loader->found);
+	rules_check(job, target_of(loader, job), loader->found);
 	if (loader->found->errors != file->errors)
 		arena_free(doc->mem);
 	else

@@ -333,7 +333,26 @@ static bool is_below(const char *path, const char *head)
 	       (!len || !path[len] || path[len] == '.');
 }
 
-const char *outline_use(const struct provider *provider, const char *path)
+/* Whether the rows of the field and of all that it is in have the provider. */
+static bool is_honoured(const struct outline *all, const char *path,
+			const char *provider)
+{
+	const struct message *message = &message_job;
+	char word[OUTLINE_TYPE_SIZE];
+	struct field field;
+
+	while (message && next_word(&path, word)) {
+		if (!find_in(all, message, word, &field))
+			return true;
+		if (!names_have(field.providers, provider))
+			return false;
+		message = outline_below(&field);
+	}
+	return true;
+}
+
+const char *outline_use(const struct outline *all,
+			const struct provider *provider, const char *path)
 {
 	const struct field_use *use, *best = NULL;
 	size_t i;
@@ -345,6 +364,8 @@ const char *outline_use(const struct provider *provider, const char *path)
 		if (provider->block && is_below(name, provider->name))
 			return NULL;
 	}
+	if (!is_honoured(all, path, provider->name))
+		return "";
 	if (!provider->uses)
 		return NULL;
 	for (i = 0; provider->uses[i].path; i++) {

@@ -65,6 +65,7 @@ const struct message *outline_below(const struct field *field);
 
 /* What becomes of the field at a provider: NULL if the provider does not
  * say, "" if it does nothing with it. */
-const char *outline_use(const struct provider *provider, const char *path);
+const char *outline_use(const struct outline *all,
+			const struct provider *provider, const char *path);
 
 #endif

@@ -82,6 +82,7 @@ static const struct message message_disk_config = {
 static const struct field replica_config_fields[] = {
 	{ .name = "imageUri",
 	  .type = FIELD_STRING,
+	  .check = check_image,
 	  .offset = offsetof(struct replica_config, image_uri),
 	  .doc = "The container image that the replica runs, for instance "
 		 "gcr.io/project/image:tag.  Workers, parameter servers and "
@@ -96,6 +97,7 @@ static const struct field replica_config_fields[] = {
 		 "legacy types have theirs in the name." },
 	{ .name = "tpuTfVersion",
 	  .type = FIELD_STRING,
+	  .check = check_version,
 	  .offset = offsetof(struct replica_config, tpu_tf_version),
 	  .doc = "The runtime version whose TensorFlow matches the one in "
 		 "the container, for instance \"2.2\".  Needed by a TPU "
@@ -104,6 +106,7 @@ static const struct field replica_config_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_disk_config,
 	  .offset = offsetof(struct replica_config, disk_config),
+	  .providers = no_provider,
 	  .doc = "The boot disk." },
 	{ .name = "containerCommand",
 	  .type = FIELD_STRINGS,

@@ -68,6 +68,45 @@ static bool is_digits(const char *text, const char *set)
 	return *text && text[strspn(text, set)] == '\0';
 }
 
+/* 12:30:00 is a number of base 60 in YAML 1.1, which people took for times. */
+static bool is_base_60(const char *text)
+{
+	const char *p = skip_sign(text);
+
+	if (*p < '1' || *p > '9')
+		return false;
+	p += strspn(p, decimal);
+	if (*p != ':')
+		return false;
+	while (*p == ':') {
+		size_t n = strspn(++p, decimal);
+
+		if (n < 1 || n > 2 || (n == 2 && *p > '5'))
+			return false;
+		p += n;
+	}
+	return !*p;
+}
+
+static long base_60(const char *text)
+{
+	long value = 0, part = 0;
+
+	for (text = skip_sign(text); *text; text++) {
+		if (*text != ':') {
+			part = part * 10 + (*text - '0');
+			if (part > 1000000000000)
+				return part;
+			continue;
+		}
+		value = (value + part) * 60;
+		part = 0;
+		if (value > 1000000000000)
+			break;
+	}
+	return value + part;
+}
+
 /* The base of a whole number as YAML 1.1 has it, or 0 if it is none.
  * `*digits` is where its digits start. */
 static int base_of(const char *text, const char **digits)
@@ -89,6 +128,8 @@ static int base_of(const char *text, const char **digits)
 		return 8;
 	if (is_digits(p, decimal) && (p[0] != '0' || !p[1]))
 		return 10;
+	if (is_base_60(text))
+		return 60;
 	return 0;
 }
 
@@ -180,10 +221,16 @@ bool scalar_int(const struct node *node, long *out, bool *odd)
 	}
 	if (!base)
 		return whole_double(number, out);
-	errno = 0;
-	value = strtol(digits, NULL, base);
-	if (errno)
-		return false;
+	if (base == 60) {
+		value = base_60(number);
+		if (value > 1000000000000)
+			return false;
+	} else {
+		errno = 0;
+		value = strtol(digits, NULL, base);
+		if (errno)
+			return false;
+	}
 	*out = number[0] == '-' ? -value : value;
 	return true;
 }

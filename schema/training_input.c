@@ -21,6 +21,7 @@ static const char *const scale_tier_names[] = {
 static const struct field encryption_config_fields[] = {
 	{ .name = "kmsKeyName",
 	  .type = FIELD_STRING,
+	  .check = check_kms_key,
 	  .offset = offsetof(struct encryption_config, kms_key_name),
 	  .doc = "The key, as projects/PROJECT/locations/REGION/keyRings/"
 		 "RING/cryptoKeys/KEY." },
@@ -45,6 +46,7 @@ static const struct field scheduling_fields[] = {
 	{ .name = "maxWaitTime",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct scheduling, max_wait_time_s),
+	  .providers = no_provider,
 	  .check = check_seconds,
 	  .min = 1800,
 	  .max = 3153600000,
@@ -55,6 +57,7 @@ static const struct field scheduling_fields[] = {
 	  .max = 1000,
 	  .fallback = "0",
 	  .offset = offsetof(struct scheduling, priority),
+	  .providers = no_provider,
 	  .doc = "Which of the jobs that wait for the same accelerators goes "
 		 "first: 0 to 1000, the greater the sooner." },
 	{ .name = NULL },
@@ -119,12 +122,14 @@ static const struct field training_input_fields[] = {
 		 "one." },
 	{ .name = "packageUris",
 	  .type = FIELD_STRINGS,
+	  .check = check_url,
 	  .offset = offsetof(struct training_input, package_uris),
 	  .doc = "The Python packages (.tar.gz, .whl) that are installed "
 		 "before the program starts, in this order, as gs:// URLs; at "
 		 "most 100." },
 	{ .name = "pythonModule",
 	  .type = FIELD_STRING,
+	  .check = check_module,
 	  .offset = offsetof(struct training_input, python_module),
 	  .doc = "The module to run after that, as python -m does: "
 		 "trainer.task." },
@@ -144,16 +149,19 @@ static const struct field training_input_fields[] = {
 		 "zone." },
 	{ .name = "jobDir",
 	  .type = FIELD_STRING,
+	  .check = check_url,
 	  .offset = offsetof(struct training_input, job_dir),
 	  .doc = "Where the program puts what it makes.  It gets the path as "
 		 "--job-dir." },
 	{ .name = "runtimeVersion",
 	  .type = FIELD_STRING,
+	  .check = check_version,
 	  .offset = offsetof(struct training_input, runtime_version),
 	  .doc = "The AI Platform runtime to run in, for instance \"2.11\", "
 		 "in quotes.  Not with masterConfig.imageUri." },
 	{ .name = "pythonVersion",
 	  .type = FIELD_STRING,
+	  .check = check_version,
 	  .offset = offsetof(struct training_input, python_version),
 	  .doc = "The version of Python, for instance \"3.7\", in quotes; "
 		 "each runtime has its own." },
@@ -181,6 +189,7 @@ static const struct field training_input_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_encryption_config,
 	  .offset = offsetof(struct training_input, encryption_config),
+	  .providers = no_provider,
 	  .doc = "A key of one's own for what the job stores." },
 	{ .name = "scheduling",
 	  .type = FIELD_MESSAGE,
@@ -189,7 +198,9 @@ static const struct field training_input_fields[] = {
 	  .doc = "How long the job may wait and run." },
 	{ .name = "network",
 	  .type = FIELD_STRING,
+	  .check = check_peered,
 	  .offset = offsetof(struct training_input, network),
+	  .providers = no_provider,
 	  .doc = "The network that the job is peered with, as "
 		 "projects/NUMBER/global/networks/NAME: the number of the "
 		 "project, not its name." },
@@ -197,6 +208,7 @@ static const struct field training_input_fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_email,
 	  .offset = offsetof(struct training_input, service_account),
+	  .providers = no_provider,
 	  .doc = "The service account that the program runs as." },
 	{ .name = "useChiefInTfConfig",
 	  .type = FIELD_BOOL,
@@ -206,6 +218,7 @@ static const struct field training_input_fields[] = {
 	{ .name = "enableWebAccess",
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct training_input, enable_web_access),
+	  .providers = no_provider,
 	  .doc = "Whether the service opens a shell in each replica, for "
 		 "debugging." },
 	{ .name = NULL },

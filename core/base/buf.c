@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/buf.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,21 +60,28 @@ void buf_fill(struct buf *buf, char c, size_t count)
 	buf->data[buf->len] = '\0';
 }
 
-void buf_printf(struct buf *buf, const char *format, ...)
+void buf_vprintf(struct buf *buf, const char *format, va_list args)
 {
-	va_list args, again;
+	va_list again;
 	int len;
 
-	va_start(args, format);
 	va_copy(again, args);
 	len = vsnprintf(NULL, 0, format, args);
-	va_end(args);
 	if (len > 0) {
 		vsnprintf(buf_reserve(buf, (size_t)len), (size_t)len + 1,
 			  format, again);
 		buf->len += (size_t)len;
 	}
 	va_end(again);
+}
+
+void buf_printf(struct buf *buf, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	buf_vprintf(buf, format, args);
+	va_end(args);
 }
 
 void buf_drop(struct buf *buf, size_t len)

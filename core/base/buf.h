@@ -6,6 +6,7 @@
 #ifndef JOBRUN_BUF_H
 #define JOBRUN_BUF_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,6 +24,8 @@ void buf_putc(struct buf *buf, char c);
 void buf_fill(struct buf *buf, char c, size_t count);
 void buf_printf(struct buf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *buf, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
 /* Room for `len` more bytes; the caller writes there and adds to `len`. */
 char *buf_reserve(struct buf *buf, size_t len);
 void buf_drop(struct buf *buf, size_t len); /* the first `len` bytes */

@@ -57,14 +57,14 @@ void log_writer_close(struct log_writer *writer); /* NULL does nothing */
 struct log_source {
 	const char *type;
 	int index;
-	int ordinal;	  /* its place in the run's list of tasks */
+	int ordinal;      /* its place in the run's list of tasks */
 	const char *host; /* the address that its lines show */
 };
 
 struct log_filter {
 	const regex_t *grep; /* NULL: all lines */
 	int64_t since_ms;    /* 0: from the start */
-	size_t tail;	     /* the last so many lines of what is there when
+	size_t tail;         /* the last so many lines of what is there when
 			      * reading starts; SIZE_MAX: all */
 };
 
@@ -74,6 +74,7 @@ struct log_line {
 	int64_t time_ms;
 	const char *text; /* without its '\n'; may hold any bytes */
 	size_t len;
+	bool plain;    /* it is known that there is no '\r' in it */
 	uint64_t lost; /* not 0: so many bytes were lost here; no text */
 };
 

@@ -86,6 +86,8 @@ void log_cursor_end(struct log_cursor *cursor)
 	/* What is not indexed yet may be another thing the next time. */
 	if (cursor->have > cursor->piece)
 		cursor->have = cursor->piece;
+	if (cursor->plain > cursor->have)
+		cursor->plain = cursor->have;
 	if (cursor->ready || cursor->start < cursor->have)
 		return;
 	if (cursor->room > cursor->chunk * 4) { /* there was a huge line */
@@ -187,8 +189,8 @@ static bool piece_next(struct log_cursor *cursor, struct log_record *out,
 			return false;
 		}
 		if (cursor->ahead) { /* given already */
-			most = cursor->ahead < out->len ? cursor->ahead :
-							  out->len;
+			most = cursor->ahead < out->len ? cursor->ahead
+							: out->len;
 			cursor->ahead -= most;
 			out->len -= (uint32_t)most;
 		}
@@ -205,7 +207,8 @@ static bool piece_next(struct log_cursor *cursor, struct log_record *out,
 static int fill(struct log_cursor *cursor, struct error *err)
 {
 	uint64_t keep = cursor->have - cursor->start;
-	uint64_t want = cursor->size - cursor->have;
+	uint64_t most = cursor->size - cursor->have;
+	uint64_t want = most;
 	int64_t n;
 
 	if (want > cursor->chunk)
@@ -229,8 +232,9 @@ static int fill(struct log_cursor *cursor, struct error *err)
 				keep);
 		cursor->base = cursor->start;
 	}
-	n = log_pread(cursor->fd, cursor->data + keep, cursor->room - keep,
-		      cursor->have);
+	if (most > cursor->room - keep)
+		most = cursor->room - keep;
+	n = log_pread(cursor->fd, cursor->data + keep, most, cursor->have);
 	if (n < 0)
 		return error_errno(err, "cannot read the output of %s %d",
 				   cursor->index->source->type,
@@ -243,19 +247,75 @@ static int fill(struct log_cursor *cursor, struct error *err)
 	return 0;
 }
 
+/* Looks for the '\r' that the line from `start` to `end` may have; for that
+ * of all lines at once, unless this one has it. */
+static void look_plain(struct log_cursor *cursor, uint64_t end)
+{
+	const char *p, *stop;
+
+	if (cursor->plain < cursor->start)
+		cursor->plain = cursor->start;
+	p = cursor->data + (cursor->plain - cursor->base);
+	stop = memchr(p, '\r', end - cursor->plain);
+	if (!stop)
+		stop = memchr(cursor->data + (end - cursor->base), '\r',
+			      cursor->have - end);
+	cursor->plain = stop ? cursor->base + (uint64_t)(stop - cursor->data)
+			     : cursor->have;
+}
+
+/* Goes to the start of a line in the piece that was scanned. */
+static void go_on(struct log_cursor *cursor, uint64_t start)
+{
+	cursor->start = start;
+	cursor->start_ms = cursor->piece_ms;
+	cursor->start_record = cursor->piece_record;
+	cursor->scan = start;
+}
+
 /* Makes a line of what is from `start` to `end`, and goes to `next`. */
 static void line_set(struct log_cursor *cursor, uint64_t end, uint64_t next)
 {
+	if (end > cursor->plain)
+		look_plain(cursor, end);
+	cursor->line.plain = end <= cursor->plain;
 	cursor->line.text = cursor->data + (cursor->start - cursor->base);
 	cursor->line.len = end - cursor->start;
 	cursor->line.time_ms = cursor->start_ms;
 	cursor->line.lost = 0;
 	cursor->line_record = cursor->start_record;
-	cursor->start = next;
-	cursor->start_ms = cursor->piece_ms;
-	cursor->start_record = cursor->piece_record;
-	cursor->scan = next;
+	go_on(cursor, next);
 	cursor->ready = true;
+}
+
+void log_cursor_give(struct log_cursor *cursor, const bool *stop,
+		     log_sink *sink, void *arg)
+{
+	struct log_line line = cursor->line;
+	uint64_t last =
+		cursor->piece < cursor->have ? cursor->piece : cursor->have;
+	const char *p, *end, *plain, *next;
+
+	if (cursor->scan >= last || cursor->lost || cursor->middle)
+		return;
+	p = cursor->data + (cursor->start - cursor->base);
+	end = cursor->data + (last - cursor->base);
+	plain = cursor->data;
+	if (cursor->plain > cursor->base)
+		plain += cursor->plain - cursor->base;
+	line.time_ms = cursor->piece_ms;
+	line.lost = 0;
+	while (p < end && !*stop) {
+		next = memchr(p, '\n', (size_t)(end - p));
+		if (!next)
+			break;
+		line.text = p;
+		line.len = (size_t)(next - p);
+		line.plain = next <= plain;
+		sink(arg, &line);
+		p = next + 1;
+	}
+	go_on(cursor, cursor->base + (uint64_t)(p - cursor->data));
 }
 
 static void lost_set(struct log_cursor *cursor)
@@ -299,9 +359,8 @@ static int advance(struct log_cursor *cursor, bool ended, bool *stuck,
 			return 0;
 		}
 		/* Nobody will write the record of this any more. */
-		piece.time_ms = cursor->index->records ?
-					cursor->index->last_ms :
-					cursor->changed_ms;
+		piece.time_ms = cursor->index->records ? cursor->index->last_ms
+						       : cursor->changed_ms;
 		piece.len = UINT32_MAX;
 		if (size - cursor->piece < piece.len)
 			piece.len = (uint32_t)(size - cursor->piece);
@@ -340,8 +399,8 @@ static int find(struct log_cursor *cursor, bool ended, struct error *err)
 				return -1;
 			continue;
 		}
-		end = cursor->piece < cursor->have ? cursor->piece :
-						     cursor->have;
+		end = cursor->piece < cursor->have ? cursor->piece
+						   : cursor->have;
 		p = cursor->data + (cursor->scan - cursor->base);
 		stop = memchr(p, '\n', end - cursor->scan);
 		if (stop) {
@@ -435,6 +494,7 @@ int log_cursor_seek(struct log_cursor *cursor, uint64_t offset,
 	cursor->scan = cursor->start;
 	cursor->have = cursor->start;
 	cursor->base = cursor->start;
+	cursor->plain = cursor->start;
 	cursor->piece_ms = piece.time_ms;
 	cursor->piece_record = cursor->next - 1;
 	cursor->start_ms = cursor->piece_ms;

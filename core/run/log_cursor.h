@@ -16,32 +16,33 @@
 struct log_index {
 	const char *folder; /* of the run */
 	const struct log_source *source;
-	int fd;		  /* -1: not there yet */
+	int fd;           /* -1: not there yet */
 	uint64_t records; /* that there are, as of this step */
 	int64_t last_ms;  /* the time of the last; see log_index_end() */
 };
 
 struct log_cursor {
 	struct log_index *index;
-	size_t chunk;	    /* how much is read at once */
-	uint64_t line_max;  /* LOG_LINE_MAX */
+	size_t chunk;         /* how much is read at once */
+	uint64_t line_max;    /* LOG_LINE_MAX */
 	struct log_line line; /* the next one, if `ready` */
 	uint64_t line_record; /* the record of its first byte */
 	bool ready;
 
 	/* The raw file. */
 	enum log_stream stream;
-	int fd;	       /* -1: not opened yet */
+	int fd;        /* -1: not opened yet */
 	bool measured; /* in this step: `size` */
 	uint64_t size;
 	int64_t changed_ms; /* when it was last written to */
 	/* Offsets into it: start <= scan <= piece, scan <= have. */
 	uint64_t start; /* of the line that is being looked for the end of */
-	uint64_t scan;	/* there is no newline from `start` to here */
+	uint64_t scan;  /* there is no newline from `start` to here */
 	uint64_t piece; /* the end of the piece that `scan` is in */
-	uint64_t have;	/* the end of what is in `data` */
+	uint64_t have;  /* the end of what is in `data` */
+	uint64_t plain; /* there is no '\r' from `start` to here */
 	uint64_t ahead; /* bytes given, with `ended`, before their record */
-	uint64_t lost;	/* to be given next */
+	uint64_t lost;  /* to be given next */
 	int64_t lost_ms;
 	int64_t start_ms;      /* the time of the piece that `start` is in */
 	uint64_t start_record; /* its record */
@@ -80,6 +81,14 @@ void log_cursor_end(struct log_cursor *cursor);
  * what has no record is shown.
  */
 int log_cursor_next(struct log_cursor *cursor, bool ended, struct error *err);
+
+/*
+ * Gives the sink the lines after the one in `line` that are of the same piece
+ * and in memory, until it has set `stop`: a short way for what most lines
+ * are.  log_cursor_next() finds the one after them.
+ */
+void log_cursor_give(struct log_cursor *cursor, const bool *stop,
+		     log_sink *sink, void *arg);
 
 /*
  * Goes to the first line that starts at `offset` or later, in a piece that is

@@ -12,6 +12,7 @@
 #include "core/run/log_file.h"
 
 #define PREFIXES 64 /* a power of two */
+#define PREFIX_COPY 64
 #define RESET "\033[0m"
 
 /* Red is left to errors. */
@@ -20,18 +21,19 @@ static const char *const colors[] = {
 	"\033[96m", "\033[92m", "\033[93m", "\033[95m", "\033[94m",
 };
 
-/* What stands between the time and the text: " 10.164.0.109 [1] ". */
+/* What stands before the text: "2020-08-06 02:38:57 10.164.0.109 [1] ". */
 struct prefix {
 	const struct log_source *source;
-	struct buf text;
+	int64_t second;  /* since 1970 */
+	struct buf text; /* of PREFIX_COPY bytes at least */
 };
 
 struct log_printer {
 	bool color;
-	bool timed;	/* `time` is that of `second` */
-	int64_t second; /* since 1970 */
-	size_t time_len;
-	char time[32];
+	/* What the last line had, as most lines have it too. */
+	const struct log_source *source;
+	int64_t time_ms;
+	const struct buf *text;
 	struct prefix prefixes[PREFIXES]; /* by ordinal */
 };
 
@@ -52,24 +54,49 @@ void log_printer_free(struct log_printer *printer)
 	free(printer);
 }
 
-static void prefix_format(const struct log_source *source, bool color,
+static void prefix_format(const struct log_line *line, bool color,
 			  struct buf *out)
 {
+	const struct log_source *source = line->source;
 	unsigned n = (unsigned)source->ordinal % COUNT(colors);
+	char time[32];
 
-	buf_printf(out, " %s%s [%d]%s ", color ? colors[n] : "",
+	time_format_log(line->time_ms, time, sizeof(time));
+	buf_reserve(out, PREFIX_COPY);
+	buf_printf(out, "%s %s%s [%d]%s ", time, color ? colors[n] : "",
 		   source->host ? source->host : "", source->ordinal,
 		   color ? RESET : "");
 }
 
-static void text_add(const struct log_line *line, const char *time,
-		     size_t time_len, const char *prefix, size_t prefix_len,
-		     struct buf *out)
+/* This runs once per line, so it makes room once, and copies a prefix of
+ * usual length as a block. */
+static inline void line_add(const struct buf *prefix, const char *text,
+			    size_t len, struct buf *out)
 {
-	char lost[80];
+	size_t need = prefix->len + len + 1 + PREFIX_COPY;
+	char *to;
+
+	if (out->size - out->len <= need)
+		buf_reserve(out, need);
+	to = out->data + out->len;
+	if (prefix->len <= PREFIX_COPY)
+		memcpy(to, prefix->data, PREFIX_COPY);
+	else
+		memcpy(to, prefix->data, prefix->len);
+	to += prefix->len;
+	if (len)
+		memcpy(to, text, len);
+	to[len] = '\n';
+	to[len + 1] = '\0';
+	out->len += prefix->len + len + 1;
+}
+
+static inline void text_add(const struct log_line *line,
+			    const struct buf *prefix, struct buf *out)
+{
+	char lost[96];
 	const char *text = line->text;
 	size_t len = line->len;
-	char *to;
 
 	if (line->lost) {
 		len = (size_t)snprintf(lost, sizeof(lost),
@@ -77,50 +104,45 @@ static void text_add(const struct log_line *line, const char *time,
 				       "here: they could not be written)",
 				       line->lost);
 		text = lost;
-	} else {
+	} else if (!line->plain) {
 		text = log_text_shown(text, &len);
 	}
-	/* One reservation, no checks between: this runs once per line. */
-	to = buf_reserve(out, time_len + prefix_len + len + 1);
-	to = mempcpy(to, time, time_len);
-	to = mempcpy(to, prefix, prefix_len);
-	to = len ? mempcpy(to, text, len) : to;
-	*to++ = '\n';
-	*to = '\0';
-	out->len += time_len + prefix_len + len + 1;
+	line_add(prefix, text, len, out);
 }
 
-void log_printer_add(struct log_printer *printer, const struct log_line *line,
-		     struct buf *out)
+static void prefix_find(struct log_printer *printer,
+			const struct log_line *line)
 {
 	unsigned slot = (unsigned)line->source->ordinal % PREFIXES;
 	struct prefix *prefix = &printer->prefixes[slot];
 	/* As time_format_log() rounds, so that both change together. */
 	int64_t second = line->time_ms / 1000;
 
-	if (!printer->timed || second != printer->second) {
-		time_format_log(line->time_ms, printer->time,
-				sizeof(printer->time));
-		printer->time_len = strlen(printer->time);
-		printer->second = second;
-		printer->timed = true;
-	}
-	if (prefix->source != line->source) {
+	if (prefix->source != line->source || prefix->second != second) {
 		buf_clear(&prefix->text);
-		prefix_format(line->source, printer->color, &prefix->text);
+		prefix_format(line, printer->color, &prefix->text);
 		prefix->source = line->source;
+		prefix->second = second;
 	}
-	text_add(line, printer->time, printer->time_len, prefix->text.data,
-		 prefix->text.len, out);
+	printer->source = line->source;
+	printer->time_ms = line->time_ms;
+	printer->text = &prefix->text;
+}
+
+void log_printer_add(struct log_printer *printer, const struct log_line *line,
+		     struct buf *out)
+{
+	if (printer->source != line->source ||
+	    printer->time_ms != line->time_ms)
+		prefix_find(printer, line);
+	text_add(line, printer->text, out);
 }
 
 void log_line_format(const struct log_line *line, bool color, struct buf *out)
 {
 	struct buf prefix = { 0 };
-	char time[32];
 
-	time_format_log(line->time_ms, time, sizeof(time));
-	prefix_format(line->source, color, &prefix);
-	text_add(line, time, strlen(time), prefix.data, prefix.len, out);
+	prefix_format(line, color, &prefix);
+	text_add(line, &prefix, out);
 	buf_done(&prefix);
 }

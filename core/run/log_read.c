@@ -16,7 +16,7 @@
 
 /* What is read at once from a stream: it should stay in the CPU's cache,
  * and all of them together in reasonable memory. */
-#define CHUNK_MAX ((size_t)128 << 10)
+#define CHUNK_MAX ((size_t)64 << 10)
 #define CHUNK_MIN ((size_t)8 << 10)
 #define CHUNK_ALL ((size_t)32 << 20)
 /* How far from the end the last lines are looked for first. */
@@ -33,12 +33,14 @@ struct log_reader {
 	size_t heap_count;
 	bool started;
 	bool stop;
+	log_sink *sink; /* during a step */
+	void *sink_arg;
 	uint64_t skip; /* so many lines are before the tail */
 
-	int watch;	    /* inotify, or -1 */
-	bool logs_watched;  /* the folder of logs; else that of the run */
+	int watch;           /* inotify, or -1 */
+	bool logs_watched;   /* the folder of logs; else that of the run */
 	bool *index_watched; /* by task */
-	bool all_watched;   /* whatever is written in the folder of logs */
+	bool all_watched;    /* whatever is written in the folder of logs */
 };
 
 struct log_reader *log_reader_open(const char *folder,
@@ -68,9 +70,9 @@ struct log_reader *log_reader_open(const char *folder,
 		mem_alloc(count * LOG_STREAMS * sizeof(*reader->cursors));
 	reader->heap = mem_alloc(count * LOG_STREAMS * sizeof(*reader->heap));
 	for (size_t i = 0; i < count; i++) {
-		reader->indexes[i] = (struct log_index){ reader->folder,
-							 &sources[i], -1, 0,
-							 0 };
+		reader->indexes[i] =
+			(struct log_index){ reader->folder, &sources[i], -1, 0,
+					    0 };
 		for (size_t k = 0; k < LOG_STREAMS; k++) {
 			struct log_cursor *cursor =
 				&reader->cursors[i * LOG_STREAMS + k];
@@ -158,17 +160,12 @@ static void heap_make(struct log_reader *reader)
 		heap_sink(reader, i);
 }
 
-static bool is_wanted(struct log_reader *reader, const struct log_line *line)
+static bool is_match(struct log_reader *reader, const struct log_line *line)
 {
-	const struct log_filter *filter = &reader->filter;
 	regmatch_t whole = { 0 };
 	const char *text;
 	size_t len = line->len;
 
-	if (line->time_ms < filter->since_ms)
-		return false;
-	if (!filter->grep)
-		return true;
 	if (line->lost) /* could have held what is looked for */
 		return true;
 	text = log_text_shown(line->text, &len);
@@ -176,32 +173,54 @@ static bool is_wanted(struct log_reader *reader, const struct log_line *line)
 	buf_add(&reader->text, text, len);
 	/* There may be NUL bytes in it. */
 	whole.rm_eo = (regoff_t)len;
-	return regexec(filter->grep, reader->text.data, 1, &whole,
+	return regexec(reader->filter.grep, reader->text.data, 1, &whole,
 		       REG_STARTEND) == 0;
 }
 
+static inline bool is_wanted(struct log_reader *reader,
+			     const struct log_line *line)
+{
+	return line->time_ms >= reader->filter.since_ms &&
+	       (!reader->filter.grep || is_match(reader, line));
+}
+
+static void give(void *arg, const struct log_line *line)
+{
+	struct log_reader *reader = arg;
+
+	if (!is_wanted(reader, line))
+		return;
+	if (reader->skip)
+		reader->skip--;
+	else
+		reader->sink(reader->sink_arg, line);
+}
+
 /* Gives the lines of the oldest cursor until another has an older one. */
-static int give_run(struct log_reader *reader, bool ended, log_sink *sink,
-		    void *arg, struct error *err)
+static int give_run(struct log_reader *reader, bool ended, struct error *err)
 {
 	struct log_cursor *cursor = reader->heap[0];
 	int64_t time_ms = cursor->line.time_ms;
 	uint64_t record = cursor->line_record;
+	bool all = !reader->filter.grep && !reader->skip &&
+		   time_ms >= reader->filter.since_ms;
 
 	do {
-		if (!is_wanted(reader, &cursor->line))
+		give(reader, &cursor->line);
+		/* Those of the same piece are next to be given in any case. */
+		if (cursor->start_record != record || reader->stop)
 			;
-		else if (reader->skip)
-			reader->skip--;
+		else if (all)
+			log_cursor_give(cursor, &reader->stop, reader->sink,
+					reader->sink_arg);
 		else
-			sink(arg, &cursor->line);
+			log_cursor_give(cursor, &reader->stop, give, reader);
 		if (log_cursor_next(cursor, ended, err) < 0)
 			return -1;
 		if (!cursor->ready) {
 			reader->heap[0] = reader->heap[--reader->heap_count];
 			break;
 		}
-		/* Most lines are of the piece of the one before. */
 	} while (cursor->line_record == record &&
 		 cursor->line.time_ms == time_ms && !reader->stop);
 	if (reader->heap_count)
@@ -273,6 +292,8 @@ int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
 	int ret = -1;
 
 	reader->stop = false;
+	reader->sink = sink;
+	reader->sink_arg = arg;
 	if (reader->watch >= 0 && watch_update(reader, err) < 0)
 		return -1;
 	for (size_t i = 0; i < reader->tasks; i++) {
@@ -293,7 +314,7 @@ int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
 	}
 	heap_make(reader);
 	while (reader->heap_count && !reader->stop) {
-		if (give_run(reader, ended, sink, arg, err) < 0)
+		if (give_run(reader, ended, err) < 0)
 			goto out;
 	}
 	ret = 0;

@@ -25,8 +25,8 @@
 struct raw {
 	int fd;
 	uint64_t size;
-	bool broken;	  /* holds bytes that could not be taken back */
-	uint64_t lost;	  /* bytes that no record tells of yet */
+	bool broken;      /* holds bytes that could not be taken back */
+	uint64_t lost;    /* bytes that no record tells of yet */
 	int64_t lost_ms;  /* when the first of them came */
 	int64_t noted_ms; /* when a loss was last noted */
 };
@@ -36,7 +36,7 @@ struct log_writer {
 	int index;
 	uint64_t index_size;
 	bool index_torn; /* part of a record could not be taken back */
-	uint64_t lost;	 /* in all */
+	uint64_t lost;   /* in all */
 };
 
 static int open_file(char *path, struct error *err)
@@ -52,9 +52,9 @@ static int open_file(char *path, struct error *err)
 static bool note(struct log_writer *writer, int64_t time_ms, size_t len,
 		 unsigned kind)
 {
-	struct log_record record = {
-		.time_ms = time_ms, .len = (uint32_t)len, .kind = kind
-	};
+	struct log_record record = { .time_ms = time_ms,
+				     .len = (uint32_t)len,
+				     .kind = kind };
 	ssize_t n;
 
 	if (writer->index_torn) {
@@ -135,8 +135,7 @@ static void add_piece(struct log_writer *writer, enum log_stream stream,
 		    note(writer, time_ms, done, stream)) {
 			raw->size += done;
 		} else {
-			raw->broken =
-				ftruncate(raw->fd, (off_t)raw->size) < 0;
+			raw->broken = ftruncate(raw->fd, (off_t)raw->size) < 0;
 			done = 0;
 		}
 	}
@@ -169,8 +168,8 @@ static int index_sum(struct log_writer *writer, uint64_t *sums,
 
 	if (fstat(writer->index, &st) < 0)
 		return error_errno(err, "cannot read the index of a log");
-	writer->index_size = (uint64_t)st.st_size / sizeof(records[0]) *
-			     sizeof(records[0]);
+	writer->index_size =
+		(uint64_t)st.st_size / sizeof(records[0]) * sizeof(records[0]);
 	if ((uint64_t)st.st_size != writer->index_size)
 		writer->index_torn = true; /* mended by the next note() */
 	for (; at < writer->index_size; at += sizeof(records)) {
@@ -232,8 +231,8 @@ struct log_writer *log_writer_open(const char *folder, const char *type,
 		goto out;
 	/* The index last: where it is, the others are. */
 	for (int i = 0; i < LOG_STREAMS; i++) {
-		writer->raw[i].fd = open_file(
-			log_stream_path(folder, type, index, i), err);
+		writer->raw[i].fd =
+			open_file(log_stream_path(folder, type, index, i), err);
 		if (writer->raw[i].fd < 0)
 			goto out;
 	}

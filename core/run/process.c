@@ -132,6 +132,8 @@ static void become(const struct process_start *what, pid_t parent, int report)
 		close(null);
 	if (chdir(what->directory) < 0)
 		goto fail;
+	/* Last: what is open here may lie beyond it already. */
+	setrlimit(RLIMIT_NOFILE, what->no_files);
 	execve(what->path, what->argv, what->envp);
 fail:
 	why = errno;

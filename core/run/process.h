@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "core/base/error.h"
@@ -14,6 +15,7 @@ struct process_start {
 	char *const *argv;
 	char *const *envp;
 	const char *directory;
+	const struct rlimit *no_files; /* its RLIMIT_NOFILE */
 	int out; /* its standard output and error; its input is empty */
 	int err;
 };

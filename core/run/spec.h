@@ -35,6 +35,9 @@ struct run_spec {
 	long max_running_time_s; /* 0: no limit */
 };
 
+/* AI Platform's replicas listened on 2222; here they count up from it. */
+#define SPEC_FIRST_PORT 2222
+
 /* All but attempt, folder and the ports, from a checked job.  `missing` is
  * set to what the file does not say and a run needs, else to NULL. */
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,6 +32,7 @@
 #include "core/base/text.h"
 #include "core/data/archive.h"
 #include "core/run/log.h"
+#include "core/run/ports.h"
 #include "core/run/process.h"
 #include "core/run/run_lock.h"
 #include "core/run/supervisor_internal.h"
@@ -78,6 +80,7 @@ struct supervisor {
 	struct arena *mem;
 	struct store *store;
 	struct run_spec spec;
+	struct port_leases *ports;
 	struct run_record run;
 	struct loop *loop;
 	struct child *tasks;
@@ -91,6 +94,7 @@ struct supervisor {
 	bool dirty; /* the record could not be written yet */
 	char *chunk;
 	sigset_t signals;
+	struct rlimit no_files; /* what tasks get; ours is raised */
 	int signal_fd;
 	int guard_fd; /* a pidfd */
 };
@@ -173,6 +177,19 @@ static void on_output(void *arg, uint32_t events)
 		close_output(out);
 }
 
+/* Each task takes five descriptors here.  Returns the limit as it was: for
+ * the tasks, as select() of theirs may not expect more. */
+static struct rlimit raise_file_limit(void)
+{
+	struct rlimit before = { 0 }, more;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	more = before;
+	more.rlim_cur = more.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &more);
+	return before;
+}
+
 static int open_outputs(struct supervisor *s, struct child *child,
 			int writers[2], struct error *err)
 {
@@ -224,6 +241,7 @@ static int start_child(struct supervisor *s, struct child *child,
 	start.path = path;
 	start.argv = (char *const *)argv;
 	start.envp = env.items;
+	start.no_files = &s->no_files;
 	start.out = writers[0];
 	start.err = writers[1];
 	child->pid = process_start(&start, err);
@@ -679,6 +697,19 @@ static int watch_signals_and_guard(struct supervisor *s, pid_t guard,
 		       : -1;
 }
 
+/* Chooses the ports and writes them down, for `env` and for followers. */
+static int lease_ports(struct supervisor *s, struct error *err)
+{
+	size_t count = topology_port_count(&s->spec.topology);
+	int *ports = arena_alloc(s->mem, count * sizeof(*ports));
+
+	s->ports = ports_lease(SPEC_FIRST_PORT, count, ports, err);
+	if (!s->ports)
+		return -1;
+	topology_set_ports(&s->spec.topology, ports);
+	return spec_write(&s->spec, err);
+}
+
 static int take_over(struct supervisor *s, const char *job_id, int attempt,
 		     pid_t guard, struct error *err)
 {
@@ -696,6 +727,9 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 		return -1;
 	}
 	free(folder);
+	s->no_files = raise_file_limit();
+	if (lease_ports(s, err) < 0)
+		return -1;
 	s->loop = loop_new(err);
 	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0)
 		return -1;
@@ -720,6 +754,7 @@ static int supervise(const char *job_id, int attempt, pid_t guard,
 	int ret = 1;
 
 	setpgid(0, 0);
+	prctl(PR_SET_NAME, "jobrun");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (take_over(&s, job_id, attempt, guard, &err) < 0) {
 		if (write(SUPERVISOR_REPORT_FD, err.text, strlen(err.text)) < 0)
@@ -742,6 +777,7 @@ out:
 	if (s.guard_fd >= 0)
 		close(s.guard_fd);
 	free(s.chunk);
+	ports_return(s.ports);
 	store_close(s.store);
 	arena_free(s.mem);
 	return ret;

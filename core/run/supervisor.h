@@ -27,10 +27,10 @@
 #include "core/store/store.h"
 
 /*
- * Starts the run of a record that was just added (its spec with attempt,
- * folder and ports set): `jobrun supervise JOBID ATTEMPT`, in a session of
- * its own.  Returns when that process has taken over; from then on it alone
- * writes the run's record.
+ * Starts the run of a record that was just added (its spec with attempt and
+ * folder set): `jobrun supervise JOBID ATTEMPT`, in a session of its own.
+ * Returns when that process has taken over and has chosen the ports; from
+ * then on it alone writes the run's record.
  */
 int supervisor_start(struct store *store, const struct run_spec *spec,
 		     struct error *err);

@@ -21,6 +21,9 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 
+/* How long a call waits for the lock of another process. */
+#define STORE_TIMEOUT_MS 5000
+
 /* run_state_is_final() in SQL. */
 #define STORE_IS_FINAL "state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')"
 
@@ -40,9 +43,6 @@ enum store_query {
 	QUERY_TASK_PUT,
 	QUERY_TASK_LIST,
 	QUERY_TASK_DELETE,
-	QUERY_PORT_LIST,
-	QUERY_PORT_ADD,
-	QUERY_PORTS_FREE,
 	QUERY_COUNT,
 };
 
@@ -51,10 +51,15 @@ struct store {
 	char *path;     /* of the database */
 	char host[256]; /* this machine's name */
 	sqlite3 *db;
-	bool nowhere; /* in memory, for there is none: not written */
+	bool nowhere;          /* in memory, for there is none: not written */
+	int64_t busy_since_ms; /* see wait_for_lock() */
 	pthread_mutex_t lock;
 	sqlite3_stmt *queries[QUERY_COUNT]; /* NULL until first used */
 };
+
+/* Brings a database that was just opened to the newest version, or says why
+ * that can't be. */
+int store_set_up(struct store *store, struct error *err);
 
 /* Returns -1 with what SQLite failed on. */
 int store_fail(struct store *store, struct error *err);
@@ -89,8 +94,5 @@ int store_run_find(struct store *store, const char *job_id, int attempt,
 		   int64_t *id, struct error *err);
 int store_run_id(struct store *store, const char *job_id, int attempt,
 		 int64_t *id, struct error *err);
-
-/* Gives back the ports of a run; inside a transaction. */
-int store_ports_free(struct store *store, int64_t run, struct error *err);
 
 #endif

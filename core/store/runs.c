@@ -268,11 +268,7 @@ static int run_put(struct store *store, const struct run_record *run,
 	sqlite3_bind_int64(stmt, 4, run->end_time_ms);
 	sqlite3_bind_int(stmt, 5, run->exit_code);
 	store_bind_text(stmt, 6, run->error);
-	if (store_do(store, stmt, err) < 0)
-		return -1;
-	if (run_state_is_final(run->state))
-		return store_ports_free(store, id, err);
-	return 0;
+	return store_do(store, stmt, err);
 }
 
 int store_run_put(struct store *store, const struct run_record *run,
@@ -291,8 +287,7 @@ static int run_delete(struct store *store, const struct run_record *run,
 
 	if (there <= 0)
 		return there;
-	if (store_ports_free(store, id, err) < 0 ||
-	    store_do_id(store, QUERY_TASK_DELETE,
+	if (store_do_id(store, QUERY_TASK_DELETE,
 			"DELETE FROM task WHERE run = ?1", id, err) < 0)
 		return -1;
 	return store_do_id(store, QUERY_RUN_DELETE,

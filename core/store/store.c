@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the store is, how it is made, opened and brought up to date.  What is
- * in it: runs.c, tasks.c, ports.c. */
+/* Where the store is, how it is made and opened.  Its tables: schema.c; what is
+ * in them: runs.c, tasks.c. */
 #include "core/store/store.h"
 
 #include <errno.h>
@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,190 +17,24 @@
 #include "core/base/text.h"
 #include "core/store/db.h"
 
-#define LOCK_TIMEOUT_MS 5000
-#define RETRY_MS 5
-
-/* migrations[i] leads from version i to i + 1: add, never change.  States are
- * names, so that a person can ask the database too. */
-static const char *const migrations[] = {
-	"CREATE TABLE run ("
-	" id INTEGER PRIMARY KEY,"
-	" job_id TEXT NOT NULL,"
-	" attempt INTEGER NOT NULL,"
-	" provider TEXT NOT NULL,"
-	" digest TEXT NOT NULL,"
-	" state TEXT NOT NULL,"
-	" create_time_ms INTEGER NOT NULL,"
-	" start_time_ms INTEGER NOT NULL,"
-	" end_time_ms INTEGER NOT NULL,"
-	" exit_code INTEGER NOT NULL,"
-	" error TEXT,"
-	" host TEXT NOT NULL,"
-	" properties TEXT,"
-	" UNIQUE (job_id, attempt));"
-	"CREATE TABLE task ("
-	" id INTEGER PRIMARY KEY,"
-	" run INTEGER NOT NULL,"
-	" type TEXT NOT NULL,"
-	" idx INTEGER NOT NULL,"
-	" state TEXT NOT NULL,"
-	" exit_code INTEGER NOT NULL,"
-	" signal INTEGER NOT NULL,"
-	" host TEXT,"
-	" pid INTEGER NOT NULL,"
-	" start_time_ms INTEGER NOT NULL,"
-	" end_time_ms INTEGER NOT NULL,"
-	" lost_bytes INTEGER NOT NULL,"
-	" UNIQUE (run, type, idx));"
-	"CREATE TABLE port ("
-	" port INTEGER PRIMARY KEY,"
-	" run INTEGER NOT NULL);",
-};
-
-/* File systems that several machines see at once: the shared memory of WAL
- * does not reach across them, and a home directory is often on one. */
-static bool is_shared(const char *folder)
+/*
+ * SQLite's own handler sleeps longer and longer, so that of many processes
+ * the one that waits longest gets the lock last.  This one is fair, as far as
+ * chance is.
+ */
+static int wait_for_lock(void *arg, int count)
 {
-	static const unsigned magic[] = {
-		0x6969,     /* NFS */
-		0x517b,     /* SMB */
-		0xff534d42, /* CIFS */
-		0xfe534d42, /* SMB 2 */
-		0x65735546, /* FUSE */
-		0x0bd00bd0, /* Lustre */
-		0x47504653, /* GPFS */
-		0x00c36400, /* Ceph */
-		0x5346414f, /* AFS */
-		0x19830326, /* BeeGFS */
-		0x01021997, /* 9P */
-	};
-	struct statfs fs;
-	size_t i;
+	struct store *store = arg;
+	struct timespec now, pause = { 0 };
 
-	if (statfs(folder, &fs) < 0)
-		return true;
-	for (i = 0; i < COUNT(magic); i++)
-		if ((unsigned)fs.f_type == magic[i])
-			return true;
-	return false;
-}
-
-/* Runs statements that give at most one number, which is left in `value`. */
-static int ask(struct store *store, const char *sql, long *value,
-	       struct error *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	int row;
-
-	if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL))
-		return store_fail(store, err);
-	row = store_step(store, stmt, err);
-	if (row > 0 && value)
-		*value = (long)sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return row < 0 ? -1 : 0;
-}
-
-static int check_version(struct store *store, long *version, struct error *err)
-{
-	long tables = 0;
-
-	if (ask(store, "PRAGMA user_version", version, err) < 0)
-		return -1;
-	if (*version > (long)COUNT(migrations))
-		return error_set(err, ERROR_FAILED,
-				 "'%s' was written by a newer jobrun (store "
-				 "version %ld, this one knows %zu): use that "
-				 "one, or set JOBRUN_STATE_DIR to another "
-				 "directory",
-				 store->path, *version, COUNT(migrations));
-	if (*version == 0 &&
-	    ask(store, "SELECT count(*) FROM sqlite_schema", &tables, err) < 0)
-		return -1;
-	if (tables)
-		return error_set(err, ERROR_FAILED,
-				 "'%s' is the database of another program: "
-				 "set JOBRUN_STATE_DIR to another directory",
-				 store->path);
-	return 0;
-}
-
-static int migrate(struct store *store, struct error *err)
-{
-	char sql[64];
-	long version;
-
-	/* Another process may have been faster. */
-	if (check_version(store, &version, err) < 0)
-		return -1;
-	for (; version < (long)COUNT(migrations); version++) {
-		snprintf(sql, sizeof(sql), "PRAGMA user_version = %ld",
-			 version + 1);
-		if (sqlite3_exec(store->db, migrations[version], NULL, NULL,
-				 NULL) ||
-		    sqlite3_exec(store->db, sql, NULL, NULL, NULL))
-			return store_fail(store, err);
-	}
-	return 0;
-}
-
-static bool is_wal(struct store *store)
-{
-	sqlite3_stmt *stmt = NULL;
-	const char *mode = NULL;
-	bool wal;
-
-	if (!sqlite3_prepare_v2(store->db, "PRAGMA journal_mode", -1, &stmt,
-				NULL) &&
-	    sqlite3_step(stmt) == SQLITE_ROW)
-		mode = (const char *)sqlite3_column_text(stmt, 0);
-	wal = mode && !strcmp(mode, "wal");
-	sqlite3_finalize(stmt);
-	return wal;
-}
-
-static int set_up_once(struct store *store, struct error *err)
-{
-	long version;
-
-	if (check_version(store, &version, err) < 0)
-		return -1;
-	if (version < (long)COUNT(migrations)) {
-		/* Stays with the file.  Where WAL can't be had, that is no
-		 * error: the mode stays what it was. */
-		if (version == 0 && store->folder[0] &&
-		    !is_shared(store->folder) &&
-		    ask(store, "PRAGMA journal_mode = WAL", NULL, err) < 0)
-			return -1;
-		if (store_begin(store, err) < 0 ||
-		    store_end(store, migrate(store, err), err) < 0)
-			return -1;
-	}
-	/* In WAL mode a power failure can then take back the last commits,
-	 * but damages nothing; the processes that those spoke of are gone
-	 * as well.  A kill loses nothing. */
-	if (is_wal(store))
-		return ask(store, "PRAGMA synchronous = NORMAL", NULL, err);
-	return 0;
-}
-
-/* SQLite does not wait where it changes to WAL or recovers one, as that could
- * deadlock; here it can't, so wait. */
-static int set_up(struct store *store, struct error *err)
-{
-	const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000 };
-	int64_t end_ms = time_monotonic_ms() + LOCK_TIMEOUT_MS;
-	struct error why;
-
-	while (set_up_once(store, &why) < 0) {
-		if (why.code != ERROR_TRY_AGAIN ||
-		    time_monotonic_ms() >= end_ms) {
-			*err = why;
-			return -1;
-		}
-		nanosleep(&pause, NULL);
-	}
-	return 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (count == 0)
+		store->busy_since_ms = time_monotonic_ms();
+	else if (time_monotonic_ms() - store->busy_since_ms >= STORE_TIMEOUT_MS)
+		return 0;
+	pause.tv_nsec = 500000 + now.tv_nsec % 4000000;
+	nanosleep(&pause, NULL);
+	return 1;
 }
 
 static int connect(struct store *store, const char *name, int flags,
@@ -211,8 +44,8 @@ static int connect(struct store *store, const char *name, int flags,
 	if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX,
 			    NULL))
 		return store_fail(store, err);
-	sqlite3_busy_timeout(store->db, LOCK_TIMEOUT_MS);
-	return set_up(store, err);
+	sqlite3_busy_handler(store->db, wait_for_lock, store);
+	return store_set_up(store, err);
 }
 
 static void disconnect(struct store *store)
@@ -278,12 +111,18 @@ static void add_hint(struct error *err)
 		 "; set JOBRUN_STATE_DIR to use another directory");
 }
 
-/* The folder and an empty database, private whatever the umask says.  The
- * other files of SQLite take their mode from the database. */
-static int make_files(struct store *store, struct error *err)
+static int fail_to_write(struct store *store, struct error *err)
+{
+	error_errno(err, "cannot write to the state directory '%s'",
+		    store->folder);
+	add_hint(err);
+	return -1;
+}
+
+/* The folder, private whatever the umask says. */
+static int make_folder(struct store *store, struct error *err)
 {
 	struct stat st;
-	int fd;
 
 	if (stat(store->folder, &st) < 0) {
 		if (folder_make(store->folder, err) < 0) {
@@ -299,21 +138,68 @@ static int make_files(struct store *store, struct error *err)
 		add_hint(err);
 		return -1;
 	}
-	if (access(store->path, F_OK) == 0)
-		return 0;
-	/* New, so that no lock of this process is lost by the close(). */
-	fd = open(store->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 && errno != EEXIST) {
-		error_errno(err, "cannot write to the state directory '%s'",
-			    store->folder);
-		add_hint(err);
-		return -1;
-	}
-	if (fd >= 0) {
-		fchmod(fd, 0600);
-		close(fd);
-	}
 	return 0;
+}
+
+static void remove_database(const char *path)
+{
+	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
+	char *name;
+	size_t i;
+
+	for (i = 0; i < COUNT(ends); i++) {
+		name = mem_printf("%s%s", path, ends[i]);
+		unlink(name);
+		free(name);
+	}
+}
+
+/* Puts a finished database in place, unless another process was faster. */
+static int put_in_place(struct store *store, const char *beside,
+			struct error *err)
+{
+	int fd;
+
+	if (link(beside, store->path) == 0 || errno == EEXIST)
+		return 0;
+	/* No hard links here: an empty one, to be filled in place. */
+	fd = open(store->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno == EEXIST ? 0 : fail_to_write(store, err);
+	close(fd);
+	return 0;
+}
+
+/*
+ * A new database is made beside its place, so that whoever finds one finds it
+ * whole: of many processes that begin at once, those that read a new database
+ * would keep the one that makes it from changing it to WAL.  Its mode is that
+ * of SQLite's other files as well.
+ */
+static int make_database(struct store *store, struct error *err)
+{
+	struct store *made = store_new(mem_strdup(store->folder));
+	int ret = -1;
+	int fd;
+
+	free(made->path);
+	made->path = mem_printf("%s.XXXXXX", store->path);
+	fd = mkostemp(made->path, O_CLOEXEC);
+	if (fd < 0) {
+		fail_to_write(store, err);
+		goto out;
+	}
+	fchmod(fd, 0600);
+	close(fd);
+	ret = connect(made, made->path, SQLITE_OPEN_READWRITE, err);
+	/* The last connection takes the WAL with it. */
+	disconnect(made);
+	if (ret == 0)
+		ret = put_in_place(store, made->path, err);
+	remove_database(made->path);
+out:
+	store_close(made);
+	return ret;
 }
 
 struct store *store_open(struct error *err)
@@ -328,7 +214,8 @@ struct store *store_open(struct error *err)
 		return NULL;
 	}
 	store = store_new(folder);
-	if (make_files(store, err) < 0 ||
+	if (make_folder(store, err) < 0 ||
+	    (access(store->path, F_OK) < 0 && make_database(store, err) < 0) ||
 	    connect(store, store->path, SQLITE_OPEN_READWRITE, err) < 0) {
 		store_close(store);
 		return NULL;

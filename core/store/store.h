@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this machine remembers: runs, their tasks, leased ports, in SQLite;
+ * What this machine remembers: runs and their tasks, in SQLite;
  * and a folder per run for its raw logs and what else belongs to it.
  *
  *	$JOBRUN_STATE_DIR, else $XDG_STATE_HOME/jobrun, else
@@ -110,20 +110,10 @@ int store_task_list(struct store *store, const struct run_record *run,
 		    struct arena *mem, struct task_list *out,
 		    struct error *err);
 
-/* Forgets the run, its tasks and ports, and removes its folder.  Gone already
+/* Forgets the run and its tasks, and removes its folder.  Gone already
  * is success. */
 int store_run_delete(struct store *store, const struct run_record *run,
 		     struct error *err);
-
-/*
- * Leases `count` TCP ports on the loopback address to a run: the lowest from
- * `first` up that no live run has leased and that can be bound now.  They are
- * given back when the run's final state is written or it is deleted; a second
- * call for a run leases more.  With `run` NULL it only looks: what a run
- * started now would get.
- */
-int store_ports_lease(struct store *store, const struct run_record *run,
-		      int first, size_t count, int *ports, struct error *err);
 
 /* The folder of a run: "…/runs/JOBID.ATTEMPT".  Returns new. */
 char *store_run_folder(const struct store *store, const char *job_id,

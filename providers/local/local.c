@@ -6,12 +6,10 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/run/ports.h"
 #include "core/run/spec.h"
 #include "core/run/supervisor.h"
 #include "core/store/store.h"
-
-/* AI Platform's replicas listened on 2222; here they count up from it. */
-#define FIRST_PORT 2222
 
 struct local {
 	struct provider_env env;
@@ -109,6 +107,11 @@ static json_t *describe(const struct job *job, const struct run_spec *spec)
 	return out;
 }
 
+static void note_unused(void *ctx, const char *path)
+{
+	resources_note(ctx, "%s is not used by provider local", path);
+}
+
 static const struct kind kind_run;
 
 static int desire(const struct job *job, const struct provider_env *env,
@@ -130,10 +133,16 @@ static int desire(const struct job *job, const struct provider_env *env,
 		resources_note(out, "containers are not used on this machine: "
 				    "jobrun.command runs without '%s'",
 			       job->training_input.master_config.image_uri);
+	if (!missing && !job->jobrun.source && !spec.packages.count)
+		resources_note(out, "changes to the program's files are not "
+				    "noticed: name their directory in "
+				    "jobrun.source");
 	if (job->training_input.hyperparameters.params.count)
 		resources_note(out, "hyperparameters are not tuned on this "
 				    "machine: one run, with the program's own "
 				    "values");
+	message_unused(job->message, job, "", provider_local.name, note_unused,
+		       out);
 	return 0;
 }
 
@@ -208,9 +217,7 @@ static int prepare_spec(struct local *local, const struct resource *want,
 			struct arena *mem, struct run_spec *spec,
 			struct error *err)
 {
-	size_t count;
 	const char *missing;
-	int *ports;
 
 	if (spec_from_job(want->job, local->env.catalogue, mem, spec, &missing,
 			  err) < 0)
@@ -219,12 +226,6 @@ static int prepare_spec(struct local *local, const struct resource *want,
 		return error_set(err, ERROR_INVALID, "%s", missing);
 	spec->attempt = run->attempt;
 	spec->folder = folder;
-	count = topology_port_count(&spec->topology);
-	ports = arena_alloc(mem, count * sizeof(*ports));
-	if (store_ports_lease(local->env.store, run, FIRST_PORT, count, ports,
-			      err) < 0)
-		return -1;
-	topology_set_ports(&spec->topology, ports);
 	return 0;
 }
 
@@ -358,6 +359,30 @@ static int run_delete(void *ctx, const struct resource *have,
 	return ret < 0 ? -1 : 0;
 }
 
+/* The specification of the next run, with the ports that it would get now. */
+static int predict_spec(struct local *local, const struct job *job,
+			const char *folder, struct arena *mem,
+			struct run_spec *spec, struct error *err)
+{
+	struct port_leases *leases;
+	const char *missing;
+	size_t count;
+	int *ports;
+
+	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing,
+			  err) < 0)
+		return -1;
+	spec->folder = folder;
+	count = topology_port_count(&spec->topology);
+	ports = arena_alloc(mem, count * sizeof(*ports));
+	leases = ports_lease(SPEC_FIRST_PORT, count, ports, err);
+	if (!leases)
+		return -1;
+	ports_return(leases);
+	topology_set_ports(&spec->topology, ports);
+	return 0;
+}
+
 /* Of the run with the job's digest, if there is one; else of the next. */
 static int environment(void *ctx, const struct job *job, enum task_type type,
 		       int index, struct environment *out, struct error *err)
@@ -365,7 +390,6 @@ static int environment(void *ctx, const struct job *job, enum task_type type,
 	struct local *local = ctx;
 	struct store *store = local->env.store;
 	struct arena *mem = arena_new();
-	const char *missing;
 	char *folder = NULL;
 	struct run_record run;
 	struct run_spec spec;
@@ -379,21 +403,9 @@ static int environment(void *ctx, const struct job *job, enum task_type type,
 		folder = store_run_folder(store, run.job_id, run.attempt);
 		ret = spec_read(folder, mem, &spec, err);
 	} else {
-		size_t count;
-		int *ports;
-
 		folder = store_run_folder(store, job->job_id,
 					  ret == 0 ? run.attempt + 1 : 1);
-		ret = spec_from_job(job, local->env.catalogue, mem, &spec,
-				    &missing, err);
-		if (ret < 0)
-			goto out;
-		spec.folder = folder;
-		count = topology_port_count(&spec.topology);
-		ports = arena_alloc(mem, count * sizeof(*ports));
-		ret = store_ports_lease(store, NULL, FIRST_PORT, count, ports,
-					err);
-		topology_set_ports(&spec.topology, ports);
+		ret = predict_spec(local, job, folder, mem, &spec, err);
 	}
 	if (ret < 0)
 		goto out;

@@ -29,8 +29,7 @@ PY
     "pythonModule": "official.vision.image_classification.mnist_main",
     "args": ["--distribution_strategy=tpu",
       "--data_dir=gs://tfds-data/datasets", "--model_dir=gs://bucket/a b"]},
-    "jobrun": {"source": "."}}'
-  grep -q '^# --staging-bucket=gs://bucket: ' job.yaml
+    "jobrun": {"staging": "gs://bucket", "source": "."}}'
 }
 
 @test "import merges the file of --config, and flags win" {
@@ -106,7 +105,8 @@ YAML
       "containerArgs": ["--epochs=5", "--fast"]},
     "workerConfig": {"imageUri": "gcr.io/p/i:1",
       "containerCommand": ["python", "t.py"],
-      "containerArgs": ["--epochs=5", "--fast"]}}}'
+      "containerArgs": ["--epochs=5", "--fast"]}},
+    "jobrun": {"provider": "vertex-ai"}}'
   grep -q '^# --display-name=my-test: ' job.yaml
 }
 
@@ -114,7 +114,7 @@ YAML
   import gcloud ai custom-jobs create --display-name=t --worker-pool-spec='machine-type=n1-standard-4,executor-image-uri=gcr.io/p/i:1,requirements=a;b==1,local-package-path=src,script=task.py'
   same '{"jobId": "t", "trainingInput": {"scaleTier": "CUSTOM",
     "masterType": "n1-standard-4", "masterConfig": {"imageUri": "gcr.io/p/i:1"}},
-    "jobrun": {"source": "src", "command": ["python3", "task.py"],
+    "jobrun": {"provider": "vertex-ai", "source": "src", "command": ["python3", "task.py"],
       "setup": ["python3", "-m", "pip", "install", "a", "b==1"]}}'
   cat >spec.yaml <<'YAML'
 workerPoolSpecs:
@@ -132,7 +132,7 @@ YAML
   same '{"jobId": "t", "trainingInput": {"scaleTier": "CUSTOM",
     "masterType": "n1-highmem-2", "masterConfig": {"imageUri": "gcr.io/p/i:1",
       "containerArgs": ["port=8500"]},
-    "scheduling": {"maxRunningTime": "7200s"}}, "jobrun": {"env": {"A": "1"}}}'
+    "scheduling": {"maxRunningTime": "7200s"}}, "jobrun": {"provider": "vertex-ai", "env": {"A": "1"}}}'
   grep -q '^# worker pool 0: nfsMounts=' job.yaml
   grep -q '^# tensorboard="tb": ' job.yaml
 }

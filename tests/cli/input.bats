@@ -105,7 +105,7 @@ fails_with() {
   rm -f state/jobrun.db-wal state/jobrun.db-shm
   fails_with 1 "jobrun.db" status
   : >file
-  JOBRUN_STATE_DIR=$TMP/file/state fails_with 1 "JOBRUN_STATE_DIR" status
+  JOBRUN_STATE_DIR=$TMP/file/state fails_with 1 "JOBRUN_STATE_DIR" apply a.yaml
 }
 
 @test "a store that is locked by another process" {
@@ -125,7 +125,7 @@ c.execute("begin exclusive"); print("locked", flush=True); time.sleep(15)' >lock
   job a.yaml a 'echo hi'
   run env -u TERM "$JOBRUN" apply a.yaml
   [ "$status" -eq 0 ]
-  run env -i PATH="$PATH" "$JOBRUN" status
+  run env -i PATH="$PATH" "$JOBRUN" apply a.yaml
   [ "$status" -ne 0 ]
   [[ $output == *HOME* ]]
 }

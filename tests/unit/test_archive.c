@@ -210,6 +210,8 @@ static void what_leads_out_is_refused(void **state)
 		  ": entry 'a/b' is a link that leads out" },
 		{ { { '2', "a", "b/../..", 0 } },
 		  ": entry 'a' is a link that leads out" },
+		{ { { '2', "x/a", "b/..", 0 } },
+		  ": entry 'x/a' is a link that leads out" },
 		{ { { '2', "a", "", 0 } },
 		  ": entry 'a' is a link that leads out" },
 		{ { { '2', "a", ".", 0 }, { '0', "a/evil", text, 0 } },

@@ -107,10 +107,12 @@ static void fields_are_filled(void **state)
 	     "trainingInput:\n"
 	     "  scaleTier: CUSTOM\n"
 	     "  workerCount: '8'\n"
+	     "  workerType: n1-standard-4\n"
 	     "  args: [--a, '']\n"
 	     "  workerConfig: {acceleratorConfig: {type: TPU_V3, count: 32}}\n"
 	     "  scheduling: {maxRunningTime: 10.2s}\n"
 	     "jobrun:\n"
+	     "  provider: local\n"
 	     "  env: {A: x, B: ''}\n"
 	     "  secrets: {S: {env: T}}\n");
 	job = only(&l);
@@ -253,15 +255,18 @@ static void merge_keys_have_precedence(void **state)
 	const struct training_input *in;
 
 	(void)state;
-	load(&l, "x-a: &a {region: one, jobDir: one, pythonModule: one}\n"
-		 "x-b: &b {jobDir: two, runtimeVersion: two}\n"
+	load(&l, "x-a: &a {masterType: one, args: [one], pythonModule: one}\n"
+		 "x-b: &b {args: [two], workerType: two}\n"
 		 "trainingInput:\n"
 		 "  <<: [*a, *b]\n"
-		 "  python_module: mine\n");
+		 "  python_module: mine\n"
+		 "  scaleTier: CUSTOM\n"
+		 "  workerCount: 1\n"
+		 "jobrun: {provider: local}\n");
 	in = &only(&l)->training_input;
-	assert_string_equal(in->region, "one");
-	assert_string_equal(in->job_dir, "one");
-	assert_string_equal(in->runtime_version, "two");
+	assert_string_equal(in->master_type, "one");
+	assert_string_equal(in->args.items[0], "one");
+	assert_string_equal(in->worker_type, "two");
 	assert_string_equal(in->python_module, "mine");
 	drop(&l);
 }

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of the store, and how a database is brought up to date. */
+#include "core/store/db.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <time.h>
+
+#include "core/base/text.h"
+
+#define RETRY_MS 5
+
+/* migrations[i] leads from version i to i + 1: add, never change.  States are
+ * names, so that a person can ask the database too. */
+static const char *const migrations[] = {
+	"CREATE TABLE run ("
+	" id INTEGER PRIMARY KEY,"
+	" job_id TEXT NOT NULL,"
+	" attempt INTEGER NOT NULL,"
+	" provider TEXT NOT NULL,"
+	" digest TEXT NOT NULL,"
+	" state TEXT NOT NULL,"
+	" create_time_ms INTEGER NOT NULL,"
+	" start_time_ms INTEGER NOT NULL,"
+	" end_time_ms INTEGER NOT NULL,"
+	" exit_code INTEGER NOT NULL,"
+	" error TEXT,"
+	" host TEXT NOT NULL,"
+	" properties TEXT,"
+	" UNIQUE (job_id, attempt));"
+	"CREATE TABLE task ("
+	" id INTEGER PRIMARY KEY,"
+	" run INTEGER NOT NULL,"
+	" type TEXT NOT NULL,"
+	" idx INTEGER NOT NULL,"
+	" state TEXT NOT NULL,"
+	" exit_code INTEGER NOT NULL,"
+	" signal INTEGER NOT NULL,"
+	" host TEXT,"
+	" pid INTEGER NOT NULL,"
+	" start_time_ms INTEGER NOT NULL,"
+	" end_time_ms INTEGER NOT NULL,"
+	" lost_bytes INTEGER NOT NULL,"
+	" UNIQUE (run, type, idx));",
+};
+
+/* File systems that several machines see at once: the shared memory of WAL
+ * does not reach across them, and a home directory is often on one. */
+static bool is_shared(const char *folder)
+{
+	static const unsigned magic[] = {
+		0x6969,     /* NFS */
+		0x517b,     /* SMB */
+		0xff534d42, /* CIFS */
+		0xfe534d42, /* SMB 2 */
+		0x65735546, /* FUSE */
+		0x0bd00bd0, /* Lustre */
+		0x47504653, /* GPFS */
+		0x00c36400, /* Ceph */
+		0x5346414f, /* AFS */
+		0x19830326, /* BeeGFS */
+		0x01021997, /* 9P */
+	};
+	struct statfs fs;
+	size_t i;
+
+	if (statfs(folder, &fs) < 0)
+		return true;
+	for (i = 0; i < COUNT(magic); i++)
+		if ((unsigned)fs.f_type == magic[i])
+			return true;
+	return false;
+}
+
+/* Runs statements that give at most one number, which is left in `value`. */
+static int ask(struct store *store, const char *sql, long *value,
+	       struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int row;
+
+	if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL))
+		return store_fail(store, err);
+	row = store_step(store, stmt, err);
+	if (row > 0 && value)
+		*value = (long)sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return row < 0 ? -1 : 0;
+}
+
+static int check_version(struct store *store, long *version, struct error *err)
+{
+	long tables = 0;
+
+	if (ask(store, "PRAGMA user_version", version, err) < 0)
+		return -1;
+	if (*version > (long)COUNT(migrations))
+		return error_set(err, ERROR_FAILED,
+				 "'%s' was written by a newer jobrun (store "
+				 "version %ld, this one knows %zu): use that "
+				 "one, or set JOBRUN_STATE_DIR to another "
+				 "directory",
+				 store->path, *version, COUNT(migrations));
+	if (*version == 0 &&
+	    ask(store, "SELECT count(*) FROM sqlite_schema", &tables, err) < 0)
+		return -1;
+	/* Ours come with the version, which another process may just have
+	 * written. */
+	if (tables && ask(store, "PRAGMA user_version", version, err) < 0)
+		return -1;
+	if (tables && *version == 0)
+		return error_set(err, ERROR_FAILED,
+				 "'%s' is the database of another program: "
+				 "set JOBRUN_STATE_DIR to another directory",
+				 store->path);
+	return 0;
+}
+
+static int migrate(struct store *store, struct error *err)
+{
+	char sql[64];
+	long version;
+
+	if (check_version(store, &version, err) < 0)
+		return -1;
+	for (; version < (long)COUNT(migrations); version++) {
+		snprintf(sql, sizeof(sql), "PRAGMA user_version = %ld",
+			 version + 1);
+		if (sqlite3_exec(store->db, migrations[version], NULL, NULL,
+				 NULL) ||
+		    sqlite3_exec(store->db, sql, NULL, NULL, NULL))
+			return store_fail(store, err);
+	}
+	return 0;
+}
+
+static bool is_wal(struct store *store)
+{
+	sqlite3_stmt *stmt = NULL;
+	const char *mode = NULL;
+	bool wal;
+
+	if (!sqlite3_prepare_v2(store->db, "PRAGMA journal_mode", -1, &stmt,
+				NULL) &&
+	    sqlite3_step(stmt) == SQLITE_ROW)
+		mode = (const char *)sqlite3_column_text(stmt, 0);
+	wal = mode && !strcmp(mode, "wal");
+	sqlite3_finalize(stmt);
+	return wal;
+}
+
+static int make_tables(struct store *store, struct error *err)
+{
+	long version;
+
+	/* Another process may have been faster. */
+	if (check_version(store, &version, err) < 0)
+		return -1;
+	/* Stays with the file.  Where WAL can't be had, that is no error: the
+	 * mode stays what it was. */
+	if (version == 0 && !is_shared(store->folder) &&
+	    ask(store, "PRAGMA journal_mode = WAL", NULL, err) < 0)
+		return -1;
+	if (store_begin(store, err) < 0)
+		return -1;
+	return store_end(store, migrate(store, err), err);
+}
+
+static int set_up_once(struct store *store, struct error *err)
+{
+	long version;
+
+	if (check_version(store, &version, err) < 0)
+		return -1;
+	if (version < (long)COUNT(migrations) && make_tables(store, err) < 0)
+		return -1;
+	/* In WAL mode a power failure can then take back the last commits,
+	 * but damages nothing; the processes that those spoke of are gone
+	 * as well.  A kill loses nothing. */
+	if (is_wal(store))
+		return ask(store, "PRAGMA synchronous = NORMAL", NULL, err);
+	return 0;
+}
+
+/* SQLite does not wait where it changes to WAL or recovers one, as that could
+ * deadlock; here it can't, so wait. */
+int store_set_up(struct store *store, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000 };
+	int64_t end_ms = time_monotonic_ms() + STORE_TIMEOUT_MS;
+	struct error why;
+
+	while (set_up_once(store, &why) < 0) {
+		if (why.code != ERROR_TRY_AGAIN ||
+		    time_monotonic_ms() >= end_ms) {
+			*err = why;
+			return -1;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}

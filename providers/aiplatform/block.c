@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/aiplatform/block.h"
+
+#include "schema/tables.h"
+
+static const struct field fields[] = {
+	{ .name = "stagingBucket",
+	  .type = FIELD_STRING,
+	  .check = check_url,
+	  .offset = offsetof(struct ai_platform_block, staging_bucket),
+	  .doc = "Where packages are uploaded to, if jobrun.staging is "
+		 "not given." },
+	{ .name = "grantServiceAgent",
+	  .type = FIELD_BOOL,
+	  .fallback = "false",
+	  .offset = offsetof(struct ai_platform_block, grant_service_agent),
+	  .doc = "Whether the service's own account may be given the "
+		 "role roles/ml.serviceAgent in the project, which TPUs "
+		 "need once." },
+	{ .name = NULL },
+};
+
+const struct message ai_platform_message = {
+	.name = "AiPlatformBlock",
+	.doc = "What only ai-platform has.",
+	.size = sizeof(struct ai_platform_block),
+	.fields = fields,
+};

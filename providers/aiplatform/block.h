@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fields of `jobrun: ai-platform:`. */
+#ifndef JOBRUN_AI_PLATFORM_BLOCK_H
+#define JOBRUN_AI_PLATFORM_BLOCK_H
+
+#include "core/message.h"
+
+struct ai_platform_block {
+	struct message_head head;
+	const char *staging_bucket; /* gs://, or NULL */
+	bool grant_service_agent;
+};
+
+extern const struct message ai_platform_message;
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Providers whose job files can be checked, and that cannot run jobs yet.
+ * One that is built leaves this file for a folder of its own.
+ */
+#ifndef JOBRUN_PLANNED_H
+#define JOBRUN_PLANNED_H
+
+#include "core/provider.h"
+
+extern const struct provider provider_ai_platform;
+extern const struct provider provider_vertex_ai;
+extern const struct provider provider_tpu_node;
+extern const struct provider provider_tpu_vm;
+extern const struct provider provider_slurm;
+extern const struct provider provider_kubernetes;
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about the jobrun block and the top level. */
+#include <stdio.h>
+
+#include "schema/rules_check.h"
+
+#define LABELS_MAX 64
+
+void check_labels(const struct check *check)
+{
+	const struct node *at = value_of(check->job, "labels");
+
+	if (!at || check->job->labels.count <= LABELS_MAX)
+		return;
+	broken(check, at, "labels",
+	       "\"labels\" has %zu entries, and %d is the most",
+	       check->job->labels.count, LABELS_MAX);
+}
+
+void check_secrets(const struct check *check)
+{
+	const struct secret *secret = check->job->jobrun.secrets.items;
+	char path[SHORT_SIZE + 32], shown[SHORT_SIZE];
+	size_t i;
+
+	for (i = 0; i < check->job->jobrun.secrets.count; i++, secret++) {
+		/* Asks the file: a value that was refused was given too. */
+		const struct node *env = value_of(secret, "env");
+		const struct node *file = value_of(secret, "file");
+
+		if (!env == !!file || secret->head.strange ||
+		    secret->head.refused)
+			continue;
+		text_short(secret->name, shown);
+		snprintf(path, sizeof(path), "jobrun.secrets.%s", shown);
+		broken(check, secret->head.node, path, "secret \"%s\" needs %s",
+		       shown,
+		       env ? "one of \"env\" and \"file\", not both"
+			   : "\"env\" or \"file\": where to take it from");
+		problem_hint(check->found, "for instance %s: {env: %s}", shown,
+			     shown);
+	}
+}
+
+void check_secret_names(const struct check *check)
+{
+	const struct jobrun_block *block = &check->job->jobrun;
+	const struct secret *secret = block->secrets.items;
+	const struct node *env = value_of(block, "env");
+	char path[SHORT_SIZE + 32], shown[SHORT_SIZE], line[LINE_SIZE];
+	const struct node *other;
+	size_t i;
+
+	for (i = 0; env && i < block->secrets.count; i++, secret++) {
+		other = env->kind == NODE_MAP ? node_get(env, secret->name)
+					      : NULL;
+		if (!other)
+			continue;
+		text_short(secret->name, shown);
+		snprintf(path, sizeof(path), "jobrun.secrets.%s", shown);
+		broken(check, secret->head.node, path,
+		       "variable \"%s\" is in jobrun.env (%s) too", shown,
+		       line_of(other, secret->head.node, line));
+	}
+}
+
+void check_checkpoints(const struct check *check)
+{
+	const struct checkpoints *all = &check->job->jobrun.checkpoints;
+	const struct node *metric = key_of(all, "metric");
+	const struct node *goal = key_of(all, "goal");
+
+	if (!metric == !goal || all->head.refused || all->head.strange)
+		return;
+	broken(check, metric ? metric : goal,
+	       metric ? "jobrun.checkpoints.metric" : "jobrun.checkpoints.goal",
+	       "\"%s\" needs \"%s\" beside it", metric ? "metric" : "goal",
+	       metric ? "goal" : "metric");
+}

@@ -50,6 +50,18 @@ ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(WERROR) -pthread -fPIE \
 ALL_LDFLAGS = -pie -pthread -Wl,-z,relro $(SANFLAGS) $(LDFLAGS)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl -lm
 
+# The program takes the linked ones in, where they are there as archives: to
+# find and relocate four libraries would be half of its start-up.  STATIC= for
+# those who want them shared.
+STATIC ?= $(if $(SAN),,1)
+ARCHIVES := $(foreach lib,cyaml yaml jansson sqlite3,\
+	    $(shell $(CC) -print-file-name=lib$(lib).a))
+ifeq ($(STATIC)$(filter-out /%,$(ARCHIVES)),1)
+BIN_LIBS = $(ARCHIVES) -lm -ldl
+else
+BIN_LIBS = $(LIBS)
+endif
+
 # Every .c file of these folders is part of the program.
 LIB_SRC := $(wildcard core/*.c core/*/*.c schema/*.c providers/*.c providers/*/*.c)
 CMD_SRC := $(wildcard cmd/*.c)
@@ -70,7 +82,8 @@ all: $(BIN)
 
 $(BIN): $(CMD_OBJ) $(BUILD)/libjobrun.a
 	$(SAY) "  LINK $@"
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(BUILD)/libjobrun.a $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(BUILD)/libjobrun.a \
+		$(BIN_LIBS)
 
 $(BUILD)/libjobrun.a: $(LIB_OBJ)
 	@rm -f $@
@@ -202,9 +215,15 @@ fuzz:
 		-rss_limit_mb=1024 build/fuzz/corpus-$(FUZZ) \
 		tests/fuzz/corpus/$(FUZZ)
 
+# What reading YAML costs at least.
+YAML_EVENTS = $(BUILD)/tests/bench/yaml_events
+$(YAML_EVENTS): $(YAML_EVENTS).o
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(shell $(PKG_CONFIG) --libs yaml-0.1)
+
 .PHONY: bench
-bench: all
-	JOBRUN=$(abspath $(BIN)) tests/bench/run
+bench: all $(YAML_EVENTS)
+	JOBRUN=$(abspath $(BIN)) YAML_EVENTS=$(abspath $(YAML_EVENTS)) \
+		tests/bench/run
 
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help

@@ -16,8 +16,7 @@
 #include "core/base/file.h"
 
 struct apply_opts {
-	const char *job_id;
-	const char *provider;
+	struct load_opts load;
 	bool detach;
 	bool yes;
 	bool rerun;
@@ -30,10 +29,6 @@ static const struct opt options[] = {
 	  "do not ask" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, rerun), NULL,
 	  "run again what ended and did not change" },
-	{ 0, "job-id", OPT_STRING, offsetof(struct apply_opts, job_id), "ID",
-	  "the jobId of a file that has none" },
-	{ 0, "provider", OPT_STRING, offsetof(struct apply_opts, provider),
-	  "NAME", "instead of the file's jobrun.provider" },
 	{ 0 },
 };
 
@@ -298,7 +293,7 @@ static int settled_status(const struct plan *plan)
 
 static int run(struct app *app, int argc, char **argv)
 {
-	struct schema_options schema = load_options();
+	struct schema_options schema;
 	struct plan_style style = { .color = app->err_color,
 				    .width = app->err_terminal ? app->width
 							       : 0 };
@@ -315,8 +310,7 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	schema.job_id = opts.job_id;
-	schema.provider = opts.provider;
+	schema = load_options(&opts.load);
 	how.rerun = opts.rerun;
 	apply.detach = opts.detach;
 	status = load_jobs(app, &schema, argv + first, (size_t)(argc - first),
@@ -359,5 +353,7 @@ const struct command cmd_apply = {
 		"the terminal does not: the run goes\non, and 'jobrun apply' or "
 		"'jobrun logs -f' follows it again.\n",
 	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct apply_opts, load),
 	.run = run,
 };

@@ -17,6 +17,18 @@ enum opt_type {
 	OPT_STRING,   /* const char * */
 	OPT_NUMBER,   /* long, 0 or more */
 	OPT_DURATION, /* long, seconds */
+	OPT_LIST,     /* struct opt_list; can be given several times */
+};
+
+#define OPT_LIST_MAX 64
+
+/* What options were given, in their order; several can share one. */
+struct opt_list {
+	struct {
+		const struct opt *opt;
+		const char *value;
+	} items[OPT_LIST_MAX];
+	size_t count;
 };
 
 struct opt {
@@ -34,6 +46,9 @@ struct command {
 	const char *summary; /* one line, no full stop */
 	const char *help;    /* more, with an example; or NULL */
 	const struct opt *options; /* up to a row with no name; or NULL */
+	/* Rows that several commands have, of a struct inside theirs. */
+	const struct opt *shared;
+	size_t shared_offset;
 	bool hidden;
 	/* argv[0] is the command's name.  Returns the exit status. */
 	int (*run)(struct app *app, int argc, char **argv);

@@ -8,13 +8,7 @@
 #include "cmd/session.h"
 
 struct delete_opts {
-	const char *job_id;
-};
-
-static const struct opt options[] = {
-	{ 0, "job-id", OPT_STRING, offsetof(struct delete_opts, job_id), "ID",
-	  "the jobId of a file that has none" },
-	{ 0 },
+	struct load_opts load;
 };
 
 /* Everything that one job made, at the provider of its newest run. */
@@ -79,7 +73,7 @@ static int delete_argument(struct session *session,
 
 static int run(struct app *app, int argc, char **argv)
 {
-	struct schema_options schema = load_options();
+	struct schema_options schema;
 	struct session session = { 0 };
 	struct delete_opts opts = { 0 };
 	struct error err;
@@ -90,7 +84,7 @@ static int run(struct app *app, int argc, char **argv)
 			  &status);
 	if (i < 0)
 		return status;
-	schema.job_id = opts.job_id;
+	schema = load_options(&opts.load);
 	if (session_open(&session, app, SESSION_WRITE, &err) < 0) {
 		status = app_fail(app, &err);
 	} else {
@@ -109,6 +103,7 @@ const struct command cmd_delete = {
 	.args = "JOB|PATH...",
 	.summary = "delete all that a job made: runs, logs, resources",
 	.help = "A run that still goes on has to be cancelled first.\n",
-	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct delete_opts, load),
 	.run = run,
 };

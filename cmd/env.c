@@ -11,11 +11,10 @@
 extern char **environ;
 
 struct env_opts {
+	struct load_opts load;
 	const char *task;
 	long index;
 	const char *format;
-	const char *job_id;
-	const char *provider;
 	bool all;
 };
 
@@ -28,10 +27,6 @@ static const struct opt options[] = {
 	  "also what it inherits from this environment" },
 	{ 0, "format", OPT_STRING, offsetof(struct env_opts, format), "FORMAT",
 	  "text (default), shell or json" },
-	{ 0, "job-id", OPT_STRING, offsetof(struct env_opts, job_id), "ID",
-	  "the jobId of a file that has none" },
-	{ 0, "provider", OPT_STRING, offsetof(struct env_opts, provider),
-	  "NAME", "instead of the file's jobrun.provider" },
 	{ 0 },
 };
 
@@ -150,7 +145,7 @@ static int find_env(struct session *session, struct job *job,
 
 static int run(struct app *app, int argc, char **argv)
 {
-	struct schema_options schema = load_options();
+	struct schema_options schema;
 	struct env_opts opts = { .format = "text" };
 	struct session session = { 0 };
 	struct environment env = { 0 };
@@ -162,8 +157,7 @@ static int run(struct app *app, int argc, char **argv)
 	first = options_parse(app, &cmd_env, argc, argv, &opts, 1, 1, &status);
 	if (first < 0)
 		return status;
-	schema.job_id = opts.job_id;
-	schema.provider = opts.provider;
+	schema = load_options(&opts.load);
 	status = load_jobs(app, &schema, argv + first, 1, &jobs);
 	if (status)
 		return status;
@@ -199,5 +193,7 @@ const struct command cmd_env = {
 		"saw; else what the next\nrun's would.  Values of secrets are "
 		"never shown.\n",
 	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct env_opts, load),
 	.run = run,
 };

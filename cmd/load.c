@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/load.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -9,7 +10,19 @@
 
 #define PROVIDER_MAX 16
 
-struct schema_options load_options(void)
+const struct opt load_rows[] = {
+	{ 0, "job-id", OPT_STRING, offsetof(struct load_opts, job_id), "ID",
+	  "the jobId of a file that has none" },
+	{ 0, "provider", OPT_STRING, offsetof(struct load_opts, provider),
+	  "NAME", "instead of the file's jobrun.provider" },
+	{ 0, "set", OPT_LIST, offsetof(struct load_opts, sets), "PATH=VALUE",
+	  "instead of the file's, as trainingInput.args[0]=--fast" },
+	{ 0, "set-json", OPT_LIST, offsetof(struct load_opts, sets),
+	  "PATH=JSON", "the same for a list, a map or anything else" },
+	{ 0 },
+};
+
+struct schema_options load_options(struct load_opts *opts)
 {
 	static struct schema_provider known[PROVIDER_MAX];
 	struct schema_options options = { 0 };
@@ -21,7 +34,28 @@ struct schema_options load_options(void)
 	}
 	options.providers = known;
 	options.provider_count = i;
+	options.limit = LOAD_PROBLEMS_MAX;
+	if (!opts)
+		return options;
+	for (i = 0; i < opts->sets.count; i++) {
+		opts->parsed[i].text = opts->sets.items[i].value;
+		opts->parsed[i].json =
+			!strcmp(opts->sets.items[i].opt->name, "set-json");
+	}
+	options.job_id = opts->job_id;
+	options.provider = opts->provider;
+	options.sets = opts->parsed;
+	options.set_count = opts->sets.count;
 	return options;
+}
+
+void load_say_omitted(const struct app *app, const struct problems *found)
+{
+	size_t n = problems_omitted(found);
+
+	if (n)
+		app_say(app, "%zu more problem%s not shown", n,
+			n == 1 ? " is" : "s are");
 }
 
 int load_jobs(const struct app *app, const struct schema_options *options,
@@ -37,9 +71,9 @@ int load_jobs(const struct app *app, const struct schema_options *options,
 		status = app_fail(app, &err);
 		goto out;
 	}
-	problems_sort(&found);
 	problems_text(&found, app->err_color ? PROBLEMS_COLOUR : 0, &text);
 	fd_write(STDERR_FILENO, text.data, text.len);
+	load_say_omitted(app, &found);
 	if (problems_errors(&found)) {
 		status = ERROR_INVALID;
 	} else if (!out->count) {

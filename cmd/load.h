@@ -3,8 +3,23 @@
 #ifndef JOBRUN_LOAD_H
 #define JOBRUN_LOAD_H
 
-#include "cmd/app.h"
+#include "cmd/command.h"
 #include "schema/schema.h"
+
+/* What such a command lets its user say about the files. */
+struct load_opts {
+	const char *job_id;
+	const char *provider;
+	struct opt_list sets;
+	struct schema_set parsed[OPT_LIST_MAX]; /* private */
+};
+
+/* A command's shared rows, for a struct load_opts. */
+extern const struct opt load_rows[];
+
+/* The options, with the providers of the registry.  Borrows `opts`, which may
+ * be NULL. */
+struct schema_options load_options(struct load_opts *opts);
 
 /*
  * Reads and checks all paths.  What is wrong goes to standard error.  Returns
@@ -14,7 +29,10 @@
 int load_jobs(const struct app *app, const struct schema_options *options,
 	      char *const *paths, size_t count, struct jobs *out);
 
-/* The options that name the providers of the registry. */
-struct schema_options load_options(void);
+/* "12 more problems are not shown" and how to see them; nothing if all were
+ * kept. */
+void load_say_omitted(const struct app *app, const struct problems *found);
+
+#define LOAD_PROBLEMS_MAX 1000 /* of each severity, if nothing else is said */
 
 #endif

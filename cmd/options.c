@@ -48,17 +48,21 @@ void command_help(const struct command *command, struct buf *out)
 	buf_puts(out, "\nOptions:\n");
 	if (command->options)
 		print_options(command->options, out);
+	if (command->shared)
+		print_options(command->shared, out);
 	print_options(common, out);
 }
 
 struct table {
 	struct option longs[OPT_MAX + 1];
 	const struct opt *rows[OPT_MAX];
+	size_t offsets[OPT_MAX]; /* of the struct that a row is about */
 	char shorts[2 * OPT_MAX + 2];
 	int count;
 };
 
-static void add_rows(struct table *table, const struct opt *options)
+static void add_rows(struct table *table, const struct opt *options,
+		     size_t offset)
 {
 	size_t n = strlen(table->shorts);
 
@@ -69,6 +73,7 @@ static void add_rows(struct table *table, const struct opt *options)
 		to->has_arg = options->type == OPT_FLAG ? no_argument
 							: required_argument;
 		to->val = 256 + table->count;
+		table->offsets[table->count] = offset;
 		table->rows[table->count++] = options;
 		if (options->letter) {
 			table->shorts[n++] = options->letter;
@@ -77,6 +82,15 @@ static void add_rows(struct table *table, const struct opt *options)
 		}
 	}
 	table->shorts[n] = '\0';
+}
+
+static size_t offset_of(const struct table *table, const struct opt *row)
+{
+	int i = 0;
+
+	while (table->rows[i] != row)
+		i++;
+	return table->offsets[i];
 }
 
 static const struct opt *find_row(const struct table *table, int found)
@@ -113,6 +127,18 @@ static int unknown(const struct table *table, const char *word,
 	return error_set(err, ERROR_USAGE, "unknown option '%s'", word);
 }
 
+static int add_value(struct opt_list *list, const struct opt *row,
+		     const char *value, struct error *err)
+{
+	if (list->count == OPT_LIST_MAX)
+		return error_set(err, ERROR_USAGE,
+				 "--%s can be given %d times at most",
+				 row->name, OPT_LIST_MAX);
+	list->items[list->count].opt = row;
+	list->items[list->count++].value = value;
+	return 0;
+}
+
 static int set_option(const struct opt *row, const char *value, void *opts,
 		      struct error *err)
 {
@@ -133,6 +159,8 @@ static int set_option(const struct opt *row, const char *value, void *opts,
 		if (duration_parse(value, to, err) < 0)
 			return error_prefix(err, "--%s", row->name);
 		return 0;
+	case OPT_LIST:
+		return add_value(to, row, value, err);
 	}
 	return 0;
 }
@@ -183,7 +211,9 @@ static int parse(struct app *app, struct table *table, int argc, char **argv,
 		} else if (row == &common[1]) {
 			*help = true;
 			return 0;
-		} else if (set_option(row, optarg, opts, err) < 0) {
+		} else if (set_option(row, optarg,
+				      (char *)opts + offset_of(table, row),
+				      err) < 0) {
 			return -1;
 		}
 	}
@@ -197,8 +227,10 @@ int options_parse(struct app *app, const struct command *command, int argc,
 	struct error err;
 	bool help = false;
 
-	add_rows(&table, command->options ? command->options : none);
-	add_rows(&table, common);
+	add_rows(&table, command->options ? command->options : none, 0);
+	add_rows(&table, command->shared ? command->shared : none,
+		 command->shared_offset);
+	add_rows(&table, common, 0);
 	if (parse(app, &table, argc, argv, opts, &help, &err) < 0)
 		goto wrong;
 	if (help) {

@@ -10,9 +10,8 @@
 #define PENDING 2
 
 struct plan_opts {
+	struct load_opts load;
 	const char *format;
-	const char *job_id;
-	const char *provider;
 	bool detailed_exitcode;
 	bool rerun;
 };
@@ -25,10 +24,6 @@ static const struct opt options[] = {
 	  "exit with 2 if there is something to do" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct plan_opts, rerun), NULL,
 	  "as 'apply --rerun' would" },
-	{ 0, "job-id", OPT_STRING, offsetof(struct plan_opts, job_id), "ID",
-	  "the jobId of a file that has none" },
-	{ 0, "provider", OPT_STRING, offsetof(struct plan_opts, provider),
-	  "NAME", "instead of the file's jobrun.provider" },
 	{ 0 },
 };
 
@@ -54,7 +49,7 @@ static void print_plan(struct app *app, const struct plan *plan, bool json)
 static int run(struct app *app, int argc, char **argv)
 {
 	struct plan_opts opts = { .format = "text" };
-	struct schema_options schema = load_options();
+	struct schema_options schema;
 	struct plan_options how = { 0 };
 	struct session session = { 0 };
 	struct jobs jobs = { 0 };
@@ -72,8 +67,7 @@ static int run(struct app *app, int argc, char **argv)
 			  "--format takes text or json, not '%s'", opts.format);
 		return app_fail(app, &err);
 	}
-	schema.job_id = opts.job_id;
-	schema.provider = opts.provider;
+	schema = load_options(&opts.load);
 	how.rerun = opts.rerun;
 	status = load_jobs(app, &schema, argv + first, (size_t)(argc - first),
 			   &jobs);
@@ -98,5 +92,7 @@ const struct command cmd_plan = {
 	.args = "[--format text|json] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
 	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct plan_opts, load),
 	.run = run,
 };

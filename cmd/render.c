@@ -12,11 +12,10 @@
 #include "schema/render_yaml.h"
 
 struct render_opts {
+	struct load_opts load;
 	const char *to;
 	const char *task;
 	long index;
-	const char *job_id;
-	const char *provider;
 };
 
 static const struct opt options[] = {
@@ -26,10 +25,6 @@ static const struct opt options[] = {
 	  "tf-config: of master (default), worker, ps or evaluator" },
 	{ 0, "index", OPT_NUMBER, offsetof(struct render_opts, index), "N",
 	  "tf-config: of which of them; the first is 0" },
-	{ 0, "job-id", OPT_STRING, offsetof(struct render_opts, job_id), "ID",
-	  "the jobId of a file that has none" },
-	{ 0, "provider", OPT_STRING, offsetof(struct render_opts, provider),
-	  "NAME", "instead of the file's jobrun.provider" },
 	{ 0 },
 };
 
@@ -47,7 +42,7 @@ static int to_yaml(const struct job *job, const struct render_opts *opts,
 	(void)opts;
 	if (out->len)
 		buf_puts(out, "---\n");
-	return render_yaml(job, providers, out, err);
+	return render_yaml(job, out, err);
 }
 
 static int to_tf_config(const struct job *job, const struct render_opts *opts,
@@ -143,7 +138,7 @@ static int render(const struct jobs *jobs, const struct render_opts *opts,
 
 static int run(struct app *app, int argc, char **argv)
 {
-	struct schema_options schema = load_options();
+	struct schema_options schema;
 	struct render_opts opts = { .to = "yaml" };
 	struct jobs jobs = { 0 };
 	struct buf text = { 0 };
@@ -155,8 +150,7 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	schema.job_id = opts.job_id;
-	schema.provider = opts.provider;
+	schema = load_options(&opts.load);
 	status = load_jobs(app, &schema, argv + first, 1, &jobs);
 	if (status)
 		return status;
@@ -177,5 +171,7 @@ const struct command cmd_render = {
 		"  jobrun render --to tf-config job.yaml   what a task finds "
 		"in TF_CONFIG\n",
 	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct render_opts, load),
 	.run = run,
 };

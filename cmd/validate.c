@@ -1,36 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/commands.h"
 #include "cmd/load.h"
-#include "core/base/file.h"
+#include "core/base/alloc.h"
 
 struct validate_opts {
+	struct load_opts load;
 	const char *format;
-	const char *job_id;
-	const char *provider;
+	long max_problems;
 	bool strict;
 };
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_STRING, offsetof(struct validate_opts, format),
-	  "FORMAT", "text (default) or json" },
-	{ 0, "job-id", OPT_STRING, offsetof(struct validate_opts, job_id), "ID",
-	  "the jobId of a file that has none" },
-	{ 0, "provider", OPT_STRING, offsetof(struct validate_opts, provider),
-	  "NAME", "instead of the file's jobrun.provider" },
+	  "FORMAT", "text (default), json, sarif or github" },
+	{ 0, "max-problems", OPT_NUMBER,
+	  offsetof(struct validate_opts, max_problems), "N",
+	  "how many errors to show (1000), and warnings; 0: all" },
 	{ 0, "strict", OPT_FLAG, offsetof(struct validate_opts, strict), NULL,
 	  "warnings are errors" },
 	{ 0 },
 };
 
+static void put_text(const struct app *app, const struct problems *found,
+		     struct buf *out)
+{
+	problems_text(found, app->out_color ? PROBLEMS_COLOUR : 0, out);
+}
+
+static void put_json(const struct app *app, const struct problems *found,
+		     struct buf *out)
+{
+	(void)app;
+	problems_json(found, out);
+}
+
+static void put_sarif(const struct app *app, const struct problems *found,
+		      struct buf *out)
+{
+	(void)app;
+	problems_sarif(found, out);
+}
+
+static void put_github(const struct app *app, const struct problems *found,
+		       struct buf *out)
+{
+	(void)app;
+	problems_github(found, out);
+}
+
+static const struct format {
+	const char *name;
+	void (*put)(const struct app *app, const struct problems *found,
+		    struct buf *out);
+} formats[] = {
+	{ "text", put_text },
+	{ "json", put_json },
+	{ "sarif", put_sarif },
+	{ "github", put_github },
+};
+
+static const struct format *find_format(const char *name, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(formats); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	error_set(err, ERROR_USAGE,
+		  "--format takes text, json, sarif or github, not '%s'", name);
+	return NULL;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
-	struct validate_opts opts = { .format = "text" };
-	struct schema_options schema = load_options();
+	struct validate_opts opts = { .format = "text",
+				      .max_problems = LOAD_PROBLEMS_MAX };
+	const struct format *format;
+	struct schema_options schema;
 	struct problems found = { 0 };
 	struct jobs jobs = { 0 };
 	struct buf text = { 0 };
@@ -42,25 +91,19 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	if (strcmp(opts.format, "text") != 0 &&
-	    strcmp(opts.format, "json") != 0) {
-		error_set(&err, ERROR_USAGE,
-			  "--format takes text or json, not '%s'", opts.format);
+	format = find_format(opts.format, &err);
+	if (!format)
 		return app_fail(app, &err);
-	}
-	schema.job_id = opts.job_id;
-	schema.provider = opts.provider;
+	schema = load_options(&opts.load);
 	schema.strict = opts.strict;
+	schema.check_only = true;
+	schema.limit = (size_t)opts.max_problems;
 	if (schema_load(argv + first, (size_t)(argc - first), &schema, &jobs,
 			&found, &err) < 0)
 		return app_fail(app, &err);
-	problems_sort(&found);
-	if (!strcmp(opts.format, "json"))
-		problems_json(&found, &text);
-	else
-		problems_text(&found, app->out_color ? PROBLEMS_COLOUR : 0,
-			      &text);
+	format->put(app, &found, &text);
 	app_print(app, &text);
+	load_say_omitted(app, &found);
 	if (problems_errors(&found))
 		status = ERROR_INVALID;
 	else if (app->err_terminal)
@@ -74,11 +117,13 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_validate = {
 	.name = "validate",
-	.args = "[--format text|json] PATH...",
+	.args = "[--format text|json|sarif|github] PATH...",
 	.summary = "check job files: every problem, with its line",
-	.help = "A PATH is a file, a directory (read recursively), or - for "
-		"standard input.\n"
+	.help = "A PATH is a file, a directory (read recursively), a pattern in "
+		"quotes, or - for\nstandard input.\n"
 		"Works offline.  Exits 65 if any file has an error.\n",
 	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct validate_opts, load),
 	.run = run,
 };

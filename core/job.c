@@ -17,9 +17,41 @@ void job_free(struct job *job)
 		arena_free(job->mem);
 }
 
-const void *job_block(const struct job *job, size_t index)
+const void *job_block(const struct job *job, const char *provider)
 {
-	return job->jobrun.blocks ? job->jobrun.blocks[index] : NULL;
+	size_t i;
+
+	for (i = 0; i < job->jobrun.block_count; i++)
+		if (!strcmp(job->jobrun.blocks[i].name, provider))
+			return job->jobrun.blocks[i].data;
+	return NULL;
+}
+
+json_t *job_json(const struct job *job, unsigned style)
+{
+	json_t *all = message_json(job->message, job, style);
+	json_t *jobrun = json_object_get(all, "jobrun");
+	size_t i;
+
+	for (i = 0; i < job->jobrun.block_count; i++) {
+		const struct job_block *block = &job->jobrun.blocks[i];
+		const struct message_head *head = block->data;
+		json_t *value;
+
+		if (!head->set && strcmp(block->name, job->jobrun.provider))
+			continue;
+		value = message_json(block->message, block->data, style);
+		if (!json_object_size(value)) {
+			json_decref(value);
+			continue;
+		}
+		if (!jobrun) {
+			jobrun = json_object();
+			json_put(all, "jobrun", jobrun);
+		}
+		json_put(jobrun, block->name, value);
+	}
+	return all;
 }
 
 const char *job_path(const struct job *job, const char *name)
@@ -35,8 +67,7 @@ const char *job_path(const struct job *job, const char *name)
 
 static void add_job(struct digester *digester, const struct job *job)
 {
-	json_t *value = message_json(job->message, job,
-				     MESSAGE_DEFAULTS | MESSAGE_DIGEST);
+	json_t *value = job_json(job, MESSAGE_DEFAULTS | MESSAGE_DIGEST);
 	char *text;
 
 	/* The name counts, whoever gave it. */

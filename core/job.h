@@ -189,9 +189,17 @@ enum on_change {
 	ON_CHANGE_FAIL,
 };
 
+/* A provider's own fields: `jobrun: NAME:`. */
+struct job_block {
+	const char *name;
+	const struct message *message;
+	void *data; /* its struct, defaults filled in */
+};
+
 struct jobrun_block {
 	struct message_head head;
 	const char *provider; /* the name of one, never NULL after loading */
+	struct strings extends; /* merged already: empty after loading */
 	const char *project;
 	const char *zone;
 	const char *network;    /* of the machines that jobrun makes, or NULL */
@@ -209,9 +217,9 @@ struct jobrun_block {
 	int cleanup;   /* enum cleanup: of what is billed by the hour */
 	long grace_s;  /* from SIGTERM to SIGKILL */
 	int on_change; /* enum on_change */
-	/* One struct per provider that has fields of its own, in the order
-	 * of the registry; see job_block(). */
-	void **blocks;
+	/* One for each provider that has fields of its own. */
+	struct job_block *blocks;
+	size_t block_count;
 };
 
 struct job {
@@ -236,9 +244,14 @@ struct job {
 
 void job_free(struct job *job); /* its arena, and so the job */
 
-/* The `jobrun: NAME:` block of the provider at `index` of the registry, or
- * NULL if that provider has no fields of its own. */
-const void *job_block(const struct job *job, size_t index);
+/* The struct of a provider's own fields, or NULL if it has none. */
+const void *job_block(const struct job *job, const char *provider);
+
+/*
+ * The whole job as JSON, with the block of its own provider and those that
+ * were given; `style` as for message_json().  Returns new.
+ */
+json_t *job_json(const struct job *job, unsigned style);
 
 /*
  * Fills in the digests: SHA-256 over the canonical JSON of the effective job

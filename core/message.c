@@ -33,7 +33,8 @@ const struct field *message_field(const struct message *message,
 	const struct field *field;
 
 	for (field = message->fields; field->name; field++)
-		if (same_name(field->name, name))
+		/* Both spellings begin alike, and most names do not. */
+		if (field->name[0] == name[0] && same_name(field->name, name))
 			return field;
 	return NULL;
 }

@@ -206,7 +206,7 @@ static bool is_unquoted(const struct spot *at, const struct node *value)
 {
 	enum scalar_kind kind = scalar_kind(value);
 
-	if (at->field->flags & FIELD_NUMBERS)
+	if ((at->field->flags & FIELD_NUMBERS) || value->loose)
 		return false;
 	return kind == SCALAR_BOOL || kind == SCALAR_INT ||
 	       kind == SCALAR_FLOAT;
@@ -673,12 +673,14 @@ static const struct field *unknown_key(struct fill *fill,
 	char shown[SHORT_SIZE];
 
 	text_short(key->text, shown);
-	if (owner_of(fill, message, key->text, &owner))
+	if (!problems_is_full(fill->found) &&
+	    owner_of(fill, message, key->text, &owner))
 		problem_add(fill->found, SEVERITY_ERROR, key, path,
 			    "unknown-key",
 			    "unknown key \"%s\" here: it belongs %s", shown,
 			    owner.data);
-	else if ((near = near_key(fill, message, key->text)))
+	else if (!problems_is_full(fill->found) &&
+		 (near = near_key(fill, message, key->text)))
 		problem_add(fill->found, SEVERITY_ERROR, key, path,
 			    "unknown-key",
 			    "unknown key \"%s\"; did you mean \"%s\"?", shown,
@@ -716,6 +718,7 @@ static void same_field(struct fill *fill, const struct node *key,
 		    "duplicate key: \"%s\" names the same field as \"%s\" at "
 		    "line %u",
 		    key->text, first->text, first->line);
+	problem_also(fill->found, first, "first given here");
 	problem_hint(fill->found, "remove one of the two");
 }
 

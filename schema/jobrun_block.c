@@ -37,6 +37,15 @@ static const struct message message_secret = {
 };
 
 static const struct field jobrun_fields[] = {
+	/* Done with before the table is asked: see schema/extend.c. */
+	{ .name = "extends",
+	  .type = FIELD_STRINGS,
+	  .flags = FIELD_SINGLE | FIELD_POSITION,
+	  .offset = offsetof(struct jobrun_block, extends),
+	  .doc = "A file, or several in this order, that this one is merged "
+		 "over: maps key by key, while lists and all else are "
+		 "replaced, and null takes away.  Relative to the file that "
+		 "says it." },
 	{ .name = "provider",
 	  .type = FIELD_STRING,
 	  .fallback = "local",

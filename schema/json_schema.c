@@ -232,6 +232,9 @@ static void put_type(const struct message *message, const struct field *field,
 	case FIELD_STRINGS:
 		put_string(field, false, items);
 		put_list(json_incref(items), out);
+		if (field->flags & FIELD_SINGLE)
+			json_array_append_new(json_object_get(out, "type"),
+					      json_string("string"));
 		break;
 	case FIELD_DOUBLES:
 		put_double(false, items);
@@ -304,6 +307,13 @@ static void put_snake(const struct message *message, const struct field *field,
 	free(ref);
 }
 
+/* What the file lacks may stand in one that it extends. */
+static json_t *extends_something(void)
+{
+	return json_pack("{s:[s],s:{s:{s:[s]}}}", "required", "jobrun",
+			 "properties", "jobrun", "required", "extends");
+}
+
 static void put_required(const struct field *field, const char *snake, bool two,
 			 json_t *required, json_t *rules)
 {
@@ -314,6 +324,16 @@ static void put_required(const struct field *field, const char *snake, bool two,
 						       "anyOf", "required",
 						       field->name, "required",
 						       snake));
+}
+
+static void put_training_required(json_t *rules)
+{
+	json_t *either =
+		json_pack("[{s:[s]},{s:[s]}]", "required", "trainingInput",
+			  "required", "training_input");
+
+	json_array_append_new(either, extends_something());
+	json_array_append_new(rules, json_pack("{s:o}", "anyOf", either));
 }
 
 static void put_between(const struct message *message, json_t *rules)
@@ -353,7 +373,9 @@ static json_t *message_schema(const struct outline *all,
 			 field_schema(message, &fields[i]));
 		if (two)
 			put_snake(message, &fields[i], snake, patterns, rules);
-		if (fields[i].flags & FIELD_REQUIRED)
+		if (fields[i].message == &message_training_input)
+			put_training_required(rules);
+		else if (fields[i].flags & FIELD_REQUIRED)
 			put_required(&fields[i], snake, two, required, rules);
 	}
 	put_between(message, rules);

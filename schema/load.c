@@ -1,610 +1,382 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* All files of one command: which they are, several threads that read them,
+ * and what is a matter of all of them. */
 #include "schema/schema.h"
 
-#include <dirent.h>
-#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "core/base/alloc.h"
-#include "core/base/file.h"
 #include "core/base/text.h"
-#include "schema/fill.h"
-#include "schema/names.h"
-#include "schema/nearest.h"
+#include "schema/files.h"
 #include "schema/node.h"
-#include "schema/rules.h"
-#include "schema/scalar.h"
-#include "schema/source.h"
+#include "schema/override.h"
+#include "schema/reading.h"
+
+#define FILES_PER_THREAD 32 /* fewer are not worth a thread */
+#define THREADS_MAX 8
+#define WINDOW 64 /* files that are read and wait for their turn */
+
+/* Where a jobId was given, or made. */
+struct taken {
+	uint32_t id;	/* its place in `ids` */
+	uint32_t entry; /* of the files */
+	uint32_t line;
+	bool made;
+};
 
 /* One call of schema_load(). */
 struct loader {
 	const struct schema_options *options;
 	const char **provider_names; /* up to NULL */
+	struct files files;
+
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t moved; /* there is room in the window */
+	size_t next;	      /* to be read */
+	size_t done;	      /* files whose turn it was */
+	struct reading *window[WINDOW];
+
 	struct jobs *out;
 	size_t size; /* of `out` */
 	struct problems *found;
-	unsigned order; /* of the file, from 1 */
-	struct arena *mem;
-	struct names ids; /* to struct seen */
-};
-
-/* Where a jobId was given, or made. */
-struct seen {
-	const char *file;
-	unsigned line;
-	bool made;
-};
-
-/* One file. */
-struct file {
-	const char *path;
-	bool named;    /* on the command line, so it must hold a job */
-	size_t values; /* documents that are not empty */
-	size_t jobs;   /* documents with a trainingInput */
-	size_t errors; /* of all files, before the document was read */
+	struct taken *taken;
+	size_t taken_count, taken_size;
+	struct buf ids; /* all jobIds, a NUL after each */
+	struct slots by_id;
+	struct extended_file *extended; /* by any file */
+	size_t extended_count, extended_size;
 };
 
 void jobs_done(struct jobs *jobs)
 {
 	size_t i;
 
-	for (i = 0; i < jobs->count; i++)
+	for (i = 0; jobs->items && i < jobs->count; i++)
 		job_free(jobs->items[i]);
 	free(jobs->items);
 	*jobs = (struct jobs){ 0 };
 }
 
-/* A valid jobId that looks like the text. */
-static void make_job_id(const char *text, size_t len, char out[JOB_ID_MAX + 1])
+static unsigned entry_order(size_t entry)
 {
-	size_t n = 0, i;
+	return (unsigned)(entry + 1) * ORDER_STEP;
+}
 
-	if (!len || !strchr("abcdefghijklmnopqrstuvwxyz"
-			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-			    text[0])) {
-		memcpy(out, "job_", 4);
-		n = 4;
+static const struct node *id_node(const struct job *job)
+{
+	const struct node *at = node_get(job->head.node, "jobId");
+
+	return at ? at : node_get(job->head.node, "job_id");
+}
+
+static const struct taken *find_taken(const struct loader *loader,
+				      const char *id, uint64_t hash)
+{
+	uint32_t number;
+	size_t at = 0;
+
+	while (slots_next(&loader->by_id, hash, &at, &number))
+		if (!strcmp(loader->ids.data + loader->taken[number].id, id))
+			return &loader->taken[number];
+	return NULL;
+}
+
+static void take(struct loader *loader, const struct job *job, size_t entry,
+		 uint64_t hash)
+{
+	const struct node *at = id_node(job);
+	struct taken *taken;
+
+	if (loader->taken_count == loader->taken_size) {
+		loader->taken_size =
+			loader->taken_size ? loader->taken_size * 2 : 16;
+		loader->taken = mem_grow(loader->taken, loader->taken_size,
+					 sizeof(*loader->taken));
 	}
-	for (i = 0; i < len && n < JOB_ID_MAX; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-		    (c >= 'A' && c <= 'Z'))
-			out[n++] = (char)c;
-		else if (c < 0x80 || c >= 0xc0) /* once a code point */
-			out[n++] = '_';
-	}
-	out[n] = '\0';
-}
-
-static bool mend(const struct field *field, const char *text,
-		 char out[SHORT_SIZE])
-{
-	char id[JOB_ID_MAX + 1];
-
-	if (field->check != check_job_id)
-		return false;
-	make_job_id(text, strlen(text), id);
-	text_short(id, out);
-	return true;
-}
-
-/* The index of the provider, or -1. */
-static int provider_index(const struct schema_options *options,
-			  const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < options->provider_count; i++)
-		if (!strcmp(options->providers[i].name, name))
-			return (int)i;
-	return -1;
-}
-
-/* Keys of no table: blocks of providers, and places for anchors. */
-static bool other_key(struct fill *fill, const struct message *message,
-		      const struct node *key, const struct node *value,
-		      const struct path *path, void *data)
-{
-	const struct loader *loader = fill->arg;
-	struct jobrun_block *block = data;
-	int i;
-
-	if (message == &message_job)
-		return text_starts(key->text, "x-");
-	if (message != &message_jobrun)
-		return false;
-	i = provider_index(loader->options, key->text);
-	if (i < 0 || !loader->options->providers[i].block)
-		return false;
-	if (value->kind == NODE_MAP) {
-		fill_message(fill, loader->options->providers[i].block, value,
-			     path, block->blocks[i]);
-		return true;
-	}
-	if (value->kind != NODE_BAD && value->count)
-		problem_add(fill->found, SEVERITY_ERROR, value, path, "type",
-			    "\"%s\" must be a map of keys", key->text);
-	return true;
-}
-
-static const char *const *other_names(const struct fill *fill,
-				      const struct message *message)
-{
-	const struct loader *loader = fill->arg;
-
-	return message == &message_jobrun ? loader->provider_names : NULL;
-}
-
-/* The blocks of all providers, with their defaults. */
-static void make_blocks(struct fill *fill, const struct schema_options *options,
-			struct job *job)
-{
-	void **blocks = arena_alloc(job->mem, (options->provider_count + 1) *
-						      sizeof(*blocks));
-	size_t i;
-
-	for (i = 0; i < options->provider_count; i++) {
-		const struct message *block = options->providers[i].block;
-
-		if (!block)
-			continue;
-		blocks[i] = arena_alloc(job->mem, block->size);
-		fill_message(fill, block, NULL, NULL, blocks[i]);
-	}
-	job->jobrun.blocks = blocks;
-}
-
-static void add_unknown_provider(struct loader *loader, const struct job *job)
-{
-	struct path block = { .name = "jobrun" };
-	struct path path = { .up = &block, .name = "provider" };
-	const struct node *at = node_get(job->jobrun.head.node, "provider");
-	const char *const *names = loader->provider_names;
-	const char *near = nearest_name(job->jobrun.provider, names,
-					loader->options->provider_count);
-	struct buf list = { 0 };
-	char shown[SHORT_SIZE];
-
-	for (; *names; names++)
-		buf_printf(&list, "%s%s", list.len ? ", " : "", *names);
-	problem_add(loader->found, SEVERITY_ERROR, at, &path, "enum",
-		    "\"provider\" \"%s\" is not one of %s",
-		    text_short(job->jobrun.provider, shown), buf_text(&list));
-	if (near)
-		problem_hint(loader->found, "did you mean %s?", near);
-	buf_done(&list);
-}
-
-static void set_provider(struct loader *loader, struct job *job)
-{
-	const struct schema_options *options = loader->options;
-
-	if (options->provider_count && job->jobrun.head.node &&
-	    node_get(job->jobrun.head.node, "provider") &&
-	    provider_index(options, job->jobrun.provider) < 0)
-		add_unknown_provider(loader, job);
-	if (options->provider)
-		job->jobrun.provider =
-			arena_strdup(job->mem, options->provider);
-}
-
-static void set_job_id(struct loader *loader, const struct file *file,
-		       struct job *job)
-{
-	const char *base = path_base(file->path), *end;
-	char id[JOB_ID_MAX + 1];
-
-	if (job->job_id)
-		return;
-	if (loader->options->job_id) {
-		text_short(loader->options->job_id, id);
-	} else if (!strcmp(file->path, "-")) {
-		memcpy(id, "job", 4);
-	} else {
-		end = strrchr(base, '.');
-		make_job_id(base,
-			    end && end > base ? (size_t)(end - base)
-					      : strlen(base),
-			    id);
-	}
-	if (file->jobs > 1)
-		job->job_id =
-			arena_printf(job->mem, "%.120s_%zu", id, file->jobs);
-	else
-		job->job_id = arena_strdup(job->mem, id);
+	slots_add(&loader->by_id, hash, (uint32_t)loader->taken_count);
+	taken = &loader->taken[loader->taken_count++];
+	*taken = (struct taken){
+		.id = (uint32_t)loader->ids.len,
+		.entry = (uint32_t)entry,
+		.line = at ? at->line : job->head.node->line,
+		.made = !at,
+	};
+	buf_add(&loader->ids, job->job_id, strlen(job->job_id) + 1);
 }
 
 /* Two jobs with one id are an error, wherever they stand. */
-static void check_job_id_is_new(struct loader *loader, const struct file *file,
-				const struct job *job)
+static bool has_new_id(struct loader *loader, struct reading *reading,
+		       const struct job *job, size_t entry)
 {
-	const struct node *at = node_get(job->head.node, "jobId");
+	const struct node *at = id_node(job);
 	struct path path = { .name = "jobId" };
-	const struct seen *first;
-	struct seen *seen;
-	const char *id;
-	const void **known;
+	uint64_t hash = slots_hash(job->job_id, strlen(job->job_id));
+	const struct taken *first = find_taken(loader, job->job_id, hash);
 
-	if (!at)
-		at = node_get(job->head.node, "job_id");
-	/* A jobId that was refused stands for no other. */
-	if (at && !message_has(&message_job, job, "jobId"))
-		return;
-	id = arena_strdup(loader->mem, job->job_id);
-	known = names_at(&loader->ids, id, strlen(id));
-	first = *known;
 	if (!first) {
-		seen = arena_alloc(loader->mem, sizeof(*seen));
-		seen->file = arena_strdup(loader->mem, file->path);
-		seen->made = !at;
-		at = at ? at : job->head.node;
-		seen->line = at->line;
-		*known = seen;
-		return;
+		take(loader, job, entry, hash);
+		return true;
 	}
-	problem_add(loader->found, SEVERITY_ERROR, at ? at : job->head.node,
+	problem_add(&reading->found, SEVERITY_ERROR, at ? at : job->head.node,
 		    &path, "duplicate-job",
-		    "jobId \"%s\" is taken: %s:%u has it too", id, first->file,
-		    first->line);
+		    "jobId \"%s\" is taken: %s:%u has it too", job->job_id,
+		    loader->files.items[first->entry].path, first->line);
 	if (!at || first->made)
-		problem_hint(loader->found,
+		problem_hint(&reading->found,
 			     "a job without a jobId is named after its file; "
 			     "give it one");
+	return false;
 }
 
 static void add_job(struct loader *loader, struct job *job)
 {
 	struct jobs *out = loader->out;
 
-	if (out->count == loader->size) {
-		loader->size = loader->size ? loader->size * 2 : 16;
-		out->items =
-			mem_grow(out->items, loader->size, sizeof(*out->items));
+	if (!loader->options->check_only) {
+		if (out->count == loader->size) {
+			loader->size = loader->size ? loader->size * 2 : 16;
+			out->items = mem_grow(out->items, loader->size,
+					      sizeof(*out->items));
+		}
+		out->items[out->count] = job;
 	}
-	out->items[out->count++] = job;
+	out->count++;
 }
 
-static const char *folder_of(const struct job *job)
+static void add_extended(struct loader *loader, const struct reading *reading)
 {
-	const char *slash = strrchr(job->file, '/');
+	size_t i;
 
-	if (!slash)
-		return ".";
-	return arena_strndup(job->mem, job->file,
-			     slash == job->file ? 1
-						: (size_t)(slash - job->file));
+	for (i = 0; i < reading->extended_count; i++) {
+		if (loader->extended_count == loader->extended_size) {
+			loader->extended_size =
+				loader->extended_size * 2 + 16;
+			loader->extended = mem_grow(
+				loader->extended, loader->extended_size,
+				sizeof(*loader->extended));
+		}
+		loader->extended[loader->extended_count++] =
+			reading->extended[i];
+	}
 }
 
-/* Whose rules the job is to follow, or NULL if nobody said. */
-static const char *target_of(const struct loader *loader, const struct job *job)
+/* It is this file's turn: what one thread does after the other. */
+static void take_reading(struct loader *loader, struct reading *reading,
+			 size_t entry)
 {
-	if (loader->options->provider)
-		return loader->options->provider;
-	return message_has(&message_jobrun, &job->jobrun, "provider")
-		       ? job->jobrun.provider
-		       : NULL;
-}
+	bool keep = !loader->options->check_only;
+	struct file_entry *file = &loader->files.items[entry];
+	size_t i;
 
-/* Takes the document's arena. */
-static void load_job(struct loader *loader, struct file *file,
-		     struct document *doc)
-{
-	struct job *job = arena_alloc(doc->mem, sizeof(*job));
-	struct fill fill = {
-		.mem = doc->mem,
-		.found = loader->found,
-		.root = &message_job,
-		.other_key = other_key,
-		.other_names = other_names,
-		.mend = mend,
-		.arg = loader,
-	};
+	for (i = 0; i < reading->job_count; i++) {
+		struct job *job = reading->jobs[i];
 
-	file->jobs++;
-	job->mem = doc->mem;
-	job->message = &message_job;
-	job->training_message = &message_training_input;
-	job->file = doc->origin->name;
-	job->folder = folder_of(job);
-	make_blocks(&fill, loader->options, job);
-	fill_message(&fill, &message_job, doc->root, NULL, job);
-	set_provider(loader, job);
-	set_job_id(loader, file, job);
-	check_job_id_is_new(loader, file, job);
-	rules_check(job, target_of(loader, job), loader->found);
-	if (loader->found->errors != file->errors)
-		arena_free(doc->mem);
-	else
+		if (!has_new_id(loader, reading, job, entry))
+			continue;
+		file->jobs++;
 		add_job(loader, job);
+		if (keep) {
+			/* The job outlives the text that it was read from. */
+			node_forget_source(job->head.node);
+			reading->jobs[i] = NULL;
+		}
+	}
+	file->documents = reading->documents > 0;
+	file->has_id = reading->has_id;
+	add_extended(loader, reading);
+	problems_move(loader->found, &reading->found, loader->options->limit);
 }
 
-/* The first key at the top level that belongs into trainingInput. */
-static const struct node *stray_key(const struct node *root)
+static struct reading *new_reading(const struct loader *loader, size_t entry)
 {
-	const struct item *item;
+	const struct file_entry *file = &loader->files.items[entry];
+	struct reading *reading = mem_alloc(sizeof(*reading));
 
-	for (item = root->items; item; item = item->next)
-		if (message_field(&message_training_input, item->key->text))
-			return item->key;
+	reading->options = loader->options;
+	reading->provider_names = loader->provider_names;
+	reading->path = file->path;
+	reading->named = file->named;
+	reading->order = entry_order(entry);
+	reading->found.strict = loader->options->strict;
+	return reading;
+}
+
+static struct reading *read_entry(const struct loader *loader, size_t entry)
+{
+	const struct file_entry *file = &loader->files.items[entry];
+	struct reading *reading = new_reading(loader, entry);
+
+	if (file->problem)
+		problem_add_file(&reading->found, SEVERITY_ERROR, file->path,
+				 reading->order, "file", "%s", file->problem);
+	else
+		reading_file(reading);
+	return reading;
+}
+
+static void free_reading(struct reading *reading)
+{
+	reading_done(reading);
+	free(reading);
+}
+
+/* With the lock: takes what is complete, in the order of the files. */
+static void take_turns(struct loader *loader)
+{
+	while (loader->window[loader->done % WINDOW]) {
+		struct reading *reading =
+			loader->window[loader->done % WINDOW];
+
+		take_reading(loader, reading, loader->done);
+		free_reading(reading);
+		loader->window[loader->done++ % WINDOW] = NULL;
+		pthread_cond_broadcast(&loader->moved);
+	}
+}
+
+static void *read_files(void *arg)
+{
+	struct loader *loader = arg;
+
+	pthread_mutex_lock(&loader->lock);
+	while (loader->next < loader->files.count) {
+		struct reading *reading;
+		size_t entry = loader->next;
+
+		if (entry - loader->done >= WINDOW) {
+			pthread_cond_wait(&loader->moved, &loader->lock);
+			continue;
+		}
+		loader->next++;
+		pthread_mutex_unlock(&loader->lock);
+		reading = read_entry(loader, entry);
+		pthread_mutex_lock(&loader->lock);
+		loader->window[entry % WINDOW] = reading;
+		take_turns(loader);
+	}
+	pthread_mutex_unlock(&loader->lock);
 	return NULL;
 }
 
-/* A key at the top level that is nearly trainingInput. */
-static bool has_near_training(const struct node *root)
+/* This one is counted. */
+static size_t thread_count(size_t files)
 {
-	static const char *const names[] = { "trainingInput" };
-	const struct item *item;
+	size_t n = files / FILES_PER_THREAD, cores = 1;
+	cpu_set_t set;
 
-	for (item = root->items; item; item = item->next)
-		if (text_nearest(item->key->text, names, 1))
+	if (n < 2)
+		return 1;
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		cores = (size_t)CPU_COUNT(&set);
+	n = n < cores ? n : cores;
+	return n < THREADS_MAX ? n : THREADS_MAX;
+}
+
+static void read_all_files(struct loader *loader)
+{
+	size_t i, n = 0, count = thread_count(loader->files.count);
+	pthread_t threads[THREADS_MAX];
+
+	/* Where there can be no more threads, there are fewer. */
+	while (n + 1 < count &&
+	       pthread_create(&threads[n], NULL, read_files, loader) == 0)
+		n++;
+	read_files(loader);
+	for (i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static bool is_extended(const struct loader *loader, const char *path)
+{
+	struct stat st;
+	size_t i;
+
+	if (stat(path, &st) < 0)
+		return false;
+	for (i = 0; i < loader->extended_count; i++)
+		if (loader->extended[i].device == st.st_dev &&
+		    loader->extended[i].inode == st.st_ino)
 			return true;
 	return false;
 }
 
-static void add_no_training(struct loader *loader, const struct node *root)
+/* Drops the jobs that were made of a file. */
+static void drop_jobs(struct loader *loader, const struct file_entry *file)
 {
-	const struct node *stray = stray_key(root);
+	struct jobs *out = loader->out;
+	size_t i, n = 0;
 
-	if (node_get(root, "workerPoolSpecs") || node_get(root, "jobSpec")) {
-		problem_add(loader->found, SEVERITY_ERROR, root, NULL,
-			    "no-training-input",
-			    "no \"trainingInput\": this is a Vertex AI "
-			    "CustomJob spec");
-		problem_hint(loader->found,
-			     "jobrun reads AI Platform's form, and makes "
-			     "Vertex AI's from it");
-	} else if (node_get(root, "predictionInput")) {
-		problem_add(loader->found, SEVERITY_ERROR, root, NULL,
-			    "no-training-input",
-			    "no \"trainingInput\": this is a batch prediction "
-			    "job, and jobrun runs training jobs only");
-	} else if (stray) {
-		problem_add(loader->found, SEVERITY_ERROR, root, NULL,
-			    "no-training-input",
-			    "no \"trainingInput\": \"%s\" belongs under it",
-			    stray->text);
-		problem_hint(loader->found,
-			     "put trainingInput: on a line of its own before "
-			     "it, and indent what belongs there");
-	} else {
-		problem_add(loader->found, SEVERITY_ERROR, root, NULL,
-			    "no-training-input",
-			    "no \"trainingInput\": this is no job");
-	}
-}
-
-static void add_empty_training(struct loader *loader, const struct node *root,
-			       const struct item *training)
-{
-	const struct node *stray = stray_key(root);
-	struct path path = { .name = "trainingInput" };
-
-	if (!stray) {
-		problem_add(loader->found, SEVERITY_ERROR, training->value,
-			    &path, "no-training-input",
-			    "\"trainingInput\" is empty");
-		problem_hint(loader->found, "at least scaleTier: BASIC");
+	if (loader->options->check_only) {
+		out->count -= file->jobs;
 		return;
 	}
-	problem_add(loader->found, SEVERITY_ERROR, stray, NULL,
-		    "no-training-input",
-		    "\"trainingInput\" is empty and \"%s\" stands at the top "
-		    "level: indent it",
-		    stray->text);
-	problem_hint(loader->found, "what belongs to trainingInput is "
-				    "indented deeper than it");
-}
+	for (i = 0; i < out->count; i++) {
+		struct job *job = out->items[i];
 
-static void load_document(struct loader *loader, struct file *file,
-			  struct document *doc)
-{
-	const struct node *root = doc->root;
-	const struct item *training;
-
-	if (!root) {
-		arena_free(doc->mem);
-		return;
+		if (!strcmp(job->file, file->path))
+			job_free(job);
+		else
+			out->items[n++] = job;
 	}
-	file->values++;
-	training = node_item(root, "trainingInput");
-	if (!training)
-		training = node_item(root, "training_input");
-	if (training && !scalar_is_null(training->value)) {
-		load_job(loader, file, doc);
-		return;
+	out->count = n;
+}
+
+/*
+ * A file of a directory that others extend, and that has no jobId, is there
+ * for them only: it is no job, and what it lacks is no problem.  What is wrong
+ * with it for them was said when they were read.
+ */
+static void drop_bases(struct loader *loader)
+{
+	size_t i;
+
+	for (i = 0; i < loader->files.count && loader->extended_count; i++) {
+		const struct file_entry *file = &loader->files.items[i];
+
+		if (file->named || file->has_id || !file->documents ||
+		    !is_extended(loader, file->path))
+			continue;
+		drop_jobs(loader, file);
+		problems_drop(loader->found, entry_order(i),
+			      entry_order(i + 1));
+		problem_add_file(loader->found, SEVERITY_NOTE, file->path,
+				 entry_order(i), "skipped",
+				 "skipped: others extend it, and it has no "
+				 "jobId");
 	}
-	if (root->kind != NODE_MAP && root->kind != NODE_BAD) {
-		if (file->named)
-			problem_add(loader->found, SEVERITY_ERROR, root, NULL,
-				    "no-training-input",
-				    "a job is a map of keys, and this is a %s",
-				    root->kind == NODE_LIST ? "list" : "text");
-	} else if (training) {
-		file->jobs++;
-		add_empty_training(loader, root, training);
-	} else if (root->kind == NODE_MAP && has_near_training(root)) {
-		load_job(loader, file, doc);
-		return;
-	} else if (file->named && root->kind == NODE_MAP) {
-		add_no_training(loader, root);
-	}
-	arena_free(doc->mem);
-}
-
-static void add_skipped(struct loader *loader, const struct file *file,
-			const char *why)
-{
-	problem_add_file(loader->found, SEVERITY_NOTE, file->path,
-			 loader->order, "skipped", "skipped: %s", why);
-}
-
-static bool mentions_training(const struct source *source)
-{
-	static const char camel[] = "trainingInput", snake[] = "training_input";
-
-	return memmem(source->text, source->len, camel, sizeof(camel) - 1) ||
-	       memmem(source->text, source->len, snake, sizeof(snake) - 1);
-}
-
-static void load_documents(struct loader *loader, struct file *file,
-			   struct source *source)
-{
-	struct node_reader *reader = node_reader_new(source, loader->found);
-	size_t errors = loader->found->errors;
-	struct document doc;
-	int more;
-
-	for (;;) {
-		file->errors = loader->found->errors;
-		more = node_reader_next(reader, &doc);
-		if (more <= 0)
-			break;
-		load_document(loader, file, &doc);
-	}
-	node_reader_free(reader);
-	if (more < 0 || file->jobs || loader->found->errors != errors)
-		return;
-	if (!file->named)
-		add_skipped(loader, file, "it holds no trainingInput");
-	else if (!file->values)
-		problem_add_at(loader->found, SEVERITY_ERROR, source, 1, 1, 1,
-			       "empty", "empty file: there is no job in it");
-}
-
-static void load_text(struct loader *loader, struct file *file, char *data,
-		      size_t len)
-{
-	size_t i, first = loader->out->count;
-	struct source_fault fault;
-	struct source source;
-	int ret;
-
-	ret = source_init(&source, file->path, loader->order, data, len,
-			  &fault);
-	if (!file->named && !mentions_training(&source))
-		add_skipped(loader, file, "it holds no trainingInput");
-	else if (ret < 0)
-		problem_add_at(loader->found, SEVERITY_ERROR, &source,
-			       fault.line, fault.column, 1, "encoding", "%s",
-			       fault.text);
-	else
-		load_documents(loader, file, &source);
-	/* The jobs outlive the text that they were read from. */
-	for (i = first; i < loader->out->count; i++)
-		node_forget_source(loader->out->items[i]->head.node);
-	source_done(&source);
-}
-
-static void load_file(struct loader *loader, const char *path, bool named)
-{
-	struct file file = { .path = path, .named = named };
-	struct error err;
-	char *data;
-	size_t len;
-
-	loader->order++;
-	if (!strcmp(path, "-"))
-		data = file_read_fd(STDIN_FILENO, "-", SOURCE_SIZE_MAX, &len,
-				    &err);
-	else
-		data = file_read(path, SOURCE_SIZE_MAX, &len, &err);
-	if (!data) {
-		problem_add_file(loader->found, SEVERITY_ERROR, path,
-				 loader->order, "file", "%s", err.text);
-		return;
-	}
-	load_text(loader, &file, data, len);
-}
-
-static bool is_job_file_name(const char *name)
-{
-	return text_ends(name, ".yaml") || text_ends(name, ".yml");
-}
-
-/* Hidden ones are not ours: .git, .github, .venv. */
-static int is_visible(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-/* Returns the number of files that it found.  Links to directories are not
- * followed: they may lead back. */
-static size_t load_folder(struct loader *loader, const char *folder)
-{
-	struct dirent **entries = NULL;
-	size_t found = 0;
-	struct stat st;
-	int i, n;
-
-	n = scandir(folder, &entries, is_visible, by_name);
-	if (n < 0)
-		problem_add_file(loader->found, SEVERITY_ERROR, folder,
-				 ++loader->order, "file",
-				 "cannot read the directory: %s",
-				 strerror(errno));
-	for (i = 0; i < n; i++) {
-		unsigned char type = entries[i]->d_type;
-		char *path = path_join(folder, entries[i]->d_name);
-
-		if (type == DT_UNKNOWN && lstat(path, &st) == 0)
-			type = S_ISDIR(st.st_mode) ? DT_DIR : DT_REG;
-		if (type == DT_DIR) {
-			found += load_folder(loader, path);
-		} else if (is_job_file_name(entries[i]->d_name) &&
-			   (type == DT_REG || type == DT_LNK)) {
-			load_file(loader, path, false);
-			found++;
-		}
-		free(path);
-		free(entries[i]);
-	}
-	free(entries);
-	return found;
-}
-
-static void load_path(struct loader *loader, const char *path)
-{
-	struct stat st;
-
-	if (!strcmp(path, "-") || stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
-		load_file(loader, path, true);
-		return;
-	}
-	if (!load_folder(loader, path))
-		problem_add_file(loader->found, SEVERITY_ERROR, path,
-				 ++loader->order, "file",
-				 "there is no *.yaml or *.yml file in this "
-				 "directory");
 }
 
 static int loader_init(struct loader *loader,
 		       const struct schema_options *options, struct jobs *out,
 		       struct problems *found, struct error *err)
 {
+	bool known = !options->provider;
 	size_t i;
 
-	if (options->provider && provider_index(options, options->provider) < 0)
+	for (i = 0; i < options->provider_count; i++)
+		if (options->provider &&
+		    !strcmp(options->providers[i].name, options->provider))
+			known = true;
+	if (!known)
 		return error_set(err, ERROR_USAGE, "unknown provider '%s'",
 				 options->provider);
+	for (i = 0; i < options->set_count; i++)
+		if (override_check(&options->sets[i], err) < 0)
+			return -1;
 	*out = (struct jobs){ 0 };
 	found->strict = options->strict;
 	*loader = (struct loader){
 		.options = options,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.moved = PTHREAD_COND_INITIALIZER,
 		.out = out,
 		.found = found,
-		.mem = arena_new(),
 	};
-	loader->provider_names = arena_alloc(
-		loader->mem, (options->provider_count + 1) * sizeof(char *));
+	loader->provider_names = mem_alloc((options->provider_count + 1) *
+					   sizeof(*loader->provider_names));
 	for (i = 0; i < options->provider_count; i++)
 		loader->provider_names[i] = options->providers[i].name;
 	return 0;
@@ -613,8 +385,15 @@ static int loader_init(struct loader *loader,
 static void loader_done(struct loader *loader)
 {
 	problems_sort(loader->found);
-	names_done(&loader->ids);
-	arena_free(loader->mem);
+	problems_unite(loader->found);
+	files_done(&loader->files);
+	slots_done(&loader->by_id);
+	buf_done(&loader->ids);
+	free(loader->taken);
+	free(loader->extended);
+	free(loader->provider_names);
+	pthread_cond_destroy(&loader->moved);
+	pthread_mutex_destroy(&loader->lock);
 }
 
 int schema_load(char *const *paths, size_t count,
@@ -622,12 +401,12 @@ int schema_load(char *const *paths, size_t count,
 		struct problems *found, struct error *err)
 {
 	struct loader loader;
-	size_t i;
 
 	if (loader_init(&loader, options, out, found, err) < 0)
 		return -1;
-	for (i = 0; i < count; i++)
-		load_path(&loader, paths[i]);
+	files_init(&loader.files, paths, count);
+	read_all_files(&loader);
+	drop_bases(&loader);
 	loader_done(&loader);
 	return 0;
 }
@@ -636,17 +415,20 @@ int schema_load_text(const char *name, const char *text, size_t len,
 		     const struct schema_options *options, struct jobs *out,
 		     struct problems *found, struct error *err)
 {
-	struct file file = { .path = name, .named = true };
+	struct reading *reading;
 	struct loader loader;
 	char *data;
 
 	if (loader_init(&loader, options, out, found, err) < 0)
 		return -1;
+	files_init_one(&loader.files, name);
 	data = mem_alloc(len + 1);
 	if (len)
 		memcpy(data, text, len);
-	loader.order++;
-	load_text(&loader, &file, data, len);
+	reading = new_reading(&loader, 0);
+	reading_text(reading, data, len);
+	take_reading(&loader, reading, 0);
+	free_reading(reading);
 	loader_done(&loader);
 	return 0;
 }

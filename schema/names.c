@@ -22,6 +22,9 @@ void names_done(struct names *names)
 
 void names_clear(struct names *names)
 {
+	/* One large map must not make all small ones after it slow. */
+	if (names->size > 1024 && names->count < names->size / 8)
+		names_done(names);
 	if (names->count)
 		memset(names->slots, 0, names->size * sizeof(*names->slots));
 	names->count = 0;

@@ -35,12 +35,13 @@ struct origin {
 	const char *name;
 	unsigned order;
 	struct source *source; /* NULL once the file was checked */
+	struct origin *next;   /* another one that the job was made from */
 };
 
 struct node {
 	uint8_t kind;
 	bool plain;            /* a scalar without quotes */
-	bool merged;           /* of a key: it came with a merge key */
+	bool loose;            /* from an option: needs no quotes */
 	uint32_t line, column; /* from 1, in code points */
 	uint32_t length;       /* what stands there, if on one line */
 	uint32_t count;        /* items of a collection, bytes of a scalar */
@@ -73,6 +74,14 @@ struct node_reader *node_reader_new(struct source *source,
 				    struct problems *found);
 void node_reader_free(struct node_reader *reader);
 
+/* Before the first document: all of them go into `mem`, and stay there also
+ * if they can't be read. */
+void node_reader_use(struct node_reader *reader, struct arena *mem);
+/* Begins to read behind the first bytes of the source, a part of its first
+ * line that is as many columns wide. */
+void node_reader_skip(struct node_reader *reader, size_t offset,
+		      unsigned columns);
+
 /*
  * The next document: 1 if there is one, 0 at the end, -1 if the rest of the
  * file can't be read and the reason was added to the problems.
@@ -83,7 +92,8 @@ int node_reader_next(struct node_reader *reader, struct document *out);
 const struct node *node_get(const struct node *map, const char *key);
 const struct item *node_item(const struct node *map, const char *key);
 
-/* The text of the file is about to go: its nodes stay. */
+/* The texts of all files that a job was made from are about to go: their
+ * nodes stay.  `node` is the root of the job's own file. */
 void node_forget_source(const struct node *node);
 
 #endif

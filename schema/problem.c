@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
 #include "schema/node.h"
+#include "schema/slots.h"
 #include "schema/source.h"
 
 /* More of one file are not worth reading. */
@@ -33,6 +33,11 @@ void problems_done(struct problems *found)
 size_t problems_errors(const struct problems *found)
 {
 	return found->errors;
+}
+
+bool problems_is_full(const struct problems *found)
+{
+	return found->added >= FILE_PROBLEMS_MAX;
 }
 
 const char *text_short(const char *text, char out[SHORT_SIZE])
@@ -71,31 +76,61 @@ static char *path_text(struct problems *found, const struct path *path)
 	return out;
 }
 
-/* Copies the part of the source line around the problem. */
-static void set_excerpt(struct problems *found, struct problem *problem,
+/* Copies the part of the source line around the place. */
+static void set_excerpt(struct problems *found, struct place *place,
 			struct source *source)
 {
-	unsigned skip = 0, count = 0;
+	unsigned skip = 0, points = 0;
 	size_t from, to, n;
 	char *excerpt;
 	uint32_t c;
 
-	if (problem->column > EXCERPT_BEFORE + 1)
-		skip = problem->column - 1 - EXCERPT_BEFORE;
-	from = source_offset(source, problem->line, skip + 1);
-	for (to = from; count < EXCERPT_MAX && !source_line_ends(source, to);
+	if (place->column > EXCERPT_BEFORE + 1)
+		skip = place->column - 1 - EXCERPT_BEFORE;
+	from = source_offset(source, place->line, skip + 1);
+	for (to = from; points < EXCERPT_MAX && !source_line_ends(source, to);
 	     to += n) {
 		n = utf8_decode(source->text + to, source->len - to, &c);
 		n = n ? n : 1;
-		count++;
+		points++;
 	}
 	excerpt = arena_strndup(found->mem, source->text + from, to - from);
 	for (n = 0; n < to - from; n++)
 		if (!excerpt[n])
 			excerpt[n] = '\x01'; /* shown as any control is */
-	problem->excerpt = excerpt;
-	problem->excerpt_start = skip;
-	problem->excerpt_cut = !source_line_ends(source, to);
+	place->excerpt = excerpt;
+	place->excerpt_start = skip;
+	place->excerpt_cut = !source_line_ends(source, to);
+}
+
+static void set_place(struct problems *found, struct place *place,
+		      const struct node *at)
+{
+	place->line = at->line;
+	place->column = at->column;
+	place->length = at->length;
+	if (at->origin->source)
+		set_excerpt(found, place, at->origin->source);
+}
+
+static void count(struct problems *found, enum severity severity, int more)
+{
+	size_t *of[] = { &found->errors, &found->warnings, &found->notes };
+
+	*of[severity] += (size_t)more;
+}
+
+/* Zeroed; the caller fills it. */
+static struct problem *add(struct problems *found)
+{
+	if (!found->mem)
+		found->mem = arena_new();
+	if (found->count == found->size) {
+		found->size = found->size ? found->size * 2 : 16;
+		found->items = mem_grow(found->items, found->size,
+					sizeof(*found->items));
+	}
+	return &found->items[found->count++];
 }
 
 static struct problem *new_problem(struct problems *found,
@@ -106,24 +141,13 @@ static struct problem *new_problem(struct problems *found,
 
 	if (severity == SEVERITY_WARNING && found->strict)
 		severity = SEVERITY_ERROR;
-	if (found->file_order != order)
-		found->file_count = 0;
-	found->file_order = order;
-	found->open = ++found->file_count <= FILE_PROBLEMS_MAX;
-	found->errors += severity == SEVERITY_ERROR;
-	found->warnings += severity == SEVERITY_WARNING;
+	found->open = ++found->added <= FILE_PROBLEMS_MAX;
+	count(found, severity, 1);
 	if (!found->open)
 		return NULL;
-	if (!found->mem)
-		found->mem = arena_new();
-	if (found->count == found->size) {
-		found->size = found->size ? found->size * 2 : 16;
-		found->items = mem_grow(found->items, found->size,
-					sizeof(*found->items));
-	}
-	problem = &found->items[found->count++];
+	problem = add(found);
 	*problem = (struct problem){
-		.file = arena_strdup(found->mem, file),
+		.at.file = arena_strdup(found->mem, file),
 		.order = order,
 		.severity = severity,
 		.rule = rule,
@@ -154,7 +178,7 @@ format_text(struct problems *found, const char *format, va_list args)
 /* The last of a file that has too many says so. */
 static void close_file(struct problems *found, struct problem *problem)
 {
-	if (found->file_count == FILE_PROBLEMS_MAX)
+	if (found->added == FILE_PROBLEMS_MAX)
 		problem->message = "more problems than can be of use: the "
 				   "rest of this file is not shown";
 }
@@ -169,16 +193,12 @@ void problem_add(struct problems *found, enum severity severity,
 
 	if (!problem)
 		return;
-	problem->line = at->line;
-	problem->column = at->column;
-	problem->length = at->length;
+	set_place(found, &problem->at, at);
 	if (path)
 		problem->path = path_text(found, path);
 	va_start(args, format);
 	problem->message = format_text(found, format, args);
 	va_end(args);
-	if (at->origin->source)
-		set_excerpt(found, problem, at->origin->source);
 	close_file(found, problem);
 }
 
@@ -192,13 +212,13 @@ void problem_add_at(struct problems *found, enum severity severity,
 
 	if (!problem)
 		return;
-	problem->line = line;
-	problem->column = column;
-	problem->length = length;
+	problem->at.line = line;
+	problem->at.column = column;
+	problem->at.length = length;
 	va_start(args, format);
 	problem->message = format_text(found, format, args);
 	va_end(args);
-	set_excerpt(found, problem, source);
+	set_excerpt(found, &problem->at, source);
 	close_file(found, problem);
 }
 
@@ -228,16 +248,29 @@ void problem_hint(struct problems *found, const char *format, ...)
 	va_end(args);
 }
 
+void problem_also(struct problems *found, const struct node *at,
+		  const char *message)
+{
+	struct problem *problem;
+
+	if (!found->open)
+		return;
+	problem = &found->items[found->count - 1];
+	problem->also.file = arena_strdup(found->mem, at->origin->name);
+	set_place(found, &problem->also, at);
+	problem->also_message = message;
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct problem *a = left, *b = right;
 
 	if (a->order != b->order)
 		return a->order < b->order ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	if (a->column != b->column)
-		return a->column < b->column ? -1 : 1;
+	if (a->at.line != b->at.line)
+		return a->at.line < b->at.line ? -1 : 1;
+	if (a->at.column != b->at.column)
+		return a->at.column < b->at.column ? -1 : 1;
 	if (a->severity != b->severity)
 		return a->severity < b->severity ? -1 : 1;
 	return strcmp(a->message, b->message);
@@ -250,28 +283,99 @@ void problems_sort(struct problems *found)
 		      compare);
 }
 
-void problems_json(const struct problems *found, struct buf *out)
+static const char *copy(struct problems *found, const char *text)
 {
-	json_t *root = json_object();
-	json_t *all = json_array();
+	return text ? arena_strdup(found->mem, text) : NULL;
+}
+
+/* Problems of one file are next to each other, and so are their names. */
+static const char *copy_file(struct problems *found, const char *file)
+{
+	size_t n = found->count;
+
+	if (n > 1 && !strcmp(found->items[n - 2].at.file, file))
+		return found->items[n - 2].at.file;
+	return copy(found, file);
+}
+
+void problems_move(struct problems *found, struct problems *from, size_t limit)
+{
 	size_t i;
 
-	for (i = 0; i < found->count; i++) {
-		const struct problem *p = &found->items[i];
-		json_t *one = json_object();
+	problems_sort(from);
+	for (i = 0; i < from->count; i++) {
+		const struct problem *problem = &from->items[i];
+		struct problem *to;
 
-		json_put_text(one, "file", p->file);
-		json_put_int(one, "line", p->line);
-		json_put_int(one, "column", p->column);
-		json_put_text(one, "severity", severity_name(p->severity));
-		json_put_text(one, "path", p->path);
-		json_put_text(one, "rule", p->rule);
-		json_put_text(one, "message", p->message);
-		json_put_text(one, "hint", p->hint);
-		json_array_append_new(all, one);
+		if (limit && found->kept[problem->severity] >= limit)
+			continue;
+		found->kept[problem->severity]++;
+		to = add(found);
+		*to = *problem;
+		to->at.file = copy_file(found, problem->at.file);
+		to->path = *problem->path ? copy(found, problem->path) : "";
+		to->message = copy(found, problem->message);
+		to->hint = copy(found, problem->hint);
+		to->at.excerpt = copy(found, problem->at.excerpt);
+		to->also.file = copy(found, problem->also.file);
+		to->also.excerpt = copy(found, problem->also.excerpt);
 	}
-	json_put_int(root, "formatVersion", 1);
-	json_put(root, "problems", all);
-	json_print(root, out);
-	json_decref(root);
+	found->errors += from->errors;
+	found->warnings += from->warnings;
+	found->notes += from->notes;
+	problems_done(from);
+}
+
+static bool is_same(const struct problem *a, const struct problem *b)
+{
+	return a->at.line == b->at.line && a->at.column == b->at.column &&
+	       a->severity == b->severity && !strcmp(a->at.file, b->at.file) &&
+	       !strcmp(a->message, b->message);
+}
+
+void problems_unite(struct problems *found)
+{
+	struct slots known = { 0 };
+	size_t i, n = 0;
+
+	for (i = 0; i < found->count; i++) {
+		struct problem *problem = &found->items[i];
+		uint64_t hash =
+			slots_hash(problem->message, strlen(problem->message)) +
+			problem->at.line;
+		uint32_t other;
+		size_t at = 0;
+		bool is_new = true;
+
+		while (is_new && slots_next(&known, hash, &at, &other))
+			is_new = !is_same(&found->items[other], problem);
+		if (is_new) {
+			slots_add(&known, hash, (uint32_t)n);
+			found->items[n++] = *problem;
+		} else {
+			count(found, problem->severity, -1);
+		}
+	}
+	found->count = n;
+	slots_done(&known);
+}
+
+void problems_drop(struct problems *found, unsigned from, unsigned to)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < found->count; i++) {
+		const struct problem *problem = &found->items[i];
+
+		if (problem->order >= from && problem->order < to)
+			count(found, problem->severity, -1);
+		else
+			found->items[n++] = *problem;
+	}
+	found->count = n;
+}
+
+size_t problems_omitted(const struct problems *found)
+{
+	return found->errors + found->warnings + found->notes - found->count;
 }

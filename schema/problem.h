@@ -22,16 +22,10 @@ enum severity {
 	SEVERITY_NOTE,
 };
 
-struct problem {
+struct place {
 	const char *file;
-	unsigned order;        /* of the file */
 	unsigned line, column; /* from 1; line 0: the file as a whole */
 	unsigned length;       /* of what it is about, in code points */
-	enum severity severity;
-	const char *path; /* "trainingInput.args[2]", or "" */
-	const char *rule; /* "unknown-key" */
-	const char *message;
-	const char *hint; /* what to do about it, or NULL */
 
 	/* The source line, or the part of it around the column. */
 	const char *excerpt;    /* NULL if there is none */
@@ -39,19 +33,34 @@ struct problem {
 	bool excerpt_cut;       /* something was cut off after it */
 };
 
+struct problem {
+	struct place at;
+	unsigned order; /* of the file */
+	enum severity severity;
+	const char *path; /* "trainingInput.args[2]", or "" */
+	const char *rule; /* "unknown-key" */
+	const char *message;
+	const char *hint; /* what to do about it, or NULL */
+
+	/* Where the other of two that conflict is. */
+	struct place also;
+	const char *also_message; /* "first given here"; NULL: none */
+};
+
 struct problems { /* `= { 0 }` is empty and ready */
 	struct problem *items;
 	size_t count;
 	size_t errors; /* also those of a file that has too many to keep */
 	size_t warnings;
+	size_t notes;
 	bool strict; /* warnings are added as errors */
 
 	/* Private. */
 	struct arena *mem;
 	size_t size;
 	bool open; /* the last one was kept: a hint can be added */
-	unsigned file_order;
-	size_t file_count;
+	size_t added;
+	size_t kept[3]; /* of each severity, by problems_move() */
 };
 
 /* Where in a job something is: a list, from the inside out, that lives on
@@ -87,10 +96,29 @@ void problem_add_file(struct problems *found, enum severity severity,
 void problem_hint(struct problems *found, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* To be called once, before they are shown. */
+/* Whether what is added now is only counted: no need to think about it. */
+bool problems_is_full(const struct problems *found);
+
+/* Adds a second place to the problem that was added last, for two values that
+ * do not go together; `message` is said of that place, and is a constant. */
+void problem_also(struct problems *found, const struct node *at,
+		  const char *message);
+
 void problems_sort(struct problems *found);
 
+/* Moves all of `from`, the problems of one file in their order, behind those
+ * of `found`, and leaves it empty.  Keeps at most `limit` of each severity (0:
+ * all); the others are only counted. */
+void problems_move(struct problems *found, struct problems *from, size_t limit);
+
+/* Drops those that are there twice: of a file that was read twice. */
+void problems_unite(struct problems *found);
+/* Drops those of one file, by its order up to but without another. */
+void problems_drop(struct problems *found, unsigned from, unsigned to);
+
 size_t problems_errors(const struct problems *found);
+/* How many were counted, and not kept. */
+size_t problems_omitted(const struct problems *found);
 
 enum problems_style {
 	PROBLEMS_COLOUR = 1 << 0,
@@ -101,6 +129,13 @@ void problems_text(const struct problems *found, unsigned style,
 		   struct buf *out);
 /* {"formatVersion":1,"problems":[...]} */
 void problems_json(const struct problems *found, struct buf *out);
+/* SARIF 2.1.0, for code scanning. */
+void problems_sarif(const struct problems *found, struct buf *out);
+/* Commands of a GitHub workflow, which become annotations. */
+void problems_github(const struct problems *found, struct buf *out);
+
+/* The text without anything that could do more than be shown. */
+void problem_put_safe(struct buf *out, const char *text);
 
 const char *severity_name(enum severity severity);
 

@@ -44,7 +44,7 @@ static unsigned width_of(uint32_t c)
 	return in(c, wide, COUNT(wide)) ? 2 : 1;
 }
 
-static void put_safe(struct buf *out, const char *text)
+void problem_put_safe(struct buf *out, const char *text)
 {
 	size_t len = strlen(text), n;
 	uint32_t c;
@@ -80,7 +80,7 @@ static void put_excerpt(struct buf *out, const char *text)
 	}
 }
 
-static void put_caret(struct buf *out, const struct problem *p)
+static void put_caret(struct buf *out, const struct place *p, char line)
 {
 	unsigned column = p->excerpt_start + 1, end = p->column + p->length;
 	const char *text = p->excerpt;
@@ -89,32 +89,49 @@ static void put_caret(struct buf *out, const struct problem *p)
 
 	for (; column < end && len; column++, text += n, len -= n) {
 		n = utf8_decode(text, len, &c);
-		buf_fill(out, column < p->column ? ' ' : '~',
+		buf_fill(out, column < p->column ? ' ' : line,
 			 n ? width_of(c) : 1);
 		n = n ? n : 1;
 	}
 	/* Past the end of the line: something is missing there. */
 	if (column <= p->column)
-		buf_fill(out, '~', 1);
+		buf_fill(out, line, 1);
 }
 
-static void put_source(struct buf *out, const struct problem *p,
-		       const char *bold, const char *plain)
+/* `line` is drawn under what it is about, `first` at its start. */
+static void put_source(struct buf *out, const struct place *p, char first,
+		       char line, const char *said, const char *tint,
+		       const char *plain)
 {
 	const char *dots = p->excerpt_start ? "..." : "";
 	size_t caret;
 
 	buf_printf(out, "%5u | %s", p->line, dots);
 	put_excerpt(out, p->excerpt);
-	buf_printf(out, "%s\n      | %s", p->excerpt_cut ? "..." : "", bold);
+	buf_printf(out, "%s\n      | %s", p->excerpt_cut ? "..." : "", tint);
 	buf_fill(out, ' ', strlen(dots));
 	caret = out->len;
-	put_caret(out, p);
+	put_caret(out, p, line);
 	while (caret < out->len && out->data[caret] == ' ')
 		caret++;
 	if (caret < out->len)
-		out->data[caret] = '^';
-	buf_printf(out, "%s\n", plain);
+		out->data[caret] = first;
+	buf_printf(out, "%s%s%s\n", *said ? " " : "", said, plain);
+}
+
+static void put_also(struct buf *out, const struct problem *p, bool colour)
+{
+	const char *tint = colour ? "\033[1;34m" : "";
+	const char *plain = colour ? "\033[0m" : "";
+
+	if (strcmp(p->also.file, p->at.file) != 0) {
+		buf_puts(out, "      = ");
+		problem_put_safe(out, p->also.file);
+		buf_printf(out, ":%u:%u:\n", p->also.line, p->also.column);
+	}
+	if (p->also.excerpt)
+		put_source(out, &p->also, '-', '-', p->also_message, tint,
+			   plain);
 }
 
 static void put_problem(struct buf *out, const struct problem *p, bool colour)
@@ -126,18 +143,20 @@ static void put_problem(struct buf *out, const struct problem *p, bool colour)
 	const char *plain = colour ? "\033[0m" : "";
 
 	buf_puts(out, bold);
-	put_safe(out, p->file);
-	if (p->line)
-		buf_printf(out, ":%u:%u", p->line, p->column);
+	problem_put_safe(out, p->at.file);
+	if (p->at.line)
+		buf_printf(out, ":%u:%u", p->at.line, p->at.column);
 	buf_printf(out, ": %s%s: %s%s", tint, severity_name(p->severity), plain,
 		   bold);
-	put_safe(out, p->message);
+	problem_put_safe(out, p->message);
 	buf_printf(out, "%s [%s]\n", plain, p->rule);
-	if (p->excerpt && p->line)
-		put_source(out, p, tint, plain);
+	if (p->at.excerpt && p->at.line)
+		put_source(out, &p->at, '^', '~', "", tint, plain);
+	if (p->also_message)
+		put_also(out, p, colour);
 	if (p->hint) {
 		buf_puts(out, "      = ");
-		put_safe(out, p->hint);
+		problem_put_safe(out, p->hint);
 		buf_putc(out, '\n');
 	}
 }

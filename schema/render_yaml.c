@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/render_yaml.h"
 
-#include <string.h>
-
 #include "core/base/json.h"
 #include "schema/tables.h"
 #include "schema/yaml_write.h"
@@ -41,37 +39,12 @@ static void drop_absent(const struct message *message, const void *data,
 	}
 }
 
-/* The blocks of providers: all that were given, and that of the job's. */
-static void put_blocks(const struct job *job,
-		       const struct provider *const *providers, json_t *value)
-{
-	json_t *jobrun = json_object_get(value, "jobrun");
-	size_t i;
-
-	for (i = 0; providers[i]; i++) {
-		const struct message_head *block = job_block(job, i);
-		json_t *one;
-
-		if (!block || !providers[i]->block)
-			continue;
-		if (!block->set &&
-		    strcmp(job->jobrun.provider, providers[i]->name) != 0)
-			continue;
-		one = message_json(providers[i]->block, block,
-				   MESSAGE_DEFAULTS);
-		drop_absent(providers[i]->block, block, one);
-		if (json_object_size(one))
-			json_put(jobrun, providers[i]->name, one);
-		else
-			json_decref(one);
-	}
-}
-
-int render_yaml(const struct job *job, const struct provider *const *providers,
-		struct buf *out, struct error *err)
+int render_yaml(const struct job *job, struct buf *out, struct error *err)
 {
 	json_t *value = json_object();
-	json_t *fields = message_json(job->message, job, MESSAGE_DEFAULTS);
+	json_t *fields = job_json(job, MESSAGE_DEFAULTS);
+	json_t *jobrun = json_object_get(fields, "jobrun");
+	size_t i;
 	int ret;
 
 	/* One that was made from the name of the file is part of it too. */
@@ -80,7 +53,12 @@ int render_yaml(const struct job *job, const struct provider *const *providers,
 	json_object_update(value, fields);
 	json_decref(fields);
 	drop_absent(job->message, job, value);
-	put_blocks(job, providers, value);
+	for (i = 0; i < job->jobrun.block_count; i++) {
+		const struct job_block *block = &job->jobrun.blocks[i];
+
+		drop_absent(block->message, block->data,
+			    json_object_get(jobrun, block->name));
+	}
 	ret = yaml_write(value, out, err);
 	json_decref(value);
 	return ret;

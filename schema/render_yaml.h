@@ -7,10 +7,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/job.h"
-#include "core/provider.h"
 
-/* `providers` is the registry, up to NULL. */
-int render_yaml(const struct job *job, const struct provider *const *providers,
-		struct buf *out, struct error *err);
+int render_yaml(const struct job *job, struct buf *out, struct error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "schema/node.h"
 
 #define NUMBER_MAX 64 /* characters */
+#define BOOL_MAX 5    /* "false" */
 
 static const char decimal[] = "0123456789";
 
@@ -171,9 +172,12 @@ enum scalar_kind scalar_kind(const struct node *node)
 			return SCALAR_NULL;
 		break;
 	}
-	if (strchr("tTfFyYnNoO", text[0]))
+	if (strchr("tTfFyYnNoO", text[0])) {
+		if (node->count > BOOL_MAX)
+			return SCALAR_TEXT;
 		return is_true(text) || is_false(text) ? SCALAR_BOOL
 						       : SCALAR_TEXT;
+	}
 	if (!strchr("+-.0123456789", text[0]) || !compact(text, number))
 		return SCALAR_TEXT;
 	if (base_of(number, &digits))

@@ -17,16 +17,26 @@ struct schema_provider {
 	const struct message *block; /* of `jobrun: NAME:`, or NULL */
 };
 
+/* A value from the command line that stands above those of the files. */
+struct schema_set {
+	const char *text; /* "trainingInput.args[0]=--fast" */
+	bool json;	  /* the value is JSON, else the text of a scalar */
+};
+
 struct schema_options {
 	const struct schema_provider *providers; /* in registry order */
 	size_t provider_count;
 	const char *job_id;   /* of a file that has none; or NULL */
 	const char *provider; /* instead of the file's; or NULL */
-	bool strict;          /* warnings are errors */
+	const struct schema_set *sets; /* in this order, for every job */
+	size_t set_count;
+	bool strict;     /* warnings are errors */
+	bool check_only; /* jobs are counted, not kept */
+	size_t limit;    /* of the problems to keep of each severity; 0: all */
 };
 
 struct jobs {
-	struct job **items; /* owned, in the order of reading */
+	struct job **items; /* owned, in the order of reading; or NULL */
 	size_t count;
 };
 
@@ -34,10 +44,12 @@ void jobs_done(struct jobs *jobs);
 
 /*
  * Reads every path: a file, a directory (recursively, *.yaml and *.yml, in
- * order of their names), or "-" for standard input.  Returns 0 also if the
- * files have problems, which are sorted then; jobs with errors are not in
- * `out`.  In a directory, files that hold no job are skipped with a note.
- * Returns -1 only for an unknown `options->provider`.
+ * order of their names), a pattern, or "-" for standard input; each file once.
+ * Returns 0 also if the files have problems, which are sorted then; jobs with
+ * errors are not in `out`.  In a directory, files that hold no job are skipped
+ * with a note, and so are those without a jobId that others extend.  Many
+ * files are read by several threads.  Returns -1 only for an unknown
+ * `options->provider`.
  */
 int schema_load(char *const *paths, size_t count,
 		const struct schema_options *options, struct jobs *out,

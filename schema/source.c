@@ -41,7 +41,7 @@ size_t utf8_decode(const char *text, size_t len, uint32_t *out)
 	return n;
 }
 
-void utf8_encode(uint32_t c, struct buf *out)
+void utf8_add(uint32_t c, struct buf *out)
 {
 	char bytes[4];
 	size_t n = 0;
@@ -102,7 +102,7 @@ static char *from_utf16(const char *data, size_t len, bool big, size_t *out)
 				i += 2;
 			}
 		}
-		utf8_encode(c, &text);
+		utf8_add(c, &text);
 	}
 	if (i < len)
 		buf_putc(&text, '\xff');

@@ -59,7 +59,7 @@ static json_t *action_json(const struct action *action)
 	return object;
 }
 
-static json_t *job_json(const struct plan_job *job)
+static json_t *plan_job_json(const struct plan_job *job)
 {
 	const struct resources *desired = job->desired;
 	json_t *object = json_object();
@@ -101,7 +101,7 @@ json_t *plan_json(const struct plan *plan)
 	size_t i;
 
 	for (i = 0; i < plan_job_count(plan); i++)
-		json_array_append_new(jobs, job_json(plan_job_at(plan, i)));
+		json_array_append_new(jobs, plan_job_json(plan_job_at(plan, i)));
 	json_put_int(object, "formatVersion", FORMAT_VERSION);
 	json_put(object, "jobs", jobs);
 	json_put(object, "summary", summary_json(plan));

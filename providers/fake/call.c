@@ -11,19 +11,14 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "providers/registry.h"
 
 const struct fake_block *fake_block(const struct job *job)
 {
 	static const struct fake_block defaults = { .width = 4,
 						    .color = "red",
 						    .size = 1 };
-	const void *block = NULL;
-	size_t i;
+	const void *block = job ? job_block(job, provider_fake.name) : NULL;
 
-	for (i = 0; providers[i]; i++)
-		if (providers[i] == &provider_fake && job)
-			block = job_block(job, i);
 	return block ? block : &defaults;
 }
 

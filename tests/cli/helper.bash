@@ -6,6 +6,8 @@ setup() {
   TMP=$(mktemp -d)
   export JOBRUN_STATE_DIR=$TMP/state
   unset XDG_STATE_HOME NO_COLOR COLUMNS
+  # A length of sleep that no other process on the machine has.
+  NAP=1234.$$$RANDOM
   cd "$TMP"
 }
 

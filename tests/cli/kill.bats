@@ -7,12 +7,12 @@ supervisor() {
 
 # Tasks that have children of their own, some of them in other sessions.
 start() {
-  job a.yaml a 'sleep 1234 & setsid sleep 1234 & (setsid sleep 1234 &); echo up; wait; sleep 1234' "$WORKERS"
+  job a.yaml a "sleep $NAP & setsid sleep $NAP & (setsid sleep $NAP &); echo up; wait; sleep $NAP" "$WORKERS"
   jobrun apply "$@" a.yaml
 }
 
 tasks_gone() {
-  ! pgrep -f 'sleep 1234' >/dev/null
+  ! pgrep -f "sleep $NAP" >/dev/null
 }
 
 @test "kill -9 of the supervisor at ten moments: nothing is left, FAILED" {
@@ -93,6 +93,7 @@ sqlite_ok() {
 }
 
 @test "a closed terminal does not end the run" {
+  script -qec true /dev/null || skip "no terminals to be had here"
   job a.yaml a 'echo up; sleep 1; echo done'
   NO_COLOR=1 script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
   local terminal=$!

@@ -157,10 +157,10 @@ load helper
 }
 
 @test "what a task leaves behind ends with the run, also out of its group" {
-  job a.yaml a 'setsid sleep 987 & (sleep 987 &) ; sleep 0.2; exit 0'
+  job a.yaml a "setsid sleep $NAP & (sleep $NAP &) ; sleep 0.2; exit 0"
   jobrun apply a.yaml
   nothing_runs
-  ! pgrep -f 'sleep 987'
+  ! pgrep -f "sleep $NAP"
 }
 
 @test "logs: task, index, tail, since, grep, attempt" {

@@ -43,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		       text.data[i] == '\n' || text.data[i] == '\033');
 	buf_clear(&text);
 	problems_json(&found, &text);
+	problems_sarif(&found, &text);
 	buf_done(&text);
 	problems_done(&found);
 	jobs_done(&jobs);

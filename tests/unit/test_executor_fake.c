@@ -28,7 +28,7 @@ struct scene {
 	char folder[64];
 	struct job job;
 	struct fake_block block;
-	void *blocks[1];
+	struct job_block blocks[1];
 	const char *texts[4];
 	const char *others[4];
 };
@@ -45,10 +45,12 @@ static void scene_init(struct scene *scene, long resources)
 					    .world = "world",
 					    .fail_at.items = scene->texts,
 					    .meddle.items = scene->others };
-	scene->blocks[0] = &scene->block;
+	scene->blocks[0] = (struct job_block){ .name = "fake",
+					       .data = &scene->block };
 	scene->job.job_id = "job";
 	scene->job.folder = scene->folder;
 	scene->job.jobrun.blocks = scene->blocks;
+	scene->job.jobrun.block_count = 1;
 	strcpy(scene->job.digest.hex, "d1");
 }
 

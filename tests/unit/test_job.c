@@ -237,13 +237,14 @@ static void a_tpu_is_seen(void **state)
 static void blocks_may_be_missing(void **state)
 {
 	struct job *job = new_job(".");
-	void *blocks[] = { NULL, job };
+	struct job_block blocks[] = { { .name = "foo", .data = job } };
 
 	(void)state;
-	assert_null(job_block(job, 1));
+	assert_null(job_block(job, "foo"));
 	job->jobrun.blocks = blocks;
-	assert_null(job_block(job, 0));
-	assert_ptr_equal(job_block(job, 1), job);
+	job->jobrun.block_count = 1;
+	assert_null(job_block(job, "bar"));
+	assert_ptr_equal(job_block(job, "foo"), job);
 	job_free(job);
 }
 

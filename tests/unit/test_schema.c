@@ -151,8 +151,8 @@ static void defaults_are_filled(void **state)
 	assert_string_equal(job->jobrun.provider, "local");
 	assert_int_equal(job->jobrun.grace_s, 10);
 	assert_int_equal(job->jobrun.on_change, ON_CHANGE_RERUN);
-	assert_null(job->jobrun.blocks[0]);
-	nap = job->jobrun.blocks[1];
+	assert_null(job_block(job, "local"));
+	nap = job_block(job, "bed-room");
 	assert_int_equal(nap->length, 3);
 	drop(&l);
 }
@@ -165,7 +165,7 @@ static void provider_blocks_are_read(void **state)
 	(void)state;
 	load(&l, "trainingInput: {}\n"
 		 "jobrun: {provider: bed-room, bed-room: {length: 5}}\n");
-	nap = only(&l)->jobrun.blocks[1];
+	nap = job_block(only(&l), "bed-room");
 	assert_int_equal(nap->length, 5);
 	assert_string_equal(only(&l)->jobrun.provider, "bed-room");
 	drop(&l);
@@ -350,7 +350,7 @@ static void directories_are_read(void **state)
 	paths[0] = folder;
 	load_paths(&l, paths, 1);
 	assert_int_equal(problems_errors(&l.found), 1);
-	assert_int_equal(l.found.items[0].line, 0);
+	assert_int_equal(l.found.items[0].at.line, 0);
 	drop(&l);
 	free(below);
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is left to do when a map of a file has been read: keys that are there
+ * twice, and merge keys. */
+#ifndef JOBRUN_NODE_MAP_H
+#define JOBRUN_NODE_MAP_H
+
+#include <stddef.h>
+
+struct arena;
+struct names;
+struct node;
+struct problems;
+
+struct map_reader {
+	struct arena *mem;
+	struct problems *found;
+	struct names *keys; /* of one map at a time: memory that is reused */
+	size_t *nodes;      /* of the file; merged ones are counted too */
+};
+
+/* Reports and drops duplicate keys, then adds what "<<" names. */
+void map_end(const struct map_reader *r, struct node *map);
+
+#endif

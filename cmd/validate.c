@@ -119,7 +119,8 @@ const struct command cmd_validate = {
 	.name = "validate",
 	.args = "[--format text|json|sarif|github] PATH...",
 	.summary = "check job files: every problem, with its line",
-	.help = "A PATH is a file, a directory (read recursively), a pattern in "
+	.help = "A PATH is a file, a directory (read recursively), a pattern "
+		"in "
 		"quotes, or - for\nstandard input.\n"
 		"Works offline.  Exits 65 if any file has an error.\n",
 	.options = options,

@@ -202,7 +202,8 @@ static const cyaml_schema_value_t catalogue_schema = {
 };
 
 /* Keeps the first message: the later ones say where that was. */
-static void keep(cyaml_log_t level, void *ctx, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void
+keep(cyaml_log_t level, void *ctx, const char *format, va_list args)
 {
 	char line[256];
 	struct error *err = ctx;

@@ -105,8 +105,7 @@ static const struct node *read_root(const struct extender *e,
 				    const struct node *at)
 {
 	struct reading *reading = e->reading;
-	struct node_reader *reader =
-		node_reader_new(source, &reading->found);
+	struct node_reader *reader = node_reader_new(source, &reading->found);
 	const struct node *root = NULL;
 	struct document doc;
 	char shown[SHORT_SIZE];
@@ -200,8 +199,8 @@ static const struct node *read_base(const struct extender *e,
 	}
 	remember(reading, &link.id);
 	source = reading_add_text(reading, arena_strdup(e->doc->mem, path),
-				  reading->order + ++reading->other_count,
-				  data, len);
+				  reading->order + ++reading->other_count, data,
+				  len);
 	if (source)
 		root = read_root(e, source, at);
 	if (root)
@@ -256,8 +255,7 @@ int extend(struct reading *reading, struct document *doc)
 
 	if (!extend_is_asked(doc->root))
 		return 0;
-	if (strcmp(reading->path, "-") != 0 &&
-	    stat(reading->path, &st) == 0) {
+	if (strcmp(reading->path, "-") != 0 && stat(reading->path, &st) == 0) {
 		link.known = true;
 		link.id = (struct extended_file){ st.st_dev, st.st_ino };
 	}

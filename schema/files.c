@@ -19,6 +19,13 @@ struct file_id {
 	size_t entry; /* of `items` */
 };
 
+static uint64_t id_hash(const struct stat *st)
+{
+	uint64_t hash = (uint64_t)st->st_ino * 0x9e3779b97f4a7c15u;
+
+	return hash ^ hash >> 32;
+}
+
 static struct file_entry *add(struct files *files, const char *path, bool named)
 {
 	struct file_entry *entry;
@@ -36,38 +43,74 @@ static struct file_entry *add(struct files *files, const char *path, bool named)
 	return entry;
 }
 
+/* The problem stands behind the path. */
 static void add_problem(struct files *files, const char *path,
 			const char *problem)
 {
-	add(files, path, true)->problem = arena_strdup(files->mem, problem);
+	struct file_entry *entry = add(files, "", true);
+	size_t len = strlen(path) + 1;
+	char *both = arena_alloc(files->mem, len + strlen(problem) + 1);
+
+	memcpy(both, path, len);
+	strcpy(both + len, problem);
+	entry->path = both;
+	entry->bad = true;
+}
+
+const char *file_problem(const struct file_entry *entry)
+{
+	return entry->bad ? entry->path + strlen(entry->path) + 1 : NULL;
+}
+
+static void remember(struct files *files, const struct stat *st, size_t entry)
+{
+	if (files->id_count == files->id_size) {
+		files->id_size = files->id_size ? files->id_size * 2 : 16;
+		files->ids = mem_grow(files->ids, files->id_size,
+				      sizeof(*files->ids));
+	}
+	slots_add(&files->by_id, id_hash(st), (uint32_t)files->id_count);
+	files->ids[files->id_count++] = (struct file_id){
+		.device = st->st_dev,
+		.inode = st->st_ino,
+		.entry = entry,
+	};
+}
+
+/* From here on, a file may be there under another name. */
+static void expect_twins(struct files *files)
+{
+	struct stat st;
+	size_t i;
+
+	if (!files->unique)
+		return;
+	files->unique = false;
+	for (i = 0; i < files->count; i++)
+		if (!files->items[i].bad &&
+		    stat(files->items[i].path, &st) == 0)
+			remember(files, &st, i);
 }
 
 /* Adds the file unless it is there under any name; named once is named. */
 static void add_once(struct files *files, const char *path, bool named,
 		     const struct stat *st)
 {
-	struct file_id id = { st->st_dev, st->st_ino, files->count };
-	uint64_t hash = (uint64_t)st->st_ino * 0x9e3779b97f4a7c15u;
+	uint64_t hash = id_hash(st);
 	uint32_t number;
 	size_t at = 0;
 
-	hash ^= hash >> 32;
 	while (slots_next(&files->by_id, hash, &at, &number)) {
 		const struct file_id *known = &files->ids[number];
 
-		if (known->device != id.device || known->inode != id.inode)
+		if (known->device != st->st_dev || known->inode != st->st_ino)
 			continue;
 		if (named)
 			files->items[known->entry].named = true;
 		return;
 	}
-	if (files->id_count == files->id_size) {
-		files->id_size = files->id_size ? files->id_size * 2 : 16;
-		files->ids = mem_grow(files->ids, files->id_size,
-				      sizeof(*files->ids));
-	}
-	slots_add(&files->by_id, hash, (uint32_t)files->id_count);
-	files->ids[files->id_count++] = id;
+	if (!files->unique)
+		remember(files, st, files->count);
 	add(files, path, named);
 }
 
@@ -91,7 +134,7 @@ static size_t add_folder(struct files *files, const char *folder);
 
 /* Returns how many job files that is, also of those known already.  Links to folders are not followed: they may lead back. */
 static size_t add_below(struct files *files, const char *folder, dev_t device,
-		      const struct dirent *entry)
+			const struct dirent *entry)
 {
 	char *path = path_join(folder, entry->d_name);
 	bool is_yaml = is_job_file_name(entry->d_name);
@@ -109,6 +152,7 @@ static size_t add_below(struct files *files, const char *folder, dev_t device,
 	} else if (is_yaml && type == DT_REG) {
 		add_once(files, path, false, &st);
 	} else if (is_yaml && type == DT_LNK) {
+		expect_twins(files);
 		if (stat(path, &st) < 0)
 			add(files, path, false);
 		else if (S_ISREG(st.st_mode))
@@ -161,6 +205,7 @@ static bool add_pattern(struct files *files, const char *pattern)
 		add_problem(files, pattern, "no file has such a name");
 		return true;
 	}
+	expect_twins(files);
 	for (i = 0; i < found.gl_pathc; i++)
 		add_path(files, found.gl_pathv[i]);
 	globfree(&found);
@@ -191,7 +236,7 @@ void files_init(struct files *files, char *const *paths, size_t count)
 {
 	size_t i;
 
-	*files = (struct files){ .mem = arena_new() };
+	*files = (struct files){ .mem = arena_new(), .unique = count == 1 };
 	for (i = 0; i < count; i++)
 		add_path(files, paths[i]);
 }

@@ -11,14 +11,15 @@
 
 struct arena;
 
+/* Small: there may be many. */
 struct file_entry {
-	const char *path;    /* "jobs/a.yaml", or "-" */
-	const char *problem; /* why there is nothing to read there, or NULL */
-	bool named;	     /* on the command line, so it must hold a job */
+	const char *path; /* "jobs/a.yaml", or "-" */
+	bool named;       /* on the command line, so it must hold a job */
+	bool bad;         /* see file_problem() */
 
 	/* The loader's: what came of it. */
 	bool documents; /* it has some that could be jobs */
-	bool has_id;	/* and one of them a jobId */
+	bool has_id;    /* and one of them a jobId */
 	unsigned jobs;
 };
 
@@ -29,10 +30,14 @@ struct files {
 	/* Private. */
 	size_t size;
 	struct arena *mem;
+	bool unique; /* so far no file can be there twice */
 	struct file_id *ids;
 	size_t id_count, id_size;
 	struct slots by_id;
 };
+
+/* Why there is nothing to read there, or NULL. */
+const char *file_problem(const struct file_entry *entry);
 
 void files_init(struct files *files, char *const *paths, size_t count);
 /* Just one, whatever it is. */

@@ -21,7 +21,7 @@
 
 /* Where a jobId was given, or made. */
 struct taken {
-	uint32_t id;	/* its place in `ids` */
+	uint32_t id;    /* its place in `ids` */
 	uint32_t entry; /* of the files */
 	uint32_t line;
 	bool made;
@@ -35,8 +35,8 @@ struct loader {
 
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t moved; /* there is room in the window */
-	size_t next;	      /* to be read */
-	size_t done;	      /* files whose turn it was */
+	size_t next;          /* to be read */
+	size_t done;          /* files whose turn it was */
 	struct reading *window[WINDOW];
 
 	struct jobs *out;
@@ -152,11 +152,10 @@ static void add_extended(struct loader *loader, const struct reading *reading)
 
 	for (i = 0; i < reading->extended_count; i++) {
 		if (loader->extended_count == loader->extended_size) {
-			loader->extended_size =
-				loader->extended_size * 2 + 16;
-			loader->extended = mem_grow(
-				loader->extended, loader->extended_size,
-				sizeof(*loader->extended));
+			loader->extended_size = loader->extended_size * 2 + 16;
+			loader->extended = mem_grow(loader->extended,
+						    loader->extended_size,
+						    sizeof(*loader->extended));
 		}
 		loader->extended[loader->extended_count++] =
 			reading->extended[i];
@@ -209,9 +208,10 @@ static struct reading *read_entry(const struct loader *loader, size_t entry)
 	const struct file_entry *file = &loader->files.items[entry];
 	struct reading *reading = new_reading(loader, entry);
 
-	if (file->problem)
+	if (file->bad)
 		problem_add_file(&reading->found, SEVERITY_ERROR, file->path,
-				 reading->order, "file", "%s", file->problem);
+				 reading->order, "file", "%s",
+				 file_problem(file));
 	else
 		reading_file(reading);
 	return reading;
@@ -227,8 +227,7 @@ static void free_reading(struct reading *reading)
 static void take_turns(struct loader *loader)
 {
 	while (loader->window[loader->done % WINDOW]) {
-		struct reading *reading =
-			loader->window[loader->done % WINDOW];
+		struct reading *reading = loader->window[loader->done % WINDOW];
 
 		take_reading(loader, reading, loader->done);
 		free_reading(reading);

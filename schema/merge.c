@@ -132,8 +132,8 @@ static const struct node *merge_maps(struct arena *mem,
 		if (scalar_is_null(item->value))
 			continue;
 		under = shape_under(shape, item->key->text);
-		put(&tail, item)->value = node_merge(mem, &under, other->value,
-						     item->value);
+		put(&tail, item)->value =
+			node_merge(mem, &under, other->value, item->value);
 	}
 	names_done(&names);
 	return tail.node;

@@ -15,8 +15,7 @@ struct node;
  * all else `over` is taken.
  * Every node keeps the place that it was read at. */
 const struct node *node_merge(struct arena *mem, const struct shape *shape,
-			      const struct node *base,
-			      const struct node *over);
+			      const struct node *base, const struct node *over);
 
 /* A copy of a list or a map that shares what is in it: its items can be
  * changed, their keys and values can't. */
@@ -29,7 +28,6 @@ const struct node *node_without(struct arena *mem, const struct node *map,
 				const struct item *item);
 /* The map with another value in an item that it has. */
 const struct node *node_with(struct arena *mem, const struct node *map,
-			     const struct item *item,
-			     const struct node *value);
+			     const struct item *item, const struct node *value);
 
 #endif

@@ -33,9 +33,9 @@ struct node_reader {
 	bool too_deep;
 	bool ended;
 
-	struct arena *mem; /* of the current document */
+	struct arena *mem;   /* of the current document */
 	struct arena *given; /* for all of them, or NULL */
-	unsigned shift;	     /* columns of the first line that were skipped */
+	unsigned shift;      /* columns of the first line that were skipped */
 	struct origin *origin;
 	const struct node *root;
 	struct level levels[NODE_DEPTH_MAX + 1];
@@ -123,8 +123,8 @@ static int refuse(struct node_reader *r, const yaml_mark_t *mark, size_t limit,
 		  const char *what)
 {
 	problem_add_at(r->found, SEVERITY_ERROR, r->source,
-		       (unsigned)mark->line + 1, column_of(r, mark), 1,
-		       "limit", "more than %zu %s", limit, what);
+		       (unsigned)mark->line + 1, column_of(r, mark), 1, "limit",
+		       "more than %zu %s", limit, what);
 	return -1;
 }
 

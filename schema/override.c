@@ -77,8 +77,9 @@ static int parse(const struct schema_set *set, struct steps *out,
 
 		if (out->count++ == STEPS_MAX)
 			goto bad;
-		step->column = (unsigned)points(set->text,
-						(size_t)(p - set->text)) + 1;
+		step->column =
+			(unsigned)points(set->text, (size_t)(p - set->text)) +
+			1;
 		if (*p == '[' && out->count > 1) {
 			if (!parse_index(&p, step))
 				goto bad;
@@ -133,8 +134,8 @@ static const struct node *plain_value(const struct setter *s)
 {
 	const char *text = s->steps.value;
 	size_t len = strlen(text);
-	struct node *node = new_node(s, NODE_SCALAR, s->steps.column,
-				     points(text, len));
+	struct node *node =
+		new_node(s, NODE_SCALAR, s->steps.column, points(text, len));
 
 	node->plain = true;
 	node->loose = true;
@@ -153,8 +154,7 @@ static const struct node *parsed_value(const struct setter *s)
 	const struct node *value = NULL;
 
 	node_reader_use(reader, s->mem);
-	node_reader_skip(reader,
-			 source_offset(source, 1, s->steps.column),
+	node_reader_skip(reader, source_offset(source, 1, s->steps.column),
 			 s->steps.column - 1);
 	if (node_reader_next(reader, &doc) > 0) {
 		value = doc.root;
@@ -171,9 +171,9 @@ static const struct node *parsed_value(const struct setter *s)
 static const struct node *json_value(const struct setter *s)
 {
 	json_error_t error;
-	json_t *value = json_loads(s->steps.value,
-				   JSON_DECODE_ANY | JSON_REJECT_DUPLICATES,
-				   &error);
+	json_t *value =
+		json_loads(s->steps.value,
+			   JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
 	unsigned line, column;
 
 	if (value) {
@@ -194,9 +194,9 @@ static const struct node *fail(const struct setter *s, const struct step *step,
 			       const struct path *path, const char *what,
 			       const struct node *old)
 {
-	struct node *at = new_node(s, NODE_BAD, step->column,
-				   step->name ? points(step->name, step->len)
-					      : 3);
+	struct node *at =
+		new_node(s, NODE_BAD, step->column,
+			 step->name ? points(step->name, step->len) : 3);
 
 	problem_add(&s->reading->found, SEVERITY_ERROR, at, path, "set",
 		    "%s (%s:%u)", what, old->origin->name, old->line);
@@ -309,8 +309,7 @@ static void apply(struct reading *reading, struct document *doc,
 		return;
 	name = arena_printf(s.mem, "%s %.*s", option_name(set),
 			    (int)(s.steps.value - set->text - 1), set->text);
-	source = reading_add_text(reading, name,
-				  reading->order + ORDER_OPTIONS,
+	source = reading_add_text(reading, name, reading->order + ORDER_OPTIONS,
 				  mem_strdup(set->text), strlen(set->text));
 	if (!source)
 		return;

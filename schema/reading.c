@@ -87,7 +87,7 @@ static void add_empty_training(struct reading *reading, const struct node *root,
 		    "level: indent it",
 		    stray->text);
 	problem_hint(&reading->found, "what belongs to trainingInput is "
-				    "indented deeper than it");
+				      "indented deeper than it");
 }
 
 static const struct item *training_item(const struct node *root)
@@ -170,8 +170,8 @@ static bool may_hold_job(const struct source *source)
 
 static void read_documents(struct reading *reading)
 {
-	struct node_reader *reader = node_reader_new(&reading->source,
-						     &reading->found);
+	struct node_reader *reader =
+		node_reader_new(&reading->source, &reading->found);
 	size_t errors = reading->found.errors;
 	struct document doc;
 	int more;
@@ -190,7 +190,8 @@ static void read_documents(struct reading *reading)
 		add_skipped(reading, "it holds no trainingInput");
 	else if (!reading->values)
 		problem_add_at(&reading->found, SEVERITY_ERROR,
-			       &reading->source, 1, 1, 1, "empty", "empty file: there is no job in it");
+			       &reading->source, 1, 1, 1, "empty",
+			       "empty file: there is no job in it");
 }
 
 void reading_text(struct reading *reading, char *data, size_t len)

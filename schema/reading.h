@@ -42,8 +42,8 @@ struct reading {
 	struct problems found; /* of this file only */
 	struct job **jobs;     /* owned */
 	size_t job_count;
-	size_t documents; /* with a trainingInput */
-	bool has_id;	  /* any of them has a jobId */
+	size_t documents;               /* with a trainingInput */
+	bool has_id;                    /* any of them has a jobId */
 	struct extended_file *extended; /* all that it extends */
 	size_t extended_count;
 
@@ -51,8 +51,8 @@ struct reading {
 	struct source source;
 	struct other_text *others;
 	unsigned other_count;
-	size_t values;	  /* documents that are not empty */
-	size_t errors;	  /* before the document was read */
+	size_t values; /* documents that are not empty */
+	size_t errors; /* before the document was read */
 };
 
 /* Reads the file, or standard input; always leaves jobs or problems. */

@@ -171,8 +171,8 @@ static void set_job_id(struct reading *reading, struct job *job)
 			    id);
 	}
 	if (reading->documents > 1)
-		job->job_id =
-			arena_printf(job->mem, "%.120s_%zu", id, reading->documents);
+		job->job_id = arena_printf(job->mem, "%.120s_%zu", id,
+					   reading->documents);
 	else
 		job->job_id = arena_strdup(job->mem, id);
 }

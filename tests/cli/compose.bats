@@ -18,7 +18,7 @@ jobrun:
 YAML
   cat >jobs/a.yaml <<'YAML'
 jobId: a
-trainingInput: {scaleTier: BASIC}
+trainingInput: {scaleTier: CUSTOM}
 jobrun:
   extends: ../base.yaml
   env: {B: "3", C: "4"}
@@ -65,7 +65,7 @@ YAML
   [[ $output != *'"jobId": "base"'* ]]
   # What it lacks alone is no problem.
   sed -i '/masterType/d' jobs/base.yaml
-  sed -i 's/scaleTier: BASIC/masterType: n1-standard-4/' jobs/a.yaml
+  sed -i 's/scaleTier: CUSTOM/masterType: n1-standard-4/' jobs/a.yaml
   jobrun validate jobs
 }
 
@@ -104,7 +104,7 @@ YAML
   [[ $output == *'"Q": "a b"'* ]]
   [[ $output != *'"B"'* ]]
   # In the other spelling, in a list, behind its end.
-  jobrun validate --set trainingInput.scale_tier=BASIC \
+  jobrun validate --set trainingInput.scale_tier=BASIC --set trainingInput.masterType= \
     --set 'trainingInput.args[0]=--x' --set 'trainingInput.args[1]=--y' \
     jobs/a.yaml
   run effective --set-json 'jobrun.env={"Z": "1"}' jobs/a.yaml
@@ -146,7 +146,7 @@ YAML
   one=$(digest jobs/a.yaml)
   cat >jobs/b.yaml <<'YAML'
 jobId: a
-trainingInput: {scaleTier: BASIC, masterType: n1-standard-4}
+trainingInput: {scaleTier: CUSTOM, masterType: n1-standard-4}
 jobrun:
   command: [sh, -c, 'echo base']
   env: {A: "1", B: "3", C: "4"}

@@ -105,8 +105,10 @@ static const struct target *find_target(const char *name, struct error *err)
 	size_t i;
 
 	for (i = 0; i < COUNT(targets); i++) {
-		if (!strcmp(targets[i].name, name))
+		if (!strcmp(targets[i].name, name)) {
+			buf_done(&list);
 			return &targets[i];
+		}
 		names[i] = targets[i].name;
 		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
 	}

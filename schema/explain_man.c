@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fields as a part of a manual page, in man(7)'s macros. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "schema/explain.h"
 #include "schema/tables.h"
 
@@ -65,34 +68,69 @@ static void put_field(const struct field *field, struct buf *out)
 		put_values(field, out);
 }
 
+/* Messages that stand there already, and where. */
+struct seen {
+	struct {
+		const struct message *message;
+		char path[OUTLINE_PATH_MAX];
+	} items[64];
+	size_t count;
+};
+
+/* The path of the first one of its kind, or NULL: then it is this one. */
+static const char *first_of(struct seen *seen, const struct message *message,
+			    const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < seen->count; i++)
+		if (seen->items[i].message == message)
+			return seen->items[i].path;
+	if (seen->count < COUNT(seen->items)) {
+		seen->items[i].message = message;
+		snprintf(seen->items[i].path, OUTLINE_PATH_MAX, "%s", path);
+		seen->count++;
+	}
+	return NULL;
+}
+
 static void put_message(const struct outline *all,
 			const struct message *message, const char *path,
-			struct buf *out)
+			struct seen *seen, struct buf *out)
 {
 	struct field fields[OUTLINE_FIELDS_MAX];
 	size_t i, n = outline_fields(all, message, fields);
+	const char *first = first_of(seen, message, path);
 
 	buf_puts(out, ".SS ");
 	put_text(*path ? path : "The top level", out);
+	if (first) {
+		buf_puts(out, "The same fields as those of\n.BR ");
+		put_roff(first, strlen(first), out);
+		buf_puts(out, " .\n");
+		return;
+	}
 	put_text(message->doc, out);
 	for (i = 0; i < n; i++)
 		if (!(fields[i].flags & FIELD_OUTPUT))
 			put_field(&fields[i], out);
 	for (i = 0; i < n; i++) {
 		const struct message *below = outline_below(&fields[i]);
-		struct buf deeper = { 0 };
+		char deeper[OUTLINE_PATH_MAX];
 
 		if (!below)
 			continue;
-		buf_printf(&deeper, "%s%s%s", path, *path ? "." : "",
-			   fields[i].name);
-		put_message(all, below, buf_text(&deeper), out);
-		buf_done(&deeper);
+		snprintf(deeper, sizeof(deeper), "%s%s%s", path,
+			 *path ? "." : "", fields[i].name);
+		put_message(all, below, deeper, seen, out);
 	}
 }
 
 void explain_man(const struct outline *all, struct buf *out)
 {
+	struct seen *seen = mem_alloc(sizeof(*seen));
+
 	buf_puts(out, ".SH FIELDS\n");
-	put_message(all, &message_job, "", out);
+	put_message(all, &message_job, "", seen, out);
+	free(seen);
 }

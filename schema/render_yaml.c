@@ -39,6 +39,35 @@ static void drop_absent(const struct message *message, const void *data,
 	}
 }
 
+/* Takes out a default if its field was not given. */
+static void drop_default(const struct job *job, json_t *value, const char *name)
+{
+	if (!message_has(job->training_message, &job->training_input, name))
+		json_object_del(value, name);
+}
+
+/*
+ * A fragment that names machines had the tier and the counts from flags.
+ * They are BASIC and 0 here while nobody says so, which would contradict the
+ * machines if it stood in the file.
+ */
+static void drop_contradictions(const struct job *job, json_t *value)
+{
+	const struct training_input *in = &job->training_input;
+	json_t *input = json_object_get(value, "trainingInput");
+
+	if (in->worker_type)
+		drop_default(job, input, "workerCount");
+	if (in->parameter_server_type)
+		drop_default(job, input, "parameterServerCount");
+	if (in->evaluator_type)
+		drop_default(job, input, "evaluatorCount");
+	if (in->master_type || in->worker_type || in->parameter_server_type ||
+	    in->evaluator_type || in->worker_count ||
+	    in->parameter_server_count || in->evaluator_count)
+		drop_default(job, input, "scaleTier");
+}
+
 int render_yaml(const struct job *job, struct buf *out, struct error *err)
 {
 	json_t *value = json_object();
@@ -53,6 +82,7 @@ int render_yaml(const struct job *job, struct buf *out, struct error *err)
 	json_object_update(value, fields);
 	json_decref(fields);
 	drop_absent(job->message, job, value);
+	drop_contradictions(job, value);
 	for (i = 0; i < job->jobrun.block_count; i++) {
 		const struct job_block *block = &job->jobrun.blocks[i];
 

@@ -48,7 +48,7 @@ VALUES = [None, "", "x", "8", "-1", -1, 0, 3, 3.5, 1e9, True, "true", "yes",
 
 
 class Loader(yaml.SafeLoader):
-    """Scalars as jobrun takes them: no dates, no base 60, keys are texts."""
+    """Scalars as jobrun takes them: no dates, and keys are texts."""
 
 
 Loader.yaml_implicit_resolvers = {
@@ -58,7 +58,8 @@ Loader.yaml_implicit_resolvers = {
 }
 Loader.add_implicit_resolver(
     "tag:yaml.org,2002:int",
-    re.compile(r"^[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]+|0|[1-9][0-9_]*)$"),
+    re.compile(r"^[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]+|0"
+               r"|[1-9][0-9_]*(:[0-5]?[0-9])*)$"),
     list("-+0123456789"))
 Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",

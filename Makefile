@@ -125,7 +125,8 @@ $(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
 BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev
 RUN_PACKAGES = python3 python3-torch python3-numpy
-TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy
+TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy \
+		python3-yaml python3-jsonschema
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps
@@ -226,11 +227,18 @@ bench: all $(YAML_EVENTS)
 
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help
-install: all
+# The manual page of job files gets its fields from the program.
+$(BUILD)/jobrun-job.5: man/jobrun-job.5 $(BIN)
+	@$(abspath $(BIN)) explain --format man >$(BUILD)/fields.man
+	@sed -e '/^\.\\" BEGIN FIELDS/,/^\.\\" END FIELDS/{' \
+		-e '/BEGIN FIELDS/r $(BUILD)/fields.man' -e 'd;}' $< >$@
+
+install: all $(BUILD)/jobrun-job.5
 	install -D -m 755 $(BIN) $(DESTDIR)$(BINDIR)/jobrun
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
 	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
+	install -m 644 $(BUILD)/jobrun-job.5 $(DESTDIR)$(MANDIR)/man5
 
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/jobrun

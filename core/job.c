@@ -68,7 +68,12 @@ const char *job_path(const struct job *job, const char *name)
 static void add_job(struct digester *digester, const struct job *job)
 {
 	json_t *value = job_json(job, MESSAGE_DEFAULTS | MESSAGE_DIGEST);
-	char *text = json_canonical(value);
+	char *text;
+
+	/* The name counts, whoever gave it. */
+	if (job->job_id && !json_object_get(value, "jobId"))
+		json_put_text(value, "jobId", job->job_id);
+	text = json_canonical(value);
 
 	digester_add_text(digester, text);
 	free(text);

@@ -151,11 +151,21 @@ struct kind {
 		     struct error *err);
 };
 
+/* What becomes of a field, and of all below it, at a provider: for people. */
+struct field_use {
+	const char *path; /* "trainingInput.workerConfig" */
+	const char *doc;  /* "one process each"; NULL: nothing */
+};
+
 struct provider {
 	const char *name;                /* as jobrun.provider has it */
 	const char *summary;             /* one line, for help */
 	const struct kind *const *kinds; /* up to NULL; a run's is the last */
 	const struct message *block;     /* its fields, or NULL */
+	/* Up to a row with no path, for `explain`: the longest path that a
+	 * field is at or below counts, and none means that nothing becomes of
+	 * it.  NULL: the provider does not say. */
+	const struct field_use *uses;
 	bool asks; /* apply needs a yes: it costs or changes something that
 		    * others see */
 

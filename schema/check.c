@@ -251,7 +251,7 @@ int check_peered(const char *value, struct error *err)
 	const char *name;
 
 	if (!text_starts(value, "projects/") ||
-	    !(name = strstr(project, middle)) ||
+	    !(name = strstr(project, middle)) || name == project ||
 	    memchr(project, '/', (size_t)(name - project)) ||
 	    !is_made_of(name + sizeof(middle) - 1,
 			strlen(name + sizeof(middle) - 1), "-"))

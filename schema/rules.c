@@ -9,6 +9,9 @@
 static const char *const ai_platform[] = { "ai-platform", NULL };
 static const char *const google[] = { "ai-platform", "vertex-ai", NULL };
 static const char *const tpus[] = { "tpu-node", "tpu-vm", NULL };
+/* Where regions and zones are. */
+static const char *const clouds[] = { "ai-platform", "vertex-ai", "tpu-node",
+				      "tpu-vm", NULL };
 /* All but AI Platform. */
 static const char *const others[] = {
 	"local",  "fake",  "vertex-ai",  "tpu-node",
@@ -415,18 +418,21 @@ const struct rule rules[] = {
 	  .doc = "The service runs in regions, not in zones.",
 	  .source = "AI Platform Training docs, regions",
 	  .fields = accelerator_region_fields,
+	  .providers = clouds,
 	  .check = check_region },
 	{ .id = "zone",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "A zone is a region and a letter.",
 	  .source = "Compute Engine docs, regions and zones",
 	  .fields = zone_fields,
+	  .providers = clouds,
 	  .check = check_zone },
 	{ .id = "zone-in-region",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "A zone is in one region.",
 	  .source = "Compute Engine docs, regions and zones",
 	  .fields = zone_in_region_fields,
+	  .providers = clouds,
 	  .check = check_zone_in_region },
 	{ .id = "parameters",
 	  .severity = SEVERITY_ERROR,

@@ -71,25 +71,31 @@ void check_parameter_names(const struct check *check)
 {
 	struct names known = { 0 };
 	char path[PATH_SIZE], line[LINE_SIZE], shown[SHORT_SIZE];
+	const struct node *at, *first;
 	size_t i;
 
+	if (parameter_count(check) < 2)
+		return;
 	for (i = 0; i < parameter_count(check); i++) {
 		const struct parameter_spec *one = parameter(check, i);
-		const struct node *at = value_of(one, "parameterName");
 		const void **slot;
 
-		if (!one->parameter_name || !at)
+		if (!one->parameter_name)
 			continue;
 		slot = names_at(&known, one->parameter_name,
 				strlen(one->parameter_name));
 		if (!*slot) {
-			*slot = at;
+			*slot = one;
 			continue;
 		}
+		at = value_of(one, "parameterName");
+		first = value_of(*slot, "parameterName");
+		if (!at || !first)
+			continue;
 		broken(check, at, path_of(i, "parameterName", path),
 		       "\"parameterName\" \"%s\" is already used (%s)",
 		       text_short(one->parameter_name, shown),
-		       line_of(*slot, at, line));
+		       line_of(first, at, line));
 	}
 	names_done(&known);
 }
@@ -97,15 +103,23 @@ void check_parameter_names(const struct check *check)
 static void check_range(const struct check *check, size_t i)
 {
 	const struct parameter_spec *one = parameter(check, i);
-	const struct node *min = value_of(one, "minValue");
-	const struct node *max = value_of(one, "maxValue");
-	bool no_min = lacks(one, "minValue"), no_max = lacks(one, "maxValue");
+	/* What is not given is 0. */
+	bool no_min = one->min_value == 0 && lacks(one, "minValue");
+	bool no_max = one->max_value == 0 && lacks(one, "maxValue");
 	char path[PATH_SIZE], line[LINE_SIZE];
+	const struct node *min, *max;
 
 	if (no_min || no_max)
 		broken(check, one->head.node, path_of(i, "", path),
 		       "\"%s\" is required for a parameter of type %s",
 		       no_min ? "minValue" : "maxValue", type_names[one->type]);
+	if (one->min_value <= one->max_value &&
+	    (one->type != PARAMETER_INTEGER ||
+	     (one->min_value == floor(one->min_value) &&
+	      one->max_value == floor(one->max_value))))
+		return;
+	min = value_of(one, "minValue");
+	max = value_of(one, "maxValue");
 	if (!min || !max || one->head.refused)
 		return;
 	if (one->min_value > one->max_value)
@@ -175,19 +189,24 @@ void check_parameter_values(const struct check *check)
 			words ? "categoricalValues" : "discreteValues";
 		size_t count = words ? one->categorical_values.count
 				     : one->discrete_values.count;
-		const struct node *at = value_of(one, name);
+
+		const struct node *at;
 
 		if (!words && one->type != PARAMETER_DISCRETE)
 			continue;
+		if (count) {
+			if (!words)
+				check_discrete(check, i);
+			continue;
+		}
+		at = value_of(one, name);
 		if (lacks(one, name))
 			broken(check, one->head.node, path_of(i, "", path),
 			       "\"%s\" is required for a parameter of type %s",
 			       name, type_names[one->type]);
-		else if (!count && at && !at->count && !one->head.refused)
+		else if (at && !at->count && !one->head.refused)
 			broken(check, at, path_of(i, name, path),
 			       "\"%s\" is empty", name);
-		else if (!words)
-			check_discrete(check, i);
 	}
 }
 
@@ -199,11 +218,15 @@ void check_parameter_scale(const struct check *check)
 
 	for (i = 0; i < parameter_count(check); i++) {
 		const struct parameter_spec *one = parameter(check, i);
-		const struct node *scale = value_of(one, "scaleType"), *at;
+		const struct node *scale, *at;
 
-		if (one->scale_type < PARAMETER_SCALE_LOG || !scale)
+		if (one->scale_type < PARAMETER_SCALE_LOG ||
+		    (is_range(one) && one->min_value > 0))
 			continue;
+		scale = value_of(one, "scaleType");
 		at = value_of(one, "minValue");
+		if (!scale)
+			continue;
 		if (is_range(one) && at && !one->head.refused &&
 		    one->min_value <= 0)
 			broken(check, at, path_of(i, "minValue", path),
@@ -234,7 +257,9 @@ void check_parameter_fields(const struct check *check)
 		const struct parameter_spec *one = parameter(check, i);
 		bool words = one->type == PARAMETER_CATEGORICAL;
 
-		if (one->type == PARAMETER_UNSPECIFIED)
+		if (one->type == PARAMETER_UNSPECIFIED ||
+		    !(words || one->categorical_values.count ||
+		      (is_range(one) && one->discrete_values.count)))
 			continue;
 		for (k = 0; words && k < COUNT(bounds); k++) {
 			at = key_of(one, bounds[k]);
@@ -269,8 +294,12 @@ void check_parameter_fields(const struct check *check)
 
 void check_parameters(const struct check *check)
 {
-	const struct node *at = value_of(&check->in->hyperparameters, "params");
+	const struct hyperparameter_spec *spec = &check->in->hyperparameters;
+	const struct node *at;
 
+	if (!spec->head.node || spec->params.count)
+		return;
+	at = value_of(spec, "params");
 	if (at && at->kind == NODE_LIST && !at->count)
 		broken(check, at, "trainingInput.hyperparameters.params",
 		       "\"params\" is empty: there is nothing to tune");
@@ -279,11 +308,14 @@ void check_parameters(const struct check *check)
 void check_grid_search(const struct check *check)
 {
 	const struct hyperparameter_spec *spec = &check->in->hyperparameters;
-	const struct node *at = value_of(spec, "algorithm"), *other;
+	const struct node *at, *other;
 	char line[LINE_SIZE];
 	size_t i;
 
-	if (spec->algorithm != GRID_SEARCH || !at)
+	if (spec->algorithm != GRID_SEARCH)
+		return;
+	at = value_of(spec, "algorithm");
+	if (!at)
 		return;
 	for (i = 0; i < spec->params.count; i++) {
 		const struct parameter_spec *one = parameter(check, i);
@@ -304,13 +336,16 @@ void check_grid_search(const struct check *check)
 void check_trials(const struct check *check)
 {
 	const struct hyperparameter_spec *spec = &check->in->hyperparameters;
-	const struct node *at = value_of(spec, "maxParallelTrials");
-	const struct node *all = value_of(spec, "maxTrials");
+
+	const struct node *at, *all;
 	char line[LINE_SIZE];
 
+	if (spec->max_parallel_trials <= spec->max_trials || spec->head.refused)
+		return;
 	/* A flag may give the other. */
-	if (!at || !all || spec->head.refused ||
-	    spec->max_parallel_trials <= spec->max_trials)
+	at = value_of(spec, "maxParallelTrials");
+	all = value_of(spec, "maxTrials");
+	if (!at || !all)
 		return;
 	broken(check, at, "trainingInput.hyperparameters.maxParallelTrials",
 	       "\"maxParallelTrials\" %ld is more than maxTrials %ld (%s)",

@@ -8,9 +8,12 @@
 
 void check_labels(const struct check *check)
 {
-	const struct node *at = value_of(check->job, "labels");
+	const struct node *at;
 
-	if (!at || check->job->labels.count <= LABELS_MAX)
+	if (check->job->labels.count <= LABELS_MAX)
+		return;
+	at = value_of(check->job, "labels");
+	if (!at)
 		return;
 	broken(check, at, "labels",
 	       "\"labels\" has %zu entries, and %d is the most",
@@ -46,7 +49,9 @@ void check_secret_names(const struct check *check)
 {
 	const struct jobrun_block *block = &check->job->jobrun;
 	const struct secret *secret = block->secrets.items;
-	const struct node *env = value_of(block, "env");
+	const struct node *env = block->secrets.count && block->env.count
+					 ? value_of(block, "env")
+					 : NULL;
 	char path[SHORT_SIZE + 32], shown[SHORT_SIZE], line[LINE_SIZE];
 	const struct node *other;
 	size_t i;
@@ -67,9 +72,12 @@ void check_secret_names(const struct check *check)
 void check_checkpoints(const struct check *check)
 {
 	const struct checkpoints *all = &check->job->jobrun.checkpoints;
-	const struct node *metric = key_of(all, "metric");
-	const struct node *goal = key_of(all, "goal");
+	const struct node *metric, *goal;
 
+	if (!all->head.node)
+		return;
+	metric = key_of(all, "metric");
+	goal = key_of(all, "goal");
 	if (!metric == !goal || all->head.refused || all->head.strange)
 		return;
 	broken(check, metric ? metric : goal,

@@ -98,7 +98,8 @@ void check_types(const struct check *check)
 	int i;
 
 	/* With a tier of its own that is said already. */
-	if (in->scale_tier != SCALE_TIER_CUSTOM && value_of(in, "scaleTier"))
+	if (in->scale_tier != SCALE_TIER_CUSTOM &&
+	    message_has(&message_training_input, in, "scaleTier"))
 		return;
 	for (i = ROLE_WORKER; i < ROLE_COUNT; i++) {
 		const struct role *role = &roles[i];
@@ -347,8 +348,8 @@ static void check_accelerator(const struct check *check, int role)
 
 	if (!config->type || is_tpu(config->type) || is_cloud_tpu(type))
 		return;
-	at = value_of(config, "type");
 	accelerator = catalogue_accelerator(check->catalogue, config->type);
+	at = value_of(config, "type");
 	if (!at || !accelerator)
 		return;
 	snprintf(path, sizeof(path), "trainingInput.%s.acceleratorConfig",
@@ -406,10 +407,12 @@ void check_accelerator_region(const struct check *check)
 
 		one = type ? catalogue_accelerator(check->catalogue, type)
 			   : NULL;
-		at = value_of(check->in, "region");
-		if (!one || !one->region_count || !at ||
+		if (!one || !one->region_count ||
 		    is_among(one->regions, one->region_count, region))
 			continue;
+		at = value_of(check->in, "region");
+		if (!at)
+			return;
 		broken(check, at, "trainingInput.region",
 		       "\"region\" %s: AI Platform had no %s there", region,
 		       type);

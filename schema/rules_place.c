@@ -24,15 +24,21 @@ static const char *near_region(const struct catalogue *all, const char *name)
 void check_region(const struct check *check)
 {
 	const char *region = check->in->region, *near;
-	const struct node *at = value_of(check->in, "region");
+	bool training, known;
 	const struct region *zone;
 	char shown[SHORT_SIZE];
-	bool training;
+	const struct node *at;
 
-	if (!region || !at)
+	if (!region)
 		return;
-	if (catalogue_region(check->catalogue, region, &training)) {
-		if (!training && is_provider(check, "ai-platform"))
+	known = catalogue_region(check->catalogue, region, &training);
+	if (known && training)
+		return;
+	at = value_of(check->in, "region");
+	if (!at)
+		return;
+	if (known) {
+		if (is_provider(check, "ai-platform"))
 			doubtful(check, at, "trainingInput.region",
 				 "\"region\" %s is not in AI Platform's list "
 				 "of regions",
@@ -57,14 +63,17 @@ void check_region(const struct check *check)
 void check_zone(const struct check *check)
 {
 	const char *zone = check->job->jobrun.zone, *near;
-	const struct node *at = value_of(&check->job->jobrun, "zone");
 	const struct region *region;
 	char shown[SHORT_SIZE];
+	const struct node *at;
 
-	if (!zone || !at)
+	if (!zone)
 		return;
 	region = catalogue_zone(check->catalogue, zone);
 	if (region && strchr(region->zones, zone[strlen(zone) - 1]))
+		return;
+	at = value_of(&check->job->jobrun, "zone");
+	if (!at)
 		return;
 	if (region) {
 		doubtful(check, at, "jobrun.zone",
@@ -94,16 +103,19 @@ void check_zone_in_region(const struct check *check)
 {
 	const char *region = check->in->region;
 	const char *zone = check->job->jobrun.zone;
-	const struct node *at = value_of(&check->job->jobrun, "zone");
-	const struct node *other = value_of(check->in, "region");
+	const struct node *at, *other;
 	const struct region *real;
 	char line[LINE_SIZE];
 
-	if (!zone || !region || !at || !other)
+	if (!zone || !region)
 		return;
 	real = catalogue_zone(check->catalogue, zone);
 	if (!real || !strcmp(real->name, region) ||
 	    !catalogue_region(check->catalogue, region, NULL))
+		return;
+	at = value_of(&check->job->jobrun, "zone");
+	other = value_of(check->in, "region");
+	if (!at || !other)
 		return;
 	broken(check, at, "jobrun.zone",
 	       "\"zone\" %s is not in trainingInput.region %s (%s)", zone,

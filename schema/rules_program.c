@@ -48,7 +48,7 @@ void check_container_args(const struct check *check)
 	static const char *const names[] = { "containerCommand",
 					     "containerArgs" };
 	const struct training_input *in = check->in;
-	const struct node *args = key_of(in, "args"), *at;
+	const struct node *args, *at;
 	char path[96], line[LINE_SIZE];
 	size_t j;
 	int i;
@@ -64,7 +64,8 @@ void check_container_args(const struct check *check)
 				continue;
 			snprintf(path, sizeof(path), "trainingInput.%s.%s",
 				 roles[i].config, names[j]);
-			if (in->args.count && args) {
+			args = in->args.count ? key_of(in, "args") : NULL;
+			if (args) {
 				broken(check, at, path,
 				       "\"%s\" and trainingInput.args (%s) "
 				       "exclude each other",
@@ -108,14 +109,18 @@ static long last_minor(const struct catalogue *all, long major)
 }
 
 static void check_version_of(const struct check *check, const char *version,
-			     const struct node *at, const char *path)
+			     const void *message, const char *path)
 {
 	const struct runtime *runtime =
 		catalogue_runtime(check->catalogue, version);
 	const char *name = strrchr(path, '.') + 1;
 	long major, minor, last;
+	const struct node *at;
 
-	if (!at || (runtime && !runtime->retired))
+	if (runtime && !runtime->retired)
+		return;
+	at = value_of(message, name);
+	if (!at)
 		return;
 	if (runtime) {
 		doubtful(check, at, path,
@@ -146,12 +151,11 @@ void check_runtime(const struct check *check)
 	const struct training_input *in = check->in;
 
 	if (in->runtime_version)
-		check_version_of(check, in->runtime_version,
-				 value_of(in, "runtimeVersion"),
+		check_version_of(check, in->runtime_version, in,
 				 "trainingInput.runtimeVersion");
 	if (in->worker_config.tpu_tf_version)
 		check_version_of(check, in->worker_config.tpu_tf_version,
-				 value_of(&in->worker_config, "tpuTfVersion"),
+				 &in->worker_config,
 				 "trainingInput.workerConfig.tpuTfVersion");
 }
 
@@ -167,14 +171,14 @@ void check_python(const struct check *check)
 {
 	const struct training_input *in = check->in;
 	const char *python = in->python_version;
-	const struct node *at = value_of(in, "pythonVersion"), *other;
+	const struct node *at, *other;
 	const struct runtime *runtime;
 	struct buf list = { 0 };
 	char line[LINE_SIZE];
 	long major, minor;
 	size_t i;
 
-	if (!python || !in->runtime_version || !at)
+	if (!python || !in->runtime_version)
 		return;
 	runtime = catalogue_runtime(check->catalogue, in->runtime_version);
 	if (!runtime)
@@ -182,6 +186,9 @@ void check_python(const struct check *check)
 	for (i = 0; i < runtime->python_count; i++)
 		if (!strcmp(runtime->pythons[i], python))
 			return;
+	at = value_of(in, "pythonVersion");
+	if (!at)
+		return;
 	split(python, &major, &minor);
 	other = value_of(in, "runtimeVersion");
 	put_pythons(runtime, &list);
@@ -203,9 +210,12 @@ void check_python(const struct check *check)
 void check_packages(const struct check *check)
 {
 	const struct strings *all = &check->in->package_uris;
-	const struct node *at = value_of(check->in, "packageUris");
+	const struct node *at;
 
-	if (all->count <= PACKAGES_MAX || !at)
+	if (all->count <= PACKAGES_MAX)
+		return;
+	at = value_of(check->in, "packageUris");
+	if (!at)
 		return;
 	broken(check, at, "trainingInput.packageUris",
 	       "\"packageUris\" has %zu entries, and %d is the most",
@@ -215,10 +225,13 @@ void check_packages(const struct check *check)
 void check_job_dir(const struct check *check)
 {
 	const char *folder = check->in->job_dir;
-	const struct node *at = value_of(check->in, "jobDir");
+	const struct node *at;
 	char shown[SHORT_SIZE];
 
-	if (!folder || !at || text_starts(folder, "gs://"))
+	if (!folder || text_starts(folder, "gs://"))
+		return;
+	at = value_of(check->in, "jobDir");
+	if (!at)
 		return;
 	broken(check, at, "trainingInput.jobDir",
 	       "\"jobDir\" \"%s\" must be a gs:// URL: the service reads and "
@@ -233,15 +246,16 @@ void check_job_dir(const struct check *check)
 void check_chief(const struct check *check)
 {
 	const struct training_input *in = check->in;
-	const struct node *at = key_of(in, "useChiefInTfConfig"), *other;
+	const struct node *at, *other;
 	char line[LINE_SIZE];
 	int role;
 
-	if (!in->use_chief_in_tf_config || !in->runtime_version || !at ||
+	if (!in->use_chief_in_tf_config || !in->runtime_version ||
 	    image_key(in, &role))
 		return;
+	at = key_of(in, "useChiefInTfConfig");
 	other = value_of(in, "runtimeVersion");
-	if (!other)
+	if (!at || !other)
 		return;
 	broken(check, at, "trainingInput.useChiefInTfConfig",
 	       "\"useChiefInTfConfig\" has no effect with runtimeVersion (%s)",

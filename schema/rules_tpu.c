@@ -110,12 +110,13 @@ void check_tpu_one(const struct check *check)
 void check_tpu_no_servers(const struct check *check)
 {
 	const struct training_input *in = check->in;
-	const struct node *at = value_of(in, "parameterServerCount");
+	const struct node *at;
 
-	if (!uses_tpu(check) || in->parameter_server_count == 0 || !at)
-		return;
 	/* With a tier, that it is given at all is said by another rule. */
-	if (!is_cloud_tpu(in->worker_type))
+	if (!is_cloud_tpu(in->worker_type) || !in->parameter_server_count)
+		return;
+	at = value_of(in, "parameterServerCount");
+	if (!at)
 		return;
 	broken(check, at, "trainingInput.parameterServerCount",
 	       "\"parameterServerCount\": parameter servers cannot be combined "
@@ -144,7 +145,7 @@ void check_tpu_count(const struct check *check)
 		return;
 	}
 	at = value_of(config, "count");
-	if (!config->count || config->count == 8 || !at)
+	if (!at || !config->count || config->count == 8)
 		return;
 	broken(check, at, TPU_COUNT,
 	       "\"count\" %ld: a %s worker needs count 8 on AI Platform",
@@ -172,12 +173,14 @@ void check_tpu_slice(const struct check *check)
 {
 	const struct accelerator_config *config = tpu_config(check);
 	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
-	const struct node *at = value_of(config, "count");
 	struct buf list = { 0 };
+	const struct node *at;
 	size_t i;
 
-	if (!tpu || !config->count || !at ||
-	    tpu_slice(tpu, (unsigned)config->count))
+	if (!tpu || !config->count || tpu_slice(tpu, (unsigned)config->count))
+		return;
+	at = value_of(config, "count");
+	if (!at)
 		return;
 	for (i = 0; i < tpu->slice_count; i++)
 		buf_printf(&list, "%s%u", i ? ", " : "", tpu->slices[i].count);
@@ -192,27 +195,29 @@ void check_tpu_tf(const struct check *check)
 {
 	const struct training_input *in = check->in;
 	const struct replica_config *config = &in->worker_config;
-	const struct node *at = key_of(config, "tpuTfVersion"), *other;
+	const struct node *at, *other;
 	char line[LINE_SIZE];
 	char path[64];
 	int i;
 
 	for (i = 0; i < ROLE_COUNT; i++) {
-		const struct node *key =
-			key_of(role_config(in, i), "tpuTfVersion");
-
-		if (i == ROLE_WORKER || !role_config(in, i)->tpu_tf_version ||
-		    !key)
+		if (i == ROLE_WORKER || !role_config(in, i)->tpu_tf_version)
+			continue;
+		at = key_of(role_config(in, i), "tpuTfVersion");
+		if (!at)
 			continue;
 		snprintf(path, sizeof(path), "trainingInput.%s.tpuTfVersion",
 			 roles[i].config);
-		broken(check, key, path,
+		broken(check, at, path,
 		       "\"tpuTfVersion\" belongs under workerConfig, where the "
 		       "TPU is");
 		return;
 	}
-	if (config->tpu_tf_version && at) {
+	if (config->tpu_tf_version) {
+		at = key_of(config, "tpuTfVersion");
 		other = value_of(in, "runtimeVersion");
+		if (!at)
+			return;
 		if (in->runtime_version && other)
 			broken(check, at,
 			       "trainingInput.workerConfig.tpuTfVersion",
@@ -316,12 +321,12 @@ void check_tpu_zone(const struct check *check)
 	const struct accelerator_config *config = tpu_config(check);
 	const char *zone = check->job->jobrun.zone;
 	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
-	const struct node *at = value_of(&check->job->jobrun, "zone");
+	const struct node *at;
 	const char *near = NULL;
 	unsigned count = (unsigned)config->count;
 	size_t i;
 
-	if (!tpu || !zone || !at || !catalogue_zone(check->catalogue, zone))
+	if (!tpu || !zone || !catalogue_zone(check->catalogue, zone))
 		return;
 	for (i = 0; i < tpu->zone_count; i++) {
 		const struct tpu_zone *one = &tpu->zones[i];
@@ -332,6 +337,9 @@ void check_tpu_zone(const struct check *check)
 			return;
 		near = one->name;
 	}
+	at = value_of(&check->job->jobrun, "zone");
+	if (!at)
+		return;
 	broken(check, at, "jobrun.zone",
 	       "\"zone\" %s is not known to have a %s with count %ld", zone,
 	       config->type, config->count);

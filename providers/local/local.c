@@ -441,6 +441,7 @@ const struct provider provider_local = {
 	.name = "local",
 	.summary = "processes on this machine",
 	.kinds = kinds,
+	.uses = local_uses,
 	.desire = desire,
 	.environment = environment,
 	.open = local_open,

@@ -10,5 +10,6 @@
 #include "core/provider.h"
 
 extern const struct provider provider_local;
+extern const struct field_use local_uses[]; /* uses.c */
 
 #endif

@@ -15,6 +15,13 @@ tasks_gone() {
   ! pgrep -f "sleep $NAP" >/dev/null
 }
 
+none_of() {
+  local pid
+  for pid in "$@"; do
+    ! kill -0 "$pid" 2>/dev/null || return 1
+  done
+}
+
 @test "kill -9 of the supervisor at ten moments: nothing is left, FAILED" {
   local i
   for i in 0 1 2 3 4 5 6 7 8 9; do
@@ -50,7 +57,10 @@ sqlite_ok() {
   start --detach
   wait_until 5 state_is a RUNNING
   local s=$(supervisor)
+  local tasks=$(field a '*[t["pid"] for t in j["tasks"]]')
   kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
+  # The tasks die with their parent; what they started is marked.
+  wait_until 2 none_of $tasks
   state_is a FAILED
   wait_until 2 tasks_gone
   wait_until 2 nothing_runs

@@ -16,6 +16,12 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/aiplatform/block.h"
+#include "providers/kubernetes/block.h"
+#include "providers/slurm/block.h"
+#include "providers/tpunode/block.h"
+#include "providers/tpuvm/block.h"
+#include "providers/vertexai/block.h"
 #include "schema/schema.h"
 
 struct nap {
@@ -40,6 +46,12 @@ static const struct message message_nap = {
 static const struct schema_provider providers[] = {
 	{ "local", NULL },
 	{ "bed-room", &message_nap },
+	{ "ai-platform", &ai_platform_message },
+	{ "vertex-ai", &vertex_ai_message },
+	{ "tpu-node", &tpu_node_message },
+	{ "tpu-vm", &tpu_vm_message },
+	{ "slurm", &slurm_message },
+	{ "kubernetes", &kubernetes_message },
 };
 
 static const struct schema_options plain_options = {
@@ -429,8 +441,13 @@ static void check_table(const struct message *message)
 
 static void tables_are_documented(void **state)
 {
+	size_t i;
+
 	(void)state;
 	check_table(&message_job);
+	for (i = 0; i < COUNT(providers); i++)
+		if (providers[i].block && providers[i].block != &message_nap)
+			check_table(providers[i].block);
 }
 
 int main(void)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/commands.h"
+#include "cmd/load.h"
+#include "core/run/contract.h"
+#include "core/run/spec.h"
+#include "providers/registry.h"
+#include "schema/catalogue.h"
+#include "schema/nearest.h"
+#include "schema/render_yaml.h"
+
+struct render_opts {
+	struct load_opts load;
+	const char *to;
+	const char *task;
+	long index;
+};
+
+static const struct opt options[] = {
+	{ 0, "to", OPT_STRING, offsetof(struct render_opts, to), "TARGET",
+	  "yaml (default) or tf-config" },
+	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
+	  "tf-config: of master (default), worker, ps or evaluator" },
+	{ 0, "index", OPT_NUMBER, offsetof(struct render_opts, index), "N",
+	  "tf-config: of which of them; the first is 0" },
+	{ 0 },
+};
+
+/* What a job can be written as. */
+struct target {
+	const char *name;
+	bool many; /* several jobs make one output */
+	int (*render)(const struct job *job, const struct render_opts *opts,
+		      struct buf *out, struct error *err);
+};
+
+static int to_yaml(const struct job *job, const struct render_opts *opts,
+		   struct buf *out, struct error *err)
+{
+	(void)opts;
+	if (out->len)
+		buf_puts(out, "---\n");
+	return render_yaml(job, out, err);
+}
+
+static int to_tf_config(const struct job *job, const struct render_opts *opts,
+			struct buf *out, struct error *err)
+{
+	const struct catalogue *catalogue = catalogue_get(err);
+	struct arena *mem = arena_new();
+	struct environment env = { 0 };
+	enum task_type type = TASK_MASTER;
+	struct topology all;
+	size_t i, count;
+	int ordinal = -1;
+	int ret = -1;
+	int *ports;
+
+	if (!catalogue ||
+	    topology_from_job(job, catalogue, "127.0.0.1", mem, &all, err) < 0)
+		goto out;
+	count = topology_port_count(&all);
+	ports = arena_alloc(mem, count * sizeof(*ports));
+	for (i = 0; i < count; i++)
+		ports[i] = SPEC_FIRST_PORT + (int)i;
+	topology_set_ports(&all, ports);
+	if (opts->task && task_type_parse(opts->task, &type) < 0) {
+		error_set(err, ERROR_USAGE,
+			  "'%s' is no type of task: master, worker, ps or "
+			  "evaluator",
+			  opts->task);
+		goto out;
+	}
+	/* Of a large TPU the first host's worker is the master. */
+	if (!opts->task && !opts->index)
+		ordinal = 0;
+	else if (opts->index < 1000000)
+		ordinal = topology_find(&all, type, (int)opts->index);
+	if (ordinal < 0) {
+		error_set(err, ERROR_USAGE, "'%s' has no task %s %ld",
+			  job->job_id, task_type_name(type), opts->index);
+		goto out;
+	}
+	contract_write(&all, (size_t)ordinal, &env);
+	buf_printf(out, "%s\n", environment_get(&env, "TF_CONFIG"));
+	ret = 0;
+out:
+	environment_done(&env);
+	arena_free(mem);
+	return ret;
+}
+
+static const struct target targets[] = {
+	{ "yaml", true, to_yaml },
+	{ "tf-config", false, to_tf_config },
+};
+
+static const struct target *find_target(const char *name, struct error *err)
+{
+	const char *names[COUNT(targets)];
+	struct buf list = { 0 };
+	const char *near;
+	size_t i;
+
+	for (i = 0; i < COUNT(targets); i++) {
+		if (!strcmp(targets[i].name, name))
+			return &targets[i];
+		names[i] = targets[i].name;
+		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+	}
+	near = nearest_name(name, names, COUNT(targets));
+	error_set(err, ERROR_USAGE, "--to takes %s, not '%s'%s%s%s",
+		  buf_text(&list), name, near ? "; did you mean '" : "",
+		  near ? near : "", near ? "'?" : "");
+	buf_done(&list);
+	return NULL;
+}
+
+static int render(const struct jobs *jobs, const struct render_opts *opts,
+		  struct buf *out, struct error *err)
+{
+	const struct target *target = find_target(opts->to, err);
+	size_t i;
+
+	if (!target)
+		return -1;
+	if (jobs->count > 1 && !target->many)
+		return error_set(err, ERROR_USAGE,
+				 "there are %zu jobs; '--to %s' is about one",
+				 jobs->count, target->name);
+	for (i = 0; i < jobs->count; i++)
+		if (target->render(jobs->items[i], opts, out, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct schema_options schema;
+	struct render_opts opts = { .to = "yaml" };
+	struct jobs jobs = { 0 };
+	struct buf text = { 0 };
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_render, argc, argv, &opts, 1, 1,
+			      &status);
+	if (first < 0)
+		return status;
+	schema = load_options(&opts.load);
+	status = load_jobs(app, &schema, argv + first, 1, &jobs);
+	if (status)
+		return status;
+	if (render(&jobs, &opts, &text, &err) < 0)
+		status = app_fail(app, &err);
+	else
+		app_print(app, &text);
+	buf_done(&text);
+	jobs_done(&jobs);
+	return status;
+}
+
+const struct command cmd_render = {
+	.name = "render",
+	.args = "[--to TARGET] PATH",
+	.summary = "write the job in another form, to read or to leave with",
+	.help = "  jobrun render job.yaml                  with all defaults\n"
+		"  jobrun render --to tf-config job.yaml   what a task finds "
+		"in TF_CONFIG\n",
+	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct render_opts, load),
+	.run = run,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of the fields of a job on this machine. */
+#include "providers/local/local.h"
+
+#define MACHINE "not used: every task runs on this machine"
+
+const struct field_use local_uses[] = {
+	{ "jobId", "the name of the run" },
+	{ "labels", NULL },
+	{ "trainingInput.scaleTier", "its numbers of tasks, as processes" },
+	{ "trainingInput.masterType", MACHINE },
+	{ "trainingInput.workerType",
+	  "cloud_tpu: one process per host of the TPU; else " MACHINE },
+	{ "trainingInput.parameterServerType", MACHINE },
+	{ "trainingInput.evaluatorType", MACHINE },
+	{ "trainingInput.workerCount", "so many processes" },
+	{ "trainingInput.parameterServerCount", "so many processes" },
+	{ "trainingInput.evaluatorCount", "so many processes" },
+	{ "trainingInput.masterConfig", NULL },
+	{ "trainingInput.workerConfig", NULL },
+	{ "trainingInput.workerConfig.acceleratorConfig",
+	  "of a TPU: the processes and devices of its hosts, on the CPU" },
+	{ "trainingInput.parameterServerConfig", NULL },
+	{ "trainingInput.evaluatorConfig", NULL },
+	{ "trainingInput.packageUris",
+	  "files of this machine are unpacked and put into PYTHONPATH" },
+	{ "trainingInput.pythonModule", "python3 -m, unless jobrun.command" },
+	{ "trainingInput.args", "the last arguments of the program" },
+	{ "trainingInput.hyperparameters",
+	  "not used: one run, with the program's own values" },
+	{ "trainingInput.region", "in TPU_CONFIG only" },
+	{ "trainingInput.jobDir", "--job-dir of the program" },
+	{ "trainingInput.runtimeVersion",
+	  "decides whether TF_CONFIG says master or chief" },
+	{ "trainingInput.useChiefInTfConfig",
+	  "decides whether TF_CONFIG says master or chief" },
+	{ "trainingInput.scheduling.maxRunningTime",
+	  "after it the run is cancelled" },
+	{ "jobrun", "as it says" },
+	{ "jobrun.provider", "local, or nothing, is this machine" },
+	{ "jobrun.project", "in TPU_CONFIG only" },
+	{ "jobrun.zone", "in TPU_CONFIG only" },
+	{ "jobrun.source", "the program starts in that directory itself" },
+	{ "jobrun.setup", "runs once, before the program" },
+	{ NULL, NULL },
+};

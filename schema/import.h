@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Job files from the command lines of gcloud that they replace.  What a
+ * command line says is collected as a job file's JSON; what has no
+ * counterpart becomes a note.
+ *
+ * To add a command: a table of its flags, and a row in import.c.
+ */
+#ifndef JOBRUN_IMPORT_H
+#define JOBRUN_IMPORT_H
+
+#include <jansson.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+
+struct problems;
+
+enum flag_type {
+	FLAG_TEXT,
+	FLAG_NUMBER,
+	FLAG_BOOL,        /* a value: true or false */
+	FLAG_SWITCH,      /* no value; --no-NAME too */
+	FLAG_LIST,        /* a,b or ^:^a:b */
+	FLAG_MAP,         /* k=v,k=v */
+	FLAG_ENUM,        /* basic-tpu is BASIC_TPU */
+	FLAG_ACCELERATOR, /* type=nvidia-tesla-t4,count=1 */
+	FLAG_NOTE,        /* a value without a counterpart */
+	FLAG_NOTE_SWITCH, /* no value, and none */
+	FLAG_CALL,        /* a value, for `call` */
+};
+
+struct import;
+
+struct flag {
+	const char *name; /* "master-image-uri" */
+	enum flag_type type;
+	const char *path; /* where its value goes in the job */
+	const char *note; /* of FLAG_NOTE: what to do about it, or NULL */
+	int (*call)(struct import *import, const char *value,
+		    struct error *err);
+};
+
+struct import_command {
+	const char *words;        /* "ai-platform jobs submit training" */
+	const char *provider;     /* where they run; NULL: nowhere now */
+	const struct flag *flags; /* up to a row with no name */
+	const char *name_word;    /* of its argument, or NULL: it has none */
+	bool user_args;           /* what follows "--" is the program's */
+	/* Puts together what flags and arguments say. */
+	int (*finish)(struct import *import, struct error *err);
+};
+
+extern const struct import_command import_training;
+extern const struct import_command import_training_old; /* ml-engine */
+extern const struct import_command import_custom_job;
+
+struct import {
+	const struct import_command *command;
+	json_t *job;    /* what the flags say: an object */
+	json_t *config; /* what the file of --config says, or NULL */
+	json_t *pools;  /* of custom jobs: a list */
+	json_t *notes;  /* a list of texts */
+	const char *name;
+	json_t *user_args; /* a list */
+	/* Of --kms-key and its like. */
+	const char *kms_key, *kms_keyring, *kms_location, *kms_project;
+	const char *const *provider_names; /* up to NULL */
+	struct problems *found;            /* of the file of --config */
+};
+
+/*
+ * `words` is the command line from "gcloud" on.  Adds a job file with notes
+ * as comments to `out`.  Fails, with `found` filled if the file of --config
+ * is at fault.
+ */
+int import_gcloud(char *const *words, size_t count,
+		  const char *const *provider_names, struct problems *found,
+		  struct buf *out, struct error *err);
+
+/* For the tables of flags: */
+void import_note(struct import *import, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Sets a value, taken, at "trainingInput.masterType". */
+void import_set(json_t *job, const char *path, json_t *value);
+/* Borrowed, or NULL. */
+json_t *import_get(const json_t *job, const char *path);
+/* Lists and maps as gcloud has them.  Return new, or NULL. */
+json_t *import_list(const char *value);
+json_t *import_map(const char *value, struct error *err);
+/* "nvidia-tesla-t4" gives "NVIDIA_TESLA_T4".  Returns new. */
+json_t *import_enum(const char *value);
+/* The whole name of a key from its parts. */
+int import_kms(struct import *import, struct error *err);
+/* Reads the file of --config. */
+int import_config(struct import *import, const char *value, struct error *err);
+int import_kms_key(struct import *import, const char *value, struct error *err);
+int import_kms_keyring(struct import *import, const char *value,
+		       struct error *err);
+int import_kms_location(struct import *import, const char *value,
+			struct error *err);
+int import_kms_project(struct import *import, const char *value,
+		       struct error *err);
+
+/* A YAML file as JSON: all scalars are texts, null is left out.  Returns
+ * new. */
+json_t *import_read(const char *path, struct problems *found,
+		    struct error *err);
+
+/* The same with the keys and types of the tables, in their order.  Returns
+ * new. */
+json_t *import_typed(const json_t *job);
+
+/* Merges maps in one another; lists and all else are replaced. */
+void import_merge(json_t *under, const json_t *over);
+
+#endif

@@ -1,0 +1,77 @@
+load helper
+
+HERE=$BATS_TEST_DIRNAME
+
+digest() {
+  jobrun plan --format json "$1" |
+    python3 -c 'import json,sys; print(json.load(sys.stdin)["jobs"][0]["digest"])'
+}
+
+@test "render --to yaml is the effective job, and reads back as the same" {
+  cat >my-job.yaml <<'YAML'
+# A comment, an anchor and other spellings.
+x-type: &type n1-standard-4
+training_input:
+  scale_tier: CUSTOM
+  masterType: *type
+  runtimeVersion: "2.10"
+  args: [--epochs, "010", "yes", "", "1:30", " a b ", "it's", "#x", "two
+    lines", "a\nb\n", "é"]
+  hyperparameters:
+    goal: MAXIMIZE
+    params:
+    - {parameterName: lr, type: DOUBLE, minValue: 1e-7, maxValue: 0.1}
+jobrun:
+  command: [python3, train.py]
+  env: {A: "1", B: "~"}
+YAML
+  jobrun render --to yaml my-job.yaml >again.yaml
+  grep -qx 'jobId: my_job' again.yaml
+  grep -qx '  workerCount: 0' again.yaml
+  grep -qx '      maxValue: 0.1' again.yaml
+  grep -qx '  runtimeVersion: "2.10"' again.yaml
+  ! grep -q anchor again.yaml
+  [ "$(digest my-job.yaml)" = "$(digest again.yaml)" ]
+  jobrun render again.yaml | cmp - again.yaml
+  # Other readers of YAML take it for the same.
+  /usr/bin/python3 - <<'PY'
+import yaml
+args = yaml.safe_load(open("again.yaml"))["trainingInput"]["args"]
+assert args == ["--epochs", "010", "yes", "", "1:30", " a b ", "it's", "#x",
+                "two lines", "a\nb\n", "\u00e9"], args
+PY
+}
+
+@test "every valid sample renders to a valid file that renders to itself" {
+  local file
+  for file in "$HERE"/validate/valid/*.yaml "$HERE"/seeds/*.yaml; do
+    echo "$file"
+    jobrun render "$file" >once.yaml 2>/dev/null
+    jobrun render once.yaml >twice.yaml
+    cmp once.yaml twice.yaml
+  done
+}
+
+@test "render --to tf-config is what the task of a local run sees" {
+  cat >a.yaml <<'YAML'
+jobId: a
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  workerType: n1-standard-4
+  workerCount: 2
+jobrun: {command: [env]}
+YAML
+  jobrun render --to tf-config --task worker --index 1 a.yaml >tf.json
+  grep -q '"worker":\["127.0.0.1:2223","127.0.0.1:2224"\]' tf.json
+  # Another run may have the ports, so they are left out of it.
+  sed -i 's/127.0.0.1:[0-9]*/HOST/g' tf.json
+  jobrun env --task worker --index 1 a.yaml | sed -n 's/^TF_CONFIG=//p' |
+    sed 's/127.0.0.1:[0-9]*/HOST/g' | cmp - tf.json
+  run jobrun render --to tf-config --task worker --index 2 a.yaml
+  [ "$status" -eq 64 ]
+  [[ $output == *"'a' has no task worker 2" ]]
+  run jobrun render --to tf-confg a.yaml
+  [ "$status" -eq 64 ]
+  [[ $output == *"did you mean 'tf-config'?" ]]
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of rules, and the checks of the form of texts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "schema/rules.h"
+#include "schema/schema.h"
+
+/* The messages below it are in the order of the path. */
+static bool is_field(const char *path)
+{
+	const struct message *message = &message_job;
+	const struct field *field = NULL;
+	char name[64];
+	size_t len;
+
+	for (;;) {
+		len = strcspn(path, ".");
+		assert_true(len < sizeof(name));
+		memcpy(name, path, len);
+		name[len] = '\0';
+		field = message ? message_field(message, name) : NULL;
+		if (!field)
+			return false;
+		message = field->message;
+		path += len;
+		if (!*path++)
+			return true;
+	}
+}
+
+static void rules_are_documented(void **state)
+{
+	const struct rule *rule, *other;
+	const char *const *field;
+
+	(void)state;
+	for (rule = rules; rule->id; rule++) {
+		for (other = rules; other != rule; other++)
+			assert_string_not_equal(other->id, rule->id);
+		assert_non_null(rule->doc);
+		assert_true(text_ends(rule->doc, "."));
+		assert_non_null(rule->source);
+		assert_true(strlen(rule->source) > 5);
+		assert_true(rule->severity <= SEVERITY_WARNING);
+		assert_non_null(rule->check);
+		assert_non_null(rule->fields);
+		assert_non_null(rule->fields[0]);
+		for (field = rule->fields; *field; field++)
+			if (!is_field(*field))
+				fail_msg("rule %s: no field %s", rule->id,
+					 *field);
+	}
+}
+
+/* All messages that the golden files expect, one after the other. */
+static void read_golden(struct buf *out)
+{
+	static const char *const folders[] = { "tests/cli/validate/valid",
+					       "tests/cli/validate/invalid" };
+	struct dirent *entry;
+	struct error err;
+	size_t i, len;
+	DIR *dir;
+
+	for (i = 0; i < COUNT(folders); i++) {
+		dir = opendir(folders[i]);
+		assert_non_null(dir);
+		while ((entry = readdir(dir))) {
+			char *path, *text;
+
+			if (!text_ends(entry->d_name, ".err"))
+				continue;
+			path = path_join(folders[i], entry->d_name);
+			text = file_read(path, 1 << 20, &len, &err);
+			assert_non_null(text);
+			buf_add(out, text, len);
+			free(text);
+			free(path);
+		}
+		closedir(dir);
+	}
+}
+
+static void every_rule_has_a_file_that_breaks_it(void **state)
+{
+	struct buf all = { 0 };
+	const struct rule *rule;
+	char mark[64];
+
+	(void)state;
+	read_golden(&all);
+	for (rule = rules; rule->id; rule++) {
+		snprintf(mark, sizeof(mark), "[%s]", rule->id);
+		if (!strstr(buf_text(&all), mark))
+			fail_msg("no file breaks rule %s", rule->id);
+	}
+	buf_done(&all);
+}
+
+static void forms_are_checked(void **state)
+{
+	static const char digest[] = "gcr.io/p/i@sha256:"
+				     "0123456789abcdef0123456789abcdef"
+				     "0123456789abcdef0123456789abcdef";
+	static const struct {
+		int (*check)(const char *value, struct error *err);
+		const char *value;
+		bool right;
+	} cases[] = {
+		{ check_image, "ubuntu", true },
+		{ check_image, "ubuntu:20.04", true },
+		{ check_image, "localhost:5000/a/b:c", true },
+		{ check_image, digest, true },
+		{ check_image, "gcr.io/p/i@sha256:0", false },
+		{ check_image, "gcr.io/p/i:a b", false },
+		{ check_image, "/i", false },
+		{ check_image, "i/", false },
+		{ check_image, "-i", false },
+		{ check_image, "", false },
+		{ check_image, "a:b/c:d:e", false },
+		{ check_url, "gs://b", true },
+		{ check_url, "gs://b/a b", true },
+		{ check_url, "out/a", true },
+		{ check_url, "gs://", false },
+		{ check_url, "gs:///a", false },
+		{ check_url, "gs://a b/c", false },
+		{ check_url, "s3://b", false },
+		{ check_url, "", false },
+		{ check_module, "trainer", true },
+		{ check_module, "a.b_c.d2", true },
+		{ check_module, "a..b", false },
+		{ check_module, ".a", false },
+		{ check_module, "a.", false },
+		{ check_module, "a.py", false },
+		{ check_module, "a/b", false },
+		{ check_module, "", false },
+		{ check_version, "2.11", true },
+		{ check_version, "2", false },
+		{ check_version, "2.", false },
+		{ check_version, "2.1.0", false },
+		{ check_version, "v2.1", false },
+		{ check_peered, "projects/1/global/networks/n", true },
+		{ check_peered, "projects/p/global/networks/n", false },
+		{ check_peered, "projects/1/global/networks/", false },
+		{ check_peered, "projects//global/networks/n", false },
+		{ check_peered, "projects/", false },
+		{ check_peered, "n", false },
+		{ check_kms_key,
+		  "projects/p/locations/l/keyRings/r/cryptoKeys/k", true },
+		{ check_kms_key,
+		  "projects/p/locations/l/keyRings/r/cryptoKeys/k/", false },
+		{ check_kms_key, "projects/p/locations//keyRings/r", false },
+		{ check_host, "a", true },
+		{ check_host, "me@a.b:22", true },
+		{ check_host, "-a", false },
+		{ check_host, "me@-a", false },
+		{ check_host, "@a", false },
+		{ check_host, "", false },
+		{ check_pattern, "loss=([0-9.]+)", true },
+		{ check_pattern, "loss", false },
+		{ check_pattern, "(", false },
+		{ check_pattern, "(\\d)", false },
+		{ check_exit_codes, "1", true },
+		{ check_exit_codes, "1-255", true },
+		{ check_exit_codes, "0", false },
+		{ check_exit_codes, "3-2", false },
+		{ check_exit_codes, "-1", false },
+		{ check_exit_codes, "99999999999999999999", false },
+		{ check_signal, "SIGTERM", true },
+		{ check_signal, "TERM", false },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct error err = { 0 };
+		int ret = cases[i].check(cases[i].value, &err);
+
+		if ((ret == 0) != cases[i].right)
+			fail_msg("'%s' gives %d: %s", cases[i].value, ret,
+				 err.text);
+	}
+}
+
+static void add_path(void *ctx, const char *path)
+{
+	buf_printf(ctx, "%s\n", path);
+}
+
+/* Of a message that is not honoured, only the message. */
+static void unused_fields_are_told(void **state)
+{
+	static const char text[] =
+		"trainingInput:\n"
+		"  scaleTier: BASIC\n"
+		"  scheduling: {maxRunningTime: 10s, priority: 3}\n"
+		"jobrun:\n"
+		"  command: [a]\n"
+		"  checkpoints: {directory: a, to: b}\n";
+	static const struct schema_options options = { 0 };
+	struct problems found = { 0 };
+	struct buf paths = { 0 };
+	struct error err;
+	struct jobs jobs;
+
+	(void)state;
+	assert_int_equal(schema_load_text("a.yaml", text, strlen(text),
+					  &options, &jobs, &found, &err),
+			 0);
+	assert_int_equal(jobs.count, 1);
+	message_unused(&message_job, jobs.items[0], "", "local", add_path,
+		       &paths);
+	assert_string_equal(buf_text(&paths),
+			    "trainingInput.scheduling.priority\n"
+			    "jobrun.checkpoints\n");
+	buf_done(&paths);
+	problems_done(&found);
+	jobs_done(&jobs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_are_documented),
+		cmocka_unit_test(every_rule_has_a_file_that_breaks_it),
+		cmocka_unit_test(forms_are_checked),
+		cmocka_unit_test(unused_fields_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -17,7 +17,10 @@
 
 #define FILES_PER_THREAD 32 /* fewer are not worth a thread */
 #define THREADS_MAX 8
-#define WINDOW 64 /* files that are read and wait for their turn */
+/* Files that are read and wait for their turn: enough that threads do not wait
+ * for one that lost its core for a while, and a bound on their bytes. */
+#define WINDOW 512
+#define WINDOW_BYTES ((size_t)1 << 20)
 
 /* Where a jobId was given, or made. */
 struct taken {
@@ -37,6 +40,7 @@ struct loader {
 	pthread_cond_t moved; /* there is room in the window */
 	size_t next;          /* to be read */
 	size_t done;          /* files whose turn it was */
+	size_t waiting_bytes; /* of files in the window */
 	struct reading *window[WINDOW];
 
 	struct jobs *out;
@@ -229,6 +233,7 @@ static void take_turns(struct loader *loader)
 	while (loader->window[loader->done % WINDOW]) {
 		struct reading *reading = loader->window[loader->done % WINDOW];
 
+		loader->waiting_bytes -= reading->source.len;
 		take_reading(loader, reading, loader->done);
 		free_reading(reading);
 		loader->window[loader->done++ % WINDOW] = NULL;
@@ -245,7 +250,8 @@ static void *read_files(void *arg)
 		struct reading *reading;
 		size_t entry = loader->next;
 
-		if (entry - loader->done >= WINDOW) {
+		if (entry - loader->done >= WINDOW ||
+		    loader->waiting_bytes > WINDOW_BYTES) {
 			pthread_cond_wait(&loader->moved, &loader->lock);
 			continue;
 		}
@@ -254,6 +260,7 @@ static void *read_files(void *arg)
 		reading = read_entry(loader, entry);
 		pthread_mutex_lock(&loader->lock);
 		loader->window[entry % WINDOW] = reading;
+		loader->waiting_bytes += reading->source.len;
 		take_turns(loader);
 	}
 	pthread_mutex_unlock(&loader->lock);

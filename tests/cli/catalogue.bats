@@ -40,5 +40,5 @@ YAML
   jobrun validate a.yaml
   run jobrun plan a.yaml
   [ "$status" -eq 1 ]
-  [[ $output == *"cannot run them there"* ]]
+  [[ $output == *"are checked by this version, not run"* ]]
 }

@@ -3,11 +3,13 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 #include "schema/nearest.h"
 #include "schema/node.h"
@@ -201,6 +203,30 @@ static bool is_unquoted(const struct spot *at, const struct node *value)
 	       kind == SCALAR_FLOAT;
 }
 
+/* A path that a base of the job's file says, as the job's file would. */
+static const char *path_from_job(struct fill *fill, const struct spot *at,
+				 const char *text)
+{
+	const struct node *value = at->value;
+	char *base, *path, *from_job, *folder;
+
+	if (!(at->field->flags & FIELD_PATH) || !fill->origin ||
+	    value->origin == fill->origin ||
+	    text_starts(value->origin->name, "--set") || text[0] == '/' ||
+	    strstr(text, "://"))
+		return text;
+	base = path_folder(value->origin->name);
+	path = path_join(base, text);
+	folder = path_folder(fill->origin->name);
+	from_job = path_relative(folder, path);
+	text = arena_strdup(fill->mem, from_job);
+	free(from_job);
+	free(folder);
+	free(path);
+	free(base);
+	return text;
+}
+
 static bool fill_string(struct fill *fill, const struct spot *at,
 			const char **out)
 {
@@ -218,7 +244,7 @@ static bool fill_string(struct fill *fill, const struct spot *at,
 		return false;
 	if (is_unquoted(at, at->value))
 		warn_unquoted(fill, at, 0);
-	*out = text;
+	*out = path_from_job(fill, at, text);
 	return true;
 }
 
@@ -406,7 +432,7 @@ static bool fill_strings(struct fill *fill, const struct spot *at,
 			first = one;
 			first.path = &first_path;
 		}
-		out->items[out->count++] = text;
+		out->items[out->count++] = path_from_job(fill, &one, text);
 	}
 	if (unquoted)
 		warn_unquoted(fill, &first, unquoted - 1);

@@ -305,7 +305,8 @@ bool fill_parse_duration(const char *text, long *out, struct error *err)
 	char whole[32];
 	size_t len;
 
-	if (!point)
+	/* Fractions are those of the API's own form: "3600.5s". */
+	if (!point || strcmp(point + 1 + strspn(point + 1, "0123456789"), "s"))
 		return duration_parse(text, out, err) == 0;
 	len = (size_t)(point - text);
 	if (len >= sizeof(whole)) {

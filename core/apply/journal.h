@@ -19,8 +19,7 @@
 struct journal {
 	/* Has outlived a power failure when it returns.  If it fails, the
 	 * action is not begun.  Called from the executor's threads. */
-	int (*begin)(void *arg, const struct action *action,
-		     struct error *err);
+	int (*begin)(void *arg, const struct action *action, struct error *err);
 	/* INTENT_UNKNOWN and INTENT_FAILED come with `why`.  To lose it
 	 * costs a look later on, so that is no reason to stop.  Called from
 	 * the loop's thread. */
@@ -31,20 +30,5 @@ struct journal {
 
 /* Kept in a store, which is borrowed. */
 struct journal journal_in_store(struct store *store);
-
-/* What is the matter with an open intent, now that its job was looked at. */
-enum intent_look {
-	INTENT_SETTLED, /* nothing is left to do: it can be closed */
-	INTENT_GOES_ON, /* the plan does the rest and closes it */
-	INTENT_STRAY,   /* the job does not have that resource any more */
-	INTENT_OTHER,   /* it is not of a job of this plan */
-};
-
-/*
- * Compares it with a plan that was made since.  `found` says what was found,
- * for people: "it exists".
- */
-enum intent_look intent_look(const struct intent_record *intent,
-			     const struct plan *plan, const char **found);
 
 #endif

@@ -144,7 +144,8 @@ static struct lock_set *set_new(const char *folder, const char *const *job_ids,
 	for (i = 0; i < count; i++)
 		set->locks[i] = (struct lock){ .job_id = mem_strdup(job_ids[i]),
 					       .fd = -1 };
-	qsort(set->locks, count, sizeof(*set->locks), compare);
+	if (count)
+		qsort(set->locks, count, sizeof(*set->locks), compare);
 	return set;
 }
 

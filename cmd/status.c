@@ -208,16 +208,82 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 	return 0;
 }
 
+/* Began and not ended: of a command that is still at it, or was killed. */
+static int collect_open(struct view *view, struct arena *mem,
+			struct intent_list *out, struct error *err)
+{
+	size_t count = 0, i, j;
+
+	if (store_intent_list(view->session->env.store, mem, out, err) < 0)
+		return -1;
+	for (i = 0; i < out->count; i++) {
+		for (j = 0; j < view->name_count; j++)
+			if (!strcmp(out->items[i].job_id, view->names[j]))
+				break;
+		if (!view->name_count || j < view->name_count)
+			out->items[count++] = out->items[i];
+	}
+	out->count = count;
+	return 0;
+}
+
+static void put_open(const struct intent_list *open, struct buf *out)
+{
+	char since[32];
+	size_t i;
+
+	if (open->count)
+		buf_puts(out, "\nnot finished ('jobrun apply' goes on with it, "
+			      "unless one still does):\n");
+	for (i = 0; i < open->count; i++) {
+		const struct intent_record *one = &open->items[i];
+
+		time_format_log(one->time_ms, since, sizeof(since));
+		buf_printf(out, "  %s: %s %s '%s'%s%s, process %lld on %s, %s\n",
+			   one->job_id,
+			   strcmp(one->verb, "run") != 0 ? one->verb : "start",
+			   one->kind, one->name, one->error ? ": " : "",
+			   one->error ? one->error : "", (long long)one->pid,
+			   one->host, since);
+	}
+}
+
+static json_t *open_json(const struct intent_list *open)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < open->count; i++) {
+		const struct intent_record *one = &open->items[i];
+		json_t *item = json_object();
+
+		json_put_text(item, "jobId", one->job_id);
+		json_put_text(item, "action", one->verb);
+		json_put_text(item, "kind", one->kind);
+		json_put_text(item, "name", one->name);
+		json_put_text(item, "error", one->error);
+		json_put_text(item, "host", one->host);
+		json_put_int(item, "pid", one->pid);
+		put_times("time", one->time_ms, item);
+		json_array_append_new(list, item);
+	}
+	return list;
+}
+
 static int put_text(struct view *view, struct arena *mem,
 		    const struct run_list *runs, struct buf *out,
 		    struct error *err)
 {
 	struct store *store = view->session->env.store;
+	struct intent_list open;
 	int id_width = 3;
 	size_t i;
 
+	if (collect_open(view, mem, &open, err) < 0)
+		return -1;
 	if (!runs->count) {
 		buf_puts(out, "no runs yet\n");
+		put_open(&open, out);
 		return 0;
 	}
 	for (i = 0; i < runs->count; i++)
@@ -245,6 +311,7 @@ static int put_text(struct view *view, struct arena *mem,
 		buf_printf(out, "\n  files: %s\n", folder);
 		free(folder);
 	}
+	put_open(&open, out);
 	return 0;
 }
 
@@ -254,12 +321,14 @@ static int put_json(struct view *view, struct arena *mem,
 {
 	json_t *all = json_object();
 	json_t *jobs = json_array();
+	struct intent_list open = { 0 };
 	struct task_list tasks;
-	int ret = 0;
+	int ret = collect_open(view, mem, &open, err);
 	size_t i;
 
 	json_put_int(all, "formatVersion", 1);
 	json_put(all, "jobs", jobs);
+	json_put(all, "unfinished", open_json(&open));
 	for (i = 0; i < runs->count && ret == 0; i++) {
 		ret = store_task_list(view->session->env.store, &runs->items[i],
 				      mem, &tasks, err);

@@ -68,7 +68,7 @@ struct executor {
 	struct task *tasks; /* by the index of their action */
 	size_t count;
 	struct job_state *jobs; /* by the index of the job in the plan */
-	size_t left;      /* not yet done, failed or skipped */
+	size_t left;            /* not yet done, failed or skipped */
 	struct task *ready;
 	struct task **ready_last;
 	struct loop_event *pool_event;

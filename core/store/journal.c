@@ -81,8 +81,8 @@ int store_intent_end(struct store *store, const struct intent_record *intent,
 
 	if (store_begin(store, err) < 0)
 		return -1;
-	return store_end(store,
-			 end(store, intent, names[outcome], error, err), err);
+	return store_end(store, end(store, intent, names[outcome], error, err),
+			 err);
 }
 
 static void read_intent(sqlite3_stmt *stmt, struct arena *mem,
@@ -101,8 +101,8 @@ static void read_intent(sqlite3_stmt *stmt, struct arena *mem,
 	out->time_ms = sqlite3_column_int64(stmt, 10);
 }
 
-static int list(struct store *store, struct arena *mem,
-		struct intent_list *out, struct error *err)
+static int list(struct store *store, struct arena *mem, struct intent_list *out,
+		struct error *err)
 {
 	struct intent_record *items = NULL;
 	size_t count = 0, size = 0;

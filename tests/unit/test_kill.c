@@ -237,6 +237,7 @@ static int execute(struct plan *plan, struct store *store, bool detach,
 	struct journal real_journal = journal_in_store(store);
 	struct journal journal = { hook_begin, hook_end, &real_journal };
 	struct executor_options options = { .detach = detach,
+					    .parallel = 4,
 					    .retry_ms = 1,
 					    .phase = on_phase,
 					    .context = settling_context,

@@ -74,9 +74,8 @@ static void end(struct place *at, const char *name, enum intent_outcome outcome,
 	struct intent_record one = intent(name, "any");
 	struct error err;
 
-	assert_int_equal(store_intent_end(at->store, &one, outcome, error,
-					  &err),
-			 0);
+	assert_int_equal(
+		store_intent_end(at->store, &one, outcome, error, &err), 0);
 }
 
 static struct intent_list list(struct place *at)
@@ -156,9 +155,8 @@ static void an_older_store_gets_one(void **state)
 	at->store = store_open(&err);
 	put(at, "x", "create");
 	assert_int_equal(list(at).count, 1);
-	assert_int_equal(store_run_get(at->store, "job", 1, at->mem, &run,
-				       &err),
-			 0);
+	assert_int_equal(
+		store_run_get(at->store, "job", 1, at->mem, &run, &err), 0);
 	free(path);
 }
 

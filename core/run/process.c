@@ -21,6 +21,7 @@
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ENVIRON_MAX (4 << 20)
+#define MARKED_TRIES 100
 
 static const char *search_path(char *const *envp)
 {
@@ -42,11 +43,6 @@ static int runnable(const char *path)
 	return access(path, X_OK) < 0 ? errno : 0;
 }
 
-static char *in_directory(const char *directory, const char *name)
-{
-	return path_join(directory, name);
-}
-
 char *process_find(const char *name, const char *directory, char *const *envp,
 		   struct error *err)
 {
@@ -60,7 +56,7 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 		return NULL;
 	}
 	if (strchr(name, '/')) {
-		full = in_directory(directory, name);
+		full = path_join(directory, name);
 		why = runnable(full);
 		if (!why)
 			return full;
@@ -82,7 +78,7 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 				   : mem_strdup(".");
 		char *in_path = path_join(folder, name);
 
-		full = in_directory(directory, in_path);
+		full = path_join(directory, in_path);
 		free(in_path);
 		free(folder);
 		why = runnable(full);
@@ -243,7 +239,7 @@ bool process_end_children(int limit_ms)
 
 struct mark {
 	const char *item;
-	size_t count;
+	bool found;
 };
 
 static void kill_marked(pid_t pid, void *arg)
@@ -263,17 +259,25 @@ static void kill_marked(pid_t pid, void *arg)
 	for (at = 0; at < len; at += strlen(environ_text + at) + 1) {
 		if (!strcmp(environ_text + at, mark->item)) {
 			kill(pid, SIGKILL);
-			mark->count++;
+			mark->found = true;
 			break;
 		}
 	}
 	free(environ_text);
 }
 
-size_t process_end_marked(const char *item)
+void process_end_marked(const char *item)
 {
+	struct timespec pause = { .tv_nsec = 1000000 };
 	struct mark mark = { .item = item };
+	int i;
 
-	for_each_process(kill_marked, &mark);
-	return mark.count;
+	for (i = 0; i < MARKED_TRIES; i++) {
+		mark.found = false;
+		for_each_process(kill_marked, &mark);
+		if (!mark.found)
+			return;
+		/* One may have started another behind our back. */
+		nanosleep(&pause, NULL);
+	}
 }

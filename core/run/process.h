@@ -39,8 +39,8 @@ pid_t process_start(const struct process_start *what, struct error *err);
  * does not die in `limit_ms`; true if none is left. */
 bool process_end_children(int limit_ms);
 
-/* Kills every process of this user whose environment holds `item`
- * ("NAME=value").  Returns how many were found. */
-size_t process_end_marked(const char *item);
+/* Kills every process of this user but the caller whose environment holds
+ * `item` ("NAME=value"), until there is none. */
+void process_end_marked(const char *item);
 
 #endif

@@ -307,6 +307,14 @@ static int set_secret(const struct secret_source *secret,
 	text = file_read(secret->file, SECRET_MAX, &len, err);
 	if (!text)
 		return error_prefix(err, "secret '%s'", secret->name);
+	if (strlen(text) != len) {
+		explicit_bzero(text, len);
+		free(text);
+		return error_set(err, ERROR_FAILED,
+				 "secret '%s': '%s' holds a zero byte, which "
+				 "no variable can",
+				 secret->name, secret->file);
+	}
 	/* Editors end a file with a newline that is not part of the secret. */
 	while (len && (text[len - 1] == '\n' || text[len - 1] == '\r'))
 		text[--len] = '\0';

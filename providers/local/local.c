@@ -241,6 +241,29 @@ static void record_failure(struct store *store, struct run_record *run,
 	store_run_put(store, run, &ignored);
 }
 
+/* Another command may have looked when we did and added its run before ours:
+ * then ours is taken back, and the next try finds that one. */
+static int yield_to_other(struct store *store, const struct run_record *run,
+			  struct arena *mem, struct error *err)
+{
+	struct run_record before;
+	int ret = 1;
+
+	if (run->attempt > 1)
+		ret = store_run_get(store, run->job_id, run->attempt - 1, mem,
+				    &before, err);
+	if (ret < 0)
+		return -1;
+	if (ret == 1 || run_state_is_final(before.state) ||
+	    strcmp(before.provider, run->provider) != 0)
+		return 0;
+	if (store_run_delete(store, run, err) < 0)
+		return -1;
+	return error_set(err, ERROR_TRY_AGAIN,
+			 "attempt %d was started meanwhile and goes on",
+			 before.attempt);
+}
+
 static int run_create(void *ctx, const struct resource *want,
 		      struct error *err)
 {
@@ -269,6 +292,8 @@ static int run_create(void *ctx, const struct resource *want,
 				   .exit_code = -1,
 				   .properties = properties };
 	ret = store_run_add(store, &run, err);
+	if (ret == 0)
+		ret = yield_to_other(store, &run, mem, err);
 	if (ret < 0)
 		goto out;
 	folder = store_run_folder(store, run.job_id, run.attempt);

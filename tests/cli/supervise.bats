@@ -35,3 +35,26 @@ supervisor() {
   state_is a SUCCEEDED
   nothing_runs
 }
+
+@test "applied by two at once it is one run" {
+  job a.yaml a 'echo x; sleep 1'
+  "$JOBRUN" apply a.yaml >1.txt 2>&1 &
+  local first=$!
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  wait $first
+  [ "$(grep -c '\] x$' 1.txt)" -eq 1 ]
+  [ "$(grep -c '\] x$' <<<"$output")" -eq 1 ]
+  [ "$(field a 'j["attempt"]')" = 1 ]
+  [ "$(ls state/runs)" = a.1 ]
+}
+
+@test "a secret that no variable can hold is refused" {
+  job a.yaml a 'echo x'
+  printf 'KEY: s3cr\0et' >secret.txt
+  echo '  secrets: {TOKEN: {file: secret.txt}}' >>a.yaml
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"secret 'TOKEN': '"*"secret.txt' holds a zero byte"* ]]
+  [[ $output != *s3cr* ]]
+}

@@ -31,6 +31,7 @@ int folder_remove(const char *path, struct error *err);
 /* Return new.  path_join: `name` alone if that is absolute; "./" at its start
  * is left out. */
 char *path_join(const char *folder, const char *name);
+char *path_absolute(const char *path); /* from the working directory */
 char *path_folder(const char *path); /* "a/b.yaml" gives "a", "b" gives "." */
 const char *path_base(const char *path); /* borrowed, into `path` */
 

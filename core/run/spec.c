@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
@@ -63,15 +62,10 @@ static const char *make_command(const struct job *job, struct arena *mem,
 
 static char *absolute(const char *path, struct arena *mem)
 {
-	char *here, *joined, *out;
+	char *whole = path_absolute(path);
+	char *out = arena_strdup(mem, whole);
 
-	if (path[0] == '/')
-		return arena_strdup(mem, path);
-	here = getcwd(NULL, 0);
-	joined = path_join(here ? here : "/", path);
-	out = arena_strdup(mem, joined);
-	free(joined);
-	free(here);
+	free(whole);
 	return out;
 }
 

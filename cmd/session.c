@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/session.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ void session_close(struct session *session)
 	}
 	free(session->observed);
 	free(session->desired);
-	for (i = 0; providers[i] && i < SESSION_PROVIDERS; i++)
+	for (i = 0; i < SESSION_PROVIDERS && providers[i]; i++)
 		if (session->contexts[i])
 			providers[i]->close(session->contexts[i]);
 	store_close(session->env.store);
@@ -47,6 +48,7 @@ void *session_context(struct session *session, const struct provider *provider,
 
 	while (providers[i] != provider)
 		i++;
+	assert(i < SESSION_PROVIDERS);
 	if (!session->contexts[i])
 		session->contexts[i] = provider->open(&session->env, err);
 	return session->contexts[i];
@@ -106,8 +108,11 @@ int session_refresh(struct session *session, struct arena *mem,
 {
 	const struct provider *provider;
 	struct resource resource = session_resource(run, &provider);
+	struct run_record fresh;
+	struct arena *scratch;
 	enum wait_state state;
 	void *ctx;
+	int ret;
 
 	if (run_state_is_final(run->state))
 		return 0;
@@ -119,10 +124,15 @@ int session_refresh(struct session *session, struct arena *mem,
 	ctx = session_context(session, provider, err);
 	if (!ctx || resource.kind->wait(ctx, &resource, &state, err) < 0)
 		return error_prefix(err, "run '%s'", run->job_id);
-	return store_run_get(session->env.store, run->job_id, run->attempt,
-			     mem, run, err) < 0
-		       ? -1
-		       : 0;
+	/* Who waits for days looks often: `mem` grows with changes only. */
+	scratch = arena_new();
+	ret = store_run_get(session->env.store, run->job_id, run->attempt,
+			    scratch, &fresh, err);
+	if (ret == 0 && fresh.state != run->state)
+		ret = store_run_get(session->env.store, run->job_id,
+				    run->attempt, mem, run, err);
+	arena_free(scratch);
+	return ret < 0 ? -1 : 0;
 }
 
 int session_run(struct session *session, const char *job_id, int attempt,

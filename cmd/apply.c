@@ -318,7 +318,8 @@ static int run(struct app *app, int argc, char **argv)
 			   &jobs);
 	if (status)
 		return status;
-	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE, &err) < 0 ||
+	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE,
+			 &err) < 0 ||
 	    session_plan(&apply.session, &jobs, &how, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;

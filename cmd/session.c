@@ -28,9 +28,9 @@ void session_close(struct session *session)
 
 	plan_free(session->plan);
 	for (i = 0; i < session->job_count; i++) {
-		resources_forget(session->observed[i],
-				 session->desired[i] ? session->desired[i]->count
-						     : 0);
+		resources_forget(
+			session->observed[i],
+			session->desired[i] ? session->desired[i]->count : 0);
 		resources_free(session->desired[i]);
 	}
 	free(session->observed);
@@ -80,10 +80,10 @@ int session_plan(struct session *session, const struct jobs *jobs,
 	size_t i;
 
 	session->plan = plan_new();
-	session->desired = mem_alloc((jobs->count + 1) *
-				     sizeof(*session->desired));
-	session->observed = mem_alloc((jobs->count + 1) *
-				      sizeof(*session->observed));
+	session->desired =
+		mem_alloc((jobs->count + 1) * sizeof(*session->desired));
+	session->observed =
+		mem_alloc((jobs->count + 1) * sizeof(*session->observed));
 	for (i = 0; i < jobs->count; i++) {
 		session->job_count = i + 1;
 		if (plan_one(session, jobs->items[i], i, options, err) < 0)
@@ -147,9 +147,10 @@ int session_run(struct session *session, const char *job_id, int attempt,
 		return error_set(err, ERROR_FAILED,
 				 "job '%s' has no attempt %d", job_id, attempt);
 	if (ret > 0)
-		return error_set(err, ERROR_FAILED,
-				 "no run of '%s' is known here: 'jobrun status' "
-				 "lists those that are",
-				 job_id);
+		return error_set(
+			err, ERROR_FAILED,
+			"no run of '%s' is known here: 'jobrun status' "
+			"lists those that are",
+			job_id);
 	return session_refresh(session, mem, out, err);
 }

@@ -188,8 +188,7 @@ static int remove_at(int parent, const char *name)
 			why = errno;
 	}
 	closedir(dir);
-	if (!why && unlinkat(parent, name, AT_REMOVEDIR) < 0 &&
-	    errno != ENOENT)
+	if (!why && unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		why = errno;
 	errno = why;
 	return why ? -1 : 0;

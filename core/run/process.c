@@ -74,8 +74,8 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 	}
 	for (;;) {
 		size_t len = strcspn(p, ":");
-		char *folder = len ? mem_printf("%.*s", (int)len, p)
-				   : mem_strdup(".");
+		char *folder =
+			len ? mem_printf("%.*s", (int)len, p) : mem_strdup(".");
 		char *in_path = path_join(folder, name);
 
 		full = path_join(directory, in_path);

@@ -92,13 +92,13 @@ static const char *make_packages(const struct job *job, struct arena *mem,
 }
 
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
-		  struct arena *mem, struct run_spec *out,
-		  const char **missing, struct error *err)
+		  struct arena *mem, struct run_spec *out, const char **missing,
+		  struct error *err)
 {
 	const struct jobrun_block *block = &job->jobrun;
 	const struct secret *secrets = block->secrets.items;
-	const char *folder = block->source ? job_path(job, block->source)
-					   : job->folder;
+	const char *folder =
+		block->source ? job_path(job, block->source) : job->folder;
 	size_t i;
 
 	*out = (struct run_spec){ 0 };
@@ -115,8 +115,8 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	out->directory = absolute(folder, mem);
 	out->env = block->env;
 	out->secret_count = block->secrets.count;
-	out->secrets = arena_alloc(mem, out->secret_count *
-						sizeof(*out->secrets));
+	out->secrets =
+		arena_alloc(mem, out->secret_count * sizeof(*out->secrets));
 	for (i = 0; i < out->secret_count; i++) {
 		out->secrets[i].name = secrets[i].name;
 		out->secrets[i].env = secrets[i].env;
@@ -249,18 +249,20 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	map = json_object_get(value, "env");
 	out->env.items = arena_alloc(mem, json_object_size(map) *
 						  sizeof(*out->env.items));
-	json_object_foreach(map, key, item) {
+	json_object_foreach(map, key, item)
+	{
 		struct pair *pair = &out->env.items[out->env.count++];
 
 		pair->name = arena_strdup(mem, key);
-		pair->value = arena_strdup(mem, json_string_value(item)
-							? json_string_value(item)
-							: "");
+		pair->value = arena_strdup(
+			mem,
+			json_string_value(item) ? json_string_value(item) : "");
 	}
 	map = json_object_get(value, "secrets");
 	out->secrets =
 		arena_alloc(mem, json_object_size(map) * sizeof(*out->secrets));
-	json_object_foreach(map, key, item) {
+	json_object_foreach(map, key, item)
+	{
 		out->secrets[i].name = arena_strdup(mem, key);
 		out->secrets[i].env = copy_text(item, "env", mem);
 		out->secrets[i].file = copy_text(item, "file", mem);

@@ -109,8 +109,8 @@ static void record_run(struct supervisor *s)
 	if (s->dirty) {
 		fprintf(stderr, "cannot record the run: %s\n", err.text);
 		if (!s->retry_timer)
-			s->retry_timer = loop_add_timer(
-				s->loop, RETRY_MS, retry_record, s);
+			s->retry_timer = loop_add_timer(s->loop, RETRY_MS,
+							retry_record, s);
 	}
 	supervisor_publish(s->store, &s->run);
 }
@@ -387,7 +387,7 @@ static void task_ended(struct supervisor *s, struct child *task, int status)
 	describe_status(status, &task->record, how, sizeof(how));
 	task->record.end_time_ms = time_now_ms();
 	task->record.state = task->record.exit_code == 0 ? RUN_SUCCEEDED
-			     : task->told		 ? RUN_CANCELLED
+			     : task->told                ? RUN_CANCELLED
 							 : RUN_FAILED;
 	/* The store may keep us waiting: the others hear of it first. */
 	if (task->record.state == RUN_FAILED && s->ending == ENDING_NONE) {
@@ -725,8 +725,10 @@ static int finish(struct supervisor *s)
 	}
 	for (tries = 1; record_end(s, &err) < 0; tries++) {
 		if (tries == RECORD_TRIES) {
-			fprintf(stderr, "cannot record the end of the run: "
-					"%s\n", err.text);
+			fprintf(stderr,
+				"cannot record the end of the run: "
+				"%s\n",
+				err.text);
 			return -1;
 		}
 		nanosleep(&pause, NULL);
@@ -750,8 +752,8 @@ static int watch_signals_and_guard(struct supervisor *s, pid_t guard,
 	if (getppid() != guard)
 		return error_set(err, ERROR_FAILED,
 				 "the run's guard was killed");
-	s->guard_event = loop_add_fd(s->loop, s->guard_fd, EPOLLIN, on_guard,
-				     s, err);
+	s->guard_event =
+		loop_add_fd(s->loop, s->guard_fd, EPOLLIN, on_guard, s, err);
 	return s->guard_event ? 0 : -1;
 }
 
@@ -883,8 +885,7 @@ ended:
 	describe_status(status, &unused, how, sizeof(how));
 	snprintf(why, sizeof(why), "the run's supervisor %s", how);
 	store = store_open(&err);
-	if (!store ||
-	    supervisor_abandon(store, job_id, attempt, why, &err) < 0)
+	if (!store || supervisor_abandon(store, job_id, attempt, why, &err) < 0)
 		fprintf(stderr, "%s; cannot record it: %s\n", why, err.text);
 	store_close(store);
 	return 1;

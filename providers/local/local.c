@@ -121,8 +121,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 	struct resource *run;
 	const char *missing;
 
-	if (spec_from_job(job, env->catalogue, out->mem, &spec, &missing,
-			  err) < 0)
+	if (spec_from_job(job, env->catalogue, out->mem, &spec, &missing, err) <
+	    0)
 		return -1;
 	run = resources_add(out, &kind_run, job->job_id, job);
 	run->properties = describe(job, &spec);
@@ -130,8 +130,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 		resources_miss(out, "%s", missing);
 	if (job->training_input.master_config.image_uri &&
 	    job->jobrun.command.count)
-		resources_note(out, "containers are not used on this machine: "
-				    "jobrun.command runs without '%s'",
+		resources_note(out,
+			       "containers are not used on this machine: "
+			       "jobrun.command runs without '%s'",
 			       job->training_input.master_config.image_uri);
 	if (!missing && !job->jobrun.source && !spec.packages.count)
 		resources_note(out, "changes to the program's files are not "
@@ -151,7 +152,8 @@ static void *local_open(const struct provider_env *env, struct error *err)
 	struct local *local;
 
 	if (!env->store) {
-		error_set(err, ERROR_FAILED, "the provider local needs a store");
+		error_set(err, ERROR_FAILED,
+			  "the provider local needs a store");
 		return NULL;
 	}
 	local = mem_alloc(sizeof(*local));
@@ -193,11 +195,11 @@ static int run_read(void *ctx, const struct resource *want,
 	if (ret == 0) {
 		struct error ignored;
 
-		found->properties =
-			run.properties ? json_read(run.properties,
-						   strlen(run.properties),
-						   "store", &ignored)
-				       : NULL;
+		found->properties = run.properties
+					    ? json_read(run.properties,
+							strlen(run.properties),
+							"store", &ignored)
+					    : NULL;
 		if (!found->properties)
 			found->properties = json_object();
 		found->run.state = run.state;
@@ -264,8 +266,7 @@ static int yield_to_other(struct store *store, const struct run_record *run,
 			 before.attempt);
 }
 
-static int run_create(void *ctx, const struct resource *want,
-		      struct error *err)
+static int run_create(void *ctx, const struct resource *want, struct error *err)
 {
 	struct local *local = ctx;
 	struct store *store = local->env.store;
@@ -281,8 +282,7 @@ static int run_create(void *ctx, const struct resource *want,
 		goto out;
 	/* What an earlier try, killed since or unheard, has started. */
 	if (ret == 0 && !strcmp(run.digest, want->job->digest.hex) &&
-	    (!run_state_is_final(run.state) ||
-	     run.attempt > want->run.attempt))
+	    (!run_state_is_final(run.state) || run.attempt > want->run.attempt))
 		goto out;
 	properties = json_canonical(want->properties);
 	run = (struct run_record){ .job_id = want->name,
@@ -357,8 +357,7 @@ static int run_watch(void *ctx, const struct resource *have, int *fd,
 	return ret;
 }
 
-static int run_delete(void *ctx, const struct resource *have,
-		      struct error *err)
+static int run_delete(void *ctx, const struct resource *have, struct error *err)
 {
 	struct local *local = ctx;
 	struct arena *mem = arena_new();
@@ -394,8 +393,8 @@ static int predict_spec(struct local *local, const struct job *job,
 	size_t count;
 	int *ports;
 
-	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing,
-			  err) < 0)
+	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing, err) <
+	    0)
 		return -1;
 	spec->folder = folder;
 	count = topology_port_count(&spec->topology);

@@ -185,6 +185,15 @@ static bool fill_item(struct fill *fill, const struct field *field,
 	return fill_field(fill, &at, (char *)data + field->offset);
 }
 
+static bool is_excused(const struct message *message, const struct field *field,
+		       const struct node *const *keys)
+{
+	const struct field *other =
+		field->unless ? message_field(message, field->unless) : NULL;
+
+	return other && keys[other - message->fields];
+}
+
 static void check_required(struct fill *fill, const struct message *message,
 			   const struct node *map, const struct path *path,
 			   const struct node *const *keys)
@@ -193,7 +202,8 @@ static void check_required(struct fill *fill, const struct message *message,
 
 	for (field = message->fields; field->name; field++) {
 		if (!(field->flags & FIELD_REQUIRED) ||
-		    keys[field - message->fields])
+		    keys[field - message->fields] ||
+		    is_excused(message, field, keys))
 			continue;
 		problem_add(fill->found, SEVERITY_ERROR, map, path, "required",
 			    "\"%s\" is required here", field->name);

@@ -74,6 +74,9 @@ static void add_empty_training(struct reading *reading, const struct node *root,
 	const struct node *stray = stray_key(root);
 	struct path path = { .name = "trainingInput" };
 
+	/* Then it is no wonder that it is empty. */
+	if (reading->found.errors != reading->errors)
+		return;
 	if (!stray) {
 		problem_add(&reading->found, SEVERITY_ERROR, training->value,
 			    &path, "no-training-input",

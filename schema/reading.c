@@ -40,7 +40,24 @@ static void add_no_training(struct reading *reading, const struct node *root)
 {
 	const struct node *stray = stray_key(root);
 
-	if (node_get(root, "workerPoolSpecs") || node_get(root, "jobSpec")) {
+	if (node_get(root, "trialJobSpec")) {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": this is a Vertex AI "
+			    "HyperparameterTuningJob spec");
+		problem_hint(&reading->found,
+			     "jobrun reads AI Platform's form: "
+			     "trainingInput.hyperparameters says what to tune");
+	} else if (node_get(root, "apiVersion") && node_get(root, "kind")) {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": this is a Kubernetes "
+			    "manifest");
+		problem_hint(&reading->found,
+			     "jobrun makes one from a job with "
+			     "jobrun.provider: kubernetes");
+	} else if (node_get(root, "workerPoolSpecs") ||
+		   node_get(root, "jobSpec")) {
 		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
 			    "no-training-input",
 			    "no \"trainingInput\": this is a Vertex AI "

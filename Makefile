@@ -192,7 +192,7 @@ VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
 	   --errors-for-leak-kinds=definite,indirect
 .PHONY: check-valgrind
 check-valgrind: $(BIN) $(UNIT_BIN)
-	@set -e; for test in schema plan store; do \
+	@set -e; for test in schema plan job archive tree; do \
 		echo "# valgrind test_$$test"; \
 		$(VALGRIND) $(BUILD)/tests/unit/test_$$test 2>&1; \
 	done

@@ -46,6 +46,14 @@ void *session_context(struct session *session, const struct provider *provider,
 {
 	size_t i = 0;
 
+	if (!provider->open) {
+		error_set(err, ERROR_UNREACHABLE,
+			  "jobs for the provider %s are checked by this "
+			  "version, not run ('--provider local' runs them on "
+			  "this machine)",
+			  provider->name);
+		return NULL;
+	}
 	while (providers[i] != provider)
 		i++;
 	assert(i < SESSION_PROVIDERS);
@@ -63,7 +71,7 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 
 	ctx = session_context(session, provider, err);
 	if (!ctx)
-		return -1;
+		return error_prefix(err, "job '%s'", job->job_id);
 	desired = session->desired[at] = resources_new();
 	if (job_digest(job, err) == 0 &&
 	    provider->desire(job, &session->env, desired, err) == 0)

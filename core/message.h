@@ -60,6 +60,8 @@ enum field_flag {
 	FIELD_REQUIRED = 1 << 3,
 	FIELD_NUMBERS = 1 << 4, /* strings that look like numbers to YAML:
 				 * no quotes are asked for */
+	FIELD_PATH = 1 << 6,   /* of a file or directory, unless it is a URL:
+				* relative to the file that says it */
 	FIELD_SINGLE = 1 << 5, /* a list whose only item may stand alone */
 };
 
@@ -81,6 +83,8 @@ struct field {
 	int (*check)(const char *value, struct error *err);
 	/* The same of each key of FIELD_PAIRS. */
 	int (*check_key)(const char *key, struct error *err);
+	/* Another field of the message that makes a required one optional. */
+	const char *unless;
 	const char *doc; /* one or more sentences; for explain and manual */
 	/* The providers that honour it, up to NULL.  NULL: all of them, and
 	 * those for which it has no meaning. */

@@ -178,7 +178,8 @@ struct provider {
 	int (*environment)(void *ctx, const struct job *job,
 			   enum task_type type, int index,
 			   struct environment *out, struct error *err);
-	/* The `ctx` of its kinds, or NULL with `err` set. */
+	/* The `ctx` of its kinds, or NULL with `err` set.  A provider without
+	 * it has fields and rules only: its jobs are checked, not run. */
 	void *(*open)(const struct provider_env *env, struct error *err);
 	void (*close)(void *ctx);
 };

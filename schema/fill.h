@@ -12,6 +12,7 @@
 
 struct arena;
 struct node;
+struct origin;
 
 struct fill {
 	struct arena *mem; /* of the job; texts are those of its nodes */
@@ -30,6 +31,9 @@ struct fill {
 	 * false if there is none.  May be NULL. */
 	bool (*mend)(const struct field *field, const char *text,
 		     char out[SHORT_SIZE]);
+	/* The file of the job: what a base of it calls a path is called
+	 * from there. */
+	const struct origin *origin;
 	void *arg; /* the caller's */
 };
 

@@ -3,12 +3,15 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
+#include "schema/looks.h"
 #include "schema/nearest.h"
 #include "schema/node.h"
 #include "schema/scalar.h"
@@ -30,6 +33,15 @@ static const char *spot_name(const struct spot *at, char out[SHORT_SIZE])
 	return out;
 }
 
+static bool hint_looks(struct fill *fill, const struct node *value)
+{
+	const char *hint = looks_hint_of(value);
+
+	if (hint)
+		problem_hint(fill->found, "%s", hint);
+	return hint;
+}
+
 static void wrong_type(struct fill *fill, const struct spot *at,
 		       const char *wanted)
 {
@@ -47,6 +59,7 @@ static void wrong_type(struct fill *fill, const struct spot *at,
 		problem_add(fill->found, SEVERITY_ERROR, value, at->path,
 			    "type", "%s must be %s, found a %s", name, wanted,
 			    value->kind == NODE_LIST ? "list" : "map");
+	hint_looks(fill, value);
 }
 
 static size_t count_names(const char *const *names)
@@ -82,7 +95,7 @@ static void add_not_one_of(struct fill *fill, const struct spot *at)
 	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "enum",
 		    "%s \"%s\" is not one of %s", spot_name(at, name),
 		    text_short(at->value->text, shown), buf_text(&list));
-	if (near)
+	if (!hint_looks(fill, at->value) && near)
 		problem_hint(fill->found, "did you mean %s?", near);
 	buf_done(&list);
 }
@@ -134,7 +147,8 @@ static bool check_text(struct fill *fill, const struct spot *at,
 	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "format",
 		    "%s \"%s\" %s", spot_name(at, name),
 		    text_short(text, shown), err.text);
-	if (fill->mend && fill->mend(at->field, text, mended))
+	if (!hint_looks(fill, at->value) && fill->mend &&
+	    fill->mend(at->field, text, mended))
 		problem_hint(fill->found, "%s would be right", mended);
 	return false;
 }
@@ -145,6 +159,10 @@ static const char *text_of(struct fill *fill, const struct spot *at)
 	if (at->value->kind == NODE_SCALAR)
 		return at->value->text;
 	wrong_type(fill, at, "text");
+	if (at->value->kind == NODE_MAP && at->field->type == FIELD_STRINGS &&
+	    !looks_hint_of(at->value))
+		problem_hint(fill->found,
+			     "text with \": \" in it needs quotes");
 	return NULL;
 }
 
@@ -201,6 +219,30 @@ static bool is_unquoted(const struct spot *at, const struct node *value)
 	       kind == SCALAR_FLOAT;
 }
 
+/* A path that a base of the job's file says, as the job's file would. */
+static const char *path_from_job(struct fill *fill, const struct spot *at,
+				 const char *text)
+{
+	const struct node *value = at->value;
+	char *base, *path, *from_job, *folder;
+
+	if (!(at->field->flags & FIELD_PATH) || !fill->origin ||
+	    value->origin == fill->origin ||
+	    text_starts(value->origin->name, "--set") || text[0] == '/' ||
+	    strstr(text, "://"))
+		return text;
+	base = path_folder(value->origin->name);
+	path = path_join(base, text);
+	folder = path_folder(fill->origin->name);
+	from_job = path_relative(folder, path);
+	text = arena_strdup(fill->mem, from_job);
+	free(from_job);
+	free(folder);
+	free(path);
+	free(base);
+	return text;
+}
+
 static bool fill_string(struct fill *fill, const struct spot *at,
 			const char **out)
 {
@@ -218,7 +260,7 @@ static bool fill_string(struct fill *fill, const struct spot *at,
 		return false;
 	if (is_unquoted(at, at->value))
 		warn_unquoted(fill, at, 0);
-	*out = text;
+	*out = path_from_job(fill, at, text);
 	return true;
 }
 
@@ -279,7 +321,8 @@ bool fill_parse_duration(const char *text, long *out, struct error *err)
 	char whole[32];
 	size_t len;
 
-	if (!point)
+	/* Fractions are those of the API's own form: "3600.5s". */
+	if (!point || strcmp(point + 1 + strspn(point + 1, "0123456789"), "s"))
 		return duration_parse(text, out, err) == 0;
 	len = (size_t)(point - text);
 	if (len >= sizeof(whole)) {
@@ -343,26 +386,82 @@ static bool fill_bool(struct fill *fill, const struct spot *at, bool *out)
 	return true;
 }
 
+/* The words of a text as the items of a list: "--epochs 10" are two. */
+static void put_items(const struct field *field, const char *text,
+		      struct buf *out)
+{
+	bool numbers = field->type == FIELD_DOUBLES;
+	const char *stop = numbers ? " \t\n," : " \t\n";
+	const char *first = "";
+
+	for (text += strspn(text, stop); *text; text += strspn(text, stop)) {
+		size_t len = strcspn(text, stop), n = len;
+		bool last_comma = text[n - 1] == ',' && n > 1;
+		const char *quote;
+
+		n -= last_comma;
+		quote = !numbers && (strcspn(text, ",[]{}#&*!|>%@`:") < n ||
+				     strspn(text, "0123456789.+-eE") >= n)
+				? "\""
+				: "";
+		if (!numbers && strstr(text, "://"))
+			quote = "";
+		buf_printf(out, "%s%s%.*s%s", first, quote, (int)n, text,
+			   quote);
+		first = ", ";
+		text += len;
+	}
+}
+
 /* A list, or a problem that shows how to write one. */
 static bool is_list(struct fill *fill, const struct spot *at)
 {
-	char shown[SHORT_SIZE];
+	const struct node *value = at->value;
+	struct buf items = { 0 };
 
-	if (at->value->kind == NODE_LIST)
+	if (value->kind == NODE_LIST)
 		return true;
 	wrong_type(fill, at, "a list");
-	if (at->value->kind == NODE_SCALAR && strlen(at->value->text) < 40 &&
-	    at->field->type != FIELD_MESSAGES)
+	if (looks_hint_of(value) || value->kind == NODE_BAD)
+		return false;
+	if (value->kind == NODE_MAP) {
+		problem_hint(fill->found, "each item of a list begins with "
+					  "\"- \"");
+	} else if (strlen(value->text) < 60 && !strpbrk(value->text, "\"'") &&
+		   at->field->type != FIELD_MESSAGES) {
+		put_items(at->field, value->text, &items);
 		problem_hint(fill->found, "write %s: [%s]", at->field->name,
-			     text_short(at->value->text, shown));
+			     buf_text(&items));
+		buf_done(&items);
+	}
 	return false;
+}
+
+/* "scaleTier:BASIC" and "scaleTier = BASIC" are texts. */
+static bool is_key_and_value(const char *text)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+
+	text += len;
+	if (!len)
+		return false;
+	return (*text == ':' && !text_starts(text, "://")) ||
+	       text_starts(text, " = ") || *text == '=';
 }
 
 static bool is_map(struct fill *fill, const struct spot *at)
 {
-	if (at->value->kind == NODE_MAP)
+	const struct node *value = at->value;
+
+	if (value->kind == NODE_MAP)
 		return true;
 	wrong_type(fill, at, "a map of keys");
+	if (value->kind == NODE_LIST)
+		problem_hint(fill->found, "write its keys without \"- \"");
+	else if (value->kind == NODE_SCALAR && is_key_and_value(value->text))
+		problem_hint(fill->found,
+			     "write KEY: VALUE, with a blank after the \":\"");
 	return false;
 }
 
@@ -406,7 +505,7 @@ static bool fill_strings(struct fill *fill, const struct spot *at,
 			first = one;
 			first.path = &first_path;
 		}
-		out->items[out->count++] = text;
+		out->items[out->count++] = path_from_job(fill, &one, text);
 	}
 	if (unquoted)
 		warn_unquoted(fill, &first, unquoted - 1);

@@ -22,6 +22,7 @@ static const struct field secret_fields[] = {
 		 "from." },
 	{ .name = "file",
 	  .type = FIELD_STRING,
+	  .flags = FIELD_PATH,
 	  .offset = offsetof(struct secret, file),
 	  .doc = "The file to take it from, relative to the job's file.  A "
 		 "newline at its end is left out." },
@@ -85,6 +86,7 @@ static const struct field jobrun_fields[] = {
 		 "HOST, USER@HOST or HOST:PORT, the master's first." },
 	{ .name = "source",
 	  .type = FIELD_STRING,
+	  .flags = FIELD_PATH,
 	  .offset = offsetof(struct jobrun_block, source),
 	  .doc = "A directory, relative to the job's file, that is shipped "
 		 "to where the job runs.  The program starts in it." },

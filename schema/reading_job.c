@@ -220,6 +220,7 @@ void reading_add_job(struct reading *reading, struct document *doc)
 		.other_key = other_key,
 		.other_names = other_names,
 		.mend = mend,
+		.origin = doc->origin,
 		.arg = reading,
 	};
 

@@ -122,6 +122,7 @@ static const struct field training_input_fields[] = {
 		 "one." },
 	{ .name = "packageUris",
 	  .type = FIELD_STRINGS,
+	  .flags = FIELD_PATH,
 	  .check = check_url,
 	  .offset = offsetof(struct training_input, package_uris),
 	  .doc = "The Python packages (.tar.gz, .whl) that are installed "

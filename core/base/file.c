@@ -12,6 +12,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/base/text.h"
 
 char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 		   struct error *err)
@@ -226,6 +227,38 @@ char *path_absolute(const char *path)
 
 	free(here);
 	return out;
+}
+
+char *path_relative(const char *folder, const char *path)
+{
+	struct buf out = { 0 };
+	size_t i, same = 0;
+
+	if (!strcmp(folder, "."))
+		folder = "";
+	while (text_starts(path, "./"))
+		path += 2;
+	/* What whole names they have in common. */
+	for (i = 0;; i++) {
+		if ((!folder[i] || folder[i] == '/') && path[i] == '/')
+			same = i + 1;
+		if (!folder[i] || folder[i] != path[i])
+			break;
+	}
+	if (!folder[0])
+		same = 0;
+	if ((folder[0] == '/') != (path[0] == '/'))
+		return mem_strdup(path);
+	for (i = same; i < strlen(folder); i += strcspn(folder + i, "/") + 1) {
+		if (text_starts(folder + i, ".."))
+			goto unknown;
+		buf_puts(&out, "../");
+	}
+	buf_puts(&out, path + same);
+	return buf_take(&out);
+unknown:
+	buf_done(&out);
+	return mem_strdup(path);
 }
 
 char *path_folder(const char *path)

@@ -32,6 +32,9 @@ int folder_remove(const char *path, struct error *err);
  * is left out. */
 char *path_join(const char *folder, const char *name);
 char *path_absolute(const char *path); /* from the working directory */
+/* `path` as it is called from `folder`, by their texts alone; both relative to
+ * one place, or both absolute.  `path` itself if it can't be said. */
+char *path_relative(const char *folder, const char *path);
 char *path_folder(const char *path); /* "a/b.yaml" gives "a", "b" gives "." */
 const char *path_base(const char *path); /* borrowed, into `path` */
 

@@ -39,6 +39,6 @@ YAML
   printf 'trainingInput: {scaleTier: BASIC}\njobrun: {provider: tpu-vm, command: [a]}\n' >a.yaml
   jobrun validate a.yaml
   run jobrun plan a.yaml
-  [ "$status" -eq 1 ]
-  [[ $output == *"cannot run them there"* ]]
+  [ "$status" -eq 69 ]
+  [[ $output == *"are checked by this version, not run"* ]]
 }

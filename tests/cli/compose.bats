@@ -223,3 +223,26 @@ PY
   run jobrun validate --format xml 'a,b.yaml'
   [ "$status" -eq 64 ]
 }
+
+@test "paths of a base are relative to the base" {
+  mkdir -p jobs common/src secrets
+  echo 'echo from the base' >common/src/run.sh
+  cat >common/base.yaml <<EOF
+trainingInput: {scaleTier: BASIC}
+jobrun:
+  source: src
+  command: [sh, run.sh]
+EOF
+  printf 'jobId: a\njobrun: {extends: ../common/base.yaml}\n' >jobs/a.yaml
+  (cd jobs && jobrun plan --format json a.yaml) >1.json
+  jobrun plan --format json jobs/a.yaml >2.json
+  cmp 1.json 2.json
+  grep -q '"../common/src"' 1.json
+  run jobrun apply jobs/a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"from the base"* ]]
+  # What an option says is relative to the job's file, as if it stood there.
+  mkdir jobs/other && cp common/src/run.sh jobs/other
+  run jobrun apply --set jobrun.source=other jobs/a.yaml
+  [ "$status" -eq 0 ]
+}

@@ -355,7 +355,7 @@ static void an_arena_keeps_all(void **state)
 	for (i = 0; i < COUNT(texts); i++) {
 		texts[i] = arena_printf(mem, "%zu", i);
 		zero = arena_alloc(mem, i * i);
-		assert_int_equal((uintptr_t)zero % sizeof(max_align_t), 0);
+		assert_int_equal((uintptr_t)zero % _Alignof(max_align_t), 0);
 		for (j = 0; j < i * i; j++)
 			assert_int_equal(zero[j], 0);
 		memset(zero, 0xff, i * i);
@@ -973,6 +973,33 @@ static void timers_leave_room(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static void paths_are_made_relative(void **state)
+{
+	static const struct {
+		const char *folder, *path, *want;
+	} cases[] = {
+		{ ".", "base/b", "base/b" },
+		{ ".", "./../b", "../b" },
+		{ "jobs", "base/b", "../base/b" },
+		{ "jobs", "jobs/src", "src" },
+		{ "jobs/x", "jobs/y/z", "../y/z" },
+		{ "jobs/x", "jobsy/z", "../../jobsy/z" },
+		{ "/a/b", "/a/c", "../c" },
+		{ "a", "/b", "/b" },
+		{ "../a", "b", "b" }, /* nobody knows where that is */
+		{ "../a", "../b", "../b" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		char *got = path_relative(cases[i].folder, cases[i].path);
+
+		assert_string_equal(got, cases[i].want);
+		free(got);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -999,6 +1026,7 @@ int main(void)
 		TEST(files_are_read_up_to_a_limit),
 		TEST(what_is_no_file_is_refused),
 		cmocka_unit_test(pipes_are_read),
+		cmocka_unit_test(paths_are_made_relative),
 		TEST(files_are_replaced_whole),
 		TEST(folders_are_made_and_removed),
 		cmocka_unit_test(timers_fire_in_order),

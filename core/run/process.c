@@ -180,6 +180,18 @@ pid_t process_start(const struct process_start *what, struct error *err)
 	return pid;
 }
 
+void process_status_format(int status, char *out, size_t size)
+{
+	char name[32];
+
+	if (!WIFSIGNALED(status)) {
+		snprintf(out, size, "exited with %d", WEXITSTATUS(status));
+		return;
+	}
+	signal_format(WTERMSIG(status), name, sizeof(name));
+	snprintf(out, size, "was killed by %s", name);
+}
+
 /* Calls `each` with every process id there is. */
 static void for_each_process(void (*each)(pid_t pid, void *arg), void *arg)
 {

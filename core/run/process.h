@@ -34,6 +34,9 @@ char *process_find(const char *name, const char *directory, char *const *envp,
  */
 pid_t process_start(const struct process_start *what, struct error *err);
 
+/* "exited with 3", "was killed by SIGKILL": of a status as waitpid() gives. */
+void process_status_format(int status, char *out, size_t size);
+
 /* Kills every child of this process, those that it adopts as their parents
  * die included (it must be a subreaper), and reaps them.  Gives up on what
  * does not die in `limit_ms`; true if none is left. */

@@ -46,7 +46,6 @@
 #define RETRY_MS 1000
 #define RECORD_TRIES 120 /* seconds, at the end, on a disk that is full */
 #define BALLAST_SIZE (256 << 10)
-#define END_LIMIT_MS 10000
 
 enum ending {
 	ENDING_NONE,
@@ -360,23 +359,6 @@ static void out_of_time(void *arg, uint32_t events)
 	end(s, ENDING_CANCEL, why);
 }
 
-/* "exited with 3", "was killed by SIGKILL" */
-static void describe_status(int status, struct task_record *record, char *out,
-			    size_t size)
-{
-	char name[32];
-
-	if (WIFSIGNALED(status)) {
-		record->signal = WTERMSIG(status);
-		record->exit_code = 128 + record->signal;
-		signal_format(record->signal, name, sizeof(name));
-		snprintf(out, size, "was killed by %s", name);
-		return;
-	}
-	record->exit_code = WEXITSTATUS(status);
-	snprintf(out, size, "exited with %d", record->exit_code);
-}
-
 static void task_ended(struct supervisor *s, struct child *task, int status)
 {
 	char how[64], why[160];
@@ -384,7 +366,10 @@ static void task_ended(struct supervisor *s, struct child *task, int status)
 
 	task->pid = 0;
 	s->alive--;
-	describe_status(status, &task->record, how, sizeof(how));
+	process_status_format(status, how, sizeof(how));
+	task->record.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	task->record.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+						     : WEXITSTATUS(status);
 	task->record.end_time_ms = time_now_ms();
 	task->record.state = task->record.exit_code == 0 ? RUN_SUCCEEDED
 			     : task->told                ? RUN_CANCELLED
@@ -437,11 +422,10 @@ static void start_tasks(struct supervisor *s)
 
 static void setup_ended(struct supervisor *s, int status)
 {
-	struct task_record ignored;
 	char how[64], why[160];
 
 	s->setup.pid = 0;
-	describe_status(status, &ignored, how, sizeof(how));
+	process_status_format(status, how, sizeof(how));
 	if (s->ending != ENDING_NONE) {
 		stop_if_done(s);
 	} else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
@@ -647,7 +631,7 @@ static void finish_processes(struct supervisor *s)
 {
 	size_t i;
 
-	if (!process_end_children(END_LIMIT_MS))
+	if (!process_end_children(SUPERVISOR_END_MS))
 		fprintf(stderr, "some processes could not be killed\n");
 	for (i = 0; i < s->spec.topology.count; i++)
 		drain_outputs(&s->tasks[i]);
@@ -809,9 +793,8 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 	return 0;
 }
 
-/* The supervisor process.  0: the end of the run is recorded. */
-static int supervise(const char *job_id, int attempt, pid_t guard,
-		     const sigset_t *signals)
+int supervisor_run(const char *job_id, int attempt, pid_t guard,
+		   const sigset_t *signals)
 {
 	struct supervisor s = { .mem = arena_new(),
 				.signals = *signals,
@@ -852,75 +835,4 @@ out:
 	store_close(s.store);
 	arena_free(s.mem);
 	return ret;
-}
-
-/* The guard process: waits for the supervisor, then sweeps. */
-static int guard(const char *job_id, int attempt, pid_t supervisor,
-		 const sigset_t *signals)
-{
-	struct error err;
-	struct store *store;
-	char how[64], why[128];
-	int number, status = 0;
-	struct task_record unused;
-	pid_t pid;
-
-	prctl(PR_SET_NAME, "jobrun-guard");
-	close(SUPERVISOR_REPORT_FD);
-	for (;;) {
-		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-			if (pid == supervisor)
-				goto ended;
-		if (sigwait(signals, &number) == 0 && number != SIGCHLD &&
-		    number != SIGHUP)
-			kill(supervisor, number);
-	}
-ended:
-	/* The lock is still held, and that process is no more. */
-	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
-		fprintf(stderr, "%s\n", err.text);
-	process_end_children(END_LIMIT_MS);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	describe_status(status, &unused, how, sizeof(how));
-	snprintf(why, sizeof(why), "the run's supervisor %s", how);
-	store = store_open(&err);
-	if (!store || supervisor_abandon(store, job_id, attempt, why, &err) < 0)
-		fprintf(stderr, "%s; cannot record it: %s\n", why, err.text);
-	store_close(store);
-	return 1;
-}
-
-int supervisor_main(const char *job_id, int attempt)
-{
-	pid_t self = getpid();
-	struct error err;
-	sigset_t signals;
-	pid_t pid;
-
-	/* What our caller had open is not to stay open with the run. */
-	closefrom(SUPERVISOR_REPORT_FD + 1);
-	/* Blocked in both; tasks start with none blocked. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	fcntl(SUPERVISOR_LOCK_FD, F_SETFD, FD_CLOEXEC);
-	fcntl(SUPERVISOR_REPORT_FD, F_SETFD, FD_CLOEXEC);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	/* Until the supervisor can be signalled, it is told through us. */
-	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, self, &err) < 0)
-		fprintf(stderr, "%s\n", err.text);
-	pid = fork();
-	if (pid == 0)
-		return supervise(job_id, attempt, self, &signals);
-	if (pid < 0) {
-		fprintf(stderr, "cannot fork: %s\n", strerror(errno));
-		return 1;
-	}
-	return guard(job_id, attempt, pid, &signals);
 }

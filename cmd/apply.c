@@ -20,6 +20,7 @@ struct apply_opts {
 	bool detach;
 	bool yes;
 	bool rerun;
+	long lock_timeout;
 };
 
 static const struct opt options[] = {
@@ -29,6 +30,9 @@ static const struct opt options[] = {
 	  "do not ask" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, rerun), NULL,
 	  "run again what ended and did not change" },
+	{ 0, "lock-timeout", OPT_DURATION,
+	  offsetof(struct apply_opts, lock_timeout), "DURATION",
+	  "wait so long for another jobrun that works on the job" },
 	{ 0 },
 };
 
@@ -196,11 +200,22 @@ static void *context_of(void *arg, const struct provider *provider)
 	return session_context(&apply->session, provider, &ignored);
 }
 
+/* Who follows a run for hours keeps nobody from working on its job. */
+static void on_settled(void *arg, const struct plan_job *job)
+{
+	struct apply *apply = arg;
+
+	lock_set_release(apply->session.locks, job->job->job_id);
+}
+
 static int execute(struct apply *apply, struct error *err)
 {
+	struct journal journal = journal_in_store(apply->session.env.store);
 	struct executor_options how = { .detach = apply->detach,
 					.context = context_of,
 					.phase = on_phase,
+					.settled = on_settled,
+					.journal = &journal,
 					.arg = apply };
 	struct interrupt *interrupt = NULL;
 	size_t i;
@@ -320,7 +335,10 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE,
 			 &err) < 0 ||
-	    session_plan(&apply.session, &jobs, &how, &err) < 0) {
+	    session_lock_jobs(&apply.session, &jobs, opts.lock_timeout, &err) <
+		    0 ||
+	    session_plan(&apply.session, &jobs, &how, &err) < 0 ||
+	    session_resume(&apply.session, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
@@ -348,7 +366,8 @@ out:
 
 const struct command cmd_apply = {
 	.name = "apply",
-	.args = "[--detach] [--yes] [--rerun] PATH...",
+	.args = "[--detach] [--yes] [--rerun] [--lock-timeout DURATION] "
+		"PATH...",
 	.summary = "do what 'plan' shows, and follow it to its end",
 	.help = "The tasks' lines go to standard output, all else to standard "
 		"error.  Ctrl-C\ncancels a local run (twice: kills it); closing "

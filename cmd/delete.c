@@ -38,6 +38,19 @@ out:
 	return ret;
 }
 
+/* Nobody else works on it meanwhile. */
+static int delete_locked(struct session *session, const char *job_id,
+			 struct error *err)
+{
+	int ret = session_lock(session, &job_id, 1, 0, err);
+
+	if (ret == 0)
+		ret = delete_job(session, job_id, err);
+	lock_set_free(session->locks);
+	session->locks = NULL;
+	return ret;
+}
+
 /* A job's name can't hold what makes a path of an argument. */
 static bool is_path(const char *argument)
 {
@@ -57,7 +70,7 @@ static int delete_argument(struct session *session,
 	size_t i;
 
 	if (!is_path(argument)) {
-		if (delete_job(session, argument, &err) < 0)
+		if (delete_locked(session, argument, &err) < 0)
 			return app_fail(app, &err);
 		return 0;
 	}
@@ -65,7 +78,7 @@ static int delete_argument(struct session *session,
 	if (status)
 		return status;
 	for (i = 0; i < jobs.count; i++)
-		if (delete_job(session, jobs.items[i]->job_id, &err) < 0)
+		if (delete_locked(session, jobs.items[i]->job_id, &err) < 0)
 			status = app_fail(app, &err);
 	jobs_done(&jobs);
 	return status;

@@ -5,8 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/apply/resume.h"
+#include "core/base/file.h"
 #include "providers/registry.h"
 #include "schema/catalogue.h"
+
+/* Of what was interrupted; more is counted. */
+#define SESSION_SAY_MAX 8
 
 int session_open(struct session *session, struct app *app, unsigned flags,
 		 struct error *err)
@@ -38,6 +43,7 @@ void session_close(struct session *session)
 	for (i = 0; i < SESSION_PROVIDERS && providers[i]; i++)
 		if (session->contexts[i])
 			providers[i]->close(session->contexts[i]);
+	lock_set_free(session->locks);
 	store_close(session->env.store);
 }
 
@@ -60,6 +66,37 @@ void *session_context(struct session *session, const struct provider *provider,
 	if (!session->contexts[i])
 		session->contexts[i] = provider->open(&session->env, err);
 	return session->contexts[i];
+}
+
+static void say_waiting(void *arg, const struct error *why)
+{
+	app_say(arg, "%s; waiting for it", why->text);
+}
+
+int session_lock(struct session *session, const char *const *job_ids,
+		 size_t count, long timeout_s, struct error *err)
+{
+	char *folder = path_join(store_folder(session->env.store), "locks");
+
+	session->locks = lock_set_take(folder, job_ids, count,
+				       (int64_t)timeout_s * 1000, say_waiting,
+				       session->app, err);
+	free(folder);
+	return session->locks ? 0 : -1;
+}
+
+int session_lock_jobs(struct session *session, const struct jobs *jobs,
+		      long timeout_s, struct error *err)
+{
+	const char **ids = mem_alloc((jobs->count + 1) * sizeof(*ids));
+	size_t i;
+	int ret;
+
+	for (i = 0; i < jobs->count; i++)
+		ids[i] = jobs->items[i]->job_id;
+	ret = session_lock(session, ids, jobs->count, timeout_s, err);
+	free(ids);
+	return ret;
 }
 
 static int plan_one(struct session *session, struct job *job, size_t at,
@@ -98,6 +135,47 @@ int session_plan(struct session *session, const struct jobs *jobs,
 			return -1;
 	}
 	return 0;
+}
+
+struct resumed {
+	struct session *session;
+	size_t count;
+};
+
+static void *resumed_context(void *arg, const struct provider *provider)
+{
+	struct resumed *resumed = arg;
+	struct error ignored;
+
+	return session_context(resumed->session, provider, &ignored);
+}
+
+static void say_resumed(void *arg, const struct intent_record *intent,
+			const char *found)
+{
+	struct resumed *resumed = arg;
+
+	if (resumed->count++ < SESSION_SAY_MAX)
+		app_say(resumed->session->app,
+			"an earlier command %s at %s %s '%s': %s",
+			intent->error ? "had no answer" : "was interrupted",
+			strcmp(intent->verb, "run") != 0 ? intent->verb
+							 : "start",
+			intent->kind, intent->name, found);
+}
+
+int session_resume(struct session *session, struct error *err)
+{
+	struct resumed resumed = { .session = session };
+	struct resume_options options = { .context = resumed_context,
+					  .say = say_resumed,
+					  .arg = &resumed };
+	int ret = resume_look(session->env.store, session->plan, &options, err);
+
+	if (resumed.count > SESSION_SAY_MAX)
+		app_say(session->app, "and at %zu more",
+			resumed.count - SESSION_SAY_MAX);
+	return ret;
 }
 
 struct resource session_resource(const struct run_record *run,

@@ -7,6 +7,7 @@
 #define JOBRUN_SESSION_H
 
 #include "cmd/app.h"
+#include "core/apply/lock.h"
 #include "core/plan/plan.h"
 #include "core/provider.h"
 #include "core/store/store.h"
@@ -23,6 +24,7 @@ struct session {
 	struct resources **desired;
 	struct resource **observed;
 	size_t job_count;
+	struct lock_set *locks; /* of the jobs that are worked on, or NULL */
 };
 
 enum session_flag {
@@ -38,6 +40,17 @@ void session_close(struct session *session);
 /* The provider's open context; NULL with `err` set if it can't be opened. */
 void *session_context(struct session *session, const struct provider *provider,
 		      struct error *err);
+
+/* Takes the locks of these jobs, to plan and change them; session_close() lets
+ * go of what is left. */
+int session_lock(struct session *session, const char *const *job_ids,
+		 size_t count, long timeout_s, struct error *err);
+int session_lock_jobs(struct session *session, const struct jobs *jobs,
+		      long timeout_s, struct error *err);
+
+/* Says what an earlier, killed command has left of the jobs of the plan, see
+ * core/apply/resume.h. */
+int session_resume(struct session *session, struct error *err);
 
 /* Digests, desires and observes every job, and makes session->plan. */
 int session_plan(struct session *session, const struct jobs *jobs,

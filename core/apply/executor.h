@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/apply/journal.h"
 #include "core/base/error.h"
 #include "core/base/loop.h"
 #include "core/plan/plan.h"
@@ -47,7 +48,12 @@ struct executor_options {
 	void (*phase)(void *arg, const struct action *action,
 		      enum action_phase phase, const struct run_status *status,
 		      const struct error *err);
+	/* Of a job nothing is left but runs to follow: another process may
+	 * change it from now on.  May be NULL. */
+	void (*settled)(void *arg, const struct plan_job *job);
 	void *arg;
+	/* Where intents and outcomes are written; NULL: nowhere. */
+	const struct journal *journal;
 };
 
 /* Borrows plan, loop and options for its life. */

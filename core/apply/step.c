@@ -2,6 +2,8 @@
 #include "core/apply/step.h"
 
 static const enum step noop[] = { STEP_NEEDS, STEP_END };
+/* Somebody made it, and may have been killed before it was ready. */
+static const enum step ready[] = { STEP_NEEDS, STEP_WAIT, STEP_END };
 static const enum step follow[] = { STEP_WATCH, STEP_WAIT, STEP_READ,
 				    STEP_END };
 static const enum step create[] = { STEP_NEEDS, STEP_CREATE, STEP_WAIT,
@@ -46,7 +48,8 @@ static const enum step *run_row(const struct action *action, bool detach)
 	}
 }
 
-const enum step *step_row(const struct action *action, bool detach)
+const enum step *step_row(const struct action *action, bool detach,
+			  bool starts)
 {
 	const struct resource *it = action->want ? action->want : action->have;
 
@@ -63,13 +66,27 @@ const enum step *step_row(const struct action *action, bool detach)
 	case ACTION_DELETE:
 		return delete;
 	default:
-		return noop;
+		return starts && action->have ? ready : noop;
 	}
 }
 
 bool step_follows(enum step step)
 {
 	return step == STEP_WATCH || step == STEP_WAIT || step == STEP_READ;
+}
+
+bool step_only_follows(const enum step *row)
+{
+	for (; *row != STEP_END; row++)
+		if (!step_follows(*row))
+			return false;
+	return true;
+}
+
+bool step_changes(enum step step)
+{
+	return step == STEP_CREATE || step == STEP_UPDATE ||
+	       step == STEP_DELETE || step == STEP_CANCEL;
 }
 
 const char *step_verb(enum step step, const struct kind *kind)

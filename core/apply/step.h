@@ -24,11 +24,18 @@ enum step {
 	STEP_READ,
 };
 
-/* The steps of an action, up to STEP_END. */
-const enum step *step_row(const struct action *action, bool detach);
+/* The steps of an action, up to STEP_END.  `starts`: something is put up that
+ * may need what exists already. */
+const enum step *step_row(const struct action *action, bool detach,
+			  bool starts);
 
 /* Part of following something that is under way. */
 bool step_follows(enum step step);
+/* Nothing else is left of a row. */
+bool step_only_follows(const enum step *row);
+
+/* A call that changes the resource. */
+bool step_changes(enum step step);
 
 /* "create", "start" (a run): for messages. */
 const char *step_verb(enum step step, const struct kind *kind);

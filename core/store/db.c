@@ -76,17 +76,54 @@ static int simple(struct store *store, enum store_query query, const char *sql,
 	return stmt ? store_do(store, stmt, err) : -1;
 }
 
+static int no_store(struct error *err)
+{
+	return error_set(err, ERROR_FAILED, "there is no store to write to");
+}
+
+static int begin(struct store *store, struct error *err)
+{
+	return simple(store, QUERY_BEGIN, "BEGIN IMMEDIATE", err);
+}
+
 int store_begin(struct store *store, struct error *err)
 {
 	if (store->nowhere)
-		return error_set(err, ERROR_FAILED,
-				 "there is no store to write to");
+		return no_store(err);
 	store_lock(store);
-	if (simple(store, QUERY_BEGIN, "BEGIN IMMEDIATE", err) < 0) {
+	if (begin(store, err) < 0) {
 		pthread_mutex_unlock(&store->lock);
 		return -1;
 	}
 	return 0;
+}
+
+/* Can't be changed within a transaction. */
+static int set_durable(struct store *store, bool durable, struct error *err)
+{
+	if (!store->relaxed)
+		return 0;
+	if (sqlite3_exec(store->db,
+			 durable ? "PRAGMA synchronous = FULL"
+				 : "PRAGMA synchronous = NORMAL",
+			 NULL, NULL, NULL))
+		return store_fail(store, err);
+	store->durable = durable;
+	return 0;
+}
+
+int store_begin_durable(struct store *store, struct error *err)
+{
+	struct error ignored;
+
+	if (store->nowhere)
+		return no_store(err);
+	store_lock(store);
+	if (set_durable(store, true, err) == 0 && begin(store, err) == 0)
+		return 0;
+	set_durable(store, false, &ignored);
+	pthread_mutex_unlock(&store->lock);
+	return -1;
 }
 
 int store_end(struct store *store, int ret, struct error *err)
@@ -100,6 +137,8 @@ int store_end(struct store *store, int ret, struct error *err)
 		if (ret < 0 && !sqlite3_get_autocommit(store->db))
 			simple(store, QUERY_ROLLBACK, "ROLLBACK", &ignored);
 	}
+	if (store->durable)
+		set_durable(store, false, &ignored);
 	pthread_mutex_unlock(&store->lock);
 	return ret;
 }

@@ -24,6 +24,9 @@
 /* How long a call waits for the lock of another process. */
 #define STORE_TIMEOUT_MS 5000
 
+/* The first version with that table. */
+#define STORE_VERSION_JOURNAL 2
+
 /* run_state_is_final() in SQL. */
 #define STORE_IS_FINAL "state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')"
 
@@ -43,6 +46,9 @@ enum store_query {
 	QUERY_TASK_PUT,
 	QUERY_TASK_LIST,
 	QUERY_TASK_DELETE,
+	QUERY_INTENT_PUT,
+	QUERY_INTENT_END,
+	QUERY_INTENT_LIST,
 	QUERY_COUNT,
 };
 
@@ -51,6 +57,9 @@ struct store {
 	char *path;     /* of the database */
 	char host[256]; /* this machine's name */
 	sqlite3 *db;
+	long version;          /* of its tables */
+	bool relaxed;          /* commits do not wait for the disk */
+	bool durable;          /* but the one under way does */
 	bool nowhere;          /* in memory, for there is none: not written */
 	int64_t busy_since_ms; /* see wait_for_lock() */
 	pthread_mutex_t lock;
@@ -67,6 +76,8 @@ int store_fail(struct store *store, struct error *err);
 void store_lock(struct store *store);
 /* Locks, and starts a transaction that writes. */
 int store_begin(struct store *store, struct error *err);
+/* The same, and its commit waits until the disk has it. */
+int store_begin_durable(struct store *store, struct error *err);
 /* Commits, or rolls back if `ret` is negative; unlocks; returns `ret`, or -1
  * if the commit failed. */
 int store_end(struct store *store, int ret, struct error *err);

@@ -43,6 +43,24 @@ static const char *const migrations[] = {
 	" end_time_ms INTEGER NOT NULL,"
 	" lost_bytes INTEGER NOT NULL,"
 	" UNIQUE (run, type, idx));",
+	/* An intent has no outcome; at most one for each resource. */
+	"CREATE TABLE journal ("
+	" id INTEGER PRIMARY KEY,"
+	" job_id TEXT NOT NULL,"
+	" provider TEXT NOT NULL,"
+	" kind TEXT NOT NULL,"
+	" name TEXT NOT NULL,"
+	" action_id TEXT NOT NULL,"
+	" verb TEXT NOT NULL,"
+	" digest TEXT NOT NULL,"
+	" outcome TEXT,"
+	" error TEXT,"
+	" host TEXT NOT NULL,"
+	" pid INTEGER NOT NULL,"
+	" time_ms INTEGER NOT NULL,"
+	" end_time_ms INTEGER,"
+	" UNIQUE (job_id, provider, kind, name));"
+	"CREATE INDEX journal_open ON journal (id) WHERE outcome IS NULL;",
 };
 
 /* File systems that several machines see at once: the shared memory of WAL
@@ -173,14 +191,21 @@ static int set_up_once(struct store *store, struct error *err)
 
 	if (check_version(store, &version, err) < 0)
 		return -1;
-	if (version < (long)COUNT(migrations) && make_tables(store, err) < 0)
-		return -1;
+	/* An older one that can't be written can still be read. */
+	if (version < (long)COUNT(migrations) &&
+	    !(version && sqlite3_db_readonly(store->db, "main") == 1)) {
+		if (make_tables(store, err) < 0)
+			return -1;
+		version = (long)COUNT(migrations);
+	}
+	store->version = version;
 	/* In WAL mode a power failure can then take back the last commits,
 	 * but damages nothing; the processes that those spoke of are gone
 	 * as well.  A kill loses nothing. */
-	if (is_wal(store))
-		return ask(store, "PRAGMA synchronous = NORMAL", NULL, err);
-	return 0;
+	store->relaxed = is_wal(store);
+	return store->relaxed
+		       ? ask(store, "PRAGMA synchronous = NORMAL", NULL, err)
+		       : 0;
 }
 
 /* SQLite does not wait where it changes to WAL or recovers one, as that could

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this machine remembers: runs and their tasks, in SQLite;
+ * What this machine remembers: runs, their tasks and the journal, in SQLite;
  * and a folder per run for its raw logs and what else belongs to it.
  *
  *	$JOBRUN_STATE_DIR, else $XDG_STATE_HOME/jobrun, else
  *	~/.local/state/jobrun		0700
  *	  jobrun.db			SQLite
  *	  runs/JOBID.ATTEMPT/		the folder of a run
+ *	  locks/JOBID			see core/apply/lock.h
  *
  * Any number of processes may use a store at once; each call is one
  * transaction.  A call waits for another process's lock for some seconds and
@@ -52,6 +53,33 @@ struct task_record {
 	int64_t start_time_ms;
 	int64_t end_time_ms;
 	uint64_t lost_bytes; /* of its output, for want of disk space */
+};
+
+/* Something that is about to be done to a resource. */
+struct intent_record {
+	const char *job_id;
+	const char *provider; /* name */
+	const char *kind;
+	const char *name;      /* of the resource */
+	const char *action_id;
+	const char *verb;   /* "create", "update", "replace", "delete", "run" */
+	const char *digest; /* of the job */
+	/* Filled in by the store: */
+	const char *error; /* why it is not known how it ended, or NULL */
+	const char *host;
+	int64_t pid;
+	int64_t time_ms;
+};
+
+enum intent_outcome {
+	INTENT_UNKNOWN, /* it may have been done: still open */
+	INTENT_DONE,
+	INTENT_FAILED, /* it was not done */
+};
+
+struct intent_list {
+	size_t count;
+	struct intent_record *items;
 };
 
 struct run_list {
@@ -113,6 +141,21 @@ int store_task_list(struct store *store, const struct run_record *run,
  * is success. */
 int store_run_delete(struct store *store, const struct run_record *run,
 		     struct error *err);
+
+/*
+ * Written to the disk when it returns: a power failure does not take it back.
+ * One that is there for the same resource is replaced.
+ */
+int store_intent_put(struct store *store, const struct intent_record *intent,
+		     struct error *err);
+/* Of the open intent on that resource, if there is one.  `error` may be
+ * NULL. */
+int store_intent_end(struct store *store, const struct intent_record *intent,
+		     enum intent_outcome outcome, const char *error,
+		     struct error *err);
+/* Those without an outcome, of all jobs, oldest first. */
+int store_intent_list(struct store *store, struct arena *mem,
+		      struct intent_list *out, struct error *err);
 
 /* The folder of a run: "…/runs/JOBID.ATTEMPT".  Returns new. */
 char *store_run_folder(const struct store *store, const char *job_id,

@@ -476,10 +476,10 @@ static void a_newer_version_is_left_alone(void **state)
 	char want[512];
 
 	store_close(open_store());
-	sql(at->db, "PRAGMA user_version = 3");
+	sql(at->db, "PRAGMA user_version = 9");
 	snprintf(want, sizeof(want),
-		 "'%s' was written by a newer jobrun (store version 3, this "
-		 "one knows 1): use that one, or set JOBRUN_STATE_DIR to "
+		 "'%s' was written by a newer jobrun (store version 9, this "
+		 "one knows 2): use that one, or set JOBRUN_STATE_DIR to "
 		 "another directory",
 		 at->db);
 	assert_fails(ERROR_FAILED, want);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was about to be done and what came of it, remembered across a kill.
+ * The executor writes an intent before the first call of an action that
+ * changes something, and an outcome when nothing is left to change; where
+ * they are kept is behind these two functions.
+ *
+ * What an intent without an outcome means is decided by looking at the
+ * resource, never by believing the journal: a process that was killed may
+ * have been killed before the call, during it or after it.
+ */
+#ifndef JOBRUN_JOURNAL_H
+#define JOBRUN_JOURNAL_H
+
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "core/store/store.h"
+
+struct journal {
+	/* Has outlived a power failure when it returns.  If it fails, the
+	 * action is not begun.  Called from the executor's threads. */
+	int (*begin)(void *arg, const struct action *action, struct error *err);
+	/* INTENT_UNKNOWN and INTENT_FAILED come with `why`.  To lose it
+	 * costs a look later on, so that is no reason to stop.  Called from
+	 * the loop's thread. */
+	void (*end)(void *arg, const struct action *action,
+		    enum intent_outcome outcome, const struct error *why);
+	void *arg;
+};
+
+/* Kept in a store, which is borrowed. */
+struct journal journal_in_store(struct store *store);
+
+#endif

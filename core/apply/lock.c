@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/apply/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+#define POLL_MS 50
+#define SPARE_FILES 256
+
+struct lock {
+	const char *job_id; /* the caller's while taking, then the set's */
+	int fd;             /* -1: not held */
+};
+
+struct lock_set {
+	char *folder;
+	struct lock *locks; /* by name */
+	size_t count;
+};
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct lock *)a)->job_id,
+		      ((const struct lock *)b)->job_id);
+}
+
+/* A line for whoever finds it held. */
+static void sign(int fd)
+{
+	char host[256] = "";
+	char now[40], line[400];
+	int len;
+
+	gethostname(host, sizeof(host) - 1);
+	time_format(time_now_ms(), now, sizeof(now));
+	len = snprintf(line, sizeof(line), "process %ld on %s, since %s\n",
+		       (long)getpid(), host, now);
+	/* Only for people: a full disk does not keep anyone from working. */
+	if (ftruncate(fd, 0) == 0 && len > 0)
+		fd_write(fd, line, (size_t)len);
+}
+
+static int held_by(const char *job_id, int fd, struct error *err)
+{
+	char line[400];
+	ssize_t len = pread(fd, line, sizeof(line) - 1, 0);
+
+	line[len > 0 ? len : 0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	return error_set(err, ERROR_TRY_AGAIN,
+			 "another jobrun is working on job '%s': %s", job_id,
+			 line[0] ? line : "it does not say who");
+}
+
+/* Whoever lets go removes the file: what was locked may not be there. */
+static bool is_in_place(int fd, const char *path)
+{
+	struct stat mine, there;
+
+	return fstat(fd, &mine) == 0 && stat(path, &there) == 0 &&
+	       mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+}
+
+/* 1: somebody else holds it, who is said in `err`. */
+static int try_lock(const char *path, struct lock *lock, struct error *err)
+{
+	int fd;
+
+	for (;;) {
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+			  0600);
+		if (fd < 0)
+			return error_errno(err, "cannot open '%s'", path);
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+			if (errno == EINTR) {
+				close(fd);
+				continue;
+			}
+			if (errno == EWOULDBLOCK) {
+				held_by(lock->job_id, fd, err);
+				close(fd);
+				return 1;
+			}
+			error_errno(err, "cannot lock '%s'", path);
+			close(fd);
+			return -1;
+		}
+		if (is_in_place(fd, path))
+			break;
+		close(fd);
+	}
+	sign(fd);
+	lock->fd = fd;
+	return 0;
+}
+
+static void let_go(const struct lock_set *set, struct lock *lock)
+{
+	char *path;
+
+	if (lock->fd < 0)
+		return;
+	path = path_join(set->folder, lock->job_id);
+	unlink(path); /* while it is still ours */
+	close(lock->fd);
+	lock->fd = -1;
+	free(path);
+}
+
+/* No more than are needed: what is started later inherits the limit. */
+static void allow_files(size_t count)
+{
+	rlim_t need = (rlim_t)count + SPARE_FILES;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= need)
+		return;
+	limit.rlim_cur = need < limit.rlim_max ? need : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static struct lock_set *set_new(const char *folder, const char *const *job_ids,
+				size_t count)
+{
+	struct lock_set *set = mem_alloc(sizeof(*set));
+	size_t i;
+
+	set->folder = mem_strdup(folder);
+	set->locks = mem_alloc((count + 1) * sizeof(*set->locks));
+	set->count = count;
+	for (i = 0; i < count; i++)
+		set->locks[i] = (struct lock){ .job_id = mem_strdup(job_ids[i]),
+					       .fd = -1 };
+	if (count)
+		qsort(set->locks, count, sizeof(*set->locks), compare);
+	return set;
+}
+
+struct lock_set *lock_set_take(const char *folder, const char *const *job_ids,
+			       size_t count, int64_t timeout_ms,
+			       void (*waiting)(void *arg,
+					       const struct error *why),
+			       void *arg, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
+	int64_t end_ms = time_monotonic_ms() + timeout_ms;
+	struct lock_set *set = set_new(folder, job_ids, count);
+	bool told = false;
+	size_t i = 0;
+
+	if (folder_make(folder, err) < 0)
+		goto fail;
+	allow_files(count);
+	while (i < count) {
+		char *path = path_join(folder, set->locks[i].job_id);
+		struct error why;
+		int busy = try_lock(path, &set->locks[i], &why);
+
+		free(path);
+		if (busy == 0) {
+			told = false;
+			i++;
+			continue;
+		}
+		if (busy < 0 || time_monotonic_ms() >= end_ms) {
+			*err = why;
+			goto fail;
+		}
+		if (waiting && !told)
+			waiting(arg, &why);
+		told = true;
+		nanosleep(&pause, NULL);
+	}
+	return set;
+fail:
+	lock_set_free(set);
+	return NULL;
+}
+
+void lock_set_release(struct lock_set *set, const char *job_id)
+{
+	struct lock key = { .job_id = job_id };
+	struct lock *lock;
+
+	if (!set)
+		return;
+	lock = bsearch(&key, set->locks, set->count, sizeof(key), compare);
+	if (lock)
+		let_go(set, lock);
+}
+
+void lock_set_free(struct lock_set *set)
+{
+	size_t i;
+
+	if (!set)
+		return;
+	for (i = 0; i < set->count; i++) {
+		let_go(set, &set->locks[i]);
+		free((char *)set->locks[i].job_id);
+	}
+	free(set->locks);
+	free(set->folder);
+	free(set);
+}

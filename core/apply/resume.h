@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an earlier process has begun and not ended, because it was killed or
+ * had no answer: each open intent on a job of a plan is compared with what
+ * was found when that was made.  What needs nothing more is closed; the rest
+ * is done by the plan, as its actions ask and adopt before they create.
+ */
+#ifndef JOBRUN_RESUME_H
+#define JOBRUN_RESUME_H
+
+#include "core/plan/plan.h"
+#include "core/store/store.h"
+
+struct resume_options {
+	/* An open context of the provider, or NULL. */
+	void *(*context)(void *arg, const struct provider *provider);
+	/* `found` says what was found of it: "it exists".  May be NULL. */
+	void (*say)(void *arg, const struct intent_record *intent,
+		    const char *found);
+	void *arg;
+};
+
+/* Needs the locks of the plan's jobs: an intent of somebody alive is not
+ * open in this sense. */
+int resume_look(struct store *store, const struct plan *plan,
+		const struct resume_options *options, struct error *err);
+
+#endif

@@ -99,6 +99,12 @@ bool plan_is_empty(const struct plan *plan);
 size_t plan_follow_count(const struct plan *plan);
 
 const char *action_type_name(enum action_type type); /* "replace" */
+const char *action_type_sign(enum action_type type); /* "±" */
+
+/* "1 to run, 2 unchanged": all of it, or of totals by type, of whose noops
+ * `follow` are runs to follow. */
+void plan_summary(const struct plan *plan, struct buf *out);
+void totals_summary(const size_t *totals, size_t follow, struct buf *out);
 
 struct plan_style {
 	bool color;
@@ -108,6 +114,13 @@ struct plan_style {
 /* render_text.c: for a terminal, a line per action and one per change. */
 void plan_render_text(const struct plan *plan, const struct plan_style *style,
 		      struct buf *out);
+/*
+ * render_markdown.c: for a pull request; at most PLAN_MARKDOWN_MAX bytes, and
+ * so characters.  What does not fit is left out and said: details first, then
+ * entries of lists; the summary is always there.
+ */
+#define PLAN_MARKDOWN_MAX 60000
+void plan_render_markdown(const struct plan *plan, struct buf *out);
 /* render_json.c: {"formatVersion", "jobs", "summary"}; returns new. */
 json_t *plan_json(const struct plan *plan);
 

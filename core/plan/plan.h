@@ -14,6 +14,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/provider.h"
+#include "core/source.h"
 
 struct plan; /* opaque, see plan.c */
 
@@ -44,6 +45,7 @@ struct action {
 	const char *reason;           /* one line */
 	const struct change *changes; /* in the order of core/plan/diff.h */
 	size_t change_count;
+	struct file_changes files; /* of what the kind says holds files */
 	const struct action **needs; /* those that come before it */
 	size_t need_count;
 	/* A run that is under way as the file says: apply follows it.  Only

@@ -282,6 +282,18 @@ static void add_change(struct buf *out, const struct change *change)
 	buf_done(&after);
 }
 
+static void add_files(struct buf *out, const struct action *action)
+{
+	struct buf text = { 0 };
+	char *line;
+
+	file_changes_text(&action->files, &text);
+	line = plain(buf_text(&text), 0, 2 * VALUE_MAX_WIDTH);
+	buf_printf(out, "!   %s: %s\n", action->want->kind->files, line);
+	free(line);
+	buf_done(&text);
+}
+
 static void add_action(struct buf *out, const struct action *action)
 {
 	const struct resource *it = subject(action);
@@ -297,6 +309,8 @@ static void add_action(struct buf *out, const struct action *action)
 	if (i < action->change_count)
 		buf_printf(out, "    … and %zu more\n",
 			   action->change_count - i);
+	if (action->files.count)
+		add_files(out, action);
 	free(name);
 	free(reason);
 }

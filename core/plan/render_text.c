@@ -143,6 +143,20 @@ static void render_change(struct render *render, const struct change *change,
 	buf_done(&after);
 }
 
+static void render_files(struct render *render, const struct action *action,
+			 size_t path_width)
+{
+	struct buf text = { 0 };
+
+	file_changes_text(&action->files, &text);
+	buf_fill(render->out, ' ', 6);
+	padded(render->out, action->want->kind->files, path_width);
+	buf_puts(render->out, "  ");
+	show_text(render->out, buf_text(&text));
+	buf_putc(render->out, '\n');
+	buf_done(&text);
+}
+
 static void render_action(struct render *render, const struct action *action)
 {
 	const struct resource *it = action->want ? action->want : action->have;
@@ -163,8 +177,12 @@ static void render_action(struct render *render, const struct action *action)
 		return;
 	for (i = 0; i < action->change_count; i++)
 		width = wider(width, action->changes[i].path);
+	if (action->files.count)
+		width = wider(width, it->kind->files);
 	for (i = 0; i < action->change_count; i++)
 		render_change(render, &action->changes[i], width);
+	if (action->files.count)
+		render_files(render, action, width);
 }
 
 /* Said, but not with a line of its own: nothing happens to it. */

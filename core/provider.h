@@ -148,8 +148,8 @@ struct kind {
 	/* Asks it to end; `now` without the grace.  Ended is success. */
 	int (*cancel)(void *ctx, const struct resource *have, bool now,
 		      struct error *err);
-	/* A descriptor that is readable when `wait` is worth asking; the
-	 * caller closes it.  NULL: it is asked every `poll_ms`. */
+	/* A descriptor that is readable when `wait` is worth asking before
+	 * the next `poll_ms` are over; the caller reads and closes it. */
 	int (*watch)(void *ctx, const struct resource *have, int *fd,
 		     struct error *err);
 };

@@ -386,13 +386,25 @@ static void advance(struct task *task)
 	}
 }
 
+static void stop_resting(struct task *task)
+{
+	loop_remove(task->executor->loop, task->timer);
+	loop_remove(task->executor->loop, task->watch);
+	task->timer = NULL;
+	task->watch = NULL;
+}
+
 static void on_watch(void *arg, uint32_t events)
 {
 	struct task *task = arg;
+	char drop[4096];
 
 	(void)events;
-	loop_remove(task->executor->loop, task->watch);
-	task->watch = NULL;
+	stop_resting(task);
+	/* What it says does not matter, but it says it until it is read.
+	 * One that can't be read is slowed down by rest(). */
+	if (read(task->fd, drop, sizeof(drop)) < 0)
+		drop[0] = '\0';
 	task->woken = true;
 	make_ready(task);
 	settle(task->executor);
@@ -412,10 +424,10 @@ static void rest(struct task *task)
 	if (task->fd >= 0) {
 		task->watch = loop_add_fd(task->executor->loop, task->fd,
 					  EPOLLIN, on_watch, task, &ignored);
-		if (task->watch)
-			return;
-		stop_watching(task); /* one that cannot be waited for */
+		if (!task->watch)
+			stop_watching(task); /* that cannot be waited for */
 	}
+	/* Also with a watch, which may never hear of what died suddenly. */
 	set_timer(task, kind->poll_ms > 0 ? kind->poll_ms : POLL_MS);
 }
 
@@ -521,7 +533,7 @@ static void on_timer(void *arg, uint32_t events)
 	struct task *task = arg;
 
 	(void)events;
-	task->timer = NULL;
+	stop_resting(task);
 	make_ready(task);
 	settle(task->executor);
 }
@@ -548,12 +560,8 @@ static void on_kick(void *arg, uint32_t events)
 	for (i = 0; i < executor->count; i++) {
 		struct task *task = &executor->tasks[i];
 
-		if (executor->cancelling) {
-			loop_remove(executor->loop, task->timer);
-			loop_remove(executor->loop, task->watch);
-			task->timer = NULL;
-			task->watch = NULL;
-		}
+		if (executor->cancelling)
+			stop_resting(task);
 		make_ready(task);
 	}
 	settle(executor);

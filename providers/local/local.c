@@ -108,8 +108,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 	struct resource *run;
 	const char *missing;
 
-	if (spec_from_job(job, env->catalogue, out->mem, &spec, &missing,
-			  err) < 0)
+	if (spec_from_job(job, env->catalogue, out->mem, &spec, &missing, err) <
+	    0)
 		return -1;
 	run = resources_add(out, &kind_run, job->job_id, job);
 	run->properties = describe(job, &spec);
@@ -117,8 +117,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 		resources_miss(out, "%s", missing);
 	if (job->training_input.master_config.image_uri &&
 	    job->jobrun.command.count)
-		resources_note(out, "containers are not used on this machine: "
-				    "jobrun.command runs without '%s'",
+		resources_note(out,
+			       "containers are not used on this machine: "
+			       "jobrun.command runs without '%s'",
 			       job->training_input.master_config.image_uri);
 	if (!missing && !job->jobrun.source && !spec.packages.count)
 		resources_note(out, "changes to the program's files are not "
@@ -138,7 +139,8 @@ static void *local_open(const struct provider_env *env, struct error *err)
 	struct local *local;
 
 	if (!env->store) {
-		error_set(err, ERROR_FAILED, "the provider local needs a store");
+		error_set(err, ERROR_FAILED,
+			  "the provider local needs a store");
 		return NULL;
 	}
 	local = mem_alloc(sizeof(*local));
@@ -180,11 +182,11 @@ static int run_read(void *ctx, const struct resource *want,
 	if (ret == 0) {
 		struct error ignored;
 
-		found->properties =
-			run.properties ? json_read(run.properties,
-						   strlen(run.properties),
-						   "store", &ignored)
-				       : NULL;
+		found->properties = run.properties
+					    ? json_read(run.properties,
+							strlen(run.properties),
+							"store", &ignored)
+					    : NULL;
 		if (!found->properties)
 			found->properties = json_object();
 		found->run.state = run.state;
@@ -228,8 +230,30 @@ static void record_failure(struct store *store, struct run_record *run,
 	store_run_put(store, run, &ignored);
 }
 
-static int run_create(void *ctx, const struct resource *want,
-		      struct error *err)
+/* Another command may have looked when we did and added its run before ours:
+ * then ours is taken back, and the next try finds that one. */
+static int yield_to_other(struct store *store, const struct run_record *run,
+			  struct arena *mem, struct error *err)
+{
+	struct run_record before;
+	int ret = 1;
+
+	if (run->attempt > 1)
+		ret = store_run_get(store, run->job_id, run->attempt - 1, mem,
+				    &before, err);
+	if (ret < 0)
+		return -1;
+	if (ret == 1 || run_state_is_final(before.state) ||
+	    strcmp(before.provider, run->provider) != 0)
+		return 0;
+	if (store_run_delete(store, run, err) < 0)
+		return -1;
+	return error_set(err, ERROR_TRY_AGAIN,
+			 "attempt %d was started meanwhile and goes on",
+			 before.attempt);
+}
+
+static int run_create(void *ctx, const struct resource *want, struct error *err)
 {
 	struct local *local = ctx;
 	struct store *store = local->env.store;
@@ -245,8 +269,7 @@ static int run_create(void *ctx, const struct resource *want,
 		goto out;
 	/* What an earlier try, killed since or unheard, has started. */
 	if (ret == 0 && !strcmp(run.digest, want->job->digest.hex) &&
-	    (!run_state_is_final(run.state) ||
-	     run.attempt > want->run.attempt))
+	    (!run_state_is_final(run.state) || run.attempt > want->run.attempt))
 		goto out;
 	properties = json_canonical(want->properties);
 	run = (struct run_record){ .job_id = want->name,
@@ -256,6 +279,8 @@ static int run_create(void *ctx, const struct resource *want,
 				   .exit_code = -1,
 				   .properties = properties };
 	ret = store_run_add(store, &run, err);
+	if (ret == 0)
+		ret = yield_to_other(store, &run, mem, err);
 	if (ret < 0)
 		goto out;
 	folder = store_run_folder(store, run.job_id, run.attempt);
@@ -319,8 +344,7 @@ static int run_watch(void *ctx, const struct resource *have, int *fd,
 	return ret;
 }
 
-static int run_delete(void *ctx, const struct resource *have,
-		      struct error *err)
+static int run_delete(void *ctx, const struct resource *have, struct error *err)
 {
 	struct local *local = ctx;
 	struct arena *mem = arena_new();
@@ -356,8 +380,8 @@ static int predict_spec(struct local *local, const struct job *job,
 	size_t count;
 	int *ports;
 
-	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing,
-			  err) < 0)
+	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing, err) <
+	    0)
 		return -1;
 	spec->folder = folder;
 	count = topology_port_count(&spec->topology);

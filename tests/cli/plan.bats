@@ -30,7 +30,7 @@ EOF
   cmp 1.json 2.json
   echo 'print(2)' >two/src/a.py
   (cd two && jobrun plan --format json a.yaml) >2.json
-  ! cmp 1.json 2.json
+  refute cmp 1.json 2.json
 }
 
 @test "plan changes nothing" {

@@ -121,6 +121,9 @@ struct kind {
 	unsigned flags;
 	const char *const *replace_on; /* properties that cannot change in
 					* place, up to NULL */
+	/* The property that maps files to their digests (core/source.h): plans
+	 * name those that changed instead of showing it.  Or NULL. */
+	const char *files;
 	int poll_ms; /* from one `wait` to the next; 0: one second */
 
 	/* Leaves `found->exists` false if it is not there: that is no error.

@@ -9,6 +9,7 @@
 #include "core/run/ports.h"
 #include "core/run/spec.h"
 #include "core/run/supervisor.h"
+#include "core/source.h"
 #include "core/store/store.h"
 
 struct local {
@@ -36,20 +37,6 @@ static json_t *tasks_json(const struct topology *all)
 
 		json_put_int(out, type, json_get_int(out, type, 0) + 1);
 	}
-	return out;
-}
-
-static json_t *source_json(const struct job *job)
-{
-	json_t *out = json_object();
-	char size[32], text[80];
-
-	size_format(job->source_bytes, size, sizeof(size));
-	snprintf(text, sizeof(text), "%zu file%s, %s", job->source_files,
-		 job->source_files == 1 ? "" : "s", size);
-	json_put_text(out, "directory", job->jobrun.source);
-	json_put_text(out, "contents", text);
-	json_put_text(out, "sha256", job->source_digest.hex);
 	return out;
 }
 
@@ -448,6 +435,7 @@ out:
 static const struct kind kind_run = {
 	.name = "run",
 	.flags = KIND_RUN,
+	.files = "source.files",
 	/* Only a net: the watch says at once when something changed, but for
 	 * a run whose processes were all killed. */
 	.poll_ms = 2000,

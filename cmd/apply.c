@@ -84,7 +84,8 @@ static void show_run(struct apply *apply, const struct action *action)
 	struct follow *follow = NULL;
 	struct error err;
 
-	if (!is_run(action) || find_shown(apply, action))
+	/* One that is to be deleted is not shown either. */
+	if (!is_run(action) || !action->want || find_shown(apply, action))
 		return;
 	mem = arena_new();
 	/* While a run is replaced, the one that ends is not shown. */
@@ -161,7 +162,7 @@ static void on_phase(void *arg, const struct action *action,
 				one->name, one->name, one->name);
 		break;
 	case PHASE_FAILED:
-		if (is_run(action) && find_shown(apply, action))
+		if (find_shown(apply, action))
 			end_run(apply, action, status);
 		break;
 	case PHASE_SKIPPED:
@@ -332,7 +333,8 @@ static int run(struct app *app, int argc, char **argv)
 			   &jobs);
 	if (status)
 		return status;
-	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE, &err) < 0 ||
+	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE,
+			 &err) < 0 ||
 	    session_lock_jobs(&apply.session, &jobs, opts.lock_timeout, &err) <
 		    0 ||
 	    session_plan(&apply.session, &jobs, &how, &err) < 0 ||

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/commands.h"
 #include "cmd/load.h"
 #include "cmd/session.h"
 #include "core/base/json.h"
 #include "providers/registry.h"
-
-extern char **environ;
 
 struct env_opts {
 	struct load_opts load;

@@ -28,7 +28,7 @@ struct schema_options load_options(struct load_opts *opts)
 	struct schema_options options = { 0 };
 	size_t i;
 
-	for (i = 0; providers[i] && i < COUNT(known); i++) {
+	for (i = 0; i < COUNT(known) && providers[i]; i++) {
 		known[i].name = providers[i]->name;
 		known[i].block = providers[i]->block;
 	}

@@ -8,6 +8,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/follow.h"
+#include "cmd/outcome.h"
 #include "cmd/session.h"
 #include "cmd/waiting.h"
 #include "core/base/text.h"
@@ -75,19 +76,12 @@ static int choose_first_error(struct session *session,
 			      const struct run_record *run, struct arena *mem,
 			      struct follow_tasks *tasks, struct error *err)
 {
-	const struct task_record *first = NULL;
+	const struct task_record *first;
 	struct task_list list;
-	size_t i;
 
 	if (store_task_list(session->env.store, run, mem, &list, err) < 0)
 		return -1;
-	for (i = 0; i < list.count; i++) {
-		const struct task_record *task = &list.items[i];
-
-		if (task->state == RUN_FAILED &&
-		    (!first || task->end_time_ms < first->end_time_ms))
-			first = task;
-	}
+	first = outcome_culprit(&list);
 	if (!first)
 		return error_set(err, ERROR_FAILED, "no task of '%s' failed",
 				 run->job_id);

@@ -11,8 +11,7 @@
 
 #define LAST_LINES 10
 
-/* The first that failed. */
-static const struct task_record *find_culprit(const struct task_list *tasks)
+const struct task_record *outcome_culprit(const struct task_list *tasks)
 {
 	const struct task_record *first = NULL;
 	size_t i;
@@ -88,7 +87,7 @@ void outcome_say(struct session *session, const struct run_record *run)
 	duration_format((long)((run->end_time_ms - from + 500) / 1000), took,
 			sizeof(took));
 	store_task_list(session->env.store, run, mem, &tasks, &ignored);
-	culprit = run->state == RUN_FAILED ? find_culprit(&tasks) : NULL;
+	culprit = run->state == RUN_FAILED ? outcome_culprit(&tasks) : NULL;
 	if (culprit && culprit->pid)
 		say_last_lines(session, run, culprit);
 	say_lost(session->app, &tasks);

@@ -9,6 +9,9 @@
  * it was and the last lines of its standard error. */
 void outcome_say(struct session *session, const struct run_record *run);
 
+/* The task that failed first, or NULL; borrowed. */
+const struct task_record *outcome_culprit(const struct task_list *tasks);
+
 /* 0 if it succeeded, else 1. */
 int outcome_status(const struct run_record *run);
 

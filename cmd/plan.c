@@ -18,7 +18,7 @@ struct plan_opts {
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_STRING, offsetof(struct plan_opts, format), "FORMAT",
-	  "text (default) or json" },
+	  "text (default), json or markdown" },
 	{ 0, "detailed-exitcode", OPT_FLAG,
 	  offsetof(struct plan_opts, detailed_exitcode), NULL,
 	  "exit with 2 if there is something to do" },
@@ -27,18 +27,21 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static void print_plan(struct app *app, const struct plan *plan, bool json)
+static void print_plan(struct app *app, const struct plan *plan,
+		       const char *format)
 {
 	struct plan_style style = { .color = app->out_color,
 				    .width = app->out_terminal ? app->width
 							       : 0 };
 	struct buf text = { 0 };
 
-	if (json) {
+	if (!strcmp(format, "json")) {
 		json_t *value = plan_json(plan);
 
 		json_print(value, &text);
 		json_decref(value);
+	} else if (!strcmp(format, "markdown")) {
+		plan_render_markdown(plan, &text);
 	} else {
 		plan_render_text(plan, &style, &text);
 	}
@@ -62,9 +65,11 @@ static int run(struct app *app, int argc, char **argv)
 	if (first < 0)
 		return status;
 	if (strcmp(opts.format, "text") != 0 &&
-	    strcmp(opts.format, "json") != 0) {
+	    strcmp(opts.format, "json") != 0 &&
+	    strcmp(opts.format, "markdown") != 0) {
 		error_set(&err, ERROR_USAGE,
-			  "--format takes text or json, not '%s'", opts.format);
+			  "--format takes text, json or markdown, not '%s'",
+			  opts.format);
 		return app_fail(app, &err);
 	}
 	schema = load_options(&opts.load);
@@ -78,7 +83,7 @@ static int run(struct app *app, int argc, char **argv)
 		status = app_fail(app, &err);
 		goto out;
 	}
-	print_plan(app, session.plan, !strcmp(opts.format, "json"));
+	print_plan(app, session.plan, opts.format);
 	if (opts.detailed_exitcode && !plan_is_empty(session.plan))
 		status = PENDING;
 out:
@@ -89,7 +94,7 @@ out:
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.args = "[--format text|json] PATH...",
+	.args = "[--format FORMAT] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
 	.options = options,
 	.shared = load_rows,

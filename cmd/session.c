@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/session.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +33,14 @@ void session_close(struct session *session)
 
 	plan_free(session->plan);
 	for (i = 0; i < session->job_count; i++) {
-		resources_forget(session->observed[i],
-				 session->desired[i] ? session->desired[i]->count
-						     : 0);
+		resources_forget(
+			session->observed[i],
+			session->desired[i] ? session->desired[i]->count : 0);
 		resources_free(session->desired[i]);
 	}
 	free(session->observed);
 	free(session->desired);
-	for (i = 0; providers[i] && i < SESSION_PROVIDERS; i++)
+	for (i = 0; i < SESSION_PROVIDERS && providers[i]; i++)
 		if (session->contexts[i])
 			providers[i]->close(session->contexts[i]);
 	lock_set_free(session->locks);
@@ -61,6 +62,7 @@ void *session_context(struct session *session, const struct provider *provider,
 	}
 	while (providers[i] != provider)
 		i++;
+	assert(i < SESSION_PROVIDERS);
 	if (!session->contexts[i])
 		session->contexts[i] = provider->open(&session->env, err);
 	return session->contexts[i];
@@ -123,10 +125,10 @@ int session_plan(struct session *session, const struct jobs *jobs,
 	size_t i;
 
 	session->plan = plan_new();
-	session->desired = mem_alloc((jobs->count + 1) *
-				     sizeof(*session->desired));
-	session->observed = mem_alloc((jobs->count + 1) *
-				      sizeof(*session->observed));
+	session->desired =
+		mem_alloc((jobs->count + 1) * sizeof(*session->desired));
+	session->observed =
+		mem_alloc((jobs->count + 1) * sizeof(*session->observed));
 	for (i = 0; i < jobs->count; i++) {
 		session->job_count = i + 1;
 		if (plan_one(session, jobs->items[i], i, options, err) < 0)
@@ -192,8 +194,11 @@ int session_refresh(struct session *session, struct arena *mem,
 {
 	const struct provider *provider;
 	struct resource resource = session_resource(run, &provider);
+	struct run_record fresh;
+	struct arena *scratch;
 	enum wait_state state;
 	void *ctx;
+	int ret;
 
 	if (run_state_is_final(run->state))
 		return 0;
@@ -205,10 +210,15 @@ int session_refresh(struct session *session, struct arena *mem,
 	ctx = session_context(session, provider, err);
 	if (!ctx || resource.kind->wait(ctx, &resource, &state, err) < 0)
 		return error_prefix(err, "run '%s'", run->job_id);
-	return store_run_get(session->env.store, run->job_id, run->attempt,
-			     mem, run, err) < 0
-		       ? -1
-		       : 0;
+	/* Who waits for days looks often: `mem` grows with changes only. */
+	scratch = arena_new();
+	ret = store_run_get(session->env.store, run->job_id, run->attempt,
+			    scratch, &fresh, err);
+	if (ret == 0 && fresh.state != run->state)
+		ret = store_run_get(session->env.store, run->job_id,
+				    run->attempt, mem, run, err);
+	arena_free(scratch);
+	return ret < 0 ? -1 : 0;
 }
 
 int session_run(struct session *session, const char *job_id, int attempt,
@@ -223,9 +233,10 @@ int session_run(struct session *session, const char *job_id, int attempt,
 		return error_set(err, ERROR_FAILED,
 				 "job '%s' has no attempt %d", job_id, attempt);
 	if (ret > 0)
-		return error_set(err, ERROR_FAILED,
-				 "no run of '%s' is known here: 'jobrun status' "
-				 "lists those that are",
-				 job_id);
+		return error_set(
+			err, ERROR_FAILED,
+			"no run of '%s' is known here: 'jobrun status' "
+			"lists those that are",
+			job_id);
 	return session_refresh(session, mem, out, err);
 }

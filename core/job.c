@@ -10,6 +10,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/tree.h"
+#include "core/source.h"
 
 void job_free(struct job *job)
 {
@@ -80,16 +81,40 @@ static void add_job(struct digester *digester, const struct job *job)
 	json_decref(value);
 }
 
-static int add_source(struct digester *digester, const struct job *job,
+/* Keeps the entries of a source that is small enough to be listed. */
+static void keep_entries(struct job *job, const struct tree *tree)
+{
+	struct tree_entry *kept;
+	size_t i;
+
+	if (tree->count > SOURCE_LISTED_MAX)
+		return;
+	kept = arena_alloc(job->mem, (tree->count + 1) * sizeof(*kept));
+	for (i = 0; i < tree->count; i++) {
+		kept[i] = tree->entries[i];
+		kept[i].path = arena_strdup(job->mem, kept[i].path);
+		if (kept[i].target)
+			kept[i].target =
+				arena_strdup(job->mem, kept[i].target);
+	}
+	job->source_entries = kept;
+	job->source_entry_count = tree->count;
+}
+
+static int add_source(struct digester *digester, struct job *job,
 		      struct tree *tree, struct error *err)
 {
 	struct arena *mem;
 	int ret;
 
+	job->source_entries = NULL;
+	job->source_entry_count = 0;
 	if (!job->jobrun.source)
 		return 0;
 	mem = arena_new();
 	ret = tree_read(job_path(job, job->jobrun.source), mem, tree, err);
+	if (ret == 0)
+		keep_entries(job, tree);
 	arena_free(mem);
 	tree->entries = NULL;
 	if (ret < 0)

@@ -15,6 +15,8 @@
 #include "core/base/error.h"
 #include "core/message.h"
 
+struct tree_entry;
+
 enum scale_tier {
 	SCALE_TIER_UNSPECIFIED,
 	SCALE_TIER_BASIC,
@@ -240,6 +242,9 @@ struct job {
 	struct digest source_digest; /* of `source`, or "" */
 	size_t source_files;
 	uint64_t source_bytes;
+	/* What is in it, for core/source.h; NULL if that is too much. */
+	const struct tree_entry *source_entries;
+	size_t source_entry_count;
 };
 
 void job_free(struct job *job); /* its arena, and so the job */

@@ -83,6 +83,8 @@ struct field {
 	int (*check)(const char *value, struct error *err);
 	/* The same of each key of FIELD_PAIRS. */
 	int (*check_key)(const char *key, struct error *err);
+	/* Another field of the message that makes a required one optional. */
+	const char *unless;
 	const char *doc; /* one or more sentences; for explain and manual */
 	/* The providers that honour it, up to NULL.  NULL: all of them, and
 	 * those for which it has no meaning. */

@@ -121,6 +121,9 @@ struct kind {
 	unsigned flags;
 	const char *const *replace_on; /* properties that cannot change in
 					* place, up to NULL */
+	/* The property that maps files to their digests (core/source.h): plans
+	 * name those that changed instead of showing it.  Or NULL. */
+	const char *files;
 	int poll_ms; /* from one `wait` to the next; 0: one second */
 
 	/* Leaves `found->exists` false if it is not there: that is no error.
@@ -145,8 +148,8 @@ struct kind {
 	/* Asks it to end; `now` without the grace.  Ended is success. */
 	int (*cancel)(void *ctx, const struct resource *have, bool now,
 		      struct error *err);
-	/* A descriptor that is readable when `wait` is worth asking; the
-	 * caller closes it.  NULL: it is asked every `poll_ms`. */
+	/* A descriptor that is readable when `wait` is worth asking before
+	 * the next `poll_ms` are over; the caller reads and closes it. */
 	int (*watch)(void *ctx, const struct resource *have, int *fd,
 		     struct error *err);
 };

@@ -61,6 +61,8 @@ static void put_type(const struct field *field, bool values, struct buf *out)
 		buf_puts(out, ", also in quotes");
 	if (field->flags & FIELD_REQUIRED)
 		buf_puts(out, ", required");
+	if (field->unless)
+		buf_printf(out, " unless %s is given", field->unless);
 	if (field->flags & FIELD_OUTPUT)
 		buf_puts(out, ", set by the service: of no effect in a file");
 }
@@ -320,6 +322,8 @@ static void put_facts_json(const struct outline *all, const struct outlined *at,
 	}
 	if (field->flags & FIELD_REQUIRED)
 		json_put(out, "required", json_true());
+	if (field->unless)
+		json_put_text(out, "unless", field->unless);
 	if (field->flags & FIELD_OUTPUT)
 		json_put(out, "outputOnly", json_true());
 	json_put_text(out, "doc", field->doc);

@@ -58,6 +58,8 @@ static void put_field(const struct field *field, struct buf *out)
 		buf_printf(out, ", %s", range);
 	if (field->flags & FIELD_REQUIRED)
 		buf_puts(out, ", required");
+	if (field->unless)
+		buf_printf(out, " unless %s is given", field->unless);
 	if (field->fallback) {
 		buf_puts(out, "; default ");
 		put_roff(field->fallback, strlen(field->fallback), out);

@@ -7,6 +7,7 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/text.h"
+#include "schema/also_called.h"
 #include "schema/fill_value.h"
 #include "schema/nearest.h"
 #include "schema/node.h"
@@ -103,6 +104,19 @@ static bool owner_of(const struct fill *fill, const struct message *message,
 	return n > 0;
 }
 
+static void add_strange(struct fill *fill, const struct message *message,
+			const struct node *key, const struct path *path)
+{
+	char shown[SHORT_SIZE];
+
+	problem_add(fill->found, SEVERITY_ERROR, key, path, "unknown-key",
+		    "unknown key \"%s\"", text_short(key->text, shown));
+	if (message == fill->root)
+		problem_hint(fill->found,
+			     "a key of one's own, to hold an anchor, begins "
+			     "with x-");
+}
+
 /* Returns the field that was meant, if that can be told. */
 static const struct field *unknown_key(struct fill *fill,
 				       const struct message *message,
@@ -110,7 +124,7 @@ static const struct field *unknown_key(struct fill *fill,
 				       const struct path *path)
 {
 	struct buf owner = { 0 };
-	const char *near = NULL;
+	const char *near = NULL, *other;
 	char shown[SHORT_SIZE];
 
 	text_short(key->text, shown);
@@ -126,9 +140,14 @@ static const struct field *unknown_key(struct fill *fill,
 			    "unknown-key",
 			    "unknown key \"%s\"; did you mean \"%s\"?", shown,
 			    near);
-	else
+	else if (!problems_is_full(fill->found) &&
+		 (other = also_called(key->text)))
 		problem_add(fill->found, SEVERITY_ERROR, key, path,
-			    "unknown-key", "unknown key \"%s\"", shown);
+			    "unknown-key",
+			    "unknown key \"%s\"; here it is called \"%s\"",
+			    shown, other);
+	else
+		add_strange(fill, message, key, path);
 	buf_done(&owner);
 	return near ? message_field(message, near) : NULL;
 }
@@ -185,6 +204,15 @@ static bool fill_item(struct fill *fill, const struct field *field,
 	return fill_field(fill, &at, (char *)data + field->offset);
 }
 
+static bool is_excused(const struct message *message, const struct field *field,
+		       const struct node *const *keys)
+{
+	const struct field *other =
+		field->unless ? message_field(message, field->unless) : NULL;
+
+	return other && keys[other - message->fields];
+}
+
 static void check_required(struct fill *fill, const struct message *message,
 			   const struct node *map, const struct path *path,
 			   const struct node *const *keys)
@@ -193,7 +221,8 @@ static void check_required(struct fill *fill, const struct message *message,
 
 	for (field = message->fields; field->name; field++) {
 		if (!(field->flags & FIELD_REQUIRED) ||
-		    keys[field - message->fields])
+		    keys[field - message->fields] ||
+		    is_excused(message, field, keys))
 			continue;
 		problem_add(fill->found, SEVERITY_ERROR, map, path, "required",
 			    "\"%s\" is required here", field->name);

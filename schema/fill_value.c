@@ -11,6 +11,7 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "schema/looks.h"
 #include "schema/nearest.h"
 #include "schema/node.h"
 #include "schema/scalar.h"
@@ -32,6 +33,15 @@ static const char *spot_name(const struct spot *at, char out[SHORT_SIZE])
 	return out;
 }
 
+static bool hint_looks(struct fill *fill, const struct node *value)
+{
+	const char *hint = looks_hint_of(value);
+
+	if (hint)
+		problem_hint(fill->found, "%s", hint);
+	return hint;
+}
+
 static void wrong_type(struct fill *fill, const struct spot *at,
 		       const char *wanted)
 {
@@ -49,6 +59,7 @@ static void wrong_type(struct fill *fill, const struct spot *at,
 		problem_add(fill->found, SEVERITY_ERROR, value, at->path,
 			    "type", "%s must be %s, found a %s", name, wanted,
 			    value->kind == NODE_LIST ? "list" : "map");
+	hint_looks(fill, value);
 }
 
 static size_t count_names(const char *const *names)
@@ -84,7 +95,7 @@ static void add_not_one_of(struct fill *fill, const struct spot *at)
 	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "enum",
 		    "%s \"%s\" is not one of %s", spot_name(at, name),
 		    text_short(at->value->text, shown), buf_text(&list));
-	if (near)
+	if (!hint_looks(fill, at->value) && near)
 		problem_hint(fill->found, "did you mean %s?", near);
 	buf_done(&list);
 }
@@ -136,7 +147,8 @@ static bool check_text(struct fill *fill, const struct spot *at,
 	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "format",
 		    "%s \"%s\" %s", spot_name(at, name),
 		    text_short(text, shown), err.text);
-	if (fill->mend && fill->mend(at->field, text, mended))
+	if (!hint_looks(fill, at->value) && fill->mend &&
+	    fill->mend(at->field, text, mended))
 		problem_hint(fill->found, "%s would be right", mended);
 	return false;
 }
@@ -147,6 +159,10 @@ static const char *text_of(struct fill *fill, const struct spot *at)
 	if (at->value->kind == NODE_SCALAR)
 		return at->value->text;
 	wrong_type(fill, at, "text");
+	if (at->value->kind == NODE_MAP && at->field->type == FIELD_STRINGS &&
+	    !looks_hint_of(at->value))
+		problem_hint(fill->found,
+			     "text with \": \" in it needs quotes");
 	return NULL;
 }
 
@@ -370,26 +386,82 @@ static bool fill_bool(struct fill *fill, const struct spot *at, bool *out)
 	return true;
 }
 
+/* The words of a text as the items of a list: "--epochs 10" are two. */
+static void put_items(const struct field *field, const char *text,
+		      struct buf *out)
+{
+	bool numbers = field->type == FIELD_DOUBLES;
+	const char *stop = numbers ? " \t\n," : " \t\n";
+	const char *first = "";
+
+	for (text += strspn(text, stop); *text; text += strspn(text, stop)) {
+		size_t len = strcspn(text, stop), n = len;
+		bool last_comma = text[n - 1] == ',' && n > 1;
+		const char *quote;
+
+		n -= last_comma;
+		quote = !numbers && (strcspn(text, ",[]{}#&*!|>%@`:") < n ||
+				     strspn(text, "0123456789.+-eE") >= n)
+				? "\""
+				: "";
+		if (!numbers && strstr(text, "://"))
+			quote = "";
+		buf_printf(out, "%s%s%.*s%s", first, quote, (int)n, text,
+			   quote);
+		first = ", ";
+		text += len;
+	}
+}
+
 /* A list, or a problem that shows how to write one. */
 static bool is_list(struct fill *fill, const struct spot *at)
 {
-	char shown[SHORT_SIZE];
+	const struct node *value = at->value;
+	struct buf items = { 0 };
 
-	if (at->value->kind == NODE_LIST)
+	if (value->kind == NODE_LIST)
 		return true;
 	wrong_type(fill, at, "a list");
-	if (at->value->kind == NODE_SCALAR && strlen(at->value->text) < 40 &&
-	    at->field->type != FIELD_MESSAGES)
+	if (looks_hint_of(value) || value->kind == NODE_BAD)
+		return false;
+	if (value->kind == NODE_MAP) {
+		problem_hint(fill->found, "each item of a list begins with "
+					  "\"- \"");
+	} else if (strlen(value->text) < 60 && !strpbrk(value->text, "\"'") &&
+		   at->field->type != FIELD_MESSAGES) {
+		put_items(at->field, value->text, &items);
 		problem_hint(fill->found, "write %s: [%s]", at->field->name,
-			     text_short(at->value->text, shown));
+			     buf_text(&items));
+		buf_done(&items);
+	}
 	return false;
+}
+
+/* "scaleTier:BASIC" and "scaleTier = BASIC" are texts. */
+static bool is_key_and_value(const char *text)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+
+	text += len;
+	if (!len)
+		return false;
+	return (*text == ':' && !text_starts(text, "://")) ||
+	       text_starts(text, " = ") || *text == '=';
 }
 
 static bool is_map(struct fill *fill, const struct spot *at)
 {
-	if (at->value->kind == NODE_MAP)
+	const struct node *value = at->value;
+
+	if (value->kind == NODE_MAP)
 		return true;
 	wrong_type(fill, at, "a map of keys");
+	if (value->kind == NODE_LIST)
+		problem_hint(fill->found, "write its keys without \"- \"");
+	else if (value->kind == NODE_SCALAR && is_key_and_value(value->text))
+		problem_hint(fill->found,
+			     "write KEY: VALUE, with a blank after the \":\"");
 	return false;
 }
 

@@ -314,16 +314,32 @@ static json_t *extends_something(void)
 			 "properties", "jobrun", "required", "extends");
 }
 
+static void put_either(const char *name, json_t *either)
+{
+	json_array_append_new(either, json_pack("{s:[s]}", "required", name));
+}
+
 static void put_required(const struct field *field, const char *snake, bool two,
 			 json_t *required, json_t *rules)
 {
-	if (!two)
+	char other[OUTLINE_TYPE_SIZE];
+	json_t *either;
+
+	if (!two && !field->unless) {
 		json_array_append_new(required, json_string(field->name));
-	else
-		json_array_append_new(rules, json_pack("{s:[{s:[s]},{s:[s]}]}",
-						       "anyOf", "required",
-						       field->name, "required",
-						       snake));
+		return;
+	}
+	either = json_array();
+	put_either(field->name, either);
+	if (two)
+		put_either(snake, either);
+	if (field->unless) {
+		put_either(field->unless, either);
+		message_snake_name(field->unless, other, sizeof(other));
+		if (strcmp(other, field->unless) != 0)
+			put_either(other, either);
+	}
+	json_array_append_new(rules, json_pack("{s:o}", "anyOf", either));
 }
 
 static void put_training_required(json_t *rules)

@@ -9,7 +9,8 @@ struct message;
 
 /*
  * The nearest of the names to a misspelt one, or NULL.  Beyond single
- * letters, words in another order count as near: GPU_BASIC is BASIC_GPU.
+ * letters, words in another order count as near (GPU_BASIC is BASIC_GPU), a
+ * part that only one name has (K80), and a beginning of one (int).
  */
 const char *nearest_name(const char *word, const char *const *names,
 			 size_t count);

@@ -7,6 +7,8 @@
 #include "schema/node.h"
 #include "schema/problem.h"
 
+#define NO_BREAK_SPACE "\xc2\xa0"
+
 static bool is_merge_key(const struct node *key)
 {
 	return key->kind == NODE_SCALAR && key->plain &&
@@ -26,7 +28,32 @@ static void report_duplicate(const struct map_reader *r, const struct node *key,
 			       "count depends on the program that reads it");
 }
 
-/* Reports and drops the keys that are there twice. */
+/* "{{ name }}" is a map whose key is a map, to YAML. */
+static void report_key(const struct map_reader *r, const struct node *map,
+		       const struct node *key)
+{
+	if (key->kind == NODE_MAP && key->line == map->line &&
+	    key->column == map->column + 1) {
+		problem_add(r->found, SEVERITY_ERROR, map, NULL, "yaml-key",
+			    "\"{{\" begins a template, and jobrun fills in "
+			    "none");
+		problem_hint(r->found, "put the value itself here");
+		return;
+	}
+	problem_add(r->found, SEVERITY_ERROR, key, NULL, "yaml-key",
+		    "a key must be plain text, found a %s",
+		    key->kind == NODE_MAP ? "map" : "list");
+}
+
+/* To YAML it is a letter as any other: the key stands at the left margin. */
+static void report_no_break(const struct map_reader *r, const struct node *key)
+{
+	problem_add(r->found, SEVERITY_ERROR, key, NULL, "yaml",
+		    "no-break space (U+00A0) used for indentation");
+	problem_hint(r->found, "YAML is indented with blanks only");
+}
+
+/* Reports and drops the keys that are there twice, or no keys. */
 static struct item **drop_duplicates(const struct map_reader *r,
 				     struct node *map)
 {
@@ -41,12 +68,11 @@ static struct item **drop_duplicates(const struct map_reader *r,
 
 		if (key->kind != NODE_SCALAR) {
 			if (key->kind != NODE_BAD)
-				problem_add(r->found, SEVERITY_ERROR, key, NULL,
-					    "yaml-key",
-					    "a key must be plain text, "
-					    "found a %s",
-					    key->kind == NODE_MAP ? "map"
-								  : "list");
+				report_key(r, map, key);
+			goto drop;
+		}
+		if (!strncmp(key->text, NO_BREAK_SPACE, 2)) {
+			report_no_break(r, key);
 			goto drop;
 		}
 		if (map->count > 16) {
@@ -125,9 +151,15 @@ static void merge(const struct map_reader *r, struct node *map,
 
 void map_end(const struct map_reader *r, struct node *map)
 {
+	bool is_empty = !map->count;
 	struct item **tail = drop_duplicates(r, map);
 	struct item **at, *item;
 	const struct node *from = NULL;
+
+	if (!map->count && !is_empty) {
+		map->kind = NODE_BAD;
+		return;
+	}
 
 	for (at = &map->items; (item = *at); at = &item->next) {
 		if (!is_merge_key(item->key))

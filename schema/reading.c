@@ -40,7 +40,24 @@ static void add_no_training(struct reading *reading, const struct node *root)
 {
 	const struct node *stray = stray_key(root);
 
-	if (node_get(root, "workerPoolSpecs") || node_get(root, "jobSpec")) {
+	if (node_get(root, "trialJobSpec")) {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": this is a Vertex AI "
+			    "HyperparameterTuningJob spec");
+		problem_hint(&reading->found,
+			     "jobrun reads AI Platform's form: "
+			     "trainingInput.hyperparameters says what to tune");
+	} else if (node_get(root, "apiVersion") && node_get(root, "kind")) {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": this is a Kubernetes "
+			    "manifest");
+		problem_hint(&reading->found,
+			     "jobrun makes one from a job with "
+			     "jobrun.provider: kubernetes");
+	} else if (node_get(root, "workerPoolSpecs") ||
+		   node_get(root, "jobSpec")) {
 		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
 			    "no-training-input",
 			    "no \"trainingInput\": this is a Vertex AI "
@@ -74,6 +91,9 @@ static void add_empty_training(struct reading *reading, const struct node *root,
 	const struct node *stray = stray_key(root);
 	struct path path = { .name = "trainingInput" };
 
+	/* Then it is no wonder that it is empty. */
+	if (reading->found.errors != reading->errors)
+		return;
 	if (!stray) {
 		problem_add(&reading->found, SEVERITY_ERROR, training->value,
 			    &path, "no-training-input",

@@ -177,6 +177,21 @@ static void check_discrete(const struct check *check, size_t i)
 	}
 }
 
+/* The list that goes with the other type, given in place of its own. */
+static const char *other_values(const struct parameter_spec *one)
+{
+	return one->type == PARAMETER_CATEGORICAL ? "discreteValues"
+						  : "categoricalValues";
+}
+
+static bool has_other_values(const struct parameter_spec *one)
+{
+	return (one->type == PARAMETER_CATEGORICAL &&
+		lacks(one, "categoricalValues")) ||
+	       (one->type == PARAMETER_DISCRETE &&
+		lacks(one, "discreteValues"));
+}
+
 void check_parameter_values(const struct check *check)
 {
 	char path[PATH_SIZE];
@@ -200,7 +215,13 @@ void check_parameter_values(const struct check *check)
 			continue;
 		}
 		at = value_of(one, name);
-		if (lacks(one, name))
+		at = at ? at : key_of(one, other_values(one));
+		if (lacks(one, name) && at)
+			broken(check, at, path_of(i, other_values(one), path),
+			       "\"%s\" is not for a parameter of type %s, "
+			       "which has \"%s\"",
+			       other_values(one), type_names[one->type], name);
+		else if (lacks(one, name))
 			broken(check, one->head.node, path_of(i, "", path),
 			       "\"%s\" is required for a parameter of type %s",
 			       name, type_names[one->type]);
@@ -278,7 +299,7 @@ void check_parameter_fields(const struct check *check)
 				 "of type CATEGORICAL");
 		name = words ? "discreteValues" : "categoricalValues";
 		at = key_of(one, name);
-		if (at)
+		if (at && !has_other_values(one))
 			doubtful(check, at, path_of(i, name, path),
 				 "\"%s\" has no effect on a parameter of type "
 				 "%s",

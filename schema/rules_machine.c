@@ -5,6 +5,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/text.h"
+#include "schema/looks.h"
 #include "schema/nearest.h"
 #include "schema/rules_check.h"
 
@@ -230,7 +231,7 @@ static void check_machine_type(const struct check *check, int role)
 	const struct machine *machine;
 	const struct node *at;
 	char path[64], shown[SHORT_SIZE];
-	const char *near;
+	const char *near, *hint;
 
 	machine = catalogue_machine(check->catalogue, type, &family);
 	if (machine && !family->unlisted)
@@ -245,7 +246,10 @@ static void check_machine_type(const struct check *check, int role)
 		broken(check, at, path, "\"%s\" \"%s\" is no machine type",
 		       roles[role].type, shown);
 		near = near_machine(check->catalogue, type);
-		if (near)
+		hint = looks_hint(type);
+		if (hint)
+			problem_hint(check->found, "%s", hint);
+		else if (near)
 			problem_hint(check->found, "did you mean %s?", near);
 	} else if (is_provider(check, "ai-platform")) {
 		doubtful(check, at, path,

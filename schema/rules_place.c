@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "core/base/text.h"
+#include "schema/looks.h"
 #include "schema/nearest.h"
 #include "schema/rules_check.h"
 
@@ -23,7 +24,7 @@ static const char *near_region(const struct catalogue *all, const char *name)
 
 void check_region(const struct check *check)
 {
-	const char *region = check->in->region, *near;
+	const char *region = check->in->region, *near, *hint;
 	bool training, known;
 	const struct region *zone;
 	char shown[SHORT_SIZE];
@@ -56,7 +57,10 @@ void check_region(const struct check *check)
 	broken(check, at, "trainingInput.region",
 	       "\"region\" \"%s\" is no region", text_short(region, shown));
 	near = near_region(check->catalogue, region);
-	if (near)
+	hint = looks_hint(region);
+	if (hint)
+		problem_hint(check->found, "%s", hint);
+	else if (near)
 		problem_hint(check->found, "did you mean %s?", near);
 }
 

@@ -8,6 +8,8 @@
 #include "schema/problem.h"
 #include "schema/source.h"
 
+#define KEY_SHOWN 64
+
 /*
  * Rows are tried in order; the first whose texts are in libyaml's is taken.
  * The message is said of the place of the problem, or of where the thing
@@ -111,6 +113,114 @@ static bool add_stray(struct problems *found, struct source *source,
 	return true;
 }
 
+/* A line of the source. */
+struct line {
+	const char *text; /* behind its blanks and its "- " */
+	size_t len;
+	unsigned number, column; /* of the text, from 1 */
+	bool is_item;
+};
+
+static struct line line_at(struct source *source, unsigned number)
+{
+	struct line line = { .number = number, .column = 1 };
+	const char *p = source->text + source_offset(source, number, 1);
+
+	while (*p == ' ' || (*p == '-' && p[1] == ' ')) {
+		line.is_item |= *p == '-';
+		p++;
+		line.column++;
+	}
+	line.text = p;
+	line.len = strcspn(p, "\r\n");
+	return line;
+}
+
+/* The one before it that says something. */
+static struct line line_before(struct source *source, unsigned number)
+{
+	struct line line = { 0 };
+
+	while (--number) {
+		line = line_at(source, number);
+		if (line.len && *line.text != '#')
+			return line;
+	}
+	return (struct line){ 0 };
+}
+
+/* The length of the key that a line begins with; 0 if it does not. */
+static size_t key_length(const struct line *line)
+{
+	size_t n = strcspn(line->text, ": \r\n\"'{}[],#");
+
+	return n < line->len && line->text[n] == ':' ? n : 0;
+}
+
+static bool is_blank(char c)
+{
+	return !c || strchr(" \t\r\n", c);
+}
+
+/* A key where there can be none: what is wrong is that it stands too far to
+ * the right, or the line above. */
+static bool add_misplaced(struct problems *found, struct source *source,
+			  const yaml_mark_t *mark)
+{
+	struct line line = line_at(source, (unsigned)mark->line + 1);
+	struct line above = line_before(source, line.number);
+	size_t key = key_length(&line), other;
+
+	if (!key || key > KEY_SHOWN ||
+	    line.column + key != (unsigned)mark->column + 1 || !above.number)
+		return false;
+	other = key_length(&above);
+	if (other > KEY_SHOWN)
+		return false;
+	if (other && !is_blank(above.text[other + 1])) {
+		problem_add_at(found, SEVERITY_ERROR, source, above.number,
+			       above.column, (unsigned)above.len, "yaml",
+			       "a blank is missing after the \":\" of "
+			       "\"%.*s\"",
+			       (int)other, above.text);
+		return true;
+	}
+	if (other && line.column > above.column) {
+		problem_add_at(
+			found, SEVERITY_ERROR, source, line.number, line.column,
+			(unsigned)key, "yaml",
+			"\"%.*s\" is indented deeper than \"%.*s\" (line "
+			"%u), which has a value already",
+			(int)key, line.text, (int)other, above.text,
+			above.number);
+		problem_hint(found,
+			     "the keys of one map start in the same "
+			     "column: here %u",
+			     above.column);
+		return true;
+	}
+	if (other || above.is_item || line.column != above.column)
+		return false;
+	problem_add_at(found, SEVERITY_ERROR, source, above.number,
+		       above.column, (unsigned)above.len, "yaml",
+		       "this line is no \"key: value\"");
+	problem_hint(found, "a key needs a \":\" and a blank after it");
+	return true;
+}
+
+/* The strings of JSON make it plain that it is a comma that lacks. */
+static bool add_no_comma(struct problems *found, struct source *source,
+			 const yaml_mark_t *mark)
+{
+	size_t at = source_offset(source, (unsigned)mark->line + 1,
+				  (unsigned)mark->column + 1);
+
+	if (at >= source->len || source->text[at] != '"')
+		return false;
+	add(found, source, mark, "a \",\" is missing before this", NULL);
+	return true;
+}
+
 /* A string without its second quote: what counts is where it starts. */
 static void add_unterminated(struct problems *found, struct source *source,
 			     const yaml_mark_t *start)
@@ -143,6 +253,12 @@ void syntax_problem(struct problems *found, struct source *source,
 		add_unterminated(found, source, &parser->context_mark);
 		return;
 	}
+	if (has(problem, "mapping values are not allowed") &&
+	    add_misplaced(found, source, mark))
+		return;
+	if (has(problem, "expected ',' or") &&
+	    add_no_comma(found, source, mark))
+		return;
 	for (i = 0; i < COUNT(sayings); i++) {
 		const struct saying *saying = &sayings[i];
 

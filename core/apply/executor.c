@@ -53,12 +53,8 @@ static void on_kick(void *arg, uint32_t events)
 	for (i = 0; i < executor->count; i++) {
 		struct task *task = &executor->tasks[i];
 
-		if (executor->cancelling) {
-			loop_remove(executor->loop, task->timer);
-			loop_remove(executor->loop, task->watch);
-			task->timer = NULL;
-			task->watch = NULL;
-		}
+		if (executor->cancelling)
+			task_stop_resting(task);
 		task_make_ready(task);
 	}
 	executor_settle(executor);

@@ -167,12 +167,20 @@ static void interrupt(struct task *task)
 	fail(task, NULL, &err);
 }
 
+void task_stop_resting(struct task *task)
+{
+	loop_remove(task->executor->loop, task->timer);
+	loop_remove(task->executor->loop, task->watch);
+	task->timer = NULL;
+	task->watch = NULL;
+}
+
 static void on_timer(void *arg, uint32_t events)
 {
 	struct task *task = arg;
 
 	(void)events;
-	task->timer = NULL;
+	task_stop_resting(task);
 	task_make_ready(task);
 	executor_settle(task->executor);
 }
@@ -374,10 +382,14 @@ void task_advance(struct task *task)
 static void on_watch(void *arg, uint32_t events)
 {
 	struct task *task = arg;
+	char drop[4096];
 
 	(void)events;
-	loop_remove(task->executor->loop, task->watch);
-	task->watch = NULL;
+	task_stop_resting(task);
+	/* What it says does not matter, but it says it until it is read.
+	 * One that can't be read is slowed down by rest(). */
+	if (read(task->fd, drop, sizeof(drop)) < 0)
+		drop[0] = '\0';
 	task->woken = true;
 	task_make_ready(task);
 	executor_settle(task->executor);
@@ -397,10 +409,10 @@ static void rest(struct task *task)
 	if (task->fd >= 0) {
 		task->watch = loop_add_fd(task->executor->loop, task->fd,
 					  EPOLLIN, on_watch, task, &ignored);
-		if (task->watch)
-			return;
-		task_stop_watching(task); /* one that cannot be waited for */
+		if (!task->watch)
+			task_stop_watching(task); /* that can't be waited for */
 	}
+	/* Also with a watch, which may never hear of what died suddenly. */
 	set_timer(task, kind->poll_ms > 0 ? kind->poll_ms : POLL_MS);
 }
 

@@ -88,6 +88,7 @@ bool task_is_idle(const struct task *task);
 void task_advance(struct task *task);
 /* Its call came back. */
 void task_call_done(struct task *task);
+void task_stop_resting(struct task *task); /* timer and watch */
 void task_stop_watching(struct task *task);
 
 /* Whatever happened: does all that follows from it. */

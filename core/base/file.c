@@ -165,9 +165,9 @@ out:
 static int remove_at(int parent, const char *name)
 {
 	struct dirent *entry;
+	int why = 0; /* of the first that failed */
 	DIR *dir;
 	int fd;
-	int ret = 0;
 
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return 0;
@@ -185,14 +185,14 @@ static int remove_at(int parent, const char *name)
 	while ((entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		if (remove_at(dirfd(dir), entry->d_name) < 0)
-			ret = -1;
+		if (remove_at(dirfd(dir), entry->d_name) < 0 && !why)
+			why = errno;
 	}
 	closedir(dir);
-	if (ret == 0 && unlinkat(parent, name, AT_REMOVEDIR) < 0 &&
-	    errno != ENOENT)
-		ret = -1;
-	return ret;
+	if (!why && unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		why = errno;
+	errno = why;
+	return why ? -1 : 0;
 }
 
 int folder_remove(const char *path, struct error *err)
@@ -217,6 +217,16 @@ char *path_join(const char *folder, const char *name)
 		return mem_strdup(folder);
 	return mem_printf("%s%s%s", folder, folder[n - 1] == '/' ? "" : "/",
 			  name);
+}
+
+char *path_absolute(const char *path)
+{
+	char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	/* Without one, as when it was deleted, a path stays what it is. */
+	char *out = path_join(here ? here : "", path);
+
+	free(here);
+	return out;
 }
 
 char *path_relative(const char *folder, const char *path)

@@ -31,6 +31,7 @@ int folder_remove(const char *path, struct error *err);
 /* Return new.  path_join: `name` alone if that is absolute; "./" at its start
  * is left out. */
 char *path_join(const char *folder, const char *name);
+char *path_absolute(const char *path); /* from the working directory */
 /* `path` as it is called from `folder`, by their texts alone; both relative to
  * one place, or both absolute.  `path` itself if it can't be said. */
 char *path_relative(const char *folder, const char *path);

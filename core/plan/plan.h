@@ -14,6 +14,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/provider.h"
+#include "core/source.h"
 
 struct plan; /* opaque, see plan.c */
 
@@ -44,6 +45,7 @@ struct action {
 	const char *reason;           /* one line */
 	const struct change *changes; /* in the order of core/plan/diff.h */
 	size_t change_count;
+	struct file_changes files; /* of what the kind says holds files */
 	const struct action **needs; /* those that come before it */
 	size_t need_count;
 	/* A run that is under way as the file says: apply follows it.  Only
@@ -99,6 +101,12 @@ bool plan_is_empty(const struct plan *plan);
 size_t plan_follow_count(const struct plan *plan);
 
 const char *action_type_name(enum action_type type); /* "replace" */
+const char *action_type_sign(enum action_type type); /* "±" */
+
+/* "1 to run, 2 unchanged": all of it, or of totals by type, of whose noops
+ * `follow` are runs to follow. */
+void plan_summary(const struct plan *plan, struct buf *out);
+void totals_summary(const size_t *totals, size_t follow, struct buf *out);
 
 struct plan_style {
 	bool color;
@@ -108,6 +116,13 @@ struct plan_style {
 /* render_text.c: for a terminal, a line per action and one per change. */
 void plan_render_text(const struct plan *plan, const struct plan_style *style,
 		      struct buf *out);
+/*
+ * render_markdown.c: for a pull request; at most PLAN_MARKDOWN_MAX bytes, and
+ * so characters.  What does not fit is left out and said: details first, then
+ * entries of lists; the summary is always there.
+ */
+#define PLAN_MARKDOWN_MAX 60000
+void plan_render_markdown(const struct plan *plan, struct buf *out);
 /* render_json.c: {"formatVersion", "jobs", "summary"}; returns new. */
 json_t *plan_json(const struct plan *plan);
 

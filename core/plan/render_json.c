@@ -38,6 +38,22 @@ static json_t *changes_json(const struct action *action)
 	return array;
 }
 
+static json_t *files_json(const struct file_changes *files)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < files->count; i++) {
+		json_t *one = json_object();
+
+		json_put_text(one, "path", files->items[i].path);
+		json_put_text(one, "change",
+			      file_change_name(files->items[i].type));
+		json_array_append_new(array, one);
+	}
+	return array;
+}
+
 static json_t *action_json(const struct action *action)
 {
 	const struct resource *it = action->want ? action->want : action->have;
@@ -55,6 +71,8 @@ static json_t *action_json(const struct action *action)
 	json_put(object, "dependsOn", needs);
 	json_put_text(object, "reason", action->reason);
 	json_put(object, "changes", changes_json(action));
+	if (action->files.count)
+		json_put(object, "files", files_json(&action->files));
 	put_value(object, "request", calls ? action->want->request : NULL);
 	return object;
 }

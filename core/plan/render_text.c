@@ -27,17 +27,10 @@
 #define DIM "\033[2m"
 #define RESET "\033[0m"
 
-static const struct sign {
-	const char *text;
-	const char *color;
-	const char *summary; /* "2 to run" */
-} signs[ACTION_TYPE_COUNT] = {
-	[ACTION_NOOP] = { "·", DIM, "unchanged" },
-	[ACTION_CREATE] = { "+", GREEN, "to create" },
-	[ACTION_UPDATE] = { "~", YELLOW, "to update" },
-	[ACTION_REPLACE] = { "±", RED, "to replace" },
-	[ACTION_DELETE] = { "-", RED, "to delete" },
-	[ACTION_RUN] = { "↻", CYAN, "to run" },
+static const char *const colors[ACTION_TYPE_COUNT] = {
+	[ACTION_NOOP] = DIM,    [ACTION_CREATE] = GREEN,
+	[ACTION_UPDATE] = YELLOW, [ACTION_REPLACE] = RED,
+	[ACTION_DELETE] = RED,  [ACTION_RUN] = CYAN,
 };
 
 struct render {
@@ -150,15 +143,29 @@ static void render_change(struct render *render, const struct change *change,
 	buf_done(&after);
 }
 
+static void render_files(struct render *render, const struct action *action,
+			 size_t path_width)
+{
+	struct buf text = { 0 };
+
+	file_changes_text(&action->files, &text);
+	buf_fill(render->out, ' ', 6);
+	padded(render->out, action->want->kind->files, path_width);
+	buf_puts(render->out, "  ");
+	show_text(render->out, buf_text(&text));
+	buf_putc(render->out, '\n');
+	buf_done(&text);
+}
+
 static void render_action(struct render *render, const struct action *action)
 {
 	const struct resource *it = action->want ? action->want : action->have;
-	const struct sign *sign = &signs[action->type];
 	size_t width = 0;
 	size_t i;
 
 	buf_puts(render->out, "  ");
-	colored(render, sign->color, sign->text);
+	colored(render, colors[action->type],
+		action_type_sign(action->type));
 	buf_putc(render->out, ' ');
 	padded(render->out, it->kind->name, render->kind_width);
 	buf_puts(render->out, "  ");
@@ -170,8 +177,12 @@ static void render_action(struct render *render, const struct action *action)
 		return;
 	for (i = 0; i < action->change_count; i++)
 		width = wider(width, action->changes[i].path);
+	if (action->files.count)
+		width = wider(width, it->kind->files);
 	for (i = 0; i < action->change_count; i++)
 		render_change(render, &action->changes[i], width);
+	if (action->files.count)
+		render_files(render, action, width);
 }
 
 /* Said, but not with a line of its own: nothing happens to it. */
@@ -240,36 +251,13 @@ static void render_job(struct render *render, const struct plan_job *job)
 
 static void render_summary(struct render *render, const struct plan *plan)
 {
-	static const enum action_type order[] = {
-		ACTION_RUN,     ACTION_CREATE, ACTION_UPDATE,
-		ACTION_REPLACE, ACTION_DELETE,
-	};
-	size_t follow = plan_follow_count(plan);
-	size_t same = plan_total(plan, ACTION_NOOP) - follow;
-	const char *between = "Plan: ";
-	struct buf *out = render->out;
-	size_t i;
-
-	if (plan_is_empty(plan) && !follow) {
-		buf_puts(out, "Nothing to do.\n");
+	if (plan_is_empty(plan) && !plan_follow_count(plan)) {
+		buf_puts(render->out, "Nothing to do.\n");
 		return;
 	}
-	for (i = 0; i < COUNT(order); i++) {
-		size_t n = plan_total(plan, order[i]);
-
-		if (!n)
-			continue;
-		buf_printf(out, "%s%zu %s", between, n,
-			   signs[order[i]].summary);
-		between = ", ";
-	}
-	if (follow) {
-		buf_printf(out, "%s%zu to follow", between, follow);
-		between = ", ";
-	}
-	if (same)
-		buf_printf(out, "%s%zu unchanged", between, same);
-	buf_puts(out, ".\n");
+	buf_puts(render->out, "Plan: ");
+	plan_summary(plan, render->out);
+	buf_puts(render->out, ".\n");
 }
 
 static void render_missing(struct render *render, const struct plan *plan)

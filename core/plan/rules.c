@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/plan/rules.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/plan/diff.h"
@@ -59,6 +60,7 @@ static void decide_same_run(struct action *action, bool rerun,
 
 	/* The same digest is the same job, however it was written down. */
 	action->change_count = 0;
+	action->files.count = 0;
 	if (run_state_is_final(run->state) && rerun) {
 		decide(action, ACTION_RUN,
 		       arena_printf(mem, "again, after attempt %d (%s)",
@@ -171,6 +173,47 @@ static void decide_thing(struct action *action, struct change *changes,
 				    action->change_count));
 }
 
+static const json_t *files_of(const struct resource *resource)
+{
+	const json_t *value = resource->properties;
+	char key[64];
+	const char *p = resource->kind->files;
+	size_t n;
+
+	for (; value && *p; p += n + (p[n] == '.')) {
+		n = strcspn(p, ".");
+		snprintf(key, sizeof(key), "%.*s", (int)n, p);
+		value = json_object_get(value, key);
+	}
+	return value;
+}
+
+/* A line for each file would hide the rest: they are taken out, and those
+ * that changed are named. */
+static void fold_files(struct action *action, struct arena *mem,
+		       struct diff *diff)
+{
+	const char *path = action->want->kind->files;
+	const json_t *before = NULL, *after = NULL;
+	size_t i, n = 0, len;
+
+	if (!path)
+		return;
+	len = strlen(path);
+	for (i = 0; i < diff->count; i++)
+		if (strncmp(diff->items[i].path, path, len) != 0 ||
+		    !diff_touches(diff->items[i].path, path))
+			diff->items[n++] = diff->items[i];
+	diff->count = n;
+	if (action->have) {
+		before = files_of(action->have);
+		after = files_of(action->want);
+	}
+	/* Without a list of before, all would seem to be new. */
+	if (before && after)
+		source_compare(before, after, mem, &action->files);
+}
+
 int rules_decide(struct action *action, const struct plan_options *options,
 		 struct arena *mem, struct error *err)
 {
@@ -178,6 +221,7 @@ int rules_decide(struct action *action, const struct plan_options *options,
 
 	diff_json(action->have ? action->have->properties : NULL,
 		  action->want->properties, mem, &diff);
+	fold_files(action, mem, &diff);
 	action->changes = diff.items;
 	action->change_count = diff.count;
 	if (action->want->kind->flags & KIND_RUN)

@@ -21,6 +21,7 @@
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ENVIRON_MAX (4 << 20)
+#define MARKED_TRIES 100
 
 static const char *search_path(char *const *envp)
 {
@@ -42,11 +43,6 @@ static int runnable(const char *path)
 	return access(path, X_OK) < 0 ? errno : 0;
 }
 
-static char *in_directory(const char *directory, const char *name)
-{
-	return path_join(directory, name);
-}
-
 char *process_find(const char *name, const char *directory, char *const *envp,
 		   struct error *err)
 {
@@ -60,7 +56,7 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 		return NULL;
 	}
 	if (strchr(name, '/')) {
-		full = in_directory(directory, name);
+		full = path_join(directory, name);
 		why = runnable(full);
 		if (!why)
 			return full;
@@ -78,11 +74,11 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 	}
 	for (;;) {
 		size_t len = strcspn(p, ":");
-		char *folder = len ? mem_printf("%.*s", (int)len, p)
-				   : mem_strdup(".");
+		char *folder =
+			len ? mem_printf("%.*s", (int)len, p) : mem_strdup(".");
 		char *in_path = path_join(folder, name);
 
-		full = in_directory(directory, in_path);
+		full = path_join(directory, in_path);
 		free(in_path);
 		free(folder);
 		why = runnable(full);
@@ -184,6 +180,18 @@ pid_t process_start(const struct process_start *what, struct error *err)
 	return pid;
 }
 
+void process_status_format(int status, char *out, size_t size)
+{
+	char name[32];
+
+	if (!WIFSIGNALED(status)) {
+		snprintf(out, size, "exited with %d", WEXITSTATUS(status));
+		return;
+	}
+	signal_format(WTERMSIG(status), name, sizeof(name));
+	snprintf(out, size, "was killed by %s", name);
+}
+
 /* Calls `each` with every process id there is. */
 static void for_each_process(void (*each)(pid_t pid, void *arg), void *arg)
 {
@@ -243,7 +251,7 @@ bool process_end_children(int limit_ms)
 
 struct mark {
 	const char *item;
-	size_t count;
+	bool found;
 };
 
 static void kill_marked(pid_t pid, void *arg)
@@ -263,17 +271,25 @@ static void kill_marked(pid_t pid, void *arg)
 	for (at = 0; at < len; at += strlen(environ_text + at) + 1) {
 		if (!strcmp(environ_text + at, mark->item)) {
 			kill(pid, SIGKILL);
-			mark->count++;
+			mark->found = true;
 			break;
 		}
 	}
 	free(environ_text);
 }
 
-size_t process_end_marked(const char *item)
+void process_end_marked(const char *item)
 {
+	struct timespec pause = { .tv_nsec = 1000000 };
 	struct mark mark = { .item = item };
+	int i;
 
-	for_each_process(kill_marked, &mark);
-	return mark.count;
+	for (i = 0; i < MARKED_TRIES; i++) {
+		mark.found = false;
+		for_each_process(kill_marked, &mark);
+		if (!mark.found)
+			return;
+		/* One may have started another behind our back. */
+		nanosleep(&pause, NULL);
+	}
 }

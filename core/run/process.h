@@ -34,13 +34,16 @@ char *process_find(const char *name, const char *directory, char *const *envp,
  */
 pid_t process_start(const struct process_start *what, struct error *err);
 
+/* "exited with 3", "was killed by SIGKILL": of a status as waitpid() gives. */
+void process_status_format(int status, char *out, size_t size);
+
 /* Kills every child of this process, those that it adopts as their parents
  * die included (it must be a subreaper), and reaps them.  Gives up on what
  * does not die in `limit_ms`; true if none is left. */
 bool process_end_children(int limit_ms);
 
-/* Kills every process of this user whose environment holds `item`
- * ("NAME=value").  Returns how many were found. */
-size_t process_end_marked(const char *item);
+/* Kills every process of this user but the caller whose environment holds
+ * `item` ("NAME=value"), until there is none. */
+void process_end_marked(const char *item);
 
 #endif

@@ -14,7 +14,7 @@ int run_lock_take(const char *folder, struct error *err)
 {
 	char *path = path_join(folder, "lock");
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	int ret;
+	int ret = -1;
 
 	if (fd < 0) {
 		error_errno(err, "cannot create '%s'", path);
@@ -24,38 +24,63 @@ int run_lock_take(const char *folder, struct error *err)
 	do {
 		ret = flock(fd, LOCK_EX);
 	} while (ret < 0 && errno == EINTR);
-	if (ret < 0) {
+	if (ret < 0)
 		error_errno(err, "cannot lock '%s'", path);
-		close(fd);
-		fd = -1;
-	}
+	else
+		ret = run_lock_set_pid(fd, 0, err);
 out:
+	if (ret < 0 && fd >= 0)
+		close(fd);
 	free(path);
-	return fd;
+	return ret < 0 ? -1 : fd;
 }
 
-int run_lock_set_pid(int fd, pid_t pid)
+int run_lock_set_pid(int fd, pid_t pid, struct error *err)
 {
 	char text[32];
-	/* Of one length, so that it is replaced in one write. */
+	/* Of one length, so that it is replaced in one write, for which a
+	 * full disk has room. */
 	int len = snprintf(text, sizeof(text), "%-20ld\n", (long)pid);
+	ssize_t n;
 
-	return pwrite(fd, text, (size_t)len, 0) == len ? 0 : -1;
+	do {
+		n = pwrite(fd, text, (size_t)len, 0);
+	} while (n < 0 && errno == EINTR);
+	if (n == len)
+		return 0;
+	if (n >= 0)
+		errno = ENOSPC;
+	return error_errno(err, "cannot write the run's lock");
 }
 
-pid_t run_lock_holder(const char *folder)
+int run_lock_look(const char *folder, pid_t *pid, int *shared,
+		  struct error *err)
 {
 	char *path = path_join(folder, "lock");
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char text[32] = "";
-	pid_t pid = 0;
+	int ret = -1;
 
+	if (fd < 0 && errno == ENOENT) {
+		ret = 0;
+	} else if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0) {
+		ret = 0;
+		if (shared) {
+			*shared = fd;
+			fd = -1;
+		}
+	} else if (fd >= 0 && errno == EWOULDBLOCK &&
+		   pread(fd, text, sizeof(text) - 1, 0) >= 0) {
+		ret = 1;
+		*pid = (pid_t)atol(text);
+	} else {
+		error_errno(err, "cannot look at '%s'", path);
+		/* Too many open files, say: that tells nothing of the run. */
+		if (err->code == ERROR_FAILED)
+			err->code = ERROR_TRY_AGAIN;
+	}
+	if (fd >= 0)
+		close(fd);
 	free(path);
-	if (fd < 0)
-		return 0;
-	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK &&
-	    pread(fd, text, sizeof(text) - 1, 0) > 0)
-		pid = (pid_t)atol(text);
-	close(fd);
-	return pid;
+	return ret;
 }

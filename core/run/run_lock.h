@@ -10,10 +10,16 @@
 /* Returns a descriptor that holds the lock until its last copy is closed. */
 int run_lock_take(const char *folder, struct error *err);
 
-/* Says whom to signal; by a holder. */
-int run_lock_set_pid(int fd, pid_t pid);
+/* Says whom to signal, 0 for nobody yet; by a holder. */
+int run_lock_set_pid(int fd, pid_t pid, struct error *err);
 
-/* Who is to be signalled, or 0 if nobody holds the lock. */
-pid_t run_lock_holder(const char *folder);
+/*
+ * Returns 1 if the lock is held, with whom to signal (0: not said yet); 0 if
+ * it is free, or never was taken; -1 if that can't be told.  With `shared`, a
+ * free one is not taken by anybody until the caller closes that descriptor;
+ * where there is no lock to hold it is left alone.
+ */
+int run_lock_look(const char *folder, pid_t *pid, int *shared,
+		  struct error *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
@@ -63,15 +62,10 @@ static const char *make_command(const struct job *job, struct arena *mem,
 
 static char *absolute(const char *path, struct arena *mem)
 {
-	char *here, *joined, *out;
+	char *whole = path_absolute(path);
+	char *out = arena_strdup(mem, whole);
 
-	if (path[0] == '/')
-		return arena_strdup(mem, path);
-	here = getcwd(NULL, 0);
-	joined = path_join(here ? here : "/", path);
-	out = arena_strdup(mem, joined);
-	free(joined);
-	free(here);
+	free(whole);
 	return out;
 }
 
@@ -98,13 +92,13 @@ static const char *make_packages(const struct job *job, struct arena *mem,
 }
 
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
-		  struct arena *mem, struct run_spec *out,
-		  const char **missing, struct error *err)
+		  struct arena *mem, struct run_spec *out, const char **missing,
+		  struct error *err)
 {
 	const struct jobrun_block *block = &job->jobrun;
 	const struct secret *secrets = block->secrets.items;
-	const char *folder = block->source ? job_path(job, block->source)
-					   : job->folder;
+	const char *folder =
+		block->source ? job_path(job, block->source) : job->folder;
 	size_t i;
 
 	*out = (struct run_spec){ 0 };
@@ -121,8 +115,8 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	out->directory = absolute(folder, mem);
 	out->env = block->env;
 	out->secret_count = block->secrets.count;
-	out->secrets = arena_alloc(mem, out->secret_count *
-						sizeof(*out->secrets));
+	out->secrets =
+		arena_alloc(mem, out->secret_count * sizeof(*out->secrets));
 	for (i = 0; i < out->secret_count; i++) {
 		out->secrets[i].name = secrets[i].name;
 		out->secrets[i].env = secrets[i].env;
@@ -255,18 +249,20 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	map = json_object_get(value, "env");
 	out->env.items = arena_alloc(mem, json_object_size(map) *
 						  sizeof(*out->env.items));
-	json_object_foreach(map, key, item) {
+	json_object_foreach(map, key, item)
+	{
 		struct pair *pair = &out->env.items[out->env.count++];
 
 		pair->name = arena_strdup(mem, key);
-		pair->value = arena_strdup(mem, json_string_value(item)
-							? json_string_value(item)
-							: "");
+		pair->value = arena_strdup(
+			mem,
+			json_string_value(item) ? json_string_value(item) : "");
 	}
 	map = json_object_get(value, "secrets");
 	out->secrets =
 		arena_alloc(mem, json_object_size(map) * sizeof(*out->secrets));
-	json_object_foreach(map, key, item) {
+	json_object_foreach(map, key, item)
+	{
 		out->secrets[i].name = arena_strdup(mem, key);
 		out->secrets[i].env = copy_text(item, "env", mem);
 		out->secrets[i].file = copy_text(item, "file", mem);
@@ -307,6 +303,14 @@ static int set_secret(const struct secret_source *secret,
 	text = file_read(secret->file, SECRET_MAX, &len, err);
 	if (!text)
 		return error_prefix(err, "secret '%s'", secret->name);
+	if (strlen(text) != len) {
+		explicit_bzero(text, len);
+		free(text);
+		return error_set(err, ERROR_FAILED,
+				 "secret '%s': '%s' holds a zero byte, which "
+				 "no variable can",
+				 secret->name, secret->file);
+	}
 	/* Editors end a file with a newline that is not part of the secret. */
 	while (len && (text[len - 1] == '\n' || text[len - 1] == '\r'))
 		text[--len] = '\0';

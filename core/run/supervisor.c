@@ -46,9 +46,6 @@
 #define RETRY_MS 1000
 #define RECORD_TRIES 120 /* seconds, at the end, on a disk that is full */
 #define BALLAST_SIZE (256 << 10)
-#define END_LIMIT_MS 10000
-
-extern char **environ;
 
 enum ending {
 	ENDING_NONE,
@@ -97,6 +94,7 @@ struct supervisor {
 	struct rlimit no_files; /* what tasks get; ours is raised */
 	int signal_fd;
 	int guard_fd; /* a pidfd */
+	struct loop_event *guard_event;
 };
 
 static void retry_record(void *arg, uint32_t events);
@@ -110,8 +108,8 @@ static void record_run(struct supervisor *s)
 	if (s->dirty) {
 		fprintf(stderr, "cannot record the run: %s\n", err.text);
 		if (!s->retry_timer)
-			s->retry_timer = loop_add_timer(
-				s->loop, RETRY_MS, retry_record, s);
+			s->retry_timer = loop_add_timer(s->loop, RETRY_MS,
+							retry_record, s);
 	}
 	supervisor_publish(s->store, &s->run);
 }
@@ -338,8 +336,8 @@ static void end(struct supervisor *s, enum ending ending, const char *why)
 	} else {
 		s->run.state = RUN_CANCELLING;
 		s->run.error = s->why;
-		record_run(s);
 		terminate_all(s, s->spec.grace_s * 1000);
+		record_run(s);
 	}
 	stop_if_done(s);
 }
@@ -350,6 +348,9 @@ static void out_of_time(void *arg, uint32_t events)
 	char limit[32], why[160];
 
 	(void)events;
+	/* Too late for a job that is done and only has to settle. */
+	if (s->ending != ENDING_NONE)
+		return;
 	duration_format(s->spec.max_running_time_s, limit, sizeof(limit));
 	snprintf(why, sizeof(why),
 		 "cancelled for exceeding the maximum running time of %s "
@@ -358,38 +359,22 @@ static void out_of_time(void *arg, uint32_t events)
 	end(s, ENDING_CANCEL, why);
 }
 
-/* "exited with 3", "was killed by SIGKILL" */
-static void describe_status(int status, struct task_record *record, char *out,
-			    size_t size)
-{
-	char name[32];
-
-	if (WIFSIGNALED(status)) {
-		record->signal = WTERMSIG(status);
-		record->exit_code = 128 + record->signal;
-		signal_format(record->signal, name, sizeof(name));
-		snprintf(out, size, "was killed by %s", name);
-		return;
-	}
-	record->exit_code = WEXITSTATUS(status);
-	snprintf(out, size, "exited with %d", record->exit_code);
-}
-
 static void task_ended(struct supervisor *s, struct child *task, int status)
 {
 	char how[64], why[160];
 	bool is_master = task == &s->tasks[0];
 
-	/* Before anything else: what it left running in its group. */
-	kill(-task->pid, SIGKILL);
 	task->pid = 0;
 	s->alive--;
-	describe_status(status, &task->record, how, sizeof(how));
+	process_status_format(status, how, sizeof(how));
+	task->record.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	task->record.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+						     : WEXITSTATUS(status);
 	task->record.end_time_ms = time_now_ms();
 	task->record.state = task->record.exit_code == 0 ? RUN_SUCCEEDED
-			     : task->told		 ? RUN_CANCELLED
+			     : task->told                ? RUN_CANCELLED
 							 : RUN_FAILED;
-	record_task(s, task);
+	/* The store may keep us waiting: the others hear of it first. */
 	if (task->record.state == RUN_FAILED && s->ending == ENDING_NONE) {
 		s->culprit = task;
 		s->run.exit_code = task->record.exit_code;
@@ -399,6 +384,7 @@ static void task_ended(struct supervisor *s, struct child *task, int status)
 	} else if (is_master && task->record.exit_code == 0) {
 		end(s, ENDING_SUCCESS, "");
 	}
+	record_task(s, task);
 	stop_if_done(s);
 }
 
@@ -436,12 +422,10 @@ static void start_tasks(struct supervisor *s)
 
 static void setup_ended(struct supervisor *s, int status)
 {
-	struct task_record ignored;
 	char how[64], why[160];
 
-	kill(-s->setup.pid, SIGKILL);
 	s->setup.pid = 0;
-	describe_status(status, &ignored, how, sizeof(how));
+	process_status_format(status, how, sizeof(how));
 	if (s->ending != ENDING_NONE) {
 		stop_if_done(s);
 	} else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
@@ -453,24 +437,41 @@ static void setup_ended(struct supervisor *s, int status)
 	}
 }
 
-static void reap(struct supervisor *s)
+/* NULL: an orphan of a task, which fell to us. */
+static struct child *find_child(struct supervisor *s, pid_t pid)
 {
-	pid_t pid;
-	int status;
 	size_t i;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid == s->setup.pid) {
+	if (pid == s->setup.pid)
+		return &s->setup;
+	for (i = 0; i < s->spec.topology.count; i++)
+		if (s->tasks[i].pid == pid)
+			return &s->tasks[i];
+	return NULL;
+}
+
+static void reap(struct supervisor *s)
+{
+	struct child *child;
+	siginfo_t info;
+	int status;
+
+	for (;;) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+		    !info.si_pid)
+			return;
+		child = find_child(s, info.si_pid);
+		/* What it left running in its group, whose number is nobody
+		 * else's until this is reaped. */
+		if (child)
+			kill(-info.si_pid, SIGKILL);
+		if (waitpid(info.si_pid, &status, WNOHANG) <= 0)
+			return;
+		if (child == &s->setup)
 			setup_ended(s, status);
-			continue;
-		}
-		for (i = 0; i < s->spec.topology.count; i++) {
-			if (s->tasks[i].pid == pid) {
-				task_ended(s, &s->tasks[i], status);
-				break;
-			}
-		}
-		/* Else an orphan of a task, which fell to us. */
+		else if (child)
+			task_ended(s, child, status);
 	}
 }
 
@@ -502,8 +503,8 @@ static void on_guard(void *arg, uint32_t events)
 	struct supervisor *s = arg;
 
 	(void)events;
-	close(s->guard_fd);
-	s->guard_fd = -1;
+	loop_remove(s->loop, s->guard_event);
+	s->guard_event = NULL;
 	end(s, ENDING_FAILURE, "the run's guard was killed");
 }
 
@@ -519,6 +520,10 @@ static int unpack(struct supervisor *s, struct error *err)
 		free(folder);
 		if (ret < 0)
 			return -1;
+		/* It may have been cancelled meanwhile. */
+		on_signal(s, 0);
+		if (s->ending != ENDING_NONE)
+			return 0;
 	}
 	return 0;
 }
@@ -545,7 +550,8 @@ static void drop_ballast(struct supervisor *s)
 	free(path);
 }
 
-static int open_tasks(struct supervisor *s, struct error *err)
+/* All there is before anything can fail: the end looks at every task. */
+static void make_tasks(struct supervisor *s)
 {
 	const struct topology *all = &s->spec.topology;
 	size_t i;
@@ -562,17 +568,27 @@ static int open_tasks(struct supervisor *s, struct error *err)
 			.exit_code = -1,
 			.host = all->tasks[i].host,
 		};
+	}
+	s->setup.outputs[0].fd = s->setup.outputs[1].fd = -1;
+	s->setup.record.type = s->tasks[0].record.type;
+	s->setup.record.index = s->tasks[0].record.index;
+}
+
+static int open_logs(struct supervisor *s, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < s->spec.topology.count; i++) {
+		struct child *task = &s->tasks[i];
+
 		task->log = log_writer_open(s->spec.folder, task->record.type,
 					    task->record.index, err);
 		if (!task->log)
 			return -1;
 		record_task(s, task);
 	}
-	s->setup.outputs[0].fd = s->setup.outputs[1].fd = -1;
 	/* The output of setup stands before the first task's. */
 	s->setup.log = s->tasks[0].log;
-	s->setup.record.type = s->tasks[0].record.type;
-	s->setup.record.index = s->tasks[0].record.index;
 	return 0;
 }
 
@@ -583,8 +599,10 @@ static int prepare(struct supervisor *s, struct error *err)
 	int ret = folder_make(output, err);
 
 	free(output);
-	if (ret < 0 || open_tasks(s, err) < 0 || unpack(s, err) < 0)
+	if (ret < 0 || open_logs(s, err) < 0 || unpack(s, err) < 0)
 		return -1;
+	if (s->ending != ENDING_NONE)
+		return 0;
 	if (s->spec.setup.count) {
 		if (start_child(s, &s->setup, &s->spec.setup, 0, err) < 0)
 			return error_prefix(err, "setup did not start");
@@ -594,28 +612,30 @@ static int prepare(struct supervisor *s, struct error *err)
 	return 0;
 }
 
+/* Nobody writes any more: all that is still in the pipes. */
+static void drain_outputs(struct child *child)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct output *out = &child->outputs[i];
+
+		if (out->fd >= 0)
+			read_output(out, SIZE_MAX);
+		close_output(out);
+	}
+}
+
 /* Nothing is left running when this returns, and all output was read. */
 static void finish_processes(struct supervisor *s)
 {
 	size_t i;
-	int j;
 
-	if (!process_end_children(END_LIMIT_MS))
+	if (!process_end_children(SUPERVISOR_END_MS))
 		fprintf(stderr, "some processes could not be killed\n");
-	for (i = 0; s->tasks && i < s->spec.topology.count; i++) {
-		for (j = 0; j < 2; j++) {
-			struct output *out = &s->tasks[i].outputs[j];
-
-			if (out->fd >= 0)
-				read_output(out, SIZE_MAX);
-			close_output(out);
-		}
-	}
-	for (j = 0; j < 2; j++) {
-		if (s->setup.outputs[j].fd >= 0)
-			read_output(&s->setup.outputs[j], SIZE_MAX);
-		close_output(&s->setup.outputs[j]);
-	}
+	for (i = 0; i < s->spec.topology.count; i++)
+		drain_outputs(&s->tasks[i]);
+	drain_outputs(&s->setup);
 }
 
 /* The last line that the culprit wrote to its standard error. */
@@ -643,7 +663,20 @@ out:
 	buf_done(&lines);
 }
 
-static void finish(struct supervisor *s)
+/* The tasks before the run: who sees its end sees theirs. */
+static int record_end(struct supervisor *s, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < s->spec.topology.count; i++)
+		if (store_task_put(s->store, &s->run, &s->tasks[i].record,
+				   err) < 0)
+			return -1;
+	return store_run_put(s->store, &s->run, err);
+}
+
+/* Returns -1 if the end could not be recorded. */
+static int finish(struct supervisor *s)
 {
 	struct timespec pause = { .tv_sec = 1 };
 	struct error err;
@@ -664,21 +697,28 @@ static void finish(struct supervisor *s)
 		s->run.state = RUN_FAILED;
 		s->run.error = s->why;
 	}
-	for (i = 0; s->tasks && i < s->spec.topology.count; i++) {
+	for (i = 0; i < s->spec.topology.count; i++) {
 		struct child *task = &s->tasks[i];
 
 		if (!run_state_is_final(task->record.state))
 			task->record.state = RUN_CANCELLED;
-		record_task(s, task);
+		if (task->log)
+			task->record.lost_bytes = log_writer_lost(task->log);
 		log_writer_close(task->log);
 		task->log = NULL;
 	}
-	for (tries = 0; tries < RECORD_TRIES; tries++) {
-		if (store_run_put(s->store, &s->run, &err) == 0)
-			break;
+	for (tries = 1; record_end(s, &err) < 0; tries++) {
+		if (tries == RECORD_TRIES) {
+			fprintf(stderr,
+				"cannot record the end of the run: "
+				"%s\n",
+				err.text);
+			return -1;
+		}
 		nanosleep(&pause, NULL);
 	}
 	supervisor_publish(s->store, &s->run);
+	return 0;
 }
 
 static int watch_signals_and_guard(struct supervisor *s, pid_t guard,
@@ -692,9 +732,13 @@ static int watch_signals_and_guard(struct supervisor *s, pid_t guard,
 	s->guard_fd = (int)syscall(SYS_pidfd_open, guard, 0);
 	if (s->guard_fd < 0)
 		return error_errno(err, "cannot watch the run's guard");
-	return loop_add_fd(s->loop, s->guard_fd, EPOLLIN, on_guard, s, err)
-		       ? 0
-		       : -1;
+	/* Its pid is its own only while it is our parent. */
+	if (getppid() != guard)
+		return error_set(err, ERROR_FAILED,
+				 "the run's guard was killed");
+	s->guard_event =
+		loop_add_fd(s->loop, s->guard_fd, EPOLLIN, on_guard, s, err);
+	return s->guard_event ? 0 : -1;
 }
 
 /* Chooses the ports and writes them down, for `env` and for followers. */
@@ -714,6 +758,7 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 		     pid_t guard, struct error *err)
 {
 	char *folder;
+	int ret;
 
 	s->store = store_open(err);
 	if (!s->store)
@@ -721,19 +766,25 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 	if (store_run_get(s->store, job_id, attempt, s->mem, &s->run, err) != 0)
 		return error_set(err, ERROR_FAILED, "run %s.%d is not recorded",
 				 job_id, attempt);
+	/* Who looked before we had the lock may have given it up. */
+	if (run_state_is_final(s->run.state))
+		return error_set(err, ERROR_FAILED,
+				 "run %s.%d took too long to start", job_id,
+				 attempt);
 	folder = store_run_folder(s->store, job_id, attempt);
-	if (spec_read(folder, s->mem, &s->spec, err) < 0) {
-		free(folder);
-		return -1;
-	}
+	ret = spec_read(folder, s->mem, &s->spec, err);
 	free(folder);
+	if (ret < 0)
+		return -1;
+	make_tasks(s);
 	s->no_files = raise_file_limit();
 	if (lease_ports(s, err) < 0)
 		return -1;
 	s->loop = loop_new(err);
 	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0)
 		return -1;
-	run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid());
+	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
+		return -1;
 	write_ballast(s);
 	s->chunk = mem_alloc(CHUNK_SIZE);
 	s->run.state = RUN_PREPARING;
@@ -742,21 +793,25 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 	return 0;
 }
 
-/* The supervisor process.  0: the end of the run is recorded. */
-static int supervise(const char *job_id, int attempt, pid_t guard,
-		     const sigset_t *signals)
+int supervisor_run(const char *job_id, int attempt, pid_t guard,
+		   const sigset_t *signals)
 {
 	struct supervisor s = { .mem = arena_new(),
 				.signals = *signals,
 				.signal_fd = -1,
 				.guard_fd = -1 };
 	struct error err = { 0 };
+	struct error ignored;
 	int ret = 1;
 
 	setpgid(0, 0);
 	prctl(PR_SET_NAME, "jobrun");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (take_over(&s, job_id, attempt, guard, &err) < 0) {
+		/* Who started us may be gone: its record is ours. */
+		if (s.store)
+			supervisor_abandon(s.store, job_id, attempt, err.text,
+					   &ignored);
 		if (write(SUPERVISOR_REPORT_FD, err.text, strlen(err.text)) < 0)
 			fprintf(stderr, "%s\n", err.text);
 		goto out;
@@ -768,8 +823,7 @@ static int supervise(const char *job_id, int attempt, pid_t guard,
 		end(&s, ENDING_FAILURE, err.text);
 	if ((s.alive || s.setup.pid) && loop_run(s.loop, &err) < 0)
 		end(&s, ENDING_FAILURE, err.text);
-	finish(&s);
-	ret = 0;
+	ret = finish(&s) < 0;
 out:
 	loop_free(s.loop);
 	if (s.signal_fd >= 0)
@@ -781,67 +835,4 @@ out:
 	store_close(s.store);
 	arena_free(s.mem);
 	return ret;
-}
-
-/* The guard process: waits for the supervisor, then sweeps. */
-static int guard(const char *job_id, int attempt, pid_t supervisor,
-		 const sigset_t *signals)
-{
-	struct error err;
-	struct store *store;
-	char name[32], why[96];
-	int number, status = 0;
-	pid_t pid;
-
-	prctl(PR_SET_NAME, "jobrun-guard");
-	close(SUPERVISOR_REPORT_FD);
-	for (;;) {
-		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-			if (pid == supervisor)
-				goto ended;
-		if (sigwait(signals, &number) == 0 && number != SIGCHLD &&
-		    number != SIGHUP)
-			kill(supervisor, number);
-	}
-ended:
-	process_end_children(END_LIMIT_MS);
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	signal_format(WTERMSIG(status), name, sizeof(name));
-	snprintf(why, sizeof(why), "the run's supervisor was killed by %s",
-		 name);
-	store = store_open(&err);
-	if (!store ||
-	    supervisor_abandon(store, job_id, attempt, why, &err) < 0)
-		fprintf(stderr, "%s; cannot record it: %s\n", why, err.text);
-	store_close(store);
-	return 1;
-}
-
-int supervisor_main(const char *job_id, int attempt)
-{
-	pid_t self = getpid();
-	sigset_t signals;
-	pid_t pid;
-
-	/* Blocked in both; tasks start with none blocked. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	fcntl(SUPERVISOR_LOCK_FD, F_SETFD, FD_CLOEXEC);
-	fcntl(SUPERVISOR_REPORT_FD, F_SETFD, FD_CLOEXEC);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	pid = fork();
-	if (pid == 0)
-		return supervise(job_id, attempt, self, &signals);
-	if (pid < 0) {
-		fprintf(stderr, "cannot fork: %s\n", strerror(errno));
-		return 1;
-	}
-	return guard(job_id, attempt, pid, &signals);
 }

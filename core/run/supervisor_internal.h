@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two sides of supervisor.h share. */
+/* What the parts of supervisor.h share. */
 #ifndef JOBRUN_SUPERVISOR_INTERNAL_H
 #define JOBRUN_SUPERVISOR_INTERNAL_H
+
+#include <signal.h>
+#include <sys/types.h>
 
 #include "core/base/error.h"
 #include "core/store/store.h"
@@ -10,6 +13,14 @@
 #define SUPERVISOR_LOCK_FD 3
 #define SUPERVISOR_REPORT_FD 4
 #define SUPERVISOR_READY '+'
+
+/* How long killed processes may take to be gone. */
+#define SUPERVISOR_END_MS 10000
+
+/* The supervisor process: `signals` are blocked.  Returns its exit status,
+ * 0 if the end of the run is recorded. */
+int supervisor_run(const char *job_id, int attempt, pid_t guard,
+		   const sigset_t *signals);
 
 /* Records a run as failed whose supervisor can't do so any more. */
 int supervisor_abandon(struct store *store, const char *job_id, int attempt,

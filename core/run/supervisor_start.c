@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
@@ -22,8 +22,7 @@
 
 /* A run is recorded before its lock is taken: so long it may be without. */
 #define UNLOCKED_MS 10000
-
-extern char **environ;
+#define START_TRIES 100 /* 10 ms apart */
 
 /* Away from the descriptors that the new process gets them as. */
 static int move_up(int fd)
@@ -124,7 +123,6 @@ int supervisor_start(struct store *store, const struct run_spec *spec,
 	lock = run_lock_take(spec->folder, err);
 	if (lock < 0)
 		return -1;
-	run_lock_set_pid(lock, getpid());
 	if (pipe2(report, O_CLOEXEC) < 0) {
 		error_errno(err, "cannot start the run's supervisor");
 		goto out;
@@ -149,16 +147,37 @@ out:
 int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 		      bool now, struct error *err)
 {
+	struct timespec pause = { .tv_nsec = 10000000 };
 	char *folder = store_run_folder(store, job_id, attempt);
-	pid_t pid = run_lock_holder(folder);
-	int ret = 0;
+	pid_t pid = 0;
+	int held, tries;
 
+	for (tries = 0; tries < START_TRIES; tries++) {
+		held = run_lock_look(folder, &pid, NULL, err);
+		if (held <= 0 || pid)
+			break;
+		nanosleep(&pause, NULL); /* it is only starting */
+	}
 	free(folder);
+	if (held <= 0)
+		return held;
+	if (!pid)
+		return error_set(err, ERROR_TRY_AGAIN, "it is only starting");
 	/* The lock is held, so the pid is that of its holder, or of one that
 	 * was killed a moment ago and whose guard is cleaning up. */
-	if (pid > 0 && kill(pid, now ? SIGINT : SIGTERM) < 0 && errno != ESRCH)
-		ret = error_errno(err, "cannot signal process %ld", (long)pid);
-	return ret;
+	if (kill(pid, now ? SIGINT : SIGTERM) < 0 && errno != ESRCH)
+		return error_errno(err, "cannot signal process %ld", (long)pid);
+	return 0;
+}
+
+/* Recorded just now, so that its lock may not be taken yet.  The clock may
+ * have been set back since, but not for ever. */
+static bool is_new(const struct run_record *run)
+{
+	int64_t age_ms = time_now_ms() - run->create_time_ms;
+
+	return run->state == RUN_QUEUED && age_ms < UNLOCKED_MS &&
+	       age_ms > -UNLOCKED_MS;
 }
 
 int supervisor_check(struct store *store, const struct run_record *run,
@@ -166,6 +185,9 @@ int supervisor_check(struct store *store, const struct run_record *run,
 {
 	char *folder, *mark;
 	char host[256];
+	int lock = -1;
+	int ret;
+	pid_t pid;
 
 	if (run_state_is_final(run->state))
 		return 0;
@@ -174,22 +196,24 @@ int supervisor_check(struct store *store, const struct run_record *run,
 	host[sizeof(host) - 1] = '\0';
 	if (run->host && strcmp(run->host, host) != 0)
 		return 0;
-	if (run->state == RUN_QUEUED &&
-	    time_now_ms() - run->create_time_ms < UNLOCKED_MS)
+	if (is_new(run))
 		return 0;
 	folder = store_run_folder(store, run->job_id, run->attempt);
-	if (run_lock_holder(folder) > 0) {
-		free(folder);
-		return 0;
+	ret = run_lock_look(folder, &pid, &lock, err);
+	if (ret == 0) {
+		mark = mem_printf("JOBRUN_RUN_DIR=%s/output", folder);
+		process_end_marked(mark);
+		free(mark);
+		ret = supervisor_abandon(store, run->job_id, run->attempt,
+					 "the run's supervisor and its guard "
+					 "were killed",
+					 err);
 	}
-	mark = mem_printf("JOBRUN_RUN_DIR=%s/output", folder);
-	process_end_marked(mark);
-	free(mark);
+	/* Till now nobody could start it after all. */
+	if (lock >= 0)
+		close(lock);
 	free(folder);
-	return supervisor_abandon(store, run->job_id, run->attempt,
-				  "the run's supervisor and its guard were "
-				  "killed",
-				  err);
+	return ret < 0 ? -1 : 0;
 }
 
 int supervisor_abandon(struct store *store, const char *job_id, int attempt,
@@ -215,9 +239,13 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 
 		if (run_state_is_final(task->state))
 			continue;
-		task->state = RUN_FAILED;
-		task->signal = SIGKILL;
-		task->exit_code = 128 + SIGKILL;
+		if (task->state == RUN_QUEUED) {
+			task->state = RUN_CANCELLED;
+		} else {
+			task->state = RUN_FAILED;
+			task->signal = SIGKILL;
+			task->exit_code = 128 + SIGKILL;
+		}
 		task->end_time_ms = now;
 		if (store_task_put(store, &run, task, err) < 0)
 			goto out;

@@ -92,14 +92,14 @@ static void name_tpu(const struct job *job, const struct tpu *tpu,
 	out->devices_per_host = tpu->devices_per_host;
 	out->tpu_project = job->jobrun.project ? job->jobrun.project : "local";
 	out->tpu_zone = job->jobrun.zone ? job->jobrun.zone
-			: region	 ? arena_printf(mem, "%s-b", region)
+			: region         ? arena_printf(mem, "%s-b", region)
 					 : "local";
 	out->tpu_name = arena_printf(mem, "cmle-training-%s-tpu", job->job_id);
 }
 
 int topology_from_job(const struct job *job, const struct catalogue *catalogue,
-		      const char *host, struct arena *mem,
-		      struct topology *out, struct error *err)
+		      const char *host, struct arena *mem, struct topology *out,
+		      struct error *err)
 {
 	const struct training_input *input = &job->training_input;
 	long workers = input->worker_count;
@@ -149,9 +149,9 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
 		out->job_text = arena_strdup(mem, owned);
 		free(owned);
 	}
-	out->tasks = arena_alloc(mem, (size_t)(masters + workers + servers +
-					       evaluators) *
-					      sizeof(*out->tasks));
+	out->tasks = arena_alloc(
+		mem, (size_t)(masters + workers + servers + evaluators) *
+			     sizeof(*out->tasks));
 	place(out, TASK_MASTER, masters, host);
 	place(out, TASK_WORKER, workers, host);
 	place(out, TASK_PS, servers, host);

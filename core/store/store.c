@@ -60,19 +60,6 @@ static void disconnect(struct store *store)
 	store->db = NULL;
 }
 
-static char *absolute(const char *path)
-{
-	char *here, *out;
-
-	if (path[0] == '/')
-		return mem_strdup(path);
-	/* Whoever holds the store may change its directory later. */
-	here = getcwd(NULL, 0);
-	out = path_join(here ? here : "", path);
-	free(here);
-	return out;
-}
-
 /* Returns new, or NULL if the environment does not say. */
 static char *find_folder(void)
 {
@@ -80,8 +67,9 @@ static char *find_folder(void)
 	const char *xdg = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
 
+	/* Whoever holds the store may change its directory later. */
 	if (own && own[0])
-		return absolute(own);
+		return path_absolute(own);
 	/* "If an implementation encounters a relative path in any of these
 	 * variables it should consider the path invalid and ignore it." */
 	if (xdg && xdg[0] == '/')

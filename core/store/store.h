@@ -29,16 +29,16 @@ struct store;
 
 struct run_record {
 	const char *job_id;
-	int attempt;	      /* 1, 2 ... of this job */
+	int attempt;          /* 1, 2 ... of this job */
 	const char *provider; /* name */
 	const char *digest;   /* of the job, 64 hex digits */
 	enum run_state state;
 	int64_t create_time_ms; /* since 1970 */
-	int64_t start_time_ms;	/* 0: not yet */
-	int64_t end_time_ms;	/* 0: not yet */
-	int exit_code;		/* -1: none yet */
-	const char *error;	/* why it failed, or NULL */
-	const char *host;	/* the machine whose process owns it */
+	int64_t start_time_ms;  /* 0: not yet */
+	int64_t end_time_ms;    /* 0: not yet */
+	int exit_code;          /* -1: none yet */
+	const char *error;      /* why it failed, or NULL */
+	const char *host;       /* the machine whose process owns it */
 	const char *properties; /* JSON: the run as it was planned */
 };
 
@@ -46,10 +46,10 @@ struct task_record {
 	const char *type; /* master, worker, ps, evaluator */
 	int index;
 	enum run_state state;
-	int exit_code;	    /* -1: none; 128 + n after signal n */
-	int signal;	    /* 0: none */
-	const char *host;   /* where it runs */
-	int64_t pid;	    /* 0: not started */
+	int exit_code;    /* -1: none; 128 + n after signal n */
+	int signal;       /* 0: none */
+	const char *host; /* where it runs */
+	int64_t pid;      /* 0: not started */
 	int64_t start_time_ms;
 	int64_t end_time_ms;
 	uint64_t lost_bytes; /* of its output, for want of disk space */
@@ -115,8 +115,7 @@ int store_run_add(struct store *store, struct run_record *run,
 /* The newest attempt if `attempt` is 0.  Strings live in `mem`.  Returns 1
  * if there is none. */
 int store_run_get(struct store *store, const char *job_id, int attempt,
-		  struct arena *mem, struct run_record *out,
-		  struct error *err);
+		  struct arena *mem, struct run_record *out, struct error *err);
 
 /* The newest run of each job (or all runs), newest first. */
 int store_run_list(struct store *store, bool all_attempts, struct arena *mem,

@@ -9,6 +9,7 @@
 #include "core/run/ports.h"
 #include "core/run/spec.h"
 #include "core/run/supervisor.h"
+#include "core/source.h"
 #include "core/store/store.h"
 
 struct local {
@@ -36,20 +37,6 @@ static json_t *tasks_json(const struct topology *all)
 
 		json_put_int(out, type, json_get_int(out, type, 0) + 1);
 	}
-	return out;
-}
-
-static json_t *source_json(const struct job *job)
-{
-	json_t *out = json_object();
-	char size[32], text[80];
-
-	size_format(job->source_bytes, size, sizeof(size));
-	snprintf(text, sizeof(text), "%zu file%s, %s", job->source_files,
-		 job->source_files == 1 ? "" : "s", size);
-	json_put_text(out, "directory", job->jobrun.source);
-	json_put_text(out, "contents", text);
-	json_put_text(out, "sha256", job->source_digest.hex);
 	return out;
 }
 
@@ -121,8 +108,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 	struct resource *run;
 	const char *missing;
 
-	if (spec_from_job(job, env->catalogue, out->mem, &spec, &missing,
-			  err) < 0)
+	if (spec_from_job(job, env->catalogue, out->mem, &spec, &missing, err) <
+	    0)
 		return -1;
 	run = resources_add(out, &kind_run, job->job_id, job);
 	run->properties = describe(job, &spec);
@@ -130,8 +117,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 		resources_miss(out, "%s", missing);
 	if (job->training_input.master_config.image_uri &&
 	    job->jobrun.command.count)
-		resources_note(out, "containers are not used on this machine: "
-				    "jobrun.command runs without '%s'",
+		resources_note(out,
+			       "containers are not used on this machine: "
+			       "jobrun.command runs without '%s'",
 			       job->training_input.master_config.image_uri);
 	if (!missing && !job->jobrun.source && !spec.packages.count)
 		resources_note(out, "changes to the program's files are not "
@@ -151,7 +139,8 @@ static void *local_open(const struct provider_env *env, struct error *err)
 	struct local *local;
 
 	if (!env->store) {
-		error_set(err, ERROR_FAILED, "the provider local needs a store");
+		error_set(err, ERROR_FAILED,
+			  "the provider local needs a store");
 		return NULL;
 	}
 	local = mem_alloc(sizeof(*local));
@@ -193,11 +182,11 @@ static int run_read(void *ctx, const struct resource *want,
 	if (ret == 0) {
 		struct error ignored;
 
-		found->properties =
-			run.properties ? json_read(run.properties,
-						   strlen(run.properties),
-						   "store", &ignored)
-				       : NULL;
+		found->properties = run.properties
+					    ? json_read(run.properties,
+							strlen(run.properties),
+							"store", &ignored)
+					    : NULL;
 		if (!found->properties)
 			found->properties = json_object();
 		found->run.state = run.state;
@@ -241,8 +230,30 @@ static void record_failure(struct store *store, struct run_record *run,
 	store_run_put(store, run, &ignored);
 }
 
-static int run_create(void *ctx, const struct resource *want,
-		      struct error *err)
+/* Another command may have looked when we did and added its run before ours:
+ * then ours is taken back, and the next try finds that one. */
+static int yield_to_other(struct store *store, const struct run_record *run,
+			  struct arena *mem, struct error *err)
+{
+	struct run_record before;
+	int ret = 1;
+
+	if (run->attempt > 1)
+		ret = store_run_get(store, run->job_id, run->attempt - 1, mem,
+				    &before, err);
+	if (ret < 0)
+		return -1;
+	if (ret == 1 || run_state_is_final(before.state) ||
+	    strcmp(before.provider, run->provider) != 0)
+		return 0;
+	if (store_run_delete(store, run, err) < 0)
+		return -1;
+	return error_set(err, ERROR_TRY_AGAIN,
+			 "attempt %d was started meanwhile and goes on",
+			 before.attempt);
+}
+
+static int run_create(void *ctx, const struct resource *want, struct error *err)
 {
 	struct local *local = ctx;
 	struct store *store = local->env.store;
@@ -258,8 +269,7 @@ static int run_create(void *ctx, const struct resource *want,
 		goto out;
 	/* What an earlier try, killed since or unheard, has started. */
 	if (ret == 0 && !strcmp(run.digest, want->job->digest.hex) &&
-	    (!run_state_is_final(run.state) ||
-	     run.attempt > want->run.attempt))
+	    (!run_state_is_final(run.state) || run.attempt > want->run.attempt))
 		goto out;
 	properties = json_canonical(want->properties);
 	run = (struct run_record){ .job_id = want->name,
@@ -269,6 +279,8 @@ static int run_create(void *ctx, const struct resource *want,
 				   .exit_code = -1,
 				   .properties = properties };
 	ret = store_run_add(store, &run, err);
+	if (ret == 0)
+		ret = yield_to_other(store, &run, mem, err);
 	if (ret < 0)
 		goto out;
 	folder = store_run_folder(store, run.job_id, run.attempt);
@@ -332,8 +344,7 @@ static int run_watch(void *ctx, const struct resource *have, int *fd,
 	return ret;
 }
 
-static int run_delete(void *ctx, const struct resource *have,
-		      struct error *err)
+static int run_delete(void *ctx, const struct resource *have, struct error *err)
 {
 	struct local *local = ctx;
 	struct arena *mem = arena_new();
@@ -369,8 +380,8 @@ static int predict_spec(struct local *local, const struct job *job,
 	size_t count;
 	int *ports;
 
-	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing,
-			  err) < 0)
+	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing, err) <
+	    0)
 		return -1;
 	spec->folder = folder;
 	count = topology_port_count(&spec->topology);
@@ -424,6 +435,7 @@ out:
 static const struct kind kind_run = {
 	.name = "run",
 	.flags = KIND_RUN,
+	.files = "source.files",
 	/* Only a net: the watch says at once when something changed, but for
 	 * a run whose processes were all killed. */
 	.poll_ms = 2000,

@@ -35,7 +35,7 @@ assert {t: len(l) for t, l in cluster.items()} == {"master": 1, "worker": 2, "ps
 peers = [p.split(":") for l in cluster.values() for p in l]
 assert all(host == "127.0.0.1" for host, _ in peers)
 assert len({port for _, port in peers}) == 4'
-  ! grep -q ^RANK= "after ps.0.txt"
+  refute grep -q ^RANK= "after ps.0.txt"
   run jobrun env --task worker --index 2 a.yaml
   [ "$status" -eq 64 ]
 }

@@ -47,6 +47,11 @@ is_ours() {
   return 1
 }
 
+# refute COMMAND...: it must fail.  A plain "!" is not looked at by bats.
+refute() {
+  if "$@"; then return 1; fi
+}
+
 # wait_until SECONDS COMMAND...
 wait_until() {
   local until=$((SECONDS + $1))

@@ -30,7 +30,7 @@ EOF
   cmp 1.json 2.json
   echo 'print(2)' >two/src/a.py
   (cd two && jobrun plan --format json a.yaml) >2.json
-  ! cmp 1.json 2.json
+  refute cmp 1.json 2.json
 }
 
 @test "plan changes nothing" {
@@ -50,4 +50,58 @@ EOF
     run jobrun plan --format json "$file"
     [ "$status" -eq 0 ]
   done
+}
+
+@test "a plan names the files of the source that changed, and only those" {
+  local i
+  mkdir -p src/pkg
+  for i in 1 2 3 4 5 6 7 8; do echo "$i" >src/pkg/$i.py; done
+  job a.yaml a true
+  echo '  source: src' >>a.yaml
+  run jobrun plan a.yaml
+  [[ $output != *source.files* ]]
+  jobrun apply a.yaml
+  echo more >>src/pkg/2.py
+  chmod +x src/pkg/3.py
+  rm src/pkg/1.py
+  touch src/pkg/4.py src/pkg/new.py
+  run jobrun plan a.yaml
+  echo "$output"
+  [[ $output == *"source.files     pkg/1.py removed, pkg/2.py modified, pkg/3.py modified, pkg/new.py added"* ]]
+  echo more | tee -a src/pkg/4.py src/pkg/5.py >>src/pkg/6.py
+  run jobrun plan a.yaml
+  [[ $output == *"pkg/3.py modified, pkg/4.py modified, pkg/5.py modified and 2 more"* ]]
+  run jobrun plan --format markdown a.yaml
+  [[ $output == *"source.files: pkg/1.py removed"*" and 2 more"* ]]
+  jobrun plan --format json a.yaml >plan.json
+  python3 - <<'END'
+import json
+action, = json.load(open("plan.json"))["jobs"][0]["actions"]
+assert action["files"][0] == {"path": "pkg/1.py", "change": "removed"}
+assert len(action["files"]) == 7
+assert {c["path"] for c in action["changes"]} == {"source.contents", "source.sha256"} or \
+       {c["path"] for c in action["changes"]} == {"source.sha256"}
+END
+}
+
+@test "a source of very many files is known by its digest alone" {
+  mkdir src
+  (cd src && seq 1 2001 | xargs touch)
+  job a.yaml a true
+  echo '  source: src' >>a.yaml
+  jobrun apply a.yaml
+  rm src/1
+  run jobrun plan a.yaml
+  [[ $output == *source.sha256* ]]
+  [[ $output != *source.files* ]]
+}
+
+@test "markdown starts with the summary" {
+  job a.yaml a 'echo hi'
+  run jobrun plan --format markdown a.yaml
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = '**jobrun plan:** 1 to run' ]
+  [[ $output == *'<details><summary><code>a</code></summary>'* ]]
+  run jobrun plan --format html a.yaml
+  [ "$status" -eq 64 ]
 }

@@ -30,7 +30,7 @@ YAML
   grep -qx '  workerCount: 0' again.yaml
   grep -qx '      maxValue: 0.1' again.yaml
   grep -qx '  runtimeVersion: "2.10"' again.yaml
-  ! grep -q anchor again.yaml
+  refute grep -q anchor again.yaml
   [ "$(digest my-job.yaml)" = "$(digest again.yaml)" ]
   jobrun render again.yaml | cmp - again.yaml
   # Other readers of YAML take it for the same.

@@ -99,7 +99,7 @@ load helper
   state_is a CANCELLED
   nothing_runs
   # Every line of that task, whole and in order, and no other's.
-  ! grep -v '\[2\] line [0-9]* of 2$' follow.txt
+  refute grep -v '\[2\] line [0-9]* of 2$' follow.txt
   awk '{ if ($6 != n++) exit 1 }' follow.txt
   [ "$(jobrun logs --task worker --index 1 a | wc -l)" -eq "$(wc -l <follow.txt)" ]
 }
@@ -160,7 +160,7 @@ load helper
   job a.yaml a "setsid sleep $NAP & (sleep $NAP &) ; sleep 0.2; exit 0"
   jobrun apply a.yaml
   nothing_runs
-  ! pgrep -f "sleep $NAP"
+  refute pgrep -f "sleep $NAP"
 }
 
 @test "logs: task, index, tail, since, grep, attempt" {
@@ -230,7 +230,7 @@ EOF
   jobrun plan --format json a.yaml >plan.txt
   jobrun env a.yaml >env.txt 2>&1
   jobrun status --format json a >status.txt
-  ! grep -r s3cr3t out.txt plan.txt env.txt status.txt state
+  refute grep -r s3cr3t out.txt plan.txt env.txt status.txt state
   run env -u MY_TOKEN "$JOBRUN" apply --rerun a.yaml
   [ "$status" -eq 1 ]
   [[ $output == *"the variable 'MY_TOKEN' is not set"* ]]

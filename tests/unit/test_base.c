@@ -616,6 +616,30 @@ static void paths_are_joined_and_split(void **state)
 	}
 }
 
+static void relative_paths_become_absolute(void **state)
+{
+	char *here = getcwd(NULL, 0);
+	char *gone = path_join(*state, "gone");
+	char *want = path_join(here, "a/b");
+	char *text = path_absolute("./a/b");
+
+	assert_string_equal(text, want);
+	free(text);
+	text = path_absolute("/a/b");
+	assert_string_equal(text, "/a/b");
+	free(text);
+	assert_int_equal(mkdir(gone, 0700), 0);
+	assert_int_equal(chdir(gone), 0);
+	assert_int_equal(rmdir(gone), 0);
+	text = path_absolute("a/b");
+	assert_string_equal(text, "a/b");
+	free(text);
+	assert_int_equal(chdir(here), 0);
+	free(want);
+	free(gone);
+	free(here);
+}
+
 static void files_are_read_up_to_a_limit(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 100000 };
@@ -998,6 +1022,7 @@ int main(void)
 		cmocka_unit_test(texts_do_not_run_together),
 		cmocka_unit_test(a_missing_library_is_said),
 		cmocka_unit_test(paths_are_joined_and_split),
+		TEST(relative_paths_become_absolute),
 		TEST(files_are_read_up_to_a_limit),
 		TEST(what_is_no_file_is_refused),
 		cmocka_unit_test(pipes_are_read),

@@ -647,6 +647,44 @@ static void a_watch_that_fails_is_polled(void **state)
 	scene_done(&scene);
 }
 
+static void a_quiet_watch_is_polled_too(void **state)
+{
+	struct scene scene;
+	struct kind polled = watched;
+
+	(void)state;
+	scene_init(&scene);
+	polled.poll_ms = 5;
+	scene.waits_left = 2;
+	assert_int_equal(pipe(scene.watch), 0);
+	want(&scene, 0, &polled, "a", "");
+	execute(&scene);
+	check(&scene, 0, "");
+	check_log(&scene, "create a;watch a;wait a;wait a;wait a;read a;");
+	scene_done(&scene);
+}
+
+/* What was said once is heard once: after that it is the clock. */
+static void a_watch_is_emptied(void **state)
+{
+	struct scene scene;
+	struct kind polled = watched;
+	int64_t start;
+
+	(void)state;
+	scene_init(&scene);
+	polled.poll_ms = 600;
+	scene.waits_left = 3;
+	assert_int_equal(pipe(scene.watch), 0);
+	assert_int_equal(write(scene.watch[1], "xx", 2), 2);
+	want(&scene, 0, &polled, "a", "");
+	start = time_monotonic_ms();
+	execute(&scene);
+	check(&scene, 0, "");
+	assert_true(time_monotonic_ms() - start >= 600);
+	scene_done(&scene);
+}
+
 /* Readable all the time, with nothing to see: no busy loop. */
 static void a_watch_does_not_spin(void **state)
 {
@@ -657,7 +695,8 @@ static void a_watch_does_not_spin(void **state)
 	scene_init(&scene);
 	scene.waits_left = 6;
 	assert_int_equal(pipe(scene.watch), 0);
-	assert_int_equal(write(scene.watch[1], "x", 1), 1);
+	close(scene.watch[1]);
+	scene.watch[1] = -1;
 	want(&scene, 0, &watched, "a", "");
 	start = time_monotonic_ms();
 	execute(&scene);
@@ -938,6 +977,8 @@ int main(void)
 		cmocka_unit_test(following_is_patient),
 		cmocka_unit_test(a_watch_wakes_the_loop),
 		cmocka_unit_test(a_watch_that_fails_is_polled),
+		cmocka_unit_test(a_quiet_watch_is_polled_too),
+		cmocka_unit_test(a_watch_is_emptied),
 		cmocka_unit_test(a_watch_does_not_spin),
 		cmocka_unit_test(detached_runs_are_only_started),
 		cmocka_unit_test(a_run_under_way_is_followed),

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan as a comment on a pull request:
+ *
+ *	**jobrun plan:** 1 to run, 1 to replace, 2 unchanged
+ *
+ *	**Replaced or deleted:**
+ *	- ± node `vm-1` of `resnet`: zone cannot change in place
+ *
+ *	**Jobs:**
+ *	- `resnet` (tpu-vm, `jobs/resnet.yaml`): 1 to run, 1 to replace
+ *	- unchanged: `mnist`, `bert`
+ *
+ *	<details><summary>resnet: …</summary> … </details>
+ *
+ * It is made of entries that are there whole or not at all.  What comes from
+ * files stands in code spans and fenced blocks, where nothing has a meaning
+ * but the marks that end them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plan/plan.h"
+#include "core/plan/show.h"
+
+#define NAME_MAX_WIDTH 200 /* columns of a name or a sentence */
+#define VALUE_MAX_WIDTH 300
+#define CONTEXT 20     /* columns kept before the first difference */
+#define CHANGES_MAX 60 /* of an action; the others are counted */
+#define SAME_MAX 20    /* names of jobs in one sentence */
+#define TAIL_MAX 300   /* bytes kept back for saying what was cut */
+
+/* Entries of one section: in `text`, one behind the other. */
+struct section {
+	const char *title; /* a line above it, or NULL */
+	struct buf text;
+	size_t *ends; /* of each entry in the text */
+	size_t count, room;
+};
+
+struct render {
+	const struct plan *plan;
+	struct section danger, missing, jobs, notes, details;
+};
+
+static void entry_end(struct section *section)
+{
+	if (section->count == section->room) {
+		section->room = section->room ? 2 * section->room : 16;
+		section->ends = mem_grow(section->ends, section->room,
+					 sizeof(*section->ends));
+	}
+	section->ends[section->count++] = section->text.len;
+}
+
+static void section_done(struct section *section)
+{
+	buf_done(&section->text);
+	free(section->ends);
+}
+
+/* One line of printable text, cut to `width` columns. */
+static char *plain(const char *text, size_t skip, size_t width)
+{
+	struct buf all = { 0 }, cut = { 0 };
+
+	show_text(&all, text);
+	show_cut(&cut, buf_text(&all), skip, width);
+	buf_done(&all);
+	return buf_take(&cut);
+}
+
+static size_t longest_run(const char *text, char c)
+{
+	size_t longest = 0, n = 0;
+
+	for (; *text; text++) {
+		n = *text == c ? n + 1 : 0;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+/* A code span: its fence is longer than any in the text. */
+static void code(struct buf *out, const char *text)
+{
+	char *line = plain(text, 0, NAME_MAX_WIDTH);
+	size_t n = longest_run(line, '`') + 1;
+	bool pad = line[0] == '`' || line[0] == ' ' || !line[0] ||
+		   line[strlen(line) - 1] == '`';
+
+	buf_fill(out, '`', n);
+	buf_printf(out, "%s%s%s", pad ? " " : "", line, pad ? " " : "");
+	buf_fill(out, '`', n);
+	free(line);
+}
+
+/* A sentence: what could mean something has a backslash before it. */
+static void sentence(struct buf *out, const char *text)
+{
+	char *line = plain(text, 0, VALUE_MAX_WIDTH);
+	const char *p;
+
+	for (p = line; *p; p++) {
+		if (*p == '<')
+			buf_puts(out, "&lt;");
+		else if (*p == '>')
+			buf_puts(out, "&gt;");
+		else if (*p == '&')
+			buf_puts(out, "&amp;");
+		else {
+			if (strchr("\\`*_[]|~$#!", *p))
+				buf_putc(out, '\\');
+			buf_putc(out, *p);
+		}
+	}
+	free(line);
+}
+
+static const struct resource *subject(const struct action *action)
+{
+	return action->want ? action->want : action->have;
+}
+
+static bool is_danger(const struct action *action)
+{
+	return action->type == ACTION_REPLACE || action->type == ACTION_DELETE;
+}
+
+static void add_danger(struct render *render, const struct action *action)
+{
+	struct buf *out = &render->danger.text;
+	const struct resource *it = subject(action);
+
+	buf_printf(out, "- %s %s %s ", action_type_sign(action->type),
+		   action_type_name(action->type), it->kind->name);
+	code(out, it->name);
+	buf_puts(out, " of ");
+	code(out, action->job->job->job_id);
+	buf_puts(out, ": ");
+	sentence(out, action->reason);
+	buf_putc(out, '\n');
+	entry_end(&render->danger);
+}
+
+static void job_totals(const struct plan_job *job, size_t *totals,
+		       size_t *follow)
+{
+	size_t i;
+
+	memset(totals, 0, ACTION_TYPE_COUNT * sizeof(*totals));
+	*follow = 0;
+	for (i = 0; i < job->action_count; i++) {
+		totals[job->actions[i]->type]++;
+		*follow += job->actions[i]->follow;
+	}
+}
+
+/* The job's run, if there is something to say of it: it starts, goes on, or
+ * has ended badly. */
+static const struct action *run_of(const struct plan_job *job)
+{
+	size_t i;
+
+	for (i = job->action_count; i-- > 0;) {
+		const struct action *action = job->actions[i];
+
+		if (!(subject(action)->kind->flags & KIND_RUN))
+			continue;
+		if (action->type != ACTION_NOOP || action->follow ||
+		    (action->have && action->have->run.state != RUN_SUCCEEDED))
+			return action;
+	}
+	return NULL;
+}
+
+static bool is_unchanged(const struct plan_job *job)
+{
+	size_t i;
+
+	for (i = 0; i < job->action_count; i++)
+		if (job->actions[i]->type != ACTION_NOOP)
+			return false;
+	return !run_of(job);
+}
+
+/* "1 to run: not run yet" */
+static void job_summary(const struct plan_job *job, struct buf *out)
+{
+	const struct action *run = run_of(job);
+	size_t totals[ACTION_TYPE_COUNT], follow;
+
+	job_totals(job, totals, &follow);
+	totals_summary(totals, follow, out);
+	if (run) {
+		buf_puts(out, "; ");
+		sentence(out, run->reason);
+	}
+}
+
+static void add_job(struct render *render, const struct plan_job *job)
+{
+	struct buf *out = &render->jobs.text;
+
+	buf_puts(out, "- ");
+	code(out, job->job->job_id);
+	buf_printf(out, " (%s", job->provider->name);
+	if (job->job->file) {
+		buf_puts(out, ", ");
+		code(out, job->job->file);
+	}
+	buf_puts(out, "): ");
+	job_summary(job, out);
+	buf_putc(out, '\n');
+	entry_end(&render->jobs);
+}
+
+static void add_unchanged(struct render *render)
+{
+	struct buf *out = &render->jobs.text;
+	size_t i, n = 0;
+
+	for (i = 0; i < plan_job_count(render->plan); i++) {
+		const struct plan_job *job = plan_job_at(render->plan, i);
+
+		if (!is_unchanged(job) || n++ >= SAME_MAX)
+			continue;
+		buf_puts(out, n == 1 ? "- unchanged: " : ", ");
+		code(out, job->job->job_id);
+	}
+	if (n > SAME_MAX)
+		buf_printf(out, " and %zu more", n - SAME_MAX);
+	if (n) {
+		buf_putc(out, '\n');
+		entry_end(&render->jobs);
+	}
+}
+
+static size_t common(const char *a, const char *b)
+{
+	size_t i, n = 0;
+
+	for (i = 0; a[i] && a[i] == b[i]; i++)
+		n += ((unsigned char)a[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static void add_value(struct buf *out, char sign, const char *path,
+		      const char *value, size_t skip)
+{
+	char *name = plain(path, 0, NAME_MAX_WIDTH);
+
+	buf_printf(out, "%c   %s: ", sign, name);
+	show_cut(out, value, skip, VALUE_MAX_WIDTH);
+	free(name);
+}
+
+static void add_change(struct buf *out, const struct change *change)
+{
+	struct buf before = { 0 }, after = { 0 };
+	size_t skip = 0;
+
+	if (change->before)
+		show_value(&before, change->before);
+	if (change->after)
+		show_value(&after, change->after);
+	/* A difference that the cut would hide is moved into sight. */
+	if (change->before && change->after)
+		skip = common(buf_text(&before), buf_text(&after));
+	skip = skip > VALUE_MAX_WIDTH / 2 ? skip - CONTEXT : 0;
+	if (change->before) {
+		add_value(out, '-', change->path, buf_text(&before), skip);
+		buf_putc(out, '\n');
+	}
+	if (change->after) {
+		add_value(out, '+', change->path, buf_text(&after), skip);
+		buf_putc(out, '\n');
+	}
+	if (change->forces)
+		buf_puts(out, "!   (forces replacement)\n");
+	buf_done(&before);
+	buf_done(&after);
+}
+
+static void add_files(struct buf *out, const struct action *action)
+{
+	struct buf text = { 0 };
+	char *line;
+
+	file_changes_text(&action->files, &text);
+	line = plain(buf_text(&text), 0, 2 * VALUE_MAX_WIDTH);
+	buf_printf(out, "!   %s: %s\n", action->want->kind->files, line);
+	free(line);
+	buf_done(&text);
+}
+
+static void add_action(struct buf *out, const struct action *action)
+{
+	const struct resource *it = subject(action);
+	char *name = plain(it->name, 0, NAME_MAX_WIDTH);
+	char *reason = plain(action->reason, 0, VALUE_MAX_WIDTH);
+	size_t i;
+
+	/* Not with a sign that would colour the line as a change of it. */
+	buf_printf(out, "@@ %s %s %s @@ %s\n", action_type_name(action->type),
+		   it->kind->name, name, reason);
+	for (i = 0; i < action->change_count && i < CHANGES_MAX; i++)
+		add_change(out, &action->changes[i]);
+	if (i < action->change_count)
+		buf_printf(out, "    … and %zu more\n",
+			   action->change_count - i);
+	if (action->files.count)
+		add_files(out, action);
+	free(name);
+	free(reason);
+}
+
+static void add_html(struct buf *out, const char *text)
+{
+	char *line = plain(text, 0, NAME_MAX_WIDTH);
+	const char *p;
+
+	for (p = line; *p; p++) {
+		if (strchr("&<>\"`*_[]\\~$", *p))
+			buf_printf(out, "&#%d;", *p);
+		else
+			buf_putc(out, *p);
+	}
+	free(line);
+}
+
+/* In a fence that no line of it can end: each starts with a sign. */
+static void add_details(struct render *render, const struct plan_job *job)
+{
+	struct buf *out = &render->details.text;
+	size_t i;
+
+	buf_puts(out, "<details><summary><code>");
+	add_html(out, job->job->job_id);
+	buf_puts(out, "</code></summary>\n\n```diff\n");
+	for (i = 0; i < job->action_count; i++)
+		if (job->actions[i]->type != ACTION_NOOP)
+			add_action(out, job->actions[i]);
+	buf_puts(out, "```\n\n</details>\n");
+	entry_end(&render->details);
+}
+
+/* A text that many jobs have is said once. */
+struct said {
+	const char *text;
+	size_t job; /* its place */
+	size_t at;  /* place among all texts: the order of first saying */
+};
+
+static int by_text(const void *a, const void *b)
+{
+	const struct said *x = a, *y = b;
+	int cmp = strcmp(x->text, y->text);
+
+	return cmp ? cmp : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Groups by their first member, which is what `job` of a group's first is. */
+static int by_place(const void *a, const void *b)
+{
+	const struct said *const *x = a, *const *y = b;
+
+	return ((*x)->at > (*y)->at) - ((*x)->at < (*y)->at);
+}
+
+static void add_said(struct render *render, struct section *section,
+		     const struct said *first, size_t n)
+{
+	struct buf *out = &section->text;
+	size_t i, names = 0;
+
+	buf_puts(out, "- ");
+	for (i = 0; i < n && names < 3; i++, names++) {
+		const struct plan_job *job =
+			plan_job_at(render->plan, first[i].job);
+
+		buf_puts(out, i ? ", " : "");
+		code(out, job->job->job_id);
+	}
+	if (n > names)
+		buf_printf(out, " and %zu more", n - names);
+	buf_puts(out, ": ");
+	sentence(out, first->text);
+	buf_putc(out, '\n');
+	entry_end(section);
+}
+
+static size_t group_len(const struct said *all, size_t i, size_t n)
+{
+	size_t end = i + 1;
+
+	while (end < n && !strcmp(all[end].text, all[i].text))
+		end++;
+	return end - i;
+}
+
+/* Notes, or what is missing, of all jobs. */
+static void add_texts(struct render *render, struct section *section,
+		      bool missing)
+{
+	const struct said **groups;
+	struct said *all = NULL;
+	size_t i, j, n = 0, count = 0, room = 0;
+
+	for (i = 0; i < plan_job_count(render->plan); i++) {
+		const struct resources *desired =
+			plan_job_at(render->plan, i)->desired;
+		const char **texts =
+			missing ? desired->missing : desired->notes;
+		size_t more =
+			missing ? desired->missing_count : desired->note_count;
+
+		for (j = 0; j < more; j++, n++) {
+			if (n == room) {
+				room = room ? 2 * room : 16;
+				all = mem_grow(all, room, sizeof(*all));
+			}
+			all[n] = (struct said){ texts[j], i, n };
+		}
+	}
+	groups = mem_alloc((n + 1) * sizeof(*groups));
+	if (n)
+		qsort(all, n, sizeof(*all), by_text);
+	for (i = 0; i < n; i += group_len(all, i, n))
+		groups[count++] = &all[i];
+	if (count)
+		qsort(groups, count, sizeof(*groups), by_place);
+	for (i = 0; i < count; i++)
+		add_said(render, section, groups[i],
+			 group_len(all, (size_t)(groups[i] - all), n));
+	free(groups);
+	free(all);
+}
+
+static void collect(struct render *render)
+{
+	const struct plan *plan = render->plan;
+	size_t i, j;
+
+	for (i = 0; i < plan_job_count(plan); i++) {
+		const struct plan_job *job = plan_job_at(plan, i);
+		bool details = false;
+
+		for (j = 0; j < job->action_count; j++) {
+			if (is_danger(job->actions[j]))
+				add_danger(render, job->actions[j]);
+			details |= job->actions[j]->type != ACTION_NOOP;
+		}
+		if (!is_unchanged(job))
+			add_job(render, job);
+		if (details)
+			add_details(render, job);
+	}
+	add_unchanged(render);
+	add_texts(render, &render->missing, true);
+	add_texts(render, &render->notes, false);
+}
+
+static size_t start_of(const struct section *section, size_t i)
+{
+	return i ? section->ends[i - 1] : 0;
+}
+
+/* Which entries fit into `left` bytes: those that do are marked. */
+static size_t choose(const struct section *section, unsigned char *taken,
+		     size_t *left)
+{
+	size_t head = section->title ? strlen(section->title) + 2 : 0;
+	size_t i, n = 0;
+
+	for (i = 0; i < section->count; i++) {
+		size_t len = section->ends[i] - start_of(section, i);
+
+		if (len + (n ? 0 : head + 1) > *left)
+			continue;
+		*left -= len + (n ? 0 : head + 1);
+		taken[i] = 1;
+		n++;
+	}
+	return n;
+}
+
+static void write_section(const struct section *section,
+			  const unsigned char *taken, size_t n, struct buf *out)
+{
+	size_t i;
+
+	if (!n)
+		return;
+	buf_putc(out, '\n');
+	if (section->title)
+		buf_printf(out, "%s\n\n", section->title);
+	for (i = 0; i < section->count; i++)
+		if (taken[i])
+			buf_add(out, section->text.data + start_of(section, i),
+				section->ends[i] - start_of(section, i));
+}
+
+static void write_cut(const size_t *missing, struct buf *out)
+{
+	static const char *const what[] = {
+		"of what is replaced or deleted",
+		"of what is missing",
+		"of the jobs",
+		"of the notes",
+		"with the details of a job",
+	};
+	const char *between = " ";
+	size_t i;
+
+	for (i = 0; i < COUNT(what); i++)
+		if (missing[i])
+			break;
+	if (i == COUNT(what))
+		return;
+	buf_puts(out, "\n_Cut to fit into a comment; left out:");
+	for (; i < COUNT(what); i++) {
+		if (!missing[i])
+			continue;
+		buf_printf(out, "%s%zu %s %s", between, missing[i],
+			   missing[i] == 1 ? "entry" : "entries", what[i]);
+		between = ", ";
+	}
+	buf_puts(out, ". `jobrun plan` shows all._\n");
+}
+
+void plan_render_markdown(const struct plan *plan, struct buf *out)
+{
+	struct render render = { .plan = plan };
+	/* In the order of their weight, which is that of the page, too. */
+	struct section *const sections[] = { &render.danger, &render.missing,
+					     &render.jobs, &render.notes,
+					     &render.details };
+	unsigned char *taken[COUNT(sections)];
+	size_t chosen[COUNT(sections)], cut[COUNT(sections)];
+	size_t i, start = out->len, left;
+
+	render.danger.title = "**Replaced or deleted:**";
+	render.missing.title = "**Missing, so these cannot be applied yet:**";
+	render.jobs.title = "**Jobs:**";
+	render.notes.title = "**Notes:**";
+	collect(&render);
+	buf_puts(out, "**jobrun plan:** ");
+	if (plan_is_empty(plan) && !plan_follow_count(plan))
+		buf_puts(out, plan_count(plan) ? "nothing to do, "
+					       : "nothing to do");
+	plan_summary(plan, out);
+	buf_putc(out, '\n');
+	left = PLAN_MARKDOWN_MAX - TAIL_MAX - (out->len - start);
+	for (i = 0; i < COUNT(sections); i++) {
+		taken[i] = mem_alloc(sections[i]->count + 1);
+		chosen[i] = choose(sections[i], taken[i], &left);
+		cut[i] = sections[i]->count - chosen[i];
+	}
+	for (i = 0; i < COUNT(sections); i++)
+		write_section(sections[i], taken[i], chosen[i], out);
+	write_cut(cut, out);
+	for (i = 0; i < COUNT(sections); i++) {
+		free(taken[i]);
+		section_done(sections[i]);
+	}
+}

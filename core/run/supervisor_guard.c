@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guard of a run, and how it and the supervisor begin. */
+#include "core/run/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/run/process.h"
+#include "core/run/run_lock.h"
+#include "core/run/supervisor_internal.h"
+
+/* Waits for the supervisor, then sweeps. */
+static int guard(const char *job_id, int attempt, pid_t supervisor,
+		 const sigset_t *signals)
+{
+	struct error err;
+	struct store *store;
+	char how[64], why[128];
+	int number, status = 0;
+	pid_t pid;
+
+	prctl(PR_SET_NAME, "jobrun-guard");
+	close(SUPERVISOR_REPORT_FD);
+	for (;;) {
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+			if (pid == supervisor)
+				goto ended;
+		if (sigwait(signals, &number) == 0 && number != SIGCHLD &&
+		    number != SIGHUP)
+			kill(supervisor, number);
+	}
+ended:
+	/* The lock is still held, and that process is no more. */
+	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	process_end_children(SUPERVISOR_END_MS);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	process_status_format(status, how, sizeof(how));
+	snprintf(why, sizeof(why), "the run's supervisor %s", how);
+	store = store_open(&err);
+	if (!store || supervisor_abandon(store, job_id, attempt, why, &err) < 0)
+		fprintf(stderr, "%s; cannot record it: %s\n", why, err.text);
+	store_close(store);
+	return 1;
+}
+
+int supervisor_main(const char *job_id, int attempt)
+{
+	pid_t self = getpid();
+	struct error err;
+	sigset_t signals;
+	pid_t pid;
+
+	/* What our caller had open is not to stay open with the run. */
+	closefrom(SUPERVISOR_REPORT_FD + 1);
+	/* Blocked in both; tasks start with none blocked. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	fcntl(SUPERVISOR_LOCK_FD, F_SETFD, FD_CLOEXEC);
+	fcntl(SUPERVISOR_REPORT_FD, F_SETFD, FD_CLOEXEC);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	/* Until the supervisor can be signalled, it is told through us. */
+	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, self, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	pid = fork();
+	if (pid == 0)
+		return supervisor_run(job_id, attempt, self, &signals);
+	if (pid < 0) {
+		fprintf(stderr, "cannot fork: %s\n", strerror(errno));
+		return 1;
+	}
+	return guard(job_id, attempt, pid, &signals);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a text looks like that was refused: a template that nobody filled in,
+ * something pasted from a web page, Python.  These explain themselves badly,
+ * since they look right.
+ */
+#ifndef JOBRUN_LOOKS_H
+#define JOBRUN_LOOKS_H
+
+struct node;
+
+/* A hint, or NULL if the text looks like nothing of that kind. */
+const char *looks_hint(const char *text);
+/* The same of a value of any kind. */
+const char *looks_hint_of(const struct node *value);
+
+#endif

@@ -1,0 +1,60 @@
+# What the processes that own a run do when things go wrong around them.
+bats_require_minimum_version 1.5.0
+load helper
+
+supervisor() {
+  tr -d ' \n' <state/runs/a.1/lock
+}
+
+@test "no logs can be made: the run fails and says why" {
+  job a.yaml a 'echo x' "$WORKERS"
+  # Enough to take the run over, not for three descriptors of each task.
+  run bash -c "ulimit -n 18; exec '$JOBRUN' apply -d a.yaml"
+  [[ $output == *"a: started"* ]]
+  wait_until 5 state_is a FAILED
+  [[ $(field a 'j["error"]') == *"cannot open"*"Too many open files" ]]
+  [ "$(field a '{t["state"] for t in j["tasks"]} - {"CANCELLED"}')" = "set()" ]
+  nothing_runs
+}
+
+@test "a run keeps nothing open that its caller had" {
+  job a.yaml a 'ls /proc/self/fd; sleep 100'
+  jobrun apply -d a.yaml 7>kept 9>kept
+  wait_until 5 state_is a RUNNING
+  [[ $(ls -l "/proc/$(supervisor)/fd") != *kept* ]]
+  [[ $(ls -l "/proc/$(ps -o ppid= -p "$(supervisor)" | tr -d ' ')/fd") != *kept* ]]
+  [[ $(ls -l "/proc/$(field a 'j["tasks"][0]["pid"]')/fd") != *kept* ]]
+  jobrun cancel --now a
+}
+
+@test "the time limit does not cancel what has succeeded" {
+  job a.yaml a '[ "$RANK" = 0 ] && exit 0; trap "" TERM; while :; do sleep 0.1; done' "$WORKERS
+  scheduling: {maxRunningTime: 1s}"
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  state_is a SUCCEEDED
+  nothing_runs
+}
+
+@test "applied by two at once it is one run" {
+  job a.yaml a 'echo x; sleep 1'
+  "$JOBRUN" apply a.yaml >1.txt 2>&1 &
+  local first=$!
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  wait $first
+  [ "$(grep -c '\] x$' 1.txt)" -eq 1 ]
+  [ "$(grep -c '\] x$' <<<"$output")" -eq 1 ]
+  [ "$(field a 'j["attempt"]')" = 1 ]
+  [ "$(ls state/runs)" = a.1 ]
+}
+
+@test "a secret that no variable can hold is refused" {
+  job a.yaml a 'echo x'
+  printf 'KEY: s3cr\0et' >secret.txt
+  echo '  secrets: {TOKEN: {file: secret.txt}}' >>a.yaml
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"secret 'TOKEN': '"*"secret.txt' holds a zero byte"* ]]
+  [[ $output != *s3cr* ]]
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/base/json.h"
+#include "core/run/contract.h"
+#include "core/run/topology.h"
+#include "schema/catalogue.h"
+#include "schema/schema.h"
+
+/* A job from the text of a file, and its tasks. */
+struct scene {
+	struct jobs jobs;
+	struct problems found;
+	struct arena *mem;
+	struct topology all;
+};
+
+static int scene_init(struct scene *scene, const char *text, struct error *err)
+{
+	static const struct schema_provider local = { "local", NULL };
+	struct schema_options options = { .providers = &local,
+					  .provider_count = 1,
+					  .provider = "local" };
+
+	memset(scene, 0, sizeof(*scene));
+	scene->mem = arena_new();
+	assert_int_equal(schema_load_text("job.yaml", text,
+					  strlen(text), &options, &scene->jobs,
+					  &scene->found, err),
+			 0);
+	assert_int_equal(scene->jobs.count, 1);
+	return topology_from_job(scene->jobs.items[0], catalogue_get(err),
+				 "127.0.0.1", scene->mem, &scene->all, err);
+}
+
+static void scene_done(struct scene *scene)
+{
+	arena_free(scene->mem);
+	problems_done(&scene->found);
+	jobs_done(&scene->jobs);
+}
+
+/* "master worker*4 ps*3" */
+static void describe(const struct topology *all, char *out, size_t size)
+{
+	int counts[TASK_TYPE_COUNT] = { 0 };
+	size_t used = 0;
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		/* Indices count up within a type. */
+		assert_int_equal(all->tasks[i].index,
+				 counts[all->tasks[i].type]++);
+	}
+	out[0] = '\0';
+	for (i = 0; i < TASK_TYPE_COUNT; i++)
+		if (counts[i])
+			used += (size_t)snprintf(
+				out + used, size - used, "%s%s*%d",
+				used ? " " : "", task_type_name(i), counts[i]);
+}
+
+static void jobs_become_tasks(void **state)
+{
+#define TPU(type, count)                                                       \
+	"{scaleTier: CUSTOM, masterType: n1-highcpu-16, workerType: "          \
+	"cloud_tpu, workerCount: 1, workerConfig: {acceleratorConfig: {type: " \
+	type ", count: " count "}}}"
+	static const struct {
+		const char *input, *tasks, *slice;
+		unsigned devices;
+	} cases[] = {
+		{ "{scaleTier: BASIC}", "master*1", NULL, 0 },
+		{ "{region: us-central1}", "master*1", NULL, 0 },
+		{ "{scaleTier: STANDARD_1}", "master*1 worker*4 ps*3", NULL,
+		  0 },
+		{ "{scaleTier: PREMIUM_1}", "master*1 worker*19 ps*11", NULL,
+		  0 },
+		{ "{scaleTier: BASIC_GPU}", "master*1", NULL, 0 },
+		{ "{scaleTier: BASIC_TPU}", "master*1", "v2-8", 8 },
+		{ "{scaleTier: CUSTOM, masterType: n1-standard-4, workerType: "
+		  "n1-standard-4, workerCount: 2, evaluatorType: "
+		  "n1-standard-4, evaluatorCount: 1}",
+		  "master*1 worker*2 evaluator*1", NULL, 0 },
+		{ "{scaleTier: CUSTOM, masterType: complex_model_m, "
+		  "workerType: cloud_tpu, workerCount: 1}",
+		  "master*1", "v2-8", 8 },
+		{ TPU("TPU_V3", "8"), "master*1", "v3-8", 8 },
+		{ TPU("TPU_V3", "32"), "worker*4", "v3-32", 8 },
+		{ TPU("TPU_V2", "512"), "worker*64", "v2-512", 8 },
+		{ TPU("TPU_V4", "16"), "worker*2", "v4-16", 4 },
+	};
+	struct error err = { 0 };
+	struct scene scene;
+	char text[4096], got[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		snprintf(text, sizeof(text), "jobId: a\ntrainingInput: %s\n",
+			 cases[i].input);
+		assert_int_equal(scene_init(&scene, text, &err), 0);
+		describe(&scene.all, got, sizeof(got));
+		assert_string_equal(got, cases[i].tasks);
+		if (cases[i].slice)
+			assert_string_equal(scene.all.tpu_slice,
+					    cases[i].slice);
+		else
+			assert_null(scene.all.tpu_slice);
+		assert_int_equal(scene.all.devices_per_host, cases[i].devices);
+		scene_done(&scene);
+	}
+}
+
+static void set_ports(struct topology *all, int first)
+{
+	int ports[16];
+	size_t i;
+
+	assert_true(topology_port_count(all) <= COUNT(ports));
+	for (i = 0; i < topology_port_count(all); i++)
+		ports[i] = first + (int)i;
+	topology_set_ports(all, ports);
+}
+
+/* The very variables of a job that printed them on AI Platform, but for the
+ * names that Google's tenant project had. */
+static void a_tpu_job_sees_what_it_saw_there(void **state)
+{
+	struct error err = { 0 };
+	struct environment env = { 0 };
+	struct scene scene;
+
+	(void)state;
+	assert_int_equal(
+		scene_init(&scene,
+			   "jobId: tpu_test_3\n"
+			   "trainingInput:\n"
+			   "  scaleTier: CUSTOM\n"
+			   "  masterType: n1-highcpu-16\n"
+			   "  masterConfig: {imageUri: 'gcr.io/p/mnist:tpu'}\n"
+			   "  workerType: cloud_tpu\n"
+			   "  workerCount: 1\n"
+			   "  workerConfig:\n"
+			   "    acceleratorConfig: {type: TPU_V3, count: 8}\n"
+			   "    tpuTfVersion: '1.15'\n"
+			   "  region: us-central1\n",
+			   &err),
+		0);
+	set_ports(&scene.all, 2222);
+	contract_write(&scene.all, 0, &env);
+	assert_string_equal(
+		environment_get(&env, "TF_CONFIG"),
+		"{\"cluster\":{\"master\":[\"127.0.0.1:2222\"]},"
+		"\"environment\":\"cloud\","
+		"\"task\":{\"type\":\"master\",\"index\":0},"
+		"\"job\":\"{\\n \\\"scale_tier\\\": \\\"CUSTOM\\\",\\n"
+		" \\\"master_type\\\": \\\"n1-highcpu-16\\\",\\n"
+		" \\\"worker_type\\\": \\\"cloud_tpu\\\",\\n"
+		" \\\"worker_count\\\": \\\"1\\\",\\n"
+		" \\\"region\\\": \\\"us-central1\\\",\\n"
+		" \\\"master_config\\\": {\\n"
+		"  \\\"image_uri\\\": \\\"gcr.io/p/mnist:tpu\\\"\\n },\\n"
+		" \\\"worker_config\\\": {\\n"
+		"  \\\"accelerator_config\\\": {\\n"
+		"   \\\"count\\\": \\\"8\\\",\\n"
+		"   \\\"type\\\": \\\"TPU_V3\\\"\\n  },\\n"
+		"  \\\"tpu_tf_version\\\": \\\"1.15\\\"\\n }\\n}\"}");
+	assert_string_equal(environment_get(&env, "TPU_CONFIG"),
+			    "{\"project\": \"local\", "
+			    "\"zone\": \"us-central1-b\", "
+			    "\"tpu_node_name\": "
+			    "\"cmle-training-tpu_test_3-tpu\"}");
+	assert_string_equal(environment_get(&env, "CLOUD_ML_JOB_ID"),
+			    "tpu_test_3");
+	assert_string_equal(environment_get(&env, "PJRT_DEVICE"), "TPU");
+	environment_done(&env);
+	scene.all.tpu_is_cpu = true;
+	contract_write(&scene.all, 0, &env);
+	assert_string_equal(environment_get(&env, "PJRT_DEVICE"), "CPU");
+	assert_string_equal(environment_get(&env, "CPU_NUM_DEVICES"), "8");
+	environment_done(&env);
+	scene_done(&scene);
+}
+
+static void ranks_are_of_master_and_workers(void **state)
+{
+	struct error err = { 0 };
+	struct environment env = { 0 };
+	struct scene scene;
+
+	(void)state;
+	assert_int_equal(scene_init(&scene,
+				    "jobId: a\n"
+				    "trainingInput: {scaleTier: STANDARD_1}\n",
+				    &err),
+			 0);
+	set_ports(&scene.all, 3000);
+	/* Two of the workers on another host. */
+	scene.all.tasks[3].host = scene.all.tasks[4].host = "10.0.0.2";
+	contract_write(&scene.all, 4, &env);
+	assert_string_equal(environment_get(&env, "MASTER_ADDR"), "127.0.0.1");
+	assert_string_equal(environment_get(&env, "MASTER_PORT"), "3008");
+	assert_string_equal(environment_get(&env, "RANK"), "4");
+	assert_string_equal(environment_get(&env, "WORLD_SIZE"), "5");
+	assert_string_equal(environment_get(&env, "LOCAL_RANK"), "1");
+	assert_string_equal(environment_get(&env, "LOCAL_WORLD_SIZE"), "2");
+	assert_string_equal(environment_get(&env, "GROUP_RANK"), "1");
+	assert_null(environment_get(&env, "TPU_CONFIG"));
+	environment_done(&env);
+	/* A parameter server is none of them, and in the cluster. */
+	contract_write(&scene.all, 6, &env);
+	assert_null(environment_get(&env, "RANK"));
+	assert_non_null(strstr(environment_get(&env, "TF_CONFIG"),
+			       "\"ps\":[\"127.0.0.1:3005\",\"127.0.0.1:3006\","
+			       "\"127.0.0.1:3007\"]"));
+	assert_non_null(strstr(environment_get(&env, "TF_CONFIG"),
+			       "\"task\":{\"type\":\"ps\",\"index\":1}"));
+	environment_done(&env);
+	scene_done(&scene);
+}
+
+static void a_topology_survives_its_json(void **state)
+{
+	struct error err = { 0 };
+	struct topology back;
+	struct scene scene;
+	json_t *one, *two;
+	char *first, *second;
+
+	(void)state;
+	assert_int_equal(scene_init(&scene,
+				    "jobId: a\n"
+				    "trainingInput: {scaleTier: BASIC_TPU}\n",
+				    &err),
+			 0);
+	set_ports(&scene.all, 4000);
+	one = topology_json(&scene.all);
+	assert_int_equal(topology_from_json(one, scene.mem, &back, &err), 0);
+	two = topology_json(&back);
+	first = json_canonical(one);
+	second = json_canonical(two);
+	assert_string_equal(first, second);
+	free(first);
+	free(second);
+	json_object_del(one, "tasks");
+	assert_int_equal(topology_from_json(one, scene.mem, &back, &err), -1);
+	json_decref(one);
+	json_decref(two);
+	scene_done(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(jobs_become_tasks),
+		cmocka_unit_test(a_tpu_job_sees_what_it_saw_there),
+		cmocka_unit_test(ranks_are_of_master_and_workers),
+		cmocka_unit_test(a_topology_survives_its_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

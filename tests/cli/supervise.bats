@@ -40,7 +40,8 @@ supervisor() {
   job a.yaml a 'echo x; sleep 1'
   "$JOBRUN" apply a.yaml >1.txt 2>&1 &
   local first=$!
-  run jobrun apply a.yaml
+  # Waits for the other to start the run, and follows it then.
+  run jobrun apply --lock-timeout 20s a.yaml
   [ "$status" -eq 0 ]
   wait $first
   [ "$(grep -c '\] x$' 1.txt)" -eq 1 ]

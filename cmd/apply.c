@@ -11,6 +11,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/load.h"
 #include "cmd/outcome.h"
+#include "cmd/saved.h"
 #include "cmd/session.h"
 #include "core/apply/executor.h"
 #include "core/base/file.h"
@@ -301,6 +302,8 @@ static int run(struct app *app, int argc, char **argv)
 	struct apply_opts opts = { 0 };
 	struct apply apply = { .app = app };
 	struct plan_options how = { 0 };
+	struct inputs inputs;
+	struct saved saved = { 0 };
 	struct buf text = { 0 };
 	struct jobs jobs = { 0 };
 	struct error err;
@@ -311,19 +314,34 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	schema = load_options(&opts.load);
-	how.rerun = opts.rerun;
-	apply.detach = opts.detach;
-	status = load_jobs(app, &schema, argv + first, (size_t)(argc - first),
-			   &jobs);
-	if (status)
-		return status;
-	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE,
-			 &err) < 0 ||
-	    session_plan(&apply.session, &jobs, &how, &err) < 0) {
+	inputs = (struct inputs){ .load = &opts.load,
+				  .rerun = opts.rerun,
+				  .paths = argv + first,
+				  .count = (size_t)(argc - first) };
+	if (saved_open(&saved, &inputs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
+	schema = load_options(inputs.load);
+	how.rerun = inputs.rerun;
+	apply.detach = opts.detach;
+	status = load_jobs(app, &schema, inputs.paths, inputs.count, &jobs);
+	if (status) {
+		status = saved_fail(app, &saved, status);
+		goto out;
+	}
+	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE,
+			 &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	if (session_plan(&apply.session, &jobs, &how, &err) < 0) {
+		status = saved_fail(app, &saved, app_fail(app, &err));
+		goto out;
+	}
+	status = saved_check(app, &saved, apply.session.plan);
+	if (status)
+		goto out;
 	plan_render_text(apply.session.plan, &style, &text);
 	fd_write(STDERR_FILENO, text.data, text.len);
 	status = check_missing(app, apply.session.plan);
@@ -343,12 +361,13 @@ out:
 	buf_done(&text);
 	session_close(&apply.session);
 	jobs_done(&jobs);
+	saved_done(&saved);
 	return status;
 }
 
 const struct command cmd_apply = {
 	.name = "apply",
-	.args = "[--detach] [--yes] [--rerun] PATH...",
+	.args = "[--detach] [--yes] [--rerun] PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow it to its end",
 	.help = "The tasks' lines go to standard output, all else to standard "
 		"error.  Ctrl-C\ncancels a local run (twice: kills it); closing "

@@ -11,6 +11,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/load.h"
 #include "cmd/outcome.h"
+#include "cmd/saved.h"
 #include "cmd/session.h"
 #include "core/apply/executor.h"
 #include "core/base/file.h"
@@ -307,6 +308,29 @@ static int settled_status(const struct plan *plan)
 	return 0;
 }
 
+/* With the jobs locked: nobody changes what is observed until it is done.
+ * Returns 0 or the exit status. */
+static int make_plan(struct apply *apply, const struct jobs *jobs,
+		     const struct apply_opts *opts,
+		     const struct plan_options *how, const struct saved *saved)
+{
+	struct session *session = &apply->session;
+	struct app *app = apply->app;
+	struct error err;
+	int status;
+
+	if (session_open(session, app, SESSION_CATALOGUE | SESSION_WRITE,
+			 &err) < 0 ||
+	    session_lock_jobs(session, jobs, opts->lock_timeout, &err) < 0)
+		return app_fail(app, &err);
+	if (session_plan(session, jobs, how, &err) < 0)
+		return saved_fail(app, saved, app_fail(app, &err));
+	status = saved_check(app, saved, session->plan);
+	if (!status && session_resume(session, &err) < 0)
+		status = app_fail(app, &err);
+	return status;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct schema_options schema;
@@ -316,6 +340,8 @@ static int run(struct app *app, int argc, char **argv)
 	struct apply_opts opts = { 0 };
 	struct apply apply = { .app = app };
 	struct plan_options how = { 0 };
+	struct inputs inputs;
+	struct saved saved = { 0 };
 	struct buf text = { 0 };
 	struct jobs jobs = { 0 };
 	struct error err;
@@ -326,22 +352,25 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	schema = load_options(&opts.load);
-	how.rerun = opts.rerun;
-	apply.detach = opts.detach;
-	status = load_jobs(app, &schema, argv + first, (size_t)(argc - first),
-			   &jobs);
-	if (status)
-		return status;
-	if (session_open(&apply.session, app, SESSION_CATALOGUE | SESSION_WRITE,
-			 &err) < 0 ||
-	    session_lock_jobs(&apply.session, &jobs, opts.lock_timeout, &err) <
-		    0 ||
-	    session_plan(&apply.session, &jobs, &how, &err) < 0 ||
-	    session_resume(&apply.session, &err) < 0) {
+	inputs = (struct inputs){ .load = &opts.load,
+				  .rerun = opts.rerun,
+				  .paths = argv + first,
+				  .count = (size_t)(argc - first) };
+	if (saved_open(&saved, &inputs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
+	schema = load_options(inputs.load);
+	how.rerun = inputs.rerun;
+	apply.detach = opts.detach;
+	status = load_jobs(app, &schema, inputs.paths, inputs.count, &jobs);
+	if (status) {
+		status = saved_fail(app, &saved, status);
+		goto out;
+	}
+	status = make_plan(&apply, &jobs, &opts, &how, &saved);
+	if (status)
+		goto out;
 	plan_render_text(apply.session.plan, &style, &text);
 	fd_write(STDERR_FILENO, text.data, text.len);
 	status = check_missing(app, apply.session.plan);
@@ -361,13 +390,14 @@ out:
 	buf_done(&text);
 	session_close(&apply.session);
 	jobs_done(&jobs);
+	saved_done(&saved);
 	return status;
 }
 
 const struct command cmd_apply = {
 	.name = "apply",
 	.args = "[--detach] [--yes] [--rerun] [--lock-timeout DURATION] "
-		"PATH...",
+		"PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow it to its end",
 	.help = "The tasks' lines go to standard output, all else to standard "
 		"error.  Ctrl-C\ncancels a local run (twice: kills it); closing "

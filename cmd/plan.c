@@ -4,6 +4,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/load.h"
+#include "cmd/saved.h"
 #include "cmd/session.h"
 #include "core/base/json.h"
 
@@ -12,6 +13,7 @@
 struct plan_opts {
 	struct load_opts load;
 	const char *format;
+	const char *out;
 	bool detailed_exitcode;
 	bool rerun;
 };
@@ -19,6 +21,8 @@ struct plan_opts {
 static const struct opt options[] = {
 	{ 0, "format", OPT_STRING, offsetof(struct plan_opts, format), "FORMAT",
 	  "text (default), json or markdown" },
+	{ 0, "out", OPT_STRING, offsetof(struct plan_opts, out), "FILE",
+	  "save the plan, for 'apply FILE'" },
 	{ 0, "detailed-exitcode", OPT_FLAG,
 	  offsetof(struct plan_opts, detailed_exitcode), NULL,
 	  "exit with 2 if there is something to do" },
@@ -57,6 +61,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct session session = { 0 };
 	struct jobs jobs = { 0 };
 	struct error err;
+	struct inputs inputs;
 	int status = 0;
 	int first;
 
@@ -72,10 +77,15 @@ static int run(struct app *app, int argc, char **argv)
 			  opts.format);
 		return app_fail(app, &err);
 	}
+	inputs = (struct inputs){ .load = &opts.load,
+				  .rerun = opts.rerun,
+				  .paths = argv + first,
+				  .count = (size_t)(argc - first) };
+	if (opts.out && saved_check_out(opts.out, &inputs, &err) < 0)
+		return app_fail(app, &err);
 	schema = load_options(&opts.load);
 	how.rerun = opts.rerun;
-	status = load_jobs(app, &schema, argv + first, (size_t)(argc - first),
-			   &jobs);
+	status = load_jobs(app, &schema, inputs.paths, inputs.count, &jobs);
 	if (status)
 		return status;
 	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
@@ -84,6 +94,15 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	}
 	print_plan(app, session.plan, opts.format);
+	if (opts.out) {
+		if (saved_write(opts.out, session.plan, &inputs, &err) < 0) {
+			status = app_fail(app, &err);
+			goto out;
+		}
+		app_say(app, "saved: 'jobrun apply %s' does this, and nothing "
+			     "else",
+			opts.out);
+	}
 	if (opts.detailed_exitcode && !plan_is_empty(session.plan))
 		status = PENDING;
 out:
@@ -94,7 +113,7 @@ out:
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.args = "[--format FORMAT] PATH...",
+	.args = "[--format FORMAT] [--out FILE] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
 	.options = options,
 	.shared = load_rows,

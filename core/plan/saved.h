@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A plan as it is kept in a file, to be applied later: what plan_json() has,
+ * and of each job what the plan was made from.
+ *
+ *	{"jobrunPlan": 1, "formatVersion": 1, "inputs": {...},
+ *	 "jobs": [{"jobId", ..., "actions": [...],
+ *	           "file", "job", "source": {"sha256", "files"},
+ *	           "observed": {ACTION ID: {"sha256", "attempt", ...}}}],
+ *	 "summary": {...}}
+ *
+ * To apply one, the same inputs are planned anew and both are compared: what
+ * is done is always what was just planned, and only if that is what was
+ * saved.  Nothing in the file is believed.
+ */
+#ifndef JOBRUN_PLAN_SAVED_H
+#define JOBRUN_PLAN_SAVED_H
+
+#include "core/plan/plan.h"
+
+#define SAVED_VERSION 1
+
+enum saved_verdict {
+	SAVED_SAME,    /* it can be applied */
+	SAVED_STALE,   /* something has changed */
+	SAVED_APPLIED, /* all of it has been done */
+};
+
+/* `inputs` (borrowed) say how the jobs were read; core does not look at them.
+ * Returns new, or NULL. */
+json_t *saved_json(const struct plan *plan, json_t *inputs, struct error *err);
+
+/*
+ * `saved` is what was read from a file, `now` was just made.  A line for each
+ * thing that is in the way is added to `why`.  That a run which is left alone
+ * has come further is in nobody's way.
+ */
+enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
+				 struct buf *why);
+
+#endif

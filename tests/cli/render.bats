@@ -73,5 +73,5 @@ YAML
   [[ $output == *"'a' has no task worker 2" ]]
   run jobrun render --to tf-confg a.yaml
   [ "$status" -eq 64 ]
-  [[ $output == *"did you mean 'tf-config'?" ]]
+  [[ $output == *"did you mean 'tf-config'?"* ]]
 }

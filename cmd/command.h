@@ -69,6 +69,10 @@ const struct command *command_find(const char *name); /* or NULL */
 int options_parse(struct app *app, const struct command *command, int argc,
 		  char **argv, void *opts, int min, int max, int *status);
 
+/* The i-th option that the command takes, those of all commands last; NULL
+ * behind them. */
+const struct opt *command_option(const struct command *command, size_t i);
+
 /* The help of one command. */
 void command_help(const struct command *command, struct buf *out);
 

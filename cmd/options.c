@@ -61,6 +61,22 @@ void command_help(const struct command *command, struct buf *out)
 	print_options(common, out);
 }
 
+const struct opt *command_option(const struct command *command, size_t i)
+{
+	const struct opt *const lists[] = { command->options, command->shared,
+					    common };
+	size_t n;
+
+	for (n = 0; n < COUNT(lists); n++) {
+		const struct opt *row = lists[n] ? lists[n] : none;
+
+		for (; row->name; row++)
+			if (!i--)
+				return row;
+	}
+	return NULL;
+}
+
 struct table {
 	struct option longs[OPT_MAX + 1];
 	const struct opt *rows[OPT_MAX];

@@ -30,10 +30,28 @@ static void pause_ms(long ms)
 		;
 }
 
+const char *fake_place(const struct job *job, struct arena *mem)
+{
+	const struct fake_block *block = fake_block(job);
+	const char *out;
+	char *path, *whole;
+
+	if (!block->world)
+		return NULL;
+	path = path_join(job->folder ? job->folder : "", block->world);
+	whole = path_absolute(path);
+	out = arena_strdup(mem, whole);
+	free(whole);
+	free(path);
+	return out;
+}
+
 /* Returns new, or NULL: there is no world. */
 static char *world_folder(const struct fake *fake, const struct resource *it,
 			  const struct fake_block *block)
 {
+	if (it->place)
+		return mem_strdup(it->place);
 	if (block->world)
 		return path_join(it->job->folder ? it->job->folder : "",
 				 block->world);

@@ -29,6 +29,13 @@ int world_put(struct world *world, const char *kind, const char *name,
 int world_remove(struct world *world, const char *kind, const char *name,
 		 struct error *err);
 
+/* Calls `each` for everything of that kind, in no order; stops where it
+ * fails. */
+int world_each(struct world *world, const char *kind,
+	       int (*each)(void *arg, const char *name, const json_t *value,
+			   struct error *err),
+	       void *arg, struct error *err);
+
 /* Writes a line of the log. */
 int world_log(struct world *world, const char *job, enum fake_call call,
 	      const char *kind, const char *name, const char *result,

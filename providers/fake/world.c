@@ -156,6 +156,18 @@ int world_each(struct world *world, const char *kind,
 	return ret;
 }
 
+char *world_fail_at(struct world *world, struct error *err)
+{
+	char *path = path_join(world->folder, "failAt");
+	size_t len;
+	char *text = access(path, F_OK) < 0 && errno == ENOENT
+			     ? mem_strdup("")
+			     : file_read(path, FILE_MAX, &len, err);
+
+	free(path);
+	return text;
+}
+
 int world_log(struct world *world, const char *job, enum fake_call call,
 	      const char *kind, const char *name, const char *result,
 	      struct error *err)

@@ -63,8 +63,7 @@ struct http *http_new(const struct http_options *options, struct error *err)
 	}
 	curl->multi_setopt(http->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
 			   HOST_CONNECTIONS);
-	curl->multi_setopt(http->multi, CURLMOPT_MAXCONNECTS,
-			   KEPT_CONNECTIONS);
+	curl->multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
 	return http;
 fail:
 	http_free(http);
@@ -140,8 +139,7 @@ static int start_thread(struct http *http, struct error *err)
 	failed = pthread_create(&http->thread, NULL, http_thread, http);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (failed)
-		return error_set(err, ERROR_FAILED,
-				 "cannot start a thread: %s",
+		return error_set(err, ERROR_FAILED, "cannot start a thread: %s",
 				 strerror(failed));
 	http->started = true;
 	return 0;

@@ -20,7 +20,7 @@
 #include "core/base/error.h"
 #include "core/net/retry.h"
 
-struct http;	  /* the client */
+struct http;      /* the client */
 struct http_call; /* a request under way */
 
 struct http_options {
@@ -39,11 +39,11 @@ void http_free(struct http *http);
 void http_stop(struct http *http);
 
 struct http_response {
-	long status;	    /* 200 and so on */
+	long status;        /* 200 and so on */
 	struct buf headers; /* "name: value\n" each, names in lower case */
 	struct buf body;    /* but for what `sink` was given */
-	int tries;	    /* 1: the first one was answered */
-	bool secret;	    /* wiped when it is done with */
+	int tries;          /* 1: the first one was answered */
+	bool secret;        /* wiped when it is done with */
 };
 
 /* Zeroed (`= { 0 }`) it is ready for a call. */
@@ -86,9 +86,9 @@ struct http_request {
 	unsigned flags; /* enum http_flag */
 
 	long connect_timeout_ms; /* 20 s */
-	long stall_timeout_s;	 /* without a byte either way: 60 s */
-	long total_timeout_ms;	 /* of one try; none */
-	size_t answer_max;	 /* bytes that `body` may have: 16 MiB */
+	long stall_timeout_s;    /* without a byte either way: 60 s */
+	long total_timeout_ms;   /* of one try; none */
+	size_t answer_max;       /* bytes that `body` may have: 16 MiB */
 	const struct retry_policy *retry; /* the client's */
 	http_judge *judge;
 

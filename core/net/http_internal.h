@@ -20,20 +20,20 @@ struct http_call {
 	struct http_call *next; /* in the one list that it is in */
 	struct http_request request;
 	bool cancelled; /* under the lock */
-	bool ended;	/* under the lock, with `ended_changed` */
+	bool ended;     /* under the lock, with `ended_changed` */
 	pthread_cond_t ended_changed;
 
 	CURLU *url;
 	CURL *easy;
 	struct curl_slist *headers;
-	bool transferring;  /* its easy handle is in the multi handle */
-	int64_t begun_ms;   /* the first try */
-	int64_t try_ms;	    /* this one */
-	int64_t due_ms;	    /* the next one, while not transferring */
-	uint64_t sent;	    /* what the source gave in this try */
-	uint64_t received;  /* what the sink got in this try */
-	bool gave_up;	    /* a source or sink did */
-	bool too_large;	    /* the answer, for `body` */
+	bool transferring; /* its easy handle is in the multi handle */
+	int64_t begun_ms;  /* the first try */
+	int64_t try_ms;    /* this one */
+	int64_t due_ms;    /* the next one, while not transferring */
+	uint64_t sent;     /* what the source gave in this try */
+	uint64_t received; /* what the sink got in this try */
+	bool gave_up;      /* a source or sink did */
+	bool too_large;    /* the answer, for `body` */
 	char why[CURL_ERROR_SIZE];
 
 	struct http_response response;
@@ -52,10 +52,10 @@ struct http {
 
 	pthread_t thread;
 	pthread_mutex_t lock;
-	bool started;		    /* the thread, at the first call */
-	bool stopped;		    /* http_stop(): refuse what comes */
-	bool closing;		    /* http_free(): the thread ends */
-	bool look;		    /* something was cancelled */
+	bool started;               /* the thread, at the first call */
+	bool stopped;               /* http_stop(): refuse what comes */
+	bool closing;               /* http_free(): the thread ends */
+	bool look;                  /* something was cancelled */
 	struct http_call *incoming; /* not begun yet, in their order */
 	struct http_call **incoming_end;
 	struct http_call *calls; /* the thread's own: those begun */

@@ -12,28 +12,75 @@
 #define SHOWN_MAX 65536
 
 static const char *const secret_headers[] = {
-	"authorization", "proxy-authorization", "cookie", "set-cookie",
-	"x-goog-iam-authorization-token", "x-goog-encryption-key",
-	"x-goog-copy-source-encryption-key", "x-goog-api-key", NULL,
+	"authorization",
+	"proxy-authorization",
+	"cookie",
+	"set-cookie",
+	"x-goog-iam-authorization-token",
+	"x-goog-encryption-key",
+	"x-goog-copy-source-encryption-key",
+	"x-goog-api-key",
+	NULL,
+};
+
+static const char *const harmless_headers[] = {
+	"content-length", "content-type", "date", "metadata-flavor",
+	"server",         "retry-after",  NULL,
 };
 
 /* Of queries, forms and JSON.  `value` is GitHub's name for its token. */
 static const char *const secret_names[] = {
-	"access_token", "accessToken", "id_token", "idToken", "refresh_token",
-	"refreshToken", "token", "oauth_token", "assertion", "client_secret",
-	"clientSecret", "subject_token", "actor_token", "private_key",
-	"privateKeyData", "password", "secret", "key", "api_key", "upload_id",
-	"signedJwt", "signedBlob", "Signature", "X-Goog-Signature",
-	"X-Goog-Credential", "X-Goog-Security-Token", "X-Amz-Signature",
-	"X-Amz-Credential", "X-Amz-Security-Token", NULL,
+	"access_token",
+	"accessToken",
+	"id_token",
+	"idToken",
+	"refresh_token",
+	"refreshToken",
+	"token",
+	"oauth_token",
+	"assertion",
+	"client_secret",
+	"clientSecret",
+	"subject_token",
+	"actor_token",
+	"private_key",
+	"privateKeyData",
+	"password",
+	"secret",
+	"key",
+	"api_key",
+	"upload_id",
+	"signedJwt",
+	"signedBlob",
+	"Signature",
+	"X-Goog-Signature",
+	"X-Goog-Credential",
+	"X-Goog-Security-Token",
+	"X-Amz-Signature",
+	"X-Amz-Credential",
+	"X-Amz-Security-Token",
+	NULL,
 };
 
 /* What may be shown of an exchange that is about secrets. */
 static const char *const harmless_names[] = {
-	"grant_type", "audience", "scope", "scopes", "lifetime",
-	"requested_token_type", "subject_token_type", "issued_token_type",
-	"expires_in", "expireTime", "token_type", "error", "error_subtype",
-	"code", "status", "count", NULL,
+	"grant_type",
+	"audience",
+	"scope",
+	"scopes",
+	"lifetime",
+	"requested_token_type",
+	"subject_token_type",
+	"issued_token_type",
+	"expires_in",
+	"expireTime",
+	"token_type",
+	"error",
+	"error_subtype",
+	"code",
+	"status",
+	"count",
+	NULL,
 };
 
 static bool is_in(const char *const *names, const char *name, size_t len)
@@ -75,7 +122,7 @@ static void mask_pairs(struct buf *out, const char *text, size_t len, bool all)
 	}
 }
 
-void http_mask_url(struct buf *out, const char *url)
+void http_mask_url(struct buf *out, const char *url, bool all)
 {
 	const char *slashes = strstr(url, "://");
 	const char *host = slashes ? slashes + 3 : url;
@@ -90,24 +137,25 @@ void http_mask_url(struct buf *out, const char *url)
 	buf_add(out, host, rest);
 	if (host[rest]) {
 		buf_putc(out, '?');
-		mask_pairs(out, host + rest + 1, strlen(host + rest + 1),
-			   false);
+		mask_pairs(out, host + rest + 1, strlen(host + rest + 1), all);
 	}
 }
 
-void http_mask_header(struct buf *out, const char *name, const char *value)
+void http_mask_header(struct buf *out, const char *name, const char *value,
+		      bool all)
 {
 	size_t word = strcspn(value, " ");
 
 	buf_printf(out, "%s: ", name);
-	if (is_in(secret_headers, name, strlen(name))) {
+	if (is_in(secret_headers, name, strlen(name)) ||
+	    (all && !is_in(harmless_headers, name, strlen(name)))) {
 		/* "Bearer" and "Basic" are no secret. */
 		if (value[word] && !strncasecmp(value, "b", 1) && word <= 6)
 			buf_printf(out, "%.*s ", (int)word, value);
 		buf_puts(out, HTTP_MASKED);
 	} else if (!strcasecmp(name, "location") ||
 		   !strcasecmp(name, "content-location")) {
-		http_mask_url(out, value);
+		http_mask_url(out, value, all);
 	} else {
 		buf_puts(out, value);
 	}
@@ -121,13 +169,15 @@ static void mask_json(json_t *value, bool all)
 	void *next;
 	size_t i;
 
-	json_array_foreach(value, i, item) {
+	json_array_foreach(value, i, item)
+	{
 		if (all && !json_is_object(item) && !json_is_array(item))
 			json_array_set_new(value, i, json_string(HTTP_MASKED));
 		else
 			mask_json(item, all);
 	}
-	json_object_foreach_safe(value, next, key, item) {
+	json_object_foreach_safe(value, next, key, item)
+	{
 		bool hidden = is_hidden(key, strlen(key), all);
 
 		if (json_is_object(item) || (json_is_array(item) && hidden))

@@ -90,9 +90,8 @@ static void trace_try(struct http_call *call, const char *error)
 /* True if there will be another try. */
 static bool plan_retry(struct http_call *call, enum retry_verdict verdict)
 {
-	const struct retry_policy *policy = call->request.retry
-						    ? call->request.retry
-						    : &call->http->retry;
+	const struct retry_policy *policy =
+		call->request.retry ? call->request.retry : &call->http->retry;
 	int64_t now = time_monotonic_ms();
 	curl_off_t after_s = 0;
 

@@ -28,8 +28,8 @@ struct http_trace *http_trace_new(const char *path, struct error *err)
 		return NULL;
 	}
 	/* One that was there may be open to others; a terminal is not ours. */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    (st.st_mode & 077) && fchmod(fd, 0600) < 0) {
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 077) &&
+	    fchmod(fd, 0600) < 0) {
 		error_errno(err, "cannot make '%s' readable by you only", path);
 		close(fd);
 		return NULL;
@@ -60,7 +60,8 @@ static json_t *sent_headers(const struct http_request *request)
 		const char *value = line + name_len + (line[name_len] == ':');
 		struct buf out = { 0 };
 
-		http_mask_header(&out, name, value + strspn(value, " "));
+		http_mask_header(&out, name, value + strspn(value, " "),
+				 request->flags & HTTP_SECRET);
 		json_array_append_new(list, json_text(out.data));
 		buf_done(&out);
 		free(name);
@@ -68,7 +69,7 @@ static json_t *sent_headers(const struct http_request *request)
 	return list;
 }
 
-static json_t *received_headers(const struct http_response *response)
+static json_t *received_headers(const struct http_response *response, bool all)
 {
 	const char *at = buf_text(&response->headers);
 	json_t *list = json_array();
@@ -81,7 +82,7 @@ static json_t *received_headers(const struct http_response *response)
 
 		if (colon) {
 			*colon = '\0';
-			http_mask_header(&out, line, colon + 2);
+			http_mask_header(&out, line, colon + 2, all);
 			json_array_append_new(list, json_text(out.data));
 		}
 		buf_done(&out);
@@ -98,7 +99,7 @@ static json_t *request_json(const struct http_exchange *exchange)
 	struct buf url = { 0 };
 	json_t *out = json_object();
 
-	http_mask_url(&url, request->url);
+	http_mask_url(&url, request->url, all);
 	json_put_text(out, "method", request->method);
 	json_put_text(out, "url", url.data);
 	json_put(out, "headers", sent_headers(request));
@@ -121,7 +122,7 @@ static json_t *response_json(const struct http_exchange *exchange)
 
 	json_put_int(out, "status", response->status);
 	json_put_text(out, "protocol", exchange->protocol);
-	json_put(out, "headers", received_headers(response));
+	json_put(out, "headers", received_headers(response, all));
 	if (exchange->received)
 		json_put_int(out, "receivedBytes",
 			     (long long)exchange->received);

@@ -13,13 +13,13 @@ struct http_trace;
 struct http_exchange {
 	const struct http_request *request;
 	const struct http_response *response; /* status 0: no answer */
-	const char *error;		      /* why not, or NULL */
-	int64_t begun_ms;		      /* since 1970 */
+	const char *error;                    /* why not, or NULL */
+	int64_t begun_ms;                     /* since 1970 */
 	int64_t took_ms;
-	int try;	      /* from 1 */
-	bool new_connection; /* opened for it */
+	int try;              /* from 1 */
+	bool new_connection;  /* opened for it */
 	const char *protocol; /* "HTTP/2" */
-	uint64_t sent;	      /* through the source */
+	uint64_t sent;        /* through the source */
 	uint64_t received;    /* through the sink */
 };
 

@@ -49,8 +49,7 @@ static int check_url(struct http_call *call, struct error *err)
 	if (!strcmp(scheme, "https")) {
 		ret = 0;
 	} else if (strcmp(scheme, "http") != 0) {
-		error_set(err, ERROR_FAILED, "'%s' is not an https URL",
-			  shown);
+		error_set(err, ERROR_FAILED, "'%s' is not an https URL", shown);
 	} else if (!(call->request.flags & HTTP_PLAIN) &&
 		   !url_host_is_loopback(host)) {
 		error_set(err, ERROR_FAILED,
@@ -153,9 +152,9 @@ static size_t take_header(char *data, size_t size, size_t count, void *arg)
 	buf_puts(headers, ": ");
 	for (i = name + 1; i < len && (data[i] == ' ' || data[i] == '\t');)
 		i++;
-	for (count = len; count > i && (data[count - 1] == '\r' ||
-					data[count - 1] == '\n' ||
-					data[count - 1] == ' ');)
+	for (count = len;
+	     count > i && (data[count - 1] == '\r' || data[count - 1] == '\n' ||
+			   data[count - 1] == ' ');)
 		count--;
 	buf_add(headers, data + i, count - i);
 	buf_putc(headers, '\n');
@@ -169,13 +168,12 @@ static size_t take_body(char *data, size_t size, size_t count, void *arg)
 	size_t len = size * count;
 
 	if (!response->status)
-		call->http->curl->easy_getinfo(call->easy,
-					       CURLINFO_RESPONSE_CODE,
-					       &response->status);
+		call->http->curl->easy_getinfo(
+			call->easy, CURLINFO_RESPONSE_CODE, &response->status);
 	if (call->request.sink && response->status / 100 == 2) {
 		call->received += len;
-		if (call->request.sink(call->request.arg, response, data,
-				       len) < 0) {
+		if (call->request.sink(call->request.arg, response, data, len) <
+		    0) {
 			call->gave_up = true;
 			return 0;
 		}
@@ -361,17 +359,17 @@ enum retry_verdict http_try_verdict(struct http_call *call, CURLcode code)
 void http_try_error(struct http_call *call, CURLcode code, struct error *err)
 {
 	char *url = url_without_query(call->request.url);
-	const char *why = call->why[0]
-				  ? call->why
-				  : call->http->curl->easy_strerror(code);
+	const char *why = call->why[0] ? call->why
+				       : call->http->curl->easy_strerror(code);
 
 	if (call->too_large)
 		error_set(err, ERROR_FAILED,
 			  "the answer of '%s' is larger than %zu bytes", url,
 			  call->request.answer_max);
 	else if (call->gave_up)
-		error_set(err, ERROR_FAILED, "the transfer with '%s' was "
-					     "given up",
+		error_set(err, ERROR_FAILED,
+			  "the transfer with '%s' was "
+			  "given up",
 			  url);
 	else if (code == CURLE_PEER_FAILED_VERIFICATION)
 		error_set(err, ERROR_FAILED,

@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 enum retry_verdict {
-	RETRY_NEVER,	  /* the answer will not change */
+	RETRY_NEVER,      /* the answer will not change */
 	RETRY_REPEATABLE, /* if doing it twice is as doing it once: the server
 			   * may have done it, and its answer was lost */
-	RETRY_ALWAYS,	  /* the server has not seen it */
+	RETRY_ALWAYS,     /* the server has not seen it */
 };
 
 struct retry_policy {
 	int64_t first_ms; /* before the second try; doubled for each more */
-	int64_t max_ms;	  /* never longer than this, but for Retry-After */
+	int64_t max_ms;   /* never longer than this, but for Retry-After */
 	int64_t total_ms; /* no try begins later than this after the first */
 };
 

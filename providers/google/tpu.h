@@ -26,7 +26,7 @@ enum tpu_phase {
 
 struct tpu_endpoint {
 	const char *ip;
-	int port;		 /* 8470, 0 if the API gives none */
+	int port;                /* 8470, 0 if the API gives none */
 	const char *external_ip; /* v2; or NULL */
 };
 
@@ -36,9 +36,9 @@ struct tpu_node {
 	const char *name;   /* "projects/P/locations/Z/nodes/N" */
 	const char *state;  /* "READY", "CREATING" … */
 	const char *health; /* "HEALTHY", "TIMEOUT" …; "" if not known yet */
-	const char *health_text; /* the API's words on it, or "" */
+	const char *health_text;      /* the API's words on it, or "" */
 	const char *accelerator_type; /* "v3-32" */
-	const char *version; /* tensorflowVersion or runtimeVersion */
+	const char *version;          /* tensorflowVersion or runtimeVersion */
 	/* One for each host, in the order of the workers.  To be trusted only
 	 * when the node is usable. */
 	const struct tpu_endpoint *endpoints;

@@ -155,8 +155,8 @@ size_t stand_in_count(const struct stand_in *one, const char *path)
 	json_t *requests = stand_in_ask(one, "requests"), *request;
 	size_t i, n = 0;
 
-	json_array_foreach(requests, i, request)
-		n += text_starts(json_get_text(request, "path", ""), path);
+	json_array_foreach(requests, i, request) n +=
+		text_starts(json_get_text(request, "path", ""), path);
 	json_decref(requests);
 	return n;
 }

@@ -8,9 +8,9 @@
 
 struct stand_in {
 	pid_t pid;
-	int input;	 /* it ends when this is closed */
+	int input; /* it ends when this is closed */
 	int port;
-	char base[64];	 /* "http://127.0.0.1:PORT" */
+	char base[64];   /* "http://127.0.0.1:PORT" */
 	char folder[64]; /* of this test; credential files are in it */
 };
 

@@ -115,8 +115,7 @@ static void what_is_asked_arrives(void **state)
 	json_t *body;
 	char *type;
 
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), 0);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), 0);
 	assert_int_equal(f->answer.status, 200);
 	type = http_response_header(&f->answer, "content-type");
 	assert_string_equal(type, "application/json; charset=UTF-8");
@@ -216,9 +215,9 @@ static void only_what_is_safe_is_repeated(void **state)
 			assert_true(!cases[i].tries ||
 				    f->answer.tries == cases[i].tries);
 		} else {
-			assert_int_equal(f->err.code, i == 10
-							? ERROR_FAILED
-							: ERROR_UNREACHABLE);
+			assert_int_equal(f->err.code,
+					 i == 10 ? ERROR_FAILED
+						 : ERROR_UNREACHABLE);
 		}
 		after = stand_in_count(&f->server, "/echo");
 		if (after - before != cases[i].arrived)
@@ -261,13 +260,11 @@ static void silence_has_an_end(void **state)
 	stand_in_tell(&f->server, "faults",
 		      "[{'do':'stall','seconds':20,'path':'echo'},"
 		      "{'do':'delay','seconds':20,'path':'echo','nth':2}]");
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), -1);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), -1);
 	assert_int_equal(f->err.code, ERROR_UNREACHABLE);
 	request.stall_timeout_s = 0;
 	request.total_timeout_ms = 300;
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), -1);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), -1);
 	assert_int_equal(f->err.code, ERROR_UNREACHABLE);
 	assert_non_null(strstr(f->err.text, "timed out"));
 }
@@ -283,8 +280,7 @@ static void nobody_there_is_said(void **state)
 		.retry = &never,
 	};
 
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), -1);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), -1);
 	assert_int_equal(f->err.code, ERROR_UNREACHABLE);
 	assert_true(text_starts(f->err.text,
 				"cannot reach 'http://127.0.0.1:1/x': "));
@@ -301,12 +297,10 @@ static void large_answers_are_refused(void **state)
 	};
 
 	strcat(f->url, "?bytes=4096");
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), 0);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), 0);
 	assert_int_equal(f->answer.body.len, 4096);
 	request.answer_max = 4095;
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), -1);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), -1);
 	assert_int_equal(f->err.code, ERROR_FAILED);
 	assert_non_null(strstr(f->err.text, "is larger than 4095 bytes"));
 }
@@ -340,9 +334,8 @@ static void some_urls_are_refused(void **state)
 			.url = cases[i].url,
 		};
 
-		assert_int_equal(http_do(f->http, &request, &f->answer,
-					 &f->err),
-				 -1);
+		assert_int_equal(
+			http_do(f->http, &request, &f->answer, &f->err), -1);
 		assert_int_equal(f->err.code, ERROR_FAILED);
 		assert_string_equal(f->err.text, cases[i].why);
 	}
@@ -358,8 +351,7 @@ static void headers_keep_to_their_line(void **state)
 		.headers = headers,
 	};
 
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), -1);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), -1);
 	assert_string_equal(f->err.text,
 			    "the header 'X-A' has a line break in it");
 }
@@ -424,7 +416,8 @@ static void threads_share_few_connections(void **state)
 	}
 	requests = stand_in_ask(&f->server, "requests");
 	assert_int_equal(json_array_size(requests), 400);
-	json_array_foreach(requests, i, request) {
+	json_array_foreach(requests, i, request)
+	{
 		long long port = json_get_int(request, "connection", 0);
 
 		n += !seen[port];
@@ -492,8 +485,7 @@ static void uploads_start_over(void **state)
 	stand_in_tell(&f->server, "faults",
 		      "[{'do':'drop-answer','path':'echo'},"
 		      "{'do':'status','status':503,'path':'echo','nth':2}]");
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), 0);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), 0);
 	assert_int_equal(f->answer.tries, 3);
 	assert_int_equal(stream.rewinds, 2);
 	assert_non_null(strstr(f->answer.body.data, "\"bytes\": 1000000"));
@@ -502,8 +494,7 @@ static void uploads_start_over(void **state)
 	request.rewind = NULL;
 	stand_in_tell(&f->server, "faults",
 		      "[{'do':'status','status':503,'path':'echo'}]");
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), 0);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), 0);
 	assert_int_equal(f->answer.status, 503);
 }
 
@@ -524,8 +515,7 @@ static void downloads_start_over_or_go_on(void **state)
 	strcat(f->url, "?bytes=1000000");
 	stand_in_tell(&f->server, "faults",
 		      "[{'do':'cut-body','path':'echo'}]");
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), 0);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), 0);
 	assert_int_equal(stream.rewinds, 1);
 	assert_int_equal(stream.got.len, 1000000);
 	request.rewind = NULL;
@@ -533,13 +523,11 @@ static void downloads_start_over_or_go_on(void **state)
 	buf_clear(&stream.got);
 	stand_in_tell(&f->server, "faults",
 		      "[{'do':'cut-body','path':'echo'}]");
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), -1);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), -1);
 	assert_int_equal(f->err.code, ERROR_UNREACHABLE);
 	assert_int_equal(stream.got.len, 500000);
 	request.headers = range;
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), 0);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), 0);
 	assert_int_equal(f->answer.status, 206);
 	assert_int_equal(stream.got.len, 1000000);
 	buf_done(&stream.got);
@@ -548,7 +536,7 @@ static void downloads_start_over_or_go_on(void **state)
 static void traces_hold_no_secrets(void **state)
 {
 	static const char *const headers[] = { "Authorization: Bearer tok-1",
-					       "X-Goog-User-Project: p", NULL };
+					       "X-Key: tok-8", NULL };
 	struct fixture *f = *state;
 	char *url = mem_printf("%s/echo?uploadType=resumable&upload_id=tok-2&"
 			       "X-Goog-Signature=tok-3&alt=json",
@@ -565,22 +553,19 @@ static void traces_hold_no_secrets(void **state)
 	struct stat st;
 	char *text;
 
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), 0);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), 0);
 	request.content_type = "application/json";
 	request.body = "{\"token\":\"tok-6\",\"x\":[{\"key\":\"tok-7\"}]}";
 	request.body_len = strlen(request.body);
-	assert_int_equal(
-		http_do(f->http, &request, &f->answer, &f->err), 0);
+	assert_int_equal(http_do(f->http, &request, &f->answer, &f->err), 0);
 	text = trace_of(f);
 	assert_null(strstr(text, "tok-"));
 	assert_non_null(strstr(text, "Authorization: Bearer (masked)"));
-	assert_non_null(strstr(text, "uploadType=resumable&upload_id="
-				     "(masked)&X-Goog-Signature=(masked)&"
-				     "alt=json"));
+	assert_non_null(strstr(text, "?uploadType=(masked)&upload_id=(masked)&"
+				     "X-Goog-Signature=(masked)"));
+	assert_non_null(strstr(text, "X-Key: (masked)"));
 	assert_non_null(strstr(text, "grant_type=refresh_token&refresh_token="
 				     "(masked)&a=(masked)"));
-	assert_non_null(strstr(text, "X-Goog-User-Project: p"));
 	free(text);
 	assert_int_equal(stat(stand_in_file(&f->server, "trace"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
@@ -605,9 +590,9 @@ static void traces_show_every_try(void **state)
 	json_decref(line);
 	line = json_read(end + 1, strlen(end + 1), "", &f->err);
 	assert_int_equal(json_get_int(line, "try", 0), 2);
-	assert_int_equal(json_get_int(json_object_get(line, "response"),
-				      "status", 0),
-			 200);
+	assert_int_equal(
+		json_get_int(json_object_get(line, "response"), "status", 0),
+		200);
 	json_decref(line);
 	free(text);
 }
@@ -675,11 +660,11 @@ static void urls_are_put_together(void **state)
 		const char *host;
 		bool loopback;
 	} hosts[] = {
-		{ "localhost", true },	 { "127.0.0.1", true },
-		{ "127.8.9.1", true },	 { "[::1]", true },
-		{ "::1", true },	 { "localhost.example.com", false },
+		{ "localhost", true },    { "127.0.0.1", true },
+		{ "127.8.9.1", true },    { "[::1]", true },
+		{ "::1", true },          { "localhost.example.com", false },
 		{ "127.0.0.1.x", false }, { "128.0.0.1", false },
-		{ "[::2]", false },	 { "", false },
+		{ "[::2]", false },       { "", false },
 	};
 	struct buf out = { 0 };
 	char *text;
@@ -726,6 +711,29 @@ static void base64_has_two_alphabets(void **state)
 	buf_done(&out);
 }
 
+static void urls_and_headers_are_masked(void **state)
+{
+	struct buf out = { 0 };
+
+	(void)state;
+	http_mask_url(&out, "https://u:p@h/o?uploadType=resumable&upload_id=x",
+		      false);
+	assert_string_equal(out.data, "https://h/o?uploadType=resumable&"
+				      "upload_id=(masked)");
+	buf_clear(&out);
+	http_mask_header(&out, "Location", "https://h/o?upload_id=x&a=b",
+			 false);
+	assert_string_equal(out.data,
+			    "Location: https://h/o?upload_id=(masked)&a=b");
+	buf_clear(&out);
+	http_mask_header(&out, "X-Goog-User-Project", "p", false);
+	assert_string_equal(out.data, "X-Goog-User-Project: p");
+	buf_clear(&out);
+	http_mask_header(&out, "Cookie", "a=b c", false);
+	assert_string_equal(out.data, "Cookie: (masked)");
+	buf_done(&out);
+}
+
 static void bodies_are_masked(void **state)
 {
 	static const struct {
@@ -755,9 +763,9 @@ static void bodies_are_masked(void **state)
 
 	(void)state;
 	for (i = 0; i < COUNT(cases); i++) {
-		json_t *value = http_mask_body(cases[i].type, cases[i].body,
-					       strlen(cases[i].body),
-					       cases[i].all);
+		json_t *value =
+			http_mask_body(cases[i].type, cases[i].body,
+				       strlen(cases[i].body), cases[i].all);
 		char *text = json_canonical(value);
 
 		assert_string_equal(text, cases[i].shown);
@@ -766,7 +774,7 @@ static void bodies_are_masked(void **state)
 	}
 }
 
-#define with_server(test) \
+#define with_server(test)                                                      \
 	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -791,6 +799,7 @@ int main(void)
 		cmocka_unit_test(waiting_grows_and_has_limits),
 		cmocka_unit_test(urls_are_put_together),
 		cmocka_unit_test(base64_has_two_alphabets),
+		cmocka_unit_test(urls_and_headers_are_masked),
 		cmocka_unit_test(bodies_are_masked),
 	};
 

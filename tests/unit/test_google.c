@@ -317,12 +317,15 @@ static void gclouds_file_is_found(void **state)
 {
 	struct fixture *f = *state;
 	struct tpu_node node;
+	char *path;
 
 	setenv("CLOUDSDK_CONFIG", f->server.folder, 1);
-	assert_int_equal(
-		rename(stand_in_file(&f->server, "authorized_user.json"),
-		       gcloud_path("application_default_credentials.json")),
-		0);
+	path = gcloud_path("application_default_credentials.json");
+	assert_int_equal(rename(stand_in_file(&f->server,
+					      "authorized_user.json"),
+				path),
+			 0);
+	free(path);
 	one_node(f);
 	assert_int_equal(look(f, &node), 0);
 	assert_string_equal(credentials_quota_project(

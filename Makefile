@@ -130,7 +130,7 @@ BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 		 libcurl4-openssl-dev
 RUN_PACKAGES = python3 python3-torch python3-numpy
 TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy \
-		python3-yaml python3-jsonschema python3-cryptography openssl
+		python3-yaml python3-jsonschema python3-cryptography openssl curl
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps

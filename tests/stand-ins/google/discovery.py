@@ -25,6 +25,13 @@ def camel(name):
     return re.sub(r"_([a-z0-9])", lambda m: m.group(1).upper(), name)
 
 
+def root_of(name):
+    """What a body is called in messages: GoogleCloudMlV1__Job is "job", the
+    fields of a FooRequest stand at the top."""
+    name = re.sub(r"^GoogleCloud\w*?V\d+(beta\d+)?(__)?", "", name)
+    return "" if name.endswith("Request") else snake(name).lstrip("_")
+
+
 class Method:
     def __init__(self, document, method, path):
         self.document = document
@@ -116,8 +123,8 @@ class Checker:
                     and name not in query:
                 wrong.append((name, f"Missing required parameter: {name}"))
         if method.request and body is not None:
-            self.value(method.document, {"$ref": method.request}, body, "",
-                       wrong)
+            self.value(method.document, {"$ref": method.request}, body,
+                       root_of(method.request), wrong)
         elif body:
             wrong.append(("", "Invalid JSON payload received: this method "
                           "takes no body."))

@@ -114,7 +114,7 @@ enum kind_flag {
 /*
  * Calls may block (the executor makes them from threads of its own, several
  * at once for different resources) and classify their errors: retried are
- * ERROR_TRY_AGAIN and ERROR_UNREACHABLE, nothing else.
+ * ERROR_TRY_AGAIN and ERROR_UNREACHABLE that are not `final`, nothing else.
  */
 struct kind {
 	const char *name; /* "tpu-node", in plans and messages */

@@ -105,7 +105,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	if (topology_from_job(job, catalogue, "127.0.0.1", mem, &out->topology,
 			      err) < 0)
 		return -1;
-	out->topology.tpu_is_cpu = true;
+	out->topology.tpu_kind = TPU_CPU;
 	out->job_id = job->job_id;
 	*missing = make_command(job, mem, out);
 	/* Sources given by hand stand for packages that are elsewhere. */

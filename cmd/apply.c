@@ -21,6 +21,7 @@ struct apply_opts {
 	bool detach;
 	bool yes;
 	bool rerun;
+	struct opt_list targets;
 	long lock_timeout;
 };
 
@@ -31,6 +32,8 @@ static const struct opt options[] = {
 	  "do not ask" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, rerun), NULL,
 	  "run again what ended and did not change" },
+	{ 0, "target", OPT_LIST, offsetof(struct apply_opts, targets), "ACTION",
+	  "only this action (id or KIND/NAME) and what it needs" },
 	{ 0, "lock-timeout", OPT_DURATION,
 	  offsetof(struct apply_opts, lock_timeout), "DURATION",
 	  "wait so long for another jobrun that works on the job" },
@@ -325,7 +328,7 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 		return app_fail(app, &err);
 	if (session_plan(session, jobs, how, &err) < 0)
 		return saved_fail(app, saved, app_fail(app, &err));
-	status = saved_check(app, saved, session->plan);
+	status = saved_check(app, saved, session);
 	if (!status && session_resume(session, &err) < 0)
 		status = app_fail(app, &err);
 	return status;
@@ -339,7 +342,8 @@ static int run(struct app *app, int argc, char **argv)
 							       : 0 };
 	struct apply_opts opts = { 0 };
 	struct apply apply = { .app = app };
-	struct plan_options how = { 0 };
+	const char *targets[OPT_LIST_MAX];
+	struct plan_options how;
 	struct inputs inputs;
 	struct saved saved = { 0 };
 	struct buf text = { 0 };
@@ -354,6 +358,7 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	inputs = (struct inputs){ .load = &opts.load,
 				  .rerun = opts.rerun,
+				  .targets = &opts.targets,
 				  .paths = argv + first,
 				  .count = (size_t)(argc - first) };
 	if (saved_open(&saved, &inputs, &err) < 0) {
@@ -361,7 +366,7 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	}
 	schema = load_options(inputs.load);
-	how.rerun = inputs.rerun;
+	how = inputs_options(&inputs, targets);
 	apply.detach = opts.detach;
 	status = load_jobs(app, &schema, inputs.paths, inputs.count, &jobs);
 	if (status) {

@@ -16,6 +16,7 @@ struct plan_opts {
 	const char *out;
 	bool detailed_exitcode;
 	bool rerun;
+	struct opt_list targets;
 };
 
 static const struct opt options[] = {
@@ -28,6 +29,8 @@ static const struct opt options[] = {
 	  "exit with 2 if there is something to do" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct plan_opts, rerun), NULL,
 	  "as 'apply --rerun' would" },
+	{ 0, "target", OPT_LIST, offsetof(struct plan_opts, targets), "ACTION",
+	  "only this action (id or KIND/NAME) and what it needs" },
 	{ 0 },
 };
 
@@ -57,7 +60,8 @@ static int run(struct app *app, int argc, char **argv)
 {
 	struct plan_opts opts = { .format = "text" };
 	struct schema_options schema;
-	struct plan_options how = { 0 };
+	const char *targets[OPT_LIST_MAX];
+	struct plan_options how;
 	struct session session = { 0 };
 	struct jobs jobs = { 0 };
 	struct error err;
@@ -79,12 +83,13 @@ static int run(struct app *app, int argc, char **argv)
 	}
 	inputs = (struct inputs){ .load = &opts.load,
 				  .rerun = opts.rerun,
+				  .targets = &opts.targets,
 				  .paths = argv + first,
 				  .count = (size_t)(argc - first) };
 	if (opts.out && saved_check_out(opts.out, &inputs, &err) < 0)
 		return app_fail(app, &err);
 	schema = load_options(&opts.load);
-	how.rerun = opts.rerun;
+	how = inputs_options(&inputs, targets);
 	status = load_jobs(app, &schema, inputs.paths, inputs.count, &jobs);
 	if (status)
 		return status;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/apply/journal.h"
 #include "core/apply/resume.h"
 #include "core/base/file.h"
 #include "providers/registry.h"
@@ -122,6 +123,7 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 int session_plan(struct session *session, const struct jobs *jobs,
 		 const struct plan_options *options, struct error *err)
 {
+	struct plan_options how = *options;
 	size_t i;
 
 	session->plan = plan_new();
@@ -129,12 +131,13 @@ int session_plan(struct session *session, const struct jobs *jobs,
 		mem_alloc((jobs->count + 1) * sizeof(*session->desired));
 	session->observed =
 		mem_alloc((jobs->count + 1) * sizeof(*session->observed));
+	how.store = session->env.store;
 	for (i = 0; i < jobs->count; i++) {
 		session->job_count = i + 1;
-		if (plan_one(session, jobs->items[i], i, options, err) < 0)
+		if (plan_one(session, jobs->items[i], i, &how, err) < 0)
 			return -1;
 	}
-	return 0;
+	return plan_check_targets(session->plan, err);
 }
 
 struct resumed {
@@ -172,6 +175,8 @@ int session_resume(struct session *session, struct error *err)
 					  .arg = &resumed };
 	int ret = resume_look(session->env.store, session->plan, &options, err);
 
+	if (ret == 0)
+		ret = journal_adopt(session->env.store, session->plan, err);
 	if (resumed.count > SESSION_SAY_MAX)
 		app_say(session->app, "and at %zu more",
 			resumed.count - SESSION_SAY_MAX);

@@ -6,6 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/json.h"
+#include "core/placeholder.h"
 
 struct walk {
 	struct arena *mem;
@@ -152,9 +153,10 @@ static bool is_same(const json_t *a, const json_t *b)
 	return json_equal(a, b);
 }
 
+/* What stands for a value is compared as one. */
 static bool fits_object(const json_t *value)
 {
-	return !value || json_is_object(value);
+	return !value || (json_is_object(value) && !placeholder_type(value));
 }
 
 static bool fits_array(const json_t *value)

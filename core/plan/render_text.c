@@ -116,6 +116,7 @@ static void render_change(struct render *render, const struct change *change,
 			  size_t path_width)
 {
 	static const char forces[] = "  (forces replacement)";
+	const char *remark = change_remark(change);
 	struct buf before = { 0 }, after = { 0 };
 	size_t used = 6 + path_width + 2;
 
@@ -126,11 +127,15 @@ static void render_change(struct render *render, const struct change *change,
 		used = 6 + show_width(change->path) + 2;
 	if (change->forces)
 		used += strlen(forces);
+	if (remark)
+		used += strlen(remark) + strlen("  ()");
 	if (change->before)
 		show_value(&before, change->before);
 	if (change->after)
 		show_value(&after, change->after);
-	if (!change->before)
+	if (change_is_sealed(change))
+		buf_puts(render->out, "(sensitive), changed");
+	else if (!change->before)
 		show_cut(render->out, buf_text(&after), 0,
 			 room(render, used, 1));
 	else
@@ -138,6 +143,8 @@ static void render_change(struct render *render, const struct change *change,
 			    change->after ? buf_text(&after) : "(gone)", used);
 	if (change->forces)
 		colored(render, RED, forces);
+	if (remark)
+		buf_printf(render->out, "  (%s)", remark);
 	buf_putc(render->out, '\n');
 	buf_done(&before);
 	buf_done(&after);
@@ -172,6 +179,10 @@ static void render_action(struct render *render, const struct action *action)
 	padded(render->out, it->name, render->name_width);
 	buf_puts(render->out, "  ");
 	colored(render, DIM, action->reason);
+	if (action_remark(action)) {
+		buf_puts(render->out, "; ");
+		colored(render, YELLOW, action_remark(action));
+	}
 	buf_putc(render->out, '\n');
 	if (action->type == ACTION_NOOP)
 		return;
@@ -251,6 +262,8 @@ static void render_job(struct render *render, const struct plan_job *job)
 
 static void render_summary(struct render *render, const struct plan *plan)
 {
+	struct buf drift = { 0 };
+
 	if (plan_is_empty(plan) && !plan_follow_count(plan)) {
 		buf_puts(render->out, "Nothing to do.\n");
 		return;
@@ -258,6 +271,24 @@ static void render_summary(struct render *render, const struct plan *plan)
 	buf_puts(render->out, "Plan: ");
 	plan_summary(plan, render->out);
 	buf_puts(render->out, ".\n");
+	plan_drift_text(plan, &drift);
+	if (drift.len)
+		buf_printf(render->out, "%s\n", drift.data);
+	buf_done(&drift);
+}
+
+static void render_targets(struct render *render, const struct plan *plan)
+{
+	size_t i;
+
+	if (!plan_target_count(plan))
+		return;
+	buf_puts(render->out, "Partial: only ");
+	for (i = 0; i < plan_target_count(plan); i++) {
+		buf_puts(render->out, i ? ", " : "");
+		show_text(render->out, plan_target_at(plan, i));
+	}
+	buf_puts(render->out, " and what that needs (--target).\n");
 }
 
 static void render_missing(struct render *render, const struct plan *plan)
@@ -282,5 +313,6 @@ void plan_render_text(const struct plan *plan, const struct plan_style *style,
 	for (i = 0; i < plan_job_count(plan); i++)
 		render_job(&render, plan_job_at(plan, i));
 	render_summary(&render, plan);
+	render_targets(&render, plan);
 	render_missing(&render, plan);
 }

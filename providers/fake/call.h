@@ -42,6 +42,9 @@ int fake_perform(void *ctx, enum fake_call call, const struct resource *it,
 		 struct error *err);
 
 /* thing.c, for runs too. */
+/* What it was asked to do, to the letter. */
+int fake_log_request(struct fake_task *task, const struct resource *it,
+		     struct error *err);
 int fake_get(struct fake_task *task, const struct resource *it, json_t **out,
 	     struct error *err);
 int fake_read_effect(struct fake_task *task, const struct resource *it,

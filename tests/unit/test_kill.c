@@ -121,6 +121,16 @@ static int hook_begin(void *arg, const struct action *action, struct error *err)
 	return ret;
 }
 
+static void hook_applied(void *arg, const struct action *action,
+			 const struct resource *it)
+{
+	const struct journal *journal = arg;
+
+	point();
+	journal->applied(journal->arg, action, it);
+	point();
+}
+
 static void hook_end(void *arg, const struct action *action,
 		     enum intent_outcome outcome, const struct error *why)
 {
@@ -235,7 +245,10 @@ static int execute(struct plan *plan, struct store *store, bool detach,
 		   struct settling *settling, struct error *err)
 {
 	struct journal real_journal = journal_in_store(store);
-	struct journal journal = { hook_begin, hook_end, &real_journal };
+	struct journal journal = { .begin = hook_begin,
+				   .applied = hook_applied,
+				   .end = hook_end,
+				   .arg = &real_journal };
 	struct executor_options options = { .detach = detach,
 					    .parallel = 4,
 					    .retry_ms = 1,

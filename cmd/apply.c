@@ -22,6 +22,7 @@ struct apply_opts {
 	bool yes;
 	bool rerun;
 	struct opt_list targets;
+	const char *prices;
 	long lock_timeout;
 };
 
@@ -34,6 +35,8 @@ static const struct opt options[] = {
 	  "run again what ended and did not change" },
 	{ 0, "target", OPT_LIST, offsetof(struct apply_opts, targets), "ACTION",
 	  "only this action (id or KIND/NAME) and what it needs" },
+	{ 0, "prices", OPT_STRING, offsetof(struct apply_opts, prices), "FILE",
+	  "what machines cost, to estimate what runs will" },
 	{ 0, "lock-timeout", OPT_DURATION,
 	  offsetof(struct apply_opts, lock_timeout), "DURATION",
 	  "wait so long for another jobrun that works on the job" },
@@ -324,6 +327,7 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 
 	if (session_open(session, app, SESSION_CATALOGUE | SESSION_WRITE,
 			 &err) < 0 ||
+	    session_prices(session, opts->prices, &err) < 0 ||
 	    session_lock_jobs(session, jobs, opts->lock_timeout, &err) < 0)
 		return app_fail(app, &err);
 	if (session_plan(session, jobs, how, &err) < 0)

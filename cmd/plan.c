@@ -17,6 +17,7 @@ struct plan_opts {
 	bool detailed_exitcode;
 	bool rerun;
 	struct opt_list targets;
+	const char *prices;
 };
 
 static const struct opt options[] = {
@@ -31,6 +32,8 @@ static const struct opt options[] = {
 	  "as 'apply --rerun' would" },
 	{ 0, "target", OPT_LIST, offsetof(struct plan_opts, targets), "ACTION",
 	  "only this action (id or KIND/NAME) and what it needs" },
+	{ 0, "prices", OPT_STRING, offsetof(struct plan_opts, prices), "FILE",
+	  "what machines cost, to estimate what runs will" },
 	{ 0 },
 };
 
@@ -94,6 +97,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (status)
 		return status;
 	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
+	    session_prices(&session, opts.prices, &err) < 0 ||
 	    session_plan(&session, &jobs, &how, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;

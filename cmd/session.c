@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "providers/registry.h"
 #include "schema/catalogue.h"
+#include "schema/prices.h"
 
 /* Of what was interrupted; more is counted. */
 #define SESSION_SAY_MAX 8
@@ -33,6 +34,7 @@ void session_close(struct session *session)
 	size_t i;
 
 	plan_free(session->plan);
+	prices_free(session->prices);
 	for (i = 0; i < session->job_count; i++) {
 		resources_forget(
 			session->observed[i],
@@ -67,6 +69,17 @@ void *session_context(struct session *session, const struct provider *provider,
 	if (!session->contexts[i])
 		session->contexts[i] = provider->open(&session->env, err);
 	return session->contexts[i];
+}
+
+int session_prices(struct session *session, const char *path,
+		   struct error *err)
+{
+	if (!path)
+		path = getenv("JOBRUN_PRICES");
+	if (!path || !*path)
+		return 0;
+	session->prices = prices_read(path, err);
+	return session->prices ? 0 : -1;
 }
 
 static void say_waiting(void *arg, const struct error *why)
@@ -132,6 +145,8 @@ int session_plan(struct session *session, const struct jobs *jobs,
 	session->observed =
 		mem_alloc((jobs->count + 1) * sizeof(*session->observed));
 	how.store = session->env.store;
+	how.catalogue = session->env.catalogue;
+	how.prices = session->prices;
 	for (i = 0; i < jobs->count; i++) {
 		session->job_count = i + 1;
 		if (plan_one(session, jobs->items[i], i, &how, err) < 0)

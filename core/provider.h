@@ -183,6 +183,10 @@ struct provider {
 	bool asks; /* apply needs a yes: it costs or changes something that
 		    * others see */
 
+	/* Machine types and accelerators of the file mean nothing there: what
+	 * a run uses is not estimated. */
+	bool ignores_machines;
+
 	/* What should exist for this job; no I/O. */
 	int (*desire)(const struct job *job, const struct provider_env *env,
 		      struct resources *out, struct error *err);

@@ -22,6 +22,7 @@ struct plan {
 	json_t *keep; /* an array of what changes borrow from */
 	struct seal seal;
 	struct targets *targets;
+	struct estimate_total estimate;
 };
 
 struct plan *plan_new(void)
@@ -40,6 +41,7 @@ void plan_free(struct plan *plan)
 	free(plan->jobs);
 	free(plan->actions);
 	targets_free(plan->targets);
+	estimate_total_done(&plan->estimate);
 	seal_done(&plan->seal);
 	json_decref(plan->keep);
 	arena_free(plan->mem);
@@ -62,6 +64,8 @@ static void commit(struct plan *plan, const struct plan_job *job)
 		plan->actions = mem_grow(plan->actions, plan->room,
 					 sizeof(*plan->actions));
 	}
+	if (job->estimate)
+		estimate_add(&plan->estimate, job->estimate);
 	for (i = 0; i < job->action_count; i++) {
 		const struct action *action = job->actions[i];
 
@@ -164,6 +168,25 @@ static void link_needs(struct plan *plan, struct action *action,
 	action->need_count = want->need_count;
 }
 
+/* What it will use, if its run is to be started. */
+static void estimate(struct plan *plan, struct plan_job *job,
+		     const struct plan_options *options)
+{
+	struct estimate *out;
+	bool starts = false;
+	size_t i;
+
+	for (i = 0; i < job->action_count; i++)
+		if (job->actions[i]->type != ACTION_NOOP &&
+		    job->actions[i]->want->kind->flags & KIND_RUN)
+			starts = true;
+	if (!starts || !options->catalogue || job->provider->ignores_machines)
+		return;
+	out = arena_alloc(plan->mem, sizeof(*out));
+	estimate_job(job->job, options->catalogue, options->prices, out);
+	job->estimate = out->item_count ? out : NULL;
+}
+
 int plan_add(struct plan *plan, const struct provider *provider,
 	     const struct job *job, const struct resources *desired,
 	     const struct resource *observed,
@@ -205,6 +228,7 @@ int plan_add(struct plan *plan, const struct provider *provider,
 						    options->target_count);
 		targets_keep(plan->targets, planned, plan->count);
 	}
+	estimate(plan, planned, options);
 	if (planned->action_count || !options->target_count)
 		commit(plan, planned);
 	ret = 0;
@@ -316,6 +340,11 @@ size_t plan_target_count(const struct plan *plan)
 const char *plan_target_at(const struct plan *plan, size_t i)
 {
 	return targets_at(plan->targets, i);
+}
+
+const struct estimate_total *plan_estimate(const struct plan *plan)
+{
+	return plan->estimate.jobs ? &plan->estimate : NULL;
 }
 
 size_t plan_drift_count(const struct plan *plan, bool seen)

@@ -13,6 +13,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/plan/estimate.h"
 #include "core/provider.h"
 #include "core/source.h"
 
@@ -79,6 +80,9 @@ struct plan_job {
 	const struct resources *desired; /* its notes and what is missing */
 	const struct action **actions;   /* in the order of doing */
 	size_t action_count;
+	/* Of the run that will be started; NULL: there is none, or it does
+	 * not use the machines that the file names. */
+	const struct estimate *estimate;
 };
 
 struct plan_options {
@@ -87,6 +91,9 @@ struct plan_options {
 	const char *const *targets;
 	size_t target_count;
 	struct store *store; /* knows what was applied last; or NULL */
+	/* For estimates; NULL: none are made, or without money. */
+	const struct catalogue *catalogue;
+	const struct price_list *prices;
 };
 
 struct plan *plan_new(void);
@@ -137,6 +144,9 @@ size_t plan_follow_count(const struct plan *plan);
 
 const char *action_type_name(enum action_type type); /* "replace" */
 const char *action_type_sign(enum action_type type); /* "±" */
+
+/* Of all runs that will be started; NULL if none has an estimate. */
+const struct estimate_total *plan_estimate(const struct plan *plan);
 
 /* What is to be said of an action or a change besides: "deleted outside
  * jobrun".  NULL: nothing. */

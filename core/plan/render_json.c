@@ -118,6 +118,8 @@ static json_t *plan_job_json(const struct plan_job *job)
 		 texts_json(desired->missing, desired->missing_count));
 	json_put(object, "notes",
 		 texts_json(desired->notes, desired->note_count));
+	if (job->estimate)
+		json_put(object, "estimate", estimate_json(job->estimate));
 	return object;
 }
 
@@ -158,6 +160,9 @@ json_t *plan_json(const struct plan *plan)
 	json_put_int(object, "formatVersion", FORMAT_VERSION);
 	json_put(object, "jobs", jobs);
 	json_put(object, "summary", summary_json(plan));
+	if (plan_estimate(plan))
+		json_put(object, "estimate",
+			 estimate_total_json(plan_estimate(plan)));
 	if (plan_target_count(plan))
 		json_put(object, "targets", targets_json(plan));
 	return object;

@@ -211,6 +211,10 @@ static void add_job(struct render *render, const struct plan_job *job)
 	}
 	buf_puts(out, "): ");
 	job_summary(job, out);
+	if (job->estimate) {
+		buf_puts(out, "; uses ");
+		estimate_text(job->estimate, out);
+	}
 	buf_putc(out, '\n');
 	entry_end(&render->jobs);
 }
@@ -578,6 +582,25 @@ static void write_drift(const struct plan *plan, struct buf *out)
 	buf_done(&text);
 }
 
+static void write_estimate(const struct plan *plan, struct buf *out)
+{
+	const struct estimate_total *total = plan_estimate(plan);
+	struct buf text = { 0 };
+
+	if (!total)
+		return;
+	buf_puts(out, "\nThe runs use ");
+	estimate_total_text(total, out);
+	buf_puts(out, ".\n");
+	estimate_unpriced_text(total, &text);
+	if (text.len) {
+		buf_putc(out, '\n');
+		sentence(out, text.data);
+		buf_putc(out, '\n');
+	}
+	buf_done(&text);
+}
+
 static void write_targets(const struct plan *plan, struct buf *out)
 {
 	size_t i;
@@ -616,6 +639,7 @@ void plan_render_markdown(const struct plan *plan, struct buf *out)
 					       : "nothing to do");
 	plan_summary(plan, out);
 	buf_putc(out, '\n');
+	write_estimate(plan, out);
 	write_drift(plan, out);
 	write_targets(plan, out);
 	left = PLAN_MARKDOWN_MAX - TAIL_MAX - (out->len - start);

@@ -234,6 +234,21 @@ static void render_texts(struct render *render, const char *color,
 	}
 }
 
+static void render_estimate(struct render *render,
+			    const struct estimate *estimate)
+{
+	struct buf text = { 0 };
+
+	if (!estimate)
+		return;
+	estimate_text(estimate, &text);
+	buf_puts(render->out, "  ");
+	colored(render, DIM, "uses: ");
+	show_text(render->out, buf_text(&text));
+	buf_putc(render->out, '\n');
+	buf_done(&text);
+}
+
 static void render_job(struct render *render, const struct plan_job *job)
 {
 	const struct resources *desired = job->desired;
@@ -253,6 +268,7 @@ static void render_job(struct render *render, const struct plan_job *job)
 	if (quiet > UNCHANGED_MAX)
 		buf_printf(render->out, "  · and %zu more, unchanged\n",
 			   quiet - UNCHANGED_MAX);
+	render_estimate(render, job->estimate);
 	render_texts(render, DIM, "note: ", desired->notes,
 		     desired->note_count);
 	render_texts(render, RED, "! missing: ", desired->missing,
@@ -262,7 +278,7 @@ static void render_job(struct render *render, const struct plan_job *job)
 
 static void render_summary(struct render *render, const struct plan *plan)
 {
-	struct buf drift = { 0 };
+	struct buf text = { 0 };
 
 	if (plan_is_empty(plan) && !plan_follow_count(plan)) {
 		buf_puts(render->out, "Nothing to do.\n");
@@ -271,10 +287,22 @@ static void render_summary(struct render *render, const struct plan *plan)
 	buf_puts(render->out, "Plan: ");
 	plan_summary(plan, render->out);
 	buf_puts(render->out, ".\n");
-	plan_drift_text(plan, &drift);
-	if (drift.len)
-		buf_printf(render->out, "%s\n", drift.data);
-	buf_done(&drift);
+	plan_drift_text(plan, &text);
+	if (text.len)
+		buf_printf(render->out, "%s\n", text.data);
+	buf_clear(&text);
+	if (plan_job_count(plan) > 1 && plan_estimate(plan)) {
+		estimate_total_text(plan_estimate(plan), &text);
+		buf_printf(render->out, "The runs use %s.\n", text.data);
+	}
+	buf_clear(&text);
+	if (plan_estimate(plan))
+		estimate_unpriced_text(plan_estimate(plan), &text);
+	if (text.len) {
+		show_text(render->out, text.data);
+		buf_putc(render->out, '\n');
+	}
+	buf_done(&text);
 }
 
 static void render_targets(struct render *render, const struct plan *plan)

@@ -74,26 +74,38 @@ const char *placeholder_unknown(void)
 	return types[PLACEHOLDER_OUTPUT].text;
 }
 
-bool placeholder_any(const json_t *value)
+/* NONE: of any type. */
+static bool holds(const json_t *value, enum placeholder_type type)
 {
+	enum placeholder_type is = placeholder_type(value);
 	json_t *all = (json_t *)value;
 	const char *key;
 	json_t *item;
 	size_t i;
 
-	if (placeholder_type(value))
-		return true;
+	if (is)
+		return !type || is == type;
 	json_object_foreach(all, key, item)
 	{
-		if (placeholder_any(item))
+		if (holds(item, type))
 			return true;
 	}
 	json_array_foreach(all, i, item)
 	{
-		if (placeholder_any(item))
+		if (holds(item, type))
 			return true;
 	}
 	return false;
+}
+
+bool placeholder_any(const json_t *value)
+{
+	return holds(value, PLACEHOLDER_NONE);
+}
+
+bool placeholder_holds(const json_t *value, enum placeholder_type type)
+{
+	return holds(value, type);
 }
 
 /* What a walk makes of a placeholder; NULL with `err` set if it can't. */

@@ -41,6 +41,8 @@ const char *placeholder_unknown(void); /* "(known after apply)" */
 /* True if the value is one or holds one. */
 bool placeholder_any(const json_t *value);
 
+bool placeholder_holds(const json_t *value, enum placeholder_type type);
+
 /* The value with each placeholder as its text; returns new. */
 json_t *placeholder_show(const json_t *value);
 

@@ -139,7 +139,9 @@ static bool is_nested(const json_t *value)
 	for (i = 0; i < json_array_size(value); i++) {
 		const json_t *item = json_array_get(value, i);
 
-		if (json_is_object(item) || json_is_array(item))
+		/* What will be known is a plain value then. */
+		if (placeholder_type(item) != PLACEHOLDER_OUTPUT &&
+		    (json_is_object(item) || json_is_array(item)))
 			return true;
 	}
 	return false;

@@ -113,8 +113,8 @@ static bool waits_for_others(const struct action *action)
 	size_t i;
 
 	for (i = 0; i < action->change_count; i++)
-		if (placeholder_type(action->changes[i].after) ==
-		    PLACEHOLDER_OUTPUT)
+		if (placeholder_holds(action->changes[i].after,
+				      PLACEHOLDER_OUTPUT))
 			return true;
 	return false;
 }

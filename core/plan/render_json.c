@@ -13,13 +13,6 @@ static void put_value(json_t *object, const char *key, const json_t *value)
 	json_put(object, key, value ? placeholder_show(value) : json_null());
 }
 
-static enum placeholder_type type_of(const struct change *change)
-{
-	enum placeholder_type type = placeholder_type(change->after);
-
-	return type ? type : placeholder_type(change->before);
-}
-
 static json_t *texts_json(const char **texts, size_t count)
 {
 	json_t *array = json_array();
@@ -45,9 +38,10 @@ static json_t *changes_json(const struct action *action)
 		if (change_cause_name(change->cause))
 			json_put_text(one, "cause",
 				      change_cause_name(change->cause));
-		if (type_of(change) == PLACEHOLDER_OUTPUT)
+		if (placeholder_holds(change->after, PLACEHOLDER_OUTPUT))
 			json_put(one, "unknown", json_true());
-		else if (type_of(change))
+		else if (placeholder_type(change->after) ||
+			 placeholder_type(change->before))
 			json_put(one, "sensitive", json_true());
 		json_array_append_new(array, one);
 	}

@@ -316,11 +316,13 @@ static void say_action(struct compare *compare, const json_t *was,
 	buf_putc(out, '\n');
 }
 
-/* How the same thing may be said on another machine, or later. */
+/* How the same thing may be said on another machine, or later.  What an action
+ * depends on follows from the job; but what is gone already needs not be
+ * deleted first. */
 static bool is_remark(const char *key)
 {
 	return !strcmp(key, "drift") || !strcmp(key, "cause") ||
-	       !strcmp(key, "unknown");
+	       !strcmp(key, "unknown") || !strcmp(key, "dependsOn");
 }
 
 /*
@@ -431,6 +433,27 @@ static void compare_action(struct compare *compare, const json_t *was,
 	say_action(compare, was, is, before && after);
 }
 
+/* It is not there any more.  Returns true if nothing is to be said of that. */
+static bool compare_gone(struct compare *compare, const json_t *was)
+{
+	const char *mine =
+		json_get_text(compare->progress, text_of(was, "id"), NULL);
+
+	if (strcmp(text_of(was, "action"), "delete") != 0) {
+		compare->stale = true;
+		return false;
+	}
+	/* Whoever began it has still to hear that it is done. */
+	if (mine && !strcmp(mine, "open")) {
+		compare->left++;
+		compare->begun++;
+		return true;
+	}
+	compare->done++;
+	compare->foreign += !mine;
+	return false;
+}
+
 static void compare_actions(struct compare *compare, const json_t *was,
 			    const json_t *is)
 {
@@ -452,13 +475,8 @@ static void compare_actions(struct compare *compare, const json_t *was,
 				       text_of(is, "digest"));
 			continue;
 		}
-		if (!strcmp(text_of(one, "action"), "delete")) {
-			compare->done++;
-			compare->foreign +=
-				!json_object_get(compare->progress, id);
-		} else {
-			compare->stale = true;
-		}
+		if (compare_gone(compare, one))
+			continue;
 		buf_puts(compare->why, "'");
 		show_text(compare->why, id);
 		buf_puts(compare->why, "' is not there any more\n");

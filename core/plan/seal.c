@@ -60,24 +60,8 @@ static bool has_secret(const json_t *mask)
 
 static bool has_secret_within(const json_t *mask)
 {
-	json_t *all = (json_t *)mask;
-	const char *key;
-	json_t *item;
-	size_t i;
-
-	if (is_secret(mask))
-		return true;
-	json_object_foreach(all, key, item)
-	{
-		if (has_secret_within(item))
-			return true;
-	}
-	json_array_foreach(all, i, item)
-	{
-		if (has_secret_within(item))
-			return true;
-	}
-	return false;
+	return placeholder_holds(mask, PLACEHOLDER_SECRET) ||
+	       placeholder_holds(mask, PLACEHOLDER_SEALED);
 }
 
 struct sealing {

@@ -79,6 +79,8 @@ static bool is_list_of_words(const json_t *value)
 	for (i = 0; i < json_array_size(value); i++) {
 		const json_t *item = json_array_get(value, i);
 
+		if (placeholder_type(item))
+			continue;
 		if (json_is_array(item) || json_is_object(item) ||
 		    json_is_null(item))
 			return false;
@@ -107,7 +109,9 @@ static void show_list(struct buf *out, const json_t *list)
 
 		if (i)
 			buf_putc(&line, ' ');
-		if (json_is_string(item))
+		if (placeholder_type(item))
+			buf_puts(&line, placeholder_text(item));
+		else if (json_is_string(item))
 			show_word(&line, json_string_value(item));
 		else
 			show_json(&line, item);

@@ -122,7 +122,8 @@ out:
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.args = "[--format FORMAT] [--out FILE] PATH...",
+	.args = "[--format FORMAT] [--out FILE] [--target ACTION] [--prices FILE] "
+		"PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
 	.options = options,
 	.shared = load_rows,

@@ -105,10 +105,14 @@ int digester_add_file(struct digester *digester, int fd, const char *path,
 
 static void set_hex(const unsigned char *raw, struct digest *out)
 {
+	static const char digits[] = "0123456789abcdef";
 	size_t i;
 
-	for (i = 0; i < DIGEST_SIZE; i++)
-		snprintf(out->hex + 2 * i, 3, "%02x", raw[i]);
+	for (i = 0; i < DIGEST_SIZE; i++) {
+		out->hex[2 * i] = digits[raw[i] >> 4];
+		out->hex[2 * i + 1] = digits[raw[i] & 15];
+	}
+	out->hex[2 * DIGEST_SIZE] = '\0';
 }
 
 void digester_end(struct digester *digester, struct digest *out)

@@ -168,10 +168,9 @@ static json_t *fill(const json_t *value, const void *arg, struct error *err)
 	int ret = 1;
 
 	if (placeholder_type(value) == PLACEHOLDER_OUTPUT)
-		ret = source->output(source->arg,
-				     json_get_text(value, "kind", ""),
-				     json_get_text(value, "resource", ""), name,
-				     &out, err);
+		ret = source->output(
+			source->arg, json_get_text(value, "kind", ""),
+			json_get_text(value, "resource", ""), name, &out, err);
 	else if (placeholder_type(value) == PLACEHOLDER_SECRET)
 		ret = source->secret(source->arg, name, &out, err);
 	if (ret < 0)

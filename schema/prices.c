@@ -14,10 +14,9 @@ static const cyaml_schema_field_t price_fields[] = {
 	CYAML_FIELD_STRING_PTR("machineType",
 			       CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
 			       struct price, machine_type, 1, SHIPPED_NAME_MAX),
-	CYAML_FIELD_STRING_PTR("acceleratorType",
-			       CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
-			       struct price, accelerator_type, 1,
-			       SHIPPED_NAME_MAX),
+	CYAML_FIELD_STRING_PTR(
+		"acceleratorType", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+		struct price, accelerator_type, 1, SHIPPED_NAME_MAX),
 	CYAML_FIELD_STRING_PTR("region",
 			       CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
 			       struct price, region, 1, SHIPPED_NAME_MAX),
@@ -71,12 +70,11 @@ static int check_twins(const struct price_list *list, struct error *err)
 	qsort(all, list->price_count, sizeof(*all), by_what);
 	for (i = 1; i < list->price_count && ret == 0; i++)
 		if (!by_what(&all[i - 1], &all[i]))
-			ret = error_set(err, ERROR_INVALID,
-					"'%s' has two prices%s%s%s",
-					name_of(all[i]),
-					all[i]->region ? " in '" : "",
-					all[i]->region ? all[i]->region : "",
-					all[i]->region ? "'" : "");
+			ret = error_set(
+				err, ERROR_INVALID, "'%s' has two prices%s%s%s",
+				name_of(all[i]), all[i]->region ? " in '" : "",
+				all[i]->region ? all[i]->region : "",
+				all[i]->region ? "'" : "");
 	free(all);
 	return ret;
 }

@@ -66,7 +66,8 @@ static int find_output(void *arg, const char *kind, const char *resource,
 		if (!before->have || (before->type != ACTION_NOOP &&
 				      before->type != ACTION_UPDATE))
 			return 1;
-		*out = json_incref(json_object_get(before->have->outputs, name));
+		*out = json_incref(
+			json_object_get(before->have->outputs, name));
 		return *out ? 0 : 1;
 	}
 	return 1;
@@ -126,8 +127,8 @@ static void drop_unread(struct action *action, struct diff *diff)
 	for (i = 0; i < diff->count; i++) {
 		const struct change *change = &diff->items[i];
 
-		if (change->before && placeholder_type(change->after) ==
-					      PLACEHOLDER_SECRET)
+		if (change->before &&
+		    placeholder_type(change->after) == PLACEHOLDER_SECRET)
 			action->unread_secret = true;
 		else
 			diff->items[n++] = *change;
@@ -173,8 +174,8 @@ static void find_drift(struct compare *compare, struct action *action,
 		       const json_t *want, struct diff *diff)
 {
 	/* Sealed with a key that is lost: nothing can be compared with it. */
-	bool readable = applied && (!placeholder_any(applied) ||
-				    compare->seal->lasting);
+	bool readable = applied &&
+			(!placeholder_any(applied) || compare->seal->lasting);
 
 	action->drift = DRIFT_NONE;
 	/* A run is what was started: nobody can change it. */

@@ -34,8 +34,8 @@ static void add(struct estimate *out, const char *machine_type, long machines,
 		.machine_type = machine_type,
 		.machines = machines,
 		.accelerator_type = each > 0 ? accelerator_type : NULL,
-		.accelerators = accelerator_type && each > 0 ? machines * each
-							     : 0,
+		.accelerators =
+			accelerator_type && each > 0 ? machines * each : 0,
 	};
 	/* What AI Platform calls a TPU worker is the TPU itself. */
 	if (machine_type && !strcmp(machine_type, "cloud_tpu"))
@@ -68,8 +68,7 @@ static void add_replica(struct estimate *out, const char *machine_type,
 static void add_custom(struct estimate *out, const struct training_input *in)
 {
 	add_replica(out, in->master_type, 1, &in->master_config);
-	add_replica(out, in->worker_type, in->worker_count,
-		    &in->worker_config);
+	add_replica(out, in->worker_type, in->worker_count, &in->worker_config);
 	add_replica(out, in->parameter_server_type, in->parameter_server_count,
 		    &in->parameter_server_config);
 	add_replica(out, in->evaluator_type, in->evaluator_count,
@@ -219,9 +218,8 @@ static void name_unpriced(struct estimate_total *total, const char *name)
 		if (!strcmp(total->unpriced[i], name))
 			return;
 	if (!(i & (i - 1)))
-		total->unpriced =
-			mem_grow(total->unpriced, i ? 2 * i : 1,
-				 sizeof(*total->unpriced));
+		total->unpriced = mem_grow(total->unpriced, i ? 2 * i : 1,
+					   sizeof(*total->unpriced));
 	total->unpriced[total->unpriced_count++] = name;
 }
 

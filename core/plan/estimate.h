@@ -48,13 +48,13 @@ struct estimate {
 	size_t item_count;
 	long machines;
 	long accelerators;
-	long cores;     /* of the machines that the catalogue knows */
-	bool uncounted; /* it does not know all */
-	long limit_s;   /* of the run; 0: none */
+	long cores;         /* of the machines that the catalogue knows */
+	bool uncounted;     /* it does not know all */
+	long limit_s;       /* of the run; 0: none */
 	const char *region; /* or NULL */
 	/* With a price list: */
-	const char *currency; /* NULL: there is none */
-	double per_hour;      /* of what has a price */
+	const char *currency;                     /* NULL: there is none */
+	double per_hour;                          /* of what has a price */
 	const char *unpriced[2 * ESTIMATE_ITEMS]; /* what has none */
 	size_t unpriced_count;
 };
@@ -74,8 +74,8 @@ struct estimate_total {
 	double machine_hours; /* of the jobs with a limit */
 	size_t unlimited;     /* jobs without one */
 	const char *currency;
-	double cost;     /* of those whose cost is known */
-	size_t unknown;  /* jobs whose is not */
+	double cost;           /* of those whose cost is known */
+	size_t unknown;        /* jobs whose is not */
 	const char **unpriced; /* each once, in the order of the jobs */
 	size_t unpriced_count;
 };

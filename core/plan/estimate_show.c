@@ -83,8 +83,9 @@ void estimate_total_text(const struct estimate_total *total, struct buf *out)
 		money_format(total->cost, amount);
 		buf_printf(&line, ", at most %s %s", amount, total->currency);
 		if (total->unknown)
-			buf_printf(&line, " without %zu %s whose cost is not "
-					  "known",
+			buf_printf(&line,
+				   " without %zu %s whose cost is not "
+				   "known",
 				   total->unknown,
 				   total->unknown == 1 ? "run" : "runs");
 	}

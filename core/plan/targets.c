@@ -73,8 +73,7 @@ static bool is_target(struct targets *targets, const char *id)
 static void remember(struct targets *targets, const char *id)
 {
 	if (targets->id_count == targets->id_room) {
-		targets->id_room =
-			targets->id_room ? 2 * targets->id_room : 64;
+		targets->id_room = targets->id_room ? 2 * targets->id_room : 64;
 		targets->ids = mem_grow(targets->ids, targets->id_room,
 					sizeof(*targets->ids));
 	}
@@ -137,7 +136,8 @@ int targets_check(const struct targets *targets, struct error *err)
 	return error_set(err, ERROR_USAGE,
 			 "--target: no action here is '%s'%s%s%s",
 			 targets->names[i], near ? "; did you mean '" : "",
-			 near ? near : " ('jobrun plan --format json' has "
-				       "their ids)",
+			 near ? near
+			      : " ('jobrun plan --format json' has "
+				"their ids)",
 			 near ? "'?" : "");
 }

@@ -160,10 +160,10 @@ static void placeholders_are_filled_and_shown(void **state)
 	struct resource vm = { .kind = &node, .name = "vm" };
 	struct resource later = { .kind = &node, .name = "later" };
 	struct resource broken = { .kind = &node, .name = "broken" };
-	json_t *value = json_pack(
-		"{s:[o,o,s],s:o,s:i}", "peers", placeholder_output(&vm, "ip"),
-		placeholder_output(&later, "ip"), "x", "token",
-		placeholder_secret("T"), "n", 1);
+	json_t *value = json_pack("{s:[o,o,s],s:o,s:i}", "peers",
+				  placeholder_output(&vm, "ip"),
+				  placeholder_output(&later, "ip"), "x",
+				  "token", placeholder_secret("T"), "n", 1);
 	json_t *shown = placeholder_show(value);
 	struct buf line = { 0 };
 	struct error err;
@@ -192,9 +192,9 @@ static void a_placeholder_is_one_value_to_a_diff(void **state)
 {
 	struct resource vm = { .kind = &node, .name = "vm" };
 	json_t *before = json_pack("{s:s,s:[s]}", "ip", "1", "all", "2");
-	json_t *after = json_pack("{s:o,s:[o]}", "ip",
-				  placeholder_output(&vm, "ip"), "all",
-				  placeholder_output(&vm, "ip"));
+	json_t *after =
+		json_pack("{s:o,s:[o]}", "ip", placeholder_output(&vm, "ip"),
+			  "all", placeholder_output(&vm, "ip"));
 	struct arena *mem = arena_new();
 	struct diff diff;
 

@@ -18,6 +18,7 @@ struct app {
 	bool err_color;
 	bool out_terminal;
 	bool err_terminal;
+	const char *trace_http; /* where requests are recorded, or NULL */
 	int width;	/* of the terminal; 80 if there is none */
 	bool out_closed; /* whoever read standard output has gone */
 	int out_errno;	 /* why standard output could not be written */

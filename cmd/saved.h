@@ -12,6 +12,8 @@ struct inputs {
 	struct load_opts *load;
 	bool rerun;
 	const struct opt_list *targets;
+	bool prune;
+	const char *applyset; /* or NULL */
 	char **paths;
 	size_t count;
 };

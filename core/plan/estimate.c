@@ -4,98 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/machines.h"
+
 /* ---- what a job uses ------------------------------------------------- */
 
-static const struct tier *tier_of(const struct job *job,
-				  const struct catalogue *catalogue)
-{
-	static const char *const names[] = {
-		[SCALE_TIER_UNSPECIFIED] = "BASIC",
-		[SCALE_TIER_BASIC] = "BASIC",
-		[SCALE_TIER_STANDARD_1] = "STANDARD_1",
-		[SCALE_TIER_PREMIUM_1] = "PREMIUM_1",
-		[SCALE_TIER_BASIC_GPU] = "BASIC_GPU",
-		[SCALE_TIER_BASIC_TPU] = "BASIC_TPU",
-		[SCALE_TIER_CUSTOM] = NULL,
-	};
-	const char *name = names[job->training_input.scale_tier];
-
-	return name ? catalogue_tier(catalogue, name) : NULL;
-}
-
-static void add(struct estimate *out, const char *machine_type, long machines,
-		const char *accelerator_type, long each)
+static void add_group(struct estimate *out, const struct machine_group *group,
+		      long at_once)
 {
 	struct estimate_item *item = &out->items[out->item_count];
+	long count = group->count * at_once;
 
-	if (machines <= 0 || !(machine_type || accelerator_type))
+	if (!count || !(group->type || group->tpu))
 		return;
-	*item = (struct estimate_item){
-		.machine_type = machine_type,
-		.machines = machines,
-		.accelerator_type = each > 0 ? accelerator_type : NULL,
-		.accelerators =
-			accelerator_type && each > 0 ? machines * each : 0,
-	};
-	/* What AI Platform calls a TPU worker is the TPU itself. */
-	if (machine_type && !strcmp(machine_type, "cloud_tpu"))
-		item->machine_type = NULL;
 	out->item_count++;
-}
-
-static void add_tier(struct estimate *out, const struct tier *tier)
-{
-	bool tpu = tier->worker_type && tier->accelerator_type;
-
-	add(out, tier->master_type, 1, tpu ? NULL : tier->accelerator_type,
-	    tpu ? 0 : (long)tier->accelerator_count);
-	add(out, tier->worker_type, (long)tier->worker_count,
-	    tpu ? tier->accelerator_type : NULL,
-	    tpu ? (long)tier->accelerator_count : 0);
-	add(out, tier->parameter_server_type,
-	    (long)tier->parameter_server_count, NULL, 0);
-}
-
-static void add_replica(struct estimate *out, const char *machine_type,
-			long count, const struct replica_config *config)
-{
-	const struct accelerator_config *accelerator =
-		&config->accelerator_config;
-
-	add(out, machine_type, count, accelerator->type, accelerator->count);
-}
-
-static void add_custom(struct estimate *out, const struct training_input *in)
-{
-	add_replica(out, in->master_type, 1, &in->master_config);
-	add_replica(out, in->worker_type, in->worker_count, &in->worker_config);
-	add_replica(out, in->parameter_server_type, in->parameter_server_count,
-		    &in->parameter_server_config);
-	add_replica(out, in->evaluator_type, in->evaluator_count,
-		    &in->evaluator_config);
-}
-
-static void count_item(struct estimate *out, struct estimate_item *item,
-		       const struct catalogue *catalogue)
-{
-	const struct machine *machine =
-		item->machine_type
-			? catalogue_machine(catalogue, item->machine_type, NULL)
-			: NULL;
-
-	/* Some machine types come with accelerators in them. */
-	if (machine && machine->accelerator_type && !item->accelerator_type) {
-		item->accelerator_type = machine->accelerator_type;
-		item->accelerators =
-			item->machines * (long)machine->accelerator_count;
-	}
-	out->accelerators += item->accelerators;
-	if (!item->machine_type)
-		return;
+	*item = (struct estimate_item){
+		/* What AI Platform calls a TPU worker is the TPU itself. */
+		.machine_type = group->tpu ? NULL : group->type,
+		.machines = group->tpu ? 0 : count,
+		.accelerator_type = group->accelerator_type,
+		.accelerators = count * group->accelerator_count,
+		.built_in = group->machine && group->machine->accelerator_type,
+	};
 	out->machines += item->machines;
-	if (machine)
-		out->cores += item->machines * (long)machine->vcpus;
-	else
+	out->accelerators += item->accelerators;
+	if (group->machine)
+		out->cores += count * (long)group->machine->vcpus;
+	else if (!group->tpu)
 		out->uncounted = true;
 }
 
@@ -151,52 +85,46 @@ static void pay(struct estimate *out, const struct price_list *list,
 	out->unpriced[out->unpriced_count++] = name;
 }
 
-static void pay_all(struct estimate *out, const struct price_list *list,
-		    const struct catalogue *catalogue)
+static void pay_all(struct estimate *out, const struct price_list *list)
 {
 	size_t i;
 
 	out->currency = list->currency;
 	for (i = 0; i < out->item_count; i++) {
 		const struct estimate_item *item = &out->items[i];
-		const struct machine *machine =
-			item->machine_type
-				? catalogue_machine(catalogue,
-						    item->machine_type, NULL)
-				: NULL;
 
-		pay(out, list, item->machine_type, NULL, item->machines);
+		if (item->machine_type)
+			pay(out, list, item->machine_type, NULL,
+			    item->machines);
 		/* What is built in is in the price of the machine. */
-		if (!machine || !machine->accelerator_type)
+		if (!item->built_in)
 			pay(out, list, NULL, item->accelerator_type,
 			    item->accelerators);
 	}
 }
 
-void estimate_job(const struct job *job, const struct catalogue *catalogue,
-		  const struct price_list *prices, struct estimate *out)
+int estimate_job(const struct job *job, const struct catalogue *catalogue,
+		 const struct price_list *prices, struct estimate *out)
 {
 	const struct training_input *in = &job->training_input;
-	const struct tier *tier = tier_of(job, catalogue);
-	long at_once = in->hyperparameters.max_parallel_trials;
+	const struct hyperparameter_spec *tuned = &in->hyperparameters;
+	struct machine_groups groups;
+	struct error ignored;
+	long at_once = 1;
 	size_t i;
 
 	*out = (struct estimate){ .limit_s = in->scheduling.max_running_time_s,
 				  .region = in->region };
-	if (in->scale_tier == SCALE_TIER_CUSTOM)
-		add_custom(out, in);
-	else if (tier)
-		add_tier(out, tier);
-	for (i = 0; i < out->item_count; i++) {
-		/* Each trial has machines of its own. */
-		if (in->hyperparameters.params.count && at_once > 1) {
-			out->items[i].machines *= at_once;
-			out->items[i].accelerators *= at_once;
-		}
-		count_item(out, &out->items[i], catalogue);
-	}
+	if (machines_of(job, catalogue, &groups, &ignored) < 0)
+		return -1;
+	/* Each trial has machines of its own. */
+	if (tuned->params.count && tuned->max_parallel_trials > 1)
+		at_once = tuned->max_parallel_trials;
+	for (i = 0; i < groups.count; i++)
+		add_group(out, &groups.items[i], at_once);
 	if (prices)
-		pay_all(out, prices, catalogue);
+		pay_all(out, prices);
+	return out->item_count ? 0 : -1;
 }
 
 bool estimate_cost(const struct estimate *estimate, double *out)

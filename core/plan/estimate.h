@@ -16,6 +16,7 @@
 #include "core/base/buf.h"
 #include "core/catalogue.h"
 #include "core/job.h"
+#include "core/machines.h"
 
 /* Of one machine, or of one accelerator in the unit of acceleratorConfig.count
  * (of TPUs: cores or chips). */
@@ -33,7 +34,7 @@ struct price_list {
 	size_t price_count;
 };
 
-#define ESTIMATE_ITEMS 4 /* master, workers, parameter servers, evaluators */
+#define ESTIMATE_ITEMS ROLE_COUNT
 
 /* Machines of one sort. */
 struct estimate_item {
@@ -41,6 +42,7 @@ struct estimate_item {
 	long machines;
 	const char *accelerator_type; /* or NULL */
 	long accelerators;            /* of all of them */
+	bool built_in;                /* the machine type has them */
 };
 
 struct estimate {
@@ -59,8 +61,9 @@ struct estimate {
 	size_t unpriced_count;
 };
 
-/* Borrows from the job, the catalogue and the list, which may be NULL. */
-void estimate_job(const struct job *job, const struct catalogue *catalogue,
+/* Borrows from the job, the catalogue and the list, which may be NULL.
+ * Returns -1 if nothing can be said of the job. */
+int estimate_job(const struct job *job, const struct catalogue *catalogue,
 		  const struct price_list *prices, struct estimate *out);
 
 /* The most that it can cost; false if that is not known. */

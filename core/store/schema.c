@@ -61,7 +61,15 @@ static const char *const migrations[] = {
 	" end_time_ms INTEGER,"
 	" UNIQUE (job_id, provider, kind, name));"
 	"CREATE INDEX journal_open ON journal (id) WHERE outcome IS NULL;",
-	"",
+	"CREATE TABLE member ("
+	" id INTEGER PRIMARY KEY,"
+	" applyset TEXT NOT NULL,"
+	" job_id TEXT NOT NULL,"
+	" provider TEXT NOT NULL,"
+	" file TEXT,"
+	" place TEXT,"
+	" UNIQUE (job_id, provider, applyset));"
+	"CREATE INDEX member_applyset ON member (applyset);",
 	"",
 	/* What a resource was made like when that last succeeded, and which
 	 * saved plan an intent is of. */

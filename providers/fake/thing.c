@@ -20,7 +20,7 @@ static int thing_put(struct fake_task *task, const struct resource *it,
 	json_t *value = json_object();
 	int ret;
 
-	json_put_text(value, "job", fake_job_name(it));
+	fake_label(value, it);
 	json_put_int(value, "createTimeMs", time_now_ms());
 	/* What was asked for, not what we know besides. */
 	json_put(value, "properties",
@@ -183,6 +183,12 @@ static int thing_wait(void *ctx, const struct resource *have,
 	return fake_perform(ctx, FAKE_WAIT, have, wait_effect, &task, err);
 }
 
+static int thing_list(void *ctx, const char *place, struct listing *out,
+		      struct error *err)
+{
+	return fake_list(ctx, &fake_kind_thing, place, NULL, out, err);
+}
+
 static const char *const thing_replace_on[] = { "size", NULL };
 static const char *const thing_sensitive[] = { "password", NULL };
 
@@ -197,4 +203,5 @@ const struct kind fake_kind_thing = {
 	.update = thing_update,
 	.delete = thing_delete,
 	.wait = thing_wait,
+	.list = thing_list,
 };

@@ -94,7 +94,7 @@ static bool is_run(const struct action *action)
 static void show_run(struct apply *apply, const struct action *action)
 {
 	static const struct log_filter all = { .tail = SIZE_MAX };
-	static const struct follow_tasks everyone = { 0 };
+	static const struct source_choice everyone = { 0 };
 	struct session *session = &apply->session;
 	struct arena *mem;
 	struct run_record run;

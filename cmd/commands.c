@@ -11,6 +11,7 @@ const struct command *const commands[] = {
 	&cmd_apply,
 	&cmd_status,
 	&cmd_logs,
+	&cmd_metrics,
 	&cmd_wait,
 	&cmd_cancel,
 	&cmd_delete,

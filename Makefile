@@ -97,7 +97,7 @@ $(BUILD)/%.o: %.c Makefile VERSION
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue_read.o \
+GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue_read.o $(BUILD)/schema/shipped.o \
 		$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/base/*.c))
 $(GENERATE): $(GENERATE_OBJ)
 	$(SAY) "  LINK $@"

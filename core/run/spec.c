@@ -13,7 +13,6 @@
 #include "core/run/contract.h"
 
 #define SPEC_MAX (64 << 20)
-#define SECRET_MAX (1 << 20)
 
 static void append(struct arena *mem, struct strings *list, const char *text)
 {
@@ -302,41 +301,16 @@ char *spec_output_folder(const struct run_spec *spec)
 	return path_join(spec->folder, "output");
 }
 
-/* The value of a secret.  What the error says never holds any of it. */
 static int set_secret(const struct secret_source *secret,
 		      struct environment *out, struct error *err)
 {
-	const char *value;
-	char *text;
-	size_t len;
+	char *value = secret_value(secret, err);
 
-	if (secret->env) {
-		value = getenv(secret->env);
-		if (!value)
-			return error_set(err, ERROR_FAILED,
-					 "secret '%s': the variable '%s' is "
-					 "not set",
-					 secret->name, secret->env);
-		environment_set(out, secret->name, value);
-		return 0;
-	}
-	text = file_read(secret->file, SECRET_MAX, &len, err);
-	if (!text)
-		return error_prefix(err, "secret '%s'", secret->name);
-	if (strlen(text) != len) {
-		explicit_bzero(text, len);
-		free(text);
-		return error_set(err, ERROR_FAILED,
-				 "secret '%s': '%s' holds a zero byte, which "
-				 "no variable can",
-				 secret->name, secret->file);
-	}
-	/* Editors end a file with a newline that is not part of the secret. */
-	while (len && (text[len - 1] == '\n' || text[len - 1] == '\r'))
-		text[--len] = '\0';
-	environment_set(out, secret->name, text);
-	explicit_bzero(text, len);
-	free(text);
+	if (!value)
+		return -1;
+	environment_set(out, secret->name, value);
+	explicit_bzero(value, strlen(value));
+	free(value);
 	return 0;
 }
 

@@ -11,13 +11,8 @@
 #include "core/base/alloc.h"
 #include "core/job.h"
 #include "core/run/environment.h"
+#include "core/run/secret.h"
 #include "core/run/topology.h"
-
-struct secret_source {
-	const char *name;
-	const char *env;  /* or NULL */
-	const char *file; /* or NULL */
-};
 
 struct run_spec {
 	const char *job_id;

@@ -492,6 +492,7 @@ const struct provider provider_local = {
 	.summary = "processes on this machine",
 	.kinds = kinds,
 	.uses = local_uses,
+	.ignores_machines = true,
 	.desire = desire,
 	.environment = environment,
 	.open = local_open,

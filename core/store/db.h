@@ -20,6 +20,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
+#include "core/store/store.h"
 
 /* How long a call waits for the lock of another process. */
 #define STORE_TIMEOUT_MS 5000
@@ -105,5 +106,8 @@ int store_run_find(struct store *store, const char *job_id, int attempt,
 		   int64_t *id, struct error *err);
 int store_run_id(struct store *store, const char *job_id, int attempt,
 		 int64_t *id, struct error *err);
+/* The part of store_run_put() within a transaction. */
+int store_run_write(struct store *store, int64_t id,
+		    const struct run_record *run, struct error *err);
 
 #endif

@@ -132,6 +132,11 @@ int store_run_put(struct store *store, const struct run_record *run,
 /* Writes all of a task's record, the first time and later. */
 int store_task_put(struct store *store, const struct run_record *run,
 		   const struct task_record *task, struct error *err);
+/* Both in one: the tasks whose `changed` is set (NULL: none), and the run if
+ * `with_run`. */
+int store_progress_put(struct store *store, const struct run_record *run,
+		       bool with_run, const struct task_record *tasks,
+		       const bool *changed, size_t count, struct error *err);
 /* In the order of their first writing. */
 int store_task_list(struct store *store, const struct run_record *run,
 		    struct arena *mem, struct task_list *out,

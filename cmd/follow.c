@@ -57,9 +57,10 @@ bad:
 			 "'%s' is not a list of indices such as 0,3-7", list);
 }
 
-static int choose_sources(struct follow *follow, const struct topology *all,
+static int choose_sources(struct follow *follow, const struct run_spec *spec,
 			  const struct follow_tasks *tasks, struct error *err)
 {
+	const struct topology *all = &spec->topology;
 	enum task_type type = TASK_MASTER;
 	size_t i;
 
@@ -82,7 +83,7 @@ static int choose_sources(struct follow *follow, const struct topology *all,
 			.type = task_type_name(task->type),
 			.index = task->index,
 			.ordinal = (int)i,
-			.host = task->host,
+			.host = spec_host_name(spec, i),
 		};
 	}
 	if (!follow->count)
@@ -118,7 +119,7 @@ struct follow *follow_open(struct session *session, const char *job_id,
 	follow->mem = arena_new();
 	follow->printer = log_printer_new(session->app->out_color);
 	if (spec_read(folder, follow->mem, &spec, err) < 0 ||
-	    choose_sources(follow, &spec.topology, tasks, err) < 0)
+	    choose_sources(follow, &spec, tasks, err) < 0)
 		goto fail;
 	allow_files(follow->count);
 	follow->reader = log_reader_open(folder, follow->sources, follow->count,

@@ -207,6 +207,7 @@ struct jobrun_block {
 	const char *network;    /* of the machines that jobrun makes, or NULL */
 	const char *staging;    /* gs:// directory for what is uploaded */
 	struct strings hosts;   /* [USER@]HOST[:PORT]; none: this machine */
+	long host_lease_s; /* how long they go on without being asked for */
 	const char *source;     /* a directory, relative to the job's file */
 	struct strings command; /* instead of pythonModule */
 	struct strings setup;   /* a command, once per host, before it */

@@ -28,10 +28,10 @@ void agent_send(struct agent *agent, struct wire_out *out)
 		channel_send(agent->channel, out);
 }
 
-void agent_report(struct agent *agent, enum message_type type, uint32_t task,
+void agent_report(struct agent *agent, enum frame_type type, uint32_t task,
 		  int64_t value, const char *text)
 {
-	struct message_event event = {
+	struct frame_event event = {
 		.task = task,
 		.time_ms = (uint64_t)time_now_ms(),
 		.value = value,
@@ -39,7 +39,7 @@ void agent_report(struct agent *agent, enum message_type type, uint32_t task,
 	};
 	struct wire_out out = { 0 };
 
-	message_put_event(&out, type, &event);
+	frame_put_event(&out, type, &event);
 	/* On a full disk who is there hears of it all the same. */
 	if (!spool_add(agent->spool, out.data, out.len))
 		agent_send(agent, &out);
@@ -60,7 +60,7 @@ static void refuse(struct agent *agent, const char *why)
 {
 	struct wire_out out = { 0 };
 
-	wire_begin(&out, MESSAGE_REFUSED);
+	wire_begin(&out, FRAME_REFUSED);
 	wire_put_text(&out, why);
 	wire_end(&out);
 	agent_send(agent, &out);
@@ -87,15 +87,25 @@ static void put_address(struct wire_out *out)
 
 static void welcome(struct agent *agent)
 {
+	static const enum welcome_stage stages[] = {
+		[AGENT_NEW] = STAGE_NEW,
+		[AGENT_SHIPPING] = STAGE_NEW,
+		[AGENT_PREPARING] = STAGE_PREPARING,
+		[AGENT_READY] = STAGE_READY,
+		[AGENT_STARTED] = STAGE_STARTED,
+		[AGENT_ENDING] = STAGE_STARTED,
+		[AGENT_ENDED] = STAGE_ENDED,
+	};
 	struct wire_out out = { 0 };
 	struct statvfs disk;
 
-	wire_begin(&out, MESSAGE_WELCOME);
+	wire_begin(&out, FRAME_WELCOME);
 	wire_put_u64(&out, (uint64_t)time_now_ms());
 	wire_put_u64(&out, statvfs(".", &disk) == 0
 				   ? (uint64_t)disk.f_bavail * disk.f_frsize
 				   : UINT64_MAX);
-	wire_put_u32(&out, agent->state >= AGENT_STARTED ? WELCOME_STARTED : 0);
+	wire_put_u32(&out, stages[agent->state]);
+	wire_put_u32(&out, agent->round);
 	put_address(&out);
 	wire_put_text(&out, agent->folder);
 	wire_put_text(&out, getenv("HOME"));
@@ -149,7 +159,7 @@ void agent_end_if_done(struct agent *agent)
 	    agent->alive || prepare_pid(agent))
 		return;
 	/* What they have left behind fell to us, as their subreaper. */
-	process_end_children(AGENT_SWEEP_MS);
+	process_end_children();
 	for (i = 0; i < agent->task_count; i++)
 		child_drain(&agent->tasks[i]);
 	child_drain(&agent->setup);
@@ -159,7 +169,7 @@ void agent_end_if_done(struct agent *agent)
 	agent->kill_timer = agent->limit_timer = NULL;
 	agent->state = AGENT_ENDED;
 	agent->heard_ms = time_monotonic_ms();
-	agent_report(agent, MESSAGE_ALL_ENDED, 0, 0, agent->why);
+	agent_report(agent, FRAME_ALL_ENDED, 0, 0, agent->why);
 	if (agent->evicted)
 		loop_stop(agent->loop);
 }
@@ -236,11 +246,11 @@ static int start_task(struct child *task, struct wire_in *in)
 	if (in->bad) {
 		/* Read whole before: see is_start(). */
 	} else if (child_start(task, argv, env, directory, &err) < 0) {
-		agent_report(task->agent, MESSAGE_TASK_FAILED, task->task, 0,
+		agent_report(task->agent, FRAME_TASK_FAILED, task->task, 0,
 			     err.text);
 	} else {
 		task->agent->alive++;
-		agent_report(task->agent, MESSAGE_TASK_STARTED, task->task,
+		agent_report(task->agent, FRAME_TASK_STARTED, task->task,
 			     task->pid, NULL);
 	}
 	free(directory);
@@ -258,7 +268,7 @@ static bool is_start(struct wire_in in)
 	wire_get_u32(&in);
 	wire_get_u32(&in);
 	wire_get_u32(&in);
-	count = wire_get_count(&in, MESSAGE_TASKS_MAX, 20);
+	count = wire_get_count(&in, FRAME_TASKS_MAX, 20);
 	for (i = 0; i < count && !in.bad; i++) {
 		wire_get_u32(&in);
 		free(wire_get_string(&in));
@@ -268,22 +278,39 @@ static bool is_start(struct wire_in in)
 	return wire_is_done(&in);
 }
 
+static void forget_tasks(struct agent *agent)
+{
+	size_t i;
+
+	for (i = 0; i < agent->task_count; i++) {
+		child_drain(&agent->tasks[i]);
+		wire_list_free(agent->tasks[i].after);
+	}
+	free(agent->tasks);
+	agent->tasks = NULL;
+	agent->task_count = 0;
+}
+
 static int start(struct agent *agent, struct wire_in in, struct error *err)
 {
-	uint32_t i, limit_s;
+	uint32_t i, round, limit_s;
 
 	if (!is_start(in))
 		return error_set(err, ERROR_FAILED, "it makes no sense");
-	if (agent->state >= AGENT_STARTED)
+	round = wire_get_u32(&in);
+	if (round <= agent->round)
 		return 0;
-	if (agent->state != AGENT_READY)
+	if (agent->state != AGENT_READY && agent->state != AGENT_ENDED)
 		return error_set(err, ERROR_FAILED, "the host is not ready");
 	prepare_close_ports(agent);
+	forget_tasks(agent);
 	agent->state = AGENT_STARTED;
-	wire_get_u32(&in); /* the grace comes with the end */
+	agent->round = round;
+	agent->why[0] = '\0';
+	agent_report(agent, FRAME_ROUND, 0, round, NULL);
 	agent->lease_s = (long)wire_get_u32(&in);
 	limit_s = wire_get_u32(&in);
-	agent->task_count = wire_get_count(&in, MESSAGE_TASKS_MAX, 20);
+	agent->task_count = wire_get_count(&in, FRAME_TASKS_MAX, 20);
 	agent->tasks = mem_alloc(agent->task_count * sizeof(*agent->tasks));
 	for (i = 0; i < agent->task_count; i++) {
 		agent->tasks[i].agent = agent;
@@ -306,7 +333,7 @@ static void pong(struct agent *agent)
 {
 	struct wire_out out = { 0 };
 
-	wire_begin(&out, MESSAGE_PONG);
+	wire_begin(&out, FRAME_PONG);
 	wire_end(&out);
 	agent_send(agent, &out);
 	wire_out_done(&out);
@@ -321,7 +348,7 @@ static int release(struct agent *agent, struct error *err)
 		return error_set(err, ERROR_FAILED, "something runs there");
 	if (chdir("/") < 0 || folder_remove(agent->folder, err) < 0)
 		return -1;
-	wire_begin(&out, MESSAGE_RELEASED);
+	wire_begin(&out, FRAME_RELEASED);
 	wire_end(&out);
 	agent_send(agent, &out);
 	wire_out_done(&out);
@@ -331,59 +358,62 @@ static int release(struct agent *agent, struct error *err)
 	return 0;
 }
 
-static void signal_tasks(struct agent *agent, uint32_t number)
+static void signal_task(struct agent *agent, uint32_t task, uint32_t number)
 {
 	size_t i;
 
 	for (i = 0; i < agent->task_count; i++)
-		child_signal(&agent->tasks[i], (int)number);
+		if (agent->tasks[i].task == task)
+			child_signal(&agent->tasks[i], (int)number);
 }
 
-static int obey(struct agent *agent, const struct message *message,
+static int obey(struct agent *agent, const struct frame *frame,
 		struct error *err)
 {
-	struct wire_in in = message_fields(message);
+	struct wire_in in = frame_fields(frame);
+	uint32_t task;
 
-	switch (message->type) {
-	case MESSAGE_PREPARE:
+	switch (frame->type) {
+	case FRAME_PREPARE:
 		return prepare_begin(agent, &in, err);
-	case MESSAGE_SHIP:
-		return prepare_ship(agent, message, err);
-	case MESSAGE_CHECK:
+	case FRAME_SHIP:
+		return prepare_ship(agent, frame, err);
+	case FRAME_CHECK:
 		return check_peers(agent, &in, err);
-	case MESSAGE_START:
+	case FRAME_START:
 		return start(agent, in, err);
-	case MESSAGE_FOLLOW:
+	case FRAME_FOLLOW:
 		return channel_follow(agent->channel, &in) < 0
 			       ? error_set(err, ERROR_FAILED,
 					   "it makes no sense")
 			       : 0;
-	case MESSAGE_SIGNAL:
-		signal_tasks(agent, wire_get_u32(&in));
+	case FRAME_SIGNAL:
+		task = wire_get_u32(&in);
+		signal_task(agent, task, wire_get_u32(&in));
 		return 0;
-	case MESSAGE_END:
+	case FRAME_END:
 		agent_end(agent, (long)wire_get_u32(&in));
 		return 0;
-	case MESSAGE_PING:
+	case FRAME_PING:
 		pong(agent);
 		return 0;
-	case MESSAGE_FETCH:
+	case FRAME_FETCH:
 		return fetch_begin(agent, err);
-	case MESSAGE_RELEASE:
+	case FRAME_RELEASE:
 		return release(agent, err);
 	default:
 		return error_set(err, ERROR_FAILED, "it is not for an agent");
 	}
 }
 
-int agent_receive(struct agent *agent, const struct message *message)
+int agent_receive(struct agent *agent, const struct frame *frame)
 {
 	char why[sizeof(((struct error *)0)->text) + 64];
 	struct error err;
 
-	if (obey(agent, message, &err) == 0)
+	if (obey(agent, frame, &err) == 0)
 		return 0;
-	snprintf(why, sizeof(why), "message %d: %s", (int)message->type,
+	snprintf(why, sizeof(why), "frame %d: %s", (int)frame->type,
 		 err.text);
 	refuse(agent, why);
 	return -1;
@@ -401,7 +431,7 @@ static void on_connection(void *arg, uint32_t events)
 	} control;
 	char byte;
 	struct iovec data = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &data,
+	struct msghdr frame = { .msg_iov = &data,
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
 				  .msg_controllen = sizeof(control) };
@@ -414,8 +444,8 @@ static void on_connection(void *arg, uint32_t events)
 	if (fd < 0)
 		return;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	head = recvmsg(fd, &message, MSG_CMSG_CLOEXEC) > 0
-		       ? CMSG_FIRSTHDR(&message)
+	head = recvmsg(fd, &frame, MSG_CMSG_CLOEXEC) > 0
+		       ? CMSG_FIRSTHDR(&frame)
 		       : NULL;
 	if (!head || head->cmsg_type != SCM_RIGHTS ||
 	    head->cmsg_len != CMSG_LEN(sizeof(ends))) {
@@ -459,21 +489,26 @@ static void take_up(struct agent *agent)
 {
 	static const char why[] = "the agent was killed, or the host restarted";
 	char block[256 << 10];
-	struct message message = { .type = MESSAGE_OUTPUT };
+	struct frame frame = { .type = FRAME_OUTPUT };
+	struct frame_event event;
 	uint64_t at = 0;
 	size_t len, i, used;
 	char *mark;
 
 	while ((len = spool_read(agent->spool, at, block, sizeof(block)))) {
-		for (i = 0; i < len; i += used)
-			message_find(block + i, len - i, &message, &used);
+		for (i = 0; i < len; i += used) {
+			frame_find(block + i, len - i, &frame, &used);
+			if (frame.type == FRAME_ROUND &&
+			    frame_get_event(&frame, &event))
+				agent->round = (uint32_t)event.value;
+		}
 		at += len;
 	}
-	if (message.type != MESSAGE_ALL_ENDED) {
+	if (frame.type != FRAME_ALL_ENDED) {
 		mark = mem_printf("JOBRUN_RUN_DIR=%s/output", agent->folder);
 		process_end_marked(mark);
 		free(mark);
-		agent_report(agent, MESSAGE_ALL_ENDED, 0, 0, why);
+		agent_report(agent, FRAME_ALL_ENDED, 0, 0, why);
 	}
 	agent->state = AGENT_ENDED;
 }
@@ -525,7 +560,6 @@ int agent_main(const char *folder, int listener)
 			       .signal_fd = -1 };
 	struct error err;
 	int ret = 1;
-	size_t i;
 
 	agent.cache = cache && *cache == '/'
 			      ? mem_printf("%s/jobrun", cache)
@@ -542,15 +576,11 @@ int agent_main(const char *folder, int listener)
 		fprintf(stderr, "%s\n", err.text);
 	else
 		ret = 0;
-	process_end_children(AGENT_SWEEP_MS);
+	process_end_children();
 	channel_free(agent.channel);
 	prepare_free(agent.prepare);
 	child_drain(&agent.setup);
-	for (i = 0; i < agent.task_count; i++) {
-		child_drain(&agent.tasks[i]);
-		wire_list_free(agent.tasks[i].after);
-	}
-	free(agent.tasks);
+	forget_tasks(&agent);
 	if (agent.signal_fd >= 0)
 		close(agent.signal_fd);
 	close(listener);

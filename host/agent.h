@@ -37,7 +37,6 @@
 
 /* How long the daemon stays with nobody to talk to and nothing to run. */
 #define AGENT_IDLE_MS 120000
-#define AGENT_SWEEP_MS 10000
 
 struct agent;
 struct channel;
@@ -70,7 +69,8 @@ struct child {
 	struct agent *agent;
 	uint32_t task;
 	pid_t pid; /* 0: not running */
-	struct output *outputs[MESSAGE_STREAMS];
+	pid_t after_pid;
+	struct output *outputs[FRAME_STREAMS];
 	char **after; /* argv, or NULL */
 };
 
@@ -81,6 +81,7 @@ struct agent {
 	char *folder; /* of the run, absolute */
 	char *cache;  /* of what was shipped, for later runs */
 	enum agent_state state;
+	uint32_t round; /* of the last start */
 	struct spool *spool;
 	struct channel *channel; /* NULL: nobody is there */
 	int listener;
@@ -102,13 +103,13 @@ struct agent {
 };
 
 /* Puts an event into the spool. */
-void agent_report(struct agent *agent, enum message_type type, uint32_t task,
+void agent_report(struct agent *agent, enum frame_type type, uint32_t task,
 		  int64_t value, const char *text);
 /* To the client, if there is one. */
 void agent_send(struct agent *agent, struct wire_out *out);
-/* One message of the client; -1 if it makes no sense, and the channel is to
+/* One frame of the client; -1 if it makes no sense, and the channel is to
  * be closed. */
-int agent_receive(struct agent *agent, const struct message *message);
+int agent_receive(struct agent *agent, const struct frame *frame);
 void agent_channel_lost(struct agent *agent);
 /* Ends all that runs: SIGTERM, and SIGKILL after the grace. */
 void agent_end(struct agent *agent, long grace_ms);
@@ -130,7 +131,7 @@ void child_reap(struct agent *agent);
 /* ---- before the start: prepare.c ---- */
 
 int prepare_begin(struct agent *agent, struct wire_in *in, struct error *err);
-int prepare_ship(struct agent *agent, const struct message *message,
+int prepare_ship(struct agent *agent, const struct frame *frame,
 		 struct error *err);
 /* A child of ours ended that is no task; setup, or the one that unpacks. */
 void prepare_ended(struct agent *agent, pid_t pid, int status);
@@ -154,9 +155,9 @@ int fetch_begin(struct agent *agent, struct error *err);
 /* Opens or makes it.  What a killed daemon has written in part is cut off. */
 struct spool *spool_open(const char *path, struct error *err);
 void spool_close(struct spool *spool);
-/* Adds whole messages; false if the disk does not take them. */
+/* Adds whole frames; false if the disk does not take them. */
 bool spool_add(struct spool *spool, const void *data, size_t len);
-/* Whole messages from `at` on, at most `size` bytes; 0: none. */
+/* Whole frames from `at` on, at most `size` bytes; 0: none. */
 size_t spool_read(const struct spool *spool, uint64_t at, void *to,
 		  size_t size);
 uint64_t spool_len(const struct spool *spool);

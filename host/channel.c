@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client at the other end of the ssh channel: messages in, messages out,
+/* The client at the other end of the ssh channel: frames in, frames out,
  * and the spool for one who follows it. */
 #include "host/agent.h"
 
@@ -18,7 +18,7 @@
 /* How much of a task's output the client has. */
 struct position {
 	uint32_t task;
-	uint64_t have[MESSAGE_STREAMS];
+	uint64_t have[FRAME_STREAMS];
 };
 
 struct channel {
@@ -92,25 +92,25 @@ static struct position *find_position(struct channel *channel, uint32_t task)
 	return NULL;
 }
 
-/* Queues a message of the spool without what the client has of it. */
-static void queue_rest(struct channel *channel, const struct message *message,
+/* Queues a frame of the spool without what the client has of it. */
+static void queue_rest(struct channel *channel, const struct frame *frame,
 		       const char *bytes, size_t len)
 {
 	unsigned char header[OUTPUT_HEADER];
-	struct message_output output;
-	struct message_event event;
+	struct frame_output output;
+	struct frame_event event;
 	struct position *position = NULL;
 	uint64_t *have = NULL;
 	size_t skip;
 
-	if (message->type == MESSAGE_OUTPUT &&
-	    message_get_output(message, &output))
+	if (frame->type == FRAME_OUTPUT &&
+	    frame_get_output(frame, &output))
 		position = find_position(channel, output.task);
 	if (position)
 		have = &position->have[output.stream];
-	if (message->type == MESSAGE_LOST && message_get_event(message, &event))
+	if (frame->type == FRAME_LOST && frame_get_event(frame, &event))
 		position = find_position(channel, event.task);
-	if (message->type == MESSAGE_LOST && position) {
+	if (frame->type == FRAME_LOST && position) {
 		have = &position->have[event.stream];
 		/* It has noted all of it, or nothing. */
 		if (*have && (uint64_t)event.value <= *have) {
@@ -127,7 +127,7 @@ static void queue_rest(struct channel *channel, const struct message *message,
 	*have -= skip;
 	if (skip == output.len)
 		return;
-	message_output_header(header, output.task, output.stream,
+	frame_output_header(header, output.task, output.stream,
 			      output.time_ms, output.len - skip);
 	wire_put_bytes(&channel->queue, header, sizeof(header));
 	wire_put_bytes(&channel->queue, output.data + skip, output.len - skip);
@@ -138,7 +138,7 @@ static void take_from_spool(struct channel *channel)
 {
 	size_t len = spool_read(channel->agent->spool, channel->spool_at,
 				channel->block, BLOCK);
-	struct message message;
+	struct frame frame;
 	size_t at, used;
 
 	channel->spool_at += len;
@@ -147,8 +147,8 @@ static void take_from_spool(struct channel *channel)
 		return;
 	}
 	for (at = 0; at < len; at += used) {
-		message_find(channel->block + at, len - at, &message, &used);
-		queue_rest(channel, &message, channel->block + at, used);
+		frame_find(channel->block + at, len - at, &frame, &used);
+		queue_rest(channel, &frame, channel->block + at, used);
 	}
 }
 
@@ -222,7 +222,7 @@ void channel_flush(struct channel *channel)
 
 int channel_follow(struct channel *channel, struct wire_in *in)
 {
-	uint32_t count = wire_get_count(in, MESSAGE_TASKS_MAX, 20);
+	uint32_t count = wire_get_count(in, FRAME_TASKS_MAX, 20);
 	uint32_t i;
 
 	free(channel->positions);
@@ -245,18 +245,18 @@ int channel_follow(struct channel *channel, struct wire_in *in)
 static bool receive_all(struct channel *channel)
 {
 	struct agent *agent = channel->agent;
-	struct message message;
+	struct frame frame;
 	size_t at = 0, used;
 
 	for (;;) {
-		enum message_found found = message_find(
+		enum frame_found found = frame_find(
 			buf_text(&channel->received) + at,
-			channel->received.len - at, &message, &used);
+			channel->received.len - at, &frame, &used);
 
-		if (found == MESSAGE_NONE)
+		if (found == FRAME_NONE)
 			break;
-		if (found == MESSAGE_BROKEN ||
-		    agent_receive(agent, &message) < 0) {
+		if (found == FRAME_BROKEN ||
+		    agent_receive(agent, &frame) < 0) {
 			agent_channel_lost(agent);
 			return false;
 		}

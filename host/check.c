@@ -44,7 +44,7 @@ static void answer(struct check *check)
 
 	for (i = 0; i < check->count; i++)
 		count += check->probes[i].why != NULL;
-	wire_begin(&out, MESSAGE_CHECKED);
+	wire_begin(&out, FRAME_CHECKED);
 	wire_put_u32(&out, count);
 	for (i = 0; i < check->count; i++) {
 		struct probe *probe = &check->probes[i];
@@ -145,7 +145,7 @@ int check_peers(struct agent *agent, struct wire_in *in, struct error *err)
 
 	check = mem_alloc(sizeof(*check));
 	check->agent = agent;
-	check->count = wire_get_count(in, MESSAGE_PORTS_MAX, 12);
+	check->count = wire_get_count(in, FRAME_PORTS_MAX, 12);
 	check->probes = mem_alloc(check->count * sizeof(*check->probes));
 	for (i = 0; i < check->count; i++) {
 		struct probe *probe = &check->probes[i];

@@ -17,6 +17,7 @@
 #include "core/run/process.h"
 
 #define PIPE_SIZE (256 << 10)
+#define AFTER_S 20
 
 /* One end of a pipe that a process writes to. */
 struct output {
@@ -26,8 +27,8 @@ struct output {
 	int fd;
 	struct loop_event *event;
 	uint64_t lost; /* bytes that are not in the spool, nor said to be lost */
-	/* Room for a message; what is read stands behind its header. */
-	unsigned char message[OUTPUT_HEADER + MESSAGE_PIECE];
+	/* Room for a frame; what is read stands behind its header. */
+	unsigned char frame[OUTPUT_HEADER + FRAME_PIECE];
 };
 
 static void output_close(struct child *child, int stream)
@@ -45,13 +46,13 @@ static void output_close(struct child *child, int stream)
 /* Says what was lost, as soon as there is room for that. */
 static void report_lost(struct output *output)
 {
-	struct message_event event = { .task = output->task,
+	struct frame_event event = { .task = output->task,
 				       .stream = output->stream,
 				       .time_ms = (uint64_t)time_now_ms(),
 				       .value = (int64_t)output->lost };
 	struct wire_out out = { 0 };
 
-	message_put_event(&out, MESSAGE_LOST, &event);
+	frame_put_event(&out, FRAME_LOST, &event);
 	if (spool_add(output->agent->spool, out.data, out.len))
 		output->lost = 0;
 	wire_out_done(&out);
@@ -60,8 +61,8 @@ static void report_lost(struct output *output)
 /* A piece at most; false at the end of it. */
 static bool read_piece(struct output *output)
 {
-	ssize_t n = read(output->fd, output->message + OUTPUT_HEADER,
-			 MESSAGE_PIECE);
+	ssize_t n = read(output->fd, output->frame + OUTPUT_HEADER,
+			 FRAME_PIECE);
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
@@ -69,9 +70,9 @@ static bool read_piece(struct output *output)
 		return false;
 	if (output->lost)
 		report_lost(output);
-	message_output_header(output->message, output->task, output->stream,
+	frame_output_header(output->frame, output->task, output->stream,
 			      (uint64_t)time_now_ms(), (size_t)n);
-	if (output->lost || !spool_add(output->agent->spool, output->message,
+	if (output->lost || !spool_add(output->agent->spool, output->frame,
 				       OUTPUT_HEADER + (size_t)n))
 		output->lost += (uint64_t)n;
 	return true;
@@ -95,7 +96,7 @@ static void on_output(void *arg, uint32_t events)
 	int i;
 
 	(void)events;
-	for (i = 0; i < MESSAGE_STREAMS; i++) {
+	for (i = 0; i < FRAME_STREAMS; i++) {
 		struct output *output = child->outputs[i];
 
 		if (output && !read_piece(output))
@@ -105,12 +106,12 @@ static void on_output(void *arg, uint32_t events)
 		channel_pump(child->agent->channel);
 }
 
-static int open_outputs(struct child *child, int writers[MESSAGE_STREAMS],
+static int open_outputs(struct child *child, int writers[FRAME_STREAMS],
 			struct error *err)
 {
 	int i;
 
-	for (i = 0; i < MESSAGE_STREAMS; i++) {
+	for (i = 0; i < FRAME_STREAMS; i++) {
 		struct output *output;
 		int ends[2];
 
@@ -139,7 +140,7 @@ int child_start(struct child *child, char *const *argv, char *const *env,
 {
 	struct process_start start = { .argv = argv, .directory = directory };
 	struct environment whole = { 0 };
-	int writers[MESSAGE_STREAMS] = { -1, -1 };
+	int writers[FRAME_STREAMS] = { -1, -1 };
 	char *path = NULL;
 	int ret = -1;
 
@@ -186,7 +187,7 @@ void child_drain(struct child *child)
 {
 	int i;
 
-	for (i = 0; i < MESSAGE_STREAMS; i++) {
+	for (i = 0; i < FRAME_STREAMS; i++) {
 		struct output *output = child->outputs[i];
 
 		if (!output)
@@ -205,13 +206,14 @@ static struct child *find(struct agent *agent, pid_t pid)
 	if (agent->setup.pid == pid)
 		return &agent->setup;
 	for (i = 0; i < agent->task_count; i++)
-		if (agent->tasks[i].pid == pid)
+		if (agent->tasks[i].pid == pid ||
+		    agent->tasks[i].after_pid == pid)
 			return &agent->tasks[i];
 	return NULL;
 }
 
-/* Takes away what a task may have left elsewhere; its own end is waited for
- * by the sweep at the end of the run. */
+/* Takes away what a task may have left elsewhere.  The run on this host goes
+ * on for as long as that takes, within limits. */
 static void run_after(struct child *child)
 {
 	pid_t pid;
@@ -220,6 +222,10 @@ static void run_after(struct child *child)
 	if (!child->after)
 		return;
 	pid = fork();
+	if (pid > 0) {
+		child->after_pid = pid;
+		child->agent->alive++;
+	}
 	if (pid != 0)
 		return;
 	null = open("/dev/null", O_RDWR);
@@ -227,6 +233,7 @@ static void run_after(struct child *child)
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
 	setpgid(0, 0);
+	alarm(AFTER_S);
 	execvp(child->after[0], child->after);
 	_exit(127);
 }
@@ -238,10 +245,10 @@ static void task_ended(struct agent *agent, struct child *child, int status)
 	child->pid = 0;
 	agent->alive--;
 	/* What it wrote stands before its end. */
-	for (i = 0; i < MESSAGE_STREAMS; i++)
+	for (i = 0; i < FRAME_STREAMS; i++)
 		if (child->outputs[i] && !read_all(child->outputs[i]))
 			output_close(child, i);
-	agent_report(agent, MESSAGE_TASK_ENDED, child->task, status, NULL);
+	agent_report(agent, FRAME_TASK_ENDED, child->task, status, NULL);
 	run_after(child);
 }
 
@@ -263,10 +270,14 @@ void child_reap(struct agent *agent)
 			kill(-info.si_pid, SIGKILL);
 		if (waitpid(info.si_pid, &status, WNOHANG) <= 0)
 			break;
-		if (child && child != &agent->setup)
+		if (child && child->after_pid == info.si_pid) {
+			child->after_pid = 0;
+			agent->alive--;
+		} else if (child && child != &agent->setup) {
 			task_ended(agent, child, status);
-		else
+		} else {
 			prepare_ended(agent, info.si_pid, status);
+		}
 	}
 	agent_end_if_done(agent);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `jobrun-host connect`: what ssh starts.  It reads the one message that says
+ * `jobrun-host connect`: what ssh starts.  It reads the one frame that says
  * which run is meant, finds or starts that run's daemon, hands it the channel
  * and waits until the daemon has done with it.
  */
@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +27,6 @@
 #define HELLO_MAX 1024
 #define NONCE_MAX 64
 #define EVICT_MS 15000
-/* Archives and agents that nobody has used for so long are removed. */
-#define CACHE_DAYS 30
 
 struct hello {
 	char *run;
@@ -56,7 +55,7 @@ static int refuse(const char *why)
 {
 	struct wire_out out = { 0 };
 
-	wire_begin(&out, MESSAGE_REFUSED);
+	wire_begin(&out, FRAME_REFUSED);
 	wire_put_text(&out, why);
 	wire_end(&out);
 	fd_write(STDOUT_FILENO, out.data, out.len);
@@ -78,22 +77,22 @@ static bool is_name(const char *text, size_t max)
 /* Reads HELLO and not one byte more: the rest is for the daemon. */
 static int read_hello(struct hello *hello)
 {
-	char bytes[MESSAGE_HEADER + HELLO_MAX];
-	struct message message;
+	char bytes[FRAME_HEADER + HELLO_MAX];
+	struct frame frame;
 	struct wire_in in;
 	uint32_t len;
 	size_t used;
 
-	if (!read_all(bytes, MESSAGE_HEADER))
+	if (!read_all(bytes, FRAME_HEADER))
 		return -1;
 	in = (struct wire_in){ (unsigned char *)bytes, 4, false };
 	len = wire_get_u32(&in);
-	if (len > HELLO_MAX || !read_all(bytes + MESSAGE_HEADER, len) ||
-	    message_find(bytes, MESSAGE_HEADER + len, &message, &used) !=
-		    MESSAGE_WHOLE ||
-	    message.type != MESSAGE_HELLO)
+	if (len > HELLO_MAX || !read_all(bytes + FRAME_HEADER, len) ||
+	    frame_find(bytes, FRAME_HEADER + len, &frame, &used) !=
+		    FRAME_WHOLE ||
+	    frame.type != FRAME_HELLO)
 		return -1;
-	in = message_fields(&message);
+	in = frame_fields(&frame);
 	hello->run = wire_get_string(&in);
 	hello->nonce = wire_get_string(&in);
 	if (!wire_is_done(&in) || !is_name(hello->run, NAME_MAX - 8) ||
@@ -241,17 +240,17 @@ static int hand_over(int daemon, struct error *err)
 	int ends[2] = { STDIN_FILENO, STDOUT_FILENO };
 	char byte = 0;
 	struct iovec data = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &data,
+	struct msghdr frame = { .msg_iov = &data,
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
 				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	struct cmsghdr *head = CMSG_FIRSTHDR(&frame);
 
 	head->cmsg_level = SOL_SOCKET;
 	head->cmsg_type = SCM_RIGHTS;
 	head->cmsg_len = CMSG_LEN(sizeof(ends));
 	memcpy(CMSG_DATA(head), ends, sizeof(ends));
-	if (sendmsg(daemon, &message, MSG_NOSIGNAL) < 0)
+	if (sendmsg(daemon, &frame, MSG_NOSIGNAL) < 0)
 		return error_errno(err, "cannot reach the run's daemon");
 	return 0;
 }
@@ -296,7 +295,7 @@ int connect_main(void)
 	int daemon;
 
 	if (read_hello(&hello) < 0)
-		return refuse("the first message makes no sense");
+		return refuse("the first frame makes no sense");
 	daemon = attach(&hello, &err);
 	free(hello.run);
 	free(hello.nonce);

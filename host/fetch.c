@@ -24,7 +24,7 @@ struct fetch {
 	struct channel *channel; /* that asked: gone with it */
 	int from;
 	struct loop_event *event;
-	unsigned char message[MESSAGE_HEADER + MESSAGE_PIECE];
+	unsigned char frame[FRAME_HEADER + FRAME_PIECE];
 };
 
 static void on_packed(void *arg, uint32_t events);
@@ -72,11 +72,11 @@ static void on_packed(void *arg, uint32_t events)
 					      fetch);
 		return;
 	}
-	n = read(fetch->from, fetch->message + MESSAGE_HEADER, MESSAGE_PIECE);
+	n = read(fetch->from, fetch->frame + FRAME_HEADER, FRAME_PIECE);
 	if (n < 0)
 		n = 0;
-	message_header(fetch->message, MESSAGE_SHIP, (size_t)n);
-	wire_put_bytes(&out, fetch->message, MESSAGE_HEADER + (size_t)n);
+	frame_header(fetch->frame, FRAME_SHIP, (size_t)n);
+	wire_put_bytes(&out, fetch->frame, FRAME_HEADER + (size_t)n);
 	if (n == 0 || listen_to_packer(fetch) < 0) {
 		end(fetch);
 	}

@@ -80,7 +80,7 @@ void prepare_free(struct prepare *prepare)
 
 static void failed(struct agent *agent, int status, const char *why)
 {
-	agent_report(agent, MESSAGE_PREPARE_FAILED, agent->setup.task, status,
+	agent_report(agent, FRAME_PREPARE_FAILED, agent->setup.task, status,
 		     why);
 	agent_end(agent, 0);
 }
@@ -164,7 +164,7 @@ void prepare_say_ready(struct agent *agent)
 	struct wire_out out = { 0 };
 	uint32_t i;
 
-	wire_begin(&out, MESSAGE_READY);
+	wire_begin(&out, FRAME_READY);
 	wire_put_u32(&out, prepare->port_count);
 	for (i = 0; i < prepare->port_count; i++)
 		wire_put_u32(&out, (uint32_t)prepare->ports[i]);
@@ -316,7 +316,7 @@ static int await_ship(struct agent *agent, struct error *err)
 	}
 	prepare->part = part;
 	agent->state = AGENT_SHIPPING;
-	wire_begin(&out, MESSAGE_WANT_SHIP);
+	wire_begin(&out, FRAME_WANT_SHIP);
 	wire_end(&out);
 	agent_send(agent, &out);
 	wire_out_done(&out);
@@ -337,15 +337,15 @@ static int keep_part(struct agent *agent, struct error *err)
 	return ret;
 }
 
-int prepare_ship(struct agent *agent, const struct message *message,
+int prepare_ship(struct agent *agent, const struct frame *frame,
 		 struct error *err)
 {
 	struct prepare *prepare = agent->prepare;
 
 	if (agent->state != AGENT_SHIPPING)
 		return error_set(err, ERROR_FAILED, "nothing was asked for");
-	if (message->len) {
-		if (fd_write(prepare->part_fd, message->body, message->len) < 0)
+	if (frame->len) {
+		if (fd_write(prepare->part_fd, frame->body, frame->len) < 0)
 			return error_errno(err, "cannot write below '%s'",
 					   agent->cache);
 		return 0;
@@ -380,7 +380,7 @@ static struct prepare *read_request(struct wire_in *in, uint32_t *setup_task)
 	prepare->setup = wire_get_list(in);
 	prepare->env = wire_get_list(in);
 	*setup_task = wire_get_u32(in);
-	if (!wire_is_done(in) || prepare->port_count > MESSAGE_PORTS_MAX ||
+	if (!wire_is_done(in) || prepare->port_count > FRAME_PORTS_MAX ||
 	    !prepare->first_port || prepare->first_port > 65535 ||
 	    !is_name(prepare->ship)) {
 		prepare->port_count = 0;

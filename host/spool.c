@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spool: a file of whole messages, only ever added to. */
+/* The spool: a file of whole frames, only ever added to. */
 #include "host/agent.h"
 
 #include <errno.h>
@@ -17,15 +17,15 @@ struct spool {
 	uint64_t len;
 };
 
-/* The length of the whole messages at the start of a block. */
+/* The length of the whole frames at the start of a block. */
 static size_t whole(const void *data, size_t len)
 {
 	const char *at = data;
-	struct message message;
+	struct frame frame;
 	size_t used, done = 0;
 
-	while (message_find(at + done, len - done, &message, &used) ==
-	       MESSAGE_WHOLE)
+	while (frame_find(at + done, len - done, &frame, &used) ==
+	       FRAME_WHOLE)
 		done += used;
 	return done;
 }
@@ -53,7 +53,7 @@ struct spool *spool_open(const char *path, struct error *err)
 	}
 	spool = mem_alloc(sizeof(*spool));
 	spool->fd = fd;
-	/* No message in it is longer than a block. */
+	/* No frame in it is longer than a block. */
 	block = mem_alloc(BLOCK);
 	while ((n = whole(block, read_at(fd, block, BLOCK, spool->len))))
 		spool->len += n;

@@ -6,6 +6,7 @@
 #include "core/job.h"
 
 const char *const no_provider[] = { NULL };
+static const char *const local_provider[] = { "local", NULL };
 
 /* In the order of enum cleanup. */
 static const char *const cleanup_names[] = { "always", "onSuccess", "never",
@@ -81,9 +82,19 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .check = check_host,
 	  .offset = offsetof(struct jobrun_block, hosts),
-	  .providers = no_provider,
+	  .providers = local_provider,
 	  .doc = "Machines to run on instead of this one, reached by ssh: "
-		 "HOST, USER@HOST or HOST:PORT, the master's first." },
+		 "HOST, USER@HOST or HOST:PORT, the master's first.  With more "
+		 "tasks than hosts, it begins again with the first." },
+	{ .name = "hostLease",
+	  .type = FIELD_DURATION,
+	  .flags = FIELD_POSITION,
+	  .fallback = "1d",
+	  .offset = offsetof(struct jobrun_block, host_lease_s),
+	  .providers = local_provider,
+	  .doc = "How long tasks on hosts go on when nothing is heard of the "
+		 "machine that started them.  It may be switched off for so "
+		 "long; a host that is cut off keeps running for no longer." },
 	{ .name = "source",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PATH,

@@ -78,7 +78,7 @@ uint32_t wire_get_count(struct wire_in *in, uint32_t max, size_t size)
 
 char **wire_get_list(struct wire_in *in)
 {
-	uint32_t count = wire_get_count(in, MESSAGE_MAX / 4, 4);
+	uint32_t count = wire_get_count(in, FRAME_MAX / 4, 4);
 	char **out = mem_alloc(((size_t)count + 1) * sizeof(*out));
 	uint32_t i;
 
@@ -141,17 +141,17 @@ static void put_int(unsigned char *to, uint64_t value, size_t size)
 		to[i] = (unsigned char)(value >> (8 * i));
 }
 
-void message_header(unsigned char *to, enum message_type type, size_t len)
+void frame_header(unsigned char *to, enum frame_type type, size_t len)
 {
 	put_int(to, len, 4);
 	put_int(to + 4, (uint64_t)type, 4);
 }
 
-void wire_begin(struct wire_out *out, enum message_type type)
+void wire_begin(struct wire_out *out, enum frame_type type)
 {
 	out->start = out->len;
-	message_header(reserve(out, MESSAGE_HEADER), type, 0);
-	out->len += MESSAGE_HEADER;
+	frame_header(reserve(out, FRAME_HEADER), type, 0);
+	out->len += FRAME_HEADER;
 }
 
 void wire_put_u32(struct wire_out *out, uint32_t value)
@@ -193,10 +193,10 @@ void wire_put_list(struct wire_out *out, const char *const *list, size_t count)
 
 bool wire_end(struct wire_out *out)
 {
-	size_t len = out->len - out->start - MESSAGE_HEADER;
+	size_t len = out->len - out->start - FRAME_HEADER;
 
-	assert(out->len >= out->start + MESSAGE_HEADER);
-	if (len > MESSAGE_MAX) {
+	assert(out->len >= out->start + FRAME_HEADER);
+	if (len > FRAME_MAX) {
 		out->len = out->start;
 		return false;
 	}
@@ -204,83 +204,84 @@ bool wire_end(struct wire_out *out)
 	return true;
 }
 
-enum message_found message_find(const void *data, size_t len,
-				struct message *out, size_t *used)
+enum frame_found frame_find(const void *data, size_t len,
+				struct frame *out, size_t *used)
 {
 	struct wire_in in = { data, len, false };
 	uint32_t size, type;
 
-	if (len < MESSAGE_HEADER)
-		return MESSAGE_NONE;
+	if (len < FRAME_HEADER)
+		return FRAME_NONE;
 	size = wire_get_u32(&in);
 	type = wire_get_u32(&in);
-	if (size > MESSAGE_MAX || !type || type > MESSAGE_ALL_ENDED)
-		return MESSAGE_BROKEN;
+	if (size > FRAME_MAX || !type || type > FRAME_ALL_ENDED)
+		return FRAME_BROKEN;
 	if (in.left < size)
-		return MESSAGE_NONE;
-	out->type = (enum message_type)type;
+		return FRAME_NONE;
+	out->type = (enum frame_type)type;
 	out->body = in.at;
 	out->len = size;
-	*used = MESSAGE_HEADER + size;
-	return MESSAGE_WHOLE;
+	*used = FRAME_HEADER + size;
+	return FRAME_WHOLE;
 }
 
-struct wire_in message_fields(const struct message *message)
+struct wire_in frame_fields(const struct frame *frame)
 {
-	return (struct wire_in){ message->body, message->len, false };
+	return (struct wire_in){ frame->body, frame->len, false };
 }
 
-bool message_get_welcome(const struct message *message,
-			 struct message_welcome *out)
+bool frame_get_welcome(const struct frame *frame,
+			 struct frame_welcome *out)
 {
-	struct wire_in in = message_fields(message);
+	struct wire_in in = frame_fields(frame);
 
 	out->time_ms = wire_get_u64(&in);
 	out->free_bytes = wire_get_u64(&in);
-	out->flags = wire_get_u32(&in);
+	out->stage = wire_get_u32(&in);
+	out->round = wire_get_u32(&in);
 	out->address = wire_get_text(&in);
 	out->folder = wire_get_text(&in);
 	out->home = wire_get_text(&in);
-	return wire_is_done(&in);
+	return wire_is_done(&in) && out->stage <= STAGE_ENDED;
 }
 
-bool message_get_output(const struct message *message,
-			struct message_output *out)
+bool frame_get_output(const struct frame *frame,
+			struct frame_output *out)
 {
-	struct wire_in in = message_fields(message);
+	struct wire_in in = frame_fields(frame);
 
 	out->task = wire_get_u32(&in);
 	out->stream = wire_get_u32(&in);
 	out->time_ms = wire_get_u64(&in);
 	out->data = (const char *)in.at;
 	out->len = in.left;
-	return !in.bad && out->stream < MESSAGE_STREAMS;
+	return !in.bad && out->stream < FRAME_STREAMS;
 }
 
-void message_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
+void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
 			   uint32_t stream, uint64_t time_ms, size_t len)
 {
-	message_header(to, MESSAGE_OUTPUT, OUTPUT_HEADER - MESSAGE_HEADER + len);
+	frame_header(to, FRAME_OUTPUT, OUTPUT_HEADER - FRAME_HEADER + len);
 	put_int(to + 8, task, 4);
 	put_int(to + 12, stream, 4);
 	put_int(to + 16, time_ms, 8);
 }
 
-bool message_get_event(const struct message *message,
-		       struct message_event *out)
+bool frame_get_event(const struct frame *frame,
+		       struct frame_event *out)
 {
-	struct wire_in in = message_fields(message);
+	struct wire_in in = frame_fields(frame);
 
 	out->task = wire_get_u32(&in);
 	out->stream = wire_get_u32(&in);
 	out->time_ms = wire_get_u64(&in);
 	out->value = (int64_t)wire_get_u64(&in);
 	out->text = wire_get_text(&in);
-	return wire_is_done(&in) && out->stream < MESSAGE_STREAMS;
+	return wire_is_done(&in) && out->stream < FRAME_STREAMS;
 }
 
-void message_put_event(struct wire_out *out, enum message_type type,
-		       const struct message_event *event)
+void frame_put_event(struct wire_out *out, enum frame_type type,
+		       const struct frame_event *event)
 {
 	wire_begin(out, type);
 	wire_put_u32(out, event->task);

@@ -147,7 +147,7 @@ static int find_daemon(struct error *err)
 	return -1;
 }
 
-static int start_daemon(const char *folder, struct error *err)
+static int start_daemon(const char *folder, int lock, struct error *err)
 {
 	int listener = open_socket(err);
 	int log, null;
@@ -170,6 +170,7 @@ static int start_daemon(const char *folder, struct error *err)
 	}
 	/* Nothing of the connection's stays open in what outlives it. */
 	setsid();
+	close(lock);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	log = open("agent.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
 		   0600);
@@ -274,7 +275,7 @@ static int attach(const struct hello *hello, struct error *err)
 	if (enter_run(hello, err) < 0)
 		goto out;
 	daemon = find_daemon(err);
-	if (daemon < 0 && start_daemon(folder, err) == 0)
+	if (daemon < 0 && start_daemon(folder, lock, err) == 0)
 		daemon = find_daemon(err);
 	if (daemon >= 0 && hand_over(daemon, err) < 0) {
 		close(daemon);

@@ -524,7 +524,8 @@ static void on_all_ended(struct host *host, const struct frame_event *event)
 {
 	struct hosts *all = host->all;
 	struct crew *crew = &all->base;
-	char *why = copy(event->text);
+	char *why = mem_printf("host '%s': %.*s", host->target.name,
+			       (int)event->text.len, event->text.data);
 	size_t i;
 
 	host->stage = HOST_ENDED;

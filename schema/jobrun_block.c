@@ -95,6 +95,19 @@ static const struct field jobrun_fields[] = {
 	  .doc = "How long tasks on hosts go on when nothing is heard of the "
 		 "machine that started them.  It may be switched off for so "
 		 "long; a host that is cut off keeps running for no longer." },
+	{ .name = "docker",
+	  .type = FIELD_MESSAGE,
+	  .message = &message_docker,
+	  .offset = offsetof(struct jobrun_block, docker),
+	  .providers = local_provider,
+	  .doc = "A container to run the program in, on hosts that have "
+		 "docker." },
+	{ .name = "conda",
+	  .type = FIELD_MESSAGE,
+	  .message = &message_conda,
+	  .offset = offsetof(struct jobrun_block, conda),
+	  .providers = local_provider,
+	  .doc = "A conda environment to run setup and the program in." },
 	{ .name = "source",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PATH,

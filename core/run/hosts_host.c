@@ -9,6 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/text.h"
+#include "core/run/wrap.h"
 
 #define RETRY_FIRST_MS 100
 #define RETRY_MAX_MS 2000
@@ -148,6 +149,7 @@ static int send_prepare(struct host *host, struct error *err)
 	struct arena *mem = arena_new();
 	struct environment env = { 0 };
 	struct wire_out out = { 0 };
+	struct strings setup = wrap_conda(spec, &spec->setup, mem);
 	int ret = -1;
 
 	if (make_environment(host, SPEC_NO_TASK, mem, &env, err) < 0)
@@ -158,7 +160,7 @@ static int send_prepare(struct host *host, struct error *err)
 	wire_put_u32(&out, (uint32_t)tasks_on(host) + !host->index);
 	wire_put_u32(&out, SPEC_FIRST_PORT);
 	wire_put_text(&out, directory_on(host, mem));
-	wire_put_list(&out, spec->setup.items, spec->setup.count);
+	wire_put_list(&out, setup.items, setup.count);
 	wire_put_list(&out, (const char *const *)env.items, env.count);
 	wire_put_u32(&out, (uint32_t)host->index);
 	send_and_free(host, &out, wire_end(&out));
@@ -175,15 +177,25 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 {
 	const struct run_spec *spec = host->all->place.spec;
 	struct arena *mem = arena_new();
+	struct strings command, after;
 	struct environment env = { 0 };
+	struct wrap_place place;
 	int ret = make_environment(host, ordinal, mem, &env, err);
 
 	if (ret == 0) {
+		place.name = arena_printf(mem, "jobrun-%s-%s-%zu",
+					  spec->job_id, spec->hosts.nonce,
+					  ordinal);
+		place.folder = host->folder;
+		place.directory = directory_on(host, mem);
+		command = wrap_conda(spec, &spec->command, mem);
+		command = wrap_docker(spec, &command, &env, &place, mem,
+				      &after);
 		wire_put_u32(out, (uint32_t)ordinal);
-		wire_put_text(out, directory_on(host, mem));
-		wire_put_list(out, spec->command.items, spec->command.count);
+		wire_put_text(out, place.directory);
+		wire_put_list(out, command.items, command.count);
 		wire_put_list(out, (const char *const *)env.items, env.count);
-		wire_put_list(out, NULL, 0);
+		wire_put_list(out, after.items, after.count);
 	}
 	environment_done(&env);
 	arena_free(mem);

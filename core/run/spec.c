@@ -137,6 +137,9 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	if (!*missing && !block->source)
 		*missing = make_packages(job, mem, out);
 	out->setup = block->setup;
+	out->docker_image = block->docker.image;
+	out->docker_flags = block->docker.run_flags;
+	out->conda_env = block->conda.env;
 	out->directory = absolute(folder, mem);
 	out->env = block->env;
 	out->secret_count = block->secrets.count;
@@ -206,6 +209,12 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put(out, "secrets", secrets);
 	json_put_int(out, "graceS", spec->grace_s);
 	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
+	if (spec->docker_image) {
+		json_put_text(out, "dockerImage", spec->docker_image);
+		json_put(out, "dockerFlags", strings_json(&spec->docker_flags));
+	}
+	if (spec->conda_env)
+		json_put_text(out, "condaEnv", spec->conda_env);
 	if (spec->hosts.names.count)
 		json_put(out, "hosts", hosts_json(&spec->hosts));
 	return out;
@@ -279,6 +288,9 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->grace_s = (long)json_get_int(value, "graceS", 10);
 	out->max_running_time_s =
 		(long)json_get_int(value, "maxRunningTimeS", 0);
+	out->docker_image = copy_text(value, "dockerImage", mem);
+	out->docker_flags = copy_strings(value, "dockerFlags", mem);
+	out->conda_env = copy_text(value, "condaEnv", mem);
 	map = json_object_get(value, "hosts");
 	out->hosts.names = copy_strings(map, "names", mem);
 	out->hosts.nonce = copy_text(map, "nonce", mem);

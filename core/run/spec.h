@@ -41,6 +41,9 @@ struct run_spec {
 	size_t secret_count;
 	long grace_s;
 	long max_running_time_s; /* 0: no limit */
+	const char *docker_image; /* or NULL */
+	struct strings docker_flags;
+	const char *conda_env; /* or NULL */
 	struct run_hosts hosts;
 };
 

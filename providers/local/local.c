@@ -65,6 +65,10 @@ static json_t *describe(const struct job *job, const struct run_spec *spec)
 		json_put(out, "command", command_json(&spec->command));
 	if (spec->setup.count)
 		json_put(out, "setup", command_json(&spec->setup));
+	if (spec->docker_image)
+		json_put_text(out, "docker", spec->docker_image);
+	if (spec->conda_env)
+		json_put_text(out, "conda", spec->conda_env);
 	if (job->jobrun.source)
 		json_put(out, "source", source_json(job));
 	if (spec->packages.count)

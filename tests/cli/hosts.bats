@@ -228,3 +228,91 @@ agents_on() {
   [[ $output == *"1 of the 3 hosts get no task"* ]]
   [[ $output == *"nothing is copied to the hosts"* ]]
 }
+
+# A program that says how it was called and runs what follows its options.
+stand_in() {
+  mkdir -p bin
+  cat >"bin/$1" <<E
+#!/bin/sh
+echo "$1 \$*" >>$PWD/$1.log
+[ "\$1" = run ] || exit 0
+until [ "\$1" = "$2" ]; do shift; done
+shift
+exec "\$@"
+E
+  chmod +x "bin/$1"
+}
+
+@test "docker: a container for each task, no value in its arguments" {
+  sshd_up 1
+  stand_in docker img:1
+  mkdir src
+  sshd_stop h1
+  sed -i "s,^SetEnv .*,& PATH=$PWD/bin:/usr/bin:/bin," "$SSH/h1/sshd_config"
+  "$(command -v sshd || echo /usr/sbin/sshd)" -f "$SSH/h1/sshd_config"
+  wait_until 5 sshd_answers h1
+  host_job a.yaml a h1 'pwd; echo $A' \
+    '  source: src
+  env: {A: seen}
+  docker: {image: "img:1", runFlags: [--shm-size=1g]}'
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"h1 [0] seen"* ]]
+  cat docker.log
+  [[ $(head -1 docker.log) == "docker run --rm --init --network=host --name=jobrun-a-"*" -e A "*" --shm-size=1g img:1 sh -c"* ]]
+  refute grep -q seen docker.log
+  [[ $(tail -1 docker.log) == "docker rm -f jobrun-a-"* ]]
+}
+
+@test "conda: on hosts and here" {
+  sshd_up 1
+  stand_in conda torch
+  host_job a.yaml a h1 'echo in $CONDA' '  conda: {env: torch}'
+  # Shells that ssh starts do not have it in PATH.
+  mkdir -p home/miniconda3
+  mv bin home/miniconda3/bin
+  sed -i "s,command:.*,command: [sh\, -c\, echo in],; s/conda: .*/&/" a.yaml
+  HOME=$PWD/home jobrun plan a.yaml | grep -q 'conda.*torch'
+  sed '/hosts:/d; s/jobId: a/jobId: b/' a.yaml >b.yaml
+  HOME=$PWD/home run jobrun apply b.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"[0] in"* ]]
+  [ "$(cat conda.log)" = "conda run --no-capture-output -n torch sh -c echo in" ]
+}
+
+@test "DDP trains on four hosts" {
+  /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "needs python3-torch"
+  sshd_up 4
+  mkdir src
+  cat >src/train.py <<'E'
+import os
+import torch
+import torch.distributed as dist
+
+os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+step = torch.optim.SGD(model.parameters(), lr=0.1)
+torch.manual_seed(dist.get_rank())
+for i in range(100):
+    x = torch.randn(16, 2)
+    loss = ((model(x) - x.sum(1, keepdim=True)) ** 2).mean()
+    step.zero_grad()
+    loss.backward()
+    step.step()
+print("rank %d of %d: loss %s" % (dist.get_rank(), dist.get_world_size(),
+                                  "small" if loss < 1e-3 else loss.item()))
+weights = [torch.empty_like(model.module.weight) for _ in range(4)]
+dist.all_gather(weights, model.module.weight.data)
+assert all(torch.equal(w, weights[0]) for w in weights)
+E
+  host_job a.yaml a h1,h2,h3,h4 x '  source: src
+  env: {OMP_NUM_THREADS: "1"}'
+  sed -i 's,command:.*,command: [/usr/bin/python3\, train.py],' a.yaml
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  for rank in 0 1 2 3; do
+    [[ $output == *"rank $rank of 4: loss small"* ]]
+  done
+}

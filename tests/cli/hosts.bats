@@ -258,8 +258,7 @@ E
   run jobrun apply a.yaml
   [ "$status" -eq 0 ]
   [[ $output == *"h1 [0] seen"* ]]
-  cat docker.log
-  [[ $(head -1 docker.log) == "docker run --rm --init --network=host --name=jobrun-a-"*" -e A "*" --shm-size=1g img:1 sh -c"* ]]
+  [[ $(head -1 docker.log) == "docker run --rm --init --network=host --name=jobrun-a-"*" -e A"*" --shm-size=1g img:1 sh -c"* ]]
   refute grep -q seen docker.log
   [[ $(tail -1 docker.log) == "docker rm -f jobrun-a-"* ]]
 }

@@ -345,6 +345,18 @@ assert status == 41, status
 END
 }
 
+@test "bundled, it needs no library of its host" {
+  google
+  article
+  tpu "$READY"
+  "$BATS_TEST_DIRNAME/../../examples/pytorch-tpu-container/bundle.sh" \
+    "$JOBRUN" bundle
+  bundled() { bundle/ld.so --library-path bundle/lib bundle/jobrun "$@"; }
+  [ "$(bundled launch -- printenv XRT_TPU_CONFIG)" = "tpu_worker;0;10.0.101.2:8470" ]
+  # The command is not told of them.
+  [ -z "$(bundled launch -- cat /proc/self/maps | grep "$TMP")" ]
+}
+
 @test "launch starts in milliseconds" {
   python3 - "$JOBRUN" <<'END'
 import subprocess, sys, time

@@ -15,6 +15,8 @@ extern const struct command cmd_help;
 extern const struct command cmd_import;
 extern const struct command cmd_launch;
 extern const struct command cmd_logs;
+extern const struct command cmd_metrics;
+extern const struct command cmd_package;
 extern const struct command cmd_plan;
 extern const struct command cmd_render;
 extern const struct command cmd_schema;

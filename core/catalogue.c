@@ -146,3 +146,21 @@ const struct region *catalogue_zone(const struct catalogue *all,
 	name[n - 2] = '\0';
 	return catalogue_region(all, name, NULL);
 }
+
+const struct container *catalogue_container(const struct catalogue *all,
+					    const char *runtime,
+					    const char *python,
+					    enum device device)
+{
+	size_t i;
+
+	for (i = 0; i < all->container_count; i++) {
+		const struct container *container = &all->containers[i];
+
+		if (container->device == device &&
+		    !strcmp(container->runtime, runtime) &&
+		    (!python || !strcmp(container->python, python)))
+			return container;
+	}
+	return NULL;
+}

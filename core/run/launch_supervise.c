@@ -14,9 +14,6 @@
 #include "core/base/text.h"
 #include "core/run/process.h"
 
-/* How long what was left behind may take to die. */
-#define LEFT_BEHIND_MS 2000
-
 /*
  * All signals that can be passed on.  Not those that a fault of our own makes,
  * which would come again and again, nor those that stop: they reach the whole
@@ -162,7 +159,7 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 		return -1;
 	}
 	attend(child, &signals, grace_s, status);
-	process_end_children(LEFT_BEHIND_MS);
+	process_end_children();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return 0;
 }

@@ -251,7 +251,7 @@ out:
 
 uint64_t log_writer_lost(const struct log_writer *writer)
 {
-	return writer->lost;
+	return writer ? writer->lost : 0;
 }
 
 void log_writer_close(struct log_writer *writer)

@@ -39,7 +39,7 @@ ended:
 	/* The lock is still held, and that process is no more. */
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
-	process_end_children(SUPERVISOR_END_MS);
+	process_end_children();
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	process_status_format(status, how, sizeof(how));

@@ -14,9 +14,6 @@
 #define SUPERVISOR_REPORT_FD 4
 #define SUPERVISOR_READY '+'
 
-/* How long killed processes may take to be gone. */
-#define SUPERVISOR_END_MS 10000
-
 /* The supervisor process: `signals` are blocked.  Returns its exit status,
  * 0 if the end of the run is recorded. */
 int supervisor_run(const char *job_id, int attempt, pid_t guard,

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "core/base/text.h"
-
-/* A scale tier or count beyond this is a mistake on one machine or many. */
-#define TASK_MAX 100000
+#include "core/machines.h"
 
 static const char *const type_names[] = {
 	[TASK_MASTER] = "master",
@@ -37,36 +35,6 @@ int task_type_parse(const char *name, enum task_type *out)
 		}
 	}
 	return -1;
-}
-
-/* The TPU of a job: its row, and its size in the unit of the job file. */
-static int find_tpu(const struct job *job, const struct catalogue *catalogue,
-		    const struct tpu **tpu, const struct slice **slice,
-		    struct error *err)
-{
-	const struct training_input *input = &job->training_input;
-	const struct accelerator_config *config =
-		&input->worker_config.accelerator_config;
-	const struct tier *tier = catalogue_tier(catalogue, "BASIC_TPU");
-	const char *type = config->type;
-	long count = config->count;
-
-	/* With a legacy master the file names no type: it is BASIC_TPU's. */
-	if (!type && tier)
-		type = tier->accelerator_type;
-	if (!count && tier)
-		count = (long)tier->accelerator_count;
-	*tpu = type ? catalogue_tpu(catalogue, type) : NULL;
-	if (!*tpu)
-		return error_set(err, ERROR_INVALID, "unknown TPU type '%s'",
-				 type ? type : "");
-	*slice = count > 0 && count <= TASK_MAX
-			 ? tpu_slice(*tpu, (unsigned)count)
-			 : NULL;
-	if (!*slice)
-		return error_set(err, ERROR_INVALID, "no %s has %ld cores",
-				 type, count);
-	return 0;
 }
 
 static void place(struct topology *out, enum task_type type, long count,
@@ -99,45 +67,33 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
 		      const char *host, struct arena *mem, struct topology *out,
 		      struct error *err)
 {
-	const struct training_input *input = &job->training_input;
-	long workers = input->worker_count;
-	long servers = input->parameter_server_count;
-	long evaluators = input->evaluator_count;
-	const struct slice *slice = NULL;
-	const struct tpu *tpu;
-	long masters = 1;
+	const struct machine_group *tpu;
+	struct machine_groups machines;
+	long counts[ROLE_COUNT] = { 0 };
+	size_t total = 0;
 	json_t *text;
+	size_t i;
 
-	if (job_uses_tpu(job)) {
-		if (find_tpu(job, catalogue, &tpu, &slice, err) < 0)
-			return -1;
-		masters = slice->hosts == 1;
-		workers = masters ? 0 : (long)slice->hosts;
-	} else if (input->scale_tier != SCALE_TIER_CUSTOM &&
-		   input->scale_tier != SCALE_TIER_UNSPECIFIED) {
-		static const char *const tiers[] = {
-			[SCALE_TIER_BASIC] = "BASIC",
-			[SCALE_TIER_STANDARD_1] = "STANDARD_1",
-			[SCALE_TIER_PREMIUM_1] = "PREMIUM_1",
-			[SCALE_TIER_BASIC_GPU] = "BASIC_GPU",
-		};
-		const char *name = tiers[input->scale_tier];
-		const struct tier *tier = catalogue_tier(catalogue, name);
+	if (machines_of(job, catalogue, &machines, err) < 0)
+		return -1;
+	for (i = 0; i < machines.count; i++)
+		counts[machines.items[i].role] = machines.items[i].count;
+	tpu = machines_find(&machines, ROLE_WORKER);
+	if (tpu && !tpu->slice)
+		tpu = NULL;
+	if (tpu) {
+		bool single = tpu->slice->hosts == 1;
 
-		if (!tier)
-			return error_set(err, ERROR_INVALID,
-					 "unknown scale tier '%s'", name);
-		workers = (long)tier->worker_count;
-		servers = (long)tier->parameter_server_count;
+		counts[ROLE_MASTER] = single;
+		counts[ROLE_WORKER] = single ? 0 : (long)tpu->slice->hosts;
 	}
-	if (workers > TASK_MAX || servers > TASK_MAX || evaluators > TASK_MAX)
-		return error_set(err, ERROR_INVALID,
-				 "more than %d tasks of one type", TASK_MAX);
+	for (i = 0; i < ROLE_COUNT; i++)
+		total += (size_t)counts[i];
 
 	*out = (struct topology){ 0 };
 	out->job_id = job->job_id;
 	out->master_name = job_master_name(job);
-	text = message_json(job->training_message, input,
+	text = message_json(job->training_message, &job->training_input,
 			    MESSAGE_SNAKE | MESSAGE_WIRE);
 	out->job_text = json_dumps(text, JSON_INDENT(1));
 	json_decref(text);
@@ -147,16 +103,14 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
 		out->job_text = arena_strdup(mem, owned);
 		free(owned);
 	}
-	out->tasks = arena_alloc(
-		mem, (size_t)(masters + workers + servers + evaluators) *
-			     sizeof(*out->tasks));
-	place(out, TASK_MASTER, masters, host);
-	place(out, TASK_WORKER, workers, host);
-	place(out, TASK_PS, servers, host);
-	place(out, TASK_EVALUATOR, evaluators, host);
+	out->tasks = arena_alloc(mem, total * sizeof(*out->tasks));
+	place(out, TASK_MASTER, counts[ROLE_MASTER], host);
+	place(out, TASK_WORKER, counts[ROLE_WORKER], host);
+	place(out, TASK_PS, counts[ROLE_PARAMETER_SERVER], host);
+	place(out, TASK_EVALUATOR, counts[ROLE_EVALUATOR], host);
 	topology_rank(out);
-	if (slice) {
-		topology_set_slice(out, catalogue, slice->name, mem);
+	if (tpu) {
+		topology_set_slice(out, catalogue, tpu->slice->name, mem);
 		name_tpu(job, mem, out);
 	}
 	return 0;

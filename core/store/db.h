@@ -20,12 +20,14 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
+#include "core/store/store.h"
 
 /* How long a call waits for the lock of another process. */
 #define STORE_TIMEOUT_MS 5000
 
 /* The first version with that table. */
 #define STORE_VERSION_JOURNAL 2
+#define STORE_VERSION_MEMBER 3
 
 /* run_state_is_final() in SQL. */
 #define STORE_IS_FINAL "state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')"
@@ -49,6 +51,10 @@ enum store_query {
 	QUERY_INTENT_PUT,
 	QUERY_INTENT_END,
 	QUERY_INTENT_LIST,
+	QUERY_MEMBER_PUT,
+	QUERY_MEMBER_LIST,
+	QUERY_MEMBER_LIST_ALL,
+	QUERY_MEMBER_DROP,
 	QUERY_COUNT,
 };
 
@@ -105,5 +111,8 @@ int store_run_find(struct store *store, const char *job_id, int attempt,
 		   int64_t *id, struct error *err);
 int store_run_id(struct store *store, const char *job_id, int attempt,
 		 int64_t *id, struct error *err);
+/* The part of store_run_put() within a transaction. */
+int store_run_write(struct store *store, int64_t id,
+		    const struct run_record *run, struct error *err);
 
 #endif

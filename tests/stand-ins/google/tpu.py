@@ -35,18 +35,16 @@ def node_json(version, name, told, step):
     return out
 
 
-def answer(server, http, path, query, body):
+def answer(server, http, path, query, body, headers):
     match = NODE.fullmatch(path)
     if not match or http != "GET":
         raise error(404, "Method not found.")
     version, _, zone, node = match.groups()
     name = path[len(version) + 1:]
-    with server.lock:
-        told = server.state.get("tpu", {}).get(f"{zone}/{node}")
-        if told is None:
-            raise error(404, f"Resource '{name}' was not found")
-        script = told.get("script") or [{"state": "READY",
-                                         "health": "HEALTHY"}]
-        look = told.get("looks", 0)
-        told["looks"] = look + 1
+    told = server.state.get("tpu", {}).get(f"{zone}/{node}")
+    if told is None:
+        raise error(404, f"Resource '{name}' was not found")
+    script = told.get("script") or [{"state": "READY", "health": "HEALTHY"}]
+    look = told.get("looks", 0)
+    told["looks"] = look + 1
     return node_json(version, name, told, script[min(look, len(script) - 1)])

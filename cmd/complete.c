@@ -245,6 +245,8 @@ static void add_for_command(struct offer *offer, const struct command *command,
 	}
 	if (needs) {
 		add_value(offer, needs);
+	} else if (command->wraps && (ended || offer->typed[0] != '-')) {
+		buf_puts(&offer->out, ":files\n"); /* another's command line */
 	} else if (ended || offer->typed[0] != '-') {
 		add_arguments(offer, command->args);
 	} else if (!equals) {

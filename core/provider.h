@@ -25,6 +25,8 @@
 #include "core/run/topology.h"
 
 struct kind;
+struct listing;
+struct provider;
 struct store;
 
 /* How a run stands. */
@@ -41,8 +43,14 @@ struct resource {
 	const struct kind *kind;
 	const char *name;      /* unique within its kind */
 	const struct job *job; /* whose it is, or NULL if that is not known */
+	/* Where it is, as its provider says it (a project and a zone, a
+	 * folder).  NULL: where its job says. */
+	const char *place;
 	size_t index;          /* its place in the `items` it belongs to */
-	json_t *properties;    /* an object: what is compared and shown */
+	/* An object: what is compared and shown.  In what is wanted, values
+	 * may be placeholders (core/placeholder.h); `create` and `update` get
+	 * them filled in, and their request too. */
+	json_t *properties;
 	/* Those that must exist before it. */
 	const struct resource **needs;
 	size_t need_count;
@@ -52,6 +60,9 @@ struct resource {
 
 	/* Filled in by `read`: */
 	bool exists;
+	/* What it turned out to be, for those that need it (an address), or
+	 * NULL: neither compared nor shown. */
+	json_t *outputs;
 	/* Of a kind with KIND_RUN.  Its `create` is told here which attempt
 	 * was the last when this was planned (0: none): a later one with the
 	 * job's digest is what an earlier try has left, and is adopted.  Its
@@ -88,6 +99,13 @@ void resources_note(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
+ * Adds what the provider has made in a place, of all its kinds, sorted.  Those
+ * that can't be listed are left out.
+ */
+int provider_list(const struct provider *provider, void *ctx,
+		  const char *place, struct listing *out, struct error *err);
+
+/*
  * Reads each of them, in their order.  Returns a new array of as many, with
  * kind, name and job filled in, or NULL.
  */
@@ -114,7 +132,7 @@ enum kind_flag {
 /*
  * Calls may block (the executor makes them from threads of its own, several
  * at once for different resources) and classify their errors: retried are
- * ERROR_TRY_AGAIN and ERROR_UNREACHABLE, nothing else.
+ * ERROR_TRY_AGAIN and ERROR_UNREACHABLE that are not `final`, nothing else.
  */
 struct kind {
 	const char *name; /* "tpu-node", in plans and messages */
@@ -124,10 +142,15 @@ struct kind {
 	/* The property that maps files to their digests (core/source.h): plans
 	 * name those that changed instead of showing it.  Or NULL. */
 	const char *files;
+	/* Properties whose values are not shown, wherever they come from, up
+	 * to NULL.  One that is wanted as a secret of the job need not be
+	 * named here. */
+	const char *const *sensitive;
 	int poll_ms; /* from one `wait` to the next; 0: one second */
 
 	/* Leaves `found->exists` false if it is not there: that is no error.
-	 * Sets exists, properties (new) and, for a run, its status. */
+	 * Sets exists, properties and outputs (new) and, for a run, its
+	 * status. */
 	int (*read)(void *ctx, const struct resource *want,
 		    struct resource *found, struct error *err);
 	/* Adopts what an earlier, killed try has left.  For a run: starts
@@ -143,6 +166,15 @@ struct kind {
 	/* Looks once, never sleeps.  NULL: done when created. */
 	int (*wait)(void *ctx, const struct resource *have,
 		    enum wait_state *state, struct error *err);
+
+	/*
+	 * Adds all of this kind that jobrun has made in a place, by their
+	 * labels (core/listing.h), with what their other calls need: name and
+	 * place.  `place` is one that provider->place() gave; NULL: where
+	 * things are if no job says where.
+	 */
+	int (*list)(void *ctx, const char *place, struct listing *out,
+		    struct error *err);
 
 	/* For runs only: */
 	/* Asks it to end; `now` without the grace.  Ended is success. */
@@ -172,9 +204,16 @@ struct provider {
 	bool asks; /* apply needs a yes: it costs or changes something that
 		    * others see */
 
+	/* Machine types and accelerators of the file mean nothing there: what
+	 * a run uses is not estimated. */
+	bool ignores_machines;
+
 	/* What should exist for this job; no I/O. */
 	int (*desire)(const struct job *job, const struct provider_env *env,
 		      struct resources *out, struct error *err);
+	/* Where the resources of a job are, for `list`: lives in `mem`.  NULL,
+	 * or returning NULL: where things are if no job says where. */
+	const char *(*place)(const struct job *job, struct arena *mem);
 	/* What a task of the job will see in its environment, or saw in that
 	 * of its run, but for the values of secrets and what it inherits.
 	 * NULL: it can't be known here. */

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/catalogue_read.h"
 
-#include <cyaml/cyaml.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#define NAME_MAX_LEN 256
+#include "schema/shipped.h"
 
 #define TEXT(key, type, member)                                                \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1,       \
-			       NAME_MAX_LEN)
+			       SHIPPED_NAME_MAX)
 #define TEXT_IF_ANY(key, type, member)                                         \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,  \
-			       type, member, 1, NAME_MAX_LEN)
+			       type, member, 1, SHIPPED_NAME_MAX)
 #define LIST(key, type, member, count, items)                                  \
 	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER, type, member,      \
 				   count, items, 1, CYAML_UNLIMITED)
@@ -33,7 +28,7 @@
 	}
 
 static const cyaml_schema_value_t text_item = {
-	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, NAME_MAX_LEN),
+	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, SHIPPED_NAME_MAX),
 };
 
 static const cyaml_schema_value_t number_item = {
@@ -131,6 +126,7 @@ static const cyaml_schema_field_t tpu_fields[] = {
 	TEXT("generation", struct tpu, generation),
 	NUMBER("devicesPerHost", struct tpu, devices_per_host),
 	TEXT("vmRuntime", struct tpu, vm_runtime),
+	TEXT_IF_ANY("vertexMachine", struct tpu, vertex_machine),
 	TEXT("source", struct tpu, source),
 	LIST_IF_ANY("regions", struct tpu, regions, region_count, &text_item),
 	LIST("zones", struct tpu, zones, zone_count, &zone_item),
@@ -182,6 +178,26 @@ static const cyaml_schema_field_t runtime_fields[] = {
 static const cyaml_schema_value_t runtime_item =
 	ITEM(struct runtime, runtime_fields);
 
+static const cyaml_strval_t device_names[] = {
+	{ .str = "cpu", .val = DEVICE_CPU },
+	{ .str = "gpu", .val = DEVICE_GPU },
+	{ .str = "tpu", .val = DEVICE_TPU },
+};
+
+static const cyaml_schema_field_t container_fields[] = {
+	TEXT("runtime", struct container, runtime),
+	TEXT("python", struct container, python),
+	CYAML_FIELD_ENUM("device", CYAML_FLAG_STRICT, struct container, device,
+			 device_names, CYAML_ARRAY_LEN(device_names)),
+	TEXT("image", struct container, image),
+	TEXT("until", struct container, until),
+	TEXT("source", struct container, source),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t container_item =
+	ITEM(struct container, container_fields);
+
 static const cyaml_schema_field_t catalogue_fields[] = {
 	LIST_IF_ANY("tiers", struct catalogue, tiers, tier_count, &tier_item),
 	LIST_IF_ANY("families", struct catalogue, families, family_count,
@@ -193,6 +209,8 @@ static const cyaml_schema_field_t catalogue_fields[] = {
 		    region_group_count, &region_group_item),
 	LIST_IF_ANY("runtimes", struct catalogue, runtimes, runtime_count,
 		    &runtime_item),
+	LIST_IF_ANY("containers", struct catalogue, containers, container_count,
+		    &container_item),
 	CYAML_FIELD_END,
 };
 
@@ -201,52 +219,13 @@ static const cyaml_schema_value_t catalogue_schema = {
 			    catalogue_fields),
 };
 
-/* Keeps the first message: the later ones say where that was. */
-__attribute__((format(printf, 3, 0))) static void
-keep(cyaml_log_t level, void *ctx, const char *format, va_list args)
-{
-	char line[256];
-	struct error *err = ctx;
-	size_t n;
-
-	if (level < CYAML_LOG_ERROR)
-		return;
-	vsnprintf(line, sizeof(line), format, args);
-	line[strcspn(line, "\n")] = '\0';
-	n = strlen(err->text);
-	snprintf(err->text + n, sizeof(err->text) - n, "%s%s", n ? ", " : "",
-		 line + strspn(line, " "));
-}
-
 struct catalogue *catalogue_read(const char *text, size_t len,
 				 struct error *err)
 {
-	struct error why = { 0 };
-	cyaml_config_t config = {
-		.log_level = CYAML_LOG_ERROR,
-		.log_fn = keep,
-		.log_ctx = &why,
-		.mem_fn = cyaml_mem,
-	};
-	cyaml_data_t *data = NULL;
-	cyaml_err_t ret;
-
-	ret = cyaml_load_data((const uint8_t *)text, len, &config,
-			      &catalogue_schema, &data, NULL);
-	if (ret == CYAML_OK)
-		return data;
-	error_set(err, ERROR_INVALID, "%s",
-		  why.text[0] ? why.text : cyaml_strerror(ret));
-	return NULL;
+	return shipped_read(text, len, &catalogue_schema, err);
 }
 
 void catalogue_free(struct catalogue *all)
 {
-	static const cyaml_config_t config = {
-		.log_level = CYAML_LOG_ERROR,
-		.mem_fn = cyaml_mem,
-	};
-
-	if (all)
-		cyaml_free(&config, &catalogue_schema, all, 0);
+	shipped_free(all, &catalogue_schema);
 }

@@ -147,19 +147,17 @@ int file_create(const char *path, unsigned mode, const void *data, size_t len,
 	beside = write_beside(path, mode, data, len, err);
 	if (!beside)
 		return -1;
-	ret = renameat2(AT_FDCWD, beside, AT_FDCWD, path, RENAME_NOREPLACE);
-	/* Some file systems know only links. */
-	if (ret < 0 && errno == EINVAL) {
-		ret = link(beside, path);
-		if (ret == 0)
-			unlink(beside);
-	}
+	ret = link(beside, path);
+	/* A file system without links: what appears this very moment is lost,
+	 * as nowhere else. */
+	if (ret < 0 && (errno == EPERM || errno == EOPNOTSUPP) &&
+	    lstat(path, &st) < 0)
+		ret = rename(beside, path);
 	if (ret < 0 && errno == EEXIST)
 		ret = 1;
 	else if (ret < 0)
 		error_errno(err, "cannot create '%s'", path);
-	if (ret)
-		unlink(beside);
+	unlink(beside);
 	free(beside);
 	return ret;
 }

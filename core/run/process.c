@@ -119,7 +119,7 @@ static void become(const struct process_start *what, pid_t parent, int report)
 		sigaction(number, &action, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	null = open("/dev/null", O_RDONLY);
+	null = what->in ? what->in : open("/dev/null", O_RDONLY);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(what->out, STDOUT_FILENO) < 0 ||
 	    dup2(what->err, STDERR_FILENO) < 0)
@@ -228,11 +228,17 @@ static void kill_child(pid_t pid, void *arg)
 		kill(pid, SIGKILL);
 }
 
-bool process_end_children(int limit_ms)
+void process_kill_children(void)
 {
-	int64_t until = time_monotonic_ms() + limit_ms;
-	struct timespec pause = { .tv_nsec = 1000000 };
 	pid_t self = getpid();
+
+	for_each_process(kill_child, &self);
+}
+
+bool process_end_children(void)
+{
+	int64_t until = time_monotonic_ms() + PROCESS_END_MS;
+	struct timespec pause = { .tv_nsec = 1000000 };
 
 	for (;;) {
 		pid_t pid = waitpid(-1, NULL, WNOHANG);
@@ -244,7 +250,7 @@ bool process_end_children(int limit_ms)
 		if (time_monotonic_ms() > until)
 			return false;
 		/* Those that died just now left their children to us. */
-		for_each_process(kill_child, &self);
+		process_kill_children();
 		nanosleep(&pause, NULL);
 	}
 }
@@ -278,17 +284,20 @@ static void kill_marked(pid_t pid, void *arg)
 	free(environ_text);
 }
 
+bool process_kill_marked(const char *item)
+{
+	struct mark mark = { .item = item };
+
+	for_each_process(kill_marked, &mark);
+	return mark.found;
+}
+
 void process_end_marked(const char *item)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };
-	struct mark mark = { .item = item };
 	int i;
 
-	for (i = 0; i < MARKED_TRIES; i++) {
-		mark.found = false;
-		for_each_process(kill_marked, &mark);
-		if (!mark.found)
-			return;
+	for (i = 0; i < MARKED_TRIES && process_kill_marked(item); i++) {
 		/* One may have started another behind our back. */
 		nanosleep(&pause, NULL);
 	}

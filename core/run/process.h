@@ -10,13 +10,17 @@
 
 #include "core/base/error.h"
 
+/* How long killed processes may take to be gone. */
+#define PROCESS_END_MS 10000
+
 struct process_start {
 	const char *path; /* of the program; see process_find() */
 	char *const *argv;
 	char *const *envp;
 	const char *directory;
 	const struct rlimit *no_files; /* its RLIMIT_NOFILE */
-	int out; /* its standard output and error; its input is empty */
+	int in;  /* its standard input; 0: an empty one */
+	int out; /* its standard output and error */
 	int err;
 };
 
@@ -37,13 +41,21 @@ pid_t process_start(const struct process_start *what, struct error *err);
 /* "exited with 3", "was killed by SIGKILL": of a status as waitpid() gives. */
 void process_status_format(int status, char *out, size_t size);
 
-/* Kills every child of this process, those that it adopts as their parents
- * die included (it must be a subreaper), and reaps them.  Gives up on what
- * does not die in `limit_ms`; true if none is left. */
-bool process_end_children(int limit_ms);
+/*
+ * Kills every child of this process, and those that it adopts as their parents
+ * die (it must be a subreaper).  process_kill_children does what can be done
+ * at once and reaps none; process_end_children goes on until none is left, and
+ * gives up (false) after PROCESS_END_MS.
+ */
+void process_kill_children(void);
+bool process_end_children(void);
 
-/* Kills every process of this user but the caller whose environment holds
- * `item` ("NAME=value"), until there is none. */
+/*
+ * Kills every process of this user but the caller whose environment holds
+ * `item` ("NAME=value").  process_kill_marked looks once and says whether it
+ * has found any; process_end_marked does it until there is none.
+ */
+bool process_kill_marked(const char *item);
 void process_end_marked(const char *item);
 
 #endif

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The supervisor of a run: one thread, one event loop.  It ends when all its
- * tasks have, and it has written down how.
- *
- *	PREPARING  packages are unpacked, `setup` runs
- *	RUNNING    all tasks were started
- *	ending     the first reason to end counts; SIGTERM, grace, SIGKILL
- *	final      nothing of it runs any more
+ * The supervisor process of a run: it takes the run over, hears signals and
+ * the end of its guard, has the run attempted (attempt.h) by a crew that
+ * knows where the tasks run (crew.h), and has all of it recorded (recorder.h).
  */
 #include "core/run/supervisor.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,462 +13,86 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/loop.h"
 #include "core/base/text.h"
-#include "core/data/archive.h"
+#include "core/run/attempt.h"
+#include "core/run/children.h"
+#include "core/run/hosts.h"
 #include "core/run/log.h"
 #include "core/run/ports.h"
 #include "core/run/process.h"
+#include "core/run/reaper.h"
+#include "core/run/recorder.h"
 #include "core/run/run_lock.h"
 #include "core/run/supervisor_internal.h"
 
-/* "The first task that fails ends the others within a second." */
-#define FAILURE_GRACE_MS 700
-/* How long workers may take to end by themselves after the master did. */
-#define SETTLE_MS 1000
-#define PIPE_SIZE (256 << 10)
-#define CHUNK_SIZE (256 << 10)
-#define RETRY_MS 1000
-#define RECORD_TRIES 120 /* seconds, at the end, on a disk that is full */
 #define BALLAST_SIZE (256 << 10)
 
-enum ending {
-	ENDING_NONE,
-	ENDING_SUCCESS, /* the master ended well */
-	ENDING_FAILURE,
-	ENDING_CANCEL, /* asked to, or out of time */
-};
-
-struct supervisor;
-
-/* One end of a pipe that a process writes to. */
-struct output {
-	struct supervisor *owner;
-	struct log_writer *log; /* borrowed */
-	enum log_stream stream;
-	struct loop_event *event;
-	int fd; /* -1: closed */
-};
-
-struct child {
-	pid_t pid; /* 0: not running */
-	struct output outputs[2];
-	struct log_writer *log;
-	struct task_record record;
-	bool told; /* was sent SIGTERM by us */
-};
-
 struct supervisor {
+	/* Of the process. */
 	struct arena *mem;
 	struct store *store;
-	struct run_spec spec;
-	struct port_leases *ports;
-	struct run_record run;
 	struct loop *loop;
-	struct child *tasks;
-	size_t alive;
-	struct child setup;
-	enum ending ending;
-	struct child *culprit; /* whose last words explain a failure */
-	char why[400];
-	struct loop_event *kill_timer;
-	struct loop_event *retry_timer;
-	bool dirty; /* the record could not be written yet */
-	char *chunk;
+	struct reaper *reaper;
 	sigset_t signals;
 	struct rlimit no_files; /* what tasks get; ours is raised */
 	int signal_fd;
 	int guard_fd; /* a pidfd */
 	struct loop_event *guard_event;
+
+	/* Of the run. */
+	struct run_spec spec;
+	struct port_leases *ports;
+	struct run_record run;
+	struct task_record *tasks;
+	struct log_writer **logs;
+	struct recorder recorder;
+	struct crew *crew;
+	struct attempt *attempt;
+	char progress[64];
 };
 
-static void retry_record(void *arg, uint32_t events);
-
-/* Writes the run's record; on a full disk or a locked store, later. */
-static void record_run(struct supervisor *s)
-{
-	struct error err;
-
-	s->dirty = store_run_put(s->store, &s->run, &err) < 0;
-	if (s->dirty) {
-		fprintf(stderr, "cannot record the run: %s\n", err.text);
-		if (!s->retry_timer)
-			s->retry_timer = loop_add_timer(s->loop, RETRY_MS,
-							retry_record, s);
-	}
-	supervisor_publish(s->store, &s->run);
-}
-
-static void retry_record(void *arg, uint32_t events)
+static void on_task_changed(void *arg, size_t ordinal)
 {
 	struct supervisor *s = arg;
 
-	(void)events;
-	s->retry_timer = NULL;
-	if (s->dirty)
-		record_run(s);
+	s->tasks[ordinal].lost_bytes = log_writer_lost(s->logs[ordinal]);
+	recorder_task(&s->recorder, ordinal);
 }
 
-static void record_task(struct supervisor *s, struct child *task)
-{
-	struct error err;
-
-	task->record.lost_bytes = task->log ? log_writer_lost(task->log) : 0;
-	/* All tasks are written again at the end. */
-	if (store_task_put(s->store, &s->run, &task->record, &err) < 0)
-		fprintf(stderr, "cannot record a task: %s\n", err.text);
-}
-
-static void close_output(struct output *out)
-{
-	if (out->fd < 0)
-		return;
-	loop_remove(out->owner->loop, out->event);
-	close(out->fd);
-	out->event = NULL;
-	out->fd = -1;
-}
-
-/* Reads what is there, at most `limit` bytes; false at the end of it. */
-static bool read_output(struct output *out, size_t limit)
-{
-	struct supervisor *s = out->owner;
-
-	while (limit) {
-		ssize_t n = read(out->fd, s->chunk, CHUNK_SIZE);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return true;
-		if (n <= 0)
-			return false;
-		log_writer_add(out->log, out->stream, s->chunk, (size_t)n,
-			       time_now_ms());
-		limit -= (size_t)n < limit ? (size_t)n : limit;
-	}
-	return true;
-}
-
-static void on_output(void *arg, uint32_t events)
-{
-	struct output *out = arg;
-
-	(void)events;
-	/* One chunk at a time: no task keeps the others waiting. */
-	if (!read_output(out, 1))
-		close_output(out);
-}
-
-/* Each task takes five descriptors here.  Returns the limit as it was: for
- * the tasks, as select() of theirs may not expect more. */
-static struct rlimit raise_file_limit(void)
-{
-	struct rlimit before = { 0 }, more;
-
-	getrlimit(RLIMIT_NOFILE, &before);
-	more = before;
-	more.rlim_cur = more.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &more);
-	return before;
-}
-
-static int open_outputs(struct supervisor *s, struct child *child,
-			int writers[2], struct error *err)
-{
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		struct output *out = &child->outputs[i];
-		int ends[2];
-
-		if (pipe2(ends, O_CLOEXEC) < 0)
-			return error_errno(err, "cannot make a pipe");
-		/* Larger where allowed: fewer wake-ups. */
-		fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
-		fcntl(ends[0], F_SETFL, O_NONBLOCK);
-		writers[i] = ends[1];
-		out->owner = s;
-		out->log = child->log;
-		out->stream = i == 0 ? LOG_STDOUT : LOG_STDERR;
-		out->fd = ends[0];
-		out->event = loop_add_fd(s->loop, out->fd, EPOLLIN, on_output,
-					 out, err);
-		if (!out->event)
-			return -1;
-	}
-	return 0;
-}
-
-/* Starts a command as one child, its output into the child's log. */
-static int start_child(struct supervisor *s, struct child *child,
-		       const struct strings *command, size_t ordinal,
-		       struct error *err)
-{
-	struct process_start start = { .directory = s->spec.directory };
-	struct environment env = { 0 };
-	int writers[2] = { -1, -1 };
-	const char **argv = NULL;
-	char *path = NULL;
-	int ret = -1;
-
-	if (spec_environment(&s->spec, ordinal, true, &env, err) < 0)
-		goto out;
-	environment_inherit(&env, environ);
-	path = process_find(command->items[0], s->spec.directory, env.items,
-			    err);
-	if (!path || open_outputs(s, child, writers, err) < 0)
-		goto out;
-	argv = mem_alloc((command->count + 1) * sizeof(*argv));
-	memcpy(argv, command->items, command->count * sizeof(*argv));
-	start.path = path;
-	start.argv = (char *const *)argv;
-	start.envp = env.items;
-	start.no_files = &s->no_files;
-	start.out = writers[0];
-	start.err = writers[1];
-	child->pid = process_start(&start, err);
-	if (child->pid < 0) {
-		child->pid = 0;
-		goto out;
-	}
-	ret = 0;
-out:
-	if (writers[0] >= 0)
-		close(writers[0]);
-	if (writers[1] >= 0)
-		close(writers[1]);
-	free(argv);
-	free(path);
-	environment_done(&env);
-	return ret;
-}
-
-/* To the whole group of a process: what it started is of it. */
-static void signal_child(struct child *child, int number)
-{
-	if (child->pid <= 0)
-		return;
-	kill(-child->pid, number);
-	/* One that is stopped would not hear it. */
-	if (number == SIGTERM)
-		kill(-child->pid, SIGCONT);
-}
-
-static void kill_all(void *arg, uint32_t events)
-{
-	struct supervisor *s = arg;
-	size_t i;
-
-	(void)events;
-	s->kill_timer = NULL;
-	signal_child(&s->setup, SIGKILL);
-	for (i = 0; i < s->spec.topology.count; i++)
-		signal_child(&s->tasks[i], SIGKILL);
-}
-
-static void terminate_all(struct supervisor *s, int64_t grace_ms)
-{
-	size_t i;
-
-	signal_child(&s->setup, SIGTERM);
-	for (i = 0; i < s->spec.topology.count; i++) {
-		s->tasks[i].told = true;
-		signal_child(&s->tasks[i], SIGTERM);
-	}
-	loop_remove(s->loop, s->kill_timer);
-	s->kill_timer = loop_add_timer(s->loop, grace_ms, kill_all, s);
-}
-
-static void settled(void *arg, uint32_t events)
+static void on_state_changed(void *arg)
 {
 	struct supervisor *s = arg;
 
-	(void)events;
-	if (s->ending == ENDING_SUCCESS && s->alive)
-		terminate_all(s, s->spec.grace_s * 1000);
+	s->run.state = attempt_state(s->attempt);
+	/* Of one that was taken over it is known already. */
+	if (s->run.state == RUN_RUNNING && !s->run.start_time_ms)
+		s->run.start_time_ms = time_now_ms();
+	if (s->run.state == RUN_CANCELLING)
+		s->run.error = attempt_outcome(s->attempt).why;
+	recorder_run(&s->recorder);
 }
 
-static void stop_if_done(struct supervisor *s)
-{
-	if (!s->alive && !s->setup.pid)
-		loop_stop(s->loop);
-}
-
-/* The first reason counts, except that a user's wish outranks success. */
-static void end(struct supervisor *s, enum ending ending, const char *why)
-{
-	size_t i;
-
-	if (s->ending != ENDING_NONE &&
-	    !(s->ending == ENDING_SUCCESS && ending == ENDING_CANCEL))
-		return;
-	s->ending = ending;
-	snprintf(s->why, sizeof(s->why), "%s", why);
-	if (ending == ENDING_SUCCESS) {
-		/* Parameter servers never end by themselves. */
-		for (i = 0; i < s->spec.topology.count; i++) {
-			if (s->spec.topology.tasks[i].type != TASK_PS)
-				continue;
-			s->tasks[i].told = true;
-			signal_child(&s->tasks[i], SIGTERM);
-		}
-		loop_add_timer(s->loop, SETTLE_MS, settled, s);
-	} else if (ending == ENDING_FAILURE) {
-		terminate_all(s, s->spec.grace_s * 1000 < FAILURE_GRACE_MS
-					 ? s->spec.grace_s * 1000
-					 : FAILURE_GRACE_MS);
-	} else {
-		s->run.state = RUN_CANCELLING;
-		s->run.error = s->why;
-		terminate_all(s, s->spec.grace_s * 1000);
-		record_run(s);
-	}
-	stop_if_done(s);
-}
-
-static void out_of_time(void *arg, uint32_t events)
+static void on_ended(void *arg)
 {
 	struct supervisor *s = arg;
-	char limit[32], why[160];
 
-	(void)events;
-	/* Too late for a job that is done and only has to settle. */
-	if (s->ending != ENDING_NONE)
-		return;
-	duration_format(s->spec.max_running_time_s, limit, sizeof(limit));
-	snprintf(why, sizeof(why),
-		 "cancelled for exceeding the maximum running time of %s "
-		 "(scheduling.maxRunningTime)",
-		 limit);
-	end(s, ENDING_CANCEL, why);
+	loop_stop(s->loop);
 }
 
-static void task_ended(struct supervisor *s, struct child *task, int status)
-{
-	char how[64], why[160];
-	bool is_master = task == &s->tasks[0];
-
-	task->pid = 0;
-	s->alive--;
-	process_status_format(status, how, sizeof(how));
-	task->record.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	task->record.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-						     : WEXITSTATUS(status);
-	task->record.end_time_ms = time_now_ms();
-	task->record.state = task->record.exit_code == 0 ? RUN_SUCCEEDED
-			     : task->told                ? RUN_CANCELLED
-							 : RUN_FAILED;
-	/* The store may keep us waiting: the others hear of it first. */
-	if (task->record.state == RUN_FAILED && s->ending == ENDING_NONE) {
-		s->culprit = task;
-		s->run.exit_code = task->record.exit_code;
-		snprintf(why, sizeof(why), "%s %d %s", task->record.type,
-			 task->record.index, how);
-		end(s, ENDING_FAILURE, why);
-	} else if (is_master && task->record.exit_code == 0) {
-		end(s, ENDING_SUCCESS, "");
-	}
-	record_task(s, task);
-	stop_if_done(s);
-}
-
-static void start_tasks(struct supervisor *s)
-{
-	struct error err;
-	size_t i;
-
-	for (i = 0; i < s->spec.topology.count; i++) {
-		struct child *task = &s->tasks[i];
-		char why[sizeof(err.text) + 64];
-
-		if (start_child(s, task, &s->spec.command, i, &err) < 0) {
-			task->record.state = RUN_FAILED;
-			record_task(s, task);
-			snprintf(why, sizeof(why), "%s %d did not start: %s",
-				 task->record.type, task->record.index,
-				 err.text);
-			end(s, ENDING_FAILURE, why);
-			return;
-		}
-		s->alive++;
-		task->record.pid = task->pid;
-		task->record.state = RUN_RUNNING;
-		task->record.start_time_ms = time_now_ms();
-		record_task(s, task);
-	}
-	s->run.state = RUN_RUNNING;
-	s->run.start_time_ms = time_now_ms();
-	record_run(s);
-	if (s->spec.max_running_time_s)
-		loop_add_timer(s->loop, s->spec.max_running_time_s * 1000,
-			       out_of_time, s);
-}
-
-static void setup_ended(struct supervisor *s, int status)
-{
-	char how[64], why[160];
-
-	s->setup.pid = 0;
-	process_status_format(status, how, sizeof(how));
-	if (s->ending != ENDING_NONE) {
-		stop_if_done(s);
-	} else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		start_tasks(s);
-	} else {
-		s->culprit = &s->setup;
-		snprintf(why, sizeof(why), "setup %s", how);
-		end(s, ENDING_FAILURE, why);
-	}
-}
-
-/* NULL: an orphan of a task, which fell to us. */
-static struct child *find_child(struct supervisor *s, pid_t pid)
-{
-	size_t i;
-
-	if (pid == s->setup.pid)
-		return &s->setup;
-	for (i = 0; i < s->spec.topology.count; i++)
-		if (s->tasks[i].pid == pid)
-			return &s->tasks[i];
-	return NULL;
-}
-
-static void reap(struct supervisor *s)
-{
-	struct child *child;
-	siginfo_t info;
-	int status;
-
-	for (;;) {
-		info.si_pid = 0;
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-		    !info.si_pid)
-			return;
-		child = find_child(s, info.si_pid);
-		/* What it left running in its group, whose number is nobody
-		 * else's until this is reaped. */
-		if (child)
-			kill(-info.si_pid, SIGKILL);
-		if (waitpid(info.si_pid, &status, WNOHANG) <= 0)
-			return;
-		if (child == &s->setup)
-			setup_ended(s, status);
-		else if (child)
-			task_ended(s, child, status);
-	}
-}
+static const struct attempt_hooks attempt_hooks = {
+	.task_changed = on_task_changed,
+	.state_changed = on_state_changed,
+	.ended = on_ended,
+};
 
 static void on_signal(void *arg, uint32_t events)
 {
@@ -482,19 +101,14 @@ static void on_signal(void *arg, uint32_t events)
 
 	(void)events;
 	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD) {
-			reap(s);
-			continue;
-		}
-		if (info.ssi_signo == SIGHUP)
-			continue;
-		/* SIGINT, or a second SIGTERM: at once. */
-		if (info.ssi_signo == SIGINT || s->ending == ENDING_CANCEL) {
-			end(s, ENDING_CANCEL, "cancelled");
-			kill_all(s, 0);
-		} else {
-			end(s, ENDING_CANCEL, "cancelled");
-		}
+		if (info.ssi_signo == SIGCHLD)
+			reaper_run(s->reaper);
+		else if (info.ssi_signo != SIGHUP)
+			/* SIGINT, or a second SIGTERM: at once. */
+			attempt_cancel(s->attempt, "cancelled",
+				       info.ssi_signo == SIGINT ||
+					       attempt_state(s->attempt) ==
+						       RUN_CANCELLING);
 	}
 }
 
@@ -505,27 +119,22 @@ static void on_guard(void *arg, uint32_t events)
 	(void)events;
 	loop_remove(s->loop, s->guard_event);
 	s->guard_event = NULL;
-	end(s, ENDING_FAILURE, "the run's guard was killed");
+	/* What runs on hosts needs none: it goes on without us, too. */
+	if (!s->spec.hosts.names.count)
+		attempt_fail(s->attempt, "the run's guard was killed");
 }
 
-static int unpack(struct supervisor *s, struct error *err)
+/* Each task takes several descriptors here.  Returns the limit as it was: for
+ * the tasks, as select() of theirs may not expect more. */
+static struct rlimit raise_file_limit(void)
 {
-	size_t i;
+	struct rlimit before = { 0 }, more;
 
-	for (i = 0; i < s->spec.packages.count; i++) {
-		char *folder = mem_printf("%s/packages/%zu", s->spec.folder, i);
-		int ret = archive_unpack(s->spec.packages.items[i], folder,
-					 NULL, err);
-
-		free(folder);
-		if (ret < 0)
-			return -1;
-		/* It may have been cancelled meanwhile. */
-		on_signal(s, 0);
-		if (s->ending != ENDING_NONE)
-			return 0;
-	}
-	return 0;
+	getrlimit(RLIMIT_NOFILE, &before);
+	more = before;
+	more.rlim_cur = more.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &more);
+	return before;
 }
 
 /* Room that is given back when the disk is full, for the last words. */
@@ -550,174 +159,116 @@ static void drop_ballast(struct supervisor *s)
 	free(path);
 }
 
-/* All there is before anything can fail: the end looks at every task. */
-static void make_tasks(struct supervisor *s)
-{
-	const struct topology *all = &s->spec.topology;
-	size_t i;
-
-	s->tasks = arena_alloc(s->mem, all->count * sizeof(*s->tasks));
-	for (i = 0; i < all->count; i++) {
-		struct child *task = &s->tasks[i];
-
-		task->outputs[0].fd = task->outputs[1].fd = -1;
-		task->record = (struct task_record){
-			.type = task_type_name(all->tasks[i].type),
-			.index = all->tasks[i].index,
-			.state = RUN_QUEUED,
-			.exit_code = -1,
-			.host = all->tasks[i].host,
-		};
-	}
-	s->setup.outputs[0].fd = s->setup.outputs[1].fd = -1;
-	s->setup.record.type = s->tasks[0].record.type;
-	s->setup.record.index = s->tasks[0].record.index;
-}
-
 static int open_logs(struct supervisor *s, struct error *err)
 {
-	size_t i;
+	for (size_t i = 0; i < s->spec.topology.count; i++) {
+		const struct task_place *task = &s->spec.topology.tasks[i];
 
-	for (i = 0; i < s->spec.topology.count; i++) {
-		struct child *task = &s->tasks[i];
-
-		task->log = log_writer_open(s->spec.folder, task->record.type,
-					    task->record.index, err);
-		if (!task->log)
+		s->logs[i] = log_writer_open(s->spec.folder,
+					     task_type_name(task->type),
+					     task->index, err);
+		if (!s->logs[i])
 			return -1;
-		record_task(s, task);
 	}
-	/* The output of setup stands before the first task's. */
-	s->setup.log = s->tasks[0].log;
 	return 0;
 }
 
-/* PREPARING, up to the start of the first process. */
-static int prepare(struct supervisor *s, struct error *err)
+static void close_logs(struct supervisor *s)
 {
-	char *output = spec_output_folder(&s->spec);
-	int ret = folder_make(output, err);
+	for (size_t i = 0; i < s->spec.topology.count; i++) {
+		log_writer_close(s->logs[i]);
+		s->logs[i] = NULL;
+	}
+}
 
-	free(output);
-	if (ret < 0 || open_logs(s, err) < 0 || unpack(s, err) < 0)
+static void on_progress(void *arg, size_t ready, size_t count)
+{
+	struct supervisor *s = arg;
+
+	snprintf(s->progress, sizeof(s->progress), "%zu/%zu hosts ready",
+		 ready, count);
+	s->run.note = s->progress;
+	if (attempt_state(s->attempt) == RUN_PREPARING)
+		supervisor_publish(s->store, &s->run);
+}
+
+static struct crew *make_crew(struct supervisor *s, struct error *err)
+{
+	const struct children_place here = {
+		.spec = &s->spec,
+		.loop = s->loop,
+		.reaper = s->reaper,
+		.logs = s->logs,
+		.no_files = &s->no_files,
+	};
+	const struct hosts_place there = {
+		.spec = &s->spec,
+		.mem = s->mem,
+		.loop = s->loop,
+		.reaper = s->reaper,
+		.logs = s->logs,
+		.store = store_folder(s->store),
+		.progress = on_progress,
+		.arg = s,
+	};
+
+	return s->spec.hosts.names.count ? hosts_new(&there, err)
+					 : children_new(&here);
+}
+
+/* What is left of it, if an earlier process of the run has begun it. */
+static int64_t running_limit(const struct supervisor *s)
+{
+	int64_t limit_ms = s->spec.max_running_time_s * INT64_C(1000);
+	int64_t since_ms = s->run.start_time_ms
+				   ? time_now_ms() - s->run.start_time_ms
+				   : 0;
+
+	if (!limit_ms || since_ms <= 0)
+		return limit_ms;
+	return since_ms < limit_ms ? limit_ms - since_ms : 1;
+}
+
+static int begin(struct supervisor *s, struct error *err)
+{
+	struct attempt_place place = { .spec = &s->spec, .loop = s->loop };
+	bool cancelling = s->run.state == RUN_CANCELLING;
+	struct error why = { 0 };
+	int ready = open_logs(s, &why);
+
+	s->crew = make_crew(s, err);
+	if (!s->crew)
 		return -1;
-	if (s->ending != ENDING_NONE)
-		return 0;
-	if (s->spec.setup.count) {
-		if (start_child(s, &s->setup, &s->spec.setup, 0, err) < 0)
-			return error_prefix(err, "setup did not start");
-		return 0;
-	}
-	start_tasks(s);
+	place.crew = s->crew;
+	place.tasks = s->tasks;
+	place.max_running_ms = running_limit(s);
+	s->attempt = attempt_new(&place, &attempt_hooks, s);
+	attempt_begin(s->attempt);
+	if (ready < 0)
+		attempt_fail(s->attempt, why.text);
+	else if (cancelling)
+		attempt_cancel(s->attempt, "cancelled", false);
 	return 0;
-}
-
-/* Nobody writes any more: all that is still in the pipes. */
-static void drain_outputs(struct child *child)
-{
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		struct output *out = &child->outputs[i];
-
-		if (out->fd >= 0)
-			read_output(out, SIZE_MAX);
-		close_output(out);
-	}
-}
-
-/* Nothing is left running when this returns, and all output was read. */
-static void finish_processes(struct supervisor *s)
-{
-	size_t i;
-
-	if (!process_end_children(SUPERVISOR_END_MS))
-		fprintf(stderr, "some processes could not be killed\n");
-	for (i = 0; i < s->spec.topology.count; i++)
-		drain_outputs(&s->tasks[i]);
-	drain_outputs(&s->setup);
-}
-
-/* The last line that the culprit wrote to its standard error. */
-static void add_last_words(struct supervisor *s)
-{
-	struct buf lines = { 0 };
-	struct error ignored;
-	size_t used = strlen(s->why);
-	char *line, *end_of_line;
-
-	if (!s->culprit ||
-	    log_last_lines(s->spec.folder, s->culprit->record.type,
-			   s->culprit->record.index, LOG_STDERR, 5, &lines,
-			   &ignored) < 0)
-		goto out;
-	/* The last that is not blank. */
-	while (lines.len && strchr(" \t\r\n", lines.data[lines.len - 1]))
-		lines.data[--lines.len] = '\0';
-	if (!lines.len)
-		goto out;
-	end_of_line = memrchr(lines.data, '\n', lines.len);
-	line = end_of_line ? end_of_line + 1 : lines.data;
-	snprintf(s->why + used, sizeof(s->why) - used, ": %.200s", line);
-out:
-	buf_done(&lines);
-}
-
-/* The tasks before the run: who sees its end sees theirs. */
-static int record_end(struct supervisor *s, struct error *err)
-{
-	size_t i;
-
-	for (i = 0; i < s->spec.topology.count; i++)
-		if (store_task_put(s->store, &s->run, &s->tasks[i].record,
-				   err) < 0)
-			return -1;
-	return store_run_put(s->store, &s->run, err);
 }
 
 /* Returns -1 if the end could not be recorded. */
 static int finish(struct supervisor *s)
 {
-	struct timespec pause = { .tv_sec = 1 };
+	struct attempt_outcome outcome = attempt_outcome(s->attempt);
 	struct error err;
-	size_t i;
-	int tries;
 
-	finish_processes(s);
 	drop_ballast(s);
-	add_last_words(s);
+	for (size_t i = 0; i < s->spec.topology.count; i++)
+		s->tasks[i].lost_bytes = log_writer_lost(s->logs[i]);
+	close_logs(s);
+	s->run.state = attempt_state(s->attempt);
 	s->run.end_time_ms = time_now_ms();
-	if (s->ending == ENDING_SUCCESS) {
-		s->run.state = RUN_SUCCEEDED;
-		s->run.exit_code = 0;
-	} else if (s->ending == ENDING_CANCEL) {
-		s->run.state = RUN_CANCELLED;
-		s->run.error = s->why;
-	} else {
-		s->run.state = RUN_FAILED;
-		s->run.error = s->why;
+	s->run.exit_code = outcome.exit_code;
+	s->run.error = outcome.why;
+	if (recorder_end(&s->recorder, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		return -1;
 	}
-	for (i = 0; i < s->spec.topology.count; i++) {
-		struct child *task = &s->tasks[i];
-
-		if (!run_state_is_final(task->record.state))
-			task->record.state = RUN_CANCELLED;
-		if (task->log)
-			task->record.lost_bytes = log_writer_lost(task->log);
-		log_writer_close(task->log);
-		task->log = NULL;
-	}
-	for (tries = 1; record_end(s, &err) < 0; tries++) {
-		if (tries == RECORD_TRIES) {
-			fprintf(stderr,
-				"cannot record the end of the run: "
-				"%s\n",
-				err.text);
-			return -1;
-		}
-		nanosleep(&pause, NULL);
-	}
-	supervisor_publish(s->store, &s->run);
 	return 0;
 }
 
@@ -754,8 +305,21 @@ static int lease_ports(struct supervisor *s, struct error *err)
 	return spec_write(&s->spec, err);
 }
 
-static int take_over(struct supervisor *s, const char *job_id, int attempt,
-		     pid_t guard, struct error *err)
+/* A run on hosts has no ports here, but a name of its own there. */
+static int name_run(struct supervisor *s, struct error *err)
+{
+	unsigned long long random;
+
+	if (*s->spec.hosts.nonce)
+		return 0;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return error_errno(err, "cannot get a random number");
+	s->spec.hosts.nonce = arena_printf(s->mem, "%016llx", random);
+	return spec_write(&s->spec, err);
+}
+
+static int read_run(struct supervisor *s, const char *job_id, int attempt,
+		    struct error *err)
 {
 	char *folder;
 	int ret;
@@ -774,23 +338,48 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 	folder = store_run_folder(s->store, job_id, attempt);
 	ret = spec_read(folder, s->mem, &s->spec, err);
 	free(folder);
-	if (ret < 0)
+	return ret;
+}
+
+static int take_over(struct supervisor *s, const char *job_id, int attempt,
+		     pid_t guard, struct error *err)
+{
+	size_t count;
+
+	if (read_run(s, job_id, attempt, err) < 0)
 		return -1;
-	make_tasks(s);
+	count = s->spec.topology.count;
+	s->tasks = arena_alloc(s->mem, count * sizeof(*s->tasks));
+	s->logs = arena_alloc(s->mem, count * sizeof(struct log_writer *));
 	s->no_files = raise_file_limit();
-	if (lease_ports(s, err) < 0)
+	if ((s->spec.hosts.names.count ? name_run(s, err)
+				       : lease_ports(s, err)) < 0)
 		return -1;
+	s->reaper = reaper_new();
 	s->loop = loop_new(err);
 	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0)
 		return -1;
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;
 	write_ballast(s);
-	s->chunk = mem_alloc(CHUNK_SIZE);
-	s->run.state = RUN_PREPARING;
-	s->run.exit_code = -1;
-	record_run(s);
+	s->recorder = (struct recorder){ .store = s->store,
+					 .loop = s->loop,
+					 .run = &s->run,
+					 .tasks = s->tasks,
+					 .count = count };
 	return 0;
+}
+
+/* The first record is written before anybody is told that it has begun. */
+static void report(struct supervisor *s)
+{
+	struct error err;
+
+	if (recorder_flush(&s->recorder, &err) < 0)
+		fprintf(stderr, "cannot record the run: %s\n", err.text);
+	if (write(SUPERVISOR_REPORT_FD, &(char){ SUPERVISOR_READY }, 1) < 0)
+		fprintf(stderr, "nobody waits for this run to start\n");
+	close(SUPERVISOR_REPORT_FD);
 }
 
 int supervisor_run(const char *job_id, int attempt, pid_t guard,
@@ -807,7 +396,8 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 	setpgid(0, 0);
 	prctl(PR_SET_NAME, "jobrun");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (take_over(&s, job_id, attempt, guard, &err) < 0) {
+	if (take_over(&s, job_id, attempt, guard, &err) < 0 ||
+	    begin(&s, &err) < 0) {
 		/* Who started us may be gone: its record is ours. */
 		if (s.store)
 			supervisor_abandon(s.store, job_id, attempt, err.text,
@@ -816,21 +406,24 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 			fprintf(stderr, "%s\n", err.text);
 		goto out;
 	}
-	if (write(SUPERVISOR_REPORT_FD, &(char){ SUPERVISOR_READY }, 1) < 0)
-		fprintf(stderr, "nobody waits for this run to start\n");
-	close(SUPERVISOR_REPORT_FD);
-	if (prepare(&s, &err) < 0)
-		end(&s, ENDING_FAILURE, err.text);
-	if ((s.alive || s.setup.pid) && loop_run(s.loop, &err) < 0)
-		end(&s, ENDING_FAILURE, err.text);
+	report(&s);
+	/* If not even that works, the guard cleans up. */
+	if (loop_run(s.loop, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		goto out;
+	}
 	ret = finish(&s) < 0;
 out:
+	recorder_done(&s.recorder);
+	attempt_free(s.attempt);
+	if (s.crew)
+		s.crew->ops->free(s.crew);
 	loop_free(s.loop);
+	reaper_free(s.reaper);
 	if (s.signal_fd >= 0)
 		close(s.signal_fd);
 	if (s.guard_fd >= 0)
 		close(s.guard_fd);
-	free(s.chunk);
 	ports_return(s.ports);
 	store_close(s.store);
 	arena_free(s.mem);

@@ -4,6 +4,7 @@
 #define JOBRUN_SUPERVISOR_INTERNAL_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "core/base/error.h"
@@ -14,9 +15,6 @@
 #define SUPERVISOR_REPORT_FD 4
 #define SUPERVISOR_READY '+'
 
-/* How long killed processes may take to be gone. */
-#define SUPERVISOR_END_MS 10000
-
 /* The supervisor process: `signals` are blocked.  Returns its exit status,
  * 0 if the end of the run is recorded. */
 int supervisor_run(const char *job_id, int attempt, pid_t guard,
@@ -25,6 +23,10 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 /* Records a run as failed whose supervisor can't do so any more. */
 int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 		       const char *why, struct error *err);
+
+/* Whether what the run in a folder has started goes on without a supervisor:
+ * it is on hosts. */
+bool supervisor_goes_on(const char *folder);
 
 /* Rewrites the file `state`, for those who watch it. */
 void supervisor_publish(struct store *store, const struct run_record *run);

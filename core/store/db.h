@@ -20,12 +20,15 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
+#include "core/store/store.h"
 
 /* How long a call waits for the lock of another process. */
 #define STORE_TIMEOUT_MS 5000
 
 /* The first version with that table. */
 #define STORE_VERSION_JOURNAL 2
+#define STORE_VERSION_APPLIED 5
+#define STORE_VERSION_MEMBER 3
 
 /* run_state_is_final() in SQL. */
 #define STORE_IS_FINAL "state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')"
@@ -49,6 +52,14 @@ enum store_query {
 	QUERY_INTENT_PUT,
 	QUERY_INTENT_END,
 	QUERY_INTENT_LIST,
+	QUERY_INTENT_PLAN,
+	QUERY_APPLIED_PUT,
+	QUERY_APPLIED_DELETE,
+	QUERY_APPLIED_LIST,
+	QUERY_MEMBER_PUT,
+	QUERY_MEMBER_LIST,
+	QUERY_MEMBER_LIST_ALL,
+	QUERY_MEMBER_DROP,
 	QUERY_COUNT,
 };
 
@@ -60,6 +71,7 @@ struct store {
 	long version;          /* of its tables */
 	bool relaxed;          /* commits do not wait for the disk */
 	bool durable;          /* but the one under way does */
+	char plan[65];         /* see store_name_plan(); or "" */
 	bool nowhere;          /* in memory, for there is none: not written */
 	int64_t busy_since_ms; /* see wait_for_lock() */
 	pthread_mutex_t lock;
@@ -105,5 +117,8 @@ int store_run_find(struct store *store, const char *job_id, int attempt,
 		   int64_t *id, struct error *err);
 int store_run_id(struct store *store, const char *job_id, int attempt,
 		 int64_t *id, struct error *err);
+/* The part of store_run_put() within a transaction. */
+int store_run_write(struct store *store, int64_t id,
+		    const struct run_record *run, struct error *err);
 
 #endif

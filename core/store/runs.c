@@ -247,19 +247,16 @@ int store_run_list(struct store *store, bool all_attempts, struct arena *mem,
 			 err);
 }
 
-static int run_put(struct store *store, const struct run_record *run,
-		   struct error *err)
+int store_run_write(struct store *store, int64_t id,
+		    const struct run_record *run, struct error *err)
 {
-	sqlite3_stmt *stmt;
-	int64_t id;
+	sqlite3_stmt *stmt = store_query(
+		store, QUERY_RUN_PUT,
+		"UPDATE run SET state = ?2, start_time_ms = ?3,"
+		" end_time_ms = ?4, exit_code = ?5, error = ?6"
+		" WHERE id = ?1 AND NOT " STORE_IS_FINAL,
+		err);
 
-	if (store_run_id(store, run->job_id, run->attempt, &id, err) < 0)
-		return -1;
-	stmt = store_query(store, QUERY_RUN_PUT,
-			   "UPDATE run SET state = ?2, start_time_ms = ?3,"
-			   " end_time_ms = ?4, exit_code = ?5, error = ?6"
-			   " WHERE id = ?1 AND NOT " STORE_IS_FINAL,
-			   err);
 	if (!stmt)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, id);
@@ -274,9 +271,7 @@ static int run_put(struct store *store, const struct run_record *run,
 int store_run_put(struct store *store, const struct run_record *run,
 		  struct error *err)
 {
-	if (store_begin(store, err) < 0)
-		return -1;
-	return store_end(store, run_put(store, run, err), err);
+	return store_progress_put(store, run, true, NULL, NULL, 0, err);
 }
 
 static int run_delete(struct store *store, const struct run_record *run,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this machine remembers: runs, their tasks and the journal, in SQLite;
- * and a folder per run for its raw logs and what else belongs to it.
+ * What this machine remembers: runs, their tasks, the journal and which jobs
+ * were applied as a set, in SQLite; and a folder per run for its raw logs and
+ * what else belongs to it.
  *
  *	$JOBRUN_STATE_DIR, else $XDG_STATE_HOME/jobrun, else
  *	~/.local/state/jobrun		0700
  *	  jobrun.db			SQLite
+ *	  key				see store_key()
  *	  runs/JOBID.ATTEMPT/		the folder of a run
  *	  locks/JOBID			see core/apply/lock.h
  *
@@ -40,6 +42,7 @@ struct run_record {
 	const char *error;      /* why it failed, or NULL */
 	const char *host;       /* the machine whose process owns it */
 	const char *properties; /* JSON: the run as it was planned */
+	const char *note;       /* how far preparing is, or NULL; not stored */
 };
 
 struct task_record {
@@ -65,10 +68,12 @@ struct intent_record {
 	const char *verb;   /* "create", "update", "replace", "delete", "run" */
 	const char *digest; /* of the job */
 	/* Filled in by the store: */
+	const char *plan;  /* the saved plan that it is of, or NULL */
 	const char *error; /* why it is not known how it ended, or NULL */
 	const char *host;
 	int64_t pid;
 	int64_t time_ms;
+	const char *outcome; /* "done", "failed", or NULL: still open */
 };
 
 enum intent_outcome {
@@ -80,6 +85,37 @@ enum intent_outcome {
 struct intent_list {
 	size_t count;
 	struct intent_record *items;
+};
+
+/* How a resource was when jobrun last made or changed it. */
+struct applied_record {
+	const char *job_id;
+	const char *provider; /* name */
+	const char *kind;
+	const char *name;
+	const char *properties; /* JSON, without the values of secrets */
+};
+
+struct applied_list {
+	size_t count;
+	struct applied_record *items;
+};
+
+/*
+ * A job that was applied as one of a set, see core/apply/applyset.h.  It may be
+ * in several sets, and at several providers.
+ */
+struct member_record {
+	const char *set;
+	const char *job_id;
+	const char *provider; /* name */
+	const char *file;  /* from the set's directory, or NULL */
+	const char *place; /* as for kind->list, or NULL */
+};
+
+struct member_list {
+	size_t count;
+	struct member_record *items;
 };
 
 struct run_list {
@@ -132,6 +168,11 @@ int store_run_put(struct store *store, const struct run_record *run,
 /* Writes all of a task's record, the first time and later. */
 int store_task_put(struct store *store, const struct run_record *run,
 		   const struct task_record *task, struct error *err);
+/* Both in one: the tasks whose `changed` is set (NULL: none), and the run if
+ * `with_run`. */
+int store_progress_put(struct store *store, const struct run_record *run,
+		       bool with_run, const struct task_record *tasks,
+		       const bool *changed, size_t count, struct error *err);
 /* In the order of their first writing. */
 int store_task_list(struct store *store, const struct run_record *run,
 		    struct arena *mem, struct task_list *out,
@@ -144,10 +185,13 @@ int store_run_delete(struct store *store, const struct run_record *run,
 
 /*
  * Written to the disk when it returns: a power failure does not take it back.
- * One that is there for the same resource is replaced.
+ * One that is there for the same resource is replaced, and what was applied
+ * to that is forgotten: until the outcome is known, so is that.
  */
 int store_intent_put(struct store *store, const struct intent_record *intent,
 		     struct error *err);
+/* Intents that are put from here on are of that saved plan (a digest). */
+void store_name_plan(struct store *store, const char *plan);
 /* Of the open intent on that resource, if there is one.  `error` may be
  * NULL. */
 int store_intent_end(struct store *store, const struct intent_record *intent,
@@ -156,6 +200,40 @@ int store_intent_end(struct store *store, const struct intent_record *intent,
 /* Those without an outcome, of all jobs, oldest first. */
 int store_intent_list(struct store *store, struct arena *mem,
 		      struct intent_list *out, struct error *err);
+
+/* The latest intent on each resource that is of that saved plan, with an
+ * outcome or without. */
+int store_intent_of_plan(struct store *store, const char *plan,
+			 struct arena *mem, struct intent_list *out,
+			 struct error *err);
+
+/* Each replaces what is there for its resource; one transaction. */
+int store_applied_put(struct store *store, const struct applied_record *records,
+		      size_t count, struct error *err);
+/* Of a job at a provider. */
+int store_applied_list(struct store *store, const char *job_id,
+		       const char *provider, struct arena *mem,
+		       struct applied_list *out, struct error *err);
+
+/*
+ * The key of this store, for digests of what must not be guessed from them:
+ * 32 random bytes in a file of their own, "key", beside the database.  Made
+ * if `make` says so; returns 1 if there is none.
+ */
+#define STORE_KEY_SIZE 32
+int store_key(struct store *store, bool make, unsigned char *key,
+	      struct error *err);
+
+/* All of them or none; one that is there is written anew. */
+int store_member_put(struct store *store, const struct member_record *members,
+		     size_t count, struct error *err);
+/* Of a set, or of all if `set` is NULL; by set, job and provider. */
+int store_member_list(struct store *store, const char *set, struct arena *mem,
+		      struct member_list *out, struct error *err);
+/* Takes a job of a provider out of a set, or out of all if `set` is NULL.
+ * Not in it is success. */
+int store_member_drop(struct store *store, const char *set, const char *job_id,
+		      const char *provider, struct error *err);
 
 /* The folder of a run: "…/runs/JOBID.ATTEMPT".  Returns new. */
 char *store_run_folder(const struct store *store, const char *job_id,

@@ -7,16 +7,12 @@
 
 #include "core/store/db.h"
 
-static int task_put(struct store *store, const struct run_record *run,
+/* `id` is of the run's row. */
+static int task_put(struct store *store, int64_t id,
 		    const struct task_record *task, struct error *err)
 {
-	sqlite3_stmt *stmt;
-	int64_t id;
-
-	if (store_run_id(store, run->job_id, run->attempt, &id, err) < 0)
-		return -1;
 	/* An update keeps the row, and with it the task's place. */
-	stmt = store_query(
+	sqlite3_stmt *stmt = store_query(
 		store, QUERY_TASK_PUT,
 		"INSERT INTO task (run, type, idx, state, exit_code, signal,"
 		" host, pid, start_time_ms, end_time_ms, lost_bytes)"
@@ -42,12 +38,37 @@ static int task_put(struct store *store, const struct run_record *run,
 	return store_do(store, stmt, err);
 }
 
-int store_task_put(struct store *store, const struct run_record *run,
-		   const struct task_record *task, struct error *err)
+static int progress_put(struct store *store, const struct run_record *run,
+			bool with_run, const struct task_record *tasks,
+			const bool *changed, size_t count, struct error *err)
+{
+	int64_t id;
+
+	if (store_run_id(store, run->job_id, run->attempt, &id, err) < 0)
+		return -1;
+	for (size_t i = 0; changed && i < count; i++)
+		if (changed[i] && task_put(store, id, &tasks[i], err) < 0)
+			return -1;
+	return with_run ? store_run_write(store, id, run, err) : 0;
+}
+
+int store_progress_put(struct store *store, const struct run_record *run,
+		       bool with_run, const struct task_record *tasks,
+		       const bool *changed, size_t count, struct error *err)
 {
 	if (store_begin(store, err) < 0)
 		return -1;
-	return store_end(store, task_put(store, run, task, err), err);
+	return store_end(
+		store,
+		progress_put(store, run, with_run, tasks, changed, count, err),
+		err);
+}
+
+int store_task_put(struct store *store, const struct run_record *run,
+		   const struct task_record *task, struct error *err)
+{
+	return store_progress_put(store, run, false, task, &(bool){ true }, 1,
+				  err);
 }
 
 static int read_task(sqlite3_stmt *stmt, struct arena *mem,

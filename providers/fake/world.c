@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/fake/world.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,10 +13,12 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 #define FILE_MAX (1024 * 1024)
 #define LOG_MAX (256 * 1024 * 1024)
 #define LOG_NAME "calls.log"
+#define REQUESTS_NAME "requests.log"
 
 struct world {
 	char *folder;
@@ -29,9 +32,12 @@ struct world *world_enter(const char *folder, struct error *err)
 
 	world->folder = mem_strdup(folder);
 	world->lock = -1;
-	if (folder_make(folder, err) < 0)
-		goto fail;
 	world->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (world->lock < 0 && errno == ENOENT) {
+		if (folder_make(folder, err) < 0)
+			goto fail;
+		world->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	}
 	if (world->lock < 0) {
 		error_errno(err, "cannot open '%s'", path);
 		goto fail;
@@ -116,24 +122,97 @@ int world_remove(struct world *world, const char *kind, const char *name,
 	return ret;
 }
 
+static int append(struct world *world, const char *name, struct buf *line,
+		  struct error *err)
+{
+	char *path = path_join(world->folder, name);
+	int ret = 0;
+	int fd;
+
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || fd_write(fd, line->data, line->len) < 0)
+		ret = error_errno(err, "cannot write '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return ret;
+}
+
+/* The name in "KIND.NAME.json".  Returns new, or NULL: it is another file. */
+static char *name_of(const char *file, const char *kind)
+{
+	size_t n = strlen(file), skip = strlen(kind) + 1;
+
+	if (n < skip + strlen(".json") || !text_starts(file, kind) ||
+	    file[skip - 1] != '.' || !text_ends(file, ".json"))
+		return NULL;
+	return mem_printf("%.*s", (int)(n - skip - strlen(".json")),
+			  file + skip);
+}
+
+int world_each(struct world *world, const char *kind,
+	       int (*each)(void *arg, const char *name, const json_t *value,
+			   struct error *err),
+	       void *arg, struct error *err)
+{
+	DIR *dir = opendir(world->folder);
+	struct dirent *entry;
+	int ret = 0;
+
+	if (!dir)
+		return error_errno(err, "cannot open '%s'", world->folder);
+	while (ret == 0 && (entry = readdir(dir))) {
+		char *name = name_of(entry->d_name, kind);
+		json_t *value = NULL;
+
+		if (name)
+			ret = world_get(world, kind, name, &value, err);
+		if (value)
+			ret = each(arg, name, value, err);
+		json_decref(value);
+		free(name);
+	}
+	closedir(dir);
+	return ret;
+}
+
+char *world_fail_at(struct world *world, struct error *err)
+{
+	char *path = path_join(world->folder, "failAt");
+	size_t len;
+	char *text = access(path, F_OK) < 0 && errno == ENOENT
+			     ? mem_strdup("")
+			     : file_read(path, FILE_MAX, &len, err);
+
+	free(path);
+	return text;
+}
+
 int world_log(struct world *world, const char *job, enum fake_call call,
 	      const char *kind, const char *name, const char *result,
 	      struct error *err)
 {
-	char *path = path_join(world->folder, LOG_NAME);
 	struct buf line = { 0 };
-	int ret = 0;
-	int fd;
+	int ret;
 
 	buf_printf(&line, "%s %s %s %s %s\n", job, fake_call_name(call), kind,
 		   name, result);
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || fd_write(fd, line.data, line.len) < 0)
-		ret = error_errno(err, "cannot write '%s'", path);
-	if (fd >= 0)
-		close(fd);
+	ret = append(world, LOG_NAME, &line, err);
 	buf_done(&line);
-	free(path);
+	return ret;
+}
+
+int world_log_request(struct world *world, const json_t *line,
+		      struct error *err)
+{
+	char *text = json_canonical(line);
+	struct buf all = { 0 };
+	int ret;
+
+	buf_printf(&all, "%s\n", text ? text : "");
+	ret = append(world, REQUESTS_NAME, &all, err);
+	buf_done(&all);
+	free(text);
 	return ret;
 }
 

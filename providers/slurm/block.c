@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/slurm/block.h"
 
-#include "schema/tables.h"
+#include "core/check.h"
 
 static const struct field fields[] = {
 	{ .name = "partition",

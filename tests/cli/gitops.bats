@@ -9,6 +9,8 @@ setup_file() {
   export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org
   export GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.org
   export JOBRUN_RETRY_SECONDS=0
+  # Of a remote that is a path the clones of two runners are two sets.
+  export JOBRUN_PLAN_OPTIONS="--prune --applyset o/r"
   # What the CI system that runs this test says is not meant for the scripts.
   unset GITHUB_ACTIONS GITLAB_CI GITHUB_STEP_SUMMARY GITHUB_PATH GITHUB_TOKEN
 }
@@ -190,18 +192,61 @@ mine" ]
   [ "$(field hello "j['attempt']")" = 1 ]
 }
 
-@test "options of plans and applies; a job that is gone from the folder" {
+@test "a job that is removed: planned, merged, deleted; the last one, too" {
   repository
   job jobs/other.yaml other true
-  JOBRUN_PLAN_OPTIONS="--set jobrun.env.MARK=7" ci/plan.sh | grep MARK
-  JOBRUN_PLAN_OPTIONS="--set jobrun.env.MARK=7" JOBRUN_APPLY_OPTIONS=--detach ci/apply.sh
-  wait_until 30 state_is other SUCCEEDED
-  wait_until 30 state_is hello SUCCEEDED
-  grep -q MARK "$JOBRUN_STATE_DIR"/runs/other.1/spec.json
-  git rm -qf jobs/hello.yaml
-  JOBRUN_PLAN_OPTIONS="--set jobrun.env.MARK=7" run ci/plan.sh
+  git add -A
+  git commit -qm 'another'
+  git push -q origin main
+  runner
+  ci/apply.sh
+  state_is hello SUCCEEDED
+  state_is other SUCCEEDED
+  cd "$TMP/work"
+  git checkout -qb less
+  git rm -q jobs/hello.yaml
+  git commit -qm 'less'
+  git push -q origin less
+  runner origin/less
+  ci/plan.sh
+  grep -q 'delete.*hello.*gone from the files' ci/out/comment.md
+  cp ci/out/jobs.plan "$TMP/reviewed.plan"
+  state_is hello SUCCEEDED
+  cd "$TMP/work"
+  git checkout -q main
+  git merge -q --squash less >/dev/null
+  git commit -qm 'less, squashed'
+  git push -q origin main
+  runner
+  JOBRUN_STALE=refuse ci/apply.sh "$TMP/reviewed.plan"
+  run jobrun status hello
+  [ "$status" -eq 1 ]
+  state_is other SUCCEEDED
+  JOBRUN_STALE=refuse run ci/apply.sh "$TMP/reviewed.plan"
   [ "$status" -eq 0 ]
-  [[ $output == *"nothing to do, 1 unchanged"* ]]
+  [[ $output == *"There is nothing to do"* ]]
+  # The folder itself is gone then.
+  cd "$TMP/work"
+  git rm -q jobs/other.yaml
+  git commit -qm 'nothing'
+  git push -q origin main
+  runner
+  [ ! -e jobs ]
+  ci/plan.sh >/dev/null
+  ci/apply.sh
+  run jobrun status
+  [ "$output" = "no runs yet" ]
+}
+
+@test "options of plans and applies" {
+  repository
+  export JOBRUN_PLAN_OPTIONS="--set jobrun.env.MARK=7" JOBRUN_APPLY_OPTIONS=--detach
+  ci/plan.sh | grep MARK
+  run ci/apply.sh
+  [ "$status" -eq 0 ]
+  [[ $output == *"hello: started; 'jobrun logs -f hello' follows it"* ]]
+  wait_until 30 state_is hello SUCCEEDED
+  grep -q MARK "$JOBRUN_STATE_DIR"/runs/hello.1/spec.json
 }
 
 @test "a plan that was not reviewed: made anew, or refused" {
@@ -229,8 +274,7 @@ mine" ]
 @test "a saved plan that others wrote is not applied" {
   repository
   runner
-  jobrun plan --set 'jobrun.command=["touch","/tmp/never"]' --out "$TMP/evil.plan" jobs ||
-    jobrun plan --set jobrun.env.EVIL=1 --out "$TMP/evil.plan" jobs
+  jobrun plan --set jobrun.env.EVIL=1 --out "$TMP/evil.plan" jobs
   JOBRUN_STALE=refuse run ci/apply.sh "$TMP/evil.plan"
   [ "$status" -eq 75 ]
   ci/apply.sh "$TMP/evil.plan"

@@ -84,6 +84,7 @@ static struct resource *want(struct scene *scene, const struct kind *kind,
 static struct resource *found(struct scene *scene, size_t i,
 			      const char *properties)
 {
+	scene->found[i].kind = scene->desired->items[i]->kind;
 	scene->found[i].exists = true;
 	scene->found[i].properties = read_json(properties);
 	return &scene->found[i];
@@ -375,7 +376,7 @@ static void deletion_is_in_the_opposite_order(void **state)
 	found(&scene, 0, "{}");
 	found(&scene, 2, "{}");
 	plan_add_delete(scene.plan, &cloud, &scene.job, scene.desired,
-			scene.found);
+			scene.found, "as asked");
 	assert_int_equal(plan_count(scene.plan), 2); /* b is not there */
 	assert_int_equal(plan_total(scene.plan, ACTION_DELETE), 2);
 	assert_string_equal(plan_at(scene.plan, 0)->id, "job/run/job");

@@ -22,16 +22,19 @@ failed() {
 	exit "$1"
 }
 
-# Notes at the lines of the pull request.
-if [ "${GITHUB_ACTIONS:-}" = true ]; then
-	jobrun validate --format github "$JOBRUN_JOBS" || true
-fi
-jobrun validate --format sarif "$JOBRUN_JOBS" \
-	>"$JOBRUN_OUT/jobs.sarif" 2>"$JOBRUN_OUT/said.txt" || true
 status=0
-jobrun validate "$JOBRUN_JOBS" >"$JOBRUN_OUT/said.txt" 2>&1 || status=$?
-[ "$status" -eq 0 ] || failed "$status"
-cat "$JOBRUN_OUT/said.txt" >&2 # warnings
+# A folder without jobs has nothing to check; all that was there is deleted.
+if [ -n "$(find "$JOBRUN_JOBS" -name '*.yaml' -o -name '*.yml')" ]; then
+	# Notes at the lines of the pull request.
+	if [ "${GITHUB_ACTIONS:-}" = true ]; then
+		jobrun validate --format github "$JOBRUN_JOBS" || true
+	fi
+	jobrun validate --format sarif "$JOBRUN_JOBS" \
+		>"$JOBRUN_OUT/jobs.sarif" 2>"$JOBRUN_OUT/said.txt" || true
+	jobrun validate "$JOBRUN_JOBS" >"$JOBRUN_OUT/said.txt" 2>&1 || status=$?
+	[ "$status" -eq 0 ] || failed "$status"
+	cat "$JOBRUN_OUT/said.txt" >&2 # warnings
+fi
 
 # shellcheck disable=SC2086 # words, see settings.sh
 jobrun plan $JOBRUN_PLAN_OPTIONS --format markdown \

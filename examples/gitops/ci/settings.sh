@@ -7,8 +7,9 @@ cd "$(dirname "$0")/.." || exit 1
 
 : "${JOBRUN_JOBS:=jobs}" # the folder with the job files
 # Further options of 'plan', words without spaces. 'apply' finds them in the
-# saved plan.
-: "${JOBRUN_PLAN_OPTIONS:=}"
+# saved plan. With --prune, a job whose file is gone is deleted; which jobs are
+# this repository's is known by the address of its remote (man jobrun-apply).
+: "${JOBRUN_PLAN_OPTIONS:=--prune}"
 # The same of 'apply'. Runs on a service go on by themselves: there --detach
 # frees the CI runner.
 : "${JOBRUN_APPLY_OPTIONS:=}"
@@ -19,7 +20,8 @@ cd "$(dirname "$0")/.." || exit 1
 : "${JOBRUN_STALE:=replan}"
 : "${JOBRUN_OUT:=ci/out}" # where these scripts write
 
-mkdir -p "$JOBRUN_OUT"
+# Git keeps no empty folder; one without jobs means that there are none.
+mkdir -p "$JOBRUN_OUT" "$JOBRUN_JOBS"
 
 # The first line of the comment, by which it is found again.
 # shellcheck disable=SC2034 # plan.sh and comment.sh use it

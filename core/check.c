@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/tables.h"
+#include "core/check.h"
 
 #include <ctype.h>
 #include <regex.h>

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/run/children.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/data/archive.h"
+#include "core/run/process.h"
+#include "core/run/wrap.h"
+
+#define PIPE_SIZE (256 << 10)
+#define CHUNK_SIZE (256 << 10)
+#define SWEEP_MS 1
+
+/* One end of a pipe that a process writes to. */
+struct output {
+	struct child *child;
+	enum log_stream stream;
+	struct loop_event *event;
+	int fd; /* -1: closed */
+};
+
+struct child {
+	struct children *owner;
+	size_t ordinal; /* of the task whose log it writes to */
+	pid_t pid;      /* 0: not running */
+	struct output outputs[2];
+};
+
+struct children {
+	struct crew base;
+	struct children_place place;
+	struct child *tasks;
+	size_t count;
+	struct child setup;
+	size_t unpacked; /* so many packages */
+	bool was_set_up;
+	size_t alive; /* those that the reaper watches for us */
+	struct loop_event *prepare_timer;
+	struct loop_event *finish_timer;
+	int64_t give_up_ms; /* finishing, until then */
+	char *chunk;
+};
+
+static void close_output(struct output *out)
+{
+	if (out->fd < 0)
+		return;
+	loop_remove(out->child->owner->place.loop, out->event);
+	close(out->fd);
+	out->event = NULL;
+	out->fd = -1;
+}
+
+/* Reads what is there, at most `limit` bytes; false at the end of it. */
+static bool read_output(struct output *out, size_t limit)
+{
+	struct children *all = out->child->owner;
+
+	while (limit) {
+		ssize_t n = read(out->fd, all->chunk, CHUNK_SIZE);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return true;
+		if (n <= 0)
+			return false;
+		log_writer_add(all->place.logs[out->child->ordinal],
+			       out->stream, all->chunk, (size_t)n,
+			       time_now_ms());
+		limit -= (size_t)n < limit ? (size_t)n : limit;
+	}
+	return true;
+}
+
+static void on_output(void *arg, uint32_t events)
+{
+	struct output *out = arg;
+
+	(void)events;
+	/* One chunk at a time: no task keeps the others waiting. */
+	if (!read_output(out, 1))
+		close_output(out);
+}
+
+/* Nobody writes any more: all that is still in the pipes. */
+static void drain_outputs(struct child *child)
+{
+	for (size_t i = 0; i < COUNT(child->outputs); i++) {
+		struct output *out = &child->outputs[i];
+
+		if (out->fd >= 0)
+			read_output(out, SIZE_MAX);
+		close_output(out);
+	}
+}
+
+static int open_outputs(struct child *child, int writers[2], struct error *err)
+{
+	for (int i = 0; i < 2; i++) {
+		struct output *out = &child->outputs[i];
+		int ends[2];
+
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return error_errno(err, "cannot make a pipe");
+		/* Larger where allowed: fewer wake-ups. */
+		fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
+		fcntl(ends[0], F_SETFL, O_NONBLOCK);
+		writers[i] = ends[1];
+		out->fd = ends[0];
+		out->event = loop_add_fd(child->owner->place.loop, out->fd,
+					 EPOLLIN, on_output, out, err);
+		if (!out->event)
+			return -1;
+	}
+	return 0;
+}
+
+/* Starts a command as one child, its output into the log of its task. */
+static int start_child(struct child *child, const struct strings *plain,
+		       reaper_call *ended, struct error *err)
+{
+	struct children_place *place = &child->owner->place;
+	const struct run_spec *spec = place->spec;
+	struct process_start start = { .directory = spec->directory,
+				       .no_files = place->no_files };
+	struct environment env = { 0 };
+	int writers[2] = { -1, -1 };
+	struct arena *mem = arena_new();
+	struct strings command = wrap_conda(spec, plain, mem);
+	const char **argv = NULL;
+	char *path = NULL;
+	pid_t pid;
+	int ret = -1;
+
+	if (spec_environment(spec, child->ordinal, true, &env, err) < 0)
+		goto out;
+	environment_inherit(&env, environ);
+	path = process_find(command.items[0], spec->directory, env.items, err);
+	if (!path || open_outputs(child, writers, err) < 0)
+		goto out;
+	argv = mem_alloc((command.count + 1) * sizeof(*argv));
+	memcpy(argv, command.items, command.count * sizeof(*argv));
+	start.path = path;
+	start.argv = (char *const *)argv;
+	start.envp = env.items;
+	start.out = writers[0];
+	start.err = writers[1];
+	pid = process_start(&start, err);
+	if (pid < 0)
+		goto out;
+	child->pid = pid;
+	child->owner->alive++;
+	reaper_watch(place->reaper, pid, ended, child);
+	ret = 0;
+out:
+	if (writers[0] >= 0)
+		close(writers[0]);
+	if (writers[1] >= 0)
+		close(writers[1]);
+	free(argv);
+	free(path);
+	environment_done(&env);
+	arena_free(mem);
+	return ret;
+}
+
+static void report_prepared(struct children *all, const char *why)
+{
+	all->base.owner->prepared(all->base.owner_arg, 0, why);
+}
+
+static void setup_ended(void *arg, int status)
+{
+	struct child *setup = arg;
+	struct children *all = setup->owner;
+	char how[64], why[96];
+
+	setup->pid = 0;
+	all->alive--;
+	all->was_set_up = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	process_status_format(status, how, sizeof(how));
+	snprintf(why, sizeof(why), "setup %s", how);
+	report_prepared(all, all->was_set_up ? NULL : why);
+}
+
+static int unpack(const struct run_spec *spec, size_t i, struct error *err)
+{
+	char *folder = mem_printf("%s/packages/%zu", spec->folder, i);
+	int ret = archive_unpack(spec->packages.items[i], folder, NULL, err);
+
+	free(folder);
+	return ret;
+}
+
+/* One package at a time: a signal in between may end it all. */
+static void prepare_next(void *arg, uint32_t events)
+{
+	struct children *all = arg;
+	const struct run_spec *spec = all->place.spec;
+	struct error err;
+
+	(void)events;
+	all->prepare_timer = NULL;
+	if (all->unpacked < spec->packages.count) {
+		if (unpack(spec, all->unpacked, &err) < 0) {
+			report_prepared(all, err.text);
+			return;
+		}
+		all->unpacked++;
+		all->prepare_timer =
+			loop_add_timer(all->place.loop, 0, prepare_next, all);
+		return;
+	}
+	if (!spec->setup.count || all->was_set_up) {
+		report_prepared(all, NULL);
+	} else if (start_child(&all->setup, &spec->setup, setup_ended, &err) <
+		   0) {
+		error_prefix(&err, "setup did not start");
+		report_prepared(all, err.text);
+	}
+}
+
+static int children_prepare(struct crew *crew, struct error *err)
+{
+	struct children *all = (struct children *)crew;
+	char *output = spec_output_folder(all->place.spec);
+	int ret = folder_make(output, err);
+
+	free(output);
+	if (ret == 0)
+		all->prepare_timer =
+			loop_add_timer(all->place.loop, 0, prepare_next, all);
+	return ret;
+}
+
+static void task_ended(void *arg, int status)
+{
+	struct child *task = arg;
+	struct children *all = task->owner;
+
+	task->pid = 0;
+	all->alive--;
+	all->base.owner->task_ended(all->base.owner_arg, task->ordinal, status);
+}
+
+static void children_start(struct crew *crew)
+{
+	struct children *all = (struct children *)crew;
+	struct error err;
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct child *task = &all->tasks[i];
+
+		if (start_child(task, &all->place.spec->command, task_ended,
+				&err) < 0) {
+			crew->owner->task_not_started(crew->owner_arg, i,
+						      err.text);
+			return;
+		}
+		crew->owner->task_started(crew->owner_arg, i, task->pid);
+	}
+}
+
+/* To the whole group of a process: what it started is of it. */
+static void signal_child(const struct child *child, int number)
+{
+	if (!child->pid)
+		return;
+	kill(-child->pid, number);
+	/* One that is stopped would not hear it. */
+	if (number == SIGTERM)
+		kill(-child->pid, SIGCONT);
+}
+
+static void children_signal(struct crew *crew, size_t ordinal, int number)
+{
+	struct children *all = (struct children *)crew;
+
+	if (ordinal != CREW_ALL) {
+		signal_child(&all->tasks[ordinal], number);
+		return;
+	}
+	/* Preparing goes no further. */
+	if (all->prepare_timer) {
+		loop_remove(all->place.loop, all->prepare_timer);
+		all->prepare_timer = NULL;
+		report_prepared(all, "it was cancelled");
+	}
+	signal_child(&all->setup, number);
+	for (size_t i = 0; i < all->count; i++)
+		signal_child(&all->tasks[i], number);
+}
+
+/* Kills what is left of this run and may go on to start others; true if
+ * there was nothing. */
+static bool sweep(struct children *all)
+{
+	char *output, *mark;
+	bool found;
+
+	if (!reaper_run(all->place.reaper))
+		return true;
+	if (reaper_count(all->place.reaper) == all->alive) {
+		process_kill_children();
+		return false;
+	}
+	/* There are others' tasks, too. */
+	children_signal(&all->base, CREW_ALL, SIGKILL);
+	output = spec_output_folder(all->place.spec);
+	mark = mem_printf("JOBRUN_RUN_DIR=%s", output);
+	found = process_kill_marked(mark);
+	free(mark);
+	free(output);
+	return !found && !all->alive;
+}
+
+static void finish_step(void *arg, uint32_t events)
+{
+	struct children *all = arg;
+	bool gone;
+
+	(void)events;
+	all->finish_timer = NULL;
+	gone = sweep(all);
+	if (!gone && time_monotonic_ms() < all->give_up_ms) {
+		all->finish_timer = loop_add_timer(all->place.loop, SWEEP_MS,
+						   finish_step, all);
+		return;
+	}
+	if (!gone)
+		fprintf(stderr, "some processes could not be killed\n");
+	for (size_t i = 0; i < all->count; i++)
+		drain_outputs(&all->tasks[i]);
+	drain_outputs(&all->setup);
+	all->base.owner->finished(all->base.owner_arg);
+}
+
+static void children_finish(struct crew *crew)
+{
+	struct children *all = (struct children *)crew;
+
+	all->give_up_ms = time_monotonic_ms() + PROCESS_END_MS;
+	all->finish_timer =
+		loop_add_timer(all->place.loop, 0, finish_step, all);
+}
+
+static void children_free(struct crew *crew)
+{
+	struct children *all = (struct children *)crew;
+
+	loop_remove(all->place.loop, all->prepare_timer);
+	loop_remove(all->place.loop, all->finish_timer);
+	free(all->tasks);
+	free(all->chunk);
+	free(all);
+}
+
+static void child_init(struct child *child, struct children *owner,
+		       size_t ordinal)
+{
+	child->owner = owner;
+	child->ordinal = ordinal;
+	for (size_t i = 0; i < COUNT(child->outputs); i++)
+		child->outputs[i] = (struct output){
+			.child = child,
+			.stream = i == 0 ? LOG_STDOUT : LOG_STDERR,
+			.fd = -1,
+		};
+}
+
+static const struct crew_ops children_ops = {
+	.prepare = children_prepare,
+	.start = children_start,
+	.signal = children_signal,
+	.finish = children_finish,
+	.free = children_free,
+};
+
+struct crew *children_new(const struct children_place *place)
+{
+	struct children *all = mem_alloc(sizeof(*all));
+
+	all->base.ops = &children_ops;
+	all->place = *place;
+	all->count = place->spec->topology.count;
+	all->tasks = mem_alloc(all->count * sizeof(*all->tasks));
+	for (size_t i = 0; i < all->count; i++)
+		child_init(&all->tasks[i], all, i);
+	child_init(&all->setup, all, 0);
+	all->chunk = mem_alloc(CHUNK_SIZE);
+	return &all->base;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the tasks of a run run, and how they are started, heard and ended
+ * there: as children of this process (children.h), or on hosts that are
+ * reached over the network.  A crew does as it is told and reports; what an
+ * end of a task means is decided by its owner (attempt.h).
+ *
+ *	prepare ──► prepared        once: packages, `setup`, connections
+ *	start ────► task_started …  all tasks
+ *	            task_ended …
+ *	finish ───► finished        nothing of the tasks runs any more
+ *	start ────► …               again, for another attempt
+ *
+ * Everything happens in one thread and its event loop.  No call blocks for
+ * long.  Reports come from the loop or from within a call, at any time
+ * between attaching an owner and `finished`.
+ */
+#ifndef JOBRUN_CREW_H
+#define JOBRUN_CREW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/error.h"
+
+/* In place of a task's ordinal: all of them, and `setup`. */
+#define CREW_ALL SIZE_MAX
+
+/* What a crew reports.  Texts are valid during the call. */
+struct crew_owner {
+	/* Preparing has ended, well if `why` is NULL; else the log of the
+	 * task `ordinal` has the last words.  Nothing of it runs. */
+	void (*prepared)(void *arg, size_t ordinal, const char *why);
+	/* `pid` is of where it runs. */
+	void (*task_started)(void *arg, size_t ordinal, int64_t pid);
+	/* It will not run; those after it may not have been tried. */
+	void (*task_not_started)(void *arg, size_t ordinal, const char *why);
+	/* With a status as waitpid() gives it. */
+	void (*task_ended)(void *arg, size_t ordinal, int status);
+	/* Its host was preempted, is cut off or dead.  How the task ended, or
+	 * whether, nobody knows; no other report of it follows. */
+	void (*task_lost)(void *arg, size_t ordinal, const char *why);
+	/* Nothing is left running, and all output is in the logs. */
+	void (*finished)(void *arg);
+};
+
+struct crew;
+
+struct crew_ops {
+	/* Does what has not been done yet, and reports `prepared`; not if it
+	 * returns -1. */
+	int (*prepare)(struct crew *crew, struct error *err);
+	/* Starts every task, and reports on each; what goes wrong with one is
+	 * reported, too. */
+	void (*start)(struct crew *crew);
+	/* Sends a signal to all that a task has started; to one that is not
+	 * running it does nothing.  SIGTERM reaches those that are stopped.
+	 * With CREW_ALL, preparing goes no further, and is reported. */
+	void (*signal)(struct crew *crew, size_t ordinal, int number);
+	/* Kills what is left, and reports `finished`.  Where it can't get at
+	 * something for many seconds it says so on stderr and gives up. */
+	void (*finish)(struct crew *crew);
+	/* After `finished`, or before `prepare`. */
+	void (*free)(struct crew *crew);
+};
+
+/* The first member of every kind of crew. */
+struct crew {
+	const struct crew_ops *ops;
+	const struct crew_owner *owner; /* set by who attaches to it */
+	void *owner_arg;
+};
+
+#endif

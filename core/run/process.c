@@ -256,11 +256,13 @@ bool process_end_children(void)
 }
 
 struct mark {
-	const char *item;
-	bool found;
+	const char *item; /* or what it begins with */
+	bool whole;
+	void (*each)(void *arg, pid_t pid, const char *item);
+	void *arg;
 };
 
-static void kill_marked(pid_t pid, void *arg)
+static void look_for_mark(pid_t pid, void *arg)
 {
 	struct mark *mark = arg;
 	struct error ignored;
@@ -275,21 +277,44 @@ static void kill_marked(pid_t pid, void *arg)
 	if (!environ_text)
 		return;
 	for (at = 0; at < len; at += strlen(environ_text + at) + 1) {
-		if (!strcmp(environ_text + at, mark->item)) {
-			kill(pid, SIGKILL);
-			mark->found = true;
+		const char *item = environ_text + at;
+
+		if (mark->whole ? !strcmp(item, mark->item)
+				: text_starts(item, mark->item)) {
+			mark->each(mark->arg, pid, item);
 			break;
 		}
 	}
 	free(environ_text);
 }
 
+void process_each_marked(const char *start,
+			 void (*each)(void *arg, pid_t pid, const char *item),
+			 void *arg)
+{
+	struct mark mark = { .item = start, .each = each, .arg = arg };
+
+	for_each_process(look_for_mark, &mark);
+}
+
+static void kill_it(void *arg, pid_t pid, const char *item)
+{
+	bool *found = arg;
+
+	(void)item;
+	kill(pid, SIGKILL);
+	*found = true;
+}
+
 bool process_kill_marked(const char *item)
 {
-	struct mark mark = { .item = item };
+	bool found = false;
+	struct mark mark = {
+		.item = item, .whole = true, .each = kill_it, .arg = &found
+	};
 
-	for_each_process(kill_marked, &mark);
-	return mark.found;
+	for_each_process(look_for_mark, &mark);
+	return found;
 }
 
 void process_end_marked(const char *item)

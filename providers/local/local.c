@@ -12,6 +12,7 @@
 #include "core/run/supervisor.h"
 #include "core/source.h"
 #include "core/store/store.h"
+#include "providers/local/leftovers.h"
 
 struct local {
 	struct provider_env env;
@@ -515,6 +516,20 @@ static const struct kind kind_run = {
 
 static const struct kind *const kinds[] = { &kind_run, NULL };
 
+static int leftovers(void *ctx, struct leftovers *out, struct error *err)
+{
+	struct local *local = ctx;
+
+	return local_leftovers(local->env.store, out, err);
+}
+
+static int sweep(void *ctx, const struct leftover *one, struct error *err)
+{
+	struct local *local = ctx;
+
+	return local_sweep(local->env.store, one, err);
+}
+
 const struct provider provider_local = {
 	.name = "local",
 	.summary = "processes on this machine",
@@ -522,6 +537,8 @@ const struct provider provider_local = {
 	.uses = local_uses,
 	.ignores_machines = true,
 	.desire = desire,
+	.leftovers = leftovers,
+	.sweep = sweep,
 	.environment = environment,
 	.open = local_open,
 	.close = local_close,

@@ -20,6 +20,7 @@ const struct command *const commands[] = {
 	&cmd_schema,
 	&cmd_render,
 	&cmd_import,
+	&cmd_launch,
 	&cmd_package,
 	&cmd_doctor,
 	&cmd_version,

@@ -13,6 +13,7 @@ extern const struct command cmd_env;
 extern const struct command cmd_explain;
 extern const struct command cmd_help;
 extern const struct command cmd_import;
+extern const struct command cmd_launch;
 extern const struct command cmd_logs;
 extern const struct command cmd_metrics;
 extern const struct command cmd_package;

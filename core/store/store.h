@@ -42,6 +42,7 @@ struct run_record {
 	const char *error;      /* why it failed, or NULL */
 	const char *host;       /* the machine whose process owns it */
 	const char *properties; /* JSON: the run as it was planned */
+	const char *note;       /* how far preparing is, or NULL; not stored */
 };
 
 struct task_record {

@@ -2,7 +2,8 @@
 """tpu.googleapis.com, v1 and v2: nodes.get, with states as told.
 
 state["tpu"] maps "ZONE/NODE" to {"script": [{"state", "health"} …], "hosts":
-N, …}: each look takes the next entry of the script; the last one stays.
+N or "endpoints": [{"ipAddress", "port"} …], …}: each look takes the next entry
+of the script; the last one stays.
 """
 
 import re
@@ -14,8 +15,9 @@ NODE = re.compile(r"(v1|v2)/projects/([^/]+)/locations/([^/]+)/nodes/([^/]+)")
 
 def node_json(version, name, told, step):
     hosts = told.get("hosts", 1)
-    endpoints = [{"ipAddress": f"10.240.1.{i + 2}", "port": 8470}
-                 for i in range(hosts)]
+    endpoints = told.get("endpoints") or [
+        {"ipAddress": f"10.240.1.{i + 2}", "port": 8470}
+        for i in range(hosts)]
     out = {"name": name, "acceleratorType": told.get("type", "v3-8"),
            "state": step.get("state", "READY"),
            "createTime": "2026-11-21T02:00:00.123456789Z"}

@@ -106,6 +106,37 @@ static void allow_files(size_t tasks)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static void flush(struct follow *follow)
+{
+	app_print(follow->app, &follow->text);
+	buf_clear(&follow->text);
+}
+
+static void flush_piece(struct follow *follow)
+{
+	if (follow->text.len >= PIECE)
+		flush(follow);
+	/* Nobody reads it any more. */
+	if (follow->app->out_closed || follow->app->out_errno)
+		log_reader_stop(follow->reader);
+}
+
+static void print_line(void *arg, const struct log_line *line)
+{
+	struct follow *follow = arg;
+
+	log_printer_add(follow->printer, line, &follow->text);
+	flush_piece(follow);
+}
+
+static void print_block(void *arg, const struct log_line *lines)
+{
+	struct follow *follow = arg;
+
+	log_printer_add_block(follow->printer, lines, &follow->text);
+	flush_piece(follow);
+}
+
 struct follow *follow_open(struct session *session, const char *job_id,
 			   int attempt, const struct follow_tasks *tasks,
 			   const struct log_filter *filter, struct error *err)
@@ -125,6 +156,7 @@ struct follow *follow_open(struct session *session, const char *job_id,
 					 filter, err);
 	if (!follow->reader)
 		goto fail;
+	log_reader_take_blocks(follow->reader, print_block);
 	free(folder);
 	return follow;
 fail:
@@ -143,24 +175,6 @@ void follow_close(struct follow *follow)
 	buf_done(&follow->text);
 	arena_free(follow->mem);
 	free(follow);
-}
-
-static void flush(struct follow *follow)
-{
-	app_print(follow->app, &follow->text);
-	buf_clear(&follow->text);
-}
-
-static void print_line(void *arg, const struct log_line *line)
-{
-	struct follow *follow = arg;
-
-	log_printer_add(follow->printer, line, &follow->text);
-	if (follow->text.len >= PIECE)
-		flush(follow);
-	/* Nobody reads it any more. */
-	if (follow->app->out_closed || follow->app->out_errno)
-		log_reader_stop(follow->reader);
 }
 
 int follow_step(struct follow *follow, bool ended, struct error *err)

@@ -17,8 +17,11 @@
 #include "core/data/archive.h"
 #include "core/run/process.h"
 
-#define PIPE_SIZE (256 << 10)
-#define CHUNK_SIZE (256 << 10)
+/* What pipes that were found full may have: each, and all together. */
+#define PIPE_MAX (1 << 20)
+#define PIPES_MAX (64 << 20)
+#define PIPE_FULL (32 << 10)
+#define CHUNK_SIZE ((size_t)1 << 20)
 #define SWEEP_MS 1
 
 /* One end of a pipe that a process writes to. */
@@ -27,6 +30,7 @@ struct output {
 	enum log_stream stream;
 	struct loop_event *event;
 	int fd; /* -1: closed */
+	bool is_large;
 };
 
 struct child {
@@ -48,7 +52,7 @@ struct children {
 	struct loop_event *prepare_timer;
 	struct loop_event *finish_timer;
 	int64_t give_up_ms; /* finishing, until then */
-	char *chunk;
+	int pipe_size;      /* of those that were found full */
 };
 
 static void close_output(struct output *out)
@@ -61,24 +65,27 @@ static void close_output(struct output *out)
 	out->fd = -1;
 }
 
-/* Reads what is there, at most `limit` bytes; false at the end of it. */
-static bool read_output(struct output *out, size_t limit)
+/* Moves what is there into the log, at most `limit` bytes; false at the end
+ * of it. */
+static bool take_output(struct output *out, size_t limit)
 {
 	struct children *all = out->child->owner;
+	struct log_writer *log = all->place.logs[out->child->ordinal];
 
 	while (limit) {
-		ssize_t n = read(out->fd, all->chunk, CHUNK_SIZE);
+		size_t most = limit < CHUNK_SIZE ? limit : CHUNK_SIZE;
+		ssize_t n = log_writer_take(log, out->stream, out->fd, most,
+					    time_now_ms());
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return true;
 		if (n <= 0)
-			return false;
-		log_writer_add(all->place.logs[out->child->ordinal],
-			       out->stream, all->chunk, (size_t)n,
-			       time_now_ms());
-		limit -= (size_t)n < limit ? (size_t)n : limit;
+			return n < 0 && errno == EAGAIN;
+		limit -= (size_t)n;
+		/* It was full or nearly so: fewer wake-ups with a larger one.
+		 * Most tasks say little. */
+		if (!out->is_large && n >= PIPE_FULL) {
+			out->is_large = true;
+			fcntl(out->fd, F_SETPIPE_SZ, all->pipe_size);
+		}
 	}
 	return true;
 }
@@ -89,7 +96,7 @@ static void on_output(void *arg, uint32_t events)
 
 	(void)events;
 	/* One chunk at a time: no task keeps the others waiting. */
-	if (!read_output(out, 1))
+	if (!take_output(out, CHUNK_SIZE))
 		close_output(out);
 }
 
@@ -100,7 +107,7 @@ static void drain_outputs(struct child *child)
 		struct output *out = &child->outputs[i];
 
 		if (out->fd >= 0)
-			read_output(out, SIZE_MAX);
+			take_output(out, SIZE_MAX);
 		close_output(out);
 	}
 }
@@ -113,11 +120,10 @@ static int open_outputs(struct child *child, int writers[2], struct error *err)
 
 		if (pipe2(ends, O_CLOEXEC) < 0)
 			return error_errno(err, "cannot make a pipe");
-		/* Larger where allowed: fewer wake-ups. */
-		fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
 		fcntl(ends[0], F_SETFL, O_NONBLOCK);
 		writers[i] = ends[1];
 		out->fd = ends[0];
+		out->is_large = false;
 		out->event = loop_add_fd(child->owner->place.loop, out->fd,
 					 EPOLLIN, on_output, out, err);
 		if (!out->event)
@@ -359,7 +365,6 @@ static void children_free(struct crew *crew)
 	loop_remove(all->place.loop, all->prepare_timer);
 	loop_remove(all->place.loop, all->finish_timer);
 	free(all->tasks);
-	free(all->chunk);
 	free(all);
 }
 
@@ -395,6 +400,8 @@ struct crew *children_new(const struct children_place *place)
 	for (size_t i = 0; i < all->count; i++)
 		child_init(&all->tasks[i], all, i);
 	child_init(&all->setup, all, 0);
-	all->chunk = mem_alloc(CHUNK_SIZE);
+	all->pipe_size = PIPES_MAX / (int)(all->count * 2);
+	if (all->pipe_size > PIPE_MAX)
+		all->pipe_size = PIPE_MAX;
 	return &all->base;
 }

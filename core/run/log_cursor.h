@@ -90,6 +90,10 @@ int log_cursor_next(struct log_cursor *cursor, bool ended, struct error *err);
 void log_cursor_give(struct log_cursor *cursor, const bool *stop,
 		     log_sink *sink, void *arg);
 
+/* The same, of all of them at once, if there is one. */
+void log_cursor_give_block(struct log_cursor *cursor, log_block_sink *sink,
+			   void *arg);
+
 /*
  * Goes to the first line that starts at `offset` or later, in a piece that is
  * not older than `since_ms`.

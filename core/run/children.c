@@ -23,6 +23,9 @@
 #define PIPE_FULL (32 << 10)
 #define CHUNK_SIZE ((size_t)1 << 20)
 #define SWEEP_MS 1
+/* Two pipes, three files of the log, and what leases its port. */
+#define FILES_PER_TASK 6
+#define FILES_MORE 32
 
 /* One end of a pipe that a process writes to. */
 struct output {
@@ -53,6 +56,7 @@ struct children {
 	struct loop_event *finish_timer;
 	int64_t give_up_ms; /* finishing, until then */
 	int pipe_size;      /* of those that were found full */
+	int slots[3];       /* see slots_open() */
 };
 
 static void close_output(struct output *out)
@@ -132,50 +136,94 @@ static int open_outputs(struct child *child, int writers[2], struct error *err)
 	return 0;
 }
 
+/*
+ * Descriptors with low numbers, for what the next child gets as its first
+ * three: the ends of its pipes lie above those of all others, and
+ * process_start() has to copy what is below.  Empty they are /dev/null.
+ */
+static void slots_open(struct children *all)
+{
+	for (size_t i = 0; i < COUNT(all->slots); i++)
+		all->slots[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+/* Takes the descriptors. */
+static int slots_fill(struct children *all, const int writers[2],
+		      struct error *err)
+{
+	int ret = 0;
+
+	for (int i = 0; i < 2; i++) {
+		if (writers[i] < 0)
+			continue;
+		if (dup3(writers[i], all->slots[i + 1], O_CLOEXEC) < 0)
+			ret = error_errno(err, "cannot pass on a pipe");
+		close(writers[i]);
+	}
+	return ret;
+}
+
+static void slots_clear(struct children *all)
+{
+	dup3(all->slots[0], all->slots[1], O_CLOEXEC);
+	dup3(all->slots[0], all->slots[2], O_CLOEXEC);
+}
+
+/* Starts a program whose path is known and whose pipes are in the slots. */
+static pid_t start_process(struct children *all, const char *path,
+			   const struct strings *command, char **envp,
+			   struct error *err)
+{
+	const char **argv = mem_alloc((command->count + 1) * sizeof(*argv));
+	struct process_start start = {
+		.path = path,
+		.argv = (char *const *)argv,
+		.envp = envp,
+		.directory = all->place.spec->directory,
+		.no_files = all->place.no_files,
+		.in = all->slots[0],
+		.out = all->slots[1],
+		.err = all->slots[2],
+	};
+	pid_t pid;
+
+	memcpy(argv, command->items, command->count * sizeof(*argv));
+	pid = process_start(&start, err);
+	free(argv);
+	return pid;
+}
+
 /* Starts a command as one child, its output into the log of its task. */
 static int start_child(struct child *child, const struct strings *command,
 		       reaper_call *ended, struct error *err)
 {
-	struct children_place *place = &child->owner->place;
-	const struct run_spec *spec = place->spec;
-	struct process_start start = { .directory = spec->directory,
-				       .no_files = place->no_files };
+	struct children *all = child->owner;
+	const struct run_spec *spec = all->place.spec;
 	struct environment env = { 0 };
 	int writers[2] = { -1, -1 };
-	const char **argv = NULL;
 	char *path = NULL;
-	pid_t pid;
-	int ret = -1;
+	pid_t pid = -1;
+	int opened;
 
 	if (spec_environment(spec, child->ordinal, true, &env, err) < 0)
 		goto out;
 	environment_inherit(&env, environ);
 	path = process_find(command->items[0], spec->directory, env.items, err);
-	if (!path || open_outputs(child, writers, err) < 0)
+	if (!path)
 		goto out;
-	argv = mem_alloc((command->count + 1) * sizeof(*argv));
-	memcpy(argv, command->items, command->count * sizeof(*argv));
-	start.path = path;
-	start.argv = (char *const *)argv;
-	start.envp = env.items;
-	start.out = writers[0];
-	start.err = writers[1];
-	pid = process_start(&start, err);
+	opened = open_outputs(child, writers, err);
+	if (slots_fill(all, writers, err) == 0 && opened == 0)
+		pid = start_process(all, path, command, env.items, err);
+	slots_clear(all);
 	if (pid < 0)
 		goto out;
 	child->pid = pid;
-	child->owner->alive++;
-	reaper_watch(place->reaper, pid, ended, child);
-	ret = 0;
+	all->alive++;
+	reaper_watch(all->place.reaper, pid, ended, child);
 out:
-	if (writers[0] >= 0)
-		close(writers[0]);
-	if (writers[1] >= 0)
-		close(writers[1]);
-	free(argv);
 	free(path);
 	environment_done(&env);
-	return ret;
+	return pid < 0 ? -1 : 0;
 }
 
 static void report_prepared(struct children *all, const char *why)
@@ -234,11 +282,29 @@ static void prepare_next(void *arg, uint32_t events)
 	}
 }
 
+/* Better at once than with some tasks started, or with their output lost. */
+static int check_file_limit(const struct children *all, struct error *err)
+{
+	size_t need = FILES_PER_TASK * all->count + FILES_MORE;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < need)
+		return error_set(err, ERROR_FAILED,
+				 "%zu tasks need %zu open files here, and the "
+				 "limit is %llu: raise it (ulimit -Hn)",
+				 all->count, need,
+				 (unsigned long long)limit.rlim_cur);
+	return 0;
+}
+
 static int children_prepare(struct crew *crew, struct error *err)
 {
 	struct children *all = (struct children *)crew;
 	char *output = spec_output_folder(all->place.spec);
-	int ret = folder_make(output, err);
+	int ret = check_file_limit(all, err);
+
+	if (ret == 0)
+		ret = folder_make(output, err);
 
 	free(output);
 	if (ret == 0)
@@ -364,6 +430,9 @@ static void children_free(struct crew *crew)
 
 	loop_remove(all->place.loop, all->prepare_timer);
 	loop_remove(all->place.loop, all->finish_timer);
+	for (size_t i = 0; i < COUNT(all->slots); i++)
+		if (all->slots[i] >= 0)
+			close(all->slots[i]);
 	free(all->tasks);
 	free(all);
 }
@@ -400,6 +469,7 @@ struct crew *children_new(const struct children_place *place)
 	for (size_t i = 0; i < all->count; i++)
 		child_init(&all->tasks[i], all, i);
 	child_init(&all->setup, all, 0);
+	slots_open(all);
 	all->pipe_size = PIPES_MAX / (int)(all->count * 2);
 	if (all->pipe_size > PIPE_MAX)
 		all->pipe_size = PIPE_MAX;

@@ -12,24 +12,13 @@ static const char *tf_type(const struct topology *all, enum task_type type)
 	return type == TASK_MASTER ? all->master_name : task_type_name(type);
 }
 
-/*
- * TF_CONFIG, as the documents of AI Platform Training ("Details of
- * distributed training", "TF_CONFIG and distributed training with custom
- * containers") and programs that print it show it: evaluators are in no
- * cluster, and `job` is a text that holds JSON.  Compact, keys in the order
- * cluster, environment, task, job.
- */
-static void write_tf_config(const struct topology *all, size_t ordinal,
-			    struct environment *env)
+/* The part that is the same for all tasks, as text.  Returns new. */
+static char *cluster_text(const struct topology *all)
 {
-	const struct task_place *self = &all->tasks[ordinal];
-	json_t *config = json_object();
 	json_t *cluster = json_object();
-	json_t *task = json_object();
 	char *text;
-	size_t i;
 
-	for (i = 0; i < all->count; i++) {
+	for (size_t i = 0; i < all->count; i++) {
 		const struct task_place *peer = &all->tasks[i];
 		const char *type = tf_type(all, peer->type);
 		json_t *list = json_object_get(cluster, type);
@@ -44,15 +33,48 @@ static void write_tf_config(const struct topology *all, size_t ordinal,
 		json_array_append_new(list, json_string(text));
 		free(text);
 	}
-	json_put(config, "cluster", cluster);
+	text = json_dumps(cluster, JSON_COMPACT);
+	json_decref(cluster);
+	return text;
+}
+
+void contract_share(struct topology *all, struct arena *mem)
+{
+	char *text = cluster_text(all);
+
+	all->cluster_text = arena_strdup(mem, text);
+	free(text);
+}
+
+/*
+ * TF_CONFIG, as the documents of AI Platform Training ("Details of
+ * distributed training", "TF_CONFIG and distributed training with custom
+ * containers") and programs that print it show it: evaluators are in no
+ * cluster, and `job` is a text that holds JSON.  Compact, keys in the order
+ * cluster, environment, task, job.
+ */
+static void write_tf_config(const struct topology *all, size_t ordinal,
+			    struct environment *env)
+{
+	const struct task_place *self = &all->tasks[ordinal];
+	json_t *config = json_object();
+	json_t *task = json_object();
+	char *cluster = all->cluster_text ? NULL : cluster_text(all);
+	char *rest;
+
 	json_put_text(config, "environment", "cloud");
 	json_put_text(task, "type", tf_type(all, self->type));
 	json_put_int(task, "index", self->index);
 	json_put(config, "task", task);
 	json_put_text(config, "job", all->job_text ? all->job_text : "{}");
-	text = json_dumps(config, JSON_COMPACT);
-	environment_set(env, "TF_CONFIG", text);
-	free(text);
+	rest = json_dumps(config, JSON_COMPACT);
+	/* To write out a thousand peers for each of a thousand tasks would
+	 * take seconds: their text goes in as it is. */
+	environment_printf(env, "TF_CONFIG", "{\"cluster\":%s,%s",
+			   all->cluster_text ? all->cluster_text : cluster,
+			   rest + 1);
+	free(rest);
+	free(cluster);
 	json_decref(config);
 }
 
@@ -115,12 +137,10 @@ static void write_torch(const struct topology *all, size_t ordinal,
 static void write_pjrt(const struct topology *all, struct environment *env)
 {
 	environment_set(env, "PJRT_DEVICE", all->tpu_is_cpu ? "CPU" : "TPU");
-	environment_printf(env, "TPU_NUM_DEVICES", "%u",
-			   all->devices_per_host);
+	environment_printf(env, "TPU_NUM_DEVICES", "%u", all->devices_per_host);
 	if (!all->tpu_is_cpu)
 		return;
-	environment_printf(env, "CPU_NUM_DEVICES", "%u",
-			   all->devices_per_host);
+	environment_printf(env, "CPU_NUM_DEVICES", "%u", all->devices_per_host);
 	environment_printf(env, "XLA_FLAGS",
 			   "--xla_force_host_platform_device_count=%u",
 			   all->devices_per_host);

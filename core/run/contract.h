@@ -22,4 +22,8 @@
 void contract_write(const struct topology *all, size_t ordinal,
 		    struct environment *env);
 
+/* Makes what all tasks have in common once, for who writes the contracts of
+ * many.  To be called again when hosts or ports have changed. */
+void contract_share(struct topology *all, struct arena *mem);
+
 #endif

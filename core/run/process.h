@@ -19,7 +19,8 @@ struct process_start {
 	char *const *envp;
 	const char *directory;
 	const struct rlimit *no_files; /* its RLIMIT_NOFILE */
-	int out; /* its standard output and error; its input is empty */
+	int in;  /* its standard input; 0: an empty one */
+	int out; /* its standard output and error */
 	int err;
 };
 
@@ -32,6 +33,9 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 		   struct error *err);
 
 /*
+ * Low descriptors make it fast where many are open: what lies above the three
+ * is not copied.
+ *
  * Starts a process in a group of its own that is killed when the calling
  * thread dies.  Returns its pid, or -1; a failing exec is reported here.
  */

@@ -24,6 +24,7 @@
 #include "core/base/text.h"
 #include "core/run/attempt.h"
 #include "core/run/children.h"
+#include "core/run/contract.h"
 #include "core/run/log.h"
 #include "core/run/ports.h"
 #include "core/run/process.h"
@@ -177,20 +178,16 @@ static void close_logs(struct supervisor *s)
 
 static void begin(struct supervisor *s)
 {
-	struct children_place here = {
+	struct attempt_place place = {
 		.spec = &s->spec,
 		.loop = s->loop,
-		.reaper = s->reaper,
-		.logs = s->logs,
-		.no_files = &s->no_files,
+		.crew = s->crew,
+		.tasks = s->tasks,
+		.max_running_ms = s->spec.max_running_time_s * 1000,
 	};
-	struct attempt_place place = { .spec = &s->spec, .loop = s->loop };
 	struct error err = { 0 };
 	int ready = open_logs(s, &err);
 
-	place.crew = s->crew = children_new(&here);
-	place.tasks = s->tasks;
-	place.max_running_ms = s->spec.max_running_time_s * 1000;
 	s->attempt = attempt_new(&place, &attempt_hooks, s);
 	attempt_begin(s->attempt);
 	if (ready < 0)
@@ -248,6 +245,7 @@ static int lease_ports(struct supervisor *s, struct error *err)
 	if (!s->ports)
 		return -1;
 	topology_set_ports(&s->spec.topology, ports);
+	contract_share(&s->spec.topology, s->mem);
 	return spec_write(&s->spec, err);
 }
 
@@ -274,6 +272,20 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 	return ret;
 }
 
+/* Before the ports are leased: it likes low descriptors. */
+static void make_crew(struct supervisor *s)
+{
+	struct children_place here = {
+		.spec = &s->spec,
+		.loop = s->loop,
+		.reaper = s->reaper,
+		.logs = s->logs,
+		.no_files = &s->no_files,
+	};
+
+	s->crew = children_new(&here);
+}
+
 static int take_over(struct supervisor *s, const char *job_id, int attempt,
 		     pid_t guard, struct error *err)
 {
@@ -285,11 +297,12 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 	s->tasks = arena_alloc(s->mem, count * sizeof(*s->tasks));
 	s->logs = arena_alloc(s->mem, count * sizeof(struct log_writer *));
 	s->no_files = raise_file_limit();
-	if (lease_ports(s, err) < 0)
-		return -1;
 	s->reaper = reaper_new();
 	s->loop = loop_new(err);
 	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0)
+		return -1;
+	make_crew(s);
+	if (lease_ports(s, err) < 0)
 		return -1;
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;

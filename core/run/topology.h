@@ -52,6 +52,9 @@ struct topology {
 	const char *tpu_project;
 	const char *tpu_zone;
 	const char *tpu_name;
+
+	/* TF_CONFIG's `cluster`, or NULL: see contract_share(). */
+	const char *cluster_text;
 };
 
 /* "master", "worker", "ps" or "evaluator", as TF_CONFIG and logs have it. */

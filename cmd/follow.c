@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 
+#include "cmd/open_line.h"
 #include "core/run/spec.h"
 
 /* Printed in pieces of about this size. */
@@ -21,6 +22,7 @@ struct follow {
 	struct loop *loop;
 	struct loop_event *event;
 	struct buf text;
+	struct open_line open_line;
 };
 
 /* Whether a number is in a list such as "0,3-7". */
@@ -108,6 +110,8 @@ static void allow_files(size_t tasks)
 
 static void flush(struct follow *follow)
 {
+	if (follow->text.len)
+		open_line_hide(&follow->open_line);
 	app_print(follow->app, &follow->text);
 	buf_clear(&follow->text);
 }
@@ -179,10 +183,14 @@ void follow_close(struct follow *follow)
 
 int follow_step(struct follow *follow, bool ended, struct error *err)
 {
-	int ret = log_reader_step(follow->reader, ended, print_line, follow,
-				  err);
+	int ret =
+		log_reader_step(follow->reader, ended, print_line, follow, err);
 
 	flush(follow);
+	if (ended)
+		open_line_hide(&follow->open_line);
+	else
+		open_line_later(&follow->open_line);
 	return ret;
 }
 
@@ -206,6 +214,9 @@ int follow_start(struct follow *follow, struct loop *loop, struct error *err)
 	if (fd < 0)
 		return -1;
 	follow->loop = loop;
+	follow->open_line = (struct open_line){ .app = follow->app,
+						.reader = follow->reader,
+						.loop = loop };
 	follow->event = loop_add_fd(loop, fd, EPOLLIN, on_change, follow, err);
 	if (!follow->event)
 		return -1;
@@ -214,8 +225,10 @@ int follow_start(struct follow *follow, struct loop *loop, struct error *err)
 
 void follow_stop(struct follow *follow)
 {
+	open_line_hide(&follow->open_line);
 	if (follow->loop)
 		loop_remove(follow->loop, follow->event);
+	follow->open_line.loop = NULL;
 	follow->loop = NULL;
 	follow->event = NULL;
 }

@@ -120,6 +120,13 @@ int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
  * sink, with the argument of the step; the others as before. */
 void log_reader_take_blocks(struct log_reader *reader, log_block_sink *sink);
 
+/*
+ * The newest line of those that have no end yet, as far as the last step has
+ * read it; false if there is none.  Valid until the next step, which gives the
+ * whole line if it has ended.
+ */
+bool log_reader_open_line(struct log_reader *reader, struct log_line *out);
+
 /* For a sink that wants no more (its output is closed): the step under way
  * returns after this line.  A later one goes on with the next. */
 void log_reader_stop(struct log_reader *reader);

@@ -356,6 +356,20 @@ void log_cursor_give_block(struct log_cursor *cursor, log_block_sink *sink,
 	go_on(cursor, cursor->base + (uint64_t)(end + 1 - cursor->data));
 }
 
+bool log_cursor_open_line(const struct log_cursor *cursor,
+			  struct log_line *out)
+{
+	if (cursor->ready || cursor->middle || cursor->start == cursor->scan)
+		return false;
+	*out = cursor->line;
+	out->text = cursor->data + (cursor->start - cursor->base);
+	out->len = cursor->scan - cursor->start;
+	out->time_ms = cursor->piece_ms;
+	out->plain = false;
+	out->lost = 0;
+	return true;
+}
+
 static void lost_set(struct log_cursor *cursor)
 {
 	cursor->line.text = "";

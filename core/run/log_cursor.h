@@ -82,6 +82,10 @@ void log_cursor_end(struct log_cursor *cursor);
  */
 int log_cursor_next(struct log_cursor *cursor, bool ended, struct error *err);
 
+/* What is there of a line that has no end yet; false: nothing. */
+bool log_cursor_open_line(const struct log_cursor *cursor,
+			  struct log_line *out);
+
 /*
  * Gives the sink the lines after the one in `line` that are of the same piece
  * and in memory, until it has set `stop`: a short way for what most lines

@@ -190,6 +190,23 @@ static inline bool is_wanted(struct log_reader *reader,
 	       (!reader->filter.grep || is_match(reader, line));
 }
 
+bool log_reader_open_line(struct log_reader *reader, struct log_line *out)
+{
+	struct log_line line;
+	bool found = false;
+
+	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++) {
+		if (!log_cursor_open_line(&reader->cursors[i], &line))
+			continue;
+		if (!is_wanted(reader, &line) ||
+		    (found && line.time_ms < out->time_ms))
+			continue;
+		*out = line;
+		found = true;
+	}
+	return found;
+}
+
 static void give(void *arg, const struct log_line *line)
 {
 	struct log_reader *reader = arg;

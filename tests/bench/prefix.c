@@ -13,10 +13,10 @@
 
 #define TASKS_MAX 64
 #define ROOM (256 << 10)
-#define PREFIX 35 /* as long as that of a line on 127.0.0.1 */
+#define PREFIX 34 /* as long as that of a line on 127.0.0.1 */
 
 struct task {
-	char prefix[PREFIX + 1];
+	char prefix[PREFIX + 16];
 	char *data;
 	size_t len;
 };
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++) {
 		fds[i] = (struct pollfd){ start(argv + 2), POLLIN, 0 };
 		snprintf(tasks[i].prefix, sizeof(tasks[i].prefix),
-			 "2020-08-06 02:38:57 127.0.0.1 [%d] | ", i);
+			 "2020-08-06 02:38:57 127.0.0.1 [%d] ", i);
 		tasks[i].data = malloc(ROOM);
 		tasks[i].len = 0;
 	}

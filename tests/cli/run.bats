@@ -300,3 +300,18 @@ print("up", flush=True); time.sleep(20)' >up.txt &
   [[ $output == *"] one"*"] two"* ]]
   [ "$(field a 'j["attempt"]')" = 1 ]
 }
+
+@test "a terminal shows a line before it has ended, and then the whole of it" {
+  script -qec true /dev/null || skip "no terminals to be had here"
+  job a.yaml a 'echo up; printf "10%%\r20%%"; until [ -e "$JOBRUN_RUN_DIR/go" ]; do sleep 0.05; done; echo " done"'
+  NO_COLOR=1 script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
+  wait_until 5 grep -q '\] 20%' out.txt
+  touch state/runs/a.1/output/go
+  wait $!
+  # Taken back, and then printed once.
+  [[ $(cat out.txt) == *$'] 20%\r\e[K2'*'] 20% done'* ]]
+  [ "$(grep -c 'done' out.txt)" -eq 1 ]
+  # Elsewhere there are only whole lines.
+  [ "$(jobrun logs a | sed 's/.*\] //')" = $'up\n20% done' ]
+  [ "$(cat state/runs/a.1/logs/master-0.stdout)" = $'up\n10%\r20% done' ]
+}

@@ -993,6 +993,47 @@ static void reader_agrees_with_model(void **state)
 }
 
 /* The window in which the last lines are looked for has to grow. */
+static void open_line_assert(struct log_reader *reader, const char *expected)
+{
+	struct log_line line;
+	struct buf out = { 0 };
+
+	assert_int_equal(log_reader_open_line(reader, &line), expected != NULL);
+	if (expected) {
+		show(&out, &line);
+		assert_string_equal(buf_text(&out), expected);
+	}
+	buf_done(&out);
+}
+
+/* The newest of them; it is given once, when it is whole. */
+static void a_line_without_end_can_be_seen(void **state)
+{
+	struct log_writer *a = writer_new("master", 0);
+	struct log_writer *b = writer_new("worker", 0);
+	struct log_reader *reader = reader_new(2, NULL);
+
+	(void)state;
+	open_line_assert(reader, NULL);
+	put(a, LOG_STDOUT, "x\n10%\r", 1);
+	step_assert(reader, false, "0:x|");
+	open_line_assert(reader, "0:10%\r|");
+	put(b, LOG_STDERR, "Name?", 2);
+	step_assert(reader, false, "");
+	open_line_assert(reader, "1e:Name?|");
+	put(a, LOG_STDOUT, "20%", 3);
+	step_assert(reader, false, "");
+	open_line_assert(reader, "0:10%\r20%|");
+	put(a, LOG_STDOUT, "\n", 4);
+	step_assert(reader, false, "0:10%\r20%|");
+	open_line_assert(reader, "1e:Name?|");
+	step_assert(reader, true, "1e:Name?|");
+	open_line_assert(reader, NULL);
+	log_reader_close(reader);
+	log_writer_close(a);
+	log_writer_close(b);
+}
+
 struct printed {
 	struct log_printer *printer;
 	struct buf text;
@@ -1572,6 +1613,7 @@ int main(void)
 		TEST(a_huge_line_is_read_once),
 		TEST(a_line_without_end_comes_in_parts),
 		TEST(reader_agrees_with_model),
+		TEST(a_line_without_end_can_be_seen),
 		TEST(blocks_are_the_same_lines),
 		TEST(tail_of_long_logs),
 		TEST(tail_0_keeps_a_long_open_line),

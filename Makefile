@@ -264,6 +264,7 @@ clean:
 help:
 	@sed -n '/^#   make/s/^#//p' Makefile
 	@echo "   make bench      measure against the tools one would use instead"
+	@echo "                   (GNU parallel, concurrently ... if installed); BENCH=output"
 	@echo "   make deps       install what is missing"
 	@echo "   make fuzz       fuzz a parser: FUZZ=job SECONDS=600"
 	@echo "   make install    into PREFIX ($(PREFIX)), below DESTDIR"

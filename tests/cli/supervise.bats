@@ -38,9 +38,9 @@ supervisor() {
 
 @test "applied by two at once it is one run" {
   job a.yaml a 'echo x; sleep 1'
-  "$JOBRUN" apply a.yaml >1.txt 2>&1 &
+  "$JOBRUN" apply --lock-timeout 20s a.yaml >1.txt 2>&1 &
   local first=$!
-  # Waits for the other to start the run, and follows it then.
+  # One waits for the other to start the run, and follows it then.
   run jobrun apply --lock-timeout 20s a.yaml
   [ "$status" -eq 0 ]
   wait $first

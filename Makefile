@@ -27,7 +27,7 @@ WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 # (libcrypto, libarchive, libcurl) cost milliseconds of start-up each, so
 # core/base/library.c opens them at their first use; their headers are needed.
 LINKED = yaml-0.1 libcyaml jansson sqlite3
-OPENED = libcrypto libarchive
+OPENED = libcrypto libarchive libcurl
 
 # A build with other flags has a folder of its own, so that both can stay.
 ifdef SAN
@@ -66,6 +66,8 @@ endif
 LIB_SRC := $(wildcard core/*.c core/*/*.c schema/*.c providers/*.c providers/*/*.c)
 CMD_SRC := $(wildcard cmd/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
+# What several of them share.
+SUPPORT_SRC := $(wildcard tests/support/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 # The catalogue is YAML in the tree and tables of C in the program.
 CATALOGUE := $(sort $(wildcard schema/catalogue/*.yaml))
@@ -75,6 +77,7 @@ GENERATE = $(BUILD)/schema/generate/catalogue
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
+SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
 
 .PHONY: all
@@ -109,7 +112,7 @@ $(CATALOGUE_C:.c=.o): $(CATALOGUE_C)
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libjobrun.a
+$(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(SUPPORT_OBJ) $(BUILD)/libjobrun.a
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(shell $(PKG_CONFIG) --libs cmocka)
 
@@ -118,15 +121,16 @@ $(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
--include $(LIB_OBJ:.o=.d) $(GENERATE).d $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(GENERATE).d $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(SUPPORT_OBJ:.o=.d) $(FUZZ_BIN:=.d)
 
 # ---- what a machine needs ------------------------------------------------
 # From the distribution.  Installs what is missing, and nothing if nothing is.
 BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
-		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev
+		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev \
+		 libcurl4-openssl-dev
 RUN_PACKAGES = python3 python3-torch python3-numpy
 TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy \
-		python3-yaml python3-jsonschema
+		python3-yaml python3-jsonschema python3-cryptography openssl curl
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps

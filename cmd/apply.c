@@ -11,8 +11,10 @@
 #include "cmd/interrupt.h"
 #include "cmd/load.h"
 #include "cmd/outcome.h"
+#include "cmd/pruning.h"
 #include "cmd/saved.h"
 #include "cmd/session.h"
+#include "cmd/tally.h"
 #include "core/apply/executor.h"
 #include "core/base/file.h"
 
@@ -21,6 +23,8 @@ struct apply_opts {
 	bool detach;
 	bool yes;
 	bool rerun;
+	bool prune;
+	const char *applyset;
 	long lock_timeout;
 };
 
@@ -31,6 +35,10 @@ static const struct opt options[] = {
 	  "do not ask" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, rerun), NULL,
 	  "run again what ended and did not change" },
+	{ 0, "prune", OPT_FLAG, offsetof(struct apply_opts, prune), NULL,
+	  "delete what was applied from the directory and is gone" },
+	{ 0, "applyset", OPT_STRING, offsetof(struct apply_opts, applyset),
+	  "NAME", "the name of what the directory holds, for --prune" },
 	{ 0, "lock-timeout", OPT_DURATION,
 	  offsetof(struct apply_opts, lock_timeout), "DURATION",
 	  "wait so long for another jobrun that works on the job" },
@@ -46,6 +54,8 @@ struct shown {
 struct apply {
 	struct app *app;
 	struct session session;
+	struct pruning pruning;
+	struct tally *tally;
 	struct loop *loop;
 	struct executor *executor;
 	struct shown *shown;
@@ -78,7 +88,7 @@ static bool is_run(const struct action *action)
 static void show_run(struct apply *apply, const struct action *action)
 {
 	static const struct log_filter all = { .tail = SIZE_MAX };
-	static const struct follow_tasks everyone = { 0 };
+	static const struct source_choice everyone = { 0 };
 	struct session *session = &apply->session;
 	struct arena *mem;
 	struct run_record run;
@@ -144,6 +154,7 @@ static void on_phase(void *arg, const struct action *action,
 	struct apply *apply = arg;
 	const struct resource *one = action->want ? action->want : action->have;
 
+	tally_phase(apply->tally, action, phase, err);
 	switch (phase) {
 	case PHASE_FOLLOWING:
 		show_run(apply, action);
@@ -206,6 +217,10 @@ static void on_settled(void *arg, const struct plan_job *job)
 {
 	struct apply *apply = arg;
 
+	/* What is deleted may be at another provider, too, and is never
+	 * followed. */
+	if (!job->job->file)
+		return;
 	lock_set_release(apply->session.locks, job->job->job_id);
 }
 
@@ -271,7 +286,8 @@ static int check_missing(struct app *app, const struct plan *plan)
 static int ask(struct app *app, const struct plan *plan,
 	       const struct apply_opts *opts)
 {
-	bool must = plan_total(plan, ACTION_REPLACE) > 0;
+	bool must = plan_total(plan, ACTION_REPLACE) > 0 ||
+		    plan_total(plan, ACTION_DELETE) > 0;
 	struct error err;
 	size_t i;
 
@@ -291,58 +307,105 @@ static int ask(struct app *app, const struct plan *plan,
 	return app_fail(app, &err);
 }
 
-/* Nothing to do is success only if what was to be done has succeeded. */
-static int settled_status(const struct plan *plan)
-{
-	size_t i;
-
-	for (i = 0; i < plan_count(plan); i++) {
-		const struct action *action = plan_at(plan, i);
-
-		if (action->type == ACTION_NOOP && action->have &&
-		    is_run(action) &&
-		    (action->have->run.state == RUN_FAILED ||
-		     action->have->run.state == RUN_CANCELLED))
-			return ERROR_FAILED;
-	}
-	return 0;
-}
-
 /* With the jobs locked: nobody changes what is observed until it is done.
  * Returns 0 or the exit status. */
 static int make_plan(struct apply *apply, const struct jobs *jobs,
 		     const struct apply_opts *opts,
-		     const struct plan_options *how, const struct saved *saved)
+		     const struct inputs *inputs, const struct saved *saved)
 {
+	struct plan_options how = { .rerun = inputs->rerun };
 	struct session *session = &apply->session;
+	struct pruning *pruning = &apply->pruning;
 	struct app *app = apply->app;
 	struct error err;
 	int status;
 
 	if (session_open(session, app, SESSION_CATALOGUE | SESSION_WRITE,
-			 &err) < 0 ||
-	    session_lock_jobs(session, jobs, opts->lock_timeout, &err) < 0)
+			 &err) < 0)
 		return app_fail(app, &err);
-	if (session_plan(session, jobs, how, &err) < 0)
+	if (pruning_find(pruning, session, jobs, &err) < 0)
 		return saved_fail(app, saved, app_fail(app, &err));
+	if (pruning_lock(pruning, jobs, opts->lock_timeout, &err) < 0)
+		return app_fail(app, &err);
+	session_plan(session, jobs, &how);
+	status = session_fail_unplanned(session);
+	if (status && (saved->plan || jobs->count == 1))
+		return saved_fail(app, saved, status);
+	if (pruning_plan(pruning, &err) < 0)
+		return app_fail(app, &err);
 	status = saved_check(app, saved, session->plan);
 	if (!status && session_resume(session, &err) < 0)
 		status = app_fail(app, &err);
 	return status;
 }
 
-static int run(struct app *app, int argc, char **argv)
+static bool is_done(void *arg, const struct job *job)
 {
-	struct schema_options schema;
+	return tally_is_done(arg, job);
+}
+
+/* Does it and says what came of it.  Returns the exit status. */
+static int carry_out(struct apply *apply, const struct jobs *jobs)
+{
+	struct session *session = &apply->session;
+	const struct plan *plan = session->plan;
+	struct error err;
+	int status = 0;
+
+	if (pruning_remember(&apply->pruning, jobs, &err) < 0)
+		return app_fail(apply->app, &err);
+	apply->tally = tally_new(session, apply->detach);
+	if ((!plan_is_empty(plan) ||
+	     (!apply->detach && plan_follow_count(plan))) &&
+	    execute(apply, &err) < 0) {
+		if (apply->interrupts)
+			status = ERROR_INTERRUPTED;
+		else if (tally_is_of_many(apply->tally))
+			status = ERROR_FAILED; /* each is said below */
+		else
+			/* How a run ended was said when it did. */
+			status = apply->status ? apply->status
+					       : app_fail(apply->app, &err);
+	}
+	if (pruning_forget(&apply->pruning, is_done, apply->tally, &err) < 0)
+		status = app_fail(apply->app, &err);
+	tally_say(apply->tally);
+	if (!status && tally_failed(apply->tally))
+		status = ERROR_FAILED;
+	tally_free(apply->tally);
+	return status;
+}
+
+/* Returns the exit status. */
+static int apply_jobs(struct apply *apply, const struct jobs *jobs,
+		      const struct apply_opts *opts,
+		      const struct inputs *inputs, const struct saved *saved)
+{
+	struct app *app = apply->app;
 	struct plan_style style = { .color = app->err_color,
 				    .width = app->err_terminal ? app->width
 							       : 0 };
+	struct buf text = { 0 };
+	int status = make_plan(apply, jobs, opts, inputs, saved);
+
+	if (status)
+		return status;
+	plan_render_text(apply->session.plan, &style, &text);
+	fd_write(STDERR_FILENO, text.data, text.len);
+	buf_done(&text);
+	status = check_missing(app, apply->session.plan);
+	if (!status)
+		status = ask(app, apply->session.plan, opts);
+	return status ? status : carry_out(apply, jobs);
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct schema_options schema;
 	struct apply_opts opts = { 0 };
 	struct apply apply = { .app = app };
-	struct plan_options how = { 0 };
 	struct inputs inputs;
 	struct saved saved = { 0 };
-	struct buf text = { 0 };
 	struct jobs jobs = { 0 };
 	struct error err;
 	int status = 0;
@@ -354,41 +417,25 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	inputs = (struct inputs){ .load = &opts.load,
 				  .rerun = opts.rerun,
+				  .prune = opts.prune,
+				  .applyset = opts.applyset,
 				  .paths = argv + first,
 				  .count = (size_t)(argc - first) };
-	if (saved_open(&saved, &inputs, &err) < 0) {
+	apply.detach = opts.detach;
+	if (saved_open(&saved, &inputs, &err) < 0 ||
+	    pruning_open(&apply.pruning, &inputs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
 	schema = load_options(inputs.load);
-	how.rerun = inputs.rerun;
-	apply.detach = opts.detach;
-	status = load_jobs(app, &schema, inputs.paths, inputs.count, &jobs);
-	if (status) {
+	status = pruning_load(&apply.pruning, app, &schema, &jobs);
+	if (status)
 		status = saved_fail(app, &saved, status);
-		goto out;
-	}
-	status = make_plan(&apply, &jobs, &opts, &how, &saved);
-	if (status)
-		goto out;
-	plan_render_text(apply.session.plan, &style, &text);
-	fd_write(STDERR_FILENO, text.data, text.len);
-	status = check_missing(app, apply.session.plan);
-	if (!status)
-		status = ask(app, apply.session.plan, &opts);
-	if (status)
-		goto out;
-	status = settled_status(apply.session.plan);
-	if ((!plan_is_empty(apply.session.plan) ||
-	     (!opts.detach && plan_follow_count(apply.session.plan))) &&
-	    execute(&apply, &err) < 0)
-		/* How a run ended was said when it did. */
-		status = apply.interrupts ? ERROR_INTERRUPTED
-			 : apply.status	  ? apply.status
-					  : app_fail(app, &err);
+	else
+		status = apply_jobs(&apply, &jobs, &opts, &inputs, &saved);
 out:
-	buf_done(&text);
 	session_close(&apply.session);
+	pruning_done(&apply.pruning);
 	jobs_done(&jobs);
 	saved_done(&saved);
 	return status;
@@ -396,8 +443,8 @@ out:
 
 const struct command cmd_apply = {
 	.name = "apply",
-	.args = "[--detach] [--yes] [--rerun] [--lock-timeout DURATION] "
-		"PATH...|PLANFILE",
+	.args = "[--detach] [--yes] [--rerun] [--prune] "
+		"[--lock-timeout DURATION] PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow it to its end",
 	.help = "The tasks' lines go to standard output, all else to standard "
 		"error.  Ctrl-C\ncancels a local run (twice: kills it); closing "

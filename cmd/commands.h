@@ -8,11 +8,14 @@
 extern const struct command cmd_apply;
 extern const struct command cmd_cancel;
 extern const struct command cmd_delete;
+extern const struct command cmd_doctor;
 extern const struct command cmd_env;
 extern const struct command cmd_explain;
 extern const struct command cmd_help;
 extern const struct command cmd_import;
 extern const struct command cmd_logs;
+extern const struct command cmd_metrics;
+extern const struct command cmd_package;
 extern const struct command cmd_plan;
 extern const struct command cmd_render;
 extern const struct command cmd_schema;

@@ -58,8 +58,8 @@ void load_say_omitted(const struct app *app, const struct problems *found)
 			n == 1 ? " is" : "s are");
 }
 
-int load_jobs(const struct app *app, const struct schema_options *options,
-	      char *const *paths, size_t count, struct jobs *out)
+static int load(const struct app *app, const struct schema_options *options,
+		char *const *paths, size_t count, struct jobs *out)
 {
 	struct problems found = { 0 };
 	struct buf text = { 0 };
@@ -74,16 +74,34 @@ int load_jobs(const struct app *app, const struct schema_options *options,
 	problems_text(&found, app->err_color ? PROBLEMS_COLOUR : 0, &text);
 	fd_write(STDERR_FILENO, text.data, text.len);
 	load_say_omitted(app, &found);
-	if (problems_errors(&found)) {
+	if (problems_errors(&found))
 		status = ERROR_INVALID;
-	} else if (!out->count) {
-		app_say(app, "no job was found there");
-		status = ERROR_INVALID;
-	}
 out:
 	if (status)
 		jobs_done(out);
 	buf_done(&text);
 	problems_done(&found);
 	return status;
+}
+
+int load_jobs_or_none(const struct app *app,
+		      const struct schema_options *options, char *const *paths,
+		      size_t count, struct jobs *out)
+{
+	struct schema_options how = *options;
+
+	how.may_be_empty = true;
+	return load(app, &how, paths, count, out);
+}
+
+int load_jobs(const struct app *app, const struct schema_options *options,
+	      char *const *paths, size_t count, struct jobs *out)
+{
+	int status = load(app, options, paths, count, out);
+
+	if (status || out->count)
+		return status;
+	app_say(app, "no job was found there");
+	jobs_done(out);
+	return ERROR_INVALID;
 }

@@ -28,6 +28,10 @@ struct schema_options load_options(struct load_opts *opts);
  */
 int load_jobs(const struct app *app, const struct schema_options *options,
 	      char *const *paths, size_t count, struct jobs *out);
+/* The same, and none is no error. */
+int load_jobs_or_none(const struct app *app,
+		      const struct schema_options *options, char *const *paths,
+		      size_t count, struct jobs *out);
 
 /* "12 more problems are not shown" and how to see them; nothing if all were
  * kept. */

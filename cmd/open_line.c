@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/open_line.h"
 
-#define QUIET_MS 500
-#define ERASE "\r\033[K"
-
 /* What a terminal would show of it in one row of `width`: nothing that moves
  * its cursor, no half of a character. */
 static void add_printable(const char *text, size_t len, size_t width,
@@ -20,42 +17,16 @@ static void add_printable(const char *text, size_t len, size_t width,
 	}
 }
 
-static void show(void *arg, uint32_t events)
+bool open_line_format(struct log_reader *reader, int width, struct buf *out)
 {
-	struct open_line *line = arg;
-	struct log_line found;
-	struct buf whole = { 0 }, text = { 0 };
+	struct log_line line;
+	struct buf whole = { 0 };
 
-	(void)events;
-	line->timer = NULL;
-	if (!log_reader_open_line(line->reader, &found))
-		return;
-	log_line_format(&found, false, &whole);
-	if (line->shown)
-		buf_puts(&text, ERASE);
+	if (!log_reader_open_line(reader, &line))
+		return false;
+	log_line_format(&line, false, &whole);
 	/* Without its newline; and the last column would wrap. */
-	add_printable(whole.data, whole.len - 1, (size_t)line->app->width - 1,
-		      &text);
-	app_print(line->app, &text);
-	line->shown = true;
+	add_printable(whole.data, whole.len - 1, (size_t)width - 1, out);
 	buf_done(&whole);
-	buf_done(&text);
-}
-
-void open_line_later(struct open_line *line)
-{
-	if (!line->loop || !line->app->out_terminal)
-		return;
-	loop_remove(line->loop, line->timer);
-	line->timer = loop_add_timer(line->loop, QUIET_MS, show, line);
-}
-
-void open_line_hide(struct open_line *line)
-{
-	if (line->loop)
-		loop_remove(line->loop, line->timer);
-	line->timer = NULL;
-	if (line->shown)
-		app_write(line->app, ERASE, sizeof(ERASE) - 1);
-	line->shown = false;
+	return true;
 }

@@ -4,6 +4,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/load.h"
+#include "cmd/pruning.h"
 #include "cmd/saved.h"
 #include "cmd/session.h"
 #include "core/base/json.h"
@@ -16,6 +17,8 @@ struct plan_opts {
 	const char *out;
 	bool detailed_exitcode;
 	bool rerun;
+	bool prune;
+	const char *applyset;
 };
 
 static const struct opt options[] = {
@@ -28,6 +31,10 @@ static const struct opt options[] = {
 	  "exit with 2 if there is something to do" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct plan_opts, rerun), NULL,
 	  "as 'apply --rerun' would" },
+	{ 0, "prune", OPT_FLAG, offsetof(struct plan_opts, prune), NULL,
+	  "delete what was applied from the directory and is gone" },
+	{ 0, "applyset", OPT_STRING, offsetof(struct plan_opts, applyset),
+	  "NAME", "the name of what the directory holds, for --prune" },
 	{ 0 },
 };
 
@@ -53,13 +60,70 @@ static void print_plan(struct app *app, const struct plan *plan,
 	buf_done(&text);
 }
 
+/* Returns the exit status. */
+static int save(struct app *app, const struct session *session,
+		const char *out, const struct inputs *inputs)
+{
+	struct error err;
+
+	if (session->unplanned_count) {
+		app_say(app, "not saved: not all of it could be planned");
+		return 0;
+	}
+	if (saved_write(out, session->plan, inputs, &err) < 0)
+		return app_fail(app, &err);
+	app_say(app, "saved: 'jobrun apply %s' does this, and nothing else",
+		out);
+	return 0;
+}
+
+/* Returns the exit status. */
+static int make_plan(struct app *app, const struct plan_opts *opts,
+		     const struct inputs *inputs)
+{
+	struct schema_options schema = load_options(inputs->load);
+	struct plan_options how = { .rerun = inputs->rerun };
+	struct session session = { 0 };
+	struct pruning pruning;
+	struct jobs jobs = { 0 };
+	struct error err;
+	int status, failed;
+
+	if (pruning_open(&pruning, inputs, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	status = pruning_load(&pruning, app, &schema, &jobs);
+	if (status)
+		goto out;
+	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
+	    pruning_find(&pruning, &session, &jobs, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	session_plan(&session, &jobs, &how);
+	if (pruning_plan(&pruning, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	failed = session_fail_unplanned(&session);
+	if (!failed || plan_job_count(session.plan))
+		print_plan(app, session.plan, opts->format);
+	if (opts->out)
+		status = save(app, &session, opts->out, inputs);
+	if (!status && opts->detailed_exitcode && !plan_is_empty(session.plan))
+		status = PENDING;
+	status = failed ? failed : status;
+out:
+	session_close(&session);
+	pruning_done(&pruning);
+	jobs_done(&jobs);
+	return status;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct plan_opts opts = { .format = "text" };
-	struct schema_options schema;
-	struct plan_options how = { 0 };
-	struct session session = { 0 };
-	struct jobs jobs = { 0 };
 	struct error err;
 	struct inputs inputs;
 	int status = 0;
@@ -79,41 +143,18 @@ static int run(struct app *app, int argc, char **argv)
 	}
 	inputs = (struct inputs){ .load = &opts.load,
 				  .rerun = opts.rerun,
+				  .prune = opts.prune,
+				  .applyset = opts.applyset,
 				  .paths = argv + first,
 				  .count = (size_t)(argc - first) };
 	if (opts.out && saved_check_out(opts.out, &inputs, &err) < 0)
 		return app_fail(app, &err);
-	schema = load_options(&opts.load);
-	how.rerun = opts.rerun;
-	status = load_jobs(app, &schema, inputs.paths, inputs.count, &jobs);
-	if (status)
-		return status;
-	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
-	    session_plan(&session, &jobs, &how, &err) < 0) {
-		status = app_fail(app, &err);
-		goto out;
-	}
-	print_plan(app, session.plan, opts.format);
-	if (opts.out) {
-		if (saved_write(opts.out, session.plan, &inputs, &err) < 0) {
-			status = app_fail(app, &err);
-			goto out;
-		}
-		app_say(app, "saved: 'jobrun apply %s' does this, and nothing "
-			     "else",
-			opts.out);
-	}
-	if (opts.detailed_exitcode && !plan_is_empty(session.plan))
-		status = PENDING;
-out:
-	session_close(&session);
-	jobs_done(&jobs);
-	return status;
+	return make_plan(app, &opts, &inputs);
 }
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.args = "[--format FORMAT] [--out FILE] PATH...",
+	.args = "[--format FORMAT] [--out FILE] [--prune] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
 	.options = options,
 	.shared = load_rows,

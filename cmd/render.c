@@ -4,9 +4,12 @@
 
 #include "cmd/commands.h"
 #include "cmd/load.h"
+#include "core/base/json.h"
 #include "core/run/contract.h"
 #include "core/run/spec.h"
+#include "providers/aiplatform/body.h"
 #include "providers/registry.h"
+#include "providers/vertexai/translate.h"
 #include "schema/catalogue.h"
 #include "schema/nearest.h"
 #include "schema/render_yaml.h"
@@ -20,7 +23,7 @@ struct render_opts {
 
 static const struct opt options[] = {
 	{ 0, "to", OPT_STRING, offsetof(struct render_opts, to), "TARGET",
-	  "yaml (default) or tf-config" },
+	  "yaml (default), ai-platform, vertex-ai or tf-config" },
 	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
 	  "tf-config: of master (default), worker, ps or evaluator" },
 	{ 0, "index", OPT_NUMBER, offsetof(struct render_opts, index), "N",
@@ -32,21 +35,25 @@ static const struct opt options[] = {
 struct target {
 	const char *name;
 	bool many; /* several jobs make one output */
-	int (*render)(const struct job *job, const struct render_opts *opts,
-		      struct buf *out, struct error *err);
+	int (*render)(const struct app *app, const struct job *job,
+		      const struct render_opts *opts, struct buf *out,
+		      struct error *err);
 };
 
-static int to_yaml(const struct job *job, const struct render_opts *opts,
-		   struct buf *out, struct error *err)
+static int to_yaml(const struct app *app, const struct job *job,
+		   const struct render_opts *opts, struct buf *out,
+		   struct error *err)
 {
+	(void)app;
 	(void)opts;
 	if (out->len)
 		buf_puts(out, "---\n");
 	return render_yaml(job, out, err);
 }
 
-static int to_tf_config(const struct job *job, const struct render_opts *opts,
-			struct buf *out, struct error *err)
+static int to_tf_config(const struct app *app, const struct job *job,
+			const struct render_opts *opts, struct buf *out,
+			struct error *err)
 {
 	const struct catalogue *catalogue = catalogue_get(err);
 	struct arena *mem = arena_new();
@@ -58,6 +65,7 @@ static int to_tf_config(const struct job *job, const struct render_opts *opts,
 	int ret = -1;
 	int *ports;
 
+	(void)app;
 	if (!catalogue ||
 	    topology_from_job(job, catalogue, "127.0.0.1", mem, &all, err) < 0)
 		goto out;
@@ -92,8 +100,51 @@ out:
 	return ret;
 }
 
+static int to_ai_platform(const struct app *app, const struct job *job,
+			  const struct render_opts *opts, struct buf *out,
+			  struct error *err)
+{
+	json_t *body = ai_platform_body(job, job->job_id, NULL, NULL);
+
+	(void)app;
+	(void)opts;
+	(void)err;
+	json_print(body, out);
+	json_decref(body);
+	return 0;
+}
+
+/* The body alone: what has no place in it is said beside it. */
+static int to_vertex_ai(const struct app *app, const struct job *job,
+			const struct render_opts *opts, struct buf *out,
+			struct error *err)
+{
+	const struct catalogue *catalogue = catalogue_get(err);
+	struct arena *mem = arena_new();
+	struct vertex_job translated;
+	int ret = -1;
+	size_t i;
+
+	(void)opts;
+	if (!catalogue || vertex_translate(job, catalogue, NULL, NULL, mem,
+					   &translated, err) < 0)
+		goto out;
+	json_print(translated.body, out);
+	for (i = 0; i < translated.left_count; i++)
+		app_say(app, "%s: %s: %s",
+			translated.left[i].needed ? "needed" : "left out",
+			translated.left[i].path, translated.left[i].why);
+	vertex_job_done(&translated);
+	ret = 0;
+out:
+	arena_free(mem);
+	return ret;
+}
+
 static const struct target targets[] = {
 	{ "yaml", true, to_yaml },
+	{ "ai-platform", false, to_ai_platform },
+	{ "vertex-ai", false, to_vertex_ai },
 	{ "tf-config", false, to_tf_config },
 };
 
@@ -120,8 +171,9 @@ static const struct target *find_target(const char *name, struct error *err)
 	return NULL;
 }
 
-static int render(const struct jobs *jobs, const struct render_opts *opts,
-		  struct buf *out, struct error *err)
+static int render(const struct app *app, const struct jobs *jobs,
+		  const struct render_opts *opts, struct buf *out,
+		  struct error *err)
 {
 	const struct target *target = find_target(opts->to, err);
 	size_t i;
@@ -133,7 +185,7 @@ static int render(const struct jobs *jobs, const struct render_opts *opts,
 				 "there are %zu jobs; '--to %s' is about one",
 				 jobs->count, target->name);
 	for (i = 0; i < jobs->count; i++)
-		if (target->render(jobs->items[i], opts, out, err) < 0)
+		if (target->render(app, jobs->items[i], opts, out, err) < 0)
 			return -1;
 	return 0;
 }
@@ -156,7 +208,7 @@ static int run(struct app *app, int argc, char **argv)
 	status = load_jobs(app, &schema, argv + first, 1, &jobs);
 	if (status)
 		return status;
-	if (render(&jobs, &opts, &text, &err) < 0)
+	if (render(app, &jobs, &opts, &text, &err) < 0)
 		status = app_fail(app, &err);
 	else
 		app_print(app, &text);
@@ -170,6 +222,8 @@ const struct command cmd_render = {
 	.args = "[--to TARGET] PATH",
 	.summary = "write the job in another form, to read or to leave with",
 	.help = "  jobrun render job.yaml                  with all defaults\n"
+		"  jobrun render --to vertex-ai job.yaml   the custom job that "
+		"it becomes\n"
 		"  jobrun render --to tf-config job.yaml   what a task finds "
 		"in TF_CONFIG\n",
 	.options = options,

@@ -35,6 +35,9 @@ static json_t *inputs_json(const struct inputs *inputs)
 	}
 	json_put(out, "sets", list);
 	json_put(out, "rerun", json_boolean(inputs->rerun));
+	json_put(out, "prune", json_boolean(inputs->prune));
+	if (inputs->applyset)
+		json_put_text(out, "applyset", inputs->applyset);
 	return out;
 }
 
@@ -166,6 +169,8 @@ static int read_inputs(struct saved *saved, struct error *err)
 	saved->load.provider = json_get_text(from, "provider", NULL);
 	out->load = &saved->load;
 	out->rerun = json_is_true(json_object_get(from, "rerun"));
+	out->prune = json_is_true(json_object_get(from, "prune"));
+	out->applyset = json_get_text(from, "applyset", NULL);
 	out->paths =
 		mem_alloc((json_array_size(paths) + 1) * sizeof(*out->paths));
 	for (i = 0; i < json_array_size(paths); i++) {
@@ -194,8 +199,9 @@ int saved_open(struct saved *saved, struct inputs *inputs, struct error *err)
 	}
 	if (ret != 0)
 		return ret < 0 ? -1 : 0;
-	if (inputs->count > 1 || inputs->rerun || load->job_id ||
-	    load->provider || load->sets.count)
+	if (inputs->count > 1 || inputs->rerun || inputs->prune ||
+	    inputs->applyset || load->job_id || load->provider ||
+	    load->sets.count)
 		return error_set(err, ERROR_USAGE,
 				 "'%s' is a saved plan, which goes alone: its "
 				 "files and options were given when it was "

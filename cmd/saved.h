@@ -10,6 +10,8 @@
 struct inputs {
 	struct load_opts *load;
 	bool rerun;
+	bool prune;
+	const char *applyset; /* or NULL */
 	char **paths;
 	size_t count;
 };

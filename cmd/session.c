@@ -12,6 +12,8 @@
 
 /* Of what was interrupted; more is counted. */
 #define SESSION_SAY_MAX 8
+/* Of jobs that can't be planned, often all for one reason. */
+#define SESSION_FAIL_MAX 20
 
 int session_open(struct session *session, struct app *app, unsigned flags,
 		 struct error *err)
@@ -40,6 +42,7 @@ void session_close(struct session *session)
 	}
 	free(session->observed);
 	free(session->desired);
+	free(session->unplanned);
 	for (i = 0; i < SESSION_PROVIDERS && providers[i]; i++)
 		if (session->contexts[i])
 			providers[i]->close(session->contexts[i]);
@@ -85,18 +88,16 @@ int session_lock(struct session *session, const char *const *job_ids,
 	return session->locks ? 0 : -1;
 }
 
-int session_lock_jobs(struct session *session, const struct jobs *jobs,
-		      long timeout_s, struct error *err)
+static void add_unplanned(struct session *session, const struct job *job,
+			  const struct error *why)
 {
-	const char **ids = mem_alloc((jobs->count + 1) * sizeof(*ids));
-	size_t i;
-	int ret;
+	size_t n = session->unplanned_count++;
 
-	for (i = 0; i < jobs->count; i++)
-		ids[i] = jobs->items[i]->job_id;
-	ret = session_lock(session, ids, jobs->count, timeout_s, err);
-	free(ids);
-	return ret;
+	if (!(n & (n - 1)))
+		session->unplanned =
+			mem_grow(session->unplanned, n ? 2 * n : 1,
+				 sizeof(*session->unplanned));
+	session->unplanned[n] = (struct unplanned){ job->job_id, *why };
 }
 
 static int plan_one(struct session *session, struct job *job, size_t at,
@@ -119,9 +120,10 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 			session->observed[at], options, err);
 }
 
-int session_plan(struct session *session, const struct jobs *jobs,
-		 const struct plan_options *options, struct error *err)
+void session_plan(struct session *session, const struct jobs *jobs,
+		  const struct plan_options *options)
 {
+	struct error err;
 	size_t i;
 
 	session->plan = plan_new();
@@ -129,12 +131,22 @@ int session_plan(struct session *session, const struct jobs *jobs,
 		mem_alloc((jobs->count + 1) * sizeof(*session->desired));
 	session->observed =
 		mem_alloc((jobs->count + 1) * sizeof(*session->observed));
-	for (i = 0; i < jobs->count; i++) {
-		session->job_count = i + 1;
-		if (plan_one(session, jobs->items[i], i, options, err) < 0)
-			return -1;
-	}
-	return 0;
+	session->job_count = jobs->count;
+	for (i = 0; i < jobs->count; i++)
+		if (plan_one(session, jobs->items[i], i, options, &err) < 0)
+			add_unplanned(session, jobs->items[i], &err);
+}
+
+int session_fail_unplanned(const struct session *session)
+{
+	size_t i, n = session->unplanned_count;
+
+	for (i = 0; i < n && i < SESSION_FAIL_MAX; i++)
+		app_fail(session->app, &session->unplanned[i].why);
+	if (i < n)
+		app_say(session->app,
+			"and %zu more jobs can't be planned either", n - i);
+	return n ? (int)session->unplanned[0].why.code : 0;
 }
 
 struct resumed {

@@ -15,6 +15,12 @@
 
 #define SESSION_PROVIDERS 16
 
+/* A job that no plan could be made of, and why. */
+struct unplanned {
+	const char *job_id; /* the job's */
+	struct error why;
+};
+
 struct session {
 	struct app *app;
 	struct provider_env env;
@@ -24,6 +30,8 @@ struct session {
 	struct resources **desired;
 	struct resource **observed;
 	size_t job_count;
+	struct unplanned *unplanned;
+	size_t unplanned_count;
 	struct lock_set *locks; /* of the jobs that are worked on, or NULL */
 };
 
@@ -45,16 +53,20 @@ void *session_context(struct session *session, const struct provider *provider,
  * go of what is left. */
 int session_lock(struct session *session, const char *const *job_ids,
 		 size_t count, long timeout_s, struct error *err);
-int session_lock_jobs(struct session *session, const struct jobs *jobs,
-		      long timeout_s, struct error *err);
 
 /* Says what an earlier, killed command has left of the jobs of the plan, see
  * core/apply/resume.h. */
 int session_resume(struct session *session, struct error *err);
 
-/* Digests, desires and observes every job, and makes session->plan. */
-int session_plan(struct session *session, const struct jobs *jobs,
-		 const struct plan_options *options, struct error *err);
+/*
+ * Digests, desires and observes every job, and makes session->plan.  One that
+ * fails does not keep the others from it: it is added to session->unplanned.
+ */
+void session_plan(struct session *session, const struct jobs *jobs,
+		  const struct plan_options *options);
+/* Says why jobs are unplanned; returns the exit status of the first, or 0 if
+ * all were planned. */
+int session_fail_unplanned(const struct session *session);
 
 /* The newest run of a job, or one attempt, refreshed by its provider.  Says
  * so if there is none.  Strings live in `mem`. */

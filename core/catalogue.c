@@ -65,6 +65,22 @@ const struct slice *tpu_slice(const struct tpu *tpu, unsigned count)
 	return NULL;
 }
 
+const struct slice *catalogue_slice(const struct catalogue *all,
+				    const char *name, const struct tpu **tpu)
+{
+	const struct slice *slice;
+	size_t i;
+
+	for (i = 0; i < all->tpu_count; i++) {
+		*tpu = &all->tpus[i];
+		slice = find((*tpu)->slices, (*tpu)->slice_count,
+			     sizeof(*(*tpu)->slices), name);
+		if (slice)
+			return slice;
+	}
+	return NULL;
+}
+
 const struct region *catalogue_region(const struct catalogue *all,
 				      const char *name, bool *training)
 {
@@ -129,4 +145,22 @@ const struct region *catalogue_zone(const struct catalogue *all,
 	memcpy(name, zone, n - 2);
 	name[n - 2] = '\0';
 	return catalogue_region(all, name, NULL);
+}
+
+const struct container *catalogue_container(const struct catalogue *all,
+					    const char *runtime,
+					    const char *python,
+					    enum device device)
+{
+	size_t i;
+
+	for (i = 0; i < all->container_count; i++) {
+		const struct container *container = &all->containers[i];
+
+		if (container->device == device &&
+		    !strcmp(container->runtime, runtime) &&
+		    (!python || !strcmp(container->python, python)))
+			return container;
+	}
+	return NULL;
 }

@@ -85,6 +85,9 @@ struct tpu {
 	const char *generation;     /* "v3" */
 	unsigned devices_per_host;  /* what PyTorch/XLA calls devices */
 	const char *vm_runtime;     /* the usual software of its TPU VMs */
+	/* At Vertex AI, "ct5lp-hightpu-{chips}t" with a host's chips in place;
+	 * NULL if it has none. */
+	const char *vertex_machine;
 	const char *const *regions; /* where AI Platform had it, if it had */
 	size_t region_count;
 	const struct tpu_zone *zones;
@@ -125,6 +128,22 @@ struct runtime {
 	const char *source;
 };
 
+enum device {
+	DEVICE_CPU,
+	DEVICE_GPU,
+	DEVICE_TPU,
+};
+
+/* A prebuilt training container of Vertex AI. */
+struct container {
+	const char *runtime; /* "2.11" */
+	const char *python;  /* "3.10" */
+	enum device device;
+	const char *image; /* "tf-cpu.2-11.py310" */
+	const char *until; /* its end, "2024-11-15" */
+	const char *source;
+};
+
 struct catalogue {
 	const struct tier *tiers;
 	size_t tier_count;
@@ -138,6 +157,8 @@ struct catalogue {
 	size_t region_group_count;
 	const struct runtime *runtimes;
 	size_t runtime_count;
+	const struct container *containers;
+	size_t container_count;
 };
 
 /* Borrowed from the catalogue, or NULL if it has no such entry. */
@@ -151,11 +172,20 @@ const struct accelerator *catalogue_accelerator(const struct catalogue *all,
 						const char *type);
 const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type);
 const struct slice *tpu_slice(const struct tpu *tpu, unsigned count);
+/* By its name ("v3-32", "v5litepod-16"); `tpu` is set to its generation. */
+const struct slice *catalogue_slice(const struct catalogue *all,
+				    const char *name, const struct tpu **tpu);
 /* `training` may be NULL. */
 const struct region *catalogue_region(const struct catalogue *all,
 				      const char *name, bool *training);
 const struct runtime *catalogue_runtime(const struct catalogue *all,
 					const char *version);
+
+/* `python` may be NULL: the first of that runtime. */
+const struct container *catalogue_container(const struct catalogue *all,
+					    const char *runtime,
+					    const char *python,
+					    enum device device);
 
 /* Which numbers of it the machine can have, or NULL if none.  Those that it
  * has built in are not counted. */

@@ -236,6 +236,7 @@ struct job {
 	struct arena *mem;  /* owns all of the above, and the job itself */
 	const char *file;   /* "jobs/a.yaml", or "-" */
 	const char *folder; /* where relative paths in it start */
+	const char *set;    /* what it is applied as one of, or NULL */
 	const struct message *message;          /* the table it was filled by */
 	const struct message *training_message; /* of training_input */
 	struct digest digest;        /* set by job_digest(), else "" */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/listing.h"
+
 struct resources *resources_new(void)
 {
 	struct resources *all = mem_alloc(sizeof(*all));
@@ -105,6 +107,19 @@ void resources_note(struct resources *all, const char *format, ...)
 	va_end(args);
 }
 
+int provider_list(const struct provider *provider, void *ctx,
+		  const char *place, struct listing *out, struct error *err)
+{
+	const struct kind *const *kind;
+
+	for (kind = provider->kinds; *kind; kind++)
+		if ((*kind)->list && (*kind)->list(ctx, place, out, err) < 0)
+			return error_prefix(err, "list each %s of provider %s",
+					    (*kind)->name, provider->name);
+	listing_sort(out, provider->kinds);
+	return 0;
+}
+
 struct resource *resources_read(const struct resources *all, void *ctx,
 				struct error *err)
 {
@@ -117,6 +132,7 @@ struct resource *resources_read(const struct resources *all, void *ctx,
 		found[i].kind = want->kind;
 		found[i].name = want->name;
 		found[i].job = want->job;
+		found[i].place = want->place;
 		found[i].index = i;
 		if (want->kind->read(ctx, want, &found[i], err) < 0) {
 			error_prefix(err, "read %s '%s'", want->kind->name,

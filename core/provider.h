@@ -25,6 +25,8 @@
 #include "core/run/topology.h"
 
 struct kind;
+struct listing;
+struct provider;
 struct store;
 
 /* How a run stands. */
@@ -41,6 +43,9 @@ struct resource {
 	const struct kind *kind;
 	const char *name;      /* unique within its kind */
 	const struct job *job; /* whose it is, or NULL if that is not known */
+	/* Where it is, as its provider says it (a project and a zone, a
+	 * folder).  NULL: where its job says. */
+	const char *place;
 	size_t index;          /* its place in the `items` it belongs to */
 	json_t *properties;    /* an object: what is compared and shown */
 	/* Those that must exist before it. */
@@ -88,6 +93,13 @@ void resources_note(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
+ * Adds what the provider has made in a place, of all its kinds, sorted.  Those
+ * that can't be listed are left out.
+ */
+int provider_list(const struct provider *provider, void *ctx,
+		  const char *place, struct listing *out, struct error *err);
+
+/*
  * Reads each of them, in their order.  Returns a new array of as many, with
  * kind, name and job filled in, or NULL.
  */
@@ -114,7 +126,7 @@ enum kind_flag {
 /*
  * Calls may block (the executor makes them from threads of its own, several
  * at once for different resources) and classify their errors: retried are
- * ERROR_TRY_AGAIN and ERROR_UNREACHABLE, nothing else.
+ * ERROR_TRY_AGAIN and ERROR_UNREACHABLE that are not `final`, nothing else.
  */
 struct kind {
 	const char *name; /* "tpu-node", in plans and messages */
@@ -143,6 +155,15 @@ struct kind {
 	/* Looks once, never sleeps.  NULL: done when created. */
 	int (*wait)(void *ctx, const struct resource *have,
 		    enum wait_state *state, struct error *err);
+
+	/*
+	 * Adds all of this kind that jobrun has made in a place, by their
+	 * labels (core/listing.h), with what their other calls need: name and
+	 * place.  `place` is one that provider->place() gave; NULL: where
+	 * things are if no job says where.
+	 */
+	int (*list)(void *ctx, const char *place, struct listing *out,
+		    struct error *err);
 
 	/* For runs only: */
 	/* Asks it to end; `now` without the grace.  Ended is success. */
@@ -175,6 +196,9 @@ struct provider {
 	/* What should exist for this job; no I/O. */
 	int (*desire)(const struct job *job, const struct provider_env *env,
 		      struct resources *out, struct error *err);
+	/* Where the resources of a job are, for `list`: lives in `mem`.  NULL,
+	 * or returning NULL: where things are if no job says where. */
+	const char *(*place)(const struct job *job, struct arena *mem);
 	/* What a task of the job will see in its environment, or saw in that
 	 * of its run, but for the values of secrets and what it inherits.
 	 * NULL: it can't be known here. */

@@ -55,6 +55,10 @@ static void join(const struct catalogue *ours)
 	both.runtimes = joined(user->runtimes, user->runtime_count,
 			       ours->runtimes, ours->runtime_count,
 			       sizeof(*ours->runtimes), &both.runtime_count);
+	both.containers =
+		joined(user->containers, user->container_count,
+		       ours->containers, ours->container_count,
+		       sizeof(*ours->containers), &both.container_count);
 }
 
 static void load(void)

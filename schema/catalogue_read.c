@@ -131,6 +131,7 @@ static const cyaml_schema_field_t tpu_fields[] = {
 	TEXT("generation", struct tpu, generation),
 	NUMBER("devicesPerHost", struct tpu, devices_per_host),
 	TEXT("vmRuntime", struct tpu, vm_runtime),
+	TEXT_IF_ANY("vertexMachine", struct tpu, vertex_machine),
 	TEXT("source", struct tpu, source),
 	LIST_IF_ANY("regions", struct tpu, regions, region_count, &text_item),
 	LIST("zones", struct tpu, zones, zone_count, &zone_item),
@@ -182,6 +183,26 @@ static const cyaml_schema_field_t runtime_fields[] = {
 static const cyaml_schema_value_t runtime_item =
 	ITEM(struct runtime, runtime_fields);
 
+static const cyaml_strval_t device_names[] = {
+	{ .str = "cpu", .val = DEVICE_CPU },
+	{ .str = "gpu", .val = DEVICE_GPU },
+	{ .str = "tpu", .val = DEVICE_TPU },
+};
+
+static const cyaml_schema_field_t container_fields[] = {
+	TEXT("runtime", struct container, runtime),
+	TEXT("python", struct container, python),
+	CYAML_FIELD_ENUM("device", CYAML_FLAG_STRICT, struct container, device,
+			 device_names, CYAML_ARRAY_LEN(device_names)),
+	TEXT("image", struct container, image),
+	TEXT("until", struct container, until),
+	TEXT("source", struct container, source),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t container_item =
+	ITEM(struct container, container_fields);
+
 static const cyaml_schema_field_t catalogue_fields[] = {
 	LIST_IF_ANY("tiers", struct catalogue, tiers, tier_count, &tier_item),
 	LIST_IF_ANY("families", struct catalogue, families, family_count,
@@ -193,6 +214,8 @@ static const cyaml_schema_field_t catalogue_fields[] = {
 		    region_group_count, &region_group_item),
 	LIST_IF_ANY("runtimes", struct catalogue, runtimes, runtime_count,
 		    &runtime_item),
+	LIST_IF_ANY("containers", struct catalogue, containers, container_count,
+		    &container_item),
 	CYAML_FIELD_END,
 };
 

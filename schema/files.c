@@ -225,18 +225,21 @@ static void add_path(struct files *files, const char *path)
 			add(files, path, true);
 	} else if (!S_ISDIR(st.st_mode)) {
 		add_once(files, path, true, &st);
-	} else if (!add_folder(files, path)) {
+	} else if (!add_folder(files, path) && !files->may_be_empty) {
 		add_problem(files, path,
 			    "there is no *.yaml or *.yml file in this "
 			    "directory");
 	}
 }
 
-void files_init(struct files *files, char *const *paths, size_t count)
+void files_init(struct files *files, char *const *paths, size_t count,
+		bool may_be_empty)
 {
 	size_t i;
 
-	*files = (struct files){ .mem = arena_new(), .unique = count == 1 };
+	*files = (struct files){ .mem = arena_new(),
+				 .may_be_empty = may_be_empty,
+				 .unique = count == 1 };
 	for (i = 0; i < count; i++)
 		add_path(files, paths[i]);
 }

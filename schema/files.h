@@ -30,6 +30,7 @@ struct files {
 	/* Private. */
 	size_t size;
 	struct arena *mem;
+	bool may_be_empty;
 	bool unique; /* so far no file can be there twice */
 	struct file_id *ids;
 	size_t id_count, id_size;
@@ -39,7 +40,9 @@ struct files {
 /* Why there is nothing to read there, or NULL. */
 const char *file_problem(const struct file_entry *entry);
 
-void files_init(struct files *files, char *const *paths, size_t count);
+/* `may_be_empty`: a directory without job files is no problem. */
+void files_init(struct files *files, char *const *paths, size_t count,
+		bool may_be_empty);
 /* Just one, whatever it is. */
 void files_init_one(struct files *files, const char *name);
 void files_done(struct files *files);

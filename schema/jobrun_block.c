@@ -6,6 +6,7 @@
 #include "core/job.h"
 
 const char *const no_provider[] = { NULL };
+const char *const on_this_machine[] = { "local", NULL };
 
 /* In the order of enum cleanup. */
 static const char *const cleanup_names[] = { "always", "onSuccess", "never",
@@ -132,7 +133,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_metrics,
 	  .offset = offsetof(struct jobrun_block, metrics),
-	  .providers = no_provider,
+	  .providers = on_this_machine,
 	  .doc = "What to read from the log." },
 	{ .name = "restart",
 	  .type = FIELD_MESSAGE,

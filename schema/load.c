@@ -410,7 +410,7 @@ int schema_load(char *const *paths, size_t count,
 
 	if (loader_init(&loader, options, out, found, err) < 0)
 		return -1;
-	files_init(&loader.files, paths, count);
+	files_init(&loader.files, paths, count, options->may_be_empty);
 	read_all_files(&loader);
 	drop_bases(&loader);
 	loader_done(&loader);

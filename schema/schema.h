@@ -32,6 +32,7 @@ struct schema_options {
 	size_t set_count;
 	bool strict;     /* warnings are errors */
 	bool check_only; /* jobs are counted, not kept */
+	bool may_be_empty; /* a directory without job files is no problem */
 	size_t limit;    /* of the problems to keep of each severity; 0: all */
 };
 

@@ -224,7 +224,7 @@ static void call_failed(struct task *task)
 	if (follows)
 		tries *= FOLLOW_PATIENCE;
 	if ((err->code != ERROR_TRY_AGAIN && err->code != ERROR_UNREACHABLE) ||
-	    ++task->tries >= tries) {
+	    err->final || ++task->tries >= tries) {
 		fail(task, NULL, err);
 		return;
 	}

@@ -103,12 +103,14 @@ static int add_lines(struct ignore *ignore, const char *text, const char *name,
 	return 0;
 }
 
-struct ignore *ignore_parse(const char *text, const char *name,
-			    struct arena *mem, struct error *err)
+struct ignore *ignore_parse(const char *also, const char *text,
+			    const char *name, struct arena *mem,
+			    struct error *err)
 {
 	struct ignore *ignore = arena_alloc(mem, sizeof(*ignore));
 
 	if (add_lines(ignore, always, "", mem, err) < 0 ||
+	    add_lines(ignore, also ? also : "", "", mem, err) < 0 ||
 	    add_lines(ignore, text, name, mem, err) < 0)
 		return NULL;
 	return ignore;

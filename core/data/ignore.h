@@ -13,10 +13,11 @@
 
 struct ignore; /* lives in the arena that it was made from */
 
-/* With what is always left out, and then the patterns of `text`.  `name` is
- * what that is called in an error. */
-struct ignore *ignore_parse(const char *text, const char *name,
-			    struct arena *mem, struct error *err);
+/* With what is always left out, then the patterns of `also` (ours, or NULL),
+ * then those of `text`.  `name` is what that is called in an error. */
+struct ignore *ignore_parse(const char *also, const char *text,
+			    const char *name, struct arena *mem,
+			    struct error *err);
 
 /* `path` is relative to the folder; asked for each folder before what is in
  * it. */

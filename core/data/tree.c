@@ -216,7 +216,8 @@ static int walk_folder(struct walk *walk, int fd, unsigned depth,
 	return ret;
 }
 
-static int read_ignore(struct walk *walk, int folder, struct error *err)
+static int read_ignore(struct walk *walk, int folder, const char *also,
+		       struct error *err)
 {
 	int fd = openat(folder, IGNORE_FILE, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	char *name = path_join(walk->folder, IGNORE_FILE);
@@ -232,7 +233,8 @@ static int read_ignore(struct walk *walk, int folder, struct error *err)
 		if (!text)
 			goto out;
 	}
-	walk->ignore = ignore_parse(text ? text : "", name, walk->mem, err);
+	walk->ignore =
+		ignore_parse(also, text ? text : "", name, walk->mem, err);
 out:
 	if (fd >= 0)
 		close(fd);
@@ -279,6 +281,12 @@ static int hash_tree(struct tree *tree, struct error *err)
 int tree_read(const char *folder, struct arena *mem, struct tree *out,
 	      struct error *err)
 {
+	return tree_read_without(folder, NULL, mem, out, err);
+}
+
+int tree_read_without(const char *folder, const char *patterns,
+		      struct arena *mem, struct tree *out, struct error *err)
+{
 	struct walk walk = { .folder = folder, .mem = mem };
 	struct tree tree = { 0 };
 	int ret = -1;
@@ -287,7 +295,7 @@ int tree_read(const char *folder, struct arena *mem, struct tree *out,
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, "cannot read '%s'", folder);
-	if (read_ignore(&walk, fd, err) < 0) {
+	if (read_ignore(&walk, fd, patterns, err) < 0) {
 		close(fd);
 		return -1;
 	}

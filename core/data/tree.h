@@ -64,4 +64,9 @@ struct tree {
 int tree_read(const char *folder, struct arena *mem, struct tree *out,
 	      struct error *err);
 
+/* The same, and what the lines of `patterns` match is left out too, unless
+ * the folder's own file takes it back in. */
+int tree_read_without(const char *folder, const char *patterns,
+		      struct arena *mem, struct tree *out, struct error *err);
+
 #endif

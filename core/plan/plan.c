@@ -189,9 +189,22 @@ static void before_add(struct before *before, const struct action *action)
 	before->items[before->count++] = action;
 }
 
+static const char *reason_to_delete(const struct resource *have,
+				    const char *reason, struct arena *mem)
+{
+	if ((have->kind->flags & KIND_RUN) &&
+	    !run_state_is_final(have->run.state))
+		return arena_printf(mem,
+				    "%s; attempt %d is not over: will be "
+				    "cancelled, then deleted",
+				    reason, have->run.attempt);
+	return arena_strdup(mem, reason);
+}
+
 static void add_deletion(struct plan *plan, struct plan_job *planned,
 			 const struct resource *one,
-			 const struct resource *have, struct before *before)
+			 const struct resource *have, struct before *before,
+			 const char *reason)
 {
 	struct action *action = action_new(plan, planned, one);
 	struct before *mine = &before[one->index];
@@ -200,7 +213,7 @@ static void add_deletion(struct plan *plan, struct plan_job *planned,
 
 	action->type = ACTION_DELETE;
 	action->have = have;
-	action->reason = "as asked";
+	action->reason = reason_to_delete(have, reason, plan->mem);
 	action->needs = arena_alloc(plan->mem, size);
 	action->need_count = mine->count;
 	if (size)
@@ -212,7 +225,7 @@ static void add_deletion(struct plan *plan, struct plan_job *planned,
 
 void plan_add_delete(struct plan *plan, const struct provider *provider,
 		     const struct job *job, const struct resources *desired,
-		     const struct resource *observed)
+		     const struct resource *observed, const char *reason)
 {
 	struct plan_job *planned = job_new(plan, provider, job, desired);
 	size_t count = desired->count;
@@ -228,7 +241,7 @@ void plan_add_delete(struct plan *plan, const struct provider *provider,
 	for (i = count; i-- > 0;)
 		if (observed[order[i]].exists)
 			add_deletion(plan, planned, desired->items[order[i]],
-				     &observed[order[i]], before);
+				     &observed[order[i]], before, reason);
 	commit(plan, planned);
 	for (i = 0; i < count; i++)
 		free(before[i].items);

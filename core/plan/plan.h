@@ -81,11 +81,12 @@ int plan_add(struct plan *plan, const struct provider *provider,
 
 /*
  * Adds the deletion of all that exists of a job, what needs others first.
- * A run that is under way is cancelled before.
+ * A run that is under way is cancelled before.  `reason` says why, for each
+ * action.
  */
 void plan_add_delete(struct plan *plan, const struct provider *provider,
 		     const struct job *job, const struct resources *desired,
-		     const struct resource *observed);
+		     const struct resource *observed, const char *reason);
 
 size_t plan_job_count(const struct plan *plan);
 const struct plan_job *plan_job_at(const struct plan *plan, size_t i);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/plan/diff.h"
 #include "core/plan/show.h"
@@ -45,8 +46,11 @@ static int bind_job(const struct plan_job *job, json_t *out, struct error *err)
 	json_t *source;
 	size_t i;
 
-	json_put_text(out, "file", job->job->file);
-	json_put(out, "job", job_json(job->job, MESSAGE_DIGEST));
+	/* What has no file any more is only deleted. */
+	if (job->job->file) {
+		json_put_text(out, "file", job->job->file);
+		json_put(out, "job", job_json(job->job, MESSAGE_DIGEST));
+	}
 	if (job->job->source_digest.hex[0]) {
 		source = json_object();
 		files = source_files_json(job->job);
@@ -118,7 +122,8 @@ static bool is_same(const json_t *a, const json_t *b, const char *key)
 	return x == y || (x && y && json_equal(x, y));
 }
 
-/* {"a": ...} from [{key: "a", ...}]; borrows nothing.  Returns new. */
+/* {"a": ...} from [{key: "a", ...}]; borrows nothing.  Only a job that is to
+ * be deleted can be there twice, at two providers.  Returns new. */
 static json_t *index_by(const json_t *array, const char *key)
 {
 	json_t *out = json_object();
@@ -126,8 +131,15 @@ static json_t *index_by(const json_t *array, const char *key)
 
 	for (i = 0; i < json_array_size(array); i++) {
 		json_t *one = json_array_get(array, i);
+		char *name = mem_strdup(text_of(one, key));
 
-		json_object_set_nocheck(out, text_of(one, key), one);
+		if (json_object_get(out, name)) {
+			free(name);
+			name = mem_printf("%s at %s", text_of(one, key),
+					  text_of(one, "provider"));
+		}
+		json_object_set_nocheck(out, name, one);
+		free(name);
 	}
 	return out;
 }
@@ -358,6 +370,19 @@ static void compare_actions(struct compare *compare, const json_t *was,
 	json_decref(new);
 }
 
+/* It was to be deleted, and so it was: nothing of it is planned any more. */
+static bool is_deletion(const json_t *was)
+{
+	const json_t *actions = json_object_get(was, "actions");
+	size_t i;
+
+	for (i = 0; i < json_array_size(actions); i++)
+		if (strcmp(text_of(json_array_get(actions, i), "action"),
+			   "delete") != 0)
+			return false;
+	return json_array_size(actions) > 0;
+}
+
 static void compare_jobs(struct compare *compare, const json_t *old,
 			 const json_t *new)
 {
@@ -371,7 +396,10 @@ static void compare_jobs(struct compare *compare, const json_t *old,
 
 		compare->job_id = id;
 		if (!is) {
-			compare->stale = true;
+			if (is_deletion(was))
+				compare->done++;
+			else
+				compare->stale = true;
 			buf_puts(compare->why, "job '");
 			show_text(compare->why, id);
 			buf_puts(compare->why, "' is not there any more\n");

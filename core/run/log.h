@@ -75,6 +75,9 @@ struct log_filter {
 	int64_t since_ms;    /* 0: from the start */
 	size_t tail;         /* the last so many lines of what is there when
 			      * reading starts; SIZE_MAX: all */
+	bool states;         /* each state of a line that is rewritten by '\r'
+			      * as a line of its own, as soon as it is there;
+			      * and a line of more than 64 kB in parts */
 };
 
 struct log_line {

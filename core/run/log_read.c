@@ -80,6 +80,8 @@ struct log_reader *log_reader_open(const char *folder,
 
 			log_cursor_init(cursor, &reader->indexes[i],
 					(enum log_stream)k, chunk);
+			if (reader->filter.states)
+				log_cursor_split(cursor);
 			cursor->line.source = &sources[i];
 			cursor->line.stream = (enum log_stream)k;
 		}
@@ -233,7 +235,7 @@ static int give_run(struct log_reader *reader, bool ended, struct error *err)
 		/* Those of the same piece are next to be given in any case. */
 		if (cursor->start_record != record || reader->stop)
 			;
-		else if (all && reader->block_sink)
+		else if (all && reader->block_sink && !reader->filter.states)
 			log_cursor_give_block(cursor, reader->block_sink,
 					      reader->sink_arg);
 		else if (all)

@@ -105,7 +105,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	if (topology_from_job(job, catalogue, "127.0.0.1", mem, &out->topology,
 			      err) < 0)
 		return -1;
-	out->topology.tpu_is_cpu = true;
+	out->topology.tpu_kind = TPU_CPU;
 	out->job_id = job->job_id;
 	*missing = make_command(job, mem, out);
 	/* Sources given by hand stand for packages that are elsewhere. */
@@ -114,6 +114,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	out->setup = block->setup;
 	out->directory = absolute(folder, mem);
 	out->env = block->env;
+	out->metrics = block->metrics.patterns;
 	out->secret_count = block->secrets.count;
 	out->secrets =
 		arena_alloc(mem, out->secret_count * sizeof(*out->secrets));
@@ -140,10 +141,20 @@ static json_t *strings_json(const struct strings *list)
 	return out;
 }
 
+static json_t *pairs_json(const struct pairs *pairs)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < pairs->count; i++)
+		json_put_text(out, pairs->items[i].name,
+			      pairs->items[i].value);
+	return out;
+}
+
 json_t *spec_json(const struct run_spec *spec)
 {
 	json_t *out = json_object();
-	json_t *env = json_object();
 	json_t *secrets = json_object();
 	size_t i;
 
@@ -155,10 +166,8 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put(out, "setup", strings_json(&spec->setup));
 	json_put_text(out, "directory", spec->directory);
 	json_put(out, "packages", strings_json(&spec->packages));
-	for (i = 0; i < spec->env.count; i++)
-		json_put_text(env, spec->env.items[i].name,
-			      spec->env.items[i].value);
-	json_put(out, "env", env);
+	json_put(out, "env", pairs_json(&spec->env));
+	json_put(out, "metrics", pairs_json(&spec->metrics));
 	for (i = 0; i < spec->secret_count; i++) {
 		const struct secret_source *from = &spec->secrets[i];
 		json_t *source = json_object();
@@ -213,6 +222,27 @@ static struct strings copy_strings(const json_t *object, const char *key,
 	return out;
 }
 
+static struct pairs copy_pairs(const json_t *object, const char *key,
+			       struct arena *mem)
+{
+	json_t *map = json_object_get(object, key), *item;
+	struct pairs out = { 0 };
+	const char *name;
+
+	out.items = arena_alloc(mem,
+				json_object_size(map) * sizeof(*out.items));
+	json_object_foreach(map, name, item)
+	{
+		const char *text = json_string_value(item);
+
+		out.items[out.count++] = (struct pair){
+			.name = arena_strdup(mem, name),
+			.value = arena_strdup(mem, text ? text : ""),
+		};
+	}
+	return out;
+}
+
 int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	      struct error *err)
 {
@@ -246,18 +276,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);
 		goto out;
 	}
-	map = json_object_get(value, "env");
-	out->env.items = arena_alloc(mem, json_object_size(map) *
-						  sizeof(*out->env.items));
-	json_object_foreach(map, key, item)
-	{
-		struct pair *pair = &out->env.items[out->env.count++];
-
-		pair->name = arena_strdup(mem, key);
-		pair->value = arena_strdup(
-			mem,
-			json_string_value(item) ? json_string_value(item) : "");
-	}
+	out->env = copy_pairs(value, "env", mem);
+	out->metrics = copy_pairs(value, "metrics", mem);
 	map = json_object_get(value, "secrets");
 	out->secrets =
 		arena_alloc(mem, json_object_size(map) * sizeof(*out->secrets));

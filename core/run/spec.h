@@ -29,6 +29,7 @@ struct run_spec {
 	const char *directory;	 /* where both start, absolute */
 	struct strings packages; /* archives to unpack, absolute */
 	struct pairs env;
+	struct pairs metrics; /* patterns for core/run/metric.h */
 	struct secret_source *secrets;
 	size_t secret_count;
 	long grace_s;

@@ -27,6 +27,7 @@
 
 /* The first version with that table. */
 #define STORE_VERSION_JOURNAL 2
+#define STORE_VERSION_MEMBER 3
 
 /* run_state_is_final() in SQL. */
 #define STORE_IS_FINAL "state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')"
@@ -50,6 +51,10 @@ enum store_query {
 	QUERY_INTENT_PUT,
 	QUERY_INTENT_END,
 	QUERY_INTENT_LIST,
+	QUERY_MEMBER_PUT,
+	QUERY_MEMBER_LIST,
+	QUERY_MEMBER_LIST_ALL,
+	QUERY_MEMBER_DROP,
 	QUERY_COUNT,
 };
 

@@ -61,6 +61,15 @@ static const char *const migrations[] = {
 	" end_time_ms INTEGER,"
 	" UNIQUE (job_id, provider, kind, name));"
 	"CREATE INDEX journal_open ON journal (id) WHERE outcome IS NULL;",
+	"CREATE TABLE member ("
+	" id INTEGER PRIMARY KEY,"
+	" applyset TEXT NOT NULL,"
+	" job_id TEXT NOT NULL,"
+	" provider TEXT NOT NULL,"
+	" file TEXT,"
+	" place TEXT,"
+	" UNIQUE (job_id, provider, applyset));"
+	"CREATE INDEX member_applyset ON member (applyset);",
 };
 
 /* File systems that several machines see at once: the shared memory of WAL

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this machine remembers: runs, their tasks and the journal, in SQLite;
- * and a folder per run for its raw logs and what else belongs to it.
+ * What this machine remembers: runs, their tasks, the journal and which jobs
+ * were applied as a set, in SQLite; and a folder per run for its raw logs and
+ * what else belongs to it.
  *
  *	$JOBRUN_STATE_DIR, else $XDG_STATE_HOME/jobrun, else
  *	~/.local/state/jobrun		0700
@@ -80,6 +81,23 @@ enum intent_outcome {
 struct intent_list {
 	size_t count;
 	struct intent_record *items;
+};
+
+/*
+ * A job that was applied as one of a set, see core/apply/applyset.h.  It may be
+ * in several sets, and at several providers.
+ */
+struct member_record {
+	const char *set;
+	const char *job_id;
+	const char *provider; /* name */
+	const char *file;  /* from the set's directory, or NULL */
+	const char *place; /* as for kind->list, or NULL */
+};
+
+struct member_list {
+	size_t count;
+	struct member_record *items;
 };
 
 struct run_list {
@@ -161,6 +179,17 @@ int store_intent_end(struct store *store, const struct intent_record *intent,
 /* Those without an outcome, of all jobs, oldest first. */
 int store_intent_list(struct store *store, struct arena *mem,
 		      struct intent_list *out, struct error *err);
+
+/* All of them or none; one that is there is written anew. */
+int store_member_put(struct store *store, const struct member_record *members,
+		     size_t count, struct error *err);
+/* Of a set, or of all if `set` is NULL; by set, job and provider. */
+int store_member_list(struct store *store, const char *set, struct arena *mem,
+		      struct member_list *out, struct error *err);
+/* Takes a job of a provider out of a set, or out of all if `set` is NULL.
+ * Not in it is success. */
+int store_member_drop(struct store *store, const char *set, const char *job_id,
+		      const char *provider, struct error *err);
 
 /* The folder of a run: "…/runs/JOBID.ATTEMPT".  Returns new. */
 char *store_run_folder(const struct store *store, const char *job_id,

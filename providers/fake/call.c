@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/base/alloc.h"
@@ -30,10 +31,28 @@ static void pause_ms(long ms)
 		;
 }
 
+const char *fake_place(const struct job *job, struct arena *mem)
+{
+	const struct fake_block *block = fake_block(job);
+	const char *out;
+	char *path, *whole;
+
+	if (!block->world)
+		return NULL;
+	path = path_join(job->folder ? job->folder : "", block->world);
+	whole = path_absolute(path);
+	out = arena_strdup(mem, whole);
+	free(whole);
+	free(path);
+	return out;
+}
+
 /* Returns new, or NULL: there is no world. */
 static char *world_folder(const struct fake *fake, const struct resource *it,
 			  const struct fake_block *block)
 {
+	if (it->place)
+		return mem_strdup(it->place);
 	if (block->world)
 		return path_join(it->job->folder ? it->job->folder : "",
 				 block->world);
@@ -58,6 +77,29 @@ static enum trouble_how trouble_now(const struct fake_block *block,
 		    selector_takes(&trouble.at, tally))
 			return trouble.how;
 	return TROUBLE_NONE;
+}
+
+/* What has no file any more is told by the world how to fail. */
+static int trouble_without_file(struct world *world, const char *job,
+				struct tally *tally, enum trouble_how *how,
+				struct error *err)
+{
+	char *text = world_fail_at(world, err);
+	struct trouble trouble;
+	char *line, *rest = NULL;
+	int ret = text ? 0 : -1;
+
+	if (text && text[0])
+		ret = world_tally(world, job, tally->call, tally->name, tally,
+				  err);
+	for (line = text ? strtok_r(text, "\n", &rest) : NULL;
+	     line && ret == 0; line = strtok_r(NULL, "\n", &rest)) {
+		ret = trouble_parse(line, &trouble, err);
+		if (ret == 0 && !*how && selector_takes(&trouble.at, tally))
+			*how = trouble.how;
+	}
+	free(text);
+	return ret;
 }
 
 /* Somebody else removes or changes what goes by that name. */
@@ -122,6 +164,9 @@ static int trouble_error(enum trouble_how how, struct error *err)
 		return error_set(err, ERROR_DENIED, "not allowed, as told");
 	case TROUBLE_TRY_AGAIN:
 		return error_set(err, ERROR_TRY_AGAIN, "busy, as told");
+	case TROUBLE_QUOTA:
+		return error_set_final(err, ERROR_TRY_AGAIN,
+				       "more than is allowed, as told");
 	case TROUBLE_UNREACHABLE:
 	case TROUBLE_LOST:
 		return error_set(err, ERROR_UNREACHABLE, "no answer, as told");
@@ -166,6 +211,10 @@ static int act(struct fake_task *task, enum fake_call call,
 		return -1;
 	if (block->fail_at.count)
 		how = trouble_now(block, &tally);
+	if (!(it->job && it->job->file) &&
+	    trouble_without_file(task->world, fake_job_name(it), &tally, &how,
+				 err) < 0)
+		return -1;
 	if (do_and_log(task, call, it, effect, how, err) < 0)
 		return -1;
 	if (block->meddle.count && meddle(task, it, &tally, err) < 0)

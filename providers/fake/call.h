@@ -6,6 +6,7 @@
 #ifndef JOBRUN_FAKE_CALL_H
 #define JOBRUN_FAKE_CALL_H
 
+#include "core/listing.h"
 #include "providers/fake/fake.h"
 #include "providers/fake/trouble.h"
 #include "providers/fake/world.h"
@@ -37,9 +38,18 @@ extern const struct kind fake_kind_run;
 const struct fake_block *fake_block(const struct job *job);
 const char *fake_job_name(const struct resource *it);
 
+/* Where the things of a job are, or NULL: in the store's world. */
+const char *fake_place(const struct job *job, struct arena *mem);
+
 int fake_perform(void *ctx, enum fake_call call, const struct resource *it,
 		 world_effect *effect, struct fake_task *task,
 		 struct error *err);
+
+/* labels.c: what is written beside the properties, and read again. */
+void fake_label(json_t *value, const struct resource *it);
+int fake_list(void *ctx, const struct kind *kind, const char *place,
+	      void (*look)(const json_t *value, struct listed *one),
+	      struct listing *out, struct error *err);
 
 /* thing.c, for runs too. */
 int fake_get(struct fake_task *task, const struct resource *it, json_t **out,

@@ -113,6 +113,7 @@ const struct provider provider_fake = {
 	.kinds = kinds,
 	.block = &fake_message,
 	.desire = desire,
+	.place = fake_place,
 	.open = fake_open,
 	.close = fake_close,
 };

@@ -59,8 +59,7 @@ static int run_put(struct fake_task *task, const struct resource *it,
 	int ret;
 
 	snprintf(error, sizeof(error), "exited with %ld", block->exit_code);
-	json_put_text(run, "job", fake_job_name(it));
-	json_put_text(run, "digest", it->job->digest.hex);
+	fake_label(run, it);
 	json_put_int(run, "attempt", attempt);
 	json_put_int(run, "startTimeMs", now);
 	json_put_int(run, "endTimeMs", now + block->run_time);
@@ -195,6 +194,21 @@ static int run_cancel(void *ctx, const struct resource *have, bool now,
 			    err);
 }
 
+static void look(const json_t *run, struct listed *one)
+{
+	enum run_state state = state_of(run);
+
+	one->live = !run_state_is_final(state);
+	one->succeeded = state == RUN_SUCCEEDED;
+	one->create_time_ms = json_get_int(run, "startTimeMs", 0);
+}
+
+static int run_list(void *ctx, const char *place, struct listing *out,
+		    struct error *err)
+{
+	return fake_list(ctx, &fake_kind_run, place, look, out, err);
+}
+
 const struct kind fake_kind_run = {
 	.name = "run",
 	.flags = KIND_RUN,
@@ -204,4 +218,5 @@ const struct kind fake_kind_run = {
 	.delete = run_delete,
 	.wait = run_wait,
 	.cancel = run_cancel,
+	.list = run_list,
 };

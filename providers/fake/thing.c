@@ -17,7 +17,7 @@ static int thing_put(struct fake_task *task, const struct resource *it,
 	json_t *value = json_object();
 	int ret;
 
-	json_put_text(value, "job", fake_job_name(it));
+	fake_label(value, it);
 	json_put_int(value, "createTimeMs", time_now_ms());
 	json_put(value, "properties", json_deep_copy(it->properties));
 	ret = world_put(task->world, it->kind->name, it->name, value, err);
@@ -145,6 +145,12 @@ static int thing_wait(void *ctx, const struct resource *have,
 	return fake_perform(ctx, FAKE_WAIT, have, wait_effect, &task, err);
 }
 
+static int thing_list(void *ctx, const char *place, struct listing *out,
+		      struct error *err)
+{
+	return fake_list(ctx, &fake_kind_thing, place, NULL, out, err);
+}
+
 static const char *const thing_replace_on[] = { "size", NULL };
 
 const struct kind fake_kind_thing = {
@@ -157,4 +163,5 @@ const struct kind fake_kind_thing = {
 	.update = thing_update,
 	.delete = thing_delete,
 	.wait = thing_wait,
+	.list = thing_list,
 };

@@ -20,6 +20,7 @@ static const char *const hows[TROUBLE_COUNT] = {
 	[TROUBLE_DENIED] = "denied",
 	[TROUBLE_TRY_AGAIN] = "try-again",
 	[TROUBLE_UNREACHABLE] = "unreachable",
+	[TROUBLE_QUOTA] = "quota",
 	[TROUBLE_LOST] = "lost",
 	[TROUBLE_TWICE] = "twice",
 	[TROUBLE_KILL] = "kill",

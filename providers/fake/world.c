@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/fake/world.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 #define FILE_MAX (1024 * 1024)
 #define LOG_MAX (256 * 1024 * 1024)
@@ -114,6 +116,56 @@ int world_remove(struct world *world, const char *kind, const char *name,
 		ret = error_errno(err, "cannot remove '%s'", path);
 	free(path);
 	return ret;
+}
+
+/* The name in "KIND.NAME.json".  Returns new, or NULL: it is another file. */
+static char *name_of(const char *file, const char *kind)
+{
+	size_t n = strlen(file), skip = strlen(kind) + 1;
+
+	if (n < skip + strlen(".json") || !text_starts(file, kind) ||
+	    file[skip - 1] != '.' || !text_ends(file, ".json"))
+		return NULL;
+	return mem_printf("%.*s", (int)(n - skip - strlen(".json")),
+			  file + skip);
+}
+
+int world_each(struct world *world, const char *kind,
+	       int (*each)(void *arg, const char *name, const json_t *value,
+			   struct error *err),
+	       void *arg, struct error *err)
+{
+	DIR *dir = opendir(world->folder);
+	struct dirent *entry;
+	int ret = 0;
+
+	if (!dir)
+		return error_errno(err, "cannot open '%s'", world->folder);
+	while (ret == 0 && (entry = readdir(dir))) {
+		char *name = name_of(entry->d_name, kind);
+		json_t *value = NULL;
+
+		if (name)
+			ret = world_get(world, kind, name, &value, err);
+		if (value)
+			ret = each(arg, name, value, err);
+		json_decref(value);
+		free(name);
+	}
+	closedir(dir);
+	return ret;
+}
+
+char *world_fail_at(struct world *world, struct error *err)
+{
+	char *path = path_join(world->folder, "failAt");
+	size_t len;
+	char *text = access(path, F_OK) < 0 && errno == ENOENT
+			     ? mem_strdup("")
+			     : file_read(path, FILE_MAX, &len, err);
+
+	free(path);
+	return text;
 }
 
 int world_log(struct world *world, const char *job, enum fake_call call,

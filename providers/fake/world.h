@@ -6,6 +6,8 @@
  *
  *	thing.NAME.json, run.NAME.json
  *	calls.log	"JOBID CALL KIND NAME RESULT", a line for each call
+ *	failAt		made by hand: as in a job file, a line each; for calls
+ *			about what has none any more
  */
 #ifndef JOBRUN_FAKE_WORLD_H
 #define JOBRUN_FAKE_WORLD_H
@@ -28,6 +30,16 @@ int world_put(struct world *world, const char *kind, const char *name,
 	      const json_t *value, struct error *err);
 int world_remove(struct world *world, const char *kind, const char *name,
 		 struct error *err);
+
+/* Calls `each` for everything of that kind, in no order; stops where it
+ * fails. */
+int world_each(struct world *world, const char *kind,
+	       int (*each)(void *arg, const char *name, const json_t *value,
+			   struct error *err),
+	       void *arg, struct error *err);
+
+/* The text of failAt; "" if there is none.  Returns new. */
+char *world_fail_at(struct world *world, struct error *err);
 
 /* Writes a line of the log. */
 int world_log(struct world *world, const char *job, enum fake_call call,

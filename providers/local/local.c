@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/listing.h"
 #include "core/run/ports.h"
 #include "core/run/spec.h"
 #include "core/run/supervisor.h"
@@ -370,6 +371,42 @@ static int run_delete(void *ctx, const struct resource *have, struct error *err)
 	return ret < 0 ? -1 : 0;
 }
 
+/* The sets that runs are of are in the store, not with the runs. */
+static int run_list(void *ctx, const char *place, struct listing *out,
+		    struct error *err)
+{
+	struct local *local = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct run_list all;
+	size_t i;
+	int ret;
+
+	(void)place;
+	ret = store_run_list(local->env.store, false, mem, &all, err);
+	for (i = 0; ret == 0 && i < all.count; i++) {
+		ret = latest(local, all.items[i].job_id, mem, &run, err);
+		if (ret < 0)
+			break;
+		if (ret == 1) { /* of another provider, or gone by now */
+			ret = 0;
+			continue;
+		}
+		listing_add(out, &(struct listed){
+					 .kind = &kind_run,
+					 .name = run.job_id,
+					 .labels = { .job_id = run.job_id,
+						     .digest = run.digest },
+					 .create_time_ms = run.create_time_ms,
+					 .live = !run_state_is_final(run.state),
+					 .succeeded =
+						 run.state == RUN_SUCCEEDED,
+				 });
+	}
+	arena_free(mem);
+	return ret;
+}
+
 /* The specification of the next run, with the ports that it would get now. */
 static int predict_spec(struct local *local, const struct job *job,
 			const char *folder, struct arena *mem,
@@ -445,6 +482,7 @@ static const struct kind kind_run = {
 	.wait = run_wait,
 	.cancel = run_cancel,
 	.watch = run_watch,
+	.list = run_list,
 };
 
 static const struct kind *const kinds[] = { &kind_run, NULL };

@@ -236,6 +236,7 @@ static void put_tpus(const struct catalogue *all)
 		put_member("generation", tpu->generation);
 		put_number("devices_per_host", tpu->devices_per_host);
 		put_member("vm_runtime", tpu->vm_runtime);
+		put_member("vertex_machine", tpu->vertex_machine);
 		put_list("regions", "region_count", "tpu_regions", i, 0,
 			 tpu->region_count);
 		put_list("zones", "zone_count", "zones", i, 0, tpu->zone_count);
@@ -302,6 +303,26 @@ static void put_runtimes(const struct catalogue *all)
 	puts("};");
 }
 
+static void put_containers(const struct catalogue *all)
+{
+	size_t i;
+
+	puts("static const struct container containers[] = {");
+	for (i = 0; i < all->container_count; i++) {
+		const struct container *container = &all->containers[i];
+
+		putchar('{');
+		put_member("runtime", container->runtime);
+		put_member("python", container->python);
+		put_number("device", container->device);
+		put_member("image", container->image);
+		put_member("until", container->until);
+		put_member("source", container->source);
+		puts("},");
+	}
+	puts("};");
+}
+
 static void put_table(const char *table, const char *counter)
 {
 	printf("\t.%s = %s, .%s = sizeof(%s) / sizeof(*%s),\n", table, table,
@@ -330,6 +351,7 @@ int main(void)
 	put_tpus(all);
 	put_regions(all);
 	put_runtimes(all);
+	put_containers(all);
 	puts("const struct catalogue catalogue_shipped = {");
 	put_table("tiers", "tier_count");
 	put_table("families", "family_count");
@@ -337,6 +359,7 @@ int main(void)
 	put_table("tpus", "tpu_count");
 	put_table("region_groups", "region_group_count");
 	put_table("runtimes", "runtime_count");
+	put_table("containers", "container_count");
 	puts("};");
 	catalogue_free(all);
 	return fflush(stdout) ? 1 : 0;

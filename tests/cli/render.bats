@@ -75,3 +75,57 @@ YAML
   [ "$status" -eq 64 ]
   [[ $output == *"did you mean 'tf-config'?" ]]
 }
+
+# tests/cli/vertex: a job, the body that it becomes, and what is said of it.
+@test "jobs become Vertex AI's custom jobs, to the letter" {
+  local file name
+  for file in "$BATS_TEST_DIRNAME"/vertex/*.yaml; do
+    name=${file%.yaml}
+    echo "$name"
+    jobrun render --to vertex-ai "$file" >out.json 2>out.err
+    diff -u "$name.json" out.json
+    diff -u "$name.err" out.err
+  done
+}
+
+@test "AI Platform gets the file's own words, and numbers as its API has them" {
+  cat >job.yaml <<'EOF'
+jobId: plain
+labels: {owner: vision}
+trainingInput:
+  masterType: n1-highmem-8
+  scale_tier: CUSTOM
+  workerType: n1-standard-4
+  worker_count: "3"
+  region: us-central1
+  runtimeVersion: 2.10
+  pythonVersion: "3.7"
+  packageUris: [gs://b/t.tar.gz]
+  pythonModule: t.task
+  scheduling: {maxRunningTime: 7200s}
+jobrun: {zone: us-central1-a}
+EOF
+  run jobrun render --to ai-platform job.yaml
+  [ "$status" -eq 0 ]
+  grep -qx '    "workerCount": "3",' <<<"$output"
+  grep -qx '    "runtimeVersion": "2.10",' <<<"$output"
+  grep -qx '      "maxRunningTime": "7200s"' <<<"$output"
+  refute grep -q 'jobrun"\|zone' <<<"$output"
+}
+
+# What a discovery document does not allow in what render prints.
+@test "every body passes Google's discovery documents" {
+  local file
+  [ -n "${JOBRUN_API_SCHEMAS:-}" ] || skip "JOBRUN_API_SCHEMAS is not set"
+  for file in "$BATS_TEST_DIRNAME"/vertex/*.yaml \
+    "$BATS_TEST_DIRNAME"/validate/valid/*.yaml; do
+    jobrun render --to vertex-ai "$file" >out.json 2>/dev/null || continue
+    python3 "$BATS_TEST_DIRNAME/discovery.py" \
+      "$JOBRUN_API_SCHEMAS/aiplatform.v1.json" \
+      CustomJob,HyperparameterTuningJob out.json
+    jobrun render --provider ai-platform --to ai-platform "$file" >out.json \
+      2>/dev/null || continue
+    python3 "$BATS_TEST_DIRNAME/discovery.py" \
+      "$JOBRUN_API_SCHEMAS/ml.v1.json" Job out.json
+  done
+}

@@ -304,7 +304,7 @@ print("up", flush=True); time.sleep(20)' >up.txt &
 @test "a terminal shows a line before it has ended, and then the whole of it" {
   script -qec true /dev/null || skip "no terminals to be had here"
   job a.yaml a 'echo up; printf "10%%\r20%%"; until [ -e "$JOBRUN_RUN_DIR/go" ]; do sleep 0.05; done; echo " done"'
-  NO_COLOR=1 script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
+  TERM=xterm NO_COLOR=1 script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
   wait_until 5 grep -q '\] 20%' out.txt
   touch state/runs/a.1/output/go
   wait $!

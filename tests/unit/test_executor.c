@@ -805,7 +805,7 @@ static void deletion_ends_the_run_first(void **state)
 	want(&scene, 0, &run, "a", "x");
 	exists(&scene, 0, true);
 	plan_add_delete(scene.plan, &cloud, &scene.jobs[0], scene.desired[0],
-			scene.found[0]);
+			scene.found[0], "as asked");
 	execute(&scene);
 	check(&scene, 0, "");
 	check_log(&scene, "cancel a;wait a;delete a;delete x;");

@@ -293,7 +293,7 @@ static int apply(struct scene *scene, int64_t lock_timeout_ms,
 		goto out;
 	if (scene->deletes)
 		plan_add_delete(plan, &provider_fake, &scene->job, desired,
-				found);
+				found, "as asked");
 	else if (plan_add(plan, &provider_fake, &scene->job, desired, found,
 			  &how, err) < 0)
 		goto out;

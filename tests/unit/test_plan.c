@@ -375,7 +375,7 @@ static void deletion_is_in_the_opposite_order(void **state)
 	found(&scene, 0, "{}");
 	found(&scene, 2, "{}");
 	plan_add_delete(scene.plan, &cloud, &scene.job, scene.desired,
-			scene.found);
+			scene.found, "as asked");
 	assert_int_equal(plan_count(scene.plan), 2); /* b is not there */
 	assert_int_equal(plan_total(scene.plan, ACTION_DELETE), 2);
 	assert_string_equal(plan_at(scene.plan, 0)->id, "job/run/job");

@@ -59,6 +59,8 @@ static void entries_have_sources(void **state)
 		assert_source(all->region_groups[i].source);
 	for (i = 0; i < all->runtime_count; i++)
 		assert_source(all->runtimes[i].source);
+	for (i = 0; i < all->container_count; i++)
+		assert_source(all->containers[i].source);
 }
 
 static void slices_are_sound(void **state)

@@ -264,16 +264,16 @@ static void patterns_match(void **state)
 
 	for (i = 0; i < COUNT(cases); i++) {
 		struct ignore *ignore =
-			ignore_parse(cases[i].patterns, "f", at->mem, &err);
+			ignore_parse(NULL, cases[i].patterns, "f", at->mem, &err);
 
 		assert_non_null(ignore);
 		if (ignore_match(ignore, cases[i].path, false) !=
 		    cases[i].match)
 			fail_msg("'%s' '%s'", cases[i].patterns, cases[i].path);
 	}
-	assert_true(ignore_match(ignore_parse("a/", "f", at->mem, &err), "a",
+	assert_true(ignore_match(ignore_parse(NULL, "a/", "f", at->mem, &err), "a",
 				 true));
-	assert_false(ignore_match(ignore_parse("a/", "f", at->mem, &err), "a",
+	assert_false(ignore_match(ignore_parse(NULL, "a/", "f", at->mem, &err), "a",
 				  false));
 }
 
@@ -293,7 +293,7 @@ static void patterns_are_quick(void **state)
 	for (i = 0; i < 500; i++)
 		buf_puts(&path, "a/");
 	buf_puts(&path, "c");
-	ignore = ignore_parse(pattern.data, "f", at->mem, &err);
+	ignore = ignore_parse(NULL, pattern.data, "f", at->mem, &err);
 	assert_non_null(ignore);
 	start = time_monotonic_ms();
 	assert_false(ignore_match(ignore, path.data, false));
@@ -311,16 +311,16 @@ static void patterns_have_limits(void **state)
 
 	buf_fill(&text, '\n', 1);
 	buf_fill(&text, 'x', 256);
-	assert_null(ignore_parse(text.data, "f", at->mem, &err));
+	assert_null(ignore_parse(NULL, text.data, "f", at->mem, &err));
 	assert_string_equal(err.text, "line 2 of 'f' is longer than 255 bytes "
 				      "or 64 folders");
 	buf_clear(&text);
 	for (i = 0; i < 65; i++)
 		buf_puts(&text, "/x");
-	assert_null(ignore_parse(text.data, "f", at->mem, &err));
+	assert_null(ignore_parse(NULL, text.data, "f", at->mem, &err));
 	buf_clear(&text);
 	buf_fill(&text, '\n', 1001);
-	assert_null(ignore_parse(text.data, "f", at->mem, &err));
+	assert_null(ignore_parse(NULL, text.data, "f", at->mem, &err));
 	assert_string_equal(err.text, "'f' has more than 1000 lines");
 	buf_done(&text);
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was applied as one of a set and is in none of its files any more: it is
+ * planned to be deleted, as any other action.
+ *
+ * What a set had is what the providers' labels say, and what the store
+ * remembers; either is enough.  A job that another set has too is kept.
+ */
+#ifndef JOBRUN_PRUNE_H
+#define JOBRUN_PRUNE_H
+
+#include "core/apply/remains.h"
+#include "core/store/store.h"
+
+struct prune_scope {
+	struct store *store;
+	const char *set;
+	/* What the files have; their providers and places are looked at. */
+	struct job *const *jobs;
+	size_t job_count;
+	const struct provider *const *providers; /* all, up to NULL */
+	void *(*context)(void *arg, const struct provider *provider,
+			 struct error *err);
+	void *arg;
+};
+
+/* A job that is gone from the set. */
+struct gone {
+	const char *job_id;
+	const struct provider *provider;
+	const char *file;     /* it came from, in the set's directory; or NULL */
+	const char *also_in;  /* another set, for which it is kept; or NULL */
+	struct remains remains; /* filled in by prune_plan() */
+};
+
+struct prune {
+	struct arena *mem;
+	struct gone *items; /* by job and provider */
+	size_t count;
+};
+
+/* Looks which jobs are gone. */
+int prune_find(const struct prune_scope *scope, struct prune *out,
+	       struct error *err);
+void prune_done(struct prune *prune);
+
+/* Adds the deletion of all that exists of them to the plan, which borrows
+ * them.  Whoever goes on to do it holds the locks of these jobs. */
+int prune_plan(struct prune *prune, const struct prune_scope *scope,
+	       struct plan *plan, struct error *err);
+
+/* It is deleted, or kept: the set does not have it any more. */
+int prune_forget(const struct gone *gone, const struct prune_scope *scope,
+		 struct error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes tar archives that are equal to the byte wherever the contents are:
+ * entries belong to nobody, all have one time, and files are 0644 or 0755.
+ * The form is POSIX.1-2001 pax, restricted: plain ustar headers for all that
+ * fits into them.
+ */
+#ifndef JOBRUN_ARCHIVE_WRITER_H
+#define JOBRUN_ARCHIVE_WRITER_H
+
+#include <stddef.h>
+
+#include "core/base/error.h"
+#include "core/data/tree.h"
+
+/* 1980-01-01, which also a wheel made of it can hold: zip has nothing
+ * earlier. */
+#define ARCHIVE_TIME_S 315532800
+
+enum archive_filter {
+	ARCHIVE_PLAIN,
+	ARCHIVE_GZIP, /* with neither name nor time in its header */
+};
+
+struct archive_writer;
+
+/* Writes to `fd`, which stays the caller's; `name` is what errors call the
+ * archive.  Returns new, or NULL. */
+struct archive_writer *archive_writer_new(int fd, const char *name,
+					  enum archive_filter filter,
+					  struct error *err);
+
+/* A file of these bytes. */
+int archive_writer_add(struct archive_writer *writer, const char *path,
+		       const void *data, size_t len, struct error *err);
+
+/*
+ * An entry of a tree that was read from `folder`, as `prefix`/its path.  A
+ * file whose contents are not those of its digest any more is refused.
+ */
+int archive_writer_add_entry(struct archive_writer *writer, const char *prefix,
+			     const char *folder, const struct tree_entry *entry,
+			     struct error *err);
+
+/* What is still to be written.  Frees it, whether that works or not. */
+int archive_writer_finish(struct archive_writer *writer, struct error *err);
+/* Leaves the archive unfinished; of NULL too. */
+void archive_writer_free(struct archive_writer *writer);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Source distributions of Python packages: what `gcloud ai-platform jobs
+ * submit training --package-path DIR --module-name M` made of a folder before
+ * it uploaded it, without Python.
+ *
+ * A folder with setup.py or pyproject.toml is packed as it is.  A package (a
+ * folder with __init__.py) whose parent has one of these is packed with that
+ * parent, as gcloud did; one whose parent has none, and any other folder of
+ * Python files, gets a setup.py made for it.  setup.py is never run: all
+ * files go in but what a build leaves behind and what .jobrunignore lists
+ * (core/data/tree.h).
+ *
+ * Equal contents give an archive that is equal to the byte.
+ */
+#ifndef JOBRUN_SDIST_H
+#define JOBRUN_SDIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/alloc.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+
+struct sdist {
+	const char *path;     /* "dist/trainer-0123456789ab.tar.gz" */
+	const char *root;     /* the folder that was packed */
+	struct digest digest; /* of the archive */
+	uint64_t size_bytes;  /* of the archive */
+	size_t files;         /* in it */
+	uint64_t bytes;       /* in those */
+	bool made_setup;      /* setup.py is ours */
+};
+
+/*
+ * Packs `folder` into the folder `to`, which is made if it is not there; the
+ * archive appears whole or not at all.  `module`, if not NULL, must be one
+ * that `python3 -m` finds in it ("trainer.task").  Strings live in `mem`.
+ */
+int sdist_make(const char *folder, const char *module, const char *to,
+	       struct arena *mem, struct sdist *out, struct error *err);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which jobs were applied as one of which set. */
+#include "core/store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/store/db.h"
+
+#define MEMBER_COLUMNS "applyset, job_id, provider, file, place"
+
+static int put(struct store *store, const struct member_record *member,
+	       struct error *err)
+{
+	sqlite3_stmt *stmt =
+		store_query(store, QUERY_MEMBER_PUT,
+			    "INSERT INTO member (" MEMBER_COLUMNS ")"
+			    " VALUES (?1, ?2, ?3, ?4, ?5)"
+			    " ON CONFLICT (job_id, provider, applyset)"
+			    " DO UPDATE SET file = ?4, place = ?5",
+			    err);
+
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, member->set);
+	store_bind_text(stmt, 2, member->job_id);
+	store_bind_text(stmt, 3, member->provider);
+	store_bind_text(stmt, 4, member->file);
+	store_bind_text(stmt, 5, member->place);
+	return store_do(store, stmt, err);
+}
+
+int store_member_put(struct store *store, const struct member_record *members,
+		     size_t count, struct error *err)
+{
+	size_t i;
+	int ret = 0;
+
+	/* What is made after this must not outlive it. */
+	if (store_begin_durable(store, err) < 0)
+		return -1;
+	for (i = 0; i < count && ret == 0; i++)
+		ret = put(store, &members[i], err);
+	return store_end(store, ret, err);
+}
+
+static sqlite3_stmt *query(struct store *store, const char *set,
+			   struct error *err)
+{
+	sqlite3_stmt *stmt;
+
+	if (!set)
+		return store_query(store, QUERY_MEMBER_LIST_ALL,
+				   "SELECT " MEMBER_COLUMNS " FROM member"
+				   " ORDER BY applyset, job_id, provider",
+				   err);
+	stmt = store_query(store, QUERY_MEMBER_LIST,
+			   "SELECT " MEMBER_COLUMNS " FROM member"
+			   " WHERE applyset = ?1 ORDER BY job_id, provider",
+			   err);
+	if (stmt)
+		store_bind_text(stmt, 1, set);
+	return stmt;
+}
+
+static int list(struct store *store, const char *set, struct arena *mem,
+		struct member_list *out, struct error *err)
+{
+	struct member_record *items = NULL;
+	size_t count = 0, size = 0;
+	sqlite3_stmt *stmt;
+	int row;
+
+	/* An old store on a disk that can't be written. */
+	if (store->version < STORE_VERSION_MEMBER) {
+		*out = (struct member_list){ 0 };
+		return 0;
+	}
+	stmt = query(store, set, err);
+	if (!stmt)
+		return -1;
+	while ((row = store_step(store, stmt, err)) > 0) {
+		if (count == size) {
+			size = size ? size * 2 : 16;
+			items = mem_grow(items, size, sizeof(*items));
+		}
+		items[count++] = (struct member_record){
+			.set = store_column(stmt, 0, mem),
+			.job_id = store_column(stmt, 1, mem),
+			.provider = store_column(stmt, 2, mem),
+			.file = store_column(stmt, 3, mem),
+			.place = store_column(stmt, 4, mem),
+		};
+	}
+	if (row == 0) {
+		out->items = arena_alloc(mem, count * sizeof(*items));
+		out->count = count;
+		if (count)
+			memcpy(out->items, items, count * sizeof(*items));
+	}
+	free(items);
+	return row;
+}
+
+int store_member_list(struct store *store, const char *set, struct arena *mem,
+		      struct member_list *out, struct error *err)
+{
+	store_lock(store);
+	return store_end(store, list(store, set, mem, out, err), err);
+}
+
+static int drop(struct store *store, const char *set, const char *job_id,
+		const char *provider, struct error *err)
+{
+	sqlite3_stmt *stmt =
+		store_query(store, QUERY_MEMBER_DROP,
+			    "DELETE FROM member WHERE job_id = ?1"
+			    " AND provider = ?2"
+			    " AND (?3 IS NULL OR applyset = ?3)",
+			    err);
+
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, job_id);
+	store_bind_text(stmt, 2, provider);
+	store_bind_text(stmt, 3, set);
+	return store_do(store, stmt, err);
+}
+
+int store_member_drop(struct store *store, const char *set, const char *job_id,
+		      const char *provider, struct error *err)
+{
+	if (store_begin(store, err) < 0)
+		return -1;
+	return store_end(store, drop(store, set, job_id, provider, err), err);
+}

@@ -45,11 +45,11 @@ static char *cluster_text(const struct topology *all)
 	return text;
 }
 
-void contract_share(struct topology *all, struct arena *mem)
+static void share(struct topology *all, struct arena *mem)
 {
 	char *text = cluster_text(all);
 
-	all->cluster_text = arena_strdup(mem, text);
+	all->tf_cluster = arena_strdup(mem, text);
 	free(text);
 }
 
@@ -66,8 +66,7 @@ static void write_config(const struct topology *all, size_t ordinal,
 	const struct task_place *self = &all->tasks[ordinal];
 	json_t *config = json_object();
 	json_t *task = json_object();
-	char *cluster = all->cluster_text ? NULL : cluster_text(all);
-	char *rest;
+	char *cluster = all->tf_cluster ? NULL : cluster_text(all);
 
 	json_put_text(config, "environment", "cloud");
 	json_put_text(task, "type", contract_tf_type(all, self->type));
@@ -76,15 +75,9 @@ static void write_config(const struct topology *all, size_t ordinal,
 		json_put_text(task, "trial", all->trial_id);
 	json_put(config, "task", task);
 	json_put_text(config, "job", all->job_text ? all->job_text : "{}");
-	rest = json_dumps(config, JSON_COMPACT);
-	/* To write out a thousand peers for each of a thousand tasks would
-	 * take seconds: their text goes in as it is. */
-	environment_printf(env, "TF_CONFIG", "{\"cluster\":%s,%s",
-			   all->cluster_text ? all->cluster_text : cluster,
-			   rest + 1);
-	free(rest);
+	contract_set_cluster(env, "TF_CONFIG",
+			     cluster ? cluster : all->tf_cluster, config);
 	free(cluster);
-	json_decref(config);
 }
 
 const struct contract contract_tf_config = {
@@ -92,4 +85,5 @@ const struct contract contract_tf_config = {
 	.summary = "TF_CONFIG, of TensorFlow and AI Platform",
 	.suits = suits,
 	.write = write_config,
+	.share = share,
 };

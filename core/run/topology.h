@@ -81,8 +81,10 @@ struct topology {
 	const struct tpu_place *tpu_hosts;
 	size_t tpu_host_count;
 
-	/* TF_CONFIG's `cluster`, or NULL: see contract_share(). */
-	const char *cluster_text;
+	/* `cluster` of TF_CONFIG and of CLUSTER_SPEC as JSON, or NULL: see
+	 * contract_share(). */
+	const char *tf_cluster;
+	const char *spec_cluster;
 };
 
 /* "master", "worker", "ps" or "evaluator", as TF_CONFIG and logs have it. */

@@ -24,6 +24,7 @@ struct app {
 	int width;	/* of the terminal; 80 if there is none */
 	bool out_closed; /* whoever read standard output has gone */
 	int out_errno;	 /* why standard output could not be written */
+	void (*sigpipe)(int); /* what SIGPIPE did before we ignored it */
 };
 
 /* Looks at the terminal; `color` is auto, always or never. */

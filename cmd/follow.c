@@ -74,7 +74,7 @@ struct follow *follow_open(struct session *session, const char *job_id,
 	follow->mem = arena_new();
 	follow->printer = log_printer_new(session->app->out_color);
 	if (spec_read(folder, follow->mem, &follow->spec, err) < 0 ||
-	    sources_choose(&follow->spec.topology, tasks, follow->mem,
+	    sources_choose(&follow->spec, tasks, follow->mem,
 			   &follow->sources, &follow->count, err) < 0)
 		goto fail;
 	follow->reader = log_reader_open(folder, follow->sources, follow->count,

@@ -122,7 +122,7 @@ static int open_reading(struct reading *r, struct session *session,
 	int ret = -1;
 
 	if (spec_read(folder, mem, spec, err) < 0 ||
-	    sources_choose(&spec->topology, &choice, mem, &sources, &count,
+	    sources_choose(spec, &choice, mem, &sources, &count,
 			   err) < 0)
 		goto out;
 	r->parser = metric_parser_new(&spec->metrics, err);

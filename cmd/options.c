@@ -67,7 +67,7 @@ struct table {
 	struct option longs[OPT_MAX + 1];
 	const struct opt *rows[OPT_MAX];
 	size_t offsets[OPT_MAX]; /* of the struct that a row is about */
-	char shorts[2 * OPT_MAX + 2];
+	char shorts[2 * OPT_MAX + 3];
 	int count;
 };
 
@@ -234,11 +234,12 @@ static int parse(struct app *app, struct table *table, int argc, char **argv,
 int options_parse(struct app *app, const struct command *command, int argc,
 		  char **argv, void *opts, int min, int max, int *status)
 {
-	struct table table = { .shorts = ":" };
+	struct table table = { .shorts = "" };
 	struct buf text = { 0 };
 	struct error err;
 	bool help = false;
 
+	strcpy(table.shorts, command->wraps ? "+:" : ":");
 	add_rows(&table, command->options ? command->options : none, 0);
 	add_rows(&table, command->shared ? command->shared : none,
 		 command->shared_offset);

@@ -51,6 +51,10 @@ int pruning_open(struct pruning *pruning, const struct inputs *inputs,
 	*pruning = (struct pruning){ .inputs = inputs };
 	if (inputs->applyset && applyset_check(inputs->applyset, err) < 0)
 		return error_prefix(err, "--applyset");
+	if (inputs->prune && inputs->targets->count)
+		return error_set(err, ERROR_USAGE,
+				 "--prune is about all of a directory: it does "
+				 "not go with --target");
 	if (inputs->prune && check_paths(inputs, err) < 0)
 		return -1;
 	if (inputs->applyset)
@@ -169,9 +173,7 @@ int pruning_lock(struct pruning *pruning, const struct jobs *jobs,
 	for (i = 0; i < jobs->count; i++)
 		ids[n++] = jobs->items[i]->job_id;
 	for (i = 0; i < gone->count; i++)
-		/* By job: one may be gone from several providers. */
-		if (!i || strcmp(ids[n - 1], gone->items[i].job_id) != 0)
-			ids[n++] = gone->items[i].job_id;
+		ids[n++] = gone->items[i].job_id;
 	ret = session_lock(pruning->session, ids, n, timeout_s, err);
 	free(ids);
 	return ret;

@@ -43,6 +43,7 @@ static int open_trace(struct http *http, const struct http_options *options,
 struct http *http_new(const struct http_options *options, struct error *err)
 {
 	const struct curl_api *curl = curl_open(err);
+	pthread_condattr_t clock;
 	struct http *http;
 
 	if (!curl)
@@ -53,6 +54,10 @@ struct http *http_new(const struct http_options *options, struct error *err)
 						: retry_policy_default;
 	http->incoming_end = &http->incoming;
 	pthread_mutex_init(&http->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&http->stop_changed, &clock);
+	pthread_condattr_destroy(&clock);
 	find_certificates(http);
 	if (open_trace(http, options, err) < 0)
 		goto fail;
@@ -84,6 +89,7 @@ void http_free(struct http *http)
 	if (http->multi)
 		http->curl->multi_cleanup(http->multi);
 	http_trace_free(http->trace);
+	pthread_cond_destroy(&http->stop_changed);
 	pthread_mutex_destroy(&http->lock);
 	free(http->ca_file);
 	free(http->ca_folder);
@@ -95,8 +101,29 @@ void http_stop(struct http *http)
 	pthread_mutex_lock(&http->lock);
 	http->stopped = true;
 	http->look = true;
+	pthread_cond_broadcast(&http->stop_changed);
 	pthread_mutex_unlock(&http->lock);
 	http->curl->multi_wakeup(http->multi);
+}
+
+int http_sleep(struct http *http, int64_t ms, struct error *err)
+{
+	int64_t until_ms = time_monotonic_ms() + ms;
+	const struct timespec until = {
+		.tv_sec = until_ms / 1000,
+		.tv_nsec = until_ms % 1000 * 1000000,
+	};
+	bool stopped;
+	int ret = 0;
+
+	pthread_mutex_lock(&http->lock);
+	while (!http->stopped && ret == 0)
+		ret = pthread_cond_timedwait(&http->stop_changed, &http->lock,
+					     &until);
+	stopped = http->stopped;
+	pthread_mutex_unlock(&http->lock);
+	return stopped ? error_set(err, ERROR_INTERRUPTED, "it was cancelled")
+		       : 0;
 }
 
 void http_response_done(struct http_response *response)

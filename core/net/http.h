@@ -38,6 +38,9 @@ void http_free(struct http *http);
  * From any thread. */
 void http_stop(struct http *http);
 
+/* Waits that long, or fails at once when http_stop() is called. */
+int http_sleep(struct http *http, int64_t ms, struct error *err);
+
 struct http_response {
 	long status;        /* 200 and so on */
 	struct buf headers; /* "name: value\n" each, names in lower case */

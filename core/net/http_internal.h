@@ -52,11 +52,12 @@ struct http {
 
 	pthread_t thread;
 	pthread_mutex_t lock;
-	bool started;               /* the thread, at the first call */
-	bool stopped;               /* http_stop(): refuse what comes */
-	bool closing;               /* http_free(): the thread ends */
-	bool look;                  /* something was cancelled */
-	struct http_call *incoming; /* not begun yet, in their order */
+	bool started;                /* the thread, at the first call */
+	pthread_cond_t stop_changed; /* for those that sleep */
+	bool stopped;                /* http_stop(): refuse what comes */
+	bool closing;                /* http_free(): the thread ends */
+	bool look;                   /* something was cancelled */
+	struct http_call *incoming;  /* not begun yet, in their order */
 	struct http_call **incoming_end;
 	struct http_call *calls; /* the thread's own: those begun */
 	size_t call_count;

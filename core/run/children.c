@@ -16,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/data/archive.h"
 #include "core/run/process.h"
+#include "core/run/wrap.h"
 
 /* What pipes that were found full may have: each, and all together. */
 #define PIPE_MAX (1 << 20)
@@ -194,13 +195,15 @@ static pid_t start_process(struct children *all, const char *path,
 }
 
 /* Starts a command as one child, its output into the log of its task. */
-static int start_child(struct child *child, const struct strings *command,
+static int start_child(struct child *child, const struct strings *plain,
 		       reaper_call *ended, struct error *err)
 {
 	struct children *all = child->owner;
 	const struct run_spec *spec = all->place.spec;
 	struct environment env = { 0 };
 	int writers[2] = { -1, -1 };
+	struct arena *mem = arena_new();
+	struct strings command = wrap_conda(spec, plain, mem);
 	char *path = NULL;
 	pid_t pid = -1;
 	int opened;
@@ -208,12 +211,12 @@ static int start_child(struct child *child, const struct strings *command,
 	if (spec_environment(spec, child->ordinal, true, &env, err) < 0)
 		goto out;
 	environment_inherit(&env, environ);
-	path = process_find(command->items[0], spec->directory, env.items, err);
+	path = process_find(command.items[0], spec->directory, env.items, err);
 	if (!path)
 		goto out;
 	opened = open_outputs(child, writers, err);
 	if (slots_fill(all, writers, err) == 0 && opened == 0)
-		pid = start_process(all, path, command, env.items, err);
+		pid = start_process(all, path, &command, env.items, err);
 	slots_clear(all);
 	if (pid < 0)
 		goto out;
@@ -223,6 +226,7 @@ static int start_child(struct child *child, const struct strings *command,
 out:
 	free(path);
 	environment_done(&env);
+	arena_free(mem);
 	return pid < 0 ? -1 : 0;
 }
 

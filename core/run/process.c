@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +24,10 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ENVIRON_MAX (4 << 20)
 #define MARKED_TRIES 100
+/* musl has no name for it. */
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE (1U << 1)
+#endif
 #define STACK_SIZE ((size_t)32 << 10)
 
 static const char *search_path(char *const *envp)
@@ -131,7 +135,7 @@ static int become(void *arg)
 	last = (unsigned)what->in > last ? (unsigned)what->in : last;
 	last = (unsigned)what->out > last ? (unsigned)what->out : last;
 	last = (unsigned)what->err > last ? (unsigned)what->err : last;
-	if (close_range(last + 1, ~0U, CLOSE_RANGE_UNSHARE) < 0 &&
+	if (syscall(SYS_close_range, last + 1, ~0U, CLOSE_RANGE_UNSHARE) < 0 &&
 	    unshare(CLONE_FILES) < 0)
 		goto fail;
 	setpgid(0, 0);
@@ -269,11 +273,13 @@ bool process_end_children(void)
 }
 
 struct mark {
-	const char *item;
-	bool found;
+	const char *item; /* or what it begins with */
+	bool whole;
+	void (*each)(void *arg, pid_t pid, const char *item);
+	void *arg;
 };
 
-static void kill_marked(pid_t pid, void *arg)
+static void look_for_mark(pid_t pid, void *arg)
 {
 	struct mark *mark = arg;
 	struct error ignored;
@@ -288,21 +294,44 @@ static void kill_marked(pid_t pid, void *arg)
 	if (!environ_text)
 		return;
 	for (at = 0; at < len; at += strlen(environ_text + at) + 1) {
-		if (!strcmp(environ_text + at, mark->item)) {
-			kill(pid, SIGKILL);
-			mark->found = true;
+		const char *item = environ_text + at;
+
+		if (mark->whole ? !strcmp(item, mark->item)
+				: text_starts(item, mark->item)) {
+			mark->each(mark->arg, pid, item);
 			break;
 		}
 	}
 	free(environ_text);
 }
 
+void process_each_marked(const char *start,
+			 void (*each)(void *arg, pid_t pid, const char *item),
+			 void *arg)
+{
+	struct mark mark = { .item = start, .each = each, .arg = arg };
+
+	for_each_process(look_for_mark, &mark);
+}
+
+static void kill_it(void *arg, pid_t pid, const char *item)
+{
+	bool *found = arg;
+
+	(void)item;
+	kill(pid, SIGKILL);
+	*found = true;
+}
+
 bool process_kill_marked(const char *item)
 {
-	struct mark mark = { .item = item };
+	bool found = false;
+	struct mark mark = {
+		.item = item, .whole = true, .each = kill_it, .arg = &found
+	};
 
-	for_each_process(kill_marked, &mark);
-	return mark.found;
+	for_each_process(look_for_mark, &mark);
+	return found;
 }
 
 void process_end_marked(const char *item)

@@ -61,4 +61,10 @@ bool process_end_children(void);
 bool process_kill_marked(const char *item);
 void process_end_marked(const char *item);
 
+/* Every process of this user but the caller whose environment holds an item
+ * that begins so. */
+void process_each_marked(const char *start,
+			 void (*each)(void *arg, pid_t pid, const char *item),
+			 void *arg);
+
 #endif

@@ -51,6 +51,16 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct fake_block, size),
 	  .doc = "A property of each thing; a change of it is a "
 		 "replacement." },
+	{ .name = "linked",
+	  .type = FIELD_BOOL,
+	  .offset = offsetof(struct fake_block, linked),
+	  .doc = "Each thing, and the run, has as a property the addresses of "
+		 "those that it needs, which are known when they are there." },
+	{ .name = "password",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct fake_block, password),
+	  .doc = "The name of a secret in `jobrun.secrets`: a property of each "
+		 "thing, and not shown." },
 	{ .name = "readyTime",
 	  .type = FIELD_INT,
 	  .flags = FIELD_POSITION,

@@ -143,7 +143,7 @@ int trouble_parse(const char *text, struct trouble *out, struct error *err)
 	}
 	return error_set(err, ERROR_INVALID,
 			 "'%s' is no way to fail: permanent, denied, "
-			 "try-again, unreachable, lost, twice, kill or "
+			 "try-again, unreachable, quota, lost, twice, kill or "
 			 "kill-after",
 			 how);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/google/api.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 
 /* A server that never ends a list is broken. */
 #define PAGES_MAX 10000
+#define HEADERS_MAX 8
 
 void api_answer_done(struct api_answer *answer)
 {
@@ -58,40 +60,33 @@ static int read_body(const struct http_response *response, const char *url,
 }
 
 /* `*refused`: the token was, and another may do. */
-static int call_once(struct google *google, const struct api_request *request,
-		     const char *url, struct http_response *response,
-		     bool *refused, struct error *err)
+static int send_once(struct google *google, const struct http_request *request,
+		     struct http_response *response, bool *refused,
+		     struct error *err)
 {
 	struct credentials *who = google_credentials(google, err);
 	const char *quota = who ? credentials_quota_project(who) : NULL;
-	char *body = NULL, *project = NULL;
 	struct buf token = { 0 }, line = { 0 };
-	const char *headers[3] = { NULL };
-	struct http_request http = {
-		.method = request->method,
-		.url = url,
-		.headers = headers,
-		.judge = api_error_judge,
-	};
+	const char *headers[HEADERS_MAX + 3] = { NULL };
+	struct http_request http = *request;
+	char *project = NULL;
+	size_t n;
 	int ret = -1;
 
+	for (n = 0; request->headers && request->headers[n]; n++) {
+		assert(n < HEADERS_MAX);
+		headers[n] = request->headers[n];
+	}
+	http.headers = headers;
 	buf_reserve(&token, SECRET_ROOM);
 	buf_reserve(&line, SECRET_ROOM);
 	if (!who || credentials_token(who, &token, err) < 0)
 		goto out;
 	buf_printf(&line, "Authorization: Bearer %s", token.data);
-	headers[0] = line.data;
+	headers[n++] = line.data;
 	if (quota)
-		headers[1] = project =
+		headers[n] = project =
 			mem_printf("X-Goog-User-Project: %s", quota);
-	if (request->body) {
-		body = json_dumps(request->body, JSON_COMPACT);
-		http.body = body;
-		http.body_len = strlen(body);
-		http.content_type = "application/json";
-	}
-	if (request->repeatable || !strcmp(request->method, "GET"))
-		http.flags |= HTTP_REPEATABLE;
 	ret = http_do(google_http(google), &http, response, err);
 	*refused = ret == 0 && response->status == 401;
 	if (*refused)
@@ -100,25 +95,44 @@ out:
 	secret_done(&token);
 	secret_done(&line);
 	free(project);
-	free(body);
+	return ret;
+}
+
+int api_send(struct google *google, const struct http_request *request,
+	     struct http_response *response, struct error *err)
+{
+	bool refused = false;
+	int ret = send_once(google, request, response, &refused, err);
+
+	/* What was refused for its token was not done. */
+	if (refused && (!request->rewind || request->rewind(request->arg) == 0))
+		ret = send_once(google, request, response, &refused, err);
 	return ret;
 }
 
 static int call(struct google *google, const struct api_request *request,
 		const char *page, struct api_answer *answer, struct error *err)
 {
+	struct http_request http = {
+		.method = request->method,
+		.judge = api_error_judge,
+	};
 	struct http_response response = { 0 };
 	struct buf url = { 0 };
-	bool refused = false;
+	char *body = NULL;
 	int ret;
 
 	api_answer_done(answer);
 	make_url(request, page, &url);
-	ret = call_once(google, request, url.data, &response, &refused, err);
-	/* What was refused for its token was not done. */
-	if (refused)
-		ret = call_once(google, request, url.data, &response, &refused,
-				err);
+	http.url = url.data;
+	if (request->body) {
+		http.body = body = json_dumps(request->body, JSON_COMPACT);
+		http.body_len = strlen(body);
+		http.content_type = "application/json";
+	}
+	if (request->repeatable || !strcmp(request->method, "GET"))
+		http.flags |= HTTP_REPEATABLE;
+	ret = api_send(google, &http, &response, err);
 	if (ret == 0) {
 		answer->status = response.status;
 		if (response.status / 100 == 2) {
@@ -130,6 +144,7 @@ static int call(struct google *google, const struct api_request *request,
 	}
 	http_response_done(&response);
 	buf_done(&url);
+	free(body);
 	return ret;
 }
 

@@ -37,6 +37,11 @@ void api_answer_done(struct api_answer *answer);
 int api_call(struct google *google, const struct api_request *request,
 	     struct api_answer *answer, struct error *err);
 
+/* As http_do, with the credentials' token, and another if that is refused; for
+ * what is not JSON there and back.  At most 8 headers. */
+int api_send(struct google *google, const struct http_request *request,
+	     struct http_response *response, struct error *err);
+
 /* All pages of a list: `each` gets one after the other, and ends it with -1. */
 int api_list(struct google *google, const struct api_request *request,
 	     int (*each)(void *arg, const json_t *page, struct error *err),

@@ -9,26 +9,31 @@
 #include "providers/google/gcloud.h"
 #include "providers/google/metadata.h"
 
-static void take(struct place_value *to, const struct place_value *from)
+static void take(struct place_value *to, const struct place_value *from,
+		 struct arena *mem)
 {
-	if (!to->text && from->text && *from->text)
-		*to = *from;
+	if (to->text || !from->text || !*from->text)
+		return;
+	to->text = arena_strdup(mem, from->text);
+	to->source = arena_strdup(mem, from->source);
 }
 
-static void take_place(struct place *to, const struct place *from)
+static void take_place(struct place *to, const struct place *from,
+		       struct arena *mem)
 {
 	if (!from)
 		return;
-	take(&to->project, &from->project);
-	take(&to->region, &from->region);
-	take(&to->zone, &from->zone);
+	take(&to->project, &from->project, mem);
+	take(&to->region, &from->region, mem);
+	take(&to->zone, &from->zone, mem);
 }
 
-static void take_variable(struct place_value *to, const char *name)
+static void take_variable(struct place_value *to, const char *name,
+			  struct arena *mem)
 {
 	const struct place_value value = { getenv(name), name };
 
-	take(to, &value);
+	take(to, &value, mem);
 }
 
 static void take_property(struct place_value *to, const char *section,
@@ -37,7 +42,7 @@ static void take_property(struct place_value *to, const char *section,
 	struct place_value value = { NULL, NULL };
 
 	value.text = gcloud_property(section, key, mem, &value.source);
-	take(to, &value);
+	take(to, &value, mem);
 }
 
 /* "us-central1-b" is in us-central1. */
@@ -64,7 +69,7 @@ static void take_metadata(struct place_value *to, struct http *http,
 	/* Zones are "projects/N/zones/Z" there. */
 	if (value.text)
 		value.text = path_base(value.text);
-	take(to, &value);
+	take(to, &value, mem);
 }
 
 void place_find(struct google *google, const struct place *file,
@@ -74,10 +79,10 @@ void place_find(struct google *google, const struct place *file,
 	struct error err;
 
 	*out = (struct place){ 0 };
-	take_place(out, file);
-	take_place(out, flags);
-	take_variable(&out->project, "GOOGLE_CLOUD_PROJECT");
-	take_variable(&out->project, "GCLOUD_PROJECT");
+	take_place(out, file, mem);
+	take_place(out, flags, mem);
+	take_variable(&out->project, "GOOGLE_CLOUD_PROJECT", mem);
+	take_variable(&out->project, "GCLOUD_PROJECT", mem);
 	take_property(&out->project, "core", "project", mem);
 	take_property(&out->zone, "compute", "zone", mem);
 	take_property(&out->region, "compute", "region", mem);
@@ -89,7 +94,7 @@ void place_find(struct google *google, const struct place *file,
 			"the credential file's project_id",
 		};
 
-		take(&out->project, &project);
+		take(&out->project, &project, mem);
 	}
 	if (who && credentials_are_machine(who)) {
 		struct http *http = google_http(google);

@@ -81,6 +81,7 @@ PY
   GOOGLE_APPLICATION_CREDENTIALS=$TMP/creds/service_account.json \
     CLOUDSDK_API_ENDPOINT_OVERRIDES_ML=http://127.0.0.1:1/ run jobrun doctor
   end_google
+  echo "$output"
   [ "$status" -eq 69 ]
   [[ $output == *"bad      ml API                    cannot reach 'http://127.0.0.1:1/'"* ]]
   [[ $output == *"ok       tpu API"* ]]

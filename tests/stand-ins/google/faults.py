@@ -9,6 +9,8 @@ how many it holds for.  "do" is one of
   delay        wait "seconds", then go on as usual
   cut          close the connection; nothing is done
   drop-answer  do it, and close the connection without an answer
+  cut-request  as if the second half of the request had never come: do what
+               the first half says, and close without an answer
   cut-body     do it, send half of the answer, and close
   stall        do it, send half of the answer, and hang for "seconds"
   garbage      answer with what is no HTTP
@@ -17,8 +19,8 @@ how many it holds for.  "do" is one of
 import re
 import threading
 
-KINDS = ("status", "delay", "cut", "drop-answer", "cut-body", "stall",
-         "garbage")
+KINDS = ("status", "delay", "cut", "drop-answer", "cut-request",
+         "cut-body", "stall", "garbage")
 
 
 class Faults:

@@ -34,13 +34,15 @@ import urllib.parse
 
 import accounts
 import metadata
+import storage
 import tpu
 from answers import Answer, error, unknown_method
 from discovery import Checker
 from faults import Faults
 
-# By the first part of the path: answer(server, method, path, query, body).
-SERVICES = {"tpu": tpu}
+# By the first part of the path: answer(server, method, path, query, body,
+# headers), under the server's lock.
+SERVICES = {"tpu": tpu, "storage": storage}
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -106,6 +108,11 @@ class Server(http.server.ThreadingHTTPServer):
         if match and method == "POST":
             return self.accounts.impersonate(match.group(1),
                                              json.loads(body), headers)
+        if path.startswith("/upload/storage/") and method == "PUT":
+            return storage.put(self, query, headers, body)
+        if path.startswith(("/storage/", "/upload/storage/")):
+            return self.service("storage", method, path[1:], query, headers,
+                                body)
         if first in SERVICES:
             return self.service(first, method, rest, query, headers, body)
         raise unknown_method(path)
@@ -126,7 +133,9 @@ class Server(http.server.ThreadingHTTPServer):
             except Answer as refused:
                 self.wrong.append([method, path, refused.body.decode()])
                 raise
-        out = SERVICES[name].answer(self, method, path, query, data)
+        with self.lock:
+            out = SERVICES[name].answer(self, method, path, query, data,
+                                        headers)
         if isinstance(out, Answer):
             return out
         if self.checker:
@@ -147,7 +156,13 @@ class Server(http.server.ThreadingHTTPServer):
             return Answer(body=data, type="application/octet-stream")
         return Answer(body={"method": method, "bytes": len(body),
                             "headers": dict(headers.items()),
-                            "body": body[:1000].decode("latin-1")})
+                            "body": shown(body[:1000])})
+
+
+def shown(body):
+    """What can stand in any JSON: text as it is."""
+    text = body[:65536].decode("ascii", "replace")
+    return re.sub(r"[\x00-\x08\x0e-\x1f]", "?", text)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -186,7 +201,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         record = {"method": self.command, "path": self.path,
                   "headers": dict(self.headers.items()),
                   "connection": self.client_address[1],
-                  "body": body[:65536].decode("latin-1"),
+                  "body": shown(body),
                   "fault": fault.get("do"), "status": None}
         with server.lock:
             server.requests.append(record)
@@ -203,13 +218,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif do == "garbage":
             self.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
             return self.hang_up()
+        if do == "cut-request":
+            body = body[:len(body) // 2]
         try:
             answer = server.route(self.command, path, query, self.headers,
                                   body)
         except Answer as refused:
             answer = refused
         record["status"] = answer.status
-        if do == "drop-answer":
+        if do in ("drop-answer", "cut-request"):
             return self.hang_up()
         self.reply(answer, fault if do in ("cut-body", "stall") else None)
 

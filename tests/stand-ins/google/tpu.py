@@ -2,7 +2,8 @@
 """tpu.googleapis.com, v1 and v2: nodes.get, with states as told.
 
 state["tpu"] maps "ZONE/NODE" to {"script": [{"state", "health"} …], "hosts":
-N, …}: each look takes the next entry of the script; the last one stays.
+N or "endpoints": [{"ipAddress", "port"} …], …}: each look takes the next entry
+of the script; the last one stays.
 """
 
 import re
@@ -14,8 +15,9 @@ NODE = re.compile(r"(v1|v2)/projects/([^/]+)/locations/([^/]+)/nodes/([^/]+)")
 
 def node_json(version, name, told, step):
     hosts = told.get("hosts", 1)
-    endpoints = [{"ipAddress": f"10.240.1.{i + 2}", "port": 8470}
-                 for i in range(hosts)]
+    endpoints = told.get("endpoints") or [
+        {"ipAddress": f"10.240.1.{i + 2}", "port": 8470}
+        for i in range(hosts)]
     out = {"name": name, "acceleratorType": told.get("type", "v3-8"),
            "state": step.get("state", "READY"),
            "createTime": "2026-11-21T02:00:00.123456789Z"}
@@ -33,18 +35,16 @@ def node_json(version, name, told, step):
     return out
 
 
-def answer(server, http, path, query, body):
+def answer(server, http, path, query, body, headers):
     match = NODE.fullmatch(path)
     if not match or http != "GET":
         raise error(404, "Method not found.")
     version, _, zone, node = match.groups()
     name = path[len(version) + 1:]
-    with server.lock:
-        told = server.state.get("tpu", {}).get(f"{zone}/{node}")
-        if told is None:
-            raise error(404, f"Resource '{name}' was not found")
-        script = told.get("script") or [{"state": "READY",
-                                         "health": "HEALTHY"}]
-        look = told.get("looks", 0)
-        told["looks"] = look + 1
+    told = server.state.get("tpu", {}).get(f"{zone}/{node}")
+    if told is None:
+        raise error(404, f"Resource '{name}' was not found")
+    script = told.get("script") or [{"state": "READY", "health": "HEALTHY"}]
+    look = told.get("looks", 0)
+    told["looks"] = look + 1
     return node_json(version, name, told, script[min(look, len(script) - 1)])

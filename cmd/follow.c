@@ -5,10 +5,13 @@
 #include <sys/epoll.h>
 
 #include "cmd/metrics_view.h"
+#include "cmd/open_line.h"
 #include "core/run/spec.h"
 
 /* Printed in pieces of about this size. */
 #define PIECE (256 << 10)
+/* After so long without output a line without an end is shown, too. */
+#define QUIET_MS 500
 
 struct follow {
 	struct app *app;
@@ -24,7 +27,41 @@ struct follow {
 	struct run_spec spec;
 	struct metric_parser *parser;
 	struct metric_table *metrics; /* NULL: none is shown */
+	struct loop_event *quiet;
 };
+
+static void flush(struct follow *follow)
+{
+	app_print(follow->app, &follow->text);
+	buf_clear(&follow->text);
+}
+
+static void flush_piece(struct follow *follow)
+{
+	if (follow->text.len >= PIECE)
+		flush(follow);
+	/* Nobody reads it any more. */
+	if (follow->app->out_closed || follow->app->out_errno)
+		log_reader_stop(follow->reader);
+}
+
+static void print_line(void *arg, const struct log_line *line)
+{
+	struct follow *follow = arg;
+
+	log_printer_add(follow->printer, line, &follow->text);
+	if (follow->metrics)
+		metric_table_line(follow->metrics, line, NULL, NULL);
+	flush_piece(follow);
+}
+
+static void print_block(void *arg, const struct log_line *lines)
+{
+	struct follow *follow = arg;
+
+	log_printer_add_block(follow->printer, lines, &follow->text);
+	flush_piece(follow);
+}
 
 struct follow *follow_open(struct session *session, const char *job_id,
 			   int attempt, const struct source_choice *tasks,
@@ -44,6 +81,7 @@ struct follow *follow_open(struct session *session, const char *job_id,
 					 filter, err);
 	if (!follow->reader)
 		goto fail;
+	log_reader_take_blocks(follow->reader, print_block);
 	free(folder);
 	return follow;
 fail:
@@ -66,26 +104,6 @@ void follow_close(struct follow *follow)
 	free(follow);
 }
 
-static void flush(struct follow *follow)
-{
-	app_print(follow->app, &follow->text);
-	buf_clear(&follow->text);
-}
-
-static void print_line(void *arg, const struct log_line *line)
-{
-	struct follow *follow = arg;
-
-	log_printer_add(follow->printer, line, &follow->text);
-	if (follow->metrics)
-		metric_table_line(follow->metrics, line, NULL, NULL);
-	if (follow->text.len >= PIECE)
-		flush(follow);
-	/* Nobody reads it any more. */
-	if (follow->app->out_closed || follow->app->out_errno)
-		log_reader_stop(follow->reader);
-}
-
 /* What the metrics are now, under the lines. */
 static void stand(struct follow *follow)
 {
@@ -96,6 +114,30 @@ static void stand(struct follow *follow)
 	buf_done(&line);
 }
 
+/* Nothing has come for a moment: a prompt or a progress bar may stand there
+ * instead. */
+static void stand_quiet(void *arg, uint32_t events)
+{
+	struct follow *follow = arg;
+	struct buf line = { 0 };
+
+	(void)events;
+	follow->quiet = NULL;
+	if (open_line_format(follow->reader, follow->app->width, &line))
+		app_stand(follow->app, buf_text(&line));
+	buf_done(&line);
+}
+
+static void wait_for_quiet(struct follow *follow, bool ended)
+{
+	if (!follow->loop || !follow->app->live)
+		return;
+	loop_remove(follow->loop, follow->quiet);
+	follow->quiet = ended ? NULL
+			      : loop_add_timer(follow->loop, QUIET_MS,
+					       stand_quiet, follow);
+}
+
 /* Where it can't be had, it is not shown. */
 static void start_metrics(struct follow *follow)
 {
@@ -104,19 +146,23 @@ static void start_metrics(struct follow *follow)
 	if (!follow->app->live || follow->metrics)
 		return;
 	follow->parser = metric_parser_new(&follow->spec.metrics, &ignored);
-	if (follow->parser)
-		follow->metrics = metric_table_new(
-			follow->sources, follow->count, follow->parser);
+	if (!follow->parser)
+		return;
+	follow->metrics = metric_table_new(follow->sources, follow->count,
+					   follow->parser);
+	/* Which looks at each line. */
+	log_reader_take_blocks(follow->reader, NULL);
 }
 
 int follow_step(struct follow *follow, bool ended, struct error *err)
 {
-	int ret = log_reader_step(follow->reader, ended, print_line, follow,
-				  err);
+	int ret =
+		log_reader_step(follow->reader, ended, print_line, follow, err);
 
 	flush(follow);
 	if (follow->metrics && !ended)
 		stand(follow);
+	wait_for_quiet(follow, ended);
 	return ret;
 }
 
@@ -149,10 +195,12 @@ int follow_start(struct follow *follow, struct loop *loop, struct error *err)
 
 void follow_stop(struct follow *follow)
 {
-	if (follow->loop)
+	if (follow->loop) {
 		loop_remove(follow->loop, follow->event);
+		loop_remove(follow->loop, follow->quiet);
+		app_stand(follow->app, "");
+	}
 	follow->loop = NULL;
 	follow->event = NULL;
-	if (follow->metrics)
-		app_stand(follow->app, "");
+	follow->quiet = NULL;
 }

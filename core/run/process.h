@@ -33,6 +33,9 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 		   struct error *err);
 
 /*
+ * Low descriptors make it fast where many are open: what lies above the three
+ * is not copied.
+ *
  * Starts a process in a group of its own that is killed when the calling
  * thread dies.  Returns its pid, or -1; a failing exec is reported here.
  */

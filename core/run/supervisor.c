@@ -25,6 +25,7 @@
 #include "core/base/text.h"
 #include "core/run/attempt.h"
 #include "core/run/children.h"
+#include "core/run/contract.h"
 #include "core/run/hosts.h"
 #include "core/run/log.h"
 #include "core/run/ports.h"
@@ -185,13 +186,14 @@ static void on_progress(void *arg, size_t ready, size_t count)
 {
 	struct supervisor *s = arg;
 
-	snprintf(s->progress, sizeof(s->progress), "%zu/%zu hosts ready",
-		 ready, count);
+	snprintf(s->progress, sizeof(s->progress), "%zu/%zu hosts ready", ready,
+		 count);
 	s->run.note = s->progress;
 	if (attempt_state(s->attempt) == RUN_PREPARING)
 		supervisor_publish(s->store, &s->run);
 }
 
+/* Before the ports are leased: children like low descriptors. */
 static struct crew *make_crew(struct supervisor *s, struct error *err)
 {
 	const struct children_place here = {
@@ -220,35 +222,33 @@ static struct crew *make_crew(struct supervisor *s, struct error *err)
 static int64_t running_limit(const struct supervisor *s)
 {
 	int64_t limit_ms = s->spec.max_running_time_s * INT64_C(1000);
-	int64_t since_ms = s->run.start_time_ms
-				   ? time_now_ms() - s->run.start_time_ms
-				   : 0;
+	int64_t since_ms =
+		s->run.start_time_ms ? time_now_ms() - s->run.start_time_ms : 0;
 
 	if (!limit_ms || since_ms <= 0)
 		return limit_ms;
 	return since_ms < limit_ms ? limit_ms - since_ms : 1;
 }
 
-static int begin(struct supervisor *s, struct error *err)
+static void begin(struct supervisor *s)
 {
-	struct attempt_place place = { .spec = &s->spec, .loop = s->loop };
+	struct attempt_place place = {
+		.spec = &s->spec,
+		.loop = s->loop,
+		.crew = s->crew,
+		.tasks = s->tasks,
+		.max_running_ms = running_limit(s),
+	};
 	bool cancelling = s->run.state == RUN_CANCELLING;
 	struct error why = { 0 };
 	int ready = open_logs(s, &why);
 
-	s->crew = make_crew(s, err);
-	if (!s->crew)
-		return -1;
-	place.crew = s->crew;
-	place.tasks = s->tasks;
-	place.max_running_ms = running_limit(s);
 	s->attempt = attempt_new(&place, &attempt_hooks, s);
 	attempt_begin(s->attempt);
 	if (ready < 0)
 		attempt_fail(s->attempt, why.text);
 	else if (cancelling)
 		attempt_cancel(s->attempt, "cancelled", false);
-	return 0;
 }
 
 /* Returns -1 if the end could not be recorded. */
@@ -302,6 +302,7 @@ static int lease_ports(struct supervisor *s, struct error *err)
 	if (!s->ports)
 		return -1;
 	topology_set_ports(&s->spec.topology, ports);
+	contract_share(&s->spec.topology, s->mem);
 	return spec_write(&s->spec, err);
 }
 
@@ -344,20 +345,24 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 static int take_over(struct supervisor *s, const char *job_id, int attempt,
 		     pid_t guard, struct error *err)
 {
+	bool is_elsewhere;
 	size_t count;
 
 	if (read_run(s, job_id, attempt, err) < 0)
 		return -1;
+	is_elsewhere = s->spec.hosts.names.count;
 	count = s->spec.topology.count;
 	s->tasks = arena_alloc(s->mem, count * sizeof(*s->tasks));
 	s->logs = arena_alloc(s->mem, count * sizeof(struct log_writer *));
 	s->no_files = raise_file_limit();
-	if ((s->spec.hosts.names.count ? name_run(s, err)
-				       : lease_ports(s, err)) < 0)
-		return -1;
 	s->reaper = reaper_new();
 	s->loop = loop_new(err);
 	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0)
+		return -1;
+	if (is_elsewhere && name_run(s, err) < 0)
+		return -1;
+	s->crew = make_crew(s, err);
+	if (!s->crew || (!is_elsewhere && lease_ports(s, err) < 0))
 		return -1;
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;
@@ -396,8 +401,7 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 	setpgid(0, 0);
 	prctl(PR_SET_NAME, "jobrun");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (take_over(&s, job_id, attempt, guard, &err) < 0 ||
-	    begin(&s, &err) < 0) {
+	if (take_over(&s, job_id, attempt, guard, &err) < 0) {
 		/* Who started us may be gone: its record is ours. */
 		if (s.store)
 			supervisor_abandon(s.store, job_id, attempt, err.text,
@@ -406,6 +410,7 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 			fprintf(stderr, "%s\n", err.text);
 		goto out;
 	}
+	begin(&s);
 	report(&s);
 	/* If not even that works, the guard cleans up. */
 	if (loop_run(s.loop, &err) < 0) {

@@ -256,7 +256,7 @@ bool process_end_children(void)
 }
 
 struct mark {
-	const char *item;
+	const char *start;
 	bool found;
 };
 
@@ -275,7 +275,8 @@ static void kill_marked(pid_t pid, void *arg)
 	if (!environ_text)
 		return;
 	for (at = 0; at < len; at += strlen(environ_text + at) + 1) {
-		if (!strcmp(environ_text + at, mark->item)) {
+		if (!strncmp(environ_text + at, mark->start,
+			     strlen(mark->start))) {
 			kill(pid, SIGKILL);
 			mark->found = true;
 			break;
@@ -284,20 +285,20 @@ static void kill_marked(pid_t pid, void *arg)
 	free(environ_text);
 }
 
-bool process_kill_marked(const char *item)
+bool process_kill_marked(const char *start)
 {
-	struct mark mark = { .item = item };
+	struct mark mark = { .start = start };
 
 	for_each_process(kill_marked, &mark);
 	return mark.found;
 }
 
-void process_end_marked(const char *item)
+void process_end_marked(const char *start)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };
 	int i;
 
-	for (i = 0; i < MARKED_TRIES && process_kill_marked(item); i++) {
+	for (i = 0; i < MARKED_TRIES && process_kill_marked(start); i++) {
 		/* One may have started another behind our back. */
 		nanosleep(&pause, NULL);
 	}

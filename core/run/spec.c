@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/data/package.h"
 #include "core/run/contract.h"
+#include "core/run/restart.h"
 
 #define SPEC_MAX (64 << 20)
 #define SECRET_MAX (1 << 20)
@@ -126,9 +127,18 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 				absolute(job_path(job, secrets[i].file), mem);
 	}
 	out->grace_s = block->grace_s;
+	out->restart = block->restart;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
 	return 0;
+}
+
+void spec_set_folder(struct run_spec *spec, const char *folder,
+		     struct arena *mem)
+{
+	spec->folder = folder;
+	spec->home = folder;
+	spec->output = folder ? arena_printf(mem, "%s/output", folder) : NULL;
 }
 
 static json_t *strings_json(const struct strings *list)
@@ -161,6 +171,8 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put_text(out, "jobId", spec->job_id);
 	json_put_int(out, "attempt", spec->attempt);
 	json_put_text(out, "folder", spec->folder);
+	json_put_text(out, "home", spec->home);
+	json_put_text(out, "output", spec->output);
 	json_put(out, "topology", topology_json(&spec->topology));
 	json_put(out, "command", strings_json(&spec->command));
 	json_put(out, "setup", strings_json(&spec->setup));
@@ -179,6 +191,7 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put(out, "secrets", secrets);
 	json_put_int(out, "graceS", spec->grace_s);
 	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
+	json_put(out, "restart", restart_json(&spec->restart));
 	return out;
 }
 
@@ -263,7 +276,11 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 		goto out;
 	out->job_id = copy_text(value, "jobId", mem);
 	out->attempt = (int)json_get_int(value, "attempt", 0);
-	out->folder = copy_text(value, "folder", mem);
+	spec_set_folder(out, copy_text(value, "folder", mem), mem);
+	if (json_object_get(value, "home"))
+		out->home = copy_text(value, "home", mem);
+	if (json_object_get(value, "output"))
+		out->output = copy_text(value, "output", mem);
 	out->directory = copy_text(value, "directory", mem);
 	out->command = copy_strings(value, "command", mem);
 	out->setup = copy_strings(value, "setup", mem);
@@ -271,8 +288,10 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->grace_s = (long)json_get_int(value, "graceS", 10);
 	out->max_running_time_s =
 		(long)json_get_int(value, "maxRunningTimeS", 0);
-	if (!out->job_id || !out->folder || !out->directory ||
-	    !out->command.count) {
+	restart_from_json(json_object_get(value, "restart"), mem,
+			  &out->restart);
+	if (!out->job_id || !out->folder || !out->home || !out->output ||
+	    !out->directory || !out->command.count) {
 		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);
 		goto out;
 	}
@@ -295,11 +314,6 @@ out:
 	free(text);
 	free(path);
 	return ret;
-}
-
-char *spec_output_folder(const struct run_spec *spec)
-{
-	return path_join(spec->folder, "output");
 }
 
 /* The value of a secret.  What the error says never holds any of it. */
@@ -352,7 +366,7 @@ static void set_python_path(const struct run_spec *spec,
 		return;
 	for (i = 0; i < spec->packages.count; i++) {
 		char *name = mem_printf("packages/%zu", i);
-		char *folder = path_join(spec->folder, name);
+		char *folder = path_join(spec->home, name);
 		struct error unknown;
 		char *root = package_root(folder, &unknown);
 
@@ -376,12 +390,10 @@ static void set_python_path(const struct run_spec *spec,
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 		     struct environment *out, struct error *err)
 {
-	char *folder = spec_output_folder(spec);
 	size_t i;
 
 	contract_write(&spec->topology, ordinal, out);
-	environment_set(out, "JOBRUN_RUN_DIR", folder);
-	free(folder);
+	environment_set(out, "JOBRUN_RUN_DIR", spec->output);
 	/* Else a trainer's lines come minutes late, through a full buffer. */
 	environment_set(out, "PYTHONUNBUFFERED", "1");
 	for (i = 0; i < spec->env.count; i++)

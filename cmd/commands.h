@@ -8,10 +8,12 @@
 extern const struct command cmd_apply;
 extern const struct command cmd_cancel;
 extern const struct command cmd_delete;
+extern const struct command cmd_doctor;
 extern const struct command cmd_env;
 extern const struct command cmd_explain;
 extern const struct command cmd_help;
 extern const struct command cmd_import;
+extern const struct command cmd_launch;
 extern const struct command cmd_logs;
 extern const struct command cmd_metrics;
 extern const struct command cmd_package;

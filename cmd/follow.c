@@ -51,7 +51,7 @@ static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 	if (store_run_get(store, job_id, attempt, follow->mem, &follow->run,
 			  err) < 0 ||
 	    spec_read(folder, follow->mem, &follow->spec, err) < 0 ||
-	    sources_choose(&follow->spec.topology, follow->tasks, follow->mem,
+	    sources_choose(&follow->spec, follow->tasks, follow->mem,
 			   &follow->sources, &follow->count, err) < 0)
 		goto out;
 	follow->reader = log_reader_open(folder, follow->sources, follow->count,

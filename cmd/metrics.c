@@ -144,7 +144,7 @@ static int open_attempt(struct reading *r, struct error *err)
 	r->mem = arena_new();
 	spec = arena_alloc(r->mem, sizeof(*spec));
 	if (spec_read(folder, r->mem, spec, err) < 0 ||
-	    sources_choose(&spec->topology, &choice, r->mem, &sources, &count,
+	    sources_choose(spec, &choice, r->mem, &sources, &count,
 			   err) < 0)
 		goto out;
 	r->parser = metric_parser_new(&spec->metrics, err);

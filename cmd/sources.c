@@ -51,10 +51,11 @@ static void allow_files(size_t tasks)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int sources_choose(const struct topology *all,
+int sources_choose(const struct run_spec *spec,
 		   const struct source_choice *tasks, struct arena *mem,
 		   struct log_source **out, size_t *count, struct error *err)
 {
+	const struct topology *all = &spec->topology;
 	enum task_type type = TASK_MASTER;
 	struct log_source *found;
 	size_t n = 0, i;
@@ -77,7 +78,7 @@ int sources_choose(const struct topology *all,
 			.type = task_type_name(task->type),
 			.index = task->index,
 			.ordinal = (int)i,
-			.host = task->host,
+			.host = spec_host_name(spec, i),
 		};
 	}
 	if (!n)

@@ -5,7 +5,7 @@
 
 #include "core/base/alloc.h"
 #include "core/run/log.h"
-#include "core/run/topology.h"
+#include "core/run/spec.h"
 
 /* NULL and empty: all. */
 struct source_choice {
@@ -14,11 +14,12 @@ struct source_choice {
 };
 
 /*
- * The chosen tasks of a run, in `mem`; what they point to is the topology's.
+ * The chosen tasks of a run, in `mem`; what they point to is the
+ * specification's.
  * Sees to it that so many logs can be open.  Fails with ERROR_USAGE if the
  * choice names a task that the run does not have.
  */
-int sources_choose(const struct topology *all,
+int sources_choose(const struct run_spec *spec,
 		   const struct source_choice *tasks, struct arena *mem,
 		   struct log_source **out, size_t *count, struct error *err);
 

@@ -23,6 +23,8 @@ extern const struct message message_data_set;
 extern const struct message message_checkpoints;
 extern const struct message message_metrics;
 extern const struct message message_restart;
+extern const struct message message_docker;
+extern const struct message message_conda;
 
 /* The same provider lists in many rows. */
 extern const char *const no_provider[];     /* none honours it yet */

@@ -2,9 +2,11 @@
 #include "core/run/lane.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #include "core/base/alloc.h"
 #include "core/run/children.h"
+#include "core/run/hosts.h"
 
 static void on_task_changed(void *arg, size_t ordinal)
 {
@@ -47,7 +49,29 @@ static int lease_ports(struct lane *lane, struct arena *mem, struct error *err)
 	return spec_write(&lane->spec, err);
 }
 
-static void make_crew(struct lane *lane)
+/* A run on hosts has no ports here, but a name of its own there. */
+static int name_run(struct lane *lane, struct arena *mem, struct error *err)
+{
+	unsigned long long random;
+
+	if (*lane->spec.hosts.nonce)
+		return 0;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return error_errno(err, "cannot get a random number");
+	lane->spec.hosts.nonce = arena_printf(mem, "%016llx", random);
+	return spec_write(&lane->spec, err);
+}
+
+static void on_progress(void *arg, size_t ready, size_t count)
+{
+	struct lane *lane = arg;
+
+	if (lane->progress)
+		lane->progress(lane->arg, ready, count);
+}
+
+static struct crew *make_crew(struct lane *lane, struct arena *mem,
+			      struct error *err)
 {
 	const struct children_place here = {
 		.spec = &lane->spec,
@@ -56,8 +80,19 @@ static void make_crew(struct lane *lane)
 		.logs = lane->logs,
 		.no_files = lane->place->no_files,
 	};
+	const struct hosts_place there = {
+		.spec = &lane->spec,
+		.mem = mem,
+		.loop = lane->place->loop,
+		.reaper = lane->place->reaper,
+		.logs = lane->logs,
+		.store = store_folder(lane->place->store),
+		.progress = on_progress,
+		.arg = lane,
+	};
 
-	lane->crew = children_new(&here);
+	return lane->spec.hosts.names.count ? hosts_new(&there, err)
+					    : children_new(&here);
 }
 
 int lane_open(struct lane *lane, struct arena *mem, struct error *err)
@@ -66,15 +101,16 @@ int lane_open(struct lane *lane, struct arena *mem, struct error *err)
 
 	lane->tasks = arena_alloc(mem, count * sizeof(*lane->tasks));
 	lane->logs = arena_alloc(mem, count * sizeof(struct log_writer *));
-	if (lease_ports(lane, mem, err) < 0)
+	if ((lane->spec.hosts.names.count ? name_run(lane, mem, err)
+					  : lease_ports(lane, mem, err)) < 0)
 		return -1;
 	lane->recorder = (struct recorder){ .store = lane->place->store,
 					    .loop = lane->place->loop,
 					    .run = lane->run,
 					    .tasks = lane->tasks,
 					    .count = count };
-	make_crew(lane);
-	return 0;
+	lane->crew = make_crew(lane, mem, err);
+	return lane->crew ? 0 : -1;
 }
 
 static int open_logs(struct lane *lane, struct error *err)

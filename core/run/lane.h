@@ -31,6 +31,8 @@ struct lane {
 	int trial;                        /* 0: of none */
 	void (*state_changed)(void *arg); /* attempt_state() of `attempt` */
 	void (*ended)(void *arg);         /* `attempt` is final */
+	/* How many of its hosts are ready; or NULL. */
+	void (*progress)(void *arg, size_t ready, size_t count);
 	void *arg;
 
 	struct attempt *attempt; /* NULL: none has begun */
@@ -41,7 +43,7 @@ struct lane {
 	struct log_writer **logs;
 };
 
-/* Chooses ports, and writes the specification into the folder. */
+/* Chooses ports, or on hosts a name for the run there, and writes the specification into the folder. */
 int lane_open(struct lane *lane, struct arena *mem, struct error *err);
 
 /* Begins an attempt, after a final one another.  What goes wrong is an end of

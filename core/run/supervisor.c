@@ -50,6 +50,7 @@ struct supervisor {
 	struct loop_event *next_timer; /* it waits for the next attempt */
 	bool cancelled;
 	char why[512]; /* it ended */
+	char progress[64];
 };
 
 static void on_state_changed(void *arg)
@@ -57,7 +58,8 @@ static void on_state_changed(void *arg)
 	struct supervisor *s = arg;
 
 	s->run.state = attempt_state(s->lane.attempt);
-	if (s->run.state == RUN_RUNNING) {
+	/* Of one that was taken over it is known already. */
+	if (s->run.state == RUN_RUNNING && !s->run.start_time_ms) {
 		s->run.start_time_ms = time_now_ms();
 		if (!s->running_since_ms)
 			s->running_since_ms = s->run.start_time_ms;
@@ -65,6 +67,17 @@ static void on_state_changed(void *arg)
 	if (s->run.state == RUN_CANCELLING)
 		s->run.error = attempt_outcome(s->lane.attempt).why;
 	recorder_run(&s->lane.recorder);
+}
+
+static void on_progress(void *arg, size_t ready, size_t count)
+{
+	struct supervisor *s = arg;
+
+	snprintf(s->progress, sizeof(s->progress), "%zu/%zu hosts ready",
+		 ready, count);
+	s->run.note = s->progress;
+	if (attempt_state(s->lane.attempt) == RUN_PREPARING)
+		supervisor_publish(s->store, &s->run);
 }
 
 /* The limit is for all attempts together. */
@@ -81,8 +94,13 @@ static int64_t running_limit(const struct supervisor *s)
 
 static void begin(struct supervisor *s)
 {
+	/* It was taken over from an earlier process. */
+	bool cancelling = s->run.state == RUN_CANCELLING;
+
 	s->run.not_before_ms = 0;
 	lane_begin(&s->lane, running_limit(s));
+	if (cancelling)
+		attempt_cancel(s->lane.attempt, "cancelled", false);
 }
 
 static void on_next(void *arg, uint32_t events)
@@ -177,7 +195,8 @@ static void on_ended(void *arg)
 	restart_decide(&s->lane.spec.restart, &counts, &outcome, &decision);
 	/* Without a guard nobody would clean up after us.  And who cancels
 	 * while a failed attempt ends does not want another. */
-	if (!s->guard_event || s->cancelled)
+	if ((!s->guard_event && !s->lane.spec.hosts.names.count) ||
+	    s->cancelled)
 		decision.again = false;
 	set_end(s, decision.why_not);
 	if (!decision.again) {
@@ -222,6 +241,9 @@ static void on_guard(void *arg, uint32_t events)
 	(void)events;
 	loop_remove(s->loop, s->guard_event);
 	s->guard_event = NULL;
+	/* What runs on hosts needs none: it goes on without us, too. */
+	if (s->lane.spec.hosts.names.count)
+		return;
 	if (s->next_timer)
 		stop_waiting(s, RUN_FAILED, "the run's guard was killed");
 	else if (!run_state_is_final(s->run.state))
@@ -300,6 +322,7 @@ static int watch_signals_and_guard(struct supervisor *s, pid_t guard,
 static int read_run(struct supervisor *s, const char *job_id, int attempt,
 		    struct error *err)
 {
+	struct run_record first;
 	char *folder;
 	int ret;
 
@@ -315,6 +338,9 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 		return error_set(err, ERROR_FAILED,
 				 "run %s.%d took too long to start", job_id,
 				 attempt);
+	if (store_run_get(s->store, job_id, s->run.origin, s->mem, &first,
+			  err) == 0)
+		s->running_since_ms = first.start_time_ms;
 	folder = store_run_folder(s->store, job_id, s->run.attempt);
 	ret = spec_read(folder, s->mem, &s->lane.spec, err);
 	free(folder);
@@ -339,6 +365,7 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 	s->lane.run = &s->run;
 	s->lane.state_changed = on_state_changed;
 	s->lane.ended = on_ended;
+	s->lane.progress = on_progress;
 	s->lane.arg = s;
 	if (lane_open(&s->lane, s->mem, err) < 0)
 		return -1;

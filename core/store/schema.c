@@ -111,6 +111,18 @@ static const char *const migrations[] = {
 	" FROM task;"
 	"DROP TABLE task;"
 	"ALTER TABLE task_of_run RENAME TO task;",
+	/* What a resource was made like when that last succeeded, and which
+	 * saved plan an intent is of. */
+	"CREATE TABLE applied ("
+	" job_id TEXT NOT NULL,"
+	" provider TEXT NOT NULL,"
+	" kind TEXT NOT NULL,"
+	" name TEXT NOT NULL,"
+	" properties TEXT NOT NULL,"
+	" time_ms INTEGER NOT NULL,"
+	" PRIMARY KEY (job_id, provider, kind, name)) WITHOUT ROWID;"
+	"ALTER TABLE journal ADD COLUMN plan TEXT;"
+	"CREATE INDEX journal_plan ON journal (plan) WHERE plan IS NOT NULL;",
 };
 
 /* File systems that several machines see at once: the shared memory of WAL

@@ -251,7 +251,7 @@ static void setup_ended(void *arg, int status)
 
 static int unpack(const struct run_spec *spec, size_t i, struct error *err)
 {
-	char *folder = mem_printf("%s/packages/%zu", spec->folder, i);
+	char *folder = mem_printf("%s/packages/%zu", spec->home, i);
 	int ret = archive_unpack(spec->packages.items[i], folder, NULL, err);
 
 	free(folder);
@@ -304,13 +304,11 @@ static int check_file_limit(const struct children *all, struct error *err)
 static int children_prepare(struct crew *crew, struct error *err)
 {
 	struct children *all = (struct children *)crew;
-	char *output = spec_output_folder(all->place.spec);
 	int ret = check_file_limit(all, err);
 
 	if (ret == 0)
-		ret = folder_make(output, err);
+		ret = folder_make(all->place.spec->output, err);
 
-	free(output);
 	if (ret == 0)
 		all->prepare_timer =
 			loop_add_timer(all->place.loop, 0, prepare_next, all);
@@ -379,7 +377,7 @@ static void children_signal(struct crew *crew, size_t ordinal, int number)
  * there was nothing. */
 static bool sweep(struct children *all)
 {
-	char *output, *mark;
+	char *mark;
 	bool found;
 
 	if (!reaper_run(all->place.reaper))
@@ -390,11 +388,9 @@ static bool sweep(struct children *all)
 	}
 	/* There are others' tasks, too. */
 	children_signal(&all->base, CREW_ALL, SIGKILL);
-	output = spec_output_folder(all->place.spec);
-	mark = mem_printf("JOBRUN_RUN_DIR=%s", output);
+	mark = mem_printf("JOBRUN_RUN_DIR=%s", all->place.spec->output);
 	found = process_kill_marked(mark);
 	free(mark);
-	free(output);
 	return !found && !all->alive;
 }
 

@@ -273,8 +273,7 @@ bool process_end_children(void)
 }
 
 struct mark {
-	const char *item; /* or what it begins with */
-	bool whole;
+	const char *start;
 	void (*each)(void *arg, pid_t pid, const char *item);
 	void *arg;
 };
@@ -296,8 +295,7 @@ static void look_for_mark(pid_t pid, void *arg)
 	for (at = 0; at < len; at += strlen(environ_text + at) + 1) {
 		const char *item = environ_text + at;
 
-		if (mark->whole ? !strcmp(item, mark->item)
-				: text_starts(item, mark->item)) {
+		if (text_starts(item, mark->start)) {
 			mark->each(mark->arg, pid, item);
 			break;
 		}
@@ -309,7 +307,7 @@ void process_each_marked(const char *start,
 			 void (*each)(void *arg, pid_t pid, const char *item),
 			 void *arg)
 {
-	struct mark mark = { .item = start, .each = each, .arg = arg };
+	struct mark mark = { .start = start, .each = each, .arg = arg };
 
 	for_each_process(look_for_mark, &mark);
 }
@@ -323,23 +321,21 @@ static void kill_it(void *arg, pid_t pid, const char *item)
 	*found = true;
 }
 
-bool process_kill_marked(const char *item)
+bool process_kill_marked(const char *start)
 {
 	bool found = false;
-	struct mark mark = {
-		.item = item, .whole = true, .each = kill_it, .arg = &found
-	};
+	struct mark mark = { .start = start, .each = kill_it, .arg = &found };
 
 	for_each_process(look_for_mark, &mark);
 	return found;
 }
 
-void process_end_marked(const char *item)
+void process_end_marked(const char *start)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };
 	int i;
 
-	for (i = 0; i < MARKED_TRIES && process_kill_marked(item); i++) {
+	for (i = 0; i < MARKED_TRIES && process_kill_marked(start); i++) {
 		/* One may have started another behind our back. */
 		nanosleep(&pause, NULL);
 	}

@@ -160,7 +160,7 @@ static void on_phase(void *arg, const struct action *action,
 	struct apply *apply = arg;
 	const struct resource *one = action->want ? action->want : action->have;
 
-	tally_phase(apply->tally, action, phase, err);
+	tally_phase(apply->tally, action, phase, status, err);
 	switch (phase) {
 	case PHASE_FOLLOWING:
 		show_run(apply, action);

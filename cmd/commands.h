@@ -11,6 +11,7 @@ extern const struct command cmd_complete;
 extern const struct command cmd_completion;
 extern const struct command cmd_delete;
 extern const struct command cmd_doctor;
+extern const struct command cmd_gc;
 extern const struct command cmd_env;
 extern const struct command cmd_explain;
 extern const struct command cmd_help;

@@ -90,10 +90,25 @@ static void say_waiting(void *arg, const struct error *why)
 	app_say(arg, "%s; waiting for it", why->text);
 }
 
+char *session_lock_folder(const struct session *session)
+{
+	return path_join(store_folder(session->env.store), "locks");
+}
+
+int session_lock_free(struct session *session, const char *const *job_ids,
+		      size_t count, struct error *err)
+{
+	char *folder = session_lock_folder(session);
+
+	session->locks = lock_set_take_free(folder, job_ids, count, err);
+	free(folder);
+	return session->locks ? 0 : -1;
+}
+
 int session_lock(struct session *session, const char *const *job_ids,
 		 size_t count, long timeout_s, struct error *err)
 {
-	char *folder = path_join(store_folder(session->env.store), "locks");
+	char *folder = session_lock_folder(session);
 
 	session->locks = lock_set_take(folder, job_ids, count,
 				       (int64_t)timeout_s * 1000, say_waiting,

@@ -12,6 +12,7 @@
 #include "core/run/supervisor.h"
 #include "core/source.h"
 #include "core/store/store.h"
+#include "providers/local/leftovers.h"
 
 struct local {
 	struct provider_env env;
@@ -240,7 +241,7 @@ static int prepare_spec(struct local *local, const struct resource *want,
 	if (missing)
 		return error_set(err, ERROR_INVALID, "%s", missing);
 	spec->attempt = run->attempt;
-	spec->folder = folder;
+	spec_set_folder(spec, folder, mem);
 	return 0;
 }
 
@@ -256,27 +257,32 @@ static void record_failure(struct store *store, struct run_record *run,
 	store_run_put(store, run, &ignored);
 }
 
-/* Another command may have looked when we did and added its run before ours:
- * then ours is taken back, and the next try finds that one. */
+/* Another command may have looked when we did and added its run before ours,
+ * or the run that we saw the end of goes on with another attempt: then ours is
+ * taken back, and the next try finds that one. */
 static int yield_to_other(struct store *store, const struct run_record *run,
 			  struct arena *mem, struct error *err)
 {
-	struct run_record before;
+	struct run_record other;
 	int ret = 1;
 
 	if (run->attempt > 1)
 		ret = store_run_get(store, run->job_id, run->attempt - 1, mem,
-				    &before, err);
+				    &other, err);
+	while (ret == 0 && run_state_is_final(other.state)) {
+		ret = store_run_after(store, &other, mem, &other, err);
+		if (ret == 0 && other.attempt == run->attempt)
+			ret = 1;
+	}
 	if (ret < 0)
 		return -1;
-	if (ret == 1 || run_state_is_final(before.state) ||
-	    strcmp(before.provider, run->provider) != 0)
+	if (ret == 1 || strcmp(other.provider, run->provider) != 0)
 		return 0;
 	if (store_run_delete(store, run, err) < 0)
 		return -1;
 	return error_set(err, ERROR_TRY_AGAIN,
 			 "attempt %d was started meanwhile and goes on",
-			 before.attempt);
+			 other.attempt);
 }
 
 static int run_create(void *ctx, const struct resource *want, struct error *err)
@@ -445,7 +451,7 @@ static int predict_spec(struct local *local, const struct job *job,
 	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing, err) <
 	    0)
 		return -1;
-	spec->folder = folder;
+	spec_set_folder(spec, folder, mem);
 	/* Hosts choose their own, at the start. */
 	if (spec->hosts.names.count)
 		return 0;
@@ -515,6 +521,20 @@ static const struct kind kind_run = {
 
 static const struct kind *const kinds[] = { &kind_run, NULL };
 
+static int leftovers(void *ctx, struct leftovers *out, struct error *err)
+{
+	struct local *local = ctx;
+
+	return local_leftovers(local->env.store, out, err);
+}
+
+static int sweep(void *ctx, const struct leftover *one, struct error *err)
+{
+	struct local *local = ctx;
+
+	return local_sweep(local->env.store, one, err);
+}
+
 const struct provider provider_local = {
 	.name = "local",
 	.summary = "processes on this machine",
@@ -522,6 +542,8 @@ const struct provider provider_local = {
 	.uses = local_uses,
 	.ignores_machines = true,
 	.desire = desire,
+	.leftovers = leftovers,
+	.sweep = sweep,
 	.environment = environment,
 	.open = local_open,
 	.close = local_close,

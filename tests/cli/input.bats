@@ -117,7 +117,7 @@ c = sqlite3.connect("state/jobrun.db", isolation_level=None)
 c.execute("begin exclusive"); print("locked", flush=True); time.sleep(15)' >locked.txt &
   local holder=$!
   wait_until 5 grep -q locked locked.txt
-  fails_with 75 "locked by another process" delete a
+  fails_with 75 "locked by another process" apply --applyset s a.yaml
   kill $holder
 }
 

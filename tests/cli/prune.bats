@@ -49,7 +49,7 @@ refused() {
   [[ $output == *"jobrun: 5 jobs: 2 succeeded, 3 failed
 jobrun:   failed: job 'unread': read thing 'unread-thing-01': failed, as told
 jobrun:   failed: job 'bad': run 'bad': FAILED: exited with 3
-jobrun:   failed: job 'worse': create thing 'worse-thing-01': failed, as told" ]]
+jobrun:   failed: job 'worse': create thing 'worse-thing-01': failed, as told"* ]]
   [ "$(world)" = "run.bad run.good run.last thing.bad-thing-01 thing.good-thing-01 thing.good-thing-02 thing.last-thing-01 " ]
   fake jobs/3.yaml worse 'resources: 2, width: 1'
   fake jobs/4.yaml unread 'resources: 1'

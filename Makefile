@@ -27,7 +27,7 @@ WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 # (libcrypto, libarchive, libcurl) cost milliseconds of start-up each, so
 # core/base/library.c opens them at their first use; their headers are needed.
 LINKED = yaml-0.1 libcyaml jansson sqlite3
-OPENED = libcrypto libarchive
+OPENED = libcrypto libarchive libcurl
 
 # A build with other flags has a folder of its own, so that both can stay.
 ifdef SAN
@@ -66,6 +66,8 @@ endif
 LIB_SRC := $(wildcard core/*.c core/*/*.c schema/*.c providers/*.c providers/*/*.c)
 CMD_SRC := $(wildcard cmd/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
+# What several of them share.
+SUPPORT_SRC := $(wildcard tests/support/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 # The catalogue is YAML in the tree and tables of C in the program.
 CATALOGUE := $(sort $(wildcard schema/catalogue/*.yaml))
@@ -73,8 +75,28 @@ CATALOGUE_C = $(BUILD)/schema/catalogue_shipped.c
 GENERATE = $(BUILD)/schema/generate/catalogue
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o)
+
+# The agent for other machines is a program of its own, and a part of the
+# other.  It must run on whatever Linux there is, so it is static; with musl
+# it is also small.  Where the program has sanitizers, so has the agent.
+HOST_SRC := $(wildcard host/*.c) \
+	    $(addprefix core/base/,alloc.c buf.c error.c file.c loop.c text.c) \
+	    $(addprefix core/run/,environment.c ports.c process.c) \
+	    $(addprefix core/host/,archive.c protocol.c)
+HOST_OBJ := $(HOST_SRC:%.c=$(BUILD)/agent/%.o)
+AGENT = $(BUILD)/host/jobrun-host
+ifdef SAN
+HOST_CC = $(CC)
+HOST_CFLAGS = $(OPT) $(SANFLAGS)
+HOST_LDFLAGS = $(SANFLAGS)
+else
+HOST_CC ?= $(if $(shell command -v musl-gcc),musl-gcc,$(CC))
+HOST_CFLAGS = -Os -ffunction-sections -fdata-sections -fstack-protector-strong
+HOST_LDFLAGS = -static -s -Wl,--gc-sections
+endif
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
+SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
 
 .PHONY: all
@@ -85,6 +107,26 @@ $(BIN): $(CMD_OBJ) $(BUILD)/libjobrun.a
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(BUILD)/libjobrun.a \
 		$(BIN_LIBS)
 
+$(BUILD)/agent/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(SAY) "  CC   $@"
+	$(Q)$(HOST_CC) -I. -D_GNU_SOURCE -std=gnu11 $(WARN) $(WERROR) \
+		$(HOST_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(AGENT): $(HOST_OBJ)
+	@mkdir -p $(@D)
+	$(SAY) "  LINK $@"
+	$(Q)$(HOST_CC) $(HOST_LDFLAGS) -o $@ $(HOST_OBJ)
+
+# With the agent in it, and the name by which hosts know that.
+$(BUILD)/core/host/program.o: core/host/program.c $(AGENT) Makefile
+	@mkdir -p $(@D)
+	$(SAY) "  CC   $@"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $< \
+		-DAGENT_FILE='"$(AGENT)"' \
+		-DAGENT_DIGEST="\"$$(sha256sum $(AGENT) | cut -c -32)\"" \
+		-DAGENT_ARCHITECTURE="\"$$(uname -m)\""
+
 $(BUILD)/libjobrun.a: $(LIB_OBJ)
 	@rm -f $@
 	@$(AR) rcs $@ $(LIB_OBJ)
@@ -94,7 +136,7 @@ $(BUILD)/%.o: %.c Makefile VERSION
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue_read.o \
+GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue_read.o $(BUILD)/schema/shipped.o \
 		$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/base/*.c))
 $(GENERATE): $(GENERATE_OBJ)
 	$(SAY) "  LINK $@"
@@ -109,7 +151,7 @@ $(CATALOGUE_C:.c=.o): $(CATALOGUE_C)
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libjobrun.a
+$(UNIT_BIN): $(BUILD)/%: $(BUILD)/%.o $(SUPPORT_OBJ) $(BUILD)/libjobrun.a
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(shell $(PKG_CONFIG) --libs cmocka)
 
@@ -118,15 +160,17 @@ $(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
--include $(LIB_OBJ:.o=.d) $(GENERATE).d $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)
+-include $(HOST_OBJ:.o=.d) $(LIB_OBJ:.o=.d) $(GENERATE).d $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(SUPPORT_OBJ:.o=.d) $(FUZZ_BIN:=.d)
 
 # ---- what a machine needs ------------------------------------------------
 # From the distribution.  Installs what is missing, and nothing if nothing is.
 BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
-		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev
-RUN_PACKAGES = python3 python3-torch python3-numpy
+		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev \
+		 libcurl4-openssl-dev musl-tools
+RUN_PACKAGES = python3 python3-torch python3-numpy openssh-client
 TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy \
-		python3-yaml python3-jsonschema
+		python3-yaml python3-jsonschema python3-cryptography openssl curl \
+		openssh-server openssh-client
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps

@@ -13,15 +13,22 @@
 
 #define RED "\033[1;31m"
 #define PLAIN "\033[0m"
+#define ERASE "\r\033[K"
+
+/* Whether the terminal knows more than text. */
+static bool is_clever(void)
+{
+	const char *term = getenv("TERM");
+
+	return term && *term && strcmp(term, "dumb") != 0;
+}
 
 /* https://no-color.org; a terminal that says it is dumb has none either. */
 static bool wants_color(int fd)
 {
-	const char *term = getenv("TERM");
 	const char *no_color = getenv("NO_COLOR");
 
-	return isatty(fd) && !(no_color && *no_color) && term && *term &&
-	       strcmp(term, "dumb") != 0;
+	return isatty(fd) && !(no_color && *no_color) && is_clever();
 }
 
 static int find_width(void)
@@ -45,6 +52,7 @@ void app_init(struct app *app)
 	app->err_terminal = isatty(STDERR_FILENO);
 	app->out_color = wants_color(STDOUT_FILENO);
 	app->err_color = wants_color(STDERR_FILENO);
+	app->live = app->out_terminal && app->err_terminal && is_clever();
 	app->width = find_width();
 }
 
@@ -67,6 +75,7 @@ void app_write(struct app *app, const void *data, size_t len)
 {
 	if (app->out_closed || app->out_errno || !len)
 		return;
+	app_stand(app, "");
 	if (fd_write(STDOUT_FILENO, data, len) == 0)
 		return;
 	if (errno == EPIPE)
@@ -80,12 +89,24 @@ void app_print(struct app *app, const struct buf *text)
 	app_write(app, text->data, text->len);
 }
 
+void app_stand(struct app *app, const char *line)
+{
+	struct buf text = { 0 };
+
+	if (!app->live || (!app->standing && !*line))
+		return;
+	buf_printf(&text, "%s%s", app->standing ? ERASE : "", line);
+	fd_write(STDOUT_FILENO, text.data, text.len);
+	buf_done(&text);
+	app->standing = *line;
+}
+
 /* In one write, so that lines of several processes do not mix. */
-static void say(const char *head, const char *text)
+static void say(const struct app *app, const char *head, const char *text)
 {
 	struct buf line = { 0 };
 
-	buf_printf(&line, "%s%s\n", head, text);
+	buf_printf(&line, "%s%s%s\n", app->standing ? ERASE : "", head, text);
 	fd_write(STDERR_FILENO, line.data, line.len);
 	buf_done(&line);
 }
@@ -95,10 +116,9 @@ void app_say(const struct app *app, const char *format, ...)
 	va_list args;
 	char *text = NULL;
 
-	(void)app;
 	va_start(args, format);
 	if (vasprintf(&text, format, args) >= 0)
-		say("jobrun: ", text);
+		say(app, "jobrun: ", text);
 	va_end(args);
 	free(text);
 }
@@ -111,7 +131,7 @@ int app_fail(const struct app *app, const struct error *err)
 		   app->err_color ? PLAIN : "");
 	if (err->where[0])
 		buf_printf(&head, "%s: ", err->where);
-	say(head.data, err->text);
+	say(app, head.data, err->text);
 	buf_done(&head);
 	return (int)err->code;
 }

@@ -23,6 +23,8 @@ struct apply_opts {
 	bool detach;
 	bool yes;
 	bool rerun;
+	struct opt_list targets;
+	const char *prices;
 	bool prune;
 	const char *applyset;
 	long lock_timeout;
@@ -35,6 +37,10 @@ static const struct opt options[] = {
 	  "do not ask" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, rerun), NULL,
 	  "run again what ended and did not change" },
+	{ 0, "target", OPT_LIST, offsetof(struct apply_opts, targets), "ACTION",
+	  "only this action (id or KIND/NAME) and what it needs" },
+	{ 0, "prices", OPT_STRING, offsetof(struct apply_opts, prices), "FILE",
+	  "what machines cost, to estimate what runs will" },
 	{ 0, "prune", OPT_FLAG, offsetof(struct apply_opts, prune), NULL,
 	  "delete what was applied from the directory and is gone" },
 	{ 0, "applyset", OPT_STRING, offsetof(struct apply_opts, applyset),
@@ -88,7 +94,7 @@ static bool is_run(const struct action *action)
 static void show_run(struct apply *apply, const struct action *action)
 {
 	static const struct log_filter all = { .tail = SIZE_MAX };
-	static const struct follow_tasks everyone = { 0 };
+	static const struct source_choice everyone = { 0 };
 	struct session *session = &apply->session;
 	struct arena *mem;
 	struct run_record run;
@@ -313,7 +319,8 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 		     const struct apply_opts *opts,
 		     const struct inputs *inputs, const struct saved *saved)
 {
-	struct plan_options how = { .rerun = inputs->rerun };
+	const char *targets[OPT_LIST_MAX];
+	struct plan_options how = inputs_options(inputs, targets);
 	struct session *session = &apply->session;
 	struct pruning *pruning = &apply->pruning;
 	struct app *app = apply->app;
@@ -321,7 +328,8 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 	int status;
 
 	if (session_open(session, app, SESSION_CATALOGUE | SESSION_WRITE,
-			 &err) < 0)
+			 &err) < 0 ||
+	    session_prices(session, opts->prices, &err) < 0)
 		return app_fail(app, &err);
 	if (pruning_find(pruning, session, jobs, &err) < 0)
 		return saved_fail(app, saved, app_fail(app, &err));
@@ -331,9 +339,10 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 	status = session_fail_unplanned(session);
 	if (status && (saved->plan || jobs->count == 1))
 		return saved_fail(app, saved, status);
-	if (pruning_plan(pruning, &err) < 0)
+	if (session_check_targets(session, &err) < 0 ||
+	    pruning_plan(pruning, &err) < 0)
 		return app_fail(app, &err);
-	status = saved_check(app, saved, session->plan);
+	status = saved_check(app, saved, session);
 	if (!status && session_resume(session, &err) < 0)
 		status = app_fail(app, &err);
 	return status;
@@ -417,6 +426,7 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	inputs = (struct inputs){ .load = &opts.load,
 				  .rerun = opts.rerun,
+				  .targets = &opts.targets,
 				  .prune = opts.prune,
 				  .applyset = opts.applyset,
 				  .paths = argv + first,

@@ -50,6 +50,9 @@ struct command {
 	const struct opt *shared;
 	size_t shared_offset;
 	bool hidden;
+	/* Its arguments are a command: options end at the first of them. */
+	bool wraps;
+	bool remote; /* makes requests: it has --trace-http */
 	/* argv[0] is the command's name.  Returns the exit status. */
 	int (*run)(struct app *app, int argc, char **argv);
 };

@@ -4,12 +4,32 @@
 #include "cmd/commands.h"
 
 /* In the order in which help shows them. */
+/* clang-format off */
 const struct command *const commands[] = {
-	&cmd_validate, &cmd_plan,    &cmd_apply,   &cmd_status,  &cmd_logs,
-	&cmd_wait,     &cmd_cancel,  &cmd_delete,  &cmd_gc,      &cmd_env,
-	&cmd_explain,  &cmd_schema,  &cmd_render,  &cmd_import,  &cmd_package,
-	&cmd_version,  &cmd_help,    &cmd_supervise, NULL,
+	&cmd_validate,
+	&cmd_plan,
+	&cmd_apply,
+	&cmd_status,
+	&cmd_logs,
+	&cmd_metrics,
+	&cmd_wait,
+	&cmd_cancel,
+	&cmd_delete,
+	&cmd_gc,
+	&cmd_env,
+	&cmd_explain,
+	&cmd_schema,
+	&cmd_render,
+	&cmd_import,
+	&cmd_launch,
+	&cmd_package,
+	&cmd_doctor,
+	&cmd_version,
+	&cmd_help,
+	&cmd_supervise,
+	NULL,
 };
+/* clang-format on */
 
 const struct command *command_find(const char *name)
 {

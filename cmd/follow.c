@@ -2,10 +2,9 @@
 #include "cmd/follow.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 
+#include "cmd/metrics_view.h"
 #include "core/run/spec.h"
 
 /* Printed in pieces of about this size. */
@@ -21,106 +20,26 @@ struct follow {
 	struct loop *loop;
 	struct loop_event *event;
 	struct buf text;
+	/* The line that stands under the output, on a terminal. */
+	struct run_spec spec;
+	struct metric_parser *parser;
+	struct metric_table *metrics; /* NULL: none is shown */
 };
 
-/* Whether a number is in a list such as "0,3-7". */
-static int index_listed(const char *list, long index, struct error *err)
-{
-	const char *p = list;
-	int found = 0;
-
-	if (!list)
-		return 1;
-	for (;;) {
-		char *end;
-		long from, to;
-
-		from = to = strtol(p, &end, 10);
-		if (end == p || from < 0)
-			goto bad;
-		if (*end == '-') {
-			p = end + 1;
-			to = strtol(p, &end, 10);
-			if (end == p || to < from)
-				goto bad;
-		}
-		if (index >= from && index <= to)
-			found = 1;
-		if (!*end)
-			return found;
-		if (*end != ',')
-			goto bad;
-		p = end + 1;
-	}
-bad:
-	return error_set(err, ERROR_USAGE,
-			 "'%s' is not a list of indices such as 0,3-7", list);
-}
-
-static int choose_sources(struct follow *follow, const struct topology *all,
-			  const struct follow_tasks *tasks, struct error *err)
-{
-	enum task_type type = TASK_MASTER;
-	size_t i;
-
-	if (tasks->type && task_type_parse(tasks->type, &type) < 0)
-		return error_set(err, ERROR_USAGE,
-				 "'%s' is no type of task: master, worker, ps "
-				 "or evaluator",
-				 tasks->type);
-	follow->sources =
-		arena_alloc(follow->mem, all->count * sizeof(*follow->sources));
-	for (i = 0; i < all->count; i++) {
-		const struct task_place *task = &all->tasks[i];
-		int listed = index_listed(tasks->indices, task->index, err);
-
-		if (listed < 0)
-			return -1;
-		if (!listed || (tasks->type && task->type != type))
-			continue;
-		follow->sources[follow->count++] = (struct log_source){
-			.type = task_type_name(task->type),
-			.index = task->index,
-			.ordinal = (int)i,
-			.host = task->host,
-		};
-	}
-	if (!follow->count)
-		return error_set(err, ERROR_USAGE,
-				 "the run has no such task: 'jobrun status %s' "
-				 "lists them",
-				 all->job_id);
-	return 0;
-}
-
-/* A reader takes up to three descriptors per task.  No more than are needed:
- * runs that are started later inherit the limit. */
-static void allow_files(size_t tasks)
-{
-	struct rlimit limit;
-	rlim_t need = 3 * (rlim_t)tasks + 256;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= need)
-		return;
-	limit.rlim_cur = need < limit.rlim_max ? need : limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 struct follow *follow_open(struct session *session, const char *job_id,
-			   int attempt, const struct follow_tasks *tasks,
+			   int attempt, const struct source_choice *tasks,
 			   const struct log_filter *filter, struct error *err)
 {
 	struct follow *follow = mem_alloc(sizeof(*follow));
 	char *folder = store_run_folder(session->env.store, job_id, attempt);
-	struct run_spec spec;
 
 	follow->app = session->app;
 	follow->mem = arena_new();
 	follow->printer = log_printer_new(session->app->out_color);
-	if (spec_read(folder, follow->mem, &spec, err) < 0 ||
-	    choose_sources(follow, &spec.topology, tasks, err) < 0)
+	if (spec_read(folder, follow->mem, &follow->spec, err) < 0 ||
+	    sources_choose(&follow->spec, tasks, follow->mem,
+			   &follow->sources, &follow->count, err) < 0)
 		goto fail;
-	allow_files(follow->count);
 	follow->reader = log_reader_open(folder, follow->sources, follow->count,
 					 filter, err);
 	if (!follow->reader)
@@ -138,6 +57,8 @@ void follow_close(struct follow *follow)
 	if (!follow)
 		return;
 	follow_stop(follow);
+	metric_table_free(follow->metrics);
+	metric_parser_free(follow->parser);
 	log_reader_close(follow->reader);
 	log_printer_free(follow->printer);
 	buf_done(&follow->text);
@@ -156,11 +77,36 @@ static void print_line(void *arg, const struct log_line *line)
 	struct follow *follow = arg;
 
 	log_printer_add(follow->printer, line, &follow->text);
+	if (follow->metrics)
+		metric_table_line(follow->metrics, line, NULL, NULL);
 	if (follow->text.len >= PIECE)
 		flush(follow);
 	/* Nobody reads it any more. */
 	if (follow->app->out_closed || follow->app->out_errno)
 		log_reader_stop(follow->reader);
+}
+
+/* What the metrics are now, under the lines. */
+static void stand(struct follow *follow)
+{
+	struct buf line = { 0 };
+
+	metrics_line(follow->metrics, follow->app->width, &line);
+	app_stand(follow->app, buf_text(&line));
+	buf_done(&line);
+}
+
+/* Where it can't be had, it is not shown. */
+static void start_metrics(struct follow *follow)
+{
+	struct error ignored;
+
+	if (!follow->app->live || follow->metrics)
+		return;
+	follow->parser = metric_parser_new(&follow->spec.metrics, &ignored);
+	if (follow->parser)
+		follow->metrics = metric_table_new(
+			follow->sources, follow->count, follow->parser);
 }
 
 int follow_step(struct follow *follow, bool ended, struct error *err)
@@ -169,6 +115,8 @@ int follow_step(struct follow *follow, bool ended, struct error *err)
 				  err);
 
 	flush(follow);
+	if (follow->metrics && !ended)
+		stand(follow);
 	return ret;
 }
 
@@ -192,6 +140,7 @@ int follow_start(struct follow *follow, struct loop *loop, struct error *err)
 	if (fd < 0)
 		return -1;
 	follow->loop = loop;
+	start_metrics(follow);
 	follow->event = loop_add_fd(loop, fd, EPOLLIN, on_change, follow, err);
 	if (!follow->event)
 		return -1;
@@ -204,4 +153,6 @@ void follow_stop(struct follow *follow)
 		loop_remove(follow->loop, follow->event);
 	follow->loop = NULL;
 	follow->event = NULL;
+	if (follow->metrics)
+		app_stand(follow->app, "");
 }

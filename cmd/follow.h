@@ -4,23 +4,18 @@
 #define JOBRUN_FOLLOW_H
 
 #include "cmd/session.h"
+#include "cmd/sources.h"
 #include "core/base/loop.h"
 #include "core/run/log.h"
 
 struct follow;
-
-/* Which tasks; NULL and empty: all. */
-struct follow_tasks {
-	const char *type;
-	const char *indices; /* "0,3-7" */
-};
 
 /*
  * Opens the output of one attempt.  Borrows the filter.  Fails with
  * ERROR_USAGE if `tasks` names one that the run does not have.
  */
 struct follow *follow_open(struct session *session, const char *job_id,
-			   int attempt, const struct follow_tasks *tasks,
+			   int attempt, const struct source_choice *tasks,
 			   const struct log_filter *filter, struct error *err);
 void follow_close(struct follow *follow);
 

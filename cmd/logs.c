@@ -74,7 +74,7 @@ static int make_filter(const struct logs_opts *opts, regex_t *regex,
 /* The task that failed first, as a choice of tasks. */
 static int choose_first_error(struct session *session,
 			      const struct run_record *run, struct arena *mem,
-			      struct follow_tasks *tasks, struct error *err)
+			      struct source_choice *tasks, struct error *err)
 {
 	const struct task_record *first;
 	struct task_list list;
@@ -116,7 +116,7 @@ static int run(struct app *app, int argc, char **argv)
 {
 	struct logs_opts opts = { .since = -1 };
 	struct log_filter filter = { 0 };
-	struct follow_tasks tasks = { 0 };
+	struct source_choice tasks = { 0 };
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
 	struct follow *follow = NULL;

@@ -54,9 +54,9 @@ int main(int argc, char **argv)
 	int status;
 
 	fill_standard_descriptors();
-	/* A closed pipe is an error of write(), which we look at. */
-	signal(SIGPIPE, SIG_IGN);
 	app_init(&app);
+	/* A closed pipe is an error of write(), which we look at. */
+	app.sigpipe = signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		command_find("help")->run(&app, 1, help_argv);
 		return ERROR_USAGE;

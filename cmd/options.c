@@ -19,6 +19,14 @@ static const struct opt common[] = {
 	{ 0 },
 };
 
+/* Those that make requests, these. */
+static const struct opt remote[] = {
+	{ 0, "trace-http", OPT_STRING, 0, "FILE",
+	  "add each request and its answer to FILE, as JSON lines without "
+	  "secrets" },
+	{ 0 },
+};
+
 static const struct opt none[] = { { 0 } };
 
 static void print_options(const struct opt *options, struct buf *out)
@@ -50,6 +58,8 @@ void command_help(const struct command *command, struct buf *out)
 		print_options(command->options, out);
 	if (command->shared)
 		print_options(command->shared, out);
+	if (command->remote)
+		print_options(remote, out);
 	print_options(common, out);
 }
 
@@ -57,7 +67,7 @@ struct table {
 	struct option longs[OPT_MAX + 1];
 	const struct opt *rows[OPT_MAX];
 	size_t offsets[OPT_MAX]; /* of the struct that a row is about */
-	char shorts[2 * OPT_MAX + 2];
+	char shorts[2 * OPT_MAX + 3];
 	int count;
 };
 
@@ -208,6 +218,8 @@ static int parse(struct app *app, struct table *table, int argc, char **argv,
 		if (row == &common[0]) {
 			if (app_set_color(app, optarg, err) < 0)
 				return -1;
+		} else if (row == &remote[0]) {
+			app->trace_http = optarg;
 		} else if (row == &common[1]) {
 			*help = true;
 			return 0;
@@ -222,14 +234,16 @@ static int parse(struct app *app, struct table *table, int argc, char **argv,
 int options_parse(struct app *app, const struct command *command, int argc,
 		  char **argv, void *opts, int min, int max, int *status)
 {
-	struct table table = { .shorts = ":" };
+	struct table table = { .shorts = "" };
 	struct buf text = { 0 };
 	struct error err;
 	bool help = false;
 
+	strcpy(table.shorts, command->wraps ? "+:" : ":");
 	add_rows(&table, command->options ? command->options : none, 0);
 	add_rows(&table, command->shared ? command->shared : none,
 		 command->shared_offset);
+	add_rows(&table, command->remote ? remote : none, 0);
 	add_rows(&table, common, 0);
 	if (parse(app, &table, argc, argv, opts, &help, &err) < 0)
 		goto wrong;

@@ -17,6 +17,8 @@ struct plan_opts {
 	const char *out;
 	bool detailed_exitcode;
 	bool rerun;
+	struct opt_list targets;
+	const char *prices;
 	bool prune;
 	const char *applyset;
 };
@@ -31,6 +33,10 @@ static const struct opt options[] = {
 	  "exit with 2 if there is something to do" },
 	{ 0, "rerun", OPT_FLAG, offsetof(struct plan_opts, rerun), NULL,
 	  "as 'apply --rerun' would" },
+	{ 0, "target", OPT_LIST, offsetof(struct plan_opts, targets), "ACTION",
+	  "only this action (id or KIND/NAME) and what it needs" },
+	{ 0, "prices", OPT_STRING, offsetof(struct plan_opts, prices), "FILE",
+	  "what machines cost, to estimate what runs will" },
 	{ 0, "prune", OPT_FLAG, offsetof(struct plan_opts, prune), NULL,
 	  "delete what was applied from the directory and is gone" },
 	{ 0, "applyset", OPT_STRING, offsetof(struct plan_opts, applyset),
@@ -82,7 +88,8 @@ static int make_plan(struct app *app, const struct plan_opts *opts,
 		     const struct inputs *inputs)
 {
 	struct schema_options schema = load_options(inputs->load);
-	struct plan_options how = { .rerun = inputs->rerun };
+	const char *targets[OPT_LIST_MAX];
+	struct plan_options how = inputs_options(inputs, targets);
 	struct session session = { 0 };
 	struct pruning pruning;
 	struct jobs jobs = { 0 };
@@ -97,12 +104,14 @@ static int make_plan(struct app *app, const struct plan_opts *opts,
 	if (status)
 		goto out;
 	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
+	    session_prices(&session, opts->prices, &err) < 0 ||
 	    pruning_find(&pruning, &session, &jobs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
 	session_plan(&session, &jobs, &how);
-	if (pruning_plan(&pruning, &err) < 0) {
+	if (session_check_targets(&session, &err) < 0 ||
+	    pruning_plan(&pruning, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
@@ -143,6 +152,7 @@ static int run(struct app *app, int argc, char **argv)
 	}
 	inputs = (struct inputs){ .load = &opts.load,
 				  .rerun = opts.rerun,
+				  .targets = &opts.targets,
 				  .prune = opts.prune,
 				  .applyset = opts.applyset,
 				  .paths = argv + first,
@@ -154,7 +164,8 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.args = "[--format FORMAT] [--out FILE] [--prune] PATH...",
+	.args = "[--format FORMAT] [--out FILE] [--prune] [--target ACTION] "
+		"[--prices FILE] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
 	.options = options,
 	.shared = load_rows,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/apply/resume.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/plan/saved.h"
@@ -38,7 +39,26 @@ static json_t *inputs_json(const struct inputs *inputs)
 	json_put(out, "prune", json_boolean(inputs->prune));
 	if (inputs->applyset)
 		json_put_text(out, "applyset", inputs->applyset);
+	if (!inputs->targets->count)
+		return out;
+	list = json_array();
+	for (i = 0; i < inputs->targets->count; i++)
+		json_array_append_new(
+			list, json_text(inputs->targets->items[i].value));
+	json_put(out, "targets", list);
 	return out;
+}
+
+struct plan_options inputs_options(const struct inputs *inputs,
+				   const char **names)
+{
+	size_t i;
+
+	for (i = 0; i < inputs->targets->count; i++)
+		names[i] = inputs->targets->items[i].value;
+	return (struct plan_options){ .rerun = inputs->rerun,
+				      .targets = names,
+				      .target_count = inputs->targets->count };
 }
 
 /* Job files may be JSON, too: the key decides.  Returns 1 if it is none. */
@@ -158,6 +178,25 @@ static int read_sets(struct saved *saved, const json_t *sets, struct error *err)
 	return 0;
 }
 
+static int read_targets(struct saved *saved, const json_t *targets,
+			struct error *err)
+{
+	size_t i, n = json_array_size(targets);
+
+	if (n > OPT_LIST_MAX)
+		return damaged(saved, "inputs.targets", err);
+	for (i = 0; i < n; i++) {
+		json_t *one = json_array_get(targets, i);
+
+		if (!json_is_string(one))
+			return damaged(saved, "inputs.targets", err);
+		saved->targets.items[i].value = json_string_value(one);
+	}
+	saved->targets.count = n;
+	saved->inputs.targets = &saved->targets;
+	return 0;
+}
+
 static int read_inputs(struct saved *saved, struct error *err)
 {
 	json_t *from = json_object_get(saved->plan, "inputs");
@@ -182,6 +221,8 @@ static int read_inputs(struct saved *saved, struct error *err)
 	}
 	if (!out->count)
 		return damaged(saved, "inputs.paths", err);
+	if (read_targets(saved, json_object_get(from, "targets"), err) < 0)
+		return -1;
 	return read_sets(saved, json_object_get(from, "sets"), err);
 }
 
@@ -200,8 +241,8 @@ int saved_open(struct saved *saved, struct inputs *inputs, struct error *err)
 	if (ret != 0)
 		return ret < 0 ? -1 : 0;
 	if (inputs->count > 1 || inputs->rerun || inputs->prune ||
-	    inputs->applyset || load->job_id || load->provider ||
-	    load->sets.count)
+	    inputs->applyset || inputs->targets->count || load->job_id ||
+	    load->provider || load->sets.count)
 		return error_set(err, ERROR_USAGE,
 				 "'%s' is a saved plan, which goes alone: its "
 				 "files and options were given when it was "
@@ -236,42 +277,70 @@ static void say_lines(const struct app *app, struct buf *lines)
 		app_say(app, "%s", line);
 }
 
-int saved_check(const struct app *app, const struct saved *saved,
-		const struct plan *plan)
+static int refuse(const struct app *app, const struct saved *saved,
+		  struct buf *why, const char *what)
 {
-	json_t *inputs;
-	json_t *now;
-	struct buf why = { 0 };
 	struct error err;
-	int status = 0;
+
+	say_lines(app, why);
+	error_set(&err, ERROR_TRY_AGAIN, "the saved plan '%s' %s", saved->file,
+		  what);
+	return app_fail(app, &err);
+}
+
+static int act_on(const struct app *app, const struct saved *saved,
+		  const struct plan *plan, enum saved_verdict verdict,
+		  struct buf *why)
+{
+	switch (verdict) {
+	case SAVED_RESUMES:
+		app_say(app, "an earlier 'apply %s' has not done all of it; "
+			     "going on with the rest",
+			saved->file);
+		return 0;
+	case SAVED_STALE:
+		return refuse(app, saved, why,
+			      "is stale; nothing was done: plan anew");
+	case SAVED_APPLIED:
+		return refuse(app, saved, why,
+			      plan_follow_count(plan)
+				      ? "was already applied; nothing was "
+					"done ('jobrun wait' waits for its "
+					"runs)"
+				      : "was already applied; nothing was "
+					"done");
+	default:
+		return 0;
+	}
+}
+
+int saved_check(const struct app *app, const struct saved *saved,
+		struct session *session)
+{
+	struct store *store = session->env.store;
+	json_t *inputs = json_object_get(saved->plan, "inputs");
+	json_t *now = NULL, *progress = NULL;
+	struct buf why = { 0 };
+	struct digest id;
+	struct error err;
+	int status;
 
 	if (!saved->plan)
 		return 0;
-	inputs = json_object_get(saved->plan, "inputs");
-	now = saved_json(plan, inputs, &err);
-	if (!now)
-		return app_fail(app, &err);
-	switch (saved_compare(saved->plan, now, &why)) {
-	case SAVED_SAME:
-		break;
-	case SAVED_STALE:
-		say_lines(app, &why);
-		error_set(&err, ERROR_TRY_AGAIN,
-			  "the saved plan '%s' is stale; nothing was done: "
-			  "plan anew",
-			  saved->file);
+	if (saved_id(saved->plan, &id, &err) == 0) {
+		progress = resume_progress(store, id.hex, &err);
+		now = progress ? saved_json(session->plan, inputs, &err) : NULL;
+	}
+	if (now) {
+		store_name_plan(store, id.hex);
+		status = act_on(app, saved, session->plan,
+				saved_compare(saved->plan, now, progress, &why),
+				&why);
+	} else {
 		status = app_fail(app, &err);
-		break;
-	case SAVED_APPLIED:
-		say_lines(app, &why);
-		error_set(&err, ERROR_TRY_AGAIN,
-			  "the saved plan '%s' was already applied; nothing "
-			  "was done",
-			  saved->file);
-		status = app_fail(app, &err);
-		break;
 	}
 	json_decref(now);
+	json_decref(progress);
 	buf_done(&why);
 	return status;
 }

@@ -4,17 +4,23 @@
 #define JOBRUN_CMD_SAVED_H
 
 #include "cmd/load.h"
+#include "cmd/session.h"
 #include "core/plan/plan.h"
 
 /* What a plan is made from, as the command line says it. */
 struct inputs {
 	struct load_opts *load;
 	bool rerun;
+	const struct opt_list *targets;
 	bool prune;
 	const char *applyset; /* or NULL */
 	char **paths;
 	size_t count;
 };
+
+/* The plan's options, of which `names`, room for OPT_LIST_MAX, is a part. */
+struct plan_options inputs_options(const struct inputs *inputs,
+				   const char **names);
 
 /* Refuses to write over anything but a saved plan, and to save what can't be
  * read again. */
@@ -27,6 +33,7 @@ struct saved {
 	const char *file; /* borrowed */
 	json_t *plan;     /* NULL: there is none */
 	struct load_opts load;
+	struct opt_list targets;
 	struct inputs inputs; /* from the file; refers to this struct */
 };
 
@@ -37,10 +44,14 @@ struct saved {
 int saved_open(struct saved *saved, struct inputs *inputs, struct error *err);
 void saved_done(struct saved *saved);
 
-/* 0 if `plan`, just made from the plan's inputs, is what was saved; else says
- * what differs and returns the exit status.  Without a saved plan: 0. */
+/*
+ * 0 if the session's plan, just made from the plan's inputs, is what was
+ * saved, or the rest of it; else says what differs and returns the exit
+ * status.  What is done from here on is done for the saved plan.  Without
+ * one: 0.
+ */
 int saved_check(const struct app *app, const struct saved *saved,
-		const struct plan *plan);
+		struct session *session);
 
 /* The exit status of a failure to read or plan the inputs: those of a saved
  * plan could once be planned, so it is stale. */

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/apply/journal.h"
 #include "core/apply/resume.h"
 #include "core/base/file.h"
 #include "providers/registry.h"
 #include "schema/catalogue.h"
+#include "schema/prices.h"
 
 /* Of what was interrupted; more is counted. */
 #define SESSION_SAY_MAX 8
@@ -34,6 +36,7 @@ void session_close(struct session *session)
 	size_t i;
 
 	plan_free(session->plan);
+	prices_free(session->prices);
 	for (i = 0; i < session->job_count; i++) {
 		resources_forget(
 			session->observed[i],
@@ -69,6 +72,17 @@ void *session_context(struct session *session, const struct provider *provider,
 	if (!session->contexts[i])
 		session->contexts[i] = provider->open(&session->env, err);
 	return session->contexts[i];
+}
+
+int session_prices(struct session *session, const char *path,
+		   struct error *err)
+{
+	if (!path)
+		path = getenv("JOBRUN_PRICES");
+	if (!path || !*path)
+		return 0;
+	session->prices = prices_read(path, err);
+	return session->prices ? 0 : -1;
 }
 
 static void say_waiting(void *arg, const struct error *why)
@@ -138,6 +152,7 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 void session_plan(struct session *session, const struct jobs *jobs,
 		  const struct plan_options *options)
 {
+	struct plan_options how = *options;
 	struct error err;
 	size_t i;
 
@@ -146,10 +161,20 @@ void session_plan(struct session *session, const struct jobs *jobs,
 		mem_alloc((jobs->count + 1) * sizeof(*session->desired));
 	session->observed =
 		mem_alloc((jobs->count + 1) * sizeof(*session->observed));
+	how.store = session->env.store;
+	how.catalogue = session->env.catalogue;
+	how.prices = session->prices;
 	session->job_count = jobs->count;
 	for (i = 0; i < jobs->count; i++)
-		if (plan_one(session, jobs->items[i], i, options, &err) < 0)
+		if (plan_one(session, jobs->items[i], i, &how, &err) < 0)
 			add_unplanned(session, jobs->items[i], &err);
+}
+
+int session_check_targets(const struct session *session, struct error *err)
+{
+	return session->unplanned_count
+		       ? 0
+		       : plan_check_targets(session->plan, err);
 }
 
 int session_fail_unplanned(const struct session *session)
@@ -199,6 +224,8 @@ int session_resume(struct session *session, struct error *err)
 					  .arg = &resumed };
 	int ret = resume_look(session->env.store, session->plan, &options, err);
 
+	if (ret == 0)
+		ret = journal_adopt(session->env.store, session->plan, err);
 	if (resumed.count > SESSION_SAY_MAX)
 		app_say(session->app, "and at %zu more",
 			resumed.count - SESSION_SAY_MAX);

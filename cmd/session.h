@@ -30,6 +30,7 @@ struct session {
 	struct resources **desired;
 	struct resource **observed;
 	size_t job_count;
+	struct price_list *prices; /* or NULL */
 	struct unplanned *unplanned;
 	size_t unplanned_count;
 	struct lock_set *locks; /* of the jobs that are worked on, or NULL */
@@ -48,6 +49,15 @@ void session_close(struct session *session);
 /* The provider's open context; NULL with `err` set if it can't be opened. */
 void *session_context(struct session *session, const struct provider *provider,
 		      struct error *err);
+
+/* Reads the price list that plans shall know: `path`, or what the variable
+ * JOBRUN_PRICES names, or none. */
+int session_prices(struct session *session, const char *path,
+		   struct error *err);
+
+/* After session_plan(): fails if a target is nowhere.  One of a job that
+ * could not be planned may be: that is said first. */
+int session_check_targets(const struct session *session, struct error *err);
 
 /* Takes the locks of these jobs, to plan and change them; session_close() lets
  * go of what is left. */

@@ -65,6 +65,22 @@ const struct slice *tpu_slice(const struct tpu *tpu, unsigned count)
 	return NULL;
 }
 
+const struct slice *catalogue_slice(const struct catalogue *all,
+				    const char *name, const struct tpu **tpu)
+{
+	const struct slice *slice;
+	size_t i;
+
+	for (i = 0; i < all->tpu_count; i++) {
+		*tpu = &all->tpus[i];
+		slice = find((*tpu)->slices, (*tpu)->slice_count,
+			     sizeof(*(*tpu)->slices), name);
+		if (slice)
+			return slice;
+	}
+	return NULL;
+}
+
 const struct region *catalogue_region(const struct catalogue *all,
 				      const char *name, bool *training)
 {

@@ -172,6 +172,9 @@ const struct accelerator *catalogue_accelerator(const struct catalogue *all,
 						const char *type);
 const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type);
 const struct slice *tpu_slice(const struct tpu *tpu, unsigned count);
+/* By its name ("v3-32", "v5litepod-16"); `tpu` is set to its generation. */
+const struct slice *catalogue_slice(const struct catalogue *all,
+				    const char *name, const struct tpu **tpu);
 /* `training` may be NULL. */
 const struct region *catalogue_region(const struct catalogue *all,
 				      const char *name, bool *training);

@@ -180,6 +180,19 @@ struct restart {
 	long max_backoff_s;
 };
 
+/* Used if `image` is set. */
+struct docker {
+	struct message_head head;
+	const char *image;
+	struct strings run_flags; /* of `docker run` */
+};
+
+/* Used if `env` is set. */
+struct conda {
+	struct message_head head;
+	const char *env; /* a name or a path */
+};
+
 enum cleanup {
 	CLEANUP_ALWAYS,
 	CLEANUP_ON_SUCCESS,
@@ -207,6 +220,9 @@ struct jobrun_block {
 	const char *network;    /* of the machines that jobrun makes, or NULL */
 	const char *staging;    /* gs:// directory for what is uploaded */
 	struct strings hosts;   /* [USER@]HOST[:PORT]; none: this machine */
+	long host_lease_s; /* how long they go on without being asked for */
+	struct docker docker;
+	struct conda conda;
 	const char *source;     /* a directory, relative to the job's file */
 	struct strings command; /* instead of pythonModule */
 	struct strings setup;   /* a command, once per host, before it */

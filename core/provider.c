@@ -212,8 +212,10 @@ void resources_forget(struct resource *observed, size_t count)
 {
 	size_t i;
 
-	for (i = 0; observed && i < count; i++)
+	for (i = 0; observed && i < count; i++) {
 		json_decref(observed[i].properties);
+		json_decref(observed[i].outputs);
+	}
 	free(observed);
 }
 

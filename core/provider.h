@@ -48,7 +48,10 @@ struct resource {
 	 * folder).  NULL: where its job says. */
 	const char *place;
 	size_t index;          /* its place in the `items` it belongs to */
-	json_t *properties;    /* an object: what is compared and shown */
+	/* An object: what is compared and shown.  In what is wanted, values
+	 * may be placeholders (core/placeholder.h); `create` and `update` get
+	 * them filled in, and their request too. */
+	json_t *properties;
 	/* Those that must exist before it. */
 	const struct resource **needs;
 	size_t need_count;
@@ -58,6 +61,9 @@ struct resource {
 
 	/* Filled in by `read`: */
 	bool exists;
+	/* What it turned out to be, for those that need it (an address), or
+	 * NULL: neither compared nor shown. */
+	json_t *outputs;
 	/* Of a kind with KIND_RUN.  Its `create` is told here which attempt
 	 * was the last when this was planned (0: none): a later one with the
 	 * job's digest is what an earlier try has left, and is adopted.  Its
@@ -159,7 +165,7 @@ enum kind_flag {
 /*
  * Calls may block (the executor makes them from threads of its own, several
  * at once for different resources) and classify their errors: retried are
- * ERROR_TRY_AGAIN and ERROR_UNREACHABLE, nothing else.
+ * ERROR_TRY_AGAIN and ERROR_UNREACHABLE that are not `final`, nothing else.
  */
 struct kind {
 	const char *name; /* "tpu-node", in plans and messages */
@@ -169,10 +175,15 @@ struct kind {
 	/* The property that maps files to their digests (core/source.h): plans
 	 * name those that changed instead of showing it.  Or NULL. */
 	const char *files;
+	/* Properties whose values are not shown, wherever they come from, up
+	 * to NULL.  One that is wanted as a secret of the job need not be
+	 * named here. */
+	const char *const *sensitive;
 	int poll_ms; /* from one `wait` to the next; 0: one second */
 
 	/* Leaves `found->exists` false if it is not there: that is no error.
-	 * Sets exists, properties (new) and, for a run, its status. */
+	 * Sets exists, properties and outputs (new) and, for a run, its
+	 * status. */
 	int (*read)(void *ctx, const struct resource *want,
 		    struct resource *found, struct error *err);
 	/* Adopts what an earlier, killed try has left.  For a run: starts
@@ -225,6 +236,10 @@ struct provider {
 	const struct field_use *uses;
 	bool asks; /* apply needs a yes: it costs or changes something that
 		    * others see */
+
+	/* Machine types and accelerators of the file mean nothing there: what
+	 * a run uses is not estimated. */
+	bool ignores_machines;
 
 	/* What should exist for this job; no I/O. */
 	int (*desire)(const struct job *job, const struct provider_env *env,

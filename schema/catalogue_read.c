@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/catalogue_read.h"
 
-#include <cyaml/cyaml.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#define NAME_MAX_LEN 256
+#include "schema/shipped.h"
 
 #define TEXT(key, type, member)                                                \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1,       \
-			       NAME_MAX_LEN)
+			       SHIPPED_NAME_MAX)
 #define TEXT_IF_ANY(key, type, member)                                         \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,  \
-			       type, member, 1, NAME_MAX_LEN)
+			       type, member, 1, SHIPPED_NAME_MAX)
 #define LIST(key, type, member, count, items)                                  \
 	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER, type, member,      \
 				   count, items, 1, CYAML_UNLIMITED)
@@ -33,7 +28,7 @@
 	}
 
 static const cyaml_schema_value_t text_item = {
-	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, NAME_MAX_LEN),
+	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, SHIPPED_NAME_MAX),
 };
 
 static const cyaml_schema_value_t number_item = {
@@ -224,52 +219,13 @@ static const cyaml_schema_value_t catalogue_schema = {
 			    catalogue_fields),
 };
 
-/* Keeps the first message: the later ones say where that was. */
-__attribute__((format(printf, 3, 0))) static void
-keep(cyaml_log_t level, void *ctx, const char *format, va_list args)
-{
-	char line[256];
-	struct error *err = ctx;
-	size_t n;
-
-	if (level < CYAML_LOG_ERROR)
-		return;
-	vsnprintf(line, sizeof(line), format, args);
-	line[strcspn(line, "\n")] = '\0';
-	n = strlen(err->text);
-	snprintf(err->text + n, sizeof(err->text) - n, "%s%s", n ? ", " : "",
-		 line + strspn(line, " "));
-}
-
 struct catalogue *catalogue_read(const char *text, size_t len,
 				 struct error *err)
 {
-	struct error why = { 0 };
-	cyaml_config_t config = {
-		.log_level = CYAML_LOG_ERROR,
-		.log_fn = keep,
-		.log_ctx = &why,
-		.mem_fn = cyaml_mem,
-	};
-	cyaml_data_t *data = NULL;
-	cyaml_err_t ret;
-
-	ret = cyaml_load_data((const uint8_t *)text, len, &config,
-			      &catalogue_schema, &data, NULL);
-	if (ret == CYAML_OK)
-		return data;
-	error_set(err, ERROR_INVALID, "%s",
-		  why.text[0] ? why.text : cyaml_strerror(ret));
-	return NULL;
+	return shipped_read(text, len, &catalogue_schema, err);
 }
 
 void catalogue_free(struct catalogue *all)
 {
-	static const cyaml_config_t config = {
-		.log_level = CYAML_LOG_ERROR,
-		.mem_fn = cyaml_mem,
-	};
-
-	if (all)
-		cyaml_free(&config, &catalogue_schema, all, 0);
+	shipped_free(all, &catalogue_schema);
 }

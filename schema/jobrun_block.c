@@ -6,6 +6,7 @@
 #include "core/job.h"
 
 const char *const no_provider[] = { NULL };
+const char *const on_this_machine[] = { "local", NULL };
 
 /* In the order of enum cleanup. */
 static const char *const cleanup_names[] = { "always", "onSuccess", "never",
@@ -81,9 +82,32 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .check = check_host,
 	  .offset = offsetof(struct jobrun_block, hosts),
-	  .providers = no_provider,
+	  .providers = on_this_machine,
 	  .doc = "Machines to run on instead of this one, reached by ssh: "
-		 "HOST, USER@HOST or HOST:PORT, the master's first." },
+		 "HOST, USER@HOST or HOST:PORT, the master's first.  With more "
+		 "tasks than hosts, it begins again with the first." },
+	{ .name = "hostLease",
+	  .type = FIELD_DURATION,
+	  .flags = FIELD_POSITION,
+	  .fallback = "1d",
+	  .offset = offsetof(struct jobrun_block, host_lease_s),
+	  .providers = on_this_machine,
+	  .doc = "How long tasks on hosts go on when nothing is heard of the "
+		 "machine that started them.  It may be switched off for so "
+		 "long; a host that is cut off keeps running for no longer." },
+	{ .name = "docker",
+	  .type = FIELD_MESSAGE,
+	  .message = &message_docker,
+	  .offset = offsetof(struct jobrun_block, docker),
+	  .providers = on_this_machine,
+	  .doc = "A container to run the program in, on hosts that have "
+		 "docker." },
+	{ .name = "conda",
+	  .type = FIELD_MESSAGE,
+	  .message = &message_conda,
+	  .offset = offsetof(struct jobrun_block, conda),
+	  .providers = on_this_machine,
+	  .doc = "A conda environment to run setup and the program in." },
 	{ .name = "source",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PATH,
@@ -132,7 +156,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_metrics,
 	  .offset = offsetof(struct jobrun_block, metrics),
-	  .providers = no_provider,
+	  .providers = on_this_machine,
 	  .doc = "What to read from the log." },
 	{ .name = "restart",
 	  .type = FIELD_MESSAGE,

@@ -206,6 +206,16 @@ static const char *const trials_fields[] = {
 	"trainingInput.hyperparameters.maxParallelTrials",
 	NULL,
 };
+static const char *const docker_or_conda_fields[] = {
+	"jobrun.docker",
+	"jobrun.conda",
+	NULL,
+};
+static const char *const docker_hosts_fields[] = {
+	"jobrun.docker",
+	"jobrun.hosts",
+	NULL,
+};
 static const char *const secret_fields[] = {
 	"jobrun.secrets",
 	NULL,
@@ -490,6 +500,20 @@ const struct rule rules[] = {
 	  .source = "jobrun-job(5)",
 	  .fields = secret_fields,
 	  .check = check_secrets },
+	{ .id = "docker-or-conda",
+	  .severity = SEVERITY_ERROR,
+	  .doc = "A program runs in a container or in a conda environment, "
+		 "not in both.",
+	  .source = "jobrun-job(5)",
+	  .fields = docker_or_conda_fields,
+	  .check = check_docker_or_conda },
+	{ .id = "docker-hosts",
+	  .severity = SEVERITY_ERROR,
+	  .doc = "Containers are for hosts: on this machine the program runs "
+		 "as it is.",
+	  .source = "jobrun-job(5)",
+	  .fields = docker_hosts_fields,
+	  .check = check_docker_hosts },
 	{ .id = "variable-twice",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "A variable has one value.",

@@ -126,6 +126,8 @@ void check_trials(const struct check *check);
 /* rules_jobrun.c */
 void check_labels(const struct check *check);
 void check_secrets(const struct check *check);
+void check_docker_or_conda(const struct check *check);
+void check_docker_hosts(const struct check *check);
 void check_secret_names(const struct check *check);
 void check_checkpoints(const struct check *check);
 

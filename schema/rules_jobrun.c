@@ -45,6 +45,31 @@ void check_secrets(const struct check *check)
 	}
 }
 
+void check_docker_or_conda(const struct check *check)
+{
+	const struct jobrun_block *block = &check->job->jobrun;
+	char line[LINE_SIZE];
+
+	if (!block->docker.head.node || !block->conda.head.node)
+		return;
+	broken(check, block->conda.head.node, "jobrun.conda",
+	       "\"conda\" is not for a job with \"docker\" (%s)",
+	       line_of(block->docker.head.node, block->conda.head.node, line));
+}
+
+void check_docker_hosts(const struct check *check)
+{
+	const struct jobrun_block *block = &check->job->jobrun;
+
+	if (!block->docker.head.node || key_of(block, "hosts") ||
+	    block->head.strange)
+		return;
+	broken(check, block->docker.head.node, "jobrun.docker",
+	       "\"docker\" needs \"hosts\" beside it");
+	problem_hint(check->found, "hosts: [localhost] is this machine, over "
+				   "ssh");
+}
+
 void check_secret_names(const struct check *check)
 {
 	const struct jobrun_block *block = &check->job->jobrun;

@@ -23,8 +23,11 @@ extern const struct message message_data_set;
 extern const struct message message_checkpoints;
 extern const struct message message_metrics;
 extern const struct message message_restart;
+extern const struct message message_docker;
+extern const struct message message_conda;
 
-/* The same provider lists in many rows: none honours it yet. */
-extern const char *const no_provider[];
+/* The same provider lists in many rows. */
+extern const char *const no_provider[];     /* none honours it yet */
+extern const char *const on_this_machine[]; /* the local one does */
 
 #endif

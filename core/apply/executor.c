@@ -184,6 +184,7 @@ void executor_free(struct executor *executor)
 		task_stop_watching(task);
 		loop_remove(executor->loop, task->timer);
 		json_decref(task->call.found.properties);
+		json_decref(task->call.found.outputs);
 		free(task->after);
 	}
 	loop_remove(executor->loop, executor->pool_event);

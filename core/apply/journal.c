@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/apply/journal.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/base/json.h"
+#include "core/plan/seal.h"
 
 static const struct resource *resource_of(const struct action *action)
 {
@@ -30,6 +34,83 @@ static int begin(void *arg, const struct action *action, struct error *err)
 	return store_intent_put(arg, &intent, err);
 }
 
+static struct applied_record record_of(const struct action *action,
+				       const char *properties)
+{
+	const struct resource *it = resource_of(action);
+
+	return (struct applied_record){
+		.job_id = action->job->job->job_id,
+		.provider = action->job->provider->name,
+		.kind = it->kind->name,
+		.name = it->name,
+		.properties = properties,
+	};
+}
+
+/* The properties of `it` as they may be kept.  Returns new, or NULL. */
+static char *sealed_text(struct store *store, const struct resource *want,
+			 const json_t *properties, struct error *err)
+{
+	struct seal seal = { .ready = false };
+	json_t *sealed;
+	char *text;
+
+	if (!seal_is_needed(want, NULL))
+		return json_canonical(properties);
+	if (seal_init(&seal, store, true, err) < 0)
+		return NULL;
+	sealed = seal_properties(&seal, want, NULL, properties, err);
+	text = sealed ? json_canonical(sealed) : NULL;
+	json_decref(sealed);
+	seal_done(&seal);
+	return text;
+}
+
+static void applied(void *arg, const struct action *action,
+		    const struct resource *it)
+{
+	struct applied_record record;
+	struct error ignored;
+	char *text = sealed_text(arg, action->want, it->properties, &ignored);
+
+	if (!text)
+		return;
+	record = record_of(action, text);
+	store_applied_put(arg, &record, 1, &ignored);
+	free(text);
+}
+
+int journal_adopt(struct store *store, const struct plan *plan,
+		  struct error *err)
+{
+	struct applied_record *records =
+		mem_alloc((plan_count(plan) + 1) * sizeof(*records));
+	size_t i, n = 0;
+	int ret = 0;
+
+	for (i = 0; i < plan_count(plan) && ret == 0; i++) {
+		const struct action *action = plan_at(plan, i);
+		char *text;
+
+		if (action->type != ACTION_NOOP || !action->have ||
+		    action->drift != DRIFT_UNKNOWN)
+			continue;
+		text = sealed_text(store, action->want,
+				   action->have->properties, err);
+		if (text)
+			records[n++] = record_of(action, text);
+		else
+			ret = -1;
+	}
+	if (ret == 0)
+		ret = store_applied_put(store, records, n, err);
+	for (i = 0; i < n; i++)
+		free((char *)records[i].properties);
+	free(records);
+	return ret;
+}
+
 static void end(void *arg, const struct action *action,
 		enum intent_outcome outcome, const struct error *why)
 {
@@ -42,5 +123,7 @@ static void end(void *arg, const struct action *action,
 
 struct journal journal_in_store(struct store *store)
 {
-	return (struct journal){ .begin = begin, .end = end, .arg = store };
+	return (struct journal){
+		.begin = begin, .applied = applied, .end = end, .arg = store
+	};
 }

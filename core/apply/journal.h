@@ -20,6 +20,12 @@ struct journal {
 	/* Has outlived a power failure when it returns.  If it fails, the
 	 * action is not begun.  Called from the executor's threads. */
 	int (*begin)(void *arg, const struct action *action, struct error *err);
+	/* It was made or changed: `it` has all its values, secrets too, which
+	 * must not be kept.  Not for runs.  To lose it costs knowing later
+	 * what others changed.  Called from the executor's threads.  May be
+	 * NULL. */
+	void (*applied)(void *arg, const struct action *action,
+			const struct resource *it);
 	/* INTENT_UNKNOWN and INTENT_FAILED come with `why`.  To lose it
 	 * costs a look later on, so that is no reason to stop.  Called from
 	 * the loop's thread. */
@@ -30,5 +36,10 @@ struct journal {
 
 /* Kept in a store, which is borrowed. */
 struct journal journal_in_store(struct store *store);
+
+/* What is as wanted, and of which the store does not know how it was applied
+ * (it was lost): from now on it does.  Of all actions of the plan. */
+int journal_adopt(struct store *store, const struct plan *plan,
+		  struct error *err);
 
 #endif

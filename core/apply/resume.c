@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/base/json.h"
+
 static const struct plan_job *job_of(const struct intent_record *intent,
 				     const struct plan *plan)
 {
@@ -79,6 +81,7 @@ static int look_at_stray(const struct intent_record *intent,
 			       "more"
 			     : "it does not exist";
 	json_decref(have.properties);
+	json_decref(have.outputs);
 	return 0;
 }
 
@@ -116,4 +119,24 @@ int resume_look(struct store *store, const struct plan *plan,
 		ret = look(store, &open.items[i], plan, options, err);
 	arena_free(mem);
 	return ret;
+}
+
+json_t *resume_progress(struct store *store, const char *plan,
+			struct error *err)
+{
+	struct arena *mem = arena_new();
+	json_t *out = NULL;
+	struct intent_list all;
+	size_t i;
+
+	if (store_intent_of_plan(store, plan, mem, &all, err) == 0) {
+		out = json_object();
+		for (i = 0; i < all.count; i++)
+			json_put_text(out, all.items[i].action_id,
+				      all.items[i].outcome
+					      ? all.items[i].outcome
+					      : "open");
+	}
+	arena_free(mem);
+	return out;
 }

@@ -25,4 +25,12 @@ struct resume_options {
 int resume_look(struct store *store, const struct plan *plan,
 		const struct resume_options *options, struct error *err);
 
+/*
+ * How far a saved plan has come, by its id: {ACTION ID: "done", "failed" or
+ * "open"} of what was begun for it and for nothing else since.  Returns new,
+ * or NULL.
+ */
+json_t *resume_progress(struct store *store, const char *plan,
+			struct error *err);
+
 #endif

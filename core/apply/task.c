@@ -6,6 +6,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "core/apply/fill.h"
+
 #define TRIES 5
 #define FOLLOW_PATIENCE 4 /* times as many tries while a run is followed */
 #define RETRY_MS 500
@@ -224,7 +226,7 @@ static void call_failed(struct task *task)
 	if (follows)
 		tries *= FOLLOW_PATIENCE;
 	if ((err->code != ERROR_TRY_AGAIN && err->code != ERROR_UNREACHABLE) ||
-	    ++task->tries >= tries) {
+	    err->final || ++task->tries >= tries) {
 		fail(task, NULL, err);
 		return;
 	}
@@ -234,6 +236,11 @@ static void call_failed(struct task *task)
 	}
 	set_timer(task, retry_delay(executor, task->tries));
 	enter(task, PHASE_RETRYING, NULL, err);
+}
+
+static bool makes(enum step step)
+{
+	return step == STEP_CREATE || step == STEP_UPDATE;
 }
 
 static void in_thread(struct work *work)
@@ -249,7 +256,20 @@ static void in_thread(struct work *work)
 		}
 		task->intent = true;
 	}
+	if (!makes(task->call.step)) {
+		call_make(&task->call);
+		return;
+	}
+	if (fill_resource(&task->call.subject, task->call.ctx,
+			  &task->call.err) < 0) {
+		task->call.ret = -1;
+		return;
+	}
 	call_make(&task->call);
+	if (task->call.ret == 0 && journal && journal->applied && !is_run(task))
+		journal->applied(journal->arg, task->action,
+				 &task->call.subject);
+	fill_done(&task->call.subject);
 }
 
 /* What the call is about: what is wanted, once it is there. */
@@ -257,7 +277,7 @@ static void set_subject(struct task *task, enum step step)
 {
 	const struct action *action = task->action;
 	struct resource *subject = &task->call.subject;
-	bool make = step == STEP_CREATE || step == STEP_UPDATE;
+	bool make = makes(step);
 
 	if (make || task->made || !action->have) {
 		*subject = *action->want;
@@ -283,6 +303,7 @@ static void start_call(struct task *task, enum step step)
 		enter(task, PHASE_CALLING, NULL, NULL);
 	set_subject(task, step);
 	json_decref(call->found.properties);
+	json_decref(call->found.outputs);
 	memset(&call->found, 0, sizeof(call->found));
 	call->found.kind = call->kind;
 	call->found.name = call->subject.name;
@@ -470,7 +491,7 @@ void task_call_done(struct task *task)
 	task->tries = 0;
 	if (step == STEP_WATCH)
 		task->fd = call->ret < 0 ? -1 : call->fd; /* -1: it is polled */
-	if (step == STEP_CREATE || step == STEP_UPDATE) {
+	if (makes(step)) {
 		task->made = true;
 		task->asked = CANCEL_NOT;
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "core/base/alloc.h"
 #include "core/base/library.h"
 
+#define DIGEST_SIZE 32
+
 static struct {
 	__typeof__(&EVP_MD_CTX_new) ctx_new;
 	__typeof__(&EVP_MD_CTX_free) ctx_free;
@@ -18,6 +21,7 @@ static struct {
 	__typeof__(&EVP_DigestInit_ex) init;
 	__typeof__(&EVP_DigestUpdate) update;
 	__typeof__(&EVP_DigestFinal_ex) final;
+	__typeof__(&HMAC) hmac;
 } crypto;
 
 static const struct library_symbol symbols[] = {
@@ -27,6 +31,7 @@ static const struct library_symbol symbols[] = {
 	{ "EVP_DigestInit_ex", &crypto.init },
 	{ "EVP_DigestUpdate", &crypto.update },
 	{ "EVP_DigestFinal_ex", &crypto.final },
+	{ "HMAC", &crypto.hmac },
 	{ NULL, NULL },
 };
 
@@ -98,15 +103,25 @@ int digester_add_file(struct digester *digester, int fd, const char *path,
 	return n < 0 ? -1 : 0;
 }
 
-void digester_end(struct digester *digester, struct digest *out)
+static void set_hex(const unsigned char *raw, struct digest *out)
 {
-	unsigned char raw[32];
-	unsigned len = 0;
+	static const char digits[] = "0123456789abcdef";
 	size_t i;
 
+	for (i = 0; i < DIGEST_SIZE; i++) {
+		out->hex[2 * i] = digits[raw[i] >> 4];
+		out->hex[2 * i + 1] = digits[raw[i] & 15];
+	}
+	out->hex[2 * DIGEST_SIZE] = '\0';
+}
+
+void digester_end(struct digester *digester, struct digest *out)
+{
+	unsigned char raw[DIGEST_SIZE];
+	unsigned len = 0;
+
 	crypto.final(digester->ctx, raw, &len);
-	for (i = 0; i < sizeof(raw); i++)
-		snprintf(out->hex + 2 * i, 3, "%02x", raw[i]);
+	set_hex(raw, out);
 }
 
 int digest_bytes(const void *data, size_t len, struct digest *out,
@@ -119,5 +134,21 @@ int digest_bytes(const void *data, size_t len, struct digest *out,
 	digester_add(digester, data, len);
 	digester_end(digester, out);
 	digester_free(digester);
+	return 0;
+}
+
+int digest_keyed(const void *key, size_t key_size, const char *text,
+		 struct digest *out, struct error *err)
+{
+	unsigned char raw[DIGEST_SIZE];
+	unsigned len = 0;
+
+	if (library_open("libcrypto.so.3", symbols, err) < 0)
+		return -1;
+	if (!crypto.hmac(crypto.sha256(), key, (int)key_size,
+			 (const unsigned char *)text, strlen(text), raw, &len))
+		return error_set(err, ERROR_FAILED,
+				 "libcrypto refuses HMAC-SHA256");
+	set_hex(raw, out);
 	return 0;
 }

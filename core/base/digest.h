@@ -27,5 +27,9 @@ void digester_end(struct digester *digester, struct digest *out);
 
 int digest_bytes(const void *data, size_t len, struct digest *out,
 		 struct error *err);
+/* HMAC-SHA256: equal texts give equal digests to who has the key, and say
+ * nothing to who has not. */
+int digest_keyed(const void *key, size_t key_size, const char *text,
+		 struct digest *out, struct error *err);
 
 #endif

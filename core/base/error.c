@@ -10,7 +10,21 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
 	va_list args;
 
 	err->code = code;
+	err->final = false;
 	err->where[0] = '\0';
+	va_start(args, format);
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	return -1;
+}
+
+int error_set_final(struct error *err, enum error_code code,
+		    const char *format, ...)
+{
+	va_list args;
+
+	error_set(err, code, "%s", "");
+	err->final = true;
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
@@ -25,6 +39,7 @@ int error_errno(struct error *err, const char *format, ...)
 
 	err->code = saved == EACCES || saved == EPERM ? ERROR_DENIED
 						      : ERROR_FAILED;
+	err->final = false;
 	err->where[0] = '\0';
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);

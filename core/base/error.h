@@ -8,6 +8,7 @@
 #define JOBRUN_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 /* The values are the program's exit statuses (sysexits.h where it has one). */
 enum error_code {
@@ -24,6 +25,9 @@ enum error_code {
 /* Why a call failed.  Holds no pointers: copy it, keep it. */
 struct error {
 	enum error_code code; /* decides the exit status */
+	/* It would be the same again, whatever the code says: a quota that is
+	 * too small for what is asked. */
+	bool final;
 	char where[160];      /* "job.yaml:12:9", or "" */
 	char text[512];	      /* lower case, no full stop, no newline */
 };
@@ -35,6 +39,11 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
 /* ERROR_FAILED, or ERROR_DENIED for EACCES and EPERM; adds ": " strerror. */
 int error_errno(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* As error_set, and `final`. */
+int error_set_final(struct error *err, enum error_code code,
+		    const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Puts "PREFIX: " before the text that is there. */
 int error_prefix(struct error *err, const char *format, ...)

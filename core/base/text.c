@@ -3,10 +3,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "core/base/alloc.h"
 
 #define WORD_MAX 64
 #define DURATION_MAX (100L * 365 * 86400)
@@ -227,12 +230,25 @@ int64_t time_monotonic_ms(void)
 	return clock_ms(CLOCK_MONOTONIC);
 }
 
+/* glibc alone has sigabbrev_np(), and the agent is not linked with it. */
+static const char *const signal_names[] = {
+	[SIGHUP] = "HUP",   [SIGINT] = "INT",	[SIGQUIT] = "QUIT",
+	[SIGILL] = "ILL",   [SIGTRAP] = "TRAP", [SIGABRT] = "ABRT",
+	[SIGBUS] = "BUS",   [SIGFPE] = "FPE",	[SIGKILL] = "KILL",
+	[SIGUSR1] = "USR1", [SIGSEGV] = "SEGV", [SIGUSR2] = "USR2",
+	[SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM",
+	[SIGCHLD] = "CHLD", [SIGCONT] = "CONT", [SIGSTOP] = "STOP",
+	[SIGTSTP] = "TSTP", [SIGTTIN] = "TTIN", [SIGTTOU] = "TTOU",
+	[SIGURG] = "URG",   [SIGXCPU] = "XCPU", [SIGXFSZ] = "XFSZ",
+	[SIGPROF] = "PROF", [SIGSYS] = "SYS",	[SIGVTALRM] = "VTALRM",
+	[SIGIO] = "IO",	    [SIGPWR] = "PWR",	[SIGWINCH] = "WINCH",
+};
+
 void signal_format(int number, char *out, size_t size)
 {
-	const char *name = sigabbrev_np(number);
-
-	if (name)
-		snprintf(out, size, "SIG%s", name);
+	if (number > 0 && (size_t)number < COUNT(signal_names) &&
+	    signal_names[number])
+		snprintf(out, size, "SIG%s", signal_names[number]);
 	else
 		snprintf(out, size, "signal %d", number);
 }

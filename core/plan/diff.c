@@ -6,6 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/json.h"
+#include "core/placeholder.h"
 
 struct walk {
 	struct arena *mem;
@@ -138,7 +139,9 @@ static bool is_nested(const json_t *value)
 	for (i = 0; i < json_array_size(value); i++) {
 		const json_t *item = json_array_get(value, i);
 
-		if (json_is_object(item) || json_is_array(item))
+		/* What will be known is a plain value then. */
+		if (placeholder_type(item) != PLACEHOLDER_OUTPUT &&
+		    (json_is_object(item) || json_is_array(item)))
 			return true;
 	}
 	return false;
@@ -152,9 +155,10 @@ static bool is_same(const json_t *a, const json_t *b)
 	return json_equal(a, b);
 }
 
+/* What stands for a value is compared as one. */
 static bool fits_object(const json_t *value)
 {
-	return !value || json_is_object(value);
+	return !value || (json_is_object(value) && !placeholder_type(value));
 }
 
 static bool fits_array(const json_t *value)

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/placeholder.h"
+#include "core/plan/compare.h"
 #include "core/plan/order.h"
 #include "core/plan/rules.h"
+#include "core/plan/targets.h"
 
 struct plan {
 	struct arena *mem; /* owns jobs, actions and their texts */
@@ -15,7 +18,11 @@ struct plan {
 	const struct action **actions;
 	size_t count, room;
 	size_t totals[ACTION_TYPE_COUNT];
-	size_t follow_count;
+	size_t follow_count, drift_count, unknown_count;
+	json_t *keep; /* an array of what changes borrow from */
+	struct seal seal;
+	struct targets *targets;
+	struct estimate_total estimate;
 };
 
 struct plan *plan_new(void)
@@ -23,6 +30,7 @@ struct plan *plan_new(void)
 	struct plan *plan = mem_alloc(sizeof(*plan));
 
 	plan->mem = arena_new();
+	plan->keep = json_array();
 	return plan;
 }
 
@@ -32,6 +40,10 @@ void plan_free(struct plan *plan)
 		return;
 	free(plan->jobs);
 	free(plan->actions);
+	targets_free(plan->targets);
+	estimate_total_done(&plan->estimate);
+	seal_done(&plan->seal);
+	json_decref(plan->keep);
 	arena_free(plan->mem);
 	free(plan);
 }
@@ -52,12 +64,19 @@ static void commit(struct plan *plan, const struct plan_job *job)
 		plan->actions = mem_grow(plan->actions, plan->room,
 					 sizeof(*plan->actions));
 	}
+	if (job->estimate)
+		estimate_add(&plan->estimate, job->estimate);
 	for (i = 0; i < job->action_count; i++) {
 		const struct action *action = job->actions[i];
 
 		plan->actions[plan->count++] = action;
 		plan->totals[action->type]++;
 		plan->follow_count += action->follow;
+		plan->unknown_count += action->type != ACTION_NOOP &&
+				       action->drift == DRIFT_UNKNOWN;
+		plan->drift_count += action->type != ACTION_NOOP &&
+				     (action->drift == DRIFT_CHANGED ||
+				      action->drift == DRIFT_GONE);
 	}
 }
 
@@ -88,6 +107,18 @@ static struct action *action_new(struct plan *plan, const struct plan_job *job,
 	return action;
 }
 
+/* It wants what one before it will turn out to be. */
+static bool waits_for_others(const struct action *action)
+{
+	size_t i;
+
+	for (i = 0; i < action->change_count; i++)
+		if (placeholder_holds(action->changes[i].after,
+				      PLACEHOLDER_OUTPUT))
+			return true;
+	return false;
+}
+
 /*
  * A run that is over needs nothing any more: what was cleaned up behind it
  * is not made again for its sake.  `rests` has a mark for each resource: it
@@ -112,10 +143,12 @@ static void spare_unneeded(const struct resources *desired,
 
 			marks[one->needs[j]->index] = 1;
 		}
-		if (rests && action->type == ACTION_CREATE) {
+		if (rests && (action->type == ACTION_CREATE ||
+			      waits_for_others(action))) {
 			action->type = ACTION_NOOP;
 			action->reason = "not needed: the run is over";
 			action->change_count = 0;
+			action->drift = DRIFT_NONE;
 		}
 	}
 	free(wanted);
@@ -135,6 +168,26 @@ static void link_needs(struct plan *plan, struct action *action,
 	action->need_count = want->need_count;
 }
 
+/* What it will use, if its run is to be started. */
+static void estimate(struct plan *plan, struct plan_job *job,
+		     const struct plan_options *options)
+{
+	struct estimate *out;
+	bool starts = false;
+	size_t i;
+
+	for (i = 0; i < job->action_count; i++)
+		if (job->actions[i]->type != ACTION_NOOP &&
+		    job->actions[i]->want->kind->flags & KIND_RUN)
+			starts = true;
+	if (!starts || !options->catalogue || job->provider->ignores_machines)
+		return;
+	out = arena_alloc(plan->mem, sizeof(*out));
+	if (estimate_job(job->job, options->catalogue, options->prices, out) ==
+	    0)
+		job->estimate = out;
+}
+
 int plan_add(struct plan *plan, const struct provider *provider,
 	     const struct job *job, const struct resources *desired,
 	     const struct resource *observed,
@@ -144,6 +197,12 @@ int plan_add(struct plan *plan, const struct provider *provider,
 	size_t count = desired->count;
 	size_t *order = mem_alloc(count * sizeof(*order));
 	struct action **by_place = mem_alloc(count * sizeof(*by_place));
+	struct compare compare = { .store = options->store,
+				   .mem = plan->mem,
+				   .keep = plan->keep,
+				   .seal = &plan->seal,
+				   .job = planned,
+				   .by_place = by_place };
 	size_t i;
 	int ret = -1;
 
@@ -158,13 +217,21 @@ int plan_add(struct plan *plan, const struct provider *provider,
 		if (observed[place].exists)
 			action->have = &observed[place];
 		by_place[place] = action;
-		if (rules_decide(action, options, plan->mem, err) < 0)
+		if (rules_decide(action, options, &compare, err) < 0)
 			goto out;
 		link_needs(plan, action, by_place);
 		planned->actions[planned->action_count++] = action;
 	}
 	spare_unneeded(desired, by_place, order);
-	commit(plan, planned);
+	if (options->target_count) {
+		if (!plan->targets)
+			plan->targets = targets_new(options->targets,
+						    options->target_count);
+		targets_keep(plan->targets, planned, plan->count);
+	}
+	estimate(plan, planned, options);
+	if (planned->action_count || !options->target_count)
+		commit(plan, planned);
 	ret = 0;
 out:
 	if (ret < 0)
@@ -274,6 +341,31 @@ const struct action *plan_at(const struct plan *plan, size_t i)
 size_t plan_total(const struct plan *plan, enum action_type type)
 {
 	return plan->totals[type];
+}
+
+int plan_check_targets(const struct plan *plan, struct error *err)
+{
+	return plan->targets ? targets_check(plan->targets, err) : 0;
+}
+
+size_t plan_target_count(const struct plan *plan)
+{
+	return plan->targets ? targets_count(plan->targets) : 0;
+}
+
+const char *plan_target_at(const struct plan *plan, size_t i)
+{
+	return targets_at(plan->targets, i);
+}
+
+const struct estimate_total *plan_estimate(const struct plan *plan)
+{
+	return plan->estimate.jobs ? &plan->estimate : NULL;
+}
+
+size_t plan_drift_count(const struct plan *plan, bool seen)
+{
+	return seen ? plan->drift_count : plan->unknown_count;
 }
 
 size_t plan_follow_count(const struct plan *plan)

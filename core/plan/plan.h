@@ -13,6 +13,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/plan/estimate.h"
 #include "core/provider.h"
 #include "core/source.h"
 
@@ -28,11 +29,29 @@ enum action_type {
 	ACTION_TYPE_COUNT,
 };
 
+/* Who made a field differ since jobrun last changed the resource. */
+enum change_cause {
+	CAUSE_UNKNOWN, /* it is not known what that was */
+	CAUSE_FILE,
+	CAUSE_OUTSIDE, /* somebody else, at the provider */
+	CAUSE_BOTH,
+};
+
+/* What has become of a resource since, without jobrun. */
+enum drift {
+	DRIFT_NONE,
+	DRIFT_UNKNOWN,
+	DRIFT_CHANGED,
+	DRIFT_GONE,
+};
+
+/* Its values may be placeholders (core/placeholder.h). */
 struct change {
 	const char *path; /* "tasks.worker", "env.OMP_NUM_THREADS" */
 	json_t *before;   /* NULL: was not there */
 	json_t *after;    /* NULL: is not there any more */
 	bool forces;      /* this one makes it a replacement */
+	enum change_cause cause;
 };
 
 struct action {
@@ -46,6 +65,8 @@ struct action {
 	const struct change *changes; /* in the order of core/plan/diff.h */
 	size_t change_count;
 	struct file_changes files; /* of what the kind says holds files */
+	enum drift drift;
+	bool unread_secret; /* one that can't be read here may have changed */
 	const struct action **needs; /* those that come before it */
 	size_t need_count;
 	/* A run that is under way as the file says: apply follows it.  Only
@@ -59,10 +80,20 @@ struct plan_job {
 	const struct resources *desired; /* its notes and what is missing */
 	const struct action **actions;   /* in the order of doing */
 	size_t action_count;
+	/* Of the run that will be started; NULL: there is none, or it does
+	 * not use the machines that the file names. */
+	const struct estimate *estimate;
 };
 
 struct plan_options {
 	bool rerun; /* run again what ended with the same digest */
+	/* Only these, by id or as KIND/NAME, and what they need; 0: all. */
+	const char *const *targets;
+	size_t target_count;
+	struct store *store; /* knows what was applied last; or NULL */
+	/* For estimates; NULL: none are made, or without money. */
+	const struct catalogue *catalogue;
+	const struct price_list *prices;
 };
 
 struct plan *plan_new(void);
@@ -78,6 +109,13 @@ int plan_add(struct plan *plan, const struct provider *provider,
 	     const struct job *job, const struct resources *desired,
 	     const struct resource *observed,
 	     const struct plan_options *options, struct error *err);
+
+/* After all jobs were added: fails if a target is none of their actions, and
+ * names the nearest. */
+int plan_check_targets(const struct plan *plan, struct error *err);
+/* What the plan is restricted to, or 0: it is all there is to do. */
+size_t plan_target_count(const struct plan *plan);
+const char *plan_target_at(const struct plan *plan, size_t i);
 
 /*
  * Adds the deletion of all that exists of a job, what needs others first.
@@ -98,11 +136,29 @@ size_t plan_total(const struct plan *plan, enum action_type type);
 /* True if nothing is to be done; a run may still be there to follow. */
 bool plan_is_empty(const struct plan *plan);
 
+/* How many of the resources to be changed were changed or deleted by others;
+ * or, if not `seen`, of how many that is not known. */
+size_t plan_drift_count(const struct plan *plan, bool seen);
+
 /* How many runs are under way and will be followed. */
 size_t plan_follow_count(const struct plan *plan);
 
 const char *action_type_name(enum action_type type); /* "replace" */
 const char *action_type_sign(enum action_type type); /* "±" */
+
+/* Of all runs that will be started; NULL if none has an estimate. */
+const struct estimate_total *plan_estimate(const struct plan *plan);
+
+/* What is to be said of an action or a change besides: "deleted outside
+ * jobrun".  NULL: nothing. */
+const char *action_remark(const struct action *action);
+const char *change_remark(const struct change *change);
+const char *change_cause_name(enum change_cause cause); /* NULL: unknown */
+/* Two secrets, which differ and look alike. */
+bool change_is_sealed(const struct change *change);
+
+/* What is to be said of drift, in sentences; nothing if there is none. */
+void plan_drift_text(const struct plan *plan, struct buf *out);
 
 /* "1 to run, 2 unchanged": all of it, or of totals by type, of whose noops
  * `follow` are runs to follow. */

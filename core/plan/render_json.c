@@ -2,13 +2,15 @@
 /* The plan as JSON.  Keys and lists have one order, and nothing in it is a
  * time: plans of the same state are the same bytes. */
 #include "core/base/json.h"
+#include "core/placeholder.h"
 #include "core/plan/plan.h"
 
 #define FORMAT_VERSION 1
 
-static void put_value(json_t *object, const char *key, json_t *value)
+/* Nothing leaves here but what may be seen. */
+static void put_value(json_t *object, const char *key, const json_t *value)
 {
-	json_put(object, key, value ? json_incref(value) : json_null());
+	json_put(object, key, value ? placeholder_show(value) : json_null());
 }
 
 static json_t *texts_json(const char **texts, size_t count)
@@ -33,6 +35,14 @@ static json_t *changes_json(const struct action *action)
 		json_put_text(one, "path", change->path);
 		put_value(one, "before", change->before);
 		put_value(one, "after", change->after);
+		if (change_cause_name(change->cause))
+			json_put_text(one, "cause",
+				      change_cause_name(change->cause));
+		if (placeholder_holds(change->after, PLACEHOLDER_OUTPUT))
+			json_put(one, "unknown", json_true());
+		else if (placeholder_type(change->after) ||
+			 placeholder_type(change->before))
+			json_put(one, "sensitive", json_true());
 		json_array_append_new(array, one);
 	}
 	return array;
@@ -54,6 +64,12 @@ static json_t *files_json(const struct file_changes *files)
 	return array;
 }
 
+static const char *const drifts[] = {
+	[DRIFT_UNKNOWN] = "unknown",
+	[DRIFT_CHANGED] = "changed",
+	[DRIFT_GONE] = "gone",
+};
+
 static json_t *action_json(const struct action *action)
 {
 	const struct resource *it = action->want ? action->want : action->have;
@@ -70,6 +86,8 @@ static json_t *action_json(const struct action *action)
 	json_put_text(object, "name", it->name);
 	json_put(object, "dependsOn", needs);
 	json_put_text(object, "reason", action->reason);
+	if (action->drift && action->type != ACTION_NOOP)
+		json_put_text(object, "drift", drifts[action->drift]);
 	json_put(object, "changes", changes_json(action));
 	if (action->files.count)
 		json_put(object, "files", files_json(&action->files));
@@ -94,6 +112,8 @@ static json_t *plan_job_json(const struct plan_job *job)
 		 texts_json(desired->missing, desired->missing_count));
 	json_put(object, "notes",
 		 texts_json(desired->notes, desired->note_count));
+	if (job->estimate)
+		json_put(object, "estimate", estimate_json(job->estimate));
 	return object;
 }
 
@@ -112,6 +132,17 @@ static json_t *summary_json(const struct plan *plan)
 	return object;
 }
 
+static json_t *targets_json(const struct plan *plan)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < plan_target_count(plan); i++)
+		json_array_append_new(array,
+				      json_text(plan_target_at(plan, i)));
+	return array;
+}
+
 json_t *plan_json(const struct plan *plan)
 {
 	json_t *object = json_object();
@@ -123,5 +154,10 @@ json_t *plan_json(const struct plan *plan)
 	json_put_int(object, "formatVersion", FORMAT_VERSION);
 	json_put(object, "jobs", jobs);
 	json_put(object, "summary", summary_json(plan));
+	if (plan_estimate(plan))
+		json_put(object, "estimate",
+			 estimate_total_json(plan_estimate(plan)));
+	if (plan_target_count(plan))
+		json_put(object, "targets", targets_json(plan));
 	return object;
 }

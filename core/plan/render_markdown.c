@@ -40,7 +40,7 @@ struct section {
 
 struct render {
 	const struct plan *plan;
-	struct section danger, missing, jobs, notes, details;
+	struct section danger, drift, missing, jobs, notes, details;
 };
 
 static void entry_end(struct section *section)
@@ -211,6 +211,10 @@ static void add_job(struct render *render, const struct plan_job *job)
 	}
 	buf_puts(out, "): ");
 	job_summary(job, out);
+	if (job->estimate) {
+		buf_puts(out, "; uses ");
+		estimate_text(job->estimate, out);
+	}
 	buf_putc(out, '\n');
 	entry_end(&render->jobs);
 }
@@ -268,16 +272,21 @@ static void add_change(struct buf *out, const struct change *change)
 	if (change->before && change->after)
 		skip = common(buf_text(&before), buf_text(&after));
 	skip = skip > VALUE_MAX_WIDTH / 2 ? skip - CONTEXT : 0;
-	if (change->before) {
+	if (change_is_sealed(change)) {
+		add_value(out, '!', change->path, "(sensitive), changed", 0);
+		buf_putc(out, '\n');
+	} else if (change->before) {
 		add_value(out, '-', change->path, buf_text(&before), skip);
 		buf_putc(out, '\n');
 	}
-	if (change->after) {
+	if (change->after && !change_is_sealed(change)) {
 		add_value(out, '+', change->path, buf_text(&after), skip);
 		buf_putc(out, '\n');
 	}
 	if (change->forces)
 		buf_puts(out, "!   (forces replacement)\n");
+	if (change_remark(change))
+		buf_printf(out, "!   (%s)\n", change_remark(change));
 	buf_done(&before);
 	buf_done(&after);
 }
@@ -299,11 +308,13 @@ static void add_action(struct buf *out, const struct action *action)
 	const struct resource *it = subject(action);
 	char *name = plain(it->name, 0, NAME_MAX_WIDTH);
 	char *reason = plain(action->reason, 0, VALUE_MAX_WIDTH);
+	const char *remark = action_remark(action);
 	size_t i;
 
 	/* Not with a sign that would colour the line as a change of it. */
-	buf_printf(out, "@@ %s %s %s @@ %s\n", action_type_name(action->type),
-		   it->kind->name, name, reason);
+	buf_printf(out, "@@ %s %s %s @@ %s%s%s\n",
+		   action_type_name(action->type), it->kind->name, name, reason,
+		   remark ? "; " : "", remark ? remark : "");
 	for (i = 0; i < action->change_count && i < CHANGES_MAX; i++)
 		add_change(out, &action->changes[i]);
 	if (i < action->change_count)
@@ -437,6 +448,35 @@ static void add_texts(struct render *render, struct section *section,
 	free(all);
 }
 
+static bool is_drifted(const struct action *action)
+{
+	return action->type != ACTION_NOOP &&
+	       (action->drift == DRIFT_CHANGED || action->drift == DRIFT_GONE);
+}
+
+static void add_drift(struct render *render, const struct action *action)
+{
+	struct buf *out = &render->drift.text;
+	const struct resource *it = subject(action);
+	size_t i, n = 0;
+
+	buf_printf(out, "- %s ", it->kind->name);
+	code(out, it->name);
+	buf_puts(out, " of ");
+	code(out, action->job->job->job_id);
+	if (action->drift == DRIFT_GONE)
+		buf_puts(out, ": deleted");
+	for (i = 0; i < action->change_count; i++) {
+		if (action->changes[i].cause != CAUSE_OUTSIDE &&
+		    action->changes[i].cause != CAUSE_BOTH)
+			continue;
+		buf_puts(out, n++ ? ", " : ": ");
+		code(out, action->changes[i].path);
+	}
+	buf_putc(out, '\n');
+	entry_end(&render->drift);
+}
+
 static void collect(struct render *render)
 {
 	const struct plan *plan = render->plan;
@@ -449,6 +489,8 @@ static void collect(struct render *render)
 		for (j = 0; j < job->action_count; j++) {
 			if (is_danger(job->actions[j]))
 				add_danger(render, job->actions[j]);
+			if (is_drifted(job->actions[j]))
+				add_drift(render, job->actions[j]);
 			details |= job->actions[j]->type != ACTION_NOOP;
 		}
 		if (!is_unchanged(job))
@@ -505,6 +547,7 @@ static void write_cut(const size_t *missing, struct buf *out)
 {
 	static const char *const what[] = {
 		"of what is replaced or deleted",
+		"of what was changed outside",
 		"of what is missing",
 		"of the jobs",
 		"of the notes",
@@ -529,11 +572,55 @@ static void write_cut(const size_t *missing, struct buf *out)
 	buf_puts(out, ". `jobrun plan` shows all._\n");
 }
 
+static void write_drift(const struct plan *plan, struct buf *out)
+{
+	struct buf text = { 0 };
+
+	plan_drift_text(plan, &text);
+	if (text.len)
+		buf_printf(out, "\n%s\n", text.data);
+	buf_done(&text);
+}
+
+static void write_estimate(const struct plan *plan, struct buf *out)
+{
+	const struct estimate_total *total = plan_estimate(plan);
+	struct buf text = { 0 };
+
+	if (!total)
+		return;
+	buf_puts(out, "\nThe runs use ");
+	estimate_total_text(total, out);
+	buf_puts(out, ".\n");
+	estimate_unpriced_text(total, &text);
+	if (text.len) {
+		buf_putc(out, '\n');
+		sentence(out, text.data);
+		buf_putc(out, '\n');
+	}
+	buf_done(&text);
+}
+
+static void write_targets(const struct plan *plan, struct buf *out)
+{
+	size_t i;
+
+	if (!plan_target_count(plan))
+		return;
+	buf_puts(out, "\n**Partial:** only ");
+	for (i = 0; i < plan_target_count(plan); i++) {
+		buf_puts(out, i ? ", " : "");
+		code(out, plan_target_at(plan, i));
+	}
+	buf_puts(out, " and what that needs (`--target`).\n");
+}
+
 void plan_render_markdown(const struct plan *plan, struct buf *out)
 {
 	struct render render = { .plan = plan };
 	/* In the order of their weight, which is that of the page, too. */
-	struct section *const sections[] = { &render.danger, &render.missing,
+	struct section *const sections[] = { &render.danger, &render.drift,
+					     &render.missing,
 					     &render.jobs, &render.notes,
 					     &render.details };
 	unsigned char *taken[COUNT(sections)];
@@ -541,6 +628,7 @@ void plan_render_markdown(const struct plan *plan, struct buf *out)
 	size_t i, start = out->len, left;
 
 	render.danger.title = "**Replaced or deleted:**";
+	render.drift.title = "**Changed outside jobrun since the last apply:**";
 	render.missing.title = "**Missing, so these cannot be applied yet:**";
 	render.jobs.title = "**Jobs:**";
 	render.notes.title = "**Notes:**";
@@ -551,6 +639,9 @@ void plan_render_markdown(const struct plan *plan, struct buf *out)
 					       : "nothing to do");
 	plan_summary(plan, out);
 	buf_putc(out, '\n');
+	write_estimate(plan, out);
+	write_drift(plan, out);
+	write_targets(plan, out);
 	left = PLAN_MARKDOWN_MAX - TAIL_MAX - (out->len - start);
 	for (i = 0; i < COUNT(sections); i++) {
 		taken[i] = mem_alloc(sections[i]->count + 1);

@@ -116,6 +116,7 @@ static void render_change(struct render *render, const struct change *change,
 			  size_t path_width)
 {
 	static const char forces[] = "  (forces replacement)";
+	const char *remark = change_remark(change);
 	struct buf before = { 0 }, after = { 0 };
 	size_t used = 6 + path_width + 2;
 
@@ -126,11 +127,15 @@ static void render_change(struct render *render, const struct change *change,
 		used = 6 + show_width(change->path) + 2;
 	if (change->forces)
 		used += strlen(forces);
+	if (remark)
+		used += strlen(remark) + strlen("  ()");
 	if (change->before)
 		show_value(&before, change->before);
 	if (change->after)
 		show_value(&after, change->after);
-	if (!change->before)
+	if (change_is_sealed(change))
+		buf_puts(render->out, "(sensitive), changed");
+	else if (!change->before)
 		show_cut(render->out, buf_text(&after), 0,
 			 room(render, used, 1));
 	else
@@ -138,6 +143,8 @@ static void render_change(struct render *render, const struct change *change,
 			    change->after ? buf_text(&after) : "(gone)", used);
 	if (change->forces)
 		colored(render, RED, forces);
+	if (remark)
+		buf_printf(render->out, "  (%s)", remark);
 	buf_putc(render->out, '\n');
 	buf_done(&before);
 	buf_done(&after);
@@ -172,6 +179,10 @@ static void render_action(struct render *render, const struct action *action)
 	padded(render->out, it->name, render->name_width);
 	buf_puts(render->out, "  ");
 	colored(render, DIM, action->reason);
+	if (action_remark(action)) {
+		buf_puts(render->out, "; ");
+		colored(render, YELLOW, action_remark(action));
+	}
 	buf_putc(render->out, '\n');
 	if (action->type == ACTION_NOOP)
 		return;
@@ -223,6 +234,21 @@ static void render_texts(struct render *render, const char *color,
 	}
 }
 
+static void render_estimate(struct render *render,
+			    const struct estimate *estimate)
+{
+	struct buf text = { 0 };
+
+	if (!estimate)
+		return;
+	estimate_text(estimate, &text);
+	buf_puts(render->out, "  ");
+	colored(render, DIM, "uses: ");
+	show_text(render->out, buf_text(&text));
+	buf_putc(render->out, '\n');
+	buf_done(&text);
+}
+
 static void render_job(struct render *render, const struct plan_job *job)
 {
 	const struct resources *desired = job->desired;
@@ -242,6 +268,7 @@ static void render_job(struct render *render, const struct plan_job *job)
 	if (quiet > UNCHANGED_MAX)
 		buf_printf(render->out, "  · and %zu more, unchanged\n",
 			   quiet - UNCHANGED_MAX);
+	render_estimate(render, job->estimate);
 	render_texts(render, DIM, "note: ", desired->notes,
 		     desired->note_count);
 	render_texts(render, RED, "! missing: ", desired->missing,
@@ -251,6 +278,8 @@ static void render_job(struct render *render, const struct plan_job *job)
 
 static void render_summary(struct render *render, const struct plan *plan)
 {
+	struct buf text = { 0 };
+
 	if (plan_is_empty(plan) && !plan_follow_count(plan)) {
 		buf_puts(render->out, "Nothing to do.\n");
 		return;
@@ -258,6 +287,36 @@ static void render_summary(struct render *render, const struct plan *plan)
 	buf_puts(render->out, "Plan: ");
 	plan_summary(plan, render->out);
 	buf_puts(render->out, ".\n");
+	plan_drift_text(plan, &text);
+	if (text.len)
+		buf_printf(render->out, "%s\n", text.data);
+	buf_clear(&text);
+	if (plan_job_count(plan) > 1 && plan_estimate(plan)) {
+		estimate_total_text(plan_estimate(plan), &text);
+		buf_printf(render->out, "The runs use %s.\n", text.data);
+	}
+	buf_clear(&text);
+	if (plan_estimate(plan))
+		estimate_unpriced_text(plan_estimate(plan), &text);
+	if (text.len) {
+		show_text(render->out, text.data);
+		buf_putc(render->out, '\n');
+	}
+	buf_done(&text);
+}
+
+static void render_targets(struct render *render, const struct plan *plan)
+{
+	size_t i;
+
+	if (!plan_target_count(plan))
+		return;
+	buf_puts(render->out, "Partial: only ");
+	for (i = 0; i < plan_target_count(plan); i++) {
+		buf_puts(render->out, i ? ", " : "");
+		show_text(render->out, plan_target_at(plan, i));
+	}
+	buf_puts(render->out, " and what that needs (--target).\n");
 }
 
 static void render_missing(struct render *render, const struct plan *plan)
@@ -282,5 +341,6 @@ void plan_render_text(const struct plan *plan, const struct plan_style *style,
 	for (i = 0; i < plan_job_count(plan); i++)
 		render_job(&render, plan_job_at(plan, i));
 	render_summary(&render, plan);
+	render_targets(&render, plan);
 	render_missing(&render, plan);
 }

@@ -215,12 +215,13 @@ static void fold_files(struct action *action, struct arena *mem,
 }
 
 int rules_decide(struct action *action, const struct plan_options *options,
-		 struct arena *mem, struct error *err)
+		 struct compare *compare, struct error *err)
 {
+	struct arena *mem = compare->mem;
 	struct diff diff;
 
-	diff_json(action->have ? action->have->properties : NULL,
-		  action->want->properties, mem, &diff);
+	if (compare_resource(compare, action, &diff, err) < 0)
+		return -1;
 	fold_files(action, mem, &diff);
 	action->changes = diff.items;
 	action->change_count = diff.count;

@@ -7,6 +7,7 @@
 #define JOBRUN_PLAN_RULES_H
 
 #include "core/base/alloc.h"
+#include "core/plan/compare.h"
 #include "core/plan/plan.h"
 
 /*
@@ -14,7 +15,7 @@
  * and have.  Fails if the job forbids the change.
  */
 int rules_decide(struct action *action, const struct plan_options *options,
-		 struct arena *mem, struct error *err);
+		 struct compare *compare, struct error *err);
 
 /* The action is on a run that is over, or that nothing will be done about:
  * what only that needs, need not exist. */

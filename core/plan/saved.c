@@ -6,7 +6,9 @@
 
 #include "core/base/alloc.h"
 #include "core/base/json.h"
+#include "core/placeholder.h"
 #include "core/plan/diff.h"
+#include "core/plan/seal.h"
 #include "core/plan/show.h"
 
 #define SHOWN_MAX 5 /* differences of one job or one resource */
@@ -14,18 +16,36 @@
 
 /* ---- making ---------------------------------------------------------- */
 
-/* What decisions rest on, and no times. */
-static json_t *observed_json(const struct resource *have, struct error *err)
+/* Secrets count as being there, no more: who has the file could find a short
+ * one from its digest.  Of what is to be deleted only that it exists counts. */
+static int digest_observed(const struct action *action, struct digest *out,
+			   struct error *err)
 {
-	json_t *out = json_object();
-	struct digest digest;
-	char *text = json_canonical(have->properties);
+	json_t *plain = NULL;
+	char *text = NULL;
 	int ret;
 
-	text = text ? text : mem_strdup("");
-	ret = digest_bytes(text, strlen(text), &digest, err);
+	if (action->want && action->have->properties) {
+		plain = seal_properties(NULL, action->want, NULL,
+					action->have->properties, err);
+		if (!plain)
+			return -1;
+		text = json_canonical(plain);
+	}
+	ret = digest_bytes(text ? text : "", text ? strlen(text) : 0, out, err);
 	free(text);
-	if (ret < 0) {
+	json_decref(plain);
+	return ret;
+}
+
+/* What decisions rest on, and no times. */
+static json_t *observed_json(const struct action *action, struct error *err)
+{
+	const struct resource *have = action->have;
+	json_t *out = json_object();
+	struct digest digest;
+
+	if (digest_observed(action, &digest, err) < 0) {
 		json_decref(out);
 		return NULL;
 	}
@@ -66,7 +86,7 @@ static int bind_job(const struct plan_job *job, json_t *out, struct error *err)
 
 		if (!action->have)
 			continue;
-		one = observed_json(action->have, err);
+		one = observed_json(action, err);
 		if (!one)
 			return -1;
 		json_put(observed, action->id, one);
@@ -103,10 +123,13 @@ json_t *saved_json(const struct plan *plan, json_t *inputs, struct error *err)
 struct compare {
 	struct buf *why;
 	struct arena *mem;
+	const json_t *progress;
 	const char *job_id; /* of the job at hand */
 	bool stale;         /* something is in the way but what was done */
 	size_t done;        /* actions that were done since */
+	size_t foreign;     /* of these: by somebody else */
 	size_t left;        /* actions that are still to be done */
+	size_t begun;       /* of these: by an apply of this plan */
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -305,6 +328,86 @@ static void say_action(struct compare *compare, const json_t *was,
 	buf_putc(out, '\n');
 }
 
+/* How the same thing may be said on another machine, or later.  What an action
+ * depends on follows from the job; but what is gone already needs not be
+ * deleted first. */
+static bool is_remark(const char *key)
+{
+	return !strcmp(key, "drift") || !strcmp(key, "cause") ||
+	       !strcmp(key, "unknown") || !strcmp(key, "dependsOn");
+}
+
+/*
+ * The same, but for what the plan could not know: a value that was known only
+ * after apply is any value once what it comes from is there.
+ */
+static bool is_as_planned(const json_t *was, const json_t *is)
+{
+	json_t *old = (json_t *)was, *new = (json_t *)is;
+	const char *key;
+	json_t *one;
+	size_t i;
+
+	if (json_is_string(was) &&
+	    !strcmp(json_string_value(was), placeholder_unknown()))
+		return true;
+	if (json_typeof(was) != json_typeof(is))
+		return false;
+	if (json_is_object(was)) {
+		json_object_foreach(old, key, one)
+		{
+			json_t *other = json_object_get(is, key);
+
+			if (!is_remark(key) &&
+			    (!other || !is_as_planned(one, other)))
+				return false;
+		}
+		json_object_foreach(new, key, one)
+		{
+			if (!is_remark(key) && !json_object_get(was, key))
+				return false;
+		}
+		return true;
+	}
+	if (json_is_array(was)) {
+		if (json_array_size(was) != json_array_size(is))
+			return false;
+		json_array_foreach(old, i, one)
+		{
+			if (!is_as_planned(one, json_array_get(is, i)))
+				return false;
+		}
+		return true;
+	}
+	return json_equal(was, is);
+}
+
+/* All that it was to change are values that were not known then. */
+static bool was_only_unknown(const json_t *was)
+{
+	json_t *changes = json_object_get(was, "changes");
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(changes, i, one)
+	{
+		if (!json_is_true(json_object_get(one, "unknown")))
+			return false;
+	}
+	return json_array_size(changes) > 0;
+}
+
+/* What an apply that was ended in the middle of an action leaves: the half of
+ * a replacement, or a run that is on its way to being ended. */
+static bool is_half_done(const json_t *was, const json_t *is)
+{
+	const char *now = text_of(is, "action");
+
+	return !strcmp(text_of(was, "action"), "replace") &&
+	       (!strcmp(now, "create") || !strcmp(now, "run") ||
+		!strcmp(now, "replace"));
+}
+
 static void compare_action(struct compare *compare, const json_t *was,
 			   const json_t *is, const json_t *before,
 			   const json_t *after, const char *digest)
@@ -313,19 +416,54 @@ static void compare_action(struct compare *compare, const json_t *was,
 	bool was_noop = !strcmp(text_of(was, "action"), "noop");
 	bool same_world = before == after ||
 			  (before && after && json_equal(before, after));
+	const char *mine =
+		json_get_text(compare->progress, text_of(was, "id"), NULL);
+	bool begun = mine && strcmp(mine, "done") != 0;
+	bool open = begun && strcmp(mine, "failed") != 0;
 
 	if (was_noop && is_noop)
 		return;
-	if (same_world && json_equal(was, is)) {
+	if (same_world && is_as_planned(was, is)) {
 		compare->left++;
+		compare->begun += mine != NULL;
+		return;
+	}
+	/* Begun by an apply of this plan, and not ended: that goes on. */
+	if ((open && (is_noop || was_run(before, after, digest))) ||
+	    (begun && is_half_done(was, is))) {
+		compare->left++;
+		compare->begun++;
 		return;
 	}
 	/* Done since, by this plan or by another: both is said. */
-	if (!was_noop && (is_noop || was_run(before, after, digest)))
+	if (!was_noop && (is_noop || was_run(before, after, digest))) {
 		compare->done++;
-	else
+		compare->foreign += !mine && !was_only_unknown(was);
+	} else {
 		compare->stale = true;
+	}
 	say_action(compare, was, is, before && after);
+}
+
+/* It is not there any more.  Returns true if nothing is to be said of that. */
+static bool compare_gone(struct compare *compare, const json_t *was)
+{
+	const char *mine =
+		json_get_text(compare->progress, text_of(was, "id"), NULL);
+
+	if (strcmp(text_of(was, "action"), "delete") != 0) {
+		compare->stale = true;
+		return false;
+	}
+	/* Whoever began it has still to hear that it is done. */
+	if (mine && !strcmp(mine, "open")) {
+		compare->left++;
+		compare->begun++;
+		return true;
+	}
+	compare->done++;
+	compare->foreign += !mine;
+	return false;
 }
 
 static void compare_actions(struct compare *compare, const json_t *was,
@@ -349,10 +487,8 @@ static void compare_actions(struct compare *compare, const json_t *was,
 				       text_of(is, "digest"));
 			continue;
 		}
-		if (!strcmp(text_of(one, "action"), "delete"))
-			compare->done++;
-		else
-			compare->stale = true;
+		if (compare_gone(compare, one))
+			continue;
 		buf_puts(compare->why, "'");
 		show_text(compare->why, id);
 		buf_puts(compare->why, "' is not there any more\n");
@@ -419,14 +555,21 @@ static void compare_jobs(struct compare *compare, const json_t *old,
 	}
 }
 
-enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
-				 struct buf *why)
+int saved_id(const json_t *saved, struct digest *out, struct error *err)
 {
-	struct compare compare = { .why = why };
+	char *text = json_canonical(saved);
+	int ret = digest_bytes(text, strlen(text), out, err);
+
+	free(text);
+	return ret;
+}
+
+enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
+				 const json_t *progress, struct buf *why)
+{
+	struct compare compare = { .why = why, .progress = progress };
 	json_t *old, *new;
 
-	if (json_equal(saved, now))
-		return SAVED_SAME;
 	compare.mem = arena_new();
 	old = index_by(json_object_get(saved, "jobs"), "jobId");
 	new = index_by(json_object_get(now, "jobs"), "jobId");
@@ -434,7 +577,9 @@ enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
 	json_decref(old);
 	json_decref(new);
 	arena_free(compare.mem);
-	if (compare.stale || (compare.done && compare.left))
+	if (compare.stale || (compare.foreign && compare.left))
 		return SAVED_STALE;
-	return compare.done ? SAVED_APPLIED : SAVED_SAME;
+	if (!compare.left && compare.done)
+		return SAVED_APPLIED;
+	return compare.done || compare.begun ? SAVED_RESUMES : SAVED_SAME;
 }

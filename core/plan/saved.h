@@ -22,6 +22,7 @@
 
 enum saved_verdict {
 	SAVED_SAME,    /* it can be applied */
+	SAVED_RESUMES, /* some of it was done for it; the rest can be */
 	SAVED_STALE,   /* something has changed */
 	SAVED_APPLIED, /* all of it has been done */
 };
@@ -30,12 +31,18 @@ enum saved_verdict {
  * Returns new, or NULL. */
 json_t *saved_json(const struct plan *plan, json_t *inputs, struct error *err);
 
+/* What tells it from other plans, also from those of the same jobs in another
+ * state: the digest of all it says. */
+int saved_id(const json_t *saved, struct digest *out, struct error *err);
+
 /*
- * `saved` is what was read from a file, `now` was just made.  A line for each
- * thing that is in the way is added to `why`.  That a run which is left alone
- * has come further is in nobody's way.
+ * `saved` is what was read from a file, `now` was just made.  `progress` is
+ * what the journal knows of it (core/apply/resume.h), or NULL: what an apply
+ * of this very plan has done before it was killed or failed, makes the plan
+ * no other one.  A line for each thing that is in the way is added to `why`.
+ * That a run which is left alone has come further is in nobody's way.
  */
 enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
-				 struct buf *why);
+				 const json_t *progress, struct buf *why);
 
 #endif

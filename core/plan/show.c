@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/placeholder.h"
+
 #define ELLIPSIS "…"
 
 /* U+0080 to U+009F (terminals obey some), and the marks that change the
@@ -77,6 +79,8 @@ static bool is_list_of_words(const json_t *value)
 	for (i = 0; i < json_array_size(value); i++) {
 		const json_t *item = json_array_get(value, i);
 
+		if (placeholder_type(item))
+			continue;
 		if (json_is_array(item) || json_is_object(item) ||
 		    json_is_null(item))
 			return false;
@@ -86,11 +90,13 @@ static bool is_list_of_words(const json_t *value)
 
 static void show_json(struct buf *out, const json_t *value)
 {
-	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY |
+	json_t *shown = placeholder_show(value);
+	char *text = json_dumps(shown, JSON_COMPACT | JSON_ENCODE_ANY |
 					       JSON_REAL_PRECISION(15));
 
 	show_text(out, text ? text : "?");
 	free(text);
+	json_decref(shown);
 }
 
 static void show_list(struct buf *out, const json_t *list)
@@ -103,7 +109,9 @@ static void show_list(struct buf *out, const json_t *list)
 
 		if (i)
 			buf_putc(&line, ' ');
-		if (json_is_string(item))
+		if (placeholder_type(item))
+			buf_puts(&line, placeholder_text(item));
+		else if (json_is_string(item))
 			show_word(&line, json_string_value(item));
 		else
 			show_json(&line, item);
@@ -117,8 +125,10 @@ void show_value(struct buf *out, const json_t *value)
 	const char *text = json_string_value(value);
 	size_t len = text ? strlen(text) : 0;
 
+	if (placeholder_type(value))
+		buf_puts(out, placeholder_text(value));
 	/* Spaces at an end, and nothing at all, are seen only in quotes. */
-	if (text && len && text[0] != ' ' && text[len - 1] != ' ')
+	else if (text && len && text[0] != ' ' && text[len - 1] != ' ')
 		show_text(out, text);
 	else if (is_list_of_words(value))
 		show_list(out, value);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all renderings for people say in the same words. */
+#include "core/placeholder.h"
 #include "core/plan/plan.h"
 
 static const struct {
@@ -17,6 +18,68 @@ static const struct {
 const char *action_type_sign(enum action_type type)
 {
 	return words[type].sign;
+}
+
+const char *action_remark(const struct action *action)
+{
+	if (action->type == ACTION_NOOP)
+		return action->unread_secret
+			       ? "a secret of it can't be read here: whether "
+				 "that changed is not known"
+			       : NULL;
+	if (action->drift == DRIFT_GONE)
+		return "it was deleted outside jobrun";
+	if (action->drift == DRIFT_CHANGED)
+		return "it was changed outside jobrun";
+	return NULL;
+}
+
+void plan_drift_text(const struct plan *plan, struct buf *out)
+{
+	size_t seen = plan_drift_count(plan, true);
+	size_t unknown = plan_drift_count(plan, false);
+
+	if (seen)
+		buf_printf(out,
+			   "%zu of these %s changed or deleted outside jobrun "
+			   "since the last apply.",
+			   seen, seen == 1 ? "was" : "were");
+	if (seen && unknown)
+		buf_putc(out, ' ');
+	if (unknown)
+		buf_printf(out,
+			   "Whether %zu of these %s changed by the files or "
+			   "outside jobrun is not known here.",
+			   unknown, unknown == 1 ? "was" : "were");
+}
+
+const char *change_cause_name(enum change_cause cause)
+{
+	static const char *const names[] = {
+		[CAUSE_UNKNOWN] = NULL,
+		[CAUSE_FILE] = "file",
+		[CAUSE_OUTSIDE] = "outside",
+		[CAUSE_BOTH] = "both",
+	};
+
+	return names[cause];
+}
+
+const char *change_remark(const struct change *change)
+{
+	if (change->cause == CAUSE_OUTSIDE)
+		return "changed outside jobrun";
+	if (change->cause == CAUSE_BOTH)
+		return "changed in the file and outside jobrun";
+	return NULL;
+}
+
+bool change_is_sealed(const struct change *change)
+{
+	enum placeholder_type before = placeholder_type(change->before);
+	enum placeholder_type after = placeholder_type(change->after);
+
+	return before == PLACEHOLDER_SEALED && after == PLACEHOLDER_SEALED;
 }
 
 void totals_summary(const size_t *totals, size_t follow, struct buf *out)

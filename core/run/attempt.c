@@ -335,7 +335,7 @@ static void reset_tasks(struct attempt *a)
 			.type = task_type_name(all->tasks[i].type),
 			.index = all->tasks[i].index,
 			.exit_code = -1,
-			.host = all->tasks[i].host,
+			.host = spec_host_name(a->place.spec, i),
 			.lost_bytes = a->place.tasks[i].lost_bytes,
 		};
 		set_task_state(a, i, RUN_QUEUED);

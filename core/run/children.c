@@ -16,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/data/archive.h"
 #include "core/run/process.h"
+#include "core/run/wrap.h"
 
 #define PIPE_SIZE (256 << 10)
 #define CHUNK_SIZE (256 << 10)
@@ -127,7 +128,7 @@ static int open_outputs(struct child *child, int writers[2], struct error *err)
 }
 
 /* Starts a command as one child, its output into the log of its task. */
-static int start_child(struct child *child, const struct strings *command,
+static int start_child(struct child *child, const struct strings *plain,
 		       reaper_call *ended, struct error *err)
 {
 	struct children_place *place = &child->owner->place;
@@ -136,6 +137,8 @@ static int start_child(struct child *child, const struct strings *command,
 				       .no_files = place->no_files };
 	struct environment env = { 0 };
 	int writers[2] = { -1, -1 };
+	struct arena *mem = arena_new();
+	struct strings command = wrap_conda(spec, plain, mem);
 	const char **argv = NULL;
 	char *path = NULL;
 	pid_t pid;
@@ -144,11 +147,11 @@ static int start_child(struct child *child, const struct strings *command,
 	if (spec_environment(spec, child->ordinal, true, &env, err) < 0)
 		goto out;
 	environment_inherit(&env, environ);
-	path = process_find(command->items[0], spec->directory, env.items, err);
+	path = process_find(command.items[0], spec->directory, env.items, err);
 	if (!path || open_outputs(child, writers, err) < 0)
 		goto out;
-	argv = mem_alloc((command->count + 1) * sizeof(*argv));
-	memcpy(argv, command->items, command->count * sizeof(*argv));
+	argv = mem_alloc((command.count + 1) * sizeof(*argv));
+	memcpy(argv, command.items, command.count * sizeof(*argv));
 	start.path = path;
 	start.argv = (char *const *)argv;
 	start.envp = env.items;
@@ -169,6 +172,7 @@ out:
 	free(argv);
 	free(path);
 	environment_done(&env);
+	arena_free(mem);
 	return ret;
 }
 

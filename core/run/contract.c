@@ -1,139 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/run/contract.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
+const struct contract *const contracts[] = {
+	&contract_tf_config, &contract_tpu_config, &contract_cluster_spec,
+	&contract_cloud_ml,  &contract_torch,      &contract_xrt,
+	&contract_pjrt,      &contract_jax,        NULL,
+};
 
-/* The task's type as TF_CONFIG has it: the master may be called chief. */
-static const char *tf_type(const struct topology *all, enum task_type type)
+const struct contract *contract_find(const char *name, struct error *err)
 {
-	return type == TASK_MASTER ? all->master_name : task_type_name(type);
-}
-
-/*
- * TF_CONFIG, as the documents of AI Platform Training ("Details of
- * distributed training", "TF_CONFIG and distributed training with custom
- * containers") and programs that print it show it: evaluators are in no
- * cluster, and `job` is a text that holds JSON.  Compact, keys in the order
- * cluster, environment, task, job.
- */
-static void write_tf_config(const struct topology *all, size_t ordinal,
-			    struct environment *env)
-{
-	const struct task_place *self = &all->tasks[ordinal];
-	json_t *config = json_object();
-	json_t *cluster = json_object();
-	json_t *task = json_object();
-	char *text;
+	struct buf names = { 0 };
 	size_t i;
 
-	for (i = 0; i < all->count; i++) {
-		const struct task_place *peer = &all->tasks[i];
-		const char *type = tf_type(all, peer->type);
-		json_t *list = json_object_get(cluster, type);
-
-		if (peer->type == TASK_EVALUATOR)
-			continue;
-		if (!list) {
-			json_put(cluster, type, json_array());
-			list = json_object_get(cluster, type);
-		}
-		text = mem_printf("%s:%d", peer->host, peer->port);
-		json_array_append_new(list, json_string(text));
-		free(text);
-	}
-	json_put(config, "cluster", cluster);
-	json_put_text(config, "environment", "cloud");
-	json_put_text(task, "type", tf_type(all, self->type));
-	json_put_int(task, "index", self->index);
-	json_put(config, "task", task);
-	json_put_text(config, "job", all->job_text ? all->job_text : "{}");
-	text = json_dumps(config, JSON_COMPACT);
-	environment_set(env, "TF_CONFIG", text);
-	free(text);
-	json_decref(config);
-}
-
-/* TPU_CONFIG, as custom containers on AI Platform found it. */
-static void write_tpu_config(const struct topology *all,
-			     struct environment *env)
-{
-	json_t *config = json_object();
-	char *text;
-
-	json_put_text(config, "project", all->tpu_project);
-	json_put_text(config, "zone", all->tpu_zone);
-	json_put_text(config, "tpu_node_name", all->tpu_name);
-	text = json_dumps(config, 0);
-	environment_set(env, "TPU_CONFIG", text);
-	free(text);
-	json_decref(config);
-}
-
-/*
- * torch.distributed's environment (pytorch.org, "Distributed communication
- * package", environment variable initialization; torchrun, "Environment
- * Variables"): ranks count master and workers; local ranks those on one host.
- */
-static void write_torch(const struct topology *all, size_t ordinal,
-			struct environment *env)
-{
-	const struct task_place *self = &all->tasks[ordinal];
-	size_t world = topology_world_size(all);
-	size_t local_rank = 0, local_world = 0, group = 0;
-	size_t i;
-
-	if (ordinal >= world)
-		return;
-	for (i = 0; i < world; i++) {
-		bool here = !strcmp(all->tasks[i].host, self->host);
-
-		local_world += here;
-		local_rank += here && i < ordinal;
-		/* Groups are hosts, numbered as they first appear. */
-		if (i < ordinal && !here &&
-		    (i == 0 ||
-		     strcmp(all->tasks[i].host, all->tasks[i - 1].host) != 0))
-			group++;
-	}
-	environment_set(env, "MASTER_ADDR", all->tasks[0].host);
-	environment_printf(env, "MASTER_PORT", "%d", all->master_port);
-	environment_printf(env, "RANK", "%zu", ordinal);
-	environment_printf(env, "WORLD_SIZE", "%zu", world);
-	environment_printf(env, "LOCAL_RANK", "%zu", local_rank);
-	environment_printf(env, "LOCAL_WORLD_SIZE", "%zu", local_world);
-	environment_printf(env, "GROUP_RANK", "%zu", group);
-}
-
-/*
- * The device of PyTorch/XLA's PJRT runtime (torch_xla, "PJRT Runtime") and
- * how many a host has.  A rehearsal on CPUs has as many: CPU_NUM_DEVICES is
- * PyTorch/XLA's, the flag in XLA_FLAGS is what JAX reads.
- */
-static void write_pjrt(const struct topology *all, struct environment *env)
-{
-	environment_set(env, "PJRT_DEVICE", all->tpu_is_cpu ? "CPU" : "TPU");
-	environment_printf(env, "TPU_NUM_DEVICES", "%u",
-			   all->devices_per_host);
-	if (!all->tpu_is_cpu)
-		return;
-	environment_printf(env, "CPU_NUM_DEVICES", "%u",
-			   all->devices_per_host);
-	environment_printf(env, "XLA_FLAGS",
-			   "--xla_force_host_platform_device_count=%u",
-			   all->devices_per_host);
+	for (i = 0; contracts[i]; i++)
+		if (!strcmp(contracts[i]->name, name))
+			return contracts[i];
+	for (i = 0; contracts[i]; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", contracts[i]->name);
+	error_set(err, ERROR_USAGE, "'%s' is no contract: there are %s", name,
+		  buf_text(&names));
+	buf_done(&names);
+	return NULL;
 }
 
 void contract_write(const struct topology *all, size_t ordinal,
 		    struct environment *env)
 {
-	environment_set(env, "CLOUD_ML_JOB_ID", all->job_id);
-	write_tf_config(all, ordinal, env);
-	if (all->tpu_slice)
-		write_tpu_config(all, env);
-	write_torch(all, ordinal, env);
-	if (all->tpu_slice && ordinal < topology_world_size(all))
-		write_pjrt(all, env);
+	size_t i;
+
+	for (i = 0; contracts[i]; i++)
+		if (contracts[i]->suits(all, ordinal))
+			contracts[i]->write(all, ordinal, env);
+}
+
+char *contract_address(const char *host, int port)
+{
+	return mem_printf(strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+}
+
+bool contract_is_ranked(const struct topology *all, size_t ordinal)
+{
+	return ordinal < all->count && all->tasks[ordinal].type <= TASK_WORKER;
+}
+
+void contract_hostfile(const struct topology *all, struct buf *out)
+{
+	size_t world = topology_world_size(all);
+	size_t i;
+
+	for (i = 0; i < world; i++)
+		if (all->tasks[i].local_rank == 0)
+			buf_printf(out, "%s slots=%d\n", all->tasks[i].host,
+				   all->tasks[i].local_world);
 }

@@ -1,25 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The contracts by which training frameworks learn about their peers, as
- * environment variables.  One writer per framework; all are written for every
- * task, so that a program finds whichever it knows.
+ * environment variables.  Each has one writer, in a file of its own; those
+ * that suit a task are all written, so that a program finds whichever it
+ * knows.
  */
 #ifndef JOBRUN_CONTRACT_H
 #define JOBRUN_CONTRACT_H
 
+#include "core/base/buf.h"
 #include "core/run/environment.h"
 #include "core/run/topology.h"
 
-/*
- * Sets the variables of the task at `ordinal`:
- *  - TF_CONFIG, CLOUD_ML_JOB_ID, and TPU_CONFIG with a TPU, as AI Platform
- *    Training wrote them;
- *  - MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE, LOCAL_RANK,
- *    LOCAL_WORLD_SIZE, GROUP_RANK of torch.distributed, for the master and
- *    the workers;
- *  - PJRT_DEVICE and the number of devices, with a TPU.
- */
+/* To add one: its row, in a file of its own, and a line in contract.c. */
+struct contract {
+	const char *name;    /* "torch" */
+	const char *summary; /* whose it is; no full stop */
+	/* Would a program of this task look for it, without being told? */
+	bool (*suits)(const struct topology *all, size_t ordinal);
+	/* Sets its variables; none if there is nothing to say. */
+	void (*write)(const struct topology *all, size_t ordinal,
+		      struct environment *env);
+};
+
+extern const struct contract contract_tf_config;
+extern const struct contract contract_tpu_config;
+extern const struct contract contract_cluster_spec;
+extern const struct contract contract_cloud_ml;
+extern const struct contract contract_torch;
+extern const struct contract contract_xrt;
+extern const struct contract contract_pjrt;
+extern const struct contract contract_jax;
+
+extern const struct contract *const contracts[]; /* up to NULL */
+/* NULL, with what there is in `err`, if there is none of that name. */
+const struct contract *contract_find(const char *name, struct error *err);
+
+/* Writes all contracts that suit the task at `ordinal`. */
 void contract_write(const struct topology *all, size_t ordinal,
 		    struct environment *env);
+
+/* "HOST:PORT" of a peer, an IPv6 address in brackets.  Returns new. */
+char *contract_address(const char *host, int port);
+
+/* The task's type as TF_CONFIG has it: the master may be called chief. */
+const char *contract_tf_type(const struct topology *all, enum task_type type);
+
+/* Is the task one of torch.distributed's group? */
+bool contract_is_ranked(const struct topology *all, size_t ordinal);
+
+/* "HOST slots=N" for each host of the group, as Open MPI and DeepSpeed read
+ * it (docs.open-mpi.org, "Scheduling processes across hosts";
+ * deepspeed.ai/getting-started, "Resource Configuration"): a slot for each
+ * task there. */
+void contract_hostfile(const struct topology *all, struct buf *out);
 
 #endif

@@ -51,6 +51,13 @@ struct log_writer *log_writer_open(const char *folder, const char *type,
 void log_writer_add(struct log_writer *writer, enum log_stream stream,
 		    const void *data, size_t len, int64_t time_ms);
 uint64_t log_writer_lost(const struct log_writer *writer); /* bytes; NULL: 0 */
+/* For output that was lost before it came here. */
+void log_writer_lose(struct log_writer *writer, enum log_stream stream,
+		     uint64_t len, int64_t time_ms);
+/* How much of a stream there was so far, what was lost included: where one
+ * goes on that has it all. */
+uint64_t log_writer_position(const struct log_writer *writer,
+			     enum log_stream stream);
 void log_writer_close(struct log_writer *writer); /* NULL does nothing */
 
 /* Reading: one for all tasks of a run that are wanted. */
@@ -66,6 +73,9 @@ struct log_filter {
 	int64_t since_ms;    /* 0: from the start */
 	size_t tail;         /* the last so many lines of what is there when
 			      * reading starts; SIZE_MAX: all */
+	bool states;         /* each state of a line that is rewritten by '\r'
+			      * as a line of its own, as soon as it is there;
+			      * and a line of more than 64 kB in parts */
 };
 
 struct log_line {

@@ -16,6 +16,7 @@
 #include "core/base/alloc.h"
 
 #define RECORD_SIZE sizeof(struct log_record)
+#define SPLIT_MAX ((uint64_t)64 << 10)
 
 int log_index_look(struct log_index *index, struct error *err)
 {
@@ -67,6 +68,12 @@ void log_cursor_init(struct log_cursor *cursor, struct log_index *index,
 				       .chunk = chunk,
 				       .line_max = LOG_LINE_MAX,
 				       .fd = -1 };
+}
+
+void log_cursor_split(struct log_cursor *cursor)
+{
+	cursor->split = true;
+	cursor->line_max = SPLIT_MAX;
 }
 
 void log_cursor_done(struct log_cursor *cursor)
@@ -288,6 +295,19 @@ static void line_set(struct log_cursor *cursor, uint64_t end, uint64_t next)
 	cursor->ready = true;
 }
 
+/* What ends the line at `p`, or NULL if that is not in these bytes. */
+static const char *line_end(const struct log_cursor *cursor, const char *p,
+			    size_t len)
+{
+	const char *end = p + len;
+
+	if (!cursor->split)
+		return memchr(p, '\n', len);
+	while (p < end && *p != '\n' && *p != '\r')
+		p++;
+	return p < end ? p : NULL;
+}
+
 void log_cursor_give(struct log_cursor *cursor, const bool *stop,
 		     log_sink *sink, void *arg)
 {
@@ -306,7 +326,7 @@ void log_cursor_give(struct log_cursor *cursor, const bool *stop,
 	line.time_ms = cursor->piece_ms;
 	line.lost = 0;
 	while (p < end && !*stop) {
-		next = memchr(p, '\n', (size_t)(end - p));
+		next = line_end(cursor, p, (size_t)(end - p));
 		if (!next)
 			break;
 		line.text = p;
@@ -402,7 +422,7 @@ static int find(struct log_cursor *cursor, bool ended, struct error *err)
 		end = cursor->piece < cursor->have ? cursor->piece
 						   : cursor->have;
 		p = cursor->data + (cursor->scan - cursor->base);
-		stop = memchr(p, '\n', end - cursor->scan);
+		stop = line_end(cursor, p, end - cursor->scan);
 		if (stop) {
 			end = cursor->scan + (uint64_t)(stop - p);
 			line_set(cursor, end, end + 1);

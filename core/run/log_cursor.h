@@ -25,6 +25,7 @@ struct log_cursor {
 	struct log_index *index;
 	size_t chunk;         /* how much is read at once */
 	uint64_t line_max;    /* LOG_LINE_MAX */
+	bool split;           /* at '\r' too */
 	struct log_line line; /* the next one, if `ready` */
 	uint64_t line_record; /* the record of its first byte */
 	bool ready;
@@ -70,6 +71,9 @@ int log_index_end(struct log_index *index, struct error *err);
 void log_cursor_init(struct log_cursor *cursor, struct log_index *index,
 		     enum log_stream stream, size_t chunk);
 void log_cursor_done(struct log_cursor *cursor);
+/* From now on '\r' ends a line, and so do 64 kB: what is wanted is the state
+ * of a progress bar, long before its line ends. */
+void log_cursor_split(struct log_cursor *cursor);
 
 /* To be called once before the lines of a step are taken, and after. */
 void log_cursor_begin(struct log_cursor *cursor);

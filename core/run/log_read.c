@@ -79,6 +79,8 @@ struct log_reader *log_reader_open(const char *folder,
 
 			log_cursor_init(cursor, &reader->indexes[i],
 					(enum log_stream)k, chunk);
+			if (reader->filter.states)
+				log_cursor_split(cursor);
 			cursor->line.source = &sources[i];
 			cursor->line.stream = (enum log_stream)k;
 		}

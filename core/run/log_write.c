@@ -26,6 +26,7 @@ struct raw {
 	int fd;
 	uint64_t size;
 	bool broken;      /* holds bytes that could not be taken back */
+	uint64_t gone;    /* bytes that were lost, in all */
 	uint64_t lost;    /* bytes that no record tells of yet */
 	int64_t lost_ms;  /* when the first of them came */
 	int64_t noted_ms; /* when a loss was last noted */
@@ -97,6 +98,7 @@ static void lose(struct log_writer *writer, enum log_stream stream, size_t len,
 	if (!raw->lost)
 		raw->lost_ms = time_ms;
 	raw->lost += len;
+	raw->gone += len;
 	writer->lost += len;
 	if (time_ms < raw->noted_ms ||
 	    time_ms - raw->noted_ms >= NOTE_EVERY_MS) {
@@ -178,8 +180,12 @@ static int index_sum(struct log_writer *writer, uint64_t *sums,
 			return error_errno(err,
 					   "cannot read the index of a log");
 		for (size_t i = 0; i < (size_t)n / sizeof(records[0]); i++) {
+			unsigned stream = records[i].kind & ~LOG_KIND_LOST;
+
 			if (records[i].kind < LOG_STREAMS)
-				sums[records[i].kind] += records[i].len;
+				sums[stream] += records[i].len;
+			else if (stream < LOG_STREAMS)
+				writer->raw[stream].gone += records[i].len;
 		}
 	}
 	return 0;
@@ -252,6 +258,18 @@ out:
 uint64_t log_writer_lost(const struct log_writer *writer)
 {
 	return writer ? writer->lost : 0;
+}
+
+void log_writer_lose(struct log_writer *writer, enum log_stream stream,
+		     uint64_t len, int64_t time_ms)
+{
+	lose(writer, stream, (size_t)len, time_ms);
+}
+
+uint64_t log_writer_position(const struct log_writer *writer,
+			     enum log_stream stream)
+{
+	return writer->raw[stream].size + writer->raw[stream].gone;
 }
 
 void log_writer_close(struct log_writer *writer)

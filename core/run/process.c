@@ -119,7 +119,7 @@ static void become(const struct process_start *what, pid_t parent, int report)
 		sigaction(number, &action, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	null = open("/dev/null", O_RDONLY);
+	null = what->in ? what->in : open("/dev/null", O_RDONLY);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(what->out, STDOUT_FILENO) < 0 ||
 	    dup2(what->err, STDERR_FILENO) < 0)

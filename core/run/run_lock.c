@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
 
-int run_lock_take(const char *folder, struct error *err)
+static int take(const char *folder, bool wait, struct error *err)
 {
 	char *path = path_join(folder, "lock");
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -22,7 +23,7 @@ int run_lock_take(const char *folder, struct error *err)
 	}
 	/* Who only looks holds it for a moment, so this may wait. */
 	do {
-		ret = flock(fd, LOCK_EX);
+		ret = flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
 	} while (ret < 0 && errno == EINTR);
 	if (ret < 0)
 		error_errno(err, "cannot lock '%s'", path);
@@ -33,6 +34,16 @@ out:
 		close(fd);
 	free(path);
 	return ret < 0 ? -1 : fd;
+}
+
+int run_lock_take(const char *folder, struct error *err)
+{
+	return take(folder, true, err);
+}
+
+int run_lock_try(const char *folder, struct error *err)
+{
+	return take(folder, false, err);
 }
 
 int run_lock_set_pid(int fd, pid_t pid, struct error *err)

@@ -10,6 +10,9 @@
 /* Returns a descriptor that holds the lock until its last copy is closed. */
 int run_lock_take(const char *folder, struct error *err);
 
+/* The same, but -1 if anybody holds it, be it only to look. */
+int run_lock_try(const char *folder, struct error *err);
+
 /* Says whom to signal, 0 for nobody yet; by a holder. */
 int run_lock_set_pid(int fd, pid_t pid, struct error *err);
 

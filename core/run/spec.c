@@ -10,10 +10,10 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/package.h"
+#include "core/host/ssh.h"
 #include "core/run/contract.h"
 
 #define SPEC_MAX (64 << 20)
-#define SECRET_MAX (1 << 20)
 
 static void append(struct arena *mem, struct strings *list, const char *text)
 {
@@ -91,6 +91,30 @@ static const char *make_packages(const struct job *job, struct arena *mem,
 	return NULL;
 }
 
+/* Until they are reached, hosts are called as the file calls them. */
+static int set_hosts(const struct job *job, struct arena *mem,
+		     struct run_spec *out, struct error *err)
+{
+	const struct jobrun_block *block = &job->jobrun;
+	struct ssh_target target;
+	size_t i;
+
+	if (!block->hosts.count)
+		return 0;
+	out->hosts.names = block->hosts;
+	out->hosts.lease_s = block->host_lease_s;
+	out->hosts.nonce = "";
+	if (block->source)
+		out->hosts.source = out->directory;
+	for (i = 0; i < out->topology.count; i++) {
+		if (ssh_target_parse(spec_host_name(out, i), &target, err) < 0)
+			return -1;
+		out->topology.tasks[i].host = arena_strdup(mem, target.host);
+		ssh_target_done(&target);
+	}
+	return 0;
+}
+
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		  struct arena *mem, struct run_spec *out, const char **missing,
 		  struct error *err)
@@ -105,15 +129,19 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	if (topology_from_job(job, catalogue, "127.0.0.1", mem, &out->topology,
 			      err) < 0)
 		return -1;
-	out->topology.tpu_is_cpu = true;
+	out->topology.tpu_kind = TPU_CPU;
 	out->job_id = job->job_id;
 	*missing = make_command(job, mem, out);
 	/* Sources given by hand stand for packages that are elsewhere. */
 	if (!*missing && !block->source)
 		*missing = make_packages(job, mem, out);
 	out->setup = block->setup;
+	out->docker_image = block->docker.image;
+	out->docker_flags = block->docker.run_flags;
+	out->conda_env = block->conda.env;
 	out->directory = absolute(folder, mem);
 	out->env = block->env;
+	out->metrics = block->metrics.patterns;
 	out->secret_count = block->secrets.count;
 	out->secrets =
 		arena_alloc(mem, out->secret_count * sizeof(*out->secrets));
@@ -127,7 +155,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	out->grace_s = block->grace_s;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
-	return 0;
+	return set_hosts(job, mem, out, err);
 }
 
 static json_t *strings_json(const struct strings *list)
@@ -140,10 +168,31 @@ static json_t *strings_json(const struct strings *list)
 	return out;
 }
 
+static json_t *hosts_json(const struct run_hosts *hosts)
+{
+	json_t *out = json_object();
+
+	json_put(out, "names", strings_json(&hosts->names));
+	json_put_text(out, "nonce", hosts->nonce);
+	json_put_text(out, "source", hosts->source);
+	json_put_int(out, "leaseS", hosts->lease_s);
+	return out;
+}
+
+static json_t *pairs_json(const struct pairs *pairs)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < pairs->count; i++)
+		json_put_text(out, pairs->items[i].name,
+			      pairs->items[i].value);
+	return out;
+}
+
 json_t *spec_json(const struct run_spec *spec)
 {
 	json_t *out = json_object();
-	json_t *env = json_object();
 	json_t *secrets = json_object();
 	size_t i;
 
@@ -155,10 +204,8 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put(out, "setup", strings_json(&spec->setup));
 	json_put_text(out, "directory", spec->directory);
 	json_put(out, "packages", strings_json(&spec->packages));
-	for (i = 0; i < spec->env.count; i++)
-		json_put_text(env, spec->env.items[i].name,
-			      spec->env.items[i].value);
-	json_put(out, "env", env);
+	json_put(out, "env", pairs_json(&spec->env));
+	json_put(out, "metrics", pairs_json(&spec->metrics));
 	for (i = 0; i < spec->secret_count; i++) {
 		const struct secret_source *from = &spec->secrets[i];
 		json_t *source = json_object();
@@ -170,6 +217,14 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put(out, "secrets", secrets);
 	json_put_int(out, "graceS", spec->grace_s);
 	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
+	if (spec->docker_image) {
+		json_put_text(out, "dockerImage", spec->docker_image);
+		json_put(out, "dockerFlags", strings_json(&spec->docker_flags));
+	}
+	if (spec->conda_env)
+		json_put_text(out, "condaEnv", spec->conda_env);
+	if (spec->hosts.names.count)
+		json_put(out, "hosts", hosts_json(&spec->hosts));
 	return out;
 }
 
@@ -213,6 +268,27 @@ static struct strings copy_strings(const json_t *object, const char *key,
 	return out;
 }
 
+static struct pairs copy_pairs(const json_t *object, const char *key,
+			       struct arena *mem)
+{
+	json_t *map = json_object_get(object, key), *item;
+	struct pairs out = { 0 };
+	const char *name;
+
+	out.items = arena_alloc(mem,
+				json_object_size(map) * sizeof(*out.items));
+	json_object_foreach(map, name, item)
+	{
+		const char *text = json_string_value(item);
+
+		out.items[out.count++] = (struct pair){
+			.name = arena_strdup(mem, name),
+			.value = arena_strdup(mem, text ? text : ""),
+		};
+	}
+	return out;
+}
+
 int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	      struct error *err)
 {
@@ -241,23 +317,21 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->grace_s = (long)json_get_int(value, "graceS", 10);
 	out->max_running_time_s =
 		(long)json_get_int(value, "maxRunningTimeS", 0);
+	out->docker_image = copy_text(value, "dockerImage", mem);
+	out->docker_flags = copy_strings(value, "dockerFlags", mem);
+	out->conda_env = copy_text(value, "condaEnv", mem);
+	map = json_object_get(value, "hosts");
+	out->hosts.names = copy_strings(map, "names", mem);
+	out->hosts.nonce = copy_text(map, "nonce", mem);
+	out->hosts.source = copy_text(map, "source", mem);
+	out->hosts.lease_s = (long)json_get_int(map, "leaseS", 0);
 	if (!out->job_id || !out->folder || !out->directory ||
 	    !out->command.count) {
 		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);
 		goto out;
 	}
-	map = json_object_get(value, "env");
-	out->env.items = arena_alloc(mem, json_object_size(map) *
-						  sizeof(*out->env.items));
-	json_object_foreach(map, key, item)
-	{
-		struct pair *pair = &out->env.items[out->env.count++];
-
-		pair->name = arena_strdup(mem, key);
-		pair->value = arena_strdup(
-			mem,
-			json_string_value(item) ? json_string_value(item) : "");
-	}
+	out->env = copy_pairs(value, "env", mem);
+	out->metrics = copy_pairs(value, "metrics", mem);
 	map = json_object_get(value, "secrets");
 	out->secrets =
 		arena_alloc(mem, json_object_size(map) * sizeof(*out->secrets));
@@ -282,46 +356,52 @@ char *spec_output_folder(const struct run_spec *spec)
 	return path_join(spec->folder, "output");
 }
 
-/* The value of a secret.  What the error says never holds any of it. */
 static int set_secret(const struct secret_source *secret,
 		      struct environment *out, struct error *err)
 {
-	const char *value;
-	char *text;
-	size_t len;
+	char *value = secret_value(secret, err);
 
-	if (secret->env) {
-		value = getenv(secret->env);
-		if (!value)
-			return error_set(err, ERROR_FAILED,
-					 "secret '%s': the variable '%s' is "
-					 "not set",
-					 secret->name, secret->env);
-		environment_set(out, secret->name, value);
-		return 0;
-	}
-	text = file_read(secret->file, SECRET_MAX, &len, err);
-	if (!text)
-		return error_prefix(err, "secret '%s'", secret->name);
-	if (strlen(text) != len) {
-		explicit_bzero(text, len);
-		free(text);
-		return error_set(err, ERROR_FAILED,
-				 "secret '%s': '%s' holds a zero byte, which "
-				 "no variable can",
-				 secret->name, secret->file);
-	}
-	/* Editors end a file with a newline that is not part of the secret. */
-	while (len && (text[len - 1] == '\n' || text[len - 1] == '\r'))
-		text[--len] = '\0';
-	environment_set(out, secret->name, text);
-	explicit_bzero(text, len);
-	free(text);
+	if (!value)
+		return -1;
+	environment_set(out, secret->name, value);
+	explicit_bzero(value, strlen(value));
+	free(value);
 	return 0;
+}
+
+/* What PYTHONPATH needs for a package, which is laid out elsewhere as it is
+ * here. */
+static void add_package(const struct run_spec *spec, size_t i,
+			const struct spec_place *place, struct buf *path)
+{
+	char *folder = mem_printf("%s/packages/%zu", spec->folder, i);
+	size_t len = strlen(folder) - strlen(strrchr(folder, '/'));
+	struct error unknown;
+	/* Before it is unpacked nobody knows how it is laid out. */
+	char *root = package_root(folder, &unknown);
+	const char *part = root ? root : folder;
+
+	if (!place) {
+		buf_puts(path, part);
+	} else {
+		for (;;) {
+			size_t n = strcspn(part, ":");
+
+			buf_printf(path, "%s%.*s", place->packages,
+				   (int)(n - len), part + len);
+			if (!part[n])
+				break;
+			buf_putc(path, ':');
+			part += n + 1;
+		}
+	}
+	free(root);
+	free(folder);
 }
 
 /* The packages' folders, before what PYTHONPATH the job or its caller has. */
 static void set_python_path(const struct run_spec *spec,
+			    const struct spec_place *place,
 			    struct environment *out)
 {
 	const char *old = NULL;
@@ -331,21 +411,14 @@ static void set_python_path(const struct run_spec *spec,
 	if (!spec->packages.count)
 		return;
 	for (i = 0; i < spec->packages.count; i++) {
-		char *name = mem_printf("packages/%zu", i);
-		char *folder = path_join(spec->folder, name);
-		struct error unknown;
-		char *root = package_root(folder, &unknown);
-
-		/* Before it is unpacked nobody knows how it is laid out. */
-		buf_printf(&path, "%s%s", i ? ":" : "", root ? root : folder);
-		free(root);
-		free(folder);
-		free(name);
+		if (i)
+			buf_putc(&path, ':');
+		add_package(spec, i, place, &path);
 	}
 	for (i = 0; i < spec->env.count; i++)
 		if (!strcmp(spec->env.items[i].name, "PYTHONPATH"))
 			old = spec->env.items[i].value;
-	if (!old)
+	if (!old && !place)
 		old = getenv("PYTHONPATH");
 	if (old && *old)
 		buf_printf(&path, ":%s", old);
@@ -356,10 +429,19 @@ static void set_python_path(const struct run_spec *spec,
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 		     struct environment *out, struct error *err)
 {
-	char *folder = spec_output_folder(spec);
+	return spec_environment_at(spec, ordinal, NULL, secrets, out, err);
+}
+
+int spec_environment_at(const struct run_spec *spec, size_t ordinal,
+			const struct spec_place *place, bool secrets,
+			struct environment *out, struct error *err)
+{
+	char *folder = place ? mem_strdup(place->output)
+			     : spec_output_folder(spec);
 	size_t i;
 
-	contract_write(&spec->topology, ordinal, out);
+	if (ordinal != SPEC_NO_TASK)
+		contract_write(&spec->topology, ordinal, out);
 	environment_set(out, "JOBRUN_RUN_DIR", folder);
 	free(folder);
 	/* Else a trainer's lines come minutes late, through a full buffer. */
@@ -367,9 +449,23 @@ int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 	for (i = 0; i < spec->env.count; i++)
 		environment_set(out, spec->env.items[i].name,
 				spec->env.items[i].value);
-	set_python_path(spec, out);
+	set_python_path(spec, place, out);
 	for (i = 0; secrets && i < spec->secret_count; i++)
 		if (set_secret(&spec->secrets[i], out, err) < 0)
 			return -1;
 	return 0;
+}
+
+size_t spec_host(const struct run_spec *spec, size_t ordinal)
+{
+	return spec->hosts.names.count ? ordinal % spec->hosts.names.count
+				       : SIZE_MAX;
+}
+
+const char *spec_host_name(const struct run_spec *spec, size_t ordinal)
+{
+	size_t host = spec_host(spec, ordinal);
+
+	return host == SIZE_MAX ? spec->topology.tasks[ordinal].host
+				: spec->hosts.names.items[host];
 }

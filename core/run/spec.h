@@ -11,12 +11,15 @@
 #include "core/base/alloc.h"
 #include "core/job.h"
 #include "core/run/environment.h"
+#include "core/run/secret.h"
 #include "core/run/topology.h"
 
-struct secret_source {
-	const char *name;
-	const char *env;  /* or NULL */
-	const char *file; /* or NULL */
+/* The machines that the tasks run on, if not on this one. */
+struct run_hosts {
+	struct strings names; /* [USER@]HOST[:PORT]; none: this machine */
+	const char *nonce;    /* tells this run from others of its name */
+	const char *source;   /* what is shipped, absolute, or NULL */
+	long lease_s;	      /* how long tasks go on without being asked for */
 };
 
 struct run_spec {
@@ -29,10 +32,15 @@ struct run_spec {
 	const char *directory;	 /* where both start, absolute */
 	struct strings packages; /* archives to unpack, absolute */
 	struct pairs env;
+	struct pairs metrics; /* patterns for core/run/metric.h */
 	struct secret_source *secrets;
 	size_t secret_count;
 	long grace_s;
 	long max_running_time_s; /* 0: no limit */
+	const char *docker_image; /* or NULL */
+	struct strings docker_flags;
+	const char *conda_env; /* or NULL */
+	struct run_hosts hosts;
 };
 
 /* AI Platform's replicas listened on 2222; here they count up from it. */
@@ -60,5 +68,22 @@ char *spec_output_folder(const struct run_spec *spec);
  */
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 		     struct environment *out, struct error *err);
+
+/* The same for one that runs elsewhere, where the folder of the run's own
+ * files is `output` and that with the unpacked packages is `packages`.  With
+ * SPEC_NO_TASK for the ordinal, of no task but of `setup`. */
+#define SPEC_NO_TASK SIZE_MAX
+struct spec_place {
+	const char *output;
+	const char *packages;
+};
+int spec_environment_at(const struct run_spec *spec, size_t ordinal,
+			const struct spec_place *place, bool secrets,
+			struct environment *out, struct error *err);
+
+/* The host of a task as the user calls it: the i-th task is on the i-th host,
+ * and again from the first.  SIZE_MAX: on this machine. */
+size_t spec_host(const struct run_spec *spec, size_t ordinal);
+const char *spec_host_name(const struct run_spec *spec, size_t ordinal);
 
 #endif

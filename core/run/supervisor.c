@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -24,6 +25,7 @@
 #include "core/base/text.h"
 #include "core/run/attempt.h"
 #include "core/run/children.h"
+#include "core/run/hosts.h"
 #include "core/run/log.h"
 #include "core/run/ports.h"
 #include "core/run/process.h"
@@ -55,6 +57,7 @@ struct supervisor {
 	struct recorder recorder;
 	struct crew *crew;
 	struct attempt *attempt;
+	char progress[64];
 };
 
 static void on_task_changed(void *arg, size_t ordinal)
@@ -70,7 +73,8 @@ static void on_state_changed(void *arg)
 	struct supervisor *s = arg;
 
 	s->run.state = attempt_state(s->attempt);
-	if (s->run.state == RUN_RUNNING)
+	/* Of one that was taken over it is known already. */
+	if (s->run.state == RUN_RUNNING && !s->run.start_time_ms)
 		s->run.start_time_ms = time_now_ms();
 	if (s->run.state == RUN_CANCELLING)
 		s->run.error = attempt_outcome(s->attempt).why;
@@ -115,7 +119,9 @@ static void on_guard(void *arg, uint32_t events)
 	(void)events;
 	loop_remove(s->loop, s->guard_event);
 	s->guard_event = NULL;
-	attempt_fail(s->attempt, "the run's guard was killed");
+	/* What runs on hosts needs none: it goes on without us, too. */
+	if (!s->spec.hosts.names.count)
+		attempt_fail(s->attempt, "the run's guard was killed");
 }
 
 /* Each task takes several descriptors here.  Returns the limit as it was: for
@@ -175,26 +181,74 @@ static void close_logs(struct supervisor *s)
 	}
 }
 
-static void begin(struct supervisor *s)
+static void on_progress(void *arg, size_t ready, size_t count)
 {
-	struct children_place here = {
+	struct supervisor *s = arg;
+
+	snprintf(s->progress, sizeof(s->progress), "%zu/%zu hosts ready",
+		 ready, count);
+	s->run.note = s->progress;
+	if (attempt_state(s->attempt) == RUN_PREPARING)
+		supervisor_publish(s->store, &s->run);
+}
+
+static struct crew *make_crew(struct supervisor *s, struct error *err)
+{
+	const struct children_place here = {
 		.spec = &s->spec,
 		.loop = s->loop,
 		.reaper = s->reaper,
 		.logs = s->logs,
 		.no_files = &s->no_files,
 	};
-	struct attempt_place place = { .spec = &s->spec, .loop = s->loop };
-	struct error err = { 0 };
-	int ready = open_logs(s, &err);
+	const struct hosts_place there = {
+		.spec = &s->spec,
+		.mem = s->mem,
+		.loop = s->loop,
+		.reaper = s->reaper,
+		.logs = s->logs,
+		.store = store_folder(s->store),
+		.progress = on_progress,
+		.arg = s,
+	};
 
-	place.crew = s->crew = children_new(&here);
+	return s->spec.hosts.names.count ? hosts_new(&there, err)
+					 : children_new(&here);
+}
+
+/* What is left of it, if an earlier process of the run has begun it. */
+static int64_t running_limit(const struct supervisor *s)
+{
+	int64_t limit_ms = s->spec.max_running_time_s * INT64_C(1000);
+	int64_t since_ms = s->run.start_time_ms
+				   ? time_now_ms() - s->run.start_time_ms
+				   : 0;
+
+	if (!limit_ms || since_ms <= 0)
+		return limit_ms;
+	return since_ms < limit_ms ? limit_ms - since_ms : 1;
+}
+
+static int begin(struct supervisor *s, struct error *err)
+{
+	struct attempt_place place = { .spec = &s->spec, .loop = s->loop };
+	bool cancelling = s->run.state == RUN_CANCELLING;
+	struct error why = { 0 };
+	int ready = open_logs(s, &why);
+
+	s->crew = make_crew(s, err);
+	if (!s->crew)
+		return -1;
+	place.crew = s->crew;
 	place.tasks = s->tasks;
-	place.max_running_ms = s->spec.max_running_time_s * 1000;
+	place.max_running_ms = running_limit(s);
 	s->attempt = attempt_new(&place, &attempt_hooks, s);
 	attempt_begin(s->attempt);
 	if (ready < 0)
-		attempt_fail(s->attempt, err.text);
+		attempt_fail(s->attempt, why.text);
+	else if (cancelling)
+		attempt_cancel(s->attempt, "cancelled", false);
+	return 0;
 }
 
 /* Returns -1 if the end could not be recorded. */
@@ -251,6 +305,19 @@ static int lease_ports(struct supervisor *s, struct error *err)
 	return spec_write(&s->spec, err);
 }
 
+/* A run on hosts has no ports here, but a name of its own there. */
+static int name_run(struct supervisor *s, struct error *err)
+{
+	unsigned long long random;
+
+	if (*s->spec.hosts.nonce)
+		return 0;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return error_errno(err, "cannot get a random number");
+	s->spec.hosts.nonce = arena_printf(s->mem, "%016llx", random);
+	return spec_write(&s->spec, err);
+}
+
 static int read_run(struct supervisor *s, const char *job_id, int attempt,
 		    struct error *err)
 {
@@ -285,7 +352,8 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 	s->tasks = arena_alloc(s->mem, count * sizeof(*s->tasks));
 	s->logs = arena_alloc(s->mem, count * sizeof(struct log_writer *));
 	s->no_files = raise_file_limit();
-	if (lease_ports(s, err) < 0)
+	if ((s->spec.hosts.names.count ? name_run(s, err)
+				       : lease_ports(s, err)) < 0)
 		return -1;
 	s->reaper = reaper_new();
 	s->loop = loop_new(err);
@@ -328,7 +396,8 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 	setpgid(0, 0);
 	prctl(PR_SET_NAME, "jobrun");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (take_over(&s, job_id, attempt, guard, &err) < 0) {
+	if (take_over(&s, job_id, attempt, guard, &err) < 0 ||
+	    begin(&s, &err) < 0) {
 		/* Who started us may be gone: its record is ours. */
 		if (s.store)
 			supervisor_abandon(s.store, job_id, attempt, err.text,
@@ -337,7 +406,6 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 			fprintf(stderr, "%s\n", err.text);
 		goto out;
 	}
-	begin(&s);
 	report(&s);
 	/* If not even that works, the guard cleans up. */
 	if (loop_run(s.loop, &err) < 0) {

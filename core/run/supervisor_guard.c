@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,33 +16,52 @@
 #include "core/run/run_lock.h"
 #include "core/run/supervisor_internal.h"
 
-/* Waits for the supervisor, then sweeps. */
-static int guard(const char *job_id, int attempt, pid_t supervisor,
-		 const sigset_t *signals)
+/* A supervisor that is killed so often in a row is not to be had. */
+#define RESTARTS_MAX 5
+
+/* Returns the status that the supervisor ended with. */
+static int wait_for(pid_t supervisor, const sigset_t *signals)
 {
-	struct error err;
-	struct store *store;
-	char how[64], why[128];
 	int number, status = 0;
 	pid_t pid;
 
-	prctl(PR_SET_NAME, "jobrun-guard");
-	close(SUPERVISOR_REPORT_FD);
 	for (;;) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 			if (pid == supervisor)
-				goto ended;
+				return status;
 		if (sigwait(signals, &number) == 0 && number != SIGCHLD &&
 		    number != SIGHUP)
 			kill(supervisor, number);
 	}
-ended:
-	/* The lock is still held, and that process is no more. */
-	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
-		fprintf(stderr, "%s\n", err.text);
-	process_end_children();
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
+}
+
+/* Whether another supervisor can go on: then it is started, by returning in
+ * the child as fork() does. */
+static pid_t start_another(const char *job_id, int attempt)
+{
+	struct store *store;
+	struct error err;
+	char *folder;
+	pid_t pid = -1;
+
+	store = store_open(&err);
+	if (!store)
+		return -1;
+	folder = store_run_folder(store, job_id, attempt);
+	/* A store is not to be shared with a child. */
+	store_close(store);
+	if (supervisor_goes_on(folder))
+		pid = fork();
+	free(folder);
+	return pid;
+}
+
+static int record_end(const char *job_id, int attempt, int status)
+{
+	struct error err;
+	struct store *store;
+	char how[64], why[128];
+
 	process_status_format(status, how, sizeof(how));
 	snprintf(why, sizeof(why), "the run's supervisor %s", how);
 	store = store_open(&err);
@@ -49,6 +69,39 @@ ended:
 		fprintf(stderr, "%s; cannot record it: %s\n", why, err.text);
 	store_close(store);
 	return 1;
+}
+
+/* Waits for the supervisor, then sweeps; with tasks elsewhere, which know
+ * nothing of it, there is another one. */
+static int guard(const char *job_id, int attempt, pid_t supervisor,
+		 const sigset_t *signals)
+{
+	struct error err;
+	int status, tries;
+
+	prctl(PR_SET_NAME, "jobrun-guard");
+	close(SUPERVISOR_REPORT_FD);
+	for (tries = 0;; tries++) {
+		status = wait_for(supervisor, signals);
+		/* The lock is still held, and that process is no more. */
+		if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
+			fprintf(stderr, "%s\n", err.text);
+		process_end_children();
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+			return 0;
+		if (WIFEXITED(status) || tries == RESTARTS_MAX)
+			break;
+		supervisor = start_another(job_id, attempt);
+		if (supervisor == 0) {
+			/* Nobody waits for its report. */
+			open("/dev/null", O_WRONLY | O_CLOEXEC);
+			return supervisor_run(job_id, attempt, getppid(),
+					      signals);
+		}
+		if (supervisor < 0)
+			break;
+	}
+	return record_end(job_id, attempt, status);
 }
 
 int supervisor_main(const char *job_id, int attempt)

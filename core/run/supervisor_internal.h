@@ -4,6 +4,7 @@
 #define JOBRUN_SUPERVISOR_INTERNAL_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "core/base/error.h"
@@ -22,6 +23,10 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 /* Records a run as failed whose supervisor can't do so any more. */
 int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 		       const char *why, struct error *err);
+
+/* Whether what the run in a folder has started goes on without a supervisor:
+ * it is on hosts. */
+bool supervisor_goes_on(const char *folder);
 
 /* Rewrites the file `state`, for those who watch it. */
 void supervisor_publish(struct store *store, const struct run_record *run);

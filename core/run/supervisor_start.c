@@ -126,18 +126,13 @@ static int wait_report(int fd, struct error *err)
 			 len ? "failed: " : "ended before it began", text);
 }
 
-int supervisor_start(struct store *store, const struct run_spec *spec,
-		     struct error *err)
+/* Takes the lock. */
+static int start_with(struct store *store, const struct run_spec *spec,
+		      int lock, struct error *err)
 {
 	int report[2] = { -1, -1 };
-	int lock = -1;
 	int ret = -1;
 
-	if (spec_write(spec, err) < 0)
-		return -1;
-	lock = run_lock_take(spec->folder, err);
-	if (lock < 0)
-		return -1;
 	if (pipe2(report, O_CLOEXEC) < 0) {
 		error_errno(err, "cannot start the run's supervisor");
 		goto out;
@@ -156,6 +151,49 @@ out:
 		close(report[1]);
 	if (lock >= 0)
 		close(lock);
+	return ret;
+}
+
+int supervisor_start(struct store *store, const struct run_spec *spec,
+		     struct error *err)
+{
+	int lock;
+
+	if (spec_write(spec, err) < 0)
+		return -1;
+	lock = run_lock_take(spec->folder, err);
+	return lock < 0 ? -1 : start_with(store, spec, lock, err);
+}
+
+bool supervisor_goes_on(const char *folder)
+{
+	struct arena *mem = arena_new();
+	struct run_spec spec;
+	struct error ignored;
+	/* Before it is written the run has nothing anywhere. */
+	bool yes = spec_read(folder, mem, &spec, &ignored) == 0 &&
+		   spec.hosts.names.count;
+
+	arena_free(mem);
+	return yes;
+}
+
+/* The tasks of a run on hosts are still there, and only its processes here
+ * are gone: a new supervisor finds them. */
+static int resume(struct store *store, const char *folder, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_spec spec;
+	int ret = spec_read(folder, mem, &spec, err);
+	int lock;
+
+	if (ret == 0) {
+		lock = run_lock_try(folder, err);
+		/* Somebody else may be faster. */
+		if (lock >= 0)
+			ret = start_with(store, &spec, lock, err);
+	}
+	arena_free(mem);
 	return ret;
 }
 
@@ -215,6 +253,13 @@ int supervisor_check(struct store *store, const struct run_record *run,
 		return 0;
 	folder = store_run_folder(store, run->job_id, run->attempt);
 	ret = run_lock_look(folder, &pid, &lock, err);
+	if (ret == 0 && supervisor_goes_on(folder)) {
+		if (lock >= 0)
+			close(lock);
+		ret = resume(store, folder, err);
+		free(folder);
+		return ret;
+	}
 	if (ret == 0) {
 		mark = mem_printf("JOBRUN_RUN_DIR=%s/output", folder);
 		process_end_marked(mark);
@@ -280,12 +325,14 @@ void supervisor_publish(struct store *store, const struct run_record *run)
 	char *folder = store_run_folder(store, run->job_id, run->attempt);
 	char *path = path_join(folder, "state");
 	const char *name = run_state_name(run->state);
+	const char *note = run->note ? run->note : "";
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	/* It is the change that counts: on a full disk it is empty. */
 	if (fd >= 0) {
 		fd_write(fd, name, strlen(name));
 		fd_write(fd, "\n", 1);
+		fd_write(fd, note, strlen(note));
 		close(fd);
 	}
 	free(path);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/run/topology.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/machines.h"
 
 static const char *const type_names[] = {
@@ -50,14 +51,11 @@ static void place(struct topology *out, enum task_type type, long count,
 	}
 }
 
-static void name_tpu(const struct job *job, const struct tpu *tpu,
-		     const struct slice *slice, struct arena *mem,
+static void name_tpu(const struct job *job, struct arena *mem,
 		     struct topology *out)
 {
 	const char *region = job->training_input.region;
 
-	out->tpu_slice = arena_strdup(mem, slice->name);
-	out->devices_per_host = tpu->devices_per_host;
 	out->tpu_project = job->jobrun.project ? job->jobrun.project : "local";
 	out->tpu_zone = job->jobrun.zone ? job->jobrun.zone
 			: region         ? arena_printf(mem, "%s-b", region)
@@ -110,9 +108,91 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
 	place(out, TASK_WORKER, counts[ROLE_WORKER], host);
 	place(out, TASK_PS, counts[ROLE_PARAMETER_SERVER], host);
 	place(out, TASK_EVALUATOR, counts[ROLE_EVALUATOR], host);
-	if (tpu)
-		name_tpu(job, tpu->tpu, tpu->slice, mem, out);
+	topology_rank(out);
+	if (tpu) {
+		topology_set_slice(out, catalogue, tpu->slice->name, mem);
+		name_tpu(job, mem, out);
+	}
 	return 0;
+}
+
+/*
+ * The bounds of a slice in hosts.  The catalogue has v2 to v4 so; of the rest
+ * it has the chips ("4x4", "2x2x4"), and a host of a slice that has several
+ * is two by two of them.
+ */
+static const char *host_bounds(const struct slice *slice, struct arena *mem)
+{
+	unsigned x, y, z = 1;
+
+	if (slice->hosts == 1)
+		return "1,1,1";
+	if (strchr(slice->topology, ','))
+		return slice->topology;
+	if (sscanf(slice->topology, "%ux%ux%u", &x, &y, &z) < 2)
+		return NULL;
+	return arena_printf(mem, "%u,%u,%u", x / 2, y / 2, z);
+}
+
+void topology_set_slice(struct topology *all, const struct catalogue *catalogue,
+			const char *name, struct arena *mem)
+{
+	/* A host of a slice that has several. */
+	const unsigned usual_chips = 4;
+	const struct tpu *tpu;
+	const struct slice *slice = catalogue_slice(catalogue, name, &tpu);
+
+	all->tpu_slice = arena_strdup(mem, name);
+	all->devices_per_host = 0;
+	all->chips_per_host = 0;
+	all->tpu_bounds = NULL;
+	if (!slice)
+		return;
+	all->chips_per_host = slice->chips / slice->hosts;
+	all->devices_per_host =
+		tpu->devices_per_host * all->chips_per_host / usual_chips;
+	all->tpu_bounds = host_bounds(slice, mem);
+}
+
+/* By host, and on one host by ordinal. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct task_place *one = *(struct task_place *const *)a;
+	const struct task_place *two = *(struct task_place *const *)b;
+	int order = strcmp(one->host, two->host);
+
+	return order ? order : (one > two) - (one < two);
+}
+
+void topology_rank(struct topology *all)
+{
+	size_t world = topology_world_size(all);
+	struct task_place **sorted, **first;
+	size_t i, j, k;
+	int groups = 0;
+
+	sorted = mem_alloc((world + 1) * sizeof(*sorted));
+	first = mem_alloc((world + 1) * sizeof(*first));
+	for (i = 0; i < world; i++)
+		sorted[i] = &all->tasks[i];
+	qsort(sorted, world, sizeof(*sorted), compare_places);
+	for (i = 0; i < world; i = j) {
+		for (j = i;
+		     j < world && !strcmp(sorted[i]->host, sorted[j]->host);
+		     j++)
+			;
+		for (k = i; k < j; k++) {
+			sorted[k]->local_rank = (int)(k - i);
+			sorted[k]->local_world = (int)(j - i);
+			first[sorted[k] - all->tasks] = sorted[i];
+		}
+	}
+	/* Hosts are numbered as they first appear. */
+	for (i = 0; i < world; i++)
+		all->tasks[i].group =
+			first[i] == &all->tasks[i] ? groups++ : first[i]->group;
+	free(first);
+	free(sorted);
 }
 
 int topology_find(const struct topology *all, enum task_type type, int index)
@@ -146,89 +226,4 @@ void topology_set_ports(struct topology *all, const int *ports)
 	for (i = 0; i < all->count; i++)
 		all->tasks[i].port = ports[i];
 	all->master_port = ports[all->count];
-}
-
-json_t *topology_json(const struct topology *all)
-{
-	json_t *out = json_object();
-	json_t *tasks = json_array();
-	size_t i;
-
-	json_put_text(out, "jobId", all->job_id);
-	json_put_text(out, "masterName", all->master_name);
-	json_put_text(out, "jobText", all->job_text);
-	for (i = 0; i < all->count; i++) {
-		json_t *task = json_object();
-
-		json_put_text(task, "type", task_type_name(all->tasks[i].type));
-		json_put_int(task, "index", all->tasks[i].index);
-		json_put_text(task, "host", all->tasks[i].host);
-		json_put_int(task, "port", all->tasks[i].port);
-		json_array_append_new(tasks, task);
-	}
-	json_put(out, "tasks", tasks);
-	json_put_int(out, "masterPort", all->master_port);
-	if (all->tpu_slice) {
-		json_t *tpu = json_object();
-
-		json_put_text(tpu, "slice", all->tpu_slice);
-		json_put_int(tpu, "devicesPerHost", all->devices_per_host);
-		json_put(tpu, "cpu", json_boolean(all->tpu_is_cpu));
-		json_put_text(tpu, "project", all->tpu_project);
-		json_put_text(tpu, "zone", all->tpu_zone);
-		json_put_text(tpu, "name", all->tpu_name);
-		json_put(out, "tpu", tpu);
-	}
-	return out;
-}
-
-static const char *copy_text(const json_t *object, const char *key,
-			     struct arena *mem)
-{
-	const char *text = json_get_text(object, key, NULL);
-
-	return text ? arena_strdup(mem, text) : NULL;
-}
-
-int topology_from_json(const json_t *value, struct arena *mem,
-		       struct topology *out, struct error *err)
-{
-	const json_t *tasks = json_object_get(value, "tasks");
-	const json_t *tpu = json_object_get(value, "tpu");
-	size_t i;
-
-	*out = (struct topology){ 0 };
-	out->job_id = copy_text(value, "jobId", mem);
-	out->master_name = copy_text(value, "masterName", mem);
-	out->job_text = copy_text(value, "jobText", mem);
-	out->count = json_array_size(tasks);
-	if (!out->job_id || !out->master_name || !out->count)
-		return error_set(err, ERROR_FAILED,
-				 "a run's topology is incomplete");
-	out->tasks = arena_alloc(mem, out->count * sizeof(*out->tasks));
-	for (i = 0; i < out->count; i++) {
-		const json_t *task = json_array_get(tasks, i);
-		struct task_place *place_out = &out->tasks[i];
-		const char *type = json_get_text(task, "type", "");
-
-		if (task_type_parse(type, &place_out->type) < 0)
-			return error_set(err, ERROR_FAILED,
-					 "a run's topology has a task of "
-					 "unknown type '%s'",
-					 type);
-		place_out->index = (int)json_get_int(task, "index", 0);
-		place_out->host = copy_text(task, "host", mem);
-		place_out->port = (int)json_get_int(task, "port", 0);
-	}
-	out->master_port = (int)json_get_int(value, "masterPort", 0);
-	if (!tpu)
-		return 0;
-	out->tpu_slice = copy_text(tpu, "slice", mem);
-	out->devices_per_host =
-		(unsigned)json_get_int(tpu, "devicesPerHost", 0);
-	out->tpu_is_cpu = json_is_true(json_object_get(tpu, "cpu"));
-	out->tpu_project = copy_text(tpu, "project", mem);
-	out->tpu_zone = copy_text(tpu, "zone", mem);
-	out->tpu_name = copy_text(tpu, "name", mem);
-	return 0;
 }

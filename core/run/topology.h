@@ -27,31 +27,59 @@ enum task_type {
 
 struct task_place {
 	enum task_type type;
-	int index; /* among the tasks of its type */
+	int index;        /* among the tasks of its type */
 	const char *host; /* an address that its peers reach */
-	int port;	  /* its own, for its peers; 0: none is known yet */
+	int port;         /* its own, for its peers; 0: none is known yet */
+
+	/* Among the tasks of the group; see topology_rank(). */
+	int group;       /* its host: 0 is that of the first task */
+	int local_rank;  /* among those on its host */
+	int local_world; /* how many those are */
+};
+
+/* Where a TPU's host is reached. */
+struct tpu_place {
+	const char *ip;
+	int port;
+};
+
+enum tpu_kind {
+	TPU_NODE, /* another machine: driven through gRPC, by XRT */
+	TPU_VM,   /* in the machine of the task: PJRT */
+	TPU_CPU,  /* a rehearsal: CPUs in its stead */
 };
 
 struct topology {
 	const char *job_id;
-	const char *master_name; /* "master" or "chief", in TF_CONFIG */
-	const char *job_text;	 /* trainingInput as the service put it into
+	const char *master_name;  /* "master" or "chief", in TF_CONFIG */
+	const char *job_text;     /* trainingInput as the service put it into
 				  * TF_CONFIG: JSON with snake_case keys */
 	struct task_place *tasks; /* by ordinal */
 	size_t count;
 	/* The tasks that form the torch.distributed group are the master and
 	 * the workers; its rendezvous is on the host of the first. */
 	int master_port;
+	/* CLUSTER_SPEC names worker pools, as on Vertex AI, not roles, as on
+	 * AI Platform. */
+	bool names_pools;
+	/* Of a trial of hyperparameter tuning; else NULL. */
+	const char *trial_id;
+	const char *metric_file; /* where it writes its metric */
 
-	/* The TPU, if there is one: each task of the group has one host's
-	 * devices. */
+	/* The TPU, if there is one: the tasks of the group on one host share
+	 * that host's devices. */
 	const char *tpu_slice; /* "v3-32", or NULL */
-	unsigned devices_per_host;
-	bool tpu_is_cpu; /* a rehearsal: PJRT_DEVICE=CPU */
-	/* As TPU_CONFIG names it. */
+	enum tpu_kind tpu_kind;
+	unsigned devices_per_host; /* as PyTorch/XLA counts them */
+	unsigned chips_per_host;
+	const char *tpu_bounds; /* its hosts as a grid, "2,2,1"; or NULL */
+	/* As TPU_CONFIG names it; NULL: it has no such name. */
 	const char *tpu_project;
 	const char *tpu_zone;
 	const char *tpu_name;
+	/* Its hosts in the order of the workers, once they are known. */
+	const struct tpu_place *tpu_hosts;
+	size_t tpu_host_count;
 };
 
 /* "master", "worker", "ps" or "evaluator", as TF_CONFIG and logs have it. */
@@ -69,8 +97,19 @@ int task_type_parse(const char *name, enum task_type *out);
  * Lives in `mem`.  Fails if the catalogue does not know the tier or slice.
  */
 int topology_from_job(const struct job *job, const struct catalogue *catalogue,
-		      const char *host, struct arena *mem,
-		      struct topology *out, struct error *err);
+		      const char *host, struct arena *mem, struct topology *out,
+		      struct error *err);
+
+/*
+ * What a slice is by its name ("v3-32"): devices, chips and bounds.  One that
+ * the catalogue does not know leaves them zero and NULL.
+ */
+void topology_set_slice(struct topology *all, const struct catalogue *catalogue,
+			const char *slice, struct arena *mem);
+
+/* Numbers hosts and the tasks on them, from the tasks' hosts.  To be called
+ * again when those have changed. */
+void topology_rank(struct topology *all);
 
 /* The ordinal of a task, or -1. */
 int topology_find(const struct topology *all, enum task_type type, int index);

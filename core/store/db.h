@@ -27,6 +27,7 @@
 
 /* The first version with that table. */
 #define STORE_VERSION_JOURNAL 2
+#define STORE_VERSION_APPLIED 5
 #define STORE_VERSION_MEMBER 3
 
 /* run_state_is_final() in SQL. */
@@ -51,6 +52,10 @@ enum store_query {
 	QUERY_INTENT_PUT,
 	QUERY_INTENT_END,
 	QUERY_INTENT_LIST,
+	QUERY_INTENT_PLAN,
+	QUERY_APPLIED_PUT,
+	QUERY_APPLIED_DELETE,
+	QUERY_APPLIED_LIST,
 	QUERY_MEMBER_PUT,
 	QUERY_MEMBER_LIST,
 	QUERY_MEMBER_LIST_ALL,
@@ -66,6 +71,7 @@ struct store {
 	long version;          /* of its tables */
 	bool relaxed;          /* commits do not wait for the disk */
 	bool durable;          /* but the one under way does */
+	char plan[65];         /* see store_name_plan(); or "" */
 	bool nowhere;          /* in memory, for there is none: not written */
 	int64_t busy_since_ms; /* see wait_for_lock() */
 	pthread_mutex_t lock;

@@ -5,6 +5,7 @@
  */
 #include "core/store/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,8 +22,8 @@ static int replace(struct store *store, const struct intent_record *intent,
 {
 	sqlite3_stmt *stmt = store_query(
 		store, QUERY_INTENT_PUT,
-		"INSERT OR REPLACE INTO journal (" INTENT_COLUMNS ")"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL, ?8, ?9, ?10)",
+		"INSERT OR REPLACE INTO journal (" INTENT_COLUMNS ", plan)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL, ?8, ?9, ?10, ?11)",
 		err);
 
 	if (!stmt)
@@ -37,7 +38,39 @@ static int replace(struct store *store, const struct intent_record *intent,
 	store_bind_text(stmt, 8, store->host);
 	sqlite3_bind_int64(stmt, 9, getpid());
 	sqlite3_bind_int64(stmt, 10, time_now_ms());
+	store_bind_text(stmt, 11, store->plan[0] ? store->plan : NULL);
 	return store_do(store, stmt, err);
+}
+
+void store_name_plan(struct store *store, const char *plan)
+{
+	snprintf(store->plan, sizeof(store->plan), "%s", plan);
+}
+
+static int forget_applied(struct store *store,
+			  const struct intent_record *intent, struct error *err)
+{
+	sqlite3_stmt *stmt = store_query(
+		store, QUERY_APPLIED_DELETE,
+		"DELETE FROM applied WHERE job_id = ?1 AND provider = ?2"
+		" AND kind = ?3 AND name = ?4",
+		err);
+
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, intent->job_id);
+	store_bind_text(stmt, 2, intent->provider);
+	store_bind_text(stmt, 3, intent->kind);
+	store_bind_text(stmt, 4, intent->name);
+	return store_do(store, stmt, err);
+}
+
+static int put(struct store *store, const struct intent_record *intent,
+	       struct error *err)
+{
+	return replace(store, intent, err) < 0
+		       ? -1
+		       : forget_applied(store, intent, err);
 }
 
 int store_intent_put(struct store *store, const struct intent_record *intent,
@@ -45,7 +78,7 @@ int store_intent_put(struct store *store, const struct intent_record *intent,
 {
 	if (store_begin_durable(store, err) < 0)
 		return -1;
-	return store_end(store, replace(store, intent, err), err);
+	return store_end(store, put(store, intent, err), err);
 }
 
 static int end(struct store *store, const struct intent_record *intent,
@@ -101,31 +134,27 @@ static void read_intent(sqlite3_stmt *stmt, struct arena *mem,
 	out->time_ms = sqlite3_column_int64(stmt, 10);
 }
 
-static int list(struct store *store, struct arena *mem, struct intent_list *out,
-		struct error *err)
+/* The rows of a statement of INTENT_COLUMNS and, if `full`, the outcome. */
+static int collect(struct store *store, sqlite3_stmt *stmt, bool full,
+		   struct arena *mem, struct intent_list *out,
+		   struct error *err)
 {
 	struct intent_record *items = NULL;
 	size_t count = 0, size = 0;
-	sqlite3_stmt *stmt;
 	int row;
 
-	/* An old store on a disk that can't be written. */
-	if (store->version < STORE_VERSION_JOURNAL) {
-		*out = (struct intent_list){ 0 };
-		return 0;
-	}
-	stmt = store_query(store, QUERY_INTENT_LIST,
-			   "SELECT " INTENT_COLUMNS " FROM journal"
-			   " WHERE outcome IS NULL ORDER BY id",
-			   err);
-	if (!stmt)
-		return -1;
 	while ((row = store_step(store, stmt, err)) > 0) {
 		if (count == size) {
 			size = size ? size * 2 : 16;
 			items = mem_grow(items, size, sizeof(*items));
 		}
-		read_intent(stmt, mem, &items[count++]);
+		items[count] = (struct intent_record){ 0 };
+		read_intent(stmt, mem, &items[count]);
+		if (full) {
+			items[count].plan = store_column(stmt, 11, mem);
+			items[count].outcome = store_column(stmt, 12, mem);
+		}
+		count++;
 	}
 	if (row == 0) {
 		out->items = arena_alloc(mem, count * sizeof(*items));
@@ -137,9 +166,52 @@ static int list(struct store *store, struct arena *mem, struct intent_list *out,
 	return row;
 }
 
+static int list(struct store *store, struct arena *mem, struct intent_list *out,
+		struct error *err)
+{
+	sqlite3_stmt *stmt;
+
+	/* An old store on a disk that can't be written. */
+	*out = (struct intent_list){ 0 };
+	if (store->version < STORE_VERSION_JOURNAL)
+		return 0;
+	stmt = store_query(store, QUERY_INTENT_LIST,
+			   "SELECT " INTENT_COLUMNS " FROM journal"
+			   " WHERE outcome IS NULL ORDER BY id",
+			   err);
+	return stmt ? collect(store, stmt, false, mem, out, err) : -1;
+}
+
 int store_intent_list(struct store *store, struct arena *mem,
 		      struct intent_list *out, struct error *err)
 {
 	store_lock(store);
 	return store_end(store, list(store, mem, out, err), err);
+}
+
+static int list_of_plan(struct store *store, const char *plan,
+			struct arena *mem, struct intent_list *out,
+			struct error *err)
+{
+	sqlite3_stmt *stmt;
+
+	*out = (struct intent_list){ 0 };
+	if (store->version < STORE_VERSION_APPLIED)
+		return 0;
+	stmt = store_query(store, QUERY_INTENT_PLAN,
+			   "SELECT " INTENT_COLUMNS ", plan, outcome FROM journal"
+			   " WHERE plan = ?1 ORDER BY id",
+			   err);
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, plan);
+	return collect(store, stmt, true, mem, out, err);
+}
+
+int store_intent_of_plan(struct store *store, const char *plan,
+			 struct arena *mem, struct intent_list *out,
+			 struct error *err)
+{
+	store_lock(store);
+	return store_end(store, list_of_plan(store, plan, mem, out, err), err);
 }

@@ -70,6 +70,19 @@ static const char *const migrations[] = {
 	" place TEXT,"
 	" UNIQUE (job_id, provider, applyset));"
 	"CREATE INDEX member_applyset ON member (applyset);",
+	"",
+	/* What a resource was made like when that last succeeded, and which
+	 * saved plan an intent is of. */
+	"CREATE TABLE applied ("
+	" job_id TEXT NOT NULL,"
+	" provider TEXT NOT NULL,"
+	" kind TEXT NOT NULL,"
+	" name TEXT NOT NULL,"
+	" properties TEXT NOT NULL,"
+	" time_ms INTEGER NOT NULL,"
+	" PRIMARY KEY (job_id, provider, kind, name)) WITHOUT ROWID;"
+	"ALTER TABLE journal ADD COLUMN plan TEXT;"
+	"CREATE INDEX journal_plan ON journal (plan) WHERE plan IS NOT NULL;",
 };
 
 /* File systems that several machines see at once: the shared memory of WAL

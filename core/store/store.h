@@ -7,6 +7,7 @@
  *	$JOBRUN_STATE_DIR, else $XDG_STATE_HOME/jobrun, else
  *	~/.local/state/jobrun		0700
  *	  jobrun.db			SQLite
+ *	  key				see store_key()
  *	  runs/JOBID.ATTEMPT/		the folder of a run
  *	  locks/JOBID			see core/apply/lock.h
  *
@@ -41,6 +42,7 @@ struct run_record {
 	const char *error;      /* why it failed, or NULL */
 	const char *host;       /* the machine whose process owns it */
 	const char *properties; /* JSON: the run as it was planned */
+	const char *note;       /* how far preparing is, or NULL; not stored */
 };
 
 struct task_record {
@@ -66,10 +68,12 @@ struct intent_record {
 	const char *verb;   /* "create", "update", "replace", "delete", "run" */
 	const char *digest; /* of the job */
 	/* Filled in by the store: */
+	const char *plan;  /* the saved plan that it is of, or NULL */
 	const char *error; /* why it is not known how it ended, or NULL */
 	const char *host;
 	int64_t pid;
 	int64_t time_ms;
+	const char *outcome; /* "done", "failed", or NULL: still open */
 };
 
 enum intent_outcome {
@@ -81,6 +85,20 @@ enum intent_outcome {
 struct intent_list {
 	size_t count;
 	struct intent_record *items;
+};
+
+/* How a resource was when jobrun last made or changed it. */
+struct applied_record {
+	const char *job_id;
+	const char *provider; /* name */
+	const char *kind;
+	const char *name;
+	const char *properties; /* JSON, without the values of secrets */
+};
+
+struct applied_list {
+	size_t count;
+	struct applied_record *items;
 };
 
 /*
@@ -167,10 +185,13 @@ int store_run_delete(struct store *store, const struct run_record *run,
 
 /*
  * Written to the disk when it returns: a power failure does not take it back.
- * One that is there for the same resource is replaced.
+ * One that is there for the same resource is replaced, and what was applied
+ * to that is forgotten: until the outcome is known, so is that.
  */
 int store_intent_put(struct store *store, const struct intent_record *intent,
 		     struct error *err);
+/* Intents that are put from here on are of that saved plan (a digest). */
+void store_name_plan(struct store *store, const char *plan);
 /* Of the open intent on that resource, if there is one.  `error` may be
  * NULL. */
 int store_intent_end(struct store *store, const struct intent_record *intent,
@@ -179,6 +200,29 @@ int store_intent_end(struct store *store, const struct intent_record *intent,
 /* Those without an outcome, of all jobs, oldest first. */
 int store_intent_list(struct store *store, struct arena *mem,
 		      struct intent_list *out, struct error *err);
+
+/* The latest intent on each resource that is of that saved plan, with an
+ * outcome or without. */
+int store_intent_of_plan(struct store *store, const char *plan,
+			 struct arena *mem, struct intent_list *out,
+			 struct error *err);
+
+/* Each replaces what is there for its resource; one transaction. */
+int store_applied_put(struct store *store, const struct applied_record *records,
+		      size_t count, struct error *err);
+/* Of a job at a provider. */
+int store_applied_list(struct store *store, const char *job_id,
+		       const char *provider, struct arena *mem,
+		       struct applied_list *out, struct error *err);
+
+/*
+ * The key of this store, for digests of what must not be guessed from them:
+ * 32 random bytes in a file of their own, "key", beside the database.  Made
+ * if `make` says so; returns 1 if there is none.
+ */
+#define STORE_KEY_SIZE 32
+int store_key(struct store *store, bool make, unsigned char *key,
+	      struct error *err);
 
 /* All of them or none; one that is there is written anew. */
 int store_member_put(struct store *store, const struct member_record *members,

@@ -51,6 +51,16 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct fake_block, size),
 	  .doc = "A property of each thing; a change of it is a "
 		 "replacement." },
+	{ .name = "linked",
+	  .type = FIELD_BOOL,
+	  .offset = offsetof(struct fake_block, linked),
+	  .doc = "Each thing, and the run, has as a property the addresses of "
+		 "those that it needs, which are known when they are there." },
+	{ .name = "password",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct fake_block, password),
+	  .doc = "The name of a secret in `jobrun.secrets`: a property of each "
+		 "thing, and not shown." },
 	{ .name = "readyTime",
 	  .type = FIELD_INT,
 	  .flags = FIELD_POSITION,
@@ -100,8 +110,8 @@ static const struct field fields[] = {
 		 "any.  WHICH is a number or a range of those calls of this "
 		 "job (3, 1-3, '*' for all), the name of a resource, or both "
 		 "(thing-07#1-3).  Calls are counted in the world, so across "
-		 "processes.  HOW is permanent, denied, try-again or "
-		 "unreachable (nothing happens but the error), lost (it is "
+		 "processes.  HOW is permanent, denied, try-again, "
+		 "unreachable or quota (nothing happens but the error), lost (it is "
 		 "done, but the answer is unreachable), twice (it is done "
 		 "twice), kill or kill-after (jobrun is killed before or "
 		 "after it is done)." },

@@ -164,6 +164,9 @@ static int trouble_error(enum trouble_how how, struct error *err)
 		return error_set(err, ERROR_DENIED, "not allowed, as told");
 	case TROUBLE_TRY_AGAIN:
 		return error_set(err, ERROR_TRY_AGAIN, "busy, as told");
+	case TROUBLE_QUOTA:
+		return error_set_final(err, ERROR_TRY_AGAIN,
+				       "more than is allowed, as told");
 	case TROUBLE_UNREACHABLE:
 	case TROUBLE_LOST:
 		return error_set(err, ERROR_UNREACHABLE, "no answer, as told");

@@ -52,6 +52,9 @@ int fake_list(void *ctx, const struct kind *kind, const char *place,
 	      struct listing *out, struct error *err);
 
 /* thing.c, for runs too. */
+/* What it was asked to do, to the letter. */
+int fake_log_request(struct fake_task *task, const struct resource *it,
+		     struct error *err);
 int fake_get(struct fake_task *task, const struct resource *it, json_t **out,
 	     struct error *err);
 int fake_read_effect(struct fake_task *task, const struct resource *it,

@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/placeholder.h"
 #include "core/store/store.h"
 #include "providers/fake/call.h"
 
@@ -54,8 +56,39 @@ static struct resource *desire_thing(const struct job *job, size_t i,
 	thing->properties = json_object();
 	json_put_text(thing->properties, "color", block->color);
 	json_put_int(thing->properties, "size", block->size);
-	set_request(thing);
+	if (block->password)
+		json_put(thing->properties, "password",
+			 placeholder_secret(block->password));
 	return thing;
+}
+
+static void put_peers(struct resource *it)
+{
+	json_t *peers = json_array();
+	size_t i;
+
+	for (i = 0; i < it->need_count; i++)
+		json_array_append_new(peers, placeholder_output(it->needs[i],
+								"address"));
+	json_put(it->properties, "peers", peers);
+}
+
+static void check_password(const struct job *job,
+			   const struct fake_block *block,
+			   struct resources *out)
+{
+	const struct secret *secrets = job->jobrun.secrets.items;
+	size_t i;
+
+	if (!block->password)
+		return;
+	for (i = 0; i < job->jobrun.secrets.count; i++)
+		if (!strcmp(secrets[i].name, block->password))
+			return;
+	resources_miss(out,
+		       "jobrun.fake.password names the secret '%s', which "
+		       "jobrun.secrets has not",
+		       block->password);
 }
 
 static int desire(const struct job *job, const struct provider_env *env,
@@ -74,6 +107,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 
 		if (i >= width)
 			resource_needs(out, thing, out->items[i - width]);
+		if (block->linked)
+			put_peers(thing);
+		set_request(thing);
 	}
 	run = resources_add(out, &fake_kind_run, job->job_id, job);
 	for (i = count > width ? count - width : 0; i < count; i++)
@@ -83,7 +119,10 @@ static int desire(const struct job *job, const struct provider_env *env,
 	put_texts(run->properties, "args", &job->training_input.args);
 	json_put_int(run->properties, "runTime", block->run_time);
 	json_put_int(run->properties, "exitCode", block->exit_code);
+	if (block->linked)
+		put_peers(run);
 	set_request(run);
+	check_password(job, block, out);
 	return 0;
 }
 

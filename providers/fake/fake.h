@@ -21,6 +21,8 @@ struct fake_block {
 	long width;
 	const char *color;
 	long size;
+	bool linked;
+	const char *password;
 	long ready_time;
 	long run_time;
 	long cancel_time;

@@ -65,8 +65,11 @@ static int run_put(struct fake_task *task, const struct resource *it,
 	json_put_int(run, "endTimeMs", now + block->run_time);
 	json_put_int(run, "exitCode", block->exit_code);
 	json_put_text(run, "error", block->error ? block->error : error);
-	json_put(run, "properties", json_deep_copy(it->properties));
-	ret = world_put(task->world, it->kind->name, it->name, run, err);
+	json_put(run, "properties",
+		 json_deep_copy(json_object_get(it->request, "body")));
+	ret = fake_log_request(task, it, err);
+	if (ret == 0)
+		ret = world_put(task->world, it->kind->name, it->name, run, err);
 	json_decref(run);
 	task->result = "made";
 	return ret;

@@ -2,6 +2,9 @@
 /* Things: they exist or they do not, and have a color and a size. */
 #include "providers/fake/call.h"
 
+#include <stdlib.h>
+
+#include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 
@@ -19,10 +22,43 @@ static int thing_put(struct fake_task *task, const struct resource *it,
 
 	fake_label(value, it);
 	json_put_int(value, "createTimeMs", time_now_ms());
-	json_put(value, "properties", json_deep_copy(it->properties));
-	ret = world_put(task->world, it->kind->name, it->name, value, err);
+	/* What was asked for, not what we know besides. */
+	json_put(value, "properties",
+		 json_deep_copy(json_object_get(it->request, "body")));
+	ret = fake_log_request(task, it, err);
+	if (ret == 0)
+		ret = world_put(task->world, it->kind->name, it->name, value, err);
 	json_decref(value);
 	task->result = result;
+	return ret;
+}
+
+/* An address that follows from the name and changes when the thing is made
+ * anew in another size. */
+static json_t *outputs_of(const struct resource *it, const json_t *value)
+{
+	long long size = json_get_int(json_object_get(value, "properties"),
+				      "size", 0);
+	json_t *out = json_object();
+	char *address = mem_printf("%s.%lld.fake", it->name, size);
+
+	json_put_text(out, "address", address);
+	free(address);
+	return out;
+}
+
+int fake_log_request(struct fake_task *task, const struct resource *it,
+		     struct error *err)
+{
+	json_t *line = json_object();
+	int ret;
+
+	json_put_text(line, "job", fake_job_name(it));
+	json_put_text(line, "kind", it->kind->name);
+	json_put_text(line, "name", it->name);
+	json_put(line, "request", json_incref(it->request));
+	ret = world_log_request(task->world, line, err);
+	json_decref(line);
 	return ret;
 }
 
@@ -36,7 +72,9 @@ int fake_read_effect(struct fake_task *task, const struct resource *it,
 	task->result = value ? "found" : "absent";
 	/* The second answer of two is the one that counts. */
 	json_decref(task->found->properties);
+	json_decref(task->found->outputs);
 	task->found->exists = value;
+	task->found->outputs = value ? outputs_of(it, value) : NULL;
 	task->found->properties =
 		json_deep_copy(json_object_get(value, "properties"));
 	json_decref(value);
@@ -152,11 +190,13 @@ static int thing_list(void *ctx, const char *place, struct listing *out,
 }
 
 static const char *const thing_replace_on[] = { "size", NULL };
+static const char *const thing_sensitive[] = { "password", NULL };
 
 const struct kind fake_kind_thing = {
 	.name = "thing",
 	.flags = KIND_BILLED,
 	.replace_on = thing_replace_on,
+	.sensitive = thing_sensitive,
 	.poll_ms = FAKE_POLL_MS,
 	.read = thing_read,
 	.create = thing_create,

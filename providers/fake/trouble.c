@@ -20,6 +20,7 @@ static const char *const hows[TROUBLE_COUNT] = {
 	[TROUBLE_DENIED] = "denied",
 	[TROUBLE_TRY_AGAIN] = "try-again",
 	[TROUBLE_UNREACHABLE] = "unreachable",
+	[TROUBLE_QUOTA] = "quota",
 	[TROUBLE_LOST] = "lost",
 	[TROUBLE_TWICE] = "twice",
 	[TROUBLE_KILL] = "kill",
@@ -142,7 +143,7 @@ int trouble_parse(const char *text, struct trouble *out, struct error *err)
 	}
 	return error_set(err, ERROR_INVALID,
 			 "'%s' is no way to fail: permanent, denied, "
-			 "try-again, unreachable, lost, twice, kill or "
+			 "try-again, unreachable, quota, lost, twice, kill or "
 			 "kill-after",
 			 how);
 }

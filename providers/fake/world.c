@@ -18,6 +18,7 @@
 #define FILE_MAX (1024 * 1024)
 #define LOG_MAX (256 * 1024 * 1024)
 #define LOG_NAME "calls.log"
+#define REQUESTS_NAME "requests.log"
 
 struct world {
 	char *folder;
@@ -31,9 +32,12 @@ struct world *world_enter(const char *folder, struct error *err)
 
 	world->folder = mem_strdup(folder);
 	world->lock = -1;
-	if (folder_make(folder, err) < 0)
-		goto fail;
 	world->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (world->lock < 0 && errno == ENOENT) {
+		if (folder_make(folder, err) < 0)
+			goto fail;
+		world->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	}
 	if (world->lock < 0) {
 		error_errno(err, "cannot open '%s'", path);
 		goto fail;
@@ -118,6 +122,22 @@ int world_remove(struct world *world, const char *kind, const char *name,
 	return ret;
 }
 
+static int append(struct world *world, const char *name, struct buf *line,
+		  struct error *err)
+{
+	char *path = path_join(world->folder, name);
+	int ret = 0;
+	int fd;
+
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || fd_write(fd, line->data, line->len) < 0)
+		ret = error_errno(err, "cannot write '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return ret;
+}
+
 /* The name in "KIND.NAME.json".  Returns new, or NULL: it is another file. */
 static char *name_of(const char *file, const char *kind)
 {
@@ -172,20 +192,27 @@ int world_log(struct world *world, const char *job, enum fake_call call,
 	      const char *kind, const char *name, const char *result,
 	      struct error *err)
 {
-	char *path = path_join(world->folder, LOG_NAME);
 	struct buf line = { 0 };
-	int ret = 0;
-	int fd;
+	int ret;
 
 	buf_printf(&line, "%s %s %s %s %s\n", job, fake_call_name(call), kind,
 		   name, result);
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || fd_write(fd, line.data, line.len) < 0)
-		ret = error_errno(err, "cannot write '%s'", path);
-	if (fd >= 0)
-		close(fd);
+	ret = append(world, LOG_NAME, &line, err);
 	buf_done(&line);
-	free(path);
+	return ret;
+}
+
+int world_log_request(struct world *world, const json_t *line,
+		      struct error *err)
+{
+	char *text = json_canonical(line);
+	struct buf all = { 0 };
+	int ret;
+
+	buf_printf(&all, "%s\n", text ? text : "");
+	ret = append(world, REQUESTS_NAME, &all, err);
+	buf_done(&all);
+	free(text);
 	return ret;
 }
 

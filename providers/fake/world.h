@@ -6,6 +6,8 @@
  *
  *	thing.NAME.json, run.NAME.json
  *	calls.log	"JOBID CALL KIND NAME RESULT", a line for each call
+ *	requests.log	{"job", "kind", "name", "request"}, a line for each
+ *			request that changed something
  *	failAt		made by hand: as in a job file, a line each; for calls
  *			about what has none any more
  */
@@ -45,6 +47,8 @@ char *world_fail_at(struct world *world, struct error *err);
 int world_log(struct world *world, const char *job, enum fake_call call,
 	      const char *kind, const char *name, const char *result,
 	      struct error *err);
+int world_log_request(struct world *world, const json_t *line,
+		      struct error *err);
 /* Counts the calls in the log, and one more of that kind. */
 int world_tally(struct world *world, const char *job, enum fake_call call,
 		const char *name, struct tally *out, struct error *err);

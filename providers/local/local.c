@@ -67,10 +67,16 @@ static json_t *describe(const struct job *job, const struct run_spec *spec)
 		json_put(out, "command", command_json(&spec->command));
 	if (spec->setup.count)
 		json_put(out, "setup", command_json(&spec->setup));
+	if (spec->docker_image)
+		json_put_text(out, "docker", spec->docker_image);
+	if (spec->conda_env)
+		json_put_text(out, "conda", spec->conda_env);
 	if (job->jobrun.source)
 		json_put(out, "source", source_json(job));
 	if (spec->packages.count)
 		json_put(out, "packages", command_json(packages));
+	if (spec->hosts.names.count)
+		json_put(out, "hosts", command_json(&spec->hosts.names));
 	json_put(out, "tasks", tasks_json(&spec->topology));
 	if (spec->topology.tpu_slice)
 		json_put(out, "tpu", tpu_json(&spec->topology));
@@ -101,6 +107,23 @@ static void note_unused(void *ctx, const char *path)
 	resources_note(ctx, "%s is not used by provider local", path);
 }
 
+static void note_hosts(const struct job *job, const struct run_spec *spec,
+		       struct resources *out)
+{
+	if (!spec->hosts.names.count)
+		return;
+	if (!job->jobrun.source)
+		resources_note(out, "jobrun.source is not set: nothing is "
+				    "copied to the hosts, and the program "
+				    "starts in the home directory there");
+	if (spec->hosts.names.count > spec->topology.count)
+		resources_note(out,
+			       "%zu of the %zu hosts get no task and are not "
+			       "used",
+			       spec->hosts.names.count - spec->topology.count,
+			       spec->hosts.names.count);
+}
+
 static const struct kind kind_run;
 
 static int desire(const struct job *job, const struct provider_env *env,
@@ -123,7 +146,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 			       "containers are not used on this machine: "
 			       "jobrun.command runs without '%s'",
 			       job->training_input.master_config.image_uri);
-	if (!missing && !job->jobrun.source && !spec.packages.count)
+	note_hosts(job, &spec, out);
+	if (!missing && !job->jobrun.source && !spec.packages.count &&
+	    !spec.hosts.names.count)
 		resources_note(out, "changes to the program's files are not "
 				    "noticed: name their directory in "
 				    "jobrun.source");
@@ -422,6 +447,9 @@ static int predict_spec(struct local *local, const struct job *job,
 	    0)
 		return -1;
 	spec->folder = folder;
+	/* Hosts choose their own, at the start. */
+	if (spec->hosts.names.count)
+		return 0;
 	count = topology_port_count(&spec->topology);
 	ports = arena_alloc(mem, count * sizeof(*ports));
 	leases = ports_lease(SPEC_FIRST_PORT, count, ports, err);
@@ -507,6 +535,7 @@ const struct provider provider_local = {
 	.summary = "processes on this machine",
 	.kinds = kinds,
 	.uses = local_uses,
+	.ignores_machines = true,
 	.desire = desire,
 	.leftovers = leftovers,
 	.sweep = sweep,

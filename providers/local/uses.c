@@ -40,7 +40,14 @@ const struct field_use local_uses[] = {
 	{ "jobrun.provider", "local, or nothing, is this machine" },
 	{ "jobrun.project", "in TPU_CONFIG only" },
 	{ "jobrun.zone", "in TPU_CONFIG only" },
-	{ "jobrun.source", "the program starts in that directory itself" },
-	{ "jobrun.setup", "runs once, before the program" },
+	{ "jobrun.docker", "on hosts, a container for each task" },
+	{ "jobrun.conda", "setup and the program run in it" },
+	{ "jobrun.hosts", "machines to run on instead of this one, over ssh" },
+	{ "jobrun.hostLease",
+	  "with hosts: how long they go on when nothing is heard of us" },
+	{ "jobrun.source",
+	  "the program starts in that directory itself; on hosts, in a copy" },
+	{ "jobrun.setup", "runs once, on hosts once on each, before the "
+			  "program" },
 	{ NULL, NULL },
 };

@@ -105,3 +105,39 @@ END
   run jobrun plan --format html a.yaml
   [ "$status" -eq 64 ]
 }
+
+@test "plans of one state are equal whatever the locale, umask, time zone and order of files" {
+  local i
+  mkdir one two
+  # Made in another order, they are found in another order.
+  for i in 1 2 3 4 5 6 7 8 9; do job one/$i.yaml a$i true; done
+  for i in 9 3 5 1 8 7 2 6 4; do job two/$i.yaml a$i true; done
+  (cd one && jobrun plan --format json . && jobrun plan --format markdown . && jobrun plan --out ../1.plan .) >1.txt
+  (umask 077; cd two
+   export LC_ALL=tr_TR.UTF-8 TZ=Asia/Kathmandu COLUMNS=200
+   jobrun plan --format json . && jobrun plan --format markdown . && jobrun plan --out ../2.plan .) >2.txt
+  cmp 1.txt 2.txt
+  cmp 1.plan 2.plan
+}
+
+@test "the comment on a change of 1,000 jobs fits, starts with its sum, and says what was cut" {
+  mkdir jobs
+  python3 - <<'END'
+for i in range(1000):
+    open("jobs/%04d.yaml" % i, "w").write("""\
+jobId: job_with_a_name_%04d
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  args: [--epochs, "%d", --data, "gs://bucket/a/long/path/%04d"]
+  scheduling: {maxRunningTime: 3600s}
+jobrun: {provider: fake, command: [python3, train.py]}
+""" % (i, i, i))
+END
+  jobrun plan --format markdown jobs >comment.md
+  [ "$(wc -m <comment.md)" -lt 60000 ]
+  [ "$(wc -c <comment.md)" -gt 40000 ]
+  [ "$(head -n 1 comment.md)" = '**jobrun plan:** 1000 to run' ]
+  grep -q '^The runs use 1000 machines, 4000 cores, at most 1000.0 machine hours.$' comment.md
+  [[ $(tail -n 1 comment.md) == "_Cut to fit into a comment; left out: "*" of the jobs, 1000 entries with the details of a job. "* ]]
+}

@@ -218,3 +218,52 @@ refused() {
   [ "$status" -eq 64 ]
   [ ! -e q.json ]
 }
+
+@test "killed in the middle: the same plan goes on, and is refused when all is done" {
+  local call n=0
+  # Every call of the provider that changes something, before and after it.
+  for call in create:1:kill create:1:kill-after create:2:kill-after \
+    create:3:kill create:4:kill create:4:kill-after wait:2:kill; do
+    rm -rf state
+    fake_job "linked: true, width: 1, failAt: ['$call']"
+    jobrun plan --out p.json f.yaml
+    run jobrun apply --yes p.json
+    [ "$status" -eq 137 ]
+    run jobrun apply --yes p.json
+    echo "$call: $output"
+    [ "$status" -eq 0 ] || [[ $output == *"already applied"* ]]
+    [ "$(grep -c ' create .* made' state/fake-world/calls.log)" = 4 ]
+    refused p.json
+    [[ $output == *"'p.json' was already applied"* ]]
+  done
+}
+
+@test "a failure in the middle: the same plan goes on when that is mended" {
+  fake_job 'width: 1, failAt: ["create:thing-02#1:permanent"]'
+  jobrun plan --out p.json f.yaml
+  run jobrun apply --yes p.json
+  [ "$status" -eq 1 ]
+  run jobrun apply --yes p.json
+  [ "$status" -eq 0 ]
+  [[ $output == *"an earlier 'apply p.json' has not done all of it; going on with the rest"* ]]
+  refused p.json
+  [[ $output == *"already applied"* ]]
+}
+
+@test "done in part by somebody else, it is not gone on with" {
+  fake_job 'width: 1, failAt: ["create:thing-02#1:permanent"]'
+  jobrun plan --out p.json f.yaml
+  run jobrun apply --yes f.yaml
+  [ "$status" -eq 1 ]
+  refused p.json
+  [[ $output == *"'p.json' is stale"* ]]
+  # Nor if what it did was changed by others since.
+  rm -r state
+  jobrun plan --out p.json f.yaml
+  run jobrun apply --yes p.json
+  [ "$status" -eq 1 ]
+  sed -i s/red/green/ state/fake-world/thing.f-thing-01.json
+  refused p.json
+  [[ $output == *"'p.json' is stale"* ]]
+  [[ $output == *"planned was create (does not exist yet), now it is update (1 field differs)"* ]]
+}

@@ -224,6 +224,10 @@ static void trouble_ends_as_if_there_was_none(void **state)
 		{ "create:thing-05:permanent", ERROR_FAILED,
 		  "create thing 'job-thing-05': failed, as told" },
 		{ "create:4:denied", ERROR_DENIED, NULL },
+		/* Once is enough: the second try would get over it. */
+		{ "create:thing-05#1:quota", ERROR_TRY_AGAIN,
+		  "create thing 'job-thing-05': more than is allowed, as "
+		  "told" },
 		{ "*:20:permanent", ERROR_FAILED, NULL },
 		{ "read:5:permanent", ERROR_FAILED,
 		  "read thing 'job-thing-05': failed, as told" },
@@ -382,7 +386,7 @@ static void troubles_are_read(void **state)
 		{ "create::lost", "'' is no name of a resource" },
 		{ "create:1:never",
 		  "'never' is no way to fail: permanent, denied, try-again, "
-		  "unreachable, lost, twice, kill or kill-after" },
+		  "unreachable, quota, lost, twice, kill or kill-after" },
 	};
 	struct trouble trouble;
 	struct meddling meddling;

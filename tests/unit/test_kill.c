@@ -29,8 +29,10 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/plan/saved.h"
 #include "providers/fake/call.h"
 #include "providers/registry.h"
+#include "schema/tables.h"
 
 const struct provider *const providers[] = { &provider_fake, NULL };
 
@@ -121,6 +123,16 @@ static int hook_begin(void *arg, const struct action *action, struct error *err)
 	return ret;
 }
 
+static void hook_applied(void *arg, const struct action *action,
+			 const struct resource *it)
+{
+	const struct journal *journal = arg;
+
+	point();
+	journal->applied(journal->arg, action, it);
+	point();
+}
+
 static void hook_end(void *arg, const struct action *action,
 		     enum intent_outcome outcome, const struct error *why)
 {
@@ -152,6 +164,7 @@ struct scene {
 	struct job_block blocks[1];
 	const char *texts[2];
 	bool deletes; /* what is applied is a deletion */
+	enum { SAVED_NOT, SAVED_MAKES, SAVED_APPLIES } saved;
 	bool detach;
 	int cancel_at; /* which change of a phase; 0: never */
 };
@@ -159,8 +172,11 @@ struct scene {
 static void scene_set_block(struct scene *scene)
 {
 	scene->block.fail_at.items = scene->texts;
-	scene->blocks[0] =
-		(struct job_block){ .name = "fake", .data = &scene->block };
+	scene->blocks[0] = (struct job_block){ .name = "fake",
+					       .message = &fake_message,
+					       .data = &scene->block };
+	scene->job.message = &message_job;
+	scene->job.jobrun.provider = "fake";
 	scene->job.jobrun.blocks = scene->blocks;
 	scene->job.jobrun.block_count = 1;
 }
@@ -235,7 +251,10 @@ static int execute(struct plan *plan, struct store *store, bool detach,
 		   struct settling *settling, struct error *err)
 {
 	struct journal real_journal = journal_in_store(store);
-	struct journal journal = { hook_begin, hook_end, &real_journal };
+	struct journal journal = { .begin = hook_begin,
+				   .applied = hook_applied,
+				   .end = hook_end,
+				   .arg = &real_journal };
 	struct executor_options options = { .detach = detach,
 					    .parallel = 4,
 					    .retry_ms = 1,
@@ -257,6 +276,53 @@ static int execute(struct plan *plan, struct store *store, bool detach,
 	return ret;
 }
 
+/* What `jobrun plan --out` and `jobrun apply FILE` do with the file.  Returns
+ * 0 to go on, 1 if there is nothing to do, or -1. */
+static int use_saved(struct scene *scene, const struct plan *plan,
+		     struct store *store, struct error *err)
+{
+	char *path = path_join(scene->folder, "saved");
+	json_t *now = saved_json(plan, json_null(), err);
+	json_t *saved = NULL, *progress = NULL;
+	struct buf text = { 0 }, why = { 0 };
+	struct digest id;
+	int ret = -1;
+
+	assert_non_null(now);
+	if (scene->saved == SAVED_MAKES) {
+		json_print(now, &text);
+		ret = file_write(path, text.data, text.len, err) < 0 ? -1 : 1;
+		goto out;
+	}
+	saved = json_load_file(path, 0, NULL);
+	assert_non_null(saved);
+	assert_int_equal(saved_id(saved, &id, err), 0);
+	progress = resume_progress(store, id.hex, err);
+	assert_non_null(progress);
+	store_name_plan(store, id.hex);
+	switch (saved_compare(saved, now, progress, &why)) {
+	case SAVED_SAME:
+	case SAVED_RESUMES:
+		ret = 0;
+		break;
+	case SAVED_APPLIED:
+		ret = 1;
+		break;
+	case SAVED_STALE:
+		ret = error_set(err, ERROR_TRY_AGAIN, "stale: %s",
+				buf_text(&why));
+		break;
+	}
+out:
+	json_decref(now);
+	json_decref(saved);
+	json_decref(progress);
+	buf_done(&text);
+	buf_done(&why);
+	free(path);
+	return ret;
+}
+
 /* What one `jobrun apply` does, or `jobrun delete`.  Returns -1 if it failed,
  * 1 if there was nothing to do. */
 static int apply(struct scene *scene, int64_t lock_timeout_ms,
@@ -264,10 +330,10 @@ static int apply(struct scene *scene, int64_t lock_timeout_ms,
 {
 	const struct kind thing = hooked(&fake_kind_thing);
 	const struct kind run = hooked(&fake_kind_run);
-	struct plan_options how = { 0 };
 	struct resources *desired = resources_new();
 	struct plan *plan = plan_new();
 	struct store *store = store_open(err);
+	struct plan_options how = { .store = store };
 	void *ctx = provider_fake.open(NULL, err);
 	struct settling settling = { .ctx = ctx,
 				     .phases_left = scene->cancel_at };
@@ -297,6 +363,12 @@ static int apply(struct scene *scene, int64_t lock_timeout_ms,
 	else if (plan_add(plan, &provider_fake, &scene->job, desired, found,
 			  &how, err) < 0)
 		goto out;
+	if (scene->saved) {
+		ret = use_saved(scene, plan, store, err);
+		if (ret)
+			goto out;
+		ret = -1;
+	}
 	if (resume_look(store, plan, &resume, err) < 0)
 		goto out;
 	ret = 1;
@@ -441,6 +513,7 @@ struct deed {
 	void (*before)(struct scene *scene); /* NULL: from nothing */
 	void (*after)(struct scene *scene);
 	int least; /* points */
+	bool saved; /* it is planned to a file, which is then applied */
 };
 
 /* Applies it, killed at one point and then not again. */
@@ -456,6 +529,11 @@ static bool is_killed_at(const struct deed *deed, int at, struct buf *end)
 	}
 	if (deed->after)
 		deed->after(&scene);
+	if (deed->saved) {
+		scene.saved = SAVED_MAKES;
+		assert_int_equal(in_child(&scene, 0), ENDED_IDLE);
+		scene.saved = SAVED_APPLIES;
+	}
 	how = in_child(&scene, at);
 	if (at) {
 		enum how_it_ended again = in_child(&scene, 0);
@@ -524,6 +602,12 @@ static void to_end_and_replace(struct scene *scene)
 	strcpy(scene->job.digest.hex, "d2");
 }
 
+static void linked(struct scene *scene)
+{
+	scene->block.linked = true;
+	scene->block.width = 1;
+}
+
 static void to_update(struct scene *scene)
 {
 	scene->block.color = "blue";
@@ -549,12 +633,21 @@ static void nothing(struct scene *scene)
 static void killed_anywhere(void **state)
 {
 	static const struct deed deeds[] = {
-		{ "create 30", 30, NULL, NULL, 2 * 31 * 4 },
-		{ "update 6", 6, nothing, to_update, 2 * 7 * 4 },
-		{ "replace 6", 6, nothing, to_replace, 2 * 7 * 4 },
-		{ "delete 6", 6, nothing, to_delete, 2 * 7 * 3 },
+		{ "create 30", 30, NULL, NULL, 2 * 31 * 4, false },
+		{ "update 6", 6, nothing, to_update, 2 * 7 * 4, false },
+		{ "replace 6", 6, nothing, to_replace, 2 * 7 * 4, false },
+		{ "delete 6", 6, nothing, to_delete, 2 * 7 * 3, false },
 		{ "end and replace 3", 3, to_leave_running, to_end_and_replace,
-		  2 * 4 * 4 },
+		  2 * 4 * 4, false },
+		{ "delete 4, saved", 4, nothing, to_delete, 2 * 5 * 3, true },
+		{ "create 4, saved", 4, NULL, NULL, 2 * 5 * 4, true },
+		{ "create 4 linked, saved", 4, NULL, linked, 2 * 5 * 4, true },
+		{ "update 4, saved", 4, nothing, to_update, 2 * 5 * 4, true },
+		{ "replace 4, saved", 4, nothing, to_replace, 2 * 5 * 4, true },
+		{ "replace 4 linked, saved", 4, linked, to_replace, 2 * 5 * 4,
+		  true },
+		{ "end and replace 3, saved", 3, to_leave_running,
+		  to_end_and_replace, 2 * 4 * 4, true },
 	};
 	size_t i;
 

@@ -558,6 +558,31 @@ static void tail_then_follow(void **state)
 	log_writer_close(writer);
 }
 
+/* For those who look at values: no state of a bar waits for the line's end. */
+static void states_of_a_line_come_at_once(void **state)
+{
+	const struct log_filter filter = { .tail = SIZE_MAX, .states = true };
+	struct log_writer *writer = writer_new("master", 0);
+	struct log_reader *reader = reader_new(1, &filter);
+	char *wide = mem_alloc(100001);
+	struct buf out = { 0 };
+
+	(void)state;
+	put(writer, LOG_STDOUT, "\r1%\r2", 1);
+	step_assert(reader, false, "0:|0:1%|");
+	put(writer, LOG_STDOUT, "%\r\r3%\r\nnext\n", 2);
+	step_assert(reader, false, "0:2%|0:|0:3%|0:|0:next|");
+	memset(wide, 'w', 100000);
+	put(writer, LOG_STDOUT, wide, 3);
+	/* Not the start of a line for ever. */
+	assert_int_equal(log_reader_step(reader, false, show, &out, &err), 0);
+	assert_true(out.len >= 65536);
+	buf_done(&out);
+	free(wide);
+	log_reader_close(reader);
+	log_writer_close(writer);
+}
+
 struct stopper {
 	struct log_reader *reader;
 	struct buf out;
@@ -1403,6 +1428,7 @@ int main(void)
 		TEST(binary_survives),
 		TEST(filters_combine),
 		TEST(tail_then_follow),
+		TEST(states_of_a_line_come_at_once),
 		TEST(a_sink_can_stop),
 		TEST(an_index_may_lie),
 		TEST(files_may_vanish),

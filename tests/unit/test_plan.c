@@ -84,6 +84,7 @@ static struct resource *want(struct scene *scene, const struct kind *kind,
 static struct resource *found(struct scene *scene, size_t i,
 			      const char *properties)
 {
+	scene->found[i].kind = scene->desired->items[i]->kind;
 	scene->found[i].exists = true;
 	scene->found[i].properties = read_json(properties);
 	return &scene->found[i];

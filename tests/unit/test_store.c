@@ -479,7 +479,7 @@ static void a_newer_version_is_left_alone(void **state)
 	sql(at->db, "PRAGMA user_version = 9");
 	snprintf(want, sizeof(want),
 		 "'%s' was written by a newer jobrun (store version 9, this "
-		 "one knows 3): use that one, or set JOBRUN_STATE_DIR to "
+		 "one knows 5): use that one, or set JOBRUN_STATE_DIR to "
 		 "another directory",
 		 at->db);
 	assert_fails(ERROR_FAILED, want);

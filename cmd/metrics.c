@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "cmd/commands.h"
+#include "cmd/metrics_view.h"
+#include "cmd/session.h"
+#include "cmd/sources.h"
+#include "cmd/waiting.h"
+#include "core/base/json.h"
+#include "core/run/spec.h"
+
+#define REDRAW_MS 500
+#define CLEAR "\033[H\033[J"
+#define PIECE (256 << 10)
+
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+};
+
+struct metrics_opts {
+	bool follow;
+	const char *format;
+	struct opt_list names;
+	const char *task;
+	const char *index;
+	long attempt;
+};
+
+static const struct opt options[] = {
+	{ 'f', "follow", OPT_FLAG, offsetof(struct metrics_opts, follow), NULL,
+	  "go on until the run ends; on a terminal, as a live table" },
+	{ 0, "format", OPT_STRING, offsetof(struct metrics_opts, format),
+	  "FORMAT", "text (default), json, or csv: every value in a row" },
+	{ 0, "metric", OPT_LIST, offsetof(struct metrics_opts, names), "NAME",
+	  "only this one; can be given several times" },
+	{ 0, "task", OPT_STRING, offsetof(struct metrics_opts, task), "TYPE",
+	  "only of master, worker, ps or evaluator" },
+	{ 0, "index", OPT_STRING, offsetof(struct metrics_opts, index), "LIST",
+	  "only of these, as 0,3-7" },
+	{ 0, "attempt", OPT_NUMBER, offsetof(struct metrics_opts, attempt), "N",
+	  "of an earlier run of the job" },
+	{ 0 },
+};
+
+struct reading {
+	struct app *app;
+	enum format format;
+	struct metrics_view view;
+	struct metric_parser *parser;
+	struct metric_table *table;
+	struct log_reader *reader;
+	struct loop *loop;
+	struct loop_event *event;
+	struct loop_event *timer; /* of the next drawing */
+	struct buf text;
+	const char *names[OPT_LIST_MAX];
+};
+
+static int parse_format(const char *name, enum format *out, struct error *err)
+{
+	static const char *const names[] = { "text", "json", "csv" };
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (!strcmp(name, names[i])) {
+			*out = (enum format)i;
+			return 0;
+		}
+	return error_set(err, ERROR_USAGE,
+			 "--format takes text, json or csv, not '%s'", name);
+}
+
+static void flush(struct reading *r)
+{
+	app_print(r->app, &r->text);
+	buf_clear(&r->text);
+	/* Nobody reads it any more. */
+	if (r->app->out_closed || r->app->out_errno)
+		log_reader_stop(r->reader);
+}
+
+static void print_sample(void *arg, const struct log_line *line,
+			 const struct metric_sample *sample)
+{
+	struct reading *r = arg;
+
+	metrics_csv_rows(&r->view, line, sample, &r->text);
+	if (r->text.len >= PIECE)
+		flush(r);
+}
+
+static void add_line(void *arg, const struct log_line *line)
+{
+	struct reading *r = arg;
+
+	metric_table_line(r->table, line,
+			  r->format == FORMAT_CSV ? print_sample : NULL, r);
+}
+
+static int step(struct reading *r, bool ended, struct error *err)
+{
+	int ret = log_reader_step(r->reader, ended, add_line, r, err);
+
+	flush(r);
+	return ret;
+}
+
+static int open_reading(struct reading *r, struct session *session,
+			const struct metrics_opts *opts, struct arena *mem,
+			struct run_record *run, struct error *err)
+{
+	const struct log_filter filter = { .tail = SIZE_MAX, .states = true };
+	struct source_choice choice = { opts->task, opts->index };
+	char *folder =
+		store_run_folder(session->env.store, run->job_id, run->attempt);
+	struct run_spec *spec = arena_alloc(mem, sizeof(*spec));
+	struct log_source *sources;
+	size_t count;
+	int ret = -1;
+
+	if (spec_read(folder, mem, spec, err) < 0 ||
+	    sources_choose(spec, &choice, mem, &sources, &count,
+			   err) < 0)
+		goto out;
+	r->parser = metric_parser_new(&spec->metrics, err);
+	if (!r->parser)
+		goto out;
+	r->table = metric_table_new(sources, count, r->parser);
+	r->reader = log_reader_open(folder, sources, count, &filter, err);
+	if (!r->reader)
+		goto out;
+	for (size_t i = 0; i < opts->names.count; i++)
+		r->names[i] = opts->names.items[i].value;
+	r->view = (struct metrics_view){
+		.run = run,
+		.table = r->table,
+		.sources = sources,
+		.source_count = count,
+		.names = r->names,
+		.name_count = opts->names.count,
+		.all_tasks = opts->task || opts->index,
+	};
+	ret = 0;
+out:
+	free(folder);
+	return ret;
+}
+
+static void close_reading(struct reading *r)
+{
+	log_reader_close(r->reader);
+	metric_table_free(r->table);
+	metric_parser_free(r->parser);
+	buf_done(&r->text);
+}
+
+static void draw(struct reading *r)
+{
+	buf_puts(&r->text, CLEAR);
+	metrics_text(&r->view, r->app, &r->text);
+	flush(r);
+}
+
+static void on_redraw(void *arg, uint32_t events)
+{
+	struct reading *r = arg;
+
+	(void)events;
+	r->timer = NULL;
+	draw(r);
+}
+
+static void on_change(void *arg, uint32_t events)
+{
+	struct reading *r = arg;
+	struct error err;
+
+	(void)events;
+	if (step(r, false, &err) < 0) {
+		app_fail(r->app, &err);
+		loop_remove(r->loop, r->event);
+		r->event = NULL;
+	} else if (r->format == FORMAT_TEXT && r->app->out_terminal &&
+		   !r->timer) {
+		r->timer = loop_add_timer(r->loop, REDRAW_MS, on_redraw, r);
+	}
+}
+
+static void on_interrupt(void *arg, uint32_t number)
+{
+	(void)number;
+	loop_stop(arg);
+}
+
+/* Until the run ends. */
+static int follow_run(struct reading *r, struct session *session,
+		      struct arena *mem, struct run_record *run,
+		      struct error *err)
+{
+	int ret = -1;
+	int fd;
+
+	r->loop = loop_new(err);
+	if (!r->loop)
+		return -1;
+	fd = log_reader_watch(r->reader, err);
+	if (fd < 0)
+		goto out;
+	r->event = loop_add_fd(r->loop, fd, EPOLLIN, on_change, r, err);
+	if (!r->event || step(r, false, err) < 0)
+		goto out;
+	if (r->format == FORMAT_TEXT && r->app->out_terminal)
+		draw(r);
+	ret = waiting_run(session, r->loop, mem, run, -1, on_interrupt, r->loop,
+			  err);
+out:
+	loop_remove(r->loop, r->timer);
+	loop_remove(r->loop, r->event);
+	loop_free(r->loop);
+	return ret;
+}
+
+/* What is shown once all was read. */
+static int show(struct reading *r, struct error *err)
+{
+	bool found = false;
+	json_t *value;
+
+	for (size_t i = 0; i < metric_table_count(r->table); i++)
+		if (metrics_wanted(&r->view,
+				   metric_table_info(r->table, i)->name))
+			found = true;
+	if (r->format == FORMAT_JSON) {
+		value = metrics_json(&r->view);
+		json_print(value, &r->text);
+		json_decref(value);
+	} else if (r->format == FORMAT_TEXT && r->view.name_count && !found) {
+		return error_set(err, ERROR_FAILED,
+				 "the run has no metric '%s' (yet): 'jobrun "
+				 "metrics %s' lists those it has",
+				 r->view.names[0], r->view.run->job_id);
+	} else if (r->format == FORMAT_TEXT && !found) {
+		app_say(r->app,
+			"no metrics in what '%s' wrote: see 'man "
+			"jobrun-metrics' for what is read, and 'jobrun "
+			"explain jobrun.metrics' for patterns of your own",
+			r->view.run->job_id);
+	} else if (r->format == FORMAT_TEXT) {
+		metrics_text(&r->view, r->app, &r->text);
+	}
+	flush(r);
+	return 0;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct metrics_opts opts = { .format = "text" };
+	struct reading reading = { .app = app };
+	struct session session = { 0 };
+	struct arena *mem = arena_new();
+	struct run_record record;
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_metrics, argc, argv, &opts, 1, 1,
+			      &status);
+	if (first < 0)
+		goto out;
+	if (parse_format(opts.format, &reading.format, &err) < 0 ||
+	    session_open(&session, app, 0, &err) < 0 ||
+	    session_run(&session, argv[first], (int)opts.attempt, mem, &record,
+			&err) < 0 ||
+	    open_reading(&reading, &session, &opts, mem, &record, &err) < 0)
+		goto fail;
+	if (reading.format == FORMAT_CSV)
+		metrics_csv_head(&reading.text);
+	if (opts.follow && !run_state_is_final(record.state)) {
+		status = follow_run(&reading, &session, mem, &record, &err);
+		if (status < 0)
+			goto fail;
+		if (app->out_terminal && reading.format == FORMAT_TEXT)
+			buf_puts(&reading.text, CLEAR);
+	}
+	if (step(&reading, run_state_is_final(record.state), &err) < 0 ||
+	    show(&reading, &err) < 0)
+		goto fail;
+	goto out;
+fail:
+	status = app_fail(app, &err);
+out:
+	close_reading(&reading);
+	session_close(&session);
+	arena_free(mem);
+	return status;
+}
+
+const struct command cmd_metrics = {
+	.name = "metrics",
+	.args = "[-f] [--format text|json|csv] [--metric NAME] JOB",
+	.summary = "loss, accuracy, rate ... from what the tasks print",
+	.help = "Per task and over all tasks: the newest value, the best, and "
+		"the curve.\n"
+		"  jobrun metrics -f quickstart\n"
+		"  jobrun metrics --metric loss --format csv quickstart "
+		">loss.csv\n"
+		"Names of your own: jobrun.metrics.patterns in the job file.\n",
+	.options = options,
+	.run = run,
+};

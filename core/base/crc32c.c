@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/crc32c.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "core/base/base64.h"
+
+#define POLYNOMIAL 0x82f63b78u /* reflected */
+
+/* Eight bytes at a time ("slicing by 8"): tables[k] has the effect of a byte
+ * that k more follow. */
+static uint32_t tables[8][256];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void fill_tables(void)
+{
+	uint32_t i, k, crc;
+
+	for (i = 0; i < 256; i++) {
+		crc = i;
+		for (k = 0; k < 8; k++)
+			crc = crc & 1 ? crc >> 1 ^ POLYNOMIAL : crc >> 1;
+		tables[0][i] = crc;
+	}
+	for (k = 1; k < 8; k++)
+		for (i = 0; i < 256; i++)
+			tables[k][i] = tables[k - 1][i] >> 8 ^
+				       tables[0][tables[k - 1][i] & 255];
+}
+
+static uint32_t add_by_table(uint32_t crc, const unsigned char *p, size_t len)
+{
+	pthread_once(&once, fill_tables);
+	for (; len >= 8; len -= 8, p += 8) {
+		uint32_t low =
+			crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 |
+			       (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+
+		crc = tables[7][low & 255] ^ tables[6][low >> 8 & 255] ^
+		      tables[5][low >> 16 & 255] ^ tables[4][low >> 24] ^
+		      tables[3][p[4]] ^ tables[2][p[5]] ^ tables[1][p[6]] ^
+		      tables[0][p[7]];
+	}
+	for (; len; len--, p++)
+		crc = crc >> 8 ^ tables[0][(crc ^ *p) & 255];
+	return crc;
+}
+
+#ifdef __x86_64__
+__attribute__((target("sse4.2"))) static uint32_t
+add_by_instruction(uint32_t crc, const unsigned char *p, size_t len)
+{
+	uint64_t word, wide = crc;
+
+	for (; len >= 8; len -= 8, p += 8) {
+		memcpy(&word, p, sizeof(word));
+		wide = __builtin_ia32_crc32di(wide, word);
+	}
+	crc = (uint32_t)wide;
+	for (; len; len--, p++)
+		crc = __builtin_ia32_crc32qi(crc, *p);
+	return crc;
+}
+#endif
+
+uint32_t crc32c_add(uint32_t crc, const void *data, size_t len)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("sse4.2"))
+		return ~add_by_instruction(~crc, data, len);
+#endif
+	return ~add_by_table(~crc, data, len);
+}
+
+void crc32c_format(uint32_t crc, char out[9])
+{
+	const unsigned char bytes[4] = {
+		(unsigned char)(crc >> 24),
+		(unsigned char)(crc >> 16),
+		(unsigned char)(crc >> 8),
+		(unsigned char)crc,
+	};
+	struct buf text = { 0 };
+
+	base64_add(&text, bytes, sizeof(bytes));
+	memcpy(out, text.data, 9);
+	buf_done(&text);
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/host/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+#include "core/base/text.h"
+#include "core/host/program.h"
+#include "core/run/environment.h"
+#include "core/run/process.h"
+
+#define PIPE_SIZE (256 << 10)
+#define CHUNK_SIZE (256 << 10)
+#define NOISE_MAX (64 << 10) /* of start-up files, before the agent speaks */
+#define STDERR_MAX (16 << 10)
+#define READY_MS 60000
+
+/*
+ * What runs on the host first, by the login shell, whichever that is: hence
+ * no newline, no quote but those around it, no '!' and no backslash.  It says
+ * whether the agent is there, else reads its name and size, and then so many
+ * bytes and not one more: what follows is for the agent.
+ */
+#define BOOTSTRAP                                                             \
+	"exec /bin/sh -c '"                                                   \
+	"umask 077; m=$(uname -m); d=\"${XDG_CACHE_HOME:-$HOME/.cache}/jobrun\"; " \
+	"f=\"$d/host-%s\"; "                                                  \
+	"if [ \"$m\" = %s ] && [ -x \"$f\" ]; then :; else "                  \
+	"echo \"" AGENT_MARK " need $m\"; read -r g n || exit 1; "            \
+	"f=\"$d/host-$g\"; "                                                  \
+	"[ -x \"$f\" ] || { "                                                 \
+	"echo \"" AGENT_MARK " send\"; "                                      \
+	"mkdir -p \"$d\" && head -c \"$n\" >\"$f.$$\" && "                    \
+	"[ \"$(wc -c <\"$f.$$\")\" -eq \"$n\" ] && chmod 700 \"$f.$$\" && "   \
+	"mv -f \"$f.$$\" \"$f\" || { rm -f \"$f.$$\"; exit 1; }; }; fi; "     \
+	"echo \"" AGENT_MARK " have\"; exec \"$f\" connect'"
+
+struct connection {
+	struct connection_place place;
+	const struct connection_hooks *hooks;
+	void *arg;
+	char *script;
+	char *architecture; /* of the host, once it has said */
+	struct ssh_command *command;
+	pid_t pid; /* 0: it has ended */
+	int status;
+	int in, out, err; /* our ends of its pipes; -1: closed */
+	struct loop_event *in_event, *out_event, *err_event;
+	struct loop_event *ready_timer;
+	struct buf received;
+	struct buf words; /* of its standard error */
+	struct wire_out queue;
+	size_t sent;
+	bool ready;
+	bool gave_up;
+	bool freed; /* from within a hook */
+	int busy;   /* so deep within hooks */
+};
+
+static void close_end(struct connection *c, int *fd, struct loop_event **event)
+{
+	loop_remove(c->place.loop, *event);
+	*event = NULL;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void release(struct connection *c)
+{
+	buf_done(&c->received);
+	buf_done(&c->words);
+	wire_out_done(&c->queue);
+	free(c->script);
+	free(c->architecture);
+	free(c->command);
+	free(c);
+}
+
+void connection_free(struct connection *c)
+{
+	if (!c || c->freed)
+		return;
+	close_end(c, &c->in, &c->in_event);
+	close_end(c, &c->out, &c->out_event);
+	close_end(c, &c->err, &c->err_event);
+	loop_remove(c->place.loop, c->ready_timer);
+	c->ready_timer = NULL;
+	c->freed = true;
+	/* Its end is still to be heard. */
+	if (c->pid)
+		kill(-c->pid, SIGKILL);
+	else if (!c->busy)
+		release(c);
+}
+
+/* Frees what was freed from within; true if so. */
+static bool left(struct connection *c)
+{
+	c->busy--;
+	if (!c->freed)
+		return false;
+	if (!c->pid && !c->busy)
+		release(c);
+	return true;
+}
+
+static void read_words(struct connection *c)
+{
+	char text[4096];
+	ssize_t n;
+
+	while (c->err >= 0 && (n = read(c->err, text, sizeof(text))) > 0)
+		if (c->words.len < STDERR_MAX)
+			buf_add(&c->words, text, (size_t)n);
+}
+
+/* When ssh has ended and all that it said was read. */
+static void report_closed(struct connection *c)
+{
+	enum ssh_trouble trouble = SSH_UNREACHABLE;
+	struct error err = { 0 };
+
+	if (c->pid || c->out >= 0)
+		return;
+	read_words(c);
+	if (c->gave_up ||
+	    (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 255)) {
+		trouble = ssh_explain(buf_text(&c->words), &err);
+	} else {
+		ssh_explain(buf_text(&c->words), &err);
+		trouble = c->ready ? SSH_UNREACHABLE : SSH_REFUSED;
+		if (!c->words.len)
+			error_set(&err, ERROR_FAILED,
+				  c->ready ? "the agent there ended"
+					   : "the agent does not start there");
+	}
+	c->busy++;
+	c->hooks->closed(c->arg, trouble, &err);
+	left(c);
+}
+
+static void ssh_ended(void *arg, int status)
+{
+	struct connection *c = arg;
+
+	c->pid = 0;
+	c->status = status;
+	if (c->freed) {
+		if (!c->busy)
+			release(c);
+		return;
+	}
+	/* What it still has written is read by the loop, up to the end. */
+	report_closed(c);
+}
+
+static void give_up(void *arg, uint32_t events)
+{
+	struct connection *c = arg;
+
+	(void)events;
+	c->ready_timer = NULL;
+	buf_puts(&c->words, "\nConnection timed out before the agent answered");
+	c->gave_up = true;
+	if (c->pid)
+		kill(-c->pid, SIGKILL);
+}
+
+static void on_err(void *arg, uint32_t events)
+{
+	struct connection *c = arg;
+
+	read_words(c);
+	if (events & EPOLLHUP)
+		close_end(c, &c->err, &c->err_event);
+}
+
+/* ---- sending ---- */
+
+static void pump(struct connection *c);
+
+static void on_in(void *arg, uint32_t events)
+{
+	(void)events;
+	pump(arg);
+}
+
+static void pump(struct connection *c)
+{
+	struct error err;
+
+	while (c->in >= 0 && c->sent < c->queue.len) {
+		ssize_t n = write(c->in, c->queue.data + c->sent,
+				  c->queue.len - c->sent);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN) {
+			if (!c->in_event)
+				c->in_event = loop_add_fd(c->place.loop, c->in,
+							  EPOLLOUT, on_in, c,
+							  &err);
+			return;
+		}
+		if (n < 0) { /* ssh has ended: that is told elsewhere */
+			close_end(c, &c->in, &c->in_event);
+			return;
+		}
+		c->sent += (size_t)n;
+	}
+	if (c->queue.len)
+		explicit_bzero(c->queue.data, c->queue.len);
+	c->queue.len = c->sent = 0;
+	if (!c->in_event)
+		return;
+	loop_remove(c->place.loop, c->in_event);
+	c->in_event = NULL;
+	c->busy++;
+	c->hooks->drained(c->arg);
+	left(c);
+}
+
+void connection_send(struct connection *c, const struct wire_out *out)
+{
+	if (c->freed || c->in < 0)
+		return;
+	wire_put_bytes(&c->queue, out->data, out->len);
+	/* Written by the loop, so that no hook is called from here. */
+	if (!c->in_event) {
+		struct error err;
+
+		c->in_event = loop_add_fd(c->place.loop, c->in, EPOLLOUT,
+					  on_in, c, &err);
+	}
+}
+
+bool connection_flush(struct connection *c, int limit_ms)
+{
+	int64_t until_ms = time_monotonic_ms() + limit_ms;
+
+	while (!c->freed && c->in >= 0 && c->sent < c->queue.len) {
+		struct pollfd room = { .fd = c->in, .events = POLLOUT };
+		int64_t left_ms = until_ms - time_monotonic_ms();
+		ssize_t n;
+
+		if (left_ms <= 0 || poll(&room, 1, (int)left_ms) <= 0)
+			return false;
+		n = write(c->in, c->queue.data + c->sent,
+			  c->queue.len - c->sent);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return false;
+		c->sent += n > 0 ? (size_t)n : 0;
+	}
+	return !c->freed && c->in >= 0;
+}
+
+size_t connection_queued(const struct connection *c)
+{
+	return c->queue.len - c->sent;
+}
+
+bool connection_is_ready(const struct connection *c)
+{
+	return c->ready;
+}
+
+/* ---- receiving ---- */
+
+/* The agent for a machine that has none, as it was asked for. */
+static int send_program(struct connection *c, const char *architecture,
+			bool whole, struct error *err)
+{
+	struct agent_program program;
+	struct wire_out out = { 0 };
+	char line[96];
+
+	if (agent_program_find(architecture, &program, err) < 0)
+		return -1;
+	if (whole) {
+		wire_put_bytes(&out, program.data, program.size);
+	} else {
+		snprintf(line, sizeof(line), "%s %zu\n", program.digest,
+			 program.size);
+		wire_put_bytes(&out, line, strlen(line));
+	}
+	connection_send(c, &out);
+	wire_out_done(&out);
+	agent_program_done(&program);
+	return 0;
+}
+
+/* One line of the bootstrap.  Returns 1 when the agent is there. */
+static int obey_line(struct connection *c, char *line, struct error *err)
+{
+	char *mark = strstr(line, AGENT_MARK " ");
+	char *word;
+
+	if (!mark)
+		return 0; /* of some start-up file */
+	word = mark + strlen(AGENT_MARK " ");
+	if (!strcmp(word, "have"))
+		return 1;
+	if (text_starts(word, "need ")) {
+		free(c->architecture);
+		c->architecture = mem_strdup(word + strlen("need "));
+		return send_program(c, c->architecture, false, err);
+	}
+	if (!strcmp(word, "send") && c->architecture)
+		return send_program(c, c->architecture, true, err);
+	return 0;
+}
+
+/* Returns 1 when the agent is there, -1 if it will never be. */
+static int bootstrap(struct connection *c, struct error *err)
+{
+	int ret = 0;
+
+	while (!ret) {
+		char *line = c->received.data;
+		char *end = c->received.len ? memchr(line, '\n',
+						     c->received.len)
+					    : NULL;
+
+		if (!end)
+			break;
+		*end = '\0';
+		if (end > line && end[-1] == '\r')
+			end[-1] = '\0';
+		ret = obey_line(c, line, err);
+		buf_drop(&c->received, (size_t)(end + 1 - line));
+	}
+	if (!ret && c->received.len > NOISE_MAX)
+		return error_set(err, ERROR_FAILED,
+				 "what its login shell prints is no answer");
+	return ret;
+}
+
+/* False if the connection is gone. */
+static bool deliver(struct connection *c)
+{
+	struct frame frame;
+	size_t at = 0, used;
+
+	while (!c->freed) {
+		enum frame_found found =
+			frame_find(buf_text(&c->received) + at,
+				     c->received.len - at, &frame, &used);
+
+		if (found == FRAME_NONE)
+			break;
+		if (found == FRAME_BROKEN) {
+			buf_puts(&c->words, "\nwhat it sends is no frame");
+			kill(-c->pid, SIGKILL);
+			return false;
+		}
+		at += used;
+		c->hooks->frame(c->arg, &frame);
+	}
+	if (!c->freed)
+		buf_drop(&c->received, at);
+	return !c->freed;
+}
+
+static void on_received(struct connection *c)
+{
+	struct error err;
+	int ret = 1;
+
+	c->busy++;
+	if (!c->ready) {
+		ret = bootstrap(c, &err);
+		if (ret < 0) {
+			buf_printf(&c->words, "\n%s", err.text);
+			kill(-c->pid, SIGKILL);
+		}
+	}
+	if (ret > 0 && !c->ready) {
+		c->ready = true;
+		loop_remove(c->place.loop, c->ready_timer);
+		c->ready_timer = NULL;
+		c->hooks->ready(c->arg);
+	}
+	if (ret > 0 && !c->freed)
+		deliver(c);
+	left(c);
+}
+
+static void on_out(void *arg, uint32_t events)
+{
+	struct connection *c = arg;
+	ssize_t n;
+
+	(void)events;
+	n = read(c->out, buf_reserve(&c->received, CHUNK_SIZE), CHUNK_SIZE);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		close_end(c, &c->out, &c->out_event);
+		report_closed(c);
+		return;
+	}
+	c->received.len += (size_t)n;
+	on_received(c);
+}
+
+/* ---- the start ---- */
+
+static int open_pipes(struct connection *c, int theirs[3], struct error *err)
+{
+	int *ours[3] = { &c->in, &c->out, &c->err };
+
+	for (int i = 0; i < 3; i++) {
+		int ends[2];
+		int mine = i == 0;
+
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return error_errno(err, "cannot make a pipe");
+		/* Larger where allowed: fewer wake-ups. */
+		if (i == 1)
+			fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
+		fcntl(ends[mine], F_SETFL, O_NONBLOCK);
+		*ours[i] = ends[mine];
+		theirs[i] = ends[!mine];
+	}
+	c->out_event = loop_add_fd(c->place.loop, c->out, EPOLLIN, on_out, c,
+				   err);
+	c->err_event = loop_add_fd(c->place.loop, c->err, EPOLLIN, on_err, c,
+				   err);
+	return c->out_event && c->err_event ? 0 : -1;
+}
+
+static int start_ssh(struct connection *c, struct error *err)
+{
+	const char *name = getenv("JOBRUN_SSH");
+	struct rlimit no_files = { 0 };
+	struct process_start start = { .argv = c->command->argv,
+				       .envp = environ,
+				       .directory = "/",
+				       .no_files = &no_files };
+	int theirs[3] = { -1, -1, -1 };
+	char *path = NULL;
+	int ret = -1;
+
+	getrlimit(RLIMIT_NOFILE, &no_files);
+	path = process_find(name && *name ? name : "ssh", "/", environ, err);
+	if (!path || open_pipes(c, theirs, err) < 0)
+		goto out;
+	start.path = path;
+	start.in = theirs[0];
+	start.out = theirs[1];
+	start.err = theirs[2];
+	c->pid = process_start(&start, err);
+	if (c->pid > 0)
+		ret = 0;
+	else
+		c->pid = 0;
+out:
+	for (int i = 0; i < 3; i++)
+		if (theirs[i] >= 0)
+			close(theirs[i]);
+	free(path);
+	return ret;
+}
+
+struct connection *connection_new(const struct connection_place *place,
+				  const struct ssh_target *target,
+				  const struct connection_hooks *hooks,
+				  void *arg, struct error *err)
+{
+	struct connection *c = mem_alloc(sizeof(*c));
+	struct agent_program own;
+
+	c->place = *place;
+	c->hooks = hooks;
+	c->arg = arg;
+	c->in = c->out = c->err = -1;
+	agent_program_own(&own);
+	c->script = mem_printf(BOOTSTRAP, own.digest,
+			       agent_program_architecture());
+	c->command = ssh_command_new(target, place->config, c->script);
+	if (start_ssh(c, err) < 0) {
+		connection_free(c);
+		return NULL;
+	}
+	reaper_watch(place->reaper, c->pid, ssh_ended, c);
+	c->ready_timer = loop_add_timer(place->loop, READY_MS, give_up, c);
+	return c;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/host/ssh.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+int ssh_target_parse(const char *text, struct ssh_target *out,
+		     struct error *err)
+{
+	const char *at = strrchr(text, '@');
+	const char *host = at ? at + 1 : text;
+	const char *end = host[0] == '[' ? strchr(host, ']') : NULL;
+	const char *colon = strchr(end ? end : host, ':');
+	size_t len;
+	long port = 0;
+
+	/* Two colons and no brackets: an IPv6 address, and no port. */
+	if (!end && colon && strchr(colon + 1, ':'))
+		colon = NULL;
+	if (colon && number_parse(colon + 1, 1, 65535, &port, err) < 0)
+		return error_prefix(err, "the port of host '%s'", text);
+	len = colon ? (size_t)(colon - host) : strlen(host);
+	if (end) {
+		host++;
+		len = (size_t)(end - host);
+	}
+	if (!len || host[0] == '-' || text[0] == '-')
+		return error_set(err, ERROR_INVALID,
+				 "'%s' is no host: HOST, USER@HOST or "
+				 "HOST:PORT",
+				 text);
+	out->name = mem_strdup(text);
+	out->host = mem_printf("%.*s", (int)len, host);
+	out->destination =
+		at ? mem_printf("%.*s@%s", (int)(at - text), text, out->host)
+		   : mem_strdup(out->host);
+	out->port = port;
+	return 0;
+}
+
+void ssh_target_done(struct ssh_target *target)
+{
+	free(target->name);
+	free(target->host);
+	free(target->destination);
+	*target = (struct ssh_target){ 0 };
+}
+
+/* ssh asks the password file for the home folder, and so do we. */
+static char *user_config(void)
+{
+	const char *own = getenv("JOBRUN_SSH_CONFIG");
+	const struct passwd *user;
+
+	if (own && *own)
+		return path_absolute(own);
+	user = getpwuid(geteuid());
+	return mem_printf("%s/.ssh/config", user ? user->pw_dir : "");
+}
+
+/* The first value that ssh finds of an option holds, so that ours, which
+ * come last, are defaults.  Files that are not there are left out by it. */
+int ssh_config_write(const char *path, const char *known_hosts,
+		     struct error *err)
+{
+	char *user = user_config();
+	struct buf text = { 0 };
+	int ret;
+
+	buf_printf(&text,
+		   "Include \"%s\"\n"
+		   "Include /etc/ssh/ssh_config\n"
+		   "Host *\n"
+		   "  StrictHostKeyChecking accept-new\n"
+		   "  UserKnownHostsFile \"%s\" ~/.ssh/known_hosts "
+		   "~/.ssh/known_hosts2\n"
+		   "  LogLevel ERROR\n",
+		   user, known_hosts);
+	ret = file_write(path, text.data, text.len, err);
+	buf_done(&text);
+	free(user);
+	return ret;
+}
+
+struct ssh_command *ssh_command_new(const struct ssh_target *target,
+				    const char *config, const char *command)
+{
+	/* Forwardings of the configuration are for people. */
+	static const char *const options[] = {
+		"-T", "-a", "-x",
+		"-o", "BatchMode=yes",
+		"-o", "ClearAllForwardings=yes",
+		"-o", "PermitLocalCommand=no",
+		"-o", "EscapeChar=none",
+		"-o", "ConnectTimeout=10",
+		"-o", "ServerAliveInterval=5",
+		"-o", "ServerAliveCountMax=2",
+		"-F",
+	};
+	struct ssh_command *out = mem_alloc(sizeof(*out));
+	size_t n = 0, i;
+
+	out->argv[n++] = (char *)"ssh";
+	for (i = 0; i < COUNT(options); i++)
+		out->argv[n++] = (char *)options[i];
+	out->argv[n++] = (char *)config;
+	if (target->port) {
+		snprintf(out->port, sizeof(out->port), "%ld", target->port);
+		out->argv[n++] = (char *)"-p";
+		out->argv[n++] = out->port;
+	}
+	out->argv[n++] = (char *)"--";
+	out->argv[n++] = target->destination;
+	out->argv[n++] = (char *)command;
+	return out;
+}
+
+/* The last line that says something, without what ssh puts before and after
+ * it, and without what has no place on a terminal. */
+static void last_line(const char *text, char *out, size_t size)
+{
+	size_t end = strlen(text), start;
+	char *p;
+
+	while (end && strchr(" \t\r\n", text[end - 1]))
+		end--;
+	start = end;
+	while (start && text[start - 1] != '\n')
+		start--;
+	snprintf(out, size, "%.*s", (int)(end - start), text + start);
+	for (p = out; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 127)
+			*p = '?';
+}
+
+enum ssh_trouble ssh_explain(const char *text, struct error *err)
+{
+	/* Of sshd's MaxStartups, and of what stands before it. */
+	static const char *const busy[] = {
+		"kex_exchange_identification", "banner exchange",
+		"Connection reset by", "Exceeded MaxStartups",
+		"ssh_exchange_identification",
+		"Session open refused by peer",
+	};
+	static const char *const away[] = {
+		"Connection refused", "Connection timed out",
+		"Operation timed out", "No route to host",
+		"Network is unreachable", "Could not resolve hostname",
+		"not responding", "Connection closed", "Broken pipe",
+		"closed by remote host",
+	};
+	char line[256];
+	size_t i;
+
+	last_line(text, line, sizeof(line));
+	if (strstr(text, "REMOTE HOST IDENTIFICATION HAS CHANGED")) {
+		error_set(err, ERROR_DENIED,
+			  "its host key is not the one that is known: if that "
+			  "is right, take the old one away with 'ssh-keygen "
+			  "-R', or 'jobrun delete' the job that learned it");
+		return SSH_REFUSED;
+	}
+	if (strstr(text, "Host key verification failed")) {
+		error_set(err, ERROR_DENIED,
+			  "its host key is not known, and ssh is configured "
+			  "to accept none that is not: connect once by hand");
+		return SSH_REFUSED;
+	}
+	if (strstr(text, "Permission denied")) {
+		error_set(err, ERROR_DENIED,
+			  "ssh is not let in (%s): it must work without a "
+			  "password, by a key or an agent",
+			  line);
+		return SSH_REFUSED;
+	}
+	for (i = 0; i < COUNT(busy); i++) {
+		if (strstr(text, busy[i])) {
+			error_set(err, ERROR_UNREACHABLE, "%s", line);
+			return SSH_BUSY;
+		}
+	}
+	for (i = 0; i < COUNT(away); i++) {
+		if (strstr(text, away[i])) {
+			error_set(err, ERROR_UNREACHABLE, "%s", line);
+			return SSH_UNREACHABLE;
+		}
+	}
+	error_set(err, ERROR_FAILED, "%s",
+		  *line ? line : "ssh ended without a word");
+	return SSH_REFUSED;
+}

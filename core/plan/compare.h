@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What differs between a resource that is wanted, the one that was found and
+ * the one that was last applied.  Secrets are fetched to compare them, and
+ * leave here sealed (core/plan/seal.h) or not at all.
+ */
+#ifndef JOBRUN_PLAN_COMPARE_H
+#define JOBRUN_PLAN_COMPARE_H
+
+#include "core/plan/diff.h"
+#include "core/plan/plan.h"
+#include "core/plan/seal.h"
+
+/* What the resources of one job have in common. */
+struct compare {
+	struct store *store; /* what was applied; NULL: nothing is known */
+	struct arena *mem;   /* of the plan */
+	json_t *keep;        /* an array that owns the values of changes */
+	struct seal *seal;   /* made ready at its first use */
+	const struct plan_job *job;
+	struct action *const *by_place; /* decided already, or NULL */
+	struct applied_list applied;
+	bool looked; /* for what was applied */
+};
+
+/* Fills in drift and unread_secret of the action, and its differences with
+ * their causes into `out`. */
+int compare_resource(struct compare *compare, struct action *action,
+		     struct diff *out, struct error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The actions that a plan is restricted to: those that were asked for, by
+ * their ids or as KIND/NAME, and what they need. */
+#ifndef JOBRUN_PLAN_TARGETS_H
+#define JOBRUN_PLAN_TARGETS_H
+
+#include "core/plan/plan.h"
+
+struct targets; /* opaque, see targets.c */
+
+/* Borrows the names. */
+struct targets *targets_new(const char *const *names, size_t count);
+void targets_free(struct targets *targets);
+size_t targets_count(const struct targets *targets);
+const char *targets_at(const struct targets *targets, size_t i);
+
+/* Takes all other actions out of the job, whose own start at place `first` of
+ * the plan. */
+void targets_keep(struct targets *targets, struct plan_job *job, size_t first);
+
+/* Fails if one of them was none of the actions that it has seen. */
+int targets_check(const struct targets *targets, struct error *err);
+
+#endif

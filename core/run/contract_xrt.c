@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PyTorch/XLA's first runtime, XRT, to the bit as its pod launcher xla_dist
+ * set it up (pytorch/xla r1.13, torch_xla/distributed/xla_dist.py,
+ * torch_xla/core/xla_env_vars.py); of one host, as its README and API guide
+ * did.
+ *
+ * On TPU VMs it is written only when asked for: PJRT is what programs use
+ * there since PyTorch/XLA 2.0, and TPU_HOST_BOUNDS would keep that from
+ * starting a process for each chip.
+ */
+#include "core/run/contract.h"
+
+#include <stdlib.h>
+
+/* The ports that xla_dist had. */
+#define SERVER_PORT 51011 /* of the XRT server on a TPU VM */
+#define MESH_PORT 8477
+#define CONTROLLER_PORT 8476
+
+static bool suits(const struct topology *all, size_t ordinal)
+{
+	return all->tpu_slice && all->tpu_kind == TPU_NODE &&
+	       all->tpu_host_count && contract_is_ranked(all, ordinal);
+}
+
+/* The hosts of the TPU as XRT_TPU_CONFIG lists them. */
+static void write_workers(const struct topology *all, struct environment *env)
+{
+	struct buf text = { 0 };
+	size_t i;
+
+	for (i = 0; i < all->tpu_host_count; i++) {
+		const struct tpu_place *host = &all->tpu_hosts[i];
+		bool node = all->tpu_kind == TPU_NODE;
+		char *address = contract_address(host->ip, node ? host->port
+								: SERVER_PORT);
+
+		buf_printf(&text, "%s%s;%zu;%s", i ? "|" : "",
+			   node ? "c_tpu_worker" : "c_localservice", i,
+			   address);
+		free(address);
+	}
+	environment_set(env, "XRT_TPU_CONFIG", buf_text(&text));
+	buf_done(&text);
+}
+
+static void write_one_host(const struct topology *all, struct environment *env)
+{
+	const struct tpu_place *host = &all->tpu_hosts[0];
+	char *address;
+
+	if (all->tpu_kind == TPU_VM) {
+		environment_printf(env, "XRT_TPU_CONFIG",
+				   "localservice;0;localhost:%d", SERVER_PORT);
+		return;
+	}
+	address = contract_address(host->ip, host->port);
+	environment_printf(env, "XRT_TPU_CONFIG", "tpu_worker;0;%s", address);
+	free(address);
+	environment_set(env, "TPU_IP_ADDRESS", host->ip);
+}
+
+/* What only hosts with TPUs of their own get. */
+static void write_tpu_vm(const struct topology *all, int host,
+			 struct environment *env)
+{
+	char *controller =
+		contract_address(all->tasks[0].host, CONTROLLER_PORT);
+
+	environment_set(env, "TPUVM_MODE", "1");
+	environment_printf(env, "CLOUD_TPU_TASK_ID", "%d", host);
+	environment_set(env, "TPU_CHIPS_PER_HOST_BOUNDS", "2,2,1");
+	if (all->tpu_bounds)
+		environment_set(env, "TPU_HOST_BOUNDS", all->tpu_bounds);
+	environment_set(env, "TPU_MESH_CONTROLLER_ADDRESS", controller);
+	environment_printf(env, "TPU_MESH_CONTROLLER_PORT", "%d",
+			   CONTROLLER_PORT);
+	free(controller);
+}
+
+static void write_pod(const struct topology *all, int host,
+		      struct environment *env)
+{
+	char *mesh = contract_address(all->tasks[0].host, MESH_PORT);
+
+	environment_printf(env, "XRT_LOCAL_WORKER", "%s:%d",
+			   all->tpu_kind == TPU_NODE ? "c_tpu_worker"
+						     : "c_localservice",
+			   host);
+	environment_set(env, "XRT_MESH_SERVICE_ADDRESS", mesh);
+	environment_printf(env, "XRT_SHARD_WORLD_SIZE", "%zu",
+			   all->tpu_host_count);
+	environment_printf(env, "XRT_SHARD_ORDINAL", "%d", host);
+	environment_set(env, "XLA_EMIT_STEPLOG", "1");
+	if (host == 0)
+		write_workers(all, env);
+	if (all->tpu_kind == TPU_VM)
+		write_tpu_vm(all, host, env);
+	free(mesh);
+}
+
+static void write_xrt(const struct topology *all, size_t ordinal,
+		      struct environment *env)
+{
+	if (!all->tpu_slice || all->tpu_kind == TPU_CPU ||
+	    !all->tpu_host_count || !contract_is_ranked(all, ordinal))
+		return;
+	if (all->tpu_host_count == 1)
+		write_one_host(all, env);
+	else
+		write_pod(all, all->tasks[ordinal].group, env);
+	if (all->devices_per_host)
+		environment_printf(env, "TPU_NUM_DEVICES", "%u",
+				   all->devices_per_host);
+}
+
+const struct contract contract_xrt = {
+	.name = "xrt",
+	.summary = "XRT_TPU_CONFIG and the others of PyTorch/XLA before 2.0",
+	.suits = suits,
+	.write = write_xrt,
+};

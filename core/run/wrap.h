@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a command is started in: a conda environment, or a container. */
+#ifndef JOBRUN_WRAP_H
+#define JOBRUN_WRAP_H
+
+#include "core/run/environment.h"
+#include "core/run/spec.h"
+
+/* `conda run`, with conda found where its installers put it: shells that ssh
+ * starts do not know it.  The command itself without one.  Lives in `mem`. */
+struct strings wrap_conda(const struct run_spec *spec,
+			  const struct strings *command, struct arena *mem);
+
+/* Where a container is to be like the machine that it is on. */
+struct wrap_place {
+	const char *name;      /* of the container */
+	const char *folder;    /* is there, too, by the same path */
+	const char *directory; /* where the program starts */
+};
+
+/* `docker run`, and in `after` what takes away the container if that was
+ * killed.  Variables are named, not given: their values are docker's own
+ * environment.  The command itself, and nothing, without one. */
+struct strings wrap_docker(const struct run_spec *spec,
+			   const struct strings *command,
+			   const struct environment *env,
+			   const struct wrap_place *place, struct arena *mem,
+			   struct strings *after);
+
+#endif

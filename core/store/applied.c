@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What resources were like when they were last made or changed, and the key
+ * that seals the secrets in it. */
+#include "core/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/store/db.h"
+
+static int put(struct store *store, const struct applied_record *record,
+	       struct error *err)
+{
+	sqlite3_stmt *stmt =
+		store_query(store, QUERY_APPLIED_PUT,
+			    "INSERT OR REPLACE INTO applied (job_id, provider,"
+			    " kind, name, properties, time_ms)"
+			    " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+			    err);
+
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, record->job_id);
+	store_bind_text(stmt, 2, record->provider);
+	store_bind_text(stmt, 3, record->kind);
+	store_bind_text(stmt, 4, record->name);
+	store_bind_text(stmt, 5, record->properties);
+	sqlite3_bind_int64(stmt, 6, time_now_ms());
+	return store_do(store, stmt, err);
+}
+
+int store_applied_put(struct store *store, const struct applied_record *records,
+		      size_t count, struct error *err)
+{
+	int ret = 0;
+	size_t i;
+
+	if (!count)
+		return 0;
+	if (store_begin(store, err) < 0)
+		return -1;
+	for (i = 0; i < count && ret == 0; i++)
+		ret = put(store, &records[i], err);
+	return store_end(store, ret, err);
+}
+
+static int list(struct store *store, const char *job_id, const char *provider,
+		struct arena *mem, struct applied_list *out, struct error *err)
+{
+	struct applied_record *items = NULL;
+	size_t count = 0, size = 0;
+	sqlite3_stmt *stmt;
+	int row;
+
+	*out = (struct applied_list){ 0 };
+	/* An old store on a disk that can't be written. */
+	if (store->version < STORE_VERSION_APPLIED)
+		return 0;
+	stmt = store_query(store, QUERY_APPLIED_LIST,
+			   "SELECT kind, name, properties FROM applied"
+			   " WHERE job_id = ?1 AND provider = ?2",
+			   err);
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, job_id);
+	store_bind_text(stmt, 2, provider);
+	while ((row = store_step(store, stmt, err)) > 0) {
+		if (count == size) {
+			size = size ? size * 2 : 8;
+			items = mem_grow(items, size, sizeof(*items));
+		}
+		items[count++] = (struct applied_record){
+			.job_id = job_id,
+			.provider = provider,
+			.kind = store_column(stmt, 0, mem),
+			.name = store_column(stmt, 1, mem),
+			.properties = store_column(stmt, 2, mem),
+		};
+	}
+	if (row == 0 && count) {
+		out->items = arena_alloc(mem, count * sizeof(*items));
+		out->count = count;
+		memcpy(out->items, items, count * sizeof(*items));
+	}
+	free(items);
+	return row;
+}
+
+int store_applied_list(struct store *store, const char *job_id,
+		       const char *provider, struct arena *mem,
+		       struct applied_list *out, struct error *err)
+{
+	store_lock(store);
+	return store_end(store, list(store, job_id, provider, mem, out, err),
+			 err);
+}
+
+/* Returns 1 if there is none. */
+static int read_key(const char *path, unsigned char *key, struct error *err)
+{
+	size_t len;
+	char *text;
+
+	if (access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 1;
+	text = file_read(path, STORE_KEY_SIZE, &len, err);
+	if (!text)
+		return -1;
+	if (len != STORE_KEY_SIZE)
+		error_set(err, ERROR_FAILED, "'%s' is damaged: delete it",
+			  path);
+	else
+		memcpy(key, text, len);
+	explicit_bzero(text, len);
+	free(text);
+	return len == STORE_KEY_SIZE ? 0 : -1;
+}
+
+/* Beside its place first: another process may be faster, and then its key is
+ * the one. */
+static int make_key(const char *path, struct error *err)
+{
+	unsigned char key[STORE_KEY_SIZE];
+	char *beside = mem_printf("%s.%d.new", path, (int)getpid());
+	int ret = 0;
+
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		ret = error_errno(err, "no random bytes for '%s'", path);
+	else
+		ret = file_write(beside, key, sizeof(key), err);
+	if (ret == 0 && link(beside, path) < 0 && errno != EEXIST &&
+	    rename(beside, path) < 0)
+		ret = error_errno(err, "cannot write '%s'", path);
+	unlink(beside);
+	explicit_bzero(key, sizeof(key));
+	free(beside);
+	return ret;
+}
+
+int store_key(struct store *store, bool make, unsigned char *key,
+	      struct error *err)
+{
+	char *path;
+	int ret;
+
+	if (store->nowhere && !make)
+		return 1;
+	path = path_join(store->folder, "key");
+	ret = read_key(path, key, err);
+	if (ret == 1 && make) {
+		ret = make_key(path, err);
+		if (ret == 0)
+			ret = read_key(path, key, err);
+	}
+	free(path);
+	return ret;
+}

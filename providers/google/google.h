@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all calls of Google's APIs have in common: who asks (credentials), and
+ * through which HTTP client.  May be used from several threads at once.
+ */
+#ifndef JOBRUN_GOOGLE_H
+#define JOBRUN_GOOGLE_H
+
+#include "core/base/error.h"
+#include "core/net/http.h"
+
+struct credentials;
+struct google;
+
+/*
+ * Borrows the client.  No I/O: credentials are looked for at the first call
+ * that needs them.
+ */
+struct google *google_open(struct http *http);
+void google_close(struct google *google);
+
+/* Borrowed. */
+struct http *google_http(struct google *google);
+/* Borrowed; finds them at its first call.  ERROR_DENIED: there are none. */
+struct credentials *google_credentials(struct google *google,
+				       struct error *err);
+
+#endif

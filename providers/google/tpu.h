@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * TPU nodes: what the API says of one.  v1 are the nodes that are reached
+ * through gRPC (networkEndpoints), v2 TPU VMs.
+ */
+#ifndef JOBRUN_TPU_H
+#define JOBRUN_TPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "providers/google/google.h"
+
+enum tpu_api {
+	TPU_API_V1,
+	TPU_API_V2,
+};
+
+enum tpu_phase {
+	TPU_USABLE,  /* READY and HEALTHY, with endpoints */
+	TPU_PENDING, /* it may become so by itself: ask again */
+	TPU_LOST,    /* it will not: stopped, preempted, being deleted */
+};
+
+struct tpu_endpoint {
+	const char *ip;
+	int port;                /* 8470, 0 if the API gives none */
+	const char *external_ip; /* v2; or NULL */
+};
+
+/* Strings are never NULL, and live in the arena of the call. */
+struct tpu_node {
+	bool exists;
+	const char *name;   /* "projects/P/locations/Z/nodes/N" */
+	const char *state;  /* "READY", "CREATING" … */
+	const char *health; /* "HEALTHY", "TIMEOUT" …; "" if not known yet */
+	const char *health_text;      /* the API's words on it, or "" */
+	const char *accelerator_type; /* "v3-32" */
+	const char *version;          /* tensorflowVersion or runtimeVersion */
+	/* One for each host, in the order of the workers.  To be trusted only
+	 * when the node is usable. */
+	const struct tpu_endpoint *endpoints;
+	size_t endpoint_count;
+	const char *const *symptoms; /* "OUT_OF_MEMORY" … */
+	size_t symptom_count;
+};
+
+/*
+ * Looks once.  That there is no such node is no error: `exists` is false.
+ * ERROR_TRY_AGAIN and ERROR_UNREACHABLE may pass, ERROR_DENIED will not.
+ */
+int tpu_node_get(struct google *google, enum tpu_api api, const char *project,
+		 const char *zone, const char *node, struct arena *mem,
+		 struct tpu_node *out, struct error *err);
+
+/* What its state and health mean together. */
+enum tpu_phase tpu_node_phase(const struct tpu_node *node);
+
+#endif

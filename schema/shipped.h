@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* YAML files in a form of our own (the catalogue, price lists), read by
+ * libcyaml.  Job files are not read here: their users need all problems. */
+#ifndef JOBRUN_SHIPPED_H
+#define JOBRUN_SHIPPED_H
+
+#include <cyaml/cyaml.h>
+#include <stddef.h>
+
+#include "core/base/error.h"
+
+#define SHIPPED_NAME_MAX 256 /* of a text */
+
+/* What the schema says, new, to be freed by shipped_free(); or NULL with the
+ * first problem in `err`. */
+void *shipped_read(const char *text, size_t len,
+		   const cyaml_schema_value_t *schema, struct error *err);
+void shipped_free(void *data, const cyaml_schema_value_t *schema);
+
+#endif

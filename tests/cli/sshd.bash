@@ -1,0 +1,88 @@
+# Hosts for tests: sshd from the distribution, one process for each, on the
+# loopback network, as the user who runs the tests.
+
+# sshd_up COUNT: $TMP/ssh/hN/ each with folders of its own, reached as hN by
+# the configuration in JOBRUN_SSH_CONFIG.
+sshd_up() {
+  local sshd i
+  sshd=$(command -v sshd || echo /usr/sbin/sshd)
+  [ -x "$sshd" ] || skip "needs openssh-server"
+  # As root it wants this; of others it is not asked.
+  [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
+  SSH=$TMP/ssh
+  mkdir -p "$SSH"
+  ssh-keygen -q -t ed25519 -N '' -f "$SSH/id"
+  # Far from what the kernel gives away by itself.
+  SSH_PORT=$((20000 + RANDOM % 8000))
+  SSH_NET=127.$((1 + RANDOM % 250)).$((RANDOM % 250))
+  export JOBRUN_SSH_CONFIG=$SSH/config
+  for i in $(seq "$1"); do
+    mkdir -p "$SSH/h$i"
+    ssh-keygen -q -t ed25519 -N '' -f "$SSH/h$i/key"
+    printf 'Host h%s\n  HostName %s.%s\n  HostKeyAlias h%s\n' \
+      "$i" "$SSH_NET" "$i" "$i" >>"$SSH/config"
+    sshd_start "h$i"
+  done
+  printf 'Host *\n  Port %s\n  IdentityFile %s\n  IdentitiesOnly yes\n' \
+    "$SSH_PORT" "$SSH/id" >>"$SSH/config"
+  for i in $(seq "$1"); do wait_until 10 sshd_answers "h$i"; done
+}
+
+sshd_answers() {
+  (: <"/dev/tcp/$SSH_NET.${1#h}/$SSH_PORT") 2>/dev/null
+}
+
+# sshd_start hN [OPTION...]
+sshd_start() {
+  local sshd dir=$SSH/$1
+  sshd=$(command -v sshd || echo /usr/sbin/sshd)
+  cat >"$dir/sshd_config" <<E
+ListenAddress $SSH_NET.${1#h}:$SSH_PORT
+HostKey $dir/key
+AuthorizedKeysFile $SSH/id.pub
+PidFile $dir/pid
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+StrictModes no
+UsePAM no
+PrintMotd no
+SetEnv XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state
+E
+  "$sshd" -f "$dir/sshd_config" -E "$dir/log" "${@:2}"
+}
+
+sshd_stop() {
+  kill "$(cat "$SSH/$1/pid")"
+  wait_until 5 test ! -e "$SSH/$1/pid"
+}
+
+sshd_down() {
+  local file
+  for file in "$TMP"/ssh/h*/pid; do
+    [ ! -f "$file" ] || kill "$(cat "$file")" 2>/dev/null || true
+  done
+}
+
+# host_job FILE ID HOSTS COMMAND [MORE]: a master and workers, one per host
+host_job() {
+  local count
+  count=$(tr ',' '\n' <<<"$3" | wc -l)
+  cat >"$1" <<EOF
+jobId: $2
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+$([ "$count" = 1 ] || printf '  workerType: n1-standard-4\n  workerCount: %s\n' $((count - 1)))
+jobrun:
+  hosts: [$3]
+  grace: 2s
+  command: [sh, -c, $(printf '%s' "$4" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))')]
+${5:-}
+EOF
+}
+
+# What an agent keeps of runs on a host: nothing, when all is over.
+host_is_clean() {
+  [ -z "$(find "$SSH/$1/state/jobrun/hosts" -mindepth 1 -type d 2>/dev/null)" ]
+}

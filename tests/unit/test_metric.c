@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers in the output of trainers. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+#include "core/base/sparkline.h"
+#include "core/run/metric_series.h"
+
+static const struct log_source sources[] = {
+	{ "master", 0, 0, "10.0.0.1" },
+	{ "worker", 0, 1, "10.0.0.2" },
+};
+
+/* "epoch step | name=value name=value" of a line, "-" for what it lacks. */
+static void describe(const struct metric_parser *parser, const char *text,
+		     size_t len, struct metric_place *place, char out[512])
+{
+	struct metric_sample sample;
+	struct buf buf = { 0 };
+
+	if (!metric_parse(parser, place, text, len, &sample)) {
+		strcpy(out, "");
+		return;
+	}
+	if (sample.epoch >= 0)
+		buf_printf(&buf, "%g", sample.epoch);
+	else
+		buf_putc(&buf, '-');
+	if (sample.step >= 0)
+		buf_printf(&buf, " %lld |", (long long)sample.step);
+	else
+		buf_puts(&buf, " - |");
+	for (size_t i = 0; i < sample.count; i++)
+		buf_printf(&buf, " %s=%g", sample.values[i].name,
+			   sample.values[i].value);
+	snprintf(out, 512, "%s", buf_text(&buf));
+	buf_done(&buf);
+}
+
+static void lines_of_trainers_are_understood(void **state)
+{
+	static const struct {
+		const char *line;
+		const char *found;
+	} cases[] = {
+		/* PyTorch/XLA */
+		{ "| Training Device=xla:0/14 Epoch=1 Step=20 Loss=6.87500 "
+		  "Rate=258.47 GlobalRate=112.84 Time=02:38:57",
+		  "1 20 | Loss=6.875 Rate=258.47 GlobalRate=112.84" },
+		{ "[xla:1](40) Loss=1.5 Rate=20.0 Time=Wed", "- - | Loss=1.5 "
+							     "Rate=20" },
+		{ "| Test Epoch=1 Accuracy=59.73", "1 - | Accuracy=59.73" },
+		{ "Epoch 3 train end 02:42:32", "" },
+		{ "Max Accuracy=93.33%", "" },
+		{ "Max Accuracy: 93.33%", "" },
+		{ "Maximum Accuracy: 93.33%", "- - | Accuracy=93.33" },
+		/* TensorFlow */
+		{ "INFO:tensorflow:loss = 0.5, step = 100 (1.2 sec)",
+		  "- 100 | loss=0.5" },
+		{ "INFO:tensorflow:global_step/sec: 12.3",
+		  "- - | global_step/sec=12.3" },
+		{ "INFO:tensorflow:Saving dict for global step 100: accuracy "
+		  "= 0.9, global_step = 100, loss = 0.3",
+		  "- 100 | accuracy=0.9 loss=0.3" },
+		/* Keras 2, Keras 3 */
+		{ "1875/1875 [=====================] - 3s 2ms/step - loss: "
+		  "0.2957 - accuracy: 0.9140 - val_loss: 0.14",
+		  "- 1875 | loss=0.2957 accuracy=0.914 val_loss=0.14" },
+		{ "  12/1875 ━━━━━━━━━━ 2s 1ms/step - accuracy: 0.3 - loss: 2",
+		  "- 12 | accuracy=0.3 loss=2" },
+		/* Lightning, tqdm */
+		{ "Epoch 3: 100%|####| 100/200 [00:01<00:02, 85.30it/s, "
+		  "loss=0.12, v_num=3]",
+		  "3 100 | loss=0.12 it/s=85.3" },
+		{ "Epoch 3:  50%|█████     | 50/100 [00:01<00:01, "
+		  "train_loss_step=0.5, val/acc=0.75]",
+		  "3 50 | train_loss_step=0.5 val/acc=0.75" },
+		/* Hugging Face's trainer */
+		{ "{'loss': 0.5246, 'grad_norm': 1.25, 'learning_rate': "
+		  "4e-05, 'epoch': 0.4}",
+		  "0.4 - | loss=0.5246 grad_norm=1.25 learning_rate=4e-05" },
+		/* PyTorch's examples */
+		{ "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.300039",
+		  "1 - | Loss=2.30004" },
+		{ "Test set: Average loss: 0.0483, Accuracy: 9843/10000 (98%)",
+		  "- - | loss=0.0483 Accuracy=0.9843" },
+		{ "Epoch [3/10], Step [100/600], Loss: 0.2512",
+		  "3 100 | Loss=0.2512" },
+		{ "loss=tensor(0.25, device='cuda:0')", "- - | loss=0.25" },
+		/* Values */
+		{ "Loss=nan", "- - | Loss=nan" },
+		{ "loss: -inf", "- - | loss=-inf" },
+		{ "Loss=.5 Rate=+1e3", "- - | Loss=0.5 Rate=1000" },
+		{ "Loss=0.5.", "- - | Loss=0.5" },
+		/* No metrics */
+		{ "", "" },
+		{ "=", "" },
+		{ "loss", "" },
+		{ "loss=", "" },
+		{ "loss=x", "" },
+		{ "loss=12:30:00", "" },
+		{ "loss=1.2.3", "" },
+		{ "loss=5ms", "" },
+		{ "loss=-", "" },
+		{ "loss=nanometre", "" },
+		{ "=====: : :=0.5", "" },
+		{ "gloss=0.5", "" },
+		{ "val_step=3 step=4", "" },
+		{ "Epoch=2", "" },
+	};
+	struct metric_parser *parser = metric_parser_new(NULL, NULL);
+	char found[512];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct metric_place place = { .epoch = -1 };
+
+		describe(parser, cases[i].line, strlen(cases[i].line), &place,
+			 found);
+		if (strcmp(found, cases[i].found) != 0)
+			print_message("of: %s\n", cases[i].line);
+		assert_string_equal(found, cases[i].found);
+	}
+	metric_parser_free(parser);
+}
+
+static void an_epoch_holds_for_the_lines_after_it(void **state)
+{
+	struct metric_parser *parser = metric_parser_new(NULL, NULL);
+	struct metric_place place = { .epoch = -1 };
+	char found[512];
+
+	(void)state;
+	describe(parser, "Epoch 4/10", 10, &place, found);
+	assert_string_equal(found, "");
+	describe(parser, "loss: 0.5", 9, &place, found);
+	assert_string_equal(found, "4 - | loss=0.5");
+	metric_parser_free(parser);
+}
+
+static void patterns_of_the_job_find_more(void **state)
+{
+	struct pair items[] = {
+		{ "temp", "temp is ([0-9.]+)" },
+		{ "Step", "iter ([0-9]+)" },
+		{ "loss", "objective ([0-9.]+)" },
+		{ "text", "temp (is)" },
+	};
+	const struct pairs patterns = { COUNT(items), items };
+	struct metric_parser *parser = metric_parser_new(&patterns, NULL);
+	struct metric_place place = { .epoch = -1 };
+	static const char zero[] = "iter 7\0 temp is 44.5, loss=3";
+	char found[512];
+
+	(void)state;
+	describe(parser, zero, sizeof(zero) - 1, &place, found);
+	assert_string_equal(found, "- 7 | temp=44.5 loss=3");
+	describe(parser, "objective 2 loss=3", 18, &place, found);
+	assert_string_equal(found, "- - | loss=2");
+	metric_parser_free(parser);
+}
+
+static void a_pattern_that_is_none_is_named(void **state)
+{
+	struct pair items[] = { { "temp", "([0-9" } };
+	const struct pairs patterns = { COUNT(items), items };
+	struct error err;
+
+	(void)state;
+	assert_null(metric_parser_new(&patterns, &err));
+	assert_non_null(strstr(err.text, "metric 'temp': "));
+}
+
+/* Lines of master 0 or worker 0. */
+static void add(struct metric_table *table, size_t source, int64_t time_ms,
+		const char *text)
+{
+	const struct log_line line = {
+		.source = &sources[source],
+		.time_ms = time_ms,
+		.text = text,
+		.len = strlen(text),
+	};
+
+	metric_table_line(table, &line, NULL, NULL);
+}
+
+static void every_state_of_a_progress_bar_counts(void **state)
+{
+	struct metric_parser *parser = metric_parser_new(NULL, NULL);
+	struct metric_table *table = metric_table_new(sources, 2, parser);
+	const struct metric_series *series;
+
+	(void)state;
+	add(table, 0, 1, "loss=3\rloss=2\r\rloss=4\b\b\b\b\b\bloss=1\r");
+	series = metric_table_series(table, 0, 0);
+	assert_int_equal(series->count, 4);
+	assert_float_equal(series->last.value, 1, 0);
+	assert_float_equal(series->greatest.value, 4, 0);
+	assert_null(metric_table_series(table, 0, 1));
+	metric_table_free(table);
+	metric_parser_free(parser);
+}
+
+static void a_long_series_is_thinned_and_its_numbers_stay(void **state)
+{
+	struct metric_parser *parser = metric_parser_new(NULL, NULL);
+	struct metric_table *table = metric_table_new(sources, 2, parser);
+	const struct metric_series *series;
+	const struct metric_info *info;
+	double means[8];
+	char text[64];
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		snprintf(text, sizeof(text), "Step=%d Loss=%d", i,
+			 i == 777 ? -5 : 100000 - i);
+		add(table, 0, i, text);
+	}
+	add(table, 0, 100000, "loss=nan");
+	series = metric_table_series(table, 0, 0);
+	info = metric_table_info(table, 0);
+	assert_string_equal(info->name, "Loss");
+	assert_int_equal(series->count, 100001);
+	assert_int_equal(series->broken, 1);
+	assert_true(isnan(series->last.value));
+	assert_float_equal(metric_best(info, series)->value, -5, 0);
+	assert_int_equal(metric_best(info, series)->step, 777);
+	assert_true(series->kept <= METRIC_POINTS_MAX);
+	assert_true(series->kept >= METRIC_POINTS_MAX / 4);
+	for (size_t i = 0; i < series->kept; i++)
+		assert_int_equal(series->points[i].time_ms, i * series->stride);
+	assert_int_equal(metric_series_means(series, means, 8), 8);
+	assert_true(means[0] > means[6]);
+	metric_table_free(table);
+	metric_parser_free(parser);
+}
+
+static void rates_add_up_and_losses_do_not(void **state)
+{
+	struct metric_parser *parser = metric_parser_new(NULL, NULL);
+	struct metric_table *table = metric_table_new(sources, 2, parser);
+	double values[2];
+
+	(void)state;
+	add(table, 0, 1000, "Loss=1 Rate=100");
+	add(table, 1, 3000, "Loss=2 Rate=200");
+	add(table, 0, 5000, "Loss=3 Rate=300");
+	assert_int_equal(metric_table_total(table, 0, values, 2), 2);
+	assert_float_equal(values[0], 1.5, 1e-9);
+	assert_float_equal(values[1], 2.5, 1e-9);
+	assert_int_equal(metric_table_total(table, 1, values, 2), 2);
+	assert_float_equal(values[0], 300, 1e-9);
+	assert_float_equal(values[1], 500, 1e-9);
+	/* A part of a sum is none. */
+	add(table, 0, 0, "GlobalRate=5");
+	add(table, 1, 9000, "GlobalRate=6");
+	metric_table_total(table, 2, values, 2);
+	assert_true(isnan(values[0]));
+	assert_float_equal(values[1], 11, 1e-9);
+	metric_table_free(table);
+	metric_parser_free(parser);
+}
+
+static void sparklines_span_least_to_greatest(void **state)
+{
+	static const struct {
+		double values[4];
+		const char *text;
+	} cases[] = {
+		{ { 0, 1, 2, 7 }, "▁▂▃█" },
+		{ { 5, 5, 5, 5 }, "▄▄▄▄" },
+		{ { 0.1 + 0.2, 0.3, 0.3, 0.3 }, "▄▄▄▄" },
+		{ { -1e308, 0, 1e308, 1e308 }, "▁▅██" },
+		{ { NAN, 1, 2, INFINITY }, " ▁█!" },
+		{ { NAN, NAN, NAN, NAN }, "    " },
+		{ { 0, 5e-324, 0, 0 }, "▄▄▄▄" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct buf out = { 0 };
+
+		sparkline_format(cases[i].values, 4, &out);
+		assert_string_equal(buf_text(&out), cases[i].text);
+		buf_done(&out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_of_trainers_are_understood),
+		cmocka_unit_test(an_epoch_holds_for_the_lines_after_it),
+		cmocka_unit_test(patterns_of_the_job_find_more),
+		cmocka_unit_test(a_pattern_that_is_none_is_named),
+		cmocka_unit_test(every_state_of_a_progress_bar_counts),
+		cmocka_unit_test(a_long_series_is_thinned_and_its_numbers_stay),
+		cmocka_unit_test(rates_add_up_and_losses_do_not),
+		cmocka_unit_test(sparklines_span_least_to_greatest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/local/local.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/listing.h"
+#include "core/run/hosts.h"
 #include "core/run/ports.h"
 #include "core/run/spec.h"
 #include "core/run/supervisor.h"
@@ -376,6 +379,19 @@ static int run_watch(void *ctx, const struct resource *have, int *fd,
 	return ret;
 }
 
+/* The keys that ssh has learned for a job. */
+static int forget_hosts(struct store *store, const char *job_id,
+			struct error *err)
+{
+	char *path = hosts_known_path(store_folder(store), job_id);
+	int ret = 0;
+
+	if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
+		ret = error_errno(err, "cannot remove '%s'", path);
+	free(path);
+	return ret;
+}
+
 static int run_delete(void *ctx, const struct resource *have, struct error *err)
 {
 	struct local *local = ctx;
@@ -398,6 +414,8 @@ static int run_delete(void *ctx, const struct resource *have, struct error *err)
 		if (ret < 0)
 			break;
 	}
+	if (ret == 1)
+		ret = forget_hosts(local->env.store, have->name, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }

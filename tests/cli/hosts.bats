@@ -15,7 +15,7 @@ teardown() {
   mkdir src
   echo hello >src/greeting
   host_job a.yaml a h1,h2,h3 \
-    'cat greeting; echo $RANK of $WORLD_SIZE at $MASTER_ADDR; echo $RANK >$JOBRUN_RUN_DIR/rank' \
+    'cat greeting; echo $RANK of $WORLD_SIZE at $MASTER_ADDR; echo $RANK >$JOBRUN_RUN_DIR/rank; [ $RANK != 0 ] || sleep 2' \
     '  source: src'
   run jobrun apply a.yaml
   [ "$status" -eq 0 ]
@@ -30,7 +30,7 @@ teardown() {
 
 @test "more tasks than hosts: it begins again with the first" {
   sshd_up 2
-  host_job a.yaml a h1,h2 'echo on $RANK'
+  host_job a.yaml a h1,h2 'echo on $RANK; [ $RANK != 0 ] || sleep 2'
   sed -i 's/workerCount: 1/workerCount: 3/' a.yaml
   run jobrun apply a.yaml
   [ "$status" -eq 0 ]
@@ -320,4 +320,15 @@ E
   for rank in 0 1 2 3; do
     [[ $output == *"rank $rank of 4: loss small"* ]]
   done
+}
+
+@test "env says what a task on a host sees; delete forgets the host's key" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 'sleep 1'
+  [ "$(jobrun env a.yaml --task worker --index 0 | grep -c '^MASTER_ADDR=.*h1')" -eq 1 ]
+  jobrun apply a.yaml
+  jobrun env a.yaml --task worker --index 0 | grep -q "^MASTER_ADDR=.*$SSH_NET.1"
+  [ -e state/known_hosts/a ]
+  jobrun delete a
+  [ ! -e state/known_hosts/a ]
 }

@@ -6,6 +6,7 @@
 /* In the order in which help shows them. */
 /* clang-format off */
 const struct command *const commands[] = {
+	&cmd_init,
 	&cmd_validate,
 	&cmd_plan,
 	&cmd_apply,
@@ -24,8 +25,10 @@ const struct command *const commands[] = {
 	&cmd_package,
 	&cmd_launch,
 	&cmd_doctor,
+	&cmd_completion,
 	&cmd_version,
 	&cmd_help,
+	&cmd_complete,
 	&cmd_supervise,
 	NULL,
 };

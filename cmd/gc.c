@@ -38,8 +38,8 @@ static const struct opt options[] = {
 	  "DURATION", "leave what was made later and has no run yet (1h)" },
 	{ 'y', "yes", OPT_FLAG, offsetof(struct gc_opts, yes), NULL,
 	  "delete it, do not ask" },
-	{ 0, "format", OPT_STRING, offsetof(struct gc_opts, format), "FORMAT",
-	  "text (default) or json" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct gc_opts, format),
+	  "text|json", "the form of the output; text is the default" },
 	{ 0 },
 };
 
@@ -532,11 +532,6 @@ static int check(const struct gc_opts *opts, struct error *err)
 {
 	const struct provider *provider;
 
-	if (strcmp(opts->format, "text") != 0 &&
-	    strcmp(opts->format, "json") != 0)
-		return error_set(err, ERROR_USAGE,
-				 "--format takes text or json, not '%s'",
-				 opts->format);
 	provider = opts->provider ? provider_find(opts->provider) : NULL;
 	if (opts->provider && !provider)
 		return error_set(err, ERROR_USAGE, "unknown provider '%s'",

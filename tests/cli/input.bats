@@ -48,7 +48,7 @@ fails_with() {
   fails_with 64 "did you mean '--detach'" apply --detahc a.yaml
   fails_with 64 "nothing was given" plan
   fails_with 64 "one argument too many" wait a b
-  fails_with 64 "needs FORMAT" plan --format
+  fails_with 64 "needs text, json or markdown" plan --format
   fails_with 64 "json" plan --format xml a.yaml
   fails_with 64 "" frobnicate
   run jobrun

@@ -736,6 +736,42 @@ static void files_are_replaced_whole(void **state)
 	free(path);
 }
 
+static void a_new_file_is_never_in_the_place_of_another(void **state)
+{
+	char *path = path_join(*state, "new");
+	char *folder = path_join(*state, "a/b");
+	struct error err = { 0 };
+	struct stat st;
+	mode_t before;
+	char *text;
+	size_t len;
+
+	assert_int_equal(file_create(path, 0750, "one", 3, &err), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0750);
+	assert_int_equal(file_create(path, 0640, "two", 3, &err), 1);
+	text = file_read(path, 10, &len, &err);
+	assert_string_equal(text, "one");
+	free(text);
+	/* A link that leads nowhere is something, too. */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("nowhere", path), 0);
+	assert_int_equal(file_create(path, 0640, "two", 3, &err), 1);
+	assert_string_equal(err.text, "");
+
+	before = umask(027);
+	assert_int_equal(folder_make_mode(folder, 0777, &err), 0);
+	umask(before);
+	assert_int_equal(stat(folder, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0750);
+	free(path);
+	path = path_join(*state, "absent/new");
+	assert_int_equal(file_create(path, 0640, "two", 3, &err), -1);
+	assert_non_null(strstr(err.text, "cannot create"));
+	free(folder);
+	free(path);
+}
+
 static void folders_are_made_and_removed(void **state)
 {
 	static const char *const names[] = { "a",    "a/b/c", "a/b/c/",
@@ -1028,6 +1064,7 @@ int main(void)
 		cmocka_unit_test(pipes_are_read),
 		cmocka_unit_test(paths_are_made_relative),
 		TEST(files_are_replaced_whole),
+		TEST(a_new_file_is_never_in_the_place_of_another),
 		TEST(folders_are_made_and_removed),
 		cmocka_unit_test(timers_fire_in_order),
 		cmocka_unit_test(descriptors_are_served),

@@ -487,7 +487,7 @@ static void an_older_run_is_alone(void **state)
 	add_run(store, "job");
 	store_close(store);
 	sql(at->db,
-	    "DROP TABLE trial; DROP TABLE task;"
+	    "DROP TABLE trial; DROP TABLE task; DROP TABLE applied;"
 	    "CREATE TABLE task (id INTEGER PRIMARY KEY, run INTEGER NOT NULL,"
 	    " type TEXT NOT NULL, idx INTEGER NOT NULL, state TEXT NOT NULL,"
 	    " exit_code INTEGER NOT NULL, signal INTEGER NOT NULL, host TEXT,"

@@ -264,10 +264,18 @@ YAML_EVENTS = $(BUILD)/tests/bench/yaml_events
 $(YAML_EVENTS): $(YAML_EVENTS).o
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(shell $(PKG_CONFIG) --libs yaml-0.1)
 
+# A task that writes, and the least that a multiplexer of lines can do.
+BENCH_LINES = $(BUILD)/tests/bench/lines
+BENCH_PREFIX = $(BUILD)/tests/bench/prefix
+$(BENCH_LINES) $(BENCH_PREFIX): %: %.o
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $<
+
 .PHONY: bench
-bench: all $(YAML_EVENTS)
+bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX)
 	JOBRUN=$(abspath $(BIN)) YAML_EVENTS=$(abspath $(YAML_EVENTS)) \
-		tests/bench/run
+		BENCH_LINES=$(abspath $(BENCH_LINES)) \
+		BENCH_PREFIX=$(abspath $(BENCH_PREFIX)) \
+		tests/bench/run $(BENCH)
 
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help
@@ -300,6 +308,7 @@ clean:
 help:
 	@sed -n '/^#   make/s/^#//p' Makefile
 	@echo "   make bench      measure against the tools one would use instead"
+	@echo "                   (GNU parallel, concurrently ... if installed); BENCH=output"
 	@echo "   make deps       install what is missing"
 	@echo "   make fuzz       fuzz a parser: FUZZ=job SECONDS=600"
 	@echo "   make install    into PREFIX ($(PREFIX)), below DESTDIR"

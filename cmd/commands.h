@@ -8,8 +8,8 @@
 extern const struct command cmd_apply;
 extern const struct command cmd_cancel;
 extern const struct command cmd_delete;
-extern const struct command cmd_gc;
 extern const struct command cmd_doctor;
+extern const struct command cmd_gc;
 extern const struct command cmd_env;
 extern const struct command cmd_explain;
 extern const struct command cmd_help;

@@ -11,7 +11,7 @@
 struct follow;
 
 /*
- * Opens the output of one attempt.  Borrows the filter.  Fails with
+ * Opens the output of one attempt.  Borrows session, tasks and filter.  Fails with
  * ERROR_USAGE if `tasks` names one that the run does not have.
  */
 struct follow *follow_open(struct session *session, const char *job_id,
@@ -19,10 +19,12 @@ struct follow *follow_open(struct session *session, const char *job_id,
 			   const struct log_filter *filter, struct error *err);
 void follow_close(struct follow *follow);
 
-/* Prints what is new; with `ended` also what has no newline yet. */
+/* Prints what is new; with `ended`, the run being over, also what has no
+ * newline yet. */
 int follow_step(struct follow *follow, bool ended, struct error *err);
 
-/* Prints whatever is new from now on, in the loop. */
+/* Prints whatever is new from now on, in the loop; if the run is restarted,
+ * of the next attempt, too, after a message that says so. */
 int follow_start(struct follow *follow, struct loop *loop, struct error *err);
 /* No more; before the loop goes. */
 void follow_stop(struct follow *follow);

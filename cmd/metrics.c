@@ -11,7 +11,7 @@
 #include "core/base/json.h"
 #include "core/run/spec.h"
 
-#define REDRAW_MS 500
+#define TICK_MS 500
 #define CLEAR "\033[H\033[J"
 #define PIECE (256 << 10)
 
@@ -48,16 +48,24 @@ static const struct opt options[] = {
 
 struct reading {
 	struct app *app;
+	struct session *session;
+	const struct metrics_opts *opts;
 	enum format format;
+	const struct run_record *run; /* its newest attempt is read */
+	const char *names[OPT_LIST_MAX];
+	struct loop *loop;
+	struct loop_event *timer;
+	bool changed; /* since it was drawn */
+	struct buf text;
+
+	/* Of the attempt. */
+	int attempt;
+	struct arena *mem;
 	struct metrics_view view;
 	struct metric_parser *parser;
 	struct metric_table *table;
 	struct log_reader *reader;
-	struct loop *loop;
 	struct loop_event *event;
-	struct loop_event *timer; /* of the next drawing */
-	struct buf text;
-	const char *names[OPT_LIST_MAX];
 };
 
 static int parse_format(const char *name, enum format *out, struct error *err)
@@ -108,21 +116,35 @@ static int step(struct reading *r, bool ended, struct error *err)
 	return ret;
 }
 
-static int open_reading(struct reading *r, struct session *session,
-			const struct metrics_opts *opts, struct arena *mem,
-			struct run_record *run, struct error *err)
+static void close_attempt(struct reading *r)
+{
+	log_reader_close(r->reader);
+	metric_table_free(r->table);
+	metric_parser_free(r->parser);
+	arena_free(r->mem);
+	r->reader = NULL;
+	r->table = NULL;
+	r->parser = NULL;
+	r->mem = NULL;
+}
+
+static int open_attempt(struct reading *r, struct error *err)
 {
 	const struct log_filter filter = { .tail = SIZE_MAX, .states = true };
+	const struct metrics_opts *opts = r->opts;
 	struct source_choice choice = { opts->task, opts->index };
-	char *folder =
-		store_run_folder(session->env.store, run->job_id, run->attempt);
-	struct run_spec *spec = arena_alloc(mem, sizeof(*spec));
+	char *folder = store_run_folder(r->session->env.store, r->run->job_id,
+					r->run->attempt);
+	struct run_spec *spec;
 	struct log_source *sources;
 	size_t count;
 	int ret = -1;
 
-	if (spec_read(folder, mem, spec, err) < 0 ||
-	    sources_choose(spec, &choice, mem, &sources, &count,
+	r->attempt = r->run->attempt;
+	r->mem = arena_new();
+	spec = arena_alloc(r->mem, sizeof(*spec));
+	if (spec_read(folder, r->mem, spec, err) < 0 ||
+	    sources_choose(spec, &choice, r->mem, &sources, &count,
 			   err) < 0)
 		goto out;
 	r->parser = metric_parser_new(&spec->metrics, err);
@@ -135,7 +157,7 @@ static int open_reading(struct reading *r, struct session *session,
 	for (size_t i = 0; i < opts->names.count; i++)
 		r->names[i] = opts->names.items[i].value;
 	r->view = (struct metrics_view){
-		.run = run,
+		.run = r->run,
 		.table = r->table,
 		.sources = sources,
 		.source_count = count,
@@ -149,12 +171,9 @@ out:
 	return ret;
 }
 
-static void close_reading(struct reading *r)
+static bool draws(const struct reading *r)
 {
-	log_reader_close(r->reader);
-	metric_table_free(r->table);
-	metric_parser_free(r->parser);
-	buf_done(&r->text);
+	return r->format == FORMAT_TEXT && r->app->out_terminal;
 }
 
 static void draw(struct reading *r)
@@ -162,15 +181,14 @@ static void draw(struct reading *r)
 	buf_puts(&r->text, CLEAR);
 	metrics_text(&r->view, r->app, &r->text);
 	flush(r);
+	r->changed = false;
 }
 
-static void on_redraw(void *arg, uint32_t events)
+static void fail(struct reading *r, const struct error *err)
 {
-	struct reading *r = arg;
-
-	(void)events;
-	r->timer = NULL;
-	draw(r);
+	app_fail(r->app, err);
+	loop_remove(r->loop, r->event);
+	r->event = NULL;
 }
 
 static void on_change(void *arg, uint32_t events)
@@ -179,14 +197,47 @@ static void on_change(void *arg, uint32_t events)
 	struct error err;
 
 	(void)events;
-	if (step(r, false, &err) < 0) {
-		app_fail(r->app, &err);
-		loop_remove(r->loop, r->event);
-		r->event = NULL;
-	} else if (r->format == FORMAT_TEXT && r->app->out_terminal &&
-		   !r->timer) {
-		r->timer = loop_add_timer(r->loop, REDRAW_MS, on_redraw, r);
-	}
+	if (step(r, false, &err) < 0)
+		fail(r, &err);
+	r->changed = true;
+}
+
+static int watch_attempt(struct reading *r, struct error *err)
+{
+	int fd = log_reader_watch(r->reader, err);
+
+	if (fd < 0)
+		return -1;
+	r->event = loop_add_fd(r->loop, fd, EPOLLIN, on_change, r, err);
+	r->changed = true;
+	return r->event ? step(r, false, err) : -1;
+}
+
+/* If the run was restarted: the rest of what is read, then the newest. */
+static int go_on(struct reading *r, struct error *err)
+{
+	if (r->run->attempt == r->attempt)
+		return 0;
+	if (step(r, true, err) < 0)
+		return -1;
+	loop_remove(r->loop, r->event);
+	r->event = NULL;
+	close_attempt(r);
+	return open_attempt(r, err);
+}
+
+static void on_tick(void *arg, uint32_t events)
+{
+	struct reading *r = arg;
+	struct error err;
+
+	(void)events;
+	if (r->run->attempt != r->attempt &&
+	    (go_on(r, &err) < 0 || watch_attempt(r, &err) < 0))
+		fail(r, &err);
+	else if (r->changed && draws(r))
+		draw(r);
+	r->timer = loop_add_timer(r->loop, TICK_MS, on_tick, r);
 }
 
 static void on_interrupt(void *arg, uint32_t number)
@@ -196,26 +247,19 @@ static void on_interrupt(void *arg, uint32_t number)
 }
 
 /* Until the run ends. */
-static int follow_run(struct reading *r, struct session *session,
-		      struct arena *mem, struct run_record *run,
-		      struct error *err)
+static int follow_run(struct reading *r, struct arena *mem,
+		      struct run_record *run, struct error *err)
 {
 	int ret = -1;
-	int fd;
 
 	r->loop = loop_new(err);
-	if (!r->loop)
-		return -1;
-	fd = log_reader_watch(r->reader, err);
-	if (fd < 0)
+	if (!r->loop || watch_attempt(r, err) < 0)
 		goto out;
-	r->event = loop_add_fd(r->loop, fd, EPOLLIN, on_change, r, err);
-	if (!r->event || step(r, false, err) < 0)
-		goto out;
-	if (r->format == FORMAT_TEXT && r->app->out_terminal)
-		draw(r);
-	ret = waiting_run(session, r->loop, mem, run, -1, on_interrupt, r->loop,
-			  err);
+	r->timer = loop_add_timer(r->loop, 0, on_tick, r);
+	ret = waiting_run(r->session, r->loop, mem, run, -1, on_interrupt,
+			  r->loop, err);
+	if (ret >= 0 && go_on(r, err) < 0)
+		ret = -1;
 out:
 	loop_remove(r->loop, r->timer);
 	loop_remove(r->loop, r->event);
@@ -258,10 +302,12 @@ static int show(struct reading *r, struct error *err)
 static int run(struct app *app, int argc, char **argv)
 {
 	struct metrics_opts opts = { .format = "text" };
-	struct reading reading = { .app = app };
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
 	struct run_record record;
+	struct reading reading = {
+		.app = app, .session = &session, .opts = &opts, .run = &record
+	};
 	struct error err;
 	int status = 0;
 	int first;
@@ -274,15 +320,15 @@ static int run(struct app *app, int argc, char **argv)
 	    session_open(&session, app, 0, &err) < 0 ||
 	    session_run(&session, argv[first], (int)opts.attempt, mem, &record,
 			&err) < 0 ||
-	    open_reading(&reading, &session, &opts, mem, &record, &err) < 0)
+	    open_attempt(&reading, &err) < 0)
 		goto fail;
 	if (reading.format == FORMAT_CSV)
 		metrics_csv_head(&reading.text);
 	if (opts.follow && !run_state_is_final(record.state)) {
-		status = follow_run(&reading, &session, mem, &record, &err);
+		status = follow_run(&reading, mem, &record, &err);
 		if (status < 0)
 			goto fail;
-		if (app->out_terminal && reading.format == FORMAT_TEXT)
+		if (draws(&reading))
 			buf_puts(&reading.text, CLEAR);
 	}
 	if (step(&reading, run_state_is_final(record.state), &err) < 0 ||
@@ -292,7 +338,8 @@ static int run(struct app *app, int argc, char **argv)
 fail:
 	status = app_fail(app, &err);
 out:
-	close_reading(&reading);
+	close_attempt(&reading);
+	buf_done(&reading.text);
 	session_close(&session);
 	arena_free(mem);
 	return status;

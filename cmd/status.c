@@ -41,6 +41,25 @@ struct view {
 	bool interrupted;
 };
 
+/* The attempt that a restarted run had before this one; 1 if there is none. */
+static int previous(struct view *view, struct arena *mem,
+		    const struct run_record *run, struct run_record *out,
+		    struct error *err)
+{
+	struct store *store = view->session->env.store;
+	struct run_record at;
+	int ret;
+
+	if (run->attempt == run->origin)
+		return 1;
+	ret = store_run_get(store, run->job_id, run->origin, mem, &at, err);
+	while (ret == 0 && at.attempt < run->attempt) {
+		*out = at;
+		ret = store_run_after(store, &at, mem, &at, err);
+	}
+	return ret;
+}
+
 static const char *state_color(enum run_state state)
 {
 	switch (state) {
@@ -123,6 +142,33 @@ static void put_tasks(const struct app *app, const struct task_list *tasks,
 	}
 }
 
+/* Why a run that was restarted was, and when it goes on. */
+static int put_restarts(struct view *view, struct arena *mem,
+			const struct run_record *run, struct buf *out,
+			struct error *err)
+{
+	int64_t wait_ms = run->not_before_ms - time_now_ms();
+	struct run_record before;
+	char wait[32];
+	int ret = previous(view, mem, run, &before, err);
+
+	if (ret != 0)
+		return ret < 0 ? -1 : 0;
+	buf_printf(out, "  restarted %d time%s, last because attempt %d %s: "
+			"%s\n",
+		   run->restarts + run->preemptions,
+		   run->restarts + run->preemptions == 1 ? "" : "s",
+		   before.attempt, run_state_name(before.state),
+		   before.error ? before.error : "");
+	if (run->state == RUN_QUEUED && wait_ms > 0) {
+		duration_format((long)((wait_ms + 999) / 1000), wait,
+				sizeof(wait));
+		buf_printf(out, "  waits for another %s before it starts\n",
+			   wait);
+	}
+	return 0;
+}
+
 static void put_times(const char *key, int64_t time_ms, json_t *to)
 {
 	char text[40];
@@ -137,7 +183,9 @@ static void put_code(const char *key, int code, json_t *to)
 	json_put(to, key, code >= 0 ? json_integer(code) : json_null());
 }
 
+/* `before`: the attempt that it was restarted after, or NULL. */
 static json_t *run_json(const struct run_record *run,
+			const struct run_record *before,
 			const struct task_list *tasks)
 {
 	json_t *out = json_object();
@@ -154,6 +202,12 @@ static json_t *run_json(const struct run_record *run,
 	put_code("exitCode", run->exit_code, out);
 	json_put_text(out, "error", run->error);
 	json_put_text(out, "digest", run->digest);
+	json_put_int(out, "firstAttempt", run->origin);
+	json_put_int(out, "restarts", run->restarts);
+	json_put_int(out, "preemptions", run->preemptions);
+	json_put_text(out, "restartedFor", before ? before->error : NULL);
+	put_times("notBefore",
+		  run->state == RUN_QUEUED ? run->not_before_ms : 0, out);
 	for (i = 0; i < tasks->count; i++) {
 		const struct task_record *task = &tasks->items[i];
 		json_t *one = json_object();
@@ -300,6 +354,8 @@ static int put_text(struct view *view, struct arena *mem,
 		put_run_line(view->app, run, id_width, out);
 		if (run->error)
 			buf_printf(out, "  %s\n", run->error);
+		if (put_restarts(view, mem, run, out, err) < 0)
+			return -1;
 		/* Details where one job was asked for. */
 		if (view->name_count != 1 || i > 0)
 			continue;
@@ -309,6 +365,11 @@ static int put_text(struct view *view, struct arena *mem,
 		if (tasks.count)
 			put_tasks(view->app, &tasks, out);
 		buf_printf(out, "\n  files: %s\n", folder);
+		free(folder);
+		if (run->attempt == run->origin)
+			continue;
+		folder = store_run_folder(store, run->job_id, run->origin);
+		buf_printf(out, "  what all attempts share: %s\n", folder);
 		free(folder);
 	}
 	put_open(&open, out);
@@ -330,11 +391,17 @@ static int put_json(struct view *view, struct arena *mem,
 	json_put(all, "jobs", jobs);
 	json_put(all, "unfinished", open_json(&open));
 	for (i = 0; i < runs->count && ret == 0; i++) {
-		ret = store_task_list(view->session->env.store, &runs->items[i],
-				      mem, &tasks, err);
+		const struct run_record *run = &runs->items[i];
+		struct run_record before;
+		int first = previous(view, mem, run, &before, err);
+
+		ret = first < 0 ? -1
+				: store_task_list(view->session->env.store, run,
+						  mem, &tasks, err);
 		if (ret == 0)
-			json_array_append_new(jobs, run_json(&runs->items[i],
-							     &tasks));
+			json_array_append_new(
+				jobs,
+				run_json(run, first ? NULL : &before, &tasks));
 	}
 	if (ret == 0)
 		json_print(all, out);

@@ -20,14 +20,28 @@ struct waiting {
 	struct error err;
 };
 
+/* The attempt has ended: is it restarted? */
+static void look_further(struct waiting *w)
+{
+	int ret;
+
+	do {
+		ret = store_run_after(w->session->env.store, w->run, w->mem,
+				      w->run, &w->err);
+	} while (ret == 0 && run_state_is_final(w->run->state));
+	if (ret == 0)
+		return;
+	w->result = ret < 0 ? -1 : 0;
+	loop_stop(w->loop);
+}
+
 static void look(struct waiting *w)
 {
 	if (session_refresh(w->session, w->mem, w->run, &w->err) < 0) {
 		w->result = -1;
 		loop_stop(w->loop);
 	} else if (run_state_is_final(w->run->state)) {
-		w->result = 0;
-		loop_stop(w->loop);
+		look_further(w);
 	} else if (w->session->app->out_closed) {
 		w->result = 0;
 		loop_stop(w->loop);

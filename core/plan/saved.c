@@ -17,16 +17,17 @@
 /* ---- making ---------------------------------------------------------- */
 
 /* Secrets count as being there, no more: who has the file could find a short
- * one from its digest.  Of what is to be deleted only that it exists counts. */
+ * one from its digest.  What is to be deleted is sealed as its kind says. */
 static int digest_observed(const struct action *action, struct digest *out,
 			   struct error *err)
 {
+	const struct resource *it = action->want ? action->want : action->have;
 	json_t *plain = NULL;
 	char *text = NULL;
 	int ret;
 
-	if (action->want && action->have->properties) {
-		plain = seal_properties(NULL, action->want, NULL,
+	if (action->have->properties) {
+		plain = seal_properties(NULL, it, NULL,
 					action->have->properties, err);
 		if (!plain)
 			return -1;

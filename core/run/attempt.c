@@ -337,6 +337,7 @@ static void reset_tasks(struct attempt *a)
 			.exit_code = -1,
 			.host = spec_host_name(a->place.spec, i),
 			.lost_bytes = a->place.tasks[i].lost_bytes,
+			.trial = a->place.tasks[i].trial,
 		};
 		set_task_state(a, i, RUN_QUEUED);
 	}

@@ -151,11 +151,9 @@ static void tick(void *arg, uint32_t events)
 static int hosts_prepare(struct crew *crew, struct error *err)
 {
 	struct hosts *all = (struct hosts *)crew;
-	char *output = spec_output_folder(all->place.spec);
-	int ret = folder_make(output, err);
+	int ret = folder_make(all->place.spec->output, err);
 	size_t i;
 
-	free(output);
 	if (ret < 0)
 		return -1;
 	all->stage = HOSTS_REACHING;
@@ -487,7 +485,7 @@ static int prepare_ssh(struct hosts *all, struct error *err)
 	char *folder = path_folder(known);
 	int ret = folder_make(folder, err);
 
-	all->config = path_join(all->place.spec->folder, "ssh_config");
+	all->config = path_join(all->place.spec->home, "ssh_config");
 	if (ret == 0)
 		ret = ssh_config_write(all->config, known, err);
 	free(folder);

@@ -123,7 +123,7 @@ static int add_tree(struct shipping *ship, const char *folder, const char *name,
 static int add_package(struct shipping *ship, const struct run_spec *spec,
 		       size_t i, struct error *err)
 {
-	char *folder = mem_printf("%s/packages/%zu", spec->folder, i);
+	char *folder = mem_printf("%s/packages/%zu", spec->home, i);
 	char *name = mem_printf("packages/%zu", i);
 	int ret = 0;
 
@@ -165,7 +165,7 @@ int ship_make(struct hosts *all, struct error *err)
 		all->ship_made = true;
 		return 0;
 	}
-	path = path_join(spec->folder, "ship");
+	path = path_join(spec->home, "ship");
 	ship.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (ship.fd < 0) {
 		error_errno(err, "cannot write '%s'", path);
@@ -230,20 +230,16 @@ int ship_send(struct host *host, struct error *err)
  * the others' have a folder each. */
 static char *fetch_folder(const struct host *host)
 {
-	char *output = spec_output_folder(host->all->place.spec);
-	char *folder;
+	const char *output = host->all->place.spec->output;
 
-	if (!host->index)
-		return output;
-	folder = mem_printf("%s/host-%zu", output, host->index);
-	free(output);
-	return folder;
+	return host->index ? mem_printf("%s/host-%zu", output, host->index)
+			   : mem_strdup(output);
 }
 
 int fetch_begin(struct host *host, struct error *err)
 {
 	char *folder = fetch_folder(host);
-	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->folder,
+	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->home,
 				host->index);
 	int ret = folder_remove(part, err);
 
@@ -275,7 +271,7 @@ void fetch_drop(struct host *host)
 /* Moves what has come to its place; an empty folder leaves no trace. */
 static int keep(struct host *host, struct error *err)
 {
-	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->folder,
+	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->home,
 				host->index);
 	char *folder = fetch_folder(host);
 	struct error ignored;

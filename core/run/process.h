@@ -33,6 +33,9 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 		   struct error *err);
 
 /*
+ * Low descriptors make it fast where many are open: what lies above the three
+ * is not copied.
+ *
  * Starts a process in a group of its own that is killed when the calling
  * thread dies.  Returns its pid, or -1; a failing exec is reported here.
  */
@@ -51,12 +54,12 @@ void process_kill_children(void);
 bool process_end_children(void);
 
 /*
- * Kills every process of this user but the caller whose environment holds
- * `item` ("NAME=value").  process_kill_marked looks once and says whether it
+ * Kills every process of this user but the caller that has something in its
+ * environment that starts like this ("NAME=/folder/").  process_kill_marked looks once and says whether it
  * has found any; process_end_marked does it until there is none.
  */
-bool process_kill_marked(const char *item);
-void process_end_marked(const char *item);
+bool process_kill_marked(const char *start);
+void process_end_marked(const char *start);
 
 /* Every process of this user but the caller whose environment holds an item
  * that begins so. */

@@ -12,6 +12,7 @@
 #define GATHER_MS 5
 #define RETRY_MS 1000
 #define END_TRIES 120 /* a second apart, on a disk that is full */
+#define NEXT_TRIES 10
 
 static void on_timer(void *arg, uint32_t events)
 {
@@ -54,6 +55,18 @@ void recorder_task(struct recorder *recorder, size_t i)
 	flush_in(recorder, GATHER_MS);
 }
 
+/* All of it is stored. */
+static void forget(struct recorder *recorder)
+{
+	loop_remove(recorder->loop, recorder->timer);
+	recorder->timer = NULL;
+	if (recorder->dirty)
+		memset(recorder->dirty, false,
+		       recorder->count * sizeof(*recorder->dirty));
+	recorder->run_dirty = false;
+	recorder->tasks_dirty = false;
+}
+
 int recorder_flush(struct recorder *recorder, struct error *err)
 {
 	int ret;
@@ -71,11 +84,26 @@ int recorder_flush(struct recorder *recorder, struct error *err)
 		flush_in(recorder, RETRY_MS);
 		return -1;
 	}
-	if (recorder->dirty)
-		memset(recorder->dirty, false,
-		       recorder->count * sizeof(*recorder->dirty));
-	recorder->run_dirty = false;
-	recorder->tasks_dirty = false;
+	forget(recorder);
+	return 0;
+}
+
+int recorder_next(struct recorder *recorder, struct run_record *next,
+		  int (*prepare)(void *arg, const char *folder, int attempt,
+				 struct error *err),
+		  void *arg, struct error *err)
+{
+	struct timespec pause = { .tv_sec = 1 };
+	int tries = 0;
+
+	while (store_run_next(recorder->store, recorder->run, recorder->tasks,
+			      recorder->count, next, prepare, arg, err) < 0) {
+		if (++tries == NEXT_TRIES)
+			return error_prefix(err, "cannot record a restart");
+		nanosleep(&pause, NULL);
+	}
+	forget(recorder);
+	supervisor_publish(recorder->store, next);
 	return 0;
 }
 

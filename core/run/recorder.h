@@ -38,6 +38,16 @@ void recorder_task(struct recorder *recorder, size_t i);
 /* Stores what has changed now; what can't be stored is tried again later. */
 int recorder_flush(struct recorder *recorder, struct error *err);
 
+/*
+ * Stores the end of an attempt and all its tasks together with the next one,
+ * see store_run_next(); `recorder->run` is still the one that has ended.
+ * Tries for seconds.
+ */
+int recorder_next(struct recorder *recorder, struct run_record *next,
+		  int (*prepare)(void *arg, const char *folder, int attempt,
+				 struct error *err),
+		  void *arg, struct error *err);
+
 /* Stores everything, and tries for minutes: what is not written now will
  * never be. */
 int recorder_end(struct recorder *recorder, struct error *err);

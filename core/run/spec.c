@@ -12,6 +12,7 @@
 #include "core/data/package.h"
 #include "core/host/ssh.h"
 #include "core/run/contract.h"
+#include "core/run/restart.h"
 
 #define SPEC_MAX (64 << 20)
 
@@ -153,9 +154,18 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 				absolute(job_path(job, secrets[i].file), mem);
 	}
 	out->grace_s = block->grace_s;
+	out->restart = block->restart;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
 	return set_hosts(job, mem, out, err);
+}
+
+void spec_set_folder(struct run_spec *spec, const char *folder,
+		     struct arena *mem)
+{
+	spec->folder = folder;
+	spec->home = folder;
+	spec->output = folder ? arena_printf(mem, "%s/output", folder) : NULL;
 }
 
 static json_t *strings_json(const struct strings *list)
@@ -199,6 +209,8 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put_text(out, "jobId", spec->job_id);
 	json_put_int(out, "attempt", spec->attempt);
 	json_put_text(out, "folder", spec->folder);
+	json_put_text(out, "home", spec->home);
+	json_put_text(out, "output", spec->output);
 	json_put(out, "topology", topology_json(&spec->topology));
 	json_put(out, "command", strings_json(&spec->command));
 	json_put(out, "setup", strings_json(&spec->setup));
@@ -217,6 +229,7 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put(out, "secrets", secrets);
 	json_put_int(out, "graceS", spec->grace_s);
 	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
+	json_put(out, "restart", restart_json(&spec->restart));
 	if (spec->docker_image) {
 		json_put_text(out, "dockerImage", spec->docker_image);
 		json_put(out, "dockerFlags", strings_json(&spec->docker_flags));
@@ -309,7 +322,11 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 		goto out;
 	out->job_id = copy_text(value, "jobId", mem);
 	out->attempt = (int)json_get_int(value, "attempt", 0);
-	out->folder = copy_text(value, "folder", mem);
+	spec_set_folder(out, copy_text(value, "folder", mem), mem);
+	if (json_object_get(value, "home"))
+		out->home = copy_text(value, "home", mem);
+	if (json_object_get(value, "output"))
+		out->output = copy_text(value, "output", mem);
 	out->directory = copy_text(value, "directory", mem);
 	out->command = copy_strings(value, "command", mem);
 	out->setup = copy_strings(value, "setup", mem);
@@ -317,6 +334,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->grace_s = (long)json_get_int(value, "graceS", 10);
 	out->max_running_time_s =
 		(long)json_get_int(value, "maxRunningTimeS", 0);
+	restart_from_json(json_object_get(value, "restart"), mem,
+			  &out->restart);
 	out->docker_image = copy_text(value, "dockerImage", mem);
 	out->docker_flags = copy_strings(value, "dockerFlags", mem);
 	out->conda_env = copy_text(value, "condaEnv", mem);
@@ -325,8 +344,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->hosts.nonce = copy_text(map, "nonce", mem);
 	out->hosts.source = copy_text(map, "source", mem);
 	out->hosts.lease_s = (long)json_get_int(map, "leaseS", 0);
-	if (!out->job_id || !out->folder || !out->directory ||
-	    !out->command.count) {
+	if (!out->job_id || !out->folder || !out->home || !out->output ||
+	    !out->directory || !out->command.count) {
 		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);
 		goto out;
 	}
@@ -351,11 +370,6 @@ out:
 	return ret;
 }
 
-char *spec_output_folder(const struct run_spec *spec)
-{
-	return path_join(spec->folder, "output");
-}
-
 static int set_secret(const struct secret_source *secret,
 		      struct environment *out, struct error *err)
 {
@@ -374,7 +388,7 @@ static int set_secret(const struct secret_source *secret,
 static void add_package(const struct run_spec *spec, size_t i,
 			const struct spec_place *place, struct buf *path)
 {
-	char *folder = mem_printf("%s/packages/%zu", spec->folder, i);
+	char *folder = mem_printf("%s/packages/%zu", spec->home, i);
 	size_t len = strlen(folder) - strlen(strrchr(folder, '/'));
 	struct error unknown;
 	/* Before it is unpacked nobody knows how it is laid out. */
@@ -436,14 +450,12 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 			const struct spec_place *place, bool secrets,
 			struct environment *out, struct error *err)
 {
-	char *folder = place ? mem_strdup(place->output)
-			     : spec_output_folder(spec);
 	size_t i;
 
 	if (ordinal != SPEC_NO_TASK)
 		contract_write(&spec->topology, ordinal, out);
-	environment_set(out, "JOBRUN_RUN_DIR", folder);
-	free(folder);
+	environment_set(out, "JOBRUN_RUN_DIR",
+			place ? place->output : spec->output);
 	/* Else a trainer's lines come minutes late, through a full buffer. */
 	environment_set(out, "PYTHONUNBUFFERED", "1");
 	for (i = 0; i < spec->env.count; i++)

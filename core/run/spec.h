@@ -25,7 +25,11 @@ struct run_hosts {
 struct run_spec {
 	const char *job_id;
 	int attempt;
-	const char *folder; /* of the run, absolute */
+	/* Absolute: where the logs go; where the run has what all its attempts
+	 * share, its lock and its packages; and what is the program's own. */
+	const char *folder;
+	const char *home;
+	const char *output; /* JOBRUN_RUN_DIR */
 	struct topology topology;
 	struct strings command;	 /* program and all its arguments */
 	struct strings setup;	 /* empty: none */
@@ -37,6 +41,7 @@ struct run_spec {
 	size_t secret_count;
 	long grace_s;
 	long max_running_time_s; /* 0: no limit */
+	struct restart restart;
 	const char *docker_image; /* or NULL */
 	struct strings docker_flags;
 	const char *conda_env; /* or NULL */
@@ -46,20 +51,22 @@ struct run_spec {
 /* AI Platform's replicas listened on 2222; here they count up from it. */
 #define SPEC_FIRST_PORT 2222
 
-/* All but attempt, folder and the ports, from a checked job.  `missing` is
+/* All but attempt, folders and the ports, from a checked job.  `missing` is
  * set to what the file does not say and a run needs, else to NULL. */
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		  struct arena *mem, struct run_spec *out,
 		  const char **missing, struct error *err);
+
+/* The folders of the first attempt at a run.  What it has no copy of lives in
+ * `mem`. */
+void spec_set_folder(struct run_spec *spec, const char *folder,
+		     struct arena *mem);
 
 json_t *spec_json(const struct run_spec *spec); /* returns new */
 int spec_write(const struct run_spec *spec, struct error *err);
 /* From the folder of a run. */
 int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	      struct error *err);
-
-/* The folder of a run that is the program's own: JOBRUN_RUN_DIR.  New. */
-char *spec_output_folder(const struct run_spec *spec);
 
 /*
  * The variables that a task gets besides those that it inherits: the

@@ -20,6 +20,12 @@
 int supervisor_run(const char *job_id, int attempt, pid_t guard,
 		   const sigset_t *signals);
 
+/* The newest attempt of the run that this is an attempt of; 1 if there is no
+ * such run. */
+int supervisor_newest(struct store *store, const char *job_id, int attempt,
+		      struct arena *mem, struct run_record *out,
+		      struct error *err);
+
 /* Records a run as failed whose supervisor can't do so any more. */
 int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 		       const char *why, struct error *err);
@@ -28,7 +34,7 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
  * it is on hosts. */
 bool supervisor_goes_on(const char *folder);
 
-/* Rewrites the file `state`, for those who watch it. */
+/* Rewrites the file `state` of the run, for those who watch it. */
 void supervisor_publish(struct store *store, const struct run_record *run);
 
 #endif

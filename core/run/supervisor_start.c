@@ -154,6 +154,38 @@ out:
 	return ret;
 }
 
+int supervisor_newest(struct store *store, const char *job_id, int attempt,
+		      struct arena *mem, struct run_record *out,
+		      struct error *err)
+{
+	struct run_record run;
+	int ret = store_run_get(store, job_id, attempt, mem, &run, err);
+
+	if (ret != 0)
+		return ret;
+	while ((ret = store_run_after(store, &run, mem, &run, err)) == 0)
+		;
+	if (ret < 0)
+		return -1;
+	*out = run;
+	return 0;
+}
+
+/* What all attempts at a run share: the folder of the first. */
+static char *home_folder(struct store *store, const char *job_id, int attempt)
+{
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct error ignored;
+	char *folder;
+
+	if (store_run_get(store, job_id, attempt, mem, &run, &ignored) == 0)
+		attempt = run.origin;
+	folder = store_run_folder(store, job_id, attempt);
+	arena_free(mem);
+	return folder;
+}
+
 int supervisor_start(struct store *store, const struct run_spec *spec,
 		     struct error *err)
 {
@@ -201,7 +233,7 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 		      bool now, struct error *err)
 {
 	struct timespec pause = { .tv_nsec = 10000000 };
-	char *folder = store_run_folder(store, job_id, attempt);
+	char *folder = home_folder(store, job_id, attempt);
 	pid_t pid = 0;
 	int held, tries;
 
@@ -229,8 +261,8 @@ static bool is_new(const struct run_record *run)
 {
 	int64_t age_ms = time_now_ms() - run->create_time_ms;
 
-	return run->state == RUN_QUEUED && age_ms < UNLOCKED_MS &&
-	       age_ms > -UNLOCKED_MS;
+	return run->state == RUN_QUEUED && run->attempt == run->origin &&
+	       age_ms < UNLOCKED_MS && age_ms > -UNLOCKED_MS;
 }
 
 int supervisor_check(struct store *store, const struct run_record *run,
@@ -251,7 +283,7 @@ int supervisor_check(struct store *store, const struct run_record *run,
 		return 0;
 	if (is_new(run))
 		return 0;
-	folder = store_run_folder(store, run->job_id, run->attempt);
+	folder = store_run_folder(store, run->job_id, run->origin);
 	ret = run_lock_look(folder, &pid, &lock, err);
 	if (ret == 0 && supervisor_goes_on(folder)) {
 		if (lock >= 0)
@@ -261,7 +293,7 @@ int supervisor_check(struct store *store, const struct run_record *run,
 		return ret;
 	}
 	if (ret == 0) {
-		mark = mem_printf("JOBRUN_RUN_DIR=%s/output", folder);
+		mark = mem_printf("JOBRUN_RUN_DIR=%s/", folder);
 		process_end_marked(mark);
 		free(mark);
 		ret = supervisor_abandon(store, run->job_id, run->attempt,
@@ -286,7 +318,7 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 	int ret = -1;
 	size_t i;
 
-	if (store_run_get(store, job_id, attempt, mem, &run, err) != 0 ||
+	if (supervisor_newest(store, job_id, attempt, mem, &run, err) != 0 ||
 	    store_task_list(store, &run, mem, &tasks, err) < 0)
 		goto out;
 	/* It may have been written between our look and now. */
@@ -322,7 +354,7 @@ out:
 
 void supervisor_publish(struct store *store, const struct run_record *run)
 {
-	char *folder = store_run_folder(store, run->job_id, run->attempt);
+	char *folder = store_run_folder(store, run->job_id, run->origin);
 	char *path = path_join(folder, "state");
 	const char *name = run_state_name(run->state);
 	const char *note = run->note ? run->note : "";
@@ -339,10 +371,30 @@ void supervisor_publish(struct store *store, const struct run_record *run)
 	free(folder);
 }
 
+bool supervisor_note(struct store *store, const char *job_id, int attempt,
+		     char *out, size_t size)
+{
+	char *folder = store_run_folder(store, job_id, attempt);
+	char *path = path_join(folder, "state");
+	struct error ignored;
+	size_t len = 0;
+	/* Not there yet, or just being written: empty. */
+	char *text = file_read(path, 4096, &len, &ignored);
+	const char *note = text ? strchr(text, '\n') : NULL;
+	bool prepares = !text || !len || text_starts(text, "PREPARING") ||
+			text_starts(text, "QUEUED");
+
+	snprintf(out, size, "%s", note ? note + 1 : "");
+	free(text);
+	free(path);
+	free(folder);
+	return prepares;
+}
+
 int supervisor_watch(struct store *store, const char *job_id, int attempt,
 		     int *fd, struct error *err)
 {
-	char *folder = store_run_folder(store, job_id, attempt);
+	char *folder = home_folder(store, job_id, attempt);
 	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	int ret = 0;
 

@@ -29,6 +29,7 @@
 #define STORE_VERSION_JOURNAL 2
 #define STORE_VERSION_APPLIED 5
 #define STORE_VERSION_MEMBER 3
+#define STORE_VERSION_TRIAL 4
 
 /* run_state_is_final() in SQL. */
 #define STORE_IS_FINAL "state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')"
@@ -49,6 +50,10 @@ enum store_query {
 	QUERY_TASK_PUT,
 	QUERY_TASK_LIST,
 	QUERY_TASK_DELETE,
+	QUERY_RUN_AFTER,
+	QUERY_TRIAL_PUT,
+	QUERY_TRIAL_LIST,
+	QUERY_TRIAL_DELETE,
 	QUERY_INTENT_PUT,
 	QUERY_INTENT_END,
 	QUERY_INTENT_LIST,
@@ -120,5 +125,10 @@ int store_run_id(struct store *store, const char *job_id, int attempt,
 /* The part of store_run_put() within a transaction. */
 int store_run_write(struct store *store, int64_t id,
 		    const struct run_record *run, struct error *err);
+
+/* store_progress_put() within a transaction. */
+int store_progress_write(struct store *store, const struct run_record *run,
+			 bool with_run, const struct task_record *tasks,
+			 const bool *changed, size_t count, struct error *err);
 
 #endif

@@ -2,7 +2,9 @@
 /* The runs of a store, and their folders. */
 #include "core/store/store.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +17,7 @@
 #define RUN_COLUMNS                                                            \
 	"job_id, attempt, provider, digest, state, create_time_ms,"            \
 	" start_time_ms, end_time_ms, exit_code, error, host, properties"
+#define CHAIN_COLUMNS "origin, restarts, preemptions, not_before_ms"
 
 /* The id becomes the name of a folder, which may be removed some day. */
 static int check_id(const char *job_id, struct error *err)
@@ -62,8 +65,9 @@ static int insert(struct store *store, const struct run_record *run,
 {
 	sqlite3_stmt *stmt = store_query(
 		store, QUERY_RUN_ADD,
-		"INSERT INTO run (" RUN_COLUMNS ")"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, -1, NULL, ?7, ?8)",
+		"INSERT INTO run (" RUN_COLUMNS ", " CHAIN_COLUMNS ")"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, -1, NULL, ?7, ?8,"
+		" ?9, ?10, ?11, ?12)",
 		err);
 
 	if (!stmt)
@@ -76,11 +80,16 @@ static int insert(struct store *store, const struct run_record *run,
 	sqlite3_bind_int64(stmt, 6, run->create_time_ms);
 	store_bind_text(stmt, 7, run->host);
 	store_bind_text(stmt, 8, run->properties);
+	sqlite3_bind_int(stmt, 9, run->origin);
+	sqlite3_bind_int(stmt, 10, run->restarts);
+	sqlite3_bind_int(stmt, 11, run->preemptions);
+	sqlite3_bind_int64(stmt, 12, run->not_before_ms);
 	return store_do(store, stmt, err);
 }
 
-static int run_add(struct store *store, struct run_record *run, char **folder,
-		   struct error *err)
+/* Chooses the attempt and makes its folder. */
+static int claim_attempt(struct store *store, struct run_record *run,
+			 char **folder, struct error *err)
 {
 	char *parent = path_join(store->folder, "runs");
 	int taken = folder_make(parent, err);
@@ -100,7 +109,28 @@ static int run_add(struct store *store, struct run_record *run, char **folder,
 		*folder = NULL;
 		return -1;
 	}
+	return 0;
+}
+
+static int run_add(struct store *store, struct run_record *run, char **folder,
+		   struct error *err)
+{
+	if (claim_attempt(store, run, folder, err) < 0)
+		return -1;
+	run->origin = run->attempt;
 	return insert(store, run, err);
+}
+
+/* What every new record has. */
+static void reset(const struct store *store, struct run_record *run)
+{
+	run->state = RUN_QUEUED;
+	run->create_time_ms = time_now_ms();
+	run->start_time_ms = 0;
+	run->end_time_ms = 0;
+	run->exit_code = -1;
+	run->error = NULL;
+	run->host = store->host;
 }
 
 int store_run_add(struct store *store, struct run_record *run,
@@ -112,13 +142,9 @@ int store_run_add(struct store *store, struct run_record *run,
 
 	if (check_id(run->job_id, err) < 0)
 		return -1;
-	new.state = RUN_QUEUED;
-	new.create_time_ms = time_now_ms();
-	new.start_time_ms = 0;
-	new.end_time_ms = 0;
-	new.exit_code = -1;
-	new.error = NULL;
-	new.host = store->host;
+	reset(store, &new);
+	new.restarts = new.preemptions = 0;
+	new.not_before_ms = 0;
 	if (store_begin(store, err) < 0)
 		return -1;
 	ret = store_end(store, run_add(store, &new, &folder, err), err);
@@ -128,6 +154,59 @@ int store_run_add(struct store *store, struct run_record *run,
 		*run = new;
 	free(folder);
 	return ret;
+}
+
+int store_run_next(struct store *store, const struct run_record *ended,
+		   const struct task_record *tasks, size_t count,
+		   struct run_record *next,
+		   int (*prepare)(void *arg, const char *folder, int attempt,
+				  struct error *err),
+		   void *arg, struct error *err)
+{
+	struct run_record new = *ended;
+	bool *all = mem_alloc(count * sizeof(*all));
+	struct error ignored;
+	char *folder = NULL;
+	int ret = -1;
+
+	assert(run_state_is_final(ended->state));
+	memset(all, true, count * sizeof(*all));
+	reset(store, &new);
+	new.restarts = next->restarts;
+	new.preemptions = next->preemptions;
+	new.not_before_ms = next->not_before_ms;
+	if (store_begin(store, err) < 0)
+		goto out;
+	ret = store_progress_write(store, ended, true, tasks, all, count, err);
+	if (ret == 0)
+		ret = claim_attempt(store, &new, &folder, err);
+	if (ret == 0)
+		ret = prepare(arg, folder, new.attempt, err);
+	if (ret == 0)
+		ret = insert(store, &new, err);
+	ret = store_end(store, ret, err);
+	if (ret < 0 && folder)
+		folder_remove(folder, &ignored);
+	if (ret == 0)
+		*next = new;
+out:
+	free(folder);
+	free(all);
+	return ret;
+}
+
+/* A query for whole records, `tail` from WHERE on.  One of an older jobrun
+ * that can only be read has no restarts. */
+static sqlite3_stmt *query_runs(struct store *store, enum store_query query,
+				const char *tail, struct error *err)
+{
+	char sql[512];
+
+	snprintf(sql, sizeof(sql), "SELECT " RUN_COLUMNS ", %s FROM run AS r %s",
+		 store->version < STORE_VERSION_TRIAL ? "attempt, 0, 0, 0"
+						      : CHAIN_COLUMNS,
+		 tail);
+	return store_query(store, query, sql, err);
 }
 
 static int read_run(sqlite3_stmt *stmt, struct arena *mem,
@@ -146,6 +225,10 @@ static int read_run(sqlite3_stmt *stmt, struct arena *mem,
 	run->error = store_column(stmt, 9, mem);
 	run->host = store_column(stmt, 10, mem);
 	run->properties = store_column(stmt, 11, mem);
+	run->origin = sqlite3_column_int(stmt, 12);
+	run->restarts = sqlite3_column_int(stmt, 13);
+	run->preemptions = sqlite3_column_int(stmt, 14);
+	run->not_before_ms = sqlite3_column_int64(stmt, 15);
 	if (run_state_parse(state, &run->state) < 0)
 		return error_set(err, ERROR_FAILED,
 				 "the store has job '%s' in a state '%s'",
@@ -153,30 +236,14 @@ static int read_run(sqlite3_stmt *stmt, struct arena *mem,
 	return 0;
 }
 
-static int run_get(struct store *store, const char *job_id, int attempt,
-		   struct arena *mem, struct run_record *out, struct error *err)
+/* The only row of a query, which is then reset; 1 if there is none. */
+static int read_only_run(struct store *store, sqlite3_stmt *stmt,
+			 struct arena *mem, struct run_record *out,
+			 struct error *err)
 {
 	struct run_record run;
-	sqlite3_stmt *stmt;
-	int row;
+	int row = store_step(store, stmt, err);
 
-	if (attempt)
-		stmt = store_query(store, QUERY_RUN_GET,
-				   "SELECT " RUN_COLUMNS " FROM run"
-				   " WHERE job_id = ?1 AND attempt = ?2",
-				   err);
-	else
-		stmt = store_query(store, QUERY_RUN_GET_LAST,
-				   "SELECT " RUN_COLUMNS " FROM run"
-				   " WHERE job_id = ?1"
-				   " ORDER BY attempt DESC LIMIT 1",
-				   err);
-	if (!stmt)
-		return -1;
-	store_bind_text(stmt, 1, job_id);
-	if (attempt)
-		sqlite3_bind_int(stmt, 2, attempt);
-	row = store_step(store, stmt, err);
 	if (row <= 0)
 		return row < 0 ? -1 : 1;
 	row = read_run(stmt, mem, &run, err);
@@ -184,6 +251,54 @@ static int run_get(struct store *store, const char *job_id, int attempt,
 	if (row == 0)
 		*out = run;
 	return row;
+}
+
+static int run_get(struct store *store, const char *job_id, int attempt,
+		   struct arena *mem, struct run_record *out, struct error *err)
+{
+	sqlite3_stmt *stmt;
+
+	if (attempt)
+		stmt = query_runs(store, QUERY_RUN_GET,
+				  "WHERE job_id = ?1 AND attempt = ?2", err);
+	else
+		stmt = query_runs(
+			store, QUERY_RUN_GET_LAST,
+			"WHERE job_id = ?1 ORDER BY attempt DESC LIMIT 1", err);
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, job_id);
+	if (attempt)
+		sqlite3_bind_int(stmt, 2, attempt);
+	return read_only_run(store, stmt, mem, out, err);
+}
+
+static int run_after(struct store *store, const struct run_record *run,
+		     struct arena *mem, struct run_record *out,
+		     struct error *err)
+{
+	sqlite3_stmt *stmt;
+
+	if (store->version < STORE_VERSION_TRIAL)
+		return 1;
+	stmt = query_runs(store, QUERY_RUN_AFTER,
+			  "WHERE job_id = ?1 AND attempt > ?2 AND origin = ?3"
+			  " ORDER BY attempt LIMIT 1",
+			  err);
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, run->job_id);
+	sqlite3_bind_int(stmt, 2, run->attempt);
+	sqlite3_bind_int(stmt, 3, run->origin);
+	return read_only_run(store, stmt, mem, out, err);
+}
+
+int store_run_after(struct store *store, const struct run_record *run,
+		    struct arena *mem, struct run_record *out,
+		    struct error *err)
+{
+	store_lock(store);
+	return store_end(store, run_after(store, run, mem, out, err), err);
 }
 
 int store_run_get(struct store *store, const char *job_id, int attempt,
@@ -205,17 +320,14 @@ static int run_list(struct store *store, bool all_attempts, struct arena *mem,
 
 	/* The ids follow the order of adding, the clock may not. */
 	if (all_attempts)
-		stmt = store_query(store, QUERY_RUN_LIST_ALL,
-				   "SELECT " RUN_COLUMNS " FROM run"
-				   " ORDER BY id DESC",
-				   err);
+		stmt = query_runs(store, QUERY_RUN_LIST_ALL, "ORDER BY id DESC",
+				  err);
 	else
-		stmt = store_query(store, QUERY_RUN_LIST,
-				   "SELECT " RUN_COLUMNS " FROM run AS r"
-				   " WHERE attempt = (SELECT max(attempt)"
-				   " FROM run WHERE job_id = r.job_id)"
-				   " ORDER BY id DESC",
-				   err);
+		stmt = query_runs(store, QUERY_RUN_LIST,
+				  "WHERE attempt = (SELECT max(attempt)"
+				  " FROM run WHERE job_id = r.job_id)"
+				  " ORDER BY id DESC",
+				  err);
 	if (!stmt)
 		return -1;
 	while ((row = store_step(store, stmt, err)) > 0) {
@@ -284,6 +396,9 @@ static int run_delete(struct store *store, const struct run_record *run,
 		return there;
 	if (store_do_id(store, QUERY_TASK_DELETE,
 			"DELETE FROM task WHERE run = ?1", id, err) < 0)
+		return -1;
+	if (store_do_id(store, QUERY_TRIAL_DELETE,
+			"DELETE FROM trial WHERE run = ?1", id, err) < 0)
 		return -1;
 	return store_do_id(store, QUERY_RUN_DELETE,
 			   "DELETE FROM run WHERE id = ?1", id, err);

@@ -43,6 +43,12 @@ struct run_record {
 	const char *host;       /* the machine whose process owns it */
 	const char *properties; /* JSON: the run as it was planned */
 	const char *note;       /* how far preparing is, or NULL; not stored */
+	/* A run that is restarted has several attempts, each with a record
+	 * and logs of its own: */
+	int origin;            /* the first of them, itself if it is alone */
+	int restarts;          /* so many before it had failed */
+	int preemptions;       /* so many had lost their host */
+	int64_t not_before_ms; /* it waits until then to begin; or 0 */
 };
 
 struct task_record {
@@ -56,6 +62,26 @@ struct task_record {
 	int64_t start_time_ms;
 	int64_t end_time_ms;
 	uint64_t lost_bytes; /* of its output, for want of disk space */
+	int trial;           /* of hyperparameter tuning; 0: of none */
+};
+
+/* One of several tries of a run's program with other hyperparameters. */
+struct trial_record {
+	int number; /* 1, 2 ... */
+	enum run_state state;
+	const char *parameters; /* JSON: names to texts */
+	double value;           /* of the objective; NaN: not reported */
+	int64_t step;           /* at which it was reported; -1: not known */
+	bool early;             /* it was stopped as others were better */
+	int64_t start_time_ms;
+	int64_t end_time_ms;
+	int exit_code; /* -1: none yet */
+	const char *error;
+};
+
+struct trial_list {
+	size_t count;
+	struct trial_record *items;
 };
 
 /* Something that is about to be done to a resource. */
@@ -148,6 +174,25 @@ const char *store_folder(const struct store *store); /* borrowed */
 int store_run_add(struct store *store, struct run_record *run,
 		  struct error *err);
 
+/*
+ * The end of an attempt and the next one after it, in one step: nobody sees
+ * the one without the other.  Writes `ended`, which must be final, and its
+ * tasks; adds `next` as store_run_add() does, with the origin, job, provider,
+ * digest and properties of `ended`.  In between `prepare` puts into the new
+ * folder what readers expect there.
+ */
+int store_run_next(struct store *store, const struct run_record *ended,
+		   const struct task_record *tasks, size_t count,
+		   struct run_record *next,
+		   int (*prepare)(void *arg, const char *folder, int attempt,
+				  struct error *err),
+		   void *arg, struct error *err);
+
+/* The attempt that a run went on with after this one; 1 if there is none. */
+int store_run_after(struct store *store, const struct run_record *run,
+		    struct arena *mem, struct run_record *out,
+		    struct error *err);
+
 /* The newest attempt if `attempt` is 0.  Strings live in `mem`.  Returns 1
  * if there is none. */
 int store_run_get(struct store *store, const char *job_id, int attempt,
@@ -177,6 +222,14 @@ int store_progress_put(struct store *store, const struct run_record *run,
 int store_task_list(struct store *store, const struct run_record *run,
 		    struct arena *mem, struct task_list *out,
 		    struct error *err);
+
+/* Writes all of a trial's record, the first time and later. */
+int store_trial_put(struct store *store, const struct run_record *run,
+		    const struct trial_record *trial, struct error *err);
+/* By number. */
+int store_trial_list(struct store *store, const struct run_record *run,
+		     struct arena *mem, struct trial_list *out,
+		     struct error *err);
 
 /* Forgets the run and its tasks, and removes its folder.  Gone already
  * is success. */

@@ -2,6 +2,7 @@
 /* The tasks of the runs in a store. */
 #include "core/store/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +16,9 @@ static int task_put(struct store *store, int64_t id,
 	sqlite3_stmt *stmt = store_query(
 		store, QUERY_TASK_PUT,
 		"INSERT INTO task (run, type, idx, state, exit_code, signal,"
-		" host, pid, start_time_ms, end_time_ms, lost_bytes)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
-		" ON CONFLICT (run, type, idx) DO UPDATE SET"
+		" host, pid, start_time_ms, end_time_ms, lost_bytes, trial)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+		" ON CONFLICT (run, trial, type, idx) DO UPDATE SET"
 		" state = ?4, exit_code = ?5, signal = ?6, host = ?7,"
 		" pid = ?8, start_time_ms = ?9, end_time_ms = ?10,"
 		" lost_bytes = ?11",
@@ -35,12 +36,13 @@ static int task_put(struct store *store, int64_t id,
 	sqlite3_bind_int64(stmt, 9, task->start_time_ms);
 	sqlite3_bind_int64(stmt, 10, task->end_time_ms);
 	sqlite3_bind_int64(stmt, 11, (int64_t)task->lost_bytes);
+	sqlite3_bind_int(stmt, 12, task->trial);
 	return store_do(store, stmt, err);
 }
 
-static int progress_put(struct store *store, const struct run_record *run,
-			bool with_run, const struct task_record *tasks,
-			const bool *changed, size_t count, struct error *err)
+int store_progress_write(struct store *store, const struct run_record *run,
+			 bool with_run, const struct task_record *tasks,
+			 const bool *changed, size_t count, struct error *err)
 {
 	int64_t id;
 
@@ -58,10 +60,10 @@ int store_progress_put(struct store *store, const struct run_record *run,
 {
 	if (store_begin(store, err) < 0)
 		return -1;
-	return store_end(
-		store,
-		progress_put(store, run, with_run, tasks, changed, count, err),
-		err);
+	return store_end(store,
+			 store_progress_write(store, run, with_run, tasks,
+					      changed, count, err),
+			 err);
 }
 
 int store_task_put(struct store *store, const struct run_record *run,
@@ -85,6 +87,7 @@ static int read_task(sqlite3_stmt *stmt, struct arena *mem,
 	task->start_time_ms = sqlite3_column_int64(stmt, 7);
 	task->end_time_ms = sqlite3_column_int64(stmt, 8);
 	task->lost_bytes = (uint64_t)sqlite3_column_int64(stmt, 9);
+	task->trial = sqlite3_column_int(stmt, 10);
 	if (run_state_parse(state, &task->state) < 0)
 		return error_set(err, ERROR_FAILED,
 				 "the store has task %s %d in a state '%s'",
@@ -96,18 +99,21 @@ static int task_list(struct store *store, const struct run_record *run,
 		     struct arena *mem, struct task_list *out,
 		     struct error *err)
 {
-	sqlite3_stmt *stmt = store_query(
-		store, QUERY_TASK_LIST,
+	static const char sql[] =
 		"SELECT type, idx, task.state, task.exit_code, signal,"
 		" task.host, pid, task.start_time_ms, task.end_time_ms,"
-		" lost_bytes FROM task JOIN run ON task.run = run.id"
-		" WHERE job_id = ?1 AND attempt = ?2 ORDER BY task.id",
-		err);
+		" lost_bytes, %s FROM task JOIN run ON task.run = run.id"
+		" WHERE job_id = ?1 AND attempt = ?2 ORDER BY task.id";
+	char text[sizeof(sql) + 8];
+	sqlite3_stmt *stmt;
 	struct task_list list = { 0 };
 	struct task_record *items = NULL;
 	size_t size = 0;
 	int row;
 
+	snprintf(text, sizeof(text), sql,
+		 store->version < STORE_VERSION_TRIAL ? "0" : "trial");
+	stmt = store_query(store, QUERY_TASK_LIST, text, err);
 	if (!stmt)
 		return -1;
 	store_bind_text(stmt, 1, run->job_id);

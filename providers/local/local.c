@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/local/local.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/listing.h"
+#include "core/run/hosts.h"
 #include "core/run/ports.h"
 #include "core/run/spec.h"
 #include "core/run/supervisor.h"
@@ -241,7 +244,7 @@ static int prepare_spec(struct local *local, const struct resource *want,
 	if (missing)
 		return error_set(err, ERROR_INVALID, "%s", missing);
 	spec->attempt = run->attempt;
-	spec->folder = folder;
+	spec_set_folder(spec, folder, mem);
 	return 0;
 }
 
@@ -257,27 +260,32 @@ static void record_failure(struct store *store, struct run_record *run,
 	store_run_put(store, run, &ignored);
 }
 
-/* Another command may have looked when we did and added its run before ours:
- * then ours is taken back, and the next try finds that one. */
+/* Another command may have looked when we did and added its run before ours,
+ * or the run that we saw the end of goes on with another attempt: then ours is
+ * taken back, and the next try finds that one. */
 static int yield_to_other(struct store *store, const struct run_record *run,
 			  struct arena *mem, struct error *err)
 {
-	struct run_record before;
+	struct run_record other;
 	int ret = 1;
 
 	if (run->attempt > 1)
 		ret = store_run_get(store, run->job_id, run->attempt - 1, mem,
-				    &before, err);
+				    &other, err);
+	while (ret == 0 && run_state_is_final(other.state)) {
+		ret = store_run_after(store, &other, mem, &other, err);
+		if (ret == 0 && other.attempt == run->attempt)
+			ret = 1;
+	}
 	if (ret < 0)
 		return -1;
-	if (ret == 1 || run_state_is_final(before.state) ||
-	    strcmp(before.provider, run->provider) != 0)
+	if (ret == 1 || strcmp(other.provider, run->provider) != 0)
 		return 0;
 	if (store_run_delete(store, run, err) < 0)
 		return -1;
 	return error_set(err, ERROR_TRY_AGAIN,
 			 "attempt %d was started meanwhile and goes on",
-			 before.attempt);
+			 other.attempt);
 }
 
 static int run_create(void *ctx, const struct resource *want, struct error *err)
@@ -371,6 +379,19 @@ static int run_watch(void *ctx, const struct resource *have, int *fd,
 	return ret;
 }
 
+/* The keys that ssh has learned for a job. */
+static int forget_hosts(struct store *store, const char *job_id,
+			struct error *err)
+{
+	char *path = hosts_known_path(store_folder(store), job_id);
+	int ret = 0;
+
+	if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
+		ret = error_errno(err, "cannot remove '%s'", path);
+	free(path);
+	return ret;
+}
+
 static int run_delete(void *ctx, const struct resource *have, struct error *err)
 {
 	struct local *local = ctx;
@@ -393,6 +414,8 @@ static int run_delete(void *ctx, const struct resource *have, struct error *err)
 		if (ret < 0)
 			break;
 	}
+	if (ret == 1)
+		ret = forget_hosts(local->env.store, have->name, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }
@@ -446,7 +469,7 @@ static int predict_spec(struct local *local, const struct job *job,
 	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing, err) <
 	    0)
 		return -1;
-	spec->folder = folder;
+	spec_set_folder(spec, folder, mem);
 	/* Hosts choose their own, at the start. */
 	if (spec->hosts.names.count)
 		return 0;

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sqlite3.h>
@@ -467,6 +468,157 @@ static void delete_forgets_all(void **state)
 	snprintf(path, sizeof(path), "%s/runs/job.2", at->state);
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(store_run_delete(store, &run, &err), 0);
+	store_close(store);
+}
+
+/* A run of the first days is one attempt without trials, also where the store
+ * can only be read. */
+static void an_older_run_is_alone(void **state)
+{
+	struct place *at = *state;
+	struct run_record run, next;
+	struct task_list tasks;
+	struct trial_list trials;
+	struct error err = { 0 };
+	struct store *store;
+
+	store = open_store();
+	add_run(store, "job");
+	add_run(store, "job");
+	store_close(store);
+	sql(at->db,
+	    "DROP TABLE trial; DROP TABLE task;"
+	    "CREATE TABLE task (id INTEGER PRIMARY KEY, run INTEGER NOT NULL,"
+	    " type TEXT NOT NULL, idx INTEGER NOT NULL, state TEXT NOT NULL,"
+	    " exit_code INTEGER NOT NULL, signal INTEGER NOT NULL, host TEXT,"
+	    " pid INTEGER NOT NULL, start_time_ms INTEGER NOT NULL,"
+	    " end_time_ms INTEGER NOT NULL, lost_bytes INTEGER NOT NULL,"
+	    " UNIQUE (run, type, idx));"
+	    "INSERT INTO task VALUES (1, 2, 'worker', 3, 'FAILED', 7, 0, 'h',"
+	    " 5, 6, 7, 8);"
+	    "ALTER TABLE run DROP COLUMN origin;"
+	    "ALTER TABLE run DROP COLUMN restarts;"
+	    "ALTER TABLE run DROP COLUMN preemptions;"
+	    "ALTER TABLE run DROP COLUMN not_before_ms;"
+	    "PRAGMA user_version = 3; PRAGMA journal_mode = DELETE");
+	store = open_store();
+	assert_int_equal(store_run_get(store, "job", 0, at->mem, &run, &err),
+			 0);
+	assert_int_equal(run.origin, 2);
+	assert_int_equal(store_run_after(store, &run, at->mem, &next, &err), 1);
+	assert_int_equal(store_task_list(store, &run, at->mem, &tasks, &err),
+			 0);
+	assert_int_equal(tasks.count, 1);
+	assert_int_equal(tasks.items[0].index, 3);
+	assert_int_equal(tasks.items[0].trial, 0);
+	assert_int_equal(tasks.items[0].exit_code, 7);
+	assert_int_equal(tasks.items[0].lost_bytes, 8);
+	assert_int_equal(store_trial_list(store, &run, at->mem, &trials, &err),
+			 0);
+	assert_int_equal(trials.count, 0);
+	store_close(store);
+}
+
+/* Where the next attempt can't be had, the one before has not ended. */
+static int prepare_or_not(void *arg, const char *folder, int attempt,
+			  struct error *err)
+{
+	assert_int_equal(access(folder, F_OK), 0);
+	assert_int_equal(attempt, 2);
+	return *(int *)arg ? error_set(err, ERROR_FAILED, "no") : 0;
+}
+
+static void a_restart_is_one_step(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct run_record run = add_run(store, "job"), next, back;
+	struct task_record task = { .type = "master", .state = RUN_FAILED };
+	struct error err = { 0 };
+	char path[256];
+	int fails = 1;
+
+	assert_int_equal(run.origin, 1);
+	run.state = RUN_FAILED;
+	run.error = "it was bad";
+	next = (struct run_record){ .restarts = 3,
+				    .preemptions = 4,
+				    .not_before_ms = 5 };
+	assert_int_equal(store_run_next(store, &run, &task, 1, &next,
+					prepare_or_not, &fails, &err),
+			 -1);
+	assert_string_equal(err.text, "no");
+	assert_int_equal(store_run_get(store, "job", 0, at->mem, &back, &err),
+			 0);
+	assert_int_equal(back.attempt, 1);
+	assert_int_equal(back.state, RUN_QUEUED);
+	assert_int_equal(store_run_after(store, &back, at->mem, &back, &err),
+			 1);
+	snprintf(path, sizeof(path), "%s/runs/job.2", at->state);
+	assert_int_equal(access(path, F_OK), -1);
+
+	fails = 0;
+	assert_int_equal(store_run_next(store, &run, &task, 1, &next,
+					prepare_or_not, &fails, &err),
+			 0);
+	assert_int_equal(next.attempt, 2);
+	assert_int_equal(store_run_get(store, "job", 1, at->mem, &back, &err),
+			 0);
+	assert_int_equal(back.state, RUN_FAILED);
+	assert_string_equal(back.error, "it was bad");
+	assert_int_equal(store_run_after(store, &back, at->mem, &back, &err),
+			 0);
+	assert_int_equal(back.attempt, 2);
+	assert_int_equal(back.origin, 1);
+	assert_int_equal(back.state, RUN_QUEUED);
+	assert_int_equal(back.restarts, 3);
+	assert_int_equal(back.preemptions, 4);
+	assert_int_equal(back.not_before_ms, 5);
+	assert_null(back.error);
+	assert_string_equal(back.properties, "{}");
+	assert_int_equal(access(path, F_OK), 0);
+	/* Another run of the job is no attempt of this one. */
+	add_run(store, "job");
+	assert_int_equal(store_run_after(store, &back, at->mem, &back, &err),
+			 1);
+	store_close(store);
+}
+
+static void trials_are_kept(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct run_record run = add_run(store, "job");
+	struct trial_record trial = { .number = 2,
+				      .state = RUN_RUNNING,
+				      .parameters = "{\"a\":\"1\"}",
+				      .value = NAN,
+				      .step = -1,
+				      .exit_code = -1 };
+	struct trial_list list;
+	struct error err = { 0 };
+
+	assert_int_equal(store_trial_put(store, &run, &trial, &err), 0);
+	trial.number = 1;
+	trial.state = RUN_SUCCEEDED;
+	trial.value = 0.25;
+	trial.step = 7;
+	trial.early = true;
+	assert_int_equal(store_trial_put(store, &run, &trial, &err), 0);
+	assert_int_equal(store_trial_list(store, &run, at->mem, &list, &err),
+			 0);
+	assert_int_equal(list.count, 2);
+	assert_int_equal(list.items[0].number, 1);
+	assert_true(list.items[0].value == 0.25);
+	assert_int_equal(list.items[0].step, 7);
+	assert_true(list.items[0].early);
+	assert_true(isnan(list.items[1].value));
+	assert_int_equal(list.items[1].step, -1);
+	assert_string_equal(list.items[1].parameters, "{\"a\":\"1\"}");
+	assert_int_equal(store_run_delete(store, &run, &err), 0);
+	assert_int_equal(store_trial_list(store, &run, at->mem, &list, &err),
+			 0);
+	assert_int_equal(list.count, 0);
 	store_close(store);
 }
 
@@ -1056,6 +1208,9 @@ int main(void)
 		TEST(a_final_state_stays),
 		TEST(tasks_are_kept_in_order),
 		TEST(delete_forgets_all),
+		TEST(an_older_run_is_alone),
+		TEST(a_restart_is_one_step),
+		TEST(trials_are_kept),
 		TEST(a_newer_version_is_left_alone),
 		TEST(other_files_are_left_alone),
 		TEST(an_empty_file_is_a_new_store),

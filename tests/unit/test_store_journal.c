@@ -129,6 +129,20 @@ static void the_latest_counts(void **state)
 	assert_int_equal(list(at).count, 1);
 }
 
+/* Back to before there were restarts and trials. */
+#define VERSION_3                                                              \
+	"DROP TABLE trial; DROP TABLE task;"                                   \
+	"CREATE TABLE task (id INTEGER PRIMARY KEY, run INTEGER NOT NULL,"     \
+	" type TEXT NOT NULL, idx INTEGER NOT NULL, state TEXT NOT NULL,"      \
+	" exit_code INTEGER NOT NULL, signal INTEGER NOT NULL, host TEXT,"     \
+	" pid INTEGER NOT NULL, start_time_ms INTEGER NOT NULL,"               \
+	" end_time_ms INTEGER NOT NULL, lost_bytes INTEGER NOT NULL,"          \
+	" UNIQUE (run, type, idx));"                                           \
+	"ALTER TABLE run DROP COLUMN origin;"                                  \
+	"ALTER TABLE run DROP COLUMN restarts;"                                \
+	"ALTER TABLE run DROP COLUMN preemptions;"                             \
+	"ALTER TABLE run DROP COLUMN not_before_ms;"
+
 /* The journal came with version 2. */
 static void an_older_store_gets_one(void **state)
 {
@@ -146,7 +160,7 @@ static void an_older_store_gets_one(void **state)
 	assert_int_equal(sqlite3_exec(db,
 				      "DROP TABLE journal; DROP TABLE member;"
 				      "DROP TABLE applied;"
-				      "PRAGMA user_version = 1",
+				      VERSION_3 "PRAGMA user_version = 1",
 				      NULL, NULL, NULL),
 			 SQLITE_OK);
 	sqlite3_close(db);

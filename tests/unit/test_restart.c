@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows after an attempt has failed. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/run/restart.h"
+
+static const char *codes_64[] = { "1", "64-127" };
+static const char *codes_3[] = { "3" };
+static const char *segv[] = { "SIGSEGV", "SIGKILL" };
+
+static struct restart_rule rules[] = {
+	{ .exit_codes = { 1, codes_3 }, .action = RESTART_ACTION_FAIL },
+	{ .exit_codes = { 2, codes_64 }, .action = RESTART_ACTION_RESTART },
+	{ .signals = { 2, segv }, .action = RESTART_ACTION_RESTART },
+	{ .preempted = true, .action = RESTART_ACTION_RESTART },
+	{ .action = RESTART_ACTION_FAIL },
+};
+
+static const struct restart policy = {
+	.rules = { .count = 5, .items = rules },
+	.max_restarts = 3,
+	.max_preemptions = 5,
+	.backoff_s = 10,
+	.max_backoff_s = 35,
+};
+
+#define BY_RULE(n) "rule " #n " of jobrun.restart says so"
+
+static void rules_and_counts_decide(void **state)
+{
+	static const struct {
+		enum attempt_cause cause;
+		int exit_code;
+		int signal;
+		int failures;
+		int preemptions;
+		bool again;
+		int delay_s;
+		const char *why_not;
+	} cases[] = {
+		/* Neither is a failure. */
+		{ CAUSE_SUCCESS, 0, 0, 0, 0, false, 0, "" },
+		{ CAUSE_CANCEL, 0, 0, 0, 0, false, 0, "" },
+		/* The first rule that holds. */
+		{ CAUSE_TASK, 3, 0, 0, 0, false, 0, BY_RULE(1) },
+		{ CAUSE_TASK, 1, 0, 0, 0, true, 10, "" },
+		{ CAUSE_TASK, 63, 0, 0, 0, false, 0, BY_RULE(5) },
+		{ CAUSE_TASK, 64, 0, 0, 0, true, 10, "" },
+		{ CAUSE_TASK, 127, 0, 0, 0, true, 10, "" },
+		{ CAUSE_TASK, 128, 0, 0, 0, false, 0, BY_RULE(5) },
+		{ CAUSE_TASK, 139, SIGSEGV, 0, 0, true, 10, "" },
+		{ CAUSE_TASK, 134, SIGABRT, 0, 0, false, 0, BY_RULE(5) },
+		/* As a shell says it. */
+		{ CAUSE_TASK, 137, 0, 0, 0, true, 10, "" },
+		{ CAUSE_LOST, -1, 0, 0, 0, true, 10, "" },
+		{ CAUSE_OTHER, -1, 0, 0, 0, false, 0, BY_RULE(5) },
+		/* Twice as long each time, up to the most. */
+		{ CAUSE_TASK, 1, 0, 1, 0, true, 20, "" },
+		{ CAUSE_TASK, 1, 0, 2, 0, true, 35, "" },
+		{ CAUSE_TASK, 1, 0, 3, 0, false, 0,
+		  "it was restarted 3 times already "
+		  "(jobrun.restart.maxRestarts)" },
+		/* Counted apart. */
+		{ CAUSE_LOST, -1, 0, 3, 0, true, 10, "" },
+		{ CAUSE_LOST, -1, 0, 0, 4, true, 35, "" },
+		{ CAUSE_TASK, 1, 0, 0, 5, true, 10, "" },
+		{ CAUSE_LOST, -1, 0, 0, 5, false, 0,
+		  "it was restarted 5 times already "
+		  "(jobrun.restart.maxPreemptions)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct restart_counts counts = { cases[i].failures,
+						       cases[i].preemptions };
+		const struct task_record task = {
+			.exit_code = cases[i].exit_code,
+			.signal = cases[i].signal,
+		};
+		const struct attempt_outcome outcome = {
+			.cause = cases[i].cause,
+			.task = &task,
+			.exit_code = cases[i].exit_code,
+		};
+		struct restart_decision out;
+
+		restart_decide(&policy, &counts, &outcome, &out);
+		if (out.again != cases[i].again ||
+		    strcmp(out.why_not, cases[i].why_not) != 0)
+			print_message("case %zu\n", i);
+		assert_int_equal(out.again, cases[i].again);
+		assert_int_equal(out.delay_ms, cases[i].delay_s * 1000);
+		assert_string_equal(out.why_not, cases[i].why_not);
+		assert_int_equal(
+			out.counts.failures,
+			cases[i].failures +
+				(out.again && cases[i].cause != CAUSE_LOST));
+		assert_int_equal(
+			out.counts.preemptions,
+			cases[i].preemptions +
+				(out.again && cases[i].cause == CAUSE_LOST));
+	}
+}
+
+static void without_restarts_nothing_is_said(void **state)
+{
+	const struct restart none = { .max_preemptions = 10 };
+	const struct task_record task = { .exit_code = 1 };
+	const struct attempt_outcome outcome = { .cause = CAUSE_TASK,
+						 .task = &task };
+	struct restart_decision out;
+
+	(void)state;
+	restart_decide(&none, &(struct restart_counts){ 0 }, &outcome, &out);
+	assert_false(out.again);
+	assert_string_equal(out.why_not, "");
+}
+
+static void a_policy_survives_its_json(void **state)
+{
+	struct arena *mem = arena_new();
+	json_t *json = restart_json(&policy), *again;
+	struct restart read;
+
+	(void)state;
+	restart_from_json(json, mem, &read);
+	again = restart_json(&read);
+	assert_true(json_equal(json, again));
+	assert_int_equal(read.rules.count, 5);
+	restart_from_json(NULL, mem, &read);
+	assert_int_equal(read.max_restarts, 0);
+	assert_int_equal(read.max_preemptions, 0);
+	json_decref(again);
+	json_decref(json);
+	arena_free(mem);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_and_counts_decide),
+		cmocka_unit_test(without_restarts_nothing_is_said),
+		cmocka_unit_test(a_policy_survives_its_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

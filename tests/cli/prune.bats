@@ -154,6 +154,10 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   [[ $output == *"run 'b' of job 'b'"*"is stale"* ]]
   jobrun plan --prune --out p jobs
   cp p q
+  sed -i 's/red/blue/' state/fake-world/thing.b-thing-01.json
+  refused 75 apply --yes p
+  [[ $output == *"thing 'b-thing-01' of job 'b'"* ]]
+  sed -i 's/blue/red/' state/fake-world/thing.b-thing-01.json
   refused 1 apply p
   jobrun apply --yes p
   [ "$(world)" = "run.a " ]

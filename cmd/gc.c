@@ -10,19 +10,17 @@
 #include <unistd.h>
 
 #include "cmd/commands.h"
+#include "cmd/gc_find.h"
 #include "cmd/load.h"
 #include "cmd/session.h"
 #include "cmd/undo.h"
 #include "core/apply/orphans.h"
 #include "core/apply/remains.h"
-#include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/registry.h"
 
 /* Where others may be about to start a run whose machines exist already. */
 #define YOUNG_S 3600
-
-#define FORMAT_VERSION 1
 
 struct gc_opts {
 	const char *provider;
@@ -41,16 +39,6 @@ static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct gc_opts, format),
 	  "text|json", "the form of the output; text is the default" },
 	{ 0 },
-};
-
-/* One that nobody needs. */
-struct find {
-	const struct provider *provider;
-	const struct listed *resource;	   /* or: */
-	const struct leftover *leftover;   /* or: */
-	const struct member_record *member;
-	const char *why;
-	bool deleted;
 };
 
 /* What was found at one provider. */
@@ -239,105 +227,6 @@ static void search(struct gc *gc)
 	}
 }
 
-/* ---- showing --------------------------------------------------------- */
-
-static const char *kind_of(const struct find *find)
-{
-	return find->resource	? find->resource->kind->name
-	       : find->leftover ? find->leftover->what
-				: "member";
-}
-
-static const char *name_of(const struct find *find)
-{
-	return find->resource	? find->resource->name
-	       : find->leftover ? find->leftover->name
-				: find->member->job_id;
-}
-
-static const char *job_of(const struct find *find)
-{
-	return find->resource	? find->resource->labels.job_id
-	       : find->leftover ? find->leftover->job_id
-				: find->member->job_id;
-}
-
-static void show_text(const struct gc *gc)
-{
-	struct buf text = { 0 };
-	char age[32], size[32];
-	size_t i;
-
-	for (i = 0; i < gc->count; i++) {
-		const struct find *one = &gc->finds[i];
-
-		buf_printf(&text, "%s  %s  %s", one->provider->name,
-			   kind_of(one), name_of(one));
-		if (one->member)
-			buf_printf(&text, " of set '%s'", one->member->set);
-		if (one->resource && one->resource->create_time_ms) {
-			duration_format((long)((time_now_ms() -
-						one->resource->create_time_ms) /
-					       1000),
-					age, sizeof(age));
-			buf_printf(&text, "  (job %s, %s old)", job_of(one),
-				   age);
-		}
-		if (one->leftover && one->leftover->bytes) {
-			size_format(one->leftover->bytes, size, sizeof(size));
-			buf_printf(&text, "  (%s)", size);
-		}
-		buf_printf(&text, ": %s\n", one->why);
-	}
-	if (!gc->count)
-		buf_puts(&text, "nothing was found that nobody needs\n");
-	app_print(gc->session->app, &text);
-	buf_done(&text);
-}
-
-static json_t *find_json(const struct find *find)
-{
-	json_t *out = json_object();
-	const char *job_id = job_of(find);
-
-	json_put_text(out, "provider", find->provider->name);
-	json_put_text(out, "kind", kind_of(find));
-	json_put_text(out, "name", name_of(find));
-	json_put(out, "jobId", job_id ? json_text(job_id) : json_null());
-	json_put_text(out, "reason", find->why);
-	if (find->member)
-		json_put_text(out, "applyset", find->member->set);
-	if (find->resource && find->resource->place)
-		json_put_text(out, "place", find->resource->place);
-	if (find->resource && find->resource->create_time_ms) {
-		char time[40];
-
-		time_format(find->resource->create_time_ms, time, sizeof(time));
-		json_put_text(out, "createTime", time);
-	}
-	if (find->leftover && find->leftover->bytes)
-		json_put_int(out, "bytes", (long long)find->leftover->bytes);
-	json_put(out, "deleted", json_boolean(find->deleted));
-	return out;
-}
-
-static void show_json(const struct gc *gc)
-{
-	json_t *all = json_object();
-	json_t *found = json_array();
-	struct buf text = { 0 };
-	size_t i;
-
-	for (i = 0; i < gc->count; i++)
-		json_array_append_new(found, find_json(&gc->finds[i]));
-	json_put_int(all, "formatVersion", FORMAT_VERSION);
-	json_put(all, "found", found);
-	json_print(all, &text);
-	app_print(gc->session->app, &text);
-	buf_done(&text);
-	json_decref(all);
-}
-
 /* ---- deleting -------------------------------------------------------- */
 
 /* The first failure decides the exit status; the rest is done all the same. */
@@ -365,7 +254,7 @@ static void on_deleted(void *arg, const struct resource *gone)
 
 static bool is_locked(const struct gc *gc, const struct find *find)
 {
-	const char *job_id = job_of(find);
+	const char *job_id = find_job(find);
 
 	return !job_id || lock_set_has(gc->session->locks, job_id);
 }
@@ -379,7 +268,7 @@ static bool was_before(const struct gc *gc, size_t at)
 	for (i = 0; i < at; i++)
 		if (gc->finds[i].resource &&
 		    gc->finds[i].provider == find->provider &&
-		    !strcmp(job_of(&gc->finds[i]), job_of(find)))
+		    !strcmp(find_job(&gc->finds[i]), find_job(find)))
 			return true;
 	return false;
 }
@@ -398,10 +287,10 @@ static int plan_resources(struct gc *gc, const struct find *first,
 	for (i = 0; i < gc->count; i++)
 		if (gc->finds[i].resource &&
 		    gc->finds[i].provider == first->provider &&
-		    !strcmp(job_of(&gc->finds[i]), job_of(first)))
+		    !strcmp(find_job(&gc->finds[i]), find_job(first)))
 			listing_add(&mine, gc->finds[i].resource);
 	if (ctx)
-		ret = remains_read(first->provider, ctx, &mine, job_of(first),
+		ret = remains_read(first->provider, ctx, &mine, find_job(first),
 				   remains, err);
 	if (ret == 0)
 		remains_plan(remains, "nobody needs it", plan);
@@ -450,7 +339,7 @@ static void delete_one(struct gc *gc, struct find *find)
 			  : -1;
 	}
 	if (ret < 0) {
-		error_prefix(&err, "%s '%s'", kind_of(find), name_of(find));
+		error_prefix(&err, "%s '%s'", find_kind(find), find_name(find));
 		fail(gc, &err);
 	}
 	find->deleted = ret == 0;
@@ -465,8 +354,8 @@ static void delete_all(struct gc *gc)
 	size_t i, n = 0;
 
 	for (i = 0; i < gc->count; i++)
-		if (job_of(&gc->finds[i]))
-			ids[n++] = job_of(&gc->finds[i]);
+		if (find_job(&gc->finds[i]))
+			ids[n++] = find_job(&gc->finds[i]);
 	if (session_lock_free(gc->session, ids, n, &err) < 0) {
 		fail(gc, &err);
 		goto out;
@@ -512,16 +401,21 @@ static void say_result(const struct gc *gc, int wanted)
 static int collect(struct gc *gc)
 {
 	bool json = !strcmp(gc->opts->format, "json");
+	struct buf text = { 0 };
 	int wanted;
 
 	search(gc);
 	if (!json)
-		show_text(gc);
+		finds_text(gc->finds, gc->count, &text);
+	app_print(gc->session->app, &text);
+	buf_clear(&text);
 	wanted = is_wanted(gc);
 	if (wanted > 0)
 		delete_all(gc);
 	if (json)
-		show_json(gc);
+		finds_json(gc->finds, gc->count, &text);
+	app_print(gc->session->app, &text);
+	buf_done(&text);
 	say_result(gc, wanted);
 	if (!gc->status && wanted < 0)
 		gc->status = ERROR_FAILED;

@@ -475,5 +475,6 @@ const struct command cmd_apply = {
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct apply_opts, load),
+	.remote = true,
 	.run = run,
 };

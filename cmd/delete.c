@@ -22,6 +22,7 @@ struct deletion {
 	struct arena *mem;
 	struct member_list members; /* of all jobs */
 	struct intent_list intents; /* of all jobs */
+	struct run_list runs;       /* the newest of each job */
 	struct plan *plan;
 	struct remains remains[SESSION_PROVIDERS];
 	size_t count;
@@ -52,6 +53,11 @@ static bool may_be_at(const struct deletion *deletion,
 			    deletion->job_id) &&
 		    !strcmp(deletion->intents.items[i].provider,
 			    provider->name))
+			return true;
+	for (i = 0; i < deletion->runs.count; i++)
+		if (!strcmp(deletion->runs.items[i].job_id,
+			    deletion->job_id) &&
+		    !strcmp(deletion->runs.items[i].provider, provider->name))
 			return true;
 	return false;
 }
@@ -94,6 +100,8 @@ static int find_all(struct deletion *deletion, struct error *err)
 	if (store_member_list(store, NULL, deletion->mem, &deletion->members,
 			      err) < 0 ||
 	    store_intent_list(store, deletion->mem, &deletion->intents, err) <
+		    0 ||
+	    store_run_list(store, false, deletion->mem, &deletion->runs, err) <
 		    0)
 		return -1;
 	for (i = 0; providers[i]; i++)
@@ -270,5 +278,6 @@ const struct command cmd_delete = {
 	.help = "A run that still goes on has to be cancelled first.\n",
 	.shared = load_rows,
 	.shared_offset = offsetof(struct delete_opts, load),
+	.remote = true,
 	.run = run,
 };

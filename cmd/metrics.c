@@ -351,5 +351,6 @@ const struct command cmd_metrics = {
 		">loss.csv\n"
 		"Names of your own: jobrun.metrics.patterns in the job file.\n",
 	.options = options,
+	.remote = true,
 	.run = run,
 };

@@ -162,5 +162,6 @@ const struct command cmd_plan = {
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct plan_opts, load),
+	.remote = true,
 	.run = run,
 };

@@ -21,6 +21,7 @@ int session_open(struct session *session, struct app *app, unsigned flags,
 		 struct error *err)
 {
 	*session = (struct session){ .app = app };
+	session->env.trace_http = app->trace_http;
 	if (flags & SESSION_CATALOGUE) {
 		session->env.catalogue = catalogue_get(err);
 		if (!session->env.catalogue)
@@ -268,7 +269,9 @@ int session_refresh(struct session *session, struct arena *mem,
 	scratch = arena_new();
 	ret = store_run_get(session->env.store, run->job_id, run->attempt,
 			    scratch, &fresh, err);
-	if (ret == 0 && fresh.state != run->state)
+	if (ret == 0 && (fresh.state != run->state ||
+			 strcmp(fresh.error ? fresh.error : "",
+				run->error ? run->error : "") != 0))
 		ret = store_run_get(session->env.store, run->job_id,
 				    run->attempt, mem, run, err);
 	arena_free(scratch);

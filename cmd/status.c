@@ -512,5 +512,6 @@ const struct command cmd_status = {
 	.summary = "runs and their tasks, and why one failed",
 	.help = "The newest run of each job; with one JOB, its tasks too.\n",
 	.options = options,
+	.remote = true,
 	.run = run,
 };

@@ -191,7 +191,7 @@ struct resource *resources_read(const struct resources *all, void *ctx,
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
-		const struct resource *want = all->items[i];
+		struct resource *want = all->items[i];
 
 		found[i].kind = want->kind;
 		found[i].name = want->name;
@@ -204,6 +204,8 @@ struct resource *resources_read(const struct resources *all, void *ctx,
 			resources_forget(found, all->count);
 			return NULL;
 		}
+		if (want->kind->adapt)
+			want->kind->adapt(want, &found[i]);
 	}
 	return found;
 }

@@ -150,6 +150,7 @@ void resources_forget(struct resource *observed, size_t count);
 struct provider_env {
 	struct store *store; /* NULL: nothing is remembered */
 	const struct catalogue *catalogue;
+	const char *trace_http; /* where requests are recorded, or NULL */
 };
 
 enum wait_state {
@@ -186,6 +187,12 @@ struct kind {
 	 * status. */
 	int (*read)(void *ctx, const struct resource *want,
 		    struct resource *found, struct error *err);
+	/*
+	 * Completes what is wanted, its request for instance, now that it is
+	 * known what is there: names that can be used only once, a project
+	 * that no file says.  No I/O.  NULL: there is nothing to complete.
+	 */
+	void (*adapt)(struct resource *want, const struct resource *found);
 	/* Adopts what an earlier, killed try has left.  For a run: starts
 	 * it, and returns when it is on its way. */
 	int (*create)(void *ctx, const struct resource *want,

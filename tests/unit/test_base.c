@@ -280,6 +280,14 @@ static void times_are_written(void **state)
 	assert_string_equal(text, "2026-11-21T02:38:57.120Z");
 	time_format(0, text, sizeof(text));
 	assert_string_equal(text, "1970-01-01T00:00:00.000Z");
+	assert_true(time_parse("2026-11-21T02:38:57.120Z") ==
+		    INT64_C(1795228737120));
+	assert_true(time_parse("2026-11-21T02:38:57.120456789Z") ==
+		    INT64_C(1795228737120));
+	assert_true(time_parse("1970-01-01T00:00:01Z") == 1000);
+	assert_true(time_parse("2026-11-21T02:38:57.120") == -1);
+	assert_true(time_parse("2026-11-21") == -1);
+	assert_true(time_parse("") == -1);
 	setenv("TZ", "UTC-2", 1);
 	tzset();
 	time_format_log(INT64_C(1596681537999), text, sizeof(text));

@@ -200,7 +200,7 @@ agents_on() {
   sshd_up 1
   host_job a.yaml a h1 'echo ${#TOKEN}; sleep 1' '  secrets: {TOKEN: {env: MY_TOKEN}}'
   MY_TOKEN=geheim-$NAP jobrun apply --detach a.yaml
-  wait_until 10 grep -q 1 state/runs/a.1/logs/master-0.stdout
+  wait_until 10 grep -q '^[0-9]' state/runs/a.1/logs/master-0.stdout
   refute grep -rqF "geheim-$NAP" state "$SSH"
   refute pgrep -f "geheim-$NAP"
   jobrun wait a

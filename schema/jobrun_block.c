@@ -165,7 +165,8 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_restart,
 	  .offset = offsetof(struct jobrun_block, restart),
 	  .providers = on_this_machine,
-	  .doc = "What happens when the run fails or loses its host." },
+	  .doc = "What happens when the run fails or loses its host.  Without "
+		 "it nothing is restarted." },
 	{ .name = "cleanup",
 	  .type = FIELD_ENUM,
 	  .flags = FIELD_POSITION,

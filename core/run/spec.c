@@ -154,7 +154,10 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 				absolute(job_path(job, secrets[i].file), mem);
 	}
 	out->grace_s = block->grace_s;
-	out->restart = block->restart;
+	/* Not every program can be started twice: only if the file says so. */
+	if (message_has(message_field(job->message, "jobrun")->message, block,
+			"restart"))
+		out->restart = block->restart;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
 	return set_hosts(job, mem, out, err);

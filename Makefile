@@ -236,11 +236,19 @@ run:
 
 # ---- testing -------------------------------------------------------------
 # Everything, with ASan and UBSan; then what valgrind says of a plain build.
+# All cores build; the unit tests and the command tests, which mostly wait, run
+# beside each other.
+JOBS ?= $(shell nproc)
 .PHONY: test
 test:
 	@$(MAKE) --no-print-directory deps
-	@$(MAKE) --no-print-directory SAN=1 check
+	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 build-tests
+	@$(MAKE) --no-print-directory -j2 SAN=1 check
+	@$(MAKE) --no-print-directory -j$(JOBS) build-tests
 	@$(MAKE) --no-print-directory check-valgrind
+
+.PHONY: build-tests
+build-tests: $(BIN) $(UNIT_BIN) $(FUZZ_BIN:%=%-replay)
 
 # LeakSanitizer needs ptrace; where that is forbidden it says so by itself.
 .PHONY: check check-unit check-fuzz check-cli

@@ -16,6 +16,9 @@ PKG_CONFIG ?= pkg-config
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 VERSION := $(shell cat VERSION)
 
 # Packagers turn this off with WERROR=
@@ -74,6 +77,14 @@ CATALOGUE := $(sort $(wildcard schema/catalogue/*.yaml))
 CATALOGUE_C = $(BUILD)/schema/catalogue_shipped.c
 GENERATE = $(BUILD)/schema/generate/catalogue
 
+# What 'jobrun init' writes is an example; 'jobrun completion' prints what
+# 'make install' installs.
+STARTER := README.md .gitignore .github/workflows/jobrun.yml .gitlab-ci.yml \
+	   ci/apply.sh ci/comment.sh ci/forge.sh ci/install.sh ci/plan.sh \
+	   ci/reviewed.sh ci/settings.sh hello/train.py jobs/hello.yaml
+COMPLETION := bash zsh fish
+EMBEDDED_C := $(BUILD)/cmd/starter_files.c $(BUILD)/cmd/completion_files.c
+
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o)
 
 # The agent for other machines is a program of its own, and a part of the
@@ -94,7 +105,7 @@ HOST_CC ?= $(if $(shell command -v musl-gcc),musl-gcc,$(CC))
 HOST_CFLAGS = -Os -ffunction-sections -fdata-sections -fstack-protector-strong
 HOST_LDFLAGS = -static -s -Wl,--gc-sections
 endif
-CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
+CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o) $(EMBEDDED_C:.c=.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
@@ -147,6 +158,23 @@ $(CATALOGUE_C): $(GENERATE) $(CATALOGUE)
 	$(Q)cat $(CATALOGUE) | ASAN_OPTIONS=detect_leaks=0 $(GENERATE) >$@.new
 	@mv $@.new $@
 
+$(BUILD)/cmd/starter_files.c: $(STARTER:%=examples/gitops/%) cmd/generate/embed
+	@mkdir -p $(@D)
+	$(SAY) "  GEN  $@"
+	$(Q)cmd/generate/embed starter_files examples/gitops $(STARTER) >$@.new
+	@mv $@.new $@
+
+$(BUILD)/cmd/completion_files.c: $(COMPLETION:%=cmd/completion/%) \
+		cmd/generate/embed
+	@mkdir -p $(@D)
+	$(SAY) "  GEN  $@"
+	$(Q)cmd/generate/embed completion_files cmd/completion $(COMPLETION) >$@.new
+	@mv $@.new $@
+
+$(EMBEDDED_C:.c=.o): %.o: %.c cmd/embedded.h
+	$(SAY) "  CC   $@"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
 $(CATALOGUE_C:.c=.o): $(CATALOGUE_C)
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -170,7 +198,7 @@ BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 RUN_PACKAGES = python3 python3-torch python3-numpy openssh-client
 TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy \
 		python3-yaml python3-jsonschema python3-cryptography openssl curl \
-		openssh-server openssh-client
+		openssh-server openssh-client git jq unzip zsh
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps
@@ -264,10 +292,18 @@ YAML_EVENTS = $(BUILD)/tests/bench/yaml_events
 $(YAML_EVENTS): $(YAML_EVENTS).o
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(shell $(PKG_CONFIG) --libs yaml-0.1)
 
+# A task that writes, and the least that a multiplexer of lines can do.
+BENCH_LINES = $(BUILD)/tests/bench/lines
+BENCH_PREFIX = $(BUILD)/tests/bench/prefix
+$(BENCH_LINES) $(BENCH_PREFIX): %: %.o
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $<
+
 .PHONY: bench
-bench: all $(YAML_EVENTS)
+bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX)
 	JOBRUN=$(abspath $(BIN)) YAML_EVENTS=$(abspath $(YAML_EVENTS)) \
-		tests/bench/run
+		BENCH_LINES=$(abspath $(BENCH_LINES)) \
+		BENCH_PREFIX=$(abspath $(BENCH_PREFIX)) \
+		tests/bench/run $(BENCH)
 
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help
@@ -283,9 +319,13 @@ install: all $(BUILD)/jobrun-job.5
 	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
 	install -m 644 $(BUILD)/jobrun-job.5 $(DESTDIR)$(MANDIR)/man5
+	install -D -m 644 cmd/completion/bash $(DESTDIR)$(BASHDIR)/jobrun
+	install -D -m 644 cmd/completion/zsh $(DESTDIR)$(ZSHDIR)/_jobrun
+	install -D -m 644 cmd/completion/fish $(DESTDIR)$(FISHDIR)/jobrun.fish
 
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/jobrun
+	rm -f $(DESTDIR)$(BINDIR)/jobrun $(DESTDIR)$(BASHDIR)/jobrun \
+		$(DESTDIR)$(ZSHDIR)/_jobrun $(DESTDIR)$(FISHDIR)/jobrun.fish
 	cd man && for page in *.1; do \
 		rm -f "$(DESTDIR)$(MANDIR)/man1/$$page"; done
 	cd man && for page in *.5; do \
@@ -300,6 +340,7 @@ clean:
 help:
 	@sed -n '/^#   make/s/^#//p' Makefile
 	@echo "   make bench      measure against the tools one would use instead"
+	@echo "                   (GNU parallel, concurrently ... if installed); BENCH=output"
 	@echo "   make deps       install what is missing"
 	@echo "   make fuzz       fuzz a parser: FUZZ=job SECONDS=600"
 	@echo "   make install    into PREFIX ($(PREFIX)), below DESTDIR"

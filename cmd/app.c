@@ -56,19 +56,10 @@ void app_init(struct app *app)
 	app->width = find_width();
 }
 
-int app_set_color(struct app *app, const char *color, struct error *err)
+void app_set_color(struct app *app, const char *color)
 {
-	bool always = !strcmp(color, "always");
-
-	if (!strcmp(color, "auto"))
-		return 0;
-	if (!always && strcmp(color, "never") != 0)
-		return error_set(err, ERROR_USAGE,
-				 "--color takes auto, always or never, not "
-				 "'%s'",
-				 color);
-	app->out_color = app->err_color = always;
-	return 0;
+	if (strcmp(color, "auto") != 0)
+		app->out_color = app->err_color = !strcmp(color, "always");
 }
 
 void app_write(struct app *app, const void *data, size_t len)

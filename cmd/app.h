@@ -29,7 +29,7 @@ struct app {
 
 /* Looks at the terminal; `color` is auto, always or never. */
 void app_init(struct app *app);
-int app_set_color(struct app *app, const char *color, struct error *err);
+void app_set_color(struct app *app, const char *color);
 
 /* Writes to standard output at once.  Failing is noted in `app`. */
 void app_write(struct app *app, const void *data, size_t len);

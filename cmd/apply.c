@@ -11,6 +11,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/load.h"
 #include "cmd/outcome.h"
+#include "cmd/progress.h"
 #include "cmd/pruning.h"
 #include "cmd/saved.h"
 #include "cmd/session.h"
@@ -55,6 +56,7 @@ static const struct opt options[] = {
 struct shown {
 	const struct action *action;
 	struct follow *follow;
+	struct progress *progress;
 };
 
 struct apply {
@@ -119,8 +121,12 @@ static void show_run(struct apply *apply, const struct action *action)
 		follow_close(follow);
 		follow = NULL;
 	}
-	apply->shown[apply->shown_count++] =
-		(struct shown){ .action = action, .follow = follow };
+	apply->shown[apply->shown_count++] = (struct shown){
+		.action = action,
+		.follow = follow,
+		.progress = progress_new(apply->app, session->env.store, &run,
+					 apply->loop),
+	};
 out:
 	arena_free(mem);
 }
@@ -138,6 +144,10 @@ static void end_run(struct apply *apply, const struct action *action,
 			app_fail(apply->app, &err);
 		follow_close(shown->follow);
 		shown->follow = NULL;
+	}
+	if (shown) {
+		progress_free(shown->progress);
+		shown->progress = NULL;
 	}
 	if (session_run(&apply->session, action->want->name, 0, mem, &run,
 			&err) < 0) {
@@ -160,7 +170,7 @@ static void on_phase(void *arg, const struct action *action,
 	struct apply *apply = arg;
 	const struct resource *one = action->want ? action->want : action->have;
 
-	tally_phase(apply->tally, action, phase, err);
+	tally_phase(apply->tally, action, phase, status, err);
 	switch (phase) {
 	case PHASE_FOLLOWING:
 		show_run(apply, action);
@@ -259,8 +269,10 @@ static int execute(struct apply *apply, struct error *err)
 	ret = executor_result(apply->executor, err);
 out:
 	executor_free(apply->executor);
-	for (i = 0; i < apply->shown_count; i++)
+	for (i = 0; i < apply->shown_count; i++) {
+		progress_free(apply->shown[i].progress);
 		follow_close(apply->shown[i].follow);
+	}
 	free(apply->shown);
 	interrupt_free(interrupt);
 	loop_free(apply->loop);
@@ -463,5 +475,6 @@ const struct command cmd_apply = {
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct apply_opts, load),
+	.remote = true,
 	.run = run,
 };

@@ -81,5 +81,6 @@ const struct command cmd_cancel = {
 	.help = "Waits until it has ended.  A run that has ended already is "
 		"left as it is.\n",
 	.options = options,
+	.remote = true,
 	.run = run,
 };

@@ -15,6 +15,7 @@
 enum opt_type {
 	OPT_FLAG,     /* bool */
 	OPT_STRING,   /* const char * */
+	OPT_CHOICE,   /* const char *, one of those in `value` */
 	OPT_NUMBER,   /* long, 0 or more */
 	OPT_DURATION, /* long, seconds */
 	OPT_LIST,     /* struct opt_list; can be given several times */
@@ -36,7 +37,9 @@ struct opt {
 	const char *name;
 	enum opt_type type;
 	size_t offset;	     /* of the member that takes it */
-	const char *value;   /* "FORMAT"; NULL for a flag */
+	/* NULL for a flag; of a choice "text|json"; else a word for it, by
+	 * which cmd/complete.c knows what to offer: "FILE". */
+	const char *value;
 	const char *help;
 };
 
@@ -68,6 +71,10 @@ const struct command *command_find(const char *name); /* or NULL */
  */
 int options_parse(struct app *app, const struct command *command, int argc,
 		  char **argv, void *opts, int min, int max, int *status);
+
+/* The i-th option that the command takes, those of all commands last; NULL
+ * behind them. */
+const struct opt *command_option(const struct command *command, size_t i);
 
 /* The help of one command. */
 void command_help(const struct command *command, struct buf *out);

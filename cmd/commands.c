@@ -6,6 +6,7 @@
 /* In the order in which help shows them. */
 /* clang-format off */
 const struct command *const commands[] = {
+	&cmd_init,
 	&cmd_validate,
 	&cmd_plan,
 	&cmd_apply,
@@ -15,16 +16,19 @@ const struct command *const commands[] = {
 	&cmd_wait,
 	&cmd_cancel,
 	&cmd_delete,
+	&cmd_gc,
 	&cmd_env,
 	&cmd_explain,
 	&cmd_schema,
 	&cmd_render,
 	&cmd_import,
-	&cmd_launch,
 	&cmd_package,
+	&cmd_launch,
 	&cmd_doctor,
+	&cmd_completion,
 	&cmd_version,
 	&cmd_help,
+	&cmd_complete,
 	&cmd_supervise,
 	NULL,
 };

@@ -7,12 +7,16 @@
 
 extern const struct command cmd_apply;
 extern const struct command cmd_cancel;
+extern const struct command cmd_complete;
+extern const struct command cmd_completion;
 extern const struct command cmd_delete;
 extern const struct command cmd_doctor;
+extern const struct command cmd_gc;
 extern const struct command cmd_env;
 extern const struct command cmd_explain;
 extern const struct command cmd_help;
 extern const struct command cmd_import;
+extern const struct command cmd_init;
 extern const struct command cmd_launch;
 extern const struct command cmd_logs;
 extern const struct command cmd_metrics;

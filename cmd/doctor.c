@@ -172,8 +172,8 @@ static void put_json(const struct checks *all, struct buf *out)
 }
 
 static const struct opt options[] = {
-	{ 0, "format", OPT_STRING, offsetof(struct doctor_opts, format),
-	  "FORMAT", "text (default) or json" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct doctor_opts, format),
+	  "text|json", "the form of the output; text is the default" },
 	{ 0 },
 };
 
@@ -182,7 +182,6 @@ static int run(struct app *app, int argc, char **argv)
 	struct doctor_opts opts = { .format = "text" };
 	struct checks all = { 0 };
 	struct buf text = { 0 };
-	struct error err;
 	int status = 0;
 	bool json;
 
@@ -190,11 +189,6 @@ static int run(struct app *app, int argc, char **argv)
 	    0)
 		return status;
 	json = !strcmp(opts.format, "json");
-	if (!json && strcmp(opts.format, "text") != 0) {
-		error_set(&err, ERROR_USAGE,
-			  "--format takes text or json, not '%s'", opts.format);
-		return app_fail(app, &err);
-	}
 	all.mem = arena_new();
 	look_for_tools(&all);
 	look_for_libraries(&all);

@@ -24,8 +24,8 @@ static const struct opt options[] = {
 	  "which of them; the first is 0" },
 	{ 0, "all", OPT_FLAG, offsetof(struct env_opts, all), NULL,
 	  "also what it inherits from this environment" },
-	{ 0, "format", OPT_STRING, offsetof(struct env_opts, format), "FORMAT",
-	  "text (default), shell or json" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct env_opts, format),
+	  "text|shell|json", "the form of the output; text is the default" },
 	{ 0 },
 };
 
@@ -160,13 +160,7 @@ static int run(struct app *app, int argc, char **argv)
 	status = load_jobs(app, &schema, argv + first, 1, &jobs);
 	if (status)
 		return status;
-	if (strcmp(opts.format, "text") != 0 &&
-	    strcmp(opts.format, "shell") != 0 &&
-	    strcmp(opts.format, "json") != 0)
-		error_set(&err, ERROR_USAGE,
-			  "--format takes text, shell or json, not '%s'",
-			  opts.format);
-	else if (jobs.count > 1)
+	if (jobs.count > 1)
 		error_set(&err, ERROR_USAGE,
 			  "'%s' holds %zu jobs; 'env' is about one",
 			  argv[first], jobs.count);

@@ -17,8 +17,8 @@ struct explain_opts {
 static const struct opt options[] = {
 	{ 'r', "recursive", OPT_FLAG, offsetof(struct explain_opts, recursive),
 	  NULL, "all that is below the field, as an outline" },
-	{ 0, "format", OPT_STRING, offsetof(struct explain_opts, format),
-	  "FORMAT", "text (default), json, or man: all fields for a manual" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct explain_opts, format),
+	  "text|json|man", "the form; text is the default, man has all fields" },
 	{ 0 },
 };
 
@@ -80,10 +80,6 @@ static int explain(const struct app *app, const char *path,
 	struct outline all;
 
 	outline_init(&all, providers);
-	if (!man && !json && strcmp(opts->format, "text") != 0)
-		return error_set(err, ERROR_USAGE,
-				 "--format takes text, json or man, not '%s'",
-				 opts->format);
 	if (man && *path)
 		return error_set(err, ERROR_USAGE,
 				 "--format man is of all fields, not of '%s'",

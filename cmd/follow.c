@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/metrics_view.h"
+#include "cmd/open_line.h"
 #include "cmd/trials.h"
 #include "core/base/text.h"
 #include "core/run/supervisor.h"
@@ -15,6 +16,8 @@
 
 /* Printed in pieces of about this size. */
 #define PIECE (256 << 10)
+/* After so long without output a line without an end is shown, too. */
+#define QUIET_MS 500
 
 struct follow {
 	struct app *app;
@@ -44,6 +47,7 @@ struct follow {
 	bool trials; /* the run has some: no reader, but messages */
 	int *said;   /* by number - 1: the state that was said; owned */
 	size_t said_count;
+	struct loop_event *quiet;
 };
 
 /* Says what has become of the trials since it was asked last. */
@@ -81,6 +85,39 @@ static int say_trials(struct follow *follow, struct error *err)
 	return ret;
 }
 
+static void flush(struct follow *follow)
+{
+	app_print(follow->app, &follow->text);
+	buf_clear(&follow->text);
+}
+
+static void flush_piece(struct follow *follow)
+{
+	if (follow->text.len >= PIECE)
+		flush(follow);
+	/* Nobody reads it any more. */
+	if (follow->app->out_closed || follow->app->out_errno)
+		log_reader_stop(follow->reader);
+}
+
+static void print_line(void *arg, const struct log_line *line)
+{
+	struct follow *follow = arg;
+
+	log_printer_add(follow->printer, line, &follow->text);
+	if (follow->metrics)
+		metric_table_line(follow->metrics, line, NULL, NULL);
+	flush_piece(follow);
+}
+
+static void print_block(void *arg, const struct log_line *lines)
+{
+	struct follow *follow = arg;
+
+	log_printer_add_block(follow->printer, lines, &follow->text);
+	flush_piece(follow);
+}
+
 static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 			struct error *err)
 {
@@ -107,7 +144,10 @@ static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 		goto out;
 	follow->reader = log_reader_open(folder, follow->sources, follow->count,
 					 &follow->filter, err);
-	ret = follow->reader ? 0 : -1;
+	if (!follow->reader)
+		goto out;
+	log_reader_take_blocks(follow->reader, print_block);
+	ret = 0;
 out:
 	free(folder);
 	free(run_folder);
@@ -160,26 +200,6 @@ void follow_close(struct follow *follow)
 	free(follow);
 }
 
-static void flush(struct follow *follow)
-{
-	app_print(follow->app, &follow->text);
-	buf_clear(&follow->text);
-}
-
-static void print_line(void *arg, const struct log_line *line)
-{
-	struct follow *follow = arg;
-
-	log_printer_add(follow->printer, line, &follow->text);
-	if (follow->metrics)
-		metric_table_line(follow->metrics, line, NULL, NULL);
-	if (follow->text.len >= PIECE)
-		flush(follow);
-	/* Nobody reads it any more. */
-	if (follow->app->out_closed || follow->app->out_errno)
-		log_reader_stop(follow->reader);
-}
-
 /* What the metrics are now, under the lines. */
 static void stand(struct follow *follow)
 {
@@ -190,6 +210,31 @@ static void stand(struct follow *follow)
 	buf_done(&line);
 }
 
+/* Nothing has come for a moment: a prompt or a progress bar may stand there
+ * instead. */
+static void stand_quiet(void *arg, uint32_t events)
+{
+	struct follow *follow = arg;
+	struct buf line = { 0 };
+
+	(void)events;
+	follow->quiet = NULL;
+	if (follow->reader &&
+	    open_line_format(follow->reader, follow->app->width, &line))
+		app_stand(follow->app, buf_text(&line));
+	buf_done(&line);
+}
+
+static void wait_for_quiet(struct follow *follow, bool ended)
+{
+	if (!follow->loop || !follow->app->live)
+		return;
+	loop_remove(follow->loop, follow->quiet);
+	follow->quiet = ended ? NULL
+			      : loop_add_timer(follow->loop, QUIET_MS,
+					       stand_quiet, follow);
+}
+
 /* Where it can't be had, it is not shown. */
 static void start_metrics(struct follow *follow)
 {
@@ -198,12 +243,15 @@ static void start_metrics(struct follow *follow)
 	if (!follow->app->live || follow->metrics)
 		return;
 	follow->parser = metric_parser_new(&follow->spec.metrics, &ignored);
-	if (follow->parser && follow->trial)
+	if (!follow->parser)
+		return;
+	if (follow->trial)
 		metric_parser_know(follow->parser,
 				   follow->spec.tuning.metric_tag);
-	if (follow->parser)
-		follow->metrics = metric_table_new(
-			follow->sources, follow->count, follow->parser);
+	follow->metrics = metric_table_new(follow->sources, follow->count,
+					   follow->parser);
+	/* Which looks at each line. */
+	log_reader_take_blocks(follow->reader, NULL);
 }
 
 static int step(struct follow *follow, bool ended, struct error *err)
@@ -216,6 +264,7 @@ static int step(struct follow *follow, bool ended, struct error *err)
 	flush(follow);
 	if (follow->metrics && !ended)
 		stand(follow);
+	wait_for_quiet(follow, ended);
 	return ret;
 }
 
@@ -338,6 +387,8 @@ void follow_stop(struct follow *follow)
 	if (follow->loop) {
 		loop_remove(follow->loop, follow->event);
 		loop_remove(follow->loop, follow->state_event);
+		loop_remove(follow->loop, follow->quiet);
+		app_stand(follow->app, "");
 	}
 	if (follow->state_fd >= 0)
 		close(follow->state_fd);
@@ -345,6 +396,5 @@ void follow_stop(struct follow *follow)
 	follow->event = NULL;
 	follow->state_event = NULL;
 	follow->state_fd = -1;
-	if (follow->metrics)
-		app_stand(follow->app, "");
+	follow->quiet = NULL;
 }

@@ -200,5 +200,6 @@ const struct command cmd_logs = {
 		"  jobrun logs -f quickstart --task worker --index 1\n"
 		"The raw files are in the store: see 'jobrun status JOB'.\n",
 	.options = options,
+	.remote = true,
 	.run = run,
 };

@@ -35,8 +35,8 @@ struct metrics_opts {
 static const struct opt options[] = {
 	{ 'f', "follow", OPT_FLAG, offsetof(struct metrics_opts, follow), NULL,
 	  "go on until the run ends; on a terminal, as a live table" },
-	{ 0, "format", OPT_STRING, offsetof(struct metrics_opts, format),
-	  "FORMAT", "text (default), json, or csv: every value in a row" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct metrics_opts, format),
+	  "text|json|csv", "text is the default; csv: every value in a row" },
 	{ 0, "metric", OPT_LIST, offsetof(struct metrics_opts, names), "NAME",
 	  "only this one; can be given several times" },
 	{ 0, "task", OPT_STRING, offsetof(struct metrics_opts, task), "TYPE",
@@ -72,17 +72,12 @@ struct reading {
 	struct loop_event *event;
 };
 
-static int parse_format(const char *name, enum format *out, struct error *err)
+/* The name is one of the option's choices. */
+static enum format find_format(const char *name)
 {
-	static const char *const names[] = { "text", "json", "csv" };
-
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (!strcmp(name, names[i])) {
-			*out = (enum format)i;
-			return 0;
-		}
-	return error_set(err, ERROR_USAGE,
-			 "--format takes text, json or csv, not '%s'", name);
+	if (!strcmp(name, "json"))
+		return FORMAT_JSON;
+	return !strcmp(name, "csv") ? FORMAT_CSV : FORMAT_TEXT;
 }
 
 static void flush(struct reading *r)
@@ -333,8 +328,8 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		goto out;
-	if (parse_format(opts.format, &reading.format, &err) < 0 ||
-	    session_open(&session, app, 0, &err) < 0 ||
+	reading.format = find_format(opts.format);
+	if (session_open(&session, app, 0, &err) < 0 ||
 	    session_run(&session, argv[first], (int)opts.attempt, mem, &record,
 			&err) < 0 ||
 	    open_attempt(&reading, &err) < 0)
@@ -373,5 +368,6 @@ const struct command cmd_metrics = {
 		">loss.csv\n"
 		"Names of your own: jobrun.metrics.patterns in the job file.\n",
 	.options = options,
+	.remote = true,
 	.run = run,
 };

@@ -8,13 +8,16 @@
 #include "cmd/command.h"
 #include "core/base/alloc.h"
 #include "core/base/text.h"
+#include "schema/nearest.h"
 
 #define OPT_MAX 32
+#define HELP_COLUMN 30
+#define OPT_CHOICES_MAX 16
 
 /* Every command has these. */
 static const struct opt common[] = {
-	{ 0, "color", OPT_STRING, 0, "WHEN",
-	  "colour: auto (default), always or never" },
+	{ 0, "color", OPT_CHOICE, 0, "auto|always|never",
+	  "when to colour; auto, the default: on a terminal" },
 	{ 'h', "help", OPT_FLAG, 0, NULL, "show this help" },
 	{ 0 },
 };
@@ -41,7 +44,12 @@ static void print_options(const struct opt *options, struct buf *out)
 		buf_printf(&left, "--%s", options->name);
 		if (options->value)
 			buf_printf(&left, " %s", options->value);
-		buf_printf(out, "%-28s  %s\n", left.data, options->help);
+		if (left.len > HELP_COLUMN - 2)
+			buf_printf(out, "%s\n%*s%s\n", left.data, HELP_COLUMN,
+				   "", options->help);
+		else
+			buf_printf(out, "%-*s%s\n", HELP_COLUMN, left.data,
+				   options->help);
 		buf_done(&left);
 	}
 }
@@ -61,6 +69,23 @@ void command_help(const struct command *command, struct buf *out)
 	if (command->remote)
 		print_options(remote, out);
 	print_options(common, out);
+}
+
+const struct opt *command_option(const struct command *command, size_t i)
+{
+	const struct opt *const lists[] = { command->options, command->shared,
+					    command->remote ? remote : none,
+					    common };
+	size_t n;
+
+	for (n = 0; n < COUNT(lists); n++) {
+		const struct opt *row;
+
+		for (row = lists[n] ? lists[n] : none; row->name; row++)
+			if (!i--)
+				return row;
+	}
+	return NULL;
 }
 
 struct table {
@@ -149,6 +174,49 @@ static int add_value(struct opt_list *list, const struct opt *row,
 	return 0;
 }
 
+/* "text, json or markdown" */
+static void put_choices(const char *choices, struct buf *out)
+{
+	const char *p;
+
+	for (p = choices; *p; p++) {
+		if (*p != '|')
+			buf_putc(out, *p);
+		else
+			buf_puts(out, strchr(p + 1, '|') ? ", " : " or ");
+	}
+}
+
+static int check_choice(const struct opt *row, const char *value,
+			struct error *err)
+{
+	const char *names[OPT_CHOICES_MAX];
+	const char *near;
+	struct buf list = { 0 };
+	char *copy = mem_strdup(row->value);
+	char *name, *rest = NULL;
+	size_t count = 0;
+	int ret = -1;
+
+	for (name = strtok_r(copy, "|", &rest); name && count < COUNT(names);
+	     name = strtok_r(NULL, "|", &rest)) {
+		if (!strcmp(name, value))
+			ret = 0;
+		names[count++] = name;
+	}
+	if (ret < 0) {
+		near = nearest_name(value, names, count);
+		put_choices(row->value, &list);
+		error_set(err, ERROR_USAGE, "--%s takes %s, not '%s'%s%s%s",
+			  row->name, buf_text(&list), value,
+			  near ? "; did you mean '" : "", near ? near : "",
+			  near ? "'?" : "");
+	}
+	buf_done(&list);
+	free(copy);
+	return ret;
+}
+
 static int set_option(const struct opt *row, const char *value, void *opts,
 		      struct error *err)
 {
@@ -157,6 +225,11 @@ static int set_option(const struct opt *row, const char *value, void *opts,
 	switch (row->type) {
 	case OPT_FLAG:
 		*(bool *)to = true;
+		return 0;
+	case OPT_CHOICE:
+		if (check_choice(row, value, err) < 0)
+			return -1;
+		*(const char **)to = value;
 		return 0;
 	case OPT_STRING:
 		*(const char **)to = value;
@@ -175,6 +248,21 @@ static int set_option(const struct opt *row, const char *value, void *opts,
 	return 0;
 }
 
+static int lacks_value(const struct opt *row, const char *word,
+		       struct error *err)
+{
+	struct buf what = { 0 };
+
+	if (row && row->type == OPT_CHOICE)
+		put_choices(row->value, &what);
+	else
+		buf_puts(&what, row && row->value ? row->value : "a value");
+	error_set(err, ERROR_USAGE, "option '--%s' needs %s",
+		  row ? row->name : word, buf_text(&what));
+	buf_done(&what);
+	return -1;
+}
+
 static int parse(struct app *app, struct table *table, int argc, char **argv,
 		 void *opts, bool *help, struct error *err)
 {
@@ -190,14 +278,9 @@ static int parse(struct app *app, struct table *table, int argc, char **argv,
 				    NULL);
 		if (found < 0)
 			return 0;
-		if (found == ':') {
-			row = find_row(table, optopt);
-			return error_set(err, ERROR_USAGE,
-					 "option '--%s' needs %s",
-					 row ? row->name : argv[optind - 1],
-					 row && row->value ? row->value
-							   : "a value");
-		}
+		if (found == ':')
+			return lacks_value(find_row(table, optopt),
+					   argv[optind - 1], err);
 		row = find_row(table, found);
 		if (found == '?' || !row) {
 			char letter[3] = { '-', (char)optopt, '\0' };
@@ -216,8 +299,9 @@ static int parse(struct app *app, struct table *table, int argc, char **argv,
 				       err);
 		}
 		if (row == &common[0]) {
-			if (app_set_color(app, optarg, err) < 0)
+			if (check_choice(row, optarg, err) < 0)
 				return -1;
+			app_set_color(app, optarg);
 		} else if (row == &remote[0]) {
 			app->trace_http = optarg;
 		} else if (row == &common[1]) {

@@ -19,8 +19,8 @@ static const struct opt options[] = {
 	  "DIR", "where to put the archive (default dist)" },
 	{ 0, "module-name", OPT_STRING, offsetof(struct package_opts, module),
 	  "MODULE", "fail if this module (trainer.task) is not in it" },
-	{ 0, "format", OPT_STRING, offsetof(struct package_opts, format),
-	  "FORMAT", "text (default) or json" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct package_opts, format),
+	  "text|json", "the form of the output; text is the default" },
 	{ 0 },
 };
 
@@ -71,11 +71,7 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		goto out;
-	if (strcmp(opts.format, "text") && strcmp(opts.format, "json")) {
-		error_set(&err, ERROR_USAGE,
-			  "--format is text or json, not '%s'", opts.format);
-		status = app_fail(app, &err);
-	} else if (sdist_make(argv[first], opts.module, opts.output, mem, &made,
+	if (sdist_make(argv[first], opts.module, opts.output, mem, &made,
 			      &err) < 0) {
 		status = app_fail(app, &err);
 	} else if (!strcmp(opts.format, "json")) {

@@ -24,8 +24,8 @@ struct plan_opts {
 };
 
 static const struct opt options[] = {
-	{ 0, "format", OPT_STRING, offsetof(struct plan_opts, format), "FORMAT",
-	  "text (default), json or markdown" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct plan_opts, format),
+	  "text|json|markdown", "the form of the output; text is the default" },
 	{ 0, "out", OPT_STRING, offsetof(struct plan_opts, out), "FILE",
 	  "save the plan, for 'apply FILE'" },
 	{ 0, "detailed-exitcode", OPT_FLAG,
@@ -142,14 +142,6 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	if (strcmp(opts.format, "text") != 0 &&
-	    strcmp(opts.format, "json") != 0 &&
-	    strcmp(opts.format, "markdown") != 0) {
-		error_set(&err, ERROR_USAGE,
-			  "--format takes text, json or markdown, not '%s'",
-			  opts.format);
-		return app_fail(app, &err);
-	}
 	inputs = (struct inputs){ .load = &opts.load,
 				  .rerun = opts.rerun,
 				  .targets = &opts.targets,
@@ -170,5 +162,6 @@ const struct command cmd_plan = {
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct plan_opts, load),
+	.remote = true,
 	.run = run,
 };

@@ -173,9 +173,7 @@ int pruning_lock(struct pruning *pruning, const struct jobs *jobs,
 	for (i = 0; i < jobs->count; i++)
 		ids[n++] = jobs->items[i]->job_id;
 	for (i = 0; i < gone->count; i++)
-		/* By job: one may be gone from several providers. */
-		if (!i || strcmp(ids[n - 1], gone->items[i].job_id) != 0)
-			ids[n++] = gone->items[i].job_id;
+		ids[n++] = gone->items[i].job_id;
 	ret = session_lock(pruning->session, ids, n, timeout_s, err);
 	free(ids);
 	return ret;

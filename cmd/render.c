@@ -11,7 +11,6 @@
 #include "providers/registry.h"
 #include "providers/vertexai/translate.h"
 #include "schema/catalogue.h"
-#include "schema/nearest.h"
 #include "schema/render_yaml.h"
 
 struct render_opts {
@@ -22,8 +21,9 @@ struct render_opts {
 };
 
 static const struct opt options[] = {
-	{ 0, "to", OPT_STRING, offsetof(struct render_opts, to), "TARGET",
-	  "yaml (default), ai-platform, vertex-ai or tf-config" },
+	{ 0, "to", OPT_CHOICE, offsetof(struct render_opts, to),
+	  "yaml|ai-platform|vertex-ai|tf-config",
+	  "the form to write it in; yaml is the default" },
 	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
 	  "tf-config: of master (default), worker, ps or evaluator" },
 	{ 0, "index", OPT_NUMBER, offsetof(struct render_opts, index), "N",
@@ -148,38 +148,23 @@ static const struct target targets[] = {
 	{ "tf-config", false, to_tf_config },
 };
 
-static const struct target *find_target(const char *name, struct error *err)
+/* The name is one of the option's choices. */
+static const struct target *find_target(const char *name)
 {
-	const char *names[COUNT(targets)];
-	struct buf list = { 0 };
-	const char *near;
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < COUNT(targets); i++) {
-		if (!strcmp(targets[i].name, name)) {
-			buf_done(&list);
-			return &targets[i];
-		}
-		names[i] = targets[i].name;
-		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
-	}
-	near = nearest_name(name, names, COUNT(targets));
-	error_set(err, ERROR_USAGE, "--to takes %s, not '%s'%s%s%s",
-		  buf_text(&list), name, near ? "; did you mean '" : "",
-		  near ? near : "", near ? "'?" : "");
-	buf_done(&list);
-	return NULL;
+	while (strcmp(targets[i].name, name) != 0)
+		i++;
+	return &targets[i];
 }
 
 static int render(const struct app *app, const struct jobs *jobs,
 		  const struct render_opts *opts, struct buf *out,
 		  struct error *err)
 {
-	const struct target *target = find_target(opts->to, err);
+	const struct target *target = find_target(opts->to);
 	size_t i;
 
-	if (!target)
-		return -1;
 	if (jobs->count > 1 && !target->many)
 		return error_set(err, ERROR_USAGE,
 				 "there are %zu jobs; '--to %s' is about one",

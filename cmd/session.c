@@ -21,6 +21,7 @@ int session_open(struct session *session, struct app *app, unsigned flags,
 		 struct error *err)
 {
 	*session = (struct session){ .app = app };
+	session->env.trace_http = app->trace_http;
 	if (flags & SESSION_CATALOGUE) {
 		session->env.catalogue = catalogue_get(err);
 		if (!session->env.catalogue)
@@ -90,10 +91,25 @@ static void say_waiting(void *arg, const struct error *why)
 	app_say(arg, "%s; waiting for it", why->text);
 }
 
+char *session_lock_folder(const struct session *session)
+{
+	return path_join(store_folder(session->env.store), "locks");
+}
+
+int session_lock_free(struct session *session, const char *const *job_ids,
+		      size_t count, struct error *err)
+{
+	char *folder = session_lock_folder(session);
+
+	session->locks = lock_set_take_free(folder, job_ids, count, err);
+	free(folder);
+	return session->locks ? 0 : -1;
+}
+
 int session_lock(struct session *session, const char *const *job_ids,
 		 size_t count, long timeout_s, struct error *err)
 {
-	char *folder = path_join(store_folder(session->env.store), "locks");
+	char *folder = session_lock_folder(session);
 
 	session->locks = lock_set_take(folder, job_ids, count,
 				       (int64_t)timeout_s * 1000, say_waiting,
@@ -253,7 +269,9 @@ int session_refresh(struct session *session, struct arena *mem,
 	scratch = arena_new();
 	ret = store_run_get(session->env.store, run->job_id, run->attempt,
 			    scratch, &fresh, err);
-	if (ret == 0 && fresh.state != run->state)
+	if (ret == 0 && (fresh.state != run->state ||
+			 strcmp(fresh.error ? fresh.error : "",
+				run->error ? run->error : "") != 0))
 		ret = store_run_get(session->env.store, run->job_id,
 				    run->attempt, mem, run, err);
 	arena_free(scratch);

@@ -61,6 +61,10 @@ int session_check_targets(const struct session *session, struct error *err);
 
 /* Takes the locks of these jobs, to plan and change them; session_close() lets
  * go of what is left. */
+char *session_lock_folder(const struct session *session); /* returns new */
+/* Only of those that nobody else holds. */
+int session_lock_free(struct session *session, const char *const *job_ids,
+		      size_t count, struct error *err);
 int session_lock(struct session *session, const char *const *job_ids,
 		 size_t count, long timeout_s, struct error *err);
 

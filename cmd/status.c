@@ -22,8 +22,8 @@ struct status_opts {
 };
 
 static const struct opt options[] = {
-	{ 0, "format", OPT_STRING, offsetof(struct status_opts, format),
-	  "FORMAT", "text (default) or json" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct status_opts, format),
+	  "text|json", "the form of the output; text is the default" },
 	{ 'w', "watch", OPT_FLAG, offsetof(struct status_opts, watch), NULL,
 	  "show it anew as it changes, until all have ended" },
 	{ 'a', "all", OPT_FLAG, offsetof(struct status_opts, all), NULL,
@@ -547,12 +547,6 @@ static int run(struct app *app, int argc, char **argv)
 		return view.status;
 	view.names = argv + first;
 	view.name_count = (size_t)(argc - first);
-	if (strcmp(opts.format, "text") != 0 &&
-	    strcmp(opts.format, "json") != 0) {
-		error_set(&err, ERROR_USAGE,
-			  "--format takes text or json, not '%s'", opts.format);
-		return app_fail(app, &err);
-	}
 	if (session_open(&session, app, 0, &err) < 0 ||
 	    (opts.watch ? watch(&view, &err)
 			: show(&view, false, &going, &err)) < 0)
@@ -567,5 +561,6 @@ const struct command cmd_status = {
 	.summary = "runs and their tasks, and why one failed",
 	.help = "The newest run of each job; with one JOB, its tasks too.\n",
 	.options = options,
+	.remote = true,
 	.run = run,
 };

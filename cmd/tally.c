@@ -19,8 +19,9 @@ enum result {
 };
 
 struct entry {
-	bool done, skipped;
-	char *why; /* it failed; NULL: it did not */
+	bool done;
+	bool stopped; /* there is more of it to do */
+	char *why;    /* it failed; NULL: it did not */
 };
 
 struct tally {
@@ -53,12 +54,15 @@ void tally_free(struct tally *tally)
 }
 
 void tally_phase(struct tally *tally, const struct action *action,
-		 enum action_phase phase, const struct error *err)
+		 enum action_phase phase, const struct run_status *status,
+		 const struct error *err)
 {
 	struct entry *entry = &tally->entries[action->index];
 
 	entry->done = phase == PHASE_DONE;
-	entry->skipped = phase == PHASE_SKIPPED;
+	/* A run that failed has ended: that is not for us to go on with. */
+	entry->stopped = phase == PHASE_SKIPPED ||
+			 (phase == PHASE_FAILED && !status);
 	if (phase == PHASE_FAILED && !entry->why)
 		entry->why = mem_strdup(err->text);
 }
@@ -180,7 +184,30 @@ static void say_failed(const struct tally *tally)
 			tally_failed(tally) - n);
 }
 
-void tally_say(const struct tally *tally)
+/* The way on. */
+static void say_stopped(const struct tally *tally)
+{
+	const struct plan *plan = tally->session->plan;
+	const char *job_id = NULL;
+	size_t i, jobs = 0;
+
+	for (i = 0; i < plan_count(plan); i++) {
+		const struct action *action = plan_at(plan, i);
+
+		if (!tally->entries[i].stopped)
+			continue;
+		jobs += !job_id || job_id != action->job->job->job_id;
+		job_id = action->job->job->job_id;
+	}
+	if (!jobs)
+		return;
+	app_say(tally->session->app,
+		"what was done stays done: the same 'jobrun apply' goes on "
+		"with the rest, 'jobrun delete %s' takes it back",
+		jobs == 1 ? job_id : "JOB");
+}
+
+static void say_jobs(const struct tally *tally)
 {
 	static const char *const words[RESULT_COUNT] = {
 		[RESULT_UNCHANGED] = "unchanged",
@@ -210,4 +237,10 @@ void tally_say(const struct tally *tally)
 		buf_text(&text));
 	buf_done(&text);
 	say_failed(tally);
+}
+
+void tally_say(const struct tally *tally)
+{
+	say_jobs(tally);
+	say_stopped(tally);
 }

@@ -14,7 +14,8 @@ void tally_free(struct tally *tally);
 
 /* As the executor tells it. */
 void tally_phase(struct tally *tally, const struct action *action,
-		 enum action_phase phase, const struct error *err);
+		 enum action_phase phase, const struct run_status *status,
+		 const struct error *err);
 
 /* All that was planned of the job was done. */
 bool tally_is_done(const struct tally *tally, const struct job *job);
@@ -23,7 +24,8 @@ size_t tally_failed(const struct tally *tally);
 
 /* There is more than one job, so that there is a summary. */
 bool tally_is_of_many(const struct tally *tally);
-/* "3 jobs: 1 succeeded, 1 failed, 1 unchanged", and each that failed. */
+/* "3 jobs: 1 succeeded, 1 failed, 1 unchanged", and each that failed; of one
+ * job, too, how to go on if something could not be done. */
 void tally_say(const struct tally *tally);
 
 #endif

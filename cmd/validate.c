@@ -14,8 +14,8 @@ struct validate_opts {
 };
 
 static const struct opt options[] = {
-	{ 0, "format", OPT_STRING, offsetof(struct validate_opts, format),
-	  "FORMAT", "text (default), json, sarif or github" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct validate_opts, format),
+	  "text|json|sarif|github", "the form of the output; text is the default" },
 	{ 0, "max-problems", OPT_NUMBER,
 	  offsetof(struct validate_opts, max_problems), "N",
 	  "how many errors to show (1000), and warnings; 0: all" },
@@ -62,23 +62,20 @@ static const struct format {
 	{ "github", put_github },
 };
 
-static const struct format *find_format(const char *name, struct error *err)
+/* The name is one of the option's choices. */
+static const struct format *find_format(const char *name)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < COUNT(formats); i++)
-		if (!strcmp(formats[i].name, name))
-			return &formats[i];
-	error_set(err, ERROR_USAGE,
-		  "--format takes text, json, sarif or github, not '%s'", name);
-	return NULL;
+	while (strcmp(formats[i].name, name) != 0)
+		i++;
+	return &formats[i];
 }
 
 static int run(struct app *app, int argc, char **argv)
 {
 	struct validate_opts opts = { .format = "text",
 				      .max_problems = LOAD_PROBLEMS_MAX };
-	const struct format *format;
 	struct schema_options schema;
 	struct problems found = { 0 };
 	struct jobs jobs = { 0 };
@@ -91,9 +88,6 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	format = find_format(opts.format, &err);
-	if (!format)
-		return app_fail(app, &err);
 	schema = load_options(&opts.load);
 	schema.strict = opts.strict;
 	schema.check_only = true;
@@ -101,7 +95,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (schema_load(argv + first, (size_t)(argc - first), &schema, &jobs,
 			&found, &err) < 0)
 		return app_fail(app, &err);
-	format->put(app, &found, &text);
+	find_format(opts.format)->put(app, &found, &text);
 	app_print(app, &text);
 	load_say_omitted(app, &found);
 	if (problems_errors(&found))

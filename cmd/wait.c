@@ -71,5 +71,6 @@ const struct command cmd_wait = {
 	.args = "[--timeout DURATION] JOB",
 	.summary = "wait for a run to end; exit as it did (0 or 1)",
 	.options = options,
+	.remote = true,
 	.run = run,
 };

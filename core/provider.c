@@ -107,8 +107,40 @@ void resources_note(struct resources *all, const char *format, ...)
 	va_end(args);
 }
 
-int provider_list(const struct provider *provider, void *ctx,
-		  const char *place, struct listing *out, struct error *err)
+void places_add(struct places *places, struct arena *mem, const char *place)
+{
+	size_t i;
+
+	/* There are few. */
+	for (i = 0; i < places->count; i++)
+		if (!strcmp(places->items[i], place))
+			return;
+	places->items = mem_grow(places->items, places->count + 1,
+				 sizeof(*places->items));
+	places->items[places->count++] = arena_strdup(mem, place);
+}
+
+void places_add_job(struct places *places, struct arena *mem,
+		    const struct provider *provider, const struct job *job)
+{
+	const char *place;
+
+	if (!provider->place ||
+	    strcmp(job->jobrun.provider, provider->name) != 0)
+		return;
+	place = provider->place(job, mem);
+	if (place)
+		places_add(places, mem, place);
+}
+
+void places_done(struct places *places)
+{
+	free(places->items);
+	*places = (struct places){ 0 };
+}
+
+static int list_place(const struct provider *provider, void *ctx,
+		      const char *place, struct listing *out, struct error *err)
 {
 	const struct kind *const *kind;
 
@@ -116,8 +148,40 @@ int provider_list(const struct provider *provider, void *ctx,
 		if ((*kind)->list && (*kind)->list(ctx, place, out, err) < 0)
 			return error_prefix(err, "list each %s of provider %s",
 					    (*kind)->name, provider->name);
+	return 0;
+}
+
+int provider_list(const struct provider *provider, void *ctx,
+		  const struct places *places, struct listing *out,
+		  struct error *err)
+{
+	size_t i;
+
+	if (list_place(provider, ctx, NULL, out, err) < 0)
+		return -1;
+	for (i = 0; i < places->count; i++)
+		if (list_place(provider, ctx, places->items[i], out, err) < 0)
+			return -1;
 	listing_sort(out, provider->kinds);
 	return 0;
+}
+
+void leftovers_add(struct leftovers *all, const struct leftover *one)
+{
+	struct leftover *to;
+
+	if (all->count == all->room) {
+		all->room = all->room ? 2 * all->room : 16;
+		all->items = mem_grow(all->items, all->room,
+				      sizeof(*all->items));
+	}
+	to = &all->items[all->count++];
+	*to = *one;
+	to->what = arena_strdup(all->mem, one->what);
+	to->name = arena_strdup(all->mem, one->name);
+	to->why = arena_strdup(all->mem, one->why);
+	to->job_id = one->job_id ? arena_strdup(all->mem, one->job_id) : NULL;
+	to->key = one->key ? arena_strdup(all->mem, one->key) : NULL;
 }
 
 struct resource *resources_read(const struct resources *all, void *ctx,
@@ -127,7 +191,7 @@ struct resource *resources_read(const struct resources *all, void *ctx,
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
-		const struct resource *want = all->items[i];
+		struct resource *want = all->items[i];
 
 		found[i].kind = want->kind;
 		found[i].name = want->name;
@@ -140,6 +204,8 @@ struct resource *resources_read(const struct resources *all, void *ctx,
 			resources_forget(found, all->count);
 			return NULL;
 		}
+		if (want->kind->adapt)
+			want->kind->adapt(want, &found[i]);
 	}
 	return found;
 }

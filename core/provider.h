@@ -24,6 +24,7 @@
 #include "core/run/state.h"
 #include "core/run/topology.h"
 
+struct arena;
 struct kind;
 struct listing;
 struct provider;
@@ -98,12 +99,44 @@ void resources_miss(struct resources *all, const char *format, ...)
 void resources_note(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Where to look for what exists; each place once. */
+struct places {
+	const char **items; /* owned; the texts live in the arena */
+	size_t count;
+};
+
+void places_add(struct places *places, struct arena *mem, const char *place);
+/* That of a job, if it is the provider's and says where it is. */
+void places_add_job(struct places *places, struct arena *mem,
+		    const struct provider *provider, const struct job *job);
+void places_done(struct places *places);
+
 /*
- * Adds what the provider has made in a place, of all its kinds, sorted.  Those
- * that can't be listed are left out.
+ * Adds what the provider has made in these places and where things are if no
+ * job says where: of all its kinds that can be listed, sorted.
  */
 int provider_list(const struct provider *provider, void *ctx,
-		  const char *place, struct listing *out, struct error *err);
+		  const struct places *places, struct listing *out,
+		  struct error *err);
+
+/* Something that is in nobody's way and no use: see leftovers(). */
+struct leftover {
+	const char *what;   /* "folder", "record", "file", "process", "lock" */
+	const char *name;   /* as a person can find it */
+	const char *why;    /* "its run has no record" */
+	const char *job_id; /* whose lock to hold to remove it, or NULL */
+	const char *key;    /* the provider's own */
+	uint64_t bytes;     /* 0: not known */
+};
+
+struct leftovers {
+	struct arena *mem; /* owns all texts */
+	struct leftover *items;
+	size_t count, room;
+};
+
+/* Copies all texts. */
+void leftovers_add(struct leftovers *all, const struct leftover *one);
 
 /*
  * Reads each of them, in their order.  Returns a new array of as many, with
@@ -117,6 +150,7 @@ void resources_forget(struct resource *observed, size_t count);
 struct provider_env {
 	struct store *store; /* NULL: nothing is remembered */
 	const struct catalogue *catalogue;
+	const char *trace_http; /* where requests are recorded, or NULL */
 };
 
 enum wait_state {
@@ -153,6 +187,12 @@ struct kind {
 	 * status. */
 	int (*read)(void *ctx, const struct resource *want,
 		    struct resource *found, struct error *err);
+	/*
+	 * Completes what is wanted, its request for instance, now that it is
+	 * known what is there: names that can be used only once, a project
+	 * that no file says.  No I/O.  NULL: there is nothing to complete.
+	 */
+	void (*adapt)(struct resource *want, const struct resource *found);
 	/* Adopts what an earlier, killed try has left.  For a run: starts
 	 * it, and returns when it is on its way. */
 	int (*create)(void *ctx, const struct resource *want,
@@ -214,6 +254,14 @@ struct provider {
 	/* Where the resources of a job are, for `list`: lives in `mem`.  NULL,
 	 * or returning NULL: where things are if no job says where. */
 	const char *(*place)(const struct job *job, struct arena *mem);
+	/*
+	 * What it left behind that is no resource of a job, for gc: nothing
+	 * that somebody alive uses.  `sweep` removes one, after having looked
+	 * again whether that still holds; gone already is success.  Both, or
+	 * NULL.
+	 */
+	int (*leftovers)(void *ctx, struct leftovers *out, struct error *err);
+	int (*sweep)(void *ctx, const struct leftover *one, struct error *err);
 	/* What a task of the job will see in its environment, or saw in that
 	 * of its run, but for the values of secrets and what it inherits.
 	 * NULL: it can't be known here. */

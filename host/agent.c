@@ -2,6 +2,7 @@
 /* The daemon of one run on one host: see agent.h. */
 #include "host/agent.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +13,9 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -20,6 +23,7 @@
 #include "core/base/text.h"
 #include "core/run/process.h"
 
+#define CACHE_DAYS 30
 #define LIMIT_SLACK_MS 30000 /* the client has the first word */
 
 void agent_send(struct agent *agent, struct wire_out *out)
@@ -513,6 +517,30 @@ static void take_up(struct agent *agent)
 	agent->state = AGENT_ENDED;
 }
 
+/* What was shipped, and agents, that nobody has used for long: a use of one
+ * gives it a new time. */
+static void tidy_cache(const char *cache)
+{
+	time_t oldest = time(NULL) - CACHE_DAYS * 24 * 3600;
+	DIR *dir = opendir(cache);
+	struct dirent *entry;
+	struct stat st;
+
+	/* Us, for as long as we are used. */
+	utimensat(AT_FDCWD, "/proc/self/exe", NULL, 0);
+	while (dir && (entry = readdir(dir))) {
+		if (!text_starts(entry->d_name, "ship-") &&
+		    !text_starts(entry->d_name, "host-"))
+			continue;
+		if (fstatat(dirfd(dir), entry->d_name, &st,
+			    AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && st.st_mtime < oldest)
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static int begin(struct agent *agent, struct error *err)
 {
 	struct rlimit more;
@@ -524,6 +552,7 @@ static int begin(struct agent *agent, struct error *err)
 		       folder_make(agent->cache, err) < 0 ||
 		       file_write("begun", "", 0, err) < 0))
 		return -1;
+	tidy_cache(agent->cache);
 	agent->spool = spool_open("spool", err);
 	agent->loop = loop_new(err);
 	if (!agent->spool || !agent->loop)

@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/planned.h"
 
-#include "providers/aiplatform/block.h"
 #include "providers/kubernetes/block.h"
 #include "providers/slurm/block.h"
 #include "providers/tpunode/block.h"
 #include "providers/tpuvm/block.h"
-#include "providers/vertexai/block.h"
-
-const struct provider provider_ai_platform = {
-	.name = "ai-platform",
-	.summary = "AI Platform Training",
-	.block = &ai_platform_message,
-	.asks = true,
-};
-
-const struct provider provider_vertex_ai = {
-	.name = "vertex-ai",
-	.summary = "Vertex AI custom jobs",
-	.block = &vertex_ai_message,
-	.asks = true,
-};
 
 const struct provider provider_tpu_node = {
 	.name = "tpu-node",

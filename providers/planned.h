@@ -8,8 +8,6 @@
 
 #include "core/provider.h"
 
-extern const struct provider provider_ai_platform;
-extern const struct provider provider_vertex_ai;
 extern const struct provider provider_tpu_node;
 extern const struct provider provider_tpu_vm;
 extern const struct provider provider_slurm;

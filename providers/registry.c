@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "providers/aiplatform/aiplatform.h"
 #include "providers/fake/fake.h"
 #include "providers/local/local.h"
 #include "providers/planned.h"
+#include "providers/vertexai/vertexai.h"
 
 const struct provider *const providers[] = {
 	&provider_local,     &provider_fake,       &provider_ai_platform,

@@ -7,6 +7,7 @@
 
 const char *const no_provider[] = { NULL };
 const char *const on_this_machine[] = { "local", NULL };
+const char *const on_google[] = { "ai-platform", "vertex-ai", NULL };
 
 /* In the order of enum cleanup. */
 static const char *const cleanup_names[] = { "always", "onSuccess", "never",
@@ -74,7 +75,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .check = check_url,
 	  .offset = offsetof(struct jobrun_block, staging),
-	  .providers = no_provider,
+	  .providers = on_google,
 	  .doc = "The gs:// directory where packages and source are put on "
 		 "their way to the job." },
 	{ .name = "hosts",

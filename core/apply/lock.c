@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,16 +136,21 @@ static struct lock_set *set_new(const char *folder, const char *const *job_ids,
 				size_t count)
 {
 	struct lock_set *set = mem_alloc(sizeof(*set));
-	size_t i;
+	struct lock *locks = mem_alloc((count + 1) * sizeof(*locks));
+	size_t i, n = 0;
 
 	set->folder = mem_strdup(folder);
-	set->locks = mem_alloc((count + 1) * sizeof(*set->locks));
-	set->count = count;
+	set->locks = locks;
 	for (i = 0; i < count; i++)
-		set->locks[i] = (struct lock){ .job_id = mem_strdup(job_ids[i]),
-					       .fd = -1 };
+		locks[i] = (struct lock){ .job_id = job_ids[i], .fd = -1 };
 	if (count)
-		qsort(set->locks, count, sizeof(*set->locks), compare);
+		qsort(locks, count, sizeof(*locks), compare);
+	for (i = 0; i < count; i++)
+		if (!n || compare(&locks[n - 1], &locks[i]) != 0)
+			locks[n++] = locks[i];
+	for (i = 0; i < n; i++)
+		locks[i].job_id = mem_strdup(locks[i].job_id);
+	set->count = n;
 	return set;
 }
 
@@ -164,7 +169,7 @@ struct lock_set *lock_set_take(const char *folder, const char *const *job_ids,
 	if (folder_make(folder, err) < 0)
 		goto fail;
 	allow_files(count);
-	while (i < count) {
+	while (i < set->count) {
 		char *path = path_join(folder, set->locks[i].job_id);
 		struct error why;
 		int busy = try_lock(path, &set->locks[i], &why);
@@ -190,14 +195,83 @@ fail:
 	return NULL;
 }
 
-void lock_set_release(struct lock_set *set, const char *job_id)
+struct lock_set *lock_set_take_free(const char *folder,
+				    const char *const *job_ids, size_t count,
+				    struct error *err)
+{
+	struct lock_set *set = set_new(folder, job_ids, count);
+	size_t i;
+
+	if (folder_make(folder, err) < 0)
+		goto fail;
+	allow_files(count);
+	for (i = 0; i < set->count; i++) {
+		char *path = path_join(folder, set->locks[i].job_id);
+		struct error why;
+		int busy = try_lock(path, &set->locks[i], &why);
+
+		free(path);
+		if (busy < 0) {
+			*err = why;
+			goto fail;
+		}
+	}
+	return set;
+fail:
+	lock_set_free(set);
+	return NULL;
+}
+
+static struct lock *find(const struct lock_set *set, const char *job_id)
 {
 	struct lock key = { .job_id = job_id };
-	struct lock *lock;
 
-	if (!set)
-		return;
-	lock = bsearch(&key, set->locks, set->count, sizeof(key), compare);
+	return bsearch(&key, set->locks, set->count, sizeof(key), compare);
+}
+
+bool lock_set_has(const struct lock_set *set, const char *job_id)
+{
+	const struct lock *lock = set ? find(set, job_id) : NULL;
+
+	return lock && lock->fd >= 0;
+}
+
+/* 1: its holder lives, or is on another machine.  0: it is dead.  -1: there
+ * is no such lock, or it does not say. */
+static int holder_lives(const char *folder, const char *job_id)
+{
+	char *path = path_join(folder, job_id);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char line[400], host[256] = "", mine[256] = "";
+	ssize_t len = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	long pid;
+	int ret = -1;
+
+	gethostname(mine, sizeof(mine) - 1);
+	line[len > 0 ? len : 0] = '\0';
+	if (sscanf(line, "process %ld on %255[^,],", &pid, host) == 2)
+		ret = strcmp(host, mine) != 0 || kill((pid_t)pid, 0) == 0 ||
+		      errno != ESRCH;
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return ret;
+}
+
+bool lock_is_stale(const char *folder, const char *job_id)
+{
+	return holder_lives(folder, job_id) == 0;
+}
+
+bool lock_is_held(const char *folder, const char *job_id)
+{
+	return holder_lives(folder, job_id) == 1;
+}
+
+void lock_set_release(struct lock_set *set, const char *job_id)
+{
+	struct lock *lock = set ? find(set, job_id) : NULL;
+
 	if (lock)
 		let_go(set, lock);
 }

@@ -11,6 +11,7 @@
 #ifndef JOBRUN_LOCK_H
 #define JOBRUN_LOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@
 struct lock_set;
 
 /*
- * Takes the locks of all these jobs, or none.  They are taken by their names'
+ * Takes the locks of all these jobs, or none; one that is named twice is one.  They are taken by their names'
  * order, so that two who want the same ones never wait for each other in a
  * circle.  One that is held is waited for until `timeout_ms` are over, then
  * it fails with ERROR_TRY_AGAIN and says who holds it.  `waiting`, which may
@@ -30,6 +31,16 @@ struct lock_set *lock_set_take(const char *folder, const char *const *job_ids,
 			       void (*waiting)(void *arg,
 					       const struct error *why),
 			       void *arg, struct error *err);
+/* Takes those that nobody holds, without waiting. */
+struct lock_set *lock_set_take_free(const char *folder,
+				    const char *const *job_ids, size_t count,
+				    struct error *err);
+bool lock_set_has(const struct lock_set *set, const char *job_id);
+/* Whoever held it was killed, and left the file.  To look takes no lock, so
+ * that nobody who wants it finds it taken. */
+bool lock_is_stale(const char *folder, const char *job_id);
+/* Somebody alive holds it, as far as can be seen without taking it. */
+bool lock_is_held(const char *folder, const char *job_id);
 /* Lets go of one, if it is held. */
 void lock_set_release(struct lock_set *set, const char *job_id);
 /* Of all. */

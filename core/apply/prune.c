@@ -38,19 +38,6 @@ static const struct provider *find_provider(const struct prune_scope *scope,
 
 /* ---- which places to look at ----------------------------------------- */
 
-/* Each once; there are few. */
-static void add_place(const char ***places, size_t *count, const char *place,
-		      struct arena *mem)
-{
-	size_t i;
-
-	for (i = 0; i < *count; i++)
-		if (!strcmp((*places)[i], place))
-			return;
-	*places = mem_grow(*places, *count + 1, sizeof(**places));
-	(*places)[(*count)++] = arena_strdup(mem, place);
-}
-
 static bool is_used(const struct finder *finder,
 		    const struct provider *provider)
 {
@@ -67,52 +54,32 @@ static bool is_used(const struct finder *finder,
 	return false;
 }
 
-/* Of the jobs that are there, and of those that were. */
-static size_t find_places(const struct finder *finder,
-			  const struct provider *provider, const char ***places)
-{
-	const struct prune_scope *scope = finder->scope;
-	struct arena *mem = finder->out->mem;
-	size_t i, count = 0;
-
-	for (i = 0; i < finder->members.count; i++) {
-		const struct member_record *one = &finder->members.items[i];
-
-		if (one->place && !strcmp(one->set, scope->set) &&
-		    !strcmp(one->provider, provider->name))
-			add_place(places, &count, one->place, mem);
-	}
-	for (i = 0; provider->place && i < scope->job_count; i++) {
-		const struct job *job = scope->jobs[i];
-		const char *place;
-
-		if (strcmp(job->jobrun.provider, provider->name) != 0)
-			continue;
-		place = provider->place(job, mem);
-		if (place)
-			add_place(places, &count, place, mem);
-	}
-	return count;
-}
-
+/* Where the jobs are that there are, and those that were. */
 static int list_all(const struct finder *finder,
 		    const struct provider *provider, struct listing *out,
 		    struct error *err)
 {
 	const struct prune_scope *scope = finder->scope;
-	const char **places = NULL;
-	size_t count, i;
-	int ret = -1;
+	struct arena *mem = finder->out->mem;
+	struct places places = { 0 };
+	size_t i;
 	void *ctx;
+	int ret;
 
 	ctx = scope->context(scope->arg, provider, err);
 	if (!ctx)
 		return -1;
-	count = find_places(finder, provider, &places);
-	ret = provider_list(provider, ctx, NULL, out, err);
-	for (i = 0; i < count && ret == 0; i++)
-		ret = provider_list(provider, ctx, places[i], out, err);
-	free(places);
+	for (i = 0; i < finder->members.count; i++) {
+		const struct member_record *one = &finder->members.items[i];
+
+		if (one->place && !strcmp(one->set, scope->set) &&
+		    !strcmp(one->provider, provider->name))
+			places_add(&places, mem, one->place);
+	}
+	for (i = 0; i < scope->job_count; i++)
+		places_add_job(&places, mem, provider, scope->jobs[i]);
+	ret = provider_list(provider, ctx, &places, out, err);
+	places_done(&places);
 	return ret;
 }
 

@@ -94,36 +94,80 @@ int fd_write(int fd, const void *data, size_t len)
 	return 0;
 }
 
-int file_write(const char *path, const void *data, size_t len,
-	       struct error *err)
+/* All of it in a new file beside `path`, on the disk.  Returns its name, new,
+ * or NULL. */
+static char *write_beside(const char *path, unsigned mode, const void *data,
+			  size_t len, struct error *err)
 {
 	char *beside = mem_printf("%s.XXXXXX", path);
 	int fd = mkostemp(beside, O_CLOEXEC);
-	int ret = -1;
 
 	if (fd < 0) {
 		error_errno(err, "cannot create '%s'", beside);
-		goto out;
+		free(beside);
+		return NULL;
 	}
-	if (fd_write(fd, data, len) < 0 || fsync(fd) < 0) {
+	if (fd_write(fd, data, len) < 0 || fchmod(fd, mode) < 0 ||
+	    fsync(fd) < 0) {
 		error_errno(err, "cannot write '%s'", path);
 		unlink(beside);
-		goto out;
+		free(beside);
+		beside = NULL;
 	}
-	if (rename(beside, path) < 0) {
+	close(fd);
+	return beside;
+}
+
+int file_write(const char *path, const void *data, size_t len,
+	       struct error *err)
+{
+	char *beside = write_beside(path, 0600, data, len, err);
+	int ret = -1;
+
+	if (!beside)
+		return -1;
+	ret = rename(beside, path);
+	if (ret < 0) {
 		error_errno(err, "cannot write '%s'", path);
 		unlink(beside);
-		goto out;
 	}
-	ret = 0;
-out:
-	if (fd >= 0)
-		close(fd);
+	free(beside);
+	return ret;
+}
+
+int file_create(const char *path, unsigned mode, const void *data, size_t len,
+		struct error *err)
+{
+	char *beside;
+	struct stat st;
+	int ret;
+
+	if (lstat(path, &st) == 0)
+		return 1;
+	beside = write_beside(path, mode, data, len, err);
+	if (!beside)
+		return -1;
+	ret = link(beside, path);
+	/* A file system without links: what appears this very moment is lost,
+	 * as nowhere else. */
+	if (ret < 0 && (errno == EPERM || errno == EOPNOTSUPP) &&
+	    lstat(path, &st) < 0)
+		ret = rename(beside, path);
+	if (ret < 0 && errno == EEXIST)
+		ret = 1;
+	else if (ret < 0)
+		error_errno(err, "cannot create '%s'", path);
+	unlink(beside);
 	free(beside);
 	return ret;
 }
 
 int folder_make(const char *path, struct error *err)
+{
+	return folder_make_mode(path, 0700, err);
+}
+
+int folder_make_mode(const char *path, unsigned mode, struct error *err)
 {
 	char *copy = mem_strdup(path);
 	struct stat st;
@@ -136,7 +180,7 @@ int folder_make(const char *path, struct error *err)
 		if ((c != '/' && c != '\0') || (c && p == copy))
 			continue;
 		*p = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST) {
+		if (mkdir(copy, mode) < 0 && errno != EEXIST) {
 			/* A read-only parent that exists is no obstacle. */
 			int saved = errno;
 

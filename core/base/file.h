@@ -20,11 +20,20 @@ char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 int file_write(const char *path, const void *data, size_t len,
 	       struct error *err);
 
+/*
+ * A file for others, too: with this mode, which the caller has masked.  Never
+ * in the place of another, even one that appears meanwhile: then it returns 1.
+ */
+int file_create(const char *path, unsigned mode, const void *data, size_t len,
+		struct error *err);
+
 /* All of it, through short writes and EINTR.  Returns -1 with errno set. */
 int fd_write(int fd, const void *data, size_t len);
 
 /* The folder and those above it, 0700 each; there already is success. */
 int folder_make(const char *path, struct error *err);
+/* The same with another mode, which umask restricts. */
+int folder_make_mode(const char *path, unsigned mode, struct error *err);
 /* A folder and all below it, never following a link; gone is success. */
 int folder_remove(const char *path, struct error *err);
 

@@ -220,6 +220,21 @@ static int64_t clock_ms(clockid_t clock)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+int64_t time_parse(const char *text)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	int64_t ms = 0;
+	int unit = 100;
+
+	if (!end)
+		return -1;
+	if (*end == '.')
+		for (end++; *end >= '0' && *end <= '9'; end++, unit /= 10)
+			ms += (*end - '0') * unit;
+	return strcmp(end, "Z") == 0 ? (int64_t)timegm(&tm) * 1000 + ms : -1;
+}
+
 int64_t time_now_ms(void)
 {
 	return clock_ms(CLOCK_REALTIME);

@@ -37,6 +37,8 @@ void size_format(uint64_t bytes, char *out, size_t size);
 
 /* Milliseconds since 1970 as RFC 3339 in UTC: "2026-11-21T02:38:57.120Z". */
 void time_format(int64_t time_ms, char *out, size_t size);
+/* RFC 3339 in UTC ("Z"), with or without a fraction; -1 if it is not. */
+int64_t time_parse(const char *text);
 /* As PyTorch/XLA's launcher logged it, in local time: "2020-08-06 02:38:57". */
 void time_format_log(int64_t time_ms, char *out, size_t size);
 

@@ -256,10 +256,11 @@ static void before_add(struct before *before, const struct action *action)
 	before->items[before->count++] = action;
 }
 
-static const char *reason_to_delete(const struct resource *have,
+static const char *reason_to_delete(const struct kind *kind,
+				    const struct resource *have,
 				    const char *reason, struct arena *mem)
 {
-	if ((have->kind->flags & KIND_RUN) &&
+	if ((kind->flags & KIND_RUN) &&
 	    !run_state_is_final(have->run.state))
 		return arena_printf(mem,
 				    "%s; attempt %d is not over: will be "
@@ -280,7 +281,8 @@ static void add_deletion(struct plan *plan, struct plan_job *planned,
 
 	action->type = ACTION_DELETE;
 	action->have = have;
-	action->reason = reason_to_delete(have, reason, plan->mem);
+	action->reason = reason_to_delete(one->kind, have, reason,
+					  plan->mem);
 	action->needs = arena_alloc(plan->mem, size);
 	action->need_count = mine->count;
 	if (size)

@@ -17,16 +17,17 @@
 /* ---- making ---------------------------------------------------------- */
 
 /* Secrets count as being there, no more: who has the file could find a short
- * one from its digest.  Of what is to be deleted only that it exists counts. */
+ * one from its digest.  What is to be deleted is sealed as its kind says. */
 static int digest_observed(const struct action *action, struct digest *out,
 			   struct error *err)
 {
+	const struct resource *it = action->want ? action->want : action->have;
 	json_t *plain = NULL;
 	char *text = NULL;
 	int ret;
 
-	if (action->want && action->have->properties) {
-		plain = seal_properties(NULL, action->want, NULL,
+	if (action->have->properties) {
+		plain = seal_properties(NULL, it, NULL,
 					action->have->properties, err);
 		if (!plain)
 			return -1;
@@ -241,9 +242,18 @@ static bool say_source(struct compare *compare, const json_t *was,
 static void say_job(struct compare *compare, const json_t *was,
 		    const json_t *is)
 {
-	size_t n = say_job_fields(compare, was, is);
+	size_t n;
 
 	compare->stale = true;
+	if (!json_object_get(was, "job") || !json_object_get(is, "job")) {
+		buf_printf(compare->why, "job '%s': %s\n", compare->job_id,
+			   json_object_get(is, "job")
+				   ? "it has a file again"
+				   : "it was applied anew, or its file is "
+				     "gone");
+		return;
+	}
+	n = say_job_fields(compare, was, is);
 	if (say_source(compare, was, is) || n)
 		return;
 	buf_printf(compare->why,
@@ -435,8 +445,10 @@ static void compare_action(struct compare *compare, const json_t *was,
 		compare->begun++;
 		return;
 	}
-	/* Done since, by this plan or by another: both is said. */
-	if (!was_noop && (is_noop || was_run(before, after, digest))) {
+	/* Done since, by this plan or by another: both is said.  A deletion
+	 * is done when there is nothing to compare. */
+	if (!was_noop && strcmp(text_of(was, "action"), "delete") != 0 &&
+	    (is_noop || was_run(before, after, digest))) {
 		compare->done++;
 		compare->foreign += !mine && !was_only_unknown(was);
 	} else {
@@ -519,6 +531,25 @@ static bool is_deletion(const json_t *was)
 	return json_array_size(actions) > 0;
 }
 
+static void compare_gone_job(struct compare *compare, const json_t *was)
+{
+	const json_t *actions = json_object_get(was, "actions");
+	bool quiet = is_deletion(was);
+	size_t i;
+
+	if (!quiet)
+		compare->stale = true;
+	else
+		for (i = 0; i < json_array_size(actions); i++)
+			if (!compare_gone(compare, json_array_get(actions, i)))
+				quiet = false;
+	if (quiet)
+		return;
+	buf_puts(compare->why, "job '");
+	show_text(compare->why, compare->job_id);
+	buf_puts(compare->why, "' is not there any more\n");
+}
+
 static void compare_jobs(struct compare *compare, const json_t *old,
 			 const json_t *new)
 {
@@ -532,13 +563,7 @@ static void compare_jobs(struct compare *compare, const json_t *old,
 
 		compare->job_id = id;
 		if (!is) {
-			if (is_deletion(was))
-				compare->done++;
-			else
-				compare->stale = true;
-			buf_puts(compare->why, "job '");
-			show_text(compare->why, id);
-			buf_puts(compare->why, "' is not there any more\n");
+			compare_gone_job(compare, was);
 		} else if (!is_same(was, is, "digest") ||
 			   !is_same(was, is, "provider")) {
 			say_job(compare, was, is);

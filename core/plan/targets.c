@@ -8,10 +8,10 @@
 #include "core/base/text.h"
 
 struct targets {
-	const char *const *names;
+	const char **names;
 	size_t count;
 	bool *found;       /* one for each */
-	struct arena *mem; /* of the ids */
+	struct arena *mem; /* of names and ids */
 	const char **ids;  /* of all actions, to say which is near */
 	size_t id_count, id_room;
 };
@@ -19,11 +19,15 @@ struct targets {
 struct targets *targets_new(const char *const *names, size_t count)
 {
 	struct targets *targets = mem_alloc(sizeof(*targets));
+	size_t i;
 
-	targets->names = names;
+	targets->mem = arena_new();
+	targets->names =
+		arena_alloc(targets->mem, count * sizeof(*targets->names));
+	for (i = 0; i < count; i++)
+		targets->names[i] = arena_strdup(targets->mem, names[i]);
 	targets->count = count;
 	targets->found = mem_alloc(count * sizeof(*targets->found));
-	targets->mem = arena_new();
 	return targets;
 }
 

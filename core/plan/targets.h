@@ -8,7 +8,6 @@
 
 struct targets; /* opaque, see targets.c */
 
-/* Borrows the names. */
 struct targets *targets_new(const char *const *names, size_t count);
 void targets_free(struct targets *targets);
 size_t targets_count(const struct targets *targets);

@@ -18,9 +18,15 @@
 #include "core/run/process.h"
 #include "core/run/wrap.h"
 
-#define PIPE_SIZE (256 << 10)
-#define CHUNK_SIZE (256 << 10)
+/* What pipes that were found full may have: each, and all together. */
+#define PIPE_MAX (1 << 20)
+#define PIPES_MAX (64 << 20)
+#define PIPE_FULL (32 << 10)
+#define CHUNK_SIZE ((size_t)1 << 20)
 #define SWEEP_MS 1
+/* Two pipes, three files of the log, and what leases its port. */
+#define FILES_PER_TASK 6
+#define FILES_MORE 32
 
 /* One end of a pipe that a process writes to. */
 struct output {
@@ -28,6 +34,7 @@ struct output {
 	enum log_stream stream;
 	struct loop_event *event;
 	int fd; /* -1: closed */
+	bool is_large;
 };
 
 struct child {
@@ -49,7 +56,8 @@ struct children {
 	struct loop_event *prepare_timer;
 	struct loop_event *finish_timer;
 	int64_t give_up_ms; /* finishing, until then */
-	char *chunk;
+	int pipe_size;      /* of those that were found full */
+	int slots[3];       /* see slots_open() */
 };
 
 static void close_output(struct output *out)
@@ -62,24 +70,27 @@ static void close_output(struct output *out)
 	out->fd = -1;
 }
 
-/* Reads what is there, at most `limit` bytes; false at the end of it. */
-static bool read_output(struct output *out, size_t limit)
+/* Moves what is there into the log, at most `limit` bytes; false at the end
+ * of it. */
+static bool take_output(struct output *out, size_t limit)
 {
 	struct children *all = out->child->owner;
+	struct log_writer *log = all->place.logs[out->child->ordinal];
 
 	while (limit) {
-		ssize_t n = read(out->fd, all->chunk, CHUNK_SIZE);
+		size_t most = limit < CHUNK_SIZE ? limit : CHUNK_SIZE;
+		ssize_t n = log_writer_take(log, out->stream, out->fd, most,
+					    time_now_ms());
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return true;
 		if (n <= 0)
-			return false;
-		log_writer_add(all->place.logs[out->child->ordinal],
-			       out->stream, all->chunk, (size_t)n,
-			       time_now_ms());
-		limit -= (size_t)n < limit ? (size_t)n : limit;
+			return n < 0 && errno == EAGAIN;
+		limit -= (size_t)n;
+		/* It was full or nearly so: fewer wake-ups with a larger one.
+		 * Most tasks say little. */
+		if (!out->is_large && n >= PIPE_FULL) {
+			out->is_large = true;
+			fcntl(out->fd, F_SETPIPE_SZ, all->pipe_size);
+		}
 	}
 	return true;
 }
@@ -90,7 +101,7 @@ static void on_output(void *arg, uint32_t events)
 
 	(void)events;
 	/* One chunk at a time: no task keeps the others waiting. */
-	if (!read_output(out, 1))
+	if (!take_output(out, CHUNK_SIZE))
 		close_output(out);
 }
 
@@ -101,7 +112,7 @@ static void drain_outputs(struct child *child)
 		struct output *out = &child->outputs[i];
 
 		if (out->fd >= 0)
-			read_output(out, SIZE_MAX);
+			take_output(out, SIZE_MAX);
 		close_output(out);
 	}
 }
@@ -114,11 +125,10 @@ static int open_outputs(struct child *child, int writers[2], struct error *err)
 
 		if (pipe2(ends, O_CLOEXEC) < 0)
 			return error_errno(err, "cannot make a pipe");
-		/* Larger where allowed: fewer wake-ups. */
-		fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
 		fcntl(ends[0], F_SETFL, O_NONBLOCK);
 		writers[i] = ends[1];
 		out->fd = ends[0];
+		out->is_large = false;
 		out->event = loop_add_fd(child->owner->place.loop, out->fd,
 					 EPOLLIN, on_output, out, err);
 		if (!out->event)
@@ -127,53 +137,97 @@ static int open_outputs(struct child *child, int writers[2], struct error *err)
 	return 0;
 }
 
+/*
+ * Descriptors with low numbers, for what the next child gets as its first
+ * three: the ends of its pipes lie above those of all others, and
+ * process_start() has to copy what is below.  Empty they are /dev/null.
+ */
+static void slots_open(struct children *all)
+{
+	for (size_t i = 0; i < COUNT(all->slots); i++)
+		all->slots[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+/* Takes the descriptors. */
+static int slots_fill(struct children *all, const int writers[2],
+		      struct error *err)
+{
+	int ret = 0;
+
+	for (int i = 0; i < 2; i++) {
+		if (writers[i] < 0)
+			continue;
+		if (dup3(writers[i], all->slots[i + 1], O_CLOEXEC) < 0)
+			ret = error_errno(err, "cannot pass on a pipe");
+		close(writers[i]);
+	}
+	return ret;
+}
+
+static void slots_clear(struct children *all)
+{
+	dup3(all->slots[0], all->slots[1], O_CLOEXEC);
+	dup3(all->slots[0], all->slots[2], O_CLOEXEC);
+}
+
+/* Starts a program whose path is known and whose pipes are in the slots. */
+static pid_t start_process(struct children *all, const char *path,
+			   const struct strings *command, char **envp,
+			   struct error *err)
+{
+	const char **argv = mem_alloc((command->count + 1) * sizeof(*argv));
+	struct process_start start = {
+		.path = path,
+		.argv = (char *const *)argv,
+		.envp = envp,
+		.directory = all->place.spec->directory,
+		.no_files = all->place.no_files,
+		.in = all->slots[0],
+		.out = all->slots[1],
+		.err = all->slots[2],
+	};
+	pid_t pid;
+
+	memcpy(argv, command->items, command->count * sizeof(*argv));
+	pid = process_start(&start, err);
+	free(argv);
+	return pid;
+}
+
 /* Starts a command as one child, its output into the log of its task. */
 static int start_child(struct child *child, const struct strings *plain,
 		       reaper_call *ended, struct error *err)
 {
-	struct children_place *place = &child->owner->place;
-	const struct run_spec *spec = place->spec;
-	struct process_start start = { .directory = spec->directory,
-				       .no_files = place->no_files };
+	struct children *all = child->owner;
+	const struct run_spec *spec = all->place.spec;
 	struct environment env = { 0 };
 	int writers[2] = { -1, -1 };
 	struct arena *mem = arena_new();
 	struct strings command = wrap_conda(spec, plain, mem);
-	const char **argv = NULL;
 	char *path = NULL;
-	pid_t pid;
-	int ret = -1;
+	pid_t pid = -1;
+	int opened;
 
 	if (spec_environment(spec, child->ordinal, true, &env, err) < 0)
 		goto out;
 	environment_inherit(&env, environ);
 	path = process_find(command.items[0], spec->directory, env.items, err);
-	if (!path || open_outputs(child, writers, err) < 0)
+	if (!path)
 		goto out;
-	argv = mem_alloc((command.count + 1) * sizeof(*argv));
-	memcpy(argv, command.items, command.count * sizeof(*argv));
-	start.path = path;
-	start.argv = (char *const *)argv;
-	start.envp = env.items;
-	start.out = writers[0];
-	start.err = writers[1];
-	pid = process_start(&start, err);
+	opened = open_outputs(child, writers, err);
+	if (slots_fill(all, writers, err) == 0 && opened == 0)
+		pid = start_process(all, path, &command, env.items, err);
+	slots_clear(all);
 	if (pid < 0)
 		goto out;
 	child->pid = pid;
-	child->owner->alive++;
-	reaper_watch(place->reaper, pid, ended, child);
-	ret = 0;
+	all->alive++;
+	reaper_watch(all->place.reaper, pid, ended, child);
 out:
-	if (writers[0] >= 0)
-		close(writers[0]);
-	if (writers[1] >= 0)
-		close(writers[1]);
-	free(argv);
 	free(path);
 	environment_done(&env);
 	arena_free(mem);
-	return ret;
+	return pid < 0 ? -1 : 0;
 }
 
 static void report_prepared(struct children *all, const char *why)
@@ -236,10 +290,28 @@ static void prepare_next(void *arg, uint32_t events)
 	}
 }
 
+/* Better at once than with some tasks started, or with their output lost. */
+static int check_file_limit(const struct children *all, struct error *err)
+{
+	size_t need = FILES_PER_TASK * all->count + FILES_MORE;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < need)
+		return error_set(err, ERROR_FAILED,
+				 "%zu tasks need %zu open files here, and the "
+				 "limit is %llu: raise it (ulimit -Hn)",
+				 all->count, need,
+				 (unsigned long long)limit.rlim_cur);
+	return 0;
+}
+
 static int children_prepare(struct crew *crew, struct error *err)
 {
 	struct children *all = (struct children *)crew;
-	int ret = folder_make(all->place.spec->output, err);
+	int ret = check_file_limit(all, err);
+
+	if (ret == 0)
+		ret = folder_make(all->place.spec->output, err);
 
 	if (ret == 0)
 		all->prepare_timer =
@@ -362,8 +434,10 @@ static void children_free(struct crew *crew)
 
 	loop_remove(all->place.loop, all->prepare_timer);
 	loop_remove(all->place.loop, all->finish_timer);
+	for (size_t i = 0; i < COUNT(all->slots); i++)
+		if (all->slots[i] >= 0)
+			close(all->slots[i]);
 	free(all->tasks);
-	free(all->chunk);
 	free(all);
 }
 
@@ -399,6 +473,9 @@ struct crew *children_new(const struct children_place *place)
 	for (size_t i = 0; i < all->count; i++)
 		child_init(&all->tasks[i], all, i);
 	child_init(&all->setup, all, 0);
-	all->chunk = mem_alloc(CHUNK_SIZE);
+	slots_open(all);
+	all->pipe_size = PIPES_MAX / (int)(all->count * 2);
+	if (all->pipe_size > PIPE_MAX)
+		all->pipe_size = PIPE_MAX;
 	return &all->base;
 }

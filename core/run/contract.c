@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/run/contract.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const struct contract *const contracts[] = {
@@ -33,6 +34,25 @@ void contract_write(const struct topology *all, size_t ordinal,
 	for (i = 0; contracts[i]; i++)
 		if (contracts[i]->suits(all, ordinal))
 			contracts[i]->write(all, ordinal, env);
+}
+
+void contract_share(struct topology *all, struct arena *mem)
+{
+	size_t i;
+
+	for (i = 0; contracts[i]; i++)
+		if (contracts[i]->share)
+			contracts[i]->share(all, mem);
+}
+
+void contract_set_cluster(struct environment *env, const char *name,
+			  const char *cluster, json_t *config)
+{
+	char *rest = json_dumps(config, JSON_COMPACT);
+
+	environment_printf(env, name, "{\"cluster\":%s,%s", cluster, rest + 1);
+	free(rest);
+	json_decref(config);
 }
 
 char *contract_address(const char *host, int port)

@@ -21,6 +21,9 @@ struct contract {
 	/* Sets its variables; none if there is nothing to say. */
 	void (*write)(const struct topology *all, size_t ordinal,
 		      struct environment *env);
+	/* Of those that name all tasks to each; else NULL: the part that is
+	 * the same for all, kept in the topology. */
+	void (*share)(struct topology *all, struct arena *mem);
 };
 
 extern const struct contract contract_tf_config;
@@ -39,6 +42,16 @@ const struct contract *contract_find(const char *name, struct error *err);
 /* Writes all contracts that suit the task at `ordinal`. */
 void contract_write(const struct topology *all, size_t ordinal,
 		    struct environment *env);
+
+/* Makes what all tasks have in common once, for who writes the contracts of
+ * many: to write out a thousand peers for each of a thousand tasks would take
+ * seconds.  To be called again when hosts or ports have changed. */
+void contract_share(struct topology *all, struct arena *mem);
+
+/* Sets a variable to the JSON of `config` with a first member "cluster", whose
+ * text is there already.  Takes `config`. */
+void contract_set_cluster(struct environment *env, const char *name,
+			  const char *cluster, json_t *config);
 
 /* "HOST:PORT" of a peer, an IPv6 address in brackets.  Returns new. */
 char *contract_address(const char *host, int port);

@@ -30,18 +30,10 @@ static const char *pool_name(const struct topology *all, enum task_type type)
 	return pools[headless && type == TASK_WORKER ? TASK_MASTER : type];
 }
 
-/*
- * Unlike TF_CONFIG it has every task, evaluators too, and the master is never
- * called chief (cloud.google.com, "Distributed training with containers" of AI
- * Platform; "Format of CLUSTER_SPEC" of Vertex AI).
- */
-static void write_spec(const struct topology *all, size_t ordinal,
-		       struct environment *env)
+/* The part that is the same for all tasks, as text.  Returns new. */
+static char *cluster_text(const struct topology *all)
 {
-	const struct task_place *self = &all->tasks[ordinal];
-	json_t *spec = json_object();
 	json_t *cluster = json_object();
-	json_t *task = json_object();
 	char *text;
 	size_t i;
 
@@ -58,7 +50,32 @@ static void write_spec(const struct topology *all, size_t ordinal,
 		json_array_append_new(list, json_text(text));
 		free(text);
 	}
-	json_put(spec, "cluster", cluster);
+	text = json_dumps(cluster, JSON_COMPACT);
+	json_decref(cluster);
+	return text;
+}
+
+static void share(struct topology *all, struct arena *mem)
+{
+	char *text = cluster_text(all);
+
+	all->spec_cluster = arena_strdup(mem, text);
+	free(text);
+}
+
+/*
+ * Unlike TF_CONFIG it has every task, evaluators too, and the master is never
+ * called chief (cloud.google.com, "Distributed training with containers" of AI
+ * Platform; "Format of CLUSTER_SPEC" of Vertex AI).
+ */
+static void write_spec(const struct topology *all, size_t ordinal,
+		       struct environment *env)
+{
+	const struct task_place *self = &all->tasks[ordinal];
+	json_t *spec = json_object();
+	json_t *task = json_object();
+	char *cluster = all->spec_cluster ? NULL : cluster_text(all);
+
 	json_put_text(spec, "environment", "cloud");
 	json_put_text(task, "type", pool_name(all, self->type));
 	json_put_int(task, "index", self->index);
@@ -67,10 +84,9 @@ static void write_spec(const struct topology *all, size_t ordinal,
 	json_put(spec, "task", task);
 	if (all->job_text)
 		json_put_text(spec, "job", all->job_text);
-	text = json_dumps(spec, JSON_COMPACT);
-	environment_set(env, "CLUSTER_SPEC", text);
-	free(text);
-	json_decref(spec);
+	contract_set_cluster(env, "CLUSTER_SPEC",
+			     cluster ? cluster : all->spec_cluster, spec);
+	free(cluster);
 }
 
 const struct contract contract_cluster_spec = {
@@ -78,4 +94,5 @@ const struct contract contract_cluster_spec = {
 	.summary = "CLUSTER_SPEC, of Vertex AI's and AI Platform's containers",
 	.suits = suits,
 	.write = write_spec,
+	.share = share,
 };

@@ -17,9 +17,11 @@ static bool suits(const struct topology *all, size_t ordinal)
 	return true;
 }
 
-static json_t *cluster_json(const struct topology *all)
+/* The part that is the same for all tasks, as text.  Returns new. */
+static char *cluster_text(const struct topology *all)
 {
 	json_t *cluster = json_object();
+	char *text;
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
@@ -38,7 +40,17 @@ static json_t *cluster_json(const struct topology *all)
 		json_array_append_new(list, json_text(address));
 		free(address);
 	}
-	return cluster;
+	text = json_dumps(cluster, JSON_COMPACT);
+	json_decref(cluster);
+	return text;
+}
+
+static void share(struct topology *all, struct arena *mem)
+{
+	char *text = cluster_text(all);
+
+	all->tf_cluster = arena_strdup(mem, text);
+	free(text);
 }
 
 /*
@@ -54,9 +66,8 @@ static void write_config(const struct topology *all, size_t ordinal,
 	const struct task_place *self = &all->tasks[ordinal];
 	json_t *config = json_object();
 	json_t *task = json_object();
-	char *text;
+	char *cluster = all->tf_cluster ? NULL : cluster_text(all);
 
-	json_put(config, "cluster", cluster_json(all));
 	json_put_text(config, "environment", "cloud");
 	json_put_text(task, "type", contract_tf_type(all, self->type));
 	json_put_int(task, "index", self->index);
@@ -64,10 +75,9 @@ static void write_config(const struct topology *all, size_t ordinal,
 		json_put_text(task, "trial", all->trial_id);
 	json_put(config, "task", task);
 	json_put_text(config, "job", all->job_text ? all->job_text : "{}");
-	text = json_dumps(config, JSON_COMPACT);
-	environment_set(env, "TF_CONFIG", text);
-	free(text);
-	json_decref(config);
+	contract_set_cluster(env, "TF_CONFIG",
+			     cluster ? cluster : all->tf_cluster, config);
+	free(cluster);
 }
 
 const struct contract contract_tf_config = {
@@ -75,4 +85,5 @@ const struct contract contract_tf_config = {
 	.summary = "TF_CONFIG, of TensorFlow and AI Platform",
 	.suits = suits,
 	.write = write_config,
+	.share = share,
 };

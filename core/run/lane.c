@@ -6,6 +6,7 @@
 
 #include "core/base/alloc.h"
 #include "core/run/children.h"
+#include "core/run/contract.h"
 #include "core/run/hosts.h"
 
 static void on_task_changed(void *arg, size_t ordinal)
@@ -46,6 +47,7 @@ static int lease_ports(struct lane *lane, struct arena *mem, struct error *err)
 	if (!lane->ports)
 		return -1;
 	topology_set_ports(&lane->spec.topology, ports);
+	contract_share(&lane->spec.topology, mem);
 	return spec_write(&lane->spec, err);
 }
 
@@ -97,20 +99,23 @@ static struct crew *make_crew(struct lane *lane, struct arena *mem,
 
 int lane_open(struct lane *lane, struct arena *mem, struct error *err)
 {
+	bool is_elsewhere = lane->spec.hosts.names.count;
 	size_t count = lane->spec.topology.count;
 
 	lane->tasks = arena_alloc(mem, count * sizeof(*lane->tasks));
 	lane->logs = arena_alloc(mem, count * sizeof(struct log_writer *));
-	if ((lane->spec.hosts.names.count ? name_run(lane, mem, err)
-					  : lease_ports(lane, mem, err)) < 0)
+	if (is_elsewhere && name_run(lane, mem, err) < 0)
 		return -1;
 	lane->recorder = (struct recorder){ .store = lane->place->store,
 					    .loop = lane->place->loop,
 					    .run = lane->run,
 					    .tasks = lane->tasks,
 					    .count = count };
+	/* Before the ports are leased: children like low descriptors. */
 	lane->crew = make_crew(lane, mem, err);
-	return lane->crew ? 0 : -1;
+	if (!lane->crew)
+		return -1;
+	return is_elsewhere ? 0 : lease_ports(lane, mem, err);
 }
 
 static int open_logs(struct lane *lane, struct error *err)

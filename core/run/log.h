@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
@@ -37,8 +38,9 @@ enum log_stream {
 struct log_writer;
 
 /*
- * Makes `folder`/logs if needed, and empty files in it.  Files that are there
- * are added to; what a killed writer has left unindexed gets its record.
+ * Makes `folder`/logs if needed; the files in it with the first byte of their
+ * streams.  Files that are there are added to; what a killed writer has left
+ * unindexed gets its record.
  */
 struct log_writer *log_writer_open(const char *folder, const char *type,
 				   int index, struct error *err);
@@ -50,6 +52,13 @@ struct log_writer *log_writer_open(const char *folder, const char *type,
  */
 void log_writer_add(struct log_writer *writer, enum log_stream stream,
 		    const void *data, size_t len, int64_t time_ms);
+/*
+ * The same for what is in a pipe, at most `limit` bytes, without copying it
+ * through this process where the system can.  Returns as read() does: how
+ * many, 0 at the end, -1 with errno EAGAIN if there are none now.
+ */
+ssize_t log_writer_take(struct log_writer *writer, enum log_stream stream,
+			int fd, size_t limit, int64_t time_ms);
 uint64_t log_writer_lost(const struct log_writer *writer); /* bytes; NULL: 0 */
 /* For output that was lost before it came here. */
 void log_writer_lose(struct log_writer *writer, enum log_stream stream,
@@ -90,6 +99,14 @@ struct log_line {
 
 typedef void log_sink(void *arg, const struct log_line *line);
 
+/*
+ * Many lines at once, for who can do with that: they have source, stream and
+ * time in common.  The text of `lines` is all of them, each with its '\n', and
+ * can be read LOG_SLACK bytes beyond its end.
+ */
+typedef void log_block_sink(void *arg, const struct log_line *lines);
+#define LOG_SLACK 64
+
 struct log_reader;
 
 /* Borrows sources and filter (NULL: every line).  Tasks that have written
@@ -108,6 +125,17 @@ void log_reader_close(struct log_reader *reader);
  */
 int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
 		    void *arg, struct error *err);
+
+/* From now on lines that come together and need no filter are given to this
+ * sink, with the argument of the step; the others as before. */
+void log_reader_take_blocks(struct log_reader *reader, log_block_sink *sink);
+
+/*
+ * The newest line of those that have no end yet, as far as the last step has
+ * read it; false if there is none.  Valid until the next step, which gives the
+ * whole line if it has ended.
+ */
+bool log_reader_open_line(struct log_reader *reader, struct log_line *out);
 
 /* For a sink that wants no more (its output is closed): the step under way
  * returns after this line.  A later one goes on with the next. */
@@ -147,5 +175,7 @@ struct log_printer *log_printer_new(bool color);
 void log_printer_free(struct log_printer *printer);
 void log_printer_add(struct log_printer *printer, const struct log_line *line,
 		     struct buf *out);
+void log_printer_add_block(struct log_printer *printer,
+			   const struct log_line *lines, struct buf *out);
 
 #endif

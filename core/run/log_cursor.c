@@ -229,7 +229,8 @@ static int fill(struct log_cursor *cursor, struct error *err)
 		while (room < keep + want || room < keep * 2)
 			room *= 2;
 		if (room != cursor->room)
-			cursor->data = mem_grow(cursor->data, room, 1);
+			cursor->data =
+				mem_grow(cursor->data, room + LOG_SLACK, 1);
 		cursor->room = room;
 	}
 	if (cursor->base != cursor->start) {
@@ -295,6 +296,29 @@ static void line_set(struct log_cursor *cursor, uint64_t end, uint64_t next)
 	cursor->ready = true;
 }
 
+/* What is in memory of the piece that `start` is in, from there on; false if
+ * that can't be given without a closer look. */
+static bool rest_of_piece(const struct log_cursor *cursor, const char **from,
+			  const char **to)
+{
+	uint64_t last =
+		cursor->piece < cursor->have ? cursor->piece : cursor->have;
+
+	if (cursor->scan >= last || cursor->lost || cursor->middle)
+		return false;
+	*from = cursor->data + (cursor->start - cursor->base);
+	*to = cursor->data + (last - cursor->base);
+	return true;
+}
+
+/* Up to where there is no '\r', as far as is known. */
+static const char *plain_end(const struct log_cursor *cursor)
+{
+	return cursor->data + (cursor->plain > cursor->base
+				       ? cursor->plain - cursor->base
+				       : 0);
+}
+
 /* What ends the line at `p`, or NULL if that is not in these bytes. */
 static const char *line_end(const struct log_cursor *cursor, const char *p,
 			    size_t len)
@@ -312,17 +336,11 @@ void log_cursor_give(struct log_cursor *cursor, const bool *stop,
 		     log_sink *sink, void *arg)
 {
 	struct log_line line = cursor->line;
-	uint64_t last =
-		cursor->piece < cursor->have ? cursor->piece : cursor->have;
-	const char *p, *end, *plain, *next;
+	const char *p, *end, *next;
+	const char *plain = plain_end(cursor);
 
-	if (cursor->scan >= last || cursor->lost || cursor->middle)
+	if (!rest_of_piece(cursor, &p, &end))
 		return;
-	p = cursor->data + (cursor->start - cursor->base);
-	end = cursor->data + (last - cursor->base);
-	plain = cursor->data;
-	if (cursor->plain > cursor->base)
-		plain += cursor->plain - cursor->base;
 	line.time_ms = cursor->piece_ms;
 	line.lost = 0;
 	while (p < end && !*stop) {
@@ -336,6 +354,40 @@ void log_cursor_give(struct log_cursor *cursor, const bool *stop,
 		p = next + 1;
 	}
 	go_on(cursor, cursor->base + (uint64_t)(p - cursor->data));
+}
+
+void log_cursor_give_block(struct log_cursor *cursor, log_block_sink *sink,
+			   void *arg)
+{
+	struct log_line lines = cursor->line;
+	const char *p, *end;
+
+	if (!rest_of_piece(cursor, &p, &end))
+		return;
+	end = memrchr(p, '\n', (size_t)(end - p));
+	if (!end)
+		return;
+	lines.time_ms = cursor->piece_ms;
+	lines.lost = 0;
+	lines.text = p;
+	lines.len = (size_t)(end + 1 - p);
+	lines.plain = end <= plain_end(cursor);
+	sink(arg, &lines);
+	go_on(cursor, cursor->base + (uint64_t)(end + 1 - cursor->data));
+}
+
+bool log_cursor_open_line(const struct log_cursor *cursor,
+			  struct log_line *out)
+{
+	if (cursor->ready || cursor->middle || cursor->start == cursor->scan)
+		return false;
+	*out = cursor->line;
+	out->text = cursor->data + (cursor->start - cursor->base);
+	out->len = cursor->scan - cursor->start;
+	out->time_ms = cursor->piece_ms;
+	out->plain = false;
+	out->lost = 0;
+	return true;
 }
 
 static void lost_set(struct log_cursor *cursor)

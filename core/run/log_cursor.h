@@ -86,6 +86,10 @@ void log_cursor_end(struct log_cursor *cursor);
  */
 int log_cursor_next(struct log_cursor *cursor, bool ended, struct error *err);
 
+/* What is there of a line that has no end yet; false: nothing. */
+bool log_cursor_open_line(const struct log_cursor *cursor,
+			  struct log_line *out);
+
 /*
  * Gives the sink the lines after the one in `line` that are of the same piece
  * and in memory, until it has set `stop`: a short way for what most lines
@@ -93,6 +97,10 @@ int log_cursor_next(struct log_cursor *cursor, bool ended, struct error *err);
  */
 void log_cursor_give(struct log_cursor *cursor, const bool *stop,
 		     log_sink *sink, void *arg);
+
+/* The same, of all of them at once, if there is one. */
+void log_cursor_give_block(struct log_cursor *cursor, log_block_sink *sink,
+			   void *arg);
 
 /*
  * Goes to the first line that starts at `offset` or later, in a piece that is

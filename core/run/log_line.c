@@ -12,7 +12,8 @@
 #include "core/run/log_file.h"
 
 #define PREFIXES 64 /* a power of two */
-#define PREFIX_COPY 64
+#define PREFIX_COPY LOG_SLACK
+#define SHORT_LINE 256
 #define RESET "\033[0m"
 
 /* Red is left to errors. */
@@ -68,27 +69,67 @@ static void prefix_format(const struct log_line *line, bool color,
 		   color ? RESET : "");
 }
 
-/* This runs once per line, so it makes room once, and copies a prefix of
- * usual length as a block. */
+/* Copies whole blocks, up to LOG_SLACK bytes more than asked for: for what most
+ * lines are that is half the cost of a call. */
+static inline void copy_blocks(char *to, const char *from, size_t len)
+{
+	for (size_t i = 0; i < len; i += LOG_SLACK)
+		memcpy(to + i, from + i, LOG_SLACK);
+}
+
+static inline void prefix_copy(char *to, const struct buf *prefix)
+{
+	if (prefix->len <= PREFIX_COPY)
+		copy_blocks(to, prefix->data, prefix->len);
+	else
+		memcpy(to, prefix->data, prefix->len);
+}
+
+/* This runs once per line, so it makes room once. */
 static inline void line_add(const struct buf *prefix, const char *text,
 			    size_t len, struct buf *out)
 {
-	size_t need = prefix->len + len + 1 + PREFIX_COPY;
+	size_t need = prefix->len + len + 1 + LOG_SLACK;
 	char *to;
 
 	if (out->size - out->len <= need)
 		buf_reserve(out, need);
 	to = out->data + out->len;
-	if (prefix->len <= PREFIX_COPY)
-		memcpy(to, prefix->data, PREFIX_COPY);
-	else
-		memcpy(to, prefix->data, prefix->len);
+	prefix_copy(to, prefix);
 	to += prefix->len;
 	if (len)
 		memcpy(to, text, len);
 	to[len] = '\n';
 	to[len + 1] = '\0';
 	out->len += prefix->len + len + 1;
+}
+
+/* The same for many lines of a block, without a '\r' in them. */
+static void lines_add(const struct buf *prefix, const char *p, const char *end,
+		      struct buf *out)
+{
+	char *to = out->data + out->len;
+
+	while (p < end) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
+		size_t len = (size_t)(stop + 1 - p);
+		size_t need = prefix->len + len + LOG_SLACK;
+
+		if ((size_t)(out->data + out->size - to) <= need) {
+			out->len = (size_t)(to - out->data);
+			buf_reserve(out, need);
+			to = out->data + out->len;
+		}
+		prefix_copy(to, prefix);
+		if (len <= SHORT_LINE)
+			copy_blocks(to + prefix->len, p, len);
+		else
+			memcpy(to + prefix->len, p, len);
+		to += prefix->len + len;
+		p = stop + 1;
+	}
+	*to = '\0';
+	out->len = (size_t)(to - out->data);
 }
 
 static inline void text_add(const struct log_line *line,
@@ -136,6 +177,29 @@ void log_printer_add(struct log_printer *printer, const struct log_line *line,
 	    printer->time_ms != line->time_ms)
 		prefix_find(printer, line);
 	text_add(line, printer->text, out);
+}
+
+void log_printer_add_block(struct log_printer *printer,
+			   const struct log_line *lines, struct buf *out)
+{
+	const char *p = lines->text;
+	const char *end = p + lines->len;
+
+	if (printer->source != lines->source ||
+	    printer->time_ms != lines->time_ms)
+		prefix_find(printer, lines);
+	if (lines->plain) {
+		lines_add(printer->text, p, end, out);
+		return;
+	}
+	while (p < end) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
+		size_t len = (size_t)(stop - p);
+		const char *text = log_text_shown(p, &len);
+
+		line_add(printer->text, text, len, out);
+		p = stop + 1;
+	}
 }
 
 void log_line_format(const struct log_line *line, bool color, struct buf *out)

@@ -33,7 +33,8 @@ struct log_reader {
 	size_t heap_count;
 	bool started;
 	bool stop;
-	log_sink *sink; /* during a step */
+	log_block_sink *block_sink; /* or NULL */
+	log_sink *sink;             /* during a step */
 	void *sink_arg;
 	uint64_t skip; /* so many lines are before the tail */
 
@@ -107,6 +108,11 @@ void log_reader_close(struct log_reader *reader)
 	free(reader->indexes);
 	free(reader->folder);
 	free(reader);
+}
+
+void log_reader_take_blocks(struct log_reader *reader, log_block_sink *sink)
+{
+	reader->block_sink = sink;
 }
 
 void log_reader_stop(struct log_reader *reader)
@@ -186,6 +192,23 @@ static inline bool is_wanted(struct log_reader *reader,
 	       (!reader->filter.grep || is_match(reader, line));
 }
 
+bool log_reader_open_line(struct log_reader *reader, struct log_line *out)
+{
+	struct log_line line;
+	bool found = false;
+
+	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++) {
+		if (!log_cursor_open_line(&reader->cursors[i], &line))
+			continue;
+		if (!is_wanted(reader, &line) ||
+		    (found && line.time_ms < out->time_ms))
+			continue;
+		*out = line;
+		found = true;
+	}
+	return found;
+}
+
 static void give(void *arg, const struct log_line *line)
 {
 	struct log_reader *reader = arg;
@@ -212,6 +235,9 @@ static int give_run(struct log_reader *reader, bool ended, struct error *err)
 		/* Those of the same piece are next to be given in any case. */
 		if (cursor->start_record != record || reader->stop)
 			;
+		else if (all && reader->block_sink && !reader->filter.states)
+			log_cursor_give_block(cursor, reader->block_sink,
+					      reader->sink_arg);
 		else if (all)
 			log_cursor_give(cursor, &reader->stop, reader->sink,
 					reader->sink_arg);

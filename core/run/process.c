@@ -5,12 +5,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +24,11 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ENVIRON_MAX (4 << 20)
 #define MARKED_TRIES 100
+/* musl has no name for it. */
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE (1U << 1)
+#endif
+#define STACK_SIZE ((size_t)32 << 10)
 
 static const char *search_path(char *const *envp)
 {
@@ -104,78 +111,88 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 	return NULL;
 }
 
-/* In the child: only async-signal-safe calls. */
-static void become(const struct process_start *what, pid_t parent, int report)
-{
-	struct sigaction action = { .sa_handler = SIG_DFL };
-	sigset_t none;
-	int null, number, why;
+struct starting {
+	const struct process_start *what;
+	pid_t parent;
+	int why; /* what the child has failed with; 0 if it has not */
+};
 
+/*
+ * In the child: only async-signal-safe calls.  It shares our memory and,
+ * until it asks for a table of its own, our descriptors: a process that
+ * supervises a thousand others has thousands, and to copy and close them each
+ * time would take longer than all else.
+ */
+static int become(void *arg)
+{
+	struct starting *starting = arg;
+	const struct process_start *what = starting->what;
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	unsigned last = STDERR_FILENO;
+	sigset_t none;
+	int in, number;
+
+	last = (unsigned)what->in > last ? (unsigned)what->in : last;
+	last = (unsigned)what->out > last ? (unsigned)what->out : last;
+	last = (unsigned)what->err > last ? (unsigned)what->err : last;
+	if (syscall(SYS_close_range, last + 1, ~0U, CLOSE_RANGE_UNSHARE) < 0 &&
+	    unshare(CLONE_FILES) < 0)
+		goto fail;
 	setpgid(0, 0);
 	/* If the parent is gone already, that signal never comes. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+	    getppid() != starting->parent)
 		_exit(127);
 	for (number = 1; number < NSIG; number++)
 		sigaction(number, &action, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	null = what->in ? what->in : open("/dev/null", O_RDONLY);
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	in = what->in ? what->in : open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (in < 0 || dup2(in, STDIN_FILENO) < 0 ||
 	    dup2(what->out, STDOUT_FILENO) < 0 ||
 	    dup2(what->err, STDERR_FILENO) < 0)
 		goto fail;
-	if (null > STDERR_FILENO)
-		close(null);
 	if (chdir(what->directory) < 0)
 		goto fail;
 	/* Last: what is open here may lie beyond it already. */
 	setrlimit(RLIMIT_NOFILE, what->no_files);
 	execve(what->path, what->argv, what->envp);
 fail:
-	why = errno;
-	if (write(report, &why, sizeof(why)) < 0)
-		_exit(127);
+	starting->why = errno;
 	_exit(126);
+}
+
+static int start_failed(const struct process_start *what, int why,
+			struct error *err)
+{
+	/* A script without "#!", or of another machine. */
+	if (why == ENOEXEC)
+		return error_set(err, ERROR_FAILED,
+				 "'%s' is no program: name its "
+				 "interpreter first",
+				 what->path);
+	if (access(what->directory, X_OK) < 0)
+		return error_errno(err, "cannot start in '%s'",
+				   what->directory);
+	errno = why;
+	return error_errno(err, "cannot start '%s'", what->path);
 }
 
 pid_t process_start(const struct process_start *what, struct error *err)
 {
-	pid_t parent = getpid();
-	int report[2];
-	int why = 0;
-	ssize_t n;
-	pid_t pid;
+	struct starting starting = { .what = what, .parent = getpid() };
+	char *stack = mem_alloc(STACK_SIZE);
+	/* As by vfork(): this goes on when the child has called execve(). */
+	pid_t pid = clone(become, stack + STACK_SIZE,
+			  CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD,
+			  &starting);
 
-	if (pipe2(report, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot start '%s'", what->path);
-	pid = fork();
-	if (pid == 0)
-		become(what, parent, report[1]);
-	close(report[1]);
-	if (pid < 0) {
+	if (pid < 0)
 		error_errno(err, "cannot start '%s'", what->path);
-		close(report[0]);
-		return -1;
-	}
-	/* Closed by the exec, so this waits for it and no longer. */
-	do {
-		n = read(report[0], &why, sizeof(why));
-	} while (n < 0 && errno == EINTR);
-	close(report[0]);
-	if (n == sizeof(why)) {
+	free(stack);
+	if (pid >= 0 && starting.why) {
 		waitpid(pid, NULL, 0);
-		errno = why;
-		/* A script without "#!", or of another machine. */
-		if (why == ENOEXEC)
-			return error_set(err, ERROR_FAILED,
-					 "'%s' is no program: name its "
-					 "interpreter first",
-					 what->path);
-		if (access(what->directory, X_OK) < 0)
-			return error_errno(err, "cannot start in '%s'",
-					   what->directory);
-		errno = why;
-		return error_errno(err, "cannot start '%s'", what->path);
+		pid = start_failed(what, starting.why, err);
 	}
 	return pid;
 }
@@ -257,10 +274,11 @@ bool process_end_children(void)
 
 struct mark {
 	const char *start;
-	bool found;
+	void (*each)(void *arg, pid_t pid, const char *item);
+	void *arg;
 };
 
-static void kill_marked(pid_t pid, void *arg)
+static void look_for_mark(pid_t pid, void *arg)
 {
 	struct mark *mark = arg;
 	struct error ignored;
@@ -275,22 +293,41 @@ static void kill_marked(pid_t pid, void *arg)
 	if (!environ_text)
 		return;
 	for (at = 0; at < len; at += strlen(environ_text + at) + 1) {
-		if (!strncmp(environ_text + at, mark->start,
-			     strlen(mark->start))) {
-			kill(pid, SIGKILL);
-			mark->found = true;
+		const char *item = environ_text + at;
+
+		if (text_starts(item, mark->start)) {
+			mark->each(mark->arg, pid, item);
 			break;
 		}
 	}
 	free(environ_text);
 }
 
+void process_each_marked(const char *start,
+			 void (*each)(void *arg, pid_t pid, const char *item),
+			 void *arg)
+{
+	struct mark mark = { .start = start, .each = each, .arg = arg };
+
+	for_each_process(look_for_mark, &mark);
+}
+
+static void kill_it(void *arg, pid_t pid, const char *item)
+{
+	bool *found = arg;
+
+	(void)item;
+	kill(pid, SIGKILL);
+	*found = true;
+}
+
 bool process_kill_marked(const char *start)
 {
-	struct mark mark = { .start = start };
+	bool found = false;
+	struct mark mark = { .start = start, .each = kill_it, .arg = &found };
 
-	for_each_process(kill_marked, &mark);
-	return mark.found;
+	for_each_process(look_for_mark, &mark);
+	return found;
 }
 
 void process_end_marked(const char *start)

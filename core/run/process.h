@@ -33,6 +33,9 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 		   struct error *err);
 
 /*
+ * Low descriptors make it fast where many are open: what lies above the three
+ * is not copied.
+ *
  * Starts a process in a group of its own that is killed when the calling
  * thread dies.  Returns its pid, or -1; a failing exec is reported here.
  */
@@ -57,5 +60,11 @@ bool process_end_children(void);
  */
 bool process_kill_marked(const char *start);
 void process_end_marked(const char *start);
+
+/* Every process of this user but the caller whose environment holds an item
+ * that begins so. */
+void process_each_marked(const char *start,
+			 void (*each)(void *arg, pid_t pid, const char *item),
+			 void *arg);
 
 #endif

@@ -50,6 +50,11 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err);
 
+/* How far a run is that is still being prepared, in a few words, or "";
+ * false once it is prepared. */
+bool supervisor_note(struct store *store, const char *job_id, int attempt,
+		     char *out, size_t size);
+
 /* An inotify descriptor that is readable when the run's state has changed;
  * the caller reads and closes it. */
 int supervisor_watch(struct store *store, const char *job_id, int attempt,

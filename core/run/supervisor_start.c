@@ -394,6 +394,26 @@ void supervisor_publish(struct store *store, const struct run_record *run)
 	free(folder);
 }
 
+bool supervisor_note(struct store *store, const char *job_id, int attempt,
+		     char *out, size_t size)
+{
+	char *folder = store_run_folder(store, job_id, attempt);
+	char *path = path_join(folder, "state");
+	struct error ignored;
+	size_t len = 0;
+	/* Not there yet, or just being written: empty. */
+	char *text = file_read(path, 4096, &len, &ignored);
+	const char *note = text ? strchr(text, '\n') : NULL;
+	bool prepares = !text || !len || text_starts(text, "PREPARING") ||
+			text_starts(text, "QUEUED");
+
+	snprintf(out, size, "%s", note ? note + 1 : "");
+	free(text);
+	free(path);
+	free(folder);
+	return prepares;
+}
+
 int supervisor_watch(struct store *store, const char *job_id, int attempt,
 		     int *fd, struct error *err)
 {

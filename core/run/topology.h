@@ -80,6 +80,11 @@ struct topology {
 	/* Its hosts in the order of the workers, once they are known. */
 	const struct tpu_place *tpu_hosts;
 	size_t tpu_host_count;
+
+	/* `cluster` of TF_CONFIG and of CLUSTER_SPEC as JSON, or NULL: see
+	 * contract_share(). */
+	const char *tf_cluster;
+	const char *spec_cluster;
 };
 
 /* "master", "worker", "ps" or "evaluator", as TF_CONFIG and logs have it. */

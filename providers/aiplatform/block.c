@@ -10,13 +10,6 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct ai_platform_block, staging_bucket),
 	  .doc = "Where packages are uploaded to, if jobrun.staging is "
 		 "not given." },
-	{ .name = "grantServiceAgent",
-	  .type = FIELD_BOOL,
-	  .fallback = "false",
-	  .offset = offsetof(struct ai_platform_block, grant_service_agent),
-	  .doc = "Whether the service's own account may be given the "
-		 "role roles/ml.serviceAgent in the project, which TPUs "
-		 "need once." },
 	{ .name = NULL },
 };
 

@@ -8,7 +8,6 @@
 struct ai_platform_block {
 	struct message_head head;
 	const char *staging_bucket; /* gs://, or NULL */
-	bool grant_service_agent;
 };
 
 extern const struct message ai_platform_message;

@@ -166,19 +166,6 @@ int token_endpoint(struct http *http, const char *url, const struct buf *form,
 	return ret;
 }
 
-/* "2026-11-21T04:00:00Z", perhaps with a fraction; -1 if it is not. */
-static int64_t time_read(const char *text)
-{
-	struct tm tm = { 0 };
-	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-
-	if (!end)
-		return -1;
-	if (*end == '.')
-		end += 1 + strspn(end + 1, "0123456789");
-	return strcmp(end, "Z") == 0 ? (int64_t)timegm(&tm) * 1000 : -1;
-}
-
 static int read_impersonated(const struct http_response *answer,
 			     const char *url, struct token *out,
 			     struct error *err)
@@ -186,7 +173,7 @@ static int read_impersonated(const struct http_response *answer,
 	json_t *body =
 		json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
 	const char *text = json_get_text(body, "accessToken", "");
-	int64_t ends_ms = time_read(json_get_text(body, "expireTime", ""));
+	int64_t ends_ms = time_parse(json_get_text(body, "expireTime", ""));
 	int ret = 0;
 
 	if (!*text || strlen(text) > TOKEN_MAX ||

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/local/local.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/listing.h"
+#include "core/run/hosts.h"
 #include "core/run/ports.h"
 #include "core/run/spec.h"
 #include "core/run/supervisor.h"
 #include "core/run/trial_space.h"
 #include "core/source.h"
 #include "core/store/store.h"
+#include "providers/local/leftovers.h"
 
 struct local {
 	struct provider_env env;
@@ -437,6 +441,19 @@ static int run_watch(void *ctx, const struct resource *have, int *fd,
 	return ret;
 }
 
+/* The keys that ssh has learned for a job. */
+static int forget_hosts(struct store *store, const char *job_id,
+			struct error *err)
+{
+	char *path = hosts_known_path(store_folder(store), job_id);
+	int ret = 0;
+
+	if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
+		ret = error_errno(err, "cannot remove '%s'", path);
+	free(path);
+	return ret;
+}
+
 static int run_delete(void *ctx, const struct resource *have, struct error *err)
 {
 	struct local *local = ctx;
@@ -459,6 +476,8 @@ static int run_delete(void *ctx, const struct resource *have, struct error *err)
 		if (ret < 0)
 			break;
 	}
+	if (ret == 1)
+		ret = forget_hosts(local->env.store, have->name, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }
@@ -582,6 +601,20 @@ static const struct kind kind_run = {
 
 static const struct kind *const kinds[] = { &kind_run, NULL };
 
+static int leftovers(void *ctx, struct leftovers *out, struct error *err)
+{
+	struct local *local = ctx;
+
+	return local_leftovers(local->env.store, out, err);
+}
+
+static int sweep(void *ctx, const struct leftover *one, struct error *err)
+{
+	struct local *local = ctx;
+
+	return local_sweep(local->env.store, one, err);
+}
+
 const struct provider provider_local = {
 	.name = "local",
 	.summary = "processes on this machine",
@@ -589,6 +622,8 @@ const struct provider provider_local = {
 	.uses = local_uses,
 	.ignores_machines = true,
 	.desire = desire,
+	.leftovers = leftovers,
+	.sweep = sweep,
 	.environment = environment,
 	.open = local_open,
 	.close = local_close,

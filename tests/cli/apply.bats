@@ -156,3 +156,111 @@ locked() {
   [ "$(made)" -eq 12 ]
   intact
 }
+
+# The exit statuses of all that ran at once, each once.
+statuses() {
+  cat ./*.status | sort -u | tr '\n' ' '
+}
+
+@test "50 at once of one job and of two directories that share it: one run each" {
+  local i start=$SECONDS
+  mkdir one two
+  fake one/1.yaml first 'resources: 1, runTime: 100'
+  fake one/2.yaml shared 'resources: 2, runTime: 100'
+  fake two/1.yaml shared 'resources: 2, runTime: 100'
+  fake two/2.yaml another 'runTime: 100'
+  for i in $(seq 50); do
+    set -- one two one/2.yaml
+    shift $((i % 3))
+    (timeout 60 "$JOBRUN" apply --lock-timeout 50s "$1" >$i.txt 2>&1 3>&-
+     echo $? >$i.status) &
+  done
+  wait
+  cat ./*.txt | grep error || true
+  [ "$(statuses)" = "0 " ]
+  [ "$(made)" -eq 6 ]
+  [ "$(grep -c 'create run .* made' "$JOBRUN_STATE_DIR/fake-world/calls.log")" -eq 3 ]
+  intact
+  [ $((SECONDS - start)) -lt 30 ]
+}
+
+@test "two at once without patience: one does it, the others are told who" {
+  local i
+  fake a.yaml a 'resources: 3, width: 1, callTime: 50'
+  for i in 1 2 3 4; do
+    (timeout 60 "$JOBRUN" apply a.yaml >$i.txt 2>&1 3>&-; echo $? >$i.status) &
+  done
+  wait
+  [ "$(made)" -eq 4 ]
+  grep -qx 0 ./*.status
+  for i in 1 2 3 4; do
+    grep -qx 0 $i.status || grep -q "another jobrun is working on job 'a'" $i.txt
+  done
+  intact
+}
+
+@test "applying and pruning at once: nothing is lost that has a file" {
+  local i
+  mkdir old new
+  echo set >old/.jobrun-applyset
+  cp old/.jobrun-applyset new/
+  fake old/a.yaml a 'resources: 1'
+  fake old/b.yaml b 'resources: 1'
+  fake new/a.yaml a 'resources: 1'
+  jobrun apply old
+  for i in $(seq 8); do
+    (timeout 60 "$JOBRUN" apply --prune --yes --lock-timeout 50s new \
+      >$i.txt 2>&1 3>&-; echo $? >$i.status) &
+    (timeout 60 "$JOBRUN" apply --lock-timeout 50s new/a.yaml >a$i.txt 2>&1 3>&-
+     echo $? >a$i.status) &
+  done
+  wait
+  [ "$(statuses)" = "0 " ]
+  [ "$(ls "$JOBRUN_STATE_DIR/fake-world" | grep -c json)" -eq 2 ]
+  [ "$(made)" -eq 4 ]
+  intact
+}
+
+@test "a call that fails names the action, the resource and the way on" {
+  fake a.yaml a 'resources: 3, width: 1, failAt: ["create:2:permanent"]'
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"jobrun: run 'a': not started"* ]]
+  [[ $output == *"jobrun: error: create thing 'a-thing-02': failed, as told"* ]]
+  [[ $output == *"the same 'jobrun apply' goes on with the rest, 'jobrun delete a' takes it back"* ]]
+  fake a.yaml a 'resources: 3, width: 1'
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output != *"goes on with the rest"* ]]
+  [ "$(made)" -eq 4 ]
+  intact
+}
+
+@test "no answer, ever: it may have been done, and is looked at" {
+  fake a.yaml a 'resources: 1, failAt: ["create:a-thing-01:lost"]'
+  run jobrun apply a.yaml
+  [ "$status" -eq 69 ]
+  [[ $output == *"create thing 'a-thing-01': no answer, as told; trying again"* ]]
+  [[ $output == *"error: create thing 'a-thing-01': no answer, as told"* ]]
+  fake a.yaml a 'resources: 1'
+  run jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"an earlier command had no answer at create thing 'a-thing-01': it exists"* ]]
+  [ "$(made)" -eq 2 ]
+  intact
+}
+
+@test "cancelled in the middle, with Ctrl-C: the rest is done the next time" {
+  fake a.yaml a 'resources: 4, width: 1, callTime: 200'
+  "$JOBRUN" apply a.yaml >out.txt 2>&1 3>&- &
+  wait_until 10 test -e state/fake-world/thing.a-thing-02.json
+  kill -INT $!
+  run wait $!
+  wait_until 10 refute locked a
+  fake a.yaml a 'resources: 4, width: 1'
+  grep -q 'goes on with the rest' out.txt
+  [ ! -e state/fake-world/run.a.json ]
+  jobrun apply a.yaml
+  [ "$(made)" -eq 5 ]
+  intact
+}

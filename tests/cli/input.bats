@@ -48,7 +48,7 @@ fails_with() {
   fails_with 64 "did you mean '--detach'" apply --detahc a.yaml
   fails_with 64 "nothing was given" plan
   fails_with 64 "one argument too many" wait a b
-  fails_with 64 "needs FORMAT" plan --format
+  fails_with 64 "needs text, json or markdown" plan --format
   fails_with 64 "json" plan --format xml a.yaml
   fails_with 64 "" frobnicate
   run jobrun
@@ -117,7 +117,7 @@ c = sqlite3.connect("state/jobrun.db", isolation_level=None)
 c.execute("begin exclusive"); print("locked", flush=True); time.sleep(15)' >locked.txt &
   local holder=$!
   wait_until 5 grep -q locked locked.txt
-  fails_with 75 "locked by another process" delete a
+  fails_with 75 "locked by another process" apply --applyset s a.yaml
   kill $holder
 }
 

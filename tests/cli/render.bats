@@ -73,7 +73,7 @@ YAML
   [[ $output == *"'a' has no task worker 2" ]]
   run jobrun render --to tf-confg a.yaml
   [ "$status" -eq 64 ]
-  [[ $output == *"did you mean 'tf-config'?" ]]
+  [[ $output == *"did you mean 'tf-config'?"* ]]
 }
 
 # tests/cli/vertex: a job, the body that it becomes, and what is said of it.

@@ -300,3 +300,43 @@ print("up", flush=True); time.sleep(20)' >up.txt &
   [[ $output == *"] one"*"] two"* ]]
   [ "$(field a 'j["attempt"]')" = 1 ]
 }
+
+@test "a terminal shows a line before it has ended, and then the whole of it" {
+  script -qec true /dev/null || skip "no terminals to be had here"
+  job a.yaml a 'echo up; printf "10%%\r20%%"; until [ -e "$JOBRUN_RUN_DIR/go" ]; do sleep 0.05; done; echo " done"'
+  TERM=xterm NO_COLOR=1 script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
+  wait_until 5 grep -q '\] 20%' out.txt
+  touch state/runs/a.1/output/go
+  wait $!
+  # Taken back, and then printed once.
+  [[ $(cat out.txt) == *$'] 20%\r\e[K2'*'] 20% done'* ]]
+  [ "$(grep -c 'done' out.txt)" -eq 1 ]
+  # Elsewhere there are only whole lines.
+  [ "$(jobrun logs a | sed 's/.*\] //')" = $'up\n20% done' ]
+  [ "$(cat state/runs/a.1/logs/master-0.stdout)" = $'up\n10%\r20% done' ]
+}
+
+@test "no line is torn, lost or reordered: by their hashes" {
+  # Short and long lines, in pieces that end anywhere; the first waits.
+  cat >write.py <<'END'
+import os, random, time
+rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+random.seed(rank)
+data = b"".join(b"%d %d %s\n" % (rank, n, b"x" * random.choice((3, 80, 9000)))
+                for n in range(3000))
+at = 0
+while at < len(data):
+    at += os.write(1, data[at:at + random.randrange(1, 100000)])
+open(os.environ["JOBRUN_RUN_DIR"] + "/%d" % rank, "w")
+while rank == 0 and len(os.listdir(os.environ["JOBRUN_RUN_DIR"])) < world:
+    time.sleep(0.01)
+END
+  job a.yaml a "exec python3 '$PWD/write.py'" "$WORKERS"
+  jobrun apply a.yaml >out.txt 2>err.txt
+  local i name=(master-0 worker-0 worker-1)
+  for i in 0 1 2; do
+    [ "$(sed -n "s/^[^[]* \[$i\] //p" out.txt | sha256sum)" = \
+      "$(sha256sum <"state/runs/a.1/logs/${name[i]}.stdout")" ]
+    [ "$(grep -c "^$i " "state/runs/a.1/logs/${name[i]}.stdout")" -eq 3000 ]
+  done
+}

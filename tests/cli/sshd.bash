@@ -32,10 +32,8 @@ sshd_answers() {
   (: <"/dev/tcp/$SSH_NET.${1#h}/$SSH_PORT") 2>/dev/null
 }
 
-# sshd_start hN [OPTION...]
-sshd_start() {
-  local sshd dir=$SSH/$1
-  sshd=$(command -v sshd || echo /usr/sbin/sshd)
+sshd_config() {
+  local dir=$SSH/$1
   cat >"$dir/sshd_config" <<E
 ListenAddress $SSH_NET.${1#h}:$SSH_PORT
 HostKey $dir/key
@@ -49,6 +47,13 @@ UsePAM no
 PrintMotd no
 SetEnv XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state
 E
+}
+
+# sshd_start hN [OPTION...]
+sshd_start() {
+  local sshd dir=$SSH/$1
+  sshd=$(command -v sshd || echo /usr/sbin/sshd)
+  sshd_config "$1"
   "$sshd" -f "$dir/sshd_config" -E "$dir/log" "${@:2}"
 }
 

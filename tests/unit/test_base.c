@@ -280,6 +280,14 @@ static void times_are_written(void **state)
 	assert_string_equal(text, "2026-11-21T02:38:57.120Z");
 	time_format(0, text, sizeof(text));
 	assert_string_equal(text, "1970-01-01T00:00:00.000Z");
+	assert_true(time_parse("2026-11-21T02:38:57.120Z") ==
+		    INT64_C(1795228737120));
+	assert_true(time_parse("2026-11-21T02:38:57.120456789Z") ==
+		    INT64_C(1795228737120));
+	assert_true(time_parse("1970-01-01T00:00:01Z") == 1000);
+	assert_true(time_parse("2026-11-21T02:38:57.120") == -1);
+	assert_true(time_parse("2026-11-21") == -1);
+	assert_true(time_parse("") == -1);
 	setenv("TZ", "UTC-2", 1);
 	tzset();
 	time_format_log(INT64_C(1596681537999), text, sizeof(text));
@@ -736,6 +744,42 @@ static void files_are_replaced_whole(void **state)
 	free(path);
 }
 
+static void a_new_file_is_never_in_the_place_of_another(void **state)
+{
+	char *path = path_join(*state, "new");
+	char *folder = path_join(*state, "a/b");
+	struct error err = { 0 };
+	struct stat st;
+	mode_t before;
+	char *text;
+	size_t len;
+
+	assert_int_equal(file_create(path, 0750, "one", 3, &err), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0750);
+	assert_int_equal(file_create(path, 0640, "two", 3, &err), 1);
+	text = file_read(path, 10, &len, &err);
+	assert_string_equal(text, "one");
+	free(text);
+	/* A link that leads nowhere is something, too. */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("nowhere", path), 0);
+	assert_int_equal(file_create(path, 0640, "two", 3, &err), 1);
+	assert_string_equal(err.text, "");
+
+	before = umask(027);
+	assert_int_equal(folder_make_mode(folder, 0777, &err), 0);
+	umask(before);
+	assert_int_equal(stat(folder, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0750);
+	free(path);
+	path = path_join(*state, "absent/new");
+	assert_int_equal(file_create(path, 0640, "two", 3, &err), -1);
+	assert_non_null(strstr(err.text, "cannot create"));
+	free(folder);
+	free(path);
+}
+
 static void folders_are_made_and_removed(void **state)
 {
 	static const char *const names[] = { "a",    "a/b/c", "a/b/c/",
@@ -1028,6 +1072,7 @@ int main(void)
 		cmocka_unit_test(pipes_are_read),
 		cmocka_unit_test(paths_are_made_relative),
 		TEST(files_are_replaced_whole),
+		TEST(a_new_file_is_never_in_the_place_of_another),
 		TEST(folders_are_made_and_removed),
 		cmocka_unit_test(timers_fire_in_order),
 		cmocka_unit_test(descriptors_are_served),

@@ -229,6 +229,66 @@ static void many_take_turns(void **state)
 	free(path);
 }
 
+static void one_named_twice_is_one(void **state)
+{
+	struct place *at = *state;
+	struct error err;
+	struct lock_set *mine = take(at, "a", "a", 0, &err);
+
+	assert_non_null(mine);
+	assert_true(lock_set_has(mine, "a"));
+	lock_set_release(mine, "a");
+	assert_false(lock_set_has(mine, "a"));
+	lock_set_free(mine);
+}
+
+static void those_that_are_free_can_be_taken(void **state)
+{
+	static const char *const ids[] = { "c", "a", "b", "a" };
+	struct place *at = *state;
+	struct error err;
+	struct lock_set *theirs = take(at, "b", NULL, 0, &err);
+	struct lock_set *mine;
+
+	mine = lock_set_take_free(at->locks, ids, COUNT(ids), &err);
+	assert_non_null(mine);
+	assert_true(lock_set_has(mine, "a"));
+	assert_false(lock_set_has(mine, "b"));
+	assert_true(lock_set_has(mine, "c"));
+	assert_false(lock_set_has(mine, "d"));
+	assert_false(lock_set_has(NULL, "a"));
+	lock_set_free(mine);
+	lock_set_free(theirs);
+}
+
+static void the_lock_of_the_dead_is_stale(void **state)
+{
+	struct place *at = *state;
+	struct error err;
+	struct lock_set *mine = take(at, "a", NULL, 0, &err);
+	char *path = path_join(at->locks, "b");
+	pid_t pid = fork();
+
+	assert_true(lock_is_held(at->locks, "a"));
+	assert_false(lock_is_stale(at->locks, "a"));
+	if (pid == 0) {
+		take(at, "b", NULL, 0, &err);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_true(lock_is_stale(at->locks, "b"));
+	assert_false(lock_is_held(at->locks, "b"));
+	/* Of another machine: not for us to say. */
+	assert_int_equal(file_write(path, "process 1 on else, x\n", 21, &err),
+			 0);
+	assert_false(lock_is_stale(at->locks, "b"));
+	assert_false(lock_is_stale(at->locks, "c"));
+	assert_false(lock_is_held(at->locks, "c"));
+	lock_set_free(mine);
+	free(path);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -236,7 +296,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_holder_is_named), TEST(a_dead_holder_holds_nothing),
 		TEST(waiting_ends),      TEST(nobody_inherits_it),
-		TEST(many_take_turns),
+		TEST(many_take_turns),   TEST(one_named_twice_is_one),
+		TEST(those_that_are_free_can_be_taken),
+		TEST(the_lock_of_the_dead_is_stale),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

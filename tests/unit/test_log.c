@@ -268,6 +268,80 @@ static void raw_logs_are_exact(void **state)
 	free(data);
 }
 
+static uint64_t index_sum(const char *name, unsigned kind)
+{
+	size_t len;
+	char *data = file_get(name, &len);
+	uint64_t sum = 0;
+
+	assert_int_equal(len % sizeof(struct log_record), 0);
+	for (size_t i = 0; i < len; i += sizeof(struct log_record)) {
+		struct log_record record;
+
+		memcpy(&record, data + i, sizeof(record));
+		if (record.kind == kind)
+			sum += record.len;
+	}
+	free(data);
+	return sum;
+}
+
+/* Through a pipe, in pieces of all sizes; the rest after its other end was
+ * closed; and with both ways in turn. */
+static void what_is_in_a_pipe_is_taken(void **state)
+{
+	struct log_writer *writer = writer_new("worker", 1);
+	char data[60000];
+	size_t at, n;
+	int ends[2];
+
+	(void)state;
+	srand(2);
+	for (at = 0; at < sizeof(data); at++)
+		data[at] = (char)rand();
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	assert_int_equal(log_writer_take(writer, LOG_STDOUT, ends[0], 10, 1),
+			 -1);
+	assert_int_equal(errno, EAGAIN);
+	for (at = 0; at < sizeof(data); at += n) {
+		n = 1 + (size_t)rand() % 7000;
+		if (n > sizeof(data) - at)
+			n = sizeof(data) - at;
+		if (rand() % 8 == 0) {
+			log_writer_add(writer, LOG_STDOUT, data + at, n, 3);
+			continue;
+		}
+		assert_int_equal(write(ends[1], data + at, n), n);
+		if (n > 1)
+			assert_int_equal(log_writer_take(writer, LOG_STDOUT,
+							 ends[0], n - 1, 2),
+					 n - 1);
+		if (at + n == sizeof(data))
+			close(ends[1]);
+		assert_int_equal(log_writer_take(writer, LOG_STDOUT, ends[0],
+						 SIZE_MAX >> 1, 2),
+				 1);
+	}
+	assert_int_equal(log_writer_take(writer, LOG_STDOUT, ends[0], 1, 1), 0);
+	close(ends[0]);
+	assert_int_equal(log_writer_lost(writer), 0);
+	log_writer_close(writer);
+	file_assert("worker-1.stdout", data, sizeof(data));
+	assert_int_equal(index_sum("worker-1.index", LOG_STDOUT), sizeof(data));
+}
+
+static bool is_of_folder(int fd)
+{
+	char link[64], target[4096];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = '\0';
+	return !strncmp(target, folder, strlen(folder));
+}
+
+/* Made with the first byte of each stream, and for nobody else. */
 static void logs_are_private(void **state)
 {
 	static const char *const names[] = { "", "master-0.stdout",
@@ -275,25 +349,25 @@ static void logs_are_private(void **state)
 					     "master-0.index" };
 	mode_t old = umask(0);
 	struct log_writer *writer = writer_new("master", 0);
-	int files = 0;
+	char *path = file_path(names[3]);
 
 	(void)state;
+	assert_int_equal(access(path, F_OK), -1);
+	free(path);
+	put(writer, LOG_STDOUT, "x", 1);
+	put(writer, LOG_STDERR, "x", 1);
 	umask(old);
 	for (size_t i = 0; i < COUNT(names); i++) {
-		char *path = file_path(names[i]);
 		struct stat st;
 
+		path = file_path(names[i]);
 		assert_int_equal(stat(path, &st), 0);
 		assert_int_equal(st.st_mode & 0777, i ? 0600 : 0700);
 		free(path);
 	}
-	for (int fd = 3; fd < 64; fd++) {
-		if (fcntl(fd, F_GETFL) < 0 || !(fcntl(fd, F_GETFL) & O_APPEND))
-			continue;
-		files++;
-		assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-	}
-	assert_true(files >= 3);
+	for (int fd = 3; fd < 64; fd++)
+		if (fcntl(fd, F_GETFD) >= 0 && is_of_folder(fd))
+			assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	log_writer_close(writer);
 }
 
@@ -944,6 +1018,120 @@ static void reader_agrees_with_model(void **state)
 }
 
 /* The window in which the last lines are looked for has to grow. */
+static void open_line_assert(struct log_reader *reader, const char *expected)
+{
+	struct log_line line;
+	struct buf out = { 0 };
+
+	assert_int_equal(log_reader_open_line(reader, &line), expected != NULL);
+	if (expected) {
+		show(&out, &line);
+		assert_string_equal(buf_text(&out), expected);
+	}
+	buf_done(&out);
+}
+
+/* The newest of them; it is given once, when it is whole. */
+static void a_line_without_end_can_be_seen(void **state)
+{
+	struct log_writer *a = writer_new("master", 0);
+	struct log_writer *b = writer_new("worker", 0);
+	struct log_reader *reader = reader_new(2, NULL);
+
+	(void)state;
+	open_line_assert(reader, NULL);
+	put(a, LOG_STDOUT, "x\n10%\r", 1);
+	step_assert(reader, false, "0:x|");
+	open_line_assert(reader, "0:10%\r|");
+	put(b, LOG_STDERR, "Name?", 2);
+	step_assert(reader, false, "");
+	open_line_assert(reader, "1e:Name?|");
+	put(a, LOG_STDOUT, "20%", 3);
+	step_assert(reader, false, "");
+	open_line_assert(reader, "0:10%\r20%|");
+	put(a, LOG_STDOUT, "\n", 4);
+	step_assert(reader, false, "0:10%\r20%|");
+	open_line_assert(reader, "1e:Name?|");
+	step_assert(reader, true, "1e:Name?|");
+	open_line_assert(reader, NULL);
+	log_reader_close(reader);
+	log_writer_close(a);
+	log_writer_close(b);
+}
+
+struct printed {
+	struct log_printer *printer;
+	struct buf text;
+	size_t calls;
+};
+
+static void print_line(void *arg, const struct log_line *line)
+{
+	struct printed *out = arg;
+
+	log_printer_add(out->printer, line, &out->text);
+	out->calls++;
+}
+
+static void print_block(void *arg, const struct log_line *lines)
+{
+	struct printed *out = arg;
+
+	assert_int_equal(lines->text[lines->len - 1], '\n');
+	log_printer_add_block(out->printer, lines, &out->text);
+	out->calls++;
+}
+
+static void blocks_are_the_same_lines(void **state)
+{
+	struct log_writer *writers[3];
+	struct printed lines = { .printer = log_printer_new(true) };
+	struct printed blocks = { .printer = log_printer_new(true) };
+	struct log_reader *by_line = reader_new(3, NULL);
+	struct log_reader *by_block = reader_new(3, NULL);
+
+	(void)state;
+	srand(3);
+	log_reader_take_blocks(by_block, print_block);
+	for (int i = 0; i < 3; i++)
+		writers[i] = writer_new(sources[i].type, sources[i].index);
+	for (int64_t now = 0; now < 300; now++) {
+		char data[5000];
+		size_t len = 1 + (size_t)rand() % sizeof(data);
+		int most = 1 + rand() % 200; /* of a line, about */
+
+		for (size_t i = 0; i < len; i++)
+			data[i] = rand() % most == 0    ? '\n'
+				  : rand() % 20000 == 0 ? '\r'
+							: (char)rand();
+		log_writer_add(writers[rand() % 3], LOG_STDOUT, data, len,
+			       now * 100);
+		if (now % 50)
+			continue;
+		assert_int_equal(log_reader_step(by_line, false, print_line,
+						 &lines, &err),
+				 0);
+		assert_int_equal(log_reader_step(by_block, false, print_line,
+						 &blocks, &err),
+				 0);
+	}
+	assert_int_equal(
+		log_reader_step(by_line, true, print_line, &lines, &err), 0);
+	assert_int_equal(
+		log_reader_step(by_block, true, print_line, &blocks, &err), 0);
+	assert_int_equal(lines.text.len, blocks.text.len);
+	assert_memory_equal(lines.text.data, blocks.text.data, lines.text.len);
+	assert_true(blocks.calls < lines.calls / 2);
+	for (int i = 0; i < 3; i++)
+		log_writer_close(writers[i]);
+	log_reader_close(by_line);
+	log_reader_close(by_block);
+	log_printer_free(lines.printer);
+	log_printer_free(blocks.printer);
+	buf_done(&lines.text);
+	buf_done(&blocks.text);
+}
+
 static void tail_of_long_logs(void **state)
 {
 	static const size_t tails[] = { 0, 1, 10, 1500, 5000, 60000, 200000 };
@@ -1046,24 +1234,6 @@ static void last_lines_are_for_messages(void **state)
 
 /* Disk full. */
 
-static uint64_t index_sum(const char *name, unsigned kind)
-{
-	size_t len;
-	char *data = file_get(name, &len);
-	uint64_t sum = 0;
-
-	assert_int_equal(len % sizeof(struct log_record), 0);
-	for (size_t i = 0; i < len; i += sizeof(struct log_record)) {
-		struct log_record record;
-
-		memcpy(&record, data + i, sizeof(record));
-		if (record.kind == kind)
-			sum += record.len;
-	}
-	free(data);
-	return sum;
-}
-
 static uint64_t file_size(const char *name)
 {
 	size_t len;
@@ -1091,8 +1261,26 @@ static void add_up(void *arg, const struct log_line *line)
 	total->last_ms = line->time_ms;
 }
 
+/* Adds a piece, the usual way or by way of a pipe. */
+static void add_some(struct log_writer *writer, int *pipe_ends,
+		     const char *data, size_t len, int64_t time_ms)
+{
+	if (!pipe_ends) {
+		log_writer_add(writer, LOG_STDOUT, data, len, time_ms);
+		return;
+	}
+	assert_int_equal(write(pipe_ends[1], data, len), len);
+	while (len) {
+		ssize_t n = log_writer_take(writer, LOG_STDOUT, pipe_ends[0],
+					    len, time_ms);
+
+		assert_in_range(n, 1, len);
+		len -= (size_t)n;
+	}
+}
+
 /* Room is there, then there is none, then there is again. */
-static void survives_loss(void (*fill)(bool full))
+static void survives_loss(void (*fill)(bool full), int *pipe_ends)
 {
 	struct log_writer *writer = writer_new("master", 0);
 	struct log_reader *reader = reader_new(1, NULL);
@@ -1107,8 +1295,7 @@ static void survives_loss(void (*fill)(bool full))
 	step_assert(reader, false, "0:before|");
 	fill(true);
 	for (; time_ms < 3000; time_ms += 5) {
-		log_writer_add(writer, LOG_STDOUT, piece, sizeof(piece),
-			       time_ms);
+		add_some(writer, pipe_ends, piece, sizeof(piece), time_ms);
 		written += sizeof(piece);
 	}
 	assert_true(log_writer_lost(writer) > written / 2);
@@ -1136,6 +1323,20 @@ static void survives_loss(void (*fill)(bool full))
 	log_reader_close(reader);
 }
 
+static void survives_loss_both_ways(void (*fill)(bool full))
+{
+	char *logs = file_path("");
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	survives_loss(fill, NULL);
+	assert_int_equal(folder_remove(logs, &err), 0);
+	survives_loss(fill, ends);
+	close(ends[0]);
+	close(ends[1]);
+	free(logs);
+}
+
 static void limit_files(bool full)
 {
 	struct rlimit limit;
@@ -1149,7 +1350,7 @@ static void loss_is_counted_at_a_limit(void **state)
 {
 	(void)state;
 	signal(SIGXFSZ, SIG_IGN);
-	survives_loss(limit_files);
+	survives_loss_both_ways(limit_files);
 }
 
 static void fill_disk(bool full)
@@ -1178,7 +1379,7 @@ static void loss_is_counted_on_a_full_disk(void **state)
 	    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("none", folder, "tmpfs", 0, "size=64k") < 0)
 		skip();
-	survives_loss(fill_disk);
+	survives_loss_both_ways(fill_disk);
 	assert_int_equal(umount(folder), 0);
 }
 
@@ -1267,9 +1468,9 @@ static void watch_says_when_to_look(void **state)
 	assert_true(is_readable(fd, 1000));
 	step_assert(reader, false, "0:x|");
 	assert_false(is_readable(fd, 0));
-	b = writer_new("worker", 1); /* a file in a folder that is there */
+	b = writer_new("worker", 1);
+	put(b, LOG_STDERR, "y\n", 1); /* a file in a folder that is there */
 	assert_true(is_readable(fd, 1000));
-	put(b, LOG_STDERR, "y\n", 1);
 	step_assert(reader, false, "2e:y|");
 	put(b, LOG_STDERR, "z\n", 1);
 	assert_true(is_readable(fd, 1000));
@@ -1417,6 +1618,7 @@ int main(void)
 		TEST(lines_look_like_xla_dist),
 		TEST(color_is_of_the_task),
 		TEST(raw_logs_are_exact),
+		TEST(what_is_in_a_pipe_is_taken),
 		TEST(logs_are_private),
 		TEST(opening_says_why_not),
 		TEST(opening_again_mends),
@@ -1437,6 +1639,8 @@ int main(void)
 		TEST(a_huge_line_is_read_once),
 		TEST(a_line_without_end_comes_in_parts),
 		TEST(reader_agrees_with_model),
+		TEST(a_line_without_end_can_be_seen),
+		TEST(blocks_are_the_same_lines),
 		TEST(tail_of_long_logs),
 		TEST(tail_0_keeps_a_long_open_line),
 		TEST(last_lines_are_for_messages),

@@ -487,7 +487,7 @@ static void an_older_run_is_alone(void **state)
 	add_run(store, "job");
 	store_close(store);
 	sql(at->db,
-	    "DROP TABLE trial; DROP TABLE task;"
+	    "DROP TABLE trial; DROP TABLE task; DROP TABLE applied;"
 	    "CREATE TABLE task (id INTEGER PRIMARY KEY, run INTEGER NOT NULL,"
 	    " type TEXT NOT NULL, idx INTEGER NOT NULL, state TEXT NOT NULL,"
 	    " exit_code INTEGER NOT NULL, signal INTEGER NOT NULL, host TEXT,"
@@ -496,6 +496,7 @@ static void an_older_run_is_alone(void **state)
 	    " UNIQUE (run, type, idx));"
 	    "INSERT INTO task VALUES (1, 2, 'worker', 3, 'FAILED', 7, 0, 'h',"
 	    " 5, 6, 7, 8);"
+	    "DROP INDEX journal_plan; ALTER TABLE journal DROP COLUMN plan;"
 	    "ALTER TABLE run DROP COLUMN origin;"
 	    "ALTER TABLE run DROP COLUMN restarts;"
 	    "ALTER TABLE run DROP COLUMN preemptions;"

@@ -14,13 +14,15 @@ how many it holds for.  "do" is one of
   cut-body     do it, send half of the answer, and close
   stall        do it, send half of the answer, and hang for "seconds"
   garbage      answer with what is no HTTP
+  kill         end the process whose number is in "pid-file", and do nothing
+  kill-after   do it, and end the process before it is answered
 """
 
 import re
 import threading
 
 KINDS = ("status", "delay", "cut", "drop-answer", "cut-request",
-         "cut-body", "stall", "garbage")
+         "cut-body", "stall", "garbage", "kill", "kill-after")
 
 
 class Faults:

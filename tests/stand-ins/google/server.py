@@ -15,6 +15,7 @@ is http://127.0.0.1:PORT/tpu/.  Tests talk to it below /_/:
     GET  /_/requests  what was asked so far, and answered
     GET  /_/wrong     what broke a discovery document, ours included
     GET  /_/secrets   everything that must never be shown
+    GET  /_/made      the objects and jobs that there are: [PLACE, NAME] each
 
 With JOBRUN_API_SCHEMAS, a folder of discovery documents, every request and
 every answer of a service is checked against them.
@@ -25,6 +26,7 @@ import http.server
 import json
 import os
 import re
+import signal
 import socket
 import ssl
 import sys
@@ -33,7 +35,10 @@ import time
 import urllib.parse
 
 import accounts
+import aiplatform
+import logs
 import metadata
+import ml
 import storage
 import tpu
 from answers import Answer, error, unknown_method
@@ -42,7 +47,8 @@ from faults import Faults
 
 # By the first part of the path: answer(server, method, path, query, body,
 # headers), under the server's lock.
-SERVICES = {"tpu": tpu, "storage": storage}
+SERVICES = {"tpu": tpu, "storage": storage, "ml": ml,
+            "aiplatform": aiplatform, "logging": logs}
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -80,6 +86,9 @@ class Server(http.server.ThreadingHTTPServer):
                 return Answer(body=self.wrong)
             elif (method, what) == ("GET", "secrets"):
                 return Answer(body=self.accounts.secrets())
+            elif (method, what) == ("GET", "made"):
+                return Answer(body=[*storage.made(self), *ml.made(self),
+                                    *aiplatform.made(self)])
             else:
                 raise unknown_method(what)
         return Answer(body={})
@@ -215,6 +224,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.reply(answer)
         elif do == "cut":
             return self.hang_up()
+        elif do == "kill":
+            self.kill(fault)
+            return self.hang_up()
         elif do == "garbage":
             self.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
             return self.hang_up()
@@ -226,9 +238,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except Answer as refused:
             answer = refused
         record["status"] = answer.status
-        if do in ("drop-answer", "cut-request"):
+        if do == "kill-after":
+            self.kill(fault)
+        if do in ("drop-answer", "cut-request", "kill-after"):
             return self.hang_up()
         self.reply(answer, fault if do in ("cut-body", "stall") else None)
+
+    @staticmethod
+    def kill(fault):
+        with open(fault["pid-file"], encoding="ascii") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
 
     def reply(self, answer, fault=None):
         self.send_response(answer.status)

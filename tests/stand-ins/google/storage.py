@@ -75,6 +75,10 @@ def store_of(server):
     return server.store
 
 
+def made(server):
+    return [list(key) for key in store_of(server).objects]
+
+
 def failed(code, reason, message):
     answer = error(code, message)
     return Answer(code, {"error": {"code": code, "message": message,

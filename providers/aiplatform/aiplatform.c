@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/aiplatform/aiplatform.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/aiplatform/block.h"
+#include "providers/aiplatform/body.h"
+#include "providers/google/managed.h"
+#include "providers/google/staging.h"
+
+/* ---- the service ------------------------------------------------------- */
+
+static void filter(const char *job_id, const char *label, struct buf *out)
+{
+	(void)label;
+	buf_printf(out, "jobId:%s*", job_id);
+}
+
+static const char *collection(const struct job *job)
+{
+	(void)job;
+	return "jobs";
+}
+
+static void read_state(const json_t *body, struct arena *mem,
+		       struct managed_state *out)
+{
+	const char *error = json_get_text(body, "errorMessage", NULL);
+	const char *position = json_get_text(body, "jobPosition", "0");
+
+	/* What it is not specified to be is not over. */
+	if (run_state_parse(json_get_text(body, "state", ""), &out->state) < 0)
+		out->state = RUN_QUEUED;
+	if (error && *error)
+		out->error = arena_strdup(mem, error);
+	/* 64 bits are text in JSON. */
+	if (out->state == RUN_QUEUED && strtoll(position, NULL, 10) > 0)
+		out->waiting = arena_printf(
+			mem, "waiting at position %s of the service's queue",
+			position);
+}
+
+static json_t *properties(const json_t *body)
+{
+	const json_t *input = json_object_get(body, "trainingInput");
+
+	return input ? json_deep_copy(input) : json_object();
+}
+
+/* Jobs can't be deleted: without our labels it is nobody's. */
+static int forget(struct managed *managed, const char *name, const json_t *body,
+		  struct error *err)
+{
+	static const char *const query[] = { "updateMask", "labels", NULL };
+	struct api_answer answer = { 0 };
+	json_t *change = json_object();
+	json_t *labels = json_object();
+	const char *key;
+	json_t *value;
+	int ret;
+
+	json_object_foreach(json_object_get(body, "labels"), key, value)
+	{
+		if (!text_starts(key, "jobrun-"))
+			json_object_set(labels, key, value);
+	}
+	json_put(change, "labels", labels);
+	if (json_object_get(body, "etag"))
+		json_put_text(change, "etag", json_get_text(body, "etag", ""));
+	ret = managed_call(managed, "PATCH", name, "", query, change, &answer,
+			   err);
+	json_decref(change);
+	api_answer_done(&answer);
+	return ret;
+}
+
+static const char *const collections[] = { "jobs", NULL };
+
+static const struct managed_service service = {
+	.provider = "ai-platform",
+	.service = SERVICE_ML,
+	.collections = collections,
+	.name_field = "jobId",
+	.title_field = "jobId",
+	.create_repeatable = true,
+	.filter = filter,
+	.collection = collection,
+	.read = read_state,
+	.properties = properties,
+	.forget = forget,
+};
+
+/* ---- kinds ------------------------------------------------------------- */
+
+static int object_read(void *ctx, const struct resource *want,
+		       struct resource *found, struct error *err)
+{
+	return staging_read(managed_google(ctx), want, found, err);
+}
+
+static int object_create(void *ctx, const struct resource *want,
+			 struct error *err)
+{
+	return staging_create(managed_google(ctx), want, err);
+}
+
+static int object_delete(void *ctx, const struct resource *have,
+			 struct error *err)
+{
+	return staging_delete(managed_google(ctx), have, err);
+}
+
+static const struct kind kind_object = {
+	.name = "storage-object",
+	.read = object_read,
+	.create = object_create,
+	.delete = object_delete,
+};
+
+static int job_list(void *ctx, const char *place, struct listing *out,
+		    struct error *err);
+
+static const struct kind kind_job = {
+	.name = "training-job",
+	.flags = KIND_RUN,
+	.poll_ms = MANAGED_POLL_MS,
+	.read = managed_read,
+	.adapt = managed_adapt,
+	.create = managed_create,
+	.delete = managed_delete,
+	.wait = managed_wait,
+	.cancel = managed_cancel,
+	.list = job_list,
+};
+
+static int job_list(void *ctx, const char *place, struct listing *out,
+		    struct error *err)
+{
+	(void)place;
+	return managed_list(ctx, &kind_job, out, err);
+}
+
+static const struct kind *const kinds[] = { &kind_object, &kind_job, NULL };
+
+/* ---- what a job wants -------------------------------------------------- */
+
+static void look_for_missing(const struct job *job,
+			     const struct strings *packages,
+			     struct resources *out)
+{
+	const struct training_input *input = &job->training_input;
+	const struct jobrun_block *jobrun = &job->jobrun;
+
+	if (!input->region)
+		resources_miss(out, "where it is to run: set "
+				    "trainingInput.region");
+	if (!input->master_config.image_uri) {
+		if (!input->python_module)
+			resources_miss(out, "what is to run: set "
+					    "trainingInput.pythonModule or "
+					    "masterConfig.imageUri");
+		if (!packages->count && !out->missing_count)
+			resources_miss(out, "the program: set jobrun.source "
+					    "or trainingInput.packageUris");
+		if (!input->runtime_version)
+			resources_miss(out, "what it runs in: set "
+					    "trainingInput.runtimeVersion or "
+					    "masterConfig.imageUri");
+	}
+	if (jobrun->command.count)
+		resources_miss(out, "AI Platform runs pythonModule or a "
+				    "container's command, not jobrun.command: "
+				    "use masterConfig.containerCommand");
+	if (jobrun->setup.count)
+		resources_miss(out, "nothing runs before the program on AI "
+				    "Platform, as jobrun.setup would: build "
+				    "it into the image, or name it in "
+				    "setup.py");
+	if (jobrun->env.count)
+		resources_miss(out, "AI Platform sets no variables for the "
+				    "program, as jobrun.env would: use args, "
+				    "or the image");
+	if (jobrun->secrets.count)
+		resources_miss(out, "AI Platform has no place for "
+				    "jobrun.secrets: let the program ask "
+				    "Secret Manager as its serviceAccount");
+}
+
+static void note_unused(void *ctx, const char *path)
+{
+	resources_note(ctx, "%s is not used by provider ai-platform", path);
+}
+
+static int desire(const struct job *job, const struct provider_env *env,
+		  struct resources *out, struct error *err)
+{
+	const struct ai_platform_block *block = job_block(job, "ai-platform");
+	const char *staging = job->jobrun.staging;
+	struct pairs labels = managed_labels(job, out->mem);
+	struct strings packages;
+	struct resource *run;
+	size_t i;
+
+	(void)env;
+	if (!staging && block)
+		staging = block->staging_bucket;
+	if (staging_desire(job, staging, &kind_object, out, &packages, err) < 0)
+		return -1;
+	run = resources_add(out, &kind_job, job->job_id, job);
+	for (i = 0; i < run->index; i++)
+		resource_needs(out, run, out->items[i]);
+	run->request = json_object();
+	json_put_text(run->request, "method", "POST");
+	json_put_text(run->request, "url", "");
+	json_put(run->request, "body",
+		 ai_platform_body(job, job->job_id,
+				  packages.count ? &packages : NULL, &labels));
+	run->properties = properties(json_object_get(run->request, "body"));
+	look_for_missing(job, &packages, out);
+	message_unused(job->message, job, "", service.provider, note_unused,
+		       out);
+	return 0;
+}
+
+static void *open_service(const struct provider_env *env, struct error *err)
+{
+	return managed_open(&service, env, err);
+}
+
+const struct provider provider_ai_platform = {
+	.name = "ai-platform",
+	.summary = "AI Platform Training",
+	.kinds = kinds,
+	.block = &ai_platform_message,
+	.asks = true,
+	.desire = desire,
+	.open = open_service,
+	.close = managed_close,
+};

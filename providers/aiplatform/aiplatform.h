@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* AI Platform Training: each run is a job of its API, ml.googleapis.com v1. */
+#ifndef JOBRUN_AI_PLATFORM_H
+#define JOBRUN_AI_PLATFORM_H
+
+#include "core/provider.h"
+
+extern const struct provider provider_ai_platform;
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of managed.c share. */
+#ifndef JOBRUN_MANAGED_INTERNAL_H
+#define JOBRUN_MANAGED_INTERNAL_H
+
+#include "providers/google/managed.h"
+
+struct managed {
+	const struct managed_service *as;
+	struct provider_env env;
+	struct http *http;
+	struct google *google;
+};
+
+/* The runs of a job at its service, oldest first. */
+struct managed_runs {
+	json_t *all;  /* every message that was listed, owned */
+	json_t *ours; /* those that carry the job's labels, owned */
+};
+
+/* `parent` is "projects/P" or "projects/P/locations/R". */
+int managed_find(struct managed *managed, const char *parent,
+		 const char *job_id, struct managed_runs *out,
+		 struct error *err);
+void managed_runs_done(struct managed_runs *runs);
+/* NULL: there is none. */
+const json_t *managed_newest(const struct managed_runs *runs);
+
+/* Where a job's runs are, and where that of a name is; in `mem`. */
+int managed_parent(struct managed *managed, const struct job *job,
+		   struct arena *mem, const char **out, struct error *err);
+const char *managed_parent_of(const char *name, struct arena *mem);
+/* "projects/P/jobs/X", from its message. */
+const char *managed_name(struct managed *managed, const char *parent,
+			 const json_t *body, struct arena *mem);
+
+/* ---- what this machine remembers (managed_record.c) -------------------- */
+
+/* The newest run of the job here, and its name there.  1: there is none. */
+int managed_recorded(struct managed *managed, const char *job_id,
+		     struct arena *mem, struct run_record *out,
+		     const char **name, struct error *err);
+/* A run that is there gets a record, unless it has one.  How it ended is left
+ * to managed_wait(): its log comes first. */
+int managed_record(struct managed *managed, const struct job *job,
+		   const char *name, const json_t *body, struct error *err);
+/* Writes how it stands, if that is new. */
+int managed_update(struct managed *managed, struct run_record *run,
+		   const json_t *body, struct error *err);
+/* Adds what is new in its log to the run's folder.  Of a run that has ended at
+ * `end_ms`, returns whether its last lines can be believed to be there. */
+bool managed_log_collect(struct managed *managed, const struct run_record *run,
+			 const char *name, bool ended, int64_t end_ms);
+/* The digest that a label stands for: labels are shorter. */
+const char *managed_digest(const struct job *job, const json_t *body);
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log of a managed run, from Cloud Logging into the run's folder.
+ *
+ * Entries come late and out of order, so each look asks again for what was
+ * received in the last minutes, and what was seen before is left out by its
+ * insertId.  When they were received is the service's own clock: neither ours
+ * nor the trainer's matters.  In the run's folder
+ *
+ *	cloud-log.json	{"from", "seen", "pending", "finalMs", "told"}
+ *	cloud-log.lock	held by the process that is at it
+ *
+ * "pending" are the lines of the last page with the sizes that the files had
+ * before: written before they are added, so that a process that is killed in
+ * between leaves it to the next to add what is missing, and only that.
+ */
+#include "providers/google/managed_internal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/run/log.h"
+#include "core/run/log_file.h"
+#include "core/run/spec.h"
+
+#define STATE_MAX (256 << 20)
+#define PAGES_MAX 100
+#define PAGE_SIZE 1000
+/* How late an entry that was received can be found. */
+#define OVERLAP_MS 120000
+/* How late the last ones of a run are. */
+#define SETTLE_MS 10000
+
+struct collector {
+	struct managed *managed;
+	const char *name; /* of the run, there */
+	const char *folder;
+	struct run_spec spec;
+	struct arena *mem;
+	json_t *state;
+	int lock;
+};
+
+/* ---- lines ------------------------------------------------------------- */
+
+/* The ordinal of the task that an entry is of: "master-replica-0",
+ * "workerpool1-3"; -1: none of the run's ("service"). */
+static int find_task(const struct topology *all, const char *name)
+{
+	static const enum task_type pools[] = { TASK_MASTER, TASK_WORKER,
+						TASK_PS, TASK_EVALUATOR };
+	char type[32];
+	enum task_type found;
+	unsigned pool;
+	int index, used = 0;
+
+	if (sscanf(name, "workerpool%1u-%d%n", &pool, &index, &used) == 2 &&
+	    !name[used] && pool < COUNT(pools))
+		return topology_find(all, pools[pool], index);
+	if (sscanf(name, "%31[a-z]-replica-%d%n", type, &index, &used) == 2 &&
+	    !name[used] && task_type_parse(type, &found) == 0)
+		return topology_find(all, found, index);
+	return -1;
+}
+
+static const char *label_of(const json_t *entry, const char *name)
+{
+	const json_t *resource = json_object_get(entry, "resource");
+	const json_t *labels = json_object_get(entry, "labels");
+	char whole[64];
+	const char *out;
+
+	out = json_get_text(json_object_get(resource, "labels"), name, NULL);
+	if (!out)
+		out = json_get_text(labels, name, NULL);
+	snprintf(whole, sizeof(whole), "ml.googleapis.com/%s", name);
+	return out ? out : json_get_text(labels, whole, NULL);
+}
+
+static bool is_bad(const char *severity)
+{
+	return !strcmp(severity, "ERROR") || !strcmp(severity, "CRITICAL") ||
+	       !strcmp(severity, "ALERT") || !strcmp(severity, "EMERGENCY");
+}
+
+/* {"task": ordinal, "stream", "timeMs", "text"}; NULL: it has no text. */
+static json_t *line_of(const struct collector *c, const json_t *entry)
+{
+	const char *text = json_get_text(entry, "textPayload", NULL);
+	const char *task = label_of(entry, "task_name");
+	const char *trial = label_of(entry, "trial_id");
+	int ordinal = find_task(&c->spec.topology, task ? task : "");
+	bool stranger = ordinal < 0 && task;
+	json_t *out;
+
+	if (!text)
+		text = json_get_text(json_object_get(entry, "jsonPayload"),
+				     "message", NULL);
+	if (!text)
+		return NULL;
+	out = json_object();
+	json_put_int(out, "task", ordinal < 0 ? 0 : ordinal);
+	json_put_int(out, "stream",
+		     is_bad(json_get_text(entry, "severity", "")) ? LOG_STDERR
+								  : LOG_STDOUT);
+	json_put_int(out, "timeMs",
+		     time_parse(json_get_text(entry, "timestamp", "")));
+	json_put(out, "text",
+		 json_sprintf("%s%s%s%s%s%s%s", stranger ? task : "",
+			      stranger ? ": " : "", trial ? "trial " : "",
+			      trial ? trial : "", trial ? ": " : "", text,
+			      text_ends(text, "\n") ? "" : "\n"));
+	return out;
+}
+
+static uint64_t stream_size(const struct collector *c, size_t task,
+			    enum log_stream stream)
+{
+	const struct task_place *place = &c->spec.topology.tasks[task];
+	char *path = log_stream_path(c->folder, task_type_name(place->type),
+				     place->index, stream);
+	struct stat st;
+	int ret = stat(path, &st);
+
+	free(path);
+	return ret < 0 ? 0 : (uint64_t)st.st_size;
+}
+
+/* Of what is pending for a task, all that is not in its files yet. */
+static int add_lines(const struct collector *c, size_t task,
+		     const json_t *pending, struct error *err)
+{
+	const struct task_place *place = &c->spec.topology.tasks[task];
+	const json_t *sizes =
+		json_array_get(json_object_get(pending, "sizes"), task);
+	struct log_writer *writer = NULL;
+	uint64_t have[LOG_STREAMS];
+	const json_t *line;
+	size_t i;
+
+	for (i = 0; i < LOG_STREAMS; i++) {
+		uint64_t was =
+			(uint64_t)json_integer_value(json_array_get(sizes, i));
+		uint64_t is = stream_size(c, task, (enum log_stream)i);
+
+		have[i] = is > was ? is - was : 0;
+	}
+	json_array_foreach(json_object_get(pending, "lines"), i, line)
+	{
+		size_t stream = (size_t)json_get_int(line, "stream", 0);
+		const char *text = json_get_text(line, "text", "");
+		size_t len = strlen(text), skip;
+
+		if ((size_t)json_get_int(line, "task", 0) != task ||
+		    stream >= LOG_STREAMS)
+			continue;
+		skip = have[stream] < len ? (size_t)have[stream] : len;
+		have[stream] -= skip;
+		if (skip == len)
+			continue;
+		if (!writer)
+			writer = log_writer_open(c->folder,
+						 task_type_name(place->type),
+						 place->index, err);
+		if (!writer)
+			return -1;
+		log_writer_add(writer, (enum log_stream)stream, text + skip,
+			       len - skip, json_get_int(line, "timeMs", 0));
+	}
+	log_writer_close(writer);
+	return 0;
+}
+
+static int add_pending(const struct collector *c, struct error *err)
+{
+	const json_t *pending = json_object_get(c->state, "pending");
+	size_t i;
+
+	for (i = 0; pending && i < c->spec.topology.count; i++)
+		if (add_lines(c, i, pending, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- state ------------------------------------------------------------- */
+
+static int write_state(const struct collector *c, struct error *err)
+{
+	char *path = path_join(c->folder, "cloud-log.json");
+	char *text = json_canonical(c->state);
+	int ret = file_write(path, text, strlen(text), err);
+
+	free(text);
+	free(path);
+	return ret;
+}
+
+static json_t *read_state(const char *folder)
+{
+	char *path = path_join(folder, "cloud-log.json");
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, STATE_MAX, &len, &ignored);
+	json_t *out = text ? json_read(text, len, path, &ignored) : NULL;
+
+	free(text);
+	free(path);
+	return json_is_object(out) ? out : json_object();
+}
+
+/* Makes the lines the pending ones, and adds them. */
+static int take_lines(const struct collector *c, json_t *lines,
+		      struct error *err)
+{
+	json_t *pending = json_object();
+	json_t *sizes = json_array();
+	size_t i;
+
+	for (i = 0; i < c->spec.topology.count; i++)
+		json_array_append_new(
+			sizes,
+			json_pack("[I, I]",
+				  (json_int_t)stream_size(c, i, LOG_STDOUT),
+				  (json_int_t)stream_size(c, i, LOG_STDERR)));
+	json_put(pending, "sizes", sizes);
+	json_put(pending, "lines", lines);
+	json_object_set_new(c->state, "pending", pending);
+	if (write_state(c, err) < 0)
+		return -1;
+	return add_pending(c, err);
+}
+
+/* ---- entries ----------------------------------------------------------- */
+
+static int64_t received_ms(const json_t *entry)
+{
+	const char *text = json_get_text(entry, "receiveTimestamp", NULL);
+
+	return time_parse(text ? text : json_get_text(entry, "timestamp", ""));
+}
+
+/* "seen" maps an entry to when it was received; true if it is new. */
+static bool remember(json_t *seen, const json_t *entry)
+{
+	char *key = mem_printf("%s %s", json_get_text(entry, "timestamp", ""),
+			       json_get_text(entry, "insertId", ""));
+	bool is_new = !json_object_get(seen, key);
+
+	if (is_new)
+		json_object_set_new(seen, key,
+				    json_integer(received_ms(entry)));
+	free(key);
+	return is_new;
+}
+
+static int take_entries(const struct collector *c, const json_t *entries,
+			struct error *err)
+{
+	json_t *seen = json_object_get(c->state, "seen");
+	json_t *lines = json_array();
+	const json_t *entry;
+	size_t i;
+
+	json_array_foreach(entries, i, entry)
+	{
+		json_t *line = remember(seen, entry) ? line_of(c, entry) : NULL;
+
+		if (line)
+			json_array_append_new(lines, line);
+	}
+	if (json_array_size(lines))
+		return take_lines(c, lines, err);
+	json_decref(lines);
+	return 0;
+}
+
+/* All pages are there: what was received before the overlap is not asked for
+ * again, and need not be remembered. */
+static void advance(const struct collector *c)
+{
+	json_t *seen = json_object_get(c->state, "seen");
+	int64_t last = 0;
+	const char *key;
+	json_t *value;
+	void *next;
+
+	json_object_foreach(seen, key, value)
+	{
+		if (json_integer_value(value) > last)
+			last = json_integer_value(value);
+	}
+	json_object_foreach_safe(seen, next, key, value)
+	{
+		if (json_integer_value(value) < last - OVERLAP_MS)
+			json_object_del(seen, key);
+	}
+	if (last)
+		json_object_set_new(c->state, "from",
+				    json_integer(last - OVERLAP_MS));
+}
+
+static json_t *make_query(const struct collector *c, const char *page)
+{
+	long long from_ms = json_get_int(c->state, "from", 0);
+	const char *slash = strchr(c->name + strlen("projects/"), '/');
+	struct buf filter = { 0 };
+	json_t *out = json_object();
+	char from[40];
+
+	buf_printf(&filter,
+		   "(resource.type=\"ml_job\" OR resource.type=\"cloudml_job\")"
+		   " AND resource.labels.job_id=\"%s\"",
+		   path_base(c->name));
+	time_format(from_ms, from, sizeof(from));
+	if (from_ms)
+		buf_printf(&filter, " AND receiveTimestamp>=\"%s\"", from);
+	json_put(out, "resourceNames",
+		 json_pack("[o]", json_sprintf("%.*s", (int)(slash - c->name),
+					       c->name)));
+	json_put_text(out, "filter", filter.data);
+	json_put_text(out, "orderBy", "timestamp asc");
+	json_put_int(out, "pageSize", PAGE_SIZE);
+	if (page)
+		json_put_text(out, "pageToken", page);
+	buf_done(&filter);
+	return out;
+}
+
+/* The token of the next page is in the body here, not in the query. */
+static int collect_pages(const struct collector *c, struct error *err)
+{
+	struct api_request request = { .service = SERVICE_LOGGING,
+				       .method = "POST",
+				       .path = "v2/entries:list",
+				       .repeatable = true };
+	const char *page = NULL;
+	int pages = 0, ret;
+
+	do {
+		struct api_answer answer = { 0 };
+		json_t *query = make_query(c, page);
+
+		request.body = query;
+		ret = api_call(c->managed->google, &request, &answer, err);
+		if (ret == 0)
+			ret = take_entries(
+				c, json_object_get(answer.body, "entries"),
+				err);
+		page = ret == 0 ? arena_strdup(c->mem,
+					       json_get_text(answer.body,
+							     "nextPageToken",
+							     ""))
+				: "";
+		json_decref(query);
+		api_answer_done(&answer);
+	} while (ret == 0 && *page && ++pages < PAGES_MAX);
+	if (ret == 0 && !*page)
+		advance(c);
+	return ret;
+}
+
+/* ---- a look ------------------------------------------------------------ */
+
+/* 1: another process is at it. */
+static int start(struct collector *c, struct error *err)
+{
+	char *path = path_join(c->folder, "cloud-log.lock");
+
+	c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	free(path);
+	if (c->lock < 0)
+		return error_errno(err, "cannot lock the log of '%s'", c->name);
+	if (flock(c->lock, LOCK_EX | LOCK_NB) < 0)
+		return 1;
+	if (spec_read(c->folder, c->mem, &c->spec, err) < 0)
+		return -1;
+	c->state = read_state(c->folder);
+	if (!json_object_get(c->state, "seen"))
+		json_object_set_new(c->state, "seen", json_object());
+	return add_pending(c, err);
+}
+
+/* Once, where the log's readers see it: the run itself goes on. */
+static void tell(const struct collector *c, const struct error *why)
+{
+	struct error ignored;
+	json_t *line;
+
+	if (json_object_get(c->state, "told"))
+		return;
+	json_object_set_new(c->state, "told", json_true());
+	line = json_object();
+	json_put_int(line, "task", 0);
+	json_put_int(line, "stream", LOG_STDERR);
+	json_put_int(line, "timeMs", time_now_ms());
+	json_put(
+		line, "text",
+		json_sprintf("jobrun: the log can't be read: %s\n", why->text));
+	take_lines(c, json_pack("[o]", line), &ignored);
+}
+
+/* By its clock or by ours, whichever is first: one may be wrong. */
+static bool is_settled(const struct collector *c, int64_t end_ms)
+{
+	long long seen_ms = json_get_int(c->state, "finalMs", 0);
+	int64_t now_ms = time_now_ms();
+
+	if (!seen_ms)
+		json_object_set_new(c->state, "finalMs", json_integer(now_ms));
+	return now_ms - end_ms >= SETTLE_MS ||
+	       (seen_ms && now_ms - seen_ms >= SETTLE_MS);
+}
+
+bool managed_log_collect(struct managed *managed, const struct run_record *run,
+			 const char *name, bool ended, int64_t end_ms)
+{
+	char *folder =
+		store_run_folder(managed->env.store, run->job_id, run->attempt);
+	struct collector c = { .managed = managed,
+			       .name = name,
+			       .folder = folder,
+			       .mem = arena_new(),
+			       .lock = -1 };
+	struct error err;
+	bool settled = false;
+	int ret = start(&c, &err);
+
+	if (ret == 0) {
+		/* Asked before the last look, so that that comes after. */
+		settled = ended && is_settled(&c, end_ms);
+		if (collect_pages(&c, &err) < 0 &&
+		    (settled || err.code == ERROR_DENIED))
+			tell(&c, &err);
+		write_state(&c, &err);
+	} else if (ret < 0) {
+		settled = ended; /* it will not get better */
+	}
+	json_decref(c.state);
+	if (c.lock >= 0)
+		close(c.lock);
+	arena_free(c.mem);
+	free(folder);
+	return settled;
+}

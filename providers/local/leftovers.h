@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is left of runs on this machine where a process was killed, or the
+ * store was lost: folders without a record and records without a folder,
+ * processes without a supervisor, locks without a holder, files that were
+ * being written.
+ */
+#ifndef JOBRUN_LOCAL_LEFTOVERS_H
+#define JOBRUN_LOCAL_LEFTOVERS_H
+
+#include "core/provider.h"
+#include "core/store/store.h"
+
+int local_leftovers(struct store *store, struct leftovers *out,
+		    struct error *err);
+int local_sweep(struct store *store, const struct leftover *one,
+		struct error *err);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/vertexai/vertexai.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/google/managed.h"
+#include "providers/google/staging.h"
+#include "providers/vertexai/block.h"
+#include "providers/vertexai/translate.h"
+
+/* ---- the service ------------------------------------------------------- */
+
+static void filter(const char *job_id, const char *label, struct buf *out)
+{
+	(void)job_id;
+	buf_printf(out, "labels.jobrun-job=%s", label);
+}
+
+static const char *location(const struct job *job)
+{
+	return job->training_input.region;
+}
+
+static const char *const collections[] = { "customJobs",
+					   "hyperparameterTuningJobs", NULL };
+
+static const char *collection(const struct job *job)
+{
+	return collections[message_has(job->training_message,
+				       &job->training_input,
+				       "hyperparameters")];
+}
+
+/* JobState, without its "JOB_STATE_". */
+static enum run_state state_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum run_state state;
+	} states[] = {
+		{ "PENDING", RUN_PREPARING },
+		{ "PAUSED", RUN_PREPARING },
+		{ "UPDATING", RUN_RUNNING },
+		{ "EXPIRED", RUN_FAILED },
+		{ "PARTIALLY_SUCCEEDED", RUN_FAILED },
+	};
+	enum run_state out;
+	size_t i;
+
+	if (text_starts(name, "JOB_STATE_"))
+		name += strlen("JOB_STATE_");
+	for (i = 0; i < COUNT(states); i++)
+		if (!strcmp(states[i].name, name))
+			return states[i].state;
+	/* What it is not specified to be is not over. */
+	return run_state_parse(name, &out) == 0 ? out : RUN_QUEUED;
+}
+
+static void read_state(const json_t *body, struct arena *mem,
+		       struct managed_state *out)
+{
+	const char *name = json_get_text(body, "state", "");
+	const char *error =
+		json_get_text(json_object_get(body, "error"), "message", NULL);
+
+	out->state = state_of(name);
+	if (error && *error)
+		out->error = arena_strdup(mem, error);
+	else if (!strcmp(name, "JOB_STATE_EXPIRED"))
+		out->error = "it has expired";
+	else if (!strcmp(name, "JOB_STATE_PARTIALLY_SUCCEEDED"))
+		out->error = "it has succeeded in part only";
+	if (!strcmp(name, "JOB_STATE_PAUSED"))
+		out->waiting = "the service has paused it";
+}
+
+/* What tells one custom job from another: not its name, states and labels. */
+static json_t *properties(const json_t *body)
+{
+	static const char *const keys[] = {
+		"jobSpec",
+		"studySpec",
+		"maxTrialCount",
+		"parallelTrialCount",
+		"maxFailedTrialCount",
+		"trialJobSpec",
+		"encryptionSpec",
+	};
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < COUNT(keys); i++)
+		if (json_object_get(body, keys[i]))
+			json_put(
+				out, keys[i],
+				json_deep_copy(json_object_get(body, keys[i])));
+	return out;
+}
+
+static int forget(struct managed *managed, const char *name, const json_t *body,
+		  struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret = managed_call(managed, "DELETE", name, "", NULL, NULL, &answer,
+			       err);
+
+	(void)body;
+	if (ret < 0 && answer.status == 404)
+		ret = 0;
+	api_answer_done(&answer);
+	return ret;
+}
+
+static const struct managed_service service = {
+	.provider = "vertex-ai",
+	.service = SERVICE_AIPLATFORM,
+	.collections = collections,
+	.title_field = "displayName",
+	.filter = filter,
+	.location = location,
+	.collection = collection,
+	.read = read_state,
+	.properties = properties,
+	.forget = forget,
+};
+
+/* ---- kinds ------------------------------------------------------------- */
+
+static int object_read(void *ctx, const struct resource *want,
+		       struct resource *found, struct error *err)
+{
+	return staging_read(managed_google(ctx), want, found, err);
+}
+
+static int object_create(void *ctx, const struct resource *want,
+			 struct error *err)
+{
+	return staging_create(managed_google(ctx), want, err);
+}
+
+static int object_delete(void *ctx, const struct resource *have,
+			 struct error *err)
+{
+	return staging_delete(managed_google(ctx), have, err);
+}
+
+static const struct kind kind_object = {
+	.name = "storage-object",
+	.read = object_read,
+	.create = object_create,
+	.delete = object_delete,
+};
+
+static int job_list(void *ctx, const char *place, struct listing *out,
+		    struct error *err);
+
+static const struct kind kind_job = {
+	.name = "custom-job",
+	.flags = KIND_RUN,
+	.poll_ms = MANAGED_POLL_MS,
+	.read = managed_read,
+	.adapt = managed_adapt,
+	.create = managed_create,
+	.delete = managed_delete,
+	.wait = managed_wait,
+	.cancel = managed_cancel,
+	.list = job_list,
+};
+
+static int job_list(void *ctx, const char *place, struct listing *out,
+		    struct error *err)
+{
+	(void)place;
+	return managed_list(ctx, &kind_job, out, err);
+}
+
+static const struct kind *const kinds[] = { &kind_object, &kind_job, NULL };
+
+/* ---- what a job wants -------------------------------------------------- */
+
+static void note_left_out(const struct vertex_job *translated,
+			  struct resources *out)
+{
+	size_t i;
+
+	for (i = 0; i < translated->left_count; i++) {
+		const struct left_out *left = &translated->left[i];
+
+		if (left->needed)
+			resources_miss(out, "%s: %s", left->path, left->why);
+		else
+			resources_note(out, "%s is left out: %s", left->path,
+				       left->why);
+	}
+}
+
+static void note_unused(void *ctx, const char *path)
+{
+	resources_note(ctx, "%s is not used by provider vertex-ai", path);
+}
+
+static int desire(const struct job *job, const struct provider_env *env,
+		  struct resources *out, struct error *err)
+{
+	const struct vertex_ai_block *block = job_block(job, "vertex-ai");
+	const char *staging = job->jobrun.staging;
+	struct pairs labels = managed_labels(job, out->mem);
+	struct vertex_job translated;
+	struct strings packages;
+	struct resource *run;
+	size_t i;
+
+	if (!staging && block)
+		staging = block->staging_bucket;
+	if (staging_desire(job, staging, &kind_object, out, &packages, err) <
+		    0 ||
+	    vertex_translate(job, env->catalogue, &packages, &labels, out->mem,
+			     &translated, err) < 0)
+		return -1;
+	run = resources_add(out, &kind_job, job->job_id, job);
+	for (i = 0; i < run->index; i++)
+		resource_needs(out, run, out->items[i]);
+	run->request = json_object();
+	json_put_text(run->request, "method", "POST");
+	json_put_text(run->request, "url", "");
+	json_put(run->request, "body", json_incref(translated.body));
+	run->properties = properties(translated.body);
+	note_left_out(&translated, out);
+	vertex_job_done(&translated);
+	message_unused(job->message, job, "", service.provider, note_unused,
+		       out);
+	return 0;
+}
+
+static void *open_service(const struct provider_env *env, struct error *err)
+{
+	return managed_open(&service, env, err);
+}
+
+const struct provider provider_vertex_ai = {
+	.name = "vertex-ai",
+	.summary = "Vertex AI custom jobs",
+	.kinds = kinds,
+	.block = &vertex_ai_message,
+	.asks = true,
+	.desire = desire,
+	.open = open_service,
+	.close = managed_close,
+};

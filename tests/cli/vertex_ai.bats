@@ -1,0 +1,111 @@
+# Jobs as Vertex AI's custom jobs, against a stand-in of it.
+load helper
+load google
+
+mnist() {
+  mkdir -p official
+  echo 'print("mnist")' >official/mnist_main.py
+  touch official/__init__.py
+  cat >job.yaml <<'YAML'
+jobId: Mnist_1
+trainingInput:
+  scaleTier: BASIC
+  region: europe-west4
+  runtimeVersion: "2.11"
+  pythonVersion: "3.7"
+  pythonModule: official.mnist_main
+  args: [--epochs, "2"]
+  scheduling: {priority: 5}
+jobrun:
+  provider: vertex-ai
+  staging: gs://bucket-1/staging
+  source: official
+YAML
+}
+
+@test "a package is uploaded, a custom job made and followed to its end" {
+  mnist
+  start_google
+  tell state '{"jobs": {"*": {"script": ["QUEUED", "PREPARING", "SUCCEEDED"]}}}'
+  run jobrun plan job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"trainingInput.scheduling.priority is left out: Vertex AI's queue has no priorities"* ]]
+  run jobrun apply --yes --trace-http trace job.yaml
+  echo "$output" | tee out
+  [ "$status" -eq 0 ]
+  [[ $output == *"Mnist_1: SUCCEEDED"* ]]
+  [ "$(asked POST '/aiplatform/v1/projects/proj-1/locations/europe-west4/customJobs$')" -eq 1 ]
+  [ "$(body POST '/customJobs$' 'b["displayName"], b["labels"]["jobrun-job"]')" = "('Mnist_1', 'mnist_1')" ]
+  [[ $(body POST '/customJobs$' 'b["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["packageUris"][0]') == gs://bucket-1/staging/*/official-*.tar.gz ]]
+  run jobrun apply --yes job.yaml
+  [[ $output == *"already succeeded"* ]]
+  JOBRUN_STATE_DIR=$TMP/other run jobrun plan job.yaml
+  [[ $output == *"already succeeded"* ]]
+  run jobrun apply --yes --rerun job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(asked POST '/customJobs$')" -eq 2 ]
+  jobrun delete Mnist_1
+  [ "$(asked DELETE '/customJobs/')" -eq 2 ]
+  run jobrun plan job.yaml
+  [[ $output == *"not run yet"* ]]
+  end_google
+}
+
+@test "a lost answer makes no second job" {
+  mnist
+  start_google
+  tell faults '[{"path": "/customJobs$", "method": "POST", "do": "drop-answer"}]'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(asked POST '/customJobs$')" -eq 1 ]
+  end_google
+}
+
+@test "with hyperparameters it is a tuning job" {
+  start_google
+  cat >job.yaml <<'YAML'
+jobId: tune
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-8
+  masterConfig: {imageUri: gcr.io/proj-1/trainer:1}
+  region: us-central1
+  hyperparameters:
+    goal: MAXIMIZE
+    hyperparameterMetricTag: accuracy
+    maxTrials: 4
+    maxParallelTrials: 2
+    params:
+      - {parameterName: lr, type: DOUBLE, minValue: 0.001, maxValue: 0.1, scaleType: UNIT_LOG_SCALE}
+jobrun: {provider: vertex-ai}
+YAML
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(asked POST '/hyperparameterTuningJobs$')" -eq 1 ]
+  # As another job: the run of before is found among those of the other kind.
+  sed -i '/hyperparameters:/,/params/d; /parameterName/d' job.yaml
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"changed since attempt 1 (succeeded)"* ]]
+  end_google
+}
+
+@test "a failed job is told in the service's words, a cancelled one is not run again" {
+  mnist
+  start_google
+  tell state '{"jobs": {"*": {"script": ["RUNNING", "FAILED"], "error": "The following quota metrics exceed quota limits: aiplatform.googleapis.com/custom_model_training_cpus"}}}'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"The following quota metrics exceed quota limits: aiplatform.googleapis.com/custom_model_training_cpus"* ]]
+  tell state '{"jobs": {"*": {"script": ["RUNNING"]}}}'
+  jobrun apply --yes --rerun --detach job.yaml
+  state_is Mnist_1 RUNNING
+  jobrun cancel Mnist_1
+  state_is Mnist_1 CANCELLED
+  end_google
+}

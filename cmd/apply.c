@@ -113,8 +113,8 @@ static void show_run(struct apply *apply, const struct action *action)
 		goto out;
 	app_say(apply->app, "%s: attempt %d %s", run.job_id, run.attempt,
 		action->follow ? "is followed" : "started");
-	follow = follow_open(session, run.job_id, run.attempt, &everyone, &all,
-			     &err);
+	follow = follow_open(session, run.job_id, run.attempt, 0, &everyone,
+			     &all, &err);
 	/* Not every provider's runs write here. */
 	if (follow && follow_start(follow, apply->loop, &err) < 0) {
 		app_fail(apply->app, &err);

@@ -8,8 +8,10 @@
 
 #include "cmd/metrics_view.h"
 #include "cmd/open_line.h"
+#include "cmd/trials.h"
 #include "core/base/text.h"
 #include "core/run/supervisor.h"
+#include "core/run/tuner.h"
 #include "core/run/spec.h"
 
 /* Printed in pieces of about this size. */
@@ -40,8 +42,48 @@ struct follow {
 	/* The line that stands under the output, on a terminal. */
 	struct metric_parser *parser;
 	struct metric_table *metrics; /* NULL: none is shown */
+
+	int trial;   /* 0: of none */
+	bool trials; /* the run has some: no reader, but messages */
+	int *said;   /* by number - 1: the state that was said; owned */
+	size_t said_count;
 	struct loop_event *quiet;
 };
+
+/* Says what has become of the trials since it was asked last. */
+static int say_trials(struct follow *follow, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct trial_list trials;
+	int ret = store_trial_list(follow->session->env.store, &follow->run,
+				   mem, &trials, err);
+
+	for (size_t i = 0; ret == 0 && i < trials.count; i++) {
+		const struct trial_record *trial = &trials.items[i];
+		struct buf text = { 0 };
+
+		if (i == follow->said_count)
+			follow->said =
+				mem_grow(follow->said, ++follow->said_count,
+					 sizeof(*follow->said));
+		else if (follow->said[i] == (int)trial->state ||
+			 !run_state_is_final(trial->state))
+			continue;
+		follow->said[i] = (int)trial->state;
+		if (run_state_is_final(trial->state)) {
+			trial_describe(trial, &follow->spec.tuning, &text);
+		} else {
+			buf_printf(&text, "trial %d started with ",
+				   trial->number);
+			trial_put_arguments(trial, &text);
+		}
+		app_say(follow->app, "%s: %s", follow->run.job_id,
+			buf_text(&text));
+		buf_done(&text);
+	}
+	arena_free(mem);
+	return ret;
+}
 
 static void flush(struct follow *follow)
 {
@@ -80,15 +122,24 @@ static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 			struct error *err)
 {
 	struct store *store = follow->session->env.store;
-	char *folder = store_run_folder(store, job_id, attempt);
+	char *run_folder = store_run_folder(store, job_id, attempt);
+	char *folder = follow->trial
+			       ? tuner_trial_folder(run_folder, follow->trial)
+			       : mem_strdup(run_folder);
 	int ret = -1;
 
 	follow->mem = arena_new();
 	follow->printer = log_printer_new(follow->app->out_color);
 	if (store_run_get(store, job_id, attempt, follow->mem, &follow->run,
 			  err) < 0 ||
-	    spec_read(folder, follow->mem, &follow->spec, err) < 0 ||
-	    sources_choose(&follow->spec, follow->tasks, follow->mem,
+	    spec_read(folder, follow->mem, &follow->spec, err) < 0)
+		goto out;
+	follow->trials = follow->spec.tuning.params.count && !follow->trial;
+	if (follow->trials) {
+		ret = 0;
+		goto out;
+	}
+	if (sources_choose(&follow->spec, follow->tasks, follow->mem,
 			   &follow->sources, &follow->count, err) < 0)
 		goto out;
 	follow->reader = log_reader_open(folder, follow->sources, follow->count,
@@ -99,6 +150,7 @@ static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 	ret = 0;
 out:
 	free(folder);
+	free(run_folder);
 	return ret;
 }
 
@@ -118,7 +170,8 @@ static void close_attempt(struct follow *follow)
 }
 
 struct follow *follow_open(struct session *session, const char *job_id,
-			   int attempt, const struct source_choice *tasks,
+			   int attempt, int trial,
+			   const struct source_choice *tasks,
 			   const struct log_filter *filter, struct error *err)
 {
 	struct follow *follow = mem_alloc(sizeof(*follow));
@@ -128,6 +181,7 @@ struct follow *follow_open(struct session *session, const char *job_id,
 	follow->tasks = tasks;
 	follow->filter = *filter;
 	follow->state_fd = -1;
+	follow->trial = trial;
 	if (open_attempt(follow, job_id, attempt, err) < 0) {
 		follow_close(follow);
 		return NULL;
@@ -142,6 +196,7 @@ void follow_close(struct follow *follow)
 	follow_stop(follow);
 	close_attempt(follow);
 	buf_done(&follow->text);
+	free(follow->said);
 	free(follow);
 }
 
@@ -190,6 +245,9 @@ static void start_metrics(struct follow *follow)
 	follow->parser = metric_parser_new(&follow->spec.metrics, &ignored);
 	if (!follow->parser)
 		return;
+	if (follow->trial)
+		metric_parser_know(follow->parser,
+				   follow->spec.tuning.metric_tag);
 	follow->metrics = metric_table_new(follow->sources, follow->count,
 					   follow->parser);
 	/* Which looks at each line. */
@@ -198,9 +256,11 @@ static void start_metrics(struct follow *follow)
 
 static int step(struct follow *follow, bool ended, struct error *err)
 {
-	int ret =
-		log_reader_step(follow->reader, ended, print_line, follow, err);
+	int ret;
 
+	if (follow->trials)
+		return say_trials(follow, err);
+	ret = log_reader_step(follow->reader, ended, print_line, follow, err);
 	flush(follow);
 	if (follow->metrics && !ended)
 		stand(follow);
@@ -227,8 +287,11 @@ static void on_change(void *arg, uint32_t events)
 /* Looks at the logs of the attempt in the loop. */
 static int watch_attempt(struct follow *follow, struct error *err)
 {
-	int fd = log_reader_watch(follow->reader, err);
+	int fd;
 
+	if (follow->trials)
+		return step(follow, false, err);
+	fd = log_reader_watch(follow->reader, err);
 	if (fd < 0)
 		return -1;
 	start_metrics(follow);
@@ -288,7 +351,7 @@ int follow_step(struct follow *follow, bool ended, struct error *err)
 {
 	if (ended && follow->loop && go_on(follow, err) < 0)
 		return -1;
-	return follow->reader ? step(follow, ended, err) : 0;
+	return follow->mem ? step(follow, ended, err) : 0;
 }
 
 static void on_state(void *arg, uint32_t events)
@@ -300,7 +363,8 @@ static void on_state(void *arg, uint32_t events)
 	(void)events;
 	while (read(follow->state_fd, drop, sizeof(drop)) > 0)
 		;
-	if (go_on(follow, &err) < 0)
+	if (go_on(follow, &err) < 0 ||
+	    (follow->trials && step(follow, false, &err) < 0))
 		fail(follow, &err);
 }
 

@@ -11,11 +11,14 @@
 struct follow;
 
 /*
- * Opens the output of one attempt.  Borrows session, tasks and filter.  Fails with
+ * Opens the output of one attempt, or of one of its trials.  Of a run with
+ * trials (`trial` is 0) it is what becomes of each, in messages.  Borrows
+ * session, tasks and filter.  Fails with
  * ERROR_USAGE if `tasks` names one that the run does not have.
  */
 struct follow *follow_open(struct session *session, const char *job_id,
-			   int attempt, const struct source_choice *tasks,
+			   int attempt, int trial,
+			   const struct source_choice *tasks,
 			   const struct log_filter *filter, struct error *err);
 void follow_close(struct follow *follow);
 

@@ -10,6 +10,7 @@
 #include "cmd/follow.h"
 #include "cmd/outcome.h"
 #include "cmd/session.h"
+#include "cmd/trials.h"
 #include "cmd/waiting.h"
 #include "core/base/text.h"
 
@@ -21,6 +22,7 @@ struct logs_opts {
 	long since;
 	const char *tail;
 	long attempt;
+	long trial;
 	bool first_error;
 };
 
@@ -39,6 +41,8 @@ static const struct opt options[] = {
 	  "only the last N lines of what is there" },
 	{ 0, "attempt", OPT_NUMBER, offsetof(struct logs_opts, attempt), "N",
 	  "of an earlier run of the job" },
+	{ 0, "trial", OPT_NUMBER, offsetof(struct logs_opts, trial), "N",
+	  "of a trial of hyperparameters" },
 	{ 0, "first-error", OPT_FLAG, offsetof(struct logs_opts, first_error),
 	  NULL, "only of the task that failed first" },
 	{ 0 },
@@ -87,6 +91,27 @@ static int choose_first_error(struct session *session,
 				 run->job_id);
 	tasks->type = first->type;
 	tasks->indices = arena_printf(mem, "%d", first->index);
+	return 0;
+}
+
+/* The trials of a run have logs of their own. */
+static int check_trial(struct session *session, const struct run_record *run,
+		       long trial, struct arena *mem, struct error *err)
+{
+	struct trial_list trials;
+
+	if (store_trial_list(session->env.store, run, mem, &trials, err) < 0)
+		return -1;
+	if (trial > (long)trials.count)
+		return error_set(err, ERROR_USAGE,
+				 "attempt %d of '%s' has no trial %ld: "
+				 "'jobrun status %s' lists them",
+				 run->attempt, run->job_id, trial, run->job_id);
+	if (!trial && trials_spec(session, run, mem))
+		return error_set(err, ERROR_USAGE,
+				 "'%s' has trials: choose one with --trial; "
+				 "'jobrun status %s' lists them",
+				 run->job_id, run->job_id);
 	return 0;
 }
 
@@ -141,8 +166,10 @@ static int run(struct app *app, int argc, char **argv)
 	    (opts.first_error &&
 	     choose_first_error(&session, &record, mem, &tasks, &err) < 0))
 		goto fail;
-	follow = follow_open(&session, record.job_id, record.attempt, &tasks,
-			     &filter, &err);
+	if (check_trial(&session, &record, opts.trial, mem, &err) < 0)
+		goto fail;
+	follow = follow_open(&session, record.job_id, record.attempt,
+			     (int)opts.trial, &tasks, &filter, &err);
 	if (!follow)
 		goto fail;
 	if (opts.follow && !run_state_is_final(record.state)) {

@@ -10,6 +10,7 @@
 #include "cmd/waiting.h"
 #include "core/base/json.h"
 #include "core/run/spec.h"
+#include "core/run/tuner.h"
 
 #define TICK_MS 500
 #define CLEAR "\033[H\033[J"
@@ -28,6 +29,7 @@ struct metrics_opts {
 	const char *task;
 	const char *index;
 	long attempt;
+	long trial;
 };
 
 static const struct opt options[] = {
@@ -43,6 +45,8 @@ static const struct opt options[] = {
 	  "only of these, as 0,3-7" },
 	{ 0, "attempt", OPT_NUMBER, offsetof(struct metrics_opts, attempt), "N",
 	  "of an earlier run of the job" },
+	{ 0, "trial", OPT_NUMBER, offsetof(struct metrics_opts, trial), "N",
+	  "of a trial of hyperparameters" },
 	{ 0 },
 };
 
@@ -128,8 +132,11 @@ static int open_attempt(struct reading *r, struct error *err)
 	const struct log_filter filter = { .tail = SIZE_MAX, .states = true };
 	const struct metrics_opts *opts = r->opts;
 	struct source_choice choice = { opts->task, opts->index };
-	char *folder = store_run_folder(r->session->env.store, r->run->job_id,
-					r->run->attempt);
+	char *run_folder = store_run_folder(r->session->env.store,
+					    r->run->job_id, r->run->attempt);
+	char *folder =
+		opts->trial ? tuner_trial_folder(run_folder, (int)opts->trial)
+			    : mem_strdup(run_folder);
 	struct run_spec *spec;
 	struct log_source *sources;
 	size_t count;
@@ -138,13 +145,22 @@ static int open_attempt(struct reading *r, struct error *err)
 	r->attempt = r->run->attempt;
 	r->mem = arena_new();
 	spec = arena_alloc(r->mem, sizeof(*spec));
-	if (spec_read(folder, r->mem, spec, err) < 0 ||
-	    sources_choose(spec, &choice, r->mem, &sources, &count,
-			   err) < 0)
+	if (spec_read(folder, r->mem, spec, err) < 0)
+		goto out;
+	if (spec->tuning.params.count && !opts->trial) {
+		error_set(err, ERROR_USAGE,
+			  "'%s' has trials: choose one with --trial; 'jobrun "
+			  "status %s' lists them",
+			  r->run->job_id, r->run->job_id);
+		goto out;
+	}
+	if (sources_choose(spec, &choice, r->mem, &sources, &count, err) < 0)
 		goto out;
 	r->parser = metric_parser_new(&spec->metrics, err);
 	if (!r->parser)
 		goto out;
+	if (opts->trial)
+		metric_parser_know(r->parser, spec->tuning.metric_tag);
 	r->table = metric_table_new(sources, count, r->parser);
 	r->reader = log_reader_open(folder, sources, count, &filter, err);
 	if (!r->reader)
@@ -163,6 +179,7 @@ static int open_attempt(struct reading *r, struct error *err)
 	ret = 0;
 out:
 	free(folder);
+	free(run_folder);
 	return ret;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/trials.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/run/log.h"
@@ -74,6 +75,30 @@ static void say_lost(struct app *app, const struct task_list *tasks)
 	}
 }
 
+static void say_best(struct session *session, const struct run_record *run,
+		     struct arena *mem)
+{
+	const struct hyperparameter_spec *spec;
+	const struct trial_record *best;
+	struct trial_list trials;
+	struct error ignored;
+	struct buf text = { 0 };
+
+	if (store_trial_list(session->env.store, run, mem, &trials, &ignored) <
+		    0 ||
+	    !trials.count)
+		return;
+	spec = trials_spec(session, run, mem);
+	best = spec ? trials_best(&trials, spec) : NULL;
+	if (!best)
+		return;
+	trial_put_arguments(best, &text);
+	app_say(session->app, "%s: the best of %zu trials is %d: %s %.6g with %s",
+		run->job_id, trials.count, best->number, spec->metric_tag,
+		best->value, buf_text(&text));
+	buf_done(&text);
+}
+
 void outcome_say(struct session *session, const struct run_record *run)
 {
 	struct arena *mem = arena_new();
@@ -88,6 +113,10 @@ void outcome_say(struct session *session, const struct run_record *run)
 			sizeof(took));
 	store_task_list(session->env.store, run, mem, &tasks, &ignored);
 	culprit = run->state == RUN_FAILED ? outcome_culprit(&tasks) : NULL;
+	/* Which trial failed is said with why. */
+	if (culprit && culprit->trial)
+		culprit = NULL;
+	say_best(session, run, mem);
 	if (culprit && culprit->pid)
 		say_last_lines(session, run, culprit);
 	say_lost(session->app, &tasks);

@@ -7,6 +7,7 @@
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/session.h"
+#include "cmd/trials.h"
 #include "core/base/json.h"
 #include "core/base/loop.h"
 #include "core/base/text.h"
@@ -169,6 +170,47 @@ static int put_restarts(struct view *view, struct arena *mem,
 	return 0;
 }
 
+static int put_trials(struct view *view, struct arena *mem,
+		      const struct run_record *run, bool *tuned,
+		      struct buf *out, struct error *err)
+{
+	const struct hyperparameter_spec *spec;
+	struct trial_list trials;
+
+	*tuned = false;
+	if (store_trial_list(view->session->env.store, run, mem, &trials,
+			     err) < 0)
+		return -1;
+	spec = trials.count ? trials_spec(view->session, run, mem) : NULL;
+	*tuned = spec;
+	if (spec)
+		trials_text(&trials, spec, out);
+	return 0;
+}
+
+/* The trials, and the number of the best. */
+static int add_trials(struct view *view, struct arena *mem,
+		      const struct run_record *run, json_t *to,
+		      struct error *err)
+{
+	const struct hyperparameter_spec *spec;
+	const struct trial_record *best;
+	struct trial_list trials;
+
+	if (store_trial_list(view->session->env.store, run, mem, &trials,
+			     err) < 0)
+		return -1;
+	spec = trials.count ? trials_spec(view->session, run, mem) : NULL;
+	if (!spec)
+		return 0;
+	best = trials_best(&trials, spec);
+	json_put_text(to, "metric", spec->metric_tag);
+	json_put(to, "bestTrial",
+		 best ? json_integer(best->number) : json_null());
+	json_put(to, "trials", trials_json(&trials));
+	return 0;
+}
+
 static void put_times(const char *key, int64_t time_ms, json_t *to)
 {
 	char text[40];
@@ -217,6 +259,8 @@ static json_t *run_json(const struct run_record *run,
 		json_put_text(one, "state", run_state_name(task->state));
 		put_code("exitCode", task->exit_code, one);
 		json_put_text(one, "host", task->host);
+		if (task->trial)
+			json_put_int(one, "trial", task->trial);
 		json_put(one, "pid",
 			 task->pid && !run_state_is_final(task->state)
 				 ? json_integer(task->pid)
@@ -349,6 +393,7 @@ static int put_text(struct view *view, struct arena *mem,
 	for (i = 0; i < runs->count; i++) {
 		const struct run_record *run = &runs->items[i];
 		struct task_list tasks;
+		bool tuned;
 		char *folder;
 
 		put_run_line(view->app, run, id_width, out);
@@ -362,7 +407,9 @@ static int put_text(struct view *view, struct arena *mem,
 		if (store_task_list(store, run, mem, &tasks, err) < 0)
 			return -1;
 		folder = store_run_folder(store, run->job_id, run->attempt);
-		if (tasks.count)
+		if (put_trials(view, mem, run, &tuned, out, err) < 0)
+			return -1;
+		if (tasks.count && !tuned)
 			put_tasks(view->app, &tasks, out);
 		buf_printf(out, "\n  files: %s\n", folder);
 		free(folder);
@@ -393,15 +440,17 @@ static int put_json(struct view *view, struct arena *mem,
 	for (i = 0; i < runs->count && ret == 0; i++) {
 		const struct run_record *run = &runs->items[i];
 		struct run_record before;
+		json_t *one;
 		int first = previous(view, mem, run, &before, err);
 
 		ret = first < 0 ? -1
 				: store_task_list(view->session->env.store, run,
 						  mem, &tasks, err);
-		if (ret == 0)
-			json_array_append_new(
-				jobs,
-				run_json(run, first ? NULL : &before, &tasks));
+		if (ret < 0)
+			break;
+		one = run_json(run, first ? NULL : &before, &tasks);
+		json_array_append_new(jobs, one);
+		ret = add_trials(view, mem, run, one, err);
 	}
 	if (ret == 0)
 		json_print(all, out);

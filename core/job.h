@@ -49,20 +49,48 @@ struct replica_config {
 	struct strings container_args;
 };
 
+/* These four in the order of their rows' values. */
+enum parameter_type {
+	PARAMETER_TYPE_UNSPECIFIED,
+	PARAMETER_DOUBLE,
+	PARAMETER_INTEGER,
+	PARAMETER_CATEGORICAL,
+	PARAMETER_DISCRETE,
+};
+
+enum scale_type {
+	SCALE_NONE,
+	SCALE_LINEAR,
+	SCALE_LOG,
+	SCALE_REVERSE_LOG,
+};
+
+enum goal_type {
+	GOAL_UNSPECIFIED,
+	GOAL_MAXIMIZE,
+	GOAL_MINIMIZE,
+};
+
+enum search_algorithm {
+	ALGORITHM_UNSPECIFIED,
+	ALGORITHM_GRID_SEARCH,
+	ALGORITHM_RANDOM_SEARCH,
+};
+
 struct parameter_spec {
 	struct message_head head;
 	const char *parameter_name;
-	int type; /* an index into its row's values */
+	int type; /* enum parameter_type */
 	double min_value;
 	double max_value;
 	struct strings categorical_values;
 	struct doubles discrete_values;
-	int scale_type;
+	int scale_type; /* enum scale_type */
 };
 
 struct hyperparameter_spec {
 	struct message_head head;
-	int goal;
+	int goal;               /* enum goal_type */
 	struct messages params; /* of struct parameter_spec */
 	long max_trials;
 	long max_parallel_trials;
@@ -70,7 +98,7 @@ struct hyperparameter_spec {
 	const char *metric_tag;
 	const char *resume_previous_job_id;
 	bool enable_trial_early_stopping;
-	int algorithm;
+	int algorithm; /* enum search_algorithm */
 };
 
 struct encryption_config {

@@ -9,24 +9,6 @@
 #define PATH_SIZE 96
 #define DISCRETE_MAX 1000
 
-/* In the order of the row's values. */
-enum parameter_type {
-	PARAMETER_UNSPECIFIED,
-	PARAMETER_DOUBLE,
-	PARAMETER_INTEGER,
-	PARAMETER_CATEGORICAL,
-	PARAMETER_DISCRETE,
-};
-
-enum parameter_scale {
-	PARAMETER_SCALE_NONE,
-	PARAMETER_SCALE_LINEAR,
-	PARAMETER_SCALE_LOG,
-	PARAMETER_SCALE_REVERSE_LOG,
-};
-
-#define GRID_SEARCH 1 /* of the algorithms */
-
 static const char *const type_names[] = {
 	[PARAMETER_DOUBLE] = "DOUBLE",
 	[PARAMETER_INTEGER] = "INTEGER",
@@ -241,7 +223,7 @@ void check_parameter_scale(const struct check *check)
 		const struct parameter_spec *one = parameter(check, i);
 		const struct node *scale, *at;
 
-		if (one->scale_type < PARAMETER_SCALE_LOG ||
+		if (one->scale_type < SCALE_LOG ||
 		    (is_range(one) && one->min_value > 0))
 			continue;
 		scale = value_of(one, "scaleType");
@@ -278,7 +260,7 @@ void check_parameter_fields(const struct check *check)
 		const struct parameter_spec *one = parameter(check, i);
 		bool words = one->type == PARAMETER_CATEGORICAL;
 
-		if (one->type == PARAMETER_UNSPECIFIED ||
+		if (one->type == PARAMETER_TYPE_UNSPECIFIED ||
 		    !(words || one->categorical_values.count ||
 		      (is_range(one) && one->discrete_values.count)))
 			continue;
@@ -293,7 +275,7 @@ void check_parameter_fields(const struct check *check)
 			break;
 		}
 		at = key_of(one, "scaleType");
-		if (words && at && one->scale_type != PARAMETER_SCALE_NONE)
+		if (words && at && one->scale_type != SCALE_NONE)
 			doubtful(check, at, path_of(i, "scaleType", path),
 				 "\"scaleType\" has no effect on a parameter "
 				 "of type CATEGORICAL");
@@ -333,7 +315,7 @@ void check_grid_search(const struct check *check)
 	char line[LINE_SIZE];
 	size_t i;
 
-	if (spec->algorithm != GRID_SEARCH)
+	if (spec->algorithm != ALGORITHM_GRID_SEARCH)
 		return;
 	at = value_of(spec, "algorithm");
 	if (!at)

@@ -267,6 +267,10 @@ static void prepare_next(void *arg, uint32_t events)
 
 	(void)events;
 	all->prepare_timer = NULL;
+	if (spec->prepared) {
+		report_prepared(all, NULL);
+		return;
+	}
 	if (all->unpacked < spec->packages.count) {
 		if (unpack(spec, all->unpacked, &err) < 0) {
 			report_prepared(all, err.text);

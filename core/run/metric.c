@@ -27,12 +27,14 @@ struct pattern {
 struct metric_parser {
 	struct pattern *patterns;
 	size_t count;
+	const char *also; /* a name to be read like the known ones, or NULL */
 };
 
 /* A line that is being taken apart. */
 struct scan {
 	const char *text;
 	const char *end;
+	const char *also; /* see above */
 	struct metric_sample *out;
 };
 
@@ -60,6 +62,11 @@ struct metric_parser *metric_parser_new(const struct pairs *patterns,
 		parser->count++;
 	}
 	return parser;
+}
+
+void metric_parser_know(struct metric_parser *parser, const char *name)
+{
+	parser->also = name;
 }
 
 void metric_parser_free(struct metric_parser *parser)
@@ -273,9 +280,9 @@ static void read_pair(const struct scan *scan, const char *at)
 		return;
 	start = read_name(scan, at, name);
 	known = name[0] ? metric_name_find(name) : NULL;
-	if (!known)
+	if (!known && !(scan->also && !strcasecmp(scan->also, name)))
 		return;
-	if (known->kind != METRIC_KIND_VALUE)
+	if (known && known->kind != METRIC_KIND_VALUE)
 		set_place(scan->out, known->kind, value);
 	else if (!is_summary(scan, start))
 		add_value(scan->out, name, known, of > 0 ? value / of : value);
@@ -425,7 +432,9 @@ size_t metric_parse(const struct metric_parser *parser,
 		    struct metric_place *place, const char *text, size_t len,
 		    struct metric_sample *out)
 {
-	struct scan scan = { .text = text, .out = out };
+	struct scan scan = { .text = text,
+			     .also = parser->also,
+			     .out = out };
 
 	if (len > METRIC_LINE_MAX)
 		len = METRIC_LINE_MAX;

@@ -55,6 +55,8 @@ struct metric_parser;
  * expression whose first group is its value. */
 struct metric_parser *metric_parser_new(const struct pairs *patterns,
 					struct error *err);
+/* Reads this name, too, in the forms that the known ones have.  Borrowed. */
+void metric_parser_know(struct metric_parser *parser, const char *name);
 void metric_parser_free(struct metric_parser *parser);
 
 /* One line, without control characters that end one ('\n', '\r').  Returns

@@ -13,6 +13,7 @@
 #include "core/host/ssh.h"
 #include "core/run/contract.h"
 #include "core/run/restart.h"
+#include "core/run/trial_space.h"
 
 #define SPEC_MAX (64 << 20)
 
@@ -54,6 +55,7 @@ static const char *make_command(const struct job *job, struct arena *mem,
 		       "trainingInput.pythonModule";
 	}
 	append_all(mem, &out->command, &input->args);
+	out->args_end = out->command.count;
 	if (input->job_dir) {
 		append(mem, &out->command, "--job-dir");
 		append(mem, &out->command, input->job_dir);
@@ -158,6 +160,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	if (message_has(message_field(job->message, "jobrun")->message, block,
 			"restart"))
 		out->restart = block->restart;
+	out->tuning = job->training_input.hyperparameters;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
 	return set_hosts(job, mem, out, err);
@@ -233,6 +236,11 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put_int(out, "graceS", spec->grace_s);
 	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
 	json_put(out, "restart", restart_json(&spec->restart));
+	if (spec->tuning.params.count) {
+		json_put(out, "hyperparameters",
+			 hyperparameters_json(&spec->tuning));
+		json_put_int(out, "argsEnd", (long long)spec->args_end);
+	}
 	if (spec->docker_image) {
 		json_put_text(out, "dockerImage", spec->docker_image);
 		json_put(out, "dockerFlags", strings_json(&spec->docker_flags));
@@ -339,6 +347,12 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 		(long)json_get_int(value, "maxRunningTimeS", 0);
 	restart_from_json(json_object_get(value, "restart"), mem,
 			  &out->restart);
+	hyperparameters_from_json(json_object_get(value, "hyperparameters"),
+				  mem, &out->tuning);
+	out->args_end = (size_t)json_get_int(
+		value, "argsEnd", (long long)out->command.count);
+	if (out->args_end > out->command.count)
+		out->args_end = out->command.count;
 	out->docker_image = copy_text(value, "dockerImage", mem);
 	out->docker_flags = copy_strings(value, "dockerFlags", mem);
 	out->conda_env = copy_text(value, "condaEnv", mem);

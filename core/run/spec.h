@@ -42,6 +42,11 @@ struct run_spec {
 	long grace_s;
 	long max_running_time_s; /* 0: no limit */
 	struct restart restart;
+	/* If it has parameters the program is started for each trial, with
+	 * these after the first `args_end` of `command`. */
+	struct hyperparameter_spec tuning;
+	size_t args_end;
+	bool prepared; /* packages and `setup` are there: not stored */
 	const char *docker_image; /* or NULL */
 	struct strings docker_flags;
 	const char *conda_env; /* or NULL */

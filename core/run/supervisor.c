@@ -27,6 +27,7 @@
 #include "core/run/restart.h"
 #include "core/run/run_lock.h"
 #include "core/run/supervisor_internal.h"
+#include "core/run/tuner.h"
 
 #define BALLAST_SIZE (256 << 10)
 
@@ -44,7 +45,8 @@ struct supervisor {
 	struct lane_place place;
 
 	/* Of the run. */
-	struct lane lane;
+	struct lane lane;    /* used, but for its specification, if ... */
+	struct tuner *tuner; /* ... there are no trials; then NULL */
 	struct run_record run;         /* of the attempt under way */
 	int64_t running_since_ms;      /* the first of them; 0: none yet */
 	struct loop_event *next_timer; /* it waits for the next attempt */
@@ -98,6 +100,10 @@ static void begin(struct supervisor *s)
 	bool cancelling = s->run.state == RUN_CANCELLING;
 
 	s->run.not_before_ms = 0;
+	if (s->tuner) {
+		tuner_begin(s->tuner);
+		return;
+	}
 	lane_begin(&s->lane, running_limit(s));
 	if (cancelling)
 		attempt_cancel(s->lane.attempt, "cancelled", false);
@@ -209,12 +215,41 @@ static void on_ended(void *arg)
 	}
 }
 
+static void on_tuner_changed(void *arg)
+{
+	struct supervisor *s = arg;
+
+	s->run.state = tuner_state(s->tuner);
+	s->run.error = tuner_why(s->tuner);
+	if (s->run.state == RUN_RUNNING && !s->run.start_time_ms)
+		s->run.start_time_ms = time_now_ms();
+	recorder_run(&s->lane.recorder);
+}
+
+static void on_tuner_ended(void *arg)
+{
+	struct supervisor *s = arg;
+
+	s->run.state = tuner_state(s->tuner);
+	s->run.error = tuner_why(s->tuner);
+	s->run.exit_code = s->run.state == RUN_SUCCEEDED ? 0 : -1;
+	loop_stop(s->loop);
+}
+
+static const struct tuner_hooks tuner_hooks = {
+	.changed = on_tuner_changed,
+	.ended = on_tuner_ended,
+};
+
 /* Asked to, for the second time at once. */
 static void cancel(struct supervisor *s, bool now)
 {
 	s->cancelled = true;
 	if (s->next_timer)
 		stop_waiting(s, RUN_CANCELLED, "cancelled");
+	else if (s->tuner && !run_state_is_final(s->run.state))
+		tuner_cancel(s->tuner, "cancelled",
+			     now || s->run.state == RUN_CANCELLING);
 	else if (!run_state_is_final(s->run.state))
 		attempt_cancel(s->lane.attempt, "cancelled",
 			       now || s->run.state == RUN_CANCELLING);
@@ -246,6 +281,8 @@ static void on_guard(void *arg, uint32_t events)
 		return;
 	if (s->next_timer)
 		stop_waiting(s, RUN_FAILED, "the run's guard was killed");
+	else if (s->tuner && !run_state_is_final(s->run.state))
+		tuner_fail(s->tuner, "the run's guard was killed");
 	else if (!run_state_is_final(s->run.state))
 		attempt_fail(s->lane.attempt, "the run's guard was killed");
 }
@@ -347,6 +384,20 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 	return ret;
 }
 
+/* Its trials have all that the lane would; the record of the run stays here. */
+static void open_tuner(struct supervisor *s)
+{
+	const struct tuner_place place = { .lane = &s->place,
+					   .spec = &s->lane.spec,
+					   .run = &s->run,
+					   .mem = s->mem };
+
+	s->lane.recorder = (struct recorder){ .store = s->store,
+					      .loop = s->loop,
+					      .run = &s->run };
+	s->tuner = tuner_new(&place, &tuner_hooks, s);
+}
+
 static int take_over(struct supervisor *s, const char *job_id, int attempt,
 		     pid_t guard, struct error *err)
 {
@@ -367,7 +418,9 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 	s->lane.ended = on_ended;
 	s->lane.progress = on_progress;
 	s->lane.arg = s;
-	if (lane_open(&s->lane, s->mem, err) < 0)
+	if (s->lane.spec.tuning.params.count)
+		open_tuner(s);
+	else if (lane_open(&s->lane, s->mem, err) < 0)
 		return -1;
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;
@@ -422,6 +475,7 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 	}
 	ret = finish(&s) < 0;
 out:
+	tuner_free(s.tuner);
 	lane_done(&s.lane);
 	loop_free(s.loop);
 	reaper_free(s.reaper);

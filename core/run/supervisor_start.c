@@ -308,6 +308,27 @@ int supervisor_check(struct store *store, const struct run_record *run,
 	return ret < 0 ? -1 : 0;
 }
 
+static int abandon_trials(struct store *store, const struct run_record *run,
+			  struct arena *mem, int64_t now, struct error *err)
+{
+	struct trial_list trials;
+
+	if (store_trial_list(store, run, mem, &trials, err) < 0)
+		return -1;
+	for (size_t i = 0; i < trials.count; i++) {
+		struct trial_record *trial = &trials.items[i];
+
+		if (run_state_is_final(trial->state))
+			continue;
+		trial->state = RUN_FAILED;
+		trial->end_time_ms = now;
+		trial->error = "the run ended in the middle of it";
+		if (store_trial_put(store, run, trial, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 		       const char *why, struct error *err)
 {
@@ -342,6 +363,8 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 		if (store_task_put(store, &run, task, err) < 0)
 			goto out;
 	}
+	if (abandon_trials(store, &run, mem, now, err) < 0)
+		goto out;
 	run.state = RUN_FAILED;
 	run.error = why;
 	run.end_time_ms = now;

@@ -2,6 +2,7 @@
 #include "providers/local/local.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "core/run/ports.h"
 #include "core/run/spec.h"
 #include "core/run/supervisor.h"
+#include "core/run/trial_space.h"
 #include "core/source.h"
 #include "core/store/store.h"
 #include "providers/local/leftovers.h"
@@ -52,6 +54,41 @@ static json_t *tpu_json(const struct topology *all)
 	snprintf(text, sizeof(text), "%s as %u CPU devices per host",
 		 all->tpu_slice, all->devices_per_host);
 	return json_string(text);
+}
+
+/* What is tried, how, and by what it is judged. */
+static json_t *trials_json(const struct run_spec *spec)
+{
+	static const char *const goals[] = { "?", "maximize", "minimize" };
+	const struct hyperparameter_spec *tuning = &spec->tuning;
+	const struct parameter_spec *params = tuning->params.items;
+	json_t *out = json_object();
+	struct trial_space space;
+	char text[160];
+	size_t i;
+
+	trial_space_init(&space, tuning, spec->job_id);
+	json_put_int(out, "count", space.trials);
+	json_put_int(out, "atATime", tuning->max_parallel_trials);
+	if (space.points == UINT64_MAX)
+		snprintf(text, sizeof(text), "random");
+	else
+		snprintf(text, sizeof(text), "%s of %" PRIu64 " points",
+			 space.grid ? "grid" : "random", space.points);
+	json_put_text(out, "search", text);
+	snprintf(text, sizeof(text), "%s %.120s", goals[tuning->goal],
+		 tuning->metric_tag);
+	json_put_text(out, "goal", text);
+	for (i = 0; i < tuning->params.count; i++) {
+		char *key = mem_printf("--%s", params[i].parameter_name);
+		char *values = trial_space_describe(&params[i]);
+
+		json_put_text(out, key, values);
+		free(values);
+		free(key);
+	}
+	trial_space_done(&space);
+	return out;
 }
 
 /*
@@ -98,6 +135,8 @@ static json_t *describe(const struct job *job, const struct run_spec *spec)
 							   : "from a file");
 		json_put(out, "secrets", map);
 	}
+	if (spec->tuning.params.count)
+		json_put(out, "trials", trials_json(spec));
 	if (spec->max_running_time_s) {
 		duration_format(spec->max_running_time_s, limit, sizeof(limit));
 		json_put_text(out, "maxRunningTime", limit);
@@ -125,6 +164,32 @@ static void note_hosts(const struct job *job, const struct run_spec *spec,
 			       "used",
 			       spec->hosts.names.count - spec->topology.count,
 			       spec->hosts.names.count);
+}
+
+static void check_trials(const struct job *job, const struct run_spec *spec,
+			 struct resources *out)
+{
+	const struct hyperparameter_spec *tuning =
+		&job->training_input.hyperparameters;
+
+	if (tuning->resume_previous_job_id)
+		resources_miss(out, "trials that go on from those of another "
+				    "job are only on AI Platform: remove "
+				    "trainingInput.hyperparameters."
+				    "resumePreviousJobId");
+	if (!tuning->params.count)
+		return;
+	if (spec->hosts.names.count)
+		resources_miss(out, "trials of hyperparameters run on this "
+				    "machine only: remove jobrun.hosts");
+	if (tuning->algorithm == ALGORITHM_UNSPECIFIED)
+		resources_note(out, "the search that AI Platform chose if "
+				    "algorithm was not set is not here: it is "
+				    "a grid if maxTrials has room for all of "
+				    "it, else random");
+	if (spec->restart.max_restarts || spec->restart.rules.count)
+		resources_note(out, "jobrun.restart is not used for trials: "
+				    "maxFailedTrials says how many may fail");
 }
 
 static const struct kind kind_run;
@@ -155,10 +220,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 		resources_note(out, "changes to the program's files are not "
 				    "noticed: name their directory in "
 				    "jobrun.source");
-	if (job->training_input.hyperparameters.params.count)
-		resources_note(out, "hyperparameters are not tuned on this "
-				    "machine: one run, with the program's own "
-				    "values");
+	check_trials(job, &spec, out);
 	message_unused(job->message, job, "", provider_local.name, note_unused,
 		       out);
 	return 0;

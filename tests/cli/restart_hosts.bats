@@ -1,0 +1,46 @@
+# Runs on hosts that are restarted: after a failure there, and after a host.
+load helper
+load sshd
+
+teardown() {
+  sshd_down
+  local pid
+  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
+  cd /
+  rm -rf "$TMP"
+}
+
+@test "a run on hosts that fails is started again there" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 'n=$(ls $JOBRUN_RUN_DIR | wc -l); touch $JOBRUN_RUN_DIR/try$n; echo try $n; [ $RANK = 0 ] || sleep 1; [ $n = 2 ]' \
+    '  restart: {maxRestarts: 5, backoff: 0s}'
+  run timeout 60 "$JOBRUN" apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"a: attempt 2 FAILED: master 0 exited with 1"* ]]
+  [ "$(field a 'j["attempt"], j["restarts"], j["preemptions"]')" = "3 2 0" ]
+  [ -e state/runs/a.1/output/try2 ]
+  wait_until 5 nothing_runs
+}
+
+agents() {
+  pgrep -x jobrun-host | while read -r pid; do
+    ! grep -qzF "XDG_STATE_HOME=$SSH/$1/state" "/proc/$pid/environ" || echo "$pid"
+  done
+}
+
+@test "a lost host counts as a preemption" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 "[ -e go ] || { setsid sleep $NAP & sleep $NAP; }" \
+    "  restart: {maxPreemptions: 2, backoff: 0s}"
+  sed -i "s|\[ -e go \]|[ -e $TMP/go ]|" a.yaml
+  jobrun apply --detach a.yaml
+  wait_until 20 state_is a RUNNING
+  touch go
+  kill -9 $(agents h2)
+  run timeout 60 "$JOBRUN" wait a
+  [ "$status" -eq 0 ]
+  [ "$(field a 'j["attempt"], j["restarts"], j["preemptions"]')" = "2 0 1" ]
+  [[ $(field a 'j["restartedFor"]') == *"h2"* ]]
+  wait_until 5 nothing_runs
+  refute pgrep -f "sleep $NAP"
+}

@@ -19,12 +19,12 @@ struct app {
 	bool out_terminal;
 	bool err_terminal;
 	const char *trace_http; /* where requests are recorded, or NULL */
-	bool live; /* both are, and it can move its cursor */
-	bool standing; /* a line stands under what is printed */
-	int width;	/* of the terminal; 80 if there is none */
-	bool out_closed; /* whoever read standard output has gone */
-	int out_errno;	 /* why standard output could not be written */
-	void (*sigpipe)(int); /* what SIGPIPE did before we ignored it */
+	bool live;              /* both are, and it can move its cursor */
+	bool standing;          /* a line stands under what is printed */
+	int width;              /* of the terminal; 80 if there is none */
+	bool out_closed;        /* whoever read standard output has gone */
+	int out_errno;          /* why standard output could not be written */
+	void (*sigpipe)(int);   /* what SIGPIPE did before we ignored it */
 };
 
 /* Looks at the terminal; `color` is auto, always or never. */

@@ -261,8 +261,8 @@ static int execute(struct apply *apply, struct error *err)
 	interrupt = interrupt_new(apply->loop, on_interrupt, apply, err);
 	if (!interrupt)
 		goto out;
-	apply->executor = executor_new(apply->session.plan, apply->loop, &how,
-				       err);
+	apply->executor =
+		executor_new(apply->session.plan, apply->loop, &how, err);
 	if (!apply->executor || executor_start(apply->executor, err) < 0 ||
 	    loop_run(apply->loop, err) < 0)
 		goto out;
@@ -316,8 +316,7 @@ static int ask(struct app *app, const struct plan *plan,
 		return 0;
 	if (app_confirm(app, "Do this?"))
 		return 0;
-	error_set(&err, ERROR_FAILED,
-		  "nothing was done: %s",
+	error_set(&err, ERROR_FAILED, "nothing was done: %s",
 		  isatty(STDIN_FILENO) && app->err_terminal
 			  ? "not confirmed"
 			  : "it needs a yes, and there is no terminal to ask "
@@ -328,8 +327,8 @@ static int ask(struct app *app, const struct plan *plan,
 /* With the jobs locked: nobody changes what is observed until it is done.
  * Returns 0 or the exit status. */
 static int make_plan(struct apply *apply, const struct jobs *jobs,
-		     const struct apply_opts *opts,
-		     const struct inputs *inputs, const struct saved *saved)
+		     const struct apply_opts *opts, const struct inputs *inputs,
+		     const struct saved *saved)
 {
 	const char *targets[OPT_LIST_MAX];
 	struct plan_options how = inputs_options(inputs, targets);
@@ -469,8 +468,10 @@ const struct command cmd_apply = {
 		"[--lock-timeout DURATION] PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow it to its end",
 	.help = "The tasks' lines go to standard output, all else to standard "
-		"error.  Ctrl-C\ncancels a local run (twice: kills it); closing "
-		"the terminal does not: the run goes\non, and 'jobrun apply' or "
+		"error.  Ctrl-C\ncancels a local run (twice: kills it); "
+		"closing "
+		"the terminal does not: the run goes\non, and 'jobrun apply' "
+		"or "
 		"'jobrun logs -f' follows it again.\n",
 	.options = options,
 	.shared = load_rows,

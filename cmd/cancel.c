@@ -20,9 +20,8 @@ static void on_interrupt(void *arg, uint32_t number)
 }
 
 /* Asks it to end and waits for that. */
-static int cancel(struct session *session, struct loop *loop,
-		  struct arena *mem, struct run_record *record, bool now,
-		  struct error *err)
+static int cancel(struct session *session, struct loop *loop, struct arena *mem,
+		  struct run_record *record, bool now, struct error *err)
 {
 	const struct provider *provider;
 	struct resource resource = session_resource(record, &provider);

@@ -36,7 +36,7 @@ struct opt {
 	char letter; /* or 0 */
 	const char *name;
 	enum opt_type type;
-	size_t offset;	     /* of the member that takes it */
+	size_t offset; /* of the member that takes it */
 	/* NULL for a flag; of a choice "text|json"; else a word for it, by
 	 * which cmd/complete.c knows what to offer: "FILE". */
 	const char *value;
@@ -45,9 +45,9 @@ struct opt {
 
 struct command {
 	const char *name;
-	const char *args;    /* "[--format FORMAT] PATH..." */
-	const char *summary; /* one line, no full stop */
-	const char *help;    /* more, with an example; or NULL */
+	const char *args;          /* "[--format FORMAT] PATH..." */
+	const char *summary;       /* one line, no full stop */
+	const char *help;          /* more, with an example; or NULL */
 	const struct opt *options; /* up to a row with no name; or NULL */
 	/* Rows that several commands have, of a struct inside theirs. */
 	const struct opt *shared;
@@ -60,7 +60,7 @@ struct command {
 	int (*run)(struct app *app, int argc, char **argv);
 };
 
-extern const struct command *const commands[]; /* up to NULL */
+extern const struct command *const commands[];        /* up to NULL */
 const struct command *command_find(const char *name); /* or NULL */
 
 /*

@@ -55,8 +55,7 @@ static bool may_be_at(const struct deletion *deletion,
 			    provider->name))
 			return true;
 	for (i = 0; i < deletion->runs.count; i++)
-		if (!strcmp(deletion->runs.items[i].job_id,
-			    deletion->job_id) &&
+		if (!strcmp(deletion->runs.items[i].job_id, deletion->job_id) &&
 		    !strcmp(deletion->runs.items[i].provider, provider->name))
 			return true;
 	return false;
@@ -81,8 +80,7 @@ static int find_at(struct deletion *deletion, const struct provider *provider,
 			places_add(&places, deletion->mem, one->place);
 	}
 	if (deletion->job)
-		places_add_job(&places, deletion->mem, provider,
-			       deletion->job);
+		places_add_job(&places, deletion->mem, provider, deletion->job);
 	listing_init(&all);
 	if (provider_list(provider, ctx, &places, &all, err) == 0)
 		ret = remains_read(provider, ctx, &all, deletion->job_id,
@@ -130,8 +128,7 @@ static int plan_all(struct deletion *deletion, struct error *err)
 	return 0;
 }
 
-static bool was_looked_at(const struct deletion *deletion,
-			  const char *provider)
+static bool was_looked_at(const struct deletion *deletion, const char *provider)
 {
 	size_t i;
 

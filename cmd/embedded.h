@@ -13,7 +13,7 @@ struct embedded {
 };
 
 /* Each up to a row without a path. */
-extern const struct embedded starter_files[];	 /* examples/gitops */
+extern const struct embedded starter_files[];    /* examples/gitops */
 extern const struct embedded completion_files[]; /* cmd/completion */
 
 #endif

@@ -102,8 +102,7 @@ static void inherit(const struct job *job, struct environment *env)
 			strncmp(secrets[i].env, *item, len) != 0))
 			i++;
 		if (i == count)
-			environment_inherit(env,
-					    (char *[]){ *item, NULL });
+			environment_inherit(env, (char *[]){ *item, NULL });
 	}
 }
 

@@ -18,7 +18,8 @@ static const struct opt options[] = {
 	{ 'r', "recursive", OPT_FLAG, offsetof(struct explain_opts, recursive),
 	  NULL, "all that is below the field, as an outline" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct explain_opts, format),
-	  "text|json|man", "the form; text is the default, man has all fields" },
+	  "text|json|man",
+	  "the form; text is the default, man has all fields" },
 	{ 0 },
 };
 

@@ -107,10 +107,10 @@ static void add_members(struct gc *gc, const struct site *site)
 		if (!strcmp(one->provider, site->provider->name) &&
 		    !exists(site, one->job_id) &&
 		    !is_worked_on(gc, one->job_id))
-			add(gc, &(struct find){
-					.provider = site->provider,
-					.member = one,
-					.why = "nothing of it exists" });
+			add(gc,
+			    &(struct find){ .provider = site->provider,
+					    .member = one,
+					    .why = "nothing of it exists" });
 	}
 }
 
@@ -300,8 +300,7 @@ static int plan_resources(struct gc *gc, const struct find *first,
 
 static void delete_resources(struct gc *gc)
 {
-	struct remains *remains =
-		mem_alloc((gc->count + 1) * sizeof(*remains));
+	struct remains *remains = mem_alloc((gc->count + 1) * sizeof(*remains));
 	struct plan *plan = plan_new();
 	struct error err;
 	size_t i;

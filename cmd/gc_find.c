@@ -8,21 +8,21 @@
 
 const char *find_kind(const struct find *find)
 {
-	return find->resource	? find->resource->kind->name
+	return find->resource   ? find->resource->kind->name
 	       : find->leftover ? find->leftover->what
 				: "member";
 }
 
 const char *find_name(const struct find *find)
 {
-	return find->resource	? find->resource->name
+	return find->resource   ? find->resource->name
 	       : find->leftover ? find->leftover->name
 				: find->member->job_id;
 }
 
 const char *find_job(const struct find *find)
 {
-	return find->resource	? find->resource->labels.job_id
+	return find->resource   ? find->resource->labels.job_id
 	       : find->leftover ? find->leftover->job_id
 				: find->member->job_id;
 }

@@ -11,8 +11,8 @@
 /* One that nobody needs. */
 struct find {
 	const struct provider *provider;
-	const struct listed *resource;	   /* or: */
-	const struct leftover *leftover;   /* or: */
+	const struct listed *resource;   /* or: */
+	const struct leftover *leftover; /* or: */
 	const struct member_record *member;
 	const char *why;
 	bool deleted;

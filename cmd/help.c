@@ -5,13 +5,14 @@ static void print_all(struct buf *out)
 {
 	size_t i;
 
-	buf_puts(out,
-		 "jobrun: training jobs kept as YAML, planned, run and "
-		 "followed\n\n"
-		 "Usage: jobrun COMMAND [OPTION]... [ARGUMENT]...\n\n"
-		 "  jobrun plan job.yaml     what would be done; review it\n"
-		 "  jobrun apply job.yaml    do it, and follow it to its end\n\n"
-		 "Commands:\n");
+	buf_puts(
+		out,
+		"jobrun: training jobs kept as YAML, planned, run and "
+		"followed\n\n"
+		"Usage: jobrun COMMAND [OPTION]... [ARGUMENT]...\n\n"
+		"  jobrun plan job.yaml     what would be done; review it\n"
+		"  jobrun apply job.yaml    do it, and follow it to its end\n\n"
+		"Commands:\n");
 	for (i = 0; commands[i]; i++)
 		if (!commands[i]->hidden)
 			buf_printf(out, "  %-10s  %s\n", commands[i]->name,

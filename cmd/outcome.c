@@ -31,8 +31,8 @@ static void say_last_lines(struct session *session,
 			   const struct run_record *run,
 			   const struct task_record *task)
 {
-	char *folder = store_run_folder(session->env.store, run->job_id,
-					run->attempt);
+	char *folder =
+		store_run_folder(session->env.store, run->job_id, run->attempt);
 	struct buf lines = { 0 };
 	struct buf out = { 0 };
 	struct error ignored;
@@ -41,8 +41,9 @@ static void say_last_lines(struct session *session,
 	if (log_last_lines(folder, task->type, task->index, LOG_STDERR,
 			   LAST_LINES, &lines, &ignored) == 0 &&
 	    lines.len) {
-		buf_printf(&out, "jobrun: last lines of %s %d's standard "
-				 "error:\n",
+		buf_printf(&out,
+			   "jobrun: last lines of %s %d's standard "
+			   "error:\n",
 			   task->type, task->index);
 		for (line = lines.data; line && *line; line = next) {
 			next = strchr(line, '\n');
@@ -93,7 +94,8 @@ static void say_best(struct session *session, const struct run_record *run,
 	if (!best)
 		return;
 	trial_put_arguments(best, &text);
-	app_say(session->app, "%s: the best of %zu trials is %d: %s %.6g with %s",
+	app_say(session->app,
+		"%s: the best of %zu trials is %d: %s %.6g with %s",
 		run->job_id, trials.count, best->number, spec->metric_tag,
 		best->value, buf_text(&text));
 	buf_done(&text);
@@ -106,8 +108,8 @@ void outcome_say(struct session *session, const struct run_record *run)
 	const struct task_record *culprit;
 	struct error ignored;
 	char took[32];
-	int64_t from = run->start_time_ms ? run->start_time_ms
-					  : run->create_time_ms;
+	int64_t from =
+		run->start_time_ms ? run->start_time_ms : run->create_time_ms;
 
 	duration_format((long)((run->end_time_ms - from + 500) / 1000), took,
 			sizeof(took));
@@ -124,8 +126,9 @@ void outcome_say(struct session *session, const struct run_record *run)
 		run_state_name(run->state), took, run->error ? ": " : "",
 		run->error ? run->error : "");
 	if (culprit && culprit->pid)
-		app_say(session->app, "all it wrote: jobrun logs %s --task %s "
-				      "--index %d",
+		app_say(session->app,
+			"all it wrote: jobrun logs %s --task %s "
+			"--index %d",
 			run->job_id, culprit->type, culprit->index);
 	arena_free(mem);
 }

@@ -72,7 +72,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (first < 0)
 		goto out;
 	if (sdist_make(argv[first], opts.module, opts.output, mem, &made,
-			      &err) < 0) {
+		       &err) < 0) {
 		status = app_fail(app, &err);
 	} else if (!strcmp(opts.format, "json")) {
 		print_json(app, &made);

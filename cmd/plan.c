@@ -67,8 +67,8 @@ static void print_plan(struct app *app, const struct plan *plan,
 }
 
 /* Returns the exit status. */
-static int save(struct app *app, const struct session *session,
-		const char *out, const struct inputs *inputs)
+static int save(struct app *app, const struct session *session, const char *out,
+		const struct inputs *inputs)
 {
 	struct error err;
 

@@ -193,8 +193,7 @@ int pruning_plan(struct pruning *pruning, struct error *err)
 			app_say(pruning->session->app,
 				"%s: kept, because it is in the set '%s' too "
 				"('jobrun delete %s' deletes it)",
-				found->items[i].job_id,
-				found->items[i].also_in,
+				found->items[i].job_id, found->items[i].also_in,
 				found->items[i].job_id);
 	return 0;
 }

@@ -294,8 +294,9 @@ static int act_on(const struct app *app, const struct saved *saved,
 {
 	switch (verdict) {
 	case SAVED_RESUMES:
-		app_say(app, "an earlier 'apply %s' has not done all of it; "
-			     "going on with the rest",
+		app_say(app,
+			"an earlier 'apply %s' has not done all of it; "
+			"going on with the rest",
 			saved->file);
 		return 0;
 	case SAVED_STALE:

@@ -75,8 +75,7 @@ void *session_context(struct session *session, const struct provider *provider,
 	return session->contexts[i];
 }
 
-int session_prices(struct session *session, const char *path,
-		   struct error *err)
+int session_prices(struct session *session, const char *path, struct error *err)
 {
 	if (!path)
 		path = getenv("JOBRUN_PRICES");
@@ -111,9 +110,9 @@ int session_lock(struct session *session, const char *const *job_ids,
 {
 	char *folder = session_lock_folder(session);
 
-	session->locks = lock_set_take(folder, job_ids, count,
-				       (int64_t)timeout_s * 1000, say_waiting,
-				       session->app, err);
+	session->locks =
+		lock_set_take(folder, job_ids, count, (int64_t)timeout_s * 1000,
+			      say_waiting, session->app, err);
 	free(folder);
 	return session->locks ? 0 : -1;
 }
@@ -124,9 +123,8 @@ static void add_unplanned(struct session *session, const struct job *job,
 	size_t n = session->unplanned_count++;
 
 	if (!(n & (n - 1)))
-		session->unplanned =
-			mem_grow(session->unplanned, n ? 2 * n : 1,
-				 sizeof(*session->unplanned));
+		session->unplanned = mem_grow(session->unplanned, n ? 2 * n : 1,
+					      sizeof(*session->unplanned));
 	session->unplanned[n] = (struct unplanned){ job->job_id, *why };
 }
 

@@ -38,7 +38,7 @@ struct session {
 
 enum session_flag {
 	SESSION_CATALOGUE = 1 << 0, /* to make plans */
-	SESSION_WRITE = 1 << 1,	    /* to start and delete runs: makes the
+	SESSION_WRITE = 1 << 1,     /* to start and delete runs: makes the
 				     * store if it is not there */
 };
 

@@ -87,8 +87,8 @@ static void put_state(const struct app *app, enum run_state state, int width,
 /* How long it has been going on, or went on. */
 static void put_age(const struct run_record *run, char *out, size_t size)
 {
-	int64_t from = run->start_time_ms ? run->start_time_ms
-					  : run->create_time_ms;
+	int64_t from =
+		run->start_time_ms ? run->start_time_ms : run->create_time_ms;
 	int64_t to = run->end_time_ms ? run->end_time_ms : time_now_ms();
 
 	duration_format((long)((to - from) / 1000), out, size);
@@ -155,8 +155,9 @@ static int put_restarts(struct view *view, struct arena *mem,
 
 	if (ret != 0)
 		return ret < 0 ? -1 : 0;
-	buf_printf(out, "  restarted %d time%s, last because attempt %d %s: "
-			"%s\n",
+	buf_printf(out,
+		   "  restarted %d time%s, last because attempt %d %s: "
+		   "%s\n",
 		   run->restarts + run->preemptions,
 		   run->restarts + run->preemptions == 1 ? "" : "s",
 		   before.attempt, run_state_name(before.state),
@@ -178,8 +179,8 @@ static int put_trials(struct view *view, struct arena *mem,
 	struct trial_list trials;
 
 	*tuned = false;
-	if (store_trial_list(view->session->env.store, run, mem, &trials,
-			     err) < 0)
+	if (store_trial_list(view->session->env.store, run, mem, &trials, err) <
+	    0)
 		return -1;
 	spec = trials.count ? trials_spec(view->session, run, mem) : NULL;
 	*tuned = spec;
@@ -197,8 +198,8 @@ static int add_trials(struct view *view, struct arena *mem,
 	const struct trial_record *best;
 	struct trial_list trials;
 
-	if (store_trial_list(view->session->env.store, run, mem, &trials,
-			     err) < 0)
+	if (store_trial_list(view->session->env.store, run, mem, &trials, err) <
+	    0)
 		return -1;
 	spec = trials.count ? trials_spec(view->session, run, mem) : NULL;
 	if (!spec)
@@ -337,7 +338,8 @@ static void put_open(const struct intent_list *open, struct buf *out)
 		const struct intent_record *one = &open->items[i];
 
 		time_format_log(one->time_ms, since, sizeof(since));
-		buf_printf(out, "  %s: %s %s '%s'%s%s, process %lld on %s, %s\n",
+		buf_printf(out,
+			   "  %s: %s %s '%s'%s%s, process %lld on %s, %s\n",
 			   one->job_id,
 			   strcmp(one->verb, "run") != 0 ? one->verb : "start",
 			   one->kind, one->name, one->error ? ": " : "",
@@ -387,8 +389,9 @@ static int put_text(struct view *view, struct arena *mem,
 	for (i = 0; i < runs->count; i++)
 		if ((int)strlen(runs->items[i].job_id) > id_width)
 			id_width = (int)strlen(runs->items[i].job_id);
-	buf_printf(out, "%-*s  STATE       ATTEMPT  PROVIDER    STARTED        "
-			"         TIME  EXIT\n",
+	buf_printf(out,
+		   "%-*s  STATE       ATTEMPT  PROVIDER    STARTED        "
+		   "         TIME  EXIT\n",
 		   id_width, "JOB");
 	for (i = 0; i < runs->count; i++) {
 		const struct run_record *run = &runs->items[i];

@@ -61,8 +61,8 @@ void tally_phase(struct tally *tally, const struct action *action,
 
 	entry->done = phase == PHASE_DONE;
 	/* A run that failed has ended: that is not for us to go on with. */
-	entry->stopped = phase == PHASE_SKIPPED ||
-			 (phase == PHASE_FAILED && !status);
+	entry->stopped =
+		phase == PHASE_SKIPPED || (phase == PHASE_FAILED && !status);
 	if (phase == PHASE_FAILED && !entry->why)
 		entry->why = mem_strdup(err->text);
 }
@@ -210,16 +210,13 @@ static void say_stopped(const struct tally *tally)
 static void say_jobs(const struct tally *tally)
 {
 	static const char *const words[RESULT_COUNT] = {
-		[RESULT_UNCHANGED] = "unchanged",
-		[RESULT_STARTED] = "started",
-		[RESULT_SUCCEEDED] = "succeeded",
-		[RESULT_DELETED] = "deleted",
-		[RESULT_NOT_DONE] = "not done",
-		[RESULT_FAILED] = "failed",
+		[RESULT_UNCHANGED] = "unchanged", [RESULT_STARTED] = "started",
+		[RESULT_SUCCEEDED] = "succeeded", [RESULT_DELETED] = "deleted",
+		[RESULT_NOT_DONE] = "not done",   [RESULT_FAILED] = "failed",
 	};
 	static const enum result order[] = {
-		RESULT_SUCCEEDED, RESULT_STARTED,   RESULT_DELETED,
-		RESULT_FAILED,	  RESULT_NOT_DONE, RESULT_UNCHANGED,
+		RESULT_SUCCEEDED, RESULT_STARTED,  RESULT_DELETED,
+		RESULT_FAILED,    RESULT_NOT_DONE, RESULT_UNCHANGED,
 	};
 	struct buf text = { 0 };
 	size_t i, n;

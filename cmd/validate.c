@@ -15,7 +15,8 @@ struct validate_opts {
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct validate_opts, format),
-	  "text|json|sarif|github", "the form of the output; text is the default" },
+	  "text|json|sarif|github",
+	  "the form of the output; text is the default" },
 	{ 0, "max-problems", OPT_NUMBER,
 	  offsetof(struct validate_opts, max_problems), "N",
 	  "how many errors to show (1000), and warnings; 0: all" },

@@ -6,8 +6,8 @@ static int run(struct app *app, int argc, char **argv)
 	struct buf text = { 0 };
 	int status;
 
-	if (options_parse(app, &cmd_version, argc, argv, NULL, 0, 0,
-			  &status) < 0)
+	if (options_parse(app, &cmd_version, argc, argv, NULL, 0, 0, &status) <
+	    0)
 		return status;
 	buf_puts(&text, "jobrun " JOBRUN_VERSION "\n");
 	app_print(app, &text);

@@ -116,8 +116,8 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 				    &w.err);
 	w.timer = loop_add_timer(loop, w.poll_ms, on_timer, &w);
 	if (timeout_s >= 0)
-		timeout = loop_add_timer(loop, timeout_s * 1000, on_timeout,
-					 &w);
+		timeout =
+			loop_add_timer(loop, timeout_s * 1000, on_timeout, &w);
 	/* It may have ended before the watch was there. */
 	look(&w);
 	if (w.result < 0 || !run_state_is_final(run->state)) {

@@ -81,10 +81,10 @@ struct tpu_zone {
 };
 
 struct tpu {
-	const char *type;           /* "TPU_V3" */
-	const char *generation;     /* "v3" */
-	unsigned devices_per_host;  /* what PyTorch/XLA calls devices */
-	const char *vm_runtime;     /* the usual software of its TPU VMs */
+	const char *type;          /* "TPU_V3" */
+	const char *generation;    /* "v3" */
+	unsigned devices_per_host; /* what PyTorch/XLA calls devices */
+	const char *vm_runtime;    /* the usual software of its TPU VMs */
 	/* At Vertex AI, "ct5lp-hightpu-{chips}t" with a host's chips in place;
 	 * NULL if it has none. */
 	const char *vertex_machine;

@@ -94,8 +94,7 @@ static void keep_entries(struct job *job, const struct tree *tree)
 		kept[i] = tree->entries[i];
 		kept[i].path = arena_strdup(job->mem, kept[i].path);
 		if (kept[i].target)
-			kept[i].target =
-				arena_strdup(job->mem, kept[i].target);
+			kept[i].target = arena_strdup(job->mem, kept[i].target);
 	}
 	job->source_entries = kept;
 	job->source_entry_count = tree->count;

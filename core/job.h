@@ -241,14 +241,14 @@ struct job_block {
 
 struct jobrun_block {
 	struct message_head head;
-	const char *provider; /* the name of one, never NULL after loading */
+	const char *provider;   /* the name of one, never NULL after loading */
 	struct strings extends; /* merged already: empty after loading */
 	const char *project;
 	const char *zone;
-	const char *network;    /* of the machines that jobrun makes, or NULL */
-	const char *staging;    /* gs:// directory for what is uploaded */
-	struct strings hosts;   /* [USER@]HOST[:PORT]; none: this machine */
-	long host_lease_s; /* how long they go on without being asked for */
+	const char *network;  /* of the machines that jobrun makes, or NULL */
+	const char *staging;  /* gs:// directory for what is uploaded */
+	struct strings hosts; /* [USER@]HOST[:PORT]; none: this machine */
+	long host_lease_s;    /* how long they go on without being asked for */
 	struct docker docker;
 	struct conda conda;
 	const char *source;     /* a directory, relative to the job's file */

@@ -79,8 +79,8 @@ void listing_sort(struct listing *listing, const struct kind *const *kinds)
 	size_t i, n = 0;
 
 	if (listing->count)
-		qsort_r(listing->items, listing->count,
-			sizeof(*listing->items), compare, arg);
+		qsort_r(listing->items, listing->count, sizeof(*listing->items),
+			compare, arg);
 	for (i = 0; i < listing->count; i++)
 		if (!n || compare(&listing->items[n - 1], &listing->items[i],
 				  arg) != 0)

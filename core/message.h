@@ -60,9 +60,9 @@ enum field_flag {
 	FIELD_REQUIRED = 1 << 3,
 	FIELD_NUMBERS = 1 << 4, /* strings that look like numbers to YAML:
 				 * no quotes are asked for */
-	FIELD_PATH = 1 << 6,   /* of a file or directory, unless it is a URL:
+	FIELD_PATH = 1 << 6,    /* of a file or directory, unless it is a URL:
 				* relative to the file that says it */
-	FIELD_SINGLE = 1 << 5, /* a list whose only item may stand alone */
+	FIELD_SINGLE = 1 << 5,  /* a list whose only item may stand alone */
 };
 
 struct field {

@@ -172,8 +172,8 @@ void leftovers_add(struct leftovers *all, const struct leftover *one)
 
 	if (all->count == all->room) {
 		all->room = all->room ? 2 * all->room : 16;
-		all->items = mem_grow(all->items, all->room,
-				      sizeof(*all->items));
+		all->items =
+			mem_grow(all->items, all->room, sizeof(*all->items));
 	}
 	to = &all->items[all->count++];
 	*to = *one;

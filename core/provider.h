@@ -47,7 +47,7 @@ struct resource {
 	/* Where it is, as its provider says it (a project and a zone, a
 	 * folder).  NULL: where its job says. */
 	const char *place;
-	size_t index;          /* its place in the `items` it belongs to */
+	size_t index; /* its place in the `items` it belongs to */
 	/* An object: what is compared and shown.  In what is wanted, values
 	 * may be placeholders (core/placeholder.h); `create` and `update` get
 	 * them filled in, and their request too. */

@@ -148,8 +148,8 @@ void agent_end(struct agent *agent, long grace_ms)
 	loop_remove(agent->loop, agent->kill_timer);
 	agent->kill_timer = NULL;
 	if (grace_ms > 0)
-		agent->kill_timer = loop_add_timer(agent->loop, grace_ms,
-						   kill_all, agent);
+		agent->kill_timer =
+			loop_add_timer(agent->loop, grace_ms, kill_all, agent);
 	else
 		kill_all(agent, 0);
 	agent_end_if_done(agent);
@@ -201,10 +201,10 @@ static void watch(void *arg, uint32_t events)
 {
 	struct agent *agent = arg;
 	int64_t silent_ms = time_monotonic_ms() - agent->heard_ms;
-	bool runs = agent->state == AGENT_STARTED ||
-		    agent->state == AGENT_ENDING;
-	int64_t limit_ms = runs ? agent->lease_s * INT64_C(1000)
-				: AGENT_IDLE_MS;
+	bool runs =
+		agent->state == AGENT_STARTED || agent->state == AGENT_ENDING;
+	int64_t limit_ms =
+		runs ? agent->lease_s * INT64_C(1000) : AGENT_IDLE_MS;
 	char text[32], why[96];
 
 	(void)events;
@@ -417,8 +417,7 @@ int agent_receive(struct agent *agent, const struct frame *frame)
 
 	if (obey(agent, frame, &err) == 0)
 		return 0;
-	snprintf(why, sizeof(why), "frame %d: %s", (int)frame->type,
-		 err.text);
+	snprintf(why, sizeof(why), "frame %d: %s", (int)frame->type, err.text);
 	refuse(agent, why);
 	return -1;
 }
@@ -436,9 +435,9 @@ static void on_connection(void *arg, uint32_t events)
 	char byte;
 	struct iovec data = { &byte, 1 };
 	struct msghdr frame = { .msg_iov = &data,
-				  .msg_iovlen = 1,
-				  .msg_control = &control,
-				  .msg_controllen = sizeof(control) };
+				.msg_iovlen = 1,
+				.msg_control = &control,
+				.msg_controllen = sizeof(control) };
 	struct cmsghdr *head;
 	int ends[2];
 	struct timeval patience = { .tv_sec = 1 };
@@ -448,9 +447,8 @@ static void on_connection(void *arg, uint32_t events)
 	if (fd < 0)
 		return;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	head = recvmsg(fd, &frame, MSG_CMSG_CLOEXEC) > 0
-		       ? CMSG_FIRSTHDR(&frame)
-		       : NULL;
+	head = recvmsg(fd, &frame, MSG_CMSG_CLOEXEC) > 0 ? CMSG_FIRSTHDR(&frame)
+							 : NULL;
 	if (!head || head->cmsg_type != SCM_RIGHTS ||
 	    head->cmsg_len != CMSG_LEN(sizeof(ends))) {
 		/* Another run takes this one's place; it waits for us to be
@@ -590,10 +588,9 @@ int agent_main(const char *folder, int listener)
 	struct error err;
 	int ret = 1;
 
-	agent.cache = cache && *cache == '/'
-			      ? mem_printf("%s/jobrun", cache)
-			      : mem_printf("%s/.cache/jobrun",
-					   home ? home : "");
+	agent.cache = cache && *cache == '/' ? mem_printf("%s/jobrun", cache)
+					     : mem_printf("%s/.cache/jobrun",
+							  home ? home : "");
 	agent.setup.agent = &agent;
 	prctl(PR_SET_NAME, "jobrun-host");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

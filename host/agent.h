@@ -54,7 +54,7 @@ int agent_main(const char *folder, int listener);
 
 enum agent_state {
 	AGENT_NEW,
-	AGENT_SHIPPING, /* an archive is awaited */
+	AGENT_SHIPPING,  /* an archive is awaited */
 	AGENT_PREPARING, /* it is unpacked, setup runs */
 	AGENT_READY,
 	AGENT_STARTED,

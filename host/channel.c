@@ -51,9 +51,8 @@ struct channel *channel_new(struct agent *agent, int in, int out, int hold)
 	channel->block = mem_alloc(BLOCK);
 	fcntl(in, F_SETFL, O_NONBLOCK);
 	fcntl(out, F_SETFL, O_NONBLOCK);
-	channel->in_event =
-		loop_add_fd(agent->loop, in, EPOLLIN, on_readable, channel,
-			    &err);
+	channel->in_event = loop_add_fd(agent->loop, in, EPOLLIN, on_readable,
+					channel, &err);
 	if (!channel->in_event) {
 		channel_free(channel);
 		return NULL;
@@ -103,8 +102,7 @@ static void queue_rest(struct channel *channel, const struct frame *frame,
 	uint64_t *have = NULL;
 	size_t skip;
 
-	if (frame->type == FRAME_OUTPUT &&
-	    frame_get_output(frame, &output))
+	if (frame->type == FRAME_OUTPUT && frame_get_output(frame, &output))
 		position = find_position(channel, output.task);
 	if (position)
 		have = &position->have[output.stream];
@@ -127,8 +125,8 @@ static void queue_rest(struct channel *channel, const struct frame *frame,
 	*have -= skip;
 	if (skip == output.len)
 		return;
-	frame_output_header(header, output.task, output.stream,
-			      output.time_ms, output.len - skip);
+	frame_output_header(header, output.task, output.stream, output.time_ms,
+			    output.len - skip);
 	wire_put_bytes(&channel->queue, header, sizeof(header));
 	wire_put_bytes(&channel->queue, output.data + skip, output.len - skip);
 }
@@ -156,9 +154,9 @@ static void take_from_spool(struct channel *channel)
 static bool write_some(struct channel *channel)
 {
 	while (channel_queued(channel)) {
-		ssize_t n = write(channel->out,
-				  channel->queue.data + channel->sent,
-				  channel_queued(channel));
+		ssize_t n =
+			write(channel->out, channel->queue.data + channel->sent,
+			      channel_queued(channel));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -200,9 +198,9 @@ void channel_pump(struct channel *channel)
 		loop_remove(agent->loop, channel->out_event);
 		channel->out_event = NULL;
 	} else if (!channel->out_event) {
-		channel->out_event = loop_add_fd(agent->loop, channel->out,
-						 EPOLLOUT, on_writable, channel,
-						 &err);
+		channel->out_event =
+			loop_add_fd(agent->loop, channel->out, EPOLLOUT,
+				    on_writable, channel, &err);
 		if (!channel->out_event)
 			agent_channel_lost(agent);
 	}
@@ -249,14 +247,13 @@ static bool receive_all(struct channel *channel)
 	size_t at = 0, used;
 
 	for (;;) {
-		enum frame_found found = frame_find(
-			buf_text(&channel->received) + at,
-			channel->received.len - at, &frame, &used);
+		enum frame_found found =
+			frame_find(buf_text(&channel->received) + at,
+				   channel->received.len - at, &frame, &used);
 
 		if (found == FRAME_NONE)
 			break;
-		if (found == FRAME_BROKEN ||
-		    agent_receive(agent, &frame) < 0) {
+		if (found == FRAME_BROKEN || agent_receive(agent, &frame) < 0) {
 			agent_channel_lost(agent);
 			return false;
 		}

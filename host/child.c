@@ -26,7 +26,8 @@ struct output {
 	uint32_t stream;
 	int fd;
 	struct loop_event *event;
-	uint64_t lost; /* bytes that are not in the spool, nor said to be lost */
+	uint64_t
+		lost; /* bytes that are not in the spool, nor said to be lost */
 	/* Room for a frame; what is read stands behind its header. */
 	unsigned char frame[OUTPUT_HEADER + FRAME_PIECE];
 };
@@ -47,9 +48,9 @@ static void output_close(struct child *child, int stream)
 static void report_lost(struct output *output)
 {
 	struct frame_event event = { .task = output->task,
-				       .stream = output->stream,
-				       .time_ms = (uint64_t)time_now_ms(),
-				       .value = (int64_t)output->lost };
+				     .stream = output->stream,
+				     .time_ms = (uint64_t)time_now_ms(),
+				     .value = (int64_t)output->lost };
 	struct wire_out out = { 0 };
 
 	frame_put_event(&out, FRAME_LOST, &event);
@@ -61,8 +62,8 @@ static void report_lost(struct output *output)
 /* A piece at most; false at the end of it. */
 static bool read_piece(struct output *output)
 {
-	ssize_t n = read(output->fd, output->frame + OUTPUT_HEADER,
-			 FRAME_PIECE);
+	ssize_t n =
+		read(output->fd, output->frame + OUTPUT_HEADER, FRAME_PIECE);
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
@@ -71,7 +72,7 @@ static bool read_piece(struct output *output)
 	if (output->lost)
 		report_lost(output);
 	frame_output_header(output->frame, output->task, output->stream,
-			      (uint64_t)time_now_ms(), (size_t)n);
+			    (uint64_t)time_now_ms(), (size_t)n);
 	if (output->lost || !spool_add(output->agent->spool, output->frame,
 				       OUTPUT_HEADER + (size_t)n))
 		output->lost += (uint64_t)n;

@@ -219,8 +219,8 @@ static int enter_run(const struct hello *hello, struct error *err)
 	ret = evict(err);
 	if (ret == 0 && chdir("..") == 0) {
 		ret = folder_remove(hello->run, err);
-		if (ret == 0 && (mkdir(hello->run, 0700) < 0 ||
-				 chdir(hello->run) < 0))
+		if (ret == 0 &&
+		    (mkdir(hello->run, 0700) < 0 || chdir(hello->run) < 0))
 			ret = error_errno(err, "cannot make '%s'", hello->run);
 	}
 	if (ret == 0)
@@ -242,9 +242,9 @@ static int hand_over(int daemon, struct error *err)
 	char byte = 0;
 	struct iovec data = { &byte, 1 };
 	struct msghdr frame = { .msg_iov = &data,
-				  .msg_iovlen = 1,
-				  .msg_control = &control,
-				  .msg_controllen = sizeof(control) };
+				.msg_iovlen = 1,
+				.msg_control = &control,
+				.msg_controllen = sizeof(control) };
 	struct cmsghdr *head = CMSG_FIRSTHDR(&frame);
 
 	head->cmsg_level = SOL_SOCKET;

@@ -68,8 +68,8 @@ static void on_packed(void *arg, uint32_t events)
 		return;
 	}
 	if (channel_queued(agent->channel) > QUEUED_MAX) {
-		fetch->event = loop_add_timer(agent->loop, PAUSE_MS, go_on,
-					      fetch);
+		fetch->event =
+			loop_add_timer(agent->loop, PAUSE_MS, go_on, fetch);
 		return;
 	}
 	n = read(fetch->from, fetch->frame + FRAME_HEADER, FRAME_PIECE);

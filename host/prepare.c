@@ -135,8 +135,8 @@ static int open_ports(struct prepare *prepare, struct error *err)
 	for (i = 0; i < prepare->port_count; i++) {
 		do {
 			ports_return(prepare->leases[i]);
-			prepare->leases[i] = ports_lease(port + 1, 1, &port,
-							 err);
+			prepare->leases[i] =
+				ports_lease(port + 1, 1, &port, err);
 			if (!prepare->leases[i])
 				return -1;
 			prepare->listeners[i] = listen_on(port);
@@ -433,7 +433,7 @@ void prepare_ended(struct agent *agent, pid_t pid, int status)
 
 pid_t prepare_pid(const struct agent *agent)
 {
-	return agent->setup.pid           ? agent->setup.pid
-	       : agent->prepare           ? agent->prepare->unpacker
-					  : 0;
+	return agent->setup.pid ? agent->setup.pid
+	       : agent->prepare ? agent->prepare->unpacker
+				: 0;
 }

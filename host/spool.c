@@ -24,8 +24,7 @@ static size_t whole(const void *data, size_t len)
 	struct frame frame;
 	size_t used, done = 0;
 
-	while (frame_find(at + done, len - done, &frame, &used) ==
-	       FRAME_WHOLE)
+	while (frame_find(at + done, len - done, &frame, &used) == FRAME_WHOLE)
 		done += used;
 	return done;
 }

@@ -20,20 +20,20 @@ struct schema_provider {
 /* A value from the command line that stands above those of the files. */
 struct schema_set {
 	const char *text; /* "trainingInput.args[0]=--fast" */
-	bool json;	  /* the value is JSON, else the text of a scalar */
+	bool json;        /* the value is JSON, else the text of a scalar */
 };
 
 struct schema_options {
 	const struct schema_provider *providers; /* in registry order */
 	size_t provider_count;
-	const char *job_id;   /* of a file that has none; or NULL */
-	const char *provider; /* instead of the file's; or NULL */
+	const char *job_id;            /* of a file that has none; or NULL */
+	const char *provider;          /* instead of the file's; or NULL */
 	const struct schema_set *sets; /* in this order, for every job */
 	size_t set_count;
-	bool strict;     /* warnings are errors */
-	bool check_only; /* jobs are counted, not kept */
+	bool strict;       /* warnings are errors */
+	bool check_only;   /* jobs are counted, not kept */
 	bool may_be_empty; /* a directory without job files is no problem */
-	size_t limit;    /* of the problems to keep of each severity; 0: all */
+	size_t limit; /* of the problems to keep of each severity; 0: all */
 };
 
 struct jobs {

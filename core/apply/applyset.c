@@ -72,8 +72,7 @@ static char *identify(const char *path)
 		return NULL;
 	return mem_printf("%s#%llu.%lld.%u", path,
 			  (unsigned long long)at.stx_ino,
-			  (long long)at.stx_btime.tv_sec,
-			  at.stx_btime.tv_nsec);
+			  (long long)at.stx_btime.tv_sec, at.stx_btime.tv_nsec);
 }
 
 /* ---- Git ------------------------------------------------------------- */
@@ -219,8 +218,8 @@ static char *origin_of(const char *git)
 /* A remote that is a directory, as seen from the work tree. */
 static char *identify_remote(const char *top, const char *url)
 {
-	char *path = path_join(top, text_starts(url, "file://") ? url + 7
-								: url);
+	char *path =
+		path_join(top, text_starts(url, "file://") ? url + 7 : url);
 	char *real = realpath(path, NULL);
 	char *out = real ? identify(real) : NULL;
 

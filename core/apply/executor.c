@@ -93,8 +93,7 @@ static void task_init(struct executor *executor, const struct action *action,
 	task->call.ctx = ctx;
 	task->call.fd = -1;
 	task->fd = -1;
-	task->step = step_row(action, executor->options->detach,
-			      job->starts);
+	task->step = step_row(action, executor->options->detach, job->starts);
 	task->needs_left = action->need_count;
 	task->holds = action->type == ACTION_REPLACE;
 	/* Those before it come before it in the plan too. */

@@ -65,8 +65,8 @@ static bool is_kept(const struct listed *it, const struct owner *owner)
 static const char *judge(const struct listed *it, const struct owner *owner,
 			 int64_t now_ms, int64_t young_ms)
 {
-	bool expired = it->labels.expire_time_ms &&
-		       it->labels.expire_time_ms < now_ms;
+	bool expired =
+		it->labels.expire_time_ms && it->labels.expire_time_ms < now_ms;
 
 	if (owner->live)
 		return NULL;
@@ -86,9 +86,8 @@ void orphans_find(const struct listing *all, int64_t now_ms, int64_t young_ms,
 	size_t run_count, i;
 	const struct listed **runs = find_runs(all, &run_count);
 
-	*out = (struct orphans){
-		.items = mem_alloc((all->count + 1) * sizeof(*out->items))
-	};
+	*out = (struct orphans){ .items = mem_alloc((all->count + 1) *
+						    sizeof(*out->items)) };
 	for (i = 0; i < all->count; i++) {
 		const struct listed *it = &all->items[i];
 		struct owner owner;

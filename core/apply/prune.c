@@ -115,8 +115,8 @@ static struct gone *add_gone(struct finder *finder, const char *job_id,
 			return &out->items[i];
 	if (out->count == finder->room) {
 		finder->room = finder->room ? 2 * finder->room : 16;
-		out->items = mem_grow(out->items, finder->room,
-				      sizeof(*out->items));
+		out->items =
+			mem_grow(out->items, finder->room, sizeof(*out->items));
 	}
 	gone = &out->items[out->count++];
 	*gone = (struct gone){ .job_id = arena_strdup(out->mem, job_id),
@@ -191,8 +191,8 @@ static int finder_init(struct finder *finder, const struct prune_scope *scope,
 	if (scope->job_count)
 		qsort(finder->ids, scope->job_count, sizeof(*finder->ids),
 		      by_text);
-	return store_member_list(scope->store, NULL, out->mem,
-				 &finder->members, err);
+	return store_member_list(scope->store, NULL, out->mem, &finder->members,
+				 err);
 }
 
 int prune_find(const struct prune_scope *scope, struct prune *out,

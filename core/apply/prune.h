@@ -28,8 +28,8 @@ struct prune_scope {
 struct gone {
 	const char *job_id;
 	const struct provider *provider;
-	const char *file;     /* it came from, in the set's directory; or NULL */
-	const char *also_in;  /* another set, for which it is kept; or NULL */
+	const char *file;    /* it came from, in the set's directory; or NULL */
+	const char *also_in; /* another set, for which it is kept; or NULL */
 	struct remains remains; /* filled in by prune_plan() */
 };
 

@@ -86,6 +86,6 @@ const struct resource *remains_live_run(const struct remains *remains)
 void remains_plan(const struct remains *remains, const char *reason,
 		  struct plan *plan)
 {
-	plan_add_delete(plan, remains->provider, remains->job,
-			remains->desired, remains->observed, reason);
+	plan_add_delete(plan, remains->provider, remains->job, remains->desired,
+			remains->observed, reason);
 }

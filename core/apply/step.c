@@ -48,8 +48,7 @@ static const enum step *run_row(const struct action *action, bool detach)
 	}
 }
 
-const enum step *step_row(const struct action *action, bool detach,
-			  bool starts)
+const enum step *step_row(const struct action *action, bool detach, bool starts)
 {
 	const struct resource *it = action->want ? action->want : action->have;
 

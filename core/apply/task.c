@@ -108,7 +108,7 @@ static void become_settled(struct task *task, const struct error *err)
 
 	if (task->intent)
 		journal->end(journal->arg, task->action,
-			     !err	       ? INTENT_DONE
+			     !err              ? INTENT_DONE
 			     : is_unknown(err) ? INTENT_UNKNOWN
 					       : INTENT_FAILED,
 			     err);
@@ -512,4 +512,3 @@ void task_call_done(struct task *task)
 		task->step++;
 	task_advance(task);
 }
-

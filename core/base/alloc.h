@@ -17,8 +17,7 @@
 void *mem_alloc(size_t size); /* zeroed */
 void *mem_grow(void *old, size_t count, size_t size);
 char *mem_strdup(const char *text);
-char *mem_printf(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
+char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* An arena: many allocations, one life.  Not for use by two threads. */
 struct arena;

@@ -28,7 +28,7 @@ void buf_vprintf(struct buf *buf, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 /* Room for `len` more bytes; the caller writes there and adds to `len`. */
 char *buf_reserve(struct buf *buf, size_t len);
-void buf_drop(struct buf *buf, size_t len); /* the first `len` bytes */
+void buf_drop(struct buf *buf, size_t len);  /* the first `len` bytes */
 const char *buf_text(const struct buf *buf); /* borrowed, never NULL */
 char *buf_take(struct buf *buf); /* returns new; the buffer is empty then */
 

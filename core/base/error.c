@@ -18,8 +18,8 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
 	return -1;
 }
 
-int error_set_final(struct error *err, enum error_code code,
-		    const char *format, ...)
+int error_set_final(struct error *err, enum error_code code, const char *format,
+		    ...)
 {
 	va_list args;
 
@@ -37,8 +37,8 @@ int error_errno(struct error *err, const char *format, ...)
 	va_list args;
 	size_t len;
 
-	err->code = saved == EACCES || saved == EPERM ? ERROR_DENIED
-						      : ERROR_FAILED;
+	err->code =
+		saved == EACCES || saved == EPERM ? ERROR_DENIED : ERROR_FAILED;
 	err->final = false;
 	err->where[0] = '\0';
 	va_start(args, format);

@@ -12,12 +12,12 @@
 
 /* The values are the program's exit statuses (sysexits.h where it has one). */
 enum error_code {
-	ERROR_FAILED = 1,	/* the job or an action failed */
-	ERROR_USAGE = 64,	/* wrong options or arguments */
-	ERROR_INVALID = 65,	/* a job file is invalid */
+	ERROR_FAILED = 1,       /* the job or an action failed */
+	ERROR_USAGE = 64,       /* wrong options or arguments */
+	ERROR_INVALID = 65,     /* a job file is invalid */
 	ERROR_UNREACHABLE = 69, /* a provider can't be reached */
-	ERROR_TRY_AGAIN = 75,	/* lock held, quota, stale plan */
-	ERROR_DENIED = 77,	/* not authorised */
+	ERROR_TRY_AGAIN = 75,   /* lock held, quota, stale plan */
+	ERROR_DENIED = 77,      /* not authorised */
 	ERROR_TIMEOUT = 124,
 	ERROR_INTERRUPTED = 130,
 };
@@ -28,8 +28,8 @@ struct error {
 	/* It would be the same again, whatever the code says: a quota that is
 	 * too small for what is asked. */
 	bool final;
-	char where[160];      /* "job.yaml:12:9", or "" */
-	char text[512];	      /* lower case, no full stop, no newline */
+	char where[160]; /* "job.yaml:12:9", or "" */
+	char text[512];  /* lower case, no full stop, no newline */
 };
 
 /* All of these return -1, so that a failing path is one statement. */
@@ -41,9 +41,8 @@ int error_errno(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* As error_set, and `final`. */
-int error_set_final(struct error *err, enum error_code code,
-		    const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+int error_set_final(struct error *err, enum error_code code, const char *format,
+		    ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts "PREFIX: " before the text that is there. */
 int error_prefix(struct error *err, const char *format, ...)

@@ -8,8 +8,8 @@
 
 char *json_canonical(const json_t *value)
 {
-	return json_dumps(value, JSON_SORT_KEYS | JSON_COMPACT |
-					 JSON_ENCODE_ANY);
+	return json_dumps(value,
+			  JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
 static int add_bytes(const char *data, size_t len, void *out)

@@ -16,9 +16,9 @@ struct loop_event {
 	struct loop_event *next, *prev; /* all fds, or all timers by time */
 	loop_call *call;
 	void *arg;
-	int fd;		/* -1 for a timer */
+	int fd;         /* -1 for a timer */
 	int64_t due_ms; /* a timer's */
-	bool gone;	/* removed, but still in the batch being served */
+	bool gone;      /* removed, but still in the batch being served */
 };
 
 struct loop {

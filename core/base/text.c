@@ -102,8 +102,8 @@ int number_parse(const char *text, long min, long max, long *out,
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (end == text || *end || isspace((unsigned char)text[0]))
-		return error_set(err, ERROR_USAGE,
-				 "'%s' is not a whole number", text);
+		return error_set(err, ERROR_USAGE, "'%s' is not a whole number",
+				 text);
 	if (errno || value < min || value > max)
 		return error_set(err, ERROR_USAGE,
 				 "'%s' is not between %ld and %ld", text, min,
@@ -181,8 +181,8 @@ void duration_format(long s, char *out, size_t size)
 
 void size_format(uint64_t bytes, char *out, size_t size)
 {
-	static const char *const units[] = { "B", "kB", "MB", "GB", "TB",
-					     "PB", "EB" };
+	static const char *const units[] = { "B",  "kB", "MB", "GB",
+					     "TB", "PB", "EB" };
 	double value = (double)bytes;
 	size_t i = 0;
 
@@ -247,16 +247,16 @@ int64_t time_monotonic_ms(void)
 
 /* glibc alone has sigabbrev_np(), and the agent is not linked with it. */
 static const char *const signal_names[] = {
-	[SIGHUP] = "HUP",   [SIGINT] = "INT",	[SIGQUIT] = "QUIT",
+	[SIGHUP] = "HUP",   [SIGINT] = "INT",   [SIGQUIT] = "QUIT",
 	[SIGILL] = "ILL",   [SIGTRAP] = "TRAP", [SIGABRT] = "ABRT",
-	[SIGBUS] = "BUS",   [SIGFPE] = "FPE",	[SIGKILL] = "KILL",
+	[SIGBUS] = "BUS",   [SIGFPE] = "FPE",   [SIGKILL] = "KILL",
 	[SIGUSR1] = "USR1", [SIGSEGV] = "SEGV", [SIGUSR2] = "USR2",
 	[SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM",
 	[SIGCHLD] = "CHLD", [SIGCONT] = "CONT", [SIGSTOP] = "STOP",
 	[SIGTSTP] = "TSTP", [SIGTTIN] = "TTIN", [SIGTTOU] = "TTOU",
 	[SIGURG] = "URG",   [SIGXCPU] = "XCPU", [SIGXFSZ] = "XFSZ",
-	[SIGPROF] = "PROF", [SIGSYS] = "SYS",	[SIGVTALRM] = "VTALRM",
-	[SIGIO] = "IO",	    [SIGPWR] = "PWR",	[SIGWINCH] = "WINCH",
+	[SIGPROF] = "PROF", [SIGSYS] = "SYS",   [SIGVTALRM] = "VTALRM",
+	[SIGIO] = "IO",     [SIGPWR] = "PWR",   [SIGWINCH] = "WINCH",
 };
 
 void signal_format(int number, char *out, size_t size)

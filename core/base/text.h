@@ -42,7 +42,7 @@ int64_t time_parse(const char *text);
 /* As PyTorch/XLA's launcher logged it, in local time: "2020-08-06 02:38:57". */
 void time_format_log(int64_t time_ms, char *out, size_t size);
 
-int64_t time_now_ms(void);	/* since 1970 */
+int64_t time_now_ms(void);       /* since 1970 */
 int64_t time_monotonic_ms(void); /* for intervals */
 
 /* "SIGTERM", or "signal 35" where there is no name. */

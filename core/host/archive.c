@@ -36,8 +36,8 @@ static uint64_t get_int(const unsigned char *from, size_t size)
 }
 
 /* Names come from others: nothing for somebody's terminal. */
-__attribute__((format(printf, 2, 3))) static int
-fail(struct error *err, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int fail(struct error *err,
+						      const char *format, ...)
 {
 	char text[sizeof(err->text)];
 	va_list args;
@@ -136,8 +136,8 @@ static int enter(struct unpacking *u, char **base, struct error *err)
 			break;
 		if (fd >= 0 && mkdirat(fd, part, 0700) < 0 && errno != EEXIST)
 			goto refused;
-		next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-						O_CLOEXEC);
+		next = openat(fd, part,
+			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (next < 0)
 			goto refused;
 		close(fd);
@@ -335,8 +335,8 @@ static int put(struct packing *p, enum archive_kind kind, uint64_t size)
 
 static int pack_file(struct packing *p, int at, const char *name)
 {
-	int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC |
-					  O_NONBLOCK);
+	int fd = openat(at, name,
+			O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	uint64_t left;
 	int ret = -1;

@@ -31,18 +31,19 @@
  * whether the agent is there, else reads its name and size, and then so many
  * bytes and not one more: what follows is for the agent.
  */
-#define BOOTSTRAP                                                             \
-	"exec /bin/sh -c '"                                                   \
-	"umask 077; m=$(uname -m); d=\"${XDG_CACHE_HOME:-$HOME/.cache}/jobrun\"; " \
-	"f=\"$d/host-%s\"; "                                                  \
-	"if [ \"$m\" = %s ] && [ -x \"$f\" ]; then :; else "                  \
-	"echo \"" AGENT_MARK " need $m\"; read -r g n || exit 1; "            \
-	"f=\"$d/host-$g\"; "                                                  \
-	"[ -x \"$f\" ] || { "                                                 \
-	"echo \"" AGENT_MARK " send\"; "                                      \
-	"mkdir -p \"$d\" && head -c \"$n\" >\"$f.$$\" && "                    \
-	"[ \"$(wc -c <\"$f.$$\")\" -eq \"$n\" ] && chmod 700 \"$f.$$\" && "   \
-	"mv -f \"$f.$$\" \"$f\" || { rm -f \"$f.$$\"; exit 1; }; }; fi; "     \
+#define BOOTSTRAP                                                              \
+	"exec /bin/sh -c '"                                                    \
+	"umask 077; m=$(uname -m); "                                           \
+	"d=\"${XDG_CACHE_HOME:-$HOME/.cache}/jobrun\"; "                       \
+	"f=\"$d/host-%s\"; "                                                   \
+	"if [ \"$m\" = %s ] && [ -x \"$f\" ]; then :; else "                   \
+	"echo \"" AGENT_MARK " need $m\"; read -r g n || exit 1; "             \
+	"f=\"$d/host-$g\"; "                                                   \
+	"[ -x \"$f\" ] || { "                                                  \
+	"echo \"" AGENT_MARK " send\"; "                                       \
+	"mkdir -p \"$d\" && head -c \"$n\" >\"$f.$$\" && "                     \
+	"[ \"$(wc -c <\"$f.$$\")\" -eq \"$n\" ] && chmod 700 \"$f.$$\" && "    \
+	"mv -f \"$f.$$\" \"$f\" || { rm -f \"$f.$$\"; exit 1; }; }; fi; "      \
 	"echo \"" AGENT_MARK " have\"; exec \"$f\" connect'"
 
 struct connection {
@@ -208,9 +209,9 @@ static void pump(struct connection *c)
 			continue;
 		if (n < 0 && errno == EAGAIN) {
 			if (!c->in_event)
-				c->in_event = loop_add_fd(c->place.loop, c->in,
-							  EPOLLOUT, on_in, c,
-							  &err);
+				c->in_event =
+					loop_add_fd(c->place.loop, c->in,
+						    EPOLLOUT, on_in, c, &err);
 			return;
 		}
 		if (n < 0) { /* ssh has ended: that is told elsewhere */
@@ -240,8 +241,8 @@ void connection_send(struct connection *c, const struct wire_out *out)
 	if (!c->in_event) {
 		struct error err;
 
-		c->in_event = loop_add_fd(c->place.loop, c->in, EPOLLOUT,
-					  on_in, c, &err);
+		c->in_event = loop_add_fd(c->place.loop, c->in, EPOLLOUT, on_in,
+					  c, &err);
 	}
 }
 
@@ -328,9 +329,9 @@ static int bootstrap(struct connection *c, struct error *err)
 
 	while (!ret) {
 		char *line = c->received.data;
-		char *end = c->received.len ? memchr(line, '\n',
-						     c->received.len)
-					    : NULL;
+		char *end = c->received.len
+				    ? memchr(line, '\n', c->received.len)
+				    : NULL;
 
 		if (!end)
 			break;
@@ -355,7 +356,7 @@ static bool deliver(struct connection *c)
 	while (!c->freed) {
 		enum frame_found found =
 			frame_find(buf_text(&c->received) + at,
-				     c->received.len - at, &frame, &used);
+				   c->received.len - at, &frame, &used);
 
 		if (found == FRAME_NONE)
 			break;
@@ -433,10 +434,10 @@ static int open_pipes(struct connection *c, int theirs[3], struct error *err)
 		*ours[i] = ends[mine];
 		theirs[i] = ends[!mine];
 	}
-	c->out_event = loop_add_fd(c->place.loop, c->out, EPOLLIN, on_out, c,
-				   err);
-	c->err_event = loop_add_fd(c->place.loop, c->err, EPOLLIN, on_err, c,
-				   err);
+	c->out_event =
+		loop_add_fd(c->place.loop, c->out, EPOLLIN, on_out, c, err);
+	c->err_event =
+		loop_add_fd(c->place.loop, c->err, EPOLLIN, on_err, c, err);
 	return c->out_event && c->err_event ? 0 : -1;
 }
 
@@ -486,8 +487,8 @@ struct connection *connection_new(const struct connection_place *place,
 	c->arg = arg;
 	c->in = c->out = c->err = -1;
 	agent_program_own(&own);
-	c->script = mem_printf(BOOTSTRAP, own.digest,
-			       agent_program_architecture());
+	c->script =
+		mem_printf(BOOTSTRAP, own.digest, agent_program_architecture());
 	c->command = ssh_command_new(target, place->config, c->script);
 	if (start_ssh(c, err) < 0) {
 		connection_free(c);

@@ -15,7 +15,7 @@ struct agent_program {
 	const void *data;
 	size_t size;
 	char digest[33]; /* names it on a host */
-	char *owned;	 /* or NULL */
+	char *owned;     /* or NULL */
 };
 
 /* For this machine's architecture, as uname(2) calls it. */

@@ -204,8 +204,8 @@ bool wire_end(struct wire_out *out)
 	return true;
 }
 
-enum frame_found frame_find(const void *data, size_t len,
-				struct frame *out, size_t *used)
+enum frame_found frame_find(const void *data, size_t len, struct frame *out,
+			    size_t *used)
 {
 	struct wire_in in = { data, len, false };
 	uint32_t size, type;
@@ -230,8 +230,7 @@ struct wire_in frame_fields(const struct frame *frame)
 	return (struct wire_in){ frame->body, frame->len, false };
 }
 
-bool frame_get_welcome(const struct frame *frame,
-			 struct frame_welcome *out)
+bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out)
 {
 	struct wire_in in = frame_fields(frame);
 
@@ -245,8 +244,7 @@ bool frame_get_welcome(const struct frame *frame,
 	return wire_is_done(&in) && out->stage <= STAGE_ENDED;
 }
 
-bool frame_get_output(const struct frame *frame,
-			struct frame_output *out)
+bool frame_get_output(const struct frame *frame, struct frame_output *out)
 {
 	struct wire_in in = frame_fields(frame);
 
@@ -259,7 +257,7 @@ bool frame_get_output(const struct frame *frame,
 }
 
 void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
-			   uint32_t stream, uint64_t time_ms, size_t len)
+			 uint32_t stream, uint64_t time_ms, size_t len)
 {
 	frame_header(to, FRAME_OUTPUT, OUTPUT_HEADER - FRAME_HEADER + len);
 	put_int(to + 8, task, 4);
@@ -267,8 +265,7 @@ void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
 	put_int(to + 16, time_ms, 8);
 }
 
-bool frame_get_event(const struct frame *frame,
-		       struct frame_event *out)
+bool frame_get_event(const struct frame *frame, struct frame_event *out)
 {
 	struct wire_in in = frame_fields(frame);
 
@@ -281,7 +278,7 @@ bool frame_get_event(const struct frame *frame,
 }
 
 void frame_put_event(struct wire_out *out, enum frame_type type,
-		       const struct frame_event *event)
+		     const struct frame_event *event)
 {
 	wire_begin(out, type);
 	wire_put_u32(out, event->task);

@@ -45,9 +45,9 @@
 #include <stdint.h>
 
 #define FRAME_HEADER 8
-#define FRAME_MAX (4u << 20) /* a START with thousands of peers fits */
+#define FRAME_MAX (4u << 20)    /* a START with thousands of peers fits */
 #define FRAME_PIECE (64u << 10) /* of output or of an archive */
-#define FRAME_STREAMS 2	  /* standard output and error */
+#define FRAME_STREAMS 2         /* standard output and error */
 /* What may be asked of one host. */
 #define FRAME_TASKS_MAX 4096
 #define FRAME_PORTS_MAX (FRAME_TASKS_MAX + 1)
@@ -80,7 +80,7 @@ enum frame_type {
 	/* In the spool. */
 	FRAME_OUTPUT = 128,
 	FRAME_ROUND, /* what follows is of this one (value) */
-	FRAME_LOST, /* output, as the agent's disk was full */
+	FRAME_LOST,  /* output, as the agent's disk was full */
 	FRAME_PREPARE_FAILED,
 	FRAME_TASK_STARTED,
 	FRAME_TASK_FAILED, /* to start */
@@ -143,15 +143,15 @@ struct frame {
 };
 
 enum frame_found {
-	FRAME_NONE,	/* more bytes are needed */
+	FRAME_NONE, /* more bytes are needed */
 	FRAME_WHOLE,
 	FRAME_BROKEN, /* this is no such stream */
 };
 
 /* The frame at the start of `data`, which it points into; `used` is its
  * length with the header. */
-enum frame_found frame_find(const void *data, size_t len,
-				struct frame *out, size_t *used);
+enum frame_found frame_find(const void *data, size_t len, struct frame *out,
+			    size_t *used);
 struct wire_in frame_fields(const struct frame *frame);
 
 /* Writes a header of FRAME_HEADER bytes by hand. */
@@ -170,17 +170,16 @@ enum welcome_stage {
 
 /* WELCOME */
 struct frame_welcome {
-	uint64_t time_ms;    /* its clock */
-	uint64_t free_bytes; /* where the run's folder is */
-	uint32_t stage;      /* enum welcome_stage */
-	uint32_t round;      /* of the last START, 0: none yet */
+	uint64_t time_ms;         /* its clock */
+	uint64_t free_bytes;      /* where the run's folder is */
+	uint32_t stage;           /* enum welcome_stage */
+	uint32_t round;           /* of the last START, 0: none yet */
 	struct wire_text address; /* where ssh reached it, or "" */
 	struct wire_text folder;  /* of the run, absolute */
 	struct wire_text home;
 };
 
-bool frame_get_welcome(const struct frame *frame,
-			 struct frame_welcome *out);
+bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out);
 
 /* PREPARE: text ship (a digest, or "": nothing is shipped), u32 ports (how
  * many), u32 first_port, text directory, list setup (argv, empty: none), list
@@ -209,10 +208,9 @@ struct frame_output {
 };
 #define OUTPUT_HEADER (FRAME_HEADER + 16)
 
-bool frame_get_output(const struct frame *frame,
-			struct frame_output *out);
+bool frame_get_output(const struct frame *frame, struct frame_output *out);
 void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
-			   uint32_t stream, uint64_t time_ms, size_t len);
+			 uint32_t stream, uint64_t time_ms, size_t len);
 
 /* What the other frames of the spool have: LOST (value: bytes), TASK_STARTED
  * (value: pid), TASK_ENDED (value: as waitpid() gives it), TASK_FAILED and
@@ -226,9 +224,8 @@ struct frame_event {
 	struct wire_text text;
 };
 
-bool frame_get_event(const struct frame *frame,
-		       struct frame_event *out);
+bool frame_get_event(const struct frame *frame, struct frame_event *out);
 void frame_put_event(struct wire_out *out, enum frame_type type,
-		       const struct frame_event *event);
+		     const struct frame_event *event);
 
 #endif

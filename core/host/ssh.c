@@ -95,14 +95,23 @@ struct ssh_command *ssh_command_new(const struct ssh_target *target,
 {
 	/* Forwardings of the configuration are for people. */
 	static const char *const options[] = {
-		"-T", "-a", "-x",
-		"-o", "BatchMode=yes",
-		"-o", "ClearAllForwardings=yes",
-		"-o", "PermitLocalCommand=no",
-		"-o", "EscapeChar=none",
-		"-o", "ConnectTimeout=10",
-		"-o", "ServerAliveInterval=5",
-		"-o", "ServerAliveCountMax=2",
+		"-T",
+		"-a",
+		"-x",
+		"-o",
+		"BatchMode=yes",
+		"-o",
+		"ClearAllForwardings=yes",
+		"-o",
+		"PermitLocalCommand=no",
+		"-o",
+		"EscapeChar=none",
+		"-o",
+		"ConnectTimeout=10",
+		"-o",
+		"ServerAliveInterval=5",
+		"-o",
+		"ServerAliveCountMax=2",
 		"-F",
 	};
 	struct ssh_command *out = mem_alloc(sizeof(*out));
@@ -146,15 +155,19 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 	/* Of sshd's MaxStartups, and of what stands before it. */
 	static const char *const busy[] = {
 		"kex_exchange_identification", "banner exchange",
-		"Connection reset by", "Exceeded MaxStartups",
-		"ssh_exchange_identification",
-		"Session open refused by peer",
+		"Connection reset by",         "Exceeded MaxStartups",
+		"ssh_exchange_identification", "Session open refused by peer",
 	};
 	static const char *const away[] = {
-		"Connection refused", "Connection timed out",
-		"Operation timed out", "No route to host",
-		"Network is unreachable", "Could not resolve hostname",
-		"not responding", "Connection closed", "Broken pipe",
+		"Connection refused",
+		"Connection timed out",
+		"Operation timed out",
+		"No route to host",
+		"Network is unreachable",
+		"Could not resolve hostname",
+		"not responding",
+		"Connection closed",
+		"Broken pipe",
 		"closed by remote host",
 	};
 	char line[256];

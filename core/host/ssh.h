@@ -14,10 +14,10 @@
 
 /* [USER@]HOST[:PORT] taken apart; [HOST]:PORT for an IPv6 address. */
 struct ssh_target {
-	char *name; /* as it was given; owns all three */
-	char *host; /* the host alone, without brackets */
+	char *name;        /* as it was given; owns all three */
+	char *host;        /* the host alone, without brackets */
 	char *destination; /* [USER@]HOST */
-	long port;	   /* 0: ssh's configuration says */
+	long port;         /* 0: ssh's configuration says */
 };
 
 int ssh_target_parse(const char *text, struct ssh_target *out,
@@ -43,9 +43,9 @@ struct ssh_command *ssh_command_new(const struct ssh_target *target,
 				    const char *config, const char *command);
 
 enum ssh_trouble {
-	SSH_REFUSED,	 /* by its configuration, keys or passwords */
+	SSH_REFUSED,     /* by its configuration, keys or passwords */
 	SSH_UNREACHABLE, /* not there, or not now */
-	SSH_BUSY,	 /* too many at once: try again in a moment */
+	SSH_BUSY,        /* too many at once: try again in a moment */
 };
 
 /* What ssh says on its standard error, in one line that names no more than is

@@ -260,8 +260,7 @@ static const char *reason_to_delete(const struct kind *kind,
 				    const struct resource *have,
 				    const char *reason, struct arena *mem)
 {
-	if ((kind->flags & KIND_RUN) &&
-	    !run_state_is_final(have->run.state))
+	if ((kind->flags & KIND_RUN) && !run_state_is_final(have->run.state))
 		return arena_printf(mem,
 				    "%s; attempt %d is not over: will be "
 				    "cancelled, then deleted",
@@ -281,8 +280,7 @@ static void add_deletion(struct plan *plan, struct plan_job *planned,
 
 	action->type = ACTION_DELETE;
 	action->have = have;
-	action->reason = reason_to_delete(one->kind, have, reason,
-					  plan->mem);
+	action->reason = reason_to_delete(one->kind, have, reason, plan->mem);
 	action->needs = arena_alloc(plan->mem, size);
 	action->need_count = mine->count;
 	if (size)

@@ -150,7 +150,8 @@ json_t *plan_json(const struct plan *plan)
 	size_t i;
 
 	for (i = 0; i < plan_job_count(plan); i++)
-		json_array_append_new(jobs, plan_job_json(plan_job_at(plan, i)));
+		json_array_append_new(jobs,
+				      plan_job_json(plan_job_at(plan, i)));
 	json_put_int(object, "formatVersion", FORMAT_VERSION);
 	json_put(object, "jobs", jobs);
 	json_put(object, "summary", summary_json(plan));

@@ -619,10 +619,9 @@ void plan_render_markdown(const struct plan *plan, struct buf *out)
 {
 	struct render render = { .plan = plan };
 	/* In the order of their weight, which is that of the page, too. */
-	struct section *const sections[] = { &render.danger, &render.drift,
-					     &render.missing,
-					     &render.jobs, &render.notes,
-					     &render.details };
+	struct section *const sections[] = { &render.danger,  &render.drift,
+					     &render.missing, &render.jobs,
+					     &render.notes,   &render.details };
 	unsigned char *taken[COUNT(sections)];
 	size_t chosen[COUNT(sections)], cut[COUNT(sections)];
 	size_t i, start = out->len, left;

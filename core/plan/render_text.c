@@ -28,9 +28,9 @@
 #define RESET "\033[0m"
 
 static const char *const colors[ACTION_TYPE_COUNT] = {
-	[ACTION_NOOP] = DIM,    [ACTION_CREATE] = GREEN,
+	[ACTION_NOOP] = DIM,      [ACTION_CREATE] = GREEN,
 	[ACTION_UPDATE] = YELLOW, [ACTION_REPLACE] = RED,
-	[ACTION_DELETE] = RED,  [ACTION_RUN] = CYAN,
+	[ACTION_DELETE] = RED,    [ACTION_RUN] = CYAN,
 };
 
 struct render {
@@ -171,8 +171,7 @@ static void render_action(struct render *render, const struct action *action)
 	size_t i;
 
 	buf_puts(render->out, "  ");
-	colored(render, colors[action->type],
-		action_type_sign(action->type));
+	colored(render, colors[action->type], action_type_sign(action->type));
 	buf_putc(render->out, ' ');
 	padded(render->out, it->kind->name, render->kind_width);
 	buf_puts(render->out, "  ");

@@ -48,9 +48,8 @@ void hosts_failed(struct hosts *all, struct host *host, const char *why)
 	size_t i;
 
 	if (all->stage == HOSTS_REACHING || all->stage == HOSTS_CHECKING) {
-		report_prepared(all, host->index < all->task_count
-					     ? host->index
-					     : 0,
+		report_prepared(all,
+				host->index < all->task_count ? host->index : 0,
 				text);
 	} else if (host->lost && crew->owner && all->stage == HOSTS_RUNNING) {
 		for (i = host->index; i < all->task_count; i += all->count) {
@@ -82,13 +81,11 @@ void hosts_task_event(struct hosts *all, const struct frame *frame,
 		*task = TASK_STARTED;
 		crew->owner->task_started(crew->owner_arg, event->task,
 					  event->value);
-	} else if (frame->type == FRAME_TASK_ENDED &&
-		   *task == TASK_STARTED) {
+	} else if (frame->type == FRAME_TASK_ENDED && *task == TASK_STARTED) {
 		*task = TASK_ENDED;
 		crew->owner->task_ended(crew->owner_arg, event->task,
 					(int)event->value);
-	} else if (frame->type == FRAME_TASK_FAILED &&
-		   *task == TASK_WAITING) {
+	} else if (frame->type == FRAME_TASK_FAILED && *task == TASK_WAITING) {
 		*task = TASK_ENDED;
 		why = mem_printf("%.*s", (int)event->text.len,
 				 event->text.data);
@@ -358,8 +355,7 @@ static void hosts_finish(struct crew *crew)
 
 static bool has_output(const struct host *host)
 {
-	return is_there(host) && host->stage == HOST_ENDED &&
-	       host->agent_round;
+	return is_there(host) && host->stage == HOST_ENDED && host->agent_round;
 }
 
 static void fetch(struct host *host)
@@ -438,8 +434,7 @@ static void hosts_free(struct crew *crew)
 	for (i = 0; i < all->count; i++)
 		host_done(&all->hosts[i]);
 	/* Those that are left were killed just now. */
-	while (reaper_count(all->place.reaper) &&
-	       reaper_run(all->place.reaper))
+	while (reaper_count(all->place.reaper) && reaper_run(all->place.reaper))
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	loop_remove(all->place.loop, all->tick);
 	loop_remove(all->place.loop, all->end_timer);
@@ -480,8 +475,8 @@ static int name_run(struct hosts *all, struct error *err)
 
 static int prepare_ssh(struct hosts *all, struct error *err)
 {
-	char *known = hosts_known_path(all->place.store,
-				       all->place.spec->job_id);
+	char *known =
+		hosts_known_path(all->place.store, all->place.spec->job_id);
 	char *folder = path_folder(known);
 	int ret = folder_make(folder, err);
 

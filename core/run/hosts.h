@@ -22,11 +22,11 @@
 struct hosts_place {
 	/* Addresses and ports are filled in, and it is written again. */
 	struct run_spec *spec;
-	struct arena *mem;              /* of the spec */
+	struct arena *mem; /* of the spec */
 	struct loop *loop;
 	struct reaper *reaper;          /* run it at SIGCHLD */
 	struct log_writer *const *logs; /* one per task */
-	const char *store;		/* the folder of the store */
+	const char *store;              /* the folder of the store */
 	/* While it prepares; or NULL. */
 	void (*progress)(void *arg, size_t ready, size_t count);
 	void *arg;

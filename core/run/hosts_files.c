@@ -246,8 +246,8 @@ int fetch_begin(struct host *host, struct error *err)
 	if (ret == 0)
 		ret = folder_make(part, err);
 	if (ret == 0) {
-		host->unpack_root = open(part, O_RDONLY | O_DIRECTORY |
-						       O_CLOEXEC);
+		host->unpack_root =
+			open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (host->unpack_root < 0)
 			ret = error_errno(err, "cannot open '%s'", part);
 	}
@@ -297,16 +297,15 @@ static int keep(struct host *host, struct error *err)
 	return ret;
 }
 
-int fetch_add(struct host *host, const struct frame *frame,
-	      struct error *err)
+int fetch_add(struct host *host, const struct frame *frame, struct error *err)
 {
 	bool done;
 
 	if (!host->unpacking)
 		return error_set(err, ERROR_FAILED, "nothing was asked for");
 	if (frame->len)
-		return unpacking_add(host->unpacking, frame->body,
-				     frame->len, err);
+		return unpacking_add(host->unpacking, frame->body, frame->len,
+				     err);
 	done = unpacking_is_done(host->unpacking);
 	fetch_drop(host);
 	if (!done)

@@ -135,8 +135,8 @@ static int make_environment(const struct host *host, size_t ordinal,
 	const struct run_spec *spec = host->all->place.spec;
 	const struct spec_place place = {
 		.output = arena_printf(mem, "%s/output", host->folder),
-		.packages = arena_printf(mem, "%s/files/packages",
-					 host->folder),
+		.packages =
+			arena_printf(mem, "%s/files/packages", host->folder),
 	};
 
 	return spec_environment_at(spec, ordinal, &place, true, env, err);
@@ -183,14 +183,13 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 	int ret = make_environment(host, ordinal, mem, &env, err);
 
 	if (ret == 0) {
-		place.name = arena_printf(mem, "jobrun-%s-%s-%zu",
-					  spec->job_id, spec->hosts.nonce,
-					  ordinal);
+		place.name = arena_printf(mem, "jobrun-%s-%s-%zu", spec->job_id,
+					  spec->hosts.nonce, ordinal);
 		place.folder = host->folder;
 		place.directory = directory_on(host, mem);
 		command = wrap_conda(spec, &spec->command, mem);
-		command = wrap_docker(spec, &command, &env, &place, mem,
-				      &after);
+		command =
+			wrap_docker(spec, &command, &env, &place, mem, &after);
 		wire_put_u32(out, (uint32_t)ordinal);
 		wire_put_text(out, place.directory);
 		wire_put_list(out, command.items, command.count);
@@ -240,9 +239,8 @@ static int port_of(const struct host *host)
 {
 	const struct topology *topology = &host->all->place.spec->topology;
 
-	return host->index < topology->count
-		       ? topology->tasks[host->index].port
-		       : 0;
+	return host->index < topology->count ? topology->tasks[host->index].port
+					     : 0;
 }
 
 void host_send_check(struct host *host)
@@ -282,7 +280,8 @@ static void retry(void *arg, uint32_t events)
 
 static void retry_later(struct host *host)
 {
-	int64_t delay_ms = RETRY_FIRST_MS << (host->tries < 5 ? host->tries : 5);
+	int64_t delay_ms = RETRY_FIRST_MS
+			   << (host->tries < 5 ? host->tries : 5);
 
 	if (delay_ms > RETRY_MAX_MS)
 		delay_ms = RETRY_MAX_MS;
@@ -290,8 +289,8 @@ static void retry_later(struct host *host)
 	delay_ms += (int64_t)(host->index * 37 % 100) * delay_ms / 200;
 	host->tries++;
 	loop_remove(host->all->place.loop, host->retry);
-	host->retry = loop_add_timer(host->all->place.loop, delay_ms, retry,
-				     host);
+	host->retry =
+		loop_add_timer(host->all->place.loop, delay_ms, retry, host);
 }
 
 void host_lose(struct host *host, const char *why)
@@ -396,8 +395,7 @@ static int take_welcome(struct host *host, const struct frame *frame,
 	host->tries = 0;
 	if (host->clock_ms > CLOCK_OFF_MS || host->clock_ms < -CLOCK_OFF_MS)
 		fprintf(stderr, "host '%s': its clock is %lld s off\n",
-			host->target.name,
-			(long long)(-host->clock_ms / 1000));
+			host->target.name, (long long)(-host->clock_ms / 1000));
 	if (welcome.stage == STAGE_NEW &&
 	    welcome.free_bytes < FREE_BYTES_MIN + 2 * host->all->ship_len)
 		return error_set(err, ERROR_FAILED,
@@ -561,8 +559,7 @@ static void on_event(struct host *host, const struct frame *frame)
 	struct frame_event event;
 	char *why;
 
-	if (!frame_get_event(frame, &event) ||
-	    event.task >= all->task_count)
+	if (!frame_get_event(frame, &event) || event.task >= all->task_count)
 		return;
 	if (frame->type == FRAME_ROUND) {
 		host->seen_round = (uint32_t)event.value;

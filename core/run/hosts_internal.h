@@ -21,13 +21,13 @@
 struct hosts;
 
 enum host_stage {
-	HOST_AWAY,	/* waits for its turn to connect */
+	HOST_AWAY, /* waits for its turn to connect */
 	HOST_CONNECTING,
-	HOST_GREETING,	/* HELLO was sent */
+	HOST_GREETING,  /* HELLO was sent */
 	HOST_PREPARING, /* PREPARE was */
-	HOST_READY,	/* for START; or has started an earlier round */
-	HOST_STARTED,	/* START was sent, or found */
-	HOST_ENDED,	/* nothing runs there */
+	HOST_READY,     /* for START; or has started an earlier round */
+	HOST_STARTED,   /* START was sent, or found */
+	HOST_ENDED,     /* nothing runs there */
 };
 
 struct host {
@@ -37,16 +37,16 @@ struct host {
 	struct connection *connection; /* NULL: none */
 	enum host_stage stage;
 	bool connecting; /* counts among those that are */
-	bool lost;	 /* for good */
-	bool settled;	 /* as far as it gets before the start */
+	bool lost;       /* for good */
+	bool settled;    /* as far as it gets before the start */
 	bool following;
 	bool checked;
 	bool fetched;
 	unsigned tries;
 	struct loop_event *retry;
-	int64_t heard_ms;  /* by the monotonic clock */
+	int64_t heard_ms; /* by the monotonic clock */
 	int64_t begun_ms;
-	int64_t clock_ms;  /* ours less its own */
+	int64_t clock_ms; /* ours less its own */
 	uint32_t agent_stage;
 	uint32_t agent_round; /* as it said when it was met */
 	uint32_t seen_round;  /* in its spool, so far */
@@ -69,7 +69,7 @@ enum hosts_stage {
 	HOSTS_REACHING, /* and preparing */
 	HOSTS_CHECKING, /* ports */
 	HOSTS_RUNNING,
-	HOSTS_ENDING,	/* processes */
+	HOSTS_ENDING, /* processes */
 	HOSTS_FETCHING,
 };
 
@@ -85,7 +85,7 @@ struct hosts {
 	enum hosts_stage stage;
 	uint32_t round; /* this one, or the last */
 	bool cancelled;
-	size_t connecting;	/* at this moment */
+	size_t connecting; /* at this moment */
 	size_t connecting_max;
 	struct loop_event *tick;
 	int64_t ticked_ms;
@@ -94,7 +94,7 @@ struct hosts {
 	/* What is shipped: made when the first host wants it. */
 	bool ship_made;
 	char ship_digest[65]; /* "": nothing */
-	int ship;	      /* -1: none */
+	int ship;             /* -1: none */
 	uint64_t ship_len;
 };
 
@@ -136,8 +136,7 @@ int ship_make(struct hosts *all, struct error *err);
 int ship_send(struct host *host, struct error *err);
 /* What a host sends of its output. */
 int fetch_begin(struct host *host, struct error *err);
-int fetch_add(struct host *host, const struct frame *frame,
-	      struct error *err);
+int fetch_add(struct host *host, const struct frame *frame, struct error *err);
 void fetch_drop(struct host *host);
 
 #endif

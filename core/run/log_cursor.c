@@ -376,8 +376,7 @@ void log_cursor_give_block(struct log_cursor *cursor, log_block_sink *sink,
 	go_on(cursor, cursor->base + (uint64_t)(end + 1 - cursor->data));
 }
 
-bool log_cursor_open_line(const struct log_cursor *cursor,
-			  struct log_line *out)
+bool log_cursor_open_line(const struct log_cursor *cursor, struct log_line *out)
 {
 	if (cursor->ready || cursor->middle || cursor->start == cursor->scan)
 		return false;

@@ -432,9 +432,7 @@ size_t metric_parse(const struct metric_parser *parser,
 		    struct metric_place *place, const char *text, size_t len,
 		    struct metric_sample *out)
 {
-	struct scan scan = { .text = text,
-			     .also = parser->also,
-			     .out = out };
+	struct scan scan = { .text = text, .also = parser->also, .out = out };
 
 	if (len > METRIC_LINE_MAX)
 		len = METRIC_LINE_MAX;

@@ -19,8 +19,8 @@ struct process_start {
 	char *const *envp;
 	const char *directory;
 	const struct rlimit *no_files; /* its RLIMIT_NOFILE */
-	int in;  /* its standard input; 0: an empty one */
-	int out; /* its standard output and error */
+	int in;                        /* its standard input; 0: an empty one */
+	int out;                       /* its standard output and error */
 	int err;
 };
 

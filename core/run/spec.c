@@ -201,8 +201,7 @@ static json_t *pairs_json(const struct pairs *pairs)
 	size_t i;
 
 	for (i = 0; i < pairs->count; i++)
-		json_put_text(out, pairs->items[i].name,
-			      pairs->items[i].value);
+		json_put_text(out, pairs->items[i].name, pairs->items[i].value);
 	return out;
 }
 
@@ -299,8 +298,8 @@ static struct pairs copy_pairs(const json_t *object, const char *key,
 	struct pairs out = { 0 };
 	const char *name;
 
-	out.items = arena_alloc(mem,
-				json_object_size(map) * sizeof(*out.items));
+	out.items =
+		arena_alloc(mem, json_object_size(map) * sizeof(*out.items));
 	json_object_foreach(map, name, item)
 	{
 		const char *text = json_string_value(item);
@@ -349,8 +348,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 			  &out->restart);
 	hyperparameters_from_json(json_object_get(value, "hyperparameters"),
 				  mem, &out->tuning);
-	out->args_end = (size_t)json_get_int(
-		value, "argsEnd", (long long)out->command.count);
+	out->args_end = (size_t)json_get_int(value, "argsEnd",
+					     (long long)out->command.count);
 	if (out->args_end > out->command.count)
 		out->args_end = out->command.count;
 	out->docker_image = copy_text(value, "dockerImage", mem);

@@ -19,7 +19,7 @@ struct run_hosts {
 	struct strings names; /* [USER@]HOST[:PORT]; none: this machine */
 	const char *nonce;    /* tells this run from others of its name */
 	const char *source;   /* what is shipped, absolute, or NULL */
-	long lease_s;	      /* how long tasks go on without being asked for */
+	long lease_s;         /* how long tasks go on without being asked for */
 };
 
 struct run_spec {
@@ -31,9 +31,9 @@ struct run_spec {
 	const char *home;
 	const char *output; /* JOBRUN_RUN_DIR */
 	struct topology topology;
-	struct strings command;	 /* program and all its arguments */
-	struct strings setup;	 /* empty: none */
-	const char *directory;	 /* where both start, absolute */
+	struct strings command;  /* program and all its arguments */
+	struct strings setup;    /* empty: none */
+	const char *directory;   /* where both start, absolute */
 	struct strings packages; /* archives to unpack, absolute */
 	struct pairs env;
 	struct pairs metrics; /* patterns for core/run/metric.h */
@@ -59,8 +59,8 @@ struct run_spec {
 /* All but attempt, folders and the ports, from a checked job.  `missing` is
  * set to what the file does not say and a run needs, else to NULL. */
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
-		  struct arena *mem, struct run_spec *out,
-		  const char **missing, struct error *err);
+		  struct arena *mem, struct run_spec *out, const char **missing,
+		  struct error *err);
 
 /* The folders of the first attempt at a run.  What it has no copy of lives in
  * `mem`. */

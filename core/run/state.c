@@ -6,9 +6,9 @@
 #include "core/base/alloc.h"
 
 static const char *const names[] = {
-	[RUN_QUEUED] = "QUEUED",	 [RUN_PREPARING] = "PREPARING",
-	[RUN_RUNNING] = "RUNNING",	 [RUN_SUCCEEDED] = "SUCCEEDED",
-	[RUN_FAILED] = "FAILED",	 [RUN_CANCELLING] = "CANCELLING",
+	[RUN_QUEUED] = "QUEUED",       [RUN_PREPARING] = "PREPARING",
+	[RUN_RUNNING] = "RUNNING",     [RUN_SUCCEEDED] = "SUCCEEDED",
+	[RUN_FAILED] = "FAILED",       [RUN_CANCELLING] = "CANCELLING",
 	[RUN_CANCELLED] = "CANCELLED",
 };
 

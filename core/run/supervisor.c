@@ -45,10 +45,10 @@ struct supervisor {
 	struct lane_place place;
 
 	/* Of the run. */
-	struct lane lane;    /* used, but for its specification, if ... */
-	struct tuner *tuner; /* ... there are no trials; then NULL */
-	struct run_record run;         /* of the attempt under way */
-	int64_t running_since_ms;      /* the first of them; 0: none yet */
+	struct lane lane;         /* used, but for its specification, if ... */
+	struct tuner *tuner;      /* ... there are no trials; then NULL */
+	struct run_record run;    /* of the attempt under way */
+	int64_t running_since_ms; /* the first of them; 0: none yet */
 	struct loop_event *next_timer; /* it waits for the next attempt */
 	bool cancelled;
 	char why[512]; /* it ended */
@@ -75,8 +75,8 @@ static void on_progress(void *arg, size_t ready, size_t count)
 {
 	struct supervisor *s = arg;
 
-	snprintf(s->progress, sizeof(s->progress), "%zu/%zu hosts ready",
-		 ready, count);
+	snprintf(s->progress, sizeof(s->progress), "%zu/%zu hosts ready", ready,
+		 count);
 	s->run.note = s->progress;
 	if (attempt_state(s->lane.attempt) == RUN_PREPARING)
 		supervisor_publish(s->store, &s->run);

@@ -94,8 +94,7 @@ static int spawn(struct store *store, const struct run_spec *spec, int lock,
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	find_program(program, sizeof(program));
-	why = posix_spawn(&pid, program, &files, &attr, argv,
-			  env.items);
+	why = posix_spawn(&pid, program, &files, &attr, argv, env.items);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	environment_done(&env);

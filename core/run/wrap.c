@@ -5,12 +5,12 @@
 
 #include "core/base/alloc.h"
 
-#define CONDA_SCRIPT                                                          \
-	"command -v conda >/dev/null && exec conda \"$@\"; "                  \
-	"for d in \"$HOME/miniconda3\" \"$HOME/anaconda3\" "                  \
-	"\"$HOME/miniforge3\" \"$HOME/mambaforge\" /opt/conda "               \
-	"/opt/miniconda3 /anaconda3; do "                                     \
-	"[ -x \"$d/bin/conda\" ] && exec \"$d/bin/conda\" \"$@\"; done; "     \
+#define CONDA_SCRIPT                                                           \
+	"command -v conda >/dev/null && exec conda \"$@\"; "                   \
+	"for d in \"$HOME/miniconda3\" \"$HOME/anaconda3\" "                   \
+	"\"$HOME/miniforge3\" \"$HOME/mambaforge\" /opt/conda "                \
+	"/opt/miniconda3 /anaconda3; do "                                      \
+	"[ -x \"$d/bin/conda\" ] && exec \"$d/bin/conda\" \"$@\"; done; "      \
 	"echo \"conda was not found in PATH, $HOME or /opt\" >&2; exit 127"
 
 static void add(struct strings *list, const char *text)

@@ -199,7 +199,8 @@ static int list_of_plan(struct store *store, const char *plan,
 	if (store->version < STORE_VERSION_APPLIED)
 		return 0;
 	stmt = store_query(store, QUERY_INTENT_PLAN,
-			   "SELECT " INTENT_COLUMNS ", plan, outcome FROM journal"
+			   "SELECT " INTENT_COLUMNS
+			   ", plan, outcome FROM journal"
 			   " WHERE plan = ?1 ORDER BY id",
 			   err);
 	if (!stmt)

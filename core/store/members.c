@@ -112,12 +112,11 @@ int store_member_list(struct store *store, const char *set, struct arena *mem,
 static int drop(struct store *store, const char *set, const char *job_id,
 		const char *provider, struct error *err)
 {
-	sqlite3_stmt *stmt =
-		store_query(store, QUERY_MEMBER_DROP,
-			    "DELETE FROM member WHERE job_id = ?1"
-			    " AND provider = ?2"
-			    " AND (?3 IS NULL OR applyset = ?3)",
-			    err);
+	sqlite3_stmt *stmt = store_query(store, QUERY_MEMBER_DROP,
+					 "DELETE FROM member WHERE job_id = ?1"
+					 " AND provider = ?2"
+					 " AND (?3 IS NULL OR applyset = ?3)",
+					 err);
 
 	if (!stmt)
 		return -1;

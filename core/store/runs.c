@@ -202,7 +202,8 @@ static sqlite3_stmt *query_runs(struct store *store, enum store_query query,
 {
 	char sql[512];
 
-	snprintf(sql, sizeof(sql), "SELECT " RUN_COLUMNS ", %s FROM run AS r %s",
+	snprintf(sql, sizeof(sql),
+		 "SELECT " RUN_COLUMNS ", %s FROM run AS r %s",
 		 store->version < STORE_VERSION_TRIAL ? "attempt, 0, 0, 0"
 						      : CHAIN_COLUMNS,
 		 tail);
@@ -362,12 +363,12 @@ int store_run_list(struct store *store, bool all_attempts, struct arena *mem,
 int store_run_write(struct store *store, int64_t id,
 		    const struct run_record *run, struct error *err)
 {
-	sqlite3_stmt *stmt = store_query(
-		store, QUERY_RUN_PUT,
-		"UPDATE run SET state = ?2, start_time_ms = ?3,"
-		" end_time_ms = ?4, exit_code = ?5, error = ?6"
-		" WHERE id = ?1 AND NOT " STORE_IS_FINAL,
-		err);
+	sqlite3_stmt *stmt =
+		store_query(store, QUERY_RUN_PUT,
+			    "UPDATE run SET state = ?2, start_time_ms = ?3,"
+			    " end_time_ms = ?4, exit_code = ?5, error = ?6"
+			    " WHERE id = ?1 AND NOT " STORE_IS_FINAL,
+			    err);
 
 	if (!stmt)
 		return -1;

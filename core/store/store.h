@@ -89,7 +89,7 @@ struct intent_record {
 	const char *job_id;
 	const char *provider; /* name */
 	const char *kind;
-	const char *name;      /* of the resource */
+	const char *name; /* of the resource */
 	const char *action_id;
 	const char *verb;   /* "create", "update", "replace", "delete", "run" */
 	const char *digest; /* of the job */
@@ -135,8 +135,8 @@ struct member_record {
 	const char *set;
 	const char *job_id;
 	const char *provider; /* name */
-	const char *file;  /* from the set's directory, or NULL */
-	const char *place; /* as for kind->list, or NULL */
+	const char *file;     /* from the set's directory, or NULL */
+	const char *place;    /* as for kind->list, or NULL */
 };
 
 struct member_list {

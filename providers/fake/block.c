@@ -111,7 +111,8 @@ static const struct field fields[] = {
 		 "job (3, 1-3, '*' for all), the name of a resource, or both "
 		 "(thing-07#1-3).  Calls are counted in the world, so across "
 		 "processes.  HOW is permanent, denied, try-again, "
-		 "unreachable or quota (nothing happens but the error), lost (it is "
+		 "unreachable or quota (nothing happens but the error), lost "
+		 "(it is "
 		 "done, but the answer is unreachable), twice (it is done "
 		 "twice), kill or kill-after (jobrun is killed before or "
 		 "after it is done)." },

@@ -92,8 +92,8 @@ static int trouble_without_file(struct world *world, const char *job,
 	if (text && text[0])
 		ret = world_tally(world, job, tally->call, tally->name, tally,
 				  err);
-	for (line = text ? strtok_r(text, "\n", &rest) : NULL;
-	     line && ret == 0; line = strtok_r(NULL, "\n", &rest)) {
+	for (line = text ? strtok_r(text, "\n", &rest) : NULL; line && ret == 0;
+	     line = strtok_r(NULL, "\n", &rest)) {
 		ret = trouble_parse(line, &trouble, err);
 		if (ret == 0 && !*how && selector_takes(&trouble.at, tally))
 			*how = trouble.how;

@@ -68,8 +68,8 @@ static void put_peers(struct resource *it)
 	size_t i;
 
 	for (i = 0; i < it->need_count; i++)
-		json_array_append_new(peers, placeholder_output(it->needs[i],
-								"address"));
+		json_array_append_new(
+			peers, placeholder_output(it->needs[i], "address"));
 	json_put(it->properties, "peers", peers);
 }
 

@@ -69,7 +69,8 @@ static int run_put(struct fake_task *task, const struct resource *it,
 		 json_deep_copy(json_object_get(it->request, "body")));
 	ret = fake_log_request(task, it, err);
 	if (ret == 0)
-		ret = world_put(task->world, it->kind->name, it->name, run, err);
+		ret = world_put(task->world, it->kind->name, it->name, run,
+				err);
 	json_decref(run);
 	task->result = "made";
 	return ret;

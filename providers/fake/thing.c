@@ -27,7 +27,8 @@ static int thing_put(struct fake_task *task, const struct resource *it,
 		 json_deep_copy(json_object_get(it->request, "body")));
 	ret = fake_log_request(task, it, err);
 	if (ret == 0)
-		ret = world_put(task->world, it->kind->name, it->name, value, err);
+		ret = world_put(task->world, it->kind->name, it->name, value,
+				err);
 	json_decref(value);
 	task->result = result;
 	return ret;
@@ -37,8 +38,8 @@ static int thing_put(struct fake_task *task, const struct resource *it,
  * anew in another size. */
 static json_t *outputs_of(const struct resource *it, const json_t *value)
 {
-	long long size = json_get_int(json_object_get(value, "properties"),
-				      "size", 0);
+	long long size =
+		json_get_int(json_object_get(value, "properties"), "size", 0);
 	json_t *out = json_object();
 	char *address = mem_printf("%s.%lld.fake", it->name, size);
 

@@ -85,14 +85,14 @@ static void look_at_folder(struct search *search, const char *runs,
 
 	if (find_run(search, name, &job_id, &run, &ignored) == 1 &&
 	    !is_alive(path))
-		leftovers_add(search->out,
-			      &(struct leftover){
-				      .what = FOLDER,
-				      .name = path,
-				      .why = "the store has no such run",
-				      .job_id = job_id,
-				      .key = name,
-				      .bytes = size_below(path) });
+		leftovers_add(
+			search->out,
+			&(struct leftover){ .what = FOLDER,
+					    .name = path,
+					    .why = "the store has no such run",
+					    .job_id = job_id,
+					    .key = name,
+					    .bytes = size_below(path) });
 	free(path);
 }
 
@@ -242,12 +242,12 @@ static void look_at_lock(struct search *search, const char *folder,
 			 const char *name)
 {
 	if (lock_is_stale(folder, name))
-		leftovers_add(search->out,
-			      &(struct leftover){
-				      .what = LOCK,
-				      .name = name,
-				      .why = "whoever held it was killed",
-				      .key = folder });
+		leftovers_add(
+			search->out,
+			&(struct leftover){ .what = LOCK,
+					    .name = name,
+					    .why = "whoever held it was killed",
+					    .key = folder });
 }
 
 int local_leftovers(struct store *store, struct leftovers *out,
@@ -291,8 +291,7 @@ static int sweep_run(struct store *store, const struct leftover *one,
 	run.attempt = atoi(strrchr(one->key, '.') + 1);
 	folder = store_run_folder(store, run.job_id, run.attempt);
 	/* Neither is a leftover any more if it has the other now. */
-	if (is_alive(folder) ||
-	    (found == 0 && access(folder, F_OK) == 0)) {
+	if (is_alive(folder) || (found == 0 && access(folder, F_OK) == 0)) {
 		ret = error_set(err, ERROR_TRY_AGAIN,
 				"somebody has taken it up again");
 		goto out;

@@ -503,16 +503,16 @@ static int run_list(void *ctx, const char *place, struct listing *out,
 			ret = 0;
 			continue;
 		}
-		listing_add(out, &(struct listed){
-					 .kind = &kind_run,
-					 .name = run.job_id,
-					 .labels = { .job_id = run.job_id,
-						     .digest = run.digest },
-					 .create_time_ms = run.create_time_ms,
-					 .live = !run_state_is_final(run.state),
-					 .succeeded =
-						 run.state == RUN_SUCCEEDED,
-				 });
+		listing_add(out,
+			    &(struct listed){
+				    .kind = &kind_run,
+				    .name = run.job_id,
+				    .labels = { .job_id = run.job_id,
+						.digest = run.digest },
+				    .create_time_ms = run.create_time_ms,
+				    .live = !run_state_is_final(run.state),
+				    .succeeded = run.state == RUN_SUCCEEDED,
+			    });
 	}
 	arena_free(mem);
 	return ret;

@@ -41,8 +41,7 @@ static void read_frames(const uint8_t *data, size_t size)
 	struct frame frame;
 	size_t at = 0, used;
 
-	while (frame_find(data + at, size - at, &frame, &used) ==
-	       FRAME_WHOLE) {
+	while (frame_find(data + at, size - at, &frame, &used) == FRAME_WHOLE) {
 		assert(used == FRAME_HEADER + frame.len);
 		assert(used <= size - at);
 		if (frame_get_output(&frame, &output))

@@ -210,8 +210,8 @@ static void a_file_names_it(void **state)
 
 static void given_names_are_no_found_names(void **state)
 {
-	static const char *const bad[] = { "", "git:a//b", "dir:/x#1", "a b",
-					   "a\n", "ä" };
+	static const char *const bad[] = { "",    "git:a//b", "dir:/x#1",
+					   "a b", "a\n",      "ä" };
 	char longest[APPLYSET_MAX + 2];
 	struct error err;
 	size_t i;

@@ -45,8 +45,8 @@ static void scene_init(struct scene *scene, long resources)
 					    .world = "world",
 					    .fail_at.items = scene->texts,
 					    .meddle.items = scene->others };
-	scene->blocks[0] = (struct job_block){ .name = "fake",
-					       .data = &scene->block };
+	scene->blocks[0] =
+		(struct job_block){ .name = "fake", .data = &scene->block };
 	scene->job.job_id = "job";
 	scene->job.folder = scene->folder;
 	scene->job.jobrun.blocks = scene->blocks;

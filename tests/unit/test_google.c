@@ -321,10 +321,9 @@ static void gclouds_file_is_found(void **state)
 
 	setenv("CLOUDSDK_CONFIG", f->server.folder, 1);
 	path = gcloud_path("application_default_credentials.json");
-	assert_int_equal(rename(stand_in_file(&f->server,
-					      "authorized_user.json"),
-				path),
-			 0);
+	assert_int_equal(
+		rename(stand_in_file(&f->server, "authorized_user.json"), path),
+		0);
 	free(path);
 	one_node(f);
 	assert_int_equal(look(f, &node), 0);

@@ -77,9 +77,9 @@ static void a_peer_that_lies_is_found_out(void **state)
 
 	(void)state;
 	for (i = 0; i < COUNT(bad); i++)
-		assert_int_equal(frame_find(bad[i], sizeof(bad[i]), &frame,
-					    &used),
-				 FRAME_BROKEN);
+		assert_int_equal(
+			frame_find(bad[i], sizeof(bad[i]), &frame, &used),
+			FRAME_BROKEN);
 	assert_null(wire_get_list(&in));
 	assert_true(in.bad);
 	in = (struct wire_in){ many, sizeof(many), false };
@@ -149,10 +149,9 @@ static int unpack(const char *folder, const struct entry *entries, size_t count,
 		buf_add(&bytes, entries[i].contents, len);
 	}
 	for (at = 0; ret == 0 && at < bytes.len; at += step)
-		ret = unpacking_add(unpacking, bytes.data + at,
-				    bytes.len - at < step ? bytes.len - at
-							  : step,
-				    err);
+		ret = unpacking_add(
+			unpacking, bytes.data + at,
+			bytes.len - at < step ? bytes.len - at : step, err);
 	if (ret == 0 && !unpacking_is_done(unpacking))
 		ret = 1;
 	unpacking_free(unpacking);
@@ -185,9 +184,8 @@ static void folders_go_there_and_come_back(void **state)
 		size_t len;
 		int root;
 
-		assert_int_equal(unpack(folder, entries, COUNT(entries), step,
-					&err),
-				 0);
+		assert_int_equal(
+			unpack(folder, entries, COUNT(entries), step, &err), 0);
 		assert_int_equal(archive_pack(folder, to, &err), 0);
 		close(to);
 		text = file_read(packed, 10000, &len, &err);
@@ -242,9 +240,9 @@ static void nothing_is_unpacked_outside(void **state)
 		struct error err = { 0 };
 
 		count = 1 + (cases[i].entries[1].kind != 0);
-		assert_int_equal(unpack(folder, cases[i].entries, count, 1000,
-					&err),
-				 -1);
+		assert_int_equal(
+			unpack(folder, cases[i].entries, count, 1000, &err),
+			-1);
 		assert_non_null(strstr(err.text, cases[i].why));
 		assert_int_equal(access("/tmp/out", F_OK), -1);
 		remove_folder(folder);
@@ -292,8 +290,9 @@ static void hosts_are_taken_apart(void **state)
 		{ "fd00::1", "fd00::1", "fd00::1", 0 },
 		{ "a@b@node1", "a@b@node1", "node1", 0 },
 	};
-	static const char *const bad[] = { "", "me@", "node:0", "node:x",
-					   "-oProxyCommand=x", "a@-b", ":22" };
+	static const char *const bad[] = {
+		"", "me@", "node:0", "node:x", "-oProxyCommand=x", "a@-b", ":22"
+	};
 	struct ssh_target target;
 	struct error err;
 	size_t i;

@@ -512,7 +512,7 @@ struct deed {
 	/* From a job that was applied to one that is to be. */
 	void (*before)(struct scene *scene); /* NULL: from nothing */
 	void (*after)(struct scene *scene);
-	int least; /* points */
+	int least;  /* points */
 	bool saved; /* it is planned to a file, which is then applied */
 };
 

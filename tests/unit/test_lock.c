@@ -294,9 +294,12 @@ static void the_lock_of_the_dead_is_stale(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_holder_is_named), TEST(a_dead_holder_holds_nothing),
-		TEST(waiting_ends),      TEST(nobody_inherits_it),
-		TEST(many_take_turns),   TEST(one_named_twice_is_one),
+		TEST(a_holder_is_named),
+		TEST(a_dead_holder_holds_nothing),
+		TEST(waiting_ends),
+		TEST(nobody_inherits_it),
+		TEST(many_take_turns),
+		TEST(one_named_twice_is_one),
 		TEST(those_that_are_free_can_be_taken),
 		TEST(the_lock_of_the_dead_is_stale),
 	};

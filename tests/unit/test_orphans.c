@@ -101,20 +101,20 @@ static void a_listing_has_one_order(void **state)
 	static const struct {
 		const struct kind *kind;
 		const char *name, *place;
-	} said[] = { { &kind_run, "a", NULL },	 { &kind_thing, "b", "p" },
+	} said[] = { { &kind_run, "a", NULL },   { &kind_thing, "b", "p" },
 		     { &kind_thing, "b", NULL }, { &kind_thing, "a", "q" },
-		     { &kind_thing, "b", "p" },	 { &kind_run, "a", NULL } };
+		     { &kind_thing, "b", "p" },  { &kind_run, "a", NULL } };
 	struct listing all;
 	size_t i;
 
 	(void)state;
 	listing_init(&all);
 	for (i = 0; i < COUNT(said); i++)
-		listing_add(&all, &(struct listed){
-					  .kind = said[i].kind,
-					  .name = said[i].name,
-					  .place = said[i].place,
-					  .labels = { .job_id = "j" } });
+		listing_add(&all,
+			    &(struct listed){ .kind = said[i].kind,
+					      .name = said[i].name,
+					      .place = said[i].place,
+					      .labels = { .job_id = "j" } });
 	listing_sort(&all, kinds);
 	assert_int_equal(all.count, 4);
 	assert_string_equal(all.items[0].name, "a");

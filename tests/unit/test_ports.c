@@ -69,8 +69,7 @@ static void a_lease_ends_with_its_process(void **state)
 	pid = fork();
 	if (pid == 0) {
 		leases = ports_lease(22500, 1, &theirs, &err);
-		if (!leases ||
-		    write(ready[1], &theirs, sizeof(theirs)) < 0)
+		if (!leases || write(ready[1], &theirs, sizeof(theirs)) < 0)
 			_exit(1);
 		pause();
 		_exit(0);

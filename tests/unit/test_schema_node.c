@@ -105,7 +105,8 @@ static const char *first_problem(const char *text, size_t len, char out[64])
 			 tree.fault.column);
 	else if (tree.found.count)
 		snprintf(out, 64, "%u:%u %s", tree.found.items[0].at.line,
-			 tree.found.items[0].at.column, tree.found.items[0].rule);
+			 tree.found.items[0].at.column,
+			 tree.found.items[0].rule);
 	else
 		snprintf(out, 64, "none");
 	tree_done(&tree);

@@ -159,8 +159,8 @@ static void an_older_store_gets_one(void **state)
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db,
 				      "DROP TABLE journal; DROP TABLE member;"
-				      "DROP TABLE applied;"
-				      VERSION_3 "PRAGMA user_version = 1",
+				      "DROP TABLE applied;" VERSION_3
+				      "PRAGMA user_version = 1",
 				      NULL, NULL, NULL),
 			 SQLITE_OK);
 	sqlite3_close(db);

@@ -263,18 +263,18 @@ static void patterns_match(void **state)
 	size_t i;
 
 	for (i = 0; i < COUNT(cases); i++) {
-		struct ignore *ignore =
-			ignore_parse(NULL, cases[i].patterns, "f", at->mem, &err);
+		struct ignore *ignore = ignore_parse(NULL, cases[i].patterns,
+						     "f", at->mem, &err);
 
 		assert_non_null(ignore);
 		if (ignore_match(ignore, cases[i].path, false) !=
 		    cases[i].match)
 			fail_msg("'%s' '%s'", cases[i].patterns, cases[i].path);
 	}
-	assert_true(ignore_match(ignore_parse(NULL, "a/", "f", at->mem, &err), "a",
-				 true));
-	assert_false(ignore_match(ignore_parse(NULL, "a/", "f", at->mem, &err), "a",
-				  false));
+	assert_true(ignore_match(ignore_parse(NULL, "a/", "f", at->mem, &err),
+				 "a", true));
+	assert_false(ignore_match(ignore_parse(NULL, "a/", "f", at->mem, &err),
+				  "a", false));
 }
 
 /* Many "**" on a long path are no puzzle. */

@@ -244,8 +244,7 @@ test:
 	@$(MAKE) --no-print-directory deps
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 build-tests
 	@$(MAKE) --no-print-directory -j2 SAN=1 check
-	@$(MAKE) --no-print-directory -j$(JOBS) build-tests
-	@$(MAKE) --no-print-directory check-valgrind
+	@$(MAKE) --no-print-directory -j$(JOBS) check-valgrind
 
 .PHONY: build-tests
 build-tests: $(BIN) $(UNIT_BIN) $(FUZZ_BIN:%=%-replay)
@@ -270,9 +269,10 @@ check-cli: $(BIN)
 
 VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
 	   --errors-for-leak-kinds=definite,indirect
+VALGRIND_TESTS = schema plan job archive tree
 .PHONY: check-valgrind
-check-valgrind: $(BIN) $(UNIT_BIN)
-	@set -e; for test in schema plan job archive tree; do \
+check-valgrind: $(BIN) $(VALGRIND_TESTS:%=$(BUILD)/tests/unit/test_%)
+	@set -e; for test in $(VALGRIND_TESTS); do \
 		echo "# valgrind test_$$test"; \
 		$(VALGRIND) $(BUILD)/tests/unit/test_$$test 2>&1; \
 	done

@@ -128,16 +128,6 @@ static json_t *duration_json(long seconds)
 	return json_string(text);
 }
 
-static json_t *strings_json(const struct strings *list)
-{
-	json_t *array = list->count ? json_array() : NULL;
-	size_t i;
-
-	for (i = 0; i < list->count; i++)
-		json_array_append_new(array, json_text(list->items[i]));
-	return array;
-}
-
 static json_t *doubles_json(const struct doubles *list)
 {
 	json_t *array = list->count ? json_array() : NULL;
@@ -186,6 +176,7 @@ static json_t *messages_json(const struct field *field,
 static json_t *message_value(const struct field *field, const void *member,
 			     unsigned style)
 {
+	const struct strings *list;
 	json_t *value;
 
 	switch (field->type) {
@@ -204,7 +195,9 @@ static json_t *message_value(const struct field *field, const void *member,
 	case FIELD_ENUM:
 		return json_string(field->values[*(const int *)member]);
 	case FIELD_STRINGS:
-		return strings_json(member);
+		list = member;
+		return list->count ? json_texts(list->items, list->count)
+				   : NULL;
 	case FIELD_DOUBLES:
 		return doubles_json(member);
 	case FIELD_PAIRS:

@@ -21,23 +21,13 @@ static void put_counted(json_t *row, const char *key, unsigned count,
 	json_put(row, key, value);
 }
 
-static json_t *texts(const char *const *items, size_t count)
-{
-	json_t *list = json_array();
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		json_array_append_new(list, json_text(items[i]));
-	return list;
-}
-
 static json_t *texts_up_to(const char *const *items)
 {
 	size_t n = 0;
 
 	while (items[n])
 		n++;
-	return texts(items, n);
+	return json_texts(items, n);
 }
 
 static json_t *machine_types(const struct outline *all,
@@ -94,10 +84,11 @@ static json_t *accelerators(const struct outline *all,
 			json_put_text(row, "type", one->type);
 			json_put(row, "counts", counts);
 			json_put(row, "machines",
-				 fit ? texts(fit->machines, fit->machine_count)
+				 fit ? json_texts(fit->machines,
+						  fit->machine_count)
 				     : json_array());
 			json_put(row, "regions",
-				 texts(one->regions, one->region_count));
+				 json_texts(one->regions, one->region_count));
 			json_put_text(row, "source", one->source);
 			json_array_append_new(rows, row);
 		}
@@ -158,7 +149,7 @@ static json_t *runtime_versions(const struct outline *all,
 		json_put_text(row, "released",
 			      runtime->released ? runtime->released : "");
 		json_put(row, "pythons",
-			 texts(runtime->pythons, runtime->python_count));
+			 json_texts(runtime->pythons, runtime->python_count));
 		json_put_text(row, "tpus", support[runtime->tpu]);
 		json_put(row, "retired", json_boolean(runtime->retired));
 		json_put_text(row, "source", runtime->source);

@@ -94,6 +94,16 @@ json_t *json_text(const char *text)
 	return value;
 }
 
+json_t *json_texts(const char *const *texts, size_t count)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		json_array_append_new(array, json_text(texts[i]));
+	return array;
+}
+
 void json_put_text(json_t *object, const char *key, const char *text)
 {
 	json_put(object, key, json_text(text));

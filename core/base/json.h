@@ -28,6 +28,8 @@ void json_put(json_t *object, const char *key, json_t *value); /* takes */
 void json_put_text(json_t *object, const char *key, const char *text);
 void json_put_int(json_t *object, const char *key, long long value);
 json_t *json_text(const char *text); /* as json_put_text; returns new */
+/* An array of texts; returns new. */
+json_t *json_texts(const char *const *texts, size_t count);
 
 /* Borrowed, or `fallback` if there is none or it has another type. */
 const char *json_get_text(const json_t *object, const char *key,

@@ -138,16 +138,6 @@ static json_t *items_json(const struct estimate *estimate)
 	return out;
 }
 
-static json_t *texts_json(const char *const *texts, size_t count)
-{
-	json_t *out = json_array();
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		json_array_append_new(out, json_text(texts[i]));
-	return out;
-}
-
 json_t *estimate_json(const struct estimate *estimate)
 {
 	json_t *out = json_object();
@@ -170,7 +160,7 @@ json_t *estimate_json(const struct estimate *estimate)
 	if (estimate_cost(estimate, &cost))
 		put_money(out, "maxCost", cost);
 	json_put(out, "unpriced",
-		 texts_json(estimate->unpriced, estimate->unpriced_count));
+		 json_texts(estimate->unpriced, estimate->unpriced_count));
 	return out;
 }
 
@@ -193,6 +183,6 @@ json_t *estimate_total_json(const struct estimate_total *total)
 	put_money(out, "maxCost", total->cost);
 	json_put_int(out, "runsWithoutCost", (long long)total->unknown);
 	json_put(out, "unpriced",
-		 texts_json(total->unpriced, total->unpriced_count));
+		 json_texts(total->unpriced, total->unpriced_count));
 	return out;
 }

@@ -13,16 +13,6 @@ static void put_value(json_t *object, const char *key, const json_t *value)
 	json_put(object, key, value ? placeholder_show(value) : json_null());
 }
 
-static json_t *texts_json(const char **texts, size_t count)
-{
-	json_t *array = json_array();
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		json_array_append_new(array, json_text(texts[i]));
-	return array;
-}
-
 static json_t *changes_json(const struct action *action)
 {
 	json_t *array = json_array();
@@ -109,9 +99,9 @@ static json_t *plan_job_json(const struct plan_job *job)
 	json_put_text(object, "digest", job->job->digest.hex);
 	json_put(object, "actions", actions);
 	json_put(object, "missing",
-		 texts_json(desired->missing, desired->missing_count));
+		 json_texts(desired->missing, desired->missing_count));
 	json_put(object, "notes",
-		 texts_json(desired->notes, desired->note_count));
+		 json_texts(desired->notes, desired->note_count));
 	if (job->estimate)
 		json_put(object, "estimate", estimate_json(job->estimate));
 	return object;

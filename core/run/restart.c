@@ -109,15 +109,6 @@ void restart_decide(const struct restart *policy,
 		out->counts.failures++;
 }
 
-static json_t *texts_json(const struct strings *list)
-{
-	json_t *out = json_array();
-
-	for (size_t i = 0; i < list->count; i++)
-		json_array_append_new(out, json_text(list->items[i]));
-	return out;
-}
-
 json_t *restart_json(const struct restart *policy)
 {
 	const struct restart_rule *rules = policy->rules.items;
@@ -131,8 +122,12 @@ json_t *restart_json(const struct restart *policy)
 	for (size_t i = 0; i < policy->rules.count; i++) {
 		json_t *rule = json_object();
 
-		json_put(rule, "exitCodes", texts_json(&rules[i].exit_codes));
-		json_put(rule, "signals", texts_json(&rules[i].signals));
+		json_put(rule, "exitCodes",
+			 json_texts(rules[i].exit_codes.items,
+				    rules[i].exit_codes.count));
+		json_put(rule, "signals",
+			 json_texts(rules[i].signals.items,
+				    rules[i].signals.count));
 		json_put(rule, "preempted", json_boolean(rules[i].preempted));
 		json_put(rule, "fail",
 			 json_boolean(rules[i].action == RESTART_ACTION_FAIL));

@@ -174,21 +174,12 @@ void spec_set_folder(struct run_spec *spec, const char *folder,
 	spec->output = folder ? arena_printf(mem, "%s/output", folder) : NULL;
 }
 
-static json_t *strings_json(const struct strings *list)
-{
-	json_t *out = json_array();
-	size_t i;
-
-	for (i = 0; i < list->count; i++)
-		json_array_append_new(out, json_text(list->items[i]));
-	return out;
-}
-
 static json_t *hosts_json(const struct run_hosts *hosts)
 {
 	json_t *out = json_object();
 
-	json_put(out, "names", strings_json(&hosts->names));
+	json_put(out, "names",
+		 json_texts(hosts->names.items, hosts->names.count));
 	json_put_text(out, "nonce", hosts->nonce);
 	json_put_text(out, "source", hosts->source);
 	json_put_int(out, "leaseS", hosts->lease_s);
@@ -217,10 +208,13 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put_text(out, "home", spec->home);
 	json_put_text(out, "output", spec->output);
 	json_put(out, "topology", topology_json(&spec->topology));
-	json_put(out, "command", strings_json(&spec->command));
-	json_put(out, "setup", strings_json(&spec->setup));
+	json_put(out, "command",
+		 json_texts(spec->command.items, spec->command.count));
+	json_put(out, "setup",
+		 json_texts(spec->setup.items, spec->setup.count));
 	json_put_text(out, "directory", spec->directory);
-	json_put(out, "packages", strings_json(&spec->packages));
+	json_put(out, "packages",
+		 json_texts(spec->packages.items, spec->packages.count));
 	json_put(out, "env", pairs_json(&spec->env));
 	json_put(out, "metrics", pairs_json(&spec->metrics));
 	for (i = 0; i < spec->secret_count; i++) {
@@ -242,7 +236,9 @@ json_t *spec_json(const struct run_spec *spec)
 	}
 	if (spec->docker_image) {
 		json_put_text(out, "dockerImage", spec->docker_image);
-		json_put(out, "dockerFlags", strings_json(&spec->docker_flags));
+		json_put(out, "dockerFlags",
+			 json_texts(spec->docker_flags.items,
+				    spec->docker_flags.count));
 	}
 	if (spec->conda_env)
 		json_put_text(out, "condaEnv", spec->conda_env);

@@ -8,18 +8,13 @@ static json_t *training_input(const struct job *job,
 {
 	json_t *out = message_json(job->training_message, &job->training_input,
 				   MESSAGE_WIRE);
-	json_t *urls;
-	size_t i;
 
 	if (!json_object_get(out, "scaleTier"))
 		json_object_set_new(out, "scaleTier", json_string("BASIC"));
-	if (packages) {
-		urls = json_array();
-		for (i = 0; i < packages->count; i++)
-			json_array_append_new(urls,
-					      json_text(packages->items[i]));
-		json_object_set_new(out, "packageUris", urls);
-	}
+	if (packages)
+		json_object_set_new(
+			out, "packageUris",
+			json_texts(packages->items, packages->count));
 	return out;
 }
 

@@ -23,16 +23,6 @@ struct local {
 	struct provider_env env;
 };
 
-static json_t *command_json(const struct strings *command)
-{
-	json_t *out = json_array();
-	size_t i;
-
-	for (i = 0; i < command->count; i++)
-		json_array_append_new(out, json_text(command->items[i]));
-	return out;
-}
-
 /* {"master": 1, "worker": 2} */
 static json_t *tasks_json(const struct topology *all)
 {
@@ -104,9 +94,11 @@ static json_t *describe(const struct job *job, const struct run_spec *spec)
 	size_t i;
 
 	if (spec->command.count)
-		json_put(out, "command", command_json(&spec->command));
+		json_put(out, "command",
+			 json_texts(spec->command.items, spec->command.count));
 	if (spec->setup.count)
-		json_put(out, "setup", command_json(&spec->setup));
+		json_put(out, "setup",
+			 json_texts(spec->setup.items, spec->setup.count));
 	if (spec->docker_image)
 		json_put_text(out, "docker", spec->docker_image);
 	if (spec->conda_env)
@@ -114,9 +106,12 @@ static json_t *describe(const struct job *job, const struct run_spec *spec)
 	if (job->jobrun.source)
 		json_put(out, "source", source_json(job));
 	if (spec->packages.count)
-		json_put(out, "packages", command_json(packages));
+		json_put(out, "packages",
+			 json_texts(packages->items, packages->count));
 	if (spec->hosts.names.count)
-		json_put(out, "hosts", command_json(&spec->hosts.names));
+		json_put(out, "hosts",
+			 json_texts(spec->hosts.names.items,
+				    spec->hosts.names.count));
 	json_put(out, "tasks", tasks_json(&spec->topology));
 	if (spec->topology.tpu_slice)
 		json_put(out, "tpu", tpu_json(&spec->topology));

@@ -53,16 +53,6 @@ static bool has_job(const struct translation *t, const char *field)
 	return message_has(t->job->training_message, t->input, field);
 }
 
-static json_t *texts(const struct strings *list)
-{
-	json_t *out = json_array();
-	size_t i;
-
-	for (i = 0; i < list->count; i++)
-		json_array_append_new(out, json_text(list->items[i]));
-	return out;
-}
-
 static json_t *variables(const struct translation *t)
 {
 	const struct pairs *env = &t->job->jobrun.env;
@@ -221,13 +211,16 @@ static json_t *python_spec(struct translation *t,
 	if (!packages->count)
 		leave_out(t, true, "trainingInput.packageUris",
 			  "a prebuilt container runs a module of a package");
-	json_put(out, "packageUris", texts(packages));
+	json_put(out, "packageUris",
+		 json_texts(packages->items, packages->count));
 	if (t->input->python_module)
 		json_put_text(out, "pythonModule", t->input->python_module);
 	else
 		leave_out(t, true, "trainingInput.pythonModule",
 			  "a prebuilt container runs a module of a package");
-	json_put(out, "args", with_job_dir(t, texts(&t->input->args)));
+	json_put(out, "args",
+		 with_job_dir(t, json_texts(t->input->args.items,
+					    t->input->args.count)));
 	if (t->job->jobrun.env.count)
 		json_put(out, "env", variables(t));
 	return out;
@@ -247,9 +240,11 @@ static json_t *container_spec(struct translation *t,
 		args = &t->input->args;
 	json_put_text(out, "imageUri", image);
 	if (command->count)
-		json_put(out, "command", texts(command));
+		json_put(out, "command",
+			 json_texts(command->items, command->count));
 	if (args->count || t->input->job_dir)
-		json_put(out, "args", with_job_dir(t, texts(args)));
+		json_put(out, "args",
+			 with_job_dir(t, json_texts(args->items, args->count)));
 	if (t->job->jobrun.env.count)
 		json_put(out, "env", variables(t));
 	return out;

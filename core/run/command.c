@@ -60,10 +60,12 @@ static void take(struct exchange *x, int *fd, struct buf *into, size_t max,
 		close_end(fd);
 		return;
 	}
-	if (into->len + (size_t)n <= max)
+	if (into->len + (size_t)n <= max) {
 		into->len += (size_t)n;
-	else if (!keep_start)
+		into->data[into->len] = '\0';
+	} else if (!keep_start) {
 		x->too_much = true;
+	}
 }
 
 /* Until both outputs are closed; ERROR_TIMEOUT if that takes too long. */

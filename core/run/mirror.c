@@ -167,10 +167,9 @@ static void send_piece(const char *folder, const struct entry *one,
 			done += (size_t)n;
 		}
 	}
-	if (done < len) {
+	if (done < len)
 		out->len = start;
-		out->data[start] = '\0';
-	}
+	out->data[out->len] = '\0';
 	if (fd >= 0)
 		close(fd);
 	free(path);

@@ -98,6 +98,9 @@ void resources_miss(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void resources_note(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* A note for each field that the job sets and `provider` does not honour. */
+void resources_note_unused(struct resources *all, const struct job *job,
+			   const char *provider);
 
 /* Where to look for what exists; each place once. */
 struct places {

@@ -45,6 +45,24 @@ struct google *managed_google(struct managed *managed)
 	return managed->google;
 }
 
+struct resource *managed_add_run(const struct managed_service *as,
+				 const struct job *job, json_t *body,
+				 struct resources *out)
+{
+	struct resource *run = resources_add(out, as->kind, job->job_id, job);
+	size_t i;
+
+	for (i = 0; i < run->index; i++)
+		resource_needs(out, run, out->items[i]);
+	/* Where to is known when it is known what is there. */
+	run->request = json_object();
+	json_put_text(run->request, "method", "POST");
+	json_put_text(run->request, "url", "");
+	json_put(run->request, "body", body);
+	run->properties = as->properties(body);
+	return run;
+}
+
 /* ---- reading ----------------------------------------------------------- */
 
 static bool is_listed(const struct managed_runs *runs, const char *field,

@@ -32,7 +32,8 @@ struct managed_state {
 
 /* What a service does in its own way. */
 struct managed_service {
-	const char *provider; /* its name */
+	const struct kind *kind; /* of its runs */
+	const char *provider;    /* its name */
 	enum google_service service;
 	/* Of the lists that its runs are in, up to NULL. */
 	const char *const *collections;
@@ -63,10 +64,23 @@ void *managed_open(const struct managed_service *as,
 void managed_close(void *managed);
 struct google *managed_google(struct managed *managed);
 
+/* For what staging_desire() adds. */
+extern const struct kind managed_object;
+
 /* "my_job": as it can stand in a label. */
 void managed_label(const char *text, char out[MANAGED_LABEL_MAX]);
 /* jobrun-job and jobrun-digest of a job, in `mem`. */
 struct pairs managed_labels(const struct job *job, struct arena *mem);
+
+/* "labels" of the message: the job's own, and `more` (or NULL).  Sets nothing
+ * if there are none. */
+void managed_put_labels(const struct job *job, const struct pairs *more,
+			json_t *message);
+/* Adds the run, which needs all that was added before.  Takes `body`, the
+ * message that is posted. */
+struct resource *managed_add_run(const struct managed_service *as,
+				 const struct job *job, json_t *body,
+				 struct resources *out);
 
 /* A call about "projects/P/…/NAME"; `suffix` is "" or ":cancel". */
 int managed_call(struct managed *managed, const char *method, const char *name,
@@ -81,8 +95,8 @@ void managed_adapt(struct resource *want, const struct resource *found);
 int managed_create(void *ctx, const struct resource *want, struct error *err);
 int managed_delete(void *ctx, const struct resource *have, struct error *err);
 /* Those that this machine remembers. */
-int managed_list(struct managed *managed, const struct kind *kind,
-		 struct listing *out, struct error *err);
+int managed_list(void *ctx, const char *place, struct listing *out,
+		 struct error *err);
 int managed_wait(void *ctx, const struct resource *have, enum wait_state *state,
 		 struct error *err);
 int managed_cancel(void *ctx, const struct resource *have, bool now,

@@ -138,18 +138,20 @@ int managed_update(struct managed *managed, struct run_record *run,
 	return ret;
 }
 
-int managed_list(struct managed *managed, const struct kind *kind,
-		 struct listing *out, struct error *err)
+int managed_list(void *ctx, const char *place, struct listing *out,
+		 struct error *err)
 {
+	struct managed *managed = ctx;
 	struct arena *mem = arena_new();
 	struct run_list all;
 	size_t i;
 	int ret = store_run_list(managed->env.store, false, mem, &all, err);
 
+	(void)place;
 	for (i = 0; ret == 0 && i < all.count; i++) {
 		const struct run_record *run = &all.items[i];
 		struct listed one = {
-			.kind = kind,
+			.kind = managed->as->kind,
 			.name = run->job_id,
 			.labels = { .job_id = run->job_id,
 				    .digest = run->digest },

@@ -203,7 +203,9 @@ struct kind {
 	/* NULL: every change is a replacement. */
 	int (*update)(void *ctx, const struct resource *want,
 		      struct error *err);
-	/* Gone already is success.  For a run: forgets it, logs included. */
+	/* Gone already is success.  For a run: forgets it, logs included.
+	 * NULL, beside an `update` and no `list`: it is not the job's alone,
+	 * and stays. */
 	int (*delete)(void *ctx, const struct resource *have,
 		      struct error *err);
 	/* Looks once, never sleeps.  NULL: done when created. */

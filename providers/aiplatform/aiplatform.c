@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/aiplatform/access.h"
 #include "providers/aiplatform/block.h"
 #include "providers/aiplatform/body.h"
 #include "providers/google/managed.h"
@@ -92,7 +93,13 @@ static const struct kind kind_job = {
 	.list = managed_list,
 };
 
-static const struct kind *const kinds[] = { &managed_object, &kind_job, NULL };
+static const struct kind *const kinds[] = {
+	&kind_service_identity,
+	&kind_iam_binding,
+	&managed_object,
+	&kind_job,
+	NULL,
+};
 
 static const struct managed_service service = {
 	.kind = &kind_job,
@@ -164,6 +171,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 	(void)env;
 	if (!staging && block)
 		staging = block->staging_bucket;
+	if (block && block->grant_tpu_access)
+		access_desire(job, out);
 	if (staging_desire(job, staging, &managed_object, out, &packages, err) <
 	    0)
 		return -1;

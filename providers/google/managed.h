@@ -82,6 +82,9 @@ struct resource *managed_add_run(const struct managed_service *as,
 				 const struct job *job, json_t *body,
 				 struct resources *out);
 
+/* Where a job's runs are: "projects/P" or "projects/P/locations/R"; in `mem`. */
+int managed_parent(struct managed *managed, const struct job *job,
+		   struct arena *mem, const char **out, struct error *err);
 /* A call about "projects/P/…/NAME"; `suffix` is "" or ":cancel". */
 int managed_call(struct managed *managed, const char *method, const char *name,
 		 const char *suffix, const char *const *query,

@@ -26,9 +26,7 @@ void managed_runs_done(struct managed_runs *runs);
 /* NULL: there is none. */
 const json_t *managed_newest(const struct managed_runs *runs);
 
-/* Where a job's runs are, and where that of a name is; in `mem`. */
-int managed_parent(struct managed *managed, const struct job *job,
-		   struct arena *mem, const char **out, struct error *err);
+/* Where the run of a name is; in `mem`. */
 const char *managed_parent_of(const char *name, struct arena *mem);
 /* "projects/P/jobs/X", from its message. */
 const char *managed_name(struct managed *managed, const char *parent,

@@ -30,18 +30,54 @@ static void read_state(const json_t *body, struct arena *mem,
 		       struct managed_state *out)
 {
 	const char *error = json_get_text(body, "errorMessage", NULL);
-	const char *position = json_get_text(body, "jobPosition", "0");
+	long long position = managed_int64(body, "jobPosition", 0);
 
 	/* What it is not specified to be is not over. */
 	if (run_state_parse(json_get_text(body, "state", ""), &out->state) < 0)
 		out->state = RUN_QUEUED;
 	if (error && *error)
 		out->error = arena_strdup(mem, error);
-	/* 64 bits are text in JSON. */
-	if (out->state == RUN_QUEUED && strtoll(position, NULL, 10) > 0)
+	if (out->state == RUN_QUEUED && position > 0)
 		out->waiting = arena_printf(
-			mem, "waiting at position %s of the service's queue",
+			mem, "waiting at position %lld of the service's queue",
 			position);
+}
+
+static const json_t *trials(const json_t *body)
+{
+	return json_object_get(json_object_get(body, "trainingOutput"),
+			       "trials");
+}
+
+/* HyperparameterOutput. */
+static void read_trial(const json_t *trial, struct arena *mem,
+		       struct trial_record *out)
+{
+	const json_t *values = json_object_get(trial, "hyperparameters");
+	const json_t *all = json_object_get(trial, "allMetrics");
+	const json_t *metric = json_object_get(trial, "finalMetric");
+	char *text;
+
+	out->number = (int)managed_int64(trial, "trialId", 0);
+	if (run_state_parse(json_get_text(trial, "state", ""), &out->state) < 0)
+		out->state = RUN_QUEUED;
+	if (values) {
+		text = json_canonical(values);
+		out->parameters = arena_strdup(mem, text);
+		free(text);
+	}
+	/* While it runs: the newest. */
+	if (!metric && json_array_size(all))
+		metric = json_array_get(all, json_array_size(all) - 1);
+	if (metric) {
+		out->value = json_number_value(
+			json_object_get(metric, "objectiveValue"));
+		out->step = managed_int64(metric, "trainingStep", -1);
+	}
+	out->early =
+		json_is_true(json_object_get(trial, "isTrialStoppedEarly"));
+	out->start_time_ms = managed_time(trial, "startTime");
+	out->end_time_ms = managed_time(trial, "endTime");
 }
 
 static json_t *properties(const json_t *body)
@@ -112,6 +148,8 @@ static const struct managed_service service = {
 	.filter = filter,
 	.collection = collection,
 	.read = read_state,
+	.trials = trials,
+	.read_trial = read_trial,
 	.properties = properties,
 	.forget = forget,
 };

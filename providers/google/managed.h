@@ -52,6 +52,11 @@ struct managed_service {
 	const char *(*collection)(const struct job *job);
 	void (*read)(const json_t *body, struct arena *mem,
 		     struct managed_state *out);
+	/* What came of its trials: a list in its message, and one of them,
+	 * where what is not said is as it was.  A number of 0: none. */
+	const json_t *(*trials)(const json_t *body);
+	void (*read_trial)(const json_t *trial, struct arena *mem,
+			   struct trial_record *out);
 	/* What was asked for, as `desire` has it in properties; new. */
 	json_t *(*properties)(const json_t *body);
 	/* Takes it out of the lists, or its labels off it. */
@@ -85,6 +90,11 @@ struct resource *managed_add_run(const struct managed_service *as,
 /* Where a job's runs are: "projects/P" or "projects/P/locations/R"; in `mem`. */
 int managed_parent(struct managed *managed, const struct job *job,
 		   struct arena *mem, const char **out, struct error *err);
+/* Of a message: milliseconds since 1970, 0 for none; a number of 64 bits, which
+ * is text in JSON. */
+int64_t managed_time(const json_t *message, const char *key);
+long long managed_int64(const json_t *message, const char *key,
+			long long fallback);
 /* A call about "projects/P/…/NAME"; `suffix` is "" or ":cancel". */
 int managed_call(struct managed *managed, const char *method, const char *name,
 		 const char *suffix, const char *const *query,

@@ -9,6 +9,7 @@
 #include "providers/google/managed.h"
 #include "providers/google/staging.h"
 #include "providers/vertexai/block.h"
+#include "providers/vertexai/study.h"
 #include "providers/vertexai/translate.h"
 
 /* ---- the service ------------------------------------------------------- */
@@ -77,6 +78,11 @@ static void read_state(const json_t *body, struct arena *mem,
 		out->waiting = "the service has paused it";
 }
 
+static const json_t *trials(const json_t *body)
+{
+	return json_object_get(body, "trials");
+}
+
 /* What tells one custom job from another: not its name, states and labels. */
 static json_t *properties(const json_t *body)
 {
@@ -139,6 +145,8 @@ static const struct managed_service service = {
 	.location = location,
 	.collection = collection,
 	.read = read_state,
+	.trials = trials,
+	.read_trial = study_read_trial,
 	.properties = properties,
 	.forget = forget,
 };

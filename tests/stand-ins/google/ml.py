@@ -32,6 +32,9 @@ def shown(job):
     out = dict(job.body, state=job.state, etag="BwX=", **job.times())
     if job.message:
         out["errorMessage"] = job.message
+    if job.trials and job.started:
+        out["trainingOutput"] = {"isHyperparameterTuningJob": True,
+                                 "trials": job.trials}
     if job.state == "QUEUED" and job.position:
         out["jobPosition"] = str(job.position)
     return out

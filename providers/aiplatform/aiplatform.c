@@ -17,7 +17,9 @@
 static void filter(const char *job_id, const char *label, struct buf *out)
 {
 	(void)label;
-	buf_printf(out, "jobId:%s*", job_id);
+	/* Labels can't be asked for there. */
+	if (job_id)
+		buf_printf(out, "jobId:%s*", job_id);
 }
 
 static const char *collection(const struct job *job)
@@ -224,6 +226,11 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
+static const char *place(const struct job *job, struct arena *mem)
+{
+	return managed_place(job, NULL, mem);
+}
+
 static void *open_service(const struct provider_env *env, struct error *err)
 {
 	return managed_open(&service, env, err);
@@ -236,6 +243,7 @@ const struct provider provider_ai_platform = {
 	.block = &ai_platform_message,
 	.asks = true,
 	.desire = desire,
+	.place = place,
 	.open = open_service,
 	.close = managed_close,
 };

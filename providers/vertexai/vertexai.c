@@ -17,7 +17,10 @@
 static void filter(const char *job_id, const char *label, struct buf *out)
 {
 	(void)job_id;
-	buf_printf(out, "labels.jobrun-job=%s", label);
+	if (label)
+		buf_printf(out, "labels.jobrun-job=%s", label);
+	else
+		buf_puts(out, "labels.jobrun-job:*");
 }
 
 static const char *location(const struct job *job)
@@ -192,6 +195,11 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
+static const char *place(const struct job *job, struct arena *mem)
+{
+	return location(job) ? managed_place(job, location(job), mem) : NULL;
+}
+
 static void *open_service(const struct provider_env *env, struct error *err)
 {
 	return managed_open(&service, env, err);
@@ -204,6 +212,7 @@ const struct provider provider_vertex_ai = {
 	.block = &vertex_ai_message,
 	.asks = true,
 	.desire = desire,
+	.place = place,
 	.open = open_service,
 	.close = managed_close,
 };

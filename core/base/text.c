@@ -13,6 +13,7 @@
 
 #define WORD_MAX 64
 #define DURATION_MAX (100L * 365 * 86400)
+#define SIZE_LARGEST (UINT64_C(1000000000) * 1000000000)
 
 bool text_starts(const char *text, const char *prefix)
 {
@@ -177,6 +178,60 @@ void duration_format(long s, char *out, size_t size)
 		snprintf(out, size, "%ldh%02ldm", s / 3600, s / 60 % 60);
 	else
 		snprintf(out, size, "%ldd%02ldh", s / 86400, s / 3600 % 24);
+}
+
+/* What a unit stands for, 0 if there is none such. */
+static uint64_t unit_bytes(const char *unit)
+{
+	static const char letters[] = "kMGTP";
+	const char *at =
+		*unit ? strchr(letters, *unit == 'K' ? 'k' : *unit) : NULL;
+	uint64_t step = 1000, bytes = 1;
+	size_t i;
+
+	if (at) {
+		unit++;
+		if (*unit == 'i') {
+			step = 1024;
+			unit++;
+		}
+		for (i = 0; i <= (size_t)(at - letters); i++)
+			bytes *= step;
+	}
+	return !*unit || !strcmp(unit, "B") ? bytes : 0;
+}
+
+int size_parse(const char *text, uint64_t *bytes, struct error *err)
+{
+	uint64_t value = 0, part = 0, parts = 1, unit;
+	const char *p = text;
+
+	if (!isdigit((unsigned char)*p))
+		goto bad;
+	for (; isdigit((unsigned char)*p); p++) {
+		value = value * 10 + (uint64_t)(*p - '0');
+		if (value > SIZE_LARGEST)
+			goto large;
+	}
+	/* A thousandth is as fine as a unit is divided. */
+	if (*p == '.')
+		for (p++; isdigit((unsigned char)*p) && parts < 1000; p++) {
+			part = part * 10 + (uint64_t)(*p - '0');
+			parts *= 10;
+		}
+	unit = unit_bytes(p);
+	if (!unit || (parts > 1 && unit == 1))
+		goto bad;
+	if (value > SIZE_LARGEST / unit)
+		goto large;
+	*bytes = value * unit + part * unit / parts;
+	return 0;
+large:
+	return error_set(err, ERROR_USAGE, "'%.40s' is too large", text);
+bad:
+	return error_set(err, ERROR_USAGE,
+			 "'%.40s' is not a size such as 500kB, 64MB or 1GiB",
+			 text);
 }
 
 void size_format(uint64_t bytes, char *out, size_t size)

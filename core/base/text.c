@@ -27,6 +27,49 @@ bool text_ends(const char *text, const char *suffix)
 	return n >= m && strcmp(text + n - m, suffix) == 0;
 }
 
+size_t text_utf8_len(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n, i;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] >= 0xc2 && p[0] <= 0xdf)
+		n = 2;
+	else if (p[0] >= 0xe0 && p[0] <= 0xef)
+		n = 3;
+	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+		n = 4;
+	else
+		return 0;
+	for (i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+bool text_is_utf8(const char *text)
+{
+	size_t n;
+
+	for (; *text; text += n) {
+		n = text_utf8_len(text);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+void text_make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			*text = '?';
+}
+
 /* Optimal string alignment over three rows. */
 unsigned text_distance(const char *a, const char *b, unsigned limit)
 {

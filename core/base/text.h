@@ -12,6 +12,13 @@
 bool text_starts(const char *text, const char *prefix);
 bool text_ends(const char *text, const char *suffix);
 
+/* The length of the UTF-8 sequence at `text`, or 0 if there is no valid one. */
+size_t text_utf8_len(const char *text);
+bool text_is_utf8(const char *text);
+
+/* Names come from others: no control characters on somebody's terminal. */
+void text_make_printable(char *text); /* they become '?' */
+
 /* The number of single-letter edits (a swap counts one) between two words;
  * anything over `limit` is returned as limit + 1. */
 unsigned text_distance(const char *a, const char *b, unsigned limit);

@@ -36,6 +36,9 @@ struct storage_put {
 	/* Which generation it replaces: 0 if there must be none yet.  One that
 	 * is there and has these very contents is taken for ours. */
 	long long generation;
+	/* It has broken, and goes on after a while.  Or NULL. */
+	void (*broken)(void *arg, const struct error *err);
+	void *arg;
 };
 
 /*

@@ -30,6 +30,7 @@ const struct command *const commands[] = {
 	&cmd_version,
 	&cmd_help,
 	&cmd_complete,
+	&cmd_mirror,
 	&cmd_supervise,
 	NULL,
 };

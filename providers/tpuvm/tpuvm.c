@@ -111,11 +111,6 @@ static const struct kind *const kinds[] = { &kind_tpu_vm, &kind_run, NULL };
 
 /* ---- what a job wants --------------------------------------------------- */
 
-static void note_unused(void *ctx, const char *path)
-{
-	resources_note(ctx, "%s is not used by provider tpu-vm", path);
-}
-
 static void note_cost(const struct job *job, const struct tpu_vm_block *block,
 		      const char *name, struct resources *out)
 {
@@ -219,8 +214,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	json_put(run->properties, "hosts", placeholder_output(node, "hosts"));
 	note_cost(job, block, node->name, out);
 	check_run(job, &spec, out);
-	message_unused(job->message, job, "", provider_tpu_vm.name, note_unused,
-		       out);
+	resources_note_unused(out, job, provider_tpu_vm.name);
 	return 0;
 }
 

@@ -8,10 +8,12 @@
 #include "core/run/contract.h"
 #include "core/run/spec.h"
 #include "providers/aiplatform/body.h"
+#include "providers/kubernetes/render.h"
 #include "providers/registry.h"
 #include "providers/vertexai/translate.h"
 #include "schema/catalogue.h"
 #include "schema/render_yaml.h"
+#include "schema/yaml_write.h"
 
 struct render_opts {
 	struct load_opts load;
@@ -22,7 +24,7 @@ struct render_opts {
 
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct render_opts, to),
-	  "yaml|ai-platform|vertex-ai|tf-config",
+	  "yaml|ai-platform|vertex-ai|kubernetes|tf-config",
 	  "the form to write it in; yaml is the default" },
 	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
 	  "tf-config: of master (default), worker, ps or evaluator" },
@@ -34,7 +36,8 @@ static const struct opt options[] = {
 /* What a job can be written as. */
 struct target {
 	const char *name;
-	bool many; /* several jobs make one output */
+	bool many;    /* several jobs make one output */
+	bool digests; /* the digest of the job is in it */
 	int (*render)(const struct app *app, const struct job *job,
 		      const struct render_opts *opts, struct buf *out,
 		      struct error *err);
@@ -141,11 +144,46 @@ out:
 	return ret;
 }
 
+static void say_left_out(void *arg, bool needed, const char *path,
+			 const char *why)
+{
+	app_say(arg, "%s: %s: %s", needed ? "needed" : "left out", path, why);
+}
+
+/* Several jobs are several documents of one file, as kubectl reads them. */
+static int to_kubernetes(const struct app *app, const struct job *job,
+			 const struct render_opts *opts, struct buf *out,
+			 struct error *err)
+{
+	const struct catalogue *catalogue = catalogue_get(err);
+	json_t *manifests;
+	json_t *one;
+	size_t i;
+	int ret = 0;
+
+	(void)opts;
+	if (!catalogue)
+		return -1;
+	manifests = kube_render(job, catalogue, say_left_out, (void *)app, err);
+	if (!manifests)
+		return -1;
+	json_array_foreach(manifests, i, one)
+	{
+		if (out->len)
+			buf_puts(out, "---\n");
+		if (ret == 0)
+			ret = yaml_write(one, out, err);
+	}
+	json_decref(manifests);
+	return ret;
+}
+
 static const struct target targets[] = {
-	{ "yaml", true, to_yaml },
-	{ "ai-platform", false, to_ai_platform },
-	{ "vertex-ai", false, to_vertex_ai },
-	{ "tf-config", false, to_tf_config },
+	{ "yaml", true, false, to_yaml },
+	{ "ai-platform", false, false, to_ai_platform },
+	{ "vertex-ai", false, false, to_vertex_ai },
+	{ "kubernetes", true, true, to_kubernetes },
+	{ "tf-config", false, false, to_tf_config },
 };
 
 /* The name is one of the option's choices. */
@@ -170,7 +208,8 @@ static int render(const struct app *app, const struct jobs *jobs,
 				 "there are %zu jobs; '--to %s' is about one",
 				 jobs->count, target->name);
 	for (i = 0; i < jobs->count; i++)
-		if (target->render(app, jobs->items[i], opts, out, err) < 0)
+		if ((target->digests && job_digest(jobs->items[i], err) < 0) ||
+		    target->render(app, jobs->items[i], opts, out, err) < 0)
 			return -1;
 	return 0;
 }
@@ -209,6 +248,8 @@ const struct command cmd_render = {
 	.help = "  jobrun render job.yaml                  with all defaults\n"
 		"  jobrun render --to vertex-ai job.yaml   the custom job that "
 		"it becomes\n"
+		"  jobrun render --to kubernetes job.yaml  manifests for "
+		"kubectl apply\n"
 		"  jobrun render --to tf-config job.yaml   what a task finds "
 		"in TF_CONFIG\n",
 	.options = options,

@@ -10,6 +10,7 @@
 #include "providers/aiplatform/body.h"
 #include "providers/kubernetes/render.h"
 #include "providers/registry.h"
+#include "providers/slurm/slurm.h"
 #include "providers/vertexai/translate.h"
 #include "schema/catalogue.h"
 #include "schema/render_yaml.h"
@@ -24,7 +25,7 @@ struct render_opts {
 
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct render_opts, to),
-	  "yaml|ai-platform|vertex-ai|kubernetes|tf-config",
+	  "yaml|ai-platform|vertex-ai|slurm|kubernetes|tf-config",
 	  "the form to write it in; yaml is the default" },
 	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
 	  "tf-config: of master (default), worker, ps or evaluator" },
@@ -36,8 +37,8 @@ static const struct opt options[] = {
 /* What a job can be written as. */
 struct target {
 	const char *name;
-	bool many;    /* several jobs make one output */
-	bool digests; /* the digest of the job is in it */
+	bool many;   /* several jobs make one output */
+	bool digest; /* of the job, which may read many files */
 	int (*render)(const struct app *app, const struct job *job,
 		      const struct render_opts *opts, struct buf *out,
 		      struct error *err);
@@ -178,12 +179,35 @@ static int to_kubernetes(const struct app *app, const struct job *job,
 	return ret;
 }
 
+/* The batch script of its first run; `apply` puts the folder that it names. */
+static int to_slurm(const struct app *app, const struct job *job,
+		    const struct render_opts *opts, struct buf *out,
+		    struct error *err)
+{
+	const struct catalogue *catalogue = catalogue_get(err);
+	struct arena *mem = arena_new();
+	const char *needed = NULL;
+	int ret = -1;
+
+	(void)opts;
+	if (catalogue)
+		ret = slurm_render(job, catalogue, mem, out, &needed, err);
+	if (ret == 0 && needed)
+		app_say(app, "needed: %s", needed);
+	arena_free(mem);
+	return ret;
+}
+
 static const struct target targets[] = {
-	{ "yaml", true, false, to_yaml },
-	{ "ai-platform", false, false, to_ai_platform },
-	{ "vertex-ai", false, false, to_vertex_ai },
-	{ "kubernetes", true, true, to_kubernetes },
-	{ "tf-config", false, false, to_tf_config },
+	{ .name = "yaml", .many = true, .render = to_yaml },
+	{ .name = "ai-platform", .render = to_ai_platform },
+	{ .name = "vertex-ai", .render = to_vertex_ai },
+	{ .name = "slurm", .digest = true, .render = to_slurm },
+	{ .name = "kubernetes",
+	  .many = true,
+	  .digest = true,
+	  .render = to_kubernetes },
+	{ .name = "tf-config", .render = to_tf_config },
 };
 
 /* The name is one of the option's choices. */
@@ -208,7 +232,7 @@ static int render(const struct app *app, const struct jobs *jobs,
 				 "there are %zu jobs; '--to %s' is about one",
 				 jobs->count, target->name);
 	for (i = 0; i < jobs->count; i++)
-		if ((target->digests && job_digest(jobs->items[i], err) < 0) ||
+		if ((target->digest && job_digest(jobs->items[i], err) < 0) ||
 		    target->render(app, jobs->items[i], opts, out, err) < 0)
 			return -1;
 	return 0;

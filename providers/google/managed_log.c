@@ -7,20 +7,34 @@
  * insertId.  When they were received is the service's own clock: neither ours
  * nor the trainer's matters.  In the run's folder
  *
- *	cloud-log.json	{"from", "seen", "finalMs", "told"}, and what
- *			core/run/log_collect.h keeps there
+ *	cloud-log.json	{"from", "seen", "pending", "said", "finalMs", "told"}
+ *	cloud-log.lock	held by the process that is at it
+ *
+ * "pending" are the lines of the last page with the sizes that the files had
+ * before: written before they are added, so that a process that is killed in
+ * between leaves it to the next to add what is missing, and only that.
  */
 #include "providers/google/managed_internal.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/run/log_collect.h"
+#include "core/run/log.h"
+#include "core/run/log_file.h"
+#include "core/run/spec.h"
+#include "core/run/tuner.h"
 
+#define STATE_MAX (256 << 20)
 #define PAGES_MAX 100
+#define TRIAL_MAX 100000
 #define PAGE_SIZE 1000
 /* How late an entry that was received can be found. */
 #define OVERLAP_MS 120000
@@ -30,30 +44,14 @@
 struct collector {
 	struct managed *managed;
 	const char *name; /* of the run, there */
-	struct log_collect log;
+	const char *folder;
+	struct run_spec spec;
+	struct arena *mem;
+	json_t *state;
+	int lock;
 };
 
 /* ---- lines ------------------------------------------------------------- */
-
-/* The ordinal of the task that an entry is of: "master-replica-0",
- * "workerpool1-3"; -1: none of the run's ("service"). */
-static int find_task(const struct topology *all, const char *name)
-{
-	static const enum task_type pools[] = { TASK_MASTER, TASK_WORKER,
-						TASK_PS, TASK_EVALUATOR };
-	char type[32];
-	enum task_type found;
-	unsigned pool;
-	int index, used = 0;
-
-	if (sscanf(name, "workerpool%1u-%d%n", &pool, &index, &used) == 2 &&
-	    !name[used] && pool < COUNT(pools))
-		return topology_find(all, pools[pool], index);
-	if (sscanf(name, "%31[a-z]-replica-%d%n", type, &index, &used) == 2 &&
-	    !name[used] && task_type_parse(type, &found) == 0)
-		return topology_find(all, found, index);
-	return -1;
-}
 
 static const char *label_of(const json_t *entry, const char *name)
 {
@@ -75,14 +73,45 @@ static bool is_bad(const char *severity)
 	       !strcmp(severity, "ALERT") || !strcmp(severity, "EMERGENCY");
 }
 
-/* {"task": ordinal, "stream", "timeMs", "text"}; NULL: it has no text. */
+/* The trial whose log a line belongs to; 0: that of the run. */
+static long trial_of(const struct collector *c, const char *label)
+{
+	struct error ignored;
+	long out;
+
+	if (!label || !c->spec.tuning.params.count ||
+	    number_parse(label, 1, TRIAL_MAX, &out, &ignored) < 0)
+		return 0;
+	return out;
+}
+
+/* What the service says of the job itself, the newest: the reason that it
+ * waits for, for one. */
+static void note_service(const struct collector *c, const char *task,
+			 const json_t *line)
+{
+	long long time_ms = json_get_int(line, "timeMs", 0);
+	const json_t *said = json_object_get(c->state, "said");
+
+	if (!task || strcmp(task, "service") != 0 ||
+	    json_get_int(said, "timeMs", -1) > time_ms)
+		return;
+	json_object_set_new(c->state, "said",
+			    json_pack("{s:I, s:O}", "timeMs",
+				      (json_int_t)time_ms, "text",
+				      json_object_get(line, "text")));
+}
+
+/* {"trial": 0, "task": ordinal, "stream", "timeMs", "text"}; NULL: it has no
+ * text. */
 static json_t *line_of(const struct collector *c, const json_t *entry)
 {
 	const char *text = json_get_text(entry, "textPayload", NULL);
 	const char *task = label_of(entry, "task_name");
 	const char *trial = label_of(entry, "trial_id");
-	int ordinal = find_task(&c->log.spec.topology, task ? task : "");
+	int ordinal = managed_task(&c->spec.topology, task ? task : "");
 	bool stranger = ordinal < 0 && task;
+	long number = trial_of(c, trial);
 	json_t *out;
 
 	if (!text)
@@ -91,6 +120,7 @@ static json_t *line_of(const struct collector *c, const json_t *entry)
 	if (!text)
 		return NULL;
 	out = json_object();
+	json_put_int(out, "trial", number);
 	json_put_int(out, "task", ordinal < 0 ? 0 : ordinal);
 	json_put_int(out, "stream",
 		     is_bad(json_get_text(entry, "severity", "")) ? LOG_STDERR
@@ -98,11 +128,191 @@ static json_t *line_of(const struct collector *c, const json_t *entry)
 	json_put_int(out, "timeMs",
 		     time_parse(json_get_text(entry, "timestamp", "")));
 	json_put(out, "text",
-		 json_sprintf("%s%s%s%s%s%s%s", stranger ? task : "",
-			      stranger ? ": " : "", trial ? "trial " : "",
-			      trial ? trial : "", trial ? ": " : "", text,
+		 json_sprintf("%s%s%s%s", stranger ? task : "",
+			      stranger ? ": " : "", text,
 			      text_ends(text, "\n") ? "" : "\n"));
+	note_service(c, task, out);
 	return out;
+}
+
+/* Where lines go: a task of the run, or of one of its trials. */
+struct target {
+	long trial;
+	size_t task;
+};
+
+static void target_key(const struct target *to, char out[48])
+{
+	snprintf(out, 48, "%ld/%zu", to->trial, to->task);
+}
+
+static struct target target_of(const json_t *line)
+{
+	return (struct target){ .trial = json_get_int(line, "trial", 0),
+				.task = (size_t)json_get_int(line, "task", 0) };
+}
+
+static char *target_folder(const struct collector *c, const struct target *to)
+{
+	return to->trial ? tuner_trial_folder(c->folder, (int)to->trial)
+			 : mem_strdup(c->folder);
+}
+
+static uint64_t stream_size(const struct collector *c, const struct target *to,
+			    enum log_stream stream)
+{
+	const struct task_place *place = &c->spec.topology.tasks[to->task];
+	char *folder = target_folder(c, to);
+	char *path = log_stream_path(folder, task_type_name(place->type),
+				     place->index, stream);
+	struct stat st;
+	int ret = stat(path, &st);
+
+	free(path);
+	free(folder);
+	return ret < 0 ? 0 : (uint64_t)st.st_size;
+}
+
+static struct log_writer *open_writer(const struct collector *c,
+				      const struct target *to,
+				      struct error *err)
+{
+	const struct task_place *place = &c->spec.topology.tasks[to->task];
+	char *folder = target_folder(c, to);
+	struct log_writer *writer = log_writer_open(
+		folder, task_type_name(place->type), place->index, err);
+
+	free(folder);
+	return writer;
+}
+
+/* Of what is pending for a target, all that is not in its files yet; `sizes`
+ * are those that they had before. */
+static int add_lines(const struct collector *c, const struct target *to,
+		     const json_t *sizes, const json_t *lines,
+		     struct error *err)
+{
+	struct log_writer *writer = NULL;
+	uint64_t have[LOG_STREAMS];
+	const json_t *line;
+	size_t i;
+
+	for (i = 0; i < LOG_STREAMS; i++) {
+		uint64_t was =
+			(uint64_t)json_integer_value(json_array_get(sizes, i));
+		uint64_t is = stream_size(c, to, (enum log_stream)i);
+
+		have[i] = is > was ? is - was : 0;
+	}
+	json_array_foreach(lines, i, line)
+	{
+		size_t stream = (size_t)json_get_int(line, "stream", 0);
+		const char *text = json_get_text(line, "text", "");
+		struct target at = target_of(line);
+		size_t len = strlen(text), skip;
+
+		if (at.task != to->task || at.trial != to->trial ||
+		    stream >= LOG_STREAMS)
+			continue;
+		skip = have[stream] < len ? (size_t)have[stream] : len;
+		have[stream] -= skip;
+		if (skip == len)
+			continue;
+		if (!writer)
+			writer = open_writer(c, to, err);
+		if (!writer)
+			return -1;
+		log_writer_add(writer, (enum log_stream)stream, text + skip,
+			       len - skip, json_get_int(line, "timeMs", 0));
+	}
+	log_writer_close(writer);
+	return 0;
+}
+
+static int add_pending(const struct collector *c, struct error *err)
+{
+	const json_t *pending = json_object_get(c->state, "pending");
+	const json_t *sizes = json_object_get(pending, "sizes");
+	const json_t *lines = json_object_get(pending, "lines");
+	const json_t *line;
+	size_t i;
+
+	json_array_foreach(lines, i, line)
+	{
+		struct target to = target_of(line);
+		char key[48];
+
+		/* All lines of a target at its first one. */
+		target_key(&to, key);
+		if (to.task >= c->spec.topology.count ||
+		    json_integer_value(json_array_get(
+			    json_object_get(sizes, key), LOG_STREAMS)) !=
+			    (json_int_t)i)
+			continue;
+		if (add_lines(c, &to, json_object_get(sizes, key), lines, err) <
+		    0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- state ------------------------------------------------------------- */
+
+static int write_state(const struct collector *c, struct error *err)
+{
+	char *path = path_join(c->folder, "cloud-log.json");
+	char *text = json_canonical(c->state);
+	int ret = file_write(path, text, strlen(text), err);
+
+	free(text);
+	free(path);
+	return ret;
+}
+
+static json_t *read_state(const char *folder)
+{
+	char *path = path_join(folder, "cloud-log.json");
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, STATE_MAX, &len, &ignored);
+	json_t *out = text ? json_read(text, len, path, &ignored) : NULL;
+
+	free(text);
+	free(path);
+	return json_is_object(out) ? out : json_object();
+}
+
+/* Makes the lines the pending ones, and adds them.  "sizes" has for each target
+ * that of both streams, and the number of its first line. */
+static int take_lines(const struct collector *c, json_t *lines,
+		      struct error *err)
+{
+	json_t *pending = json_object();
+	json_t *sizes = json_object();
+	const json_t *line;
+	size_t i;
+
+	json_array_foreach(lines, i, line)
+	{
+		struct target to = target_of(line);
+		char key[48];
+
+		target_key(&to, key);
+		if (json_object_get(sizes, key))
+			continue;
+		json_object_set_new(
+			sizes, key,
+			json_pack("[I, I, I]",
+				  (json_int_t)stream_size(c, &to, LOG_STDOUT),
+				  (json_int_t)stream_size(c, &to, LOG_STDERR),
+				  (json_int_t)i));
+	}
+	json_put(pending, "sizes", sizes);
+	json_put(pending, "lines", lines);
+	json_object_set_new(c->state, "pending", pending);
+	if (write_state(c, err) < 0)
+		return -1;
+	return add_pending(c, err);
 }
 
 /* ---- entries ----------------------------------------------------------- */
@@ -128,10 +338,10 @@ static bool remember(json_t *seen, const json_t *entry)
 	return is_new;
 }
 
-static int take_entries(struct collector *c, const json_t *entries,
+static int take_entries(const struct collector *c, const json_t *entries,
 			struct error *err)
 {
-	json_t *seen = json_object_get(c->log.state, "seen");
+	json_t *seen = json_object_get(c->state, "seen");
 	json_t *lines = json_array();
 	const json_t *entry;
 	size_t i;
@@ -144,7 +354,7 @@ static int take_entries(struct collector *c, const json_t *entries,
 			json_array_append_new(lines, line);
 	}
 	if (json_array_size(lines))
-		return log_collect_take(&c->log, lines, err);
+		return take_lines(c, lines, err);
 	json_decref(lines);
 	return 0;
 }
@@ -153,7 +363,7 @@ static int take_entries(struct collector *c, const json_t *entries,
  * again, and need not be remembered. */
 static void advance(const struct collector *c)
 {
-	json_t *seen = json_object_get(c->log.state, "seen");
+	json_t *seen = json_object_get(c->state, "seen");
 	int64_t last = 0;
 	const char *key;
 	json_t *value;
@@ -170,13 +380,13 @@ static void advance(const struct collector *c)
 			json_object_del(seen, key);
 	}
 	if (last)
-		json_object_set_new(c->log.state, "from",
+		json_object_set_new(c->state, "from",
 				    json_integer(last - OVERLAP_MS));
 }
 
 static json_t *make_query(const struct collector *c, const char *page)
 {
-	long long from_ms = json_get_int(c->log.state, "from", 0);
+	long long from_ms = json_get_int(c->state, "from", 0);
 	const char *slash = strchr(c->name + strlen("projects/"), '/');
 	struct buf filter = { 0 };
 	json_t *out = json_object();
@@ -202,7 +412,7 @@ static json_t *make_query(const struct collector *c, const char *page)
 }
 
 /* The token of the next page is in the body here, not in the query. */
-static int collect_pages(struct collector *c, struct error *err)
+static int collect_pages(const struct collector *c, struct error *err)
 {
 	struct api_request request = { .service = SERVICE_LOGGING,
 				       .method = "POST",
@@ -221,7 +431,7 @@ static int collect_pages(struct collector *c, struct error *err)
 			ret = take_entries(
 				c, json_object_get(answer.body, "entries"),
 				err);
-		page = ret == 0 ? arena_strdup(c->log.mem,
+		page = ret == 0 ? arena_strdup(c->mem,
 					       json_get_text(answer.body,
 							     "nextPageToken",
 							     ""))
@@ -236,59 +446,97 @@ static int collect_pages(struct collector *c, struct error *err)
 
 /* ---- a look ------------------------------------------------------------ */
 
+/* 1: another process is at it. */
+static int start(struct collector *c, struct error *err)
+{
+	char *path = path_join(c->folder, "cloud-log.lock");
+
+	c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	free(path);
+	if (c->lock < 0)
+		return error_errno(err, "cannot lock the log of '%s'", c->name);
+	if (flock(c->lock, LOCK_EX | LOCK_NB) < 0)
+		return 1;
+	if (spec_read(c->folder, c->mem, &c->spec, err) < 0)
+		return -1;
+	c->state = read_state(c->folder);
+	if (!json_object_get(c->state, "seen"))
+		json_object_set_new(c->state, "seen", json_object());
+	return add_pending(c, err);
+}
+
 /* Once, where the log's readers see it: the run itself goes on. */
-static void tell(struct collector *c, const struct error *why)
+static void tell(const struct collector *c, const struct error *why)
 {
 	struct error ignored;
-	char *text;
+	json_t *line;
 
-	if (json_object_get(c->log.state, "told"))
+	if (json_object_get(c->state, "told"))
 		return;
-	json_object_set_new(c->log.state, "told", json_true());
-	text = mem_printf("jobrun: the log can't be read: %s", why->text);
-	log_collect_take(
-		&c->log,
-		json_pack("[o]",
-			  log_collect_line(0, LOG_STDERR, time_now_ms(), text)),
-		&ignored);
-	free(text);
+	json_object_set_new(c->state, "told", json_true());
+	line = json_object();
+	json_put_int(line, "task", 0);
+	json_put_int(line, "stream", LOG_STDERR);
+	json_put_int(line, "timeMs", time_now_ms());
+	json_put(
+		line, "text",
+		json_sprintf("jobrun: the log can't be read: %s\n", why->text));
+	take_lines(c, json_pack("[o]", line), &ignored);
 }
 
 /* By its clock or by ours, whichever is first: one may be wrong. */
 static bool is_settled(const struct collector *c, int64_t end_ms)
 {
-	long long seen_ms = json_get_int(c->log.state, "finalMs", 0);
+	long long seen_ms = json_get_int(c->state, "finalMs", 0);
 	int64_t now_ms = time_now_ms();
 
 	if (!seen_ms)
-		json_object_set_new(c->log.state, "finalMs",
-				    json_integer(now_ms));
+		json_object_set_new(c->state, "finalMs", json_integer(now_ms));
 	return now_ms - end_ms >= SETTLE_MS ||
 	       (seen_ms && now_ms - seen_ms >= SETTLE_MS);
 }
 
+/* One line, without its end. */
+static const char *what_was_said(const struct collector *c, struct arena *mem)
+{
+	const char *text =
+		json_get_text(json_object_get(c->state, "said"), "text", NULL);
+
+	if (text && text_starts(text, "service: "))
+		text += strlen("service: ");
+	return text ? arena_strndup(mem, text, strcspn(text, "\r\n")) : NULL;
+}
+
 bool managed_log_collect(struct managed *managed, const struct run_record *run,
-			 const char *name, bool ended, int64_t end_ms)
+			 const char *name, bool ended, int64_t end_ms,
+			 struct arena *mem, const char **said)
 {
 	char *folder =
 		store_run_folder(managed->env.store, run->job_id, run->attempt);
-	struct collector c = { .managed = managed, .name = name };
+	struct collector c = { .managed = managed,
+			       .name = name,
+			       .folder = folder,
+			       .mem = arena_new(),
+			       .lock = -1 };
 	struct error err;
 	bool settled = false;
-	int ret = log_collect_open(&c.log, folder, "cloud-log", &err);
+	int ret = start(&c, &err);
 
 	if (ret == 0) {
-		if (!json_object_get(c.log.state, "seen"))
-			json_object_set_new(c.log.state, "seen", json_object());
 		/* Asked before the last look, so that that comes after. */
 		settled = ended && is_settled(&c, end_ms);
 		if (collect_pages(&c, &err) < 0 &&
 		    (settled || err.code == ERROR_DENIED))
 			tell(&c, &err);
+		write_state(&c, &err);
 	} else if (ret < 0) {
 		settled = ended; /* it will not get better */
 	}
-	log_collect_close(&c.log);
+	*said = what_was_said(&c, mem);
+	json_decref(c.state);
+	if (c.lock >= 0)
+		close(c.lock);
+	arena_free(c.mem);
 	free(folder);
 	return settled;
 }

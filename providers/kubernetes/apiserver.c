@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "providers/kubernetes/cluster.h"
+#include "providers/kubernetes/apiserver.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct known_group {
 	bool there;
 };
 
-struct cluster {
+struct apiserver {
 	struct kubeconfig config;
 	struct http *http;
 	pthread_mutex_t lock;  /* of what is below */
@@ -49,81 +49,81 @@ static void wipe(char *text)
 
 /* ---- who we are -------------------------------------------------------- */
 
-static int read_token_file(struct cluster *cluster, struct error *err)
+static int read_token_file(struct apiserver *api, struct error *err)
 {
 	size_t len;
 	char *text =
-		file_read(cluster->config.token_file, TOKEN_MAX, &len, err);
+		file_read(api->config.token_file, TOKEN_MAX, &len, err);
 
 	if (!text)
 		return -1;
 	while (len && strchr(" \t\r\n", text[len - 1]))
 		text[--len] = '\0';
-	wipe(cluster->token);
-	cluster->token = text;
-	cluster->token_ends_ms = time_now_ms() + TOKEN_FILE_MS;
+	wipe(api->token);
+	api->token = text;
+	api->token_ends_ms = time_now_ms() + TOKEN_FILE_MS;
 	return 0;
 }
 
 /* A certificate takes the place of what the file has: before the first
  * connection. */
-static int take_credential(struct cluster *cluster,
+static int take_credential(struct apiserver *api,
 			   struct exec_credential *found)
 {
-	if (found->certificate && !cluster->http) {
-		free(cluster->config.certificate);
-		wipe(cluster->config.key);
-		cluster->config.certificate = found->certificate;
-		cluster->config.key = found->key;
+	if (found->certificate && !api->http) {
+		free(api->config.certificate);
+		wipe(api->config.key);
+		api->config.certificate = found->certificate;
+		api->config.key = found->key;
 		found->certificate = found->key = NULL;
 	}
-	wipe(cluster->token);
-	cluster->token = found->token;
+	wipe(api->token);
+	api->token = found->token;
 	found->token = NULL;
-	cluster->token_ends_ms =
+	api->token_ends_ms =
 		found->ends_ms ? found->ends_ms - EXPIRY_SLACK_MS : 0;
 	exec_credential_done(found);
 	return 0;
 }
 
-static int run_plugin(struct cluster *cluster, struct error *err)
+static int run_plugin(struct apiserver *api, struct error *err)
 {
 	struct exec_credential found = { 0 };
 
-	if (exec_plugin_run(&cluster->config, &found, err) < 0)
+	if (exec_plugin_run(&api->config, &found, err) < 0)
 		return -1;
-	return take_credential(cluster, &found);
+	return take_credential(api, &found);
 }
 
 /* Called under the lock.  `refused`: the one that there is was. */
-static int renew_token(struct cluster *cluster, bool refused, struct error *err)
+static int renew_token(struct apiserver *api, bool refused, struct error *err)
 {
-	bool late = cluster->token_ends_ms &&
-		    time_now_ms() >= cluster->token_ends_ms;
+	bool late = api->token_ends_ms &&
+		    time_now_ms() >= api->token_ends_ms;
 
-	if (cluster->config.token_file && (refused || late || !cluster->token))
-		return read_token_file(cluster, err);
-	if (cluster->config.exec && (refused || late))
-		return run_plugin(cluster, err);
+	if (api->config.token_file && (refused || late || !api->token))
+		return read_token_file(api, err);
+	if (api->config.exec && (refused || late))
+		return run_plugin(api, err);
 	return 0;
 }
 
 /* "Authorization: Bearer …", or empty. */
-static int add_token(struct cluster *cluster, struct buf *line,
+static int add_token(struct apiserver *api, struct buf *line,
 		     struct error *err)
 {
 	int ret;
 
-	pthread_mutex_lock(&cluster->lock);
-	ret = renew_token(cluster, false, err);
-	if (ret == 0 && cluster->token)
-		buf_printf(line, "Authorization: Bearer %s", cluster->token);
-	pthread_mutex_unlock(&cluster->lock);
+	pthread_mutex_lock(&api->lock);
+	ret = renew_token(api, false, err);
+	if (ret == 0 && api->token)
+		buf_printf(line, "Authorization: Bearer %s", api->token);
+	pthread_mutex_unlock(&api->lock);
 	return ret;
 }
 
 /* Another one than that of `line`, which was refused; false: there is none. */
-static bool find_another(struct cluster *cluster, const struct buf *line)
+static bool find_another(struct apiserver *api, const struct buf *line)
 {
 	const char *prefix = "Authorization: Bearer ";
 	struct error ignored;
@@ -131,74 +131,74 @@ static bool find_another(struct cluster *cluster, const struct buf *line)
 
 	if (!line->len)
 		return false;
-	pthread_mutex_lock(&cluster->lock);
-	other = cluster->token &&
-		strcmp(cluster->token, line->data + strlen(prefix)) != 0;
-	if (!other && renew_token(cluster, true, &ignored) == 0)
-		other = cluster->token &&
-			strcmp(cluster->token, line->data + strlen(prefix));
-	pthread_mutex_unlock(&cluster->lock);
+	pthread_mutex_lock(&api->lock);
+	other = api->token &&
+		strcmp(api->token, line->data + strlen(prefix)) != 0;
+	if (!other && renew_token(api, true, &ignored) == 0)
+		other = api->token &&
+			strcmp(api->token, line->data + strlen(prefix));
+	pthread_mutex_unlock(&api->lock);
 	return other;
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
-struct cluster *cluster_open(const struct kubeconfig_choice *choice,
+struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 			     kube_read_yaml *read_yaml, const char *trace,
 			     struct error *err)
 {
-	struct cluster *cluster = mem_alloc(sizeof(*cluster));
+	struct apiserver *api = mem_alloc(sizeof(*api));
 	struct http_tls tls = { 0 };
 	struct http_options options = { .trace = trace, .tls = &tls };
 
-	pthread_mutex_init(&cluster->lock, NULL);
-	if (kubeconfig_read(choice, read_yaml, &cluster->config, err) < 0)
+	pthread_mutex_init(&api->lock, NULL);
+	if (kubeconfig_read(choice, read_yaml, &api->config, err) < 0)
 		goto fail;
-	if (cluster->config.token)
-		cluster->token = mem_strdup(cluster->config.token);
-	if (cluster->config.exec && run_plugin(cluster, err) < 0)
+	if (api->config.token)
+		api->token = mem_strdup(api->config.token);
+	if (api->config.exec && run_plugin(api, err) < 0)
 		goto fail;
-	tls.ca = cluster->config.ca;
-	tls.certificate = cluster->config.certificate;
-	tls.key = cluster->config.key;
-	options.proxy = cluster->config.proxy;
-	cluster->http = http_new(&options, err);
-	if (cluster->http)
-		return cluster;
+	tls.ca = api->config.ca;
+	tls.certificate = api->config.certificate;
+	tls.key = api->config.key;
+	options.proxy = api->config.proxy;
+	api->http = http_new(&options, err);
+	if (api->http)
+		return api;
 fail:
-	cluster_close(cluster);
+	apiserver_close(api);
 	return NULL;
 }
 
-void cluster_close(struct cluster *cluster)
+void apiserver_close(struct apiserver *api)
 {
-	if (!cluster)
+	if (!api)
 		return;
-	http_free(cluster->http);
-	kubeconfig_done(&cluster->config);
-	wipe(cluster->token);
-	pthread_mutex_destroy(&cluster->lock);
-	free(cluster);
+	http_free(api->http);
+	kubeconfig_done(&api->config);
+	wipe(api->token);
+	pthread_mutex_destroy(&api->lock);
+	free(api);
 }
 
-const char *cluster_server(const struct cluster *cluster)
+const char *apiserver_server(const struct apiserver *api)
 {
-	return cluster->config.server;
+	return api->config.server;
 }
 
-const char *cluster_name_space(const struct cluster *cluster)
+const char *apiserver_name_space(const struct apiserver *api)
 {
-	return cluster->config.name_space;
+	return api->config.name_space;
 }
 
-struct http *cluster_http(struct cluster *cluster)
+struct http *apiserver_http(struct apiserver *api)
 {
-	return cluster->http;
+	return api->http;
 }
 
 /* ---- calls ------------------------------------------------------------- */
 
-static int send_once(struct cluster *cluster,
+static int send_once(struct apiserver *api,
 		     const struct http_request *request,
 		     struct http_response *response, bool *again,
 		     struct error *err)
@@ -206,45 +206,45 @@ static int send_once(struct cluster *cluster,
 	const char *headers[] = { "Accept: application/json", NULL, NULL };
 	struct http_request http = *request;
 	struct buf line = { 0 };
-	char *url = mem_printf("%s%s", cluster->config.server, request->url);
+	char *url = mem_printf("%s%s", api->config.server, request->url);
 	int ret;
 
 	buf_reserve(&line, TOKEN_MAX);
-	ret = add_token(cluster, &line, err);
+	ret = add_token(api, &line, err);
 	if (line.len)
 		headers[1] = line.data;
 	http.url = url;
 	http.headers = headers;
 	if (ret == 0)
-		ret = http_do(cluster->http, &http, response, err);
+		ret = http_do(api->http, &http, response, err);
 	*again = ret == 0 && response->status == 401 &&
-		 find_another(cluster, &line);
+		 find_another(api, &line);
 	explicit_bzero(line.data, line.size);
 	buf_done(&line);
 	free(url);
 	return ret;
 }
 
-int cluster_send(struct cluster *cluster, const struct http_request *request,
+int apiserver_send(struct apiserver *api, const struct http_request *request,
 		 struct http_response *response, struct error *err)
 {
 	bool again = false;
-	int ret = send_once(cluster, request, response, &again, err);
+	int ret = send_once(api, request, response, &again, err);
 
 	/* What was refused for its token was not done. */
 	if (again)
-		ret = send_once(cluster, request, response, &again, err);
+		ret = send_once(api, request, response, &again, err);
 	return ret;
 }
 
-void cluster_answer_done(struct cluster_answer *answer)
+void apiserver_answer_done(struct apiserver_answer *answer)
 {
 	json_decref(answer->body);
 	free(answer->warning);
-	*answer = (struct cluster_answer){ 0 };
+	*answer = (struct apiserver_answer){ 0 };
 }
 
-int cluster_refused(long status, const char *text, size_t len,
+int apiserver_refused(long status, const char *text, size_t len,
 		    struct error *err)
 {
 	struct error ignored;
@@ -294,7 +294,7 @@ static char *warning_of(const struct http_response *response)
 }
 
 static int take_answer(const struct http_response *response, const char *path,
-		       struct cluster_answer *answer, struct error *err)
+		       struct apiserver_answer *answer, struct error *err)
 {
 	struct error ignored;
 	json_t *why;
@@ -311,12 +311,12 @@ static int take_answer(const struct http_response *response, const char *path,
 	snprintf(answer->reason, sizeof(answer->reason), "%s",
 		 json_get_text(why, "reason", ""));
 	json_decref(why);
-	return cluster_refused(response->status, buf_text(&response->body),
+	return apiserver_refused(response->status, buf_text(&response->body),
 			       response->body.len, err);
 }
 
-int cluster_call(struct cluster *cluster, const struct cluster_request *request,
-		 struct cluster_answer *answer, struct error *err)
+int apiserver_call(struct apiserver *api, const struct apiserver_request *request,
+		 struct apiserver_answer *answer, struct error *err)
 {
 	struct http_request http = { .method = request->method,
 				     .answer_max = ANSWER_MAX };
@@ -326,7 +326,7 @@ int cluster_call(struct cluster *cluster, const struct cluster_request *request,
 	size_t i;
 	int ret;
 
-	cluster_answer_done(answer);
+	apiserver_answer_done(answer);
 	buf_puts(&url, request->path);
 	for (i = 0; request->query && request->query[i]; i += 2)
 		url_add_query(&url, request->query[i], request->query[i + 1]);
@@ -344,7 +344,7 @@ int cluster_call(struct cluster *cluster, const struct cluster_request *request,
 		http.flags |= HTTP_SECRET;
 		http.answer_max = 4u << 20;
 	}
-	ret = cluster_send(cluster, &http, &response, err);
+	ret = apiserver_send(api, &http, &response, err);
 	if (ret == 0)
 		ret = take_answer(&response, request->path, answer, err);
 	http_response_done(&response);
@@ -361,15 +361,15 @@ int cluster_call(struct cluster *cluster, const struct cluster_request *request,
 
 /* 1: begin anew. */
 static int
-list_once(struct cluster *cluster, const char *path, const char *const *query,
+list_once(struct apiserver *api, const char *path, const char *const *query,
 	  int (*each)(void *arg, const json_t *page, struct error *err),
 	  void *arg, struct error *err)
 {
 	const char *all[QUERY_MAX + 5] = { "limit", PAGE_SIZE, NULL };
-	struct cluster_request request = { .method = "GET",
+	struct apiserver_request request = { .method = "GET",
 					   .path = path,
 					   .query = all };
-	struct cluster_answer answer = { 0 };
+	struct apiserver_answer answer = { 0 };
 	char *next = NULL;
 	size_t n = 2, i;
 	int pages = 0, ret;
@@ -379,7 +379,7 @@ list_once(struct cluster *cluster, const char *path, const char *const *query,
 	do {
 		all[n] = next ? "continue" : NULL;
 		all[n + 1] = next;
-		ret = cluster_call(cluster, &request, &answer, err);
+		ret = apiserver_call(api, &request, &answer, err);
 		if (ret < 0 && answer.status == 410 && next)
 			ret = 1;
 		if (ret == 0)
@@ -392,11 +392,11 @@ list_once(struct cluster *cluster, const char *path, const char *const *query,
 				"continue", ""));
 	} while (ret == 0 && *next && ++pages < PAGES_MAX);
 	free(next);
-	cluster_answer_done(&answer);
+	apiserver_answer_done(&answer);
 	return ret;
 }
 
-int cluster_list(struct cluster *cluster, const char *path,
+int apiserver_list(struct apiserver *api, const char *path,
 		 const char *const *query,
 		 int (*each)(void *arg, const json_t *page, struct error *err),
 		 void *arg, struct error *err)
@@ -404,7 +404,7 @@ int cluster_list(struct cluster *cluster, const char *path,
 	int tries = 0, ret;
 
 	for (;;) {
-		ret = list_once(cluster, path, query, each, arg, err);
+		ret = list_once(api, path, query, each, arg, err);
 		if (ret != 1)
 			return ret;
 		if (++tries == LIST_TRIES)
@@ -417,39 +417,39 @@ int cluster_list(struct cluster *cluster, const char *path,
 	}
 }
 
-int cluster_has(struct cluster *cluster, const char *group, struct error *err)
+int apiserver_has(struct apiserver *api, const char *group, struct error *err)
 {
-	struct cluster_request request = { .method = "GET" };
-	struct cluster_answer answer = { 0 };
+	struct apiserver_request request = { .method = "GET" };
+	struct apiserver_answer answer = { 0 };
 	int known = -1, ret;
 	char *path;
 	size_t i;
 
-	pthread_mutex_lock(&cluster->lock);
-	for (i = 0; i < cluster->group_count; i++)
-		if (!strcmp(cluster->groups[i].name, group))
-			known = cluster->groups[i].there;
-	pthread_mutex_unlock(&cluster->lock);
+	pthread_mutex_lock(&api->lock);
+	for (i = 0; i < api->group_count; i++)
+		if (!strcmp(api->groups[i].name, group))
+			known = api->groups[i].there;
+	pthread_mutex_unlock(&api->lock);
 	if (known >= 0)
 		return known;
 	request.path = path = mem_printf("/apis/%s", group);
-	ret = cluster_call(cluster, &request, &answer, err);
+	ret = apiserver_call(api, &request, &answer, err);
 	if (ret == 0)
 		known = 1;
 	else if (answer.status == 404)
 		known = 0;
-	cluster_answer_done(&answer);
+	apiserver_answer_done(&answer);
 	free(path);
 	if (known < 0)
 		return -1;
-	pthread_mutex_lock(&cluster->lock);
-	if (cluster->group_count < GROUPS_MAX) {
+	pthread_mutex_lock(&api->lock);
+	if (api->group_count < GROUPS_MAX) {
 		struct known_group *one =
-			&cluster->groups[cluster->group_count++];
+			&api->groups[api->group_count++];
 
 		snprintf(one->name, sizeof(one->name), "%s", group);
 		one->there = known;
 	}
-	pthread_mutex_unlock(&cluster->lock);
+	pthread_mutex_unlock(&api->lock);
 	return known;
 }

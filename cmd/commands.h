@@ -26,8 +26,10 @@ extern const struct command cmd_render;
 extern const struct command cmd_schema;
 extern const struct command cmd_status;
 extern const struct command cmd_supervise;
+extern const struct command cmd_keep_checkpoints;
 extern const struct command cmd_validate;
 extern const struct command cmd_version;
+extern const struct command cmd_checkpoints;
 extern const struct command cmd_wait;
 
 #endif

@@ -152,7 +152,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
-	  .providers = no_provider,
+	  .providers = on_this_machine,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
 	{ .name = "metrics",

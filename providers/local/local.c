@@ -40,6 +40,10 @@ static void check_trials(const struct job *job, const struct run_spec *spec,
 	if (spec->hosts.names.count)
 		resources_miss(out, "trials of hyperparameters run on this "
 				    "machine only: remove jobrun.hosts");
+	if (spec->checkpoints.is_used)
+		resources_miss(out, "checkpoints of trials are not kept: "
+				    "remove jobrun.checkpoints, or "
+				    "trainingInput.hyperparameters");
 	if (tuning->algorithm == ALGORITHM_UNSPECIFIED)
 		resources_note(out, "the search that AI Platform chose if "
 				    "algorithm was not set is not here: it is "

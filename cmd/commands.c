@@ -23,6 +23,7 @@ const struct command *const commands[] = {
 	&cmd_render,
 	&cmd_import,
 	&cmd_package,
+	&cmd_cat,
 	&cmd_launch,
 	&cmd_doctor,
 	&cmd_completion,

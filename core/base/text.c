@@ -167,6 +167,40 @@ bad:
 			 text);
 }
 
+int size_parse(const char *text, uint64_t *bytes, struct error *err)
+{
+	static const char units[] = "KMGTP";
+	const char *at = text, *unit;
+	uint64_t multiple = 1;
+	double value;
+
+	if (!isdigit((unsigned char)*at))
+		goto bad;
+	at += strspn(at, "0123456789");
+	if (*at == '.')
+		at += 1 + strspn(at + 1, "0123456789");
+	value = strtod(text, NULL);
+	unit = *at ? strchr(units, toupper((unsigned char)*at)) : NULL;
+	if (unit) {
+		multiple <<= 10 * (unit - units + 1);
+		at++;
+		if (*at == 'i')
+			at++;
+	}
+	if (*at == 'B')
+		at++;
+	if (*at)
+		goto bad;
+	if (value * (double)multiple > (double)(INT64_MAX / 2))
+		return error_set(err, ERROR_USAGE, "'%.40s' is too large", text);
+	*bytes = (uint64_t)(value * (double)multiple);
+	return 0;
+bad:
+	return error_set(err, ERROR_USAGE,
+			 "'%.40s' is not a size such as 512K, 64M or 1.5G",
+			 text);
+}
+
 void duration_format(long s, char *out, size_t size)
 {
 	if (s < 60)

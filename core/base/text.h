@@ -32,6 +32,8 @@ int duration_parse(const char *text, long *seconds, struct error *err);
 /* "8s", "1m05s", "2h03m", "3d04h": at most `size` bytes with the NUL. */
 void duration_format(long seconds, char *out, size_t size);
 
+/* "64M", "1.5G", "512K" (powers of 1024), or plain bytes; B or iB may follow. */
+int size_parse(const char *text, uint64_t *bytes, struct error *err);
 /* "812 B", "3.4 kB", "12 MB" (powers of 1000). */
 void size_format(uint64_t bytes, char *out, size_t size);
 

@@ -50,7 +50,7 @@ ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DJOBRUN_VERSION='"$(VERSION)"' \
 	       $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(WERROR) -pthread -fPIE \
 	     -fstack-protector-strong $(SANFLAGS) $(CFLAGS)
-ALL_LDFLAGS = -pie -pthread -Wl,-z,relro $(SANFLAGS) $(LDFLAGS)
+ALL_LDFLAGS = -pie -pthread -Wl,-z,relro -Wl,--build-id=sha1 $(SANFLAGS) $(LDFLAGS)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl -lm
 
 # The program takes the linked ones in, where they are there as archives: to

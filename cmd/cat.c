@@ -42,7 +42,7 @@ static const struct opt options[] = {
 	{ 0, "epoch", OPT_NUMBER, offsetof(struct cat_opts, epoch), "N",
 	  "the first epoch; 0 by default" },
 	{ 0, "read-ahead", OPT_STRING, offsetof(struct cat_opts, read_ahead),
-	  "SIZE", "memory for what is read ahead; 64M by default" },
+	  "SIZE", "memory for what is read ahead; 64MiB by default" },
 	{ 0, "connections", OPT_NUMBER,
 	  offsetof(struct cat_opts, connections), "N",
 	  "how many at once, at most; 16 by default" },
@@ -79,7 +79,7 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 	if (cat->how.read_ahead < STREAM_READ_AHEAD_MIN)
 		return error_set(err, ERROR_USAGE,
 				 "--read-ahead: %s is too little: it must be "
-				 "1M or more",
+				 "1MiB or more",
 				 opts->read_ahead);
 	if (opts->connections < 1 || opts->connections > CONNECTIONS_MAX)
 		return error_set(err, ERROR_USAGE,
@@ -218,7 +218,7 @@ static const int reader_gone = 128 + SIGPIPE;
 static int run(struct app *app, int argc, char **argv)
 {
 	struct cat_opts opts = {
-		.read_ahead = "64M",
+		.read_ahead = "64MiB",
 		.epochs = 1,
 		.connections = 16,
 		.stall = 30,

@@ -23,13 +23,18 @@ const struct command *const commands[] = {
 	&cmd_render,
 	&cmd_import,
 	&cmd_package,
+<<<<<<< HEAD
 	&cmd_cat,
+=======
+	&cmd_shard,
+>>>>>>> main
 	&cmd_launch,
 	&cmd_doctor,
 	&cmd_completion,
 	&cmd_version,
 	&cmd_help,
 	&cmd_complete,
+	&cmd_mirror,
 	&cmd_supervise,
 	NULL,
 };

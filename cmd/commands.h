@@ -26,6 +26,8 @@ extern const struct command cmd_plan;
 extern const struct command cmd_render;
 extern const struct command cmd_schema;
 extern const struct command cmd_status;
+extern const struct command cmd_shard;
+extern const struct command cmd_mirror;
 extern const struct command cmd_supervise;
 extern const struct command cmd_validate;
 extern const struct command cmd_version;

@@ -9,6 +9,7 @@
 #include "core/run/spec.h"
 #include "providers/aiplatform/body.h"
 #include "providers/registry.h"
+#include "providers/slurm/slurm.h"
 #include "providers/vertexai/translate.h"
 #include "schema/catalogue.h"
 #include "schema/render_yaml.h"
@@ -22,7 +23,7 @@ struct render_opts {
 
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct render_opts, to),
-	  "yaml|ai-platform|vertex-ai|tf-config",
+	  "yaml|ai-platform|vertex-ai|slurm|tf-config",
 	  "the form to write it in; yaml is the default" },
 	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
 	  "tf-config: of master (default), worker, ps or evaluator" },
@@ -34,7 +35,8 @@ static const struct opt options[] = {
 /* What a job can be written as. */
 struct target {
 	const char *name;
-	bool many; /* several jobs make one output */
+	bool many;   /* several jobs make one output */
+	bool digest; /* of the job, which may read many files */
 	int (*render)(const struct app *app, const struct job *job,
 		      const struct render_opts *opts, struct buf *out,
 		      struct error *err);
@@ -141,11 +143,31 @@ out:
 	return ret;
 }
 
+/* The batch script of its first run; `apply` puts the folder that it names. */
+static int to_slurm(const struct app *app, const struct job *job,
+		    const struct render_opts *opts, struct buf *out,
+		    struct error *err)
+{
+	const struct catalogue *catalogue = catalogue_get(err);
+	struct arena *mem = arena_new();
+	const char *needed = NULL;
+	int ret = -1;
+
+	(void)opts;
+	if (catalogue)
+		ret = slurm_render(job, catalogue, mem, out, &needed, err);
+	if (ret == 0 && needed)
+		app_say(app, "needed: %s", needed);
+	arena_free(mem);
+	return ret;
+}
+
 static const struct target targets[] = {
-	{ "yaml", true, to_yaml },
-	{ "ai-platform", false, to_ai_platform },
-	{ "vertex-ai", false, to_vertex_ai },
-	{ "tf-config", false, to_tf_config },
+	{ .name = "yaml", .many = true, .render = to_yaml },
+	{ .name = "ai-platform", .render = to_ai_platform },
+	{ .name = "vertex-ai", .render = to_vertex_ai },
+	{ .name = "slurm", .digest = true, .render = to_slurm },
+	{ .name = "tf-config", .render = to_tf_config },
 };
 
 /* The name is one of the option's choices. */
@@ -170,7 +192,8 @@ static int render(const struct app *app, const struct jobs *jobs,
 				 "there are %zu jobs; '--to %s' is about one",
 				 jobs->count, target->name);
 	for (i = 0; i < jobs->count; i++)
-		if (target->render(app, jobs->items[i], opts, out, err) < 0)
+		if ((target->digest && job_digest(jobs->items[i], err) < 0) ||
+		    target->render(app, jobs->items[i], opts, out, err) < 0)
 			return -1;
 	return 0;
 }

@@ -98,6 +98,9 @@ void resources_miss(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void resources_note(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* A note for each field that the job sets and `provider` does not honour. */
+void resources_note_unused(struct resources *all, const struct job *job,
+			   const char *provider);
 
 /* Where to look for what exists; each place once. */
 struct places {
@@ -200,7 +203,9 @@ struct kind {
 	/* NULL: every change is a replacement. */
 	int (*update)(void *ctx, const struct resource *want,
 		      struct error *err);
-	/* Gone already is success.  For a run: forgets it, logs included. */
+	/* Gone already is success.  For a run: forgets it, logs included.
+	 * NULL, beside an `update` and no `list`: it is not the job's alone,
+	 * and stays. */
 	int (*delete)(void *ctx, const struct resource *have,
 		      struct error *err);
 	/* Looks once, never sleeps.  NULL: done when created. */

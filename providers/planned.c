@@ -2,7 +2,6 @@
 #include "providers/planned.h"
 
 #include "providers/kubernetes/block.h"
-#include "providers/slurm/block.h"
 #include "providers/tpunode/block.h"
 #include "providers/tpuvm/block.h"
 
@@ -17,13 +16,6 @@ const struct provider provider_tpu_vm = {
 	.name = "tpu-vm",
 	.summary = "Cloud TPU VMs and pod slices, over ssh",
 	.block = &tpu_vm_message,
-	.asks = true,
-};
-
-const struct provider provider_slurm = {
-	.name = "slurm",
-	.summary = "a Slurm cluster",
-	.block = &slurm_message,
 	.asks = true,
 };
 

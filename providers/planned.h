@@ -10,7 +10,6 @@
 
 extern const struct provider provider_tpu_node;
 extern const struct provider provider_tpu_vm;
-extern const struct provider provider_slurm;
 extern const struct provider provider_kubernetes;
 
 #endif

@@ -70,8 +70,10 @@ size_t split_at(const struct split *split, size_t count, size_t i)
 	size_t part = (size_t)split->host +
 		      (size_t)split->hosts * (size_t)split->device;
 
+	size_t place = part + parts_of(split) * i;
+
 	/* Only in the last round there is less than one for each. */
-	return (part + parts_of(split) * i) % count;
+	return place < count ? place : place % count;
 }
 
 size_t split_repeated(const struct split *split, size_t count)

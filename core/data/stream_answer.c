@@ -104,7 +104,7 @@ static enum part_verdict read_identity(const struct part *part,
 		verdict = say(err, PART_WRONG,
 			      "the server sends an answer that is no object");
 	} else if (!read_length(length, &out->size)) {
-		verdict = say(err, PART_NEVER,
+		verdict = say(err, PART_WRONG,
 			      "the server does not say how long it is");
 	}
 	free(range);
@@ -303,15 +303,18 @@ void part_ended(void *arg)
 	pthread_mutex_unlock(&stream->lock);
 }
 
-/* 416 to the first range: it has no bytes at all. */
+/* The first answer has no bytes because there are none. */
 static bool is_empty(const struct part *part,
 		     const struct http_response *response)
 {
-	char *range = http_response_header(response, "content-range");
-	bool empty = !part->object->known && !part->start && range &&
-		     !strcmp(range, "bytes */0");
+	const char *name = response->status == 416   ? "content-range"
+			   : response->status == 200 ? "content-length"
+						     : "";
+	char *value = http_response_header(response, name);
+	bool empty = !part->object->known && !part->answered && value &&
+		     (!strcmp(value, "0") || !strcmp(value, "bytes */0"));
 
-	free(range);
+	free(value);
 	return empty;
 }
 
@@ -319,19 +322,16 @@ enum part_verdict part_judge(struct part *part,
 			     const struct http_response *response,
 			     struct error *err)
 {
-	struct http_response empty = { .status = 200, .body = { 0 } };
+	const struct http_response empty = { .status = 200 };
 	long status = response->status;
 
-	if (status / 100 == 2) {
-		/* Of no bytes nothing was taken yet. */
-		return part->answered ? PART_GOOD
-				      : look_at(part, response, err);
-	}
-	if (status == 416 && is_empty(part, response)) {
-		struct identity one = { 0 };
-
-		return compare(part, &empty, &one, err);
-	}
+	if (status / 100 == 2 && part->answered)
+		return PART_GOOD;
+	if (is_empty(part, response))
+		return compare(part, &empty, &(struct identity){ 0 }, err);
+	/* Its headers may have been cut: they mean nothing. */
+	if (status / 100 == 2)
+		return say(err, PART_WRONG, "the server sends no bytes");
 	if (part->object->known &&
 	    (status == 404 || status == 410 || status == 412 || status == 416))
 		return say(err, PART_NEVER, "it was changed while it was read");

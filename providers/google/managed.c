@@ -45,6 +45,40 @@ struct google *managed_google(struct managed *managed)
 	return managed->google;
 }
 
+struct resource *managed_add_run(const struct managed_service *as,
+				 const struct job *job, json_t *body,
+				 struct resources *out)
+{
+	struct resource *run = resources_add(out, as->kind, job->job_id, job);
+	size_t i;
+
+	for (i = 0; i < run->index; i++)
+		resource_needs(out, run, out->items[i]);
+	/* Where to is known when it is known what is there. */
+	run->request = json_object();
+	json_put_text(run->request, "method", "POST");
+	json_put_text(run->request, "url", "");
+	json_put(run->request, "body", body);
+	run->properties = as->properties(body);
+	return run;
+}
+
+int64_t managed_time(const json_t *message, const char *key)
+{
+	int64_t ms = time_parse(json_get_text(message, key, ""));
+
+	return ms < 0 ? 0 : ms;
+}
+
+long long managed_int64(const json_t *message, const char *key,
+			long long fallback)
+{
+	const char *text = json_get_text(message, key, NULL);
+
+	return text ? strtoll(text, NULL, 10)
+		    : json_get_int(message, key, fallback);
+}
+
 /* ---- reading ----------------------------------------------------------- */
 
 static bool is_listed(const struct managed_runs *runs, const char *field,
@@ -308,14 +342,16 @@ static int take_state(struct managed *managed, struct run_record *run,
 		      struct error *err)
 {
 	struct managed_state now = { 0 };
+	const char *said;
 	bool ended, whole;
 
 	managed->as->read(body, mem, &now);
 	ended = run_state_is_final(now.state);
 	whole = managed_log_collect(
 		managed, run, name, ended,
-		time_parse(json_get_text(body, "endTime", "")));
-	return ended && !whole ? 0 : managed_update(managed, run, body, err);
+		time_parse(json_get_text(body, "endTime", "")), mem, &said);
+	return ended && !whole ? 0
+			       : managed_update(managed, run, body, said, err);
 }
 
 int managed_wait(void *ctx, const struct resource *have, enum wait_state *state,

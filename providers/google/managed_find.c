@@ -37,6 +37,22 @@ struct pairs managed_labels(const struct job *job, struct arena *mem)
 	return out;
 }
 
+void managed_put_labels(const struct job *job, const struct pairs *more,
+			json_t *message)
+{
+	const struct pairs *const both[] = { &job->labels, more };
+	json_t *labels = json_object();
+	size_t i, j;
+
+	for (i = 0; i < COUNT(both); i++)
+		for (j = 0; both[i] && j < both[i]->count; j++)
+			json_put_text(labels, both[i]->items[j].name,
+				      both[i]->items[j].value);
+	if (json_object_size(labels))
+		json_object_set(message, "labels", labels);
+	json_decref(labels);
+}
+
 static const char *label_of(const json_t *body, const char *name)
 {
 	return json_get_text(json_object_get(body, "labels"), name, "");

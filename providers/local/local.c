@@ -139,11 +139,6 @@ static json_t *describe(const struct job *job, const struct run_spec *spec)
 	return out;
 }
 
-static void note_unused(void *ctx, const char *path)
-{
-	resources_note(ctx, "%s is not used by provider local", path);
-}
-
 static void note_hosts(const struct job *job, const struct run_spec *spec,
 		       struct resources *out)
 {
@@ -216,8 +211,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 				    "noticed: name their directory in "
 				    "jobrun.source");
 	check_trials(job, &spec, out);
-	message_unused(job->message, job, "", provider_local.name, note_unused,
-		       out);
+	resources_note_unused(out, job, provider_local.name);
 	return 0;
 }
 

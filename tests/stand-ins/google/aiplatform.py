@@ -27,6 +27,8 @@ def made(server):
 def shown(job):
     state = {"PREPARING": "PENDING"}.get(job.state, job.state)
     out = dict(job.body, state="JOB_STATE_" + state, **job.times())
+    if job.trials and job.started:
+        out["trials"] = job.trials
     if job.message and job.state in FINAL:
         out["error"] = {"code": 1 if job.state == "CANCELLED" else 3,
                         "message": job.message}

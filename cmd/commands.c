@@ -23,11 +23,8 @@ const struct command *const commands[] = {
 	&cmd_render,
 	&cmd_import,
 	&cmd_package,
-<<<<<<< HEAD
-	&cmd_cat,
-=======
 	&cmd_shard,
->>>>>>> main
+	&cmd_cat,
 	&cmd_launch,
 	&cmd_doctor,
 	&cmd_completion,

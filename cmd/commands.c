@@ -25,6 +25,7 @@ const struct command *const commands[] = {
 	&cmd_import,
 	&cmd_package,
 	&cmd_shard,
+	&cmd_cat,
 	&cmd_launch,
 	&cmd_doctor,
 	&cmd_completion,

@@ -7,6 +7,7 @@
 
 extern const struct command cmd_apply;
 extern const struct command cmd_cancel;
+extern const struct command cmd_cat;
 extern const struct command cmd_complete;
 extern const struct command cmd_completion;
 extern const struct command cmd_delete;

@@ -36,6 +36,9 @@ struct storage_put {
 	/* Which generation it replaces: 0 if there must be none yet.  One that
 	 * is there and has these very contents is taken for ours. */
 	long long generation;
+	/* It has broken, and goes on after a while.  Or NULL. */
+	void (*broken)(void *arg, const struct error *err);
+	void *arg;
 };
 
 /*
@@ -72,8 +75,8 @@ int storage_delete(struct google *google, const char *bucket,
 		   const char *object, long long generation, struct error *err);
 
 /* One object of up to 32 others, which replaces that generation (0: there must
- * be none yet).  If the answer is lost, the repeat fails with conditionNotMet:
- * look with storage_stat() then. */
+ * be none yet).  One that is there instead and has these very contents is
+ * taken for ours: an earlier answer was lost. */
 #define STORAGE_COMPOSE_MAX 32
 int storage_compose(struct google *google, const char *bucket,
 		    const char *const *sources, size_t count,

@@ -266,6 +266,8 @@ static int transfer(struct upload *up, struct http_response *answer,
 			up->session = NULL;
 			/* fall through */
 		case STEP_BROKEN:
+			if (up->how->broken)
+				up->how->broken(up->how->arg, err);
 			if (be_patient(up->google, &up->patience, err) < 0)
 				return -1;
 		}

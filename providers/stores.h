@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All stores of objects there are (core/data/object_store.h). */
+#ifndef JOBRUN_STORES_H
+#define JOBRUN_STORES_H
+
+#include "core/data/object_store.h"
+
+extern const struct object_scheme *const object_schemes[]; /* up to NULL */
+
+/* Cloud Storage: google/objects.c. */
+extern const struct object_scheme object_scheme_google;
+
+#endif

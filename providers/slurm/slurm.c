@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/listing.h"
@@ -20,10 +21,12 @@
 struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
 			       struct error *err)
 {
-	struct cluster *fresh = cluster_open(place, err);
+	char *known = path_join(store_folder(slurm->env.store), "login_hosts");
+	struct cluster *fresh = cluster_open(place, known, err);
 	struct slurm_cluster *out = NULL;
 	size_t i;
 
+	free(known);
 	if (!fresh)
 		return NULL;
 	pthread_mutex_lock(&slurm->lock);
@@ -374,10 +377,9 @@ static int slurm_delete(void *ctx, const struct resource *have,
 
 /* ---- listing ----------------------------------------------------------- */
 
-static int slurm_list(void *ctx, const char *place, struct listing *out,
-		      struct error *err)
+static int list_at(struct slurm *slurm, const char *place, struct listing *out,
+		   struct error *err)
 {
-	struct slurm *slurm = ctx;
 	struct arena *mem = arena_new();
 	struct slurm_cluster *at = slurm_at(slurm, place, err);
 	struct slurm_runs runs = { 0 };
@@ -416,6 +418,48 @@ static int slurm_list(void *ctx, const char *place, struct listing *out,
 			    });
 	}
 	runs_done(&runs);
+	arena_free(mem);
+	return ret;
+}
+
+/* Where this machine has started runs, each place once. */
+static int remembered_places(struct slurm *slurm, struct arena *mem,
+			     struct places *out, struct error *err)
+{
+	struct slurm_record record;
+	struct run_list all;
+	size_t i;
+	int ret = store_run_list(slurm->env.store, false, mem, &all, err);
+
+	for (i = 0; ret == 0 && i < all.count; i++) {
+		if (strcmp(all.items[i].provider, provider_slurm.name) != 0)
+			continue;
+		ret = slurm_recorded(slurm, all.items[i].job_id, mem, &record,
+				     err);
+		if (ret == 0)
+			places_add(out, mem, record.place);
+		ret = ret < 0 ? -1 : 0;
+	}
+	return ret;
+}
+
+static int slurm_list(void *ctx, const char *place, struct listing *out,
+		      struct error *err)
+{
+	struct slurm *slurm = ctx;
+	struct places places = { 0 };
+	struct arena *mem;
+	size_t i;
+	int ret;
+
+	if (place)
+		return list_at(slurm, place, out, err);
+	mem = arena_new();
+	places_add(&places, mem, SLURM_USUAL_PLACE);
+	ret = remembered_places(slurm, mem, &places, err);
+	for (i = 0; ret == 0 && i < places.count; i++)
+		ret = list_at(slurm, places.items[i], out, err);
+	places_done(&places);
 	arena_free(mem);
 	return ret;
 }

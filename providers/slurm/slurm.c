@@ -13,6 +13,9 @@
 
 /* A controller that did not answer has taken its time over that. */
 #define AWAY_MS 10000
+/* To ask for one job is cheap; for many one by one it is not. */
+#define MOMENT_MS 900
+#define SINGLES_MAX 2
 /* Before something is decided, what is known must be new. */
 #define NOW 0
 
@@ -63,7 +66,7 @@ static int ask(struct slurm_cluster *at, int64_t age_ms, struct error *err)
 		return 0;
 	mem = arena_new();
 	at->why.code = 0;
-	if (queue_read(at->cluster, mem, &at->queue, err) < 0) {
+	if (queue_read(at->cluster, NULL, mem, &at->queue, err) < 0) {
 		arena_free(mem);
 		mem = NULL;
 		at->why = *err;
@@ -74,17 +77,53 @@ static int ask(struct slurm_cluster *at, int64_t age_ms, struct error *err)
 	return mem ? 0 : -1;
 }
 
+static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms)
+{
+	return at->mem && time_monotonic_ms() - at->asked_ms < age_ms;
+}
+
+/* 1: it is not known by that number, or too many were asked for alone. */
+static int ask_alone(struct slurm_cluster *at, const char *comment,
+		     const char *id, struct arena *mem, struct queue_job *out,
+		     struct error *err)
+{
+	const struct queue_job *job;
+	struct queue queue;
+
+	if (time_monotonic_ms() - at->since_ms > MOMENT_MS) {
+		at->since_ms = time_monotonic_ms();
+		at->singles = 0;
+	}
+	if (at->why.code || at->singles++ >= SINGLES_MAX)
+		return 1;
+	if (queue_read(at->cluster, id, mem, &queue, err) < 0) {
+		at->why = *err;
+		at->asked_ms = time_monotonic_ms();
+		return -1;
+	}
+	job = queue_find(&queue, comment);
+	if (!job)
+		return 1;
+	*out = *job;
+	return 0;
+}
+
 int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       const char *comment, const char *id, int64_t age_ms,
 	       struct arena *mem, struct queue_job *out, struct error *err)
 {
 	const struct queue_job *job = NULL;
-	int ret;
+	int ret = 1;
 
 	pthread_mutex_lock(&slurm->lock);
-	ret = ask(at, age_ms, err);
-	if (ret == 0)
-		job = queue_find(&at->queue, comment, id);
+	if (id && *id && !is_fresh(at, age_ms))
+		ret = ask_alone(at, comment, id, mem, out, err);
+	if (ret == 1) {
+		ret = ask(at, age_ms, err);
+		if (ret == 0)
+			job = queue_find(&at->queue, comment);
+		ret = ret < 0 ? -1 : job ? 0 : 1;
+	}
 	if (job) {
 		*out = *job;
 		out->id = arena_strdup(mem, job->id);
@@ -94,7 +133,7 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 		out->nodes = arena_strdup(mem, job->nodes);
 	}
 	pthread_mutex_unlock(&slurm->lock);
-	return ret < 0 ? -1 : job ? 0 : 1;
+	return ret;
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -233,7 +272,7 @@ static int slurm_create(void *ctx, const struct resource *want,
 	struct slurm *slurm = ctx;
 	struct arena *mem = arena_new();
 	const struct slurm_run *earlier;
-	struct slurm_run fresh;
+	struct slurm_run run;
 	struct slurm_job what;
 	struct sight sight = { 0 };
 	int ret = -1;
@@ -250,18 +289,20 @@ static int slurm_create(void *ctx, const struct resource *want,
 		goto out;
 	earlier = left_by_earlier(&sight, want);
 	if (!earlier) {
-		name_run(&sight, want, mem, &fresh);
-		ret = slurm_submit(sight.at->cluster, want->job, &what, &fresh,
-				   err);
-		earlier = &fresh;
-	} else if (earlier != sight.run) {
-		ret = slurm_submit_again(sight.at->cluster, want->job, &what,
-					 earlier, err);
+		name_run(&sight, want, mem, &run);
+		ret = slurm_submit(sight.at->cluster, want->job, &what, &run,
+				   mem, err);
 	} else {
+		run = *earlier;
 		ret = 0;
+		if (earlier != sight.run)
+			ret = slurm_submit_again(sight.at->cluster, want->job,
+						 &what, &run, mem, err);
+		else if (sight.known)
+			run.id = sight.job.id;
 	}
 	if (ret == 0)
-		ret = slurm_record(slurm, want->job, sight.at, earlier, err);
+		ret = slurm_record(slurm, want->job, sight.at, &run, err);
 out:
 	runs_done(&sight.runs);
 	arena_free(mem);
@@ -310,8 +351,8 @@ static int slurm_cancel(void *ctx, const struct resource *have, bool now,
 
 	if (ret == 0 && !run_state_is_final(record.run.state)) {
 		at = slurm_at(slurm, record.place, err);
-		ret = at ? slurm_look(slurm, at, record.comment, NULL, NOW, mem,
-				      &job, err)
+		ret = at ? slurm_look(slurm, at, record.comment, record.id, NOW,
+				      mem, &job, err)
 			 : -1;
 	}
 	if (ret == 0 && at && !run_state_is_final(queue_state(job.state))) {

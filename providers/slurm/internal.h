@@ -20,6 +20,7 @@ struct slurm_cluster {
 	struct arena *mem; /* of the queue; NULL: it was not asked yet */
 	struct queue queue;
 	int64_t asked_ms; /* by the monotonic clock */
+	int64_t took_ms;  /* the last time */
 	int64_t since_ms; /* in the last moment, since then, */
 	unsigned singles; /* so many jobs were asked for alone */
 	struct error why; /* it could not be asked; code 0: it could */

@@ -21,34 +21,62 @@
 
 /* ---- clusters ---------------------------------------------------------- */
 
-struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
-			       struct error *err)
+static struct slurm_cluster *find_cluster(struct slurm *slurm,
+					  const char *place)
 {
-	char *known = path_join(store_folder(slurm->env.store), "login_hosts");
-	struct cluster *fresh = cluster_open(place, known, err);
-	struct slurm_cluster *out = NULL;
 	size_t i;
 
-	free(known);
-	if (!fresh)
-		return NULL;
-	pthread_mutex_lock(&slurm->lock);
-	for (i = 0; i < slurm->count && !out; i++)
-		if (!strcmp(cluster_place(slurm->clusters[i].cluster),
-			    cluster_place(fresh)))
-			out = &slurm->clusters[i];
-	if (!out && slurm->count < SLURM_CLUSTERS) {
-		out = &slurm->clusters[slurm->count++];
-		*out = (struct slurm_cluster){ .cluster = fresh };
-		fresh = NULL;
-	}
-	pthread_mutex_unlock(&slurm->lock);
-	cluster_close(fresh);
-	if (!out)
+	for (i = 0; i < slurm->count; i++)
+		if (!strcmp(cluster_place(slurm->clusters[i].cluster), place))
+			return &slurm->clusters[i];
+	return NULL;
+}
+
+static struct slurm_cluster *add_cluster(struct slurm *slurm, const char *place,
+					 struct error *err)
+{
+	struct slurm_cluster *out = &slurm->clusters[slurm->count];
+	char *known;
+
+	if (slurm->count == SLURM_CLUSTERS) {
 		error_set(err, ERROR_FAILED,
 			  "jobs of more than %d Slurm clusters at once",
 			  SLURM_CLUSTERS);
+		return NULL;
+	}
+	known = path_join(store_folder(slurm->env.store), "login_hosts");
+	*out = (struct slurm_cluster){ .cluster = cluster_open(place, known,
+							       err) };
+	free(known);
+	if (!out->cluster)
+		return NULL;
+	slurm->count++;
 	return out;
+}
+
+struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
+			       struct error *err)
+{
+	struct slurm_cluster *out;
+
+	place = place ? place : SLURM_USUAL_PLACE;
+	pthread_mutex_lock(&slurm->lock);
+	out = find_cluster(slurm, place);
+	if (!out)
+		out = add_cluster(slurm, place, err);
+	pthread_mutex_unlock(&slurm->lock);
+	return out;
+}
+
+/* A controller that is slow to answer is asked less often: of its time no more
+ * than a fifth is for us. */
+static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms)
+{
+	int64_t least_ms = age_ms > NOW ? 4 * at->took_ms : 0;
+
+	return at->mem && !at->why.code &&
+	       time_monotonic_ms() - at->asked_ms <
+		       (age_ms > least_ms ? age_ms : least_ms);
 }
 
 /* Under the lock, so that many who want to know ask once. */
@@ -61,8 +89,7 @@ static int ask(struct slurm_cluster *at, int64_t age_ms, struct error *err)
 		*err = at->why;
 		return -1;
 	}
-	if (at->mem && !at->why.code && age_ms > NOW &&
-	    now_ms - at->asked_ms < age_ms)
+	if (is_fresh(at, age_ms))
 		return 0;
 	mem = arena_new();
 	at->why.code = 0;
@@ -74,12 +101,8 @@ static int ask(struct slurm_cluster *at, int64_t age_ms, struct error *err)
 	arena_free(at->mem);
 	at->mem = mem;
 	at->asked_ms = time_monotonic_ms();
+	at->took_ms = at->asked_ms - now_ms;
 	return mem ? 0 : -1;
-}
-
-static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms)
-{
-	return at->mem && time_monotonic_ms() - at->asked_ms < age_ms;
 }
 
 /* 1: it is not known by that number, or too many were asked for alone. */

@@ -50,7 +50,7 @@ ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DJOBRUN_VERSION='"$(VERSION)"' \
 	       $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(WERROR) -pthread -fPIE \
 	     -fstack-protector-strong $(SANFLAGS) $(CFLAGS)
-ALL_LDFLAGS = -pie -pthread -Wl,-z,relro $(SANFLAGS) $(LDFLAGS)
+ALL_LDFLAGS = -pie -pthread -Wl,-z,relro -Wl,--build-id=sha1 $(SANFLAGS) $(LDFLAGS)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl -lm
 
 # The program takes the linked ones in, where they are there as archives: to
@@ -198,7 +198,7 @@ BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 RUN_PACKAGES = python3 python3-torch python3-numpy openssh-client
 TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy \
 		python3-yaml python3-jsonschema python3-cryptography openssl curl \
-		openssh-server openssh-client git jq unzip zsh
+		openssh-server openssh-client git jq unzip zsh libarchive-tools
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps

@@ -18,6 +18,7 @@ enum opt_type {
 	OPT_CHOICE,   /* const char *, one of those in `value` */
 	OPT_NUMBER,   /* long, 0 or more */
 	OPT_DURATION, /* long, seconds */
+	OPT_SIZE,     /* uint64_t, bytes */
 	OPT_LIST,     /* struct opt_list; can be given several times */
 };
 

@@ -16,6 +16,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/run/launch.h"
+#include "core/run/member.h"
 #include "core/run/peers.h"
 #include "core/run/process.h"
 #include "core/run/topology_read.h"
@@ -42,6 +43,8 @@ struct launch_opts {
 	bool exec;
 	long grace_s;
 	bool verbose;
+	const char *run;
+	long restart;
 };
 
 #define AT(member) offsetof(struct launch_opts, member)
@@ -72,6 +75,10 @@ static const struct opt options[] = {
 	  "become the command, also as process 1" },
 	{ 0, "grace", OPT_DURATION, AT(grace_s), "DURATION",
 	  "kill it so long after SIGTERM (never)" },
+	{ 0, "run", OPT_STRING, AT(run), "DIR",
+	  "be a task of the run that 'apply' has put there" },
+	{ 0, "restart", OPT_NUMBER, AT(restart), "N",
+	  "of --run: how often it was started before (0)" },
 	{ 'v', "verbose", OPT_FLAG, AT(verbose), NULL,
 	  "say where this is, and which task" },
 	{ 0 },
@@ -96,6 +103,11 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 	if (opts->exec && opts->grace_s)
 		return error_set(err, ERROR_USAGE,
 				 "--grace needs a parent: it excludes --exec");
+	if (opts->run && (opts->source || opts->packages.count ||
+			  opts->contracts.count || opts->exec))
+		return error_set(err, ERROR_USAGE,
+				 "--run says what to run and how: it excludes "
+				 "--source, --package, --contract and --exec");
 	if (opts->tries < 1)
 		return error_set(err, ERROR_USAGE, "--tries must be 1 or more");
 	return 0;
@@ -269,6 +281,20 @@ static int run_program(struct app *app, const struct launch_opts *opts,
 	return STATUS_CANNOT_RUN;
 }
 
+/* The command is the run's. */
+static int run_member(struct app *app, const struct launch_opts *opts,
+		      const struct topology *all, size_t self)
+{
+	struct member_place place = { .folder = opts->run,
+				      .restart = (int)opts->restart,
+				      .peers = all,
+				      .self = self };
+	struct error err;
+	int status = member_run(&place, &err);
+
+	return status < 0 ? app_fail(app, &err) : status;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct launch_opts opts = { .tries = TPU_WAIT_TRIES,
@@ -286,18 +312,33 @@ static int run(struct app *app, int argc, char **argv)
 	size_t self;
 	int first, failed;
 
-	first = options_parse(app, &cmd_launch, argc, argv, &opts, 1, INT_MAX,
+	first = options_parse(app, &cmd_launch, argc, argv, &opts, 0, INT_MAX,
 			      &status);
 	if (first < 0)
 		return status;
+	if ((first == argc) != !!opts.run) {
+		error_set(&err, ERROR_USAGE,
+			  opts.run ? "with --run there is no COMMAND"
+				   : "what is to run? COMMAND is missing");
+		return app_fail(app, &err);
+	}
 	handle_signals(on_signal);
 	mem = arena_new();
 	gce = gce_new(app->trace_http);
 	contracts_wanted = list_strings(&opts.contracts, names);
 	packages = list_strings(&opts.packages, archives);
 	if (check_options(&opts, &err) < 0 ||
-	    prepare(app, &opts, gce, mem, &all, &self, &err) < 0 ||
-	    launch_environment(&all, self, &contracts_wanted, environ, &env,
+	    prepare(app, &opts, gce, mem, &all, &self, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	if (opts.run) {
+		gce_free(gce);
+		gce = NULL;
+		status = run_member(app, &opts, &all, self);
+		goto out;
+	}
+	if (launch_environment(&all, self, &contracts_wanted, environ, &env,
 			       &err) < 0 ||
 	    find_program(&opts, &packages, argv + first, &env, &path, &status,
 			 &err) < 0) {

@@ -242,6 +242,10 @@ static int set_option(const struct opt *row, const char *value, void *opts,
 		if (duration_parse(value, to, err) < 0)
 			return error_prefix(err, "--%s", row->name);
 		return 0;
+	case OPT_SIZE:
+		if (size_parse(value, to, err) < 0)
+			return error_prefix(err, "--%s", row->name);
+		return 0;
 	case OPT_LIST:
 		return add_value(to, row, value, err);
 	}

@@ -101,6 +101,12 @@ static void say_best(struct session *session, const struct run_record *run,
 	buf_done(&text);
 }
 
+/* It ran, here or elsewhere: where it could not be started it wrote nothing. */
+static bool did_run(const struct task_record *task)
+{
+	return task && (task->pid || task->exit_code >= 0);
+}
+
 void outcome_say(struct session *session, const struct run_record *run)
 {
 	struct arena *mem = arena_new();
@@ -119,13 +125,13 @@ void outcome_say(struct session *session, const struct run_record *run)
 	if (culprit && culprit->trial)
 		culprit = NULL;
 	say_best(session, run, mem);
-	if (culprit && culprit->pid)
+	if (did_run(culprit))
 		say_last_lines(session, run, culprit);
 	say_lost(session->app, &tasks);
 	app_say(session->app, "%s: %s after %s%s%s", run->job_id,
 		run_state_name(run->state), took, run->error ? ": " : "",
 		run->error ? run->error : "");
-	if (culprit && culprit->pid)
+	if (did_run(culprit))
 		app_say(session->app,
 			"all it wrote: jobrun logs %s --task %s "
 			"--index %d",

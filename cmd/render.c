@@ -8,10 +8,13 @@
 #include "core/run/contract.h"
 #include "core/run/spec.h"
 #include "providers/aiplatform/body.h"
+#include "providers/kubernetes/render.h"
 #include "providers/registry.h"
+#include "providers/slurm/slurm.h"
 #include "providers/vertexai/translate.h"
 #include "schema/catalogue.h"
 #include "schema/render_yaml.h"
+#include "schema/yaml_write.h"
 
 struct render_opts {
 	struct load_opts load;
@@ -22,7 +25,7 @@ struct render_opts {
 
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct render_opts, to),
-	  "yaml|ai-platform|vertex-ai|tf-config",
+	  "yaml|ai-platform|vertex-ai|slurm|kubernetes|tf-config",
 	  "the form to write it in; yaml is the default" },
 	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
 	  "tf-config: of master (default), worker, ps or evaluator" },
@@ -34,7 +37,8 @@ static const struct opt options[] = {
 /* What a job can be written as. */
 struct target {
 	const char *name;
-	bool many; /* several jobs make one output */
+	bool many;   /* several jobs make one output */
+	bool digest; /* of the job, which may read many files */
 	int (*render)(const struct app *app, const struct job *job,
 		      const struct render_opts *opts, struct buf *out,
 		      struct error *err);
@@ -141,11 +145,69 @@ out:
 	return ret;
 }
 
+static void say_left_out(void *arg, bool needed, const char *path,
+			 const char *why)
+{
+	app_say(arg, "%s: %s: %s", needed ? "needed" : "left out", path, why);
+}
+
+/* Several jobs are several documents of one file, as kubectl reads them. */
+static int to_kubernetes(const struct app *app, const struct job *job,
+			 const struct render_opts *opts, struct buf *out,
+			 struct error *err)
+{
+	const struct catalogue *catalogue = catalogue_get(err);
+	json_t *manifests;
+	json_t *one;
+	size_t i;
+	int ret = 0;
+
+	(void)opts;
+	if (!catalogue)
+		return -1;
+	manifests = kube_render(job, catalogue, say_left_out, (void *)app, err);
+	if (!manifests)
+		return -1;
+	json_array_foreach(manifests, i, one)
+	{
+		if (out->len)
+			buf_puts(out, "---\n");
+		if (ret == 0)
+			ret = yaml_write(one, out, err);
+	}
+	json_decref(manifests);
+	return ret;
+}
+
+/* The batch script of its first run; `apply` puts the folder that it names. */
+static int to_slurm(const struct app *app, const struct job *job,
+		    const struct render_opts *opts, struct buf *out,
+		    struct error *err)
+{
+	const struct catalogue *catalogue = catalogue_get(err);
+	struct arena *mem = arena_new();
+	const char *needed = NULL;
+	int ret = -1;
+
+	(void)opts;
+	if (catalogue)
+		ret = slurm_render(job, catalogue, mem, out, &needed, err);
+	if (ret == 0 && needed)
+		app_say(app, "needed: %s", needed);
+	arena_free(mem);
+	return ret;
+}
+
 static const struct target targets[] = {
-	{ "yaml", true, to_yaml },
-	{ "ai-platform", false, to_ai_platform },
-	{ "vertex-ai", false, to_vertex_ai },
-	{ "tf-config", false, to_tf_config },
+	{ .name = "yaml", .many = true, .render = to_yaml },
+	{ .name = "ai-platform", .render = to_ai_platform },
+	{ .name = "vertex-ai", .render = to_vertex_ai },
+	{ .name = "slurm", .digest = true, .render = to_slurm },
+	{ .name = "kubernetes",
+	  .many = true,
+	  .digest = true,
+	  .render = to_kubernetes },
+	{ .name = "tf-config", .render = to_tf_config },
 };
 
 /* The name is one of the option's choices. */
@@ -170,7 +232,8 @@ static int render(const struct app *app, const struct jobs *jobs,
 				 "there are %zu jobs; '--to %s' is about one",
 				 jobs->count, target->name);
 	for (i = 0; i < jobs->count; i++)
-		if (target->render(app, jobs->items[i], opts, out, err) < 0)
+		if ((target->digest && job_digest(jobs->items[i], err) < 0) ||
+		    target->render(app, jobs->items[i], opts, out, err) < 0)
 			return -1;
 	return 0;
 }
@@ -209,6 +272,8 @@ const struct command cmd_render = {
 	.help = "  jobrun render job.yaml                  with all defaults\n"
 		"  jobrun render --to vertex-ai job.yaml   the custom job that "
 		"it becomes\n"
+		"  jobrun render --to kubernetes job.yaml  manifests for "
+		"kubectl apply\n"
 		"  jobrun render --to tf-config job.yaml   what a task finds "
 		"in TF_CONFIG\n",
 	.options = options,

@@ -314,6 +314,37 @@ int check_host(const char *value, struct error *err)
 			 "must be a host: HOST, USER@HOST or HOST:PORT");
 }
 
+/* What the options of a batch script can hold without a quote; sbatch takes a
+ * '#' for the start of a comment. */
+static bool is_option(const char *value, const char *without)
+{
+	const char *p;
+
+	for (p = value; *p; p++)
+		if (*p <= ' ' || *p == 127 || (unsigned char)*p > 127 ||
+		    strchr("\"'\\#", *p) || strchr(without, *p))
+			return false;
+	return *value && *value != '-';
+}
+
+int check_option(const char *value, struct error *err)
+{
+	if (is_option(value, ""))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be one word without quotes, '\\' and '#'");
+}
+
+int check_shared_folder(const char *value, struct error *err)
+{
+	/* Slurm takes '%' in names of files for the start of a number. */
+	if (is_option(value, "%"))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be a directory without blanks, quotes, '\\', "
+			 "'#' and '%%'");
+}
+
 int check_pattern(const char *value, struct error *err)
 {
 	char why[128];

@@ -107,6 +107,27 @@ void resources_note(struct resources *all, const char *format, ...)
 	va_end(args);
 }
 
+struct unused {
+	struct resources *all;
+	const char *provider;
+};
+
+static void note_unused(void *ctx, const char *path)
+{
+	const struct unused *unused = ctx;
+
+	resources_note(unused->all, "%s is not used by provider %s", path,
+		       unused->provider);
+}
+
+void resources_note_unused(struct resources *all, const struct job *job,
+			   const char *provider)
+{
+	struct unused unused = { .all = all, .provider = provider };
+
+	message_unused(job->message, job, "", provider, note_unused, &unused);
+}
+
 void places_add(struct places *places, struct arena *mem, const char *place)
 {
 	size_t i;

@@ -7,6 +7,8 @@
 #include "providers/fake/fake.h"
 #include "providers/local/local.h"
 #include "providers/planned.h"
+#include "providers/slurm/slurm.h"
+#include "providers/tpuvm/tpuvm.h"
 #include "providers/vertexai/vertexai.h"
 
 const struct provider *const providers[] = {

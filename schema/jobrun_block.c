@@ -7,6 +7,9 @@
 
 const char *const no_provider[] = { NULL };
 const char *const on_this_machine[] = { "local", NULL };
+const char *const on_own_tasks[] = { "local", "slurm", NULL };
+static const char *const restarting[] = { "local", "slurm", "kubernetes",
+					  NULL };
 const char *const on_google[] = { "ai-platform", "vertex-ai", NULL };
 
 /* In the order of enum cleanup. */
@@ -107,7 +110,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_conda,
 	  .offset = offsetof(struct jobrun_block, conda),
-	  .providers = on_this_machine,
+	  .providers = on_own_tasks,
 	  .doc = "A conda environment to run setup and the program in." },
 	{ .name = "source",
 	  .type = FIELD_STRING,
@@ -157,14 +160,14 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_metrics,
 	  .offset = offsetof(struct jobrun_block, metrics),
-	  .providers = on_this_machine,
+	  .providers = on_own_tasks,
 	  .doc = "What to read from the log." },
 	{ .name = "restart",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_POSITION,
 	  .message = &message_restart,
 	  .offset = offsetof(struct jobrun_block, restart),
-	  .providers = on_this_machine,
+	  .providers = restarting,
 	  .doc = "What happens when the run fails or loses its host.  Without "
 		 "it nothing is restarted." },
 	{ .name = "cleanup",

@@ -29,6 +29,7 @@ extern const struct message message_conda;
 /* The same provider lists in many rows. */
 extern const char *const no_provider[];     /* none honours it yet */
 extern const char *const on_this_machine[]; /* the local one does */
+extern const char *const on_own_tasks[];    /* where jobrun starts the tasks */
 extern const char *const on_google[];       /* its managed services */
 
 #endif

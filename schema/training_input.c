@@ -35,6 +35,10 @@ static const struct message message_encryption_config = {
 	.fields = encryption_config_fields,
 };
 
+/* Where jobs of several people wait for the same machines. */
+static const char *const on_queues[] = { "ai-platform", "vertex-ai", "slurm",
+					 NULL };
+
 static const struct field scheduling_fields[] = {
 	{ .name = "maxRunningTime",
 	  .type = FIELD_DURATION,
@@ -57,7 +61,7 @@ static const struct field scheduling_fields[] = {
 	  .max = 1000,
 	  .fallback = "0",
 	  .offset = offsetof(struct scheduling, priority),
-	  .providers = on_google,
+	  .providers = on_queues,
 	  .doc = "Which of the jobs that wait for the same accelerators goes "
 		 "first: 0 to 1000, the greater the sooner." },
 	{ .name = NULL },

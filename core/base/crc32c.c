@@ -73,6 +73,32 @@ uint32_t crc32c_add(uint32_t crc, const void *data, size_t len)
 	return ~add_by_table(~crc, data, len);
 }
 
+/* Of polynomials modulo ours; the highest bit is x^0. */
+static uint32_t multiply(uint32_t a, uint32_t b)
+{
+	uint32_t product = 0, bit;
+
+	for (bit = 1u << 31; bit; bit >>= 1) {
+		if (a & bit)
+			product ^= b;
+		b = b & 1 ? b >> 1 ^ POLYNOMIAL : b >> 1;
+	}
+	return product;
+}
+
+/* Bytes that follow shift what came before: each by x^8. */
+uint32_t crc32c_join(uint32_t first, uint32_t second, uint64_t second_len)
+{
+	uint32_t shift = 1u << 31, square = 1u << 23;
+
+	for (; second_len; second_len >>= 1) {
+		if (second_len & 1)
+			shift = multiply(shift, square);
+		square = multiply(square, square);
+	}
+	return multiply(shift, first) ^ second;
+}
+
 void crc32c_format(uint32_t crc, char out[9])
 {
 	const unsigned char bytes[4] = {
@@ -86,4 +112,25 @@ void crc32c_format(uint32_t crc, char out[9])
 	base64_add(&text, bytes, sizeof(bytes));
 	memcpy(out, text.data, 9);
 	buf_done(&text);
+}
+
+int crc32c_parse(const char *text, uint32_t *out)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno"
+				     "pqrstuvwxyz0123456789+/";
+	uint64_t value = 0;
+	size_t i;
+
+	/* 32 bits are five digits and the upper two of the sixth. */
+	for (i = 0; i < 6; i++) {
+		const char *at = text[i] ? strchr(digits, text[i]) : NULL;
+
+		if (!at)
+			return -1;
+		value = value << 6 | (uint64_t)(at - digits);
+	}
+	if (strcmp(text + 6, "==") != 0 || value & 15)
+		return -1;
+	*out = (uint32_t)(value >> 4);
+	return 0;
 }

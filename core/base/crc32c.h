@@ -9,7 +9,11 @@
 
 /* The checksum of what came before (0: nothing) and these bytes. */
 uint32_t crc32c_add(uint32_t crc, const void *data, size_t len);
+/* The checksum of two pieces, one after the other, from those of each. */
+uint32_t crc32c_join(uint32_t first, uint32_t second, uint64_t second_len);
 /* As Cloud Storage writes it: base 64 of its four bytes, highest first. */
 void crc32c_format(uint32_t crc, char out[9]);
+/* -1: it is none, and `out` is left alone. */
+int crc32c_parse(const char *text, uint32_t *out);
 
 #endif

@@ -14,6 +14,8 @@
 #include "core/base/buf.h"
 #include "core/base/text.h"
 
+#define DEPTH_MAX 64
+
 char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 		   struct error *err)
 {
@@ -303,6 +305,31 @@ char *path_relative(const char *folder, const char *path)
 unknown:
 	buf_done(&out);
 	return mem_strdup(path);
+}
+
+const char *path_clean(const char *name, char out[PATH_MAX])
+{
+	unsigned depth = 0;
+	size_t len = 0, n;
+
+	if (name[0] == '/')
+		return "an absolute path";
+	for (; *name; name += n + (name[n] == '/')) {
+		n = strcspn(name, "/");
+		if (n == 0 || (n == 1 && name[0] == '.'))
+			continue;
+		if (n == 2 && name[0] == '.' && name[1] == '.')
+			return "a path with '..'";
+		if (++depth > DEPTH_MAX || n > NAME_MAX ||
+		    len + n + 2 > PATH_MAX)
+			return "too long a path";
+		if (len)
+			out[len++] = '/';
+		memcpy(out + len, name, n);
+		len += n;
+	}
+	out[len] = '\0';
+	return NULL;
 }
 
 char *path_folder(const char *path)

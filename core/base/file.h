@@ -3,6 +3,7 @@
 #ifndef JOBRUN_FILE_H
 #define JOBRUN_FILE_H
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "core/base/error.h"
@@ -44,6 +45,10 @@ char *path_absolute(const char *path); /* from the working directory */
 /* `path` as it is called from `folder`, by their texts alone; both relative to
  * one place, or both absolute.  `path` itself if it can't be said. */
 char *path_relative(const char *folder, const char *path);
+/* Copies the name of something below a folder, without empty and "." parts; ""
+ * for the folder itself.  Returns NULL, or what such a name may not be: "an
+ * absolute path", "a path with '..'", "too long a path" (64 folders). */
+const char *path_clean(const char *name, char out[PATH_MAX]);
 char *path_folder(const char *path); /* "a/b.yaml" gives "a", "b" gives "." */
 const char *path_base(const char *path); /* borrowed, into `path` */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/text.h"
 
 char *json_canonical(const json_t *value)
 {
@@ -45,34 +46,10 @@ void json_put(json_t *object, const char *key, json_t *value)
 	json_object_set_new_nocheck(object, key, value);
 }
 
-/* The length of the UTF-8 sequence at `p`, or 0 if there is no valid one. */
-static size_t utf8_len(const unsigned char *p)
-{
-	size_t n, i;
-
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] >= 0xc2 && p[0] <= 0xdf)
-		n = 2;
-	else if (p[0] >= 0xe0 && p[0] <= 0xef)
-		n = 3;
-	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
-		n = 4;
-	else
-		return 0;
-	for (i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 json_t *json_text(const char *text)
 {
 	struct buf clean = { 0 };
-	const unsigned char *p;
+	const char *p;
 	json_t *value;
 
 	if (!text)
@@ -80,8 +57,8 @@ json_t *json_text(const char *text)
 	value = json_string(text);
 	if (value)
 		return value;
-	for (p = (const unsigned char *)text; *p;) {
-		size_t n = utf8_len(p);
+	for (p = text; *p;) {
+		size_t n = text_utf8_len(p);
 
 		if (n)
 			buf_add(&clean, p, n);

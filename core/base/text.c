@@ -13,6 +13,7 @@
 
 #define WORD_MAX 64
 #define DURATION_MAX (100L * 365 * 86400)
+#define SIZE_LARGEST (UINT64_C(1000000000) * 1000000000)
 
 bool text_starts(const char *text, const char *prefix)
 {
@@ -24,6 +25,49 @@ bool text_ends(const char *text, const char *suffix)
 	size_t n = strlen(text), m = strlen(suffix);
 
 	return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+size_t text_utf8_len(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n, i;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] >= 0xc2 && p[0] <= 0xdf)
+		n = 2;
+	else if (p[0] >= 0xe0 && p[0] <= 0xef)
+		n = 3;
+	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+		n = 4;
+	else
+		return 0;
+	for (i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+bool text_is_utf8(const char *text)
+{
+	size_t n;
+
+	for (; *text; text += n) {
+		n = text_utf8_len(text);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+void text_make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			*text = '?';
 }
 
 /* Optimal string alignment over three rows. */
@@ -177,6 +221,60 @@ void duration_format(long s, char *out, size_t size)
 		snprintf(out, size, "%ldh%02ldm", s / 3600, s / 60 % 60);
 	else
 		snprintf(out, size, "%ldd%02ldh", s / 86400, s / 3600 % 24);
+}
+
+/* What a unit stands for, 0 if there is none such. */
+static uint64_t unit_bytes(const char *unit)
+{
+	static const char letters[] = "kMGTP";
+	const char *at =
+		*unit ? strchr(letters, *unit == 'K' ? 'k' : *unit) : NULL;
+	uint64_t step = 1000, bytes = 1;
+	size_t i;
+
+	if (at) {
+		unit++;
+		if (*unit == 'i') {
+			step = 1024;
+			unit++;
+		}
+		for (i = 0; i <= (size_t)(at - letters); i++)
+			bytes *= step;
+	}
+	return !*unit || !strcmp(unit, "B") ? bytes : 0;
+}
+
+int size_parse(const char *text, uint64_t *bytes, struct error *err)
+{
+	uint64_t value = 0, part = 0, parts = 1, unit;
+	const char *p = text;
+
+	if (!isdigit((unsigned char)*p))
+		goto bad;
+	for (; isdigit((unsigned char)*p); p++) {
+		value = value * 10 + (uint64_t)(*p - '0');
+		if (value > SIZE_LARGEST)
+			goto large;
+	}
+	/* A thousandth is as fine as a unit is divided. */
+	if (*p == '.')
+		for (p++; isdigit((unsigned char)*p) && parts < 1000; p++) {
+			part = part * 10 + (uint64_t)(*p - '0');
+			parts *= 10;
+		}
+	unit = unit_bytes(p);
+	if (!unit || (parts > 1 && unit == 1))
+		goto bad;
+	if (value > SIZE_LARGEST / unit)
+		goto large;
+	*bytes = value * unit + part * unit / parts;
+	return 0;
+large:
+	return error_set(err, ERROR_USAGE, "'%.40s' is too large", text);
+bad:
+	return error_set(err, ERROR_USAGE,
+			 "'%.40s' is not a size such as 500kB, 64MB or 1GiB",
+			 text);
 }
 
 void size_format(uint64_t bytes, char *out, size_t size)

@@ -12,6 +12,13 @@
 bool text_starts(const char *text, const char *prefix);
 bool text_ends(const char *text, const char *suffix);
 
+/* The length of the UTF-8 sequence at `text`, or 0 if there is no valid one. */
+size_t text_utf8_len(const char *text);
+bool text_is_utf8(const char *text);
+
+/* Names come from others: no control characters on somebody's terminal. */
+void text_make_printable(char *text); /* they become '?' */
+
 /* The number of single-letter edits (a swap counts one) between two words;
  * anything over `limit` is returned as limit + 1. */
 unsigned text_distance(const char *a, const char *b, unsigned limit);
@@ -32,6 +39,9 @@ int duration_parse(const char *text, long *seconds, struct error *err);
 /* "8s", "1m05s", "2h03m", "3d04h": at most `size` bytes with the NUL. */
 void duration_format(long seconds, char *out, size_t size);
 
+/* "500000", "64MB", "1.5GB", "256MiB": kB, MB, GB, TB and PB are powers of
+ * 1000, KiB and so on of 1024; the B can be left out.  At most 1000 PB. */
+int size_parse(const char *text, uint64_t *bytes, struct error *err);
 /* "812 B", "3.4 kB", "12 MB" (powers of 1000). */
 void size_format(uint64_t bytes, char *out, size_t size);
 

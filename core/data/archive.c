@@ -16,10 +16,10 @@
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/library.h"
+#include "core/base/text.h"
 
 #define BYTES_MAX (UINT64_C(8) << 30)
 #define ENTRY_COUNT_MAX 200000
-#define DEPTH_MAX 64
 #define BLOCK_SIZE 65536
 
 static struct {
@@ -81,15 +81,10 @@ struct unpack {
 	char block[BLOCK_SIZE];
 };
 
-/* Names come from others: no control characters on somebody's terminal. */
 static void show(struct unpack *unpack, const char *name)
 {
-	char *p;
-
 	snprintf(unpack->shown, sizeof(unpack->shown), "%s", name);
-	for (p = unpack->shown; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 127)
-			*p = '?';
+	text_make_printable(unpack->shown);
 }
 
 static int refuse(const struct unpack *unpack, const char *why,
@@ -109,51 +104,24 @@ static int fail(const struct unpack *unpack, struct error *err)
 static int fail_read(struct unpack *unpack, struct error *err)
 {
 	const char *why = lib.error_string(unpack->archive);
-	char *p;
 
 	error_set(err, ERROR_INVALID, "cannot unpack '%s': %s", unpack->path,
 		  why ? why : "it can't be read");
-	for (p = err->text; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 127)
-			*p = '?';
+	text_make_printable(err->text);
 	return -1;
 }
 
-/*
- * Copies a name without empty and "." parts, relative to the folder; "" for
- * the folder itself.  `what` is the subject of the refusal.
- */
+/* `what` is the subject of the refusal. */
 static int clean_path(const struct unpack *unpack, const char *name,
 		      const char *what, char out[PATH_MAX], struct error *err)
 {
+	const char *wrong = path_clean(name, out);
 	char why[80];
-	unsigned depth = 0;
-	size_t len = 0, n;
 
-	if (name[0] == '/') {
-		snprintf(why, sizeof(why), "%s an absolute path", what);
-		return refuse(unpack, why, err);
-	}
-	for (; *name; name += n + (name[n] == '/')) {
-		n = strcspn(name, "/");
-		if (n == 0 || (n == 1 && name[0] == '.'))
-			continue;
-		if (n == 2 && name[0] == '.' && name[1] == '.') {
-			snprintf(why, sizeof(why), "%s a path with '..'", what);
-			return refuse(unpack, why, err);
-		}
-		if (++depth > DEPTH_MAX || n > NAME_MAX ||
-		    len + n + 2 > PATH_MAX) {
-			snprintf(why, sizeof(why), "%s too long a path", what);
-			return refuse(unpack, why, err);
-		}
-		if (len)
-			out[len++] = '/';
-		memcpy(out + len, name, n);
-		len += n;
-	}
-	out[len] = '\0';
-	return 0;
+	if (!wrong)
+		return 0;
+	snprintf(why, sizeof(why), "%s %s", what, wrong);
+	return refuse(unpack, why, err);
 }
 
 /* Opens a folder below the root, through folders only.  Returns -1 with

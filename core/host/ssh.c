@@ -68,25 +68,34 @@ static char *user_config(void)
 
 /* The first value that ssh finds of an option holds, so that ours, which
  * come last, are defaults.  Files that are not there are left out by it. */
-int ssh_config_write(const char *path, const char *known_hosts,
-		     struct error *err)
+void ssh_config_put(const char *known_hosts, struct buf *out)
 {
 	char *user = user_config();
-	struct buf text = { 0 };
-	int ret;
 
-	buf_printf(&text,
+	buf_printf(out,
 		   "Include \"%s\"\n"
 		   "Include /etc/ssh/ssh_config\n"
 		   "Host *\n"
 		   "  StrictHostKeyChecking accept-new\n"
-		   "  UserKnownHostsFile \"%s\" ~/.ssh/known_hosts "
-		   "~/.ssh/known_hosts2\n"
 		   "  LogLevel ERROR\n",
-		   user, known_hosts);
+		   user);
+	if (known_hosts)
+		buf_printf(out,
+			   "  UserKnownHostsFile \"%s\" ~/.ssh/known_hosts "
+			   "~/.ssh/known_hosts2\n",
+			   known_hosts);
+	free(user);
+}
+
+int ssh_config_write(const char *path, const char *known_hosts,
+		     struct error *err)
+{
+	struct buf text = { 0 };
+	int ret;
+
+	ssh_config_put(known_hosts, &text);
 	ret = file_write(path, text.data, text.len, err);
 	buf_done(&text);
-	free(user);
 	return ret;
 }
 

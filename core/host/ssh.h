@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 
 /* [USER@]HOST[:PORT] taken apart; [HOST]:PORT for an IPv6 address. */
@@ -25,11 +26,12 @@ int ssh_target_parse(const char *text, struct ssh_target *out,
 void ssh_target_done(struct ssh_target *target);
 
 /*
- * Writes a configuration for ssh to `path`: the user's own and the system's,
- * and behind them, where they leave it open, that keys of unknown hosts are
- * accepted once and kept in the file `known_hosts`, and that a changed key is
- * refused.  JOBRUN_SSH_CONFIG stands for the user's own file.
+ * A configuration for ssh: the user's own and the system's, and behind them,
+ * where they leave it open, that keys of unknown hosts are accepted once and
+ * kept in the file `known_hosts` (NULL: the user's own), and that a changed key
+ * is refused.  JOBRUN_SSH_CONFIG stands for the user's own file.
  */
+void ssh_config_put(const char *known_hosts, struct buf *out);
 int ssh_config_write(const char *path, const char *known_hosts,
 		     struct error *err);
 

@@ -381,6 +381,11 @@ void attempt_fail(struct attempt *a, const char *why)
 	end(a, ENDING_FAILURE, CAUSE_OTHER, why);
 }
 
+void attempt_lose(struct attempt *a, const char *why)
+{
+	end(a, ENDING_FAILURE, CAUSE_LOST, why);
+}
+
 enum run_state attempt_state(const struct attempt *attempt)
 {
 	return attempt->state;

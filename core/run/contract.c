@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/json.h"
+
 const struct contract *const contracts[] = {
 	&contract_tf_config, &contract_tpu_config, &contract_cluster_spec,
 	&contract_cloud_ml,  &contract_torch,      &contract_xrt,
@@ -26,13 +28,19 @@ const struct contract *contract_find(const char *name, struct error *err)
 	return NULL;
 }
 
+bool contract_suits(const struct contract *contract, const struct topology *all,
+		    size_t ordinal)
+{
+	return !contract->suits || contract->suits(all, ordinal);
+}
+
 void contract_write(const struct topology *all, size_t ordinal,
 		    struct environment *env)
 {
 	size_t i;
 
 	for (i = 0; contracts[i]; i++)
-		if (contracts[i]->suits(all, ordinal))
+		if (contract_suits(contracts[i], all, ordinal))
 			contracts[i]->write(all, ordinal, env);
 }
 
@@ -43,6 +51,48 @@ void contract_share(struct topology *all, struct arena *mem)
 	for (i = 0; contracts[i]; i++)
 		if (contracts[i]->share)
 			contracts[i]->share(all, mem);
+}
+
+char *contract_cluster_text(const struct topology *all, contract_name_fn *name,
+			    bool evaluators)
+{
+	json_t *cluster = json_object();
+	char *text;
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		const struct task_place *peer = &all->tasks[i];
+		const char *type = name(all, peer->type);
+		json_t *list = json_object_get(cluster, type);
+
+		if (peer->type == TASK_EVALUATOR && !evaluators)
+			continue;
+		if (!list) {
+			list = json_array();
+			json_put(cluster, type, list);
+		}
+		text = contract_address(peer->host, peer->port);
+		json_array_append_new(list, json_text(text));
+		free(text);
+	}
+	text = json_dumps(cluster, JSON_COMPACT);
+	json_decref(cluster);
+	return text;
+}
+
+json_t *contract_task(const struct topology *all, const struct task_place *self,
+		      contract_name_fn *name)
+{
+	json_t *config = json_object();
+	json_t *task = json_object();
+
+	json_put_text(config, "environment", "cloud");
+	json_put_text(task, "type", name(all, self->type));
+	json_put_int(task, "index", self->index);
+	if (all->trial_id)
+		json_put_text(task, "trial", all->trial_id);
+	json_put(config, "task", task);
+	return config;
 }
 
 void contract_set_cluster(struct environment *env, const char *name,

@@ -16,7 +16,8 @@
 struct contract {
 	const char *name;    /* "torch" */
 	const char *summary; /* whose it is; no full stop */
-	/* Would a program of this task look for it, without being told? */
+	/* Would a program of this task look for it, without being told?
+	 * NULL: of any. */
 	bool (*suits)(const struct topology *all, size_t ordinal);
 	/* Sets its variables; none if there is nothing to say. */
 	void (*write)(const struct topology *all, size_t ordinal,
@@ -39,6 +40,8 @@ extern const struct contract *const contracts[]; /* up to NULL */
 /* NULL, with what there is in `err`, if there is none of that name. */
 const struct contract *contract_find(const char *name, struct error *err);
 
+bool contract_suits(const struct contract *contract, const struct topology *all,
+		    size_t ordinal);
 /* Writes all contracts that suit the task at `ordinal`. */
 void contract_write(const struct topology *all, size_t ordinal,
 		    struct environment *env);
@@ -48,6 +51,18 @@ void contract_write(const struct topology *all, size_t ordinal,
  * seconds.  To be called again when hosts or ports have changed. */
 void contract_share(struct topology *all, struct arena *mem);
 
+/* How a contract calls a type of task. */
+typedef const char *contract_name_fn(const struct topology *all,
+				     enum task_type type);
+
+/* {"TYPE": ["HOST:PORT", …], …} of all tasks, compact: what TF_CONFIG and
+ * CLUSTER_SPEC call the cluster.  Returns new. */
+char *contract_cluster_text(const struct topology *all, contract_name_fn *name,
+			    bool evaluators);
+/* What they say of the task that reads them: environment and task.  Returns
+ * new. */
+json_t *contract_task(const struct topology *all, const struct task_place *self,
+		      contract_name_fn *name);
 /* Sets a variable to the JSON of `config` with a first member "cluster", whose
  * text is there already.  Takes `config`. */
 void contract_set_cluster(struct environment *env, const char *name,

@@ -5,13 +5,6 @@
 
 #include "core/base/json.h"
 
-static bool suits(const struct topology *all, size_t ordinal)
-{
-	(void)all;
-	(void)ordinal;
-	return true;
-}
-
 /* Vertex AI's pools are these roles by their positions (cloud.google.com,
  * "Distributed training", worker pools). */
 static const char *pool_name(const struct topology *all, enum task_type type)
@@ -30,34 +23,9 @@ static const char *pool_name(const struct topology *all, enum task_type type)
 	return pools[headless && type == TASK_WORKER ? TASK_MASTER : type];
 }
 
-/* The part that is the same for all tasks, as text.  Returns new. */
-static char *cluster_text(const struct topology *all)
-{
-	json_t *cluster = json_object();
-	char *text;
-	size_t i;
-
-	for (i = 0; i < all->count; i++) {
-		const struct task_place *peer = &all->tasks[i];
-		const char *name = pool_name(all, peer->type);
-		json_t *list = json_object_get(cluster, name);
-
-		if (!list) {
-			json_put(cluster, name, json_array());
-			list = json_object_get(cluster, name);
-		}
-		text = contract_address(peer->host, peer->port);
-		json_array_append_new(list, json_text(text));
-		free(text);
-	}
-	text = json_dumps(cluster, JSON_COMPACT);
-	json_decref(cluster);
-	return text;
-}
-
 static void share(struct topology *all, struct arena *mem)
 {
-	char *text = cluster_text(all);
+	char *text = contract_cluster_text(all, pool_name, true);
 
 	all->spec_cluster = arena_strdup(mem, text);
 	free(text);
@@ -72,16 +40,11 @@ static void write_spec(const struct topology *all, size_t ordinal,
 		       struct environment *env)
 {
 	const struct task_place *self = &all->tasks[ordinal];
-	json_t *spec = json_object();
-	json_t *task = json_object();
-	char *cluster = all->spec_cluster ? NULL : cluster_text(all);
+	json_t *spec = contract_task(all, self, pool_name);
+	char *cluster = NULL;
 
-	json_put_text(spec, "environment", "cloud");
-	json_put_text(task, "type", pool_name(all, self->type));
-	json_put_int(task, "index", self->index);
-	if (all->trial_id)
-		json_put_text(task, "trial", all->trial_id);
-	json_put(spec, "task", task);
+	if (!all->spec_cluster)
+		cluster = contract_cluster_text(all, pool_name, true);
 	if (all->job_text)
 		json_put_text(spec, "job", all->job_text);
 	contract_set_cluster(env, "CLUSTER_SPEC",
@@ -92,7 +55,6 @@ static void write_spec(const struct topology *all, size_t ordinal,
 const struct contract contract_cluster_spec = {
 	.name = "cluster-spec",
 	.summary = "CLUSTER_SPEC, of Vertex AI's and AI Platform's containers",
-	.suits = suits,
 	.write = write_spec,
 	.share = share,
 };

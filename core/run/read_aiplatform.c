@@ -116,7 +116,6 @@ static void read_slice(const struct surroundings *at, struct arena *mem,
 static int read(const struct surroundings *at, struct arena *mem,
 		struct topology *out, size_t *self, struct error *err)
 {
-	const char *name = surroundings_get(at, "CLOUD_ML_JOB_ID");
 	static const char *const here[] = { "127.0.0.1" };
 	struct topology all = { 0 };
 	size_t index = 0;
@@ -132,10 +131,7 @@ static int read(const struct surroundings *at, struct arena *mem,
 			return -1;
 		read_slice(at, mem, &all);
 	}
-	all.job_id = name ? name : "job";
-	if (surroundings_get(at, "CLOUD_ML_TRIAL_ID"))
-		all.trial_id = surroundings_get(at, "CLOUD_ML_TRIAL_ID");
-	all.metric_file = surroundings_get(at, "CLOUD_ML_HP_METRIC_FILE");
+	surroundings_cloud_ml(at, &all);
 	*out = all;
 	*self = index;
 	return 0;

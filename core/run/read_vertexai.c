@@ -34,7 +34,6 @@ static int read(const struct surroundings *at, struct arena *mem,
 		struct topology *out, size_t *self, struct error *err)
 {
 	const char *text = surroundings_get(at, "CLUSTER_SPEC");
-	const char *name = surroundings_get(at, "CLOUD_ML_JOB_ID");
 	struct topology all = { .names_pools = true, .master_name = "chief" };
 	const char *job;
 	json_t *spec;
@@ -54,10 +53,7 @@ static int read(const struct surroundings *at, struct arena *mem,
 	json_decref(spec);
 	if (ret < 0)
 		return -1;
-	all.job_id = name ? name : "job";
-	if (surroundings_get(at, "CLOUD_ML_TRIAL_ID"))
-		all.trial_id = surroundings_get(at, "CLOUD_ML_TRIAL_ID");
-	all.metric_file = surroundings_get(at, "CLOUD_ML_HP_METRIC_FILE");
+	surroundings_cloud_ml(at, &all);
 	*out = all;
 	return 0;
 }

@@ -10,7 +10,6 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/package.h"
-#include "core/host/ssh.h"
 #include "core/run/contract.h"
 #include "core/run/restart.h"
 #include "core/run/trial_space.h"
@@ -94,30 +93,6 @@ static const char *make_packages(const struct job *job, struct arena *mem,
 	return NULL;
 }
 
-/* Until they are reached, hosts are called as the file calls them. */
-static int set_hosts(const struct job *job, struct arena *mem,
-		     struct run_spec *out, struct error *err)
-{
-	const struct jobrun_block *block = &job->jobrun;
-	struct ssh_target target;
-	size_t i;
-
-	if (!block->hosts.count)
-		return 0;
-	out->hosts.names = block->hosts;
-	out->hosts.lease_s = block->host_lease_s;
-	out->hosts.nonce = "";
-	if (block->source)
-		out->hosts.source = out->directory;
-	for (i = 0; i < out->topology.count; i++) {
-		if (ssh_target_parse(spec_host_name(out, i), &target, err) < 0)
-			return -1;
-		out->topology.tasks[i].host = arena_strdup(mem, target.host);
-		ssh_target_done(&target);
-	}
-	return 0;
-}
-
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		  struct arena *mem, struct run_spec *out, const char **missing,
 		  struct error *err)
@@ -164,7 +139,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	out->tuning = job->training_input.hyperparameters;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
-	return set_hosts(job, mem, out, err);
+	return spec_set_hosts(out, job, &block->hosts, mem, err);
 }
 
 void spec_set_folder(struct run_spec *spec, const char *folder,
@@ -181,6 +156,9 @@ static json_t *hosts_json(const struct run_hosts *hosts)
 
 	json_put(out, "names",
 		 json_texts(hosts->names.items, hosts->names.count));
+	if (hosts->shown.count)
+		json_put(out, "shown",
+			 json_texts(hosts->shown.items, hosts->shown.count));
 	json_put_text(out, "nonce", hosts->nonce);
 	json_put_text(out, "source", hosts->source);
 	json_put_int(out, "leaseS", hosts->lease_s);
@@ -248,6 +226,9 @@ json_t *spec_json(const struct run_spec *spec)
 		json_put_text(out, "condaEnv", spec->conda_env);
 	if (spec->hosts.names.count)
 		json_put(out, "hosts", hosts_json(&spec->hosts));
+	if (spec->allocation)
+		json_put(out, "allocation",
+			 json_loads(spec->allocation, 0, NULL));
 	return out;
 }
 
@@ -312,6 +293,15 @@ static struct pairs copy_pairs(const json_t *object, const char *key,
 	return out;
 }
 
+static const char *copy_json(const json_t *value, struct arena *mem)
+{
+	char *text = value ? json_canonical(value) : NULL;
+	const char *out = text ? arena_strdup(mem, text) : NULL;
+
+	free(text);
+	return out;
+}
+
 int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	      struct error *err)
 {
@@ -359,6 +349,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->conda_env = copy_text(value, "condaEnv", mem);
 	map = json_object_get(value, "hosts");
 	out->hosts.names = copy_strings(map, "names", mem);
+	out->hosts.shown = copy_strings(map, "shown", mem);
 	out->hosts.nonce = copy_text(map, "nonce", mem);
 	out->hosts.source = copy_text(map, "source", mem);
 	out->hosts.lease_s = (long)json_get_int(map, "leaseS", 0);
@@ -369,6 +360,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	}
 	out->env = copy_pairs(value, "env", mem);
 	out->metrics = copy_pairs(value, "metrics", mem);
+	out->allocation = copy_json(json_object_get(value, "allocation"), mem);
 	map = json_object_get(value, "secrets");
 	out->secrets =
 		arena_alloc(mem, json_object_size(map) * sizeof(*out->secrets));
@@ -496,18 +488,4 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 		if (set_secret(&spec->secrets[i], out, err) < 0)
 			return -1;
 	return 0;
-}
-
-size_t spec_host(const struct run_spec *spec, size_t ordinal)
-{
-	return spec->hosts.names.count ? ordinal % spec->hosts.names.count
-				       : SIZE_MAX;
-}
-
-const char *spec_host_name(const struct run_spec *spec, size_t ordinal)
-{
-	size_t host = spec_host(spec, ordinal);
-
-	return host == SIZE_MAX ? spec->topology.tasks[ordinal].host
-				: spec->hosts.names.items[host];
 }

@@ -360,6 +360,41 @@ out:
 	return ret;
 }
 
+void supervisor_mark(const char *home, bool mark)
+{
+	char *path = path_join(home, "releasing");
+	int fd = -1;
+
+	if (mark)
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	else
+		unlink(path);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+bool supervisor_is_marked(const char *home)
+{
+	char *path = path_join(home, "releasing");
+	bool marked = access(path, F_OK) == 0;
+
+	free(path);
+	return marked;
+}
+
+bool supervisor_releases(struct store *store, const struct run_record *run)
+{
+	char *folder = store_run_folder(store, run->job_id, run->origin);
+	struct error ignored;
+	pid_t pid;
+	bool does = supervisor_is_marked(folder) &&
+		    run_lock_look(folder, &pid, NULL, &ignored) == 1;
+
+	free(folder);
+	return does;
+}
+
 void supervisor_publish(struct store *store, const struct run_record *run)
 {
 	char *folder = store_run_folder(store, run->job_id, run->origin);

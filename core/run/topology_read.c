@@ -64,6 +64,18 @@ int surroundings_number(const struct surroundings *at, const char *name,
 	return 0;
 }
 
+void surroundings_cloud_ml(const struct surroundings *at, struct topology *out)
+{
+	const char *name = surroundings_get(at, "CLOUD_ML_JOB_ID");
+	const char *trial = surroundings_get(at, "CLOUD_ML_TRIAL_ID");
+
+	out->job_id = name ? name : "job";
+	/* The cluster's description may have said it already. */
+	if (trial)
+		out->trial_id = trial;
+	out->metric_file = surroundings_get(at, "CLOUD_ML_HP_METRIC_FILE");
+}
+
 void topology_from_hosts(const char *const *hosts, size_t count,
 			 struct arena *mem, struct topology *out)
 {

@@ -64,6 +64,10 @@ const char *surroundings_get(const struct surroundings *at, const char *name);
 int surroundings_number(const struct surroundings *at, const char *name,
 			long min, long max, long *out, struct error *err);
 
+/* The job, the trial and the file for its metric, as both of Google's services
+ * call them: CLOUD_ML_JOB_ID, CLOUD_ML_TRIAL_ID, CLOUD_ML_HP_METRIC_FILE. */
+void surroundings_cloud_ml(const struct surroundings *at, struct topology *out);
+
 /* More tasks than this is a mistake. */
 #define TOPOLOGY_TASK_MAX 100000
 

@@ -51,13 +51,23 @@ int store_applied_put(struct store *store, const struct applied_record *records,
 	return store_end(store, ret, err);
 }
 
+static int read_applied(sqlite3_stmt *stmt, struct arena *mem, void *item,
+			struct error *err)
+{
+	struct applied_record *record = item;
+
+	(void)err;
+	record->kind = store_column(stmt, 0, mem);
+	record->name = store_column(stmt, 1, mem);
+	record->properties = store_column(stmt, 2, mem);
+	return 0;
+}
+
 static int list(struct store *store, const char *job_id, const char *provider,
 		struct arena *mem, struct applied_list *out, struct error *err)
 {
-	struct applied_record *items = NULL;
-	size_t count = 0, size = 0;
 	sqlite3_stmt *stmt;
-	int row;
+	size_t i;
 
 	*out = (struct applied_list){ 0 };
 	/* An old store on a disk that can't be written. */
@@ -71,26 +81,14 @@ static int list(struct store *store, const char *job_id, const char *provider,
 		return -1;
 	store_bind_text(stmt, 1, job_id);
 	store_bind_text(stmt, 2, provider);
-	while ((row = store_step(store, stmt, err)) > 0) {
-		if (count == size) {
-			size = size ? size * 2 : 8;
-			items = mem_grow(items, size, sizeof(*items));
-		}
-		items[count++] = (struct applied_record){
-			.job_id = job_id,
-			.provider = provider,
-			.kind = store_column(stmt, 0, mem),
-			.name = store_column(stmt, 1, mem),
-			.properties = store_column(stmt, 2, mem),
-		};
+	if (store_rows(store, stmt, read_applied, sizeof(*out->items), mem,
+		       &out->items, &out->count, err) < 0)
+		return -1;
+	for (i = 0; i < out->count; i++) {
+		out->items[i].job_id = job_id;
+		out->items[i].provider = provider;
 	}
-	if (row == 0 && count) {
-		out->items = arena_alloc(mem, count * sizeof(*items));
-		out->count = count;
-		memcpy(out->items, items, count * sizeof(*items));
-	}
-	free(items);
-	return row;
+	return 0;
 }
 
 int store_applied_list(struct store *store, const char *job_id,

@@ -3,6 +3,7 @@
 #include "core/store/db.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -191,6 +192,38 @@ const char *store_column(sqlite3_stmt *stmt, int at, struct arena *mem)
 	const char *text = (const char *)sqlite3_column_text(stmt, at);
 
 	return text ? arena_strdup(mem, text) : NULL;
+}
+
+int store_rows(struct store *store, sqlite3_stmt *stmt, store_read_fn *read,
+	       size_t size, struct arena *mem, void *items, size_t *count,
+	       struct error *err)
+{
+	char *found = NULL;
+	size_t n = 0, room = 0;
+	int row;
+
+	while ((row = store_step(store, stmt, err)) > 0) {
+		if (n == room) {
+			room = room ? room * 2 : 16;
+			found = mem_grow(found, room, size);
+		}
+		memset(found + n * size, 0, size);
+		if (read(stmt, mem, found + n++ * size, err) < 0) {
+			sqlite3_reset(stmt);
+			row = -1;
+			break;
+		}
+	}
+	if (row == 0) {
+		void *kept = arena_alloc(mem, n * size);
+
+		if (n)
+			memcpy(kept, found, n * size);
+		memcpy(items, &kept, sizeof(kept));
+		*count = n;
+	}
+	free(found);
+	return row;
 }
 
 int store_do_id(struct store *store, enum store_query query, const char *sql,

@@ -108,6 +108,15 @@ int store_step(struct store *store, sqlite3_stmt *stmt, struct error *err);
 /* For a statement without rows. */
 int store_do(struct store *store, sqlite3_stmt *stmt, struct error *err);
 
+/* Reads the row that a statement stands at into `item`, which is zeroed. */
+typedef int store_read_fn(sqlite3_stmt *stmt, struct arena *mem, void *item,
+			  struct error *err);
+/* All rows of a statement, `size` bytes each, as an array in `mem`.  `items`
+ * and `count` are set only if that went well. */
+int store_rows(struct store *store, sqlite3_stmt *stmt, store_read_fn *read,
+	       size_t size, struct arena *mem, void *items, size_t *count,
+	       struct error *err);
+
 /* Text stays the caller's and must live until the step. */
 void store_bind_text(sqlite3_stmt *stmt, int at, const char *text);
 const char *store_column(sqlite3_stmt *stmt, int at, struct arena *mem);

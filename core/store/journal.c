@@ -6,7 +6,6 @@
 #include "core/store/store.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +15,16 @@
 #define INTENT_COLUMNS                                                         \
 	"job_id, provider, kind, name, action_id, verb, digest, error, host,"  \
 	" pid, time_ms"
+
+/* The first four parameters of every statement here. */
+static void bind_resource(sqlite3_stmt *stmt,
+			  const struct intent_record *intent)
+{
+	store_bind_text(stmt, 1, intent->job_id);
+	store_bind_text(stmt, 2, intent->provider);
+	store_bind_text(stmt, 3, intent->kind);
+	store_bind_text(stmt, 4, intent->name);
+}
 
 static int replace(struct store *store, const struct intent_record *intent,
 		   struct error *err)
@@ -28,10 +37,7 @@ static int replace(struct store *store, const struct intent_record *intent,
 
 	if (!stmt)
 		return -1;
-	store_bind_text(stmt, 1, intent->job_id);
-	store_bind_text(stmt, 2, intent->provider);
-	store_bind_text(stmt, 3, intent->kind);
-	store_bind_text(stmt, 4, intent->name);
+	bind_resource(stmt, intent);
 	store_bind_text(stmt, 5, intent->action_id);
 	store_bind_text(stmt, 6, intent->verb);
 	store_bind_text(stmt, 7, intent->digest);
@@ -58,10 +64,7 @@ static int forget_applied(struct store *store,
 
 	if (!stmt)
 		return -1;
-	store_bind_text(stmt, 1, intent->job_id);
-	store_bind_text(stmt, 2, intent->provider);
-	store_bind_text(stmt, 3, intent->kind);
-	store_bind_text(stmt, 4, intent->name);
+	bind_resource(stmt, intent);
 	return store_do(store, stmt, err);
 }
 
@@ -93,10 +96,7 @@ static int end(struct store *store, const struct intent_record *intent,
 
 	if (!stmt)
 		return -1;
-	store_bind_text(stmt, 1, intent->job_id);
-	store_bind_text(stmt, 2, intent->provider);
-	store_bind_text(stmt, 3, intent->kind);
-	store_bind_text(stmt, 4, intent->name);
+	bind_resource(stmt, intent);
 	store_bind_text(stmt, 5, outcome);
 	store_bind_text(stmt, 6, error);
 	if (outcome)
@@ -118,9 +118,13 @@ int store_intent_end(struct store *store, const struct intent_record *intent,
 			 err);
 }
 
-static void read_intent(sqlite3_stmt *stmt, struct arena *mem,
-			struct intent_record *out)
+/* A row of INTENT_COLUMNS. */
+static int read_intent(sqlite3_stmt *stmt, struct arena *mem, void *item,
+		       struct error *err)
 {
+	struct intent_record *out = item;
+
+	(void)err;
 	out->job_id = store_column(stmt, 0, mem);
 	out->provider = store_column(stmt, 1, mem);
 	out->kind = store_column(stmt, 2, mem);
@@ -132,38 +136,18 @@ static void read_intent(sqlite3_stmt *stmt, struct arena *mem,
 	out->host = store_column(stmt, 8, mem);
 	out->pid = sqlite3_column_int64(stmt, 9);
 	out->time_ms = sqlite3_column_int64(stmt, 10);
+	return 0;
 }
 
-/* The rows of a statement of INTENT_COLUMNS and, if `full`, the outcome. */
-static int collect(struct store *store, sqlite3_stmt *stmt, bool full,
-		   struct arena *mem, struct intent_list *out,
-		   struct error *err)
+/* And then the plan and the outcome. */
+static int read_outcome(sqlite3_stmt *stmt, struct arena *mem, void *item,
+			struct error *err)
 {
-	struct intent_record *items = NULL;
-	size_t count = 0, size = 0;
-	int row;
+	struct intent_record *out = item;
 
-	while ((row = store_step(store, stmt, err)) > 0) {
-		if (count == size) {
-			size = size ? size * 2 : 16;
-			items = mem_grow(items, size, sizeof(*items));
-		}
-		items[count] = (struct intent_record){ 0 };
-		read_intent(stmt, mem, &items[count]);
-		if (full) {
-			items[count].plan = store_column(stmt, 11, mem);
-			items[count].outcome = store_column(stmt, 12, mem);
-		}
-		count++;
-	}
-	if (row == 0) {
-		out->items = arena_alloc(mem, count * sizeof(*items));
-		out->count = count;
-		if (count)
-			memcpy(out->items, items, count * sizeof(*items));
-	}
-	free(items);
-	return row;
+	out->plan = store_column(stmt, 11, mem);
+	out->outcome = store_column(stmt, 12, mem);
+	return read_intent(stmt, mem, item, err);
 }
 
 static int list(struct store *store, struct arena *mem, struct intent_list *out,
@@ -179,7 +163,10 @@ static int list(struct store *store, struct arena *mem, struct intent_list *out,
 			   "SELECT " INTENT_COLUMNS " FROM journal"
 			   " WHERE outcome IS NULL ORDER BY id",
 			   err);
-	return stmt ? collect(store, stmt, false, mem, out, err) : -1;
+	if (!stmt)
+		return -1;
+	return store_rows(store, stmt, read_intent, sizeof(*out->items), mem,
+			  &out->items, &out->count, err);
 }
 
 int store_intent_list(struct store *store, struct arena *mem,
@@ -206,7 +193,8 @@ static int list_of_plan(struct store *store, const char *plan,
 	if (!stmt)
 		return -1;
 	store_bind_text(stmt, 1, plan);
-	return collect(store, stmt, true, mem, out, err);
+	return store_rows(store, stmt, read_outcome, sizeof(*out->items), mem,
+			  &out->items, &out->count, err);
 }
 
 int store_intent_of_plan(struct store *store, const char *plan,

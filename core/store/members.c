@@ -2,7 +2,6 @@
 /* Which jobs were applied as one of which set. */
 #include "core/store/store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/store/db.h"
@@ -63,13 +62,24 @@ static sqlite3_stmt *query(struct store *store, const char *set,
 	return stmt;
 }
 
+static int read_member(sqlite3_stmt *stmt, struct arena *mem, void *item,
+		       struct error *err)
+{
+	(void)err;
+	*(struct member_record *)item = (struct member_record){
+		.set = store_column(stmt, 0, mem),
+		.job_id = store_column(stmt, 1, mem),
+		.provider = store_column(stmt, 2, mem),
+		.file = store_column(stmt, 3, mem),
+		.place = store_column(stmt, 4, mem),
+	};
+	return 0;
+}
+
 static int list(struct store *store, const char *set, struct arena *mem,
 		struct member_list *out, struct error *err)
 {
-	struct member_record *items = NULL;
-	size_t count = 0, size = 0;
 	sqlite3_stmt *stmt;
-	int row;
 
 	/* An old store on a disk that can't be written. */
 	if (store->version < STORE_VERSION_MEMBER) {
@@ -79,27 +89,8 @@ static int list(struct store *store, const char *set, struct arena *mem,
 	stmt = query(store, set, err);
 	if (!stmt)
 		return -1;
-	while ((row = store_step(store, stmt, err)) > 0) {
-		if (count == size) {
-			size = size ? size * 2 : 16;
-			items = mem_grow(items, size, sizeof(*items));
-		}
-		items[count++] = (struct member_record){
-			.set = store_column(stmt, 0, mem),
-			.job_id = store_column(stmt, 1, mem),
-			.provider = store_column(stmt, 2, mem),
-			.file = store_column(stmt, 3, mem),
-			.place = store_column(stmt, 4, mem),
-		};
-	}
-	if (row == 0) {
-		out->items = arena_alloc(mem, count * sizeof(*items));
-		out->count = count;
-		if (count)
-			memcpy(out->items, items, count * sizeof(*items));
-	}
-	free(items);
-	return row;
+	return store_rows(store, stmt, read_member, sizeof(*out->items), mem,
+			  &out->items, &out->count, err);
 }
 
 int store_member_list(struct store *store, const char *set, struct arena *mem,

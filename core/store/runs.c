@@ -210,9 +210,10 @@ static sqlite3_stmt *query_runs(struct store *store, enum store_query query,
 	return store_query(store, query, sql, err);
 }
 
-static int read_run(sqlite3_stmt *stmt, struct arena *mem,
-		    struct run_record *run, struct error *err)
+static int read_run(sqlite3_stmt *stmt, struct arena *mem, void *item,
+		    struct error *err)
 {
+	struct run_record *run = item;
 	const char *state = store_column(stmt, 4, mem);
 
 	run->job_id = store_column(stmt, 0, mem);
@@ -313,11 +314,7 @@ int store_run_get(struct store *store, const char *job_id, int attempt,
 static int run_list(struct store *store, bool all_attempts, struct arena *mem,
 		    struct run_list *out, struct error *err)
 {
-	struct run_list list = { 0 };
-	struct run_record *items = NULL;
-	size_t size = 0;
 	sqlite3_stmt *stmt;
-	int row;
 
 	/* The ids follow the order of adding, the clock may not. */
 	if (all_attempts)
@@ -331,25 +328,8 @@ static int run_list(struct store *store, bool all_attempts, struct arena *mem,
 				  err);
 	if (!stmt)
 		return -1;
-	while ((row = store_step(store, stmt, err)) > 0) {
-		if (list.count == size) {
-			size = size ? size * 2 : 16;
-			items = mem_grow(items, size, sizeof(*items));
-		}
-		row = read_run(stmt, mem, &items[list.count++], err);
-		if (row < 0) {
-			sqlite3_reset(stmt);
-			break;
-		}
-	}
-	if (row == 0) {
-		list.items = arena_alloc(mem, list.count * sizeof(*items));
-		if (list.count)
-			memcpy(list.items, items, list.count * sizeof(*items));
-		*out = list;
-	}
-	free(items);
-	return row;
+	return store_rows(store, stmt, read_run, sizeof(*out->items), mem,
+			  &out->items, &out->count, err);
 }
 
 int store_run_list(struct store *store, bool all_attempts, struct arena *mem,

@@ -3,7 +3,6 @@
 #include "core/store/store.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/store/db.h"
@@ -73,9 +72,10 @@ int store_task_put(struct store *store, const struct run_record *run,
 				  err);
 }
 
-static int read_task(sqlite3_stmt *stmt, struct arena *mem,
-		     struct task_record *task, struct error *err)
+static int read_task(sqlite3_stmt *stmt, struct arena *mem, void *item,
+		     struct error *err)
 {
+	struct task_record *task = item;
 	const char *state = store_column(stmt, 2, mem);
 
 	task->type = store_column(stmt, 0, mem);
@@ -106,10 +106,6 @@ static int task_list(struct store *store, const struct run_record *run,
 		" WHERE job_id = ?1 AND attempt = ?2 ORDER BY task.id";
 	char text[sizeof(sql) + 8];
 	sqlite3_stmt *stmt;
-	struct task_list list = { 0 };
-	struct task_record *items = NULL;
-	size_t size = 0;
-	int row;
 
 	snprintf(text, sizeof(text), sql,
 		 store->version < STORE_VERSION_TRIAL ? "0" : "trial");
@@ -118,25 +114,8 @@ static int task_list(struct store *store, const struct run_record *run,
 		return -1;
 	store_bind_text(stmt, 1, run->job_id);
 	sqlite3_bind_int(stmt, 2, run->attempt);
-	while ((row = store_step(store, stmt, err)) > 0) {
-		if (list.count == size) {
-			size = size ? size * 2 : 16;
-			items = mem_grow(items, size, sizeof(*items));
-		}
-		row = read_task(stmt, mem, &items[list.count++], err);
-		if (row < 0) {
-			sqlite3_reset(stmt);
-			break;
-		}
-	}
-	if (row == 0) {
-		list.items = arena_alloc(mem, list.count * sizeof(*items));
-		if (list.count)
-			memcpy(list.items, items, list.count * sizeof(*items));
-		*out = list;
-	}
-	free(items);
-	return row;
+	return store_rows(store, stmt, read_task, sizeof(*out->items), mem,
+			  &out->items, &out->count, err);
 }
 
 int store_task_list(struct store *store, const struct run_record *run,

@@ -3,7 +3,6 @@
 #include "core/store/store.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/store/db.h"
@@ -52,9 +51,10 @@ int store_trial_put(struct store *store, const struct run_record *run,
 	return store_end(store, trial_put(store, run, trial, err), err);
 }
 
-static int read_trial(sqlite3_stmt *stmt, struct arena *mem,
-		      struct trial_record *trial, struct error *err)
+static int read_trial(sqlite3_stmt *stmt, struct arena *mem, void *item,
+		      struct error *err)
 {
+	struct trial_record *trial = item;
 	const char *state = store_column(stmt, 1, mem);
 
 	trial->number = sqlite3_column_int(stmt, 0);
@@ -81,14 +81,10 @@ static int trial_list(struct store *store, const struct run_record *run,
 		      struct arena *mem, struct trial_list *out,
 		      struct error *err)
 {
-	struct trial_list list = { 0 };
-	struct trial_record *items = NULL;
-	size_t size = 0;
 	sqlite3_stmt *stmt;
-	int row;
 
 	if (store->version < STORE_VERSION_TRIAL) {
-		*out = list;
+		*out = (struct trial_list){ 0 };
 		return 0;
 	}
 	stmt = store_query(
@@ -102,25 +98,8 @@ static int trial_list(struct store *store, const struct run_record *run,
 		return -1;
 	store_bind_text(stmt, 1, run->job_id);
 	sqlite3_bind_int(stmt, 2, run->attempt);
-	while ((row = store_step(store, stmt, err)) > 0) {
-		if (list.count == size) {
-			size = size ? size * 2 : 16;
-			items = mem_grow(items, size, sizeof(*items));
-		}
-		row = read_trial(stmt, mem, &items[list.count++], err);
-		if (row < 0) {
-			sqlite3_reset(stmt);
-			break;
-		}
-	}
-	if (row == 0) {
-		list.items = arena_alloc(mem, list.count * sizeof(*items));
-		if (list.count)
-			memcpy(list.items, items, list.count * sizeof(*items));
-		*out = list;
-	}
-	free(items);
-	return row;
+	return store_rows(store, stmt, read_trial, sizeof(*out->items), mem,
+			  &out->items, &out->count, err);
 }
 
 int store_trial_list(struct store *store, const struct run_record *run,

@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/aiplatform/access.h"
 #include "providers/aiplatform/block.h"
 #include "providers/aiplatform/body.h"
 #include "providers/google/managed.h"
@@ -16,7 +17,9 @@
 static void filter(const char *job_id, const char *label, struct buf *out)
 {
 	(void)label;
-	buf_printf(out, "jobId:%s*", job_id);
+	/* Labels can't be asked for there. */
+	if (job_id)
+		buf_printf(out, "jobId:%s*", job_id);
 }
 
 static const char *collection(const struct job *job)
@@ -29,18 +32,54 @@ static void read_state(const json_t *body, struct arena *mem,
 		       struct managed_state *out)
 {
 	const char *error = json_get_text(body, "errorMessage", NULL);
-	const char *position = json_get_text(body, "jobPosition", "0");
+	long long position = managed_int64(body, "jobPosition", 0);
 
 	/* What it is not specified to be is not over. */
 	if (run_state_parse(json_get_text(body, "state", ""), &out->state) < 0)
 		out->state = RUN_QUEUED;
 	if (error && *error)
 		out->error = arena_strdup(mem, error);
-	/* 64 bits are text in JSON. */
-	if (out->state == RUN_QUEUED && strtoll(position, NULL, 10) > 0)
+	if (out->state == RUN_QUEUED && position > 0)
 		out->waiting = arena_printf(
-			mem, "waiting at position %s of the service's queue",
+			mem, "waiting at position %lld of the service's queue",
 			position);
+}
+
+static const json_t *trials(const json_t *body)
+{
+	return json_object_get(json_object_get(body, "trainingOutput"),
+			       "trials");
+}
+
+/* HyperparameterOutput. */
+static void read_trial(const json_t *trial, struct arena *mem,
+		       struct trial_record *out)
+{
+	const json_t *values = json_object_get(trial, "hyperparameters");
+	const json_t *all = json_object_get(trial, "allMetrics");
+	const json_t *metric = json_object_get(trial, "finalMetric");
+	char *text;
+
+	out->number = (int)managed_int64(trial, "trialId", 0);
+	if (run_state_parse(json_get_text(trial, "state", ""), &out->state) < 0)
+		out->state = RUN_QUEUED;
+	if (values) {
+		text = json_canonical(values);
+		out->parameters = arena_strdup(mem, text);
+		free(text);
+	}
+	/* While it runs: the newest. */
+	if (!metric && json_array_size(all))
+		metric = json_array_get(all, json_array_size(all) - 1);
+	if (metric) {
+		out->value = json_number_value(
+			json_object_get(metric, "objectiveValue"));
+		out->step = managed_int64(metric, "trainingStep", -1);
+	}
+	out->early =
+		json_is_true(json_object_get(trial, "isTrialStoppedEarly"));
+	out->start_time_ms = managed_time(trial, "startTime");
+	out->end_time_ms = managed_time(trial, "endTime");
 }
 
 static json_t *properties(const json_t *body)
@@ -79,50 +118,6 @@ static int forget(struct managed *managed, const char *name, const json_t *body,
 
 static const char *const collections[] = { "jobs", NULL };
 
-static const struct managed_service service = {
-	.provider = "ai-platform",
-	.service = SERVICE_ML,
-	.collections = collections,
-	.name_field = "jobId",
-	.title_field = "jobId",
-	.create_repeatable = true,
-	.filter = filter,
-	.collection = collection,
-	.read = read_state,
-	.properties = properties,
-	.forget = forget,
-};
-
-/* ---- kinds ------------------------------------------------------------- */
-
-static int object_read(void *ctx, const struct resource *want,
-		       struct resource *found, struct error *err)
-{
-	return staging_read(managed_google(ctx), want, found, err);
-}
-
-static int object_create(void *ctx, const struct resource *want,
-			 struct error *err)
-{
-	return staging_create(managed_google(ctx), want, err);
-}
-
-static int object_delete(void *ctx, const struct resource *have,
-			 struct error *err)
-{
-	return staging_delete(managed_google(ctx), have, err);
-}
-
-static const struct kind kind_object = {
-	.name = "storage-object",
-	.read = object_read,
-	.create = object_create,
-	.delete = object_delete,
-};
-
-static int job_list(void *ctx, const char *place, struct listing *out,
-		    struct error *err);
-
 static const struct kind kind_job = {
 	.name = "training-job",
 	.flags = KIND_RUN,
@@ -133,17 +128,33 @@ static const struct kind kind_job = {
 	.delete = managed_delete,
 	.wait = managed_wait,
 	.cancel = managed_cancel,
-	.list = job_list,
+	.list = managed_list,
 };
 
-static int job_list(void *ctx, const char *place, struct listing *out,
-		    struct error *err)
-{
-	(void)place;
-	return managed_list(ctx, &kind_job, out, err);
-}
+static const struct kind *const kinds[] = {
+	&kind_service_identity,
+	&kind_iam_binding,
+	&managed_object,
+	&kind_job,
+	NULL,
+};
 
-static const struct kind *const kinds[] = { &kind_object, &kind_job, NULL };
+static const struct managed_service service = {
+	.kind = &kind_job,
+	.provider = "ai-platform",
+	.service = SERVICE_ML,
+	.collections = collections,
+	.name_field = "jobId",
+	.title_field = "jobId",
+	.create_repeatable = true,
+	.filter = filter,
+	.collection = collection,
+	.read = read_state,
+	.trials = trials,
+	.read_trial = read_trial,
+	.properties = properties,
+	.forget = forget,
+};
 
 /* ---- what a job wants -------------------------------------------------- */
 
@@ -189,11 +200,6 @@ static void look_for_missing(const struct job *job,
 				    "Secret Manager as its serviceAccount");
 }
 
-static void note_unused(void *ctx, const char *path)
-{
-	resources_note(ctx, "%s is not used by provider ai-platform", path);
-}
-
 static int desire(const struct job *job, const struct provider_env *env,
 		  struct resources *out, struct error *err)
 {
@@ -201,28 +207,28 @@ static int desire(const struct job *job, const struct provider_env *env,
 	const char *staging = job->jobrun.staging;
 	struct pairs labels = managed_labels(job, out->mem);
 	struct strings packages;
-	struct resource *run;
-	size_t i;
 
 	(void)env;
 	if (!staging && block)
 		staging = block->staging_bucket;
-	if (staging_desire(job, staging, &kind_object, out, &packages, err) < 0)
+	if (block && block->grant_tpu_access)
+		access_desire(job, out);
+	if (staging_desire(job, staging, &managed_object, out, &packages, err) <
+	    0)
 		return -1;
-	run = resources_add(out, &kind_job, job->job_id, job);
-	for (i = 0; i < run->index; i++)
-		resource_needs(out, run, out->items[i]);
-	run->request = json_object();
-	json_put_text(run->request, "method", "POST");
-	json_put_text(run->request, "url", "");
-	json_put(run->request, "body",
-		 ai_platform_body(job, job->job_id,
-				  packages.count ? &packages : NULL, &labels));
-	run->properties = properties(json_object_get(run->request, "body"));
+	managed_add_run(&service, job,
+			ai_platform_body(job, job->job_id,
+					 packages.count ? &packages : NULL,
+					 &labels),
+			out);
 	look_for_missing(job, &packages, out);
-	message_unused(job->message, job, "", service.provider, note_unused,
-		       out);
+	resources_note_unused(out, job, service.provider);
 	return 0;
+}
+
+static const char *place(const struct job *job, struct arena *mem)
+{
+	return managed_place(job, NULL, mem);
 }
 
 static void *open_service(const struct provider_env *env, struct error *err)
@@ -237,6 +243,7 @@ const struct provider provider_ai_platform = {
 	.block = &ai_platform_message,
 	.asks = true,
 	.desire = desire,
+	.place = place,
 	.open = open_service,
 	.close = managed_close,
 };

@@ -8,6 +8,7 @@
 struct ai_platform_block {
 	struct message_head head;
 	const char *staging_bucket; /* gs://, or NULL */
+	bool grant_tpu_access;
 };
 
 extern const struct message ai_platform_message;

@@ -2,6 +2,7 @@
 #include "providers/aiplatform/body.h"
 
 #include "core/base/json.h"
+#include "providers/google/managed.h"
 
 static json_t *training_input(const struct job *job,
 			      const struct strings *packages)
@@ -18,32 +19,14 @@ static json_t *training_input(const struct job *job,
 	return out;
 }
 
-static json_t *all_labels(const struct job *job, const struct pairs *more)
-{
-	json_t *out = json_object();
-	size_t i;
-
-	for (i = 0; i < job->labels.count; i++)
-		json_object_set_new(out, job->labels.items[i].name,
-				    json_text(job->labels.items[i].value));
-	for (i = 0; more && i < more->count; i++)
-		json_object_set_new(out, more->items[i].name,
-				    json_text(more->items[i].value));
-	return out;
-}
-
 json_t *ai_platform_body(const struct job *job, const char *name,
 			 const struct strings *packages,
 			 const struct pairs *labels)
 {
 	json_t *out = json_object();
-	json_t *part = all_labels(job, labels);
 
 	json_put_text(out, "jobId", name);
-	if (json_object_size(part))
-		json_put(out, "labels", part);
-	else
-		json_decref(part);
+	managed_put_labels(job, labels, out);
 	json_put(out, "trainingInput", training_input(job, packages));
 	return out;
 }

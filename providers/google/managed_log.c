@@ -7,7 +7,7 @@
  * insertId.  When they were received is the service's own clock: neither ours
  * nor the trainer's matters.  In the run's folder
  *
- *	cloud-log.json	{"from", "seen", "pending", "finalMs", "told"}
+ *	cloud-log.json	{"from", "seen", "pending", "said", "finalMs", "told"}
  *	cloud-log.lock	held by the process that is at it
  *
  * "pending" are the lines of the last page with the sizes that the files had
@@ -30,9 +30,11 @@
 #include "core/run/log.h"
 #include "core/run/log_file.h"
 #include "core/run/spec.h"
+#include "core/run/tuner.h"
 
 #define STATE_MAX (256 << 20)
 #define PAGES_MAX 100
+#define TRIAL_MAX 100000
 #define PAGE_SIZE 1000
 /* How late an entry that was received can be found. */
 #define OVERLAP_MS 120000
@@ -50,26 +52,6 @@ struct collector {
 };
 
 /* ---- lines ------------------------------------------------------------- */
-
-/* The ordinal of the task that an entry is of: "master-replica-0",
- * "workerpool1-3"; -1: none of the run's ("service"). */
-static int find_task(const struct topology *all, const char *name)
-{
-	static const enum task_type pools[] = { TASK_MASTER, TASK_WORKER,
-						TASK_PS, TASK_EVALUATOR };
-	char type[32];
-	enum task_type found;
-	unsigned pool;
-	int index, used = 0;
-
-	if (sscanf(name, "workerpool%1u-%d%n", &pool, &index, &used) == 2 &&
-	    !name[used] && pool < COUNT(pools))
-		return topology_find(all, pools[pool], index);
-	if (sscanf(name, "%31[a-z]-replica-%d%n", type, &index, &used) == 2 &&
-	    !name[used] && task_type_parse(type, &found) == 0)
-		return topology_find(all, found, index);
-	return -1;
-}
 
 static const char *label_of(const json_t *entry, const char *name)
 {
@@ -91,14 +73,45 @@ static bool is_bad(const char *severity)
 	       !strcmp(severity, "ALERT") || !strcmp(severity, "EMERGENCY");
 }
 
-/* {"task": ordinal, "stream", "timeMs", "text"}; NULL: it has no text. */
+/* The trial whose log a line belongs to; 0: that of the run. */
+static long trial_of(const struct collector *c, const char *label)
+{
+	struct error ignored;
+	long out;
+
+	if (!label || !c->spec.tuning.params.count ||
+	    number_parse(label, 1, TRIAL_MAX, &out, &ignored) < 0)
+		return 0;
+	return out;
+}
+
+/* What the service says of the job itself, the newest: the reason that it
+ * waits for, for one. */
+static void note_service(const struct collector *c, const char *task,
+			 const json_t *line)
+{
+	long long time_ms = json_get_int(line, "timeMs", 0);
+	const json_t *said = json_object_get(c->state, "said");
+
+	if (!task || strcmp(task, "service") != 0 ||
+	    json_get_int(said, "timeMs", -1) > time_ms)
+		return;
+	json_object_set_new(c->state, "said",
+			    json_pack("{s:I, s:O}", "timeMs",
+				      (json_int_t)time_ms, "text",
+				      json_object_get(line, "text")));
+}
+
+/* {"trial": 0, "task": ordinal, "stream", "timeMs", "text"}; NULL: it has no
+ * text. */
 static json_t *line_of(const struct collector *c, const json_t *entry)
 {
 	const char *text = json_get_text(entry, "textPayload", NULL);
 	const char *task = label_of(entry, "task_name");
 	const char *trial = label_of(entry, "trial_id");
-	int ordinal = find_task(&c->spec.topology, task ? task : "");
+	int ordinal = managed_task(&c->spec.topology, task ? task : "");
 	bool stranger = ordinal < 0 && task;
+	long number = trial_of(c, trial);
 	json_t *out;
 
 	if (!text)
@@ -107,6 +120,7 @@ static json_t *line_of(const struct collector *c, const json_t *entry)
 	if (!text)
 		return NULL;
 	out = json_object();
+	json_put_int(out, "trial", number);
 	json_put_int(out, "task", ordinal < 0 ? 0 : ordinal);
 	json_put_int(out, "stream",
 		     is_bad(json_get_text(entry, "severity", "")) ? LOG_STDERR
@@ -114,33 +128,70 @@ static json_t *line_of(const struct collector *c, const json_t *entry)
 	json_put_int(out, "timeMs",
 		     time_parse(json_get_text(entry, "timestamp", "")));
 	json_put(out, "text",
-		 json_sprintf("%s%s%s%s%s%s%s", stranger ? task : "",
-			      stranger ? ": " : "", trial ? "trial " : "",
-			      trial ? trial : "", trial ? ": " : "", text,
+		 json_sprintf("%s%s%s%s", stranger ? task : "",
+			      stranger ? ": " : "", text,
 			      text_ends(text, "\n") ? "" : "\n"));
+	note_service(c, task, out);
 	return out;
 }
 
-static uint64_t stream_size(const struct collector *c, size_t task,
+/* Where lines go: a task of the run, or of one of its trials. */
+struct target {
+	long trial;
+	size_t task;
+};
+
+static void target_key(const struct target *to, char out[48])
+{
+	snprintf(out, 48, "%ld/%zu", to->trial, to->task);
+}
+
+static struct target target_of(const json_t *line)
+{
+	return (struct target){ .trial = json_get_int(line, "trial", 0),
+				.task = (size_t)json_get_int(line, "task", 0) };
+}
+
+static char *target_folder(const struct collector *c, const struct target *to)
+{
+	return to->trial ? tuner_trial_folder(c->folder, (int)to->trial)
+			 : mem_strdup(c->folder);
+}
+
+static uint64_t stream_size(const struct collector *c, const struct target *to,
 			    enum log_stream stream)
 {
-	const struct task_place *place = &c->spec.topology.tasks[task];
-	char *path = log_stream_path(c->folder, task_type_name(place->type),
+	const struct task_place *place = &c->spec.topology.tasks[to->task];
+	char *folder = target_folder(c, to);
+	char *path = log_stream_path(folder, task_type_name(place->type),
 				     place->index, stream);
 	struct stat st;
 	int ret = stat(path, &st);
 
 	free(path);
+	free(folder);
 	return ret < 0 ? 0 : (uint64_t)st.st_size;
 }
 
-/* Of what is pending for a task, all that is not in its files yet. */
-static int add_lines(const struct collector *c, size_t task,
-		     const json_t *pending, struct error *err)
+static struct log_writer *open_writer(const struct collector *c,
+				      const struct target *to,
+				      struct error *err)
 {
-	const struct task_place *place = &c->spec.topology.tasks[task];
-	const json_t *sizes =
-		json_array_get(json_object_get(pending, "sizes"), task);
+	const struct task_place *place = &c->spec.topology.tasks[to->task];
+	char *folder = target_folder(c, to);
+	struct log_writer *writer = log_writer_open(
+		folder, task_type_name(place->type), place->index, err);
+
+	free(folder);
+	return writer;
+}
+
+/* Of what is pending for a target, all that is not in its files yet; `sizes`
+ * are those that they had before. */
+static int add_lines(const struct collector *c, const struct target *to,
+		     const json_t *sizes, const json_t *lines,
+		     struct error *err)
+{
 	struct log_writer *writer = NULL;
 	uint64_t have[LOG_STREAMS];
 	const json_t *line;
@@ -149,17 +200,18 @@ static int add_lines(const struct collector *c, size_t task,
 	for (i = 0; i < LOG_STREAMS; i++) {
 		uint64_t was =
 			(uint64_t)json_integer_value(json_array_get(sizes, i));
-		uint64_t is = stream_size(c, task, (enum log_stream)i);
+		uint64_t is = stream_size(c, to, (enum log_stream)i);
 
 		have[i] = is > was ? is - was : 0;
 	}
-	json_array_foreach(json_object_get(pending, "lines"), i, line)
+	json_array_foreach(lines, i, line)
 	{
 		size_t stream = (size_t)json_get_int(line, "stream", 0);
 		const char *text = json_get_text(line, "text", "");
+		struct target at = target_of(line);
 		size_t len = strlen(text), skip;
 
-		if ((size_t)json_get_int(line, "task", 0) != task ||
+		if (at.task != to->task || at.trial != to->trial ||
 		    stream >= LOG_STREAMS)
 			continue;
 		skip = have[stream] < len ? (size_t)have[stream] : len;
@@ -167,9 +219,7 @@ static int add_lines(const struct collector *c, size_t task,
 		if (skip == len)
 			continue;
 		if (!writer)
-			writer = log_writer_open(c->folder,
-						 task_type_name(place->type),
-						 place->index, err);
+			writer = open_writer(c, to, err);
 		if (!writer)
 			return -1;
 		log_writer_add(writer, (enum log_stream)stream, text + skip,
@@ -182,11 +232,27 @@ static int add_lines(const struct collector *c, size_t task,
 static int add_pending(const struct collector *c, struct error *err)
 {
 	const json_t *pending = json_object_get(c->state, "pending");
+	const json_t *sizes = json_object_get(pending, "sizes");
+	const json_t *lines = json_object_get(pending, "lines");
+	const json_t *line;
 	size_t i;
 
-	for (i = 0; pending && i < c->spec.topology.count; i++)
-		if (add_lines(c, i, pending, err) < 0)
+	json_array_foreach(lines, i, line)
+	{
+		struct target to = target_of(line);
+		char key[48];
+
+		/* All lines of a target at its first one. */
+		target_key(&to, key);
+		if (to.task >= c->spec.topology.count ||
+		    json_integer_value(json_array_get(
+			    json_object_get(sizes, key), LOG_STREAMS)) !=
+			    (json_int_t)i)
+			continue;
+		if (add_lines(c, &to, json_object_get(sizes, key), lines, err) <
+		    0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -216,20 +282,31 @@ static json_t *read_state(const char *folder)
 	return json_is_object(out) ? out : json_object();
 }
 
-/* Makes the lines the pending ones, and adds them. */
+/* Makes the lines the pending ones, and adds them.  "sizes" has for each target
+ * that of both streams, and the number of its first line. */
 static int take_lines(const struct collector *c, json_t *lines,
 		      struct error *err)
 {
 	json_t *pending = json_object();
-	json_t *sizes = json_array();
+	json_t *sizes = json_object();
+	const json_t *line;
 	size_t i;
 
-	for (i = 0; i < c->spec.topology.count; i++)
-		json_array_append_new(
-			sizes,
-			json_pack("[I, I]",
-				  (json_int_t)stream_size(c, i, LOG_STDOUT),
-				  (json_int_t)stream_size(c, i, LOG_STDERR)));
+	json_array_foreach(lines, i, line)
+	{
+		struct target to = target_of(line);
+		char key[48];
+
+		target_key(&to, key);
+		if (json_object_get(sizes, key))
+			continue;
+		json_object_set_new(
+			sizes, key,
+			json_pack("[I, I, I]",
+				  (json_int_t)stream_size(c, &to, LOG_STDOUT),
+				  (json_int_t)stream_size(c, &to, LOG_STDERR),
+				  (json_int_t)i));
+	}
 	json_put(pending, "sizes", sizes);
 	json_put(pending, "lines", lines);
 	json_object_set_new(c->state, "pending", pending);
@@ -419,8 +496,20 @@ static bool is_settled(const struct collector *c, int64_t end_ms)
 	       (seen_ms && now_ms - seen_ms >= SETTLE_MS);
 }
 
+/* One line, without its end. */
+static const char *what_was_said(const struct collector *c, struct arena *mem)
+{
+	const char *text =
+		json_get_text(json_object_get(c->state, "said"), "text", NULL);
+
+	if (text && text_starts(text, "service: "))
+		text += strlen("service: ");
+	return text ? arena_strndup(mem, text, strcspn(text, "\r\n")) : NULL;
+}
+
 bool managed_log_collect(struct managed *managed, const struct run_record *run,
-			 const char *name, bool ended, int64_t end_ms)
+			 const char *name, bool ended, int64_t end_ms,
+			 struct arena *mem, const char **said)
 {
 	char *folder =
 		store_run_folder(managed->env.store, run->job_id, run->attempt);
@@ -443,6 +532,7 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 	} else if (ret < 0) {
 		settled = ended; /* it will not get better */
 	}
+	*said = what_was_said(&c, mem);
 	json_decref(c.state);
 	if (c.lock >= 0)
 		close(c.lock);

@@ -102,65 +102,76 @@ out:
 	return ret;
 }
 
-static int64_t time_of(const json_t *body, const char *key)
-{
-	int64_t ms = time_parse(json_get_text(body, key, ""));
-
-	return ms < 0 ? 0 : ms;
-}
-
 static bool is_text(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-int managed_update(struct managed *managed, struct run_record *run,
-		   const json_t *body, struct error *err)
+/* Why it does not go on yet: by its message, and in the service's words. */
+static const char *why_waiting(const struct managed_state *now,
+			       const char *said, struct arena *mem)
 {
+	if (now->state != RUN_QUEUED && now->state != RUN_PREPARING)
+		return now->waiting;
+	if (!said)
+		return now->waiting;
+	if (!now->waiting)
+		return arena_printf(mem, "the service says: %s", said);
+	return arena_printf(mem, "%s; it says: %s", now->waiting, said);
+}
+
+/* All in one: nobody sees a run that has ended with tasks that have not. */
+static int put_progress(struct managed *managed, struct run_record *run,
+			const struct run_spec *spec, struct arena *mem,
+			struct error *err)
+{
+	size_t count = spec->tuning.params.count ? 0 : spec->topology.count, i;
+	struct task_record *tasks =
+		arena_alloc(mem, (count + 1) * sizeof(*tasks));
+	bool *changed = arena_alloc(mem, (count + 1) * sizeof(*changed));
+
+	if (count)
+		managed_tasks(&spec->topology, run->state, run->error, tasks,
+			      &run->exit_code);
+	for (i = 0; i < count; i++) {
+		tasks[i].start_time_ms = run->start_time_ms;
+		tasks[i].end_time_ms = run->end_time_ms;
+		changed[i] = true;
+	}
+	return store_progress_put(managed->env.store, run, true, tasks, changed,
+				  count, err);
+}
+
+int managed_update(struct managed *managed, struct run_record *run,
+		   const json_t *body, const char *said, struct error *err)
+{
+	char *folder =
+		store_run_folder(managed->env.store, run->job_id, run->attempt);
 	struct arena *mem = arena_new();
 	struct managed_state now = { 0 };
+	struct run_spec spec;
 	const char *text;
-	int ret = 0;
+	int ret = spec_read(folder, mem, &spec, err);
 
 	managed->as->read(body, mem, &now);
-	text = run_state_is_final(now.state) || now.error ? now.error
-							  : now.waiting;
-	if (now.state != run->state || !is_text(text, run->error) ||
-	    run->start_time_ms != time_of(body, "startTime")) {
+	text = run_state_is_final(now.state) || now.error
+		       ? now.error
+		       : why_waiting(&now, said, mem);
+	if (ret == 0)
+		ret = managed_trials(managed, run, &spec, body, err);
+	if (ret == 0 &&
+	    (now.state != run->state || !is_text(text, run->error) ||
+	     run->start_time_ms != managed_time(body, "startTime"))) {
 		run->state = now.state;
 		run->error = text;
-		run->start_time_ms = time_of(body, "startTime");
-		run->end_time_ms = time_of(body, "endTime");
-		ret = store_run_put(managed->env.store, run, err);
+		run->start_time_ms = managed_time(body, "startTime");
+		run->end_time_ms = managed_time(body, "endTime");
+		if (run_state_is_final(now.state) && !run->end_time_ms)
+			run->end_time_ms = time_now_ms();
+		ret = put_progress(managed, run, &spec, mem, err);
 	}
 	run->error = NULL;
 	arena_free(mem);
-	return ret;
-}
-
-int managed_list(struct managed *managed, const struct kind *kind,
-		 struct listing *out, struct error *err)
-{
-	struct arena *mem = arena_new();
-	struct run_list all;
-	size_t i;
-	int ret = store_run_list(managed->env.store, false, mem, &all, err);
-
-	for (i = 0; ret == 0 && i < all.count; i++) {
-		const struct run_record *run = &all.items[i];
-		struct listed one = {
-			.kind = kind,
-			.name = run->job_id,
-			.labels = { .job_id = run->job_id,
-				    .digest = run->digest },
-			.create_time_ms = run->create_time_ms,
-			.live = !run_state_is_final(run->state),
-			.succeeded = run->state == RUN_SUCCEEDED,
-		};
-
-		if (!strcmp(run->provider, managed->as->provider))
-			listing_add(out, &one);
-	}
-	arena_free(mem);
+	free(folder);
 	return ret;
 }

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/google/operation.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/base/alloc.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
+
+/* As gcloud does: longer and longer. */
+#define FIRST_LOOK_MS 500
+#define LAST_LOOK_MS 10000
 
 void operation_read(enum google_service service, const json_t *body,
 		    struct operation *out)
@@ -42,4 +50,38 @@ int operation_look(struct google *google, enum google_service service,
 		return -1;
 	operation_read(service, answer->body, out);
 	return 0;
+}
+
+int operation_wait(struct google *google, enum google_service service,
+		   const char *region, const char *version,
+		   struct api_answer *answer, int patience_s, struct error *err)
+{
+	int64_t until_ms = time_now_ms() + patience_s * INT64_C(1000);
+	unsigned pause_ms = FIRST_LOOK_MS;
+	char *path = mem_printf("%s%s", version,
+				json_get_text(answer->body, "name", ""));
+	struct operation operation;
+	int ret = 0;
+
+	operation_read(service, answer->body, &operation);
+	while (ret == 0 && !operation.done) {
+		if (time_now_ms() >= until_ms) {
+			ret = error_set(err, ERROR_TRY_AGAIN,
+					"'%s' is not done after %d s", path,
+					patience_s);
+			break;
+		}
+		usleep(pause_ms * 1000);
+		pause_ms = pause_ms * 7 / 5;
+		if (pause_ms > LAST_LOOK_MS)
+			pause_ms = LAST_LOOK_MS;
+		ret = operation_look(google, service, region, path, answer,
+				     &operation, err);
+	}
+	if (ret == 0 && operation.failed) {
+		*err = operation.failure;
+		ret = -1;
+	}
+	free(path);
+	return ret;
 }

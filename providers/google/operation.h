@@ -27,4 +27,14 @@ int operation_look(struct google *google, enum google_service service,
 		   struct api_answer *answer, struct operation *out,
 		   struct error *err);
 
+/*
+ * The same until it is done; `answer` is the call's that began it.  Blocks, for
+ * `patience_s` at most: ERROR_TRY_AGAIN.  `version` ("v1beta1/") stands before
+ * the operation's name.
+ */
+int operation_wait(struct google *google, enum google_service service,
+		   const char *region, const char *version,
+		   struct api_answer *answer, int patience_s,
+		   struct error *err);
+
 #endif

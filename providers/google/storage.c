@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/crc32c.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/google/storage_internal.h"
@@ -147,6 +148,49 @@ int storage_delete(struct google *google, const char *bucket,
 	return ret;
 }
 
+/* Whether `object` has the contents of all sources, as far as sizes and sums
+ * can tell.  -1: that could not be found out. */
+static int is_composed_of(struct google *google, const char *bucket,
+			  const char *const *sources, size_t count,
+			  const struct storage_object *object,
+			  struct arena *mem, struct error *err)
+{
+	uint32_t sum = 0, one, whole;
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		struct storage_object part;
+
+		if (storage_stat(google, bucket, sources[i], mem, &part, err) <
+		    0)
+			return -1;
+		if (!part.exists || crc32c_parse(part.crc32c, &one) < 0)
+			return 0;
+		sum = crc32c_join(sum, one, part.size);
+		size += part.size;
+	}
+	return object->exists && object->size == size &&
+	       crc32c_parse(object->crc32c, &whole) == 0 && whole == sum;
+}
+
+/* 1: what is there is what was to be made, and goes to `out`. */
+static int adopt_composed(struct google *google, const char *bucket,
+			  const char *const *sources, size_t count,
+			  const char *name, struct arena *mem,
+			  struct storage_object *out, struct error *err)
+{
+	struct storage_object object;
+	int ret = storage_stat(google, bucket, name, mem, &object, err);
+
+	if (ret == 0)
+		ret = is_composed_of(google, bucket, sources, count, &object,
+				     mem, err);
+	if (ret == 1)
+		*out = object;
+	return ret;
+}
+
 int storage_compose(struct google *google, const char *bucket,
 		    const char *const *sources, size_t count,
 		    const char *object, long long generation, struct arena *mem,
@@ -162,6 +206,7 @@ int storage_compose(struct google *google, const char *bucket,
 				       .repeatable = true };
 	struct api_answer answer = { 0 };
 	struct buf path = { 0 };
+	struct error other;
 	size_t i;
 	int ret;
 
@@ -178,6 +223,10 @@ int storage_compose(struct google *google, const char *bucket,
 	ret = api_call(google, &request, &answer, err);
 	if (ret == 0)
 		storage_object_read(answer.body, mem, out);
+	else if (answer.status == 412 &&
+		 adopt_composed(google, bucket, sources, count, object, mem,
+				out, &other) == 1)
+		ret = 0;
 	else
 		error_prefix(err, "gs://%s/%s", bucket, object);
 	api_answer_done(&answer);

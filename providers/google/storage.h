@@ -75,8 +75,8 @@ int storage_delete(struct google *google, const char *bucket,
 		   const char *object, long long generation, struct error *err);
 
 /* One object of up to 32 others, which replaces that generation (0: there must
- * be none yet).  If the answer is lost, the repeat fails with conditionNotMet:
- * look with storage_stat() then. */
+ * be none yet).  One that is there instead and has these very contents is
+ * taken for ours: an earlier answer was lost. */
 #define STORAGE_COMPOSE_MAX 32
 int storage_compose(struct google *google, const char *bucket,
 		    const char *const *sources, size_t count,

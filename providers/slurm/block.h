@@ -5,6 +5,9 @@
 
 #include "core/message.h"
 
+/* In the home directory. */
+#define SLURM_FOLDER ".jobrun"
+
 struct slurm_block {
 	struct message_head head;
 	const char *partition;
@@ -14,8 +17,13 @@ struct slurm_block {
 	const char *reservation;
 	const char *login_host; /* NULL: sbatch is here */
 	const char *directory;  /* that all nodes share */
+	const char *program;    /* jobrun there; NULL: this one is put there */
+	struct strings exports; /* variables that the job inherits */
+	struct pairs gres;      /* accelerator type to GRES */
+	bool machine_types;     /* ask for their CPUs and memory */
 	bool requeue;           /* after preemption */
-	long signal_time_s;     /* before its time is over; 0: none */
+	long nice;
+	long signal_time_s; /* before its time is over; 0: none */
 };
 
 extern const struct message slurm_message;

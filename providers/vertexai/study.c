@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/vertexai/study.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/json.h"
+#include "providers/google/managed.h"
 
 /* int64 fields of the API are texts. */
 static json_t *int64_text(const json_t *number)
@@ -102,4 +104,81 @@ void study_put(const json_t *from, json_t *job)
 		     json_get_int(from, "maxParallelTrials", 1));
 	if (failed)
 		json_put_int(job, "maxFailedTrialCount", failed);
+}
+
+/* ---- results ----------------------------------------------------------- */
+
+static enum run_state trial_state(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum run_state state;
+	} states[] = {
+		{ "ACTIVE", RUN_RUNNING },
+		{ "STOPPING", RUN_CANCELLING },
+		{ "SUCCEEDED", RUN_SUCCEEDED },
+		{ "INFEASIBLE", RUN_FAILED },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(states); i++)
+		if (!strcmp(states[i].name, name))
+			return states[i].state;
+	return RUN_QUEUED;
+}
+
+/* {"lr": "0.01"}: values are numbers or texts there. */
+static const char *trial_parameters(const json_t *list, struct arena *mem)
+{
+	json_t *all = json_object();
+	const char *out;
+	const json_t *item;
+	char *text;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		const json_t *value = json_object_get(item, "value");
+		const char *name = json_get_text(item, "parameterId", "");
+
+		if (json_is_number(value))
+			json_put_text(all, name,
+				      arena_printf(mem, "%.15g",
+						   json_number_value(value)));
+		else if (json_is_string(value))
+			json_put_text(all, name, json_string_value(value));
+	}
+	text = json_canonical(all);
+	out = arena_strdup(mem, text);
+	free(text);
+	json_decref(all);
+	return out;
+}
+
+void study_read_trial(const json_t *trial, struct arena *mem,
+		      struct trial_record *out)
+{
+	const json_t *all = json_object_get(trial, "measurements");
+	const json_t *measured = json_object_get(trial, "finalMeasurement");
+	const json_t *metric;
+
+	out->number = (int)managed_int64(trial, "id", 0);
+	out->state = trial_state(json_get_text(trial, "state", ""));
+	out->parameters =
+		trial_parameters(json_object_get(trial, "parameters"), mem);
+	/* While it runs: the newest. */
+	if (!measured && json_array_size(all))
+		measured = json_array_get(all, json_array_size(all) - 1);
+	metric = json_array_get(json_object_get(measured, "metrics"), 0);
+	if (metric) {
+		out->value =
+			json_number_value(json_object_get(metric, "value"));
+		out->step = managed_int64(measured, "stepCount", -1);
+	}
+	if (out->state == RUN_FAILED)
+		out->error = arena_strdup(
+			mem, json_get_text(trial, "infeasibleReason",
+					   "the service calls it infeasible"));
+	out->start_time_ms = managed_time(trial, "startTime");
+	out->end_time_ms = managed_time(trial, "endTime");
 }

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/machines.h"
+#include "providers/google/managed.h"
 #include "providers/vertexai/block.h"
 #include "providers/vertexai/study.h"
 
@@ -409,20 +410,6 @@ static void look_at_the_rest(struct translation *t)
 			  "as its serviceAccount");
 }
 
-static json_t *job_labels(const struct job *job, const struct pairs *more)
-{
-	json_t *out = json_object();
-	size_t i;
-
-	for (i = 0; i < job->labels.count; i++)
-		json_object_set_new(out, job->labels.items[i].name,
-				    json_text(job->labels.items[i].value));
-	for (i = 0; more && i < more->count; i++)
-		json_object_set_new(out, more->items[i].name,
-				    json_text(more->items[i].value));
-	return out;
-}
-
 static json_t *body(struct translation *t, const struct pairs *labels)
 {
 	const char *key = t->input->encryption_config.kms_key_name;
@@ -432,11 +419,7 @@ static json_t *body(struct translation *t, const struct pairs *labels)
 	json_t *part, *all;
 
 	json_put_text(out, "displayName", t->job->job_id);
-	part = job_labels(t->job, labels);
-	if (json_object_size(part))
-		json_put(out, "labels", part);
-	else
-		json_decref(part);
+	managed_put_labels(t->job, labels, out);
 	if (key) {
 		part = json_object();
 		json_put_text(part, "kmsKeyName", key);

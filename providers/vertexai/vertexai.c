@@ -9,6 +9,7 @@
 #include "providers/google/managed.h"
 #include "providers/google/staging.h"
 #include "providers/vertexai/block.h"
+#include "providers/vertexai/study.h"
 #include "providers/vertexai/translate.h"
 
 /* ---- the service ------------------------------------------------------- */
@@ -16,7 +17,10 @@
 static void filter(const char *job_id, const char *label, struct buf *out)
 {
 	(void)job_id;
-	buf_printf(out, "labels.jobrun-job=%s", label);
+	if (label)
+		buf_printf(out, "labels.jobrun-job=%s", label);
+	else
+		buf_puts(out, "labels.jobrun-job:*");
 }
 
 static const char *location(const struct job *job)
@@ -77,6 +81,11 @@ static void read_state(const json_t *body, struct arena *mem,
 		out->waiting = "the service has paused it";
 }
 
+static const json_t *trials(const json_t *body)
+{
+	return json_object_get(body, "trials");
+}
+
 /* What tells one custom job from another: not its name, states and labels. */
 static json_t *properties(const json_t *body)
 {
@@ -114,49 +123,6 @@ static int forget(struct managed *managed, const char *name, const json_t *body,
 	return ret;
 }
 
-static const struct managed_service service = {
-	.provider = "vertex-ai",
-	.service = SERVICE_AIPLATFORM,
-	.collections = collections,
-	.title_field = "displayName",
-	.filter = filter,
-	.location = location,
-	.collection = collection,
-	.read = read_state,
-	.properties = properties,
-	.forget = forget,
-};
-
-/* ---- kinds ------------------------------------------------------------- */
-
-static int object_read(void *ctx, const struct resource *want,
-		       struct resource *found, struct error *err)
-{
-	return staging_read(managed_google(ctx), want, found, err);
-}
-
-static int object_create(void *ctx, const struct resource *want,
-			 struct error *err)
-{
-	return staging_create(managed_google(ctx), want, err);
-}
-
-static int object_delete(void *ctx, const struct resource *have,
-			 struct error *err)
-{
-	return staging_delete(managed_google(ctx), have, err);
-}
-
-static const struct kind kind_object = {
-	.name = "storage-object",
-	.read = object_read,
-	.create = object_create,
-	.delete = object_delete,
-};
-
-static int job_list(void *ctx, const char *place, struct listing *out,
-		    struct error *err);
-
 static const struct kind kind_job = {
 	.name = "custom-job",
 	.flags = KIND_RUN,
@@ -167,17 +133,26 @@ static const struct kind kind_job = {
 	.delete = managed_delete,
 	.wait = managed_wait,
 	.cancel = managed_cancel,
-	.list = job_list,
+	.list = managed_list,
 };
 
-static int job_list(void *ctx, const char *place, struct listing *out,
-		    struct error *err)
-{
-	(void)place;
-	return managed_list(ctx, &kind_job, out, err);
-}
+static const struct kind *const kinds[] = { &managed_object, &kind_job, NULL };
 
-static const struct kind *const kinds[] = { &kind_object, &kind_job, NULL };
+static const struct managed_service service = {
+	.kind = &kind_job,
+	.provider = "vertex-ai",
+	.service = SERVICE_AIPLATFORM,
+	.collections = collections,
+	.title_field = "displayName",
+	.filter = filter,
+	.location = location,
+	.collection = collection,
+	.read = read_state,
+	.trials = trials,
+	.read_trial = study_read_trial,
+	.properties = properties,
+	.forget = forget,
+};
 
 /* ---- what a job wants -------------------------------------------------- */
 
@@ -197,11 +172,6 @@ static void note_left_out(const struct vertex_job *translated,
 	}
 }
 
-static void note_unused(void *ctx, const char *path)
-{
-	resources_note(ctx, "%s is not used by provider vertex-ai", path);
-}
-
 static int desire(const struct job *job, const struct provider_env *env,
 		  struct resources *out, struct error *err)
 {
@@ -210,29 +180,24 @@ static int desire(const struct job *job, const struct provider_env *env,
 	struct pairs labels = managed_labels(job, out->mem);
 	struct vertex_job translated;
 	struct strings packages;
-	struct resource *run;
-	size_t i;
 
 	if (!staging && block)
 		staging = block->staging_bucket;
-	if (staging_desire(job, staging, &kind_object, out, &packages, err) <
+	if (staging_desire(job, staging, &managed_object, out, &packages, err) <
 		    0 ||
 	    vertex_translate(job, env->catalogue, &packages, &labels, out->mem,
 			     &translated, err) < 0)
 		return -1;
-	run = resources_add(out, &kind_job, job->job_id, job);
-	for (i = 0; i < run->index; i++)
-		resource_needs(out, run, out->items[i]);
-	run->request = json_object();
-	json_put_text(run->request, "method", "POST");
-	json_put_text(run->request, "url", "");
-	json_put(run->request, "body", json_incref(translated.body));
-	run->properties = properties(translated.body);
+	managed_add_run(&service, job, json_incref(translated.body), out);
 	note_left_out(&translated, out);
 	vertex_job_done(&translated);
-	message_unused(job->message, job, "", service.provider, note_unused,
-		       out);
+	resources_note_unused(out, job, service.provider);
 	return 0;
+}
+
+static const char *place(const struct job *job, struct arena *mem)
+{
+	return location(job) ? managed_place(job, location(job), mem) : NULL;
 }
 
 static void *open_service(const struct provider_env *env, struct error *err)
@@ -247,6 +212,7 @@ const struct provider provider_vertex_ai = {
 	.block = &vertex_ai_message,
 	.asks = true,
 	.desire = desire,
+	.place = place,
 	.open = open_service,
 	.close = managed_close,
 };

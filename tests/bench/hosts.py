@@ -28,6 +28,7 @@ jobrun:
   hosts: [{2}]
 {4}  command: {3}
 """
+# HOME, so that what the user's shell does as it starts is not measured.
 SSHD = """\
 ListenAddress {address}:{port}
 HostKey {folder}/host_key
@@ -39,7 +40,7 @@ KbdInteractiveAuthentication no
 StrictModes no
 UsePAM no
 PrintMotd no
-SetEnv XDG_STATE_HOME={folder}/h{i}/state XDG_CACHE_HOME={folder}/cache
+SetEnv HOME={folder} XDG_STATE_HOME={folder}/h{i}/state XDG_CACHE_HOME={folder}/cache
 """
 
 

@@ -124,10 +124,17 @@ PY
 @test "why it waits is shown; cancel ends it, delete forgets it" {
   mnist
   start_google
-  tell state '{"jobs": {"*": {"script": ["QUEUED"], "position": 7}}}'
+  cat >state.json <<'JSON'
+{"jobs": {"*": {"script": ["QUEUED"], "position": 7}},
+ "log": {"tpu_mnist_1": [
+   {"at": 2, "task": "service", "text": "Resources are insufficient in region: us-central1. Please try a different region or use a different accelerator."},
+   {"at": 1, "task": "service", "text": "Validating job requirements..."}]}}
+JSON
+  tell state @state.json
   jobrun apply --yes --detach job.yaml
   run jobrun status tpu_mnist_1
-  [[ $output == *"QUEUED"*"position 7"* ]]
+  echo "$output"
+  [[ $output == *"QUEUED"*"position 7"*"it says: Resources are insufficient in region: us-central1."* ]]
   run jobrun delete tpu_mnist_1
   [ "$status" -eq 75 ]
   run jobrun cancel tpu_mnist_1
@@ -214,5 +221,72 @@ JSON
   run jobrun metrics tpu_mnist_1
   [ "$status" -eq 0 ]
   [[ $output == *5.5* ]]
+  end_google
+}
+
+@test "trials have results and logs of their own" {
+  start_google
+  cat >job.yaml <<'YAML'
+jobId: tune
+trainingInput:
+  scaleTier: BASIC
+  region: us-central1
+  masterConfig: {imageUri: gcr.io/proj-1/trainer:1}
+  hyperparameters:
+    goal: MINIMIZE
+    hyperparameterMetricTag: loss
+    maxTrials: 3
+    params:
+      - {parameterName: units, type: INTEGER, minValue: 8, maxValue: 64}
+jobrun: {provider: ai-platform}
+YAML
+  cat >state.json <<'JSON'
+{"jobs": {"tune": {"script": ["QUEUED", "RUNNING", "SUCCEEDED"], "trials": [
+   {"trialId": "1", "state": "SUCCEEDED", "hyperparameters": {"units": "32"},
+    "startTime": "2026-11-21T02:00:00Z", "endTime": "2026-11-21T02:01:05Z",
+    "finalMetric": {"trainingStep": "100", "objectiveValue": 0.5}},
+   {"trialId": "2", "state": "SUCCEEDED", "hyperparameters": {"units": "8"},
+    "isTrialStoppedEarly": true, "finalMetric": {"trainingStep": "40", "objectiveValue": 0.25}},
+   {"trialId": "3", "state": "RUNNING", "hyperparameters": {"units": "64"},
+    "allMetrics": [{"trainingStep": "10", "objectiveValue": 0.9}]}]}},
+ "log": {"tune": [{"at": 1, "trial": "1", "text": "one"}, {"at": 2, "trial": "2", "text": "two"}]}}
+JSON
+  tell state @state.json
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(field tune 'j["metric"], j["bestTrial"], [(t["state"], t["value"], t["step"], t["stoppedEarly"]) for t in j["trials"]]')" = \
+    "loss 2 [('SUCCEEDED', 0.5, 100, False), ('SUCCEEDED', 0.25, 40, True), ('RUNNING', 0.9, 10, False)]" ]
+  run jobrun logs --trial 2 tune
+  [[ $output == *"] two" && $output != *one* ]]
+  end_google
+}
+
+@test "a failure names the task and its exit code" {
+  start_google
+  cat >job.yaml <<'YAML'
+jobId: pair
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: gcr.io/proj-1/trainer:1}
+  workerType: n1-standard-4
+  workerConfig: {imageUri: gcr.io/proj-1/trainer:1}
+  workerCount: 2
+  region: us-central1
+jobrun: {provider: ai-platform}
+YAML
+  cat >state.json <<'JSON'
+{"jobs": {"pair": {"script": ["RUNNING", "FAILED"], "error": "The replica worker 1 ran out-of-memory and exited with a non-zero status of 9(SIGKILL). To find out more about why your job exited please check the logs."}},
+ "log": {"pair": [{"at": 1, "task": "worker-replica-1", "severity": "ERROR", "text": "Killed"}]}}
+JSON
+  tell state @state.json
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"last lines of worker 1's standard error:"*"Killed"* ]]
+  [[ $output == *"FAILED after 0s: The replica worker 1 ran out-of-memory"* ]]
+  [ "$(field pair 'j["exitCode"], [(t["type"], t["index"], t["state"], t["exitCode"]) for t in j["tasks"]]')" = \
+    "137 [('master', 0, 'CANCELLED', None), ('worker', 0, 'CANCELLED', None), ('worker', 1, 'FAILED', 137)]" ]
   end_google
 }

@@ -16,6 +16,9 @@ start_google() {
   export CLOUDSDK_API_ENDPOINT_OVERRIDES_ML=$BASE/ml/
   export CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=$BASE/aiplatform/
   export CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING=$BASE/logging/
+  export CLOUDSDK_API_ENDPOINT_OVERRIDES_TPU=$BASE/tpu/
+  export CLOUDSDK_API_ENDPOINT_OVERRIDES_SERVICEUSAGE=$BASE/serviceusage/
+  export CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDRESOURCEMANAGER=$BASE/cloudresourcemanager/
   export STORAGE_EMULATOR_HOST=$BASE
   export GOOGLE_APPLICATION_CREDENTIALS=$TMP/creds/authorized_user.json
   export GOOGLE_CLOUD_PROJECT=proj-1
@@ -96,7 +99,7 @@ import json, sys
 faults = []
 for n in range(1, int(sys.argv[1]) + 1):
     faults.append(dict(json.loads(sys.argv[2]), nth=n,
-                       path=f"/p{n}/|/b/b{n}/"))
+                       path=f"/p{n}[/:]|/b/b{n}/|/123456789012{n}[/.]"))
     faults[-1]["pid-file"] = f"m{n}/pid"
 print(json.dumps(faults))' "$1" "$2" >faults.json
   tell faults @faults.json
@@ -113,18 +116,24 @@ apply_again() {
   echo "exit $?"
 }
 
-# one_each COUNT: each machine ended well, with one job and one object
+# one_each COUNT PROVIDER: each machine ended well, with one job, one object
+# and, of AI Platform, one binding beside those of others
 one_each() {
   curl -sf "$BASE/_/made" >made.json
+  curl -sf "$BASE/_/policies" >policies.json
   curl -sf "$BASE/_/requests" | python3 -c '
 import json, sys
 print(sum(r["fault"] is not None for r in json.load(sys.stdin)))' >hit
-  python3 - "$1" <<'PY'
+  python3 - "$@" <<'PY'
 import json, sys
+policies = json.load(open("policies.json"))
 made = [place for place, _ in json.load(open("made.json"))]
 for n in range(1, int(sys.argv[1]) + 1):
     assert made.count(f"p{n}") == 1, (n, "jobs", made)
     assert made.count(f"b{n}") == 1, (n, "objects", made)
+    if sys.argv[2] == "ai-platform":
+        bindings = policies[f"p{n}"]["bindings"]
+        assert [len(b["members"]) for b in bindings] == [1, 1, 1], bindings
     out = open(f"m{n}/out").read()
     assert out.endswith("exit 0\n"), (n, out)
 PY

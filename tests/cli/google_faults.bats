@@ -1,5 +1,5 @@
 # Killed, refused and cut off at each request that an apply makes: whatever
-# happens, there is one job and one object in the end.
+# happens, there is one job, one object and one binding in the end.
 load helper
 load google
 
@@ -15,23 +15,31 @@ jobrun:
   staging: gs://BUCKET/staging
   source: official'
 
-# More than an apply makes: at_all_requests looks whether that is so.
-COUNT=14
-
+# COUNT is more than an apply makes: at_all_requests looks whether that is so.
 at_all_requests() {
   [ "$(cat hit)" -lt "$COUNT" ] && [ "$(cat hit)" -ge "$1" ]
 }
 
-killed_at_each_request() {
+# Only AI Platform has to be let use TPUs.
+prepare() {
   JOB=${PLATFORM/PROVIDER/$1}
+  COUNT=14
+  if [ "$1" = ai-platform ]; then
+    JOB+=$'\n  ai-platform: {grantTpuAccess: true}'
+    COUNT=22
+  fi
+}
+
+killed_at_each_request() {
+  prepare "$1"
   start_google
   tell state '{"jobs": {"*": {"script": ["QUEUED", "SUCCEEDED"]}}}'
   trouble "$COUNT" "{\"do\": \"$2\"}"
   each "$COUNT" apply_to_die
   tell faults '[]'
   each "$COUNT" apply_again
-  one_each "$COUNT"
-  at_all_requests 6
+  one_each "$COUNT" "$1"
+  at_all_requests $((COUNT - 8))
   end_google
 }
 
@@ -52,13 +60,13 @@ killed_at_each_request() {
 }
 
 troubled_at_each_request() {
-  JOB=${PLATFORM/PROVIDER/$1}
+  prepare "$1"
   start_google
   tell state '{"jobs": {"*": {"script": ["QUEUED", "SUCCEEDED"]}}}'
   trouble "$COUNT" "$2"
   each "$COUNT" apply_again
-  one_each "$COUNT"
-  at_all_requests 6
+  one_each "$COUNT" "$1"
+  at_all_requests $((COUNT - 8))
   end_google
 }
 

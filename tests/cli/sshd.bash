@@ -32,6 +32,7 @@ sshd_answers() {
   (: <"/dev/tcp/$SSH_NET.${1#h}/$SSH_PORT") 2>/dev/null
 }
 
+# HOME, so that what the user's shell does as it starts is no part of a test.
 sshd_config() {
   local dir=$SSH/$1
   cat >"$dir/sshd_config" <<E
@@ -45,7 +46,7 @@ KbdInteractiveAuthentication no
 StrictModes no
 UsePAM no
 PrintMotd no
-SetEnv XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state
+SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state
 E
 }
 

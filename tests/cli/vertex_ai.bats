@@ -82,10 +82,33 @@ trainingInput:
       - {parameterName: lr, type: DOUBLE, minValue: 0.001, maxValue: 0.1, scaleType: UNIT_LOG_SCALE}
 jobrun: {provider: vertex-ai}
 YAML
+  cat >state.json <<'JSON'
+{"jobs": {"tune": {"script": ["QUEUED", "RUNNING", "SUCCEEDED"], "trials": [
+   {"id": "1", "state": "SUCCEEDED", "parameters": [{"parameterId": "lr", "value": 0.01}],
+    "startTime": "2026-11-21T02:00:00Z", "endTime": "2026-11-21T02:01:05Z",
+    "finalMeasurement": {"stepCount": "100", "metrics": [{"metricId": "accuracy", "value": 0.9}]}},
+   {"id": "2", "state": "INFEASIBLE", "parameters": [{"parameterId": "lr", "value": 0.1}],
+    "infeasibleReason": "it diverged"}]}},
+ "log": {"4611686018427387905": [
+   {"at": 1, "task": "workerpool0-0", "trial": "1", "text": "one"},
+   {"at": 2, "task": "workerpool0-0", "trial": "2", "text": "two"},
+   {"at": 3, "task": "workerpool0-0", "trial": "1", "text": "three"}]}}
+JSON
+  tell state @state.json
   run jobrun apply --yes job.yaml
   echo "$output"
   [ "$status" -eq 0 ]
   [ "$(asked POST '/hyperparameterTuningJobs$')" -eq 1 ]
+  [[ $output == *"trial 1 SUCCEEDED: accuracy 0.9 with --lr=0.01"* ]]
+  [[ $output == *"trial 2 FAILED with --lr=0.1: it diverged"* ]]
+  run jobrun status tune
+  echo "$output"
+  [[ $output == *"*      1  SUCCEEDED            0.9       100    1m05s  --lr=0.01"* ]]
+  [ "$(field tune 'j["bestTrial"], [t["state"] for t in j["trials"]]')" = "1 ['SUCCEEDED', 'FAILED']" ]
+  run jobrun logs --trial 1 tune
+  echo "$output"
+  [ "$(grep -c '\] one$\|\] three$' <<<"$output")" -eq 2 ]
+  [[ $output != *two* ]]
   # As another job: the run of before is found among those of the other kind.
   sed -i '/hyperparameters:/,/params/d; /parameterName/d' job.yaml
   run jobrun plan job.yaml

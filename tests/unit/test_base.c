@@ -220,6 +220,53 @@ static void durations_are_read(void **state)
 	}
 }
 
+static void sizes_are_read(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+		const char *error; /* its end, or NULL */
+	} cases[] = {
+		{ "0", 0, NULL },
+		{ "500000", 500000, NULL },
+		{ "7B", 7, NULL },
+		{ "3kB", 3000, NULL },
+		{ "3K", 3000, NULL },
+		{ "3KiB", 3072, NULL },
+		{ "64MB", 64000000, NULL },
+		{ "64MiB", 67108864, NULL },
+		{ "1.5GB", 1500000000, NULL },
+		{ "1.5Ki", 1536, NULL },
+		{ "1.125T", UINT64_C(1125000000000), NULL },
+		{ "1000PB", UINT64_C(1000000000000000000), NULL },
+		{ "1001PB", 0, "is too large" },
+		{ "99999999999999999999999", 0, "is too large" },
+		{ "", 0, "64MB or 1GiB" },
+		{ "MB", 0, "64MB or 1GiB" },
+		{ "-1", 0, "64MB or 1GiB" },
+		{ "1.5", 0, "64MB or 1GiB" },
+		{ "1.5B", 0, "64MB or 1GiB" },
+		{ "1.2345MB", 0, "64MB or 1GiB" },
+		{ "1 MB", 0, "64MB or 1GiB" },
+		{ "1MBs", 0, "64MB or 1GiB" },
+		{ "1mB", 0, "64MB or 1GiB" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct error err = { 0 };
+		uint64_t bytes = 77;
+		int ret = size_parse(cases[i].text, &bytes, &err);
+
+		if (ret != (cases[i].error ? -1 : 0) ||
+		    bytes != (cases[i].error ? 77 : cases[i].bytes) ||
+		    !text_ends(err.text, cases[i].error ? cases[i].error : ""))
+			fail_msg("'%s': %d %llu %s", cases[i].text, ret,
+				 (unsigned long long)bytes, err.text);
+	}
+}
+
 static void durations_are_written(void **state)
 {
 	static const struct {
@@ -1053,6 +1100,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_whole),
 		cmocka_unit_test(durations_are_read),
 		cmocka_unit_test(durations_are_written),
+		cmocka_unit_test(sizes_are_read),
 		cmocka_unit_test(sizes_are_written),
 		cmocka_unit_test(times_are_written),
 		cmocka_unit_test(signals_have_names),

@@ -307,6 +307,21 @@ static void objects_are_composed_and_deleted(void **state)
 			    &object, &f->err) < 0)
 		fail_msg("%s", f->err.text);
 	assert_int_equal(object.size, 2 * SIZE);
+	/* Others that are there are not ours, and stay. */
+	assert_int_equal(storage_compose(f->google, "b", parts, 1, "both", 0,
+					 f->mem, &object, &f->err),
+			 -1);
+	assert_non_null(strstr(f->err.text, "conditionNotMet"));
+	stand_in_tell(&f->server, "faults",
+		      "[{'path':'/compose','do':'drop-answer'}]");
+	if (storage_compose(f->google, "b", parts, 2, "lost", 0, f->mem,
+			    &object, &f->err) < 0)
+		fail_msg("%s", f->err.text);
+	assert_string_equal(object.name, "lost");
+	assert_int_equal(object.size, 2 * SIZE);
+	assert_int_equal(
+		storage_stat(f->google, "b", "both", f->mem, &object, &f->err),
+		0);
 	assert_int_equal(storage_delete(f->google, "b", "both",
 					object.generation + 1, &f->err),
 			 -1);
@@ -358,6 +373,7 @@ static void checksums_are_castagnolis(void **state)
 		  32, 0x8a9136aa },
 	};
 	char text[9];
+	uint32_t crc = 0;
 	size_t i;
 
 	(void)state;
@@ -366,7 +382,18 @@ static void checksums_are_castagnolis(void **state)
 				 cases[i].crc);
 	assert_int_equal(crc32c_add(crc32c_add(0, "1234", 4), "56789", 5),
 			 0xe3069283);
+	assert_int_equal(crc32c_join(crc32c_add(0, "1234", 4),
+				     crc32c_add(0, "56789", 5), 5),
+			 0xe3069283);
+	assert_int_equal(crc32c_join(0xe3069283, 0, 0), 0xe3069283);
 	crc32c_format(0xe3069283, text);
+	assert_int_equal(crc32c_parse(text, &crc), 0);
+	assert_int_equal(crc, 0xe3069283);
+	assert_int_equal(crc32c_parse("4waSg", &crc), -1);
+	assert_int_equal(crc32c_parse("4waSg===", &crc), -1);
+	assert_int_equal(crc32c_parse("4waSgx==", &crc), -1);
+	assert_int_equal(crc32c_parse("", &crc), -1);
+	assert_int_equal(crc, 0xe3069283);
 	assert_string_equal(text, "4waSgw==");
 }
 

@@ -8,6 +8,8 @@ becomes of it:
            one stays (QUEUED, RUNNING, SUCCEEDED)
   error    what is said of one that failed
   position where it is in the queue while it is QUEUED
+  trials   what has come of its trials, once it has started, in the service's
+           own form
 
 state["quota"] is the message that the making of any job is refused with,
 state["page"] how many are on a page of a list (2), and state["skew"] how many
@@ -40,10 +42,11 @@ class Job:
         self.error = told.get("error", "The replica master 0 exited with a "
                               "non-zero status of 1.")
         self.position = told.get("position", 0)
-        self.state = self.script.pop(0)
+        self.trials = told.get("trials", [])
         self.created = when(server)
         self.started = self.ended = None
         self.message = None
+        self.enter(server, self.script.pop(0))
 
     def enter(self, server, state):
         self.state = state

@@ -3,7 +3,7 @@
 
 state["log"] maps a job's id to its entries, in the order of their coming:
 {"at": seconds after T0, "late": at which look it is first found (0), "text" or
-"json", "task", "severity"}.  Each list without a pageToken is a look.
+"json", "task", "trial", "severity"}.  Each list without a pageToken is a look.
 """
 
 import datetime
@@ -30,6 +30,8 @@ def entry(job, number, told):
            "logName": f"projects/proj-1/logs/{task}",
            "resource": {"type": "ml_job", "labels": {
                "job_id": job, "project_id": "proj-1", "task_name": task}}}
+    if "trial" in told:
+        out["labels"] = {"ml.googleapis.com/trial_id": told["trial"]}
     if "json" in told:
         out["jsonPayload"] = {"message": told["json"], "levelname": "INFO"}
     else:

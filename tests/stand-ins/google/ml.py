@@ -3,6 +3,7 @@
 
 import re
 
+import iam
 import storage
 from answers import error
 from jobs import Job, check_labels, check_quota, page_of
@@ -31,6 +32,9 @@ def shown(job):
     out = dict(job.body, state=job.state, etag="BwX=", **job.times())
     if job.message:
         out["errorMessage"] = job.message
+    if job.trials and job.started:
+        out["trainingOutput"] = {"isHyperparameterTuningJob": True,
+                                 "trials": job.trials}
     if job.state == "QUEUED" and job.position:
         out["jobPosition"] = str(job.position)
     return out
@@ -102,6 +106,9 @@ def patch(job, query, body):
 
 
 def answer(server, http, path, query, body, headers):
+    match = re.fullmatch(r"v1/projects/([^/:]+):getConfig", path)
+    if match and http == "GET":
+        return iam.config(match[1])
     match = PATH.fullmatch(path)
     if not match:
         raise error(404, "Method not found.")

@@ -15,6 +15,7 @@ is http://127.0.0.1:PORT/tpu/.  Tests talk to it below /_/:
     GET  /_/requests  what was asked so far, and answered
     GET  /_/wrong     what broke a discovery document, ours included
     GET  /_/secrets   everything that must never be shown
+    GET  /_/policies  the IAM policy of each project
     GET  /_/made      the objects and jobs that there are: [PLACE, NAME] each
 
 With JOBRUN_API_SCHEMAS, a folder of discovery documents, every request and
@@ -36,6 +37,7 @@ import urllib.parse
 
 import accounts
 import aiplatform
+import iam
 import logs
 import metadata
 import ml
@@ -48,7 +50,8 @@ from faults import Faults
 # By the first part of the path: answer(server, method, path, query, body,
 # headers), under the server's lock.
 SERVICES = {"tpu": tpu, "storage": storage, "ml": ml,
-            "aiplatform": aiplatform, "logging": logs}
+            "aiplatform": aiplatform, "logging": logs,
+            "serviceusage": iam, "cloudresourcemanager": iam}
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -86,9 +89,11 @@ class Server(http.server.ThreadingHTTPServer):
                 return Answer(body=self.wrong)
             elif (method, what) == ("GET", "secrets"):
                 return Answer(body=self.accounts.secrets())
+            elif (method, what) == ("GET", "policies"):
+                return Answer(body=iam.bindings(self))
             elif (method, what) == ("GET", "made"):
                 return Answer(body=[*storage.made(self), *ml.made(self),
-                                    *aiplatform.made(self)])
+                                    *aiplatform.made(self), *tpu.made(self)])
             else:
                 raise unknown_method(what)
         return Answer(body={})

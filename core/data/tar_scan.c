@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/data/tar_scan.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/library.h"
+#include "core/base/text.h"
+#include "core/data/tar_header.h"
+
+#define BLOCK_SIZE 65536
+/* How much of what follows the end is looked at: GNU tar fills up to 10,240
+ * bytes, some to a megabyte. */
+#define END_SIZE (64 << 10)
+
+static struct {
+	__typeof__(&archive_read_new) new;
+	__typeof__(&archive_read_free) free;
+	__typeof__(&archive_read_support_format_tar) tar;
+	__typeof__(&archive_read_open_fd) open_fd;
+	__typeof__(&archive_read_next_header) next_header;
+	__typeof__(&archive_read_header_position) header_position;
+	__typeof__(&archive_filter_bytes) filter_bytes;
+	__typeof__(&archive_error_string) error_string;
+	__typeof__(&archive_entry_pathname) pathname;
+	__typeof__(&archive_entry_hardlink) hardlink;
+	__typeof__(&archive_entry_filetype) filetype;
+	__typeof__(&archive_entry_size) size;
+	__typeof__(&archive_entry_sparse_count) sparse_count;
+} lib;
+
+static const struct library_symbol symbols[] = {
+	{ "archive_read_new", &lib.new },
+	{ "archive_read_free", &lib.free },
+	{ "archive_read_support_format_tar", &lib.tar },
+	{ "archive_read_open_fd", &lib.open_fd },
+	{ "archive_read_next_header", &lib.next_header },
+	{ "archive_read_header_position", &lib.header_position },
+	{ "archive_filter_bytes", &lib.filter_bytes },
+	{ "archive_error_string", &lib.error_string },
+	{ "archive_entry_pathname", &lib.pathname },
+	{ "archive_entry_hardlink", &lib.hardlink },
+	{ "archive_entry_filetype", &lib.filetype },
+	{ "archive_entry_size", &lib.size },
+	{ "archive_entry_sparse_count", &lib.sparse_count },
+	{ NULL, NULL },
+};
+
+struct scan {
+	const char *path; /* for messages */
+	int fd;
+	uint64_t size_bytes; /* of the archive */
+	struct archive *archive;
+	uint64_t end; /* of what the last member takes; 0: not known */
+	char name[PATH_MAX];
+	char shown[200]; /* the entry's name, fit for a message */
+};
+
+static int refuse(const struct scan *scan, const char *why, struct error *err)
+{
+	return error_set(err, ERROR_INVALID, "'%s': entry '%s' %s", scan->path,
+			 scan->shown, why);
+}
+
+static int refuse_cut(const struct scan *scan, struct error *err)
+{
+	return error_set(err, ERROR_INVALID, "'%s' is cut off%s%s%s",
+			 scan->path, scan->shown[0] ? ", in or behind '" : "",
+			 scan->shown, scan->shown[0] ? "'" : "");
+}
+
+/* ---- before and after -------------------------------------------------- */
+
+static int check_beginning(const struct scan *scan, struct error *err)
+{
+	static const struct {
+		const char *magic;
+		const char *with;
+	} compressed[] = {
+		{ "\x1f\x8b", "gzip -d" },
+		{ "BZh", "bzip2 -d" },
+		{ "\xfd"
+		  "7zXZ",
+		  "xz -d" },
+		{ "\x28\xb5\x2f\xfd", "zstd -d" },
+	};
+	char head[8] = { 0 };
+	size_t i;
+
+	if (pread(scan->fd, head, sizeof(head), 0) < 0)
+		return error_errno(err, "cannot read '%s'", scan->path);
+	for (i = 0; i < COUNT(compressed); i++)
+		if (text_starts(head, compressed[i].magic))
+			return error_set(err, ERROR_INVALID,
+					 "'%s' is compressed: unpack it with "
+					 "'%s' first",
+					 scan->path, compressed[i].with);
+	return 0;
+}
+
+/* Behind the last member stand zeroes, and nothing else. */
+static int check_end(const struct scan *scan, struct error *err)
+{
+	uint64_t at = (uint64_t)lib.header_position(scan->archive);
+	static const char zeroes[TAR_BLOCK];
+	char block[TAR_BLOCK];
+	uint64_t stop = at + END_SIZE;
+	ssize_t n;
+
+	if (scan->end && at != scan->end)
+		return refuse(scan, "is not where it should be", err);
+	if (at + TAR_BLOCK > scan->size_bytes)
+		return refuse_cut(scan, err);
+	for (; at < stop; at += (uint64_t)n) {
+		n = pread(scan->fd, block, sizeof(block), (off_t)at);
+		if (n < 0)
+			return error_errno(err, "cannot read '%s'", scan->path);
+		if (n == 0)
+			break;
+		if (memcmp(block, zeroes, (size_t)n) != 0)
+			return error_set(err, ERROR_INVALID,
+					 "'%s' goes on behind its end: are "
+					 "these several archives in one file?",
+					 scan->path);
+	}
+	return 0;
+}
+
+/* ---- members ----------------------------------------------------------- */
+
+static int read_member(struct scan *scan, struct archive_entry *entry,
+		       struct tar_member *out, struct error *err)
+{
+	const char *name = lib.pathname(entry);
+	const char *wrong;
+	char why[80];
+
+	snprintf(scan->shown, sizeof(scan->shown), "%s", name ? name : "");
+	text_make_printable(scan->shown);
+	if (!name || !name[0])
+		return refuse(scan, "has no name that can be read", err);
+	wrong = path_clean(name, scan->name);
+	if (wrong) {
+		snprintf(why, sizeof(why), "has %s", wrong);
+		return refuse(scan, why, err);
+	}
+	*out = (struct tar_member){ .name = scan->name };
+	if (lib.hardlink(entry)) {
+		out->type = TAR_LINK;
+		return 0;
+	}
+	switch (lib.filetype(entry)) {
+	case AE_IFREG:
+		break;
+	case AE_IFDIR:
+		out->type = TAR_FOLDER;
+		return 0;
+	case AE_IFLNK:
+		out->type = TAR_LINK;
+		return 0;
+	default:
+		out->type = TAR_SPECIAL;
+		return 0;
+	}
+	if (!scan->name[0])
+		return refuse(scan, "has no name", err);
+	if (lib.sparse_count(entry))
+		return refuse(scan, "is a sparse file", err);
+	out->size_bytes = (uint64_t)lib.size(entry);
+	out->offset = (uint64_t)lib.filter_bytes(scan->archive, -1);
+	return 0;
+}
+
+/* The end of its contents, which is where the next one must begin. */
+static int find_end(struct scan *scan, const struct tar_member *member,
+		    struct error *err)
+{
+	uint64_t left;
+
+	scan->end = 0;
+	if (member->type != TAR_FILE)
+		return 0;
+	left = scan->size_bytes > member->offset
+		       ? scan->size_bytes - member->offset
+		       : 0;
+	if (member->size_bytes > left)
+		return refuse_cut(scan, err);
+	scan->end = member->offset + member->size_bytes +
+		    tar_padding(member->size_bytes);
+	return 0;
+}
+
+static int fail_read(struct scan *scan, struct error *err)
+{
+	const char *why = lib.error_string(scan->archive);
+
+	error_set(err, ERROR_INVALID,
+		  "'%s' is no tar archive that can be "
+		  "read: %s",
+		  scan->path, why ? why : "it is damaged");
+	text_make_printable(err->text);
+	return -1;
+}
+
+static int scan_members(struct scan *scan, tar_each *each, void *arg,
+			struct error *err)
+{
+	struct archive_entry *entry;
+	struct tar_member member;
+
+	for (;;) {
+		int code = lib.next_header(scan->archive, &entry);
+
+		if (code == ARCHIVE_EOF)
+			return check_end(scan, err);
+		/* A warning is about a name that is no text here. */
+		if (code != ARCHIVE_OK && code != ARCHIVE_WARN)
+			return fail_read(scan, err);
+		if (scan->end &&
+		    (uint64_t)lib.header_position(scan->archive) != scan->end)
+			return refuse(scan, "is not where it should be", err);
+		if (read_member(scan, entry, &member, err) < 0 ||
+		    find_end(scan, &member, err) < 0 ||
+		    each(arg, &member, err) < 0)
+			return -1;
+	}
+}
+
+int tar_scan(int fd, const char *path, tar_each *each, void *arg,
+	     struct error *err)
+{
+	struct scan scan = { .path = path, .fd = fd };
+	locale_t utf8, before = (locale_t)0;
+	struct stat st;
+	int ret = -1;
+
+	if (library_open("libarchive.so.13", symbols, err) < 0)
+		return -1;
+	if (fstat(fd, &st) < 0)
+		return error_errno(err, "cannot read '%s'", path);
+	scan.size_bytes = (uint64_t)st.st_size;
+	if (check_beginning(&scan, err) < 0)
+		return -1;
+	scan.archive = lib.new();
+	if (!scan.archive)
+		return error_set(err, ERROR_FAILED, "libarchive fails");
+	/* Names in pax headers are UTF-8; others are what they are. */
+	utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	if (utf8)
+		before = uselocale(utf8);
+	lib.tar(scan.archive);
+	lseek(fd, 0, SEEK_SET);
+	if (lib.open_fd(scan.archive, fd, BLOCK_SIZE) != ARCHIVE_OK)
+		fail_read(&scan, err);
+	else
+		ret = scan_members(&scan, each, arg, err);
+	if (utf8) {
+		uselocale(before);
+		freelocale(utf8);
+	}
+	lib.free(scan.archive);
+	return ret;
+}

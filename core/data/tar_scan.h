@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is in a tar archive, and where: reads the headers, and passes over the
+ * contents.  libarchive reads them; that what it says is where the bytes lie is
+ * checked, since others will read them from there.
+ */
+#ifndef JOBRUN_TAR_SCAN_H
+#define JOBRUN_TAR_SCAN_H
+
+#include <stdint.h>
+
+#include "core/base/error.h"
+
+enum tar_type {
+	TAR_FILE,
+	TAR_FOLDER,
+	TAR_LINK,    /* symbolic or hard */
+	TAR_SPECIAL, /* a device, a pipe */
+};
+
+struct tar_member {
+	const char *name; /* below a folder, without "." parts */
+	enum tar_type type;
+	uint64_t size_bytes, offset; /* of a file's contents */
+};
+
+/* The next one, valid during the call.  -1: give up. */
+typedef int tar_each(void *arg, const struct tar_member *member,
+		     struct error *err);
+
+/*
+ * Reads the regular file at `fd`, which `path` names in errors.  ERROR_INVALID:
+ * it is compressed, no tar archive, damaged, cut off (even at the end of a
+ * member), followed by something else, or has a sparse file or a name that
+ * leads out of a folder.
+ */
+int tar_scan(int fd, const char *path, tar_each *each, void *arg,
+	     struct error *err);
+
+#endif

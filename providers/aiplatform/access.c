@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/aiplatform/access.h"
+
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/google/iam.h"
+#include "providers/google/managed.h"
+#include "providers/google/operation.h"
+
+#define SERVICE "tpu.googleapis.com"
+#define ROLE "roles/ml.serviceAgent"
+/* Making an identity takes seconds. */
+#define PATIENCE_S 120
+
+/* What getConfig says, in an arena. */
+struct config {
+	const char *project; /* the user's */
+	const char *owner;   /* the project of the account: a number */
+	const char *account; /* that AI Platform uses TPUs with */
+};
+
+static int read_config(const json_t *body, struct arena *mem,
+		       struct config *out, struct error *err)
+{
+	const json_t *config = json_object_get(body, "config");
+
+	out->owner = arena_strdup(
+		mem, json_get_text(body, "serviceAccountProject", ""));
+	out->account = arena_strdup(
+		mem, json_get_text(config, "tpuServiceAccount", ""));
+	if (!*out->owner || !*out->account)
+		return error_set(err, ERROR_FAILED,
+				 "AI Platform names no service account for "
+				 "TPUs in project '%s'",
+				 out->project);
+	/* It gets a role: nobody but a service may. */
+	if (!strchr(out->account, '@') ||
+	    !text_ends(out->account, ".gserviceaccount.com"))
+		return error_set(err, ERROR_FAILED,
+				 "'%s', which AI Platform names for TPUs in "
+				 "project '%s', is no service account",
+				 out->account, out->project);
+	return 0;
+}
+
+static int find_config(struct managed *managed, const struct job *job,
+		       struct arena *mem, struct config *out, struct error *err)
+{
+	struct api_answer answer = { 0 };
+	const char *parent;
+	int ret;
+
+	if (managed_parent(managed, job, mem, &parent, err) < 0)
+		return -1;
+	out->project = parent + strlen("projects/");
+	ret = managed_call(managed, "GET", parent, ":getConfig", NULL, NULL,
+			   &answer, err);
+	if (ret == 0)
+		ret = read_config(answer.body, mem, out, err);
+	api_answer_done(&answer);
+	return ret;
+}
+
+static struct iam_grant grant_of(const struct config *config, struct arena *mem)
+{
+	return (struct iam_grant){
+		.project = config->project,
+		.role = ROLE,
+		.member =
+			arena_printf(mem, "serviceAccount:%s", config->account),
+	};
+}
+
+/*
+ * An identity can't be asked for.  But who has a role was there when it was
+ * given, so both resources exist together.
+ */
+static int look(void *ctx, const struct resource *want, struct arena *mem,
+		struct config *config, bool *granted, struct error *err)
+{
+	struct google *google = managed_google(ctx);
+	struct iam_grant grant;
+
+	if (find_config(ctx, want->job, mem, config, err) < 0)
+		return -1;
+	grant = grant_of(config, mem);
+	return iam_is_granted(google, &grant, granted, err);
+}
+
+/* What is known now completes what is wanted. */
+static void complete(struct resource *want, const struct resource *found)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(found->outputs, key, value)
+	{
+		if (strcmp(key, "url") != 0)
+			json_object_set(want->properties, key, value);
+		else
+			json_object_set(want->request, key, value);
+	}
+}
+
+static void show(const struct resource *want, bool granted,
+		 struct resource *found)
+{
+	found->exists = granted;
+	if (!granted)
+		return;
+	found->properties = json_deep_copy(want->properties);
+	json_object_update(found->properties, found->outputs);
+	json_object_del(found->properties, "url");
+}
+
+static json_t *url_of(enum google_service service, const char *path)
+{
+	struct buf url = { 0 };
+	json_t *out;
+
+	endpoint_add(service, NULL, &url);
+	buf_puts(&url, path);
+	out = json_text(url.data);
+	buf_done(&url);
+	return out;
+}
+
+/* ---- the identity ------------------------------------------------------ */
+
+static const char *identity_path(const char *owner, struct arena *mem)
+{
+	return arena_printf(mem,
+			    "v1beta1/projects/%s/services/" SERVICE
+			    ":generateServiceIdentity",
+			    owner);
+}
+
+static int identity_read(void *ctx, const struct resource *want,
+			 struct resource *found, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct config config;
+	bool granted;
+	int ret = look(ctx, want, mem, &config, &granted, err);
+
+	if (ret == 0) {
+		found->outputs = json_object();
+		json_put_text(found->outputs, "project", config.owner);
+		json_put_text(found->outputs, "account", config.account);
+		json_put(found->outputs, "url",
+			 url_of(SERVICE_SERVICEUSAGE,
+				identity_path(config.owner, mem)));
+		show(want, granted, found);
+	}
+	arena_free(mem);
+	return ret;
+}
+
+/* Doing it twice is as doing it once. */
+static int identity_create(void *ctx, const struct resource *want,
+			   struct error *err)
+{
+	struct google *google = managed_google(ctx);
+	struct arena *mem = arena_new();
+	struct api_answer answer = { 0 };
+	json_t *body = json_object();
+	struct api_request request = {
+		.service = SERVICE_SERVICEUSAGE,
+		.method = "POST",
+		.path = identity_path(
+			json_get_text(want->properties, "project", ""), mem),
+		.body = body,
+		.repeatable = true,
+	};
+	int ret = api_call(google, &request, &answer, err);
+
+	if (ret == 0)
+		ret = operation_wait(google, SERVICE_SERVICEUSAGE, NULL,
+				     "v1beta1/", &answer, PATIENCE_S, err);
+	api_answer_done(&answer);
+	json_decref(body);
+	arena_free(mem);
+	return ret;
+}
+
+const struct kind kind_service_identity = {
+	.name = "service-identity",
+	.read = identity_read,
+	.adapt = complete,
+	.create = identity_create,
+	.update = identity_create,
+};
+
+/* ---- its role ---------------------------------------------------------- */
+
+static int binding_read(void *ctx, const struct resource *want,
+			struct resource *found, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct config config;
+	bool granted;
+	int ret = look(ctx, want, mem, &config, &granted, err);
+
+	if (ret == 0) {
+		found->outputs = json_object();
+		json_put_text(found->outputs, "project", config.project);
+		json_put_text(found->outputs, "member",
+			      grant_of(&config, mem).member);
+		json_put(found->outputs, "url",
+			 url_of(SERVICE_RESOURCEMANAGER,
+				arena_printf(mem, "v1/projects/%s:setIamPolicy",
+					     config.project)));
+		show(want, granted, found);
+	}
+	arena_free(mem);
+	return ret;
+}
+
+static int binding_create(void *ctx, const struct resource *want,
+			  struct error *err)
+{
+	const struct iam_grant grant = {
+		.project = json_get_text(want->properties, "project", ""),
+		.role = ROLE,
+		.member = json_get_text(want->properties, "member", ""),
+	};
+
+	return iam_give(managed_google(ctx), &grant, err);
+}
+
+const struct kind kind_iam_binding = {
+	.name = "iam-binding",
+	.read = binding_read,
+	.adapt = complete,
+	.create = binding_create,
+	.update = binding_create,
+};
+
+/* ---- what a job wants -------------------------------------------------- */
+
+static struct resource *add(const struct job *job, const struct kind *kind,
+			    const char *name, const char *key,
+			    struct resources *out)
+{
+	struct resource *one = resources_add(out, kind, name, job);
+
+	one->properties = json_object();
+	json_put_text(one->properties, key, name);
+	one->request = json_object();
+	json_put_text(one->request, "method", "POST");
+	json_put_text(one->request, "url", "");
+	return one;
+}
+
+void access_desire(const struct job *job, struct resources *out)
+{
+	struct resource *identity =
+		add(job, &kind_service_identity, SERVICE, "service", out);
+	struct resource *binding =
+		add(job, &kind_iam_binding, ROLE, "role", out);
+
+	/* The rest of a policy is others', and decided when it is written. */
+	json_put(identity->request, "body", json_object());
+	resource_needs(out, binding, identity);
+}

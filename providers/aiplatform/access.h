@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a project needs once before AI Platform may use TPUs in it, as the
+ * guide "Using TPUs to train your model" has it: projects.getConfig names a
+ * service account, which is brought into being and gets the role
+ * roles/ml.serviceAgent.  Both are resources of the plan; they belong to the
+ * project, not to a job, and stay when the job is deleted.
+ */
+#ifndef JOBRUN_AI_PLATFORM_ACCESS_H
+#define JOBRUN_AI_PLATFORM_ACCESS_H
+
+#include "core/provider.h"
+
+extern const struct kind kind_service_identity;
+extern const struct kind kind_iam_binding;
+
+void access_desire(const struct job *job, struct resources *out);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may do what in a project: its IAM policy, of Resource Manager v1.
+ *
+ * A policy is one document, which is read, changed and written as a whole.
+ * Its etag sees to it that nobody's change is lost: who comes second is
+ * refused, and reads again.
+ */
+#ifndef JOBRUN_IAM_H
+#define JOBRUN_IAM_H
+
+#include <stdbool.h>
+
+#include "providers/google/google.h"
+
+/* A role that somebody has in a project, whatever the circumstances. */
+struct iam_grant {
+	const char *project;
+	const char *role;   /* "roles/ml.serviceAgent" */
+	const char *member; /* "serviceAccount:NAME@…" */
+};
+
+int iam_is_granted(struct google *google, const struct iam_grant *grant,
+		   bool *out, struct error *err);
+
+/* Granted already is success.  ERROR_TRY_AGAIN: others change the policy all
+ * the time, or IAM has not heard of the member yet. */
+int iam_give(struct google *google, const struct iam_grant *grant,
+	     struct error *err);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/slurm/cluster.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/host/ssh.h"
+#include "providers/slurm/block.h"
+
+/* squeue alone takes 18 s to find that there is no controller. */
+#define CALL_MS 60000
+#define ANSWER_MAX ((size_t)256 << 20)
+#define SSH_FAILED 255
+#define NOT_FOUND 127
+
+struct cluster {
+	char *place;
+	char *folder;
+	char *home; /* of this machine's user */
+	struct ssh_target target;
+	bool remote;
+	int config;           /* a file that is only in memory; -1: none */
+	char config_path[64]; /* by which ssh opens it */
+};
+
+static char *home_folder(void)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *user;
+
+	if (home && *home == '/')
+		return mem_strdup(home);
+	user = getpwuid(geteuid());
+	return mem_strdup(user ? user->pw_dir : "/");
+}
+
+/*
+ * The connection is made by the first call and stays for a minute after the
+ * last: calls of other processes can use it, and nobody has to end it.
+ */
+static int make_config(struct cluster *cluster, struct error *err)
+{
+	char *folder = path_join(cluster->home, ".ssh");
+	struct buf text = { 0 };
+	int ret;
+
+	ssh_config_put(NULL, &text);
+	buf_puts(&text, "  ControlMaster auto\n"
+			"  ControlPath ~/.ssh/jobrun-%C\n"
+			"  ControlPersist 60\n");
+	ret = folder_make(folder, err);
+	cluster->config = memfd_create("ssh_config", MFD_CLOEXEC);
+	if (ret == 0 && (cluster->config < 0 ||
+			 fd_write(cluster->config, text.data, text.len) < 0))
+		ret = error_errno(err, "cannot make a configuration for ssh");
+	snprintf(cluster->config_path, sizeof(cluster->config_path),
+		 "/proc/%ld/fd/%d", (long)getpid(), cluster->config);
+	buf_done(&text);
+	free(folder);
+	return ret;
+}
+
+struct cluster *cluster_open(const char *place, struct error *err)
+{
+	struct cluster *cluster = mem_alloc(sizeof(*cluster));
+	const char *whole = place ? place : ":" SLURM_FOLDER;
+	const char *colon = strrchr(whole, ':');
+	char *host =
+		mem_printf("%.*s", colon ? (int)(colon - whole) : 0, whole);
+	int ret = 0;
+
+	cluster->config = -1;
+	cluster->place = mem_strdup(whole);
+	cluster->folder = mem_strdup(colon ? colon + 1 : whole);
+	cluster->home = home_folder();
+	cluster->remote = *host;
+	if (cluster->remote)
+		ret = ssh_target_parse(host, &cluster->target, err);
+	if (ret == 0 && cluster->remote)
+		ret = make_config(cluster, err);
+	free(host);
+	if (ret == 0)
+		return cluster;
+	cluster_close(cluster);
+	return NULL;
+}
+
+void cluster_close(struct cluster *cluster)
+{
+	if (!cluster)
+		return;
+	ssh_target_done(&cluster->target);
+	if (cluster->config >= 0)
+		close(cluster->config);
+	free(cluster->place);
+	free(cluster->folder);
+	free(cluster->home);
+	free(cluster);
+}
+
+const char *cluster_place(const struct cluster *cluster)
+{
+	return cluster->place;
+}
+
+const char *cluster_folder(const struct cluster *cluster)
+{
+	return cluster->folder;
+}
+
+bool cluster_is_remote(const struct cluster *cluster)
+{
+	return cluster->remote;
+}
+
+char *cluster_path(const struct cluster *cluster, const char *path)
+{
+	return path_join(cluster->home, path);
+}
+
+/* As the login shell there reads it. */
+static char *command_line(const char *const *argv)
+{
+	struct buf out = { 0 };
+
+	for (; *argv; argv++) {
+		if (out.len)
+			buf_putc(&out, ' ');
+		command_quote(*argv, &out);
+	}
+	return buf_take(&out);
+}
+
+static int call_remote(struct cluster *cluster, struct command_call *call,
+		       struct command_answer *answer, struct error *err)
+{
+	char *line = command_line(call->argv);
+	struct ssh_command *ssh =
+		ssh_command_new(&cluster->target, cluster->config_path, line);
+	int ret;
+
+	call->argv = (const char *const *)ssh->argv;
+	ret = command_run(call, answer, err);
+	if (ret == 0 && command_status(answer) == SSH_FAILED) {
+		ssh_explain(buf_text(&answer->words), err);
+		ret = error_prefix(err, "login host '%s'",
+				   cluster->target.name);
+		command_answer_done(answer);
+	} else if (ret < 0 && err->code == ERROR_TIMEOUT) {
+		err->code = ERROR_UNREACHABLE;
+	}
+	free(ssh);
+	free(line);
+	return ret;
+}
+
+int cluster_call(struct cluster *cluster, const char *const *argv,
+		 const struct cluster_input *input,
+		 struct command_answer *answer, struct error *err)
+{
+	struct command_call call = { .argv = argv,
+				     .directory = cluster->home,
+				     .output_max = ANSWER_MAX,
+				     .timeout_ms = CALL_MS };
+
+	if (input) {
+		call.input = input->data;
+		call.input_len = input->len;
+		call.input_fd = input->fd;
+	}
+	if (cluster->remote)
+		return call_remote(cluster, &call, answer, err);
+	return command_run(&call, answer, err);
+}
+
+int cluster_sh(struct cluster *cluster, const char *what, const char *script,
+	       const char *const *args, const struct cluster_input *input,
+	       struct command_answer *answer, struct error *err)
+{
+	const char *argv[4 + CLUSTER_ARGS + 1] = { "sh", "-c", script,
+						   "jobrun" };
+	struct command_answer own = { 0 };
+	struct command_answer *to = answer ? answer : &own;
+	char words[256];
+	size_t i;
+	int ret;
+
+	for (i = 0; args && args[i] && i < CLUSTER_ARGS; i++)
+		argv[4 + i] = args[i];
+	ret = cluster_call(cluster, argv, input, to, err);
+	if (ret == 0 && command_status(to) != 0) {
+		command_last_words(to, words, sizeof(words));
+		ret = error_set(err, ERROR_FAILED, "%s", words);
+		command_answer_done(to);
+	}
+	if (ret < 0)
+		error_prefix(err, "%s%s%s", what, cluster->remote ? " on " : "",
+			     cluster->remote ? cluster->target.name : "");
+	command_answer_done(&own);
+	return ret;
+}
+
+/* What Slurm's commands say if the controller is not there, not now, or not
+ * yet (slurm_errno.c). */
+static bool is_away(const char *words)
+{
+	static const char *const away[] = {
+		"Unable to contact slurm controller",
+		"Connection refused",
+		"Connection timed out",
+		"Socket timed out",
+		"Transport endpoint",
+		"Zero Bytes were transmitted",
+		"Slurm temporarily unable to accept job",
+		"Slurm backup controller in standby mode",
+		"controller is in standby",
+		"Resource temporarily unavailable",
+		"Unable to establish",
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(away); i++)
+		if (strstr(words, away[i]))
+			return true;
+	return false;
+}
+
+int cluster_slurm_failed(const char *command,
+			 const struct command_answer *answer, struct error *err)
+{
+	char words[256];
+
+	command_last_words(answer, words, sizeof(words));
+	if (is_away(buf_text(&answer->words)))
+		return error_set(err, ERROR_UNREACHABLE,
+				 "Slurm does not answer: %s", words);
+	if (command_status(answer) == NOT_FOUND)
+		return error_set(err, ERROR_FAILED,
+				 "there is no %s: call jobrun where Slurm's "
+				 "commands are, or name such a host in "
+				 "jobrun.slurm.loginHost",
+				 command);
+	return error_set(err, ERROR_FAILED, "%s: %s", command,
+			 *words ? words : "it failed without a word");
+}
+
+int cluster_slurm(struct cluster *cluster, const char *const *argv,
+		  struct command_answer *answer, struct error *err)
+{
+	/* "env NAME=VALUE squeue". */
+	const char *name = strcmp(argv[0], "env") != 0 ? argv[0] : argv[2];
+	int ret = cluster_call(cluster, argv, NULL, answer, err);
+
+	if (ret < 0 && err->code == ERROR_TIMEOUT)
+		err->code = ERROR_UNREACHABLE;
+	if (ret == 0 && command_status(answer) != 0) {
+		ret = cluster_slurm_failed(name, answer, err);
+		command_answer_done(answer);
+	}
+	return ret;
+}

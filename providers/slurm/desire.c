@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/slurm/desire.h"
+
+#include <stdlib.h>
+
+#include "core/base/json.h"
+#include "core/source.h"
+#include "providers/slurm/program.h"
+#include "providers/slurm/script.h"
+#include "providers/slurm/slurm.h"
+
+int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
+		   struct arena *mem, struct slurm_job *out, struct error *err)
+{
+	char id[64];
+
+	*out = (struct slurm_job){ 0 };
+	if (slurm_request_make(job, catalogue, mem, &out->request,
+			       &out->missing, err) < 0)
+		return -1;
+	if (spec_from_job(job, catalogue, mem, &out->spec,
+			  out->missing ? &(const char *){ NULL }
+				       : &out->missing,
+			  err) < 0)
+		return -1;
+	/* A program may need longer for its last checkpoint than to end. */
+	if (out->request.block->signal_time_s > out->spec.grace_s)
+		out->spec.grace_s = out->request.block->signal_time_s;
+	program_id(id, sizeof(id));
+	out->program = slurm_program(out->request.block, id, mem);
+	return 0;
+}
+
+static json_t *texts_json(const struct strings *texts)
+{
+	return json_texts(texts->items, texts->count);
+}
+
+static json_t *env_json(const struct pairs *env)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < env->count; i++)
+		json_put_text(out, env->items[i].name, env->items[i].value);
+	return out;
+}
+
+static json_t *secrets_json(const struct run_spec *spec)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < spec->secret_count; i++)
+		json_put_text(out, spec->secrets[i].name,
+			      spec->secrets[i].env ? "from a variable"
+						   : "from a file");
+	return out;
+}
+
+static json_t *tasks_json(const struct topology *all)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		const char *type = task_type_name(all->tasks[i].type);
+
+		json_put_int(out, type, json_get_int(out, type, 0) + 1);
+	}
+	return out;
+}
+
+/* Without paths of this machine: plans of one commit are equal wherever they
+ * are made. */
+static json_t *describe(const struct job *job, const struct slurm_job *what)
+{
+	const struct run_spec *spec = &what->spec;
+	json_t *out = json_object();
+
+	if (spec->command.count)
+		json_put(out, "command", texts_json(&spec->command));
+	if (spec->setup.count)
+		json_put(out, "setup", texts_json(&spec->setup));
+	if (spec->conda_env)
+		json_put_text(out, "conda", spec->conda_env);
+	if (job->jobrun.source)
+		json_put(out, "source", source_json(job));
+	if (spec->packages.count)
+		json_put(out, "packages",
+			 texts_json(&job->training_input.package_uris));
+	json_put(out, "tasks", tasks_json(&spec->topology));
+	json_put(out, "slurm", slurm_request_json(&what->request));
+	if (spec->env.count)
+		json_put(out, "env", env_json(&spec->env));
+	if (spec->secret_count)
+		json_put(out, "secrets", secrets_json(spec));
+	return out;
+}
+
+/* How sbatch is called, with the script of the first run. */
+static json_t *call_json(const struct job *job, const struct slurm_job *what)
+{
+	const char *host = what->request.block->login_host;
+	struct arena *mem = arena_new();
+	json_t *body = json_object();
+	json_t *out = json_object();
+	struct buf text = { 0 };
+
+	slurm_script_write(job, &what->request, slurm_run_name(job, 1, mem),
+			   what->program, &text);
+	json_put_text(body, "script", buf_text(&text));
+	json_put_text(out, "method", "sbatch");
+	json_put(out, "url",
+		 host ? json_sprintf("ssh://%s", host) : json_string(""));
+	json_put(out, "body", body);
+	buf_done(&text);
+	arena_free(mem);
+	return out;
+}
+
+static void note_unused(void *ctx, const char *path)
+{
+	resources_note(ctx, "%s is not used by provider slurm", path);
+}
+
+static void check(const struct job *job, const struct slurm_job *what,
+		  struct resources *out)
+{
+	const struct slurm_block *block = what->request.block;
+
+	if (what->missing)
+		resources_miss(out, "%s", what->missing);
+	if (what->spec.tuning.params.count)
+		resources_miss(out, "trials of hyperparameters run on this "
+				    "machine only: remove trainingInput."
+				    "hyperparameters, or set jobrun.provider "
+				    "to local");
+	if (block->signal_time_s && !what->request.limit_s)
+		resources_note(out, "jobrun.slurm.signalTime counts from the "
+				    "partition's time limit: trainingInput."
+				    "scheduling.maxRunningTime is not set");
+	if (!job->jobrun.source && !what->spec.packages.count)
+		resources_note(out, "jobrun.source is not set: nothing is "
+				    "copied to the cluster, and the program "
+				    "starts in the home directory there");
+}
+
+int slurm_desire(const struct job *job, const struct provider_env *env,
+		 struct resources *out, struct error *err)
+{
+	struct slurm_job what;
+	struct resource *run;
+
+	if (slurm_job_make(job, env->catalogue, out->mem, &what, err) < 0)
+		return -1;
+	run = resources_add(out, &slurm_kind_job, job->job_id, job);
+	run->properties = describe(job, &what);
+	run->request = call_json(job, &what);
+	check(job, &what, out);
+	message_unused(job->message, job, "", provider_slurm.name, note_unused,
+		       out);
+	return 0;
+}
+
+const char *slurm_place(const struct job *job, struct arena *mem)
+{
+	const struct slurm_block *block = job_block(job, "slurm");
+
+	if (!block)
+		return NULL;
+	return arena_printf(mem, "%s:%s",
+			    block->login_host ? block->login_host : "",
+			    block->directory);
+}
+
+int slurm_render(const struct job *job, const struct catalogue *catalogue,
+		 struct arena *mem, struct buf *out, const char **needed,
+		 struct error *err)
+{
+	struct slurm_job what;
+
+	if (slurm_job_make(job, catalogue, mem, &what, err) < 0)
+		return -1;
+	*needed = what.missing;
+	slurm_script_write(job, &what.request, slurm_run_name(job, 1, mem),
+			   what.program, out);
+	return 0;
+}

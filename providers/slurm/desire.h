@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a job wants of a Slurm cluster, and how plans show it. */
+#ifndef JOBRUN_SLURM_DESIRE_H
+#define JOBRUN_SLURM_DESIRE_H
+
+#include "core/provider.h"
+#include "core/run/spec.h"
+#include "providers/slurm/request.h"
+
+/* The run as its tasks are told to do it, with paths that are relative to its
+ * folder, and what Slurm is asked for. */
+struct slurm_job {
+	struct run_spec spec;
+	struct slurm_request request;
+	const char *program; /* on the nodes */
+	const char *missing; /* or NULL */
+};
+
+int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
+		   struct arena *mem, struct slurm_job *out, struct error *err);
+
+/* For provider_slurm. */
+int slurm_desire(const struct job *job, const struct provider_env *env,
+		 struct resources *out, struct error *err);
+const char *slurm_place(const struct job *job, struct arena *mem);
+
+extern const struct kind slurm_kind_job;
+
+#endif

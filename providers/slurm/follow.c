@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a run stands.  Slurm says whether its job waits, runs or has ended, and
+ * the run's folder what its tasks have done and written; what is new there is
+ * brought into the run's folder here, where all readers of logs look.  Once
+ * Slurm has forgotten the job, its folder alone tells how it ended.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/run/log.h"
+#include "core/run/member.h"
+#include "core/run/mirror.h"
+#include "providers/slurm/internal.h"
+
+/* How old what is known of the queue may be: who follows looks once a second. */
+#define QUEUE_AGE_MS 900
+/* How late what a task wrote last can be seen, in a shared directory. */
+#define SETTLE_MS 5000
+#define STATUS_MAX 64
+
+struct look {
+	struct slurm *slurm;
+	struct slurm_cluster *at;
+	struct slurm_record *record;
+	struct arena *mem;
+	char *folder; /* of the attempt, here */
+	struct task_list tasks;
+	bool *changed;
+	struct queue_job job;
+	bool known; /* Slurm knows the job */
+	int status; /* of the script; -1: it has not said */
+};
+
+/* ---- files ------------------------------------------------------------- */
+
+/* Number N of Slurm's attempts at the run. */
+static int restart_of(const struct look *look)
+{
+	return look->record->run.attempt - look->record->run.origin;
+}
+
+static const char *there(const struct look *look, int restart)
+{
+	return arena_printf(look->mem, "%s/runs/%s/%s/attempts/%d",
+			    cluster_folder(look->at->cluster),
+			    look->record->run.job_id, look->record->name,
+			    restart);
+}
+
+static int fetch_once(struct look *look, const char *folder, size_t *got,
+		      struct error *err)
+{
+	const char *argv[] = { look->record->program, "mirror", folder, NULL };
+	struct cluster *cluster = look->at->cluster;
+	struct command_answer answer = { 0 };
+	struct buf have = { 0 };
+	char *path;
+	int ret = mirror_have(look->folder, &have, err);
+
+	if (ret == 0 && cluster_is_remote(cluster)) {
+		const struct cluster_input input = { .data = buf_text(&have),
+						     .len = have.len };
+
+		ret = cluster_call(cluster, argv, &input, &answer, err);
+		if (ret == 0 && command_status(&answer) != 0) {
+			char words[256];
+
+			command_last_words(&answer, words, sizeof(words));
+			ret = error_set(err, ERROR_FAILED,
+					"cannot read the run's files: %s",
+					words);
+		}
+	} else if (ret == 0) {
+		path = cluster_path(cluster, folder);
+		ret = mirror_send(path, buf_text(&have), &answer.out, err);
+		free(path);
+	}
+	if (ret == 0)
+		ret = mirror_take(look->folder, &answer.out, err);
+	*got = answer.out.len;
+	command_answer_done(&answer);
+	buf_done(&have);
+	return ret;
+}
+
+/* All that is new of the attempt.  One process at a time: what another brings
+ * need not be brought twice. */
+static int fetch(struct look *look, struct error *err)
+{
+	const char *folder = there(look, restart_of(look));
+	char *path = path_join(look->folder, ".mirror");
+	int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int ret = 0;
+	size_t got;
+
+	free(path);
+	if (lock < 0)
+		return error_errno(err, "cannot write in '%s'", look->folder);
+	if (flock(lock, LOCK_EX) == 0) {
+		do {
+			ret = fetch_once(look, folder, &got, err);
+		} while (ret == 0 && got >= MIRROR_MAX);
+	}
+	close(lock);
+	return ret;
+}
+
+/* What the batch script has said of its end, if it has. */
+static void read_status(struct look *look)
+{
+	char *path = path_join(look->folder, "status");
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, STATUS_MAX, &len, &ignored);
+
+	look->status = text && len ? atoi(text) : -1;
+	free(text);
+	free(path);
+}
+
+/* ---- tasks ------------------------------------------------------------- */
+
+static int read_tasks(struct look *look, struct error *err)
+{
+	size_t i;
+
+	if (store_task_list(look->slurm->env.store, &look->record->run,
+			    look->mem, &look->tasks, err) < 0)
+		return -1;
+	look->changed =
+		arena_alloc(look->mem, look->tasks.count * sizeof(bool) + 1);
+	for (i = 0; i < look->tasks.count; i++) {
+		struct task_record *task = &look->tasks.items[i];
+		struct task_record before = *task;
+
+		if (run_state_is_final(task->state))
+			continue;
+		if (member_read(look->folder, look->mem, task, err) < 0)
+			return -1;
+		look->changed[i] = before.state != task->state;
+	}
+	return 0;
+}
+
+static const struct task_record *master(const struct look *look)
+{
+	return look->tasks.count ? &look->tasks.items[0] : NULL;
+}
+
+/* The first that failed by itself: those that were ended for it come later. */
+static const struct task_record *culprit(const struct look *look)
+{
+	const struct task_record *first = NULL;
+	size_t i;
+
+	for (i = 0; i < look->tasks.count; i++) {
+		const struct task_record *task = &look->tasks.items[i];
+
+		if (task->state == RUN_FAILED &&
+		    (!first || task->end_time_ms < first->end_time_ms))
+			first = task;
+	}
+	return first;
+}
+
+/* One that has begun and said no more: its node is gone. */
+static const struct task_record *lost(const struct look *look)
+{
+	size_t i;
+
+	for (i = 0; i < look->tasks.count; i++)
+		if (look->tasks.items[i].state == RUN_RUNNING)
+			return &look->tasks.items[i];
+	return NULL;
+}
+
+/* In a run that is over no task goes on.  One that was ended with the rest has
+ * not failed. */
+static void settle_tasks(struct look *look, enum run_state state)
+{
+	const struct task_record *first =
+		state == RUN_FAILED ? culprit(look) : NULL;
+	size_t i;
+
+	for (i = 0; i < look->tasks.count; i++) {
+		struct task_record *task = &look->tasks.items[i];
+		bool own = task->state == RUN_FAILED && task == first;
+
+		if (task->state == RUN_SUCCEEDED || own)
+			continue;
+		if (task->state == RUN_FAILED && state == RUN_FAILED &&
+		    !task->signal)
+			continue;
+		if (task->state == RUN_RUNNING && state == RUN_FAILED)
+			task->state = RUN_FAILED;
+		else
+			task->state = RUN_CANCELLED;
+		look->changed[i] = true;
+	}
+}
+
+/* ---- why --------------------------------------------------------------- */
+
+/* ": Traceback: no data": the last line that it wrote to its standard error. */
+static void add_last_words(const struct look *look,
+			   const struct task_record *task, struct buf *why)
+{
+	struct buf lines = { 0 };
+	struct error ignored;
+	char *line;
+
+	if (log_last_lines(look->folder, task->type, task->index, LOG_STDERR, 5,
+			   &lines, &ignored) == 0) {
+		while (lines.len &&
+		       strchr(" \t\r\n", lines.data[lines.len - 1]))
+			lines.data[--lines.len] = '\0';
+		line = lines.len ? strrchr(lines.data, '\n') : NULL;
+		if (lines.len)
+			buf_printf(why, ": %.200s",
+				   line ? line + 1 : lines.data);
+	}
+	buf_done(&lines);
+}
+
+static void explain_task(const struct look *look, struct buf *why)
+{
+	const struct task_record *task = culprit(look);
+	char name[32];
+
+	if (task->signal) {
+		signal_format(task->signal, name, sizeof(name));
+		buf_printf(why, "%s %d was killed by %s", task->type,
+			   task->index, name);
+	} else {
+		buf_printf(why, "%s %d exited with %d", task->type, task->index,
+			   task->exit_code);
+	}
+	add_last_words(look, task, why);
+}
+
+/* The last thing that sbatch and srun had to say, in the script's own output;
+ * here only if the directory is. */
+static void explain_script(const struct look *look, struct buf *why)
+{
+	buf_printf(why, "the batch script ended with %d: see slurm.out in %s",
+		   look->status, there(look, 0));
+}
+
+static const char *explain(struct look *look)
+{
+	const char *state = look->known ? look->job.state : "";
+	const char *text = queue_explain(&look->job, look->mem);
+	const struct task_record *gone = lost(look);
+	struct buf why = { 0 };
+	const char *out;
+
+	if (!strcmp(state, "NODE_FAIL") && gone) {
+		buf_printf(&why, "node %s was lost, and with it %s %d",
+			   gone->host, gone->type, gone->index);
+	} else if (look->known && *text && strcmp(state, "FAILED") != 0) {
+		buf_puts(&why, text);
+	} else if (culprit(look)) {
+		explain_task(look, &why);
+	} else if (look->status > 0) {
+		explain_script(look, &why);
+	} else if (gone) {
+		buf_printf(&why, "%s %d on %s has ended without a word",
+			   gone->type, gone->index, gone->host);
+	} else if (look->known) {
+		buf_printf(&why, "Slurm says %s%s%s", state,
+			   *look->job.reason ? ": " : "", look->job.reason);
+	} else {
+		buf_puts(&why, "it never began, and Slurm knows nothing of it "
+			       "any more: it was cancelled while it waited, or "
+			       "Slurm has lost it");
+	}
+	out = arena_strdup(look->mem, buf_text(&why));
+	buf_done(&why);
+	return out;
+}
+
+/* ---- states ------------------------------------------------------------ */
+
+/* Of a job that Slurm has forgotten. */
+static enum run_state state_by_files(const struct look *look)
+{
+	const struct task_record *first = master(look);
+
+	if (look->status == 0 || (first && first->state == RUN_SUCCEEDED))
+		return RUN_SUCCEEDED;
+	return RUN_FAILED;
+}
+
+/* A shared directory shows what a node wrote last a moment later. */
+static bool is_settled(const struct look *look)
+{
+	if (!look->known || !lost(look))
+		return true;
+	return time_now_ms() - look->job.end_time_ms > SETTLE_MS;
+}
+
+static bool is_changed(const struct look *look)
+{
+	size_t i;
+
+	for (i = 0; i < look->tasks.count; i++)
+		if (look->changed[i])
+			return true;
+	return false;
+}
+
+/* Writes how it stands, if that is new. */
+static int put(struct look *look, enum run_state state, const char *why,
+	       struct error *err)
+{
+	struct run_record *run = &look->record->run;
+	const struct task_record *task = culprit(look);
+	bool with_run = state != run->state ||
+			strcmp(why, run->error ? run->error : "") != 0;
+
+	if (run_state_is_final(state)) {
+		settle_tasks(look, state);
+		run->end_time_ms = look->known && look->job.end_time_ms
+					   ? look->job.end_time_ms
+					   : time_now_ms();
+		run->exit_code = state == RUN_SUCCEEDED        ? 0
+				 : task && state == RUN_FAILED ? task->exit_code
+							       : -1;
+	}
+	if (look->known && state != RUN_QUEUED && !run->start_time_ms)
+		run->start_time_ms = look->job.start_time_ms;
+	run->state = state;
+	run->error = *why ? why : NULL;
+	if (!with_run && !is_changed(look))
+		return 0;
+	return store_progress_put(look->slurm->env.store, run, with_run,
+				  look->tasks.items, look->changed,
+				  look->tasks.count, err);
+}
+
+/* Puts the specification into the next attempt's folder. */
+static int prepare_next(void *arg, const char *folder, int attempt,
+			struct error *err)
+{
+	const struct look *look = arg;
+	struct run_spec spec;
+
+	if (spec_read(look->folder, look->mem, &spec, err) < 0)
+		return -1;
+	spec.attempt = attempt;
+	spec_set_folder(&spec, folder, look->mem);
+	return spec_write(&spec, err);
+}
+
+/* Slurm has queued it again: what there was of this attempt has ended. */
+static int go_on(struct look *look, const char *why, struct error *err)
+{
+	struct run_record *run = &look->record->run;
+	struct run_record next = { .state = RUN_QUEUED, .exit_code = -1 };
+
+	settle_tasks(look, RUN_FAILED);
+	run->state = RUN_FAILED;
+	run->error = why;
+	run->end_time_ms = time_now_ms();
+	next.restarts = run->restarts;
+	next.preemptions = run->preemptions + 1;
+	return store_run_next(look->slurm->env.store, run, look->tasks.items,
+			      look->tasks.count, &next, prepare_next, look,
+			      err);
+}
+
+/* The batch script says so when it begins again, and Slurm before. */
+static bool is_requeued(const struct look *look, enum run_state state)
+{
+	char *path = path_join(look->folder, "next");
+	bool there_is = access(path, F_OK) == 0;
+
+	free(path);
+	return there_is || (look->known && state == RUN_QUEUED &&
+			    look->record->run.state == RUN_RUNNING);
+}
+
+static const char *why_requeued(const struct look *look)
+{
+	const struct task_record *gone = lost(look);
+
+	if (gone)
+		return arena_printf(look->mem,
+				    "node %s was lost, and with it %s %d",
+				    gone->host, gone->type, gone->index);
+	return "Slurm has queued it again: it was preempted";
+}
+
+static int end_or_go_on(struct look *look, enum run_state state,
+			struct error *err)
+{
+	if (!is_settled(look))
+		return put(look, look->record->run.state, "", err);
+	if (state == RUN_FAILED)
+		return put(look, state, explain(look), err);
+	return put(look, state, "", err);
+}
+
+/* 1: there is another attempt to be looked at. */
+static int look_at_attempt(struct look *look, const struct error *away,
+			   struct error *err)
+{
+	struct run_record *run = &look->record->run;
+	enum run_state state =
+		look->known ? queue_state(look->job.state) : RUN_FAILED;
+
+	/* As long as it waits there is nothing else to be seen. */
+	if (look->known && state == RUN_QUEUED && run->state == RUN_QUEUED)
+		return put(look, state, queue_explain(&look->job, look->mem),
+			   err);
+	if (fetch(look, err) < 0 || read_tasks(look, err) < 0)
+		return -1;
+	read_status(look);
+	if (is_requeued(look, state))
+		return go_on(look, why_requeued(look), err) < 0 ? -1 : 1;
+	/* Nobody knows: what was known last holds. */
+	if (away)
+		return put(look, run->state, away->text, err);
+	if (!look->known)
+		state = state_by_files(look);
+	if (!run_state_is_final(state))
+		return put(look, state, queue_explain(&look->job, look->mem),
+			   err);
+	return end_or_go_on(look, state, err);
+}
+
+/* Values of secrets stay no longer than they are needed. */
+static void forget_secrets(const struct look *look)
+{
+	const char *args[] = { NULL, NULL };
+	struct error ignored;
+
+	args[0] = arena_printf(look->mem, "%s/runs/%s/%s/secrets.json",
+			       cluster_folder(look->at->cluster),
+			       look->record->run.job_id, look->record->name);
+	cluster_sh(look->at->cluster, "cannot remove the secrets",
+		   "rm -f \"$1\"", args, NULL, NULL, &ignored);
+}
+
+int slurm_follow(struct slurm *slurm, struct slurm_record *record,
+		 struct arena *mem, struct error *err)
+{
+	struct look look = { .slurm = slurm, .record = record, .mem = mem };
+	struct error away;
+	int ret;
+
+	look.at = slurm_at(slurm, record->place, err);
+	if (!look.at)
+		return -1;
+	look.folder = store_run_folder(slurm->env.store, record->run.job_id,
+				       record->run.attempt);
+	look.job = (struct queue_job){ .state = "", .reason = "" };
+	ret = slurm_look(slurm, look.at, record->comment, NULL, QUEUE_AGE_MS,
+			 mem, &look.job, &away);
+	look.known = ret == 0;
+	if (ret < 0 && away.code != ERROR_UNREACHABLE) {
+		*err = away;
+	} else {
+		ret = look_at_attempt(&look, ret < 0 ? &away : NULL, err);
+		/* A login host that is away now is no end of the run. */
+		if (ret < 0 && err->code == ERROR_UNREACHABLE)
+			ret = put(&look, record->run.state, err->text, err);
+	}
+	if (ret == 0 && run_state_is_final(record->run.state))
+		forget_secrets(&look);
+	free(look.folder);
+	return ret;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of slurm.c share. */
+#ifndef JOBRUN_SLURM_INTERNAL_H
+#define JOBRUN_SLURM_INTERNAL_H
+
+#include <pthread.h>
+
+#include "core/provider.h"
+#include "core/store/store.h"
+#include "providers/slurm/cluster.h"
+#include "providers/slurm/desire.h"
+#include "providers/slurm/queue.h"
+#include "providers/slurm/runs.h"
+
+#define SLURM_CLUSTERS 8 /* that one command can deal with */
+
+/* A cluster that is in use, and what its queue was when it was last asked. */
+struct slurm_cluster {
+	struct cluster *cluster;
+	struct arena *mem; /* of the queue; NULL: it was not asked yet */
+	struct queue queue;
+	int64_t asked_ms; /* by the monotonic clock */
+	struct error why; /* it could not be asked; code 0: it could */
+};
+
+struct slurm {
+	struct provider_env env;
+	pthread_mutex_t lock; /* of all below: calls come from many threads */
+	struct slurm_cluster clusters[SLURM_CLUSTERS];
+	size_t count;
+};
+
+/* The cluster at a place (NULL: the usual one), opened once. */
+struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
+			       struct error *err);
+
+/*
+ * The job with this comment, from a queue that is at most `age_ms` old; texts
+ * in `mem`.  Returns 1 if there is none.  One that could not be asked is not
+ * asked again for some seconds: it has answered slowly enough.
+ */
+int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
+	       const char *comment, const char *id, int64_t age_ms,
+	       struct arena *mem, struct queue_job *out, struct error *err);
+
+/* ---- submitting (submit.c) --------------------------------------------- */
+
+/* Ships what is not there yet, makes the folder of the run, and calls sbatch.
+ * `run` has its name, number and comment. */
+int slurm_submit(struct cluster *cluster, const struct job *job,
+		 const struct slurm_job *what, const struct slurm_run *run,
+		 struct error *err);
+/* The same of a run whose folder is there already. */
+int slurm_submit_again(struct cluster *cluster, const struct job *job,
+		       const struct slurm_job *what,
+		       const struct slurm_run *run, struct error *err);
+/* A run's folder, or with a NULL name all of a job; gone is success. */
+int slurm_forget(struct cluster *cluster, const char *job_id, const char *name,
+		 struct error *err);
+
+/* ---- what this machine remembers (record.c) ---------------------------- */
+
+/* A run as it is remembered; texts live in the arena of its reading. */
+struct slurm_record {
+	struct run_record run;
+	const char *place;
+	const char *name;
+	const char *comment;
+	const char *program; /* jobrun there */
+};
+
+/* The newest run of the job here.  1: there is none. */
+int slurm_recorded(struct slurm *slurm, const char *job_id, struct arena *mem,
+		   struct slurm_record *out, struct error *err);
+/* A run that is there gets a record, unless it has one. */
+int slurm_record(struct slurm *slurm, const struct job *job,
+		 const struct slurm_cluster *at, const struct slurm_run *run,
+		 struct error *err);
+
+/* ---- following (follow.c) ---------------------------------------------- */
+
+/* Brings what is remembered of a run up to date: its state, its tasks and
+ * their output. */
+int slurm_follow(struct slurm *slurm, struct slurm_record *record,
+		 struct arena *mem, struct error *err);
+
+#endif

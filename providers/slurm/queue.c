@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/slurm/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/text.h"
+
+/* Times in seconds since 1970, as zones differ.  The comment comes last: all
+ * before it is Slurm's own and without a '|'. */
+#define FORMAT "%i|%T|%S|%e|%N|%r|%k"
+#define COLUMNS 7
+
+enum column {
+	COLUMN_ID,
+	COLUMN_STATE,
+	COLUMN_START,
+	COLUMN_END,
+	COLUMN_NODES,
+	COLUMN_REASON,
+	COLUMN_COMMENT,
+};
+
+static int by_comment(const void *a, const void *b)
+{
+	const struct queue_job *one = a, *two = b;
+
+	return strcmp(one->comment, two->comment);
+}
+
+static int64_t time_of(const char *text)
+{
+	struct error ignored;
+	long seconds;
+
+	if (number_parse(text, 0, 1L << 40, &seconds, &ignored) < 0)
+		return 0;
+	return (int64_t)seconds * 1000;
+}
+
+/* Cuts a line at its first '|'s; false if there are too few. */
+static bool split(char *line, char *columns[COLUMNS])
+{
+	size_t i;
+
+	for (i = 0; i < COLUMNS; i++) {
+		columns[i] = line;
+		if (i == COLUMNS - 1)
+			break;
+		line = strchr(line, '|');
+		if (!line)
+			return false;
+		*line++ = '\0';
+	}
+	return true;
+}
+
+static void add(struct queue *out, size_t *room, char *columns[COLUMNS],
+		struct arena *mem)
+{
+	char *plus = strchr(columns[COLUMN_ID], '+');
+	struct queue_job *job;
+
+	if (!text_starts(columns[COLUMN_COMMENT], "jobrun:"))
+		return;
+	/* Of a heterogeneous job the first component has the script, and is
+	 * what the others go with. */
+	if (plus && strcmp(plus, "+0") != 0)
+		return;
+	if (plus)
+		*plus = '\0';
+	if (out->count == *room) {
+		*room = *room ? 2 * *room : 16;
+		out->items = mem_grow(out->items, *room, sizeof(*out->items));
+	}
+	job = &out->items[out->count++];
+	*job = (struct queue_job){
+		.id = arena_strdup(mem, columns[COLUMN_ID]),
+		.comment = arena_strdup(mem, columns[COLUMN_COMMENT]),
+		.state = arena_strdup(mem, columns[COLUMN_STATE]),
+		.reason = strcmp(columns[COLUMN_REASON], "None") != 0
+				  ? arena_strdup(mem, columns[COLUMN_REASON])
+				  : "",
+		.nodes = arena_strdup(mem, columns[COLUMN_NODES]),
+		.start_time_ms = time_of(columns[COLUMN_START]),
+		.end_time_ms = time_of(columns[COLUMN_END]),
+	};
+}
+
+void queue_parse(char *text, struct arena *mem, struct queue *out)
+{
+	struct queue_job *items;
+	char *columns[COLUMNS];
+	char *line, *next;
+	size_t room = 0;
+
+	*out = (struct queue){ 0 };
+	for (line = text; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (split(line, columns))
+			add(out, &room, columns, mem);
+	}
+	items = arena_alloc(mem, (out->count + 1) * sizeof(*items));
+	if (out->count)
+		memcpy(items, out->items, out->count * sizeof(*items));
+	free(out->items);
+	out->items = items;
+	qsort(items, out->count, sizeof(*items), by_comment);
+}
+
+int queue_read(struct cluster *cluster, struct arena *mem, struct queue *out,
+	       struct error *err)
+{
+	static const char *const argv[] = {
+		"env",    "SLURM_TIME_FORMAT=%s",
+		"squeue", "--me",
+		"-h",     "-t",
+		"all",    "-o",
+		FORMAT,   NULL,
+	};
+	struct command_answer answer;
+
+	if (cluster_slurm(cluster, argv, &answer, err) < 0)
+		return -1;
+	if (answer.out.len)
+		queue_parse(answer.out.data, mem, out);
+	else
+		*out = (struct queue){ 0 };
+	command_answer_done(&answer);
+	return 0;
+}
+
+const struct queue_job *queue_find(const struct queue *queue,
+				   const char *comment, const char *id)
+{
+	const struct queue_job key = { .comment = comment };
+	const struct queue_job *end = queue->items + queue->count;
+	const struct queue_job *first, *job;
+
+	if (!queue->count)
+		return NULL;
+	first = bsearch(&key, queue->items, queue->count, sizeof(key),
+			by_comment);
+	if (!first || !id)
+		return first;
+	while (first > queue->items && !by_comment(first - 1, &key))
+		first--;
+	for (job = first; job < end && !by_comment(job, &key); job++)
+		if (!strcmp(job->id, id))
+			return job;
+	return NULL;
+}
+
+enum run_state queue_state(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum run_state state;
+	} states[] = {
+		{ "PENDING", RUN_QUEUED },
+		{ "REQUEUED", RUN_QUEUED },
+		{ "REQUEUE_HOLD", RUN_QUEUED },
+		{ "REQUEUE_FED", RUN_QUEUED },
+		{ "SPECIAL_EXIT", RUN_QUEUED },
+		{ "CONFIGURING", RUN_PREPARING },
+		{ "COMPLETED", RUN_SUCCEEDED },
+		{ "CANCELLED", RUN_CANCELLED },
+		{ "REVOKED", RUN_CANCELLED },
+		{ "FAILED", RUN_FAILED },
+		{ "TIMEOUT", RUN_FAILED },
+		{ "NODE_FAIL", RUN_FAILED },
+		{ "PREEMPTED", RUN_FAILED },
+		{ "BOOT_FAIL", RUN_FAILED },
+		{ "DEADLINE", RUN_FAILED },
+		{ "OUT_OF_MEMORY", RUN_FAILED },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(states); i++)
+		if (!strcmp(states[i].name, name))
+			return states[i].state;
+	/* RUNNING, COMPLETING, SUSPENDED, STAGE_OUT …: it is not over. */
+	return RUN_RUNNING;
+}
+
+struct meaning {
+	const char *name;
+	const char *text;
+};
+
+/* squeue(1), "JOB REASON CODES". */
+static const struct meaning reasons[] = {
+	{ "Priority", "jobs with a higher priority are before it" },
+	{ "Resources", "it waits until enough nodes are free" },
+	{ "Dependency", "it waits for another job" },
+	{ "BeginTime", "its time to start has not come yet" },
+	{ "JobHeldUser", "it is held; 'scontrol release' lets it go" },
+	{ "JobHeldAdmin", "an administrator holds it" },
+	{ "JobHoldMaxRequeue", "it was queued again too often, and is held" },
+	{ "Reservation", "it waits for its reservation" },
+	{ "ReservationDeleted", "its reservation is gone" },
+	{ "PartitionDown", "the partition is down" },
+	{ "PartitionInactive", "the partition starts no jobs at present" },
+	{ "PartitionNodeLimit", "it wants more nodes than the partition "
+				"gives to one job" },
+	{ "PartitionTimeLimit", "its maxRunningTime is longer than the "
+				"partition allows" },
+	{ "ReqNodeNotAvail", "nodes that it needs are down, drained or "
+			     "reserved" },
+	{ "BadConstraints", "no node has what it asks for" },
+	{ "Licenses", "it waits for a licence" },
+	{ "InvalidAccount", "the account is not valid" },
+	{ "InvalidQOS", "the QOS is not valid" },
+	{ "Cleaning", "it ends, to be queued again" },
+	{ "NodeDown", "a node that it needs is down" },
+	{ "launch failed requeued held", "it could not be started, and is "
+					 "held" },
+};
+
+static const struct meaning ends[] = {
+	{ "TIMEOUT", "it reached its time limit" },
+	{ "NODE_FAIL", "a node was lost" },
+	{ "PREEMPTED", "it was preempted" },
+	{ "BOOT_FAIL", "its nodes did not start" },
+	{ "DEADLINE", "its deadline has passed" },
+	{ "OUT_OF_MEMORY", "it used more memory than it has" },
+};
+
+static const char *find(const struct meaning *from, size_t count,
+			const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(from[i].name, name))
+			return from[i].text;
+	return NULL;
+}
+
+const char *queue_explain(const struct queue_job *job, struct arena *mem)
+{
+	size_t len = strcspn(job->reason, ",");
+	const char *reason = arena_strndup(mem, job->reason, len);
+	const char *text;
+
+	text = find(ends, COUNT(ends), job->state);
+	if (text)
+		return text;
+	if (queue_state(job->state) != RUN_QUEUED)
+		return *reason ? arena_printf(mem, "Slurm says %s", job->reason)
+			       : "";
+	text = find(reasons, COUNT(reasons), reason);
+	if (text)
+		return text;
+	if (text_starts(reason, "QOS"))
+		return arena_printf(mem, "a limit of its QOS is reached (%s)",
+				    reason);
+	if (text_starts(reason, "Assoc"))
+		return arena_printf(
+			mem, "a limit of its account is reached (%s)", reason);
+	return *reason ? arena_printf(mem, "Slurm says %s", job->reason) : "";
+}

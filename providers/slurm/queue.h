@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All jobs of this user that jobrun has submitted and that Slurm still knows,
+ * by one call of squeue, whatever their number.  A job is known by its comment,
+ * never by its number alone: numbers are used again after a crash.
+ */
+#ifndef JOBRUN_SLURM_QUEUE_H
+#define JOBRUN_SLURM_QUEUE_H
+
+#include "core/base/alloc.h"
+#include "core/run/state.h"
+#include "providers/slurm/cluster.h"
+
+struct queue_job {
+	const char *id;        /* "12", as scancel takes it */
+	const char *comment;   /* see slurm_comment() */
+	const char *state;     /* "PENDING" */
+	const char *reason;    /* "Resources"; "None" is "" */
+	const char *nodes;     /* "n[1-3]", or "" */
+	int64_t start_time_ms; /* 0: not known; of a waiting one, expected */
+	int64_t end_time_ms;
+};
+
+struct queue {
+	struct queue_job *items; /* by comment */
+	size_t count;
+};
+
+/* Texts live in `mem`. */
+int queue_read(struct cluster *cluster, struct arena *mem, struct queue *out,
+	       struct error *err);
+/* What squeue has printed. */
+void queue_parse(char *text, struct arena *mem, struct queue *out);
+
+/* `id` tells which, if it was submitted twice; it may be NULL.  NULL: Slurm
+ * does not know it, or no more. */
+const struct queue_job *queue_find(const struct queue *queue,
+				   const char *comment, const char *id);
+
+/* Slurm's name of a state (squeue(1), "JOB STATE CODES"). */
+enum run_state queue_state(const char *name);
+/* Why a job waits, or has ended so, in plain words: in `mem`. */
+const char *queue_explain(const struct queue_job *job, struct arena *mem);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this machine remembers of a run: its record in the store, and in the
+ * run's folder who its tasks are, which is what logs are read by. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "providers/slurm/internal.h"
+#include "providers/slurm/slurm.h"
+
+/* {"place", "name", "comment", "program"}: the record's properties. */
+static int take_properties(struct slurm_record *out, struct arena *mem)
+{
+	const char *text = out->run.properties;
+	struct error ignored;
+	json_t *value =
+		text ? json_read(text, strlen(text), "store", &ignored) : NULL;
+
+	out->place = arena_strdup(mem, json_get_text(value, "place", ""));
+	out->name = arena_strdup(mem, json_get_text(value, "name", ""));
+	out->comment = arena_strdup(mem, json_get_text(value, "comment", ""));
+	out->program = arena_strdup(mem, json_get_text(value, "program", ""));
+	json_decref(value);
+	return *out->place && *out->name ? 0 : 1;
+}
+
+int slurm_recorded(struct slurm *slurm, const char *job_id, struct arena *mem,
+		   struct slurm_record *out, struct error *err)
+{
+	int ret =
+		store_run_get(slurm->env.store, job_id, 0, mem, &out->run, err);
+
+	if (ret != 0)
+		return ret;
+	if (strcmp(out->run.provider, provider_slurm.name) != 0)
+		return 1;
+	return take_properties(out, mem);
+}
+
+static int write_spec(struct slurm *slurm, const struct run_record *run,
+		      const struct slurm_job *what, struct arena *mem,
+		      struct error *err)
+{
+	char *folder =
+		store_run_folder(slurm->env.store, run->job_id, run->attempt);
+	struct run_spec spec = what->spec;
+	int ret;
+
+	spec.attempt = run->attempt;
+	spec.hosts = (struct run_hosts){ 0 };
+	spec_set_folder(&spec, folder, mem);
+	ret = spec_write(&spec, err);
+	free(folder);
+	return ret;
+}
+
+/* Who looks first sees all tasks, waiting. */
+static int put_tasks(struct slurm *slurm, const struct run_record *run,
+		     const struct slurm_job *what, struct error *err)
+{
+	const struct topology *all = &what->spec.topology;
+	struct task_record *tasks =
+		mem_alloc((all->count + 1) * sizeof(*tasks));
+	bool *changed = mem_alloc(all->count + 1);
+	int ret;
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		tasks[i] = (struct task_record){
+			.type = task_type_name(all->tasks[i].type),
+			.index = all->tasks[i].index,
+			.state = RUN_QUEUED,
+			.exit_code = -1,
+			.host = "",
+		};
+		changed[i] = true;
+	}
+	ret = store_progress_put(slurm->env.store, run, false, tasks, changed,
+				 all->count, err);
+	free(changed);
+	free(tasks);
+	return ret;
+}
+
+int slurm_record(struct slurm *slurm, const struct job *job,
+		 const struct slurm_cluster *at, const struct slurm_run *run,
+		 struct error *err)
+{
+	struct arena *mem = arena_new();
+	json_t *properties = json_object();
+	struct slurm_record known;
+	struct slurm_job what;
+	struct run_record fresh;
+	char *text = NULL;
+	int ret = slurm_recorded(slurm, job->job_id, mem, &known, err);
+
+	if (ret < 0 || (ret == 0 && !strcmp(known.name, run->name) &&
+			!strcmp(known.place, cluster_place(at->cluster)))) {
+		ret = ret < 0 ? -1 : 0;
+		goto out;
+	}
+	ret = slurm_job_make(job, slurm->env.catalogue, mem, &what, err);
+	if (ret < 0)
+		goto out;
+	json_put_text(properties, "place", cluster_place(at->cluster));
+	json_put_text(properties, "name", run->name);
+	json_put_text(properties, "comment", run->comment);
+	json_put_text(properties, "program", what.program);
+	text = json_canonical(properties);
+	fresh = (struct run_record){ .job_id = job->job_id,
+				     .provider = provider_slurm.name,
+				     .digest = run->digest,
+				     .state = RUN_QUEUED,
+				     .exit_code = -1,
+				     .properties = text };
+	ret = store_run_add(slurm->env.store, &fresh, err);
+	if (ret == 0)
+		ret = write_spec(slurm, &fresh, &what, mem, err);
+	if (ret == 0)
+		ret = put_tasks(slurm, &fresh, &what, err);
+out:
+	free(text);
+	json_decref(properties);
+	arena_free(mem);
+	return ret;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/slurm/request.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+/* Of what a block has that no file gives. */
+static const struct slurm_block no_block = {
+	.directory = SLURM_FOLDER,
+	.machine_types = true,
+};
+
+/* "NVIDIA_TESLA_T4" is gpu:t4, "NVIDIA_H100_80GB" is gpu:h100: the model, as
+ * sites usually call it. */
+static const char *usual_gres(const char *type, struct arena *mem)
+{
+	static const char *const makers[] = { "NVIDIA_TESLA_", "NVIDIA_" };
+	char *name, *p;
+	size_t i;
+
+	for (i = 0; i < COUNT(makers); i++) {
+		if (text_starts(type, makers[i])) {
+			type += strlen(makers[i]);
+			break;
+		}
+	}
+	name = arena_strndup(mem, type, strcspn(type, "_"));
+	for (p = name; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	return arena_printf(mem, "gpu:%s", name);
+}
+
+static const char *gres_of(const struct slurm_block *block,
+			   const struct machine_group *group, struct arena *mem)
+{
+	const char *name = NULL;
+	size_t i;
+
+	if (!group->accelerator_type || group->accelerator_count <= 0)
+		return NULL;
+	for (i = 0; i < block->gres.count; i++)
+		if (!strcmp(block->gres.items[i].name, group->accelerator_type))
+			name = block->gres.items[i].value;
+	if (!name)
+		name = usual_gres(group->accelerator_type, mem);
+	return arena_printf(mem, "%s:%ld", name, group->accelerator_count);
+}
+
+static bool is_same(const struct slurm_component *a,
+		    const struct slurm_component *b)
+{
+	return a->cpus == b->cpus && a->memory_mb == b->memory_mb &&
+	       !strcmp(a->gres ? a->gres : "", b->gres ? b->gres : "");
+}
+
+/* Only neighbours can share one: their tasks have consecutive ranks. */
+static void add_component(struct slurm_request *out,
+			  const struct slurm_component *one)
+{
+	struct slurm_component *last =
+		out->count ? &out->components[out->count - 1] : NULL;
+
+	if (last && is_same(last, one))
+		last->nodes += one->nodes;
+	else
+		out->components[out->count++] = *one;
+}
+
+int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
+		       struct arena *mem, struct slurm_request *out,
+		       const char **missing, struct error *err)
+{
+	const struct scheduling *scheduling = &job->training_input.scheduling;
+	const struct slurm_block *block = job_block(job, "slurm");
+	struct machine_groups machines;
+	size_t i;
+
+	*missing = NULL;
+	*out = (struct slurm_request){
+		.block = block ? block : &no_block,
+		.limit_s = scheduling->max_running_time_s,
+		.priority = scheduling->priority,
+	};
+	if (machines_of(job, catalogue, &machines, err) < 0)
+		return -1;
+	for (i = 0; i < machines.count; i++) {
+		const struct machine_group *group = &machines.items[i];
+		struct slurm_component one = { .nodes = group->count };
+
+		if (group->slice) {
+			*missing = "there are no Cloud TPUs at a Slurm "
+				   "cluster: set an accelerator that it has";
+			return 0;
+		}
+		if (out->block->machine_types && group->machine) {
+			one.cpus = group->machine->vcpus;
+			one.memory_mb =
+				(unsigned)(group->machine->memory_gb * 1024);
+		}
+		one.gres = gres_of(out->block, group, mem);
+		add_component(out, &one);
+	}
+	return 0;
+}
+
+/* "3 nodes, each with 4 CPUs, 15360 MB, gpu:t4:1" */
+static json_t *component_json(const struct slurm_component *one)
+{
+	const char *with = one->nodes == 1 ? " with " : ", each with ";
+	struct buf text = { 0 };
+	json_t *out;
+
+	buf_printf(&text, "%ld node%s", one->nodes, one->nodes == 1 ? "" : "s");
+	if (one->cpus) {
+		buf_printf(&text, "%s%u CPUs", with, one->cpus);
+		with = ", ";
+	}
+	if (one->memory_mb) {
+		buf_printf(&text, "%s%u MB", with, one->memory_mb);
+		with = ", ";
+	}
+	if (one->gres)
+		buf_printf(&text, "%s%s", with, one->gres);
+	out = json_string(buf_text(&text));
+	buf_done(&text);
+	return out;
+}
+
+json_t *slurm_request_json(const struct slurm_request *request)
+{
+	const struct slurm_block *block = request->block;
+	json_t *components = json_array();
+	json_t *out = json_object();
+	char text[32];
+	size_t i;
+
+	json_put_text(out, "partition", block->partition);
+	json_put_text(out, "account", block->account);
+	json_put_text(out, "qos", block->qos);
+	json_put_text(out, "constraint", block->constraint);
+	json_put_text(out, "reservation", block->reservation);
+	for (i = 0; i < request->count; i++)
+		json_array_append_new(components,
+				      component_json(&request->components[i]));
+	json_put(out, "components", components);
+	if (request->limit_s) {
+		duration_format(request->limit_s, text, sizeof(text));
+		json_put_text(out, "timeLimit", text);
+	}
+	if (block->signal_time_s) {
+		duration_format(block->signal_time_s, text, sizeof(text));
+		json_put_text(out, "signalTime", text);
+	}
+	if (request->priority)
+		json_put_int(out, "priority", request->priority);
+	if (block->nice)
+		json_put_int(out, "nice", block->nice);
+	json_put_text(out, "requeue", block->requeue ? "yes" : "no");
+	return out;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a job asks Slurm for.  Tasks of one role are a component: so many
+ * nodes, each with one task and with what the role's machine type has.  Roles
+ * that ask for the same share one; where they differ, the job is a
+ * heterogeneous one (slurm.schedmd.com/heterogeneous_jobs.html).  Components
+ * are in the order of the run's tasks, so that a task's ordinal is its rank.
+ */
+#ifndef JOBRUN_SLURM_REQUEST_H
+#define JOBRUN_SLURM_REQUEST_H
+
+#include "core/machines.h"
+#include "core/provider.h"
+#include "core/run/spec.h"
+#include "providers/slurm/block.h"
+
+struct slurm_component {
+	long nodes;         /* and as many tasks */
+	unsigned cpus;      /* per task; 0: the partition's default */
+	unsigned memory_mb; /* per node; 0: the same */
+	const char *gres;   /* "gpu:t4:2", or NULL */
+};
+
+struct slurm_request {
+	struct slurm_component components[ROLE_COUNT];
+	size_t count;
+	const struct slurm_block *block; /* never NULL; the job's */
+	long limit_s;                    /* 0: none is asked for */
+	long priority;                   /* 0: Slurm says */
+};
+
+/* Lives in `mem`, borrows from the job.  `missing` is set to what the file
+ * would have to say differently, or to NULL. */
+int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
+		       struct arena *mem, struct slurm_request *out,
+		       const char **missing, struct error *err);
+
+/* {"partition", "timeLimit", "nodes": ["1 of 4 CPUs, 15 GB", …]}: for plans;
+ * returns new. */
+json_t *slurm_request_json(const struct slurm_request *request);
+
+#endif

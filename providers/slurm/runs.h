@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runs of a cluster, as they stand in its directory: what any machine that
+ * reaches it knows of them, long after Slurm has forgotten the job.
+ *
+ *	bin/jobrun-ID			the program that tasks are started by
+ *	runs/JOBID/.source-DIGEST/what was shipped
+ *	runs/JOBID/NAME/		a run; it appears with all of
+ *	  run.json			what it is of
+ *	  spec.json			what each task is told (core/run/spec.h)
+ *	  secrets.json			values; 0600
+ *	  job.sh			the batch script
+ *	  packages/			unpacked
+ *	and later
+ *	  job				a link: the number of the job that has it
+ *	  attempts/N/			of the Nth time that Slurm started it:
+ *	    logs/, tasks/		see core/run/member.h
+ *	    status			the exit status of the script
+ *	  output/			what the program has left
+ *	  slurm.out			what sbatch and srun have to say
+ */
+#ifndef JOBRUN_SLURM_RUNS_H
+#define JOBRUN_SLURM_RUNS_H
+
+#include <jansson.h>
+
+#include "core/base/alloc.h"
+#include "providers/slurm/cluster.h"
+
+/* All texts live in the arena that it was read into. */
+struct slurm_run {
+	const char *job_id;
+	const char *name;
+	int number;         /* 1, 2 … of this job */
+	const char *digest; /* of the job */
+	const char *comment;
+	const char *set; /* what it was applied as one of, or NULL */
+	const char *id;  /* of the job that has it, once that began; or NULL */
+	int restart;     /* the last attempt that began; -1: none has */
+	int status;      /* of that attempt; -1: it has not ended, or not so
+			   * that the script could say it */
+	int cleanup;     /* enum cleanup */
+	int64_t create_time_ms;
+	json_t *properties; /* as it was planned; owned by the list */
+};
+
+struct slurm_runs {
+	struct slurm_run *items; /* by job and number */
+	size_t count;
+};
+
+/* Of one job, or of all if `job_id` is NULL, in one call. */
+int runs_read(struct cluster *cluster, const char *job_id, struct arena *mem,
+	      struct slurm_runs *out, struct error *err);
+/* What that call has printed. */
+int runs_parse(char *text, struct arena *mem, struct slurm_runs *out,
+	       struct error *err);
+void runs_done(struct slurm_runs *runs);
+
+/* What run.json holds; returns new. */
+json_t *run_json(const struct slurm_run *run);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/slurm/script.h"
+
+#include "core/run/command.h"
+
+#define DAY_S 86400
+
+const char *slurm_run_folder(const struct slurm_block *block,
+			     const char *job_id, const char *name,
+			     struct arena *mem)
+{
+	return arena_printf(mem, "%s/runs/%s/%s", block->directory, job_id,
+			    name);
+}
+
+const char *slurm_run_name(const struct job *job, int number, struct arena *mem)
+{
+	if (number <= 1)
+		return arena_strndup(mem, job->digest.hex, 8);
+	return arena_printf(mem, "%.8s-%d", job->digest.hex, number);
+}
+
+const char *slurm_comment(const struct job *job, const char *name,
+			  struct arena *mem)
+{
+	return arena_printf(mem, "jobrun:%s:%s:%s", job->job_id, name,
+			    job->digest.hex);
+}
+
+const char *slurm_program(const struct slurm_block *block, const char *digest,
+			  struct arena *mem)
+{
+	if (block->program)
+		return block->program;
+	return arena_printf(mem, "%s/bin/jobrun-%.16s", block->directory,
+			    digest);
+}
+
+static void put_option(struct buf *out, const char *name, const char *value)
+{
+	if (value)
+		buf_printf(out, "#SBATCH --%s=%s\n", name, value);
+}
+
+/* "1-02:03:04": days, hours, minutes and seconds. */
+static void put_time(struct buf *out, long seconds)
+{
+	buf_printf(out, "#SBATCH --time=%ld-%02ld:%02ld:%02ld\n",
+		   seconds / DAY_S, seconds / 3600 % 24, seconds / 60 % 60,
+		   seconds % 60);
+}
+
+/* Of the whole job; the first component has them. */
+static void put_job(struct buf *out, const struct job *job,
+		    const struct slurm_request *request, const char *name)
+{
+	const struct slurm_block *block = request->block;
+	struct arena *mem = arena_new();
+	const char *folder = slurm_run_folder(block, job->job_id, name, mem);
+
+	put_option(out, "job-name", job->job_id);
+	put_option(out, "comment", slurm_comment(job, name, mem));
+	put_option(out, "output", arena_printf(mem, "%s/slurm.out", folder));
+	buf_puts(out, "#SBATCH --open-mode=append\n");
+	buf_printf(out, "#SBATCH --%srequeue\n", block->requeue ? "" : "no-");
+	if (request->limit_s)
+		put_time(out, request->limit_s);
+	if (block->signal_time_s)
+		buf_printf(out, "#SBATCH --signal=TERM@%ld\n",
+			   block->signal_time_s);
+	if (request->priority)
+		buf_printf(out, "#SBATCH --priority=%ld\n", request->priority);
+	if (block->nice)
+		buf_printf(out, "#SBATCH --nice=%ld\n", block->nice);
+	arena_free(mem);
+}
+
+static void put_component(struct buf *out, const struct slurm_request *request,
+			  const struct slurm_component *one)
+{
+	const struct slurm_block *block = request->block;
+
+	/* A heterogeneous job's components have these for themselves. */
+	put_option(out, "partition", block->partition);
+	put_option(out, "account", block->account);
+	put_option(out, "qos", block->qos);
+	put_option(out, "constraint", block->constraint);
+	put_option(out, "reservation", block->reservation);
+	buf_printf(out, "#SBATCH --nodes=%ld\n", one->nodes);
+	buf_puts(out, "#SBATCH --ntasks-per-node=1\n");
+	if (one->cpus)
+		buf_printf(out, "#SBATCH --cpus-per-task=%u\n", one->cpus);
+	if (one->memory_mb)
+		buf_printf(out, "#SBATCH --mem=%uM\n", one->memory_mb);
+	put_option(out, "gres", one->gres);
+}
+
+/* What it is called with is the same in each, so that the ranks of a step
+ * over several components are those of one program. */
+static void put_step(struct buf *out, const struct slurm_request *request)
+{
+	size_t i;
+
+	buf_puts(out, "srun --kill-on-bad-exit=1");
+	for (i = 0; i < request->count; i++) {
+		const struct slurm_component *one = &request->components[i];
+
+		if (i)
+			buf_puts(out, " \\\n  :");
+		if (request->count > 1)
+			buf_printf(out, " --het-group=%zu", i);
+		buf_printf(out, " --ntasks=%ld", one->nodes);
+		if (one->cpus)
+			buf_printf(out, " --cpus-per-task=%u", one->cpus);
+		buf_puts(out, " \\\n  \"$jobrun\" launch --from slurm --run "
+			      "\"$run\" --restart \"$restart\"");
+	}
+	buf_putc(out, '\n');
+}
+
+void slurm_script_write(const struct job *job,
+			const struct slurm_request *request, const char *name,
+			const char *program, struct buf *out)
+{
+	struct arena *mem = arena_new();
+	const char *folder =
+		slurm_run_folder(request->block, job->job_id, name, mem);
+	size_t i;
+
+	buf_puts(out, "#!/bin/sh\n");
+	put_job(out, job, request, name);
+	for (i = 0; i < request->count; i++) {
+		if (i)
+			buf_puts(out, "#SBATCH hetjob\n");
+		put_component(out, request, &request->components[i]);
+	}
+	buf_puts(out, "\ncd || exit\nrun=");
+	command_quote(folder, out);
+	buf_puts(out, "\njobrun=");
+	command_quote(program, out);
+	/* If this was submitted twice, by a client that was told that it had
+	 * failed, the first to come has the folder. */
+	buf_puts(out, "\nrestart=${SLURM_RESTART_COUNT:-0}\n"
+		      "umask 077\n"
+		      "[ -e \"$run/job\" ] || ln -s \"$SLURM_JOB_ID\" "
+		      "\"$run/job\"\n"
+		      "[ \"$(readlink \"$run/job\")\" = \"$SLURM_JOB_ID\" ] || "
+		      "exit 0\n"
+		      "mkdir -p \"$run/attempts/$restart\" || exit\n"
+		      "before=$run/attempts/$((restart - 1))\n"
+		      "[ \"$restart\" -eq 0 ] || { mkdir -p \"$before\"; echo "
+		      "\"$restart\" >\"$before/next\"; }\n\n");
+	put_step(out, request);
+	buf_puts(out, "status=$?\n"
+		      "echo \"$status\" >\"$run/attempts/$restart/status\"\n"
+		      "exit \"$status\"\n");
+	arena_free(mem);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The batch script of a run (slurm.schedmd.com/sbatch.html): what to ask for,
+ * and one srun that starts `jobrun launch` in each task.  Its paths are as the
+ * file says the directory, relative ones from the home directory, so that it
+ * is the same wherever it is made.  No secret is in it, and no variable.
+ */
+#ifndef JOBRUN_SLURM_SCRIPT_H
+#define JOBRUN_SLURM_SCRIPT_H
+
+#include "core/base/buf.h"
+#include "providers/slurm/request.h"
+
+/* The folder of a run, below the directory, by its name. */
+const char *slurm_run_folder(const struct slurm_block *block,
+			     const char *job_id, const char *name,
+			     struct arena *mem);
+/* "060b3734" for the first run with the job's digest, "060b3734-2" and so on
+ * for those after it. */
+const char *slurm_run_name(const struct job *job, int number,
+			   struct arena *mem);
+
+/* What marks the job in the queue: "jobrun:JOBID:NAME:DIGEST". */
+const char *slurm_comment(const struct job *job, const char *name,
+			  struct arena *mem);
+
+/* Where jobrun is on the nodes: the block's program, or the one that is put
+ * into the directory. */
+const char *slurm_program(const struct slurm_block *block, const char *digest,
+			  struct arena *mem);
+
+/* `program` is what slurm_program() gave. */
+void slurm_script_write(const struct job *job,
+			const struct slurm_request *request, const char *name,
+			const char *program, struct buf *out);
+
+#endif

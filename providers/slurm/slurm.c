@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/slurm/slurm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/listing.h"
+#include "providers/slurm/internal.h"
+#include "providers/slurm/script.h"
+
+/* A controller that did not answer has taken its time over that. */
+#define AWAY_MS 10000
+/* Before something is decided, what is known must be new. */
+#define NOW 0
+
+/* ---- clusters ---------------------------------------------------------- */
+
+struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
+			       struct error *err)
+{
+	struct cluster *fresh = cluster_open(place, err);
+	struct slurm_cluster *out = NULL;
+	size_t i;
+
+	if (!fresh)
+		return NULL;
+	pthread_mutex_lock(&slurm->lock);
+	for (i = 0; i < slurm->count && !out; i++)
+		if (!strcmp(cluster_place(slurm->clusters[i].cluster),
+			    cluster_place(fresh)))
+			out = &slurm->clusters[i];
+	if (!out && slurm->count < SLURM_CLUSTERS) {
+		out = &slurm->clusters[slurm->count++];
+		*out = (struct slurm_cluster){ .cluster = fresh };
+		fresh = NULL;
+	}
+	pthread_mutex_unlock(&slurm->lock);
+	cluster_close(fresh);
+	if (!out)
+		error_set(err, ERROR_FAILED,
+			  "jobs of more than %d Slurm clusters at once",
+			  SLURM_CLUSTERS);
+	return out;
+}
+
+/* Under the lock, so that many who want to know ask once. */
+static int ask(struct slurm_cluster *at, int64_t age_ms, struct error *err)
+{
+	int64_t now_ms = time_monotonic_ms();
+	struct arena *mem;
+
+	if (at->why.code && age_ms > NOW && now_ms - at->asked_ms < AWAY_MS) {
+		*err = at->why;
+		return -1;
+	}
+	if (at->mem && !at->why.code && age_ms > NOW &&
+	    now_ms - at->asked_ms < age_ms)
+		return 0;
+	mem = arena_new();
+	at->why.code = 0;
+	if (queue_read(at->cluster, mem, &at->queue, err) < 0) {
+		arena_free(mem);
+		mem = NULL;
+		at->why = *err;
+	}
+	arena_free(at->mem);
+	at->mem = mem;
+	at->asked_ms = time_monotonic_ms();
+	return mem ? 0 : -1;
+}
+
+int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
+	       const char *comment, const char *id, int64_t age_ms,
+	       struct arena *mem, struct queue_job *out, struct error *err)
+{
+	const struct queue_job *job = NULL;
+	int ret;
+
+	pthread_mutex_lock(&slurm->lock);
+	ret = ask(at, age_ms, err);
+	if (ret == 0)
+		job = queue_find(&at->queue, comment, id);
+	if (job) {
+		*out = *job;
+		out->id = arena_strdup(mem, job->id);
+		out->comment = arena_strdup(mem, job->comment);
+		out->state = arena_strdup(mem, job->state);
+		out->reason = arena_strdup(mem, job->reason);
+		out->nodes = arena_strdup(mem, job->nodes);
+	}
+	pthread_mutex_unlock(&slurm->lock);
+	return ret < 0 ? -1 : job ? 0 : 1;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+/* A job's runs, and how the newest that was submitted stands. */
+struct sight {
+	struct slurm_cluster *at;
+	struct slurm_runs runs;
+	const struct slurm_run *run; /* NULL: there is none */
+	struct queue_job job;
+	bool known; /* Slurm knows it */
+};
+
+/* One that has begun or that Slurm knows was submitted; of the rest nobody
+ * knows. */
+static int see(struct slurm *slurm, const char *place, const char *job_id,
+	       struct arena *mem, struct sight *out, struct error *err)
+{
+	size_t i;
+	int ret;
+
+	*out = (struct sight){ .at = slurm_at(slurm, place, err) };
+	if (!out->at)
+		return -1;
+	if (runs_read(out->at->cluster, job_id, mem, &out->runs, err) < 0)
+		return -1;
+	for (i = out->runs.count; i-- > 0 && !out->run;) {
+		const struct slurm_run *run = &out->runs.items[i];
+
+		ret = slurm_look(slurm, out->at, run->comment, run->id,
+				 i + 1 == out->runs.count ? NOW : 60000, mem,
+				 &out->job, err);
+		if (ret < 0) {
+			runs_done(&out->runs);
+			return -1;
+		}
+		out->known = ret == 0;
+		if (out->known || run->id || run->restart >= 0)
+			out->run = run;
+	}
+	return 0;
+}
+
+/* The state of a run by what its folder says, if Slurm has forgotten it. */
+static enum run_state state_of(const struct sight *sight)
+{
+	if (sight->known)
+		return queue_state(sight->job.state);
+	return sight->run->status == 0 ? RUN_SUCCEEDED : RUN_FAILED;
+}
+
+static int slurm_read(void *ctx, const struct resource *want,
+		      struct resource *found, struct error *err)
+{
+	struct slurm *slurm = ctx;
+	struct arena *mem = arena_new();
+	struct slurm_record record;
+	struct sight sight = { 0 };
+	const char *place = NULL;
+	struct error ignored;
+	int ret = 0;
+
+	if (want->job->file)
+		place = slurm_place(want->job, mem);
+	else if (slurm_recorded(slurm, want->name, mem, &record, err) == 0)
+		place = record.place;
+	ret = see(slurm, place, want->name, mem, &sight, err);
+	if (ret == 0 && sight.run) {
+		found->exists = true;
+		found->properties = sight.run->properties
+					    ? json_incref(sight.run->properties)
+					    : json_object();
+		found->run.state = state_of(&sight);
+		found->run.attempt = sight.run->number;
+		found->run.exit_code = -1;
+		snprintf(found->run.digest.hex, sizeof(found->run.digest.hex),
+			 "%s", sight.run->digest);
+		/* Another machine may have started it. */
+		if (slurm->env.store && want->job->file)
+			slurm_record(slurm, want->job, sight.at, sight.run,
+				     &ignored);
+	}
+	runs_done(&sight.runs);
+	arena_free(mem);
+	return ret;
+}
+
+/* ---- starting ---------------------------------------------------------- */
+
+/* The run's place among those of its digest gives it its name. */
+static void name_run(const struct sight *sight, const struct resource *want,
+		     struct arena *mem, struct slurm_run *out)
+{
+	const struct job *job = want->job;
+	int last = 0, same = 1;
+	size_t i;
+
+	for (i = 0; i < sight->runs.count; i++) {
+		const struct slurm_run *run = &sight->runs.items[i];
+
+		last = run->number > last ? run->number : last;
+		if (!strncmp(run->digest, job->digest.hex, 8))
+			same++;
+	}
+	*out = (struct slurm_run){
+		.job_id = job->job_id,
+		.name = slurm_run_name(job, same, mem),
+		.number = last + 1,
+		.digest = job->digest.hex,
+		.set = job->set,
+		.cleanup = job->jobrun.cleanup,
+		.create_time_ms = time_now_ms(),
+		.properties = want->properties,
+	};
+	out->comment = slurm_comment(job, out->name, mem);
+}
+
+/* The newest run that an earlier try has made, if it is of this job as it is
+ * now; NULL: there is none. */
+static const struct slurm_run *left_by_earlier(const struct sight *sight,
+					       const struct resource *want)
+{
+	const struct slurm_run *last =
+		sight->runs.count ? &sight->runs.items[sight->runs.count - 1]
+				  : NULL;
+
+	if (last && last->number > want->run.attempt &&
+	    !strcmp(last->digest, want->job->digest.hex))
+		return last;
+	return NULL;
+}
+
+static int slurm_create(void *ctx, const struct resource *want,
+			struct error *err)
+{
+	struct slurm *slurm = ctx;
+	struct arena *mem = arena_new();
+	const struct slurm_run *earlier;
+	struct slurm_run fresh;
+	struct slurm_job what;
+	struct sight sight = { 0 };
+	int ret = -1;
+
+	if (slurm_job_make(want->job, slurm->env.catalogue, mem, &what, err) <
+	    0)
+		goto out;
+	if (what.missing) {
+		error_set(err, ERROR_INVALID, "%s", what.missing);
+		goto out;
+	}
+	if (see(slurm, slurm_place(want->job, mem), want->name, mem, &sight,
+		err) < 0)
+		goto out;
+	earlier = left_by_earlier(&sight, want);
+	if (!earlier) {
+		name_run(&sight, want, mem, &fresh);
+		ret = slurm_submit(sight.at->cluster, want->job, &what, &fresh,
+				   err);
+		earlier = &fresh;
+	} else if (earlier != sight.run) {
+		ret = slurm_submit_again(sight.at->cluster, want->job, &what,
+					 earlier, err);
+	} else {
+		ret = 0;
+	}
+	if (ret == 0)
+		ret = slurm_record(slurm, want->job, sight.at, earlier, err);
+out:
+	runs_done(&sight.runs);
+	arena_free(mem);
+	return ret;
+}
+
+/* ---- following --------------------------------------------------------- */
+
+static int slurm_wait(void *ctx, const struct resource *have,
+		      enum wait_state *state, struct error *err)
+{
+	struct slurm *slurm = ctx;
+	struct slurm_record record;
+	struct arena *mem;
+	int ret;
+
+	/* 1: Slurm has started it again, which is another attempt. */
+	do {
+		mem = arena_new();
+		ret = slurm_recorded(slurm, have->name, mem, &record, err);
+		if (ret == 1)
+			ret = error_set(err, ERROR_FAILED, "the run is gone");
+		else if (ret == 0 && !run_state_is_final(record.run.state))
+			ret = slurm_follow(slurm, &record, mem, err);
+		if (ret == 0)
+			*state = run_state_is_final(record.run.state)
+					 ? WAIT_DONE
+					 : WAIT_PENDING;
+		arena_free(mem);
+	} while (ret == 1);
+	return ret;
+}
+
+static int slurm_cancel(void *ctx, const struct resource *have, bool now,
+			struct error *err)
+{
+	const char *argv[4] = { "scancel" };
+	struct slurm *slurm = ctx;
+	struct arena *mem = arena_new();
+	struct slurm_cluster *at = NULL;
+	struct command_answer answer;
+	struct slurm_record record;
+	struct queue_job job;
+	size_t n = 1;
+	int ret = slurm_recorded(slurm, have->name, mem, &record, err);
+
+	if (ret == 0 && !run_state_is_final(record.run.state)) {
+		at = slurm_at(slurm, record.place, err);
+		ret = at ? slurm_look(slurm, at, record.comment, NULL, NOW, mem,
+				      &job, err)
+			 : -1;
+	}
+	if (ret == 0 && at && !run_state_is_final(queue_state(job.state))) {
+		/* A job that waits gets no signals. */
+		if (now && queue_state(job.state) == RUN_RUNNING)
+			argv[n++] = "--signal=KILL";
+		argv[n++] = job.id;
+		ret = cluster_slurm(at->cluster, argv, &answer, err);
+		if (ret == 0)
+			command_answer_done(&answer);
+	}
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+static int forget_records(struct slurm *slurm, const char *job_id,
+			  struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct slurm_record record;
+	int ret;
+
+	do {
+		ret = slurm_recorded(slurm, job_id, mem, &record, err);
+		if (ret == 0)
+			ret = store_run_delete(slurm->env.store, &record.run,
+					       err);
+	} while (ret == 0);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+static int slurm_delete(void *ctx, const struct resource *have,
+			struct error *err)
+{
+	struct slurm *slurm = ctx;
+	struct arena *mem = arena_new();
+	struct slurm_record record;
+	struct sight sight = { 0 };
+	const char *place = have->place;
+	int ret = 0;
+
+	if (!place) {
+		ret = slurm_recorded(slurm, have->name, mem, &record, err);
+		place = ret == 0 ? record.place : NULL;
+	}
+	if (ret >= 0)
+		ret = see(slurm, place, have->name, mem, &sight, err);
+	if (ret == 0 && sight.known &&
+	    !run_state_is_final(queue_state(sight.job.state)))
+		ret = error_set(err, ERROR_TRY_AGAIN,
+				"it is still running: 'jobrun cancel %s' ends "
+				"it",
+				have->name);
+	if (ret == 0)
+		ret = slurm_forget(sight.at->cluster, have->name, NULL, err);
+	if (ret == 0)
+		ret = forget_records(slurm, have->name, err);
+	runs_done(&sight.runs);
+	arena_free(mem);
+	return ret;
+}
+
+/* ---- listing ----------------------------------------------------------- */
+
+static int slurm_list(void *ctx, const char *place, struct listing *out,
+		      struct error *err)
+{
+	struct slurm *slurm = ctx;
+	struct arena *mem = arena_new();
+	struct slurm_cluster *at = slurm_at(slurm, place, err);
+	struct slurm_runs runs = { 0 };
+	int ret = at ? runs_read(at->cluster, NULL, mem, &runs, err) : -1;
+	size_t i;
+
+	for (i = 0; ret == 0 && i < runs.count; i++) {
+		const struct slurm_run *run = &runs.items[i];
+		struct queue_job job;
+		int known;
+
+		/* Only the newest of each job. */
+		if (i + 1 < runs.count &&
+		    !strcmp(run->job_id, runs.items[i + 1].job_id))
+			continue;
+		known = slurm_look(slurm, at, run->comment, run->id, 1000, mem,
+				   &job, err);
+		if (known < 0) {
+			ret = -1;
+			break;
+		}
+		listing_add(out,
+			    &(struct listed){
+				    .kind = &slurm_kind_job,
+				    .name = run->job_id,
+				    .place = cluster_place(at->cluster),
+				    .labels = { .job_id = run->job_id,
+						.digest = run->digest,
+						.set = run->set,
+						.cleanup = run->cleanup },
+				    .create_time_ms = run->create_time_ms,
+				    .live = known == 0 &&
+					    !run_state_is_final(
+						    queue_state(job.state)),
+				    .succeeded = run->status == 0,
+			    });
+	}
+	runs_done(&runs);
+	arena_free(mem);
+	return ret;
+}
+
+/* ---- the provider ------------------------------------------------------ */
+
+const struct kind slurm_kind_job = {
+	.name = "slurm-job",
+	.flags = KIND_RUN,
+	.files = "source.files",
+	.read = slurm_read,
+	.create = slurm_create,
+	.delete = slurm_delete,
+	.wait = slurm_wait,
+	.cancel = slurm_cancel,
+	.list = slurm_list,
+};
+
+static const struct kind *const kinds[] = { &slurm_kind_job, NULL };
+
+static void *slurm_open(const struct provider_env *env, struct error *err)
+{
+	struct slurm *slurm;
+
+	if (!env->store) {
+		error_set(err, ERROR_FAILED,
+			  "the provider slurm needs a store");
+		return NULL;
+	}
+	slurm = mem_alloc(sizeof(*slurm));
+	slurm->env = *env;
+	pthread_mutex_init(&slurm->lock, NULL);
+	return slurm;
+}
+
+static void slurm_close(void *ctx)
+{
+	struct slurm *slurm = ctx;
+	size_t i;
+
+	if (!slurm)
+		return;
+	for (i = 0; i < slurm->count; i++) {
+		cluster_close(slurm->clusters[i].cluster);
+		arena_free(slurm->clusters[i].mem);
+	}
+	pthread_mutex_destroy(&slurm->lock);
+	free(slurm);
+}
+
+const struct provider provider_slurm = {
+	.name = "slurm",
+	.summary = "a Slurm cluster",
+	.kinds = kinds,
+	.block = &slurm_message,
+	.asks = true,
+	.desire = slurm_desire,
+	.place = slurm_place,
+	.open = slurm_open,
+	.close = slurm_close,
+};

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a run comes to a cluster.  Each step finds what an earlier, killed try
+ * has done: files appear under their names when they are whole, and a run's
+ * folder is there before its job is.
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/data/archive.h"
+#include "core/data/archive_writer.h"
+#include "core/data/tree.h"
+#include "core/run/secret.h"
+#include "providers/slurm/internal.h"
+#include "providers/slurm/script.h"
+
+#define SOURCE_DIGITS 16
+
+/* What is there already: "program", "source". */
+#define LOOK                                                                   \
+	"[ -x \"$1\" ] && echo program\n"                                      \
+	"[ -d \"$2\" ] && echo source\n"                                       \
+	":"
+#define PUT_PROGRAM                                                            \
+	"umask 077; mkdir -p \"${1%/*}\" && cat >\"$1.$$\" && "                \
+	"chmod 700 \"$1.$$\" && mv -f \"$1.$$\" \"$1\""
+/* What a killed try has left is beside it, and goes. */
+#define PUT_FOLDER                                                             \
+	"umask 077; mkdir -p \"${1%/*}\" && rm -rf \"${1%/*}\"/.new.* && "     \
+	"new=\"${1%/*}/.new.$$\" && mkdir \"$new\" && "                        \
+	"tar --no-same-owner --no-same-permissions -xf - -C \"$new\" && "      \
+	"mv -T \"$new\" \"$1\""
+#define FORGET "rm -rf \"$1\""
+/*
+ * The job inherits only what is named: what else is set where jobrun is called
+ * would make runs differ, and may be secret.
+ */
+#define SUBMIT                                                                 \
+	"keep=\" HOME USER LOGNAME PATH LANG SLURM_CONF $2 \"\n"               \
+	"for n in $(env | sed -n "                                             \
+	"'s/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p')\n"                        \
+	"do case $keep in *\" $n \"*) ;; *) unset \"$n\" ;; esac; done\n"      \
+	"exec sbatch --parsable \"$1\"\n"
+
+/* ---- archives ---------------------------------------------------------- */
+
+/* A file without a name, for what goes through tar. */
+static int open_scratch(struct error *err)
+{
+	const char *folder = getenv("TMPDIR");
+	char *path = mem_printf("%s/jobrun.XXXXXX",
+				folder && *folder ? folder : "/tmp");
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd < 0)
+		error_errno(err, "cannot make a file like '%s'", path);
+	else
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+static int add_tree(struct archive_writer *writer, const char *folder,
+		    const char *prefix, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct tree tree;
+	int ret = tree_read(folder, mem, &tree, err);
+	size_t i;
+
+	for (i = 0; ret == 0 && i < tree.count; i++)
+		ret = archive_writer_add_entry(writer, prefix, folder,
+					       &tree.entries[i], err);
+	arena_free(mem);
+	return ret;
+}
+
+static int add_json(struct archive_writer *writer, const char *name,
+		    const json_t *value, struct error *err)
+{
+	char *text = json_canonical(value);
+	int ret = archive_writer_add(writer, name, text, strlen(text), err);
+
+	explicit_bzero(text, strlen(text));
+	free(text);
+	return ret;
+}
+
+/* Packages are unpacked here first: nodes may have no libarchive. */
+static int add_package(struct archive_writer *writer, const char *package,
+		       size_t number, struct error *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *folder =
+		mem_printf("%s/jobrun.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	char *unpacked = NULL;
+	char *prefix = mem_printf("packages/%zu", number);
+	struct error ignored;
+	int ret = -1;
+
+	if (!mkdtemp(folder)) {
+		error_errno(err, "cannot make a folder like '%s'", folder);
+		goto out;
+	}
+	unpacked = path_join(folder, "package");
+	if (archive_unpack(package, unpacked, NULL, err) == 0)
+		ret = add_tree(writer, unpacked, prefix, err);
+	folder_remove(folder, &ignored);
+out:
+	free(unpacked);
+	free(prefix);
+	free(folder);
+	return ret;
+}
+
+static int add_secrets(struct archive_writer *writer,
+		       const struct run_spec *spec, struct error *err)
+{
+	json_t *values = json_object();
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; ret == 0 && i < spec->secret_count; i++) {
+		char *value = secret_value(&spec->secrets[i], err);
+
+		if (!value) {
+			ret = -1;
+			break;
+		}
+		json_put_text(values, spec->secrets[i].name, value);
+		explicit_bzero(value, strlen(value));
+		free(value);
+	}
+	if (ret == 0)
+		ret = add_json(writer, "secrets.json", values, err);
+	json_decref(values);
+	return ret;
+}
+
+/* The tasks' view: paths from the run's folder. */
+static json_t *spec_there(const struct job *job, const struct slurm_job *what,
+			  const struct slurm_run *run, struct arena *mem)
+{
+	struct run_spec spec = what->spec;
+
+	spec.attempt = run->number;
+	spec_set_folder(&spec, ".", mem);
+	spec.output = "output";
+	spec.directory =
+		job->jobrun.source
+			? arena_printf(mem, "../.source-%.*s", SOURCE_DIGITS,
+				       job->source_digest.hex)
+			: "~";
+	spec.secrets = NULL;
+	spec.secret_count = 0;
+	spec.hosts = (struct run_hosts){ 0 };
+	return spec_json(&spec);
+}
+
+static int pack_run(int fd, const struct job *job, const struct slurm_job *what,
+		    const struct slurm_run *run, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct archive_writer *writer =
+		archive_writer_new(fd, run->name, ARCHIVE_PLAIN, err);
+	json_t *spec = spec_there(job, what, run, mem);
+	json_t *description = run_json(run);
+	struct buf script = { 0 };
+	int ret = -1;
+	size_t i;
+
+	slurm_script_write(job, &what->request, run->name, what->program,
+			   &script);
+	if (!writer ||
+	    archive_writer_add(writer, "job.sh", script.data, script.len, err) <
+		    0 ||
+	    add_json(writer, "spec.json", spec, err) < 0 ||
+	    add_json(writer, "run.json", description, err) < 0 ||
+	    add_secrets(writer, &what->spec, err) < 0)
+		goto out;
+	for (i = 0; i < what->spec.packages.count; i++)
+		if (add_package(writer, what->spec.packages.items[i], i, err) <
+		    0)
+			goto out;
+	ret = archive_writer_finish(writer, err);
+	writer = NULL;
+out:
+	archive_writer_free(writer);
+	json_decref(description);
+	json_decref(spec);
+	buf_done(&script);
+	arena_free(mem);
+	return ret;
+}
+
+/* ---- shipping ---------------------------------------------------------- */
+
+static int put_folder(struct cluster *cluster, int fd, const char *to,
+		      const char *what, struct error *err)
+{
+	const char *args[] = { to, NULL };
+	const struct cluster_input input = { .fd = fd };
+
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return error_errno(err, "cannot read what is shipped");
+	return cluster_sh(cluster, what, PUT_FOLDER, args, &input, NULL, err);
+}
+
+static int ship_source(struct cluster *cluster, const struct job *job,
+		       const char *to, struct error *err)
+{
+	const char *folder = job_path(job, job->jobrun.source);
+	struct archive_writer *writer;
+	int fd = open_scratch(err);
+	int ret = -1;
+
+	if (fd < 0)
+		return -1;
+	writer = archive_writer_new(fd, "the source", ARCHIVE_PLAIN, err);
+	if (writer && add_tree(writer, folder, ".", err) == 0) {
+		ret = archive_writer_finish(writer, err);
+		writer = NULL;
+	}
+	archive_writer_free(writer);
+	if (ret == 0)
+		ret = put_folder(cluster, fd, to, "cannot ship the source",
+				 err);
+	close(fd);
+	return ret;
+}
+
+static int ship_program(struct cluster *cluster, const char *to,
+			struct error *err)
+{
+	const char *args[] = { to, NULL };
+	struct cluster_input input = { 0 };
+	int ret;
+
+	input.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (input.fd < 0)
+		return error_errno(err, "cannot read this program");
+	ret = cluster_sh(cluster, "cannot put jobrun there", PUT_PROGRAM, args,
+			 &input, NULL, err);
+	close(input.fd);
+	return ret;
+}
+
+static int ship(struct cluster *cluster, const struct job *job,
+		const struct slurm_job *what, struct arena *mem,
+		struct error *err)
+{
+	const struct slurm_block *block = what->request.block;
+	const char *source = slurm_run_folder(
+		block, job->job_id,
+		arena_printf(mem, ".source-%.*s", SOURCE_DIGITS,
+			     job->source_digest.hex),
+		mem);
+	const char *args[] = { what->program, source, NULL };
+	struct command_answer answer;
+	bool program, sources;
+
+	if (cluster_sh(cluster, "cannot look into the directory", LOOK, args,
+		       NULL, &answer, err) < 0)
+		return -1;
+	program = strstr(buf_text(&answer.out), "program");
+	sources = strstr(buf_text(&answer.out), "source");
+	command_answer_done(&answer);
+	if (!program && block->program)
+		return error_set(err, ERROR_INVALID,
+				 "there is no program '%s' "
+				 "(jobrun.slurm.program)",
+				 block->program);
+	if (!program && ship_program(cluster, what->program, err) < 0)
+		return -1;
+	if (!sources && job->jobrun.source)
+		return ship_source(cluster, job, source, err);
+	return 0;
+}
+
+/* ---- sbatch ------------------------------------------------------------ */
+
+/* "12" or "12;cluster" on the last line: sites print banners before it. */
+static bool is_submitted(const struct command_answer *answer)
+{
+	const char *text = buf_text(&answer->out);
+	size_t end = answer->out.len, start;
+
+	while (end && isspace((unsigned char)text[end - 1]))
+		end--;
+	for (start = end; start && text[start - 1] != '\n'; start--)
+		;
+	if (start == end)
+		return false;
+	for (; start < end && text[start] != ';'; start++)
+		if (!isdigit((unsigned char)text[start]))
+			return false;
+	return true;
+}
+
+int slurm_submit_again(struct cluster *cluster, const struct job *job,
+		       const struct slurm_job *what,
+		       const struct slurm_run *run, struct error *err)
+{
+	const struct slurm_block *block = what->request.block;
+	struct arena *mem = arena_new();
+	struct buf keep = { 0 };
+	const char *argv[] = {
+		"sh",
+		"-c",
+		SUBMIT,
+		"jobrun",
+		arena_printf(
+			mem, "%s/job.sh",
+			slurm_run_folder(block, run->job_id, run->name, mem)),
+		NULL,
+		NULL,
+	};
+	struct command_answer answer;
+	size_t i;
+	int ret;
+
+	(void)job;
+	for (i = 0; i < block->exports.count; i++)
+		buf_printf(&keep, "%s ", block->exports.items[i]);
+	argv[5] = buf_text(&keep);
+	ret = cluster_call(cluster, argv, NULL, &answer, err);
+	/* It may have been heard all the same: the next try looks. */
+	if (ret < 0 && err->code == ERROR_TIMEOUT)
+		err->code = ERROR_UNREACHABLE;
+	if (ret == 0 && command_status(&answer) != 0)
+		ret = cluster_slurm_failed("sbatch", &answer, err);
+	else if (ret == 0 && !is_submitted(&answer))
+		ret = error_set(err, ERROR_UNREACHABLE,
+				"sbatch has printed no number of a job");
+	command_answer_done(&answer);
+	buf_done(&keep);
+	arena_free(mem);
+	return ret;
+}
+
+int slurm_forget(struct cluster *cluster, const char *job_id, const char *name,
+		 struct error *err)
+{
+	char *folder = mem_printf("%s/runs/%s%s%s", cluster_folder(cluster),
+				  job_id, name ? "/" : "", name ? name : "");
+	const char *args[] = { folder, NULL };
+	int ret = cluster_sh(cluster, "cannot remove the run", FORGET, args,
+			     NULL, NULL, err);
+
+	free(folder);
+	return ret;
+}
+
+int slurm_submit(struct cluster *cluster, const struct job *job,
+		 const struct slurm_job *what, const struct slurm_run *run,
+		 struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct error ignored;
+	int fd = -1;
+	int ret = -1;
+
+	if (ship(cluster, job, what, mem, err) < 0)
+		goto out;
+	/* With the secrets: never on a disk of this machine. */
+	fd = memfd_create("run", MFD_CLOEXEC);
+	if (fd < 0) {
+		error_errno(err, "cannot pack the run");
+		goto out;
+	}
+	if (pack_run(fd, job, what, run, err) < 0 ||
+	    put_folder(cluster, fd,
+		       slurm_run_folder(what->request.block, run->job_id,
+					run->name, mem),
+		       "cannot make the run's folder", err) < 0)
+		goto out;
+	ret = slurm_submit_again(cluster, job, what, run, err);
+	/* Refused, and so there is nothing to come back to. */
+	if (ret < 0 && err->code == ERROR_FAILED)
+		slurm_forget(cluster, run->job_id, run->name, &ignored);
+out:
+	if (fd >= 0)
+		close(fd);
+	arena_free(mem);
+	return ret;
+}

@@ -1,0 +1,37 @@
+#!/bin/sh
+#SBATCH --job-name=group
+#SBATCH --comment=jobrun:group:01234567:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+#SBATCH --output=/scratch/me/runs/group/01234567/slurm.out
+#SBATCH --open-mode=append
+#SBATCH --requeue
+#SBATCH --time=1-03:46:40
+#SBATCH --signal=TERM@120
+#SBATCH --priority=7
+#SBATCH --nice=-5
+#SBATCH --partition=gpu
+#SBATCH --account=vision
+#SBATCH --qos=high
+#SBATCH --constraint=a100&nvlink
+#SBATCH --reservation=night
+#SBATCH --nodes=4
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=8
+#SBATCH --mem=30720M
+#SBATCH --gres=gpu:t4:2
+
+cd || exit
+run=/scratch/me/runs/group/01234567
+jobrun=/opt/jobrun
+restart=${SLURM_RESTART_COUNT:-0}
+umask 077
+[ -e "$run/job" ] || ln -s "$SLURM_JOB_ID" "$run/job"
+[ "$(readlink "$run/job")" = "$SLURM_JOB_ID" ] || exit 0
+mkdir -p "$run/attempts/$restart" || exit
+before=$run/attempts/$((restart - 1))
+[ "$restart" -eq 0 ] || { mkdir -p "$before"; echo "$restart" >"$before/next"; }
+
+srun --kill-on-bad-exit=1 --ntasks=4 --cpus-per-task=8 \
+  "$jobrun" launch --from slurm --run "$run" --restart "$restart"
+status=$?
+echo "$status" >"$run/attempts/$restart/status"
+exit "$status"

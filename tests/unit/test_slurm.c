@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/run/command.h"
+#include "core/run/member.h"
+#include "core/run/mirror.h"
+#include "providers/slurm/block.h"
+#include "providers/slurm/queue.h"
+#include "providers/slurm/runs.h"
+#include "providers/slurm/slurm.h"
+#include "schema/catalogue.h"
+#include "schema/schema.h"
+
+#define DIGEST                                                                 \
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static const struct schema_provider providers[] = {
+	{ "slurm", &slurm_message },
+};
+
+static const struct schema_options options = {
+	.providers = providers,
+	.provider_count = COUNT(providers),
+};
+
+/* ---- scripts ----------------------------------------------------------- */
+
+static void render(const char *path, struct buf *out)
+{
+	char *paths[] = { (char *)path };
+	struct jobs jobs = { 0 };
+	struct problems found = { 0 };
+	struct arena *mem = arena_new();
+	const char *needed;
+	struct buf text = { 0 };
+	struct error err;
+
+	assert_int_equal(schema_load(paths, 1, &options, &jobs, &found, &err),
+			 0);
+	problems_text(&found, 0, &text);
+	assert_string_equal(buf_text(&text), "");
+	assert_int_equal(jobs.count, 1);
+	strcpy(jobs.items[0]->digest.hex, DIGEST);
+	assert_int_equal(slurm_render(jobs.items[0], catalogue_get(&err), mem,
+				      out, &needed, &err),
+			 0);
+	assert_null(needed);
+	buf_done(&text);
+	problems_done(&found);
+	jobs_done(&jobs);
+	arena_free(mem);
+}
+
+/* Beside each job file lies its script.  With JOBRUN_TEST_WRITE they are
+ * written, to be read. */
+static void scripts_are_as_they_should_be(void **state)
+{
+	static const char *const names[] = { "one", "group", "differ",
+					     "plain" };
+	struct error err;
+	size_t i, len;
+
+	(void)state;
+	for (i = 0; i < COUNT(names); i++) {
+		char *job = mem_printf("tests/unit/slurm/%s.yaml", names[i]);
+		char *path = mem_printf("tests/unit/slurm/%s.sh", names[i]);
+		struct buf is = { 0 };
+		char *wanted;
+
+		render(job, &is);
+		if (getenv("JOBRUN_TEST_WRITE"))
+			assert_int_equal(
+				file_write(path, is.data, is.len, &err), 0);
+		wanted = file_read(path, 1 << 20, &len, &err);
+		assert_non_null(wanted);
+		assert_string_equal(is.data, wanted);
+		free(wanted);
+		free(path);
+		free(job);
+		buf_done(&is);
+	}
+}
+
+/* ---- commands ---------------------------------------------------------- */
+
+static int run(const char *const *argv, const char *input, int64_t timeout_ms,
+	       struct command_answer *out, struct error *err)
+{
+	const struct command_call call = { .argv = argv,
+					   .input = input,
+					   .input_len = strlen(input),
+					   .output_max = 1 << 20,
+					   .timeout_ms = timeout_ms };
+
+	return command_run(&call, out, err);
+}
+
+/* Whatever the bytes: a shell gives back what was quoted. */
+static void quoting_survives_a_shell(void **state)
+{
+	struct buf script = { 0 }, wanted = { 0 };
+	const char *argv[] = { "sh", "-c", NULL, NULL };
+	struct command_answer answer;
+	struct error err;
+	int i, j;
+
+	(void)state;
+	buf_puts(&script, "printf '%s\\n'");
+	for (i = 0; i < 300; i++) {
+		char word[9];
+
+		for (j = 0; j < 8; j++)
+			word[j] = (char)(1 + (i * 37 + j * (i + 11)) % 255);
+		word[i % 9] = '\0';
+		buf_putc(&script, ' ');
+		command_quote(word, &script);
+		buf_printf(&wanted, "%s\n", word);
+	}
+	argv[2] = buf_text(&script);
+	assert_int_equal(run(argv, "", 10000, &answer, &err), 0);
+	assert_string_equal(buf_text(&answer.out), buf_text(&wanted));
+	command_answer_done(&answer);
+	buf_done(&script);
+	buf_done(&wanted);
+}
+
+static void commands_say_how_they_ended(void **state)
+{
+	static const char *const cat[] = { "cat", NULL };
+	static const char *const bad[] = {
+		"sh", "-c", "echo a; printf 'one\\ntwo\\033\\n\\n' >&2; exit 3",
+		NULL
+	};
+	static const char *const slow[] = { "sleep", "60", NULL };
+	static const char *const much[] = { "head", "-c2000000", "/dev/zero",
+					    NULL };
+	static const char *const none[] = { "no-such-command", NULL };
+	struct command_answer answer;
+	struct error err = { 0 };
+	char *input = mem_alloc(300001);
+	char words[64];
+
+	(void)state;
+	memset(input, 'x', 300000);
+	assert_int_equal(run(cat, input, 10000, &answer, &err), 0);
+	assert_string_equal(answer.out.data, input);
+	command_answer_done(&answer);
+	/* It ends without having read its input. */
+	assert_int_equal(run(bad, input, 10000, &answer, &err), 0);
+	assert_int_equal(command_status(&answer), 3);
+	assert_string_equal(answer.out.data, "a\n");
+	command_last_words(&answer, words, sizeof(words));
+	assert_string_equal(words, "two?");
+	command_answer_done(&answer);
+	assert_int_equal(run(slow, "", 50, &answer, &err), -1);
+	assert_int_equal(err.code, ERROR_TIMEOUT);
+	assert_int_equal(run(much, "", 10000, &answer, &err), -1);
+	assert_string_equal(err.text, "head: it wrote more than 1048576 bytes");
+	assert_int_equal(run(none, "", 10000, &answer, &err), -1);
+	assert_string_equal(err.text,
+			    "command 'no-such-command' not found in PATH");
+	free(input);
+}
+
+/* ---- the queue --------------------------------------------------------- */
+
+static void queue_is_by_comment(void **state)
+{
+	char text[] = "12|RUNNING|1763712756|N/A|n[1-2]|None|jobrun:a:x:d\n"
+		      "13+0|PENDING|N/A|N/A||Resources|jobrun:b:x:d\n"
+		      "13+1|PENDING|N/A|N/A||Resources|jobrun:b:x:d\n"
+		      "14|RUNNING|1|2|n3|None|somebody else's | job\n"
+		      "15|RUNNING|1|2|n3|None|(null)\n"
+		      "a banner\n"
+		      "17|COMPLETED|1|2|n3|None|jobrun:a:x:d";
+	struct arena *mem = arena_new();
+	const struct queue_job *job;
+	struct queue queue;
+
+	(void)state;
+	queue_parse(text, mem, &queue);
+	assert_int_equal(queue.count, 3);
+	job = queue_find(&queue, "jobrun:b:x:d", NULL);
+	assert_string_equal(job->id, "13");
+	assert_string_equal(queue_explain(job, mem),
+			    "it waits until enough nodes are free");
+	assert_int_equal(queue_state(job->state), RUN_QUEUED);
+	job = queue_find(&queue, "jobrun:a:x:d", "12");
+	assert_int_equal(queue_state(job->state), RUN_RUNNING);
+	assert_true(job->start_time_ms == 1763712756000);
+	assert_string_equal(job->nodes, "n[1-2]");
+	job = queue_find(&queue, "jobrun:a:x:d", "17");
+	assert_int_equal(queue_state(job->state), RUN_SUCCEEDED);
+	assert_null(queue_find(&queue, "jobrun:a:x:d", "18"));
+	assert_null(queue_find(&queue, "jobrun:c:x:d", NULL));
+	arena_free(mem);
+}
+
+static void reasons_are_in_plain_words(void **state)
+{
+	static const struct {
+		const char *state, *reason, *text;
+	} cases[] = {
+		{ "PENDING", "Priority",
+		  "jobs with a higher priority are before it" },
+		{ "PENDING", "ReqNodeNotAvail, UnavailableNodes:n2",
+		  "nodes that it needs are down, drained or reserved" },
+		{ "PENDING", "QOSMaxJobsPerUserLimit",
+		  "a limit of its QOS is reached (QOSMaxJobsPerUserLimit)" },
+		{ "PENDING", "Brand New", "Slurm says Brand New" },
+		{ "PENDING", "", "" },
+		{ "TIMEOUT", "TimeLimit", "it reached its time limit" },
+		{ "OUT_OF_MEMORY", "", "it used more memory than it has" },
+		{ "RUNNING", "", "" },
+	};
+	struct arena *mem = arena_new();
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		const struct queue_job job = { .state = cases[i].state,
+					       .reason = cases[i].reason };
+
+		assert_string_equal(queue_explain(&job, mem), cases[i].text);
+	}
+	arena_free(mem);
+}
+
+/* ---- runs -------------------------------------------------------------- */
+
+static void runs_tell_of_themselves(void **state)
+{
+	struct slurm_run made = {
+		.job_id = "a",
+		.name = "01234567-2",
+		.number = 2,
+		.digest = DIGEST,
+		.comment = "jobrun:a:01234567-2:" DIGEST,
+		.set = "jobs",
+		.cleanup = CLEANUP_NEVER,
+		.create_time_ms = 5,
+		.properties = json_pack("{s:s}", "command", "x"),
+	};
+	json_t *value = run_json(&made);
+	char *json = json_canonical(value);
+	char *text = mem_printf("%s\n117 0:143 1:-\n"
+				"{\"jobId\":\"a\",\"name\":\"n\",\"number\":1,"
+				"\"digest\":\"d\",\"comment\":\"c\"}\n-\n",
+				json);
+	struct arena *mem = arena_new();
+	struct slurm_runs runs;
+	struct error err;
+	char broken[] = "{\"jobId\":\"a\"}\n-\n";
+
+	(void)state;
+	assert_int_equal(runs_parse(text, mem, &runs, &err), 0);
+	assert_int_equal(runs.count, 2);
+	assert_string_equal(runs.items[0].name, "n");
+	assert_null(runs.items[0].id);
+	assert_int_equal(runs.items[0].restart, -1);
+	assert_string_equal(runs.items[1].name, made.name);
+	assert_string_equal(runs.items[1].comment, made.comment);
+	assert_string_equal(runs.items[1].id, "117");
+	assert_int_equal(runs.items[1].restart, 1);
+	assert_int_equal(runs.items[1].status, -1);
+	assert_int_equal(runs.items[1].cleanup, CLEANUP_NEVER);
+	assert_true(json_equal(runs.items[1].properties, made.properties));
+	runs_done(&runs);
+	assert_int_equal(runs_parse(broken, mem, &runs, &err), -1);
+	assert_string_equal(err.text, "a run.json there is incomplete");
+	json_decref(made.properties);
+	json_decref(value);
+	free(json);
+	free(text);
+	arena_free(mem);
+}
+
+/* ---- copies ------------------------------------------------------------ */
+
+static char *folder;
+
+static void put(const char *name, const char *text)
+{
+	char *path = path_join(folder, name);
+	char *above = path_folder(path);
+	struct error err;
+	FILE *file;
+
+	assert_int_equal(folder_make(above, &err), 0);
+	file = fopen(path, "a");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	free(above);
+	free(path);
+}
+
+static void is(const char *name, const char *wanted)
+{
+	char *path = path_join(folder, name);
+	struct error err;
+	size_t len;
+	char *text = file_read(path, 1 << 20, &len, &err);
+
+	assert_non_null(text);
+	assert_string_equal(text, wanted);
+	free(text);
+	free(path);
+}
+
+static int make_folder(void **state)
+{
+	char path[] = "/tmp/jobrun-test.XXXXXX";
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	folder = mem_strdup(mkdtemp(path));
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	struct error err;
+
+	(void)state;
+	folder_remove(folder, &err);
+	free(folder);
+	return 0;
+}
+
+static size_t copy(struct error *err)
+{
+	char *from = path_join(folder, "from");
+	char *to = path_join(folder, "to");
+	struct buf have = { 0 }, stream = { 0 };
+	size_t len;
+
+	assert_int_equal(mirror_have(to, &have, err), 0);
+	assert_int_equal(mirror_send(from, buf_text(&have), &stream, err), 0);
+	assert_int_equal(mirror_take(to, &stream, err), 0);
+	len = stream.len;
+	buf_done(&have);
+	buf_done(&stream);
+	free(from);
+	free(to);
+	return len;
+}
+
+static void copies_get_what_is_new(void **state)
+{
+	struct error err;
+
+	(void)state;
+	assert_int_equal(copy(&err), 0);
+	put("from/logs/a.stdout", "one\n");
+	put("from/logs/a.index", "i");
+	put("from/status", "0\n");
+	put("from/.part", "no");
+	assert_true(copy(&err) > 0);
+	is("to/logs/a.stdout", "one\n");
+	is("to/logs/a.index", "i");
+	is("to/status", "0\n");
+	assert_int_equal(copy(&err), 0);
+	put("from/logs/a.stdout", "two\n");
+	put("from/tasks/master-0", "start n1 7 5\n");
+	copy(&err);
+	is("to/logs/a.stdout", "one\ntwo\n");
+	is("to/tasks/master-0", "start n1 7 5\n");
+}
+
+static void copies_stay_where_they_are(void **state)
+{
+	static const char *const bad[] = {
+		"../a 0 1\nx", "/tmp/a 0 1\nx", "a/../../b 0 1\nx",
+		".a 0 1\nx",   "a/b/c 0 1\nx",  "a 0 9\nx",
+		"a\n",         "a/.b 0 1\nx",
+	};
+	struct error err;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(bad); i++) {
+		struct buf stream = { 0 };
+
+		buf_puts(&stream, bad[i]);
+		assert_int_equal(mirror_take(folder, &stream, &err), -1);
+		buf_done(&stream);
+	}
+}
+
+/* Two at once: what comes late does not fit any more. */
+static void copies_are_not_doubled(void **state)
+{
+	struct buf stream = { 0 };
+	struct error err;
+
+	(void)state;
+	buf_puts(&stream, "once 0 4\nabcd");
+	assert_int_equal(mirror_take(folder, &stream, &err), 0);
+	assert_int_equal(mirror_take(folder, &stream, &err), 0);
+	is("once", "abcd");
+	buf_done(&stream);
+}
+
+static void members_leave_word(void **state)
+{
+	struct task_record task = { .type = "worker",
+				    .index = 3,
+				    .state = RUN_QUEUED,
+				    .exit_code = -1 };
+	struct arena *mem = arena_new();
+	struct error err;
+
+	(void)state;
+	assert_int_equal(member_read(folder, mem, &task, &err), 1);
+	put("tasks/worker-3", "start n7 42 1000\n");
+	assert_int_equal(member_read(folder, mem, &task, &err), 0);
+	assert_int_equal(task.state, RUN_RUNNING);
+	assert_string_equal(task.host, "n7");
+	assert_int_equal(task.pid, 42);
+	put("tasks/worker-3", "end 9 2000\n");
+	assert_int_equal(member_read(folder, mem, &task, &err), 0);
+	assert_int_equal(task.state, RUN_FAILED);
+	assert_int_equal(task.signal, 9);
+	assert_int_equal(task.exit_code, 137);
+	assert_int_equal(task.end_time_ms, 2000);
+	arena_free(mem);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scripts_are_as_they_should_be),
+		cmocka_unit_test(quoting_survives_a_shell),
+		cmocka_unit_test(commands_say_how_they_ended),
+		cmocka_unit_test(queue_is_by_comment),
+		cmocka_unit_test(reasons_are_in_plain_words),
+		cmocka_unit_test(runs_tell_of_themselves),
+		cmocka_unit_test(copies_get_what_is_new),
+		cmocka_unit_test(copies_stay_where_they_are),
+		cmocka_unit_test(copies_are_not_doubled),
+		cmocka_unit_test(members_leave_word),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -84,5 +84,5 @@ teardown() {
   [[ $output == *"already succeeded"* ]]
   [ "$(asked POST '/nodes')" -eq 1 ]
   end_google
-  wait_until 5 nothing_runs
+  wait_until 15 nothing_runs
 }

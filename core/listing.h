@@ -28,6 +28,8 @@ struct labels {
 	const char *set_digest; /* see set_digest(); or NULL */
 	int cleanup;            /* enum cleanup */
 	int64_t expire_time_ms; /* since 1970; 0: never */
+	/* Who needs it moves that time on and on, maybe on another machine. */
+	bool renewed;
 };
 
 struct listed {

@@ -306,11 +306,18 @@ BENCH_PREFIX = $(BUILD)/tests/bench/prefix
 $(BENCH_LINES) $(BENCH_PREFIX): %: %.o
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $<
 
+# The HTTP client alone.
+BENCH_NET = $(BUILD)/tests/bench/net
+$(BENCH_NET): $(BENCH_NET).o $(BUILD)/libjobrun.a
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
 .PHONY: bench
-bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX)
+bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX) $(BENCH_NET)
 	JOBRUN=$(abspath $(BIN)) YAML_EVENTS=$(abspath $(YAML_EVENTS)) \
 		BENCH_LINES=$(abspath $(BENCH_LINES)) \
 		BENCH_PREFIX=$(abspath $(BENCH_PREFIX)) \
+		BENCH_NET=$(abspath $(BENCH_NET)) \
 		tests/bench/run $(BENCH)
 
 # ---- the rest --------------------------------------------------------------

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/planned.h"
 
-#include "providers/kubernetes/block.h"
 #include "providers/tpunode/block.h"
 #include "providers/tpuvm/block.h"
 
@@ -16,12 +15,5 @@ const struct provider provider_tpu_vm = {
 	.name = "tpu-vm",
 	.summary = "Cloud TPU VMs and pod slices, over ssh",
 	.block = &tpu_vm_message,
-	.asks = true,
-};
-
-const struct provider provider_kubernetes = {
-	.name = "kubernetes",
-	.summary = "a Kubernetes cluster",
-	.block = &kubernetes_message,
 	.asks = true,
 };

@@ -10,6 +10,5 @@
 
 extern const struct provider provider_tpu_node;
 extern const struct provider provider_tpu_vm;
-extern const struct provider provider_kubernetes;
 
 #endif

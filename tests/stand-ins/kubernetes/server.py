@@ -185,6 +185,9 @@ class Server(http.server.ThreadingHTTPServer):
         if method == "GET" and not name and query.get("watch"):
             return self.watch(handler, kind, namespace, query)
         with self.lock:
+            if method == "GET" and not name and \
+                    "as=Table" in headers.get("Accept", ""):
+                return Answer(body=self.objects.table(kind, namespace, query))
             if method == "GET" and not name:
                 return Answer(body=self.objects.list(kind, namespace, query))
             if method == "GET":
@@ -196,6 +199,11 @@ class Server(http.server.ThreadingHTTPServer):
                                              "Background"))
                 return Answer(body=self.objects.delete(kind, namespace, name,
                                                        options))
+            if method == "DELETE" and kind.name == "Pod":
+                for item in self.objects.list(kind, namespace,
+                                              query)["items"]:
+                    self.objects.remove(item)
+                return Answer(body={"kind": "PodList"})
             if method == "PATCH" and name:
                 return self.patch(kind, namespace, name, query, headers, body)
         raise error(405, f"{method} is not allowed here", "MethodNotAllowed")

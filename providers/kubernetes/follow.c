@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/run/spec.h"
@@ -15,7 +13,6 @@
 #include "providers/kubernetes/watch.h"
 
 #define SIGNAL_BASE 128
-#define OWNED_FILE "owned"
 
 /* One look at a run. */
 struct look {
@@ -149,7 +146,8 @@ static bool is_changed(const struct task_list *known,
 	       !same_text(was->host, now->host);
 }
 
-/* Pods that are gone have left what was known of their tasks. */
+/* Pods that are gone have left what was known of their tasks; when the run is
+ * over, so is all that it was at. */
 static int put_progress(const struct look *look, bool with_run,
 			struct error *err)
 {
@@ -164,10 +162,16 @@ static int put_progress(const struct look *look, bool with_run,
 	if (store_task_list(store, &look->record.run, look->mem, &known, err) <
 	    0)
 		return -1;
-	for (i = 0; i < count && i < look->pods.count; i++) {
-		fill_task(look, i, &tasks[i]);
-		changed[i] = (look->pods.tasks[i].pod || i >= known.count) &&
-			     is_changed(&known, &tasks[i], i);
+	for (i = 0; i < count; i++) {
+		if (i < look->pods.count &&
+		    (look->pods.tasks[i].pod || i >= known.count))
+			fill_task(look, i, &tasks[i]);
+		else if (i < known.count)
+			tasks[i] = known.items[i];
+		if (run_state_is_final(look->record.run.state) &&
+		    !run_state_is_final(tasks[i].state))
+			tasks[i].state = RUN_CANCELLED;
+		changed[i] = tasks[i].type && is_changed(&known, &tasks[i], i);
 		any |= changed[i];
 	}
 	return any ? store_progress_put(store, &look->record.run, with_run,
@@ -246,23 +250,7 @@ static int take_gone(struct look *look, struct error *err)
 
 	update_run(look, asked ? RUN_CANCELLED : RUN_FAILED, asked ? NULL : why,
 		   -1);
-	return store_run_put(look->kube->env.store, &look->record.run, err);
-}
-
-/* Once, so that a start which was killed in the middle leaves nothing that
- * nobody owns. */
-static int own_once(const struct look *look, struct error *err)
-{
-	char *path = path_join(look->folder, OWNED_FILE);
-	int ret = 0;
-
-	if (access(path, F_OK) < 0)
-		ret = objects_own(&look->at, look->record.name, look->object,
-				  err);
-	if (ret == 0 && access(path, F_OK) < 0)
-		ret = file_write(path, "", 0, err);
-	free(path);
-	return ret;
+	return put_progress(look, true, err);
 }
 
 static int take_object(struct look *look, struct error *err)
@@ -312,10 +300,15 @@ static int look_once(struct look *look, struct error *err)
 
 	if (ret < 0)
 		return -1;
+	if (read_topology(look, err) < 0)
+		return -1;
 	/* Another one of that name is not this run. */
 	if (ret == 1 || (*uid && strcmp(uid, object_meta(look->object, "uid"))))
 		return take_gone(look, err);
-	if (read_topology(look, err) < 0 || own_once(look, err) < 0)
+	/* A start that was killed in the middle may have left what nobody
+	 * owns. */
+	if (objects_own_once(&look->at, look->record.name, look->object,
+			     look->folder, err) < 0)
 		return -1;
 	return take_object(look, err);
 }

@@ -42,6 +42,7 @@ struct kube_at {
  * A place is "NAMESPACE@CONTEXT in KUBECONFIG": what the file does not say is
  * left out, and so is " in " without a kubeconfig.
  */
+#define KUBE_ANYWHERE "@"
 const char *kube_place(const struct job *job, struct arena *mem);
 /* NULL: where things are if no job says where. */
 int kube_find(struct kube *kube, const char *place, struct kube_at *out,
@@ -89,6 +90,10 @@ int objects_ensure(struct kube *kube, const struct kube_at *at,
  * so that the cluster deletes them with it. */
 int objects_own(const struct kube_at *at, const char *job_name,
 		const json_t *owner, struct error *err);
+/* The same, once for each run: `folder` is the run's. */
+int objects_own_once(const struct kube_at *at, const char *job_name,
+		     const json_t *owner, const char *folder,
+		     struct error *err);
 /* Deletes all that the job has beside its run. */
 int objects_delete(const struct kube_at *at, const char *job_name,
 		   struct error *err);
@@ -118,6 +123,7 @@ struct kube_record {
 	const char *place;
 	const char *name; /* of its object */
 	const char *uid;
+	const char *properties; /* JSON: what was wanted, or NULL */
 	const struct kube_type *type;
 };
 

@@ -2,8 +2,10 @@
 /* Objects of the API in general, and those that a job has beside its run. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/base64.h"
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/run/secret.h"
@@ -22,6 +24,9 @@ const struct kube_type type_jobset = { "JobSet", "/apis/" JOBSET_GROUP,
 				       "jobsets" };
 const struct kube_type type_workload = { "Workload", "/apis/" KUEUE_GROUP,
 					 "workloads" };
+
+/* In the folder of a run that owns what is beside it. */
+#define OWNED_FILE "owned"
 
 /* What a job has beside its run. */
 static const struct kube_type *const companions[] = { &type_secret,
@@ -282,6 +287,19 @@ int objects_own(const struct kube_at *at, const char *job_name,
 	return ret < 0 ? error_prefix(err, "own what '%s' has", job_name) : 0;
 }
 
+int objects_own_once(const struct kube_at *at, const char *job_name,
+		     const json_t *owner, const char *folder, struct error *err)
+{
+	char *path = path_join(folder, OWNED_FILE);
+	bool done = access(path, F_OK) == 0;
+	int ret = done ? 0 : objects_own(at, job_name, owner, err);
+
+	if (ret == 0 && !done)
+		ret = file_write(path, "", 0, err);
+	free(path);
+	return ret;
+}
+
 int objects_delete(const struct kube_at *at, const char *job_name,
 		   struct error *err)
 {
@@ -535,7 +553,8 @@ static int list_companions(struct kube *kube, const struct kind *kind,
 {
 	static const char *const query[] = { "labelSelector", KUBE_LABEL_JOB,
 					     NULL };
-	struct listing_walk walk = { kind, place, out };
+	struct listing_walk walk = { kind, place ? place : KUBE_ANYWHERE,
+				     out };
 	struct arena *mem;
 	struct kube_at at;
 	int ret;

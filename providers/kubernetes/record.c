@@ -32,6 +32,8 @@ int record_get(struct kube *kube, const char *job_id, struct arena *mem,
 	out->place = arena_strdup(mem, json_get_text(value, "place", "@"));
 	out->name = arena_strdup(mem, json_get_text(value, "name", ""));
 	out->uid = arena_strdup(mem, json_get_text(value, "uid", ""));
+	out->properties = arena_strdup(mem, json_get_text(value, "properties",
+							   "{}"));
 	out->type = !strcmp(json_get_text(value, "kind", ""), type_job.kind)
 			    ? &type_job
 			    : &type_jobset;
@@ -86,6 +88,8 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 	json_put_text(properties, "kind", type->kind);
 	json_put_text(properties, "name", object_meta(object, "name"));
 	json_put_text(properties, "uid", object_meta(object, "uid"));
+	json_put_text(properties, "properties",
+		      object_note(object, KUBE_NOTE_PROPERTIES));
 	text = json_canonical(properties);
 	run = (struct run_record){ .job_id = job->job_id,
 				   .provider = "kubernetes",

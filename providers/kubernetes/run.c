@@ -153,7 +153,34 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 	return ret;
 }
 
-/* Without its file, all that is known of a job is what is remembered. */
+/* One whose object is gone is what is remembered of it. */
+static void show_remembered(struct kube *kube, const struct resource *want,
+			    struct arena *mem, struct resource *found)
+{
+	struct kube_record record;
+	struct error ignored;
+
+	if (record_get(kube, want->name, mem, &record, &ignored) != 0 ||
+	    !run_state_is_final(record.run.state))
+		return;
+	found->exists = true;
+	found->properties = record.properties ? json_read(
+							record.properties,
+							strlen(record.properties),
+							"store", &ignored)
+					      : NULL;
+	if (!found->properties)
+		found->properties = json_object();
+	found->run.state = record.run.state;
+	found->run.attempt = record.run.attempt;
+	found->run.exit_code = record.run.exit_code;
+	snprintf(found->run.digest.hex, sizeof(found->run.digest.hex), "%s",
+		 record.run.digest);
+	snprintf(found->run.error, sizeof(found->run.error), "%s",
+		 record.run.error ? record.run.error : "");
+}
+
+/* Without its file, where a job is is what is remembered, or listed. */
 static int find_run(struct kube *kube, const struct resource *want,
 		    struct arena *mem, const char **place,
 		    const struct kube_type **type, struct kube_at *at,
@@ -171,6 +198,8 @@ static int find_run(struct kube *kube, const struct resource *want,
 			*type = record.type;
 		}
 	}
+	if (ret == 1 && *place)
+		ret = 0;
 	if (ret == 0 && !kube_is_known(*place))
 		return 1;
 	if (ret == 0)
@@ -210,6 +239,8 @@ static int run_read(void *ctx, const struct resource *want,
 		if (kube->env.store && want->job && want->job->file)
 			record_put(kube, want->job, place, type, object,
 				   &ignored);
+	} else if (ret >= 0 && !object) {
+		show_remembered(kube, want, mem, found);
 	}
 out:
 	json_decref(object);
@@ -287,6 +318,28 @@ static json_t *complete(const struct resource *want, int attempt)
 	return body;
 }
 
+/* It is there: what belongs to it is its, and it is remembered. */
+static int take_over(struct kube *kube, const struct resource *want,
+		     const struct kube_at *at, const struct kube_type *type,
+		     const char *name, const json_t *object, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct kube_record record;
+	char *folder = NULL;
+	int ret = record_put(kube, want->job, want->place, type, object, err);
+
+	if (ret == 0)
+		ret = record_get(kube, want->job->job_id, mem, &record, err);
+	if (ret == 0) {
+		folder = store_run_folder(kube->env.store, record.run.job_id,
+					  record.run.attempt);
+		ret = objects_own_once(at, name, object, folder, err);
+	}
+	free(folder);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
 static int start(struct kube *kube, const struct resource *want,
 		 const struct kube_at *at, const struct kube_type *type,
 		 int last, const char *name, struct error *err)
@@ -295,9 +348,7 @@ static int start(struct kube *kube, const struct resource *want,
 	int ret = object_apply(at, type, body, false, &made, NULL, err);
 
 	if (ret == 0)
-		ret = record_put(kube, want->job, want->place, type, made, err);
-	if (ret == 0)
-		ret = objects_own(at, name, made, err);
+		ret = take_over(kube, want, at, type, name, made, err);
 	json_decref(made);
 	json_decref(body);
 	return ret;
@@ -332,10 +383,7 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 	if (ret == 0)
 		ret = check_owner(want->job, object, err);
 	if (ret == 0 && is_ours(want, object)) {
-		ret = record_put(kube, want->job, want->place, type, object,
-				 err);
-		if (ret == 0)
-			ret = objects_own(&at, name, object, err);
+		ret = take_over(kube, want, &at, type, name, object, err);
 		goto out;
 	}
 	if (ret == 0) {
@@ -375,6 +423,45 @@ static int kill_pods(const struct kube_at *at, const char *name,
 	return ret;
 }
 
+/* What a call is about: the run that is remembered here, or of another
+ * machine's the object alone.  1: there is none. */
+static int find_old(struct kube *kube, const struct resource *have,
+		    struct arena *mem, struct kube_record *out,
+		    struct kube_at *at, struct error *err)
+{
+	int ret = record_get(kube, have->name, mem, out, err);
+
+	if (ret == 1 && have->place && kube_is_known(have->place)) {
+		*out = (struct kube_record){ .place = have->place,
+					     .name = kube_name(have->name,
+							       mem) };
+		out->run.job_id = have->name;
+		ret = kube_find(kube, have->place, at, err);
+		if (ret == 0)
+			ret = apiserver_has(at->api, JOBSET_GROUP, err);
+		out->type = ret > 0 ? &type_jobset : &type_job;
+		return ret < 0 ? -1 : 0;
+	}
+	if (ret == 0)
+		ret = kube_find(kube, out->place, at, err);
+	return ret;
+}
+
+/* Not that of another job, whose name is nearly the same. */
+static int get_own(const struct kube_at *at, const struct kube_record *record,
+		   json_t **out, struct error *err)
+{
+	int ret = object_get(at, record->type, record->name, out, err);
+
+	if (ret == 0 && strcmp(object_note(*out, KUBE_NOTE_JOB),
+			       record->run.job_id) != 0) {
+		json_decref(*out);
+		*out = NULL;
+		ret = 1;
+	}
+	return ret;
+}
+
 /* A Job can only be ended by deleting it; that it was asked for is what the
  * record says then. */
 static int run_cancel(void *ctx, const struct resource *have, bool now,
@@ -382,22 +469,27 @@ static int run_cancel(void *ctx, const struct resource *have, bool now,
 {
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();
-	struct kube_record record;
+	struct kube_record record = { 0 };
+	json_t *object = NULL;
 	struct kube_at at;
-	int ret = record_get(kube, have->name, mem, &record, err);
+	int ret = find_old(kube, have, mem, &record, &at, err);
 
 	if (ret != 0 || run_state_is_final(record.run.state))
 		goto out;
-	ret = kube_find(kube, record.place, &at, err);
 	record.run.state = RUN_CANCELLING;
-	if (ret == 0)
+	if (record.uid)
 		ret = store_run_put(kube->env.store, &record.run, err);
 	if (ret == 0)
-		ret = object_delete(&at, record.type, record.name, record.uid,
+		ret = get_own(&at, &record, &object, err);
+	if (ret == 0)
+		ret = object_delete(&at, record.type, record.name,
+				    record.uid ? record.uid
+					       : object_meta(object, "uid"),
 				    "Foreground", err);
 	if (ret == 0 && now)
 		ret = kill_pods(&at, record.name, mem, err);
 out:
+	json_decref(object);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }
@@ -407,11 +499,8 @@ static int forget(const struct kube_record *record, const struct kube_at *at,
 		  struct error *err)
 {
 	json_t *object = NULL;
-	int ret = object_get(at, record->type, record->name, &object, err);
+	int ret = get_own(at, record, &object, err);
 
-	if (ret == 0 &&
-	    strcmp(object_note(object, KUBE_NOTE_JOB), record->run.job_id) != 0)
-		ret = 1; /* another's by now */
 	if (ret == 0 && !run_state_is_final(state_of(object)) &&
 	    !*object_meta(object, "deletionTimestamp"))
 		ret = error_set(err, ERROR_TRY_AGAIN,
@@ -436,18 +525,15 @@ static int run_delete(void *ctx, const struct resource *have, struct error *err)
 	struct kube_at at;
 	int ret;
 
-	for (;;) {
-		ret = record_get(kube, have->name, mem, &record, err);
-		if (ret == 0)
-			ret = kube_find(kube, record.place, &at, err);
+	do {
+		record = (struct kube_record){ 0 };
+		ret = find_old(kube, have, mem, &record, &at, err);
 		if (ret == 0)
 			ret = forget(&record, &at, err);
-		if (ret == 0)
+		if (ret == 0 && record.uid)
 			ret = store_run_delete(kube->env.store, &record.run,
 					       err);
-		if (ret != 0)
-			break;
-	}
+	} while (ret == 0 && record.uid);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }
@@ -471,18 +557,50 @@ static int take_runs(void *arg, const json_t *page, struct error *err)
 	return 0;
 }
 
+/* Of a run whose object is gone, what this machine has is left. */
+static int list_remembered(struct kube *kube, const char *place,
+			   struct listing *out, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct kube_record record;
+	struct run_list all;
+	size_t i;
+	int ret = store_run_list(kube->env.store, false, mem, &all, err);
+
+	for (i = 0; ret == 0 && i < all.count; i++) {
+		const struct run_record *run = &all.items[i];
+		struct listed one = {
+			.kind = &kind_kube_run,
+			.name = run->job_id,
+			.labels = { .job_id = run->job_id,
+				    .digest = run->digest },
+			.create_time_ms = run->create_time_ms,
+			.live = !run_state_is_final(run->state),
+			.succeeded = run->state == RUN_SUCCEEDED,
+		};
+
+		if (record_get(kube, run->job_id, mem, &record, err) != 0)
+			continue;
+		one.place = record.place;
+		if (!place || !strcmp(place, record.place))
+			listing_add(out, &one);
+	}
+	arena_free(mem);
+	return ret;
+}
+
 static int run_list(void *ctx, const char *place, struct listing *out,
 		    struct error *err)
 {
 	static const char *const query[] = { "labelSelector",
 					     KUBE_LABEL_ATTEMPT, NULL };
-	struct run_walk walk = { place, out };
+	struct run_walk walk = { place ? place : KUBE_ANYWHERE, out };
 	struct arena *mem;
 	struct kube_at at;
-	int ret;
+	int ret = list_remembered(ctx, place, out, err);
 
-	if (!kube_is_known(place))
-		return 0;
+	if (ret < 0 || !kube_is_known(place))
+		return ret;
 	if (kube_find(ctx, place, &at, err) < 0)
 		return -1;
 	mem = arena_new();

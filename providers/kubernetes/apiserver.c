@@ -213,8 +213,9 @@ static int send_once(struct apiserver *api, const struct http_request *request,
 	http.headers = headers;
 	if (ret == 0)
 		ret = http_do(api->http, &http, response, err);
-	*again =
-		ret == 0 && response->status == 401 && find_another(api, &line);
+	if (again)
+		*again = ret == 0 && response->status == 401 &&
+			 find_another(api, &line);
 	explicit_bzero(line.data, line.size);
 	buf_done(&line);
 	free(url);
@@ -231,7 +232,7 @@ int apiserver_send_as(struct apiserver *api, const struct http_request *request,
 
 	/* What was refused for its token was not done. */
 	if (again)
-		ret = send_once(api, request, accept, response, &again, err);
+		ret = send_once(api, request, accept, response, NULL, err);
 	return ret;
 }
 

@@ -129,7 +129,8 @@ class Server(http.server.ThreadingHTTPServer):
                                "jobrun-attempt": "1"},
                     "annotations": {"jobrun-job": f"job{i}",
                                     "jobrun-digest": "0" * 64}},
-                "spec": {"replicatedJobs": []},
+                "spec": {"replicatedJobs": [],
+                         "suspend": what["state"] == "Suspended"},
                 "status": {"conditions": [{"type": what["state"],
                                            "status": "True"}]}})
 

@@ -620,7 +620,7 @@ static void many_are_asked_about_at_once(void **state)
 	enum wait_state waits;
 	struct command c;
 	char id[32];
-	size_t before;
+	size_t before = 0;
 	int i;
 
 	stand_in_tell(&f->server, "many", "{'count': 50, 'state': 'Suspended'}");

@@ -5,9 +5,11 @@
 
 #include "providers/aiplatform/aiplatform.h"
 #include "providers/fake/fake.h"
+#include "providers/kubernetes/kubernetes.h"
 #include "providers/local/local.h"
 #include "providers/planned.h"
 #include "providers/slurm/slurm.h"
+#include "providers/tpuvm/tpuvm.h"
 #include "providers/vertexai/vertexai.h"
 
 const struct provider *const providers[] = {

@@ -92,10 +92,14 @@ static int put_header(struct shard_writer *writer,
 		      const struct sample_file *file, uint64_t size_bytes,
 		      struct error *err)
 {
+	const struct tar_head head = { .path = file->name,
+				       .kind = TAR_KIND_FILE,
+				       .mode = 0644,
+				       .size_bytes = size_bytes };
+
 	if (make_room(writer, TAR_HEADER_MAX, err) < 0)
 		return -1;
-	writer->used += tar_header_write(writer->block + writer->used,
-					 file->name, size_bytes);
+	writer->used += tar_header_write(writer->block + writer->used, &head);
 	return 0;
 }
 

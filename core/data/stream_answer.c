@@ -69,8 +69,7 @@ static char *find_crc32c(const char *hashes)
 static enum part_verdict say(struct error *err, enum part_verdict verdict,
 			     const char *text)
 {
-	error_set(err,
-		  verdict == PART_NEVER ? ERROR_FAILED : ERROR_UNREACHABLE,
+	error_set(err, verdict == PART_NEVER ? ERROR_FAILED : ERROR_UNREACHABLE,
 		  "%s", text);
 	return verdict;
 }

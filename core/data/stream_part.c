@@ -156,8 +156,8 @@ static int64_t retry_after_ms(const struct http_response *response)
 	char *text = http_response_header(response, "retry-after");
 	long seconds = 0;
 
-	if (text && number_parse(text, 0, 3600, &seconds,
-				 &(struct error){ 0 }) < 0)
+	if (text &&
+	    number_parse(text, 0, 3600, &seconds, &(struct error){ 0 }) < 0)
 		seconds = 0;
 	free(text);
 	return seconds * 1000;

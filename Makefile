@@ -196,7 +196,7 @@ BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev \
 		 libcurl4-openssl-dev musl-tools
 RUN_PACKAGES = python3 python3-torch python3-numpy openssh-client
-TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy \
+TEST_PACKAGES = libcmocka-dev bats parallel valgrind procps groff-base python3-numpy \
 		python3-yaml python3-jsonschema python3-cryptography openssl curl \
 		openssh-server openssh-client git jq unzip zsh nginx libarchive-tools
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
@@ -265,7 +265,8 @@ check-fuzz: $(FUZZ_BIN:%=%-replay)
 	done
 
 check-cli: $(BIN)
-	JOBRUN=$(abspath $(BIN)) bats $(BATS_FLAGS) tests/cli
+	JOBRUN=$(abspath $(BIN)) bats --jobs $(JOBS) \
+		--no-parallelize-within-files $(BATS_FLAGS) tests/cli
 
 VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
 	   --errors-for-leak-kinds=definite,indirect

@@ -163,7 +163,7 @@ void agent_end_if_done(struct agent *agent)
 	    agent->alive || prepare_pid(agent))
 		return;
 	/* What they have left behind fell to us, as their subreaper. */
-	process_end_children(0);
+	process_end_children();
 	for (i = 0; i < agent->task_count; i++)
 		child_drain(&agent->tasks[i]);
 	child_drain(&agent->setup);
@@ -602,7 +602,7 @@ int agent_main(const char *folder, int listener)
 		fprintf(stderr, "%s\n", err.text);
 	else
 		ret = 0;
-	process_end_children(0);
+	process_end_children();
 	channel_free(agent.channel);
 	prepare_free(agent.prepare);
 	child_drain(&agent.setup);

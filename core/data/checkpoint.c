@@ -128,6 +128,11 @@ int checkpoint_compare_age(const struct checkpoint *a,
 {
 	if (a->time_ms != b->time_ms)
 		return a->time_ms > b->time_ms ? -1 : 1;
+	if (a->step >= 0 && b->step >= 0 && a->step != b->step)
+		return a->step > b->step ? -1 : 1;
+	/* What has no number yet is newer than what has. */
+	if (!a->number || !b->number)
+		return (a->number != 0) - (b->number != 0);
 	return (a->number < b->number) - (a->number > b->number);
 }
 

@@ -289,6 +289,10 @@ static void take_item(struct checkpoint_watch *watch,
 
 	if (known && !strcmp(known->signature, item->signature)) {
 		known->is_there = true;
+		/* The last scan has seen it before its event was there. */
+		if (known->state == CHECKPOINT_NEW &&
+		    was_moved(watch, item->what.name))
+			known->state = CHECKPOINT_WHOLE;
 		return;
 	}
 	if (known) {

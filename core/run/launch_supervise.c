@@ -159,7 +159,7 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 		return -1;
 	}
 	attend(child, &signals, grace_s, status);
-	process_end_children(0);
+	process_end_children();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return 0;
 }

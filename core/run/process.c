@@ -274,7 +274,7 @@ bool process_kill_children(pid_t but)
 	return killing.found;
 }
 
-bool process_end_children(pid_t but)
+bool process_end_children_but(pid_t but)
 {
 	struct killing killing = { .parent = getpid(),
 				   .but = but,
@@ -298,6 +298,11 @@ bool process_end_children(pid_t but)
 			return true;
 		nanosleep(&pause, NULL);
 	}
+}
+
+bool process_end_children(void)
+{
+	return process_end_children_but(0);
 }
 
 struct mark {

@@ -52,14 +52,16 @@ void process_self(char *out, size_t size);
 void process_status_format(int status, char *out, size_t size);
 
 /*
- * Kills every child of this process but one (0: none), and those that it
- * adopts as their parents die (it must be a subreaper).  process_kill_children
- * does what can be done at once, reaps none, and says whether there was any;
- * process_end_children goes on until none is left, and gives up (false) after
+ * Kills every child of this process, and those that it adopts as their parents
+ * die (it must be a subreaper), until none is left; gives up (false) after
  * PROCESS_END_MS.
  */
+bool process_end_children(void);
+/* The same for all but one. */
+bool process_end_children_but(pid_t but);
+/* Does what can be done at once and reaps none, for all but one (0: none).
+ * Says whether there was any. */
 bool process_kill_children(pid_t but);
-bool process_end_children(pid_t but);
 
 /*
  * Kills every process of this user but the caller that has something in its

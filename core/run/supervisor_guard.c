@@ -87,7 +87,7 @@ static int guard(const struct supervisor_start *start, pid_t supervisor)
 		/* The lock is still held, and that process is no more. */
 		if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
 			fprintf(stderr, "%s\n", err.text);
-		process_end_children(0);
+		process_end_children();
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			return 0;
 		if (WIFEXITED(status) || tries == RESTARTS_MAX)

@@ -8,6 +8,8 @@
 const char *const no_provider[] = { NULL };
 const char *const on_this_machine[] = { "local", NULL };
 const char *const on_own_tasks[] = { "local", "slurm", NULL };
+static const char *const restarting[] = { "local", "slurm", "kubernetes",
+					  NULL };
 const char *const on_google[] = { "ai-platform", "vertex-ai", NULL };
 
 /* In the order of enum cleanup. */
@@ -150,7 +152,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
-	  .providers = no_provider,
+	  .providers = on_this_machine,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
 	{ .name = "metrics",
@@ -158,14 +160,13 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_metrics,
 	  .offset = offsetof(struct jobrun_block, metrics),
-	  .providers = on_own_tasks,
 	  .doc = "What to read from the log." },
 	{ .name = "restart",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_POSITION,
 	  .message = &message_restart,
 	  .offset = offsetof(struct jobrun_block, restart),
-	  .providers = on_this_machine,
+	  .providers = restarting,
 	  .doc = "What happens when the run fails or loses its host.  Without "
 		 "it nothing is restarted." },
 	{ .name = "cleanup",

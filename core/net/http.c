@@ -26,6 +26,21 @@ static void find_certificates(struct http *http)
 		http->ca_folder = mem_strdup(folder);
 }
 
+static char *copy(const char *text)
+{
+	return text ? mem_strdup(text) : NULL;
+}
+
+static void copy_identity(struct http *http, const struct http_options *options)
+{
+	http->proxy = copy(options->proxy);
+	if (!options->tls)
+		return;
+	http->ca = copy(options->tls->ca);
+	http->certificate = copy(options->tls->certificate);
+	http->key = copy(options->tls->key);
+}
+
 static int open_trace(struct http *http, const struct http_options *options,
 		      struct error *err)
 {
@@ -61,6 +76,8 @@ struct http *http_new(const struct http_options *options, struct error *err)
 	pthread_cond_init(&http->stop_changed, &clock);
 	pthread_condattr_destroy(&clock);
 	find_certificates(http);
+	if (options)
+		copy_identity(http, options);
 	if (open_trace(http, options, err) < 0)
 		goto fail;
 	http->multi = curl->multi_init();
@@ -98,6 +115,12 @@ void http_free(struct http *http)
 	pthread_mutex_destroy(&http->lock);
 	free(http->ca_file);
 	free(http->ca_folder);
+	if (http->key)
+		explicit_bzero(http->key, strlen(http->key));
+	free(http->key);
+	free(http->certificate);
+	free(http->ca);
+	free(http->proxy);
 	free(http);
 }
 

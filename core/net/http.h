@@ -23,11 +23,21 @@
 struct http;      /* the client */
 struct http_call; /* a request under way */
 
+/* Whom a server is trusted by, and who we are to it: texts in PEM, each or
+ * NULL.  Copied; the key is wiped. */
+struct http_tls {
+	const char *ca; /* only what these vouch for is trusted */
+	const char *certificate;
+	const char *key;
+};
+
 struct http_options {
 	/* Each exchange is added to this file as a line of JSON, without
 	 * secrets.  NULL: to that of JOBRUN_TRACE_HTTP, if it is set. */
 	const char *trace;
 	const struct retry_policy *retry; /* NULL: retry_policy_default */
+	const struct http_tls *tls;       /* NULL: the usual trust, nobody */
+	const char *proxy;                /* NULL: that of the environment */
 	/* To one host, where HTTP/2 does not put all on one.  0: 8. */
 	long host_connections;
 };

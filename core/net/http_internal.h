@@ -50,6 +50,11 @@ struct http {
 	/* Where certificates are; NULL: where libcurl looks by itself. */
 	char *ca_file;
 	char *ca_folder;
+	/* In PEM, or NULL: see struct http_tls. */
+	char *ca;
+	char *certificate;
+	char *key;
+	char *proxy;
 
 	pthread_t thread;
 	pthread_mutex_t lock;

@@ -244,6 +244,41 @@ static void set_method(struct http_call *call)
 		set(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
+static void set_blob(CURL *easy, __typeof__(&curl_easy_setopt) set,
+		     CURLoption option, char *text)
+{
+	struct curl_blob blob = { .data = text, .len = strlen(text) };
+
+	blob.flags = CURL_BLOB_NOCOPY;
+	set(easy, option, &blob);
+}
+
+/* Trust in one authority is trust in no other. */
+static void set_trust(struct http_call *call)
+{
+	const struct http *http = call->http;
+	__typeof__(&curl_easy_setopt) set = http->curl->easy_setopt;
+	CURL *easy = call->easy;
+
+	if (http->ca) {
+		set(easy, CURLOPT_CAINFO, NULL);
+		set(easy, CURLOPT_CAPATH, NULL);
+		set_blob(easy, set, CURLOPT_CAINFO_BLOB, http->ca);
+	} else if (http->ca_file) {
+		set(easy, CURLOPT_CAINFO, http->ca_file);
+	}
+	if (http->ca_folder && !http->ca)
+		set(easy, CURLOPT_CAPATH, http->ca_folder);
+	if (http->ca_file)
+		set(easy, CURLOPT_PROXY_CAINFO, http->ca_file);
+	if (http->ca_folder)
+		set(easy, CURLOPT_PROXY_CAPATH, http->ca_folder);
+	if (http->certificate)
+		set_blob(easy, set, CURLOPT_SSLCERT_BLOB, http->certificate);
+	if (http->key)
+		set_blob(easy, set, CURLOPT_SSLKEY_BLOB, http->key);
+}
+
 static void set_place(struct http_call *call)
 {
 	const struct http *http = call->http;
@@ -277,14 +312,9 @@ static void set_place(struct http_call *call)
 	set(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
 	set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-	if (http->ca_file) {
-		set(easy, CURLOPT_CAINFO, http->ca_file);
-		set(easy, CURLOPT_PROXY_CAINFO, http->ca_file);
-	}
-	if (http->ca_folder) {
-		set(easy, CURLOPT_CAPATH, http->ca_folder);
-		set(easy, CURLOPT_PROXY_CAPATH, http->ca_folder);
-	}
+	if (http->proxy)
+		set(easy, CURLOPT_PROXY, http->proxy);
+	set_trust(call);
 }
 
 static void set_limits(struct http_call *call)

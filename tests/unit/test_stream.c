@@ -29,7 +29,7 @@ static const struct retry_policy quick = {
 struct fixture {
 	struct shard_server_options server;
 	struct stream_options how;
-	size_t count;       /* of objects, from `first` on */
+	size_t count;       /* of objects */
 	bool with_crc;      /* each is said to have the right CRC */
 	uint64_t wrong_crc; /* but this one */
 	struct error err;

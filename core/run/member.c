@@ -355,7 +355,7 @@ static void attend(struct member *m)
 			hear_signals(m);
 	}
 	/* What it has started and left holds its pipes. */
-	process_end_children(0);
+	process_end_children();
 	end_outputs(m);
 }
 

@@ -143,3 +143,32 @@ from 2" ]
   [ "$status" -eq 1 ]
   [[ $output == *"'c' keeps no checkpoints: its file has no jobrun.checkpoints"* ]]
 }
+
+@test "launch keeps the checkpoints of its command, and what it writes when it is ended" {
+  cat >t.sh <<'SH'
+trap 'echo last >"$JOBRUN_CHECKPOINT_DIR/ckpt-2"; exit 0' TERM
+echo "from ${JOBRUN_CHECKPOINT:-none} ${LOAD_CHKPT_FILE:-}"
+echo first >"$JOBRUN_CHECKPOINT_DIR/.1"; mv "$JOBRUN_CHECKPOINT_DIR/.1" "$JOBRUN_CHECKPOINT_DIR/ckpt-1"
+while :; do sleep 0.05; done
+SH
+  "$JOBRUN" launch --checkpoint-dir out --checkpoint-to kept -- sh t.sh >log 2>&1 3>&- &
+  pid=$!
+  wait_until 20 test -e kept/00000001.json
+  # Its keeper may be killed at any time.
+  for child in $(cat "/proc/$pid/task/$pid/children"); do
+    [ "$(cat "/proc/$child/comm")" != jobrun-keeper ] || kill -9 "$child"
+  done
+  kill "$pid"
+  wait "$pid"
+  [ "$(cat kept/00000002/ckpt-2)" = last ]
+  rm -rf out
+  run --separate-stderr "$JOBRUN" launch --checkpoint-dir out --checkpoint-to kept -- \
+    sh -c 'echo "$JOBRUN_CHECKPOINT"; cat "$LOAD_CHKPT_DIR/$LOAD_CHKPT_FILE"; exit 3'
+  [ "$status" -eq 3 ]
+  [ "$output" = "$TMP/out/.jobrun-resume-0/ckpt-2
+last" ]
+  [[ $stderr == *"jobrun: checkpoints: goes on from 'ckpt-2' (step 2), from $TMP/kept/00000002"* ]]
+  run "$JOBRUN" launch --checkpoint-to kept -- true
+  [ "$status" -eq 64 ]
+  [[ $output == *"--checkpoint-dir must say where the command writes its checkpoints"* ]]
+}

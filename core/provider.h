@@ -294,6 +294,9 @@ struct provider {
 	void (*close)(void *ctx);
 };
 
+/* It has kinds with KIND_FOR_RUN. */
+bool provider_makes_for_runs(const struct provider *provider);
+
 /* The kind with KIND_RUN. */
 const struct kind *provider_run_kind(const struct provider *provider);
 

@@ -19,46 +19,13 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/json.h"
-#include "core/base/loop.h"
 #include "core/base/text.h"
-#include "core/run/lane.h"
 #include "core/run/process.h"
 #include "core/run/reserve.h"
 #include "core/run/restart.h"
 #include "core/run/run_lock.h"
 #include "core/run/supervisor_internal.h"
-#include "core/run/tuner.h"
-
-struct supervisor {
-	/* Of the process. */
-	struct arena *mem;
-	struct store *store;
-	struct loop *loop;
-	struct reaper *reaper;
-	sigset_t signals;
-	struct rlimit no_files; /* what tasks get; ours is raised */
-	int signal_fd;
-	int guard_fd; /* a pidfd */
-	struct loop_event *guard_event;
-	struct lane_place place;
-
-	/* Of the run. */
-	struct lane lane;         /* used, but for its specification, if ... */
-	struct tuner *tuner;      /* ... there are no trials; then NULL */
-	struct run_record run;    /* of the attempt under way */
-	int64_t running_since_ms; /* the first of them; 0: none yet */
-	struct loop_event *next_timer; /* it waits for the next attempt */
-	bool cancelled;
-	bool over;     /* it has an end that stays */
-	char why[512]; /* it ended */
-	char progress[512];
-
-	/* Machines that were made for it; or NULL. */
-	struct allocation *allocation;
-	bool wants_machines; /* before it goes on */
-	bool getting;        /* them */
-};
+#include "core/run/supervisor_process.h"
 
 static void end_loop(struct supervisor *s)
 {
@@ -107,7 +74,7 @@ static int64_t running_limit(const struct supervisor *s)
 	return used_ms < limit_ms ? limit_ms - used_ms : 1;
 }
 
-static void attempt_it(struct supervisor *s)
+void supervisor_attempt(struct supervisor *s)
 {
 	/* It was taken over from an earlier process. */
 	bool cancelling = s->run.state == RUN_CANCELLING;
@@ -126,7 +93,7 @@ static void attempt_it(struct supervisor *s)
 static void begin(struct supervisor *s)
 {
 	if (!s->allocation) {
-		attempt_it(s);
+		supervisor_attempt(s);
 		return;
 	}
 	s->wants_machines = true;
@@ -150,9 +117,8 @@ static void wait_for_next(struct supervisor *s)
 				       on_next, s);
 }
 
-/* While it waits there is nothing to end but that. */
-static void stop_waiting(struct supervisor *s, enum run_state state,
-			 const char *why)
+void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
+			     const char *why)
 {
 	loop_remove(s->loop, s->next_timer);
 	s->next_timer = NULL;
@@ -162,54 +128,6 @@ static void stop_waiting(struct supervisor *s, enum run_state state,
 	/* Of the attempt before. */
 	s->lane.recorder.count = 0;
 	end_loop(s);
-}
-
-static void on_machines(void *arg, const char *text)
-{
-	struct supervisor *s = arg;
-
-	snprintf(s->progress, sizeof(s->progress), "%s", text);
-	s->run.note = s->progress;
-	supervisor_publish(s->store, &s->run);
-}
-
-static void on_machines_lost(void *arg, const char *why)
-{
-	struct supervisor *s = arg;
-
-	if (!run_state_is_final(s->run.state))
-		attempt_lose(s->lane.attempt, why);
-}
-
-static void get_machines(struct supervisor *s)
-{
-	struct error err;
-	int ret;
-
-	s->wants_machines = false;
-	s->getting = true;
-	ret = lane_settle(&s->lane, s->allocation, s->mem, &err);
-	s->getting = false;
-	if (s->cancelled)
-		stop_waiting(s, RUN_CANCELLED, "cancelled");
-	else if (ret < 0)
-		stop_waiting(s, RUN_FAILED, err.text);
-	else
-		attempt_it(s);
-}
-
-/* What goes wrong with it is in the journal. */
-static void release_machines(struct supervisor *s)
-{
-	struct error err;
-
-	lane_leave(&s->lane);
-	if (allocation_is_over(s->allocation, s->run.state) &&
-	    allocation_release(s->allocation, &err) < 0)
-		fprintf(stderr, "%s\n", err.text);
-	supervisor_mark(s->lane.spec.home, false);
-	s->run.note = NULL;
-	supervisor_publish(s->store, &s->run);
 }
 
 /* What the record says of an attempt that is final. */
@@ -324,7 +242,7 @@ static void cancel(struct supervisor *s, bool now)
 	else if (s->wants_machines)
 		return; /* it is seen before the next step */
 	else if (s->next_timer)
-		stop_waiting(s, RUN_CANCELLED, "cancelled");
+		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");
 	else if (s->tuner && !run_state_is_final(s->run.state))
 		tuner_cancel(s->tuner, "cancelled",
 			     now || s->run.state == RUN_CANCELLING);
@@ -358,7 +276,8 @@ static void on_guard(void *arg, uint32_t events)
 	if (s->lane.spec.hosts.names.count)
 		return;
 	if (s->next_timer)
-		stop_waiting(s, RUN_FAILED, "the run's guard was killed");
+		supervisor_stop_waiting(s, RUN_FAILED,
+					"the run's guard was killed");
 	else if (s->tuner && !run_state_is_final(s->run.state))
 		tuner_fail(s->tuner, "the run's guard was killed");
 	else if (!run_state_is_final(s->run.state))
@@ -379,7 +298,7 @@ static int finish(struct supervisor *s)
 		return -1;
 	}
 	if (s->allocation)
-		release_machines(s);
+		supervisor_release_machines(s);
 	return 0;
 }
 
@@ -432,27 +351,6 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 	return ret;
 }
 
-static int open_machines(struct supervisor *s,
-			 const struct provider *const *providers,
-			 struct error *err)
-{
-	const struct allocation_place place = { .providers = providers,
-						.store = s->store,
-						.loop = s->loop,
-						.progress = on_machines,
-						.lost = on_machines_lost,
-						.arg = s };
-	json_t *kept;
-
-	if (!s->lane.spec.allocation)
-		return 0;
-	kept = json_read(s->lane.spec.allocation,
-			 strlen(s->lane.spec.allocation), "allocation", err);
-	s->allocation = kept ? allocation_open(kept, &place, err) : NULL;
-	json_decref(kept);
-	return s->allocation ? 0 : -1;
-}
-
 /* Its trials have all that the lane would; the record of the run stays here. */
 static void open_tuner(struct supervisor *s)
 {
@@ -476,7 +374,7 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 	s->reaper = reaper_new();
 	s->loop = loop_new(err);
 	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0 ||
-	    open_machines(s, start->providers, err) < 0)
+	    supervisor_open_machines(s, start->providers, err) < 0)
 		return -1;
 	if (s->over)
 		return run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err);
@@ -517,7 +415,7 @@ static int go_on(struct supervisor *s, struct error *err)
 {
 	while (!s->over) {
 		if (s->wants_machines)
-			get_machines(s);
+			supervisor_get_machines(s);
 		else if (loop_run(s->loop, err) < 0)
 			return -1;
 	}
@@ -528,7 +426,7 @@ static int go_on(struct supervisor *s, struct error *err)
 static int only_release(struct supervisor *s)
 {
 	close(SUPERVISOR_REPORT_FD);
-	release_machines(s);
+	supervisor_release_machines(s);
 	return 0;
 }
 

@@ -52,8 +52,7 @@ static void wipe(char *text)
 static int read_token_file(struct apiserver *api, struct error *err)
 {
 	size_t len;
-	char *text =
-		file_read(api->config.token_file, TOKEN_MAX, &len, err);
+	char *text = file_read(api->config.token_file, TOKEN_MAX, &len, err);
 
 	if (!text)
 		return -1;
@@ -67,8 +66,7 @@ static int read_token_file(struct apiserver *api, struct error *err)
 
 /* A certificate takes the place of what the file has: before the first
  * connection. */
-static int take_credential(struct apiserver *api,
-			   struct exec_credential *found)
+static int take_credential(struct apiserver *api, struct exec_credential *found)
 {
 	if (found->certificate && !api->http) {
 		free(api->config.certificate);
@@ -98,8 +96,7 @@ static int run_plugin(struct apiserver *api, struct error *err)
 /* Called under the lock.  `refused`: the one that there is was. */
 static int renew_token(struct apiserver *api, bool refused, struct error *err)
 {
-	bool late = api->token_ends_ms &&
-		    time_now_ms() >= api->token_ends_ms;
+	bool late = api->token_ends_ms && time_now_ms() >= api->token_ends_ms;
 
 	if (api->config.token_file && (refused || late || !api->token))
 		return read_token_file(api, err);
@@ -109,8 +106,7 @@ static int renew_token(struct apiserver *api, bool refused, struct error *err)
 }
 
 /* "Authorization: Bearer …", or empty. */
-static int add_token(struct apiserver *api, struct buf *line,
-		     struct error *err)
+static int add_token(struct apiserver *api, struct buf *line, struct error *err)
 {
 	int ret;
 
@@ -144,8 +140,8 @@ static bool find_another(struct apiserver *api, const struct buf *line)
 /* ---- opening ----------------------------------------------------------- */
 
 struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
-			     kube_read_yaml *read_yaml, const char *trace,
-			     struct error *err)
+				 kube_read_yaml *read_yaml, const char *trace,
+				 struct error *err)
 {
 	struct apiserver *api = mem_alloc(sizeof(*api));
 	struct http_tls tls = { 0 };
@@ -198,12 +194,12 @@ struct http *apiserver_http(struct apiserver *api)
 
 /* ---- calls ------------------------------------------------------------- */
 
-static int send_once(struct apiserver *api,
-		     const struct http_request *request,
-		     struct http_response *response, bool *again,
-		     struct error *err)
+static int send_once(struct apiserver *api, const struct http_request *request,
+		     const char *accept, struct http_response *response,
+		     bool *again, struct error *err)
 {
-	const char *headers[] = { "Accept: application/json", NULL, NULL };
+	char *wanted = mem_printf("Accept: %s", accept);
+	const char *headers[] = { wanted, NULL, NULL };
 	struct http_request http = *request;
 	struct buf line = { 0 };
 	char *url = mem_printf("%s%s", api->config.server, request->url);
@@ -217,24 +213,84 @@ static int send_once(struct apiserver *api,
 	http.headers = headers;
 	if (ret == 0)
 		ret = http_do(api->http, &http, response, err);
-	*again = ret == 0 && response->status == 401 &&
-		 find_another(api, &line);
+	if (again)
+		*again = ret == 0 && response->status == 401 &&
+			 find_another(api, &line);
 	explicit_bzero(line.data, line.size);
 	buf_done(&line);
 	free(url);
+	free(wanted);
+	return ret;
+}
+
+int apiserver_send_as(struct apiserver *api, const struct http_request *request,
+		      const char *accept, struct http_response *response,
+		      struct error *err)
+{
+	bool again = false;
+	int ret = send_once(api, request, accept, response, &again, err);
+
+	/* What was refused for its token was not done. */
+	if (again)
+		ret = send_once(api, request, accept, response, NULL, err);
 	return ret;
 }
 
 int apiserver_send(struct apiserver *api, const struct http_request *request,
-		 struct http_response *response, struct error *err)
+		   struct http_response *response, struct error *err)
 {
-	bool again = false;
-	int ret = send_once(api, request, response, &again, err);
+	return apiserver_send_as(api, request, "application/json", response,
+				 err);
+}
 
-	/* What was refused for its token was not done. */
-	if (again)
-		ret = send_once(api, request, response, &again, err);
-	return ret;
+struct apiserver_stream {
+	struct http_call *call;
+	struct buf token; /* the header, wiped when it ends */
+	char *url;
+	const char *headers[3];
+};
+
+static void stream_free(struct apiserver_stream *stream)
+{
+	explicit_bzero(stream->token.data, stream->token.size);
+	buf_done(&stream->token);
+	free(stream->url);
+	free(stream);
+}
+
+struct apiserver_stream *apiserver_stream(struct apiserver *api,
+					  const struct http_request *request,
+					  struct error *err)
+{
+	struct apiserver_stream *stream = mem_alloc(sizeof(*stream));
+	struct http_request http = *request;
+
+	buf_reserve(&stream->token, TOKEN_MAX);
+	if (add_token(api, &stream->token, err) < 0) {
+		stream_free(stream);
+		return NULL;
+	}
+	stream->url = mem_printf("%s%s", api->config.server, request->url);
+	stream->headers[0] = "Accept: application/json";
+	if (stream->token.len)
+		stream->headers[1] = stream->token.data;
+	http.url = stream->url;
+	http.headers = stream->headers;
+	stream->call = http_start(api->http, &http);
+	return stream;
+}
+
+void apiserver_stream_end(struct apiserver_stream *stream)
+{
+	struct http_response answer = { 0 };
+	struct error ignored;
+
+	if (!stream)
+		return;
+	http_cancel(stream->call);
+	http_wait(stream->call, &answer, &ignored);
+	http_response_done(&answer);
+	stream_free(stream);
 }
 
 void apiserver_answer_done(struct apiserver_answer *answer)
@@ -245,7 +301,7 @@ void apiserver_answer_done(struct apiserver_answer *answer)
 }
 
 int apiserver_refused(long status, const char *text, size_t len,
-		    struct error *err)
+		      struct error *err)
 {
 	struct error ignored;
 	json_t *body = json_read(text, len, "answer", &ignored);
@@ -312,11 +368,12 @@ static int take_answer(const struct http_response *response, const char *path,
 		 json_get_text(why, "reason", ""));
 	json_decref(why);
 	return apiserver_refused(response->status, buf_text(&response->body),
-			       response->body.len, err);
+				 response->body.len, err);
 }
 
-int apiserver_call(struct apiserver *api, const struct apiserver_request *request,
-		 struct apiserver_answer *answer, struct error *err)
+int apiserver_call(struct apiserver *api,
+		   const struct apiserver_request *request,
+		   struct apiserver_answer *answer, struct error *err)
 {
 	struct http_request http = { .method = request->method,
 				     .answer_max = ANSWER_MAX };
@@ -367,8 +424,8 @@ list_once(struct apiserver *api, const char *path, const char *const *query,
 {
 	const char *all[QUERY_MAX + 5] = { "limit", PAGE_SIZE, NULL };
 	struct apiserver_request request = { .method = "GET",
-					   .path = path,
-					   .query = all };
+					     .path = path,
+					     .query = all };
 	struct apiserver_answer answer = { 0 };
 	char *next = NULL;
 	size_t n = 2, i;
@@ -397,9 +454,10 @@ list_once(struct apiserver *api, const char *path, const char *const *query,
 }
 
 int apiserver_list(struct apiserver *api, const char *path,
-		 const char *const *query,
-		 int (*each)(void *arg, const json_t *page, struct error *err),
-		 void *arg, struct error *err)
+		   const char *const *query,
+		   int (*each)(void *arg, const json_t *page,
+			       struct error *err),
+		   void *arg, struct error *err)
 {
 	int tries = 0, ret;
 
@@ -444,8 +502,7 @@ int apiserver_has(struct apiserver *api, const char *group, struct error *err)
 		return -1;
 	pthread_mutex_lock(&api->lock);
 	if (api->group_count < GROUPS_MAX) {
-		struct known_group *one =
-			&api->groups[api->group_count++];
+		struct known_group *one = &api->groups[api->group_count++];
 
 		snprintf(one->name, sizeof(one->name), "%s", group);
 		one->there = known;

@@ -16,8 +16,8 @@ struct apiserver;
 
 /* Makes no request yet; may run an exec plugin.  `trace` as in http.h. */
 struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
-			     kube_read_yaml *read_yaml, const char *trace,
-			     struct error *err);
+				 kube_read_yaml *read_yaml, const char *trace,
+				 struct error *err);
 void apiserver_close(struct apiserver *api);
 /* Both borrowed. */
 const char *apiserver_server(const struct apiserver *api);
@@ -52,20 +52,35 @@ void apiserver_answer_done(struct apiserver_answer *answer);
  * An answer other than 2xx is a failure in the server's own words; look at
  * `answer->status` for those that are none.  From any thread.
  */
-int apiserver_call(struct apiserver *api, const struct apiserver_request *request,
-		 struct apiserver_answer *answer, struct error *err);
+int apiserver_call(struct apiserver *api,
+		   const struct apiserver_request *request,
+		   struct apiserver_answer *answer, struct error *err);
 
 /* As http_do, for what is not JSON.  `request->url` is a path, and its headers
  * are not used. */
+#define TYPE_TABLE "application/json;as=Table;g=meta.k8s.io;v=v1"
+int apiserver_send_as(struct apiserver *api, const struct http_request *request,
+		      const char *accept, struct http_response *response,
+		      struct error *err);
 int apiserver_send(struct apiserver *api, const struct http_request *request,
-		 struct http_response *response, struct error *err);
+		   struct http_response *response, struct error *err);
+
+/* The same of an answer that goes on, with a sink; see http_start().  NULL if
+ * there is no token to be had. */
+struct apiserver_stream;
+struct apiserver_stream *apiserver_stream(struct apiserver *api,
+					  const struct http_request *request,
+					  struct error *err);
+/* Ends it, if it has not ended, and waits for that.  NULL does nothing. */
+void apiserver_stream_end(struct apiserver_stream *stream);
 
 /* All pages of a list, each given to `each`, which ends it with -1.  A list
  * that is too old to be gone on with begins anew: `each` is given NULL. */
 int apiserver_list(struct apiserver *api, const char *path,
-		 const char *const *query,
-		 int (*each)(void *arg, const json_t *page, struct error *err),
-		 void *arg, struct error *err);
+		   const char *const *query,
+		   int (*each)(void *arg, const json_t *page,
+			       struct error *err),
+		   void *arg, struct error *err);
 
 /* Whether the cluster has the objects of a group: "jobset.x-k8s.io/v1alpha2".
  * Asked once.  -1 with `err`, else 0 or 1. */
@@ -73,6 +88,6 @@ int apiserver_has(struct apiserver *api, const char *group, struct error *err);
 
 /* Sets `err` by a Status of the API, or what else there is. */
 int apiserver_refused(long status, const char *text, size_t len,
-		    struct error *err);
+		      struct error *err);
 
 #endif

@@ -148,6 +148,7 @@ static int run(const struct kubeconfig *config, struct buf *out,
 	char **argv = make_arguments(config);
 	char *path, *folder = path_absolute(config->exec_folder);
 	char ended[64], cwd[4096];
+	struct rlimit files;
 	int status = 0, ends[2], ret = -1;
 	bool late;
 	pid_t pid;
@@ -163,6 +164,8 @@ static int run(const struct kubeconfig *config, struct buf *out,
 		error_errno(err, "cannot run '%s'", command_of(config));
 		goto out;
 	}
+	getrlimit(RLIMIT_NOFILE, &files);
+	start.no_files = &files;
 	start.path = path;
 	start.argv = argv;
 	start.envp = env;

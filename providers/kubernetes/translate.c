@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/machines.h"
+#include "core/source.h"
 #include "providers/kubernetes/block.h"
 #include "providers/kubernetes/names.h"
 #include "providers/kubernetes/pod.h"
@@ -241,6 +242,65 @@ static json_t *make_secret(const struct translation *t)
 	return out;
 }
 
+/* {"NAME": "value"} of a container. */
+static json_t *env_properties(const json_t *container)
+{
+	json_t *out = json_object();
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(container, "env"), i, one)
+	{
+		json_object_set_new(
+			out, json_get_text(one, "name", ""),
+			json_text(json_get_text(one, "value", "(secret)")));
+	}
+	return out;
+}
+
+/* {"name": "/path"} of a container. */
+static json_t *volume_properties(const json_t *container)
+{
+	json_t *out = json_object();
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(container, "volumeMounts"), i, one)
+	{
+		json_object_set(out, json_get_text(one, "name", ""),
+				json_object_get(one, "mountPath"));
+	}
+	return out;
+}
+
+/* What a reader of a plan wants to know of its pods. */
+static json_t *pool_properties(const struct kube_pool *pool, json_t *spec)
+{
+	static const char *const of_container[] = { "image", "command", "args",
+						    "resources" };
+	static const char *const of_pod[] = { "nodeSelector",
+					      "serviceAccountName",
+					      "priorityClassName" };
+	json_t *container =
+		json_array_get(json_object_get(spec, "containers"), 0);
+	json_t *out = json_object();
+	size_t i;
+
+	json_put_int(out, "pods", (long long)pool->count);
+	for (i = 0; i < COUNT(of_container); i++)
+		if (json_object_get(container, of_container[i]))
+			json_object_set(
+				out, of_container[i],
+				json_object_get(container, of_container[i]));
+	json_put(out, "env", env_properties(container));
+	for (i = 0; i < COUNT(of_pod); i++)
+		if (json_object_get(spec, of_pod[i]))
+			json_object_set(out, of_pod[i],
+					json_object_get(spec, of_pod[i]));
+	json_put(out, "volumes", volume_properties(container));
+	return out;
+}
+
 /* What makes one run different from another, whatever runs its pods. */
 static json_t *properties(const struct translation *t)
 {
@@ -252,13 +312,12 @@ static json_t *properties(const struct translation *t)
 
 	for (i = 0; i < t->pods.out->pool_count; i++) {
 		const struct kube_pool *pool = &t->pods.out->pools[i];
-		json_t *one = json_object();
 
-		json_put_int(one, "pods", (long long)pool->count);
-		json_put(one, "spec", json_incref(t->specs[i]));
-		json_put(pools, pool->name, one);
+		json_put(pools, pool->name, pool_properties(pool, t->specs[i]));
 	}
 	json_put(out, "pools", pools);
+	if (job->jobrun.source)
+		json_put(out, "source", source_json(job));
 	if (limit_s)
 		json_put_int(out, "activeDeadlineSeconds", limit_s);
 	if (job->jobrun.restart.max_restarts)
@@ -341,6 +400,16 @@ static void look_at_the_rest(const struct translation *t)
 			out, true, "jobrun.setup",
 			"nothing runs before the program there: build it "
 			"into the image");
+}
+
+bool kube_needs(const struct kube_job *translated)
+{
+	size_t i;
+
+	for (i = 0; i < translated->left_count; i++)
+		if (translated->left[i].needed)
+			return true;
+	return false;
 }
 
 const char *kube_why_no_jobset(const struct kube_job *translated)

@@ -12,6 +12,7 @@
 #define JOBRUN_KUBERNETES_TRANSLATE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
@@ -64,7 +65,10 @@ void kube_job_done(struct kube_job *translated);
 void kube_leave_out(struct kube_job *out, bool needed, const char *path,
 		    const char *why);
 
-/* What makes a JobSet impossible or the only way, or NULL. */
+/* Whether something that has no place there is needed. */
+bool kube_needs(const struct kube_job *translated);
+
+/* Why an Indexed Job can't do it, or NULL. */
 const char *kube_why_no_jobset(const struct kube_job *translated);
 
 #endif

@@ -91,8 +91,7 @@ static json_t *labels_json(const struct job *job)
 static json_t *network_json(const struct job *job,
 			    const struct tpu_vm_block *block)
 {
-	const char *network = job->jobrun.network ? job->jobrun.network
-						  : job->training_input.network;
+	const char *network = job->jobrun.network;
 	json_t *out = json_object();
 
 	if (network)

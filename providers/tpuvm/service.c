@@ -15,7 +15,7 @@
 #include "providers/tpuvm/node.h"
 
 /* From one look to the next while something goes, growing. */
-#define PAUSE_MS 100
+#define PAUSE_MS 20
 #define PAUSE_MAX_MS 5000
 #define GONE_MAX_MS (10 * 60 * 1000)
 #define KEY_MAX (16 << 10)

@@ -19,7 +19,6 @@ const struct field_use tpu_vm_uses[] = {
 	{ "trainingInput.pythonModule", "python3 -m, unless jobrun.command" },
 	{ "trainingInput.args", "the last arguments of the program" },
 	{ "trainingInput.jobDir", "--job-dir of the program" },
-	{ "trainingInput.network", "of the VMs, unless jobrun.network" },
 	{ "trainingInput.serviceAccount", "that of the VMs" },
 	{ "trainingInput.scheduling.maxRunningTime",
 	  "after it the run is cancelled" },

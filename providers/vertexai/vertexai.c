@@ -11,6 +11,7 @@
 #include "providers/vertexai/block.h"
 #include "providers/vertexai/study.h"
 #include "providers/vertexai/translate.h"
+#include "providers/vertexai/uses.h"
 
 /* ---- the service ------------------------------------------------------- */
 
@@ -210,6 +211,7 @@ const struct provider provider_vertex_ai = {
 	.summary = "Vertex AI custom jobs",
 	.kinds = kinds,
 	.block = &vertex_ai_message,
+	.uses = vertex_ai_uses,
 	.asks = true,
 	.desire = desire,
 	.place = place,

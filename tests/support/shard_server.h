@@ -14,24 +14,24 @@
 enum shard_fault {
 	FAULT_NONE,
 	/* What a reader must get over. */
-	FAULT_CLOSE,        /* before the answer */
-	FAULT_RESET,        /* before the answer */
-	FAULT_CUT,          /* within the body */
-	FAULT_RESET_BODY,   /* within the body */
-	FAULT_CUT_HEADERS,  /* within the headers */
-	FAULT_BUSY,         /* 503 */
-	FAULT_SHORT,        /* says it has less, and sends that */
-	FAULT_OTHER_RANGE,  /* sends, and says so, bytes beside those asked for */
-	FAULT_NO_RANGE,     /* 206 without a Content-Range */
-	FAULT_TWO_RANGES,   /* a Content-Range that is none */
-	FAULT_WHOLE,        /* 200: all of it */
-	FAULT_EMPTY,        /* 204 */
-	FAULT_STALL,        /* silence within the body */
+	FAULT_CLOSE,       /* before the answer */
+	FAULT_RESET,       /* before the answer */
+	FAULT_CUT,         /* within the body */
+	FAULT_RESET_BODY,  /* within the body */
+	FAULT_CUT_HEADERS, /* within the headers */
+	FAULT_BUSY,        /* 503 */
+	FAULT_SHORT,       /* says it has less, and sends that */
+	FAULT_OTHER_RANGE, /* sends, and says so, bytes beside those asked for */
+	FAULT_NO_RANGE,    /* 206 without a Content-Range */
+	FAULT_TWO_RANGES,  /* a Content-Range that is none */
+	FAULT_WHOLE,       /* 200: all of it */
+	FAULT_EMPTY,       /* 204 */
+	FAULT_STALL,       /* silence within the body */
 	/* What it must not get over. */
-	FAULT_TAG,     /* another entity tag, and other bytes */
-	FAULT_GROWN,   /* another size */
+	FAULT_TAG,      /* another entity tag, and other bytes */
+	FAULT_GROWN,    /* another size */
 	FAULT_REPLACED, /* 412 to If-Match, or another tag; from now on */
-	FAULT_GONE,    /* 404 */
+	FAULT_GONE,     /* 404 */
 	FAULT_COUNT,
 };
 

@@ -52,6 +52,7 @@ static void run_server(const struct stand_in *one, const char *service,
 	dup2(input, STDIN_FILENO);
 	execlp("python3", "python3", server, "--port-file", port,
 	       "--credentials", one->folder, tls ? "--tls" : NULL, cert, key,
+	       strcmp(service, "kubernetes") ? NULL : "--client-ca", cert,
 	       NULL);
 	_exit(127);
 }

@@ -87,10 +87,9 @@ static void every_split_is_disjoint_complete_and_equal(void **state)
 
 static void hosts_come_before_devices(void **state)
 {
-	struct split split = { .host = 1,
-			       .hosts = 2,
-			       .device = 2,
-			       .devices = 3 };
+	struct split split = {
+		.host = 1, .hosts = 2, .device = 2, .devices = 3
+	};
 
 	(void)state;
 	/* Host 1 has 1, 3, 5, 7, 9, 11; its device 2 the third of each three. */
@@ -114,10 +113,13 @@ static void samples_are_what_anyone_has(void **state)
 static void splits_are_read(void **state)
 {
 	static const char *const wrong[] = {
-		"",	  "host",	    "host=",	   "host=2/2",
-		"host=-1/2", "host=0/0",    "host=1",	   "host=0/2,",
-		"node=0/2", "host=0/2 ",    "host= 0/2",   "device=0/1000001",
-		"uneven=",  "host=0/2,uneven=x",
+		"",          "host",
+		"host=",     "host=2/2",
+		"host=-1/2", "host=0/0",
+		"host=1",    "host=0/2,",
+		"node=0/2",  "host=0/2 ",
+		"host= 0/2", "device=0/1000001",
+		"uneven=",   "host=0/2,uneven=x",
 	};
 	struct split split;
 	struct error err;
@@ -204,7 +206,8 @@ static void braces_are_expanded(void **state)
 	static const char *const cases[][2] = {
 		{ "plain", "plain" },
 		{ "", "" },
-		{ "t-{000..003}.tar", "t-000.tar t-001.tar t-002.tar t-003.tar" },
+		{ "t-{000..003}.tar",
+		  "t-000.tar t-001.tar t-002.tar t-003.tar" },
 		{ "{8..11}", "8 9 10 11" },
 		{ "{08..11}", "08 09 10 11" },
 		{ "{3..1}", "3 2 1" },

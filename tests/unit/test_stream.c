@@ -29,9 +29,9 @@ static const struct retry_policy quick = {
 struct fixture {
 	struct shard_server_options server;
 	struct stream_options how;
-	size_t count;  /* of objects, from `first` on */
+	size_t count; /* of objects, from `first` on */
 	size_t first;
-	bool with_crc; /* each is said to have the right CRC */
+	bool with_crc;      /* each is said to have the right CRC */
 	uint64_t wrong_crc; /* but this one */
 	struct error err;
 
@@ -151,7 +151,7 @@ static int stream(struct fixture *f)
 static uint64_t mixed_sizes(uint64_t object)
 {
 	static const uint64_t sizes[] = {
-		0,     1,      511,    512,	513,	 10240,	  16384,
+		0,     1,      511,    512,    513,     10240,   16384,
 		16895, 262143, 262144, 262145, 1048576, 3000000, 0,
 	};
 
@@ -190,9 +190,9 @@ static enum shard_fault passing(uint64_t object, uint64_t n, void *arg)
 		return FAULT_STALL;
 	/* A server that does nothing else than what is wrong is given up. */
 	return FAULT_CLOSE +
-	       (enum shard_fault)(dice / 100 %
-				  ((n < 4 ? FAULT_STALL : FAULT_SHORT) -
-				   FAULT_CLOSE));
+	       (enum shard_fault)(
+		       dice / 100 %
+		       ((n < 4 ? FAULT_STALL : FAULT_SHORT) - FAULT_CLOSE));
 }
 
 static void assert_all_came(const struct fixture *f)

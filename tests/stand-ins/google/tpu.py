@@ -12,6 +12,7 @@ state["tpu"] tells how things are to go, by "ZONE/NODE", by "ZONE" or by "*":
     create      an error: {"code", "message"} of the operation that makes it,
                 as often as "create_times" says (always)
     delete      the same of the one that deletes it, with "delete_times"
+    preempt     true: it is taken away at the next look, once
     lose        operations are not to be found
     queue       states of the queued resource, one a look
 """
@@ -108,6 +109,12 @@ def look(server, version, name, zone, node):
             raise error(404, f"Resource '{name}' was not found")
         there = one
     script = told.get("script") or [{"state": "READY", "health": "HEALTHY"}]
+    # Taken away, whatever the script says, until it is deleted.
+    if told.get("preempt"):
+        server.state["tpu"][f"{zone}/{node}"]["preempt"] = False
+        there["preempted"] = True
+    if there.get("preempted"):
+        script = [{"state": "PREEMPTED"}]
     looks = there.get("looks", 0)
     there["looks"] = looks + 1
     return node_json(version, name, told, script[min(looks, len(script) - 1)],

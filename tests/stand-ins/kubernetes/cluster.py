@@ -227,7 +227,7 @@ class Cluster:
             return
         meta, spec = job["metadata"], job["spec"]
         pods = {}
-        for pod in self.objects.owned(job):
+        for pod in self.owned(job, "Pod"):
             index = int(pod["metadata"]["annotations"][INDEX])
             pods.setdefault(index, []).append(pod)
         failed = succeeded = active = 0
@@ -315,6 +315,10 @@ class Cluster:
             self, pod["metadata"]["name"], pod,
             self.script(f"{pool}/{index}/{restart}"))
 
+    def owned(self, item, kind):
+        return [other for other in self.objects.owned(item)
+                if other["kind"] == kind]
+
     @staticmethod
     def owner(item):
         return {"apiVersion": item["apiVersion"], "kind": item["kind"],
@@ -322,7 +326,7 @@ class Cluster:
                 "uid": item["metadata"]["uid"], "controller": True}
 
     def stop_pods(self, job):
-        for pod in self.objects.owned(job):
+        for pod in self.owned(job, "Pod"):
             if pod.get("status", {}).get("phase") in ("Pending", "Running"):
                 self.objects.remove(pod)
 
@@ -334,7 +338,7 @@ class Cluster:
         meta, spec = item["metadata"], item["spec"]
         restarts = item.get("status", {}).get("restarts", 0)
         jobs = {job["metadata"]["name"]: job
-                for job in self.objects.owned(item)}
+                for job in self.owned(item, "Job")}
         failure, done = None, set()
         for one in spec["replicatedJobs"]:
             name = f"{meta['name']}-{one['name']}-0"

@@ -271,6 +271,28 @@ class Objects:
         return {"kind": kind.name + "List", "apiVersion": kind.api,
                 "metadata": meta, "items": items[start:start + limit]}
 
+    def table(self, kind, namespace, query):
+        """A line for each, as the printer columns of its kind have it."""
+        def row(item):
+            state = item.get("status", {})
+            ended = [c["type"] for c in state.get("conditions", [])
+                     if c["status"] == "True"]
+            suspended = item["spec"].get("suspend", False)
+            if kind.name == "JobSet":
+                return [item["metadata"]["name"],
+                        state.get("terminalState", ""),
+                        str(state.get("restarts", 0)),
+                        "True" if "Completed" in ended else "", suspended]
+            return [item["metadata"]["name"],
+                    (ended + ["Suspended" if suspended else "Running"])[0]]
+        names = ["Name", "TerminalState", "Restarts", "Completed", "Suspended"]
+        if kind.name != "JobSet":
+            names = ["Name", "Status"]
+        items = self.list(kind, namespace, query)["items"]
+        return {"kind": "Table", "apiVersion": "meta.k8s.io/v1",
+                "columnDefinitions": [{"name": name} for name in names],
+                "rows": [{"cells": row(item)} for item in items]}
+
     @staticmethod
     def selected(item, query):
         for term in filter(None, query.get("fieldSelector", "").split(",")):

@@ -129,7 +129,8 @@ class Server(http.server.ThreadingHTTPServer):
                                "jobrun-attempt": "1"},
                     "annotations": {"jobrun-job": f"job{i}",
                                     "jobrun-digest": "0" * 64}},
-                "spec": {"replicatedJobs": []},
+                "spec": {"replicatedJobs": [],
+                         "suspend": what["state"] == "Suspended"},
                 "status": {"conditions": [{"type": what["state"],
                                            "status": "True"}]}})
 
@@ -185,6 +186,9 @@ class Server(http.server.ThreadingHTTPServer):
         if method == "GET" and not name and query.get("watch"):
             return self.watch(handler, kind, namespace, query)
         with self.lock:
+            if method == "GET" and not name and \
+                    "as=Table" in headers.get("Accept", ""):
+                return Answer(body=self.objects.table(kind, namespace, query))
             if method == "GET" and not name:
                 return Answer(body=self.objects.list(kind, namespace, query))
             if method == "GET":
@@ -196,6 +200,11 @@ class Server(http.server.ThreadingHTTPServer):
                                              "Background"))
                 return Answer(body=self.objects.delete(kind, namespace, name,
                                                        options))
+            if method == "DELETE" and kind.name == "Pod":
+                for item in self.objects.list(kind, namespace,
+                                              query)["items"]:
+                    self.objects.remove(item)
+                return Answer(body={"kind": "PodList"})
             if method == "PATCH" and name:
                 return self.patch(kind, namespace, name, query, headers, body)
         raise error(405, f"{method} is not allowed here", "MethodNotAllowed")

@@ -40,6 +40,9 @@ struct launch_program {
 	char *const *argv;
 	char *const *envp;
 	void (*sigpipe)(int); /* what SIGPIPE does to it */
+	/* It leads a process group, which all signals go to: who sends some to
+	 * ours means them for us alone. */
+	bool own_group;
 	/* Of its checkpoints, see launch_keep(); NULL: nobody keeps any. */
 	struct launch_keeper *keeper;
 };
@@ -60,7 +63,7 @@ int launch_exec(const struct launch_program *program, struct error *err);
 
 /*
  * Runs the program as a child that shares this process's terminal, standard
- * descriptors and process group, and does what an init process owes: forwards
+ * descriptors and (but for `own_group`) process group, and does what an init process owes: forwards
  * signals, and reaps whatever is left to it.  What the terminal sends reaches
  * the child by itself and is not sent twice.  `grace_s` after a forwarded
  * SIGTERM, SIGINT or SIGQUIT the child gets SIGKILL; 0: never.  When the child

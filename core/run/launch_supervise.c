@@ -41,6 +41,8 @@ static void become(const struct launch_program *program, const sigset_t *mask,
 	/* If the parent is gone already, that signal never comes. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(127);
+	if (program->own_group)
+		setpgid(0, 0);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execve(program->path, program->argv, program->envp);
 	why = errno;
@@ -131,6 +133,8 @@ static int next_signal(const sigset_t *signals, int64_t until, siginfo_t *info)
 static int attend(const struct launch_program *program, pid_t child,
 		  const sigset_t *signals, long grace_s, int *status)
 {
+	/* Made by now: the exec comes after that. */
+	pid_t to = program->own_group ? -child : child;
 	int64_t until = 0; /* no end is set yet */
 	int asked = 0;
 
@@ -139,7 +143,7 @@ static int attend(const struct launch_program *program, pid_t child,
 		int number = next_signal(signals, until, &info);
 
 		if (until && time_monotonic_ms() >= until) {
-			kill(child, SIGKILL);
+			kill(to, SIGKILL);
 			until = 0;
 			grace_s = 0;
 		}
@@ -150,7 +154,7 @@ static int attend(const struct launch_program *program, pid_t child,
 		 * process group. */
 		if (info.si_code == SI_KERNEL)
 			continue;
-		kill(child, number);
+		kill(to, number);
 		if (asks_to_end(number) && grace_s && !until)
 			until = time_monotonic_ms() + grace_s * 1000;
 	}

@@ -2,6 +2,7 @@
 bats_require_minimum_version 1.5.0
 load helper
 load google
+load sshd
 
 # keeping FILE ID COMMAND CHECKPOINTS [MORE]
 keeping() {
@@ -171,4 +172,38 @@ last" ]
   run "$JOBRUN" launch --checkpoint-to kept -- true
   [ "$status" -eq 64 ]
   [[ $output == *"--checkpoint-dir must say where the command writes its checkpoints"* ]]
+}
+
+@test "on hosts the first task's checkpoints are kept, and all go on from them" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 "$TRAINER"'
+    jobrun version >/dev/null || exit 5
+    [ $RANK = 0 ] || exec sleep 20
+    save $((START + 1)); echo torn >"$JOBRUN_CHECKPOINT_DIR/ckpt-7.pt"; [ $START != 0 ] || kill -9 $$' \
+    "  checkpoints: {to: $TMP/kept}
+  restart: {maxRestarts: 1, backoff: 0s}"
+  run --separate-stderr jobrun apply a.yaml
+  sshd_down
+  echo "$output$stderr"
+  [ "$status" -eq 0 ]
+  [ "$(grep -c 'from 0' <<<"$output")" -eq 2 ]
+  [ "$(grep -c 'from 1' <<<"$output")" -eq 2 ]
+  [[ $output == *"jobrun: checkpoints: 'ckpt-1.pt' is kept"* ]]
+  # The last one ended well: its file in the middle, too, is as it meant it.
+  [ "$(cat kept/a/*/ckpt-2.pt)" = 2 ]
+  [ "$(kept a)" = "7* 2 1" ]
+}
+
+@test "a host on which jobrun does not run says so before the start" {
+  sshd_up 1
+  # As where the C library is too old; the shell needs no part of it.
+  mkdir old
+  touch old/libm.so.6
+  host_job a.yaml a h1 'echo started' "  checkpoints: {to: $TMP/kept}
+  env: {LD_LIBRARY_PATH: $TMP/old}"
+  run jobrun apply a.yaml
+  sshd_down
+  [ "$status" -eq 1 ]
+  [[ $output == *"a: FAILED"*"setup exited with 126"*"jobrun does not run on this host, which jobrun.checkpoints needs: "*"error while loading shared libraries"* ]]
+  [[ $output != *started$'\n'* ]]
 }

@@ -15,6 +15,7 @@
 #include "cmd/pruning.h"
 #include "cmd/saved.h"
 #include "cmd/session.h"
+#include "cmd/takeback.h"
 #include "cmd/tally.h"
 #include "core/apply/executor.h"
 #include "core/base/file.h"
@@ -208,6 +209,14 @@ static void on_phase(void *arg, const struct action *action,
 	}
 }
 
+static void on_waits(void *arg, const struct action *action, const char *what)
+{
+	struct apply *apply = arg;
+	const struct resource *one = action->want ? action->want : action->have;
+
+	app_say(apply->app, "%s '%s': %s", one->kind->name, one->name, what);
+}
+
 static void on_interrupt(void *arg, uint32_t number)
 {
 	struct apply *apply = arg;
@@ -246,6 +255,7 @@ static int execute(struct apply *apply, struct error *err)
 	struct executor_options how = { .detach = apply->detach,
 					.context = context_of,
 					.phase = on_phase,
+					.waits = on_waits,
 					.settled = on_settled,
 					.journal = &journal,
 					.arg = apply };
@@ -378,6 +388,10 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 	if ((!plan_is_empty(plan) ||
 	     (!apply->detach && plan_follow_count(plan))) &&
 	    execute(apply, &err) < 0) {
+		struct error left;
+
+		if (takeback(session, &left) < 0)
+			app_fail(apply->app, &left);
 		if (apply->interrupts)
 			status = ERROR_INTERRUPTED;
 		else if (tally_is_of_many(apply->tally))

@@ -5,6 +5,7 @@
 #include "cmd/commands.h"
 #include "core/base/text.h"
 #include "core/run/supervisor.h"
+#include "providers/registry.h"
 
 static int run(struct app *app, int argc, char **argv)
 {
@@ -19,7 +20,7 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	if (number_parse(argv[first + 1], 1, INT_MAX, &attempt, &err) < 0)
 		return app_fail(app, &err);
-	return supervisor_main(argv[first], (int)attempt);
+	return supervisor_main(argv[first], (int)attempt, providers);
 }
 
 const struct command cmd_supervise = {

@@ -16,6 +16,10 @@ struct waiting {
 	struct loop_event *timer;
 	int poll_ms;
 	int watch;
+	/* Of a run that has ended what was made for it may not be gone yet. */
+	const struct resource *releases;
+	void *ctx;
+	bool over;
 	int result;
 	struct error err;
 };
@@ -23,6 +27,7 @@ struct waiting {
 /* The attempt has ended: is it restarted? */
 static void look_further(struct waiting *w)
 {
+	enum wait_state state = WAIT_DONE;
 	int ret;
 
 	do {
@@ -31,6 +36,12 @@ static void look_further(struct waiting *w)
 	} while (ret == 0 && run_state_is_final(w->run->state));
 	if (ret == 0)
 		return;
+	if (ret > 0 && w->releases)
+		ret = w->releases->kind->wait(w->ctx, w->releases, &state,
+					      &w->err);
+	if (ret >= 0 && state == WAIT_PENDING)
+		return;
+	w->over = true;
 	w->result = ret < 0 ? -1 : 0;
 	loop_stop(w->loop);
 }
@@ -109,6 +120,10 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 	signals = interrupt_new(loop, on_signal, &w, err);
 	if (!signals)
 		return -1;
+	if (provider_makes_for_runs(provider)) {
+		w.releases = &resource;
+		w.ctx = ctx;
+	}
 	w.poll_ms = resource.kind->poll_ms ? resource.kind->poll_ms : 1000;
 	if (resource.kind->watch &&
 	    resource.kind->watch(ctx, &resource, &w.watch, &w.err) == 0)
@@ -120,10 +135,8 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 			loop_add_timer(loop, timeout_s * 1000, on_timeout, &w);
 	/* It may have ended before the watch was there. */
 	look(&w);
-	if (w.result < 0 || !run_state_is_final(run->state)) {
-		if (loop_run(loop, &w.err) < 0)
-			w.result = -1;
-	}
+	if (!w.over && loop_run(loop, &w.err) < 0)
+		w.result = -1;
 	if (w.result == ERROR_TIMEOUT)
 		timeout = NULL;
 	loop_remove(loop, timeout);

@@ -242,6 +242,16 @@ void resources_forget(struct resource *observed, size_t count)
 	free(observed);
 }
 
+bool provider_makes_for_runs(const struct provider *provider)
+{
+	const struct kind *const *kind;
+
+	for (kind = provider->kinds; *kind; kind++)
+		if ((*kind)->flags & KIND_FOR_RUN)
+			return true;
+	return false;
+}
+
 const struct kind *provider_run_kind(const struct provider *provider)
 {
 	const struct kind *const *kind;

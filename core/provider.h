@@ -168,6 +168,9 @@ enum wait_state {
 enum kind_flag {
 	KIND_RUN = 1 << 0,    /* a run of a job: started, followed, ended */
 	KIND_BILLED = 1 << 1, /* costs money while it exists */
+	/* Is of use only while a run of its job goes on: after its end it is
+	 * deleted, as jobrun.cleanup says. */
+	KIND_FOR_RUN = 1 << 2,
 };
 
 /*
@@ -212,9 +215,17 @@ struct kind {
 	 * and stays. */
 	int (*delete)(void *ctx, const struct resource *have,
 		      struct error *err);
-	/* Looks once, never sleeps.  NULL: done when created. */
+	/* Looks once, never sleeps.  NULL: done when created.  While it is
+	 * pending `err` may say what is waited for; it is empty before.
+	 * A failure that no other try would mend means that the thing is
+	 * lost: what reads it next finds that it has to be replaced. */
 	int (*wait)(void *ctx, const struct resource *have,
 		    enum wait_state *state, struct error *err);
+
+	/* Of KIND_FOR_RUN: says that it is needed still, as what has not been
+	 * renewed for long is deleted, by gc or by itself.  Called often, asks
+	 * seldom.  NULL: it needs none. */
+	int (*renew)(void *ctx, const struct resource *have, struct error *err);
 
 	/*
 	 * Adds all of this kind that jobrun has made in a place, by their
@@ -282,6 +293,9 @@ struct provider {
 	void *(*open)(const struct provider_env *env, struct error *err);
 	void (*close)(void *ctx);
 };
+
+/* It has kinds with KIND_FOR_RUN. */
+bool provider_makes_for_runs(const struct provider *provider);
 
 /* The kind with KIND_RUN. */
 const struct kind *provider_run_kind(const struct provider *provider);

@@ -2,18 +2,10 @@
 #include "providers/planned.h"
 
 #include "providers/tpunode/block.h"
-#include "providers/tpuvm/block.h"
 
 const struct provider provider_tpu_node = {
 	.name = "tpu-node",
 	.summary = "Cloud TPU nodes, with VMs beside them",
 	.block = &tpu_node_message,
-	.asks = true,
-};
-
-const struct provider provider_tpu_vm = {
-	.name = "tpu-vm",
-	.summary = "Cloud TPU VMs and pod slices, over ssh",
-	.block = &tpu_vm_message,
 	.asks = true,
 };

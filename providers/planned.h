@@ -9,6 +9,5 @@
 #include "core/provider.h"
 
 extern const struct provider provider_tpu_node;
-extern const struct provider provider_tpu_vm;
 
 #endif

@@ -9,6 +9,7 @@
 #include "providers/local/local.h"
 #include "providers/planned.h"
 #include "providers/slurm/slurm.h"
+#include "providers/tpuvm/tpuvm.h"
 #include "providers/vertexai/vertexai.h"
 
 const struct provider *const providers[] = {

@@ -7,9 +7,13 @@
 
 const char *const no_provider[] = { NULL };
 const char *const on_this_machine[] = { "local", NULL };
-const char *const on_own_tasks[] = { "local", "slurm", NULL };
-static const char *const restarting[] = { "local", "slurm", "kubernetes",
-					  NULL };
+static const char *const restarting[] = { "local", "slurm", "tpu-vm",
+					  "kubernetes", NULL };
+const char *const on_hosts[] = { "local", "tpu-vm", NULL };
+const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", NULL };
+const char *const on_own_machines[] = { "tpu-vm", NULL };
+const char *const with_account[] = { "ai-platform", "vertex-ai", "tpu-vm",
+				     NULL };
 const char *const on_google[] = { "ai-platform", "vertex-ai", NULL };
 
 /* In the order of enum cleanup. */
@@ -70,7 +74,7 @@ static const struct field jobrun_fields[] = {
 	{ .name = "network",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct jobrun_block, network),
-	  .providers = no_provider,
+	  .providers = on_own_machines,
 	  .doc = "The network of the machines that jobrun makes: its name, "
 		 "or projects/PROJECT/global/networks/NAME." },
 	{ .name = "staging",
@@ -95,7 +99,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .fallback = "1d",
 	  .offset = offsetof(struct jobrun_block, host_lease_s),
-	  .providers = on_this_machine,
+	  .providers = on_hosts,
 	  .doc = "How long tasks on hosts go on when nothing is heard of the "
 		 "machine that started them.  It may be switched off for so "
 		 "long; a host that is cut off keeps running for no longer." },
@@ -103,7 +107,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_docker,
 	  .offset = offsetof(struct jobrun_block, docker),
-	  .providers = on_this_machine,
+	  .providers = on_hosts,
 	  .doc = "A container to run the program in, on hosts that have "
 		 "docker." },
 	{ .name = "conda",
@@ -152,7 +156,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
-	  .providers = no_provider,
+	  .providers = on_this_machine,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
 	{ .name = "metrics",
@@ -160,7 +164,6 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_metrics,
 	  .offset = offsetof(struct jobrun_block, metrics),
-	  .providers = on_own_tasks,
 	  .doc = "What to read from the log." },
 	{ .name = "restart",
 	  .type = FIELD_MESSAGE,

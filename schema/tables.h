@@ -29,7 +29,10 @@ extern const struct message message_conda;
 /* The same provider lists in many rows. */
 extern const char *const no_provider[];     /* none honours it yet */
 extern const char *const on_this_machine[]; /* the local one does */
+extern const char *const on_hosts[];        /* where ssh reaches them */
+extern const char *const on_own_machines[]; /* that jobrun makes */
 extern const char *const on_own_tasks[];    /* where jobrun starts the tasks */
+extern const char *const with_account[];    /* run as one of Google's */
 extern const char *const on_google[];       /* its managed services */
 
 #endif

@@ -157,7 +157,7 @@ struct executor *executor_new(const struct plan *plan, struct loop *loop,
 		const struct plan_job *job = plan_job_at(plan, i);
 		void *ctx = options->context(options->arg, job->provider);
 
-		executor->jobs[i].starts = job_starts(job);
+		executor->jobs[i].starts = options->settle || job_starts(job);
 
 		for (j = 0; j < job->action_count; j++)
 			task_init(executor, job->actions[j], ctx,

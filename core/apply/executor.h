@@ -38,6 +38,7 @@ enum action_phase {
 struct executor_options {
 	size_t parallel; /* calls at once; 0: 16 */
 	bool detach;     /* a run is done when it is started */
+	bool settle;     /* what is as wanted is waited for, too */
 	/* Of a call that may be tried again; 0: 5.  While a run is followed
 	 * it is four times as many: it is there, whatever we can see. */
 	int tries;
@@ -48,6 +49,9 @@ struct executor_options {
 	void (*phase)(void *arg, const struct action *action,
 		      enum action_phase phase, const struct run_status *status,
 		      const struct error *err);
+	/* What is waited for, when that is something else than before: "it is
+	 * CREATING".  May be NULL. */
+	void (*waits)(void *arg, const struct action *action, const char *what);
 	/* Of a job nothing is left but runs to follow: another process may
 	 * change it from now on.  May be NULL. */
 	void (*settled)(void *arg, const struct plan_job *job);

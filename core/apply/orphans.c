@@ -72,6 +72,8 @@ static const char *judge(const struct listed *it, const struct owner *owner,
 		return NULL;
 	if (expired)
 		return "it has expired";
+	if (!owner->exists && it->labels.renewed && it->labels.expire_time_ms)
+		return NULL;
 	if (!owner->exists)
 		return it->create_time_ms &&
 				       now_ms - it->create_time_ms < young_ms

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/apply/task.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -92,10 +93,12 @@ static void let_go(struct task *task)
 	}
 }
 
-/* Whether it was done cannot be known from that. */
-static bool is_unknown(const struct error *err)
+/* Whether it was done cannot be known from that; or it is there still and was
+ * to go, which is not to be forgotten. */
+static bool is_unknown(const struct task *task, const struct error *err)
 {
-	return err->code == ERROR_UNREACHABLE || err->code == ERROR_TIMEOUT ||
+	return task->action->type == ACTION_DELETE ||
+	       err->code == ERROR_UNREACHABLE || err->code == ERROR_TIMEOUT ||
 	       err->code == ERROR_INTERRUPTED;
 }
 
@@ -108,9 +111,9 @@ static void become_settled(struct task *task, const struct error *err)
 
 	if (task->intent)
 		journal->end(journal->arg, task->action,
-			     !err              ? INTENT_DONE
-			     : is_unknown(err) ? INTENT_UNKNOWN
-					       : INTENT_FAILED,
+			     !err                    ? INTENT_DONE
+			     : is_unknown(task, err) ? INTENT_UNKNOWN
+						     : INTENT_FAILED,
 			     err);
 	task->intent = false;
 	if (task->settled)
@@ -312,6 +315,7 @@ static void start_call(struct task *task, enum step step)
 	call->fd = -1;
 	call->state = WAIT_PENDING;
 	call->now = executor->cancelling == CANCEL_NOW;
+	call->err = (struct error){ 0 };
 	task->started = true;
 	task->calling = true;
 	task->intends = executor->options->journal && !task->settled &&
@@ -471,6 +475,18 @@ static void run_ended(struct task *task)
 	}
 }
 
+static void tell_wait(struct task *task)
+{
+	const struct executor_options *options = task->executor->options;
+	char text[sizeof(task->waits_for)];
+
+	snprintf(text, sizeof(text), "%.159s", task->call.err.text);
+	if (!*text || !options->waits || !strcmp(text, task->waits_for))
+		return;
+	memcpy(task->waits_for, text, sizeof(text));
+	options->waits(options->arg, task->action, text);
+}
+
 bool task_is_idle(const struct task *task)
 {
 	return !task->calling && !task->timer && !task->watch && !is_over(task);
@@ -500,6 +516,7 @@ void task_call_done(struct task *task)
 		return;
 	}
 	if (step == STEP_WAIT && call->state == WAIT_PENDING) {
+		tell_wait(task);
 		/* Unless it is to be told first that it shall end. */
 		if (!task->executor->cancelling ||
 		    (is_run(task) && task->asked == task->executor->cancelling))

@@ -53,6 +53,7 @@ struct task {
 	bool made;    /* created or changed: it is as wanted now */
 	bool calling;
 	int tries;             /* of this call */
+	char waits_for[160];   /* as it was last told */
 	enum cancelling asked; /* what its provider was told */
 	struct loop_event *timer;
 	struct loop_event *watch;

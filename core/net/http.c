@@ -9,7 +9,6 @@
 #include "core/base/text.h"
 #include "core/net/http_internal.h"
 
-/* To one host, where HTTP/2 does not put all on one. */
 #define HOST_CONNECTIONS 8L
 #define KEPT_CONNECTIONS 32L
 
@@ -58,6 +57,9 @@ static int open_trace(struct http *http, const struct http_options *options,
 struct http *http_new(const struct http_options *options, struct error *err)
 {
 	const struct curl_api *curl = curl_open(err);
+	long host_connections = options && options->host_connections
+					? options->host_connections
+					: HOST_CONNECTIONS;
 	pthread_condattr_t clock;
 	struct http *http;
 
@@ -84,8 +86,11 @@ struct http *http_new(const struct http_options *options, struct error *err)
 		goto fail;
 	}
 	curl->multi_setopt(http->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
-			   HOST_CONNECTIONS);
-	curl->multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
+			   host_connections);
+	curl->multi_setopt(http->multi, CURLMOPT_MAXCONNECTS,
+			   host_connections > KEPT_CONNECTIONS
+				   ? host_connections
+				   : KEPT_CONNECTIONS);
 	return http;
 fail:
 	http_free(http);
@@ -253,6 +258,17 @@ void http_cancel(struct http_call *call)
 	pthread_mutex_lock(&http->lock);
 	call->cancelled = true;
 	http->look = true;
+	pthread_mutex_unlock(&http->lock);
+	http->curl->multi_wakeup(http->multi);
+}
+
+void http_resume(struct http_call *call)
+{
+	struct http *http = call->http;
+
+	pthread_mutex_lock(&http->lock);
+	call->resumed = true;
+	http->look_resumed = true;
 	pthread_mutex_unlock(&http->lock);
 	http->curl->multi_wakeup(http->multi);
 }

@@ -238,22 +238,43 @@ static void end_cancelled(struct http_call *call)
 	}
 }
 
+/* Has the sinks asked again that were not ready.  That may end a transfer, so
+ * it is not done under the lock. */
+static void resume_calls(struct http *http)
+{
+	struct http_call *call;
+	bool resumed;
+
+	for (call = http->calls; call; call = call->next) {
+		pthread_mutex_lock(&http->lock);
+		resumed = call->resumed;
+		call->resumed = false;
+		pthread_mutex_unlock(&http->lock);
+		if (resumed && call->transferring)
+			http->curl->easy_pause(call->easy, CURLPAUSE_CONT);
+	}
+}
+
 void *http_thread(void *arg)
 {
 	struct http *http = arg;
 	struct http_call *cancelled;
 	int64_t wait;
 	int running;
-	bool closing;
+	bool closing, resumed;
 
 	for (;;) {
 		pthread_mutex_lock(&http->lock);
 		cancelled = take_calls(http);
 		closing = http->closing;
+		resumed = http->look_resumed;
+		http->look_resumed = false;
 		pthread_mutex_unlock(&http->lock);
 		end_cancelled(cancelled);
 		if (closing)
 			return NULL;
+		if (resumed)
+			resume_calls(http);
 		http->curl->multi_perform(http->multi, &running);
 		read_results(http);
 		wait = start_due(http);

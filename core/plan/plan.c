@@ -6,6 +6,7 @@
 
 #include "core/base/alloc.h"
 #include "core/placeholder.h"
+#include "core/plan/cleanup.h"
 #include "core/plan/compare.h"
 #include "core/plan/order.h"
 #include "core/plan/rules.h"
@@ -223,6 +224,7 @@ int plan_add(struct plan *plan, const struct provider *provider,
 		planned->actions[planned->action_count++] = action;
 	}
 	spare_unneeded(desired, by_place, order);
+	cleanup_plan(planned, by_place, plan->mem);
 	if (options->target_count) {
 		if (!plan->targets)
 			plan->targets = targets_new(options->targets,

@@ -54,8 +54,9 @@ enum attempt_cause {
 
 struct attempt_outcome {
 	enum attempt_cause cause;
-	const struct task_record *task; /* of CAUSE_TASK and CAUSE_LOST */
-	int exit_code;                  /* of the run; -1: none */
+	/* Of CAUSE_TASK, and of CAUSE_LOST if it was the host of one. */
+	const struct task_record *task;
+	int exit_code;   /* of the run; -1: none */
 	const char *why; /* NULL after success; with the last words of the
 			  * task.  Lives as long as the attempt. */
 };
@@ -72,6 +73,9 @@ void attempt_begin(struct attempt *attempt);
 void attempt_cancel(struct attempt *attempt, const char *why, bool now);
 /* The same for something that went wrong outside of it. */
 void attempt_fail(struct attempt *attempt, const char *why);
+
+/* And for machines that are gone. */
+void attempt_lose(struct attempt *attempt, const char *why);
 
 enum run_state attempt_state(const struct attempt *attempt);
 

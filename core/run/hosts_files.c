@@ -15,6 +15,7 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/data/archive.h"
+#include "core/data/ignore.h"
 #include "core/data/tree.h"
 #include "core/host/archive.h"
 
@@ -79,13 +80,14 @@ out:
 	return ret;
 }
 
-/* A folder with all that a program could read there, as `name`. */
+/* A folder with all that a program could read there, as `name`, but for what
+ * the patterns of `without` (or NULL) match. */
 static int add_tree(struct shipping *ship, const char *folder, const char *name,
-		    struct error *err)
+		    const char *without, struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct tree tree;
-	int ret = tree_read(folder, mem, &tree, err);
+	int ret = tree_read_without(folder, without, mem, &tree, err);
 	size_t i;
 
 	if (ret == 0)
@@ -131,7 +133,7 @@ static int add_package(struct shipping *ship, const struct run_spec *spec,
 		ret = archive_unpack(spec->packages.items[i], folder, NULL,
 				     err);
 	if (ret == 0)
-		ret = add_tree(ship, folder, name, err);
+		ret = add_tree(ship, folder, name, NULL, err);
 	free(folder);
 	free(name);
 	return ret;
@@ -140,10 +142,16 @@ static int add_package(struct shipping *ship, const struct run_spec *spec,
 static int add_all(struct shipping *ship, const struct run_spec *spec,
 		   struct error *err)
 {
+	const char *directory = spec->checkpoints.directory;
+	char *without = directory ? ignore_pattern(directory) : NULL;
+	int ret = 0;
 	size_t i;
 
-	if (spec->hosts.source &&
-	    add_tree(ship, spec->hosts.source, "source", err) < 0)
+	if (spec->hosts.source)
+		ret = add_tree(ship, spec->hosts.source, "source", without,
+			       err);
+	free(without);
+	if (ret < 0)
 		return -1;
 	for (i = 0; i < spec->packages.count; i++)
 		if (add_package(ship, spec, i, err) < 0)

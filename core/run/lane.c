@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/run/lane.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "core/base/alloc.h"
 #include "core/run/children.h"
@@ -118,6 +120,63 @@ int lane_open(struct lane *lane, struct arena *mem, struct error *err)
 	return is_elsewhere ? 0 : lease_ports(lane, mem, err);
 }
 
+void lane_leave(struct lane *lane)
+{
+	if (lane->crew)
+		lane->crew->ops->free(lane->crew);
+	lane->crew = NULL;
+}
+
+static int move(struct lane *lane, struct arena *mem, struct error *err)
+{
+	lane_leave(lane);
+	lane->crew = make_crew(lane, mem, err);
+	return lane->crew ? spec_write(&lane->spec, err) : -1;
+}
+
+static bool same_hosts(const struct strings *one, const struct strings *two)
+{
+	size_t i;
+
+	if (one->count != two->count)
+		return false;
+	for (i = 0; i < one->count; i++)
+		if (strcmp(one->items[i], two->items[i]) != 0)
+			return false;
+	return true;
+}
+
+/* A machine that is new has a new key, maybe at an old address. */
+static void forget_keys(const struct lane *lane)
+{
+	char *path = hosts_known_path(store_folder(lane->place->store),
+				      lane->spec.job_id);
+
+	unlink(path);
+	free(path);
+}
+
+int lane_settle(struct lane *lane, struct allocation *allocation,
+		struct arena *mem, struct error *err)
+{
+	const struct strings before = lane->spec.hosts.names;
+	json_t *outputs;
+	bool made = false;
+	int ret;
+
+	if (allocation_ensure(allocation, &outputs, &made, err) < 0)
+		return -1;
+	ret = spec_set_outputs(&lane->spec, outputs, mem, err);
+	json_decref(outputs);
+	if (ret < 0)
+		return -1;
+	if (made)
+		forget_keys(lane);
+	if (made || !same_hosts(&before, &lane->spec.hosts.names))
+		return move(lane, mem, err);
+	return 0;
+}
+
 static int open_logs(struct lane *lane, struct error *err)
 {
 	for (size_t i = 0; i < lane->spec.topology.count; i++) {
@@ -173,7 +232,6 @@ void lane_done(struct lane *lane)
 	close_logs(lane);
 	recorder_done(&lane->recorder);
 	attempt_free(lane->attempt);
-	if (lane->crew)
-		lane->crew->ops->free(lane->crew);
+	lane_leave(lane);
 	ports_return(lane->ports);
 }

@@ -9,6 +9,7 @@
 
 #include <sys/resource.h>
 
+#include "core/run/allocation.h"
 #include "core/run/attempt.h"
 #include "core/run/log.h"
 #include "core/run/ports.h"
@@ -46,6 +47,13 @@ struct lane {
 /* Chooses ports, or on hosts a name for the run there, and writes the specification into the folder. */
 int lane_open(struct lane *lane, struct arena *mem, struct error *err);
 
+/*
+ * Between attempts: has its machines made that are not there, and goes where
+ * they are.  Runs the loop; see allocation_ensure().
+ */
+int lane_settle(struct lane *lane, struct allocation *allocation,
+		struct arena *mem, struct error *err);
+
 /* Begins an attempt, after a final one another.  What goes wrong is an end of
  * it like others. */
 void lane_begin(struct lane *lane, int64_t max_running_ms);
@@ -53,6 +61,9 @@ void lane_begin(struct lane *lane, int64_t max_running_ms);
 /* After the end of an attempt: its logs are complete and closed, and what was
  * lost of them is in the records, which are not stored yet. */
 void lane_end(struct lane *lane);
+
+/* After the last attempt: lets go of where it ran. */
+void lane_leave(struct lane *lane);
 
 void lane_done(struct lane *lane);
 

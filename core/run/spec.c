@@ -10,7 +10,6 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/package.h"
-#include "core/host/ssh.h"
 #include "core/run/contract.h"
 #include "core/run/restart.h"
 #include "core/run/trial_space.h"
@@ -94,30 +93,6 @@ static const char *make_packages(const struct job *job, struct arena *mem,
 	return NULL;
 }
 
-/* Until they are reached, hosts are called as the file calls them. */
-static int set_hosts(const struct job *job, struct arena *mem,
-		     struct run_spec *out, struct error *err)
-{
-	const struct jobrun_block *block = &job->jobrun;
-	struct ssh_target target;
-	size_t i;
-
-	if (!block->hosts.count)
-		return 0;
-	out->hosts.names = block->hosts;
-	out->hosts.lease_s = block->host_lease_s;
-	out->hosts.nonce = "";
-	if (block->source)
-		out->hosts.source = out->directory;
-	for (i = 0; i < out->topology.count; i++) {
-		if (ssh_target_parse(spec_host_name(out, i), &target, err) < 0)
-			return -1;
-		out->topology.tasks[i].host = arena_strdup(mem, target.host);
-		ssh_target_done(&target);
-	}
-	return 0;
-}
-
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		  struct arena *mem, struct run_spec *out, const char **missing,
 		  struct error *err)
@@ -160,10 +135,11 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	if (message_has(message_field(job->message, "jobrun")->message, block,
 			"restart"))
 		out->restart = block->restart;
+	spec_checkpoints_from_job(job, mem, &out->checkpoints);
 	out->tuning = job->training_input.hyperparameters;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
-	return set_hosts(job, mem, out, err);
+	return spec_set_hosts(out, job, &block->hosts, mem, err);
 }
 
 void spec_set_folder(struct run_spec *spec, const char *folder,
@@ -180,6 +156,9 @@ static json_t *hosts_json(const struct run_hosts *hosts)
 
 	json_put(out, "names",
 		 json_texts(hosts->names.items, hosts->names.count));
+	if (hosts->shown.count)
+		json_put(out, "shown",
+			 json_texts(hosts->shown.items, hosts->shown.count));
 	json_put_text(out, "nonce", hosts->nonce);
 	json_put_text(out, "source", hosts->source);
 	json_put_int(out, "leaseS", hosts->lease_s);
@@ -229,6 +208,9 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put_int(out, "graceS", spec->grace_s);
 	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
 	json_put(out, "restart", restart_json(&spec->restart));
+	if (spec->checkpoints.is_used)
+		json_put(out, "checkpoints",
+			 spec_checkpoints_json(&spec->checkpoints));
 	if (spec->tuning.params.count) {
 		json_put(out, "hyperparameters",
 			 hyperparameters_json(&spec->tuning));
@@ -244,6 +226,9 @@ json_t *spec_json(const struct run_spec *spec)
 		json_put_text(out, "condaEnv", spec->conda_env);
 	if (spec->hosts.names.count)
 		json_put(out, "hosts", hosts_json(&spec->hosts));
+	if (spec->allocation)
+		json_put(out, "allocation",
+			 json_loads(spec->allocation, 0, NULL));
 	return out;
 }
 
@@ -308,6 +293,15 @@ static struct pairs copy_pairs(const json_t *object, const char *key,
 	return out;
 }
 
+static const char *copy_json(const json_t *value, struct arena *mem)
+{
+	char *text = value ? json_canonical(value) : NULL;
+	const char *out = text ? arena_strdup(mem, text) : NULL;
+
+	free(text);
+	return out;
+}
+
 int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	      struct error *err)
 {
@@ -342,6 +336,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 		(long)json_get_int(value, "maxRunningTimeS", 0);
 	restart_from_json(json_object_get(value, "restart"), mem,
 			  &out->restart);
+	spec_checkpoints_read(json_object_get(value, "checkpoints"), mem,
+			      &out->checkpoints);
 	hyperparameters_from_json(json_object_get(value, "hyperparameters"),
 				  mem, &out->tuning);
 	out->args_end = (size_t)json_get_int(value, "argsEnd",
@@ -353,6 +349,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->conda_env = copy_text(value, "condaEnv", mem);
 	map = json_object_get(value, "hosts");
 	out->hosts.names = copy_strings(map, "names", mem);
+	out->hosts.shown = copy_strings(map, "shown", mem);
 	out->hosts.nonce = copy_text(map, "nonce", mem);
 	out->hosts.source = copy_text(map, "source", mem);
 	out->hosts.lease_s = (long)json_get_int(map, "leaseS", 0);
@@ -363,6 +360,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	}
 	out->env = copy_pairs(value, "env", mem);
 	out->metrics = copy_pairs(value, "metrics", mem);
+	out->allocation = copy_json(json_object_get(value, "allocation"), mem);
 	map = json_object_get(value, "secrets");
 	out->secrets =
 		arena_alloc(mem, json_object_size(map) * sizeof(*out->secrets));
@@ -452,6 +450,16 @@ static void set_python_path(const struct run_spec *spec,
 	buf_done(&path);
 }
 
+/* Elsewhere 'jobrun launch' sets it. */
+static void set_checkpoint_folder(const struct run_spec *spec,
+				  struct environment *out)
+{
+	char *folder = spec_checkpoints_folder(spec);
+
+	environment_set(out, "JOBRUN_CHECKPOINT_DIR", folder);
+	free(folder);
+}
+
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 		     struct environment *out, struct error *err)
 {
@@ -468,6 +476,8 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 		contract_write(&spec->topology, ordinal, out);
 	environment_set(out, "JOBRUN_RUN_DIR",
 			place ? place->output : spec->output);
+	if (spec->checkpoints.is_used && !place)
+		set_checkpoint_folder(spec, out);
 	/* Else a trainer's lines come minutes late, through a full buffer. */
 	environment_set(out, "PYTHONUNBUFFERED", "1");
 	for (i = 0; i < spec->env.count; i++)
@@ -478,18 +488,4 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 		if (set_secret(&spec->secrets[i], out, err) < 0)
 			return -1;
 	return 0;
-}
-
-size_t spec_host(const struct run_spec *spec, size_t ordinal)
-{
-	return spec->hosts.names.count ? ordinal % spec->hosts.names.count
-				       : SIZE_MAX;
-}
-
-const char *spec_host_name(const struct run_spec *spec, size_t ordinal)
-{
-	size_t host = spec_host(spec, ordinal);
-
-	return host == SIZE_MAX ? spec->topology.tasks[ordinal].host
-				: spec->hosts.names.items[host];
 }

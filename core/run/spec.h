@@ -12,11 +12,13 @@
 #include "core/job.h"
 #include "core/run/environment.h"
 #include "core/run/secret.h"
+#include "core/run/spec_checkpoints.h"
 #include "core/run/topology.h"
 
 /* The machines that the tasks run on, if not on this one. */
 struct run_hosts {
 	struct strings names; /* [USER@]HOST[:PORT]; none: this machine */
+	struct strings shown; /* what they are called; none: as in `names` */
 	const char *nonce;    /* tells this run from others of its name */
 	const char *source;   /* what is shipped, absolute, or NULL */
 	long lease_s;         /* how long tasks go on without being asked for */
@@ -42,6 +44,7 @@ struct run_spec {
 	long grace_s;
 	long max_running_time_s; /* 0: no limit */
 	struct restart restart;
+	struct run_checkpoints checkpoints;
 	/* If it has parameters the program is started for each trial, with
 	 * these after the first `args_end` of `command`. */
 	struct hyperparameter_spec tuning;
@@ -51,6 +54,9 @@ struct run_spec {
 	struct strings docker_flags;
 	const char *conda_env; /* or NULL */
 	struct run_hosts hosts;
+	/* The machines that were made for it (core/run/allocation.h), as JSON;
+	 * NULL: none were. */
+	const char *allocation;
 };
 
 /* AI Platform's replicas listened on 2222; here they count up from it. */
@@ -61,6 +67,16 @@ struct run_spec {
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		  struct arena *mem, struct run_spec *out, const char **missing,
 		  struct error *err);
+
+/* The machines of a job's run: strings live as long as `names`.  Fails if one
+ * is none. */
+int spec_set_hosts(struct run_spec *spec, const struct job *job,
+		   const struct strings *names, struct arena *mem,
+		   struct error *err);
+/* From the outputs of what was made for it (core/run/allocation.h); what they
+ * do not name stays. */
+int spec_set_outputs(struct run_spec *spec, const json_t *outputs,
+		     struct arena *mem, struct error *err);
 
 /* The folders of the first attempt at a run.  What it has no copy of lives in
  * `mem`. */
@@ -75,7 +91,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 
 /*
  * The variables that a task gets besides those that it inherits: the
- * contracts, JOBRUN_RUN_DIR, PYTHONPATH with the packages, PYTHONUNBUFFERED,
+ * contracts, JOBRUN_RUN_DIR, JOBRUN_CHECKPOINT_DIR, PYTHONPATH with the packages, PYTHONUNBUFFERED,
  * the job's `env` (which wins) and, with `secrets`, their values.
  */
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,

@@ -19,41 +19,19 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/file.h"
-#include "core/base/loop.h"
 #include "core/base/text.h"
-#include "core/run/lane.h"
 #include "core/run/process.h"
+#include "core/run/reserve.h"
 #include "core/run/restart.h"
 #include "core/run/run_lock.h"
 #include "core/run/supervisor_internal.h"
-#include "core/run/tuner.h"
+#include "core/run/supervisor_process.h"
 
-#define BALLAST_SIZE (256 << 10)
-
-struct supervisor {
-	/* Of the process. */
-	struct arena *mem;
-	struct store *store;
-	struct loop *loop;
-	struct reaper *reaper;
-	sigset_t signals;
-	struct rlimit no_files; /* what tasks get; ours is raised */
-	int signal_fd;
-	int guard_fd; /* a pidfd */
-	struct loop_event *guard_event;
-	struct lane_place place;
-
-	/* Of the run. */
-	struct lane lane;         /* used, but for its specification, if ... */
-	struct tuner *tuner;      /* ... there are no trials; then NULL */
-	struct run_record run;    /* of the attempt under way */
-	int64_t running_since_ms; /* the first of them; 0: none yet */
-	struct loop_event *next_timer; /* it waits for the next attempt */
-	bool cancelled;
-	char why[512]; /* it ended */
-	char progress[64];
-};
+static void end_loop(struct supervisor *s)
+{
+	s->over = true;
+	loop_stop(s->loop);
+}
 
 static void on_state_changed(void *arg)
 {
@@ -68,6 +46,8 @@ static void on_state_changed(void *arg)
 	}
 	if (s->run.state == RUN_CANCELLING)
 		s->run.error = attempt_outcome(s->lane.attempt).why;
+	if (s->run.state == RUN_RUNNING && s->allocation)
+		allocation_watch(s->allocation);
 	recorder_run(&s->lane.recorder);
 }
 
@@ -94,7 +74,7 @@ static int64_t running_limit(const struct supervisor *s)
 	return used_ms < limit_ms ? limit_ms - used_ms : 1;
 }
 
-static void begin(struct supervisor *s)
+void supervisor_attempt(struct supervisor *s)
 {
 	/* It was taken over from an earlier process. */
 	bool cancelling = s->run.state == RUN_CANCELLING;
@@ -107,6 +87,17 @@ static void begin(struct supervisor *s)
 	lane_begin(&s->lane, running_limit(s));
 	if (cancelling)
 		attempt_cancel(s->lane.attempt, "cancelled", false);
+}
+
+/* Machines are not to be had from within the loop. */
+static void begin(struct supervisor *s)
+{
+	if (!s->allocation) {
+		supervisor_attempt(s);
+		return;
+	}
+	s->wants_machines = true;
+	loop_stop(s->loop);
 }
 
 static void on_next(void *arg, uint32_t events)
@@ -126,9 +117,8 @@ static void wait_for_next(struct supervisor *s)
 				       on_next, s);
 }
 
-/* While it waits there is nothing to end but that. */
-static void stop_waiting(struct supervisor *s, enum run_state state,
-			 const char *why)
+void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
+			     const char *why)
 {
 	loop_remove(s->loop, s->next_timer);
 	s->next_timer = NULL;
@@ -137,7 +127,7 @@ static void stop_waiting(struct supervisor *s, enum run_state state,
 	s->run.error = s->why;
 	/* Of the attempt before. */
 	s->lane.recorder.count = 0;
-	loop_stop(s->loop);
+	end_loop(s);
 }
 
 /* What the record says of an attempt that is final. */
@@ -205,11 +195,13 @@ static void on_ended(void *arg)
 	    s->cancelled)
 		decision.again = false;
 	set_end(s, decision.why_not);
+	if (s->allocation)
+		allocation_unwatch(s->allocation);
 	if (!decision.again) {
-		loop_stop(s->loop);
+		end_loop(s);
 	} else if (add_next(s, &decision, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
-		loop_stop(s->loop);
+		end_loop(s);
 	} else {
 		wait_for_next(s);
 	}
@@ -233,7 +225,7 @@ static void on_tuner_ended(void *arg)
 	s->run.state = tuner_state(s->tuner);
 	s->run.error = tuner_why(s->tuner);
 	s->run.exit_code = s->run.state == RUN_SUCCEEDED ? 0 : -1;
-	loop_stop(s->loop);
+	end_loop(s);
 }
 
 static const struct tuner_hooks tuner_hooks = {
@@ -245,12 +237,16 @@ static const struct tuner_hooks tuner_hooks = {
 static void cancel(struct supervisor *s, bool now)
 {
 	s->cancelled = true;
-	if (s->next_timer)
-		stop_waiting(s, RUN_CANCELLED, "cancelled");
+	if (s->getting)
+		allocation_interrupt(s->allocation);
+	else if (s->wants_machines)
+		return; /* it is seen before the next step */
+	else if (s->next_timer)
+		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");
 	else if (s->tuner && !run_state_is_final(s->run.state))
 		tuner_cancel(s->tuner, "cancelled",
 			     now || s->run.state == RUN_CANCELLING);
-	else if (!run_state_is_final(s->run.state))
+	else if (!run_state_is_final(s->run.state) && s->lane.attempt)
 		attempt_cancel(s->lane.attempt, "cancelled",
 			       now || s->run.state == RUN_CANCELLING);
 }
@@ -280,46 +276,12 @@ static void on_guard(void *arg, uint32_t events)
 	if (s->lane.spec.hosts.names.count)
 		return;
 	if (s->next_timer)
-		stop_waiting(s, RUN_FAILED, "the run's guard was killed");
+		supervisor_stop_waiting(s, RUN_FAILED,
+					"the run's guard was killed");
 	else if (s->tuner && !run_state_is_final(s->run.state))
 		tuner_fail(s->tuner, "the run's guard was killed");
 	else if (!run_state_is_final(s->run.state))
 		attempt_fail(s->lane.attempt, "the run's guard was killed");
-}
-
-/* Each task takes several descriptors here.  Returns the limit as it was: for
- * the tasks, as select() of theirs may not expect more. */
-static struct rlimit raise_file_limit(void)
-{
-	struct rlimit before = { 0 }, more;
-
-	getrlimit(RLIMIT_NOFILE, &before);
-	more = before;
-	more.rlim_cur = more.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &more);
-	return before;
-}
-
-/* Room that is given back when the disk is full, for the last words. */
-static void write_ballast(struct supervisor *s)
-{
-	char *path = path_join(s->lane.spec.home, "ballast");
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-	if (fd >= 0) {
-		if (posix_fallocate(fd, 0, BALLAST_SIZE) != 0)
-			unlink(path);
-		close(fd);
-	}
-	free(path);
-}
-
-static void drop_ballast(struct supervisor *s)
-{
-	char *path = path_join(s->lane.spec.home, "ballast");
-
-	unlink(path);
-	free(path);
 }
 
 /* Returns -1 if the end could not be recorded. */
@@ -327,12 +289,16 @@ static int finish(struct supervisor *s)
 {
 	struct error err;
 
-	drop_ballast(s);
+	reserve_drop(s->lane.spec.home);
 	s->run.end_time_ms = time_now_ms();
+	if (s->allocation)
+		supervisor_mark(s->lane.spec.home, true);
 	if (recorder_end(&s->lane.recorder, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return -1;
 	}
+	if (s->allocation)
+		supervisor_release_machines(s);
 	return 0;
 }
 
@@ -370,17 +336,18 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 			      err) != 0)
 		return error_set(err, ERROR_FAILED, "run %s.%d is not recorded",
 				 job_id, attempt);
-	/* Who looked before we had the lock may have given it up. */
-	if (run_state_is_final(s->run.state))
-		return error_set(err, ERROR_FAILED,
-				 "run %s.%d took too long to start", job_id,
-				 attempt);
 	if (store_run_get(s->store, job_id, s->run.origin, s->mem, &first,
 			  err) == 0)
 		s->running_since_ms = first.start_time_ms;
 	folder = store_run_folder(s->store, job_id, s->run.attempt);
 	ret = spec_read(folder, s->mem, &s->lane.spec, err);
 	free(folder);
+	s->over = run_state_is_final(s->run.state);
+	/* Who looked before we had the lock may have given it up. */
+	if (ret == 0 && s->over && !supervisor_is_marked(s->lane.spec.home))
+		return error_set(err, ERROR_FAILED,
+				 "run %s.%d took too long to start", job_id,
+				 attempt);
 	return ret;
 }
 
@@ -398,16 +365,19 @@ static void open_tuner(struct supervisor *s)
 	s->tuner = tuner_new(&place, &tuner_hooks, s);
 }
 
-static int take_over(struct supervisor *s, const char *job_id, int attempt,
+static int take_over(struct supervisor *s, const struct supervisor_start *start,
 		     pid_t guard, struct error *err)
 {
-	if (read_run(s, job_id, attempt, err) < 0)
+	if (read_run(s, start->job_id, start->attempt, err) < 0)
 		return -1;
-	s->no_files = raise_file_limit();
+	s->no_files = reserve_files();
 	s->reaper = reaper_new();
 	s->loop = loop_new(err);
-	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0)
+	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0 ||
+	    supervisor_open_machines(s, start->providers, err) < 0)
 		return -1;
+	if (s->over)
+		return run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err);
 	s->place = (struct lane_place){ .store = s->store,
 					.loop = s->loop,
 					.reaper = s->reaper,
@@ -424,7 +394,7 @@ static int take_over(struct supervisor *s, const char *job_id, int attempt,
 		return -1;
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;
-	write_ballast(s);
+	reserve_take(s->lane.spec.home);
 	return 0;
 }
 
@@ -440,11 +410,47 @@ static void report(struct supervisor *s)
 	close(SUPERVISOR_REPORT_FD);
 }
 
-int supervisor_run(const char *job_id, int attempt, pid_t guard,
-		   const sigset_t *signals)
+/* Until it has an end that stays. */
+static int go_on(struct supervisor *s, struct error *err)
+{
+	while (!s->over) {
+		if (s->wants_machines)
+			supervisor_get_machines(s);
+		else if (loop_run(s->loop, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* An earlier process has recorded the end and was killed then. */
+static int only_release(struct supervisor *s)
+{
+	close(SUPERVISOR_REPORT_FD);
+	supervisor_release_machines(s);
+	return 0;
+}
+
+static int supervise(struct supervisor *s)
+{
+	struct error err;
+
+	if (s->run.not_before_ms)
+		wait_for_next(s);
+	else
+		begin(s);
+	report(s);
+	/* If not even that works, the guard cleans up. */
+	if (go_on(s, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	return finish(s) < 0;
+}
+
+int supervisor_run(const struct supervisor_start *start, pid_t guard)
 {
 	struct supervisor s = { .mem = arena_new(),
-				.signals = *signals,
+				.signals = *start->signals,
 				.signal_fd = -1,
 				.guard_fd = -1 };
 	struct error err = { 0 };
@@ -454,29 +460,19 @@ int supervisor_run(const char *job_id, int attempt, pid_t guard,
 	setpgid(0, 0);
 	prctl(PR_SET_NAME, "jobrun");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (take_over(&s, job_id, attempt, guard, &err) < 0) {
+	if (take_over(&s, start, guard, &err) == 0) {
+		ret = s.over ? only_release(&s) : supervise(&s);
+	} else {
 		/* Who started us may be gone: its record is ours. */
 		if (s.store)
-			supervisor_abandon(s.store, job_id, attempt, err.text,
-					   &ignored);
+			supervisor_abandon(s.store, start->job_id,
+					   start->attempt, err.text, &ignored);
 		if (write(SUPERVISOR_REPORT_FD, err.text, strlen(err.text)) < 0)
 			fprintf(stderr, "%s\n", err.text);
-		goto out;
 	}
-	if (s.run.not_before_ms)
-		wait_for_next(&s);
-	else
-		begin(&s);
-	report(&s);
-	/* If not even that works, the guard cleans up. */
-	if (loop_run(s.loop, &err) < 0) {
-		fprintf(stderr, "%s\n", err.text);
-		goto out;
-	}
-	ret = finish(&s) < 0;
-out:
 	tuner_free(s.tuner);
 	lane_done(&s.lane);
+	allocation_close(s.allocation);
 	loop_free(s.loop);
 	reaper_free(s.reaper);
 	if (s.signal_fd >= 0)

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 
 #include "core/base/error.h"
+#include "core/provider.h"
 #include "core/run/spec.h"
 #include "core/store/store.h"
 
@@ -35,8 +36,10 @@
 int supervisor_start(struct store *store, const struct run_spec *spec,
 		     struct error *err);
 
-/* The two processes themselves; returns their exit status. */
-int supervisor_main(const char *job_id, int attempt);
+/* The two processes themselves; returns their exit status.  Machines that were
+ * made for the run are of one of these providers. */
+int supervisor_main(const char *job_id, int attempt,
+		    const struct provider *const *providers);
 
 /* Asks a run to end, with its grace or `now`.  Ended is success. */
 int supervisor_cancel(struct store *store, const char *job_id, int attempt,
@@ -49,6 +52,10 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
  */
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err);
+
+/* Of a run that is over: the machines that were made for it are being deleted
+ * by its supervisor. */
+bool supervisor_releases(struct store *store, const struct run_record *run);
 
 /* How far a run is that is still being prepared, in a few words, or "";
  * false once it is prepared. */

@@ -73,16 +73,17 @@ static int record_end(const char *job_id, int attempt, int status)
 
 /* Waits for the supervisor, then sweeps; with tasks elsewhere, which know
  * nothing of it, there is another one. */
-static int guard(const char *job_id, int attempt, pid_t supervisor,
-		 const sigset_t *signals)
+static int guard(const struct supervisor_start *start, pid_t supervisor)
 {
+	const char *job_id = start->job_id;
+	int attempt = start->attempt;
 	struct error err;
 	int status, tries;
 
 	prctl(PR_SET_NAME, "jobrun-guard");
 	close(SUPERVISOR_REPORT_FD);
 	for (tries = 0;; tries++) {
-		status = wait_for(supervisor, signals);
+		status = wait_for(supervisor, start->signals);
 		/* The lock is still held, and that process is no more. */
 		if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
 			fprintf(stderr, "%s\n", err.text);
@@ -95,8 +96,7 @@ static int guard(const char *job_id, int attempt, pid_t supervisor,
 		if (supervisor == 0) {
 			/* Nobody waits for its report. */
 			open("/dev/null", O_WRONLY | O_CLOEXEC);
-			return supervisor_run(job_id, attempt, getppid(),
-					      signals);
+			return supervisor_run(start, getppid());
 		}
 		if (supervisor < 0)
 			break;
@@ -104,11 +104,16 @@ static int guard(const char *job_id, int attempt, pid_t supervisor,
 	return record_end(job_id, attempt, status);
 }
 
-int supervisor_main(const char *job_id, int attempt)
+int supervisor_main(const char *job_id, int attempt,
+		    const struct provider *const *providers)
 {
+	sigset_t signals;
+	const struct supervisor_start start = { .job_id = job_id,
+						.attempt = attempt,
+						.providers = providers,
+						.signals = &signals };
 	pid_t self = getpid();
 	struct error err;
-	sigset_t signals;
 	pid_t pid;
 
 	/* What our caller had open is not to stay open with the run. */
@@ -130,10 +135,10 @@ int supervisor_main(const char *job_id, int attempt)
 		fprintf(stderr, "%s\n", err.text);
 	pid = fork();
 	if (pid == 0)
-		return supervisor_run(job_id, attempt, self, &signals);
+		return supervisor_run(&start, self);
 	if (pid < 0) {
 		fprintf(stderr, "cannot fork: %s\n", strerror(errno));
 		return 1;
 	}
-	return guard(job_id, attempt, pid, &signals);
+	return guard(&start, pid);
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "core/base/error.h"
+#include "core/provider.h"
 #include "core/store/store.h"
 
 /* Descriptors that the new process finds open. */
@@ -17,8 +18,13 @@
 
 /* The supervisor process: `signals` are blocked.  Returns its exit status,
  * 0 if the end of the run is recorded. */
-int supervisor_run(const char *job_id, int attempt, pid_t guard,
-		   const sigset_t *signals);
+struct supervisor_start {
+	const char *job_id;
+	int attempt;
+	const struct provider *const *providers;
+	const sigset_t *signals;
+};
+int supervisor_run(const struct supervisor_start *start, pid_t guard);
 
 /* The newest attempt of the run that this is an attempt of; 1 if there is no
  * such run. */
@@ -33,6 +39,11 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 /* Whether what the run in a folder has started goes on without a supervisor:
  * it is on hosts. */
 bool supervisor_goes_on(const char *folder);
+
+/* While machines that were made for a run that is over are being let go of,
+ * there is a mark in its folder. */
+void supervisor_mark(const char *home, bool mark);
+bool supervisor_is_marked(const char *home);
 
 /* Rewrites the file `state` of the run, for those who watch it. */
 void supervisor_publish(struct store *store, const struct run_record *run);

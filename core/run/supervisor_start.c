@@ -46,20 +46,6 @@ static void make_environment(struct store *store, struct environment *env)
 	environment_inherit(env, environ);
 }
 
-/*
- * Ourselves, even if the file was replaced by a newer one: its name ends in
- * " (deleted)" then, and the link itself still leads to it.  By name where
- * that holds, as the link leads elsewhere under valgrind.
- */
-static void find_program(char *out, size_t size)
-{
-	ssize_t len = readlink("/proc/self/exe", out, size - 1);
-
-	out[len > 0 ? len : 0] = '\0';
-	if (access(out, X_OK) < 0)
-		snprintf(out, size, "/proc/self/exe");
-}
-
 static int spawn(struct store *store, const struct run_spec *spec, int lock,
 		 int report, struct error *err)
 {
@@ -93,7 +79,7 @@ static int spawn(struct store *store, const struct run_spec *spec, int lock,
 	sigfillset(&all);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
-	find_program(program, sizeof(program));
+	process_self(program, sizeof(program));
 	why = posix_spawn(&pid, program, &files, &attr, argv, env.items);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
@@ -372,6 +358,41 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 out:
 	arena_free(mem);
 	return ret;
+}
+
+void supervisor_mark(const char *home, bool mark)
+{
+	char *path = path_join(home, "releasing");
+	int fd = -1;
+
+	if (mark)
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	else
+		unlink(path);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+bool supervisor_is_marked(const char *home)
+{
+	char *path = path_join(home, "releasing");
+	bool marked = access(path, F_OK) == 0;
+
+	free(path);
+	return marked;
+}
+
+bool supervisor_releases(struct store *store, const struct run_record *run)
+{
+	char *folder = store_run_folder(store, run->job_id, run->origin);
+	struct error ignored;
+	pid_t pid;
+	bool does = supervisor_is_marked(folder) &&
+		    run_lock_look(folder, &pid, NULL, &ignored) == 1;
+
+	free(folder);
+	return does;
 }
 
 void supervisor_publish(struct store *store, const struct run_record *run)

@@ -189,16 +189,22 @@ static void show_run(struct managed *managed, const struct job *job,
 		 now.error ? now.error : "");
 }
 
-/* Without its file, all that is known of a job is what is remembered. */
-static int find_parent(struct managed *managed, const struct job *job,
+/* Without its file, a job is where it was listed, or where it is remembered to
+ * be. */
+static int find_parent(struct managed *managed, const struct resource *want,
 		       struct arena *mem, const char **out, struct error *err)
 {
+	const struct job *job = want->job;
 	struct run_record run;
 	const char *name;
 	int ret;
 
 	if (job->file)
 		return managed_parent(managed, job, mem, out, err);
+	if (want->place) {
+		*out = want->place;
+		return 0;
+	}
 	ret = managed_recorded(managed, job->job_id, mem, &run, &name, err);
 	if (ret == 0)
 		*out = managed_parent_of(name, mem);
@@ -214,7 +220,7 @@ int managed_read(void *ctx, const struct resource *want, struct resource *found,
 	struct error ignored;
 	const json_t *body;
 	const char *parent;
-	int ret = find_parent(managed, want->job, mem, &parent, err);
+	int ret = find_parent(managed, want, mem, &parent, err);
 
 	if (ret == 0)
 		ret = managed_find(managed, parent, want->job->job_id, &runs,
@@ -334,7 +340,35 @@ int managed_create(void *ctx, const struct resource *want, struct error *err)
 	return ret;
 }
 
-/* ---- what has a record ------------------------------------------------- */
+/* ---- what was started -------------------------------------------------- */
+
+/*
+ * The run and its name there.  One that is not remembered here is looked for
+ * where it was listed, and has no attempt then.  1: there is none.
+ */
+static int locate(struct managed *managed, const struct resource *have,
+		  struct arena *mem, struct run_record *run, const char **name,
+		  struct error *err)
+{
+	struct managed_runs runs = { 0 };
+	struct managed_state now = { 0 };
+	const json_t *body;
+	int ret = managed_recorded(managed, have->name, mem, run, name, err);
+
+	if (ret != 1 || !have->place)
+		return ret;
+	if (managed_find(managed, have->place, have->name, &runs, err) < 0)
+		return -1;
+	body = managed_newest(&runs);
+	if (body) {
+		managed->as->read(body, mem, &now);
+		*run = (struct run_record){ .job_id = have->name,
+					    .state = now.state };
+		*name = managed_name(managed, have->place, body, mem);
+	}
+	managed_runs_done(&runs);
+	return body ? 0 : 1;
+}
 
 /* The state of a run that has ended is written when its log is whole. */
 static int take_state(struct managed *managed, struct run_record *run,
@@ -347,6 +381,10 @@ static int take_state(struct managed *managed, struct run_record *run,
 
 	managed->as->read(body, mem, &now);
 	ended = run_state_is_final(now.state);
+	if (!run->attempt) {
+		run->state = now.state; /* nothing of it is kept here */
+		return 0;
+	}
 	whole = managed_log_collect(
 		managed, run, name, ended,
 		time_parse(json_get_text(body, "endTime", "")), mem, &said);
@@ -362,7 +400,7 @@ int managed_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	struct api_answer answer = { 0 };
 	struct run_record run;
 	const char *name;
-	int ret = managed_recorded(managed, have->name, mem, &run, &name, err);
+	int ret = locate(managed, have, mem, &run, &name, err);
 
 	if (ret == 1)
 		ret = error_set(err, ERROR_FAILED, "the run is gone");
@@ -409,7 +447,7 @@ int managed_cancel(void *ctx, const struct resource *have, bool now,
 	struct run_record run;
 	const char *name;
 	json_t *body = json_object();
-	int ret = managed_recorded(managed, have->name, mem, &run, &name, err);
+	int ret = locate(managed, have, mem, &run, &name, err);
 
 	(void)now;
 	if (ret == 0 && !run_state_is_final(run.state)) {
@@ -455,24 +493,40 @@ static int forget_all(struct managed *managed, const char *job_id,
 	return ret;
 }
 
+/* All that is remembered of it, one attempt after the other.  1: nothing was. */
+static int forget_recorded(struct managed *managed, const char *job_id,
+			   struct arena *mem, struct error *err)
+{
+	struct run_record run;
+	const char *name;
+	int ret, found = 1;
+
+	for (;;) {
+		ret = managed_recorded(managed, job_id, mem, &run, &name, err);
+		if (ret == 0)
+			ret = forget_all(managed, job_id, name, mem, err);
+		if (ret == 0)
+			ret = store_run_delete(managed->env.store, &run, err);
+		if (ret != 0)
+			return ret < 0 ? -1 : found;
+		found = 0;
+	}
+}
+
 int managed_delete(void *ctx, const struct resource *have, struct error *err)
 {
 	struct managed *managed = ctx;
 	struct arena *mem = arena_new();
 	struct run_record run;
 	const char *name;
-	int ret;
+	int ret = forget_recorded(managed, have->name, mem, err);
 
-	for (;;) {
-		ret = managed_recorded(managed, have->name, mem, &run, &name,
-				       err);
-		if (ret == 0)
-			ret = forget_all(managed, run.job_id, name, mem, err);
-		if (ret == 0)
-			ret = store_run_delete(managed->env.store, &run, err);
-		if (ret != 0)
-			break;
-	}
+	if (ret == 1)
+		ret = locate(managed, have, mem, &run, &name, err);
+	else if (ret == 0)
+		ret = 1;
+	if (ret == 0)
+		ret = forget_all(managed, have->name, name, mem, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }

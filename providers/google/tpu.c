@@ -47,9 +47,11 @@ static void read_symptoms(const json_t *list, struct arena *mem,
 	out->symptom_count = count;
 }
 
-static void read_node(const json_t *body, bool v1, struct arena *mem,
-		      struct tpu_node *out)
+void tpu_node_read(const json_t *body, enum tpu_api api, struct arena *mem,
+		   struct tpu_node *out)
 {
+	bool v1 = api == TPU_API_V1;
+
 	out->exists = true;
 	out->name = copy(mem, body, "name");
 	out->state = copy(mem, body, "state");
@@ -96,7 +98,7 @@ int tpu_node_get(struct google *google, enum tpu_api api, const char *project,
 		*out = no_node;
 		ret = 0;
 	} else if (ret == 0) {
-		read_node(answer.body, v1, mem, out);
+		tpu_node_read(answer.body, api, mem, out);
 	} else {
 		error_prefix(err, "TPU node '%s' in %s", node, zone);
 	}

@@ -6,6 +6,7 @@
 #ifndef JOBRUN_TPU_H
 #define JOBRUN_TPU_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,6 +55,10 @@ struct tpu_node {
 int tpu_node_get(struct google *google, enum tpu_api api, const char *project,
 		 const char *zone, const char *node, struct arena *mem,
 		 struct tpu_node *out, struct error *err);
+
+/* The same from a message that was read already. */
+void tpu_node_read(const json_t *body, enum tpu_api api, struct arena *mem,
+		   struct tpu_node *out);
 
 /* What its state and health mean together. */
 enum tpu_phase tpu_node_phase(const struct tpu_node *node);

@@ -1,143 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/local/local.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "core/base/json.h"
-#include "core/base/text.h"
-#include "core/listing.h"
-#include "core/run/hosts.h"
-#include "core/run/ports.h"
-#include "core/run/spec.h"
-#include "core/run/supervisor.h"
-#include "core/run/trial_space.h"
-#include "core/source.h"
+#include "core/run/supervised.h"
 #include "core/store/store.h"
 #include "providers/local/leftovers.h"
-
-struct local {
-	struct provider_env env;
-};
-
-/* {"master": 1, "worker": 2} */
-static json_t *tasks_json(const struct topology *all)
-{
-	json_t *out = json_object();
-	size_t i;
-
-	for (i = 0; i < all->count; i++) {
-		const char *type = task_type_name(all->tasks[i].type);
-
-		json_put_int(out, type, json_get_int(out, type, 0) + 1);
-	}
-	return out;
-}
-
-static json_t *tpu_json(const struct topology *all)
-{
-	char text[96];
-
-	snprintf(text, sizeof(text), "%s as %u CPU devices per host",
-		 all->tpu_slice, all->devices_per_host);
-	return json_string(text);
-}
-
-/* What is tried, how, and by what it is judged. */
-static json_t *trials_json(const struct run_spec *spec)
-{
-	static const char *const goals[] = { "?", "maximize", "minimize" };
-	const struct hyperparameter_spec *tuning = &spec->tuning;
-	const struct parameter_spec *params = tuning->params.items;
-	json_t *out = json_object();
-	struct trial_space space;
-	char text[160];
-	size_t i;
-
-	trial_space_init(&space, tuning, spec->job_id);
-	json_put_int(out, "count", space.trials);
-	json_put_int(out, "atATime", tuning->max_parallel_trials);
-	if (space.points == UINT64_MAX)
-		snprintf(text, sizeof(text), "random");
-	else
-		snprintf(text, sizeof(text), "%s of %" PRIu64 " points",
-			 space.grid ? "grid" : "random", space.points);
-	json_put_text(out, "search", text);
-	snprintf(text, sizeof(text), "%s %.120s", goals[tuning->goal],
-		 tuning->metric_tag);
-	json_put_text(out, "goal", text);
-	for (i = 0; i < tuning->params.count; i++) {
-		char *key = mem_printf("--%s", params[i].parameter_name);
-		char *values = trial_space_describe(&params[i]);
-
-		json_put_text(out, key, values);
-		free(values);
-		free(key);
-	}
-	trial_space_done(&space);
-	return out;
-}
-
-/*
- * What a reviewer wants to see, and what the next plan compares with.  No
- * absolute paths: plans of one commit are equal wherever they are made.
- */
-static json_t *describe(const struct job *job, const struct run_spec *spec)
-{
-	const struct strings *packages = &job->training_input.package_uris;
-	json_t *out = json_object();
-	json_t *map;
-	char limit[32];
-	size_t i;
-
-	if (spec->command.count)
-		json_put(out, "command",
-			 json_texts(spec->command.items, spec->command.count));
-	if (spec->setup.count)
-		json_put(out, "setup",
-			 json_texts(spec->setup.items, spec->setup.count));
-	if (spec->docker_image)
-		json_put_text(out, "docker", spec->docker_image);
-	if (spec->conda_env)
-		json_put_text(out, "conda", spec->conda_env);
-	if (job->jobrun.source)
-		json_put(out, "source", source_json(job));
-	if (spec->packages.count)
-		json_put(out, "packages",
-			 json_texts(packages->items, packages->count));
-	if (spec->hosts.names.count)
-		json_put(out, "hosts",
-			 json_texts(spec->hosts.names.items,
-				    spec->hosts.names.count));
-	json_put(out, "tasks", tasks_json(&spec->topology));
-	if (spec->topology.tpu_slice)
-		json_put(out, "tpu", tpu_json(&spec->topology));
-	if (spec->env.count) {
-		map = json_object();
-		for (i = 0; i < spec->env.count; i++)
-			json_put_text(map, spec->env.items[i].name,
-				      spec->env.items[i].value);
-		json_put(out, "env", map);
-	}
-	if (spec->secret_count) {
-		map = json_object();
-		for (i = 0; i < spec->secret_count; i++)
-			json_put_text(map, spec->secrets[i].name,
-				      spec->secrets[i].env ? "from a variable"
-							   : "from a file");
-		json_put(out, "secrets", map);
-	}
-	if (spec->tuning.params.count)
-		json_put(out, "trials", trials_json(spec));
-	if (spec->max_running_time_s) {
-		duration_format(spec->max_running_time_s, limit, sizeof(limit));
-		json_put_text(out, "maxRunningTime", limit);
-	}
-	return out;
-}
 
 static void note_hosts(const struct job *job, const struct run_spec *spec,
 		       struct resources *out)
@@ -172,6 +40,10 @@ static void check_trials(const struct job *job, const struct run_spec *spec,
 	if (spec->hosts.names.count)
 		resources_miss(out, "trials of hyperparameters run on this "
 				    "machine only: remove jobrun.hosts");
+	if (spec->checkpoints.is_used)
+		resources_miss(out, "checkpoints of trials are not kept: "
+				    "remove jobrun.checkpoints, or "
+				    "trainingInput.hyperparameters");
 	if (tuning->algorithm == ALGORITHM_UNSPECIFIED)
 		resources_note(out, "the search that AI Platform chose if "
 				    "algorithm was not set is not here: it is "
@@ -195,7 +67,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	    0)
 		return -1;
 	run = resources_add(out, &kind_run, job->job_id, job);
-	run->properties = describe(job, &spec);
+	run->properties = supervised_describe(job, &spec);
 	if (missing)
 		resources_miss(out, "%s", missing);
 	if (job->training_input.master_config.image_uri &&
@@ -215,18 +87,35 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
+static int run_list(void *ctx, const char *place, struct listing *out,
+		    struct error *err)
+{
+	(void)place;
+	return supervised_list(ctx, &kind_run, out, err);
+}
+
+static const struct kind kind_run = {
+	.name = "run",
+	.flags = KIND_RUN,
+	.files = "source.files",
+	.poll_ms = SUPERVISED_POLL_MS,
+	.read = supervised_read,
+	.create = supervised_create,
+	.delete = supervised_delete,
+	.wait = supervised_wait,
+	.cancel = supervised_cancel,
+	.watch = supervised_watch,
+	.list = run_list,
+};
+
 static void *local_open(const struct provider_env *env, struct error *err)
 {
-	struct local *local;
+	struct supervised *as = mem_alloc(sizeof(*as));
 
-	if (!env->store) {
-		error_set(err, ERROR_FAILED,
-			  "the provider local needs a store");
-		return NULL;
-	}
-	local = mem_alloc(sizeof(*local));
-	local->env = *env;
-	return local;
+	if (supervised_init(as, env, provider_local.name, err) == 0)
+		return as;
+	free(as);
+	return NULL;
 }
 
 static void local_close(void *ctx)
@@ -234,374 +123,20 @@ static void local_close(void *ctx)
 	free(ctx);
 }
 
-/* The newest run of a job here, brought up to date.  1: there is none. */
-static int latest(struct local *local, const char *job_id, struct arena *mem,
-		  struct run_record *out, struct error *err)
-{
-	struct store *store = local->env.store;
-	int ret = store_run_get(store, job_id, 0, mem, out, err);
-
-	if (ret != 0)
-		return ret;
-	if (strcmp(out->provider, provider_local.name) != 0)
-		return 1;
-	if (run_state_is_final(out->state))
-		return 0;
-	if (supervisor_check(store, out, err) < 0)
-		return -1;
-	return store_run_get(store, job_id, out->attempt, mem, out, err);
-}
-
-static int run_read(void *ctx, const struct resource *want,
-		    struct resource *found, struct error *err)
-{
-	struct arena *mem = arena_new();
-	struct run_record run;
-	int ret = latest(ctx, want->name, mem, &run, err);
-
-	found->exists = ret == 0;
-	if (ret == 0) {
-		struct error ignored;
-
-		found->properties = run.properties
-					    ? json_read(run.properties,
-							strlen(run.properties),
-							"store", &ignored)
-					    : NULL;
-		if (!found->properties)
-			found->properties = json_object();
-		found->run.state = run.state;
-		found->run.attempt = run.attempt;
-		found->run.exit_code = run.exit_code;
-		snprintf(found->run.digest.hex, sizeof(found->run.digest.hex),
-			 "%s", run.digest ? run.digest : "");
-		snprintf(found->run.error, sizeof(found->run.error), "%s",
-			 run.error ? run.error : "");
-	}
-	arena_free(mem);
-	return ret < 0 ? -1 : 0;
-}
-
-static int prepare_spec(struct local *local, const struct resource *want,
-			const struct run_record *run, const char *folder,
-			struct arena *mem, struct run_spec *spec,
-			struct error *err)
-{
-	const char *missing;
-
-	if (spec_from_job(want->job, local->env.catalogue, mem, spec, &missing,
-			  err) < 0)
-		return -1;
-	if (missing)
-		return error_set(err, ERROR_INVALID, "%s", missing);
-	spec->attempt = run->attempt;
-	spec_set_folder(spec, folder, mem);
-	return 0;
-}
-
-/* A run that could not be started is recorded as such. */
-static void record_failure(struct store *store, struct run_record *run,
-			   const struct error *why)
-{
-	struct error ignored;
-
-	run->state = RUN_FAILED;
-	run->error = why->text;
-	run->end_time_ms = time_now_ms();
-	store_run_put(store, run, &ignored);
-}
-
-/* Another command may have looked when we did and added its run before ours,
- * or the run that we saw the end of goes on with another attempt: then ours is
- * taken back, and the next try finds that one. */
-static int yield_to_other(struct store *store, const struct run_record *run,
-			  struct arena *mem, struct error *err)
-{
-	struct run_record other;
-	int ret = 1;
-
-	if (run->attempt > 1)
-		ret = store_run_get(store, run->job_id, run->attempt - 1, mem,
-				    &other, err);
-	while (ret == 0 && run_state_is_final(other.state)) {
-		ret = store_run_after(store, &other, mem, &other, err);
-		if (ret == 0 && other.attempt == run->attempt)
-			ret = 1;
-	}
-	if (ret < 0)
-		return -1;
-	if (ret == 1 || strcmp(other.provider, run->provider) != 0)
-		return 0;
-	if (store_run_delete(store, run, err) < 0)
-		return -1;
-	return error_set(err, ERROR_TRY_AGAIN,
-			 "attempt %d was started meanwhile and goes on",
-			 other.attempt);
-}
-
-static int run_create(void *ctx, const struct resource *want, struct error *err)
-{
-	struct local *local = ctx;
-	struct store *store = local->env.store;
-	struct arena *mem = arena_new();
-	struct run_record run;
-	struct run_spec spec;
-	char *properties = NULL;
-	char *folder = NULL;
-	int ret;
-
-	ret = latest(local, want->name, mem, &run, err);
-	if (ret < 0)
-		goto out;
-	/* What an earlier try, killed since or unheard, has started. */
-	if (ret == 0 && !strcmp(run.digest, want->job->digest.hex) &&
-	    (!run_state_is_final(run.state) || run.attempt > want->run.attempt))
-		goto out;
-	properties = json_canonical(want->properties);
-	run = (struct run_record){ .job_id = want->name,
-				   .provider = provider_local.name,
-				   .digest = want->job->digest.hex,
-				   .state = RUN_QUEUED,
-				   .exit_code = -1,
-				   .properties = properties };
-	ret = store_run_add(store, &run, err);
-	if (ret == 0)
-		ret = yield_to_other(store, &run, mem, err);
-	if (ret < 0)
-		goto out;
-	folder = store_run_folder(store, run.job_id, run.attempt);
-	ret = prepare_spec(local, want, &run, folder, mem, &spec, err);
-	if (ret == 0)
-		ret = supervisor_start(store, &spec, err);
-	if (ret < 0)
-		record_failure(store, &run, err);
-out:
-	free(folder);
-	free(properties);
-	arena_free(mem);
-	return ret < 0 ? -1 : 0;
-}
-
-static int run_wait(void *ctx, const struct resource *have,
-		    enum wait_state *state, struct error *err)
-{
-	struct arena *mem = arena_new();
-	struct run_record run;
-	int ret = latest(ctx, have->name, mem, &run, err);
-
-	if (ret == 1)
-		ret = error_set(err, ERROR_FAILED, "the run is gone");
-	else if (ret == 0)
-		*state = run_state_is_final(run.state) ? WAIT_DONE
-						       : WAIT_PENDING;
-	arena_free(mem);
-	return ret;
-}
-
-static int run_cancel(void *ctx, const struct resource *have, bool now,
-		      struct error *err)
-{
-	struct local *local = ctx;
-	struct arena *mem = arena_new();
-	struct run_record run;
-	int ret = latest(local, have->name, mem, &run, err);
-
-	if (ret == 0 && !run_state_is_final(run.state))
-		ret = supervisor_cancel(local->env.store, run.job_id,
-					run.attempt, now, err);
-	arena_free(mem);
-	return ret < 0 ? -1 : 0;
-}
-
-static int run_watch(void *ctx, const struct resource *have, int *fd,
-		     struct error *err)
-{
-	struct local *local = ctx;
-	struct arena *mem = arena_new();
-	struct run_record run;
-	int ret = latest(local, have->name, mem, &run, err);
-
-	if (ret == 1)
-		ret = error_set(err, ERROR_FAILED, "the run is gone");
-	if (ret == 0)
-		ret = supervisor_watch(local->env.store, run.job_id,
-				       run.attempt, fd, err);
-	arena_free(mem);
-	return ret;
-}
-
-/* The keys that ssh has learned for a job. */
-static int forget_hosts(struct store *store, const char *job_id,
-			struct error *err)
-{
-	char *path = hosts_known_path(store_folder(store), job_id);
-	int ret = 0;
-
-	if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
-		ret = error_errno(err, "cannot remove '%s'", path);
-	free(path);
-	return ret;
-}
-
-static int run_delete(void *ctx, const struct resource *have, struct error *err)
-{
-	struct local *local = ctx;
-	struct arena *mem = arena_new();
-	struct run_record run;
-	int ret;
-
-	for (;;) {
-		ret = latest(local, have->name, mem, &run, err);
-		if (ret != 0)
-			break;
-		if (!run_state_is_final(run.state)) {
-			ret = error_set(err, ERROR_TRY_AGAIN,
-					"it is still running: 'jobrun cancel "
-					"%s' ends it",
-					have->name);
-			break;
-		}
-		ret = store_run_delete(local->env.store, &run, err);
-		if (ret < 0)
-			break;
-	}
-	if (ret == 1)
-		ret = forget_hosts(local->env.store, have->name, err);
-	arena_free(mem);
-	return ret < 0 ? -1 : 0;
-}
-
-/* The sets that runs are of are in the store, not with the runs. */
-static int run_list(void *ctx, const char *place, struct listing *out,
-		    struct error *err)
-{
-	struct local *local = ctx;
-	struct arena *mem = arena_new();
-	struct run_record run;
-	struct run_list all;
-	size_t i;
-	int ret;
-
-	(void)place;
-	ret = store_run_list(local->env.store, false, mem, &all, err);
-	for (i = 0; ret == 0 && i < all.count; i++) {
-		ret = latest(local, all.items[i].job_id, mem, &run, err);
-		if (ret < 0)
-			break;
-		if (ret == 1) { /* of another provider, or gone by now */
-			ret = 0;
-			continue;
-		}
-		listing_add(out,
-			    &(struct listed){
-				    .kind = &kind_run,
-				    .name = run.job_id,
-				    .labels = { .job_id = run.job_id,
-						.digest = run.digest },
-				    .create_time_ms = run.create_time_ms,
-				    .live = !run_state_is_final(run.state),
-				    .succeeded = run.state == RUN_SUCCEEDED,
-			    });
-	}
-	arena_free(mem);
-	return ret;
-}
-
-/* The specification of the next run, with the ports that it would get now. */
-static int predict_spec(struct local *local, const struct job *job,
-			const char *folder, struct arena *mem,
-			struct run_spec *spec, struct error *err)
-{
-	struct port_leases *leases;
-	const char *missing;
-	size_t count;
-	int *ports;
-
-	if (spec_from_job(job, local->env.catalogue, mem, spec, &missing, err) <
-	    0)
-		return -1;
-	spec_set_folder(spec, folder, mem);
-	/* Hosts choose their own, at the start. */
-	if (spec->hosts.names.count)
-		return 0;
-	count = topology_port_count(&spec->topology);
-	ports = arena_alloc(mem, count * sizeof(*ports));
-	leases = ports_lease(SPEC_FIRST_PORT, count, ports, err);
-	if (!leases)
-		return -1;
-	ports_return(leases);
-	topology_set_ports(&spec->topology, ports);
-	return 0;
-}
-
-/* Of the run with the job's digest, if there is one; else of the next. */
-static int environment(void *ctx, const struct job *job, enum task_type type,
-		       int index, struct environment *out, struct error *err)
-{
-	struct local *local = ctx;
-	struct store *store = local->env.store;
-	struct arena *mem = arena_new();
-	char *folder = NULL;
-	struct run_record run;
-	struct run_spec spec;
-	int ordinal;
-	int ret;
-
-	ret = latest(local, job->job_id, mem, &run, err);
-	if (ret < 0)
-		goto out;
-	if (ret == 0 && !strcmp(run.digest, job->digest.hex)) {
-		folder = store_run_folder(store, run.job_id, run.attempt);
-		ret = spec_read(folder, mem, &spec, err);
-	} else {
-		folder = store_run_folder(store, job->job_id,
-					  ret == 0 ? run.attempt + 1 : 1);
-		ret = predict_spec(local, job, folder, mem, &spec, err);
-	}
-	if (ret < 0)
-		goto out;
-	ordinal = topology_find(&spec.topology, type, index);
-	if (ordinal < 0)
-		ret = error_set(err, ERROR_USAGE, "'%s' has no task %s %d",
-				job->job_id, task_type_name(type), index);
-	else
-		ret = spec_environment(&spec, (size_t)ordinal, false, out, err);
-out:
-	free(folder);
-	arena_free(mem);
-	return ret;
-}
-
-static const struct kind kind_run = {
-	.name = "run",
-	.flags = KIND_RUN,
-	.files = "source.files",
-	/* Only a net: the watch says at once when something changed, but for
-	 * a run whose processes were all killed. */
-	.poll_ms = 2000,
-	.read = run_read,
-	.create = run_create,
-	.delete = run_delete,
-	.wait = run_wait,
-	.cancel = run_cancel,
-	.watch = run_watch,
-	.list = run_list,
-};
-
 static const struct kind *const kinds[] = { &kind_run, NULL };
 
 static int leftovers(void *ctx, struct leftovers *out, struct error *err)
 {
-	struct local *local = ctx;
+	const struct supervised *as = ctx;
 
-	return local_leftovers(local->env.store, out, err);
+	return local_leftovers(as->env.store, out, err);
 }
 
 static int sweep(void *ctx, const struct leftover *one, struct error *err)
 {
-	struct local *local = ctx;
+	const struct supervised *as = ctx;
 
-	return local_sweep(local->env.store, one, err);
+	return local_sweep(as->env.store, one, err);
 }
 
 const struct provider provider_local = {
@@ -613,7 +148,7 @@ const struct provider provider_local = {
 	.desire = desire,
 	.leftovers = leftovers,
 	.sweep = sweep,
-	.environment = environment,
+	.environment = supervised_environment,
 	.open = local_open,
 	.close = local_close,
 };

@@ -54,34 +54,6 @@ static int write_spec(struct slurm *slurm, const struct run_record *run,
 	return ret;
 }
 
-/* Who looks first sees all tasks, waiting. */
-static int put_tasks(struct slurm *slurm, const struct run_record *run,
-		     const struct slurm_job *what, struct error *err)
-{
-	const struct topology *all = &what->spec.topology;
-	struct task_record *tasks =
-		mem_alloc((all->count + 1) * sizeof(*tasks));
-	bool *changed = mem_alloc(all->count + 1);
-	int ret;
-	size_t i;
-
-	for (i = 0; i < all->count; i++) {
-		tasks[i] = (struct task_record){
-			.type = task_type_name(all->tasks[i].type),
-			.index = all->tasks[i].index,
-			.state = RUN_QUEUED,
-			.exit_code = -1,
-			.host = "",
-		};
-		changed[i] = true;
-	}
-	ret = store_progress_put(slurm->env.store, run, false, tasks, changed,
-				 all->count, err);
-	free(changed);
-	free(tasks);
-	return ret;
-}
-
 int slurm_record(struct slurm *slurm, const struct job *job,
 		 const struct slurm_cluster *at, const struct slurm_run *run,
 		 struct error *err)
@@ -116,8 +88,6 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 	ret = store_run_add(slurm->env.store, &fresh, err);
 	if (ret == 0)
 		ret = write_spec(slurm, &fresh, &what, mem, err);
-	if (ret == 0)
-		ret = put_tasks(slurm, &fresh, &what, err);
 out:
 	free(text);
 	json_decref(properties);

@@ -43,10 +43,10 @@ class Job:
                               "non-zero status of 1.")
         self.position = told.get("position", 0)
         self.trials = told.get("trials", [])
-        self.state = self.script.pop(0)
         self.created = when(server)
         self.started = self.ended = None
         self.message = None
+        self.enter(server, self.script.pop(0))
 
     def enter(self, server, state):
         self.state = state

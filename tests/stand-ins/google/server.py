@@ -93,7 +93,7 @@ class Server(http.server.ThreadingHTTPServer):
                 return Answer(body=iam.bindings(self))
             elif (method, what) == ("GET", "made"):
                 return Answer(body=[*storage.made(self), *ml.made(self),
-                                    *aiplatform.made(self)])
+                                    *aiplatform.made(self), *tpu.made(self)])
             else:
                 raise unknown_method(what)
         return Answer(body={})

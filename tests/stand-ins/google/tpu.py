@@ -1,50 +1,333 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tpu.googleapis.com, v1 and v2: nodes.get, with states as told.
+"""tpu.googleapis.com, v1 and v2: nodes, queued resources and operations.
 
-state["tpu"] maps "ZONE/NODE" to {"script": [{"state", "health"} …], "hosts":
-N or "endpoints": [{"ipAddress", "port"} …], …}: each look takes the next entry
-of the script; the last one stays.
+state["tpu"] tells how things are to go, by "ZONE/NODE", by "ZONE" or by "*":
+
+    script      [{"state", "health" …} …]: each look takes the next entry; the
+                last one stays.  Of a node that is there without having been
+                made, and of one that is made
+    endpoints   [{"ipAddress", "port"} …]; or "hosts": N
+    exists      false: it is only there when it is made
+    operation_looks     how many looks an operation takes (1)
+    create      an error: {"code", "message"} of the operation that makes it,
+                as often as "create_times" says (always)
+    delete      the same of the one that deletes it, with "delete_times"
+    preempt     true: it is taken away at the next look, once
+    lose        operations are not to be found
+    queue       states of the queued resource, one a look
 """
 
 import re
 
-from answers import error
+from answers import error, STATUS
+from jobs import check_labels
 
-NODE = re.compile(r"(v1|v2)/projects/([^/]+)/locations/([^/]+)/nodes/([^/]+)")
+PARENT = r"(v1|v2)/projects/([^/]+)/locations/([^/]+)"
+NODES = re.compile(PARENT + r"/nodes")
+NODE = re.compile(PARENT + r"/nodes/([^/:]+)")
+QUEUES = re.compile(PARENT + r"/queuedResources")
+QUEUE = re.compile(PARENT + r"/queuedResources/([^/:]+)")
+OPERATION = re.compile(PARENT + r"/operations/([^/:]+)")
+NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
-def node_json(version, name, told, step):
+class Tpu:
+    def __init__(self):
+        self.nodes = {}       # by full name
+        self.queues = {}
+        self.operations = {}
+        self.count = 0
+
+
+def tpu_of(server):
+    if not hasattr(server, "tpu"):
+        server.tpu = Tpu()
+    return server.tpu
+
+
+def made(server):
+    tpu = tpu_of(server)
+    return [[name.split("/")[1], name] for name in
+            [*tpu.nodes, *tpu.queues]]
+
+
+def told_of(server, zone, node):
+    told = server.state.get("tpu", {})
+    out = dict(told.get("*", {}))
+    out.update(told.get(zone, {}))
+    out.update(told.get(f"{zone}/{node}", {}))
+    return out
+
+
+def error_of(server, zone, node, what):
+    """The error that is told for it, if it is not used up."""
+    told = server.state.get("tpu", {})
+    for key in (f"{zone}/{node}", zone, "*"):
+        one = told.get(key, {})
+        if what in one:
+            left = one.get(what + "_times")
+            if left is None:
+                return one[what]
+            if left > 0:
+                one[what + "_times"] = left - 1
+                return one[what]
+    return None
+
+
+def node_json(version, name, told, step, body=None):
     hosts = told.get("hosts", 1)
-    endpoints = told.get("endpoints") or [
+    endpoints = [dict(one) for one in told.get("endpoints", [])] or [
         {"ipAddress": f"10.240.1.{i + 2}", "port": 8470}
         for i in range(hosts)]
-    out = {"name": name, "acceleratorType": told.get("type", "v3-8"),
-           "state": step.get("state", "READY"),
-           "createTime": "2026-11-21T02:00:00.123456789Z"}
+    out = dict(body or {"acceleratorType": told.get("type", "v3-8")})
+    out.update(name=name, state=step.get("state", "READY"),
+               createTime="2026-11-21T02:00:00.123456789Z")
     for key in ("health", "healthDescription", "symptoms"):
         if key in step:
             out[key] = step[key]
     if version == "v1":
-        out["tensorflowVersion"] = told.get("version", "2.2")
+        out.setdefault("tensorflowVersion", told.get("version", "2.2"))
     else:
-        out["runtimeVersion"] = told.get("version", "tpu-ubuntu2204-base")
-        for i, one in enumerate(endpoints):
-            one["accessConfig"] = {"externalIp": f"203.0.113.{i + 2}"}
+        out.setdefault("runtimeVersion",
+                       told.get("version", "tpu-ubuntu2204-base"))
+        if "endpoints" not in told:
+            for i, one in enumerate(endpoints):
+                one["accessConfig"] = {"externalIp": f"203.0.113.{i + 2}"}
     if out["state"] not in ("CREATING",):
         out["networkEndpoints"] = endpoints
     return out
 
 
-def answer(server, http, path, query, body, headers):
-    match = NODE.fullmatch(path)
-    if not match or http != "GET":
-        raise error(404, "Method not found.")
-    version, _, zone, node = match.groups()
-    name = path[len(version) + 1:]
-    told = server.state.get("tpu", {}).get(f"{zone}/{node}")
-    if told is None:
-        raise error(404, f"Resource '{name}' was not found")
+def look(server, version, name, zone, node):
+    tpu = tpu_of(server)
+    there = tpu.nodes.get(name)
+    told = told_of(server, zone, node)
+    if there is None:
+        # One that is just there, for those who only look.
+        one = server.state.get("tpu", {}).get(f"{zone}/{node}")
+        if one is None or not one.get("exists", True):
+            raise error(404, f"Resource '{name}' was not found")
+        there = one
     script = told.get("script") or [{"state": "READY", "health": "HEALTHY"}]
-    look = told.get("looks", 0)
-    told["looks"] = look + 1
-    return node_json(version, name, told, script[min(look, len(script) - 1)])
+    # Taken away, whatever the script says, until it is deleted.
+    if told.get("preempt"):
+        server.state["tpu"][f"{zone}/{node}"]["preempt"] = False
+        there["preempted"] = True
+    if there.get("preempted"):
+        script = [{"state": "PREEMPTED"}]
+    looks = there.get("looks", 0)
+    there["looks"] = looks + 1
+    return node_json(version, name, told, script[min(looks, len(script) - 1)],
+                     there.get("body"))
+
+
+def begin(server, version, project, zone, node, act, failure=None):
+    tpu = tpu_of(server)
+    told = told_of(server, zone, node)
+    tpu.count += 1
+    name = (f"projects/{project}/locations/{zone}/operations/"
+            f"operation-{tpu.count}")
+    tpu.operations[name] = {"left": told.get("operation_looks", 1),
+                            "act": act, "failure": failure,
+                            "lost": told.get("lose", False)}
+    return {"name": name, "done": False, "metadata": {
+        "@type": f"type.googleapis.com/google.cloud.tpu.{version}."
+                 "OperationMetadata"}}
+
+
+def operation(server, name):
+    one = tpu_of(server).operations.get(name)
+    if one is None:
+        raise error(404, f"Resource '{name}' was not found")
+    one["left"] -= 1
+    if one["left"] <= 0 and one["act"]:
+        one["act"]()
+        one["act"] = None
+    if one["lost"]:
+        raise error(404, f"Resource '{name}' was not found")
+    if one["left"] > 0:
+        return {"name": name, "done": False}
+    if one["failure"]:
+        return {"name": name, "done": True, "error": one["failure"]}
+    return {"name": name, "done": True, "response": {
+        "@type": "type.googleapis.com/google.protobuf.Empty"}}
+
+
+def settle(server):
+    """Operations go on while nobody looks at them."""
+    for one in tpu_of(server).operations.values():
+        if one["act"] and one["lost"]:
+            one["act"]()
+            one["act"] = None
+
+
+def check_node(version, node_id, body):
+    if not NAME.fullmatch(node_id):
+        raise error(400, f"Invalid node id: {node_id}")
+    if bool(body.get("acceleratorType")) == bool(
+            body.get("acceleratorConfig")):
+        raise error(400, "Exactly one of accelerator_type and "
+                    "accelerator_config must be set.")
+    if version == "v2" and not body.get("runtimeVersion"):
+        raise error(400, "runtime_version is required.")
+    check_labels(body.get("labels", {}))
+
+
+def add_node(server, version, project, zone, node_id, body):
+    name = f"projects/{project}/locations/{zone}/nodes/{node_id}"
+    check_node(version, node_id, body)
+    tpu = tpu_of(server)
+    if name in tpu.nodes:
+        raise error(409, f"Resource '{name}' already exists")
+    failure = error_of(server, zone, node_id, "create")
+    if failure and failure.get("now"):
+        raise error(failure["http"], failure["message"],
+                    STATUS.get(failure["http"]), failure.get("details"))
+    tpu.nodes[name] = {"body": body, "looks": 0}
+
+    def end():
+        if failure:
+            tpu.nodes.pop(name, None)
+    return begin(server, version, project, zone, node_id, end, failure)
+
+
+def remove_node(server, version, project, zone, node_id):
+    name = f"projects/{project}/locations/{zone}/nodes/{node_id}"
+    tpu = tpu_of(server)
+    if name not in tpu.nodes:
+        raise error(404, f"Resource '{name}' was not found")
+    failure = error_of(server, zone, node_id, "delete")
+
+    def end():
+        if not failure:
+            tpu.nodes.pop(name, None)
+    return begin(server, version, project, zone, node_id, end, failure)
+
+
+def list_nodes(server, version, project, zone, query):
+    start = f"projects/{project}/locations/"
+    names = [name for name in sorted(tpu_of(server).nodes)
+             if name.startswith(start) and
+             (zone == "-" or name.split("/")[3] == zone)]
+    size = min(server.state.get("page", 2),
+               int(query.get("pageSize", ["20"])[0]))
+    at = int(query.get("pageToken", ["0"])[0])
+    out = {}
+    for name in names[at:at + size]:
+        parts = name.split("/")
+        out.setdefault("nodes", []).append(
+            look(server, version, name, parts[3], parts[5]))
+    if len(names) > at + size:
+        out["nextPageToken"] = str(at + size)
+    return out
+
+
+def patch_node(server, version, name, zone, node_id, query, body):
+    there = tpu_of(server).nodes.get(name)
+    if there is None:
+        raise error(404, f"Resource '{name}' was not found")
+    mask = set(query.get("updateMask", [""])[0].split(","))
+    if mask - {"labels", "metadata", "tags", "description"}:
+        raise error(400, "Only some fields can be changed.")
+    for field in mask:
+        there["body"][field] = body.get(field)
+    check_labels(there["body"].get("labels", {}))
+    return begin(server, version, name.split("/")[1], zone, node_id, None)
+
+
+# ---- queued resources
+
+def add_queue(server, project, zone, queue_id, body):
+    name = f"projects/{project}/locations/{zone}/queuedResources/{queue_id}"
+    tpu = tpu_of(server)
+    if name in tpu.queues:
+        raise error(409, f"Resource '{name}' already exists")
+    spec = body["tpu"]["nodeSpec"][0]
+    if spec["parent"] != f"projects/{project}/locations/{zone}":
+        raise error(400, "The parent of the node is another.")
+    if ("spot" in body) == ("guaranteed" in body):
+        raise error(400, "One tier has to be asked for.")
+    check_node("v2", spec["nodeId"], spec["node"])
+    tpu.queues[name] = {"body": body, "looks": 0}
+    return begin(server, "v2", project, zone, queue_id, None)
+
+
+def look_queue(server, name, project, zone, queue_id):
+    tpu = tpu_of(server)
+    there = tpu.queues.get(name)
+    if there is None:
+        raise error(404, f"Resource '{name}' was not found")
+    states = told_of(server, zone, queue_id).get(
+        "queue", ["WAITING_FOR_RESOURCES", "PROVISIONING", "ACTIVE"])
+    state = states[min(there["looks"], len(states) - 1)]
+    there["looks"] += 1
+    spec = there["body"]["tpu"]["nodeSpec"][0]
+    node = f"projects/{project}/locations/{zone}/nodes/{spec['nodeId']}"
+    if state in ("PROVISIONING", "ACTIVE"):
+        tpu.nodes.setdefault(node, {"body": dict(
+            spec["node"], queuedResource=name), "looks": 0})
+    out = {"name": name, "state": {"state": state}}
+    if state == "FAILED":
+        out["state"]["failedData"] = {"error": {
+            "code": 8, "message": "There is no more capacity in the zone"}}
+    return out
+
+
+def remove_queue(server, project, zone, queue_id, query):
+    name = f"projects/{project}/locations/{zone}/queuedResources/{queue_id}"
+    tpu = tpu_of(server)
+    if name not in tpu.queues:
+        raise error(404, f"Resource '{name}' was not found")
+    spec = tpu.queues[name]["body"]["tpu"]["nodeSpec"][0]
+    node = f"projects/{project}/locations/{zone}/nodes/{spec['nodeId']}"
+    if node in tpu.nodes and query.get("force") != ["true"]:
+        raise error(400, "It has nodes.", "FAILED_PRECONDITION")
+
+    def end():
+        tpu.nodes.pop(node, None)
+        tpu.queues.pop(name, None)
+    return begin(server, "v2", project, zone, queue_id, end)
+
+
+def answer_queue(server, http, path, query, body):
+    match = QUEUES.fullmatch(path)
+    if match and http == "POST":
+        _, project, zone = match.groups()
+        return add_queue(server, project, zone,
+                         query["queuedResourceId"][0], body)
+    match = QUEUE.fullmatch(path)
+    if match:
+        version, project, zone, name = match.groups()
+        if http == "GET":
+            return look_queue(server, path[len(version) + 1:], project, zone,
+                              name)
+        if http == "DELETE":
+            return remove_queue(server, project, zone, name, query)
+    raise error(404, "Method not found.")
+
+
+def answer(server, http, path, query, body, headers):
+    settle(server)
+    match = OPERATION.fullmatch(path)
+    if match and http == "GET":
+        return operation(server, path[len(match[1]) + 1:])
+    match = NODES.fullmatch(path)
+    if match:
+        version, project, zone = match.groups()
+        if http == "GET":
+            return list_nodes(server, version, project, zone, query)
+        if http == "POST":
+            return add_node(server, version, project, zone,
+                            query["nodeId"][0], body)
+    match = NODE.fullmatch(path)
+    if not match:
+        return answer_queue(server, http, path, query, body)
+    version, project, zone, node = match.groups()
+    name = path[len(version) + 1:]
+    if http == "GET":
+        return look(server, version, name, zone, node)
+    if http == "DELETE":
+        return remove_node(server, version, project, zone, node)
+    if http == "PATCH" and version == "v2":
+        return patch_node(server, version, name, zone, node, query, body)
+    raise error(404, "Method not found.")

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a supervisor puts by, so that it does not run out of it later. */
+#ifndef JOBRUN_RESERVE_H
+#define JOBRUN_RESERVE_H
+
+#include <sys/resource.h>
+
+/* Each task takes several descriptors here.  Returns the limit as it was: for
+ * the tasks, as select() of theirs may not expect more. */
+struct rlimit reserve_files(void);
+
+/* Room that is given back when the disk is full, for the last words. */
+void reserve_take(const char *home);
+void reserve_drop(const char *home);
+
+#endif

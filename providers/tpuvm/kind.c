@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The node of a job as a resource. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/listing.h"
+#include "providers/google/place.h"
+#include "providers/tpuvm/making.h"
+#include "providers/tpuvm/node.h"
+#include "providers/tpuvm/tpuvm.h"
+
+#define POLL_MS 2000
+/* The lease is renewed when a quarter of it is over. */
+#define RENEWALS 4
+
+/* ---- reading ------------------------------------------------------------ */
+
+/* Where ssh reaches the VMs, and what they are called. */
+static void put_hosts(const struct tpu_vm_state *state,
+		      const json_t *properties, json_t *outputs)
+{
+	const char *user = json_get_text(properties, "sshUser", NULL);
+	const struct tpu_node *node = &state->node;
+	json_t *hosts = json_array(), *addresses = json_array();
+	size_t i;
+
+	for (i = 0; i < node->endpoint_count; i++) {
+		const struct tpu_endpoint *one = &node->endpoints[i];
+		const char *ip = one->external_ip ? one->external_ip : one->ip;
+		char *host = mem_printf(strchr(ip, ':') ? "%s%s[%s]" : "%s%s%s",
+					user ? user : "", user ? "@" : "", ip);
+
+		json_array_append_new(hosts, json_text(host));
+		json_array_append_new(addresses, json_text(one->ip));
+		free(host);
+	}
+	json_put(outputs, "hosts", hosts);
+	json_put(outputs, "addresses", addresses);
+}
+
+static int node_read(void *arg, const struct resource *want,
+		     struct resource *found, struct error *err)
+{
+	struct tpu_vm *ctx = arg;
+	struct arena *mem = arena_new();
+	struct tpu_vm_places places;
+	struct tpu_vm_state state = { 0 };
+	char why[256];
+	int ret = tpu_vm_places(ctx, want, mem, &places, err);
+
+	if (ret == 0)
+		ret = tpu_vm_look(ctx, want, mem, &state, err);
+	if (ret < 0)
+		goto out;
+	found->outputs = json_object();
+	json_put_text(found->outputs, "project", places.project);
+	json_put_text(found->outputs, "zone",
+		      state.zone ? state.zone : places.zones[0]);
+	found->exists = state.zone;
+	if (!found->exists)
+		goto out;
+	found->properties = tpu_vm_found(state.body, want->properties);
+	json_put_text(found->properties, "project", places.project);
+	json_put_text(found->properties, "zone", state.zone);
+	if (tpu_vm_is_lost(&state, why, sizeof(why)))
+		json_put_text(found->properties, "state", why);
+	else if (tpu_node_phase(&state.node) == TPU_USABLE)
+		put_hosts(&state, want->properties, found->outputs);
+out:
+	tpu_vm_state_done(&state);
+	arena_free(mem);
+	return ret;
+}
+
+/* Where it is, or will be if it can be had there. */
+static void node_adapt(struct resource *want, const struct resource *found)
+{
+	const char *project = json_get_text(found->outputs, "project", "");
+	const char *zone = json_get_text(found->outputs, "zone", "");
+	const char *url = json_get_text(want->request, "url", NULL);
+	struct buf path = { 0 };
+
+	if (!url)
+		return;
+	json_put_text(want->properties, "project", project);
+	json_put_text(want->properties, "zone", zone);
+	endpoint_add(SERVICE_TPU, NULL, &path);
+	buf_printf(&path, "v2/projects/%s/locations/%s/%s", project, zone,
+		   path_base(url));
+	json_put_text(want->request, "url", path.data);
+	buf_done(&path);
+}
+
+/* ---- making ------------------------------------------------------------- */
+
+static int node_create(void *arg, const struct resource *want,
+		       struct error *err)
+{
+	struct tpu_vm *ctx = arg;
+	struct arena *mem = arena_new();
+	struct tpu_vm_state state = { 0 };
+	char why[256];
+	int ret = tpu_vm_look(ctx, want, mem, &state, err);
+
+	/* What an earlier try has left is adopted, unless it is lost. */
+	if (ret == 0 && state.zone && tpu_vm_is_lost(&state, why, sizeof(why)))
+		ret = tpu_vm_remove(ctx, want, err);
+	else if (ret == 0 && state.zone)
+		goto out;
+	if (ret == 0)
+		ret = making_start(ctx, want, err);
+out:
+	tpu_vm_state_done(&state);
+	arena_free(mem);
+	return ret;
+}
+
+static int node_delete(void *arg, const struct resource *have,
+		       struct error *err)
+{
+	making_done(arg, have->name);
+	return tpu_vm_remove(arg, have, err);
+}
+
+/* "CREATING", "READY, TIMEOUT: the TPU does not answer" */
+static void describe_wait(const struct tpu_vm_state *state, struct error *err)
+{
+	const struct tpu_node *node = &state->node;
+	const char *queued = json_get_text(
+		json_object_get(state->queue, "state"), "state", "");
+
+	if (!state->body)
+		error_set(err, ERROR_TRY_AGAIN, "%s in the queue of %s", queued,
+			  state->zone);
+	else
+		error_set(err, ERROR_TRY_AGAIN, "%s%s%s%s%s in %s", node->state,
+			  *node->health ? ", " : "", node->health,
+			  *node->health_text ? ": " : "", node->health_text,
+			  state->zone);
+}
+
+/* While it stands in the queue that is no wonder. */
+static int check_time(struct tpu_vm *ctx, const struct resource *have,
+		      const struct tpu_vm_state *state, struct error *err)
+{
+	const char *limit =
+		json_get_text(have->properties, "readyTimeout", "30m");
+	struct error ignored;
+	long limit_s = 1800;
+
+	duration_parse(limit, &limit_s, &ignored);
+	if (!state->body ||
+	    time_monotonic_ms() - making_since(ctx, have->name) <
+		    limit_s * 1000)
+		return 0;
+	return error_set_final(err, ERROR_TIMEOUT,
+			       "not usable after %s (%s): it may take longer "
+			       "with jobrun.tpu-vm.readyTimeout",
+			       limit, state->node.state);
+}
+
+static int judge(struct tpu_vm *ctx, const struct resource *have,
+		 const struct tpu_vm_state *state, enum wait_state *out,
+		 struct error *err)
+{
+	char why[256];
+
+	if (!state->zone)
+		return error_set_final(err, ERROR_FAILED, "it is gone");
+	if (tpu_vm_is_lost(state, why, sizeof(why)))
+		return error_set_final(err, ERROR_FAILED, "it is lost: %s",
+				       why);
+	if (state->body && tpu_node_phase(&state->node) == TPU_USABLE) {
+		making_done(ctx, have->name);
+		*out = WAIT_DONE;
+		return 0;
+	}
+	if (check_time(ctx, have, state, err) < 0)
+		return -1;
+	describe_wait(state, err);
+	*out = WAIT_PENDING;
+	return 0;
+}
+
+static int node_wait(void *arg, const struct resource *have,
+		     enum wait_state *out, struct error *err)
+{
+	struct tpu_vm *ctx = arg;
+	struct arena *mem = arena_new();
+	struct tpu_vm_state state = { 0 };
+	struct error waits = { 0 };
+	int ret = making_look(ctx, have, &waits);
+
+	if (ret < 0) {
+		*err = waits;
+		goto out;
+	}
+	if (tpu_vm_look(ctx, have, mem, &state, err) < 0) {
+		ret = -1;
+	} else if (ret == 1 && !state.body) {
+		*err = waits;
+		*out = WAIT_PENDING;
+		ret = 0;
+	} else {
+		ret = judge(ctx, have, &state, out, err);
+	}
+out:
+	tpu_vm_state_done(&state);
+	arena_free(mem);
+	return ret;
+}
+
+static int node_renew(void *arg, const struct resource *have, struct error *err)
+{
+	struct tpu_vm *ctx = arg;
+	struct arena *mem;
+	struct tpu_vm_state state = { 0 };
+	struct error ignored;
+	long lease_s = 3600;
+	int ret;
+
+	duration_parse(json_get_text(have->properties, "lease", "1h"), &lease_s,
+		       &ignored);
+	if (!making_renews(ctx, have->name, lease_s / RENEWALS))
+		return 0;
+	mem = arena_new();
+	ret = tpu_vm_look(ctx, have, mem, &state, err);
+	if (ret == 0 && state.body)
+		ret = tpu_vm_renew(ctx, &state, have, err);
+	tpu_vm_state_done(&state);
+	arena_free(mem);
+	return ret;
+}
+
+/* ---- listing ------------------------------------------------------------ */
+
+struct list {
+	struct listing *out;
+	struct arena *mem;
+};
+
+/* The id as it was written, if that is told; else what the label made of it. */
+static const char *job_of(const json_t *node)
+{
+	const json_t *labels = json_object_get(node, "labels");
+	const char *label = json_get_text(labels, "jobrun-job", NULL);
+
+	return label ? json_get_text(json_object_get(node, "metadata"),
+				     "jobrun-job", label)
+		     : NULL;
+}
+
+static void add_node(struct list *list, const json_t *node)
+{
+	const json_t *labels = json_object_get(node, "labels");
+	const char *path = json_get_text(node, "name", "");
+	const char *job_id = job_of(node);
+	const char *at = strstr(path, "/nodes/");
+
+	if (!job_id || !at)
+		return;
+	listing_add(
+		list->out,
+		&(struct listed){
+			.kind = &kind_tpu_vm,
+			.name = path_base(path),
+			.place = arena_strndup(list->mem, path,
+					       (size_t)(at - path)),
+			.labels = {
+				.job_id = job_id,
+				.digest = json_get_text(labels, "jobrun-digest",
+							NULL),
+				.set = json_get_text(
+					json_object_get(node, "metadata"),
+					"jobrun-applyset", NULL),
+				.cleanup = cleanup_parse(json_get_text(
+					labels, "jobrun-cleanup", NULL)),
+				.expire_time_ms =
+					strtoll(json_get_text(labels,
+							      "jobrun-expires",
+							      "0"),
+						NULL, 10) *
+					1000,
+				.renewed = true,
+			},
+			.create_time_ms = time_parse(
+				json_get_text(node, "createTime", "")),
+		});
+}
+
+static int add_page(void *arg, const json_t *page, struct error *err)
+{
+	const json_t *node;
+	size_t i;
+
+	(void)err;
+	json_array_foreach(json_object_get(page, "nodes"), i, node)
+		add_node(arg, node);
+	return 0;
+}
+
+/* Of a project, in all zones. */
+static int node_list(void *arg, const char *where, struct listing *out,
+		     struct error *err)
+{
+	struct tpu_vm *ctx = arg;
+	struct list list = { .out = out, .mem = arena_new() };
+	struct api_request request = { .service = SERVICE_TPU,
+				       .method = "GET" };
+	const struct place flags = { .zone = { "-", "" } };
+	struct place place = { 0 };
+	int ret = 0;
+
+	if (!where) {
+		place_find(ctx->google, NULL, &flags, list.mem, &place);
+		if (place.project.text)
+			where = arena_printf(list.mem, "projects/%s",
+					     place.project.text);
+	}
+	if (!where)
+		goto out;
+	request.path = arena_printf(list.mem, "v2/%s/locations/-/nodes", where);
+	ret = api_list(ctx->google, &request, add_page, &list, err);
+	/* Who may not look has made nothing here. */
+	if (ret < 0 && place.project.text && err->code == ERROR_DENIED)
+		ret = 0;
+out:
+	arena_free(list.mem);
+	return ret;
+}
+
+const struct kind kind_tpu_vm = {
+	.name = "tpu-vm",
+	.flags = KIND_BILLED | KIND_FOR_RUN,
+	.poll_ms = POLL_MS,
+	.read = node_read,
+	.adapt = node_adapt,
+	.create = node_create,
+	.delete = node_delete,
+	.wait = node_wait,
+	.renew = node_renew,
+	.list = node_list,
+};

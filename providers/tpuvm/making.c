@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/tpuvm/making.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+/* From one round through all zones to the next. */
+#define ROUND_MS 1000
+#define ROUND_MAX_MS 60000
+
+/* Only one thread at a time works on one name; the list is shared. */
+struct making {
+	struct making *next;
+	char *name;
+	size_t zone;          /* that is tried: an index of its places */
+	char *operation;      /* under way there, or NULL */
+	bool resting;         /* no zone has any: until the next round */
+	struct error no_more; /* what they said */
+	int64_t begun_ms;     /* the first round; all monotonic */
+	int64_t next_round_ms;
+	int64_t pause_ms;
+	int64_t since_ms;   /* first seen not usable; 0: it is */
+	int64_t renewed_ms; /* 0: never */
+};
+
+static struct making *find(struct tpu_vm *ctx, const char *name)
+{
+	struct making *one;
+
+	pthread_mutex_lock(&ctx->lock);
+	for (one = ctx->makings; one && strcmp(one->name, name) != 0;)
+		one = one->next;
+	if (!one) {
+		one = mem_alloc(sizeof(*one));
+		one->name = mem_strdup(name);
+		one->next = ctx->makings;
+		ctx->makings = one;
+	}
+	pthread_mutex_unlock(&ctx->lock);
+	return one;
+}
+
+void makings_free(struct making *all)
+{
+	while (all) {
+		struct making *next = all->next;
+
+		free(all->operation);
+		free(all->name);
+		free(all);
+		all = next;
+	}
+}
+
+static long patience_s(const struct resource *want)
+{
+	struct error ignored;
+	long s = 0;
+
+	duration_parse(json_get_text(want->properties, "waitForCapacity", "0s"),
+		       &s, &ignored);
+	return s;
+}
+
+/* No zone has any: later again, or never.  `err` says what the last said. */
+static int rest(struct making *one, const struct resource *want,
+		const struct tpu_vm_places *places, struct error *err)
+{
+	int64_t now_ms = time_monotonic_ms();
+
+	if (now_ms - one->begun_ms >= patience_s(want) * 1000) {
+		if (places->count > 1)
+			error_prefix(err, "none of %zu zones has any, last %s",
+				     places->count,
+				     places->zones[places->count - 1]);
+		return -1;
+	}
+	one->no_more = *err;
+	one->resting = true;
+	one->pause_ms = one->pause_ms ? 2 * one->pause_ms : ROUND_MS;
+	if (one->pause_ms > ROUND_MAX_MS)
+		one->pause_ms = ROUND_MAX_MS;
+	one->next_round_ms = now_ms + one->pause_ms;
+	return 0;
+}
+
+/* From the zone that is due on. */
+static int try_zones(struct tpu_vm *ctx, struct making *one,
+		     const struct resource *want,
+		     const struct tpu_vm_places *places, struct arena *mem,
+		     struct error *err)
+{
+	const char *operation;
+
+	free(one->operation);
+	one->operation = NULL;
+	one->resting = false;
+	for (; one->zone < places->count; one->zone++) {
+		if (tpu_vm_request(ctx, want, places, places->zones[one->zone],
+				   mem, &operation, err) == 0) {
+			if (operation && *operation)
+				one->operation = mem_strdup(operation);
+			return 0;
+		}
+		if (!tpu_vm_is_stock_out(err))
+			return error_prefix(err, "zone %s",
+					    places->zones[one->zone]);
+	}
+	one->zone = 0;
+	return rest(one, want, places, err);
+}
+
+int making_start(struct tpu_vm *ctx, const struct resource *want,
+		 struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct making *one = find(ctx, want->name);
+	struct tpu_vm_places places;
+	int ret = tpu_vm_places(ctx, want, mem, &places, err);
+
+	if (ret == 0) {
+		one->zone = 0;
+		one->pause_ms = 0;
+		one->begun_ms = time_monotonic_ms();
+		one->since_ms = one->begun_ms;
+		ret = try_zones(ctx, one, want, &places, mem, err);
+	}
+	arena_free(mem);
+	return ret;
+}
+
+/* 1: it is under way; 0: it is done, or nobody knows; -1: it has failed. */
+static int look_operation(struct tpu_vm *ctx, const struct making *one,
+			  struct error *err)
+{
+	char *path = mem_printf("v2/%s", one->operation);
+	struct api_answer answer = { 0 };
+	struct operation now = { 0 };
+	int ret = operation_look(ctx->google, SERVICE_TPU, NULL, path, &answer,
+				 &now, err);
+
+	if (ret < 0 && answer.status == 404)
+		ret = 0;
+	else if (ret == 0 && now.failed)
+		*err = now.failure;
+	if (now.failed)
+		ret = -1;
+	else if (ret == 0 && answer.status == 200)
+		ret = !now.done;
+	api_answer_done(&answer);
+	free(path);
+	return ret;
+}
+
+static int say_resting(const struct making *one, struct error *err)
+{
+	char left[32];
+
+	duration_format(
+		(long)((one->next_round_ms - time_monotonic_ms()) / 1000 + 1),
+		left, sizeof(left));
+	error_set(err, ERROR_TRY_AGAIN, "no zone has any (%.300s)",
+		  one->no_more.text);
+	return 1;
+}
+
+int making_look(struct tpu_vm *ctx, const struct resource *want,
+		struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct making *one = find(ctx, want->name);
+	struct tpu_vm_places places;
+	int ret = 0;
+
+	if (one->resting && time_monotonic_ms() < one->next_round_ms) {
+		ret = say_resting(one, err);
+		goto out;
+	}
+	if (!one->resting && !one->operation)
+		goto out;
+	ret = tpu_vm_places(ctx, want, mem, &places, err);
+	if (ret < 0)
+		goto out;
+	if (one->resting) {
+		ret = try_zones(ctx, one, want, &places, mem, err);
+	} else {
+		ret = look_operation(ctx, one, err);
+		if (ret == 0) {
+			free(one->operation);
+			one->operation = NULL;
+			goto out;
+		}
+		if (ret < 0 && tpu_vm_is_stock_out(err)) {
+			one->zone++;
+			/* All zones may have been tried by now. */
+			ret = one->zone < places.count
+				      ? try_zones(ctx, one, want, &places, mem,
+						  err)
+				      : (one->zone = 0,
+					 rest(one, want, &places, err));
+			if (one->resting) {
+				free(one->operation);
+				one->operation = NULL;
+			}
+		}
+	}
+	if (ret == 0 && one->resting)
+		ret = say_resting(one, err);
+	else if (ret == 0)
+		ret = 1;
+	if (ret == 1 && !one->resting)
+		error_set(err, ERROR_TRY_AGAIN, "it is being made in %s",
+			  places.zones[one->zone]);
+out:
+	arena_free(mem);
+	return ret;
+}
+
+int64_t making_since(struct tpu_vm *ctx, const char *name)
+{
+	struct making *one = find(ctx, name);
+
+	if (!one->since_ms)
+		one->since_ms = time_monotonic_ms();
+	return one->since_ms;
+}
+
+void making_done(struct tpu_vm *ctx, const char *name)
+{
+	struct making *one = find(ctx, name);
+
+	one->since_ms = 0;
+	one->resting = false;
+	free(one->operation);
+	one->operation = NULL;
+}
+
+bool making_renews(struct tpu_vm *ctx, const char *name, long every_s)
+{
+	struct making *one = find(ctx, name);
+	int64_t now_ms = time_monotonic_ms();
+
+	if (one->renewed_ms && now_ms - one->renewed_ms < every_s * 1000)
+		return false;
+	one->renewed_ms = now_ms;
+	return true;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A TPU node as it is asked for, by tpu.googleapis.com v2 (projects.locations.
+ * nodes): its name, its message, and what of that is compared.
+ */
+#ifndef JOBRUN_TPU_VM_NODE_H
+#define JOBRUN_TPU_VM_NODE_H
+
+#include <jansson.h>
+
+#include "core/provider.h"
+#include "core/run/topology.h"
+#include "providers/tpuvm/block.h"
+
+/* What a node may be called: 1 to 63 of a-z, 0-9 and '-'. */
+#define TPU_NODE_NAME_MAX 64
+
+/* That of a job; two jobs never have the same. */
+void tpu_vm_name(const char *job_id, char out[TPU_NODE_NAME_MAX]);
+
+/* That of the node, without what is known only when it is sent: see
+ * tpu_vm_body_complete().  `tpu` is what is asked for.  Returns new. */
+json_t *tpu_vm_body(const struct job *job, const struct tpu_vm_block *block,
+		    const struct tpu *tpu, const struct slice *slice);
+
+/* The message of a queued resource around that of its node, which it takes.
+ * Returns new. */
+json_t *tpu_vm_queue_body(const char *name, const struct tpu_vm_block *block,
+			  json_t *node);
+bool tpu_vm_is_queued(const struct tpu_vm_block *block);
+
+/* What plans show and compare of the job's node; returns new. */
+json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
+		      const json_t *body);
+/* The same of one that exists, as far as `wanted` has it. */
+json_t *tpu_vm_found(const json_t *node, const json_t *wanted);
+
+/* Where and when it is made. */
+struct tpu_vm_making {
+	const char *node; /* "projects/P/locations/Z/nodes/N" */
+	const char *zone;
+	const char *project;
+	const char *user;       /* who logs in, or NULL */
+	const char *public_key; /* and with what; or NULL */
+	int64_t now_ms;
+};
+
+/* The message as it is sent now.  Returns new. */
+json_t *tpu_vm_body_complete(const struct resource *want,
+			     const struct tpu_vm_making *making);
+
+/* "1790000000": when it is of no use any more if nobody renews that. */
+void tpu_vm_expiry(const json_t *properties, int64_t now_ms, char *out,
+		   size_t size);
+
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/tpuvm/service.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/google/place.h"
+#include "providers/tpuvm/node.h"
+
+/* From one look to the next while something goes, growing. */
+#define PAUSE_MS 20
+#define PAUSE_MAX_MS 5000
+#define GONE_MAX_MS (10 * 60 * 1000)
+#define KEY_MAX (16 << 10)
+
+/* ---- where -------------------------------------------------------------- */
+
+static void add_zone(struct tpu_vm_places *places, struct arena *mem,
+		     const char *zone)
+{
+	size_t i;
+
+	for (i = 0; i < places->count; i++)
+		if (!strcmp(places->zones[i], zone))
+			return;
+	places->zones[places->count++] = arena_strdup(mem, zone);
+}
+
+/* "projects/P/locations/Z" */
+static bool take_place(const char *place, struct arena *mem,
+		       struct tpu_vm_places *out)
+{
+	const char *at = place ? strstr(place, "/locations/") : NULL;
+
+	if (!at || !text_starts(place, "projects/"))
+		return false;
+	place += strlen("projects/");
+	out->project = arena_strndup(mem, place, (size_t)(at - place));
+	add_zone(out, mem, at + strlen("/locations/"));
+	return true;
+}
+
+int tpu_vm_places(struct tpu_vm *ctx, const struct resource *it,
+		  struct arena *mem, struct tpu_vm_places *out,
+		  struct error *err)
+{
+	const json_t *others = json_object_get(it->properties, "otherZones");
+	const char *project = json_get_text(it->properties, "project", NULL);
+	const char *zone = json_get_text(it->properties, "zone", NULL);
+	const struct place file = { .project = { project, "jobrun.project" },
+				    .zone = { zone, "jobrun.zone" } };
+	const json_t *item;
+	struct place place;
+	size_t i;
+
+	*out = (struct tpu_vm_places){ 0 };
+	out->zones = arena_alloc(mem, (json_array_size(others) + 2) *
+					      sizeof(*out->zones));
+	if (take_place(it->place, mem, out))
+		return 0;
+	place_find(ctx->google, &file, NULL, mem, &place);
+	if (place_need_project(&place, err) < 0)
+		return -1;
+	if (!json_array_size(others) && place_need_zone(&place, err) < 0)
+		return -1;
+	out->project = place.project.text;
+	if (place.zone.text)
+		add_zone(out, mem, place.zone.text);
+	json_array_foreach(others, i, item)
+		add_zone(out, mem, json_string_value(item));
+	return 0;
+}
+
+static const char *path_of(const struct tpu_vm_places *places, const char *zone,
+			   const char *collection, const char *name,
+			   struct arena *mem)
+{
+	return arena_printf(mem, "projects/%s/locations/%s/%s/%s",
+			    places->project, zone, collection, name);
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+static int call(struct tpu_vm *ctx, const char *method, const char *path,
+		const char *const *query, const json_t *body,
+		struct api_answer *answer, struct error *err)
+{
+	char *whole = mem_printf("v2/%s", path);
+	const struct api_request request = {
+		.service = SERVICE_TPU,
+		.method = method,
+		.path = whole,
+		.query = query,
+		.body = body,
+		.repeatable = strcmp(method, "POST") != 0,
+	};
+	int ret = api_call(ctx->google, &request, answer, err);
+
+	free(whole);
+	return ret;
+}
+
+/* Sets `out` to a new value, or to NULL if there is none. */
+static int get(struct tpu_vm *ctx, const char *path, json_t **out,
+	       struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret = call(ctx, "GET", path, NULL, NULL, &answer, err);
+
+	*out = NULL;
+	if (ret == 0)
+		*out = json_incref(answer.body);
+	else if (answer.status == 404)
+		ret = 0;
+	api_answer_done(&answer);
+	return ret;
+}
+
+/* ---- what there is ------------------------------------------------------ */
+
+void tpu_vm_state_done(struct tpu_vm_state *state)
+{
+	json_decref(state->body);
+	json_decref(state->queue);
+	*state = (struct tpu_vm_state){ 0 };
+}
+
+static bool is_queued(const struct resource *it)
+{
+	/* Of one that is found by its labels nobody knows. */
+	return !it->request ||
+	       strstr(json_get_text(it->request, "url", ""), "queuedResources");
+}
+
+static int look_in(struct tpu_vm *ctx, const struct resource *it,
+		   const struct tpu_vm_places *places, const char *zone,
+		   struct arena *mem, struct tpu_vm_state *out,
+		   struct error *err)
+{
+	*out = (struct tpu_vm_state){
+		.path = path_of(places, zone, "nodes", it->name, mem),
+	};
+	if (get(ctx, out->path, &out->body, err) < 0)
+		return -1;
+	if (is_queued(it) &&
+	    get(ctx, path_of(places, zone, "queuedResources", it->name, mem),
+		&out->queue, err) < 0)
+		return -1;
+	if (out->body || out->queue)
+		out->zone = zone;
+	if (out->body)
+		tpu_node_read(out->body, TPU_API_V2, mem, &out->node);
+	return 0;
+}
+
+int tpu_vm_look(struct tpu_vm *ctx, const struct resource *it,
+		struct arena *mem, struct tpu_vm_state *out, struct error *err)
+{
+	struct tpu_vm_places places;
+	struct tpu_vm_state one = { 0 };
+	char why[64];
+	size_t i;
+
+	*out = (struct tpu_vm_state){ 0 };
+	if (tpu_vm_places(ctx, it, mem, &places, err) < 0)
+		return -1;
+	for (i = 0; i < places.count; i++) {
+		if (look_in(ctx, it, &places, places.zones[i], mem, &one, err) <
+		    0) {
+			tpu_vm_state_done(&one);
+			tpu_vm_state_done(out);
+			return -1;
+		}
+		if (!one.zone ||
+		    (out->zone && tpu_vm_is_lost(&one, why, sizeof(why)))) {
+			tpu_vm_state_done(&one);
+			continue;
+		}
+		tpu_vm_state_done(out);
+		*out = one;
+		if (!tpu_vm_is_lost(out, why, sizeof(why)))
+			break;
+	}
+	return 0;
+}
+
+bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size)
+{
+	const json_t *queue = json_object_get(state->queue, "state");
+	const char *queued = json_get_text(queue, "state", "");
+	const json_t *failed =
+		json_object_get(json_object_get(queue, "failedData"), "error");
+
+	if (!strcmp(queued, "FAILED") || !strcmp(queued, "SUSPENDED") ||
+	    !strcmp(queued, "SUSPENDING")) {
+		snprintf(why, size, "%s%s%s", queued, failed ? ": " : "",
+			 json_get_text(failed, "message", ""));
+		return true;
+	}
+	if (!state->body || tpu_node_phase(&state->node) != TPU_LOST)
+		return false;
+	snprintf(why, size, "%s", state->node.state);
+	return true;
+}
+
+/* ---- making ------------------------------------------------------------- */
+
+static char *read_key(const char *path)
+{
+	struct error ignored;
+	size_t len = 0;
+	char *text = file_read(path, KEY_MAX, &len, &ignored);
+
+	if (text)
+		text[strcspn(text, "\r\n")] = '\0';
+	return text;
+}
+
+/* The key that the user's ssh offers, as gcloud and OpenSSH call it. */
+static int find_key(const json_t *properties, char **out, struct error *err)
+{
+	static const char *const names[] = { "google_compute_engine",
+					     "id_ed25519", "id_rsa" };
+	const char *given = json_get_text(properties, "sshKey", NULL);
+	const char *home = getenv("HOME");
+	size_t i;
+
+	*out = NULL;
+	if (given) {
+		*out = read_key(given);
+		return *out ? 0
+			    : error_set(err, ERROR_INVALID,
+					"cannot read the public key '%s' "
+					"(jobrun.tpu-vm.sshKey)",
+					given);
+	}
+	for (i = 0; home && !*out && i < sizeof(names) / sizeof(*names); i++) {
+		char *path = mem_printf("%s/.ssh/%s.pub", home, names[i]);
+
+		*out = read_key(path);
+		free(path);
+	}
+	return 0;
+}
+
+static const char *find_user(const json_t *properties, struct arena *mem)
+{
+	const char *given = json_get_text(properties, "sshUser", NULL);
+	struct passwd entry, *found = NULL;
+	char room[4096];
+
+	if (given)
+		return given;
+	if (getpwuid_r(getuid(), &entry, room, sizeof(room), &found) != 0 ||
+	    !found)
+		return NULL;
+	return arena_strdup(mem, found->pw_name);
+}
+
+int tpu_vm_request(struct tpu_vm *ctx, const struct resource *want,
+		   const struct tpu_vm_places *places, const char *zone,
+		   struct arena *mem, const char **operation, struct error *err)
+{
+	bool queued = is_queued(want);
+	const char *parent = arena_printf(mem, "projects/%s/locations/%s",
+					  places->project, zone);
+	const char *query[] = { queued ? "queuedResourceId" : "nodeId",
+				want->name, NULL };
+	struct tpu_vm_making making = {
+		.node = path_of(places, zone, "nodes", want->name, mem),
+		.zone = zone,
+		.project = places->project,
+		.user = find_user(want->properties, mem),
+		.now_ms = time_now_ms(),
+	};
+	struct api_answer answer = { 0 };
+	char *key = NULL;
+	json_t *body;
+	int ret;
+
+	if (find_key(want->properties, &key, err) < 0)
+		return -1;
+	making.public_key = key;
+	body = tpu_vm_body_complete(want, &making);
+	ret = call(ctx, "POST",
+		   arena_printf(mem, "%s/%s", parent,
+				queued ? "queuedResources" : "nodes"),
+		   query, body, &answer, err);
+	*operation = NULL;
+	if (ret == 0)
+		*operation = arena_strdup(
+			mem, json_get_text(answer.body, "name", ""));
+	else if (answer.status == 409) /* somebody was faster, maybe we */
+		ret = 0;
+	api_answer_done(&answer);
+	json_decref(body);
+	free(key);
+	return ret;
+}
+
+bool tpu_vm_is_stock_out(const struct error *err)
+{
+	return err->code == ERROR_TRY_AGAIN && err->final;
+}
+
+/* ---- deleting ----------------------------------------------------------- */
+
+/* Fails if the operation has. */
+static int check_operation(struct tpu_vm *ctx, const char *name, bool *done,
+			   struct error *err)
+{
+	char *path = mem_printf("v2/%s", name);
+	struct api_answer answer = { 0 };
+	struct operation now = { 0 };
+	int ret = operation_look(ctx->google, SERVICE_TPU, NULL, path, &answer,
+				 &now, err);
+
+	if (ret < 0 && answer.status == 404) {
+		/* It was forgotten: what it was about tells. */
+		*done = true;
+		ret = 0;
+	} else if (ret == 0) {
+		*done = now.done;
+		if (now.failed) {
+			*err = now.failure;
+			/* What is not deleted is worth another try. */
+			err->final = false;
+			err->code = ERROR_TRY_AGAIN;
+			ret = -1;
+		}
+	}
+	api_answer_done(&answer);
+	free(path);
+	return ret;
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){ .tv_sec = ms / 1000,
+				      .tv_nsec = ms % 1000 * 1000000L },
+		  NULL);
+}
+
+/* Until it is gone. */
+static int wait_gone(struct tpu_vm *ctx, const char *path,
+		     const char *operation, struct error *err)
+{
+	int64_t until_ms = time_monotonic_ms() + GONE_MAX_MS;
+	long pause = PAUSE_MS;
+	bool done = !*operation;
+	json_t *body;
+
+	for (;;) {
+		if (!done && check_operation(ctx, operation, &done, err) < 0)
+			return -1;
+		if (get(ctx, path, &body, err) < 0)
+			return -1;
+		json_decref(body);
+		if (!body)
+			return 0;
+		if (time_monotonic_ms() > until_ms)
+			return error_set(err, ERROR_TRY_AGAIN,
+					 "it is still there, ten minutes "
+					 "after it was deleted");
+		pause_ms(pause);
+		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
+	}
+}
+
+static int delete_one(struct tpu_vm *ctx, const char *path,
+		      const char *const *query, struct error *err)
+{
+	struct api_answer answer = { 0 };
+	char operation[512] = "";
+	int ret = call(ctx, "DELETE", path, query, NULL, &answer, err);
+
+	if (ret == 0)
+		snprintf(operation, sizeof(operation), "%s",
+			 json_get_text(answer.body, "name", ""));
+	/* 404: gone.  409: it is being deleted, or made. */
+	else if (answer.status == 404)
+		ret = 1;
+	else if (answer.status == 409)
+		ret = 0;
+	api_answer_done(&answer);
+	if (ret == 0)
+		ret = wait_gone(ctx, path, operation, err);
+	return ret < 0 ? -1 : 0;
+}
+
+int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
+		  struct error *err)
+{
+	static const char *const force[] = { "force", "true", NULL };
+	struct arena *mem = arena_new();
+	struct tpu_vm_places places;
+	int ret = tpu_vm_places(ctx, it, mem, &places, err);
+	size_t i;
+
+	for (i = 0; ret == 0 && i < places.count; i++) {
+		const char *zone = places.zones[i];
+		struct tpu_vm_state state;
+
+		ret = look_in(ctx, it, &places, zone, mem, &state, err);
+		if (ret == 0 && state.queue)
+			ret = delete_one(ctx,
+					 path_of(&places, zone,
+						 "queuedResources", it->name,
+						 mem),
+					 force, err);
+		if (ret == 0 && state.body)
+			ret = delete_one(ctx, state.path, NULL, err);
+		tpu_vm_state_done(&state);
+	}
+	arena_free(mem);
+	return ret;
+}
+
+/* ---- keeping ------------------------------------------------------------ */
+
+int tpu_vm_renew(struct tpu_vm *ctx, const struct tpu_vm_state *state,
+		 const struct resource *it, struct error *err)
+{
+	static const char *const query[] = { "updateMask", "labels", NULL };
+	json_t *labels = json_deep_copy(json_object_get(state->body, "labels"));
+	json_t *body = json_object();
+	struct api_answer answer = { 0 };
+	char expires[32];
+	int ret;
+
+	if (!labels)
+		labels = json_object();
+	tpu_vm_expiry(it->properties, time_now_ms(), expires, sizeof(expires));
+	json_put_text(labels, "jobrun-expires", expires);
+	json_put(body, "labels", labels);
+	ret = call(ctx, "PATCH", state->path, query, body, &answer, err);
+	api_answer_done(&answer);
+	json_decref(body);
+	return ret;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tpu.googleapis.com v2 as the nodes of jobs need it: where a node is, what
+ * there is of it, and the calls that make and delete it.
+ */
+#ifndef JOBRUN_TPU_VM_SERVICE_H
+#define JOBRUN_TPU_VM_SERVICE_H
+
+#include <pthread.h>
+
+#include "core/run/supervised.h"
+#include "providers/google/api.h"
+#include "providers/google/operation.h"
+#include "providers/google/tpu.h"
+
+struct making;
+
+/* The context of the provider. */
+struct tpu_vm {
+	struct supervised supervised; /* the first member */
+	struct http *http;
+	struct google *google;
+	pthread_mutex_t lock; /* of what follows */
+	struct making *makings;
+};
+
+void *tpu_vm_open(const struct provider_env *env, struct error *err);
+void tpu_vm_close(void *ctx);
+
+/* Where the node of a job may be: the zones in the order of trying. */
+struct tpu_vm_places {
+	const char *project;
+	const char **zones;
+	size_t count;
+};
+
+/* From its properties or its place, and where these say nothing, as Google's
+ * tools find it.  Lives in `mem`. */
+int tpu_vm_places(struct tpu_vm *ctx, const struct resource *it,
+		  struct arena *mem, struct tpu_vm_places *out,
+		  struct error *err);
+
+/* What there is under a name in one zone. */
+struct tpu_vm_state {
+	const char *zone; /* NULL: nothing */
+	const char *path; /* "projects/P/locations/Z/nodes/N" */
+	json_t *body;     /* of the node; NULL: there is none (yet) */
+	json_t *queue;    /* of the queued resource; NULL: there is none */
+	struct tpu_node node;
+};
+
+void tpu_vm_state_done(struct tpu_vm_state *state);
+
+/* The first that exists, unlost ones before others. */
+int tpu_vm_look(struct tpu_vm *ctx, const struct resource *it,
+		struct arena *mem, struct tpu_vm_state *out, struct error *err);
+
+/* It can't become usable any more; `why` says so: "PREEMPTED". */
+bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size);
+
+/* Asks for it in one zone.  `operation` is the path of what that began, in
+ * `mem`. */
+int tpu_vm_request(struct tpu_vm *ctx, const struct resource *want,
+		   const struct tpu_vm_places *places, const char *zone,
+		   struct arena *mem, const char **operation,
+		   struct error *err);
+
+/* Deletes all of that name in all its zones, and waits until it is gone. */
+int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
+		  struct error *err);
+
+/* Moves the time when it is of no use any more. */
+int tpu_vm_renew(struct tpu_vm *ctx, const struct tpu_vm_state *state,
+		 const struct resource *it, struct error *err);
+
+/* "There is no more capacity in the zone", or a quota that is used up. */
+bool tpu_vm_is_stock_out(const struct error *err);
+
+#endif

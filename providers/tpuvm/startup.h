@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a TPU VM runs when it starts: a dead man's switch, and the job's own
+ * script.  The switch deletes the node when its label jobrun-expires, which a
+ * jobrun that looks after it renews, has passed; where it may not ask the API,
+ * it turns the VM off after the longest that the job may run.
+ */
+#ifndef JOBRUN_TPU_VM_STARTUP_H
+#define JOBRUN_TPU_VM_STARTUP_H
+
+/* `script` is the job's, or NULL.  Returns new. */
+char *tpu_vm_startup(const char *script);
+
+#endif

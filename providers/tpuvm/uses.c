@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of the fields of a job on TPU VMs. */
+#include "providers/tpuvm/tpuvm.h"
+
+#define MACHINE "not used: the VMs are those of the TPU"
+
+const struct field_use tpu_vm_uses[] = {
+	{ "jobId", "the name of the run, and of the TPU" },
+	{ "labels", "labels of the TPU" },
+	{ "trainingInput.scaleTier", "that of its TPU" },
+	{ "trainingInput.masterType", MACHINE },
+	{ "trainingInput.workerType", "cloud_tpu" },
+	{ "trainingInput.workerConfig.acceleratorConfig",
+	  "the slice: one task on each of its VMs" },
+	{ "trainingInput.masterConfig.acceleratorConfig",
+	  "the slice: one task on each of its VMs" },
+	{ "trainingInput.packageUris",
+	  "files of this machine are unpacked and put into PYTHONPATH" },
+	{ "trainingInput.pythonModule", "python3 -m, unless jobrun.command" },
+	{ "trainingInput.args", "the last arguments of the program" },
+	{ "trainingInput.jobDir", "--job-dir of the program" },
+	{ "trainingInput.serviceAccount", "that of the VMs" },
+	{ "trainingInput.scheduling.maxRunningTime",
+	  "after it the run is cancelled" },
+	{ "trainingInput.scheduling.maxWaitTime",
+	  "see jobrun.tpu-vm.waitForCapacity" },
+	{ "jobrun", "as it says" },
+	{ "jobrun.hosts", NULL },
+	{ "jobrun.staging", NULL },
+	{ "jobrun.docker", "a container for each task" },
+	{ "jobrun.conda", "setup and the program run in it" },
+	{ "jobrun.cleanup", "of the TPU, when the run has ended" },
+	{ "jobrun.source", "is copied to each VM" },
+	{ "jobrun.setup", "runs once on each VM, before the program" },
+	{ NULL, NULL },
+};

@@ -1,0 +1,235 @@
+# TPU VMs: a stand-in of the API, whose addresses lead to real sshd.
+load helper
+load sshd
+load google
+
+# pod FILE [COMMAND [MORE]]: a v3-32, four VMs
+pod() {
+  cat >"$1" <<YAML
+jobId: pod
+labels: {owner: vision}
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-highcpu-16
+  workerType: cloud_tpu
+  workerCount: 1
+  workerConfig:
+    acceleratorConfig: {type: TPU_V3, count: 32}
+jobrun:
+  provider: tpu-vm
+  zone: europe-west4-a
+  grace: 2s
+  command: [sh, -c, $(printf '%s' "${2:-echo hello}" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))')]
+${3:-}
+YAML
+}
+
+# What the stand-in says of every node; MORE is JSON to merge.
+nodes_are() {
+  python3 - "$SSH_NET" "${1:-{\}}" >told.json <<'PY'
+import json, sys
+net, more = sys.argv[1], json.loads(sys.argv[2])
+star = {"endpoints": [{"ipAddress": f"{net}.{i}", "port": 8470,
+                       "accessConfig": {"externalIp": f"{net}.{i}"}}
+                      for i in (1, 2, 3, 4)],
+        "script": [{"state": "CREATING"},
+                   {"state": "READY", "health": "HEALTHY"}]}
+star.update(more.pop("*", {}))
+print(json.dumps({"tpu": {"*": star, **more}}))
+PY
+  tell state @told.json
+}
+
+made() {
+  curl -sf "$BASE/_/made" | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))'
+}
+
+# begin [JSON]: as nodes_are
+begin() {
+  start_google
+  sshd_up 4
+  nodes_are "$@"
+}
+
+teardown() {
+  sshd_down
+  local pid
+  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
+  cd /
+  rm -rf "$TMP"
+}
+
+@test "a pod is made, runs on four VMs in the form of xla_dist, and is deleted" {
+  begin
+  pod job.yaml 'echo "| Training Device=xla:0/$((TPU_WORKER_ID * 8)) Epoch=1 Step=0 Loss=6.87500 Rate=258.47"; [ $TPU_WORKER_ID != 0 ] || sleep 1'
+  run jobrun plan job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"+ tpu-vm  pod"* ]]
+  [[ $output == *"known after apply"* ]]
+  [[ $output == *"is deleted when the run ends"* ]]
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"tpu-vm 'pod': CREATING in europe-west4-a"* ]]
+  for i in 0 1 2 3; do
+    [[ $output == *" $SSH_NET.$((i + 1)) [$i] | Training Device=xla:0/$((i * 8)) Epoch=1 Step=0 Loss=6.87500"* ]]
+  done
+  [[ $output == *"pod: SUCCEEDED"* ]]
+  [ "$(made)" -eq 0 ]
+  [ "$(body POST '/nodes' 'b["acceleratorType"], b["labels"]["owner"], b["labels"]["jobrun-job"]')" = \
+    "('v3-32', 'vision', 'pod')" ]
+  run jobrun apply --yes job.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"already succeeded"* ]]
+  [ "$(asked POST '/nodes')" -eq 1 ]
+  end_google
+  wait_until 15 nothing_runs
+}
+
+@test "a preempted pod is made anew, and the run goes on as another attempt" {
+  begin
+  # The first attempt waits to be preempted; the second finds it was there.
+  pod job.yaml "if [ -e $TMP/was.\$TPU_WORKER_ID ]; then echo resumed; [ \$TPU_WORKER_ID != 0 ] || sleep 2; else touch $TMP/was.\$TPU_WORKER_ID; sleep $NAP; fi" \
+    '  restart: {maxPreemptions: 3, backoff: 0s}
+  tpu-vm: {lookEvery: 1s}'
+  jobrun apply --yes --detach job.yaml
+  wait_until 20 test -e was.0 -a -e was.3
+  nodes_are '{"*": {"script": [{"state": "READY", "health": "HEALTHY"}]},
+    "europe-west4-a/pod": {"preempt": true, "exists": false}}'
+  timeout 60 "$JOBRUN" wait pod
+  run jobrun status pod
+  echo "$output"
+  [[ $output == *"SUCCEEDED"*" 2 "* ]]
+  [[ $output == *"PREEMPTED"* ]]
+  [ "$(jobrun logs pod | grep -c resumed)" -eq 4 ]
+  [ "$(asked POST '/nodes')" -eq 2 ]
+  [ "$(made)" -eq 0 ]
+  refute pgrep -f "sleep $NAP"
+  end_google
+}
+
+@test "stock-out: the next zone; quota: given up; never READY: deleted" {
+  begin '{"europe-west4-a": {"create": {"code": 8, "message": "There is no more capacity in the zone"}}}'
+  pod job.yaml 'echo hello' '  tpu-vm: {zones: [us-central1-a]}'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"CREATING in us-central1-a"* ]]
+  [ "$(made)" -eq 0 ]
+  jobrun delete pod
+
+  tell state '{"tpu": {"*": {"create": {"now": true, "http": 429, "message": "Quota limit TPUV3sPodPerProjectPerZoneForTPUAPI has been exceeded. Limit: 0",
+    "details": [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"subject": "p", "description": "Limit: 0"}]}]}}}}'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [[ $output == *"none of 2 zones has any"*"TPUV3sPodPerProject"* ]]
+  [ "$(made)" -eq 0 ]
+
+  nodes_are '{"*": {"script": [{"state": "CREATING", "health": "TIMEOUT", "healthDescription": "the TPU does not answer"}]}}'
+  sed -i 's/zones: .*}/readyTimeout: 2s}/' job.yaml
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 124 ]
+  [[ $output == *"CREATING, TIMEOUT: the TPU does not answer in europe-west4-a"* ]]
+  [[ $output == *"not usable after 2s (CREATING)"* ]]
+  [[ $output == *"deleting what was made for runs that did not start"* ]]
+  [ "$(made)" -eq 0 ]
+  end_google
+}
+
+@test "a delete that fails is tried again, shown by status, and done by the next apply" {
+  begin '{"*": {"delete": {"code": 13, "message": "An internal error occurred."}, "delete_times": 2}}'
+  pod job.yaml
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(asked DELETE '/nodes/pod')" -eq 3 ]
+  [ "$(made)" -eq 0 ]
+  tell faults '[{"do": "status", "method": "DELETE", "path": "/nodes/pod", "count": 9, "status": 403, "body": "{}"}]'
+  run jobrun apply --yes --rerun job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(made)" -eq 1 ]
+  run jobrun status
+  [[ $output == *"not finished"*"pod: delete tpu-vm 'pod': "*"status 403"* ]]
+  tell faults '[]'
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"- tpu-vm  pod  the run is over (cleanup: always)"* ]]
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(made)" -eq 0 ]
+  run jobrun status
+  [[ $output != *"not finished"* ]]
+  end_google
+}
+
+@test "cancelled, killed, interrupted twice: nothing stays" {
+  begin
+  pod job.yaml "echo up; sleep $NAP"
+  jobrun apply --yes --detach job.yaml
+  wait_until 20 state_is pod RUNNING
+  [ "$(made)" -eq 1 ]
+  jobrun cancel pod
+  state_is pod CANCELLED
+  [ "$(made)" -eq 0 ]
+  # kill -9 of all of jobrun; the next command takes it over again.
+  jobrun apply --yes --detach --rerun job.yaml
+  wait_until 20 state_is pod RUNNING
+  s=$(tr -d ' \n' <state/runs/pod.2/lock)
+  kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
+  wait_until 10 state_is pod RUNNING
+  [ "$(made)" -eq 1 ]
+  jobrun cancel --now pod
+  [ "$(made)" -eq 0 ]
+  # Ctrl-C twice, while it is made and while it runs.
+  "$JOBRUN" apply --yes --rerun job.yaml >out 2>&1 3>&- &
+  wait_until 20 grep -q '\[0\] up' out
+  kill -INT $!
+  kill -INT $!
+  wait $! || true
+  cat out
+  wait_until 15 test "$(made)" -eq 0
+  refute pgrep -f "sleep $NAP"
+  end_google
+}
+
+# The Nth machine has a project of its own, and a TPU of one VM.
+@test "kill -9 after any request of apply, or of who follows: one more apply, and nothing stays" {
+  begin '{"*": {"hosts": 1}}'
+  python3 - <<'PY'
+import json
+told = json.load(open("told.json"))
+told["tpu"]["*"]["endpoints"] = told["tpu"]["*"]["endpoints"][:1]
+json.dump(told, open("told.json", "w"))
+PY
+  tell state @told.json
+  pod job.yaml 'echo hello'
+  sed -i 's/count: 32/count: 8/' job.yaml
+  JOB=$(cat job.yaml)
+  # 12 kills of apply itself, 10 of the supervisor that it starts.
+  trouble 22 '{"do": "kill-after", "pid-file": "?"}'
+  each 22 apply_to_die_here
+  each 22 apply_again
+  [ "$(made)" -eq 0 ]
+  # Not all have so many requests.
+  [ "$(curl -sf "$BASE/_/requests" | grep -o '"fault": "kill-after"' | wc -l)" -ge 16 ]
+  for n in $(seq 22); do
+    tail -n 1 "m$n/out" | grep -q 'exit 0' || cat "m$n/out"
+    tail -n 1 "m$n/out" | grep -q 'exit 0'
+  done
+  end_google
+}
+
+# The first half of them are killed themselves, of the others the supervisor.
+apply_to_die_here() {
+  if [ "$1" -le 12 ]; then
+    echo "$BASHPID" >pid
+  else
+    ln -s "$JOBRUN_STATE_DIR/runs/pod.1/lock" pid
+  fi
+  exec "$JOBRUN" apply --yes job.yaml
+}

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TPU VMs without their VMs: what is asked for, and what becomes of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/listing.h"
+#include "core/store/store.h"
+#include "providers/tpuvm/block.h"
+#include "providers/tpuvm/making.h"
+#include "providers/tpuvm/node.h"
+#include "providers/tpuvm/startup.h"
+#include "providers/tpuvm/tpuvm.h"
+#include "schema/catalogue.h"
+#include "schema/schema.h"
+#include "tests/support/stand_in.h"
+
+static const struct schema_provider providers[] = {
+	{ "tpu-vm", &tpu_vm_message },
+};
+
+static const struct schema_options options = {
+	.providers = providers,
+	.provider_count = COUNT(providers),
+};
+
+/* A job, and what it wants. */
+struct scene {
+	struct jobs jobs;
+	struct resources *all;
+	struct resource *node, *run;
+};
+
+static void scene_init(struct scene *scene, const char *type, int count,
+		       const char *block)
+{
+	char *text = mem_printf(
+		"jobId: Pod_1\nlabels: {owner: vision}\ntrainingInput:\n"
+		"  workerConfig: {acceleratorConfig: {type: %s, count: %d}}\n"
+		"jobrun: {provider: tpu-vm, project: p-1, zone: "
+		"europe-west4-a,\n  command: [a], tpu-vm: {%s}}\n",
+		type, count, block);
+	char path[] = "/tmp/test_tpu_vm.XXXXXX.yaml";
+	char *paths[] = { path };
+	struct problems found = { 0 };
+	struct provider_env env = { 0 };
+	struct error err;
+	int fd = mkstemps(path, 5);
+
+	assert_true(fd >= 0);
+	assert_true(write(fd, text, strlen(text)) > 0);
+	close(fd);
+	env.catalogue = catalogue_get(&err);
+	*scene = (struct scene){ .all = resources_new() };
+	assert_int_equal(
+		schema_load(paths, 1, &options, &scene->jobs, &found, &err), 0);
+	unlink(path);
+	assert_int_equal(scene->jobs.count, 1);
+	strcpy(scene->jobs.items[0]->digest.hex, "0123456789abcdef");
+	assert_int_equal(provider_tpu_vm.desire(scene->jobs.items[0], &env,
+						scene->all, &err),
+			 0);
+	assert_int_equal(scene->all->missing_count, 0);
+	assert_int_equal(scene->all->count, 2);
+	scene->run = scene->all->items[0];
+	scene->node = scene->all->items[1];
+	problems_done(&found);
+	free(text);
+}
+
+static void scene_done(struct scene *scene)
+{
+	resources_free(scene->all);
+	jobs_done(&scene->jobs);
+}
+
+static void names_are_valid_and_differ(void **state)
+{
+	/* Up to where a digest is added. */
+	static const struct {
+		const char *job, *name;
+		bool digest;
+	} cases[] = {
+		{ "pod", "pod", false },
+		{ "a-b", "a-b", false },
+		{ "Pod", "pod", true },
+		{ "pod_", "pod", true },
+		{ "a_b", "a-b", true },
+		{ "a123456789b123456789c123456789d123456789e",
+		  "a123456789b123456789c123456789d123456789", true },
+	};
+	char name[TPU_NODE_NAME_MAX];
+	size_t i, len;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		len = strlen(cases[i].name);
+		tpu_vm_name(cases[i].job, name);
+		if (strncmp(name, cases[i].name, len) != 0 ||
+		    strlen(name) != len + (cases[i].digest ? 9 : 0) ||
+		    strspn(name, "abcdefghijklmnopqrstuvwxyz-0123456789") !=
+			    strlen(name))
+			fail_msg("'%s' is '%s'", cases[i].job, name);
+	}
+}
+
+static void slices_are_asked_for_as_the_api_has_them(void **state)
+{
+	static const struct {
+		const char *type;
+		int count;
+		const char *block, *want;
+	} cases[] = {
+		{ "TPU_V2", 8, "", "{'acceleratorType': 'v2-8'}" },
+		{ "TPU_V3", 2048, "", "{'acceleratorType': 'v3-2048'}" },
+		{ "TPU_V4", 32, "", "{'acceleratorType': 'v4-32'}" },
+		{ "TPU_V4", 32, "topology: 2x2x4",
+		  "{'acceleratorConfig': {'type': 'V4', 'topology': "
+		  "'2x2x4'}}" },
+		{ "TPU_V5_LITEPOD", 16, "",
+		  "{'acceleratorType': 'v5litepod-16'}" },
+		{ "TPU_V5P", 16, "topology: 2x2x2",
+		  "{'acceleratorConfig': {'type': 'V5P', 'topology': "
+		  "'2x2x2'}}" },
+		{ "TPU_V6E", 16, "", "{'acceleratorType': 'v6e-16'}" },
+		{ "TPU_V3", 32, "spot: true",
+		  "{'schedulingConfig': {'spot': true}}" },
+		{ "TPU_V3", 32, "preemptible: true",
+		  "{'schedulingConfig': {'preemptible': true}}" },
+		{ "TPU_V3", 32, "externalIps: false, subnetwork: s",
+		  "{'networkConfig': {'subnetwork': 's', "
+		  "'enableExternalIps': false}}" },
+		{ "TPU_V3", 32, "disks: [d, projects/q/zones/z/disks/e:ro]",
+		  "{'dataDisks': [{'sourceDisk': 'd', 'mode': 'READ_WRITE'}, "
+		  "{'sourceDisk': 'projects/q/zones/z/disks/e', 'mode': "
+		  "'READ_ONLY'}]}" },
+		{ "TPU_V3", 32, "runtimeVersion: v2-alpha, tags: [a, b]",
+		  "{'runtimeVersion': 'v2-alpha', 'tags': ['a', 'b']}" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		json_t *want, *value, *body;
+		char *text = strdup(cases[i].want), *at;
+		struct scene scene;
+		const char *key;
+
+		for (at = text; *at; at++)
+			if (*at == '\'')
+				*at = '"';
+		want = json_loads(text, 0, NULL);
+		assert_non_null(want);
+		scene_init(&scene, cases[i].type, cases[i].count,
+			   cases[i].block);
+		body = json_object_get(scene.node->request, "body");
+		json_object_foreach(
+			want, key,
+			value) if (!json_equal(json_object_get(body, key),
+					       value))
+			fail_msg("%s: %s", cases[i].want, json_dumps(body, 0));
+		scene_done(&scene);
+		json_decref(want);
+		free(text);
+	}
+}
+
+static void a_queue_is_asked_for_when_the_file_says_so(void **state)
+{
+	struct scene scene;
+	json_t *body, *spec;
+
+	(void)state;
+	scene_init(&scene, "TPU_V5P", 16,
+		   "spot: true, validFor: 6h, reservation: r");
+	body = json_object_get(scene.node->request, "body");
+	spec = json_array_get(
+		json_object_get(json_object_get(body, "tpu"), "nodeSpec"), 0);
+	assert_non_null(json_object_get(body, "spot"));
+	assert_null(json_object_get(body, "guaranteed"));
+	assert_string_equal(json_get_text(body, "reservationName", ""), "r");
+	assert_string_equal(
+		json_get_text(json_object_get(body, "queueingPolicy"),
+			      "validUntilDuration", ""),
+		"21600s");
+	assert_string_equal(json_get_text(spec, "nodeId", ""),
+			    scene.node->name);
+	assert_string_equal(json_get_text(json_object_get(spec, "node"),
+					  "acceleratorType", ""),
+			    "v5p-16");
+	scene_done(&scene);
+}
+
+/* A shell can read both parts. */
+static void the_startup_script_is_a_script(void **state)
+{
+	char path[] = "/tmp/test_tpu_vm.XXXXXX";
+	int fd = mkstemp(path);
+	char *text = tpu_vm_startup("apt-get install -y \"$WHAT\"");
+	char *command = mem_printf("bash -n %s", path);
+
+	(void)state;
+	assert_true(write(fd, text, strlen(text)) > 0);
+	close(fd);
+	assert_int_equal(system(command), 0);
+	assert_non_null(strstr(text, "\napt-get install -y \"$WHAT\"\n"));
+	unlink(path);
+	free(command);
+	free(text);
+}
+
+/* ---- against the stand-in ----------------------------------------------- */
+
+struct fixture {
+	struct stand_in server;
+	struct store *store;
+	void *ctx;
+};
+
+static int fixture_setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	char url[96], folder[128];
+	struct provider_env env = { 0 };
+	struct error err;
+
+	stand_in_start(&f->server, 0);
+	snprintf(url, sizeof(url), "%s/tpu/", f->server.base);
+	snprintf(folder, sizeof(folder), "%s/state", f->server.folder);
+	setenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_TPU", url, 1);
+	setenv("CLOUDSDK_CONFIG", stand_in_file(&f->server, "gcloud"), 1);
+	setenv("GOOGLE_APPLICATION_CREDENTIALS",
+	       stand_in_file(&f->server, "authorized_user.json"), 1);
+	setenv("NO_GCE_CHECK", "true", 1);
+	setenv("JOBRUN_STATE_DIR", folder, 1);
+	setenv("HOME", f->server.folder, 1);
+	unsetenv("GOOGLE_CLOUD_PROJECT");
+	f->store = store_open(&err);
+	assert_non_null(f->store);
+	env.store = f->store;
+	env.catalogue = catalogue_get(&err);
+	f->ctx = provider_tpu_vm.open(&env, &err);
+	assert_non_null(f->ctx);
+	*state = f;
+	return 0;
+}
+
+static int fixture_teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	provider_tpu_vm.close(f->ctx);
+	store_close(f->store);
+	stand_in_stop(&f->server);
+	free(f);
+	return 0;
+}
+
+static size_t made(const struct fixture *f)
+{
+	json_t *list = stand_in_ask(&f->server, "made");
+	size_t count = json_array_size(list);
+
+	json_decref(list);
+	return count;
+}
+
+static void tell(const struct fixture *f, const char *state)
+{
+	char *text = mem_printf("{'tpu': %s}", state);
+
+	stand_in_tell(&f->server, "state", text);
+	free(text);
+}
+
+/* As the executor does it, but with no pauses between the tries. */
+static int persist(struct fixture *f,
+		   int (*call)(void *ctx, const struct resource *it,
+			       struct error *err),
+		   const struct resource *it, struct error *err)
+{
+	int tries = 0, ret;
+
+	do {
+		*err = (struct error){ 0 };
+		ret = call(f->ctx, it, err);
+	} while (ret < 0 && !err->final && ++tries < 5 &&
+		 (err->code == ERROR_TRY_AGAIN ||
+		  err->code == ERROR_UNREACHABLE));
+	return ret;
+}
+
+/* Until it is usable, or lost. */
+static int wait_for(struct fixture *f, const struct resource *it,
+		    struct error *err)
+{
+	enum wait_state state = WAIT_PENDING;
+	int tries = 0;
+
+	while (state == WAIT_PENDING && tries++ < 50) {
+		*err = (struct error){ 0 };
+		state = WAIT_PENDING;
+		if (kind_tpu_vm.wait(f->ctx, it, &state, err) < 0 &&
+		    (err->final || err->code == ERROR_FAILED))
+			return -1;
+		if (state == WAIT_PENDING && strstr(err->text, "no zone has"))
+			nanosleep(&(struct timespec){ .tv_nsec = 200000000 },
+				  NULL);
+	}
+	return state == WAIT_DONE ? 0 : -1;
+}
+
+static void look(struct fixture *f, struct resource *want,
+		 struct resource *found)
+{
+	struct error err;
+
+	*found = (struct resource){ .kind = want->kind, .name = want->name };
+	if (want->kind->read(f->ctx, want, found, &err) < 0)
+		fail_msg("%s", err.text);
+	want->kind->adapt(want, found);
+}
+
+static void forget(struct resource *found)
+{
+	json_decref(found->properties);
+	json_decref(found->outputs);
+}
+
+#define READY                                                                  \
+	"'script': [{'state': 'CREATING'}, {'state': 'READY', "                \
+	"'health': 'HEALTHY'}], 'hosts': 4"
+
+static void what_becomes_of_a_node(void **state)
+{
+	static const struct {
+		const char *told, *block, *why; /* NULL: it is usable */
+		const char *zone;
+	} cases[] = {
+		{ "{'*': {" READY "}}", "", NULL, "europe-west4-a" },
+		{ "{'*': {" READY ", 'operation_looks': 3}}", "", NULL,
+		  "europe-west4-a" },
+		/* The operation is not to be found any more. */
+		{ "{'*': {" READY ", 'lose': true}}", "", NULL,
+		  "europe-west4-a" },
+		/* The first zone has none, the second has. */
+		{ "{'*': {" READY "}, 'europe-west4-a': {'create': {'code': 8,"
+		  " 'message': 'There is no more capacity'}}}",
+		  "zones: [us-central1-a]", NULL, "us-central1-a" },
+		{ "{'*': {" READY ", 'create': {'code': 8, 'message': "
+		  "'There is no more capacity'}}}",
+		  "zones: [us-central1-a]",
+		  "none of 2 zones has any, last us-central1-a: There is no "
+		  "more capacity",
+		  NULL },
+		/* It has some again, a round later. */
+		{ "{'*': {" READY ", 'create_times': 1, 'create': {'code': 8, "
+		  "'message': 'There is no more capacity'}}}",
+		  "waitForCapacity: 60s", NULL, "europe-west4-a" },
+		{ "{'*': {" READY ", 'create': {'code': 3, 'message': "
+		  "'The runtime is unknown'}}}",
+		  "zones: [us-central1-a]", "The runtime is unknown", NULL },
+		{ "{'*': {'script': [{'state': 'CREATING'}]}}",
+		  "readyTimeout: 0s",
+		  "not usable after 0s (CREATING): it may take longer with "
+		  "jobrun.tpu-vm.readyTimeout",
+		  NULL },
+		{ "{'*': {'script': [{'state': 'CREATING'}, {'state': "
+		  "'TERMINATED'}]}}",
+		  "", "it is lost: TERMINATED", NULL },
+		{ "{'*': {" READY "}}", "queued: true", NULL,
+		  "europe-west4-a" },
+		{ "{'*': {" READY ", 'queue': ['ACCEPTED', 'FAILED']}}",
+		  "queued: true",
+		  "it is lost: FAILED: There is no more capacity in the zone",
+		  NULL },
+	};
+	struct fixture *f = *state;
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < COUNT(cases); i++) {
+		struct resource found;
+		struct scene scene;
+		int ret;
+
+		tell(f, cases[i].told);
+		scene_init(&scene, "TPU_V3", 32, cases[i].block);
+		look(f, scene.node, &found);
+		assert_false(found.exists);
+		forget(&found);
+		ret = persist(f, kind_tpu_vm.create, scene.node, &err);
+		if (ret == 0)
+			ret = wait_for(f, scene.node, &err);
+		if (cases[i].why &&
+		    (ret == 0 || !strstr(err.text, cases[i].why)))
+			fail_msg("case %zu: '%s'", i, err.text);
+		if (!cases[i].why && ret < 0)
+			fail_msg("case %zu: '%s'", i, err.text);
+		look(f, scene.node, &found);
+		if (cases[i].zone) {
+			assert_string_equal(
+				json_get_text(found.properties, "zone", ""),
+				cases[i].zone);
+			assert_int_equal(json_array_size(json_object_get(
+						 found.outputs, "hosts")),
+					 4);
+		}
+		forget(&found);
+		assert_int_equal(
+			persist(f, kind_tpu_vm.delete, scene.node, &err), 0);
+		if (made(f))
+			fail_msg("case %zu leaves something", i);
+		scene_done(&scene);
+	}
+}
+
+/* Each request in turn is not answered, or refused once: it is made once, and
+ * nothing is left. */
+static void trouble_with_any_request_does_no_harm(void **state)
+{
+	/* Of those that the client repeats by itself a few are enough. */
+	static const struct {
+		const char *what;
+		int last;
+	} troubles[] = {
+		{ "'do': 'drop-answer'", 10 },
+		{ "'do': 'status', 'status': 503", 3 },
+		{ "'do': 'cut'", 3 },
+	};
+	struct fixture *f = *state;
+	struct error err;
+	size_t i;
+	int nth;
+
+	tell(f, "{'*': {" READY "}}");
+	for (i = 0; i < COUNT(troubles); i++) {
+		for (nth = 1; nth <= troubles[i].last; nth++) {
+			char *fault =
+				mem_printf("[{'path': '/tpu/', 'nth': %d, %s}]",
+					   nth, troubles[i].what);
+			struct scene scene;
+
+			scene_init(&scene, "TPU_V3", 32, "");
+			stand_in_tell(&f->server, "faults", fault);
+			if (persist(f, kind_tpu_vm.create, scene.node, &err) <
+				    0 ||
+			    wait_for(f, scene.node, &err) < 0)
+				fail_msg("%s: %s", fault, err.text);
+			assert_int_equal(made(f), 1);
+			if (persist(f, kind_tpu_vm.delete, scene.node, &err) <
+			    0)
+				fail_msg("%s: %s", fault, err.text);
+			assert_int_equal(made(f), 0);
+			stand_in_tell(&f->server, "faults", "[]");
+			scene_done(&scene);
+			free(fault);
+		}
+	}
+}
+
+static void what_is_lost_is_seen_and_made_anew(void **state)
+{
+	struct fixture *f = *state;
+	struct resource found;
+	struct scene scene;
+	struct error err;
+	char *told;
+
+	tell(f, "{'*': {" READY "}}");
+	scene_init(&scene, "TPU_V3", 32, "");
+	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
+	assert_int_equal(wait_for(f, scene.node, &err), 0);
+	/* Made once, it is adopted. */
+	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
+	look(f, scene.node, &found);
+	assert_true(found.exists);
+	assert_null(json_object_get(found.properties, "state"));
+	forget(&found);
+	told = mem_printf("{'*': {" READY "}, 'europe-west4-a/%s': "
+			  "{'preempt': true, 'exists': false}}",
+			  scene.node->name);
+	tell(f, told);
+	free(told);
+	look(f, scene.node, &found);
+	assert_true(found.exists);
+	assert_string_equal(json_get_text(found.properties, "state", ""),
+			    "PREEMPTED");
+	forget(&found);
+	assert_int_equal(wait_for(f, scene.node, &err), -1);
+	assert_string_equal(err.text, "it is lost: PREEMPTED");
+	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
+	assert_int_equal(wait_for(f, scene.node, &err), 0);
+	assert_int_equal(made(f), 1);
+	assert_int_equal(persist(f, kind_tpu_vm.delete, scene.node, &err), 0);
+	scene_done(&scene);
+}
+
+/* What another machine made is found, with its job's own name; who looks
+ * after it moves its expiry. */
+static void nodes_are_found_by_their_labels(void **state)
+{
+	struct fixture *f = *state;
+	struct listing all;
+	struct scene scene;
+	struct error err;
+	int64_t before;
+
+	tell(f, "{'*': {" READY "}}");
+	scene_init(&scene, "TPU_V3", 32, "lease: 100s");
+	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
+	listing_init(&all);
+	assert_int_equal(kind_tpu_vm.list(f->ctx, "projects/p-1", &all, &err),
+			 0);
+	assert_int_equal(all.count, 1);
+	assert_string_equal(all.items[0].labels.job_id, "Pod_1");
+	assert_string_equal(all.items[0].name, scene.node->name);
+	assert_string_equal(all.items[0].place,
+			    "projects/p-1/locations/europe-west4-a");
+	assert_true(all.items[0].labels.renewed);
+	before = all.items[0].labels.expire_time_ms;
+	assert_true(before > time_now_ms() && before <= time_now_ms() + 100000);
+	listing_done(&all);
+	json_put_text(scene.node->properties, "lease", "10m");
+	assert_int_equal(kind_tpu_vm.renew(f->ctx, scene.node, &err), 0);
+	listing_init(&all);
+	assert_int_equal(kind_tpu_vm.list(f->ctx, "projects/p-1", &all, &err),
+			 0);
+	assert_true(all.items[0].labels.expire_time_ms > before + 400000);
+	assert_string_equal(all.items[0].labels.job_id, "Pod_1");
+	/* With nothing but that it can be deleted. */
+	{
+		const struct resource stray = { .kind = &kind_tpu_vm,
+						.name = all.items[0].name,
+						.place = all.items[0].place };
+
+		assert_int_equal(persist(f, kind_tpu_vm.delete, &stray, &err),
+				 0);
+	}
+	assert_int_equal(made(f), 0);
+	listing_done(&all);
+	scene_done(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_valid_and_differ),
+		cmocka_unit_test(slices_are_asked_for_as_the_api_has_them),
+		cmocka_unit_test(a_queue_is_asked_for_when_the_file_says_so),
+		cmocka_unit_test(the_startup_script_is_a_script),
+		cmocka_unit_test(what_becomes_of_a_node),
+		cmocka_unit_test(trouble_with_any_request_does_no_harm),
+		cmocka_unit_test(what_is_lost_is_seen_and_made_anew),
+		cmocka_unit_test(nodes_are_found_by_their_labels),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

@@ -189,7 +189,9 @@ static enum part_verdict judge(struct part *part, int result,
 		return PART_GOOD;
 	if (result < 0) {
 		part->err = *why;
-		return why->code == ERROR_UNREACHABLE ? PART_AGAIN : PART_NEVER;
+		return why->code == ERROR_UNREACHABLE && !why->final
+			       ? PART_AGAIN
+			       : PART_NEVER;
 	}
 	verdict = part_judge(part, response, &part->err);
 	if (verdict != PART_GOOD || part->received == part->len)

@@ -8,7 +8,6 @@
 
 #include "core/provider.h"
 
-extern const struct provider provider_tpu_node;
 extern const struct provider provider_kubernetes;
 
 #endif

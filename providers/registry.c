@@ -8,6 +8,7 @@
 #include "providers/local/local.h"
 #include "providers/planned.h"
 #include "providers/slurm/slurm.h"
+#include "providers/tpunode/tpunode.h"
 #include "providers/tpuvm/tpuvm.h"
 #include "providers/vertexai/vertexai.h"
 

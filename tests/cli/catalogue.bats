@@ -36,7 +36,7 @@ YAML
   run jobrun plan a.yaml
   [ "$status" -eq 0 ]
   [[ $output == *"jobrun.checkpoints is not used by provider local"* ]]
-  printf 'trainingInput: {scaleTier: BASIC}\njobrun: {provider: tpu-node, command: [a]}\n' >a.yaml
+  printf 'trainingInput: {scaleTier: BASIC}\njobrun: {provider: kubernetes, command: [a]}\n' >a.yaml
   jobrun validate a.yaml
   run jobrun plan a.yaml
   [ "$status" -eq 69 ]

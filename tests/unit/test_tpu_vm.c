@@ -21,7 +21,7 @@
 #include "providers/tpuvm/block.h"
 #include "providers/tpuvm/making.h"
 #include "providers/tpuvm/node.h"
-#include "providers/tpuvm/startup.h"
+#include "providers/google/tpu_startup.h"
 #include "providers/tpuvm/tpuvm.h"
 #include "schema/catalogue.h"
 #include "schema/schema.h"
@@ -101,13 +101,13 @@ static void names_are_valid_and_differ(void **state)
 		{ "a123456789b123456789c123456789d123456789e",
 		  "a123456789b123456789c123456789d123456789", true },
 	};
-	char name[TPU_NODE_NAME_MAX];
+	char name[TPU_NAME_MAX];
 	size_t i, len;
 
 	(void)state;
 	for (i = 0; i < COUNT(cases); i++) {
 		len = strlen(cases[i].name);
-		tpu_vm_name(cases[i].job, name);
+		tpu_name(cases[i].job, name);
 		if (strncmp(name, cases[i].name, len) != 0 ||
 		    strlen(name) != len + (cases[i].digest ? 9 : 0) ||
 		    strspn(name, "abcdefghijklmnopqrstuvwxyz-0123456789") !=
@@ -208,7 +208,7 @@ static void the_startup_script_is_a_script(void **state)
 {
 	char path[] = "/tmp/test_tpu_vm.XXXXXX";
 	int fd = mkstemp(path);
-	char *text = tpu_vm_startup("apt-get install -y \"$WHAT\"");
+	char *text = tpu_startup("apt-get install -y \"$WHAT\"");
 	char *command = mem_printf("bash -n %s", path);
 
 	(void)state;

@@ -18,6 +18,7 @@ state["tpu"] tells how things are to go, by "ZONE/NODE", by "ZONE" or by "*":
 """
 
 import re
+import time
 
 from answers import error, STATUS
 from jobs import check_labels
@@ -81,7 +82,8 @@ def node_json(version, name, told, step, body=None):
         for i in range(hosts)]
     out = dict(body or {"acceleratorType": told.get("type", "v3-8")})
     out.update(name=name, state=step.get("state", "READY"),
-               createTime="2026-11-21T02:00:00.123456789Z")
+               createTime=body["createTime"] if body and "createTime" in body
+               else "2026-11-21T02:00:00.123456789Z")
     for key in ("health", "healthDescription", "symptoms"):
         if key in step:
             out[key] = step[key]
@@ -183,6 +185,8 @@ def add_node(server, version, project, zone, node_id, body):
     if failure and failure.get("now"):
         raise error(failure["http"], failure["message"],
                     STATUS.get(failure["http"]), failure.get("details"))
+    body = dict(body, createTime=time.strftime("%Y-%m-%dT%H:%M:%SZ",
+                                               time.gmtime()))
     tpu.nodes[name] = {"body": body, "looks": 0}
 
     def end():

@@ -196,9 +196,9 @@ BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev \
 		 libcurl4-openssl-dev musl-tools
 RUN_PACKAGES = python3 python3-torch python3-numpy openssh-client
-TEST_PACKAGES = libcmocka-dev bats valgrind procps groff-base python3-numpy \
+TEST_PACKAGES = libcmocka-dev bats parallel valgrind procps groff-base python3-numpy \
 		python3-yaml python3-jsonschema python3-cryptography openssl curl \
-		openssh-server openssh-client git jq unzip zsh
+		openssh-server openssh-client git jq unzip zsh nginx libarchive-tools
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
 .PHONY: deps
@@ -265,7 +265,8 @@ check-fuzz: $(FUZZ_BIN:%=%-replay)
 	done
 
 check-cli: $(BIN)
-	JOBRUN=$(abspath $(BIN)) bats $(BATS_FLAGS) tests/cli
+	JOBRUN=$(abspath $(BIN)) bats --jobs $(JOBS) \
+		--no-parallelize-within-files $(BATS_FLAGS) tests/cli
 
 VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
 	   --errors-for-leak-kinds=definite,indirect
@@ -306,11 +307,18 @@ BENCH_PREFIX = $(BUILD)/tests/bench/prefix
 $(BENCH_LINES) $(BENCH_PREFIX): %: %.o
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $<
 
+# The HTTP client alone.
+BENCH_NET = $(BUILD)/tests/bench/net
+$(BENCH_NET): $(BENCH_NET).o $(BUILD)/libjobrun.a
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
 .PHONY: bench
-bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX)
+bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX) $(BENCH_NET)
 	JOBRUN=$(abspath $(BIN)) YAML_EVENTS=$(abspath $(YAML_EVENTS)) \
 		BENCH_LINES=$(abspath $(BENCH_LINES)) \
 		BENCH_PREFIX=$(abspath $(BENCH_PREFIX)) \
+		BENCH_NET=$(abspath $(BENCH_NET)) \
 		tests/bench/run $(BENCH)
 
 # ---- the rest --------------------------------------------------------------

@@ -13,6 +13,7 @@ const struct command *const commands[] = {
 	&cmd_status,
 	&cmd_logs,
 	&cmd_metrics,
+	&cmd_checkpoints,
 	&cmd_wait,
 	&cmd_cancel,
 	&cmd_delete,
@@ -24,6 +25,7 @@ const struct command *const commands[] = {
 	&cmd_import,
 	&cmd_package,
 	&cmd_shard,
+	&cmd_cat,
 	&cmd_launch,
 	&cmd_doctor,
 	&cmd_completion,
@@ -32,6 +34,8 @@ const struct command *const commands[] = {
 	&cmd_complete,
 	&cmd_mirror,
 	&cmd_supervise,
+	&cmd_keep_checkpoints,
+	&cmd_attend,
 	NULL,
 };
 /* clang-format on */

@@ -7,6 +7,7 @@
 
 extern const struct command cmd_apply;
 extern const struct command cmd_cancel;
+extern const struct command cmd_cat;
 extern const struct command cmd_complete;
 extern const struct command cmd_completion;
 extern const struct command cmd_delete;
@@ -28,8 +29,11 @@ extern const struct command cmd_status;
 extern const struct command cmd_shard;
 extern const struct command cmd_mirror;
 extern const struct command cmd_supervise;
+extern const struct command cmd_keep_checkpoints;
+extern const struct command cmd_attend;
 extern const struct command cmd_validate;
 extern const struct command cmd_version;
+extern const struct command cmd_checkpoints;
 extern const struct command cmd_wait;
 
 #endif

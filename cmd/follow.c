@@ -9,7 +9,9 @@
 #include "cmd/metrics_view.h"
 #include "cmd/open_line.h"
 #include "cmd/trials.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/run/keeper_event.h"
 #include "core/run/supervisor.h"
 #include "core/run/tuner.h"
 #include "core/run/spec.h"
@@ -30,6 +32,7 @@ struct follow {
 	struct loop_event *event;
 	struct loop_event *state_event; /* the run's state has changed */
 	int state_fd;
+	uint64_t events_read; /* of the keeper of its checkpoints */
 
 	/* Of the attempt. */
 	struct arena *mem;
@@ -83,6 +86,37 @@ static int say_trials(struct follow *follow, struct error *err)
 	}
 	arena_free(mem);
 	return ret;
+}
+
+/* Of those before it was followed only the last are worth telling. */
+#define EVENTS_MAX 10
+
+/* What became of checkpoints since it was asked last. */
+static void say_checkpoints(struct follow *follow)
+{
+	struct arena *mem;
+	struct keeper_events events;
+	struct error ignored;
+	char *folder, *path;
+	size_t i = 0;
+
+	if (!follow->mem || !follow->spec.checkpoints.is_used)
+		return;
+	mem = arena_new();
+	folder = store_run_folder(follow->session->env.store,
+				  follow->run.job_id, follow->run.origin);
+	path = path_join(folder, KEEPER_EVENTS);
+	if (keeper_events_read(path, &follow->events_read, mem, &events,
+			       &ignored) == 0) {
+		if (events.count > EVENTS_MAX)
+			i = events.count - EVENTS_MAX;
+		for (; i < events.count; i++)
+			app_say(follow->app, "%s: checkpoints: %s",
+				follow->run.job_id, events.items[i].text);
+	}
+	free(path);
+	free(folder);
+	arena_free(mem);
 }
 
 static void flush(struct follow *follow)
@@ -351,6 +385,8 @@ int follow_step(struct follow *follow, bool ended, struct error *err)
 {
 	if (ended && follow->loop && go_on(follow, err) < 0)
 		return -1;
+	if (ended && follow->loop)
+		say_checkpoints(follow);
 	return follow->mem ? step(follow, ended, err) : 0;
 }
 
@@ -363,6 +399,7 @@ static void on_state(void *arg, uint32_t events)
 	(void)events;
 	while (read(follow->state_fd, drop, sizeof(drop)) > 0)
 		;
+	say_checkpoints(follow);
 	if (go_on(follow, &err) < 0 ||
 	    (follow->trials && step(follow, false, &err) < 0))
 		fail(follow, &err);
@@ -378,6 +415,7 @@ int follow_start(struct follow *follow, struct loop *loop, struct error *err)
 					  on_state, follow, err);
 	if (!follow->state_event || watch_attempt(follow, err) < 0)
 		return -1;
+	say_checkpoints(follow);
 	/* It may have been restarted before the watch was there. */
 	return go_on(follow, err);
 }

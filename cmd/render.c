@@ -8,11 +8,13 @@
 #include "core/run/contract.h"
 #include "core/run/spec.h"
 #include "providers/aiplatform/body.h"
+#include "providers/kubernetes/render.h"
 #include "providers/registry.h"
 #include "providers/slurm/slurm.h"
 #include "providers/vertexai/translate.h"
 #include "schema/catalogue.h"
 #include "schema/render_yaml.h"
+#include "schema/yaml_write.h"
 
 struct render_opts {
 	struct load_opts load;
@@ -23,7 +25,7 @@ struct render_opts {
 
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct render_opts, to),
-	  "yaml|ai-platform|vertex-ai|slurm|tf-config",
+	  "yaml|ai-platform|vertex-ai|slurm|kubernetes|tf-config",
 	  "the form to write it in; yaml is the default" },
 	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
 	  "tf-config: of master (default), worker, ps or evaluator" },
@@ -143,6 +145,40 @@ out:
 	return ret;
 }
 
+static void say_left_out(void *arg, bool needed, const char *path,
+			 const char *why)
+{
+	app_say(arg, "%s: %s: %s", needed ? "needed" : "left out", path, why);
+}
+
+/* Several jobs are several documents of one file, as kubectl reads them. */
+static int to_kubernetes(const struct app *app, const struct job *job,
+			 const struct render_opts *opts, struct buf *out,
+			 struct error *err)
+{
+	const struct catalogue *catalogue = catalogue_get(err);
+	json_t *manifests;
+	json_t *one;
+	size_t i;
+	int ret = 0;
+
+	(void)opts;
+	if (!catalogue)
+		return -1;
+	manifests = kube_render(job, catalogue, say_left_out, (void *)app, err);
+	if (!manifests)
+		return -1;
+	json_array_foreach(manifests, i, one)
+	{
+		if (out->len)
+			buf_puts(out, "---\n");
+		if (ret == 0)
+			ret = yaml_write(one, out, err);
+	}
+	json_decref(manifests);
+	return ret;
+}
+
 /* The batch script of its first run; `apply` puts the folder that it names. */
 static int to_slurm(const struct app *app, const struct job *job,
 		    const struct render_opts *opts, struct buf *out,
@@ -167,6 +203,10 @@ static const struct target targets[] = {
 	{ .name = "ai-platform", .render = to_ai_platform },
 	{ .name = "vertex-ai", .render = to_vertex_ai },
 	{ .name = "slurm", .digest = true, .render = to_slurm },
+	{ .name = "kubernetes",
+	  .many = true,
+	  .digest = true,
+	  .render = to_kubernetes },
 	{ .name = "tf-config", .render = to_tf_config },
 };
 
@@ -232,6 +272,8 @@ const struct command cmd_render = {
 	.help = "  jobrun render job.yaml                  with all defaults\n"
 		"  jobrun render --to vertex-ai job.yaml   the custom job that "
 		"it becomes\n"
+		"  jobrun render --to kubernetes job.yaml  manifests for "
+		"kubectl apply\n"
 		"  jobrun render --to tf-config job.yaml   what a task finds "
 		"in TF_CONFIG\n",
 	.options = options,

@@ -11,6 +11,7 @@
 #include "providers/registry.h"
 #include "schema/catalogue.h"
 #include "schema/prices.h"
+#include "schema/yaml_read.h"
 
 /* Of what was interrupted; more is counted. */
 #define SESSION_SAY_MAX 8
@@ -22,6 +23,7 @@ int session_open(struct session *session, struct app *app, unsigned flags,
 {
 	*session = (struct session){ .app = app };
 	session->env.trace_http = app->trace_http;
+	session->env.read_yaml = yaml_read;
 	if (flags & SESSION_CATALOGUE) {
 		session->env.catalogue = catalogue_get(err);
 		if (!session->env.catalogue)

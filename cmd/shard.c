@@ -20,8 +20,8 @@
 #define SHARD_BYTES 256000000
 #define SHOW_EVERY_MS 200
 #define LIST_MAX ((size_t)1 << 34)
-/* Uploads mostly wait. */
-#define UPLOAD_THREADS 4
+/* They mostly wait. */
+#define REMOTE_THREADS 4
 #define THREADS_MAX 1024
 
 static const struct opt options[] = {
@@ -267,9 +267,9 @@ static int follow(struct show *show, struct error *err)
 	return ret;
 }
 
-static unsigned count_threads(const struct shard_opts *opts, bool uploads)
+unsigned shard_threads(const struct shard_opts *opts, bool remote)
 {
-	unsigned least = uploads ? UPLOAD_THREADS : 1, count = 1;
+	unsigned least = remote ? REMOTE_THREADS : 1, count = 1;
 	cpu_set_t set;
 
 	if (opts->threads)
@@ -323,7 +323,7 @@ static int write_shards(struct app *app, const struct shard_opts *opts,
 	const struct shard_settings settings = {
 		.prefix = opts->name,
 		.sha256 = opts->sha256,
-		.threads = count_threads(opts, is_url(dest)),
+		.threads = shard_threads(opts, is_url(dest)),
 	};
 	struct show show = { .app = app, .all = all, .plan = plan };
 	struct shard_target *target = NULL;
@@ -463,9 +463,11 @@ static int run(struct app *app, int argc, char **argv)
 		app_say(app, "see 'jobrun help shard'");
 		return status;
 	}
-	if (make(app, &opts, argv, argc, &err) < 0)
-		return app_fail(app, &err);
-	return 0;
+	if (opts.verify || opts.list)
+		status = shard_look(app, &opts, argv, argc, &err);
+	else
+		status = make(app, &opts, argv, argc, &err);
+	return status < 0 ? app_fail(app, &err) : 0;
 }
 
 const struct command cmd_shard = {

@@ -18,4 +18,11 @@ struct shard_opts {
 	bool verify, list;
 };
 
+/* How many shards at once. */
+unsigned shard_threads(const struct shard_opts *opts, bool remote);
+
+/* --verify and --list. */
+int shard_look(struct app *app, const struct shard_opts *opts, char **paths,
+	       int count, struct error *err);
+
 #endif

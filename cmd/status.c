@@ -6,6 +6,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
+#include "cmd/kept.h"
 #include "cmd/session.h"
 #include "cmd/trials.h"
 #include "core/base/json.h"
@@ -396,7 +397,8 @@ static int put_text(struct view *view, struct arena *mem,
 	for (i = 0; i < runs->count; i++) {
 		const struct run_record *run = &runs->items[i];
 		struct task_list tasks;
-		bool tuned;
+		bool tuned, briefly = view->name_count != 1 || i > 0;
+		struct kept kept;
 		char *folder;
 
 		put_run_line(view->app, run, id_width, out);
@@ -404,8 +406,10 @@ static int put_text(struct view *view, struct arena *mem,
 			buf_printf(out, "  %s\n", run->error);
 		if (put_restarts(view, mem, run, out, err) < 0)
 			return -1;
+		kept_read(view->session, run, mem, &kept);
+		kept_text(&kept, briefly, out);
 		/* Details where one job was asked for. */
-		if (view->name_count != 1 || i > 0)
+		if (briefly)
 			continue;
 		if (store_task_list(store, run, mem, &tasks, err) < 0)
 			return -1;
@@ -443,6 +447,7 @@ static int put_json(struct view *view, struct arena *mem,
 	for (i = 0; i < runs->count && ret == 0; i++) {
 		const struct run_record *run = &runs->items[i];
 		struct run_record before;
+		struct kept kept;
 		json_t *one;
 		int first = previous(view, mem, run, &before, err);
 
@@ -453,6 +458,9 @@ static int put_json(struct view *view, struct arena *mem,
 			break;
 		one = run_json(run, first ? NULL : &before, &tasks);
 		json_array_append_new(jobs, one);
+		kept_read(view->session, run, mem, &kept);
+		if (kept.resumed || kept.last || kept.failing)
+			json_put(one, "checkpoints", kept_json(&kept));
 		ret = add_trials(view, mem, run, one, err);
 	}
 	if (ret == 0)

@@ -9,6 +9,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/data/ignore.h"
 #include "core/data/tree.h"
 #include "core/source.h"
 
@@ -103,6 +104,8 @@ static void keep_entries(struct job *job, const struct tree *tree)
 static int add_source(struct digester *digester, struct job *job,
 		      struct tree *tree, struct error *err)
 {
+	const char *checkpoints = job->jobrun.checkpoints.directory;
+	char *without = NULL;
 	struct arena *mem;
 	int ret;
 
@@ -110,8 +113,13 @@ static int add_source(struct digester *digester, struct job *job,
 	job->source_entry_count = 0;
 	if (!job->jobrun.source)
 		return 0;
+	/* What the program writes there does not change the job. */
+	if (checkpoints)
+		without = ignore_pattern(checkpoints);
 	mem = arena_new();
-	ret = tree_read(job_path(job, job->jobrun.source), mem, tree, err);
+	ret = tree_read_without(job_path(job, job->jobrun.source), without, mem,
+				tree, err);
+	free(without);
 	if (ret == 0)
 		keep_entries(job, tree);
 	arena_free(mem);

@@ -168,14 +168,23 @@ enum checkpoint_goal {
 	CHECKPOINT_GOAL_MINIMIZE,
 };
 
-/* Used if `directory` is set. */
+enum checkpoint_resume {
+	CHECKPOINT_RESUME_NEWEST,
+	CHECKPOINT_RESUME_BEST,
+	CHECKPOINT_RESUME_NONE,
+};
+
+/* Used if the file has it: ask message_has(). */
 struct checkpoints {
 	struct message_head head;
-	const char *directory; /* where the program writes them */
+	const char *directory; /* where the program writes them; NULL: in a
+				* folder of the run's own */
 	const char *to;        /* gs:// or a directory; NULL: they stay */
 	long keep;             /* the last N, or with `metric` the best N */
 	const char *metric;    /* or NULL */
 	int goal;              /* enum checkpoint_goal, of the metric */
+	int resume;            /* enum checkpoint_resume */
+	long quiet_period_s;   /* a file left alone for so long is whole */
 };
 
 struct metrics {

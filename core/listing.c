@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/listing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ void listing_add(struct listing *listing, const struct listed *one)
 	to->labels.job_id = copy(listing, one->labels.job_id);
 	to->labels.digest = copy(listing, one->labels.digest);
 	to->labels.set = copy(listing, one->labels.set);
+	to->labels.set_digest = copy(listing, one->labels.set_digest);
 }
 
 static size_t rank(const struct kind *kind, const struct kind *const *kinds)
@@ -102,6 +104,32 @@ struct labels labels_of(const struct job *job, int64_t now_ms)
 				  limits->max_running_time_s + EXPIRE_SLACK_S) *
 					 1000;
 	return out;
+}
+
+int set_digest(const char *set, char out[SET_DIGEST_MAX], struct error *err)
+{
+	struct digest digest;
+
+	if (digest_bytes(set, strlen(set), &digest, err) < 0)
+		return -1;
+	snprintf(out, SET_DIGEST_MAX, "%.*s", SET_DIGEST_MAX - 1, digest.hex);
+	return 0;
+}
+
+bool labels_are_of_set(const struct labels *labels, const char *set)
+{
+	char digest[SET_DIGEST_MAX];
+	struct error ignored;
+
+	if (labels->set)
+		return !strcmp(labels->set, set);
+	return labels->set_digest && set_digest(set, digest, &ignored) == 0 &&
+	       !strcmp(labels->set_digest, digest);
+}
+
+bool labels_are_of_a_set(const struct labels *labels)
+{
+	return labels->set || labels->set_digest;
 }
 
 const char *cleanup_name(int cleanup)

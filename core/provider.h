@@ -154,6 +154,10 @@ struct provider_env {
 	struct store *store; /* NULL: nothing is remembered */
 	const struct catalogue *catalogue;
 	const char *trace_http; /* where requests are recorded, or NULL */
+	/* For YAML of other programs, which core can't read: yaml_read() of
+	 * schema/yaml_read.h. */
+	json_t *(*read_yaml)(const char *text, size_t len, const char *name,
+			     struct error *err);
 };
 
 enum wait_state {

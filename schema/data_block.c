@@ -58,36 +58,62 @@ const struct message message_data_set = {
 	.fields = data_set_fields,
 };
 
+/* In the order of enum checkpoint_resume. */
+static const char *const resume_names[] = { "newest", "best", "none", NULL };
+
 static const struct field checkpoints_fields[] = {
 	{ .name = "directory",
 	  .type = FIELD_STRING,
-	  .flags = FIELD_REQUIRED,
 	  .offset = offsetof(struct checkpoints, directory),
 	  .doc = "Where the program writes its checkpoints, relative to "
-		 "where it starts." },
+		 "where it starts: each file or folder there is one.  Without "
+		 "it, a folder of the run's own.  The program finds the path "
+		 "in JOBRUN_CHECKPOINT_DIR." },
 	{ .name = "to",
 	  .type = FIELD_STRING,
+	  .flags = FIELD_PATH,
 	  .check = check_url,
 	  .offset = offsetof(struct checkpoints, to),
 	  .doc = "Where whole ones are copied to, and fetched from at the "
-		 "next start: a gs:// URL or a directory." },
+		 "next start: a gs:// URL or a directory, in which each job "
+		 "has a folder of its name.  Without it they stay where the "
+		 "program has written them." },
 	{ .name = "keep",
 	  .type = FIELD_INT,
+	  .flags = FIELD_POSITION,
 	  .min = 1,
 	  .max = 100000,
 	  .fallback = "3",
 	  .offset = offsetof(struct checkpoints, keep),
-	  .doc = "How many are kept there: the last ones, or the best ones "
-		 "if there is a metric." },
+	  .doc = "How many are kept there: the last ones, or if there is a "
+		 "metric the best ones, and the newest in any case." },
 	{ .name = "metric",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct checkpoints, metric),
-	  .doc = "The metric of the log that says which are the best." },
+	  .doc = "The metric that says which are the best: what the log of "
+		 "the first task had last when one was written." },
 	{ .name = "goal",
 	  .type = FIELD_ENUM,
 	  .values = goal_names,
 	  .offset = offsetof(struct checkpoints, goal),
 	  .doc = "Whether a good metric is large or small." },
+	{ .name = "resume",
+	  .type = FIELD_ENUM,
+	  .values = resume_names,
+	  .fallback = "newest",
+	  .offset = offsetof(struct checkpoints, resume),
+	  .doc = "What a run and each of its restarts goes on from, which the "
+		 "program finds in JOBRUN_CHECKPOINT: the newest whole one, "
+		 "the best one, or none." },
+	{ .name = "quietPeriod",
+	  .type = FIELD_DURATION,
+	  .flags = FIELD_POSITION,
+	  .min = 1,
+	  .max = 86400,
+	  .fallback = "10s",
+	  .offset = offsetof(struct checkpoints, quiet_period_s),
+	  .doc = "How long a file must be left alone to be whole.  One that "
+		 "gets its name by being renamed is whole at once." },
 	{ .name = NULL },
 };
 

@@ -7,6 +7,8 @@
 
 const char *const no_provider[] = { NULL };
 const char *const on_this_machine[] = { "local", NULL };
+static const char *const restarting[] = { "local",    "slurm",      "tpu-vm",
+					  "tpu-node", "kubernetes", NULL };
 const char *const on_hosts[] = { "local", "tpu-vm", "tpu-node", NULL };
 const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", "tpu-node",
 				     NULL };
@@ -155,7 +157,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
-	  .providers = no_provider,
+	  .providers = on_this_machine,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
 	{ .name = "metrics",
@@ -163,14 +165,13 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_metrics,
 	  .offset = offsetof(struct jobrun_block, metrics),
-	  .providers = on_own_tasks,
 	  .doc = "What to read from the log." },
 	{ .name = "restart",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_POSITION,
 	  .message = &message_restart,
 	  .offset = offsetof(struct jobrun_block, restart),
-	  .providers = on_hosts,
+	  .providers = restarting,
 	  .doc = "What happens when the run fails or loses its host.  Without "
 		 "it nothing is restarted." },
 	{ .name = "cleanup",

@@ -228,6 +228,7 @@ static const char *const variable_twice_fields[] = {
 static const char *const best_checkpoint_fields[] = {
 	"jobrun.checkpoints.metric",
 	"jobrun.checkpoints.goal",
+	"jobrun.checkpoints.resume",
 	NULL,
 };
 

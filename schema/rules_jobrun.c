@@ -103,7 +103,16 @@ void check_checkpoints(const struct check *check)
 		return;
 	metric = key_of(all, "metric");
 	goal = key_of(all, "goal");
-	if (!metric == !goal || all->head.refused || all->head.strange)
+	if (all->head.refused || all->head.strange)
+		return;
+	if (!metric && all->resume == CHECKPOINT_RESUME_BEST) {
+		broken(check, value_of(all, "resume"),
+		       "jobrun.checkpoints.resume",
+		       "\"resume\": best needs \"metric\" and \"goal\" "
+		       "beside it");
+		return;
+	}
+	if (!metric == !goal)
 		return;
 	broken(check, metric ? metric : goal,
 	       metric ? "jobrun.checkpoints.metric" : "jobrun.checkpoints.goal",

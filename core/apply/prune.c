@@ -162,7 +162,7 @@ static int add_labelled(struct finder *finder, const struct provider *provider,
 	for (i = 0; ret == 0 && i < all.count; i++) {
 		const struct labels *labels = &all.items[i].labels;
 
-		if (labels->set && !strcmp(labels->set, set) &&
+		if (labels_are_of_set(labels, set) &&
 		    !has_file(finder, labels->job_id))
 			add_gone(finder, labels->job_id, provider);
 	}
@@ -242,9 +242,10 @@ static const char *other_label(const struct listing *all,
 	for (i = 0; i < all->count; i++) {
 		const struct labels *labels = &all->items[i].labels;
 
-		if (labels->set && strcmp(labels->set, set) != 0 &&
+		if (labels_are_of_a_set(labels) &&
+		    !labels_are_of_set(labels, set) &&
 		    !strcmp(labels->job_id, gone->job_id))
-			return labels->set;
+			return labels->set ? labels->set : labels->set_digest;
 	}
 	return NULL;
 }

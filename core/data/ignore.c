@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "core/base/buf.h"
 #include "core/base/file.h"
 
 #define PATTERN_COUNT_MAX 1000
@@ -126,6 +127,34 @@ static bool match_name(const char *segment, const char *path, size_t len)
 	memcpy(name, path, len);
 	name[len] = '\0';
 	return fnmatch(segment, name, 0) == 0;
+}
+
+char *ignore_pattern(const char *path)
+{
+	struct buf out = { 0 };
+	size_t len;
+
+	if (path[0] == '/')
+		return NULL;
+	for (; *path; path += len + (path[len] == '/')) {
+		len = strcspn(path, "/");
+		if (!len || (len == 1 && path[0] == '.'))
+			continue;
+		if (len == 2 && !strncmp(path, "..", 2)) {
+			buf_done(&out);
+			return NULL;
+		}
+		buf_putc(&out, '/');
+		for (size_t i = 0; i < len; i++) {
+			if (strchr("*?[]\\ ", path[i]))
+				buf_putc(&out, '\\');
+			buf_putc(&out, path[i]);
+		}
+	}
+	if (!out.len)
+		return NULL;
+	buf_puts(&out, "/\n");
+	return buf_take(&out);
 }
 
 static const char *after(const char *path)

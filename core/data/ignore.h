@@ -19,6 +19,10 @@ struct ignore *ignore_parse(const char *also, const char *text,
 			    const char *name, struct arena *mem,
 			    struct error *err);
 
+/* The pattern for a folder that is at `path` below the one that has patterns,
+ * with its newline.  Returns new, or NULL if it is no folder below it. */
+char *ignore_pattern(const char *path);
+
 /* `path` is relative to the folder; asked for each folder before what is in
  * it. */
 bool ignore_match(const struct ignore *ignore, const char *path,

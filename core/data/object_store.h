@@ -17,6 +17,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
+#include "core/net/retry.h"
 
 /* Its texts are never NULL where it exists. */
 struct object {
@@ -48,6 +49,7 @@ struct object_put {
 /* What a scheme may use. */
 struct object_env {
 	const char *trace_http; /* where requests are recorded, or NULL */
+	const struct retry_policy *retry; /* of requests; NULL: the usual */
 };
 
 /* Calls are as those below. */

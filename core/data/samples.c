@@ -64,14 +64,18 @@ void samples_skip(struct samples *all, enum skip why, const char *path)
 		skipped->first = arena_strdup(all->mem, path);
 }
 
+static bool is_hidden(const char *path)
+{
+	return path[0] == '.' || strstr(path, "/.");
+}
+
 void samples_add_file(struct samples *all, const struct sample_file *file)
 {
 	size_t key_len = sample_key_len(file->name);
 
-	if (!key_len) {
+	if (!key_len || is_hidden(file->name)) {
 		samples_skip(all,
-			     *path_base(file->name) == '.' ? SKIP_HIDDEN
-							   : SKIP_NO_DOT,
+			     is_hidden(file->name) ? SKIP_HIDDEN : SKIP_NO_DOT,
 			     file->name);
 		return;
 	}

@@ -48,7 +48,7 @@ struct sample {
 enum skip {
 	SKIP_LINK,
 	SKIP_SPECIAL, /* a device, a pipe, a socket */
-	SKIP_HIDDEN,  /* with a dot at its start */
+	SKIP_HIDDEN,  /* it or its folder has a dot at its start */
 	SKIP_NO_DOT,  /* WebDataset takes a file without one for no sample */
 	SKIP_COUNT,
 };
@@ -126,7 +126,8 @@ size_t sample_key_len(const char *path);
 /* Returns the number of the source; takes `folder`. */
 uint32_t samples_add_source(struct samples *all, enum source_kind kind,
 			    const char *path, int folder);
-/* `name` must live as long as `all`.  What has no key is skipped. */
+/* `name` must live as long as `all`.  What has no key or is hidden is
+ * skipped. */
 void samples_add_file(struct samples *all, const struct sample_file *file);
 void samples_skip(struct samples *all, enum skip why, const char *path);
 

@@ -28,6 +28,7 @@
 
 #define JOURNAL SHARD_INDEX_NAME ".partial"
 #define JOURNAL_MAX ((size_t)1 << 30)
+#define PART ".part"
 #define CHUNK_SIZE ((size_t)1 << 20)
 
 struct line {
@@ -174,6 +175,64 @@ static int add_line(struct folder *folder, const struct shard_want *want,
 	return ret;
 }
 
+/* ---- files in the making ----------------------------------------------- */
+
+/* What a file is called before it is whole. */
+static void part_name(const char *name, char out[NAME_MAX + 1])
+{
+	snprintf(out, NAME_MAX + 1, ".%.240s" PART, name);
+}
+
+static bool is_part(const struct folder *folder, const char *name)
+{
+	char shard[NAME_MAX + 1];
+
+	if (name[0] != '.' || !text_ends(name, PART))
+		return false;
+	snprintf(shard, sizeof(shard), "%.*s",
+		 (int)(strlen(name) - 1 - strlen(PART)), name + 1);
+	return shard_name_is(shard, folder->prefix);
+}
+
+/* Without a name, where the file system can do that. */
+static int open_part(const struct folder *folder, const char *name,
+		     struct error *err)
+{
+	char part[NAME_MAX + 1];
+	int fd = openat(folder->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+
+	if (fd >= 0)
+		return fd;
+	part_name(name, part);
+	fd = openat(folder->fd, part,
+		    O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		fail(folder, "create", part, err);
+	return fd;
+}
+
+/* Now it is whole.  What has its name is replaced: prepare() saw that only ours
+ * have one, and other processes of ours are locked out. */
+static int give_name(const struct folder *folder, int fd, const char *name,
+		     struct error *err)
+{
+	char part[NAME_MAX + 1], self[40];
+	struct stat st;
+
+	part_name(name, part);
+	if (fstat(fd, &st) == 0 && !st.st_nlink) {
+		/* A link takes no other's place, a rename does. */
+		unlinkat(folder->fd, part, 0);
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+		if (linkat(AT_FDCWD, self, folder->fd, part,
+			   AT_SYMLINK_FOLLOW) < 0)
+			return fail(folder, "create", part, err);
+	}
+	if (renameat(folder->fd, part, folder->fd, name) < 0)
+		return fail(folder, "create", name, err);
+	return 0;
+}
+
 /* ---- before ------------------------------------------------------------ */
 
 static struct folder *folder_of(struct shard_target *target)
@@ -190,7 +249,7 @@ static int refuse_there(const struct folder *folder, const char *name,
 			 folder->path, name);
 }
 
-/* Calls `each` for each shard of our prefix. */
+/* Calls `each` for each shard of our prefix, also for those in the making. */
 static int each_shard(struct folder *folder,
 		      int (*each)(struct folder *folder, const char *name,
 				  const void *arg, struct error *err),
@@ -208,7 +267,8 @@ static int each_shard(struct folder *folder,
 		return -1;
 	}
 	while (ret == 0 && (entry = readdir(dir)))
-		if (shard_name_is(entry->d_name, folder->prefix))
+		if (shard_name_is(entry->d_name, folder->prefix) ||
+		    is_part(folder, entry->d_name))
 			ret = each(folder, entry->d_name, arg, err);
 	closedir(dir);
 	return ret;
@@ -218,25 +278,32 @@ static int check_ours(struct folder *folder, const char *name, const void *arg,
 		      struct error *err)
 {
 	(void)arg;
-	return find_line(folder, name) ? 0 : refuse_there(folder, name, err);
+	if (is_part(folder, name) || find_line(folder, name))
+		return 0;
+	return refuse_there(folder, name, err);
+}
+
+static bool is_there(const struct folder *folder, const char *name)
+{
+	struct stat st;
+
+	return fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static int folder_prepare(struct shard_target *target, const char *prefix,
 			  struct error *err)
 {
 	struct folder *folder = folder_of(target);
-	struct stat st;
 
 	folder->prefix = prefix;
-	if (folder->how.force) {
-		/* No index may speak of shards that are about to change. */
-		if (unlinkat(folder->fd, SHARD_INDEX_NAME, 0) < 0 &&
-		    errno != ENOENT)
-			return fail(folder, "remove", SHARD_INDEX_NAME, err);
-	} else if (fstatat(folder->fd, SHARD_INDEX_NAME, &st,
-			   AT_SYMLINK_NOFOLLOW) == 0) {
+	/* With a journal beside it, it is that of a process that was killed
+	 * before it could say that it was done. */
+	if (!folder->how.force && is_there(folder, SHARD_INDEX_NAME) &&
+	    !is_there(folder, JOURNAL))
 		return refuse_there(folder, SHARD_INDEX_NAME, err);
-	}
+	/* No index may speak of shards that are about to change. */
+	if (unlinkat(folder->fd, SHARD_INDEX_NAME, 0) < 0 && errno != ENOENT)
+		return fail(folder, "remove", SHARD_INDEX_NAME, err);
 	folder->journal = openat(
 		folder->fd, JOURNAL,
 		O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -292,40 +359,10 @@ static bool folder_has(struct shard_target *target,
 	return true;
 }
 
-/* Where a shard is made if a file cannot be without a name. */
-static void part_name(const char *name, char out[NAME_MAX + 1])
-{
-	snprintf(out, NAME_MAX + 1, ".%.240s.part", name);
-}
-
 static int folder_begin(struct shard_target *target,
 			const struct shard_want *want, struct error *err)
 {
-	const struct folder *folder = folder_of(target);
-	char part[NAME_MAX + 1];
-	int fd = openat(folder->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-
-	if (fd >= 0)
-		return fd;
-	part_name(want->name, part);
-	fd = openat(folder->fd, part,
-		    O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (fd < 0)
-		fail(folder, "create", part, err);
-	return fd;
-}
-
-/* Gives the file a name, if it has none yet: that under which it is made. */
-static int name_part(const struct folder *folder, int fd, const char *part)
-{
-	char self[40];
-	struct stat st;
-
-	if (fstat(fd, &st) < 0 || st.st_nlink)
-		return 0;
-	unlinkat(folder->fd, part, 0);
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	return linkat(AT_FDCWD, self, folder->fd, part, AT_SYMLINK_FOLLOW);
+	return open_part(folder_of(target), want->name, err);
 }
 
 static int folder_commit(struct shard_target *target,
@@ -334,19 +371,12 @@ static int folder_commit(struct shard_target *target,
 			 struct error *err)
 {
 	struct folder *folder = folder_of(target);
-	char part[NAME_MAX + 1];
 
-	part_name(want->name, part);
 	if (folder->how.sync && fsync(fd) < 0)
 		return fail(folder, "write", want->name, err);
 	if (add_line(folder, want, entry, begun_ns, err) < 0)
 		return -1;
-	/* Ours are replaced, and all with --force; prepare() saw that nothing
-	 * else is there, and other processes of ours are locked out. */
-	if (name_part(folder, fd, part) < 0 ||
-	    renameat(folder->fd, part, folder->fd, want->name) < 0)
-		return fail(folder, "create", want->name, err);
-	return 0;
+	return give_name(folder, fd, want->name, err);
 }
 
 /* ---- the end ----------------------------------------------------------- */
@@ -355,31 +385,32 @@ static int remove_other(struct folder *folder, const char *name,
 			const void *arg, struct error *err)
 {
 	const struct shard_index *index = arg;
-	/* They are numbered from 0. */
-	unsigned long number =
-		strtoul(name + strlen(folder->prefix) + 1, NULL, 10);
 
-	if (number < index->count || unlinkat(folder->fd, name, 0) == 0 ||
-	    errno == ENOENT)
+	/* They are numbered from 0. */
+	if (!is_part(folder, name) &&
+	    strtoul(name + strlen(folder->prefix) + 1, NULL, 10) < index->count)
 		return 0;
-	return fail(folder, "remove", name, err);
+	if (unlinkat(folder->fd, name, 0) < 0 && errno != ENOENT)
+		return fail(folder, "remove", name, err);
+	return 0;
 }
 
 static int write_index(const struct folder *folder,
 		       const struct shard_index *index, struct error *err)
 {
-	char *path = path_join(folder->path, SHARD_INDEX_NAME);
-	mode_t mask = umask(0);
 	struct buf text = { 0 };
-	int ret;
+	int fd = open_part(folder, SHARD_INDEX_NAME, err);
+	int ret = -1;
 
-	umask(mask);
+	if (fd < 0)
+		return -1;
 	shard_index_print(index, &text);
-	ret = file_create(path, 0666 & ~mask, text.data, text.len, err);
-	if (ret > 0)
-		ret = refuse_there(folder, SHARD_INDEX_NAME, err);
+	if (fd_write(fd, text.data, text.len) < 0 || fsync(fd) < 0)
+		fail(folder, "write", SHARD_INDEX_NAME, err);
+	else
+		ret = give_name(folder, fd, SHARD_INDEX_NAME, err);
+	close(fd);
 	buf_done(&text);
-	free(path);
 	return ret;
 }
 

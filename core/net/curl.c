@@ -14,6 +14,7 @@ static const struct library_symbol symbols[] = {
 	{ "curl_easy_init", &api.easy_init },
 	{ "curl_easy_cleanup", &api.easy_cleanup },
 	{ "curl_easy_reset", &api.easy_reset },
+	{ "curl_easy_pause", &api.easy_pause },
 	{ "curl_easy_setopt", &api.easy_setopt },
 	{ "curl_easy_getinfo", &api.easy_getinfo },
 	{ "curl_easy_strerror", &api.easy_strerror },

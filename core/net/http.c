@@ -9,7 +9,6 @@
 #include "core/base/text.h"
 #include "core/net/http_internal.h"
 
-/* To one host, where HTTP/2 does not put all on one. */
 #define HOST_CONNECTIONS 8L
 #define KEPT_CONNECTIONS 32L
 
@@ -25,6 +24,21 @@ static void find_certificates(struct http *http)
 		http->ca_file = mem_strdup(file);
 	if (folder && *folder)
 		http->ca_folder = mem_strdup(folder);
+}
+
+static char *copy(const char *text)
+{
+	return text ? mem_strdup(text) : NULL;
+}
+
+static void copy_identity(struct http *http, const struct http_options *options)
+{
+	http->proxy = copy(options->proxy);
+	if (!options->tls)
+		return;
+	http->ca = copy(options->tls->ca);
+	http->certificate = copy(options->tls->certificate);
+	http->key = copy(options->tls->key);
 }
 
 static int open_trace(struct http *http, const struct http_options *options,
@@ -43,6 +57,9 @@ static int open_trace(struct http *http, const struct http_options *options,
 struct http *http_new(const struct http_options *options, struct error *err)
 {
 	const struct curl_api *curl = curl_open(err);
+	long host_connections = options && options->host_connections
+					? options->host_connections
+					: HOST_CONNECTIONS;
 	pthread_condattr_t clock;
 	struct http *http;
 
@@ -59,6 +76,8 @@ struct http *http_new(const struct http_options *options, struct error *err)
 	pthread_cond_init(&http->stop_changed, &clock);
 	pthread_condattr_destroy(&clock);
 	find_certificates(http);
+	if (options)
+		copy_identity(http, options);
 	if (open_trace(http, options, err) < 0)
 		goto fail;
 	http->multi = curl->multi_init();
@@ -67,8 +86,11 @@ struct http *http_new(const struct http_options *options, struct error *err)
 		goto fail;
 	}
 	curl->multi_setopt(http->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
-			   HOST_CONNECTIONS);
-	curl->multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
+			   host_connections);
+	curl->multi_setopt(http->multi, CURLMOPT_MAXCONNECTS,
+			   host_connections > KEPT_CONNECTIONS
+				   ? host_connections
+				   : KEPT_CONNECTIONS);
 	return http;
 fail:
 	http_free(http);
@@ -93,6 +115,12 @@ void http_free(struct http *http)
 	pthread_mutex_destroy(&http->lock);
 	free(http->ca_file);
 	free(http->ca_folder);
+	if (http->key)
+		explicit_bzero(http->key, strlen(http->key));
+	free(http->key);
+	free(http->certificate);
+	free(http->ca);
+	free(http->proxy);
 	free(http);
 }
 
@@ -230,6 +258,17 @@ void http_cancel(struct http_call *call)
 	pthread_mutex_lock(&http->lock);
 	call->cancelled = true;
 	http->look = true;
+	pthread_mutex_unlock(&http->lock);
+	http->curl->multi_wakeup(http->multi);
+}
+
+void http_resume(struct http_call *call)
+{
+	struct http *http = call->http;
+
+	pthread_mutex_lock(&http->lock);
+	call->resumed = true;
+	http->look_resumed = true;
 	pthread_mutex_unlock(&http->lock);
 	http->curl->multi_wakeup(http->multi);
 }

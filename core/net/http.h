@@ -7,7 +7,7 @@
  * TLS is always verified, against CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR
  * or the system's certificates.  HTTPS_PROXY, ALL_PROXY and NO_PROXY hold.
  * Plain http goes to loopback only, and never through a proxy.  Redirects are
- * not followed.
+ * not followed.  HTTP_PUBLIC lifts that for what holds no secret.
  */
 #ifndef JOBRUN_HTTP_H
 #define JOBRUN_HTTP_H
@@ -23,11 +23,23 @@
 struct http;      /* the client */
 struct http_call; /* a request under way */
 
+/* Whom a server is trusted by, and who we are to it: texts in PEM, each or
+ * NULL.  Copied; the key is wiped. */
+struct http_tls {
+	const char *ca; /* only what these vouch for is trusted */
+	const char *certificate;
+	const char *key;
+};
+
 struct http_options {
 	/* Each exchange is added to this file as a line of JSON, without
 	 * secrets.  NULL: to that of JOBRUN_TRACE_HTTP, if it is set. */
 	const char *trace;
 	const struct retry_policy *retry; /* NULL: retry_policy_default */
+	const struct http_tls *tls;       /* NULL: the usual trust, nobody */
+	const char *proxy;                /* NULL: that of the environment */
+	/* To one host, where HTTP/2 does not put all on one.  0: 8. */
+	long host_connections;
 };
 
 /* `options` may be NULL.  Opens libcurl; makes no connection. */
@@ -64,6 +76,13 @@ enum http_flag {
 	HTTP_SECRET = 1 << 1,
 	/* Plain http, to where it is the rule: the metadata server. */
 	HTTP_PLAIN = 1 << 2,
+	/* Neither it nor its answer is secret: plain http goes anywhere, through
+	 * HTTP_PROXY too, and redirects are followed, from https to https. */
+	HTTP_PUBLIC = 1 << 3,
+	/* A large answer: on a connection of its own, by HTTP/1.1.  HTTP/2 would
+	 * put all on one, which on a long link carries a window's worth per
+	 * round trip, however many requests are on it. */
+	HTTP_BULK = 1 << 4,
 };
 
 /* Whether an answer is worth another try.  NULL: by its status alone. */
@@ -71,7 +90,8 @@ typedef enum retry_verdict http_judge(const struct http_response *response);
 
 /* The next bytes to send, at most `size`; 0: no more; -1: give up. */
 typedef long http_source(void *arg, char *data, size_t size);
-/* The next bytes of a 2xx answer; `response` has its headers.  -1: give up. */
+/* The next bytes of a 2xx answer; `response` has its headers.  -1: give up;
+ * 1: not now, the same bytes again after http_resume(). */
 typedef int http_sink(void *arg, const struct http_response *response,
 		      const char *data, size_t len);
 /* Before another try: source and sink start over.  -1: they can't. */
@@ -126,5 +146,8 @@ int http_wait(struct http_call *call, struct http_response *response,
 	      struct error *err);
 /* From any thread, before its http_wait() has returned. */
 void http_cancel(struct http_call *call);
+/* Its sink, which has returned 1, is asked again; harmless if it has not.  As
+ * http_cancel(). */
+void http_resume(struct http_call *call);
 
 #endif

@@ -14,12 +14,13 @@
 #include "core/net/http_trace.h"
 
 /* A request under way.  Until it is `ended` it belongs to the thread, but for
- * `cancelled`. */
+ * `cancelled` and `resumed`. */
 struct http_call {
 	struct http *http;
 	struct http_call *next; /* in the one list that it is in */
 	struct http_request request;
 	bool cancelled; /* under the lock */
+	bool resumed;   /* under the lock: http_resume() */
 	bool ended;     /* under the lock, with `ended_changed` */
 	pthread_cond_t ended_changed;
 
@@ -49,6 +50,11 @@ struct http {
 	/* Where certificates are; NULL: where libcurl looks by itself. */
 	char *ca_file;
 	char *ca_folder;
+	/* In PEM, or NULL: see struct http_tls. */
+	char *ca;
+	char *certificate;
+	char *key;
+	char *proxy;
 
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -57,6 +63,7 @@ struct http {
 	bool stopped;                /* http_stop(): refuse what comes */
 	bool closing;                /* http_free(): the thread ends */
 	bool look;                   /* something was cancelled */
+	bool look_resumed;           /* something was resumed */
 	struct http_call *incoming;  /* not begun yet, in their order */
 	struct http_call **incoming_end;
 	struct http_call *calls; /* the thread's own: those begun */

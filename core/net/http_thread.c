@@ -118,6 +118,9 @@ static bool end_try(struct http_call *call, CURLcode code)
 	call->response.tries++;
 	if (code != CURLE_OK) {
 		http_try_error(call, code, &why);
+		/* Where a server sends us, again and again. */
+		why.final = code == CURLE_TOO_MANY_REDIRECTS ||
+			    code == CURLE_UNSUPPORTED_PROTOCOL;
 		/* What came of the answer is no answer. */
 		call->response.status = 0;
 	}
@@ -238,22 +241,43 @@ static void end_cancelled(struct http_call *call)
 	}
 }
 
+/* Has the sinks asked again that were not ready.  That may end a transfer, so
+ * it is not done under the lock. */
+static void resume_calls(struct http *http)
+{
+	struct http_call *call;
+	bool resumed;
+
+	for (call = http->calls; call; call = call->next) {
+		pthread_mutex_lock(&http->lock);
+		resumed = call->resumed;
+		call->resumed = false;
+		pthread_mutex_unlock(&http->lock);
+		if (resumed && call->transferring)
+			http->curl->easy_pause(call->easy, CURLPAUSE_CONT);
+	}
+}
+
 void *http_thread(void *arg)
 {
 	struct http *http = arg;
 	struct http_call *cancelled;
 	int64_t wait;
 	int running;
-	bool closing;
+	bool closing, resumed;
 
 	for (;;) {
 		pthread_mutex_lock(&http->lock);
 		cancelled = take_calls(http);
 		closing = http->closing;
+		resumed = http->look_resumed;
+		http->look_resumed = false;
 		pthread_mutex_unlock(&http->lock);
 		end_cancelled(cancelled);
 		if (closing)
 			return NULL;
+		if (resumed)
+			resume_calls(http);
 		http->curl->multi_perform(http->multi, &running);
 		read_results(http);
 		wait = start_due(http);

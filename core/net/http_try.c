@@ -14,6 +14,7 @@
 #define ANSWER_MAX (16u << 20)
 #define HEADERS_MAX (256u << 10)
 #define SECRET_ANSWER_MAX (64u << 10)
+#define REDIRECTS_MAX 8L
 /* Per transfer; libcurl's own 16 KiB cost a system call each. */
 #define STREAM_BUFFER (256L << 10)
 
@@ -50,7 +51,7 @@ static int check_url(struct http_call *call, struct error *err)
 		ret = 0;
 	} else if (strcmp(scheme, "http") != 0) {
 		error_set(err, ERROR_FAILED, "'%s' is not an https URL", shown);
-	} else if (!(call->request.flags & HTTP_PLAIN) &&
+	} else if (!(call->request.flags & (HTTP_PLAIN | HTTP_PUBLIC)) &&
 		   !url_host_is_loopback(host)) {
 		error_set(err, ERROR_FAILED,
 			  "'%s' is plain http, which is for this machine "
@@ -166,18 +167,19 @@ static size_t take_body(char *data, size_t size, size_t count, void *arg)
 	struct http_call *call = arg;
 	struct http_response *response = &call->response;
 	size_t len = size * count;
+	int ret;
 
 	if (!response->status)
 		call->http->curl->easy_getinfo(
 			call->easy, CURLINFO_RESPONSE_CODE, &response->status);
 	if (call->request.sink && response->status / 100 == 2) {
+		ret = call->request.sink(call->request.arg, response, data,
+					 len);
+		if (ret > 0)
+			return CURL_WRITEFUNC_PAUSE;
 		call->received += len;
-		if (call->request.sink(call->request.arg, response, data, len) <
-		    0) {
-			call->gave_up = true;
-			return 0;
-		}
-		return len;
+		call->gave_up = ret < 0;
+		return ret < 0 ? 0 : len;
 	}
 	if (len > call->request.answer_max - response->body.len) {
 		call->too_large = true;
@@ -242,31 +244,77 @@ static void set_method(struct http_call *call)
 		set(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
+static void set_blob(CURL *easy, __typeof__(&curl_easy_setopt) set,
+		     CURLoption option, char *text)
+{
+	struct curl_blob blob = { .data = text, .len = strlen(text) };
+
+	blob.flags = CURL_BLOB_NOCOPY;
+	set(easy, option, &blob);
+}
+
+/* Trust in one authority is trust in no other. */
+static void set_trust(struct http_call *call)
+{
+	const struct http *http = call->http;
+	__typeof__(&curl_easy_setopt) set = http->curl->easy_setopt;
+	CURL *easy = call->easy;
+
+	if (http->ca) {
+		set(easy, CURLOPT_CAINFO, NULL);
+		set(easy, CURLOPT_CAPATH, NULL);
+		set_blob(easy, set, CURLOPT_CAINFO_BLOB, http->ca);
+	} else if (http->ca_file) {
+		set(easy, CURLOPT_CAINFO, http->ca_file);
+	}
+	if (http->ca_folder && !http->ca)
+		set(easy, CURLOPT_CAPATH, http->ca_folder);
+	if (http->ca_file)
+		set(easy, CURLOPT_PROXY_CAINFO, http->ca_file);
+	if (http->ca_folder)
+		set(easy, CURLOPT_PROXY_CAPATH, http->ca_folder);
+	if (http->certificate)
+		set_blob(easy, set, CURLOPT_SSLCERT_BLOB, http->certificate);
+	if (http->key)
+		set_blob(easy, set, CURLOPT_SSLKEY_BLOB, http->key);
+}
+
 static void set_place(struct http_call *call)
 {
 	const struct http *http = call->http;
 	__typeof__(&curl_easy_setopt) set = http->curl->easy_setopt;
 	CURL *easy = call->easy;
 
+	bool plain = !strncasecmp(call->request.url, "http:", 5);
+
 	set(easy, CURLOPT_CURLU, call->url);
-	if (!strncasecmp(call->request.url, "http:", 5)) {
+	if (call->request.flags & HTTP_PUBLIC) {
+		set(easy, CURLOPT_FOLLOWLOCATION, 1L);
+		set(easy, CURLOPT_MAXREDIRS, REDIRECTS_MAX);
+#if LIBCURL_VERSION_NUM >= 0x075500
+		set(easy, CURLOPT_REDIR_PROTOCOLS_STR,
+		    plain ? "http,https" : "https");
+#else
+		set(easy, CURLOPT_REDIR_PROTOCOLS,
+		    (long)CURLPROTO_HTTPS | (plain ? CURLPROTO_HTTP : 0));
+#endif
+	} else if (plain) {
 		/* This machine, or one beside it. */
 		set(easy, CURLOPT_PROXY, "");
 		return;
 	}
-	set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-	set(easy, CURLOPT_PIPEWAIT, 1L);
+	if (call->request.flags & HTTP_BULK) {
+		set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	} else {
+		set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+		set(easy, CURLOPT_PIPEWAIT, 1L);
+	}
 	set(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
 	set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-	if (http->ca_file) {
-		set(easy, CURLOPT_CAINFO, http->ca_file);
-		set(easy, CURLOPT_PROXY_CAINFO, http->ca_file);
-	}
-	if (http->ca_folder) {
-		set(easy, CURLOPT_CAPATH, http->ca_folder);
-		set(easy, CURLOPT_PROXY_CAPATH, http->ca_folder);
-	}
+	if (http->proxy)
+		set(easy, CURLOPT_PROXY, http->proxy);
+	set_trust(call);
 }
 
 static void set_limits(struct http_call *call)

@@ -72,6 +72,8 @@ static void finish_if_done(struct attempt *a)
 	drop_timer(a, &a->kill_timer);
 	drop_timer(a, &a->settle_timer);
 	drop_timer(a, &a->limit_timer);
+	a->place.crew->grace_ms =
+		a->ending == ENDING_CANCEL ? a->place.spec->grace_s * 1000 : -1;
 	a->place.crew->ops->finish(a->place.crew);
 }
 
@@ -361,6 +363,13 @@ void attempt_begin(struct attempt *a)
 
 void attempt_cancel(struct attempt *a, const char *why, bool now)
 {
+	struct crew *crew = a->place.crew;
+
+	/* The tasks have had their end. */
+	if (a->finishing && crew->ops->hurry) {
+		crew->ops->hurry(crew, now ? 0 : a->place.spec->grace_s * 1000);
+		return;
+	}
 	end(a, ENDING_CANCEL, CAUSE_CANCEL, why);
 	/* Whatever it was that it ends for. */
 	if (now)

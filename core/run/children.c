@@ -15,6 +15,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/data/archive.h"
+#include "core/run/keeper.h"
 #include "core/run/process.h"
 #include "core/run/wrap.h"
 
@@ -56,8 +57,16 @@ struct children {
 	struct loop_event *prepare_timer;
 	struct loop_event *finish_timer;
 	int64_t give_up_ms; /* finishing, until then */
-	int pipe_size;      /* of those that were found full */
-	int slots[3];       /* see slots_open() */
+	/* Of the checkpoints, if there are to be any. */
+	struct arena *keeper_mem;
+	struct keeper_config keeper_config;
+	struct keeper *keeper;
+	bool is_fetched;
+	char *resume;     /* what to go on from, or NULL */
+	int64_t ended_ms; /* the first task, of the monotonic clock; 0: not */
+	bool ended_well;
+	int pipe_size; /* of those that were found full */
+	int slots[3];  /* see slots_open() */
 };
 
 static void close_output(struct output *out)
@@ -210,6 +219,9 @@ static int start_child(struct child *child, const struct strings *plain,
 
 	if (spec_environment(spec, child->ordinal, true, &env, err) < 0)
 		goto out;
+	if (all->resume)
+		keeper_environment(all->keeper_config.directory, all->resume,
+				   &env);
 	environment_inherit(&env, environ);
 	path = process_find(command.items[0], spec->directory, env.items, err);
 	if (!path)
@@ -235,6 +247,58 @@ static void report_prepared(struct children *all, const char *why)
 	all->base.owner->prepared(all->base.owner_arg, 0, why);
 }
 
+static void on_keeper_ready(void *arg, const char *path, const char *why)
+{
+	struct children *all = arg;
+	char *text = why ? mem_printf("checkpoints: %s", why) : NULL;
+
+	all->is_fetched = true;
+	all->resume = path ? mem_strdup(path) : NULL;
+	report_prepared(all, text);
+	free(text);
+}
+
+static void report_finished(void *arg)
+{
+	struct children *all = arg;
+
+	keeper_free(all->keeper);
+	arena_free(all->keeper_mem);
+	free(all->resume);
+	all->keeper = NULL;
+	all->keeper_mem = NULL;
+	all->resume = NULL;
+	all->base.owner->finished(all->base.owner_arg);
+}
+
+static const struct keeper_hooks keeper_hooks = {
+	.ready = on_keeper_ready,
+	.ended = report_finished,
+};
+
+/* All is there that the program needs but for its checkpoint. */
+static void prepare_last(struct children *all)
+{
+	const struct keeper_place place = {
+		.config = &all->keeper_config,
+		.loop = all->place.loop,
+		.reaper = all->place.reaper,
+		.no_files = all->place.no_files,
+	};
+
+	if (!all->place.spec->checkpoints.is_used) {
+		report_prepared(all, NULL);
+		return;
+	}
+	all->is_fetched = false;
+	all->ended_ms = 0;
+	all->ended_well = false;
+	all->keeper_mem = arena_new();
+	spec_checkpoints_config(all->place.spec, all->keeper_mem,
+				&all->keeper_config);
+	all->keeper = keeper_new(&place, &keeper_hooks, all);
+}
+
 static void setup_ended(void *arg, int status)
 {
 	struct child *setup = arg;
@@ -246,7 +310,10 @@ static void setup_ended(void *arg, int status)
 	all->was_set_up = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	process_status_format(status, how, sizeof(how));
 	snprintf(why, sizeof(why), "setup %s", how);
-	report_prepared(all, all->was_set_up ? NULL : why);
+	if (all->was_set_up)
+		prepare_last(all);
+	else
+		report_prepared(all, why);
 }
 
 static int unpack(const struct run_spec *spec, size_t i, struct error *err)
@@ -268,7 +335,7 @@ static void prepare_next(void *arg, uint32_t events)
 	(void)events;
 	all->prepare_timer = NULL;
 	if (spec->prepared) {
-		report_prepared(all, NULL);
+		prepare_last(all);
 		return;
 	}
 	if (all->unpacked < spec->packages.count) {
@@ -282,7 +349,7 @@ static void prepare_next(void *arg, uint32_t events)
 		return;
 	}
 	if (!spec->setup.count || all->was_set_up) {
-		report_prepared(all, NULL);
+		prepare_last(all);
 	} else if (start_child(&all->setup, &spec->setup, setup_ended, &err) <
 		   0) {
 		error_prefix(&err, "setup did not start");
@@ -326,6 +393,10 @@ static void task_ended(void *arg, int status)
 
 	task->pid = 0;
 	all->alive--;
+	if (task->ordinal == 0) {
+		all->ended_ms = time_monotonic_ms();
+		all->ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	}
 	all->base.owner->task_ended(all->base.owner_arg, task->ordinal, status);
 }
 
@@ -367,6 +438,11 @@ static void children_signal(struct crew *crew, size_t ordinal, int number)
 		return;
 	}
 	/* Preparing goes no further. */
+	if (all->keeper && !all->is_fetched) {
+		keeper_free(all->keeper);
+		all->keeper = NULL;
+		report_prepared(all, "it was cancelled");
+	}
 	if (all->prepare_timer) {
 		loop_remove(all->place.loop, all->prepare_timer);
 		all->prepare_timer = NULL;
@@ -383,12 +459,15 @@ static bool sweep(struct children *all)
 {
 	char *mark;
 	bool found;
+	pid_t keeper;
 
 	if (!reaper_run(all->place.reaper))
 		return true;
-	if (reaper_count(all->place.reaper) == all->alive) {
-		process_kill_children();
-		return false;
+	keeper = keeper_pid(all->keeper);
+	if (reaper_count(all->place.reaper) == all->alive + (keeper != 0)) {
+		/* What it has found may have left others to us just now. */
+		found = process_kill_children(keeper);
+		return keeper && !found && !all->alive;
 	}
 	/* There are others' tasks, too. */
 	children_signal(&all->base, CREW_ALL, SIGKILL);
@@ -396,6 +475,35 @@ static bool sweep(struct children *all)
 	found = process_kill_marked(mark);
 	free(mark);
 	return !found && !all->alive;
+}
+
+/* With a store that fails: what it could not take is remembered, and tried
+ * again when the job is run again. */
+#define PATIENCE_WELL_S 600
+#define PATIENCE_S 30
+/* With one that works a large checkpoint takes its time. */
+#define KEEP_MS (INT64_C(24) * 3600 * 1000)
+
+static void end_keeper(struct children *all)
+{
+	const struct keeper_end end = {
+		.ended_ms = all->ended_ms ? all->ended_ms : time_monotonic_ms(),
+		.well = all->ended_well,
+		.patience_s = all->ended_well ? PATIENCE_WELL_S : PATIENCE_S,
+	};
+
+	keeper_end(all->keeper, &end,
+		   all->base.grace_ms >= 0 ? all->base.grace_ms : KEEP_MS);
+}
+
+static void children_hurry(struct crew *crew, int64_t grace_ms)
+{
+	struct children *all = (struct children *)crew;
+
+	all->base.grace_ms = grace_ms;
+	/* Else it is told when what runs is gone. */
+	if (all->keeper && !all->finish_timer)
+		end_keeper(all);
 }
 
 static void finish_step(void *arg, uint32_t events)
@@ -416,7 +524,10 @@ static void finish_step(void *arg, uint32_t events)
 	for (size_t i = 0; i < all->count; i++)
 		drain_outputs(&all->tasks[i]);
 	drain_outputs(&all->setup);
-	all->base.owner->finished(all->base.owner_arg);
+	if (all->keeper)
+		end_keeper(all);
+	else
+		report_finished(all);
 }
 
 static void children_finish(struct crew *crew)
@@ -434,6 +545,9 @@ static void children_free(struct crew *crew)
 
 	loop_remove(all->place.loop, all->prepare_timer);
 	loop_remove(all->place.loop, all->finish_timer);
+	keeper_free(all->keeper);
+	arena_free(all->keeper_mem);
+	free(all->resume);
 	for (size_t i = 0; i < COUNT(all->slots); i++)
 		if (all->slots[i] >= 0)
 			close(all->slots[i]);
@@ -459,6 +573,7 @@ static const struct crew_ops children_ops = {
 	.start = children_start,
 	.signal = children_signal,
 	.finish = children_finish,
+	.hurry = children_hurry,
 	.free = children_free,
 };
 

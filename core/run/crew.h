@@ -57,9 +57,13 @@ struct crew_ops {
 	 * running it does nothing.  SIGTERM reaches those that are stopped.
 	 * With CREW_ALL, preparing goes no further, and is reported. */
 	void (*signal)(struct crew *crew, size_t ordinal, int number);
-	/* Kills what is left, and reports `finished`.  Where it can't get at
+	/* Kills what is left, has kept what the tasks have made, and reports
+	 * `finished`: see `grace_ms`.  Where it can't get at
 	 * something for many seconds it says so on stderr and gives up. */
 	void (*finish)(struct crew *crew);
+	/* While it finishes: what is still to be kept has only so long.  NULL:
+	 * nothing is kept that could take its time. */
+	void (*hurry)(struct crew *crew, int64_t grace_ms);
 	/* After `finished`, or before `prepare`. */
 	void (*free)(struct crew *crew);
 };
@@ -69,6 +73,9 @@ struct crew {
 	const struct crew_ops *ops;
 	const struct crew_owner *owner; /* set by who attaches to it */
 	void *owner_arg;
+	/* Set by the owner before `finish`: it was asked to end, and what is
+	 * still to be kept has so long.  -1: as long as it takes. */
+	int64_t grace_ms;
 };
 
 #endif

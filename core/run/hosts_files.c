@@ -15,8 +15,11 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/data/archive.h"
+#include "core/data/ignore.h"
 #include "core/data/tree.h"
 #include "core/host/archive.h"
+#include "core/run/hosts_program.h"
+#include "core/run/process.h"
 
 #define BLOCK (256 << 10)
 #define SEND_AHEAD (1 << 20)
@@ -79,13 +82,14 @@ out:
 	return ret;
 }
 
-/* A folder with all that a program could read there, as `name`. */
+/* A folder with all that a program could read there, as `name`, but for what
+ * the patterns of `without` (or NULL) match. */
 static int add_tree(struct shipping *ship, const char *folder, const char *name,
-		    struct error *err)
+		    const char *without, struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct tree tree;
-	int ret = tree_read(folder, mem, &tree, err);
+	int ret = tree_read_without(folder, without, mem, &tree, err);
 	size_t i;
 
 	if (ret == 0)
@@ -131,19 +135,43 @@ static int add_package(struct shipping *ship, const struct run_spec *spec,
 		ret = archive_unpack(spec->packages.items[i], folder, NULL,
 				     err);
 	if (ret == 0)
-		ret = add_tree(ship, folder, name, err);
+		ret = add_tree(ship, folder, name, NULL, err);
 	free(folder);
 	free(name);
 	return ret;
 }
 
+/* Ourselves. */
+static int add_program(struct shipping *ship, struct error *err)
+{
+	char path[4096];
+	struct stat st;
+
+	process_self(path, sizeof(path));
+	if (stat(path, &st) < 0)
+		return error_errno(err, "cannot read '%s'", path);
+	if (add_header(ship, ARCHIVE_FOLDER, "bin", 0, err) < 0 ||
+	    add_header(ship, ARCHIVE_PROGRAM, HOSTS_PROGRAM,
+		       (uint64_t)st.st_size, err) < 0)
+		return -1;
+	return add_contents(ship, path, (uint64_t)st.st_size, err);
+}
+
 static int add_all(struct shipping *ship, const struct run_spec *spec,
 		   struct error *err)
 {
+	const char *directory = spec->checkpoints.directory;
+	char *without = directory ? ignore_pattern(directory) : NULL;
+	int ret = 0;
 	size_t i;
 
-	if (spec->hosts.source &&
-	    add_tree(ship, spec->hosts.source, "source", err) < 0)
+	if (spec->hosts.source)
+		ret = add_tree(ship, spec->hosts.source, "source", without,
+			       err);
+	free(without);
+	if (ret < 0)
+		return -1;
+	if (hosts_need_program(spec) && add_program(ship, err) < 0)
 		return -1;
 	for (i = 0; i < spec->packages.count; i++)
 		if (add_package(ship, spec, i, err) < 0)
@@ -161,7 +189,8 @@ int ship_make(struct hosts *all, struct error *err)
 
 	if (all->ship_made)
 		return 0;
-	if (!spec->hosts.source && !spec->packages.count) {
+	if (!spec->hosts.source && !spec->packages.count &&
+	    !hosts_need_program(spec)) {
 		all->ship_made = true;
 		return 0;
 	}

@@ -197,6 +197,15 @@ pid_t process_start(const struct process_start *what, struct error *err)
 	return pid;
 }
 
+void process_self(char *out, size_t size)
+{
+	ssize_t len = readlink("/proc/self/exe", out, size - 1);
+
+	out[len > 0 ? len : 0] = '\0';
+	if (access(out, X_OK) < 0)
+		snprintf(out, size, "/proc/self/exe");
+}
+
 void process_status_format(int status, char *out, size_t size)
 {
 	char name[32];
@@ -223,10 +232,17 @@ static void for_each_process(void (*each)(pid_t pid, void *arg), void *arg)
 	closedir(proc);
 }
 
+struct killing {
+	pid_t parent;
+	pid_t but;
+	bool reap; /* those that have ended */
+	bool found;
+};
+
 static void kill_child(pid_t pid, void *arg)
 {
 	char path[64], text[512];
-	pid_t *self = arg;
+	struct killing *killing = arg;
 	const char *p;
 	long parent;
 	ssize_t n;
@@ -241,24 +257,33 @@ static void kill_child(pid_t pid, void *arg)
 	text[n > 0 ? n : 0] = '\0';
 	/* "pid (name, which may hold anything) state parent …" */
 	p = strrchr(text, ')');
-	if (p && sscanf(p, ") %*c %ld", &parent) == 1 && parent == *self)
-		kill(pid, SIGKILL);
+	if (!p || sscanf(p, ") %*c %ld", &parent) != 1 ||
+	    parent != killing->parent || pid == killing->but)
+		return;
+	killing->found = true;
+	kill(pid, SIGKILL);
+	if (killing->reap)
+		waitpid(pid, NULL, WNOHANG);
 }
 
-void process_kill_children(void)
+bool process_kill_children(pid_t but)
 {
-	pid_t self = getpid();
+	struct killing killing = { .parent = getpid(), .but = but };
 
-	for_each_process(kill_child, &self);
+	for_each_process(kill_child, &killing);
+	return killing.found;
 }
 
-bool process_end_children(void)
+bool process_end_children_but(pid_t but)
 {
+	struct killing killing = { .parent = getpid(),
+				   .but = but,
+				   .reap = true };
 	int64_t until = time_monotonic_ms() + PROCESS_END_MS;
 	struct timespec pause = { .tv_nsec = 1000000 };
 
 	for (;;) {
-		pid_t pid = waitpid(-1, NULL, WNOHANG);
+		pid_t pid = but ? 0 : waitpid(-1, NULL, WNOHANG);
 
 		if (pid > 0)
 			continue;
@@ -267,9 +292,17 @@ bool process_end_children(void)
 		if (time_monotonic_ms() > until)
 			return false;
 		/* Those that died just now left their children to us. */
-		process_kill_children();
+		killing.found = false;
+		for_each_process(kill_child, &killing);
+		if (but && !killing.found)
+			return true;
 		nanosleep(&pause, NULL);
 	}
+}
+
+bool process_end_children(void)
+{
+	return process_end_children_but(0);
 }
 
 struct mark {

@@ -41,17 +41,27 @@ char *process_find(const char *name, const char *directory, char *const *envp,
  */
 pid_t process_start(const struct process_start *what, struct error *err);
 
+/*
+ * The program that this process runs, even if its file was replaced by a newer
+ * one: its name ends in " (deleted)" then, and /proc/self/exe still leads to
+ * it.  By name where that holds, as that link leads elsewhere under valgrind.
+ */
+void process_self(char *out, size_t size);
+
 /* "exited with 3", "was killed by SIGKILL": of a status as waitpid() gives. */
 void process_status_format(int status, char *out, size_t size);
 
 /*
  * Kills every child of this process, and those that it adopts as their parents
- * die (it must be a subreaper).  process_kill_children does what can be done
- * at once and reaps none; process_end_children goes on until none is left, and
- * gives up (false) after PROCESS_END_MS.
+ * die (it must be a subreaper), until none is left; gives up (false) after
+ * PROCESS_END_MS.
  */
-void process_kill_children(void);
 bool process_end_children(void);
+/* The same for all but one. */
+bool process_end_children_but(pid_t but);
+/* Does what can be done at once and reaps none, for all but one (0: none).
+ * Says whether there was any. */
+bool process_kill_children(pid_t but);
 
 /*
  * Kills every process of this user but the caller that has something in its

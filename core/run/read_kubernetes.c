@@ -9,6 +9,12 @@
  *	JOB_INDEX		… /job-index, 0 if it is not set
  *	REPLICATED_JOB_REPLICAS	… /replicatedjob-replicas, 1 if it is not set
  *	JOBSET_SUBDOMAIN	spec.network.subdomain, if there is one
+ *	JOBRUN_TASKS		"node/master/1,node/worker/2,ps/ps/1": which
+ *				tasks the pods are, in the order of the run.
+ *				Each item is a replicated Job (of an Indexed
+ *				Job any name), a type, and how many; the next
+ *				one of the same Job goes on with its index.
+ *				Manifests that jobrun makes have it.
  *
  * For TPUs, GKE sets TPU_WORKER_ID, TPU_WORKER_HOSTNAMES and others.
  *
@@ -166,6 +172,141 @@ static int read_indexed(const struct surroundings *at, struct arena *mem,
 	return 0;
 }
 
+/* An item of JOBRUN_TASKS. */
+struct task_item {
+	const char *job; /* the replicated one */
+	enum task_type type;
+	long count;
+	long first; /* index of its first pod */
+};
+
+/* "node/worker/2". */
+static int parse_item(const char *text, size_t len, struct arena *mem,
+		      struct task_item *out, struct error *err)
+{
+	const char *item = arena_strndup(mem, text, len);
+	const char *type = strchr(item, '/');
+	const char *count = type ? strchr(type + 1, '/') : NULL;
+	struct error why;
+
+	if (!count || type == item ||
+	    task_type_parse(
+		    arena_strndup(mem, type + 1, (size_t)(count - type - 1)),
+		    &out->type) < 0 ||
+	    number_parse(count + 1, 1, TOPOLOGY_TASK_MAX, &out->count, &why) <
+		    0)
+		return error_set(err, ERROR_INVALID,
+				 "JOBRUN_TASKS: '%s' is not JOB/TYPE/COUNT",
+				 item);
+	out->job = arena_strndup(mem, item, (size_t)(type - item));
+	return 0;
+}
+
+static int parse_items(const char *text, struct arena *mem,
+		       struct task_item **out, size_t *count, size_t *total,
+		       struct error *err)
+{
+	struct task_item *items;
+	size_t n = 1, i, j;
+	const char *p;
+
+	for (p = text; *p; p++)
+		n += *p == ',';
+	items = arena_alloc(mem, n * sizeof(*items));
+	*total = 0;
+	for (i = 0, p = text; i < n; i++, p += strcspn(p, ",") + 1) {
+		if (parse_item(p, strcspn(p, ","), mem, &items[i], err) < 0)
+			return -1;
+		*total += (size_t)items[i].count;
+		if (*total > TOPOLOGY_TASK_MAX)
+			return error_set(err, ERROR_INVALID,
+					 "JOBRUN_TASKS is about more than %d "
+					 "tasks",
+					 TOPOLOGY_TASK_MAX);
+		for (j = 0; j < i; j++)
+			if (!strcmp(items[j].job, items[i].job))
+				items[i].first =
+					items[j].first + items[j].count;
+	}
+	*out = items;
+	*count = n;
+	return 0;
+}
+
+/* What all pods of the run are called but for their index: "SET-JOB-0-" and
+ * ".DOMAIN", or of an Indexed Job what this one's name says. */
+static int pod_names(const struct surroundings *at, const char *job, long index,
+		     struct arena *mem, const char **before, const char **after,
+		     struct error *err)
+{
+	const char *set = surroundings_get(at, "JOBSET_NAME");
+	const char *domain = surroundings_get(at, "JOBSET_SUBDOMAIN");
+	size_t label = strcspn(at->host, ".");
+	const char *suffix = arena_printf(mem, "-%ld", index);
+	const char *host = arena_strndup(mem, at->host, label);
+
+	if (set) {
+		*before = arena_printf(mem, "%s-%s-0-", set, job);
+		*after = arena_printf(mem, ".%s", domain ? domain : set);
+		return 0;
+	}
+	if (!text_ends(host, suffix) || strlen(host) == strlen(suffix))
+		return error_set(err, ERROR_INVALID,
+				 "the pod is called '%s', which is not the "
+				 "Job's name and '%s'",
+				 at->host, suffix);
+	*before = arena_printf(mem, "%.*s-",
+			       (int)(strlen(host) - strlen(suffix)), host);
+	*after = at->host + label;
+	return 0;
+}
+
+/* All tasks of the run, each of the type that JOBRUN_TASKS says. */
+static int read_tasks(const struct surroundings *at, struct arena *mem,
+		      struct topology *out, size_t *self, struct error *err)
+{
+	const char *job = surroundings_get(at, "REPLICATED_JOB_NAME");
+	const char *before = "", *after = "", **hosts;
+	int indexes[TASK_TYPE_COUNT] = { 0 };
+	size_t count = 0, total = 0, found, i, n = 0;
+	struct task_item *items = NULL;
+	long index, j;
+
+	if (surroundings_number(at, "JOB_COMPLETION_INDEX", 0,
+				TOPOLOGY_TASK_MAX, &index, err) < 0 ||
+	    parse_items(surroundings_get(at, "JOBRUN_TASKS"), mem, &items,
+			&count, &total, err) < 0)
+		return -1;
+	found = total;
+	hosts = arena_alloc(mem, total * sizeof(*hosts));
+	for (i = 0; i < count; i++) {
+		if (pod_names(at, items[i].job, index, mem, &before, &after,
+			      err) < 0)
+			return -1;
+		for (j = items[i].first; j < items[i].first + items[i].count;
+		     j++, n++) {
+			hosts[n] =
+				arena_printf(mem, "%s%ld%s", before, j, after);
+			if (j == index && (!job || !strcmp(job, items[i].job)))
+				found = n;
+		}
+	}
+	if (found == total)
+		return error_set(err, ERROR_INVALID,
+				 "JOBRUN_TASKS has no task of index %ld%s%s",
+				 index, job ? " in " : "", job ? job : "");
+	topology_from_hosts(hosts, total, mem, out);
+	for (i = 0, n = 0; i < count; i++)
+		for (j = 0; j < items[i].count; j++, n++) {
+			out->tasks[n].type = items[i].type;
+			out->tasks[n].index = indexes[items[i].type]++;
+		}
+	topology_rank(out);
+	out->names_pools = false;
+	*self = found;
+	return 0;
+}
+
 static void set_tpu(const struct surroundings *at, struct arena *mem,
 		    struct topology *out)
 {
@@ -195,6 +336,8 @@ static int read(const struct surroundings *at, struct arena *mem,
 		return -1;
 	if (has_tpu && replicas == 1)
 		ret = read_slice(at, mem, &all, &index, err);
+	else if (surroundings_get(at, "JOBRUN_TASKS"))
+		ret = read_tasks(at, mem, &all, &index, err);
 	else if (surroundings_get(at, "JOBSET_NAME"))
 		ret = read_jobset(at, replicas, mem, &all, &index, err);
 	else

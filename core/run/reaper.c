@@ -108,6 +108,14 @@ static void forget(struct reaper *reaper, struct watched *slot)
 	reaper->count--;
 }
 
+void reaper_forget(struct reaper *reaper, pid_t pid)
+{
+	struct watched *slot = find(reaper, pid);
+
+	if (slot->pid)
+		forget(reaper, slot);
+}
+
 bool reaper_run(struct reaper *reaper)
 {
 	struct watched *slot, ended;

@@ -24,6 +24,9 @@ void reaper_free(struct reaper *reaper);
 void reaper_watch(struct reaper *reaper, pid_t pid, reaper_call *call,
 		  void *arg);
 
+/* No more: its caller waits for it.  One that is not watched does nothing. */
+void reaper_forget(struct reaper *reaper, pid_t pid);
+
 /* How many are watched. */
 size_t reaper_count(const struct reaper *reaper);
 

@@ -135,6 +135,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	if (message_has(message_field(job->message, "jobrun")->message, block,
 			"restart"))
 		out->restart = block->restart;
+	spec_checkpoints_from_job(job, mem, &out->checkpoints);
 	out->tuning = job->training_input.hyperparameters;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
@@ -207,6 +208,9 @@ json_t *spec_json(const struct run_spec *spec)
 	json_put_int(out, "graceS", spec->grace_s);
 	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
 	json_put(out, "restart", restart_json(&spec->restart));
+	if (spec->checkpoints.is_used)
+		json_put(out, "checkpoints",
+			 spec_checkpoints_json(&spec->checkpoints));
 	if (spec->tuning.params.count) {
 		json_put(out, "hyperparameters",
 			 hyperparameters_json(&spec->tuning));
@@ -332,6 +336,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 		(long)json_get_int(value, "maxRunningTimeS", 0);
 	restart_from_json(json_object_get(value, "restart"), mem,
 			  &out->restart);
+	spec_checkpoints_read(json_object_get(value, "checkpoints"), mem,
+			      &out->checkpoints);
 	hyperparameters_from_json(json_object_get(value, "hyperparameters"),
 				  mem, &out->tuning);
 	out->args_end = (size_t)json_get_int(value, "argsEnd",
@@ -444,6 +450,16 @@ static void set_python_path(const struct run_spec *spec,
 	buf_done(&path);
 }
 
+/* Elsewhere 'jobrun launch' sets it. */
+static void set_checkpoint_folder(const struct run_spec *spec,
+				  struct environment *out)
+{
+	char *folder = spec_checkpoints_folder(spec);
+
+	environment_set(out, "JOBRUN_CHECKPOINT_DIR", folder);
+	free(folder);
+}
+
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 		     struct environment *out, struct error *err)
 {
@@ -460,6 +476,8 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 		contract_write(&spec->topology, ordinal, out);
 	environment_set(out, "JOBRUN_RUN_DIR",
 			place ? place->output : spec->output);
+	if (spec->checkpoints.is_used && !place)
+		set_checkpoint_folder(spec, out);
 	/* Else a trainer's lines come minutes late, through a full buffer. */
 	environment_set(out, "PYTHONUNBUFFERED", "1");
 	for (i = 0; i < spec->env.count; i++)

@@ -12,6 +12,7 @@
 #include "core/job.h"
 #include "core/run/environment.h"
 #include "core/run/secret.h"
+#include "core/run/spec_checkpoints.h"
 #include "core/run/topology.h"
 
 /* The machines that the tasks run on, if not on this one. */
@@ -43,6 +44,7 @@ struct run_spec {
 	long grace_s;
 	long max_running_time_s; /* 0: no limit */
 	struct restart restart;
+	struct run_checkpoints checkpoints;
 	/* If it has parameters the program is started for each trial, with
 	 * these after the first `args_end` of `command`. */
 	struct hyperparameter_spec tuning;
@@ -89,7 +91,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 
 /*
  * The variables that a task gets besides those that it inherits: the
- * contracts, JOBRUN_RUN_DIR, PYTHONPATH with the packages, PYTHONUNBUFFERED,
+ * contracts, JOBRUN_RUN_DIR, JOBRUN_CHECKPOINT_DIR, PYTHONPATH with the packages, PYTHONUNBUFFERED,
  * the job's `env` (which wins) and, with `secrets`, their values.
  */
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,

@@ -97,6 +97,36 @@ static json_t *trials_json(const struct run_spec *spec)
 	return out;
 }
 
+static json_t *checkpoints_json(const struct job *job)
+{
+	const struct checkpoints *from = &job->jobrun.checkpoints;
+	static const char *const resumes[] = { "the newest", "the best",
+					       "none" };
+	json_t *out = json_object();
+	char text[200];
+
+	json_put_text(out, "directory",
+		      from->directory ? from->directory
+				      : "a folder of the run's own");
+	if (from->to) {
+		json_put_text(out, "to", from->to);
+		if (from->metric)
+			snprintf(text, sizeof(text),
+				 "the best %ld (%s %.100s) and the newest",
+				 from->keep,
+				 from->goal == CHECKPOINT_GOAL_MAXIMIZE
+					 ? "largest"
+					 : "smallest",
+				 from->metric);
+		else
+			snprintf(text, sizeof(text), "the last %ld",
+				 from->keep);
+		json_put_text(out, "keep", text);
+	}
+	json_put_text(out, "resume", resumes[from->resume]);
+	return out;
+}
+
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 {
 	const struct strings *packages = &job->training_input.package_uris;
@@ -142,6 +172,8 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 							   : "from a file");
 		json_put(out, "secrets", map);
 	}
+	if (spec->checkpoints.is_used)
+		json_put(out, "checkpoints", checkpoints_json(job));
 	if (spec->tuning.params.count)
 		json_put(out, "trials", trials_json(spec));
 	if (spec->max_running_time_s) {

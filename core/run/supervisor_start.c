@@ -46,20 +46,6 @@ static void make_environment(struct store *store, struct environment *env)
 	environment_inherit(env, environ);
 }
 
-/*
- * Ourselves, even if the file was replaced by a newer one: its name ends in
- * " (deleted)" then, and the link itself still leads to it.  By name where
- * that holds, as the link leads elsewhere under valgrind.
- */
-static void find_program(char *out, size_t size)
-{
-	ssize_t len = readlink("/proc/self/exe", out, size - 1);
-
-	out[len > 0 ? len : 0] = '\0';
-	if (access(out, X_OK) < 0)
-		snprintf(out, size, "/proc/self/exe");
-}
-
 static int spawn(struct store *store, const struct run_spec *spec, int lock,
 		 int report, struct error *err)
 {
@@ -93,7 +79,7 @@ static int spawn(struct store *store, const struct run_spec *spec, int lock,
 	sigfillset(&all);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
-	find_program(program, sizeof(program));
+	process_self(program, sizeof(program));
 	why = posix_spawn(&pid, program, &files, &attr, argv, env.items);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);

@@ -11,13 +11,16 @@
 #include "providers/aiplatform/body.h"
 #include "providers/google/managed.h"
 #include "providers/google/staging.h"
+#include "providers/google/uses.h"
 
 /* ---- the service ------------------------------------------------------- */
 
 static void filter(const char *job_id, const char *label, struct buf *out)
 {
 	(void)label;
-	buf_printf(out, "jobId:%s*", job_id);
+	/* Labels can't be asked for there. */
+	if (job_id)
+		buf_printf(out, "jobId:%s*", job_id);
 }
 
 static const char *collection(const struct job *job)
@@ -156,6 +159,15 @@ static const struct managed_service service = {
 
 /* ---- what a job wants -------------------------------------------------- */
 
+/* For the reason that explain gives, too. */
+static void miss(struct resources *out, const char *path)
+{
+	bool impossible;
+
+	resources_miss(out, "%s: %s", path,
+		       use_reason(ai_platform_uses, path, &impossible));
+}
+
 static void look_for_missing(const struct job *job,
 			     const struct strings *packages,
 			     struct resources *out)
@@ -180,22 +192,13 @@ static void look_for_missing(const struct job *job,
 					    "masterConfig.imageUri");
 	}
 	if (jobrun->command.count)
-		resources_miss(out, "AI Platform runs pythonModule or a "
-				    "container's command, not jobrun.command: "
-				    "use masterConfig.containerCommand");
+		miss(out, "jobrun.command");
 	if (jobrun->setup.count)
-		resources_miss(out, "nothing runs before the program on AI "
-				    "Platform, as jobrun.setup would: build "
-				    "it into the image, or name it in "
-				    "setup.py");
+		miss(out, "jobrun.setup");
 	if (jobrun->env.count)
-		resources_miss(out, "AI Platform sets no variables for the "
-				    "program, as jobrun.env would: use args, "
-				    "or the image");
+		miss(out, "jobrun.env");
 	if (jobrun->secrets.count)
-		resources_miss(out, "AI Platform has no place for "
-				    "jobrun.secrets: let the program ask "
-				    "Secret Manager as its serviceAccount");
+		miss(out, "jobrun.secrets");
 }
 
 static int desire(const struct job *job, const struct provider_env *env,
@@ -224,6 +227,11 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
+static const char *place(const struct job *job, struct arena *mem)
+{
+	return managed_place(job, NULL, mem);
+}
+
 static void *open_service(const struct provider_env *env, struct error *err)
 {
 	return managed_open(&service, env, err);
@@ -234,8 +242,10 @@ const struct provider provider_ai_platform = {
 	.summary = "AI Platform Training",
 	.kinds = kinds,
 	.block = &ai_platform_message,
+	.uses = ai_platform_uses,
 	.asks = true,
 	.desire = desire,
+	.place = place,
 	.open = open_service,
 	.close = managed_close,
 };

@@ -7,4 +7,7 @@
 
 extern const struct provider provider_ai_platform;
 
+/* See providers/google/uses.h. */
+extern const struct field_use ai_platform_uses[];
+
 #endif

@@ -163,21 +163,47 @@ static struct credentials *read_file(struct http *http, const char *path,
 	return who;
 }
 
+/* Those that hold a token. */
+static const char *const token_names[] = {
+	"CLOUDSDK_AUTH_ACCESS_TOKEN",
+	"GOOGLE_OAUTH_ACCESS_TOKEN",
+};
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
+bool credentials_are_set_up(void)
+{
+	char *path;
+	bool found;
+	size_t i;
+
+	for (i = 0; i < COUNT(token_names); i++)
+		if (is_set(token_names[i]))
+			return true;
+	if (is_set("GOOGLE_APPLICATION_CREDENTIALS"))
+		return true;
+	path = gcloud_path("application_default_credentials.json");
+	found = path && access(path, F_OK) == 0;
+	free(path);
+	return found || metadata_is_likely();
+}
+
 static struct credentials *from_environment(struct http *http)
 {
-	static const char *const names[] = {
-		"CLOUDSDK_AUTH_ACCESS_TOKEN",
-		"GOOGLE_OAUTH_ACCESS_TOKEN",
-	};
 	struct credentials *who;
 	size_t i;
 
-	for (i = 0; i < COUNT(names); i++) {
-		const char *token = getenv(names[i]);
+	for (i = 0; i < COUNT(token_names); i++) {
+		const char *token = getenv(token_names[i]);
 
 		if (!token || !*token)
 			continue;
-		who = make(http, NULL, NULL, names[i]);
+		who = make(http, NULL, NULL, token_names[i]);
 		buf_puts(&who->token.text, token);
 		return who;
 	}

@@ -29,6 +29,8 @@ struct credentials;
  * client.  NULL with ERROR_DENIED: there are none, with what to do.
  */
 struct credentials *credentials_find(struct http *http, struct error *err);
+/* Whether it is worth looking for them: asks nobody. */
+bool credentials_are_set_up(void);
 /* From the text of a credential file, called `name`. */
 struct credentials *credentials_read(struct http *http, const char *text,
 				     size_t len, const char *name,

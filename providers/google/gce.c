@@ -11,9 +11,6 @@
 #include "providers/google/metadata.h"
 #include "providers/google/tpu.h"
 
-/* What the firmware says it is; google-auth's second look, our first. */
-#define PRODUCT_NAME "/sys/class/dmi/id/product_name"
-
 struct gce {
 	const char *trace;
 	struct http *http;
@@ -56,33 +53,12 @@ static int open_http(struct gce *gce, struct error *err)
 	return gce->http ? 0 : -1;
 }
 
-/* The user says where the metadata server is, or the firmware that there may
- * be one: elsewhere to look for it can take seconds. */
-static bool may_have_metadata(void)
-{
-	static const char *const names[] = { "GCE_METADATA_HOST",
-					     "GCE_METADATA_ROOT",
-					     "GCE_METADATA_IP" };
-	struct error ignored;
-	char *product;
-	bool google;
-	size_t i, len;
-
-	for (i = 0; i < COUNT(names); i++)
-		if (getenv(names[i]))
-			return true;
-	product = file_read(PRODUCT_NAME, 4096, &len, &ignored);
-	google = product && text_starts(product, "Google");
-	free(product);
-	return google;
-}
-
 bool gce_has_metadata(void *arg)
 {
 	struct gce *gce = arg;
 	struct error ignored;
 
-	return may_have_metadata() && open_http(gce, &ignored) == 0 &&
+	return metadata_is_likely() && open_http(gce, &ignored) == 0 &&
 	       metadata_detect(gce->http);
 }
 

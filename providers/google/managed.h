@@ -44,7 +44,8 @@ struct managed_service {
 	const char *title_field;
 	/* POST again is refused with 409, not done again. */
 	bool create_repeatable;
-	/* The query that lists all of a job. */
+	/* The query that lists all of a job; with NULL for both, of all jobs:
+	 * more than those is no harm. */
 	void (*filter)(const char *job_id, const char *label, struct buf *out);
 	/* `location` is where its regional services are, or NULL. */
 	const char *(*location)(const struct job *job);
@@ -74,7 +75,7 @@ extern const struct kind managed_object;
 
 /* "my_job": as it can stand in a label. */
 void managed_label(const char *text, char out[MANAGED_LABEL_MAX]);
-/* jobrun-job and jobrun-digest of a job, in `mem`. */
+/* jobrun-job, jobrun-digest and jobrun-applyset of a job, in `mem`. */
 struct pairs managed_labels(const struct job *job, struct arena *mem);
 
 /* "labels" of the message: the job's own, and `more` (or NULL).  Sets nothing
@@ -87,6 +88,10 @@ struct resource *managed_add_run(const struct managed_service *as,
 				 const struct job *job, json_t *body,
 				 struct resources *out);
 
+/* For struct provider: as below, with a project of "-" for the one that this
+ * machine is set up for; NULL: nobody says. */
+const char *managed_place(const struct job *job, const char *location,
+			  struct arena *mem);
 /* Where a job's runs are: "projects/P" or "projects/P/locations/R"; in `mem`. */
 int managed_parent(struct managed *managed, const struct job *job,
 		   struct arena *mem, const char **out, struct error *err);
@@ -107,7 +112,9 @@ int managed_read(void *ctx, const struct resource *want, struct resource *found,
 void managed_adapt(struct resource *want, const struct resource *found);
 int managed_create(void *ctx, const struct resource *want, struct error *err);
 int managed_delete(void *ctx, const struct resource *have, struct error *err);
-/* Those that this machine remembers. */
+/* The newest run of each job: those that are in a place, and for no place those
+ * that this machine remembers and those in the project and region that it is
+ * set up for. */
 int managed_list(void *ctx, const char *place, struct listing *out,
 		 struct error *err);
 int managed_wait(void *ctx, const struct resource *have, enum wait_state *state,

@@ -23,17 +23,21 @@ void managed_label(const char *text, char out[MANAGED_LABEL_MAX])
 
 struct pairs managed_labels(const struct job *job, struct arena *mem)
 {
-	struct pairs out = { .count = 2,
-			     .items =
-				     arena_alloc(mem, 2 * sizeof(*out.items)) };
+	struct pairs out = { .items =
+				     arena_alloc(mem, 3 * sizeof(*out.items)) };
 	char label[MANAGED_LABEL_MAX];
+	struct error ignored;
 
 	managed_label(job->job_id, label);
-	out.items[0].name = "jobrun-job";
-	out.items[0].value = arena_strdup(mem, label);
+	out.items[out.count].name = "jobrun-job";
+	out.items[out.count++].value = arena_strdup(mem, label);
 	managed_label(job->digest.hex, label);
-	out.items[1].name = "jobrun-digest";
-	out.items[1].value = arena_strdup(mem, label);
+	out.items[out.count].name = "jobrun-digest";
+	out.items[out.count++].value = arena_strdup(mem, label);
+	if (job->set && set_digest(job->set, label, &ignored) == 0) {
+		out.items[out.count].name = "jobrun-applyset";
+		out.items[out.count++].value = arena_strdup(mem, label);
+	}
 	return out;
 }
 
@@ -53,14 +57,14 @@ void managed_put_labels(const struct job *job, const struct pairs *more,
 	json_decref(labels);
 }
 
-static const char *label_of(const json_t *body, const char *name)
+const char *managed_label_of(const json_t *body, const char *name)
 {
 	return json_get_text(json_object_get(body, "labels"), name, "");
 }
 
 const char *managed_digest(const struct job *job, const json_t *body)
 {
-	const char *label = label_of(body, "jobrun-digest");
+	const char *label = managed_label_of(body, "jobrun-digest");
 	char own[MANAGED_LABEL_MAX];
 
 	if (!job)
@@ -147,7 +151,7 @@ int managed_call(struct managed *managed, const char *method, const char *name,
 struct search {
 	struct managed *managed;
 	const char *collection;
-	const char *job_id;
+	const char *job_id; /* NULL: of every job */
 	char label[MANAGED_LABEL_MAX];
 	struct managed_runs *out;
 };
@@ -158,7 +162,9 @@ static bool is_ours(const struct search *search, const json_t *body)
 	const char *title =
 		json_get_text(body, search->managed->as->title_field, "");
 
-	return !strcmp(label_of(body, "jobrun-job"), search->label) &&
+	if (!search->job_id)
+		return *managed_label_of(body, "jobrun-job");
+	return !strcmp(managed_label_of(body, "jobrun-job"), search->label) &&
 	       text_starts(title, search->job_id);
 }
 
@@ -208,9 +214,10 @@ int managed_find(struct managed *managed, const char *parent,
 	int ret = 0;
 
 	*out = (struct managed_runs){ json_array(), json_array() };
-	managed_label(job_id, search.label);
-	managed->as->filter(job_id, search.label, &filter);
-	query[1] = filter.data;
+	if (job_id)
+		managed_label(job_id, search.label);
+	managed->as->filter(job_id, job_id ? search.label : NULL, &filter);
+	query[1] = buf_text(&filter);
 	for (collection = managed->as->collections; *collection && ret == 0;
 	     collection++) {
 		struct api_request request = {
@@ -219,7 +226,7 @@ int managed_find(struct managed *managed, const char *parent,
 			.method = "GET",
 			.path = arena_printf(mem, "v1/%s/%s", parent,
 					     *collection),
-			.query = query,
+			.query = filter.len ? query : query + 2,
 		};
 
 		search.collection = *collection;

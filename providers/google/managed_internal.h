@@ -13,13 +13,14 @@ struct managed {
 	struct google *google;
 };
 
-/* The runs of a job at its service, oldest first. */
+/* The runs of a job, or of all, at their service, oldest first. */
 struct managed_runs {
 	json_t *all;  /* every message that was listed, owned */
 	json_t *ours; /* those that carry the job's labels, owned */
 };
 
-/* `parent` is "projects/P" or "projects/P/locations/R". */
+/* `parent` is "projects/P" or "projects/P/locations/R"; `job_id` is NULL for
+ * those of all jobs. */
 int managed_find(struct managed *managed, const char *parent,
 		 const char *job_id, struct managed_runs *out,
 		 struct error *err);
@@ -56,6 +57,8 @@ int managed_update(struct managed *managed, struct run_record *run,
 bool managed_log_collect(struct managed *managed, const struct run_record *run,
 			 const char *name, bool ended, int64_t end_ms,
 			 struct arena *mem, const char **said);
+/* "", or a label's value. */
+const char *managed_label_of(const json_t *body, const char *name);
 /* The digest that a label stands for: labels are shorter. */
 const char *managed_digest(const struct job *job, const json_t *body);
 

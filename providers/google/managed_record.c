@@ -166,39 +166,12 @@ int managed_update(struct managed *managed, struct run_record *run,
 		run->error = text;
 		run->start_time_ms = managed_time(body, "startTime");
 		run->end_time_ms = managed_time(body, "endTime");
+		if (run_state_is_final(now.state) && !run->end_time_ms)
+			run->end_time_ms = time_now_ms();
 		ret = put_progress(managed, run, &spec, mem, err);
 	}
 	run->error = NULL;
 	arena_free(mem);
 	free(folder);
-	return ret;
-}
-
-int managed_list(void *ctx, const char *place, struct listing *out,
-		 struct error *err)
-{
-	struct managed *managed = ctx;
-	struct arena *mem = arena_new();
-	struct run_list all;
-	size_t i;
-	int ret = store_run_list(managed->env.store, false, mem, &all, err);
-
-	(void)place;
-	for (i = 0; ret == 0 && i < all.count; i++) {
-		const struct run_record *run = &all.items[i];
-		struct listed one = {
-			.kind = managed->as->kind,
-			.name = run->job_id,
-			.labels = { .job_id = run->job_id,
-				    .digest = run->digest },
-			.create_time_ms = run->create_time_ms,
-			.live = !run_state_is_final(run->state),
-			.succeeded = run->state == RUN_SUCCEEDED,
-		};
-
-		if (!strcmp(run->provider, managed->as->provider))
-			listing_add(out, &one);
-	}
-	arena_free(mem);
 	return ret;
 }

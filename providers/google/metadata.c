@@ -9,6 +9,8 @@
 #include "core/base/text.h"
 #include "core/net/url.h"
 
+/* What the firmware says it is; google-auth's second look, our first. */
+#define PRODUCT_NAME "/sys/class/dmi/id/product_name"
 #define ADDRESS "169.254.169.254"
 #define HOST "metadata.google.internal"
 #define VALUE_MAX (1u << 20)
@@ -47,6 +49,25 @@ static bool has_flavor(const struct http_response *answer)
 
 	free(value);
 	return has;
+}
+
+bool metadata_is_likely(void)
+{
+	static const char *const names[] = { "GCE_METADATA_HOST",
+					     "GCE_METADATA_ROOT",
+					     "GCE_METADATA_IP" };
+	struct error ignored;
+	char *product;
+	bool google;
+	size_t i, len;
+
+	for (i = 0; i < COUNT(names); i++)
+		if (getenv(names[i]))
+			return true;
+	product = file_read(PRODUCT_NAME, 4096, &len, &ignored);
+	google = product && text_starts(product, "Google");
+	free(product);
+	return google;
 }
 
 bool metadata_detect(struct http *http)

@@ -18,6 +18,10 @@
 #include "core/base/error.h"
 #include "core/net/http.h"
 
+/* The user says where it is, or the firmware that there may be one: elsewhere
+ * to look for it can take seconds. */
+bool metadata_is_likely(void);
+
 /* Is there one?  Takes no longer than the timeout for each try; a machine
  * where the address is not routed says so at once. */
 bool metadata_detect(struct http *http);

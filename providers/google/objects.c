@@ -15,7 +15,8 @@ struct objects {
 
 static void *objects_open(const struct object_env *env, struct error *err)
 {
-	const struct http_options options = { .trace = env->trace_http };
+	const struct http_options options = { .trace = env->trace_http,
+					      .retry = env->retry };
 	struct http *http = http_new(&options, err);
 	struct objects *all;
 

@@ -54,6 +54,9 @@ const struct field_use local_uses[] = {
 	  "with hosts: how long they go on when nothing is heard of us" },
 	{ "jobrun.source",
 	  "the program starts in that directory itself; on hosts, in a copy" },
+	{ "jobrun.checkpoints",
+	  "kept by a process beside the tasks; not those of trials; on hosts "
+	  "without a metric" },
 	{ "jobrun.setup", "runs once, on hosts once on each, before the "
 			  "program" },
 	{ NULL, NULL },

@@ -23,9 +23,11 @@
 
 /* How old what is known of the queue may be: who follows looks once a second. */
 #define QUEUE_AGE_MS 900
+#define YOUNG_MS 60000
 /* How late what a task wrote last can be seen, in a shared directory. */
 #define SETTLE_MS 5000
 #define STATUS_MAX 64
+#define WORDS_MAX ((size_t)1 << 20)
 
 struct look {
 	struct slurm *slurm;
@@ -129,6 +131,34 @@ static void read_status(struct look *look)
 
 /* ---- tasks ------------------------------------------------------------- */
 
+/* Those of an attempt that is looked at for the first time. */
+static int make_tasks(struct look *look, struct error *err)
+{
+	struct task_list *tasks = &look->tasks;
+	struct run_spec spec;
+	size_t i;
+
+	if (spec_read(look->folder, look->mem, &spec, err) < 0)
+		return -1;
+	tasks->count = spec.topology.count;
+	tasks->items =
+		arena_alloc(look->mem, tasks->count * sizeof(*tasks->items));
+	look->changed = arena_alloc(look->mem, tasks->count + 1);
+	for (i = 0; i < tasks->count; i++) {
+		const struct task_place *place = &spec.topology.tasks[i];
+
+		tasks->items[i] = (struct task_record){
+			.type = task_type_name(place->type),
+			.index = place->index,
+			.state = RUN_QUEUED,
+			.exit_code = -1,
+			.host = "",
+		};
+		look->changed[i] = true;
+	}
+	return 0;
+}
+
 static int read_tasks(struct look *look, struct error *err)
 {
 	size_t i;
@@ -138,6 +168,8 @@ static int read_tasks(struct look *look, struct error *err)
 		return -1;
 	look->changed =
 		arena_alloc(look->mem, look->tasks.count * sizeof(bool) + 1);
+	if (!look->tasks.count && make_tasks(look, err) < 0)
+		return -1;
 	for (i = 0; i < look->tasks.count; i++) {
 		struct task_record *task = &look->tasks.items[i];
 		struct task_record before = *task;
@@ -146,7 +178,8 @@ static int read_tasks(struct look *look, struct error *err)
 			continue;
 		if (member_read(look->folder, look->mem, task, err) < 0)
 			return -1;
-		look->changed[i] = before.state != task->state;
+		if (before.state != task->state)
+			look->changed[i] = true;
 	}
 	return 0;
 }
@@ -156,23 +189,8 @@ static const struct task_record *master(const struct look *look)
 	return look->tasks.count ? &look->tasks.items[0] : NULL;
 }
 
-/* The first that failed by itself: those that were ended for it come later. */
-static const struct task_record *culprit(const struct look *look)
-{
-	const struct task_record *first = NULL;
-	size_t i;
-
-	for (i = 0; i < look->tasks.count; i++) {
-		const struct task_record *task = &look->tasks.items[i];
-
-		if (task->state == RUN_FAILED &&
-		    (!first || task->end_time_ms < first->end_time_ms))
-			first = task;
-	}
-	return first;
-}
-
-/* One that has begun and said no more: its node is gone. */
+/* One that has begun and said no more: its node is gone, or it was killed so
+ * hard that nobody was left to say so. */
 static const struct task_record *lost(const struct look *look)
 {
 	size_t i;
@@ -183,27 +201,51 @@ static const struct task_record *lost(const struct look *look)
 	return NULL;
 }
 
+/* The first that failed; `killed` says whether by a signal. */
+static const struct task_record *first_failed(const struct look *look,
+					      bool killed)
+{
+	const struct task_record *first = NULL;
+	size_t i;
+
+	for (i = 0; i < look->tasks.count; i++) {
+		const struct task_record *task = &look->tasks.items[i];
+
+		if (task->state == RUN_FAILED && !!task->signal == killed &&
+		    (!first || task->end_time_ms < first->end_time_ms))
+			first = task;
+	}
+	return first;
+}
+
+/*
+ * The task that a run failed for, or NULL.  The others were ended for it, by
+ * signals: so one that was killed by a signal is to blame only if no other is.
+ */
+static const struct task_record *culprit(const struct look *look)
+{
+	const struct task_record *task = NULL;
+
+	if (!look->known || strcmp(look->job.state, "NODE_FAIL") != 0)
+		task = first_failed(look, false);
+	if (!task)
+		task = lost(look);
+	return task ? task : first_failed(look, true);
+}
+
 /* In a run that is over no task goes on.  One that was ended with the rest has
  * not failed. */
-static void settle_tasks(struct look *look, enum run_state state)
+static void settle_tasks(struct look *look, const struct task_record *first)
 {
-	const struct task_record *first =
-		state == RUN_FAILED ? culprit(look) : NULL;
 	size_t i;
 
 	for (i = 0; i < look->tasks.count; i++) {
 		struct task_record *task = &look->tasks.items[i];
-		bool own = task->state == RUN_FAILED && task == first;
 
-		if (task->state == RUN_SUCCEEDED || own)
+		if (task->state == RUN_SUCCEEDED ||
+		    (task->state == RUN_FAILED && !task->signal && first))
 			continue;
-		if (task->state == RUN_FAILED && state == RUN_FAILED &&
-		    !task->signal)
-			continue;
-		if (task->state == RUN_RUNNING && state == RUN_FAILED)
-			task->state = RUN_FAILED;
-		else
-			task->state = RUN_CANCELLED;
+		task->state = task == first ? RUN_FAILED : RUN_CANCELLED;
 		look->changed[i] = true;
 	}
 }
@@ -231,12 +273,15 @@ static void add_last_words(const struct look *look,
 	buf_done(&lines);
 }
 
-static void explain_task(const struct look *look, struct buf *why)
+static void explain_task(const struct look *look,
+			 const struct task_record *task, struct buf *why)
 {
-	const struct task_record *task = culprit(look);
 	char name[32];
 
-	if (task->signal) {
+	if (task->state == RUN_RUNNING) {
+		buf_printf(why, "%s %d on %s has ended without a word",
+			   task->type, task->index, task->host);
+	} else if (task->signal) {
 		signal_format(task->signal, name, sizeof(name));
 		buf_printf(why, "%s %d was killed by %s", task->type,
 			   task->index, name);
@@ -247,34 +292,62 @@ static void explain_task(const struct look *look, struct buf *why)
 	add_last_words(look, task, why);
 }
 
-/* The last thing that sbatch and srun had to say, in the script's own output;
- * here only if the directory is. */
-static void explain_script(const struct look *look, struct buf *why)
+/* "srun: error: Task launch for StepId=11.0 failed on node n3: …" */
+static void explain_step(const struct look *look, struct buf *why)
 {
-	buf_printf(why, "the batch script ended with %d: see slurm.out in %s",
-		   look->status, there(look, 0));
+	static const char mark[] = "error: ";
+	char *path = path_join(look->folder, "srun.err");
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, WORDS_MAX, &len, &ignored);
+	const char *line = text ? strstr(text, mark) : NULL;
+
+	if (line) {
+		line += strlen(mark);
+		buf_printf(why, "the tasks did not start: %.*s",
+			   (int)strcspn(line, "\n"), line);
+	} else {
+		buf_printf(why,
+			   "the tasks did not start: the batch script ended "
+			   "with %d",
+			   look->status);
+	}
+	free(text);
+	free(path);
+}
+
+/* A task that never began, in a run whose script has ended. */
+static bool is_incomplete(const struct look *look)
+{
+	size_t i;
+
+	for (i = 0; i < look->tasks.count; i++)
+		if (look->tasks.items[i].state == RUN_QUEUED)
+			return look->status > 0;
+	return false;
 }
 
 static const char *explain(struct look *look)
 {
 	const char *state = look->known ? look->job.state : "";
 	const char *text = queue_explain(&look->job, look->mem);
-	const struct task_record *gone = lost(look);
+	const struct task_record *task = culprit(look);
 	struct buf why = { 0 };
 	const char *out;
 
-	if (!strcmp(state, "NODE_FAIL") && gone) {
+	if (!strcmp(state, "NODE_FAIL") && task) {
 		buf_printf(&why, "node %s was lost, and with it %s %d",
-			   gone->host, gone->type, gone->index);
+			   task->host, task->type, task->index);
 	} else if (look->known && *text && strcmp(state, "FAILED") != 0) {
 		buf_puts(&why, text);
-	} else if (culprit(look)) {
-		explain_task(look, &why);
+	} else if (is_incomplete(look) &&
+		   (!task || !first_failed(look, false))) {
+		explain_step(look, &why);
+	} else if (task) {
+		explain_task(look, task, &why);
 	} else if (look->status > 0) {
-		explain_script(look, &why);
-	} else if (gone) {
-		buf_printf(&why, "%s %d on %s has ended without a word",
-			   gone->type, gone->index, gone->host);
+		buf_printf(&why, "the batch script ended with %d",
+			   look->status);
 	} else if (look->known) {
 		buf_printf(&why, "Slurm says %s%s%s", state,
 			   *look->job.reason ? ": " : "", look->job.reason);
@@ -323,12 +396,13 @@ static int put(struct look *look, enum run_state state, const char *why,
 	       struct error *err)
 {
 	struct run_record *run = &look->record->run;
-	const struct task_record *task = culprit(look);
+	const struct task_record *task =
+		state == RUN_FAILED ? culprit(look) : NULL;
 	bool with_run = state != run->state ||
 			strcmp(why, run->error ? run->error : "") != 0;
 
 	if (run_state_is_final(state)) {
-		settle_tasks(look, state);
+		settle_tasks(look, task);
 		run->end_time_ms = look->known && look->job.end_time_ms
 					   ? look->job.end_time_ms
 					   : time_now_ms();
@@ -367,7 +441,7 @@ static int go_on(struct look *look, const char *why, struct error *err)
 	struct run_record *run = &look->record->run;
 	struct run_record next = { .state = RUN_QUEUED, .exit_code = -1 };
 
-	settle_tasks(look, RUN_FAILED);
+	settle_tasks(look, lost(look));
 	run->state = RUN_FAILED;
 	run->error = why;
 	run->end_time_ms = time_now_ms();
@@ -403,8 +477,13 @@ static const char *why_requeued(const struct look *look)
 static int end_or_go_on(struct look *look, enum run_state state,
 			struct error *err)
 {
+	const struct task_record *first = master(look);
+
 	if (!is_settled(look))
 		return put(look, look->record->run.state, "", err);
+	/* A controller that was killed may have forgotten that it ran. */
+	if (look->status == 0 && first && first->state == RUN_SUCCEEDED)
+		state = RUN_SUCCEEDED;
 	if (state == RUN_FAILED)
 		return put(look, state, explain(look), err);
 	return put(look, state, "", err);
@@ -464,8 +543,12 @@ int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 	look.folder = store_run_folder(slurm->env.store, record->run.job_id,
 				       record->run.attempt);
 	look.job = (struct queue_job){ .state = "", .reason = "" };
-	ret = slurm_look(slurm, look.at, record->comment, NULL, QUEUE_AGE_MS,
-			 mem, &look.job, &away);
+	ret = slurm_look(slurm, look.at, record->comment, record->id,
+			 QUEUE_AGE_MS, mem, &look.job, &away);
+	/* What is known of the queue may be older than the job. */
+	if (ret == 1 && time_now_ms() - record->run.create_time_ms < YOUNG_MS)
+		ret = slurm_look(slurm, look.at, record->comment, NULL, 0, mem,
+				 &look.job, &away);
 	look.known = ret == 0;
 	if (ret < 0 && away.code != ERROR_UNREACHABLE) {
 		*err = away;

@@ -8,7 +8,7 @@
 #include "providers/slurm/internal.h"
 #include "providers/slurm/slurm.h"
 
-/* {"place", "name", "comment", "program"}: the record's properties. */
+/* {"place", "name", "comment", "id", "program"}: the record's properties. */
 static int take_properties(struct slurm_record *out, struct arena *mem)
 {
 	const char *text = out->run.properties;
@@ -19,6 +19,7 @@ static int take_properties(struct slurm_record *out, struct arena *mem)
 	out->place = arena_strdup(mem, json_get_text(value, "place", ""));
 	out->name = arena_strdup(mem, json_get_text(value, "name", ""));
 	out->comment = arena_strdup(mem, json_get_text(value, "comment", ""));
+	out->id = arena_strdup(mem, json_get_text(value, "id", ""));
 	out->program = arena_strdup(mem, json_get_text(value, "program", ""));
 	json_decref(value);
 	return *out->place && *out->name ? 0 : 1;
@@ -54,34 +55,6 @@ static int write_spec(struct slurm *slurm, const struct run_record *run,
 	return ret;
 }
 
-/* Who looks first sees all tasks, waiting. */
-static int put_tasks(struct slurm *slurm, const struct run_record *run,
-		     const struct slurm_job *what, struct error *err)
-{
-	const struct topology *all = &what->spec.topology;
-	struct task_record *tasks =
-		mem_alloc((all->count + 1) * sizeof(*tasks));
-	bool *changed = mem_alloc(all->count + 1);
-	int ret;
-	size_t i;
-
-	for (i = 0; i < all->count; i++) {
-		tasks[i] = (struct task_record){
-			.type = task_type_name(all->tasks[i].type),
-			.index = all->tasks[i].index,
-			.state = RUN_QUEUED,
-			.exit_code = -1,
-			.host = "",
-		};
-		changed[i] = true;
-	}
-	ret = store_progress_put(slurm->env.store, run, false, tasks, changed,
-				 all->count, err);
-	free(changed);
-	free(tasks);
-	return ret;
-}
-
 int slurm_record(struct slurm *slurm, const struct job *job,
 		 const struct slurm_cluster *at, const struct slurm_run *run,
 		 struct error *err)
@@ -105,6 +78,7 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 	json_put_text(properties, "place", cluster_place(at->cluster));
 	json_put_text(properties, "name", run->name);
 	json_put_text(properties, "comment", run->comment);
+	json_put_text(properties, "id", run->id);
 	json_put_text(properties, "program", what.program);
 	text = json_canonical(properties);
 	fresh = (struct run_record){ .job_id = job->job_id,
@@ -116,8 +90,6 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 	ret = store_run_add(slurm->env.store, &fresh, err);
 	if (ret == 0)
 		ret = write_spec(slurm, &fresh, &what, mem, err);
-	if (ret == 0)
-		ret = put_tasks(slurm, &fresh, &what, err);
 out:
 	free(text);
 	json_decref(properties);

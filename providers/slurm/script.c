@@ -5,6 +5,30 @@
 
 #define DAY_S 86400
 
+/*
+ * If this was submitted twice, by a client that was told that it had failed,
+ * the first to come has the folder.  And a controller that has lost its memory
+ * may start again what has ended.
+ */
+#define SETTING_OUT                                                            \
+	"restart=${SLURM_RESTART_COUNT:-0}\n"                                  \
+	"attempt=$run/attempts/$restart\n"                                     \
+	"before=$run/attempts/$((restart - 1))\n"                              \
+	"umask 077\n"                                                          \
+	"[ -e \"$run/job\" ] || ln -s \"$SLURM_JOB_ID\" \"$run/job\"\n"        \
+	"[ \"$(readlink \"$run/job\")\" = \"$SLURM_JOB_ID\" ] || exit 0\n"     \
+	"[ ! -e \"$attempt/status\" ] || exit \"$(cat "                        \
+	"\"$attempt/status\")\"\n"                                             \
+	"mkdir -p \"$attempt\" || exit\n"                                      \
+	"if [ \"$restart\" -gt 0 ]; then\n"                                    \
+	"  mkdir -p \"$before\"\n"                                             \
+	"  echo \"$restart\" >\"$before/next\"\n"                              \
+	"fi\n\n"
+#define ENDING                                                                 \
+	"status=$?\n"                                                          \
+	"echo \"$status\" >\"$attempt/status\"\n"                              \
+	"exit \"$status\"\n"
+
 const char *slurm_run_folder(const struct slurm_block *block,
 			     const char *job_id, const char *name,
 			     struct arena *mem)
@@ -115,7 +139,7 @@ static void put_step(struct buf *out, const struct slurm_request *request)
 		buf_puts(out, " \\\n  \"$jobrun\" launch --from slurm --run "
 			      "\"$run\" --restart \"$restart\"");
 	}
-	buf_putc(out, '\n');
+	buf_puts(out, " \\\n  2>>\"$attempt/srun.err\"\n");
 }
 
 void slurm_script_write(const struct job *job,
@@ -138,21 +162,8 @@ void slurm_script_write(const struct job *job,
 	command_quote(folder, out);
 	buf_puts(out, "\njobrun=");
 	command_quote(program, out);
-	/* If this was submitted twice, by a client that was told that it had
-	 * failed, the first to come has the folder. */
-	buf_puts(out, "\nrestart=${SLURM_RESTART_COUNT:-0}\n"
-		      "umask 077\n"
-		      "[ -e \"$run/job\" ] || ln -s \"$SLURM_JOB_ID\" "
-		      "\"$run/job\"\n"
-		      "[ \"$(readlink \"$run/job\")\" = \"$SLURM_JOB_ID\" ] || "
-		      "exit 0\n"
-		      "mkdir -p \"$run/attempts/$restart\" || exit\n"
-		      "before=$run/attempts/$((restart - 1))\n"
-		      "[ \"$restart\" -eq 0 ] || { mkdir -p \"$before\"; echo "
-		      "\"$restart\" >\"$before/next\"; }\n\n");
+	buf_puts(out, "\n" SETTING_OUT);
 	put_step(out, request);
-	buf_puts(out, "status=$?\n"
-		      "echo \"$status\" >\"$run/attempts/$restart/status\"\n"
-		      "exit \"$status\"\n");
+	buf_puts(out, ENDING);
 	arena_free(mem);
 }

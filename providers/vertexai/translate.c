@@ -8,8 +8,10 @@
 #include "core/base/text.h"
 #include "core/machines.h"
 #include "providers/google/managed.h"
+#include "providers/google/uses.h"
 #include "providers/vertexai/block.h"
 #include "providers/vertexai/study.h"
+#include "providers/vertexai/uses.h"
 
 #define LEFT_MAX 64
 
@@ -40,6 +42,15 @@ static void leave_out(struct translation *t, bool needed, const char *path,
 		out->left[out->left_count++] = (struct left_out){
 			.path = path, .why = why, .needed = needed
 		};
+}
+
+/* For the reason that explain gives, too. */
+static void leave(struct translation *t, const char *path)
+{
+	bool impossible;
+	const char *why = use_reason(vertex_ai_uses, path, &impossible);
+
+	leave_out(t, impossible, path, why);
 }
 
 static const char *path_of(struct translation *t, enum role role,
@@ -285,8 +296,7 @@ static json_t *pool(struct translation *t, const struct machine_group *group)
 	else
 		json_put(out, "pythonPackageSpec", python_spec(t, group));
 	if (group->config->tpu_tf_version)
-		leave_out(t, false, path_of(t, group->role, "tpuTfVersion"),
-			  "the container brings its own TensorFlow and libtpu");
+		leave(t, path_of(t, group->role, "tpuTfVersion"));
 	return out;
 }
 
@@ -334,12 +344,9 @@ static json_t *scheduling(struct translation *t)
 			 json_sprintf("%lds", from->max_running_time_s));
 	}
 	if (from->max_wait_time_s)
-		leave_out(t, false, "trainingInput.scheduling.maxWaitTime",
-			  "Vertex AI keeps a job queued for as long as it "
-			  "takes: 'jobrun wait --timeout' gives up on it");
+		leave(t, "trainingInput.scheduling.maxWaitTime");
 	if (from->priority)
-		leave_out(t, false, "trainingInput.scheduling.priority",
-			  "Vertex AI's queue has no priorities");
+		leave(t, "trainingInput.scheduling.priority");
 	return out;
 }
 
@@ -380,11 +387,10 @@ static void look_at_the_rest(struct translation *t)
 		leave_out(t, true, "trainingInput.region",
 			  "a custom job is made in a region");
 	if (t->job->etag)
-		leave_out(t, false, "etag", "Vertex AI's jobs have none");
+		leave(t, "etag");
 	if (has_job(t, "useChiefInTfConfig") &&
 	    !t->input->use_chief_in_tf_config)
-		leave_out(t, false, "trainingInput.useChiefInTfConfig",
-			  "Vertex AI's TF_CONFIG always says chief");
+		leave(t, "trainingInput.useChiefInTfConfig");
 	if (image && t->input->runtime_version)
 		leave_out(t, false, "trainingInput.runtimeVersion",
 			  "the container image takes its place");
@@ -400,14 +406,9 @@ static void look_at_the_rest(struct translation *t)
 			  "a prebuilt container runs only a Python module: "
 			  "set pythonModule, or masterConfig.imageUri");
 	if (jobrun->setup.count)
-		leave_out(t, true, "jobrun.setup",
-			  "nothing runs before the program there: build it "
-			  "into the image, or name it in setup.py");
+		leave(t, "jobrun.setup");
 	if (jobrun->secrets.count)
-		leave_out(t, true, "jobrun.secrets",
-			  "Vertex AI shows a job's variables to all who can "
-			  "read the job: let the program ask Secret Manager "
-			  "as its serviceAccount");
+		leave(t, "jobrun.secrets");
 }
 
 static json_t *body(struct translation *t, const struct pairs *labels)
@@ -436,10 +437,7 @@ static json_t *body(struct translation *t, const struct pairs *labels)
 	study_put(json_object_get(all, "hyperparameters"), out);
 	json_decref(all);
 	if (t->input->hyperparameters.resume_previous_job_id)
-		leave_out(t, false,
-			  "trainingInput.hyperparameters.resumePreviousJobId",
-			  "Vertex AI can't go on with an earlier study: "
-			  "narrow the ranges by what that found");
+		leave(t, "trainingInput.hyperparameters.resumePreviousJobId");
 	json_put(out, "trialJobSpec", spec);
 	return out;
 }

@@ -11,13 +11,17 @@
 #include "providers/vertexai/block.h"
 #include "providers/vertexai/study.h"
 #include "providers/vertexai/translate.h"
+#include "providers/vertexai/uses.h"
 
 /* ---- the service ------------------------------------------------------- */
 
 static void filter(const char *job_id, const char *label, struct buf *out)
 {
 	(void)job_id;
-	buf_printf(out, "labels.jobrun-job=%s", label);
+	if (label)
+		buf_printf(out, "labels.jobrun-job=%s", label);
+	else
+		buf_puts(out, "labels.jobrun-job:*");
 }
 
 static const char *location(const struct job *job)
@@ -192,6 +196,11 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
+static const char *place(const struct job *job, struct arena *mem)
+{
+	return location(job) ? managed_place(job, location(job), mem) : NULL;
+}
+
 static void *open_service(const struct provider_env *env, struct error *err)
 {
 	return managed_open(&service, env, err);
@@ -202,8 +211,10 @@ const struct provider provider_vertex_ai = {
 	.summary = "Vertex AI custom jobs",
 	.kinds = kinds,
 	.block = &vertex_ai_message,
+	.uses = vertex_ai_uses,
 	.asks = true,
 	.desire = desire,
+	.place = place,
 	.open = open_service,
 	.close = managed_close,
 };

@@ -200,9 +200,6 @@ assert not json.load(sys.stdin)["unfinished"]'
   [ "$status" -eq 64 ]
   run jobrun gc --format xml
   [ "$status" -eq 64 ]
-  # One whose jobs are only checked so far.
-  run jobrun gc --provider slurm
-  [ "$status" -eq 69 ]
 }
 
 @test "delete removes all that a job made, wherever" {

@@ -43,7 +43,7 @@ ARGUMENTS=(-- --distribution_strategy=tpu --data_dir=gs://tfds-data/datasets
   sed -i 's/^  source: .*/  source: models\n  provider: ai-platform\n  ai-platform: {grantTpuAccess: true}/' job.yaml
   cat >state.json <<'JSON'
 {"jobs": {"*": {"script": ["QUEUED", "RUNNING", "SUCCEEDED"]}}, "others": 2,
- "log": {"tpu_mnist_1": [{"at": 1, "text": "epoch 1"}, {"at": 3, "text": "epoch 3", "late": 1}, {"at": 2, "text": "epoch 2"}]}}
+ "log": {"tpu_mnist_1": [{"at": 1, "text": "epoch 1"}, {"at": 3, "text": "epoch 3", "late": 2}, {"at": 2, "text": "epoch 2"}]}}
 JSON
   tell state @state.json
   run jobrun plan job.yaml
@@ -124,4 +124,55 @@ forms() {
   [ "$(asked PUT '/upload/storage/')" -eq 1 ]
   cd "$TMP"
   end_google
+}
+
+# Nothing but the labels of its runs at PROVIDER tells what a set had.
+fresh_machine() {
+  local name
+  start_google
+  tell state '{"page": 1, "jobs": {"*": {"script": ["SUCCEEDED"]}, "Gone_2": {"script": ["RUNNING"]}}}'
+  mkdir jobs
+  for name in Stays gone_1 Gone_2; do
+    cat >jobs/$name.yaml <<YAML
+jobId: $name
+trainingInput:
+  scaleTier: BASIC
+  region: us-central1
+  masterConfig: {imageUri: gcr.io/proj-1/trainer:1}
+jobrun: {provider: $1}
+YAML
+  done
+  jobrun apply --yes --detach --applyset a/b jobs
+  jobrun apply --yes --rerun --detach --applyset a/b jobs/gone_1.yaml
+  # Of another set, and of nobody's.
+  sed 's/Stays/Other/' jobs/Stays.yaml >other.yaml
+  jobrun apply --yes --detach other.yaml
+  rm jobs/gone_1.yaml jobs/Gone_2.yaml
+  rm -r state
+  run jobrun apply --yes --prune --applyset a/b jobs
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"Plan: 2 to delete, 1 unchanged."* ]]
+  rm -r state
+  run jobrun apply --yes --prune --applyset a/b jobs
+  echo "$output"
+  [[ $output == *"Nothing to do."* ]]
+  # One file is enough to find all runs of its job.
+  rm -r state
+  jobrun delete other.yaml
+  run jobrun delete other.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"nor anything else of it"* ]]
+  run jobrun gc
+  echo "$output"
+  [ "$status" -eq 0 ]
+  end_google
+}
+
+@test "ai-platform: with the store lost, what a set had is pruned and deleted" {
+  fresh_machine ai-platform
+}
+
+@test "vertex-ai: with the store lost, what a set had is pruned and deleted" {
+  fresh_machine vertex-ai
 }

@@ -25,7 +25,7 @@ teardown() {
   [ "$(cat state/runs/a.1/output/rank)" = 0 ]
   [ "$(cat state/runs/a.1/output/host-2/rank)" = 2 ]
   for host in h1 h2 h3; do host_is_clean $host; done
-  wait_until 5 nothing_runs
+  wait_until 15 nothing_runs
 }
 
 @test "more tasks than hosts: it begins again with the first" {
@@ -75,7 +75,7 @@ teardown() {
   state_is a CANCELLED
   grep -q saved state/runs/a.1/logs/master-0.stdout
   grep -q saved state/runs/a.1/logs/worker-0.stdout
-  wait_until 5 nothing_runs
+  wait_until 15 nothing_runs
 }
 
 supervisor() {
@@ -113,7 +113,7 @@ each_line_once() {
   timeout 60 "$JOBRUN" wait a
   each_line_once
   [ "$(jobrun logs a | wc -l)" -eq "$(cat state/runs/a.1/logs/*.std* | wc -l)" ]
-  wait_until 5 nothing_runs
+  wait_until 15 nothing_runs
 }
 
 @test "kill -9 of the supervisor: its guard starts another" {
@@ -160,7 +160,7 @@ agents_on() {
   run timeout 30 "$JOBRUN" wait a
   [ "$status" -eq 1 ]
   [[ $(field a 'j["error"]') == *"h2"*"agent was killed"* ]]
-  wait_until 5 nothing_runs
+  wait_until 15 nothing_runs
   refute pgrep -f "sleep $NAP"
 }
 
@@ -168,9 +168,9 @@ agents_on() {
   sshd_up 1
   host_job a.yaml a h1 true
   jobrun apply a.yaml
-  [ "$(ssh-keygen -F h1 -f state/known_hosts/a | grep -c h1)" -ge 1 ]
+  [ "$(ssh-keygen -F "h1-$SSH_PORT" -f state/known_hosts/a | grep -c h1)" -ge 1 ]
   jobrun apply --rerun a.yaml
-  [ "$(ssh-keygen -F h1 -f state/known_hosts/a | grep -c '^# Host')" -eq 1 ]
+  [ "$(ssh-keygen -F "h1-$SSH_PORT" -f state/known_hosts/a | grep -c '^# Host')" -eq 1 ]
   sshd_stop h1
   rm "$SSH/h1/key"
   ssh-keygen -q -t ed25519 -N '' -f "$SSH/h1/key"
@@ -199,7 +199,7 @@ agents_on() {
   [ "$status" -eq 1 ]
   [[ $output == *"host 'h2': setup exited with 4: no disk"* ]]
   refute grep -q '\] never' <<<"$output"
-  wait_until 5 nothing_runs
+  wait_until 15 nothing_runs
 }
 
 @test "secrets reach the tasks, and nothing else" {

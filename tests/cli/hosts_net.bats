@@ -30,8 +30,8 @@ net_up() {
     ip -n "$NET-h$i" link set lo up
     mkdir -p "$SSH/h$i"
     ssh-keygen -q -t ed25519 -N '' -f "$SSH/h$i/key"
-    printf 'Host h%s\n  HostName %s.%s\n  HostKeyAlias h%s\n' \
-      "$i" "$SSH_NET" "$i" "$i" >>"$SSH/config"
+    printf 'Host h%s\n  HostName %s.%s\n  HostKeyAlias h%s-%s\n' \
+      "$i" "$SSH_NET" "$i" "$i" "$SSH_PORT" >>"$SSH/config"
     sshd_config "h$i"
     nsenter --net="/run/netns/$NET-h$i" /usr/sbin/sshd \
       -f "$SSH/h$i/sshd_config" -E "$SSH/h$i/log"

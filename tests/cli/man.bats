@@ -24,7 +24,7 @@ need_a_formatter() {
 # The options that a command's help lists: -d, --detach ...
 options() {
   jobrun "$1" --help | sed -n '/^Options:/,$s/^ \{2,6\}\(-[^ ].*\)/\1/p' |
-    sed 's/   *.*//' | grep -Eo -- '(^|[ ,])--?[a-z][a-z-]*' | tr -d ' ,'
+    sed 's/   *.*//' | grep -Eo -- '(^|[ ,])--?[a-z][a-z0-9-]*' | tr -d ' ,'
 }
 
 @test "every page is formatted without a warning" {
@@ -65,7 +65,7 @@ options() {
     options "$name" >takes.txt
     plain "$PAGES/jobrun-$name.1" |
       sed -n '/^OPTIONS/,/^[A-Z]/s/^ \{7\}\(-[^ ].*\)/\1/p' |
-      grep -Eo -- '(^|, )--?[a-z][a-z-]*' | tr -d ' ,' >says.txt
+      grep -Eo -- '(^|, )--?[a-z][a-z0-9-]*' | tr -d ' ,' >says.txt
     for option in $(cat says.txt); do
       echo "$name $option"
       grep -qxe "$option" takes.txt

@@ -19,7 +19,7 @@ teardown() {
   [[ $output == *"a: attempt 2 FAILED: master 0 exited with 1"* ]]
   [ "$(field a 'j["attempt"], j["restarts"], j["preemptions"]')" = "3 2 0" ]
   [ -e state/runs/a.1/output/try2 ]
-  wait_until 5 nothing_runs
+  wait_until 15 nothing_runs
 }
 
 agents() {
@@ -41,6 +41,6 @@ agents() {
   [ "$status" -eq 0 ]
   [ "$(field a 'j["attempt"], j["restarts"], j["preemptions"]')" = "2 0 1" ]
   [[ $(field a 'j["restartedFor"]') == *"h2"* ]]
-  wait_until 5 nothing_runs
+  wait_until 15 nothing_runs
   refute pgrep -f "sleep $NAP"
 }

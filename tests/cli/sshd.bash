@@ -2,7 +2,8 @@
 # loopback network, as the user who runs the tests.
 
 # sshd_up COUNT: $TMP/ssh/hN/ each with folders of its own, reached as hN by
-# the configuration in JOBRUN_SSH_CONFIG.
+# the configuration in JOBRUN_SSH_CONFIG.  Their keys are known under other
+# names: somebody may know another h1.
 sshd_up() {
   local sshd i
   sshd=$(command -v sshd || echo /usr/sbin/sshd)
@@ -19,8 +20,8 @@ sshd_up() {
   for i in $(seq "$1"); do
     mkdir -p "$SSH/h$i"
     ssh-keygen -q -t ed25519 -N '' -f "$SSH/h$i/key"
-    printf 'Host h%s\n  HostName %s.%s\n  HostKeyAlias h%s\n' \
-      "$i" "$SSH_NET" "$i" "$i" >>"$SSH/config"
+    printf 'Host h%s\n  HostName %s.%s\n  HostKeyAlias h%s-%s\n' \
+      "$i" "$SSH_NET" "$i" "$i" "$SSH_PORT" >>"$SSH/config"
     sshd_start "h$i"
   done
   printf 'Host *\n  Port %s\n  IdentityFile %s\n  IdentitiesOnly yes\n' \
@@ -46,7 +47,7 @@ KbdInteractiveAuthentication no
 StrictModes no
 UsePAM no
 PrintMotd no
-SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state
+SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state${SLURM_CONF:+ SLURM_CONF=$SLURM_CONF}
 E
 }
 

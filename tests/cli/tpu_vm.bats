@@ -84,7 +84,7 @@ teardown() {
   [[ $output == *"already succeeded"* ]]
   [ "$(asked POST '/nodes')" -eq 1 ]
   end_google
-  wait_until 5 nothing_runs
+  wait_until 15 nothing_runs
 }
 
 @test "a preempted pod is made anew, and the run goes on as another attempt" {

@@ -41,20 +41,28 @@ static void make_certificate(const struct stand_in *one)
 	free(command);
 }
 
-static void run_server(const struct stand_in *one, int input, int tls)
+static void run_server(const struct stand_in *one, const char *service,
+		       int input, int tls)
 {
+	char *server = mem_printf("tests/stand-ins/%s/server.py", service);
 	char *port = mem_strdup(stand_in_file(one, "port"));
 	char *cert = mem_strdup(stand_in_file(one, "cert.pem"));
 	char *key = mem_strdup(stand_in_file(one, "key.pem"));
 
 	dup2(input, STDIN_FILENO);
-	execlp("python3", "python3", "tests/stand-ins/google/server.py",
-	       "--port-file", port, "--credentials", one->folder,
-	       tls ? "--tls" : NULL, cert, key, NULL);
+	execlp("python3", "python3", server, "--port-file", port,
+	       "--credentials", one->folder, tls ? "--tls" : NULL, cert, key,
+	       strcmp(service, "kubernetes") ? NULL : "--client-ca", cert,
+	       NULL);
 	_exit(127);
 }
 
 void stand_in_start(struct stand_in *one, int tls)
+{
+	stand_in_start_service(one, "google", tls);
+}
+
+void stand_in_start_service(struct stand_in *one, const char *service, int tls)
 {
 	int64_t until = time_monotonic_ms() + 60000;
 	struct error err;
@@ -70,7 +78,7 @@ void stand_in_start(struct stand_in *one, int tls)
 	one->pid = fork();
 	assert_true(one->pid >= 0);
 	if (one->pid == 0)
-		run_server(one, ends[0], tls);
+		run_server(one, service, ends[0], tls);
 	close(ends[0]);
 	one->input = ends[1];
 	while (access(stand_in_file(one, "port"), F_OK) < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/stand-ins/google/server.py, for the length of a test. */
+/* tests/stand-ins/SERVICE/server.py, for the length of a test. */
 #ifndef JOBRUN_STAND_IN_H
 #define JOBRUN_STAND_IN_H
 
@@ -17,6 +17,8 @@ struct stand_in {
 /* Asserts that it works.  With `tls`, a key and a self-signed certificate for
  * 127.0.0.1 are made: cert.pem in the folder. */
 void stand_in_start(struct stand_in *one, int tls);
+/* The same of "kubernetes"; the other is that of "google". */
+void stand_in_start_service(struct stand_in *one, const char *service, int tls);
 void stand_in_stop(struct stand_in *one);
 
 /* Talk to /_/WHAT, see there.  `json` is written with ' for ". */

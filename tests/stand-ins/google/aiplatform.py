@@ -74,13 +74,13 @@ def create(server, parent, collection, body):
 
 
 def listing(server, parent, collection, query):
-    match = re.fullmatch(r'labels\.([\w-]+)="?([\w-]+)"?',
+    match = re.fullmatch(r'labels\.([\w-]+)(?:="?([\w-]+)"?|:\*)',
                          query.get("filter", [""])[0])
     if "filter" in query and not match:
         raise error(400, "Invalid filter.")
     items = [shown(job) for job in jobs_of(server, parent).values()
-             if not match or
-             job.body.get("labels", {}).get(match[1]) == match[2]]
+             if not match or match[1] in job.body.get("labels", {}) and
+             match[2] in (None, job.body["labels"][match[1]])]
     return page_of(server, collection, items, query)
 
 

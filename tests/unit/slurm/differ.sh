@@ -27,19 +27,25 @@ cd || exit
 run=.jobrun/runs/differ/01234567
 jobrun=/opt/jobrun
 restart=${SLURM_RESTART_COUNT:-0}
+attempt=$run/attempts/$restart
+before=$run/attempts/$((restart - 1))
 umask 077
 [ -e "$run/job" ] || ln -s "$SLURM_JOB_ID" "$run/job"
 [ "$(readlink "$run/job")" = "$SLURM_JOB_ID" ] || exit 0
-mkdir -p "$run/attempts/$restart" || exit
-before=$run/attempts/$((restart - 1))
-[ "$restart" -eq 0 ] || { mkdir -p "$before"; echo "$restart" >"$before/next"; }
+[ ! -e "$attempt/status" ] || exit "$(cat "$attempt/status")"
+mkdir -p "$attempt" || exit
+if [ "$restart" -gt 0 ]; then
+  mkdir -p "$before"
+  echo "$restart" >"$before/next"
+fi
 
 srun --kill-on-bad-exit=1 --het-group=0 --ntasks=1 --cpus-per-task=8 \
   "$jobrun" launch --from slurm --run "$run" --restart "$restart" \
   : --het-group=1 --ntasks=2 --cpus-per-task=8 \
   "$jobrun" launch --from slurm --run "$run" --restart "$restart" \
   : --het-group=2 --ntasks=2 --cpus-per-task=8 \
-  "$jobrun" launch --from slurm --run "$run" --restart "$restart"
+  "$jobrun" launch --from slurm --run "$run" --restart "$restart" \
+  2>>"$attempt/srun.err"
 status=$?
-echo "$status" >"$run/attempts/$restart/status"
+echo "$status" >"$attempt/status"
 exit "$status"

@@ -11,15 +11,21 @@ cd || exit
 run=.jobrun/runs/plain/01234567
 jobrun=/opt/jobrun
 restart=${SLURM_RESTART_COUNT:-0}
+attempt=$run/attempts/$restart
+before=$run/attempts/$((restart - 1))
 umask 077
 [ -e "$run/job" ] || ln -s "$SLURM_JOB_ID" "$run/job"
 [ "$(readlink "$run/job")" = "$SLURM_JOB_ID" ] || exit 0
-mkdir -p "$run/attempts/$restart" || exit
-before=$run/attempts/$((restart - 1))
-[ "$restart" -eq 0 ] || { mkdir -p "$before"; echo "$restart" >"$before/next"; }
+[ ! -e "$attempt/status" ] || exit "$(cat "$attempt/status")"
+mkdir -p "$attempt" || exit
+if [ "$restart" -gt 0 ]; then
+  mkdir -p "$before"
+  echo "$restart" >"$before/next"
+fi
 
 srun --kill-on-bad-exit=1 --ntasks=8 \
-  "$jobrun" launch --from slurm --run "$run" --restart "$restart"
+  "$jobrun" launch --from slurm --run "$run" --restart "$restart" \
+  2>>"$attempt/srun.err"
 status=$?
-echo "$status" >"$run/attempts/$restart/status"
+echo "$status" >"$attempt/status"
 exit "$status"

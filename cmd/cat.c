@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/commands.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/data/shard_list.h"
+#include "providers/google/storage_scheme.h"
+
+#define CONNECTIONS_MAX 64
+
+struct cat_opts {
+	const char *read_ahead;
+	const char *index;
+	const char *split;
+	const char *shuffle;
+	long epoch;
+	long epochs;
+	long connections;
+	long stall;
+	long patience;
+	bool list;
+};
+
+/* clang-format off */
+static const struct opt options[] = {
+	{ 0, "index", OPT_STRING, offsetof(struct cat_opts, index), "FILE",
+	  "the index of the shards (a path or URL); checks what comes" },
+	{ 0, "shuffle", OPT_STRING, offsetof(struct cat_opts, shuffle), "SEED",
+	  "another order in each epoch; the same seed, the same order" },
+	{ 0, "split", OPT_STRING, offsetof(struct cat_opts, split), "SPLIT",
+	  "only the share of host=I/N,device=J/M" },
+	{ 0, "epochs", OPT_NUMBER, offsetof(struct cat_opts, epochs), "N",
+	  "how often, each in its order; 1 by default, 0 without end" },
+	{ 0, "epoch", OPT_NUMBER, offsetof(struct cat_opts, epoch), "N",
+	  "the first epoch; 0 by default" },
+	{ 0, "read-ahead", OPT_STRING, offsetof(struct cat_opts, read_ahead),
+	  "SIZE", "memory for what is read ahead; 64MiB by default" },
+	{ 0, "connections", OPT_NUMBER,
+	  offsetof(struct cat_opts, connections), "N",
+	  "how many at once, at most; 16 by default" },
+	{ 0, "stall", OPT_DURATION, offsetof(struct cat_opts, stall),
+	  "DURATION", "give a silent connection up; 30s by default" },
+	{ 0, "patience", OPT_DURATION, offsetof(struct cat_opts, patience),
+	  "DURATION", "give up after so long without a byte; 5m by default" },
+	{ 0, "list", OPT_FLAG, offsetof(struct cat_opts, list), NULL,
+	  "only print what would be read, a line each" },
+	{ 0 },
+};
+/* clang-format on */
+
+/* What a run of the command holds. */
+struct cat {
+	struct app *app;
+	struct arena *mem;
+	struct http *http;
+	struct google *google;
+	struct stream_scheme scheme;
+	struct stream_options how;
+	struct shard_index index;
+	struct shard_list list;
+	struct shard_walk walk;
+};
+
+static int read_options(struct cat *cat, const struct cat_opts *opts,
+			struct error *err)
+{
+	long seed;
+
+	if (size_parse(opts->read_ahead, &cat->how.read_ahead, err) < 0)
+		return error_prefix(err, "--read-ahead");
+	if (cat->how.read_ahead < STREAM_READ_AHEAD_MIN)
+		return error_set(err, ERROR_USAGE,
+				 "--read-ahead: %s is too little: it must be "
+				 "1MiB or more",
+				 opts->read_ahead);
+	if (opts->connections < 1 || opts->connections > CONNECTIONS_MAX)
+		return error_set(err, ERROR_USAGE,
+				 "--connections must be from 1 to %d",
+				 CONNECTIONS_MAX);
+	cat->how.connections = opts->connections;
+	cat->how.stall_timeout_s = opts->stall ? opts->stall : 1;
+	cat->how.patience_ms = opts->patience * 1000;
+	cat->walk.split = (struct split)SPLIT_ALL;
+	if (opts->split && split_parse(opts->split, &cat->walk.split, err) < 0)
+		return error_prefix(err, "--split");
+	if (opts->shuffle) {
+		if (number_parse(opts->shuffle, 0, INT64_MAX, &seed, err) < 0)
+			return error_prefix(err, "--shuffle");
+		cat->walk.shuffle = true;
+		cat->walk.seed = (uint64_t)seed;
+	}
+	cat->walk.epoch = (uint64_t)opts->epoch;
+	cat->walk.epochs = opts->epochs ? (uint64_t)opts->epochs : UINT64_MAX;
+	return 0;
+}
+
+/* Only who needs the network waits for its libraries. */
+static int open_network(struct cat *cat, struct error *err)
+{
+	struct http_options http = {
+		.trace = cat->app->trace_http,
+		.host_connections = cat->how.connections,
+	};
+
+	if (cat->http)
+		return 0;
+	cat->http = http_new(&http, err);
+	if (!cat->http)
+		return -1;
+	cat->google = google_open(cat->http);
+	storage_scheme_init(cat->google, &cat->scheme);
+	return 0;
+}
+
+static bool is_remote(const char *url)
+{
+	return stream_is_remote(url, NULL) || text_starts(url, STORAGE_PREFIX);
+}
+
+static int one_object(void *arg, struct stream_object *out, struct error *err)
+{
+	const char **url = arg;
+
+	(void)err;
+	if (!*url)
+		return 0;
+	*out = (struct stream_object){ .url = *url,
+				       .size = STREAM_SIZE_UNKNOWN };
+	*url = NULL;
+	return 1;
+}
+
+/* Wherever it is, it comes as the shards do. */
+static int read_index(struct cat *cat, const char *url, struct error *err)
+{
+	const char *next = url;
+	char *text = NULL;
+	size_t len;
+	int fd = -1;
+	int ret = -1;
+
+	if (!is_remote(url))
+		return shard_index_read(url, cat->mem, &cat->index, err);
+	if (open_network(cat, err) < 0)
+		return -1;
+	fd = memfd_create("index", MFD_CLOEXEC);
+	if (fd < 0) {
+		error_errno(err, "cannot make a file in memory");
+		goto out;
+	}
+	if (stream_run(cat->http, &cat->how, one_object, &next, fd, err) < 0)
+		goto out;
+	lseek(fd, 0, SEEK_SET);
+	text = file_read_fd(fd, url, SHARD_INDEX_MAX, &len, err);
+	if (text)
+		ret = shard_index_parse(text, len, url, cat->mem, &cat->index,
+					err);
+out:
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static int make_list(struct cat *cat, const struct cat_opts *opts, char **urls,
+		     size_t count, struct error *err)
+{
+	size_t i;
+
+	if (!count && !opts->index)
+		return error_set(err, ERROR_USAGE,
+				 "'cat' needs a URL, or --index: see "
+				 "'jobrun help cat'");
+	cat->how.scheme = &cat->scheme;
+	if (opts->index && read_index(cat, opts->index, err) < 0)
+		return -1;
+	if (shard_list_make((const char *const *)urls, count,
+			    opts->index ? &cat->index : NULL, opts->index,
+			    cat->mem, &cat->list, err) < 0)
+		return -1;
+	cat->walk.list = &cat->list;
+	for (i = 0; i < cat->list.count && !opts->list; i++)
+		if (is_remote(cat->list.items[i].url))
+			return open_network(cat, err);
+	return 0;
+}
+
+static int print_list(struct cat *cat, struct error *err)
+{
+	struct stream_object object;
+	struct buf text = { 0 };
+	int ret;
+
+	while ((ret = shard_walk_next(&cat->walk, &object, err)) > 0 &&
+	       !cat->app->out_closed) {
+		buf_printf(&text, "%s\n", object.url);
+		if (text.len < BUFSIZ)
+			continue;
+		app_print(cat->app, &text);
+		buf_clear(&text);
+	}
+	app_print(cat->app, &text);
+	buf_done(&text);
+	return ret;
+}
+
+/* As if SIGPIPE had ended it: silently, and as shells report that. */
+static const int reader_gone = 128 + SIGPIPE;
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct cat_opts opts = {
+		.read_ahead = "64MiB",
+		.epochs = 1,
+		.connections = 16,
+		.stall = 30,
+		.patience = 300,
+	};
+	struct cat cat = { .app = app, .scheme = { .prefix = STORAGE_PREFIX } };
+	struct error err;
+	int status = 0;
+	int first, ret;
+
+	cat.mem = arena_new();
+	first = options_parse(app, &cmd_cat, argc, argv, &opts, 0, argc,
+			      &status);
+	if (first < 0)
+		goto out;
+	ret = read_options(&cat, &opts, &err);
+	if (ret == 0)
+		ret = make_list(&cat, &opts, argv + first,
+				(size_t)(argc - first), &err);
+	if (ret == 0 && opts.list)
+		ret = print_list(&cat, &err);
+	else if (ret == 0)
+		ret = stream_run(cat.http, &cat.how, shard_walk_next, &cat.walk,
+				 STDOUT_FILENO, &err);
+	if (ret < 0)
+		status = app_fail(app, &err);
+	else if (ret == STREAM_READER_GONE)
+		status = reader_gone;
+out:
+	shard_walk_done(&cat.walk);
+	google_close(cat.google);
+	http_free(cat.http);
+	arena_free(cat.mem);
+	return status;
+}
+
+const struct command cmd_cat = {
+	.name = "cat",
+	.args = "[--index FILE] [--shuffle SEED] [--split SPLIT] [URL...]",
+	.summary = "stream shards, in order, to standard output",
+	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar ti\n\n"
+		"URL is gs://, http(s)://, a path or '-'; braces stand for "
+		"many.\n"
+		"Without any, all shards of the index are read.  What comes "
+		"over\n"
+		"the network is read ahead on several connections, goes on "
+		"where it\n"
+		"broke, and is checked.  A stream that is not whole ends with "
+		"a\n"
+		"status that is not 0, and never where a tar file could end.\n",
+	.options = options,
+	.remote = true,
+	.run = run,
+};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names with braces, as shells and WebDataset have them, which stand for many:
+ *
+ *	train-{000..639}.tar	640 names, as wide as the wider end
+ *	{10..0..5}		10, 5, 0
+ *	{a,b}/{x,y{1..2}}	a/x, a/y1, a/y2, b/x, b/y1, b/y2
+ *
+ * Braces around anything else stand for themselves, and so does what follows a
+ * backslash.
+ */
+#ifndef JOBRUN_BRACE_H
+#define JOBRUN_BRACE_H
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+
+/* Of one pattern, and of all that a list has. */
+#define BRACE_NAMES_MAX 1000000
+#define BRACE_NAME_MAX 4096
+#define BRACE_BYTES_MAX (256u << 20)
+
+/* A growing list of names; zeroed it is empty. */
+struct brace_names {
+	const char **items; /* brace_names_done() frees the list */
+	size_t count;
+	size_t room;
+	size_t bytes; /* of all of them */
+};
+
+void brace_names_done(struct brace_names *names);
+
+/*
+ * Adds the names that `pattern` stands for, in their order; they live in
+ * `mem`.  ERROR_INVALID if they are too many or too long; then none is added.
+ */
+int brace_expand(const char *pattern, struct arena *mem,
+		 struct brace_names *names, struct error *err);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/data/split.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+
+/* "I/N" */
+static bool read_share(const char *text, size_t len, long *at, long *of)
+{
+	char copy[32];
+	int end = 0;
+
+	if (len >= sizeof(copy) || !strchr("0123456789", *text))
+		return false;
+	snprintf(copy, sizeof(copy), "%.*s", (int)len, text);
+	return sscanf(copy, "%7ld/%7ld%n", at, of, &end) == 2 &&
+	       (size_t)end == len && *at >= 0 && *at < *of && *of <= SPLIT_MAX;
+}
+
+int split_parse(const char *text, struct split *out, struct error *err)
+{
+	struct split split = SPLIT_ALL;
+	const char *at = text;
+	size_t len;
+	bool good;
+
+	for (;; at += len + 1) {
+		len = strcspn(at, ",");
+		if (!strncmp(at, "host=", 5))
+			good = read_share(at + 5, len - 5, &split.host,
+					  &split.hosts);
+		else if (!strncmp(at, "device=", 7))
+			good = read_share(at + 7, len - 7, &split.device,
+					  &split.devices);
+		else if (len == 11 && !strncmp(at, "uneven=drop", len))
+			good = true, split.uneven = SPLIT_DROP;
+		else
+			good = len == 13 && !strncmp(at, "uneven=repeat", len);
+		if (!good)
+			return error_set(err, ERROR_USAGE,
+					 "'%.60s' is not a split such as "
+					 "host=0/2,device=3/8",
+					 text);
+		if (!at[len])
+			break;
+	}
+	*out = split;
+	return 0;
+}
+
+static size_t parts_of(const struct split *split)
+{
+	return (size_t)split->hosts * (size_t)split->devices;
+}
+
+size_t split_length(const struct split *split, size_t count)
+{
+	size_t parts = parts_of(split);
+
+	return split->uneven == SPLIT_DROP ? count / parts
+					   : (count + parts - 1) / parts;
+}
+
+size_t split_at(const struct split *split, size_t count, size_t i)
+{
+	size_t part = (size_t)split->host +
+		      (size_t)split->hosts * (size_t)split->device;
+
+	size_t place = part + parts_of(split) * i;
+
+	/* Only in the last round there is less than one for each. */
+	return place < count ? place : place % count;
+}
+
+size_t split_repeated(const struct split *split, size_t count)
+{
+	return split->uneven == SPLIT_DROP
+		       ? 0
+		       : split_length(split, count) * parts_of(split) - count;
+}
+
+size_t split_dropped(const struct split *split, size_t count)
+{
+	return split->uneven == SPLIT_DROP ? count % parts_of(split) : 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+uint64_t split_samples(const struct split *split, const uint64_t *samples,
+		       size_t count)
+{
+	size_t i, length = split_length(split, count);
+	uint64_t *sorted, sum = 0;
+
+	if (!count)
+		return 0;
+	sorted = mem_grow(NULL, count, sizeof(*sorted));
+	memcpy(sorted, samples, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), by_number);
+	/* Nobody gets a shard twice: length <= count. */
+	for (i = 0; i < length; i++)
+		sum += sorted[i];
+	free(sorted);
+	return sum;
+}
+
+/* SplitMix64, by Sebastiano Vigna (public domain). */
+static uint64_t random_next(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+void split_shuffle(uint64_t seed, uint64_t epoch, size_t *order, size_t count)
+{
+	uint64_t state = seed;
+	size_t i, j, moved;
+
+	/* Epochs are not to be those of the next seed. */
+	state = random_next(&state) ^ epoch;
+	for (i = 0; i < count; i++)
+		order[i] = i;
+	for (i = count; i > 1; i--) {
+		j = (size_t)((__uint128_t)random_next(&state) * i >> 64);
+		moved = order[i - 1];
+		order[i - 1] = order[j];
+		order[j] = moved;
+	}
+}

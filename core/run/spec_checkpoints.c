@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/run/spec_checkpoints.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/run/keeper_config.h"
+#include "core/run/keeper_event.h"
+#include "core/run/spec.h"
+
+#define OWN_FOLDER "checkpoints"
+
+/* The place of the job among others. */
+static const char *place_of(const struct job *job, struct arena *mem)
+{
+	const char *to = job->jobrun.checkpoints.to;
+	char *whole, *joined;
+	const char *out;
+
+	if (!to)
+		return NULL;
+	whole = strstr(to, "://") ? mem_strdup(to)
+				  : path_absolute(job_path(job, to));
+	joined = path_join(whole, job->job_id);
+	out = arena_strdup(mem, joined);
+	free(joined);
+	free(whole);
+	return out;
+}
+
+void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
+			       struct run_checkpoints *out)
+{
+	const struct checkpoints *from = &job->jobrun.checkpoints;
+
+	*out = (struct run_checkpoints){ 0 };
+	if (!message_has(message_field(job->message, "jobrun")->message,
+			 &job->jobrun, "checkpoints"))
+		return;
+	*out = (struct run_checkpoints){
+		.is_used = true,
+		.directory = from->directory,
+		.to = place_of(job, mem),
+		.keep = from->keep,
+		.metric = from->metric,
+		.maximize = from->goal == CHECKPOINT_GOAL_MAXIMIZE,
+		.resume = from->resume,
+		.quiet_s = from->quiet_period_s,
+	};
+}
+
+json_t *spec_checkpoints_json(const struct run_checkpoints *from)
+{
+	json_t *out;
+
+	if (!from->is_used)
+		return NULL;
+	out = json_object();
+	if (from->directory)
+		json_put_text(out, "directory", from->directory);
+	if (from->to)
+		json_put_text(out, "to", from->to);
+	json_put_int(out, "keep", from->keep);
+	if (from->metric)
+		json_put_text(out, "metric", from->metric);
+	json_put(out, "maximize", json_boolean(from->maximize));
+	json_put_int(out, "resume", from->resume);
+	json_put_int(out, "quietS", from->quiet_s);
+	return out;
+}
+
+static const char *get_text(const json_t *from, const char *key,
+			    struct arena *mem)
+{
+	const char *text = json_get_text(from, key, NULL);
+
+	return text ? arena_strdup(mem, text) : NULL;
+}
+
+void spec_checkpoints_read(const json_t *from, struct arena *mem,
+			   struct run_checkpoints *out)
+{
+	*out = (struct run_checkpoints){
+		.is_used = from,
+		.directory = get_text(from, "directory", mem),
+		.to = get_text(from, "to", mem),
+		.keep = (long)json_get_int(from, "keep", 1),
+		.metric = get_text(from, "metric", mem),
+		.maximize = json_is_true(json_object_get(from, "maximize")),
+		.resume = (int)json_get_int(from, "resume", 0),
+		.quiet_s = (long)json_get_int(from, "quietS", 0),
+	};
+}
+
+char *spec_checkpoints_folder(const struct run_spec *spec)
+{
+	return spec->checkpoints.directory
+		       ? path_join(spec->directory, spec->checkpoints.directory)
+		       : path_join(spec->output, OWN_FOLDER);
+}
+
+void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
+			     struct keeper_config *out)
+{
+	const struct run_checkpoints *from = &spec->checkpoints;
+	char *folder = spec_checkpoints_folder(spec);
+
+	*out = (struct keeper_config){
+		.attempt = spec->attempt,
+		.directory = arena_strdup(mem, folder),
+		.to = from->to,
+		.keep = from->keep,
+		.metric = from->metric,
+		.maximize = from->maximize,
+		.resume = from->resume,
+		.quiet_s = from->quiet_s,
+		.fetched = arena_printf(mem, "%s/.jobrun-resume", folder),
+		.events = arena_printf(mem, "%s/" KEEPER_EVENTS, spec->home),
+		.run_folder = spec->folder,
+	};
+	free(folder);
+}

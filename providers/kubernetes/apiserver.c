@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/apiserver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/net/url.h"
+#include "providers/kubernetes/exec_plugin.h"
+
+#define TOKEN_MAX (64u << 10)
+/* A token in a file is renewed by others. */
+#define TOKEN_FILE_MS 60000
+/* Before its end, so that it does not end on the way. */
+#define EXPIRY_SLACK_MS 30000
+#define PAGE_SIZE "500"
+#define PAGES_MAX 10000
+#define LIST_TRIES 3
+/* Of objects with a source in them, and lists of them. */
+#define ANSWER_MAX ((size_t)256 << 20)
+#define GROUPS_MAX 4
+
+/* Whether the cluster has a group, once that is known. */
+struct known_group {
+	char name[64];
+	bool there;
+};
+
+struct apiserver {
+	struct kubeconfig config;
+	struct http *http;
+	pthread_mutex_t lock;  /* of what is below */
+	char *token;           /* or NULL */
+	int64_t token_ends_ms; /* when to look for another; 0: when refused */
+	struct known_group groups[GROUPS_MAX];
+	size_t group_count;
+};
+
+static void wipe(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+/* ---- who we are -------------------------------------------------------- */
+
+static int read_token_file(struct apiserver *api, struct error *err)
+{
+	size_t len;
+	char *text = file_read(api->config.token_file, TOKEN_MAX, &len, err);
+
+	if (!text)
+		return -1;
+	while (len && strchr(" \t\r\n", text[len - 1]))
+		text[--len] = '\0';
+	wipe(api->token);
+	api->token = text;
+	api->token_ends_ms = time_now_ms() + TOKEN_FILE_MS;
+	return 0;
+}
+
+/* A certificate takes the place of what the file has: before the first
+ * connection. */
+static int take_credential(struct apiserver *api, struct exec_credential *found)
+{
+	if (found->certificate && !api->http) {
+		free(api->config.certificate);
+		wipe(api->config.key);
+		api->config.certificate = found->certificate;
+		api->config.key = found->key;
+		found->certificate = found->key = NULL;
+	}
+	wipe(api->token);
+	api->token = found->token;
+	found->token = NULL;
+	api->token_ends_ms =
+		found->ends_ms ? found->ends_ms - EXPIRY_SLACK_MS : 0;
+	exec_credential_done(found);
+	return 0;
+}
+
+static int run_plugin(struct apiserver *api, struct error *err)
+{
+	struct exec_credential found = { 0 };
+
+	if (exec_plugin_run(&api->config, &found, err) < 0)
+		return -1;
+	return take_credential(api, &found);
+}
+
+/* Called under the lock.  `refused`: the one that there is was. */
+static int renew_token(struct apiserver *api, bool refused, struct error *err)
+{
+	bool late = api->token_ends_ms && time_now_ms() >= api->token_ends_ms;
+
+	if (api->config.token_file && (refused || late || !api->token))
+		return read_token_file(api, err);
+	if (api->config.exec && (refused || late))
+		return run_plugin(api, err);
+	return 0;
+}
+
+/* "Authorization: Bearer …", or empty. */
+static int add_token(struct apiserver *api, struct buf *line, struct error *err)
+{
+	int ret;
+
+	pthread_mutex_lock(&api->lock);
+	ret = renew_token(api, false, err);
+	if (ret == 0 && api->token)
+		buf_printf(line, "Authorization: Bearer %s", api->token);
+	pthread_mutex_unlock(&api->lock);
+	return ret;
+}
+
+/* Another one than that of `line`, which was refused; false: there is none. */
+static bool find_another(struct apiserver *api, const struct buf *line)
+{
+	const char *prefix = "Authorization: Bearer ";
+	struct error ignored;
+	bool other;
+
+	if (!line->len)
+		return false;
+	pthread_mutex_lock(&api->lock);
+	other = api->token &&
+		strcmp(api->token, line->data + strlen(prefix)) != 0;
+	if (!other && renew_token(api, true, &ignored) == 0)
+		other = api->token &&
+			strcmp(api->token, line->data + strlen(prefix));
+	pthread_mutex_unlock(&api->lock);
+	return other;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
+				 kube_read_yaml *read_yaml, const char *trace,
+				 struct error *err)
+{
+	struct apiserver *api = mem_alloc(sizeof(*api));
+	struct http_tls tls = { 0 };
+	struct http_options options = { .trace = trace, .tls = &tls };
+
+	pthread_mutex_init(&api->lock, NULL);
+	if (kubeconfig_read(choice, read_yaml, &api->config, err) < 0)
+		goto fail;
+	if (api->config.token)
+		api->token = mem_strdup(api->config.token);
+	if (api->config.exec && run_plugin(api, err) < 0)
+		goto fail;
+	tls.ca = api->config.ca;
+	tls.certificate = api->config.certificate;
+	tls.key = api->config.key;
+	options.proxy = api->config.proxy;
+	api->http = http_new(&options, err);
+	if (api->http)
+		return api;
+fail:
+	apiserver_close(api);
+	return NULL;
+}
+
+void apiserver_close(struct apiserver *api)
+{
+	if (!api)
+		return;
+	http_free(api->http);
+	kubeconfig_done(&api->config);
+	wipe(api->token);
+	pthread_mutex_destroy(&api->lock);
+	free(api);
+}
+
+const char *apiserver_server(const struct apiserver *api)
+{
+	return api->config.server;
+}
+
+const char *apiserver_name_space(const struct apiserver *api)
+{
+	return api->config.name_space;
+}
+
+struct http *apiserver_http(struct apiserver *api)
+{
+	return api->http;
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+static int send_once(struct apiserver *api, const struct http_request *request,
+		     const char *accept, struct http_response *response,
+		     bool *again, struct error *err)
+{
+	char *wanted = mem_printf("Accept: %s", accept);
+	const char *headers[] = { wanted, NULL, NULL };
+	struct http_request http = *request;
+	struct buf line = { 0 };
+	char *url = mem_printf("%s%s", api->config.server, request->url);
+	int ret;
+
+	buf_reserve(&line, TOKEN_MAX);
+	ret = add_token(api, &line, err);
+	if (line.len)
+		headers[1] = line.data;
+	http.url = url;
+	http.headers = headers;
+	if (ret == 0)
+		ret = http_do(api->http, &http, response, err);
+	if (again)
+		*again = ret == 0 && response->status == 401 &&
+			 find_another(api, &line);
+	explicit_bzero(line.data, line.size);
+	buf_done(&line);
+	free(url);
+	free(wanted);
+	return ret;
+}
+
+int apiserver_send_as(struct apiserver *api, const struct http_request *request,
+		      const char *accept, struct http_response *response,
+		      struct error *err)
+{
+	bool again = false;
+	int ret = send_once(api, request, accept, response, &again, err);
+
+	/* What was refused for its token was not done. */
+	if (again)
+		ret = send_once(api, request, accept, response, NULL, err);
+	return ret;
+}
+
+int apiserver_send(struct apiserver *api, const struct http_request *request,
+		   struct http_response *response, struct error *err)
+{
+	return apiserver_send_as(api, request, "application/json", response,
+				 err);
+}
+
+struct apiserver_stream {
+	struct http_call *call;
+	struct buf token; /* the header, wiped when it ends */
+	char *url;
+	const char *headers[3];
+};
+
+static void stream_free(struct apiserver_stream *stream)
+{
+	explicit_bzero(stream->token.data, stream->token.size);
+	buf_done(&stream->token);
+	free(stream->url);
+	free(stream);
+}
+
+struct apiserver_stream *apiserver_stream(struct apiserver *api,
+					  const struct http_request *request,
+					  struct error *err)
+{
+	struct apiserver_stream *stream = mem_alloc(sizeof(*stream));
+	struct http_request http = *request;
+
+	buf_reserve(&stream->token, TOKEN_MAX);
+	if (add_token(api, &stream->token, err) < 0) {
+		stream_free(stream);
+		return NULL;
+	}
+	stream->url = mem_printf("%s%s", api->config.server, request->url);
+	stream->headers[0] = "Accept: application/json";
+	if (stream->token.len)
+		stream->headers[1] = stream->token.data;
+	http.url = stream->url;
+	http.headers = stream->headers;
+	stream->call = http_start(api->http, &http);
+	return stream;
+}
+
+void apiserver_stream_end(struct apiserver_stream *stream)
+{
+	struct http_response answer = { 0 };
+	struct error ignored;
+
+	if (!stream)
+		return;
+	http_cancel(stream->call);
+	http_wait(stream->call, &answer, &ignored);
+	http_response_done(&answer);
+	stream_free(stream);
+}
+
+void apiserver_answer_done(struct apiserver_answer *answer)
+{
+	json_decref(answer->body);
+	free(answer->warning);
+	*answer = (struct apiserver_answer){ 0 };
+}
+
+int apiserver_refused(long status, const char *text, size_t len,
+		      struct error *err)
+{
+	struct error ignored;
+	json_t *body = json_read(text, len, "answer", &ignored);
+	const char *message = json_get_text(body, "message", "");
+	enum error_code code = ERROR_FAILED;
+
+	if (status == 401)
+		error_set(err, ERROR_DENIED,
+			  "the cluster does not know who asks (401): log in "
+			  "again, 'kubectl auth whoami' shows as whom");
+	else if (status == 403 && strstr(message, "exceeded quota"))
+		error_set_final(err, ERROR_TRY_AGAIN, "%s", message);
+	else {
+		if (status == 403)
+			code = ERROR_DENIED;
+		else if (status == 400 || status == 422)
+			code = ERROR_INVALID;
+		else if (status == 429 || status == 409)
+			code = ERROR_TRY_AGAIN;
+		else if (status >= 500)
+			code = ERROR_UNREACHABLE;
+		if (*message)
+			error_set(err, code, "%s", message);
+		else
+			error_set(err, code, "the cluster answers with %ld",
+				  status);
+		/* Somebody else has it, and will not give it up by waiting. */
+		err->final = status == 409;
+	}
+	json_decref(body);
+	return -1;
+}
+
+/* `299 - "text"` gives "text". */
+static char *warning_of(const struct http_response *response)
+{
+	char *line = http_response_header(response, "warning");
+	char *from = line ? strchr(line, '"') : NULL;
+	char *to = from ? strrchr(from + 1, '"') : NULL;
+	char *out = NULL;
+
+	if (to)
+		out = mem_printf("%.*s", (int)(to - from - 1), from + 1);
+	free(line);
+	return out;
+}
+
+static int take_answer(const struct http_response *response, const char *path,
+		       struct apiserver_answer *answer, struct error *err)
+{
+	struct error ignored;
+	json_t *why;
+
+	answer->status = response->status;
+	if (response->status / 100 == 2) {
+		answer->warning = warning_of(response);
+		answer->body = json_read(response->body.data,
+					 response->body.len, path, err);
+		return answer->body ? 0 : -1;
+	}
+	why = json_read(buf_text(&response->body), response->body.len, "answer",
+			&ignored);
+	snprintf(answer->reason, sizeof(answer->reason), "%s",
+		 json_get_text(why, "reason", ""));
+	json_decref(why);
+	return apiserver_refused(response->status, buf_text(&response->body),
+				 response->body.len, err);
+}
+
+int apiserver_call(struct apiserver *api,
+		   const struct apiserver_request *request,
+		   struct apiserver_answer *answer, struct error *err)
+{
+	struct http_request http = { .method = request->method,
+				     .answer_max = ANSWER_MAX };
+	struct http_response response = { 0 };
+	struct buf url = { 0 };
+	char *body = NULL;
+	size_t i;
+	int ret;
+
+	apiserver_answer_done(answer);
+	buf_puts(&url, request->path);
+	for (i = 0; request->query && request->query[i]; i += 2)
+		url_add_query(&url, request->query[i], request->query[i + 1]);
+	http.url = url.data;
+	if (request->body) {
+		http.body = body = json_dumps(request->body, JSON_COMPACT);
+		http.body_len = strlen(body);
+		http.content_type =
+			request->type ? request->type : "application/json";
+	}
+	if (request->repeatable || !strcmp(request->method, "GET") ||
+	    !strcmp(request->method, "PATCH"))
+		http.flags |= HTTP_REPEATABLE;
+	if (request->secret) {
+		http.flags |= HTTP_SECRET;
+		http.answer_max = 4u << 20;
+	}
+	ret = apiserver_send(api, &http, &response, err);
+	if (ret == 0)
+		ret = take_answer(&response, request->path, answer, err);
+	http_response_done(&response);
+	buf_done(&url);
+	if (body && request->secret)
+		explicit_bzero(body, strlen(body));
+	free(body);
+	return ret;
+}
+
+/* ---- lists ------------------------------------------------------------- */
+
+#define QUERY_MAX 16
+
+/* 1: begin anew. */
+static int
+list_once(struct apiserver *api, const char *path, const char *const *query,
+	  int (*each)(void *arg, const json_t *page, struct error *err),
+	  void *arg, struct error *err)
+{
+	const char *all[QUERY_MAX + 5] = { "limit", PAGE_SIZE, NULL };
+	struct apiserver_request request = { .method = "GET",
+					     .path = path,
+					     .query = all };
+	struct apiserver_answer answer = { 0 };
+	char *next = NULL;
+	size_t n = 2, i;
+	int pages = 0, ret;
+
+	for (i = 0; query && query[i] && i < QUERY_MAX; i++)
+		all[n++] = query[i];
+	do {
+		all[n] = next ? "continue" : NULL;
+		all[n + 1] = next;
+		ret = apiserver_call(api, &request, &answer, err);
+		if (ret < 0 && answer.status == 410 && next)
+			ret = 1;
+		if (ret == 0)
+			ret = each(arg, answer.body, err);
+		free(next);
+		next = NULL;
+		if (ret == 0)
+			next = mem_strdup(json_get_text(
+				json_object_get(answer.body, "metadata"),
+				"continue", ""));
+	} while (ret == 0 && *next && ++pages < PAGES_MAX);
+	free(next);
+	apiserver_answer_done(&answer);
+	return ret;
+}
+
+int apiserver_list(struct apiserver *api, const char *path,
+		   const char *const *query,
+		   int (*each)(void *arg, const json_t *page,
+			       struct error *err),
+		   void *arg, struct error *err)
+{
+	int tries = 0, ret;
+
+	for (;;) {
+		ret = list_once(api, path, query, each, arg, err);
+		if (ret != 1)
+			return ret;
+		if (++tries == LIST_TRIES)
+			return error_set(err, ERROR_TRY_AGAIN,
+					 "the list of '%s' changes too fast",
+					 path);
+		ret = each(arg, NULL, err);
+		if (ret < 0)
+			return ret;
+	}
+}
+
+int apiserver_has(struct apiserver *api, const char *group, struct error *err)
+{
+	struct apiserver_request request = { .method = "GET" };
+	struct apiserver_answer answer = { 0 };
+	int known = -1, ret;
+	char *path;
+	size_t i;
+
+	pthread_mutex_lock(&api->lock);
+	for (i = 0; i < api->group_count; i++)
+		if (!strcmp(api->groups[i].name, group))
+			known = api->groups[i].there;
+	pthread_mutex_unlock(&api->lock);
+	if (known >= 0)
+		return known;
+	request.path = path = mem_printf("/apis/%s", group);
+	ret = apiserver_call(api, &request, &answer, err);
+	if (ret == 0)
+		known = 1;
+	else if (answer.status == 404)
+		known = 0;
+	apiserver_answer_done(&answer);
+	free(path);
+	if (known < 0)
+		return -1;
+	pthread_mutex_lock(&api->lock);
+	if (api->group_count < GROUPS_MAX) {
+		struct known_group *one = &api->groups[api->group_count++];
+
+		snprintf(one->name, sizeof(one->name), "%s", group);
+		one->there = known;
+	}
+	pthread_mutex_unlock(&api->lock);
+	return known;
+}

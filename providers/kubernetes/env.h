@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The `env` of a container: an array of what each variable is. */
+#ifndef JOBRUN_KUBERNETES_ENV_H
+#define JOBRUN_KUBERNETES_ENV_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "core/job.h"
+
+/* The text as it is: a "$(" in it refers to nothing. */
+void env_add_text(json_t *env, const char *name, const char *value);
+void env_add_number(json_t *env, const char *name, size_t value);
+/* The key of that name in the Secret. */
+void env_add_secret(json_t *env, const char *name, const char *secret);
+/* The index of the pod, which its controller says in an annotation. */
+void env_add_index(json_t *env, const char *name);
+
+/* Whether jobrun.env has it: that wins. */
+bool env_given(const struct job *job, const char *name);
+
+#endif

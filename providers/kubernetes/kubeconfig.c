@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/kubeconfig.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/base64.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+#define FILE_MAX (4u << 20)
+#define FILES_MAX 32
+/* What a file is relative to, kept beside its entries. */
+#define FOLDER_KEY "jobrun-folder"
+
+/* ---- files ------------------------------------------------------------- */
+
+struct file_list {
+	char *paths[FILES_MAX];
+	size_t count;
+	bool must; /* the one file has to be there */
+};
+
+static void list_add(struct file_list *list, char *path)
+{
+	if (list->count < FILES_MAX)
+		list->paths[list->count++] = path;
+	else
+		free(path);
+}
+
+static void list_files(const struct kubeconfig_choice *choice,
+		       struct file_list *out)
+{
+	const char *all = getenv("KUBECONFIG"), *home = getenv("HOME");
+	size_t n;
+
+	*out = (struct file_list){ .must = choice->file };
+	if (choice->file) {
+		list_add(out, mem_strdup(choice->file));
+	} else if (all && *all) {
+		for (; *all; all += n + (all[n] == ':')) {
+			n = strcspn(all, ":");
+			if (n)
+				list_add(out, mem_printf("%.*s", (int)n, all));
+		}
+	} else if (home && *home) {
+		list_add(out, mem_printf("%s/.kube/config", home));
+	}
+}
+
+static void list_done(struct file_list *list)
+{
+	while (list->count)
+		free(list->paths[--list->count]);
+}
+
+static bool any_file(const struct file_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		if (access(list->paths[i], F_OK) == 0)
+			return true;
+	return list->must;
+}
+
+static const char *service_account(const struct kubeconfig_choice *choice)
+{
+	return choice->service_account ? choice->service_account
+				       : KUBE_SERVICE_ACCOUNT;
+}
+
+static bool in_cluster(const struct kubeconfig_choice *choice)
+{
+	const char *host = getenv("KUBERNETES_SERVICE_HOST");
+	char *path = path_join(service_account(choice), "token");
+	bool there = host && *host && access(path, F_OK) == 0;
+
+	free(path);
+	return there;
+}
+
+bool kubeconfig_is_there(const struct kubeconfig_choice *choice)
+{
+	struct file_list list;
+	bool there;
+
+	list_files(choice, &list);
+	there = any_file(&list) || in_cluster(choice);
+	list_done(&list);
+	return there;
+}
+
+/* ---- merging ----------------------------------------------------------- */
+
+/* Adds the named entries that are not there yet. */
+static void merge_entries(json_t *to, const json_t *from, const char *key,
+			  const char *folder)
+{
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(json_object_get(from, key), i, entry)
+	{
+		const char *name = json_get_text(entry, "name", NULL);
+		json_t *mine = json_object_get(to, key);
+
+		if (!name || json_object_get(mine, name))
+			continue;
+		json_object_set_new(entry, FOLDER_KEY, json_string(folder));
+		json_object_set(mine, name, entry);
+	}
+}
+
+static int merge_file(json_t *to, const char *path, kube_read_yaml *read_yaml,
+		      struct error *err)
+{
+	const char *context;
+	json_t *from;
+	char *folder;
+	size_t len;
+	char *text = file_read(path, FILE_MAX, &len, err);
+
+	if (!text)
+		return -1;
+	from = read_yaml(text, len, path, err);
+	explicit_bzero(text, len);
+	free(text);
+	if (!from)
+		return -1;
+	folder = path_folder(path);
+	merge_entries(to, from, "clusters", folder);
+	merge_entries(to, from, "contexts", folder);
+	merge_entries(to, from, "users", folder);
+	context = json_get_text(from, "current-context", "");
+	if (*context && !json_object_get(to, "current-context"))
+		json_object_set_new(to, "current-context",
+				    json_string(context));
+	free(folder);
+	json_decref(from);
+	return 0;
+}
+
+static json_t *merge_files(const struct file_list *list,
+			   kube_read_yaml *read_yaml, struct error *err)
+{
+	json_t *out = json_pack("{s:{}, s:{}, s:{}}", "clusters", "contexts",
+				"users");
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		if (!list->must && access(list->paths[i], F_OK) < 0)
+			continue;
+		if (merge_file(out, list->paths[i], read_yaml, err) < 0) {
+			json_decref(out);
+			return NULL;
+		}
+	}
+	return out;
+}
+
+/* ---- entries ----------------------------------------------------------- */
+
+/* The `cluster` of "clusters" and so on; `folder` is where it is from. */
+static const json_t *find_entry(const json_t *all, const char *list,
+				const char *key, const char *name,
+				const char **folder, struct error *err)
+{
+	const json_t *entry = json_object_get(json_object_get(all, list), name);
+	const json_t *value = json_object_get(entry, key);
+
+	if (!json_is_object(value)) {
+		error_set(err, ERROR_INVALID, "the kubeconfig has no %s '%s'",
+			  key, name);
+		return NULL;
+	}
+	*folder = json_get_text(entry, FOLDER_KEY, ".");
+	return value;
+}
+
+/* What KEY-data holds in base 64, or the file that KEY names.  Leaves `out`
+ * alone if there is neither. */
+static int read_part(const json_t *entry, const char *folder, const char *key,
+		     char **out, struct error *err)
+{
+	char *data_key = mem_printf("%s-data", key);
+	const char *data = json_get_text(entry, data_key, "");
+	const char *name = json_get_text(entry, key, "");
+	struct buf text = { 0 };
+	char *path = NULL;
+	size_t len;
+	int ret = 0;
+
+	if (*data) {
+		buf_reserve(&text, strlen(data));
+		if (base64_decode(&text, data, strlen(data)))
+			*out = buf_take(&text);
+		else
+			ret = error_set(err, ERROR_INVALID,
+					"%s of the kubeconfig is not base 64",
+					data_key);
+	} else if (*name) {
+		path = path_join(folder, name);
+		*out = file_read(path, FILE_MAX, &len, err);
+		ret = *out ? 0 : -1;
+	}
+	if (text.data)
+		explicit_bzero(text.data, text.size);
+	buf_done(&text);
+	free(path);
+	free(data_key);
+	return ret;
+}
+
+static char *copy_text(const json_t *entry, const char *key)
+{
+	const char *text = json_get_text(entry, key, "");
+
+	return *text ? mem_strdup(text) : NULL;
+}
+
+static int read_cluster(const json_t *entry, const char *name,
+			const char *folder, struct kubeconfig *out,
+			struct error *err)
+{
+	const char *insecure =
+		json_get_text(entry, "insecure-skip-tls-verify", "false");
+	size_t len;
+
+	if (!strcmp(insecure, "true"))
+		return error_set(
+			err, ERROR_INVALID,
+			"cluster '%s' has insecure-skip-tls-verify, and jobrun "
+			"verifies always: put the cluster's certificate into "
+			"certificate-authority-data",
+			name);
+	if (json_object_get(entry, "tls-server-name"))
+		return error_set(err, ERROR_INVALID,
+				 "cluster '%s' has a tls-server-name, which "
+				 "jobrun does not know: use a server whose "
+				 "certificate has its name",
+				 name);
+	out->server = copy_text(entry, "server");
+	if (!out->server)
+		return error_set(err, ERROR_INVALID,
+				 "cluster '%s' of the kubeconfig has no server",
+				 name);
+	len = strlen(out->server);
+	if (out->server[len - 1] == '/')
+		out->server[len - 1] = '\0';
+	out->proxy = copy_text(entry, "proxy-url");
+	out->cluster = json_deep_copy(entry);
+	return read_part(entry, folder, "certificate-authority", &out->ca, err);
+}
+
+static int refuse_user(const json_t *entry, const char *name, struct error *err)
+{
+	static const struct {
+		const char *key, *why;
+	} refused[] = {
+		{ "username", "Kubernetes has no passwords since 1.19: use a "
+			      "certificate, a token or an exec plugin" },
+		{ "password", "Kubernetes has no passwords since 1.19: use a "
+			      "certificate, a token or an exec plugin" },
+		{ "auth-provider", "kubectl has none of them since 1.26: use "
+				   "the exec plugin of your cloud, for "
+				   "instance gke-gcloud-auth-plugin" },
+		{ "as", "jobrun does not act as others" },
+		{ "as-groups", "jobrun does not act as others" },
+		{ "as-uid", "jobrun does not act as others" },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(refused); i++)
+		if (json_object_get(entry, refused[i].key))
+			return error_set(
+				err, ERROR_INVALID,
+				"user '%s' of the kubeconfig has '%s': "
+				"%s",
+				name, refused[i].key, refused[i].why);
+	return 0;
+}
+
+/* As kubectl: a certificate goes with a token, a token before a file of one,
+ * and both before a plugin. */
+static int read_user(const json_t *entry, const char *name, const char *folder,
+		     struct kubeconfig *out, struct error *err)
+{
+	const char *file = json_get_text(entry, "tokenFile", "");
+	json_t *exec = json_object_get(entry, "exec");
+
+	if (refuse_user(entry, name, err) < 0 ||
+	    read_part(entry, folder, "client-certificate", &out->certificate,
+		      err) < 0 ||
+	    read_part(entry, folder, "client-key", &out->key, err) < 0)
+		return error_prefix(err, "user '%s'", name);
+	if (!out->certificate != !out->key)
+		return error_set(err, ERROR_INVALID,
+				 "user '%s' of the kubeconfig has %s without "
+				 "the other",
+				 name,
+				 out->key ? "a client key"
+					  : "a client certificate");
+	out->token = copy_text(entry, "token");
+	if (*file)
+		out->token_file = path_join(folder, file);
+	if (out->token_file && out->token) {
+		free(out->token_file);
+		out->token_file = NULL;
+	}
+	if (exec && !out->token && !out->token_file) {
+		out->exec = json_incref(exec);
+		out->exec_folder = mem_strdup(folder);
+	}
+	return 0;
+}
+
+static int resolve(const json_t *all, const struct kubeconfig_choice *choice,
+		   struct kubeconfig *out, struct error *err)
+{
+	const char *name = choice->context
+				   ? choice->context
+				   : json_get_text(all, "current-context", "");
+	const json_t *context, *cluster, *user;
+	const char *folder, *cluster_name, *user_name;
+
+	if (!*name)
+		return error_set(err, ERROR_INVALID,
+				 "the kubeconfig has no current context: set "
+				 "jobrun.kubernetes.context, or 'kubectl "
+				 "config use-context'");
+	context = find_entry(all, "contexts", "context", name, &folder, err);
+	if (!context)
+		return -1;
+	out->context = mem_strdup(name);
+	out->name_space = copy_text(context, "namespace");
+	cluster_name = json_get_text(context, "cluster", "");
+	user_name = json_get_text(context, "user", "");
+	cluster = find_entry(all, "clusters", "cluster", cluster_name, &folder,
+			     err);
+	if (!cluster ||
+	    read_cluster(cluster, cluster_name, folder, out, err) < 0)
+		return -1;
+	if (!*user_name)
+		return 0;
+	user = find_entry(all, "users", "user", user_name, &folder, err);
+	return user ? read_user(user, user_name, folder, out, err) : -1;
+}
+
+/* ---- within a pod ------------------------------------------------------ */
+
+static char *read_account(const struct kubeconfig_choice *choice,
+			  const char *name, struct error *err)
+{
+	char *path = path_join(service_account(choice), name);
+	size_t len;
+	char *text = file_read(path, FILE_MAX, &len, err);
+
+	free(path);
+	return text;
+}
+
+static int read_in_cluster(const struct kubeconfig_choice *choice,
+			   struct kubeconfig *out, struct error *err)
+{
+	const char *host = getenv("KUBERNETES_SERVICE_HOST");
+	const char *port = getenv("KUBERNETES_SERVICE_PORT");
+	bool wide = strchr(host, ':');
+	struct error ignored;
+
+	out->ca = read_account(choice, "ca.crt", err);
+	if (!out->ca)
+		return -1;
+	out->context = mem_strdup("in-cluster");
+	out->server = mem_printf("https://%s%s%s:%s", wide ? "[" : "", host,
+				 wide ? "]" : "", port && *port ? port : "443");
+	out->token_file = path_join(service_account(choice), "token");
+	out->name_space = read_account(choice, "namespace", &ignored);
+	return 0;
+}
+
+int kubeconfig_read(const struct kubeconfig_choice *choice,
+		    kube_read_yaml *read_yaml, struct kubeconfig *out,
+		    struct error *err)
+{
+	struct kubeconfig found = { 0 };
+	struct file_list list;
+	json_t *all = NULL;
+	int ret = -1;
+
+	list_files(choice, &list);
+	if (any_file(&list)) {
+		all = merge_files(&list, read_yaml, err);
+		if (all)
+			ret = resolve(all, choice, &found, err);
+	} else if (in_cluster(choice)) {
+		ret = read_in_cluster(choice, &found, err);
+	} else {
+		error_set(err, ERROR_UNREACHABLE,
+			  "no cluster is known: there is no $KUBECONFIG and no "
+			  "~/.kube/config; 'kubectl config view' shows what "
+			  "kubectl knows");
+		err->final = true;
+	}
+	if (ret == 0 && (!found.name_space || !*found.name_space)) {
+		free(found.name_space);
+		found.name_space = mem_strdup("default");
+	}
+	if (ret == 0)
+		*out = found;
+	else
+		kubeconfig_done(&found);
+	json_decref(all);
+	list_done(&list);
+	return ret;
+}
+
+static void wipe(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+void kubeconfig_done(struct kubeconfig *config)
+{
+	free(config->context);
+	free(config->server);
+	free(config->name_space);
+	free(config->proxy);
+	free(config->ca);
+	free(config->certificate);
+	wipe(config->key);
+	wipe(config->token);
+	free(config->token_file);
+	json_decref(config->exec);
+	free(config->exec_folder);
+	json_decref(config->cluster);
+	*config = (struct kubeconfig){ 0 };
+}

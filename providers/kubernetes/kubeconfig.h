@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How to reach a cluster, and as whom: what kubectl's files say, or within a
+ * pod its service account.
+ *
+ *	jobrun.kubernetes.kubeconfig
+ *	$KUBECONFIG		several files: of what is in more than one of
+ *				them, the first counts
+ *	~/.kube/config
+ *	/var/run/secrets/kubernetes.io/serviceaccount
+ *
+ * (kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig
+ * and docs/tasks/run-application/access-api-from-pod.)
+ */
+#ifndef JOBRUN_KUBECONFIG_H
+#define JOBRUN_KUBECONFIG_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+
+#define KUBE_SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
+
+typedef json_t *kube_read_yaml(const char *text, size_t len, const char *name,
+			       struct error *err);
+
+struct kubeconfig {
+	/* Owned; see kubeconfig_done(). */
+	char *context; /* its name, for messages */
+	char *server;  /* "https://1.2.3.4", without a '/' at its end */
+	char *name_space;
+	char *proxy; /* or NULL */
+	/* In PEM, each or NULL. */
+	char *ca;
+	char *certificate;
+	char *key;
+	/* At most one way to a token. */
+	char *token;
+	char *token_file;  /* read again as it is renewed */
+	json_t *exec;      /* the plugin, as the file has it */
+	char *exec_folder; /* what its command is relative to */
+	json_t *cluster;   /* for plugins that want to know it */
+};
+
+struct kubeconfig_choice {
+	const char *file;    /* instead of the usual ones, or NULL */
+	const char *context; /* instead of the current one, or NULL */
+	/* Where a pod's service account is; NULL: KUBE_SERVICE_ACCOUNT. */
+	const char *service_account;
+};
+
+/* Whether there is anything to read, without reading it. */
+bool kubeconfig_is_there(const struct kubeconfig_choice *choice);
+
+int kubeconfig_read(const struct kubeconfig_choice *choice,
+		    kube_read_yaml *read_yaml, struct kubeconfig *out,
+		    struct error *err);
+void kubeconfig_done(struct kubeconfig *config);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/kubernetes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/placeholder.h"
+#include "providers/kubernetes/block.h"
+#include "providers/kubernetes/internal.h"
+#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/overview.h"
+#include "providers/kubernetes/watch.h"
+
+#define FILE_MARK " in "
+
+/* ---- where ------------------------------------------------------------- */
+
+const char *kube_place(const struct job *job, struct arena *mem)
+{
+	const struct kubernetes_block *block = job_block(job, "kubernetes");
+	const char *name_space = block ? block->name_space : NULL;
+	const char *context = block ? block->context : NULL;
+	const char *file = block ? block->kubeconfig : NULL;
+
+	return arena_printf(mem, "%s@%s%s%s", name_space ? name_space : "",
+			    context ? context : "", file ? FILE_MARK : "",
+			    file ? job_path(job, file) : "");
+}
+
+/* The parts of a place, in `mem`; NULL where it has none. */
+struct place_parts {
+	const char *name_space;
+	struct kubeconfig_choice choice;
+	const char *rest; /* all but the namespace */
+};
+
+static void split_place(const char *place, struct arena *mem,
+			struct place_parts *out)
+{
+	const char *text = place ? place : "@";
+	const char *at = strchr(text, '@');
+	const char *context = at ? at + 1 : text;
+	const char *file = strstr(context, FILE_MARK);
+
+	*out = (struct place_parts){ .rest = context };
+	if (at > text)
+		out->name_space = arena_strndup(mem, text, (size_t)(at - text));
+	if (file)
+		out->choice.file = arena_strdup(mem, file + strlen(FILE_MARK));
+	if (*context && context != file)
+		out->choice.context = arena_strndup(
+			mem, context,
+			file ? (size_t)(file - context) : strlen(context));
+}
+
+bool kube_is_known(const char *place)
+{
+	struct arena *mem = arena_new();
+	struct place_parts parts;
+	bool known;
+
+	split_place(place, mem, &parts);
+	known = kubeconfig_is_there(&parts.choice);
+	arena_free(mem);
+	return known;
+}
+
+/* Under the lock, so that a plugin is run once. */
+static struct apiserver *connect_to(struct kube *kube,
+				    const struct place_parts *parts,
+				    struct error *err)
+{
+	struct kube_cluster *one;
+	struct apiserver *api;
+
+	for (one = kube->clusters; one; one = one->next)
+		if (!strcmp(one->key, parts->rest))
+			return one->api;
+	api = apiserver_open(&parts->choice, kube->env.read_yaml,
+			     kube->env.trace_http, err);
+	if (!api)
+		return NULL;
+	one = mem_alloc(sizeof(*one));
+	one->key = mem_strdup(parts->rest);
+	one->api = api;
+	one->next = kube->clusters;
+	kube->clusters = one;
+	return api;
+}
+
+int kube_find(struct kube *kube, const char *place, struct kube_at *out,
+	      struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct place_parts parts;
+
+	split_place(place, mem, &parts);
+	pthread_mutex_lock(&kube->lock);
+	out->api = connect_to(kube, &parts, err);
+	pthread_mutex_unlock(&kube->lock);
+	if (out->api)
+		snprintf(out->name_space, sizeof(out->name_space), "%s",
+			 parts.name_space ? parts.name_space
+					  : apiserver_name_space(out->api));
+	arena_free(mem);
+	return out->api ? 0 : -1;
+}
+
+static const char *place(const struct job *job, struct arena *mem)
+{
+	return kube_place(job, mem);
+}
+
+/* ---- what a job wants -------------------------------------------------- */
+
+static struct resource *add(struct resources *out, const struct kind *kind,
+			    const struct kube_type *type, const struct job *job,
+			    const json_t *object)
+{
+	struct resource *one =
+		resources_add(out, kind, object_meta(object, "name"), job);
+
+	one->place = kube_place(job, out->mem);
+	one->request = json_object();
+	json_put_text(one->request, "method", "PATCH");
+	json_put(one->request, "url",
+		 json_sprintf("%s/namespaces/…/%s/%s", type->root, type->plural,
+			      object_meta(object, "name")));
+	json_put(one->request, "body", json_deep_copy(object));
+	one->properties = json_object();
+	return one;
+}
+
+static void add_secret(struct resources *out, const struct job *job,
+		       const json_t *object)
+{
+	const struct secret *all = job->jobrun.secrets.items;
+	struct resource *one =
+		add(out, &kind_kube_secret, &type_secret, job, object);
+	json_t *values = json_object();
+	size_t i;
+
+	for (i = 0; i < job->jobrun.secrets.count; i++)
+		json_object_set_new(values, all[i].name,
+				    placeholder_secret(all[i].name));
+	json_put(one->properties, "values", values);
+}
+
+static void add_companions(struct resources *out, const struct job *job,
+			   const struct kube_job *made)
+{
+	const struct kubernetes_block *block = job_block(job, "kubernetes");
+	struct resource *one;
+
+	if (made->secret)
+		add_secret(out, job, made->secret);
+	if (made->config_map) {
+		one = add(out, &kind_kube_config_map, &type_config_map, job,
+			  made->config_map);
+		json_put(one->properties, "immutable", json_true());
+	}
+	/* With a JobSet the cluster makes it.  Which of the two it is, where
+	 * the file leaves it open, is known when the run is made. */
+	if (made->service && block && block->controller == CONTROLLER_JOB) {
+		one = add(out, &kind_kube_service, &type_service, job,
+			  made->service);
+		json_put_text(one->properties, "clusterIP", "None");
+	}
+}
+
+static void note_left_out(const struct kube_job *made, struct resources *out)
+{
+	size_t i;
+
+	for (i = 0; i < made->left_count; i++) {
+		const struct kube_left_out *left = &made->left[i];
+
+		if (left->needed)
+			resources_miss(out, "%s: %s", left->path, left->why);
+		else
+			resources_note(out, "%s is left out: %s", left->path,
+				       left->why);
+	}
+}
+
+static void note_unused(void *ctx, const char *path)
+{
+	resources_note(ctx, "%s is not used by provider kubernetes", path);
+}
+
+static int desire(const struct job *job, const struct provider_env *env,
+		  struct resources *out, struct error *err)
+{
+	const struct kubernetes_block *block = job_block(job, "kubernetes");
+	bool plain = block && block->controller == CONTROLLER_JOB;
+	struct kube_job made;
+	struct resource *run;
+	size_t i;
+
+	if (kube_translate(job, env->catalogue, out->mem, &made, err) < 0)
+		return -1;
+	add_companions(out, job, &made);
+	run = add(out, &kind_kube_run, plain ? &type_job : &type_jobset, job,
+		  plain && made.indexed ? made.indexed : made.jobset);
+	/* Runs are known by the names of their jobs. */
+	run->name = arena_strdup(out->mem, job->job_id);
+	for (i = 0; i < run->index; i++)
+		resource_needs(out, run, out->items[i]);
+	json_decref(run->properties);
+	run->properties = json_incref(made.properties);
+	note_left_out(&made, out);
+	if (plain && !made.indexed)
+		resources_miss(out, "jobrun.kubernetes.controller: %s",
+			       kube_why_no_jobset(&made));
+	if (!kube_is_known(run->place))
+		resources_miss(out,
+			       "a cluster: there is no $KUBECONFIG and no "
+			       "~/.kube/config, so that this is not compared "
+			       "with what is there");
+	kube_job_done(&made);
+	message_unused(job->message, job, "", "kubernetes", note_unused, out);
+	return 0;
+}
+
+/* ---- life -------------------------------------------------------------- */
+
+static void *kube_open(const struct provider_env *env, struct error *err)
+{
+	struct kube *kube = mem_alloc(sizeof(*kube));
+
+	(void)err;
+	kube->env = *env;
+	pthread_mutex_init(&kube->lock, NULL);
+	return kube;
+}
+
+static void kube_close(void *ctx)
+{
+	struct kube *kube = ctx;
+
+	if (!kube)
+		return;
+	watch_end_all(kube);
+	overview_free_all(kube->overviews);
+	while (kube->clusters) {
+		struct kube_cluster *one = kube->clusters;
+
+		kube->clusters = one->next;
+		apiserver_close(one->api);
+		free(one->key);
+		free(one);
+	}
+	pthread_mutex_destroy(&kube->lock);
+	free(kube);
+}
+
+static const struct kind *const kinds[] = { &kind_kube_secret,
+					    &kind_kube_config_map,
+					    &kind_kube_service, &kind_kube_run,
+					    NULL };
+
+const struct provider provider_kubernetes = {
+	.name = "kubernetes",
+	.summary = "a Kubernetes cluster",
+	.kinds = kinds,
+	.block = &kubernetes_message,
+	.asks = true,
+	.desire = desire,
+	.place = place,
+	.open = kube_open,
+	.close = kube_close,
+};

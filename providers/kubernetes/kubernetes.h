@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs in a Kubernetes cluster.  See translate.h for what a job becomes. */
+#ifndef JOBRUN_KUBERNETES_H
+#define JOBRUN_KUBERNETES_H
+
+#include "core/provider.h"
+
+extern const struct provider provider_kubernetes;
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/pod.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/kubernetes/env.h"
+#include "providers/kubernetes/source.h"
+
+/* The labels of GKE's nodes with TPUs ("Plan TPUs in GKE", 2025). */
+static const struct tpu_label {
+	const char *generation; /* as the catalogue has it */
+	const char *slice;      /* of several hosts, or of any */
+	const char *single;     /* of one host, if that is another */
+	/* The catalogue has its hosts, not its chips: each host has 2x2.  As
+	 * chips they have two dimensions, or three. */
+	bool bounds;
+	bool flat;
+} tpu_labels[] = {
+	{ .generation = "v3",
+	  .slice = "tpu-v3-slice",
+	  .single = "tpu-v3-device",
+	  .bounds = true,
+	  .flat = true },
+	{ .generation = "v4", .slice = "tpu-v4-podslice", .bounds = true },
+	{ .generation = "v5p", .slice = "tpu-v5p-slice" },
+	{ .generation = "v5e", .slice = "tpu-v5-lite-podslice" },
+	{ .generation = "v6e", .slice = "tpu-v6e-slice" },
+};
+
+/* ---- programs ---------------------------------------------------------- */
+
+static const char *image_of(const struct pod_maker *maker,
+			    const struct machine_group *group)
+{
+	const struct training_input *input = &maker->job->training_input;
+
+	/* A worker without one runs the master's; a TPU's host too. */
+	if (group->config->image_uri)
+		return group->config->image_uri;
+	if (input->master_config.image_uri)
+		return input->master_config.image_uri;
+	return maker->job->jobrun.docker.image;
+}
+
+static void add_command(const struct pod_maker *maker,
+			const struct machine_group *group, json_t *container)
+{
+	const struct training_input *input = &maker->job->training_input;
+	const struct strings *command = &group->config->container_command;
+	const struct strings *args = &group->config->container_args;
+	json_t *list;
+
+	if (!command->count)
+		command = &maker->job->jobrun.command;
+	if (!args->count)
+		args = &input->args;
+	if (command->count)
+		json_put(container, "command",
+			 json_texts(command->items, command->count));
+	else if (input->python_module)
+		json_put(container, "command",
+			 json_pack("[s, s, s, s]", "python3", "-u", "-m",
+				   input->python_module));
+	list = json_texts(args->items, args->count);
+	/* AI Platform passed it behind the job's own arguments. */
+	if (input->job_dir)
+		json_array_append_new(
+			list, json_sprintf("--job-dir=%s", input->job_dir));
+	if (json_array_size(list))
+		json_put(container, "args", list);
+	else
+		json_decref(list);
+}
+
+/* ---- what they see ----------------------------------------------------- */
+
+static const struct kube_volume *find_volume(const struct pod_maker *maker,
+					     const char *name)
+{
+	const struct kube_volume *all =
+		maker->block ? maker->block->volumes.items : NULL;
+	size_t i;
+
+	for (i = 0; all && i < maker->block->volumes.count; i++)
+		if (!strcmp(all[i].name, name))
+			return &all[i];
+	return NULL;
+}
+
+static json_t *variables(const struct pod_maker *maker)
+{
+	const struct jobrun_block *jobrun = &maker->job->jobrun;
+	const struct secret *secrets = jobrun->secrets.items;
+	const struct kube_volume *run = find_volume(maker, "run");
+	json_t *out = json_array();
+	size_t i;
+
+	for (i = 0; i < jobrun->env.count; i++)
+		env_add_text(out, jobrun->env.items[i].name,
+			     jobrun->env.items[i].value);
+	for (i = 0; i < jobrun->secrets.count; i++)
+		env_add_secret(out, secrets[i].name, maker->out->name);
+	if (!env_given(maker->job, "JOBRUN_RUN_DIR"))
+		env_add_text(out, "JOBRUN_RUN_DIR", run ? run->path : POD_RUN);
+	if (!env_given(maker->job, "PYTHONUNBUFFERED"))
+		env_add_text(out, "PYTHONUNBUFFERED", "1");
+	if (!env_given(maker->job, "CLOUD_ML_JOB_ID"))
+		env_add_text(out, "CLOUD_ML_JOB_ID", maker->job->job_id);
+	return out;
+}
+
+/* ---- volumes ----------------------------------------------------------- */
+
+static void mount(json_t *container, const char *name, const char *path,
+		  bool read_only)
+{
+	json_t *item = json_object();
+
+	json_put_text(item, "name", name);
+	json_put_text(item, "mountPath", path);
+	if (read_only)
+		json_put(item, "readOnly", json_true());
+	json_array_append_new(json_object_get(container, "volumeMounts"), item);
+}
+
+static json_t *named(const char *key, const char *name)
+{
+	json_t *out = json_object();
+
+	json_put_text(out, key, name);
+	return out;
+}
+
+static void add_volume(const struct pod_maker *maker,
+		       const struct kube_volume *from, json_t *volumes)
+{
+	int kinds = !!from->claim + !!from->config_map + !!from->secret +
+		    !!from->host_path + !!from->memory;
+	json_t *volume = named("name", from->name), *what;
+
+	json_array_append_new(volumes, volume);
+	if (kinds != 1)
+		kube_leave_out(maker->out, true,
+			       arena_printf(maker->mem,
+					    "jobrun.kubernetes.volumes.%s",
+					    from->name),
+			       "exactly one of claim, configMap, secret, "
+			       "hostPath and memory says what it is");
+	if (from->claim) {
+		what = named("claimName", from->claim);
+		if (from->read_only)
+			json_put(what, "readOnly", json_true());
+		json_put(volume, "persistentVolumeClaim", what);
+	} else if (from->config_map) {
+		json_put(volume, "configMap", named("name", from->config_map));
+	} else if (from->secret) {
+		json_put(volume, "secret", named("secretName", from->secret));
+	} else if (from->host_path) {
+		json_put(volume, "hostPath", named("path", from->host_path));
+	} else if (from->memory) {
+		what = named("medium", "Memory");
+		json_put_text(what, "sizeLimit", from->memory);
+		json_put(volume, "emptyDir", what);
+	}
+}
+
+static void add_volumes(const struct pod_maker *maker, json_t *spec,
+			json_t *container)
+{
+	const struct kube_volume *all =
+		maker->block ? maker->block->volumes.items : NULL;
+	json_t *volumes = json_array(), *volume;
+	size_t i;
+
+	json_put(container, "volumeMounts", json_array());
+	if (maker->job->jobrun.source) {
+		json_array_append_new(volumes,
+				      source_volume(maker->job, maker->mem));
+		mount(container, "jobrun-source", POD_SOURCE, true);
+		json_put_text(container, "workingDir", POD_SOURCE);
+	}
+	if (!find_volume(maker, "run") &&
+	    !env_given(maker->job, "JOBRUN_RUN_DIR")) {
+		volume = named("name", "jobrun-run");
+		json_put(volume, "emptyDir", json_object());
+		json_array_append_new(volumes, volume);
+		mount(container, "jobrun-run", POD_RUN, false);
+	}
+	for (i = 0; all && i < maker->block->volumes.count; i++) {
+		add_volume(maker, &all[i], volumes);
+		mount(container, all[i].name, all[i].path, all[i].read_only);
+	}
+	if (!json_array_size(volumes)) {
+		json_object_del(container, "volumeMounts");
+		json_decref(volumes);
+	} else {
+		json_put(spec, "volumes", volumes);
+	}
+}
+
+/* ---- machines ---------------------------------------------------------- */
+
+static const struct tpu_label *find_label(const struct tpu *tpu)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(tpu_labels); i++)
+		if (!strcmp(tpu_labels[i].generation, tpu->generation))
+			return &tpu_labels[i];
+	return NULL;
+}
+
+/* "2,2,1" hosts of 2x2x1 chips are "4x4x1". */
+static const char *chip_topology(const struct pod_maker *maker,
+				 const struct tpu_label *label,
+				 const struct slice *slice)
+{
+	unsigned x, y, z;
+
+	if (!label->bounds || !slice->topology ||
+	    sscanf(slice->topology, "%u,%u,%u", &x, &y, &z) != 3)
+		return slice->topology;
+	return label->flat
+		       ? arena_printf(maker->mem, "%ux%u", 2 * x, 2 * y)
+		       : arena_printf(maker->mem, "%ux%ux%u", 2 * x, 2 * y, z);
+}
+
+static json_t *tpu_resources(const struct pod_maker *maker,
+			     const struct machine_group *group,
+			     json_t *selector)
+{
+	const struct tpu_label *label = find_label(group->tpu);
+	const struct slice *slice = group->slice;
+	json_t *out = json_object(), *chips = json_object();
+
+	if (!label) {
+		kube_leave_out(
+			maker->out, true,
+			"trainingInput.workerConfig.acceleratorConfig",
+			arena_printf(maker->mem,
+				     "GKE has no %s: use TPU_V3 or later, or "
+				     "provider tpu-vm",
+				     group->accelerator_type));
+		json_decref(chips);
+		return out;
+	}
+	json_put_text(selector, "cloud.google.com/gke-tpu-accelerator",
+		      label->single && slice->hosts == 1 ? label->single
+							 : label->slice);
+	json_put_text(selector, "cloud.google.com/gke-tpu-topology",
+		      chip_topology(maker, label, slice));
+	json_put(chips, "google.com/tpu",
+		 json_sprintf("%u", slice->chips / slice->hosts));
+	json_put(out, "requests", json_deep_copy(chips));
+	json_put(out, "limits", chips);
+	return out;
+}
+
+/* NVIDIA_TESLA_T4 is nvidia-tesla-t4 there. */
+static const char *gpu_label(const struct pod_maker *maker, const char *type)
+{
+	char *out = arena_strdup(maker->mem, type);
+	char *p;
+
+	for (p = out; *p; p++)
+		*p = *p == '_' ? '-' : (char)tolower((unsigned char)*p);
+	return out;
+}
+
+static const char *type_path(const struct pod_maker *maker, enum role role)
+{
+	return arena_printf(maker->mem, "trainingInput.%sType",
+			    role_name(role));
+}
+
+static json_t *resources(const struct pod_maker *maker,
+			 const struct machine_group *group, json_t *selector)
+{
+	const struct machine *machine = group->machine;
+	json_t *out = json_object(), *requests = json_object(), *limits;
+
+	if (machine) {
+		json_put(requests, "cpu", json_sprintf("%u", machine->vcpus));
+		json_put(requests, "memory",
+			 json_sprintf("%.0fM", machine->memory_gb * 1000));
+	} else {
+		kube_leave_out(maker->out, false, type_path(maker, group->role),
+			       group->type
+				       ? "the catalogue does not know it, so "
+					 "its pods ask for no CPUs and no "
+					 "memory"
+				       : "none is given, so its pods ask for "
+					 "no CPUs and no memory");
+	}
+	if (group->accelerator_type && group->accelerator_count) {
+		limits = json_object();
+		json_put(limits, "nvidia.com/gpu",
+			 json_sprintf("%ld", group->accelerator_count));
+		json_put(requests, "nvidia.com/gpu",
+			 json_sprintf("%ld", group->accelerator_count));
+		json_put(out, "limits", limits);
+		if (!maker->block ||
+		    maker->block->gpu_selector == GPU_SELECTOR_GKE)
+			json_put_text(
+				selector, "cloud.google.com/gke-accelerator",
+				gpu_label(maker, group->accelerator_type));
+	}
+	if (json_object_size(requests))
+		json_put(out, "requests", requests);
+	else
+		json_decref(requests);
+	return out;
+}
+
+/* ---- pods -------------------------------------------------------------- */
+
+static void add_block(const struct pod_maker *maker, json_t *spec,
+		      json_t *selector)
+{
+	const struct kubernetes_block *block = maker->block;
+	json_t *pulls;
+	size_t i;
+
+	if (!block)
+		return;
+	for (i = 0; i < block->node_selector.count; i++)
+		json_object_set_new(
+			selector, block->node_selector.items[i].name,
+			json_text(block->node_selector.items[i].value));
+	if (block->service_account)
+		json_put_text(spec, "serviceAccountName",
+			      block->service_account);
+	if (block->priority_class)
+		json_put_text(spec, "priorityClassName", block->priority_class);
+	if (!block->image_pull_secrets.count)
+		return;
+	pulls = json_array();
+	for (i = 0; i < block->image_pull_secrets.count; i++)
+		json_array_append_new(
+			pulls,
+			named("name", block->image_pull_secrets.items[i]));
+	json_put(spec, "imagePullSecrets", pulls);
+}
+
+json_t *pod_spec(const struct pod_maker *maker,
+		 const struct machine_group *group)
+{
+	const char *image = image_of(maker, group);
+	json_t *spec = json_object(), *container = named("name", "main");
+	json_t *selector = json_object(), *need;
+
+	json_put_text(spec, "restartPolicy", "Never");
+	json_put_int(spec, "terminationGracePeriodSeconds",
+		     maker->job->jobrun.grace_s);
+	add_block(maker, spec, selector);
+	if (image)
+		json_put_text(container, "image", image);
+	else
+		kube_leave_out(maker->out, true,
+			       "trainingInput.masterConfig.imageUri",
+			       "a pod runs a container image: name one with "
+			       "what the program needs");
+	add_command(maker, group, container);
+	json_put(container, "env", variables(maker));
+	need = group->tpu ? tpu_resources(maker, group, selector)
+			  : resources(maker, group, selector);
+	if (json_object_size(need))
+		json_put(container, "resources", need);
+	else
+		json_decref(need);
+	add_volumes(maker, spec, container);
+	if (json_object_size(selector))
+		json_put(spec, "nodeSelector", selector);
+	else
+		json_decref(selector);
+	json_put(spec, "containers", json_pack("[o]", container));
+	return spec;
+}

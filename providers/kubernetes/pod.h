@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pods of a job: what runs in them, on which nodes, and what they see. */
+#ifndef JOBRUN_KUBERNETES_POD_H
+#define JOBRUN_KUBERNETES_POD_H
+
+#include "core/machines.h"
+#include "providers/kubernetes/block.h"
+#include "providers/kubernetes/translate.h"
+
+/* Where things are in the container. */
+#define POD_SOURCE "/jobrun/source"
+#define POD_RUN "/jobrun/run"
+
+struct pod_maker {
+	const struct job *job;
+	const struct kubernetes_block *block; /* or NULL */
+	struct arena *mem;
+	struct kube_job *out;
+};
+
+/* The spec of the pods of a group of machines, but for the variables that
+ * tell it about its peers.  Returns new. */
+json_t *pod_spec(const struct pod_maker *maker,
+		 const struct machine_group *group);
+
+/*
+ * Adds those variables to the `env` of its container.  `at` is the pool that
+ * the pods are; `in_jobset` whether it is a part of a JobSet.
+ */
+void pod_add_peers(const struct pod_maker *maker, const struct kube_pool *at,
+		   bool in_jobset, json_t *spec);
+
+#endif

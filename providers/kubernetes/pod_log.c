@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the pods of a run write, into the run's folder.
+ *
+ * Each look asks for what a pod has written since the second of the last line
+ * that is there: the API knows no smaller unit.  How many lines of that second
+ * are there already is remembered, and so many are left out: lines of a
+ * container are never taken back, and come in one order.  In the state
+ * (core/run/log_collect.h), by the pod's uid:
+ *
+ *	{"since": "2026-11-21T02:38:57Z", "seen": 3, "done": true}
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/net/url.h"
+#include "core/run/log_collect.h"
+#include "providers/kubernetes/follow.h"
+
+/* In one look, so that a large run can't hold it up. */
+#define PODS_MAX 512
+/* A run that has ended waits so long for logs that nobody gives. */
+#define SETTLE_MS 30000
+/* Of a pod's log in one look; the next goes on. */
+#define LIMIT_BYTES "33554432"
+#define ANSWER_MAX ((size_t)64 << 20)
+#define SECOND_LEN 19 /* "2026-11-21T02:38:57" */
+#define LOG_NAME "pod-log"
+
+struct fetch {
+	const struct pod_source *pod;
+	char *url;
+	struct http_response answer;
+	int ret;
+	struct error err;
+};
+
+/* ---- lines ------------------------------------------------------------- */
+
+/* A line as the API gives it: "2026-11-21T02:38:57.123456789Z text". */
+struct line {
+	const char *stamp;
+	const char *text;
+	size_t len;
+};
+
+/* The next one; false at the end, and at one that has not ended, unless the
+ * pod has. */
+static bool next_line(const char **p, bool ended, struct line *out)
+{
+	size_t len = strcspn(*p, "\n");
+	const char *blank = memchr(*p, ' ', len);
+
+	if (!len || (!(*p)[len] && !ended) || !blank)
+		return false;
+	out->stamp = *p;
+	out->text = blank + 1;
+	out->len = len - (size_t)(out->text - *p);
+	*p += len + ((*p)[len] == '\n');
+	return true;
+}
+
+/* How many lines of an answer are of a second, or later. */
+static long long count_since(const char *p, bool ended, const char *since)
+{
+	struct line line;
+	long long n = 0;
+
+	while (next_line(&p, ended, &line))
+		n += strncmp(line.stamp, since, SECOND_LEN) >= 0;
+	return n;
+}
+
+static int64_t stamp_ms(const struct line *line)
+{
+	char text[40];
+	int64_t ms;
+
+	snprintf(text, sizeof(text), "%.*s",
+		 (int)(line->text - 1 - line->stamp), line->stamp);
+	ms = time_parse(text);
+	return ms > 0 ? ms : time_now_ms();
+}
+
+/* Adds what is new of an answer to `lines`, and says in `state` where the next
+ * look begins.  Returns whether anything was new. */
+static bool take_lines(const struct fetch *fetch, json_t *state, json_t *lines)
+{
+	const char *p = buf_text(&fetch->answer.body);
+	long long skip = json_get_int(state, "seen", 0);
+	char since[SECOND_LEN + 2];
+	struct line line;
+	bool any = false;
+
+	while (next_line(&p, fetch->pod->ended, &line)) {
+		char *text;
+
+		if (skip-- > 0)
+			continue;
+		any = true;
+		snprintf(since, sizeof(since), "%.*sZ", SECOND_LEN, line.stamp);
+		text = mem_printf("%.*s\n", (int)line.len, line.text);
+		json_array_append_new(
+			lines, log_collect_line(fetch->pod->task, LOG_STDOUT,
+						stamp_ms(&line), text));
+		free(text);
+	}
+	if (any) {
+		json_object_set_new(state, "since", json_string(since));
+		json_object_set_new(
+			state, "seen",
+			json_integer(count_since(buf_text(&fetch->answer.body),
+						 fetch->pod->ended, since)));
+	}
+	return any;
+}
+
+/* ---- requests ---------------------------------------------------------- */
+
+static char *log_url(const struct kube_at *at, const struct pod_source *pod,
+		     const json_t *state)
+{
+	const char *since = json_get_text(state, "since", "");
+	struct arena *mem = arena_new();
+	struct buf url = { 0 };
+
+	buf_printf(&url, "%s/log?container=main&timestamps=true&limitBytes=%s",
+		   type_path(&type_pod, at, pod->name, mem), LIMIT_BYTES);
+	if (*since)
+		url_add_query(&url, "sinceTime", since);
+	arena_free(mem);
+	return buf_take(&url);
+}
+
+static void fetch_one(const struct kube_at *at, struct fetch *fetch)
+{
+	struct http_request request = { .method = "GET",
+					.url = fetch->url,
+					.answer_max = ANSWER_MAX,
+					.flags = HTTP_REPEATABLE };
+
+	fetch->ret =
+		apiserver_send(at->api, &request, &fetch->answer, &fetch->err);
+	if (fetch->ret == 0 && fetch->answer.status / 100 != 2)
+		fetch->ret = apiserver_refused(
+			fetch->answer.status, buf_text(&fetch->answer.body),
+			fetch->answer.body.len, &fetch->err);
+}
+
+/* ---- a look ------------------------------------------------------------ */
+
+static json_t *state_of_pod(const struct log_collect *c,
+			    const struct pod_source *pod)
+{
+	json_t *all = json_object_get(c->state, "pods");
+
+	if (!all) {
+		all = json_object();
+		json_object_set_new(c->state, "pods", all);
+	}
+	if (!json_object_get(all, pod->uid))
+		json_object_set_new(all, pod->uid, json_object());
+	return json_object_get(all, pod->uid);
+}
+
+/* One that is gone, or that never wrote, has no more. */
+static void take_answer(struct log_collect *c, struct fetch *fetch,
+			json_t *lines)
+{
+	json_t *state = state_of_pod(c, fetch->pod);
+	bool more;
+
+	if (fetch->ret < 0) {
+		if (fetch->answer.status == 404 ||
+		    (fetch->pod->ended && fetch->answer.status == 400))
+			json_object_set_new(state, "done", json_true());
+		return;
+	}
+	more = take_lines(fetch, state, lines);
+	/* The last look at one that has ended finds nothing. */
+	if (fetch->pod->ended && !more)
+		json_object_set_new(state, "done", json_true());
+}
+
+static bool is_done(struct log_collect *c, const struct pod_source *pod)
+{
+	return !pod->started ||
+	       json_is_true(json_object_get(state_of_pod(c, pod), "done"));
+}
+
+/* True if all pods that are left were looked at. */
+static bool look_at_all(struct log_collect *c, const struct kube_at *at,
+			const struct pods *pods)
+{
+	json_t *lines = json_array();
+	struct error ignored;
+	size_t i, n = 0, left = 0;
+	size_t first = (size_t)json_get_int(c->state, "next", 0);
+
+	if (first >= pods->source_count)
+		first = 0;
+	for (i = 0; i < pods->source_count; i++) {
+		size_t k = (first + i) % pods->source_count;
+		struct fetch fetch = { .pod = &pods->sources[k] };
+
+		if (is_done(c, fetch.pod))
+			continue;
+		if (n++ == PODS_MAX) {
+			json_object_set_new(c->state, "next",
+					    json_integer((json_int_t)k));
+			left++;
+			break;
+		}
+		fetch.url = log_url(at, fetch.pod, state_of_pod(c, fetch.pod));
+		fetch_one(at, &fetch);
+		take_answer(c, &fetch, lines);
+		left += !is_done(c, fetch.pod);
+		http_response_done(&fetch.answer);
+		free(fetch.url);
+	}
+	if (json_array_size(lines))
+		log_collect_take(c, lines, &ignored);
+	else
+		json_decref(lines);
+	return left == 0;
+}
+
+/* Whether there is no use in waiting longer. */
+static bool is_settled(const struct log_collect *c)
+{
+	long long since_ms = json_get_int(c->state, "endMs", 0);
+
+	if (!since_ms)
+		json_object_set_new(c->state, "endMs",
+				    json_integer(time_now_ms()));
+	return since_ms && time_now_ms() - since_ms >= SETTLE_MS;
+}
+
+bool pod_log_collect(const struct kube_at *at, const char *folder,
+		     const struct pods *pods, bool ended)
+{
+	struct log_collect c;
+	struct error err;
+	bool whole = false;
+	int ret = log_collect_open(&c, folder, LOG_NAME, &err);
+
+	if (ret == 0)
+		whole = look_at_all(&c, at, pods) || (ended && is_settled(&c));
+	else if (ret < 0)
+		whole = true; /* it will not get better */
+	log_collect_close(&c);
+	return whole;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pods of a run: which task each is, how it stands, and why one waits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/kubernetes/follow.h"
+#include "providers/kubernetes/names.h"
+
+#define INDEX_NOTE "batch.kubernetes.io/job-completion-index"
+#define POOL_LABEL "jobset.sigs.k8s.io/replicatedjob-name"
+
+struct walk {
+	const struct kube_job *job;
+	struct pods *out;
+	size_t room;
+};
+
+static int64_t time_at(const json_t *object, const char *key)
+{
+	int64_t ms = time_parse(json_get_text(object, key, ""));
+
+	return ms > 0 ? ms : 0;
+}
+
+/* The ordinal of its task, or -1. */
+static long find_task(const struct kube_job *job, const json_t *pod)
+{
+	const char *pool = object_label(pod, POOL_LABEL);
+	struct error ignored;
+	long index;
+	size_t i;
+
+	if (number_parse(object_note(pod, INDEX_NOTE), 0, 1000000, &index,
+			 &ignored) < 0)
+		return -1;
+	for (i = 0; i < job->pool_count; i++)
+		if ((!*pool || !strcmp(pool, job->pools[i].name)) &&
+		    (size_t)index < job->pools[i].count)
+			return (long)job->pools[i].first + index;
+	return -1;
+}
+
+/* The state of its one container: {"running": …} and so on. */
+static const json_t *container(const json_t *pod)
+{
+	const json_t *all = json_object_get(json_object_get(pod, "status"),
+					    "containerStatuses");
+
+	return json_object_get(json_array_get(all, 0), "state");
+}
+
+/* What keeps a pod from running, in plain words; NULL: nothing that it says. */
+static const char *why_pending(const json_t *pod, struct arena *mem)
+{
+	static const struct {
+		const char *reason, *words;
+	} known[] = {
+		{ "ErrImagePull", "its image can't be pulled" },
+		{ "ImagePullBackOff", "its image can't be pulled" },
+		{ "InvalidImageName", "its image has no valid name" },
+		{ "CreateContainerConfigError", "its container can't be made" },
+		{ "CreateContainerError", "its container can't be made" },
+	};
+	const json_t *wait = json_object_get(container(pod), "waiting");
+	const json_t *condition = NULL;
+	const char *reason = json_get_text(wait, "reason", "");
+	size_t i;
+
+	for (i = 0; i < COUNT(known); i++)
+		if (!strcmp(reason, known[i].reason))
+			return arena_printf(mem, "pod '%s' waits: %s: %s",
+					    object_meta(pod, "name"),
+					    known[i].words,
+					    json_get_text(wait, "message", ""));
+	if (!object_condition(pod, "PodScheduled", &condition) && condition)
+		return arena_printf(mem, "pod '%s' waits for a node: %s",
+				    object_meta(pod, "name"),
+				    json_get_text(condition, "message", ""));
+	return NULL;
+}
+
+static enum run_state pod_state(const json_t *pod)
+{
+	const char *phase =
+		json_get_text(json_object_get(pod, "status"), "phase", "");
+	const json_t *condition = NULL;
+
+	if (!strcmp(phase, "Running"))
+		return RUN_RUNNING;
+	if (!strcmp(phase, "Succeeded"))
+		return RUN_SUCCEEDED;
+	if (!strcmp(phase, "Failed"))
+		return RUN_FAILED;
+	return !object_condition(pod, "PodScheduled", &condition) && condition
+		       ? RUN_QUEUED
+		       : RUN_PREPARING;
+}
+
+/* Of several pods of a task the last one made is what it is now. */
+static bool is_newer(const json_t *pod, const struct pod_task *task,
+		     int64_t made_ms, int64_t *known_ms)
+{
+	if (task->pod && made_ms < *known_ms)
+		return false;
+	if (task->pod && made_ms == *known_ms &&
+	    (task->state == RUN_RUNNING || task->state == RUN_SUCCEEDED) &&
+	    pod_state(pod) == RUN_FAILED)
+		return false;
+	*known_ms = made_ms;
+	return true;
+}
+
+static void take_task(struct pods *out, struct pod_task *task,
+		      const json_t *pod)
+{
+	const json_t *now = container(pod);
+	const json_t *end = json_object_get(now, "terminated");
+	const json_t *run = end ? end : json_object_get(now, "running");
+
+	*task = (struct pod_task){
+		.pod = arena_strdup(out->mem, object_meta(pod, "name")),
+		.node = arena_strdup(out->mem,
+				     json_get_text(json_object_get(pod, "spec"),
+						   "nodeName", "")),
+		.state = pod_state(pod),
+		.exit_code = end ? (int)json_get_int(end, "exitCode", 1) : -1,
+		.lost = object_condition(pod, "DisruptionTarget", NULL),
+		.starved =
+			!strcmp(json_get_text(end, "reason", ""), "OOMKilled"),
+		.start_ms = time_at(run, "startedAt"),
+		.end_ms = time_at(end, "finishedAt"),
+	};
+	if (!out->waiting &&
+	    (task->state == RUN_QUEUED || task->state == RUN_PREPARING))
+		out->waiting = why_pending(pod, out->mem);
+}
+
+static void take_source(struct walk *walk, size_t task, const json_t *pod)
+{
+	struct pods *out = walk->out;
+	const json_t *now = container(pod);
+
+	if (out->source_count == walk->room) {
+		walk->room = walk->room ? 2 * walk->room : 16;
+		out->sources = mem_grow(out->sources, walk->room,
+					sizeof(*out->sources));
+	}
+	out->sources[out->source_count++] = (struct pod_source){
+		.name = arena_strdup(out->mem, object_meta(pod, "name")),
+		.uid = arena_strdup(out->mem, object_meta(pod, "uid")),
+		.task = task,
+		.started = json_object_get(now, "running") ||
+			   json_object_get(now, "terminated"),
+		.ended = json_object_get(now, "terminated"),
+	};
+}
+
+static int take_page(void *arg, const json_t *page, struct error *err)
+{
+	struct walk *walk = arg;
+	struct pods *out = walk->out;
+	const json_t *pod;
+	int64_t *made_ms;
+	size_t i;
+
+	(void)err;
+	if (!page) {
+		out->source_count = 0;
+		return 0;
+	}
+	made_ms = arena_alloc(out->mem, (out->count + 1) * sizeof(*made_ms));
+	json_array_foreach(json_object_get(page, "items"), i, pod)
+	{
+		long task = find_task(walk->job, pod);
+
+		if (task < 0)
+			continue;
+		if (is_newer(pod, &out->tasks[task],
+			     time_at(json_object_get(pod, "metadata"),
+				     "creationTimestamp"),
+			     &made_ms[task]))
+			take_task(out, &out->tasks[task], pod);
+		take_source(walk, (size_t)task, pod);
+	}
+	return 0;
+}
+
+int pods_read(const struct kube_at *at, const char *name,
+	      const struct kube_job *job, struct pods *out, struct error *err)
+{
+	struct walk walk = { .job = job, .out = out };
+	const char *query[] = { "labelSelector", NULL, NULL };
+	int ret;
+
+	*out = (struct pods){ .mem = arena_new(), .count = job->tasks.count };
+	out->tasks =
+		arena_alloc(out->mem, (out->count + 1) * sizeof(*out->tasks));
+	query[1] = arena_printf(out->mem, "%s=%s", KUBE_LABEL_JOB, name);
+	ret = apiserver_list(at->api, type_path(&type_pod, at, NULL, out->mem),
+			     query, take_page, &walk, err);
+	if (ret < 0)
+		pods_done(out);
+	return ret;
+}
+
+void pods_done(struct pods *pods)
+{
+	free(pods->sources);
+	if (pods->mem)
+		arena_free(pods->mem);
+	*pods = (struct pods){ 0 };
+}
+
+/* ---- why there are none ------------------------------------------------ */
+
+struct reason {
+	const char *uid;
+	const char *text;
+	struct arena *mem;
+};
+
+/* Kueue's Workload says in a condition what it waits for. */
+static int take_workload(void *arg, const json_t *page, struct error *err)
+{
+	struct reason *out = arg;
+	const json_t *item, *owner, *condition;
+	size_t i, j;
+
+	(void)err;
+	json_array_foreach(json_object_get(page, "items"), i, item)
+	{
+		const json_t *owners = json_object_get(
+			json_object_get(item, "metadata"), "ownerReferences");
+
+		json_array_foreach(owners, j, owner)
+		{
+			condition = NULL;
+			if (strcmp(json_get_text(owner, "uid", ""), out->uid))
+				continue;
+			if (!object_condition(item, "QuotaReserved",
+					      &condition) &&
+			    condition)
+				out->text = arena_printf(
+					out->mem, "waits in Kueue's queue: %s",
+					json_get_text(condition, "message",
+						      ""));
+		}
+	}
+	return 0;
+}
+
+/* The newest warning about the object. */
+static int take_event(void *arg, const json_t *page, struct error *err)
+{
+	struct reason *out = arg;
+	const json_t *item;
+	size_t i;
+
+	(void)err;
+	json_array_foreach(json_object_get(page, "items"), i, item)
+	{
+		if (!strcmp(json_get_text(item, "type", ""), "Warning"))
+			out->text = arena_printf(
+				out->mem, "%s: %s",
+				json_get_text(item, "reason", ""),
+				json_get_text(item, "message", ""));
+	}
+	return 0;
+}
+
+const char *why_waiting(const struct kube_at *at, const json_t *object,
+			struct arena *mem)
+{
+	struct reason out = { .uid = object_meta(object, "uid"), .mem = mem };
+	const char *query[] = {
+		"fieldSelector",
+		arena_printf(mem, "involvedObject.uid=%s", out.uid), NULL
+	};
+	struct error ignored;
+
+	if (*object_label(object, "kueue.x-k8s.io/queue-name") &&
+	    apiserver_has(at->api, KUEUE_GROUP, &ignored) > 0)
+		apiserver_list(at->api,
+			       type_path(&type_workload, at, NULL, mem), NULL,
+			       take_workload, &out, &ignored);
+	if (!out.text)
+		apiserver_list(at->api, type_path(&type_event, at, NULL, mem),
+			       query, take_event, &out, &ignored);
+	return out.text;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules of `jobrun.restart` are asked in their order, and so are those of
+ * a podFailurePolicy: a rule that says fail becomes FailJob, one that says
+ * restart becomes Count.  A Job of a JobSet has no backoff, so that a pod that
+ * counts ends it too, but with another reason: by that the JobSet knows
+ * whether to start all pods again.  A container that a signal has killed exits
+ * with 128 and its number.
+ */
+#include "providers/kubernetes/policy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+#define EXIT_MAX 255
+#define SIGNAL_BASE 128
+/* Of a podFailurePolicy. */
+#define RULES_MAX 20
+#define VALUES_MAX 255
+
+static int signal_number(const char *name)
+{
+	char known[32];
+	int i;
+
+	for (i = 1; i < 65; i++) {
+		signal_format(i, known, sizeof(known));
+		if (!strcmp(known, name))
+			return i;
+	}
+	return 0;
+}
+
+/* "1" or "64-127", checked when the file was read. */
+static void mark_codes(const char *text, bool codes[EXIT_MAX + 1])
+{
+	unsigned from, to;
+	int n = sscanf(text, "%u-%u", &from, &to);
+
+	if (n < 1)
+		return;
+	if (n < 2)
+		to = from;
+	for (; from <= to && from <= EXIT_MAX; from++)
+		codes[from] = true;
+}
+
+static json_t *exit_codes(const struct restart_rule *rule)
+{
+	bool codes[EXIT_MAX + 1] = { false };
+	json_t *values = json_array();
+	size_t i;
+
+	for (i = 0; i < rule->exit_codes.count; i++)
+		mark_codes(rule->exit_codes.items[i], codes);
+	for (i = 0; i < rule->signals.count; i++) {
+		int number = signal_number(rule->signals.items[i]);
+
+		if (number)
+			codes[SIGNAL_BASE + number] = true;
+	}
+	/* 0 is no failure. */
+	for (i = 1; i <= EXIT_MAX; i++)
+		if (codes[i])
+			json_array_append_new(values,
+					      json_integer((json_int_t)i));
+	return values;
+}
+
+static void add_rule(json_t *rules, const char *action, const char *key,
+		     json_t *value)
+{
+	json_t *rule = json_object();
+
+	json_put_text(rule, "action", action);
+	json_put(rule, key, value);
+	json_array_append_new(rules, rule);
+}
+
+static json_t *codes_match(const char *operator, json_t * values)
+{
+	json_t *out = json_object();
+
+	json_put_text(out, "operator", operator);
+	json_put(out, "values", values);
+	return out;
+}
+
+/* The pod was evicted, preempted, or its node is gone. */
+static json_t *disrupted(void)
+{
+	json_t *condition = json_object();
+	json_t *out = json_array();
+
+	json_put_text(condition, "type", "DisruptionTarget");
+	json_put_text(condition, "status", "True");
+	json_array_append_new(out, condition);
+	return out;
+}
+
+/* Returns new; empty if there are none. */
+static json_t *pod_rules(const struct restart *restart)
+{
+	const struct restart_rule *rule = restart->rules.items;
+	json_t *out = json_array();
+	size_t i;
+
+	for (i = 0; i < restart->rules.count; i++, rule++) {
+		const char *action = rule->action == RESTART_ACTION_FAIL
+					     ? "FailJob"
+					     : "Count";
+		json_t *codes = exit_codes(rule);
+		bool any = !json_array_size(codes) && !rule->preempted;
+
+		if (json_array_size(codes))
+			add_rule(out, action, "onExitCodes",
+				 codes_match("In", codes));
+		else
+			json_decref(codes);
+		if (rule->preempted || any)
+			add_rule(out, action, "onPodConditions", disrupted());
+		if (any)
+			add_rule(out, action, "onExitCodes",
+				 codes_match("NotIn",
+					     json_pack("[i]", EXIT_MAX + 1)));
+	}
+	return out;
+}
+
+static void say_what_is_lost(const struct job *job, bool in_jobset,
+			     struct kube_job *out)
+{
+	const struct restart *restart = &job->jobrun.restart;
+
+	if (!restart->max_restarts && !restart->rules.count)
+		return;
+	kube_leave_out(out, false, "jobrun.restart.maxPreemptions",
+		       "Kubernetes counts preemptions as it counts failures: "
+		       "maxRestarts is for both");
+	if (in_jobset)
+		kube_leave_out(out, false, "jobrun.restart.backoff",
+			       "a JobSet starts its pods again at once");
+	else
+		kube_leave_out(out, false, "jobrun.restart.backoff",
+			       "a Job waits 10 s, twice as long each time, and "
+			       "at most 6 minutes");
+}
+
+void policy_add_job(const struct job *job, bool in_jobset, json_t *spec,
+		    struct arena *mem, struct kube_job *out)
+{
+	const struct restart *restart = &job->jobrun.restart;
+	json_t *rules = pod_rules(restart);
+	json_t *policy;
+
+	say_what_is_lost(job, in_jobset, out);
+	json_put_int(spec, "backoffLimit",
+		     in_jobset ? 0 : restart->max_restarts);
+	if (!json_array_size(rules)) {
+		json_decref(rules);
+		return;
+	}
+	if (json_array_size(rules) > RULES_MAX)
+		kube_leave_out(out, true, "jobrun.restart.rules",
+			       arena_printf(mem,
+					    "a podFailurePolicy has at most %d "
+					    "rules, these come to %zu",
+					    RULES_MAX, json_array_size(rules)));
+	policy = json_object();
+	json_put(policy, "rules", rules);
+	json_put(spec, "podFailurePolicy", policy);
+}
+
+static void add_jobset_rule(json_t *rules, const char *name, const char *action,
+			    const char *reason)
+{
+	json_t *rule = json_object();
+
+	json_put_text(rule, "name", name);
+	json_put_text(rule, "action", action);
+	json_put(rule, "onJobFailureReasons", json_pack("[s]", reason));
+	json_array_append_new(rules, rule);
+}
+
+void policy_add_jobset(const struct job *job, json_t *spec)
+{
+	const struct restart *restart = &job->jobrun.restart;
+	json_t *policy, *rules;
+
+	/* Without a policy it fails with its first Job. */
+	if (!restart->max_restarts)
+		return;
+	policy = json_object();
+	rules = json_array();
+	json_put_int(policy, "maxRestarts", restart->max_restarts);
+	if (restart->rules.count)
+		add_jobset_rule(rules, "fail", "FailJobSet",
+				"PodFailurePolicy");
+	if (job->training_input.scheduling.max_running_time_s)
+		add_jobset_rule(rules, "deadline", "FailJobSet",
+				"DeadlineExceeded");
+	if (json_array_size(rules))
+		json_put(policy, "rules", rules);
+	else
+		json_decref(rules);
+	json_put(spec, "failurePolicy", policy);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `jobrun.restart` as failure policies of Jobs and JobSets. */
+#ifndef JOBRUN_KUBERNETES_POLICY_H
+#define JOBRUN_KUBERNETES_POLICY_H
+
+#include "providers/kubernetes/translate.h"
+
+/* Adds backoffLimit and podFailurePolicy to the spec of a Job.  One of a
+ * JobSet fails with its first pod, and the JobSet decides. */
+void policy_add_job(const struct job *job, bool in_jobset, json_t *spec,
+		    struct arena *mem, struct kube_job *out);
+/* Adds failurePolicy to the spec of a JobSet. */
+void policy_add_jobset(const struct job *job, json_t *spec);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/render.h"
+
+#include "core/base/buf.h"
+#include "providers/kubernetes/block.h"
+#include "providers/kubernetes/source.h"
+#include "providers/kubernetes/translate.h"
+
+static bool wants_job(const struct job *job)
+{
+	const struct kubernetes_block *block = job_block(job, "kubernetes");
+
+	return block && block->controller == CONTROLLER_JOB;
+}
+
+/* "TOKEN, KEY": what the Secret has to hold. */
+static const char *secret_names(const struct job *job, const char *name,
+				struct arena *mem)
+{
+	const struct secret *all = job->jobrun.secrets.items;
+	struct buf text = { 0 };
+	const char *out;
+	size_t i;
+
+	for (i = 0; i < job->jobrun.secrets.count; i++)
+		buf_printf(&text, "%s%s", i ? ", " : "", all[i].name);
+	out = arena_printf(mem,
+			   "no manifest holds their values: 'kubectl create "
+			   "secret generic %s' with %s",
+			   name, buf_text(&text));
+	buf_done(&text);
+	return out;
+}
+
+static void add(json_t *all, json_t *one, const char *name_space)
+{
+	if (!one)
+		return;
+	if (name_space)
+		json_object_set_new(json_object_get(one, "metadata"),
+				    "namespace", json_string(name_space));
+	json_array_append(all, one);
+}
+
+json_t *kube_render(const struct job *job, const struct catalogue *catalogue,
+		    void (*tell)(void *arg, bool needed, const char *path,
+				 const char *why),
+		    void *arg, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct kube_job made = { 0 };
+	json_t *out = NULL;
+	size_t i;
+
+	if (kube_translate(job, catalogue, mem, &made, err) < 0)
+		goto out;
+	if (wants_job(job) && !made.indexed) {
+		error_set(err, ERROR_INVALID, "job '%s': %s", job->job_id,
+			  kube_why_no_jobset(&made));
+		goto out;
+	}
+	if (made.config_map && source_fill(job, made.config_map, err) < 0)
+		goto out;
+	out = json_array();
+	add(out, made.config_map, made.name_space);
+	if (wants_job(job))
+		add(out, made.service, made.name_space);
+	add(out, wants_job(job) ? made.indexed : made.jobset, made.name_space);
+	for (i = 0; i < made.left_count; i++)
+		tell(arg, made.left[i].needed, made.left[i].path,
+		     made.left[i].why);
+	if (made.secret)
+		tell(arg, true, "jobrun.secrets",
+		     secret_names(job, made.name, mem));
+out:
+	kube_job_done(&made);
+	arena_free(mem);
+	return out;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job as manifests that kubectl applies unchanged. */
+#ifndef JOBRUN_KUBERNETES_RENDER_H
+#define JOBRUN_KUBERNETES_RENDER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "core/base/error.h"
+#include "core/catalogue.h"
+#include "core/job.h"
+
+/*
+ * An array of objects in the order of their making; returns new, or NULL.
+ * What has no place in them is told, and the Secret too, if the job needs one:
+ * values of secrets are in no manifest.  The job has been digested.
+ */
+json_t *kube_render(const struct job *job, const struct catalogue *catalogue,
+		    void (*tell)(void *arg, bool needed, const char *path,
+				 const char *why),
+		    void *arg, struct error *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watches of objects: a descriptor that is readable when one has changed.  A
+ * watch goes on where it was (resourceVersion, with bookmarks) when its
+ * connection breaks or its time is over, and from now on where that is
+ * forgotten (410 Gone): whoever hears of a change looks at the object anyhow.
+ *
+ * (kubernetes.io/docs/reference/using-api/api-concepts, "Efficient detection
+ * of changes".)
+ */
+#ifndef JOBRUN_KUBERNETES_WATCH_H
+#define JOBRUN_KUBERNETES_WATCH_H
+
+#include "providers/kubernetes/internal.h"
+
+/* `*fd` is new.  Of more than a few objects it is never readable: they are
+ * polled. */
+int watch_open(struct kube *kube, const struct kube_at *at,
+	       const struct kube_type *type, const char *name, int *fd,
+	       struct error *err);
+bool watch_is_open(struct kube *kube, const struct kube_at *at,
+		   const struct kube_type *type, const char *name);
+/* Goes on with it, if it is open and has broken. */
+void watch_keep(struct kube *kube, const struct kube_at *at,
+		const struct kube_type *type, const char *name);
+void watch_end(struct kube *kube, const struct kube_at *at,
+	       const struct kube_type *type, const char *name);
+void watch_end_all(struct kube *kube);
+
+#endif

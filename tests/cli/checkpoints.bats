@@ -1,0 +1,209 @@
+# What a trainer writes is kept, and the next start goes on from it.
+bats_require_minimum_version 1.5.0
+load helper
+load google
+load sshd
+
+# keeping FILE ID COMMAND CHECKPOINTS [MORE]
+keeping() {
+  job "$1" "$2" "$3"
+  echo "  checkpoints: $4" >>"$1"
+  [ -z "${5:-}" ] || echo "  $5" >>"$1"
+}
+
+# save N: as a careful trainer does.  START: the step that it goes on from.
+TRAINER='
+save() { echo "$1" >"$JOBRUN_CHECKPOINT_DIR/.new"; mv "$JOBRUN_CHECKPOINT_DIR/.new" "$JOBRUN_CHECKPOINT_DIR/ckpt-$1.pt"; }
+START=0; [ -z "${JOBRUN_CHECKPOINT:-}" ] || START=$(cat "$JOBRUN_CHECKPOINT"); echo "from $START";'
+
+# The steps that are kept, the next one with a star.
+kept() {
+  jobrun checkpoints --format json "$1" | python3 -c '
+import json, sys
+print(*[str(c["step"]) + "*" * c["isNext"] for c in json.load(sys.stdin)["checkpoints"]])'
+}
+
+@test "a run that was killed goes on from its newest checkpoint" {
+  keeping a.yaml a "$TRAINER"'
+    for n in 1 2; do echo "Step=$((START + n)) Loss=0.$((9 - n))"; save $((START + n)); sleep 0.7; done
+    [ $START -gt 1 ] || kill -9 $$' \
+    "{to: kept, keep: 2, metric: loss, goal: MINIMIZE}" 'restart: {maxRestarts: 5, backoff: 0s}'
+  run --separate-stderr jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [ "$(grep -o 'from .*' <<<"$output")" = "from 0
+from 2" ]
+  [[ $stderr == *"a: checkpoints: 'ckpt-1.pt' is kept: step 1, loss 0.8, 2 B, in $TMP/kept/a/00000001"* ]]
+  [[ $stderr == *"a: checkpoints: goes on from 'ckpt-2.pt' (step 2, loss 0.7), from $JOBRUN_STATE_DIR/runs/a.1/output/checkpoints"* ]]
+  # The newest is also the best; of equal ones the newer stays.
+  [ "$(kept a)" = "4* 2" ]
+  run jobrun checkpoints a
+  [[ $output == *"*           4       -           0.7       2 B"*"$TMP/kept/a/00000004/ckpt-4.pt"* ]]
+  run jobrun status a
+  [[ $output == *"checkpoints: goes on from 'ckpt-2.pt'"* ]]
+  [[ $output == *"checkpoints: 'ckpt-4.pt' is kept: step 4"* ]]
+  [ "$(field a 'j["checkpoints"]["failing"]')" = None ]
+  # Another run, with a folder of its own, fetches it.
+  run --separate-stderr jobrun apply --rerun a.yaml
+  [[ $output == *"from 4"* ]]
+  [[ $stderr == *"from $TMP/kept/a/00000004"* ]]
+  nothing_runs
+}
+
+@test "a plan says what becomes of checkpoints, and the source is not what they change" {
+  mkdir src
+  keeping a.yaml a 'echo "$JOBRUN_CHECKPOINT_DIR"; echo "${JOBRUN_CHECKPOINT-none}"; echo x >ckpt/a; sleep 0.1' \
+    '{directory: ckpt, quietPeriod: 1s}' 'source: src'
+  run jobrun plan a.yaml
+  [[ $output == *"checkpoints.directory  ckpt"* ]]
+  [[ $output == *"checkpoints.resume     the newest"* ]]
+  run --separate-stderr jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"$TMP/src/ckpt"*none* ]]
+  # It ended well, so that is whole; and the job has not changed.
+  [ "$(jobrun checkpoints a | sed -n 2p | awk '{print $1, $NF}')" = "* $TMP/src/ckpt/a" ]
+  run jobrun plan a.yaml
+  [[ $output == *"already succeeded"* ]]
+  run --separate-stderr jobrun apply --rerun a.yaml
+  [[ $output == *"$TMP/src/ckpt/a"* ]]
+  [[ "$(jobrun env a.yaml)" == *"JOBRUN_CHECKPOINT_DIR=$TMP/src/ckpt"* ]]
+}
+
+@test "what was cut off is not gone on from, and what is broken is passed over" {
+  keeping a.yaml a "$TRAINER"'
+    [ $START = 0 ] || exit 0
+    save 1; sleep 0.3; echo half >"$JOBRUN_CHECKPOINT_DIR/ckpt-2.pt"; kill -9 $$' \
+    '{to: kept}' 'restart: {maxRestarts: 1, backoff: 0s}'
+  run --separate-stderr jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"from 1"* ]]
+  [[ $stderr == *"'ckpt-2.pt' does not count: its trainer ended in the middle of it"* ]]
+  echo 2 >kept/a/00000001/ckpt-1.pt
+  run jobrun checkpoints a
+  [[ $output == *"is what the next start"* ]]
+  run --separate-stderr jobrun apply --rerun a.yaml
+  [[ $stderr == *"$TMP/kept/a/00000001 does not count: "*"is not what was written"* ]]
+  [[ $output == *"from 0"* ]]
+}
+
+@test "a killed keeper is followed by another; with the supervisor all end" {
+  keeping a.yaml a "$TRAINER"' save 1; while [ ! -e go ]; do sleep 0.05; done; save 2; while [ ! -e stop ]; do sleep 0.05; done' \
+    '{to: kept}'
+  jobrun apply --detach a.yaml 3>&-
+  wait_until 20 test -e kept/a/00000001.json
+  pkill -9 -x jobrun-keeper -P "$(sed -n 1p "$JOBRUN_STATE_DIR/runs/a.1/lock" | grep -o '[0-9]*' | head -1)"
+  sleep 0.5
+  touch go
+  wait_until 20 test -e kept/a/00000002.json
+  kill -9 "$(grep -o '[0-9]*' "$JOBRUN_STATE_DIR/runs/a.1/lock" | head -1)"
+  wait_until 20 state_is a FAILED
+  wait_until 20 nothing_runs
+  [ "$(kept a)" = "2* 1" ]
+}
+
+@test "a failing bucket never stops training, and is shown" {
+  start_google
+  keeping a.yaml a "$TRAINER"' save $((START + 1)); while [ ! -e go ]; do sleep 0.05; done; rm go; save $((START + 2))' \
+    '{to: "gs://b1/ckpt"}'
+  jobrun apply --detach a.yaml
+  wait_until 20 grep -qs "is kept" "$JOBRUN_STATE_DIR/runs/a.1/checkpoints.log"
+  [ "$(kept a)" = "1*" ]
+  tell faults '[{"do": "status", "status": 403, "path": "/upload/", "count": 1000, "body": {"error": {"code": 403, "message": "no right"}}}]'
+  touch go
+  wait_until 20 grep -qs failing "$JOBRUN_STATE_DIR/runs/a.1/checkpoints.log"
+  run jobrun status a
+  [[ $output == *"checkpoints are failing: 'ckpt-2.pt' is not kept yet: gs://b1/ckpt/a/"*"no right"* ]]
+  [[ "$(field a 'j["checkpoints"]["failing"]["text"]')" == *"no right"* ]]
+  # A cancel does not wait for the bucket.
+  timeout 20 "$JOBRUN" cancel a
+  tell faults '[]'
+  [ "$(kept a)" = "1*" ]
+  run --separate-stderr jobrun apply --rerun --detach a.yaml
+  wait_until 20 grep -qs "goes on from 'ckpt-1.pt'" "$JOBRUN_STATE_DIR/runs/a.2/checkpoints.log"
+  touch go
+  jobrun wait --timeout 30s a
+  [ "$(kept a)" = "3* 2 1" ]
+  run jobrun checkpoints a
+  [[ $output == *"gs://b1/ckpt/a/"*"/ckpt-3.pt"* ]]
+  end_google
+}
+
+@test "without a bucket that answers nothing is begun anew" {
+  keeping a.yaml a "$TRAINER" '{to: "gs://b1/ckpt"}'
+  export GOOGLE_APPLICATION_CREDENTIALS=$TMP/none.json
+  run --separate-stderr jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $stderr == *"a: FAILED"*"checkpoints: cannot look for checkpoints: "* ]]
+  refute grep -q from <<<"$output"
+  keeping b.yaml b true '{to: kept}' 
+  jobrun apply b.yaml
+  run jobrun checkpoints b
+  [ "$output" = "no checkpoints in $TMP/kept/b" ]
+  job c.yaml c true
+  jobrun apply c.yaml
+  run jobrun checkpoints c
+  [ "$status" -eq 1 ]
+  [[ $output == *"'c' keeps no checkpoints: its file has no jobrun.checkpoints"* ]]
+}
+
+@test "launch keeps the checkpoints of its command, and what it writes when it is ended" {
+  cat >t.sh <<'SH'
+trap 'echo last >"$JOBRUN_CHECKPOINT_DIR/ckpt-2"; exit 0' TERM
+echo "from ${JOBRUN_CHECKPOINT:-none} ${LOAD_CHKPT_FILE:-}"
+echo first >"$JOBRUN_CHECKPOINT_DIR/.1"; mv "$JOBRUN_CHECKPOINT_DIR/.1" "$JOBRUN_CHECKPOINT_DIR/ckpt-1"
+while :; do sleep 0.05; done
+SH
+  "$JOBRUN" launch --checkpoint-dir out --checkpoint-to kept -- sh t.sh >log 2>&1 3>&- &
+  pid=$!
+  wait_until 20 test -e kept/00000001.json
+  # Its keeper may be killed at any time.
+  for child in $(cat "/proc/$pid/task/$pid/children"); do
+    [ "$(cat "/proc/$child/comm")" != jobrun-keeper ] || kill -9 "$child"
+  done
+  kill "$pid"
+  wait "$pid"
+  [ "$(cat kept/00000002/ckpt-2)" = last ]
+  rm -rf out
+  run --separate-stderr "$JOBRUN" launch --checkpoint-dir out --checkpoint-to kept -- \
+    sh -c 'echo "$JOBRUN_CHECKPOINT"; cat "$LOAD_CHKPT_DIR/$LOAD_CHKPT_FILE"; exit 3'
+  [ "$status" -eq 3 ]
+  [ "$output" = "$TMP/out/.jobrun-resume-0/ckpt-2
+last" ]
+  [[ $stderr == *"jobrun: checkpoints: goes on from 'ckpt-2' (step 2), from $TMP/kept/00000002"* ]]
+  run "$JOBRUN" launch --checkpoint-to kept -- true
+  [ "$status" -eq 64 ]
+  [[ $output == *"--checkpoint-dir must say where the command writes its checkpoints"* ]]
+}
+
+@test "on hosts the first task's checkpoints are kept, and all go on from them" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 "$TRAINER"'
+    jobrun version >/dev/null || exit 5
+    [ $RANK = 0 ] || exec sleep 20
+    save $((START + 1)); echo torn >"$JOBRUN_CHECKPOINT_DIR/ckpt-7.pt"; [ $START != 0 ] || kill -9 $$' \
+    "  checkpoints: {to: $TMP/kept}
+  restart: {maxRestarts: 1, backoff: 0s}"
+  run --separate-stderr jobrun apply a.yaml
+  sshd_down
+  echo "$output$stderr"
+  [ "$status" -eq 0 ]
+  [ "$(grep -c 'from 0' <<<"$output")" -eq 2 ]
+  [ "$(grep -c 'from 1' <<<"$output")" -eq 2 ]
+  [[ $output == *"jobrun: checkpoints: 'ckpt-1.pt' is kept"* ]]
+  # The last one ended well: its file in the middle, too, is as it meant it.
+  [ "$(cat kept/a/*/ckpt-2.pt)" = 2 ]
+  [ "$(kept a)" = "7* 2 1" ]
+}
+
+@test "a host on which jobrun does not run says so before the start" {
+  sshd_up 1
+  # As where the C library is too old; the shell needs no part of it.
+  mkdir old
+  touch old/libm.so.6
+  host_job a.yaml a h1 'echo started' "  checkpoints: {to: $TMP/kept}
+  env: {LD_LIBRARY_PATH: $TMP/old}"
+  run jobrun apply a.yaml
+  sshd_down
+  [ "$status" -eq 1 ]
+  [[ $output == *"a: FAILED"*"setup exited with 126"*"jobrun does not run on this host, which jobrun.checkpoints needs: "*"error while loading shared libraries"* ]]
+  [[ $output != *started$'\n'* ]]
+}

@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs in the cluster: the controllers of Jobs and JobSets, and pods that
+follow a script, or run their command here.
+
+The script is in the server's state, "pods": a list of what pods do, the first
+whose "pod" (a regular expression on POOL/INDEX/RESTART) matches:
+
+  lines    what it writes: texts, each its own line
+  every    seconds between them (0)
+  exit     its exit code (0)
+  run      true: its command runs on this machine instead
+  hold     true: it writes, and goes on until it is deleted
+  pending  why it can't be scheduled, and for how many seconds:
+           {"message": "0/3 nodes are available", "seconds": 1}
+  waiting  why its container does not start: {"reason", "message"}
+  lost     true: its node is taken away while it runs
+"""
+
+import base64
+import os
+import random
+import re
+import subprocess
+import tempfile
+import threading
+import time
+
+from objects import KIND, now
+
+INDEX = "batch.kubernetes.io/job-completion-index"
+
+
+def condition(kind, reason="", message="", value="True"):
+    return {"type": kind, "status": value, "reason": reason,
+            "message": message, "lastTransitionTime": now()}
+
+
+class Pod:
+    """One that is there, and what it writes."""
+
+    def __init__(self, cluster, name, item, script):
+        self.cluster = cluster
+        self.name = name
+        self.item = item
+        self.script = script
+        self.log = []  # (time, text)
+        self.ended = False
+        self.process = None
+        threading.Thread(target=self.live, daemon=True).start()
+
+    def there(self):
+        key = "Pod", self.item["metadata"]["namespace"], self.name
+        item = self.cluster.objects.items.get(key)
+        return item if item and item["metadata"]["uid"] == \
+            self.item["metadata"]["uid"] else None
+
+    def status(self, **fields):
+        with self.cluster.lock:
+            item = self.there()
+            if item:
+                item.setdefault("status", {}).update(fields)
+                self.cluster.objects.store(item, "MODIFIED")
+            return item is not None
+
+    def write(self, text):
+        with self.cluster.lock:
+            self.log.append((now(True), text))
+            self.cluster.lock.notify_all()
+
+    def live(self):
+        pending = self.script.get("pending")
+        if pending:
+            self.status(conditions=[condition(
+                "PodScheduled", "Unschedulable", pending["message"],
+                "False")])
+            self.cluster.event(self.item, "FailedScheduling",
+                               pending["message"])
+            time.sleep(pending.get("seconds", 0.5))
+        waiting = self.script.get("waiting")
+        if waiting:
+            self.status(containerStatuses=[{
+                "name": "main", "state": {"waiting": waiting}}])
+            time.sleep(waiting.get("seconds", 0.5))
+        started = now()
+        if not self.status(phase="Running", startTime=started,
+                           podIP="10.0.0.9", containerStatuses=[{
+                               "name": "main", "ready": True,
+                               "state": {"running": {
+                                   "startedAt": started}}}]):
+            return
+        code = self.run() if self.script.get("run") else self.play()
+        with self.cluster.lock:
+            self.ended = True
+            self.cluster.lock.notify_all()
+        lost = self.script.get("lost")
+        self.status(
+            phase="Failed" if code or lost else "Succeeded",
+            conditions=[condition("DisruptionTarget", "DeletionByTaintManager",
+                                  "the node was taken away")] if lost else [],
+            containerStatuses=[{"name": "main", "state": {"terminated": {
+                "exitCode": code, "reason": "Error" if code else "Completed",
+                "startedAt": started, "finishedAt": now()}}}])
+
+    def play(self):
+        for line in self.script.get("lines", []):
+            self.write(line)
+            time.sleep(self.script.get("every", 0))
+        while self.script.get("hold") and self.there():
+            time.sleep(0.02)
+        return 137 if self.script.get("lost") else self.script.get("exit", 0)
+
+    def environment(self, container, meta):
+        out = {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(),
+               "JOB_COMPLETION_INDEX": meta["annotations"][INDEX]}
+        for one in container.get("env", []):
+            ref = one.get("valueFrom", {})
+            if "fieldRef" in ref:
+                out[one["name"]] = meta["annotations"][INDEX]
+            elif "secretKeyRef" in ref:
+                secret = self.cluster.objects.items[
+                    "Secret", meta["namespace"], ref["secretKeyRef"]["name"]]
+                out[one["name"]] = base64.b64decode(
+                    secret["data"][ref["secretKeyRef"]["key"]]).decode()
+            else:
+                out[one["name"]] = one.get("value", "")
+        # There is no DNS here.
+        if "MASTER_ADDR" in out:
+            out["MASTER_ADDR"] = "127.0.0.1"
+        return out
+
+    def run(self):
+        spec, meta = self.item["spec"], self.item["metadata"]
+        container = spec["containers"][0]
+        with tempfile.TemporaryDirectory() as folder:
+            for volume in spec.get("volumes", []):
+                self.fill(folder, volume.get("configMap"), meta["namespace"])
+            env = self.environment(container, meta)
+            env["JOBRUN_RUN_DIR"] = folder
+            self.process = subprocess.Popen(
+                container.get("command", []) + container.get("args", []),
+                env=env, cwd=folder, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            for line in self.process.stdout:
+                self.write(line.decode(errors="replace").rstrip("\n"))
+            code = self.process.wait()
+        return 128 - code if code < 0 else code
+
+    def fill(self, folder, volume, namespace):
+        if not volume:
+            return
+        data = self.cluster.objects.items[
+            "ConfigMap", namespace, volume["name"]]["binaryData"]
+        for item in volume["items"]:
+            path = os.path.join(folder, item["path"])
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(base64.b64decode(data[item["key"]]))
+
+    def end(self):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+
+
+class Cluster:
+    def __init__(self, lock, objects, state):
+        self.lock = lock
+        self.objects = objects
+        self.state = state
+        self.pods = {}  # uid to Pod
+
+    def event(self, about, reason, message):
+        with self.lock:
+            self.objects.make(KIND["Event"], about["metadata"]["namespace"], {
+                "metadata": {"name": f"e{random.getrandbits(48):012x}"},
+                "type": "Warning", "reason": reason, "message": message,
+                "lastTimestamp": now(),
+                "involvedObject": {"kind": about["kind"],
+                                   "name": about["metadata"]["name"],
+                                   "uid": about["metadata"]["uid"]}})
+
+    def script(self, what):
+        for one in self.state.get("pods", []):
+            if re.search(one.get("pod", ""), what):
+                return one
+        return {}
+
+    def loop(self):
+        """Until the process ends."""
+        while True:
+            with self.lock:
+                if not self.state.get("paused"):
+                    self.step()
+            time.sleep(0.02)
+
+    def step(self):
+        self.objects.sweep()
+        for item in list(self.objects.items.values()):
+            if "deletionTimestamp" in item["metadata"]:
+                continue
+            if item["kind"] == "JobSet" and not self.over(item):
+                self.step_jobset(item)
+            elif item["kind"] == "Job" and not self.over(item):
+                self.step_job(item)
+        alive = {item["metadata"]["uid"]
+                 for item in self.objects.items.values()
+                 if item["kind"] == "Pod"}
+        for uid in set(self.pods) - alive:
+            self.pods.pop(uid).end()
+
+    @staticmethod
+    def over(item):
+        return any(c["type"] in ("Complete", "Failed", "Completed") and
+                   c["status"] == "True" for c in
+                   item.get("status", {}).get("conditions", []))
+
+    def set_status(self, item, **fields):
+        old = item.get("status", {})
+        new = {**old, **fields}
+        if new != old:
+            item["status"] = new
+            self.objects.store(item, "MODIFIED")
+
+    # Jobs
+
+    def step_job(self, job):
+        if job["spec"].get("suspend"):
+            return
+        meta, spec = job["metadata"], job["spec"]
+        pods = {}
+        for pod in self.owned(job, "Pod"):
+            index = int(pod["metadata"]["annotations"][INDEX])
+            pods.setdefault(index, []).append(pod)
+        failed = succeeded = active = 0
+        verdict = None
+        for index in range(spec.get("completions", 1)):
+            phases = [p.get("status", {}).get("phase", "Pending")
+                      for p in pods.get(index, [])]
+            for pod, phase in zip(pods.get(index, []), phases):
+                if phase == "Failed":
+                    failed += 1
+                    verdict = verdict or self.judge(spec, pod)
+            if "Succeeded" in phases:
+                succeeded += 1
+            elif "Pending" in phases or "Running" in phases:
+                active += 1
+            elif failed <= spec.get("backoffLimit", 6):
+                self.make_pod(job, index)
+                active += 1
+        fields = {"active": active, "failed": failed, "succeeded": succeeded}
+        if "startTime" not in job.get("status", {}):
+            fields["startTime"] = now()
+        if not verdict and failed > spec.get("backoffLimit", 6):
+            verdict = ("BackoffLimitExceeded",
+                       "Job has reached the specified backoff limit")
+        if not verdict and spec.get("activeDeadlineSeconds") is not None and \
+                self.age(job) > spec["activeDeadlineSeconds"]:
+            verdict = ("DeadlineExceeded",
+                       "Job was active longer than specified deadline")
+        if verdict:
+            self.stop_pods(job)
+            fields.update(active=0,
+                          conditions=[condition("Failed", *verdict)])
+        elif succeeded == spec.get("completions", 1):
+            fields.update(completionTime=now(),
+                          conditions=[condition("Complete")])
+        self.set_status(job, **fields)
+
+    @staticmethod
+    def age(job):
+        started = job.get("status", {}).get("startTime")
+        return time.time() - time.mktime(time.strptime(
+            started, "%Y-%m-%dT%H:%M:%SZ")) + time.timezone if started else 0
+
+    @staticmethod
+    def judge(spec, pod):
+        """FailJob, if a rule of the podFailurePolicy says so."""
+        code = pod["status"]["containerStatuses"][0]["state"]["terminated"][
+            "exitCode"]
+        lost = any(c["type"] == "DisruptionTarget"
+                   for c in pod["status"].get("conditions", []))
+        for i, rule in enumerate(
+                spec.get("podFailurePolicy", {}).get("rules", [])):
+            codes = rule.get("onExitCodes")
+            holds = lost if codes is None else \
+                (code in codes["values"]) == (codes["operator"] == "In")
+            if holds and rule["action"] == "FailJob":
+                return ("PodFailurePolicy", "Container main for pod "
+                        f"{pod['metadata']['namespace']}/"
+                        f"{pod['metadata']['name']} failed with exit code "
+                        f"{code} matching FailJob rule at index {i}")
+            if holds:
+                return None
+        return None
+
+    def make_pod(self, job, index):
+        meta, template = job["metadata"], job["spec"]["template"]
+        end = "".join(random.choices("bcdfghjklmnpqrstvwxz", k=5))
+        labels = {**template.get("metadata", {}).get("labels", {}),
+                  "batch.kubernetes.io/job-name": meta["name"],
+                  INDEX: str(index)}
+        notes = {INDEX: str(index)}
+        for key in ("jobset-name", "replicatedjob-name", "restart-attempt"):
+            key = "jobset.sigs.k8s.io/" + key
+            if key in meta.get("labels", {}):
+                labels[key] = meta["labels"][key]
+        pod = self.objects.make(KIND["Pod"], meta["namespace"], {
+            "metadata": {"name": f"{meta['name']}-{index}-{end}",
+                         "labels": labels, "annotations": notes,
+                         "ownerReferences": [self.owner(job)]},
+            "spec": template["spec"], "status": {"phase": "Pending"}})
+        pool = labels.get("jobset.sigs.k8s.io/replicatedjob-name", "node")
+        restart = labels.get("jobset.sigs.k8s.io/restart-attempt") or \
+            job.get("status", {}).get("failed", 0)
+        self.pods[pod["metadata"]["uid"]] = Pod(
+            self, pod["metadata"]["name"], pod,
+            self.script(f"{pool}/{index}/{restart}"))
+
+    def owned(self, item, kind):
+        return [other for other in self.objects.owned(item)
+                if other["kind"] == kind]
+
+    @staticmethod
+    def owner(item):
+        return {"apiVersion": item["apiVersion"], "kind": item["kind"],
+                "name": item["metadata"]["name"],
+                "uid": item["metadata"]["uid"], "controller": True}
+
+    def stop_pods(self, job):
+        for pod in self.owned(job, "Pod"):
+            if pod.get("status", {}).get("phase") in ("Pending", "Running"):
+                self.objects.remove(pod)
+
+    # JobSets
+
+    def step_jobset(self, item):
+        if item["spec"].get("suspend"):
+            return
+        meta, spec = item["metadata"], item["spec"]
+        restarts = item.get("status", {}).get("restarts", 0)
+        jobs = {job["metadata"]["name"]: job
+                for job in self.owned(item, "Job")}
+        failure, done = None, set()
+        for one in spec["replicatedJobs"]:
+            name = f"{meta['name']}-{one['name']}-0"
+            job = jobs.get(name) or self.make_job(item, one, name, restarts)
+            for c in job.get("status", {}).get("conditions", []):
+                if c["type"] == "Failed":
+                    failure = failure or c
+                if c["type"] == "Complete":
+                    done.add(one["name"])
+        if failure:
+            self.fail(item, jobs, failure, restarts)
+            return
+        success = spec.get("successPolicy", {})
+        wanted = set(success.get("targetReplicatedJobs") or
+                     [one["name"] for one in spec["replicatedJobs"]])
+        if wanted <= done:
+            for job in jobs.values():
+                if not self.over(job):
+                    self.objects.remove(job)
+            self.set_status(item, terminalState="Completed", conditions=[
+                condition("Completed", "AllJobsCompleted",
+                          "jobset completed successfully")])
+
+    def fail(self, item, jobs, failure, restarts):
+        policy = item["spec"].get("failurePolicy", {})
+        again = restarts < policy.get("maxRestarts", 0)
+        for rule in policy.get("rules", []):
+            if failure["reason"] in rule.get("onJobFailureReasons",
+                                             [failure["reason"]]):
+                again = again and rule["action"] != "FailJobSet"
+                break
+        for job in jobs.values():
+            if again or not self.over(job):
+                self.objects.remove(job)
+        if again:
+            self.set_status(item, restarts=restarts + 1)
+        else:
+            self.set_status(item, terminalState="Failed", conditions=[
+                condition("Failed", "FailedJobs", "jobset failed due to one "
+                          "or more job failures")])
+
+    def make_job(self, item, one, name, restarts):
+        meta = item["metadata"]
+        labels = {"jobset.sigs.k8s.io/jobset-name": meta["name"],
+                  "jobset.sigs.k8s.io/replicatedjob-name": one["name"],
+                  "jobset.sigs.k8s.io/restart-attempt": str(restarts)}
+        return self.objects.make(KIND["Job"], meta["namespace"], {
+            "metadata": {"name": name, "labels": labels,
+                         "ownerReferences": [self.owner(item)]},
+            "spec": one["template"]["spec"]})

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/net/http.h"
+#include "providers/kubernetes/block.h"
+#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/render.h"
+#include "providers/kubernetes/translate.h"
+#include "schema/catalogue.h"
+#include "schema/schema.h"
+#include "tests/support/stand_in.h"
+
+#define TOKEN "token-that-nobody-may-see"
+
+struct scene {
+	struct jobs jobs;
+	struct problems found;
+	struct arena *mem;
+	struct kube_job made;
+};
+
+static struct job *load(struct scene *scene, const char *text)
+{
+	static const struct schema_provider providers[] = {
+		{ "kubernetes", &kubernetes_message },
+	};
+	const struct schema_options options = { .providers = providers,
+						.provider_count = 1 };
+	struct error err;
+
+	*scene = (struct scene){ .mem = arena_new() };
+	assert_int_equal(schema_load_text("tests/unit/job.yaml", text,
+					  strlen(text), &options, &scene->jobs,
+					  &scene->found, &err),
+			 0);
+	if (scene->jobs.count != 1)
+		fail_msg("%s", scene->found.count
+				       ? scene->found.items[0].message
+				       : "no job");
+	assert_int_equal(job_digest(scene->jobs.items[0], &err), 0);
+	return scene->jobs.items[0];
+}
+
+static void translate(struct scene *scene, const char *text)
+{
+	struct job *job = load(scene, text);
+	struct error err;
+
+	assert_int_equal(kube_translate(job, catalogue_get(&err), scene->mem,
+					&scene->made, &err),
+			 0);
+}
+
+static void done(struct scene *scene)
+{
+	kube_job_done(&scene->made);
+	arena_free(scene->mem);
+	problems_done(&scene->found);
+	jobs_done(&scene->jobs);
+}
+
+/* What is at "spec/replicatedJobs/0/name", as JSON; "" if nothing is. */
+static const char *at(const json_t *value, const char *path)
+{
+	static char out[4096];
+	char part[64];
+	char *text;
+	size_t n;
+
+	for (; value && *path; path += n + (path[n] == '|')) {
+		n = strcspn(path, "|");
+		snprintf(part, sizeof(part), "%.*s", (int)n, path);
+		value = json_is_array(value)
+				? json_array_get(value, (size_t)atoi(part))
+				: json_object_get(value, part);
+	}
+	if (!value)
+		return "";
+	text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	snprintf(out, sizeof(out), "%s", text);
+	free(text);
+	return out;
+}
+
+static const json_t *pool_spec(const struct scene *scene, size_t i)
+{
+	const json_t *jobs = json_object_get(
+		json_object_get(scene->made.jobset, "spec"), "replicatedJobs");
+	const json_t *template =
+		json_object_get(json_array_get(jobs, i), "template");
+
+	return json_object_get(template, "spec");
+}
+
+static const json_t *pod(const struct scene *scene, size_t i)
+{
+	return json_object_get(json_object_get(pool_spec(scene, i), "template"),
+			       "spec");
+}
+
+/* The value of a variable of the pool's pods, or "". */
+static const char *variable(const struct scene *scene, size_t pool,
+			    const char *name)
+{
+	const json_t *container = json_array_get(
+		json_object_get(pod(scene, pool), "containers"), 0);
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(container, "env"), i, item)
+	{
+		if (!strcmp(json_get_text(item, "name", ""), name))
+			return json_get_text(item, "value", "(a reference)");
+	}
+	return "";
+}
+
+static const char *why(const struct scene *scene, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < scene->made.left_count; i++)
+		if (!strcmp(scene->made.left[i].path, path))
+			return scene->made.left[i].why;
+	return "";
+}
+
+#define HEAD                                                                   \
+	"jobId: net\ntrainingInput:\n  scaleTier: CUSTOM\n"                    \
+	"  masterType: n1-standard-4\n"                                        \
+	"  masterConfig: {imageUri: \"gcr.io/p/i:1\"}\n"
+#define TAIL "jobrun:\n  provider: kubernetes\n"
+
+static void alike_tasks_are_one_pool(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	translate(&scene, HEAD "  workerType: n1-standard-4\n"
+			       "  workerCount: 2\n" TAIL);
+	assert_int_equal(scene.made.pool_count, 1);
+	assert_string_equal(at(pool_spec(&scene, 0), "completions"), "3");
+	assert_string_equal(at(scene.made.indexed, "spec|completions"), "3");
+	assert_string_equal(at(pod(&scene, 0), "containers|0|resources"),
+			    "{\"requests\":{\"cpu\":\"4\",\"memory\":"
+			    "\"15000M\"}}");
+	assert_string_equal(variable(&scene, 0, "JOBRUN_TASKS"),
+			    "node/master/1,node/worker/2");
+	assert_string_equal(variable(&scene, 0, "MASTER_ADDR"),
+			    "net-node-0-0.net");
+	assert_string_equal(variable(&scene, 0, "WORLD_SIZE"), "3");
+	assert_string_equal(variable(&scene, 0, "RANK"), "(a reference)");
+	assert_string_equal(at(scene.made.service, "spec"),
+			    "{\"clusterIP\":\"None\","
+			    "\"publishNotReadyAddresses\":true,\"selector\":{"
+			    "\"batch.kubernetes.io/job-name\":\"net\"}}");
+	assert_null(kube_why_no_jobset(&scene.made));
+	done(&scene);
+}
+
+static void other_tasks_are_pools_of_their_own(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	translate(&scene, HEAD "  workerType: n1-standard-8\n  workerCount: 2\n"
+			       "  workerConfig: {acceleratorConfig: {type: "
+			       "NVIDIA_TESLA_T4, count: 2}}\n"
+			       "  parameterServerType: n1-highmem-8\n"
+			       "  parameterServerCount: 3\n" TAIL);
+	assert_int_equal(scene.made.pool_count, 3);
+	assert_null(scene.made.indexed);
+	assert_null(scene.made.service);
+	assert_string_equal(at(scene.made.jobset, "spec|successPolicy"),
+			    "{\"operator\":\"All\",\"targetReplicatedJobs\":["
+			    "\"master\"]}");
+	assert_string_equal(at(pod(&scene, 1), "nodeSelector"),
+			    "{\"cloud.google.com/gke-accelerator\":"
+			    "\"nvidia-tesla-t4\"}");
+	assert_string_equal(at(pod(&scene, 1), "containers|0|resources|limits"),
+			    "{\"nvidia.com/gpu\":\"2\"}");
+	assert_string_equal(variable(&scene, 2, "JOBRUN_TASKS"),
+			    "master/master/1,worker/worker/2,ps/ps/3");
+	assert_string_equal(variable(&scene, 1, "RANK"), "");
+	assert_string_equal(variable(&scene, 2, "MASTER_ADDR"), "");
+	assert_true(*why(&scene, "RANK of the workers"));
+	assert_true(text_starts(kube_why_no_jobset(&scene.made),
+				"its pods are not all alike"));
+	done(&scene);
+}
+
+static void tpu_slices_have_a_pod_for_each_host(void **state)
+{
+	static const struct {
+		const char *type;
+		int count;
+		const char *pods, *chips, *label, *topology;
+	} cases[] = {
+		{ "TPU_V3", 8, "1", "4", "tpu-v3-device", "2x2" },
+		{ "TPU_V3", 32, "4", "4", "tpu-v3-slice", "4x4" },
+		{ "TPU_V4", 8, "1", "4", "tpu-v4-podslice", "2x2x1" },
+		{ "TPU_V4", 128, "16", "4", "tpu-v4-podslice", "4x4x4" },
+		{ "TPU_V5P", 16, "2", "4", "tpu-v5p-slice", "2x2x2" },
+		{ "TPU_V5_LITEPOD", 8, "1", "8", "tpu-v5-lite-podslice",
+		  "2x4" },
+		{ "TPU_V5_LITEPOD", 16, "4", "4", "tpu-v5-lite-podslice",
+		  "4x4" },
+		{ "TPU_V6E", 256, "64", "4", "tpu-v6e-slice", "16x16" },
+	};
+	struct scene scene;
+	char *text, *selector;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		text = mem_printf(HEAD "  workerType: cloud_tpu\n"
+				       "  workerCount: 1\n  workerConfig: "
+				       "{acceleratorConfig: {type: %s, count: "
+				       "%d}, tpuTfVersion: \"2.11\"}\n" TAIL,
+				  cases[i].type, cases[i].count);
+		selector = mem_printf(
+			"{\"cloud.google.com/gke-tpu-accelerator\":\"%s\","
+			"\"cloud.google.com/gke-tpu-topology\":\"%s\"}",
+			cases[i].label, cases[i].topology);
+		translate(&scene, text);
+		assert_int_equal(scene.made.pool_count, 1);
+		assert_string_equal(at(pool_spec(&scene, 0), "completions"),
+				    cases[i].pods);
+		assert_string_equal(at(pod(&scene, 0), "nodeSelector"),
+				    selector);
+		assert_int_equal(
+			atoi(at(pod(&scene, 0), "containers|0|resources|limits|"
+						"google.com/tpu") +
+			     1),
+			atoi(cases[i].chips));
+		done(&scene);
+		free(selector);
+		free(text);
+	}
+}
+
+static void restart_rules_are_failure_policies(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	translate(&scene,
+		  HEAD "  scheduling: {maxRunningTime: 3600s}\n" TAIL
+		       "  restart:\n    maxRestarts: 3\n    rules:\n"
+		       "    - {exitCodes: [\"2\", \"64-66\"], action: fail}\n"
+		       "    - {signals: [SIGSEGV], preempted: true, action: "
+		       "restart}\n"
+		       "    - {action: fail}\n");
+	assert_string_equal(
+		at(pool_spec(&scene, 0), "podFailurePolicy|rules"),
+		"[{\"action\":\"FailJob\",\"onExitCodes\":{\"operator\":\"In\","
+		"\"values\":[2,64,65,66]}},"
+		"{\"action\":\"Count\",\"onExitCodes\":{\"operator\":\"In\","
+		"\"values\":[139]}},"
+		"{\"action\":\"Count\",\"onPodConditions\":[{\"type\":"
+		"\"DisruptionTarget\",\"status\":\"True\"}]},"
+		"{\"action\":\"FailJob\",\"onPodConditions\":[{\"type\":"
+		"\"DisruptionTarget\",\"status\":\"True\"}]},"
+		"{\"action\":\"FailJob\",\"onExitCodes\":{\"operator\":"
+		"\"NotIn\",\"values\":[256]}}]");
+	assert_string_equal(at(pool_spec(&scene, 0), "backoffLimit"), "0");
+	assert_string_equal(at(scene.made.indexed, "spec|backoffLimit"), "3");
+	assert_string_equal(at(scene.made.jobset, "spec|failurePolicy"),
+			    "{\"maxRestarts\":3,\"rules\":[{\"name\":\"fail\","
+			    "\"action\":\"FailJobSet\","
+			    "\"onJobFailureReasons\":[\"PodFailurePolicy\"]},"
+			    "{\"name\":\"deadline\",\"action\":\"FailJobSet\","
+			    "\"onJobFailureReasons\":[\"DeadlineExceeded\"]}]"
+			    "}");
+	assert_string_equal(at(pool_spec(&scene, 0), "activeDeadlineSeconds"),
+			    "3600");
+	done(&scene);
+}
+
+static void names_fit_and_differ(void **state)
+{
+	static const struct {
+		const char *job, *name;
+	} cases[] = {
+		{ "quickstart", "quickstart" },
+		{ "resnet_pod", "resnet-pod-" },
+		{ "Resnet", "resnet-" },
+		{ "end_", "end-" },
+		{ "a_very_long_name_of_a_job_that_goes_on_and_on_and_on",
+		  "a-very-long-name-of-a-job-that-" },
+	};
+	struct arena *mem = arena_new();
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		const char *name = kube_name(cases[i].job, mem);
+
+		assert_true(text_starts(name, cases[i].name));
+		assert_true(strlen(name) <= KUBE_NAME_MAX);
+		assert_null(strstr(name, "--"));
+	}
+	assert_string_not_equal(kube_name("a_b", mem), kube_name("A_b", mem));
+	arena_free(mem);
+}
+
+static void what_has_no_place_is_said(void **state)
+{
+	static const struct {
+		const char *path, *text;
+		bool needed;
+	} cases[] = {
+		{ "trainingInput.masterConfig.imageUri",
+		  "a pod runs a container image: name one with what the "
+		  "program needs",
+		  true },
+		{ "trainingInput.region",
+		  "the cluster is where it is: nodeSelector chooses among its "
+		  "zones",
+		  false },
+		{ "trainingInput.runtimeVersion",
+		  "the container image takes its place", false },
+		{ "trainingInput.packageUris",
+		  "nothing installs packages there: build them into the image, "
+		  "or set jobrun.source",
+		  true },
+		{ "trainingInput.scheduling.priority",
+		  "priorities have names there: set "
+		  "jobrun.kubernetes.priorityClass",
+		  false },
+		{ "jobrun.setup",
+		  "nothing runs before the program there: build it into the "
+		  "image",
+		  true },
+		{ "jobrun.kubernetes.volumes.both",
+		  "exactly one of claim, configMap, secret, hostPath and "
+		  "memory "
+		  "says what it is",
+		  true },
+	};
+	struct scene scene;
+	size_t i, j;
+
+	(void)state;
+	translate(&scene, "jobId: a\ntrainingInput:\n  scaleTier: BASIC\n"
+			  "  region: us-central1\n  runtimeVersion: \"2.11\"\n"
+			  "  pythonVersion: \"3.7\"\n  pythonModule: a.b\n"
+			  "  packageUris: [\"gs://b/a.tar.gz\"]\n"
+			  "  scheduling: {priority: 5}\n" TAIL
+			  "  setup: [make]\n  kubernetes:\n    volumes:\n"
+			  "      both: {path: /a, claim: b, memory: 1Gi}\n");
+	for (i = 0; i < COUNT(cases); i++) {
+		assert_string_equal(why(&scene, cases[i].path), cases[i].text);
+		for (j = 0; j < scene.made.left_count; j++)
+			if (!strcmp(scene.made.left[j].path, cases[i].path))
+				assert_int_equal(scene.made.left[j].needed,
+						 cases[i].needed);
+	}
+	done(&scene);
+}
+
+/* ---- the documents ----------------------------------------------------- */
+
+static void ignore(void *arg, bool needed, const char *path, const char *text)
+{
+	(void)arg;
+	(void)needed;
+	(void)path;
+	(void)text;
+}
+
+static void apply(const struct stand_in *server, struct http *http,
+		  const json_t *object)
+{
+	static const struct {
+		const char *kind, *path;
+	} paths[] = {
+		{ "ConfigMap", "api/v1/namespaces/team/configmaps" },
+		{ "Service", "api/v1/namespaces/team/services" },
+		{ "Job", "apis/batch/v1/namespaces/team/jobs" },
+		{ "JobSet",
+		  "apis/jobset.x-k8s.io/v1alpha2/namespaces/team/jobsets" },
+	};
+	static const char *const headers[] = { "Authorization: Bearer " TOKEN,
+					       NULL };
+	struct http_request request = {
+		.method = "PATCH",
+		.headers = headers,
+		.content_type = "application/apply-patch+yaml",
+	};
+	struct http_response answer = { 0 };
+	const char *kind = json_get_text(object, "kind", "");
+	char *body = json_dumps(object, JSON_COMPACT);
+	struct error err;
+	size_t i = 0;
+
+	while (strcmp(paths[i].kind, kind) != 0)
+		assert_true(++i < COUNT(paths));
+	request.url = mem_printf(
+		"%s/%s/%s?fieldManager=test&dryRun=All", server->base,
+		paths[i].path,
+		json_get_text(json_object_get(object, "metadata"), "name", ""));
+	request.body = body;
+	request.body_len = strlen(body);
+	if (http_do(http, &request, &answer, &err) < 0)
+		fail_msg("%s", err.text);
+	if (answer.status != 201)
+		fail_msg("%s: %s", body, buf_text(&answer.body));
+	http_response_done(&answer);
+	free((char *)request.url);
+	free(body);
+}
+
+/* Of both forms, what render writes is what an API server takes: with
+ * JOBRUN_API_SCHEMAS, by the published documents. */
+static void manifests_are_valid(void **state)
+{
+	static const char *const jobs[] = {
+		HEAD "  workerType: n1-standard-4\n  workerCount: 4095\n" TAIL,
+		HEAD "  workerType: n1-highcpu-16\n  workerCount: 2\n"
+		     "  evaluatorType: n1-standard-4\n  evaluatorCount: 1\n"
+		     "  args: [--x, \"$(HOME) and $HOME\"]\n" TAIL,
+		HEAD "  workerType: cloud_tpu\n  workerCount: 1\n"
+		     "  workerConfig: {acceleratorConfig: {type: TPU_V5P, "
+		     "count: 16}, tpuTfVersion: \"2.11\"}\n" TAIL,
+		HEAD "  scheduling: {maxRunningTime: 3600s}\n" TAIL
+		     "  source: ../../examples/quickstart\n"
+		     "  command: [python3, train.py]\n"
+		     "  env: {A: \"$(B)\", JOBRUN_RUN_DIR: /data/run}\n"
+		     "  secrets: {KEY: {env: KEY}}\n"
+		     "  restart: {maxRestarts: 2, rules: [{action: fail, "
+		     "exitCodes: [\"1-255\"]}, {preempted: true, action: "
+		     "restart}, {action: fail}]}\n"
+		     "  kubernetes:\n    namespace: team\n    queue: q\n"
+		     "    priorityClass: high\n    serviceAccount: trainer\n"
+		     "    imagePullSecrets: [pull]\n    ttl: 1h\n"
+		     "    nodeSelector: {pool: gpu}\n"
+		     "    volumes:\n      data: {path: /data, claim: c, "
+		     "readOnly: true}\n      shm: {path: /dev/shm, memory: "
+		     "8Gi}\n      cfg: {path: /cfg, configMap: c}\n"
+		     "      key: {path: /key, secret: s}\n"
+		     "      disk: {path: /disk, hostPath: /mnt}\n",
+		HEAD "  workerType: n1-standard-4\n  workerCount: 3\n" TAIL
+		     "  restart: {maxRestarts: 2}\n"
+		     "  kubernetes: {controller: job}\n",
+	};
+	const struct http_options options = { .trace = "" };
+	struct stand_in server;
+	struct scene scene;
+	struct error err;
+	struct http *http;
+	json_t *all, *one;
+	size_t i, j;
+
+	(void)state;
+	stand_in_start_service(&server, "kubernetes", 0);
+	http = http_new(&options, &err);
+	assert_non_null(http);
+	for (i = 0; i < COUNT(jobs); i++) {
+		struct job *job = load(&scene, jobs[i]);
+
+		all = kube_render(job, catalogue_get(&err), ignore, NULL, &err);
+		if (!all)
+			fail_msg("%s", err.text);
+		json_array_foreach(all, j, one) apply(&server, http, one);
+		json_decref(all);
+		done(&scene);
+	}
+	http_free(http);
+	stand_in_stop(&server);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(alike_tasks_are_one_pool),
+		cmocka_unit_test(other_tasks_are_pools_of_their_own),
+		cmocka_unit_test(tpu_slices_have_a_pod_for_each_host),
+		cmocka_unit_test(restart_rules_are_failure_policies),
+		cmocka_unit_test(names_fit_and_differ),
+		cmocka_unit_test(what_has_no_place_is_said),
+		cmocka_unit_test(manifests_are_valid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -47,6 +47,7 @@ def tpu_of(server):
 
 
 def made(server):
+    settle(server)
     tpu = tpu_of(server)
     return [[name.split("/")[1], name] for name in
             [*tpu.nodes, *tpu.queues]]
@@ -131,6 +132,7 @@ def begin(server, version, project, zone, node, act, failure=None):
             f"operation-{tpu.count}")
     tpu.operations[name] = {"left": told.get("operation_looks", 1),
                             "act": act, "failure": failure,
+                            "since": time.monotonic(),
                             "lost": told.get("lose", False)}
     return {"name": name, "done": False, "metadata": {
         "@type": f"type.googleapis.com/google.cloud.tpu.{version}."
@@ -158,7 +160,8 @@ def operation(server, name):
 def settle(server):
     """Operations go on while nobody looks at them."""
     for one in tpu_of(server).operations.values():
-        if one["act"] and one["lost"]:
+        if one["act"] and (one["lost"] or
+                           time.monotonic() - one["since"] > 2):
             one["act"]()
             one["act"] = None
 
@@ -187,11 +190,11 @@ def add_node(server, version, project, zone, node_id, body):
                     STATUS.get(failure["http"]), failure.get("details"))
     body = dict(body, createTime=time.strftime("%Y-%m-%dT%H:%M:%SZ",
                                                time.gmtime()))
-    tpu.nodes[name] = {"body": body, "looks": 0}
+    there = tpu.nodes[name] = {"body": body, "looks": 0}
 
     def end():
-        if failure:
-            tpu.nodes.pop(name, None)
+        if failure and tpu.nodes.get(name) is there:
+            del tpu.nodes[name]
     return begin(server, version, project, zone, node_id, end, failure)
 
 
@@ -201,10 +204,11 @@ def remove_node(server, version, project, zone, node_id):
     if name not in tpu.nodes:
         raise error(404, f"Resource '{name}' was not found")
     failure = error_of(server, zone, node_id, "delete")
+    there = tpu.nodes[name]
 
     def end():
-        if not failure:
-            tpu.nodes.pop(name, None)
+        if not failure and tpu.nodes.get(name) is there:
+            del tpu.nodes[name]
     return begin(server, version, project, zone, node_id, end, failure)
 
 
@@ -287,9 +291,12 @@ def remove_queue(server, project, zone, queue_id, query):
     if node in tpu.nodes and query.get("force") != ["true"]:
         raise error(400, "It has nodes.", "FAILED_PRECONDITION")
 
+    there = tpu.queues[name]
+
     def end():
-        tpu.nodes.pop(node, None)
-        tpu.queues.pop(name, None)
+        if tpu.queues.get(name) is there:
+            tpu.nodes.pop(node, None)
+            del tpu.queues[name]
     return begin(server, "v2", project, zone, queue_id, end)
 
 

@@ -12,6 +12,7 @@
 #include "core/base/crc32c.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
+#include "core/data/read_ahead.h"
 #include "core/data/tar_header.h"
 
 #define BLOCK_SIZE ((size_t)512 << 10)
@@ -20,6 +21,7 @@ struct shard_writer {
 	const struct samples *all;
 	bool sha256;
 	struct shard_counters *counters;
+	struct read_ahead_lane *ahead; /* or NULL */
 	char *block;
 	size_t used;
 	/* Of the shard that is written. */
@@ -34,13 +36,15 @@ struct shard_writer {
 };
 
 struct shard_writer *shard_writer_new(const struct samples *all, bool sha256,
-				      struct shard_counters *counters)
+				      struct shard_counters *counters,
+				      struct read_ahead_lane *ahead)
 {
 	struct shard_writer *writer = mem_alloc(sizeof(*writer));
 
 	writer->all = all;
 	writer->sha256 = sha256;
 	writer->counters = counters;
+	writer->ahead = ahead;
 	writer->block = mem_alloc(BLOCK_SIZE);
 	writer->archive = -1;
 	return writer;
@@ -283,6 +287,8 @@ static int add_sample(struct shard_writer *writer, const struct sample *sample,
 			return -1;
 	atomic_fetch_add_explicit(&writer->counters->samples, 1,
 				  memory_order_relaxed);
+	if (writer->ahead)
+		read_ahead_step(writer->ahead);
 	return 0;
 }
 
@@ -304,6 +310,8 @@ int shard_writer_write(struct shard_writer *writer, size_t first, size_t count,
 		if (!writer->digester)
 			return -1;
 	}
+	if (writer->ahead)
+		read_ahead_begin(writer->ahead, first, first + count);
 	for (i = first; i < first + count; i++)
 		if (add_sample(writer, &writer->all->items[i], err) < 0)
 			return -1;

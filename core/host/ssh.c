@@ -77,13 +77,10 @@ void ssh_config_put(const char *known_hosts, struct buf *out)
 		   "Include /etc/ssh/ssh_config\n"
 		   "Host *\n"
 		   "  StrictHostKeyChecking accept-new\n"
+		   "  UserKnownHostsFile \"%s\" ~/.ssh/known_hosts "
+		   "~/.ssh/known_hosts2\n"
 		   "  LogLevel ERROR\n",
-		   user);
-	if (known_hosts)
-		buf_printf(out,
-			   "  UserKnownHostsFile \"%s\" ~/.ssh/known_hosts "
-			   "~/.ssh/known_hosts2\n",
-			   known_hosts);
+		   user, known_hosts);
 	free(user);
 }
 

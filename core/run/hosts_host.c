@@ -9,6 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/text.h"
+#include "core/run/hosts_program.h"
 #include "core/run/wrap.h"
 
 #define RETRY_FIRST_MS 100
@@ -150,6 +151,8 @@ static int send_prepare(struct host *host, struct error *err)
 	struct environment env = { 0 };
 	struct wire_out out = { 0 };
 	struct strings setup = wrap_conda(spec, &spec->setup, mem);
+
+	setup = hosts_wrap_setup(spec, &setup, host->folder, mem);
 	int ret = -1;
 
 	if (make_environment(host, SPEC_NO_TASK, mem, &env, err) < 0)
@@ -188,6 +191,8 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 		place.folder = host->folder;
 		place.directory = directory_on(host, mem);
 		command = wrap_conda(spec, &spec->command, mem);
+		command = hosts_wrap_task(spec, ordinal, &command, host->folder,
+					  mem);
 		command =
 			wrap_docker(spec, &command, &env, &place, mem, &after);
 		wire_put_u32(out, (uint32_t)ordinal);

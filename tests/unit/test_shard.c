@@ -659,7 +659,7 @@ static void contents_are_copied_whatever_their_size(void **state)
 	}
 	assert_int_equal(samples_add_folder(all, folder, &how, &err), 0);
 	assert_int_equal(samples_order(all, &err), 0);
-	writer = shard_writer_new(all, true, &counters);
+	writer = shard_writer_new(all, true, &counters, NULL);
 	fd = open(at->archive, O_RDWR | O_CREAT, 0600);
 	assert_int_equal(shard_writer_write(writer, 0, all->count, fd, "s",
 					    &entry, &err),

@@ -142,6 +142,33 @@ each_line_once() {
   each_line_once
 }
 
+@test "much output, and connections that break within it: each byte once" {
+  local i log
+  sshd_up 2
+  host_job a.yaml a h1,h2 \
+    "for i in 1 2 3 4 5 6 7 8; do until [ -e $TMP/go.\$i ]; do sleep 0.02; done; seq 200000; seq 50000 >&2; done"
+  touch go.1 go.2 go.3 go.4
+  jobrun apply --detach a.yaml
+  for i in 1 5; do
+    touch "go.$i" "go.$((i + 1))" "go.$((i + 2))"
+    wait_until 20 larger_than "$((i * 1200000))" worker-0.stdout
+    pkill -9 -P "$(supervisor)" ssh
+  done
+  touch go.8
+  timeout 60 "$JOBRUN" wait a
+  for i in 1 2 3 4 5 6 7 8; do seq 200000; done >out
+  for i in 1 2 3 4 5 6 7 8; do seq 50000; done >err
+  for log in master-0 worker-0; do
+    cmp out "state/runs/a.1/logs/$log.stdout"
+    cmp err "state/runs/a.1/logs/$log.stderr"
+  done
+}
+
+larger_than() {
+  local log=state/runs/a.1/logs/$2
+  [ -e "$log" ] && [ "$(stat -c %s "$log")" -gt "$1" ]
+}
+
 # The daemons of agents on a host.
 agents_on() {
   local pid

@@ -259,7 +259,7 @@ const struct command cmd_cat = {
 	.name = "cat",
 	.args = "[--index FILE] [--shuffle SEED] [--split SPLIT] [URL...]",
 	.summary = "stream shards, in order, to standard output",
-	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar t\n\n"
+	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar ti\n\n"
 		"URL is gs://, http(s)://, a path or '-'; braces stand for "
 		"many.\n"
 		"Without any, all shards of the index are read.  What comes "

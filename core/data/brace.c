@@ -131,9 +131,9 @@ static int expand_range(struct expansion *all, struct buf *name,
 			const struct range *range, const char *rest, int depth)
 {
 	bool up = range->first <= range->last;
-	unsigned long long i, count =
-		(unsigned long long)llabs(range->last - range->first) /
-		(unsigned long long)range->step;
+	unsigned long long i,
+		count = (unsigned long long)llabs(range->last - range->first) /
+			(unsigned long long)range->step;
 	size_t len = name->len;
 	int ret = 0;
 

@@ -29,7 +29,10 @@ struct split {
 };
 
 /* Everything to one. */
-#define SPLIT_ALL { .hosts = 1, .devices = 1 }
+#define SPLIT_ALL                                                              \
+	{                                                                      \
+		.hosts = 1, .devices = 1                                       \
+	}
 
 /* "host=0/2", "host=0/2,device=3/8" or "device=3/8", and ",uneven=drop". */
 int split_parse(const char *text, struct split *out, struct error *err);

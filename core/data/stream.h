@@ -57,8 +57,8 @@ struct stream_scheme {
 };
 
 struct stream_options {
-	uint64_t read_ahead; /* bytes of memory for what was read ahead */
-	long connections;    /* at most, at once */
+	uint64_t read_ahead;  /* bytes of memory for what was read ahead */
+	long connections;     /* at most, at once */
 	long stall_timeout_s; /* a connection without a byte is given up */
 	int64_t patience_ms;  /* without a byte of a part, whatever is tried */
 	const struct retry_policy *retry;   /* NULL: stream_retry */

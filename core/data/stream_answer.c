@@ -69,8 +69,7 @@ static char *find_crc32c(const char *hashes)
 static enum part_verdict say(struct error *err, enum part_verdict verdict,
 			     const char *text)
 {
-	error_set(err,
-		  verdict == PART_NEVER ? ERROR_FAILED : ERROR_UNREACHABLE,
+	error_set(err, verdict == PART_NEVER ? ERROR_FAILED : ERROR_UNREACHABLE,
 		  "%s", text);
 	return verdict;
 }
@@ -331,7 +330,7 @@ enum part_verdict part_judge(struct part *part,
 		return compare(part, &empty, &(struct identity){ 0 }, err);
 	/* Its headers may have been cut: they mean nothing. */
 	if (status / 100 == 2)
-		return say(err, PART_WRONG, "the server sends no bytes");
+		return say(err, PART_AGAIN, "the server sends no bytes");
 	if (part->object->known &&
 	    (status == 404 || status == 410 || status == 412 || status == 416))
 		return say(err, PART_NEVER, "it was changed while it was read");

@@ -78,8 +78,7 @@ static bool was_changed(const struct object *object, const struct stat *before)
 {
 	struct stat now;
 
-	return fstat(object->fd, &now) < 0 ||
-	       now.st_size != before->st_size ||
+	return fstat(object->fd, &now) < 0 || now.st_size != before->st_size ||
 	       now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
 	       now.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
 }

@@ -67,9 +67,9 @@ struct part {
 	const char *headers[5];
 
 	/* The client's thread's while it is RUNNING, else the stream's. */
-	uint64_t received;      /* of `len` */
-	uint64_t skip;          /* of this answer, before what was asked for */
-	bool answered;          /* the headers of this answer were looked at */
+	uint64_t received; /* of `len` */
+	uint64_t skip;     /* of this answer, before what was asked for */
+	bool answered;     /* the headers of this answer were looked at */
 	enum part_verdict verdict;
 	struct block *filling;
 
@@ -104,7 +104,7 @@ struct object {
 
 	/* Under the lock: what the first answer said. */
 	bool known;
-	uint64_t size; /* or STREAM_SIZE_UNKNOWN */
+	uint64_t size;                      /* or STREAM_SIZE_UNKNOWN */
 	char *etag, *modified, *generation; /* or NULL */
 
 	uint64_t planned; /* up to where there are parts */

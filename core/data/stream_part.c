@@ -156,8 +156,8 @@ static int64_t retry_after_ms(const struct http_response *response)
 	char *text = http_response_header(response, "retry-after");
 	long seconds = 0;
 
-	if (text && number_parse(text, 0, 3600, &seconds,
-				 &(struct error){ 0 }) < 0)
+	if (text &&
+	    number_parse(text, 0, 3600, &seconds, &(struct error){ 0 }) < 0)
 		seconds = 0;
 	free(text);
 	return seconds * 1000;
@@ -189,7 +189,9 @@ static enum part_verdict judge(struct part *part, int result,
 		return PART_GOOD;
 	if (result < 0) {
 		part->err = *why;
-		return why->code == ERROR_UNREACHABLE ? PART_AGAIN : PART_NEVER;
+		return why->code == ERROR_UNREACHABLE && !why->final
+			       ? PART_AGAIN
+			       : PART_NEVER;
 	}
 	verdict = part_judge(part, response, &part->err);
 	if (verdict != PART_GOOD || part->received == part->len)

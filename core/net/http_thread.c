@@ -118,6 +118,9 @@ static bool end_try(struct http_call *call, CURLcode code)
 	call->response.tries++;
 	if (code != CURLE_OK) {
 		http_try_error(call, code, &why);
+		/* Where a server sends us, again and again. */
+		why.final = code == CURLE_TOO_MANY_REDIRECTS ||
+			    code == CURLE_UNSUPPORTED_PROTOCOL;
 		/* What came of the answer is no answer. */
 		call->response.status = 0;
 	}

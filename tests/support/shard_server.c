@@ -46,13 +46,18 @@ struct request {
 	char match[64];
 };
 
-unsigned char shard_server_byte(uint64_t object, uint64_t offset)
+void shard_server_fill(uint64_t object, uint64_t offset, char *data, size_t len)
 {
-	uint64_t z = (offset >> 3) + object * 0x9e3779b97f4a7c15u;
+	uint64_t z;
+	size_t skip = offset & 7, n;
 
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z ^= z >> 27;
-	return (unsigned char)(z >> (8 * (offset & 7)));
+	for (; len; len -= n, data += n, offset += n, skip = 0) {
+		z = (offset >> 3) + object * 0x9e3779b97f4a7c15u;
+		z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+		z ^= z >> 27;
+		n = 8 - skip < len ? 8 - skip : len;
+		memcpy(data, (const char *)&z + skip, n);
+	}
 }
 
 /* False: the connection is of no more use. */
@@ -74,12 +79,11 @@ static bool send_all(int fd, const char *data, size_t len)
 static bool send_bytes(int fd, uint64_t object, uint64_t first, uint64_t len)
 {
 	char piece[PIECE];
-	size_t n, i;
+	size_t n;
 
 	for (; len; len -= n, first += n) {
 		n = len < PIECE ? (size_t)len : PIECE;
-		for (i = 0; i < n; i++)
-			piece[i] = (char)shard_server_byte(object, first + i);
+		shard_server_fill(object, first, piece, n);
 		if (!send_all(fd, piece, n))
 			return false;
 	}

@@ -56,7 +56,8 @@ size_t shard_server_faults(const struct shard_server *server,
 			   enum shard_fault fault);
 size_t shard_server_requests(const struct shard_server *server);
 
-/* The byte at `offset` of an object. */
-unsigned char shard_server_byte(uint64_t object, uint64_t offset);
+/* The bytes of an object from `offset` on. */
+void shard_server_fill(uint64_t object, uint64_t offset, char *data,
+		       size_t len);
 
 #endif

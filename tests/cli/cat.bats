@@ -1,0 +1,196 @@
+# 'jobrun cat': nginx and the stand-in for Cloud Storage as servers.  What goes
+# wrong on the way is in tests/unit/test_stream.c.
+load helper
+load google
+
+# nginx overwrites its environment, by which others are found.
+eval "teardown_$(declare -f teardown)"
+teardown() {
+  [ ! -f nginx.pid ] || kill "$(cat nginx.pid)" 2>/dev/null || true
+  teardown_teardown
+}
+
+# nginx on a free port, with TLS and HTTP/2 on the next one that is free.
+start_nginx() {
+  PATH=$PATH:/usr/sbin
+  command -v nginx >/dev/null || skip "needs nginx"
+  mkdir -p www logs
+  openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem \
+    -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+  read -r PORT TLS_PORT < <(python3 -c '
+import socket
+a, b = socket.socket(), socket.socket()
+a.bind(("127.0.0.1", 0)); b.bind(("127.0.0.1", 0))
+print(a.getsockname()[1], b.getsockname()[1])')
+  cat >nginx.conf <<EOF
+daemon off; worker_processes 1; pid $TMP/nginx.pid; error_log $TMP/logs/error;
+user $(id -un);
+events {}
+http {
+  log_format short "\$server_protocol \$request_uri \$http_range \$status";
+  access_log $TMP/logs/access short;
+  client_body_temp_path $TMP/logs; proxy_temp_path $TMP/logs;
+  fastcgi_temp_path $TMP/logs; uwsgi_temp_path $TMP/logs;
+  scgi_temp_path $TMP/logs;
+  server {
+    listen 127.0.0.1:$PORT; listen 127.0.0.1:$TLS_PORT ssl http2;
+    ssl_certificate $TMP/cert.pem; ssl_certificate_key $TMP/key.pem;
+    root $TMP/www;
+    location /moved/ { rewrite ^/moved(.*)\$ http://127.0.0.1:$PORT\$1 redirect; }
+  }
+}
+EOF
+  nginx -e "$TMP/logs/error" -p "$TMP" -c "$TMP/nginx.conf" 3>&- &
+  wait_until 20 curl -s -o /dev/null "http://127.0.0.1:$PORT/"
+  HTTP=http://127.0.0.1:$PORT
+  HTTPS=https://127.0.0.1:$TLS_PORT
+}
+
+stop_nginx() {
+  kill "$(cat nginx.pid)"
+  wait
+}
+
+# Shards of many sizes, and an index of them.
+make_shards() {
+  local i
+  mkdir -p samples
+  for i in $(seq 100 139); do
+    head -c $((i * 997)) /dev/urandom >samples/$i.bin
+    echo $((i % 10)) >samples/$i.cls
+  done
+  jobrun shard --shards 8 --name t --sha256 samples "${1:-www}" 2>/dev/null
+}
+
+@test "files come in order, whole" {
+  make_shards shards
+  cat shards/t-*.tar >expected
+  jobrun cat 'shards/t-{000000..000007}.tar' | cmp - expected
+  jobrun cat 'shards/t-{000000..000007}.tar' >file
+  cmp file expected
+  jobrun cat --index shards/shards.json | cmp - expected
+  # Checked by reading, not by splice.
+  jobrun cat --index shards/shards.json 'shards/t-{000002,000001}.tar' |
+    cmp - <(cat shards/t-000002.tar shards/t-000001.tar)
+  { echo a; jobrun cat - shards/t-000000.tar <shards/t-000001.tar; } |
+    cmp - <(echo a; cat shards/t-000001.tar shards/t-000000.tar)
+}
+
+@test "what is not what the index says is an error" {
+  make_shards shards
+  printf x | dd of=shards/t-000003.tar bs=1 seek=7000 conv=notrunc 2>/dev/null
+  run bash -c '"$JOBRUN" cat --index shards/shards.json 2>err | tar ti >/dev/null 2>&1; echo "${PIPESTATUS[@]}"'
+  [ "$output" = "1 2" ]
+  grep -q "t-000003.tar: what arrived is not what it should be: its CRC-32C" err
+  truncate -s -512 shards/t-000001.tar
+  refute jobrun cat --index shards/shards.json >/dev/null 2>err
+  grep -q "t-000001.tar: it has .* bytes, not the .* of its index" err
+  run jobrun cat --index shards/shards.json shards/other.tar
+  [ "$status" -eq 65 ]
+  [[ $output == *"'shards/other.tar' is not in the index 'shards/shards.json'" ]]
+  run jobrun cat shards/nope.tar
+  [ "$status" -eq 1 ]
+  [ "$output" = "jobrun: error: shards/nope.tar: cannot open it: No such file or directory" ]
+  run jobrun cat
+  [ "$status" -eq 64 ]
+}
+
+@test "nginx: ranges, HTTP/2's own port, redirects, the index" {
+  start_nginx
+  make_shards
+  head -c 9000000 /dev/urandom >www/large
+  : >www/empty
+  cat www/t-*.tar www/large www/empty >expected
+  jobrun cat "$HTTP/t-{000000..000007}.tar" "$HTTP/large" "$HTTP/empty" |
+    cmp - expected
+  jobrun cat --read-ahead 1MiB --connections 1 \
+    "$HTTP/t-{000000..000007}.tar" "$HTTP/large" "$HTTP/empty" | cmp - expected
+  # The large one came in parts.
+  [ "$(grep -c 'HTTP/1.1 /large bytes=[0-9-]* 206' logs/access)" -gt 5 ]
+  export CURL_CA_BUNDLE=$TMP/cert.pem
+  jobrun cat --index "$HTTPS/shards.json" >all
+  cat www/t-*.tar | cmp - all
+  # On connections of their own.
+  grep -q 'HTTP/1.1 /t-000007.tar' logs/access
+  jobrun cat "$HTTP/moved/large" | cmp - www/large
+  run jobrun cat "$HTTPS/moved/large"
+  [ "$status" -ne 0 ]
+  [[ $output == *"Protocol \"http\" not supported or disabled"* ]]
+  unset CURL_CA_BUNDLE
+  refute jobrun cat "$HTTPS/large" >/dev/null 2>err
+  grep -q "is not to be trusted" err
+  run jobrun cat "$HTTP/nope"
+  [ "$status" -eq 1 ]
+  [ "$output" = "jobrun: error: $HTTP/nope: it is not there" ]
+  stop_nginx
+  run jobrun cat --patience 1s "$HTTP/large"
+  [ "$status" -eq 69 ]
+  [[ $output == *"given up after"*"cannot reach"* ]]
+}
+
+@test "a file that is replaced while it is read is an error" {
+  start_nginx
+  head -c 40000000 /dev/urandom >www/large
+  mkfifo out
+  jobrun cat --read-ahead 1MiB --connections 2 "$HTTP/large" >out 2>err &
+  local pid=$!
+  exec 5<out
+  head -c 1000 <&5 >/dev/null
+  head -c 40000000 /dev/urandom >www/new
+  mv www/new www/large
+  cat <&5 >rest
+  exec 5<&-
+  local status=0
+  wait $pid || status=$?
+  [ "$status" -eq 1 ]
+  grep -q 'large: it was changed while it was read' err
+  stop_nginx
+}
+
+@test "the end of the reader is the end, and nothing is said" {
+  start_nginx
+  head -c 9000000 /dev/urandom >www/large
+  local url
+  for url in "$HTTP/large" www/large; do
+    run bash -c '"$JOBRUN" cat --epochs 0 '"$url"' 2>err | head -c 100 >/dev/null; echo "${PIPESTATUS[@]}"'
+    [ "$output" = "141 0" ]
+    [ ! -s err ]
+  done
+  stop_nginx
+}
+
+@test "Cloud Storage: tokens, generations, checksums" {
+  start_google
+  make_shards shards
+  jobrun shard shards/t-*.tar --shards 3 --name g gs://bucket/train 2>/dev/null
+  jobrun cat --index gs://bucket/train/shards.json >all
+  jobrun cat 'gs://bucket/train/g-{000000..000002}.tar' | cmp - all
+  [ "$(tar tif all | sort | uniq | wc -l)" -eq 80 ]
+  # A token that ends meanwhile is replaced; busy servers are asked again.
+  tell forget '{}'
+  tell faults '[{"path": "/storage/.*alt=media", "do": "status", "status": 503, "count": 2}]'
+  jobrun cat 'gs://bucket/train/g-{000000..000002}.tar' | cmp - all
+  run jobrun cat gs://bucket/train/nope.tar
+  [ "$status" -eq 1 ]
+  [ "$output" = "jobrun: error: gs://bucket/train/nope.tar: it is not there" ]
+  run jobrun cat gs://bucket
+  [ "$status" -eq 65 ]
+  end_google
+}
+
+@test "everyone has a share, and epochs have orders" {
+  local i
+  for i in 0 1 2 3 4; do echo $i >f$i; done
+  jobrun cat --list --split host=0/2 'f{0..4}' | tr '\n' ' ' >a
+  jobrun cat --list --split host=1/2 'f{0..4}' | tr '\n' ' ' >b
+  [ "$(cat a)" = "f0 f2 f4 " ]
+  [ "$(cat b)" = "f1 f3 f0 " ]
+  [ "$(jobrun cat --split host=1/2,uneven=drop 'f{0..4}' | tr -d '\n')" = 13 ]
+  jobrun cat --list --shuffle 7 --epochs 2 'f{0..4}' >both
+  jobrun cat --list --shuffle 7 --epoch 1 'f{0..4}' | diff - <(tail -n 5 both)
+  refute diff <(head -n 5 both) <(tail -n 5 both)
+  head -n 5 both | sort | diff - <(seq -f f%g 0 4)
+  run jobrun cat --split host=2/2 f0
+  [ "$status" -eq 64 ]
+  [ "$output" = "jobrun: error: --split: 'host=2/2' is not a split such as host=0/2,device=3/8" ]
+}

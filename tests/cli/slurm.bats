@@ -115,10 +115,10 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
     slurm_kill_steps n2
     scontrol update nodename=n2 state=down reason=test
     if [ $i = false ]; then
-      wait_until 30 state_is lost_$i FAILED
+      wait_until 60 state_is lost_$i FAILED
       [ "$(field lost_$i 'j["error"]')" = "node n2 was lost, and with it worker 0" ]
     else
-      wait_until 30 state_is lost_$i SUCCEEDED
+      wait_until 60 state_is lost_$i SUCCEEDED
       wait_until 5 grep -q "attempt 1 FAILED: node n2 was lost, and with it worker 0; attempt 2 starts" out
       [ "$(jobrun logs --attempt 1 lost_$i | grep -c up)" = 2 ]
       [ "$(jobrun logs lost_$i | grep -c up)" = 2 ]

@@ -55,9 +55,9 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 		 const struct slurm_job *what, struct slurm_run *run,
 		 struct arena *mem, struct error *err);
 /* The same of a run whose folder is there already. */
-int slurm_submit_again(struct cluster *cluster, const struct job *job,
-		       const struct slurm_job *what, struct slurm_run *run,
-		       struct arena *mem, struct error *err);
+int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
+		       struct slurm_run *run, struct arena *mem,
+		       struct error *err);
 /* A run's folder, or with a NULL name all of a job; gone is success. */
 int slurm_forget(struct cluster *cluster, const char *job_id, const char *name,
 		 struct error *err);

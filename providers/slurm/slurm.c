@@ -319,8 +319,8 @@ static int slurm_create(void *ctx, const struct resource *want,
 		run = *earlier;
 		ret = 0;
 		if (earlier != sight.run)
-			ret = slurm_submit_again(sight.at->cluster, want->job,
-						 &what, &run, mem, err);
+			ret = slurm_submit_again(sight.at->cluster, &what, &run,
+						 mem, err);
 		else if (sight.known)
 			run.id = sight.job.id;
 	}

@@ -303,9 +303,9 @@ static const char *read_id(const struct command_answer *answer,
 	return arena_strndup(mem, text + start, digits);
 }
 
-int slurm_submit_again(struct cluster *cluster, const struct job *job,
-		       const struct slurm_job *what, struct slurm_run *run,
-		       struct arena *mem, struct error *err)
+int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
+		       struct slurm_run *run, struct arena *mem,
+		       struct error *err)
 {
 	const struct slurm_block *block = what->request.block;
 	struct buf keep = { 0 };
@@ -324,7 +324,6 @@ int slurm_submit_again(struct cluster *cluster, const struct job *job,
 	size_t i;
 	int ret;
 
-	(void)job;
 	for (i = 0; i < block->exports.count; i++)
 		buf_printf(&keep, "%s ", block->exports.items[i]);
 	argv[5] = buf_text(&keep);
@@ -377,7 +376,7 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 					run->name, mem),
 		       "cannot make the run's folder", err) < 0)
 		goto out;
-	ret = slurm_submit_again(cluster, job, what, run, mem, err);
+	ret = slurm_submit_again(cluster, what, run, mem, err);
 	/* Refused, and so there is nothing to come back to. */
 	if (ret < 0 && err->code == ERROR_FAILED)
 		slurm_forget(cluster, run->job_id, run->name, &ignored);

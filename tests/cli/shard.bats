@@ -246,10 +246,11 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
 @test "Ctrl-C ends it soon, and leaves no shard that is not whole" {
   mkdir in
   truncate -s 100G in/zeroes.bin
+  local status=0
   "$JOBRUN" shard in out 2>said &
   wait_until 10 test -e out/shards.json.partial
   kill -INT $!
-  run wait $!
+  wait $! || status=$?
   [ "$status" -eq 130 ]
   grep -qx 'jobrun: interrupted; the same command goes on from here' said
   [ "$(ls -A out)" = shards.json.partial ]

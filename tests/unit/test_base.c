@@ -333,6 +333,10 @@ static void times_are_written(void **state)
 	assert_true(time_parse("2026-11-21T02:38:57.120456789Z") ==
 		    INT64_C(1795228737120));
 	assert_true(time_parse("1970-01-01T00:00:01Z") == 1000);
+	assert_true(time_parse("1969-12-31T16:00:01.5-08:00") == 1500);
+	assert_true(time_parse("1970-01-01T01:30:01+01:30") == 1000);
+	assert_true(time_parse("1970-01-01T01:30:01+0130") == -1);
+	assert_true(time_parse("1970-01-01T01:30:01+01:300") == -1);
 	assert_true(time_parse("2026-11-21T02:38:57.120") == -1);
 	assert_true(time_parse("2026-11-21") == -1);
 	assert_true(time_parse("") == -1);

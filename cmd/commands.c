@@ -35,6 +35,7 @@ const struct command *const commands[] = {
 	&cmd_mirror,
 	&cmd_supervise,
 	&cmd_keep_checkpoints,
+	&cmd_attend,
 	NULL,
 };
 /* clang-format on */

@@ -30,6 +30,7 @@ extern const struct command cmd_shard;
 extern const struct command cmd_mirror;
 extern const struct command cmd_supervise;
 extern const struct command cmd_keep_checkpoints;
+extern const struct command cmd_attend;
 extern const struct command cmd_validate;
 extern const struct command cmd_version;
 extern const struct command cmd_checkpoints;

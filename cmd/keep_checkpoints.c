@@ -2,10 +2,11 @@
 /* What a run's checkpoints are kept by; started by 'apply' and 'launch', not
  * for users. */
 #include "cmd/commands.h"
+#include "cmd/launch_checkpoints.h"
 #include "core/run/keeper.h"
 #include "providers/stores.h"
 
-static int run(struct app *app, int argc, char **argv)
+int keep_checkpoints(const void *trace_http)
 {
 	/* What still fails then is shown, and tried again by the keeper. */
 	static const struct retry_policy retry = {
@@ -13,18 +14,23 @@ static int run(struct app *app, int argc, char **argv)
 		.max_ms = 8000,
 		.total_ms = 10000,
 	};
-	const struct object_env env = { .trace_http = app->trace_http,
+	const struct object_env env = { .trace_http = trace_http,
 					.retry = &retry };
-	struct object_store *objects;
+	struct object_store *objects = object_store_new(object_schemes, &env);
+	int status = keeper_main(objects);
+
+	object_store_free(objects);
+	return status;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
 	int status;
 
 	if (options_parse(app, &cmd_keep_checkpoints, argc, argv, NULL, 0, 0,
 			  &status) < 0)
 		return status;
-	objects = object_store_new(object_schemes, &env);
-	status = keeper_main(objects);
-	object_store_free(objects);
-	return status;
+	return keep_checkpoints(app->trace_http);
 }
 
 const struct command cmd_keep_checkpoints = {

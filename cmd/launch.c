@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd/commands.h"
+#include "cmd/launch_checkpoints.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/run/launch.h"
@@ -45,6 +46,7 @@ struct launch_opts {
 	bool verbose;
 	const char *run;
 	long restart;
+	struct launch_checkpoint_opts checkpoints;
 };
 
 #define AT(member) offsetof(struct launch_opts, member)
@@ -110,7 +112,11 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 				 "--source, --package, --contract and --exec");
 	if (opts->tries < 1)
 		return error_set(err, ERROR_USAGE, "--tries must be 1 or more");
-	return 0;
+	if (opts->checkpoints.directory && (opts->exec || opts->run))
+		return error_set(err, ERROR_USAGE,
+				 "--checkpoint-dir needs a parent, for a "
+				 "command: it excludes --exec and --run");
+	return launch_checkpoints_check(&opts->checkpoints, err);
 }
 
 /* Process 1 dies of no signal that it does not handle, and a container that
@@ -268,7 +274,7 @@ out:
 static int run_program(struct app *app, const struct launch_opts *opts,
 		       const struct launch_program *program)
 {
-	bool supervise = opts->supervise || opts->grace_s ||
+	bool supervise = opts->supervise || opts->grace_s || program->keeper ||
 			 (getpid() == 1 && !opts->exec);
 	struct error err;
 	int status;
@@ -350,11 +356,18 @@ static int run(struct app *app, int argc, char **argv)
 	gce_free(gce);
 	gce = NULL;
 	handle_signals(SIG_DFL);
+	if (launch_checkpoints_keep(&opts.checkpoints, app->trace_http,
+				    all.count, self, mem, &env, &program.keeper,
+				    &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
 	program.path = path;
 	program.argv = argv + first;
 	program.envp = env.items;
 	status = run_program(app, &opts, &program);
 out:
+	launch_keeper_free(program.keeper);
 	gce_free(gce);
 	environment_done(&env);
 	arena_free(mem);
@@ -375,6 +388,8 @@ const struct command cmd_launch = {
 		"\"train.py\"]\n"
 		"  srun jobrun launch --wait-peers 5m -- python3 train.py\n",
 	.options = options,
+	.shared = launch_checkpoint_options,
+	.shared_offset = AT(checkpoints),
 	.remote = true,
 	.wraps = true,
 	.run = run,

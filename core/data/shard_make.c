@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/data/read_ahead.h"
 #include "core/data/shard_writer.h"
 
 struct shard_making {
@@ -26,8 +27,10 @@ struct shard_making {
 	_Atomic size_t next; /* shard that nobody has begun */
 	_Atomic size_t done, kept;
 	_Atomic uint64_t kept_samples;
+	struct read_ahead *ahead;
 	pthread_t *threads;
 	unsigned thread_count;
+	atomic_uint next_lane; /* that no thread has */
 	atomic_uint running;
 	int ended; /* an eventfd */
 	pthread_mutex_t lock;
@@ -151,7 +154,9 @@ static void *work(void *arg)
 {
 	struct shard_making *making = arg;
 	struct shard_writer *writer = shard_writer_new(
-		making->all, making->settings.sha256, &making->counters);
+		making->all, making->settings.sha256, &making->counters,
+		read_ahead_lane(making->ahead,
+				atomic_fetch_add(&making->next_lane, 1)));
 	const uint64_t one = 1;
 	struct error err;
 
@@ -179,6 +184,7 @@ static int start_threads(struct shard_making *making, struct error *err)
 
 	if (count > making->plan->count)
 		count = (unsigned)making->plan->count;
+	making->ahead = read_ahead_new(making->all, count);
 	making->threads = mem_alloc(count * sizeof(*making->threads));
 	atomic_store(&making->running, count);
 	for (i = 0; i < count; i++) {
@@ -205,6 +211,7 @@ static void free_making(struct shard_making *making)
 
 	for (i = 0; i < making->thread_count; i++)
 		pthread_join(making->threads[i], NULL);
+	read_ahead_free(making->ahead);
 	pthread_mutex_destroy(&making->lock);
 	if (making->ended >= 0)
 		close(making->ended);

@@ -12,6 +12,7 @@
 #include "core/base/crc32c.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
+#include "core/data/read_ahead.h"
 #include "core/data/tar_header.h"
 
 #define BLOCK_SIZE ((size_t)512 << 10)
@@ -20,6 +21,7 @@ struct shard_writer {
 	const struct samples *all;
 	bool sha256;
 	struct shard_counters *counters;
+	struct read_ahead_lane *ahead; /* or NULL */
 	char *block;
 	size_t used;
 	/* Of the shard that is written. */
@@ -34,13 +36,15 @@ struct shard_writer {
 };
 
 struct shard_writer *shard_writer_new(const struct samples *all, bool sha256,
-				      struct shard_counters *counters)
+				      struct shard_counters *counters,
+				      struct read_ahead_lane *ahead)
 {
 	struct shard_writer *writer = mem_alloc(sizeof(*writer));
 
 	writer->all = all;
 	writer->sha256 = sha256;
 	writer->counters = counters;
+	writer->ahead = ahead;
 	writer->block = mem_alloc(BLOCK_SIZE);
 	writer->archive = -1;
 	return writer;
@@ -88,10 +92,14 @@ static int put_header(struct shard_writer *writer,
 		      const struct sample_file *file, uint64_t size_bytes,
 		      struct error *err)
 {
+	const struct tar_head head = { .path = file->name,
+				       .kind = TAR_KIND_FILE,
+				       .mode = 0644,
+				       .size_bytes = size_bytes };
+
 	if (make_room(writer, TAR_HEADER_MAX, err) < 0)
 		return -1;
-	writer->used += tar_header_write(writer->block + writer->used,
-					 file->name, size_bytes);
+	writer->used += tar_header_write(writer->block + writer->used, &head);
 	return 0;
 }
 
@@ -170,21 +178,23 @@ static int add_from_folder(struct shard_writer *writer,
 	/* What became a pipe since it was listed must not block. */
 	int fd = openat(source->folder, file->name,
 			O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	uint64_t size_bytes;
+	uint64_t size_bytes = file->size_bytes;
 	struct stat st;
 	int ret = -1;
 
 	if (fd < 0)
 		return fail(writer, file, "open", err);
-	if (fstat(fd, &st) < 0) {
-		fail(writer, file, "read", err);
-		goto out;
-	}
-	size_bytes = (uint64_t)st.st_size;
-	if (!S_ISREG(st.st_mode) || (file->size_bytes != SIZE_UNKNOWN &&
-				     file->size_bytes != size_bytes)) {
-		refuse_changed(writer, file, err);
-		goto out;
+	/* copy_file() finds out if it is not what it was. */
+	if (size_bytes == SIZE_UNKNOWN) {
+		if (fstat(fd, &st) < 0) {
+			fail(writer, file, "read", err);
+			goto out;
+		}
+		if (!S_ISREG(st.st_mode)) {
+			refuse_changed(writer, file, err);
+			goto out;
+		}
+		size_bytes = (uint64_t)st.st_size;
 	}
 	if (put_header(writer, file, size_bytes, err) < 0 ||
 	    copy_file(writer, fd, file, size_bytes, err) < 0)
@@ -283,6 +293,8 @@ static int add_sample(struct shard_writer *writer, const struct sample *sample,
 			return -1;
 	atomic_fetch_add_explicit(&writer->counters->samples, 1,
 				  memory_order_relaxed);
+	if (writer->ahead)
+		read_ahead_step(writer->ahead);
 	return 0;
 }
 
@@ -304,6 +316,8 @@ int shard_writer_write(struct shard_writer *writer, size_t first, size_t count,
 		if (!writer->digester)
 			return -1;
 	}
+	if (writer->ahead)
+		read_ahead_begin(writer->ahead, first, first + count);
 	for (i = first; i < first + count; i++)
 		if (add_sample(writer, &writer->all->items[i], err) < 0)
 			return -1;

@@ -25,11 +25,13 @@ struct shard_counters {
 	atomic_bool stop; /* end soon, with ERROR_INTERRUPTED */
 };
 
+struct read_ahead_lane;
 struct shard_writer;
 
-/* Borrows both.  `sha256`: make that digest, too. */
+/* Borrows all.  `sha256`: make that digest, too; `ahead` can be NULL. */
 struct shard_writer *shard_writer_new(const struct samples *all, bool sha256,
-				      struct shard_counters *counters);
+				      struct shard_counters *counters,
+				      struct read_ahead_lane *ahead);
 void shard_writer_free(struct shard_writer *writer);
 
 /*

@@ -28,8 +28,8 @@ void ssh_target_done(struct ssh_target *target);
 /*
  * A configuration for ssh: the user's own and the system's, and behind them,
  * where they leave it open, that keys of unknown hosts are accepted once and
- * kept in the file `known_hosts` (NULL: the user's own), and that a changed key
- * is refused.  JOBRUN_SSH_CONFIG stands for the user's own file.
+ * kept in the file `known_hosts`, and that a changed key is refused.
+ * JOBRUN_SSH_CONFIG stands for the user's own file.
  */
 void ssh_config_put(const char *known_hosts, struct buf *out);
 int ssh_config_write(const char *path, const char *known_hosts,

@@ -18,6 +18,8 @@
 #include "core/data/ignore.h"
 #include "core/data/tree.h"
 #include "core/host/archive.h"
+#include "core/run/hosts_program.h"
+#include "core/run/process.h"
 
 #define BLOCK (256 << 10)
 #define SEND_AHEAD (1 << 20)
@@ -139,6 +141,22 @@ static int add_package(struct shipping *ship, const struct run_spec *spec,
 	return ret;
 }
 
+/* Ourselves. */
+static int add_program(struct shipping *ship, struct error *err)
+{
+	char path[4096];
+	struct stat st;
+
+	process_self(path, sizeof(path));
+	if (stat(path, &st) < 0)
+		return error_errno(err, "cannot read '%s'", path);
+	if (add_header(ship, ARCHIVE_FOLDER, "bin", 0, err) < 0 ||
+	    add_header(ship, ARCHIVE_PROGRAM, HOSTS_PROGRAM,
+		       (uint64_t)st.st_size, err) < 0)
+		return -1;
+	return add_contents(ship, path, (uint64_t)st.st_size, err);
+}
+
 static int add_all(struct shipping *ship, const struct run_spec *spec,
 		   struct error *err)
 {
@@ -152,6 +170,8 @@ static int add_all(struct shipping *ship, const struct run_spec *spec,
 			       err);
 	free(without);
 	if (ret < 0)
+		return -1;
+	if (hosts_need_program(spec) && add_program(ship, err) < 0)
 		return -1;
 	for (i = 0; i < spec->packages.count; i++)
 		if (add_package(ship, spec, i, err) < 0)
@@ -169,7 +189,8 @@ int ship_make(struct hosts *all, struct error *err)
 
 	if (all->ship_made)
 		return 0;
-	if (!spec->hosts.source && !spec->packages.count) {
+	if (!spec->hosts.source && !spec->packages.count &&
+	    !hosts_need_program(spec)) {
 		all->ship_made = true;
 		return 0;
 	}

@@ -37,6 +37,10 @@ struct keeper_process {
 int keeper_spawn(const struct keeper_config *config,
 		 const struct rlimit *no_files, struct keeper_process *out,
 		 struct error *err);
+/* The same without a file of its own, for a process of one thread: it is a
+ * fork, which ends with what `run` returns. */
+int keeper_fork(const struct keeper_config *config, int (*run)(const void *arg),
+		const void *arg, struct keeper_process *out, struct error *err);
 /* Waits for its answer: the path to go on from (new, NULL for none).  Blocks
  * as long as that is fetched.  1: it was killed before. */
 int keeper_hear(const struct keeper_process *keeper, char **path,

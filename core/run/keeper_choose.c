@@ -168,16 +168,15 @@ int keeper_choose(struct keeping *k, char **path, struct error *err)
 	int ret;
 
 	*path = NULL;
-	if (checkpoint_watch_look(k->watch, &never, err) < 0)
-		return -1;
 	/* From now on what is cut off is known to be. */
-	if (checkpoint_watch_save(k->watch, err) < 0)
+	if (k->watch && (checkpoint_watch_look(k->watch, &never, err) < 0 ||
+			 checkpoint_watch_save(k->watch, err) < 0))
 		return -1;
 	if (k->config.is_resumed)
 		return 0;
-	if (k->config.is_shared)
+	if (k->watch && k->config.is_shared)
 		disregard_local(k);
-	else
+	else if (k->watch)
 		add_local(k, &all);
 	ret = add_kept(k, &all, err);
 	if (ret == 0 && k->config.resume != CHECKPOINT_RESUME_NONE)

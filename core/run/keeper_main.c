@@ -367,6 +367,9 @@ static int begin(struct keeping *k, struct error *err)
 	k->order.maximize = k->config.maximize;
 	if (k->config.to)
 		k->store = checkpoint_store_open(k->objects, k->config.to);
+	/* The directory is that of another keeper. */
+	if (k->config.fetch_only)
+		return 0;
 	k->watch = checkpoint_watch_open(k->config.directory,
 					 k->config.quiet_s * 1000,
 					 k->config.is_resumed, err);

@@ -2,8 +2,10 @@
 /* A keeper as its parent sees it, without a loop around it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "core/base/buf.h"
@@ -14,13 +16,52 @@
 
 #define ANSWER_MAX 65536
 
+/* Makes the pipes: `in` and `out` are the keeper's ends. */
+static int open_pipes(struct keeper_process *keeper, int *in, int *out,
+		      struct error *err)
+{
+	int to[2], from[2];
+
+	if (pipe2(to, O_CLOEXEC) < 0)
+		return error_errno(err, "cannot make a pipe");
+	if (pipe2(from, O_CLOEXEC) < 0) {
+		error_errno(err, "cannot make a pipe");
+		close(to[0]);
+		close(to[1]);
+		return -1;
+	}
+	*in = to[0];
+	*out = from[1];
+	keeper->to = to[1];
+	keeper->from = from[0];
+	return 0;
+}
+
+/* With its process begun, or not (pid -1). */
+static int begin(const struct keeper_config *config,
+		 struct keeper_process *keeper, int in, int out)
+{
+	char *line = keeper_config_write(config);
+
+	close(in);
+	close(out);
+	/* It fits into the pipe; if nobody reads it, that is heard. */
+	if (keeper->pid < 0 || fd_write(keeper->to, line, strlen(line)) < 0)
+		errno = 0;
+	if (keeper->pid < 0) {
+		close(keeper->to);
+		close(keeper->from);
+	}
+	free(line);
+	return keeper->pid < 0 ? -1 : 0;
+}
+
 int keeper_spawn(const struct keeper_config *config,
 		 const struct rlimit *no_files, struct keeper_process *out,
 		 struct error *err)
 {
 	char program[4096];
 	char *argv[] = { (char *)"jobrun", (char *)KEEPER_COMMAND, NULL };
-	char *line = keeper_config_write(config);
 	struct process_start start = {
 		.path = program,
 		.argv = argv,
@@ -29,32 +70,56 @@ int keeper_spawn(const struct keeper_config *config,
 		.no_files = no_files,
 		.err = STDERR_FILENO,
 	};
-	int to[2] = { -1, -1 }, from[2] = { -1, -1 };
-	pid_t pid = -1;
+	struct keeper_process keeper;
 
 	process_self(program, sizeof(program));
-	if (pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0) {
-		error_errno(err, "cannot make a pipe");
-		goto out;
-	}
-	start.in = to[0];
-	start.out = from[1];
-	pid = process_start(&start, err);
-	if (pid < 0)
-		goto out;
-	/* It fits into the pipe; if nobody reads it, that is heard. */
-	fd_write(to[1], line, strlen(line));
-	*out = (struct keeper_process){ pid, to[1], from[0] };
-	to[1] = from[0] = -1;
-out:
-	for (int i = 0; i < 2; i++) {
-		if (to[i] >= 0)
-			close(to[i]);
-		if (from[i] >= 0)
-			close(from[i]);
-	}
-	free(line);
-	return pid < 0 ? -1 : 0;
+	if (open_pipes(&keeper, &start.in, &start.out, err) < 0)
+		return -1;
+	keeper.pid = process_start(&start, err);
+	if (begin(config, &keeper, start.in, start.out) < 0)
+		return -1;
+	*out = keeper;
+	return 0;
+}
+
+/* In the child. */
+static void become_keeper(int in, int out, pid_t parent,
+			  int (*run)(const void *arg), const void *arg)
+{
+	sigset_t none;
+
+	setpgid(0, 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		_exit(127);
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
+		_exit(127);
+	closefrom(STDERR_FILENO + 1);
+	_exit(run(arg));
+}
+
+int keeper_fork(const struct keeper_config *config, int (*run)(const void *arg),
+		const void *arg, struct keeper_process *out, struct error *err)
+{
+	struct keeper_process keeper;
+	pid_t parent = getpid();
+	int in, to_us;
+
+	if (open_pipes(&keeper, &in, &to_us, err) < 0)
+		return -1;
+	keeper.pid = fork();
+	if (keeper.pid == 0)
+		become_keeper(in, to_us, parent, run, arg);
+	if (keeper.pid < 0)
+		error_errno(err, "cannot fork");
+	if (begin(config, &keeper, in, to_us) < 0)
+		return -1;
+	*out = keeper;
+	return 0;
 }
 
 /* 1: there is none, but the end of a keeper. */

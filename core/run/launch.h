@@ -9,6 +9,7 @@
 
 #include "core/job.h"
 #include "core/run/contract.h"
+#include "core/run/keeper_config.h"
 
 /*
  * The contracts of the task at `self`, those named, or with none named all
@@ -39,18 +40,36 @@ struct launch_program {
 	char *const *argv;
 	char *const *envp;
 	void (*sigpipe)(int); /* what SIGPIPE does to it */
+	/* It leads a process group, which all signals go to: who sends some to
+	 * ours means them for us alone. */
+	bool own_group;
+	/* Of its checkpoints, see launch_keep(); NULL: nobody keeps any. */
+	struct launch_keeper *keeper;
 };
+
+/*
+ * Has the checkpoints of a program kept (`fetch_only`: not that), and puts what
+ * it goes on from into its environment.  Blocks as long as that is fetched.
+ * Borrows `config`.  `run` is what the keeper does, in a process of its own:
+ * keeper_main().
+ */
+struct launch_keeper *launch_keep(const struct keeper_config *config,
+				  int (*run)(const void *arg), const void *arg,
+				  struct environment *env, struct error *err);
+void launch_keeper_free(struct launch_keeper *keeper);
 
 /* Becomes the program.  Returns -1 only if that failed. */
 int launch_exec(const struct launch_program *program, struct error *err);
 
 /*
  * Runs the program as a child that shares this process's terminal, standard
- * descriptors and process group, and does what an init process owes: forwards
+ * descriptors and (but for `own_group`) process group, and does what an init process owes: forwards
  * signals, and reaps whatever is left to it.  What the terminal sends reaches
  * the child by itself and is not sent twice.  `grace_s` after a forwarded
  * SIGTERM, SIGINT or SIGQUIT the child gets SIGKILL; 0: never.  When the child
- * has ended, processes that it left behind are killed.
+ * has ended, processes that it left behind are killed, and then its last
+ * checkpoint is kept: if an end was asked for, `grace_s` long at most, and no
+ * longer than till that is asked once more.
  *
  * `status` is what waitpid() said of the child.
  */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/text.h"
+#include "core/run/launch_internal.h"
 #include "core/run/process.h"
 
 /*
@@ -40,6 +41,8 @@ static void become(const struct launch_program *program, const sigset_t *mask,
 	/* If the parent is gone already, that signal never comes. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(127);
+	if (program->own_group)
+		setpgid(0, 0);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execve(program->path, program->argv, program->envp);
 	why = errno;
@@ -86,13 +89,16 @@ static pid_t start(const struct launch_program *program, const sigset_t *mask,
 }
 
 /* Reaps all that has ended; true once the child is among it. */
-static bool reap(pid_t child, int *status)
+static bool reap(const struct launch_program *program, pid_t child, int *status)
 {
 	bool ended = false;
 	pid_t pid;
 	int how;
 
 	while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
+		if (program->keeper &&
+		    launch_keeper_pid(program->keeper) == pid)
+			launch_keeper_ended(program->keeper, how);
 		if (pid == child) {
 			*status = how;
 			ended = true;
@@ -106,38 +112,77 @@ static bool asks_to_end(int number)
 	return number == SIGTERM || number == SIGINT || number == SIGQUIT;
 }
 
-/* Until the child has ended. */
-static void attend(pid_t child, const sigset_t *signals, long grace_s,
-		   int *status)
+/* The next signal, but SIGCHLD; 0: none, 1 hour or `until` has passed. */
+static int next_signal(const sigset_t *signals, int64_t until, siginfo_t *info)
 {
+	struct timespec wait = { .tv_sec = 3600 };
+	int number;
+
+	if (until) {
+		int64_t left = until - time_monotonic_ms();
+
+		left = left > 0 ? left : 0;
+		wait.tv_sec = left / 1000;
+		wait.tv_nsec = left % 1000 * 1000000;
+	}
+	number = sigtimedwait(signals, info, &wait);
+	return number <= 0 || number == SIGCHLD ? 0 : number;
+}
+
+/* Until the child has ended; returns how often it was asked to. */
+static int attend(const struct launch_program *program, pid_t child,
+		  const sigset_t *signals, long grace_s, int *status)
+{
+	/* Made by now: the exec comes after that. */
+	pid_t to = program->own_group ? -child : child;
 	int64_t until = 0; /* no end is set yet */
+	int asked = 0;
 
-	while (!reap(child, status)) {
-		struct timespec wait = { .tv_sec = 3600 };
+	while (!reap(program, child, status)) {
 		siginfo_t info;
-		int number;
+		int number = next_signal(signals, until, &info);
 
-		if (until) {
-			int64_t left = until - time_monotonic_ms();
-
-			left = left > 0 ? left : 0;
-			wait.tv_sec = left / 1000;
-			wait.tv_nsec = left % 1000 * 1000000;
-		}
-		number = sigtimedwait(signals, &info, &wait);
-		if (number < 0 && errno == EAGAIN && until) {
-			kill(child, SIGKILL);
+		if (until && time_monotonic_ms() >= until) {
+			kill(to, SIGKILL);
 			until = 0;
 			grace_s = 0;
 		}
+		if (!number)
+			continue;
+		asked += asks_to_end(number);
 		/* The kernel sends what comes from the terminal to all of the
 		 * process group. */
-		if (number <= 0 || number == SIGCHLD ||
-		    info.si_code == SI_KERNEL)
+		if (info.si_code == SI_KERNEL)
 			continue;
-		kill(child, number);
+		kill(to, number);
 		if (asks_to_end(number) && grace_s && !until)
 			until = time_monotonic_ms() + grace_s * 1000;
+	}
+	return asked;
+}
+
+/* Until the last checkpoint is kept. */
+static void attend_keeper(const struct launch_program *program,
+			  const sigset_t *signals, long grace_s, int asked,
+			  int status)
+{
+	struct launch_keeper *keeper = program->keeper;
+	bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	int64_t until = 0;
+	siginfo_t info;
+	int none;
+
+	/* A keeper that has died does not hear it. */
+	signal(SIGPIPE, SIG_IGN);
+	launch_keeper_end(keeper, well);
+	while (launch_keeper_pid(keeper)) {
+		if (asked && grace_s && !until)
+			until = time_monotonic_ms() + grace_s * 1000;
+		if (asked > 1 || (until && time_monotonic_ms() >= until))
+			launch_keeper_kill(keeper);
+		if (asks_to_end(next_signal(signals, until, &info)))
+			asked++;
+		reap(program, -1, &none);
 	}
 }
 
@@ -146,6 +191,7 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 {
 	sigset_t signals, before;
 	pid_t child;
+	int asked;
 
 	signal(SIGPIPE, program->sigpipe);
 	forwarded_signals(&signals);
@@ -158,8 +204,11 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return -1;
 	}
-	attend(child, &signals, grace_s, status);
-	process_end_children();
+	asked = attend(program, child, &signals, grace_s, status);
+	process_end_children_but(
+		program->keeper ? launch_keeper_pid(program->keeper) : 0);
+	if (program->keeper)
+		attend_keeper(program, &signals, grace_s, asked, *status);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return 0;
 }

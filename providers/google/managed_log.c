@@ -7,12 +7,9 @@
  * insertId.  When they were received is the service's own clock: neither ours
  * nor the trainer's matters.  In the run's folder
  *
- *	cloud-log.json	{"from", "seen", "pending", "said", "finalMs", "told"}
+ *	cloud-log.json	{"from", "seen", "pending", "said", "aliveMs",
+ *			"finalMs", "told"}
  *	cloud-log.lock	held by the process that is at it
- *
- * "pending" are the lines of the last page with the sizes that the files had
- * before: written before they are added, so that a process that is killed in
- * between leaves it to the next to add what is missing, and only that.
  */
 #include "providers/google/managed_internal.h"
 
@@ -21,18 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/run/log.h"
-#include "core/run/log_file.h"
 #include "core/run/spec.h"
-#include "core/run/tuner.h"
+#include "providers/google/managed_log_files.h"
 
-#define STATE_MAX (256 << 20)
 #define PAGES_MAX 100
 #define TRIAL_MAX 100000
 #define PAGE_SIZE 1000
@@ -44,10 +38,9 @@
 struct collector {
 	struct managed *managed;
 	const char *name; /* of the run, there */
-	const char *folder;
 	struct run_spec spec;
+	struct log_files files;
 	struct arena *mem;
-	json_t *state;
 	int lock;
 };
 
@@ -91,12 +84,12 @@ static void note_service(const struct collector *c, const char *task,
 			 const json_t *line)
 {
 	long long time_ms = json_get_int(line, "timeMs", 0);
-	const json_t *said = json_object_get(c->state, "said");
+	const json_t *said = json_object_get(c->files.state, "said");
 
 	if (!task || strcmp(task, "service") != 0 ||
 	    json_get_int(said, "timeMs", -1) > time_ms)
 		return;
-	json_object_set_new(c->state, "said",
+	json_object_set_new(c->files.state, "said",
 			    json_pack("{s:I, s:O}", "timeMs",
 				      (json_int_t)time_ms, "text",
 				      json_object_get(line, "text")));
@@ -135,186 +128,6 @@ static json_t *line_of(const struct collector *c, const json_t *entry)
 	return out;
 }
 
-/* Where lines go: a task of the run, or of one of its trials. */
-struct target {
-	long trial;
-	size_t task;
-};
-
-static void target_key(const struct target *to, char out[48])
-{
-	snprintf(out, 48, "%ld/%zu", to->trial, to->task);
-}
-
-static struct target target_of(const json_t *line)
-{
-	return (struct target){ .trial = json_get_int(line, "trial", 0),
-				.task = (size_t)json_get_int(line, "task", 0) };
-}
-
-static char *target_folder(const struct collector *c, const struct target *to)
-{
-	return to->trial ? tuner_trial_folder(c->folder, (int)to->trial)
-			 : mem_strdup(c->folder);
-}
-
-static uint64_t stream_size(const struct collector *c, const struct target *to,
-			    enum log_stream stream)
-{
-	const struct task_place *place = &c->spec.topology.tasks[to->task];
-	char *folder = target_folder(c, to);
-	char *path = log_stream_path(folder, task_type_name(place->type),
-				     place->index, stream);
-	struct stat st;
-	int ret = stat(path, &st);
-
-	free(path);
-	free(folder);
-	return ret < 0 ? 0 : (uint64_t)st.st_size;
-}
-
-static struct log_writer *open_writer(const struct collector *c,
-				      const struct target *to,
-				      struct error *err)
-{
-	const struct task_place *place = &c->spec.topology.tasks[to->task];
-	char *folder = target_folder(c, to);
-	struct log_writer *writer = log_writer_open(
-		folder, task_type_name(place->type), place->index, err);
-
-	free(folder);
-	return writer;
-}
-
-/* Of what is pending for a target, all that is not in its files yet; `sizes`
- * are those that they had before. */
-static int add_lines(const struct collector *c, const struct target *to,
-		     const json_t *sizes, const json_t *lines,
-		     struct error *err)
-{
-	struct log_writer *writer = NULL;
-	uint64_t have[LOG_STREAMS];
-	const json_t *line;
-	size_t i;
-
-	for (i = 0; i < LOG_STREAMS; i++) {
-		uint64_t was =
-			(uint64_t)json_integer_value(json_array_get(sizes, i));
-		uint64_t is = stream_size(c, to, (enum log_stream)i);
-
-		have[i] = is > was ? is - was : 0;
-	}
-	json_array_foreach(lines, i, line)
-	{
-		size_t stream = (size_t)json_get_int(line, "stream", 0);
-		const char *text = json_get_text(line, "text", "");
-		struct target at = target_of(line);
-		size_t len = strlen(text), skip;
-
-		if (at.task != to->task || at.trial != to->trial ||
-		    stream >= LOG_STREAMS)
-			continue;
-		skip = have[stream] < len ? (size_t)have[stream] : len;
-		have[stream] -= skip;
-		if (skip == len)
-			continue;
-		if (!writer)
-			writer = open_writer(c, to, err);
-		if (!writer)
-			return -1;
-		log_writer_add(writer, (enum log_stream)stream, text + skip,
-			       len - skip, json_get_int(line, "timeMs", 0));
-	}
-	log_writer_close(writer);
-	return 0;
-}
-
-static int add_pending(const struct collector *c, struct error *err)
-{
-	const json_t *pending = json_object_get(c->state, "pending");
-	const json_t *sizes = json_object_get(pending, "sizes");
-	const json_t *lines = json_object_get(pending, "lines");
-	const json_t *line;
-	size_t i;
-
-	json_array_foreach(lines, i, line)
-	{
-		struct target to = target_of(line);
-		char key[48];
-
-		/* All lines of a target at its first one. */
-		target_key(&to, key);
-		if (to.task >= c->spec.topology.count ||
-		    json_integer_value(json_array_get(
-			    json_object_get(sizes, key), LOG_STREAMS)) !=
-			    (json_int_t)i)
-			continue;
-		if (add_lines(c, &to, json_object_get(sizes, key), lines, err) <
-		    0)
-			return -1;
-	}
-	return 0;
-}
-
-/* ---- state ------------------------------------------------------------- */
-
-static int write_state(const struct collector *c, struct error *err)
-{
-	char *path = path_join(c->folder, "cloud-log.json");
-	char *text = json_canonical(c->state);
-	int ret = file_write(path, text, strlen(text), err);
-
-	free(text);
-	free(path);
-	return ret;
-}
-
-static json_t *read_state(const char *folder)
-{
-	char *path = path_join(folder, "cloud-log.json");
-	struct error ignored;
-	size_t len;
-	char *text = file_read(path, STATE_MAX, &len, &ignored);
-	json_t *out = text ? json_read(text, len, path, &ignored) : NULL;
-
-	free(text);
-	free(path);
-	return json_is_object(out) ? out : json_object();
-}
-
-/* Makes the lines the pending ones, and adds them.  "sizes" has for each target
- * that of both streams, and the number of its first line. */
-static int take_lines(const struct collector *c, json_t *lines,
-		      struct error *err)
-{
-	json_t *pending = json_object();
-	json_t *sizes = json_object();
-	const json_t *line;
-	size_t i;
-
-	json_array_foreach(lines, i, line)
-	{
-		struct target to = target_of(line);
-		char key[48];
-
-		target_key(&to, key);
-		if (json_object_get(sizes, key))
-			continue;
-		json_object_set_new(
-			sizes, key,
-			json_pack("[I, I, I]",
-				  (json_int_t)stream_size(c, &to, LOG_STDOUT),
-				  (json_int_t)stream_size(c, &to, LOG_STDERR),
-				  (json_int_t)i));
-	}
-	json_put(pending, "sizes", sizes);
-	json_put(pending, "lines", lines);
-	json_object_set_new(c->state, "pending", pending);
-	if (write_state(c, err) < 0)
-		return -1;
-	return add_pending(c, err);
-}
-
 /* ---- entries ----------------------------------------------------------- */
 
 static int64_t received_ms(const json_t *entry)
@@ -341,7 +154,7 @@ static bool remember(json_t *seen, const json_t *entry)
 static int take_entries(const struct collector *c, const json_t *entries,
 			struct error *err)
 {
-	json_t *seen = json_object_get(c->state, "seen");
+	json_t *seen = json_object_get(c->files.state, "seen");
 	json_t *lines = json_array();
 	const json_t *entry;
 	size_t i;
@@ -354,7 +167,7 @@ static int take_entries(const struct collector *c, const json_t *entries,
 			json_array_append_new(lines, line);
 	}
 	if (json_array_size(lines))
-		return take_lines(c, lines, err);
+		return log_files_add(&c->files, lines, err);
 	json_decref(lines);
 	return 0;
 }
@@ -363,7 +176,7 @@ static int take_entries(const struct collector *c, const json_t *entries,
  * again, and need not be remembered. */
 static void advance(const struct collector *c)
 {
-	json_t *seen = json_object_get(c->state, "seen");
+	json_t *seen = json_object_get(c->files.state, "seen");
 	int64_t last = 0;
 	const char *key;
 	json_t *value;
@@ -380,13 +193,13 @@ static void advance(const struct collector *c)
 			json_object_del(seen, key);
 	}
 	if (last)
-		json_object_set_new(c->state, "from",
+		json_object_set_new(c->files.state, "from",
 				    json_integer(last - OVERLAP_MS));
 }
 
 static json_t *make_query(const struct collector *c, const char *page)
 {
-	long long from_ms = json_get_int(c->state, "from", 0);
+	long long from_ms = json_get_int(c->files.state, "from", 0);
 	const char *slash = strchr(c->name + strlen("projects/"), '/');
 	struct buf filter = { 0 };
 	json_t *out = json_object();
@@ -449,7 +262,7 @@ static int collect_pages(const struct collector *c, struct error *err)
 /* 1: another process is at it. */
 static int start(struct collector *c, struct error *err)
 {
-	char *path = path_join(c->folder, "cloud-log.lock");
+	char *path = path_join(c->files.folder, "cloud-log.lock");
 
 	c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	free(path);
@@ -457,12 +270,12 @@ static int start(struct collector *c, struct error *err)
 		return error_errno(err, "cannot lock the log of '%s'", c->name);
 	if (flock(c->lock, LOCK_EX | LOCK_NB) < 0)
 		return 1;
-	if (spec_read(c->folder, c->mem, &c->spec, err) < 0)
+	if (spec_read(c->files.folder, c->mem, &c->spec, err) < 0)
 		return -1;
-	c->state = read_state(c->folder);
-	if (!json_object_get(c->state, "seen"))
-		json_object_set_new(c->state, "seen", json_object());
-	return add_pending(c, err);
+	c->files.state = log_files_read_state(c->files.folder);
+	if (!json_object_get(c->files.state, "seen"))
+		json_object_set_new(c->files.state, "seen", json_object());
+	return log_files_finish(&c->files, err);
 }
 
 /* Once, where the log's readers see it: the run itself goes on. */
@@ -471,9 +284,9 @@ static void tell(const struct collector *c, const struct error *why)
 	struct error ignored;
 	json_t *line;
 
-	if (json_object_get(c->state, "told"))
+	if (json_object_get(c->files.state, "told"))
 		return;
-	json_object_set_new(c->state, "told", json_true());
+	json_object_set_new(c->files.state, "told", json_true());
 	line = json_object();
 	json_put_int(line, "task", 0);
 	json_put_int(line, "stream", LOG_STDERR);
@@ -481,17 +294,22 @@ static void tell(const struct collector *c, const struct error *why)
 	json_put(
 		line, "text",
 		json_sprintf("jobrun: the log can't be read: %s\n", why->text));
-	take_lines(c, json_pack("[o]", line), &ignored);
+	log_files_add(&c->files, json_pack("[o]", line), &ignored);
 }
 
-/* By its clock or by ours, whichever is first: one may be wrong. */
+/* By its clock or by ours, whichever is first: one may be wrong.  But it can't
+ * have ended before we last saw it go on. */
 static bool is_settled(const struct collector *c, int64_t end_ms)
 {
-	long long seen_ms = json_get_int(c->state, "finalMs", 0);
+	long long seen_ms = json_get_int(c->files.state, "finalMs", 0);
+	long long alive_ms = json_get_int(c->files.state, "aliveMs", 0);
 	int64_t now_ms = time_now_ms();
 
+	if (alive_ms && now_ms - alive_ms < SETTLE_MS)
+		return false;
 	if (!seen_ms)
-		json_object_set_new(c->state, "finalMs", json_integer(now_ms));
+		json_object_set_new(c->files.state, "finalMs",
+				    json_integer(now_ms));
 	return now_ms - end_ms >= SETTLE_MS ||
 	       (seen_ms && now_ms - seen_ms >= SETTLE_MS);
 }
@@ -499,8 +317,8 @@ static bool is_settled(const struct collector *c, int64_t end_ms)
 /* One line, without its end. */
 static const char *what_was_said(const struct collector *c, struct arena *mem)
 {
-	const char *text =
-		json_get_text(json_object_get(c->state, "said"), "text", NULL);
+	const char *text = json_get_text(
+		json_object_get(c->files.state, "said"), "text", NULL);
 
 	if (text && text_starts(text, "service: "))
 		text += strlen("service: ");
@@ -515,7 +333,8 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 		store_run_folder(managed->env.store, run->job_id, run->attempt);
 	struct collector c = { .managed = managed,
 			       .name = name,
-			       .folder = folder,
+			       .files = { .folder = folder,
+					  .all = &c.spec.topology },
 			       .mem = arena_new(),
 			       .lock = -1 };
 	struct error err;
@@ -525,15 +344,18 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 	if (ret == 0) {
 		/* Asked before the last look, so that that comes after. */
 		settled = ended && is_settled(&c, end_ms);
+		if (!ended)
+			json_object_set_new(c.files.state, "aliveMs",
+					    json_integer(time_now_ms()));
 		if (collect_pages(&c, &err) < 0 &&
 		    (settled || err.code == ERROR_DENIED))
 			tell(&c, &err);
-		write_state(&c, &err);
+		log_files_write_state(&c.files, &err);
 	} else if (ret < 0) {
 		settled = ended; /* it will not get better */
 	}
 	*said = what_was_said(&c, mem);
-	json_decref(c.state);
+	json_decref(c.files.state);
 	if (c.lock >= 0)
 		close(c.lock);
 	arena_free(c.mem);

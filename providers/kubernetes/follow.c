@@ -220,20 +220,16 @@ static bool update_run(struct look *look, enum run_state state,
 {
 	struct run_record *run = &look->record.run;
 	int64_t start_ms = first_start(look);
-	int restarts = (int)json_get_int(
-		json_object_get(look->object, "status"), "restarts", 0);
 
 	if (!start_ms || run->start_time_ms)
 		start_ms = run->start_time_ms;
 	if (state == run->state && same_text(error, run->error) &&
-	    start_ms == run->start_time_ms && restarts <= run->restarts)
+	    start_ms == run->start_time_ms)
 		return false;
 	run->state = state;
 	run->error = error;
 	run->start_time_ms = start_ms;
 	run->exit_code = exit_code;
-	if (restarts > run->restarts)
-		run->restarts = restarts;
 	if (run_state_is_final(state))
 		run->end_time_ms = look->object ? state_end_ms(look->object)
 						: time_now_ms();
@@ -251,6 +247,25 @@ static int take_gone(struct look *look, struct error *err)
 	update_run(look, asked ? RUN_CANCELLED : RUN_FAILED, asked ? NULL : why,
 		   -1);
 	return put_progress(look, true, err);
+}
+
+/* What there is to say of a run that goes on. */
+static const char *why_not_yet(const struct look *look, enum run_state state)
+{
+	long long n = json_get_int(json_object_get(look->object, "status"),
+				   "restarts", 0);
+	const char *why = NULL;
+
+	if (state == RUN_CANCELLING)
+		return NULL;
+	if (look->pods.waiting)
+		return look->pods.waiting;
+	if (state == RUN_QUEUED)
+		why = why_waiting(&look->at, look->object, look->mem);
+	if (!why && n > 0)
+		why = arena_printf(look->mem, "restarted %lld time%s", n,
+				   n == 1 ? "" : "s");
+	return why;
 }
 
 static int take_object(struct look *look, struct error *err)
@@ -271,10 +286,8 @@ static int take_object(struct look *look, struct error *err)
 		why = why_failed(look, &exit_code);
 	else if (state == RUN_SUCCEEDED)
 		exit_code = 0;
-	else if (look->pods.waiting && state != RUN_CANCELLING)
-		why = look->pods.waiting;
-	else if (state == RUN_QUEUED)
-		why = why_waiting(&look->at, look->object, look->mem);
+	else
+		why = why_not_yet(look, state);
 	/* The state of a run that has ended is written when its log is
 	 * whole. */
 	if (ended && !whole)

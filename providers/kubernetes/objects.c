@@ -553,8 +553,7 @@ static int list_companions(struct kube *kube, const struct kind *kind,
 {
 	static const char *const query[] = { "labelSelector", KUBE_LABEL_JOB,
 					     NULL };
-	struct listing_walk walk = { kind, place ? place : KUBE_ANYWHERE,
-				     out };
+	struct listing_walk walk = { kind, place ? place : KUBE_ANYWHERE, out };
 	struct arena *mem;
 	struct kube_at at;
 	int ret;

@@ -32,8 +32,8 @@ int record_get(struct kube *kube, const char *job_id, struct arena *mem,
 	out->place = arena_strdup(mem, json_get_text(value, "place", "@"));
 	out->name = arena_strdup(mem, json_get_text(value, "name", ""));
 	out->uid = arena_strdup(mem, json_get_text(value, "uid", ""));
-	out->properties = arena_strdup(mem, json_get_text(value, "properties",
-							   "{}"));
+	out->properties =
+		arena_strdup(mem, json_get_text(value, "properties", "{}"));
 	out->type = !strcmp(json_get_text(value, "kind", ""), type_job.kind)
 			    ? &type_job
 			    : &type_jobset;

@@ -164,11 +164,11 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 	    !run_state_is_final(record.run.state))
 		return;
 	found->exists = true;
-	found->properties = record.properties ? json_read(
-							record.properties,
-							strlen(record.properties),
-							"store", &ignored)
-					      : NULL;
+	found->properties = record.properties
+				    ? json_read(record.properties,
+						strlen(record.properties),
+						"store", &ignored)
+				    : NULL;
 	if (!found->properties)
 		found->properties = json_object();
 	found->run.state = record.run.state;
@@ -432,9 +432,9 @@ static int find_old(struct kube *kube, const struct resource *have,
 	int ret = record_get(kube, have->name, mem, out, err);
 
 	if (ret == 1 && have->place && kube_is_known(have->place)) {
-		*out = (struct kube_record){ .place = have->place,
-					     .name = kube_name(have->name,
-							       mem) };
+		*out = (struct kube_record){
+			.place = have->place, .name = kube_name(have->name, mem)
+		};
 		out->run.job_id = have->name;
 		ret = kube_find(kube, have->place, at, err);
 		if (ret == 0)
@@ -453,8 +453,8 @@ static int get_own(const struct kube_at *at, const struct kube_record *record,
 {
 	int ret = object_get(at, record->type, record->name, out, err);
 
-	if (ret == 0 && strcmp(object_note(*out, KUBE_NOTE_JOB),
-			       record->run.job_id) != 0) {
+	if (ret == 0 &&
+	    strcmp(object_note(*out, KUBE_NOTE_JOB), record->run.job_id) != 0) {
 		json_decref(*out);
 		*out = NULL;
 		ret = 1;

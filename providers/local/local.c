@@ -24,6 +24,28 @@ static void note_hosts(const struct job *job, const struct run_spec *spec,
 			       spec->hosts.names.count);
 }
 
+static void check_checkpoints(const struct run_spec *spec,
+			      struct resources *out)
+{
+	const struct run_checkpoints *how = &spec->checkpoints;
+
+	if (!how->is_used || !spec->hosts.names.count)
+		return;
+	if (how->metric)
+		resources_miss(out, "the metric of checkpoints is not read on "
+				    "hosts: remove jobrun.checkpoints.metric "
+				    "and goal, so that the last ones are "
+				    "kept");
+	if (how->to && how->to[0] == '/')
+		resources_note(out,
+			       "jobrun.checkpoints.to is a directory of the "
+			       "hosts, which they must share");
+	if (!how->to)
+		resources_note(out, "jobrun.checkpoints.to is not set: "
+				    "checkpoints come back at the end of the "
+				    "run, and another run begins anew");
+}
+
 static void check_trials(const struct job *job, const struct run_spec *spec,
 			 struct resources *out)
 {
@@ -82,6 +104,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 		resources_note(out, "changes to the program's files are not "
 				    "noticed: name their directory in "
 				    "jobrun.source");
+	check_checkpoints(&spec, out);
 	check_trials(job, &spec, out);
 	resources_note_unused(out, job, provider_local.name);
 	return 0;

@@ -7,6 +7,7 @@
 
 /* In the home directory. */
 #define SLURM_FOLDER ".jobrun"
+#define SLURM_USUAL_PLACE ":" SLURM_FOLDER /* see slurm_place() */
 
 struct slurm_block {
 	struct message_head head;

@@ -46,13 +46,16 @@ static char *home_folder(void)
  * The connection is made by the first call and stays for a minute after the
  * last: calls of other processes can use it, and nobody has to end it.
  */
-static int make_config(struct cluster *cluster, struct error *err)
+static int make_config(struct cluster *cluster, const char *known_hosts,
+		       struct error *err)
 {
-	char *folder = path_join(cluster->home, ".ssh");
+	/* ssh asks the password file for the home folder. */
+	const struct passwd *user = getpwuid(geteuid());
+	char *folder = path_join(user ? user->pw_dir : "/", ".ssh");
 	struct buf text = { 0 };
 	int ret;
 
-	ssh_config_put(NULL, &text);
+	ssh_config_put(known_hosts, &text);
 	buf_puts(&text, "  ControlMaster auto\n"
 			"  ControlPath ~/.ssh/jobrun-%C\n"
 			"  ControlPersist 60\n");
@@ -68,10 +71,11 @@ static int make_config(struct cluster *cluster, struct error *err)
 	return ret;
 }
 
-struct cluster *cluster_open(const char *place, struct error *err)
+struct cluster *cluster_open(const char *place, const char *known_hosts,
+			     struct error *err)
 {
 	struct cluster *cluster = mem_alloc(sizeof(*cluster));
-	const char *whole = place ? place : ":" SLURM_FOLDER;
+	const char *whole = place ? place : SLURM_USUAL_PLACE;
 	const char *colon = strrchr(whole, ':');
 	char *host =
 		mem_printf("%.*s", colon ? (int)(colon - whole) : 0, whole);
@@ -85,7 +89,7 @@ struct cluster *cluster_open(const char *place, struct error *err)
 	if (cluster->remote)
 		ret = ssh_target_parse(host, &cluster->target, err);
 	if (ret == 0 && cluster->remote)
-		ret = make_config(cluster, err);
+		ret = make_config(cluster, known_hosts, err);
 	free(host);
 	if (ret == 0)
 		return cluster;
@@ -237,11 +241,15 @@ int cluster_slurm_failed(const char *command,
 			 const struct command_answer *answer, struct error *err)
 {
 	char words[256];
+	const char *line;
 
 	command_last_words(answer, words, sizeof(words));
+	/* "sbatch: error: Batch job submission failed: …" */
+	line = strstr(words, "error: ");
+	line = line ? line + strlen("error: ") : words;
 	if (is_away(buf_text(&answer->words)))
 		return error_set(err, ERROR_UNREACHABLE,
-				 "Slurm does not answer: %s", words);
+				 "Slurm does not answer: %s", line);
 	if (command_status(answer) == NOT_FOUND)
 		return error_set(err, ERROR_FAILED,
 				 "there is no %s: call jobrun where Slurm's "
@@ -249,7 +257,7 @@ int cluster_slurm_failed(const char *command,
 				 "jobrun.slurm.loginHost",
 				 command);
 	return error_set(err, ERROR_FAILED, "%s: %s", command,
-			 *words ? words : "it failed without a word");
+			 *line ? line : "it failed without a word");
 }
 
 int cluster_slurm(struct cluster *cluster, const char *const *argv,

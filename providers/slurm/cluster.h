@@ -16,8 +16,10 @@
 struct cluster;
 
 /* `place` is "[HOST]:DIRECTORY", as slurm_place() gives it; NULL: the usual
- * directory here.  Calls nothing yet. */
-struct cluster *cluster_open(const char *place, struct error *err);
+ * directory here.  The file `known_hosts` is where the keys of login hosts are
+ * learned.  Calls nothing yet. */
+struct cluster *cluster_open(const char *place, const char *known_hosts,
+			     struct error *err);
 void cluster_close(struct cluster *cluster); /* NULL does nothing */
 
 const char *cluster_place(const struct cluster *cluster);  /* borrowed */

@@ -543,8 +543,8 @@ int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 	look.folder = store_run_folder(slurm->env.store, record->run.job_id,
 				       record->run.attempt);
 	look.job = (struct queue_job){ .state = "", .reason = "" };
-	ret = slurm_look(slurm, look.at, record->comment, NULL, QUEUE_AGE_MS,
-			 mem, &look.job, &away);
+	ret = slurm_look(slurm, look.at, record->comment, record->id,
+			 QUEUE_AGE_MS, mem, &look.job, &away);
 	/* What is known of the queue may be older than the job. */
 	if (ret == 1 && time_now_ms() - record->run.create_time_ms < YOUNG_MS)
 		ret = slurm_look(slurm, look.at, record->comment, NULL, 0, mem,

@@ -20,6 +20,9 @@ struct slurm_cluster {
 	struct arena *mem; /* of the queue; NULL: it was not asked yet */
 	struct queue queue;
 	int64_t asked_ms; /* by the monotonic clock */
+	int64_t took_ms;  /* the last time */
+	int64_t since_ms; /* in the last moment, since then, */
+	unsigned singles; /* so many jobs were asked for alone */
 	struct error why; /* it could not be asked; code 0: it could */
 };
 
@@ -36,8 +39,9 @@ struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
 
 /*
  * The job with this comment, from a queue that is at most `age_ms` old; texts
- * in `mem`.  Returns 1 if there is none.  One that could not be asked is not
- * asked again for some seconds: it has answered slowly enough.
+ * in `mem`.  Returns 1 if there is none.  If its id is known, a job or two are
+ * asked for alone; for more there is one call for all.  A controller that could
+ * not be asked is not asked again for some seconds: it has taken its time.
  */
 int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       const char *comment, const char *id, int64_t age_ms,
@@ -46,14 +50,14 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 /* ---- submitting (submit.c) --------------------------------------------- */
 
 /* Ships what is not there yet, makes the folder of the run, and calls sbatch.
- * `run` has its name, number and comment. */
+ * `run` has its name, number and comment, and gets its id, in `mem`. */
 int slurm_submit(struct cluster *cluster, const struct job *job,
-		 const struct slurm_job *what, const struct slurm_run *run,
-		 struct error *err);
+		 const struct slurm_job *what, struct slurm_run *run,
+		 struct arena *mem, struct error *err);
 /* The same of a run whose folder is there already. */
 int slurm_submit_again(struct cluster *cluster, const struct job *job,
-		       const struct slurm_job *what,
-		       const struct slurm_run *run, struct error *err);
+		       const struct slurm_job *what, struct slurm_run *run,
+		       struct arena *mem, struct error *err);
 /* A run's folder, or with a NULL name all of a job; gone is success. */
 int slurm_forget(struct cluster *cluster, const char *job_id, const char *name,
 		 struct error *err);
@@ -66,6 +70,7 @@ struct slurm_record {
 	const char *place;
 	const char *name;
 	const char *comment;
+	const char *id;      /* as sbatch has said it, or "" */
 	const char *program; /* jobrun there */
 };
 

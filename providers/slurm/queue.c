@@ -110,47 +110,37 @@ void queue_parse(char *text, struct arena *mem, struct queue *out)
 	qsort(items, out->count, sizeof(*items), by_comment);
 }
 
-int queue_read(struct cluster *cluster, struct arena *mem, struct queue *out,
-	       struct error *err)
+int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
+	       struct queue *out, struct error *err)
 {
-	static const char *const argv[] = {
+	const char *argv[] = {
 		"env",    "SLURM_TIME_FORMAT=%s",
 		"squeue", "--me",
 		"-h",     "-t",
 		"all",    "-o",
-		FORMAT,   NULL,
+		FORMAT,   id ? "-j" : NULL,
+		id,       NULL,
 	};
 	struct command_answer answer;
 
+	*out = (struct queue){ 0 };
 	if (cluster_slurm(cluster, argv, &answer, err) < 0)
-		return -1;
+		return id && strstr(err->text, "Invalid job id") ? 0 : -1;
 	if (answer.out.len)
 		queue_parse(answer.out.data, mem, out);
-	else
-		*out = (struct queue){ 0 };
 	command_answer_done(&answer);
 	return 0;
 }
 
 const struct queue_job *queue_find(const struct queue *queue,
-				   const char *comment, const char *id)
+				   const char *comment)
 {
 	const struct queue_job key = { .comment = comment };
-	const struct queue_job *end = queue->items + queue->count;
-	const struct queue_job *first, *job;
 
 	if (!queue->count)
 		return NULL;
-	first = bsearch(&key, queue->items, queue->count, sizeof(key),
-			by_comment);
-	if (!first || !id)
-		return first;
-	while (first > queue->items && !by_comment(first - 1, &key))
-		first--;
-	for (job = first; job < end && !by_comment(job, &key); job++)
-		if (!strcmp(job->id, id))
-			return job;
-	return NULL;
+	return bsearch(&key, queue->items, queue->count, sizeof(key),
+		       by_comment);
 }
 
 enum run_state queue_state(const char *name)

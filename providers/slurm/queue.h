@@ -26,16 +26,16 @@ struct queue {
 	size_t count;
 };
 
-/* Texts live in `mem`. */
-int queue_read(struct cluster *cluster, struct arena *mem, struct queue *out,
-	       struct error *err);
+/* Texts live in `mem`.  With an id, of that job alone, which is much cheaper
+ * where there are thousands; no such job is no error. */
+int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
+	       struct queue *out, struct error *err);
 /* What squeue has printed. */
 void queue_parse(char *text, struct arena *mem, struct queue *out);
 
-/* `id` tells which, if it was submitted twice; it may be NULL.  NULL: Slurm
- * does not know it, or no more. */
+/* NULL: Slurm does not know it, or no more. */
 const struct queue_job *queue_find(const struct queue *queue,
-				   const char *comment, const char *id);
+				   const char *comment);
 
 /* Slurm's name of a state (squeue(1), "JOB STATE CODES"). */
 enum run_state queue_state(const char *name);

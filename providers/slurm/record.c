@@ -8,7 +8,7 @@
 #include "providers/slurm/internal.h"
 #include "providers/slurm/slurm.h"
 
-/* {"place", "name", "comment", "program"}: the record's properties. */
+/* {"place", "name", "comment", "id", "program"}: the record's properties. */
 static int take_properties(struct slurm_record *out, struct arena *mem)
 {
 	const char *text = out->run.properties;
@@ -19,6 +19,7 @@ static int take_properties(struct slurm_record *out, struct arena *mem)
 	out->place = arena_strdup(mem, json_get_text(value, "place", ""));
 	out->name = arena_strdup(mem, json_get_text(value, "name", ""));
 	out->comment = arena_strdup(mem, json_get_text(value, "comment", ""));
+	out->id = arena_strdup(mem, json_get_text(value, "id", ""));
 	out->program = arena_strdup(mem, json_get_text(value, "program", ""));
 	json_decref(value);
 	return *out->place && *out->name ? 0 : 1;
@@ -77,6 +78,7 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 	json_put_text(properties, "place", cluster_place(at->cluster));
 	json_put_text(properties, "name", run->name);
 	json_put_text(properties, "comment", run->comment);
+	json_put_text(properties, "id", run->id);
 	json_put_text(properties, "program", what.program);
 	text = json_canonical(properties);
 	fresh = (struct run_record){ .job_id = job->job_id,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/listing.h"
@@ -12,37 +13,70 @@
 
 /* A controller that did not answer has taken its time over that. */
 #define AWAY_MS 10000
+/* To ask for one job is cheap; for many one by one it is not. */
+#define MOMENT_MS 900
+#define SINGLES_MAX 2
 /* Before something is decided, what is known must be new. */
 #define NOW 0
 
 /* ---- clusters ---------------------------------------------------------- */
 
-struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
-			       struct error *err)
+static struct slurm_cluster *find_cluster(struct slurm *slurm,
+					  const char *place)
 {
-	struct cluster *fresh = cluster_open(place, err);
-	struct slurm_cluster *out = NULL;
 	size_t i;
 
-	if (!fresh)
-		return NULL;
-	pthread_mutex_lock(&slurm->lock);
-	for (i = 0; i < slurm->count && !out; i++)
-		if (!strcmp(cluster_place(slurm->clusters[i].cluster),
-			    cluster_place(fresh)))
-			out = &slurm->clusters[i];
-	if (!out && slurm->count < SLURM_CLUSTERS) {
-		out = &slurm->clusters[slurm->count++];
-		*out = (struct slurm_cluster){ .cluster = fresh };
-		fresh = NULL;
-	}
-	pthread_mutex_unlock(&slurm->lock);
-	cluster_close(fresh);
-	if (!out)
+	for (i = 0; i < slurm->count; i++)
+		if (!strcmp(cluster_place(slurm->clusters[i].cluster), place))
+			return &slurm->clusters[i];
+	return NULL;
+}
+
+static struct slurm_cluster *add_cluster(struct slurm *slurm, const char *place,
+					 struct error *err)
+{
+	struct slurm_cluster *out = &slurm->clusters[slurm->count];
+	char *known;
+
+	if (slurm->count == SLURM_CLUSTERS) {
 		error_set(err, ERROR_FAILED,
 			  "jobs of more than %d Slurm clusters at once",
 			  SLURM_CLUSTERS);
+		return NULL;
+	}
+	known = path_join(store_folder(slurm->env.store), "login_hosts");
+	*out = (struct slurm_cluster){ .cluster = cluster_open(place, known,
+							       err) };
+	free(known);
+	if (!out->cluster)
+		return NULL;
+	slurm->count++;
 	return out;
+}
+
+struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
+			       struct error *err)
+{
+	struct slurm_cluster *out;
+
+	place = place ? place : SLURM_USUAL_PLACE;
+	pthread_mutex_lock(&slurm->lock);
+	out = find_cluster(slurm, place);
+	if (!out)
+		out = add_cluster(slurm, place, err);
+	pthread_mutex_unlock(&slurm->lock);
+	return out;
+}
+
+/* A controller that is slow to answer is asked less often: of its time no more
+ * than a fifth is for us. */
+static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms)
+{
+	int64_t least_ms = age_ms > NOW ? 4 * at->took_ms : 0;
+
+	return at->mem && !at->why.code &&
+	       time_monotonic_ms() - at->asked_ms <
+		       (age_ms > least_ms ? age_ms : least_ms);
 }
 
 /* Under the lock, so that many who want to know ask once. */
@@ -55,12 +89,11 @@ static int ask(struct slurm_cluster *at, int64_t age_ms, struct error *err)
 		*err = at->why;
 		return -1;
 	}
-	if (at->mem && !at->why.code && age_ms > NOW &&
-	    now_ms - at->asked_ms < age_ms)
+	if (is_fresh(at, age_ms))
 		return 0;
 	mem = arena_new();
 	at->why.code = 0;
-	if (queue_read(at->cluster, mem, &at->queue, err) < 0) {
+	if (queue_read(at->cluster, NULL, mem, &at->queue, err) < 0) {
 		arena_free(mem);
 		mem = NULL;
 		at->why = *err;
@@ -68,7 +101,34 @@ static int ask(struct slurm_cluster *at, int64_t age_ms, struct error *err)
 	arena_free(at->mem);
 	at->mem = mem;
 	at->asked_ms = time_monotonic_ms();
+	at->took_ms = at->asked_ms - now_ms;
 	return mem ? 0 : -1;
+}
+
+/* 1: it is not known by that number, or too many were asked for alone. */
+static int ask_alone(struct slurm_cluster *at, const char *comment,
+		     const char *id, struct arena *mem, struct queue_job *out,
+		     struct error *err)
+{
+	const struct queue_job *job;
+	struct queue queue;
+
+	if (time_monotonic_ms() - at->since_ms > MOMENT_MS) {
+		at->since_ms = time_monotonic_ms();
+		at->singles = 0;
+	}
+	if (at->why.code || at->singles++ >= SINGLES_MAX)
+		return 1;
+	if (queue_read(at->cluster, id, mem, &queue, err) < 0) {
+		at->why = *err;
+		at->asked_ms = time_monotonic_ms();
+		return -1;
+	}
+	job = queue_find(&queue, comment);
+	if (!job)
+		return 1;
+	*out = *job;
+	return 0;
 }
 
 int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
@@ -76,12 +136,17 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       struct arena *mem, struct queue_job *out, struct error *err)
 {
 	const struct queue_job *job = NULL;
-	int ret;
+	int ret = 1;
 
 	pthread_mutex_lock(&slurm->lock);
-	ret = ask(at, age_ms, err);
-	if (ret == 0)
-		job = queue_find(&at->queue, comment, id);
+	if (id && *id && !is_fresh(at, age_ms))
+		ret = ask_alone(at, comment, id, mem, out, err);
+	if (ret == 1) {
+		ret = ask(at, age_ms, err);
+		if (ret == 0)
+			job = queue_find(&at->queue, comment);
+		ret = ret < 0 ? -1 : job ? 0 : 1;
+	}
 	if (job) {
 		*out = *job;
 		out->id = arena_strdup(mem, job->id);
@@ -91,7 +156,7 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 		out->nodes = arena_strdup(mem, job->nodes);
 	}
 	pthread_mutex_unlock(&slurm->lock);
-	return ret < 0 ? -1 : job ? 0 : 1;
+	return ret;
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -230,7 +295,7 @@ static int slurm_create(void *ctx, const struct resource *want,
 	struct slurm *slurm = ctx;
 	struct arena *mem = arena_new();
 	const struct slurm_run *earlier;
-	struct slurm_run fresh;
+	struct slurm_run run;
 	struct slurm_job what;
 	struct sight sight = { 0 };
 	int ret = -1;
@@ -247,18 +312,20 @@ static int slurm_create(void *ctx, const struct resource *want,
 		goto out;
 	earlier = left_by_earlier(&sight, want);
 	if (!earlier) {
-		name_run(&sight, want, mem, &fresh);
-		ret = slurm_submit(sight.at->cluster, want->job, &what, &fresh,
-				   err);
-		earlier = &fresh;
-	} else if (earlier != sight.run) {
-		ret = slurm_submit_again(sight.at->cluster, want->job, &what,
-					 earlier, err);
+		name_run(&sight, want, mem, &run);
+		ret = slurm_submit(sight.at->cluster, want->job, &what, &run,
+				   mem, err);
 	} else {
+		run = *earlier;
 		ret = 0;
+		if (earlier != sight.run)
+			ret = slurm_submit_again(sight.at->cluster, want->job,
+						 &what, &run, mem, err);
+		else if (sight.known)
+			run.id = sight.job.id;
 	}
 	if (ret == 0)
-		ret = slurm_record(slurm, want->job, sight.at, earlier, err);
+		ret = slurm_record(slurm, want->job, sight.at, &run, err);
 out:
 	runs_done(&sight.runs);
 	arena_free(mem);
@@ -307,8 +374,8 @@ static int slurm_cancel(void *ctx, const struct resource *have, bool now,
 
 	if (ret == 0 && !run_state_is_final(record.run.state)) {
 		at = slurm_at(slurm, record.place, err);
-		ret = at ? slurm_look(slurm, at, record.comment, NULL, NOW, mem,
-				      &job, err)
+		ret = at ? slurm_look(slurm, at, record.comment, record.id, NOW,
+				      mem, &job, err)
 			 : -1;
 	}
 	if (ret == 0 && at && !run_state_is_final(queue_state(job.state))) {
@@ -374,10 +441,9 @@ static int slurm_delete(void *ctx, const struct resource *have,
 
 /* ---- listing ----------------------------------------------------------- */
 
-static int slurm_list(void *ctx, const char *place, struct listing *out,
-		      struct error *err)
+static int list_at(struct slurm *slurm, const char *place, struct listing *out,
+		   struct error *err)
 {
-	struct slurm *slurm = ctx;
 	struct arena *mem = arena_new();
 	struct slurm_cluster *at = slurm_at(slurm, place, err);
 	struct slurm_runs runs = { 0 };
@@ -416,6 +482,48 @@ static int slurm_list(void *ctx, const char *place, struct listing *out,
 			    });
 	}
 	runs_done(&runs);
+	arena_free(mem);
+	return ret;
+}
+
+/* Where this machine has started runs, each place once. */
+static int remembered_places(struct slurm *slurm, struct arena *mem,
+			     struct places *out, struct error *err)
+{
+	struct slurm_record record;
+	struct run_list all;
+	size_t i;
+	int ret = store_run_list(slurm->env.store, false, mem, &all, err);
+
+	for (i = 0; ret == 0 && i < all.count; i++) {
+		if (strcmp(all.items[i].provider, provider_slurm.name) != 0)
+			continue;
+		ret = slurm_recorded(slurm, all.items[i].job_id, mem, &record,
+				     err);
+		if (ret == 0)
+			places_add(out, mem, record.place);
+		ret = ret < 0 ? -1 : 0;
+	}
+	return ret;
+}
+
+static int slurm_list(void *ctx, const char *place, struct listing *out,
+		      struct error *err)
+{
+	struct slurm *slurm = ctx;
+	struct places places = { 0 };
+	struct arena *mem;
+	size_t i;
+	int ret;
+
+	if (place)
+		return list_at(slurm, place, out, err);
+	mem = arena_new();
+	places_add(&places, mem, SLURM_USUAL_PLACE);
+	ret = remembered_places(slurm, mem, &places, err);
+	for (i = 0; ret == 0 && i < places.count; i++)
+		ret = list_at(slurm, places.items[i], out, err);
+	places_done(&places);
 	arena_free(mem);
 	return ret;
 }

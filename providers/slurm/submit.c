@@ -285,30 +285,29 @@ static int ship(struct cluster *cluster, const struct job *job,
 
 /* ---- sbatch ------------------------------------------------------------ */
 
-/* "12" or "12;cluster" on the last line: sites print banners before it. */
-static bool is_submitted(const struct command_answer *answer)
+/* "12" or "12;cluster" on the last line: sites print banners before it.  NULL:
+ * it is neither. */
+static const char *read_id(const struct command_answer *answer,
+			   struct arena *mem)
 {
 	const char *text = buf_text(&answer->out);
-	size_t end = answer->out.len, start;
+	size_t end = answer->out.len, start, digits;
 
 	while (end && isspace((unsigned char)text[end - 1]))
 		end--;
 	for (start = end; start && text[start - 1] != '\n'; start--)
 		;
-	if (start == end)
-		return false;
-	for (; start < end && text[start] != ';'; start++)
-		if (!isdigit((unsigned char)text[start]))
-			return false;
-	return true;
+	digits = strspn(text + start, "0123456789");
+	if (!digits || (start + digits != end && text[start + digits] != ';'))
+		return NULL;
+	return arena_strndup(mem, text + start, digits);
 }
 
 int slurm_submit_again(struct cluster *cluster, const struct job *job,
-		       const struct slurm_job *what,
-		       const struct slurm_run *run, struct error *err)
+		       const struct slurm_job *what, struct slurm_run *run,
+		       struct arena *mem, struct error *err)
 {
 	const struct slurm_block *block = what->request.block;
-	struct arena *mem = arena_new();
 	struct buf keep = { 0 };
 	const char *argv[] = {
 		"sh",
@@ -335,12 +334,11 @@ int slurm_submit_again(struct cluster *cluster, const struct job *job,
 		err->code = ERROR_UNREACHABLE;
 	if (ret == 0 && command_status(&answer) != 0)
 		ret = cluster_slurm_failed("sbatch", &answer, err);
-	else if (ret == 0 && !is_submitted(&answer))
+	else if (ret == 0 && !(run->id = read_id(&answer, mem)))
 		ret = error_set(err, ERROR_UNREACHABLE,
 				"sbatch has printed no number of a job");
 	command_answer_done(&answer);
 	buf_done(&keep);
-	arena_free(mem);
 	return ret;
 }
 
@@ -358,10 +356,9 @@ int slurm_forget(struct cluster *cluster, const char *job_id, const char *name,
 }
 
 int slurm_submit(struct cluster *cluster, const struct job *job,
-		 const struct slurm_job *what, const struct slurm_run *run,
-		 struct error *err)
+		 const struct slurm_job *what, struct slurm_run *run,
+		 struct arena *mem, struct error *err)
 {
-	struct arena *mem = arena_new();
 	struct error ignored;
 	int fd = -1;
 	int ret = -1;
@@ -380,13 +377,12 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 					run->name, mem),
 		       "cannot make the run's folder", err) < 0)
 		goto out;
-	ret = slurm_submit_again(cluster, job, what, run, err);
+	ret = slurm_submit_again(cluster, job, what, run, mem, err);
 	/* Refused, and so there is nothing to come back to. */
 	if (ret < 0 && err->code == ERROR_FAILED)
 		slurm_forget(cluster, run->job_id, run->name, &ignored);
 out:
 	if (fd >= 0)
 		close(fd);
-	arena_free(mem);
 	return ret;
 }

@@ -241,7 +241,7 @@ trainingInput:
 jobrun: {provider: ai-platform}
 YAML
   cat >state.json <<'JSON'
-{"jobs": {"tune": {"script": ["QUEUED", "RUNNING", "SUCCEEDED"], "trials": [
+{"jobs": {"tune": {"script": ["QUEUED", "SUCCEEDED"], "trials": [
    {"trialId": "1", "state": "SUCCEEDED", "hyperparameters": {"units": "32"},
     "startTime": "2026-11-21T02:00:00Z", "endTime": "2026-11-21T02:01:05Z",
     "finalMetric": {"trainingStep": "100", "objectiveValue": 0.5}},

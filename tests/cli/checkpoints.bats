@@ -2,6 +2,7 @@
 bats_require_minimum_version 1.5.0
 load helper
 load google
+load sshd
 
 # keeping FILE ID COMMAND CHECKPOINTS [MORE]
 keeping() {
@@ -142,4 +143,67 @@ from 2" ]
   run jobrun checkpoints c
   [ "$status" -eq 1 ]
   [[ $output == *"'c' keeps no checkpoints: its file has no jobrun.checkpoints"* ]]
+}
+
+@test "launch keeps the checkpoints of its command, and what it writes when it is ended" {
+  cat >t.sh <<'SH'
+trap 'echo last >"$JOBRUN_CHECKPOINT_DIR/ckpt-2"; exit 0' TERM
+echo "from ${JOBRUN_CHECKPOINT:-none} ${LOAD_CHKPT_FILE:-}"
+echo first >"$JOBRUN_CHECKPOINT_DIR/.1"; mv "$JOBRUN_CHECKPOINT_DIR/.1" "$JOBRUN_CHECKPOINT_DIR/ckpt-1"
+while :; do sleep 0.05; done
+SH
+  "$JOBRUN" launch --checkpoint-dir out --checkpoint-to kept -- sh t.sh >log 2>&1 3>&- &
+  pid=$!
+  wait_until 20 test -e kept/00000001.json
+  # Its keeper may be killed at any time.
+  for child in $(cat "/proc/$pid/task/$pid/children"); do
+    [ "$(cat "/proc/$child/comm")" != jobrun-keeper ] || kill -9 "$child"
+  done
+  kill "$pid"
+  wait "$pid"
+  [ "$(cat kept/00000002/ckpt-2)" = last ]
+  rm -rf out
+  run --separate-stderr "$JOBRUN" launch --checkpoint-dir out --checkpoint-to kept -- \
+    sh -c 'echo "$JOBRUN_CHECKPOINT"; cat "$LOAD_CHKPT_DIR/$LOAD_CHKPT_FILE"; exit 3'
+  [ "$status" -eq 3 ]
+  [ "$output" = "$TMP/out/.jobrun-resume-0/ckpt-2
+last" ]
+  [[ $stderr == *"jobrun: checkpoints: goes on from 'ckpt-2' (step 2), from $TMP/kept/00000002"* ]]
+  run "$JOBRUN" launch --checkpoint-to kept -- true
+  [ "$status" -eq 64 ]
+  [[ $output == *"--checkpoint-dir must say where the command writes its checkpoints"* ]]
+}
+
+@test "on hosts the first task's checkpoints are kept, and all go on from them" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 "$TRAINER"'
+    jobrun version >/dev/null || exit 5
+    [ $RANK = 0 ] || exec sleep 20
+    save $((START + 1)); echo torn >"$JOBRUN_CHECKPOINT_DIR/ckpt-7.pt"; [ $START != 0 ] || kill -9 $$' \
+    "  checkpoints: {to: $TMP/kept}
+  restart: {maxRestarts: 1, backoff: 0s}"
+  run --separate-stderr jobrun apply a.yaml
+  sshd_down
+  echo "$output$stderr"
+  [ "$status" -eq 0 ]
+  [ "$(grep -c 'from 0' <<<"$output")" -eq 2 ]
+  [ "$(grep -c 'from 1' <<<"$output")" -eq 2 ]
+  [[ $output == *"jobrun: checkpoints: 'ckpt-1.pt' is kept"* ]]
+  # The last one ended well: its file in the middle, too, is as it meant it.
+  [ "$(cat kept/a/*/ckpt-2.pt)" = 2 ]
+  [ "$(kept a)" = "7* 2 1" ]
+}
+
+@test "a host on which jobrun does not run says so before the start" {
+  sshd_up 1
+  # As where the C library is too old; the shell needs no part of it.
+  mkdir old
+  touch old/libm.so.6
+  host_job a.yaml a h1 'echo started' "  checkpoints: {to: $TMP/kept}
+  env: {LD_LIBRARY_PATH: $TMP/old}"
+  run jobrun apply a.yaml
+  sshd_down
+  [ "$status" -eq 1 ]
+  [[ $output == *"a: FAILED"*"setup exited with 126"*"jobrun does not run on this host, which jobrun.checkpoints needs: "*"error while loading shared libraries"* ]]
+  refute grep -q '\] started' <<<"$output"
 }

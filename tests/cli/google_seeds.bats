@@ -43,7 +43,7 @@ ARGUMENTS=(-- --distribution_strategy=tpu --data_dir=gs://tfds-data/datasets
   sed -i 's/^  source: .*/  source: models\n  provider: ai-platform\n  ai-platform: {grantTpuAccess: true}/' job.yaml
   cat >state.json <<'JSON'
 {"jobs": {"*": {"script": ["QUEUED", "RUNNING", "SUCCEEDED"]}}, "others": 2,
- "log": {"tpu_mnist_1": [{"at": 1, "text": "epoch 1"}, {"at": 3, "text": "epoch 3", "late": 1}, {"at": 2, "text": "epoch 2"}]}}
+ "log": {"tpu_mnist_1": [{"at": 1, "text": "epoch 1"}, {"at": 3, "text": "epoch 3", "late": 2}, {"at": 2, "text": "epoch 2"}]}}
 JSON
   tell state @state.json
   run jobrun plan job.yaml

@@ -47,7 +47,7 @@ KbdInteractiveAuthentication no
 StrictModes no
 UsePAM no
 PrintMotd no
-SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state
+SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state${SLURM_CONF:+ SLURM_CONF=$SLURM_CONF}
 E
 }
 

@@ -83,7 +83,7 @@ trainingInput:
 jobrun: {provider: vertex-ai}
 YAML
   cat >state.json <<'JSON'
-{"jobs": {"tune": {"script": ["QUEUED", "RUNNING", "SUCCEEDED"], "trials": [
+{"jobs": {"tune": {"script": ["QUEUED", "SUCCEEDED"], "trials": [
    {"id": "1", "state": "SUCCEEDED", "parameters": [{"parameterId": "lr", "value": 0.01}],
     "startTime": "2026-11-21T02:00:00Z", "endTime": "2026-11-21T02:01:05Z",
     "finalMeasurement": {"stepCount": "100", "metrics": [{"metricId": "accuracy", "value": 0.9}]}},

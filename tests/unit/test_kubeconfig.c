@@ -207,10 +207,10 @@ static void base64_is_read_back(void **state)
 	static const struct {
 		const char *text, *plain;
 	} cases[] = {
-		{ "", "" },	      { "YQ==", "a" },	 { "YWI=", "ab" },
-		{ "YWJj", "abc" },    { "YW\nJj ", "abc" }, { "YWJ", NULL },
-		{ "YWJj=", NULL },    { "Y", NULL },	 { "YQ=a", NULL },
-		{ "YW*j", NULL },     { "====", NULL },	 { "YWJjZA==", "abcd" },
+		{ "", "" },        { "YQ==", "a" },      { "YWI=", "ab" },
+		{ "YWJj", "abc" }, { "YW\nJj ", "abc" }, { "YWJ", NULL },
+		{ "YWJj=", NULL }, { "Y", NULL },        { "YQ=a", NULL },
+		{ "YW*j", NULL },  { "====", NULL },     { "YWJjZA==", "abcd" },
 	};
 	size_t i;
 

@@ -5,7 +5,7 @@ state["jobs"] maps the name of a job (jobId, displayName), or "*", to what
 becomes of it:
 
   script   the states that looks at it find, one after the other; the last
-           one stays (QUEUED, RUNNING, SUCCEEDED)
+           one stays (QUEUED, SUCCEEDED)
   error    what is said of one that failed
   position where it is in the queue while it is QUEUED
   trials   what has come of its trials, once it has started, in the service's
@@ -38,7 +38,7 @@ class Job:
         told = told.get(title) or told.get("*") or {}
         self.body = body
         self.script = list(told.get("script",
-                                    ["QUEUED", "RUNNING", "SUCCEEDED"]))
+                                    ["QUEUED", "SUCCEEDED"]))
         self.error = told.get("error", "The replica master 0 exited with a "
                               "non-zero status of 1.")
         self.position = told.get("position", 0)

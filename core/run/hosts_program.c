@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/run/hosts_program.h"
+
+#include <string.h>
+
+#include "core/job.h"
+
+/* What a host lacks, usually a C library that is new enough, is what the
+ * loader says. */
+#define CHECK_SCRIPT                                                           \
+	"why=$(\"$0\" version 2>&1 >/dev/null) || { "                          \
+	"echo \"jobrun does not run on this host, which jobrun.checkpoints "   \
+	"needs: $why\" >&2; exit 126; }; [ $# = 0 ] || exec \"$@\""
+
+bool hosts_need_program(const struct run_spec *spec)
+{
+	return spec->checkpoints.is_used;
+}
+
+static void add(struct strings *list, const char *text)
+{
+	list->items[list->count++] = text;
+}
+
+static void add_all(struct strings *list, const struct strings *more)
+{
+	for (size_t i = 0; i < more->count; i++)
+		add(list, more->items[i]);
+}
+
+static const char *program_on(const char *folder, struct arena *mem)
+{
+	return arena_printf(mem, "%s/files/" HOSTS_PROGRAM, folder);
+}
+
+struct strings hosts_wrap_setup(const struct run_spec *spec,
+				const struct strings *setup, const char *folder,
+				struct arena *mem)
+{
+	struct strings out = { 0 };
+
+	if (!hosts_need_program(spec))
+		return *setup;
+	out.items = arena_alloc(mem, (setup->count + 4) * sizeof(char *));
+	add(&out, "/bin/sh");
+	add(&out, "-c");
+	add(&out, CHECK_SCRIPT);
+	add(&out, program_on(folder, mem));
+	add_all(&out, setup);
+	return out;
+}
+
+/* What stays only there comes back with the rest of the run; what is kept
+ * elsewhere need not. */
+static const char *directory_on(const struct run_checkpoints *from,
+				const char *folder, struct arena *mem)
+{
+	if (from->directory)
+		return from->directory;
+	return arena_printf(mem, "%s%s/checkpoints", folder,
+			    from->to ? "" : "/output");
+}
+
+static void add_checkpoints(struct strings *out,
+			    const struct run_checkpoints *from,
+			    const char *folder, struct arena *mem)
+{
+	add(out, arena_printf(mem, "--checkpoint-dir=%s",
+			      directory_on(from, folder, mem)));
+	if (from->to)
+		add(out, arena_printf(mem, "--checkpoint-to=%s", from->to));
+	add(out, arena_printf(mem, "--checkpoint-keep=%ld", from->keep));
+	add(out, arena_printf(mem, "--checkpoint-quiet=%ld", from->quiet_s));
+	if (from->resume == CHECKPOINT_RESUME_NONE)
+		add(out, "--checkpoint-resume=none");
+}
+
+struct strings hosts_wrap_task(const struct run_spec *spec, size_t ordinal,
+			       const struct strings *command,
+			       const char *folder, struct arena *mem)
+{
+	const struct run_checkpoints *from = &spec->checkpoints;
+	struct strings out = { 0 };
+
+	if (!hosts_need_program(spec))
+		return *command;
+	out.items = arena_alloc(mem, (command->count + 20) * sizeof(char *));
+	add(&out, program_on(folder, mem));
+	add(&out, HOSTS_PROGRAM_COMMAND);
+	add(&out, arena_printf(mem, "--task=%zu", ordinal));
+	add(&out, arena_printf(mem, "--tasks=%zu", spec->topology.count));
+	if (from->is_used)
+		add_checkpoints(&out, from, folder, mem);
+	add(&out, "--");
+	add_all(&out, command);
+	return out;
+}

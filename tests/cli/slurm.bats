@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# On a real Slurm of four nodes; see slurm.bash.
+
+load helper
+eval "$(declare -f setup | sed '1s/setup/setup_of_all/')"
+eval "$(declare -f teardown | sed '1s/teardown/teardown_of_all/')"
+load sshd
+load slurm
+
+setup_file() { slurm_up; }
+teardown_file() { slurm_down; }
+
+# The home directory is what a cluster shares.
+setup() {
+  setup_of_all
+  export HOME=$TMP/home
+  mkdir -p "$HOME"
+}
+
+teardown() {
+  scancel --me 2>/dev/null || true
+  sshd_down
+  slurm_kill_steps .
+  teardown_of_all
+}
+
+apply() { timeout 60 "$JOBRUN" apply --yes "$@"; }
+in_queue() { squeue -h -t "${2:-all}" -n "$1" -o %T; }
+logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
+
+@test "a job over four nodes: its plan, its lines, its metrics, its end" {
+  mkdir src && echo x >src/data
+  export TOKEN=hush-hush
+  slurm_job a.yaml four 3 'echo "rank $RANK of $WORLD_SIZE at $MASTER_ADDR"; cat data; [ ${#T} = 9 ] && echo told; [ -z "$OTHER" ]; echo "step=1 loss=0.5"; echo $RANK >$JOBRUN_RUN_DIR/$RANK' \
+    "  source: src
+  secrets: {T: {env: TOKEN}}
+  env: {A: '\$B \"c\"'}"
+  run jobrun plan a.yaml
+  [ "$status" = 0 ]
+  [[ $output == *"slurm.components  '4 nodes, each with 2 CPUs, 7680 MB'"* ]]
+  OTHER=leaks run apply a.yaml
+  [ "$status" = 0 ]
+  for i in 0 1 2 3; do
+    [[ $output == *"[$i] rank $i of 4 at n1"* ]]
+    [ "$(cat "$HOME"/.jobrun/runs/four/*/output/$i)" = $i ]
+  done
+  [[ $output == *"four: SUCCEEDED"* ]]
+  [ "$(jobrun logs four | grep -c ' x$')" = 4 ]
+  [ "$(jobrun logs four | grep -c ' told$')" = 4 ]
+  [[ $(jobrun metrics four) == *loss*0.5* ]]
+  [ "$(field four '[t["host"] for t in j["tasks"]]')" = "['n1', 'n2', 'n3', 'n4']" ]
+  # What is secret is nowhere when it is over, and never was in the script.
+  refute grep -rqs hush-hush "$HOME" "$TMP/state"
+  # A machine without a store knows it, too.
+  JOBRUN_STATE_DIR=$TMP/other run jobrun plan a.yaml
+  [[ $output == *"Plan: nothing to do"* || $output == *"up to date"* || $output == *"succeeded"* ]]
+  run jobrun delete four
+  [ "$status" = 0 ]
+  [ -z "$(ls -A "$HOME/.jobrun/runs")" ]
+}
+
+@test "roles that differ are components, and the job ends when its master does" {
+  slurm_job a.yaml roles 2 'echo "$TF_CONFIG" | tr -d "\n" | grep -o "\"task\".*index\":[0-9]*"; [ $RANK = 0 ] || exec sleep 60' \
+    '  slurm: {machineTypes: true}'
+  sed -i 's/masterType: n1-standard-2/masterType: n1-standard-4/' a.yaml
+  run apply a.yaml
+  [ "$status" = 0 ]
+  [[ $output == *'[0] "task":{"type":"master","index":0'* ]]
+  [[ $output == *'[2] "task":{"type":"worker","index":1'* ]]
+  [ "$(field roles '[t["state"] for t in j["tasks"]]')" = "['SUCCEEDED', 'CANCELLED', 'CANCELLED']" ]
+}
+
+@test "the first task that fails is named, with its last words" {
+  slurm_job a.yaml bad 2 '[ $RANK != 1 ] || { echo "no data" >&2; exit 3; }; exec sleep 60'
+  run apply a.yaml
+  [ "$status" = 1 ]
+  [[ $output == *"bad: FAILED after"*": worker 0 exited with 3: no data"* ]]
+  [ "$(field bad 'j["exitCode"]')" = 3 ]
+}
+
+@test "what cannot be submitted is said, and leaves nothing" {
+  slurm_job a.yaml wide 0 'true' '  slurm: {partition: no-such}'
+  run apply a.yaml
+  [ "$status" = 1 ]
+  [[ $output == *"sbatch:"*"Invalid partition"* ]]
+  [ -z "$(in_queue wide)" ]
+  [ -z "$(ls "$HOME/.jobrun/runs/wide")" ]
+}
+
+@test "a job that waits says why, and a cancelled one is gone" {
+  slurm_job a.yaml big 3 'exec sleep 60' '  slurm: {machineTypes: true}'
+  sed -i 's/n1-standard-2/n1-standard-4/' a.yaml
+  apply --detach a.yaml
+  wait_until 20 state_is big RUNNING
+  slurm_job b.yaml later 0 'true' '  slurm: {machineTypes: true}'
+  sed -i 's/n1-standard-2/n1-standard-4/' b.yaml
+  apply --detach b.yaml
+  waits() { [[ $(jobrun status later) == *"it waits until enough nodes are free"* ]]; }
+  wait_until 20 waits
+  jobrun cancel later
+  state_is later CANCELLED
+  timeout 30 "$JOBRUN" cancel big
+  state_is big CANCELLED
+  [ -z "$(in_queue big running,pending)" ]
+}
+
+@test "a node is lost: the run fails and names it, or is queued again" {
+  local i
+  for i in false true; do
+    slurm_job $i.yaml lost_$i 1 'echo up; if [ -e $JOBRUN_RUN_DIR/again ]; then exit 0; fi; sleep 2; touch $JOBRUN_RUN_DIR/again; exec sleep 60' \
+      "  slurm: {requeue: $i}"
+    "$JOBRUN" apply --yes $i.yaml >out 2>&1 3>&- &
+    is_up() { ls "$HOME/.jobrun/runs/lost_$i"/*/output/again >/dev/null 2>&1; }
+    wait_until 20 is_up
+    slurm_kill n2
+    slurm_kill_steps n2
+    scontrol update nodename=n2 state=down reason=test
+    if [ $i = false ]; then
+      wait_until 30 state_is lost_$i FAILED
+      [ "$(field lost_$i 'j["error"]')" = "node n2 was lost, and with it worker 0" ]
+    else
+      wait_until 30 state_is lost_$i SUCCEEDED
+      wait_until 5 grep -q "attempt 1 FAILED: node n2 was lost, and with it worker 0; attempt 2 starts" out
+      [ "$(jobrun logs --attempt 1 lost_$i | grep -c up)" = 2 ]
+      [ "$(jobrun logs lost_$i | grep -c up)" = 2 ]
+    fi
+    slurm_start_node n2
+    wait_until 20 slurm_is_idle
+  done
+}
+
+@test "the controller is killed and comes back: the run goes on, and nobody says otherwise" {
+  slurm_job a.yaml ctl 1 'for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 1; done'
+  "$JOBRUN" apply --yes a.yaml >out 2>&1 3>&- &
+  wait_until 20 grep -q "line 2" out
+  scontrol ping >/dev/null # what it knows is on its disk by now
+  sleep 1
+  slurm_kill slurmctld
+  sleep 2
+  slurm_start_controller
+  wait_until 40 grep -q "ctl: SUCCEEDED" out
+  [ "$(grep -c "\[0\] line" out)" = 8 ]
+}
+
+@test "killed after each call, apply goes on: one job, and nothing is left over" {
+  local n=0 real
+  mkdir bin src && echo x >src/data
+  # Each program that it calls counts, and kills it at the nth, done or not.
+  for real in sh env scancel; do
+    cat >bin/$real <<E
+#!/bin/bash
+n=\$(cat $TMP/count 2>/dev/null || echo 0)
+echo \$((n + 1)) >$TMP/count
+[ \$n != "\$(cat $TMP/die)" ] || [ -e $TMP/after ] || { kill -9 \$PPID; exit 1; }
+$(command -v $real) "\$@"
+s=\$?
+[ \$n != "\$(cat $TMP/die)" ] || kill -9 \$PPID
+exit \$s
+E
+    chmod +x bin/$real
+  done
+  slurm_job a.yaml once 1 'echo done' "  source: src"
+  for n in 0 1 2 3 4 5 6 7 8; do
+    [ $((n % 2)) = 0 ] && rm -f after || touch after
+    echo $n >die
+    rm -f count
+    PATH=$TMP/bin:$PATH run apply --detach a.yaml
+  done
+  echo none >die
+  run apply a.yaml
+  echo "$output"
+  [ "$status" = 0 ]
+  [ "$(in_queue once | wc -l)" = 1 ]
+  state_is once SUCCEEDED
+  [ "$(ls "$HOME/.jobrun/runs/once" | wc -l)" = 1 ]
+  [ -z "$(find "$HOME/.jobrun" -name '.new.*')" ]
+}
+
+@test "through a login host it is the same" {
+  sshd_up 1
+  mkdir src && echo over there >src/data
+  slurm_job a.yaml far 1 'cat data; echo "rank $RANK"; [ $RANK = 1 ] || exec sleep 60; sleep 1; exit 4' \
+    "  source: src
+  slurm: {loginHost: h1, directory: $TMP/shared}"
+  run timeout 60 env PATH="$(no_slurm)" "$JOBRUN" apply --yes a.yaml
+  echo "$output" | tail -5
+  [ "$status" = 1 ]
+  [[ $output == *"[0] over there"* ]]
+  [[ $output == *"[1] rank 1"* ]]
+  [[ $output == *"far: FAILED after"*": worker 0 exited with 4"* ]]
+  [ -d "$TMP/shared/runs/far" ]
+  # One connection for all of it.
+  [ "$(grep -c 'Accepted publickey' "$SSH/h1/log")" = 1 ]
+  run env PATH="$(no_slurm)" "$JOBRUN" delete far
+  echo "$output"
+  [ "$status" = 0 ]
+  [ ! -e "$TMP/shared/runs/far" ]
+}
+
+# A PATH with what this machine has, but for Slurm's commands.
+no_slurm() {
+  mkdir -p "$TMP/few"
+  local name
+  for name in ssh sh env; do ln -sf "$(command -v $name)" "$TMP/few/"; done
+  echo "$TMP/few"
+}

@@ -401,6 +401,11 @@ static int obey(struct agent *agent, const struct frame *frame,
 	case FRAME_PING:
 		pong(agent);
 		return 0;
+	case FRAME_TAKEN:
+		return channel_taken(agent->channel, &in) < 0
+			       ? error_set(err, ERROR_FAILED,
+					   "it makes no sense")
+			       : 0;
 	case FRAME_FETCH:
 		return fetch_begin(agent, err);
 	case FRAME_RELEASE:
@@ -490,21 +495,22 @@ static void on_signal(void *arg, uint32_t events)
 static void take_up(struct agent *agent)
 {
 	static const char why[] = "the agent was killed, or the host restarted";
-	char block[256 << 10];
+	/* More than any frame has but an OUTPUT. */
+	char start[8192];
 	struct frame frame = { .type = FRAME_OUTPUT };
 	struct frame_event event;
-	uint64_t at = 0;
-	size_t len, i, used;
+	uint64_t at = 0, end = 0;
+	size_t used;
 	char *mark;
 
-	while ((len = spool_read(agent->spool, at, block, sizeof(block)))) {
-		for (i = 0; i < len; i += used) {
-			frame_find(block + i, len - i, &frame, &used);
-			if (frame.type == FRAME_ROUND &&
-			    frame_get_event(&frame, &event))
-				agent->round = (uint32_t)event.value;
-		}
-		at += len;
+	for (; (end = spool_end(agent->spool, at, 1)) > at; at = end) {
+		size_t n = spool_read(agent->spool, at, start, sizeof(start));
+
+		frame.type = FRAME_OUTPUT;
+		if (frame_find(start, n, &frame, &used) == FRAME_WHOLE &&
+		    frame.type == FRAME_ROUND &&
+		    frame_get_event(&frame, &event))
+			agent->round = (uint32_t)event.value;
 	}
 	if (frame.type != FRAME_ALL_ENDED) {
 		mark = mem_printf("JOBRUN_RUN_DIR=%s/output", agent->folder);

@@ -157,9 +157,20 @@ struct spool *spool_open(const char *path, struct error *err);
 void spool_close(struct spool *spool);
 /* Adds whole frames; false if the disk does not take them. */
 bool spool_add(struct spool *spool, const void *data, size_t len);
-/* Whole frames from `at` on, at most `size` bytes; 0: none. */
+/* Adds what is in a pipe as one OUTPUT, whose bytes `output` does not have.
+ * Returns as read() does: how many, 0 at the end, -1 with errno EAGAIN if
+ * there are none now.  `kept` is false if the disk did not take them. */
+ssize_t spool_take(struct spool *spool, int pipe,
+		   const struct frame_output *output, bool *kept);
+/* Writes bytes of it, at most `len`, to a descriptor that does not block;
+ * returns as write() does. */
+ssize_t spool_send(const struct spool *spool, uint64_t at, size_t len, int out);
+/* Reads what is there, at most `size` bytes, whole frames or not. */
 size_t spool_read(const struct spool *spool, uint64_t at, void *to,
 		  size_t size);
+/* Where the first frame ends that is at least `len` bytes behind `at`, which
+ * is where one starts; or where the spool does. */
+uint64_t spool_end(const struct spool *spool, uint64_t at, size_t len);
 uint64_t spool_len(const struct spool *spool);
 
 /* ---- the client: channel.c ---- */
@@ -170,6 +181,8 @@ void channel_free(struct channel *channel);
 void channel_send(struct channel *channel, struct wire_out *out);
 /* Begins to give the spool, but for the output that the client has. */
 int channel_follow(struct channel *channel, struct wire_in *in);
+/* The client has so many bytes of all that it was sent. */
+int channel_taken(struct channel *channel, struct wire_in *in);
 /* There is more in the spool, or room again. */
 void channel_pump(struct channel *channel);
 /* Bytes that wait to be sent. */

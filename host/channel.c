@@ -5,15 +5,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
 #include "core/base/text.h"
 
 #define BLOCK (256 << 10)
+#define PIPE_SIZE (256 << 10)
+/* Frames of the spool that are sent as one, more or less. */
+#define RUN ((size_t)256 << 10)
 
 /* How much of a task's output the client has. */
 struct position {
@@ -28,13 +33,16 @@ struct channel {
 	struct loop_event *in_event;
 	struct loop_event *out_event; /* NULL: there is room */
 	struct buf received;
+	/* To be sent: the queue, then the spool from `at` to `end`, and then
+	 * what has come meanwhile. */
 	struct wire_out queue;
-	size_t sent; /* of the queue */
+	size_t queue_sent;
+	uint64_t at, end;
+	struct wire_out later;
+	uint64_t sent, taken; /* bytes in all; by the client */
 	bool following;
-	uint64_t spool_at;
 	struct position *positions; /* with something to leave out */
 	size_t position_count;
-	char *block;
 };
 
 static void on_readable(void *arg, uint32_t events);
@@ -48,9 +56,11 @@ struct channel *channel_new(struct agent *agent, int in, int out, int hold)
 	channel->in = in;
 	channel->out = out;
 	channel->hold = hold;
-	channel->block = mem_alloc(BLOCK);
 	fcntl(in, F_SETFL, O_NONBLOCK);
 	fcntl(out, F_SETFL, O_NONBLOCK);
+	/* sshd gives a pipe or a socket; if it is a pipe, where allowed a
+	 * larger one: fewer wake-ups. */
+	fcntl(out, F_SETPIPE_SZ, PIPE_SIZE);
 	channel->in_event = loop_add_fd(agent->loop, in, EPOLLIN, on_readable,
 					channel, &err);
 	if (!channel->in_event) {
@@ -71,14 +81,14 @@ void channel_free(struct channel *channel)
 	close(channel->hold);
 	buf_done(&channel->received);
 	wire_out_done(&channel->queue);
+	wire_out_done(&channel->later);
 	free(channel->positions);
-	free(channel->block);
 	free(channel);
 }
 
 size_t channel_queued(const struct channel *channel)
 {
-	return channel->queue.len - channel->sent;
+	return channel->queue.len - channel->queue_sent + channel->later.len;
 }
 
 static struct position *find_position(struct channel *channel, uint32_t task)
@@ -91,82 +101,135 @@ static struct position *find_position(struct channel *channel, uint32_t task)
 	return NULL;
 }
 
-/* Queues a frame of the spool without what the client has of it. */
-static void queue_rest(struct channel *channel, const struct frame *frame,
-		       const char *bytes, size_t len)
+/* An OUTPUT of the spool, of which it has the first bytes here, without what
+ * the client has of it. */
+static void leave_out(struct channel *channel,
+		      const struct frame_output *output, size_t len)
 {
+	struct position *position = find_position(channel, output->task);
+	uint64_t *have = position ? &position->have[output->stream] : NULL;
 	unsigned char header[OUTPUT_HEADER];
-	struct frame_output output;
-	struct frame_event event;
-	struct position *position = NULL;
-	uint64_t *have = NULL;
 	size_t skip;
 
-	if (frame->type == FRAME_OUTPUT && frame_get_output(frame, &output))
-		position = find_position(channel, output.task);
-	if (position)
-		have = &position->have[output.stream];
-	if (frame->type == FRAME_LOST && frame_get_event(frame, &event))
-		position = find_position(channel, event.task);
-	if (frame->type == FRAME_LOST && position) {
-		have = &position->have[event.stream];
-		/* It has noted all of it, or nothing. */
-		if (*have && (uint64_t)event.value <= *have) {
-			*have -= (uint64_t)event.value;
-			return;
-		}
-		have = NULL;
-	}
-	if (!have || !*have) {
-		wire_put_bytes(&channel->queue, bytes, len);
+	if (!have || !*have)
 		return;
-	}
-	skip = *have < output.len ? (size_t)*have : output.len;
+	skip = *have < len ? (size_t)*have : len;
 	*have -= skip;
-	if (skip == output.len)
+	channel->at += OUTPUT_HEADER + skip;
+	if (skip == len)
 		return;
-	frame_output_header(header, output.task, output.stream, output.time_ms,
-			    output.len - skip);
+	frame_output_header(header, output->task, output->stream,
+			    output->time_ms, len - skip);
 	wire_put_bytes(&channel->queue, header, sizeof(header));
-	wire_put_bytes(&channel->queue, output.data + skip, output.len - skip);
 }
 
-/* Puts the next part of the spool into an empty queue. */
-static void take_from_spool(struct channel *channel)
+/* The same for a loss: the client has noted all of it, or nothing. */
+static void leave_out_lost(struct channel *channel,
+			   const struct frame_event *event)
 {
-	size_t len = spool_read(channel->agent->spool, channel->spool_at,
-				channel->block, BLOCK);
-	struct frame frame;
-	size_t at, used;
+	struct position *position = find_position(channel, event->task);
+	uint64_t *have = position ? &position->have[event->stream] : NULL;
 
-	channel->spool_at += len;
-	if (!channel->position_count) {
-		wire_put_bytes(&channel->queue, channel->block, len);
+	if (!have || !*have || (uint64_t)event->value > *have)
 		return;
-	}
-	for (at = 0; at < len; at += used) {
-		frame_find(channel->block + at, len - at, &frame, &used);
-		queue_rest(channel, &frame, channel->block + at, used);
-	}
+	*have -= (uint64_t)event->value;
+	channel->at = channel->end;
 }
 
-/* Writes as much as there is room for; false once the client is gone. */
-static bool write_some(struct channel *channel)
+static void forget_positions(struct channel *channel)
 {
-	while (channel_queued(channel)) {
-		ssize_t n =
-			write(channel->out, channel->queue.data + channel->sent,
-			      channel_queued(channel));
+	size_t i;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno == EAGAIN;
-		channel->sent += (size_t)n;
-	}
-	channel->queue.len = 0;
-	channel->sent = 0;
+	for (i = 0; i < channel->position_count; i++)
+		if (channel->positions[i].have[0] ||
+		    channel->positions[i].have[1])
+			return;
+	channel->position_count = 0;
+}
+
+/* One frame, as long as there is something to leave out. */
+static void next_frame(struct channel *channel)
+{
+	const struct spool *spool = channel->agent->spool;
+	char start[256]; /* longer than a LOST */
+	size_t n = spool_read(spool, channel->at, start, sizeof(start));
+	struct frame_output output;
+	struct frame_event event;
+	struct frame frame;
+	size_t left, used;
+
+	if (frame_get_output_part(start, n, &output, &left))
+		leave_out(channel, &output, output.len + left);
+	else if (frame_find(start, n, &frame, &used) == FRAME_WHOLE &&
+		 frame.type == FRAME_LOST && frame_get_event(&frame, &event))
+		leave_out_lost(channel, &event);
+	forget_positions(channel);
+}
+
+/* Goes on to the next frames of the spool; false if there are none, or none
+ * is to be sent yet. */
+static bool next_run(struct channel *channel)
+{
+	const struct spool *spool = channel->agent->spool;
+	bool whole = !channel->position_count;
+
+	if (!channel->following || channel->at >= spool_len(spool) ||
+	    channel->sent >= channel->taken + FRAME_WINDOW)
+		return false;
+	channel->end = spool_end(spool, channel->at, whole ? RUN : 1);
+	if (channel->end == channel->at) /* it can't be read */
+		return false;
+	if (!whole)
+		next_frame(channel);
 	return true;
+}
+
+static ssize_t write_next(struct channel *channel)
+{
+	ssize_t n;
+
+	if (channel->queue.len) {
+		n = write(channel->out,
+			  channel->queue.data + channel->queue_sent,
+			  channel->queue.len - channel->queue_sent);
+		channel->queue_sent += n > 0 ? (size_t)n : 0;
+		if (channel->queue_sent == channel->queue.len)
+			channel->queue.len = channel->queue_sent = 0;
+	} else {
+		n = spool_send(channel->agent->spool, channel->at,
+			       (size_t)(channel->end - channel->at),
+			       channel->out);
+		channel->at += n > 0 ? (uint64_t)n : 0;
+		/* Somebody has cut it. */
+		if (n == 0)
+			errno = EIO;
+	}
+	return n > 0 ? n : -1;
+}
+
+/* Writes as much as there is room for.  Returns 1 if there is more, -1 once
+ * the client is gone. */
+static int write_some(struct channel *channel)
+{
+	struct wire_out queue;
+
+	for (;;) {
+		ssize_t n;
+
+		if (!channel->queue.len && channel->at == channel->end) {
+			queue = channel->queue;
+			channel->queue = channel->later;
+			channel->later = queue;
+			if (!channel->queue.len)
+				return 0;
+		}
+		n = write_next(channel);
+		if (n < 0 && errno == EAGAIN)
+			return 1;
+		if (n < 0 && errno != EINTR)
+			return -1;
+		channel->sent += n > 0 ? (uint64_t)n : 0;
+	}
 }
 
 static void on_writable(void *arg, uint32_t events)
@@ -180,21 +243,15 @@ static void on_writable(void *arg, uint32_t events)
 void channel_pump(struct channel *channel)
 {
 	struct agent *agent = channel->agent;
-	bool waits;
 	struct error err;
+	int more;
 
-	for (;;) {
-		if (!write_some(channel)) {
-			agent_channel_lost(agent);
-			return;
-		}
-		waits = channel_queued(channel) > 0;
-		if (waits || !channel->following ||
-		    channel->spool_at >= spool_len(agent->spool))
-			break;
-		take_from_spool(channel);
-	}
-	if (!waits) {
+	do {
+		more = write_some(channel);
+	} while (!more && next_run(channel));
+	if (more < 0) {
+		agent_channel_lost(agent);
+	} else if (!more) {
 		loop_remove(agent->loop, channel->out_event);
 		channel->out_event = NULL;
 	} else if (!channel->out_event) {
@@ -208,14 +265,27 @@ void channel_pump(struct channel *channel)
 
 void channel_send(struct channel *channel, struct wire_out *out)
 {
-	wire_put_bytes(&channel->queue, out->data, out->len);
+	wire_put_bytes(channel->at < channel->end ? &channel->later
+						  : &channel->queue,
+		       out->data, out->len);
 	channel_pump(channel);
 }
 
 void channel_flush(struct channel *channel)
 {
-	fcntl(channel->out, F_SETFL, 0);
-	write_some(channel);
+	struct pollfd room = { .fd = channel->out, .events = POLLOUT };
+
+	while (write_some(channel) > 0 && poll(&room, 1, -1) >= 0)
+		;
+}
+
+int channel_taken(struct channel *channel, struct wire_in *in)
+{
+	channel->taken = wire_get_u64(in);
+	if (!wire_is_done(in))
+		return -1;
+	channel_pump(channel);
+	return 0;
 }
 
 int channel_follow(struct channel *channel, struct wire_in *in)
@@ -223,7 +293,8 @@ int channel_follow(struct channel *channel, struct wire_in *in)
 	uint32_t count = wire_get_count(in, FRAME_TASKS_MAX, 20);
 	uint32_t i;
 
-	free(channel->positions);
+	if (channel->following)
+		return -1;
 	channel->positions = mem_alloc(count * sizeof(*channel->positions));
 	channel->position_count = count;
 	for (i = 0; i < count; i++) {
@@ -234,7 +305,7 @@ int channel_follow(struct channel *channel, struct wire_in *in)
 	if (!wire_is_done(in))
 		return -1;
 	channel->following = true;
-	channel->spool_at = 0;
+	forget_positions(channel);
 	channel_pump(channel);
 	return 0;
 }

@@ -17,94 +17,110 @@
 #include "core/run/process.h"
 
 #define PIPE_SIZE (256 << 10)
+#define PIPE_FULL (32 << 10)
 #define AFTER_S 20
 
 /* One end of a pipe that a process writes to. */
 struct output {
-	struct agent *agent;
-	uint32_t task;
+	struct child *child;
 	uint32_t stream;
 	int fd;
+	bool is_large;
 	struct loop_event *event;
-	uint64_t
-		lost; /* bytes that are not in the spool, nor said to be lost */
-	/* Room for a frame; what is read stands behind its header. */
-	unsigned char frame[OUTPUT_HEADER + FRAME_PIECE];
+	/* Bytes that are not in the spool, nor said to be lost. */
+	uint64_t lost;
 };
-
-static void output_close(struct child *child, int stream)
-{
-	struct output *output = child->outputs[stream];
-
-	if (!output)
-		return;
-	loop_remove(output->agent->loop, output->event);
-	close(output->fd);
-	free(output);
-	child->outputs[stream] = NULL;
-}
 
 /* Says what was lost, as soon as there is room for that. */
 static void report_lost(struct output *output)
 {
-	struct frame_event event = { .task = output->task,
+	struct frame_event event = { .task = output->child->task,
 				     .stream = output->stream,
 				     .time_ms = (uint64_t)time_now_ms(),
 				     .value = (int64_t)output->lost };
 	struct wire_out out = { 0 };
 
 	frame_put_event(&out, FRAME_LOST, &event);
-	if (spool_add(output->agent->spool, out.data, out.len))
+	if (spool_add(output->child->agent->spool, out.data, out.len))
 		output->lost = 0;
 	wire_out_done(&out);
 }
 
-/* A piece at most; false at the end of it. */
-static bool read_piece(struct output *output)
+static void output_close(struct output *output)
 {
-	ssize_t n =
-		read(output->fd, output->frame + OUTPUT_HEADER, FRAME_PIECE);
-
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR;
-	if (n == 0)
-		return false;
+	if (!output)
+		return;
 	if (output->lost)
 		report_lost(output);
-	frame_output_header(output->frame, output->task, output->stream,
-			    (uint64_t)time_now_ms(), (size_t)n);
-	if (output->lost || !spool_add(output->agent->spool, output->frame,
-				       OUTPUT_HEADER + (size_t)n))
-		output->lost += (uint64_t)n;
-	return true;
+	loop_remove(output->child->agent->loop, output->event);
+	close(output->fd);
+	output->child->outputs[output->stream] = NULL;
+	free(output);
 }
 
-/* All that is there now; false at the end of it. */
-static bool read_all(struct output *output)
+/* What nobody will see, as not even the loss of what was before it can be
+ * told. */
+static ssize_t drop_piece(struct output *output)
 {
-	for (;;) {
-		errno = 0;
-		if (!read_piece(output))
-			return false;
-		if (errno == EAGAIN)
-			return true;
+	char block[4096];
+	ssize_t n = read(output->fd, block, sizeof(block));
+
+	output->lost += n > 0 ? (uint64_t)n : 0;
+	return n;
+}
+
+/* A piece at most; returns as read() does. */
+static ssize_t take_piece(struct output *output)
+{
+	const struct frame_output frame = { .task = output->child->task,
+					    .stream = output->stream,
+					    .time_ms =
+						    (uint64_t)time_now_ms() };
+	bool kept;
+	ssize_t n;
+
+	if (output->lost)
+		report_lost(output);
+	if (output->lost)
+		return drop_piece(output);
+	n = spool_take(output->child->agent->spool, output->fd, &frame, &kept);
+	if (n > 0 && !kept)
+		output->lost += (uint64_t)n;
+	/* It was full or nearly so: fewer wake-ups with a larger one. */
+	if (n >= PIPE_FULL && !output->is_large) {
+		output->is_large = true;
+		fcntl(output->fd, F_SETPIPE_SZ, PIPE_SIZE);
 	}
+	return n;
+}
+
+static bool is_over(ssize_t n)
+{
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+/* All that is there now. */
+static void take_all(struct output *output)
+{
+	ssize_t n;
+
+	do {
+		n = take_piece(output);
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	if (is_over(n))
+		output_close(output);
 }
 
 static void on_output(void *arg, uint32_t events)
 {
-	struct child *child = arg;
-	int i;
+	struct output *output = arg;
+	struct agent *agent = output->child->agent;
 
 	(void)events;
-	for (i = 0; i < FRAME_STREAMS; i++) {
-		struct output *output = child->outputs[i];
-
-		if (output && !read_piece(output))
-			output_close(child, i);
-	}
-	if (child->agent->channel)
-		channel_pump(child->agent->channel);
+	if (is_over(take_piece(output)))
+		output_close(output);
+	if (agent->channel)
+		channel_pump(agent->channel);
 }
 
 static int open_outputs(struct child *child, int writers[FRAME_STREAMS],
@@ -119,17 +135,14 @@ static int open_outputs(struct child *child, int writers[FRAME_STREAMS],
 		if (pipe2(ends, O_CLOEXEC) < 0)
 			return error_errno(err, "cannot make a pipe");
 		writers[i] = ends[1];
-		/* Larger where allowed: fewer wake-ups. */
-		fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
 		fcntl(ends[0], F_SETFL, O_NONBLOCK);
 		output = mem_alloc(sizeof(*output));
-		output->agent = child->agent;
-		output->task = child->task;
+		output->child = child;
 		output->stream = (uint32_t)i;
 		output->fd = ends[0];
 		child->outputs[i] = output;
 		output->event = loop_add_fd(child->agent->loop, ends[0],
-					    EPOLLIN, on_output, child, err);
+					    EPOLLIN, on_output, output, err);
 		if (!output->event)
 			return -1;
 	}
@@ -189,14 +202,10 @@ void child_drain(struct child *child)
 	int i;
 
 	for (i = 0; i < FRAME_STREAMS; i++) {
-		struct output *output = child->outputs[i];
-
-		if (!output)
-			continue;
-		read_all(output);
-		if (output->lost)
-			report_lost(output);
-		output_close(child, i);
+		if (child->outputs[i])
+			take_all(child->outputs[i]);
+		/* Still open: something else may have its other end. */
+		output_close(child->outputs[i]);
 	}
 }
 
@@ -247,8 +256,8 @@ static void task_ended(struct agent *agent, struct child *child, int status)
 	agent->alive--;
 	/* What it wrote stands before its end. */
 	for (i = 0; i < FRAME_STREAMS; i++)
-		if (child->outputs[i] && !read_all(child->outputs[i]))
-			output_close(child, i);
+		if (child->outputs[i])
+			take_all(child->outputs[i]);
 	agent_report(agent, FRAME_TASK_ENDED, child->task, status, NULL);
 	run_after(child);
 }

@@ -19,8 +19,13 @@
 #include "core/run/environment.h"
 #include "core/run/process.h"
 
-#define PIPE_SIZE (256 << 10)
 #define CHUNK_SIZE (256 << 10)
+/* More than that of an OUTPUT is not read, but left in the pipe. */
+#define REST_MIN (16 << 10)
+/* How often the agent is told what has come. */
+#define TELL_EVERY (FRAME_WINDOW / 4)
+/* One host does not keep the others waiting. */
+#define ROUNDS 8
 #define NOISE_MAX (64 << 10) /* of start-up files, before the agent speaks */
 #define STDERR_MAX (16 << 10)
 #define READY_MS 60000
@@ -59,7 +64,11 @@ struct connection {
 	struct loop_event *in_event, *out_event, *err_event;
 	struct loop_event *ready_timer;
 	struct buf received;
-	struct buf words; /* of its standard error */
+	struct frame_output rest; /* so much of it is still in the pipe */
+	bool is_long;             /* the last frame was: the next may be, too */
+	bool is_large;            /* the pipe */
+	uint64_t taken, told;     /* bytes, from the agent's first on */
+	struct buf words;         /* of its standard error */
 	struct wire_out queue;
 	size_t sent;
 	bool ready;
@@ -347,33 +356,65 @@ static int bootstrap(struct connection *c, struct error *err)
 	return ret;
 }
 
-/* False if the connection is gone. */
-static bool deliver(struct connection *c)
+/* Of an OUTPUT that is not all here, what is; false if it is too little of
+ * one. */
+static bool deliver_part(struct connection *c, size_t at)
+{
+	const unsigned char *start =
+		(const unsigned char *)buf_text(&c->received) + at;
+	size_t len = c->received.len - at;
+	struct frame frame = { .type = FRAME_OUTPUT };
+	struct frame_output output;
+	size_t left;
+
+	if (!frame_get_output_part(start, len, &output, &left) ||
+	    left < REST_MIN)
+		return false;
+	frame.body = start + FRAME_HEADER;
+	frame.len = len - FRAME_HEADER;
+	if (output.len)
+		c->hooks->frame(c->arg, &frame);
+	c->rest = output;
+	c->rest.data = NULL;
+	c->rest.len = left;
+	return true;
+}
+
+static void deliver(struct connection *c)
 {
 	struct frame frame;
 	size_t at = 0, used;
 
+	c->rest.len = 0;
+	c->is_long = false;
 	while (!c->freed) {
 		enum frame_found found =
 			frame_find(buf_text(&c->received) + at,
 				   c->received.len - at, &frame, &used);
 
-		if (found == FRAME_NONE)
-			break;
 		if (found == FRAME_BROKEN) {
 			buf_puts(&c->words, "\nwhat it sends is no frame");
 			kill(-c->pid, SIGKILL);
-			return false;
+			return;
+		}
+		if (found == FRAME_NONE) {
+			c->is_long = deliver_part(c, at);
+			break;
 		}
 		at += used;
 		c->hooks->frame(c->arg, &frame);
 	}
-	if (!c->freed)
-		buf_drop(&c->received, at);
-	return !c->freed;
+	if (c->freed)
+		return;
+	buf_drop(&c->received, c->is_long ? c->received.len : at);
+	if (c->is_long && !c->is_large && c->place.pipe_size) {
+		c->is_large = true;
+		fcntl(c->out, F_SETPIPE_SZ, c->place.pipe_size);
+	}
 }
 
-static void on_received(struct connection *c)
+/* False if the connection is gone. */
+static bool on_received(struct connection *c)
 {
 	struct error err;
 	int ret = 1;
@@ -388,31 +429,82 @@ static void on_received(struct connection *c)
 	}
 	if (ret > 0 && !c->ready) {
 		c->ready = true;
+		c->taken = c->received.len;
 		loop_remove(c->place.loop, c->ready_timer);
 		c->ready_timer = NULL;
 		c->hooks->ready(c->arg);
 	}
 	if (ret > 0 && !c->freed)
 		deliver(c);
-	left(c);
+	return !left(c);
+}
+
+/* Says how much has come.  If there is no room, another time will do. */
+static void tell_taken(struct connection *c)
+{
+	struct wire_out out = { 0 };
+
+	if (c->taken - c->told < TELL_EVERY || c->queue.len || c->in < 0)
+		return;
+	wire_begin(&out, FRAME_TAKEN);
+	wire_put_u64(&out, c->taken);
+	wire_end(&out);
+	/* So few bytes are written whole or not at all. */
+	if (write(c->in, out.data, out.len) == (ssize_t)out.len)
+		c->told = c->taken;
+	wire_out_done(&out);
+}
+
+static ssize_t take_rest(struct connection *c)
+{
+	ssize_t n;
+
+	c->busy++;
+	n = c->hooks->rest(c->arg, &c->rest, c->out);
+	c->rest.len -= n > 0 ? (size_t)n : 0;
+	if (left(c)) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return n;
+}
+
+/* Behind a long OUTPUT nothing but what says how long the next is, so that it
+ * stays in the pipe, too. */
+static ssize_t read_more(struct connection *c)
+{
+	size_t most = c->is_long ? OUTPUT_HEADER : CHUNK_SIZE;
+	ssize_t n = read(c->out, buf_reserve(&c->received, most), most);
+
+	if (n > 0)
+		c->received.len += (size_t)n;
+	return n;
 }
 
 static void on_out(void *arg, uint32_t events)
 {
 	struct connection *c = arg;
-	ssize_t n;
+	ssize_t n = 1;
 
 	(void)events;
-	n = read(c->out, buf_reserve(&c->received, CHUNK_SIZE), CHUNK_SIZE);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		close_end(c, &c->out, &c->out_event);
-		report_closed(c);
-		return;
+	for (int i = 0; i < ROUNDS && n > 0; i++) {
+		bool rest = c->rest.len;
+
+		n = rest ? take_rest(c) : read_more(c);
+		if (n > 0)
+			c->taken += (uint64_t)n;
+		if (n > 0 && !rest && !on_received(c))
+			return;
+		if (n > 0 && c->ready)
+			tell_taken(c);
+		/* A short read has emptied the pipe. */
+		if (n > 0 && !c->is_long)
+			return;
 	}
-	c->received.len += (size_t)n;
-	on_received(c);
+	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+		return;
+	close_end(c, &c->out, &c->out_event);
+	report_closed(c);
 }
 
 /* ---- the start ---- */
@@ -427,9 +519,6 @@ static int open_pipes(struct connection *c, int theirs[3], struct error *err)
 
 		if (pipe2(ends, O_CLOEXEC) < 0)
 			return error_errno(err, "cannot make a pipe");
-		/* Larger where allowed: fewer wake-ups. */
-		if (i == 1)
-			fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
 		fcntl(ends[mine], F_SETFL, O_NONBLOCK);
 		*ours[i] = ends[mine];
 		theirs[i] = ends[!mine];

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "core/base/loop.h"
 #include "core/host/protocol.h"
@@ -22,6 +23,10 @@ struct connection_hooks {
 	/* The agent waits for HELLO. */
 	void (*ready)(void *arg);
 	void (*frame)(void *arg, const struct frame *frame);
+	/* The rest of a long OUTPUT, of which `frame` got what was there: it
+	 * is in the pipe `fd`, or will be.  Takes at most output->len bytes
+	 * and returns as read() does. */
+	ssize_t (*rest)(void *arg, const struct frame_output *output, int fd);
 	/* All that was sent is on its way. */
 	void (*drained)(void *arg);
 	/* It did not come about, or is no more. */
@@ -33,6 +38,7 @@ struct connection_place {
 	struct loop *loop;
 	struct reaper *reaper; /* run it at SIGCHLD */
 	const char *config;    /* of ssh: see ssh_config_write() */
+	int pipe_size; /* of those that much comes through; 0: as they are */
 };
 
 /* Borrows all but the hooks' argument, which is theirs.  NULL if ssh does not

@@ -208,21 +208,31 @@ enum frame_found frame_find(const void *data, size_t len, struct frame *out,
 			    size_t *used)
 {
 	struct wire_in in = { data, len, false };
-	uint32_t size, type;
+	size_t size = frame_size(data, len);
 
 	if (len < FRAME_HEADER)
 		return FRAME_NONE;
-	size = wire_get_u32(&in);
-	type = wire_get_u32(&in);
-	if (size > FRAME_MAX || !type || type > FRAME_ALL_ENDED)
+	if (!size)
 		return FRAME_BROKEN;
-	if (in.left < size)
+	if (len < size)
 		return FRAME_NONE;
-	out->type = (enum frame_type)type;
+	wire_get_u32(&in);
+	out->type = (enum frame_type)wire_get_u32(&in);
 	out->body = in.at;
-	out->len = size;
-	*used = FRAME_HEADER + size;
+	out->len = size - FRAME_HEADER;
+	*used = size;
 	return FRAME_WHOLE;
+}
+
+size_t frame_size(const void *data, size_t len)
+{
+	struct wire_in in = { data, len, false };
+	uint32_t size = wire_get_u32(&in);
+	uint32_t type = wire_get_u32(&in);
+
+	return in.bad || size > FRAME_MAX || !type || type > FRAME_ALL_ENDED
+		       ? 0
+		       : (size_t)FRAME_HEADER + size;
 }
 
 struct wire_in frame_fields(const struct frame *frame)
@@ -254,6 +264,23 @@ bool frame_get_output(const struct frame *frame, struct frame_output *out)
 	out->data = (const char *)in.at;
 	out->len = in.left;
 	return !in.bad && out->stream < FRAME_STREAMS;
+}
+
+bool frame_get_output_part(const void *data, size_t len,
+			   struct frame_output *out, size_t *left)
+{
+	size_t size = frame_size(data, len);
+	struct frame frame = { FRAME_OUTPUT, NULL, 0 };
+	struct wire_in in = { data, len, false };
+
+	if (size < OUTPUT_HEADER || len < OUTPUT_HEADER)
+		return false;
+	wire_get_u32(&in);
+	frame.body = in.at + 4;
+	frame.len = (len < size ? len : size) - FRAME_HEADER;
+	*left = size - FRAME_HEADER - frame.len;
+	return wire_get_u32(&in) == FRAME_OUTPUT &&
+	       frame_get_output(&frame, out);
 }
 
 void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,

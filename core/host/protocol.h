@@ -26,6 +26,7 @@
  *	START   tasks             ─►
  *	FOLLOW  positions         ─►                at any time after WELCOME
  *	                          ◄─  the spool: OUTPUT, TASK_STARTED, …
+ *	TAKEN   bytes             ─►                or the spool comes no further
  *	PING, END, SIGNAL         ─►
  *	                          ◄─  PONG
  *	FETCH                     ─►  once all has ended
@@ -46,8 +47,13 @@
 
 #define FRAME_HEADER 8
 #define FRAME_MAX (4u << 20)    /* a START with thousands of peers fits */
-#define FRAME_PIECE (64u << 10) /* of output or of an archive */
-#define FRAME_STREAMS 2         /* standard output and error */
+#define FRAME_PIECE (64u << 10) /* of an archive */
+#define FRAME_OUTPUT_MAX (128u << 10)
+/* So much of a spool is on its way at most.  ssh takes more than can be
+ * written at the other end, and copies all that it holds back whenever there
+ * is more of it; and an answer waits behind all that. */
+#define FRAME_WINDOW (1u << 20)
+#define FRAME_STREAMS 2 /* standard output and error */
 /* What may be asked of one host. */
 #define FRAME_TASKS_MAX 4096
 #define FRAME_PORTS_MAX (FRAME_TASKS_MAX + 1)
@@ -68,6 +74,7 @@ enum frame_type {
 	FRAME_PING,
 	FRAME_FETCH,
 	FRAME_RELEASE,
+	FRAME_TAKEN, /* u64: so many bytes in all, from WELCOME on */
 
 	FRAME_WELCOME = 64,
 	FRAME_WANT_SHIP,
@@ -154,6 +161,10 @@ enum frame_found frame_find(const void *data, size_t len, struct frame *out,
 			    size_t *used);
 struct wire_in frame_fields(const struct frame *frame);
 
+/* The length of the frame that starts here, with its header, which has to be
+ * there; 0 if this is none, or there is no more of it. */
+size_t frame_size(const void *data, size_t len);
+
 /* Writes a header of FRAME_HEADER bytes by hand. */
 void frame_header(unsigned char *to, enum frame_type type, size_t len);
 
@@ -209,6 +220,10 @@ struct frame_output {
 #define OUTPUT_HEADER (FRAME_HEADER + 16)
 
 bool frame_get_output(const struct frame *frame, struct frame_output *out);
+/* The same for one that is here in part, but with all before its bytes: how
+ * many there are of them, and `left`, how many more belong to it. */
+bool frame_get_output_part(const void *data, size_t len,
+			   struct frame_output *out, size_t *left);
 void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
 			 uint32_t stream, uint64_t time_ms, size_t len);
 

@@ -2,9 +2,11 @@
 #include "core/host/ssh.h"
 
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -66,6 +68,39 @@ static char *user_config(void)
 	return mem_printf("%s/.ssh/config", user ? user->pw_dir : "");
 }
 
+/* Whether the CPU has instructions for AES. */
+static bool has_aes(void)
+{
+#if defined(__x86_64__)
+	return __builtin_cpu_supports("aes");
+#elif defined(__aarch64__)
+	return getauxval(AT_HWCAP) & (1 << 3); /* HWCAP_AES */
+#else
+	return false;
+#endif
+}
+
+/*
+ * Between two of its kind ssh takes ChaCha20: a third of all CPU time that
+ * output costs, next to AES-GCM where that is done by instructions.  What is
+ * named here is known since OpenSSH 6.5.  In FIPS mode a name that is not
+ * allowed is an error, and what it takes then is fast enough.
+ */
+static const char *ciphers(void)
+{
+	struct error ignored;
+	size_t len;
+	char *fips =
+		file_read("/proc/sys/crypto/fips_enabled", 16, &len, &ignored);
+	bool usual = !has_aes() || (fips && fips[0] == '1');
+
+	free(fips);
+	return usual ? ""
+		     : "  Ciphers aes128-gcm@openssh.com,"
+		       "aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
+		       "aes128-ctr,aes192-ctr,aes256-ctr\n";
+}
+
 /* The first value that ssh finds of an option holds, so that ours, which
  * come last, are defaults.  Files that are not there are left out by it. */
 void ssh_config_put(const char *known_hosts, struct buf *out)
@@ -79,8 +114,9 @@ void ssh_config_put(const char *known_hosts, struct buf *out)
 		   "  StrictHostKeyChecking accept-new\n"
 		   "  UserKnownHostsFile \"%s\" ~/.ssh/known_hosts "
 		   "~/.ssh/known_hosts2\n"
-		   "  LogLevel ERROR\n",
-		   user, known_hosts);
+		   "  LogLevel ERROR\n"
+		   "%s",
+		   user, known_hosts, ciphers());
 	free(user);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/alloc.h"
 #include "core/base/text.h"
@@ -17,6 +18,11 @@
 /* Beyond what is shipped, for a start. */
 #define FREE_BYTES_MIN (UINT64_C(16) << 20)
 #define CLOCK_OFF_MS 30000
+/* What a connection's pipe may have at most, and all together; less than what
+ * it has anyway is none. */
+#define PIPE_MAX (1 << 20)
+#define PIPES_MAX (32 << 20)
+#define PIPE_MIN (128 << 10)
 
 void host_init(struct host *host, struct hosts *all, size_t index)
 {
@@ -521,18 +527,46 @@ static void on_refused(struct host *host, const struct frame *frame)
 
 /* ---- its spool ---- */
 
+/* The log that it belongs to, or NULL: none of this host's. */
+static struct log_writer *log_of(const struct host *host,
+				 const struct frame_output *output)
+{
+	const struct hosts *all = host->all;
+
+	return output->task < all->task_count &&
+			       output->task % all->count == host->index
+		       ? all->place.logs[output->task]
+		       : NULL;
+}
+
 static void on_output(struct host *host, const struct frame *frame)
 {
-	struct hosts *all = host->all;
 	struct frame_output output;
+	struct log_writer *log;
 
-	if (!frame_get_output(frame, &output) ||
-	    output.task >= all->task_count ||
-	    output.task % all->count != host->index)
+	if (!frame_get_output(frame, &output))
 		return;
-	log_writer_add(all->place.logs[output.task],
-		       (enum log_stream)output.stream, output.data, output.len,
-		       (int64_t)output.time_ms + host->clock_ms);
+	log = log_of(host, &output);
+	if (log)
+		log_writer_add(log, (enum log_stream)output.stream, output.data,
+			       output.len,
+			       (int64_t)output.time_ms + host->clock_ms);
+}
+
+static ssize_t on_rest(void *arg, const struct frame_output *output, int fd)
+{
+	struct host *host = arg;
+	struct log_writer *log = log_of(host, output);
+	char nowhere[4096];
+
+	host->heard_ms = time_monotonic_ms();
+	if (log)
+		return log_writer_take(
+			log, (enum log_stream)output->stream, fd, output->len,
+			(int64_t)output->time_ms + host->clock_ms);
+	return read(fd, nowhere,
+		    output->len < sizeof(nowhere) ? output->len
+						  : sizeof(nowhere));
 }
 
 static void on_all_ended(struct host *host, const struct frame_event *event)
@@ -645,6 +679,7 @@ static void on_drained(void *arg)
 static const struct connection_hooks hooks = {
 	.ready = on_ready,
 	.frame = on_message,
+	.rest = on_rest,
 	.drained = on_drained,
 	.closed = on_closed,
 };
@@ -656,6 +691,12 @@ void host_connect(struct host *host)
 					  .reaper = all->place.reaper,
 					  .config = all->config };
 	struct error err;
+
+	place.pipe_size = PIPES_MAX / (int)all->count;
+	if (place.pipe_size > PIPE_MAX)
+		place.pipe_size = PIPE_MAX;
+	else if (place.pipe_size < PIPE_MIN)
+		place.pipe_size = 0;
 
 	host->connection =
 		connection_new(&place, &host->target, &hooks, host, &err);

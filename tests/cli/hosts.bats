@@ -69,7 +69,7 @@ teardown() {
   host_job a.yaml a h1,h2 \
     "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.1; done"
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   wait_until 10 grep -q up state/runs/a.1/logs/worker-0.stdout
   jobrun cancel a
   state_is a CANCELLED
@@ -101,13 +101,13 @@ each_line_once() {
   sshd_up 2
   count_lines
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   for i in 1 2; do
     sleep 0.3
     s=$(supervisor)
     kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
     # Any look at the run finds nobody, and starts another supervisor.
-    wait_until 10 state_is a RUNNING
+    wait_until 30 state_is a RUNNING
   done
   touch stop
   timeout 60 "$JOBRUN" wait a
@@ -120,7 +120,7 @@ each_line_once() {
   sshd_up 2
   count_lines
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   kill -9 "$(supervisor)"
   sleep 1
   touch stop
@@ -133,13 +133,40 @@ each_line_once() {
   sshd_up 2
   count_lines
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   sleep 0.3
   pkill -9 -P "$(supervisor)" ssh
   sleep 1
   touch stop
   timeout 60 "$JOBRUN" wait a
   each_line_once
+}
+
+@test "much output, and connections that break within it: each byte once" {
+  local i log
+  sshd_up 2
+  host_job a.yaml a h1,h2 \
+    "for i in 1 2 3 4 5 6 7 8; do until [ -e $TMP/go.\$i ]; do sleep 0.02; done; seq 200000; seq 50000 >&2; done"
+  touch go.1 go.2 go.3 go.4
+  jobrun apply --detach a.yaml
+  for i in 1 5; do
+    touch "go.$i" "go.$((i + 1))" "go.$((i + 2))"
+    wait_until 20 larger_than "$((i * 1200000))" worker-0.stdout
+    pkill -9 -P "$(supervisor)" ssh
+  done
+  touch go.8
+  timeout 60 "$JOBRUN" wait a
+  for i in 1 2 3 4 5 6 7 8; do seq 200000; done >out
+  for i in 1 2 3 4 5 6 7 8; do seq 50000; done >err
+  for log in master-0 worker-0; do
+    cmp out "state/runs/a.1/logs/$log.stdout"
+    cmp err "state/runs/a.1/logs/$log.stderr"
+  done
+}
+
+larger_than() {
+  local log=state/runs/a.1/logs/$2
+  [ -e "$log" ] && [ "$(stat -c %s "$log")" -gt "$1" ]
 }
 
 # The daemons of agents on a host.
@@ -155,7 +182,7 @@ agents_on() {
   sshd_up 2
   host_job a.yaml a h1,h2 "setsid sleep $NAP & sleep $NAP"
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   kill -9 $(agents_on h2)
   run timeout 30 "$JOBRUN" wait a
   [ "$status" -eq 1 ]

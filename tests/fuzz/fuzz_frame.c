@@ -33,6 +33,20 @@ static void read_fields(const struct frame *frame)
 	assert(in.left <= frame->len);
 }
 
+/* Its start says the same as all of it. */
+static void read_part(const uint8_t *data, size_t used)
+{
+	struct frame_output output;
+	size_t left;
+
+	assert(frame_size(data, used) == used);
+	if (!frame_get_output_part(data, used, &output, &left))
+		return;
+	assert(left == 0 && output.len + OUTPUT_HEADER == used);
+	assert(frame_get_output_part(data, OUTPUT_HEADER, &output, &left));
+	assert(output.len == 0 && left + OUTPUT_HEADER == used);
+}
+
 static void read_frames(const uint8_t *data, size_t size)
 {
 	struct frame_welcome welcome;
@@ -51,6 +65,7 @@ static void read_frames(const uint8_t *data, size_t size)
 		if (frame_get_welcome(&frame, &welcome))
 			assert(welcome.stage <= STAGE_ENDED);
 		read_fields(&frame);
+		read_part(data + at, used);
 		at += used;
 	}
 }

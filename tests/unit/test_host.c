@@ -88,6 +88,44 @@ static void a_peer_that_lies_is_found_out(void **state)
 	assert_false(wire_is_done(&in));
 }
 
+static void an_output_is_known_by_its_start(void **state)
+{
+	unsigned char bytes[OUTPUT_HEADER + 100] = { 0 };
+	struct frame_output output;
+	size_t len, left = 0;
+
+	(void)state;
+	frame_output_header(bytes, 3, 1, 77, 100);
+	for (len = 0; len < OUTPUT_HEADER; len++)
+		assert_false(frame_get_output_part(bytes, len, &output, &left));
+	for (; len <= sizeof(bytes); len++) {
+		assert_int_equal(frame_size(bytes, len), sizeof(bytes));
+		assert_true(frame_get_output_part(bytes, len, &output, &left));
+		assert_int_equal(output.task, 3);
+		assert_int_equal(output.stream, 1);
+		assert_int_equal(output.time_ms, 77);
+		assert_ptr_equal(output.data, bytes + OUTPUT_HEADER);
+		assert_int_equal(output.len, len - OUTPUT_HEADER);
+		assert_int_equal(left, sizeof(bytes) - len);
+	}
+	/* What follows it is another's. */
+	frame_output_header(bytes, 3, 1, 77, 40);
+	assert_true(
+		frame_get_output_part(bytes, sizeof(bytes), &output, &left));
+	assert_int_equal(output.len, 40);
+	assert_int_equal(left, 0);
+	/* Of another type, of a stream that is none, of no length. */
+	frame_header(bytes, FRAME_LOST, 50);
+	assert_false(frame_get_output_part(bytes, 40, &output, &left));
+	frame_output_header(bytes, 3, 2, 77, 40);
+	assert_false(frame_get_output_part(bytes, 40, &output, &left));
+	frame_header(bytes, FRAME_OUTPUT, 3);
+	assert_false(frame_get_output_part(bytes, 40, &output, &left));
+	assert_int_equal(frame_size(bytes, FRAME_HEADER - 1), 0);
+	frame_header(bytes, FRAME_OUTPUT, FRAME_MAX + 1);
+	assert_int_equal(frame_size(bytes, FRAME_HEADER), 0);
+}
+
 static void what_is_too_long_is_not_sent(void **state)
 {
 	struct wire_out out = { 0 };
@@ -368,6 +406,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_come_out_as_they_went_in),
 		cmocka_unit_test(a_peer_that_lies_is_found_out),
+		cmocka_unit_test(an_output_is_known_by_its_start),
 		cmocka_unit_test(what_is_too_long_is_not_sent),
 		cmocka_unit_test(folders_go_there_and_come_back),
 		cmocka_unit_test(nothing_is_unpacked_outside),

@@ -160,7 +160,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
-	  .providers = on_this_machine,
+	  .providers = on_hosts,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
 	{ .name = "metrics",

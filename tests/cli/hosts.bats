@@ -69,7 +69,7 @@ teardown() {
   host_job a.yaml a h1,h2 \
     "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.1; done"
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   wait_until 10 grep -q up state/runs/a.1/logs/worker-0.stdout
   jobrun cancel a
   state_is a CANCELLED
@@ -101,13 +101,13 @@ each_line_once() {
   sshd_up 2
   count_lines
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   for i in 1 2; do
     sleep 0.3
     s=$(supervisor)
     kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
     # Any look at the run finds nobody, and starts another supervisor.
-    wait_until 10 state_is a RUNNING
+    wait_until 30 state_is a RUNNING
   done
   touch stop
   timeout 60 "$JOBRUN" wait a
@@ -120,7 +120,7 @@ each_line_once() {
   sshd_up 2
   count_lines
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   kill -9 "$(supervisor)"
   sleep 1
   touch stop
@@ -133,7 +133,7 @@ each_line_once() {
   sshd_up 2
   count_lines
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   sleep 0.3
   pkill -9 -P "$(supervisor)" ssh
   sleep 1
@@ -182,7 +182,7 @@ agents_on() {
   sshd_up 2
   host_job a.yaml a h1,h2 "setsid sleep $NAP & sleep $NAP"
   jobrun apply --detach a.yaml
-  wait_until 10 state_is a RUNNING
+  wait_until 30 state_is a RUNNING
   kill -9 $(agents_on h2)
   run timeout 30 "$JOBRUN" wait a
   [ "$status" -eq 1 ]

@@ -32,7 +32,6 @@ static const struct {
 		     "Python 3" },
 	{ "sbatch", "needed for the provider slurm: install Slurm's client "
 		    "commands" },
-	{ "kubectl", "needed for the provider kubernetes: install kubectl" },
 };
 
 /* Opened at their first use, so that nobody would notice before. */

@@ -7,8 +7,8 @@
 #include "providers/fake/fake.h"
 #include "providers/kubernetes/kubernetes.h"
 #include "providers/local/local.h"
-#include "providers/planned.h"
 #include "providers/slurm/slurm.h"
+#include "providers/tpunode/tpunode.h"
 #include "providers/tpuvm/tpuvm.h"
 #include "providers/vertexai/vertexai.h"
 

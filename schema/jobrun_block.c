@@ -7,13 +7,14 @@
 
 const char *const no_provider[] = { NULL };
 const char *const on_this_machine[] = { "local", NULL };
-static const char *const restarting[] = { "local", "slurm", "tpu-vm",
-					  "kubernetes", NULL };
-const char *const on_hosts[] = { "local", "tpu-vm", NULL };
-const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", NULL };
-const char *const on_own_machines[] = { "tpu-vm", NULL };
-const char *const with_account[] = { "ai-platform", "vertex-ai", "tpu-vm",
+static const char *const restarting[] = { "local",    "slurm",      "tpu-vm",
+					  "tpu-node", "kubernetes", NULL };
+const char *const on_hosts[] = { "local", "tpu-vm", "tpu-node", NULL };
+const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", "tpu-node",
 				     NULL };
+const char *const on_own_machines[] = { "tpu-vm", "tpu-node", NULL };
+const char *const with_account[] = { "ai-platform", "vertex-ai", "tpu-vm",
+				     "tpu-node", NULL };
 const char *const on_google[] = { "ai-platform", "vertex-ai", NULL };
 
 /* In the order of enum cleanup. */

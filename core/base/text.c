@@ -318,11 +318,29 @@ static int64_t clock_ms(clockid_t clock)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+/* "Z", "+01:00": from that to UTC.  -1: it is none of these. */
+static int read_offset(const char *text, int64_t *out_ms)
+{
+	int hours, minutes, used = 0;
+
+	*out_ms = 0;
+	if (!strcmp(text, "Z"))
+		return 0;
+	if ((*text != '+' && *text != '-') ||
+	    sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 ||
+	    used != 5 || text[6])
+		return -1;
+	*out_ms = (hours * 60 + minutes) * INT64_C(60000);
+	if (*text == '+')
+		*out_ms = -*out_ms;
+	return 0;
+}
+
 int64_t time_parse(const char *text)
 {
 	struct tm tm = { 0 };
 	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-	int64_t ms = 0;
+	int64_t ms = 0, offset_ms;
 	int unit = 100;
 
 	if (!end)
@@ -330,7 +348,9 @@ int64_t time_parse(const char *text)
 	if (*end == '.')
 		for (end++; *end >= '0' && *end <= '9'; end++, unit /= 10)
 			ms += (*end - '0') * unit;
-	return strcmp(end, "Z") == 0 ? (int64_t)timegm(&tm) * 1000 + ms : -1;
+	if (read_offset(end, &offset_ms) < 0)
+		return -1;
+	return (int64_t)timegm(&tm) * 1000 + ms + offset_ms;
 }
 
 int64_t time_now_ms(void)

@@ -5,8 +5,6 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/library.h"
+#include "core/data/tar_header.h"
 
 #define CHUNK_SIZE (256 << 10)
 
@@ -23,7 +22,7 @@ static struct {
 	__typeof__(&archive_write_free) free;
 	__typeof__(&archive_write_fail) fail;
 	__typeof__(&archive_write_close) close;
-	__typeof__(&archive_write_set_format_pax_restricted) pax;
+	__typeof__(&archive_write_set_format_raw) raw;
 	__typeof__(&archive_write_add_filter_gzip) gzip;
 	__typeof__(&archive_write_set_filter_option) filter_option;
 	__typeof__(&archive_write_open_fd) open_fd;
@@ -32,12 +31,7 @@ static struct {
 	__typeof__(&archive_error_string) error_string;
 	__typeof__(&archive_entry_new) entry_new;
 	__typeof__(&archive_entry_free) entry_free;
-	__typeof__(&archive_entry_set_pathname) set_pathname;
-	__typeof__(&archive_entry_set_symlink) set_symlink;
 	__typeof__(&archive_entry_set_filetype) set_filetype;
-	__typeof__(&archive_entry_set_perm) set_perm;
-	__typeof__(&archive_entry_set_size) set_size;
-	__typeof__(&archive_entry_set_mtime) set_mtime;
 } lib;
 
 static const struct library_symbol symbols[] = {
@@ -45,7 +39,7 @@ static const struct library_symbol symbols[] = {
 	{ "archive_write_free", &lib.free },
 	{ "archive_write_fail", &lib.fail },
 	{ "archive_write_close", &lib.close },
-	{ "archive_write_set_format_pax_restricted", &lib.pax },
+	{ "archive_write_set_format_raw", &lib.raw },
 	{ "archive_write_add_filter_gzip", &lib.gzip },
 	{ "archive_write_set_filter_option", &lib.filter_option },
 	{ "archive_write_open_fd", &lib.open_fd },
@@ -54,22 +48,15 @@ static const struct library_symbol symbols[] = {
 	{ "archive_error_string", &lib.error_string },
 	{ "archive_entry_new", &lib.entry_new },
 	{ "archive_entry_free", &lib.entry_free },
-	{ "archive_entry_set_pathname", &lib.set_pathname },
-	{ "archive_entry_set_symlink", &lib.set_symlink },
 	{ "archive_entry_set_filetype", &lib.set_filetype },
-	{ "archive_entry_set_perm", &lib.set_perm },
-	{ "archive_entry_set_size", &lib.set_size },
-	{ "archive_entry_set_mtime", &lib.set_mtime },
 	{ NULL, NULL },
 };
 
 struct archive_writer {
-	struct archive *archive;
+	int fd;
 	const char *name;
+	struct archive *archive; /* what compresses; NULL: nothing does */
 	char *chunk;
-	/* File names are taken for UTF-8, whatever locale the user has: the
-	 * bytes of the archive would depend on it. */
-	locale_t utf8;
 };
 
 static int fail(const struct archive_writer *writer, struct error *err)
@@ -80,89 +67,104 @@ static int fail(const struct archive_writer *writer, struct error *err)
 			 writer->name, why ? why : "libarchive fails");
 }
 
+/* To libarchive our archive is one run of bytes ("raw"). */
+static int open_gzip(struct archive_writer *writer, struct error *err)
+{
+	struct archive_entry *entry;
+	int code;
+
+	if (library_open("libarchive.so.13", symbols, err) < 0)
+		return -1;
+	writer->archive = lib.new();
+	entry = lib.entry_new();
+	if (!writer->archive || !entry)
+		abort();
+	lib.set_filetype(entry, AE_IFREG);
+	code = lib.raw(writer->archive);
+	if (code == ARCHIVE_OK)
+		code = lib.gzip(writer->archive);
+	if (code == ARCHIVE_OK)
+		code = lib.filter_option(writer->archive, "gzip", "timestamp",
+					 NULL);
+	if (code == ARCHIVE_OK)
+		code = lib.open_fd(writer->archive, writer->fd);
+	if (code == ARCHIVE_OK)
+		code = lib.header(writer->archive, entry);
+	lib.entry_free(entry);
+	return code == ARCHIVE_OK ? 0 : fail(writer, err);
+}
+
 struct archive_writer *archive_writer_new(int fd, const char *name,
 					  enum archive_filter filter,
 					  struct error *err)
 {
-	struct archive_writer *writer;
+	struct archive_writer *writer = mem_alloc(sizeof(*writer));
 
-	if (library_open("libarchive.so.13", symbols, err) < 0)
-		return NULL;
-	writer = mem_alloc(sizeof(*writer));
+	writer->fd = fd;
 	writer->name = name;
 	writer->chunk = mem_alloc(CHUNK_SIZE);
-	writer->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	writer->archive = lib.new();
-	if (!writer->archive) {
-		error_set(err, ERROR_FAILED, "libarchive fails");
-		goto fail;
+	if (filter == ARCHIVE_GZIP && open_gzip(writer, err) < 0) {
+		archive_writer_free(writer);
+		return NULL;
 	}
-	if (lib.pax(writer->archive) != ARCHIVE_OK)
-		goto refused;
-	if (filter == ARCHIVE_GZIP &&
-	    (lib.gzip(writer->archive) != ARCHIVE_OK ||
-	     lib.filter_option(writer->archive, "gzip", "timestamp", NULL) !=
-		     ARCHIVE_OK))
-		goto refused;
-	if (lib.open_fd(writer->archive, fd) == ARCHIVE_OK)
-		return writer;
-refused:
-	fail(writer, err);
-fail:
-	archive_writer_free(writer);
-	return NULL;
-}
-
-/* Returns new. */
-static struct archive_entry *make_entry(const char *path, mode_t type, int perm,
-					uint64_t size_bytes)
-{
-	struct archive_entry *entry = lib.entry_new();
-
-	if (!entry)
-		abort();
-	lib.set_pathname(entry, path);
-	lib.set_filetype(entry, type);
-	lib.set_perm(entry, perm);
-	lib.set_size(entry, (la_int64_t)size_bytes);
-	lib.set_mtime(entry, ARCHIVE_TIME_S, 0);
-	return entry;
-}
-
-/* Takes the entry. */
-static int write_header(struct archive_writer *writer,
-			struct archive_entry *entry, struct error *err)
-{
-	locale_t before = (locale_t)0;
-	int code;
-
-	if (writer->utf8)
-		before = uselocale(writer->utf8);
-	code = lib.header(writer->archive, entry);
-	if (before)
-		uselocale(before);
-	lib.entry_free(entry);
-	/* The warning is that a name is no UTF-8: it is written as it is. */
-	if (code == ARCHIVE_OK || code == ARCHIVE_WARN)
-		return 0;
-	return fail(writer, err);
+	return writer;
 }
 
 static int write_data(struct archive_writer *writer, const void *data,
 		      size_t len, struct error *err)
 {
-	if (lib.data(writer->archive, data, len) != (la_ssize_t)len)
+	if (!writer->archive) {
+		if (fd_write(writer->fd, data, len) < 0)
+			return error_errno(err, "cannot write '%s'",
+					   writer->name);
+	} else if (lib.data(writer->archive, data, len) != (la_ssize_t)len) {
 		return fail(writer, err);
+	}
 	return 0;
+}
+
+static int write_header(struct archive_writer *writer,
+			const struct tar_head *head, struct error *err)
+{
+	char block[TAR_HEADER_MAX];
+
+	if (strlen(head->path) > TAR_PATH_MAX ||
+	    (head->target && strlen(head->target) > TAR_PATH_MAX))
+		return error_set(err, ERROR_INVALID,
+				 "cannot write '%s': '%.80s...' is too long a "
+				 "name",
+				 writer->name, head->path);
+	return write_data(writer, block, tar_header_write(block, head), err);
+}
+
+static int write_padding(struct archive_writer *writer, uint64_t size_bytes,
+			 struct error *err)
+{
+	static const char zeroes[TAR_BLOCK];
+
+	return write_data(writer, zeroes, tar_padding(size_bytes), err);
+}
+
+/* Of ours all have one time. */
+static struct tar_head make_head(const char *path, enum tar_kind kind,
+				 unsigned mode, uint64_t size_bytes)
+{
+	return (struct tar_head){ .path = path,
+				  .kind = kind,
+				  .mode = mode,
+				  .size_bytes = size_bytes,
+				  .time_s = ARCHIVE_TIME_S };
 }
 
 int archive_writer_add(struct archive_writer *writer, const char *path,
 		       const void *data, size_t len, struct error *err)
 {
-	if (write_header(writer, make_entry(path, AE_IFREG, 0644, len), err) <
-	    0)
+	struct tar_head head = make_head(path, TAR_KIND_FILE, 0644, len);
+
+	if (write_header(writer, &head, err) < 0 ||
+	    write_data(writer, data, len, err) < 0)
 		return -1;
-	return len ? write_data(writer, data, len, err) : 0;
+	return write_padding(writer, len, err);
 }
 
 /* Copies a file of a known size, and looks at what was copied. */
@@ -210,19 +212,20 @@ static int add_file(struct archive_writer *writer, const char *name,
 {
 	char *path = path_join(folder, from->path);
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct tar_head head;
 	int ret;
 
 	if (fd < 0) {
 		ret = error_errno(err, "cannot open '%s'", path);
 		goto out;
 	}
-	ret = write_header(writer,
-			   make_entry(name, AE_IFREG,
-				      from->executable ? 0755 : 0644,
-				      from->size_bytes),
-			   err);
+	head = make_head(name, TAR_KIND_FILE, from->executable ? 0755 : 0644,
+			 from->size_bytes);
+	ret = write_header(writer, &head, err);
 	if (ret == 0)
 		ret = copy_file(writer, fd, path, from, err);
+	if (ret == 0)
+		ret = write_padding(writer, from->size_bytes, err);
 	close(fd);
 out:
 	free(path);
@@ -233,8 +236,9 @@ int archive_writer_add_entry(struct archive_writer *writer, const char *prefix,
 			     const char *folder, const struct tree_entry *from,
 			     struct error *err)
 {
-	char *name = mem_printf("%s/%s", prefix, from->path);
-	struct archive_entry *entry;
+	char *name = mem_printf("%s/%s%s", prefix, from->path,
+				from->kind == TREE_FOLDER ? "/" : "");
+	struct tar_head head;
 	int ret;
 
 	switch (from->kind) {
@@ -242,13 +246,13 @@ int archive_writer_add_entry(struct archive_writer *writer, const char *prefix,
 		ret = add_file(writer, name, folder, from, err);
 		break;
 	case TREE_LINK:
-		entry = make_entry(name, AE_IFLNK, 0777, 0);
-		lib.set_symlink(entry, from->target);
-		ret = write_header(writer, entry, err);
+		head = make_head(name, TAR_KIND_LINK, 0777, 0);
+		head.target = from->target;
+		ret = write_header(writer, &head, err);
 		break;
 	default:
-		ret = write_header(writer, make_entry(name, AE_IFDIR, 0755, 0),
-				   err);
+		head = make_head(name, TAR_KIND_FOLDER, 0755, 0);
+		ret = write_header(writer, &head, err);
 	}
 	free(name);
 	return ret;
@@ -256,9 +260,11 @@ int archive_writer_add_entry(struct archive_writer *writer, const char *prefix,
 
 int archive_writer_finish(struct archive_writer *writer, struct error *err)
 {
-	int ret = 0;
+	static const char end[TAR_END];
+	int ret = write_data(writer, end, sizeof(end), err);
 
-	if (lib.close(writer->archive) != ARCHIVE_OK)
+	if (ret == 0 && writer->archive &&
+	    lib.close(writer->archive) != ARCHIVE_OK)
 		ret = fail(writer, err);
 	archive_writer_free(writer);
 	return ret;
@@ -273,8 +279,6 @@ void archive_writer_free(struct archive_writer *writer)
 		lib.fail(writer->archive);
 		lib.free(writer->archive);
 	}
-	if (writer->utf8)
-		freelocale(writer->utf8);
 	free(writer->chunk);
 	free(writer);
 }

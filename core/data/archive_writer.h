@@ -2,8 +2,7 @@
 /*
  * Writes tar archives that are equal to the byte wherever the contents are:
  * entries belong to nobody, all have one time, and files are 0644 or 0755.
- * The form is POSIX.1-2001 pax, restricted: plain ustar headers for all that
- * fits into them.
+ * Headers are those of tar_header.h; libarchive compresses.
  */
 #ifndef JOBRUN_ARCHIVE_WRITER_H
 #define JOBRUN_ARCHIVE_WRITER_H

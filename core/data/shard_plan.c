@@ -15,10 +15,12 @@ static uint64_t sample_bytes(const struct samples *all,
 
 	for (i = sample->first; i < sample->first + sample->count; i++) {
 		const struct sample_file *file = &all->files[i];
+		const struct tar_head head = { .path = file->name,
+					       .size_bytes = file->size_bytes };
 
 		assert(file->size_bytes != SIZE_UNKNOWN);
-		bytes += tar_header_size(file->name, file->size_bytes) +
-			 file->size_bytes + tar_padding(file->size_bytes);
+		bytes += tar_header_size(&head) + file->size_bytes +
+			 tar_padding(file->size_bytes);
 	}
 	return bytes;
 }

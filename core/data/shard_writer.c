@@ -92,10 +92,14 @@ static int put_header(struct shard_writer *writer,
 		      const struct sample_file *file, uint64_t size_bytes,
 		      struct error *err)
 {
+	const struct tar_head head = { .path = file->name,
+				       .kind = TAR_KIND_FILE,
+				       .mode = 0644,
+				       .size_bytes = size_bytes };
+
 	if (make_room(writer, TAR_HEADER_MAX, err) < 0)
 		return -1;
-	writer->used += tar_header_write(writer->block + writer->used,
-					 file->name, size_bytes);
+	writer->used += tar_header_write(writer->block + writer->used, &head);
 	return 0;
 }
 
@@ -174,21 +178,23 @@ static int add_from_folder(struct shard_writer *writer,
 	/* What became a pipe since it was listed must not block. */
 	int fd = openat(source->folder, file->name,
 			O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	uint64_t size_bytes;
+	uint64_t size_bytes = file->size_bytes;
 	struct stat st;
 	int ret = -1;
 
 	if (fd < 0)
 		return fail(writer, file, "open", err);
-	if (fstat(fd, &st) < 0) {
-		fail(writer, file, "read", err);
-		goto out;
-	}
-	size_bytes = (uint64_t)st.st_size;
-	if (!S_ISREG(st.st_mode) || (file->size_bytes != SIZE_UNKNOWN &&
-				     file->size_bytes != size_bytes)) {
-		refuse_changed(writer, file, err);
-		goto out;
+	/* copy_file() finds out if it is not what it was. */
+	if (size_bytes == SIZE_UNKNOWN) {
+		if (fstat(fd, &st) < 0) {
+			fail(writer, file, "read", err);
+			goto out;
+		}
+		if (!S_ISREG(st.st_mode)) {
+			refuse_changed(writer, file, err);
+			goto out;
+		}
+		size_bytes = (uint64_t)st.st_size;
 	}
 	if (put_header(writer, file, size_bytes, err) < 0 ||
 	    copy_file(writer, fd, file, size_bytes, err) < 0)

@@ -9,6 +9,7 @@
 
 #define NAME_SIZE 100
 #define PREFIX_SIZE 155
+#define TARGET_SIZE 100
 /* Eleven octal digits. */
 #define SIZE_LARGEST ((UINT64_C(1) << 33) - 1)
 #define PAX_NAME "PaxHeaders/x"
@@ -23,8 +24,8 @@ struct ustar {
 	char size[12];
 	char mtime[12];
 	char checksum[8];
-	char type;
-	char target[100];
+	char kind;
+	char target[TARGET_SIZE];
 	char magic[6];
 	char version[2];
 	char user[32];
@@ -58,56 +59,67 @@ static void put_octal(char *to, size_t digits, uint64_t value)
 		to[--digits] = (char)('0' + (value & 7));
 }
 
-static void put_path(struct ustar *head, const char *path, size_t len)
+static void put_path(struct ustar *block, const char *path, size_t len)
 {
 	const char *slash;
 
 	if (len <= NAME_SIZE) {
-		memcpy(head->name, path, len);
+		memcpy(block->name, path, len);
 		return;
 	}
 	slash = find_division(path, len);
 	if (slash) {
-		memcpy(head->prefix, path, (size_t)(slash - path));
-		memcpy(head->name, slash + 1, len - (size_t)(slash + 1 - path));
+		memcpy(block->prefix, path, (size_t)(slash - path));
+		memcpy(block->name, slash + 1,
+		       len - (size_t)(slash + 1 - path));
 	} else { /* the whole is in the pax header */
-		memcpy(head->name, path, NAME_SIZE);
+		memcpy(block->name, path, NAME_SIZE);
 	}
 }
 
-static void put_header(char *to, char type, const char *path, size_t len,
-		       uint64_t size_bytes)
+static void put_header(char *to, char kind, const struct tar_head *head,
+		       size_t len)
 {
-	struct ustar *head = (struct ustar *)to;
+	struct ustar *block = (struct ustar *)to;
 	unsigned sum = 0;
 	size_t i;
 
-	_Static_assert(sizeof(*head) == TAR_BLOCK, "ustar has blocks");
-	memset(head, 0, sizeof(*head));
-	put_path(head, path, len);
-	memcpy(head->mode, "000644 ", 7);
-	memcpy(head->uid, "000000 ", 7);
-	memcpy(head->gid, "000000 ", 7);
-	put_octal(head->size, 11, size_bytes);
-	head->size[11] = ' ';
-	memcpy(head->mtime, "00000000000 ", 12);
+	_Static_assert(sizeof(*block) == TAR_BLOCK, "ustar has blocks");
+	memset(block, 0, sizeof(*block));
+	put_path(block, head->path, len);
+	put_octal(block->mode, 6, head->mode);
+	block->mode[6] = ' ';
+	memcpy(block->uid, "000000 ", 7);
+	memcpy(block->gid, "000000 ", 7);
+	/* A size that does not fit is in the pax header; here it is 0, as
+	 * GNU tar and Python have it. */
+	put_octal(block->size, 11,
+		  head->size_bytes > SIZE_LARGEST ? 0 : head->size_bytes);
+	block->size[11] = ' ';
+	put_octal(block->mtime, 11, head->time_s);
+	block->mtime[11] = ' ';
 	/* The sum counts itself as blanks. */
-	memcpy(head->checksum, "        ", 8);
-	head->type = type;
-	memcpy(head->magic, "ustar", 6);
-	memcpy(head->version, "00", 2);
-	memcpy(head->device_major, "000000 ", 7);
-	memcpy(head->device_minor, "000000 ", 7);
+	memcpy(block->checksum, "        ", 8);
+	block->kind = kind;
+	if (head->target)
+		memcpy(block->target, head->target,
+		       strnlen(head->target, TARGET_SIZE));
+	memcpy(block->magic, "ustar", 6);
+	memcpy(block->version, "00", 2);
+	memcpy(block->device_major, "000000 ", 7);
+	memcpy(block->device_minor, "000000 ", 7);
 	for (i = 0; i < TAR_BLOCK; i++)
 		sum += (unsigned char)to[i];
-	put_octal(head->checksum, 6, sum);
-	head->checksum[6] = '\0';
+	put_octal(block->checksum, 6, sum);
+	block->checksum[6] = '\0';
 }
 
+/* ---- pax --------------------------------------------------------------- */
+
 /* "LEN KEY=VALUE\n", where LEN counts itself. */
-static size_t record_size(size_t key, size_t value)
+static size_t record_size(const char *key, size_t value_len)
 {
-	size_t rest = key + value + 3; /* " =\n" */
+	size_t rest = strlen(key) + value_len + 3; /* " =\n" */
 	size_t len = rest + 1, limit = 10;
 
 	while (len >= limit) {
@@ -117,70 +129,94 @@ static size_t record_size(size_t key, size_t value)
 	return len;
 }
 
-static size_t pax_size(const char *path, size_t len, uint64_t size_bytes)
-{
-	size_t size = 0;
-
-	if (!path_fits(path, len)) {
-		size += record_size(strlen("path"), len);
-		if (!text_is_utf8(path))
-			size += strlen(BINARY);
-	}
-	if (size_bytes > SIZE_LARGEST)
-		size += record_size(
-			strlen("size"),
-			(size_t)snprintf(NULL, 0, "%llu",
-					 (unsigned long long)size_bytes));
-	return size;
-}
-
-static size_t put_pax(char *to, const char *path, size_t len,
-		      uint64_t size_bytes, size_t size)
-{
-	size_t padding = tar_padding(size);
-	char *p = to + TAR_BLOCK;
+/* What a header cannot say by itself. */
+struct extra {
+	bool path, target, size;
+	bool binary; /* records are UTF-8 unless they say that they are not */
 	char digits[24];
+	size_t bytes; /* of all records; 0: nothing */
+};
 
-	put_header(to, 'x', PAX_NAME, strlen(PAX_NAME), size);
-	if (!path_fits(path, len)) {
-		/* Records are UTF-8 unless they say that they are not. */
-		if (!text_is_utf8(path))
-			p = stpcpy(p, BINARY);
-		p += sprintf(p, "%zu path=%s\n",
-			     record_size(strlen("path"), len), path);
-	}
-	if (size_bytes > SIZE_LARGEST) {
-		int n = snprintf(digits, sizeof(digits), "%llu",
-				 (unsigned long long)size_bytes);
+static void find_extra(const struct tar_head *head, size_t len,
+		       struct extra *out)
+{
+	size_t target_len = head->target ? strlen(head->target) : 0;
 
-		p += sprintf(p, "%zu size=%s\n",
-			     record_size(strlen("size"), (size_t)n), digits);
+	*out = (struct extra){
+		.path = !path_fits(head->path, len),
+		.target = target_len > TARGET_SIZE,
+		.size = head->size_bytes > SIZE_LARGEST,
+	};
+	if (out->path)
+		out->bytes += record_size("path", len);
+	if (out->target)
+		out->bytes += record_size("linkpath", target_len);
+	if (out->size)
+		out->bytes += record_size(
+			"size",
+			(size_t)snprintf(out->digits, sizeof(out->digits),
+					 "%llu",
+					 (unsigned long long)head->size_bytes));
+	if ((out->path && !text_is_utf8(head->path)) ||
+	    (out->target && !text_is_utf8(head->target))) {
+		out->binary = true;
+		out->bytes += strlen(BINARY);
 	}
-	memset(p, 0, padding);
-	return TAR_BLOCK + size + padding;
 }
+
+static char *put_record(char *to, const char *key, const char *value)
+{
+	return to + sprintf(to, "%zu %s=%s\n", record_size(key, strlen(value)),
+			    key, value);
+}
+
+static size_t put_pax(char *to, const struct tar_head *head,
+		      const struct extra *extra)
+{
+	const struct tar_head pax = { .path = PAX_NAME,
+				      .mode = 0644,
+				      .size_bytes = extra->bytes };
+	size_t padding = tar_padding(extra->bytes);
+	char *p = to + TAR_BLOCK;
+
+	put_header(to, 'x', &pax, strlen(PAX_NAME));
+	if (extra->binary)
+		p = stpcpy(p, BINARY);
+	if (extra->path)
+		p = put_record(p, "path", head->path);
+	if (extra->target)
+		p = put_record(p, "linkpath", head->target);
+	if (extra->size)
+		p = put_record(p, "size", extra->digits);
+	memset(p, 0, padding);
+	return TAR_BLOCK + extra->bytes + padding;
+}
+
+/* ---- both -------------------------------------------------------------- */
 
 size_t tar_padding(uint64_t size_bytes)
 {
 	return (size_t)(-size_bytes & (TAR_BLOCK - 1));
 }
 
-size_t tar_header_size(const char *path, uint64_t size_bytes)
+size_t tar_header_size(const struct tar_head *head)
 {
-	size_t pax = pax_size(path, strlen(path), size_bytes);
+	struct extra extra;
 
-	return TAR_BLOCK + (pax ? TAR_BLOCK + pax + tar_padding(pax) : 0);
+	find_extra(head, strlen(head->path), &extra);
+	if (!extra.bytes)
+		return TAR_BLOCK;
+	return 2 * TAR_BLOCK + extra.bytes + tar_padding(extra.bytes);
 }
 
-size_t tar_header_write(char *to, const char *path, uint64_t size_bytes)
+size_t tar_header_write(char *to, const struct tar_head *head)
 {
-	size_t len = strlen(path);
-	size_t pax = pax_size(path, len, size_bytes);
-	size_t used = pax ? put_pax(to, path, len, size_bytes, pax) : 0;
+	size_t len = strlen(head->path), used = 0;
+	struct extra extra;
 
-	/* A size that does not fit is in the pax header; here it is 0, as
-	 * GNU tar and Python have it. */
-	put_header(to + used, '0', path, len,
-		   size_bytes > SIZE_LARGEST ? 0 : size_bytes);
+	find_extra(head, len, &extra);
+	if (extra.bytes)
+		used = put_pax(to, head, &extra);
+	put_header(to + used, (char)head->kind, head, len);
 	return used + TAR_BLOCK;
 }

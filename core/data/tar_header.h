@@ -4,10 +4,10 @@
  * (POSIX.1-1988), with a pax header (POSIX.1-2001) before it where a name or a
  * size does not fit.  They say nothing of who made the archive, and when.
  *
- * Not libarchive's, because that takes longer for a header than the kernel for
- * opening, reading and closing a small file (`make bench BENCH=shard` has
- * bsdtar, which is libarchive, beside ours).  What is read comes through
- * libarchive: core/data/tar_scan.h.
+ * All archives that we write have them.  Not libarchive's, because that takes
+ * longer for a header than the kernel for opening, reading and closing a small
+ * file (`make bench BENCH=shard` has bsdtar, which is libarchive, beside ours).
+ * What is read comes through libarchive: core/data/tar_scan.h.
  */
 #ifndef JOBRUN_TAR_HEADER_H
 #define JOBRUN_TAR_HEADER_H
@@ -20,15 +20,30 @@
 #define TAR_END (2 * TAR_BLOCK)
 /* Longer ones are the caller's to refuse. */
 #define TAR_PATH_MAX 4095
-/* What tar_header_write() writes at most. */
+/* What tar_header_write() writes at most: two headers, and a name and a target
+ * in blocks. */
 #define TAR_HEADER_MAX                                                         \
-	(2 * TAR_BLOCK + (TAR_PATH_MAX / TAR_BLOCK + 2) * TAR_BLOCK)
+	(2 * TAR_BLOCK + 2 * ((TAR_PATH_MAX / TAR_BLOCK + 2) * TAR_BLOCK))
 
-/* Bytes that the header of a regular file takes. */
-size_t tar_header_size(const char *path, uint64_t size_bytes);
+enum tar_kind {
+	TAR_KIND_FILE = '0',
+	TAR_KIND_LINK = '2', /* symbolic */
+	TAR_KIND_FOLDER = '5',
+};
 
-/* Writes it: mode 0644, owned by 0, from 1970.  Returns its length. */
-size_t tar_header_write(char *to, const char *path, uint64_t size_bytes);
+struct tar_head {
+	const char *path; /* of a folder with a slash at its end */
+	enum tar_kind kind;
+	unsigned mode;
+	uint64_t size_bytes; /* of a file, else 0 */
+	uint64_t time_s;
+	const char *target; /* of a link, else NULL */
+};
+
+/* What the header takes, in bytes. */
+size_t tar_header_size(const struct tar_head *head);
+/* Writes it.  Returns its length. */
+size_t tar_header_write(char *to, const struct tar_head *head);
 
 /* The zeroes that stand behind contents of this length. */
 size_t tar_padding(uint64_t size_bytes);

@@ -15,8 +15,8 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/data/archive.h"
-#include "core/run/keeper.h"
 #include "core/run/process.h"
+#include "core/run/run_keeper.h"
 #include "core/run/wrap.h"
 
 /* What pipes that were found full may have: each, and all together. */
@@ -56,17 +56,10 @@ struct children {
 	size_t alive; /* those that the reaper watches for us */
 	struct loop_event *prepare_timer;
 	struct loop_event *finish_timer;
-	int64_t give_up_ms; /* finishing, until then */
-	/* Of the checkpoints, if there are to be any. */
-	struct arena *keeper_mem;
-	struct keeper_config keeper_config;
-	struct keeper *keeper;
-	bool is_fetched;
-	char *resume;     /* what to go on from, or NULL */
-	int64_t ended_ms; /* the first task, of the monotonic clock; 0: not */
-	bool ended_well;
-	int pipe_size; /* of those that were found full */
-	int slots[3];  /* see slots_open() */
+	int64_t give_up_ms;       /* finishing, until then */
+	struct run_keeper keeper; /* of the checkpoints, if there are any */
+	int pipe_size;            /* of those that were found full */
+	int slots[3];             /* see slots_open() */
 };
 
 static void close_output(struct output *out)
@@ -219,9 +212,7 @@ static int start_child(struct child *child, const struct strings *plain,
 
 	if (spec_environment(spec, child->ordinal, true, &env, err) < 0)
 		goto out;
-	if (all->resume)
-		keeper_environment(all->keeper_config.directory, all->resume,
-				   &env);
+	run_keeper_environment(&all->keeper, &env);
 	environment_inherit(&env, environ);
 	path = process_find(command.items[0], spec->directory, env.items, err);
 	if (!path)
@@ -247,40 +238,22 @@ static void report_prepared(struct children *all, const char *why)
 	all->base.owner->prepared(all->base.owner_arg, 0, why);
 }
 
-static void on_keeper_ready(void *arg, const char *path, const char *why)
+static void on_keeper_ready(void *arg, const char *why)
 {
-	struct children *all = arg;
-	char *text = why ? mem_printf("checkpoints: %s", why) : NULL;
-
-	all->is_fetched = true;
-	all->resume = path ? mem_strdup(path) : NULL;
-	report_prepared(all, text);
-	free(text);
+	report_prepared(arg, why);
 }
 
 static void report_finished(void *arg)
 {
 	struct children *all = arg;
 
-	keeper_free(all->keeper);
-	arena_free(all->keeper_mem);
-	free(all->resume);
-	all->keeper = NULL;
-	all->keeper_mem = NULL;
-	all->resume = NULL;
 	all->base.owner->finished(all->base.owner_arg);
 }
-
-static const struct keeper_hooks keeper_hooks = {
-	.ready = on_keeper_ready,
-	.ended = report_finished,
-};
 
 /* All is there that the program needs but for its checkpoint. */
 static void prepare_last(struct children *all)
 {
 	const struct keeper_place place = {
-		.config = &all->keeper_config,
 		.loop = all->place.loop,
 		.reaper = all->place.reaper,
 		.no_files = all->place.no_files,
@@ -290,13 +263,10 @@ static void prepare_last(struct children *all)
 		report_prepared(all, NULL);
 		return;
 	}
-	all->is_fetched = false;
-	all->ended_ms = 0;
-	all->ended_well = false;
-	all->keeper_mem = arena_new();
-	spec_checkpoints_config(all->place.spec, all->keeper_mem,
-				&all->keeper_config);
-	all->keeper = keeper_new(&place, &keeper_hooks, all);
+	all->keeper.ready = on_keeper_ready;
+	all->keeper.ended = report_finished;
+	all->keeper.arg = all;
+	run_keeper_start(&all->keeper, all->place.spec, &place);
 }
 
 static void setup_ended(void *arg, int status)
@@ -393,10 +363,8 @@ static void task_ended(void *arg, int status)
 
 	task->pid = 0;
 	all->alive--;
-	if (task->ordinal == 0) {
-		all->ended_ms = time_monotonic_ms();
-		all->ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	}
+	if (task->ordinal == 0)
+		run_keeper_task_ended(&all->keeper, status);
 	all->base.owner->task_ended(all->base.owner_arg, task->ordinal, status);
 }
 
@@ -438,9 +406,8 @@ static void children_signal(struct crew *crew, size_t ordinal, int number)
 		return;
 	}
 	/* Preparing goes no further. */
-	if (all->keeper && !all->is_fetched) {
-		keeper_free(all->keeper);
-		all->keeper = NULL;
+	if (run_keeper_is_preparing(&all->keeper)) {
+		run_keeper_done(&all->keeper);
 		report_prepared(all, "it was cancelled");
 	}
 	if (all->prepare_timer) {
@@ -463,7 +430,7 @@ static bool sweep(struct children *all)
 
 	if (!reaper_run(all->place.reaper))
 		return true;
-	keeper = keeper_pid(all->keeper);
+	keeper = keeper_pid(all->keeper.keeper);
 	if (reaper_count(all->place.reaper) == all->alive + (keeper != 0)) {
 		/* What it has found may have left others to us just now. */
 		found = process_kill_children(keeper);
@@ -477,33 +444,14 @@ static bool sweep(struct children *all)
 	return !found && !all->alive;
 }
 
-/* With a store that fails: what it could not take is remembered, and tried
- * again when the job is run again. */
-#define PATIENCE_WELL_S 600
-#define PATIENCE_S 30
-/* With one that works a large checkpoint takes its time. */
-#define KEEP_MS (INT64_C(24) * 3600 * 1000)
-
-static void end_keeper(struct children *all)
-{
-	const struct keeper_end end = {
-		.ended_ms = all->ended_ms ? all->ended_ms : time_monotonic_ms(),
-		.well = all->ended_well,
-		.patience_s = all->ended_well ? PATIENCE_WELL_S : PATIENCE_S,
-	};
-
-	keeper_end(all->keeper, &end,
-		   all->base.grace_ms >= 0 ? all->base.grace_ms : KEEP_MS);
-}
-
 static void children_hurry(struct crew *crew, int64_t grace_ms)
 {
 	struct children *all = (struct children *)crew;
 
 	all->base.grace_ms = grace_ms;
 	/* Else it is told when what runs is gone. */
-	if (all->keeper && !all->finish_timer)
-		end_keeper(all);
+	if (all->keeper.keeper && !all->finish_timer)
+		run_keeper_end(&all->keeper, grace_ms);
 }
 
 static void finish_step(void *arg, uint32_t events)
@@ -524,8 +472,8 @@ static void finish_step(void *arg, uint32_t events)
 	for (size_t i = 0; i < all->count; i++)
 		drain_outputs(&all->tasks[i]);
 	drain_outputs(&all->setup);
-	if (all->keeper)
-		end_keeper(all);
+	if (all->keeper.keeper)
+		run_keeper_end(&all->keeper, all->base.grace_ms);
 	else
 		report_finished(all);
 }
@@ -545,9 +493,7 @@ static void children_free(struct crew *crew)
 
 	loop_remove(all->place.loop, all->prepare_timer);
 	loop_remove(all->place.loop, all->finish_timer);
-	keeper_free(all->keeper);
-	arena_free(all->keeper_mem);
-	free(all->resume);
+	run_keeper_done(&all->keeper);
 	for (size_t i = 0; i < COUNT(all->slots); i++)
 		if (all->slots[i] >= 0)
 			close(all->slots[i]);

@@ -61,6 +61,20 @@ static const char *directory_on(const struct run_checkpoints *from,
 			    from->to ? "" : "/output");
 }
 
+static void add_checkpoints(struct strings *out,
+			    const struct run_checkpoints *from,
+			    const char *folder, struct arena *mem)
+{
+	add(out, arena_printf(mem, "--checkpoint-dir=%s",
+			      directory_on(from, folder, mem)));
+	if (from->to)
+		add(out, arena_printf(mem, "--checkpoint-to=%s", from->to));
+	add(out, arena_printf(mem, "--checkpoint-keep=%ld", from->keep));
+	add(out, arena_printf(mem, "--checkpoint-quiet=%ld", from->quiet_s));
+	if (from->resume == CHECKPOINT_RESUME_NONE)
+		add(out, "--checkpoint-resume=none");
+}
+
 struct strings hosts_wrap_task(const struct run_spec *spec, size_t ordinal,
 			       const struct strings *command,
 			       const char *folder, struct arena *mem)
@@ -75,14 +89,8 @@ struct strings hosts_wrap_task(const struct run_spec *spec, size_t ordinal,
 	add(&out, HOSTS_PROGRAM_COMMAND);
 	add(&out, arena_printf(mem, "--task=%zu", ordinal));
 	add(&out, arena_printf(mem, "--tasks=%zu", spec->topology.count));
-	add(&out, arena_printf(mem, "--checkpoint-dir=%s",
-			       directory_on(from, folder, mem)));
-	if (from->to)
-		add(&out, arena_printf(mem, "--checkpoint-to=%s", from->to));
-	add(&out, arena_printf(mem, "--checkpoint-keep=%ld", from->keep));
-	add(&out, arena_printf(mem, "--checkpoint-quiet=%ld", from->quiet_s));
-	if (from->resume == CHECKPOINT_RESUME_NONE)
-		add(&out, "--checkpoint-resume=none");
+	if (from->is_used)
+		add_checkpoints(&out, from, folder, mem);
 	add(&out, "--");
 	add_all(&out, command);
 	return out;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/google/tpu.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/base/digest.h"
 #include "core/base/json.h"
 #include "providers/google/api.h"
 
@@ -129,4 +132,29 @@ enum tpu_phase tpu_node_phase(const struct tpu_node *node)
 	    node->endpoint_count)
 		return TPU_USABLE;
 	return TPU_PENDING;
+}
+
+void tpu_name(const char *job_id, char out[TPU_NAME_MAX])
+{
+	const size_t room = 40;
+	bool exact = strlen(job_id) <= room;
+	struct digest digest;
+	struct error ignored;
+	size_t i;
+
+	for (i = 0; job_id[i] && i < room; i++) {
+		char c = (char)tolower((unsigned char)job_id[i]);
+
+		if (c == '_')
+			c = '-';
+		exact = exact && c == job_id[i];
+		out[i] = c;
+	}
+	while (i && out[i - 1] == '-')
+		i--;
+	out[i] = '\0';
+	/* "A" and "a" are two jobs. */
+	if (!exact &&
+	    digest_bytes(job_id, strlen(job_id), &digest, &ignored) == 0)
+		snprintf(out + i, TPU_NAME_MAX - i, "-%.8s", digest.hex);
 }

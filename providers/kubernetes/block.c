@@ -18,8 +18,8 @@ static int check_name(const char *value, struct error *err)
 			break;
 	if (len == 0 || i < len || len > NAME_MAX_LEN)
 		return error_set(err, ERROR_INVALID,
-				 "must be small letters, digits and '-', with "
-				 "none of these at its ends");
+				 "must be small letters, digits and '-', and "
+				 "neither begin nor end with '-'");
 	return 0;
 }
 

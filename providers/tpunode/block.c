@@ -38,12 +38,63 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_node_block, preemptible),
 	  .doc = "Whether the TPU may be taken away at any time, for "
 		 "less money." },
-	{ .name = "restartServer",
+	{ .name = "cidrBlock",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct tpu_node_block, cidr_block),
+	  .doc = "The addresses that the TPU takes in the network, a free /29 "
+		 "for one host; the service chooses them if not set." },
+	{ .name = "externalIps",
 	  .type = FIELD_BOOL,
-	  .fallback = "false",
-	  .offset = offsetof(struct tpu_node_block, restart_server),
-	  .doc = "Whether the TPU's runtime server is restarted before "
-		 "the run." },
+	  .fallback = "true",
+	  .offset = offsetof(struct tpu_node_block, external_ips),
+	  .doc = "Whether the VMs have addresses that can be reached "
+		 "from outside." },
+	{ .name = "subnetwork",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct tpu_node_block, subnetwork),
+	  .doc = "The subnetwork of the VMs." },
+	{ .name = "diskGb",
+	  .type = FIELD_INT,
+	  .offset = offsetof(struct tpu_node_block, disk_gb),
+	  .doc = "The size of the VMs' boot disks in GB; as large as the image "
+		 "if not set." },
+	{ .name = "startupScript",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct tpu_node_block, startup_script),
+	  .doc = "A script that runs as root when a VM starts, for instance "
+		 "to install packages; jobrun does not wait for its end." },
+	{ .name = "sshUser",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_node_block, ssh_user),
+	  .doc = "Who logs in on the VMs; if not set, who runs jobrun." },
+	{ .name = "sshKey",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION | FIELD_PATH,
+	  .offset = offsetof(struct tpu_node_block, ssh_key),
+	  .doc = "The file with the public key that the VMs let in; if not "
+		 "set, ~/.ssh/google_compute_engine.pub, id_ed25519.pub or "
+		 "id_rsa.pub." },
+	{ .name = "readyTimeout",
+	  .type = FIELD_DURATION,
+	  .fallback = "30m",
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_node_block, ready_timeout_s),
+	  .doc = "How long the TPU may take to be usable, once it is being "
+		 "made." },
+	{ .name = "lease",
+	  .type = FIELD_DURATION,
+	  .fallback = "1h",
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_node_block, lease_s),
+	  .doc = "How long TPU and VMs stay when nothing is heard of jobrun "
+		 "any more: then the VMs delete both." },
+	{ .name = "lookEvery",
+	  .type = FIELD_DURATION,
+	  .fallback = "30s",
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_node_block, look_every_s),
+	  .doc = "How often its state is asked for while the job runs." },
 	{ .name = NULL },
 };
 

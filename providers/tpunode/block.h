@@ -14,7 +14,16 @@ struct tpu_node_block {
 	const char *conda_env;
 	const char *docker_image;
 	bool preemptible;
-	bool restart_server; /* of the TPU, before the run */
+	const char *cidr_block; /* of the TPU, or NULL */
+	bool external_ips;
+	const char *subnetwork;
+	long disk_gb; /* 0: as large as the image */
+	const char *startup_script;
+	const char *ssh_user;
+	const char *ssh_key;
+	long ready_timeout_s;
+	long lease_s;
+	long look_every_s;
 };
 
 extern const struct message tpu_node_message;

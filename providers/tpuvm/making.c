@@ -45,6 +45,12 @@ static struct making *find(struct tpu_vm *ctx, const char *name)
 	return one;
 }
 
+static void forget_operation(struct making *one)
+{
+	free(one->operation);
+	one->operation = NULL;
+}
+
 void makings_free(struct making *all)
 {
 	while (all) {
@@ -97,8 +103,7 @@ static int try_zones(struct tpu_vm *ctx, struct making *one,
 {
 	const char *operation;
 
-	free(one->operation);
-	one->operation = NULL;
+	forget_operation(one);
 	one->resting = false;
 	for (; one->zone < places->count; one->zone++) {
 		if (tpu_vm_request(ctx, want, places, places->zones[one->zone],
@@ -159,64 +164,55 @@ static int look_operation(struct tpu_vm *ctx, const struct making *one,
 
 static int say_resting(const struct making *one, struct error *err)
 {
-	char left[32];
-
-	duration_format(
-		(long)((one->next_round_ms - time_monotonic_ms()) / 1000 + 1),
-		left, sizeof(left));
 	error_set(err, ERROR_TRY_AGAIN, "no zone has any (%.300s)",
 		  one->no_more.text);
 	return 1;
 }
 
+/* What the operation says; where a zone has none, the next is asked. */
+static int follow_operation(struct tpu_vm *ctx, struct making *one,
+			    const struct resource *want,
+			    const struct tpu_vm_places *places,
+			    struct arena *mem, struct error *err)
+{
+	int ret = look_operation(ctx, one, err);
+
+	if (ret > 0)
+		return 0;
+	forget_operation(one);
+	if (ret == 0 || !tpu_vm_is_stock_out(err))
+		return ret;
+	if (++one->zone < places->count)
+		return try_zones(ctx, one, want, places, mem, err);
+	one->zone = 0;
+	return rest(one, want, places, err);
+}
+
 int making_look(struct tpu_vm *ctx, const struct resource *want,
 		struct error *err)
 {
-	struct arena *mem = arena_new();
 	struct making *one = find(ctx, want->name);
 	struct tpu_vm_places places;
-	int ret = 0;
+	struct arena *mem;
+	int ret;
 
-	if (one->resting && time_monotonic_ms() < one->next_round_ms) {
-		ret = say_resting(one, err);
-		goto out;
-	}
+	if (one->resting && time_monotonic_ms() < one->next_round_ms)
+		return say_resting(one, err);
 	if (!one->resting && !one->operation)
-		goto out;
+		return 0;
+	mem = arena_new();
 	ret = tpu_vm_places(ctx, want, mem, &places, err);
-	if (ret < 0)
-		goto out;
-	if (one->resting) {
-		ret = try_zones(ctx, one, want, &places, mem, err);
-	} else {
-		ret = look_operation(ctx, one, err);
-		if (ret == 0) {
-			free(one->operation);
-			one->operation = NULL;
-			goto out;
-		}
-		if (ret < 0 && tpu_vm_is_stock_out(err)) {
-			one->zone++;
-			/* All zones may have been tried by now. */
-			ret = one->zone < places.count
-				      ? try_zones(ctx, one, want, &places, mem,
-						  err)
-				      : (one->zone = 0,
-					 rest(one, want, &places, err));
-			if (one->resting) {
-				free(one->operation);
-				one->operation = NULL;
-			}
-		}
-	}
 	if (ret == 0 && one->resting)
-		ret = say_resting(one, err);
+		ret = try_zones(ctx, one, want, &places, mem, err);
 	else if (ret == 0)
-		ret = 1;
-	if (ret == 1 && !one->resting)
+		ret = follow_operation(ctx, one, want, &places, mem, err);
+	if (ret == 0 && one->resting) {
+		ret = say_resting(one, err);
+	} else if (ret == 0 && one->operation) {
 		error_set(err, ERROR_TRY_AGAIN, "it is being made in %s",
 			  places.zones[one->zone]);
-out:
+		ret = 1;
+	}
 	arena_free(mem);
 	return ret;
 }
@@ -236,8 +232,7 @@ void making_done(struct tpu_vm *ctx, const char *name)
 
 	one->since_ms = 0;
 	one->resting = false;
-	free(one->operation);
-	one->operation = NULL;
+	forget_operation(one);
 }
 
 bool making_renews(struct tpu_vm *ctx, const char *name, long every_s)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/tpuvm/node.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,38 +11,11 @@
 #include "core/listing.h"
 #include "providers/google/endpoint.h"
 #include "providers/google/managed.h"
-#include "providers/tpuvm/startup.h"
+#include "providers/google/tpu_startup.h"
 
 /* AI Platform's jobs could run so long. */
 #define RUNNING_MAX_S (7L * 24 * 3600)
 #define SCOPE "https://www.googleapis.com/auth/cloud-platform"
-
-/* ---- its name ----------------------------------------------------------- */
-
-void tpu_vm_name(const char *job_id, char out[TPU_NODE_NAME_MAX])
-{
-	const size_t room = 40;
-	bool exact = strlen(job_id) <= room;
-	struct digest digest;
-	struct error ignored;
-	size_t i;
-
-	for (i = 0; job_id[i] && i < room; i++) {
-		char c = (char)tolower((unsigned char)job_id[i]);
-
-		if (c == '_')
-			c = '-';
-		exact = exact && c == job_id[i];
-		out[i] = c;
-	}
-	while (i && out[i - 1] == '-')
-		i--;
-	out[i] = '\0';
-	/* "A" and "a" are two jobs. */
-	if (!exact &&
-	    digest_bytes(job_id, strlen(job_id), &digest, &ignored) == 0)
-		snprintf(out + i, TPU_NODE_NAME_MAX - i, "-%.8s", digest.hex);
-}
 
 /* ---- what is asked for -------------------------------------------------- */
 
@@ -141,7 +113,7 @@ static json_t *metadata_json(const struct job *job,
 		else if (!script)
 			script = one->value;
 	}
-	text = tpu_vm_startup(script);
+	text = tpu_startup(script);
 	json_put_text(out, "startup-script", text);
 	free(text);
 	json_put_text(out, "jobrun-job", job->job_id);

@@ -10,13 +10,8 @@
 
 #include "core/provider.h"
 #include "core/run/topology.h"
+#include "providers/google/tpu.h"
 #include "providers/tpuvm/block.h"
-
-/* What a node may be called: 1 to 63 of a-z, 0-9 and '-'. */
-#define TPU_NODE_NAME_MAX 64
-
-/* That of a job; two jobs never have the same. */
-void tpu_vm_name(const char *job_id, char out[TPU_NODE_NAME_MAX]);
 
 /* That of the node, without what is known only when it is sent: see
  * tpu_vm_body_complete().  `tpu` is what is asked for.  Returns new. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/tpuvm/service.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/google/login.h"
 #include "providers/google/place.h"
 #include "providers/tpuvm/node.h"
 
@@ -18,7 +18,6 @@
 #define PAUSE_MS 20
 #define PAUSE_MAX_MS 5000
 #define GONE_MAX_MS (10 * 60 * 1000)
-#define KEY_MAX (16 << 10)
 
 /* ---- where -------------------------------------------------------------- */
 
@@ -212,58 +211,6 @@ bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size)
 
 /* ---- making ------------------------------------------------------------- */
 
-static char *read_key(const char *path)
-{
-	struct error ignored;
-	size_t len = 0;
-	char *text = file_read(path, KEY_MAX, &len, &ignored);
-
-	if (text)
-		text[strcspn(text, "\r\n")] = '\0';
-	return text;
-}
-
-/* The key that the user's ssh offers, as gcloud and OpenSSH call it. */
-static int find_key(const json_t *properties, char **out, struct error *err)
-{
-	static const char *const names[] = { "google_compute_engine",
-					     "id_ed25519", "id_rsa" };
-	const char *given = json_get_text(properties, "sshKey", NULL);
-	const char *home = getenv("HOME");
-	size_t i;
-
-	*out = NULL;
-	if (given) {
-		*out = read_key(given);
-		return *out ? 0
-			    : error_set(err, ERROR_INVALID,
-					"cannot read the public key '%s' "
-					"(jobrun.tpu-vm.sshKey)",
-					given);
-	}
-	for (i = 0; home && !*out && i < sizeof(names) / sizeof(*names); i++) {
-		char *path = mem_printf("%s/.ssh/%s.pub", home, names[i]);
-
-		*out = read_key(path);
-		free(path);
-	}
-	return 0;
-}
-
-static const char *find_user(const json_t *properties, struct arena *mem)
-{
-	const char *given = json_get_text(properties, "sshUser", NULL);
-	struct passwd entry, *found = NULL;
-	char room[4096];
-
-	if (given)
-		return given;
-	if (getpwuid_r(getuid(), &entry, room, sizeof(room), &found) != 0 ||
-	    !found)
-		return NULL;
-	return arena_strdup(mem, found->pw_name);
-}
-
 int tpu_vm_request(struct tpu_vm *ctx, const struct resource *want,
 		   const struct tpu_vm_places *places, const char *zone,
 		   struct arena *mem, const char **operation, struct error *err)
@@ -277,7 +224,7 @@ int tpu_vm_request(struct tpu_vm *ctx, const struct resource *want,
 		.node = path_of(places, zone, "nodes", want->name, mem),
 		.zone = zone,
 		.project = places->project,
-		.user = find_user(want->properties, mem),
+		.user = login_user(want->properties, mem),
 		.now_ms = time_now_ms(),
 	};
 	struct api_answer answer = { 0 };
@@ -285,7 +232,7 @@ int tpu_vm_request(struct tpu_vm *ctx, const struct resource *want,
 	json_t *body;
 	int ret;
 
-	if (find_key(want->properties, &key, err) < 0)
+	if (login_key(want->properties, &key, err) < 0)
 		return -1;
 	making.public_key = key;
 	body = tpu_vm_body_complete(want, &making);

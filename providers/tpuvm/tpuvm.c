@@ -34,11 +34,11 @@ static int specify_tasks(const struct job *job,
 			 struct run_spec *out, const char **missing,
 			 struct error *err)
 {
-	char name[TPU_NODE_NAME_MAX];
+	char name[TPU_NAME_MAX];
 
 	if (spec_from_job(job, catalogue, mem, out, missing, err) < 0)
 		return -1;
-	tpu_vm_name(job->job_id, name);
+	tpu_name(job->job_id, name);
 	out->topology.tpu_kind = TPU_VM;
 	out->topology.tpu_name = arena_strdup(mem, name);
 	return 0;
@@ -162,12 +162,12 @@ static struct resource *add_node(const struct job *job,
 				 struct resources *out)
 {
 	bool queued = tpu_vm_is_queued(block);
-	char name[TPU_NODE_NAME_MAX];
+	char name[TPU_NAME_MAX];
 	struct resource *node;
 	json_t *body;
 	char *url;
 
-	tpu_vm_name(job->job_id, name);
+	tpu_name(job->job_id, name);
 	node = resources_add(out, &kind_tpu_vm, arena_strdup(out->mem, name),
 			     job);
 	body = tpu_vm_body(job, block, tpu, slice);

@@ -36,9 +36,4 @@ YAML
   run jobrun plan a.yaml
   [ "$status" -eq 0 ]
   [[ $output == *"trainingInput.network is not used by provider local"* ]]
-  printf 'trainingInput: {scaleTier: BASIC}\njobrun: {provider: tpu-node, command: [a]}\n' >a.yaml
-  jobrun validate a.yaml
-  run jobrun plan a.yaml
-  [ "$status" -eq 69 ]
-  [[ $output == *"are checked by this version, not run"* ]]
 }

@@ -205,5 +205,5 @@ last" ]
   sshd_down
   [ "$status" -eq 1 ]
   [[ $output == *"a: FAILED"*"setup exited with 126"*"jobrun does not run on this host, which jobrun.checkpoints needs: "*"error while loading shared libraries"* ]]
-  [[ $output != *started$'\n'* ]]
+  refute grep -q '\] started' <<<"$output"
 }

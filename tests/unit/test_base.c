@@ -20,6 +20,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/base/crc32c.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -332,6 +333,10 @@ static void times_are_written(void **state)
 	assert_true(time_parse("2026-11-21T02:38:57.120456789Z") ==
 		    INT64_C(1795228737120));
 	assert_true(time_parse("1970-01-01T00:00:01Z") == 1000);
+	assert_true(time_parse("1969-12-31T16:00:01.5-08:00") == 1500);
+	assert_true(time_parse("1970-01-01T01:30:01+01:30") == 1000);
+	assert_true(time_parse("1970-01-01T01:30:01+0130") == -1);
+	assert_true(time_parse("1970-01-01T01:30:01+01:300") == -1);
 	assert_true(time_parse("2026-11-21T02:38:57.120") == -1);
 	assert_true(time_parse("2026-11-21") == -1);
 	assert_true(time_parse("") == -1);
@@ -635,6 +640,41 @@ static void a_missing_library_is_said(void **state)
 }
 
 /* file.h */
+
+/* However it is divided; the first is that of RFC 3720, B.4. */
+static void checksums_of_parts_make_that_of_the_whole(void **state)
+{
+	static const size_t sizes[] = { 0,     1,     7,     8,
+					24575, 24576, 24577, 24591,
+					49151, 49152, 100003 };
+	unsigned char *data = mem_alloc(100003);
+	size_t i, j;
+
+	(void)state;
+	assert_int_equal(crc32c_add(0,
+				    "\0\0\0\0\0\0\0\0"
+				    "\0\0\0\0\0\0\0\0"
+				    "\0\0\0\0\0\0\0\0"
+				    "\0\0\0\0\0\0\0\0",
+				    32),
+			 0x8a9136aa);
+	for (i = 0; i < 100003; i++)
+		data[i] = (unsigned char)(i * i >> 3);
+	for (i = 0; i < COUNT(sizes); i++) {
+		uint32_t whole = crc32c_add(0, data, sizes[i]), parts = 0;
+
+		for (j = 0; j < sizes[i]; j++)
+			parts = crc32c_add(parts, data + j, 1);
+		assert_int_equal(whole, parts);
+		assert_int_equal(
+			crc32c_join(crc32c_add(0, data, sizes[i] / 3),
+				    crc32c_add(0, data + sizes[i] / 3,
+					       sizes[i] - sizes[i] / 3),
+				    sizes[i] - sizes[i] / 3),
+			whole);
+	}
+	free(data);
+}
 
 static void paths_are_joined_and_split(void **state)
 {
@@ -1113,6 +1153,7 @@ int main(void)
 		TEST(digests_are_sha256),
 		cmocka_unit_test(texts_do_not_run_together),
 		cmocka_unit_test(a_missing_library_is_said),
+		cmocka_unit_test(checksums_of_parts_make_that_of_the_whole),
 		cmocka_unit_test(paths_are_joined_and_split),
 		TEST(relative_paths_become_absolute),
 		TEST(files_are_read_up_to_a_limit),

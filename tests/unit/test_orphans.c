@@ -35,23 +35,31 @@ static void what_nobody_needs(void **state)
 		int cleanup;
 		int64_t age_ms, expires_in_ms; /* 0: never */
 		const char *why;
+		bool renewed;
 	} cases[] = {
-		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, 0, NULL },
-		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, -1, NULL },
-		{ RUN_OK, CLEANUP_ALWAYS, 0, 0, "the run of its job is over" },
-		{ RUN_BAD, CLEANUP_ALWAYS, 0, 5, "the run of its job is over" },
+		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, 0, NULL, false },
+		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, -1, NULL, false },
+		{ RUN_OK, CLEANUP_ALWAYS, 0, 0, "the run of its job is over",
+		  false },
+		{ RUN_BAD, CLEANUP_ALWAYS, 0, 5, "the run of its job is over",
+		  false },
 		{ RUN_OK, CLEANUP_ON_SUCCESS, 0, 0,
-		  "the run of its job is over" },
-		{ RUN_BAD, CLEANUP_ON_SUCCESS, 0, 0, NULL },
-		{ RUN_OK, CLEANUP_NEVER, 0, 0, NULL },
-		{ RUN_OK, CLEANUP_NEVER, 0, 5, NULL },
-		{ RUN_OK, CLEANUP_NEVER, 0, -1, "it has expired" },
-		{ RUN_NONE, CLEANUP_ALWAYS, YOUNG - 1, 0, NULL },
+		  "the run of its job is over", false },
+		{ RUN_BAD, CLEANUP_ON_SUCCESS, 0, 0, NULL, false },
+		{ RUN_OK, CLEANUP_NEVER, 0, 0, NULL, false },
+		{ RUN_OK, CLEANUP_NEVER, 0, 5, NULL, false },
+		{ RUN_OK, CLEANUP_NEVER, 0, -1, "it has expired", false },
+		{ RUN_NONE, CLEANUP_ALWAYS, YOUNG - 1, 0, NULL, false },
 		{ RUN_NONE, CLEANUP_ALWAYS, YOUNG, 0,
-		  "no run of its job exists" },
-		{ RUN_NONE, CLEANUP_NEVER, YOUNG, 0,
-		  "no run of its job exists" },
-		{ RUN_NONE, CLEANUP_ALWAYS, 1, -1, "it has expired" },
+		  "no run of its job exists", false },
+		{ RUN_NONE, CLEANUP_NEVER, YOUNG, 0, "no run of its job exists",
+		  false },
+		{ RUN_NONE, CLEANUP_ALWAYS, 1, -1, "it has expired", false },
+		/* Another machine looks after it, or did. */
+		{ RUN_NONE, CLEANUP_ALWAYS, 9999, 5, NULL, true },
+		{ RUN_NONE, CLEANUP_ALWAYS, 9999, -1, "it has expired", true },
+		{ RUN_OK, CLEANUP_ALWAYS, 0, 5, "the run of its job is over",
+		  true },
 	};
 	size_t i;
 
@@ -61,7 +69,8 @@ static void what_nobody_needs(void **state)
 			.kind = &kind_thing,
 			.name = "x",
 			.labels = { .job_id = "b",
-				    .cleanup = cases[i].cleanup },
+				    .cleanup = cases[i].cleanup,
+				    .renewed = cases[i].renewed },
 			.create_time_ms = NOW - cases[i].age_ms,
 		};
 		struct listed run = {

@@ -571,9 +571,81 @@ static void json_is_as_documented(void **state)
 	scene_done(&again);
 }
 
+static const struct kind machine = { .name = "machine",
+				     .flags = KIND_BILLED | KIND_FOR_RUN };
+
+/* A template, a machine that needs it, and the run on that. */
+static void what_was_made_for_a_run_goes_with_it(void **state)
+{
+	static const struct {
+		int cleanup;
+		enum run_state ended;
+		const char *digest; /* of the run that is there */
+		bool exists;        /* template and machine do */
+		enum action_type type;
+	} cases[] = {
+		{ CLEANUP_ALWAYS, RUN_SUCCEEDED, "d1", true, ACTION_DELETE },
+		{ CLEANUP_ALWAYS, RUN_FAILED, "d1", true, ACTION_DELETE },
+		{ CLEANUP_ON_SUCCESS, RUN_SUCCEEDED, "d1", true,
+		  ACTION_DELETE },
+		{ CLEANUP_ON_SUCCESS, RUN_FAILED, "d1", true, ACTION_NOOP },
+		{ CLEANUP_NEVER, RUN_SUCCEEDED, "d1", true, ACTION_NOOP },
+		/* It is gone, as it should be. */
+		{ CLEANUP_ALWAYS, RUN_SUCCEEDED, "d1", false, ACTION_NOOP },
+		{ CLEANUP_ALWAYS, RUN_RUNNING, "d1", true, ACTION_NOOP },
+		/* The run is ended and takes it along, so it is made anew. */
+		{ CLEANUP_ALWAYS, RUN_RUNNING, "d0", true, ACTION_REPLACE },
+		{ CLEANUP_NEVER, RUN_RUNNING, "d0", true, ACTION_NOOP },
+		/* One that ended before is run again on what is there. */
+		{ CLEANUP_ON_SUCCESS, RUN_FAILED, "d0", true, ACTION_NOOP },
+		{ CLEANUP_ALWAYS, RUN_FAILED, "d0", false, ACTION_CREATE },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		const struct action *first, *second;
+		struct resource *a, *b, *it;
+		struct scene scene;
+
+		scene_init(&scene, "j");
+		scene.job.jobrun.cleanup = cases[i].cleanup;
+		a = want(&scene, &machine, "template", "{}");
+		b = want(&scene, &machine, "machine", "{}");
+		it = want(&scene, &run, "j", "{}");
+		resource_needs(scene.desired, b, a);
+		resource_needs(scene.desired, it, b);
+		if (cases[i].exists) {
+			found(&scene, 0, "{}");
+			found(&scene, 1, "{}");
+		}
+		found(&scene, 2, "{}")->run.state = cases[i].ended;
+		strcpy(scene.found[2].run.digest.hex, cases[i].digest);
+		assert_int_equal(make(&scene, false), 0);
+		first = plan_at(scene.plan, 0);
+		second = plan_at(scene.plan, 1);
+		if (first->type != cases[i].type ||
+		    second->type != cases[i].type)
+			fail_msg("case %zu: %s, %s", i,
+				 action_type_name(first->type),
+				 action_type_name(second->type));
+		/* Deleted in reverse: the template waits for the machine. */
+		if (cases[i].type == ACTION_DELETE) {
+			assert_int_equal(first->need_count, 1);
+			assert_ptr_equal(first->needs[0], second);
+			assert_int_equal(second->need_count, 0);
+		} else {
+			assert_int_equal(first->need_count, 0);
+			assert_int_equal(second->need_count, 1);
+		}
+		scene_done(&scene);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_made_for_a_run_goes_with_it),
 		cmocka_unit_test(order_is_stable_and_cycles_are_named),
 		cmocka_unit_test(long_chains_are_ordered),
 		cmocka_unit_test(rules_for_things),

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@
 #include "providers/tpuvm/block.h"
 #include "providers/tpuvm/making.h"
 #include "providers/tpuvm/node.h"
-#include "providers/tpuvm/startup.h"
+#include "providers/google/tpu_startup.h"
 #include "providers/tpuvm/tpuvm.h"
 #include "schema/catalogue.h"
 #include "schema/schema.h"
@@ -101,13 +102,13 @@ static void names_are_valid_and_differ(void **state)
 		{ "a123456789b123456789c123456789d123456789e",
 		  "a123456789b123456789c123456789d123456789", true },
 	};
-	char name[TPU_NODE_NAME_MAX];
+	char name[TPU_NAME_MAX];
 	size_t i, len;
 
 	(void)state;
 	for (i = 0; i < COUNT(cases); i++) {
 		len = strlen(cases[i].name);
-		tpu_vm_name(cases[i].job, name);
+		tpu_name(cases[i].job, name);
 		if (strncmp(name, cases[i].name, len) != 0 ||
 		    strlen(name) != len + (cases[i].digest ? 9 : 0) ||
 		    strspn(name, "abcdefghijklmnopqrstuvwxyz-0123456789") !=
@@ -208,7 +209,7 @@ static void the_startup_script_is_a_script(void **state)
 {
 	char path[] = "/tmp/test_tpu_vm.XXXXXX";
 	int fd = mkstemp(path);
-	char *text = tpu_vm_startup("apt-get install -y \"$WHAT\"");
+	char *text = tpu_startup("apt-get install -y \"$WHAT\"");
 	char *command = mem_printf("bash -n %s", path);
 
 	(void)state;
@@ -554,6 +555,63 @@ static void nodes_are_found_by_their_labels(void **state)
 	scene_done(&scene);
 }
 
+static void write_program(const char *folder, const char *name)
+{
+	char *path = mem_printf("%s/%s", folder, name);
+	struct error err;
+
+	assert_int_equal(file_write(path, "#!/bin/sh\n", 10, &err), 0);
+	assert_int_equal(chmod(path, 0700), 0);
+	free(path);
+}
+
+/* The script that a VM runs, as it is: it deletes the node when nobody has
+ * renewed it, and not before. */
+static void a_node_that_is_not_renewed_deletes_itself(void **state)
+{
+	struct fixture *f = *state;
+	const char *folder = f->server.folder;
+	char *script = tpu_startup(NULL);
+	char *path = mem_printf("%s/switch.sh", folder);
+	char *command = mem_printf(
+		"exec env JOBRUN_SWITCH_S=1 GCE_METADATA_HOST=127.0.0.1:%d "
+		"PATH=%s:$PATH bash %s",
+		f->server.port, folder, path);
+	char *told;
+	struct scene scene;
+	struct error err;
+	int i;
+
+	tell(f, "{'*': {" READY "}}");
+	write_program(folder, "poweroff");
+	write_program(folder, "logger");
+	assert_int_equal(file_write(path, script, strlen(script), &err), 0);
+	scene_init(&scene, "TPU_V3", 32, "lease: 3s");
+	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
+	told = mem_printf(
+		"{'metadata': {'instance/attributes/jobrun-node': "
+		"'%s/tpu/v2/projects/p-1/locations/europe-west4-a/nodes/%s', "
+		"'instance/attributes/agent-worker-number': '0', "
+		"'instance/attributes/jobrun-limit': '100000'}}",
+		f->server.base, scene.node->name);
+	stand_in_tell(&f->server, "state", told);
+	assert_int_equal(system(command), 0);
+	/* It has looked, and left it alone. */
+	for (i = 0; i < 100 && stand_in_count(&f->server, "/computeMeta") < 4;
+	     i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+	assert_int_equal(made(f), 1);
+	for (i = 0; i < 200 && made(f); i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+	assert_int_equal(kind_tpu_vm.delete(f->ctx, scene.node, &err), 0);
+	assert_true(i < 200);
+	scene_done(&scene);
+	free(told);
+	free(command);
+	free(path);
+	free(script);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -565,6 +623,7 @@ int main(void)
 		cmocka_unit_test(trouble_with_any_request_does_no_harm),
 		cmocka_unit_test(what_is_lost_is_seen_and_made_anew),
 		cmocka_unit_test(nodes_are_found_by_their_labels),
+		cmocka_unit_test(a_node_that_is_not_renewed_deletes_itself),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -37,6 +37,7 @@ import urllib.parse
 
 import accounts
 import aiplatform
+import compute
 import iam
 import logs
 import metadata
@@ -49,7 +50,7 @@ from faults import Faults
 
 # By the first part of the path: answer(server, method, path, query, body,
 # headers), under the server's lock.
-SERVICES = {"tpu": tpu, "storage": storage, "ml": ml,
+SERVICES = {"tpu": tpu, "compute": compute, "storage": storage, "ml": ml,
             "aiplatform": aiplatform, "logging": logs,
             "serviceusage": iam, "cloudresourcemanager": iam}
 
@@ -93,7 +94,8 @@ class Server(http.server.ThreadingHTTPServer):
                 return Answer(body=iam.bindings(self))
             elif (method, what) == ("GET", "made"):
                 return Answer(body=[*storage.made(self), *ml.made(self),
-                                    *aiplatform.made(self), *tpu.made(self)])
+                                    *aiplatform.made(self), *tpu.made(self),
+                                    *compute.made(self)])
             else:
                 raise unknown_method(what)
         return Answer(body={})

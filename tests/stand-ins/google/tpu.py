@@ -18,6 +18,7 @@ state["tpu"] tells how things are to go, by "ZONE/NODE", by "ZONE" or by "*":
 """
 
 import re
+import time
 
 from answers import error, STATUS
 from jobs import check_labels
@@ -46,6 +47,7 @@ def tpu_of(server):
 
 
 def made(server):
+    settle(server)
     tpu = tpu_of(server)
     return [[name.split("/")[1], name] for name in
             [*tpu.nodes, *tpu.queues]]
@@ -81,7 +83,8 @@ def node_json(version, name, told, step, body=None):
         for i in range(hosts)]
     out = dict(body or {"acceleratorType": told.get("type", "v3-8")})
     out.update(name=name, state=step.get("state", "READY"),
-               createTime="2026-11-21T02:00:00.123456789Z")
+               createTime=body["createTime"] if body and "createTime" in body
+               else "2026-11-21T02:00:00.123456789Z")
     for key in ("health", "healthDescription", "symptoms"):
         if key in step:
             out[key] = step[key]
@@ -129,6 +132,7 @@ def begin(server, version, project, zone, node, act, failure=None):
             f"operation-{tpu.count}")
     tpu.operations[name] = {"left": told.get("operation_looks", 1),
                             "act": act, "failure": failure,
+                            "since": time.monotonic(),
                             "lost": told.get("lose", False)}
     return {"name": name, "done": False, "metadata": {
         "@type": f"type.googleapis.com/google.cloud.tpu.{version}."
@@ -156,7 +160,8 @@ def operation(server, name):
 def settle(server):
     """Operations go on while nobody looks at them."""
     for one in tpu_of(server).operations.values():
-        if one["act"] and one["lost"]:
+        if one["act"] and (one["lost"] or
+                           time.monotonic() - one["since"] > 2):
             one["act"]()
             one["act"] = None
 
@@ -183,11 +188,13 @@ def add_node(server, version, project, zone, node_id, body):
     if failure and failure.get("now"):
         raise error(failure["http"], failure["message"],
                     STATUS.get(failure["http"]), failure.get("details"))
-    tpu.nodes[name] = {"body": body, "looks": 0}
+    body = dict(body, createTime=time.strftime("%Y-%m-%dT%H:%M:%SZ",
+                                               time.gmtime()))
+    there = tpu.nodes[name] = {"body": body, "looks": 0}
 
     def end():
-        if failure:
-            tpu.nodes.pop(name, None)
+        if failure and tpu.nodes.get(name) is there:
+            del tpu.nodes[name]
     return begin(server, version, project, zone, node_id, end, failure)
 
 
@@ -197,10 +204,11 @@ def remove_node(server, version, project, zone, node_id):
     if name not in tpu.nodes:
         raise error(404, f"Resource '{name}' was not found")
     failure = error_of(server, zone, node_id, "delete")
+    there = tpu.nodes[name]
 
     def end():
-        if not failure:
-            tpu.nodes.pop(name, None)
+        if not failure and tpu.nodes.get(name) is there:
+            del tpu.nodes[name]
     return begin(server, version, project, zone, node_id, end, failure)
 
 
@@ -283,9 +291,12 @@ def remove_queue(server, project, zone, queue_id, query):
     if node in tpu.nodes and query.get("force") != ["true"]:
         raise error(400, "It has nodes.", "FAILED_PRECONDITION")
 
+    there = tpu.queues[name]
+
     def end():
-        tpu.nodes.pop(node, None)
-        tpu.queues.pop(name, None)
+        if tpu.queues.get(name) is there:
+            tpu.nodes.pop(node, None)
+            del tpu.queues[name]
     return begin(server, "v2", project, zone, queue_id, end)
 
 

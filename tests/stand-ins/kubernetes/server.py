@@ -153,13 +153,14 @@ class Server(http.server.ThreadingHTTPServer):
         if path == "/version":
             return Answer(body={"major": "1", "minor": "33",
                                 "gitVersion": "v1.33.1"})
-        for kind in KINDS:
-            if kind.group == "jobset.x-k8s.io" and \
-                    self.state.get("jobset") is False:
-                continue
-            if kind.group == "kueue.x-k8s.io" and \
-                    not self.state.get("kueue"):
-                continue
+        kinds = self.kinds()
+        if path == "/api":
+            return Answer(body={"kind": "APIVersions", "versions": ["v1"]})
+        if path == "/apis":
+            return Answer(body={
+                "kind": "APIGroupList", "apiVersion": "v1",
+                "groups": [self.group(kind) for kind in kinds if kind.group]})
+        for kind in kinds:
             if path == "/" + kind.root:
                 return self.discovery(kind.root, kind.api)
             match = re.fullmatch(f"/{kind.root}(?:/namespaces/([^/]+))?/"
@@ -170,12 +171,30 @@ class Server(http.server.ThreadingHTTPServer):
                                      headers, body)
         raise error(404, "the server could not find the requested resource")
 
+    def kinds(self):
+        """Those that the cluster has."""
+        missing = set()
+        if self.state.get("jobset") is False:
+            missing.add("JobSet")
+        if not self.state.get("kueue"):
+            missing.add("Workload")
+        return [kind for kind in KINDS if kind.name not in missing]
+
+    @staticmethod
+    def group(kind):
+        version = {"groupVersion": kind.api,
+                   "version": kind.api.rpartition("/")[2]}
+        return {"name": kind.group, "versions": [version],
+                "preferredVersion": version}
+
     @staticmethod
     def discovery(root, api):
         return Answer(body={
             "kind": "APIResourceList", "groupVersion": api,
             "resources": [{"name": kind.plural, "kind": kind.name,
-                           "namespaced": True}
+                           "singularName": "", "namespaced": True,
+                           "verbs": ["get", "list", "watch", "patch",
+                                     "create", "delete"]}
                           for kind in KINDS if kind.root == root]})
 
     def resource(self, handler, kind, method, match, query, headers, body):

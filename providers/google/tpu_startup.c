@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "providers/tpuvm/startup.h"
+#include "providers/google/tpu_startup.h"
 
 #include <stdlib.h>
 
@@ -44,11 +44,42 @@ static const char switch_script[] =
 	"done\n"
 	") </dev/null >/dev/null 2>&1 &\n";
 
-char *tpu_vm_startup(const char *script)
+static const char beside_script[] =
+	"#!/bin/bash\n"
+	"# jobrun: this VM and its TPU go when jobrun's agent has not been "
+	"here for long.\n"
+	"(\n"
+	"get() {\n"
+	"  curl -sf -H Metadata-Flavor:Google \"http://"
+	"${GCE_METADATA_HOST:-metadata.google.internal}"
+	"/computeMetadata/v1/instance/$1\"\n"
+	"}\n"
+	"remove() {\n"
+	"  get service-accounts/default/token |\n"
+	"    sed -n 's/.*\"access_token\": *\"\\([^\"]*\\)\".*/"
+	"header = \"Authorization: Bearer \\1\"/p' |\n"
+	"    curl -sf -K - -X DELETE \"$1\"\n"
+	"}\n"
+	"lease=$(get attributes/jobrun-lease)\n"
+	"seen=$(date +%s)\n"
+	"while sleep \"${JOBRUN_SWITCH_S:-60}\"; do\n"
+	"  now=$(date +%s)\n"
+	"  ! pgrep -x jobrun-host >/dev/null || seen=$now\n"
+	"  [ $((now - seen)) -ge \"${lease:-3600}\" ] || continue\n"
+	"  logger -t jobrun 'nothing was heard of jobrun: this VM and its TPU "
+	"are deleted'\n"
+	"  for url in $(get attributes/jobrun-remove); do remove \"$url\"; "
+	"done\n"
+	"  sleep \"$((5 * ${JOBRUN_SWITCH_S:-60}))\"\n"
+	"  poweroff\n"
+	"done\n"
+	") </dev/null >/dev/null 2>&1 &\n";
+
+static char *join(const char *first, const char *script)
 {
 	struct buf out = { 0 };
 
-	buf_puts(&out, switch_script);
+	buf_puts(&out, first);
 	/* It may exit, or be in another language. */
 	if (script)
 		buf_printf(&out,
@@ -62,5 +93,15 @@ char *tpu_vm_startup(const char *script)
 				   ? ""
 				   : "#!/bin/bash\n",
 			   script);
-	return out.data;
+	return buf_take(&out);
+}
+
+char *tpu_startup(const char *script)
+{
+	return join(switch_script, script);
+}
+
+char *tpu_startup_beside(const char *script)
+{
+	return join(beside_script, script);
 }

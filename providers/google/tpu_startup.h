@@ -5,10 +5,16 @@
  * jobrun that looks after it renews, has passed; where it may not ask the API,
  * it turns the VM off after the longest that the job may run.
  */
-#ifndef JOBRUN_TPU_VM_STARTUP_H
-#define JOBRUN_TPU_VM_STARTUP_H
+#ifndef JOBRUN_TPU_STARTUP_H
+#define JOBRUN_TPU_STARTUP_H
 
 /* `script` is the job's, or NULL.  Returns new. */
-char *tpu_vm_startup(const char *script);
+char *tpu_startup(const char *script);
+
+/*
+ * The same for VMs beside a TPU node, which no label tells that they are
+ * needed: as long as they are, jobrun's agent is there.
+ */
+char *tpu_startup_beside(const char *script);
 
 #endif

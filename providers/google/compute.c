@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/google/compute.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/google/api.h"
+#include "providers/google/operation.h"
+
+/* From one look at an operation to the next, growing. */
+#define PAUSE_MS 20
+#define PAUSE_MAX_MS 5000
+#define OPERATION_MAX_MS (10 * 60 * 1000)
+
+static int call(struct google *google, const char *method, const char *path,
+		const json_t *body, struct api_answer *answer,
+		struct error *err)
+{
+	const struct api_request request = {
+		.service = SERVICE_COMPUTE,
+		.method = method,
+		.path = path,
+		.body = body,
+		/* Names make the second insert a refusal. */
+		.repeatable = true,
+	};
+
+	return api_call(google, &request, answer, err);
+}
+
+int compute_get(struct google *google, const char *path, json_t **out,
+		struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret = call(google, "GET", path, NULL, &answer, err);
+
+	*out = NULL;
+	if (ret == 0)
+		*out = json_incref(answer.body);
+	else if (answer.status == 404)
+		ret = 0;
+	api_answer_done(&answer);
+	return ret;
+}
+
+/* ".../zones/Z" or ".../global" of what is in it; returns new. */
+static char *operations_of(const char *path)
+{
+	const char *zone = strstr(path, "/zones/");
+	const char *end = zone ? strchr(zone + strlen("/zones/"), '/')
+			       : strstr(path, "/global") + strlen("/global");
+
+	return mem_printf("%.*s/operations", (int)(end - path), path);
+}
+
+static int wait_operation(struct google *google, const char *path,
+			  const char *name, struct error *err)
+{
+	int64_t until_ms = time_monotonic_ms() + OPERATION_MAX_MS;
+	char *all = operations_of(path);
+	char *whole = mem_printf("%s/%s", all, name);
+	long pause = PAUSE_MS;
+	bool done = false;
+	int ret = 0;
+
+	while (ret == 0 && !done) {
+		struct api_answer answer = { 0 };
+		struct operation now = { 0 };
+
+		ret = operation_look(google, SERVICE_COMPUTE, NULL, whole,
+				     &answer, &now, err);
+		/* It was forgotten: the thing itself tells. */
+		if (ret < 0 && answer.status == 404) {
+			done = true;
+			ret = 0;
+		} else if (ret == 0 && now.failed) {
+			*err = now.failure;
+			ret = -1;
+		}
+		done = done || now.done;
+		api_answer_done(&answer);
+		if (ret == 0 && !done && time_monotonic_ms() > until_ms)
+			ret = error_set(err, ERROR_TRY_AGAIN,
+					"operation '%s' is not done after ten "
+					"minutes",
+					name);
+		if (ret == 0 && !done)
+			nanosleep(&(struct timespec){ .tv_sec = pause / 1000,
+						      .tv_nsec = pause % 1000 *
+								 1000000L },
+				  NULL);
+		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
+	}
+	free(whole);
+	free(all);
+	return ret;
+}
+
+int compute_insert(struct google *google, const char *path, const json_t *body,
+		   struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret = call(google, "POST", path, body, &answer, err);
+
+	if (ret == 0)
+		ret = wait_operation(google, path,
+				     json_get_text(answer.body, "name", ""),
+				     err);
+	else if (answer.status == 409)
+		ret = 0;
+	api_answer_done(&answer);
+	return ret;
+}
+
+int compute_delete(struct google *google, const char *path, struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret = call(google, "DELETE", path, NULL, &answer, err);
+
+	if (ret == 0) {
+		ret = wait_operation(google, path,
+				     json_get_text(answer.body, "name", ""),
+				     err);
+	} else if (answer.status == 404) {
+		ret = 0;
+	} else if (!strcmp(answer.reason.text,
+			   "resourceInUseByAnotherResource")) {
+		/* What uses it is on its way out. */
+		err->code = ERROR_TRY_AGAIN;
+	}
+	api_answer_done(&answer);
+	return ret;
+}
+
+static int add_items(void *arg, const json_t *page, struct error *err)
+{
+	(void)err;
+	json_array_extend(arg, json_object_get(page, "items"));
+	return 0;
+}
+
+int compute_list(struct google *google, const char *path, const char *filter,
+		 json_t **out, struct error *err)
+{
+	const char *query[] = { "filter", filter, NULL };
+	const struct api_request request = {
+		.service = SERVICE_COMPUTE,
+		.method = "GET",
+		.path = path,
+		.query = filter ? query : NULL,
+	};
+	json_t *items = json_array();
+	int ret = api_list(google, &request, add_items, items, err);
+
+	if (ret == 0)
+		*out = items;
+	else
+		json_decref(items);
+	return ret;
+}
+
+int compute_ask(struct google *google, const char *path, json_t **out,
+		struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret = call(google, "POST", path, NULL, &answer, err);
+
+	if (ret == 0)
+		*out = json_incref(answer.body);
+	api_answer_done(&answer);
+	return ret;
+}

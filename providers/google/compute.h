@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Things of Compute Engine v1 that have names: "projects/P/global/
+ * instanceTemplates/N".  What makes or deletes one is an operation, which is
+ * waited for here; what becomes of the thing afterwards is not.
+ */
+#ifndef JOBRUN_COMPUTE_H
+#define JOBRUN_COMPUTE_H
+
+#include <jansson.h>
+
+#include "providers/google/google.h"
+
+/* Sets `out` to a new value, or to NULL if there is none. */
+int compute_get(struct google *google, const char *path, json_t **out,
+		struct error *err);
+/* Into the collection at `path`.  One of that name is success. */
+int compute_insert(struct google *google, const char *path, const json_t *body,
+		   struct error *err);
+/* Gone already is success.  Waits until it is. */
+int compute_delete(struct google *google, const char *path, struct error *err);
+/* All items of a list; `filter` may be NULL.  Sets `out` to a new array. */
+int compute_list(struct google *google, const char *path, const char *filter,
+		 json_t **out, struct error *err);
+/* POST without a body, for what answers at once; sets `out` to a new value. */
+int compute_ask(struct google *google, const char *path, json_t **out,
+		struct error *err);
+
+#endif

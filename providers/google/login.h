@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who logs in on VMs that are made, and with which key: the properties sshUser
+ * and sshKey of what is wanted, else what ssh would take. */
+#ifndef JOBRUN_LOGIN_H
+#define JOBRUN_LOGIN_H
+
+#include <jansson.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+
+/* In `mem`, or NULL. */
+const char *login_user(const json_t *properties, struct arena *mem);
+
+/* The text of the public key, new; NULL if there is none, as gcloud and
+ * OpenSSH call it.  Fails if the one that is named can't be read. */
+int login_key(const json_t *properties, char **out, struct error *err);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/tpunode/body.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/listing.h"
+#include "providers/google/endpoint.h"
+#include "providers/google/managed.h"
+#include "providers/google/tpu_startup.h"
+
+#define SCOPE "https://www.googleapis.com/auth/cloud-platform"
+/* xla_dist's users had this one (PyTorch/XLA's README, r1.12). */
+#define IMAGE "projects/ml-images/global/images/family/torch-xla"
+#define MACHINE "n1-standard-16"
+/* AI Platform's jobs could run so long. */
+#define RUNNING_MAX_S (7L * 24 * 3600)
+
+static json_t *labels_json(const struct job *job)
+{
+	const struct labels own = labels_of(job, 0);
+	json_t *out = json_object();
+	char label[MANAGED_LABEL_MAX];
+	size_t i;
+
+	for (i = 0; i < job->labels.count; i++)
+		json_put_text(out, job->labels.items[i].name,
+			      job->labels.items[i].value);
+	managed_label(own.job_id, label);
+	json_put_text(out, "jobrun-job", label);
+	managed_label(own.digest, label);
+	json_put_text(out, "jobrun-digest", label);
+	json_put_text(out, "jobrun-cleanup", cleanup_name(own.cleanup));
+	return out;
+}
+
+/* Of the template, which outlives none of the others. */
+static void put_item(json_t *items, const char *key, const char *value)
+{
+	json_t *item = json_object();
+
+	json_put_text(item, "key", key);
+	json_put_text(item, "value", value);
+	json_array_append_new(items, item);
+}
+
+static json_t *metadata_json(const struct job *job,
+			     const struct tpu_node_block *block)
+{
+	char *script = tpu_startup_beside(block->startup_script);
+	json_t *out = json_object();
+	json_t *items = json_array();
+	char lease[32];
+
+	snprintf(lease, sizeof(lease), "%ld", block->lease_s);
+	put_item(items, "startup-script", script);
+	put_item(items, "jobrun-job", job->job_id);
+	if (job->set)
+		put_item(items, "jobrun-applyset", job->set);
+	put_item(items, "jobrun-lease", lease);
+	json_put(out, "items", items);
+	free(script);
+	return out;
+}
+
+static json_t *disk_json(const struct tpu_node_block *block)
+{
+	const char *image = block->image;
+	json_t *disk = json_object(), *from = json_object();
+	char text[32];
+	char *path;
+
+	if (image && !strchr(image, '/') && block->image_project)
+		path = mem_printf("projects/%s/global/images/%s",
+				  block->image_project, image);
+	else if (image && !strchr(image, '/'))
+		path = mem_printf("global/images/%s", image);
+	else
+		path = mem_strdup(image ? image : IMAGE);
+	json_put_text(from, "sourceImage", path);
+	if (block->disk_gb) {
+		snprintf(text, sizeof(text), "%ld", block->disk_gb);
+		json_put_text(from, "diskSizeGb", text);
+	}
+	json_put(disk, "boot", json_true());
+	json_put(disk, "autoDelete", json_true());
+	json_put(disk, "initializeParams", from);
+	free(path);
+	return disk;
+}
+
+static json_t *interface_json(const struct job *job,
+			      const struct tpu_node_block *block)
+{
+	const char *network =
+		job->jobrun.network ? job->jobrun.network : "default";
+	json_t *out = json_object();
+	char *path = strchr(network, '/')
+			     ? mem_strdup(network)
+			     : mem_printf("global/networks/%s", network);
+
+	json_put_text(out, "network", path);
+	if (block->subnetwork)
+		json_put_text(out, "subnetwork", block->subnetwork);
+	if (block->external_ips) {
+		json_t *list = json_array(), *one = json_object();
+
+		json_put_text(one, "type", "ONE_TO_ONE_NAT");
+		json_put_text(one, "name", "External NAT");
+		json_array_append_new(list, one);
+		json_put(out, "accessConfigs", list);
+	}
+	free(path);
+	return out;
+}
+
+static json_t *account_json(const struct job *job)
+{
+	const char *email = job->training_input.service_account;
+	json_t *out = json_object();
+
+	json_put_text(out, "email", email ? email : "default");
+	json_put(out, "scopes", json_texts((const char *const[]){ SCOPE }, 1));
+	return out;
+}
+
+static json_t *list_of(json_t *one)
+{
+	json_t *out = json_array();
+
+	json_array_append_new(out, one);
+	return out;
+}
+
+json_t *tpu_node_template(const struct job *job,
+			  const struct tpu_node_block *block, const char *name)
+{
+	const char *master = job->training_input.master_type;
+	json_t *body = json_object(), *properties = json_object();
+
+	json_put_text(properties, "machineType",
+		      block->machine_type ? block->machine_type
+		      : master            ? master
+					  : MACHINE);
+	json_put(properties, "disks", list_of(disk_json(block)));
+	json_put(properties, "networkInterfaces",
+		 list_of(interface_json(job, block)));
+	json_put(properties, "serviceAccounts", list_of(account_json(job)));
+	json_put(properties, "labels", labels_json(job));
+	json_put(properties, "metadata", metadata_json(job, block));
+	json_put_text(body, "name", name);
+	json_put(body, "properties", properties);
+	return body;
+}
+
+json_t *tpu_node_group(const struct job *job, const char *name, unsigned hosts)
+{
+	json_t *body = json_object();
+
+	json_put_text(body, "name", name);
+	/* Four characters of its own come behind it. */
+	json_put_text(body, "baseInstanceName", name);
+	json_put_text(body, "description", job->job_id);
+	json_put_int(body, "targetSize", hosts);
+	return body;
+}
+
+json_t *tpu_node_node(const struct job *job, const struct tpu_node_block *block,
+		      const struct slice *slice)
+{
+	json_t *body = json_object(), *scheduling;
+
+	json_put_text(body, "acceleratorType", slice->name);
+	json_put_text(body, "tensorflowVersion",
+		      block->runtime_version ? block->runtime_version : "");
+	if (job->jobrun.network)
+		json_put_text(body, "network", job->jobrun.network);
+	if (block->cidr_block)
+		json_put_text(body, "cidrBlock", block->cidr_block);
+	if (block->preemptible) {
+		scheduling = json_object();
+		json_put(scheduling, "preemptible", json_true());
+		json_put(body, "schedulingConfig", scheduling);
+	}
+	json_put_text(body, "description", job->job_id);
+	json_put(body, "labels", labels_json(job));
+	return body;
+}
+
+/* ---- as they are sent --------------------------------------------------- */
+
+char *tpu_node_collection(const char *kind, const struct tpu_node_place *place)
+{
+	if (!strcmp(kind, "instance-template"))
+		return mem_printf("projects/%s/global/instanceTemplates",
+				  place->project);
+	if (!strcmp(kind, "instance-group"))
+		return mem_printf("projects/%s/zones/%s/instanceGroupManagers",
+				  place->project, place->zone);
+	return mem_printf("projects/%s/locations/%s/nodes", place->project,
+			  place->zone);
+}
+
+static void put_expiry(json_t *labels, const struct job *job, int64_t now_ms)
+{
+	struct labels own = labels_of(job, now_ms);
+	char text[32];
+
+	if (!own.expire_time_ms)
+		own.expire_time_ms = now_ms + RUNNING_MAX_S * 1000;
+	snprintf(text, sizeof(text), "%lld",
+		 (long long)(own.expire_time_ms / 1000));
+	json_put_text(labels, "jobrun-expires", text);
+}
+
+/* What a VM deletes when nobody needs it: itself and its like last. */
+static char *removals(const char *name, const struct tpu_node_place *place)
+{
+	struct buf out = { 0 };
+	char *nodes = tpu_node_collection("tpu-node", place);
+	char *groups = tpu_node_collection("instance-group", place);
+
+	endpoint_add(SERVICE_TPU, NULL, &out);
+	buf_printf(&out, "v1/%s/%s ", nodes, name);
+	endpoint_add(SERVICE_COMPUTE, NULL, &out);
+	buf_printf(&out, "%s/%s", groups, name);
+	free(groups);
+	free(nodes);
+	return buf_take(&out);
+}
+
+json_t *tpu_node_template_now(const struct resource *want,
+			      const struct tpu_node_place *place,
+			      const char *user, const char *key, int64_t now_ms)
+{
+	json_t *body = json_deep_copy(json_object_get(want->request, "body"));
+	json_t *properties = json_object_get(body, "properties");
+	json_t *items = json_object_get(json_object_get(properties, "metadata"),
+					"items");
+	char *remove = removals(want->name, place);
+
+	put_expiry(json_object_get(properties, "labels"), want->job, now_ms);
+	put_item(items, "jobrun-zone", place->zone);
+	put_item(items, "jobrun-remove", remove);
+	if (user && key) {
+		char *keys = mem_printf("%s:%s", user, key);
+
+		put_item(items, "ssh-keys", keys);
+		free(keys);
+	}
+	free(remove);
+	return body;
+}
+
+json_t *tpu_node_node_now(const struct resource *want, int64_t now_ms)
+{
+	json_t *body = json_deep_copy(json_object_get(want->request, "body"));
+
+	put_expiry(json_object_get(body, "labels"), want->job, now_ms);
+	return body;
+}

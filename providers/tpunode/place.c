@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/tpunode/place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/google/endpoint.h"
+#include "providers/google/place.h"
+
+/* "projects/P/zones/Z" */
+static bool take_place(const char *place, struct arena *mem,
+		       struct tpu_node_place *out)
+{
+	const char *at = place ? strstr(place, "/zones/") : NULL;
+
+	if (!at || !text_starts(place, "projects/"))
+		return false;
+	place += strlen("projects/");
+	out->project = arena_strndup(mem, place, (size_t)(at - place));
+	out->zone = arena_strdup(mem, at + strlen("/zones/"));
+	return true;
+}
+
+int tpu_node_place(struct tpu_node_ctx *ctx, const struct resource *it,
+		   struct arena *mem, struct tpu_node_place *out,
+		   struct error *err)
+{
+	const struct place file = {
+		.project = { json_get_text(it->properties, "project", NULL),
+			     "jobrun.project" },
+		.zone = { json_get_text(it->properties, "zone", NULL),
+			  "jobrun.zone" },
+	};
+	struct place place;
+
+	if (take_place(it->place, mem, out))
+		return 0;
+	place_find(ctx->google, &file, NULL, mem, &place);
+	if (place_need_project(&place, err) < 0 ||
+	    place_need_zone(&place, err) < 0)
+		return -1;
+	out->project = place.project.text;
+	out->zone = place.zone.text;
+	return 0;
+}
+
+char *tpu_node_path(const struct resource *it,
+		    const struct tpu_node_place *place)
+{
+	char *collection = tpu_node_collection(it->kind->name, place);
+	char *path = mem_printf("%s/%s", collection, it->name);
+
+	free(collection);
+	return path;
+}
+
+void tpu_node_set_found(struct resource *found, json_t *shown,
+			const struct tpu_node_place *place)
+{
+	if (!found->outputs)
+		found->outputs = json_object();
+	json_put_text(found->outputs, "project", place->project);
+	json_put_text(found->outputs, "zone", place->zone);
+	found->exists = shown;
+	if (!shown)
+		return;
+	json_put_text(shown, "project", place->project);
+	json_put_text(shown, "zone", place->zone);
+	found->properties = shown;
+}
+
+void tpu_node_adapt(struct resource *want, const struct resource *found)
+{
+	const struct tpu_node_place place = {
+		.project = json_get_text(found->outputs, "project", ""),
+		.zone = json_get_text(found->outputs, "zone", ""),
+	};
+	bool node = want->kind == &kind_tpu_node;
+	json_t *body = json_object_get(want->request, "body");
+	struct buf url = { 0 };
+	char *path;
+
+	if (!want->request)
+		return;
+	json_put_text(want->properties, "project", place.project);
+	json_put_text(want->properties, "zone", place.zone);
+	path = tpu_node_collection(want->kind->name, &place);
+	endpoint_add(node ? SERVICE_TPU : SERVICE_COMPUTE, NULL, &url);
+	if (node)
+		buf_printf(&url, "v1/%s?nodeId=%s", path, want->name);
+	else
+		buf_puts(&url, path);
+	json_put_text(want->request, "url", url.data);
+	buf_done(&url);
+	free(path);
+	if (want->kind != &kind_instance_group)
+		return;
+	path = tpu_node_collection(kind_instance_template.name, &place);
+	buf_printf(&url, "%s/%s", path, want->name);
+	json_put_text(body, "instanceTemplate", url.data);
+	buf_done(&url);
+	free(path);
+}
+
+int tpu_node_pending(const struct resource *have, const char *made,
+		     const char *what, struct error *err)
+{
+	const char *limit =
+		json_get_text(have->properties, "readyTimeout", "30m");
+	int64_t since_ms = time_parse(made);
+	struct error ignored;
+	long limit_s = 1800;
+
+	duration_parse(limit, &limit_s, &ignored);
+	if (since_ms > 0 && time_now_ms() - since_ms >= limit_s * 1000)
+		return error_set_final(err, ERROR_TIMEOUT,
+				       "not usable after %s (%s): it may take "
+				       "longer with jobrun.tpu-node."
+				       "readyTimeout",
+				       limit, what);
+	error_set(err, ERROR_TRY_AGAIN, "%s", what);
+	return 0;
+}
+
+void tpu_node_list_one(struct listing *out, const struct kind *kind,
+		       const char *name, const struct tpu_node_place *place,
+		       const json_t *labels, const char *job_id,
+		       const char *created)
+{
+	const char *label = json_get_text(labels, "jobrun-job", NULL);
+	char *where;
+
+	if (!label)
+		return;
+	where = mem_printf("projects/%s/zones/%s", place->project, place->zone);
+	listing_add(
+		out,
+		&(struct listed){
+			.kind = kind,
+			.name = name,
+			.place = where,
+			.labels = {
+				.job_id = job_id ? job_id : label,
+				.digest = json_get_text(labels, "jobrun-digest",
+							NULL),
+				.cleanup = cleanup_parse(json_get_text(
+					labels, "jobrun-cleanup", NULL)),
+				.expire_time_ms =
+					strtoll(json_get_text(labels,
+							      "jobrun-expires",
+							      "0"),
+						NULL, 10) *
+					1000,
+				/* Its VMs see to that. */
+				.renewed = true,
+			},
+			.create_time_ms = time_parse(created),
+		});
+	free(where);
+}
+
+const char *tpu_node_project(struct tpu_node_ctx *ctx, const char *where,
+			     struct arena *mem)
+{
+	const struct place flags = { .zone = { "-", "" } };
+	struct place place;
+
+	if (where && text_starts(where, "projects/"))
+		return arena_strndup(mem, where + strlen("projects/"),
+				     strcspn(where + strlen("projects/"), "/"));
+	place_find(ctx->google, NULL, &flags, mem, &place);
+	return place.project.text;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the parts of a job are, and what their kinds do alike. */
+#ifndef JOBRUN_TPU_NODE_PLACE_H
+#define JOBRUN_TPU_NODE_PLACE_H
+
+#include "core/listing.h"
+#include "providers/tpunode/body.h"
+#include "providers/tpunode/tpunode.h"
+
+/* From its properties or its place, and where these say nothing, as Google's
+ * tools find it.  Lives in `mem`. */
+int tpu_node_place(struct tpu_node_ctx *ctx, const struct resource *it,
+		   struct arena *mem, struct tpu_node_place *out,
+		   struct error *err);
+
+/* The path of a thing; `it->kind` says in which collection.  Returns new. */
+char *tpu_node_path(const struct resource *it,
+		    const struct tpu_node_place *place);
+
+/* Fills in what is found: `shown` are its properties, new or NULL if it is not
+ * there; project and zone are added, and to the outputs. */
+void tpu_node_set_found(struct resource *found, json_t *shown,
+			const struct tpu_node_place *place);
+
+/* For the kinds: where a request goes, now that it is known. */
+void tpu_node_adapt(struct resource *want, const struct resource *found);
+
+/* "it is CREATING", unless it has taken longer than readyTimeout since it was
+ * made (RFC 3339), which is a failure. */
+int tpu_node_pending(const struct resource *have, const char *made,
+		     const char *what, struct error *err);
+
+/* Adds one of ours, by its labels and the job's id as it was written. */
+void tpu_node_list_one(struct listing *out, const struct kind *kind,
+		       const char *name, const struct tpu_node_place *place,
+		       const json_t *labels, const char *job_id,
+		       const char *created);
+
+/* The project to look in; NULL if nobody names one. */
+const char *tpu_node_project(struct tpu_node_ctx *ctx, const char *where,
+			     struct arena *mem);
+
+#endif

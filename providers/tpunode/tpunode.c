@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/tpunode/tpunode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/placeholder.h"
+#include "core/run/allocation.h"
+#include "providers/google/tpu.h"
+#include "providers/tpunode/place.h"
+
+/* ---- the run ------------------------------------------------------------ */
+
+static int specify_tasks(const struct job *job,
+			 const struct catalogue *catalogue, struct arena *mem,
+			 struct run_spec *out, const char **missing,
+			 struct error *err)
+{
+	const struct tpu_node_block *block =
+		job_block(job, provider_tpu_node.name);
+	char name[TPU_NAME_MAX];
+
+	if (spec_from_job(job, catalogue, mem, out, missing, err) < 0)
+		return -1;
+	tpu_name(job->job_id, name);
+	out->topology.tpu_kind = TPU_NODE;
+	out->topology.tpu_name = arena_strdup(mem, name);
+	if (block->docker_image)
+		out->docker_image = block->docker_image;
+	if (block->conda_env)
+		out->conda_env = block->conda_env;
+	return 0;
+}
+
+/* VMs and the TPU as they may be called before they are there. */
+static int foresee(struct run_spec *spec, struct arena *mem, struct error *err)
+{
+	const struct topology *all = &spec->topology;
+	json_t *outputs = json_object();
+	json_t *hosts = json_array(), *tpu = json_array();
+	size_t i;
+	int ret;
+
+	for (i = 0; i < all->count; i++) {
+		const char *vm = arena_printf(mem, "%s-%zu", all->tpu_name, i);
+		const char *worker =
+			arena_printf(mem, "%s-tpu-%zu:8470", all->tpu_name, i);
+
+		json_array_append_new(hosts, json_text(vm));
+		json_array_append_new(tpu, json_text(worker));
+	}
+	json_put(outputs, "hosts", hosts);
+	json_put(outputs, "tpuHosts", tpu);
+	ret = spec_set_outputs(spec, outputs, mem, err);
+	json_decref(outputs);
+	return ret;
+}
+
+static int specify(const struct supervised *as, const struct job *job,
+		   const struct resource *want, struct arena *mem,
+		   struct run_spec *out, const char **missing,
+		   struct error *err)
+{
+	const struct tpu_node_block *block = job_block(job, as->provider);
+	json_t *kept;
+	char *text;
+
+	if (specify_tasks(job, as->env.catalogue, mem, out, missing, err) < 0)
+		return -1;
+	if (!want) {
+		if (foresee(out, mem, err) < 0)
+			return -1;
+		return spec_set_hosts(out, job, &out->hosts.names, mem, err);
+	}
+	if (spec_set_outputs(out, want->properties, mem, err) < 0)
+		return -1;
+	if (!out->hosts.names.count || !out->topology.tpu_host_count)
+		return error_set(err, ERROR_TRY_AGAIN,
+				 "the TPU or its VMs can't be reached yet");
+	kept = allocation_json(want, as->provider, block->look_every_s);
+	text = json_canonical(kept);
+	out->allocation = arena_strdup(mem, text);
+	free(text);
+	json_decref(kept);
+	return spec_set_hosts(out, job, &out->hosts.names, mem, err);
+}
+
+static const struct kind kind_run;
+
+static int run_list(void *ctx, const char *place, struct listing *out,
+		    struct error *err)
+{
+	(void)place;
+	return supervised_list(ctx, &kind_run, out, err);
+}
+
+static const struct kind kind_run = {
+	.name = "run",
+	.flags = KIND_RUN,
+	.files = "source.files",
+	.poll_ms = SUPERVISED_POLL_MS,
+	.read = supervised_read,
+	.create = supervised_create,
+	.delete = supervised_delete,
+	.wait = supervised_wait,
+	.cancel = supervised_cancel,
+	.watch = supervised_watch,
+	.list = run_list,
+};
+
+static const struct kind *const kinds[] = { &kind_instance_template,
+					    &kind_instance_group,
+					    &kind_tpu_node, &kind_run, NULL };
+
+/* ---- what a job wants --------------------------------------------------- */
+
+static void put_request(struct resource *it, json_t *body)
+{
+	it->request = json_object();
+	json_put_text(it->request, "method", "POST");
+	json_put_text(it->request, "url", "");
+	json_put(it->request, "body", body);
+}
+
+/* What all of them need to be made and found. */
+static json_t *properties_of(const struct job *job)
+{
+	json_t *out = json_object();
+
+	if (job->jobrun.project)
+		json_put_text(out, "project", job->jobrun.project);
+	if (job->jobrun.zone)
+		json_put_text(out, "zone", job->jobrun.zone);
+	return out;
+}
+
+static void put_duration(json_t *out, const char *key, long seconds)
+{
+	char text[32];
+
+	duration_format(seconds, text, sizeof(text));
+	json_put_text(out, key, text);
+}
+
+static struct resource *add_template(const struct job *job,
+				     const struct tpu_node_block *block,
+				     const char *name, struct resources *out)
+{
+	struct resource *it =
+		resources_add(out, &kind_instance_template, name, job);
+	json_t *body = tpu_node_template(job, block, name);
+	const json_t *properties = json_object_get(body, "properties");
+	const json_t *disk =
+		json_array_get(json_object_get(properties, "disks"), 0);
+
+	put_request(it, body);
+	it->properties = properties_of(job);
+	json_put_text(it->properties, "machineType",
+		      json_get_text(properties, "machineType", ""));
+	json_put_text(it->properties, "image",
+		      json_get_text(json_object_get(disk, "initializeParams"),
+				    "sourceImage", ""));
+	if (block->ssh_user)
+		json_put_text(it->properties, "sshUser", block->ssh_user);
+	if (block->ssh_key)
+		json_put_text(it->properties, "sshKey",
+			      job_path(job, block->ssh_key));
+	put_duration(it->properties, "lease", block->lease_s);
+	return it;
+}
+
+static struct resource *add_group(const struct job *job,
+				  const struct tpu_node_block *block,
+				  const char *name, const struct slice *slice,
+				  struct resources *out)
+{
+	struct resource *it =
+		resources_add(out, &kind_instance_group, name, job);
+
+	put_request(it, tpu_node_group(job, name, slice->hosts));
+	it->properties = properties_of(job);
+	json_put_int(it->properties, "size", slice->hosts);
+	if (block->ssh_user)
+		json_put_text(it->properties, "sshUser", block->ssh_user);
+	put_duration(it->properties, "readyTimeout", block->ready_timeout_s);
+	return it;
+}
+
+static struct resource *add_node(const struct job *job,
+				 const struct tpu_node_block *block,
+				 const char *name, const struct slice *slice,
+				 struct resources *out)
+{
+	struct resource *it = resources_add(out, &kind_tpu_node, name, job);
+
+	put_request(it, tpu_node_node(job, block, slice));
+	it->properties = properties_of(job);
+	json_put_text(it->properties, "acceleratorType", slice->name);
+	if (block->runtime_version)
+		json_put_text(it->properties, "tensorflowVersion",
+			      block->runtime_version);
+	if (block->cidr_block)
+		json_put_text(it->properties, "cidrBlock", block->cidr_block);
+	if (block->preemptible)
+		json_put(it->properties, "preemptible", json_true());
+	put_duration(it->properties, "readyTimeout", block->ready_timeout_s);
+	return it;
+}
+
+static void check(const struct job *job, const struct tpu_node_block *block,
+		  const struct tpu *tpu, struct resources *out)
+{
+	if (strcmp(tpu->generation, "v2") != 0 &&
+	    strcmp(tpu->generation, "v3") != 0)
+		resources_miss(out,
+			       "TPU nodes are v2 and v3: for %s set "
+			       "jobrun.provider to tpu-vm",
+			       tpu->generation);
+	if (!block->runtime_version)
+		resources_miss(out, "the software of the TPU: set "
+				    "jobrun.tpu-node.runtimeVersion, for "
+				    "instance to pytorch-1.13");
+	if (job->training_input.hyperparameters.params.count)
+		resources_miss(out, "trials of hyperparameters do not run on "
+				    "TPU nodes: remove "
+				    "trainingInput.hyperparameters");
+	if (job->jobrun.hosts.count)
+		resources_miss(out, "the hosts are the VMs of the TPU: remove "
+				    "jobrun.hosts");
+}
+
+static void note(const struct job *job, const struct tpu_node_block *block,
+		 struct resources *out)
+{
+	char lease[32];
+
+	resources_note(out, "Google has deprecated TPU nodes in April 2025: "
+			    "the provider tpu-vm has their successors");
+	duration_format(block->lease_s, lease, sizeof(lease));
+	if (job->jobrun.cleanup == CLEANUP_ALWAYS)
+		resources_note(out, "TPU and VMs are deleted when the run "
+				    "ends, whatever way; nothing stays");
+	else
+		resources_note(out,
+			       "TPU and VMs may stay when the run has ended, "
+			       "and cost, until 'jobrun delete %s'",
+			       job->job_id);
+	resources_note(out,
+		       "the VMs delete the TPU and themselves when jobrun's "
+		       "agent has not been there for %s",
+		       lease);
+}
+
+static int desire(const struct job *job, const struct provider_env *env,
+		  struct resources *out, struct error *err)
+{
+	const struct tpu_node_block *block =
+		job_block(job, provider_tpu_node.name);
+	struct resource *template, *group, *node, *run;
+	const struct slice *slice = NULL;
+	const struct tpu *tpu = NULL;
+	struct run_spec spec;
+	const char *missing;
+
+	if (specify_tasks(job, env->catalogue, out->mem, &spec, &missing, err) <
+	    0)
+		return -1;
+	if (spec.topology.tpu_slice)
+		slice = catalogue_slice(env->catalogue, spec.topology.tpu_slice,
+					&tpu);
+	run = resources_add(out, &kind_run, job->job_id, job);
+	run->properties = supervised_describe(job, &spec);
+	if (missing)
+		resources_miss(out, "%s", missing);
+	if (!slice) {
+		resources_miss(out, "which TPU: set trainingInput.workerConfig."
+				    "acceleratorConfig to its type and count");
+		return 0;
+	}
+	template = add_template(job, block, spec.topology.tpu_name, out);
+	group = add_group(job, block, spec.topology.tpu_name, slice, out);
+	node = add_node(job, block, spec.topology.tpu_name, slice, out);
+	resource_needs(out, group, template);
+	resource_needs(out, run, group);
+	resource_needs(out, run, node);
+	json_put(run->properties, "hosts", placeholder_output(group, "hosts"));
+	json_put(run->properties, "tpuHosts",
+		 placeholder_output(node, "tpuHosts"));
+	check(job, block, tpu, out);
+	note(job, block, out);
+	resources_note_unused(out, job, provider_tpu_node.name);
+	return 0;
+}
+
+static const char *place_of(const struct job *job, struct arena *mem)
+{
+	return job->jobrun.project
+		       ? arena_printf(mem, "projects/%s", job->jobrun.project)
+		       : NULL;
+}
+
+/* ---- its life ----------------------------------------------------------- */
+
+static void close_ctx(void *arg)
+{
+	struct tpu_node_ctx *ctx = arg;
+
+	if (!ctx)
+		return;
+	google_close(ctx->google);
+	http_free(ctx->http);
+	free(ctx);
+}
+
+static void *open_ctx(const struct provider_env *env, struct error *err)
+{
+	const struct http_options options = { .trace = env->trace_http };
+	struct tpu_node_ctx *ctx = mem_alloc(sizeof(*ctx));
+
+	if (supervised_init(&ctx->supervised, env, provider_tpu_node.name,
+			    err) == 0)
+		ctx->http = http_new(&options, err);
+	if (!ctx->http) {
+		close_ctx(ctx);
+		return NULL;
+	}
+	ctx->supervised.specify = specify;
+	ctx->google = google_open(ctx->http);
+	return ctx;
+}
+
+const struct provider provider_tpu_node = {
+	.name = "tpu-node",
+	.summary = "Cloud TPU nodes, with VMs beside them",
+	.kinds = kinds,
+	.block = &tpu_node_message,
+	.uses = tpu_node_uses,
+	.asks = true,
+	.desire = desire,
+	.place = place_of,
+	.environment = supervised_environment,
+	.open = open_ctx,
+	.close = close_ctx,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cloud TPU nodes: the TPU is another machine, and a group of VMs, one for
+ * each of its hosts, drives it through gRPC.  A template, the group and the
+ * node are made, the job's tasks run on the VMs over ssh, and all of it is
+ * deleted when the run has ended.
+ */
+#ifndef JOBRUN_TPU_NODE_H
+#define JOBRUN_TPU_NODE_H
+
+#include "core/provider.h"
+#include "core/run/supervised.h"
+#include "providers/google/google.h"
+
+struct tpu_node_ctx {
+	struct supervised supervised; /* the first member */
+	struct http *http;
+	struct google *google;
+};
+
+extern const struct provider provider_tpu_node;
+extern const struct kind kind_instance_template;
+extern const struct kind kind_instance_group;
+extern const struct kind kind_tpu_node;
+extern const struct field_use tpu_node_uses[];
+
+#endif

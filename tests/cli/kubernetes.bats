@@ -1,0 +1,70 @@
+# Jobs in a Kubernetes cluster, against a stand-in of it.
+load helper
+
+setup_file() {
+  export KUBE=$BATS_FILE_TMPDIR
+  # kubectl gives its token to nobody without TLS.
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 \
+    -addext subjectAltName=IP:127.0.0.1 -keyout "$KUBE/key.pem" \
+    -out "$KUBE/cert.pem" 2>/dev/null
+  mkfifo "$KUBE/alive"
+  # It ends with this file: it reads from a pipe of ours.
+  python3 "$BATS_TEST_DIRNAME/../stand-ins/kubernetes/server.py" \
+    --port-file "$KUBE/port" --credentials "$KUBE" \
+    --tls "$KUBE/cert.pem" "$KUBE/key.pem" <"$KUBE/alive" 3>&- &
+  exec {KEEP}>"$KUBE/alive"
+  until [ -s "$KUBE/port" ]; do sleep 0.1; done
+  export BASE=https://127.0.0.1:$(cat "$KUBE/port") KUBECONFIG=$KUBE/kubeconfig
+}
+
+# tell WHAT JSON, see the stand-in
+tell() {
+  curl -sf --cacert "$KUBE/cert.pem" -d "$2" "$BASE/_/$1" >/dev/null
+}
+
+made() {
+  curl -sf --cacert "$KUBE/cert.pem" "$BASE/_/made"
+}
+
+EXAMPLES=$BATS_TEST_DIRNAME/../../examples
+
+@test "numpy-minimal runs in pods, with its source, and is deleted" {
+  tell state '{"pods": [{"run": true}]}'
+  image=trainingInput.masterConfig.imageUri=python:3
+  run jobrun apply --yes --provider kubernetes --set "$image" \
+    "$EXAMPLES/numpy-minimal/job.yaml"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"[1] "* ]]
+  id=$(sed -n 's/^jobId: *//p' "$EXAMPLES/numpy-minimal/job.yaml")
+  [[ $output == *"$id: SUCCEEDED"* ]]
+  run jobrun plan --provider kubernetes --set "$image" \
+    "$EXAMPLES/numpy-minimal/job.yaml"
+  [[ $output == *"already succeeded"* ]]
+  run jobrun status --format json "$id"
+  [[ $output == *'"type": "worker"'* ]]
+  jobrun delete "$id"
+  [ "$(made)" = "[]" ]
+}
+
+@test "kubectl applies what render writes, unchanged" {
+  command -v kubectl >/dev/null || skip "kubectl is not installed"
+  tell state '{"pods": [{"lines": ["x"]}]}'
+  jobrun render --to kubernetes "$EXAMPLES/kubernetes/job.yaml" >manifests.yaml
+  run kubectl --cache-dir=cache apply --server-side --validate=false \
+    -f manifests.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"jobset.jobset.x-k8s.io/kubernetes-hello"*" serverside-applied"* ]]
+}
+
+@test "without a cluster a job is planned, and not applied" {
+  unset KUBECONFIG
+  export HOME=$TMP
+  run jobrun plan "$EXAMPLES/kubernetes/job.yaml"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"a cluster: there is no \$KUBECONFIG and no ~/.kube/config"* ]]
+  run jobrun apply --yes "$EXAMPLES/kubernetes/job.yaml"
+  [ "$status" -eq 65 ]
+}

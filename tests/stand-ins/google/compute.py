@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""compute.googleapis.com v1: instance templates, managed groups, their VMs.
+
+state["compute"] tells how things are to go: "addresses", of the VMs in their
+order; "stuck", how many VMs never run; "operation_looks" (1).
+"""
+
+import re
+import time
+
+from answers import error
+from jobs import check_labels
+
+TEMPLATES = re.compile(r"projects/([^/]+)/global/instanceTemplates")
+TEMPLATE = re.compile(r"projects/([^/]+)/global/instanceTemplates/([^/]+)")
+GROUPS = re.compile(r"projects/([^/]+)/zones/([^/]+)/instanceGroupManagers")
+GROUP = re.compile(
+    r"projects/([^/]+)/zones/([^/]+)/instanceGroupManagers/([^/]+)")
+MANAGED = re.compile(GROUP.pattern + r"/listManagedInstances")
+INSTANCES = re.compile(r"projects/([^/]+)/zones/([^/]+)/instances")
+OPERATION = re.compile(
+    r"projects/([^/]+)/(?:global|zones/[^/]+)/operations/([^/]+)")
+NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+class Compute:
+    def __init__(self):
+        self.templates = {}  # by path
+        self.groups = {}
+        self.operations = {}
+
+
+def compute_of(server):
+    if not hasattr(server, "compute"):
+        server.compute = Compute()
+    return server.compute
+
+
+def made(server):
+    all_ = compute_of(server)
+    return [[path.split("/")[1], path]
+            for path in [*all_.templates, *all_.groups]]
+
+
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%S.000-00:00", time.gmtime())
+
+
+def begin(server, act):
+    all_ = compute_of(server)
+    name = f"operation-{len(all_.operations) + 1}"
+    looks = server.state.get("compute", {}).get("operation_looks", 1)
+    all_.operations[name] = [looks, act]
+    return {"kind": "compute#operation", "name": name, "status": "RUNNING"}
+
+
+def operation(server, name):
+    one = compute_of(server).operations.get(name)
+    if one is None:
+        raise error(404, "The resource was not found")
+    one[0] -= 1
+    if one[0] > 0:
+        return {"name": name, "status": "RUNNING"}
+    if one[1]:
+        one[1]()
+        one[1] = None
+    return {"name": name, "status": "DONE"}
+
+
+def vms_of(server, path, group):
+    """The VMs of a group: (name, IP, status)."""
+    told = server.state.get("compute", {})
+    size = group["body"]["targetSize"]
+    addresses = told.get("addresses", [f"10.164.0.{i}"
+                                       for i in range(2, 2 + size)])
+    group["looks"] = group.get("looks", 0) + 1
+    ready = size - told.get("stuck", 0) if group["looks"] > 1 else 0
+    base = group["body"]["baseInstanceName"]
+    return [(f"{base}-{i:04x}", addresses[i],
+             "RUNNING" if i < ready else "PROVISIONING")
+            for i in range(size)]
+
+
+def managed(server, path, group):
+    zone = path.rsplit("/", 2)[0]
+    return {"managedInstances": [
+        {"instance": f"https://www.googleapis.com/compute/v1/{zone}/"
+                     f"instances/{name}",
+         "instanceStatus": status,
+         "currentAction": "NONE" if status == "RUNNING" else "CREATING"}
+        for name, _, status in vms_of(server, path, group)]}
+
+
+def instances(server, project, zone, query):
+    start = f"projects/{project}/zones/{zone}/"
+    found = re.fullmatch(r"labels\.jobrun-job=([a-z0-9_-]+)",
+                         query.get("filter", [""])[0])
+    items = []
+    for path, group in compute_of(server).groups.items():
+        template = compute_of(server).templates[group["template"]]
+        labels = template["properties"].get("labels", {})
+        if not path.startswith(start) or (
+                found and labels.get("jobrun-job") != found[1]):
+            continue
+        # Backwards: the order of a list says nothing.
+        for name, ip, status in reversed(vms_of(server, path, group)):
+            items.append({"name": name, "status": status, "labels": labels,
+                          "networkInterfaces": [{
+                              "networkIP": ip,
+                              "accessConfigs": [{"natIP": ip}]}]})
+    return {"items": items} if items else {}
+
+
+def add_template(server, project, body):
+    path = f"projects/{project}/global/instanceTemplates/{body['name']}"
+    all_ = compute_of(server)
+    if path in all_.templates:
+        raise error(409, f"The resource '{path}' already exists")
+    properties = body["properties"]
+    if not NAME.fullmatch(body["name"]) or not properties.get("disks") or \
+            not properties.get("machineType"):
+        raise error(400, "Invalid value for field 'resource'.")
+    check_labels(properties.get("labels", {}))
+    all_.templates[path] = dict(body, creationTimestamp=now())
+    return begin(server, None)
+
+
+def add_group(server, project, zone, body):
+    path = (f"projects/{project}/zones/{zone}/instanceGroupManagers/"
+            f"{body['name']}")
+    all_ = compute_of(server)
+    if path in all_.groups:
+        raise error(409, f"The resource '{path}' already exists")
+    # A whole URL, or from "projects/" on.
+    template = re.sub(r".*/(?=projects/)", "", body["instanceTemplate"])
+    if template not in all_.templates:
+        raise error(404, "The resource 'instanceTemplate' was not found")
+    if len(body["baseInstanceName"]) > 58:
+        raise error(400, "Invalid value for field 'baseInstanceName'.")
+    all_.groups[path] = {"body": dict(body, creationTimestamp=now()),
+                         "template": template}
+    return begin(server, None)
+
+
+def remove_template(server, path):
+    all_ = compute_of(server)
+    if path not in all_.templates:
+        raise error(404, f"The resource '{path}' was not found")
+    if any(one["template"] == path for one in all_.groups.values()):
+        raise error(400, "The instance_template resource is already being "
+                    "used.", "FAILED_PRECONDITION")
+    return begin(server, lambda: all_.templates.pop(path, None))
+
+
+def remove_group(server, path):
+    all_ = compute_of(server)
+    if path not in all_.groups:
+        raise error(404, f"The resource '{path}' was not found")
+    return begin(server, lambda: all_.groups.pop(path, None))
+
+
+def answer(server, http, path, query, body, headers):
+    path = path[len("compute/v1/"):] if path.startswith("compute/v1/") \
+        else path
+    all_ = compute_of(server)
+    match = OPERATION.fullmatch(path)
+    if match and http == "GET":
+        return operation(server, match[2])
+    match = TEMPLATES.fullmatch(path)
+    if match and http == "POST":
+        return add_template(server, match[1], body)
+    if match and http == "GET":
+        items = [one for name, one in all_.templates.items()
+                 if name.startswith(path + "/")]
+        return {"items": items} if items else {}
+    match = GROUPS.fullmatch(path)
+    if match and http == "POST":
+        return add_group(server, *match.groups(), body)
+    match = INSTANCES.fullmatch(path)
+    if match and http == "GET":
+        return instances(server, *match.groups(), query)
+    match = MANAGED.fullmatch(path)
+    if match and http == "POST":
+        path = path.rsplit("/", 1)[0]
+        if path not in all_.groups:
+            raise error(404, f"The resource '{path}' was not found")
+        return managed(server, path, all_.groups[path])
+    if TEMPLATE.fullmatch(path):
+        if http == "DELETE":
+            return remove_template(server, path)
+        if http == "GET" and path in all_.templates:
+            return all_.templates[path]
+    if GROUP.fullmatch(path):
+        if http == "DELETE":
+            return remove_group(server, path)
+        if http == "GET" and path in all_.groups:
+            return all_.groups[path]["body"]
+    raise error(404, f"The resource '{path}' was not found")

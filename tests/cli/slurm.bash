@@ -53,7 +53,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 ReturnToService=2
-SlurmctldTimeout=10
+SlurmctldTimeout=5
 SlurmdTimeout=60
 InactiveLimit=0
 KillWait=2
@@ -98,18 +98,18 @@ slurm_down() {
 
 # slurm_kill_steps NODE: all that runs there, as when it loses power; "." is any
 slurm_kill_steps() {
-  local file pid parent
-  for file in /proc/[0-9]*/environ; do
+  local files pid parent file
+  files=$(grep -lsz "^SLURM_CONF=$SLURM_CONF\$" /proc/[0-9]*/environ |
+    xargs -r grep -lsz "^SLURMD_NODENAME=$1") || true
+  for file in $files; do
     pid=${file#/proc/}
     pid=${pid%/environ}
-    grep -qsz "^SLURM_CONF=$SLURM_CONF\$" "$file" &&
-      grep -qsz "^SLURMD_NODENAME=$1" "$file" || continue
-    parent=$(awk '{ print $4 }' "/proc/$pid/stat" 2>/dev/null) || continue
+    read -r _ _ _ parent _ <"/proc/$pid/stat" || continue
     if grep -qs slurmstepd "/proc/$parent/cmdline"; then
-      kill -9 "$parent" 2>/dev/null || true
+      kill -9 "$parent" || true
     fi
-    kill -9 "$pid" 2>/dev/null || true
-  done
+    kill -9 "$pid" || true
+  done 2>/dev/null
 }
 
 # slurm_job FILE ID WORKERS COMMAND [MORE]: a master and so many workers

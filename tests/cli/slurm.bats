@@ -91,7 +91,6 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   slurm_job a.yaml big 3 'exec sleep 60' '  slurm: {machineTypes: true}'
   sed -i 's/n1-standard-2/n1-standard-4/' a.yaml
   apply --detach a.yaml
-  wait_until 20 state_is big RUNNING
   slurm_job b.yaml later 0 'true' '  slurm: {machineTypes: true}'
   sed -i 's/n1-standard-2/n1-standard-4/' b.yaml
   apply --detach b.yaml
@@ -116,10 +115,10 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
     slurm_kill_steps n2
     scontrol update nodename=n2 state=down reason=test
     if [ $i = false ]; then
-      wait_until 30 state_is lost_$i FAILED
+      wait_until 60 state_is lost_$i FAILED
       [ "$(field lost_$i 'j["error"]')" = "node n2 was lost, and with it worker 0" ]
     else
-      wait_until 30 state_is lost_$i SUCCEEDED
+      wait_until 60 state_is lost_$i SUCCEEDED
       wait_until 5 grep -q "attempt 1 FAILED: node n2 was lost, and with it worker 0; attempt 2 starts" out
       [ "$(jobrun logs --attempt 1 lost_$i | grep -c up)" = 2 ]
       [ "$(jobrun logs lost_$i | grep -c up)" = 2 ]
@@ -129,17 +128,18 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   done
 }
 
-@test "the controller is killed and comes back: the run goes on, and nobody says otherwise" {
-  slurm_job a.yaml ctl 1 'for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 1; done'
+@test "the controller goes and comes back: the run goes on, and nobody says otherwise" {
+  slurm_job a.yaml ctl 1 'for i in 1 2 3 4; do echo line $i; sleep 1; done'
   "$JOBRUN" apply --yes a.yaml >out 2>&1 3>&- &
   wait_until 20 grep -q "line 2" out
-  scontrol ping >/dev/null # what it knows is on its disk by now
-  sleep 1
-  slurm_kill slurmctld
-  sleep 2
+  # One that is killed at once may have lost that the job runs.
+  scontrol shutdown slurmctld
+  wait_until 20 test ! -e "/proc/$(cat "$SLURM/pid/slurmctld")"
+  away() { [[ $(jobrun status ctl) == *RUNNING*"Slurm does not answer"* ]]; }
+  wait_until 30 away
   slurm_start_controller
-  wait_until 40 grep -q "ctl: SUCCEEDED" out
-  [ "$(grep -c "\[0\] line" out)" = 8 ]
+  wait_until 90 grep -q "ctl: SUCCEEDED" out
+  [ "$(grep -c "\[0\] line" out)" = 4 ]
 }
 
 @test "killed after each call, apply goes on: one job, and nothing is left over" {
@@ -149,6 +149,7 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   for real in sh env scancel; do
     cat >bin/$real <<E
 #!/bin/bash
+[ -n "\$COUNTED" ] || exec $(command -v $real) "\$@"
 n=\$(cat $TMP/count 2>/dev/null || echo 0)
 echo \$((n + 1)) >$TMP/count
 [ \$n != "\$(cat $TMP/die)" ] || [ -e $TMP/after ] || { kill -9 \$PPID; exit 1; }
@@ -160,6 +161,7 @@ E
     chmod +x bin/$real
   done
   slurm_job a.yaml once 1 'echo done' "  source: src"
+  export COUNTED=yes # in no job
   for n in 0 1 2 3 4 5 6 7 8; do
     [ $((n % 2)) = 0 ] && rm -f after || touch after
     echo $n >die

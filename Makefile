@@ -314,12 +314,23 @@ $(BENCH_NET): $(BENCH_NET).o $(BUILD)/libjobrun.a
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+# A long link, and the most that libcurl can do.
+BENCH_RELAY = $(BUILD)/tests/bench/relay
+BENCH_PARALLEL = $(BUILD)/tests/bench/parallel
+$(BENCH_RELAY): %: %.o
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $<
+$(BENCH_PARALLEL): %: %.o
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(shell $(PKG_CONFIG) --libs libcurl)
+
 .PHONY: bench
-bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX) $(BENCH_NET)
+bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX) $(BENCH_NET) \
+		$(BENCH_RELAY) $(BENCH_PARALLEL)
 	JOBRUN=$(abspath $(BIN)) YAML_EVENTS=$(abspath $(YAML_EVENTS)) \
 		BENCH_LINES=$(abspath $(BENCH_LINES)) \
 		BENCH_PREFIX=$(abspath $(BENCH_PREFIX)) \
 		BENCH_NET=$(abspath $(BENCH_NET)) \
+		BENCH_RELAY=$(abspath $(BENCH_RELAY)) \
+		BENCH_PARALLEL=$(abspath $(BENCH_PARALLEL)) \
 		tests/bench/run $(BENCH)
 
 # ---- the rest --------------------------------------------------------------

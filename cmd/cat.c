@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/commands.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/shard_list.h"
 #include "providers/google/storage_scheme.h"
@@ -17,6 +19,7 @@
 #define CONNECTIONS_MAX 64
 
 struct cat_opts {
+	const char *data;
 	const char *read_ahead;
 	const char *index;
 	const char *split;
@@ -31,6 +34,8 @@ struct cat_opts {
 
 /* clang-format off */
 static const struct opt options[] = {
+	{ 0, "data", OPT_STRING, offsetof(struct cat_opts, data), "NAME",
+	  "this task's share of a data set of its job" },
 	{ 0, "index", OPT_STRING, offsetof(struct cat_opts, index), "FILE",
 	  "the index of the shards (a path or URL); checks what comes" },
 	{ 0, "shuffle", OPT_STRING, offsetof(struct cat_opts, shuffle), "SEED",
@@ -40,7 +45,7 @@ static const struct opt options[] = {
 	{ 0, "epochs", OPT_NUMBER, offsetof(struct cat_opts, epochs), "N",
 	  "how often, each in its order; 1 by default, 0 without end" },
 	{ 0, "epoch", OPT_NUMBER, offsetof(struct cat_opts, epoch), "N",
-	  "the first epoch; 0 by default" },
+	  "the first epoch; $JOBRUN_EPOCH or 0 by default" },
 	{ 0, "read-ahead", OPT_STRING, offsetof(struct cat_opts, read_ahead),
 	  "SIZE", "memory for what is read ahead; 64MiB by default" },
 	{ 0, "connections", OPT_NUMBER,
@@ -64,6 +69,8 @@ struct cat {
 	struct google *google;
 	struct stream_scheme scheme;
 	struct stream_options how;
+	const char **urls; /* patterns */
+	size_t url_count;
 	struct shard_index index;
 	struct shard_list list;
 	struct shard_walk walk;
@@ -72,7 +79,8 @@ struct cat {
 static int read_options(struct cat *cat, const struct cat_opts *opts,
 			struct error *err)
 {
-	long seed;
+	const char *epoch = getenv("JOBRUN_EPOCH");
+	long seed, number = opts->epoch < 0 ? 0 : opts->epoch;
 
 	if (size_parse(opts->read_ahead, &cat->how.read_ahead, err) < 0)
 		return error_prefix(err, "--read-ahead");
@@ -97,7 +105,10 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 		cat->walk.shuffle = true;
 		cat->walk.seed = (uint64_t)seed;
 	}
-	cat->walk.epoch = (uint64_t)opts->epoch;
+	if (opts->epoch < 0 && epoch && *epoch &&
+	    number_parse(epoch, 0, INT64_MAX, &number, err) < 0)
+		return error_prefix(err, "JOBRUN_EPOCH");
+	cat->walk.epoch = (uint64_t)number;
 	cat->walk.epochs = opts->epochs ? (uint64_t)opts->epochs : UINT64_MAX;
 	return 0;
 }
@@ -170,10 +181,76 @@ out:
 	return ret;
 }
 
-static int make_list(struct cat *cat, const struct cat_opts *opts, char **urls,
+/* What 'jobrun' has told the task of a data set; see core/run/spec_data.h. */
+static json_t *find_set(const char *name, struct error *err)
+{
+	char *variable = mem_printf("JOBRUN_DATA_%s_SET", name), *at;
+	const char *text;
+	json_t *set;
+
+	for (at = variable; *at; at++)
+		*at = (char)toupper((unsigned char)*at);
+	text = getenv(variable);
+	set = text ? json_read(text, strlen(text), variable, err) : NULL;
+	if (!text)
+		error_set(err, ERROR_USAGE,
+			  "--data: there is no %s: this is no task of a job "
+			  "with jobrun.data.%s",
+			  variable, name);
+	free(variable);
+	return set;
+}
+
+static int read_set(struct cat *cat, struct cat_opts *opts, struct error *err)
+{
+	json_t *set = find_set(opts->data, err), *url;
+	const char *split, *index;
+	size_t i;
+
+	if (!set)
+		return -1;
+	json_array_foreach(json_object_get(set, "urls"), i, url)
+	{
+		const char *text = json_string_value(url);
+
+		cat->urls = mem_grow(cat->urls, i + 1, sizeof(*cat->urls));
+		cat->urls[cat->url_count++] =
+			arena_strdup(cat->mem, text ? text : "");
+	}
+	index = json_get_text(set, "index", NULL);
+	if (index && !opts->index)
+		opts->index = arena_strdup(cat->mem, index);
+	split = json_get_text(set, "split", NULL);
+	if (split && !opts->split)
+		opts->split = arena_strdup(cat->mem, split);
+	if (!opts->shuffle && json_is_true(json_object_get(set, "shuffle")))
+		opts->shuffle = arena_printf(cat->mem, "%lld",
+					     json_get_int(set, "seed", 0));
+	json_decref(set);
+	return 0;
+}
+
+/* Where they come from, in words: the arguments, or the set. */
+static int read_urls(struct cat *cat, struct cat_opts *opts, char **urls,
 		     size_t count, struct error *err)
 {
 	size_t i;
+
+	if (opts->data && count)
+		return error_set(err, ERROR_USAGE,
+				 "--data takes no URLs beside it");
+	if (opts->data)
+		return read_set(cat, opts, err);
+	cat->urls = mem_grow(NULL, count + 1, sizeof(*cat->urls));
+	for (i = 0; i < count; i++)
+		cat->urls[cat->url_count++] = urls[i];
+	return 0;
+}
+
+static int make_list(struct cat *cat, const struct cat_opts *opts,
+		     struct error *err)
+{
+	size_t count = cat->url_count, i;
 
 	if (!count && !opts->index)
 		return error_set(err, ERROR_USAGE,
@@ -182,9 +259,8 @@ static int make_list(struct cat *cat, const struct cat_opts *opts, char **urls,
 	cat->how.scheme = &cat->scheme;
 	if (opts->index && read_index(cat, opts->index, err) < 0)
 		return -1;
-	if (shard_list_make((const char *const *)urls, count,
-			    opts->index ? &cat->index : NULL, opts->index,
-			    cat->mem, &cat->list, err) < 0)
+	if (shard_list_make(cat->urls, count, opts->index ? &cat->index : NULL,
+			    opts->index, cat->mem, &cat->list, err) < 0)
 		return -1;
 	cat->walk.list = &cat->list;
 	for (i = 0; i < cat->list.count && !opts->list; i++)
@@ -219,6 +295,7 @@ static int run(struct app *app, int argc, char **argv)
 {
 	struct cat_opts opts = {
 		.read_ahead = "64MiB",
+		.epoch = -1,
 		.epochs = 1,
 		.connections = 16,
 		.stall = 30,
@@ -234,10 +311,12 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		goto out;
-	ret = read_options(&cat, &opts, &err);
+	ret = read_urls(&cat, &opts, argv + first, (size_t)(argc - first),
+			&err);
 	if (ret == 0)
-		ret = make_list(&cat, &opts, argv + first,
-				(size_t)(argc - first), &err);
+		ret = read_options(&cat, &opts, &err);
+	if (ret == 0)
+		ret = make_list(&cat, &opts, &err);
 	if (ret == 0 && opts.list)
 		ret = print_list(&cat, &err);
 	else if (ret == 0)
@@ -250,6 +329,7 @@ static int run(struct app *app, int argc, char **argv)
 out:
 	shard_walk_done(&cat.walk);
 	google_close(cat.google);
+	free(cat.urls);
 	http_free(cat.http);
 	arena_free(cat.mem);
 	return status;
@@ -257,7 +337,8 @@ out:
 
 const struct command cmd_cat = {
 	.name = "cat",
-	.args = "[--index FILE] [--shuffle SEED] [--split SPLIT] [URL...]",
+	.args = "[--index FILE] [--shuffle SEED] [--split SPLIT] "
+		"[--data NAME | URL...]",
 	.summary = "stream shards, in order, to standard output",
 	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar ti\n\n"
 		"URL is gs://, http(s)://, a path or '-'; braces stand for "

@@ -5,7 +5,6 @@
 
 #include "core/job.h"
 
-const char *const no_provider[] = { NULL };
 const char *const on_this_machine[] = { "local", NULL };
 static const char *const restarting[] = { "local",    "slurm",      "tpu-vm",
 					  "tpu-node", "kubernetes", NULL };
@@ -150,14 +149,18 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_data_set,
 	  .check = check_variable,
 	  .offset = offsetof(struct jobrun_block, data),
-	  .providers = no_provider,
-	  .doc = "Sets of shards, by name.  A program finds its part of the "
-		 "set train in JOBRUN_DATA_TRAIN." },
+	  .providers = on_this_machine,
+	  .doc = "Sets of shards, by name.  A program finds its share of the "
+		 "set train in JOBRUN_DATA_TRAIN, as URLs for the WebDataset "
+		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind 'pipe:jobrun "
+		 "cat', and as a command that streams it, "
+		 "JOBRUN_DATA_TRAIN_STREAM.  JOBRUN_DATA_TRAIN_SAMPLES is how "
+		 "many samples everyone has in an epoch." },
 	{ .name = "checkpoints",
 	  .type = FIELD_MESSAGE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
-	  .providers = on_this_machine,
+	  .providers = on_hosts,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
 	{ .name = "metrics",

@@ -27,7 +27,6 @@ extern const struct message message_docker;
 extern const struct message message_conda;
 
 /* The same provider lists in many rows. */
-extern const char *const no_provider[];     /* none honours it yet */
 extern const char *const on_this_machine[]; /* the local one does */
 extern const char *const on_hosts[];        /* where ssh reaches them */
 extern const char *const on_own_machines[]; /* that jobrun makes */

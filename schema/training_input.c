@@ -37,7 +37,7 @@ static const struct message message_encryption_config = {
 
 /* Where jobs of several people wait for the same machines. */
 static const char *const on_queues[] = { "ai-platform", "vertex-ai", "slurm",
-					 NULL };
+					 "kubernetes", NULL };
 
 static const struct field scheduling_fields[] = {
 	{ .name = "maxRunningTime",

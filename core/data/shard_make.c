@@ -21,18 +21,16 @@ struct shard_making {
 	const struct shard_plan *plan;
 	struct shard_settings settings;
 	struct shard_target *target;
-	struct arena *mem;           /* of the names */
-	struct shard_entry *entries; /* one for each shard of the plan */
+	struct arena *mem;
+	struct shard_index index; /* of all shards of the plan; in `mem` */
 	struct shard_counters counters;
 	_Atomic size_t next; /* shard that nobody has begun */
 	_Atomic size_t done, kept;
 	_Atomic uint64_t kept_samples;
 	struct read_ahead *ahead;
-	pthread_t *threads;
-	unsigned thread_count;
 	atomic_uint next_lane; /* that no thread has */
-	atomic_uint running;
-	int ended; /* an eventfd */
+	pthread_t thread;      /* make_all() */
+	int ended;             /* an eventfd */
 	pthread_mutex_t lock;
 	bool failed;
 	struct error first; /* why */
@@ -104,7 +102,7 @@ static bool keep(struct shard_making *making, size_t shard,
 	    sources_changed(making, shard, begun_ns))
 		return false;
 	entry.name = want->name;
-	making->entries[shard] = entry;
+	making->index.shards[shard] = entry;
 	atomic_fetch_add(&making->kept, 1);
 	atomic_fetch_add(&making->kept_samples, entry.samples);
 	return true;
@@ -114,7 +112,7 @@ static int make_shard(struct shard_making *making, struct shard_writer *writer,
 		      size_t shard, struct error *err)
 {
 	const struct shard_target_calls *calls = making->target->calls;
-	struct shard_entry *entry = &making->entries[shard];
+	struct shard_entry *entry = &making->index.shards[shard];
 	size_t first = making->plan->first[shard];
 	struct shard_want want = { .name = entry->name };
 	int64_t begun_ns = now_ns();
@@ -157,7 +155,6 @@ static void *work(void *arg)
 		making->all, making->settings.sha256, &making->counters,
 		read_ahead_lane(making->ahead,
 				atomic_fetch_add(&making->next_lane, 1)));
-	const uint64_t one = 1;
 	struct error err;
 
 	while (!atomic_load(&making->counters.stop)) {
@@ -171,52 +168,70 @@ static void *work(void *arg)
 			atomic_fetch_add(&making->done, 1);
 	}
 	shard_writer_free(writer);
-	if (atomic_fetch_sub(&making->running, 1) == 1 &&
-	    write(making->ended, &one, sizeof(one)) < 0)
-		abort(); /* an eventfd takes a 1 */
 	return NULL;
 }
 
-static int start_threads(struct shard_making *making, struct error *err)
+static int start_thread(pthread_t *thread, void *(*call)(void *),
+			struct shard_making *making, struct error *err)
 {
-	unsigned count = making->settings.threads;
-	unsigned i;
+	errno = pthread_create(thread, NULL, call, making);
+	return errno ? error_errno(err, "cannot start a thread") : 0;
+}
+
+static void make_shards(struct shard_making *making)
+{
+	unsigned count = making->settings.threads, started = 0;
+	pthread_t *threads;
+	struct error err;
 
 	if (count > making->plan->count)
 		count = (unsigned)making->plan->count;
 	making->ahead = read_ahead_new(making->all, count);
-	making->threads = mem_alloc(count * sizeof(*making->threads));
-	atomic_store(&making->running, count);
-	for (i = 0; i < count; i++) {
-		int code =
-			pthread_create(&making->threads[i], NULL, work, making);
+	threads = mem_alloc(count * sizeof(*threads));
+	while (started < count &&
+	       start_thread(&threads[started], work, making, &err) == 0)
+		started++;
+	if (started < count)
+		fail(making, &err);
+	while (started)
+		pthread_join(threads[--started], NULL);
+	free(threads);
+	read_ahead_free(making->ahead);
+}
 
-		if (code == 0) {
-			making->thread_count++;
-			continue;
+/* What others may have to be waited for in is done here, so that who has
+ * started it stays free to stop it. */
+static void *make_all(void *arg)
+{
+	struct shard_making *making = arg;
+	const struct shard_target_calls *calls = making->target->calls;
+	struct shard_index *index = &making->index;
+	const uint64_t one = 1;
+	struct error err;
+
+	if (calls->prepare(making->target, making->settings.prefix, &err) < 0)
+		fail(making, &err);
+	else
+		make_shards(making);
+	if (!atomic_load(&making->counters.stop)) {
+		if (shard_index_sum(index) < 0) {
+			error_set(&err, ERROR_FAILED,
+				  "that is too much to be counted");
+			fail(making, &err);
+		} else if (calls->finish(making->target, index, &err) < 0) {
+			fail(making, &err);
 		}
-		errno = code;
-		error_errno(err, "cannot start a thread");
-		fail(making, err);
-		/* As if the others had come and gone. */
-		atomic_fetch_sub(&making->running, count - i);
-		return -1;
 	}
-	return 0;
+	if (write(making->ended, &one, sizeof(one)) < 0)
+		abort(); /* an eventfd takes a 1 */
+	return NULL;
 }
 
 static void free_making(struct shard_making *making)
 {
-	unsigned i;
-
-	for (i = 0; i < making->thread_count; i++)
-		pthread_join(making->threads[i], NULL);
-	read_ahead_free(making->ahead);
 	pthread_mutex_destroy(&making->lock);
 	if (making->ended >= 0)
 		close(making->ended);
-	free(making->threads);
-	free(making->entries);
 	arena_free(making->mem);
 	free(making);
 }
@@ -228,6 +243,7 @@ struct shard_making *shard_make_start(const struct samples *all,
 				      struct error *err)
 {
 	struct shard_making *making = mem_alloc(sizeof(*making));
+	struct shard_index *index = &making->index;
 	size_t i;
 
 	making->all = all;
@@ -235,21 +251,20 @@ struct shard_making *shard_make_start(const struct samples *all,
 	making->settings = *settings;
 	making->target = target;
 	making->mem = arena_new();
-	making->entries = mem_alloc(plan->count * sizeof(*making->entries));
 	pthread_mutex_init(&making->lock, NULL);
+	index->count = plan->count;
+	index->shards =
+		arena_alloc(making->mem, plan->count * sizeof(*index->shards));
 	for (i = 0; i < plan->count; i++)
-		making->entries[i].name = arena_printf(
+		index->shards[i].name = arena_printf(
 			making->mem, "%s-%06zu.tar", settings->prefix, i);
+	index->classes = all->classes;
+	index->class_count = all->class_count;
 	making->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (making->ended < 0) {
+	if (making->ended < 0)
 		error_errno(err, "cannot make an eventfd");
-		goto failed;
-	}
-	if (target->calls->prepare(target, settings->prefix, err) < 0 ||
-	    start_threads(making, err) < 0)
-		goto failed;
-	return making;
-failed:
+	else if (start_thread(&making->thread, make_all, making, err) == 0)
+		return making;
 	free_making(making);
 	return NULL;
 }
@@ -282,36 +297,22 @@ void shard_make_stop(struct shard_making *making)
 int shard_make_end(struct shard_making *making, struct arena *mem,
 		   struct shard_index *out, struct error *err)
 {
-	struct shard_index index = { .count = making->plan->count };
-	unsigned i;
-	size_t j;
+	const struct shard_index *made = &making->index;
 	int ret = -1;
+	size_t i;
 
-	for (i = 0; i < making->thread_count; i++)
-		pthread_join(making->threads[i], NULL);
-	making->thread_count = 0;
+	pthread_join(making->thread, NULL);
 	if (making->failed) {
 		*err = making->first;
 		goto out;
 	}
-	index.shards = arena_alloc(mem, index.count * sizeof(*index.shards));
-	for (j = 0; j < index.count; j++) {
-		index.shards[j] = making->entries[j];
-		index.shards[j].name =
-			arena_strdup(mem, making->entries[j].name);
+	*out = *made;
+	out->shards = arena_alloc(mem, made->count * sizeof(*out->shards));
+	for (i = 0; i < made->count; i++) {
+		out->shards[i] = made->shards[i];
+		out->shards[i].name = arena_strdup(mem, made->shards[i].name);
 	}
-	index.class_count = making->all->class_count;
-	index.classes =
-		arena_alloc(mem, index.class_count * sizeof(*index.classes));
-	for (j = 0; j < index.class_count; j++)
-		index.classes[j] = arena_strdup(mem, making->all->classes[j]);
-	if (shard_index_sum(&index) < 0)
-		error_set(err, ERROR_FAILED, "that is too much to be counted");
-	else
-		ret = making->target->calls->finish(making->target, &index,
-						    err);
-	if (ret == 0)
-		*out = index;
+	ret = 0;
 out:
 	free_making(making);
 	return ret;

@@ -34,20 +34,20 @@ struct shard_progress {
 
 struct shard_making;
 
-/* Begins.  Borrows all.  Returns new, or NULL. */
+/* Begins, and waits for nothing.  Borrows all.  Returns new, or NULL. */
 struct shard_making *shard_make_start(const struct samples *all,
 				      const struct shard_plan *plan,
 				      const struct shard_settings *settings,
 				      struct shard_target *target,
 				      struct error *err);
-/* Can be read from when nothing is left to do. */
+/* Can be read from when nothing is left to do, the index included. */
 int shard_make_fd(const struct shard_making *making);
 void shard_make_progress(const struct shard_making *making,
 			 struct shard_progress *out);
 /* It shall end soon, with ERROR_INTERRUPTED. */
 void shard_make_stop(struct shard_making *making);
-/* Waits for the threads, and writes the index; `out` lives in `mem`.  Frees it,
- * whether that works or not. */
+/* Waits for it; `out` lives in `mem`, but its classes with the samples.  Frees
+ * it, whether that works or not. */
 int shard_make_end(struct shard_making *making, struct arena *mem,
 		   struct shard_index *out, struct error *err);
 

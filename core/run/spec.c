@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/run/spec.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,14 @@
 #include "core/base/text.h"
 #include "core/data/package.h"
 #include "core/run/contract.h"
+#include "core/run/process.h"
 #include "core/run/restart.h"
 #include "core/run/trial_space.h"
 
 #define SPEC_MAX (64 << 20)
+/* What a shell takes as it is. */
+#define PATH_PLAIN                                                             \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+"
 
 static void append(struct arena *mem, struct strings *list, const char *text)
 {
@@ -136,6 +141,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 			"restart"))
 		out->restart = block->restart;
 	spec_checkpoints_from_job(job, mem, &out->checkpoints);
+	spec_data_from_job(job, mem, &out->data);
 	out->tuning = job->training_input.hyperparameters;
 	out->max_running_time_s =
 		job->training_input.scheduling.max_running_time_s;
@@ -211,6 +217,8 @@ json_t *spec_json(const struct run_spec *spec)
 	if (spec->checkpoints.is_used)
 		json_put(out, "checkpoints",
 			 spec_checkpoints_json(&spec->checkpoints));
+	if (spec->data.count)
+		json_put(out, "data", spec_data_json(&spec->data));
 	if (spec->tuning.params.count) {
 		json_put(out, "hyperparameters",
 			 hyperparameters_json(&spec->tuning));
@@ -338,6 +346,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 			  &out->restart);
 	spec_checkpoints_read(json_object_get(value, "checkpoints"), mem,
 			      &out->checkpoints);
+	spec_data_read(json_object_get(value, "data"), mem, &out->data);
 	hyperparameters_from_json(json_object_get(value, "hyperparameters"),
 				  mem, &out->tuning);
 	out->args_end = (size_t)json_get_int(value, "argsEnd",
@@ -460,6 +469,24 @@ static void set_checkpoint_folder(const struct run_spec *spec,
 	free(folder);
 }
 
+/* Here it is this program that streams; elsewhere one that is in the PATH, as
+ * it must be where a shell could not read the path as it is. */
+static int set_data(const struct run_spec *spec, size_t ordinal,
+		    const struct spec_place *place, struct environment *out,
+		    struct error *err)
+{
+	char self[PATH_MAX];
+
+	if (!spec->data.count)
+		return 0;
+	process_self(self, sizeof(self));
+	if (place || self[strspn(self, PATH_PLAIN)] ||
+	    !strcmp(self, "/proc/self/exe"))
+		snprintf(self, sizeof(self), "jobrun");
+	return spec_data_environment(&spec->data, self, &spec->topology,
+				     ordinal, out, err);
+}
+
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 		     struct environment *out, struct error *err)
 {
@@ -472,8 +499,11 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 {
 	size_t i;
 
-	if (ordinal != SPEC_NO_TASK)
+	if (ordinal != SPEC_NO_TASK) {
 		contract_write(&spec->topology, ordinal, out);
+		if (set_data(spec, ordinal, place, out, err) < 0)
+			return -1;
+	}
 	environment_set(out, "JOBRUN_RUN_DIR",
 			place ? place->output : spec->output);
 	if (spec->checkpoints.is_used && !place)

@@ -13,6 +13,7 @@
 #include "core/run/environment.h"
 #include "core/run/secret.h"
 #include "core/run/spec_checkpoints.h"
+#include "core/run/spec_data.h"
 #include "core/run/topology.h"
 
 /* The machines that the tasks run on, if not on this one. */
@@ -45,6 +46,7 @@ struct run_spec {
 	long max_running_time_s; /* 0: no limit */
 	struct restart restart;
 	struct run_checkpoints checkpoints;
+	struct run_data data;
 	/* If it has parameters the program is started for each trial, with
 	 * these after the first `args_end` of `command`. */
 	struct hyperparameter_spec tuning;
@@ -91,8 +93,9 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 
 /*
  * The variables that a task gets besides those that it inherits: the
- * contracts, JOBRUN_RUN_DIR, JOBRUN_CHECKPOINT_DIR, PYTHONPATH with the packages, PYTHONUNBUFFERED,
- * the job's `env` (which wins) and, with `secrets`, their values.
+ * contracts, JOBRUN_RUN_DIR, JOBRUN_CHECKPOINT_DIR, JOBRUN_DATA_..., PYTHONPATH
+ * with the packages, PYTHONUNBUFFERED, the job's `env` (which wins) and, with
+ * `secrets`, their values.
  */
 int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 		     struct environment *out, struct error *err);

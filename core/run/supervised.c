@@ -97,6 +97,20 @@ static json_t *trials_json(const struct run_spec *spec)
 	return out;
 }
 
+static json_t *data_json(const struct run_spec *spec)
+{
+	json_t *out = json_object();
+	char *text;
+	size_t i;
+
+	for (i = 0; i < spec->data.count; i++) {
+		text = spec_data_text(&spec->data.sets[i], &spec->topology);
+		json_put_text(out, spec->data.sets[i].name, text);
+		free(text);
+	}
+	return out;
+}
+
 static json_t *checkpoints_json(const struct job *job)
 {
 	const struct checkpoints *from = &job->jobrun.checkpoints;
@@ -174,6 +188,8 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 	}
 	if (spec->checkpoints.is_used)
 		json_put(out, "checkpoints", checkpoints_json(job));
+	if (spec->data.count)
+		json_put(out, "data", data_json(spec));
 	if (spec->tuning.params.count)
 		json_put(out, "trials", trials_json(spec));
 	if (spec->max_running_time_s) {

@@ -31,11 +31,8 @@ static void check_checkpoints(const struct run_spec *spec,
 
 	if (!how->is_used || !spec->hosts.names.count)
 		return;
-	if (how->metric)
-		resources_miss(out, "the metric of checkpoints is not read on "
-				    "hosts: remove jobrun.checkpoints.metric "
-				    "and goal, so that the last ones are "
-				    "kept");
+	if (spec_checkpoints_obstacle(how))
+		resources_miss(out, "%s", spec_checkpoints_obstacle(how));
 	if (how->to && how->to[0] == '/')
 		resources_note(out,
 			       "jobrun.checkpoints.to is a directory of the "

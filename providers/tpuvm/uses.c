@@ -31,6 +31,9 @@ const struct field_use tpu_vm_uses[] = {
 	{ "jobrun.conda", "setup and the program run in it" },
 	{ "jobrun.cleanup", "of the TPU, when the run has ended" },
 	{ "jobrun.source", "is copied to each VM" },
+	{ "jobrun.checkpoints",
+	  "those of the first task are kept, and every VM fetches what to go "
+	  "on from; without a metric" },
 	{ "jobrun.setup", "runs once on each VM, before the program" },
 	{ NULL, NULL },
 };

@@ -27,14 +27,13 @@ jobrun() {
 # supervisors by theirs.
 marked() {
   local file
-  for file in /proc/[0-9]*/environ; do
-    if grep -qzF "JOBRUN_STATE_DIR=$TMP/state" "$file" 2>/dev/null; then
-      file=${file#/proc/}
-      file=${file%/environ}
-      [ "$file" = $$ ] || [ "$file" = "$BASHPID" ] || is_ours "$file" ||
-        echo "$file"
-    fi
-  done
+  # One grep for all: there may be hundreds of processes, and few CPUs.
+  while read -r file; do
+    file=${file#/proc/}
+    file=${file%/environ}
+    [ "$file" = $$ ] || [ "$file" = "$BASHPID" ] || is_ours "$file" ||
+      echo "$file"
+  done < <(grep -lszF "JOBRUN_STATE_DIR=$TMP/state" /proc/[0-9]*/environ)
 }
 
 # Not the test itself, nor what it runs this very moment.

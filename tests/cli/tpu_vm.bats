@@ -210,23 +210,22 @@ PY
   pod job.yaml 'echo hello'
   sed -i 's/count: 32/count: 8/' job.yaml
   JOB=$(cat job.yaml)
-  # 12 kills of apply itself, 10 of the supervisor that it starts.
-  trouble 22 '{"do": "kill-after", "pid-file": "?"}'
-  each 22 apply_to_die_here
-  each 22 apply_again
+  # Eight are killed themselves, of the others the supervisor.
+  trouble 16 '{"do": "kill-after", "pid-file": "?"}'
+  each 16 apply_to_die_here
+  each 16 apply_again
   [ "$(made)" -eq 0 ]
   # Not all have so many requests.
-  [ "$(curl -sf "$BASE/_/requests" | grep -o '"fault": "kill-after"' | wc -l)" -ge 16 ]
-  for n in $(seq 22); do
+  [ "$(curl -sf "$BASE/_/requests" | grep -o '"fault": "kill-after"' | wc -l)" -ge 12 ]
+  for n in $(seq 16); do
     tail -n 1 "m$n/out" | grep -q 'exit 0' || cat "m$n/out"
     tail -n 1 "m$n/out" | grep -q 'exit 0'
   done
   end_google
 }
 
-# The first half of them are killed themselves, of the others the supervisor.
 apply_to_die_here() {
-  if [ "$1" -le 12 ]; then
+  if [ "$1" -le 8 ]; then
     echo "$BASHPID" >pid
   else
     ln -s "$JOBRUN_STATE_DIR/runs/pod.1/lock" pid

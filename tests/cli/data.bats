@@ -1,0 +1,47 @@
+# jobrun.data: what a plan says of it, and what tasks are told.
+load helper
+
+make_set() {
+  local i
+  mkdir -p samples
+  for i in $(seq 10 29); do echo $i >samples/$i.txt; done
+  jobrun shard --shards 5 --name t samples data >/dev/null 2>&1
+  cat >job.yaml <<'EOF'
+jobId: sets
+trainingInput: {scaleTier: CUSTOM, masterType: n1-standard-4, workerType: n1-standard-4, workerCount: 1}
+jobrun:
+  command: [sh, -c, '$JOBRUN_DATA_TRAIN_STREAM | tar xiO; echo $JOBRUN_DATA_TRAIN_SAMPLES']
+  data: {train: {urls: ["data/t-{000000..000004}.tar"], index: data/shards.json}}
+EOF
+}
+
+@test "a plan says who reads what" {
+  make_set
+  jobrun plan job.yaml | grep -E \
+    'data.train +5 shards dealt to 2, 3 each, 12 of 20 samples; 1 shard comes twice'
+  rm data/shards.json
+  jobrun plan job.yaml | grep -E "data.train +not there yet: cannot open '$TMP/data/shards.json'"
+}
+
+@test "every process reads its share" {
+  make_set
+  jobrun apply job.yaml >log 2>&1
+  jobrun logs sets --task master | sed 's/.*\] //' | sort >master
+  jobrun logs sets --task worker | sed 's/.*\] //' | sort >worker
+  # 12 samples each, and the number of them.
+  [ "$(wc -l <master)" -eq 13 ]
+  [ "$(wc -l <worker)" -eq 13 ]
+  cat master worker | sort -u | grep -vx 12 >all
+  { cat samples/*; } | sort -u | grep -vx 12 | diff - all
+}
+
+@test "a task finds its URLs" {
+  make_set
+  jobrun env job.yaml --task worker >env
+  grep -qx "JOBRUN_DATA_TRAIN=$TMP/data/t-000001.tar::$TMP/data/t-000003.tar::$TMP/data/t-000000.tar" env
+  grep -q "JOBRUN_DATA_TRAIN_PIPES=pipe:.* cat '$TMP/data/t-000001.tar'::pipe:" env
+  grep -qx "JOBRUN_DATA_TRAIN_SAMPLES=12" env
+  run jobrun cat --data train
+  [ "$status" -eq 64 ]
+  [ "$output" = "jobrun: error: --data: there is no JOBRUN_DATA_TRAIN_SET: this is no task of a job with jobrun.data.train" ]
+}

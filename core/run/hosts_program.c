@@ -9,12 +9,12 @@
  * loader says. */
 #define CHECK_SCRIPT                                                           \
 	"why=$(\"$0\" version 2>&1 >/dev/null) || { "                          \
-	"echo \"jobrun does not run on this host, which jobrun.checkpoints "   \
-	"needs: $why\" >&2; exit 126; }; [ $# = 0 ] || exec \"$@\""
+	"echo \"jobrun does not run on this host, which its tasks "            \
+	"need: $why\" >&2; exit 126; }; [ $# = 0 ] || exec \"$@\""
 
 bool hosts_need_program(const struct run_spec *spec)
 {
-	return spec->checkpoints.is_used;
+	return spec->checkpoints.is_used || spec->data.count;
 }
 
 static void add(struct strings *list, const char *text)

@@ -204,6 +204,6 @@ last" ]
   run jobrun apply a.yaml
   sshd_down
   [ "$status" -eq 1 ]
-  [[ $output == *"a: FAILED"*"setup exited with 126"*"jobrun does not run on this host, which jobrun.checkpoints needs: "*"error while loading shared libraries"* ]]
+  [[ $output == *"a: FAILED"*"setup exited with 126"*"jobrun does not run on this host, which its tasks need: "*"error while loading shared libraries"* ]]
   refute grep -q '\] started' <<<"$output"
 }

@@ -152,7 +152,8 @@ static const struct field jobrun_fields[] = {
 	  .providers = on_this_machine,
 	  .doc = "Sets of shards, by name.  A program finds its share of the "
 		 "set train in JOBRUN_DATA_TRAIN, as URLs for the WebDataset "
-		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind 'pipe:jobrun "
+		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind "
+		 "'pipe:jobrun "
 		 "cat', and as a command that streams it, "
 		 "JOBRUN_DATA_TRAIN_STREAM.  JOBRUN_DATA_TRAIN_SAMPLES is how "
 		 "many samples everyone has in an epoch." },

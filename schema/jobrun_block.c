@@ -6,8 +6,8 @@
 #include "core/job.h"
 
 const char *const on_this_machine[] = { "local", NULL };
-static const char *const restarting[] = { "local",    "slurm",      "tpu-vm",
-					  "tpu-node", "kubernetes", NULL };
+static const char *const restarting[] = { "local", "tpu-vm", "tpu-node",
+					  "kubernetes", NULL };
 const char *const on_hosts[] = { "local", "tpu-vm", "tpu-node", NULL };
 const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", "tpu-node",
 				     NULL };
@@ -149,7 +149,7 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_data_set,
 	  .check = check_variable,
 	  .offset = offsetof(struct jobrun_block, data),
-	  .providers = on_this_machine,
+	  .providers = on_hosts,
 	  .doc = "Sets of shards, by name.  A program finds its share of the "
 		 "set train in JOBRUN_DATA_TRAIN, as URLs for the WebDataset "
 		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind "

@@ -207,7 +207,7 @@ static void unused_fields_are_told(void **state)
 		"  scheduling: {maxRunningTime: 10s, priority: 3}\n"
 		"jobrun:\n"
 		"  command: [a]\n"
-		"  restart: {maxRestarts: 2, backoff: 1s}\n";
+		"  data: {train: {urls: [a.tar]}}\n";
 	static const struct schema_options options = { 0 };
 	struct problems found = { 0 };
 	struct buf paths = { 0 };
@@ -219,11 +219,11 @@ static void unused_fields_are_told(void **state)
 					  &options, &jobs, &found, &err),
 			 0);
 	assert_int_equal(jobs.count, 1);
-	message_unused(&message_job, jobs.items[0], "", "vertex-ai", add_path,
+	message_unused(&message_job, jobs.items[0], "", "fake", add_path,
 		       &paths);
 	assert_string_equal(buf_text(&paths),
 			    "trainingInput.scheduling.priority\n"
-			    "jobrun.restart\n");
+			    "jobrun.data\n");
 	buf_done(&paths);
 	problems_done(&found);
 	jobs_done(&jobs);

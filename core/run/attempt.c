@@ -138,8 +138,11 @@ static void end(struct attempt *a, enum ending ending, enum attempt_cause cause,
 					 ? grace_ms
 					 : FAILURE_GRACE_MS);
 	} else {
+		a->state = RUN_CANCELLING;
 		terminate_all(a, grace_ms);
-		set_state(a, RUN_CANCELLING);
+		/* If nothing had begun, that was the end. */
+		if (a->state == RUN_CANCELLING)
+			a->hooks->state_changed(a->arg);
 	}
 	finish_if_done(a);
 }

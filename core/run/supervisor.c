@@ -89,10 +89,17 @@ void supervisor_attempt(struct supervisor *s)
 		attempt_cancel(s->lane.attempt, "cancelled", false);
 }
 
-/* Machines are not to be had from within the loop. */
+/* Machines are not to be had from within the loop.  None are made to cancel a
+ * run: of one that was taken over, those that it had are asked. */
 static void begin(struct supervisor *s)
 {
-	if (!s->allocation) {
+	bool cancelling = s->run.state == RUN_CANCELLING;
+
+	if (s->allocation && cancelling && !s->lane.spec.hosts.names.count) {
+		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");
+		return;
+	}
+	if (!s->allocation || cancelling) {
 		supervisor_attempt(s);
 		return;
 	}

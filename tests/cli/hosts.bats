@@ -78,6 +78,17 @@ teardown() {
   wait_until 15 nothing_runs
 }
 
+@test "what is cancelled before a host has answered has ended" {
+  export JOBRUN_SSH_CONFIG=$TMP/ssh_config
+  printf 'Host h1\n  ProxyCommand sleep %s\n' "$NAP" >ssh_config
+  host_job a.yaml a h1 'echo never'
+  jobrun apply --detach a.yaml
+  wait_until 10 state_is a PREPARING
+  timeout 20 "$JOBRUN" cancel a
+  state_is a CANCELLED
+  wait_until 15 nothing_runs
+}
+
 supervisor() {
   tr -d ' \n' <state/runs/a.1/lock
 }

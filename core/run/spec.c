@@ -181,6 +181,23 @@ static json_t *pairs_json(const struct pairs *pairs)
 	return out;
 }
 
+json_t *spec_env_json(const struct run_spec *spec)
+{
+	return pairs_json(&spec->env);
+}
+
+json_t *spec_secrets_json(const struct run_spec *spec)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < spec->secret_count; i++)
+		json_put_text(out, spec->secrets[i].name,
+			      spec->secrets[i].env ? "from a variable"
+						   : "from a file");
+	return out;
+}
+
 json_t *spec_json(const struct run_spec *spec)
 {
 	json_t *out = json_object();

@@ -85,6 +85,11 @@ int spec_set_outputs(struct run_spec *spec, const json_t *outputs,
 void spec_set_folder(struct run_spec *spec, const char *folder,
 		     struct arena *mem);
 
+/* For plans: the variables of the job, and where the secret ones come from.
+ * Both return new. */
+json_t *spec_env_json(const struct run_spec *spec);
+json_t *spec_secrets_json(const struct run_spec *spec);
+
 json_t *spec_json(const struct run_spec *spec); /* returns new */
 int spec_write(const struct run_spec *spec, struct error *err);
 /* From the folder of a run. */

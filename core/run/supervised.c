@@ -37,20 +37,6 @@ static int specify(const struct supervised *as, const struct job *job,
 	return spec_from_job(job, as->env.catalogue, mem, out, missing, err);
 }
 
-/* {"master": 1, "worker": 2} */
-static json_t *tasks_json(const struct topology *all)
-{
-	json_t *out = json_object();
-	size_t i;
-
-	for (i = 0; i < all->count; i++) {
-		const char *type = task_type_name(all->tasks[i].type);
-
-		json_put_int(out, type, json_get_int(out, type, 0) + 1);
-	}
-	return out;
-}
-
 static json_t *tpu_json(const struct topology *all)
 {
 	char text[96];
@@ -145,9 +131,7 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 {
 	const struct strings *packages = &job->training_input.package_uris;
 	json_t *out = json_object();
-	json_t *map;
 	char limit[32];
-	size_t i;
 
 	if (spec->command.count)
 		json_put(out, "command",
@@ -168,24 +152,13 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 		json_put(out, "hosts",
 			 json_texts(spec->hosts.names.items,
 				    spec->hosts.names.count));
-	json_put(out, "tasks", tasks_json(&spec->topology));
+	json_put(out, "tasks", topology_tasks_json(&spec->topology));
 	if (spec->topology.tpu_slice)
 		json_put(out, "tpu", tpu_json(&spec->topology));
-	if (spec->env.count) {
-		map = json_object();
-		for (i = 0; i < spec->env.count; i++)
-			json_put_text(map, spec->env.items[i].name,
-				      spec->env.items[i].value);
-		json_put(out, "env", map);
-	}
-	if (spec->secret_count) {
-		map = json_object();
-		for (i = 0; i < spec->secret_count; i++)
-			json_put_text(map, spec->secrets[i].name,
-				      spec->secrets[i].env ? "from a variable"
-							   : "from a file");
-		json_put(out, "secrets", map);
-	}
+	if (spec->env.count)
+		json_put(out, "env", spec_env_json(spec));
+	if (spec->secret_count)
+		json_put(out, "secrets", spec_secrets_json(spec));
 	if (spec->checkpoints.is_used)
 		json_put(out, "checkpoints", checkpoints_json(job));
 	if (spec->data.count)
@@ -217,7 +190,7 @@ static int latest(const struct supervised *as, const char *job_id,
 	return store_run_get(store, job_id, out->attempt, mem, out, err);
 }
 
-int supervised_read(void *ctx, const struct resource *want,
+static int read_run(void *ctx, const struct resource *want,
 		    struct resource *found, struct error *err)
 {
 	struct arena *mem = arena_new();
@@ -304,7 +277,7 @@ static int yield_to_other(struct store *store, const struct run_record *run,
 			 other.attempt);
 }
 
-int supervised_create(void *ctx, const struct resource *want, struct error *err)
+static int create(void *ctx, const struct resource *want, struct error *err)
 {
 	const struct supervised *as = ctx;
 	struct store *store = as->env.store;
@@ -347,7 +320,7 @@ out:
 	return ret < 0 ? -1 : 0;
 }
 
-int supervised_wait(void *ctx, const struct resource *have,
+static int wait_for(void *ctx, const struct resource *have,
 		    enum wait_state *state, struct error *err)
 {
 	const struct supervised *as = ctx;
@@ -367,8 +340,8 @@ int supervised_wait(void *ctx, const struct resource *have,
 	return ret;
 }
 
-int supervised_cancel(void *ctx, const struct resource *have, bool now,
-		      struct error *err)
+static int cancel(void *ctx, const struct resource *have, bool now,
+		  struct error *err)
 {
 	const struct supervised *as = ctx;
 	struct arena *mem = arena_new();
@@ -382,8 +355,8 @@ int supervised_cancel(void *ctx, const struct resource *have, bool now,
 	return ret < 0 ? -1 : 0;
 }
 
-int supervised_watch(void *ctx, const struct resource *have, int *fd,
-		     struct error *err)
+static int watch(void *ctx, const struct resource *have, int *fd,
+		 struct error *err)
 {
 	const struct supervised *as = ctx;
 	struct arena *mem = arena_new();
@@ -412,7 +385,7 @@ static int forget_hosts(struct store *store, const char *job_id,
 	return ret;
 }
 
-int supervised_delete(void *ctx, const struct resource *have, struct error *err)
+static int delete (void *ctx, const struct resource *have, struct error *err)
 {
 	const struct supervised *as = ctx;
 	struct arena *mem = arena_new();
@@ -441,15 +414,17 @@ int supervised_delete(void *ctx, const struct resource *have, struct error *err)
 }
 
 /* The sets that runs are of are in the store, not with the runs. */
-int supervised_list(const struct supervised *as, const struct kind *kind,
-		    struct listing *out, struct error *err)
+static int list(void *ctx, const char *place, struct listing *out,
+		struct error *err)
 {
+	const struct supervised *as = ctx;
 	struct arena *mem = arena_new();
 	struct run_record run;
 	struct run_list all;
 	size_t i;
 	int ret;
 
+	(void)place;
 	ret = store_run_list(as->env.store, false, mem, &all, err);
 	for (i = 0; ret == 0 && i < all.count; i++) {
 		ret = latest(as, all.items[i].job_id, mem, &run, err);
@@ -461,7 +436,7 @@ int supervised_list(const struct supervised *as, const struct kind *kind,
 		}
 		listing_add(out,
 			    &(struct listed){
-				    .kind = kind,
+				    .kind = &kind_supervised_run,
 				    .name = run.job_id,
 				    .labels = { .job_id = run.job_id,
 						.digest = run.digest },
@@ -473,6 +448,24 @@ int supervised_list(const struct supervised *as, const struct kind *kind,
 	arena_free(mem);
 	return ret;
 }
+
+/* Between two looks.  Only a net: the watch says at once when something
+ * changed, but for a run whose processes were all killed. */
+#define POLL_MS 2000
+
+const struct kind kind_supervised_run = {
+	.name = "run",
+	.flags = KIND_RUN,
+	.files = "source.files",
+	.poll_ms = POLL_MS,
+	.read = read_run,
+	.create = create,
+	.delete = delete,
+	.wait = wait_for,
+	.cancel = cancel,
+	.watch = watch,
+	.list = list,
+};
 
 /* The specification of the next run, with the ports that it would get now. */
 static int predict_spec(const struct supervised *as, const struct job *job,

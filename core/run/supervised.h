@@ -34,26 +34,8 @@ int supervised_init(struct supervised *as, const struct provider_env *env,
  * made.  Returns new. */
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
 
-/* For its kind; `ctx` is a struct supervised. */
-int supervised_read(void *ctx, const struct resource *want,
-		    struct resource *found, struct error *err);
-int supervised_create(void *ctx, const struct resource *want,
-		      struct error *err);
-int supervised_delete(void *ctx, const struct resource *have,
-		      struct error *err);
-int supervised_wait(void *ctx, const struct resource *have,
-		    enum wait_state *state, struct error *err);
-int supervised_cancel(void *ctx, const struct resource *have, bool now,
-		      struct error *err);
-int supervised_watch(void *ctx, const struct resource *have, int *fd,
-		     struct error *err);
-/* Only a net: the watch says at once when something changed, but for a run
- * whose processes were all killed. */
-#define SUPERVISED_POLL_MS 2000
-
-/* Those of one provider. */
-int supervised_list(const struct supervised *as, const struct kind *kind,
-		    struct listing *out, struct error *err);
+/* The run itself; of every provider whose context is a struct supervised. */
+extern const struct kind kind_supervised_run;
 
 /* Of the run with the job's digest, if there is one; else of the next. */
 int supervised_environment(void *ctx, const struct job *job,

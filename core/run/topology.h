@@ -127,6 +127,9 @@ size_t topology_world_size(const struct topology *all);
 size_t topology_port_count(const struct topology *all);
 void topology_set_ports(struct topology *all, const int *ports);
 
+/* How many there are of each type, for plans: {"master": 1, "worker": 2}.
+ * Returns new. */
+json_t *topology_tasks_json(const struct topology *all);
 /* To and from the form in which a run's specification keeps it. */
 json_t *topology_json(const struct topology *all); /* returns new */
 int topology_from_json(const json_t *value, struct arena *mem,

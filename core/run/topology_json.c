@@ -37,6 +37,19 @@ static json_t *tpu_json(const struct topology *all)
 	return tpu;
 }
 
+json_t *topology_tasks_json(const struct topology *all)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		const char *type = task_type_name(all->tasks[i].type);
+
+		json_put_int(out, type, json_get_int(out, type, 0) + 1);
+	}
+	return out;
+}
+
 json_t *topology_json(const struct topology *all)
 {
 	json_t *out = json_object();

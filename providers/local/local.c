@@ -73,8 +73,6 @@ static void check_trials(const struct job *job, const struct run_spec *spec,
 				    "maxFailedTrials says how many may fail");
 }
 
-static const struct kind kind_run;
-
 static int desire(const struct job *job, const struct provider_env *env,
 		  struct resources *out, struct error *err)
 {
@@ -85,7 +83,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	if (spec_from_job(job, env->catalogue, out->mem, &spec, &missing, err) <
 	    0)
 		return -1;
-	run = resources_add(out, &kind_run, job->job_id, job);
+	run = resources_add(out, &kind_supervised_run, job->job_id, job);
 	run->properties = supervised_describe(job, &spec);
 	if (missing)
 		resources_miss(out, "%s", missing);
@@ -107,27 +105,6 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
-static int run_list(void *ctx, const char *place, struct listing *out,
-		    struct error *err)
-{
-	(void)place;
-	return supervised_list(ctx, &kind_run, out, err);
-}
-
-static const struct kind kind_run = {
-	.name = "run",
-	.flags = KIND_RUN,
-	.files = "source.files",
-	.poll_ms = SUPERVISED_POLL_MS,
-	.read = supervised_read,
-	.create = supervised_create,
-	.delete = supervised_delete,
-	.wait = supervised_wait,
-	.cancel = supervised_cancel,
-	.watch = supervised_watch,
-	.list = run_list,
-};
-
 static void *local_open(const struct provider_env *env, struct error *err)
 {
 	struct supervised *as = mem_alloc(sizeof(*as));
@@ -143,7 +120,7 @@ static void local_close(void *ctx)
 	free(ctx);
 }
 
-static const struct kind *const kinds[] = { &kind_run, NULL };
+static const struct kind *const kinds[] = { &kind_supervised_run, NULL };
 
 static int leftovers(void *ctx, struct leftovers *out, struct error *err)
 {

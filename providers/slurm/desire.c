@@ -36,41 +36,6 @@ static json_t *texts_json(const struct strings *texts)
 	return json_texts(texts->items, texts->count);
 }
 
-static json_t *env_json(const struct pairs *env)
-{
-	json_t *out = json_object();
-	size_t i;
-
-	for (i = 0; i < env->count; i++)
-		json_put_text(out, env->items[i].name, env->items[i].value);
-	return out;
-}
-
-static json_t *secrets_json(const struct run_spec *spec)
-{
-	json_t *out = json_object();
-	size_t i;
-
-	for (i = 0; i < spec->secret_count; i++)
-		json_put_text(out, spec->secrets[i].name,
-			      spec->secrets[i].env ? "from a variable"
-						   : "from a file");
-	return out;
-}
-
-static json_t *tasks_json(const struct topology *all)
-{
-	json_t *out = json_object();
-	size_t i;
-
-	for (i = 0; i < all->count; i++) {
-		const char *type = task_type_name(all->tasks[i].type);
-
-		json_put_int(out, type, json_get_int(out, type, 0) + 1);
-	}
-	return out;
-}
-
 /* Without paths of this machine: plans of one commit are equal wherever they
  * are made. */
 static json_t *describe(const struct job *job, const struct slurm_job *what)
@@ -89,12 +54,12 @@ static json_t *describe(const struct job *job, const struct slurm_job *what)
 	if (spec->packages.count)
 		json_put(out, "packages",
 			 texts_json(&job->training_input.package_uris));
-	json_put(out, "tasks", tasks_json(&spec->topology));
+	json_put(out, "tasks", topology_tasks_json(&spec->topology));
 	json_put(out, "slurm", slurm_request_json(&what->request));
 	if (spec->env.count)
-		json_put(out, "env", env_json(&spec->env));
+		json_put(out, "env", spec_env_json(spec));
 	if (spec->secret_count)
-		json_put(out, "secrets", secrets_json(spec));
+		json_put(out, "secrets", spec_secrets_json(spec));
 	return out;
 }
 

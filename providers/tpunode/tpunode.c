@@ -87,32 +87,10 @@ static int specify(const struct supervised *as, const struct job *job,
 	return spec_set_hosts(out, job, &out->hosts.names, mem, err);
 }
 
-static const struct kind kind_run;
-
-static int run_list(void *ctx, const char *place, struct listing *out,
-		    struct error *err)
-{
-	(void)place;
-	return supervised_list(ctx, &kind_run, out, err);
-}
-
-static const struct kind kind_run = {
-	.name = "run",
-	.flags = KIND_RUN,
-	.files = "source.files",
-	.poll_ms = SUPERVISED_POLL_MS,
-	.read = supervised_read,
-	.create = supervised_create,
-	.delete = supervised_delete,
-	.wait = supervised_wait,
-	.cancel = supervised_cancel,
-	.watch = supervised_watch,
-	.list = run_list,
-};
-
 static const struct kind *const kinds[] = { &kind_instance_template,
 					    &kind_instance_group,
-					    &kind_tpu_node, &kind_run, NULL };
+					    &kind_tpu_node,
+					    &kind_supervised_run, NULL };
 
 /* ---- what a job wants --------------------------------------------------- */
 
@@ -270,7 +248,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	if (spec.topology.tpu_slice)
 		slice = catalogue_slice(env->catalogue, spec.topology.tpu_slice,
 					&tpu);
-	run = resources_add(out, &kind_run, job->job_id, job);
+	run = resources_add(out, &kind_supervised_run, job->job_id, job);
 	run->properties = supervised_describe(job, &spec);
 	if (missing)
 		resources_miss(out, "%s", missing);

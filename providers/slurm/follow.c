@@ -441,6 +441,9 @@ static int go_on(struct look *look, const char *why, struct error *err)
 	struct run_record *run = &look->record->run;
 	struct run_record next = { .state = RUN_QUEUED, .exit_code = -1 };
 
+	/* The end of a task may have been read after its log was. */
+	if (fetch(look, err) < 0)
+		return -1;
 	settle_tasks(look, lost(look));
 	run->state = RUN_FAILED;
 	run->error = why;
@@ -481,6 +484,9 @@ static int end_or_go_on(struct look *look, enum run_state state,
 
 	if (!is_settled(look))
 		return put(look, look->record->run.state, "", err);
+	/* The end of a task may have been read after its log was. */
+	if (fetch(look, err) < 0)
+		return -1;
 	/* A controller that was killed may have forgotten that it ran. */
 	if (look->status == 0 && first && first->state == RUN_SUCCEEDED)
 		state = RUN_SUCCEEDED;

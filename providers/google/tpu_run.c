@@ -66,6 +66,29 @@ struct tpu_run tpu_run_add(const struct job *job,
 	return run;
 }
 
+void tpu_run_check(const struct job *job, const struct run_spec *spec,
+		   struct resources *out)
+{
+	const char *obstacle = spec_checkpoints_obstacle(&spec->checkpoints);
+
+	if (job->training_input.hyperparameters.params.count)
+		resources_miss(out,
+			       "trials of hyperparameters do not run on TPU "
+			       "%s: remove trainingInput.hyperparameters, or "
+			       "set jobrun.provider to vertex-ai",
+			       spec->topology.tpu_kind == TPU_NODE ? "nodes"
+								   : "VMs");
+	if (obstacle)
+		resources_miss(out, "%s", obstacle);
+	if (job->jobrun.hosts.count)
+		resources_miss(out, "the hosts are those of the TPU: remove "
+				    "jobrun.hosts");
+	if (!job->jobrun.source && !spec->packages.count)
+		resources_note(out, "jobrun.source is not set: nothing is "
+				    "copied to the VMs, and the program "
+				    "starts in the home directory there");
+}
+
 const char *tpu_run_where(const struct job *job, struct arena *mem)
 {
 	return job->jobrun.project

@@ -37,6 +37,10 @@ struct tpu_run tpu_run_add(const struct job *job,
 			   const struct run_spec *spec, const char *missing,
 			   struct resources *out);
 
+/* What such a run can't have, and what a reader of its plan should know. */
+void tpu_run_check(const struct job *job, const struct run_spec *spec,
+		   struct resources *out);
+
 /* For struct provider: "projects/P", or NULL. */
 const char *tpu_run_where(const struct job *job, struct arena *mem);
 

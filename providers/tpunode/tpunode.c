@@ -169,8 +169,8 @@ static struct resource *add_node(const struct job *job,
 	return it;
 }
 
-static void check(const struct job *job, const struct tpu_node_block *block,
-		  const struct tpu *tpu, struct resources *out)
+static void check(const struct tpu_node_block *block, const struct tpu *tpu,
+		  struct resources *out)
 {
 	if (strcmp(tpu->generation, "v2") != 0 &&
 	    strcmp(tpu->generation, "v3") != 0)
@@ -182,13 +182,6 @@ static void check(const struct job *job, const struct tpu_node_block *block,
 		resources_miss(out, "the software of the TPU: set "
 				    "jobrun.tpu-node.runtimeVersion, for "
 				    "instance to pytorch-1.13");
-	if (job->training_input.hyperparameters.params.count)
-		resources_miss(out, "trials of hyperparameters do not run on "
-				    "TPU nodes: remove "
-				    "trainingInput.hyperparameters");
-	if (job->jobrun.hosts.count)
-		resources_miss(out, "the hosts are the VMs of the TPU: remove "
-				    "jobrun.hosts");
 }
 
 static void note(const struct job *job, const struct tpu_node_block *block,
@@ -240,7 +233,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 		 placeholder_output(group, "hosts"));
 	json_put(run.resource->properties, "tpuHosts",
 		 placeholder_output(node, "tpuHosts"));
-	check(job, block, run.tpu, out);
+	check(block, run.tpu, out);
+	tpu_run_check(job, &spec, out);
 	note(job, block, out);
 	resources_note_unused(out, job, provider_tpu_node.name);
 	return 0;

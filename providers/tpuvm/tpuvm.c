@@ -81,26 +81,6 @@ static void note_cost(const struct job *job, const struct tpu_vm_block *block,
 		       name, lease);
 }
 
-static void check_run(const struct job *job, const struct run_spec *spec,
-		      struct resources *out)
-{
-	if (job->training_input.hyperparameters.params.count)
-		resources_miss(out, "trials of hyperparameters do not run on "
-				    "TPU VMs: remove "
-				    "trainingInput.hyperparameters, or set "
-				    "jobrun.provider to vertex-ai");
-	if (spec_checkpoints_obstacle(&spec->checkpoints))
-		resources_miss(out, "%s",
-			       spec_checkpoints_obstacle(&spec->checkpoints));
-	if (job->jobrun.hosts.count)
-		resources_miss(out, "the hosts are those of the TPU: remove "
-				    "jobrun.hosts");
-	if (!job->jobrun.source && !spec->packages.count)
-		resources_note(out, "jobrun.source is not set: nothing is "
-				    "copied to the VMs, and the program "
-				    "starts in the home directory there");
-}
-
 static struct resource *add_node(const struct job *job,
 				 const struct tpu_vm_block *block,
 				 const struct tpu *tpu,
@@ -150,7 +130,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	json_put(run.resource->properties, "hosts",
 		 placeholder_output(node, "hosts"));
 	note_cost(job, block, node->name, out);
-	check_run(job, &spec, out);
+	tpu_run_check(job, &spec, out);
 	resources_note_unused(out, job, provider_tpu_vm.name);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine remembers of a run: its record in the store, and in the
- * run's folder who its tasks are, which is what logs are read by. */
+#include "providers/kubernetes/record.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/run/spec.h"
-#include "providers/kubernetes/internal.h"
 #include "providers/kubernetes/names.h"
 
 int record_get(struct kube *kube, const char *job_id, struct arena *mem,

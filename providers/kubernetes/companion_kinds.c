@@ -88,10 +88,9 @@ static int companion_create(void *ctx, const struct resource *want,
 	int ret = kube_find(ctx, want->place, &at, err);
 
 	if (ret == 0)
-		ret = companion_make(&at, type_of(want->kind), want->job, body,
-				     json_object_get(want->properties,
-						     "values"),
-				     err);
+		ret = companion_make(
+			&at, type_of(want->kind), want->job, body,
+			json_object_get(want->properties, "values"), err);
 	json_decref(body);
 	return ret;
 }

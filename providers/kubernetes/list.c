@@ -73,56 +73,24 @@ int list_objects(const struct kube_at *at, const struct kube_type *type,
 	return ret;
 }
 
-/* ---- runs -------------------------------------------------------------- */
-
 /* Of a run whose object is gone, what this machine has is left. */
-static int list_remembered(struct kube *kube, const char *place,
-			   struct listing *out, struct error *err)
-{
-	struct arena *mem = arena_new();
-	struct kube_record record;
-	struct run_list all;
-	size_t i;
-	int ret = store_run_list(kube->env.store, false, mem, &all, err);
-
-	for (i = 0; ret == 0 && i < all.count; i++) {
-		const struct run_record *run = &all.items[i];
-		struct listed one = {
-			.kind = &kind_kube_run,
-			.name = run->job_id,
-			.labels = { .job_id = run->job_id,
-				    .digest = run->digest },
-			.create_time_ms = run->create_time_ms,
-			.live = !run_state_is_final(run->state),
-			.succeeded = run->state == RUN_SUCCEEDED,
-		};
-
-		if (record_get(kube, run->job_id, mem, &record, err) != 0)
-			continue;
-		one.place = record.place;
-		if (!place || !strcmp(place, record.place))
-			listing_add(out, &one);
-	}
-	arena_free(mem);
-	return ret;
-}
-
 int run_list(void *ctx, const char *place, struct listing *out,
 	     struct error *err)
 {
 	struct kube_at at;
-	int ret = list_remembered(ctx, place, out, err);
+	int ret = 0;
 
-	if (ret < 0 || !kube_is_known(place))
-		return ret;
-	if (kube_find(ctx, place, &at, err) < 0)
-		return -1;
-	ret = apiserver_has(at.api, JOBSET_GROUP, err);
-	if (ret > 0)
-		ret = list_objects(&at, &type_jobset, KUBE_LABEL_ATTEMPT,
-				   &kind_kube_run, place, out, err);
-	if (ret >= 0)
-		ret = list_objects(&at, &type_job, KUBE_LABEL_ATTEMPT,
-				   &kind_kube_run, place, out, err);
-	return ret;
+	if (kube_is_known(place)) {
+		if (kube_find(ctx, place, &at, err) < 0)
+			return -1;
+		ret = apiserver_has(at.api, JOBSET_GROUP, err);
+		if (ret > 0)
+			ret = list_objects(&at, &type_jobset,
+					   KUBE_LABEL_ATTEMPT, &kind_kube_run,
+					   place, out, err);
+		if (ret >= 0)
+			ret = list_objects(&at, &type_job, KUBE_LABEL_ATTEMPT,
+					   &kind_kube_run, place, out, err);
+	}
+	return ret < 0 ? -1 : record_list(ctx, &kind_kube_run, place, out, err);
 }

@@ -23,4 +23,8 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 	       const struct kube_type *type, const json_t *object,
 	       struct error *err);
 
+/* Adds those that are not listed yet; with `place`, only what is there. */
+int record_list(struct kube *kube, const struct kind *kind, const char *place,
+		struct listing *out, struct error *err);
+
 #endif

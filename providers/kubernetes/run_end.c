@@ -72,7 +72,7 @@ static int get_own(const struct kube_at *at, const struct kube_record *record,
 /* A Job can only be ended by deleting it; that it was asked for is what the
  * record says then. */
 int run_cancel(void *ctx, const struct resource *have, bool now,
-		      struct error *err)
+	       struct error *err)
 {
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();

@@ -153,8 +153,8 @@ static int find_run(struct kube *kube, const struct resource *want,
 	return ret;
 }
 
-int run_read(void *ctx, const struct resource *want,
-		    struct resource *found, struct error *err)
+int run_read(void *ctx, const struct resource *want, struct resource *found,
+	     struct error *err)
 {
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();

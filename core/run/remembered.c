@@ -12,10 +12,10 @@ static json_t *properties_of(const struct run_record *run)
 {
 	struct error ignored;
 
-	return run->properties ? json_read(run->properties,
-					   strlen(run->properties), "store",
-					   &ignored)
-			       : NULL;
+	return run->properties
+		       ? json_read(run->properties, strlen(run->properties),
+				   "store", &ignored)
+		       : NULL;
 }
 
 int remembered_get(const struct provider_env *env, const char *provider,

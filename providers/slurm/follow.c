@@ -23,9 +23,12 @@
 
 /* How old what is known of the queue may be: who follows looks once a second. */
 #define QUEUE_AGE_MS 900
-#define YOUNG_MS 60000
-/* How late what a task wrote last can be seen, in a shared directory. */
+/* Before something is decided, what is known must be new. */
+#define NOW 0
+/* How late a shared directory can show what a task wrote last: that it has
+ * ended, and where it has, all of its log. */
 #define SETTLE_MS 5000
+#define WHOLE_MS 60000
 #define STATUS_MAX 64
 #define WORDS_MAX ((size_t)1 << 20)
 
@@ -373,12 +376,25 @@ static enum run_state state_by_files(const struct look *look)
 	return RUN_FAILED;
 }
 
+static bool is_whole(const struct look *look)
+{
+	size_t i;
+
+	for (i = 0; i < look->tasks.count; i++)
+		if (!member_is_whole(look->folder, &look->tasks.items[i]))
+			return false;
+	return true;
+}
+
 /* A shared directory shows what a node wrote last a moment later. */
 static bool is_settled(const struct look *look)
 {
-	if (!look->known || !lost(look))
+	int64_t past_ms = time_now_ms() - look->job.end_time_ms;
+
+	if (!look->known)
 		return true;
-	return time_now_ms() - look->job.end_time_ms > SETTLE_MS;
+	return (!lost(look) || past_ms > SETTLE_MS) &&
+	       (past_ms > WHOLE_MS || is_whole(look));
 }
 
 static bool is_changed(const struct look *look)
@@ -435,7 +451,9 @@ static int prepare_next(void *arg, const char *folder, int attempt,
 	return spec_write(&spec, err);
 }
 
-/* Slurm has queued it again: what there was of this attempt has ended. */
+/* Slurm has queued it again: what there was of this attempt has ended.  Returns
+ * 1: there is another attempt to be looked at, which this process or another
+ * one has made. */
 static int go_on(struct look *look, const char *why, struct error *err)
 {
 	struct run_record *run = &look->record->run;
@@ -452,7 +470,9 @@ static int go_on(struct look *look, const char *why, struct error *err)
 	next.preemptions = run->preemptions + 1;
 	return store_run_next(look->slurm->env.store, run, look->tasks.items,
 			      look->tasks.count, &next, prepare_next, look,
-			      err);
+			      err) < 0
+		       ? -1
+		       : 1;
 }
 
 /* The batch script says so when it begins again, and Slurm before. */
@@ -480,13 +500,15 @@ static const char *why_requeued(const struct look *look)
 static int end_or_go_on(struct look *look, enum run_state state,
 			struct error *err)
 {
-	const struct task_record *first = master(look);
+	const struct task_record *first;
 
+	/* The end of a task may have been read after its log was, and the end
+	 * of the job after that of a task. */
+	if (fetch(look, err) < 0 || read_tasks(look, err) < 0)
+		return -1;
 	if (!is_settled(look))
 		return put(look, look->record->run.state, "", err);
-	/* The end of a task may have been read after its log was. */
-	if (fetch(look, err) < 0)
-		return -1;
+	first = master(look);
 	/* A controller that was killed may have forgotten that it ran. */
 	if (look->status == 0 && first && first->state == RUN_SUCCEEDED)
 		state = RUN_SUCCEEDED;
@@ -511,7 +533,7 @@ static int look_at_attempt(struct look *look, const struct error *away,
 		return -1;
 	read_status(look);
 	if (is_requeued(look, state))
-		return go_on(look, why_requeued(look), err) < 0 ? -1 : 1;
+		return go_on(look, why_requeued(look), err);
 	/* Nobody knows: what was known last holds. */
 	if (away)
 		return put(look, run->state, away->text, err);
@@ -536,6 +558,29 @@ static void forget_secrets(const struct look *look)
 		   "rm -f \"$1\"", args, NULL, NULL, &ignored);
 }
 
+/*
+ * 0: Slurm knows it.  What is older than the record of this attempt is of
+ * another one.  And to be queued again it must be after it was seen to run,
+ * which another process may have written down a moment ago.
+ */
+static int look_into_queue(struct look *look, struct error *err)
+{
+	const struct slurm_record *record = look->record;
+	const struct run_record *run = &record->run;
+	int ret;
+
+	look->job = (struct queue_job){ .state = "", .reason = "" };
+	ret = slurm_look(look->slurm, look->at, record->comment, record->id,
+			 QUEUE_AGE_MS, run->create_time_ms, look->mem,
+			 &look->job, err);
+	if (ret == 0 && run->state == RUN_RUNNING &&
+	    queue_state(look->job.state) == RUN_QUEUED)
+		ret = slurm_look(look->slurm, look->at, record->comment,
+				 record->id, NOW, 0, look->mem, &look->job,
+				 err);
+	return ret;
+}
+
 int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 		 struct arena *mem, struct error *err)
 {
@@ -548,13 +593,7 @@ int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 		return -1;
 	look.folder = store_run_folder(slurm->env.store, record->run.job_id,
 				       record->run.attempt);
-	look.job = (struct queue_job){ .state = "", .reason = "" };
-	ret = slurm_look(slurm, look.at, record->comment, record->id,
-			 QUEUE_AGE_MS, mem, &look.job, &away);
-	/* What is known of the queue may be older than the job. */
-	if (ret == 1 && time_now_ms() - record->run.create_time_ms < YOUNG_MS)
-		ret = slurm_look(slurm, look.at, record->comment, NULL, 0, mem,
-				 &look.job, &away);
+	ret = look_into_queue(&look, &away);
 	look.known = ret == 0;
 	if (ret < 0 && away.code != ERROR_UNREACHABLE) {
 		*err = away;

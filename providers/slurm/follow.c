@@ -41,8 +41,9 @@ struct look {
 	struct task_list tasks;
 	bool *changed;
 	struct queue_job job;
-	bool known; /* Slurm knows the job */
-	int status; /* of the script; -1: it has not said */
+	bool known;        /* Slurm knows the job */
+	int status;        /* of the script; -1: it has not said */
+	int64_t status_ms; /* when that was seen first */
 };
 
 /* ---- files ------------------------------------------------------------- */
@@ -126,8 +127,12 @@ static void read_status(struct look *look)
 	struct error ignored;
 	size_t len;
 	char *text = file_read(path, STATUS_MAX, &len, &ignored);
+	struct stat st;
 
 	look->status = text && len ? atoi(text) : -1;
+	if (look->status >= 0 && stat(path, &st) == 0)
+		look->status_ms = (int64_t)st.st_mtim.tv_sec * 1000 +
+				  st.st_mtim.tv_nsec / 1000000;
 	free(text);
 	free(path);
 }
@@ -386,13 +391,19 @@ static bool is_whole(const struct look *look)
 	return true;
 }
 
+/* When the run ended, by Slurm or by the script; 0: neither says. */
+static int64_t end_time(const struct look *look)
+{
+	if (look->known && run_state_is_final(queue_state(look->job.state)))
+		return look->job.end_time_ms;
+	return look->status_ms;
+}
+
 /* A shared directory shows what a node wrote last a moment later. */
 static bool is_settled(const struct look *look)
 {
-	int64_t past_ms = time_now_ms() - look->job.end_time_ms;
+	int64_t past_ms = time_now_ms() - end_time(look);
 
-	if (!look->known)
-		return true;
 	return (!lost(look) || past_ms > SETTLE_MS) &&
 	       (past_ms > WHOLE_MS || is_whole(look));
 }
@@ -419,9 +430,8 @@ static int put(struct look *look, enum run_state state, const char *why,
 
 	if (run_state_is_final(state)) {
 		settle_tasks(look, task);
-		run->end_time_ms = look->known && look->job.end_time_ms
-					   ? look->job.end_time_ms
-					   : time_now_ms();
+		run->end_time_ms =
+			end_time(look) ? end_time(look) : time_now_ms();
 		run->exit_code = state == RUN_SUCCEEDED        ? 0
 				 : task && state == RUN_FAILED ? task->exit_code
 							       : -1;
@@ -497,24 +507,27 @@ static const char *why_requeued(const struct look *look)
 	return "Slurm has queued it again: it was preempted";
 }
 
-static int end_or_go_on(struct look *look, enum run_state state,
-			struct error *err)
+static int end_or_wait(struct look *look, enum run_state state,
+		       struct error *err)
 {
-	const struct task_record *first;
-
 	/* The end of a task may have been read after its log was, and the end
 	 * of the job after that of a task. */
 	if (fetch(look, err) < 0 || read_tasks(look, err) < 0)
 		return -1;
 	if (!is_settled(look))
 		return put(look, look->record->run.state, "", err);
-	first = master(look);
-	/* A controller that was killed may have forgotten that it ran. */
-	if (look->status == 0 && first && first->state == RUN_SUCCEEDED)
-		state = RUN_SUCCEEDED;
 	if (state == RUN_FAILED)
 		return put(look, state, explain(look), err);
 	return put(look, state, "", err);
+}
+
+/* Its files say so.  Slurm may not do so for a minute, while it cleans up after
+ * the job, or at all: a controller that was killed forgets what ran. */
+static bool has_succeeded(const struct look *look)
+{
+	const struct task_record *first = master(look);
+
+	return look->status == 0 && first && first->state == RUN_SUCCEEDED;
 }
 
 /* 1: there is another attempt to be looked at. */
@@ -532,6 +545,8 @@ static int look_at_attempt(struct look *look, const struct error *away,
 	if (fetch(look, err) < 0 || read_tasks(look, err) < 0)
 		return -1;
 	read_status(look);
+	if (has_succeeded(look))
+		return end_or_wait(look, RUN_SUCCEEDED, err);
 	if (is_requeued(look, state))
 		return go_on(look, why_requeued(look), err);
 	/* Nobody knows: what was known last holds. */
@@ -542,7 +557,7 @@ static int look_at_attempt(struct look *look, const struct error *away,
 	if (!run_state_is_final(state))
 		return put(look, state, queue_explain(&look->job, look->mem),
 			   err);
-	return end_or_go_on(look, state, err);
+	return end_or_wait(look, state, err);
 }
 
 /* Values of secrets stay no longer than they are needed. */

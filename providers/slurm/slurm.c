@@ -204,10 +204,11 @@ static int see(struct slurm *slurm, const char *place, const char *job_id,
 	return 0;
 }
 
-/* The state of a run by what its folder says, if Slurm has forgotten it. */
+/* The state of a run by what its folder says, if Slurm has forgotten it; one
+ * that has succeeded there may be cleaned up after for a while. */
 static enum run_state state_of(const struct sight *sight)
 {
-	if (sight->known)
+	if (sight->known && sight->run->status != 0)
 		return queue_state(sight->job.state);
 	return sight->run->status == 0 ? RUN_SUCCEEDED : RUN_FAILED;
 }
@@ -428,8 +429,7 @@ static int slurm_delete(void *ctx, const struct resource *have,
 	}
 	if (ret >= 0)
 		ret = see(slurm, place, have->name, mem, &sight, err);
-	if (ret == 0 && sight.known &&
-	    !run_state_is_final(queue_state(sight.job.state)))
+	if (ret == 0 && sight.run && !run_state_is_final(state_of(&sight)))
 		ret = error_set(err, ERROR_TRY_AGAIN,
 				"it is still running: 'jobrun cancel %s' ends "
 				"it",
@@ -479,7 +479,7 @@ static int list_at(struct slurm *slurm, const char *place, struct listing *out,
 						.set = run->set,
 						.cleanup = run->cleanup },
 				    .create_time_ms = run->create_time_ms,
-				    .live = known == 0 &&
+				    .live = known == 0 && run->status != 0 &&
 					    !run_state_is_final(
 						    queue_state(job.state)),
 				    .succeeded = run->status == 0,

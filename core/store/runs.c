@@ -209,7 +209,13 @@ int store_run_next(struct store *store, const struct run_record *ended,
 	new.not_before_ms = next->not_before_ms;
 	if (store_begin(store, err) < 0)
 		goto out;
-	ret = store_progress_write(store, ended, true, tasks, all, count, err);
+	ret = store_progress_write(store, ended, true, NULL, NULL, 0, err);
+	/* A final state stays: another process has seen the end before. */
+	if (ret == 0 && sqlite3_changes(store->db) == 0)
+		ret = 1;
+	if (ret == 0)
+		ret = store_progress_write(store, ended, false, tasks, all,
+					   count, err);
 	if (ret == 0)
 		ret = claim_attempt(store, &new, &folder, err);
 	if (ret == 0)

@@ -190,7 +190,8 @@ int store_run_add_with(struct store *store, struct run_record *run,
  * the one without the other.  Writes `ended`, which must be final, and its
  * tasks; adds `next` as store_run_add() does, with the origin, job, provider,
  * digest and properties of `ended`.  In between `prepare` puts into the new
- * folder what readers expect there.
+ * folder what readers expect there.  Returns 1, and does nothing, if `ended`
+ * has an end in the store already: of many that follow a run only one goes on.
  */
 int store_run_next(struct store *store, const struct run_record *ended,
 		   const struct task_record *tasks, size_t count,

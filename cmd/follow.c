@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/run/keeper_event.h"
+#include "core/run/log_keeper.h"
 #include "core/run/supervisor.h"
 #include "core/run/tuner.h"
 #include "core/run/spec.h"
@@ -32,7 +33,8 @@ struct follow {
 	struct loop_event *event;
 	struct loop_event *state_event; /* the run's state has changed */
 	int state_fd;
-	uint64_t events_read; /* of the keeper of its checkpoints */
+	uint64_t events_read;     /* of the keeper of its checkpoints */
+	uint64_t log_events_read; /* of what copies its logs */
 
 	/* Of the attempt. */
 	struct arena *mem;
@@ -91,32 +93,40 @@ static int say_trials(struct follow *follow, struct error *err)
 /* Of those before it was followed only the last are worth telling. */
 #define EVENTS_MAX 10
 
-/* What became of checkpoints since it was asked last. */
-static void say_checkpoints(struct follow *follow)
+/* The events in a file of the run's folder since it was looked at last. */
+static void say_events(struct follow *follow, const char *name,
+		       const char *what, uint64_t *offset)
 {
-	struct arena *mem;
+	struct arena *mem = arena_new();
+	char *folder = store_run_folder(follow->session->env.store,
+					follow->run.job_id, follow->run.origin);
+	char *path = path_join(folder, name);
 	struct keeper_events events;
 	struct error ignored;
-	char *folder, *path;
 	size_t i = 0;
 
-	if (!follow->mem || !follow->spec.checkpoints.is_used)
-		return;
-	mem = arena_new();
-	folder = store_run_folder(follow->session->env.store,
-				  follow->run.job_id, follow->run.origin);
-	path = path_join(folder, KEEPER_EVENTS);
-	if (keeper_events_read(path, &follow->events_read, mem, &events,
-			       &ignored) == 0) {
+	if (keeper_events_read(path, offset, mem, &events, &ignored) == 0) {
 		if (events.count > EVENTS_MAX)
 			i = events.count - EVENTS_MAX;
 		for (; i < events.count; i++)
-			app_say(follow->app, "%s: checkpoints: %s",
-				follow->run.job_id, events.items[i].text);
+			app_say(follow->app, "%s: %s: %s", follow->run.job_id,
+				what, events.items[i].text);
 	}
 	free(path);
 	free(folder);
 	arena_free(mem);
+}
+
+/* What became of checkpoints, and of copies of the logs, since it was asked
+ * last. */
+static void say_kept(struct follow *follow)
+{
+	if (follow->mem && follow->spec.checkpoints.is_used)
+		say_events(follow, KEEPER_EVENTS, "checkpoints",
+			   &follow->events_read);
+	if (follow->mem && follow->spec.logs.to)
+		say_events(follow, LOG_KEEPER_EVENTS, "logs",
+			   &follow->log_events_read);
 }
 
 static void flush(struct follow *follow)
@@ -386,7 +396,7 @@ int follow_step(struct follow *follow, bool ended, struct error *err)
 	if (ended && follow->loop && go_on(follow, err) < 0)
 		return -1;
 	if (ended && follow->loop)
-		say_checkpoints(follow);
+		say_kept(follow);
 	return follow->mem ? step(follow, ended, err) : 0;
 }
 
@@ -399,7 +409,7 @@ static void on_state(void *arg, uint32_t events)
 	(void)events;
 	while (read(follow->state_fd, drop, sizeof(drop)) > 0)
 		;
-	say_checkpoints(follow);
+	say_kept(follow);
 	if (go_on(follow, &err) < 0 ||
 	    (follow->trials && step(follow, false, &err) < 0))
 		fail(follow, &err);
@@ -415,7 +425,7 @@ int follow_start(struct follow *follow, struct loop *loop, struct error *err)
 					  on_state, follow, err);
 	if (!follow->state_event || watch_attempt(follow, err) < 0)
 		return -1;
-	say_checkpoints(follow);
+	say_kept(follow);
 	/* It may have been restarted before the watch was there. */
 	return go_on(follow, err);
 }

@@ -6,20 +6,31 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/run/log_keeper.h"
+
+static struct keeper_events read_events(const char *folder, const char *name,
+					struct arena *mem)
+{
+	char *path = path_join(folder, name);
+	struct keeper_events events;
+	struct error ignored;
+	uint64_t offset = 0;
+
+	if (keeper_events_read(path, &offset, mem, &events, &ignored) < 0)
+		events.count = 0;
+	free(path);
+	return events;
+}
 
 void kept_read(struct session *session, const struct run_record *run,
 	       struct arena *mem, struct kept *out)
 {
 	char *folder =
 		store_run_folder(session->env.store, run->job_id, run->origin);
-	char *path = path_join(folder, KEEPER_EVENTS);
-	struct keeper_events events;
-	struct error ignored;
-	uint64_t offset = 0;
+	struct keeper_events events = read_events(folder, KEEPER_EVENTS, mem);
+	struct keeper_events logs = read_events(folder, LOG_KEEPER_EVENTS, mem);
 
 	*out = (struct kept){ 0 };
-	if (keeper_events_read(path, &offset, mem, &events, &ignored) < 0)
-		events.count = 0;
 	for (size_t i = 0; i < events.count; i++) {
 		const struct keeper_event *event = &events.items[i];
 
@@ -32,7 +43,9 @@ void kept_read(struct session *session, const struct run_record *run,
 			out->failing = event;
 		}
 	}
-	free(path);
+	/* The last word on them. */
+	if (logs.count && logs.items[logs.count - 1].kind == KEEPER_FAILING)
+		out->logs = &logs.items[logs.count - 1];
 	free(folder);
 }
 
@@ -44,16 +57,17 @@ static void put(const char *what, const struct keeper_event *event,
 	if (!event)
 		return;
 	time_format_log(event->time_ms, when, sizeof(when));
-	buf_printf(out, "  checkpoints%s: %s (%s)\n", what, event->text, when);
+	buf_printf(out, "  %s: %s (%s)\n", what, event->text, when);
 }
 
 void kept_text(const struct kept *kept, bool briefly, struct buf *out)
 {
 	if (!briefly) {
-		put("", kept->resumed, out);
-		put("", kept->last, out);
+		put("checkpoints", kept->resumed, out);
+		put("checkpoints", kept->last, out);
 	}
-	put(" are failing", kept->failing, out);
+	put("checkpoints are failing", kept->failing, out);
+	put("logs", kept->logs, out);
 }
 
 static void put_event(const char *key, const struct keeper_event *event,
@@ -73,12 +87,20 @@ static void put_event(const char *key, const struct keeper_event *event,
 	json_put(to, key, one);
 }
 
-json_t *kept_json(const struct kept *kept)
+void kept_json(const struct kept *kept, json_t *run)
 {
-	json_t *out = json_object();
+	json_t *out;
 
-	put_event("resumed", kept->resumed, out);
-	put_event("last", kept->last, out);
-	put_event("failing", kept->failing, out);
-	return out;
+	if (kept->resumed || kept->last || kept->failing) {
+		out = json_object();
+		put_event("resumed", kept->resumed, out);
+		put_event("last", kept->last, out);
+		put_event("failing", kept->failing, out);
+		json_put(run, "checkpoints", out);
+	}
+	if (kept->logs) {
+		out = json_object();
+		put_event("failing", kept->logs, out);
+		json_put(run, "logs", out);
+	}
 }

@@ -459,8 +459,7 @@ static int put_json(struct view *view, struct arena *mem,
 		one = run_json(run, first ? NULL : &before, &tasks);
 		json_array_append_new(jobs, one);
 		kept_read(view->session, run, mem, &kept);
-		if (kept.resumed || kept.last || kept.failing)
-			json_put(one, "checkpoints", kept_json(&kept));
+		kept_json(&kept, one);
 		ret = add_trials(view, mem, run, one, err);
 	}
 	if (ret == 0)

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/run/supervisor.h"
 #include "providers/registry.h"
+#include "providers/stores.h"
 
 static int run(struct app *app, int argc, char **argv)
 {
@@ -20,7 +21,8 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	if (number_parse(argv[first + 1], 1, INT_MAX, &attempt, &err) < 0)
 		return app_fail(app, &err);
-	return supervisor_main(argv[first], (int)attempt, providers);
+	return supervisor_main(argv[first], (int)attempt, providers,
+			       object_schemes);
 }
 
 const struct command cmd_supervise = {

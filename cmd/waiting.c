@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/interrupt.h"
+#include "core/run/supervised.h"
 
 struct waiting {
 	struct session *session;
@@ -120,7 +121,8 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 	signals = interrupt_new(loop, on_signal, &w, err);
 	if (!signals)
 		return -1;
-	if (provider_makes_for_runs(provider)) {
+	if (provider_makes_for_runs(provider) ||
+	    resource.kind == &kind_supervised_run) {
 		w.releases = &resource;
 		w.ctx = ctx;
 	}

@@ -187,6 +187,13 @@ struct checkpoints {
 	long quiet_period_s;   /* a file left alone for so long is whole */
 };
 
+/* Used if `to` is set. */
+struct kept_logs {
+	struct message_head head;
+	const char *to; /* gs:// or a directory */
+	long every_s;   /* what is new is copied so often */
+};
+
 struct metrics {
 	struct message_head head;
 	struct pairs patterns; /* a metric to its regular expression */
@@ -267,6 +274,7 @@ struct jobrun_block {
 	struct messages secrets; /* of struct secret */
 	struct messages data;    /* of struct data_set */
 	struct checkpoints checkpoints;
+	struct kept_logs logs;
 	struct metrics metrics;
 	struct restart restart;
 	int cleanup;   /* enum cleanup: of what is billed by the hour */

@@ -164,6 +164,15 @@ static const struct field jobrun_fields[] = {
 	  .providers = on_hosts,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
+	{ .name = "logs",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_POSITION,
+	  .message = &message_logs,
+	  .offset = offsetof(struct jobrun_block, logs),
+	  .providers = on_hosts,
+	  .doc = "Where the raw logs of the run are copied to while it goes "
+		 "on, besides the store here.  A bucket that fails is shown, "
+		 "and never fails the run." },
 	{ .name = "metrics",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_POSITION,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobrun.metrics and jobrun.restart: how a run is watched, and what happens
- * when it fails. */
+/* jobrun.logs, jobrun.metrics and jobrun.restart: how a run is watched, and
+ * what happens when it fails. */
 #include "schema/tables.h"
 
 #include "core/job.h"
@@ -24,6 +24,36 @@ const struct message message_metrics = {
 	.doc = "What to read from the log of a run.",
 	.size = sizeof(struct metrics),
 	.fields = metrics_fields,
+};
+
+static const struct field logs_fields[] = {
+	{ .name = "to",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_REQUIRED | FIELD_PATH | FIELD_POSITION,
+	  .check = check_url,
+	  .offset = offsetof(struct kept_logs, to),
+	  .doc = "Where they are copied to: a gs:// URL or a directory, in "
+		 "which each run has a folder, JOBID/TIME, with a folder for "
+		 "each attempt, and in that one for each stream of a task: its "
+		 "objects, in the order of their names, are what was written "
+		 "to it, byte for byte." },
+	{ .name = "every",
+	  .type = FIELD_DURATION,
+	  .flags = FIELD_POSITION,
+	  .min = 1,
+	  .max = 86400,
+	  .fallback = "1m",
+	  .offset = offsetof(struct kept_logs, every_s),
+	  .doc = "How often what is new is copied; what is left when the run "
+		 "has ended, then." },
+	{ .name = NULL },
+};
+
+const struct message message_logs = {
+	.name = "Logs",
+	.doc = "Where the raw logs of a run are copied to while it goes on.",
+	.size = sizeof(struct kept_logs),
+	.fields = logs_fields,
 };
 
 static const struct field restart_rule_fields[] = {

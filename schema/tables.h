@@ -21,6 +21,7 @@ extern const struct message message_jobrun;
 /* Parts of it: */
 extern const struct message message_data_set;
 extern const struct message message_checkpoints;
+extern const struct message message_logs;
 extern const struct message message_metrics;
 extern const struct message message_restart;
 extern const struct message message_docker;

@@ -141,6 +141,8 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 			"restart"))
 		out->restart = block->restart;
 	spec_checkpoints_from_job(job, mem, &out->checkpoints);
+	out->logs.to = spec_job_folder(job, block->logs.to, mem);
+	out->logs.every_s = block->logs.every_s;
 	spec_data_from_job(job, mem, &out->data);
 	out->tuning = job->training_input.hyperparameters;
 	out->max_running_time_s =
@@ -236,6 +238,10 @@ json_t *spec_json(const struct run_spec *spec)
 	if (spec->checkpoints.is_used)
 		json_put(out, "checkpoints",
 			 spec_checkpoints_json(&spec->checkpoints));
+	if (spec->logs.to) {
+		json_put_text(out, "logsTo", spec->logs.to);
+		json_put_int(out, "logsEveryS", spec->logs.every_s);
+	}
 	if (spec->data.count)
 		json_put(out, "data", spec_data_json(&spec->data));
 	if (spec->tuning.params.count) {
@@ -367,6 +373,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 			  &out->restart);
 	spec_checkpoints_read(json_object_get(value, "checkpoints"), mem,
 			      &out->checkpoints);
+	out->logs.to = copy_text(value, "logsTo", mem);
+	out->logs.every_s = (long)json_get_int(value, "logsEveryS", 60);
 	spec_data_read(json_object_get(value, "data"), mem, &out->data);
 	hyperparameters_from_json(json_object_get(value, "hyperparameters"),
 				  mem, &out->tuning);

@@ -16,6 +16,12 @@
 #include "core/run/spec_data.h"
 #include "core/run/topology.h"
 
+/* Where the raw logs are copied to. */
+struct run_logs {
+	const char *to; /* the job's own folder; NULL: nowhere */
+	long every_s;
+};
+
 /* The machines that the tasks run on, if not on this one. */
 struct run_hosts {
 	struct strings names; /* [USER@]HOST[:PORT]; none: this machine */
@@ -50,6 +56,7 @@ struct run_spec {
 	long max_running_time_s; /* 0: no limit */
 	struct restart restart;
 	struct run_checkpoints checkpoints;
+	struct run_logs logs;
 	struct run_data data;
 	/* If it has parameters the program is started for each trial, with
 	 * these after the first `args_end` of `command`. */

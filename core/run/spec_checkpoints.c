@@ -12,10 +12,9 @@
 
 #define OWN_FOLDER "checkpoints"
 
-/* The place of the job among others. */
-static const char *place_of(const struct job *job, struct arena *mem)
+const char *spec_job_folder(const struct job *job, const char *to,
+			    struct arena *mem)
 {
-	const char *to = job->jobrun.checkpoints.to;
 	char *whole, *joined;
 	const char *out;
 
@@ -42,7 +41,7 @@ void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
 	*out = (struct run_checkpoints){
 		.is_used = true,
 		.directory = from->directory,
-		.to = place_of(job, mem),
+		.to = spec_job_folder(job, from->to, mem),
 		.keep = from->keep,
 		.metric = from->metric,
 		.maximize = from->goal == CHECKPOINT_GOAL_MAXIMIZE,

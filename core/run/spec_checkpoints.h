@@ -21,6 +21,11 @@ struct run_checkpoints {
 	long quiet_s;
 };
 
+/* A job's folder in a place that its file names: a URL, or an absolute path.
+ * NULL for none. */
+const char *spec_job_folder(const struct job *job, const char *to,
+			    struct arena *mem);
+
 void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
 			       struct run_checkpoints *out);
 

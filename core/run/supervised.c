@@ -161,6 +161,8 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 		json_put(out, "secrets", spec_secrets_json(spec));
 	if (spec->checkpoints.is_used)
 		json_put(out, "checkpoints", checkpoints_json(job));
+	if (spec->logs.to)
+		json_put_text(out, "logs", job->jobrun.logs.to);
 	if (spec->data.count)
 		json_put(out, "data", data_json(spec));
 	if (spec->tuning.params.count)

@@ -20,6 +20,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/text.h"
+#include "core/run/log_keeper.h"
 #include "core/run/process.h"
 #include "core/run/reserve.h"
 #include "core/run/restart.h"
@@ -179,6 +180,8 @@ static int add_next(struct supervisor *s,
 	if (recorder_next(&s->lane.recorder, &next, prepare_next, s, err) < 0)
 		return -1;
 	s->run = next;
+	if (s->log_keeper)
+		log_keeper_attempt(s->log_keeper, next.attempt);
 	folder = store_run_folder(s->store, next.job_id, next.attempt);
 	s->lane.spec.folder = arena_strdup(s->mem, folder);
 	s->lane.spec.attempt = next.attempt;
@@ -291,6 +294,20 @@ static void on_guard(void *arg, uint32_t events)
 		attempt_fail(s->lane.attempt, "the run's guard was killed");
 }
 
+/* What is left to do when the run is over. */
+static void end_all(struct supervisor *s)
+{
+	if (!s->allocation && !s->log_keeper)
+		return;
+	/* Machines cost money: they come first. */
+	if (s->allocation)
+		supervisor_release_machines(s);
+	supervisor_keep_last_logs(s);
+	supervisor_mark(s->lane.spec.home, false);
+	s->run.note = NULL;
+	supervisor_publish(s->store, &s->run);
+}
+
 /* Returns -1 if the end could not be recorded. */
 static int finish(struct supervisor *s)
 {
@@ -298,14 +315,13 @@ static int finish(struct supervisor *s)
 
 	reserve_drop(s->lane.spec.home);
 	s->run.end_time_ms = time_now_ms();
-	if (s->allocation)
+	if (s->allocation || s->log_keeper)
 		supervisor_mark(s->lane.spec.home, true);
 	if (recorder_end(&s->lane.recorder, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return -1;
 	}
-	if (s->allocation)
-		supervisor_release_machines(s);
+	end_all(s);
 	return 0;
 }
 
@@ -383,6 +399,7 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0 ||
 	    supervisor_open_machines(s, start->providers, err) < 0)
 		return -1;
+	supervisor_keep_logs(s, start->schemes);
 	if (s->over)
 		return run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err);
 	s->place = (struct lane_place){ .store = s->store,
@@ -433,7 +450,7 @@ static int go_on(struct supervisor *s, struct error *err)
 static int only_release(struct supervisor *s)
 {
 	close(SUPERVISOR_REPORT_FD);
-	supervisor_release_machines(s);
+	end_all(s);
 	return 0;
 }
 
@@ -477,6 +494,7 @@ int supervisor_run(const struct supervisor_start *start, pid_t guard)
 		if (write(SUPERVISOR_REPORT_FD, err.text, strlen(err.text)) < 0)
 			fprintf(stderr, "%s\n", err.text);
 	}
+	supervisor_keep_last_logs(&s);
 	tuner_free(s.tuner);
 	lane_done(&s.lane);
 	allocation_close(s.allocation);

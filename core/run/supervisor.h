@@ -24,6 +24,7 @@
 
 #include "core/base/error.h"
 #include "core/provider.h"
+#include "core/data/object_store.h"
 #include "core/run/spec.h"
 #include "core/store/store.h"
 
@@ -45,9 +46,11 @@ int supervisor_start(struct store *store, const struct run_spec *spec, int lock,
 		     struct error *err);
 
 /* The two processes themselves; returns their exit status.  Machines that were
- * made for the run are of one of these providers. */
+ * made for the run are of one of these providers, and its logs are copied to a
+ * store that one of these schemes reaches. */
 int supervisor_main(const char *job_id, int attempt,
-		    const struct provider *const *providers);
+		    const struct provider *const *providers,
+		    const struct object_scheme *const *schemes);
 
 /* Asks a run to end, with its grace or `now`.  Ended is success. */
 int supervisor_cancel(struct store *store, const char *job_id, int attempt,
@@ -62,8 +65,8 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err);
 
-/* Of a run that is over: the machines that were made for it are being deleted
- * by its supervisor. */
+/* Of a run that is over: its supervisor is still there, as machines that were
+ * made for it are being deleted, or its logs copied. */
 bool supervisor_releases(struct store *store, const struct run_record *run);
 
 /* How far a run is that is still being prepared, in a few words, or "";

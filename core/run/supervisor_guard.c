@@ -35,9 +35,10 @@ static int wait_for(pid_t supervisor, const sigset_t *signals)
 	}
 }
 
-/* Whether another supervisor can go on: then it is started, by returning in
- * the child as fork() does. */
-static pid_t start_another(const char *job_id, int attempt)
+/* Whether another supervisor has something to do: then it is started, by
+ * returning in the child as fork() does. */
+static pid_t start_another(const char *job_id, int attempt,
+			   bool (*has_work)(const char *folder))
 {
 	struct store *store;
 	struct error err;
@@ -50,13 +51,13 @@ static pid_t start_another(const char *job_id, int attempt)
 	folder = store_run_folder(store, job_id, attempt);
 	/* A store is not to be shared with a child. */
 	store_close(store);
-	if (supervisor_goes_on(folder))
+	if (has_work(folder))
 		pid = fork();
 	free(folder);
 	return pid;
 }
 
-static int record_end(const char *job_id, int attempt, int status)
+static void record_end(const char *job_id, int attempt, int status)
 {
 	struct error err;
 	struct store *store;
@@ -68,7 +69,22 @@ static int record_end(const char *job_id, int attempt, int status)
 	if (!store || supervisor_abandon(store, job_id, attempt, why, &err) < 0)
 		fprintf(stderr, "%s; cannot record it: %s\n", why, err.text);
 	store_close(store);
-	return 1;
+}
+
+/* The run is over, but for its logs. */
+static bool mark_logs(const char *folder)
+{
+	if (!supervisor_keeps_logs(folder))
+		return false;
+	supervisor_mark(folder, true);
+	return true;
+}
+
+static int become_supervisor(const struct supervisor_start *start)
+{
+	/* Nobody waits for its report. */
+	open("/dev/null", O_WRONLY | O_CLOEXEC);
+	return supervisor_run(start, getppid());
 }
 
 /* Waits for the supervisor, then sweeps; with tasks elsewhere, which know
@@ -92,25 +108,30 @@ static int guard(const struct supervisor_start *start, pid_t supervisor)
 			return 0;
 		if (WIFEXITED(status) || tries == RESTARTS_MAX)
 			break;
-		supervisor = start_another(job_id, attempt);
-		if (supervisor == 0) {
-			/* Nobody waits for its report. */
-			open("/dev/null", O_WRONLY | O_CLOEXEC);
-			return supervisor_run(start, getppid());
-		}
+		supervisor = start_another(job_id, attempt, supervisor_goes_on);
+		if (supervisor == 0)
+			return become_supervisor(start);
 		if (supervisor < 0)
 			break;
 	}
-	return record_end(job_id, attempt, status);
+	record_end(job_id, attempt, status);
+	supervisor = start_another(job_id, attempt, mark_logs);
+	if (supervisor == 0)
+		return become_supervisor(start);
+	if (supervisor > 0)
+		wait_for(supervisor, start->signals);
+	return 1;
 }
 
 int supervisor_main(const char *job_id, int attempt,
-		    const struct provider *const *providers)
+		    const struct provider *const *providers,
+		    const struct object_scheme *const *schemes)
 {
 	sigset_t signals;
 	const struct supervisor_start start = { .job_id = job_id,
 						.attempt = attempt,
 						.providers = providers,
+						.schemes = schemes,
 						.signals = &signals };
 	pid_t self = getpid();
 	struct error err;

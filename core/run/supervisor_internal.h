@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "core/base/error.h"
+#include "core/data/object_store.h"
 #include "core/provider.h"
 #include "core/store/store.h"
 
@@ -22,6 +23,7 @@ struct supervisor_start {
 	const char *job_id;
 	int attempt;
 	const struct provider *const *providers;
+	const struct object_scheme *const *schemes;
 	const sigset_t *signals;
 };
 int supervisor_run(const struct supervisor_start *start, pid_t guard);
@@ -39,9 +41,11 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 /* Whether what the run in a folder has started goes on without a supervisor:
  * it is on hosts. */
 bool supervisor_goes_on(const char *folder);
+/* Whether the logs of the run in a folder are copied somewhere. */
+bool supervisor_keeps_logs(const char *folder);
 
-/* While machines that were made for a run that is over are being let go of,
- * there is a mark in its folder. */
+/* While machines that were made for a run that is over are being let go of, or
+ * the last of its logs is copied, there is a mark in its folder. */
 void supervisor_mark(const char *home, bool mark);
 bool supervisor_is_marked(const char *home);
 

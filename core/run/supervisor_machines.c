@@ -50,9 +50,6 @@ void supervisor_release_machines(struct supervisor *s)
 	if (allocation_is_over(s->allocation, s->run.state) &&
 	    allocation_release(s->allocation, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
-	supervisor_mark(s->lane.spec.home, false);
-	s->run.note = NULL;
-	supervisor_publish(s->store, &s->run);
 }
 
 int supervisor_open_machines(struct supervisor *s,

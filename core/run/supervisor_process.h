@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The supervisor process as its own parts know it: supervisor.c, and
- * supervisor_machines.c. */
+/* The supervisor process as its own parts know it: supervisor.c,
+ * supervisor_machines.c and supervisor_logs.c. */
 #ifndef JOBRUN_SUPERVISOR_PROCESS_H
 #define JOBRUN_SUPERVISOR_PROCESS_H
 
@@ -38,6 +38,10 @@ struct supervisor {
 	struct allocation *allocation;
 	bool wants_machines; /* before it goes on */
 	bool getting;        /* them */
+
+	/* What copies its logs; or NULL. */
+	struct log_keeper *log_keeper;
+	struct object_store *objects;
 };
 
 /* ---- supervisor.c ---- */
@@ -57,5 +61,14 @@ int supervisor_open_machines(struct supervisor *s,
 void supervisor_get_machines(struct supervisor *s);
 /* After the end of the run; what goes wrong with it is in the journal. */
 void supervisor_release_machines(struct supervisor *s);
+
+/* ---- supervisor_logs.c ---- */
+
+/* Has the logs copied from here on, if that is wanted.  What is wrong with it
+ * is shown, and keeps nothing else from being done. */
+void supervisor_keep_logs(struct supervisor *s,
+			  const struct object_scheme *const *schemes);
+/* After the end of the run: the rest of them. */
+void supervisor_keep_last_logs(struct supervisor *s);
 
 #endif

@@ -207,6 +207,17 @@ bool supervisor_goes_on(const char *folder)
 	return yes;
 }
 
+bool supervisor_keeps_logs(const char *folder)
+{
+	struct arena *mem = arena_new();
+	struct run_spec spec;
+	struct error ignored;
+	bool yes = spec_read(folder, mem, &spec, &ignored) == 0 && spec.logs.to;
+
+	arena_free(mem);
+	return yes;
+}
+
 /* The tasks of a run on hosts are still there, and only its processes here
  * are gone: a new supervisor finds them. */
 static int resume(struct store *store, const char *folder, struct error *err)
@@ -316,6 +327,13 @@ int supervisor_check(struct store *store, const struct run_record *run,
 	/* Till now nobody could start it after all. */
 	if (lock >= 0)
 		close(lock);
+	if (ret == 0 && supervisor_keeps_logs(folder)) {
+		struct error ignored;
+
+		/* The rest of them; it has nothing to report. */
+		supervisor_mark(folder, true);
+		resume(store, folder, &ignored);
+	}
 	free(folder);
 	return ret < 0 ? -1 : 0;
 }

@@ -154,8 +154,8 @@ static int write_next(struct trial *trial,
 		      struct error *err)
 {
 	struct run_spec *spec = &trial->lane.spec;
-	int attempt = 1 + decision->counts.failures +
-		      decision->counts.preemptions;
+	int attempt =
+		1 + decision->counts.failures + decision->counts.preemptions;
 	char *folder = attempt_folder(trial->tuner->place.spec->folder,
 				      trial->record.number, attempt);
 
@@ -177,9 +177,8 @@ static int restart(struct trial *trial, const struct restart_decision *decision,
 		return -1;
 	duration_format((long)(decision->delay_ms / 1000), delay,
 			sizeof(delay));
-	snprintf(trial->why, sizeof(trial->why),
-		 "%s; attempt %d starts in %s", outcome.why,
-		 1 + spec->restarts + spec->preemptions, delay);
+	snprintf(trial->why, sizeof(trial->why), "%s; attempt %d starts in %s",
+		 outcome.why, 1 + spec->restarts + spec->preemptions, delay);
 	trial->record.state = RUN_QUEUED;
 	trial->record.error = trial->why;
 	trial->ran = false;
@@ -350,7 +349,8 @@ int trial_open(struct trial *trial, struct error *err)
 int trial_start(struct trial *trial, size_t slot, struct error *err)
 {
 	/* The record comes last: who finds it finds the rest, too. */
-	if (trial_slot_enter(trial, slot, err) < 0 || trial_open(trial, err) < 0)
+	if (trial_slot_enter(trial, slot, err) < 0 ||
+	    trial_open(trial, err) < 0)
 		return -1;
 	trial_record(trial);
 	trial->begun = true;

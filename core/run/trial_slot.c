@@ -91,7 +91,8 @@ void trial_slot_remember(struct trial *trial)
 	struct run_hosts *hosts = &trial->lane.spec.hosts;
 	struct trial_slot *slot;
 
-	if (hosts->slot < 0 || (size_t)hosts->slot >= trial_slot_count(trial->tuner))
+	if (hosts->slot < 0 ||
+	    (size_t)hosts->slot >= trial_slot_count(trial->tuner))
 		return;
 	trial->slot = (size_t)hosts->slot;
 	slot = &trial->tuner->slots[trial->slot];

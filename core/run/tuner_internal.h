@@ -30,10 +30,10 @@ struct trial {
 	struct trial_series series; /* of one that has succeeded */
 	size_t slot;
 	bool begun;
-	bool ran;    /* this attempt at it */
+	bool ran; /* this attempt at it */
 	bool final;
-	bool closed; /* `lane` is done with */
-	bool dirty;  /* the record could not be stored yet */
+	bool closed;                   /* `lane` is done with */
+	bool dirty;                    /* the record could not be stored yet */
 	char why[600];                 /* it is restarted */
 	struct loop_event *next_timer; /* it waits to be */
 };

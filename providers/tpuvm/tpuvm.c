@@ -124,9 +124,6 @@ static void check_run(const struct job *job, const struct run_spec *spec,
 				    "TPU VMs: remove "
 				    "trainingInput.hyperparameters, or set "
 				    "jobrun.provider to vertex-ai");
-	if (spec_checkpoints_obstacle(&spec->checkpoints))
-		resources_miss(out, "%s",
-			       spec_checkpoints_obstacle(&spec->checkpoints));
 	if (job->jobrun.hosts.count)
 		resources_miss(out, "the hosts are those of the TPU: remove "
 				    "jobrun.hosts");

@@ -119,8 +119,8 @@ static ssize_t take(struct launch_listener *all, int i)
 /* A piece that a pipe with any room takes without a wait. */
 static void give(struct passing *stream)
 {
-	size_t len = stream->pending.len < PIPE_BUF ? stream->pending.len
-						    : PIPE_BUF;
+	size_t len =
+		stream->pending.len < PIPE_BUF ? stream->pending.len : PIPE_BUF;
 	ssize_t n = write(stream->to, stream->pending.data, len);
 
 	if (n > 0) {

@@ -719,7 +719,8 @@ void host_connect(struct host *host)
 	struct hosts *all = host->all;
 	struct connection_place place = { .loop = all->place.loop,
 					  .reaper = all->place.reaper,
-					  .config = all->config };
+					  .config = all->config,
+					  .running = &all->ssh_running };
 	struct error err;
 
 	place.pipe_size = PIPES_MAX / (int)all->count;

@@ -38,6 +38,7 @@ struct host {
 	enum host_stage stage;
 	bool connecting; /* counts among those that are */
 	bool lost;       /* for good */
+	bool had;        /* an attempt has begun there */
 	bool settled;    /* as far as it gets before the start */
 	bool following;
 	bool checked;
@@ -86,6 +87,7 @@ struct hosts {
 	uint32_t round;  /* this one, or the last */
 	uint32_t before; /* the logs have none of the rounds up to this one */
 	bool cancelled;
+	size_t ssh_running;
 	size_t connecting; /* at this moment */
 	size_t connecting_max;
 	struct loop_event *tick;

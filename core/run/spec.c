@@ -242,6 +242,8 @@ json_t *spec_json(const struct run_spec *spec)
 		json_put(out, "hyperparameters",
 			 hyperparameters_json(&spec->tuning));
 		json_put_int(out, "argsEnd", (long long)spec->args_end);
+		json_put_int(out, "restarts", spec->restarts);
+		json_put_int(out, "preemptions", spec->preemptions);
 	}
 	if (spec->docker_image) {
 		json_put_text(out, "dockerImage", spec->docker_image);
@@ -372,6 +374,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 					     (long long)out->command.count);
 	if (out->args_end > out->command.count)
 		out->args_end = out->command.count;
+	out->restarts = (int)json_get_int(value, "restarts", 0);
+	out->preemptions = (int)json_get_int(value, "preemptions", 0);
 	out->docker_image = copy_text(value, "dockerImage", mem);
 	out->docker_flags = copy_strings(value, "dockerFlags", mem);
 	out->conda_env = copy_text(value, "condaEnv", mem);

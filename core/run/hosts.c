@@ -224,6 +224,8 @@ static void check(struct hosts *all)
 	struct error err;
 	size_t i;
 
+	/* Two names may be one machine: their addresses are known by now. */
+	topology_rank(&all->place.spec->topology);
 	/* `env` and a process that takes our place read them there. */
 	if (spec_write(all->place.spec, &err) < 0) {
 		report_prepared(all, 0, err.text);

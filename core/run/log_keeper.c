@@ -32,7 +32,7 @@ struct stream {
 	char *path;
 	char *url;
 	int64_t copied;
-	bool is_known;     /* what is there was looked at */
+	bool is_known; /* what is there was looked at */
 };
 
 struct log_keeper {
@@ -68,9 +68,9 @@ static void add_stream(struct log_keeper *k, const char *folder,
 	if ((k->count & (k->count - 1)) == 0)
 		k->streams = mem_grow(k->streams, k->count ? 2 * k->count : 1,
 				      sizeof(*k->streams));
-	k->streams[k->count++] = (struct stream){
-		.path = path, .url = mem_printf("%s/%s", url, name)
-	};
+	k->streams[k->count++] =
+		(struct stream){ .path = path,
+				 .url = mem_printf("%s/%s", url, name) };
 }
 
 static bool is_stream(const char *name)
@@ -107,9 +107,8 @@ static void find(struct log_keeper *k, const char *folder, const char *url,
 		const char *name = entry->d_name;
 		char *below, *there;
 
-		if (name[0] == '.' ||
-		    !(are_trials || !strcmp(name, "trials") ||
-		      text_starts(name, "attempt-")))
+		if (name[0] == '.' || !(are_trials || !strcmp(name, "trials") ||
+					text_starts(name, "attempt-")))
 			continue;
 		below = mem_printf("%s/%s", folder, name);
 		there = mem_printf("%s/%s", url, name);
@@ -144,7 +143,7 @@ static void find_all(struct log_keeper *k)
 struct pieces {
 	struct piece {
 		int64_t at, len;
-	} *items;
+	} * items;
 	size_t count;
 };
 

@@ -19,6 +19,7 @@ static int place_tasks(struct run_spec *spec, struct arena *mem,
 		spec->topology.tasks[i].host = arena_strdup(mem, target.host);
 		ssh_target_done(&target);
 	}
+	topology_rank(&spec->topology);
 	return 0;
 }
 

@@ -45,7 +45,8 @@ void supervisor_keep_logs(struct supervisor *s,
 	};
 	static const struct object_env env = { .retry = &retry };
 	struct log_keeper_place place = { .first = s->run.origin,
-					  .every_s = s->lane.spec.logs.every_s };
+					  .every_s =
+						  s->lane.spec.logs.every_s };
 	char *to = NULL, *attempts = NULL, *events = NULL;
 	char *first = store_run_folder(s->store, s->run.job_id, s->run.origin);
 	struct error err;

@@ -93,9 +93,9 @@ static int put_it(void *ctx, const char *url, int fd,
 static int list_it(void *ctx, const char *folder, object_each *each, void *arg,
 		   struct error *err)
 {
-	return fails(err) < 0 ? -1
-			      : object_scheme_folder.list(ctx, folder, each,
-							  arg, err);
+	return fails(err) < 0
+		       ? -1
+		       : object_scheme_folder.list(ctx, folder, each, arg, err);
 }
 
 static const struct object_scheme scheme = {
@@ -265,9 +265,9 @@ static void assert_last_event(const struct run *run,
 	uint64_t offset = 0;
 	struct error err;
 
-	assert_int_equal(keeper_events_read(run->events, &offset, mem, &events,
-					    &err),
-			 0);
+	assert_int_equal(
+		keeper_events_read(run->events, &offset, mem, &events, &err),
+		0);
 	assert_true(events.count);
 	assert_int_equal(events.items[events.count - 1].kind, kind);
 	assert_string_equal(events.items[events.count - 1].text, text);

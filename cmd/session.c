@@ -263,6 +263,9 @@ int session_refresh(struct session *session, struct arena *mem,
 				 "jobrun does not have",
 				 run->job_id, run->provider);
 	ctx = session_context(session, provider, err);
+	if (ctx && resource.kind->is_unchanged &&
+	    resource.kind->is_unchanged(ctx, run))
+		return 0;
 	if (!ctx || resource.kind->wait(ctx, &resource, &state, err) < 0)
 		return error_prefix(err, "run '%s'", run->job_id);
 	/* Who waits for days looks often: `mem` grows with changes only. */

@@ -28,6 +28,7 @@ struct arena;
 struct kind;
 struct listing;
 struct provider;
+struct run_record;
 struct store;
 
 /* How a run stands. */
@@ -240,6 +241,13 @@ struct kind {
 	/* Asks it to end; `now` without the grace.  Ended is success. */
 	int (*cancel)(void *ctx, const struct resource *have, bool now,
 		      struct error *err);
+	/*
+	 * For commands that ask about many runs, before `wait` looks at each:
+	 * whether nothing has changed since the record was written, as far as
+	 * one request about all of them tells.  It may also be false for the
+	 * first that is asked about.  NULL: `wait` is cheap.
+	 */
+	bool (*is_unchanged)(void *ctx, const struct run_record *run);
 	/* A descriptor that is readable when `wait` is worth asking before
 	 * the next `poll_ms` are over; the caller reads and closes it. */
 	int (*watch)(void *ctx, const struct resource *have, int *fd,

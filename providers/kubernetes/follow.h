@@ -8,6 +8,7 @@
 
 int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	      struct error *err);
+bool kube_is_unchanged(void *ctx, const struct run_record *run);
 int kube_watch(void *ctx, const struct resource *have, int *fd,
 	       struct error *err);
 

@@ -606,28 +606,22 @@ static void remember(struct command *c, int count)
 static void many_are_asked_about_at_once(void **state)
 {
 	struct fixture *f = *state;
-	struct resource one = { .kind = &kind_kube_run };
-	enum wait_state waits;
+	struct run_list all;
 	struct command c;
-	char id[32];
-	size_t before = 0;
-	int i;
+	size_t before, i;
 
 	stand_in_tell(&f->server, "many",
 		      "{'count': 50, 'state': 'Suspended'}");
 	open_command(&c, JOB);
 	remember(&c, 50);
-	for (i = 0; i < 50; i++) {
-		if (i == 1)
-			before = stand_in_count(&f->server, "/api");
-		snprintf(id, sizeof(id), "job%d", i);
-		one.name = id;
-		/* The first is looked at, which takes its folder. */
-		if (one.kind->wait(c.ctx, &one, &waits, &c.err) < 0)
-			assert_int_equal(i, 0);
-		else
-			assert_int_equal(waits, WAIT_PENDING);
-	}
+	assert_int_equal(
+		store_run_list(c.env.store, false, f->mem, &all, &c.err), 0);
+	assert_int_equal(all.count, 50);
+	/* The first may be the only one: it is looked at. */
+	assert_false(kind_kube_run.is_unchanged(c.ctx, &all.items[0]));
+	before = stand_in_count(&f->server, "/api");
+	for (i = 1; i < 50; i++)
+		assert_true(kind_kube_run.is_unchanged(c.ctx, &all.items[i]));
 	assert_int_equal(stand_in_count(&f->server, "/api") - before, 1);
 	close_command(&c);
 }

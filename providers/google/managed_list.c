@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/run/remembered.h"
 #include "providers/google/credentials.h"
+#include "providers/google/labels.h"
 #include "providers/google/place.h"
 
 #define ANY_PROJECT "projects/-"
@@ -51,9 +52,9 @@ static size_t stem_len(const char *title)
 
 static bool is_labelled(const char *job_id, const char *label)
 {
-	char own[MANAGED_LABEL_MAX];
+	char own[GOOGLE_LABEL_MAX];
 
-	managed_label(job_id, own);
+	google_label(job_id, own);
 	return !strcmp(own, label);
 }
 
@@ -66,7 +67,7 @@ static const char *job_id_of(const struct managed *managed, const json_t *body,
 	const char *label = managed_label_of(body, "jobrun-job");
 	const char *out = title;
 
-	if (strlen(label) < MANAGED_LABEL_MAX - 1)
+	if (strlen(label) < GOOGLE_LABEL_MAX - 1)
 		out = arena_strndup(mem, title, strlen(label));
 	else if (managed->as->name_field)
 		out = arena_strndup(mem, title, stem_len(title));

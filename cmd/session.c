@@ -263,9 +263,6 @@ int session_refresh(struct session *session, struct arena *mem,
 				 "jobrun does not have",
 				 run->job_id, run->provider);
 	ctx = session_context(session, provider, err);
-	if (ctx && resource.kind->is_unchanged &&
-	    resource.kind->is_unchanged(ctx, run))
-		return 0;
 	if (!ctx || resource.kind->wait(ctx, &resource, &state, err) < 0)
 		return error_prefix(err, "run '%s'", run->job_id);
 	/* Who waits for days looks often: `mem` grows with changes only. */
@@ -279,6 +276,36 @@ int session_refresh(struct session *session, struct arena *mem,
 				    run->attempt, mem, run, err);
 	arena_free(scratch);
 	return ret < 0 ? -1 : 0;
+}
+
+static bool is_unchanged(struct session *session, const struct run_record *run)
+{
+	const struct provider *provider;
+	struct resource resource = session_resource(run, &provider);
+	struct error ignored;
+	void *ctx;
+
+	if (!provider || !resource.kind->is_unchanged ||
+	    run_state_is_final(run->state))
+		return false;
+	ctx = session_context(session, provider, &ignored);
+	return ctx && resource.kind->is_unchanged(ctx, run);
+}
+
+int session_refresh_all(struct session *session, struct arena *mem,
+			struct run_list *runs, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < runs->count; i++) {
+		struct run_record *run = &runs->items[i];
+
+		if (runs->count > 1 && is_unchanged(session, run))
+			continue;
+		if (session_refresh(session, mem, run, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int session_run(struct session *session, const char *job_id, int attempt,

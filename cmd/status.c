@@ -301,11 +301,9 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 				break;
 		if (view->name_count && j == view->name_count)
 			continue;
-		if (session_refresh(view->session, mem, &all.items[i], err) < 0)
-			return -1;
 		out->items[out->count++] = all.items[i];
 	}
-	return 0;
+	return session_refresh_all(view->session, mem, out, err);
 }
 
 /* Began and not ended: of a command that is still at it, or was killed. */

@@ -244,8 +244,8 @@ struct kind {
 	/*
 	 * For commands that ask about many runs, before `wait` looks at each:
 	 * whether nothing has changed since the record was written, as far as
-	 * one request about all of them tells.  It may also be false for the
-	 * first that is asked about.  NULL: `wait` is cheap.
+	 * one request about all of them tells: what only a look at it would
+	 * show may have.  NULL: `wait` is cheap.
 	 */
 	bool (*is_unchanged)(void *ctx, const struct run_record *run);
 	/* A descriptor that is readable when `wait` is worth asking before

@@ -22,7 +22,9 @@ struct run_hosts {
 	struct strings shown; /* what they are called; none: as in `names` */
 	const char *nonce;    /* tells this run from others of its name */
 	const char *source;   /* what is shipped, absolute, or NULL */
-	long lease_s;         /* how long tasks go on without being asked for */
+	const char
+		*rule; /* a command that has them reach each other, or NULL */
+	long lease_s;  /* how long tasks go on without being asked for */
 };
 
 struct run_spec {

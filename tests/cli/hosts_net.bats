@@ -106,6 +106,6 @@ naps_in() {
   host_job a.yaml a h1,h2 'echo never'
   run jobrun apply a.yaml
   [ "$status" -eq 1 ]
-  [[ $output == *"does not reach"*"firewall"* ]]
+  [[ $output == *"host 'h2': it does not reach 'h1' at $SSH_NET.1 port "*": a firewall rule is missing that lets tcp:"*" in from $SSH_NET.2"* ]]
   refute grep -q '\] never' <<<"$output"
 }

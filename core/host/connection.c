@@ -156,9 +156,10 @@ static void report_closed(struct connection *c)
 		trouble = c->ready || killed ? SSH_UNREACHABLE : SSH_REFUSED;
 		if (!c->words.len)
 			error_set(&err, ERROR_FAILED,
-				  killed     ? "ssh was killed"
-				  : c->ready ? "the agent there ended"
-					     : "the agent does not start there");
+				  killed ? "ssh was killed"
+				  : c->ready
+					  ? "the agent there ended"
+					  : "the agent does not start there");
 	}
 	c->busy++;
 	c->hooks->closed(c->arg, trouble, &err);

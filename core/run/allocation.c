@@ -224,6 +224,28 @@ static int execute(struct allocation *all, const struct plan *plan, bool settle,
 	return ret;
 }
 
+/* All is as it should be: what somebody who was killed has begun at them has
+ * its end with that. */
+static int settle(const struct allocation *all, struct error *err)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < desired(all)->count && ret == 0; i++) {
+		const struct resource *it = desired(all)->items[i];
+		const struct intent_record intent = {
+			.job_id = all->kept.job->job_id,
+			.provider = all->kept.provider->name,
+			.kind = it->kind->name,
+			.name = it->name,
+		};
+
+		ret = store_intent_end(all->place.store, &intent, INTENT_DONE,
+				       NULL, err);
+	}
+	return ret;
+}
+
 static void merge_outputs(const struct allocation *all, json_t *out)
 {
 	size_t i;
@@ -261,6 +283,8 @@ int allocation_ensure(struct allocation *all, json_t **outputs, bool *made,
 		ret = observe(all, err);
 	if (all->interrupted)
 		ret = error_set(err, ERROR_INTERRUPTED, "interrupted");
+	if (ret == 0)
+		ret = settle(all, err);
 	if (ret < 0)
 		return -1;
 	*outputs = json_object();
@@ -294,7 +318,7 @@ int allocation_release(struct allocation *all, struct error *err)
 			all->observed, "the run is over");
 	ret = plan_is_empty(plan) ? 0 : execute(all, plan, false, err);
 	plan_free(plan);
-	return ret;
+	return ret == 0 ? settle(all, err) : -1;
 }
 
 /* ---- watching ---------------------------------------------------------- */

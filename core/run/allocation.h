@@ -23,11 +23,11 @@
 
 struct allocation;
 
-/* As the specification of a run keeps it: what `run` needs, as it is wanted,
- * and how often it is looked at.  Returns new, or NULL if nothing of that is
- * for the run. */
-json_t *allocation_json(const struct resource *run, const char *provider,
-			long interval_s);
+/* As the specification of a run keeps it, in `mem`: what `run` needs, as it is
+ * wanted, and how often it is looked at.  NULL if nothing of that is for the
+ * run. */
+const char *allocation_text(const struct resource *run, const char *provider,
+			    long interval_s, struct arena *mem);
 
 /* All borrowed; they must outlive it. */
 struct allocation_place {
@@ -41,7 +41,7 @@ struct allocation_place {
 	void *arg;
 };
 
-/* `kept` as allocation_json() made it; borrowed. */
+/* `kept` as allocation_text() made it; borrowed. */
 struct allocation *allocation_open(const json_t *kept,
 				   const struct allocation_place *place,
 				   struct error *err);

@@ -65,19 +65,15 @@ static json_t *one_json(const struct closure *closure,
 	return out;
 }
 
-json_t *allocation_json(const struct resource *run, const char *provider,
-			long interval_s)
+static json_t *kept_json(const struct closure *closure,
+			 const struct resource *run, const char *provider,
+			 long interval_s)
 {
-	struct closure closure = { 0 };
 	const struct job *job = run->job;
 	const struct scheduling *limits = &job->training_input.scheduling;
-	json_t *out = NULL, *list;
+	json_t *out = json_object(), *list = json_array();
 	size_t i;
 
-	collect(&closure, run);
-	if (!closure.for_run)
-		goto out;
-	out = json_object();
 	json_put_text(out, "provider", provider);
 	json_put_text(out, "cleanup", cleanup_name(job->jobrun.cleanup));
 	json_put_text(out, "jobId", job->job_id);
@@ -87,12 +83,29 @@ json_t *allocation_json(const struct resource *run, const char *provider,
 	json_put_int(out, "intervalS", interval_s);
 	json_put_int(out, "maxRunningTimeS", limits->max_running_time_s);
 	json_put_int(out, "maxWaitTimeS", limits->max_wait_time_s);
-	list = json_array();
-	for (i = 0; i < closure.count; i++)
+	for (i = 0; i < closure->count; i++)
 		json_array_append_new(list,
-				      one_json(&closure, closure.items[i]));
+				      one_json(closure, closure->items[i]));
 	json_put(out, "resources", list);
-out:
+	return out;
+}
+
+const char *allocation_text(const struct resource *run, const char *provider,
+			    long interval_s, struct arena *mem)
+{
+	struct closure closure = { 0 };
+	const char *out = NULL;
+	json_t *kept;
+	char *text;
+
+	collect(&closure, run);
+	if (closure.for_run) {
+		kept = kept_json(&closure, run, provider, interval_s);
+		text = json_canonical(kept);
+		out = arena_strdup(mem, text);
+		free(text);
+		json_decref(kept);
+	}
 	free(closure.items);
 	return out;
 }

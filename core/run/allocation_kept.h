@@ -12,7 +12,7 @@ struct allocation_kept {
 	int64_t interval_ms;         /* from one look to the next */
 };
 
-/* From what allocation_json() made. */
+/* From what allocation_text() made. */
 int allocation_read(const json_t *kept, const struct provider *const *providers,
 		    struct allocation_kept *out, struct error *err);
 void allocation_kept_done(struct allocation_kept *kept);

@@ -18,7 +18,6 @@
 #include "core/store/store.h"
 #include "providers/google/api.h"
 
-#define MANAGED_LABEL_MAX 64 /* with its NUL */
 #define MANAGED_POLL_MS 5000 /* gcloud asks every 10 s */
 
 struct managed;
@@ -73,8 +72,6 @@ struct google *managed_google(struct managed *managed);
 /* For what staging_desire() adds. */
 extern const struct kind managed_object;
 
-/* "my_job": as it can stand in a label. */
-void managed_label(const char *text, char out[MANAGED_LABEL_MAX]);
 /* jobrun-job, jobrun-digest and jobrun-applyset of a job, in `mem`. */
 struct pairs managed_labels(const struct job *job, struct arena *mem);
 

@@ -2,36 +2,24 @@
 /* Which runs of a job there are at its service, and where. */
 #include "providers/google/managed_internal.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/google/labels.h"
 #include "providers/google/place.h"
-
-void managed_label(const char *text, char out[MANAGED_LABEL_MAX])
-{
-	size_t i;
-
-	for (i = 0; text[i] && i < MANAGED_LABEL_MAX - 1; i++) {
-		char c = (char)tolower((unsigned char)text[i]);
-
-		out[i] = isalnum((unsigned char)c) || c == '-' ? c : '_';
-	}
-	out[i] = '\0';
-}
 
 struct pairs managed_labels(const struct job *job, struct arena *mem)
 {
 	struct pairs out = { .items =
 				     arena_alloc(mem, 3 * sizeof(*out.items)) };
-	char label[MANAGED_LABEL_MAX];
+	char label[GOOGLE_LABEL_MAX];
 	struct error ignored;
 
-	managed_label(job->job_id, label);
+	google_label(job->job_id, label);
 	out.items[out.count].name = "jobrun-job";
 	out.items[out.count++].value = arena_strdup(mem, label);
-	managed_label(job->digest.hex, label);
+	google_label(job->digest.hex, label);
 	out.items[out.count].name = "jobrun-digest";
 	out.items[out.count++].value = arena_strdup(mem, label);
 	if (job->set && set_digest(job->set, label, &ignored) == 0) {
@@ -65,11 +53,11 @@ const char *managed_label_of(const json_t *body, const char *name)
 const char *managed_digest(const struct job *job, const json_t *body)
 {
 	const char *label = managed_label_of(body, "jobrun-digest");
-	char own[MANAGED_LABEL_MAX];
+	char own[GOOGLE_LABEL_MAX];
 
 	if (!job)
 		return label;
-	managed_label(job->digest.hex, own);
+	google_label(job->digest.hex, own);
 	return strcmp(label, own) == 0 ? job->digest.hex : label;
 }
 
@@ -152,7 +140,7 @@ struct search {
 	struct managed *managed;
 	const char *collection;
 	const char *job_id; /* NULL: of every job */
-	char label[MANAGED_LABEL_MAX];
+	char label[GOOGLE_LABEL_MAX];
 	struct managed_runs *out;
 };
 
@@ -215,7 +203,7 @@ int managed_find(struct managed *managed, const char *parent,
 
 	*out = (struct managed_runs){ json_array(), json_array() };
 	if (job_id)
-		managed_label(job_id, search.label);
+		google_label(job_id, search.label);
 	managed->as->filter(job_id, job_id ? search.label : NULL, &filter);
 	query[1] = buf_text(&filter);
 	for (collection = managed->as->collections; *collection && ret == 0;

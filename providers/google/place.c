@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/base/text.h"
 #include "providers/google/credentials.h"
 #include "providers/google/gcloud.h"
 #include "providers/google/metadata.h"
@@ -103,6 +104,21 @@ void place_find(struct google *google, const struct place *file,
 		take_metadata(&out->zone, http, "instance/zone", mem);
 	}
 	take_region_of_zone(out, mem);
+}
+
+const char *place_project(struct google *google, const char *where,
+			  struct arena *mem)
+{
+	/* Nobody needs to know one. */
+	const struct place flags = { .zone = { "-", "" } };
+	struct place place;
+
+	if (where && text_starts(where, "projects/")) {
+		where += strlen("projects/");
+		return arena_strndup(mem, where, strcspn(where, "/"));
+	}
+	place_find(google, NULL, &flags, mem, &place);
+	return place.project.text;
 }
 
 int place_need_project(const struct place *place, struct error *err)

@@ -33,6 +33,11 @@ void place_find(struct google *google, const struct place *file,
 		const struct place *flags, struct arena *mem,
 		struct place *out);
 
+/* The project of "projects/P", maybe with more behind it; for NULL the one that
+ * this machine is set up for, or NULL if nobody names one.  Lives in `mem`. */
+const char *place_project(struct google *google, const char *where,
+			  struct arena *mem);
+
 /* Says what is missing and how to set it: ERROR_INVALID. */
 int place_need_project(const struct place *place, struct error *err);
 int place_need_zone(const struct place *place, struct error *err);

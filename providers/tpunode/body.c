@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/listing.h"
 #include "providers/google/endpoint.h"
-#include "providers/google/managed.h"
+#include "providers/google/labels.h"
 #include "providers/google/tpu_startup.h"
 
 #define SCOPE "https://www.googleapis.com/auth/cloud-platform"
@@ -18,24 +18,6 @@
 #define MACHINE "n1-standard-16"
 /* AI Platform's jobs could run so long. */
 #define RUNNING_MAX_S (7L * 24 * 3600)
-
-static json_t *labels_json(const struct job *job)
-{
-	const struct labels own = labels_of(job, 0);
-	json_t *out = json_object();
-	char label[MANAGED_LABEL_MAX];
-	size_t i;
-
-	for (i = 0; i < job->labels.count; i++)
-		json_put_text(out, job->labels.items[i].name,
-			      job->labels.items[i].value);
-	managed_label(own.job_id, label);
-	json_put_text(out, "jobrun-job", label);
-	managed_label(own.digest, label);
-	json_put_text(out, "jobrun-digest", label);
-	json_put_text(out, "jobrun-cleanup", cleanup_name(own.cleanup));
-	return out;
-}
 
 /* Of the template, which outlives none of the others. */
 static void put_item(json_t *items, const char *key, const char *value)
@@ -149,7 +131,7 @@ json_t *tpu_node_template(const struct job *job,
 	json_put(properties, "networkInterfaces",
 		 list_of(interface_json(job, block)));
 	json_put(properties, "serviceAccounts", list_of(account_json(job)));
-	json_put(properties, "labels", labels_json(job));
+	json_put(properties, "labels", google_labels(job));
 	json_put(properties, "metadata", metadata_json(job, block));
 	json_put_text(body, "name", name);
 	json_put(body, "properties", properties);
@@ -186,7 +168,7 @@ json_t *tpu_node_node(const struct job *job, const struct tpu_node_block *block,
 		json_put(body, "schedulingConfig", scheduling);
 	}
 	json_put_text(body, "description", job->job_id);
-	json_put(body, "labels", labels_json(job));
+	json_put(body, "labels", google_labels(job));
 	return body;
 }
 
@@ -207,13 +189,10 @@ char *tpu_node_collection(const char *kind, const struct tpu_node_place *place)
 static void put_expiry(json_t *labels, const struct job *job, int64_t now_ms)
 {
 	struct labels own = labels_of(job, now_ms);
-	char text[32];
 
 	if (!own.expire_time_ms)
 		own.expire_time_ms = now_ms + RUNNING_MAX_S * 1000;
-	snprintf(text, sizeof(text), "%lld",
-		 (long long)(own.expire_time_ms / 1000));
-	json_put_text(labels, "jobrun-expires", text);
+	google_labels_expire(labels, own.expire_time_ms / 1000);
 }
 
 /* What a VM deletes when nobody needs it: itself and its like last. */

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/google/endpoint.h"
+#include "providers/google/labels.h"
 #include "providers/google/place.h"
 
 /* "projects/P/zones/Z" */
@@ -129,47 +130,21 @@ void tpu_node_list_one(struct listing *out, const struct kind *kind,
 		       const json_t *labels, const char *job_id,
 		       const char *created)
 {
-	const char *label = json_get_text(labels, "jobrun-job", NULL);
+	struct labels own = google_labels_read(labels);
 	char *where;
 
-	if (!label)
+	if (!own.job_id)
 		return;
+	if (job_id)
+		own.job_id = job_id;
+	own.renewed = true; /* its VMs see to that */
 	where = mem_printf("projects/%s/zones/%s", place->project, place->zone);
-	listing_add(
-		out,
-		&(struct listed){
-			.kind = kind,
-			.name = name,
-			.place = where,
-			.labels = {
-				.job_id = job_id ? job_id : label,
-				.digest = json_get_text(labels, "jobrun-digest",
-							NULL),
-				.cleanup = cleanup_parse(json_get_text(
-					labels, "jobrun-cleanup", NULL)),
-				.expire_time_ms =
-					strtoll(json_get_text(labels,
-							      "jobrun-expires",
-							      "0"),
-						NULL, 10) *
-					1000,
-				/* Its VMs see to that. */
-				.renewed = true,
-			},
-			.create_time_ms = time_parse(created),
-		});
+	listing_add(out, &(struct listed){
+				 .kind = kind,
+				 .name = name,
+				 .place = where,
+				 .labels = own,
+				 .create_time_ms = time_parse(created),
+			 });
 	free(where);
-}
-
-const char *tpu_node_project(struct tpu_node_ctx *ctx, const char *where,
-			     struct arena *mem)
-{
-	const struct place flags = { .zone = { "-", "" } };
-	struct place place;
-
-	if (where && text_starts(where, "projects/"))
-		return arena_strndup(mem, where + strlen("projects/"),
-				     strcspn(where + strlen("projects/"), "/"));
-	place_find(ctx->google, NULL, &flags, mem, &place);
-	return place.project.text;
 }

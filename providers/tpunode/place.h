@@ -36,8 +36,4 @@ void tpu_node_list_one(struct listing *out, const struct kind *kind,
 		       const json_t *labels, const char *job_id,
 		       const char *created);
 
-/* The project to look in; NULL if nobody names one. */
-const char *tpu_node_project(struct tpu_node_ctx *ctx, const char *where,
-			     struct arena *mem);
-
 #endif

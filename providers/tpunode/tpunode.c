@@ -7,8 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/placeholder.h"
-#include "core/run/allocation.h"
-#include "providers/google/tpu.h"
+#include "providers/google/tpu_run.h"
 #include "providers/tpunode/place.h"
 
 /* ---- the run ------------------------------------------------------------ */
@@ -20,13 +19,9 @@ static int specify_tasks(const struct job *job,
 {
 	const struct tpu_node_block *block =
 		job_block(job, provider_tpu_node.name);
-	char name[TPU_NAME_MAX];
 
-	if (spec_from_job(job, catalogue, mem, out, missing, err) < 0)
+	if (tpu_run_tasks(job, catalogue, TPU_NODE, mem, out, missing, err) < 0)
 		return -1;
-	tpu_name(job->job_id, name);
-	out->topology.tpu_kind = TPU_NODE;
-	out->topology.tpu_name = arena_strdup(mem, name);
 	if (block->docker_image)
 		out->docker_image = block->docker_image;
 	if (block->conda_env)
@@ -35,7 +30,8 @@ static int specify_tasks(const struct job *job,
 }
 
 /* VMs and the TPU as they may be called before they are there. */
-static int foresee(struct run_spec *spec, struct arena *mem, struct error *err)
+static int foresee(struct run_spec *spec, const struct job *job,
+		   struct arena *mem, struct error *err)
 {
 	const struct topology *all = &spec->topology;
 	json_t *outputs = json_object();
@@ -53,7 +49,7 @@ static int foresee(struct run_spec *spec, struct arena *mem, struct error *err)
 	}
 	json_put(outputs, "hosts", hosts);
 	json_put(outputs, "tpuHosts", tpu);
-	ret = spec_set_outputs(spec, outputs, mem, err);
+	ret = tpu_run_foresee(spec, job, outputs, mem, err);
 	json_decref(outputs);
 	return ret;
 }
@@ -64,27 +60,13 @@ static int specify(const struct supervised *as, const struct job *job,
 		   struct error *err)
 {
 	const struct tpu_node_block *block = job_block(job, as->provider);
-	json_t *kept;
-	char *text;
 
 	if (specify_tasks(job, as->env.catalogue, mem, out, missing, err) < 0)
 		return -1;
-	if (!want) {
-		if (foresee(out, mem, err) < 0)
-			return -1;
-		return spec_set_hosts(out, job, &out->hosts.names, mem, err);
-	}
-	if (spec_set_outputs(out, want->properties, mem, err) < 0)
-		return -1;
-	if (!out->hosts.names.count || !out->topology.tpu_host_count)
-		return error_set(err, ERROR_TRY_AGAIN,
-				 "the TPU or its VMs can't be reached yet");
-	kept = allocation_json(want, as->provider, block->look_every_s);
-	text = json_canonical(kept);
-	out->allocation = arena_strdup(mem, text);
-	free(text);
-	json_decref(kept);
-	return spec_set_hosts(out, job, &out->hosts.names, mem, err);
+	if (!want)
+		return foresee(out, job, mem, err);
+	return tpu_run_place(out, want, as->provider, block->look_every_s, mem,
+			     err);
 }
 
 static const struct kind *const kinds[] = { &kind_instance_template,
@@ -187,8 +169,8 @@ static struct resource *add_node(const struct job *job,
 	return it;
 }
 
-static void check(const struct job *job, const struct tpu_node_block *block,
-		  const struct tpu *tpu, struct resources *out)
+static void check(const struct tpu_node_block *block, const struct tpu *tpu,
+		  struct resources *out)
 {
 	if (strcmp(tpu->generation, "v2") != 0 &&
 	    strcmp(tpu->generation, "v3") != 0)
@@ -200,13 +182,6 @@ static void check(const struct job *job, const struct tpu_node_block *block,
 		resources_miss(out, "the software of the TPU: set "
 				    "jobrun.tpu-node.runtimeVersion, for "
 				    "instance to pytorch-1.13");
-	if (job->training_input.hyperparameters.params.count)
-		resources_miss(out, "trials of hyperparameters do not run on "
-				    "TPU nodes: remove "
-				    "trainingInput.hyperparameters");
-	if (job->jobrun.hosts.count)
-		resources_miss(out, "the hosts are the VMs of the TPU: remove "
-				    "jobrun.hosts");
 }
 
 static void note(const struct job *job, const struct tpu_node_block *block,
@@ -236,47 +211,33 @@ static int desire(const struct job *job, const struct provider_env *env,
 {
 	const struct tpu_node_block *block =
 		job_block(job, provider_tpu_node.name);
-	struct resource *template, *group, *node, *run;
-	const struct slice *slice = NULL;
-	const struct tpu *tpu = NULL;
+	struct resource *template, *group, *node;
 	struct run_spec spec;
-	const char *missing;
+	struct tpu_run run;
+	const char *missing, *name;
 
 	if (specify_tasks(job, env->catalogue, out->mem, &spec, &missing, err) <
 	    0)
 		return -1;
-	if (spec.topology.tpu_slice)
-		slice = catalogue_slice(env->catalogue, spec.topology.tpu_slice,
-					&tpu);
-	run = resources_add(out, &kind_supervised_run, job->job_id, job);
-	run->properties = supervised_describe(job, &spec);
-	if (missing)
-		resources_miss(out, "%s", missing);
-	if (!slice) {
-		resources_miss(out, "which TPU: set trainingInput.workerConfig."
-				    "acceleratorConfig to its type and count");
+	run = tpu_run_add(job, env, &spec, missing, out);
+	if (!run.slice)
 		return 0;
-	}
-	template = add_template(job, block, spec.topology.tpu_name, out);
-	group = add_group(job, block, spec.topology.tpu_name, slice, out);
-	node = add_node(job, block, spec.topology.tpu_name, slice, out);
+	name = spec.topology.tpu_name;
+	template = add_template(job, block, name, out);
+	group = add_group(job, block, name, run.slice, out);
+	node = add_node(job, block, name, run.slice, out);
 	resource_needs(out, group, template);
-	resource_needs(out, run, group);
-	resource_needs(out, run, node);
-	json_put(run->properties, "hosts", placeholder_output(group, "hosts"));
-	json_put(run->properties, "tpuHosts",
+	resource_needs(out, run.resource, group);
+	resource_needs(out, run.resource, node);
+	json_put(run.resource->properties, "hosts",
+		 placeholder_output(group, "hosts"));
+	json_put(run.resource->properties, "tpuHosts",
 		 placeholder_output(node, "tpuHosts"));
-	check(job, block, tpu, out);
+	check(block, run.tpu, out);
+	tpu_run_check(job, &spec, out);
 	note(job, block, out);
 	resources_note_unused(out, job, provider_tpu_node.name);
 	return 0;
-}
-
-static const char *place_of(const struct job *job, struct arena *mem)
-{
-	return job->jobrun.project
-		       ? arena_printf(mem, "projects/%s", job->jobrun.project)
-		       : NULL;
 }
 
 /* ---- its life ----------------------------------------------------------- */
@@ -317,7 +278,7 @@ const struct provider provider_tpu_node = {
 	.uses = tpu_node_uses,
 	.asks = true,
 	.desire = desire,
-	.place = place_of,
+	.place = tpu_run_where,
 	.environment = supervised_environment,
 	.open = open_ctx,
 	.close = close_ctx,

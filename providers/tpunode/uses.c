@@ -24,6 +24,11 @@ const struct field_use tpu_node_uses[] = {
 	{ "jobrun", "as it says" },
 	{ "jobrun.hosts", NULL },
 	{ "jobrun.staging", NULL },
+	{ "jobrun.docker", "a container for each task" },
+	{ "jobrun.conda", "setup and the program run in it" },
+	{ "jobrun.checkpoints",
+	  "those of the first task are kept, and every VM fetches what to go "
+	  "on from; without a metric" },
 	{ "jobrun.cleanup", "of TPU and VMs, when the run has ended" },
 	{ "jobrun.source", "is copied to each VM" },
 	{ "jobrun.setup", "runs once on each VM, before the program" },

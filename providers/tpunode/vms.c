@@ -9,8 +9,9 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/google/compute.h"
+#include "providers/google/labels.h"
 #include "providers/google/login.h"
-#include "providers/google/managed.h"
+#include "providers/google/place.h"
 #include "providers/tpunode/place.h"
 
 #define POLL_MS 2000
@@ -172,7 +173,7 @@ static int list_by_templates(void *arg, const char *where,
 {
 	struct tpu_node_ctx *ctx = arg;
 	struct arena *mem = arena_new();
-	const char *project = tpu_node_project(ctx, where, mem);
+	const char *project = place_project(ctx->google, where, mem);
 	json_t *all = NULL, *item, *group;
 	struct template one;
 	size_t i;
@@ -311,11 +312,11 @@ static int put_hosts(struct tpu_node_ctx *ctx, const struct resource *want,
 	json_t *all = NULL, *hosts = json_array(), *addresses = json_array();
 	json_t **sorted, *vm;
 	size_t i, n = 0, len = strlen(want->name);
-	char label[MANAGED_LABEL_MAX];
+	char label[GOOGLE_LABEL_MAX];
 	char *filter;
 	int ret;
 
-	managed_label(want->job->job_id, label);
+	google_label(want->job->job_id, label);
 	filter = mem_printf("labels.jobrun-job=%s", label);
 	ret = compute_list(ctx->google, path, filter, &all, err);
 	free(filter);

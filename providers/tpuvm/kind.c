@@ -8,7 +8,8 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/listing.h"
-#include "providers/google/place.h"
+#include "providers/google/labels.h"
+#include "providers/google/tpu_call.h"
 #include "providers/tpuvm/making.h"
 #include "providers/tpuvm/node.h"
 #include "providers/tpuvm/tpuvm.h"
@@ -243,92 +244,41 @@ struct list {
 	struct arena *mem;
 };
 
-/* The id as it was written, if that is told; else what the label made of it. */
-static const char *job_of(const json_t *node)
+static void add_node(void *arg, const json_t *node)
 {
-	const json_t *labels = json_object_get(node, "labels");
-	const char *label = json_get_text(labels, "jobrun-job", NULL);
-
-	return label ? json_get_text(json_object_get(node, "metadata"),
-				     "jobrun-job", label)
-		     : NULL;
-}
-
-static void add_node(struct list *list, const json_t *node)
-{
-	const json_t *labels = json_object_get(node, "labels");
+	struct list *list = arg;
+	const json_t *metadata = json_object_get(node, "metadata");
 	const char *path = json_get_text(node, "name", "");
-	const char *job_id = job_of(node);
 	const char *at = strstr(path, "/nodes/");
+	struct labels labels =
+		google_labels_read(json_object_get(node, "labels"));
 
-	if (!job_id || !at)
+	if (!labels.job_id || !at)
 		return;
-	listing_add(
-		list->out,
-		&(struct listed){
-			.kind = &kind_tpu_vm,
-			.name = path_base(path),
-			.place = arena_strndup(list->mem, path,
-					       (size_t)(at - path)),
-			.labels = {
-				.job_id = job_id,
-				.digest = json_get_text(labels, "jobrun-digest",
-							NULL),
-				.set = json_get_text(
-					json_object_get(node, "metadata"),
-					"jobrun-applyset", NULL),
-				.cleanup = cleanup_parse(json_get_text(
-					labels, "jobrun-cleanup", NULL)),
-				.expire_time_ms =
-					strtoll(json_get_text(labels,
-							      "jobrun-expires",
-							      "0"),
-						NULL, 10) *
-					1000,
-				.renewed = true,
-			},
-			.create_time_ms = time_parse(
-				json_get_text(node, "createTime", "")),
-		});
+	/* As it was written, if that is told. */
+	labels.job_id = json_get_text(metadata, "jobrun-job", labels.job_id);
+	labels.set = json_get_text(metadata, "jobrun-applyset", NULL);
+	labels.renewed = true;
+	listing_add(list->out,
+		    &(struct listed){
+			    .kind = &kind_tpu_vm,
+			    .name = path_base(path),
+			    .place = arena_strndup(list->mem, path,
+						   (size_t)(at - path)),
+			    .labels = labels,
+			    .create_time_ms = time_parse(
+				    json_get_text(node, "createTime", "")),
+		    });
 }
 
-static int add_page(void *arg, const json_t *page, struct error *err)
-{
-	const json_t *node;
-	size_t i;
-
-	(void)err;
-	json_array_foreach(json_object_get(page, "nodes"), i, node)
-		add_node(arg, node);
-	return 0;
-}
-
-/* Of a project, in all zones. */
 static int node_list(void *arg, const char *where, struct listing *out,
 		     struct error *err)
 {
 	struct tpu_vm *ctx = arg;
 	struct list list = { .out = out, .mem = arena_new() };
-	struct api_request request = { .service = SERVICE_TPU,
-				       .method = "GET" };
-	const struct place flags = { .zone = { "-", "" } };
-	struct place place = { 0 };
-	int ret = 0;
+	int ret =
+		tpu_list(ctx->google, TPU_API_V2, where, add_node, &list, err);
 
-	if (!where) {
-		place_find(ctx->google, NULL, &flags, list.mem, &place);
-		if (place.project.text)
-			where = arena_printf(list.mem, "projects/%s",
-					     place.project.text);
-	}
-	if (!where)
-		goto out;
-	request.path = arena_printf(list.mem, "v2/%s/locations/-/nodes", where);
-	ret = api_list(ctx->google, &request, add_page, &list, err);
-	/* Who may not look has made nothing here. */
-	if (ret < 0 && place.project.text && err->code == ERROR_DENIED)
-		ret = 0;
-out:
 	arena_free(list.mem);
 	return ret;
 }

@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/listing.h"
 #include "providers/google/endpoint.h"
-#include "providers/google/managed.h"
+#include "providers/google/labels.h"
 #include "providers/google/tpu_startup.h"
 
 /* AI Platform's jobs could run so long. */
@@ -39,25 +39,6 @@ static const char *generation_type(const struct tpu *tpu)
 static json_t *texts(const struct strings *list)
 {
 	return json_texts(list->items, list->count);
-}
-
-/* What people put on it to find it, and ours. */
-static json_t *labels_json(const struct job *job)
-{
-	const struct labels own = labels_of(job, 0);
-	json_t *out = json_object();
-	char label[MANAGED_LABEL_MAX];
-	size_t i;
-
-	for (i = 0; i < job->labels.count; i++)
-		json_put_text(out, job->labels.items[i].name,
-			      job->labels.items[i].value);
-	managed_label(own.job_id, label);
-	json_put_text(out, "jobrun-job", label);
-	managed_label(own.digest, label);
-	json_put_text(out, "jobrun-digest", label);
-	json_put_text(out, "jobrun-cleanup", cleanup_name(own.cleanup));
-	return out;
 }
 
 static json_t *network_json(const struct job *job,
@@ -194,7 +175,7 @@ json_t *tpu_vm_body(const struct job *job, const struct tpu_vm_block *block,
 		json_put(body, "dataDisks", disks_json(&block->disks));
 	if (block->tags.count)
 		json_put(body, "tags", texts(&block->tags));
-	json_put(body, "labels", labels_json(job));
+	json_put(body, "labels", google_labels(job));
 	json_put(body, "metadata", metadata_json(job, block));
 	return body;
 }
@@ -354,15 +335,14 @@ json_t *tpu_vm_found(const json_t *node, const json_t *wanted)
 
 /* ---- what is sent ------------------------------------------------------- */
 
-void tpu_vm_expiry(const json_t *properties, int64_t now_ms, char *out,
-		   size_t size)
+void tpu_vm_expire(json_t *labels, const json_t *properties, int64_t now_ms)
 {
 	struct error ignored;
 	long lease_s = 3600;
 
 	duration_parse(json_get_text(properties, "lease", "1h"), &lease_s,
 		       &ignored);
-	snprintf(out, size, "%lld", (long long)(now_ms / 1000 + lease_s));
+	google_labels_expire(labels, now_ms / 1000 + lease_s);
 }
 
 /* "disk-1" is one in the project and zone of the node. */
@@ -393,7 +373,6 @@ json_t *tpu_vm_body_complete(const struct resource *want,
 	json_t *node = spec ? json_object_get(spec, "node") : body;
 	json_t *metadata = json_object_get(node, "metadata");
 	struct buf url = { 0 };
-	char expires[32];
 	char *keys;
 
 	if (spec) {
@@ -403,11 +382,8 @@ json_t *tpu_vm_body_complete(const struct resource *want,
 		json_put_text(spec, "parent", parent);
 		free(parent);
 	}
-
-	tpu_vm_expiry(want->properties, making->now_ms, expires,
-		      sizeof(expires));
-	json_put_text(json_object_get(node, "labels"), "jobrun-expires",
-		      expires);
+	tpu_vm_expire(json_object_get(node, "labels"), want->properties,
+		      making->now_ms);
 	endpoint_add(SERVICE_TPU, NULL, &url);
 	buf_printf(&url, "v2/%s", making->node);
 	json_put_text(metadata, "jobrun-node", url.data);

@@ -44,8 +44,7 @@ struct tpu_vm_making {
 json_t *tpu_vm_body_complete(const struct resource *want,
 			     const struct tpu_vm_making *making);
 
-/* "1790000000": when it is of no use any more if nobody renews that. */
-void tpu_vm_expiry(const json_t *properties, int64_t now_ms, char *out,
-		   size_t size);
+/* Labels it with when it is of no use any more if nobody renews that. */
+void tpu_vm_expire(json_t *labels, const json_t *properties, int64_t now_ms);
 
 #endif

@@ -4,20 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/google/login.h"
 #include "providers/google/place.h"
+#include "providers/google/tpu_call.h"
 #include "providers/tpuvm/node.h"
-
-/* From one look to the next while something goes, growing. */
-#define PAUSE_MS 20
-#define PAUSE_MAX_MS 5000
-#define GONE_MAX_MS (10 * 60 * 1000)
 
 /* ---- where -------------------------------------------------------------- */
 
@@ -85,43 +79,6 @@ static const char *path_of(const struct tpu_vm_places *places, const char *zone,
 			    places->project, zone, collection, name);
 }
 
-/* ---- calls -------------------------------------------------------------- */
-
-static int call(struct tpu_vm *ctx, const char *method, const char *path,
-		const char *const *query, const json_t *body,
-		struct api_answer *answer, struct error *err)
-{
-	char *whole = mem_printf("v2/%s", path);
-	const struct api_request request = {
-		.service = SERVICE_TPU,
-		.method = method,
-		.path = whole,
-		.query = query,
-		.body = body,
-		.repeatable = strcmp(method, "POST") != 0,
-	};
-	int ret = api_call(ctx->google, &request, answer, err);
-
-	free(whole);
-	return ret;
-}
-
-/* Sets `out` to a new value, or to NULL if there is none. */
-static int get(struct tpu_vm *ctx, const char *path, json_t **out,
-	       struct error *err)
-{
-	struct api_answer answer = { 0 };
-	int ret = call(ctx, "GET", path, NULL, NULL, &answer, err);
-
-	*out = NULL;
-	if (ret == 0)
-		*out = json_incref(answer.body);
-	else if (answer.status == 404)
-		ret = 0;
-	api_answer_done(&answer);
-	return ret;
-}
-
 /* ---- what there is ------------------------------------------------------ */
 
 void tpu_vm_state_done(struct tpu_vm_state *state)
@@ -146,11 +103,12 @@ static int look_in(struct tpu_vm *ctx, const struct resource *it,
 	*out = (struct tpu_vm_state){
 		.path = path_of(places, zone, "nodes", it->name, mem),
 	};
-	if (get(ctx, out->path, &out->body, err) < 0)
+	if (tpu_get(ctx->google, TPU_API_V2, out->path, &out->body, err) < 0)
 		return -1;
 	if (is_queued(it) &&
-	    get(ctx, path_of(places, zone, "queuedResources", it->name, mem),
-		&out->queue, err) < 0)
+	    tpu_get(ctx->google, TPU_API_V2,
+		    path_of(places, zone, "queuedResources", it->name, mem),
+		    &out->queue, err) < 0)
 		return -1;
 	if (out->body || out->queue)
 		out->zone = zone;
@@ -236,10 +194,10 @@ int tpu_vm_request(struct tpu_vm *ctx, const struct resource *want,
 		return -1;
 	making.public_key = key;
 	body = tpu_vm_body_complete(want, &making);
-	ret = call(ctx, "POST",
-		   arena_printf(mem, "%s/%s", parent,
-				queued ? "queuedResources" : "nodes"),
-		   query, body, &answer, err);
+	ret = tpu_call(ctx->google, TPU_API_V2, "POST",
+		       arena_printf(mem, "%s/%s", parent,
+				    queued ? "queuedResources" : "nodes"),
+		       query, body, &answer, err);
 	*operation = NULL;
 	if (ret == 0)
 		*operation = arena_strdup(
@@ -259,89 +217,6 @@ bool tpu_vm_is_stock_out(const struct error *err)
 
 /* ---- deleting ----------------------------------------------------------- */
 
-/* Fails if the operation has. */
-static int check_operation(struct tpu_vm *ctx, const char *name, bool *done,
-			   struct error *err)
-{
-	char *path = mem_printf("v2/%s", name);
-	struct api_answer answer = { 0 };
-	struct operation now = { 0 };
-	int ret = operation_look(ctx->google, SERVICE_TPU, NULL, path, &answer,
-				 &now, err);
-
-	if (ret < 0 && answer.status == 404) {
-		/* It was forgotten: what it was about tells. */
-		*done = true;
-		ret = 0;
-	} else if (ret == 0) {
-		*done = now.done;
-		if (now.failed) {
-			*err = now.failure;
-			/* What is not deleted is worth another try. */
-			err->final = false;
-			err->code = ERROR_TRY_AGAIN;
-			ret = -1;
-		}
-	}
-	api_answer_done(&answer);
-	free(path);
-	return ret;
-}
-
-static void pause_ms(long ms)
-{
-	nanosleep(&(struct timespec){ .tv_sec = ms / 1000,
-				      .tv_nsec = ms % 1000 * 1000000L },
-		  NULL);
-}
-
-/* Until it is gone. */
-static int wait_gone(struct tpu_vm *ctx, const char *path,
-		     const char *operation, struct error *err)
-{
-	int64_t until_ms = time_monotonic_ms() + GONE_MAX_MS;
-	long pause = PAUSE_MS;
-	bool done = !*operation;
-	json_t *body;
-
-	for (;;) {
-		if (!done && check_operation(ctx, operation, &done, err) < 0)
-			return -1;
-		if (get(ctx, path, &body, err) < 0)
-			return -1;
-		json_decref(body);
-		if (!body)
-			return 0;
-		if (time_monotonic_ms() > until_ms)
-			return error_set(err, ERROR_TRY_AGAIN,
-					 "it is still there, ten minutes "
-					 "after it was deleted");
-		pause_ms(pause);
-		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
-	}
-}
-
-static int delete_one(struct tpu_vm *ctx, const char *path,
-		      const char *const *query, struct error *err)
-{
-	struct api_answer answer = { 0 };
-	char operation[512] = "";
-	int ret = call(ctx, "DELETE", path, query, NULL, &answer, err);
-
-	if (ret == 0)
-		snprintf(operation, sizeof(operation), "%s",
-			 json_get_text(answer.body, "name", ""));
-	/* 404: gone.  409: it is being deleted, or made. */
-	else if (answer.status == 404)
-		ret = 1;
-	else if (answer.status == 409)
-		ret = 0;
-	api_answer_done(&answer);
-	if (ret == 0)
-		ret = wait_gone(ctx, path, operation, err);
-	return ret < 0 ? -1 : 0;
-}
-
 int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
 		  struct error *err)
 {
@@ -357,13 +232,14 @@ int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
 
 		ret = look_in(ctx, it, &places, zone, mem, &state, err);
 		if (ret == 0 && state.queue)
-			ret = delete_one(ctx,
+			ret = tpu_delete(ctx->google, TPU_API_V2,
 					 path_of(&places, zone,
 						 "queuedResources", it->name,
 						 mem),
 					 force, err);
 		if (ret == 0 && state.body)
-			ret = delete_one(ctx, state.path, NULL, err);
+			ret = tpu_delete(ctx->google, TPU_API_V2, state.path,
+					 NULL, err);
 		tpu_vm_state_done(&state);
 	}
 	arena_free(mem);
@@ -379,15 +255,14 @@ int tpu_vm_renew(struct tpu_vm *ctx, const struct tpu_vm_state *state,
 	json_t *labels = json_deep_copy(json_object_get(state->body, "labels"));
 	json_t *body = json_object();
 	struct api_answer answer = { 0 };
-	char expires[32];
 	int ret;
 
 	if (!labels)
 		labels = json_object();
-	tpu_vm_expiry(it->properties, time_now_ms(), expires, sizeof(expires));
-	json_put_text(labels, "jobrun-expires", expires);
+	tpu_vm_expire(labels, it->properties, time_now_ms());
 	json_put(body, "labels", labels);
-	ret = call(ctx, "PATCH", state->path, query, body, &answer, err);
+	ret = tpu_call(ctx->google, TPU_API_V2, "PATCH", state->path, query,
+		       body, &answer, err);
 	api_answer_done(&answer);
 	json_decref(body);
 	return ret;

@@ -8,52 +8,29 @@
 #include "core/base/text.h"
 #include "core/listing.h"
 #include "core/placeholder.h"
-#include "core/run/allocation.h"
+#include "providers/google/tpu_run.h"
 #include "providers/tpuvm/making.h"
 #include "providers/tpuvm/node.h"
 
 /* ---- the run ------------------------------------------------------------ */
 
-static struct strings read_hosts(const json_t *properties, struct arena *mem)
-{
-	const json_t *list = json_object_get(properties, "hosts"), *item;
-	struct strings out = { 0 };
-	size_t i;
-
-	out.items = arena_alloc(mem, (json_array_size(list) + 1) *
-					     sizeof(*out.items));
-	json_array_foreach(list, i, item) if (json_is_string(item))
-		out.items[out.count++] =
-		arena_strdup(mem, json_string_value(item));
-	return out;
-}
-
-/* What every way to say it has in common; nobody knows the hosts yet. */
-static int specify_tasks(const struct job *job,
-			 const struct catalogue *catalogue, struct arena *mem,
-			 struct run_spec *out, const char **missing,
-			 struct error *err)
-{
-	char name[TPU_NAME_MAX];
-
-	if (spec_from_job(job, catalogue, mem, out, missing, err) < 0)
-		return -1;
-	tpu_name(job->job_id, name);
-	out->topology.tpu_kind = TPU_VM;
-	out->topology.tpu_name = arena_strdup(mem, name);
-	return 0;
-}
-
 /* The VMs as they may be called before they are there. */
-static struct strings foresee(const struct topology *all, struct arena *mem)
+static int foresee(struct run_spec *spec, const struct job *job,
+		   struct arena *mem, struct error *err)
 {
-	struct strings out = { .count = all->count };
+	const struct topology *all = &spec->topology;
+	json_t *outputs = json_object(), *hosts = json_array();
 	size_t i;
+	int ret;
 
-	out.items = arena_alloc(mem, (out.count + 1) * sizeof(*out.items));
-	for (i = 0; i < out.count; i++)
-		out.items[i] = arena_printf(mem, "%s-w-%zu", all->tpu_name, i);
-	return out;
+	for (i = 0; i < all->count; i++)
+		json_array_append_new(
+			hosts, json_text(arena_printf(mem, "%s-w-%zu",
+						      all->tpu_name, i)));
+	json_put(outputs, "hosts", hosts);
+	ret = tpu_run_foresee(spec, job, outputs, mem, err);
+	json_decref(outputs);
+	return ret;
 }
 
 static int specify(const struct supervised *as, const struct job *job,
@@ -62,26 +39,14 @@ static int specify(const struct supervised *as, const struct job *job,
 		   struct error *err)
 {
 	const struct tpu_vm_block *block = job_block(job, as->provider);
-	struct strings hosts;
-	json_t *kept;
-	char *text;
 
-	if (specify_tasks(job, as->env.catalogue, mem, out, missing, err) < 0)
+	if (tpu_run_tasks(job, as->env.catalogue, TPU_VM, mem, out, missing,
+			  err) < 0)
 		return -1;
-	if (!want) {
-		hosts = foresee(&out->topology, mem);
-		return spec_set_hosts(out, job, &hosts, mem, err);
-	}
-	hosts = read_hosts(want->properties, mem);
-	if (!hosts.count)
-		return error_set(err, ERROR_TRY_AGAIN,
-				 "the TPU has no VMs that could be reached");
-	kept = allocation_json(want, as->provider, block->look_every_s);
-	text = json_canonical(kept);
-	out->allocation = arena_strdup(mem, text);
-	free(text);
-	json_decref(kept);
-	return spec_set_hosts(out, job, &hosts, mem, err);
+	if (!want)
+		return foresee(out, job, mem, err);
+	return tpu_run_place(out, want, as->provider, block->look_every_s, mem,
+			     err);
 }
 
 static const struct kind *const kinds[] = { &kind_tpu_vm, &kind_supervised_run,
@@ -114,26 +79,6 @@ static void note_cost(const struct job *job, const struct tpu_vm_block *block,
 		       "tpu-vm '%s' deletes itself when it has heard nothing "
 		       "of jobrun for %s",
 		       name, lease);
-}
-
-static void check_run(const struct job *job, const struct run_spec *spec,
-		      struct resources *out)
-{
-	if (job->training_input.hyperparameters.params.count)
-		resources_miss(out, "trials of hyperparameters do not run on "
-				    "TPU VMs: remove "
-				    "trainingInput.hyperparameters, or set "
-				    "jobrun.provider to vertex-ai");
-	if (spec_checkpoints_obstacle(&spec->checkpoints))
-		resources_miss(out, "%s",
-			       spec_checkpoints_obstacle(&spec->checkpoints));
-	if (job->jobrun.hosts.count)
-		resources_miss(out, "the hosts are those of the TPU: remove "
-				    "jobrun.hosts");
-	if (!job->jobrun.source && !spec->packages.count)
-		resources_note(out, "jobrun.source is not set: nothing is "
-				    "copied to the VMs, and the program "
-				    "starts in the home directory there");
 }
 
 static struct resource *add_node(const struct job *job,
@@ -169,41 +114,25 @@ static int desire(const struct job *job, const struct provider_env *env,
 		  struct resources *out, struct error *err)
 {
 	const struct tpu_vm_block *block = job_block(job, provider_tpu_vm.name);
-	struct resource *node, *run;
-	const struct slice *slice = NULL;
-	const struct tpu *tpu = NULL;
+	struct resource *node;
 	struct run_spec spec;
+	struct tpu_run run;
 	const char *missing;
 
-	if (specify_tasks(job, env->catalogue, out->mem, &spec, &missing, err) <
-	    0)
+	if (tpu_run_tasks(job, env->catalogue, TPU_VM, out->mem, &spec,
+			  &missing, err) < 0)
 		return -1;
-	if (spec.topology.tpu_slice)
-		slice = catalogue_slice(env->catalogue, spec.topology.tpu_slice,
-					&tpu);
-	run = resources_add(out, &kind_supervised_run, job->job_id, job);
-	run->properties = supervised_describe(job, &spec);
-	if (missing)
-		resources_miss(out, "%s", missing);
-	if (!slice) {
-		resources_miss(out, "which TPU: set trainingInput.workerConfig."
-				    "acceleratorConfig to its type and count");
+	run = tpu_run_add(job, env, &spec, missing, out);
+	if (!run.slice)
 		return 0;
-	}
-	node = add_node(job, block, tpu, slice, out);
-	resource_needs(out, run, node);
-	json_put(run->properties, "hosts", placeholder_output(node, "hosts"));
+	node = add_node(job, block, run.tpu, run.slice, out);
+	resource_needs(out, run.resource, node);
+	json_put(run.resource->properties, "hosts",
+		 placeholder_output(node, "hosts"));
 	note_cost(job, block, node->name, out);
-	check_run(job, &spec, out);
+	tpu_run_check(job, &spec, out);
 	resources_note_unused(out, job, provider_tpu_vm.name);
 	return 0;
-}
-
-static const char *place_of(const struct job *job, struct arena *mem)
-{
-	return job->jobrun.project
-		       ? arena_printf(mem, "projects/%s", job->jobrun.project)
-		       : NULL;
 }
 
 /* ---- its life ----------------------------------------------------------- */
@@ -247,7 +176,7 @@ const struct provider provider_tpu_vm = {
 	.uses = tpu_vm_uses,
 	.asks = true,
 	.desire = desire,
-	.place = place_of,
+	.place = tpu_run_where,
 	.environment = supervised_environment,
 	.open = tpu_vm_open,
 	.close = tpu_vm_close,

@@ -2,7 +2,8 @@
 """compute.googleapis.com v1: instance templates, managed groups, their VMs.
 
 state["compute"] tells how things are to go: "addresses", of the VMs in their
-order; "stuck", how many VMs never run; "operation_looks" (1).
+order; "stuck", how many VMs never run; "starting" (1), at how many looks at a
+new group none does; "operation_looks" (1).
 """
 
 import re
@@ -74,7 +75,8 @@ def vms_of(server, path, group):
     addresses = told.get("addresses", [f"10.164.0.{i}"
                                        for i in range(2, 2 + size)])
     group["looks"] = group.get("looks", 0) + 1
-    ready = size - told.get("stuck", 0) if group["looks"] > 1 else 0
+    ready = size - told.get("stuck", 0) if group["looks"] > told.get(
+        "starting", 1) else 0
     base = group["body"]["baseInstanceName"]
     return [(f"{base}-{i:04x}", addresses[i],
              "RUNNING" if i < ready else "PROVISIONING")

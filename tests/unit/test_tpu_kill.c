@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `kill -9` of whoever makes and deletes the TPUs of a run, after each of its
+ * requests: who takes it up again ends as if nothing had happened.  The
+ * requests are enumerated: each child dies at the next one, until one does not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/loop.h"
+#include "core/base/text.h"
+#include "core/run/allocation.h"
+#include "core/store/store.h"
+#include "providers/tpunode/block.h"
+#include "providers/tpunode/tpunode.h"
+#include "providers/tpuvm/block.h"
+#include "providers/tpuvm/tpuvm.h"
+#include "schema/catalogue.h"
+#include "schema/schema.h"
+#include "tests/support/stand_in.h"
+
+const struct provider *const providers[] = { &provider_tpu_node,
+					     &provider_tpu_vm, NULL };
+
+/* Of whom a child is one. */
+enum role {
+	MAKES_AND_DELETES = 1,
+	DELETES, /* the run is over */
+};
+
+struct fixture {
+	struct stand_in server;
+	const char *kept; /* what the runs need, see allocation_text() */
+	size_t all;       /* how many things those are */
+	struct arena *mem;
+};
+
+static int fixture_setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	char url[96];
+
+	stand_in_start(&f->server, 0);
+	snprintf(url, sizeof(url), "%s/tpu/", f->server.base);
+	setenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_TPU", url, 1);
+	snprintf(url, sizeof(url), "%s/compute/", f->server.base);
+	setenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE", url, 1);
+	setenv("CLOUDSDK_CONFIG", stand_in_file(&f->server, "gcloud"), 1);
+	setenv("GOOGLE_APPLICATION_CREDENTIALS",
+	       stand_in_file(&f->server, "authorized_user.json"), 1);
+	setenv("NO_GCE_CHECK", "true", 1);
+	setenv("JOBRUN_STATE_DIR", stand_in_file(&f->server, "state"), 1);
+	setenv("HOME", f->server.folder, 1);
+	stand_in_tell(
+		&f->server, "state",
+		"{'tpu': {'*': {'hosts': 4}}, 'compute': {'starting': 0}}");
+	f->mem = arena_new();
+	*state = f;
+	return 0;
+}
+
+static int fixture_teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	stand_in_stop(&f->server);
+	arena_free(f->mem);
+	free(f);
+	return 0;
+}
+
+static size_t made(const struct fixture *f)
+{
+	json_t *list = stand_in_ask(&f->server, "made");
+	size_t count = json_array_size(list);
+
+	json_decref(list);
+	return count;
+}
+
+/* What the run of a job needs, as its supervisor is given it. */
+static void plan_for(struct fixture *f, const struct provider *provider)
+{
+	static const struct schema_provider blocks[] = {
+		{ "tpu-node", &tpu_node_message },
+		{ "tpu-vm", &tpu_vm_message },
+	};
+	static const struct schema_options options = {
+		.providers = blocks,
+		.provider_count = COUNT(blocks),
+	};
+	char *text = mem_printf(
+		"jobId: pod\ntrainingInput:\n"
+		"  workerConfig: {acceleratorConfig: {type: TPU_V3, count: "
+		"32}}\njobrun: {provider: %s, project: p-1, zone: "
+		"europe-west4-a, command: [a], tpu-node: {runtimeVersion: "
+		"pytorch-1.13}}\n",
+		provider->name);
+	const char *path = stand_in_file(&f->server, "job.yaml");
+	char *paths[] = { mem_strdup(path) };
+	struct problems found = { 0 };
+	struct jobs jobs = { 0 };
+	struct resources *wanted = resources_new();
+	struct provider_env env = { 0 };
+	struct error err;
+
+	assert_int_equal(file_write(path, text, strlen(text), &err), 0);
+	env.catalogue = catalogue_get(&err);
+	if (schema_load(paths, 1, &options, &jobs, &found, &err) < 0)
+		fail_msg("%s", err.text);
+	strcpy(jobs.items[0]->digest.hex, "0123456789abcdef");
+	assert_int_equal(provider->desire(jobs.items[0], &env, wanted, &err),
+			 0);
+	assert_int_equal(wanted->missing_count, 0);
+	f->all = wanted->count - 1;
+	f->kept = allocation_text(wanted->items[0], provider->name, 30, f->mem);
+	assert_non_null(f->kept);
+	resources_free(wanted);
+	jobs_done(&jobs);
+	problems_done(&found);
+	free(paths[0]);
+	free(text);
+}
+
+/* ---- what is killed ------------------------------------------------------ */
+
+static void on_progress(void *arg, const char *text)
+{
+	(void)arg;
+	(void)text;
+}
+
+/* What a supervisor does before an attempt, and after the last. */
+static int supervise(const struct fixture *f, enum role role, struct error *err)
+{
+	struct store *store = store_open(err);
+	struct loop *loop = loop_new(err);
+	json_t *kept = json_loads(f->kept, 0, NULL), *outputs = NULL;
+	const struct allocation_place place = { .providers = providers,
+						.store = store,
+						.loop = loop,
+						.progress = on_progress };
+	struct allocation *all = allocation_open(kept, &place, err);
+	bool new;
+	int ret = all ? 0 : -1;
+
+	if (ret == 0 && role == MAKES_AND_DELETES) {
+		ret = allocation_ensure(all, &outputs, &new, err);
+		if (ret == 0 &&
+		    (json_array_size(json_object_get(outputs, "hosts")) != 4 ||
+		     made(f) != f->all))
+			ret = error_set(err, ERROR_FAILED,
+					"%zu things are made, not %zu", made(f),
+					f->all);
+		json_decref(outputs);
+	}
+	if (ret == 0)
+		ret = allocation_release(all, err);
+	allocation_close(all);
+	json_decref(kept);
+	loop_free(loop);
+	store_close(store);
+	return ret;
+}
+
+/* Returns whether it ended by itself, and well. */
+static bool run_child(const struct fixture *f, enum role role)
+{
+	struct error err = { 0 };
+	char pid[32];
+	int status;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+		if (file_write(stand_in_file(&f->server, "pid"), pid,
+			       strlen(pid), &err) < 0 ||
+		    supervise(f, role, &err) < 0) {
+			fprintf(stderr, "%s\n", err.text);
+			_exit(1);
+		}
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		return false;
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("a child ended with status %d", status);
+	return true;
+}
+
+static void is_settled(const struct fixture *f, int nth)
+{
+	struct intent_list open = { 0 };
+	struct arena *mem = arena_new();
+	struct error err;
+	struct store *store = store_open(&err);
+
+	assert_int_equal(store_intent_list(store, mem, &open, &err), 0);
+	if (made(f) || open.count)
+		fail_msg("killed at request %d: %zu things stay, %zu changes "
+			 "are not finished",
+			 nth, made(f), open.count);
+	store_close(store);
+	arena_free(mem);
+}
+
+/* Both who goes on with the run and who only ends it find what there is. */
+static void any_request_can_be_the_last(struct fixture *f,
+					const struct provider *provider,
+					int at_least)
+{
+	const enum role roles[] = { MAKES_AND_DELETES, DELETES };
+	bool ended = false;
+	int nth, i;
+
+	plan_for(f, provider);
+	for (nth = 1; !ended; nth++) {
+		char *fault = mem_printf(
+			"[{'do': 'kill-after', 'path': '^/(tpu|compute)/', "
+			"'nth': %d, 'pid-file': '%s'}]",
+			nth, stand_in_file(&f->server, "pid"));
+
+		for (i = 0; i < 2; i++) {
+			stand_in_tell(&f->server, "faults", fault);
+			ended = run_child(f, MAKES_AND_DELETES);
+			stand_in_tell(&f->server, "faults", "[]");
+			assert_true(run_child(f, roles[i]));
+			is_settled(f, nth);
+		}
+		free(fault);
+	}
+	assert_true(nth > at_least);
+}
+
+static void of_tpu_nodes(void **state)
+{
+	any_request_can_be_the_last(*state, &provider_tpu_node, 20);
+}
+
+static void of_tpu_vms(void **state)
+{
+	any_request_can_be_the_last(*state, &provider_tpu_vm, 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_tpu_nodes),
+		cmocka_unit_test(of_tpu_vms),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

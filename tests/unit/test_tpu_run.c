@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What runs on TPUs have in common, whatever API made these: what their plans
+ * refuse, and what they say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/text.h"
+#include "core/provider.h"
+#include "providers/tpunode/block.h"
+#include "providers/tpunode/tpunode.h"
+#include "providers/tpuvm/block.h"
+#include "providers/tpuvm/tpuvm.h"
+#include "schema/catalogue.h"
+#include "schema/schema.h"
+
+static const struct schema_provider blocks[] = {
+	{ "tpu-node", &tpu_node_message },
+	{ "tpu-vm", &tpu_vm_message },
+};
+
+static const struct provider *const providers[] = { &provider_tpu_node,
+						    &provider_tpu_vm };
+
+/* What is wanted of a job with `more` in its file; returns new. */
+static struct resources *wanted(const struct provider *provider,
+				const char *more, struct jobs *jobs)
+{
+	static const struct schema_options options = {
+		.providers = blocks,
+		.provider_count = COUNT(blocks),
+	};
+	char *text = mem_printf(
+		"jobId: pod\ntrainingInput:\n"
+		"  workerConfig: {acceleratorConfig: {type: TPU_V3, count: "
+		"32}}\njobrun:\n  provider: %s\n  project: p-1\n  zone: "
+		"europe-west4-a\n  command: [a]\n"
+		"  tpu-node: {runtimeVersion: pytorch-1.13}\n%s\n",
+		provider->name, more);
+	char path[] = "/tmp/test_tpu_run.XXXXXX.yaml";
+	char *paths[] = { path };
+	struct problems found = { 0 };
+	struct provider_env env = { 0 };
+	struct resources *out = resources_new();
+	struct error err;
+	int fd = mkstemps(path, 5);
+
+	assert_true(fd >= 0);
+	assert_true(write(fd, text, strlen(text)) > 0);
+	close(fd);
+	env.catalogue = catalogue_get(&err);
+	if (schema_load(paths, 1, &options, jobs, &found, &err) < 0)
+		fail_msg("%s", err.text);
+	unlink(path);
+	assert_int_equal(jobs->count, 1);
+	assert_int_equal(provider->desire(jobs->items[0], &env, out, &err), 0);
+	problems_done(&found);
+	free(text);
+	return out;
+}
+
+static bool says(const char *const *texts, size_t count, const char *what)
+{
+	size_t i = 0;
+
+	while (i < count && !strstr(texts[i], what))
+		i++;
+	return i < count;
+}
+
+static void both_providers_refuse_and_say_the_same(void **state)
+{
+	static const struct {
+		const char *more;
+		const char *missing, *note; /* or NULL */
+	} cases[] = {
+		{ "", NULL, "jobrun.source is not set: nothing is copied" },
+		{ "  checkpoints: {to: /c, metric: loss, goal: MINIMIZE}",
+		  "the metric of checkpoints is not read on hosts", NULL },
+		{ "  checkpoints: {to: /c}", NULL, NULL },
+		{ "  hosts: [a]", "the hosts are those of the TPU", NULL },
+	};
+	size_t i, j, count;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++)
+		for (j = 0; j < COUNT(providers); j++) {
+			const char *missing = cases[i].missing;
+			const char *note = cases[i].note;
+			struct jobs jobs = { 0 };
+			struct resources *all =
+				wanted(providers[j], cases[i].more, &jobs);
+
+			count = all->missing_count;
+			if ((missing ? 1 : 0) != count ||
+			    (missing && !says(all->missing, count, missing)))
+				fail_msg("case %zu of %s: %zu missing", i,
+					 providers[j]->name, count);
+			if (note && !says(all->notes, all->note_count, note))
+				fail_msg("case %zu of %s: no note", i,
+					 providers[j]->name);
+			resources_free(all);
+			jobs_done(&jobs);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_providers_refuse_and_say_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -232,3 +232,24 @@ apply_to_die_here() {
   fi
   exec "$JOBRUN" apply --yes job.yaml
 }
+
+@test "a port that the pod needs is taken on one VM: the run says so before its start" {
+  begin
+  pod job.yaml 'echo never'
+  # 8476: where PyTorch/XLA's processes listen.
+  python3 -c "
+import socket, time
+s = socket.socket()
+s.bind(('$SSH_NET.2', 8476))
+s.listen()
+open('taken', 'w').close()
+time.sleep($NAP)" 3>&- &
+  wait_until 10 test -e taken
+  run jobrun apply --yes job.yaml
+  kill $!
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"host '$SSH_NET.2': port 8476 is taken, which the program will need"* ]]
+  refute grep -q '\] never' <<<"$output"
+  [ "$(made)" -eq 0 ]
+}

@@ -40,10 +40,6 @@ PY
   tell state @told.json
 }
 
-made() {
-  curl -sf "$BASE/_/made" | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))'
-}
-
 # begin [JSON]: as nodes_are
 begin() {
   start_google

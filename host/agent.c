@@ -272,6 +272,7 @@ static bool is_start(struct wire_in in)
 	wire_get_u32(&in);
 	wire_get_u32(&in);
 	wire_get_u32(&in);
+	free(wire_get_string(&in));
 	count = wire_get_count(&in, FRAME_TASKS_MAX, 20);
 	for (i = 0; i < count && !in.bad; i++) {
 		wire_get_u32(&in);
@@ -295,6 +296,18 @@ static void forget_tasks(struct agent *agent)
 	agent->task_count = 0;
 }
 
+/* Where the tasks of a round leave what they make. */
+static void make_output(struct wire_in *in)
+{
+	char *folder = wire_get_string(in);
+	struct error err;
+
+	/* A task that needs it says so better than we could. */
+	if (folder && folder_make(folder, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	free(folder);
+}
+
 static int start(struct agent *agent, struct wire_in in, struct error *err)
 {
 	uint32_t i, round, limit_s;
@@ -314,6 +327,7 @@ static int start(struct agent *agent, struct wire_in in, struct error *err)
 	agent_report(agent, FRAME_ROUND, 0, round, NULL);
 	agent->lease_s = (long)wire_get_u32(&in);
 	limit_s = wire_get_u32(&in);
+	make_output(&in);
 	agent->task_count = wire_get_count(&in, FRAME_TASKS_MAX, 20);
 	agent->tasks = mem_alloc(agent->task_count * sizeof(*agent->tasks));
 	for (i = 0; i < agent->task_count; i++) {
@@ -407,7 +421,7 @@ static int obey(struct agent *agent, const struct frame *frame,
 					   "it makes no sense")
 			       : 0;
 	case FRAME_FETCH:
-		return fetch_begin(agent, err);
+		return fetch_begin(agent, &in, err);
 	case FRAME_RELEASE:
 		return release(agent, err);
 	default:

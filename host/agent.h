@@ -148,7 +148,8 @@ int check_peers(struct agent *agent, struct wire_in *in, struct error *err);
 
 /* ---- its output: fetch.c ---- */
 
-int fetch_begin(struct agent *agent, struct error *err);
+/* Of the folder that a FETCH names. */
+int fetch_begin(struct agent *agent, struct wire_in *in, struct error *err);
 
 /* ---- what it reports: spool.c ---- */
 

@@ -41,6 +41,8 @@ struct channel {
 	struct wire_out later;
 	uint64_t sent, taken; /* bytes in all; by the client */
 	bool following;
+	uint32_t before; /* output of rounds up to this one is left out */
+	uint32_t round;  /* of what comes next */
 	struct position *positions; /* with something to leave out */
 	size_t position_count;
 };
@@ -101,6 +103,12 @@ static struct position *find_position(struct channel *channel, uint32_t task)
 	return NULL;
 }
 
+/* Of a round that is none of the client's business any more. */
+static bool is_early(const struct channel *channel)
+{
+	return channel->before && channel->round <= channel->before;
+}
+
 /* An OUTPUT of the spool, of which it has the first bytes here, without what
  * the client has of it. */
 static void leave_out(struct channel *channel,
@@ -111,6 +119,10 @@ static void leave_out(struct channel *channel,
 	unsigned char header[OUTPUT_HEADER];
 	size_t skip;
 
+	if (is_early(channel)) {
+		channel->at += OUTPUT_HEADER + len;
+		return;
+	}
 	if (!have || !*have)
 		return;
 	skip = *have < len ? (size_t)*have : len;
@@ -130,6 +142,10 @@ static void leave_out_lost(struct channel *channel,
 	struct position *position = find_position(channel, event->task);
 	uint64_t *have = position ? &position->have[event->stream] : NULL;
 
+	if (is_early(channel)) {
+		channel->at = channel->end;
+		return;
+	}
 	if (!have || !*have || (uint64_t)event->value > *have)
 		return;
 	*have -= (uint64_t)event->value;
@@ -160,9 +176,13 @@ static void next_frame(struct channel *channel)
 
 	if (frame_get_output_part(start, n, &output, &left))
 		leave_out(channel, &output, output.len + left);
-	else if (frame_find(start, n, &frame, &used) == FRAME_WHOLE &&
-		 frame.type == FRAME_LOST && frame_get_event(&frame, &event))
+	else if (frame_find(start, n, &frame, &used) != FRAME_WHOLE ||
+		 !frame_get_event(&frame, &event))
+		; /* goes as it is */
+	else if (frame.type == FRAME_LOST)
 		leave_out_lost(channel, &event);
+	else if (frame.type == FRAME_ROUND)
+		channel->round = (uint32_t)event.value;
 	forget_positions(channel);
 }
 
@@ -171,7 +191,7 @@ static void next_frame(struct channel *channel)
 static bool next_run(struct channel *channel)
 {
 	const struct spool *spool = channel->agent->spool;
-	bool whole = !channel->position_count;
+	bool whole = !channel->position_count && !is_early(channel);
 
 	if (!channel->following || channel->at >= spool_len(spool) ||
 	    channel->sent >= channel->taken + FRAME_WINDOW)
@@ -290,11 +310,13 @@ int channel_taken(struct channel *channel, struct wire_in *in)
 
 int channel_follow(struct channel *channel, struct wire_in *in)
 {
+	uint32_t before = wire_get_u32(in);
 	uint32_t count = wire_get_count(in, FRAME_TASKS_MAX, 20);
 	uint32_t i;
 
 	if (channel->following)
 		return -1;
+	channel->before = before;
 	channel->positions = mem_alloc(count * sizeof(*channel->positions));
 	channel->position_count = count;
 	for (i = 0; i < count; i++) {

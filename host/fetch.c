@@ -84,15 +84,20 @@ static void on_packed(void *arg, uint32_t events)
 	wire_out_done(&out);
 }
 
-int fetch_begin(struct agent *agent, struct error *err)
+int fetch_begin(struct agent *agent, struct wire_in *in, struct error *err)
 {
+	char *folder = wire_get_string(in);
 	pid_t parent = getpid();
 	struct fetch *fetch;
 	int ends[2];
 	pid_t pid;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot make a pipe");
+	if (!folder || pipe2(ends, O_CLOEXEC) < 0) {
+		free(folder);
+		return folder ? error_errno(err, "cannot make a pipe")
+			      : error_set(err, ERROR_FAILED,
+					  "it makes no sense");
+	}
 	pid = fork();
 	if (pid == 0) {
 		struct error ignored;
@@ -101,8 +106,9 @@ int fetch_begin(struct agent *agent, struct error *err)
 		if (getppid() != parent)
 			_exit(1);
 		/* Cut short it has no end, and the client sees that. */
-		_exit(archive_pack("output", ends[1], &ignored) < 0);
+		_exit(archive_pack(folder, ends[1], &ignored) < 0);
 	}
+	free(folder);
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);

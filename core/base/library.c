@@ -15,8 +15,10 @@ int library_open(const char *name, const struct library_symbol *symbols,
 	size_t i;
 
 	pthread_mutex_lock(&lock);
-	/* A second dlopen of the same name only counts a reference. */
-	library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	/* A second dlopen of the same name only counts a reference.  Lazily:
+	 * libcurl needs thirty libraries, and most of what these call of each
+	 * other is never called here. */
+	library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
 	if (!library) {
 		error_set(err, ERROR_FAILED, "cannot open %s (%s)", name,
 			  dlerror());

@@ -148,12 +148,18 @@ static void report_closed(struct connection *c)
 	    (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 255)) {
 		trouble = ssh_explain(buf_text(&c->words), &err);
 	} else {
+		/* Of an ssh that was killed here nobody can tell what the host
+		 * would have said. */
+		bool killed = WIFSIGNALED(c->status);
+
 		ssh_explain(buf_text(&c->words), &err);
-		trouble = c->ready ? SSH_UNREACHABLE : SSH_REFUSED;
+		trouble = c->ready || killed ? SSH_UNREACHABLE : SSH_REFUSED;
 		if (!c->words.len)
 			error_set(&err, ERROR_FAILED,
-				  c->ready ? "the agent there ended"
-					   : "the agent does not start there");
+				  killed ? "ssh was killed"
+				  : c->ready
+					  ? "the agent there ended"
+					  : "the agent does not start there");
 	}
 	c->busy++;
 	c->hooks->closed(c->arg, trouble, &err);

@@ -29,7 +29,7 @@
  *	TAKEN   bytes             ─►                or the spool comes no further
  *	PING, END, SIGNAL         ─►
  *	                          ◄─  PONG
- *	FETCH                     ─►  once all has ended
+ *	FETCH   folder            ─►  once all has ended
  *	                          ◄─  SHIP, SHIP, …  its output folder
  *	RELEASE                   ─►                forget the run
  *
@@ -198,13 +198,14 @@ bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out);
 
 /* READY: u32 count, so many u32 ports.  CHECK: u32 count, so many of (text
  * address, u32 port, text name).  CHECKED: list of what failed.
- * SIGNAL: u32 task, u32 signal.  END: u32 grace_ms.  FOLLOW: u32 count, so many of
- * (u32 task, u64 stdout, u64 stderr). */
+ * SIGNAL: u32 task, u32 signal.  END: u32 grace_ms.  FOLLOW: u32 before (of the
+ * output of rounds up to this one none is wanted), u32 count, so many of (u32
+ * task, u64 stdout, u64 stderr).  FETCH: text folder, as START has it. */
 
 /*
  * START: u32 round (1, 2 …: of one that has been started already, or is not
- * above, nothing is done), u32 lease_s, u32 max_running_s (0: none), u32 count,
- * so many of (u32 task, text directory, list argv, list env, list after).
+ * above, nothing is done), u32 lease_s, u32 max_running_s (0: none), text folder
+ * (made if it is not there; below the run's, "output" or in it), u32 count, so many of (u32 task, text directory, list argv, list env, list after).
  * `after` is a command that runs when the task has ended, to take away what
  * it may have left: a container.
  */

@@ -123,8 +123,8 @@ struct http_request {
 	uint64_t source_len;
 	http_sink *sink;
 	http_rewind *rewind;
-	/* It has ended: http_wait() will not block.  On the client's thread,
-	 * for instance to wake an event loop. */
+	/* It has ended: http_wait() returns as soon as this has.  On the
+	 * client's thread, for instance to wake an event loop. */
 	void (*done)(void *arg);
 	void *arg;
 };

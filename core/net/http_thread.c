@@ -17,18 +17,17 @@
 static void end_call(struct http_call *call, int result)
 {
 	struct http *http = call->http;
-	void (*done)(void *) = call->request.done;
-	void *arg = call->request.arg;
 
 	http_try_done(call);
 	call->result = result;
+	/* First: who waits for the call frees what `done` is about. */
+	if (call->request.done)
+		call->request.done(call->request.arg);
 	pthread_mutex_lock(&http->lock);
 	call->ended = true;
 	pthread_cond_signal(&call->ended_changed);
 	pthread_mutex_unlock(&http->lock);
 	/* The call may be gone by now. */
-	if (done)
-		done(arg);
 }
 
 static void stop_transfer(struct http_call *call)

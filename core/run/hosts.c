@@ -154,6 +154,7 @@ static int hosts_prepare(struct crew *crew, struct error *err)
 	if (ret < 0)
 		return -1;
 	all->stage = HOSTS_REACHING;
+	all->before = all->round;
 	all->cancelled = false;
 	memset(all->tasks, 0, all->task_count * sizeof(*all->tasks));
 	for (i = 0; i < all->count; i++) {
@@ -173,8 +174,8 @@ static int hosts_prepare(struct crew *crew, struct error *err)
 	return 0;
 }
 
-/* The round under way, if we are the second to look after it; else a new
- * one. */
+/* The round under way, if we are the second to look after it and it is none
+ * of those that were over before; else a new one. */
 static bool choose_round(struct hosts *all)
 {
 	uint32_t highest = 0;
@@ -183,11 +184,13 @@ static bool choose_round(struct hosts *all)
 	for (i = 0; i < all->count; i++)
 		if (all->hosts[i].agent_round > highest)
 			highest = all->hosts[i].agent_round;
-	if (!all->round && highest) {
+	if (highest > all->round) {
 		all->round = highest;
+		all->before = highest - 1;
 		return true;
 	}
-	all->round = (highest > all->round ? highest : all->round) + 1;
+	all->round++;
+	all->before = all->round - 1;
 	return false;
 }
 
@@ -294,6 +297,7 @@ static void finished(struct hosts *all)
 	loop_remove(all->place.loop, all->end_timer);
 	all->end_timer = NULL;
 	all->stage = HOSTS_IDLE;
+	all->place.spec->hosts.rounds = (long)all->round;
 	all->base.owner->finished(all->base.owner_arg);
 }
 
@@ -363,7 +367,7 @@ static void fetch(struct host *host)
 	struct error err;
 
 	if (fetch_begin(host, &err) == 0) {
-		host_send_simple(host, FRAME_FETCH);
+		host_send_fetch(host);
 		return;
 	}
 	fprintf(stderr, "host '%s': %s\n", host->target.name, err.text);
@@ -455,10 +459,11 @@ char *hosts_known_path(const char *store, const char *job_id)
 }
 
 /* A host's folder for a job is its store's: other stores may know another
- * job by that name. */
+ * job by that name.  Several crews have one each. */
 static int name_run(struct hosts *all, struct error *err)
 {
-	char machine[256] = "";
+	long slot = all->place.spec->hosts.slot;
+	char machine[256] = "", part[32] = "";
 	struct digest digest;
 	char *text;
 	int ret;
@@ -467,9 +472,11 @@ static int name_run(struct hosts *all, struct error *err)
 	text = mem_printf("%s %s", machine, all->place.store);
 	ret = digest_bytes(text, strlen(text), &digest, err);
 	free(text);
+	if (slot)
+		snprintf(part, sizeof(part), "-%ld", slot);
 	if (ret == 0)
-		all->run = mem_printf("%s.%.12s", all->place.spec->job_id,
-				      digest.hex);
+		all->run = mem_printf("%s.%.12s%s", all->place.spec->job_id,
+				      digest.hex, part);
 	return ret;
 }
 
@@ -480,7 +487,8 @@ static int prepare_ssh(struct hosts *all, struct error *err)
 	char *folder = path_folder(known);
 	int ret = folder_make(folder, err);
 
-	all->config = path_join(all->place.spec->home, "ssh_config");
+	all->config = mem_printf("%s/ssh_config-%ld", all->place.spec->home,
+				 all->place.spec->hosts.slot);
 	if (ret == 0)
 		ret = ssh_config_write(all->config, known, err);
 	free(folder);
@@ -496,6 +504,23 @@ static const struct crew_ops hosts_ops = {
 	.free = hosts_free,
 };
 
+void hosts_move(struct crew *crew, const struct hosts_place *place)
+{
+	struct hosts *all = (struct hosts *)crew;
+	const struct topology *from = &all->place.spec->topology;
+	struct topology *to = &place->spec->topology;
+	size_t i;
+
+	/* Agents tell them once. */
+	for (i = 0; i < to->count; i++) {
+		to->tasks[i].host = from->tasks[i].host;
+		to->tasks[i].port = from->tasks[i].port;
+	}
+	to->master_port = from->master_port;
+	place->spec->hosts.rounds = (long)all->round;
+	all->place = *place;
+}
+
 struct crew *hosts_new(const struct hosts_place *place, struct error *err)
 {
 	const struct strings *names = &place->spec->hosts.names;
@@ -506,6 +531,7 @@ struct crew *hosts_new(const struct hosts_place *place, struct error *err)
 	all->place = *place;
 	all->ship = -1;
 	all->connecting_max = CONNECTING_FIRST;
+	all->round = (uint32_t)place->spec->hosts.rounds;
 	all->task_count = place->spec->topology.count;
 	all->tasks = mem_alloc(all->task_count * sizeof(*all->tasks));
 	all->hosts = mem_alloc(names->count * sizeof(*all->hosts));

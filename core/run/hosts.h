@@ -34,6 +34,14 @@ struct hosts_place {
 
 struct crew *hosts_new(const struct hosts_place *place, struct error *err);
 
+/*
+ * Takes an idle crew on to another specification, of the same hosts and slot,
+ * and its logs: the connections stay, and so does what was prepared there.
+ * Agents count the rounds of one crew; how many there were is kept in
+ * `hosts.rounds` of the specification.
+ */
+void hosts_move(struct crew *crew, const struct hosts_place *place);
+
 /* The keys of hosts that the job has learned.  Returns new. */
 char *hosts_known_path(const char *store, const char *job_id);
 

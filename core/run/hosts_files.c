@@ -268,7 +268,7 @@ static char *fetch_folder(const struct host *host)
 int fetch_begin(struct host *host, struct error *err)
 {
 	char *folder = fetch_folder(host);
-	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->home,
+	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->folder,
 				host->index);
 	int ret = folder_remove(part, err);
 
@@ -300,7 +300,7 @@ void fetch_drop(struct host *host)
 /* Moves what has come to its place; an empty folder leaves no trace. */
 static int keep(struct host *host, struct error *err)
 {
-	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->home,
+	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->folder,
 				host->index);
 	char *folder = fetch_folder(host);
 	struct error ignored;

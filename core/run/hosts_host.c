@@ -77,6 +77,26 @@ void host_send_simple(struct host *host, enum frame_type type)
 	send_and_free(host, &out, wire_end(&out));
 }
 
+/* Below the run's folder there: that of JOBRUN_RUN_DIR. */
+static void put_output(const struct host *host, struct wire_out *out)
+{
+	const char *trial = host->all->place.spec->topology.trial_id;
+	char *folder =
+		mem_printf("output%s%s", trial ? "/" : "", trial ? trial : "");
+
+	wire_put_text(out, folder);
+	free(folder);
+}
+
+void host_send_fetch(struct host *host)
+{
+	struct wire_out out = { 0 };
+
+	wire_begin(&out, FRAME_FETCH);
+	put_output(host, &out);
+	send_and_free(host, &out, wire_end(&out));
+}
+
 void host_send_end(struct host *host, uint32_t grace_ms)
 {
 	struct wire_out out = { 0 };
@@ -115,6 +135,7 @@ void host_follow(struct host *host)
 		return;
 	host->following = true;
 	wire_begin(&out, FRAME_FOLLOW);
+	wire_put_u32(&out, all->before);
 	wire_put_u32(&out, (uint32_t)tasks_on(host));
 	for (i = host->index; i < all->task_count; i += all->count) {
 		const struct log_writer *log = all->place.logs[i];
@@ -140,8 +161,12 @@ static int make_environment(const struct host *host, size_t ordinal,
 			    struct error *err)
 {
 	const struct run_spec *spec = host->all->place.spec;
+	/* `setup` is of none of its trials. */
+	const char *trial =
+		ordinal == SPEC_NO_TASK ? NULL : spec->topology.trial_id;
 	const struct spec_place place = {
-		.output = arena_printf(mem, "%s/output", host->folder),
+		.output = arena_printf(mem, "%s/output%s%s", host->folder,
+				       trial ? "/" : "", trial ? trial : ""),
 		.packages =
 			arena_printf(mem, "%s/files/packages", host->folder),
 	};
@@ -224,6 +249,7 @@ void host_send_start(struct host *host)
 	wire_put_u32(&out, all->round);
 	wire_put_u32(&out, (uint32_t)spec->hosts.lease_s);
 	wire_put_u32(&out, (uint32_t)spec->max_running_time_s);
+	put_output(host, &out);
 	wire_put_u32(&out, (uint32_t)tasks_on(host));
 	for (i = host->index; i < all->task_count; i += all->count) {
 		if (put_task(host, i, &out, &err) == 0)
@@ -431,10 +457,12 @@ static void meet_again(struct host *host)
 {
 	struct hosts *all = host->all;
 	bool runs = host->agent_stage == STAGE_STARTED;
+	bool is_over = host->agent_round <= all->round;
 
-	if (all->stage == HOSTS_RUNNING || all->round)
+	/* What is to be taken over is heard of once all are there. */
+	if (all->stage != HOSTS_REACHING || is_over)
 		host_follow(host);
-	if (all->stage == HOSTS_REACHING && all->round && runs) {
+	if (all->stage == HOSTS_REACHING && is_over && runs) {
 		host->stage = HOST_STARTED;
 		host_send_end(host, 0);
 		return;
@@ -587,7 +615,7 @@ static void on_all_ended(struct host *host, const struct frame_event *event)
 			crew->owner->task_lost(crew->owner_arg, i, why);
 	}
 	free(why);
-	if (all->stage == HOSTS_REACHING && all->round)
+	if (all->stage == HOSTS_REACHING && host->agent_round)
 		settle(host, HOST_ENDED);
 	hosts_ended(all);
 }
@@ -615,7 +643,9 @@ static void on_event(struct host *host, const struct frame *frame)
 	} else if (frame->type == FRAME_ALL_ENDED) {
 		/* That of an earlier round was heard already. */
 		if (host->seen_round == all->round || !all->round ||
-		    all->stage == HOSTS_ENDING)
+		    all->stage == HOSTS_ENDING ||
+		    (all->stage == HOSTS_REACHING &&
+		     host->seen_round == host->agent_round))
 			on_all_ended(host, &event);
 	} else if (host->seen_round == all->round) {
 		hosts_task_event(all, frame, &event);

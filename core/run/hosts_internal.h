@@ -83,7 +83,8 @@ struct hosts {
 	size_t task_count;
 	enum task_stage *tasks;
 	enum hosts_stage stage;
-	uint32_t round; /* this one, or the last */
+	uint32_t round;  /* this one, or the last */
+	uint32_t before; /* the logs have none of the rounds up to this one */
 	bool cancelled;
 	size_t connecting; /* at this moment */
 	size_t connecting_max;
@@ -108,6 +109,7 @@ void host_send_start(struct host *host);
 void host_follow(struct host *host);
 void host_send_end(struct host *host, uint32_t grace_ms);
 void host_send_simple(struct host *host, enum frame_type type);
+void host_send_fetch(struct host *host);
 void host_send_signal(struct host *host, size_t ordinal, int number);
 void host_send_check(struct host *host);
 /* Gives it up: what it was to do is reported as failed or lost. */

@@ -2,6 +2,7 @@
 #include "core/run/log_collect.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -12,29 +13,68 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/run/log_file.h"
+#include "core/run/tuner.h"
 
 #define STATE_MAX (256 << 20)
+#define TARGET_KEY_MAX 48
 
-static uint64_t stream_size(const struct log_collect *c, size_t task,
-			    enum log_stream stream)
+/* Where lines go: a task of the run, or of one of its trials. */
+struct target {
+	long trial;
+	size_t task;
+};
+
+static void target_key(const struct target *to, char out[TARGET_KEY_MAX])
 {
-	const struct task_place *place = &c->spec.topology.tasks[task];
-	char *path = log_stream_path(c->folder, task_type_name(place->type),
+	snprintf(out, TARGET_KEY_MAX, "%ld/%zu", to->trial, to->task);
+}
+
+static struct target target_of(const json_t *line)
+{
+	return (struct target){ .trial = json_get_int(line, "trial", 0),
+				.task = (size_t)json_get_int(line, "task", 0) };
+}
+
+static char *target_folder(const struct log_collect *c, const struct target *to)
+{
+	return to->trial ? tuner_trial_folder(c->folder, (int)to->trial)
+			 : mem_strdup(c->folder);
+}
+
+static uint64_t stream_size(const struct log_collect *c,
+			    const struct target *to, enum log_stream stream)
+{
+	const struct task_place *place = &c->spec.topology.tasks[to->task];
+	char *folder = target_folder(c, to);
+	char *path = log_stream_path(folder, task_type_name(place->type),
 				     place->index, stream);
 	struct stat st;
 	int ret = stat(path, &st);
 
 	free(path);
+	free(folder);
 	return ret < 0 ? 0 : (uint64_t)st.st_size;
 }
 
-/* Of what is pending for a task, all that is not in its files yet. */
-static int add_lines(const struct log_collect *c, size_t task,
-		     const json_t *pending, struct error *err)
+static struct log_writer *open_writer(const struct log_collect *c,
+				      const struct target *to,
+				      struct error *err)
 {
-	const struct task_place *place = &c->spec.topology.tasks[task];
-	const json_t *sizes =
-		json_array_get(json_object_get(pending, "sizes"), task);
+	const struct task_place *place = &c->spec.topology.tasks[to->task];
+	char *folder = target_folder(c, to);
+	struct log_writer *writer = log_writer_open(
+		folder, task_type_name(place->type), place->index, err);
+
+	free(folder);
+	return writer;
+}
+
+/* Of what is pending for a target, all that is not in its files yet; `sizes`
+ * are those that they had before. */
+static int add_lines(const struct log_collect *c, const struct target *to,
+		     const json_t *sizes, const json_t *lines,
+		     struct error *err)
+{
 	struct log_writer *writer = NULL;
 	uint64_t have[LOG_STREAMS];
 	const json_t *line;
@@ -43,17 +83,18 @@ static int add_lines(const struct log_collect *c, size_t task,
 	for (i = 0; i < LOG_STREAMS; i++) {
 		uint64_t was =
 			(uint64_t)json_integer_value(json_array_get(sizes, i));
-		uint64_t is = stream_size(c, task, (enum log_stream)i);
+		uint64_t is = stream_size(c, to, (enum log_stream)i);
 
 		have[i] = is > was ? is - was : 0;
 	}
-	json_array_foreach(json_object_get(pending, "lines"), i, line)
+	json_array_foreach(lines, i, line)
 	{
 		size_t stream = (size_t)json_get_int(line, "stream", 0);
 		const char *text = json_get_text(line, "text", "");
+		struct target at = target_of(line);
 		size_t len = strlen(text), skip;
 
-		if ((size_t)json_get_int(line, "task", 0) != task ||
+		if (at.task != to->task || at.trial != to->trial ||
 		    stream >= LOG_STREAMS)
 			continue;
 		skip = have[stream] < len ? (size_t)have[stream] : len;
@@ -61,9 +102,7 @@ static int add_lines(const struct log_collect *c, size_t task,
 		if (skip == len)
 			continue;
 		if (!writer)
-			writer = log_writer_open(c->folder,
-						 task_type_name(place->type),
-						 place->index, err);
+			writer = open_writer(c, to, err);
 		if (!writer)
 			return -1;
 		log_writer_add(writer, (enum log_stream)stream, text + skip,
@@ -76,11 +115,27 @@ static int add_lines(const struct log_collect *c, size_t task,
 static int add_pending(const struct log_collect *c, struct error *err)
 {
 	const json_t *pending = json_object_get(c->state, "pending");
+	const json_t *sizes = json_object_get(pending, "sizes");
+	const json_t *lines = json_object_get(pending, "lines");
+	const json_t *line;
 	size_t i;
 
-	for (i = 0; pending && i < c->spec.topology.count; i++)
-		if (add_lines(c, i, pending, err) < 0)
+	json_array_foreach(lines, i, line)
+	{
+		struct target to = target_of(line);
+		char key[TARGET_KEY_MAX];
+
+		/* All lines of a target at its first one. */
+		target_key(&to, key);
+		if (to.task >= c->spec.topology.count ||
+		    json_integer_value(json_array_get(
+			    json_object_get(sizes, key), LOG_STREAMS)) !=
+			    (json_int_t)i)
+			continue;
+		if (add_lines(c, &to, json_object_get(sizes, key), lines, err) <
+		    0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -114,19 +169,38 @@ static json_t *read_state(const char *folder, const char *name)
 	return json_is_object(out) ? out : json_object();
 }
 
+/* "sizes" has for each target that of both streams, and the number of its first
+ * line. */
+static json_t *sizes_before(const struct log_collect *c, const json_t *lines)
+{
+	json_t *sizes = json_object();
+	const json_t *line;
+	size_t i;
+
+	json_array_foreach(lines, i, line)
+	{
+		struct target to = target_of(line);
+		char key[TARGET_KEY_MAX];
+
+		target_key(&to, key);
+		if (to.task >= c->spec.topology.count ||
+		    json_object_get(sizes, key))
+			continue;
+		json_object_set_new(
+			sizes, key,
+			json_pack("[I, I, I]",
+				  (json_int_t)stream_size(c, &to, LOG_STDOUT),
+				  (json_int_t)stream_size(c, &to, LOG_STDERR),
+				  (json_int_t)i));
+	}
+	return sizes;
+}
+
 int log_collect_take(struct log_collect *c, json_t *lines, struct error *err)
 {
 	json_t *pending = json_object();
-	json_t *sizes = json_array();
-	size_t i;
 
-	for (i = 0; i < c->spec.topology.count; i++)
-		json_array_append_new(
-			sizes,
-			json_pack("[I, I]",
-				  (json_int_t)stream_size(c, i, LOG_STDOUT),
-				  (json_int_t)stream_size(c, i, LOG_STDERR)));
-	json_put(pending, "sizes", sizes);
+	json_put(pending, "sizes", sizes_before(c, lines));
 	json_put(pending, "lines", lines);
 	json_object_set_new(c->state, "pending", pending);
 	if (write_state(c, err) < 0)
@@ -134,11 +208,13 @@ int log_collect_take(struct log_collect *c, json_t *lines, struct error *err)
 	return add_pending(c, err);
 }
 
-json_t *log_collect_line(size_t task, enum log_stream stream, int64_t time_ms,
-			 const char *text)
+json_t *log_collect_line(long trial, size_t task, enum log_stream stream,
+			 int64_t time_ms, const char *text)
 {
 	json_t *out = json_object();
 
+	if (trial)
+		json_put_int(out, "trial", trial);
 	json_put_int(out, "task", (long long)task);
 	json_put_int(out, "stream", stream);
 	json_put_int(out, "timeMs", time_ms);

@@ -38,11 +38,12 @@ int log_collect_open(struct log_collect *c, const char *folder,
 /* Writes how far it is, if it was opened. */
 void log_collect_close(struct log_collect *c);
 
-/* A line for log_collect_take(); `text` with or without its newline. */
-json_t *log_collect_line(size_t task, enum log_stream stream, int64_t time_ms,
-			 const char *text);
+/* A line for log_collect_take(), of the run (`trial` 0) or of one of its
+ * trials; `text` with or without its newline. */
+json_t *log_collect_line(long trial, size_t task, enum log_stream stream,
+			 int64_t time_ms, const char *text);
 
-/* Adds lines: what of `state` has changed with them is written with them.
+/* Adds lines, those of a trial in its folder: what of `state` has changed with them is written with them.
  * Takes `lines`. */
 int log_collect_take(struct log_collect *c, json_t *lines, struct error *err);
 

@@ -28,6 +28,11 @@ char *log_stream_path(const char *folder, const char *type, int index,
 		      enum log_stream stream);
 char *log_index_path(const char *folder, const char *type, int index);
 
+/* The sum of the three sizes; with `sync` all of it is on the disk, as far as
+ * that can be had. */
+uint64_t log_files_size(const char *folder, const char *type, int index,
+			bool sync);
+
 /* As many bytes as there are at `offset`, through short reads and EINTR;
  * -1 with errno set. */
 int64_t log_pread(int fd, void *data, size_t len, uint64_t offset);

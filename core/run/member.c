@@ -79,42 +79,81 @@ static int add_record(struct member *m, const char *line, struct error *err)
 	return ret;
 }
 
+struct ending {
+	int status;
+	int64_t time_ms;
+	uint64_t logged, lost; /* bytes */
+};
+
+static bool read_ending(const char *line, struct ending *out)
+{
+	return sscanf(line, "end %d %" SCNd64 " %" SCNu64 " %" SCNu64,
+		      &out->status, &out->time_ms, &out->logged,
+		      &out->lost) == 4;
+}
+
+static void take_line(struct task_record *task, const char *line,
+		      struct arena *mem)
+{
+	struct ending end;
+	char host[256];
+	int64_t pid, time_ms;
+
+	if (sscanf(line, "start %255s %" SCNd64 " %" SCNd64, host, &pid,
+		   &time_ms) == 3) {
+		task->host = arena_strdup(mem, host);
+		task->pid = pid;
+		task->start_time_ms = time_ms;
+		task->state = RUN_RUNNING;
+	} else if (read_ending(line, &end)) {
+		task->end_time_ms = end.time_ms;
+		task->signal =
+			WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0;
+		task->exit_code = WIFSIGNALED(end.status)
+					  ? 128 + WTERMSIG(end.status)
+					  : WEXITSTATUS(end.status);
+		task->lost_bytes = end.lost;
+		task->state = end.status == 0 ? RUN_SUCCEEDED : RUN_FAILED;
+	}
+}
+
 int member_read(const char *folder, struct arena *mem, struct task_record *task,
 		struct error *err)
 {
 	const char *path = record_path(mem, folder, task->type, task->index);
-	char host[256];
-	int64_t pid, time_ms;
-	char *text, *line, *rest = NULL;
+	char *text, *line, *end;
 	size_t len;
-	int status;
 
 	if (access(path, F_OK) < 0 && errno == ENOENT)
 		return 1;
 	text = file_read(path, RECORD_MAX, &len, err);
 	if (!text)
 		return -1;
-	for (line = strtok_r(text, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		if (sscanf(line, "start %255s %" SCNd64 " %" SCNd64, host, &pid,
-			   &time_ms) == 3) {
-			task->host = arena_strdup(mem, host);
-			task->pid = pid;
-			task->start_time_ms = time_ms;
-			task->state = RUN_RUNNING;
-		} else if (sscanf(line, "end %d %" SCNd64, &status, &time_ms) ==
-			   2) {
-			task->end_time_ms = time_ms;
-			task->signal =
-				WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-			task->exit_code = WIFSIGNALED(status)
-						  ? 128 + WTERMSIG(status)
-						  : WEXITSTATUS(status);
-			task->state = status == 0 ? RUN_SUCCEEDED : RUN_FAILED;
-		}
+	/* What has no newline is not all there yet. */
+	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		take_line(task, line, mem);
 	}
 	free(text);
 	return 0;
+}
+
+bool member_is_whole(const char *folder, const struct task_record *task)
+{
+	struct arena *mem = arena_new();
+	const char *path = record_path(mem, folder, task->type, task->index);
+	struct ending end = { 0 };
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, RECORD_MAX, &len, &ignored);
+	const char *last = text ? strstr(text, "\nend ") : NULL;
+
+	if (last && !read_ending(last + 1, &end))
+		end.logged = 0;
+	free(text);
+	arena_free(mem);
+	return !end.logged || log_files_size(folder, task->type, task->index,
+					     false) >= end.logged;
 }
 
 /* ---- what it is told --------------------------------------------------- */
@@ -430,14 +469,26 @@ static void tell(struct member *m, const struct error *why)
 	free(text);
 }
 
+/* Ends the log first: who reads that the task has ended finds it whole. */
+static int put_end(struct member *m, struct error *err)
+{
+	uint64_t lost = log_writer_lost(m->log);
+	uint64_t logged;
+
+	log_writer_close(m->log);
+	m->log = NULL;
+	logged = log_files_size(m->attempt, task_type_name(m->task->type),
+				m->task->index, true);
+	return add_record(
+		m,
+		arena_printf(m->mem, "end %d %lld %" PRIu64 " %" PRIu64 "\n",
+			     m->status, (long long)time_now_ms(), logged, lost),
+		err);
+}
+
 static int finish(struct member *m, struct error *err)
 {
-	int ret = add_record(m,
-			     arena_printf(m->mem, "end %d %lld\n", m->status,
-					  (long long)time_now_ms()),
-			     err);
-
-	if (ret < 0)
+	if (put_end(m, err) < 0)
 		return -1;
 	/* It was ended because all is done, or was about to end itself. */
 	if (m->place->self != 0 && !m->done)
@@ -485,8 +536,6 @@ int member_run(const struct member_place *place, struct error *err)
 		goto out;
 	if (run_task(&m, err) < 0)
 		tell(&m, err);
-	log_writer_close(m.log);
-	m.log = NULL;
 	ret = finish(&m, err);
 out:
 	log_writer_close(m.log);

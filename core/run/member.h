@@ -9,7 +9,10 @@
  *	attempts/N/logs/	its output, as core/run/log.h has it
  *	attempts/N/tasks/TYPE-INDEX
  *		start HOST PID TIME_MS
- *		end STATUS TIME_MS	as waitpid() gives it
+ *		end STATUS TIME_MS LOGGED LOST
+ *				the status as waitpid() gives it, the size
+ *				of the files of its log, which are on the disk
+ *				by then, and the bytes that could not be kept
  *	output/			JOBRUN_RUN_DIR
  *
  * As everywhere, the job ends when its master does: members see from its file
@@ -17,6 +20,8 @@
  */
 #ifndef JOBRUN_MEMBER_H
 #define JOBRUN_MEMBER_H
+
+#include <stdbool.h>
 
 #include "core/run/topology.h"
 #include "core/store/store.h"
@@ -40,5 +45,9 @@ int member_run(const struct member_place *place, struct error *err);
  * is known, and leaves the rest.  Texts live in `mem`.  1: there is none yet. */
 int member_read(const char *folder, struct arena *mem, struct task_record *task,
 		struct error *err);
+/* Whether all that the task has logged is in the folder; of one that has not
+ * ended yet nobody knows, which is true.  A directory that is shared may show
+ * the end of a task before the last of its log. */
+bool member_is_whole(const char *folder, const struct task_record *task);
 
 #endif

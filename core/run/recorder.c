@@ -95,13 +95,19 @@ int recorder_next(struct recorder *recorder, struct run_record *next,
 {
 	struct timespec pause = { .tv_sec = 1 };
 	int tries = 0;
+	int ret;
 
-	while (store_run_next(recorder->store, recorder->run, recorder->tasks,
-			      recorder->count, next, prepare, arg, err) < 0) {
+	while ((ret = store_run_next(recorder->store, recorder->run,
+				     recorder->tasks, recorder->count, next,
+				     prepare, arg, err)) < 0) {
 		if (++tries == NEXT_TRIES)
 			return error_prefix(err, "cannot record a restart");
 		nanosleep(&pause, NULL);
 	}
+	if (ret > 0)
+		return error_set(err, ERROR_FAILED,
+				 "cannot record a restart: the run has ended "
+				 "already");
 	forget(recorder);
 	supervisor_publish(recorder->store, next);
 	return 0;

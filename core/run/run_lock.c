@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/store/store.h"
 
 static int take(const char *folder, bool wait, struct error *err)
 {
-	char *path = path_join(folder, "lock");
+	char *path = path_join(folder, STORE_RUN_LOCK);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	int ret = -1;
 
@@ -67,24 +68,28 @@ int run_lock_set_pid(int fd, pid_t pid, struct error *err)
 int run_lock_look(const char *folder, pid_t *pid, int *shared,
 		  struct error *err)
 {
-	char *path = path_join(folder, "lock");
+	char *path = path_join(folder, STORE_RUN_LOCK);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char text[32] = "";
 	int ret = -1;
 
-	if (fd < 0 && errno == ENOENT) {
+	*pid = 0;
+	if (fd < 0 && errno == ENOENT)
 		ret = 0;
-	} else if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0) {
+	else if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0)
 		ret = 0;
-		if (shared) {
-			*shared = fd;
-			fd = -1;
-		}
-	} else if (fd >= 0 && errno == EWOULDBLOCK &&
-		   pread(fd, text, sizeof(text) - 1, 0) >= 0) {
+	else if (fd >= 0 && errno == EWOULDBLOCK)
 		ret = 1;
+	if (ret >= 0 && fd >= 0) {
+		if (pread(fd, text, sizeof(text) - 1, 0) < 0)
+			ret = -1;
 		*pid = (pid_t)atol(text);
-	} else {
+	}
+	if (ret == 0 && shared) {
+		*shared = fd;
+		fd = -1;
+	}
+	if (ret < 0) {
 		error_errno(err, "cannot look at '%s'", path);
 		/* Too many open files, say: that tells nothing of the run. */
 		if (err->code == ERROR_FAILED)

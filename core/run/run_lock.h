@@ -18,7 +18,8 @@ int run_lock_set_pid(int fd, pid_t pid, struct error *err);
 
 /*
  * Returns 1 if the lock is held, with whom to signal (0: not said yet); 0 if
- * it is free, or never was taken; -1 if that can't be told.  With `shared`, a
+ * it is free, with the last to hold it (0: none has said), or never was
+ * taken; -1 if that can't be told.  With `shared`, a
  * free one is not taken by anybody until the caller closes that descriptor;
  * where there is no lock to hold it is left alone.
  */

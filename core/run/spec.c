@@ -168,6 +168,8 @@ static json_t *hosts_json(const struct run_hosts *hosts)
 	json_put_text(out, "nonce", hosts->nonce);
 	json_put_text(out, "source", hosts->source);
 	json_put_int(out, "leaseS", hosts->lease_s);
+	json_put_int(out, "slot", hosts->slot);
+	json_put_int(out, "rounds", hosts->rounds);
 	return out;
 }
 
@@ -379,6 +381,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->hosts.nonce = copy_text(map, "nonce", mem);
 	out->hosts.source = copy_text(map, "source", mem);
 	out->hosts.lease_s = (long)json_get_int(map, "leaseS", 0);
+	out->hosts.slot = (long)json_get_int(map, "slot", 0);
+	out->hosts.rounds = (long)json_get_int(map, "rounds", 0);
 	if (!out->job_id || !out->folder || !out->home || !out->output ||
 	    !out->directory || !out->command.count) {
 		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);
@@ -486,6 +490,21 @@ static void set_checkpoint_folder(const struct run_spec *spec,
 	free(folder);
 }
 
+/* Where it comes back from, as it is written. */
+static void set_metric_file(const struct run_spec *spec,
+			    const struct spec_place *place,
+			    struct environment *out)
+{
+	const char *file = spec->topology.metric_file;
+	char *path;
+
+	if (!file || !place)
+		return;
+	path = path_join(place->output, strrchr(file, '/') + 1);
+	environment_set(out, "CLOUD_ML_HP_METRIC_FILE", path);
+	free(path);
+}
+
 /* Here it is this program that streams; elsewhere one that is in the PATH, as
  * it must be where a shell could not read the path as it is. */
 static int set_data(const struct run_spec *spec, size_t ordinal,
@@ -518,6 +537,7 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 
 	if (ordinal != SPEC_NO_TASK) {
 		contract_write(&spec->topology, ordinal, out);
+		set_metric_file(spec, place, out);
 		if (set_data(spec, ordinal, place, out, err) < 0)
 			return -1;
 	}

@@ -23,6 +23,10 @@ struct run_hosts {
 	const char *nonce;    /* tells this run from others of its name */
 	const char *source;   /* what is shipped, absolute, or NULL */
 	long lease_s;         /* how long tasks go on without being asked for */
+	/* Of several crews there at a time the number, from 0; and how often
+	 * tasks were started by this one before: core/run/hosts.h. */
+	long slot;
+	long rounds;
 };
 
 struct run_spec {
@@ -110,7 +114,7 @@ int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
  * SPEC_NO_TASK for the ordinal, of no task but of `setup`. */
 #define SPEC_NO_TASK SIZE_MAX
 struct spec_place {
-	const char *output;
+	const char *output; /* the metric file of a trial is in it */
 	const char *packages;
 };
 int spec_environment_at(const struct run_spec *spec, size_t ordinal,

@@ -187,7 +187,9 @@ static int latest(const struct supervised *as, const char *job_id,
 		return 0;
 	if (supervisor_check(store, out, err) < 0)
 		return -1;
-	return store_run_get(store, job_id, out->attempt, mem, out, err);
+	ret = store_run_get(store, job_id, out->attempt, mem, out, err);
+	/* It never began: then the one before it is the newest. */
+	return ret == 1 ? latest(as, job_id, mem, out, err) : ret;
 }
 
 static int read_run(void *ctx, const struct resource *want,
@@ -286,6 +288,7 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 	struct run_spec spec;
 	char *properties = NULL;
 	char *folder = NULL;
+	int lock = -1;
 	int ret;
 
 	ret = latest(as, want->name, mem, &run, err);
@@ -302,7 +305,7 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 				   .state = RUN_QUEUED,
 				   .exit_code = -1,
 				   .properties = properties };
-	ret = store_run_add(store, &run, err);
+	ret = supervisor_add(store, &run, &lock, err);
 	if (ret == 0)
 		ret = yield_to_other(store, &run, mem, err);
 	if (ret < 0)
@@ -310,10 +313,12 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 	folder = store_run_folder(store, run.job_id, run.attempt);
 	ret = prepare_spec(as, want, &run, folder, mem, &spec, err);
 	if (ret == 0)
-		ret = supervisor_start(store, &spec, err);
+		ret = supervisor_start(store, &spec, lock, err);
 	if (ret < 0)
 		record_failure(store, &run, err);
 out:
+	if (lock >= 0)
+		close(lock);
 	free(folder);
 	free(properties);
 	arena_free(mem);

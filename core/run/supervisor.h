@@ -28,12 +28,20 @@
 #include "core/store/store.h"
 
 /*
+ * Adds the record of a run.  From its first moment on `*lock` is held: if we
+ * are killed before the run is started, everybody sees that.  The caller
+ * closes it.
+ */
+int supervisor_add(struct store *store, struct run_record *run, int *lock,
+		   struct error *err);
+
+/*
  * Starts the run of a record that was just added (its spec with attempt and
  * folder set): `jobrun supervise JOBID ATTEMPT`, in a session of its own.
  * Returns when that process has taken over and has chosen the ports; from
- * then on it alone writes the run's record.
+ * then on it alone writes the run's record, and has a copy of `lock`.
  */
-int supervisor_start(struct store *store, const struct run_spec *spec,
+int supervisor_start(struct store *store, const struct run_spec *spec, int lock,
 		     struct error *err);
 
 /* The two processes themselves; returns their exit status.  Machines that were
@@ -48,6 +56,7 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 /*
  * Brings the record of a run up to date: if its processes are gone without
  * having written its end, kills what is left of it and records it as failed.
+ * One that never began, because what was to start it was killed, is deleted.
  * Does nothing for a run of another machine.
  */
 int supervisor_check(struct store *store, const struct run_record *run,

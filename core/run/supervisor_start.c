@@ -20,17 +20,12 @@
 #include "core/run/run_lock.h"
 #include "core/run/supervisor_internal.h"
 
-/* A run is recorded before its lock is taken: so long it may be without. */
-#define UNLOCKED_MS 10000
 #define START_TRIES 100 /* 10 ms apart */
 
-/* Away from the descriptors that the new process gets them as. */
-static int move_up(int fd)
+/* A copy away from the descriptors that the new process gets it as. */
+static int copy_up(int fd)
 {
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, 10);
-
-	close(fd);
-	return moved;
+	return fcntl(fd, F_DUPFD_CLOEXEC, 10);
 }
 
 /*
@@ -111,31 +106,29 @@ static int wait_report(int fd, struct error *err)
 			 len ? "failed: " : "ended before it began", text);
 }
 
-/* Takes the lock. */
 static int start_with(struct store *store, const struct run_spec *spec,
 		      int lock, struct error *err)
 {
-	int report[2] = { -1, -1 };
+	int report[2];
+	int their_lock, their_report;
 	int ret = -1;
 
-	if (pipe2(report, O_CLOEXEC) < 0) {
-		error_errno(err, "cannot start the run's supervisor");
-		goto out;
-	}
-	lock = move_up(lock);
-	report[1] = move_up(report[1]);
-	if (spawn(store, spec, lock, report[1], err) < 0)
-		goto out;
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return error_errno(err, "cannot start the run's supervisor");
+	their_lock = copy_up(lock);
+	their_report = copy_up(report[1]);
 	close(report[1]);
-	report[1] = -1;
-	ret = wait_report(report[0], err);
-out:
-	if (report[0] >= 0)
-		close(report[0]);
-	if (report[1] >= 0)
-		close(report[1]);
-	if (lock >= 0)
-		close(lock);
+	if (their_lock < 0 || their_report < 0)
+		error_errno(err, "cannot start the run's supervisor");
+	else
+		ret = spawn(store, spec, their_lock, their_report, err);
+	if (their_report >= 0)
+		close(their_report);
+	if (their_lock >= 0)
+		close(their_lock);
+	if (ret == 0)
+		ret = wait_report(report[0], err);
+	close(report[0]);
 	return ret;
 }
 
@@ -171,15 +164,34 @@ static char *home_folder(struct store *store, const char *job_id, int attempt)
 	return folder;
 }
 
-int supervisor_start(struct store *store, const struct run_spec *spec,
+static int hold(void *arg, const char *folder, int attempt, struct error *err)
+{
+	int *lock = arg;
+
+	(void)attempt;
+	*lock = run_lock_take(folder, err);
+	return *lock < 0 ? -1 : 0;
+}
+
+int supervisor_add(struct store *store, struct run_record *run, int *lock,
+		   struct error *err)
+{
+	int ret;
+
+	*lock = -1;
+	ret = store_run_add_with(store, run, hold, lock, err);
+	if (ret < 0 && *lock >= 0) {
+		close(*lock);
+		*lock = -1;
+	}
+	return ret;
+}
+
+int supervisor_start(struct store *store, const struct run_spec *spec, int lock,
 		     struct error *err)
 {
-	int lock;
-
-	if (spec_write(spec, err) < 0)
-		return -1;
-	lock = run_lock_take(spec->folder, err);
-	return lock < 0 ? -1 : start_with(store, spec, lock, err);
+	return spec_write(spec, err) < 0 ? -1
+					 : start_with(store, spec, lock, err);
 }
 
 bool supervisor_goes_on(const char *folder)
@@ -207,8 +219,10 @@ static int resume(struct store *store, const char *folder, struct error *err)
 	if (ret == 0) {
 		lock = run_lock_try(folder, err);
 		/* Somebody else may be faster. */
-		if (lock >= 0)
+		if (lock >= 0) {
 			ret = start_with(store, &spec, lock, err);
+			close(lock);
+		}
 	}
 	arena_free(mem);
 	return ret;
@@ -240,20 +254,42 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 	return 0;
 }
 
-/* Recorded just now, so that its lock may not be taken yet.  The clock may
- * have been set back since, but not for ever. */
-static bool is_new(const struct run_record *run)
+/*
+ * A run whose lock is free now: it has ended, or its processes were killed.
+ * `last` is the last of them, 0 if there never was one: then it is as if it
+ * had not been asked for.
+ */
+static int settle(struct store *store, const struct run_record *run,
+		  const char *folder, pid_t last, struct error *err)
 {
-	int64_t age_ms = time_now_ms() - run->create_time_ms;
+	struct arena *mem = arena_new();
+	struct run_record is;
+	char *mark;
+	/* Its end may have been written between our look and now. */
+	int ret = supervisor_newest(store, run->job_id, run->attempt, mem, &is,
+				    err);
 
-	return run->state == RUN_QUEUED && run->attempt == run->origin &&
-	       age_ms < UNLOCKED_MS && age_ms > -UNLOCKED_MS;
+	if (ret != 0 || run_state_is_final(is.state)) {
+		ret = ret < 0 ? -1 : 0;
+	} else if (!last && is.state == RUN_QUEUED && is.attempt == is.origin) {
+		ret = store_run_delete(store, &is, err);
+	} else {
+		mark = mem_printf("JOBRUN_RUN_DIR=%s/", folder);
+		process_end_marked(mark);
+		free(mark);
+		ret = supervisor_abandon(store, run->job_id, run->attempt,
+					 "the run's supervisor and its guard "
+					 "were killed",
+					 err);
+	}
+	arena_free(mem);
+	return ret;
 }
 
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err)
 {
-	char *folder, *mark;
+	char *folder;
 	char host[256];
 	int lock = -1;
 	int ret;
@@ -266,8 +302,6 @@ int supervisor_check(struct store *store, const struct run_record *run,
 	host[sizeof(host) - 1] = '\0';
 	if (run->host && strcmp(run->host, host) != 0)
 		return 0;
-	if (is_new(run))
-		return 0;
 	folder = store_run_folder(store, run->job_id, run->origin);
 	ret = run_lock_look(folder, &pid, &lock, err);
 	if (ret == 0 && supervisor_goes_on(folder)) {
@@ -277,15 +311,8 @@ int supervisor_check(struct store *store, const struct run_record *run,
 		free(folder);
 		return ret;
 	}
-	if (ret == 0) {
-		mark = mem_printf("JOBRUN_RUN_DIR=%s/", folder);
-		process_end_marked(mark);
-		free(mark);
-		ret = supervisor_abandon(store, run->job_id, run->attempt,
-					 "the run's supervisor and its guard "
-					 "were killed",
-					 err);
-	}
+	if (ret == 0)
+		ret = settle(store, run, folder, pid, err);
 	/* Till now nobody could start it after all. */
 	if (lock >= 0)
 		close(lock);

@@ -149,6 +149,8 @@ sqlite3_stmt *store_query(struct store *store, enum store_query query,
 {
 	sqlite3_stmt **stmt = &store->queries[query];
 
+	if (store->nowhere)
+		sql = "SELECT NULL WHERE FALSE";
 	if (*stmt) {
 		sqlite3_reset(*stmt);
 		sqlite3_clear_bindings(*stmt);

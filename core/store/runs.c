@@ -3,6 +3,7 @@
 #include "core/store/store.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,16 +46,34 @@ static int last_attempt(struct store *store, const char *job_id, int *attempt,
 	return 0;
 }
 
+/* Of an add that was killed: there is nothing in it, or a lock that nobody has
+ * held since. */
+static bool is_bare(const char *path)
+{
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+	bool bare = folder;
+
+	while (bare && (entry = readdir(folder)))
+		bare = !strcmp(entry->d_name, ".") ||
+		       !strcmp(entry->d_name, "..") ||
+		       !strcmp(entry->d_name, STORE_RUN_LOCK);
+	if (folder)
+		closedir(folder);
+	return bare;
+}
+
 /* Returns 1 if the folder is there already, with something in it: logs of a
  * run whose store was lost.  They are nobody's to overwrite. */
+
 static int make_folder(const char *path, struct error *err)
 {
-	/* An empty one is from an add that was killed. */
-	if (mkdir(path, 0700) < 0 &&
-	    (errno != EEXIST || rmdir(path) < 0 || mkdir(path, 0700) < 0)) {
-		if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)
+	if (mkdir(path, 0700) < 0) {
+		if (errno != EEXIST)
+			return error_errno(err, "cannot make directory '%s'",
+					   path);
+		if (!is_bare(path))
 			return 1;
-		return error_errno(err, "cannot make directory '%s'", path);
 	}
 	chmod(path, 0700);
 	return 0;
@@ -113,9 +132,12 @@ static int claim_attempt(struct store *store, struct run_record *run,
 }
 
 static int run_add(struct store *store, struct run_record *run, char **folder,
-		   struct error *err)
+		   int (*prepare)(void *arg, const char *folder, int attempt,
+				  struct error *err),
+		   void *arg, struct error *err)
 {
-	if (claim_attempt(store, run, folder, err) < 0)
+	if (claim_attempt(store, run, folder, err) < 0 ||
+	    (prepare && prepare(arg, *folder, run->attempt, err) < 0))
 		return -1;
 	run->origin = run->attempt;
 	return insert(store, run, err);
@@ -136,7 +158,16 @@ static void reset(const struct store *store, struct run_record *run)
 int store_run_add(struct store *store, struct run_record *run,
 		  struct error *err)
 {
+	return store_run_add_with(store, run, NULL, NULL, err);
+}
+
+int store_run_add_with(struct store *store, struct run_record *run,
+		       int (*prepare)(void *arg, const char *folder,
+				      int attempt, struct error *err),
+		       void *arg, struct error *err)
+{
 	struct run_record new = *run;
+	struct error ignored;
 	char *folder = NULL;
 	int ret;
 
@@ -147,9 +178,10 @@ int store_run_add(struct store *store, struct run_record *run,
 	new.not_before_ms = 0;
 	if (store_begin(store, err) < 0)
 		return -1;
-	ret = store_end(store, run_add(store, &new, &folder, err), err);
+	ret = store_end(store, run_add(store, &new, &folder, prepare, arg, err),
+			err);
 	if (ret < 0 && folder)
-		rmdir(folder);
+		folder_remove(folder, &ignored);
 	if (ret == 0)
 		*run = new;
 	free(folder);
@@ -177,7 +209,13 @@ int store_run_next(struct store *store, const struct run_record *ended,
 	new.not_before_ms = next->not_before_ms;
 	if (store_begin(store, err) < 0)
 		goto out;
-	ret = store_progress_write(store, ended, true, tasks, all, count, err);
+	ret = store_progress_write(store, ended, true, NULL, NULL, 0, err);
+	/* A final state stays: another process has seen the end before. */
+	if (ret == 0 && sqlite3_changes(store->db) == 0)
+		ret = 1;
+	if (ret == 0)
+		ret = store_progress_write(store, ended, false, tasks, all,
+					   count, err);
 	if (ret == 0)
 		ret = claim_attempt(store, &new, &folder, err);
 	if (ret == 0)

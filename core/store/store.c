@@ -37,13 +37,21 @@ static int wait_for_lock(void *arg, int count)
 	return 1;
 }
 
-static int connect(struct store *store, const char *name, int flags,
-		   struct error *err)
+static int open_database(struct store *store, const char *name, int flags,
+			 struct error *err)
 {
 	/* Our own mutex serves for whole calls, so SQLite needs none. */
 	if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX,
 			    NULL))
 		return store_fail(store, err);
+	return 0;
+}
+
+static int connect(struct store *store, const char *name, int flags,
+		   struct error *err)
+{
+	if (open_database(store, name, flags, err) < 0)
+		return -1;
 	sqlite3_busy_handler(store->db, wait_for_lock, store);
 	return store_set_up(store, err);
 }
@@ -221,13 +229,12 @@ struct store *store_open(struct error *err)
 	return store;
 }
 
-/* An empty store in memory, for where there is none. */
+/* For where there is no store: all that store_query() gives finds nothing, so
+ * that no table has to be made, which takes longer than most plans. */
 static int connect_nowhere(struct store *store, struct error *err)
 {
-	int ret = connect(store, ":memory:", SQLITE_OPEN_READWRITE, err);
-
 	store->nowhere = true;
-	return ret;
+	return open_database(store, ":memory:", SQLITE_OPEN_READWRITE, err);
 }
 
 /* Nobody else can be writing there, or it would not be read-only.  But what

@@ -167,6 +167,10 @@ struct store *store_open_to_read(struct error *err);
 void store_close(struct store *store);
 const char *store_folder(const struct store *store); /* borrowed */
 
+/* The file in a run's folder that its processes hold a lock on: see
+ * core/run/run_lock.h. */
+#define STORE_RUN_LOCK "lock"
+
 /*
  * A new run in state QUEUED: chooses the attempt, makes the folder, and fills
  * in `attempt`, `create_time_ms` and `host` of `run`.
@@ -174,12 +178,20 @@ const char *store_folder(const struct store *store); /* borrowed */
 int store_run_add(struct store *store, struct run_record *run,
 		  struct error *err);
 
+/* The same; nobody sees the run before `prepare` has put into its folder what
+ * readers expect there. */
+int store_run_add_with(struct store *store, struct run_record *run,
+		       int (*prepare)(void *arg, const char *folder,
+				      int attempt, struct error *err),
+		       void *arg, struct error *err);
+
 /*
  * The end of an attempt and the next one after it, in one step: nobody sees
  * the one without the other.  Writes `ended`, which must be final, and its
  * tasks; adds `next` as store_run_add() does, with the origin, job, provider,
  * digest and properties of `ended`.  In between `prepare` puts into the new
- * folder what readers expect there.
+ * folder what readers expect there.  Returns 1, and does nothing, if `ended`
+ * has an end in the store already: of many that follow a run only one goes on.
  */
 int store_run_next(struct store *store, const struct run_record *ended,
 		   const struct task_record *tasks, size_t count,

@@ -10,6 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/run/remembered.h"
 #include "providers/google/credentials.h"
 #include "providers/google/labels.h"
 #include "providers/google/place.h"
@@ -120,54 +121,17 @@ static int list_place(struct managed *managed, const char *place,
 	return ret;
 }
 
-static bool is_listed(const struct listing *out, const char *job_id,
-		      const char *place)
+static const char *place_of(const json_t *properties, struct arena *mem)
 {
-	size_t i;
-
-	for (i = 0; i < out->count; i++)
-		if (!strcmp(out->items[i].name, job_id) &&
-		    out->items[i].place && !strcmp(out->items[i].place, place))
-			return true;
-	return false;
+	return managed_parent_of(json_get_text(properties, "name", ""), mem);
 }
 
 /* Those that the service has forgotten or that are elsewhere. */
-static int list_remembered(struct managed *managed, struct arena *mem,
-			   struct listing *out, struct error *err)
+static int list_remembered(struct managed *managed, struct listing *out,
+			   struct error *err)
 {
-	struct run_list all;
-	size_t i;
-
-	if (!managed->env.store)
-		return 0;
-	if (store_run_list(managed->env.store, false, mem, &all, err) < 0)
-		return -1;
-	for (i = 0; i < all.count; i++) {
-		const struct run_record *run = &all.items[i];
-		struct run_record same;
-		struct listed one = {
-			.kind = managed->as->kind,
-			.name = run->job_id,
-			.labels = { .job_id = run->job_id,
-				    .digest = run->digest },
-			.create_time_ms = run->create_time_ms,
-			.live = !run_state_is_final(run->state),
-			.succeeded = run->state == RUN_SUCCEEDED,
-		};
-		const char *name;
-		int ret = managed_recorded(managed, run->job_id, mem, &same,
-					   &name, err);
-
-		if (ret < 0)
-			return -1;
-		if (ret == 1)
-			continue;
-		one.place = managed_parent_of(name, mem);
-		if (!is_listed(out, one.name, one.place))
-			listing_add(out, &one);
-	}
-	return 0;
+	return remembered_list(&managed->env, managed->as->provider,
+			       managed->as->kind, place_of, NULL, out, err);
 }
 
 /* "projects/-/locations/R" with the project that is set up; NULL: none is. */
@@ -204,7 +168,7 @@ static int list_here(struct managed *managed, struct arena *mem,
 
 	if (!place || list_place(managed, place, mem, out, &why) == 0 ||
 	    why.code == ERROR_DENIED || why.code == ERROR_FAILED)
-		return list_remembered(managed, mem, out, err);
+		return list_remembered(managed, out, err);
 	*err = why;
 	return -1;
 }

@@ -5,27 +5,20 @@
  * Entries come late and out of order, so each look asks again for what was
  * received in the last minutes, and what was seen before is left out by its
  * insertId.  When they were received is the service's own clock: neither ours
- * nor the trainer's matters.  In the run's folder
+ * nor the trainer's matters.  The state (core/run/log_collect.h) is
  *
- *	cloud-log.json	{"from", "seen", "pending", "said", "aliveMs",
- *			"finalMs", "told"}
- *	cloud-log.lock	held by the process that is at it
+ *	{"from", "seen", "said", "aliveMs", "finalMs", "told"}
  */
 #include "providers/google/managed_internal.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/run/log.h"
-#include "core/run/spec.h"
-#include "providers/google/managed_log_files.h"
+#include "core/run/log_collect.h"
 
 #define PAGES_MAX 100
 #define TRIAL_MAX 100000
@@ -35,13 +28,12 @@
 /* How late the last ones of a run are. */
 #define SETTLE_MS 10000
 
+#define LOG_NAME "cloud-log"
+
 struct collector {
 	struct managed *managed;
 	const char *name; /* of the run, there */
-	struct run_spec spec;
-	struct log_files files;
-	struct arena *mem;
-	int lock;
+	struct log_collect files;
 };
 
 /* ---- lines ------------------------------------------------------------- */
@@ -72,7 +64,7 @@ static long trial_of(const struct collector *c, const char *label)
 	struct error ignored;
 	long out;
 
-	if (!label || !c->spec.tuning.params.count ||
+	if (!label || !c->files.spec.tuning.params.count ||
 	    number_parse(label, 1, TRIAL_MAX, &out, &ignored) < 0)
 		return 0;
 	return out;
@@ -95,16 +87,16 @@ static void note_service(const struct collector *c, const char *task,
 				      json_object_get(line, "text")));
 }
 
-/* {"trial": 0, "task": ordinal, "stream", "timeMs", "text"}; NULL: it has no
- * text. */
+/* For log_collect_take(); NULL: it has no text. */
 static json_t *line_of(const struct collector *c, const json_t *entry)
 {
 	const char *text = json_get_text(entry, "textPayload", NULL);
 	const char *task = label_of(entry, "task_name");
 	const char *trial = label_of(entry, "trial_id");
-	int ordinal = managed_task(&c->spec.topology, task ? task : "");
+	int ordinal = managed_task(&c->files.spec.topology, task ? task : "");
 	bool stranger = ordinal < 0 && task;
 	long number = trial_of(c, trial);
+	char *whole;
 	json_t *out;
 
 	if (!text)
@@ -112,18 +104,14 @@ static json_t *line_of(const struct collector *c, const json_t *entry)
 				     "message", NULL);
 	if (!text)
 		return NULL;
-	out = json_object();
-	json_put_int(out, "trial", number);
-	json_put_int(out, "task", ordinal < 0 ? 0 : ordinal);
-	json_put_int(out, "stream",
-		     is_bad(json_get_text(entry, "severity", "")) ? LOG_STDERR
-								  : LOG_STDOUT);
-	json_put_int(out, "timeMs",
-		     time_parse(json_get_text(entry, "timestamp", "")));
-	json_put(out, "text",
-		 json_sprintf("%s%s%s%s", stranger ? task : "",
-			      stranger ? ": " : "", text,
-			      text_ends(text, "\n") ? "" : "\n"));
+	whole = mem_printf("%s%s%s", stranger ? task : "", stranger ? ": " : "",
+			   text);
+	out = log_collect_line(
+		number, ordinal < 0 ? 0 : (size_t)ordinal,
+		is_bad(json_get_text(entry, "severity", "")) ? LOG_STDERR
+							     : LOG_STDOUT,
+		time_parse(json_get_text(entry, "timestamp", "")), whole);
+	free(whole);
 	note_service(c, task, out);
 	return out;
 }
@@ -151,7 +139,7 @@ static bool remember(json_t *seen, const json_t *entry)
 	return is_new;
 }
 
-static int take_entries(const struct collector *c, const json_t *entries,
+static int take_entries(struct collector *c, const json_t *entries,
 			struct error *err)
 {
 	json_t *seen = json_object_get(c->files.state, "seen");
@@ -167,7 +155,7 @@ static int take_entries(const struct collector *c, const json_t *entries,
 			json_array_append_new(lines, line);
 	}
 	if (json_array_size(lines))
-		return log_files_add(&c->files, lines, err);
+		return log_collect_take(&c->files, lines, err);
 	json_decref(lines);
 	return 0;
 }
@@ -225,7 +213,7 @@ static json_t *make_query(const struct collector *c, const char *page)
 }
 
 /* The token of the next page is in the body here, not in the query. */
-static int collect_pages(const struct collector *c, struct error *err)
+static int collect_pages(struct collector *c, struct error *err)
 {
 	struct api_request request = { .service = SERVICE_LOGGING,
 				       .method = "POST",
@@ -244,7 +232,7 @@ static int collect_pages(const struct collector *c, struct error *err)
 			ret = take_entries(
 				c, json_object_get(answer.body, "entries"),
 				err);
-		page = ret == 0 ? arena_strdup(c->mem,
+		page = ret == 0 ? arena_strdup(c->files.mem,
 					       json_get_text(answer.body,
 							     "nextPageToken",
 							     ""))
@@ -259,42 +247,20 @@ static int collect_pages(const struct collector *c, struct error *err)
 
 /* ---- a look ------------------------------------------------------------ */
 
-/* 1: another process is at it. */
-static int start(struct collector *c, struct error *err)
-{
-	char *path = path_join(c->files.folder, "cloud-log.lock");
-
-	c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	free(path);
-	if (c->lock < 0)
-		return error_errno(err, "cannot lock the log of '%s'", c->name);
-	if (flock(c->lock, LOCK_EX | LOCK_NB) < 0)
-		return 1;
-	if (spec_read(c->files.folder, c->mem, &c->spec, err) < 0)
-		return -1;
-	c->files.state = log_files_read_state(c->files.folder);
-	if (!json_object_get(c->files.state, "seen"))
-		json_object_set_new(c->files.state, "seen", json_object());
-	return log_files_finish(&c->files, err);
-}
-
 /* Once, where the log's readers see it: the run itself goes on. */
-static void tell(const struct collector *c, const struct error *why)
+static void tell(struct collector *c, const struct error *why)
 {
 	struct error ignored;
 	json_t *line;
+	char *text;
 
 	if (json_object_get(c->files.state, "told"))
 		return;
 	json_object_set_new(c->files.state, "told", json_true());
-	line = json_object();
-	json_put_int(line, "task", 0);
-	json_put_int(line, "stream", LOG_STDERR);
-	json_put_int(line, "timeMs", time_now_ms());
-	json_put(
-		line, "text",
-		json_sprintf("jobrun: the log can't be read: %s\n", why->text));
-	log_files_add(&c->files, json_pack("[o]", line), &ignored);
+	text = mem_printf("jobrun: the log can't be read: %s", why->text);
+	line = log_collect_line(0, 0, LOG_STDERR, time_now_ms(), text);
+	free(text);
+	log_collect_take(&c->files, json_pack("[o]", line), &ignored);
 }
 
 /* By its clock or by ours, whichever is first: one may be wrong.  But it can't
@@ -331,17 +297,15 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 {
 	char *folder =
 		store_run_folder(managed->env.store, run->job_id, run->attempt);
-	struct collector c = { .managed = managed,
-			       .name = name,
-			       .files = { .folder = folder,
-					  .all = &c.spec.topology },
-			       .mem = arena_new(),
-			       .lock = -1 };
+	struct collector c = { .managed = managed, .name = name };
 	struct error err;
 	bool settled = false;
-	int ret = start(&c, &err);
+	int ret = log_collect_open(&c.files, folder, LOG_NAME, &err);
 
 	if (ret == 0) {
+		if (!json_object_get(c.files.state, "seen"))
+			json_object_set_new(c.files.state, "seen",
+					    json_object());
 		/* Asked before the last look, so that that comes after. */
 		settled = ended && is_settled(&c, end_ms);
 		if (!ended)
@@ -350,15 +314,11 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 		if (collect_pages(&c, &err) < 0 &&
 		    (settled || err.code == ERROR_DENIED))
 			tell(&c, &err);
-		log_files_write_state(&c.files, &err);
 	} else if (ret < 0) {
 		settled = ended; /* it will not get better */
 	}
 	*said = what_was_said(&c, mem);
-	json_decref(c.files.state);
-	if (c.lock >= 0)
-		close(c.lock);
-	arena_free(c.mem);
+	log_collect_close(&c.files);
 	free(folder);
 	return settled;
 }

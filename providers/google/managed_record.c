@@ -9,65 +9,25 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/run/spec.h"
+#include "core/run/remembered.h"
 
-/* {"name": …}: what the record's properties are for such a run. */
-static const char *name_in(const struct run_record *run, struct arena *mem)
+/* What it is called there. */
+static const char *name_in(const json_t *properties, struct arena *mem)
 {
-	struct error ignored;
-	json_t *value = run->properties ? json_read(run->properties,
-						    strlen(run->properties),
-						    "store", &ignored)
-					: NULL;
-	const char *out = arena_strdup(mem, json_get_text(value, "name", ""));
-
-	json_decref(value);
-	return out;
+	return arena_strdup(mem, json_get_text(properties, "name", ""));
 }
 
 int managed_recorded(struct managed *managed, const char *job_id,
 		     struct arena *mem, struct run_record *out,
 		     const char **name, struct error *err)
 {
-	int ret;
+	json_t *properties = NULL;
+	int ret = remembered_get(&managed->env, managed->as->provider, job_id,
+				 mem, out, &properties, err);
 
-	if (!managed->env.store)
-		return 1;
-	ret = store_run_get(managed->env.store, job_id, 0, mem, out, err);
-	if (ret != 0)
-		return ret;
-	if (strcmp(out->provider, managed->as->provider) != 0)
-		return 1;
-	*name = name_in(out, mem);
-	return 0;
-}
-
-static int write_spec(struct managed *managed, const struct job *job,
-		      const struct run_record *run, struct arena *mem,
-		      struct error *err)
-{
-	char *folder =
-		store_run_folder(managed->env.store, run->job_id, run->attempt);
-	struct run_spec spec;
-	const char *missing;
-	int ret = spec_from_job(job, managed->env.catalogue, mem, &spec,
-				&missing, err);
-
-	if (ret == 0) {
-		spec.attempt = run->attempt;
-		spec_set_folder(&spec, folder, mem);
-		/* Nothing is run by it here; a container knows its own. */
-		if (!spec.command.count) {
-			spec.command.count = 1;
-			spec.command.items =
-				arena_alloc(mem, sizeof(const char *));
-			spec.command.items[0] = "the container's entry point";
-		}
-		if (!spec.directory)
-			spec.directory = folder;
-		ret = spec_write(&spec, err);
-	}
-	free(folder);
+	if (ret == 0)
+		*name = name_in(properties, mem);
+	json_decref(properties);
 	return ret;
 }
 
@@ -75,29 +35,20 @@ int managed_record(struct managed *managed, const struct job *job,
 		   const char *name, const json_t *body, struct error *err)
 {
 	struct arena *mem = arena_new();
-	json_t *properties = json_object();
 	struct run_record run;
+	json_t *properties;
 	const char *known;
-	char *text = NULL;
 	int ret =
 		managed_recorded(managed, job->job_id, mem, &run, &known, err);
 
-	if (ret < 0 || (ret == 0 && !strcmp(known, name)))
-		goto out;
-	json_put_text(properties, "name", name);
-	text = json_canonical(properties);
-	run = (struct run_record){ .job_id = job->job_id,
-				   .provider = managed->as->provider,
-				   .digest = managed_digest(job, body),
-				   .state = RUN_QUEUED,
-				   .exit_code = -1,
-				   .properties = text };
-	ret = store_run_add(managed->env.store, &run, err);
-	if (ret == 0)
-		ret = write_spec(managed, job, &run, mem, err);
-out:
-	free(text);
-	json_decref(properties);
+	if (ret == 1 || (ret == 0 && strcmp(known, name) != 0)) {
+		properties = json_object();
+		json_put_text(properties, "name", name);
+		ret = remembered_add(&managed->env, managed->as->provider, job,
+				     managed_digest(job, body), properties,
+				     err);
+		json_decref(properties);
+	}
 	arena_free(mem);
 	return ret;
 }

@@ -6,20 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/net/url.h"
-#include "providers/kubernetes/exec_plugin.h"
+#include "providers/kubernetes/token.h"
 
-#define TOKEN_MAX (64u << 10)
-/* A token in a file is renewed by others. */
-#define TOKEN_FILE_MS 60000
-/* Before its end, so that it does not end on the way. */
-#define EXPIRY_SLACK_MS 30000
-#define PAGE_SIZE "500"
-#define PAGES_MAX 10000
-#define LIST_TRIES 3
 /* Of objects with a source in them, and lists of them. */
 #define ANSWER_MAX ((size_t)256 << 20)
 #define GROUPS_MAX 4
@@ -33,109 +24,11 @@ struct known_group {
 struct apiserver {
 	struct kubeconfig config;
 	struct http *http;
-	pthread_mutex_t lock;  /* of what is below */
-	char *token;           /* or NULL */
-	int64_t token_ends_ms; /* when to look for another; 0: when refused */
+	struct kube_token token;
+	pthread_mutex_t lock; /* of what is below */
 	struct known_group groups[GROUPS_MAX];
 	size_t group_count;
 };
-
-static void wipe(char *text)
-{
-	if (text)
-		explicit_bzero(text, strlen(text));
-	free(text);
-}
-
-/* ---- who we are -------------------------------------------------------- */
-
-static int read_token_file(struct apiserver *api, struct error *err)
-{
-	size_t len;
-	char *text = file_read(api->config.token_file, TOKEN_MAX, &len, err);
-
-	if (!text)
-		return -1;
-	while (len && strchr(" \t\r\n", text[len - 1]))
-		text[--len] = '\0';
-	wipe(api->token);
-	api->token = text;
-	api->token_ends_ms = time_now_ms() + TOKEN_FILE_MS;
-	return 0;
-}
-
-/* A certificate takes the place of what the file has: before the first
- * connection. */
-static int take_credential(struct apiserver *api, struct exec_credential *found)
-{
-	if (found->certificate && !api->http) {
-		free(api->config.certificate);
-		wipe(api->config.key);
-		api->config.certificate = found->certificate;
-		api->config.key = found->key;
-		found->certificate = found->key = NULL;
-	}
-	wipe(api->token);
-	api->token = found->token;
-	found->token = NULL;
-	api->token_ends_ms =
-		found->ends_ms ? found->ends_ms - EXPIRY_SLACK_MS : 0;
-	exec_credential_done(found);
-	return 0;
-}
-
-static int run_plugin(struct apiserver *api, struct error *err)
-{
-	struct exec_credential found = { 0 };
-
-	if (exec_plugin_run(&api->config, &found, err) < 0)
-		return -1;
-	return take_credential(api, &found);
-}
-
-/* Called under the lock.  `refused`: the one that there is was. */
-static int renew_token(struct apiserver *api, bool refused, struct error *err)
-{
-	bool late = api->token_ends_ms && time_now_ms() >= api->token_ends_ms;
-
-	if (api->config.token_file && (refused || late || !api->token))
-		return read_token_file(api, err);
-	if (api->config.exec && (refused || late))
-		return run_plugin(api, err);
-	return 0;
-}
-
-/* "Authorization: Bearer …", or empty. */
-static int add_token(struct apiserver *api, struct buf *line, struct error *err)
-{
-	int ret;
-
-	pthread_mutex_lock(&api->lock);
-	ret = renew_token(api, false, err);
-	if (ret == 0 && api->token)
-		buf_printf(line, "Authorization: Bearer %s", api->token);
-	pthread_mutex_unlock(&api->lock);
-	return ret;
-}
-
-/* Another one than that of `line`, which was refused; false: there is none. */
-static bool find_another(struct apiserver *api, const struct buf *line)
-{
-	const char *prefix = "Authorization: Bearer ";
-	struct error ignored;
-	bool other;
-
-	if (!line->len)
-		return false;
-	pthread_mutex_lock(&api->lock);
-	other = api->token &&
-		strcmp(api->token, line->data + strlen(prefix)) != 0;
-	if (!other && renew_token(api, true, &ignored) == 0)
-		other = api->token &&
-			strcmp(api->token, line->data + strlen(prefix));
-	pthread_mutex_unlock(&api->lock);
-	return other;
-}
 
 /* ---- opening ----------------------------------------------------------- */
 
@@ -148,11 +41,8 @@ struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 	struct http_options options = { .trace = trace, .tls = &tls };
 
 	pthread_mutex_init(&api->lock, NULL);
-	if (kubeconfig_read(choice, read_yaml, &api->config, err) < 0)
-		goto fail;
-	if (api->config.token)
-		api->token = mem_strdup(api->config.token);
-	if (api->config.exec && run_plugin(api, err) < 0)
+	if (kubeconfig_read(choice, read_yaml, &api->config, err) < 0 ||
+	    token_init(&api->token, &api->config, err) < 0)
 		goto fail;
 	tls.ca = api->config.ca;
 	tls.certificate = api->config.certificate;
@@ -171,8 +61,8 @@ void apiserver_close(struct apiserver *api)
 	if (!api)
 		return;
 	http_free(api->http);
+	token_done(&api->token);
 	kubeconfig_done(&api->config);
-	wipe(api->token);
 	pthread_mutex_destroy(&api->lock);
 	free(api);
 }
@@ -206,7 +96,7 @@ static int send_once(struct apiserver *api, const struct http_request *request,
 	int ret;
 
 	buf_reserve(&line, TOKEN_MAX);
-	ret = add_token(api, &line, err);
+	ret = token_add_header(&api->token, &line, err);
 	if (line.len)
 		headers[1] = line.data;
 	http.url = url;
@@ -215,7 +105,7 @@ static int send_once(struct apiserver *api, const struct http_request *request,
 		ret = http_do(api->http, &http, response, err);
 	if (again)
 		*again = ret == 0 && response->status == 401 &&
-			 find_another(api, &line);
+			 token_find_another(&api->token, &line);
 	explicit_bzero(line.data, line.size);
 	buf_done(&line);
 	free(url);
@@ -266,7 +156,7 @@ struct apiserver_stream *apiserver_stream(struct apiserver *api,
 	struct http_request http = *request;
 
 	buf_reserve(&stream->token, TOKEN_MAX);
-	if (add_token(api, &stream->token, err) < 0) {
+	if (token_add_header(&api->token, &stream->token, err) < 0) {
 		stream_free(stream);
 		return NULL;
 	}
@@ -412,68 +302,7 @@ int apiserver_call(struct apiserver *api,
 	return ret;
 }
 
-/* ---- lists ------------------------------------------------------------- */
-
-#define QUERY_MAX 16
-
-/* 1: begin anew. */
-static int
-list_once(struct apiserver *api, const char *path, const char *const *query,
-	  int (*each)(void *arg, const json_t *page, struct error *err),
-	  void *arg, struct error *err)
-{
-	const char *all[QUERY_MAX + 5] = { "limit", PAGE_SIZE, NULL };
-	struct apiserver_request request = { .method = "GET",
-					     .path = path,
-					     .query = all };
-	struct apiserver_answer answer = { 0 };
-	char *next = NULL;
-	size_t n = 2, i;
-	int pages = 0, ret;
-
-	for (i = 0; query && query[i] && i < QUERY_MAX; i++)
-		all[n++] = query[i];
-	do {
-		all[n] = next ? "continue" : NULL;
-		all[n + 1] = next;
-		ret = apiserver_call(api, &request, &answer, err);
-		if (ret < 0 && answer.status == 410 && next)
-			ret = 1;
-		if (ret == 0)
-			ret = each(arg, answer.body, err);
-		free(next);
-		next = NULL;
-		if (ret == 0)
-			next = mem_strdup(json_get_text(
-				json_object_get(answer.body, "metadata"),
-				"continue", ""));
-	} while (ret == 0 && *next && ++pages < PAGES_MAX);
-	free(next);
-	apiserver_answer_done(&answer);
-	return ret;
-}
-
-int apiserver_list(struct apiserver *api, const char *path,
-		   const char *const *query,
-		   int (*each)(void *arg, const json_t *page,
-			       struct error *err),
-		   void *arg, struct error *err)
-{
-	int tries = 0, ret;
-
-	for (;;) {
-		ret = list_once(api, path, query, each, arg, err);
-		if (ret != 1)
-			return ret;
-		if (++tries == LIST_TRIES)
-			return error_set(err, ERROR_TRY_AGAIN,
-					 "the list of '%s' changes too fast",
-					 path);
-		ret = each(arg, NULL, err);
-		if (ret < 0)
-			return ret;
-	}
-}
+/* ---- groups ------------------------------------------------------------ */
 
 int apiserver_has(struct apiserver *api, const char *group, struct error *err)
 {

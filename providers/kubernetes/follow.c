@@ -9,7 +9,9 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/run/spec.h"
+#include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/overview.h"
+#include "providers/kubernetes/state.h"
 #include "providers/kubernetes/watch.h"
 
 #define SIGNAL_BASE 128
@@ -320,8 +322,8 @@ static int look_once(struct look *look, struct error *err)
 		return take_gone(look, err);
 	/* A start that was killed in the middle may have left what nobody
 	 * owns. */
-	if (objects_own_once(&look->at, look->record.name, look->object,
-			     look->folder, err) < 0)
+	if (companions_own(&look->at, look->record.name, look->object,
+			   look->folder, err) < 0)
 		return -1;
 	return take_object(look, err);
 }

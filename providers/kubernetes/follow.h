@@ -4,7 +4,7 @@
 #define JOBRUN_KUBERNETES_FOLLOW_H
 
 #include "core/provider.h"
-#include "providers/kubernetes/internal.h"
+#include "providers/kubernetes/record.h"
 
 int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	      struct error *err);

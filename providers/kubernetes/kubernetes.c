@@ -9,9 +9,11 @@
 #include "core/base/text.h"
 #include "core/placeholder.h"
 #include "providers/kubernetes/block.h"
+#include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/internal.h"
 #include "providers/kubernetes/names.h"
 #include "providers/kubernetes/overview.h"
+#include "providers/kubernetes/run.h"
 #include "providers/kubernetes/watch.h"
 
 #define FILE_MARK " in "

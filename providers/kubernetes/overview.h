@@ -8,7 +8,7 @@
 #ifndef JOBRUN_KUBERNETES_OVERVIEW_H
 #define JOBRUN_KUBERNETES_OVERVIEW_H
 
-#include "providers/kubernetes/internal.h"
+#include "providers/kubernetes/record.h"
 
 /*
  * Whether it is known without a look at the run itself that nothing has

@@ -104,7 +104,7 @@ static bool take_lines(const struct fetch *fetch, json_t *state, json_t *lines)
 		snprintf(since, sizeof(since), "%.*sZ", SECOND_LEN, line.stamp);
 		text = mem_printf("%.*s\n", (int)line.len, line.text);
 		json_array_append_new(
-			lines, log_collect_line(fetch->pod->task, LOG_STDOUT,
+			lines, log_collect_line(0, fetch->pod->task, LOG_STDOUT,
 						stamp_ms(&line), text));
 		free(text);
 	}

@@ -1,35 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine remembers of a run: its record in the store, and in the
- * run's folder who its tasks are, which is what logs are read by. */
-#include <stdio.h>
-#include <stdlib.h>
+#include "providers/kubernetes/record.h"
+
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "core/run/spec.h"
-#include "providers/kubernetes/internal.h"
+#include "core/run/remembered.h"
 #include "providers/kubernetes/names.h"
 
-int record_get(struct kube *kube, const char *job_id, struct arena *mem,
-	       struct kube_record *out, struct error *err)
-{
-	struct error ignored;
-	json_t *value;
-	int ret;
+#define PROVIDER "kubernetes"
 
-	if (!kube->env.store)
-		return 1;
-	ret = store_run_get(kube->env.store, job_id, 0, mem, &out->run, err);
-	if (ret != 0)
-		return ret;
-	if (strcmp(out->run.provider, "kubernetes") != 0)
-		return 1;
-	value = out->run.properties ? json_read(out->run.properties,
-						strlen(out->run.properties),
-						"store", &ignored)
-				    : NULL;
-	out->place = arena_strdup(mem, json_get_text(value, "place", "@"));
+static void take_properties(struct kube_record *out, const json_t *value,
+			    struct arena *mem)
+{
+	out->place =
+		arena_strdup(mem, json_get_text(value, "place", KUBE_ANYWHERE));
 	out->name = arena_strdup(mem, json_get_text(value, "name", ""));
 	out->uid = arena_strdup(mem, json_get_text(value, "uid", ""));
 	out->properties =
@@ -37,36 +21,18 @@ int record_get(struct kube *kube, const char *job_id, struct arena *mem,
 	out->type = !strcmp(json_get_text(value, "kind", ""), type_job.kind)
 			    ? &type_job
 			    : &type_jobset;
-	json_decref(value);
-	return 0;
 }
 
-static int write_spec(struct kube *kube, const struct job *job,
-		      const struct run_record *run, struct arena *mem,
-		      struct error *err)
+int record_get(struct kube *kube, const char *job_id, struct arena *mem,
+	       struct kube_record *out, struct error *err)
 {
-	char *folder =
-		store_run_folder(kube->env.store, run->job_id, run->attempt);
-	struct run_spec spec;
-	const char *missing;
-	int ret = spec_from_job(job, kube->env.catalogue, mem, &spec, &missing,
-				err);
+	json_t *value = NULL;
+	int ret = remembered_get(&kube->env, PROVIDER, job_id, mem, &out->run,
+				 &value, err);
 
-	if (ret == 0) {
-		spec.attempt = run->attempt;
-		spec_set_folder(&spec, folder, mem);
-		/* Nothing is run by it here; a container knows its own. */
-		if (!spec.command.count) {
-			spec.command.count = 1;
-			spec.command.items =
-				arena_alloc(mem, sizeof(const char *));
-			spec.command.items[0] = "the container's entry point";
-		}
-		if (!spec.directory)
-			spec.directory = folder;
-		ret = spec_write(&spec, err);
-	}
-	free(folder);
+	if (ret == 0)
+		take_properties(out, value, mem);
+	json_decref(value);
 	return ret;
 }
 
@@ -75,35 +41,37 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 	       struct error *err)
 {
 	struct arena *mem = arena_new();
-	json_t *properties = json_object();
 	struct kube_record known;
-	struct run_record run;
-	char *text = NULL;
+	json_t *properties;
 	int ret = record_get(kube, job->job_id, mem, &known, err);
 
-	if (ret < 0 ||
-	    (ret == 0 && !strcmp(known.uid, object_meta(object, "uid"))))
-		goto out;
-	json_put_text(properties, "place", place);
-	json_put_text(properties, "kind", type->kind);
-	json_put_text(properties, "name", object_meta(object, "name"));
-	json_put_text(properties, "uid", object_meta(object, "uid"));
-	json_put_text(properties, "properties",
-		      object_note(object, KUBE_NOTE_PROPERTIES));
-	text = json_canonical(properties);
-	run = (struct run_record){ .job_id = job->job_id,
-				   .provider = "kubernetes",
-				   .digest = object_note(object,
-							 KUBE_NOTE_DIGEST),
-				   .state = RUN_QUEUED,
-				   .exit_code = -1,
-				   .properties = text };
-	ret = store_run_add(kube->env.store, &run, err);
-	if (ret == 0)
-		ret = write_spec(kube, job, &run, mem, err);
-out:
-	free(text);
-	json_decref(properties);
+	if (ret == 1 ||
+	    (ret == 0 && strcmp(known.uid, object_meta(object, "uid")) != 0)) {
+		properties = json_object();
+		json_put_text(properties, "place", place);
+		json_put_text(properties, "kind", type->kind);
+		json_put_text(properties, "name", object_meta(object, "name"));
+		json_put_text(properties, "uid", object_meta(object, "uid"));
+		json_put_text(properties, "properties",
+			      object_note(object, KUBE_NOTE_PROPERTIES));
+		ret = remembered_add(&kube->env, PROVIDER, job,
+				     object_note(object, KUBE_NOTE_DIGEST),
+				     properties, err);
+		json_decref(properties);
+	}
 	arena_free(mem);
 	return ret;
+}
+
+static const char *place_of(const json_t *properties, struct arena *mem)
+{
+	return arena_strdup(mem,
+			    json_get_text(properties, "place", KUBE_ANYWHERE));
+}
+
+int record_list(struct kube *kube, const struct kind *kind, const char *place,
+		struct listing *out, struct error *err)
+{
+	return remembered_list(&kube->env, PROVIDER, kind, place_of, place, out,
+			       err);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a run stands, by its JobSet or Job. */
+#include "providers/kubernetes/state.h"
+
 #include <string.h>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "providers/kubernetes/internal.h"
+#include "providers/kubernetes/objects.h"
 
 static long long number(const json_t *object, const char *key)
 {

@@ -23,9 +23,12 @@
 
 /* How old what is known of the queue may be: who follows looks once a second. */
 #define QUEUE_AGE_MS 900
-#define YOUNG_MS 60000
-/* How late what a task wrote last can be seen, in a shared directory. */
+/* Before something is decided, what is known must be new. */
+#define NOW 0
+/* How late a shared directory can show what a task wrote last: that it has
+ * ended, and where it has, all of its log. */
 #define SETTLE_MS 5000
+#define WHOLE_MS 60000
 #define STATUS_MAX 64
 #define WORDS_MAX ((size_t)1 << 20)
 
@@ -38,8 +41,9 @@ struct look {
 	struct task_list tasks;
 	bool *changed;
 	struct queue_job job;
-	bool known; /* Slurm knows the job */
-	int status; /* of the script; -1: it has not said */
+	bool known;        /* Slurm knows the job */
+	int status;        /* of the script; -1: it has not said */
+	int64_t status_ms; /* when that was seen first */
 };
 
 /* ---- files ------------------------------------------------------------- */
@@ -123,8 +127,12 @@ static void read_status(struct look *look)
 	struct error ignored;
 	size_t len;
 	char *text = file_read(path, STATUS_MAX, &len, &ignored);
+	struct stat st;
 
 	look->status = text && len ? atoi(text) : -1;
+	if (look->status >= 0 && stat(path, &st) == 0)
+		look->status_ms = (int64_t)st.st_mtim.tv_sec * 1000 +
+				  st.st_mtim.tv_nsec / 1000000;
 	free(text);
 	free(path);
 }
@@ -373,12 +381,31 @@ static enum run_state state_by_files(const struct look *look)
 	return RUN_FAILED;
 }
 
+static bool is_whole(const struct look *look)
+{
+	size_t i;
+
+	for (i = 0; i < look->tasks.count; i++)
+		if (!member_is_whole(look->folder, &look->tasks.items[i]))
+			return false;
+	return true;
+}
+
+/* When the run ended, by Slurm or by the script; 0: neither says. */
+static int64_t end_time(const struct look *look)
+{
+	if (look->known && run_state_is_final(queue_state(look->job.state)))
+		return look->job.end_time_ms;
+	return look->status_ms;
+}
+
 /* A shared directory shows what a node wrote last a moment later. */
 static bool is_settled(const struct look *look)
 {
-	if (!look->known || !lost(look))
-		return true;
-	return time_now_ms() - look->job.end_time_ms > SETTLE_MS;
+	int64_t past_ms = time_now_ms() - end_time(look);
+
+	return (!lost(look) || past_ms > SETTLE_MS) &&
+	       (past_ms > WHOLE_MS || is_whole(look));
 }
 
 static bool is_changed(const struct look *look)
@@ -403,9 +430,8 @@ static int put(struct look *look, enum run_state state, const char *why,
 
 	if (run_state_is_final(state)) {
 		settle_tasks(look, task);
-		run->end_time_ms = look->known && look->job.end_time_ms
-					   ? look->job.end_time_ms
-					   : time_now_ms();
+		run->end_time_ms =
+			end_time(look) ? end_time(look) : time_now_ms();
 		run->exit_code = state == RUN_SUCCEEDED        ? 0
 				 : task && state == RUN_FAILED ? task->exit_code
 							       : -1;
@@ -435,7 +461,9 @@ static int prepare_next(void *arg, const char *folder, int attempt,
 	return spec_write(&spec, err);
 }
 
-/* Slurm has queued it again: what there was of this attempt has ended. */
+/* Slurm has queued it again: what there was of this attempt has ended.  Returns
+ * 1: there is another attempt to be looked at, which this process or another
+ * one has made. */
 static int go_on(struct look *look, const char *why, struct error *err)
 {
 	struct run_record *run = &look->record->run;
@@ -452,7 +480,9 @@ static int go_on(struct look *look, const char *why, struct error *err)
 	next.preemptions = run->preemptions + 1;
 	return store_run_next(look->slurm->env.store, run, look->tasks.items,
 			      look->tasks.count, &next, prepare_next, look,
-			      err);
+			      err) < 0
+		       ? -1
+		       : 1;
 }
 
 /* The batch script says so when it begins again, and Slurm before. */
@@ -477,22 +507,27 @@ static const char *why_requeued(const struct look *look)
 	return "Slurm has queued it again: it was preempted";
 }
 
-static int end_or_go_on(struct look *look, enum run_state state,
-			struct error *err)
+static int end_or_wait(struct look *look, enum run_state state,
+		       struct error *err)
 {
-	const struct task_record *first = master(look);
-
+	/* The end of a task may have been read after its log was, and the end
+	 * of the job after that of a task. */
+	if (fetch(look, err) < 0 || read_tasks(look, err) < 0)
+		return -1;
 	if (!is_settled(look))
 		return put(look, look->record->run.state, "", err);
-	/* The end of a task may have been read after its log was. */
-	if (fetch(look, err) < 0)
-		return -1;
-	/* A controller that was killed may have forgotten that it ran. */
-	if (look->status == 0 && first && first->state == RUN_SUCCEEDED)
-		state = RUN_SUCCEEDED;
 	if (state == RUN_FAILED)
 		return put(look, state, explain(look), err);
 	return put(look, state, "", err);
+}
+
+/* Its files say so.  Slurm may not do so for a minute, while it cleans up after
+ * the job, or at all: a controller that was killed forgets what ran. */
+static bool has_succeeded(const struct look *look)
+{
+	const struct task_record *first = master(look);
+
+	return look->status == 0 && first && first->state == RUN_SUCCEEDED;
 }
 
 /* 1: there is another attempt to be looked at. */
@@ -510,8 +545,10 @@ static int look_at_attempt(struct look *look, const struct error *away,
 	if (fetch(look, err) < 0 || read_tasks(look, err) < 0)
 		return -1;
 	read_status(look);
+	if (has_succeeded(look))
+		return end_or_wait(look, RUN_SUCCEEDED, err);
 	if (is_requeued(look, state))
-		return go_on(look, why_requeued(look), err) < 0 ? -1 : 1;
+		return go_on(look, why_requeued(look), err);
 	/* Nobody knows: what was known last holds. */
 	if (away)
 		return put(look, run->state, away->text, err);
@@ -520,7 +557,7 @@ static int look_at_attempt(struct look *look, const struct error *away,
 	if (!run_state_is_final(state))
 		return put(look, state, queue_explain(&look->job, look->mem),
 			   err);
-	return end_or_go_on(look, state, err);
+	return end_or_wait(look, state, err);
 }
 
 /* Values of secrets stay no longer than they are needed. */
@@ -536,6 +573,29 @@ static void forget_secrets(const struct look *look)
 		   "rm -f \"$1\"", args, NULL, NULL, &ignored);
 }
 
+/*
+ * 0: Slurm knows it.  What is older than the record of this attempt is of
+ * another one.  And to be queued again it must be after it was seen to run,
+ * which another process may have written down a moment ago.
+ */
+static int look_into_queue(struct look *look, struct error *err)
+{
+	const struct slurm_record *record = look->record;
+	const struct run_record *run = &record->run;
+	int ret;
+
+	look->job = (struct queue_job){ .state = "", .reason = "" };
+	ret = slurm_look(look->slurm, look->at, record->comment, record->id,
+			 QUEUE_AGE_MS, run->create_time_ms, look->mem,
+			 &look->job, err);
+	if (ret == 0 && run->state == RUN_RUNNING &&
+	    queue_state(look->job.state) == RUN_QUEUED)
+		ret = slurm_look(look->slurm, look->at, record->comment,
+				 record->id, NOW, 0, look->mem, &look->job,
+				 err);
+	return ret;
+}
+
 int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 		 struct arena *mem, struct error *err)
 {
@@ -548,13 +608,7 @@ int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 		return -1;
 	look.folder = store_run_folder(slurm->env.store, record->run.job_id,
 				       record->run.attempt);
-	look.job = (struct queue_job){ .state = "", .reason = "" };
-	ret = slurm_look(slurm, look.at, record->comment, record->id,
-			 QUEUE_AGE_MS, mem, &look.job, &away);
-	/* What is known of the queue may be older than the job. */
-	if (ret == 1 && time_now_ms() - record->run.create_time_ms < YOUNG_MS)
-		ret = slurm_look(slurm, look.at, record->comment, NULL, 0, mem,
-				 &look.job, &away);
+	ret = look_into_queue(&look, &away);
 	look.known = ret == 0;
 	if (ret < 0 && away.code != ERROR_UNREACHABLE) {
 		*err = away;

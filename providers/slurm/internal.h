@@ -38,14 +38,16 @@ struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
 			       struct error *err);
 
 /*
- * The job with this comment, from a queue that is at most `age_ms` old; texts
- * in `mem`.  Returns 1 if there is none.  If its id is known, a job or two are
+ * The job with this comment, from a queue that is at most `age_ms` old, and was
+ * asked for after the moment `since_ms` of time_now_ms() (0: any); texts in
+ * `mem`.  Returns 1 if there is none.  If its id is known, a job or two are
  * asked for alone; for more there is one call for all.  A controller that could
  * not be asked is not asked again for some seconds: it has taken its time.
  */
 int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       const char *comment, const char *id, int64_t age_ms,
-	       struct arena *mem, struct queue_job *out, struct error *err);
+	       int64_t since_ms, struct arena *mem, struct queue_job *out,
+	       struct error *err);
 
 /* ---- submitting (submit.c) --------------------------------------------- */
 

@@ -8,7 +8,8 @@
 /*
  * If this was submitted twice, by a client that was told that it had failed,
  * the first to come has the folder.  And a controller that has lost its memory
- * may start again what has ended.
+ * may start again what has ended, or queue it again for a node that was lost
+ * just after.
  */
 #define SETTING_OUT                                                            \
 	"restart=${SLURM_RESTART_COUNT:-0}\n"                                  \
@@ -21,6 +22,7 @@
 	"\"$attempt/status\")\"\n"                                             \
 	"mkdir -p \"$attempt\" || exit\n"                                      \
 	"if [ \"$restart\" -gt 0 ]; then\n"                                    \
+	"  [ \"$(cat \"$before/status\" 2>/dev/null)\" != 0 ] || exit 0\n"     \
 	"  mkdir -p \"$before\"\n"                                             \
 	"  echo \"$restart\" >\"$before/next\"\n"                              \
 	"fi\n\n"

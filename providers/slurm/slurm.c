@@ -70,17 +70,20 @@ struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
 
 /* A controller that is slow to answer is asked less often: of its time no more
  * than a fifth is for us. */
-static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms)
+static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms,
+		     int64_t since_ms)
 {
 	int64_t least_ms = age_ms > NOW ? 4 * at->took_ms : 0;
+	int64_t old_ms = time_monotonic_ms() - at->asked_ms;
 
 	return at->mem && !at->why.code &&
-	       time_monotonic_ms() - at->asked_ms <
-		       (age_ms > least_ms ? age_ms : least_ms);
+	       time_now_ms() - old_ms - at->took_ms > since_ms &&
+	       old_ms < (age_ms > least_ms ? age_ms : least_ms);
 }
 
 /* Under the lock, so that many who want to know ask once. */
-static int ask(struct slurm_cluster *at, int64_t age_ms, struct error *err)
+static int ask(struct slurm_cluster *at, int64_t age_ms, int64_t since_ms,
+	       struct error *err)
 {
 	int64_t now_ms = time_monotonic_ms();
 	struct arena *mem;
@@ -89,7 +92,7 @@ static int ask(struct slurm_cluster *at, int64_t age_ms, struct error *err)
 		*err = at->why;
 		return -1;
 	}
-	if (is_fresh(at, age_ms))
+	if (is_fresh(at, age_ms, since_ms))
 		return 0;
 	mem = arena_new();
 	at->why.code = 0;
@@ -133,16 +136,17 @@ static int ask_alone(struct slurm_cluster *at, const char *comment,
 
 int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       const char *comment, const char *id, int64_t age_ms,
-	       struct arena *mem, struct queue_job *out, struct error *err)
+	       int64_t since_ms, struct arena *mem, struct queue_job *out,
+	       struct error *err)
 {
 	const struct queue_job *job = NULL;
 	int ret = 1;
 
 	pthread_mutex_lock(&slurm->lock);
-	if (id && *id && !is_fresh(at, age_ms))
+	if (id && *id && !is_fresh(at, age_ms, since_ms))
 		ret = ask_alone(at, comment, id, mem, out, err);
 	if (ret == 1) {
-		ret = ask(at, age_ms, err);
+		ret = ask(at, age_ms, since_ms, err);
 		if (ret == 0)
 			job = queue_find(&at->queue, comment);
 		ret = ret < 0 ? -1 : job ? 0 : 1;
@@ -187,7 +191,7 @@ static int see(struct slurm *slurm, const char *place, const char *job_id,
 		const struct slurm_run *run = &out->runs.items[i];
 
 		ret = slurm_look(slurm, out->at, run->comment, run->id,
-				 i + 1 == out->runs.count ? NOW : 60000, mem,
+				 i + 1 == out->runs.count ? NOW : 60000, 0, mem,
 				 &out->job, err);
 		if (ret < 0) {
 			runs_done(&out->runs);
@@ -200,10 +204,11 @@ static int see(struct slurm *slurm, const char *place, const char *job_id,
 	return 0;
 }
 
-/* The state of a run by what its folder says, if Slurm has forgotten it. */
+/* The state of a run by what its folder says, if Slurm has forgotten it; one
+ * that has succeeded there may be cleaned up after for a while. */
 static enum run_state state_of(const struct sight *sight)
 {
-	if (sight->known)
+	if (sight->known && sight->run->status != 0)
 		return queue_state(sight->job.state);
 	return sight->run->status == 0 ? RUN_SUCCEEDED : RUN_FAILED;
 }
@@ -375,7 +380,7 @@ static int slurm_cancel(void *ctx, const struct resource *have, bool now,
 	if (ret == 0 && !run_state_is_final(record.run.state)) {
 		at = slurm_at(slurm, record.place, err);
 		ret = at ? slurm_look(slurm, at, record.comment, record.id, NOW,
-				      mem, &job, err)
+				      0, mem, &job, err)
 			 : -1;
 	}
 	if (ret == 0 && at && !run_state_is_final(queue_state(job.state))) {
@@ -424,8 +429,7 @@ static int slurm_delete(void *ctx, const struct resource *have,
 	}
 	if (ret >= 0)
 		ret = see(slurm, place, have->name, mem, &sight, err);
-	if (ret == 0 && sight.known &&
-	    !run_state_is_final(queue_state(sight.job.state)))
+	if (ret == 0 && sight.run && !run_state_is_final(state_of(&sight)))
 		ret = error_set(err, ERROR_TRY_AGAIN,
 				"it is still running: 'jobrun cancel %s' ends "
 				"it",
@@ -459,8 +463,8 @@ static int list_at(struct slurm *slurm, const char *place, struct listing *out,
 		if (i + 1 < runs.count &&
 		    !strcmp(run->job_id, runs.items[i + 1].job_id))
 			continue;
-		known = slurm_look(slurm, at, run->comment, run->id, 1000, mem,
-				   &job, err);
+		known = slurm_look(slurm, at, run->comment, run->id, 1000, 0,
+				   mem, &job, err);
 		if (known < 0) {
 			ret = -1;
 			break;
@@ -475,7 +479,7 @@ static int list_at(struct slurm *slurm, const char *place, struct listing *out,
 						.set = run->set,
 						.cleanup = run->cleanup },
 				    .create_time_ms = run->create_time_ms,
-				    .live = known == 0 &&
+				    .live = known == 0 && run->status != 0 &&
 					    !run_state_is_final(
 						    queue_state(job.state)),
 				    .succeeded = run->status == 0,

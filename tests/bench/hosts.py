@@ -55,12 +55,11 @@ def find(name):
 
 
 class Hosts:
-    def __init__(self, folder):
+    def __init__(self, folder, count=HOSTS):
         self.folder = folder
         self.port = random.randrange(20000, 28000)
-        self.net = "127.%d.%d" % (random.randrange(1, 250),
-                                  random.randrange(250))
-        self.names = ["h%d" % i for i in range(1, HOSTS + 1)]
+        self.net = "127.%d" % random.randrange(1, 250), random.randrange(240)
+        self.names = ["h%d" % i for i in range(1, count + 1)]
         self.config = folder + "/config"
         for key in "host_key", "id":
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "",
@@ -68,9 +67,13 @@ class Hosts:
         self.write_config()
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
-        for i in range(1, HOSTS + 1):
+        for i in range(1, count + 1):
             self.start(i)
         time.sleep(1)
+
+    def address(self, i):
+        first, second = self.net
+        return "%s.%d.%d" % (first, second + i // 250, 1 + i % 250)
 
     def write_config(self):
         key = open(self.folder + "/host_key.pub").read().split()[:2]
@@ -78,8 +81,8 @@ class Hosts:
                 open(self.folder + "/known", "w") as known, \
                 open(self.folder + "/names", "w") as names:
             for i, name in enumerate(self.names, 1):
-                config.write("Host %s\n HostName %s.%d\n HostKeyAlias %s\n"
-                             % (name, self.net, i, name))
+                config.write("Host %s\n HostName %s\n HostKeyAlias %s\n"
+                             % (name, self.address(i), name))
                 known.write("%s %s\n" % (name, " ".join(key)))
                 names.write(name + "\n")
             config.write("Host *\n Port %d\n IdentityFile %s/id\n"
@@ -90,7 +93,7 @@ class Hosts:
     def start(self, i):
         path = "%s/h%d.conf" % (self.folder, i)
         with open(path, "w") as file:
-            file.write(SSHD.format(address="%s.%d" % (self.net, i), i=i,
+            file.write(SSHD.format(address=self.address(i), i=i,
                                    port=self.port, folder=self.folder))
         subprocess.run([find("sshd"), "-f", path, "-E",
                         self.folder + "/sshd.log"], check=True)
@@ -327,4 +330,5 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

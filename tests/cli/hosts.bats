@@ -153,6 +153,20 @@ each_line_once() {
   each_line_once
 }
 
+@test "an ssh that is killed before it has connected is started again" {
+  sshd_up 1
+  host_job a.yaml a h1 'echo there'
+  cat >ssh-dies-once <<EOF
+#!/bin/sh
+mkdir "$TMP/died" 2>/dev/null && kill -9 \$\$
+exec ssh "\$@"
+EOF
+  chmod +x ssh-dies-once
+  JOBRUN_SSH=$TMP/ssh-dies-once jobrun apply a.yaml
+  [ -d died ]
+  [[ $(jobrun logs a) == *"h1 [0] there" ]]
+}
+
 @test "much output, and connections that break within it: each byte once" {
   local i log
   sshd_up 2

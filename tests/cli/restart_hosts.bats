@@ -22,6 +22,34 @@ teardown() {
   wait_until 15 nothing_runs
 }
 
+cut_connections() {
+  pkill -9 -P "$(tr -d ' \n' <state/runs/a.1/lock)" ssh
+}
+
+# A later attempt, of which nobody here knows anything but what is on disk.
+@test "kill -9 of all of jobrun here in a second attempt: it has its own lines, each once" {
+  local s log
+  sshd_up 2
+  host_job a.yaml a h1,h2 \
+    "touch \$JOBRUN_RUN_DIR/try\$(ls \$JOBRUN_RUN_DIR | wc -l)
+     [ -e \$JOBRUN_RUN_DIR/try1 ] || { seq -f 'early %.0f' 5000; [ \$RANK = 0 ] || sleep 5; exit 3; }
+     i=0; until [ -e $TMP/stop ]; do i=\$((i+1)); echo line \$i; [ \$((i % 10)) != 0 ] || sleep 0.01; done; echo \$i >&2" \
+    '  restart: {maxRestarts: 1, backoff: 0s}'
+  jobrun apply --detach a.yaml
+  wait_until 30 grep -qs 'line 20' state/runs/a.2/logs/master-0.stdout
+  s=$(tr -d ' \n' <state/runs/a.1/lock)
+  kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
+  wait_until 30 state_is a RUNNING
+  wait_until 30 cut_connections
+  touch stop
+  timeout 60 "$JOBRUN" wait a
+  for log in master-0 worker-0; do
+    seq -f 'line %.0f' "$(cat state/runs/a.2/logs/$log.stderr)" | cmp - state/runs/a.2/logs/$log.stdout
+  done
+  seq -f 'early %.0f' 5000 | cmp - state/runs/a.1/logs/master-0.stdout
+  [ "$(field a 'j["attempt"], j["restarts"], j["state"]')" = "2 1 SUCCEEDED" ]
+}
+
 agents() {
   pgrep -x jobrun-host | while read -r pid; do
     ! grep -qzF "XDG_STATE_HOME=$SSH/$1/state" "/proc/$pid/environ" || echo "$pid"

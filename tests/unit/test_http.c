@@ -377,6 +377,28 @@ static void a_call_can_be_cancelled(void **state)
 	assert_true(time_monotonic_ms() - begun < 2900);
 }
 
+static void set_late(void *arg)
+{
+	usleep(50000);
+	*(bool *)arg = true;
+}
+
+/* So that whoever has waited may free it. */
+static void what_done_is_about_is_left_alone_after_the_wait(void **state)
+{
+	struct fixture *f = *state;
+	bool *late = mem_alloc(sizeof(*late));
+	const struct http_request request = {
+		.method = "GET", .url = f->url, .done = set_late, .arg = late
+	};
+
+	assert_int_equal(
+		http_wait(http_start(f->http, &request), &f->answer, &f->err),
+		0);
+	assert_true(*late);
+	free(late);
+}
+
 static void *ask_often(void *arg)
 {
 	struct fixture *f = arg;
@@ -788,6 +810,7 @@ int main(void)
 		with_server(some_urls_are_refused),
 		with_server(headers_keep_to_their_line),
 		with_server(a_call_can_be_cancelled),
+		with_server(what_done_is_about_is_left_alone_after_the_wait),
 		with_server(threads_share_few_connections),
 		with_server(uploads_start_over),
 		with_server(downloads_start_over_or_go_on),

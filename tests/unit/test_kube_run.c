@@ -27,6 +27,7 @@
 #include "core/store/store.h"
 #include "providers/kubernetes/internal.h"
 #include "providers/kubernetes/kubernetes.h"
+#include "providers/kubernetes/run.h"
 #include "providers/kubernetes/watch.h"
 #include "schema/catalogue.h"
 #include "schema/schema.h"

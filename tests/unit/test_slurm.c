@@ -431,12 +431,24 @@ static void members_leave_word(void **state)
 	assert_int_equal(task.state, RUN_RUNNING);
 	assert_string_equal(task.host, "n7");
 	assert_int_equal(task.pid, 42);
-	put("tasks/worker-3", "end 9 2000\n");
+	assert_true(member_is_whole(folder, &task));
+	/* Half a line is none. */
+	put("tasks/worker-3", "end 9 2000 26 5");
+	assert_int_equal(member_read(folder, mem, &task, &err), 0);
+	assert_int_equal(task.state, RUN_RUNNING);
+	put("tasks/worker-3", "3\n");
 	assert_int_equal(member_read(folder, mem, &task, &err), 0);
 	assert_int_equal(task.state, RUN_FAILED);
 	assert_int_equal(task.signal, 9);
 	assert_int_equal(task.exit_code, 137);
 	assert_int_equal(task.end_time_ms, 2000);
+	assert_int_equal(task.lost_bytes, 53);
+	/* Its end may be seen before the last of its log. */
+	put("logs/worker-3.stdout", "0123456789");
+	put("logs/worker-3.index", "0123456789abcde");
+	assert_false(member_is_whole(folder, &task));
+	put("logs/worker-3.index", "f");
+	assert_true(member_is_whole(folder, &task));
 	arena_free(mem);
 }
 

@@ -535,6 +535,7 @@ static void a_restart_is_one_step(void **state)
 	struct store *store = open_store();
 	struct run_record run = add_run(store, "job"), next, back;
 	struct task_record task = { .type = "master", .state = RUN_FAILED };
+	struct task_list tasks;
 	struct error err = { 0 };
 	char path[256];
 	int fails = 1;
@@ -578,6 +579,17 @@ static void a_restart_is_one_step(void **state)
 	assert_null(back.error);
 	assert_string_equal(back.properties, "{}");
 	assert_int_equal(access(path, F_OK), 0);
+	/* Another process that has seen the end, too, is late. */
+	task.exit_code = 9;
+	assert_int_equal(store_run_next(store, &run, &task, 1, &next,
+					prepare_or_not, &fails, &err),
+			 1);
+	assert_int_equal(next.attempt, 2);
+	assert_int_equal(store_run_after(store, &back, at->mem, &back, &err),
+			 1);
+	assert_int_equal(store_task_list(store, &run, at->mem, &tasks, &err),
+			 0);
+	assert_int_equal(tasks.items[0].exit_code, 0);
 	/* Another run of the job is no attempt of this one. */
 	add_run(store, "job");
 	assert_int_equal(store_run_after(store, &back, at->mem, &back, &err),

@@ -35,6 +35,7 @@ umask 077
 [ ! -e "$attempt/status" ] || exit "$(cat "$attempt/status")"
 mkdir -p "$attempt" || exit
 if [ "$restart" -gt 0 ]; then
+  [ "$(cat "$before/status" 2>/dev/null)" != 0 ] || exit 0
   mkdir -p "$before"
   echo "$restart" >"$before/next"
 fi

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs that go on elsewhere, at a service or in a cluster, and what this
+ * machine remembers of them: a record in the store, with properties by which
+ * the provider finds the run again, and in the run's folder who its tasks are,
+ * which is what logs are read by.
+ */
+#ifndef JOBRUN_REMEMBERED_H
+#define JOBRUN_REMEMBERED_H
+
+#include <jansson.h>
+
+#include "core/listing.h"
+#include "core/provider.h"
+#include "core/store/store.h"
+
+/*
+ * The newest run of a job, if it is one of the provider's; strings live in
+ * `mem`.  `*properties` is new.  1: there is none, or no store.
+ */
+int remembered_get(const struct provider_env *env, const char *provider,
+		   const char *job_id, struct arena *mem,
+		   struct run_record *out, json_t **properties,
+		   struct error *err);
+
+/* A run that is there gets a record, QUEUED: how it is is looked at later. */
+int remembered_add(const struct provider_env *env, const char *provider,
+		   const struct job *job, const char *digest,
+		   const json_t *properties, struct error *err);
+
+/*
+ * Adds those of the provider that are not in the listing yet, with the place
+ * that `place_of` finds in their properties (in `mem`); with `place`, only
+ * what is there.
+ */
+int remembered_list(const struct provider_env *env, const char *provider,
+		    const struct kind *kind,
+		    const char *(*place_of)(const json_t *properties,
+					    struct arena *mem),
+		    const char *place, struct listing *out, struct error *err);
+
+#endif

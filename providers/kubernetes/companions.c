@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/companions.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/base64.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/run/secret.h"
+#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/source.h"
+
+/* In the folder of a run that owns what is beside it. */
+#define OWNED_FILE "owned"
+
+static const struct kube_type *const companions[] = { &type_secret,
+						      &type_config_map,
+						      &type_service };
+
+/* ---- making ------------------------------------------------------------ */
+
+/* Values of a Secret are in base 64. */
+static json_t *encode(const json_t *values)
+{
+	json_t *out = json_object();
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)values, key, value)
+	{
+		const char *text = json_string_value(value);
+		struct buf coded = { 0 };
+
+		buf_reserve(&coded, text ? 2 * strlen(text) + 4 : 4);
+		base64_add(&coded, text ? text : "", text ? strlen(text) : 0);
+		json_object_set_new(out, key, json_text(buf_text(&coded)));
+		explicit_bzero(coded.data, coded.size);
+		buf_done(&coded);
+	}
+	return out;
+}
+
+int companion_make(const struct kube_at *at, const struct kube_type *type,
+		   const struct job *job, json_t *body, const json_t *values,
+		   struct error *err)
+{
+	if (type == &type_secret)
+		json_object_set_new(body, "data", encode(values));
+	if (type == &type_config_map && source_fill(job, body, err) < 0)
+		return -1;
+	return object_apply(at, type, body, false, NULL, NULL, err);
+}
+
+/* {"NAME": value}; returns new, or NULL. */
+static json_t *secret_values(const struct job *job, struct error *err)
+{
+	const struct secret *secrets = job->jobrun.secrets.items;
+	json_t *out = json_object(), *value;
+	size_t i;
+
+	for (i = 0; i < job->jobrun.secrets.count; i++) {
+		value = job_secret(job, secrets[i].name, err);
+		if (!value) {
+			json_decref(out);
+			return NULL;
+		}
+		json_object_set_new(out, secrets[i].name, value);
+	}
+	return out;
+}
+
+static int ensure_one(const struct kube_at *at, const struct kube_type *type,
+		      const struct job *job, json_t *body, struct error *err)
+{
+	json_t *values = NULL, *there = NULL;
+	int ret = object_get(at, type, object_meta(body, "name"), &there, err);
+
+	json_decref(there);
+	if (ret == 1 && type == &type_secret) {
+		values = secret_values(job, err);
+		ret = values ? 1 : -1;
+	}
+	if (ret == 1)
+		ret = companion_make(at, type, job, body, values, err);
+	json_decref(values);
+	return ret < 0 ? error_prefix(err, "%s '%s'", type->kind,
+				      object_meta(body, "name"))
+		       : 0;
+}
+
+int companions_ensure(struct kube *kube, const struct kube_at *at,
+		      const struct job *job, const struct kube_type *type,
+		      struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct kube_job made = { 0 };
+	int ret = kube_translate(job, kube->env.catalogue, mem, &made, err);
+
+	if (ret == 0 && made.secret)
+		ret = ensure_one(at, &type_secret, job, made.secret, err);
+	if (ret == 0 && made.config_map)
+		ret = ensure_one(at, &type_config_map, job, made.config_map,
+				 err);
+	if (ret == 0 && made.service && type == &type_job)
+		ret = ensure_one(at, &type_service, job, made.service, err);
+	kube_job_done(&made);
+	arena_free(mem);
+	return ret;
+}
+
+/* ---- all of a job ------------------------------------------------------ */
+
+struct companions {
+	const struct kube_at *at;
+	const struct kube_type *type;
+	const char *owner; /* the patch, or NULL: they are deleted */
+	json_t *patch;
+	json_t *names;
+};
+
+static int take_names(void *arg, const json_t *page, struct error *err)
+{
+	struct companions *c = arg;
+	const json_t *item;
+	size_t i;
+
+	(void)err;
+	if (!page)
+		json_array_clear(c->names);
+	json_array_foreach(json_object_get(page, "items"), i, item)
+	{
+		json_array_append_new(c->names,
+				      json_text(object_meta(item, "name")));
+	}
+	return 0;
+}
+
+static int change_one(const struct companions *c, const char *name,
+		      struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct apiserver_request request = {
+		.method = "PATCH",
+		.path = type_path(c->type, c->at, name, mem),
+		.type = TYPE_MERGE,
+		.body = c->patch,
+		.secret = c->type == &type_secret,
+	};
+	struct apiserver_answer answer = { 0 };
+	int ret;
+
+	if (!c->patch)
+		ret = object_delete(c->at, c->type, name, NULL, "Background",
+				    err);
+	else
+		ret = apiserver_call(c->at->api, &request, &answer, err);
+	if (ret < 0 && answer.status == 404)
+		ret = 0;
+	apiserver_answer_done(&answer);
+	arena_free(mem);
+	return ret;
+}
+
+/* What they are changed by, or with NULL deleted. */
+static int change_all(const struct kube_at *at, const char *job_name,
+		      json_t *patch, struct error *err)
+{
+	struct arena *mem = arena_new();
+	const char *query[] = {
+		"labelSelector",
+		arena_printf(mem, "%s=%s", KUBE_LABEL_JOB, job_name), NULL
+	};
+	struct companions c = { .at = at, .patch = patch };
+	const json_t *name;
+	size_t i, j;
+	int ret = 0;
+
+	for (i = 0; i < COUNT(companions) && ret == 0; i++) {
+		c.type = companions[i];
+		c.names = json_array();
+		ret = apiserver_list(at->api, type_path(c.type, at, NULL, mem),
+				     query, take_names, &c, err);
+		json_array_foreach(c.names, j, name)
+		{
+			if (ret == 0)
+				ret = change_one(&c, json_string_value(name),
+						 err);
+		}
+		json_decref(c.names);
+	}
+	arena_free(mem);
+	return ret;
+}
+
+static int own_all(const struct kube_at *at, const char *job_name,
+		   const json_t *owner, struct error *err)
+{
+	json_t *refs = json_array(), *one = json_object();
+	json_t *meta = json_object(), *patch = json_object();
+	int ret;
+
+	json_put_text(one, "apiVersion",
+		      json_get_text(owner, "apiVersion", ""));
+	json_put_text(one, "kind", json_get_text(owner, "kind", ""));
+	json_put_text(one, "name", object_meta(owner, "name"));
+	json_put_text(one, "uid", object_meta(owner, "uid"));
+	json_put(one, "blockOwnerDeletion", json_true());
+	json_array_append_new(refs, one);
+	json_put(meta, "ownerReferences", refs);
+	json_put(patch, "metadata", meta);
+	ret = change_all(at, job_name, patch, err);
+	json_decref(patch);
+	return ret < 0 ? error_prefix(err, "own what '%s' has", job_name) : 0;
+}
+
+int companions_own(const struct kube_at *at, const char *job_name,
+		   const json_t *owner, const char *folder, struct error *err)
+{
+	char *path = path_join(folder, OWNED_FILE);
+	bool done = access(path, F_OK) == 0;
+	int ret = done ? 0 : own_all(at, job_name, owner, err);
+
+	if (ret == 0 && !done)
+		ret = file_write(path, "", 0, err);
+	free(path);
+	return ret;
+}
+
+int companions_delete(const struct kube_at *at, const char *job_name,
+		      struct error *err)
+{
+	return change_all(at, job_name, NULL, err);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a job has beside its run: Secret, ConfigMap and Service. */
+#ifndef JOBRUN_KUBE_COMPANIONS_H
+#define JOBRUN_KUBE_COMPANIONS_H
+
+#include "providers/kubernetes/internal.h"
+
+extern const struct kind kind_kube_secret;
+extern const struct kind kind_kube_config_map;
+extern const struct kind kind_kube_service;
+
+/*
+ * Makes one: `body` is as kube_translate() has it, and gets its contents.
+ * `values`, of a Secret, are {"KEY": text}.
+ */
+int companion_make(const struct kube_at *at, const struct kube_type *type,
+		   const struct job *job, json_t *body, const json_t *values,
+		   struct error *err);
+
+/* Makes what the run needs beside it, where it is not there: it may have gone
+ * with an earlier run. */
+int companions_ensure(struct kube *kube, const struct kube_at *at,
+		      const struct job *job, const struct kube_type *type,
+		      struct error *err);
+/* Makes `owner` (an object) the owner of all that the job has beside its run,
+ * so that the cluster deletes them with it.  Once for each run: `folder` is
+ * the run's. */
+int companions_own(const struct kube_at *at, const char *job_name,
+		   const json_t *owner, const char *folder, struct error *err);
+/* Deletes all that the job has beside its run. */
+int companions_delete(const struct kube_at *at, const char *job_name,
+		      struct error *err);
+
+#endif

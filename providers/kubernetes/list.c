@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/list.h"
+
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/record.h"
+#include "providers/kubernetes/run.h"
+#include "providers/kubernetes/state.h"
+
+struct listing_walk {
+	const struct kind *kind;
+	const char *place;
+	struct listing *out;
+};
+
+static void add_object(const struct kind *kind, const char *place,
+		       const json_t *object, struct listing *out)
+{
+	const char *expires = object_note(object, KUBE_NOTE_EXPIRES);
+	const char *set = object_note(object, KUBE_NOTE_SET);
+	struct listed one = {
+		.kind = kind,
+		.name = object_meta(object, "name"),
+		.place = place,
+		.labels = { .job_id = object_note(object, KUBE_NOTE_JOB),
+			    .digest = object_note(object, KUBE_NOTE_DIGEST),
+			    .set = *set ? set : NULL,
+			    .cleanup = cleanup_parse(
+				    object_label(object, KUBE_LABEL_CLEANUP)) },
+		.create_time_ms =
+			time_parse(object_meta(object, "creationTimestamp")),
+	};
+
+	if (*expires)
+		one.labels.expire_time_ms = time_parse(expires);
+	if (kind->flags & KIND_RUN) {
+		enum run_state state = state_of(object);
+
+		one.name = one.labels.job_id;
+		one.live = !run_state_is_final(state);
+		one.succeeded = state == RUN_SUCCEEDED;
+	}
+	if (*one.labels.job_id)
+		listing_add(out, &one);
+}
+
+static int take_listed(void *arg, const json_t *page, struct error *err)
+{
+	struct listing_walk *walk = arg;
+	const json_t *item;
+	size_t i;
+
+	(void)err;
+	json_array_foreach(json_object_get(page, "items"), i, item)
+		add_object(walk->kind, walk->place, item, walk->out);
+	return 0;
+}
+
+int list_objects(const struct kube_at *at, const struct kube_type *type,
+		 const char *label, const struct kind *kind, const char *place,
+		 struct listing *out, struct error *err)
+{
+	const char *const query[] = { "labelSelector", label, NULL };
+	struct listing_walk walk = { kind, place ? place : KUBE_ANYWHERE, out };
+	struct arena *mem = arena_new();
+	int ret = apiserver_list(at->api, type_path(type, at, NULL, mem), query,
+				 take_listed, &walk, err);
+
+	arena_free(mem);
+	return ret;
+}
+
+/* Of a run whose object is gone, what this machine has is left. */
+int run_list(void *ctx, const char *place, struct listing *out,
+	     struct error *err)
+{
+	struct kube_at at;
+	int ret = 0;
+
+	if (kube_is_known(place)) {
+		if (kube_find(ctx, place, &at, err) < 0)
+			return -1;
+		ret = apiserver_has(at.api, JOBSET_GROUP, err);
+		if (ret > 0)
+			ret = list_objects(&at, &type_jobset,
+					   KUBE_LABEL_ATTEMPT, &kind_kube_run,
+					   place, out, err);
+		if (ret >= 0)
+			ret = list_objects(&at, &type_job, KUBE_LABEL_ATTEMPT,
+					   &kind_kube_run, place, out, err);
+	}
+	return ret < 0 ? -1 : record_list(ctx, &kind_kube_run, place, out, err);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that jobrun has made in a namespace, by its labels: what pruning and
+ * deleting find it by on a machine that knows nothing of it. */
+#ifndef JOBRUN_KUBE_LIST_H
+#define JOBRUN_KUBE_LIST_H
+
+#include "providers/kubernetes/internal.h"
+
+/* Adds the objects with a label.  `place` may be NULL: anywhere. */
+int list_objects(const struct kube_at *at, const struct kube_type *type,
+		 const char *label, const struct kind *kind, const char *place,
+		 struct listing *out, struct error *err);
+
+/* Of the kind of a run: also what this machine remembers. */
+int run_list(void *ctx, const char *place, struct listing *out,
+	     struct error *err);
+
+#endif

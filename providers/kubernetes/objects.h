@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects of the API in general: their paths, what is done with them, and what
+ * is read in them. */
+#ifndef JOBRUN_KUBE_OBJECTS_H
+#define JOBRUN_KUBE_OBJECTS_H
+
+#include "core/base/alloc.h"
+#include "providers/kubernetes/apiserver.h"
+
+#define KUBE_NAMESPACE_MAX 64
+
+/* Where something is. */
+struct kube_at {
+	struct apiserver *api;
+	char name_space[KUBE_NAMESPACE_MAX];
+};
+
+/* A kind of the API. */
+struct kube_type {
+	const char *kind; /* "JobSet" */
+	const char *root; /* "/apis/jobset.x-k8s.io/v1alpha2" */
+	const char *plural;
+};
+
+extern const struct kube_type type_secret, type_config_map, type_service;
+extern const struct kube_type type_job, type_jobset, type_pod, type_event;
+extern const struct kube_type type_workload;
+
+#define JOBSET_GROUP "jobset.x-k8s.io/v1alpha2"
+#define KUEUE_GROUP "kueue.x-k8s.io/v1beta1"
+
+/* "ROOT/namespaces/SPACE/PLURAL[/NAME]"; in `mem`. */
+const char *type_path(const struct kube_type *type, const struct kube_at *at,
+		      const char *name, struct arena *mem);
+
+/* 1: there is none. */
+int object_get(const struct kube_at *at, const struct kube_type *type,
+	       const char *name, json_t **out, struct error *err);
+/* Server-side apply.  `*out`, if not NULL, is what came back; with `dry_run`
+ * nothing is changed.  `warning`, if not NULL, is new or NULL. */
+int object_apply(const struct kube_at *at, const struct kube_type *type,
+		 const json_t *object, bool dry_run, json_t **out,
+		 char **warning, struct error *err);
+/* Gone already is success.  `uid`, if not NULL, is whose deletion is meant. */
+int object_delete(const struct kube_at *at, const struct kube_type *type,
+		  const char *name, const char *uid, const char *propagation,
+		  struct error *err);
+
+/* Text at "metadata.NAME", of labels and of annotations, or "". */
+const char *object_meta(const json_t *object, const char *name);
+const char *object_label(const json_t *object, const char *name);
+const char *object_note(const json_t *object, const char *name);
+/* "True" of a condition of its status: its reason and message, or false. */
+bool object_condition(const json_t *object, const char *type,
+		      const json_t **out);
+/* Fails, for good, if it is not of the job. */
+int object_check_owner(const json_t *object, const char *job_id,
+		       struct error *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this machine remembers of a run: its record in the store, and in the
+ * run's folder who its tasks are, which is what logs are read by. */
+#ifndef JOBRUN_KUBE_RECORD_H
+#define JOBRUN_KUBE_RECORD_H
+
+#include "providers/kubernetes/internal.h"
+
+struct kube_record {
+	struct run_record run;
+	const char *place;
+	const char *name; /* of its object */
+	const char *uid;
+	const char *properties; /* JSON: what was wanted, or NULL */
+	const struct kube_type *type;
+};
+
+/* The newest run of the job here; 1: there is none. */
+int record_get(struct kube *kube, const char *job_id, struct arena *mem,
+	       struct kube_record *out, struct error *err);
+/* An object that is there gets a record, unless it has one. */
+int record_put(struct kube *kube, const struct job *job, const char *place,
+	       const struct kube_type *type, const json_t *object,
+	       struct error *err);
+
+/* Adds those that are not listed yet; with `place`, only what is there. */
+int record_list(struct kube *kube, const struct kind *kind, const char *place,
+		struct listing *out, struct error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run is one JobSet or Job, named after its job: the API server keeps names
+ * apart, so that there is never a second one.  An earlier run has to be gone
+ * before the next is made; its attempt, its digest and what was wanted are
+ * kept in its labels and annotations.
+ */
+#ifndef JOBRUN_KUBE_RUN_H
+#define JOBRUN_KUBE_RUN_H
+
+#include "providers/kubernetes/internal.h"
+
+extern const struct kind kind_kube_run;
+
+/* A JobSet where the cluster has them, unless the job's file says otherwise. */
+int run_choose_type(const struct kube_at *at, const struct job *job,
+		    const struct kube_type **out, struct error *err);
+/* Which one of its job's it is, from 1. */
+int run_attempt_of(const json_t *object);
+
+/* Of the kind (run_read.c, run_end.c). */
+int run_read(void *ctx, const struct resource *want, struct resource *found,
+	     struct error *err);
+void run_adapt(struct resource *want, const struct resource *found);
+int run_cancel(void *ctx, const struct resource *have, bool now,
+	       struct error *err);
+int run_delete(void *ctx, const struct resource *have, struct error *err);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ending a run, and deleting what is left of it. */
+#include <string.h>
+
+#include "core/base/json.h"
+#include "providers/kubernetes/companions.h"
+#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/record.h"
+#include "providers/kubernetes/run.h"
+#include "providers/kubernetes/state.h"
+
+/* Without the grace: the pods at once. */
+static int kill_pods(const struct kube_at *at, const char *name,
+		     struct arena *mem, struct error *err)
+{
+	const char *query[] = { "labelSelector",
+				arena_printf(mem, "%s=%s", KUBE_LABEL_JOB,
+					     name),
+				"gracePeriodSeconds", "0", NULL };
+	struct apiserver_request request = {
+		.method = "DELETE",
+		.path = type_path(&type_pod, at, NULL, mem),
+		.query = query,
+		.repeatable = true,
+	};
+	struct apiserver_answer answer = { 0 };
+	int ret = apiserver_call(at->api, &request, &answer, err);
+
+	apiserver_answer_done(&answer);
+	return ret;
+}
+
+/* What a call is about: the run that is remembered here, or of another
+ * machine's the object alone.  1: there is none. */
+static int find_old(struct kube *kube, const struct resource *have,
+		    struct arena *mem, struct kube_record *out,
+		    struct kube_at *at, struct error *err)
+{
+	int ret = record_get(kube, have->name, mem, out, err);
+
+	if (ret == 1 && have->place && kube_is_known(have->place)) {
+		*out = (struct kube_record){
+			.place = have->place, .name = kube_name(have->name, mem)
+		};
+		out->run.job_id = have->name;
+		ret = kube_find(kube, have->place, at, err);
+		if (ret == 0)
+			ret = apiserver_has(at->api, JOBSET_GROUP, err);
+		out->type = ret > 0 ? &type_jobset : &type_job;
+		return ret < 0 ? -1 : 0;
+	}
+	if (ret == 0)
+		ret = kube_find(kube, out->place, at, err);
+	return ret;
+}
+
+/* Not that of another job, whose name is nearly the same. */
+static int get_own(const struct kube_at *at, const struct kube_record *record,
+		   json_t **out, struct error *err)
+{
+	int ret = object_get(at, record->type, record->name, out, err);
+
+	if (ret == 0 &&
+	    strcmp(object_note(*out, KUBE_NOTE_JOB), record->run.job_id) != 0) {
+		json_decref(*out);
+		*out = NULL;
+		ret = 1;
+	}
+	return ret;
+}
+
+/* A Job can only be ended by deleting it; that it was asked for is what the
+ * record says then. */
+int run_cancel(void *ctx, const struct resource *have, bool now,
+	       struct error *err)
+{
+	struct kube *kube = ctx;
+	struct arena *mem = arena_new();
+	struct kube_record record = { 0 };
+	json_t *object = NULL;
+	struct kube_at at;
+	int ret = find_old(kube, have, mem, &record, &at, err);
+
+	if (ret != 0 || run_state_is_final(record.run.state))
+		goto out;
+	record.run.state = RUN_CANCELLING;
+	if (record.uid)
+		ret = store_run_put(kube->env.store, &record.run, err);
+	if (ret == 0)
+		ret = get_own(&at, &record, &object, err);
+	if (ret == 0)
+		ret = object_delete(&at, record.type, record.name,
+				    record.uid ? record.uid
+					       : object_meta(object, "uid"),
+				    "Foreground", err);
+	if (ret == 0 && now)
+		ret = kill_pods(&at, record.name, mem, err);
+out:
+	json_decref(object);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+/* The newest run's object, and what it has beside it. */
+static int forget(const struct kube_record *record, const struct kube_at *at,
+		  struct error *err)
+{
+	json_t *object = NULL;
+	int ret = get_own(at, record, &object, err);
+
+	if (ret == 0 && !run_state_is_final(state_of(object)) &&
+	    !*object_meta(object, "deletionTimestamp"))
+		ret = error_set(err, ERROR_TRY_AGAIN,
+				"it is still running: 'jobrun cancel %s' ends "
+				"it",
+				record->run.job_id);
+	if (ret == 0)
+		ret = object_delete(at, record->type, record->name,
+				    object_meta(object, "uid"), "Background",
+				    err);
+	if (ret >= 0)
+		ret = companions_delete(at, record->name, err);
+	json_decref(object);
+	return ret;
+}
+
+int run_delete(void *ctx, const struct resource *have, struct error *err)
+{
+	struct kube *kube = ctx;
+	struct arena *mem = arena_new();
+	struct kube_record record;
+	struct kube_at at;
+	int ret;
+
+	do {
+		record = (struct kube_record){ 0 };
+		ret = find_old(kube, have, mem, &record, &at, err);
+		if (ret == 0)
+			ret = forget(&record, &at, err);
+		if (ret == 0 && record.uid)
+			ret = store_run_delete(kube->env.store, &record.run,
+					       err);
+	} while (ret == 0 && record.uid);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a run stands before its job is applied, and what the cluster would say to
+ * the next. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/record.h"
+#include "providers/kubernetes/run.h"
+#include "providers/kubernetes/state.h"
+
+static void show(const json_t *object, struct arena *mem,
+		 struct resource *found)
+{
+	const char *text = object_note(object, KUBE_NOTE_PROPERTIES);
+	const char *why;
+	struct error ignored;
+
+	found->exists = true;
+	found->properties =
+		json_read(text, strlen(text), "annotation", &ignored);
+	if (!found->properties)
+		found->properties = json_object();
+	found->run.state = state_of(object);
+	found->run.attempt = run_attempt_of(object);
+	found->run.exit_code = -1;
+	snprintf(found->run.digest.hex, sizeof(found->run.digest.hex), "%s",
+		 object_note(object, KUBE_NOTE_DIGEST));
+	why = found->run.state == RUN_FAILED ? state_why(object, mem) : NULL;
+	snprintf(found->run.error, sizeof(found->run.error), "%s",
+		 why ? why : "");
+}
+
+/*
+ * What the cluster says to it: its admission has the last word on what is
+ * applied.  Where there is an earlier run the name is taken, so that another
+ * is asked about.
+ */
+static int rehearse(const struct kube_at *at, const struct kube_type *type,
+		    const json_t *body, bool taken, json_t *outputs,
+		    struct error *err)
+{
+	json_t *trial = json_deep_copy(body);
+	char *warning = NULL, *name;
+	int ret;
+
+	if (taken) {
+		name = mem_printf("%s-next", object_meta(body, "name"));
+		json_object_set_new(json_object_get(trial, "metadata"), "name",
+				    json_text(name));
+		free(name);
+	}
+	ret = object_apply(at, type, trial, true, NULL, &warning, err);
+	if (ret == 0)
+		json_put_text(outputs, "dryRun", "accepted");
+	else
+		error_prefix(err, "the cluster refuses it");
+	if (warning)
+		json_put_text(outputs, "warning", warning);
+	free(warning);
+	json_decref(trial);
+	return ret;
+}
+
+/* What `adapt` needs: the call that makes it in this cluster. */
+static int prepare(struct kube *kube, const struct kube_at *at,
+		   const struct kube_type *type, const struct job *job,
+		   const json_t *object, struct arena *mem,
+		   struct resource *found, struct error *err)
+{
+	struct kube_job made;
+	const json_t *body;
+	bool same = object && !strcmp(object_note(object, KUBE_NOTE_DIGEST),
+				      job->digest.hex);
+	int ret = kube_translate(job, kube->env.catalogue, mem, &made, err);
+
+	if (ret < 0)
+		return -1;
+	body = type == &type_job ? made.indexed : made.jobset;
+	if (!body)
+		ret = error_set(err, ERROR_FAILED, "%s",
+				kube_why_no_jobset(&made));
+	found->outputs = json_object();
+	json_put(found->outputs, "url",
+		 json_sprintf("%s%s?fieldManager=" FIELD_MANAGER,
+			      apiserver_server(at->api),
+			      type_path(type, at, made.name, mem)));
+	if (ret == 0)
+		json_object_set(found->outputs, "body", (json_t *)body);
+	/* Without an image there is nothing to ask about. */
+	if (ret == 0 && !same && !kube_needs(&made))
+		ret = rehearse(at, type, body, object, found->outputs, err);
+	kube_job_done(&made);
+	return ret;
+}
+
+/* One whose object is gone is what is remembered of it. */
+static void show_remembered(struct kube *kube, const struct resource *want,
+			    struct arena *mem, struct resource *found)
+{
+	struct kube_record record;
+	struct error ignored;
+
+	if (record_get(kube, want->name, mem, &record, &ignored) != 0 ||
+	    !run_state_is_final(record.run.state))
+		return;
+	found->exists = true;
+	found->properties = record.properties
+				    ? json_read(record.properties,
+						strlen(record.properties),
+						"store", &ignored)
+				    : NULL;
+	if (!found->properties)
+		found->properties = json_object();
+	found->run.state = record.run.state;
+	found->run.attempt = record.run.attempt;
+	found->run.exit_code = record.run.exit_code;
+	snprintf(found->run.digest.hex, sizeof(found->run.digest.hex), "%s",
+		 record.run.digest);
+	snprintf(found->run.error, sizeof(found->run.error), "%s",
+		 record.run.error ? record.run.error : "");
+}
+
+/* Without its file, where a job is is what is remembered, or listed. */
+static int find_run(struct kube *kube, const struct resource *want,
+		    struct arena *mem, const char **place,
+		    const struct kube_type **type, struct kube_at *at,
+		    struct error *err)
+{
+	struct kube_record record;
+	int ret = 0;
+
+	*place = want->place;
+	*type = NULL;
+	if (!want->job || !want->job->file) {
+		ret = record_get(kube, want->name, mem, &record, err);
+		if (ret == 0) {
+			*place = record.place;
+			*type = record.type;
+		}
+	}
+	if (ret == 1 && *place)
+		ret = 0;
+	if (ret == 0 && !kube_is_known(*place))
+		return 1;
+	if (ret == 0)
+		ret = kube_find(kube, *place, at, err);
+	if (ret == 0 && !*type)
+		ret = run_choose_type(at, want->job, type, err);
+	return ret;
+}
+
+int run_read(void *ctx, const struct resource *want, struct resource *found,
+	     struct error *err)
+{
+	struct kube *kube = ctx;
+	struct arena *mem = arena_new();
+	const struct kube_type *type;
+	const char *place;
+	json_t *object = NULL;
+	struct error ignored;
+	struct kube_at at;
+	int ret = find_run(kube, want, mem, &place, &type, &at, err);
+
+	if (ret == 0)
+		ret = object_get(&at, type, kube_name(want->name, mem), &object,
+				 err);
+	else if (ret == 1)
+		goto out;
+	if (ret == 0 && want->job)
+		ret = object_check_owner(object, want->job->job_id, err);
+	if (ret >= 0 && want->job && want->job->file)
+		ret = prepare(kube, &at, type, want->job, object, mem, found,
+			      err);
+	/* One that is being deleted is as good as gone. */
+	if (ret >= 0 && object && !*object_meta(object, "deletionTimestamp")) {
+		show(object, mem, found);
+		/* Another machine may have started it.  Where the store can't
+		 * be written, nothing is remembered. */
+		if (kube->env.store && want->job && want->job->file)
+			record_put(kube, want->job, place, type, object,
+				   &ignored);
+	} else if (ret >= 0 && !object) {
+		show_remembered(kube, want, mem, found);
+	}
+out:
+	json_decref(object);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+void run_adapt(struct resource *want, const struct resource *found)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(found->outputs, key, value)
+		json_object_set(want->request, key, value);
+}

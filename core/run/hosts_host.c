@@ -351,10 +351,19 @@ void host_reconnect(struct host *host)
 static bool is_out_of_time(const struct host *host)
 {
 	int64_t now_ms = time_monotonic_ms();
+	long reach_s = host->all->place.spec->hosts.reach_s;
 
 	if (host->all->stage == HOSTS_REACHING)
-		return now_ms - host->begun_ms > HOST_REACH_MS;
+		return now_ms - host->begun_ms >
+		       (reach_s ? reach_s * 1000 : HOST_REACH_MS);
 	return now_ms - host->heard_ms > HOST_LOST_MS;
+}
+
+/* A new machine answers before it knows who may come in. */
+static bool is_new(const struct host *host)
+{
+	return host->all->stage == HOSTS_REACHING &&
+	       host->all->place.spec->hosts.reach_s;
 }
 
 static void on_closed(void *arg, enum ssh_trouble trouble,
@@ -369,7 +378,7 @@ static void on_closed(void *arg, enum ssh_trouble trouble,
 	/* Fewer at once: there may be one door for all. */
 	if (trouble == SSH_BUSY && all->connecting_max > 2)
 		all->connecting_max /= 2;
-	if (trouble == SSH_REFUSED ||
+	if ((trouble == SSH_REFUSED && !is_new(host)) ||
 	    (trouble != SSH_BUSY && is_out_of_time(host)))
 		host_lose(host, text);
 	else

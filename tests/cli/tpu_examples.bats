@@ -95,6 +95,22 @@ kill_jobrun() {
   end_google
 }
 
+# It takes connections, and says nothing.
+@test "one VM of four that never answers: the run ends, says which, and nothing stays" {
+  begin
+  kill -STOP "$(cat "$SSH/h3/pid")"
+  run apply_both --set jobrun.tpu-node.sshTimeout=1s --set jobrun.tpu-vm.sshTimeout=1s \
+    --set jobrun.restart.maxRestarts=0
+  kill -CONT "$(cat "$SSH/h3/pid")"
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"imagenet_pod: FAILED"*"$SSH_NET.3"* ]]
+  [[ $output == *"cifar_wds: FAILED"*"$SSH_NET.3"* ]]
+  refute test -e up.imagenet_pod -o -e up.cifar_wds
+  [ "$(made)" -eq 0 ]
+  end_google
+}
+
 @test "failure, cancel, Ctrl-C twice, kill -9: nothing stays" {
   begin
   things_are 1 "$READY"

@@ -131,12 +131,11 @@ PY
       wait_until 60 keeps_any "$id"
       for rank in $(ranks "$id"); do cp "at/$id.$rank" "at/$id.$attempt.$rank"; done
     done
-    # The second time it is the VM beside the node.
-    if [ "$attempt" = 2 ]; then
-      things_are ', "preempt": true' '' ', "preempt": "imagenet-0000"'
-    else
-      things_are ', "preempt": true' ', "preempt": true'
-    fi
+    case $attempt in
+    1) things_are ', "preempt": true' ', "preempt": true' ;;
+    2) things_are ', "preempt": true' '' ', "preempt": "imagenet-0000"' ;;
+    3) things_are ', "maintenance": 5' ', "preempt": true' ;;
+    esac
   done
   wait_until 60 started pod 4
   wait_until 60 started imagenet 4
@@ -148,6 +147,8 @@ PY
     [ "$(field "$id" 'j["state"], j["attempt"], j["restarts"], j["preemptions"]')" = "SUCCEEDED 4 0 3" ]
     steps_are_whole "$id"
   done
+  # The pod that was under maintenance was waited for.
+  [ "$(asked POST '/nodes.nodeId=pod')" -eq 3 ]
   # But for what was kept of it.
   [ "$(curl -sf "$BASE/_/made" | grep -c instance)" -eq 0 ]
   end_google

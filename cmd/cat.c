@@ -17,6 +17,7 @@
 #include "providers/google/storage_scheme.h"
 
 #define CONNECTIONS_MAX 64
+#define CACHE_SIZE ((uint64_t)10 << 30)
 
 struct cat_opts {
 	const char *data;
@@ -24,6 +25,8 @@ struct cat_opts {
 	const char *index;
 	const char *split;
 	const char *shuffle;
+	const char *cache;
+	uint64_t cache_size;
 	long epoch;
 	long epochs;
 	long connections;
@@ -55,6 +58,10 @@ static const struct opt options[] = {
 	  "DURATION", "give a silent connection up; 30s by default" },
 	{ 0, "patience", OPT_DURATION, offsetof(struct cat_opts, patience),
 	  "DURATION", "give up after so long without a byte; 5m by default" },
+	{ 0, "cache", OPT_STRING, offsetof(struct cat_opts, cache), "DIR",
+	  "keep what comes over the network there, for the next time" },
+	{ 0, "cache-size", OPT_SIZE, offsetof(struct cat_opts, cache_size),
+	  "SIZE", "the most that is kept there; 10GiB by default" },
 	{ 0, "list", OPT_FLAG, offsetof(struct cat_opts, list), NULL,
 	  "only print what would be read, a line each" },
 	{ 0 },
@@ -67,6 +74,7 @@ struct cat {
 	struct arena *mem;
 	struct http *http;
 	struct google *google;
+	struct cache *cache; /* or NULL */
 	struct stream_scheme scheme;
 	struct stream_options how;
 	const char **urls; /* patterns */
@@ -118,7 +126,7 @@ static int open_network(struct cat *cat, struct error *err)
 {
 	struct http_options http = {
 		.trace = cat->app->trace_http,
-		.host_connections = cat->how.connections,
+		.host_connections = cat->how.connections + 1,
 	};
 
 	if (cat->http)
@@ -129,6 +137,27 @@ static int open_network(struct cat *cat, struct error *err)
 	cat->google = google_open(cat->http);
 	storage_scheme_init(cat->google, &cat->scheme);
 	return 0;
+}
+
+static int open_cache(struct cat *cat, const struct cat_opts *opts,
+		      struct error *err)
+{
+	if (!opts->cache)
+		return 0;
+	cat->cache = cache_open(opts->cache, opts->cache_size, err);
+	cat->how.cache = cat->cache;
+	return cat->cache ? 0 : error_prefix(err, "--cache");
+}
+
+/* The stream did not suffer, but the next one will be as slow. */
+static void close_cache(struct cat *cat)
+{
+	struct error why;
+
+	if (cat->cache && cache_trouble(cat->cache, &why))
+		app_say(cat->app, "warning: the cache has not kept all: %s",
+			why.text);
+	cache_close(cat->cache);
 }
 
 static bool is_remote(const char *url)
@@ -265,7 +294,10 @@ static int make_list(struct cat *cat, const struct cat_opts *opts,
 	cat->walk.list = &cat->list;
 	for (i = 0; i < cat->list.count && !opts->list; i++)
 		if (is_remote(cat->list.items[i].url))
-			return open_network(cat, err);
+			return open_network(cat, err) < 0 ||
+					       open_cache(cat, opts, err) < 0
+				       ? -1
+				       : 0;
 	return 0;
 }
 
@@ -295,6 +327,7 @@ static int run(struct app *app, int argc, char **argv)
 {
 	struct cat_opts opts = {
 		.read_ahead = "64MiB",
+		.cache_size = CACHE_SIZE,
 		.epoch = -1,
 		.epochs = 1,
 		.connections = 16,
@@ -328,6 +361,7 @@ static int run(struct app *app, int argc, char **argv)
 		status = reader_gone;
 out:
 	shard_walk_done(&cat.walk);
+	close_cache(&cat);
 	google_close(cat.google);
 	free(cat.urls);
 	http_free(cat.http);
@@ -337,7 +371,7 @@ out:
 
 const struct command cmd_cat = {
 	.name = "cat",
-	.args = "[--index FILE] [--shuffle SEED] [--split SPLIT] "
+	.args = "[--index FILE] [--shuffle SEED] [--split SPLIT] [--cache DIR] "
 		"[--data NAME | URL...]",
 	.summary = "stream shards, in order, to standard output",
 	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar ti\n\n"

@@ -74,7 +74,8 @@ static void give_back(struct stream *stream, struct part *part,
 /* The next block of the first object, or NULL with what there is instead. */
 enum next_block {
 	NEXT_BLOCK,
-	NEXT_END, /* there was the last one */
+	NEXT_END,    /* there was the last one */
+	NEXT_CACHED, /* the rest is in the cache */
 	NEXT_WAIT,
 	NEXT_LOOK, /* a request has ended: look what became of it */
 	NEXT_FAILED,
@@ -107,6 +108,8 @@ static enum next_block next_block(struct object *object, struct block **block)
 		found = NEXT_BLOCK;
 	else if (part && part->state == PART_FAILED)
 		found = NEXT_FAILED;
+	else if (!part && object->cached)
+		found = NEXT_CACHED;
 	else if (!part && object->known && object->planned >= object->size)
 		found = NEXT_END;
 	else if (stream->ended)
@@ -142,6 +145,11 @@ static int send_remote(struct stream *stream, struct object *object,
 			ret = send_block(object, block, err);
 			break;
 		case NEXT_LOOK:
+			break;
+		case NEXT_CACHED:
+			ret = stream_send_cached(stream, object, err);
+			if (object->cached)
+				return ret;
 			break;
 		case NEXT_END:
 			ret = object_begin(object, object->size, err);
@@ -201,6 +209,8 @@ static void open_stream(struct stream *stream)
 		part = PART_MOST;
 	stream->part_max = part / BLOCK_SIZE * BLOCK_SIZE;
 	stream->expected = stream->options->read_ahead / 4;
+	if (stream->options->cache)
+		stream->spare = (size_t)(stream->part_max / BLOCK_SIZE);
 }
 
 /* Requests end before what they fill does: part_ended() is the last that is

@@ -11,6 +11,11 @@
  * object are written once all of it is there and its checksums are right; up
  * to then the stream never ends at a multiple of 512 bytes of the object.  So
  * a tar file that breaks has no end-of-archive marker, and ends within a block.
+ *
+ * With a cache, an object that is kept there comes from there, if its index
+ * says that it is that one, or its server when it is asked; what comes from a
+ * server is kept, if that says which version it is (a strong ETag, a
+ * generation) or its index does.
  */
 #ifndef JOBRUN_STREAM_H
 #define JOBRUN_STREAM_H
@@ -21,6 +26,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/data/cache.h"
 #include "core/net/http.h"
 
 #define STREAM_SIZE_UNKNOWN UINT64_MAX
@@ -28,8 +34,6 @@
 #define STREAM_READ_AHEAD_MIN (1u << 20)
 /* More than a record of tar, which its end-of-archive marker fills up. */
 #define STREAM_HELD_BYTES 16384u
-
-struct stream_cache;
 
 struct stream_object {
 	const char *url;    /* or a path, or "-" */
@@ -46,9 +50,10 @@ typedef int stream_next(void *arg, struct stream_object *out,
 /* Where more than its URL is needed to ask for an object. */
 struct stream_scheme {
 	const char *prefix; /* of its URLs: "gs://" */
-	/* Adds the URL to ask: of that generation, if it is not NULL. */
+	/* Adds the URL to ask: of that generation, if it is not NULL; with 304
+	 * as the answer if it is still `kept`, unless that is NULL. */
 	int (*locate)(void *arg, const char *url, const char *generation,
-		      struct buf *out, struct error *err);
+		      const char *kept, struct buf *out, struct error *err);
 	/* Adds a header that says who asks; may wait.  The caller wipes it. */
 	int (*authorize)(void *arg, struct buf *header, struct error *err);
 	/* The server has refused that header. */
@@ -63,7 +68,7 @@ struct stream_options {
 	int64_t patience_ms;  /* without a byte of a part, whatever is tried */
 	const struct retry_policy *retry;   /* NULL: stream_retry */
 	const struct stream_scheme *scheme; /* or NULL */
-	struct stream_cache *cache;         /* or NULL; borrowed */
+	struct cache *cache;                /* or NULL; borrowed */
 };
 
 extern const struct retry_policy stream_retry;
@@ -76,7 +81,7 @@ enum stream_end {
 /*
  * Writes all objects to `fd`.  Returns an enum stream_end, or -1.  `http` is
  * borrowed, and may be NULL if no object needs it; it should be made with
- * as many `host_connections`.
+ * one more `host_connections`.
  */
 int stream_run(struct http *http, const struct stream_options *options,
 	       stream_next *next, void *arg, int fd, struct error *err);

@@ -133,6 +133,7 @@ static void learn(struct part *part, const struct http_response *response,
 {
 	struct object *object = part->object;
 	size_t have = part->reserved + (part->filling ? 1 : 0), need;
+	uint64_t rest = one->size - part->start;
 
 	object->known = true;
 	object->size = one->size;
@@ -142,9 +143,10 @@ static void learn(struct part *part, const struct http_response *response,
 	swap(&object->generation, &one->generation);
 	if (!object->crc32c)
 		swap(&object->crc32c, &one->crc32c);
-	if (response->status == 200 || part->len > one->size)
-		part->len = one->size;
-	object->planned = part->len;
+	kept_done(&object->kept);
+	if (response->status == 200 || part->len > rest)
+		part->len = rest;
+	object->planned = part->start + part->len;
 	need = blocks_of(part->len);
 	if (need < have) {
 		object->stream->pool.unreserved += have - need;
@@ -317,6 +319,33 @@ static bool is_empty(const struct part *part,
 	return empty;
 }
 
+/* It is what was kept of it, says the server. */
+static enum part_verdict take_kept(struct part *part,
+				   const struct http_response *response,
+				   struct error *err)
+{
+	struct object *object = part->object;
+	struct stream *stream = object->stream;
+	char *etag = http_response_header(response, "etag");
+	enum part_verdict verdict = PART_GOOD;
+
+	pthread_mutex_lock(&stream->lock);
+	if (differ(etag, object->kept.etag)) {
+		verdict = say(err, PART_WRONG,
+			      "the server says that another object than was "
+			      "asked for is unchanged");
+		kept_done(&object->kept);
+	} else {
+		object_take_kept(object);
+		part->len = 0;
+		stream->pool.unreserved += part->reserved;
+		part->reserved = 0;
+	}
+	pthread_mutex_unlock(&stream->lock);
+	free(etag);
+	return verdict;
+}
+
 enum part_verdict part_judge(struct part *part,
 			     const struct http_response *response,
 			     struct error *err)
@@ -326,6 +355,8 @@ enum part_verdict part_judge(struct part *part,
 
 	if (status / 100 == 2 && part->answered)
 		return PART_GOOD;
+	if (status == 304 && part->asks_kept)
+		return take_kept(part, response, err);
 	if (is_empty(part, response))
 		return compare(part, &empty, &(struct identity){ 0 }, err);
 	/* Its headers may have been cut: they mean nothing. */
@@ -334,6 +365,10 @@ enum part_verdict part_judge(struct part *part,
 	if (part->object->known &&
 	    (status == 404 || status == 410 || status == 412 || status == 416))
 		return say(err, PART_NEVER, "it was changed while it was read");
+	/* That it is empty would stand in a header, which may have been cut. */
+	if (status == 416)
+		return say(err, PART_WRONG,
+			   "the server says that there is no such range");
 	if (status == 404 || status == 410)
 		return say(err, PART_NEVER, "it is not there");
 	if (status == 401 || status == 403) {

@@ -63,7 +63,8 @@ struct part {
 	struct part *next_ended;
 	struct buf url, authorization;
 	char range[64];
-	char *match;
+	char *match;    /* If-Match or If-None-Match */
+	bool asks_kept; /* for a 304, if it is what is kept */
 	const char *headers[5];
 
 	/* The client's thread's while it is RUNNING, else the stream's. */
@@ -94,6 +95,12 @@ enum object_kind {
 	OBJECT_REMOTE,
 };
 
+/* What the cache has of an object; size 0: nothing that is of use. */
+struct kept {
+	uint64_t size;
+	char *etag, *modified, *generation, *crc32c; /* or NULL */
+};
+
 struct object {
 	struct object *next; /* of the stream, in their order */
 	struct stream *stream;
@@ -106,6 +113,13 @@ struct object {
 	bool known;
 	uint64_t size;                      /* or STREAM_SIZE_UNKNOWN */
 	char *etag, *modified, *generation; /* or NULL */
+
+	/* Of the cache, when there is one. */
+	bool looked_up;
+	struct kept kept; /* until an answer says whether it is that */
+	bool cached;      /* it is: all that is yet to come is there */
+	bool retreated;   /* it was, but was no good */
+	struct cache_writer *writer; /* or NULL */
 
 	uint64_t planned; /* up to where there are parts */
 	struct part *parts, **parts_end;
@@ -138,6 +152,7 @@ struct stream {
 	struct object *objects, **objects_end;
 	size_t object_count;
 	size_t running;    /* requests */
+	size_t spare;      /* blocks that only the first object may take */
 	uint64_t part_max; /* bytes */
 	uint64_t expected; /* size of an object whose size is not known */
 };
@@ -184,6 +199,20 @@ int object_add(struct object *object, const char *data, size_t len,
 	       struct error *err);
 int object_end(struct object *object, struct error *err);
 void object_free(struct object *object);
+
+/* stream_cached.c */
+/* Looks whether `object`, of which nothing is known yet, is in the cache. */
+void stream_look_up(struct stream *stream, struct object *object);
+/* The server says that what is kept is still right.  Under the lock. */
+void object_take_kept(struct object *object);
+/* As stream_send_file().  Afterwards it is no more `cached` if what is missing
+ * has to come over the network. */
+int stream_send_cached(struct stream *stream, struct object *object,
+		       struct error *err);
+/* Keeps what will be written of an object that comes over the network. */
+void object_keep(struct object *object);
+void object_kept(struct object *object); /* all of it was, and is right */
+void kept_done(struct kept *kept);
 
 void stream_wake(struct stream *stream); /* under the lock */
 

@@ -24,6 +24,8 @@ int object_begin(struct object *object, uint64_t size, struct error *err)
 	object->begun = true;
 	object->size = size;
 	stream_output_begin(&object->stream->out, size);
+	if (object->kind == OBJECT_REMOTE && !object->cached)
+		object_keep(object);
 	return STREAM_DONE;
 }
 
@@ -35,6 +37,8 @@ int object_add(struct object *object, const char *data, size_t len,
 		object->crc = crc32c_add(object->crc, data, len);
 	if (object->digester)
 		digester_add(object->digester, data, len);
+	if (object->writer)
+		cache_writer_add(object->writer, data, len);
 	return stream_output_add(&object->stream->out, data, len, err);
 }
 
@@ -69,6 +73,7 @@ int object_end(struct object *object, struct error *err)
 {
 	if (check(object, err) < 0)
 		return -1;
+	object_kept(object);
 	return stream_output_end(&object->stream->out, err);
 }
 
@@ -83,6 +88,8 @@ void object_free(struct object *object)
 		part_free(part);
 	}
 	digester_free(object->digester);
+	cache_writer_free(object->writer);
+	kept_done(&object->kept);
 	if (object->fd >= 0)
 		close(object->fd);
 	free(object->name);

@@ -85,17 +85,23 @@ static int prepare(struct part *part, struct error *err)
 {
 	struct object *object = part->object;
 	const struct stream_scheme *scheme = object->scheme;
+	const char *match = object->etag;
 	size_t n = 0;
 
 	buf_clear(&part->url);
 	wipe_authorization(part);
+	free(part->match);
+	part->match = NULL;
+	part->asks_kept = !object->known && object->kept.size;
 	snprintf(part->range, sizeof(part->range), "Range: bytes=%llu-%llu",
 		 (unsigned long long)(part->start + part->received),
 		 (unsigned long long)(part->start + part->len - 1));
 	part->headers[n++] = part->range;
 	if (scheme) {
-		if (scheme->locate(scheme->arg, object->name,
-				   object->generation, &part->url, err) < 0 ||
+		if (scheme->locate(
+			    scheme->arg, object->name, object->generation,
+			    part->asks_kept ? object->kept.generation : NULL,
+			    &part->url, err) < 0 ||
 		    scheme->authorize(scheme->arg, &part->authorization, err) <
 			    0)
 			return -1;
@@ -104,9 +110,13 @@ static int prepare(struct part *part, struct error *err)
 		part->headers[n++] = "Accept-Encoding: gzip";
 	} else {
 		buf_puts(&part->url, object->name);
+		if (part->asks_kept)
+			match = object->kept.etag;
 		/* A weak tag never matches. */
-		if (object->etag && *object->etag == '"' && !part->match)
-			part->match = mem_printf("If-Match: %s", object->etag);
+		if (match && *match == '"')
+			part->match = mem_printf("If-%sMatch: %s",
+						 part->asks_kept ? "None-" : "",
+						 match);
 		if (part->match)
 			part->headers[n++] = part->match;
 	}

@@ -102,8 +102,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t first_len(const struct stream *stream,
 			  const struct object *object)
 {
-	uint64_t guess = object->size != STREAM_SIZE_UNKNOWN ? object->size
-							     : stream->expected;
+	uint64_t guess = object->size != STREAM_SIZE_UNKNOWN
+				 ? object->size - object->planned
+				 : stream->expected;
 
 	guess = blocks_of(guess) * (uint64_t)BLOCK_SIZE;
 	return least(guess ? guess : BLOCK_SIZE, stream->part_max);
@@ -121,10 +122,21 @@ static struct part *add_part(struct object *object, uint64_t len, size_t blocks)
 	return part;
 }
 
-/* Under the lock.  NULL: there is no memory for it now, or nothing to do. */
-static struct part *plan_part(struct stream *stream)
+/* What an object may take of the memory that is left: the first one must be
+ * able to go on when what the cache has of it turns out to be no good. */
+static size_t share_of(const struct stream *stream, const struct object *object,
+		       size_t budget)
 {
-	size_t budget = stream->pool.unreserved, need;
+	if (object == stream->objects)
+		return budget;
+	return budget > stream->spare ? budget - stream->spare : 0;
+}
+
+/* Under the lock.  NULL: there is no memory for it now, or nothing to do; or
+ * `*unknown` has to be looked up before. */
+static struct part *plan_part(struct stream *stream, struct object **unknown)
+{
+	size_t budget = stream->pool.unreserved, need, share;
 	struct object *object;
 	uint64_t len;
 
@@ -143,16 +155,21 @@ static struct part *plan_part(struct stream *stream)
 		}
 		if (object->known && object->planned >= object->size)
 			continue;
+		if (stream->options->cache && !object->looked_up) {
+			*unknown = object;
+			return NULL;
+		}
 		len = object->known ? least(object->size - object->planned,
 					    stream->part_max)
 				    : first_len(stream, object);
 		need = blocks_of(len);
+		share = share_of(stream, object, budget);
 		/* The one that is written now must go on with any. */
-		if (need > budget && object == stream->objects && budget) {
-			need = budget;
+		if (need > share && object == stream->objects && share) {
+			need = share;
 			len = least(len, need * (uint64_t)BLOCK_SIZE);
 		}
-		if (need > budget)
+		if (need > share)
 			return NULL;
 		return add_part(object, len, need);
 	}
@@ -173,18 +190,32 @@ void stream_reap(struct stream *stream)
 	}
 }
 
+/* All others may belong to objects that wait for the first one to be written,
+ * which began without one. */
+static size_t connections_of(const struct stream *stream)
+{
+	return (size_t)stream->options->connections +
+	       (stream->objects && stream->objects->retreated ? 1 : 0);
+}
+
 int64_t stream_plan(struct stream *stream)
 {
 	int64_t wait_ms = -1;
+	struct object *unknown;
 	struct part *part;
 
 	stream_reap(stream);
-	while (stream->running < (size_t)stream->options->connections) {
+	while (stream->running < connections_of(stream)) {
+		unknown = NULL;
 		part = find_waiting(stream, &wait_ms);
 		if (!part) {
 			pthread_mutex_lock(&stream->lock);
-			part = plan_part(stream);
+			part = plan_part(stream, &unknown);
 			pthread_mutex_unlock(&stream->lock);
+		}
+		if (unknown) {
+			stream_look_up(stream, unknown);
+			continue;
 		}
 		/* All that are known of are asked for: there may be more. */
 		if (!part && stream->pool.unreserved && fetch_object(stream))

@@ -12,7 +12,7 @@
 #define BEARER "Authorization: Bearer "
 
 static int locate(void *arg, const char *url, const char *generation,
-		  struct buf *out, struct error *err)
+		  const char *kept, struct buf *out, struct error *err)
 {
 	struct credentials *who = google_credentials(arg, err);
 	struct arena *mem = arena_new();
@@ -30,6 +30,8 @@ static int locate(void *arg, const char *url, const char *generation,
 	url_add_query(out, "alt", "media");
 	if (generation)
 		url_add_query(out, "generation", generation);
+	if (kept)
+		url_add_query(out, "ifGenerationNotMatch", kept);
 	project = credentials_quota_project(who);
 	if (project)
 		url_add_query(out, "userProject", project);

@@ -69,8 +69,6 @@ struct tpu_run tpu_run_add(const struct job *job,
 void tpu_run_check(const struct job *job, const struct run_spec *spec,
 		   struct resources *out)
 {
-	const char *obstacle = spec_checkpoints_obstacle(&spec->checkpoints);
-
 	if (job->training_input.hyperparameters.params.count)
 		resources_miss(out,
 			       "trials of hyperparameters do not run on TPU "
@@ -78,8 +76,6 @@ void tpu_run_check(const struct job *job, const struct run_spec *spec,
 			       "set jobrun.provider to vertex-ai",
 			       spec->topology.tpu_kind == TPU_NODE ? "nodes"
 								   : "VMs");
-	if (obstacle)
-		resources_miss(out, "%s", obstacle);
 	if (job->jobrun.hosts.count)
 		resources_miss(out, "the hosts are those of the TPU: remove "
 				    "jobrun.hosts");

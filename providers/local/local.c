@@ -31,8 +31,6 @@ static void check_checkpoints(const struct run_spec *spec,
 
 	if (!how->is_used || !spec->hosts.names.count)
 		return;
-	if (spec_checkpoints_obstacle(how))
-		resources_miss(out, "%s", spec_checkpoints_obstacle(how));
 	if (how->to && how->to[0] == '/')
 		resources_note(out,
 			       "jobrun.checkpoints.to is a directory of the "

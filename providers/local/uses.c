@@ -55,8 +55,7 @@ const struct field_use local_uses[] = {
 	{ "jobrun.source",
 	  "the program starts in that directory itself; on hosts, in a copy" },
 	{ "jobrun.checkpoints",
-	  "kept by a process beside the tasks; not those of trials; on hosts "
-	  "without a metric" },
+	  "kept by a process beside the tasks; not those of trials" },
 	{ "jobrun.setup", "runs once, on hosts once on each, before the "
 			  "program" },
 	{ NULL, NULL },

@@ -172,12 +172,49 @@ make_shards() {
   tell forget '{}'
   tell faults '[{"path": "/storage/.*alt=media", "do": "status", "status": 503, "count": 2}]'
   jobrun cat 'gs://bucket/train/g-{000000..000002}.tar' | cmp - all
+  jobrun cat --cache kept 'gs://bucket/train/g-{000000..000002}.tar' | cmp - all
+  jobrun cat --cache kept --trace-http trace 'gs://bucket/train/g-{000000..000002}.tar' | cmp - all
+  [ "$(grep -c '"status":304' trace)" -eq 3 ]
   run jobrun cat gs://bucket/train/nope.tar
   [ "$status" -eq 1 ]
   [ "$output" = "jobrun: error: gs://bucket/train/nope.tar: it is not there" ]
   run jobrun cat gs://bucket
   [ "$status" -eq 65 ]
   end_google
+}
+
+@test "a cache saves what was read, whoever is killed" {
+  start_nginx
+  make_shards
+  head -c 9000000 /dev/urandom >www/large
+  cat www/t-*.tar www/large >expected
+  local urls=("$HTTP/t-{000000..000007}.tar" "$HTTP/large") i
+  for i in 1 2 3 4 5 6 7 8; do
+    "$JOBRUN" cat --cache kept "${urls[@]}" --epochs 0 >/dev/null 3>&- &
+    sleep "0.0$((i * 7 % 10))"
+    kill -9 $!
+    wait $! || true
+    jobrun cat --cache kept "${urls[@]}" | cmp - expected
+  done
+  : >logs/access
+  jobrun cat --cache kept "${urls[@]}" | cmp - expected
+  [ "$(grep -c ' 304$' logs/access)" -eq 9 ]
+  # The index vouches for all, so only that is fetched; one is damaged.
+  jobrun cat --index "$HTTP/shards.json" --cache kept | cmp - <(cat www/t-*.tar)
+  find kept -name '*.object' -size -1000k | head -n 1 >one
+  printf x | dd of="$(cat one)" bs=1 seek=9000 conv=notrunc 2>/dev/null
+  : >logs/access
+  jobrun cat --index "$HTTP/shards.json" --cache kept | cmp - <(cat www/t-*.tar)
+  [ "$(grep -c 't-00000..tar bytes' logs/access)" -eq 1 ]
+  # Two objects that do not fit in together.
+  cp www/large www/larger
+  jobrun cat --cache kept --cache-size 10MB "$HTTP/large" "$HTTP/larger" | cmp - <(cat www/large www/large)
+  [ "$(du -sb kept | cut -f 1)" -lt 10100000 ]
+  chmod o+w kept
+  run jobrun cat --cache kept "$HTTP/large"
+  [ "$status" -eq 1 ]
+  [[ $output == *"--cache: others can write to 'kept'"* ]]
+  stop_nginx
 }
 
 @test "everyone has a share, and epochs have orders" {

@@ -43,7 +43,7 @@ struct shard_server {
 struct request {
 	uint64_t object, first, last;
 	bool ranged;
-	char match[64];
+	char match[64], none_match[64];
 };
 
 void shard_server_fill(uint64_t object, uint64_t offset, char *data, size_t len)
@@ -120,6 +120,9 @@ static bool read_request(int fd, struct request *out)
 	at = strstr(text, "If-Match: ");
 	if (at)
 		sscanf(at, "If-Match: %63[^\r]", out->match);
+	at = strstr(text, "If-None-Match: ");
+	if (at)
+		sscanf(at, "If-None-Match: %63[^\r]", out->none_match);
 	return true;
 }
 
@@ -179,6 +182,10 @@ static void make_answer(const struct shard_server *server,
 		out->len = 0;
 	} else if (*request->match && strcmp(request->match, out->tag) != 0) {
 		out->status = 412;
+		out->len = 0;
+	} else if (*request->none_match && fault == FAULT_NONE &&
+		   !strcmp(request->none_match, out->tag)) {
+		out->status = 304;
 		out->len = 0;
 	} else if (fault == FAULT_EMPTY) {
 		out->status = 204;

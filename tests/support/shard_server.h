@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An HTTP server in the test's own process, whose objects and faults are made
- * up: GET /N is object N.  It has ranges, entity tags and If-Match as nginx
- * has them.
+ * up: GET /N is object N.  It has ranges, entity tags, If-Match and
+ * If-None-Match as nginx has them.
  */
 #ifndef JOBRUN_SHARD_SERVER_H
 #define JOBRUN_SHARD_SERVER_H

@@ -5,257 +5,70 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/crc32c.h"
-#include "core/base/text.h"
+#include "core/base/file.h"
+#include "core/data/cache.h"
 #include "core/data/stream.h"
-#include "tests/support/shard_server.h"
-
-/* Retries that a test can wait for. */
-static const struct retry_policy quick = {
-	.first_ms = 1,
-	.max_ms = 4,
-};
-
-struct fixture {
-	struct shard_server_options server;
-	struct stream_options how;
-	size_t count;       /* of objects */
-	bool with_crc;      /* each is said to have the right CRC */
-	uint64_t wrong_crc; /* but this one */
-	struct error err;
-
-	size_t faults[FAULT_COUNT]; /* how many there were */
-	size_t requests;
-	size_t next;
-	char url[64], crc[9];
-	int port;
-	/* What came: whole objects, and bytes of the one after them. */
-	size_t whole;
-	uint64_t rest;
-	bool wrong;
-	uint64_t limit; /* the reader closes after so many bytes; 0: never */
-	int fd;
-};
-
-static int next_object(void *arg, struct stream_object *out, struct error *err)
-{
-	struct fixture *f = arg;
-	uint64_t object = f->next, size;
-	char *data;
-
-	(void)err;
-	if (f->next++ == f->count)
-		return 0;
-	snprintf(f->url, sizeof(f->url), "http://127.0.0.1:%d/%llu", f->port,
-		 (unsigned long long)object);
-	*out = (struct stream_object){ .url = f->url,
-				       .size = STREAM_SIZE_UNKNOWN };
-	if (f->with_crc) {
-		size = f->server.size(object);
-		data = mem_alloc(size + 1);
-		shard_server_fill(object, 0, data, size);
-		crc32c_format(crc32c_add(0, data, size) +
-				      (f->wrong_crc == object),
-			      f->crc);
-		free(data);
-		out->crc32c = f->crc;
-		out->size = size;
-	}
-	return 1;
-}
-
-/* Those that are whole are behind us, empty ones too. */
-static void pass_whole(struct fixture *f)
-{
-	while (f->whole < f->count && f->rest == f->server.size(f->whole)) {
-		f->whole++;
-		f->rest = 0;
-	}
-}
-
-/* Is this what should come next? */
-static void compare(struct fixture *f, const char *data, size_t len)
-{
-	char expected[65536];
-	uint64_t left;
-	size_t n;
-
-	for (; len && !f->wrong; data += n, len -= n) {
-		pass_whole(f);
-		left = f->whole < f->count ? f->server.size(f->whole) - f->rest
-					   : 0;
-		n = left < len ? (size_t)left : len;
-		shard_server_fill(f->whole, f->rest, expected, n);
-		f->wrong = !n || memcmp(data, expected, n) != 0;
-		f->rest += n;
-	}
-}
-
-static void *read_all(void *arg)
-{
-	struct fixture *f = arg;
-	char data[65536];
-	uint64_t total = 0;
-	ssize_t n;
-
-	while ((n = read(f->fd, data, sizeof(data))) > 0) {
-		compare(f, data, (size_t)n);
-		total += (uint64_t)n;
-		if (f->limit && total >= f->limit)
-			break;
-	}
-	close(f->fd);
-	pass_whole(f);
-	return NULL;
-}
-
-/* Streams all objects from a server with these faults. */
-static int stream(struct fixture *f)
-{
-	struct http_options options = { .host_connections = 16 };
-	struct shard_server *server = shard_server_start(&f->server);
-	struct http *http = http_new(&options, &f->err);
-	pthread_t reader;
-	int ends[2], ret;
-	size_t i;
-
-	assert_non_null(http);
-	if (!f->how.read_ahead)
-		f->how.read_ahead = 16 << 20;
-	f->how.connections = 16;
-	f->how.retry = &quick;
-	if (!f->how.patience_ms)
-		f->how.patience_ms = 60000;
-	if (!f->how.stall_timeout_s)
-		f->how.stall_timeout_s = 60;
-	f->port = shard_server_port(server);
-	f->next = f->whole = 0;
-	f->rest = 0;
-	f->wrong = false;
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	f->fd = ends[0];
-	pthread_create(&reader, NULL, read_all, f);
-	ret = stream_run(http, &f->how, next_object, f, ends[1], &f->err);
-	close(ends[1]);
-	pthread_join(reader, NULL);
-	http_free(http);
-	for (i = 0; i < FAULT_COUNT; i++)
-		f->faults[i] += shard_server_faults(server, i);
-	f->requests = shard_server_requests(server);
-	shard_server_stop(server);
-	return ret;
-}
-
-static uint64_t mixed_sizes(uint64_t object)
-{
-	static const uint64_t sizes[] = {
-		0,     1,      511,    512,    513,     10240,   16384,
-		16895, 262143, 262144, 262145, 1048576, 3000000, 0,
-	};
-
-	return sizes[object % COUNT(sizes)];
-}
-
-static uint64_t small_sizes(uint64_t object)
-{
-	return object * 7919 % 60000;
-}
-
-static uint64_t large_sizes(uint64_t object)
-{
-	return 1200000 + object;
-}
-
-/* The same for the same request of the same test. */
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	uint64_t z = a * 0x9e3779b97f4a7c15u + b * 0xbf58476d1ce4e5b9u;
-
-	z = (z ^ z >> 30) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-/* More than half of all requests go wrong, in every way that may pass. */
-static enum shard_fault passing(uint64_t object, uint64_t n, void *arg)
-{
-	uint64_t dice = mix(object, n);
-
-	(void)arg;
-	/* These take some seconds, at the same time. */
-	if ((object == 20 || object == 22) && !n)
-		return FAULT_STALL;
-	if (dice % 100 >= 60)
-		return FAULT_NONE;
-	/* A server that does nothing else than what is wrong is given up. */
-	return FAULT_CLOSE +
-	       (enum shard_fault)(
-		       dice / 100 %
-		       ((n < 4 ? FAULT_STALL : FAULT_SHORT) - FAULT_CLOSE));
-}
-
-static void assert_all_came(const struct fixture *f)
-{
-	assert_false(f->wrong);
-	assert_int_equal(f->whole, f->count);
-	assert_int_equal(f->rest, 0);
-}
+#include "tests/support/stream_fixture.h"
 
 static void objects_come_in_order(void **state)
 {
-	struct fixture f = { .server = { .size = mixed_sizes, .ranges = true },
-			     .count = 42 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_mixed,
+						.ranges = true },
+				    .count = 42 };
 
 	(void)state;
-	assert_int_equal(stream(&f), STREAM_DONE);
-	assert_all_came(&f);
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
 	/* With as little memory as may be. */
 	f.how.read_ahead = STREAM_READ_AHEAD_MIN;
-	assert_int_equal(stream(&f), STREAM_DONE);
-	assert_all_came(&f);
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
 }
 
 static void servers_without_ranges_will_do(void **state)
 {
-	struct fixture f = { .server = { .size = mixed_sizes },
-			     .how = { .read_ahead = STREAM_READ_AHEAD_MIN },
-			     .count = 42 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_mixed },
+				    .how = { .read_ahead =
+						     STREAM_READ_AHEAD_MIN },
+				    .count = 42 };
 
 	(void)state;
-	assert_int_equal(stream(&f), STREAM_DONE);
-	assert_all_came(&f);
-	f.server.fault = passing;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	f.server.fault = stream_faults_passing;
 	f.count = 20;
-	assert_int_equal(stream(&f), STREAM_DONE);
-	assert_all_came(&f);
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
 }
 
 static void two_thousand_faults_change_nothing(void **state)
 {
-	struct fixture f = { .server = { .size = small_sizes,
-					 .ranges = true,
-					 .fault = passing },
-			     .how = { .stall_timeout_s = 1 },
-			     .count = 1700 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_small,
+						.ranges = true,
+						.fault =
+							stream_faults_passing },
+				    .how = { .stall_timeout_s = 1 },
+				    .count = 1700 };
 	size_t i, faults = 0;
 
 	(void)state;
-	assert_int_equal(stream(&f), STREAM_DONE);
-	assert_all_came(&f);
-	f.server.size = large_sizes;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	f.server.size = stream_sizes_large;
 	f.how.read_ahead = 4 << 20;
 	f.count = 20;
-	assert_int_equal(stream(&f), STREAM_DONE);
-	assert_all_came(&f);
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
 	for (i = FAULT_CLOSE; i <= FAULT_STALL; i++) {
 		assert_int_not_equal(f.faults[i], 0);
 		faults += f.faults[i];
@@ -278,7 +91,7 @@ static enum shard_fault one_fault(uint64_t object, uint64_t n, void *arg)
 }
 
 /* What came before the error is right, and no tar file ends there. */
-static void assert_it_broke(const struct fixture *f, uint64_t object)
+static void assert_it_broke(const struct stream_fixture *f, uint64_t object)
 {
 	assert_false(f->wrong);
 	assert_true(f->whole <= object);
@@ -301,12 +114,12 @@ static void changes_are_errors(void **state)
 		{ FAULT_GONE, "it was changed while it was read" },
 	};
 	struct one_fault one;
-	struct fixture f = { .server = { .size = large_sizes,
-					 .ranges = true,
-					 .fault = one_fault,
-					 .arg = &one },
-			     .how = { .read_ahead = 2 << 20 },
-			     .count = 4 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_large,
+						.ranges = true,
+						.fault = one_fault,
+						.arg = &one },
+				    .how = { .read_ahead = 2 << 20 },
+				    .count = 4 };
 	char expected[128];
 	size_t i, weak;
 
@@ -317,7 +130,8 @@ static void changes_are_errors(void **state)
 				for (one.n = 1; one.n < 5; one.n += 3) {
 					one.fault = cases[i].fault;
 					f.server.weak_tag = weak;
-					assert_int_equal(stream(&f), -1);
+					assert_int_equal(stream_fixture_run(&f),
+							 -1);
 					snprintf(expected, sizeof(expected),
 						 "http://127.0.0.1:%d/%d: %s",
 						 f.port, (int)one.object,
@@ -331,14 +145,14 @@ static void changes_are_errors(void **state)
 static void what_is_not_there_is_an_error(void **state)
 {
 	struct one_fault one = { .fault = FAULT_GONE, .object = 2, .n = 0 };
-	struct fixture f = { .server = { .size = mixed_sizes,
-					 .ranges = true,
-					 .fault = one_fault,
-					 .arg = &one },
-			     .count = 4 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_mixed,
+						.ranges = true,
+						.fault = one_fault,
+						.arg = &one },
+				    .count = 4 };
 
 	(void)state;
-	assert_int_equal(stream(&f), -1);
+	assert_int_equal(stream_fixture_run(&f), -1);
 	assert_non_null(strstr(f.err.text, "/2: it is not there"));
 	assert_false(f.wrong);
 	assert_int_equal(f.whole, 2);
@@ -346,16 +160,17 @@ static void what_is_not_there_is_an_error(void **state)
 
 static void checksums_are_looked_at(void **state)
 {
-	struct fixture f = { .server = { .size = mixed_sizes, .ranges = true },
-			     .count = 14,
-			     .with_crc = true,
-			     .wrong_crc = 99 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_mixed,
+						.ranges = true },
+				    .count = 14,
+				    .with_crc = true,
+				    .wrong_crc = 99 };
 
 	(void)state;
-	assert_int_equal(stream(&f), STREAM_DONE);
-	assert_all_came(&f);
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
 	for (f.wrong_crc = 1; f.wrong_crc < 13; f.wrong_crc++) {
-		assert_int_equal(stream(&f), -1);
+		assert_int_equal(stream_fixture_run(&f), -1);
 		assert_non_null(strstr(f.err.text, "its CRC-32C is"));
 		assert_int_equal(f.whole, f.wrong_crc);
 		assert_it_broke(&f, f.wrong_crc);
@@ -365,16 +180,16 @@ static void checksums_are_looked_at(void **state)
 static void sizes_are_those_of_the_index(void **state)
 {
 	struct one_fault one = { .fault = FAULT_GROWN, .object = 11, .n = 0 };
-	struct fixture f = { .server = { .size = mixed_sizes,
-					 .ranges = true,
-					 .fault = one_fault,
-					 .arg = &one },
-			     .count = 14,
-			     .with_crc = true,
-			     .wrong_crc = 99 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_mixed,
+						.ranges = true,
+						.fault = one_fault,
+						.arg = &one },
+				    .count = 14,
+				    .with_crc = true,
+				    .wrong_crc = 99 };
 
 	(void)state;
-	assert_int_equal(stream(&f), -1);
+	assert_int_equal(stream_fixture_run(&f), -1);
 	assert_non_null(strstr(f.err.text, "/11: it has 1049088 bytes, not the "
 					   "1048576 of its index"));
 	assert_it_broke(&f, 11);
@@ -382,12 +197,13 @@ static void sizes_are_those_of_the_index(void **state)
 
 static void the_reader_may_leave(void **state)
 {
-	struct fixture f = { .server = { .size = large_sizes, .ranges = true },
-			     .count = 20 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_large,
+						.ranges = true },
+				    .count = 20 };
 
 	(void)state;
 	for (f.limit = 1; f.limit < 20000000; f.limit = f.limit * 5 + 1) {
-		assert_int_equal(stream(&f), STREAM_READER_GONE);
+		assert_int_equal(stream_fixture_run(&f), STREAM_READER_GONE);
 		assert_false(f.wrong);
 	}
 }
@@ -401,17 +217,190 @@ static enum shard_fault always_cut(uint64_t object, uint64_t n, void *arg)
 
 static void a_dead_link_is_an_error(void **state)
 {
-	struct fixture f = { .server = { .size = large_sizes,
-					 .ranges = true,
-					 .fault = always_cut },
-			     .how = { .patience_ms = 300 },
-			     .count = 2 };
+	struct stream_fixture f = { .server = { .size = stream_sizes_large,
+						.ranges = true,
+						.fault = always_cut },
+				    .how = { .patience_ms = 300 },
+				    .count = 2 };
 
 	(void)state;
-	assert_int_equal(stream(&f), -1);
+	assert_int_equal(stream_fixture_run(&f), -1);
 	assert_int_equal(f.err.code, ERROR_UNREACHABLE);
 	assert_non_null(strstr(f.err.text, "given up after"));
 	assert_it_broke(&f, 0);
+}
+
+static char *make_cache(struct stream_fixture *f, uint64_t limit)
+{
+	char path[] = "/tmp/stream-XXXXXX";
+	char *folder = mem_strdup(mkdtemp(path));
+
+	f->how.cache = cache_open(folder, limit, &f->err);
+	assert_non_null(f->how.cache);
+	f->stays_up = true;
+	return folder;
+}
+
+static void remove_cache(struct stream_fixture *f, char *folder)
+{
+	struct error err;
+
+	assert_false(cache_trouble(f->how.cache, &err));
+	cache_close(f->how.cache);
+	assert_int_equal(folder_remove(folder, &err), 0);
+	free(folder);
+	stream_fixture_stop(f);
+}
+
+/* Changes a bit in some of what is kept. */
+static void damage_some(const char *folder, size_t nth)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *one;
+	struct stat st;
+	size_t i = 0;
+	char c;
+	int fd;
+
+	while ((one = readdir(dir))) {
+		if (!strstr(one->d_name, ".object") || ++i % nth)
+			continue;
+		fd = openat(dirfd(dir), one->d_name, O_RDWR | O_CLOEXEC);
+		fstat(fd, &st);
+		assert_int_equal(pread(fd, &c, 1, st.st_size / 2), 1);
+		c ^= 1;
+		assert_int_equal(pwrite(fd, &c, 1, st.st_size / 2), 1);
+		close(fd);
+	}
+	closedir(dir);
+}
+
+static void what_is_kept_is_not_fetched(void **state)
+{
+	struct stream_fixture f = { .server = { .size = stream_sizes_mixed,
+						.ranges = true },
+				    .count = 12,
+				    .with_crc = true,
+				    .wrong_crc = 99 };
+	char *folder = make_cache(&f, 1 << 30);
+	size_t asked;
+
+	(void)state;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	/* Its index vouches for all but what is empty. */
+	asked = f.requests;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	assert_int_equal(f.requests, asked + 1);
+	/* Without an index the server does, once each. */
+	f.with_crc = false;
+	f.how.read_ahead = STREAM_READ_AHEAD_MIN;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	assert_int_equal(f.requests, asked + 13);
+	/* What nobody can vouch for is fetched each time. */
+	f.server.weak_tag = true;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	assert_true(f.requests > asked + 25);
+	remove_cache(&f, folder);
+}
+
+static void what_is_damaged_is_fetched_again(void **state)
+{
+	struct stream_fixture f = { .server = { .size = stream_sizes_large,
+						.ranges = true },
+				    .how = { .read_ahead = 2 << 20 },
+				    .count = 10,
+				    .wrong_crc = 99 };
+	char *folder = make_cache(&f, 1 << 30);
+	size_t asked, nth, ranges;
+
+	(void)state;
+	for (f.with_crc = false;; f.with_crc = true) {
+		for (ranges = 0; ranges < 2; ranges++) {
+			f.server.ranges = ranges;
+			for (nth = 1; nth < 4; nth++) {
+				damage_some(folder, nth);
+				assert_int_equal(stream_fixture_run(&f),
+						 STREAM_DONE);
+				stream_fixture_all_came(&f);
+			}
+		}
+		/* Whoever noticed it has kept it again. */
+		asked = f.requests;
+		assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+		stream_fixture_all_came(&f);
+		assert_int_equal(f.requests - asked, f.with_crc ? 0 : f.count);
+		if (f.with_crc)
+			break;
+	}
+	remove_cache(&f, folder);
+}
+
+static enum shard_fault replace_some(uint64_t object, uint64_t n, void *arg)
+{
+	const uint64_t *asked = arg;
+
+	(void)n;
+	return object % 3 == 1 && *asked ? FAULT_TAG : FAULT_NONE;
+}
+
+/* The bytes of what has another tag are those of the next object. */
+static void what_has_changed_is_fetched_again(void **state)
+{
+	uint64_t second = 0;
+	struct stream_fixture f = { .server = { .size = stream_sizes_small,
+						.ranges = true,
+						.fault = replace_some,
+						.arg = &second },
+				    .count = 3 };
+	char *folder = make_cache(&f, 1 << 30);
+
+	(void)state;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	second = 1;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	assert_true(f.wrong);
+	second = 0;
+	assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+	stream_fixture_all_came(&f);
+	remove_cache(&f, folder);
+}
+
+/* But for a stall, which takes long. */
+static enum shard_fault passing_soon(uint64_t object, uint64_t n, void *arg)
+{
+	return stream_faults_passing(object, n + 1, arg);
+}
+
+/* Too little room for all, so that it comes from both; entries are damaged
+ * meanwhile; and the server is as bad as ever. */
+static void faults_and_a_cache_change_nothing(void **state)
+{
+	struct stream_fixture f = { .server = { .size = stream_sizes_small,
+						.ranges = true,
+						.fault = passing_soon },
+				    .how = { .stall_timeout_s = 1,
+					     .read_ahead = 4 << 20 },
+				    .count = 300,
+				    .epochs = 2 };
+	char *folder = make_cache(&f, 5 << 20);
+	size_t i, faults = 0;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(stream_fixture_run(&f), STREAM_DONE);
+		stream_fixture_all_came(&f);
+		damage_some(folder, 3);
+	}
+	remove_cache(&f, folder);
+	for (i = FAULT_CLOSE; i < FAULT_STALL; i++)
+		faults += f.faults[i];
+	print_message("%zu faults\n", faults);
+	assert_true(faults >= 2000);
 }
 
 int main(void)
@@ -426,6 +415,10 @@ int main(void)
 		cmocka_unit_test(sizes_are_those_of_the_index),
 		cmocka_unit_test(the_reader_may_leave),
 		cmocka_unit_test(a_dead_link_is_an_error),
+		cmocka_unit_test(what_is_kept_is_not_fetched),
+		cmocka_unit_test(what_is_damaged_is_fetched_again),
+		cmocka_unit_test(what_has_changed_is_fetched_again),
+		cmocka_unit_test(faults_and_a_cache_change_nothing),
 	};
 
 	/* As the program does. */

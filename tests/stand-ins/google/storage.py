@@ -178,6 +178,9 @@ def media(found, query, headers):
     if wanted and int(wanted) != found.generation:
         raise failed(404, "notFound", f"No such object: {found.bucket}/"
                      f"{found.name}#{wanted}")
+    kept = query.get("ifGenerationNotMatch", [None])[0]
+    if kept and int(kept) == found.generation:
+        return Answer(304)
     extra = {"x-goog-hash": f"crc32c={found.crc}",
              "x-goog-generation": str(found.generation)}
     match = re.fullmatch(r"bytes=(\d+)-(\d*)", headers.get("Range", ""))

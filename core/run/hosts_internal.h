@@ -14,8 +14,10 @@
  * and before the host is. */
 #define HOST_SILENT_MS 6000
 #define HOST_LOST_MS 12000
-/* How long hosts may take to be reached at first. */
+/* How long hosts may take to be reached at first, and those that take too many
+ * at once or do not come to speak. */
 #define HOST_REACH_MS 15000
+#define HOST_BUSY_MS 60000
 /* How long killed processes may take to be gone, and their output to come. */
 #define HOST_END_MS 10000
 
@@ -47,7 +49,7 @@ struct host {
 	unsigned tries;
 	struct loop_event *retry;
 	int64_t heard_ms; /* by the monotonic clock */
-	int64_t begun_ms;
+	int64_t begun_ms; /* to reach it; 0: it had no turn yet */
 	int64_t clock_ms; /* ours less its own */
 	uint32_t agent_stage;
 	uint32_t agent_round; /* as it said when it was met */

@@ -144,7 +144,9 @@ static int open_cache(struct cat *cat, const struct cat_opts *opts,
 {
 	if (!opts->cache)
 		return 0;
-	cat->cache = cache_open(opts->cache, opts->cache_size, err);
+	cat->cache = cache_open(
+		opts->cache, opts->cache_size ? opts->cache_size : CACHE_SIZE,
+		err);
 	cat->how.cache = cat->cache;
 	return cat->cache ? 0 : error_prefix(err, "--cache");
 }
@@ -230,6 +232,20 @@ static json_t *find_set(const char *name, struct error *err)
 	return set;
 }
 
+static int read_set_cache(struct cat *cat, const json_t *set,
+			  struct cat_opts *opts, struct error *err)
+{
+	const char *cache = json_get_text(set, "cache", NULL);
+	const char *size = json_get_text(set, "cacheSize", NULL);
+
+	if (!cache || opts->cache)
+		return 0;
+	opts->cache = arena_strdup(cat->mem, cache);
+	if (opts->cache_size || !size)
+		return 0;
+	return size_parse(size, &opts->cache_size, err);
+}
+
 static int read_set(struct cat *cat, struct cat_opts *opts, struct error *err)
 {
 	json_t *set = find_set(opts->data, err), *url;
@@ -252,6 +268,10 @@ static int read_set(struct cat *cat, struct cat_opts *opts, struct error *err)
 	split = json_get_text(set, "split", NULL);
 	if (split && !opts->split)
 		opts->split = arena_strdup(cat->mem, split);
+	if (read_set_cache(cat, set, opts, err) < 0) {
+		json_decref(set);
+		return -1;
+	}
 	if (!opts->shuffle && json_is_true(json_object_get(set, "shuffle")))
 		opts->shuffle = arena_printf(cat->mem, "%lld",
 					     json_get_int(set, "seed", 0));
@@ -327,7 +347,6 @@ static int run(struct app *app, int argc, char **argv)
 {
 	struct cat_opts opts = {
 		.read_ahead = "64MiB",
-		.cache_size = CACHE_SIZE,
 		.epoch = -1,
 		.epochs = 1,
 		.connections = 16,

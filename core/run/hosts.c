@@ -175,7 +175,8 @@ static int hosts_prepare(struct crew *crew, struct error *err)
 		struct host *host = &all->hosts[i];
 
 		host->lost = host->fetched = host->checked = false;
-		host->begun_ms = host->heard_ms = time_monotonic_ms();
+		host->begun_ms = 0;
+		host->heard_ms = time_monotonic_ms();
 		/* One that is there from an earlier round has all it needs. */
 		host->settled = is_there(host);
 	}

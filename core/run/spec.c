@@ -169,7 +169,10 @@ static json_t *hosts_json(const struct run_hosts *hosts)
 			 json_texts(hosts->shown.items, hosts->shown.count));
 	json_put_text(out, "nonce", hosts->nonce);
 	json_put_text(out, "source", hosts->source);
+	json_put_text(out, "rule", hosts->rule);
 	json_put_int(out, "leaseS", hosts->lease_s);
+	if (hosts->reach_s)
+		json_put_int(out, "reachS", hosts->reach_s);
 	json_put_int(out, "slot", hosts->slot);
 	json_put_int(out, "rounds", hosts->rounds);
 	return out;
@@ -392,7 +395,9 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->hosts.shown = copy_strings(map, "shown", mem);
 	out->hosts.nonce = copy_text(map, "nonce", mem);
 	out->hosts.source = copy_text(map, "source", mem);
+	out->hosts.rule = copy_text(map, "rule", mem);
 	out->hosts.lease_s = (long)json_get_int(map, "leaseS", 0);
+	out->hosts.reach_s = (long)json_get_int(map, "reachS", 0);
 	out->hosts.slot = (long)json_get_int(map, "slot", 0);
 	out->hosts.rounds = (long)json_get_int(map, "rounds", 0);
 	if (!out->job_id || !out->folder || !out->home || !out->output ||

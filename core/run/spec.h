@@ -28,7 +28,11 @@ struct run_hosts {
 	struct strings shown; /* what they are called; none: as in `names` */
 	const char *nonce;    /* tells this run from others of its name */
 	const char *source;   /* what is shipped, absolute, or NULL */
+	const char *rule;     /* a command that lets them reach each other */
 	long lease_s;         /* how long tasks go on without being asked for */
+	/* How long they may take to let us in, as new machines do; 0: they are
+	 * no new machines. */
+	long reach_s;
 	/* Of several crews there at a time the number, from 0; and how often
 	 * tasks were started by this one before: core/run/hosts.h. */
 	long slot;

@@ -1,5 +1,5 @@
 # Hosts for tests: sshd from the distribution, one process for each, on the
-# loopback network, as the user who runs the tests.
+# loopback network, as the user who runs the tests.  SSH_PATH is their PATH.
 
 # sshd_up COUNT: $TMP/ssh/hN/ each with folders of its own, reached as hN by
 # the configuration in JOBRUN_SSH_CONFIG.  Their keys are known under other
@@ -47,7 +47,7 @@ KbdInteractiveAuthentication no
 StrictModes no
 UsePAM no
 PrintMotd no
-SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state${SLURM_CONF:+ SLURM_CONF=$SLURM_CONF}
+SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state${SLURM_CONF:+ SLURM_CONF=$SLURM_CONF}${SSH_PATH:+ PATH=$SSH_PATH}
 E
 }
 
@@ -87,6 +87,14 @@ jobrun:
   command: [sh, -c, $(printf '%s' "$4" | python3 -c 'import json,sys; print(json.dumps(sys.stdin.read()))')]
 ${5:-}
 EOF
+}
+
+# all_of N VARIABLE: what ends a task's script, so that the first of N, whose
+# end is that of the run, does not end before the others have got so far.
+all_of() {
+  printf 'touch %s/here.$%s; ' "$TMP" "$2"
+  printf '[ $%s != 0 ] || until [ $(ls %s/here.* | wc -l) = %d ]; do sleep 0.1; done' \
+    "$2" "$TMP" "$1"
 }
 
 # What an agent keeps of runs on a host: nothing, when all is over.

@@ -31,10 +31,6 @@ begin() {
     "compute": {"addresses": ["'$SSH_NET'.1", "'$SSH_NET'.2", "'$SSH_NET'.3", "'$SSH_NET'.4"]}}'
 }
 
-made() {
-  curl -sf "$BASE/_/made" | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))'
-}
-
 teardown() {
   sshd_down
   local pid
@@ -45,7 +41,7 @@ teardown() {
 
 @test "template, group and node are made, used in the form of xla_dist, and deleted" {
   begin
-  node_job job.yaml 'echo "| Training Device=xla:0/$((XRT_SHARD_ORDINAL * 8)) Epoch=1 Step=0 Loss=6.87500"; echo "$XRT_LOCAL_WORKER $XRT_MESH_SERVICE_ADDRESS $XRT_TPU_CONFIG"; [ $XRT_SHARD_ORDINAL != 0 ] || sleep 1'
+  node_job job.yaml 'echo "| Training Device=xla:0/$((XRT_SHARD_ORDINAL * 8)) Epoch=1 Step=0 Loss=6.87500"; echo "$XRT_LOCAL_WORKER $XRT_MESH_SERVICE_ADDRESS $XRT_TPU_CONFIG"; '"$(all_of 4 XRT_SHARD_ORDINAL)"
   run jobrun plan job.yaml
   echo "$output"
   [ "$status" -eq 0 ]

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/commands.h"
 #include "cmd/session.h"
@@ -204,17 +205,25 @@ static int read_spec(struct session *session, const char *job_id,
 		     struct arena *mem, struct run_spec *out, struct error *err)
 {
 	struct run_record record;
-	char *folder;
-	int ret;
+	char *folder, *path;
+	int ret = 0;
 
 	if (session_run(session, job_id, 0, mem, &record, err) < 0)
 		return -1;
 	folder = store_run_folder(session->env.store, job_id, record.attempt);
-	/* Runs of other providers have none. */
-	ret = strcmp(record.provider, "local") == 0
-		      ? spec_read(folder, mem, out, err)
-		      : 0;
+	path = path_join(folder, "spec.json");
+	/* Runs that are not of our own tasks have none. */
+	if (access(path, F_OK) == 0)
+		ret = spec_read(folder, mem, out, err);
+	free(path);
 	free(folder);
+	if (ret == 0 && out->checkpoints.is_used && !out->checkpoints.to &&
+	    strcmp(record.provider, "local") != 0)
+		ret = error_set(err, ERROR_FAILED,
+				"the checkpoints of '%s' stay where it runs: "
+				"jobrun.checkpoints.to says where else to keep "
+				"them",
+				job_id);
 	if (ret == 0 && !out->checkpoints.is_used)
 		ret = error_set(err, ERROR_FAILED,
 				"'%s' keeps no checkpoints: its file has no "

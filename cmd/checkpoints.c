@@ -12,7 +12,7 @@
 #include "core/base/text.h"
 #include "core/data/checkpoint_store.h"
 #include "core/data/checkpoint_watch.h"
-#include "core/run/spec.h"
+#include "core/run/supervised.h"
 #include "providers/stores.h"
 
 struct checkpoints_opts {

@@ -281,7 +281,7 @@ static int read_only_run(struct store *store, sqlite3_stmt *stmt,
 			 struct arena *mem, struct run_record *out,
 			 struct error *err)
 {
-	struct run_record run;
+	struct run_record run = { 0 }; /* not all of it is stored */
 	int row = store_step(store, stmt, err);
 
 	if (row <= 0)

@@ -241,7 +241,8 @@ E
   # All four have learnt the same model.
   [ "$(field quickstart 'sorted(t["host"] for t in j["tasks"])')" = "['n1', 'n2', 'n3', 'n4']" ]
   run jobrun metrics quickstart
-  [[ $output == *loss* && $output == *accuracy* ]]
+  echo "$output"
+  [[ $output == *[Ll]oss* && $output == *[Aa]ccuracy* ]]
 }
 
 # A PATH with what this machine has, but for Slurm's commands.

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/commands.h"
 #include "cmd/session.h"
@@ -12,7 +13,6 @@
 #include "core/data/checkpoint_store.h"
 #include "core/data/checkpoint_watch.h"
 #include "core/run/supervised.h"
-#include "providers/registry.h"
 #include "providers/stores.h"
 
 struct checkpoints_opts {
@@ -204,20 +204,26 @@ static void put_json(const struct listed_checkpoints *all,
 static int read_spec(struct session *session, const char *job_id,
 		     struct arena *mem, struct run_spec *out, struct error *err)
 {
-	const struct provider *provider;
 	struct run_record record;
-	char *folder;
-	int ret;
+	char *folder, *path;
+	int ret = 0;
 
 	if (session_run(session, job_id, 0, mem, &record, err) < 0)
 		return -1;
 	folder = store_run_folder(session->env.store, job_id, record.attempt);
-	provider = provider_find(record.provider);
-	/* Of others there is no specification here, nor checkpoints. */
-	ret = provider && provider_is_supervised(provider)
-		      ? spec_read(folder, mem, out, err)
-		      : 0;
+	path = path_join(folder, "spec.json");
+	/* Runs that are not of our own tasks have none. */
+	if (access(path, F_OK) == 0)
+		ret = spec_read(folder, mem, out, err);
+	free(path);
 	free(folder);
+	if (ret == 0 && out->checkpoints.is_used && !out->checkpoints.to &&
+	    strcmp(record.provider, "local") != 0)
+		ret = error_set(err, ERROR_FAILED,
+				"the checkpoints of '%s' stay where it runs: "
+				"jobrun.checkpoints.to says where else to keep "
+				"them",
+				job_id);
 	if (ret == 0 && !out->checkpoints.is_used)
 		ret = error_set(err, ERROR_FAILED,
 				"'%s' keeps no checkpoints: its file has no "

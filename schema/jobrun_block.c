@@ -149,7 +149,7 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_data_set,
 	  .check = check_variable,
 	  .offset = offsetof(struct jobrun_block, data),
-	  .providers = on_hosts,
+	  .providers = on_own_tasks,
 	  .doc = "Sets of shards, by name.  A program finds its share of the "
 		 "set train in JOBRUN_DATA_TRAIN, as URLs for the WebDataset "
 		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind "
@@ -161,7 +161,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
-	  .providers = on_hosts,
+	  .providers = on_own_tasks,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
 	{ .name = "logs",

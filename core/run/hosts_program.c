@@ -63,10 +63,9 @@ static const char *directory_on(const struct run_checkpoints *from,
 
 static void add_checkpoints(struct strings *out,
 			    const struct run_checkpoints *from,
-			    const char *folder, struct arena *mem)
+			    const char *directory, struct arena *mem)
 {
-	add(out, arena_printf(mem, "--checkpoint-dir=%s",
-			      directory_on(from, folder, mem)));
+	add(out, arena_printf(mem, "--checkpoint-dir=%s", directory));
 	if (from->to)
 		add(out, arena_printf(mem, "--checkpoint-to=%s", from->to));
 	add(out, arena_printf(mem, "--checkpoint-keep=%ld", from->keep));
@@ -95,9 +94,10 @@ static void add_metric(struct strings *out, const struct run_spec *spec,
 				      spec->metrics.items[i].value));
 }
 
-struct strings hosts_wrap_task(const struct run_spec *spec, size_t ordinal,
-			       const struct strings *command,
-			       const char *folder, struct arena *mem)
+struct strings hosts_attend_task(const struct run_spec *spec, size_t ordinal,
+				 const struct strings *command,
+				 const char *program, const char *directory,
+				 struct arena *mem)
 {
 	const struct run_checkpoints *from = &spec->checkpoints;
 	struct strings out = { 0 };
@@ -106,15 +106,24 @@ struct strings hosts_wrap_task(const struct run_spec *spec, size_t ordinal,
 		return *command;
 	out.items = arena_alloc(mem, (command->count + spec->metrics.count +
 				      20) * sizeof(char *));
-	add(&out, program_on(folder, mem));
+	add(&out, program);
 	add(&out, HOSTS_PROGRAM_COMMAND);
 	add(&out, arena_printf(mem, "--task=%zu", ordinal));
 	add(&out, arena_printf(mem, "--tasks=%zu", spec->topology.count));
 	if (from->is_used) {
-		add_checkpoints(&out, from, folder, mem);
+		add_checkpoints(&out, from, directory, mem);
 		add_metric(&out, spec, mem);
 	}
 	add(&out, "--");
 	add_all(&out, command);
 	return out;
+}
+
+struct strings hosts_wrap_task(const struct run_spec *spec, size_t ordinal,
+			       const struct strings *command,
+			       const char *folder, struct arena *mem)
+{
+	return hosts_attend_task(
+		spec, ordinal, command, program_on(folder, mem),
+		directory_on(&spec->checkpoints, folder, mem), mem);
 }

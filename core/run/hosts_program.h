@@ -25,5 +25,11 @@ struct strings hosts_wrap_setup(const struct run_spec *spec,
 struct strings hosts_wrap_task(const struct run_spec *spec, size_t ordinal,
 			       const struct strings *command,
 			       const char *folder, struct arena *mem);
+/* The same where jobrun is there anyway, as `program`; the task writes its
+ * checkpoints to `directory`. */
+struct strings hosts_attend_task(const struct run_spec *spec, size_t ordinal,
+				 const struct strings *command,
+				 const char *program, const char *directory,
+				 struct arena *mem);
 
 #endif

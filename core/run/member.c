@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/run/hosts_program.h"
 #include "core/run/launch.h"
 #include "core/run/log.h"
 #include "core/run/log_file.h"
@@ -434,12 +436,26 @@ static int set_up(struct member *m, struct error *err)
 	return 0;
 }
 
+/* This program keeps its checkpoints, and streams its data. */
+static struct strings command_of(struct member *m)
+{
+	const struct strings inner =
+		wrap_conda(&m->spec, &m->spec.command, m->mem);
+	char *folder = spec_checkpoints_folder(&m->spec);
+	char self[PATH_MAX];
+	struct strings out;
+
+	process_self(self, sizeof(self));
+	out = hosts_attend_task(&m->spec, m->place->self, &inner,
+				arena_strdup(m->mem, self),
+				arena_strdup(m->mem, folder), m->mem);
+	free(folder);
+	return out;
+}
+
 static int run_task(struct member *m, struct error *err)
 {
-	const struct strings command =
-		m->spec.conda_env
-			? wrap_conda(&m->spec, &m->spec.command, m->mem)
-			: m->spec.command;
+	const struct strings command = command_of(m);
 
 	m->kill_ms = 0;
 	if (set_up(m, err) < 0 || start(m, &command, err) < 0)

@@ -127,6 +127,15 @@ static json_t *checkpoints_json(const struct job *job)
 	return out;
 }
 
+void supervised_describe_files(const struct job *job,
+			       const struct run_spec *spec, json_t *out)
+{
+	if (spec->checkpoints.is_used)
+		json_put(out, "checkpoints", checkpoints_json(job));
+	if (spec->data.count)
+		json_put(out, "data", data_json(spec));
+}
+
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 {
 	const struct strings *packages = &job->training_input.package_uris;
@@ -159,12 +168,9 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 		json_put(out, "env", spec_env_json(spec));
 	if (spec->secret_count)
 		json_put(out, "secrets", spec_secrets_json(spec));
-	if (spec->checkpoints.is_used)
-		json_put(out, "checkpoints", checkpoints_json(job));
+	supervised_describe_files(job, spec, out);
 	if (spec->logs.to)
 		json_put_text(out, "logs", job->jobrun.logs.to);
-	if (spec->data.count)
-		json_put(out, "data", data_json(spec));
 	if (spec->tuning.params.count)
 		json_put(out, "trials", trials_json(spec));
 	if (spec->max_running_time_s) {
@@ -536,13 +542,4 @@ out:
 	free(folder);
 	arena_free(mem);
 	return ret;
-}
-
-bool provider_is_supervised(const struct provider *provider)
-{
-	size_t i = 0;
-
-	while (provider->kinds[i] && provider->kinds[i] != &kind_supervised_run)
-		i++;
-	return provider->kinds[i];
 }

@@ -33,10 +33,12 @@ int supervised_init(struct supervised *as, const struct provider_env *env,
  * with.  No absolute paths: plans of one commit are equal wherever they are
  * made.  Returns new. */
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
+/* Of that only what becomes of checkpoints and data. */
+void supervised_describe_files(const struct job *job,
+			       const struct run_spec *spec, json_t *out);
 
 /* The run itself; of every provider whose context is a struct supervised. */
 extern const struct kind kind_supervised_run;
-bool provider_is_supervised(const struct provider *provider);
 
 /* Of the run with the job's digest, if there is one; else of the next. */
 int supervised_environment(void *ctx, const struct job *job,

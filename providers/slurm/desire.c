@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/json.h"
+#include "core/run/supervised.h"
 #include "core/source.h"
 #include "providers/slurm/program.h"
 #include "providers/slurm/script.h"
@@ -60,6 +61,7 @@ static json_t *describe(const struct job *job, const struct slurm_job *what)
 		json_put(out, "env", spec_env_json(spec));
 	if (spec->secret_count)
 		json_put(out, "secrets", spec_secrets_json(spec));
+	supervised_describe_files(job, spec, out);
 	return out;
 }
 
@@ -105,6 +107,12 @@ static void check(const struct job *job, const struct slurm_job *what,
 		resources_note(out, "jobrun.slurm.signalTime counts from the "
 				    "partition's time limit: trainingInput."
 				    "scheduling.maxRunningTime is not set");
+	if (what->spec.checkpoints.is_used && !what->spec.checkpoints.to &&
+	    what->spec.topology.count > 1)
+		resources_note(out,
+			       "jobrun.checkpoints.to is not set: a run of "
+			       "several tasks that is started again begins "
+			       "anew");
 	if (!job->jobrun.source && !what->spec.packages.count)
 		resources_note(out, "jobrun.source is not set: nothing is "
 				    "copied to the cluster, and the program "

@@ -76,7 +76,17 @@ slurm_spawn() {
 }
 
 slurm_start_controller() { slurm_spawn slurmctld slurmctld -D; }
-slurm_start_node() { slurm_spawn "$1" slurmd -D -N "$1"; }
+
+# What runs on a node finds the others by their names, where this may be done.
+slurm_start_node() {
+  if slurm_has_names; then
+    { cat /etc/hosts && echo "127.0.0.1 n1 n2 n3 n4"; } >"$SLURM/hosts"
+    slurm_spawn "$1" unshare -m sh -c 'mount --bind "$2" /etc/hosts && exec slurmd -D -N "$1"' sh "$1" "$SLURM/hosts"
+  else
+    slurm_spawn "$1" slurmd -D -N "$1"
+  fi
+}
+slurm_has_names() { unshare -m mount --bind /etc/hosts /etc/hosts 2>/dev/null; }
 
 # slurm_kill NAME: with all that it has started in its session
 slurm_kill() {

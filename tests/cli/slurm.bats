@@ -31,8 +31,10 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
 @test "a job over four nodes: its plan, its lines, its metrics, its end" {
   mkdir src && echo x >src/data
   export TOKEN=hush-hush
-  slurm_job a.yaml four 3 'echo "rank $RANK of $WORLD_SIZE at $MASTER_ADDR"; cat data; [ ${#T} = 9 ] && echo told; [ -z "$OTHER" ]; echo "step=1 loss=0.5"; echo $RANK >$JOBRUN_RUN_DIR/$RANK' \
+  for i in 0 1 2 3; do echo "shard $i" >train-$i.tar; done
+  slurm_job a.yaml four 3 'echo "rank $RANK of $WORLD_SIZE at $MASTER_ADDR"; cat data; $JOBRUN_DATA_TRAIN_STREAM; [ ${#T} = 9 ] && echo told; [ -z "$OTHER" ]; echo "step=1 loss=0.5"; echo $RANK >$JOBRUN_RUN_DIR/$RANK' \
     "  source: src
+  data: {train: {urls: ['train-{0..3}.tar']}}
   secrets: {T: {env: TOKEN}}
   env: {A: '\$B \"c\"'}"
   run jobrun plan a.yaml
@@ -46,6 +48,9 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   done
   [[ $output == *"four: SUCCEEDED"* ]]
   [ "$(jobrun logs four | grep -c ' x$')" = 4 ]
+  # Each has its share of the data.
+  [ "$(jobrun logs four | grep -o 'shard .' | sort -u | wc -l)" = 4 ]
+  [ "$(jobrun logs four | grep -c 'shard .')" = 4 ]
   [ "$(jobrun logs four | grep -c ' told$')" = 4 ]
   [[ $(jobrun metrics four) == *loss*0.5* ]]
   [ "$(field four '[t["host"] for t in j["tasks"]]')" = "['n1', 'n2', 'n3', 'n4']" ]
@@ -114,14 +119,18 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [ -z "$(in_queue big running,pending)" ]
 }
 
-@test "a node is lost: the run fails and names it, or is queued again" {
+@test "a node is lost: the run fails and names it, or is queued again and goes on" {
   local i
   for i in false true; do
-    slurm_job $i.yaml lost_$i 1 'cd $JOBRUN_RUN_DIR; echo up; if [ -e again ]; then touch up.$RANK; until [ -e up.1 ]; do sleep 0.1; done; exit 0; fi; sleep 2; touch again; exec sleep 60' \
-      "  slurm: {requeue: $i}"
+    slurm_job $i.yaml lost_$i 1 'cd $JOBRUN_RUN_DIR; echo up; if [ "$JOBRUN_CHECKPOINT" ]; then echo on from $(cat $JOBRUN_CHECKPOINT); touch up.$RANK; until [ -e up.1 ]; do sleep 0.1; done; exit 0; fi; [ $RANK = 1 ] || echo step 7 >$JOBRUN_CHECKPOINT_DIR/7.pt; exec sleep 60' \
+      "  slurm: {requeue: $i}
+  checkpoints: {to: $TMP/kept, keep: 1, quietPeriod: 1s}"
     "$JOBRUN" apply --yes $i.yaml >out 2>&1 3>&- &
-    is_up() { ls "$HOME/.jobrun/runs/lost_$i"/*/output/again >/dev/null 2>&1; }
-    wait_until 20 is_up
+    is_up() {
+      jobrun checkpoints lost_$i 2>/dev/null | grep -q 7.pt &&
+        grep -qs up "$HOME/.jobrun/runs/lost_$i"/*/attempts/0/logs/worker-0.stdout
+    }
+    wait_until 30 is_up
     slurm_kill n2
     slurm_kill_steps n2
     scontrol update nodename=n2 state=down reason=test
@@ -135,6 +144,7 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
       wait_until 5 grep -q "attempt 1 FAILED: node n2 was lost, and with it worker 0; attempt 2 starts" out
       [ "$(jobrun logs --attempt 1 lost_$i | grep -c up)" = 2 ]
       [ "$(jobrun logs lost_$i | grep -c up)" = 2 ]
+      [ "$(jobrun logs lost_$i | grep -c 'on from step 7')" = 2 ]
     fi
     slurm_start_node n2
     wait_until 20 slurm_is_idle
@@ -212,6 +222,27 @@ E
   echo "$output"
   [ "$status" = 0 ]
   [ ! -e "$TMP/shared/runs/far" ]
+}
+
+@test "the quickstart as it is, over four nodes: DDP, lines, metrics, accuracy" {
+  /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "needs python3-torch"
+  slurm_has_names || skip "needs names for the nodes"
+  local job=$BATS_TEST_DIRNAME/../../examples/quickstart/job.yaml
+  # But for its length.
+  cp -r "$(dirname "$job")" q
+  sed -i 's/--epochs, "5"/--epochs, "1", --samples, "4000"/' q/job.yaml
+  run timeout 300 "$JOBRUN" apply --yes --provider slurm --set trainingInput.workerCount=3 q/job.yaml
+  echo "$output" | tail -20
+  [ "$status" = 0 ]
+  for i in 0 1 2 3; do
+    [[ $output == *"[$i] | Training Device="*"Epoch=1"* ]]
+  done
+  [[ $output == *"quickstart: SUCCEEDED"* ]]
+  # All four have learnt the same model.
+  [ "$(field quickstart 'sorted(t["host"] for t in j["tasks"])')" = "['n1', 'n2', 'n3', 'n4']" ]
+  run jobrun metrics quickstart
+  echo "$output"
+  [[ $output == *[Ll]oss* && $output == *[Aa]ccuracy* ]]
 }
 
 # A PATH with what this machine has, but for Slurm's commands.

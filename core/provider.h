@@ -242,12 +242,14 @@ struct kind {
 	int (*cancel)(void *ctx, const struct resource *have, bool now,
 		      struct error *err);
 	/*
-	 * For commands that ask about many runs, before `wait` looks at each:
-	 * whether nothing has changed since the record was written, as far as
-	 * one request about all of them tells: what only a look at it would
-	 * show may have.  NULL: `wait` is cheap.
+	 * Of many runs, before each is waited for: brings up to date, in the
+	 * store too, what one request for all of them can tell, and sets
+	 * `fresh` of those of which there is no more to know.  What could not
+	 * be had is left for `wait` to say.  New texts live in `mem`.  NULL:
+	 * each is waited for.
 	 */
-	bool (*is_unchanged)(void *ctx, const struct run_record *run);
+	void (*refresh)(void *ctx, struct run_record *const *runs, size_t count,
+			struct arena *mem, bool *fresh);
 	/* A descriptor that is readable when `wait` is worth asking before
 	 * the next `poll_ms` are over; the caller reads and closes it. */
 	int (*watch)(void *ctx, const struct resource *have, int *fd,

@@ -198,7 +198,7 @@ const struct kind kind_kube_run = {
 	.delete = run_delete,
 	.wait = kube_wait,
 	.cancel = run_cancel,
-	.is_unchanged = kube_is_unchanged,
+	.refresh = kube_refresh,
 	.watch = kube_watch,
 	.list = run_list,
 };

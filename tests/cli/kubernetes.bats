@@ -65,7 +65,8 @@ EXAMPLES=$BATS_TEST_DIRNAME/../../examples
     skip "JOBRUN_API_SCHEMAS names no folder with them"
   for file in "$EXAMPLES"/*/job.yaml; do
     echo ---
-    jobrun render --to kubernetes "$file" 2>/dev/null
+    jobrun render --to kubernetes --provider kubernetes "$file" \
+      --set trainingInput.masterConfig.imageUri=python:3 2>/dev/null
   done >manifests.yaml
   run python3 - "$BATS_TEST_DIRNAME/../stand-ins/kubernetes" manifests.yaml <<'END'
 import os

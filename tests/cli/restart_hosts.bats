@@ -12,7 +12,7 @@ teardown() {
 
 @test "a run on hosts that fails is started again there" {
   sshd_up 2
-  host_job a.yaml a h1,h2 'n=$(ls $JOBRUN_RUN_DIR | wc -l); touch $JOBRUN_RUN_DIR/try$n; echo try $n; [ $RANK = 0 ] || sleep 1; [ $n = 2 ]' \
+  host_job a.yaml a h1,h2 'n=$(ls $JOBRUN_RUN_DIR | wc -l); touch $JOBRUN_RUN_DIR/try$n; echo try $n; [ $RANK = 0 ] || sleep 60; [ $n = 2 ]' \
     '  restart: {maxRestarts: 5, backoff: 0s}'
   run timeout 60 "$JOBRUN" apply a.yaml
   [ "$status" -eq 0 ]

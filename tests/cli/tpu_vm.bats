@@ -57,7 +57,7 @@ teardown() {
 
 @test "a pod is made, runs on four VMs in the form of xla_dist, and is deleted" {
   begin
-  pod job.yaml 'echo "| Training Device=xla:0/$((TPU_WORKER_ID * 8)) Epoch=1 Step=0 Loss=6.87500 Rate=258.47"; [ $TPU_WORKER_ID != 0 ] || sleep 1'
+  pod job.yaml 'echo "| Training Device=xla:0/$((TPU_WORKER_ID * 8)) Epoch=1 Step=0 Loss=6.87500 Rate=258.47"; '"$(all_of 4 TPU_WORKER_ID)"
   run jobrun plan job.yaml
   echo "$output"
   [ "$status" -eq 0 ]

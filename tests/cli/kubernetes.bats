@@ -47,6 +47,52 @@ EXAMPLES=$BATS_TEST_DIRNAME/../../examples
   [ "$(made)" = "[]" ]
 }
 
+@test "gc deletes what a lost machine has left in the cluster" {
+  tell make '{"kind": "Secret", "metadata": {"name": "left-1a2b3c4d",
+    "labels": {"jobrun-job": "left-1a2b3c4d", "jobrun-cleanup": "always"},
+    "annotations": {"jobrun-job": "left", "jobrun-digest": "00"}}}'
+  # Of somebody else.
+  tell make '{"kind": "Secret", "metadata": {"name": "theirs"}}'
+  run jobrun gc --yes --older-than 0s
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"left-1a2b3c4d  (job left"* ]]
+  [ "$(made)" = '[["Secret", "theirs"]]' ]
+}
+
+@test "render makes of every example what the API's schemas ask for" {
+  [ -d "${JOBRUN_API_SCHEMAS:-}/kubernetes" ] ||
+    skip "JOBRUN_API_SCHEMAS names no folder with them"
+  for file in "$EXAMPLES"/*/job.yaml; do
+    echo ---
+    jobrun render --to kubernetes --provider kubernetes "$file" \
+      --set trainingInput.masterConfig.imageUri=python:3 2>/dev/null
+  done >manifests.yaml
+  run python3 - "$BATS_TEST_DIRNAME/../stand-ins/kubernetes" manifests.yaml <<'END'
+import os
+import sys
+
+import yaml
+
+sys.dont_write_bytecode = True
+sys.path.append(sys.argv[1])
+from schemas import Schemas, check_rules  # noqa: E402
+
+checker = Schemas(os.environ["JOBRUN_API_SCHEMAS"])
+kinds = []
+for item in yaml.safe_load_all(open(sys.argv[2])):
+    if item is None:
+        continue
+    kinds.append(item["kind"])
+    for wrong in checker.check(item) + check_rules(item):
+        sys.exit(item["metadata"]["name"] + ": " + wrong)
+print(kinds.count("JobSet"), kinds.count("Job"))
+END
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "${output%% *}" -ge 12 ]
+}
+
 @test "kubectl applies what render writes, unchanged" {
   command -v kubectl >/dev/null || skip "kubectl is not installed"
   tell state '{"pods": [{"lines": ["x"]}]}'

@@ -27,6 +27,7 @@
 #include "core/store/store.h"
 #include "providers/kubernetes/internal.h"
 #include "providers/kubernetes/kubernetes.h"
+#include "providers/kubernetes/record.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/watch.h"
 #include "schema/catalogue.h"
@@ -501,6 +502,99 @@ static void what_it_waits_for_is_said(void **state)
 	close_command(&c);
 }
 
+/* As Kueue makes it for a JobSet that is suspended. */
+static void make_workload(struct fixture *f, const char *uid)
+{
+	char *item = mem_printf(
+		"{'kind': 'Workload', 'metadata': {'name': 'jobset-net', "
+		"'ownerReferences': [{'kind': 'JobSet', 'name': 'net', 'uid': "
+		"'%s'}]}, 'status': {'conditions': [{'type': 'QuotaReserved', "
+		"'status': 'False', 'reason': 'Pending', 'message': "
+		"'insufficient unused quota for cpu'}]}}",
+		uid);
+
+	stand_in_tell(&f->server, "make", item);
+	free(item);
+}
+
+static void kueue_says_what_it_waits_for(void **state)
+{
+	struct fixture *f = *state;
+	struct kube_record record;
+	struct command c;
+	struct error err;
+
+	stand_in_tell(&f->server, "state", "{'kueue': true, 'paused': true}");
+	open_command(&c, JOB "  kubernetes: {queue: team}\n");
+	must(&c, apply(&c, false));
+	assert_int_equal(record_get(c.ctx, "net", f->mem, &record, &err), 0);
+	/* That of another is not about this one. */
+	make_workload(f, "another");
+	make_workload(f, record.uid);
+	wait_until_it_says(f, &c,
+			   "waits in Kueue's queue: insufficient unused quota "
+			   "for cpu");
+	close_command(&c);
+}
+
+/* What is there of a kind, with a store that knows of nothing. */
+static void list_all(struct command *c, struct listing *out)
+{
+	const struct kind *const *kind;
+
+	listing_init(out);
+	for (kind = provider_kubernetes.kinds; *kind; kind++)
+		must(c, (*kind)->list(c->ctx, NULL, out, &c->err));
+}
+
+static void delete_all(struct command *c, const struct listing *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		struct resource have = { .kind = all->items[i].kind,
+					 .name = all->items[i].name,
+					 .place = all->items[i].place };
+
+		must(c, have.kind->delete (c->ctx, &have, &c->err));
+	}
+}
+
+static void what_was_made_is_found_without_the_store(void **state)
+{
+	struct fixture *f = *state;
+	struct resource run = { .kind = &kind_kube_run, .name = "net" };
+	struct listing all;
+	struct command c;
+	size_t i;
+
+	stand_in_tell(&f->server, "state", "{'pods': [{'hold': true}]}");
+	open_command(&c, FULL);
+	must(&c, apply(&c, false));
+	close_command(&c);
+	setenv("JOBRUN_STATE_DIR", stand_in_file(&f->server, "lost"), 1);
+	open_command(&c, FULL);
+	list_all(&c, &all);
+	assert_int_equal(all.count, 3);
+	for (i = 0; i < all.count; i++) {
+		assert_string_equal(all.items[i].labels.job_id, "net");
+		assert_string_equal(all.items[i].labels.digest,
+				    c.jobs.items[0]->digest.hex);
+	}
+	assert_true(all.items[2].live);
+	run.place = all.items[2].place;
+	/* It goes on: whoever deletes it has to end it first. */
+	assert_int_equal(run.kind->delete (c.ctx, &run, &c.err), -1);
+	assert_non_null(strstr(c.err.text, "jobrun cancel net"));
+	must(&c, run.kind->cancel(c.ctx, &run, true, &c.err));
+	delete_all(&c, &all);
+	listing_done(&all);
+	assert_int_equal(count_made(f, "JobSet"), 0);
+	assert_int_equal(count_made(f, "Secret"), 0);
+	assert_int_equal(count_made(f, "ConfigMap"), 0);
+	close_command(&c);
+}
+
 static void the_cluster_has_a_say_in_the_plan(void **state)
 {
 	struct fixture *f = *state;
@@ -571,6 +665,48 @@ static int look(struct command *c, const struct kube_at *at)
 	return fd;
 }
 
+/* Whoever follows a run keeps its watch, and hears of a change. */
+static bool hears(struct command *c, const struct kube_at *at, int fd)
+{
+	int64_t until = time_monotonic_ms() + WAIT_MS;
+
+	do {
+		watch_keep(c->ctx, at, &type_jobset, "net");
+		if (is_readable(fd, 20))
+			return true;
+	} while (time_monotonic_ms() < until);
+	return false;
+}
+
+/* A watch was broken so, and another asked for. */
+static bool was_broken(const struct fixture *f, const char *fault)
+{
+	json_t *all = stand_in_ask(&f->server, "requests"), *one;
+	size_t i, n = 0;
+
+	json_array_foreach(all, i, one)
+	{
+		if (!strstr(json_get_text(one, "path", ""), "watch=true"))
+			continue;
+		if (!strcmp(json_get_text(one, "fault", ""), fault) || n)
+			n++;
+	}
+	json_decref(all);
+	return n > 1;
+}
+
+static void keep_until_broken(struct fixture *f, struct command *c,
+			      const struct kube_at *at, const char *fault)
+{
+	int64_t until = time_monotonic_ms() + WAIT_MS;
+
+	while (!was_broken(f, fault)) {
+		watch_keep(c->ctx, at, &type_jobset, "net");
+		assert_true(time_monotonic_ms() < until);
+		usleep(10000);
+	}
+}
+
 static void watches_go_on(void **state)
 {
 	struct fixture *f = *state;
@@ -583,17 +719,25 @@ static void watches_go_on(void **state)
 	must(&c, kube_find(c.ctx, "team@", &at, &c.err));
 	fd = look(&c, &at);
 	change(f, "one");
-	assert_true(is_readable(fd, WAIT_MS));
+	assert_true(hears(&c, &at, fd));
 	close(fd);
 	/* What was heard of is not heard of again. */
 	fd = look(&c, &at);
 	assert_false(is_readable(fd, 200));
-	/* What it could go on from is gone: it begins anew. */
+	/* What it could go on from is gone (410): it begins anew. */
 	stand_in_tell(&f->server, "compact", "{}");
-	usleep(100000);
-	watch_keep(c.ctx, &at, &type_jobset, "net");
+	assert_true(hears(&c, &at, fd));
+	close(fd);
+	/* So it does when its connection breaks in the middle of an event. */
+	stand_in_tell(&f->server, "faults",
+		      "[{'do': 'cut-body', 'path': 'watch=true'}]");
+	fd = look(&c, &at);
+	stand_in_tell(&f->server, "compact", "{}");
+	keep_until_broken(f, &c, &at, "cut-body");
+	close(fd);
+	fd = look(&c, &at);
 	change(f, "two");
-	assert_true(is_readable(fd, WAIT_MS));
+	assert_true(hears(&c, &at, fd));
 	close(fd);
 	close_command(&c);
 }
@@ -693,6 +837,10 @@ int main(void)
 						stop),
 		cmocka_unit_test_setup_teardown(what_it_waits_for_is_said,
 						start, stop),
+		cmocka_unit_test_setup_teardown(kueue_says_what_it_waits_for,
+						start, stop),
+		cmocka_unit_test_setup_teardown(
+			what_was_made_is_found_without_the_store, start, stop),
 		cmocka_unit_test_setup_teardown(
 			the_cluster_has_a_say_in_the_plan, start, stop),
 		cmocka_unit_test_setup_teardown(what_is_of_others_is_left_alone,

@@ -125,6 +125,7 @@ class Objects:
 
     def forget(self):
         """What a watch could go on from is compacted away."""
+        self.version += 1
         self.oldest = self.version
         self.history.clear()
         self.changed.notify_all()

@@ -260,9 +260,20 @@ class Server(http.server.ThreadingHTTPServer):
 
     def watch(self, handler, kind, namespace, query):
         at = int(query.get("resourceVersion") or 0)
+        if not at:
+            # From what there is.
+            with self.lock:
+                at = self.objects.version
+                items = self.objects.list(kind, namespace, query)["items"]
+                first = [json.dumps({"type": "ADDED", "object": item})
+                         for item in items]
+        else:
+            first = []
         until = time.monotonic() + min(
             float(query.get("timeoutSeconds", WATCH_S)), WATCH_S)
         handler.start_stream("application/json")
+        for event in first:
+            handler.send_chunk(event)
         while True:
             with self.lock:
                 try:

@@ -308,13 +308,25 @@ void host_reconnect(struct host *host)
 	retry_later(host);
 }
 
-static bool is_out_of_time(const struct host *host)
+static bool is_out_of_time(const struct host *host, enum ssh_trouble trouble)
 {
 	int64_t now_ms = time_monotonic_ms();
+	int64_t limit_ms = host->all->place.spec->hosts.reach_s * 1000;
 
-	if (host->all->stage == HOSTS_REACHING)
-		return now_ms - host->begun_ms > HOST_REACH_MS;
-	return now_ms - host->heard_ms > HOST_LOST_MS;
+	/* Then what was heard last decides, at any tick. */
+	if (host->all->stage != HOSTS_REACHING)
+		return trouble != SSH_BUSY &&
+		       now_ms - host->heard_ms > HOST_LOST_MS;
+	if (!limit_ms)
+		limit_ms = trouble == SSH_BUSY ? HOST_BUSY_MS : HOST_REACH_MS;
+	return now_ms - host->begun_ms > limit_ms;
+}
+
+/* A new machine answers before it knows who may come in. */
+static bool is_new(const struct host *host)
+{
+	return host->all->stage == HOSTS_REACHING &&
+	       host->all->place.spec->hosts.reach_s;
 }
 
 static void on_closed(void *arg, enum ssh_trouble trouble,
@@ -329,8 +341,8 @@ static void on_closed(void *arg, enum ssh_trouble trouble,
 	/* Fewer at once: there may be one door for all. */
 	if (trouble == SSH_BUSY && all->connecting_max > 2)
 		all->connecting_max /= 2;
-	if (trouble == SSH_REFUSED ||
-	    (trouble != SSH_BUSY && is_out_of_time(host)))
+	if ((trouble == SSH_REFUSED && !is_new(host)) ||
+	    is_out_of_time(host, trouble))
 		host_lose(host, text);
 	else
 		retry_later(host);
@@ -658,7 +670,8 @@ void host_connect(struct host *host)
 	struct hosts *all = host->all;
 	struct connection_place place = { .loop = all->place.loop,
 					  .reaper = all->place.reaper,
-					  .config = all->config };
+					  .config = all->config,
+					  .running = &all->ssh_running };
 	struct error err;
 
 	place.pipe_size = PIPES_MAX / (int)all->count;
@@ -673,6 +686,8 @@ void host_connect(struct host *host)
 		host_lose(host, err.text);
 		return;
 	}
+	if (!host->begun_ms)
+		host->begun_ms = time_monotonic_ms();
 	host->stage = HOST_CONNECTING;
 	host->connecting = true;
 	all->connecting++;

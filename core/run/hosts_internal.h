@@ -14,8 +14,10 @@
  * and before the host is. */
 #define HOST_SILENT_MS 6000
 #define HOST_LOST_MS 12000
-/* How long hosts may take to be reached at first. */
+/* How long hosts may take to be reached at first, and those that take too many
+ * at once or do not come to speak. */
 #define HOST_REACH_MS 15000
+#define HOST_BUSY_MS 60000
 /* How long killed processes may take to be gone, and their output to come. */
 #define HOST_END_MS 10000
 
@@ -39,6 +41,7 @@ struct host {
 	enum host_stage stage;
 	bool connecting; /* counts among those that are */
 	bool lost;       /* for good */
+	bool had;        /* an attempt has begun there */
 	bool settled;    /* as far as it gets before the start */
 	bool following;
 	bool checked;
@@ -46,7 +49,7 @@ struct host {
 	unsigned tries;
 	struct loop_event *retry;
 	int64_t heard_ms; /* by the monotonic clock */
-	int64_t begun_ms;
+	int64_t begun_ms; /* to reach it; 0: it had no turn yet */
 	int64_t clock_ms; /* ours less its own */
 	uint32_t agent_stage;
 	uint32_t agent_round; /* as it said when it was met */
@@ -87,6 +90,7 @@ struct hosts {
 	uint32_t round;  /* this one, or the last */
 	uint32_t before; /* the logs have none of the rounds up to this one */
 	bool cancelled;
+	size_t ssh_running;
 	size_t connecting; /* at this moment */
 	size_t connecting_max;
 	struct loop_event *tick;

@@ -278,6 +278,9 @@ struct provider {
 	 * a run uses is not estimated. */
 	bool ignores_machines;
 
+	/* How often the job has what its file names as its TPU.  NULL: once. */
+	long (*slices)(const struct job *job);
+
 	/* What should exist for this job; no I/O. */
 	int (*desire)(const struct job *job, const struct provider_env *env,
 		      struct resources *out, struct error *err);

@@ -104,7 +104,8 @@ static void pay_all(struct estimate *out, const struct price_list *list)
 }
 
 int estimate_job(const struct job *job, const struct catalogue *catalogue,
-		 const struct price_list *prices, struct estimate *out)
+		 const struct price_list *prices, long slices,
+		 struct estimate *out)
 {
 	const struct training_input *in = &job->training_input;
 	const struct hyperparameter_spec *tuned = &in->hyperparameters;
@@ -121,7 +122,8 @@ int estimate_job(const struct job *job, const struct catalogue *catalogue,
 	if (tuned->params.count && tuned->max_parallel_trials > 1)
 		at_once = tuned->max_parallel_trials;
 	for (i = 0; i < groups.count; i++)
-		add_group(out, &groups.items[i], at_once);
+		add_group(out, &groups.items[i],
+			  groups.items[i].tpu ? at_once * slices : at_once);
 	if (prices)
 		pay_all(out, prices);
 	return out->item_count ? 0 : -1;

@@ -61,10 +61,11 @@ struct estimate {
 	size_t unpriced_count;
 };
 
-/* Borrows from the job, the catalogue and the list, which may be NULL.
- * Returns -1 if nothing can be said of the job. */
+/* Borrows from the job, the catalogue and the list, which may be NULL.  What
+ * the job names as its TPU it has `slices` times.  Returns -1 if nothing can be said of the job. */
 int estimate_job(const struct job *job, const struct catalogue *catalogue,
-		 const struct price_list *prices, struct estimate *out);
+		 const struct price_list *prices, long slices,
+		 struct estimate *out);
 
 /* The most that it can cost; false if that is not known. */
 bool estimate_cost(const struct estimate *estimate, double *out);

@@ -173,6 +173,7 @@ static void link_needs(struct plan *plan, struct action *action,
 static void estimate(struct plan *plan, struct plan_job *job,
 		     const struct plan_options *options)
 {
+	const struct provider *provider = job->provider;
 	struct estimate *out;
 	bool starts = false;
 	size_t i;
@@ -181,11 +182,12 @@ static void estimate(struct plan *plan, struct plan_job *job,
 		if (job->actions[i]->type != ACTION_NOOP &&
 		    job->actions[i]->want->kind->flags & KIND_RUN)
 			starts = true;
-	if (!starts || !options->catalogue || job->provider->ignores_machines)
+	if (!starts || !options->catalogue || provider->ignores_machines)
 		return;
 	out = arena_alloc(plan->mem, sizeof(*out));
-	if (estimate_job(job->job, options->catalogue, options->prices, out) ==
-	    0)
+	if (estimate_job(job->job, options->catalogue, options->prices,
+			 provider->slices ? provider->slices(job->job) : 1,
+			 out) == 0)
 		job->estimate = out;
 }
 

@@ -7,9 +7,11 @@
 #include "core/base/json.h"
 
 const struct contract *const contracts[] = {
-	&contract_tf_config, &contract_tpu_config, &contract_cluster_spec,
-	&contract_cloud_ml,  &contract_torch,      &contract_xrt,
-	&contract_pjrt,      &contract_jax,        NULL,
+	&contract_tf_config,    &contract_tpu_config,
+	&contract_cluster_spec, &contract_cloud_ml,
+	&contract_torch,        &contract_xrt,
+	&contract_pjrt,         &contract_megascale,
+	&contract_jax,          NULL,
 };
 
 const struct contract *contract_find(const char *name, struct error *err)

@@ -37,6 +37,7 @@ extern const struct contract contract_cloud_ml;
 extern const struct contract contract_torch;
 extern const struct contract contract_xrt;
 extern const struct contract contract_pjrt;
+extern const struct contract contract_megascale;
 extern const struct contract contract_jax;
 
 extern const struct contract *const contracts[]; /* up to NULL */

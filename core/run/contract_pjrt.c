@@ -29,19 +29,28 @@ static void write_cpu(const struct topology *all, struct environment *env)
 			   all->devices_per_host);
 }
 
-/* The hosts of the group, in the order of their numbers. */
-static void write_hosts(const struct topology *all, struct environment *env)
+/* The hosts of its slice, in the order of their numbers. */
+static void write_hosts(const struct topology *all, size_t ordinal,
+			struct environment *env)
 {
+	int hosts = (int)topology_slice_hosts(all);
+	int slice = all->tasks[ordinal].group / hosts;
 	size_t world = topology_world_size(all);
 	struct buf text = { 0 };
 	size_t i;
 
 	for (i = 0; i < world; i++)
-		if (all->tasks[i].local_rank == 0)
+		if (all->tasks[i].local_rank == 0 &&
+		    all->tasks[i].group / hosts == slice)
 			buf_printf(&text, "%s%s", text.len ? "," : "",
 				   all->tasks[i].host);
 	environment_set(env, "TPU_WORKER_HOSTNAMES", buf_text(&text));
 	buf_done(&text);
+}
+
+static int worker_id(const struct topology *all, size_t ordinal)
+{
+	return all->tasks[ordinal].group % (int)topology_slice_hosts(all);
 }
 
 /* The grid of a host's chips; z is 1. */
@@ -60,6 +69,7 @@ static void write_chip(const struct topology *all, size_t ordinal,
 		       struct environment *env)
 {
 	const struct task_place *self = &all->tasks[ordinal];
+	int hosts = (int)topology_slice_hosts(all);
 	size_t world = topology_world_size(all);
 	struct buf text = { 0 };
 	unsigned x, y, hx, hy, hz;
@@ -73,13 +83,17 @@ static void write_chip(const struct topology *all, size_t ordinal,
 	environment_printf(env, "TPU_PROCESS_BOUNDS", "%u,%u,%u", hx * x,
 			   hy * y, hz);
 	environment_printf(env, "CLOUD_TPU_TASK_ID", "%d",
-			   self->group * self->local_world + self->local_rank);
+			   worker_id(all, ordinal) * self->local_world +
+				   self->local_rank);
 	for (i = 0; i < world; i++) {
 		const struct task_place *peer = &all->tasks[i];
-		char *address = contract_address(peer->host,
-						 FIRST_PORT + peer->local_rank);
+		char *address;
 
-		buf_printf(&text, "%s%s", i ? "," : "", address);
+		if (peer->group / hosts != self->group / hosts)
+			continue;
+		address = contract_address(peer->host,
+					   FIRST_PORT + peer->local_rank);
+		buf_printf(&text, "%s%s", text.len ? "," : "", address);
 		free(address);
 	}
 	environment_set(env, "TPU_PROCESS_ADDRESSES", buf_text(&text));
@@ -103,8 +117,8 @@ static void write_pjrt(const struct topology *all, size_t ordinal,
 	environment_set(env, "PJRT_DEVICE", "TPU");
 	if (*all->tpu_slice)
 		environment_set(env, "TPU_ACCELERATOR_TYPE", all->tpu_slice);
-	environment_printf(env, "TPU_WORKER_ID", "%d", self->group);
-	write_hosts(all, env);
+	environment_printf(env, "TPU_WORKER_ID", "%d", worker_id(all, ordinal));
+	write_hosts(all, ordinal, env);
 	if (self->local_world > 1 &&
 	    (unsigned)self->local_world == all->chips_per_host)
 		write_chip(all, ordinal, env);

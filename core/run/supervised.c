@@ -41,6 +41,11 @@ static json_t *tpu_json(const struct topology *all)
 {
 	char text[96];
 
+	if (all->tpu_slices > 1) {
+		snprintf(text, sizeof(text), "%u x %s", all->tpu_slices,
+			 all->tpu_slice);
+		return json_string(text);
+	}
 	if (all->tpu_kind != TPU_CPU)
 		return json_string(all->tpu_slice);
 	snprintf(text, sizeof(text), "%s as %u CPU devices per host",

@@ -154,6 +154,47 @@ void topology_set_slice(struct topology *all, const struct catalogue *catalogue,
 	all->tpu_bounds = host_bounds(slice, mem);
 }
 
+void topology_repeat(struct topology *all, unsigned slices, struct arena *mem)
+{
+	size_t world = topology_world_size(all), others = all->count - world;
+	bool has_master = world && all->tasks[0].type == TASK_MASTER;
+	struct task_place *tasks =
+		arena_alloc(mem, (world * slices + others) * sizeof(*tasks));
+	size_t i;
+
+	for (i = 0; i < world * slices; i++)
+		tasks[i] = i < world ? all->tasks[i]
+				     : (struct task_place){
+					       .type = TASK_WORKER,
+					       .index = (int)(i - has_master),
+					       .host = all->tasks[0].host,
+				       };
+	if (others)
+		memcpy(tasks + world * slices, all->tasks + world,
+		       others * sizeof(*tasks));
+	all->tasks = tasks;
+	all->count = world * slices + others;
+	all->tpu_slices = slices;
+	topology_rank(all);
+}
+
+unsigned topology_slice_hosts(const struct topology *all)
+{
+	size_t world = topology_world_size(all);
+	unsigned hosts = 0, slices = all->tpu_slices ? all->tpu_slices : 1;
+	size_t i;
+
+	for (i = 0; i < world; i++)
+		if (all->tasks[i].group >= (int)hosts)
+			hosts = (unsigned)all->tasks[i].group + 1;
+	return hosts / slices ? hosts / slices : 1;
+}
+
+unsigned topology_slice_of(const struct topology *all, size_t ordinal)
+{
+	return (unsigned)all->tasks[ordinal].group / topology_slice_hosts(all);
+}
+
 /* By host, and on one host by ordinal. */
 static int compare_places(const void *a, const void *b)
 {

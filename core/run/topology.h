@@ -69,6 +69,7 @@ struct topology {
 	/* The TPU, if there is one: the tasks of the group on one host share
 	 * that host's devices. */
 	const char *tpu_slice; /* "v3-32", or NULL */
+	unsigned tpu_slices;   /* so many of these; 0: one */
 	enum tpu_kind tpu_kind;
 	unsigned devices_per_host; /* as PyTorch/XLA counts them */
 	unsigned chips_per_host;
@@ -111,6 +112,15 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
  */
 void topology_set_slice(struct topology *all, const struct catalogue *catalogue,
 			const char *slice, struct arena *mem);
+
+/* Has so many slices, 1 or more, in place of the one that there is: its tasks,
+ * and behind them as many more workers for each other slice. */
+void topology_repeat(struct topology *all, unsigned slices, struct arena *mem);
+
+/* The hosts of each slice, and the slice that a task's host belongs to: they
+ * are in order. */
+unsigned topology_slice_hosts(const struct topology *all);
+unsigned topology_slice_of(const struct topology *all, size_t ordinal);
 
 /* Numbers hosts and the tasks on them, from the tasks' hosts.  To be called
  * again when those have changed. */

@@ -19,6 +19,8 @@ static json_t *tpu_json(const struct topology *all)
 	size_t i;
 
 	json_put_text(tpu, "slice", all->tpu_slice);
+	if (all->tpu_slices > 1)
+		json_put_int(tpu, "slices", all->tpu_slices);
 	json_put_text(tpu, "kind", kind_names[all->tpu_kind]);
 	json_put_int(tpu, "devicesPerHost", all->devices_per_host);
 	json_put_int(tpu, "chipsPerHost", all->chips_per_host);
@@ -125,6 +127,7 @@ static void read_tpu(const json_t *tpu, struct arena *mem, struct topology *out)
 		if (!strcmp(kind, kind_names[i]))
 			out->tpu_kind = (enum tpu_kind)i;
 	out->tpu_slice = copy_text(tpu, "slice", mem);
+	out->tpu_slices = (unsigned)json_get_int(tpu, "slices", 0);
 	out->devices_per_host =
 		(unsigned)json_get_int(tpu, "devicesPerHost", 0);
 	out->chips_per_host = (unsigned)json_get_int(tpu, "chipsPerHost", 0);

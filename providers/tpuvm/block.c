@@ -42,6 +42,13 @@ static const struct field fields[] = {
 	  .fallback = "false",
 	  .offset = offsetof(struct tpu_vm_block, queued),
 	  .doc = "Whether to wait in the service's queue for it." },
+	{ .name = "slices",
+	  .type = FIELD_INT,
+	  .fallback = "1",
+	  .offset = offsetof(struct tpu_vm_block, slices),
+	  .doc = "How many TPUs of this type train together (multislice): "
+		 "with more than one they are waited for in the service's "
+		 "queue, and made and deleted together." },
 	{ .name = "validFor",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct tpu_vm_block, valid_for_s),

@@ -15,6 +15,7 @@ struct tpu_vm_block {
 	bool preemptible;
 	const char *reservation;
 	bool queued;      /* as a queued resource */
+	long slices;      /* that train together */
 	long valid_for_s; /* in the queue; 0: for ever */
 	bool external_ips;
 	const char *subnetwork;

@@ -20,13 +20,9 @@
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* Where ssh reaches the VMs, and what they are called. */
-static void put_hosts(const struct tpu_vm_state *state,
-		      const json_t *properties, json_t *outputs)
+static void put_hosts_of(const struct tpu_node *node, const char *user,
+			 json_t *hosts, json_t *addresses)
 {
-	const char *user = json_get_text(properties, "sshUser", NULL);
-	const struct tpu_node *node = &state->node;
-	json_t *hosts = json_array(), *addresses = json_array();
 	size_t i;
 
 	for (i = 0; i < node->endpoint_count; i++) {
@@ -39,6 +35,18 @@ static void put_hosts(const struct tpu_vm_state *state,
 		json_array_append_new(addresses, json_text(one->ip));
 		free(host);
 	}
+}
+
+/* Where ssh reaches the VMs, slice after slice, and what they are called. */
+static void put_hosts(const struct tpu_vm_state *state,
+		      const json_t *properties, json_t *outputs)
+{
+	const char *user = json_get_text(properties, "sshUser", NULL);
+	json_t *hosts = json_array(), *addresses = json_array();
+	size_t i;
+
+	for (i = 0; i < state->count; i++)
+		put_hosts_of(&state->nodes[i].node, user, hosts, addresses);
 	json_put(outputs, "hosts", hosts);
 	json_put(outputs, "addresses", addresses);
 }
@@ -64,12 +72,18 @@ static int node_read(void *arg, const struct resource *want,
 	found->exists = state.zone;
 	if (!found->exists)
 		goto out;
-	found->properties = tpu_vm_found(state.body, want->properties);
+	found->properties = tpu_vm_found(state.worst ? state.worst->body : NULL,
+					 want->properties);
+	if (state.count > 1)
+		json_put_int(found->properties, "slices",
+			     (long long)state.count);
+	else
+		json_object_del(found->properties, "slices");
 	json_put_text(found->properties, "project", places.project);
 	json_put_text(found->properties, "zone", state.zone);
 	if (tpu_vm_is_lost(&state, why, sizeof(why)))
 		json_put_text(found->properties, "state", why);
-	else if (tpu_node_phase(&state.node) == TPU_USABLE)
+	else if (tpu_vm_is_usable(&state))
 		put_hosts(&state, want->properties, found->outputs);
 out:
 	tpu_vm_state_done(&state);
@@ -130,13 +144,17 @@ static int node_delete(void *arg, const struct resource *have,
 /* "CREATING", "READY, TIMEOUT: the TPU does not answer" */
 static void describe_wait(const struct tpu_vm_state *state, struct error *err)
 {
-	const struct tpu_node *node = &state->node;
+	const struct tpu_node *node = state->worst ? &state->worst->node : NULL;
 	const char *queued = json_get_text(
 		json_object_get(state->queue, "state"), "state", "");
 
-	if (!state->body)
+	if (!node)
 		error_set(err, ERROR_TRY_AGAIN, "%s in the queue of %s", queued,
 			  state->zone);
+	else if (state->there < state->count)
+		error_set(err, ERROR_TRY_AGAIN,
+			  "%s in the queue of %s, with %zu of %zu slices",
+			  queued, state->zone, state->there, state->count);
 	else
 		error_set(err, ERROR_TRY_AGAIN, "%s%s%s%s%s in %s", node->state,
 			  *node->health ? ", " : "", node->health,
@@ -154,14 +172,14 @@ static int check_time(struct tpu_vm *ctx, const struct resource *have,
 	long limit_s = 1800;
 
 	duration_parse(limit, &limit_s, &ignored);
-	if (!state->body ||
+	if (!state->worst ||
 	    time_monotonic_ms() - making_since(ctx, have->name) <
 		    limit_s * 1000)
 		return 0;
 	return error_set_final(err, ERROR_TIMEOUT,
 			       "not usable after %s (%s): it may take longer "
 			       "with jobrun.tpu-vm.readyTimeout",
-			       limit, state->node.state);
+			       limit, state->worst->node.state);
 }
 
 static int judge(struct tpu_vm *ctx, const struct resource *have,
@@ -175,7 +193,7 @@ static int judge(struct tpu_vm *ctx, const struct resource *have,
 	if (tpu_vm_is_lost(state, why, sizeof(why)))
 		return error_set_final(err, ERROR_FAILED, "it is lost: %s",
 				       why);
-	if (state->body && tpu_node_phase(&state->node) == TPU_USABLE) {
+	if (tpu_vm_is_usable(state)) {
 		making_done(ctx, have->name);
 		*out = WAIT_DONE;
 		return 0;
@@ -202,7 +220,7 @@ static int node_wait(void *arg, const struct resource *have,
 	}
 	if (tpu_vm_look(ctx, have, mem, &state, err) < 0) {
 		ret = -1;
-	} else if (ret == 1 && !state.body) {
+	} else if (ret == 1 && !state.there) {
 		*err = waits;
 		*out = WAIT_PENDING;
 		ret = 0;
@@ -230,7 +248,7 @@ static int node_renew(void *arg, const struct resource *have, struct error *err)
 		return 0;
 	mem = arena_new();
 	ret = tpu_vm_look(ctx, have, mem, &state, err);
-	if (ret == 0 && state.body)
+	if (ret == 0 && state.there)
 		ret = tpu_vm_renew(ctx, &state, have, err);
 	tpu_vm_state_done(&state);
 	arena_free(mem);
@@ -242,19 +260,29 @@ static int node_renew(void *arg, const struct resource *have, struct error *err)
 struct list {
 	struct listing *out;
 	struct arena *mem;
+	const char **seen; /* paths in it */
+	size_t count;
 };
 
 static void add_node(void *arg, const json_t *node)
 {
 	struct list *list = arg;
 	const json_t *metadata = json_object_get(node, "metadata");
-	const char *path = json_get_text(node, "name", "");
-	const char *at = strstr(path, "/nodes/");
+	const char *own = json_get_text(node, "name", "");
+	/* What was asked for: with several slices, all of them. */
+	const char *path = json_get_text(node, "queuedResource", own);
+	const char *at = strstr(own, "/nodes/");
+	size_t i;
 	struct labels labels =
 		google_labels_read(json_object_get(node, "labels"));
 
 	if (!labels.job_id || !at)
 		return;
+	for (i = 0; i < list->count; i++)
+		if (!strcmp(list->seen[i], path))
+			return;
+	list->seen = mem_grow(list->seen, list->count + 1, sizeof(*list->seen));
+	list->seen[list->count++] = arena_strdup(list->mem, path);
 	/* As it was written, if that is told. */
 	labels.job_id = json_get_text(metadata, "jobrun-job", labels.job_id);
 	labels.set = json_get_text(metadata, "jobrun-applyset", NULL);
@@ -263,8 +291,8 @@ static void add_node(void *arg, const json_t *node)
 		    &(struct listed){
 			    .kind = &kind_tpu_vm,
 			    .name = path_base(path),
-			    .place = arena_strndup(list->mem, path,
-						   (size_t)(at - path)),
+			    .place = arena_strndup(list->mem, own,
+						   (size_t)(at - own)),
 			    .labels = labels,
 			    .create_time_ms = time_parse(
 				    json_get_text(node, "createTime", "")),
@@ -279,6 +307,7 @@ static int node_list(void *arg, const char *where, struct listing *out,
 	int ret =
 		tpu_list(ctx->google, TPU_API_V2, where, add_node, &list, err);
 
+	free(list.seen);
 	arena_free(list.mem);
 	return ret;
 }

@@ -125,7 +125,8 @@ static void put_accelerator(json_t *body, const struct tpu_vm_block *block,
 
 bool tpu_vm_is_queued(const struct tpu_vm_block *block)
 {
-	return block->queued || block->valid_for_s || block->reservation;
+	return block->queued || block->valid_for_s || block->reservation ||
+	       block->slices > 1;
 }
 
 static void put_scheduling(json_t *body, const struct tpu_vm_block *block)
@@ -191,7 +192,15 @@ json_t *tpu_vm_queue_body(const char *name, const struct tpu_vm_block *block,
 	char valid[32];
 
 	json_put_text(spec, "parent", "");
-	json_put_text(spec, "nodeId", name);
+	if (block->slices > 1) {
+		json_t *slices = json_object();
+
+		json_put_int(slices, "nodeCount", block->slices);
+		json_put_text(slices, "nodeIdPrefix", name);
+		json_put(spec, "multisliceParams", slices);
+	} else {
+		json_put_text(spec, "nodeId", name);
+	}
 	json_put(spec, "node", node);
 	json_array_append_new(list, spec);
 	json_put(tpu, "nodeSpec", list);
@@ -285,6 +294,8 @@ json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
 
 	if (spec)
 		json_put(out, "queued", json_true());
+	if (block->slices > 1)
+		json_put_int(out, "slices", block->slices);
 	if (spec && block->spot)
 		json_put(out, "spot", json_true());
 	if (block->reservation)
@@ -385,7 +396,12 @@ json_t *tpu_vm_body_complete(const struct resource *want,
 	tpu_vm_expire(json_object_get(node, "labels"), want->properties,
 		      making->now_ms);
 	endpoint_add(SERVICE_TPU, NULL, &url);
-	buf_printf(&url, "v2/%s", making->node);
+	/* Each of several slices puts its own name behind it. */
+	if (json_object_get(spec, "multisliceParams"))
+		buf_printf(&url, "v2/projects/%s/locations/%s/nodes/",
+			   making->project, making->zone);
+	else
+		buf_printf(&url, "v2/%s", making->node);
 	json_put_text(metadata, "jobrun-node", url.data);
 	buf_done(&url);
 	if (making->user && making->public_key &&

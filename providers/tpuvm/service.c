@@ -83,7 +83,10 @@ static const char *path_of(const struct tpu_vm_places *places, const char *zone,
 
 void tpu_vm_state_done(struct tpu_vm_state *state)
 {
-	json_decref(state->body);
+	size_t i;
+
+	for (i = 0; i < state->count; i++)
+		json_decref(state->nodes[i].body);
 	json_decref(state->queue);
 	*state = (struct tpu_vm_state){ 0 };
 }
@@ -95,25 +98,72 @@ static bool is_queued(const struct resource *it)
 	       strstr(json_get_text(it->request, "url", ""), "queuedResources");
 }
 
+/* As the queue has it, or as it is wanted. */
+static size_t count_slices(const struct resource *it, const json_t *queue)
+{
+	const json_t *tpu = json_object_get(queue, "tpu");
+	const json_t *spec =
+		json_array_get(json_object_get(tpu, "nodeSpec"), 0);
+	long count = json_get_int(
+		json_object_get(spec, "multisliceParams"), "nodeCount",
+		spec ? 1 : json_get_int(it->properties, "slices", 1));
+
+	return count > 1 && count <= TPU_VM_SLICES_MAX ? (size_t)count : 1;
+}
+
+static int look_at_nodes(struct tpu_vm *ctx, struct tpu_vm_state *state,
+			 struct arena *mem, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < state->count; i++) {
+		struct tpu_vm_node *one = &state->nodes[i];
+
+		if (tpu_get(ctx->google, TPU_API_V2, one->path, &one->body,
+			    err) < 0)
+			return -1;
+		if (!one->body)
+			continue;
+		state->there++;
+		tpu_node_read(one->body, TPU_API_V2, mem, &one->node);
+		if (!state->worst ||
+		    tpu_node_phase(&one->node) >
+			    tpu_node_phase(&state->worst->node))
+			state->worst = one;
+	}
+	return 0;
+}
+
 static int look_in(struct tpu_vm *ctx, const struct resource *it,
 		   const struct tpu_vm_places *places, const char *zone,
 		   struct arena *mem, struct tpu_vm_state *out,
 		   struct error *err)
 {
-	*out = (struct tpu_vm_state){
-		.path = path_of(places, zone, "nodes", it->name, mem),
-	};
-	if (tpu_get(ctx->google, TPU_API_V2, out->path, &out->body, err) < 0)
-		return -1;
+	size_t i;
+
+	*out = (struct tpu_vm_state){ 0 };
 	if (is_queued(it) &&
 	    tpu_get(ctx->google, TPU_API_V2,
 		    path_of(places, zone, "queuedResources", it->name, mem),
 		    &out->queue, err) < 0)
 		return -1;
-	if (out->body || out->queue)
+	out->count = count_slices(it, out->queue);
+	out->nodes = arena_alloc(mem, out->count * sizeof(*out->nodes));
+	for (i = 0; i < out->count; i++)
+		out->nodes[i] = (struct tpu_vm_node){
+			.path = path_of(places, zone, "nodes",
+					out->count > 1
+						? arena_printf(mem, "%s-%zu",
+							       it->name, i)
+						: it->name,
+					mem)
+		};
+	if (look_at_nodes(ctx, out, mem, err) < 0) {
+		tpu_vm_state_done(out);
+		return -1;
+	}
+	if (out->there || out->queue)
 		out->zone = zone;
-	if (out->body)
-		tpu_node_read(out->body, TPU_API_V2, mem, &out->node);
 	return 0;
 }
 
@@ -161,10 +211,24 @@ bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size)
 			 json_get_text(failed, "message", ""));
 		return true;
 	}
-	if (!state->body || tpu_node_phase(&state->node) != TPU_LOST)
-		return false;
-	snprintf(why, size, "%s", state->node.state);
-	return true;
+	if (state->worst && tpu_node_phase(&state->worst->node) == TPU_LOST) {
+		snprintf(why, size, "%s", state->worst->node.state);
+		return true;
+	}
+	/* The queue is done with it, and will not make another. */
+	if (state->count > 1 && !strcmp(queued, "ACTIVE") &&
+	    state->there < state->count) {
+		snprintf(why, size, "%zu of %zu slices are gone",
+			 state->count - state->there, state->count);
+		return true;
+	}
+	return false;
+}
+
+bool tpu_vm_is_usable(const struct tpu_vm_state *state)
+{
+	return state->there && state->there == state->count &&
+	       tpu_node_phase(&state->worst->node) == TPU_USABLE;
 }
 
 /* ---- making ------------------------------------------------------------- */
@@ -229,6 +293,7 @@ int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
 	for (i = 0; ret == 0 && i < places.count; i++) {
 		const char *zone = places.zones[i];
 		struct tpu_vm_state state;
+		size_t j;
 
 		ret = look_in(ctx, it, &places, zone, mem, &state, err);
 		if (ret == 0 && state.queue)
@@ -237,9 +302,11 @@ int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
 						 "queuedResources", it->name,
 						 mem),
 					 force, err);
-		if (ret == 0 && state.body)
-			ret = tpu_delete(ctx->google, TPU_API_V2, state.path,
-					 NULL, err);
+		for (j = 0; ret == 0 && j < state.count; j++)
+			if (state.nodes[j].body)
+				ret = tpu_delete(ctx->google, TPU_API_V2,
+						 state.nodes[j].path, NULL,
+						 err);
 		tpu_vm_state_done(&state);
 	}
 	arena_free(mem);
@@ -248,11 +315,11 @@ int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
 
 /* ---- keeping ------------------------------------------------------------ */
 
-int tpu_vm_renew(struct tpu_vm *ctx, const struct tpu_vm_state *state,
+static int renew(struct tpu_vm *ctx, const struct tpu_vm_node *node,
 		 const struct resource *it, struct error *err)
 {
 	static const char *const query[] = { "updateMask", "labels", NULL };
-	json_t *labels = json_deep_copy(json_object_get(state->body, "labels"));
+	json_t *labels = json_deep_copy(json_object_get(node->body, "labels"));
 	json_t *body = json_object();
 	struct api_answer answer = { 0 };
 	int ret;
@@ -261,9 +328,21 @@ int tpu_vm_renew(struct tpu_vm *ctx, const struct tpu_vm_state *state,
 		labels = json_object();
 	tpu_vm_expire(labels, it->properties, time_now_ms());
 	json_put(body, "labels", labels);
-	ret = tpu_call(ctx->google, TPU_API_V2, "PATCH", state->path, query,
+	ret = tpu_call(ctx->google, TPU_API_V2, "PATCH", node->path, query,
 		       body, &answer, err);
 	api_answer_done(&answer);
 	json_decref(body);
 	return ret;
+}
+
+int tpu_vm_renew(struct tpu_vm *ctx, const struct tpu_vm_state *state,
+		 const struct resource *it, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < state->count; i++)
+		if (state->nodes[i].body &&
+		    renew(ctx, &state->nodes[i], it, err) < 0)
+			return -1;
+	return 0;
 }

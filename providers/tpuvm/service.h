@@ -40,13 +40,24 @@ int tpu_vm_places(struct tpu_vm *ctx, const struct resource *it,
 		  struct arena *mem, struct tpu_vm_places *out,
 		  struct error *err);
 
-/* What there is under a name in one zone. */
+#define TPU_VM_SLICES_MAX 256
+
+struct tpu_vm_node {
+	const char *path; /* "projects/P/locations/Z/nodes/N" */
+	json_t *body;     /* NULL: there is none (yet) */
+	struct tpu_node node;
+};
+
+/* What there is under a name in one zone: a node, or the slices NAME-0 … of
+ * one queued resource. */
 struct tpu_vm_state {
 	const char *zone; /* NULL: nothing */
-	const char *path; /* "projects/P/locations/Z/nodes/N" */
-	json_t *body;     /* of the node; NULL: there is none (yet) */
 	json_t *queue;    /* of the queued resource; NULL: there is none */
-	struct tpu_node node;
+	struct tpu_vm_node *nodes; /* in the arena of the look */
+	size_t count;
+	size_t there;              /* of these */
+	struct tpu_vm_node *worst; /* of those, the first that is least
+				    * usable; NULL: there is none */
 };
 
 void tpu_vm_state_done(struct tpu_vm_state *state);
@@ -54,6 +65,9 @@ void tpu_vm_state_done(struct tpu_vm_state *state);
 /* The first that exists, unlost ones before others. */
 int tpu_vm_look(struct tpu_vm *ctx, const struct resource *it,
 		struct arena *mem, struct tpu_vm_state *out, struct error *err);
+
+/* All of it can be used. */
+bool tpu_vm_is_usable(const struct tpu_vm_state *state);
 
 /* It can't become usable any more; `why` says so: "PREEMPTED". */
 bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size);

@@ -14,19 +14,46 @@
 
 /* ---- the run ------------------------------------------------------------ */
 
+static long slices(const struct job *job)
+{
+	const struct tpu_vm_block *block = job_block(job, provider_tpu_vm.name);
+
+	return block->slices > 1 && block->slices <= TPU_VM_SLICES_MAX
+		       ? block->slices
+		       : 1;
+}
+
+static int specify_tasks(const struct job *job,
+			 const struct catalogue *catalogue, struct arena *mem,
+			 struct run_spec *out, const char **missing,
+			 struct error *err)
+{
+	if (tpu_run_tasks(job, catalogue, TPU_VM, mem, out, missing, err) < 0)
+		return -1;
+	if (slices(job) > 1)
+		topology_repeat(&out->topology, (unsigned)slices(job), mem);
+	return 0;
+}
+
 /* The VMs as they may be called before they are there. */
 static int foresee(struct run_spec *spec, const struct job *job,
 		   struct arena *mem, struct error *err)
 {
 	const struct topology *all = &spec->topology;
 	json_t *outputs = json_object(), *hosts = json_array();
+	size_t each = all->count / (size_t)slices(job);
 	size_t i;
 	int ret;
 
 	for (i = 0; i < all->count; i++)
 		json_array_append_new(
-			hosts, json_text(arena_printf(mem, "%s-w-%zu",
-						      all->tpu_name, i)));
+			hosts,
+			json_text(all->tpu_slices > 1
+					  ? arena_printf(mem, "%s-%zu-w-%zu",
+							 all->tpu_name,
+							 i / each, i % each)
+					  : arena_printf(mem, "%s-w-%zu",
+							 all->tpu_name, i)));
 	json_put(outputs, "hosts", hosts);
 	ret = tpu_run_foresee(spec, job, outputs, mem, err);
 	json_decref(outputs);
@@ -40,8 +67,7 @@ static int specify(const struct supervised *as, const struct job *job,
 {
 	const struct tpu_vm_block *block = job_block(job, as->provider);
 
-	if (tpu_run_tasks(job, as->env.catalogue, TPU_VM, mem, out, missing,
-			  err) < 0)
+	if (specify_tasks(job, as->env.catalogue, mem, out, missing, err) < 0)
 		return -1;
 	if (!want)
 		return foresee(out, job, mem, err);
@@ -120,13 +146,24 @@ static int desire(const struct job *job, const struct provider_env *env,
 	struct tpu_run run;
 	const char *missing;
 
-	if (tpu_run_tasks(job, env->catalogue, TPU_VM, out->mem, &spec,
-			  &missing, err) < 0)
+	if (specify_tasks(job, env->catalogue, out->mem, &spec, &missing, err) <
+	    0)
 		return -1;
 	run = tpu_run_add(job, env, &spec, missing, out);
 	if (!run.slice)
 		return 0;
+	if (block->slices != slices(job))
+		resources_miss(out,
+			       "jobrun.tpu-vm.slices is %ld: it must be "
+			       "1 to %d",
+			       block->slices, TPU_VM_SLICES_MAX);
 	node = add_node(job, block, run.tpu, run.slice, out);
+	/* The API's limit is 63. */
+	if (block->slices > 1 && strlen(node->name) > TPU_NAME_MAX - 5)
+		resources_miss(out,
+			       "the jobId is too long: its slices are "
+			       "called '%s-0' and so on",
+			       node->name);
 	resource_needs(out, run.resource, node);
 	json_put(run.resource->properties, "hosts",
 		 placeholder_output(node, "hosts"));
@@ -176,6 +213,7 @@ const struct provider provider_tpu_vm = {
 	.block = &tpu_vm_message,
 	.uses = tpu_vm_uses,
 	.asks = true,
+	.slices = slices,
 	.desire = desire,
 	.place = tpu_run_where,
 	.environment = supervised_environment,

@@ -250,3 +250,50 @@ time.sleep($NAP)" 3>&- &
   refute grep -q '\] never' <<<"$output"
   [ "$(made)" -eq 0 ]
 }
+
+@test "two slices: made, told of each other, lost and made anew, deleted as one" {
+  begin
+  python3 - "$SSH_NET" >told.json <<'PY'
+import json, sys
+def ends(*hosts):
+    return {"exists": False, "endpoints": [
+        {"ipAddress": f"{sys.argv[1]}.{i}",
+         "accessConfig": {"externalIp": f"{sys.argv[1]}.{i}"}} for i in hosts]}
+print(json.dumps({"tpu": {"us-central2-b/pod-0": ends(1, 2),
+                          "us-central2-b/pod-1": ends(3, 4)}}))
+PY
+  tell state @told.json
+  pod job.yaml "echo \"slice \$MEGASCALE_SLICE_ID of \$MEGASCALE_NUM_SLICES at \$MEGASCALE_COORDINATOR_ADDRESS: worker \$TPU_WORKER_ID of \$TPU_WORKER_HOSTNAMES\"; if [ \$RANK != 0 ] || [ -e $TMP/again ]; then exit 0; fi; touch $TMP/again; sleep $NAP" \
+    '  restart: {maxPreemptions: 3, backoff: 0s}
+  tpu-vm: {slices: 2, lookEvery: 1s}'
+  sed -i 's/TPU_V3, count: 32/TPU_V4, count: 16/; s/europe-west4-a/us-central2-b/' job.yaml
+  run jobrun plan job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"2 x v4-16"* ]]
+  [[ $output == *", 32 accelerators,"* ]]
+  jobrun apply --yes --detach job.yaml
+  wait_until 30 test -e again
+  # One of them is taken away: both are made anew.
+  python3 - <<'PY'
+import json
+told = json.load(open("told.json"))
+told["tpu"]["us-central2-b/pod-1"]["preempt"] = True
+json.dump(told, open("told.json", "w"))
+PY
+  tell state @told.json
+  timeout 60 "$JOBRUN" wait pod
+  run jobrun logs pod
+  echo "$output"
+  for i in 1 2 3 4; do
+    s=$(((i - 1) / 2))
+    [[ $output == *" $SSH_NET.$i [$((i - 1))] slice $s of 2 at $SSH_NET.1:8080: worker $(((i - 1) % 2)) of $SSH_NET.$((2 * s + 1)),$SSH_NET.$((2 * s + 2))"* ]]
+  done
+  run jobrun status pod
+  [[ $output == *"SUCCEEDED"*" 2 "* ]]
+  [ "$(asked POST '/queuedResources')" -eq 2 ]
+  [ "$(body POST '/queuedResources' 'b["tpu"]["nodeSpec"][0]["multisliceParams"]')" = \
+    "{'nodeCount': 2, 'nodeIdPrefix': 'pod'}" ]
+  [ "$(made)" -eq 0 ]
+  end_google
+}

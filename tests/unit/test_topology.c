@@ -233,6 +233,61 @@ static void ranks_are_of_master_and_workers(void **state)
 	scene_done(&scene);
 }
 
+static void slices_are_told_of_each_other(void **state)
+{
+	static const struct {
+		const char *id, *worker, *peers;
+	} rows[] = {
+		{ "0", "0", "a,b" },
+		{ "0", "1", "a,b" },
+		{ "1", "0", "c,d" },
+		{ "1", "1", "c,d" },
+	};
+	static const char *const hosts[] = { "a", "b", "c", "d" };
+	struct environment env = { 0 };
+	struct error err = { 0 };
+	struct topology *all;
+	struct scene scene;
+	char tasks[64];
+	size_t i;
+
+	(void)state;
+	assert_int_equal(
+		scene_init(&scene,
+			   "jobId: a\n"
+			   "trainingInput:\n"
+			   "  workerConfig: {acceleratorConfig: {type: TPU_V4,"
+			   " count: 16}}\n"
+			   "jobrun: {provider: local}\n",
+			   &err),
+		0);
+	all = &scene.all;
+	topology_repeat(all, 2, scene.mem);
+	describe(all, tasks, sizeof(tasks));
+	assert_string_equal(tasks, "worker*4");
+	all->tpu_kind = TPU_VM;
+	for (i = 0; i < all->count; i++)
+		all->tasks[i].host = hosts[i];
+	topology_rank(all);
+	for (i = 0; i < all->count; i++) {
+		contract_write(all, i, &env);
+		assert_string_equal(environment_get(&env, "MEGASCALE_SLICE_ID"),
+				    rows[i].id);
+		assert_string_equal(
+			environment_get(&env, "MEGASCALE_NUM_SLICES"), "2");
+		assert_string_equal(
+			environment_get(&env, "MEGASCALE_COORDINATOR_ADDRESS"),
+			"a:8080");
+		assert_string_equal(environment_get(&env, "TPU_WORKER_ID"),
+				    rows[i].worker);
+		assert_string_equal(
+			environment_get(&env, "TPU_WORKER_HOSTNAMES"),
+			rows[i].peers);
+		environment_done(&env);
+	}
+	scene_done(&scene);
+}
+
 static void a_topology_survives_its_json(void **state)
 {
 	struct error err = { 0 };
@@ -247,6 +302,7 @@ static void a_topology_survives_its_json(void **state)
 				    "trainingInput: {scaleTier: BASIC_TPU}\n",
 				    &err),
 			 0);
+	topology_repeat(&scene.all, 3, scene.mem);
 	set_ports(&scene.all, 4000);
 	one = topology_json(&scene.all);
 	assert_int_equal(topology_from_json(one, scene.mem, &back, &err), 0);
@@ -269,6 +325,7 @@ int main(void)
 		cmocka_unit_test(jobs_become_tasks),
 		cmocka_unit_test(a_tpu_job_sees_what_it_saw_there),
 		cmocka_unit_test(ranks_are_of_master_and_workers),
+		cmocka_unit_test(slices_are_told_of_each_other),
 		cmocka_unit_test(a_topology_survives_its_json),
 	};
 

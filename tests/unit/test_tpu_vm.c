@@ -555,6 +555,61 @@ static void nodes_are_found_by_their_labels(void **state)
 	scene_done(&scene);
 }
 
+/* Two, of one queued resource: lost when one is, found and deleted as one. */
+static void slices_are_one_thing(void **state)
+{
+	struct fixture *f = *state;
+	struct resource found;
+	struct listing all;
+	struct scene scene;
+	struct error err;
+	char *told;
+
+	tell(f, "{'*': {" READY "}}");
+	scene_init(&scene, "TPU_V3", 32, "slices: 2");
+	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
+	assert_int_equal(wait_for(f, scene.node, &err), 0);
+	look(f, scene.node, &found);
+	assert_int_equal(
+		json_array_size(json_object_get(found.outputs, "addresses")),
+		8);
+	assert_int_equal(json_get_int(found.properties, "slices", 0), 2);
+	forget(&found);
+	/* It is time at once. */
+	json_put_text(scene.node->properties, "lease", "1s");
+	assert_int_equal(kind_tpu_vm.renew(f->ctx, scene.node, &err), 0);
+	told = mem_printf("/tpu/v2/projects/p-1/locations/europe-west4-a/"
+			  "nodes/%s-1?updateMask=labels",
+			  scene.node->name);
+	assert_int_equal(stand_in_count(&f->server, told), 1);
+	free(told);
+	listing_init(&all);
+	assert_int_equal(kind_tpu_vm.list(f->ctx, "projects/p-1", &all, &err),
+			 0);
+	assert_int_equal(all.count, 1);
+	assert_string_equal(all.items[0].name, scene.node->name);
+	told = mem_printf("{'*': {" READY "}, 'europe-west4-a/%s-1': "
+			  "{'preempt': true, 'exists': false}}",
+			  scene.node->name);
+	tell(f, told);
+	free(told);
+	look(f, scene.node, &found);
+	assert_string_equal(json_get_text(found.properties, "state", ""),
+			    "PREEMPTED");
+	forget(&found);
+	{
+		const struct resource stray = { .kind = &kind_tpu_vm,
+						.name = all.items[0].name,
+						.place = all.items[0].place };
+
+		assert_int_equal(persist(f, kind_tpu_vm.delete, &stray, &err),
+				 0);
+	}
+	assert_int_equal(made(f), 0);
+	listing_done(&all);
+	scene_done(&scene);
+}
+
 static void write_program(const char *folder, const char *name)
 {
 	char *path = mem_printf("%s/%s", folder, name);
@@ -590,7 +645,9 @@ static void a_node_that_is_not_renewed_deletes_itself(void **state)
 	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
 	told = mem_printf(
 		"{'metadata': {'instance/attributes/jobrun-node': "
-		"'%s/tpu/v2/projects/p-1/locations/europe-west4-a/nodes/%s', "
+		"'%s/tpu/v2/projects/p-1/locations/europe-west4-a/nodes/', "
+		/* One of several slices learns its own name there. */
+		"'instance/attributes/tpu-env': 'ZONE: x\\nNODE_ID: \\'%s\\'', "
 		"'instance/attributes/agent-worker-number': '0', "
 		"'instance/attributes/jobrun-limit': '100000'}}",
 		f->server.base, scene.node->name);
@@ -623,6 +680,7 @@ int main(void)
 		cmocka_unit_test(trouble_with_any_request_does_no_harm),
 		cmocka_unit_test(what_is_lost_is_seen_and_made_anew),
 		cmocka_unit_test(nodes_are_found_by_their_labels),
+		cmocka_unit_test(slices_are_one_thing),
 		cmocka_unit_test(a_node_that_is_not_renewed_deletes_itself),
 	};
 

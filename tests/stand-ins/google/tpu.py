@@ -249,6 +249,25 @@ def patch_node(server, version, name, zone, node_id, query, body):
 
 # ---- queued resources
 
+def names_of(spec):
+    """The nodes of a spec: one, or the slices of several."""
+    slices = spec.get("multisliceParams")
+    if bool(slices) == bool(spec.get("nodeId")):
+        raise error(400, "Exactly one of node_id and multislice_params must "
+                    "be set.")
+    if not slices:
+        return [spec["nodeId"]]
+    if slices["nodeCount"] < 2:
+        raise error(400, "node_count must be greater than 1.")
+    return [f"{slices['nodeIdPrefix']}-{i}"
+            for i in range(slices["nodeCount"])]
+
+
+def nodes_of(there):
+    spec = there["body"]["tpu"]["nodeSpec"][0]
+    return [f"{spec['parent']}/nodes/{name}" for name in names_of(spec)]
+
+
 def add_queue(server, project, zone, queue_id, body):
     name = f"projects/{project}/locations/{zone}/queuedResources/{queue_id}"
     tpu = tpu_of(server)
@@ -259,7 +278,8 @@ def add_queue(server, project, zone, queue_id, body):
         raise error(400, "The parent of the node is another.")
     if ("spot" in body) == ("guaranteed" in body):
         raise error(400, "One tier has to be asked for.")
-    check_node("v2", spec["nodeId"], spec["node"])
+    for node in names_of(spec):
+        check_node("v2", node, spec["node"])
     tpu.queues[name] = {"body": body, "looks": 0}
     return begin(server, "v2", project, zone, queue_id, None)
 
@@ -274,11 +294,14 @@ def look_queue(server, name, project, zone, queue_id):
     state = states[min(there["looks"], len(states) - 1)]
     there["looks"] += 1
     spec = there["body"]["tpu"]["nodeSpec"][0]
-    node = f"projects/{project}/locations/{zone}/nodes/{spec['nodeId']}"
-    if state in ("PROVISIONING", "ACTIVE"):
-        tpu.nodes.setdefault(node, {"body": dict(
-            spec["node"], queuedResource=name), "looks": 0})
-    out = {"name": name, "state": {"state": state}}
+    # Once: what is gone after that stays so.
+    if state in ("PROVISIONING", "ACTIVE") and not there.get("made"):
+        there["made"] = True
+        for node in nodes_of(there):
+            tpu.nodes[node] = {"body": dict(
+                spec["node"], queuedResource=name,
+                multisliceNode="multisliceParams" in spec), "looks": 0}
+    out = {"name": name, "state": {"state": state}, "tpu": there["body"]["tpu"]}
     if state == "FAILED":
         out["state"]["failedData"] = {"error": {
             "code": 8, "message": "There is no more capacity in the zone"}}
@@ -290,16 +313,16 @@ def remove_queue(server, project, zone, queue_id, query):
     tpu = tpu_of(server)
     if name not in tpu.queues:
         raise error(404, f"Resource '{name}' was not found")
-    spec = tpu.queues[name]["body"]["tpu"]["nodeSpec"][0]
-    node = f"projects/{project}/locations/{zone}/nodes/{spec['nodeId']}"
-    if node in tpu.nodes and query.get("force") != ["true"]:
+    nodes = nodes_of(tpu.queues[name])
+    if any(node in tpu.nodes for node in nodes) and query.get("force") != ["true"]:
         raise error(400, "It has nodes.", "FAILED_PRECONDITION")
 
     there = tpu.queues[name]
 
     def end():
         if tpu.queues.get(name) is there:
-            tpu.nodes.pop(node, None)
+            for node in nodes:
+                tpu.nodes.pop(node, None)
             del tpu.queues[name]
     return begin(server, "v2", project, zone, queue_id, end)
 

@@ -14,9 +14,11 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/shard_list.h"
+#include "core/data/stream_fifos.h"
 #include "providers/google/storage_scheme.h"
 
 #define CONNECTIONS_MAX 64
+#define CONSUMERS_MAX 256
 #define CACHE_SIZE ((uint64_t)10 << 30)
 
 struct cat_opts {
@@ -27,6 +29,8 @@ struct cat_opts {
 	const char *shuffle;
 	const char *cache;
 	uint64_t cache_size;
+	const char *fifo;
+	long consumers;
 	long epoch;
 	long epochs;
 	long connections;
@@ -62,6 +66,10 @@ static const struct opt options[] = {
 	  "keep what comes over the network there, for the next time" },
 	{ 0, "cache-size", OPT_SIZE, offsetof(struct cat_opts, cache_size),
 	  "SIZE", "the most that is kept there; 10GiB by default" },
+	{ 0, "fifo", OPT_STRING, offsetof(struct cat_opts, fifo), "DIR",
+	  "to named fifos there: DIR/0 and so on, one for each consumer" },
+	{ 0, "consumers", OPT_NUMBER, offsetof(struct cat_opts, consumers),
+	  "N", "how many, among whom the shards are dealt; 1 by default" },
 	{ 0, "list", OPT_FLAG, offsetof(struct cat_opts, list), NULL,
 	  "only print what would be read, a line each" },
 	{ 0 },
@@ -77,6 +85,7 @@ struct cat {
 	struct cache *cache; /* or NULL */
 	struct stream_scheme scheme;
 	struct stream_options how;
+	long consumers;
 	const char **urls; /* patterns */
 	size_t url_count;
 	struct shard_index index;
@@ -101,6 +110,21 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 		return error_set(err, ERROR_USAGE,
 				 "--connections must be from 1 to %d",
 				 CONNECTIONS_MAX);
+	if (opts->consumers != 1 && !opts->fifo)
+		return error_set(err, ERROR_USAGE,
+				 "--consumers is for --fifo: standard output "
+				 "has one");
+	if (opts->consumers < 1 || opts->consumers > CONSUMERS_MAX)
+		return error_set(err, ERROR_USAGE,
+				 "--consumers must be from 1 to %d",
+				 CONSUMERS_MAX);
+	if (cat->how.read_ahead / (uint64_t)opts->consumers <
+	    STREAM_READ_AHEAD_MIN)
+		return error_set(err, ERROR_USAGE,
+				 "--read-ahead: %s is too little for %ld "
+				 "consumers: each needs 1MiB",
+				 opts->read_ahead, opts->consumers);
+	cat->consumers = opts->consumers;
 	cat->how.connections = opts->connections;
 	cat->how.stall_timeout_s = opts->stall ? opts->stall : 1;
 	cat->how.patience_ms = opts->patience * 1000;
@@ -126,7 +150,8 @@ static int open_network(struct cat *cat, struct error *err)
 {
 	struct http_options http = {
 		.trace = cat->app->trace_http,
-		.host_connections = cat->how.connections + 1,
+		/* Each consumer has one at least, and one to spare. */
+		.host_connections = cat->how.connections + 2 * cat->consumers,
 	};
 
 	if (cat->http)
@@ -144,7 +169,9 @@ static int open_cache(struct cat *cat, const struct cat_opts *opts,
 {
 	if (!opts->cache)
 		return 0;
-	cat->cache = cache_open(opts->cache, opts->cache_size, err);
+	cat->cache = cache_open(
+		opts->cache, opts->cache_size ? opts->cache_size : CACHE_SIZE,
+		err);
 	cat->how.cache = cat->cache;
 	return cat->cache ? 0 : error_prefix(err, "--cache");
 }
@@ -230,6 +257,20 @@ static json_t *find_set(const char *name, struct error *err)
 	return set;
 }
 
+static int read_set_cache(struct cat *cat, const json_t *set,
+			  struct cat_opts *opts, struct error *err)
+{
+	const char *cache = json_get_text(set, "cache", NULL);
+	const char *size = json_get_text(set, "cacheSize", NULL);
+
+	if (!cache || opts->cache)
+		return 0;
+	opts->cache = arena_strdup(cat->mem, cache);
+	if (opts->cache_size || !size)
+		return 0;
+	return size_parse(size, &opts->cache_size, err);
+}
+
 static int read_set(struct cat *cat, struct cat_opts *opts, struct error *err)
 {
 	json_t *set = find_set(opts->data, err), *url;
@@ -252,6 +293,10 @@ static int read_set(struct cat *cat, struct cat_opts *opts, struct error *err)
 	split = json_get_text(set, "split", NULL);
 	if (split && !opts->split)
 		opts->split = arena_strdup(cat->mem, split);
+	if (read_set_cache(cat, set, opts, err) < 0) {
+		json_decref(set);
+		return -1;
+	}
 	if (!opts->shuffle && json_is_true(json_object_get(set, "shuffle")))
 		opts->shuffle = arena_printf(cat->mem, "%lld",
 					     json_get_int(set, "seed", 0));
@@ -323,13 +368,57 @@ static int print_list(struct cat *cat, struct error *err)
 /* As if SIGPIPE had ended it: silently, and as shells report that. */
 static const int reader_gone = 128 + SIGPIPE;
 
+/* The first that has failed decides on the exit status. */
+static int end_fifos(struct cat *cat, struct stream_fifo *fifos, size_t count)
+{
+	int status = 0, failed = 0, code;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (fifos[i].end == STREAM_READER_GONE)
+			status = reader_gone;
+		if (fifos[i].end >= 0)
+			continue;
+		error_prefix(&fifos[i].err, "consumer %zu", i);
+		code = app_fail(cat->app, &fifos[i].err);
+		failed = failed ? failed : code;
+	}
+	return failed ? failed : status;
+}
+
+static int run_fifos(struct cat *cat, const struct cat_opts *opts)
+{
+	size_t count = (size_t)opts->consumers, i;
+	struct stream_fifo *fifos = mem_alloc(count * sizeof(*fifos));
+	struct shard_walk *walks = mem_alloc(count * sizeof(*walks));
+	struct error err;
+	int status;
+
+	for (i = 0; i < count; i++) {
+		walks[i] = cat->walk;
+		walks[i].consumer = (long)i;
+		walks[i].consumers = opts->consumers;
+		fifos[i].next = shard_walk_next;
+		fifos[i].arg = &walks[i];
+	}
+	status = stream_fifos_run(cat->http, &cat->how, opts->fifo, fifos,
+				  count, &err) < 0
+			 ? app_fail(cat->app, &err)
+			 : end_fifos(cat, fifos, count);
+	for (i = 0; i < count; i++)
+		shard_walk_done(&walks[i]);
+	free(walks);
+	free(fifos);
+	return status;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct cat_opts opts = {
 		.read_ahead = "64MiB",
-		.cache_size = CACHE_SIZE,
 		.epoch = -1,
 		.epochs = 1,
+		.consumers = 1,
 		.connections = 16,
 		.stall = 30,
 		.patience = 300,
@@ -352,6 +441,8 @@ static int run(struct app *app, int argc, char **argv)
 		ret = make_list(&cat, &opts, &err);
 	if (ret == 0 && opts.list)
 		ret = print_list(&cat, &err);
+	else if (ret == 0 && opts.fifo)
+		status = run_fifos(&cat, &opts);
 	else if (ret == 0)
 		ret = stream_run(cat.http, &cat.how, shard_walk_next, &cat.walk,
 				 STDOUT_FILENO, &err);
@@ -372,6 +463,7 @@ out:
 const struct command cmd_cat = {
 	.name = "cat",
 	.args = "[--index FILE] [--shuffle SEED] [--split SPLIT] [--cache DIR] "
+		"[--fifo DIR] "
 		"[--data NAME | URL...]",
 	.summary = "stream shards, in order, to standard output",
 	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar ti\n\n"

@@ -345,6 +345,24 @@ int check_shared_folder(const char *value, struct error *err)
 			 "'#' and '%%'");
 }
 
+int check_folder(const char *value, struct error *err)
+{
+	return *value == '/' ? 0
+			     : error_set(err, ERROR_INVALID,
+					 "must be an absolute path, such as "
+					 "/scratch/me");
+}
+
+int check_size(const char *value, struct error *err)
+{
+	uint64_t bytes;
+
+	return size_parse(value, &bytes, &(struct error){ 0 }) == 0
+		       ? 0
+		       : error_set(err, ERROR_INVALID,
+				   "must be a size such as 500MB or 64GiB");
+}
+
 int check_pattern(const char *value, struct error *err)
 {
 	char why[128];

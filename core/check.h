@@ -28,6 +28,8 @@ int check_host(const char *value, struct error *err);
 /* One word of a batch script's options; and a folder in one. */
 int check_option(const char *value, struct error *err);
 int check_shared_folder(const char *value, struct error *err);
+int check_folder(const char *value, struct error *err);     /* absolute */
+int check_size(const char *value, struct error *err);       /* "64GiB" */
 int check_pattern(const char *value, struct error *err);    /* of a metric */
 int check_exit_codes(const char *value, struct error *err); /* "64-127" */
 int check_signal(const char *value, struct error *err);     /* "SIGSEGV" */

@@ -160,6 +160,9 @@ struct data_set {
 	bool split_by_device; /* and each process of a host */
 	bool shuffle;         /* another order of shards each epoch */
 	long seed;
+	int uneven;             /* enum split_uneven */
+	const char *cache;      /* a folder where the tasks run, or NULL */
+	const char *cache_size; /* as size_parse() reads it */
 };
 
 enum checkpoint_goal {

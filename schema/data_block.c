@@ -12,6 +12,9 @@ static const char *const goal_names[] = {
 	NULL,
 };
 
+/* In the order of enum split_uneven. */
+static const char *const uneven_names[] = { "repeat", "drop", NULL };
+
 static const struct field data_set_fields[] = {
 	{ .name = "urls",
 	  .type = FIELD_STRINGS,
@@ -47,6 +50,29 @@ static const struct field data_set_fields[] = {
 	  .offset = offsetof(struct data_set, seed),
 	  .doc = "What that order is made from: the same seed, the same "
 		 "order." },
+	{ .name = "uneven",
+	  .type = FIELD_ENUM,
+	  .values = uneven_names,
+	  .fallback = "repeat",
+	  .offset = offsetof(struct data_set, uneven),
+	  .doc = "What makes the shares equal when the shards cannot be "
+		 "dealt evenly: repeat gives some out twice, drop leaves "
+		 "some out.  The plan says how many." },
+	{ .name = "cache",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .check = check_folder,
+	  .offset = offsetof(struct data_set, cache),
+	  .doc = "A folder of each machine where the program runs, in which "
+		 "'jobrun cat' keeps shards for the next epoch and the next "
+		 "run.  Without it nothing is kept." },
+	{ .name = "cacheSize",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .check = check_size,
+	  .fallback = "10GiB",
+	  .offset = offsetof(struct data_set, cache_size),
+	  .doc = "The most that all shards there may have together." },
 	{ .name = NULL },
 };
 

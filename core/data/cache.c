@@ -238,8 +238,8 @@ static uint64_t make_room(struct cache *cache, uint64_t need)
 
 	if (need <= cache->limit - cache->limit / FREED_PART)
 		target -= cache->limit / FREED_PART;
-	found.oldest = mem_grow(NULL, (size_t)2 * OLDEST_MAX,
-				sizeof(*found.oldest));
+	found.oldest =
+		mem_grow(NULL, (size_t)2 * OLDEST_MAX, sizeof(*found.oldest));
 	do {
 		if (survey_folder(cache, &found) < 0) {
 			found.bytes = UINT64_MAX;
@@ -350,12 +350,11 @@ static int open_folder(struct cache *cache, struct error *err)
 				 "others can write to '%s': name a folder in "
 				 "it that is not there yet",
 				 cache->folder);
-	cache->lock_fd = openat(cache->fd, "lock",
-				O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-				0600);
+	cache->lock_fd =
+		openat(cache->fd, "lock",
+		       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (cache->lock_fd < 0)
-		return error_errno(err, "cannot open '%s/lock'",
-				   cache->folder);
+		return error_errno(err, "cannot open '%s/lock'", cache->folder);
 	return 0;
 }
 

@@ -267,8 +267,8 @@ static void add_some(struct cache_writer *writer, const char *data, size_t len)
 	sum = htole32(sum_of(writer->block, number));
 	if (pwrite_all(writer->fd, &sum, sizeof(sum), (off_t)sum_at) < 0)
 		fail(writer);
-	writer->crc = crc32c_join(writer->crc, writer->block,
-				  writer->at - from);
+	writer->crc =
+		crc32c_join(writer->crc, writer->block, writer->at - from);
 	writer->block = 0;
 }
 

@@ -133,9 +133,20 @@ void shard_walk_done(struct shard_walk *walk)
 	walk->order = NULL;
 }
 
+static struct split consumer_split(const struct shard_walk *walk)
+{
+	return (struct split){
+		.hosts = 1,
+		.device = walk->consumer,
+		.devices = walk->consumers ? walk->consumers : 1,
+		.uneven = walk->split.uneven,
+	};
+}
+
 static int begin_epoch(struct shard_walk *walk, struct error *err)
 {
 	size_t count = walk->list->count, i;
+	struct split consumers = consumer_split(walk);
 
 	if (!walk->order)
 		walk->order = mem_grow(NULL, count, sizeof(*walk->order));
@@ -147,19 +158,22 @@ static int begin_epoch(struct shard_walk *walk, struct error *err)
 	if (walk->epochs != UINT64_MAX)
 		walk->epochs--;
 	walk->at = 0;
-	walk->length = split_length(&walk->split, count);
+	walk->share = split_length(&walk->split, count);
+	walk->length = split_length(&consumers, walk->share);
 	if (!walk->length)
 		return error_set(err, ERROR_INVALID,
 				 "%zu shard%s cannot be split %ld ways when "
 				 "what is uneven is dropped",
 				 count, count == 1 ? "" : "s",
-				 walk->split.hosts * walk->split.devices);
+				 walk->split.hosts * walk->split.devices *
+					 consumers.devices);
 	return 0;
 }
 
 int shard_walk_next(void *arg, struct stream_object *out, struct error *err)
 {
 	struct shard_walk *walk = arg;
+	struct split consumers;
 	size_t place;
 
 	if (walk->at == walk->length) {
@@ -168,7 +182,9 @@ int shard_walk_next(void *arg, struct stream_object *out, struct error *err)
 		if (begin_epoch(walk, err) < 0)
 			return -1;
 	}
-	place = split_at(&walk->split, walk->list->count, walk->at++);
+	consumers = consumer_split(walk);
+	place = split_at(&walk->split, walk->list->count,
+			 split_at(&consumers, walk->share, walk->at++));
 	*out = walk->list->items[walk->order[place]];
 	return 1;
 }

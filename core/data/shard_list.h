@@ -39,9 +39,13 @@ struct shard_walk {
 	uint64_t seed;
 	uint64_t epoch;  /* the next one */
 	uint64_t epochs; /* that are left; UINT64_MAX: without end */
+	/* One of several consumers, among whom the share is dealt in turn;
+	 * `consumers` 0: the only one. */
+	long consumer, consumers;
 
 	size_t *order; /* of the epoch under way; shard_walk_done() frees it */
 	size_t at, length;
+	size_t share; /* of all consumers together */
 };
 
 void shard_walk_done(struct shard_walk *walk);

@@ -275,6 +275,8 @@ int stream_run(struct http *http, const struct stream_options *options,
 		*err = stream.next_err;
 		ret = -1;
 	}
+	if (ret < 0 && options->marks_failure)
+		stream_output_fail(&stream.out, err);
 out:
 	close_stream(&stream);
 	return ret;

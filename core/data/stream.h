@@ -10,7 +10,8 @@
  * and of the range that was asked for.  The last STREAM_HELD_BYTES of an
  * object are written once all of it is there and its checksums are right; up
  * to then the stream never ends at a multiple of 512 bytes of the object.  So
- * a tar file that breaks has no end-of-archive marker, and ends within a block.
+ * a tar file that breaks has no end-of-archive marker, and ends within the
+ * contents of a member.
  *
  * With a cache, an object that is kept there comes from there, if its index
  * says that it is that one, or its server when it is asked; what comes from a
@@ -69,6 +70,9 @@ struct stream_options {
 	const struct retry_policy *retry;   /* NULL: stream_retry */
 	const struct stream_scheme *scheme; /* or NULL */
 	struct cache *cache;                /* or NULL; borrowed */
+	/* What breaks between two objects ends in half a member of a tar file
+	 * that says why, for readers who see no exit status. */
+	bool marks_failure;
 };
 
 extern const struct retry_policy stream_retry;

@@ -91,8 +91,8 @@ void object_keep(struct object *object)
 	struct cache *cache = object->stream->options->cache;
 
 	/* What nobody can say to be the same would never be used. */
-	if (cache && (is_strong(object->etag) || object->generation ||
-		      object->crc32c))
+	if (cache &&
+	    (is_strong(object->etag) || object->generation || object->crc32c))
 		object->writer =
 			cache_writer_new(cache, object->name, object->size);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -84,6 +85,7 @@ void stream_output_begin(struct stream_output *out, uint64_t size)
 	out->size = size;
 	out->at = 0;
 	out->held_len = 0;
+	stream_tar_begin(&out->tar);
 }
 
 /* How far the object may be written when it is there up to `at`: not the end,
@@ -99,11 +101,25 @@ static uint64_t writable_end(const struct stream_output *out, uint64_t at)
 	return end < 511 ? 0 : (end + 1) / 512 * 512 - 1;
 }
 
+/* The same within the contents of a member of a tar file, if what is left can
+ * be held. */
+static uint64_t safe_end(struct stream_output *out, const char *data,
+			 size_t len)
+{
+	uint64_t end = writable_end(out, out->at + len), safe;
+
+	stream_tar_add(&out->tar, out->at, data, len);
+	if (!end)
+		return 0;
+	safe = stream_tar_end(&out->tar, end);
+	return out->at + len - safe <= sizeof(out->held) ? safe : end;
+}
+
 int stream_output_add(struct stream_output *out, const char *data, size_t len,
 		      struct error *err)
 {
 	uint64_t written = out->at - out->held_len;
-	uint64_t end = writable_end(out, out->at + len);
+	uint64_t end = safe_end(out, data, len);
 	struct iovec pieces[2] = {
 		{ .iov_base = out->held, .iov_len = out->held_len },
 		{ .iov_base = (char *)(uintptr_t)data },
@@ -145,6 +161,7 @@ int stream_output_splice(struct stream_output *out, int from, uint64_t *len,
 	*len = 0;
 	if (!out->is_pipe || out->held_len)
 		return STREAM_DONE;
+	out->tar.is_tar = false; /* nobody looks at it */
 	while (out->at < end) {
 		uint64_t want = end - out->at;
 
@@ -181,6 +198,33 @@ int stream_output_end(struct stream_output *out, struct error *err)
 	struct iovec piece = { .iov_base = out->held,
 			       .iov_len = out->held_len };
 
-	out->held_len = 0;
+	stream_output_begin(out, 0);
 	return write_pieces(out, &piece, 1, err);
+}
+
+void stream_output_fail(struct stream_output *out, const struct error *why)
+{
+	/* A long name, as GNU tar has it: whoever knows it wants a member
+	 * behind it. */
+	char mark[512 + sizeof(why->text)] = "././@LongLink";
+	char *text = mark + 512;
+	unsigned sum = 0;
+	struct error unused;
+	size_t i;
+
+	/* Within an object it is broken already. */
+	if (out->at > out->held_len)
+		return;
+	memcpy(mark + 100, "0000644", 8);
+	memcpy(mark + 108, "0000000", 8);
+	memcpy(mark + 116, "0000000", 8);
+	memcpy(mark + 124, "00000010000", 12);
+	memcpy(mark + 136, "00000000000", 12);
+	memcpy(mark + 148, "        L", 9);
+	memcpy(mark + 257, "ustar  ", 8);
+	for (i = 0; i < 512; i++)
+		sum += (unsigned char)mark[i];
+	snprintf(mark + 148, 8, "%06o", sum);
+	snprintf(text, sizeof(why->text), "%s", why->text);
+	stream_output_write(out, mark, 512 + strlen(text), &unused);
 }

@@ -12,14 +12,16 @@
 
 #include "core/base/error.h"
 #include "core/data/stream.h"
+#include "core/data/stream_tar.h"
 
 struct stream_output {
 	int fd;
 	bool is_pipe;
 	uint64_t size; /* of the object under way */
 	uint64_t at;   /* how much of it was added */
-	char held[STREAM_HELD_BYTES + 512];
+	char held[2 * STREAM_HELD_BYTES];
 	size_t held_len;
+	struct stream_tar tar;
 };
 
 /* Makes a pipe as large as it may be. */
@@ -40,6 +42,9 @@ int stream_output_end(struct stream_output *out, struct error *err);
 /* Between objects: what is no object goes out at once. */
 int stream_output_write(struct stream_output *out, const char *data, size_t len,
 			struct error *err);
+
+/* The stream ends here, because of `why`: see stream_options.marks_failure. */
+void stream_output_fail(struct stream_output *out, const struct error *why);
 
 /* The reader has gone, as far as can be seen without writing. */
 bool stream_output_is_gone(const struct stream_output *out);

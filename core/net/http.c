@@ -11,6 +11,7 @@
 
 #define HOST_CONNECTIONS 8L
 #define KEPT_CONNECTIONS 32L
+#define PARALLEL_LEAST 64
 
 /* As the curl command does; libcurl alone looks at neither. */
 static void find_certificates(struct http *http)
@@ -70,6 +71,9 @@ struct http *http_new(const struct http_options *options, struct error *err)
 	http->retry = options && options->retry ? *options->retry
 						: retry_policy_default;
 	http->incoming_end = &http->incoming;
+	http->parallel_max = host_connections > PARALLEL_LEAST
+				     ? (size_t)host_connections
+				     : PARALLEL_LEAST;
 	pthread_mutex_init(&http->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

@@ -68,6 +68,7 @@ struct http {
 	struct http_call **incoming_end;
 	struct http_call *calls; /* the thread's own: those begun */
 	size_t call_count;
+	size_t parallel_max; /* at once; more wait their turn */
 };
 
 /* http_thread.c: what the thread runs. */

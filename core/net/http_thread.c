@@ -10,8 +10,6 @@
 #include "core/base/text.h"
 #include "core/net/http_internal.h"
 
-/* At once; more wait their turn. */
-#define PARALLEL_MAX 64
 #define IDLE_MS 3600000
 
 static void end_call(struct http_call *call, int result)
@@ -209,7 +207,7 @@ static struct http_call *take_calls(struct http *http)
 			*at = call->next;
 			call->next = cancelled;
 			cancelled = call;
-		} else if (http->call_count < PARALLEL_MAX) {
+		} else if (http->call_count < http->parallel_max) {
 			*at = call->next;
 			call->next = http->calls;
 			http->calls = call;
@@ -281,7 +279,7 @@ void *http_thread(void *arg)
 		read_results(http);
 		wait = start_due(http);
 		pthread_mutex_lock(&http->lock);
-		if (http->incoming && http->call_count < PARALLEL_MAX)
+		if (http->incoming && http->call_count < http->parallel_max)
 			wait = 0;
 		pthread_mutex_unlock(&http->lock);
 		http->curl->multi_poll(http->multi, NULL, 0, (int)wait, NULL);

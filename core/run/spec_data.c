@@ -56,6 +56,11 @@ static json_t *set_json(const struct data_set *set)
 		json_put_text(out, "index", set->index);
 	json_put(out, "shuffle", json_boolean(set->shuffle));
 	json_put_int(out, "seed", set->seed);
+	json_put(out, "drop", json_boolean(set->uneven == SPLIT_DROP));
+	if (set->cache) {
+		json_put_text(out, "cache", set->cache);
+		json_put_text(out, "cacheSize", set->cache_size);
+	}
 	return out;
 }
 
@@ -75,11 +80,19 @@ json_t *spec_data_json(const struct run_data *from)
 	return out;
 }
 
+static const char *copy_text(const json_t *from, const char *key,
+			     struct arena *mem)
+{
+	const char *text = json_get_text(from, key, NULL);
+
+	return text ? arena_strdup(mem, text) : NULL;
+}
+
 void spec_data_read(const json_t *from, struct arena *mem, struct run_data *out)
 {
 	struct data_set *set;
 	json_t *one, *url;
-	const char *name, *index;
+	const char *name;
 	size_t i;
 
 	*out = (struct run_data){ 0 };
@@ -89,8 +102,11 @@ void spec_data_read(const json_t *from, struct arena *mem, struct run_data *out)
 	{
 		set = &out->sets[out->count++];
 		set->name = arena_strdup(mem, name);
-		index = json_get_text(one, "index", NULL);
-		set->index = index ? arena_strdup(mem, index) : NULL;
+		set->index = copy_text(one, "index", mem);
+		set->cache = copy_text(one, "cache", mem);
+		set->cache_size = copy_text(one, "cacheSize", mem);
+		if (json_is_true(json_object_get(one, "drop")))
+			set->uneven = SPLIT_DROP;
 		set->shuffle = json_is_true(json_object_get(one, "shuffle"));
 		set->seed = (long)json_get_int(one, "seed", 0);
 		set->split_by_host =
@@ -113,6 +129,7 @@ void spec_data_split(const struct data_set *set, const struct topology *all,
 	long world = (long)topology_world_size(all), hosts;
 
 	*out = (struct split)SPLIT_ALL;
+	out->uneven = set->uneven;
 	if (!contract_is_ranked(all, ordinal))
 		return;
 	hosts = self->local_world ? world / self->local_world : 1;
@@ -126,7 +143,8 @@ void spec_data_split(const struct data_set *set, const struct topology *all,
 	}
 	/* Hosts that differ are no grid: everyone is one of all. */
 	if (hosts * self->local_world != world || self->group >= hosts) {
-		*out = (struct split)SPLIT_ALL;
+		out->host = 0;
+		out->hosts = 1;
 		out->device = (long)ordinal;
 		out->devices = world;
 	}
@@ -189,6 +207,13 @@ static int tell_urls(const struct data_set *set, const struct shard_list *list,
 		buf_printf(&urls, "%s%s", urls.len ? "::" : "", one.url);
 		buf_printf(&pipes, "%spipe:%s cat ", pipes.len ? "::" : "",
 			   program);
+		if (set->cache) {
+			buf_puts(&pipes, "--cache ");
+			add_word(&pipes, set->cache);
+			buf_puts(&pipes, " --cache-size ");
+			add_word(&pipes, set->cache_size);
+			buf_putc(&pipes, ' ');
+		}
 		add_word(&pipes, one.url);
 	}
 	if (ret == 0 && pipes.len <= SPEC_DATA_LIST_MAX) {
@@ -213,8 +238,9 @@ static int tell(const struct data_set *set, const struct split *split,
 	if (list_shards(set, mem, &list, err) < 0)
 		return error_prefix(err, "the data set '%s'", set->name);
 	json = set_json(set);
-	text = mem_printf("host=%ld/%ld,device=%ld/%ld", split->host,
-			  split->hosts, split->device, split->devices);
+	text = mem_printf("host=%ld/%ld,device=%ld/%ld,uneven=%s", split->host,
+			  split->hosts, split->device, split->devices,
+			  split->uneven == SPLIT_DROP ? "drop" : "repeat");
 	json_put_text(json, "split", text);
 	free(text);
 	text = json_canonical(json);
@@ -276,7 +302,7 @@ char *spec_data_text(const struct data_set *set, const struct topology *all)
 	struct buf out = { 0 };
 	struct split split;
 	struct error err;
-	size_t processes, twice;
+	size_t processes, twice, dropped;
 
 	spec_data_split(set, all, 0, &split);
 	processes = (size_t)(split.hosts * split.devices);
@@ -285,6 +311,7 @@ char *spec_data_text(const struct data_set *set, const struct topology *all)
 		goto out;
 	}
 	twice = split_repeated(&split, list.count);
+	dropped = split_dropped(&split, list.count);
 	buf_printf(&out, "%zu shard%s", list.count, plural(list.count));
 	if (processes > 1)
 		buf_printf(&out, " dealt to %zu, %zu each", processes,
@@ -294,6 +321,10 @@ char *spec_data_text(const struct data_set *set, const struct topology *all)
 	if (twice)
 		buf_printf(&out, "; %zu shard%s come%s twice", twice,
 			   plural(twice), twice == 1 ? "s" : "");
+	if (dropped)
+		buf_printf(&out, "; %zu shard%s %s left out%s", dropped,
+			   plural(dropped), dropped == 1 ? "is" : "are",
+			   set->shuffle ? " of each epoch" : "");
 	if (set->shuffle)
 		buf_printf(&out, "; another order each epoch, by seed %ld",
 			   set->seed);

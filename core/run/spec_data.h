@@ -52,7 +52,7 @@ int spec_data_environment(const struct run_data *data, const char *program,
 			  struct environment *env, struct error *err);
 
 /* For people, in a plan: how many shards and samples each process reads, and
- * what comes twice.  Returns new. */
+ * what comes twice or never.  Returns new. */
 char *spec_data_text(const struct data_set *set, const struct topology *all);
 
 #endif

@@ -27,7 +27,8 @@ const struct field_use local_uses[] = {
 	{ "trainingInput.pythonModule", "python3 -m, unless jobrun.command" },
 	{ "trainingInput.args", "the last arguments of the program" },
 	{ "trainingInput.hyperparameters",
-	  "trials on this machine; the values of each are arguments" },
+	  "trials; the values of each are arguments; on hosts those that run "
+	  "at a time have hosts of their own, as far as there are enough" },
 	{ "trainingInput.hyperparameters.maxFailedTrials",
 	  "if it is 0: after 5 failed ones, if none has succeeded" },
 	{ "trainingInput.hyperparameters.enableTrialEarlyStopping",

@@ -183,6 +183,41 @@ make_shards() {
   end_google
 }
 
+@test "each consumer has a fifo, and hears what breaks" {
+  start_nginx
+  make_shards
+  mkdir fifos
+  mkfifo fifos/0 fifos/1
+  "$JOBRUN" cat --fifo fifos --consumers 2 "$HTTP/t-{000000..000003}.tar" 3>&- &
+  local pid=$! status=0
+  cat fifos/1 >one &
+  cat fifos/0 >zero
+  wait $pid
+  cmp zero <(cat www/t-000000.tar www/t-000002.tar)
+  cmp one <(cat www/t-000001.tar www/t-000003.tar)
+  [ -e fifos/0.done ] && [ -e fifos/1.done ] && [ ! -e fifos/0 ]
+  mkfifo fifos/0
+  "$JOBRUN" cat --fifo fifos "$HTTP/t-000000.tar" "$HTTP/nope" 2>err 3>&- &
+  pid=$!
+  run python3 -c '
+import tarfile
+n = 0
+try:
+    for one in tarfile.open("fifos/0", "r|", ignore_zeros=True):
+        n += 1
+except tarfile.ReadError:
+    print(n)'
+  wait $pid || status=$?
+  [ "$status" -eq 1 ]
+  [ "$output" -eq "$(tar tf www/t-000000.tar | wc -l)" ]
+  grep -q "/nope: it is not there" fifos/0.failed
+  [ ! -e fifos/0.done ]
+  grep -q "consumer 0: $HTTP/nope: it is not there" err
+  run jobrun cat --consumers 2 "$HTTP/nope"
+  [ "$status" -eq 64 ]
+  stop_nginx
+}
+
 @test "a cache saves what was read, whoever is killed" {
   start_nginx
   make_shards

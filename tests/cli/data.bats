@@ -23,6 +23,19 @@ EOF
   jobrun plan job.yaml | grep -E "data.train +not there yet: cannot open '$TMP/data/shards.json'"
 }
 
+@test "what is uneven is dropped, and the plan says so" {
+  make_set
+  sed -i 's/index:/uneven: drop, shuffle: true, index:/' job.yaml
+  jobrun plan job.yaml | grep -E \
+    'data.train +5 shards dealt to 2, 2 each, 8 of 20 samples; 1 shard is left out of each epoch; another order'
+  jobrun env job.yaml --task worker >env
+  grep -qx JOBRUN_DATA_TRAIN_SAMPLES=8 env
+  jobrun apply job.yaml >log 2>&1
+  jobrun logs sets --task worker | sed 's/.*\] //' >worker
+  # 8 samples, and the number of them.
+  [ "$(wc -l <worker)" -eq 9 ]
+}
+
 @test "every process reads its share" {
   make_set
   jobrun apply job.yaml >log 2>&1
@@ -41,6 +54,10 @@ EOF
   grep -qx "JOBRUN_DATA_TRAIN=$TMP/data/t-000001.tar::$TMP/data/t-000003.tar::$TMP/data/t-000000.tar" env
   grep -q "JOBRUN_DATA_TRAIN_PIPES=pipe:.* cat '$TMP/data/t-000001.tar'::pipe:" env
   grep -qx "JOBRUN_DATA_TRAIN_SAMPLES=12" env
+  sed -i 's#index:#cache: "/tmp/a b", cacheSize: 5GB, index:#' job.yaml
+  jobrun env job.yaml --task worker >env
+  grep -q "JOBRUN_DATA_TRAIN_PIPES=pipe:.* cat --cache '/tmp/a b' --cache-size '5GB' '$TMP/data/t-000001.tar'::pipe:" env
+  grep -q 'JOBRUN_DATA_TRAIN_SET=.*"cache":"/tmp/a b","cacheSize":"5GB"' env
   run jobrun cat --data train
   [ "$status" -eq 64 ]
   [ "$output" = "jobrun: error: --data: there is no JOBRUN_DATA_TRAIN_SET: this is no task of a job with jobrun.data.train" ]

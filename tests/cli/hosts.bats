@@ -15,7 +15,7 @@ teardown() {
   mkdir src
   echo hello >src/greeting
   host_job a.yaml a h1,h2,h3 \
-    'cat greeting; echo $RANK of $WORLD_SIZE at $MASTER_ADDR; echo $RANK >$JOBRUN_RUN_DIR/rank; [ $RANK != 0 ] || sleep 2' \
+    'cat greeting; echo $RANK of $WORLD_SIZE at $MASTER_ADDR; echo $RANK >$JOBRUN_RUN_DIR/rank; '"$(all_of 3 RANK)" \
     '  source: src'
   run jobrun apply a.yaml
   [ "$status" -eq 0 ]
@@ -30,7 +30,7 @@ teardown() {
 
 @test "more tasks than hosts: it begins again with the first" {
   sshd_up 2
-  host_job a.yaml a h1,h2 'echo on $RANK; [ $RANK != 0 ] || sleep 2'
+  host_job a.yaml a h1,h2 'echo on $RANK; '"$(all_of 4 RANK)"
   sed -i 's/workerCount: 1/workerCount: 3/' a.yaml
   run jobrun apply a.yaml
   [ "$status" -eq 0 ]

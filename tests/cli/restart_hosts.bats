@@ -12,7 +12,7 @@ teardown() {
 
 @test "a run on hosts that fails is started again there" {
   sshd_up 2
-  host_job a.yaml a h1,h2 'n=$(ls $JOBRUN_RUN_DIR | wc -l); touch $JOBRUN_RUN_DIR/try$n; echo try $n; [ $RANK = 0 ] || sleep 1; [ $n = 2 ]' \
+  host_job a.yaml a h1,h2 'n=$(ls $JOBRUN_RUN_DIR | wc -l); touch $JOBRUN_RUN_DIR/try$n; echo try $n; [ $RANK = 0 ] || sleep 60; [ $n = 2 ]' \
     '  restart: {maxRestarts: 5, backoff: 0s}'
   run timeout 60 "$JOBRUN" apply a.yaml
   [ "$status" -eq 0 ]
@@ -71,4 +71,21 @@ agents() {
   [[ $(field a 'j["restartedFor"]') == *"h2"* ]]
   wait_until 15 nothing_runs
   refute pgrep -f "sleep $NAP"
+}
+
+@test "a host that is not to be had again is one more preemption" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 "touch $TMP/there; sleep $NAP" \
+    "  restart: {maxRestarts: 5, maxPreemptions: 1, backoff: 0s}"
+  jobrun apply --detach a.yaml
+  wait_until 20 test -e there
+  wait_until 20 state_is a RUNNING
+  sshd_stop h2
+  sshd_start h2 -o AuthorizedKeysFile=none
+  wait_until 10 sshd_answers h2
+  wait_until 30 cut_connections
+  run timeout 60 "$JOBRUN" wait a
+  [ "$status" -eq 1 ]
+  [ "$(field a 'j["attempt"], j["restarts"], j["preemptions"]')" = "2 0 1" ]
+  [[ $(field a 'j["error"]') == "host 'h2': "*"(not restarted: it was restarted 1 time already (jobrun.restart.maxPreemptions))" ]]
 }

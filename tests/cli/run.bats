@@ -292,11 +292,14 @@ print("up", flush=True); time.sleep(20)' >up.txt &
 }
 
 @test "apply of a run that is under way follows it" {
-  job a.yaml a 'echo one; sleep 1; echo two'
+  job a.yaml a "echo one; until [ -e $TMP/go ]; do sleep 0.1; done; echo two"
   jobrun apply -d a.yaml
   wait_until 5 state_is a RUNNING
-  run jobrun apply a.yaml
-  [ "$status" -eq 0 ]
+  "$JOBRUN" apply a.yaml >out.txt 2>&1 &
+  wait_until 5 grep -q '\] one' out.txt
+  touch go
+  wait $!
+  output=$(cat out.txt)
   [[ $output == *"] one"*"] two"* ]]
   [ "$(field a 'j["attempt"]')" = 1 ]
 }

@@ -89,6 +89,14 @@ ${5:-}
 EOF
 }
 
+# all_of N VARIABLE: what ends a task's script, so that the first of N, whose
+# end is that of the run, does not end before the others have got so far.
+all_of() {
+  printf 'touch %s/here.$%s; ' "$TMP" "$2"
+  printf '[ $%s != 0 ] || until [ $(ls %s/here.* | wc -l) = %d ]; do sleep 0.1; done' \
+    "$2" "$TMP" "$1"
+}
+
 # What an agent keeps of runs on a host: nothing, when all is over.
 host_is_clean() {
   [ -z "$(find "$SSH/$1/state/jobrun/hosts" -mindepth 1 -type d 2>/dev/null)" ]

@@ -41,7 +41,7 @@ teardown() {
 
 @test "template, group and node are made, used in the form of xla_dist, and deleted" {
   begin
-  node_job job.yaml 'echo "| Training Device=xla:0/$((XRT_SHARD_ORDINAL * 8)) Epoch=1 Step=0 Loss=6.87500"; echo "$XRT_LOCAL_WORKER $XRT_MESH_SERVICE_ADDRESS $XRT_TPU_CONFIG"; [ $XRT_SHARD_ORDINAL != 0 ] || sleep 1'
+  node_job job.yaml 'echo "| Training Device=xla:0/$((XRT_SHARD_ORDINAL * 8)) Epoch=1 Step=0 Loss=6.87500"; echo "$XRT_LOCAL_WORKER $XRT_MESH_SERVICE_ADDRESS $XRT_TPU_CONFIG"; '"$(all_of 4 XRT_SHARD_ORDINAL)"
   run jobrun plan job.yaml
   echo "$output"
   [ "$status" -eq 0 ]

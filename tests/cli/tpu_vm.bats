@@ -57,7 +57,7 @@ teardown() {
 
 @test "a pod is made, runs on four VMs in the form of xla_dist, and is deleted" {
   begin
-  pod job.yaml 'echo "| Training Device=xla:0/$((TPU_WORKER_ID * 8)) Epoch=1 Step=0 Loss=6.87500 Rate=258.47"; [ $TPU_WORKER_ID != 0 ] || sleep 1'
+  pod job.yaml 'echo "| Training Device=xla:0/$((TPU_WORKER_ID * 8)) Epoch=1 Step=0 Loss=6.87500 Rate=258.47"; '"$(all_of 4 TPU_WORKER_ID)"
   run jobrun plan job.yaml
   echo "$output"
   [ "$status" -eq 0 ]
@@ -228,4 +228,25 @@ apply_to_die_here() {
     ln -s "$JOBRUN_STATE_DIR/runs/pod.1/lock" pid
   fi
   exec "$JOBRUN" apply --yes job.yaml
+}
+
+@test "a port that the pod needs is taken on one VM: the run says so before its start" {
+  begin
+  pod job.yaml 'echo never'
+  # 8476: where PyTorch/XLA's processes listen.
+  python3 -c "
+import socket, time
+s = socket.socket()
+s.bind(('$SSH_NET.2', 8476))
+s.listen()
+open('taken', 'w').close()
+time.sleep($NAP)" 3>&- &
+  wait_until 10 test -e taken
+  run jobrun apply --yes job.yaml
+  kill $!
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"host '$SSH_NET.2': port 8476 is taken, which the program will need"* ]]
+  refute grep -q '\] never' <<<"$output"
+  [ "$(made)" -eq 0 ]
 }

@@ -73,9 +73,8 @@ static void compare(struct stream_fixture *f, const char *data, size_t len)
 	for (; len && !f->wrong; data += n, len -= n) {
 		pass_whole(f);
 		object = f->whole % f->count;
-		left = f->whole < total_of(f)
-			       ? f->server.size(object) - f->rest
-			       : 0;
+		left = f->whole < total_of(f) ? f->server.size(object) - f->rest
+					      : 0;
 		n = left < len ? (size_t)left : len;
 		n = n < sizeof(expected) ? n : sizeof(expected);
 		shard_server_fill(object, f->rest, expected, n);
@@ -199,4 +198,3 @@ void stream_fixture_all_came(const struct stream_fixture *f)
 	assert_int_equal(f->whole, total_of(f));
 	assert_int_equal(f->rest, 0);
 }
-

@@ -153,9 +153,13 @@ static uint64_t used(size_t *unfinished)
 
 static void what_was_kept_is_found(void **state)
 {
-	static const uint64_t sizes[] = { 1,	  511,	  CACHE_BLOCK - 1,
-					  CACHE_BLOCK, CACHE_BLOCK + 1,
-					  3 * CACHE_BLOCK, 1000000 };
+	static const uint64_t sizes[] = { 1,
+					  511,
+					  CACHE_BLOCK - 1,
+					  CACHE_BLOCK,
+					  CACHE_BLOCK + 1,
+					  3 * CACHE_BLOCK,
+					  1000000 };
 	struct cache *cache = open_cache(LARGE);
 	struct error err;
 	size_t i, unfinished;

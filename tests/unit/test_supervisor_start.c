@@ -50,9 +50,9 @@ static int tear_down(void **state)
 
 static struct run_record a_run(void)
 {
-	return (struct run_record){
-		.job_id = "a", .provider = "local", .digest = "d"
-	};
+	return (struct run_record){ .job_id = "a",
+				    .provider = "local",
+				    .digest = "d" };
 }
 
 static int die(void *arg, const char *folder, int attempt, struct error *err)
@@ -92,11 +92,11 @@ static void it_is_as_if_it_had_not_been_asked_for(void **state)
 	struct run_record run;
 
 	add_and_die(false);
-	assert_int_equal(
-		store_run_get(f->store, "a", 0, f->mem, &run, &f->err), 0);
+	assert_int_equal(store_run_get(f->store, "a", 0, f->mem, &run, &f->err),
+			 0);
 	assert_int_equal(supervisor_check(f->store, &run, &f->err), 0);
-	assert_int_equal(
-		store_run_get(f->store, "a", 0, f->mem, &run, &f->err), 1);
+	assert_int_equal(store_run_get(f->store, "a", 0, f->mem, &run, &f->err),
+			 1);
 }
 
 static void the_number_is_used_again(void **state)
@@ -110,8 +110,8 @@ static void the_number_is_used_again(void **state)
 	assert_int_equal(run.attempt, 1);
 	/* While somebody is about to start it, nobody ends it. */
 	assert_int_equal(supervisor_check(f->store, &run, &f->err), 0);
-	assert_int_equal(
-		store_run_get(f->store, "a", 0, f->mem, &run, &f->err), 0);
+	assert_int_equal(store_run_get(f->store, "a", 0, f->mem, &run, &f->err),
+			 0);
 	assert_int_equal(run.state, RUN_QUEUED);
 	close(lock);
 }
@@ -127,8 +127,8 @@ static void one_that_had_begun_has_failed(void **state)
 	assert_int_equal(run_lock_set_pid(lock, 4194304, &f->err), 0);
 	close(lock);
 	assert_int_equal(supervisor_check(f->store, &run, &f->err), 0);
-	assert_int_equal(
-		store_run_get(f->store, "a", 0, f->mem, &run, &f->err), 0);
+	assert_int_equal(store_run_get(f->store, "a", 0, f->mem, &run, &f->err),
+			 0);
 	assert_int_equal(run.state, RUN_FAILED);
 }
 

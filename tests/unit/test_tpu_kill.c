@@ -235,7 +235,8 @@ static void any_request_can_be_the_last(struct fixture *f,
 			"'nth': %d, 'pid-file': '%s'}]",
 			nth, stand_in_file(&f->server, "pid"));
 
-		for (i = 0; i < 2; i++) {
+		/* Time is scarce: of those who only end it, every third. */
+		for (i = 0; i < (nth % 3 ? 1 : 2); i++) {
 			stand_in_tell(&f->server, "faults", fault);
 			ended = run_child(f, MAKES_AND_DELETES);
 			stand_in_tell(&f->server, "faults", "[]");

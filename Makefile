@@ -314,6 +314,12 @@ $(BENCH_NET): $(BENCH_NET).o $(BUILD)/libjobrun.a
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+# A loader and a model.
+BENCH_LOADER = $(BUILD)/tests/bench/loader
+$(BENCH_LOADER): $(BENCH_LOADER).o $(BUILD)/libjobrun.a
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
 # A long link, and the most that libcurl can do.
 BENCH_RELAY = $(BUILD)/tests/bench/relay
 BENCH_PARALLEL = $(BUILD)/tests/bench/parallel
@@ -324,13 +330,14 @@ $(BENCH_PARALLEL): %: %.o
 
 .PHONY: bench
 bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX) $(BENCH_NET) \
-		$(BENCH_RELAY) $(BENCH_PARALLEL)
+		$(BENCH_RELAY) $(BENCH_PARALLEL) $(BENCH_LOADER)
 	JOBRUN=$(abspath $(BIN)) YAML_EVENTS=$(abspath $(YAML_EVENTS)) \
 		BENCH_LINES=$(abspath $(BENCH_LINES)) \
 		BENCH_PREFIX=$(abspath $(BENCH_PREFIX)) \
 		BENCH_NET=$(abspath $(BENCH_NET)) \
 		BENCH_RELAY=$(abspath $(BENCH_RELAY)) \
 		BENCH_PARALLEL=$(abspath $(BENCH_PARALLEL)) \
+		BENCH_LOADER=$(abspath $(BENCH_LOADER)) \
 		tests/bench/run $(BENCH)
 
 # ---- the rest --------------------------------------------------------------

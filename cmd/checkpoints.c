@@ -11,7 +11,8 @@
 #include "core/base/text.h"
 #include "core/data/checkpoint_store.h"
 #include "core/data/checkpoint_watch.h"
-#include "core/run/spec.h"
+#include "core/run/supervised.h"
+#include "providers/registry.h"
 #include "providers/stores.h"
 
 struct checkpoints_opts {
@@ -203,6 +204,7 @@ static void put_json(const struct listed_checkpoints *all,
 static int read_spec(struct session *session, const char *job_id,
 		     struct arena *mem, struct run_spec *out, struct error *err)
 {
+	const struct provider *provider;
 	struct run_record record;
 	char *folder;
 	int ret;
@@ -210,8 +212,9 @@ static int read_spec(struct session *session, const char *job_id,
 	if (session_run(session, job_id, 0, mem, &record, err) < 0)
 		return -1;
 	folder = store_run_folder(session->env.store, job_id, record.attempt);
-	/* Runs of other providers have none. */
-	ret = strcmp(record.provider, "local") == 0
+	provider = provider_find(record.provider);
+	/* Of others there is no specification here, nor checkpoints. */
+	ret = provider && provider_is_supervised(provider)
 		      ? spec_read(folder, mem, out, err)
 		      : 0;
 	free(folder);

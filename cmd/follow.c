@@ -158,7 +158,7 @@ static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 	struct store *store = follow->session->env.store;
 	char *run_folder = store_run_folder(store, job_id, attempt);
 	char *folder = follow->trial
-			       ? tuner_trial_folder(run_folder, follow->trial)
+			       ? tuner_trial_logs(run_folder, follow->trial)
 			       : mem_strdup(run_folder);
 	int ret = -1;
 

@@ -13,6 +13,9 @@ struct launch_checkpoint_opts {
 	long keep;
 	const char *resume;
 	long quiet_s;
+	const char *metric;
+	const char *goal;
+	struct opt_list patterns; /* NAME=REGEX */
 };
 
 extern const struct opt launch_checkpoint_options[];

@@ -134,9 +134,9 @@ static int open_attempt(struct reading *r, struct error *err)
 	struct source_choice choice = { opts->task, opts->index };
 	char *run_folder = store_run_folder(r->session->env.store,
 					    r->run->job_id, r->run->attempt);
-	char *folder =
-		opts->trial ? tuner_trial_folder(run_folder, (int)opts->trial)
-			    : mem_strdup(run_folder);
+	char *folder = opts->trial
+			       ? tuner_trial_logs(run_folder, (int)opts->trial)
+			       : mem_strdup(run_folder);
 	struct run_spec *spec;
 	struct log_source *sources;
 	size_t count;

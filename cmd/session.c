@@ -278,6 +278,52 @@ int session_refresh(struct session *session, struct arena *mem,
 	return ret < 0 ? -1 : 0;
 }
 
+/* Those of one provider that have not ended; `done` of all that need no look
+ * on their own any more. */
+static void refresh_together(struct session *session,
+			     const struct provider *provider,
+			     struct run_record *const *runs, size_t count,
+			     struct arena *mem, bool *done)
+{
+	const struct kind *kind = provider_run_kind(provider);
+	struct run_record **some = arena_alloc(mem, count * sizeof(*some));
+	bool *fresh = arena_alloc(mem, count * sizeof(*fresh));
+	struct error ignored;
+	size_t n = 0, i;
+	void *ctx;
+
+	for (i = 0; i < count; i++)
+		if (!done[i] && !strcmp(runs[i]->provider, provider->name))
+			some[n++] = runs[i];
+	ctx = n > 1 ? session_context(session, provider, &ignored) : NULL;
+	if (!ctx)
+		return;
+	memset(fresh, 0, n * sizeof(*fresh));
+	kind->refresh(ctx, some, n, mem, fresh);
+	for (i = 0, n = 0; i < count; i++)
+		if (!done[i] && !strcmp(runs[i]->provider, provider->name))
+			done[i] = fresh[n++];
+}
+
+int session_refresh_all(struct session *session, struct arena *mem,
+			struct run_record *const *runs, size_t count,
+			struct error *err)
+{
+	bool *done = arena_alloc(mem, (count + 1) * sizeof(*done));
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		done[i] = run_state_is_final(runs[i]->state);
+	for (i = 0; providers[i]; i++)
+		if (provider_run_kind(providers[i])->refresh)
+			refresh_together(session, providers[i], runs, count,
+					 mem, done);
+	for (i = 0; i < count; i++)
+		if (!done[i] && session_refresh(session, mem, runs[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 int session_run(struct session *session, const char *job_id, int attempt,
 		struct arena *mem, struct run_record *out, struct error *err)
 {

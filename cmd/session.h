@@ -90,6 +90,10 @@ int session_run(struct session *session, const char *job_id, int attempt,
 /* Refreshes the record of a run that may have changed. */
 int session_refresh(struct session *session, struct arena *mem,
 		    struct run_record *run, struct error *err);
+/* The same for many, with one request for all of a provider where it can. */
+int session_refresh_all(struct session *session, struct arena *mem,
+			struct run_record *const *runs, size_t count,
+			struct error *err);
 
 /* The run as a resource, for the calls of its kind; borrows `run`. */
 struct resource session_resource(const struct run_record *run,

@@ -84,6 +84,7 @@ static void tell(void *arg, size_t shard, const struct error *wrong)
 	struct verdicts *verdicts = arg;
 	struct looking *looking = verdicts->looking;
 	const struct shard_entry *entry = &looking->index.shards[shard];
+	char *path = mem_printf("'%s/%s'", looking->base, entry->name);
 	char why[sizeof(wrong->text)] = "";
 	json_t *json;
 
@@ -91,9 +92,12 @@ static void tell(void *arg, size_t shard, const struct error *wrong)
 		snprintf(why, sizeof(why), "%s", wrong->text);
 		text_make_printable(why);
 	}
-	if (wrong && !verdicts->json)
-		app_say(looking->app, "'%s/%s': %s", looking->base, entry->name,
-			why);
+	/* What reads archives names them itself. */
+	if (wrong && !verdicts->json && text_starts(why, path))
+		app_say(looking->app, "%s", why);
+	else if (wrong && !verdicts->json)
+		app_say(looking->app, "%s: %s", path, why);
+	free(path);
 	if (!verdicts->json)
 		return;
 	/* In their order, whenever they come. */

@@ -279,6 +279,7 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 		   struct error *err)
 {
 	struct store *store = view->session->env.store;
+	struct run_record **wanted;
 	struct run_list all;
 	size_t i, j;
 
@@ -286,6 +287,8 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 		return -1;
 	out->count = 0;
 	out->items = arena_alloc(mem, (all.count + 1) * sizeof(*out->items));
+	wanted =
+		arena_alloc(mem, (all.count + 1) * sizeof(struct run_record *));
 	for (j = 0; j < view->name_count; j++) {
 		for (i = 0; i < all.count; i++)
 			if (!strcmp(all.items[i].job_id, view->names[j]))
@@ -301,11 +304,11 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 				break;
 		if (view->name_count && j == view->name_count)
 			continue;
-		if (session_refresh(view->session, mem, &all.items[i], err) < 0)
-			return -1;
-		out->items[out->count++] = all.items[i];
+		out->items[out->count] = all.items[i];
+		wanted[out->count] = &out->items[out->count];
+		out->count++;
 	}
-	return 0;
+	return session_refresh_all(view->session, mem, wanted, out->count, err);
 }
 
 /* Began and not ended: of a command that is still at it, or was killed. */

@@ -28,6 +28,7 @@ struct arena;
 struct kind;
 struct listing;
 struct provider;
+struct run_record;
 struct store;
 
 /* How a run stands. */
@@ -240,6 +241,15 @@ struct kind {
 	/* Asks it to end; `now` without the grace.  Ended is success. */
 	int (*cancel)(void *ctx, const struct resource *have, bool now,
 		      struct error *err);
+	/*
+	 * Of many runs, before each is waited for: brings up to date, in the
+	 * store too, what one request for all of them can tell, and sets
+	 * `fresh` of those of which there is no more to know.  What could not
+	 * be had is left for `wait` to say.  New texts live in `mem`.  NULL:
+	 * each is waited for.
+	 */
+	void (*refresh)(void *ctx, struct run_record *const *runs, size_t count,
+			struct arena *mem, bool *fresh);
 	/* A descriptor that is readable when `wait` is worth asking before
 	 * the next `poll_ms` are over; the caller reads and closes it. */
 	int (*watch)(void *ctx, const struct resource *have, int *fd,

@@ -73,8 +73,7 @@ static void refuse(struct agent *agent, const char *why)
 		channel_flush(agent->channel);
 }
 
-/* "CLIENT PORT SERVER PORT": the third is where our peers reach us, too. */
-static void put_address(struct wire_out *out)
+void agent_address(char *out, size_t size)
 {
 	char text[256] = "";
 	const char *from = getenv("SSH_CONNECTION");
@@ -86,7 +85,7 @@ static void put_address(struct wire_out *out)
 	part = strtok_r(text, " ", &save);
 	part = part ? strtok_r(NULL, " ", &save) : NULL;
 	part = part ? strtok_r(NULL, " ", &save) : NULL;
-	wire_put_text(out, part);
+	snprintf(out, size, "%s", part ? part : "");
 }
 
 static void welcome(struct agent *agent)
@@ -102,7 +101,9 @@ static void welcome(struct agent *agent)
 	};
 	struct wire_out out = { 0 };
 	struct statvfs disk;
+	char address[256];
 
+	agent_address(address, sizeof(address));
 	wire_begin(&out, FRAME_WELCOME);
 	wire_put_u64(&out, (uint64_t)time_now_ms());
 	wire_put_u64(&out, statvfs(".", &disk) == 0
@@ -110,7 +111,7 @@ static void welcome(struct agent *agent)
 				   : UINT64_MAX);
 	wire_put_u32(&out, stages[agent->state]);
 	wire_put_u32(&out, agent->round);
-	put_address(&out);
+	wire_put_text(&out, address);
 	wire_put_text(&out, agent->folder);
 	wire_put_text(&out, getenv("HOME"));
 	wire_end(&out);

@@ -105,6 +105,9 @@ struct agent {
 /* Puts an event into the spool. */
 void agent_report(struct agent *agent, enum frame_type type, uint32_t task,
 		  int64_t value, const char *text);
+/* Where ssh reached this host, and its peers do, too: "CLIENT PORT SERVER
+ * PORT" is what sshd says of it; "" if it does not. */
+void agent_address(char *out, size_t size);
 /* To the client, if there is one. */
 void agent_send(struct agent *agent, struct wire_out *out);
 /* One frame of the client; -1 if it makes no sense, and the channel is to

@@ -21,7 +21,6 @@ struct check;
 struct probe {
 	struct check *check;
 	char *address;
-	char *name;
 	uint32_t port;
 	int fd; /* -1: not under way */
 	struct loop_event *event;
@@ -37,6 +36,18 @@ struct check {
 	struct loop_event *timer;
 };
 
+static void release(struct check *check)
+{
+	uint32_t i;
+
+	for (i = 0; i < check->count; i++) {
+		free(check->probes[i].why);
+		free(check->probes[i].address);
+	}
+	free(check->probes);
+	free(check);
+}
+
 static void answer(struct check *check)
 {
 	struct wire_out out = { 0 };
@@ -47,27 +58,22 @@ static void answer(struct check *check)
 	wire_begin(&out, FRAME_CHECKED);
 	wire_put_u32(&out, count);
 	for (i = 0; i < check->count; i++) {
-		struct probe *probe = &check->probes[i];
-
-		if (probe->why)
-			wire_put_text(&out, probe->why);
-		free(probe->why);
-		free(probe->address);
-		free(probe->name);
+		if (!check->probes[i].why)
+			continue;
+		wire_put_u32(&out, i);
+		wire_put_text(&out, check->probes[i].why);
 	}
 	wire_end(&out);
 	loop_remove(check->agent->loop, check->timer);
 	agent_send(check->agent, &out);
 	wire_out_done(&out);
-	free(check->probes);
-	free(check);
+	release(check);
 }
 
 static void probe_end(struct probe *probe, const char *why)
 {
 	if (why)
-		probe->why = mem_printf("%s at %s port %u: %s", probe->name,
-					probe->address, probe->port, why);
+		probe->why = mem_strdup(why);
 	if (probe->fd < 0)
 		return;
 	loop_remove(probe->check->agent->loop, probe->event);
@@ -145,7 +151,7 @@ int check_peers(struct agent *agent, struct wire_in *in, struct error *err)
 
 	check = mem_alloc(sizeof(*check));
 	check->agent = agent;
-	check->count = wire_get_count(in, FRAME_PORTS_MAX, 12);
+	check->count = wire_get_count(in, FRAME_CHECKS_MAX, 8);
 	check->probes = mem_alloc(check->count * sizeof(*check->probes));
 	for (i = 0; i < check->count; i++) {
 		struct probe *probe = &check->probes[i];
@@ -154,15 +160,9 @@ int check_peers(struct agent *agent, struct wire_in *in, struct error *err)
 		probe->fd = -1;
 		probe->address = wire_get_string(in);
 		probe->port = wire_get_u32(in);
-		probe->name = wire_get_string(in);
 	}
 	if (!wire_is_done(in)) {
-		for (i = 0; i < check->count; i++) {
-			free(check->probes[i].address);
-			free(check->probes[i].name);
-		}
-		free(check->probes);
-		free(check);
+		release(check);
 		return error_set(err, ERROR_FAILED, "it makes no sense");
 	}
 	check->timer =

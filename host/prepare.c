@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +35,12 @@ struct prepare {
 	char **env;
 	uint32_t first_port;
 	uint32_t port_count;
+	uint32_t fixed_count; /* ports that were named, behind those */
 	char *part; /* what has come so far is in this file, or NULL */
 	int part_fd;
 	pid_t unpacker;
 	int unpacker_says; /* why it failed */
-	/* One of each for each port. */
+	/* One of each for each port of both sorts. */
 	int *ports;
 	int *listeners;
 	struct port_leases **leases;
@@ -60,7 +62,7 @@ void prepare_free(struct prepare *prepare)
 
 	if (!prepare)
 		return;
-	for (i = 0; i < prepare->port_count; i++) {
+	for (i = 0; i < prepare->port_count + prepare->fixed_count; i++) {
 		if (prepare->listeners[i] >= 0)
 			close(prepare->listeners[i]);
 		ports_return(prepare->leases[i]);
@@ -125,6 +127,57 @@ static int listen_on(int port)
 	return -1;
 }
 
+/* At the one address that its peers know: a machine may have several, for
+ * others like it.  -1 with errno. */
+static int listen_here(int port)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_NUMERICHOST };
+	struct addrinfo *found = NULL;
+	char address[256], text[16];
+	int fd, on = 1;
+
+	agent_address(address, sizeof(address));
+	snprintf(text, sizeof(text), "%d", port);
+	if (getaddrinfo(address, text, &hints, &found))
+		return listen_on(port);
+	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+		if (bind(fd, found->ai_addr, found->ai_addrlen) < 0 ||
+		    listen(fd, BACKLOG) < 0) {
+			int saved = errno;
+
+			close(fd);
+			errno = saved;
+			fd = -1;
+		}
+	}
+	freeaddrinfo(found);
+	return fd;
+}
+
+/* They are where the program, too, will look for them. */
+static int open_fixed_ports(struct prepare *prepare, struct error *err)
+{
+	uint32_t i;
+
+	for (i = prepare->port_count;
+	     i < prepare->port_count + prepare->fixed_count; i++) {
+		prepare->listeners[i] = listen_here(prepare->ports[i]);
+		if (prepare->listeners[i] < 0 && errno == EADDRINUSE)
+			return error_set(err, ERROR_FAILED,
+					 "port %d is taken, which the program "
+					 "will need: does another run, or what "
+					 "one has left, go on there?",
+					 prepare->ports[i]);
+		if (prepare->listeners[i] < 0)
+			return error_errno(err, "cannot listen at port %d",
+					   prepare->ports[i]);
+	}
+	return 0;
+}
+
 /* Nobody accepts: that a peer gets through to here is all one wants to know,
  * and closed like this they leave no port in TIME_WAIT. */
 static int open_ports(struct prepare *prepare, struct error *err)
@@ -143,7 +196,7 @@ static int open_ports(struct prepare *prepare, struct error *err)
 		} while (prepare->listeners[i] < 0);
 		prepare->ports[i] = port;
 	}
-	return 0;
+	return open_fixed_ports(prepare, err);
 }
 
 void prepare_close_ports(struct agent *agent)
@@ -151,7 +204,9 @@ void prepare_close_ports(struct agent *agent)
 	struct prepare *prepare = agent->prepare;
 	uint32_t i;
 
-	for (i = 0; prepare && i < prepare->port_count; i++) {
+	if (!prepare)
+		return;
+	for (i = 0; i < prepare->port_count + prepare->fixed_count; i++) {
 		if (prepare->listeners[i] >= 0)
 			close(prepare->listeners[i]);
 		prepare->listeners[i] = -1;
@@ -370,12 +425,16 @@ static bool is_name(const char *text)
 static struct prepare *read_request(struct wire_in *in, uint32_t *setup_task)
 {
 	struct prepare *prepare = mem_alloc(sizeof(*prepare));
-	uint32_t i;
+	uint32_t fixed[FRAME_FIXED_MAX];
+	uint32_t count, i;
 
 	prepare->unpacker_says = -1;
 	prepare->ship = wire_get_string(in);
 	prepare->port_count = wire_get_u32(in);
 	prepare->first_port = wire_get_u32(in);
+	prepare->fixed_count = wire_get_count(in, FRAME_FIXED_MAX, 4);
+	for (i = 0; i < prepare->fixed_count; i++)
+		fixed[i] = wire_get_u32(in);
 	prepare->directory = wire_get_string(in);
 	prepare->setup = wire_get_list(in);
 	prepare->env = wire_get_list(in);
@@ -383,16 +442,18 @@ static struct prepare *read_request(struct wire_in *in, uint32_t *setup_task)
 	if (!wire_is_done(in) || prepare->port_count > FRAME_PORTS_MAX ||
 	    !prepare->first_port || prepare->first_port > 65535 ||
 	    !is_name(prepare->ship)) {
-		prepare->port_count = 0;
+		prepare->port_count = prepare->fixed_count = 0;
 		prepare_free(prepare);
 		return NULL;
 	}
-	prepare->ports = mem_alloc(prepare->port_count * sizeof(int));
-	prepare->listeners = mem_alloc(prepare->port_count * sizeof(int));
-	prepare->leases =
-		mem_alloc(prepare->port_count * sizeof(*prepare->leases));
-	for (i = 0; i < prepare->port_count; i++)
+	count = prepare->port_count + prepare->fixed_count;
+	prepare->ports = mem_alloc(count * sizeof(int));
+	prepare->listeners = mem_alloc(count * sizeof(int));
+	prepare->leases = mem_alloc(count * sizeof(*prepare->leases));
+	for (i = 0; i < count; i++)
 		prepare->listeners[i] = -1;
+	for (i = 0; i < prepare->fixed_count; i++)
+		prepare->ports[prepare->port_count + i] = (int)fixed[i];
 	return prepare;
 }
 

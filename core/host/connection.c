@@ -172,6 +172,7 @@ static void ssh_ended(void *arg, int status)
 
 	c->pid = 0;
 	c->status = status;
+	--*c->place.running;
 	if (c->freed) {
 		if (!c->busy)
 			release(c);
@@ -590,6 +591,7 @@ struct connection *connection_new(const struct connection_place *place,
 		return NULL;
 	}
 	reaper_watch(place->reaper, c->pid, ssh_ended, c);
+	++*place->running;
 	c->ready_timer = loop_add_timer(place->loop, READY_MS, give_up, c);
 	return c;
 }

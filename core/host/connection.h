@@ -38,7 +38,8 @@ struct connection_place {
 	struct loop *loop;
 	struct reaper *reaper; /* run it at SIGCHLD */
 	const char *config;    /* of ssh: see ssh_config_write() */
-	int pipe_size; /* of those that much comes through; 0: as they are */
+	int pipe_size;   /* of those that much comes through; 0: as they are */
+	size_t *running; /* how many ssh processes there are; counted here */
 };
 
 /* Borrows all but the hooks' argument, which is theirs.  NULL if ssh does not

@@ -57,6 +57,8 @@
 /* What may be asked of one host. */
 #define FRAME_TASKS_MAX 4096
 #define FRAME_PORTS_MAX (FRAME_TASKS_MAX + 1)
+#define FRAME_FIXED_MAX 64
+#define FRAME_CHECKS_MAX (1u << 16) /* a few of each of thousands */
 
 /* What the agent's first line of output begins with: before it stands what a
  * login shell's start-up files print. */
@@ -193,20 +195,23 @@ struct frame_welcome {
 bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out);
 
 /* PREPARE: text ship (a digest, or "": nothing is shipped), u32 ports (how
- * many), u32 first_port, text directory, list setup (argv, empty: none), list
- * env, u32 setup_task (whose log its output is in). */
+ * many), u32 first_port, u32 count, so many u32 ports (to be held besides, for
+ * CHECK), text directory, list setup (argv, empty: none), list env, u32
+ * setup_task (whose log its output is in). */
 
 /* READY: u32 count, so many u32 ports.  CHECK: u32 count, so many of (text
- * address, u32 port, text name).  CHECKED: list of what failed.
- * SIGNAL: u32 task, u32 signal.  END: u32 grace_ms.  FOLLOW: u32 before (of the
- * output of rounds up to this one none is wanted), u32 count, so many of (u32
- * task, u64 stdout, u64 stderr).  FETCH: text folder, as START has it. */
+ * address, u32 port).  CHECKED: u32 count, so many of (u32 which of these, text
+ * why it failed).  SIGNAL: u32 task, u32 signal.  END: u32 grace_ms.  FOLLOW:
+ * u32 before (of the output of rounds up to this one none is wanted), u32 count,
+ * so many of (u32 task, u64 stdout, u64 stderr).  FETCH: text folder, as START
+ * has it. */
 
 /*
  * START: u32 round (1, 2 …: of one that has been started already, or is not
  * above, nothing is done), u32 lease_s, u32 max_running_s (0: none), text folder
- * (made if it is not there; below the run's, "output" or in it), u32 count, so many of (u32 task, text directory, list argv, list env, list after).
- * `after` is a command that runs when the task has ended, to take away what
+ * (made if it is not there; below the run's, "output" or in it), u32 count, so
+ * many of (u32 task, text directory, list argv, list env, list after).  `after`
+ * is a command that runs when the task has ended, to take away what
  * it may have left: a container.
  */
 

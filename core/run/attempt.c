@@ -166,19 +166,36 @@ static void out_of_time(void *arg, uint32_t events)
 	end(a, ENDING_CANCEL, CAUSE_CANCEL, why);
 }
 
+static void not_prepared(struct attempt *a, size_t ordinal,
+			 enum attempt_cause cause, const char *why)
+{
+	a->preparing = false;
+	if (a->ending != ENDING_NONE) {
+		finish_if_done(a);
+		return;
+	}
+	a->culprit = &a->place.tasks[ordinal];
+	end(a, ENDING_FAILURE, cause, why);
+}
+
 static void on_prepared(void *arg, size_t ordinal, const char *why)
 {
 	struct attempt *a = arg;
 
-	a->preparing = false;
-	if (a->ending != ENDING_NONE) {
-		finish_if_done(a);
-	} else if (why) {
-		a->culprit = &a->place.tasks[ordinal];
-		end(a, ENDING_FAILURE, CAUSE_OTHER, why);
-	} else {
-		a->place.crew->ops->start(a->place.crew);
+	if (why) {
+		not_prepared(a, ordinal, CAUSE_OTHER, why);
+		return;
 	}
+	a->preparing = false;
+	if (a->ending != ENDING_NONE)
+		finish_if_done(a);
+	else
+		a->place.crew->ops->start(a->place.crew);
+}
+
+static void on_prepare_lost(void *arg, size_t ordinal, const char *why)
+{
+	not_prepared(arg, ordinal, CAUSE_LOST, why);
 }
 
 static void on_task_started(void *arg, size_t ordinal, int64_t pid)
@@ -302,6 +319,7 @@ static void on_finished(void *arg)
 
 static const struct crew_owner crew_owner = {
 	.prepared = on_prepared,
+	.prepare_lost = on_prepare_lost,
 	.task_started = on_task_started,
 	.task_not_started = on_task_not_started,
 	.task_ended = on_task_ended,

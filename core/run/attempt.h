@@ -48,7 +48,8 @@ enum attempt_cause {
 	CAUSE_SUCCESS,
 	CAUSE_CANCEL, /* asked to, or out of time */
 	CAUSE_TASK,   /* one exited with another code than 0, or by a signal */
-	CAUSE_LOST,   /* the host of one was preempted, or lost otherwise */
+	CAUSE_LOST,   /* the host of one was preempted, or lost otherwise;
+		       * or it is not to be had for another attempt */
 	CAUSE_OTHER,  /* it could not be prepared or started */
 };
 

@@ -44,6 +44,36 @@ void contract_write(const struct topology *all, size_t ordinal,
 			contracts[i]->write(all, ordinal, env);
 }
 
+static void add_port(int port, int *ports, size_t *count)
+{
+	size_t at = *count;
+
+	while (at && ports[at - 1] > port)
+		at--;
+	if (*count == CONTRACT_PORTS_MAX || (at && ports[at - 1] == port))
+		return;
+	memmove(ports + at + 1, ports + at, (*count - at) * sizeof(*ports));
+	ports[at] = port;
+	++*count;
+}
+
+size_t contract_ports(const struct topology *all, size_t ordinal,
+		      int ports[CONTRACT_PORTS_MAX])
+{
+	size_t count = 0, i;
+
+	for (i = 0; contracts[i]; i++) {
+		const struct contract *one = contracts[i];
+		const int *port = NULL;
+
+		if (one->ports && contract_suits(one, all, ordinal))
+			port = one->ports(all, ordinal);
+		for (; port && *port; port++)
+			add_port(*port, ports, &count);
+	}
+	return count;
+}
+
 void contract_share(struct topology *all, struct arena *mem)
 {
 	size_t i;

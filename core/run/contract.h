@@ -22,6 +22,9 @@ struct contract {
 	/* Sets its variables; none if there is nothing to say. */
 	void (*write)(const struct topology *all, size_t ordinal,
 		      struct environment *env);
+	/* The ports at which its peers expect the task's host whatever this
+	 * run says, up to 0; NULL: none. */
+	const int *(*ports)(const struct topology *all, size_t ordinal);
 	/* Of those that name all tasks to each; else NULL: the part that is
 	 * the same for all, kept in the topology. */
 	void (*share)(struct topology *all, struct arena *mem);
@@ -45,6 +48,12 @@ bool contract_suits(const struct contract *contract, const struct topology *all,
 /* Writes all contracts that suit the task at `ordinal`. */
 void contract_write(const struct topology *all, size_t ordinal,
 		    struct environment *env);
+
+/* At most so many ports, in order and each once, at which peers expect the
+ * host of a task by the contracts that suit it; returns how many. */
+#define CONTRACT_PORTS_MAX 16
+size_t contract_ports(const struct topology *all, size_t ordinal,
+		      int ports[CONTRACT_PORTS_MAX]);
 
 /* Makes what all tasks have in common once, for who writes the contracts of
  * many: to write out a thousand peers for each of a thousand tasks would take

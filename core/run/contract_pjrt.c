@@ -110,9 +110,21 @@ static void write_pjrt(const struct topology *all, size_t ordinal,
 		write_chip(all, ordinal, env);
 }
 
+/* A slice of one host has no peers.  Of the ports from the first on, one for
+ * each process of a host, a firewall lets all through or none. */
+static const int *ports(const struct topology *all, size_t ordinal)
+{
+	static const int first[] = { FIRST_PORT, 0 };
+
+	(void)ordinal;
+	return all->tpu_kind == TPU_VM && topology_world_size(all) > 1 ? first
+								       : NULL;
+}
+
 const struct contract contract_pjrt = {
 	.name = "pjrt",
 	.summary = "PJRT_DEVICE and TPU_*, of PyTorch/XLA and TPU VMs",
 	.suits = suits,
 	.write = write_pjrt,
+	.ports = ports,
 };

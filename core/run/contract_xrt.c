@@ -16,6 +16,7 @@
 /* The ports that xla_dist had. */
 #define SERVER_PORT 51011 /* of the XRT server on a TPU VM */
 #define MESH_PORT 8477
+#define TPU_PORT 8470
 #define CONTROLLER_PORT 8476
 
 static bool suits(const struct topology *all, size_t ordinal)
@@ -115,9 +116,20 @@ static void write_xrt(const struct topology *all, size_t ordinal,
 				   all->devices_per_host);
 }
 
+/* Google's page on pods has one check the mesh's between all VMs of the group,
+ * whichever is its master; rules for TPUs are to let through both. */
+static const int *ports(const struct topology *all, size_t ordinal)
+{
+	static const int mesh[] = { TPU_PORT, MESH_PORT, 0 };
+
+	(void)ordinal;
+	return all->tpu_host_count > 1 ? mesh : NULL;
+}
+
 const struct contract contract_xrt = {
 	.name = "xrt",
 	.summary = "XRT_TPU_CONFIG and the others of PyTorch/XLA before 2.0",
 	.suits = suits,
 	.write = write_xrt,
+	.ports = ports,
 };

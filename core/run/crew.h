@@ -31,6 +31,8 @@ struct crew_owner {
 	/* Preparing has ended, well if `why` is NULL; else the log of the
 	 * task `ordinal` has the last words.  Nothing of it runs. */
 	void (*prepared)(void *arg, size_t ordinal, const char *why);
+	/* Instead: a host that the run had before is not to be had again. */
+	void (*prepare_lost)(void *arg, size_t ordinal, const char *why);
 	/* `pid` is of where it runs. */
 	void (*task_started)(void *arg, size_t ordinal, int64_t pid);
 	/* It will not run; those after it may not have been tried. */

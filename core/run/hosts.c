@@ -40,6 +40,22 @@ static const struct host *host_of(const struct hosts *all, size_t ordinal)
 	return &all->hosts[ordinal % all->count];
 }
 
+/* A host that did its part in an earlier round was lost: as much a preemption
+ * as if it had been then. */
+static void report_not_prepared(struct hosts *all, const struct host *host,
+				const char *why)
+{
+	const struct crew *crew = &all->base;
+	size_t ordinal = host->index < all->task_count ? host->index : 0;
+
+	if (!host->lost || !host->had) {
+		report_prepared(all, ordinal, why);
+		return;
+	}
+	all->stage = HOSTS_IDLE;
+	crew->owner->prepare_lost(crew->owner_arg, ordinal, why);
+}
+
 /* Whatever it was to do. */
 void hosts_failed(struct hosts *all, struct host *host, const char *why)
 {
@@ -48,9 +64,7 @@ void hosts_failed(struct hosts *all, struct host *host, const char *why)
 	size_t i;
 
 	if (all->stage == HOSTS_REACHING || all->stage == HOSTS_CHECKING) {
-		report_prepared(all,
-				host->index < all->task_count ? host->index : 0,
-				text);
+		report_not_prepared(all, host, text);
 	} else if (host->lost && crew->owner && all->stage == HOSTS_RUNNING) {
 		for (i = host->index; i < all->task_count; i += all->count) {
 			if (all->tasks[i] == TASK_ENDED)
@@ -161,7 +175,8 @@ static int hosts_prepare(struct crew *crew, struct error *err)
 		struct host *host = &all->hosts[i];
 
 		host->lost = host->fetched = host->checked = false;
-		host->begun_ms = host->heard_ms = time_monotonic_ms();
+		host->begun_ms = 0;
+		host->heard_ms = time_monotonic_ms();
 		/* One that is there from an earlier round has all it needs. */
 		host->settled = is_there(host);
 	}
@@ -256,6 +271,7 @@ static void hosts_start(struct crew *crew)
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
 
+		host->had = true;
 		if (host->agent_round < all->round) {
 			/* From here on it is known to be of this round. */
 			host->agent_round = all->round;
@@ -421,8 +437,7 @@ static void release_all(struct hosts *all)
 		connection_flush(host->connection, RELEASE_MS);
 	}
 	/* The agents close their ends, and ssh ends. */
-	while (reaper_count(all->place.reaper) &&
-	       time_monotonic_ms() < until_ms) {
+	while (all->ssh_running && time_monotonic_ms() < until_ms) {
 		reaper_run(all->place.reaper);
 		nanosleep(&pause, NULL);
 	}
@@ -438,7 +453,7 @@ static void hosts_free(struct crew *crew)
 	for (i = 0; i < all->count; i++)
 		host_done(&all->hosts[i]);
 	/* Those that are left were killed just now. */
-	while (reaper_count(all->place.reaper) && reaper_run(all->place.reaper))
+	while (all->ssh_running && reaper_run(all->place.reaper))
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	loop_remove(all->place.loop, all->tick);
 	loop_remove(all->place.loop, all->end_timer);
@@ -542,6 +557,7 @@ struct crew *hosts_new(const struct hosts_place *place, struct error *err)
 		if (ssh_target_parse(names->items[i], &host->target, err) < 0)
 			goto fail;
 		host_init(host, all, i);
+		host->had = all->round;
 		all->count++;
 	}
 	if (name_run(all, err) < 0 || prepare_ssh(all, err) < 0)

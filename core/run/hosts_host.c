@@ -59,7 +59,7 @@ void host_done(struct host *host)
 
 /* ---- asking ---- */
 
-static void send_and_free(struct host *host, struct wire_out *out, bool whole)
+void host_send(struct host *host, struct wire_out *out, bool whole)
 {
 	if (host->connection && whole)
 		connection_send(host->connection, out);
@@ -74,7 +74,7 @@ void host_send_simple(struct host *host, enum frame_type type)
 	struct wire_out out = { 0 };
 
 	wire_begin(&out, type);
-	send_and_free(host, &out, wire_end(&out));
+	host_send(host, &out, wire_end(&out));
 }
 
 /* Below the run's folder there: that of JOBRUN_RUN_DIR. */
@@ -94,7 +94,7 @@ void host_send_fetch(struct host *host)
 
 	wire_begin(&out, FRAME_FETCH);
 	put_output(host, &out);
-	send_and_free(host, &out, wire_end(&out));
+	host_send(host, &out, wire_end(&out));
 }
 
 void host_send_end(struct host *host, uint32_t grace_ms)
@@ -103,7 +103,7 @@ void host_send_end(struct host *host, uint32_t grace_ms)
 
 	wire_begin(&out, FRAME_END);
 	wire_put_u32(&out, grace_ms);
-	send_and_free(host, &out, wire_end(&out));
+	host_send(host, &out, wire_end(&out));
 }
 
 void host_send_signal(struct host *host, size_t ordinal, int number)
@@ -113,7 +113,7 @@ void host_send_signal(struct host *host, size_t ordinal, int number)
 	wire_begin(&out, FRAME_SIGNAL);
 	wire_put_u32(&out, (uint32_t)ordinal);
 	wire_put_u32(&out, (uint32_t)number);
-	send_and_free(host, &out, wire_end(&out));
+	host_send(host, &out, wire_end(&out));
 }
 
 static size_t tasks_on(const struct host *host)
@@ -144,7 +144,7 @@ void host_follow(struct host *host)
 		wire_put_u64(&out, log_writer_position(log, LOG_STDOUT));
 		wire_put_u64(&out, log_writer_position(log, LOG_STDERR));
 	}
-	send_and_free(host, &out, wire_end(&out));
+	host_send(host, &out, wire_end(&out));
 }
 
 static const char *directory_on(const struct host *host, struct arena *mem)
@@ -193,11 +193,12 @@ static int send_prepare(struct host *host, struct error *err)
 	/* One for each task, and one for the rendezvous on the master's. */
 	wire_put_u32(&out, (uint32_t)tasks_on(host) + !host->index);
 	wire_put_u32(&out, SPEC_FIRST_PORT);
+	host_put_fixed_ports(host, &out);
 	wire_put_text(&out, directory_on(host, mem));
 	wire_put_list(&out, setup.items, setup.count);
 	wire_put_list(&out, (const char *const *)env.items, env.count);
 	wire_put_u32(&out, (uint32_t)host->index);
-	send_and_free(host, &out, wire_end(&out));
+	host_send(host, &out, wire_end(&out));
 	host->stage = HOST_PREPARING;
 	ret = 0;
 out:
@@ -259,49 +260,8 @@ void host_send_start(struct host *host)
 						  err.text);
 		return;
 	}
-	send_and_free(host, &out, wire_end(&out));
+	host_send(host, &out, wire_end(&out));
 	host->stage = HOST_STARTED;
-}
-
-/* Everybody and the master; in small clusters, everybody and everybody. */
-static bool is_peer(const struct host *host, const struct host *other)
-{
-	size_t n = host->all->count;
-
-	return host != other && (n <= 8 || !host->index || !other->index ||
-				 (host->index + 1) % n == other->index);
-}
-
-static int port_of(const struct host *host)
-{
-	const struct topology *topology = &host->all->place.spec->topology;
-
-	return host->index < topology->count ? topology->tasks[host->index].port
-					     : 0;
-}
-
-void host_send_check(struct host *host)
-{
-	struct hosts *all = host->all;
-	struct wire_out out = { 0 };
-	uint32_t count = 0;
-	size_t i;
-
-	for (i = 0; i < all->count; i++)
-		count += is_peer(host, &all->hosts[i]) &&
-			 port_of(&all->hosts[i]);
-	wire_begin(&out, FRAME_CHECK);
-	wire_put_u32(&out, count);
-	for (i = 0; i < all->count; i++) {
-		const struct host *other = &all->hosts[i];
-
-		if (!is_peer(host, other) || !port_of(other))
-			continue;
-		wire_put_text(&out, other->address);
-		wire_put_u32(&out, (uint32_t)port_of(other));
-		wire_put_text(&out, other->target.name);
-	}
-	send_and_free(host, &out, wire_end(&out));
 }
 
 /* ---- its connection ---- */
@@ -348,13 +308,25 @@ void host_reconnect(struct host *host)
 	retry_later(host);
 }
 
-static bool is_out_of_time(const struct host *host)
+static bool is_out_of_time(const struct host *host, enum ssh_trouble trouble)
 {
 	int64_t now_ms = time_monotonic_ms();
+	int64_t limit_ms = host->all->place.spec->hosts.reach_s * 1000;
 
-	if (host->all->stage == HOSTS_REACHING)
-		return now_ms - host->begun_ms > HOST_REACH_MS;
-	return now_ms - host->heard_ms > HOST_LOST_MS;
+	/* Then what was heard last decides, at any tick. */
+	if (host->all->stage != HOSTS_REACHING)
+		return trouble != SSH_BUSY &&
+		       now_ms - host->heard_ms > HOST_LOST_MS;
+	if (!limit_ms)
+		limit_ms = trouble == SSH_BUSY ? HOST_BUSY_MS : HOST_REACH_MS;
+	return now_ms - host->begun_ms > limit_ms;
+}
+
+/* A new machine answers before it knows who may come in. */
+static bool is_new(const struct host *host)
+{
+	return host->all->stage == HOSTS_REACHING &&
+	       host->all->place.spec->hosts.reach_s;
 }
 
 static void on_closed(void *arg, enum ssh_trouble trouble,
@@ -369,8 +341,8 @@ static void on_closed(void *arg, enum ssh_trouble trouble,
 	/* Fewer at once: there may be one door for all. */
 	if (trouble == SSH_BUSY && all->connecting_max > 2)
 		all->connecting_max /= 2;
-	if (trouble == SSH_REFUSED ||
-	    (trouble != SSH_BUSY && is_out_of_time(host)))
+	if ((trouble == SSH_REFUSED && !is_new(host)) ||
+	    is_out_of_time(host, trouble))
 		host_lose(host, text);
 	else
 		retry_later(host);
@@ -389,7 +361,7 @@ static void on_ready(void *arg)
 	wire_begin(&out, FRAME_HELLO);
 	wire_put_text(&out, run);
 	wire_put_text(&out, all->place.spec->hosts.nonce);
-	send_and_free(host, &out, wire_end(&out));
+	host_send(host, &out, wire_end(&out));
 	free(run);
 	if (host->connecting) {
 		host->connecting = false;
@@ -522,27 +494,6 @@ static void on_ready_for_start(struct host *host, const struct frame *frame)
 	settle(host, HOST_READY);
 }
 
-static void on_checked(struct host *host, const struct frame *frame)
-{
-	struct wire_in in = frame_fields(frame);
-	char **failed = wire_get_list(&in);
-	char *why;
-
-	if (!failed || !wire_is_done(&in)) {
-		host_lose(host, "its answer makes no sense");
-	} else if (failed[0]) {
-		why = mem_printf("it does not reach %s (is there a firewall "
-				 "in between?)",
-				 failed[0]);
-		host_lose(host, why);
-		free(why);
-	} else {
-		host->checked = true;
-		hosts_checked(host->all);
-	}
-	wire_list_free(failed);
-}
-
 static void on_refused(struct host *host, const struct frame *frame)
 {
 	struct wire_in in = frame_fields(frame);
@@ -671,7 +622,7 @@ static void on_message(void *arg, const struct frame *frame)
 		on_ready_for_start(host, frame);
 		break;
 	case FRAME_CHECKED:
-		on_checked(host, frame);
+		host_take_checked(host, frame);
 		break;
 	case FRAME_REFUSED:
 		on_refused(host, frame);
@@ -719,7 +670,8 @@ void host_connect(struct host *host)
 	struct hosts *all = host->all;
 	struct connection_place place = { .loop = all->place.loop,
 					  .reaper = all->place.reaper,
-					  .config = all->config };
+					  .config = all->config,
+					  .running = &all->ssh_running };
 	struct error err;
 
 	place.pipe_size = PIPES_MAX / (int)all->count;
@@ -734,6 +686,8 @@ void host_connect(struct host *host)
 		host_lose(host, err.text);
 		return;
 	}
+	if (!host->begun_ms)
+		host->begun_ms = time_monotonic_ms();
 	host->stage = HOST_CONNECTING;
 	host->connecting = true;
 	all->connecting++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of hosts.h share: the crew (hosts.c), one host of it
- * (hosts_host.c), and the files that come and go (hosts_files.c). */
+ * (hosts_host.c), whether they reach each other (hosts_check.c), and the files
+ * that come and go (hosts_files.c). */
 #ifndef JOBRUN_HOSTS_INTERNAL_H
 #define JOBRUN_HOSTS_INTERNAL_H
 
@@ -13,8 +14,10 @@
  * and before the host is. */
 #define HOST_SILENT_MS 6000
 #define HOST_LOST_MS 12000
-/* How long hosts may take to be reached at first. */
+/* How long hosts may take to be reached at first, and those that take too many
+ * at once or do not come to speak. */
 #define HOST_REACH_MS 15000
+#define HOST_BUSY_MS 60000
 /* How long killed processes may take to be gone, and their output to come. */
 #define HOST_END_MS 10000
 
@@ -38,6 +41,7 @@ struct host {
 	enum host_stage stage;
 	bool connecting; /* counts among those that are */
 	bool lost;       /* for good */
+	bool had;        /* an attempt has begun there */
 	bool settled;    /* as far as it gets before the start */
 	bool following;
 	bool checked;
@@ -45,7 +49,7 @@ struct host {
 	unsigned tries;
 	struct loop_event *retry;
 	int64_t heard_ms; /* by the monotonic clock */
-	int64_t begun_ms;
+	int64_t begun_ms; /* to reach it; 0: it had no turn yet */
 	int64_t clock_ms; /* ours less its own */
 	uint32_t agent_stage;
 	uint32_t agent_round; /* as it said when it was met */
@@ -86,6 +90,7 @@ struct hosts {
 	uint32_t round;  /* this one, or the last */
 	uint32_t before; /* the logs have none of the rounds up to this one */
 	bool cancelled;
+	size_t ssh_running;
 	size_t connecting; /* at this moment */
 	size_t connecting_max;
 	struct loop_event *tick;
@@ -111,12 +116,22 @@ void host_send_end(struct host *host, uint32_t grace_ms);
 void host_send_simple(struct host *host, enum frame_type type);
 void host_send_fetch(struct host *host);
 void host_send_signal(struct host *host, size_t ordinal, int number);
-void host_send_check(struct host *host);
+/* Takes the frame, if it is whole. */
+void host_send(struct host *host, struct wire_out *out, bool whole);
 /* Gives it up: what it was to do is reported as failed or lost. */
 void host_lose(struct host *host, const char *why);
 /* Drops its connection; the second makes it again. */
 void host_drop(struct host *host);
 void host_reconnect(struct host *host);
+
+/* ---- whether they reach each other: hosts_check.c ---- */
+
+/* Those that it is to hold for its peers besides its own, as PREPARE has
+ * them. */
+void host_put_fixed_ports(const struct host *host, struct wire_out *out);
+void host_send_check(struct host *host);
+/* What it answers. */
+void host_take_checked(struct host *host, const struct frame *frame);
 
 /* ---- the crew: hosts.c ---- */
 

@@ -73,6 +73,26 @@ static void add_checkpoints(struct strings *out,
 	add(out, arena_printf(mem, "--checkpoint-quiet=%ld", from->quiet_s));
 	if (from->resume == CHECKPOINT_RESUME_NONE)
 		add(out, "--checkpoint-resume=none");
+	else if (from->resume == CHECKPOINT_RESUME_BEST)
+		add(out, "--checkpoint-resume=best");
+}
+
+/* Read there, from what the first task writes: its clock is also that of the
+ * files, and no connection is needed. */
+static void add_metric(struct strings *out, const struct run_spec *spec,
+		       struct arena *mem)
+{
+	const struct run_checkpoints *from = &spec->checkpoints;
+
+	if (!from->metric)
+		return;
+	add(out, arena_printf(mem, "--checkpoint-metric=%s", from->metric));
+	add(out, from->maximize ? "--checkpoint-goal=maximize"
+				: "--checkpoint-goal=minimize");
+	for (size_t i = 0; i < spec->metrics.count; i++)
+		add(out, arena_printf(mem, "--checkpoint-pattern=%s=%s",
+				      spec->metrics.items[i].name,
+				      spec->metrics.items[i].value));
 }
 
 struct strings hosts_wrap_task(const struct run_spec *spec, size_t ordinal,
@@ -84,13 +104,16 @@ struct strings hosts_wrap_task(const struct run_spec *spec, size_t ordinal,
 
 	if (!hosts_need_program(spec))
 		return *command;
-	out.items = arena_alloc(mem, (command->count + 20) * sizeof(char *));
+	out.items = arena_alloc(mem, (command->count + spec->metrics.count +
+				      20) * sizeof(char *));
 	add(&out, program_on(folder, mem));
 	add(&out, HOSTS_PROGRAM_COMMAND);
 	add(&out, arena_printf(mem, "--task=%zu", ordinal));
 	add(&out, arena_printf(mem, "--tasks=%zu", spec->topology.count));
-	if (from->is_used)
+	if (from->is_used) {
 		add_checkpoints(&out, from, folder, mem);
+		add_metric(&out, spec, mem);
+	}
 	add(&out, "--");
 	add_all(&out, command);
 	return out;

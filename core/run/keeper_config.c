@@ -40,6 +40,7 @@ char *keeper_config_write(const struct keeper_config *config)
 	json_put(out, "isResumed", json_boolean(config->is_resumed));
 	put_text(out, "events", config->events);
 	put_text(out, "runFolder", config->run_folder);
+	put_text(out, "heard", config->heard);
 	return line(out);
 }
 
@@ -84,6 +85,7 @@ int keeper_config_read(const char *text, struct arena *mem,
 		.is_resumed = json_is_true(json_object_get(from, "isResumed")),
 		.events = get_text(from, "events", mem),
 		.run_folder = get_text(from, "runFolder", mem),
+		.heard = get_text(from, "heard", mem),
 	};
 	json_decref(from);
 	if (!out->directory || !out->fetched)

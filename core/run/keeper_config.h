@@ -41,6 +41,8 @@ struct keeper_config {
 	const char *events;
 	/* The folder of the run whose first task logs the metric, or NULL. */
 	const char *run_folder;
+	/* Or what is heard of it, see keeper_heard.h; or NULL. */
+	const char *heard;
 };
 
 /* How the trainer has ended. */

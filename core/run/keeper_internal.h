@@ -9,6 +9,7 @@
 #include "core/data/checkpoint_watch.h"
 #include "core/run/keeper_config.h"
 #include "core/run/keeper_event.h"
+#include "core/run/keeper_heard.h"
 #include "core/run/keeper_metric.h"
 
 struct keeping {

@@ -132,12 +132,16 @@ static void describe(struct keeping *k, struct checkpoint *what)
 					       k->config.metric, &ignored);
 	if (k->metric)
 		keeper_metric_fill(k->metric, what, &ignored);
+	else if (k->config.heard)
+		heard_fill(k->config.heard, k->config.metric,
+			   what->time_ms + KEEPER_LOG_DELAY_MS, what, &ignored);
 }
 
 void keeper_take_new(struct keeping *k)
 {
 	/* Once the trainer has ended its log is complete. */
-	bool is_waiting = k->config.run_folder && !k->is_ending;
+	bool is_waiting =
+		(k->config.run_folder || k->config.heard) && !k->is_ending;
 	int64_t before_ms =
 		is_waiting ? time_now_ms() - KEEPER_LOG_DELAY_MS : INT64_MAX;
 	struct checkpoint_known *known;

@@ -74,8 +74,8 @@ static void on_progress(void *arg, size_t ready, size_t count)
 		lane->progress(lane->arg, ready, count);
 }
 
-static struct crew *make_crew(struct lane *lane, struct arena *mem,
-			      struct error *err)
+/* Sets the lane's crew. */
+static int make_crew(struct lane *lane, struct arena *mem, struct error *err)
 {
 	const struct children_place here = {
 		.spec = &lane->spec,
@@ -95,8 +95,13 @@ static struct crew *make_crew(struct lane *lane, struct arena *mem,
 		.arg = lane,
 	};
 
-	return lane->spec.hosts.names.count ? hosts_new(&there, err)
-					    : children_new(&here);
+	if (lane->crew)
+		hosts_move(lane->crew, &there);
+	else if (lane->spec.hosts.names.count)
+		lane->crew = hosts_new(&there, err);
+	else
+		lane->crew = children_new(&here);
+	return lane->crew ? 0 : -1;
 }
 
 int lane_open(struct lane *lane, struct arena *mem, struct error *err)
@@ -114,8 +119,7 @@ int lane_open(struct lane *lane, struct arena *mem, struct error *err)
 					    .tasks = lane->tasks,
 					    .count = count };
 	/* Before the ports are leased: children like low descriptors. */
-	lane->crew = make_crew(lane, mem, err);
-	if (!lane->crew)
+	if (make_crew(lane, mem, err) < 0)
 		return -1;
 	return is_elsewhere ? 0 : lease_ports(lane, mem, err);
 }
@@ -130,8 +134,8 @@ void lane_leave(struct lane *lane)
 static int move(struct lane *lane, struct arena *mem, struct error *err)
 {
 	lane_leave(lane);
-	lane->crew = make_crew(lane, mem, err);
-	return lane->crew ? spec_write(&lane->spec, err) : -1;
+	return make_crew(lane, mem, err) < 0 ? -1
+					     : spec_write(&lane->spec, err);
 }
 
 static bool same_hosts(const struct strings *one, const struct strings *two)

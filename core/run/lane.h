@@ -38,6 +38,8 @@ struct lane {
 
 	struct attempt *attempt; /* NULL: none has begun */
 	struct recorder recorder;
+	/* May be set before lane_open(), to one on the same hosts that another
+	 * lane has no use for any more: then that goes on (hosts_move()). */
 	struct crew *crew;
 	struct port_leases *ports;
 	struct task_record *tasks; /* in the arena given to lane_open() */

@@ -50,10 +50,12 @@ struct launch_program {
 /*
  * Has the checkpoints of a program kept (`fetch_only`: not that), and puts what
  * it goes on from into its environment.  Blocks as long as that is fetched.
- * Borrows `config`.  `run` is what the keeper does, in a process of its own:
- * keeper_main().
+ * Borrows `config`, and `patterns`, by which its metrics are found in what the
+ * program writes, if `config` has a place for them.  `run` is what the keeper
+ * does, in a process of its own: keeper_main().
  */
 struct launch_keeper *launch_keep(const struct keeper_config *config,
+				  const struct pairs *patterns,
 				  int (*run)(const void *arg), const void *arg,
 				  struct environment *env, struct error *err);
 void launch_keeper_free(struct launch_keeper *keeper);

@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/run/keeper.h"
+#include "core/run/keeper_heard.h"
 #include "core/run/launch.h"
 #include "core/run/launch_internal.h"
 
@@ -20,7 +22,8 @@ struct launch_keeper {
 	struct keeper_config config;
 	int (*run)(const void *arg);
 	const void *arg;
-	struct keeper_process process; /* pid 0: none */
+	struct launch_listener *listener; /* NULL: no metric is wanted */
+	struct keeper_process process;    /* pid 0: none */
 	bool is_ending;
 	struct keeper_end end; /* valid then */
 	int tries;
@@ -55,10 +58,30 @@ void launch_keeper_free(struct launch_keeper *keeper)
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	launch_listener_free(keeper->listener);
 	free(keeper);
 }
 
+/* Before the keeper, which would read what an earlier program said. */
+static int listen_for(struct launch_keeper *keeper,
+		      const struct pairs *patterns, struct error *err)
+{
+	const struct keeper_config *config = &keeper->config;
+	struct heard *heard;
+
+	if (!config->heard)
+		return 0;
+	if (folder_make(config->directory, err) < 0)
+		return -1;
+	heard = heard_open(config->heard, config->metric, patterns, err);
+	if (!heard)
+		return -1;
+	keeper->listener = launch_listener_new(heard);
+	return 0;
+}
+
 struct launch_keeper *launch_keep(const struct keeper_config *config,
+				  const struct pairs *patterns,
 				  int (*run)(const void *arg), const void *arg,
 				  struct environment *env, struct error *err)
 {
@@ -69,7 +92,9 @@ struct launch_keeper *launch_keep(const struct keeper_config *config,
 	keeper->config = *config;
 	keeper->run = run;
 	keeper->arg = arg;
-	ret = start(keeper, err);
+	ret = listen_for(keeper, patterns, err);
+	if (ret == 0)
+		ret = start(keeper, err);
 	if (ret == 0)
 		ret = keeper_hear(&keeper->process, &path, err);
 	if (ret > 0)
@@ -87,6 +112,11 @@ struct launch_keeper *launch_keep(const struct keeper_config *config,
 		close_pipes(keeper);
 	}
 	return keeper;
+}
+
+struct launch_listener *launch_keeper_listener(struct launch_keeper *keeper)
+{
+	return keeper ? keeper->listener : NULL;
 }
 
 pid_t launch_keeper_pid(const struct launch_keeper *keeper)

@@ -43,6 +43,8 @@ static void become(const struct launch_program *program, const sigset_t *mask,
 		_exit(127);
 	if (program->own_group)
 		setpgid(0, 0);
+	if (launch_keeper_listener(program->keeper))
+		launch_listener_become(launch_keeper_listener(program->keeper));
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execve(program->path, program->argv, program->envp);
 	why = errno;
@@ -112,8 +114,10 @@ static bool asks_to_end(int number)
 	return number == SIGTERM || number == SIGINT || number == SIGQUIT;
 }
 
-/* The next signal, but SIGCHLD; 0: none, 1 hour or `until` has passed. */
-static int next_signal(const sigset_t *signals, int64_t until, siginfo_t *info)
+/* The next signal, but SIGCHLD; 0: none, 1 hour or `until` has passed, or the
+ * program has written something. */
+static int next_signal(struct launch_listener *listener,
+		       const sigset_t *signals, int64_t until, siginfo_t *info)
 {
 	struct timespec wait = { .tv_sec = 3600 };
 	int number;
@@ -124,6 +128,10 @@ static int next_signal(const sigset_t *signals, int64_t until, siginfo_t *info)
 		left = left > 0 ? left : 0;
 		wait.tv_sec = left / 1000;
 		wait.tv_nsec = left % 1000 * 1000000;
+	}
+	if (listener) {
+		launch_listener_wait(listener, &wait);
+		wait = (struct timespec){ 0 };
 	}
 	number = sigtimedwait(signals, info, &wait);
 	return number <= 0 || number == SIGCHLD ? 0 : number;
@@ -140,7 +148,9 @@ static int attend(const struct launch_program *program, pid_t child,
 
 	while (!reap(program, child, status)) {
 		siginfo_t info;
-		int number = next_signal(signals, until, &info);
+		int number =
+			next_signal(launch_keeper_listener(program->keeper),
+				    signals, until, &info);
 
 		if (until && time_monotonic_ms() >= until) {
 			kill(to, SIGKILL);
@@ -172,6 +182,8 @@ static void attend_keeper(const struct launch_program *program,
 	siginfo_t info;
 	int none;
 
+	if (launch_keeper_listener(keeper))
+		launch_listener_end(launch_keeper_listener(keeper));
 	/* A keeper that has died does not hear it. */
 	signal(SIGPIPE, SIG_IGN);
 	launch_keeper_end(keeper, well);
@@ -180,7 +192,7 @@ static void attend_keeper(const struct launch_program *program,
 			until = time_monotonic_ms() + grace_s * 1000;
 		if (asked > 1 || (until && time_monotonic_ms() >= until))
 			launch_keeper_kill(keeper);
-		if (asks_to_end(next_signal(signals, until, &info)))
+		if (asks_to_end(next_signal(NULL, signals, until, &info)))
 			asked++;
 		reap(program, -1, &none);
 	}
@@ -189,8 +201,10 @@ static void attend_keeper(const struct launch_program *program,
 int launch_supervise(const struct launch_program *program, long grace_s,
 		     int *status, struct error *err)
 {
+	struct launch_listener *listener =
+		launch_keeper_listener(program->keeper);
 	sigset_t signals, before;
-	pid_t child;
+	pid_t child = -1;
 	int asked;
 
 	signal(SIGPIPE, program->sigpipe);
@@ -199,10 +213,15 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 	/* An ignored SIGCHLD would make the child's status be thrown away. */
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	child = start(program, &before, err);
+	if (!listener || launch_listener_open(listener, &signals, err) == 0)
+		child = start(program, &before, err);
 	if (child < 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return -1;
+	}
+	if (listener) {
+		launch_listener_started(listener);
+		signal(SIGPIPE, SIG_IGN);
 	}
 	asked = attend(program, child, &signals, grace_s, status);
 	process_end_children_but(

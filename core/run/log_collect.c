@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/base64.h"
+#include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -69,6 +71,34 @@ static struct log_writer *open_writer(const struct log_collect *c,
 	return writer;
 }
 
+/* What log_collect_line() has made of its bytes. */
+static void take_bytes(const json_t *line, struct buf *out)
+{
+	const json_t *text = json_object_get(line, "text");
+	const char *coded = json_get_text(line, "base64", "");
+
+	buf_clear(out);
+	if (text)
+		buf_add(out, json_string_value(text), json_string_length(text));
+	else if (!base64_decode(out, coded, strlen(coded)))
+		buf_clear(out);
+}
+
+/* How much more each stream has than it had. */
+static void measure(const struct log_collect *c, const struct target *to,
+		    const json_t *sizes, uint64_t more[LOG_STREAMS])
+{
+	size_t i;
+
+	for (i = 0; i < LOG_STREAMS; i++) {
+		uint64_t was =
+			(uint64_t)json_integer_value(json_array_get(sizes, i));
+		uint64_t is = stream_size(c, to, (enum log_stream)i);
+
+		more[i] = is > was ? is - was : 0;
+	}
+}
+
 /* Of what is pending for a target, all that is not in its files yet; `sizes`
  * are those that they had before. */
 static int add_lines(const struct log_collect *c, const struct target *to,
@@ -77,39 +107,40 @@ static int add_lines(const struct log_collect *c, const struct target *to,
 {
 	struct log_writer *writer = NULL;
 	uint64_t have[LOG_STREAMS];
+	struct buf bytes = { 0 };
 	const json_t *line;
 	size_t i;
+	int ret = 0;
 
-	for (i = 0; i < LOG_STREAMS; i++) {
-		uint64_t was =
-			(uint64_t)json_integer_value(json_array_get(sizes, i));
-		uint64_t is = stream_size(c, to, (enum log_stream)i);
-
-		have[i] = is > was ? is - was : 0;
-	}
+	measure(c, to, sizes, have);
 	json_array_foreach(lines, i, line)
 	{
 		size_t stream = (size_t)json_get_int(line, "stream", 0);
-		const char *text = json_get_text(line, "text", "");
 		struct target at = target_of(line);
-		size_t len = strlen(text), skip;
+		size_t skip;
 
 		if (at.task != to->task || at.trial != to->trial ||
 		    stream >= LOG_STREAMS)
 			continue;
-		skip = have[stream] < len ? (size_t)have[stream] : len;
+		take_bytes(line, &bytes);
+		skip = have[stream] < bytes.len ? (size_t)have[stream]
+						: bytes.len;
 		have[stream] -= skip;
-		if (skip == len)
+		if (skip == bytes.len)
 			continue;
 		if (!writer)
 			writer = open_writer(c, to, err);
-		if (!writer)
-			return -1;
-		log_writer_add(writer, (enum log_stream)stream, text + skip,
-			       len - skip, json_get_int(line, "timeMs", 0));
+		if (!writer) {
+			ret = -1;
+			break;
+		}
+		log_writer_add(writer, (enum log_stream)stream,
+			       bytes.data + skip, bytes.len - skip,
+			       json_get_int(line, "timeMs", 0));
 	}
 	log_writer_close(writer);
-	return 0;
+	buf_done(&bytes);
+	return ret;
 }
 
 static int add_pending(const struct log_collect *c, struct error *err)
@@ -208,18 +239,38 @@ int log_collect_take(struct log_collect *c, json_t *lines, struct error *err)
 	return add_pending(c, err);
 }
 
+/* JSON holds no bytes that are not text. */
+static void put_bytes(json_t *line, const char *bytes, size_t len)
+{
+	json_t *text =
+		memchr(bytes, '\0', len) ? NULL : json_stringn(bytes, len);
+	struct buf coded = { 0 };
+
+	if (text) {
+		json_put(line, "text", text);
+		return;
+	}
+	base64_add(&coded, bytes, len);
+	json_put_text(line, "base64", buf_text(&coded));
+	buf_done(&coded);
+}
+
 json_t *log_collect_line(long trial, size_t task, enum log_stream stream,
-			 int64_t time_ms, const char *text)
+			 int64_t time_ms, const char *text, size_t len)
 {
 	json_t *out = json_object();
+	struct buf whole = { 0 };
 
 	if (trial)
 		json_put_int(out, "trial", trial);
 	json_put_int(out, "task", (long long)task);
 	json_put_int(out, "stream", stream);
 	json_put_int(out, "timeMs", time_ms);
-	json_put(out, "text",
-		 json_sprintf("%s%s", text, text_ends(text, "\n") ? "" : "\n"));
+	buf_add(&whole, text, len);
+	if (!len || text[len - 1] != '\n')
+		buf_putc(&whole, '\n');
+	put_bytes(out, whole.data, whole.len);
+	buf_done(&whole);
 	return out;
 }
 

@@ -39,9 +39,9 @@ int log_collect_open(struct log_collect *c, const char *folder,
 void log_collect_close(struct log_collect *c);
 
 /* A line for log_collect_take(), of the run (`trial` 0) or of one of its
- * trials; `text` with or without its newline. */
+ * trials; any bytes, with or without a newline at their end. */
 json_t *log_collect_line(long trial, size_t task, enum log_stream stream,
-			 int64_t time_ms, const char *text);
+			 int64_t time_ms, const char *text, size_t len);
 
 /* Adds lines, those of a trial in its folder: what of `state` has changed with them is written with them.
  * Takes `lines`. */

@@ -7,8 +7,7 @@
 #include "core/base/json.h"
 #include "core/run/spec.h"
 
-/* Returns new, or NULL. */
-static json_t *properties_of(const struct run_record *run)
+json_t *remembered_properties(const struct run_record *run)
 {
 	struct error ignored;
 
@@ -32,7 +31,7 @@ int remembered_get(const struct provider_env *env, const char *provider,
 		return ret;
 	if (strcmp(out->provider, provider) != 0)
 		return 1;
-	*properties = properties_of(out);
+	*properties = remembered_properties(out);
 	return 0;
 }
 
@@ -65,7 +64,7 @@ static int write_spec(const struct provider_env *env, const struct job *job,
 
 int remembered_add(const struct provider_env *env, const char *provider,
 		   const struct job *job, const char *digest,
-		   const json_t *properties, struct error *err)
+		   const json_t *properties, char **folder, struct error *err)
 {
 	char *text = json_canonical(properties);
 	struct run_record run = { .job_id = job->job_id,
@@ -79,6 +78,8 @@ int remembered_add(const struct provider_env *env, const char *provider,
 
 	if (ret == 0)
 		ret = write_spec(env, job, &run, mem, err);
+	if (ret == 0 && folder)
+		*folder = store_run_folder(env->store, run.job_id, run.attempt);
 	arena_free(mem);
 	free(text);
 	return ret;
@@ -132,7 +133,7 @@ int remembered_list(const struct provider_env *env, const char *provider,
 
 		if (strcmp(run->provider, provider) != 0)
 			continue;
-		properties = properties_of(run);
+		properties = remembered_properties(run);
 		one.place = place_of(properties, mem);
 		json_decref(properties);
 		if ((!place || !strcmp(place, one.place)) &&

@@ -23,10 +23,17 @@ int remembered_get(const struct provider_env *env, const char *provider,
 		   struct run_record *out, json_t **properties,
 		   struct error *err);
 
-/* A run that is there gets a record, QUEUED: how it is is looked at later. */
+/* Those of a record that is at hand; new, or NULL. */
+json_t *remembered_properties(const struct run_record *run);
+
+/*
+ * A run that is there gets a record, QUEUED: how it is is looked at later.
+ * Properties are read with every look at every run: what is long is for
+ * `*folder`, the run's (new; may be NULL).
+ */
 int remembered_add(const struct provider_env *env, const char *provider,
 		   const struct job *job, const char *digest,
-		   const json_t *properties, struct error *err);
+		   const json_t *properties, char **folder, struct error *err);
 
 /*
  * Adds those of the provider that are not in the listing yet, with the place

@@ -167,7 +167,10 @@ static json_t *hosts_json(const struct run_hosts *hosts)
 			 json_texts(hosts->shown.items, hosts->shown.count));
 	json_put_text(out, "nonce", hosts->nonce);
 	json_put_text(out, "source", hosts->source);
+	json_put_text(out, "rule", hosts->rule);
 	json_put_int(out, "leaseS", hosts->lease_s);
+	if (hosts->reach_s)
+		json_put_int(out, "reachS", hosts->reach_s);
 	json_put_int(out, "slot", hosts->slot);
 	json_put_int(out, "rounds", hosts->rounds);
 	return out;
@@ -242,6 +245,8 @@ json_t *spec_json(const struct run_spec *spec)
 		json_put(out, "hyperparameters",
 			 hyperparameters_json(&spec->tuning));
 		json_put_int(out, "argsEnd", (long long)spec->args_end);
+		json_put_int(out, "restarts", spec->restarts);
+		json_put_int(out, "preemptions", spec->preemptions);
 	}
 	if (spec->docker_image) {
 		json_put_text(out, "dockerImage", spec->docker_image);
@@ -372,6 +377,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 					     (long long)out->command.count);
 	if (out->args_end > out->command.count)
 		out->args_end = out->command.count;
+	out->restarts = (int)json_get_int(value, "restarts", 0);
+	out->preemptions = (int)json_get_int(value, "preemptions", 0);
 	out->docker_image = copy_text(value, "dockerImage", mem);
 	out->docker_flags = copy_strings(value, "dockerFlags", mem);
 	out->conda_env = copy_text(value, "condaEnv", mem);
@@ -380,7 +387,9 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->hosts.shown = copy_strings(map, "shown", mem);
 	out->hosts.nonce = copy_text(map, "nonce", mem);
 	out->hosts.source = copy_text(map, "source", mem);
+	out->hosts.rule = copy_text(map, "rule", mem);
 	out->hosts.lease_s = (long)json_get_int(map, "leaseS", 0);
+	out->hosts.reach_s = (long)json_get_int(map, "reachS", 0);
 	out->hosts.slot = (long)json_get_int(map, "slot", 0);
 	out->hosts.rounds = (long)json_get_int(map, "rounds", 0);
 	if (!out->job_id || !out->folder || !out->home || !out->output ||

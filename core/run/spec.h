@@ -22,7 +22,11 @@ struct run_hosts {
 	struct strings shown; /* what they are called; none: as in `names` */
 	const char *nonce;    /* tells this run from others of its name */
 	const char *source;   /* what is shipped, absolute, or NULL */
+	const char *rule;     /* a command that lets them reach each other */
 	long lease_s;         /* how long tasks go on without being asked for */
+	/* How long they may take to let us in, as new machines do; 0: they are
+	 * no new machines. */
+	long reach_s;
 	/* Of several crews there at a time the number, from 0; and how often
 	 * tasks were started by this one before: core/run/hosts.h. */
 	long slot;
@@ -56,6 +60,9 @@ struct run_spec {
 	struct hyperparameter_spec tuning;
 	size_t args_end;
 	bool prepared; /* packages and `setup` are there: not stored */
+	/* How often a trial was restarted; of a run its record says that. */
+	int restarts;
+	int preemptions;
 	const char *docker_image; /* or NULL */
 	struct strings docker_flags;
 	const char *conda_env; /* or NULL */
@@ -79,6 +86,9 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 int spec_set_hosts(struct run_spec *spec, const struct job *job,
 		   const struct strings *names, struct arena *mem,
 		   struct error *err);
+/* Another host becomes the first one, those before it the last. */
+int spec_rotate_hosts(struct run_spec *spec, size_t first, struct arena *mem,
+		      struct error *err);
 /* From the outputs of what was made for it (core/run/allocation.h); what they
  * do not name stays. */
 int spec_set_outputs(struct run_spec *spec, const json_t *outputs,

@@ -51,14 +51,6 @@ void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
 	};
 }
 
-const char *spec_checkpoints_obstacle(const struct run_checkpoints *how)
-{
-	return how->metric ? "the metric of checkpoints is not read on hosts: "
-			     "remove jobrun.checkpoints.metric and goal, so "
-			     "that the last ones are kept"
-			   : NULL;
-}
-
 json_t *spec_checkpoints_json(const struct run_checkpoints *from)
 {
 	json_t *out;

@@ -24,9 +24,6 @@ struct run_checkpoints {
 void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
 			       struct run_checkpoints *out);
 
-/* What keeps them from being kept where tasks run on hosts, or NULL. */
-const char *spec_checkpoints_obstacle(const struct run_checkpoints *how);
-
 /* Return new, and NULL if there are none.  The one that is read lives in
  * `mem`. */
 json_t *spec_checkpoints_json(const struct run_checkpoints *from);

@@ -36,6 +36,26 @@ int spec_set_hosts(struct run_spec *spec, const struct job *job,
 	return place_tasks(spec, mem, err);
 }
 
+static struct strings rotate(const struct strings *list, size_t first,
+			     struct arena *mem)
+{
+	struct strings out = { .count = list->count };
+	size_t i;
+
+	out.items = arena_alloc(mem, out.count * sizeof(*out.items));
+	for (i = 0; i < out.count; i++)
+		out.items[i] = list->items[(first + i) % out.count];
+	return out;
+}
+
+int spec_rotate_hosts(struct run_spec *spec, size_t first, struct arena *mem,
+		      struct error *err)
+{
+	spec->hosts.names = rotate(&spec->hosts.names, first, mem);
+	spec->hosts.shown = rotate(&spec->hosts.shown, first, mem);
+	return place_tasks(spec, mem, err);
+}
+
 static struct strings read_texts(const json_t *object, const char *key,
 				 struct arena *mem)
 {

@@ -535,3 +535,12 @@ out:
 	arena_free(mem);
 	return ret;
 }
+
+bool provider_is_supervised(const struct provider *provider)
+{
+	size_t i = 0;
+
+	while (provider->kinds[i] && provider->kinds[i] != &kind_supervised_run)
+		i++;
+	return provider->kinds[i];
+}

@@ -36,6 +36,7 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
 
 /* The run itself; of every provider whose context is a struct supervised. */
 extern const struct kind kind_supervised_run;
+bool provider_is_supervised(const struct provider *provider);
 
 /* Of the run with the job's digest, if there is one; else of the next. */
 int supervised_environment(void *ctx, const struct job *job,

@@ -6,9 +6,14 @@
  * (trial_value.h), stops the hopeless early if that is asked for, and writes
  * the trials' records; that of the run is its owner's.
  *
+ * A trial that fails is restarted as jobrun.restart says.  On hosts those that
+ * run at a time have hosts of their own, as far as there are enough.
+ *
  *	runs/JOB.ATTEMPT/trials/3/	the folder of a trial
  *	  logs/, output/, spec.json	as those of a run
- *	  metric			CLOUD_ML_HP_METRIC_FILE
+ *	  metric			CLOUD_ML_HP_METRIC_FILE; from hosts it
+ *					comes back in output/
+ *	  attempt-2/			logs and spec.json of a restart
  */
 #ifndef JOBRUN_TUNER_H
 #define JOBRUN_TUNER_H
@@ -38,8 +43,9 @@ struct tuner *tuner_new(const struct tuner_place *place,
 /* Only before it has begun, or when it is final. */
 void tuner_free(struct tuner *tuner);
 
-/* The first trial alone, as it prepares for all; then the others.  What goes
- * wrong is an end like others. */
+/* The first trial alone, as it prepares for all; then the others.  Goes on with
+ * those on hosts that another process has begun.  What goes wrong is an end
+ * like others. */
 void tuner_begin(struct tuner *tuner);
 
 /* As attempt_cancel() and attempt_fail(), for all trials. */
@@ -56,5 +62,8 @@ const char *tuner_why(const struct tuner *tuner);
 
 /* The folder of a trial.  Returns new. */
 char *tuner_trial_folder(const char *run_folder, int number);
+/* That of the newest attempt at it, with its logs and its specification.
+ * Returns new. */
+char *tuner_trial_logs(const char *run_folder, int number);
 
 #endif

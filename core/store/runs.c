@@ -281,7 +281,7 @@ static int read_only_run(struct store *store, sqlite3_stmt *stmt,
 			 struct arena *mem, struct run_record *out,
 			 struct error *err)
 {
-	struct run_record run;
+	struct run_record run = { 0 }; /* not all of it is stored */
 	int row = store_step(store, stmt, err);
 
 	if (row <= 0)
@@ -403,6 +403,20 @@ int store_run_put(struct store *store, const struct run_record *run,
 		  struct error *err)
 {
 	return store_progress_put(store, run, true, NULL, NULL, 0, err);
+}
+
+int store_run_put_all(struct store *store, const struct run_record *const *runs,
+		      size_t count, struct error *err)
+{
+	size_t i;
+	int ret = 0;
+
+	if (store_begin(store, err) < 0)
+		return -1;
+	for (i = 0; ret == 0 && i < count; i++)
+		ret = store_progress_write(store, runs[i], true, NULL, NULL, 0,
+					   err);
+	return store_end(store, ret, err);
 }
 
 static int run_delete(struct store *store, const struct run_record *run,

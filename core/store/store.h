@@ -222,6 +222,10 @@ int store_run_list(struct store *store, bool all_attempts, struct arena *mem,
 int store_run_put(struct store *store, const struct run_record *run,
 		  struct error *err);
 
+/* The same for many, in one step. */
+int store_run_put_all(struct store *store, const struct run_record *const *runs,
+		      size_t count, struct error *err);
+
 /* Writes all of a task's record, the first time and later. */
 int store_task_put(struct store *store, const struct run_record *run,
 		   const struct task_record *task, struct error *err);

@@ -110,7 +110,8 @@ static json_t *line_of(const struct collector *c, const json_t *entry)
 		number, ordinal < 0 ? 0 : (size_t)ordinal,
 		is_bad(json_get_text(entry, "severity", "")) ? LOG_STDERR
 							     : LOG_STDOUT,
-		time_parse(json_get_text(entry, "timestamp", "")), whole);
+		time_parse(json_get_text(entry, "timestamp", "")), whole,
+		strlen(whole));
 	free(whole);
 	note_service(c, task, out);
 	return out;
@@ -258,7 +259,8 @@ static void tell(struct collector *c, const struct error *why)
 		return;
 	json_object_set_new(c->files.state, "told", json_true());
 	text = mem_printf("jobrun: the log can't be read: %s", why->text);
-	line = log_collect_line(0, 0, LOG_STDERR, time_now_ms(), text);
+	line = log_collect_line(0, 0, LOG_STDERR, time_now_ms(), text,
+				strlen(text));
 	free(text);
 	log_collect_take(&c->files, json_pack("[o]", line), &ignored);
 }

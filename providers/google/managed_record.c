@@ -46,7 +46,7 @@ int managed_record(struct managed *managed, const struct job *job,
 		json_put_text(properties, "name", name);
 		ret = remembered_add(&managed->env, managed->as->provider, job,
 				     managed_digest(job, body), properties,
-				     err);
+				     NULL, err);
 		json_decref(properties);
 	}
 	arena_free(mem);

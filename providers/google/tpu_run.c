@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/google/tpu_run.h"
 
+#include "core/base/file.h"
 #include "core/run/allocation.h"
 #include "providers/google/tpu.h"
+
+/* A network of one's own lets nothing through before a rule says so.
+ * https://cloud.google.com/firewall/docs/using-firewalls */
+static const char *firewall_rule(const struct job *job, struct arena *mem)
+{
+	const char *network =
+		job->jobrun.network ? job->jobrun.network : "default";
+	const char *project = job->jobrun.project;
+
+	network = path_base(network);
+	return arena_printf(mem,
+			    "gcloud compute firewall-rules create %s-jobrun "
+			    "--network=%s --allow=tcp "
+			    "--source-ranges=10.0.0.0/8%s%s",
+			    network, network, project ? " --project=" : "",
+			    project ? project : "");
+}
 
 int tpu_run_tasks(const struct job *job, const struct catalogue *catalogue,
 		  enum tpu_kind kind, struct arena *mem, struct run_spec *out,
@@ -13,6 +31,7 @@ int tpu_run_tasks(const struct job *job, const struct catalogue *catalogue,
 	if (spec_from_job(job, catalogue, mem, out, missing, err) < 0)
 		return -1;
 	tpu_name(job->job_id, name);
+	out->hosts.rule = firewall_rule(job, mem);
 	out->topology.tpu_kind = kind;
 	out->topology.tpu_name = arena_strdup(mem, name);
 	return 0;
@@ -69,8 +88,6 @@ struct tpu_run tpu_run_add(const struct job *job,
 void tpu_run_check(const struct job *job, const struct run_spec *spec,
 		   struct resources *out)
 {
-	const char *obstacle = spec_checkpoints_obstacle(&spec->checkpoints);
-
 	if (job->training_input.hyperparameters.params.count)
 		resources_miss(out,
 			       "trials of hyperparameters do not run on TPU "
@@ -78,8 +95,6 @@ void tpu_run_check(const struct job *job, const struct run_spec *spec,
 			       "set jobrun.provider to vertex-ai",
 			       spec->topology.tpu_kind == TPU_NODE ? "nodes"
 								   : "VMs");
-	if (obstacle)
-		resources_miss(out, "%s", obstacle);
 	if (job->jobrun.hosts.count)
 		resources_miss(out, "the hosts are those of the TPU: remove "
 				    "jobrun.hosts");

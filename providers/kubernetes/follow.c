@@ -8,6 +8,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/run/remembered.h"
 #include "core/run/spec.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/overview.h"
@@ -339,8 +340,7 @@ int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 		ret = error_set(err, ERROR_FAILED, "the run is gone");
 	else if (ret == 0 && !run_state_is_final(look.record.run.state))
 		ret = kube_find(kube, look.record.place, &look.at, err);
-	if (ret == 0 && !run_state_is_final(look.record.run.state) &&
-	    !overview_is_enough(kube, &look.at, &look.record)) {
+	if (ret == 0 && !run_state_is_final(look.record.run.state)) {
 		watch_keep(kube, &look.at, look.record.type, look.record.name);
 		look.folder = store_run_folder(kube->env.store,
 					       look.record.run.job_id,
@@ -359,6 +359,33 @@ int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	free(look.folder);
 	arena_free(look.mem);
 	return ret;
+}
+
+static bool is_unchanged(void *ctx, const struct run_record *run)
+{
+	json_t *properties = remembered_properties(run);
+	struct arena *mem = arena_new();
+	struct kube_record record;
+	struct kube_at at;
+	struct error ignored;
+	bool same;
+
+	record_take(&record, run, properties, mem);
+	same = kube_find(ctx, record.place, &at, &ignored) == 0 &&
+	       overview_is_enough(ctx, &at, &record);
+	json_decref(properties);
+	arena_free(mem);
+	return same;
+}
+
+void kube_refresh(void *ctx, struct run_record *const *runs, size_t count,
+		  struct arena *mem, bool *fresh)
+{
+	size_t i;
+
+	(void)mem; /* what has changed is found by a look at each */
+	for (i = 0; i < count; i++)
+		fresh[i] = is_unchanged(ctx, runs[i]);
 }
 
 int kube_watch(void *ctx, const struct resource *have, int *fd,

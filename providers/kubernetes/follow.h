@@ -8,6 +8,8 @@
 
 int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	      struct error *err);
+void kube_refresh(void *ctx, struct run_record *const *runs, size_t count,
+		  struct arena *mem, bool *fresh);
 int kube_watch(void *ctx, const struct resource *have, int *fd,
 	       struct error *err);
 

@@ -8,19 +8,26 @@
 #include "core/base/text.h"
 #include "core/net/url.h"
 #include "providers/kubernetes/names.h"
-#include "providers/kubernetes/watch.h"
 
 #define FRESH_MS 1000
 #define ANSWER_MAX ((size_t)64 << 20)
+
+/* What the pods of a run are at. */
+enum pod_bit {
+	POD_WAITS = 1 << 0, /* for a node */
+	POD_BEGINS = 1 << 1,
+	POD_OTHER = 1 << 2,
+};
 
 /* How one kind of object stands, in one namespace. */
 struct kube_overview {
 	const struct apiserver *api;
 	const struct kube_type *type;
 	char name_space[KUBE_NAMESPACE_MAX];
-	char *first;   /* the run that was asked about first */
 	json_t *lines; /* by name, each an object by column; or NULL */
 	int64_t read_ms;
+	json_t *pods; /* by the name of their run, enum pod_bit; or NULL */
+	int64_t pods_ms;
 	struct kube_overview *next;
 };
 
@@ -51,7 +58,9 @@ static json_t *read_lines(const json_t *table)
 	return out;
 }
 
-static json_t *ask(const struct kube_at *at, const struct kube_type *type)
+/* Returns new, or NULL. */
+static json_t *ask(const struct kube_at *at, const struct kube_type *type,
+		   const char *label)
 {
 	struct http_request request = { .method = "GET",
 					.answer_max = ANSWER_MAX,
@@ -63,7 +72,7 @@ static json_t *ask(const struct kube_at *at, const struct kube_type *type)
 	json_t *table, *out = NULL;
 
 	buf_puts(&url, type_path(type, at, NULL, mem));
-	url_add_query(&url, "labelSelector", KUBE_LABEL_ATTEMPT);
+	url_add_query(&url, "labelSelector", label);
 	url_add_query(&url, "includeObject", "None");
 	request.url = url.data;
 	if (apiserver_send_as(at->api, &request, TYPE_TABLE, &answer,
@@ -76,6 +85,55 @@ static json_t *ask(const struct kube_at *at, const struct kube_type *type)
 	}
 	http_response_done(&answer);
 	buf_done(&url);
+	arena_free(mem);
+	return out;
+}
+
+/* "NAME-POOL-0-INDEX-abcde" of a JobSet, "NAME-INDEX-abcde" of a Job. */
+static const char *run_of_pod(const struct kube_type *type, const char *pod,
+			      struct arena *mem)
+{
+	int ends = type == &type_jobset ? 4 : 2;
+	char *out = arena_strdup(mem, pod);
+	char *end = NULL;
+
+	for (; ends > 0; ends--) {
+		end = strrchr(out, '-');
+		if (!end)
+			return "";
+		*end = '\0';
+	}
+	return out;
+}
+
+static enum pod_bit pod_bit(const char *status)
+{
+	if (!strcmp(status, "Pending") || !strcmp(status, "SchedulingGated"))
+		return POD_WAITS;
+	if (!strcmp(status, "ContainerCreating") ||
+	    !strcmp(status, "PodInitializing"))
+		return POD_BEGINS;
+	return POD_OTHER;
+}
+
+/* Returns new, or NULL. */
+static json_t *ask_pods(const struct kube_at *at, const struct kube_type *type)
+{
+	json_t *lines = ask(at, &type_pod, KUBE_LABEL_JOB);
+	struct arena *mem = arena_new();
+	json_t *out = lines ? json_object() : NULL;
+	const char *name;
+	json_t *line;
+
+	json_object_foreach(lines, name, line)
+	{
+		const char *run = run_of_pod(type, name, mem);
+		long long bits = json_get_int(out, run, 0);
+
+		bits |= pod_bit(json_get_text(line, "Status", ""));
+		json_put_int(out, run, bits);
+	}
+	json_decref(lines);
 	arena_free(mem);
 	return out;
 }
@@ -104,50 +162,82 @@ static bool is_text(const json_t *line, const char *key, const char *value)
 	return !strcmp(json_get_text(line, key, ""), value);
 }
 
-/* A run that waits is suspended or has none running; one that runs has not
- * ended.  What else may be is looked at. */
-static bool is_unchanged(const struct kube_record *record, const json_t *line)
+static bool is_suspended(const json_t *line)
 {
-	bool suspended = is_text(line, "Suspended", "true") ||
-			 json_is_true(json_object_get(line, "Suspended")) ||
-			 is_text(line, "Status", "Suspended");
+	return is_text(line, "Suspended", "true") ||
+	       json_is_true(json_object_get(line, "Suspended")) ||
+	       is_text(line, "Status", "Suspended");
+}
 
-	if (!line)
+static bool is_over(const json_t *line)
+{
+	return !is_text(line, "TerminalState", "") ||
+	       is_text(line, "Status", "Complete") ||
+	       is_text(line, "Status", "Failed") ||
+	       is_text(line, "Status", "Terminating");
+}
+
+static bool is_late(int64_t read_ms)
+{
+	return time_monotonic_ms() - read_ms > FRESH_MS;
+}
+
+/* Whether its pods still wait, or begin, as they did.  Called under the lock. */
+static bool pods_are_unchanged(struct kube_overview *all,
+			       const struct kube_at *at,
+			       const struct kube_record *record)
+{
+	long long bits;
+
+	if (!all->pods || is_late(all->pods_ms)) {
+		json_decref(all->pods);
+		all->pods = ask_pods(at, all->type);
+		all->pods_ms = time_monotonic_ms();
+	}
+	if (!all->pods)
 		return false;
-	if (!is_text(line, "TerminalState", "") ||
-	    is_text(line, "Status", "Complete") ||
-	    is_text(line, "Status", "Failed") ||
-	    is_text(line, "Status", "Terminating"))
-		return false;
+	bits = json_get_int(all->pods, record->name, 0);
 	if (record->run.state == RUN_QUEUED)
-		return suspended;
-	return record->run.state == RUN_RUNNING && !suspended;
+		return !(bits & ~POD_WAITS);
+	return bits & POD_BEGINS && !(bits & POD_OTHER);
+}
+
+/* A run that runs has not ended; one that waits is suspended still, or its
+ * pods are where they were.  What else may be is looked at.  Called under the
+ * lock. */
+static bool is_unchanged(struct kube_overview *all, const struct kube_at *at,
+			 const struct kube_record *record)
+{
+	const json_t *line = json_object_get(all->lines, record->name);
+
+	if (!line || is_over(line))
+		return false;
+	if (record->run.state == RUN_QUEUED && is_suspended(line))
+		return true;
+	if (is_suspended(line))
+		return false;
+	if (record->run.state == RUN_RUNNING)
+		return true;
+	return (record->run.state == RUN_QUEUED ||
+		record->run.state == RUN_PREPARING) &&
+	       pods_are_unchanged(all, at, record);
 }
 
 bool overview_is_enough(struct kube *kube, const struct kube_at *at,
 			const struct kube_record *record)
 {
 	struct kube_overview *all;
-	bool enough = false;
+	bool enough;
 
-	/* Whoever follows a run wants to know what it writes. */
-	if (watch_is_open(kube, at, record->type, record->name))
-		return false;
 	/* Under the lock, so that many who want to know ask once. */
 	pthread_mutex_lock(&kube->lock);
 	all = find(kube, at, record->type);
-	if (!all->first)
-		all->first = mem_strdup(record->name);
-	if (strcmp(all->first, record->name) != 0) {
-		if (!all->lines ||
-		    time_monotonic_ms() - all->read_ms > FRESH_MS) {
-			json_decref(all->lines);
-			all->lines = ask(at, record->type);
-			all->read_ms = time_monotonic_ms();
-		}
-		enough = is_unchanged(
-			record, json_object_get(all->lines, record->name));
+	if (!all->lines || is_late(all->read_ms)) {
+		json_decref(all->lines);
+		all->lines = ask(at, record->type, KUBE_LABEL_ATTEMPT);
+		all->read_ms = time_monotonic_ms();
 	}
+	enough = is_unchanged(all, at, record);
 	pthread_mutex_unlock(&kube->lock);
 	return enough;
 }
@@ -159,7 +249,7 @@ void overview_free_all(struct kube_overview *all)
 	for (; all; all = next) {
 		next = all->next;
 		json_decref(all->lines);
-		free(all->first);
+		json_decref(all->pods);
 		free(all);
 	}
 }

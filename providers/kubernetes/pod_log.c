@@ -25,7 +25,7 @@
 /* A run that has ended waits so long for logs that nobody gives. */
 #define SETTLE_MS 30000
 /* Of a pod's log in one look; the next goes on. */
-#define LIMIT_BYTES "33554432"
+#define LIMIT_BYTES (32u << 20)
 #define ANSWER_MAX ((size_t)64 << 20)
 #define SECOND_LEN 19 /* "2026-11-21T02:38:57" */
 #define LOG_NAME "pod-log"
@@ -47,29 +47,37 @@ struct line {
 	size_t len;
 };
 
-/* The next one; false at the end, and at one that has not ended, unless the
- * pod has. */
-static bool next_line(const char **p, bool ended, struct line *out)
+/* The next one before `end`; false if there is none, and at one that has not
+ * ended, unless the pod has. */
+static bool next_line(const char **p, const char *end, bool ended,
+		      struct line *out)
 {
-	size_t len = strcspn(*p, "\n");
-	const char *blank = memchr(*p, ' ', len);
+	const char *from = *p;
+	const char *to = memchr(from, '\n', (size_t)(end - from));
+	const char *blank;
 
-	if (!len || (!(*p)[len] && !ended) || !blank)
+	if (from == end || (!to && !ended))
 		return false;
-	out->stamp = *p;
-	out->text = blank + 1;
-	out->len = len - (size_t)(out->text - *p);
-	*p += len + ((*p)[len] == '\n');
+	*p = to ? to + 1 : end;
+	to = to ? to : end;
+	blank = memchr(from, ' ', (size_t)(to - from));
+	if (!blank)
+		return false;
+	*out = (struct line){ .stamp = from,
+			      .text = blank + 1,
+			      .len = (size_t)(to - blank - 1) };
 	return true;
 }
 
 /* How many lines of an answer are of a second, or later. */
-static long long count_since(const char *p, bool ended, const char *since)
+static long long count_since(const struct buf *body, bool ended,
+			     const char *since)
 {
+	const char *p = body->data;
 	struct line line;
 	long long n = 0;
 
-	while (next_line(&p, ended, &line))
+	while (next_line(&p, body->data + body->len, ended, &line))
 		n += strncmp(line.stamp, since, SECOND_LEN) >= 0;
 	return n;
 }
@@ -89,31 +97,30 @@ static int64_t stamp_ms(const struct line *line)
  * look begins.  Returns whether anything was new. */
 static bool take_lines(const struct fetch *fetch, json_t *state, json_t *lines)
 {
-	const char *p = buf_text(&fetch->answer.body);
+	const struct buf *body = &fetch->answer.body;
+	/* Else its last line may go on. */
+	bool whole = fetch->pod->ended && body->len < LIMIT_BYTES;
+	const char *p = body->data;
 	long long skip = json_get_int(state, "seen", 0);
 	char since[SECOND_LEN + 2];
 	struct line line;
 	bool any = false;
 
-	while (next_line(&p, fetch->pod->ended, &line)) {
-		char *text;
-
+	while (p && next_line(&p, body->data + body->len, whole, &line)) {
 		if (skip-- > 0)
 			continue;
 		any = true;
 		snprintf(since, sizeof(since), "%.*sZ", SECOND_LEN, line.stamp);
-		text = mem_printf("%.*s\n", (int)line.len, line.text);
 		json_array_append_new(
-			lines, log_collect_line(0, fetch->pod->task, LOG_STDOUT,
-						stamp_ms(&line), text));
-		free(text);
+			lines,
+			log_collect_line(0, fetch->pod->task, LOG_STDOUT,
+					 stamp_ms(&line), line.text, line.len));
 	}
 	if (any) {
 		json_object_set_new(state, "since", json_string(since));
 		json_object_set_new(
 			state, "seen",
-			json_integer(count_since(buf_text(&fetch->answer.body),
-						 fetch->pod->ended, since)));
+			json_integer(count_since(body, whole, since)));
 	}
 	return any;
 }
@@ -127,7 +134,7 @@ static char *log_url(const struct kube_at *at, const struct pod_source *pod,
 	struct arena *mem = arena_new();
 	struct buf url = { 0 };
 
-	buf_printf(&url, "%s/log?container=main&timestamps=true&limitBytes=%s",
+	buf_printf(&url, "%s/log?container=main&timestamps=true&limitBytes=%u",
 		   type_path(&type_pod, at, pod->name, mem), LIMIT_BYTES);
 	if (*since)
 		url_add_query(&url, "sinceTime", since);

@@ -2,10 +2,11 @@
 /*
  * The rules of `jobrun.restart` are asked in their order, and so are those of
  * a podFailurePolicy: a rule that says fail becomes FailJob, one that says
- * restart becomes Count.  A Job of a JobSet has no backoff, so that a pod that
- * counts ends it too, but with another reason: by that the JobSet knows
- * whether to start all pods again.  A container that a signal has killed exits
- * with 128 and its number.
+ * restart becomes Count.  What is to be done about a pod that was taken away
+ * comes first, as it has an exit code too.  A Job of a JobSet has no backoff,
+ * so that a pod that counts ends it too, but with another reason: by that the
+ * JobSet knows whether to start all pods again.  A container that a signal has
+ * killed exits with 128 and its number.
  */
 #include "providers/kubernetes/policy.h"
 
@@ -101,33 +102,108 @@ static json_t *disrupted(void)
 	return out;
 }
 
-/* Returns new; empty if there are none. */
-static json_t *pod_rules(const struct restart *restart)
+static const struct message *restart_message(const struct job *job)
 {
+	const struct message *jobrun =
+		message_field(job->message, "jobrun")->message;
+
+	return message_field(jobrun, "restart")->message;
+}
+
+/* Not every program can be started twice: only if the file says so. */
+static bool is_given(const struct job *job)
+{
+	return message_has(message_field(job->message, "jobrun")->message,
+			   &job->jobrun, "restart");
+}
+
+static bool names_codes(const struct restart_rule *rule)
+{
+	return rule->exit_codes.count || rule->signals.count;
+}
+
+/* Whether pods start again when one was taken away: by the first rule that
+ * holds then. */
+static bool lost_again(const struct job *job)
+{
+	const struct restart *restart = &job->jobrun.restart;
 	const struct restart_rule *rule = restart->rules.items;
-	json_t *out = json_array();
 	size_t i;
 
+	for (i = 0; i < restart->rules.count; i++, rule++)
+		if (rule->preempted || !names_codes(rule))
+			return rule->action == RESTART_ACTION_RESTART &&
+			       restart->max_preemptions > 0;
+	return is_given(job) && restart->max_preemptions > 0;
+}
+
+/* Kubernetes has one count.  Where only one of ours is not 0, it is that. */
+long policy_max_restarts(const struct job *job)
+{
+	const struct restart *restart = &job->jobrun.restart;
+
+	if (restart->max_restarts)
+		return restart->max_restarts;
+	return lost_again(job) ? restart->max_preemptions : 0;
+}
+
+static void add_any_code(json_t *rules, const char *action)
+{
+	add_rule(rules, action, "onExitCodes",
+		 codes_match("NotIn", json_pack("[i]", EXIT_MAX + 1)));
+}
+
+/* What becomes of a pod that has failed by itself. */
+static void add_code_rules(const struct restart *restart, json_t *rules)
+{
+	const struct restart_rule *rule = restart->rules.items;
+	size_t i;
+
+	if (!restart->max_restarts) {
+		add_any_code(rules, "FailJob");
+		return;
+	}
 	for (i = 0; i < restart->rules.count; i++, rule++) {
 		const char *action = rule->action == RESTART_ACTION_FAIL
 					     ? "FailJob"
 					     : "Count";
-		json_t *codes = exit_codes(rule);
-		bool any = !json_array_size(codes) && !rule->preempted;
 
-		if (json_array_size(codes))
-			add_rule(out, action, "onExitCodes",
-				 codes_match("In", codes));
-		else
-			json_decref(codes);
-		if (rule->preempted || any)
-			add_rule(out, action, "onPodConditions", disrupted());
-		if (any)
-			add_rule(out, action, "onExitCodes",
-				 codes_match("NotIn",
-					     json_pack("[i]", EXIT_MAX + 1)));
+		if (names_codes(rule))
+			add_rule(rules, action, "onExitCodes",
+				 codes_match("In", exit_codes(rule)));
+		else if (!rule->preempted)
+			add_any_code(rules, action);
 	}
+}
+
+/* Returns new; empty if all that fails counts. */
+static json_t *pod_rules(const struct job *job)
+{
+	const struct restart *restart = &job->jobrun.restart;
+	json_t *out = json_array();
+	bool again = lost_again(job);
+
+	if (!policy_max_restarts(job))
+		return out;
+	if (!again || !restart->max_restarts || restart->rules.count)
+		add_rule(out, again ? "Count" : "FailJob", "onPodConditions",
+			 disrupted());
+	add_code_rules(restart, out);
 	return out;
+}
+
+/* Whether a pod can end the run while restarts are left. */
+static bool has_fail_rule(const struct job *job)
+{
+	json_t *rules = pod_rules(job);
+	const json_t *rule;
+	bool found = false;
+	size_t i;
+
+	json_array_foreach(rules, i, rule) found |=
+		!strcmp(json_get_text(rule, "action", ""), "FailJob");
+	json_decref(rules);
+	return found;
 }
 
 static void say_what_is_lost(const struct job *job, bool in_jobset,
@@ -135,11 +211,13 @@ static void say_what_is_lost(const struct job *job, bool in_jobset,
 {
 	const struct restart *restart = &job->jobrun.restart;
 
-	if (!restart->max_restarts && !restart->rules.count)
+	if (!policy_max_restarts(job))
 		return;
-	kube_leave_out(out, false, "jobrun.restart.maxPreemptions",
-		       "Kubernetes counts preemptions as it counts failures: "
-		       "maxRestarts is for both");
+	if (restart->max_restarts && lost_again(job) &&
+	    message_has(restart_message(job), restart, "maxPreemptions"))
+		kube_leave_out(out, false, "jobrun.restart.maxPreemptions",
+			       "Kubernetes counts preemptions as it counts "
+			       "failures: maxRestarts is for both");
 	if (in_jobset)
 		kube_leave_out(out, false, "jobrun.restart.backoff",
 			       "a JobSet starts its pods again at once");
@@ -152,13 +230,12 @@ static void say_what_is_lost(const struct job *job, bool in_jobset,
 void policy_add_job(const struct job *job, bool in_jobset, json_t *spec,
 		    struct arena *mem, struct kube_job *out)
 {
-	const struct restart *restart = &job->jobrun.restart;
-	json_t *rules = pod_rules(restart);
+	json_t *rules = pod_rules(job);
 	json_t *policy;
 
 	say_what_is_lost(job, in_jobset, out);
 	json_put_int(spec, "backoffLimit",
-		     in_jobset ? 0 : restart->max_restarts);
+		     in_jobset ? 0 : policy_max_restarts(job));
 	if (!json_array_size(rules)) {
 		json_decref(rules);
 		return;
@@ -187,16 +264,16 @@ static void add_jobset_rule(json_t *rules, const char *name, const char *action,
 
 void policy_add_jobset(const struct job *job, json_t *spec)
 {
-	const struct restart *restart = &job->jobrun.restart;
+	long most = policy_max_restarts(job);
 	json_t *policy, *rules;
 
 	/* Without a policy it fails with its first Job. */
-	if (!restart->max_restarts)
+	if (!most)
 		return;
 	policy = json_object();
 	rules = json_array();
-	json_put_int(policy, "maxRestarts", restart->max_restarts);
-	if (restart->rules.count)
+	json_put_int(policy, "maxRestarts", most);
+	if (has_fail_rule(job))
 		add_jobset_rule(rules, "fail", "FailJobSet",
 				"PodFailurePolicy");
 	if (job->training_input.scheduling.max_running_time_s)

@@ -1,38 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/kubernetes/record.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/run/remembered.h"
 #include "providers/kubernetes/names.h"
 
 #define PROVIDER "kubernetes"
 
-static void take_properties(struct kube_record *out, const json_t *value,
-			    struct arena *mem)
+/* In the run's folder: what was wanted. */
+#define WANTED_FILE "wanted.json"
+#define WANTED_MAX (16u << 20)
+
+void record_take(struct kube_record *out, const struct run_record *run,
+		 const json_t *properties, struct arena *mem)
 {
-	out->place =
-		arena_strdup(mem, json_get_text(value, "place", KUBE_ANYWHERE));
-	out->name = arena_strdup(mem, json_get_text(value, "name", ""));
-	out->uid = arena_strdup(mem, json_get_text(value, "uid", ""));
-	out->properties =
-		arena_strdup(mem, json_get_text(value, "properties", "{}"));
-	out->type = !strcmp(json_get_text(value, "kind", ""), type_job.kind)
-			    ? &type_job
-			    : &type_jobset;
+	*out = (struct kube_record){ .run = *run };
+	out->place = arena_strdup(
+		mem, json_get_text(properties, "place", KUBE_ANYWHERE));
+	out->name = arena_strdup(mem, json_get_text(properties, "name", ""));
+	out->uid = arena_strdup(mem, json_get_text(properties, "uid", ""));
+	out->type =
+		!strcmp(json_get_text(properties, "kind", ""), type_job.kind)
+			? &type_job
+			: &type_jobset;
 }
 
 int record_get(struct kube *kube, const char *job_id, struct arena *mem,
 	       struct kube_record *out, struct error *err)
 {
-	json_t *value = NULL;
-	int ret = remembered_get(&kube->env, PROVIDER, job_id, mem, &out->run,
-				 &value, err);
+	json_t *properties = NULL;
+	struct run_record run;
+	int ret = remembered_get(&kube->env, PROVIDER, job_id, mem, &run,
+				 &properties, err);
 
 	if (ret == 0)
-		take_properties(out, value, mem);
-	json_decref(value);
+		record_take(out, &run, properties, mem);
+	json_decref(properties);
+	return ret;
+}
+
+json_t *record_wanted(struct kube *kube, const struct kube_record *record)
+{
+	char *folder = store_run_folder(kube->env.store, record->run.job_id,
+					record->run.attempt);
+	char *path = path_join(folder, WANTED_FILE);
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, WANTED_MAX, &len, &ignored);
+	json_t *out = text ? json_read(text, len, path, &ignored) : NULL;
+
+	free(text);
+	free(path);
+	free(folder);
+	return out ? out : json_object();
+}
+
+static int write_wanted(const char *folder, const json_t *object,
+			struct error *err)
+{
+	const char *text = object_note(object, KUBE_NOTE_PROPERTIES);
+	char *path = path_join(folder, WANTED_FILE);
+	int ret = file_write(path, text, strlen(text), err);
+
+	free(path);
 	return ret;
 }
 
@@ -43,6 +77,7 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 	struct arena *mem = arena_new();
 	struct kube_record known;
 	json_t *properties;
+	char *folder = NULL;
 	int ret = record_get(kube, job->job_id, mem, &known, err);
 
 	if (ret == 1 ||
@@ -52,13 +87,14 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 		json_put_text(properties, "kind", type->kind);
 		json_put_text(properties, "name", object_meta(object, "name"));
 		json_put_text(properties, "uid", object_meta(object, "uid"));
-		json_put_text(properties, "properties",
-			      object_note(object, KUBE_NOTE_PROPERTIES));
 		ret = remembered_add(&kube->env, PROVIDER, job,
 				     object_note(object, KUBE_NOTE_DIGEST),
-				     properties, err);
+				     properties, &folder, err);
+		if (ret == 0)
+			ret = write_wanted(folder, object, err);
 		json_decref(properties);
 	}
+	free(folder);
 	arena_free(mem);
 	return ret;
 }

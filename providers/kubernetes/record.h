@@ -11,10 +11,12 @@ struct kube_record {
 	const char *place;
 	const char *name; /* of its object */
 	const char *uid;
-	const char *properties; /* JSON: what was wanted, or NULL */
 	const struct kube_type *type;
 };
 
+/* Of a record that is at hand; the strings that are not in it are in `mem`. */
+void record_take(struct kube_record *out, const struct run_record *run,
+		 const json_t *properties, struct arena *mem);
 /* The newest run of the job here; 1: there is none. */
 int record_get(struct kube *kube, const char *job_id, struct arena *mem,
 	       struct kube_record *out, struct error *err);
@@ -23,6 +25,8 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 	       const struct kube_type *type, const json_t *object,
 	       struct error *err);
 
+/* What was wanted of it, as the object had it.  Returns new. */
+json_t *record_wanted(struct kube *kube, const struct kube_record *record);
 /* Adds those that are not listed yet; with `place`, only what is there. */
 int record_list(struct kube *kube, const struct kind *kind, const char *place,
 		struct listing *out, struct error *err);

@@ -198,6 +198,7 @@ const struct kind kind_kube_run = {
 	.delete = run_delete,
 	.wait = kube_wait,
 	.cancel = run_cancel,
+	.refresh = kube_refresh,
 	.watch = kube_watch,
 	.list = run_list,
 };

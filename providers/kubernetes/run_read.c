@@ -108,13 +108,7 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 	    !run_state_is_final(record.run.state))
 		return;
 	found->exists = true;
-	found->properties = record.properties
-				    ? json_read(record.properties,
-						strlen(record.properties),
-						"store", &ignored)
-				    : NULL;
-	if (!found->properties)
-		found->properties = json_object();
+	found->properties = record_wanted(kube, &record);
 	found->run.state = record.run.state;
 	found->run.attempt = record.run.attempt;
 	found->run.exit_code = record.run.exit_code;

@@ -320,9 +320,8 @@ static json_t *properties(const struct translation *t)
 		json_put(out, "source", source_json(job));
 	if (limit_s)
 		json_put_int(out, "activeDeadlineSeconds", limit_s);
-	if (job->jobrun.restart.max_restarts)
-		json_put_int(out, "maxRestarts",
-			     job->jobrun.restart.max_restarts);
+	if (policy_max_restarts(job))
+		json_put_int(out, "maxRestarts", policy_max_restarts(job));
 	if (block && block->queue)
 		json_put_text(out, "queue", block->queue);
 	return out;

@@ -10,17 +10,22 @@
 static void note_hosts(const struct job *job, const struct run_spec *spec,
 		       struct resources *out)
 {
+	size_t at_a_time = 1, used;
+
 	if (!spec->hosts.names.count)
 		return;
 	if (!job->jobrun.source)
 		resources_note(out, "jobrun.source is not set: nothing is "
 				    "copied to the hosts, and the program "
 				    "starts in the home directory there");
-	if (spec->hosts.names.count > spec->topology.count)
+	if (spec->tuning.params.count)
+		at_a_time = (size_t)spec->tuning.max_parallel_trials;
+	used = spec->topology.count * at_a_time;
+	if (spec->hosts.names.count > used)
 		resources_note(out,
 			       "%zu of the %zu hosts get no task and are not "
 			       "used",
-			       spec->hosts.names.count - spec->topology.count,
+			       spec->hosts.names.count - used,
 			       spec->hosts.names.count);
 }
 
@@ -31,8 +36,6 @@ static void check_checkpoints(const struct run_spec *spec,
 
 	if (!how->is_used || !spec->hosts.names.count)
 		return;
-	if (spec_checkpoints_obstacle(how))
-		resources_miss(out, "%s", spec_checkpoints_obstacle(how));
 	if (how->to && how->to[0] == '/')
 		resources_note(out,
 			       "jobrun.checkpoints.to is a directory of the "
@@ -56,9 +59,6 @@ static void check_trials(const struct job *job, const struct run_spec *spec,
 				    "resumePreviousJobId");
 	if (!tuning->params.count)
 		return;
-	if (spec->hosts.names.count)
-		resources_miss(out, "trials of hyperparameters run on this "
-				    "machine only: remove jobrun.hosts");
 	if (spec->checkpoints.is_used)
 		resources_miss(out, "checkpoints of trials are not kept: "
 				    "remove jobrun.checkpoints, or "
@@ -68,9 +68,11 @@ static void check_trials(const struct job *job, const struct run_spec *spec,
 				    "algorithm was not set is not here: it is "
 				    "a grid if maxTrials has room for all of "
 				    "it, else random");
-	if (spec->restart.max_restarts || spec->restart.rules.count)
-		resources_note(out, "jobrun.restart is not used for trials: "
-				    "maxFailedTrials says how many may fail");
+	if (spec->hosts.names.count && tuning->enable_trial_early_stopping)
+		resources_note(out, "trials on hosts are stopped early by what "
+				    "they print: the file of "
+				    "CLOUD_ML_HP_METRIC_FILE is read when one "
+				    "has ended");
 }
 
 static int desire(const struct job *job, const struct provider_env *env,

@@ -27,7 +27,8 @@ const struct field_use local_uses[] = {
 	{ "trainingInput.pythonModule", "python3 -m, unless jobrun.command" },
 	{ "trainingInput.args", "the last arguments of the program" },
 	{ "trainingInput.hyperparameters",
-	  "trials on this machine; the values of each are arguments" },
+	  "trials; the values of each are arguments; on hosts those that run "
+	  "at a time have hosts of their own, as far as there are enough" },
 	{ "trainingInput.hyperparameters.maxFailedTrials",
 	  "if it is 0: after 5 failed ones, if none has succeeded" },
 	{ "trainingInput.hyperparameters.enableTrialEarlyStopping",
@@ -55,8 +56,7 @@ const struct field_use local_uses[] = {
 	{ "jobrun.source",
 	  "the program starts in that directory itself; on hosts, in a copy" },
 	{ "jobrun.checkpoints",
-	  "kept by a process beside the tasks; not those of trials; on hosts "
-	  "without a metric" },
+	  "kept by a process beside the tasks; not those of trials" },
 	{ "jobrun.setup", "runs once, on hosts once on each, before the "
 			  "program" },
 	{ NULL, NULL },

@@ -21,8 +21,6 @@
 #include "core/run/mirror.h"
 #include "providers/slurm/internal.h"
 
-/* How old what is known of the queue may be: who follows looks once a second. */
-#define QUEUE_AGE_MS 900
 /* Before something is decided, what is known must be new. */
 #define NOW 0
 /* How late a shared directory can show what a task wrote last: that it has
@@ -586,7 +584,7 @@ static int look_into_queue(struct look *look, struct error *err)
 
 	look->job = (struct queue_job){ .state = "", .reason = "" };
 	ret = slurm_look(look->slurm, look->at, record->comment, record->id,
-			 QUEUE_AGE_MS, run->create_time_ms, look->mem,
+			 SLURM_QUEUE_AGE_MS, run->create_time_ms, look->mem,
 			 &look->job, err);
 	if (ret == 0 && run->state == RUN_RUNNING &&
 	    queue_state(look->job.state) == RUN_QUEUED)

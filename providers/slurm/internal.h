@@ -49,6 +49,13 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       int64_t since_ms, struct arena *mem, struct queue_job *out,
 	       struct error *err);
 
+/* Many jobs by one call, whatever their number; of those that are not there
+ * `out` has no id.  The queue is newer than `since_ms`. */
+int slurm_look_at_all(struct slurm *slurm, struct slurm_cluster *at,
+		      const char *const *comments, size_t count,
+		      int64_t since_ms, struct arena *mem,
+		      struct queue_job *out, struct error *err);
+
 /* ---- submitting (submit.c) --------------------------------------------- */
 
 /* Ships what is not there yet, makes the folder of the run, and calls sbatch.
@@ -76,6 +83,9 @@ struct slurm_record {
 	const char *program; /* jobrun there */
 };
 
+/* What is remembered of a run, from its record. */
+int slurm_record_read(const struct run_record *run, struct arena *mem,
+		      struct slurm_record *out);
 /* The newest run of the job here.  1: there is none. */
 int slurm_recorded(struct slurm *slurm, const char *job_id, struct arena *mem,
 		   struct slurm_record *out, struct error *err);
@@ -83,6 +93,13 @@ int slurm_recorded(struct slurm *slurm, const char *job_id, struct arena *mem,
 int slurm_record(struct slurm *slurm, const struct job *job,
 		 const struct slurm_cluster *at, const struct slurm_run *run,
 		 struct error *err);
+
+/* How old what is known of the queue may be: who follows looks once a second. */
+#define SLURM_QUEUE_AGE_MS 900
+
+/* For slurm_kind_job.refresh (refresh.c). */
+void slurm_refresh(void *ctx, struct run_record *const *runs, size_t count,
+		   struct arena *mem, bool *fresh);
 
 /* ---- following (follow.c) ---------------------------------------------- */
 

@@ -9,13 +9,15 @@
 #include "providers/slurm/slurm.h"
 
 /* {"place", "name", "comment", "id", "program"}: the record's properties. */
-static int take_properties(struct slurm_record *out, struct arena *mem)
+int slurm_record_read(const struct run_record *run, struct arena *mem,
+		      struct slurm_record *out)
 {
-	const char *text = out->run.properties;
+	const char *text = run->properties;
 	struct error ignored;
 	json_t *value =
 		text ? json_read(text, strlen(text), "store", &ignored) : NULL;
 
+	out->run = *run;
 	out->place = arena_strdup(mem, json_get_text(value, "place", ""));
 	out->name = arena_strdup(mem, json_get_text(value, "name", ""));
 	out->comment = arena_strdup(mem, json_get_text(value, "comment", ""));
@@ -28,14 +30,14 @@ static int take_properties(struct slurm_record *out, struct arena *mem)
 int slurm_recorded(struct slurm *slurm, const char *job_id, struct arena *mem,
 		   struct slurm_record *out, struct error *err)
 {
-	int ret =
-		store_run_get(slurm->env.store, job_id, 0, mem, &out->run, err);
+	struct run_record run;
+	int ret = store_run_get(slurm->env.store, job_id, 0, mem, &run, err);
 
 	if (ret != 0)
 		return ret;
-	if (strcmp(out->run.provider, provider_slurm.name) != 0)
+	if (strcmp(run.provider, provider_slurm.name) != 0)
 		return 1;
-	return take_properties(out, mem);
+	return slurm_record_read(&run, mem, out);
 }
 
 static int write_spec(struct slurm *slurm, const struct run_record *run,

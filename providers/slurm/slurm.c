@@ -134,6 +134,18 @@ static int ask_alone(struct slurm_cluster *at, const char *comment,
 	return 0;
 }
 
+/* What is in a queue goes with it. */
+static void copy_job(const struct queue_job *job, struct arena *mem,
+		     struct queue_job *out)
+{
+	*out = *job;
+	out->id = arena_strdup(mem, job->id);
+	out->comment = arena_strdup(mem, job->comment);
+	out->state = arena_strdup(mem, job->state);
+	out->reason = arena_strdup(mem, job->reason);
+	out->nodes = arena_strdup(mem, job->nodes);
+}
+
 int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       const char *comment, const char *id, int64_t age_ms,
 	       int64_t since_ms, struct arena *mem, struct queue_job *out,
@@ -151,13 +163,28 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 			job = queue_find(&at->queue, comment);
 		ret = ret < 0 ? -1 : job ? 0 : 1;
 	}
-	if (job) {
-		*out = *job;
-		out->id = arena_strdup(mem, job->id);
-		out->comment = arena_strdup(mem, job->comment);
-		out->state = arena_strdup(mem, job->state);
-		out->reason = arena_strdup(mem, job->reason);
-		out->nodes = arena_strdup(mem, job->nodes);
+	if (job)
+		copy_job(job, mem, out);
+	pthread_mutex_unlock(&slurm->lock);
+	return ret;
+}
+
+int slurm_look_at_all(struct slurm *slurm, struct slurm_cluster *at,
+		      const char *const *comments, size_t count,
+		      int64_t since_ms, struct arena *mem,
+		      struct queue_job *out, struct error *err)
+{
+	const struct queue_job *job;
+	size_t i;
+	int ret;
+
+	pthread_mutex_lock(&slurm->lock);
+	ret = ask(at, SLURM_QUEUE_AGE_MS, since_ms, err);
+	for (i = 0; ret == 0 && i < count; i++) {
+		job = queue_find(&at->queue, comments[i]);
+		out[i] = (struct queue_job){ 0 };
+		if (job)
+			copy_job(job, mem, &out[i]);
 	}
 	pthread_mutex_unlock(&slurm->lock);
 	return ret;
@@ -542,6 +569,7 @@ const struct kind slurm_kind_job = {
 	.create = slurm_create,
 	.delete = slurm_delete,
 	.wait = slurm_wait,
+	.refresh = slurm_refresh,
 	.cancel = slurm_cancel,
 	.list = slurm_list,
 };

@@ -82,6 +82,13 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_node_block, ready_timeout_s),
 	  .doc = "How long the TPU may take to be usable, once it is being "
 		 "made." },
+	{ .name = "sshTimeout",
+	  .type = FIELD_DURATION,
+	  .fallback = "2m",
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_node_block, ssh_timeout_s),
+	  .doc = "How long its VMs may take to let jobrun in, once it is "
+		 "usable: if one has not by then, the run fails." },
 	{ .name = "lease",
 	  .type = FIELD_DURATION,
 	  .fallback = "1h",

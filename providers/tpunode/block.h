@@ -22,6 +22,7 @@ struct tpu_node_block {
 	const char *ssh_user;
 	const char *ssh_key;
 	long ready_timeout_s;
+	long ssh_timeout_s;
 	long lease_s;
 	long look_every_s;
 };

@@ -65,6 +65,7 @@ static int specify(const struct supervised *as, const struct job *job,
 		return -1;
 	if (!want)
 		return foresee(out, job, mem, err);
+	out->hosts.reach_s = block->ssh_timeout_s;
 	return tpu_run_place(out, want, as->provider, block->look_every_s, mem,
 			     err);
 }

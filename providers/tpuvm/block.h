@@ -26,6 +26,7 @@ struct tpu_vm_block {
 	const char *ssh_user;       /* NULL: ssh's configuration says */
 	const char *ssh_key;        /* a file with a public key, or NULL */
 	long ready_timeout_s;
+	long ssh_timeout_s;
 	long lease_s;
 	long look_every_s;
 };

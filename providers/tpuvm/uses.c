@@ -33,7 +33,7 @@ const struct field_use tpu_vm_uses[] = {
 	{ "jobrun.source", "is copied to each VM" },
 	{ "jobrun.checkpoints",
 	  "those of the first task are kept, and every VM fetches what to go "
-	  "on from; without a metric" },
+	  "on from" },
 	{ "jobrun.setup", "runs once on each VM, before the program" },
 	{ NULL, NULL },
 };

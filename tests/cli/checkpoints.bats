@@ -174,13 +174,63 @@ last" ]
   [[ $output == *"--checkpoint-dir must say where the command writes its checkpoints"* ]]
 }
 
+@test "launch reads the metric in what its command writes, and passes all of it on" {
+  cat >t.sh <<'SH'
+cd "$JOBRUN_CHECKPOINT_DIR"
+echo "from ${JOBRUN_CHECKPOINT##*/}"
+# said STEP SCORE: then it is known when the file is written
+said() { echo "Step=$1, reached $2 of 10"; until grep -q "^[0-9]* $1 " .jobrun-heard; do sleep 0.02; done; }
+n=0
+for score in $SCORES; do
+  n=$((n + 1))
+  said $n $score
+  echo $n >.new; mv .new ckpt-$n
+  until grep -q . "$KEPT/0000000$n.json"; do sleep 0.02; done
+done 2>/dev/null
+SH
+  launch() {
+    rm -rf out
+    "$JOBRUN" launch --checkpoint-dir out --checkpoint-to kept --checkpoint-keep 1 --checkpoint-metric score \
+      --checkpoint-goal maximize --checkpoint-pattern 'score=reached ([0-9]+)' --checkpoint-resume best -- "$@"
+  }
+  export KEPT=$TMP/kept SCORES="5 9 7"
+  launch sh t.sh >log 2>err
+  diff - log <<<"from 
+Step=1, reached 5 of 10
+Step=2, reached 9 of 10
+Step=3, reached 7 of 10"
+  # The newest stays, too.
+  [ "$(grep -o "kept: .*," err)" = "kept: step 1, score 5, 2 B,
+kept: step 2, score 9, 2 B,
+kept: step 3, score 7, 2 B," ]
+  [ "$(ls kept/*.json)" = "kept/00000002.json
+kept/00000003.json" ]
+  SCORES='' launch sh t.sh 2>&1 | grep -x "from ckpt-2"
+  # Every byte, whatever it is; and a reader that leaves is no secret.
+  launch sh -c 'head -c 3000000 "$0"; head -c 70000 "$0" >&2; exit 5' "$JOBRUN" >log 2>err || [ $? = 5 ]
+  head -c 3000000 "$JOBRUN" | cmp - log
+  head -c 70000 "$JOBRUN" | cmp - <(tail -c 70000 err)
+  launch sh -c 'exec yes' 2>&1 | head -1
+  [ "${PIPESTATUS[0]}" -eq 141 ]
+  for wrong in "--checkpoint-metric score" "--checkpoint-goal maximize" "--checkpoint-resume best" \
+    "--checkpoint-pattern a=b" "--checkpoint-metric a --checkpoint-goal minimize --checkpoint-pattern =b"; do
+    run "$JOBRUN" launch --checkpoint-dir out $wrong -- true
+    [ "$status" -eq 64 ]
+  done
+}
+
 @test "on hosts the first task's checkpoints are kept, and all go on from them" {
   sshd_up 2
+  mkdir samples
+  for i in $(seq 10 17); do echo "s$i" >samples/$i.txt; done
+  jobrun shard --shards 2 --name t samples data
   host_job a.yaml a h1,h2 "$TRAINER"'
-    jobrun version >/dev/null || exit 5
+    # As the WebDataset library does with a URL that begins so.
+    sh -c "${JOBRUN_DATA_TRAIN_PIPES#pipe:}" | tar xO | tr "\\n" " "
     [ $RANK = 0 ] || exec sleep 20
     save $((START + 1)); echo torn >"$JOBRUN_CHECKPOINT_DIR/ckpt-7.pt"; [ $START != 0 ] || kill -9 $$' \
     "  checkpoints: {to: $TMP/kept}
+  data: {train: {urls: ['data/t-{000000..000001}.tar'], index: data/shards.json}}
   restart: {maxRestarts: 1, backoff: 0s}"
   run --separate-stderr jobrun apply a.yaml
   sshd_down
@@ -188,6 +238,8 @@ last" ]
   [ "$status" -eq 0 ]
   [ "$(grep -c 'from 0' <<<"$output")" -eq 2 ]
   [ "$(grep -c 'from 1' <<<"$output")" -eq 2 ]
+  [ "$(grep -c '\[0\] s10 s11 s12 s13' <<<"$output")" -eq 2 ]
+  [ "$(grep -c '\[1\] s14 s15 s16 s17' <<<"$output")" -eq 2 ]
   [[ $output == *"jobrun: checkpoints: 'ckpt-1.pt' is kept"* ]]
   # The last one ended well: its file in the middle, too, is as it meant it.
   [ "$(cat kept/a/*/ckpt-2.pt)" = 2 ]

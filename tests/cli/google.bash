@@ -55,6 +55,11 @@ for folder, _, names in os.walk("."):
 PY
 }
 
+# How many things there are that somebody pays for.
+made() {
+  curl -sf "$BASE/_/made" | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))'
+}
+
 # asked METHOD PATTERN [2]: how many requests there were, answered with 2xx
 asked() {
   curl -sf "$BASE/_/requests" | python3 -c '

@@ -2,6 +2,7 @@
 # network namespaces.
 load helper
 load sshd
+load google
 
 setup_file() {
   [ "$(id -u)" = 0 ] || skip "needs root"
@@ -106,6 +107,41 @@ naps_in() {
   host_job a.yaml a h1,h2 'echo never'
   run jobrun apply a.yaml
   [ "$status" -eq 1 ]
-  [[ $output == *"does not reach"*"firewall"* ]]
+  [[ $output == *"host 'h2': it does not reach 'h1' at $SSH_NET.1 port "*": a firewall rule is missing that lets tcp:"*" in from $SSH_NET.2"* ]]
   refute grep -q '\] never' <<<"$output"
+}
+
+@test "a firewall that lets all through but a port of TPUs: which, between whom, and the rule" {
+  net_up 4
+  start_google
+  python3 - "$SSH_NET" >told.json <<'PY'
+import json, sys
+print(json.dumps({"tpu": {"*": {"endpoints": [
+    {"ipAddress": f"{sys.argv[1]}.{i}", "port": 8470} for i in (1, 2, 3, 4)]}}}))
+PY
+  tell state @told.json
+  # What answers from there is lost.
+  ip -n "$NET-h3" rule add ipproto tcp sport 8476 blackhole ||
+    skip "needs rules for ports"
+  cat >pod.yaml <<YAML
+jobId: pod
+trainingInput:
+  scaleTier: CUSTOM
+  workerType: cloud_tpu
+  workerCount: 1
+  workerConfig:
+    acceleratorConfig: {type: TPU_V3, count: 32}
+jobrun:
+  provider: tpu-vm
+  zone: europe-west4-a
+  network: projects/proj-1/global/networks/pods
+  command: [echo, never]
+YAML
+  run jobrun apply --yes pod.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output =~ "it does not reach '$SSH_NET.3' at $SSH_NET.3 port 8476 (no answer): a firewall rule is missing that lets tcp:8476 in from $SSH_NET."[124]"; try: gcloud compute firewall-rules create pods-jobrun --network=pods --allow=tcp --source-ranges=10.0.0.0/8" ]]
+  refute grep -q '\] never' <<<"$output"
+  [ "$(curl -sf "$BASE/_/made")" = "[]" ]
+  end_google
 }

@@ -72,3 +72,20 @@ agents() {
   wait_until 15 nothing_runs
   refute pgrep -f "sleep $NAP"
 }
+
+@test "a host that is not to be had again is one more preemption" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 "touch $TMP/there; sleep $NAP" \
+    "  restart: {maxRestarts: 5, maxPreemptions: 1, backoff: 0s}"
+  jobrun apply --detach a.yaml
+  wait_until 20 test -e there
+  wait_until 20 state_is a RUNNING
+  sshd_stop h2
+  sshd_start h2 -o AuthorizedKeysFile=none
+  wait_until 10 sshd_answers h2
+  wait_until 30 cut_connections
+  run timeout 60 "$JOBRUN" wait a
+  [ "$status" -eq 1 ]
+  [ "$(field a 'j["attempt"], j["restarts"], j["preemptions"]')" = "2 0 1" ]
+  [[ $(field a 'j["error"]') == "host 'h2': "*"(not restarted: it was restarted 1 time already (jobrun.restart.maxPreemptions))" ]]
+}

@@ -217,6 +217,98 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   [[ "$output" == *"'photos/shards.json' is not there: the set was never finished, or is not one of 'jobrun shard'" ]]
 }
 
+# hostile: folders, each with a shard that means no good, and an index that
+# vouches for it.
+hostile() {
+  python3 - <<'E'
+import base64, gzip, io, json, os, tarfile
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return base64.b64encode((crc ^ 0xffffffff).to_bytes(4, "big")).decode()
+
+def tar(name="a.jpg", size=1, data=b"x", **more):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as file:
+        member = tarfile.TarInfo(name)
+        member.size = size
+        for key, value in more.items():
+            setattr(member, key, value)
+        # What it claims, not what follows.
+        file.fileobj.write(member.tobuf(tarfile.PAX_FORMAT))
+        file.fileobj.write(data.ljust(512, b"\0") if data else b"")
+        file.offset = file.fileobj.tell()
+    return out.getvalue()
+
+good = tar()
+for name, data in {
+        "absolute": tar("/etc/a.jpg"),
+        "up": tar("a/../../a.jpg"),
+        "up-pax": tar(pax_headers={"path": "../../a.jpg"}),
+        "symlink": tar(size=0, data=b"", type=tarfile.SYMTYPE, linkname="/etc/passwd"),
+        "hardlink": tar(size=0, data=b"", type=tarfile.LNKTYPE, linkname="../x"),
+        "device": tar(size=0, data=b"", type=tarfile.CHRTYPE, devmajor=1, devminor=5),
+        "pipe": tar(size=0, data=b"", type=tarfile.FIFOTYPE),
+        "terabyte": tar(size=1 << 40),
+        "sparse": tar(pax_headers={"GNU.sparse.major": "1", "GNU.sparse.minor": "0",
+                                   "GNU.sparse.realsize": str(1 << 40), "GNU.sparse.name": "a.jpg"},
+                      size=512, data=b"1\n0\n0\n"),
+        "long-name": tar("a" * 100000 + ".jpg"),
+        "bomb": gzip.compress(good + bytes(1 << 24)),
+        "cut": good[:600],
+        "two": good + good}.items():
+    os.makedirs(name)
+    with open(name + "/shard-000000.tar", "wb") as file:
+        file.write(data)
+    one = {"samples": 1, "files": 1, "bytes": len(data)}
+    with open(name + "/shards.json", "w") as file:
+        json.dump({"formatVersion": 1, **one, "shards": [
+            {"name": "shard-000000.tar", "crc32c": crc32c(data), **one}]}, file)
+E
+}
+
+@test "archives that mean no good are refused, whatever is done with them" {
+  mkdir in
+  (cd in && hostile)
+  while IFS=: read -r name why; do
+    for args in "in/$name/shard-000000.tar out" "--list in/$name/shard-000000.tar" "--verify in/$name"; do
+      run timeout 60 "$JOBRUN" shard $args
+      echo "$name: shard $args: $status: $output"
+      [[ "$output" == *"$why"* ]]
+      case $args in
+        --verify*) [ "$status" -eq 1 ] ;;
+        *) [ "$status" -eq 65 ] ;;
+      esac
+    done
+  done <<'E'
+absolute:entry '/etc/a.jpg' has an absolute path
+up:entry 'a/../../a.jpg' has a path with '..'
+up-pax:entry '../../a.jpg' has a path with '..'
+long-name:aaa' has too long a path
+terabyte:is cut off, in or behind 'a.jpg'
+sparse:sparse
+bomb:is compressed
+cut:Truncated
+two:goes on behind its end
+E
+  # What is no file is left out, and never part of a shard of ours.
+  for name in symlink hardlink device pipe; do
+    run jobrun shard "in/$name/shard-000000.tar" out
+    [ "$status" -eq 65 ]
+    [[ "$output" == *"left out a "*", 'a.jpg': "*"there are no samples"* ]]
+    run jobrun shard --list "in/$name/shard-000000.tar"
+    [ -z "$output" ]
+    run jobrun shard --verify "in/$name"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"'a.jpg' is no file of a sample"* ]]
+  done
+  [ "$(ls)" = in ]
+}
+
 @test "a run that was killed goes on, and ends in the same bytes" {
   local i
   mkdir many

@@ -96,6 +96,17 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   apply --detach b.yaml
   waits() { [[ $(jobrun status later) == *"it waits until enough nodes are free"* ]]; }
   wait_until 20 waits
+  # One call tells of all that wait, and the store has it.
+  sed s/later/third/ b.yaml >c.yaml
+  apply --detach c.yaml
+  mkdir bin
+  printf '#!/bin/sh\necho >>%s/asked\nexec %s "$@"\n' "$TMP" "$(command -v squeue)" >bin/squeue
+  chmod +x bin/squeue
+  wait_until 20 eval '[[ $(jobrun status third) == *"it waits until"* || $(jobrun status third) == *"before it"* ]]'
+  PATH=$TMP/bin:$PATH run jobrun status later third
+  [ "$(grep -c '^  it waits\|^  jobs with' <<<"$output")" = 2 ]
+  [ "$(wc -l <asked)" = 1 ]
+  jobrun cancel third
   jobrun cancel later
   state_is later CANCELLED
   timeout 30 "$JOBRUN" cancel big

@@ -1,5 +1,5 @@
 # Hosts for tests: sshd from the distribution, one process for each, on the
-# loopback network, as the user who runs the tests.
+# loopback network, as the user who runs the tests.  SSH_PATH is their PATH.
 
 # sshd_up COUNT: $TMP/ssh/hN/ each with folders of its own, reached as hN by
 # the configuration in JOBRUN_SSH_CONFIG.  Their keys are known under other
@@ -47,7 +47,7 @@ KbdInteractiveAuthentication no
 StrictModes no
 UsePAM no
 PrintMotd no
-SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state${SLURM_CONF:+ SLURM_CONF=$SLURM_CONF}
+SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state${SLURM_CONF:+ SLURM_CONF=$SLURM_CONF}${SSH_PATH:+ PATH=$SSH_PATH}
 E
 }
 

@@ -31,10 +31,6 @@ begin() {
     "compute": {"addresses": ["'$SSH_NET'.1", "'$SSH_NET'.2", "'$SSH_NET'.3", "'$SSH_NET'.4"]}}'
 }
 
-made() {
-  curl -sf "$BASE/_/made" | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))'
-}
-
 teardown() {
   sshd_down
   local pid

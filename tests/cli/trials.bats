@@ -206,7 +206,6 @@ print(most, n)')" = "3 0" ]
   run jobrun plan a.yaml
   [[ $output == *"trials that go on from those of another job are only on AI Platform"* ]]
   [[ $output == *"the search that AI Platform chose if algorithm was not set is not here"* ]]
-  [[ $output == *"jobrun.restart is not used for trials"* ]]
   run jobrun apply a.yaml
   [ "$status" -eq 65 ]
 }

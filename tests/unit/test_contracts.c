@@ -280,6 +280,35 @@ static void every_reader_has_a_sample_with_its_source(void **state)
 		assert_true(seen & 1u << i);
 }
 
+static void peers_of_a_pod_expect_a_host_at_fixed_ports(void **state)
+{
+	static const struct {
+		const char *sample;
+		int ports[3];
+	} rows[] = {
+		{ "ai-platform-tpu-pod.txt", { 8470, 8477 } },
+		{ "ai-platform-tpu.txt", { 0 } },
+		{ "tpu-vm-v4-16.txt", { 8476 } },
+		{ "tpu-vm-v3-8.txt", { 0 } },
+		{ "slurm.txt", { 0 } },
+	};
+	size_t i, j, n;
+
+	(void)state;
+	for (i = 0; i < COUNT(rows); i++) {
+		int ports[CONTRACT_PORTS_MAX];
+		struct sample sample;
+
+		sample_read(&sample, rows[i].sample);
+		sample_resolve(&sample);
+		n = contract_ports(&sample.all, sample.self, ports);
+		for (j = 0; j < n; j++)
+			assert_int_equal(ports[j], rows[i].ports[j]);
+		assert_int_equal(rows[i].ports[n], 0);
+		sample_done(&sample);
+	}
+}
+
 static struct CMUnitTest pair(const char *file, const char *contract)
 {
 	struct CMUnitTest test = { .test_func = pair_agrees };
@@ -319,9 +348,10 @@ int main(int argc, char **argv)
 {
 	struct CMUnitTest tests[512] = {
 		cmocka_unit_test(every_reader_has_a_sample_with_its_source),
+		cmocka_unit_test(peers_of_a_pod_expect_a_host_at_fixed_ports),
 	};
 	struct dirent **files;
-	size_t n = 1, i;
+	size_t own = 2, n = own, i;
 	int count, failed, j;
 
 	if (argc == 3 && !strcmp(argv[1], "--show"))
@@ -339,7 +369,7 @@ int main(int argc, char **argv)
 	}
 	free(files);
 	failed = _cmocka_run_group_tests("contracts", tests, n, NULL, NULL);
-	for (i = 1; i < n; i++)
+	for (i = own; i < n; i++)
 		free((char *)tests[i].name);
 	return failed;
 }

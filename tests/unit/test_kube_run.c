@@ -406,6 +406,23 @@ static void logs_go_on_through_restarts(void **state)
 	close_command(&c);
 }
 
+/* A line is whatever bytes are before its newline. */
+static void logs_need_not_be_text(void **state)
+{
+	struct fixture *f = *state;
+	struct command c;
+
+	stand_in_tell(&f->server, "state",
+		      "{'pods': [{'lines': ['caf\\udce9', '', 'a b'], "
+		      "'every': 0.05}]}");
+	open_command(&c, JOB);
+	must(&c, apply(&c, false));
+	must(&c, wait_for_end(&c));
+	assert_string_equal(log_of(&c, "master", 0, f->mem),
+			    "caf\xe9\n\na b\n");
+	close_command(&c);
+}
+
 static void failures_name_the_task(void **state)
 {
 	static const struct {
@@ -603,32 +620,57 @@ static void remember(struct command *c, int count)
 	}
 }
 
+/* Asks about all, and returns with how many requests. */
+static size_t ask_about_all(struct fixture *f, struct command *c, size_t *same)
+{
+	size_t before = stand_in_count(&f->server, "/api"), i;
+	struct run_record *runs[50];
+	struct run_list all;
+	bool fresh[50];
+
+	assert_int_equal(
+		store_run_list(c->env.store, false, f->mem, &all, &c->err), 0);
+	assert_int_equal(all.count, 50);
+	for (i = 0; i < all.count; i++)
+		runs[i] = &all.items[i];
+	kind_kube_run.refresh(c->ctx, runs, all.count, f->mem, fresh);
+	for (i = 0, *same = 0; i < all.count; i++)
+		*same += fresh[i];
+	return stand_in_count(&f->server, "/api") - before;
+}
+
 static void many_are_asked_about_at_once(void **state)
 {
 	struct fixture *f = *state;
-	struct resource one = { .kind = &kind_kube_run };
-	enum wait_state waits;
 	struct command c;
-	char id[32];
-	size_t before = 0;
-	int i;
+	size_t same;
 
 	stand_in_tell(&f->server, "many",
 		      "{'count': 50, 'state': 'Suspended'}");
 	open_command(&c, JOB);
 	remember(&c, 50);
-	for (i = 0; i < 50; i++) {
-		if (i == 1)
-			before = stand_in_count(&f->server, "/api");
-		snprintf(id, sizeof(id), "job%d", i);
-		one.name = id;
-		/* The first is looked at, which takes its folder. */
-		if (one.kind->wait(c.ctx, &one, &waits, &c.err) < 0)
-			assert_int_equal(i, 0);
-		else
-			assert_int_equal(waits, WAIT_PENDING);
-	}
-	assert_int_equal(stand_in_count(&f->server, "/api") - before, 1);
+	assert_int_equal(ask_about_all(f, &c, &same), 1);
+	assert_int_equal(same, 50);
+	close_command(&c);
+	/* Without a queue they wait for nodes. */
+	stand_in_tell(&f->server, "many", "{'count': 50, 'state': 'Pending'}");
+	stand_in_tell(&f->server, "make",
+		      "{'kind': 'Pod', 'metadata': {'name': "
+		      "'job7-node-0-1-fghij', 'labels': {'jobrun-job': "
+		      "'job7'}}, 'spec': {}, 'status': {'phase': 'Running'}}");
+	open_command(&c, JOB);
+	assert_int_equal(ask_about_all(f, &c, &same), 2);
+	assert_int_equal(same, 49);
+	close_command(&c);
+	/* What has ended, or is there no more, is looked at. */
+	stand_in_tell(&f->server, "make",
+		      "{'kind': 'JobSet', 'metadata': {'name': 'job3', "
+		      "'labels': {'jobrun-attempt': '1'}}, 'spec': "
+		      "{'replicatedJobs': []}, 'status': {'terminalState': "
+		      "'Failed'}}");
+	open_command(&c, JOB);
+	ask_about_all(f, &c, &same);
+	assert_int_equal(same, 48);
 	close_command(&c);
 }
 
@@ -645,6 +687,8 @@ int main(void)
 			a_lost_answer_makes_no_second_run, start, stop),
 		cmocka_unit_test_setup_teardown(logs_go_on_through_restarts,
 						start, stop),
+		cmocka_unit_test_setup_teardown(logs_need_not_be_text, start,
+						stop),
 		cmocka_unit_test_setup_teardown(failures_name_the_task, start,
 						stop),
 		cmocka_unit_test_setup_teardown(what_it_waits_for_is_said,

@@ -264,14 +264,12 @@ static void restart_rules_are_failure_policies(void **state)
 		       "    - {action: fail}\n");
 	assert_string_equal(
 		at(pool_spec(&scene, 0), "podFailurePolicy|rules"),
-		"[{\"action\":\"FailJob\",\"onExitCodes\":{\"operator\":\"In\","
+		"[{\"action\":\"Count\",\"onPodConditions\":[{\"type\":"
+		"\"DisruptionTarget\",\"status\":\"True\"}]},"
+		"{\"action\":\"FailJob\",\"onExitCodes\":{\"operator\":\"In\","
 		"\"values\":[2,64,65,66]}},"
 		"{\"action\":\"Count\",\"onExitCodes\":{\"operator\":\"In\","
 		"\"values\":[139]}},"
-		"{\"action\":\"Count\",\"onPodConditions\":[{\"type\":"
-		"\"DisruptionTarget\",\"status\":\"True\"}]},"
-		"{\"action\":\"FailJob\",\"onPodConditions\":[{\"type\":"
-		"\"DisruptionTarget\",\"status\":\"True\"}]},"
 		"{\"action\":\"FailJob\",\"onExitCodes\":{\"operator\":"
 		"\"NotIn\",\"values\":[256]}}]");
 	assert_string_equal(at(pool_spec(&scene, 0), "backoffLimit"), "0");
@@ -286,6 +284,63 @@ static void restart_rules_are_failure_policies(void **state)
 	assert_string_equal(at(pool_spec(&scene, 0), "activeDeadlineSeconds"),
 			    "3600");
 	done(&scene);
+}
+
+#define LOST                                                                   \
+	"\"onPodConditions\":[{\"type\":\"DisruptionTarget\",\"status\":"      \
+	"\"True\"}]"
+#define ANY "\"onExitCodes\":{\"operator\":\"NotIn\",\"values\":[256]}"
+#define STOP                                                                   \
+	"\"rules\":[{\"name\":\"fail\",\"action\":\"FailJobSet\","             \
+	"\"onJobFailureReasons\":[\"PodFailurePolicy\"]}]"
+
+/* Kubernetes has one count for both. */
+static void failures_and_preemptions_are_told_apart(void **state)
+{
+	static const struct {
+		const char *restart; /* of the file */
+		const char *pods, *jobset;
+		const char *left;
+	} cases[] = {
+		{ "{maxRestarts: 2}", "", "{\"maxRestarts\":2}", "" },
+		{ "{maxRestarts: 2, maxPreemptions: 5}", "",
+		  "{\"maxRestarts\":2}",
+		  "Kubernetes counts preemptions as it counts failures: "
+		  "maxRestarts is for both" },
+		{ "{maxRestarts: 2, maxPreemptions: 0}",
+		  "[{\"action\":\"FailJob\"," LOST "}]",
+		  "{\"maxRestarts\":2," STOP "}", "" },
+		{ "{maxPreemptions: 5}",
+		  "[{\"action\":\"Count\"," LOST "},"
+		  "{\"action\":\"FailJob\"," ANY "}]",
+		  "{\"maxRestarts\":5," STOP "}", "" },
+		{ "{maxPreemptions: 5, rules: [{preempted: true, action: "
+		  "fail}]}",
+		  "", "", "" },
+		{ "{maxRestarts: 2, rules: [{preempted: true, action: fail}]}",
+		  "[{\"action\":\"FailJob\"," LOST "}]",
+		  "{\"maxRestarts\":2," STOP "}", "" },
+		{ "{maxRestarts: 0, maxPreemptions: 0}", "", "", "" },
+	};
+	struct scene scene;
+	char text[1024];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		snprintf(text, sizeof(text), HEAD TAIL "  restart: %s\n",
+			 cases[i].restart);
+		translate(&scene, text);
+		assert_string_equal(
+			at(pool_spec(&scene, 0), "podFailurePolicy|rules"),
+			cases[i].pods);
+		assert_string_equal(at(scene.made.jobset, "spec|failurePolicy"),
+				    cases[i].jobset);
+		assert_string_equal(
+			why(&scene, "jobrun.restart.maxPreemptions"),
+			cases[i].left);
+		done(&scene);
+	}
 }
 
 static void names_fit_and_differ(void **state)
@@ -488,6 +543,7 @@ int main(void)
 		cmocka_unit_test(other_tasks_are_pools_of_their_own),
 		cmocka_unit_test(tpu_slices_have_a_pod_for_each_host),
 		cmocka_unit_test(restart_rules_are_failure_policies),
+		cmocka_unit_test(failures_and_preemptions_are_told_apart),
 		cmocka_unit_test(names_fit_and_differ),
 		cmocka_unit_test(what_has_no_place_is_said),
 		cmocka_unit_test(manifests_are_valid),

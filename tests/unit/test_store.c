@@ -597,6 +597,33 @@ static void a_restart_is_one_step(void **state)
 	store_close(store);
 }
 
+static void many_are_written_in_one_step(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct run_record one = add_run(store, "one"),
+			  two = add_run(store, "two");
+	struct run_record gone = { .job_id = "gone", .attempt = 1 };
+	const struct run_record *const runs[] = { &one, &two, &gone };
+	struct run_record back;
+	struct error err;
+
+	one.error = "it waits";
+	two.error = "it waits, too";
+	assert_int_equal(store_run_put_all(store, runs, 3, &err), -1);
+	assert_int_equal(store_run_get(store, "one", 0, at->mem, &back, &err),
+			 0);
+	assert_null(back.error);
+	assert_int_equal(store_run_put_all(store, runs, 2, &err), 0);
+	assert_int_equal(store_run_get(store, "one", 0, at->mem, &back, &err),
+			 0);
+	assert_string_equal(back.error, "it waits");
+	assert_int_equal(store_run_get(store, "two", 0, at->mem, &back, &err),
+			 0);
+	assert_string_equal(back.error, "it waits, too");
+	store_close(store);
+}
+
 static void trials_are_kept(void **state)
 {
 	struct place *at = *state;
@@ -1223,6 +1250,7 @@ int main(void)
 		TEST(delete_forgets_all),
 		TEST(an_older_run_is_alone),
 		TEST(a_restart_is_one_step),
+		TEST(many_are_written_in_one_step),
 		TEST(trials_are_kept),
 		TEST(a_newer_version_is_left_alone),
 		TEST(other_files_are_left_alone),

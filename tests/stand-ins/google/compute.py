@@ -3,7 +3,8 @@
 
 state["compute"] tells how things are to go: "addresses", of the VMs in their
 order; "stuck", how many VMs never run; "starting" (1), at how many looks at a
-new group none does; "operation_looks" (1).
+new group none does; "preempt", the name of a VM that is taken away at the next
+look, once: its group makes it again; "operation_looks" (1).
 """
 
 import re
@@ -22,6 +23,10 @@ INSTANCES = re.compile(r"projects/([^/]+)/zones/([^/]+)/instances")
 OPERATION = re.compile(
     r"projects/([^/]+)/(?:global|zones/[^/]+)/operations/([^/]+)")
 NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+
+# A VM that is preempted, look by look.
+GONE = [("STOPPING", "NONE"), ("TERMINATED", "NONE"),
+        ("TERMINATED", "RECREATING"), ("PROVISIONING", "RECREATING")]
 
 
 class Compute:
@@ -78,9 +83,19 @@ def vms_of(server, path, group):
     ready = size - told.get("stuck", 0) if group["looks"] > told.get(
         "starting", 1) else 0
     base = group["body"]["baseInstanceName"]
-    return [(f"{base}-{i:04x}", addresses[i],
-             "RUNNING" if i < ready else "PROVISIONING")
-            for i in range(size)]
+    names = [f"{base}-{i:04x}" for i in range(size)]
+    if told.get("preempt") in names:
+        group["gone"] = {told.pop("preempt"): list(GONE)}
+    return [(name, addresses[i], *state_of(group, name, i < ready))
+            for i, name in enumerate(names)]
+
+
+def state_of(group, name, ready):
+    """Its status, and what its group does about it."""
+    left = group.get("gone", {}).get(name)
+    if left:
+        return left.pop(0)
+    return ("RUNNING", "NONE") if ready else ("PROVISIONING", "CREATING")
 
 
 def managed(server, path, group):
@@ -88,9 +103,8 @@ def managed(server, path, group):
     return {"managedInstances": [
         {"instance": f"https://www.googleapis.com/compute/v1/{zone}/"
                      f"instances/{name}",
-         "instanceStatus": status,
-         "currentAction": "NONE" if status == "RUNNING" else "CREATING"}
-        for name, _, status in vms_of(server, path, group)]}
+         "instanceStatus": status, "currentAction": action}
+        for name, _, status, action in vms_of(server, path, group)]}
 
 
 def instances(server, project, zone, query):
@@ -105,7 +119,7 @@ def instances(server, project, zone, query):
                 found and labels.get("jobrun-job") != found[1]):
             continue
         # Backwards: the order of a list says nothing.
-        for name, ip, status in reversed(vms_of(server, path, group)):
+        for name, ip, status, _ in reversed(vms_of(server, path, group)):
             items.append({"name": name, "status": status, "labels": labels,
                           "networkInterfaces": [{
                               "networkIP": ip,

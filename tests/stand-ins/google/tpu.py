@@ -13,6 +13,7 @@ state["tpu"] tells how things are to go, by "ZONE/NODE", by "ZONE" or by "*":
                 as often as "create_times" says (always)
     delete      the same of the one that deletes it, with "delete_times"
     preempt     true: it is taken away at the next look, once
+    maintenance at how many looks from now on it is under maintenance
     lose        operations are not to be found
     queue       states of the queued resource, one a look
 """
@@ -118,6 +119,9 @@ def look(server, version, name, zone, node):
         there["preempted"] = True
     if there.get("preempted"):
         script = [{"state": "PREEMPTED"}]
+    elif told.get("maintenance"):
+        server.state["tpu"][f"{zone}/{node}"]["maintenance"] -= 1
+        script = [{"state": "READY", "health": "UNHEALTHY_MAINTENANCE"}]
     looks = there.get("looks", 0)
     there["looks"] = looks + 1
     return node_json(version, name, told, script[min(looks, len(script) - 1)],

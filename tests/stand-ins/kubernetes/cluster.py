@@ -141,7 +141,8 @@ class Pod:
                 env=env, cwd=folder, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             for line in self.process.stdout:
-                self.write(line.decode(errors="replace").rstrip("\n"))
+                self.write(line.decode(
+                    errors="surrogateescape").rstrip("\n"))
             code = self.process.wait()
         return 128 - code if code < 0 else code
 

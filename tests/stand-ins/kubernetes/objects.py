@@ -80,6 +80,19 @@ def matches(selector, labels):
     return True
 
 
+def pod_status(state):
+    """As kubectl shows it."""
+    waiting = [c["state"]["waiting"]["reason"]
+               for c in state.get("containerStatuses", [])
+               if "waiting" in c["state"]]
+    scheduled = not any(c["type"] == "PodScheduled" and c["status"] == "False"
+                        for c in state.get("conditions", []))
+    phase = state.get("phase", "Pending")
+    if phase == "Pending" and scheduled:
+        return (waiting + ["ContainerCreating"])[0]
+    return phase
+
+
 class Objects:
     def __init__(self, changed):
         self.version = 1000
@@ -278,6 +291,8 @@ class Objects:
             ended = [c["type"] for c in state.get("conditions", [])
                      if c["status"] == "True"]
             suspended = item["spec"].get("suspend", False)
+            if kind.name == "Pod":
+                return [item["metadata"]["name"], pod_status(state)]
             if kind.name == "JobSet":
                 return [item["metadata"]["name"],
                         state.get("terminalState", ""),

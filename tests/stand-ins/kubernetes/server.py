@@ -19,7 +19,8 @@ Tests talk to it below /_/:
     POST /_/make      an object, put there by somebody else
     POST /_/compact   forgets what watches could go on from
     POST /_/many      {"count", "state"}: so many JobSets that were made by
-                      jobrun and are in that state
+                      jobrun and are in that state; "Pending": with a pod each
+                      that waits for a node
     GET  /_/requests  what was asked so far, and answered
     GET  /_/wrong     what broke a schema
     GET  /_/secrets   everything that must never be shown
@@ -133,6 +134,13 @@ class Server(http.server.ThreadingHTTPServer):
                          "suspend": what["state"] == "Suspended"},
                 "status": {"conditions": [{"type": what["state"],
                                            "status": "True"}]}})
+            if what["state"] == "Pending":
+                self.objects.make(KIND["Pod"], "team", {
+                    "metadata": {"name": f"job{i}-node-0-0-abcde",
+                                 "labels": {"jobrun-job": f"job{i}"}},
+                    "spec": {}, "status": {
+                        "phase": "Pending", "conditions": [
+                            {"type": "PodScheduled", "status": "False"}]}})
 
     # What the API server answers
 
@@ -395,7 +403,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def send_chunk(self, text):
-        data = text.encode()
+        # What a pod writes need not be text.
+        data = text.encode(errors="surrogateescape")
         if not text.endswith("\n"):
             data += b"\n"
         if self.fault:

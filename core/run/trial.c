@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One trial: its specification, its attempts (restart.h says how many), what
+ * it has reported, its record.
+ *
+ *	trials/3/		its folder, with the logs of its first attempt
+ *	trials/3/attempt-2/	and of its second
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/run/tuner_internal.h"
+
+char *tuner_trial_folder(const char *run_folder, int number)
+{
+	return mem_printf("%s/trials/%d", run_folder, number);
+}
+
+static char *attempt_folder(const char *run_folder, int number, int attempt)
+{
+	return attempt < 2 ? tuner_trial_folder(run_folder, number)
+			   : mem_printf("%s/trials/%d/attempt-%d", run_folder,
+					number, attempt);
+}
+
+char *tuner_trial_logs(const char *run_folder, int number)
+{
+	char *folder = attempt_folder(run_folder, number, 1);
+	int attempt = 2;
+
+	for (;;) {
+		char *next = attempt_folder(run_folder, number, attempt++);
+		char *spec = path_join(next, "spec.json");
+		bool is_there = access(spec, F_OK) == 0;
+
+		free(spec);
+		if (!is_there) {
+			free(next);
+			return folder;
+		}
+		free(folder);
+		folder = next;
+	}
+}
+
+char *trial_folder(const struct trial *trial)
+{
+	return tuner_trial_logs(trial->tuner->place.spec->folder,
+				trial->record.number);
+}
+
+/* ---- its record ---- */
+
+int trial_record_now(struct trial *trial, struct error *err)
+{
+	struct tuner *t = trial->tuner;
+
+	trial->dirty = store_trial_put(t->place.lane->store, t->place.run,
+				       &trial->record, err) < 0;
+	return trial->dirty ? -1 : 0;
+}
+
+int trial_look(struct trial *trial, struct trial_series *series,
+	       struct error *err)
+{
+	struct trial_point last;
+
+	if (trial_reader_read(trial->reader, trial->final, series, err) < 0)
+		return -1;
+	if (trial_series_result(series, &last)) {
+		trial->record.value = last.value;
+		trial->record.step = last.step;
+	}
+	return 0;
+}
+
+static void set_end(struct trial *trial, const char *why_not)
+{
+	struct attempt_outcome outcome = attempt_outcome(trial->lane.attempt);
+	struct arena *mem = trial->tuner->place.mem;
+	struct trial_record *to = &trial->record;
+	struct error err;
+
+	to->end_time_ms = time_now_ms();
+	to->state = attempt_state(trial->lane.attempt);
+	to->exit_code = outcome.exit_code;
+	to->early = to->early && to->state == RUN_CANCELLED;
+	to->error = NULL;
+	if (outcome.why && *why_not)
+		to->error = arena_printf(mem, "%s (not restarted: %s)",
+					 outcome.why, why_not);
+	else if (outcome.why)
+		to->error = arena_strdup(mem, outcome.why);
+	if (trial_look(trial, &trial->series, &err) < 0 && !to->error)
+		to->error = arena_strdup(mem, err.text);
+	trial_reader_free(trial->reader);
+	trial->reader = NULL;
+}
+
+/* ---- its attempts ---- */
+
+static void on_state_changed(void *arg)
+{
+	struct trial *trial = arg;
+
+	if (attempt_state(trial->lane.attempt) != RUN_RUNNING)
+		return;
+	trial->ran = true;
+	trial->record.state = RUN_RUNNING;
+	trial->record.error = NULL;
+	if (!trial->record.start_time_ms)
+		trial->record.start_time_ms = time_now_ms();
+	tuner_trial_runs(trial->tuner);
+	trial_record(trial);
+}
+
+/* After the last attempt; its record is set. */
+static void end_trial(struct trial *trial)
+{
+	trial->final = true;
+	trial_slot_leave(trial);
+	trial_record(trial);
+	tuner_trial_ended(trial);
+}
+
+static void on_next(void *arg, uint32_t events)
+{
+	struct trial *trial = arg;
+	struct error err;
+
+	(void)events;
+	trial->next_timer = NULL;
+	trial->reader = trial_reader_new(&trial->lane.spec,
+					 trial->tuner->spec->metric_tag, &err);
+	if (!trial->reader) {
+		trial_give_up(trial, err.text);
+		return;
+	}
+	trial->record.state = RUN_PREPARING;
+	trial_record(trial);
+	lane_begin(&trial->lane, 0);
+}
+
+/* What a process that takes our place finds says that it was begun. */
+static int write_next(struct trial *trial,
+		      const struct restart_decision *decision,
+		      struct error *err)
+{
+	struct run_spec *spec = &trial->lane.spec;
+	int attempt = 1 + decision->counts.failures +
+		      decision->counts.preemptions;
+	char *folder = attempt_folder(trial->tuner->place.spec->folder,
+				      trial->record.number, attempt);
+
+	spec->folder = arena_strdup(trial->tuner->place.mem, folder);
+	spec->restarts = decision->counts.failures;
+	spec->preemptions = decision->counts.preemptions;
+	free(folder);
+	return folder_make(spec->folder, err) < 0 ? -1 : spec_write(spec, err);
+}
+
+static int restart(struct trial *trial, const struct restart_decision *decision,
+		   struct error *err)
+{
+	struct attempt_outcome outcome = attempt_outcome(trial->lane.attempt);
+	const struct run_spec *spec = &trial->lane.spec;
+	char delay[32];
+
+	if (write_next(trial, decision, err) < 0)
+		return -1;
+	duration_format((long)(decision->delay_ms / 1000), delay,
+			sizeof(delay));
+	snprintf(trial->why, sizeof(trial->why),
+		 "%s; attempt %d starts in %s", outcome.why,
+		 1 + spec->restarts + spec->preemptions, delay);
+	trial->record.state = RUN_QUEUED;
+	trial->record.error = trial->why;
+	trial->ran = false;
+	trial_reader_free(trial->reader);
+	trial->reader = NULL;
+	trial_record(trial);
+	trial->next_timer = loop_add_timer(trial->tuner->place.lane->loop,
+					   decision->delay_ms, on_next, trial);
+	return 0;
+}
+
+static void on_ended(void *arg)
+{
+	struct trial *trial = arg;
+	struct tuner *t = trial->tuner;
+	struct run_spec *spec = &trial->lane.spec;
+	struct attempt_outcome outcome = attempt_outcome(trial->lane.attempt);
+	const struct restart_counts counts = { spec->restarts,
+					       spec->preemptions };
+	struct restart_decision decision;
+	struct error err;
+
+	restart_decide(&spec->restart, &counts, &outcome, &decision);
+	lane_end(&trial->lane);
+	if (decision.again && t->ending == RUN_QUEUED) {
+		if (restart(trial, &decision, &err) == 0)
+			return;
+		fprintf(stderr, "%s\n", err.text);
+	}
+	trial->final = true;
+	set_end(trial, decision.why_not);
+	end_trial(trial);
+}
+
+void trial_give_up(struct trial *trial, const char *why)
+{
+	trial->record.state = RUN_FAILED;
+	trial->record.end_time_ms = time_now_ms();
+	trial->record.error = arena_strdup(trial->tuner->place.mem, why);
+	end_trial(trial);
+}
+
+void trial_cancel(struct trial *trial, const char *why, bool now)
+{
+	if (!trial->begun || trial->final)
+		return;
+	if (!trial->next_timer) {
+		attempt_cancel(trial->lane.attempt, why, now);
+		return;
+	}
+	loop_remove(trial->tuner->place.lane->loop, trial->next_timer);
+	trial->next_timer = NULL;
+	trial->record.state = RUN_CANCELLED;
+	trial->record.end_time_ms = time_now_ms();
+	trial->record.error = arena_strdup(trial->tuner->place.mem, why);
+	end_trial(trial);
+}
+
+/* ---- its beginning ---- */
+
+/* The program's arguments, then its hyperparameters, then --job-dir with a
+ * folder for each trial: as the service did. */
+static void set_command(struct run_spec *spec, const char **values,
+			const struct hyperparameter_spec *tuning,
+			struct arena *mem)
+{
+	const struct parameter_spec *params = tuning->params.items;
+	const struct strings *old = &spec->command;
+	size_t count = old->count + tuning->params.count, n = 0;
+	const char **items = arena_alloc(mem, count * sizeof(*items));
+
+	for (size_t i = 0; i < spec->args_end; i++)
+		items[n++] = old->items[i];
+	for (size_t i = 0; i < tuning->params.count; i++)
+		items[n++] = arena_printf(mem, "--%s=%s",
+					  params[i].parameter_name, values[i]);
+	for (size_t i = spec->args_end; i < old->count; i++)
+		items[n++] = old->items[i];
+	if (spec->args_end < old->count)
+		items[n - 1] = arena_printf(mem, "%s/%s", items[n - 1],
+					    spec->topology.trial_id);
+	spec->command = (struct strings){ .count = n, .items = items };
+}
+
+static void make_spec(struct trial *trial, const char **values)
+{
+	struct tuner *t = trial->tuner;
+	struct arena *mem = t->place.mem;
+	struct run_spec *spec = &trial->lane.spec;
+	char *folder =
+		tuner_trial_folder(t->place.spec->folder, trial->record.number);
+	size_t size =
+		t->place.spec->topology.count * sizeof(*spec->topology.tasks);
+
+	*spec = *t->place.spec;
+	spec->folder = arena_strdup(mem, folder);
+	spec->output = arena_printf(mem, "%s/output", folder);
+	spec->prepared = t->prepared;
+	spec->topology.tasks = arena_alloc(mem, size);
+	memcpy(spec->topology.tasks, t->place.spec->topology.tasks, size);
+	spec->topology.trial_id = arena_printf(mem, "%d", trial->record.number);
+	/* From hosts it comes back with what else they leave. */
+	spec->topology.metric_file =
+		arena_printf(mem, "%s%s/metric", folder,
+			     spec->hosts.names.count ? "/output" : "");
+	set_command(spec, values, t->spec, mem);
+	free(folder);
+}
+
+static const char *parameters_text(struct tuner *t, const char **values)
+{
+	const struct parameter_spec *params = t->spec->params.items;
+	json_t *map = json_object();
+	const char *out;
+	char *text;
+
+	for (size_t i = 0; i < t->spec->params.count; i++)
+		json_put_text(map, params[i].parameter_name, values[i]);
+	text = json_dumps(map, JSON_COMPACT);
+	out = arena_strdup(t->place.mem, text);
+	free(text);
+	json_decref(map);
+	return out;
+}
+
+struct trial *trial_add(struct tuner *t)
+{
+	struct trial *trial = mem_alloc(sizeof(*trial));
+	const char **values = trial_space_next(&t->space, t->place.mem);
+
+	if ((t->count & (t->count - 1)) == 0)
+		t->trials =
+			mem_grow(t->trials, t->count ? 2 * (size_t)t->count : 1,
+				 sizeof(struct trial *));
+	t->trials[t->count++] = trial;
+	trial->tuner = t;
+	trial->record = (struct trial_record){
+		.number = (int)t->count,
+		.state = RUN_PREPARING,
+		.parameters = parameters_text(t, values),
+		.value = NAN,
+		.step = -1,
+		.exit_code = -1,
+	};
+	trial->lane.place = t->place.lane;
+	trial->lane.run = t->place.run;
+	trial->lane.trial = trial->record.number;
+	trial->lane.state_changed = on_state_changed;
+	trial->lane.ended = on_ended;
+	trial->lane.arg = trial;
+	make_spec(trial, values);
+	return trial;
+}
+
+int trial_open(struct trial *trial, struct error *err)
+{
+	struct tuner *t = trial->tuner;
+
+	if (folder_make(trial->lane.spec.folder, err) < 0 ||
+	    lane_open(&trial->lane, t->place.mem, err) < 0 ||
+	    spec_write(&trial->lane.spec, err) < 0)
+		return -1;
+	trial->reader =
+		trial_reader_new(&trial->lane.spec, t->spec->metric_tag, err);
+	return trial->reader ? 0 : -1;
+}
+
+int trial_start(struct trial *trial, size_t slot, struct error *err)
+{
+	/* The record comes last: who finds it finds the rest, too. */
+	if (trial_slot_enter(trial, slot, err) < 0 || trial_open(trial, err) < 0)
+		return -1;
+	trial_record(trial);
+	trial->begun = true;
+	trial->tuner->alive++;
+	lane_begin(&trial->lane, 0);
+	return 0;
+}
+
+void trial_free(struct trial *trial)
+{
+	loop_remove(trial->tuner->place.lane->loop, trial->next_timer);
+	if (!trial->closed)
+		lane_done(&trial->lane);
+	trial_reader_free(trial->reader);
+	trial_series_done(&trial->series);
+	free(trial);
+}

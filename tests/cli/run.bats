@@ -39,6 +39,7 @@ load helper
 
 @test "the first task that fails ends the rest, and is named" {
   job a.yaml a 'if [ "$RANK" = 1 ]; then echo "bad luck" >&2; sleep 0.3; exit 7; fi; sleep 100' "$WORKERS"
+  sed -i 's/grace: 2s/grace: 60s/' a.yaml
   local start=$(date +%s%N)
   run jobrun apply a.yaml
   local took=$((($(date +%s%N) - start) / 1000000))
@@ -52,6 +53,7 @@ load helper
 
 @test "a task that ignores SIGTERM is killed within a second of the failure" {
   job a.yaml a 'if [ "$RANK" = 1 ]; then sleep 0.3; exit 7; fi; trap "" TERM; while :; do sleep 0.1; done' "$WORKERS"
+  sed -i 's/grace: 2s/grace: 60s/' a.yaml
   local start=$(date +%s%N)
   run jobrun apply a.yaml
   [ "$status" -eq 1 ]
@@ -119,6 +121,7 @@ load helper
 
 @test "cancel --now does not wait" {
   job a.yaml a 'trap "" TERM; while :; do sleep 0.1; done'
+  sed -i 's/grace: 2s/grace: 60s/' a.yaml
   jobrun apply --detach a.yaml
   wait_until 5 state_is a RUNNING
   local start=$(date +%s%N)

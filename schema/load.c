@@ -34,6 +34,7 @@ struct taken {
 struct loader {
 	const struct schema_options *options;
 	const char **provider_names; /* up to NULL */
+	const char **block_names;    /* of those with keys of their own */
 	struct files files;
 
 	pthread_mutex_t lock; /* guards all below */
@@ -200,6 +201,7 @@ static struct reading *new_reading(const struct loader *loader, size_t entry)
 
 	reading->options = loader->options;
 	reading->provider_names = loader->provider_names;
+	reading->block_names = loader->block_names;
 	reading->path = file->path;
 	reading->named = file->named;
 	reading->order = entry_order(entry);
@@ -360,7 +362,7 @@ static int loader_init(struct loader *loader,
 		       struct problems *found, struct error *err)
 {
 	bool known = !options->provider;
-	size_t i;
+	size_t blocks = 0, i;
 
 	for (i = 0; i < options->provider_count; i++)
 		if (options->provider &&
@@ -383,8 +385,14 @@ static int loader_init(struct loader *loader,
 	};
 	loader->provider_names = mem_alloc((options->provider_count + 1) *
 					   sizeof(*loader->provider_names));
-	for (i = 0; i < options->provider_count; i++)
+	loader->block_names = mem_alloc((options->provider_count + 1) *
+					sizeof(*loader->block_names));
+	for (i = 0; i < options->provider_count; i++) {
 		loader->provider_names[i] = options->providers[i].name;
+		if (options->providers[i].block)
+			loader->block_names[blocks++] =
+				options->providers[i].name;
+	}
 	return 0;
 }
 
@@ -398,6 +406,7 @@ static void loader_done(struct loader *loader)
 	free(loader->taken);
 	free(loader->extended);
 	free(loader->provider_names);
+	free(loader->block_names);
 	pthread_cond_destroy(&loader->moved);
 	pthread_mutex_destroy(&loader->lock);
 }

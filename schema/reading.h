@@ -35,6 +35,7 @@ struct extended_file {
 struct reading {
 	const struct schema_options *options;
 	const char *const *provider_names; /* up to NULL */
+	const char *const *block_names;    /* of those with keys of their own */
 	const char *path;
 	unsigned order;
 	bool named; /* on the command line, so it must hold a job */

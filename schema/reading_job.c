@@ -11,6 +11,7 @@
 #include "schema/node.h"
 #include "schema/reading.h"
 #include "schema/rules.h"
+#include "schema/scalar.h"
 
 /* A valid jobId that looks like the text. */
 static void make_job_id(const char *text, size_t len, char out[JOB_ID_MAX + 1])
@@ -81,7 +82,7 @@ static bool other_key(struct fill *fill, const struct message *message,
 		fill_message(fill, block->message, value, path, block->data);
 		return true;
 	}
-	if (value->kind != NODE_BAD && value->count)
+	if (value->kind != NODE_BAD && !scalar_is_null(value))
 		problem_add(fill->found, SEVERITY_ERROR, value, path, "type",
 			    "\"%s\" must be a map of keys", key->text);
 	return true;
@@ -92,7 +93,7 @@ static const char *const *other_names(const struct fill *fill,
 {
 	const struct reading *reading = fill->arg;
 
-	return message == &message_jobrun ? reading->provider_names : NULL;
+	return message == &message_jobrun ? reading->block_names : NULL;
 }
 
 /* The blocks of all providers that have one, with their defaults. */

@@ -156,10 +156,9 @@ static void start_all(struct consumer *all, size_t count)
 		all[i].started = !failed;
 		if (!failed)
 			continue;
-		all[i].fifo->end =
-			error_set(&all[i].fifo->err, ERROR_FAILED,
-				  "cannot start a thread: %s",
-				  strerror(failed));
+		all[i].fifo->end = error_set(&all[i].fifo->err, ERROR_FAILED,
+					     "cannot start a thread: %s",
+					     strerror(failed));
 		unlink(all[i].path);
 	}
 }

@@ -19,7 +19,7 @@ struct stream_fifo {
 	stream_next *next; /* what it gets */
 	void *arg;
 
-	int end;          /* enum stream_end, or -1 with `err` set */
+	int end; /* enum stream_end, or -1 with `err` set */
 	struct error err;
 };
 

@@ -22,7 +22,7 @@ struct stream_tar {
 	size_t have;     /* bytes of it */
 	char block[STREAM_TAR_BLOCK];
 	struct {
-		uint64_t start, end; /* of its contents, in whole blocks */
+		uint64_t start, end;   /* of its contents, in whole blocks */
 	} members[STREAM_TAR_MEMBERS]; /* the last that have contents */
 	size_t count;                  /* of all of these */
 };

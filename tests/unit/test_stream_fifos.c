@@ -113,8 +113,8 @@ static void start_readers(struct reader *readers, const char *folder,
 	uint64_t i;
 
 	for (i = 0; i < CONSUMERS; i++) {
-		char *path = mem_printf("%s/%llu", folder,
-					(unsigned long long)i);
+		char *path =
+			mem_printf("%s/%llu", folder, (unsigned long long)i);
 
 		mkfifo(path, 0600);
 		free(path);
@@ -307,9 +307,9 @@ static void a_tar_file_breaks_within_contents(void **state)
 		for (at = 0; at < size; at += len) {
 			len = 1 + (size_t)rand_r(&seed) % 20000;
 			len = len < size - at ? len : size - at;
-			assert_int_equal(stream_output_add(out, tar + at, len,
-							   &err),
-					 STREAM_DONE);
+			assert_int_equal(
+				stream_output_add(out, tar + at, len, &err),
+				STREAM_DONE);
 			fstat(fileno(file), &st);
 			if (!st.st_size)
 				continue;

@@ -77,12 +77,35 @@ def error_of(server, zone, node, what):
     return None
 
 
+# The fields of Node that only one version has; both list the nodes of both.
+ONLY_V1 = {"ipAddress", "network", "port", "tensorflowVersion",
+           "useServiceNetworking"}
+ONLY_V2 = {"acceleratorConfig", "dataDisks", "metadata", "networkConfig",
+           "queuedResource", "runtimeVersion", "tags"}
+
+
+def as_seen(version, body):
+    other = ONLY_V2 if version == "v1" else ONLY_V1
+    out = {key: value for key, value in body.items() if key not in other}
+    if version == "v1":
+        if "spot" in out.get("schedulingConfig", {}):
+            out["schedulingConfig"] = {
+                key: value for key, value in out["schedulingConfig"].items()
+                if key != "spot"}
+        if isinstance(out.get("serviceAccount"), dict):
+            out["serviceAccount"] = out["serviceAccount"].get("email", "")
+    elif isinstance(out.get("serviceAccount"), str):
+        out["serviceAccount"] = {"email": out["serviceAccount"]}
+    return out
+
+
 def node_json(version, name, told, step, body=None):
     hosts = told.get("hosts", 1)
     endpoints = [dict(one) for one in told.get("endpoints", [])] or [
         {"ipAddress": f"10.240.1.{i + 2}", "port": 8470}
         for i in range(hosts)]
-    out = dict(body or {"acceleratorType": told.get("type", "v3-8")})
+    out = as_seen(version,
+                  body or {"acceleratorType": told.get("type", "v3-8")})
     out.update(name=name, state=step.get("state", "READY"),
                createTime=body["createTime"] if body and "createTime" in body
                else "2026-11-21T02:00:00.123456789Z")
@@ -91,6 +114,8 @@ def node_json(version, name, told, step, body=None):
             out[key] = step[key]
     if version == "v1":
         out.setdefault("tensorflowVersion", told.get("version", "2.2"))
+        for one in endpoints:
+            one.pop("accessConfig", None)  # a field of v2
     else:
         out.setdefault("runtimeVersion",
                        told.get("version", "tpu-ubuntu2204-base"))

@@ -53,8 +53,13 @@ things_are() {
 }
 
 apply_both() {
+  "$JOBRUN" apply --yes "$@" "$IMAGENET" "$CIFAR"
+}
+
+# In the background, as $!; what was up before is so no more.
+begin_both() {
   rm -f up.*
-  exec "$JOBRUN" apply --yes "$@" "$IMAGENET" "$CIFAR"
+  "$JOBRUN" apply --yes "$@" "$IMAGENET" "$CIFAR" >out 2>&1 3>&- &
 }
 
 both_are_up() {
@@ -124,14 +129,15 @@ kill_jobrun() {
   rm fail
   touch hold
 
-  (apply_both "${SMALL[@]}" --detach)
+  rm -f up.*
+  apply_both "${SMALL[@]}" --detach
   wait_until 30 both_are_up
   [ "$(made)" -eq 4 ]
   jobrun cancel imagenet_pod
   jobrun cancel cifar_wds
   [ "$(made)" -eq 0 ]
 
-  apply_both "${SMALL[@]}" >out 2>&1 3>&- &
+  begin_both "${SMALL[@]}"
   wait_until 30 both_are_up
   kill -INT $!
   kill -INT $! || true
@@ -139,7 +145,7 @@ kill_jobrun() {
   wait_until 30 are_made 0
 
   # With the tasks under way, and ended when jobrun is back.
-  apply_both "${SMALL[@]}" >out 2>&1 3>&- &
+  begin_both "${SMALL[@]}"
   wait_until 30 both_are_up
   kill_jobrun
   [ "$(made)" -eq 4 ]
@@ -149,7 +155,7 @@ kill_jobrun() {
   [ "$status" -eq 0 ]
   [ "$(made)" -eq 0 ]
   touch hold
-  apply_both "${SMALL[@]}" >out 2>&1 3>&- &
+  begin_both "${SMALL[@]}"
   wait_until 30 both_are_up
   kill_jobrun
   rm hold
@@ -158,7 +164,7 @@ kill_jobrun() {
 
   # Before there was a run.
   things_are 1 '{"state": "CREATING"}'
-  apply_both "${SMALL[@]}" >out 2>&1 3>&- &
+  begin_both "${SMALL[@]}"
   wait_until 30 are_made 4
   kill_jobrun
   run jobrun gc --yes

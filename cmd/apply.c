@@ -481,12 +481,16 @@ const struct command cmd_apply = {
 	.args = "[--detach] [--yes] [--rerun] [--prune] "
 		"[--lock-timeout DURATION] PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow it to its end",
-	.help = "The tasks' lines go to standard output, all else to standard "
-		"error.  Ctrl-C\ncancels a local run (twice: kills it); "
-		"closing "
-		"the terminal does not: the run goes\non, and 'jobrun apply' "
-		"or "
-		"'jobrun logs -f' follows it again.\n",
+	.help = "A PATH is a file, a directory (read recursively), a pattern "
+		"in "
+		"quotes, or - for\n"
+		"standard input; PLANFILE is what 'plan --out' has saved.\n\n"
+		"The tasks' lines go to standard output, all else to standard "
+		"error.  Ctrl-C\n"
+		"cancels a local run (twice: kills it); closing the terminal "
+		"does not: the run\n"
+		"goes on, and 'jobrun apply' or 'jobrun logs -f' follows it "
+		"again.\n",
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct apply_opts, load),

@@ -182,8 +182,8 @@ const struct command cmd_env = {
 	.args = "[--task TYPE] [--index N] PATH",
 	.summary = "every variable that a task of the job will see",
 	.help = "Of a run that was made from this very file, what its tasks "
-		"saw; else what the next\nrun's would.  Values of secrets are "
-		"never shown.\n",
+		"saw; else what the\n"
+		"next run's would.  Values of secrets are never shown.\n",
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct env_opts, load),

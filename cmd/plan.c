@@ -159,6 +159,10 @@ const struct command cmd_plan = {
 	.args = "[--format FORMAT] [--out FILE] [--prune] [--target ACTION] "
 		"[--prices FILE] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
+	.help = "A PATH is a file, a directory (read recursively), a pattern "
+		"in "
+		"quotes, or - for\n"
+		"standard input.  Changes nothing, here or anywhere.\n",
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct plan_opts, load),

@@ -227,6 +227,9 @@ static int render(const struct app *app, const struct jobs *jobs,
 	const struct target *target = find_target(opts->to);
 	size_t i;
 
+	if ((opts->task || opts->index) && target->render != to_tf_config)
+		return error_set(err, ERROR_USAGE,
+				 "--task and --index are for '--to tf-config'");
 	if (jobs->count > 1 && !target->many)
 		return error_set(err, ERROR_USAGE,
 				 "there are %zu jobs; '--to %s' is about one",

@@ -261,22 +261,26 @@ agents_on() {
 import os, subprocess, sys, time
 agent = subprocess.Popen(["/bin/sh", "-c", os.environ["SSH_ORIGINAL_COMMAND"]],
                          stdout=subprocess.PIPE, bufsize=0)
-seen = b""
-while b"jobrun-host: have" not in seen:
-    seen += agent.stdout.read(1)
-os.write(1, seen)
-while not os.path.exists(os.path.dirname(sys.argv[0]) + "/failed"):
+for line in agent.stdout:
+    os.write(1, line)
+    if b"jobrun-host: have" in line:
+        break
+os.chdir(os.path.dirname(sys.argv[0]))
+late = agent.stdout.read(65536)
+open("greeted", "w")
+while late and not os.path.exists("failed"):
     time.sleep(0.1)
 time.sleep(0.5)
-while part := agent.stdout.read(65536):
-    os.write(1, part)
+while late:
+    os.write(1, late)
+    late = agent.stdout.read(65536)
 PY
   chmod +x late
   sshd_stop h1
   sshd_start h1 -o "ForceCommand=$PWD/late"
   wait_until 5 sshd_answers h1
   host_job a.yaml a h1,h2 'echo never' \
-    "  setup: [sh, -c, 'touch $TMP/failed; exit 4']"
+    "  setup: [sh, -c, 'until [ -e $TMP/greeted ]; do sleep 0.1; done; touch $TMP/failed; exit 4']"
   run jobrun apply a.yaml
   [ "$status" -eq 1 ]
   [[ $output == *"host 'h2': setup exited with 4"* ]]

@@ -4,6 +4,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/load.h"
+#include "cmd/sources.h"
 #include "core/base/json.h"
 #include "core/run/contract.h"
 #include "core/run/spec.h"
@@ -78,13 +79,8 @@ static int to_tf_config(const struct app *app, const struct job *job,
 	for (i = 0; i < count; i++)
 		ports[i] = SPEC_FIRST_PORT + (int)i;
 	topology_set_ports(&all, ports);
-	if (opts->task && task_type_parse(opts->task, &type) < 0) {
-		error_set(err, ERROR_USAGE,
-			  "'%s' is no type of task: master, worker, ps or "
-			  "evaluator",
-			  opts->task);
+	if (sources_type(opts->task, &type, err) < 0)
 		goto out;
-	}
 	/* Of a large TPU the first host's worker is the master. */
 	if (!opts->task && !opts->index)
 		ordinal = 0;

@@ -70,6 +70,8 @@ fails_with() {
   fails_with 64 "--attempt: '0' is not between 1 and" logs --attempt 0 a
   fails_with 64 "'jobrun explain providers' lists those" plan --provider slrum a.yaml
   fails_with 64 "'jobrun explain providers' lists those" gc --provider slrum
+  job a.yaml a 'echo'
+  fails_with 64 "--task takes master, worker, ps or evaluator, not 'boss'" env --task boss a.yaml
   fails_with 64 "'ftp://host/a.tar' is no URL that can be read" cat ftp://host/a.tar
   fails_with 64 "one argument too many" wait a b
   fails_with 64 "needs text, json or markdown" plan --format

@@ -64,7 +64,7 @@ fails_with() {
   fails_with 64 "did you mean '--detach'" apply --detahc a.yaml
   fails_with 64 "plan: nothing was given" plan
   [ "${lines[-1]}" = "jobrun: see 'jobrun help plan'" ]
-  fails_with 64 "launch: COMMAND is missing" launch
+  fails_with 64 "COMMAND is missing" launch
   fails_with 64 "usage: jobrun shard [OPTION]... PATH... DIR" shard photos
   fails_with 64 "--shards: '0' is not between 1 and" shard --shards 0 photos out
   fails_with 64 "--attempt: '0' is not between 1 and" logs --attempt 0 a

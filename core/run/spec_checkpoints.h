@@ -9,6 +9,7 @@
 
 struct keeper_config;
 struct run_spec;
+struct strings;
 
 struct run_checkpoints {
 	bool is_used;
@@ -41,5 +42,11 @@ char *spec_checkpoints_folder(const struct run_spec *spec);
 /* What the keeper of a run on this machine is told.  Lives in `mem`. */
 void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
 			     struct keeper_config *out);
+
+/* The options of 'jobrun launch' that have the checkpoints kept of a program
+ * that writes them to `directory`, elsewhere.  Adds to nothing; in `mem`. */
+void spec_checkpoints_options(const struct run_spec *spec,
+			      const char *directory, struct arena *mem,
+			      struct strings *out);
 
 #endif

@@ -73,6 +73,12 @@ static void end_words(const struct pod_task *task, char *out, size_t size)
 		snprintf(out, size, "lost its node%s%s%s",
 			 *task->node ? " '" : "", task->node,
 			 *task->node ? "'" : "");
+	else if (task->launcher_said)
+		snprintf(out, size,
+			 "was not started: the container of "
+			 "jobrun.kubernetes.launcher exited with %d%s%s",
+			 task->exit_code, *task->launcher_said ? ": " : "",
+			 task->launcher_said);
 	else if (task->starved)
 		snprintf(out, size, "ran out of memory");
 	else if (task->exit_code > SIGNAL_BASE &&
@@ -103,7 +109,7 @@ static const char *why_failed(const struct look *look, int *exit_code)
 	const struct pod_task *task = culprit(look);
 	const char *why = state_why(look->object, look->mem);
 	const struct task_place *place;
-	char words[160];
+	char words[400];
 
 	/* A limit that was reached ends tasks which did nothing wrong. */
 	if (!task || (why && text_starts(why, "it ran for longer")))

@@ -9,6 +9,7 @@
 #include "providers/kubernetes/block.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/follow.h"
+#include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/list.h"
 #include "providers/kubernetes/names.h"
 #include "providers/kubernetes/record.h"
@@ -155,7 +156,7 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();
 	const char *name = kube_name(want->name, mem);
-	int64_t grace_ms = (int64_t)want->job->jobrun.grace_s * 1000;
+	int64_t grace_ms = launcher_grace_s(want->job) * 1000LL;
 	const struct kube_type *type = &type_jobset;
 	json_t *object = NULL;
 	struct kube_at at;

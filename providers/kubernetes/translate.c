@@ -7,6 +7,7 @@
 #include "core/machines.h"
 #include "core/source.h"
 #include "providers/kubernetes/block.h"
+#include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/names.h"
 #include "providers/kubernetes/pod.h"
 #include "providers/kubernetes/policy.h"
@@ -316,6 +317,7 @@ static json_t *properties(const struct translation *t)
 		json_put(pools, pool->name, pool_properties(pool, t->specs[i]));
 	}
 	json_put(out, "pools", pools);
+	launcher_describe(&t->pods, out);
 	if (job->jobrun.source)
 		json_put(out, "source", source_json(job));
 	if (limit_s)

@@ -2,7 +2,7 @@
 load helper
 
 setup_file() {
-  export KUBE=$BATS_FILE_TMPDIR
+  export KUBE=$BATS_FILE_TMPDIR JOBRUN=${JOBRUN:-$PWD/jobrun}
   # kubectl gives its token to nobody without TLS.
   openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 \
     -addext subjectAltName=IP:127.0.0.1 -keyout "$KUBE/key.pem" \
@@ -47,6 +47,80 @@ EXAMPLES=$BATS_TEST_DIRNAME/../../examples
   [ "$(made)" = "[]" ]
 }
 
+# Four shards of one sample each, a checkpoint each start, and a first start
+# that fails.
+launched() {
+  mkdir -p keep
+  for n in 0 1 2 3; do
+    echo "$n" >"sample-$n.txt"
+    tar cf "keep/train-$n.tar" "sample-$n.txt"
+  done
+  cat >launched.yaml <<END
+jobId: launched
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: "python:3"}
+  workerType: n1-standard-8
+  workerCount: 1
+jobrun:
+  provider: kubernetes
+  grace: 2s
+  restart: {maxRestarts: 3}
+  data: {train: {urls: ["/mnt/keep/train-{0..3}.tar"]}}
+  checkpoints: {to: /mnt/keep/ckpt, quietPeriod: 1s}
+  kubernetes:
+    volumes: {keep: {path: /mnt/keep, hostPath: $TMP/keep}}
+    launcher: registry.example/jobrun:1
+  command:
+    - sh
+    - -c
+    - |
+      start=0
+      [ -z "\${JOBRUN_CHECKPOINT:-}" ] || start=\$(cat "\$JOBRUN_CHECKPOINT")
+      echo "rank \$RANK of \$WORLD_SIZE goes on from \$start" | tee -a /mnt/keep/said
+      echo "rank \$RANK reads" \$(\$JOBRUN_DATA_TRAIN_STREAM | tar ti)
+      [ "\$RANK" = 0 ] || exit 0
+      echo \$((start + 1)) >"\$JOBRUN_CHECKPOINT_DIR/new"
+      mv "\$JOBRUN_CHECKPOINT_DIR/new" "\$JOBRUN_CHECKPOINT_DIR/step-\$((start + 1))"
+      exit \$((start == 0))
+END
+}
+
+@test "pods get jobrun: they stream their data, and a restart goes on from the checkpoint" {
+  launched
+  run jobrun plan launched.yaml
+  echo "$output"
+  [[ $output == *"launcher "*"registry.example/jobrun:1"* ]]
+  [[ $output == *"checkpoints.to "*"/mnt/keep/ckpt"* ]]
+  [[ $output == *"data.train "*"4 shards dealt to 2, 2 each"* ]]
+  tell state '{"pods": [{"run": true, "path": "'"$(dirname "$JOBRUN")"'"}]}'
+  run jobrun apply --yes launched.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"launched: SUCCEEDED"* ]]
+  # A JobSet deletes the pods that have failed, with their logs.
+  grep -qx "rank 0 of 2 goes on from 0" keep/said
+  [[ $output == *"goes on from 'step-1' (step 1)"* ]]
+  [[ $output == *"rank 0 of 2 goes on from 1"* ]]
+  [[ $output == *"'step-2' is kept"* ]]
+  [[ $output == *"rank 0 reads sample-0.txt sample-2.txt"* ]]
+  [[ $output == *"rank 1 reads sample-1.txt sample-3.txt"* ]]
+  [ "$(cat keep/ckpt/launched/00000002/step-2)" = 2 ]
+  jobrun delete launched
+}
+
+@test "a launcher that fails is named, with its last words" {
+  launched
+  tell state '{"pods": [{"init": {"exit": 127, "message": "starting\nno such program\n"}}]}'
+  sed -i 's/maxRestarts: 3/maxRestarts: 0/' launched.yaml
+  run jobrun apply --yes launched.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"was not started: the container of jobrun.kubernetes.launcher exited with 127: no such program"* ]]
+  jobrun delete launched
+}
+
 @test "gc deletes what a lost machine has left in the cluster" {
   tell make '{"kind": "Secret", "metadata": {"name": "left-1a2b3c4d",
     "labels": {"jobrun-job": "left-1a2b3c4d", "jobrun-cleanup": "always"},
@@ -66,7 +140,8 @@ EXAMPLES=$BATS_TEST_DIRNAME/../../examples
   for file in "$EXAMPLES"/*/job.yaml; do
     echo ---
     jobrun render --to kubernetes --provider kubernetes "$file" \
-      --set trainingInput.masterConfig.imageUri=python:3 2>/dev/null
+      --set trainingInput.masterConfig.imageUri=python:3 \
+      --set jobrun.kubernetes.launcher=registry.example/jobrun:1 2>/dev/null
   done >manifests.yaml
   run python3 - "$BATS_TEST_DIRNAME/../stand-ins/kubernetes" manifests.yaml <<'END'
 import os

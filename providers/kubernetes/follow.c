@@ -12,6 +12,7 @@
 #include "core/run/spec.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/overview.h"
+#include "providers/kubernetes/run.h"
 #include "providers/kubernetes/state.h"
 #include "providers/kubernetes/watch.h"
 
@@ -342,6 +343,10 @@ int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	struct look look = { .kube = kube, .mem = arena_new() };
 	int ret = record_get(kube, have->name, look.mem, &look.record, err);
 
+	if (ret == 1 && run_is_unknown(have)) {
+		arena_free(look.mem);
+		return run_wait_unknown(kube, have, state, err);
+	}
 	if (ret == 1)
 		ret = error_set(err, ERROR_FAILED, "the run is gone");
 	else if (ret == 0 && !run_state_is_final(look.record.run.state))

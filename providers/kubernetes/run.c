@@ -33,6 +33,21 @@ int run_choose_type(const struct kube_at *at, const struct job *job,
 	return 0;
 }
 
+int run_look_for(const struct kube_at *at, const char *name,
+		 const struct kube_type **type, json_t **out, struct error *err)
+{
+	int ret = apiserver_has(at->api, JOBSET_GROUP, err);
+
+	*type = &type_jobset;
+	if (ret >= 0)
+		ret = ret ? object_get(at, *type, name, out, err) : 1;
+	if (ret == 1) {
+		*type = &type_job;
+		ret = object_get(at, *type, name, out, err);
+	}
+	return ret;
+}
+
 int run_attempt_of(const json_t *object)
 {
 	struct error ignored;

@@ -121,6 +121,85 @@ END
   jobrun delete launched
 }
 
+# pods FILE ID: a job with all that one can have beside its run
+pods() {
+  mkdir -p src
+  echo 'print("x")' >src/main.py
+  cat >"$1" <<END
+jobId: $2
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: "python:3"}
+jobrun:
+  provider: kubernetes
+  source: ../src
+  command: [python3, main.py]
+  secrets: {TOKEN: {env: TOKEN}}
+  kubernetes: {controller: ${3:-auto}}
+END
+}
+
+@test "jobs that are gone from the files are cancelled and deleted with all they have, by any clone" {
+  export TOKEN=t
+  tell state '{"pods": [{"hold": true}]}'
+  mkdir -p one/.git one/jobs two/.git two/jobs
+  printf '[remote "origin"]\n\turl = git@host:team/repo.git\n' |
+    tee one/.git/config >two/.git/config
+  pods one/jobs/stays.yaml stays
+  pods one/jobs/job.yaml plain job
+  pods one/jobs/set.yaml set
+  sed -i 's|../src|../../src|' one/jobs/*.yaml
+  jobrun apply --yes --detach one/jobs
+  [[ $(made) == *'["Job", "plain"]'*'["JobSet", "set"]'*'["Service", "plain"]'* ]]
+  cp one/jobs/stays.yaml two/jobs/
+  # Of these runs this machine knows nothing.
+  export JOBRUN_STATE_DIR=$TMP/other
+  run jobrun plan --prune two/jobs
+  echo "$output"
+  [[ $output == *"- job "*"plain "*"gone from the files; attempt 1 is not over: will be cancelled, then deleted"* ]]
+  [[ $output == *"- service "*"plain "*"gone from the files"* ]]
+  [[ $output == *"- job "*"set "*"will be cancelled, then deleted"* ]]
+  [[ $output == *"- secret "*"set "*"gone from the files"* ]]
+  [[ $output == *"- config-map "*"set-"*"gone from the files"* ]]
+  run jobrun apply --prune --yes two/jobs --detach
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $(made) != *plain* ]]
+  [[ $(made) != *set-* ]]
+  [[ $(made) == *'["JobSet", "stays"]'*'["Secret", "stays"]'* ]]
+  jobrun cancel stays
+  jobrun delete stays
+  [ "$(made)" = "[]" ]
+}
+
+@test "gc finds what is left of a run that is gone, and nothing that one needs" {
+  export TOKEN=t
+  tell state '{"paused": true}'
+  mkdir jobs
+  pods jobs/left.yaml left
+  pods jobs/needed.yaml needed
+  jobrun apply --yes --detach jobs
+  # Somebody else deletes a JobSet, and nothing that it owns.
+  curl -sf --cacert "$KUBE/cert.pem" -X DELETE -o /dev/null \
+    -H "Authorization: Bearer $(sed -n 's/.*{token: \(.*\)}$/\1/p' "$KUBECONFIG")" \
+    -d '{"propagationPolicy": "Orphan"}' \
+    "$BASE/apis/jobset.x-k8s.io/v1alpha2/namespaces/team/jobsets/left"
+  run env JOBRUN_STATE_DIR="$TMP/other" "$JOBRUN" gc --older-than 0s
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"kubernetes  secret  left"*"no run of its job exists"* ]]
+  [[ $output == *"kubernetes  config-map  left-"* ]]
+  [[ $output != *needed* ]]
+  JOBRUN_STATE_DIR=$TMP/other jobrun gc --older-than 0s --yes
+  [[ $(made) != *left* ]]
+  [[ $(made) == *'["Secret", "needed"]'* ]]
+  tell state '{"paused": false, "pods": []}'
+  jobrun wait needed
+  jobrun delete needed
+  [ "$(made)" = "[]" ]
+}
+
 @test "gc deletes what a lost machine has left in the cluster" {
   tell make '{"kind": "Secret", "metadata": {"name": "left-1a2b3c4d",
     "labels": {"jobrun-job": "left-1a2b3c4d", "jobrun-cleanup": "always"},

@@ -165,7 +165,9 @@ static void add_data(const struct pod_maker *maker, const struct run_spec *spec,
 static void wrap_command(const struct pod_maker *maker, json_t *container)
 {
 	json_t *given = json_object_get(container, "command");
-	json_t *command = json_pack("[s, s]", PROGRAM, "launch");
+	/* It is there, whatever the file sets of the variables of others. */
+	json_t *command =
+		json_pack("[s, s, s]", PROGRAM, "launch", "--from=kubernetes");
 	struct run_spec spec;
 
 	make_spec(maker, &spec);

@@ -394,8 +394,8 @@ static void look_at_the_rest(const struct translation *t)
 			       "'kubectl exec' opens a shell in a pod");
 	if (message_has(job->training_message, input, "hyperparameters"))
 		kube_leave_out(out, true, "trainingInput.hyperparameters",
-			       "there are no trials: the providers local and "
-			       "vertex-ai have them");
+			       "there are no trials: the providers local, "
+			       "vertex-ai and ai-platform have them");
 	if (job->jobrun.setup.count)
 		kube_leave_out(
 			out, true, "jobrun.setup",

@@ -79,11 +79,13 @@ jobrun:
       start=0
       [ -z "\${JOBRUN_CHECKPOINT:-}" ] || start=\$(cat "\$JOBRUN_CHECKPOINT")
       echo "rank \$RANK of \$WORLD_SIZE goes on from \$start" | tee -a /mnt/keep/said
-      echo "rank \$RANK reads" \$(\$JOBRUN_DATA_TRAIN_STREAM | tar ti)
-      [ "\$RANK" = 0 ] || exit 0
+      echo "rank \$RANK reads" \$(\$JOBRUN_DATA_TRAIN_STREAM | tar ti) | tee -a /mnt/keep/said
+      if [ "\$RANK" != 0 ]; then : >/mnt/keep/done; exit 0; fi
       echo \$((start + 1)) >"\$JOBRUN_CHECKPOINT_DIR/new"
       mv "\$JOBRUN_CHECKPOINT_DIR/new" "\$JOBRUN_CHECKPOINT_DIR/step-\$((start + 1))"
-      exit \$((start == 0))
+      [ \$start -gt 0 ] || exit 1
+      # Its end is that of the others.
+      until [ -e /mnt/keep/done ]; do sleep 0.05; done
 END
 }
 
@@ -105,7 +107,7 @@ END
   [[ $output == *"rank 0 of 2 goes on from 1"* ]]
   [[ $output == *"'step-2' is kept"* ]]
   [[ $output == *"rank 0 reads sample-0.txt sample-2.txt"* ]]
-  [[ $output == *"rank 1 reads sample-1.txt sample-3.txt"* ]]
+  grep -qx "rank 1 reads sample-1.txt sample-3.txt" keep/said
   [ "$(cat keep/ckpt/launched/00000002/step-2)" = 2 ]
   jobrun delete launched
 }

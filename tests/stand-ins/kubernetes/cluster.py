@@ -214,6 +214,8 @@ class Pod:
             cwd=self.place(container.get("workingDir", self.folder.name)),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)
+        if not self.there():
+            self.end()
         for line in self.process.stdout:
             self.write(line.decode(errors="surrogateescape").rstrip("\n"))
         code = self.process.wait()
@@ -268,8 +270,10 @@ class Cluster:
 
     def step(self):
         self.objects.sweep()
-        for item in list(self.objects.items.values()):
-            if "deletionTimestamp" in item["metadata"]:
+        for key, item in list(self.objects.items.items()):
+            # What came before it here may have deleted it.
+            if key not in self.objects.items or \
+                    "deletionTimestamp" in item["metadata"]:
                 continue
             if item["kind"] == "JobSet" and not self.over(item):
                 self.step_jobset(item)

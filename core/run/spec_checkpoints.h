@@ -9,7 +9,6 @@
 
 struct keeper_config;
 struct run_spec;
-struct strings;
 
 struct run_checkpoints {
 	bool is_used;
@@ -43,8 +42,8 @@ char *spec_checkpoints_folder(const struct run_spec *spec);
 void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
 			     struct keeper_config *out);
 
-/* The options of 'jobrun launch' that have the checkpoints kept of a program
- * that writes them to `directory`, elsewhere.  Adds to nothing; in `mem`. */
+/* The options of 'jobrun launch' by which checkpoints are kept where the
+ * program runs elsewhere, and writes them to `directory`.  Lives in `mem`. */
 void spec_checkpoints_options(const struct run_spec *spec,
 			      const char *directory, struct arena *mem,
 			      struct strings *out);

@@ -437,7 +437,7 @@ static int put(struct look *look, enum run_state state, const char *why,
 	if (look->known && state != RUN_QUEUED && !run->start_time_ms)
 		run->start_time_ms = look->job.start_time_ms;
 	run->state = state;
-	run->error = *why ? why : NULL;
+	run->error = *why ? arena_strdup(look->mem, why) : NULL;
 	if (!with_run && !is_changed(look))
 		return 0;
 	return store_progress_put(look->slurm->env.store, run, with_run,

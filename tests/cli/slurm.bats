@@ -224,6 +224,67 @@ E
   [ ! -e "$TMP/shared/runs/far" ]
 }
 
+# What a login host's commands do on the way: with the file cut there, the next
+# one of this name loses the connection in the middle of its answer.
+cutting() {
+  mkdir -p bin
+  cat >bin/"$1" <<E
+#!/bin/sh
+[ -e $TMP/cut ] || exec $(command -v "$1") "\$@"
+rm $TMP/cut
+echo "half of an ans"
+pid=\$\$
+until [ "\$(cat /proc/\$pid/comm)" = sshd ]; do
+  read -r _ _ _ pid _ </proc/\$pid/stat
+done
+kill -9 \$pid
+sleep 1
+E
+  chmod +x bin/"$1"
+}
+
+# The ssh that all calls share; it writes over its variables.
+ssh_master() {
+  local pid
+  for pid in $(pgrep -f '^ssh: .*\[mux\]'); do
+    [ "$(readlink "/proc/$pid/cwd")" != "$HOME" ] || echo "$pid"
+  done
+}
+
+@test "a connection to the login host that is cut, or goes silent: it goes on" {
+  local pid sshd i
+  SSH_PATH=$TMP/bin:$PATH
+  cutting squeue
+  sshd_up 1
+  slurm_job a.yaml cut 1 "i=0; until [ -e $TMP/stop ]; do i=\$((i+1)); echo line \$i; sleep 0.01; done; echo \$i >&2" \
+    "  slurm: {loginHost: h1, directory: $TMP/shared}"
+  timeout 240 env PATH="$(no_slurm)" "$JOBRUN" apply --yes a.yaml >out 2>err 3>&- &
+  pid=$!
+  says() { [ "$(grep -c "$1" err)" -ge "$2" ]; }
+  wait_until 30 grep -q "\[1\] line 9" out
+  # sshd's process goes, in the middle of an answer.
+  touch cut
+  wait_until 30 says "login host 'h1': the connection was cut" 1
+  wait_until 30 says "it runs" 1
+  # So does ours.
+  kill -9 "$(ssh_master)"
+  wait_until 30 eval '[ -n "$(ssh_master)" ]'
+  # Nobody answers, and nobody says that nobody will.
+  sshd=$(cat "$SSH/h1/pid")
+  kill -STOP "$sshd" $(pgrep -P "$sshd")
+  i=$(grep -c "login host 'h1': " err)
+  wait_until 60 says "login host 'h1': " $((i + 1))
+  kill -CONT "$sshd" $(pgrep -P "$sshd")
+  touch stop
+  wait "$pid"
+  grep -q "cut: SUCCEEDED" err
+  # Each line came, and came once.
+  for i in 0 1; do
+    sed -n "s/^.* \[$i\] line/line/p" out |
+      cmp - <(seq -f 'line %.0f' "$(sed -n "s/^.* \[$i\] \([0-9]*\)\$/\1/p" out)")
+  done
+}
+
 @test "the quickstart as it is, over four nodes: DDP, lines, metrics, accuracy" {
   /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "needs python3-torch"
   slurm_has_names || skip "needs names for the nodes"

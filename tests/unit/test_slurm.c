@@ -19,6 +19,7 @@
 #include "core/run/member.h"
 #include "core/run/mirror.h"
 #include "providers/slurm/block.h"
+#include "providers/slurm/cluster.h"
 #include "providers/slurm/queue.h"
 #include "providers/slurm/runs.h"
 #include "providers/slurm/slurm.h"
@@ -36,6 +37,39 @@ static const struct schema_options options = {
 	.providers = providers,
 	.provider_count = COUNT(providers),
 };
+
+/* ---- files ------------------------------------------------------------- */
+
+static char *folder;
+
+static void put(const char *name, const char *text)
+{
+	char *path = path_join(folder, name);
+	char *above = path_folder(path);
+	struct error err;
+	FILE *file;
+
+	assert_int_equal(folder_make(above, &err), 0);
+	file = fopen(path, "a");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	free(above);
+	free(path);
+}
+
+static void is(const char *name, const char *wanted)
+{
+	char *path = path_join(folder, name);
+	struct error err;
+	size_t len;
+	char *text = file_read(path, 1 << 20, &len, &err);
+
+	assert_non_null(text);
+	assert_string_equal(text, wanted);
+	free(text);
+	free(path);
+}
 
 /* ---- scripts ----------------------------------------------------------- */
 
@@ -176,6 +210,94 @@ static void commands_say_how_they_ended(void **state)
 	free(input);
 }
 
+/* ---- a login host ------------------------------------------------------ */
+
+/* What stands for ssh: the last of its arguments is what runs there. */
+static void put_ssh(const char *way)
+{
+	char *path = path_join(folder, "bin/ssh");
+	char *text = mem_printf("#!/bin/sh\n"
+				"for line; do :; done\n%s\n",
+				way);
+
+	unlink(path);
+	put("bin/ssh", text);
+	assert_int_equal(chmod(path, 0700), 0);
+	free(text);
+	free(path);
+}
+
+/* An answer is whole or none, however it was cut off. */
+static void answers_from_afar_are_whole(void **state)
+{
+	static const struct {
+		const char *way;
+		enum error_code code; /* 0: it is whole */
+		const char *text;     /* or what is wrong */
+	} cases[] = {
+		{ "sh -c \"$line\"", 0, "one 'two'\n" },
+		{ "echo 'no account'; exit 1", ERROR_FAILED,
+		  "login host 'far': it runs no commands: its shell ends at "
+		  "once" },
+		/* Its status has come, and not all of what it says. */
+		{ "sh -c \"$line\" | head -c 12", ERROR_UNREACHABLE,
+		  "login host 'far': the connection was cut" },
+		{ "exit 255", ERROR_UNREACHABLE,
+		  "login host 'far': the connection was cut" },
+		{ "kill -9 $$", ERROR_UNREACHABLE,
+		  "login host 'far': the connection was cut" },
+		{ "echo 'ssh: connect to host far port 22: Connection "
+		  "refused' >&2; exit 255",
+		  ERROR_UNREACHABLE,
+		  "login host 'far': ssh: connect to host far port 22: "
+		  "Connection refused" },
+		{ "echo 'me@far: Permission denied (publickey).' >&2; exit 255",
+		  ERROR_DENIED, "login host 'far': ssh is not let in" },
+		{ "echo 'no logins' >&2; exit 1", ERROR_FAILED,
+		  "login host 'far': it runs no commands: no logins" },
+	};
+	const char *argv[] = { "sh", "-c",        "echo \"$1\"; exit 3",
+			       "sh", "one 'two'", NULL };
+	char *known = path_join(folder, "known_hosts");
+	char *bin = path_join(folder, "bin");
+	char *before = mem_strdup(getenv("PATH"));
+	char *now = mem_printf("%s:%s", bin, before);
+	struct command_answer answer;
+	struct cluster *cluster;
+	struct error err;
+	size_t i;
+
+	(void)state;
+	setenv("PATH", now, 1);
+	cluster = cluster_open("far:dir", known, &err);
+	assert_non_null(cluster);
+	for (i = 0; i < COUNT(cases); i++) {
+		put_ssh(cases[i].way);
+		err.text[0] = '\0';
+		if (!cases[i].code) {
+			assert_int_equal(cluster_call(cluster, argv, NULL,
+						      &answer, &err),
+					 0);
+			assert_string_equal(buf_text(&answer.out),
+					    cases[i].text);
+			assert_int_equal(command_status(&answer), 3);
+			command_answer_done(&answer);
+			continue;
+		}
+		assert_int_equal(
+			cluster_call(cluster, argv, NULL, &answer, &err), -1);
+		assert_int_equal(err.code, cases[i].code);
+		assert_memory_equal(err.text, cases[i].text,
+				    strlen(cases[i].text));
+	}
+	cluster_close(cluster);
+	setenv("PATH", before, 1);
+	free(now);
+	free(before);
+	free(bin);
+	free(known);
+}
+
 /* ---- the queue --------------------------------------------------------- */
 
 static void queue_is_by_comment(void **state)
@@ -289,37 +411,6 @@ static void runs_tell_of_themselves(void **state)
 }
 
 /* ---- copies ------------------------------------------------------------ */
-
-static char *folder;
-
-static void put(const char *name, const char *text)
-{
-	char *path = path_join(folder, name);
-	char *above = path_folder(path);
-	struct error err;
-	FILE *file;
-
-	assert_int_equal(folder_make(above, &err), 0);
-	file = fopen(path, "a");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-	free(above);
-	free(path);
-}
-
-static void is(const char *name, const char *wanted)
-{
-	char *path = path_join(folder, name);
-	struct error err;
-	size_t len;
-	char *text = file_read(path, 1 << 20, &len, &err);
-
-	assert_non_null(text);
-	assert_string_equal(text, wanted);
-	free(text);
-	free(path);
-}
 
 static int make_folder(void **state)
 {
@@ -458,6 +549,7 @@ int main(void)
 		cmocka_unit_test(scripts_are_as_they_should_be),
 		cmocka_unit_test(quoting_survives_a_shell),
 		cmocka_unit_test(commands_say_how_they_ended),
+		cmocka_unit_test(answers_from_afar_are_whole),
 		cmocka_unit_test(queue_is_by_comment),
 		cmocka_unit_test(reasons_are_in_plain_words),
 		cmocka_unit_test(runs_tell_of_themselves),

@@ -6,8 +6,8 @@
 #include "core/job.h"
 
 const char *const on_this_machine[] = { "local", NULL };
-static const char *const restarting[] = { "local", "tpu-vm", "tpu-node",
-					  "kubernetes", NULL };
+static const char *const restarting[] = { "local",    "slurm",      "tpu-vm",
+					  "tpu-node", "kubernetes", NULL };
 const char *const on_hosts[] = { "local", "tpu-vm", "tpu-node", NULL };
 const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", "tpu-node",
 				     NULL };

@@ -119,11 +119,42 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [ -z "$(in_queue big running,pending)" ]
 }
 
+@test "a task fails: the next attempt begins on the same nodes, and nobody has to look" {
+  slurm_job a.yaml again 1 "cd \$JOBRUN_RUN_DIR; n=\$((\$(ls ../attempts | wc -l) - 1)); echo try \$n; [ \$RANK = 1 ] || { until [ -e up.2 ]; do sleep 0.1; done; exit 0; }; touch up.\$n; [ \$n = 2 ] || { echo no data \$n >&2; exit 3; }; sleep 60" \
+    '  restart: {maxRestarts: 2, backoff: 1s, rules: [{exitCodes: [3], action: restart}, {action: fail}]}'
+  sed 's/jobId: again/jobId: enough/; s/up.2/up.9/; s/maxRestarts: 2/maxRestarts: 1/' a.yaml >b.yaml
+  run jobrun plan a.yaml
+  refute grep -q "jobrun.restart is not used" <<<"$output"
+  apply --detach a.yaml b.yaml
+  ended() { [ "$(in_queue "$1")" = "$2" ]; }
+  wait_until 60 ended again COMPLETED
+  wait_until 60 ended enough FAILED
+  # What was decided there is what is said here.
+  run timeout 60 "$JOBRUN" wait again
+  [ "$status" = 0 ]
+  [ "$(field again '(j["attempt"], j["restarts"], j["preemptions"], j["restartedFor"])')" = "(3, 2, 0, 'worker 0 exited with 3: no data 1')" ]
+  for i in 1 2 3; do
+    [ "$(jobrun logs --attempt $i again | grep -c "try $((i - 1))")" = 2 ]
+  done
+  run timeout 60 "$JOBRUN" wait enough
+  [ "$status" = 1 ]
+  [ "$(field enough '(j["attempt"], j["error"], j["exitCode"])')" = "(2, 'worker 0 exited with 3: no data 1 (not restarted: it was restarted 1 time already (jobrun.restart.maxRestarts))', 3)" ]
+  # Who is cancelled is not started again.
+  sed 's/jobId: again/jobId: off/; s/up.2/up.9/; s/; exit 3//' a.yaml >c.yaml
+  apply --detach c.yaml
+  wait_until 60 logs_have off "try 0"
+  timeout 60 "$JOBRUN" cancel off
+  state_is off CANCELLED
+  [ "$(field off 'j["attempt"]')" = 1 ]
+}
+
 @test "a node is lost: the run fails and names it, or is queued again and goes on" {
-  local i
+  local i how
   for i in false true; do
+    how='slurm: {requeue: false}'
+    [ $i = false ] || how='restart: {maxPreemptions: 1}'
     slurm_job $i.yaml lost_$i 1 'cd $JOBRUN_RUN_DIR; echo up; if [ "$JOBRUN_CHECKPOINT" ]; then echo on from $(cat $JOBRUN_CHECKPOINT); touch up.$RANK; until [ -e up.1 ]; do sleep 0.1; done; exit 0; fi; [ $RANK = 1 ] || echo step 7 >$JOBRUN_CHECKPOINT_DIR/7.pt; exec sleep 60' \
-      "  slurm: {requeue: $i}
+      "  $how
   checkpoints: {to: $TMP/kept, keep: 1, quietPeriod: 1s}"
     "$JOBRUN" apply --yes $i.yaml >out 2>&1 3>&- &
     is_up() {
@@ -140,7 +171,9 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
     else
       wait_until 60 state_is lost_$i SUCCEEDED
       # However many have looked, one has gone on.
-      [ "$(field lost_$i 'j["attempt"]')" = 2 ]
+      [ "$(field lost_$i '(j["attempt"], j["restarts"], j["preemptions"])')" = "(2, 0, 1)" ]
+      # Slurm has been told that this was the last time.
+      scontrol show job | grep -A20 "JobName=lost_$i" | grep -q "Requeue=0 Restarts=1"
       wait_until 5 grep -q "attempt 1 FAILED: node n2 was lost, and with it worker 0; attempt 2 starts" out
       [ "$(jobrun logs --attempt 1 lost_$i | grep -c up)" = 2 ]
       [ "$(jobrun logs lost_$i | grep -c up)" = 2 ]

@@ -17,7 +17,9 @@
 #include "core/base/json.h"
 #include "core/run/command.h"
 #include "core/run/member.h"
+#include "core/run/members.h"
 #include "core/run/mirror.h"
+#include "providers/slurm/attempts.h"
 #include "providers/slurm/block.h"
 #include "providers/slurm/cluster.h"
 #include "providers/slurm/queue.h"
@@ -543,6 +545,221 @@ static void members_leave_word(void **state)
 	arena_free(mem);
 }
 
+/* ---- attempts ---------------------------------------------------------- */
+
+/* Writes down what it is told. */
+static void put_scontrol(void)
+{
+	char *path = path_join(folder, "bin/scontrol");
+	char *text = mem_printf("#!/bin/sh\necho \"$@\" >>%s/told\n", folder);
+
+	unlink(path);
+	put("bin/scontrol", text);
+	assert_int_equal(chmod(path, 0700), 0);
+	free(text);
+	free(path);
+}
+
+static void put_spec(const char *policy)
+{
+	char *text = mem_printf(
+		"{\"jobId\":\"a\",\"folder\":\".\",\"directory\":\"~\","
+		"\"command\":[\"x\"],\"restart\":%s,"
+		"\"topology\":{\"jobId\":\"a\",\"masterName\":\"master\","
+		"\"tasks\":[{\"type\":\"master\",\"index\":0,\"host\":\"\"},"
+		"{\"type\":\"worker\",\"index\":0,\"host\":\"\"}]}}",
+		policy);
+
+	put("run/spec.json", text);
+	free(text);
+}
+
+static void turn_is(int queued, enum slurm_step step, int number)
+{
+	char *run = path_join(folder, "run");
+	const struct slurm_turn turn = { .run = run,
+					 .job_id = "12",
+					 .queued = queued };
+	enum slurm_step is_step;
+	struct error err = { 0 };
+	int is_number;
+
+	if (slurm_turn_take(&turn, &is_step, &is_number, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(is_step, step);
+	assert_int_equal(is_number, number);
+	free(run);
+}
+
+static void next_is(int attempt, bool again, int failures, int preemptions,
+		    const char *why_not)
+{
+	char *path = mem_printf("%s/run/attempts/%d", folder, attempt);
+	struct slurm_next next;
+	struct error err;
+
+	assert_int_equal(slurm_next_read(path, &next, &err), 0);
+	assert_int_equal(next.again, again);
+	if (again) {
+		assert_int_equal(next.counts.failures, failures);
+		assert_int_equal(next.counts.preemptions, preemptions);
+	} else {
+		assert_string_equal(next.why_not, why_not);
+	}
+	free(path);
+}
+
+static void forget_run(void)
+{
+	char *run = path_join(folder, "run");
+	char *told = path_join(folder, "told");
+	struct error err;
+
+	folder_remove(run, &err);
+	unlink(told);
+	free(told);
+	free(run);
+}
+
+/* As the script calls it, with what may have happened in between. */
+static void attempts_follow_the_rules(void **state)
+{
+	char *bin = path_join(folder, "bin");
+	char *before = mem_strdup(getenv("PATH"));
+	char *now = mem_printf("%s:%s", bin, before);
+	struct slurm_next next;
+	struct error err;
+
+	(void)state;
+	setenv("PATH", now, 1);
+	put_scontrol();
+
+	/* Nothing was said about restarts: the end is the end. */
+	put_spec("{}");
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	assert_int_equal(slurm_next_read("/nowhere", &next, &err), 1);
+	/* A controller without memory starts it once more. */
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	put("run/attempts/0/tasks/master-0", "start n1 1 1\nend 768 5 0 0\n");
+	put("run/attempts/0/status", "3\n");
+	turn_is(0, SLURM_STEP_END, 3);
+	turn_is(1, SLURM_STEP_END, 3);
+	next_is(0, false, 0, 0, "");
+	forget_run();
+
+	/* Failures and losses are counted apart. */
+	put_spec("{\"maxRestarts\":1,\"maxPreemptions\":1}");
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	put("run/attempts/0/tasks/master-0",
+	    "start n1 1 1\ntold 15 4\nend 15 5 0 0\n");
+	put("run/attempts/0/tasks/worker-0", "start n2 1 1\nend 768 6 0 0\n");
+	put("run/attempts/0/status", "143\n");
+	turn_is(0, SLURM_STEP_BEGIN, 1);
+	next_is(0, true, 1, 0, "");
+	/* The node of it is lost, whatever the tasks have said. */
+	put("run/attempts/1/status", "1\n");
+	turn_is(1, SLURM_STEP_BEGIN, 2);
+	next_is(1, true, 1, 1, "");
+	is("told", "update JobId=12 Requeue=0\n");
+	/* Queued again all the same. */
+	turn_is(2, SLURM_STEP_END, 1);
+	next_is(2, false, 0, 0,
+		"it was restarted 1 time already "
+		"(jobrun.restart.maxPreemptions)");
+	turn_is(2, SLURM_STEP_END, 1);
+	forget_run();
+
+	/* It was decided, and then the script was killed. */
+	put_spec("{\"maxRestarts\":5}");
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	put("run/attempts/0/status", "1\n");
+	put("run/attempts/0/next", "again 1 0 5\n");
+	turn_is(3, SLURM_STEP_BEGIN, 1);
+	put("run/attempts/1/status", "0\n");
+	turn_is(3, SLURM_STEP_END, 0);
+	turn_is(4, SLURM_STEP_END, 0);
+	forget_run();
+
+	/* Told to end by somebody else, as before its time is over. */
+	put_spec("{\"maxRestarts\":5}");
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	put("run/attempts/0/tasks/master-0",
+	    "start n1 1 1\ntold 15 4\nend 256 5 0 0\n");
+	put("run/attempts/0/tasks/worker-0", "start n2 1 1\nend 15 6 0 0\n");
+	put("run/attempts/0/status", "1\n");
+	turn_is(0, SLURM_STEP_END, 1);
+	forget_run();
+
+	setenv("PATH", before, 1);
+	free(now);
+	free(before);
+	free(bin);
+}
+
+/* Whom an attempt has ended for: worker 0, worker 1 and so on. */
+static void one_task_is_to_blame(void **state)
+{
+	static const struct {
+		const char *files[3]; /* what each has left; NULL: nothing */
+		enum attempt_cause cause;
+		int index;
+	} cases[] = {
+		{ { NULL, NULL, NULL }, CAUSE_OTHER, -1 },
+		{ { "end 0 9 0 0\n", "end 256 8 0 0\n", "end 512 7 0 0\n" },
+		  CAUSE_TASK,
+		  2 },
+		/* It was killed for the other, and so hard that it says no
+		 * more. */
+		{ { "told 15 5\n", "end 256 8 0 0\n", NULL }, CAUSE_TASK, 1 },
+		/* The other has noticed that a node was lost. */
+		{ { "end 256 5 0 0\n", "", "told 15 5\nend 15 6 0 0\n" },
+		  CAUSE_LOST,
+		  1 },
+		{ { "end 15 5 0 0\n", "end 9 6 0 0\n", NULL }, CAUSE_TASK, 1 },
+		{ { "end 15 5 0 0\n", "told 15 5\nend 256 6 0 0\n", NULL },
+		  CAUSE_CANCEL,
+		  0 },
+		{ { "end 15 5 0 0\n", "end 36608 4 0 0\n", NULL },
+		  CAUSE_TASK,
+		  1 },
+	};
+	struct attempt_outcome outcome;
+	struct arena *mem = arena_new();
+	struct error err;
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct task_record items[3] = { 0 };
+		struct task_list tasks = { .count = 3, .items = items };
+		char *here = mem_printf("%s/blame-%zu", folder, i);
+
+		for (j = 0; j < 3; j++) {
+			char *name =
+				mem_printf("blame-%zu/tasks/worker-%zu", i, j);
+
+			items[j] = (struct task_record){
+				.type = "worker",
+				.index = (int)j,
+				.state = RUN_QUEUED,
+			};
+			if (cases[i].files[j]) {
+				put(name, "start n1 1 1\n");
+				put(name, cases[i].files[j]);
+			}
+			free(name);
+		}
+		assert_int_equal(members_read(here, mem, &tasks, NULL, &err),
+				 0);
+		members_outcome(here, &tasks, &outcome);
+		assert_int_equal(outcome.cause, cases[i].cause);
+		assert_int_equal(outcome.task ? outcome.task->index : -1,
+				 cases[i].index);
+		free(here);
+	}
+	arena_free(mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -557,6 +774,8 @@ int main(void)
 		cmocka_unit_test(copies_stay_where_they_are),
 		cmocka_unit_test(copies_are_not_doubled),
 		cmocka_unit_test(members_leave_word),
+		cmocka_unit_test(attempts_follow_the_rules),
+		cmocka_unit_test(one_task_is_to_blame),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -92,7 +92,8 @@ void members_outcome(const char *folder, const struct task_list *tasks,
 
 		told = told || blame == BLAME_TOLD;
 		if (blame > most ||
-		    (blame == most && blame > BLAME_NONE && blame < BLAME_LOST &&
+		    (blame == most && blame > BLAME_NONE &&
+		     blame < BLAME_LOST &&
 		     task->end_time_ms < out->task->end_time_ms)) {
 			out->task = task;
 			most = blame;

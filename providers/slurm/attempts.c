@@ -28,9 +28,9 @@ struct turn {
 	const struct slurm_turn *at;
 	struct arena *mem;
 	struct run_spec spec;
-	int last; /* the attempt that began last; -1: none has */
-	int begun; /* of it: how often the job had been queued again */
-	int status;            /* of it; -1: the script could not say it */
+	int last;   /* the attempt that began last; -1: none has */
+	int begun;  /* of it: how often the job had been queued again */
+	int status; /* of it; -1: the script could not say it */
 	struct task_list tasks;
 };
 
@@ -144,8 +144,7 @@ static int read_tasks(struct turn *turn, struct error *err)
 		if (members_read(folder, turn->mem, &turn->tasks, NULL, err) <
 		    0)
 			return -1;
-		if (!members_lost(&turn->tasks) ||
-		    time_monotonic_ms() >= until)
+		if (!members_lost(&turn->tasks) || time_monotonic_ms() >= until)
 			return 0;
 		pause_ms(LOOK_MS);
 	}
@@ -172,8 +171,7 @@ static bool was_queued_again(const struct turn *turn)
 	return turn->at->queued > turn->begun;
 }
 
-static int decide(struct turn *turn, struct slurm_next *next,
-		  struct error *err)
+static int decide(struct turn *turn, struct slurm_next *next, struct error *err)
 {
 	struct attempt_outcome outcome = { .cause = CAUSE_LOST };
 	struct restart_decision decision;

@@ -125,7 +125,13 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   sed 's/jobId: again/jobId: enough/; s/up.2/up.9/; s/maxRestarts: 2/maxRestarts: 1/' a.yaml >b.yaml
   run jobrun plan a.yaml
   refute grep -q "jobrun.restart is not used" <<<"$output"
-  apply --detach a.yaml b.yaml
+  # Who is cancelled is not started again.
+  sed 's/jobId: again/jobId: off/; s/up.2/up.9/; s/; exit 3//' a.yaml >c.yaml
+  apply --detach a.yaml b.yaml c.yaml
+  wait_until 60 logs_have off "try 0"
+  timeout 60 "$JOBRUN" cancel off
+  state_is off CANCELLED
+  [ "$(field off 'j["attempt"]')" = 1 ]
   ended() { [ "$(in_queue "$1")" = "$2" ]; }
   wait_until 60 ended again COMPLETED
   wait_until 60 ended enough FAILED
@@ -139,13 +145,6 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   run timeout 60 "$JOBRUN" wait enough
   [ "$status" = 1 ]
   [ "$(field enough '(j["attempt"], j["error"], j["exitCode"])')" = "(2, 'worker 0 exited with 3: no data 1 (not restarted: it was restarted 1 time already (jobrun.restart.maxRestarts))', 3)" ]
-  # Who is cancelled is not started again.
-  sed 's/jobId: again/jobId: off/; s/up.2/up.9/; s/; exit 3//' a.yaml >c.yaml
-  apply --detach c.yaml
-  wait_until 60 logs_have off "try 0"
-  timeout 60 "$JOBRUN" cancel off
-  state_is off CANCELLED
-  [ "$(field off 'j["attempt"]')" = 1 ]
 }
 
 @test "a node is lost: the run fails and names it, or is queued again and goes on" {

@@ -122,11 +122,11 @@ static void note_restarts(const struct job *job, const struct slurm_job *what,
 
 	if (!has_restart(job))
 		return;
-	if (policy->max_restarts && what->request.limit_s)
-		resources_note(out, "restarts after failures are on the same "
-				    "nodes, and trainingInput.scheduling."
-				    "maxRunningTime is for all of them "
-				    "together");
+	if (what->request.requeue && what->request.limit_s)
+		resources_note(out, "trainingInput.scheduling.maxRunningTime "
+				    "is for all attempts on the same nodes: "
+				    "after the loss of one Slurm counts from "
+				    "the start");
 	if (what->request.requeue && policy->backoff_s)
 		resources_note(out, "after the loss of a node the job waits in "
 				    "Slurm's queue, however long that takes, "

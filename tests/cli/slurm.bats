@@ -298,8 +298,9 @@ ssh_master() {
   touch cut
   wait_until 30 says "login host 'h1': the connection was cut" 1
   wait_until 30 says "it runs" 1
+  wait_until 30 eval '[ -n "$(ssh_master)" ]'
   # So does ours.
-  kill -9 "$(ssh_master)"
+  kill -9 $(ssh_master)
   wait_until 30 eval '[ -n "$(ssh_master)" ]'
   # Nobody answers, and nobody says that nobody will.
   sshd=$(cat "$SSH/h1/pid")

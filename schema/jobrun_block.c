@@ -6,12 +6,10 @@
 #include "core/job.h"
 
 const char *const on_this_machine[] = { "local", NULL };
-/* It does so in pods, too. */
+/* jobrun itself is beside the tasks, in pods and in Slurm's jobs too. */
 static const char *const on_launched_tasks[] = { "local",      "slurm",
 						 "tpu-vm",     "tpu-node",
 						 "kubernetes", NULL };
-static const char *const restarting[] = { "local", "tpu-vm", "tpu-node",
-					  "kubernetes", NULL };
 const char *const on_hosts[] = { "local", "tpu-vm", "tpu-node", NULL };
 const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", "tpu-node",
 				     NULL };
@@ -188,7 +186,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_restart,
 	  .offset = offsetof(struct jobrun_block, restart),
-	  .providers = restarting,
+	  .providers = on_launched_tasks,
 	  .doc = "What happens when the run fails or loses its host.  Without "
 		 "it nothing is restarted." },
 	{ .name = "cleanup",

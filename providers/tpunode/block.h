@@ -13,6 +13,8 @@ struct tpu_node_block {
 	const char *image_project;
 	const char *conda_env;
 	const char *docker_image;
+	struct strings zones; /* to try, in this order */
+	long wait_for_capacity_s;
 	bool preemptible;
 	const char *cidr_block; /* of the TPU, or NULL */
 	bool external_ips;

@@ -195,34 +195,59 @@ static void put_expiry(json_t *labels, const struct job *job, int64_t now_ms)
 	google_labels_expire(labels, own.expire_time_ms / 1000);
 }
 
-/* What a VM deletes when nobody needs it: itself and its like last. */
-static char *removals(const char *name, const struct tpu_node_place *place)
+static void add_paths(struct buf *out, enum google_service service,
+		      const char *version, const char *kind, const char *name,
+		      const struct tpu_places *places)
+{
+	size_t i;
+
+	for (i = 0; i < places->count; i++) {
+		const struct tpu_node_place place = { places->project,
+						      places->zones[i] };
+		char *path = tpu_node_collection(kind, &place);
+
+		if (out->len)
+			buf_putc(out, ' ');
+		endpoint_add(service, NULL, out);
+		buf_printf(out, "%s%s/%s", version, path, name);
+		free(path);
+	}
+}
+
+/* What a VM deletes when nobody needs it, wherever that may be: itself and its
+ * like last. */
+static char *removals(const char *name, const struct tpu_places *places)
 {
 	struct buf out = { 0 };
-	char *nodes = tpu_node_collection("tpu-node", place);
-	char *groups = tpu_node_collection("instance-group", place);
 
-	endpoint_add(SERVICE_TPU, NULL, &out);
-	buf_printf(&out, "v1/%s/%s ", nodes, name);
-	endpoint_add(SERVICE_COMPUTE, NULL, &out);
-	buf_printf(&out, "%s/%s", groups, name);
-	free(groups);
-	free(nodes);
+	add_paths(&out, SERVICE_TPU, "v1/", "tpu-node", name, places);
+	add_paths(&out, SERVICE_COMPUTE, "", "instance-group", name, places);
+	return buf_take(&out);
+}
+
+static char *join_zones(const struct tpu_places *places)
+{
+	struct buf out = { 0 };
+	size_t i;
+
+	for (i = 0; i < places->count; i++)
+		buf_printf(&out, "%s%s", i ? " " : "", places->zones[i]);
 	return buf_take(&out);
 }
 
 json_t *tpu_node_template_now(const struct resource *want,
-			      const struct tpu_node_place *place,
-			      const char *user, const char *key, int64_t now_ms)
+			      const struct tpu_places *places, const char *user,
+			      const char *key, int64_t now_ms)
 {
 	json_t *body = json_deep_copy(json_object_get(want->request, "body"));
 	json_t *properties = json_object_get(body, "properties");
 	json_t *items = json_object_get(json_object_get(properties, "metadata"),
 					"items");
-	char *remove = removals(want->name, place);
+	char *remove = removals(want->name, places);
+	char *zones = join_zones(places);
 
 	put_expiry(json_object_get(properties, "labels"), want->job, now_ms);
-	put_item(items, "jobrun-zone", place->zone);
+	put_item(items, "jobrun-zones", zones);
 	put_item(items, "jobrun-remove", remove);
 	if (user && key) {
 		char *keys = mem_printf("%s:%s", user, key);
@@ -230,6 +255,7 @@ json_t *tpu_node_template_now(const struct resource *want,
 		put_item(items, "ssh-keys", keys);
 		free(keys);
 	}
+	free(zones);
 	free(remove);
 	return body;
 }

@@ -20,7 +20,6 @@
 #include "core/listing.h"
 #include "core/store/store.h"
 #include "providers/tpuvm/block.h"
-#include "providers/tpuvm/making.h"
 #include "providers/tpuvm/node.h"
 #include "providers/google/tpu_startup.h"
 #include "providers/tpuvm/tpuvm.h"

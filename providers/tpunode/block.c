@@ -48,6 +48,11 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_node_block, preemptible),
 	  .doc = "Whether the TPU may be taken away at any time, for "
 		 "less money." },
+	{ .name = "reserved",
+	  .type = FIELD_BOOL,
+	  .fallback = "false",
+	  .offset = offsetof(struct tpu_node_block, reserved),
+	  .doc = "Whether it is taken from a reservation of the project." },
 	{ .name = "cidrBlock",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_node_block, cidr_block),
@@ -68,6 +73,25 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_node_block, disk_gb),
 	  .doc = "The size of the VMs' boot disks in GB; as large as the image "
 		 "if not set." },
+	{ .name = "tags",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct tpu_node_block, tags),
+	  .doc = "Network tags of the VMs, which firewall rules name." },
+	{ .name = "scopes",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct tpu_node_block, scopes),
+	  .doc = "What the service account of the VMs may be used for; all of "
+		 "Google Cloud if not set." },
+	{ .name = "disks",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct tpu_node_block, disks),
+	  .doc = "Disks that exist in the zone, to attach to each VM: their "
+		 "names; with :ro behind it, for reading only, which several "
+		 "VMs can share." },
+	{ .name = "metadata",
+	  .type = FIELD_PAIRS,
+	  .offset = offsetof(struct tpu_node_block, metadata),
+	  .doc = "Metadata of the VMs." },
 	{ .name = "startupScript",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_node_block, startup_script),

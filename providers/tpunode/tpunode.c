@@ -139,6 +139,12 @@ static struct resource *add_template(const struct job *job,
 	json_put_text(it->properties, "image",
 		      json_get_text(json_object_get(disk, "initializeParams"),
 				    "sourceImage", ""));
+	if (block->disks.count)
+		json_put(it->properties, "disks",
+			 json_texts(block->disks.items, block->disks.count));
+	if (block->tags.count)
+		json_put(it->properties, "tags",
+			 json_texts(block->tags.items, block->tags.count));
 	if (block->ssh_user)
 		json_put_text(it->properties, "sshUser", block->ssh_user);
 	if (block->ssh_key)
@@ -184,13 +190,26 @@ static struct resource *add_node(const struct job *job,
 		json_put_text(it->properties, "cidrBlock", block->cidr_block);
 	if (block->preemptible)
 		json_put(it->properties, "preemptible", json_true());
+	if (block->reserved)
+		json_put(it->properties, "reserved", json_true());
 	put_duration(it->properties, "readyTimeout", block->ready_timeout_s);
 	return it;
 }
 
 static void check(const struct tpu_node_block *block, const struct tpu *tpu,
-		  struct resources *out)
+		  const struct slice *slice, struct resources *out)
 {
+	size_t i;
+
+	for (i = 0; i < block->disks.count; i++)
+		if (slice->hosts > 1 &&
+		    !text_ends(block->disks.items[i], ":ro"))
+			resources_miss(out,
+				       "disk '%s' can be written to by one VM "
+				       "only, and there are %u: write '%s:ro' "
+				       "in jobrun.tpu-node.disks",
+				       block->disks.items[i], slice->hosts,
+				       block->disks.items[i]);
 	if (strcmp(tpu->generation, "v2") != 0 &&
 	    strcmp(tpu->generation, "v3") != 0)
 		resources_miss(out,
@@ -256,7 +275,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 		 placeholder_output(group, "hosts"));
 	json_put(run.resource->properties, "tpuHosts",
 		 placeholder_output(node, "tpuHosts"));
-	check(block, run.tpu, out);
+	check(block, run.tpu, run.slice, out);
 	tpu_run_check(job, &spec, out);
 	note(job, block, out);
 	resources_note_unused(out, job, provider_tpu_node.name);

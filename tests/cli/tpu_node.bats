@@ -101,6 +101,36 @@ teardown() {
   end_google
 }
 
+@test "stock-out: the next zone, and the VMs with it; quota: given up; a delete that fails is tried again" {
+  begin
+  tell state '{"tpu": {"*": {"hosts": 1, "delete": {"code": 13, "message": "An internal error occurred."}, "delete_times": 2,
+      "script": [{"state": "READY", "health": "HEALTHY"}]},
+    "europe-west4-a": {"create": {"code": 8, "message": "There is no more capacity in the zone"}}}}'
+  node_job job.yaml 'echo hello' ', zones: [us-central1-a]'
+  sed -i 's/count: 32/count: 8/' job.yaml
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"the VMs are made when the TPU is ready, in the zone where it could be had"* ]]
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *" [0] hello"* ]]
+  [ "$(asked POST '/us-central1-a/nodes')" -eq 1 ]
+  [ "$(asked POST '/zones/us-central1-a/instanceGroupManagers$')" -eq 1 ]
+  [ "$(asked POST '/zones/europe-west4-a/instanceGroupManagers$')" -eq 0 ]
+  [ "$(asked DELETE '/us-central1-a/nodes/imagenet')" -eq 3 ]
+  [ "$(made)" -eq 0 ]
+
+  tell state '{"tpu": {"*": {"create": {"now": true, "http": 429, "message": "Quota limit TPUV3sPerProjectPerZone has been exceeded. Limit: 0",
+    "details": [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"subject": "p", "description": "Limit: 0"}]}]}}}}'
+  run jobrun apply --yes --rerun job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [[ $output == *"none of 2 zones has any, last us-central1-a: "*"TPUV3sPerProject"* ]]
+  [ "$(made)" -eq 0 ]
+  end_google
+}
+
 # One more apply, or gc, of who was killed with the Nth of these; N is that of
 # the machine, which has a project of its own.  tests/unit/test_tpu_kill.c has
 # all requests, without the run between.

@@ -363,8 +363,10 @@ static void hosts_finish(struct crew *crew)
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
 
-		/* What was never reached has nothing to end. */
-		if (!host->folder) {
+		/* What was never reached has nothing to end.  One that was
+		 * greeted has an agent by now, which hears of the end when it
+		 * answers. */
+		if (!host->folder && host->stage != HOST_GREETING) {
 			host_drop(host);
 			host->lost = true;
 		}

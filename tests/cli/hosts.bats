@@ -254,6 +254,40 @@ agents_on() {
   wait_until 15 nothing_runs
 }
 
+@test "a host that answers when all is over is told so" {
+  sshd_up 2
+  cat >late <<'PY'
+#!/usr/bin/python3
+import os, subprocess, sys, time
+agent = subprocess.Popen(["/bin/sh", "-c", os.environ["SSH_ORIGINAL_COMMAND"]],
+                         stdout=subprocess.PIPE, bufsize=0)
+for line in agent.stdout:
+    os.write(1, line)
+    if b"jobrun-host: have" in line:
+        break
+os.chdir(os.path.dirname(sys.argv[0]))
+late = agent.stdout.read(65536)
+open("greeted", "w")
+while late and not os.path.exists("failed"):
+    time.sleep(0.1)
+time.sleep(0.5)
+while late:
+    os.write(1, late)
+    late = agent.stdout.read(65536)
+PY
+  chmod +x late
+  sshd_stop h1
+  sshd_start h1 -o "ForceCommand=$PWD/late"
+  wait_until 5 sshd_answers h1
+  host_job a.yaml a h1,h2 'echo never' \
+    "  setup: [sh, -c, 'until [ -e $TMP/greeted ]; do sleep 0.1; done; touch $TMP/failed; exit 4']"
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"host 'h2': setup exited with 4"* ]]
+  wait_until 15 nothing_runs
+  for host in h1 h2; do host_is_clean $host; done
+}
+
 @test "secrets reach the tasks, and nothing else" {
   sshd_up 1
   host_job a.yaml a h1 '[ -z "$TOKEN" ] || echo have it; sleep 1' '  secrets: {TOKEN: {env: MY_TOKEN}}'

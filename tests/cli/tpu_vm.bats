@@ -263,7 +263,7 @@ print(json.dumps({"tpu": {"us-central2-b/pod-0": ends(1, 2),
                           "us-central2-b/pod-1": ends(3, 4)}}))
 PY
   tell state @told.json
-  pod job.yaml "echo \"slice \$MEGASCALE_SLICE_ID of \$MEGASCALE_NUM_SLICES at \$MEGASCALE_COORDINATOR_ADDRESS: worker \$TPU_WORKER_ID of \$TPU_WORKER_HOSTNAMES\"; if [ \$RANK != 0 ] || [ -e $TMP/again ]; then exit 0; fi; touch $TMP/again; sleep $NAP" \
+  pod job.yaml "echo \"slice \$MEGASCALE_SLICE_ID of \$MEGASCALE_NUM_SLICES at \$MEGASCALE_COORDINATOR_ADDRESS: worker \$TPU_WORKER_ID of \$TPU_WORKER_HOSTNAMES\"; if [ -e $TMP/lost ]; then $(all_of 4 RANK); exit 0; fi; touch $TMP/first.\$RANK; [ \$RANK != 0 ] || sleep $NAP" \
     '  restart: {maxPreemptions: 3, backoff: 0s}
   tpu-vm: {slices: 2, lookEvery: 1s}'
   sed -i 's/TPU_V3, count: 32/TPU_V4, count: 16/; s/europe-west4-a/us-central2-b/' job.yaml
@@ -273,7 +273,8 @@ PY
   [[ $output == *"2 x v4-16"* ]]
   [[ $output == *", 32 accelerators,"* ]]
   jobrun apply --yes --detach job.yaml
-  wait_until 30 test -e again
+  wait_until 30 test -e first.0 -a -e first.1 -a -e first.2 -a -e first.3
+  touch lost
   # One of them is taken away: both are made anew.
   python3 - <<'PY'
 import json

@@ -157,7 +157,7 @@ static int group_read(void *arg, const struct resource *want,
 	}
 out:
 	if (ret == 0)
-		tpu_node_set_found(found, shown, &place);
+		tpu_node_set_found(found, shown, &place, place.zone);
 	else
 		json_decref(shown);
 	free(path);

@@ -19,7 +19,8 @@
 /* In one of its zones. */
 struct found {
 	struct tpu_node_place place; /* the first, if it is nowhere */
-	json_t *body;                /* NULL: there is none */
+	const char *first_zone;
+	json_t *body; /* NULL: there is none */
 	struct tpu_node node;
 	enum tpu_phase phase;
 };
@@ -50,9 +51,11 @@ static int look(struct tpu_node_ctx *ctx, const struct resource *it,
 	if (tpu_places_find(ctx->google, it, mem, &places, err) < 0)
 		return -1;
 	out->place = (struct tpu_node_place){ places.project, places.zones[0] };
+	out->first_zone = places.zones[0];
 	for (i = 0; i < places.count; i++) {
 		struct found one = { .place = { places.project,
-						places.zones[i] } };
+						places.zones[i] },
+				     .first_zone = places.zones[0] };
 
 		if (look_in(ctx, it, mem, &one, err) < 0) {
 			json_decref(out->body);
@@ -116,7 +119,7 @@ static int node_read(void *arg, const struct resource *want,
 				 tpu_hosts(&one.node));
 	}
 	if (ret == 0) {
-		tpu_node_set_found(found, shown, &one.place);
+		tpu_node_set_found(found, shown, &one.place, one.first_zone);
 		json_decref(one.body);
 	}
 	arena_free(mem);

@@ -21,17 +21,23 @@ char *tpu_node_path(const struct resource *it,
 }
 
 void tpu_node_set_found(struct resource *found, json_t *shown,
-			const struct tpu_node_place *place)
+			const struct tpu_node_place *place,
+			const char *first_zone)
 {
 	if (!found->outputs)
 		found->outputs = json_object();
 	json_put_text(found->outputs, "project", place->project);
 	json_put_text(found->outputs, "zone", place->zone);
+	json_put_text(found->outputs, "firstZone", first_zone);
 	found->exists = shown;
 	if (!shown)
 		return;
 	json_put_text(shown, "project", place->project);
-	json_put_text(shown, "zone", place->zone);
+	/* Of VMs that follow their TPU it is where they are. */
+	json_put_text(shown, "zone",
+		      placeholder_any(json_object_get(shown, "zone"))
+			      ? place->zone
+			      : first_zone);
 	found->properties = shown;
 }
 
@@ -49,9 +55,10 @@ void tpu_node_adapt(struct resource *want, const struct resource *found)
 	if (!want->request)
 		return;
 	json_put_text(want->properties, "project", place.project);
-	/* Of VMs that follow their TPU it stays open. */
+	/* Wherever it was found: all of them are tried again one day. */
 	if (!placeholder_any(json_object_get(want->properties, "zone")))
-		json_put_text(want->properties, "zone", place.zone);
+		json_put_text(want->properties, "zone",
+			      json_get_text(found->outputs, "firstZone", ""));
 	path = tpu_node_collection(want->kind->name, &place);
 	endpoint_add(node ? SERVICE_TPU : SERVICE_COMPUTE, NULL, &url);
 	if (node)

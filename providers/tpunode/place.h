@@ -13,9 +13,10 @@ char *tpu_node_path(const struct resource *it,
 
 /* Fills in what is found: `shown` are its properties, new or NULL if it is not
  * there; project and zone are added, and to the outputs: where it is, or will
- * be if it can be had there. */
+ * be if it can be had there.  `first_zone` is the first that is tried. */
 void tpu_node_set_found(struct resource *found, json_t *shown,
-			const struct tpu_node_place *place);
+			const struct tpu_node_place *place,
+			const char *first_zone);
 
 /* For the kinds: where a request goes, as far as it is known. */
 void tpu_node_adapt(struct resource *want, const struct resource *found);

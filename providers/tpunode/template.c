@@ -41,7 +41,7 @@ static int template_read(void *arg, const struct resource *want,
 					    "machineType", ""));
 	}
 	if (ret == 0)
-		tpu_node_set_found(found, shown, &place);
+		tpu_node_set_found(found, shown, &place, place.zone);
 	json_decref(body);
 	arena_free(mem);
 	return ret;

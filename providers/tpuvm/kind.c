@@ -69,6 +69,7 @@ static int node_read(void *arg, const struct resource *want,
 	json_put_text(found->outputs, "project", places.project);
 	json_put_text(found->outputs, "zone",
 		      state.zone ? state.zone : places.zones[0]);
+	json_put_text(found->outputs, "firstZone", places.zones[0]);
 	found->exists = state.zone;
 	if (!found->exists)
 		goto out;
@@ -80,7 +81,7 @@ static int node_read(void *arg, const struct resource *want,
 	else
 		json_object_del(found->properties, "slices");
 	json_put_text(found->properties, "project", places.project);
-	json_put_text(found->properties, "zone", state.zone);
+	json_put_text(found->properties, "zone", places.zones[0]);
 	if (tpu_vm_is_lost(&state, why, sizeof(why))) {
 		json_put_text(found->properties, "state", why);
 	} else if (tpu_vm_is_usable(&state)) {
@@ -104,7 +105,9 @@ static void node_adapt(struct resource *want, const struct resource *found)
 	if (!url)
 		return;
 	json_put_text(want->properties, "project", project);
-	json_put_text(want->properties, "zone", zone);
+	/* Wherever it was found: all of them are tried again one day. */
+	json_put_text(want->properties, "zone",
+		      json_get_text(found->outputs, "firstZone", ""));
 	endpoint_add(SERVICE_TPU, NULL, &path);
 	buf_printf(&path, "v2/projects/%s/locations/%s/%s", project, zone,
 		   path_base(url));

@@ -3,6 +3,7 @@
  * `kill -9` of whoever makes and deletes the TPUs of a run, after each of its
  * requests: who takes it up again ends as if nothing had happened.  The
  * requests are enumerated: each child dies at the next one, until one does not.
+ * And TPUs that die themselves.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -295,6 +296,61 @@ static void in_the_second_zone(struct fixture *f,
 	any_request_can_be_the_last(f, "^/tpu/", 5, 9);
 }
 
+/* Has what is not there made, all of it in the zone. */
+static void ensure(struct allocation *all, const struct fixture *f)
+{
+	json_t *outputs;
+	struct error err;
+	bool new;
+
+	if (allocation_ensure(all, &outputs, &new, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(new);
+	assert_int_equal(json_array_size(json_object_get(outputs, "hosts")), 4);
+	assert_int_equal(made(f), f->all);
+	assert_true(is_made_in(f, f->zone));
+	json_decref(outputs);
+}
+
+/* Where the TPU goes, its VMs go. */
+static void a_lost_tpu_may_come_back_in_another_zone(void **state)
+{
+	struct fixture *f = *state;
+	struct error err;
+	struct store *store = store_open(&err);
+	struct loop *loop = loop_new(&err);
+	const struct allocation_place place = { .providers = providers,
+						.store = store,
+						.loop = loop,
+						.progress = on_progress };
+	struct allocation *all;
+	json_t *kept;
+
+	stand_in_tell(&f->server, "state",
+		      "{'tpu': {'*': {'hosts': 4}, 'europe-west4-a': {'create':"
+		      " {'code': 8, 'message': 'There is no more capacity'}}}, "
+		      "'compute': {'starting': 0}}");
+	plan_for(f, &provider_tpu_node, "us-central1-a");
+	f->zone = "us-central1-a";
+	kept = json_loads(f->kept, 0, NULL);
+	all = allocation_open(kept, &place, &err);
+	assert_non_null(all);
+	ensure(all, f);
+	stand_in_tell(&f->server, "state",
+		      "{'tpu': {'*': {'hosts': 4}, 'us-central1-a': {'create': "
+		      "{'code': 8, 'message': 'There is no more capacity'}}, "
+		      "'us-central1-a/pod': {'preempt': true, 'exists': "
+		      "false}}, 'compute': {'starting': 0}}");
+	f->zone = "europe-west4-a";
+	ensure(all, f);
+	assert_int_equal(allocation_release(all, &err), 0);
+	assert_int_equal(made(f), 0);
+	allocation_close(all);
+	json_decref(kept);
+	loop_free(loop);
+	store_close(store);
+}
+
 static void of_tpu_nodes(void **state)
 {
 	in_one_zone(*state, &provider_tpu_node, 20);
@@ -318,6 +374,7 @@ static void of_tpu_vms_in_zones(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lost_tpu_may_come_back_in_another_zone),
 		cmocka_unit_test(of_tpu_nodes),
 		cmocka_unit_test(of_tpu_nodes_in_zones),
 		cmocka_unit_test(of_tpu_vms),

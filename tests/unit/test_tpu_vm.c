@@ -412,8 +412,13 @@ static void what_becomes_of_a_node(void **state)
 		look(f, scene.node, &found);
 		if (cases[i].zone) {
 			assert_string_equal(
-				json_get_text(found.properties, "zone", ""),
+				json_get_text(found.outputs, "zone", ""),
 				cases[i].zone);
+			/* As the file has it, or one would be lost. */
+			assert_string_equal(
+				json_get_text(scene.node->properties, "zone",
+					      ""),
+				"europe-west4-a");
 			assert_int_equal(json_array_size(json_object_get(
 						 found.outputs, "hosts")),
 					 4);

@@ -436,7 +436,9 @@ static int check(const struct gc_opts *opts, struct error *err)
 
 	provider = opts->provider ? provider_find(opts->provider) : NULL;
 	if (opts->provider && !provider)
-		return error_set(err, ERROR_USAGE, "unknown provider '%s'",
+		return error_set(err, ERROR_USAGE,
+				 "unknown provider '%s': 'jobrun explain "
+				 "providers' lists those that are known",
 				 opts->provider);
 	return 0;
 }
@@ -482,7 +484,9 @@ const struct command cmd_gc = {
 		"[--format FORMAT] [PATH...]",
 	.summary = "find what nobody needs any more, and delete it",
 	.help = "Deletes nothing without a yes.  It looks where jobs were "
-		"applied from here, and where\nthe jobs of each PATH are.\n",
+		"applied from here, and\n"
+		"where the jobs of each PATH are.\n",
 	.options = options,
+	.remote = true,
 	.run = run,
 };

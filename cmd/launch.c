@@ -55,7 +55,7 @@ static const struct opt options[] = {
 	  "ai-platform, vertex-ai, slurm, kubernetes, tpu-vm or local" },
 	{ 0, "tpu", OPT_STRING, AT(tpu), "NAME",
 	  "drive this TPU node, if TPU_CONFIG names none" },
-	{ 0, "tries", OPT_NUMBER, AT(tries), "N",
+	{ 0, "tries", OPT_COUNT, AT(tries), "N",
 	  "how often to look whether the TPU is ready (40)" },
 	{ 0, "interval", OPT_DURATION, AT(interval_s), "DURATION",
 	  "how long to wait in between (10s)" },
@@ -110,8 +110,6 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "--run says what to run and how: it excludes "
 				 "--source, --package, --contract and --exec");
-	if (opts->tries < 1)
-		return error_set(err, ERROR_USAGE, "--tries must be 1 or more");
 	if (opts->checkpoints.directory && (opts->exec || opts->run))
 		return error_set(err, ERROR_USAGE,
 				 "--checkpoint-dir needs a parent, for a "
@@ -322,12 +320,11 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	if ((first == argc) != !!opts.run) {
-		error_set(&err, ERROR_USAGE,
-			  opts.run ? "with --run there is no COMMAND"
-				   : "what is to run? COMMAND is missing");
-		return app_fail(app, &err);
-	}
+	if ((first == argc) != !!opts.run)
+		return command_misused(app, &cmd_launch,
+				       opts.run ? "with --run there is no "
+						  "COMMAND"
+						: "COMMAND is missing");
 	handle_signals(on_signal);
 	mem = arena_new();
 	gce = gce_new(app->trace_http);

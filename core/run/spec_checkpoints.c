@@ -70,23 +70,15 @@ json_t *spec_checkpoints_json(const struct run_checkpoints *from)
 	return out;
 }
 
-static const char *get_text(const json_t *from, const char *key,
-			    struct arena *mem)
-{
-	const char *text = json_get_text(from, key, NULL);
-
-	return text ? arena_strdup(mem, text) : NULL;
-}
-
 void spec_checkpoints_read(const json_t *from, struct arena *mem,
 			   struct run_checkpoints *out)
 {
 	*out = (struct run_checkpoints){
 		.is_used = from,
-		.directory = get_text(from, "directory", mem),
-		.to = get_text(from, "to", mem),
+		.directory = json_copy_text(from, "directory", mem),
+		.to = json_copy_text(from, "to", mem),
 		.keep = (long)json_get_int(from, "keep", 1),
-		.metric = get_text(from, "metric", mem),
+		.metric = json_copy_text(from, "metric", mem),
 		.maximize = json_is_true(json_object_get(from, "maximize")),
 		.resume = (int)json_get_int(from, "resume", 0),
 		.quiet_s = (long)json_get_int(from, "quietS", 0),

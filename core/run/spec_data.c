@@ -80,14 +80,6 @@ json_t *spec_data_json(const struct run_data *from)
 	return out;
 }
 
-static const char *copy_text(const json_t *from, const char *key,
-			     struct arena *mem)
-{
-	const char *text = json_get_text(from, key, NULL);
-
-	return text ? arena_strdup(mem, text) : NULL;
-}
-
 void spec_data_read(const json_t *from, struct arena *mem, struct run_data *out)
 {
 	struct data_set *set;
@@ -102,9 +94,9 @@ void spec_data_read(const json_t *from, struct arena *mem, struct run_data *out)
 	{
 		set = &out->sets[out->count++];
 		set->name = arena_strdup(mem, name);
-		set->index = copy_text(one, "index", mem);
-		set->cache = copy_text(one, "cache", mem);
-		set->cache_size = copy_text(one, "cacheSize", mem);
+		set->index = json_copy_text(one, "index", mem);
+		set->cache = json_copy_text(one, "cache", mem);
+		set->cache_size = json_copy_text(one, "cacheSize", mem);
 		if (json_is_true(json_object_get(one, "drop")))
 			set->uneven = SPLIT_DROP;
 		set->shuffle = json_is_true(json_object_get(one, "shuffle"));

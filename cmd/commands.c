@@ -33,6 +33,7 @@ const struct command *const commands[] = {
 	&cmd_help,
 	&cmd_complete,
 	&cmd_mirror,
+	&cmd_next_attempt,
 	&cmd_supervise,
 	&cmd_keep_checkpoints,
 	&cmd_attend,

@@ -28,6 +28,7 @@ extern const struct command cmd_schema;
 extern const struct command cmd_status;
 extern const struct command cmd_shard;
 extern const struct command cmd_mirror;
+extern const struct command cmd_next_attempt;
 extern const struct command cmd_supervise;
 extern const struct command cmd_keep_checkpoints;
 extern const struct command cmd_attend;

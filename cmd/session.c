@@ -305,6 +305,17 @@ static void refresh_together(struct session *session,
 			done[i] = fresh[n++];
 }
 
+/* The newest of its attempts: a look may find that there were more since. */
+static int go_on(struct session *session, struct arena *mem,
+		 struct run_record *run, struct error *err)
+{
+	int ret = 0;
+
+	while (ret == 0 && run_state_is_final(run->state))
+		ret = store_run_after(session->env.store, run, mem, run, err);
+	return ret < 0 ? -1 : 0;
+}
+
 int session_refresh_all(struct session *session, struct arena *mem,
 			struct run_record *const *runs, size_t count,
 			struct error *err)
@@ -319,7 +330,9 @@ int session_refresh_all(struct session *session, struct arena *mem,
 			refresh_together(session, providers[i], runs, count,
 					 mem, done);
 	for (i = 0; i < count; i++)
-		if (!done[i] && session_refresh(session, mem, runs[i], err) < 0)
+		if (!done[i] &&
+		    (session_refresh(session, mem, runs[i], err) < 0 ||
+		     go_on(session, mem, runs[i], err) < 0))
 			return -1;
 	return 0;
 }
@@ -346,5 +359,7 @@ int session_run(struct session *session, const char *job_id, int attempt,
 			"no run of '%s' is known here: 'jobrun status' "
 			"lists those that are",
 			job_id);
-	return session_refresh(session, mem, out, err);
+	if (session_refresh(session, mem, out, err) < 0)
+		return -1;
+	return attempt ? 0 : go_on(session, mem, out, err);
 }

@@ -52,6 +52,7 @@ struct member {
 	int outputs[LOG_STREAMS]; /* our ends of its pipes */
 	bool ended;
 	int status;
+	bool told;       /* to end, by somebody else */
 	bool done;       /* the master has succeeded, or this is an attempt of
 			  * the past */
 	int64_t kill_ms; /* when its grace is over; 0: it has no end */
@@ -138,6 +139,22 @@ int member_read(const char *folder, struct arena *mem, struct task_record *task,
 	}
 	free(text);
 	return 0;
+}
+
+bool member_was_told(const char *folder, const struct task_record *task)
+{
+	struct arena *mem = arena_new();
+	const char *path = record_path(mem, folder, task->type, task->index);
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, RECORD_MAX, &len, &ignored);
+	/* First of all, if that was in its setup. */
+	bool out =
+		text && (text_starts(text, "told ") || strstr(text, "\ntold "));
+
+	free(text);
+	arena_free(mem);
+	return out;
 }
 
 bool member_is_whole(const char *folder, const struct task_record *task)
@@ -317,6 +334,20 @@ static void ask_to_end(struct member *m, int number)
 		m->kill_ms = time_monotonic_ms() + m->spec.grace_s * 1000;
 }
 
+/* Once: who looks at how all have ended then knows that it is not to blame. */
+static void note_told(struct member *m, int number)
+{
+	struct error ignored;
+
+	if (m->told || m->done || (number != SIGTERM && number != SIGINT))
+		return;
+	m->told = true;
+	add_record(m,
+		   arena_printf(m->mem, "told %d %lld\n", number,
+				(long long)time_now_ms()),
+		   &ignored);
+}
+
 static void hear_signals(struct member *m)
 {
 	struct signalfd_siginfo info;
@@ -325,6 +356,7 @@ static void hear_signals(struct member *m)
 
 	while (read(m->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD) {
+			note_told(m, (int)info.ssi_signo);
 			ask_to_end(m, (int)info.ssi_signo);
 			continue;
 		}

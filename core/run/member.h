@@ -9,6 +9,8 @@
  *	attempts/N/logs/	its output, as core/run/log.h has it
  *	attempts/N/tasks/TYPE-INDEX
  *		start HOST PID TIME_MS
+ *		told SIGNAL TIME_MS
+ *				somebody else wants it to end
  *		end STATUS TIME_MS LOGGED LOST
  *				the status as waitpid() gives it, the size
  *				of the files of its log, which are on the disk
@@ -45,6 +47,9 @@ int member_run(const struct member_place *place, struct error *err);
  * is known, and leaves the rest.  Texts live in `mem`.  1: there is none yet. */
 int member_read(const char *folder, struct arena *mem, struct task_record *task,
 		struct error *err);
+/* Whether somebody outside has told it to end before it did, by SIGTERM or
+ * SIGINT. */
+bool member_was_told(const char *folder, const struct task_record *task);
 /* Whether all that the task has logged is in the folder; of one that has not
  * ended yet nobody knows, which is true.  A directory that is shared may show
  * the end of a task before the last of its log. */

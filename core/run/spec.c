@@ -17,9 +17,6 @@
 #include "core/run/trial_space.h"
 
 #define SPEC_MAX (64 << 20)
-/* What a shell takes as it is. */
-#define PATH_PLAIN                                                             \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+"
 
 static void append(struct arena *mem, struct strings *list, const char *text)
 {
@@ -514,8 +511,7 @@ static void set_metric_file(const struct run_spec *spec,
 	free(path);
 }
 
-/* Here it is this program that streams; elsewhere one that is in the PATH, as
- * it must be where a shell could not read the path as it is. */
+/* Here it is this program that streams; elsewhere one that is in the PATH. */
 static int set_data(const struct run_spec *spec, size_t ordinal,
 		    const struct spec_place *place, struct environment *out,
 		    struct error *err)
@@ -525,8 +521,7 @@ static int set_data(const struct run_spec *spec, size_t ordinal,
 	if (!spec->data.count)
 		return 0;
 	process_self(self, sizeof(self));
-	if (place || self[strspn(self, PATH_PLAIN)] ||
-	    !strcmp(self, "/proc/self/exe"))
+	if (place || !strcmp(self, "/proc/self/exe"))
 		snprintf(self, sizeof(self), "jobrun");
 	return spec_data_environment(&spec->data, self, &spec->topology,
 				     ordinal, out, err);

@@ -10,6 +10,10 @@
 #include "core/data/shard_list.h"
 #include "core/run/contract.h"
 
+/* What a shell takes as it is. */
+#define PATH_PLAIN                                                             \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+"
+
 /* URLs stay, paths are beside the job file. */
 static const char *place_of(const struct job *job, const char *url,
 			    struct arena *mem)
@@ -112,6 +116,59 @@ void spec_data_read(const json_t *from, struct arena *mem, struct run_data *out)
 			set->urls.items[set->urls.count++] =
 			arena_strdup(mem, json_string_value(url));
 	}
+}
+
+static bool is_name(const char *text)
+{
+	for (; isalnum((unsigned char)*text) || *text == '_'; text++)
+		;
+	return !*text;
+}
+
+static int check_set(const char *name, const json_t *set, struct error *err)
+{
+	const json_t *urls = json_object_get(set, "urls"), *url;
+	size_t i;
+
+	if (!*name || !is_name(name))
+		return error_set(err, ERROR_INVALID,
+				 "'%s' is no name of a data set", name);
+	if (!json_array_size(urls))
+		return error_set(err, ERROR_INVALID,
+				 "the data set '%s' has no \"urls\"", name);
+	json_array_foreach(urls, i, url)
+	{
+		if (!json_is_string(url))
+			return error_set(err, ERROR_INVALID,
+					 "\"urls\" of the data set '%s' must "
+					 "be texts",
+					 name);
+	}
+	return 0;
+}
+
+int spec_data_parse(const char *text, struct arena *mem, struct run_data *out,
+		    struct error *err)
+{
+	struct error why;
+	json_t *all = json_read(text, strlen(text), "data sets", &why), *set;
+	const char *name;
+	int ret = 0;
+
+	if (!all)
+		return error_set(err, ERROR_INVALID, "%s", why.text);
+	json_object_foreach(all, name, set)
+	{
+		if (ret == 0)
+			ret = check_set(name, set, err);
+	}
+	if (ret == 0 && !json_object_size(all))
+		ret = error_set(err, ERROR_INVALID,
+				"data sets: no object that has any");
+	if (ret == 0)
+		spec_data_read(all, mem, out);
+	json_decref(all);
+	return ret;
 }
 
 void spec_data_split(const struct data_set *set, const struct topology *all,
@@ -261,6 +318,8 @@ int spec_data_environment(const struct run_data *data, const char *program,
 	int ret = 0;
 	size_t i;
 
+	if (program[strspn(program, PATH_PLAIN)])
+		program = "jobrun";
 	for (i = 0; i < data->count && ret == 0; i++) {
 		spec_data_split(&data->sets[i], all, ordinal, &split);
 		ret = tell(&data->sets[i], &split, program, mem, env, err);

@@ -76,7 +76,8 @@ static const struct field fields[] = {
 	  .fallback = "false",
 	  .offset = offsetof(struct slurm_block, requeue),
 	  .doc = "Whether Slurm queues the job again when it was preempted or "
-		 "a node failed." },
+		 "a node failed, as often as that is; with jobrun.restart "
+		 "that says how often." },
 	{ .name = "nice",
 	  .type = FIELD_INT,
 	  .min = -2147483645,

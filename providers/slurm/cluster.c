@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -20,6 +21,13 @@
 #define ANSWER_MAX ((size_t)256 << 20)
 #define SSH_FAILED 255
 #define NOT_FOUND 127
+/*
+ * What a login host runs a command by.  The exit status of a command may come
+ * before the last of what it has printed, and the connection be cut between
+ * the two, so that its answer ends with what is only there if all is.
+ */
+#define TO_THE_END "\"$@\"; s=$?; printf \"\\nended %d\" \"$s\"; exit \"$s\""
+#define END_MARK "\nended "
 
 struct cluster {
 	char *place;
@@ -135,12 +143,50 @@ static char *command_line(const char *const *argv)
 {
 	struct buf out = { 0 };
 
+	buf_puts(&out, "sh -c ");
+	command_quote(TO_THE_END, &out);
+	buf_puts(&out, " sh");
 	for (; *argv; argv++) {
-		if (out.len)
-			buf_putc(&out, ' ');
+		buf_putc(&out, ' ');
 		command_quote(*argv, &out);
 	}
 	return buf_take(&out);
+}
+
+/* Takes the mark off the end of an answer; false: it is not all there. */
+static bool cut_mark(struct command_answer *answer)
+{
+	struct buf *out = &answer->out;
+	char mark[32];
+	size_t len = (size_t)snprintf(mark, sizeof(mark), END_MARK "%d",
+				      command_status(answer));
+
+	if (out->len < len || memcmp(out->data + out->len - len, mark, len))
+		return false;
+	out->len -= len;
+	out->data[out->len] = '\0';
+	return true;
+}
+
+/* Of an answer that is not whole: was the host not reached, or left in the
+ * middle, or is it one that runs no commands? */
+static int explain_break(const struct command_answer *answer, struct error *err)
+{
+	int status = command_status(answer);
+	char words[256];
+
+	command_last_words(answer, words, sizeof(words));
+	if (status == SSH_FAILED && *words)
+		ssh_explain(buf_text(&answer->words), err);
+	else if (status == 0 || status == SSH_FAILED ||
+		 WIFSIGNALED(answer->status))
+		/* The process that holds the connection for all calls has
+		 * ended, and ssh says nothing of that. */
+		error_set(err, ERROR_UNREACHABLE, "the connection was cut");
+	else
+		error_set(err, ERROR_FAILED, "it runs no commands: %s",
+			  *words ? words : "its shell ends at once");
+	return -1;
 }
 
 static int call_remote(struct cluster *cluster, struct command_call *call,
@@ -153,8 +199,8 @@ static int call_remote(struct cluster *cluster, struct command_call *call,
 
 	call->argv = (const char *const *)ssh->argv;
 	ret = command_run(call, answer, err);
-	if (ret == 0 && command_status(answer) == SSH_FAILED) {
-		ssh_explain(buf_text(&answer->words), err);
+	if (ret == 0 && !cut_mark(answer)) {
+		explain_break(answer, err);
 		ret = error_prefix(err, "login host '%s'",
 				   cluster->target.name);
 		command_answer_done(answer);

@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/slurm/desire.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "core/base/json.h"
+#include "core/run/restart.h"
 #include "core/run/supervised.h"
 #include "core/source.h"
 #include "providers/slurm/program.h"
 #include "providers/slurm/script.h"
 #include "providers/slurm/slurm.h"
+
+static bool has_restart(const struct job *job)
+{
+	return message_has(message_field(job->message, "jobrun")->message,
+			   &job->jobrun, "restart");
+}
+
+/* Slurm queues the job again as often as jobrun.restart allows a host to be
+ * lost, or without that block as often as it likes to. */
+static void set_restarts(const struct job *job, struct slurm_job *out)
+{
+	const struct attempt_outcome lost = { .cause = CAUSE_LOST };
+	const struct restart_counts none = { 0 };
+	struct restart_decision decision;
+
+	if (out->request.block->requeue && !has_restart(job))
+		out->spec.restart.max_preemptions = INT_MAX;
+	restart_decide(&out->spec.restart, &none, &lost, &decision);
+	out->request.requeue = decision.again;
+}
 
 int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
 		   struct arena *mem, struct slurm_job *out, struct error *err)
@@ -27,6 +49,7 @@ int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
 	/* A program may need longer for its last checkpoint than to end. */
 	if (out->request.block->signal_time_s > out->spec.grace_s)
 		out->spec.grace_s = out->request.block->signal_time_s;
+	set_restarts(job, out);
 	program_id(id, sizeof(id));
 	out->program = slurm_program(out->request.block, id, mem);
 	return 0;
@@ -91,6 +114,29 @@ static void note_unused(void *ctx, const char *path)
 	resources_note(ctx, "%s is not used by provider slurm", path);
 }
 
+/* What is another way than where jobrun itself starts tasks. */
+static void note_restarts(const struct job *job, const struct slurm_job *what,
+			  struct resources *out)
+{
+	const struct restart *policy = &what->spec.restart;
+
+	if (!has_restart(job))
+		return;
+	if (what->request.requeue && what->request.limit_s)
+		resources_note(out, "trainingInput.scheduling.maxRunningTime "
+				    "is for all attempts on the same nodes: "
+				    "after the loss of one Slurm counts from "
+				    "the start");
+	if (what->request.requeue && policy->backoff_s)
+		resources_note(out, "after the loss of a node the job waits in "
+				    "Slurm's queue, however long that takes, "
+				    "and not for jobrun.restart.backoff");
+	if (what->request.block->requeue)
+		resources_note(out, "jobrun.slurm.requeue has no effect beside "
+				    "jobrun.restart, which says how often "
+				    "(maxPreemptions)");
+}
+
 static void check(const struct job *job, const struct slurm_job *what,
 		  struct resources *out)
 {
@@ -113,6 +159,7 @@ static void check(const struct job *job, const struct slurm_job *what,
 			       "jobrun.checkpoints.to is not set: a run of "
 			       "several tasks that is started again begins "
 			       "anew");
+	note_restarts(job, what, out);
 	if (!job->jobrun.source && !what->spec.packages.count)
 		resources_note(out, "jobrun.source is not set: nothing is "
 				    "copied to the cluster, and the program "

@@ -16,10 +16,11 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/run/log.h"
 #include "core/run/member.h"
+#include "core/run/members.h"
 #include "core/run/mirror.h"
-#include "providers/slurm/internal.h"
+#include "providers/slurm/attempts.h"
+#include "providers/slurm/look.h"
 
 /* Before something is decided, what is known must be new. */
 #define NOW 0
@@ -28,21 +29,6 @@
 #define SETTLE_MS 5000
 #define WHOLE_MS 60000
 #define STATUS_MAX 64
-#define WORDS_MAX ((size_t)1 << 20)
-
-struct look {
-	struct slurm *slurm;
-	struct slurm_cluster *at;
-	struct slurm_record *record;
-	struct arena *mem;
-	char *folder; /* of the attempt, here */
-	struct task_list tasks;
-	bool *changed;
-	struct queue_job job;
-	bool known;        /* Slurm knows the job */
-	int status;        /* of the script; -1: it has not said */
-	int64_t status_ms; /* when that was seen first */
-};
 
 /* ---- files ------------------------------------------------------------- */
 
@@ -140,35 +126,20 @@ static void read_status(struct look *look)
 /* Those of an attempt that is looked at for the first time. */
 static int make_tasks(struct look *look, struct error *err)
 {
-	struct task_list *tasks = &look->tasks;
 	struct run_spec spec;
 	size_t i;
 
 	if (spec_read(look->folder, look->mem, &spec, err) < 0)
 		return -1;
-	tasks->count = spec.topology.count;
-	tasks->items =
-		arena_alloc(look->mem, tasks->count * sizeof(*tasks->items));
-	look->changed = arena_alloc(look->mem, tasks->count + 1);
-	for (i = 0; i < tasks->count; i++) {
-		const struct task_place *place = &spec.topology.tasks[i];
-
-		tasks->items[i] = (struct task_record){
-			.type = task_type_name(place->type),
-			.index = place->index,
-			.state = RUN_QUEUED,
-			.exit_code = -1,
-			.host = "",
-		};
+	members_list(&spec, look->mem, &look->tasks);
+	look->changed = arena_alloc(look->mem, look->tasks.count + 1);
+	for (i = 0; i < look->tasks.count; i++)
 		look->changed[i] = true;
-	}
 	return 0;
 }
 
 static int read_tasks(struct look *look, struct error *err)
 {
-	size_t i;
-
 	if (store_task_list(look->slurm->env.store, &look->record->run,
 			    look->mem, &look->tasks, err) < 0)
 		return -1;
@@ -176,67 +147,13 @@ static int read_tasks(struct look *look, struct error *err)
 		arena_alloc(look->mem, look->tasks.count * sizeof(bool) + 1);
 	if (!look->tasks.count && make_tasks(look, err) < 0)
 		return -1;
-	for (i = 0; i < look->tasks.count; i++) {
-		struct task_record *task = &look->tasks.items[i];
-		struct task_record before = *task;
-
-		if (run_state_is_final(task->state))
-			continue;
-		if (member_read(look->folder, look->mem, task, err) < 0)
-			return -1;
-		if (before.state != task->state)
-			look->changed[i] = true;
-	}
-	return 0;
+	return members_read(look->folder, look->mem, &look->tasks,
+			    look->changed, err);
 }
 
 static const struct task_record *master(const struct look *look)
 {
 	return look->tasks.count ? &look->tasks.items[0] : NULL;
-}
-
-/* One that has begun and said no more: its node is gone, or it was killed so
- * hard that nobody was left to say so. */
-static const struct task_record *lost(const struct look *look)
-{
-	size_t i;
-
-	for (i = 0; i < look->tasks.count; i++)
-		if (look->tasks.items[i].state == RUN_RUNNING)
-			return &look->tasks.items[i];
-	return NULL;
-}
-
-/* The first that failed; `killed` says whether by a signal. */
-static const struct task_record *first_failed(const struct look *look,
-					      bool killed)
-{
-	const struct task_record *first = NULL;
-	size_t i;
-
-	for (i = 0; i < look->tasks.count; i++) {
-		const struct task_record *task = &look->tasks.items[i];
-
-		if (task->state == RUN_FAILED && !!task->signal == killed &&
-		    (!first || task->end_time_ms < first->end_time_ms))
-			first = task;
-	}
-	return first;
-}
-
-/*
- * The task that a run failed for, or NULL.  The others were ended for it, by
- * signals: so one that was killed by a signal is to blame only if no other is.
- */
-static const struct task_record *culprit(const struct look *look)
-{
-	const struct task_record *task = NULL;
-
-	if (!look->known || strcmp(look->job.state, "NODE_FAIL") != 0)
-		task = first_failed(look, false);
-	if (!task)
-		task = lost(look);
-	return task ? task : first_failed(look, true);
 }
 
 /* In a run that is over no task goes on.  One that was ended with the rest has
@@ -254,117 +171,6 @@ static void settle_tasks(struct look *look, const struct task_record *first)
 		task->state = task == first ? RUN_FAILED : RUN_CANCELLED;
 		look->changed[i] = true;
 	}
-}
-
-/* ---- why --------------------------------------------------------------- */
-
-/* ": Traceback: no data": the last line that it wrote to its standard error. */
-static void add_last_words(const struct look *look,
-			   const struct task_record *task, struct buf *why)
-{
-	struct buf lines = { 0 };
-	struct error ignored;
-	char *line;
-
-	if (log_last_lines(look->folder, task->type, task->index, LOG_STDERR, 5,
-			   &lines, &ignored) == 0) {
-		while (lines.len &&
-		       strchr(" \t\r\n", lines.data[lines.len - 1]))
-			lines.data[--lines.len] = '\0';
-		line = lines.len ? strrchr(lines.data, '\n') : NULL;
-		if (lines.len)
-			buf_printf(why, ": %.200s",
-				   line ? line + 1 : lines.data);
-	}
-	buf_done(&lines);
-}
-
-static void explain_task(const struct look *look,
-			 const struct task_record *task, struct buf *why)
-{
-	char name[32];
-
-	if (task->state == RUN_RUNNING) {
-		buf_printf(why, "%s %d on %s has ended without a word",
-			   task->type, task->index, task->host);
-	} else if (task->signal) {
-		signal_format(task->signal, name, sizeof(name));
-		buf_printf(why, "%s %d was killed by %s", task->type,
-			   task->index, name);
-	} else {
-		buf_printf(why, "%s %d exited with %d", task->type, task->index,
-			   task->exit_code);
-	}
-	add_last_words(look, task, why);
-}
-
-/* "srun: error: Task launch for StepId=11.0 failed on node n3: …" */
-static void explain_step(const struct look *look, struct buf *why)
-{
-	static const char mark[] = "error: ";
-	char *path = path_join(look->folder, "srun.err");
-	struct error ignored;
-	size_t len;
-	char *text = file_read(path, WORDS_MAX, &len, &ignored);
-	const char *line = text ? strstr(text, mark) : NULL;
-
-	if (line) {
-		line += strlen(mark);
-		buf_printf(why, "the tasks did not start: %.*s",
-			   (int)strcspn(line, "\n"), line);
-	} else {
-		buf_printf(why,
-			   "the tasks did not start: the batch script ended "
-			   "with %d",
-			   look->status);
-	}
-	free(text);
-	free(path);
-}
-
-/* A task that never began, in a run whose script has ended. */
-static bool is_incomplete(const struct look *look)
-{
-	size_t i;
-
-	for (i = 0; i < look->tasks.count; i++)
-		if (look->tasks.items[i].state == RUN_QUEUED)
-			return look->status > 0;
-	return false;
-}
-
-static const char *explain(struct look *look)
-{
-	const char *state = look->known ? look->job.state : "";
-	const char *text = queue_explain(&look->job, look->mem);
-	const struct task_record *task = culprit(look);
-	struct buf why = { 0 };
-	const char *out;
-
-	if (!strcmp(state, "NODE_FAIL") && task) {
-		buf_printf(&why, "node %s was lost, and with it %s %d",
-			   task->host, task->type, task->index);
-	} else if (look->known && *text && strcmp(state, "FAILED") != 0) {
-		buf_puts(&why, text);
-	} else if (is_incomplete(look) &&
-		   (!task || !first_failed(look, false))) {
-		explain_step(look, &why);
-	} else if (task) {
-		explain_task(look, task, &why);
-	} else if (look->status > 0) {
-		buf_printf(&why, "the batch script ended with %d",
-			   look->status);
-	} else if (look->known) {
-		buf_printf(&why, "Slurm says %s%s%s", state,
-			   *look->job.reason ? ": " : "", look->job.reason);
-	} else {
-		buf_puts(&why, "it never began, and Slurm knows nothing of it "
-			       "any more: it was cancelled while it waited, or "
-			       "Slurm has lost it");
-	}
-	out = arena_strdup(look->mem, buf_text(&why));
-	buf_done(&why);
-	return out;
 }
 
 /* ---- states ------------------------------------------------------------ */
@@ -397,12 +203,29 @@ static int64_t end_time(const struct look *look)
 	return look->status_ms;
 }
 
+/* The job's, or of a later attempt within it that of its tasks; 0: not known. */
+static int64_t start_time(const struct look *look)
+{
+	int64_t first_ms = 0;
+	size_t i;
+
+	if (restart_of(look) == 0)
+		return look->known ? look->job.start_time_ms : 0;
+	for (i = 0; i < look->tasks.count; i++) {
+		int64_t ms = look->tasks.items[i].start_time_ms;
+
+		if (ms && (!first_ms || ms < first_ms))
+			first_ms = ms;
+	}
+	return first_ms;
+}
+
 /* A shared directory shows what a node wrote last a moment later. */
 static bool is_settled(const struct look *look)
 {
 	int64_t past_ms = time_now_ms() - end_time(look);
 
-	return (!lost(look) || past_ms > SETTLE_MS) &&
+	return (!members_lost(&look->tasks) || past_ms > SETTLE_MS) &&
 	       (past_ms > WHOLE_MS || is_whole(look));
 }
 
@@ -422,7 +245,7 @@ static int put(struct look *look, enum run_state state, const char *why,
 {
 	struct run_record *run = &look->record->run;
 	const struct task_record *task =
-		state == RUN_FAILED ? culprit(look) : NULL;
+		state == RUN_FAILED ? look_culprit(look) : NULL;
 	bool with_run = state != run->state ||
 			strcmp(why, run->error ? run->error : "") != 0;
 
@@ -434,10 +257,10 @@ static int put(struct look *look, enum run_state state, const char *why,
 				 : task && state == RUN_FAILED ? task->exit_code
 							       : -1;
 	}
-	if (look->known && state != RUN_QUEUED && !run->start_time_ms)
-		run->start_time_ms = look->job.start_time_ms;
+	if (state != RUN_QUEUED && !run->start_time_ms)
+		run->start_time_ms = start_time(look);
 	run->state = state;
-	run->error = *why ? why : NULL;
+	run->error = *why ? arena_strdup(look->mem, why) : NULL;
 	if (!with_run && !is_changed(look))
 		return 0;
 	return store_progress_put(look->slurm->env.store, run, with_run,
@@ -459,23 +282,39 @@ static int prepare_next(void *arg, const char *folder, int attempt,
 	return spec_write(&spec, err);
 }
 
-/* Slurm has queued it again: what there was of this attempt has ended.  Returns
- * 1: there is another attempt to be looked at, which this process or another
- * one has made. */
-static int go_on(struct look *look, const char *why, struct error *err)
+/*
+ * What there was of this attempt has ended, and another one follows.  Returns
+ * 1: there is one to be looked at, which this process or another one has made.
+ */
+static int go_on(struct look *look, const struct slurm_next *decided,
+		 struct error *err)
 {
 	struct run_record *run = &look->record->run;
-	struct run_record next = { .state = RUN_QUEUED, .exit_code = -1 };
+	bool is_loss = decided->counts.preemptions > run->preemptions;
+	struct run_record next = {
+		.state = RUN_QUEUED,
+		.exit_code = -1,
+		.restarts = decided->counts.failures,
+		.preemptions = decided->counts.preemptions,
+		.not_before_ms = decided->not_before_ms,
+	};
+	const struct task_record *task;
+	struct buf why = { 0 };
 
 	/* The end of a task may have been read after its log was. */
-	if (fetch(look, err) < 0)
+	if (fetch(look, err) < 0 || read_tasks(look, err) < 0)
 		return -1;
-	settle_tasks(look, lost(look));
+	if (!is_settled(look))
+		return put(look, run->state, "", err);
+	task = is_loss ? members_lost(&look->tasks) : look_culprit(look);
+	if (is_loss || !look_explain_files(look, &why))
+		look_explain_loss(look, &why);
+	settle_tasks(look, task);
 	run->state = RUN_FAILED;
-	run->error = why;
-	run->end_time_ms = time_now_ms();
-	next.restarts = run->restarts;
-	next.preemptions = run->preemptions + 1;
+	run->exit_code = task && !is_loss ? task->exit_code : -1;
+	run->error = arena_strdup(look->mem, buf_text(&why));
+	run->end_time_ms = look->status_ms ? look->status_ms : time_now_ms();
+	buf_done(&why);
 	return store_run_next(look->slurm->env.store, run, look->tasks.items,
 			      look->tasks.count, &next, prepare_next, look,
 			      err) < 0
@@ -483,26 +322,33 @@ static int go_on(struct look *look, const char *why, struct error *err)
 		       : 1;
 }
 
-/* The batch script says so when it begins again, and Slurm before. */
-static bool is_requeued(const struct look *look, enum run_state state)
+/* Whether another attempt follows this one, as was decided where it ran; or
+ * will be, as Slurm has queued the job again. */
+static bool is_followed(const struct look *look, enum run_state state,
+			struct slurm_next *out)
 {
-	char *path = path_join(look->folder, "next");
-	bool there_is = access(path, F_OK) == 0;
+	const struct run_record *run = &look->record->run;
+	struct error ignored;
+	int ret = slurm_next_read(look->folder, out, &ignored);
 
-	free(path);
-	return there_is || (look->known && state == RUN_QUEUED &&
-			    look->record->run.state == RUN_RUNNING);
+	if (ret == 0)
+		return out->again;
+	*out = (struct slurm_next){
+		.again = true,
+		.counts = { run->restarts, run->preemptions + 1 },
+	};
+	return ret < 0 || (look->known && state == RUN_QUEUED &&
+			   run->state == RUN_RUNNING);
 }
 
-static const char *why_requeued(const struct look *look)
+/* The script has begun this attempt.  Of the first Slurm says so. */
+static bool has_begun(const struct look *look)
 {
-	const struct task_record *gone = lost(look);
+	char *path = path_join(look->folder, "begun");
+	bool out = restart_of(look) == 0 || access(path, F_OK) == 0;
 
-	if (gone)
-		return arena_printf(look->mem,
-				    "node %s was lost, and with it %s %d",
-				    gone->host, gone->type, gone->index);
-	return "Slurm has queued it again: it was preempted";
+	free(path);
+	return out;
 }
 
 static int end_or_wait(struct look *look, enum run_state state,
@@ -515,7 +361,7 @@ static int end_or_wait(struct look *look, enum run_state state,
 	if (!is_settled(look))
 		return put(look, look->record->run.state, "", err);
 	if (state == RUN_FAILED)
-		return put(look, state, explain(look), err);
+		return put(look, state, look_explain(look), err);
 	return put(look, state, "", err);
 }
 
@@ -535,6 +381,7 @@ static int look_at_attempt(struct look *look, const struct error *away,
 	struct run_record *run = &look->record->run;
 	enum run_state state =
 		look->known ? queue_state(look->job.state) : RUN_FAILED;
+	struct slurm_next next;
 
 	/* As long as it waits there is nothing else to be seen. */
 	if (look->known && state == RUN_QUEUED && run->state == RUN_QUEUED)
@@ -545,13 +392,16 @@ static int look_at_attempt(struct look *look, const struct error *away,
 	read_status(look);
 	if (has_succeeded(look))
 		return end_or_wait(look, RUN_SUCCEEDED, err);
-	if (is_requeued(look, state))
-		return go_on(look, why_requeued(look), err);
+	if (is_followed(look, state, &next))
+		return go_on(look, &next, err);
 	/* Nobody knows: what was known last holds. */
 	if (away)
 		return put(look, run->state, away->text, err);
 	if (!look->known)
 		state = state_by_files(look);
+	/* The job may run, and wait for the time of its next attempt. */
+	if (state == RUN_RUNNING && !has_begun(look))
+		state = RUN_QUEUED;
 	if (!run_state_is_final(state))
 		return put(look, state, queue_explain(&look->job, look->mem),
 			   err);

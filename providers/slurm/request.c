@@ -159,6 +159,6 @@ json_t *slurm_request_json(const struct slurm_request *request)
 		json_put_int(out, "priority", request->priority);
 	if (block->nice)
 		json_put_int(out, "nice", block->nice);
-	json_put_text(out, "requeue", block->requeue ? "yes" : "no");
+	json_put_text(out, "requeue", request->requeue ? "yes" : "no");
 	return out;
 }

@@ -27,6 +27,7 @@ struct slurm_request {
 	const struct slurm_block *block; /* never NULL; the job's */
 	long limit_s;                    /* 0: none is asked for */
 	long priority;                   /* 0: Slurm says */
+	bool requeue; /* after the loss of a node; slurm_job_make() says */
 };
 
 /* Lives in `mem`, borrows from the job.  `missing` is set to what the file

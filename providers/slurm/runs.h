@@ -13,9 +13,10 @@
  *	  packages/			unpacked
  *	and later
  *	  job				a link: the number of the job that has it
- *	  attempts/N/			of the Nth time that Slurm started it:
+ *	  attempts/N/			0, 1 …:
  *	    logs/, tasks/		see core/run/member.h
- *	    status			the exit status of the script
+ *	    begun, status, next		see attempts.h
+ *	    srun.err			what srun had to say
  *	  output/			what the program has left
  *	  slurm.out			what sbatch and srun have to say
  */

@@ -7,29 +7,30 @@
 
 /*
  * If this was submitted twice, by a client that was told that it had failed,
- * the first to come has the folder.  And a controller that has lost its memory
- * may start again what has ended, or queue it again for a node that was lost
- * just after.
+ * the first to come has the folder.  A controller that has lost its memory may
+ * start again what has ended, or queue it again for a node that was lost just
+ * after: jobrun knows by the folder, and says what is to be done.
  */
 #define SETTING_OUT                                                            \
-	"restart=${SLURM_RESTART_COUNT:-0}\n"                                  \
-	"attempt=$run/attempts/$restart\n"                                     \
-	"before=$run/attempts/$((restart - 1))\n"                              \
+	"first=$run/attempts/0\n"                                              \
 	"umask 077\n"                                                          \
-	"[ -e \"$run/job\" ] || ln -s \"$SLURM_JOB_ID\" \"$run/job\"\n"        \
+	"[ -L \"$run/job\" ] || ln -s \"$SLURM_JOB_ID\" \"$run/job\"\n"        \
 	"[ \"$(readlink \"$run/job\")\" = \"$SLURM_JOB_ID\" ] || exit 0\n"     \
-	"[ ! -e \"$attempt/status\" ] || exit \"$(cat "                        \
-	"\"$attempt/status\")\"\n"                                             \
-	"mkdir -p \"$attempt\" || exit\n"                                      \
-	"if [ \"$restart\" -gt 0 ]; then\n"                                    \
-	"  [ \"$(cat \"$before/status\" 2>/dev/null)\" != 0 ] || exit 0\n"     \
-	"  mkdir -p \"$before\"\n"                                             \
-	"  echo \"$restart\" >\"$before/next\"\n"                              \
-	"fi\n\n"
+	"mkdir -p \"$first\" || exit\n\n"                                      \
+	"while :; do\n"                                                        \
+	"  next=$(\"$jobrun\" next-attempt --job \"$SLURM_JOB_ID\" \\\n"       \
+	"    --queued \"${SLURM_RESTART_COUNT:-0}\" \"$run\" "                 \
+	"2>>\"$first/srun.err\")\n"                                            \
+	"  case $next in\n"                                                    \
+	"    begin*) restart=${next#* } ;;\n"                                  \
+	"    end*) exit \"${next#* }\" ;;\n"                                   \
+	"    *) [ -e \"$first/status\" ] || echo 126 >\"$first/status\"\n"     \
+	"      exit 126 ;;\n"                                                  \
+	"  esac\n"                                                             \
+	"  attempt=$run/attempts/$restart\n"
 #define ENDING                                                                 \
-	"status=$?\n"                                                          \
-	"echo \"$status\" >\"$attempt/status\"\n"                              \
-	"exit \"$status\"\n"
+	"  echo \"$?\" >\"$attempt/status\"\n"                                 \
+	"done\n"
 
 const char *slurm_run_folder(const struct slurm_block *block,
 			     const char *job_id, const char *name,
@@ -88,7 +89,7 @@ static void put_job(struct buf *out, const struct job *job,
 	put_option(out, "comment", slurm_comment(job, name, mem));
 	put_option(out, "output", arena_printf(mem, "%s/slurm.out", folder));
 	buf_puts(out, "#SBATCH --open-mode=append\n");
-	buf_printf(out, "#SBATCH --%srequeue\n", block->requeue ? "" : "no-");
+	buf_printf(out, "#SBATCH --%srequeue\n", request->requeue ? "" : "no-");
 	if (request->limit_s)
 		put_time(out, request->limit_s);
 	if (block->signal_time_s)
@@ -127,21 +128,21 @@ static void put_step(struct buf *out, const struct slurm_request *request)
 {
 	size_t i;
 
-	buf_puts(out, "srun --kill-on-bad-exit=1");
+	buf_puts(out, "  srun --kill-on-bad-exit=1");
 	for (i = 0; i < request->count; i++) {
 		const struct slurm_component *one = &request->components[i];
 
 		if (i)
-			buf_puts(out, " \\\n  :");
+			buf_puts(out, " \\\n    :");
 		if (request->count > 1)
 			buf_printf(out, " --het-group=%zu", i);
 		buf_printf(out, " --ntasks=%ld", one->nodes);
 		if (one->cpus)
 			buf_printf(out, " --cpus-per-task=%u", one->cpus);
-		buf_puts(out, " \\\n  \"$jobrun\" launch --from slurm --run "
+		buf_puts(out, " \\\n    \"$jobrun\" launch --from slurm --run "
 			      "\"$run\" --restart \"$restart\"");
 	}
-	buf_puts(out, " \\\n  2>>\"$attempt/srun.err\"\n");
+	buf_puts(out, " \\\n    2>>\"$attempt/srun.err\"\n");
 }
 
 void slurm_script_write(const struct job *job,

@@ -11,7 +11,8 @@
 #include "providers/slurm/internal.h"
 #include "providers/slurm/script.h"
 
-/* A controller that did not answer has taken its time over that. */
+/* Who did not answer, and has taken some time over that, is left alone for
+ * longer, up to this. */
 #define AWAY_MS 10000
 /* To ask for one job is cheap; for many one by one it is not. */
 #define MOMENT_MS 900
@@ -81,6 +82,18 @@ static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms,
 	       old_ms < (age_ms > least_ms ? age_ms : least_ms);
 }
 
+/* Whether it is too early to ask again one that has not answered. */
+static bool is_away(const struct slurm_cluster *at, int64_t age_ms)
+{
+	int64_t rest_ms = 4 * at->took_ms;
+
+	if (rest_ms < SLURM_QUEUE_AGE_MS)
+		rest_ms = SLURM_QUEUE_AGE_MS;
+	return at->why.code && age_ms > NOW &&
+	       time_monotonic_ms() - at->asked_ms <
+		       (rest_ms < AWAY_MS ? rest_ms : AWAY_MS);
+}
+
 /* Under the lock, so that many who want to know ask once. */
 static int ask(struct slurm_cluster *at, int64_t age_ms, int64_t since_ms,
 	       struct error *err)
@@ -88,7 +101,7 @@ static int ask(struct slurm_cluster *at, int64_t age_ms, int64_t since_ms,
 	int64_t now_ms = time_monotonic_ms();
 	struct arena *mem;
 
-	if (at->why.code && age_ms > NOW && now_ms - at->asked_ms < AWAY_MS) {
+	if (is_away(at, age_ms)) {
 		*err = at->why;
 		return -1;
 	}
@@ -113,11 +126,12 @@ static int ask_alone(struct slurm_cluster *at, const char *comment,
 		     const char *id, struct arena *mem, struct queue_job *out,
 		     struct error *err)
 {
+	int64_t now_ms = time_monotonic_ms();
 	const struct queue_job *job;
 	struct queue queue;
 
-	if (time_monotonic_ms() - at->since_ms > MOMENT_MS) {
-		at->since_ms = time_monotonic_ms();
+	if (now_ms - at->since_ms > MOMENT_MS) {
+		at->since_ms = now_ms;
 		at->singles = 0;
 	}
 	if (at->why.code || at->singles++ >= SINGLES_MAX)
@@ -125,6 +139,7 @@ static int ask_alone(struct slurm_cluster *at, const char *comment,
 	if (queue_read(at->cluster, id, mem, &queue, err) < 0) {
 		at->why = *err;
 		at->asked_ms = time_monotonic_ms();
+		at->took_ms = at->asked_ms - now_ms;
 		return -1;
 	}
 	job = queue_find(&queue, comment);
@@ -366,18 +381,32 @@ out:
 
 /* ---- following --------------------------------------------------------- */
 
+/* What it waits for, or who does not answer; and that it goes on again. */
+static void say_pending(const struct run_record *run, const char *before,
+			struct error *err)
+{
+	if (run->error)
+		snprintf(err->text, sizeof(err->text), "%s", run->error);
+	else if (before && run->state == RUN_RUNNING)
+		snprintf(err->text, sizeof(err->text), "it runs");
+}
+
 static int slurm_wait(void *ctx, const struct resource *have,
 		      enum wait_state *state, struct error *err)
 {
 	struct slurm *slurm = ctx;
 	struct slurm_record record;
 	struct arena *mem;
+	const char *before;
 	int ret;
 
 	/* 1: Slurm has started it again, which is another attempt. */
 	do {
 		mem = arena_new();
+		before = NULL;
 		ret = slurm_recorded(slurm, have->name, mem, &record, err);
+		if (ret == 0)
+			before = record.run.error;
 		if (ret == 1)
 			ret = error_set(err, ERROR_FAILED, "the run is gone");
 		else if (ret == 0 && !run_state_is_final(record.run.state))
@@ -386,6 +415,8 @@ static int slurm_wait(void *ctx, const struct resource *have,
 			*state = run_state_is_final(record.run.state)
 					 ? WAIT_DONE
 					 : WAIT_PENDING;
+		if (ret == 0 && *state == WAIT_PENDING)
+			say_pending(&record.run, before, err);
 		arena_free(mem);
 	} while (ret == 1);
 	return ret;

@@ -119,11 +119,41 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [ -z "$(in_queue big running,pending)" ]
 }
 
+@test "a task fails: the next attempt begins on the same nodes, and nobody has to look" {
+  slurm_job a.yaml again 1 "cd \$JOBRUN_RUN_DIR; n=\$((\$(ls ../attempts | wc -l) - 1)); echo try \$n; [ \$RANK = 1 ] || { until [ -e up.2 ]; do sleep 0.1; done; exit 0; }; touch up.\$n; [ \$n = 2 ] || { echo no data \$n >&2; exit 3; }; sleep 60" \
+    '  restart: {maxRestarts: 2, backoff: 1s, rules: [{exitCodes: [3], action: restart}, {action: fail}]}'
+  sed 's/jobId: again/jobId: enough/; s/up.2/up.9/; s/maxRestarts: 2/maxRestarts: 1/' a.yaml >b.yaml
+  run jobrun plan a.yaml
+  refute grep -q "jobrun.restart is not used" <<<"$output"
+  # Who is cancelled is not started again.
+  sed 's/jobId: again/jobId: off/; s/up.2/up.9/; s/; exit 3//' a.yaml >c.yaml
+  apply --detach a.yaml b.yaml c.yaml
+  wait_until 60 logs_have off "try 0"
+  timeout 60 "$JOBRUN" cancel off
+  state_is off CANCELLED
+  [ "$(field off 'j["attempt"]')" = 1 ]
+  ended() { [ "$(in_queue "$1")" = "$2" ]; }
+  wait_until 60 ended again COMPLETED
+  wait_until 60 ended enough FAILED
+  # What was decided there is what is said here.
+  run timeout 60 "$JOBRUN" wait again
+  [ "$status" = 0 ]
+  [ "$(field again '(j["attempt"], j["restarts"], j["preemptions"], j["restartedFor"])')" = "(3, 2, 0, 'worker 0 exited with 3: no data 1')" ]
+  for i in 1 2 3; do
+    [ "$(jobrun logs --attempt $i again | grep -c "try $((i - 1))")" = 2 ]
+  done
+  run timeout 60 "$JOBRUN" wait enough
+  [ "$status" = 1 ]
+  [ "$(field enough '(j["attempt"], j["error"], j["exitCode"])')" = "(2, 'worker 0 exited with 3: no data 1 (not restarted: it was restarted 1 time already (jobrun.restart.maxRestarts))', 3)" ]
+}
+
 @test "a node is lost: the run fails and names it, or is queued again and goes on" {
-  local i
+  local i how
   for i in false true; do
+    how='slurm: {requeue: false}'
+    [ $i = false ] || how='restart: {maxPreemptions: 1}'
     slurm_job $i.yaml lost_$i 1 'cd $JOBRUN_RUN_DIR; echo up; if [ "$JOBRUN_CHECKPOINT" ]; then echo on from $(cat $JOBRUN_CHECKPOINT); touch up.$RANK; until [ -e up.1 ]; do sleep 0.1; done; exit 0; fi; [ $RANK = 1 ] || echo step 7 >$JOBRUN_CHECKPOINT_DIR/7.pt; exec sleep 60' \
-      "  slurm: {requeue: $i}
+      "  $how
   checkpoints: {to: $TMP/kept, keep: 1, quietPeriod: 1s}"
     "$JOBRUN" apply --yes $i.yaml >out 2>&1 3>&- &
     is_up() {
@@ -140,7 +170,9 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
     else
       wait_until 60 state_is lost_$i SUCCEEDED
       # However many have looked, one has gone on.
-      [ "$(field lost_$i 'j["attempt"]')" = 2 ]
+      [ "$(field lost_$i '(j["attempt"], j["restarts"], j["preemptions"])')" = "(2, 0, 1)" ]
+      # Slurm has been told that this was the last time.
+      scontrol show job | grep -A20 "JobName=lost_$i" | grep -q "Requeue=0 Restarts=1"
       wait_until 5 grep -q "attempt 1 FAILED: node n2 was lost, and with it worker 0; attempt 2 starts" out
       [ "$(jobrun logs --attempt 1 lost_$i | grep -c up)" = 2 ]
       [ "$(jobrun logs lost_$i | grep -c up)" = 2 ]
@@ -222,6 +254,68 @@ E
   echo "$output"
   [ "$status" = 0 ]
   [ ! -e "$TMP/shared/runs/far" ]
+}
+
+# What a login host's commands do on the way: with the file cut there, the next
+# one of this name loses the connection in the middle of its answer.
+cutting() {
+  mkdir -p bin
+  cat >bin/"$1" <<E
+#!/bin/sh
+[ -e $TMP/cut ] || exec $(command -v "$1") "\$@"
+rm $TMP/cut
+echo "half of an ans"
+pid=\$\$
+until [ "\$(cat /proc/\$pid/comm)" = sshd ]; do
+  read -r _ _ _ pid _ </proc/\$pid/stat
+done
+kill -9 \$pid
+sleep 1
+E
+  chmod +x bin/"$1"
+}
+
+# The ssh that all calls share; it writes over its variables.
+ssh_master() {
+  local pid
+  for pid in $(pgrep -f '^ssh: .*\[mux\]'); do
+    [ "$(readlink "/proc/$pid/cwd")" != "$HOME" ] || echo "$pid"
+  done
+}
+
+@test "a connection to the login host that is cut, or goes silent: it goes on" {
+  local pid sshd i
+  SSH_PATH=$TMP/bin:$PATH
+  cutting squeue
+  sshd_up 1
+  slurm_job a.yaml cut 1 "i=0; until [ -e $TMP/stop ]; do i=\$((i+1)); echo line \$i; sleep 0.01; done; echo \$i >&2" \
+    "  slurm: {loginHost: h1, directory: $TMP/shared}"
+  timeout 240 env PATH="$(no_slurm)" "$JOBRUN" apply --yes a.yaml >out 2>err 3>&- &
+  pid=$!
+  says() { [ "$(grep -c "$1" err)" -ge "$2" ]; }
+  wait_until 30 grep -q "\[1\] line 9" out
+  # sshd's process goes, in the middle of an answer.
+  touch cut
+  wait_until 30 says "login host 'h1': the connection was cut" 1
+  wait_until 30 says "it runs" 1
+  wait_until 30 eval '[ -n "$(ssh_master)" ]'
+  # So does ours.
+  kill -9 $(ssh_master)
+  wait_until 30 eval '[ -n "$(ssh_master)" ]'
+  # Nobody answers, and nobody says that nobody will.
+  sshd=$(cat "$SSH/h1/pid")
+  kill -STOP "$sshd" $(pgrep -P "$sshd")
+  i=$(grep -c "login host 'h1': " err)
+  wait_until 60 says "login host 'h1': " $((i + 1))
+  kill -CONT "$sshd" $(pgrep -P "$sshd")
+  touch stop
+  wait "$pid"
+  grep -q "cut: SUCCEEDED" err
+  # Each line came, and came once.
+  for i in 0 1; do
+    sed -n "s/^.* \[$i\] line/line/p" out |
+      cmp - <(seq -f 'line %.0f' "$(sed -n "s/^.* \[$i\] \([0-9]*\)\$/\1/p" out)")
+  done
 }
 
 @test "the quickstart as it is, over four nodes: DDP, lines, metrics, accuracy" {

@@ -17,8 +17,11 @@
 #include "core/base/json.h"
 #include "core/run/command.h"
 #include "core/run/member.h"
+#include "core/run/members.h"
 #include "core/run/mirror.h"
+#include "providers/slurm/attempts.h"
 #include "providers/slurm/block.h"
+#include "providers/slurm/cluster.h"
 #include "providers/slurm/queue.h"
 #include "providers/slurm/runs.h"
 #include "providers/slurm/slurm.h"
@@ -36,6 +39,39 @@ static const struct schema_options options = {
 	.providers = providers,
 	.provider_count = COUNT(providers),
 };
+
+/* ---- files ------------------------------------------------------------- */
+
+static char *folder;
+
+static void put(const char *name, const char *text)
+{
+	char *path = path_join(folder, name);
+	char *above = path_folder(path);
+	struct error err;
+	FILE *file;
+
+	assert_int_equal(folder_make(above, &err), 0);
+	file = fopen(path, "a");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	free(above);
+	free(path);
+}
+
+static void is(const char *name, const char *wanted)
+{
+	char *path = path_join(folder, name);
+	struct error err;
+	size_t len;
+	char *text = file_read(path, 1 << 20, &len, &err);
+
+	assert_non_null(text);
+	assert_string_equal(text, wanted);
+	free(text);
+	free(path);
+}
 
 /* ---- scripts ----------------------------------------------------------- */
 
@@ -176,6 +212,94 @@ static void commands_say_how_they_ended(void **state)
 	free(input);
 }
 
+/* ---- a login host ------------------------------------------------------ */
+
+/* What stands for ssh: the last of its arguments is what runs there. */
+static void put_ssh(const char *way)
+{
+	char *path = path_join(folder, "bin/ssh");
+	char *text = mem_printf("#!/bin/sh\n"
+				"for line; do :; done\n%s\n",
+				way);
+
+	unlink(path);
+	put("bin/ssh", text);
+	assert_int_equal(chmod(path, 0700), 0);
+	free(text);
+	free(path);
+}
+
+/* An answer is whole or none, however it was cut off. */
+static void answers_from_afar_are_whole(void **state)
+{
+	static const struct {
+		const char *way;
+		enum error_code code; /* 0: it is whole */
+		const char *text;     /* or what is wrong */
+	} cases[] = {
+		{ "sh -c \"$line\"", 0, "one 'two'\n" },
+		{ "echo 'no account'; exit 1", ERROR_FAILED,
+		  "login host 'far': it runs no commands: its shell ends at "
+		  "once" },
+		/* Its status has come, and not all of what it says. */
+		{ "sh -c \"$line\" | head -c 12", ERROR_UNREACHABLE,
+		  "login host 'far': the connection was cut" },
+		{ "exit 255", ERROR_UNREACHABLE,
+		  "login host 'far': the connection was cut" },
+		{ "kill -9 $$", ERROR_UNREACHABLE,
+		  "login host 'far': the connection was cut" },
+		{ "echo 'ssh: connect to host far port 22: Connection "
+		  "refused' >&2; exit 255",
+		  ERROR_UNREACHABLE,
+		  "login host 'far': ssh: connect to host far port 22: "
+		  "Connection refused" },
+		{ "echo 'me@far: Permission denied (publickey).' >&2; exit 255",
+		  ERROR_DENIED, "login host 'far': ssh is not let in" },
+		{ "echo 'no logins' >&2; exit 1", ERROR_FAILED,
+		  "login host 'far': it runs no commands: no logins" },
+	};
+	const char *argv[] = { "sh", "-c",        "echo \"$1\"; exit 3",
+			       "sh", "one 'two'", NULL };
+	char *known = path_join(folder, "known_hosts");
+	char *bin = path_join(folder, "bin");
+	char *before = mem_strdup(getenv("PATH"));
+	char *now = mem_printf("%s:%s", bin, before);
+	struct command_answer answer;
+	struct cluster *cluster;
+	struct error err;
+	size_t i;
+
+	(void)state;
+	setenv("PATH", now, 1);
+	cluster = cluster_open("far:dir", known, &err);
+	assert_non_null(cluster);
+	for (i = 0; i < COUNT(cases); i++) {
+		put_ssh(cases[i].way);
+		err.text[0] = '\0';
+		if (!cases[i].code) {
+			assert_int_equal(cluster_call(cluster, argv, NULL,
+						      &answer, &err),
+					 0);
+			assert_string_equal(buf_text(&answer.out),
+					    cases[i].text);
+			assert_int_equal(command_status(&answer), 3);
+			command_answer_done(&answer);
+			continue;
+		}
+		assert_int_equal(
+			cluster_call(cluster, argv, NULL, &answer, &err), -1);
+		assert_int_equal(err.code, cases[i].code);
+		assert_memory_equal(err.text, cases[i].text,
+				    strlen(cases[i].text));
+	}
+	cluster_close(cluster);
+	setenv("PATH", before, 1);
+	free(now);
+	free(before);
+	free(bin);
+	free(known);
+}
+
 /* ---- the queue --------------------------------------------------------- */
 
 static void queue_is_by_comment(void **state)
@@ -289,37 +413,6 @@ static void runs_tell_of_themselves(void **state)
 }
 
 /* ---- copies ------------------------------------------------------------ */
-
-static char *folder;
-
-static void put(const char *name, const char *text)
-{
-	char *path = path_join(folder, name);
-	char *above = path_folder(path);
-	struct error err;
-	FILE *file;
-
-	assert_int_equal(folder_make(above, &err), 0);
-	file = fopen(path, "a");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-	free(above);
-	free(path);
-}
-
-static void is(const char *name, const char *wanted)
-{
-	char *path = path_join(folder, name);
-	struct error err;
-	size_t len;
-	char *text = file_read(path, 1 << 20, &len, &err);
-
-	assert_non_null(text);
-	assert_string_equal(text, wanted);
-	free(text);
-	free(path);
-}
 
 static int make_folder(void **state)
 {
@@ -452,12 +545,228 @@ static void members_leave_word(void **state)
 	arena_free(mem);
 }
 
+/* ---- attempts ---------------------------------------------------------- */
+
+/* Writes down what it is told. */
+static void put_scontrol(void)
+{
+	char *path = path_join(folder, "bin/scontrol");
+	char *text = mem_printf("#!/bin/sh\necho \"$@\" >>%s/told\n", folder);
+
+	unlink(path);
+	put("bin/scontrol", text);
+	assert_int_equal(chmod(path, 0700), 0);
+	free(text);
+	free(path);
+}
+
+static void put_spec(const char *policy)
+{
+	char *text = mem_printf(
+		"{\"jobId\":\"a\",\"folder\":\".\",\"directory\":\"~\","
+		"\"command\":[\"x\"],\"restart\":%s,"
+		"\"topology\":{\"jobId\":\"a\",\"masterName\":\"master\","
+		"\"tasks\":[{\"type\":\"master\",\"index\":0,\"host\":\"\"},"
+		"{\"type\":\"worker\",\"index\":0,\"host\":\"\"}]}}",
+		policy);
+
+	put("run/spec.json", text);
+	free(text);
+}
+
+static void turn_is(int queued, enum slurm_step step, int number)
+{
+	char *run = path_join(folder, "run");
+	const struct slurm_turn turn = { .run = run,
+					 .job_id = "12",
+					 .queued = queued };
+	enum slurm_step is_step;
+	struct error err = { 0 };
+	int is_number;
+
+	if (slurm_turn_take(&turn, &is_step, &is_number, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(is_step, step);
+	assert_int_equal(is_number, number);
+	free(run);
+}
+
+static void next_is(int attempt, bool again, int failures, int preemptions,
+		    const char *why_not)
+{
+	char *path = mem_printf("%s/run/attempts/%d", folder, attempt);
+	struct slurm_next next;
+	struct error err;
+
+	assert_int_equal(slurm_next_read(path, &next, &err), 0);
+	assert_int_equal(next.again, again);
+	if (again) {
+		assert_int_equal(next.counts.failures, failures);
+		assert_int_equal(next.counts.preemptions, preemptions);
+	} else {
+		assert_string_equal(next.why_not, why_not);
+	}
+	free(path);
+}
+
+static void forget_run(void)
+{
+	char *run = path_join(folder, "run");
+	char *told = path_join(folder, "told");
+	struct error err;
+
+	folder_remove(run, &err);
+	unlink(told);
+	free(told);
+	free(run);
+}
+
+/* As the script calls it, with what may have happened in between. */
+static void attempts_follow_the_rules(void **state)
+{
+	char *bin = path_join(folder, "bin");
+	char *before = mem_strdup(getenv("PATH"));
+	char *now = mem_printf("%s:%s", bin, before);
+	struct slurm_next next;
+	struct error err;
+
+	(void)state;
+	setenv("PATH", now, 1);
+	put_scontrol();
+
+	/* Nothing was said about restarts: the end is the end. */
+	put_spec("{}");
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	assert_int_equal(slurm_next_read("/nowhere", &next, &err), 1);
+	/* A controller without memory starts it once more. */
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	put("run/attempts/0/tasks/master-0", "start n1 1 1\nend 768 5 0 0\n");
+	put("run/attempts/0/status", "3\n");
+	turn_is(0, SLURM_STEP_END, 3);
+	turn_is(1, SLURM_STEP_END, 3);
+	next_is(0, false, 0, 0, "");
+	forget_run();
+
+	/* Failures and losses are counted apart. */
+	put_spec("{\"maxRestarts\":1,\"maxPreemptions\":1}");
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	put("run/attempts/0/tasks/master-0",
+	    "start n1 1 1\ntold 15 4\nend 15 5 0 0\n");
+	put("run/attempts/0/tasks/worker-0", "start n2 1 1\nend 768 6 0 0\n");
+	put("run/attempts/0/status", "143\n");
+	turn_is(0, SLURM_STEP_BEGIN, 1);
+	next_is(0, true, 1, 0, "");
+	/* The node of it is lost, whatever the tasks have said. */
+	put("run/attempts/1/status", "1\n");
+	turn_is(1, SLURM_STEP_BEGIN, 2);
+	next_is(1, true, 1, 1, "");
+	is("told", "update JobId=12 Requeue=0\n");
+	/* Queued again all the same. */
+	turn_is(2, SLURM_STEP_END, 1);
+	next_is(2, false, 0, 0,
+		"it was restarted 1 time already "
+		"(jobrun.restart.maxPreemptions)");
+	turn_is(2, SLURM_STEP_END, 1);
+	forget_run();
+
+	/* It was decided, and then the script was killed. */
+	put_spec("{\"maxRestarts\":5}");
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	put("run/attempts/0/status", "1\n");
+	put("run/attempts/0/next", "again 1 0 5\n");
+	turn_is(3, SLURM_STEP_BEGIN, 1);
+	put("run/attempts/1/status", "0\n");
+	turn_is(3, SLURM_STEP_END, 0);
+	turn_is(4, SLURM_STEP_END, 0);
+	forget_run();
+
+	/* Told to end by somebody else, as before its time is over. */
+	put_spec("{\"maxRestarts\":5}");
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	put("run/attempts/0/tasks/master-0",
+	    "start n1 1 1\ntold 15 4\nend 256 5 0 0\n");
+	put("run/attempts/0/tasks/worker-0", "start n2 1 1\nend 15 6 0 0\n");
+	put("run/attempts/0/status", "1\n");
+	turn_is(0, SLURM_STEP_END, 1);
+	forget_run();
+
+	setenv("PATH", before, 1);
+	free(now);
+	free(before);
+	free(bin);
+}
+
+/* Whom an attempt has ended for: worker 0, worker 1 and so on. */
+static void one_task_is_to_blame(void **state)
+{
+	static const struct {
+		const char *files[3]; /* what each has left; NULL: nothing */
+		enum attempt_cause cause;
+		int index;
+	} cases[] = {
+		{ { NULL, NULL, NULL }, CAUSE_OTHER, -1 },
+		{ { "end 0 9 0 0\n", "end 256 8 0 0\n", "end 512 7 0 0\n" },
+		  CAUSE_TASK,
+		  2 },
+		/* It was killed for the other, and so hard that it says no
+		 * more. */
+		{ { "told 15 5\n", "end 256 8 0 0\n", NULL }, CAUSE_TASK, 1 },
+		/* The other has noticed that a node was lost. */
+		{ { "end 256 5 0 0\n", "", "told 15 5\nend 15 6 0 0\n" },
+		  CAUSE_LOST,
+		  1 },
+		{ { "end 15 5 0 0\n", "end 9 6 0 0\n", NULL }, CAUSE_TASK, 1 },
+		{ { "end 15 5 0 0\n", "told 15 5\nend 256 6 0 0\n", NULL },
+		  CAUSE_CANCEL,
+		  0 },
+		{ { "end 15 5 0 0\n", "end 36608 4 0 0\n", NULL },
+		  CAUSE_TASK,
+		  1 },
+	};
+	struct attempt_outcome outcome;
+	struct arena *mem = arena_new();
+	struct error err;
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct task_record items[3] = { 0 };
+		struct task_list tasks = { .count = 3, .items = items };
+		char *here = mem_printf("%s/blame-%zu", folder, i);
+
+		for (j = 0; j < 3; j++) {
+			char *name =
+				mem_printf("blame-%zu/tasks/worker-%zu", i, j);
+
+			items[j] = (struct task_record){
+				.type = "worker",
+				.index = (int)j,
+				.state = RUN_QUEUED,
+			};
+			if (cases[i].files[j]) {
+				put(name, "start n1 1 1\n");
+				put(name, cases[i].files[j]);
+			}
+			free(name);
+		}
+		assert_int_equal(members_read(here, mem, &tasks, NULL, &err),
+				 0);
+		members_outcome(here, &tasks, &outcome);
+		assert_int_equal(outcome.cause, cases[i].cause);
+		assert_int_equal(outcome.task ? outcome.task->index : -1,
+				 cases[i].index);
+		free(here);
+	}
+	arena_free(mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scripts_are_as_they_should_be),
 		cmocka_unit_test(quoting_survives_a_shell),
 		cmocka_unit_test(commands_say_how_they_ended),
+		cmocka_unit_test(answers_from_afar_are_whole),
 		cmocka_unit_test(queue_is_by_comment),
 		cmocka_unit_test(reasons_are_in_plain_words),
 		cmocka_unit_test(runs_tell_of_themselves),
@@ -465,6 +774,8 @@ int main(void)
 		cmocka_unit_test(copies_stay_where_they_are),
 		cmocka_unit_test(copies_are_not_doubled),
 		cmocka_unit_test(members_leave_word),
+		cmocka_unit_test(attempts_follow_the_rules),
+		cmocka_unit_test(one_task_is_to_blame),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

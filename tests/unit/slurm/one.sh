@@ -12,23 +12,24 @@
 cd || exit
 run=.jobrun/runs/one/01234567
 jobrun=/opt/jobrun
-restart=${SLURM_RESTART_COUNT:-0}
-attempt=$run/attempts/$restart
-before=$run/attempts/$((restart - 1))
+first=$run/attempts/0
 umask 077
-[ -e "$run/job" ] || ln -s "$SLURM_JOB_ID" "$run/job"
+[ -L "$run/job" ] || ln -s "$SLURM_JOB_ID" "$run/job"
 [ "$(readlink "$run/job")" = "$SLURM_JOB_ID" ] || exit 0
-[ ! -e "$attempt/status" ] || exit "$(cat "$attempt/status")"
-mkdir -p "$attempt" || exit
-if [ "$restart" -gt 0 ]; then
-  [ "$(cat "$before/status" 2>/dev/null)" != 0 ] || exit 0
-  mkdir -p "$before"
-  echo "$restart" >"$before/next"
-fi
+mkdir -p "$first" || exit
 
-srun --kill-on-bad-exit=1 --ntasks=1 --cpus-per-task=4 \
-  "$jobrun" launch --from slurm --run "$run" --restart "$restart" \
-  2>>"$attempt/srun.err"
-status=$?
-echo "$status" >"$attempt/status"
-exit "$status"
+while :; do
+  next=$("$jobrun" next-attempt --job "$SLURM_JOB_ID" \
+    --queued "${SLURM_RESTART_COUNT:-0}" "$run" 2>>"$first/srun.err")
+  case $next in
+    begin*) restart=${next#* } ;;
+    end*) exit "${next#* }" ;;
+    *) [ -e "$first/status" ] || echo 126 >"$first/status"
+      exit 126 ;;
+  esac
+  attempt=$run/attempts/$restart
+  srun --kill-on-bad-exit=1 --ntasks=1 --cpus-per-task=4 \
+    "$jobrun" launch --from slurm --run "$run" --restart "$restart" \
+    2>>"$attempt/srun.err"
+  echo "$?" >"$attempt/status"
+done

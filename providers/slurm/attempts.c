@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/slurm/attempts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/run/command.h"
+#include "core/run/members.h"
+
+#define FILE_MAX 256
+#define CALL_MS 60000
+#define ANSWER_MAX ((size_t)64 << 10)
+/* How late a shared directory can show that a task has ended. */
+#define SETTLE_MS 5000
+#define LOOK_MS 250
+/* A controller that is away comes back. */
+#define REQUEUE_TRIES 20
+#define REQUEUE_PAUSE_MS 30000
+/* How long it takes at most until a job that is queued again is ended. */
+#define END_MS 600000
+
+struct turn {
+	const struct slurm_turn *at;
+	struct arena *mem;
+	struct run_spec spec;
+	int last;   /* the attempt that began last; -1: none has */
+	int begun;  /* of it: how often the job had been queued again */
+	int status; /* of it; -1: the script could not say it */
+	struct task_list tasks;
+};
+
+static void pause_ms(int64_t ms)
+{
+	struct timespec left = { .tv_sec = ms / 1000,
+				 .tv_nsec = ms % 1000 * 1000000 };
+
+	while (ms > 0 && nanosleep(&left, &left) < 0)
+		;
+}
+
+static const char *folder_of(const struct turn *turn, int attempt)
+{
+	return arena_printf(turn->mem, "%s/attempts/%d", turn->at->run,
+			    attempt);
+}
+
+/* The text of a small file in an attempt's folder; in `mem`.  NULL: there is
+ * none, or nothing in it yet. */
+static const char *file_of(const char *attempt, const char *name,
+			   struct arena *mem)
+{
+	char *path = path_join(attempt, name);
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, FILE_MAX, &len, &ignored);
+	const char *out = text && len ? arena_strdup(mem, text) : NULL;
+
+	free(text);
+	free(path);
+	return out;
+}
+
+static int put_file(const char *attempt, const char *name, const char *text,
+		    struct error *err)
+{
+	char *path = path_join(attempt, name);
+	int ret = file_write(path, text, strlen(text), err);
+
+	free(path);
+	return ret;
+}
+
+int slurm_next_read(const char *attempt, struct slurm_next *out,
+		    struct error *err)
+{
+	struct arena *mem = arena_new();
+	const char *text = file_of(attempt, "next", mem);
+	int ret = 0;
+
+	*out = (struct slurm_next){ 0 };
+	if (!text)
+		ret = 1;
+	else if (sscanf(text, "again %d %d %" SCNd64, &out->counts.failures,
+			&out->counts.preemptions, &out->not_before_ms) == 3)
+		out->again = true;
+	else if (text_starts(text, "end"))
+		sscanf(text, "end %95[^\n]", out->why_not);
+	else
+		ret = error_set(err, ERROR_FAILED,
+				"what follows the attempt in '%s' is not "
+				"understood",
+				attempt);
+	arena_free(mem);
+	return ret;
+}
+
+static int put_next(const char *attempt, const struct slurm_next *next,
+		    struct error *err)
+{
+	char text[FILE_MAX];
+
+	if (next->again)
+		snprintf(text, sizeof(text), "again %d %d %" PRId64 "\n",
+			 next->counts.failures, next->counts.preemptions,
+			 next->not_before_ms);
+	else
+		snprintf(text, sizeof(text), "end %s\n", next->why_not);
+	return put_file(attempt, "next", text, err);
+}
+
+/* ---- what there is ----------------------------------------------------- */
+
+static int read_last(struct turn *turn, struct error *err)
+{
+	const char *text, *last = NULL;
+
+	turn->last = -1;
+	turn->status = -1;
+	while ((text = file_of(folder_of(turn, turn->last + 1), "begun",
+			       turn->mem))) {
+		turn->last++;
+		turn->begun = atoi(text);
+		last = folder_of(turn, turn->last);
+	}
+	text = last ? file_of(last, "status", turn->mem) : NULL;
+	if (text)
+		turn->status = atoi(text);
+	return spec_read(turn->at->run, turn->mem, &turn->spec, err);
+}
+
+/* How the tasks have ended; those that say nothing get a while for it. */
+static int read_tasks(struct turn *turn, struct error *err)
+{
+	const char *folder = folder_of(turn, turn->last);
+	int64_t until = time_monotonic_ms() + SETTLE_MS;
+
+	members_list(&turn->spec, turn->mem, &turn->tasks);
+	for (;;) {
+		if (members_read(folder, turn->mem, &turn->tasks, NULL, err) <
+		    0)
+			return -1;
+		if (!members_lost(&turn->tasks) || time_monotonic_ms() >= until)
+			return 0;
+		pause_ms(LOOK_MS);
+	}
+}
+
+static int counts_before(const struct turn *turn, struct restart_counts *out,
+			 struct error *err)
+{
+	struct slurm_next before = { 0 };
+
+	if (turn->last > 0 &&
+	    slurm_next_read(folder_of(turn, turn->last - 1), &before, err) < 0)
+		return -1;
+	*out = before.counts;
+	return 0;
+}
+
+/* ---- deciding ---------------------------------------------------------- */
+
+/* Slurm has it started again, for a node or for other jobs: whatever it was
+ * about, that is over. */
+static bool was_queued_again(const struct turn *turn)
+{
+	return turn->at->queued > turn->begun;
+}
+
+static int decide(struct turn *turn, struct slurm_next *next, struct error *err)
+{
+	struct attempt_outcome outcome = { .cause = CAUSE_LOST };
+	struct restart_decision decision;
+	struct restart_counts counts;
+
+	if (counts_before(turn, &counts, err) < 0)
+		return -1;
+	if (!was_queued_again(turn)) {
+		if (read_tasks(turn, err) < 0)
+			return -1;
+		members_outcome(folder_of(turn, turn->last), &turn->tasks,
+				&outcome);
+	}
+	restart_decide(&turn->spec.restart, &counts, &outcome, &decision);
+	*next = (struct slurm_next){ .again = decision.again,
+				     .counts = decision.counts };
+	snprintf(next->why_not, sizeof(next->why_not), "%s", decision.why_not);
+	/* After a loss the queue is what it waits in. */
+	next->not_before_ms =
+		time_now_ms() +
+		(outcome.cause == CAUSE_LOST ? 0 : decision.delay_ms);
+	return put_next(folder_of(turn, turn->last), next, err);
+}
+
+/* ---- doing ------------------------------------------------------------- */
+
+static int scontrol(const char *const *argv, struct error *err)
+{
+	const struct command_call call = { .argv = argv,
+					   .output_max = ANSWER_MAX,
+					   .timeout_ms = CALL_MS };
+	struct command_answer answer;
+	char words[256];
+
+	if (command_run(&call, &answer, err) < 0)
+		return -1;
+	if (command_status(&answer) != 0) {
+		command_last_words(&answer, words, sizeof(words));
+		error_set(err, ERROR_FAILED, "%s: %s", argv[0], words);
+	}
+	command_answer_done(&answer);
+	return command_status(&answer) == 0 ? 0 : -1;
+}
+
+/* Does not return if it succeeds: the job is ended, and this with it. */
+static int queue_again(const struct turn *turn, struct error *err)
+{
+	const char *const argv[] = { "scontrol", "requeue", turn->at->job_id,
+				     NULL };
+	int i;
+
+	for (i = 0; i < REQUEUE_TRIES; i++) {
+		if (i)
+			pause_ms(REQUEUE_PAUSE_MS);
+		if (scontrol(argv, err) == 0) {
+			pause_ms(END_MS);
+			return error_set(err, ERROR_FAILED,
+					 "Slurm has queued the job again, and "
+					 "has not ended it");
+		}
+	}
+	return -1;
+}
+
+/* Where the counts do not allow it any more Slurm is told so: it would queue
+ * the job again without asking. */
+static void forbid_queueing(const struct turn *turn,
+			    const struct restart_counts *counts)
+{
+	const struct attempt_outcome lost = { .cause = CAUSE_LOST };
+	const struct restart_counts none = { 0 };
+	const char *const argv[] = { "scontrol", "update",
+				     arena_printf(turn->mem, "JobId=%s",
+						  turn->at->job_id),
+				     "Requeue=0", NULL };
+	struct restart_decision first, now;
+	struct error ignored;
+
+	restart_decide(&turn->spec.restart, &none, &lost, &first);
+	restart_decide(&turn->spec.restart, counts, &lost, &now);
+	/* What is queued again all the same ends as soon as it starts. */
+	if (first.again && !now.again)
+		scontrol(argv, &ignored);
+}
+
+static int begin(struct turn *turn, int attempt,
+		 const struct restart_counts *counts, struct error *err)
+{
+	const char *folder = folder_of(turn, attempt);
+	char text[16];
+
+	forbid_queueing(turn, counts);
+	snprintf(text, sizeof(text), "%d\n", turn->at->queued);
+	if (folder_make(folder, err) < 0)
+		return -1;
+	return put_file(folder, "begun", text, err);
+}
+
+/* After the last attempt, which has not succeeded. */
+static int go_on(struct turn *turn, enum slurm_step *step, int *number,
+		 struct error *err)
+{
+	const char *folder = folder_of(turn, turn->last);
+	struct slurm_next next;
+	int ret = slurm_next_read(folder, &next, err);
+	bool fresh = ret == 1;
+	struct restart_counts before;
+
+	if (ret < 0 || (fresh && decide(turn, &next, err) < 0) ||
+	    counts_before(turn, &before, err) < 0)
+		return -1;
+	if (!next.again) {
+		*step = SLURM_STEP_END;
+		*number = turn->status > 0 ? turn->status : 1;
+		return 0;
+	}
+	/* Not on the same nodes. */
+	if (fresh && next.counts.preemptions > before.preemptions &&
+	    !was_queued_again(turn))
+		return queue_again(turn, err);
+	pause_ms(next.not_before_ms - time_now_ms());
+	*step = SLURM_STEP_BEGIN;
+	*number = turn->last + 1;
+	return begin(turn, *number, &next.counts, err);
+}
+
+int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
+		    int *number, struct error *err)
+{
+	const struct restart_counts none = { 0 };
+	struct turn turn = { .at = at, .mem = arena_new() };
+	int ret = read_last(&turn, err);
+
+	*step = SLURM_STEP_BEGIN;
+	*number = 0;
+	if (ret == 0 && turn.last < 0) {
+		ret = begin(&turn, 0, &none, err);
+	} else if (ret == 0 && turn.status == 0) {
+		*step = SLURM_STEP_END;
+	} else if (ret == 0 && turn.status < 0 && !was_queued_again(&turn) &&
+		   !file_of(folder_of(&turn, turn.last), "next", turn.mem)) {
+		/* The controller has forgotten that it had started it. */
+		*number = turn.last;
+	} else if (ret == 0) {
+		ret = go_on(&turn, step, number, err);
+	}
+	arena_free(turn.mem);
+	return ret;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a run has failed, in one line: the task, the node or the limit that it
+ * was for, with the last words. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/run/log.h"
+#include "core/run/members.h"
+#include "providers/slurm/attempts.h"
+#include "providers/slurm/look.h"
+
+#define WORDS_MAX ((size_t)1 << 20)
+
+const struct task_record *look_culprit(const struct look *look)
+{
+	struct attempt_outcome outcome;
+
+	members_outcome(look->folder, &look->tasks, &outcome);
+	return outcome.task;
+}
+
+/* ": Traceback: no data": the last line that it wrote to its standard error. */
+static void add_last_words(const struct look *look,
+			   const struct task_record *task, struct buf *why)
+{
+	struct buf lines = { 0 };
+	struct error ignored;
+	char *line;
+
+	if (log_last_lines(look->folder, task->type, task->index, LOG_STDERR, 5,
+			   &lines, &ignored) == 0) {
+		while (lines.len &&
+		       strchr(" \t\r\n", lines.data[lines.len - 1]))
+			lines.data[--lines.len] = '\0';
+		line = lines.len ? strrchr(lines.data, '\n') : NULL;
+		if (lines.len)
+			buf_printf(why, ": %.200s",
+				   line ? line + 1 : lines.data);
+	}
+	buf_done(&lines);
+}
+
+static void explain_task(const struct look *look,
+			 const struct task_record *task, struct buf *why)
+{
+	char name[32];
+
+	if (task->state == RUN_RUNNING) {
+		buf_printf(why, "%s %d on %s has ended without a word",
+			   task->type, task->index, task->host);
+	} else if (task->signal) {
+		signal_format(task->signal, name, sizeof(name));
+		buf_printf(why, "%s %d was killed by %s", task->type,
+			   task->index, name);
+	} else {
+		buf_printf(why, "%s %d exited with %d", task->type, task->index,
+			   task->exit_code);
+	}
+	add_last_words(look, task, why);
+}
+
+/* "srun: error: Task launch for StepId=11.0 failed on node n3: …" */
+static void explain_step(const struct look *look, struct buf *why)
+{
+	static const char mark[] = "error: ";
+	char *path = path_join(look->folder, "srun.err");
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, WORDS_MAX, &len, &ignored);
+	const char *line = text ? strstr(text, mark) : NULL;
+
+	if (line) {
+		line += strlen(mark);
+		buf_printf(why, "the tasks did not start: %.*s",
+			   (int)strcspn(line, "\n"), line);
+	} else {
+		buf_printf(why,
+			   "the tasks did not start: the batch script ended "
+			   "with %d",
+			   look->status);
+	}
+	free(text);
+	free(path);
+}
+
+/* A task that never began, in a run whose script has ended. */
+static bool is_incomplete(const struct look *look)
+{
+	size_t i;
+
+	for (i = 0; i < look->tasks.count; i++)
+		if (look->tasks.items[i].state == RUN_QUEUED)
+			return look->status > 0;
+	return false;
+}
+
+bool look_explain_files(const struct look *look, struct buf *why)
+{
+	const struct task_record *task = look_culprit(look);
+
+	if (is_incomplete(look) &&
+	    (!task || task->signal || task->state == RUN_RUNNING))
+		explain_step(look, why);
+	else if (task)
+		explain_task(look, task, why);
+	else if (look->status > 0)
+		buf_printf(why, "the batch script ended with %d", look->status);
+	else
+		return false;
+	return true;
+}
+
+void look_explain_loss(const struct look *look, struct buf *why)
+{
+	const struct task_record *gone = members_lost(&look->tasks);
+
+	if (gone)
+		buf_printf(why, "node %s was lost, and with it %s %d",
+			   gone->host, gone->type, gone->index);
+	else
+		buf_puts(why, "Slurm has queued it again: it was preempted");
+}
+
+/* Where another attempt was to be expected. */
+static void add_why_not(const struct look *look, struct buf *why)
+{
+	struct slurm_next next;
+	struct error ignored;
+
+	if (slurm_next_read(look->folder, &next, &ignored) == 0 &&
+	    !next.again && *next.why_not)
+		buf_printf(why, " (not restarted: %s)", next.why_not);
+}
+
+const char *look_explain(const struct look *look)
+{
+	const char *state = look->known ? look->job.state : "";
+	const char *text = queue_explain(&look->job, look->mem);
+	struct buf why = { 0 };
+	const char *out;
+
+	if (!strcmp(state, "NODE_FAIL") && members_lost(&look->tasks))
+		look_explain_loss(look, &why);
+	else if (look->known && *text && strcmp(state, "FAILED") != 0)
+		buf_puts(&why, text);
+	else if (look_explain_files(look, &why))
+		add_why_not(look, &why);
+	else if (look->known)
+		buf_printf(&why, "Slurm says %s%s%s", state,
+			   *look->job.reason ? ": " : "", look->job.reason);
+	else
+		buf_puts(&why, "it never began, and Slurm knows nothing of it "
+			       "any more: it was cancelled while it waited, or "
+			       "Slurm has lost it");
+	out = arena_strdup(look->mem, buf_text(&why));
+	buf_done(&why);
+	return out;
+}

@@ -202,11 +202,26 @@ json_t *spec_secrets_json(const struct run_spec *spec)
 	return out;
 }
 
+/* Where the secrets come from, to be read back. */
+static json_t *sources_json(const struct run_spec *spec)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < spec->secret_count; i++) {
+		const struct secret_source *from = &spec->secrets[i];
+		json_t *source = json_object();
+
+		json_put_text(source, from->env ? "env" : "file",
+			      from->env ? from->env : from->file);
+		json_put(out, from->name, source);
+	}
+	return out;
+}
+
 json_t *spec_json(const struct run_spec *spec)
 {
 	json_t *out = json_object();
-	json_t *secrets = json_object();
-	size_t i;
 
 	json_put_text(out, "jobId", spec->job_id);
 	json_put_int(out, "attempt", spec->attempt);
@@ -223,15 +238,7 @@ json_t *spec_json(const struct run_spec *spec)
 		 json_texts(spec->packages.items, spec->packages.count));
 	json_put(out, "env", pairs_json(&spec->env));
 	json_put(out, "metrics", pairs_json(&spec->metrics));
-	for (i = 0; i < spec->secret_count; i++) {
-		const struct secret_source *from = &spec->secrets[i];
-		json_t *source = json_object();
-
-		json_put_text(source, from->env ? "env" : "file",
-			      from->env ? from->env : from->file);
-		json_put(secrets, from->name, source);
-	}
-	json_put(out, "secrets", secrets);
+	json_put(out, "secrets", sources_json(spec));
 	json_put_int(out, "graceS", spec->grace_s);
 	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
 	json_put(out, "restart", restart_json(&spec->restart));
@@ -329,14 +336,45 @@ static const char *copy_json(const json_t *value, struct arena *mem)
 	return out;
 }
 
+static void read_hosts(const json_t *from, struct arena *mem,
+		       struct run_spec *out)
+{
+	out->hosts.names = copy_strings(from, "names", mem);
+	out->hosts.shown = copy_strings(from, "shown", mem);
+	out->hosts.nonce = json_copy_text(from, "nonce", mem);
+	out->hosts.source = json_copy_text(from, "source", mem);
+	out->hosts.rule = json_copy_text(from, "rule", mem);
+	out->hosts.lease_s = (long)json_get_int(from, "leaseS", 0);
+	out->hosts.reach_s = (long)json_get_int(from, "reachS", 0);
+	out->hosts.slot = (long)json_get_int(from, "slot", 0);
+	out->hosts.rounds = (long)json_get_int(from, "rounds", 0);
+}
+
+static void read_secrets(json_t *from, struct arena *mem, struct run_spec *out)
+{
+	const char *name;
+	json_t *source;
+	size_t i = 0;
+
+	out->secrets = arena_alloc(mem, json_object_size(from) *
+						sizeof(*out->secrets));
+	json_object_foreach(from, name, source)
+	{
+		out->secrets[i].name = arena_strdup(mem, name);
+		out->secrets[i].env = json_copy_text(source, "env", mem);
+		out->secrets[i].file = json_copy_text(source, "file", mem);
+		i++;
+	}
+	out->secret_count = i;
+}
+
 int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	      struct error *err)
 {
 	char *path = path_join(folder, "spec.json");
-	json_t *value = NULL, *map, *item;
-	const char *key;
+	json_t *value = NULL;
 	char *text;
-	size_t len, i = 0;
+	size_t len;
 	int ret = -1;
 
 	text = file_read(path, SPEC_MAX, &len, err);
@@ -379,16 +417,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->docker_image = json_copy_text(value, "dockerImage", mem);
 	out->docker_flags = copy_strings(value, "dockerFlags", mem);
 	out->conda_env = json_copy_text(value, "condaEnv", mem);
-	map = json_object_get(value, "hosts");
-	out->hosts.names = copy_strings(map, "names", mem);
-	out->hosts.shown = copy_strings(map, "shown", mem);
-	out->hosts.nonce = json_copy_text(map, "nonce", mem);
-	out->hosts.source = json_copy_text(map, "source", mem);
-	out->hosts.rule = json_copy_text(map, "rule", mem);
-	out->hosts.lease_s = (long)json_get_int(map, "leaseS", 0);
-	out->hosts.reach_s = (long)json_get_int(map, "reachS", 0);
-	out->hosts.slot = (long)json_get_int(map, "slot", 0);
-	out->hosts.rounds = (long)json_get_int(map, "rounds", 0);
+	read_hosts(json_object_get(value, "hosts"), mem, out);
 	if (!out->job_id || !out->folder || !out->home || !out->output ||
 	    !out->directory || !out->command.count) {
 		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);
@@ -397,17 +426,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->env = copy_pairs(value, "env", mem);
 	out->metrics = copy_pairs(value, "metrics", mem);
 	out->allocation = copy_json(json_object_get(value, "allocation"), mem);
-	map = json_object_get(value, "secrets");
-	out->secrets =
-		arena_alloc(mem, json_object_size(map) * sizeof(*out->secrets));
-	json_object_foreach(map, key, item)
-	{
-		out->secrets[i].name = arena_strdup(mem, key);
-		out->secrets[i].env = json_copy_text(item, "env", mem);
-		out->secrets[i].file = json_copy_text(item, "file", mem);
-		i++;
-	}
-	out->secret_count = i;
+	read_secrets(json_object_get(value, "secrets"), mem, out);
 	ret = 0;
 out:
 	json_decref(value);

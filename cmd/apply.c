@@ -21,14 +21,10 @@
 #include "core/base/file.h"
 
 struct apply_opts {
-	struct load_opts load;
+	struct inputs inputs;
 	bool detach;
 	bool yes;
-	bool rerun;
-	struct opt_list targets;
 	const char *prices;
-	bool prune;
-	const char *applyset;
 	long lock_timeout;
 };
 
@@ -37,16 +33,17 @@ static const struct opt options[] = {
 	  "start, do not follow" },
 	{ 'y', "yes", OPT_FLAG, offsetof(struct apply_opts, yes), NULL,
 	  "do not ask" },
-	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, rerun), NULL,
+	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, inputs.rerun), NULL,
 	  "run again what ended and did not change" },
-	{ 0, "target", OPT_LIST, offsetof(struct apply_opts, targets), "ACTION",
-	  "only this action (id or KIND/NAME) and what it needs" },
+	{ 0, "target", OPT_LIST, offsetof(struct apply_opts, inputs.targets),
+	  "ACTION", "only this action (id or KIND/NAME) and what it needs" },
 	{ 0, "prices", OPT_STRING, offsetof(struct apply_opts, prices), "FILE",
 	  "what machines cost, to estimate what runs will" },
-	{ 0, "prune", OPT_FLAG, offsetof(struct apply_opts, prune), NULL,
+	{ 0, "prune", OPT_FLAG, offsetof(struct apply_opts, inputs.prune), NULL,
 	  "delete what was applied from the directory and is gone" },
-	{ 0, "applyset", OPT_STRING, offsetof(struct apply_opts, applyset),
-	  "NAME", "the name of what the directory holds, for --prune" },
+	{ 0, "applyset", OPT_STRING,
+	  offsetof(struct apply_opts, inputs.applyset), "NAME",
+	  "the name of what the directory holds, for --prune" },
 	{ 0, "lock-timeout", OPT_DURATION,
 	  offsetof(struct apply_opts, lock_timeout), "DURATION",
 	  "wait so long for another jobrun that works on the job" },
@@ -337,11 +334,10 @@ static int ask(struct app *app, const struct plan *plan,
 /* With the jobs locked: nobody changes what is observed until it is done.
  * Returns 0 or the exit status. */
 static int make_plan(struct apply *apply, const struct jobs *jobs,
-		     const struct apply_opts *opts, const struct inputs *inputs,
-		     const struct saved *saved)
+		     const struct apply_opts *opts, const struct saved *saved)
 {
 	const char *targets[OPT_LIST_MAX];
-	struct plan_options how = inputs_options(inputs, targets);
+	struct plan_options how = inputs_options(&opts->inputs, targets);
 	struct session *session = &apply->session;
 	struct pruning *pruning = &apply->pruning;
 	struct app *app = apply->app;
@@ -412,15 +408,14 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 
 /* Returns the exit status. */
 static int apply_jobs(struct apply *apply, const struct jobs *jobs,
-		      const struct apply_opts *opts,
-		      const struct inputs *inputs, const struct saved *saved)
+		      const struct apply_opts *opts, const struct saved *saved)
 {
 	struct app *app = apply->app;
 	struct plan_style style = { .color = app->err_color,
 				    .width = app->err_terminal ? app->width
 							       : 0 };
 	struct buf text = { 0 };
-	int status = make_plan(apply, jobs, opts, inputs, saved);
+	int status = make_plan(apply, jobs, opts, saved);
 
 	if (status)
 		return status;
@@ -438,7 +433,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct schema_options schema;
 	struct apply_opts opts = { 0 };
 	struct apply apply = { .app = app };
-	struct inputs inputs;
+	struct inputs *inputs = &opts.inputs;
 	struct saved saved = { 0 };
 	struct jobs jobs = { 0 };
 	struct error err;
@@ -449,25 +444,20 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	inputs = (struct inputs){ .load = &opts.load,
-				  .rerun = opts.rerun,
-				  .targets = &opts.targets,
-				  .prune = opts.prune,
-				  .applyset = opts.applyset,
-				  .paths = argv + first,
-				  .count = (size_t)(argc - first) };
+	inputs->paths = argv + first;
+	inputs->count = (size_t)(argc - first);
 	apply.detach = opts.detach;
-	if (saved_open(&saved, &inputs, &err) < 0 ||
-	    pruning_open(&apply.pruning, &inputs, &err) < 0) {
+	if (saved_open(&saved, inputs, &err) < 0 ||
+	    pruning_open(&apply.pruning, inputs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
-	schema = load_options(inputs.load);
+	schema = load_options(&inputs->load);
 	status = pruning_load(&apply.pruning, app, &schema, &jobs);
 	if (status)
 		status = saved_fail(app, &saved, status);
 	else
-		status = apply_jobs(&apply, &jobs, &opts, &inputs, &saved);
+		status = apply_jobs(&apply, &jobs, &opts, &saved);
 out:
 	session_close(&apply.session);
 	pruning_done(&apply.pruning);
@@ -481,15 +471,19 @@ const struct command cmd_apply = {
 	.args = "[--detach] [--yes] [--rerun] [--prune] "
 		"[--lock-timeout DURATION] PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow it to its end",
-	.help = "The tasks' lines go to standard output, all else to standard "
-		"error.  Ctrl-C\ncancels a local run (twice: kills it); "
-		"closing "
-		"the terminal does not: the run goes\non, and 'jobrun apply' "
-		"or "
-		"'jobrun logs -f' follows it again.\n",
+	.help = "A PATH is a file, a directory (read recursively), a pattern "
+		"in "
+		"quotes, or - for\n"
+		"standard input; PLANFILE is what 'plan --out' has saved.\n\n"
+		"The tasks' lines go to standard output, all else to standard "
+		"error.  Ctrl-C\n"
+		"cancels a local run (twice: kills it); closing the terminal "
+		"does not: the run\n"
+		"goes on, and 'jobrun apply' or 'jobrun logs -f' follows it "
+		"again.\n",
 	.options = options,
 	.shared = load_rows,
-	.shared_offset = offsetof(struct apply_opts, load),
+	.shared_offset = offsetof(struct apply_opts, inputs.load),
 	.remote = true,
 	.run = run,
 };

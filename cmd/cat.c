@@ -55,7 +55,7 @@ static const struct opt options[] = {
 	  "the first epoch; $JOBRUN_EPOCH or 0 by default" },
 	{ 0, "read-ahead", OPT_STRING, offsetof(struct cat_opts, read_ahead),
 	  "SIZE", "memory for what is read ahead; 64MiB by default" },
-	{ 0, "connections", OPT_NUMBER,
+	{ 0, "connections", OPT_COUNT,
 	  offsetof(struct cat_opts, connections), "N",
 	  "how many at once, at most; 16 by default" },
 	{ 0, "stall", OPT_DURATION, offsetof(struct cat_opts, stall),
@@ -68,7 +68,7 @@ static const struct opt options[] = {
 	  "SIZE", "the most that is kept there; 10GiB by default" },
 	{ 0, "fifo", OPT_STRING, offsetof(struct cat_opts, fifo), "DIR",
 	  "to named fifos there: DIR/0 and so on, one for each consumer" },
-	{ 0, "consumers", OPT_NUMBER, offsetof(struct cat_opts, consumers),
+	{ 0, "consumers", OPT_COUNT, offsetof(struct cat_opts, consumers),
 	  "N", "how many, among whom the shards are dealt; 1 by default" },
 	{ 0, "list", OPT_FLAG, offsetof(struct cat_opts, list), NULL,
 	  "only print what would be read, a line each" },
@@ -106,18 +106,17 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 				 "--read-ahead: %s is too little: it must be "
 				 "1MiB or more",
 				 opts->read_ahead);
-	if (opts->connections < 1 || opts->connections > CONNECTIONS_MAX)
+	if (opts->connections > CONNECTIONS_MAX)
 		return error_set(err, ERROR_USAGE,
-				 "--connections must be from 1 to %d",
+				 "--connections: %d are the most",
 				 CONNECTIONS_MAX);
 	if (opts->consumers != 1 && !opts->fifo)
 		return error_set(err, ERROR_USAGE,
 				 "--consumers is for --fifo: standard output "
 				 "has one");
-	if (opts->consumers < 1 || opts->consumers > CONSUMERS_MAX)
+	if (opts->consumers > CONSUMERS_MAX)
 		return error_set(err, ERROR_USAGE,
-				 "--consumers must be from 1 to %d",
-				 CONSUMERS_MAX);
+				 "--consumers: %d are the most", CONSUMERS_MAX);
 	if (cat->how.read_ahead / (uint64_t)opts->consumers <
 	    STREAM_READ_AHEAD_MIN)
 		return error_set(err, ERROR_USAGE,
@@ -316,8 +315,14 @@ static int read_urls(struct cat *cat, struct cat_opts *opts, char **urls,
 	if (opts->data)
 		return read_set(cat, opts, err);
 	cat->urls = mem_grow(NULL, count + 1, sizeof(*cat->urls));
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		if (strstr(urls[i], "://") && !is_remote(urls[i]))
+			return error_set(err, ERROR_USAGE,
+					 "'%s' is no URL that can be read: "
+					 "gs://, http:// and https:// are",
+					 urls[i]);
 		cat->urls[cat->url_count++] = urls[i];
+	}
 	return 0;
 }
 

@@ -17,6 +17,7 @@ enum opt_type {
 	OPT_STRING,   /* const char * */
 	OPT_CHOICE,   /* const char *, one of those in `value` */
 	OPT_NUMBER,   /* long, 0 or more */
+	OPT_COUNT,    /* long, 1 or more */
 	OPT_DURATION, /* long, seconds */
 	OPT_SIZE,     /* uint64_t, bytes */
 	OPT_LIST,     /* struct opt_list; can be given several times */
@@ -72,6 +73,11 @@ const struct command *command_find(const char *name); /* or NULL */
  */
 int options_parse(struct app *app, const struct command *command, int argc,
 		  char **argv, void *opts, int min, int max, int *status);
+
+/* Says what it was called with too little, and its usage; `text` is what is
+ * wrong.  Returns the exit status. */
+int command_misused(const struct app *app, const struct command *command,
+		    const char *text);
 
 /* The i-th option that the command takes, those of all commands last; NULL
  * behind them. */

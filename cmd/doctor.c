@@ -205,9 +205,9 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.args = "[--format text|json]",
 	.summary = "say what is installed, reachable and authorised",
-	.help = "What is missing is needed by some jobs only, and no failure. "
-		"Exits 77 if\ncredentials are refused, 69 if a service can't "
-		"be reached.\n",
+	.help = "What is missing is needed by some jobs only, and no failure.  "
+		"Exits 77 if\n"
+		"credentials are refused, 69 if a service can't be reached.\n",
 	.options = options,
 	.remote = true,
 	.run = run,

@@ -6,6 +6,7 @@
 #include "cmd/commands.h"
 #include "cmd/load.h"
 #include "cmd/session.h"
+#include "cmd/sources.h"
 #include "core/base/json.h"
 #include "providers/registry.h"
 
@@ -116,11 +117,8 @@ static int find_env(struct session *session, struct job *job,
 	void *ctx;
 	size_t i;
 
-	if (opts->task && task_type_parse(opts->task, &type) < 0)
-		return error_set(err, ERROR_USAGE,
-				 "'%s' is no type of task: master, worker, ps "
-				 "or evaluator",
-				 opts->task);
+	if (sources_type(opts->task, &type, err) < 0)
+		return -1;
 	if (!provider->environment)
 		return error_set(err, ERROR_USAGE,
 				 "the provider %s decides at run time what a "
@@ -159,18 +157,17 @@ static int run(struct app *app, int argc, char **argv)
 	status = load_jobs(app, &schema, argv + first, 1, &jobs);
 	if (status)
 		return status;
-	if (jobs.count > 1)
+	if (jobs.count > 1) {
 		error_set(&err, ERROR_USAGE,
 			  "'%s' holds %zu jobs; 'env' is about one",
 			  argv[first], jobs.count);
-	else if (session_open(&session, app, SESSION_CATALOGUE, &err) == 0 &&
-		 find_env(&session, jobs.items[0], &opts, &env, &err) == 0)
-		goto print;
-	status = app_fail(app, &err);
-	goto out;
-print:
-	print_env(app, &env, opts.format);
-out:
+		status = app_fail(app, &err);
+	} else if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
+		   find_env(&session, jobs.items[0], &opts, &env, &err) < 0) {
+		status = app_fail(app, &err);
+	} else {
+		print_env(app, &env, opts.format);
+	}
 	environment_done(&env);
 	session_close(&session);
 	jobs_done(&jobs);
@@ -182,8 +179,8 @@ const struct command cmd_env = {
 	.args = "[--task TYPE] [--index N] PATH",
 	.summary = "every variable that a task of the job will see",
 	.help = "Of a run that was made from this very file, what its tasks "
-		"saw; else what the next\nrun's would.  Values of secrets are "
-		"never shown.\n",
+		"saw; else what the\n"
+		"next run's would.  Values of secrets are never shown.\n",
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct env_opts, load),

@@ -55,6 +55,7 @@ struct gc {
 	const struct jobs *jobs; /* they say where to look, too */
 	struct arena *mem;
 	struct member_list members;
+	struct intent_list open; /* what was begun here and not ended */
 	struct site sites[SESSION_PROVIDERS];
 	size_t site_count;
 	struct find *finds;
@@ -163,7 +164,14 @@ static int search_site(struct gc *gc, const struct provider *provider,
 {
 	void *ctx = session_context(gc->session, provider, err);
 	struct site *site = &gc->sites[gc->site_count];
-	long young_s = gc->opts->older_than;
+	long asked_s = gc->opts->older_than;
+	struct orphan_rules rules = {
+		.now_ms = time_now_ms(),
+		.young_ms = asked_s * INT64_C(1000),
+		.young_killed_ms = asked_s < 0 ? 0 : asked_s * INT64_C(1000),
+		.provider = provider->name,
+		.open = &gc->open,
+	};
 
 	if (!ctx)
 		return -1;
@@ -176,10 +184,9 @@ static int search_site(struct gc *gc, const struct provider *provider,
 	     provider->leftovers(ctx, &site->leftovers, err) < 0))
 		return -1;
 	/* Where nobody else can see what we make, our locks tell all. */
-	if (young_s < 0)
-		young_s = provider->asks ? YOUNG_S : 0;
-	orphans_find(&site->all, time_now_ms(), (int64_t)young_s * 1000,
-		     &site->orphans);
+	if (asked_s < 0)
+		rules.young_ms = provider->asks ? YOUNG_S * 1000 : 0;
+	orphans_find(&site->all, &rules, &site->orphans);
 	add_finds(gc, site);
 	return 0;
 }
@@ -210,7 +217,9 @@ static void search(struct gc *gc)
 
 	forget_finds(gc);
 	if (store_member_list(gc->session->env.store, NULL, gc->mem,
-			      &gc->members, &err) < 0) {
+			      &gc->members, &err) < 0 ||
+	    store_intent_list(gc->session->env.store, gc->mem, &gc->open,
+			      &err) < 0) {
 		gc->status = app_fail(app, &err);
 		return;
 	}
@@ -427,7 +436,9 @@ static int check(const struct gc_opts *opts, struct error *err)
 
 	provider = opts->provider ? provider_find(opts->provider) : NULL;
 	if (opts->provider && !provider)
-		return error_set(err, ERROR_USAGE, "unknown provider '%s'",
+		return error_set(err, ERROR_USAGE,
+				 "unknown provider '%s': 'jobrun explain "
+				 "providers' lists those that are known",
 				 opts->provider);
 	return 0;
 }
@@ -473,7 +484,9 @@ const struct command cmd_gc = {
 		"[--format FORMAT] [PATH...]",
 	.summary = "find what nobody needs any more, and delete it",
 	.help = "Deletes nothing without a yes.  It looks where jobs were "
-		"applied from here, and where\nthe jobs of each PATH are.\n",
+		"applied from here, and\n"
+		"where the jobs of each PATH are.\n",
 	.options = options,
+	.remote = true,
 	.run = run,
 };

@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "cmd/commands.h"
+
+static int widest_name(void)
+{
+	int widest = 0;
+	size_t i;
+
+	for (i = 0; commands[i]; i++)
+		if (!commands[i]->hidden &&
+		    (int)strlen(commands[i]->name) > widest)
+			widest = (int)strlen(commands[i]->name);
+	return widest;
+}
 
 static void print_all(struct buf *out)
 {
+	int width = widest_name();
 	size_t i;
 
 	buf_puts(
@@ -15,8 +30,8 @@ static void print_all(struct buf *out)
 		"Commands:\n");
 	for (i = 0; commands[i]; i++)
 		if (!commands[i]->hidden)
-			buf_printf(out, "  %-10s  %s\n", commands[i]->name,
-				   commands[i]->summary);
+			buf_printf(out, "  %-*s  %s\n", width,
+				   commands[i]->name, commands[i]->summary);
 	buf_puts(out,
 		 "\n'jobrun help COMMAND' says more about one.\n"
 		 "Exit status: 0 success, 1 the job or an action failed, "

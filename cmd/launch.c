@@ -4,6 +4,7 @@
  * host: finds out where it is and with whom, waits for what it must, and runs
  * the program with every framework's variables set.
  */
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,10 +17,12 @@
 #include "cmd/launch_checkpoints.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/run/install.h"
 #include "core/run/launch.h"
 #include "core/run/member.h"
 #include "core/run/peers.h"
 #include "core/run/process.h"
+#include "core/run/spec_data.h"
 #include "core/run/topology_read.h"
 #include "core/run/tpu_wait.h"
 #include "providers/google/gce.h"
@@ -46,6 +49,8 @@ struct launch_opts {
 	bool verbose;
 	const char *run;
 	long restart;
+	const char *data;
+	const char *install;
 	struct launch_checkpoint_opts checkpoints;
 };
 
@@ -55,7 +60,7 @@ static const struct opt options[] = {
 	  "ai-platform, vertex-ai, slurm, kubernetes, tpu-vm or local" },
 	{ 0, "tpu", OPT_STRING, AT(tpu), "NAME",
 	  "drive this TPU node, if TPU_CONFIG names none" },
-	{ 0, "tries", OPT_NUMBER, AT(tries), "N",
+	{ 0, "tries", OPT_COUNT, AT(tries), "N",
 	  "how often to look whether the TPU is ready (40)" },
 	{ 0, "interval", OPT_DURATION, AT(interval_s), "DURATION",
 	  "how long to wait in between (10s)" },
@@ -81,6 +86,10 @@ static const struct opt options[] = {
 	  "be a task of the run that 'apply' has put there" },
 	{ 0, "restart", OPT_NUMBER, AT(restart), "N",
 	  "of --run: how often it was started before (0)" },
+	{ 0, "data", OPT_STRING, AT(data), "SETS",
+	  "give it its share of these data sets, JSON" },
+	{ 0, "install", OPT_STRING, AT(install), "DIR",
+	  "put jobrun there, whole, and run nothing" },
 	{ 'v', "verbose", OPT_FLAG, AT(verbose), NULL,
 	  "say where this is, and which task" },
 	{ 0 },
@@ -106,17 +115,30 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "--grace needs a parent: it excludes --exec");
 	if (opts->run && (opts->source || opts->packages.count ||
-			  opts->contracts.count || opts->exec))
+			  opts->contracts.count || opts->exec || opts->data))
 		return error_set(err, ERROR_USAGE,
 				 "--run says what to run and how: it excludes "
-				 "--source, --package, --contract and --exec");
-	if (opts->tries < 1)
-		return error_set(err, ERROR_USAGE, "--tries must be 1 or more");
+				 "--source, --package, --contract, --data and "
+				 "--exec");
 	if (opts->checkpoints.directory && (opts->exec || opts->run))
 		return error_set(err, ERROR_USAGE,
 				 "--checkpoint-dir needs a parent, for a "
 				 "command: it excludes --exec and --run");
 	return launch_checkpoints_check(&opts->checkpoints, err);
+}
+
+/* What is wrong with what it is to do, or NULL. */
+static const char *misuse(const struct launch_opts *opts, bool given)
+{
+	if (opts->run && opts->install)
+		return "--run and --install exclude each other";
+	if (given && opts->run)
+		return "with --run there is no COMMAND";
+	if (given && opts->install)
+		return "with --install there is no COMMAND";
+	if (!given && !opts->run && !opts->install)
+		return "COMMAND is missing";
+	return NULL;
 }
 
 /* Process 1 dies of no signal that it does not handle, and a container that
@@ -244,6 +266,27 @@ static int prepare(struct app *app, const struct launch_opts *opts,
 	return opts->hostfile ? write_hostfile(all, opts->hostfile, err) : 0;
 }
 
+/* What the program calls us is what we were called: a path that leads to us
+ * from everywhere, or a name that is in the PATH. */
+static int give_data(const struct launch_opts *opts, const struct topology *all,
+		     size_t self, struct arena *mem, struct environment *env,
+		     struct error *err)
+{
+	const char *name = program_invocation_name;
+	struct run_data data;
+	char *path;
+	int ret;
+
+	if (!opts->data)
+		return 0;
+	if (spec_data_parse(opts->data, mem, &data, err) < 0)
+		return error_prefix(err, "--data");
+	path = strchr(name, '/') ? path_absolute(name) : mem_strdup(name);
+	ret = spec_data_environment(&data, path, all, self, env, err);
+	free(path);
+	return ret;
+}
+
 /* Unpacks, and finds the program; `status` is what a failure ends with. */
 static int find_program(const struct launch_opts *opts,
 			const struct strings *packages, char **argv,
@@ -306,7 +349,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct launch_opts opts = { .tries = TPU_WAIT_TRIES,
 				    .interval_s = TPU_WAIT_INTERVAL_S };
 	struct launch_program program = { .sigpipe = app->sigpipe };
-	const char *names[OPT_LIST_MAX], *archives[OPT_LIST_MAX];
+	const char *names[OPT_LIST_MAX], *archives[OPT_LIST_MAX], *wrong;
 	struct strings contracts_wanted, packages;
 	struct environment env = { 0 };
 	struct gce *gce = NULL;
@@ -322,12 +365,13 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	if ((first == argc) != !!opts.run) {
-		error_set(&err, ERROR_USAGE,
-			  opts.run ? "with --run there is no COMMAND"
-				   : "what is to run? COMMAND is missing");
-		return app_fail(app, &err);
-	}
+	wrong = misuse(&opts, first < argc);
+	if (wrong)
+		return command_misused(app, &cmd_launch, wrong);
+	if (opts.install)
+		return program_install(opts.install, &err) < 0
+			       ? app_fail(app, &err)
+			       : 0;
 	handle_signals(on_signal);
 	mem = arena_new();
 	gce = gce_new(app->trace_http);
@@ -346,6 +390,7 @@ static int run(struct app *app, int argc, char **argv)
 	}
 	if (launch_environment(&all, self, &contracts_wanted, environ, &env,
 			       &err) < 0 ||
+	    give_data(&opts, &all, self, mem, &env, &err) < 0 ||
 	    find_program(&opts, &packages, argv + first, &env, &path, &status,
 			 &err) < 0) {
 		failed = app_fail(app, &err);

@@ -16,7 +16,7 @@ const struct opt launch_checkpoint_options[] = {
 	  "where the command writes checkpoints; it goes on from the newest" },
 	{ 0, "checkpoint-to", OPT_STRING, AT(to), "URL",
 	  "keep them there: a gs:// URL or a directory" },
-	{ 0, "checkpoint-keep", OPT_NUMBER, AT(keep), "N",
+	{ 0, "checkpoint-keep", OPT_COUNT, AT(keep), "N",
 	  "so many of them, the last ones (3)" },
 	{ 0, "checkpoint-metric", OPT_STRING, AT(metric), "NAME",
 	  "the best ones by it, as the command prints it" },

@@ -43,9 +43,9 @@ static const struct opt options[] = {
 	  "only of master, worker, ps or evaluator" },
 	{ 0, "index", OPT_STRING, offsetof(struct metrics_opts, index), "LIST",
 	  "only of these, as 0,3-7" },
-	{ 0, "attempt", OPT_NUMBER, offsetof(struct metrics_opts, attempt), "N",
+	{ 0, "attempt", OPT_COUNT, offsetof(struct metrics_opts, attempt), "N",
 	  "of an earlier run of the job" },
-	{ 0, "trial", OPT_NUMBER, offsetof(struct metrics_opts, trial), "N",
+	{ 0, "trial", OPT_COUNT, offsetof(struct metrics_opts, trial), "N",
 	  "of a trial of hyperparameters" },
 	{ 0 },
 };

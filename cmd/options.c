@@ -13,6 +13,7 @@
 #define OPT_MAX 32
 #define HELP_COLUMN 30
 #define OPT_CHOICES_MAX 16
+#define NUMBER_MAX 1000000000
 
 /* Every command has these. */
 static const struct opt common[] = {
@@ -235,7 +236,9 @@ static int set_option(const struct opt *row, const char *value, void *opts,
 		*(const char **)to = value;
 		return 0;
 	case OPT_NUMBER:
-		if (number_parse(value, 0, 1000000000, to, err) < 0)
+	case OPT_COUNT:
+		if (number_parse(value, row->type == OPT_COUNT, NUMBER_MAX, to,
+				 err) < 0)
 			return error_prefix(err, "--%s", row->name);
 		return 0;
 	case OPT_DURATION:
@@ -319,6 +322,24 @@ static int parse(struct app *app, struct table *table, int argc, char **argv,
 	}
 }
 
+static void say_see(const struct app *app, const struct command *command)
+{
+	app_say(app, "see 'jobrun help %s'", command->name);
+}
+
+int command_misused(const struct app *app, const struct command *command,
+		    const char *text)
+{
+	struct error err;
+	int status;
+
+	error_set(&err, ERROR_USAGE, "%s: %s", command->name, text);
+	status = app_fail(app, &err);
+	app_say(app, "usage: jobrun %s %s", command->name, command->args);
+	say_see(app, command);
+	return status;
+}
+
 int options_parse(struct app *app, const struct command *command, int argc,
 		  char **argv, void *opts, int min, int max, int *status)
 {
@@ -343,11 +364,10 @@ int options_parse(struct app *app, const struct command *command, int argc,
 		return -1;
 	}
 	if (argc - optind < min) {
-		error_set(&err, ERROR_USAGE, "jobrun %s %s: %s", command->name,
-			  command->args,
-			  argc == optind ? "nothing was given"
-					 : "more is needed");
-		goto wrong;
+		*status = command_misused(app, command,
+					  argc == optind ? "nothing was given"
+							 : "more is needed");
+		return -1;
 	}
 	if (argc - optind > max) {
 		error_set(&err, ERROR_USAGE, "'%s' is one argument too many",
@@ -357,6 +377,6 @@ int options_parse(struct app *app, const struct command *command, int argc,
 	return optind;
 wrong:
 	*status = app_fail(app, &err);
-	app_say(app, "see 'jobrun help %s'", command->name);
+	say_see(app, command);
 	return -1;
 }

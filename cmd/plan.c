@@ -12,15 +12,11 @@
 #define PENDING 2
 
 struct plan_opts {
-	struct load_opts load;
+	struct inputs inputs;
 	const char *format;
 	const char *out;
 	bool detailed_exitcode;
-	bool rerun;
-	struct opt_list targets;
 	const char *prices;
-	bool prune;
-	const char *applyset;
 };
 
 static const struct opt options[] = {
@@ -31,16 +27,17 @@ static const struct opt options[] = {
 	{ 0, "detailed-exitcode", OPT_FLAG,
 	  offsetof(struct plan_opts, detailed_exitcode), NULL,
 	  "exit with 2 if there is something to do" },
-	{ 0, "rerun", OPT_FLAG, offsetof(struct plan_opts, rerun), NULL,
+	{ 0, "rerun", OPT_FLAG, offsetof(struct plan_opts, inputs.rerun), NULL,
 	  "as 'apply --rerun' would" },
-	{ 0, "target", OPT_LIST, offsetof(struct plan_opts, targets), "ACTION",
-	  "only this action (id or KIND/NAME) and what it needs" },
+	{ 0, "target", OPT_LIST, offsetof(struct plan_opts, inputs.targets),
+	  "ACTION", "only this action (id or KIND/NAME) and what it needs" },
 	{ 0, "prices", OPT_STRING, offsetof(struct plan_opts, prices), "FILE",
 	  "what machines cost, to estimate what runs will" },
-	{ 0, "prune", OPT_FLAG, offsetof(struct plan_opts, prune), NULL,
+	{ 0, "prune", OPT_FLAG, offsetof(struct plan_opts, inputs.prune), NULL,
 	  "delete what was applied from the directory and is gone" },
-	{ 0, "applyset", OPT_STRING, offsetof(struct plan_opts, applyset),
-	  "NAME", "the name of what the directory holds, for --prune" },
+	{ 0, "applyset", OPT_STRING,
+	  offsetof(struct plan_opts, inputs.applyset), "NAME",
+	  "the name of what the directory holds, for --prune" },
 	{ 0 },
 };
 
@@ -84,10 +81,10 @@ static int save(struct app *app, const struct session *session, const char *out,
 }
 
 /* Returns the exit status. */
-static int make_plan(struct app *app, const struct plan_opts *opts,
-		     const struct inputs *inputs)
+static int make_plan(struct app *app, struct plan_opts *opts)
 {
-	struct schema_options schema = load_options(inputs->load);
+	const struct inputs *inputs = &opts->inputs;
+	struct schema_options schema = load_options(&opts->inputs.load);
 	const char *targets[OPT_LIST_MAX];
 	struct plan_options how = inputs_options(inputs, targets);
 	struct session session = { 0 };
@@ -133,8 +130,8 @@ out:
 static int run(struct app *app, int argc, char **argv)
 {
 	struct plan_opts opts = { .format = "text" };
+	struct inputs *inputs = &opts.inputs;
 	struct error err;
-	struct inputs inputs;
 	int status = 0;
 	int first;
 
@@ -142,16 +139,11 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	inputs = (struct inputs){ .load = &opts.load,
-				  .rerun = opts.rerun,
-				  .targets = &opts.targets,
-				  .prune = opts.prune,
-				  .applyset = opts.applyset,
-				  .paths = argv + first,
-				  .count = (size_t)(argc - first) };
-	if (opts.out && saved_check_out(opts.out, &inputs, &err) < 0)
+	inputs->paths = argv + first;
+	inputs->count = (size_t)(argc - first);
+	if (opts.out && saved_check_out(opts.out, inputs, &err) < 0)
 		return app_fail(app, &err);
-	return make_plan(app, &opts, &inputs);
+	return make_plan(app, &opts);
 }
 
 const struct command cmd_plan = {
@@ -159,9 +151,13 @@ const struct command cmd_plan = {
 	.args = "[--format FORMAT] [--out FILE] [--prune] [--target ACTION] "
 		"[--prices FILE] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
+	.help = "A PATH is a file, a directory (read recursively), a pattern "
+		"in "
+		"quotes, or - for\n"
+		"standard input.  Changes nothing, here or anywhere.\n",
 	.options = options,
 	.shared = load_rows,
-	.shared_offset = offsetof(struct plan_opts, load),
+	.shared_offset = offsetof(struct plan_opts, inputs.load),
 	.remote = true,
 	.run = run,
 };

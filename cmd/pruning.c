@@ -51,7 +51,7 @@ int pruning_open(struct pruning *pruning, const struct inputs *inputs,
 	*pruning = (struct pruning){ .inputs = inputs };
 	if (inputs->applyset && applyset_check(inputs->applyset, err) < 0)
 		return error_prefix(err, "--applyset");
-	if (inputs->prune && inputs->targets->count)
+	if (inputs->prune && inputs->targets.count)
 		return error_set(err, ERROR_USAGE,
 				 "--prune is about all of a directory: it does "
 				 "not go with --target");

@@ -4,6 +4,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/load.h"
+#include "cmd/sources.h"
 #include "core/base/json.h"
 #include "core/run/contract.h"
 #include "core/run/spec.h"
@@ -78,13 +79,8 @@ static int to_tf_config(const struct app *app, const struct job *job,
 	for (i = 0; i < count; i++)
 		ports[i] = SPEC_FIRST_PORT + (int)i;
 	topology_set_ports(&all, ports);
-	if (opts->task && task_type_parse(opts->task, &type) < 0) {
-		error_set(err, ERROR_USAGE,
-			  "'%s' is no type of task: master, worker, ps or "
-			  "evaluator",
-			  opts->task);
+	if (sources_type(opts->task, &type, err) < 0)
 		goto out;
-	}
 	/* Of a large TPU the first host's worker is the master. */
 	if (!opts->task && !opts->index)
 		ordinal = 0;
@@ -227,6 +223,9 @@ static int render(const struct app *app, const struct jobs *jobs,
 	const struct target *target = find_target(opts->to);
 	size_t i;
 
+	if ((opts->task || opts->index) && target->render != to_tf_config)
+		return error_set(err, ERROR_USAGE,
+				 "--task and --index are for '--to tf-config'");
 	if (jobs->count > 1 && !target->many)
 		return error_set(err, ERROR_USAGE,
 				 "there are %zu jobs; '--to %s' is about one",

@@ -14,7 +14,7 @@
 
 static json_t *inputs_json(const struct inputs *inputs)
 {
-	const struct opt_list *sets = &inputs->load->sets;
+	const struct opt_list *sets = &inputs->load.sets;
 	json_t *out = json_object();
 	json_t *list = json_array();
 	size_t i;
@@ -22,10 +22,10 @@ static json_t *inputs_json(const struct inputs *inputs)
 	for (i = 0; i < inputs->count; i++)
 		json_array_append_new(list, json_text(inputs->paths[i]));
 	json_put(out, "paths", list);
-	if (inputs->load->job_id)
-		json_put_text(out, "jobId", inputs->load->job_id);
-	if (inputs->load->provider)
-		json_put_text(out, "provider", inputs->load->provider);
+	if (inputs->load.job_id)
+		json_put_text(out, "jobId", inputs->load.job_id);
+	if (inputs->load.provider)
+		json_put_text(out, "provider", inputs->load.provider);
 	list = json_array();
 	for (i = 0; i < sets->count; i++) {
 		json_t *one = json_object();
@@ -39,12 +39,12 @@ static json_t *inputs_json(const struct inputs *inputs)
 	json_put(out, "prune", json_boolean(inputs->prune));
 	if (inputs->applyset)
 		json_put_text(out, "applyset", inputs->applyset);
-	if (!inputs->targets->count)
+	if (!inputs->targets.count)
 		return out;
 	list = json_array();
-	for (i = 0; i < inputs->targets->count; i++)
+	for (i = 0; i < inputs->targets.count; i++)
 		json_array_append_new(
-			list, json_text(inputs->targets->items[i].value));
+			list, json_text(inputs->targets.items[i].value));
 	json_put(out, "targets", list);
 	return out;
 }
@@ -54,11 +54,11 @@ struct plan_options inputs_options(const struct inputs *inputs,
 {
 	size_t i;
 
-	for (i = 0; i < inputs->targets->count; i++)
-		names[i] = inputs->targets->items[i].value;
+	for (i = 0; i < inputs->targets.count; i++)
+		names[i] = inputs->targets.items[i].value;
 	return (struct plan_options){ .rerun = inputs->rerun,
 				      .targets = names,
-				      .target_count = inputs->targets->count };
+				      .target_count = inputs->targets.count };
 }
 
 /* Job files may be JSON, too: the key decides.  Returns 1 if it is none. */
@@ -155,7 +155,7 @@ static const struct opt *find_row(const char *name)
 
 static int read_sets(struct saved *saved, const json_t *sets, struct error *err)
 {
-	struct opt_list *out = &saved->load.sets;
+	struct opt_list *out = &saved->inputs.load.sets;
 	const char *name;
 	json_t *value;
 	size_t i;
@@ -181,6 +181,7 @@ static int read_sets(struct saved *saved, const json_t *sets, struct error *err)
 static int read_targets(struct saved *saved, const json_t *targets,
 			struct error *err)
 {
+	struct opt_list *out = &saved->inputs.targets;
 	size_t i, n = json_array_size(targets);
 
 	if (n > OPT_LIST_MAX)
@@ -190,10 +191,9 @@ static int read_targets(struct saved *saved, const json_t *targets,
 
 		if (!json_is_string(one))
 			return damaged(saved, "inputs.targets", err);
-		saved->targets.items[i].value = json_string_value(one);
+		out->items[i].value = json_string_value(one);
 	}
-	saved->targets.count = n;
-	saved->inputs.targets = &saved->targets;
+	out->count = n;
 	return 0;
 }
 
@@ -204,9 +204,8 @@ static int read_inputs(struct saved *saved, struct error *err)
 	struct inputs *out = &saved->inputs;
 	size_t i;
 
-	saved->load.job_id = json_get_text(from, "jobId", NULL);
-	saved->load.provider = json_get_text(from, "provider", NULL);
-	out->load = &saved->load;
+	out->load.job_id = json_get_text(from, "jobId", NULL);
+	out->load.provider = json_get_text(from, "provider", NULL);
 	out->rerun = json_is_true(json_object_get(from, "rerun"));
 	out->prune = json_is_true(json_object_get(from, "prune"));
 	out->applyset = json_get_text(from, "applyset", NULL);
@@ -228,7 +227,7 @@ static int read_inputs(struct saved *saved, struct error *err)
 
 int saved_open(struct saved *saved, struct inputs *inputs, struct error *err)
 {
-	const struct load_opts *load = inputs->load;
+	const struct load_opts *load = &inputs->load;
 	long long version;
 	int ret = 1;
 	size_t i;
@@ -241,7 +240,7 @@ int saved_open(struct saved *saved, struct inputs *inputs, struct error *err)
 	if (ret != 0)
 		return ret < 0 ? -1 : 0;
 	if (inputs->count > 1 || inputs->rerun || inputs->prune ||
-	    inputs->applyset || inputs->targets->count || load->job_id ||
+	    inputs->applyset || inputs->targets.count || load->job_id ||
 	    load->provider || load->sets.count)
 		return error_set(err, ERROR_USAGE,
 				 "'%s' is a saved plan, which goes alone: its "

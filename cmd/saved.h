@@ -7,11 +7,12 @@
 #include "cmd/session.h"
 #include "core/plan/plan.h"
 
-/* What a plan is made from, as the command line says it. */
+/* What a plan is made from, as the command line says it: options, and the
+ * paths behind them, which are borrowed. */
 struct inputs {
-	struct load_opts *load;
+	struct load_opts load;
 	bool rerun;
-	const struct opt_list *targets;
+	struct opt_list targets;
 	bool prune;
 	const char *applyset; /* or NULL */
 	char **paths;
@@ -30,11 +31,9 @@ int saved_write(const char *out, const struct plan *plan,
 		const struct inputs *inputs, struct error *err);
 
 struct saved {
-	const char *file; /* borrowed */
-	json_t *plan;     /* NULL: there is none */
-	struct load_opts load;
-	struct opt_list targets;
-	struct inputs inputs; /* from the file; refers to this struct */
+	const char *file;     /* borrowed */
+	json_t *plan;         /* NULL: there is none */
+	struct inputs inputs; /* from the file; refers to `plan` */
 };
 
 /*

@@ -348,6 +348,11 @@ int session_run(struct session *session, const char *job_id, int attempt,
 	if (ret > 0 && attempt)
 		return error_set(err, ERROR_FAILED,
 				 "job '%s' has no attempt %d", job_id, attempt);
+	if (ret > 0 && strpbrk(job_id, "./"))
+		return error_set(err, ERROR_FAILED,
+				 "'%s' is not the jobId of a run: 'jobrun "
+				 "status' lists them",
+				 job_id);
 	if (ret > 0)
 		return error_set(
 			err, ERROR_FAILED,

@@ -27,9 +27,9 @@
 static const struct opt options[] = {
 	{ 0, "bytes", OPT_SIZE, offsetof(struct shard_opts, bytes), "SIZE",
 	  "at most 64MB, 1GiB ... in a shard (default 256MB)" },
-	{ 0, "samples", OPT_NUMBER, offsetof(struct shard_opts, samples),
+	{ 0, "samples", OPT_COUNT, offsetof(struct shard_opts, samples),
 	  "COUNT", "at most this many samples in a shard" },
-	{ 0, "shards", OPT_NUMBER, offsetof(struct shard_opts, shards), "COUNT",
+	{ 0, "shards", OPT_COUNT, offsetof(struct shard_opts, shards), "COUNT",
 	  "this many shards, as many samples in each" },
 	{ 0, "shuffle", OPT_NUMBER, offsetof(struct shard_opts, seed), "SEED",
 	  "another order of the samples, the same for each SEED" },
@@ -50,8 +50,8 @@ static const struct opt options[] = {
 	  "wait until each shard is on the disk" },
 	{ 0, "force", OPT_FLAG, offsetof(struct shard_opts, force), NULL,
 	  "replace the shards that are there" },
-	{ 'j', "jobs", OPT_NUMBER, offsetof(struct shard_opts, threads),
-	  "COUNT", "shards at once (default: one for each core)" },
+	{ 'j', "jobs", OPT_COUNT, offsetof(struct shard_opts, threads), "COUNT",
+	  "shards at once (default: one for each core)" },
 	{ 0, "verify", OPT_FLAG, offsetof(struct shard_opts, verify), NULL,
 	  "read shards back, and compare them with their index" },
 	{ 0, "list", OPT_FLAG, offsetof(struct shard_opts, list), NULL,
@@ -422,7 +422,7 @@ static int check_name(const char *name, struct error *err)
 	return 0;
 }
 
-static int check_options(struct shard_opts *opts, int count, struct error *err)
+static int check_options(struct shard_opts *opts, struct error *err)
 {
 	if (opts->verify && opts->list)
 		return error_set(err, ERROR_USAGE,
@@ -432,9 +432,6 @@ static int check_options(struct shard_opts *opts, int count, struct error *err)
 				 THREADS_MAX);
 	if (opts->verify || opts->list)
 		return 0;
-	if (count < 2)
-		return error_set(err, ERROR_USAGE,
-				 "jobrun shard SOURCE... DEST: more is needed");
 	if (opts->shards && (opts->samples || opts->bytes))
 		return error_set(err, ERROR_USAGE,
 				 "--shards says how many there are: --samples "
@@ -458,7 +455,9 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	argv += first;
 	argc -= first;
-	if (check_options(&opts, argc, &err) < 0) {
+	if (argc < 2 && !opts.verify && !opts.list)
+		return command_misused(app, &cmd_shard, "DIR is missing");
+	if (check_options(&opts, &err) < 0) {
 		status = app_fail(app, &err);
 		app_say(app, "see 'jobrun help shard'");
 		return status;

@@ -51,6 +51,16 @@ static void allow_files(size_t tasks)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+int sources_type(const char *text, enum task_type *out, struct error *err)
+{
+	if (!text || task_type_parse(text, out) == 0)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "--task takes master, worker, ps or evaluator, not "
+			 "'%s'",
+			 text);
+}
+
 int sources_choose(const struct run_spec *spec,
 		   const struct source_choice *tasks, struct arena *mem,
 		   struct log_source **out, size_t *count, struct error *err)
@@ -60,11 +70,8 @@ int sources_choose(const struct run_spec *spec,
 	struct log_source *found;
 	size_t n = 0, i;
 
-	if (tasks->type && task_type_parse(tasks->type, &type) < 0)
-		return error_set(err, ERROR_USAGE,
-				 "'%s' is no type of task: master, worker, ps "
-				 "or evaluator",
-				 tasks->type);
+	if (sources_type(tasks->type, &type, err) < 0)
+		return -1;
 	found = arena_alloc(mem, all->count * sizeof(*found));
 	for (i = 0; i < all->count; i++) {
 		const struct task_place *task = &all->tasks[i];

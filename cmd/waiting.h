@@ -9,9 +9,8 @@
 /*
  * Runs the loop until the run has ended, `timeout_s` has passed (-1: never),
  * or something stops the loop; `run` is then up to date, and the newest attempt
- * if it was restarted.  SIGINT and SIGTERM
- * call `interrupt`, whose events are the signal's number.
- * Returns 0 if it ended or standard output was closed, ERROR_TIMEOUT,
+ * if it was restarted.  SIGINT and SIGTERM call `interrupt`, whose events are
+ * the signal's number.  Returns 0 if it ended or standard output was closed, ERROR_TIMEOUT,
  * ERROR_INTERRUPTED, or -1 with `err` set.
  */
 int waiting_run(struct session *session, struct loop *loop, struct arena *mem,

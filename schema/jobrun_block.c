@@ -6,8 +6,10 @@
 #include "core/job.h"
 
 const char *const on_this_machine[] = { "local", NULL };
-static const char *const restarting[] = { "local",    "slurm",      "tpu-vm",
-					  "tpu-node", "kubernetes", NULL };
+/* jobrun itself is beside the tasks, in pods and in Slurm's jobs too. */
+static const char *const on_launched_tasks[] = { "local",      "slurm",
+						 "tpu-vm",     "tpu-node",
+						 "kubernetes", NULL };
 const char *const on_hosts[] = { "local", "tpu-vm", "tpu-node", NULL };
 const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", "tpu-node",
 				     NULL };
@@ -149,7 +151,7 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_data_set,
 	  .check = check_variable,
 	  .offset = offsetof(struct jobrun_block, data),
-	  .providers = on_own_tasks,
+	  .providers = on_launched_tasks,
 	  .doc = "Sets of shards, by name.  A program finds its share of the "
 		 "set train in JOBRUN_DATA_TRAIN, as URLs for the WebDataset "
 		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind "
@@ -161,7 +163,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
-	  .providers = on_own_tasks,
+	  .providers = on_launched_tasks,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
 	{ .name = "logs",
@@ -184,7 +186,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_restart,
 	  .offset = offsetof(struct jobrun_block, restart),
-	  .providers = restarting,
+	  .providers = on_launched_tasks,
 	  .doc = "What happens when the run fails or loses its host.  Without "
 		 "it nothing is restarted." },
 	{ .name = "cleanup",

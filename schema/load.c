@@ -369,7 +369,9 @@ static int loader_init(struct loader *loader,
 		    !strcmp(options->providers[i].name, options->provider))
 			known = true;
 	if (!known)
-		return error_set(err, ERROR_USAGE, "unknown provider '%s'",
+		return error_set(err, ERROR_USAGE,
+				 "unknown provider '%s': 'jobrun explain "
+				 "providers' lists those that are known",
 				 options->provider);
 	for (i = 0; i < options->set_count; i++)
 		if (override_check(&options->sets[i], err) < 0)

@@ -12,6 +12,7 @@ static const char *const tpus[] = { "tpu-node", "tpu-vm", NULL };
 /* Where regions and zones are. */
 static const char *const clouds[] = { "ai-platform", "vertex-ai", "tpu-node",
 				      "tpu-vm", NULL };
+static const char *const kubernetes[] = { "kubernetes", NULL };
 /* All but AI Platform. */
 static const char *const others[] = {
 	"local",  "fake",  "vertex-ai",  "tpu-node",
@@ -229,6 +230,12 @@ static const char *const best_checkpoint_fields[] = {
 	"jobrun.checkpoints.metric",
 	"jobrun.checkpoints.goal",
 	"jobrun.checkpoints.resume",
+	NULL,
+};
+
+static const char *const launcher_fields[] = {
+	"jobrun.checkpoints",
+	"jobrun.data",
 	NULL,
 };
 
@@ -528,6 +535,14 @@ const struct rule rules[] = {
 	  .source = "jobrun-job(5)",
 	  .fields = best_checkpoint_fields,
 	  .check = check_checkpoints },
+	{ .id = "launcher",
+	  .severity = SEVERITY_ERROR,
+	  .doc = "In a pod it is jobrun that keeps checkpoints and streams "
+		 "data, and an image must have it.",
+	  .source = "jobrun-job(5)",
+	  .fields = launcher_fields,
+	  .providers = kubernetes,
+	  .check = check_launcher },
 	{ .id = NULL },
 };
 

@@ -130,5 +130,6 @@ void check_docker_or_conda(const struct check *check);
 void check_docker_hosts(const struct check *check);
 void check_secret_names(const struct check *check);
 void check_checkpoints(const struct check *check);
+void check_launcher(const struct check *check);
 
 #endif

@@ -119,3 +119,46 @@ void check_checkpoints(const struct check *check)
 	       "\"%s\" needs \"%s\" beside it", metric ? "metric" : "goal",
 	       metric ? "goal" : "metric");
 }
+
+/* Whether it has one, or one that was refused. */
+static bool has_launcher(const struct job *job)
+{
+	size_t i;
+
+	for (i = 0; i < job->jobrun.block_count; i++) {
+		const struct job_block *block = &job->jobrun.blocks[i];
+		const struct message_head *head = block->data;
+
+		if (strcmp(block->name, "kubernetes") == 0)
+			return head->strange || head->refused ||
+			       message_has(block->message, block->data,
+					   "launcher");
+	}
+	return false;
+}
+
+void check_launcher(const struct check *check)
+{
+	static const char *const names[] = { "checkpoints", "data" };
+	const struct jobrun_block *block = &check->job->jobrun;
+	char path[32];
+	size_t i;
+
+	if (block->head.strange || has_launcher(check->job))
+		return;
+	for (i = 0; i < COUNT(names); i++) {
+		const struct node *at = key_of(block, names[i]);
+
+		if (!at)
+			continue;
+		snprintf(path, sizeof(path), "jobrun.%s", names[i]);
+		broken(check, at, path,
+		       "with provider kubernetes \"%s\" needs \"launcher\" in "
+		       "\"kubernetes\"",
+		       names[i]);
+		problem_hint(check->found,
+			     "kubernetes: {launcher: IMAGE}, of an image that "
+			     "has jobrun: %s in the pods",
+			     i ? "it streams data" : "it keeps checkpoints");
+	}
+}

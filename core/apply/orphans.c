@@ -61,28 +61,56 @@ static bool is_kept(const struct listed *it, const struct owner *owner)
 	return it->labels.cleanup == CLEANUP_ON_SUCCESS && !owner->succeeded;
 }
 
+/* Somebody began to make what its job needs, and never ended that. */
+static bool was_killed(const struct listed *it,
+		       const struct orphan_rules *rules)
+{
+	size_t i;
+
+	for (i = 0; i < rules->open->count; i++) {
+		const struct intent_record *one = &rules->open->items[i];
+
+		if (!strcmp(one->job_id, it->labels.job_id) &&
+		    !strcmp(one->provider, rules->provider) &&
+		    it->create_time_ms <= one->time_ms + ORPHAN_AFTER_MS)
+			return true;
+	}
+	return false;
+}
+
+static const char *judge_unused(const struct listed *it,
+				const struct orphan_rules *rules)
+{
+	bool killed = was_killed(it, rules);
+	int64_t age_ms = rules->now_ms - it->create_time_ms;
+
+	/* Another machine may look after it. */
+	if (!killed && it->labels.renewed && it->labels.expire_time_ms)
+		return NULL;
+	if (it->create_time_ms &&
+	    age_ms < (killed ? rules->young_killed_ms : rules->young_ms))
+		return NULL;
+	return killed ? "who made it was killed before there was a run"
+		      : "no run of its job exists";
+}
+
 /* Why nobody needs it, or NULL. */
 static const char *judge(const struct listed *it, const struct owner *owner,
-			 int64_t now_ms, int64_t young_ms)
+			 const struct orphan_rules *rules)
 {
-	bool expired =
-		it->labels.expire_time_ms && it->labels.expire_time_ms < now_ms;
+	bool expired = it->labels.expire_time_ms &&
+		       it->labels.expire_time_ms < rules->now_ms;
 
 	if (owner->live)
 		return NULL;
 	if (expired)
 		return "it has expired";
-	if (!owner->exists && it->labels.renewed && it->labels.expire_time_ms)
-		return NULL;
 	if (!owner->exists)
-		return it->create_time_ms &&
-				       now_ms - it->create_time_ms < young_ms
-			       ? NULL
-			       : "no run of its job exists";
+		return judge_unused(it, rules);
 	return is_kept(it, owner) ? NULL : "the run of its job is over";
 }
 
-void orphans_find(const struct listing *all, int64_t now_ms, int64_t young_ms,
+void orphans_find(const struct listing *all, const struct orphan_rules *rules,
 		  struct orphans *out)
 {
 	size_t run_count, i;
@@ -98,7 +126,7 @@ void orphans_find(const struct listing *all, int64_t now_ms, int64_t young_ms,
 		if (it->kind->flags & KIND_RUN)
 			continue;
 		owner = find_owner(it, runs, run_count);
-		why = judge(it, &owner, now_ms, young_ms);
+		why = judge(it, &owner, rules);
 		if (why)
 			out->items[out->count++] = (struct orphan){ it, why };
 	}

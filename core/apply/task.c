@@ -290,6 +290,9 @@ static void set_subject(struct task *task, enum step step)
 	} else {
 		*subject = *action->have;
 		subject->kind = task->call.kind;
+		/* It may vanish while it is waited for. */
+		if (action->want)
+			subject->request = action->want->request;
 	}
 }
 

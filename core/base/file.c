@@ -105,7 +105,7 @@ static char *write_beside(const char *path, unsigned mode, const void *data,
 	int fd = mkostemp(beside, O_CLOEXEC);
 
 	if (fd < 0) {
-		error_errno(err, "cannot create '%s'", beside);
+		error_errno(err, "cannot create '%s'", path);
 		free(beside);
 		return NULL;
 	}

@@ -99,6 +99,14 @@ const char *json_get_text(const json_t *object, const char *key,
 	return text ? text : fallback;
 }
 
+const char *json_copy_text(const json_t *object, const char *key,
+			   struct arena *mem)
+{
+	const char *text = json_get_text(object, key, NULL);
+
+	return text ? arena_strdup(mem, text) : NULL;
+}
+
 long long json_get_int(const json_t *object, const char *key,
 		       long long fallback)
 {

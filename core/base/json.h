@@ -12,6 +12,8 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 
+struct arena;
+
 /* Keys sorted, no white space: equal values are equal bytes.  Returns new. */
 char *json_canonical(const json_t *value);
 
@@ -34,6 +36,9 @@ json_t *json_texts(const char *const *texts, size_t count);
 /* Borrowed, or `fallback` if there is none or it has another type. */
 const char *json_get_text(const json_t *object, const char *key,
 			  const char *fallback);
+/* The same in `mem`, or NULL. */
+const char *json_copy_text(const json_t *object, const char *key,
+			   struct arena *mem);
 long long json_get_int(const json_t *object, const char *key,
 		       long long fallback);
 

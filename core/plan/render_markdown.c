@@ -13,109 +13,22 @@
  *
  *	<details><summary>resnet: …</summary> … </details>
  *
- * It is made of entries that are there whole or not at all.  What comes from
- * files stands in code spans and fenced blocks, where nothing has a meaning
- * but the marks that end them.
+ * It is made of entries that are there whole or not at all.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plan/markdown.h"
+#include "core/plan/markdown_details.h"
 #include "core/plan/plan.h"
-#include "core/plan/show.h"
 
-#define NAME_MAX_WIDTH 200 /* columns of a name or a sentence */
-#define VALUE_MAX_WIDTH 300
-#define CONTEXT 20     /* columns kept before the first difference */
-#define CHANGES_MAX 60 /* of an action; the others are counted */
-#define SAME_MAX 20    /* names of jobs in one sentence */
-#define TAIL_MAX 300   /* bytes kept back for saying what was cut */
-
-/* Entries of one section: in `text`, one behind the other. */
-struct section {
-	const char *title; /* a line above it, or NULL */
-	struct buf text;
-	size_t *ends; /* of each entry in the text */
-	size_t count, room;
-};
+#define SAME_MAX 20  /* names of jobs in one sentence */
+#define TAIL_MAX 300 /* bytes kept back for saying what was cut */
 
 struct render {
 	const struct plan *plan;
 	struct section danger, drift, missing, jobs, notes, details;
 };
-
-static void entry_end(struct section *section)
-{
-	if (section->count == section->room) {
-		section->room = section->room ? 2 * section->room : 16;
-		section->ends = mem_grow(section->ends, section->room,
-					 sizeof(*section->ends));
-	}
-	section->ends[section->count++] = section->text.len;
-}
-
-static void section_done(struct section *section)
-{
-	buf_done(&section->text);
-	free(section->ends);
-}
-
-/* One line of printable text, cut to `width` columns. */
-static char *plain(const char *text, size_t skip, size_t width)
-{
-	struct buf all = { 0 }, cut = { 0 };
-
-	show_text(&all, text);
-	show_cut(&cut, buf_text(&all), skip, width);
-	buf_done(&all);
-	return buf_take(&cut);
-}
-
-static size_t longest_run(const char *text, char c)
-{
-	size_t longest = 0, n = 0;
-
-	for (; *text; text++) {
-		n = *text == c ? n + 1 : 0;
-		longest = n > longest ? n : longest;
-	}
-	return longest;
-}
-
-/* A code span: its fence is longer than any in the text. */
-static void code(struct buf *out, const char *text)
-{
-	char *line = plain(text, 0, NAME_MAX_WIDTH);
-	size_t n = longest_run(line, '`') + 1;
-	bool pad = line[0] == '`' || line[0] == ' ' || !line[0] ||
-		   line[strlen(line) - 1] == '`';
-
-	buf_fill(out, '`', n);
-	buf_printf(out, "%s%s%s", pad ? " " : "", line, pad ? " " : "");
-	buf_fill(out, '`', n);
-	free(line);
-}
-
-/* A sentence: what could mean something has a backslash before it. */
-static void sentence(struct buf *out, const char *text)
-{
-	char *line = plain(text, 0, VALUE_MAX_WIDTH);
-	const char *p;
-
-	for (p = line; *p; p++) {
-		if (*p == '<')
-			buf_puts(out, "&lt;");
-		else if (*p == '>')
-			buf_puts(out, "&gt;");
-		else if (*p == '&')
-			buf_puts(out, "&amp;");
-		else {
-			if (strchr("\\`*_[]|~$#!", *p))
-				buf_putc(out, '\\');
-			buf_putc(out, *p);
-		}
-	}
-	free(line);
-}
 
 static const struct resource *subject(const struct action *action)
 {
@@ -134,13 +47,13 @@ static void add_danger(struct render *render, const struct action *action)
 
 	buf_printf(out, "- %s %s %s ", action_type_sign(action->type),
 		   action_type_name(action->type), it->kind->name);
-	code(out, it->name);
+	markdown_code(out, it->name);
 	buf_puts(out, " of ");
-	code(out, action->job->job->job_id);
+	markdown_code(out, action->job->job->job_id);
 	buf_puts(out, ": ");
-	sentence(out, action->reason);
+	markdown_sentence(out, action->reason);
 	buf_putc(out, '\n');
-	entry_end(&render->danger);
+	section_end_entry(&render->danger);
 }
 
 static void job_totals(const struct plan_job *job, size_t *totals,
@@ -194,7 +107,7 @@ static void job_summary(const struct plan_job *job, struct buf *out)
 	totals_summary(totals, follow, out);
 	if (run) {
 		buf_puts(out, "; ");
-		sentence(out, run->reason);
+		markdown_sentence(out, run->reason);
 	}
 }
 
@@ -203,11 +116,11 @@ static void add_job(struct render *render, const struct plan_job *job)
 	struct buf *out = &render->jobs.text;
 
 	buf_puts(out, "- ");
-	code(out, job->job->job_id);
+	markdown_code(out, job->job->job_id);
 	buf_printf(out, " (%s", job->provider->name);
 	if (job->job->file) {
 		buf_puts(out, ", ");
-		code(out, job->job->file);
+		markdown_code(out, job->job->file);
 	}
 	buf_puts(out, "): ");
 	job_summary(job, out);
@@ -216,7 +129,7 @@ static void add_job(struct render *render, const struct plan_job *job)
 		estimate_text(job->estimate, out);
 	}
 	buf_putc(out, '\n');
-	entry_end(&render->jobs);
+	section_end_entry(&render->jobs);
 }
 
 static void add_unchanged(struct render *render)
@@ -230,130 +143,14 @@ static void add_unchanged(struct render *render)
 		if (!is_unchanged(job) || n++ >= SAME_MAX)
 			continue;
 		buf_puts(out, n == 1 ? "- unchanged: " : ", ");
-		code(out, job->job->job_id);
+		markdown_code(out, job->job->job_id);
 	}
 	if (n > SAME_MAX)
 		buf_printf(out, " and %zu more", n - SAME_MAX);
 	if (n) {
 		buf_putc(out, '\n');
-		entry_end(&render->jobs);
+		section_end_entry(&render->jobs);
 	}
-}
-
-static size_t common(const char *a, const char *b)
-{
-	size_t i, n = 0;
-
-	for (i = 0; a[i] && a[i] == b[i]; i++)
-		n += ((unsigned char)a[i] & 0xc0) != 0x80;
-	return n;
-}
-
-static void add_value(struct buf *out, char sign, const char *path,
-		      const char *value, size_t skip)
-{
-	char *name = plain(path, 0, NAME_MAX_WIDTH);
-
-	buf_printf(out, "%c   %s: ", sign, name);
-	show_cut(out, value, skip, VALUE_MAX_WIDTH);
-	free(name);
-}
-
-static void add_change(struct buf *out, const struct change *change)
-{
-	struct buf before = { 0 }, after = { 0 };
-	size_t skip = 0;
-
-	if (change->before)
-		show_value(&before, change->before);
-	if (change->after)
-		show_value(&after, change->after);
-	/* A difference that the cut would hide is moved into sight. */
-	if (change->before && change->after)
-		skip = common(buf_text(&before), buf_text(&after));
-	skip = skip > VALUE_MAX_WIDTH / 2 ? skip - CONTEXT : 0;
-	if (change_is_sealed(change)) {
-		add_value(out, '!', change->path, "(sensitive), changed", 0);
-		buf_putc(out, '\n');
-	} else if (change->before) {
-		add_value(out, '-', change->path, buf_text(&before), skip);
-		buf_putc(out, '\n');
-	}
-	if (change->after && !change_is_sealed(change)) {
-		add_value(out, '+', change->path, buf_text(&after), skip);
-		buf_putc(out, '\n');
-	}
-	if (change->forces)
-		buf_puts(out, "!   (forces replacement)\n");
-	if (change_remark(change))
-		buf_printf(out, "!   (%s)\n", change_remark(change));
-	buf_done(&before);
-	buf_done(&after);
-}
-
-static void add_files(struct buf *out, const struct action *action)
-{
-	struct buf text = { 0 };
-	char *line;
-
-	file_changes_text(&action->files, &text);
-	line = plain(buf_text(&text), 0, 2 * VALUE_MAX_WIDTH);
-	buf_printf(out, "!   %s: %s\n", action->want->kind->files, line);
-	free(line);
-	buf_done(&text);
-}
-
-static void add_action(struct buf *out, const struct action *action)
-{
-	const struct resource *it = subject(action);
-	char *name = plain(it->name, 0, NAME_MAX_WIDTH);
-	char *reason = plain(action->reason, 0, VALUE_MAX_WIDTH);
-	const char *remark = action_remark(action);
-	size_t i;
-
-	/* Not with a sign that would colour the line as a change of it. */
-	buf_printf(out, "@@ %s %s %s @@ %s%s%s\n",
-		   action_type_name(action->type), it->kind->name, name, reason,
-		   remark ? "; " : "", remark ? remark : "");
-	for (i = 0; i < action->change_count && i < CHANGES_MAX; i++)
-		add_change(out, &action->changes[i]);
-	if (i < action->change_count)
-		buf_printf(out, "    … and %zu more\n",
-			   action->change_count - i);
-	if (action->files.count)
-		add_files(out, action);
-	free(name);
-	free(reason);
-}
-
-static void add_html(struct buf *out, const char *text)
-{
-	char *line = plain(text, 0, NAME_MAX_WIDTH);
-	const char *p;
-
-	for (p = line; *p; p++) {
-		if (strchr("&<>\"`*_[]\\~$", *p))
-			buf_printf(out, "&#%d;", *p);
-		else
-			buf_putc(out, *p);
-	}
-	free(line);
-}
-
-/* In a fence that no line of it can end: each starts with a sign. */
-static void add_details(struct render *render, const struct plan_job *job)
-{
-	struct buf *out = &render->details.text;
-	size_t i;
-
-	buf_puts(out, "<details><summary><code>");
-	add_html(out, job->job->job_id);
-	buf_puts(out, "</code></summary>\n\n```diff\n");
-	for (i = 0; i < job->action_count; i++)
-		if (job->actions[i]->type != ACTION_NOOP)
-			add_action(out, job->actions[i]);
-	buf_puts(out, "```\n\n</details>\n");
-	entry_end(&render->details);
 }
 
 /* A text that many jobs have is said once. */
@@ -391,14 +188,14 @@ static void add_said(struct render *render, struct section *section,
 			plan_job_at(render->plan, first[i].job);
 
 		buf_puts(out, i ? ", " : "");
-		code(out, job->job->job_id);
+		markdown_code(out, job->job->job_id);
 	}
 	if (n > names)
 		buf_printf(out, " and %zu more", n - names);
 	buf_puts(out, ": ");
-	sentence(out, first->text);
+	markdown_sentence(out, first->text);
 	buf_putc(out, '\n');
-	entry_end(section);
+	section_end_entry(section);
 }
 
 static size_t group_len(const struct said *all, size_t i, size_t n)
@@ -461,9 +258,9 @@ static void add_drift(struct render *render, const struct action *action)
 	size_t i, n = 0;
 
 	buf_printf(out, "- %s ", it->kind->name);
-	code(out, it->name);
+	markdown_code(out, it->name);
 	buf_puts(out, " of ");
-	code(out, action->job->job->job_id);
+	markdown_code(out, action->job->job->job_id);
 	if (action->drift == DRIFT_GONE)
 		buf_puts(out, ": deleted");
 	for (i = 0; i < action->change_count; i++) {
@@ -471,10 +268,16 @@ static void add_drift(struct render *render, const struct action *action)
 		    action->changes[i].cause != CAUSE_BOTH)
 			continue;
 		buf_puts(out, n++ ? ", " : ": ");
-		code(out, action->changes[i].path);
+		markdown_code(out, action->changes[i].path);
 	}
 	buf_putc(out, '\n');
-	entry_end(&render->drift);
+	section_end_entry(&render->drift);
+}
+
+static void add_details(struct render *render, const struct plan_job *job)
+{
+	markdown_details(job, &render->details.text);
+	section_end_entry(&render->details);
 }
 
 static void collect(struct render *render)
@@ -501,46 +304,6 @@ static void collect(struct render *render)
 	add_unchanged(render);
 	add_texts(render, &render->missing, true);
 	add_texts(render, &render->notes, false);
-}
-
-static size_t start_of(const struct section *section, size_t i)
-{
-	return i ? section->ends[i - 1] : 0;
-}
-
-/* Which entries fit into `left` bytes: those that do are marked. */
-static size_t choose(const struct section *section, unsigned char *taken,
-		     size_t *left)
-{
-	size_t head = section->title ? strlen(section->title) + 2 : 0;
-	size_t i, n = 0;
-
-	for (i = 0; i < section->count; i++) {
-		size_t len = section->ends[i] - start_of(section, i);
-
-		if (len + (n ? 0 : head + 1) > *left)
-			continue;
-		*left -= len + (n ? 0 : head + 1);
-		taken[i] = 1;
-		n++;
-	}
-	return n;
-}
-
-static void write_section(const struct section *section,
-			  const unsigned char *taken, size_t n, struct buf *out)
-{
-	size_t i;
-
-	if (!n)
-		return;
-	buf_putc(out, '\n');
-	if (section->title)
-		buf_printf(out, "%s\n\n", section->title);
-	for (i = 0; i < section->count; i++)
-		if (taken[i])
-			buf_add(out, section->text.data + start_of(section, i),
-				section->ends[i] - start_of(section, i));
 }
 
 static void write_cut(const size_t *missing, struct buf *out)
@@ -595,7 +358,7 @@ static void write_estimate(const struct plan *plan, struct buf *out)
 	estimate_unpriced_text(total, &text);
 	if (text.len) {
 		buf_putc(out, '\n');
-		sentence(out, text.data);
+		markdown_sentence(out, text.data);
 		buf_putc(out, '\n');
 	}
 	buf_done(&text);
@@ -610,7 +373,7 @@ static void write_targets(const struct plan *plan, struct buf *out)
 	buf_puts(out, "\n**Partial:** only ");
 	for (i = 0; i < plan_target_count(plan); i++) {
 		buf_puts(out, i ? ", " : "");
-		code(out, plan_target_at(plan, i));
+		markdown_code(out, plan_target_at(plan, i));
 	}
 	buf_puts(out, " and what that needs (`--target`).\n");
 }
@@ -644,11 +407,11 @@ void plan_render_markdown(const struct plan *plan, struct buf *out)
 	left = PLAN_MARKDOWN_MAX - TAIL_MAX - (out->len - start);
 	for (i = 0; i < COUNT(sections); i++) {
 		taken[i] = mem_alloc(sections[i]->count + 1);
-		chosen[i] = choose(sections[i], taken[i], &left);
+		chosen[i] = section_choose(sections[i], taken[i], &left);
 		cut[i] = sections[i]->count - chosen[i];
 	}
 	for (i = 0; i < COUNT(sections); i++)
-		write_section(sections[i], taken[i], chosen[i], out);
+		section_write(sections[i], taken[i], chosen[i], out);
 	write_cut(cut, out);
 	for (i = 0; i < COUNT(sections); i++) {
 		free(taken[i]);

@@ -110,13 +110,6 @@ const char *allocation_text(const struct resource *run, const char *provider,
 	return out;
 }
 
-static const char *copy(struct arena *mem, const json_t *from, const char *key)
-{
-	const char *text = json_get_text(from, key, NULL);
-
-	return text ? arena_strdup(mem, text) : NULL;
-}
-
 static struct job *read_job(const json_t *kept)
 {
 	struct arena *mem = arena_new();
@@ -124,9 +117,9 @@ static struct job *read_job(const json_t *kept)
 	struct scheduling *limits = &job->training_input.scheduling;
 
 	job->mem = mem;
-	job->job_id = copy(mem, kept, "jobId");
-	job->set = copy(mem, kept, "applyset");
-	job->jobrun.provider = copy(mem, kept, "provider");
+	job->job_id = json_copy_text(kept, "jobId", mem);
+	job->set = json_copy_text(kept, "applyset", mem);
+	job->jobrun.provider = json_copy_text(kept, "provider", mem);
 	job->jobrun.cleanup =
 		cleanup_parse(json_get_text(kept, "cleanup", NULL));
 	snprintf(job->digest.hex, sizeof(job->digest.hex), "%s",
@@ -166,7 +159,7 @@ static int read_one(const json_t *value, struct allocation_kept *out,
 		all, known,
 		arena_strdup(all->mem, json_get_text(value, "name", "")),
 		out->job);
-	one->place = copy(all->mem, value, "place");
+	one->place = json_copy_text(value, "place", all->mem);
 	one->properties = json_deep_copy(json_object_get(value, "properties"));
 	one->request = json_deep_copy(json_object_get(value, "request"));
 	json_array_foreach(json_object_get(value, "needs"), i, need)

@@ -109,20 +109,27 @@ struct hosts {
 void host_init(struct host *host, struct hosts *all, size_t index);
 void host_done(struct host *host);
 void host_connect(struct host *host);
-void host_send_start(struct host *host);
-/* Its spool, from where our logs end. */
-void host_follow(struct host *host);
-void host_send_end(struct host *host, uint32_t grace_ms);
-void host_send_simple(struct host *host, enum frame_type type);
-void host_send_fetch(struct host *host);
-void host_send_signal(struct host *host, size_t ordinal, int number);
-/* Takes the frame, if it is whole. */
-void host_send(struct host *host, struct wire_out *out, bool whole);
 /* Gives it up: what it was to do is reported as failed or lost. */
 void host_lose(struct host *host, const char *why);
 /* Drops its connection; the second makes it again. */
 void host_drop(struct host *host);
 void host_reconnect(struct host *host);
+
+/* ---- what it is asked: hosts_ask.c ---- */
+
+/* Takes the frame, if it is whole. */
+void host_send(struct host *host, struct wire_out *out, bool whole);
+void host_send_simple(struct host *host, enum frame_type type);
+/* Fails if a secret of the environment can't be had. */
+int host_send_prepare(struct host *host, struct error *err);
+/* The owner hears of a task that could not be described. */
+void host_send_start(struct host *host);
+/* Its spool, from where our logs end. */
+void host_follow(struct host *host);
+void host_send_signal(struct host *host, size_t ordinal, int number);
+void host_send_end(struct host *host, uint32_t grace_ms);
+/* What the tasks leave in JOBRUN_RUN_DIR. */
+void host_send_fetch(struct host *host);
 
 /* ---- whether they reach each other: hosts_check.c ---- */
 

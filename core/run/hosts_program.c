@@ -61,59 +61,26 @@ static const char *directory_on(const struct run_checkpoints *from,
 			    from->to ? "" : "/output");
 }
 
-static void add_checkpoints(struct strings *out,
-			    const struct run_checkpoints *from,
-			    const char *directory, struct arena *mem)
-{
-	add(out, arena_printf(mem, "--checkpoint-dir=%s", directory));
-	if (from->to)
-		add(out, arena_printf(mem, "--checkpoint-to=%s", from->to));
-	add(out, arena_printf(mem, "--checkpoint-keep=%ld", from->keep));
-	add(out, arena_printf(mem, "--checkpoint-quiet=%ld", from->quiet_s));
-	if (from->resume == CHECKPOINT_RESUME_NONE)
-		add(out, "--checkpoint-resume=none");
-	else if (from->resume == CHECKPOINT_RESUME_BEST)
-		add(out, "--checkpoint-resume=best");
-}
-
-/* Read there, from what the first task writes: its clock is also that of the
- * files, and no connection is needed. */
-static void add_metric(struct strings *out, const struct run_spec *spec,
-		       struct arena *mem)
-{
-	const struct run_checkpoints *from = &spec->checkpoints;
-
-	if (!from->metric)
-		return;
-	add(out, arena_printf(mem, "--checkpoint-metric=%s", from->metric));
-	add(out, from->maximize ? "--checkpoint-goal=maximize"
-				: "--checkpoint-goal=minimize");
-	for (size_t i = 0; i < spec->metrics.count; i++)
-		add(out, arena_printf(mem, "--checkpoint-pattern=%s=%s",
-				      spec->metrics.items[i].name,
-				      spec->metrics.items[i].value));
-}
-
 struct strings hosts_attend_task(const struct run_spec *spec, size_t ordinal,
 				 const struct strings *command,
 				 const char *program, const char *directory,
 				 struct arena *mem)
 {
 	const struct run_checkpoints *from = &spec->checkpoints;
+	struct strings options = { 0 };
 	struct strings out = { 0 };
 
 	if (!hosts_need_program(spec))
 		return *command;
-	out.items = arena_alloc(mem, (command->count + spec->metrics.count +
-				      20) * sizeof(char *));
+	if (from->is_used)
+		spec_checkpoints_options(spec, directory, mem, &options);
+	out.items = arena_alloc(mem, (command->count + options.count + 5) *
+					     sizeof(char *));
 	add(&out, program);
 	add(&out, HOSTS_PROGRAM_COMMAND);
 	add(&out, arena_printf(mem, "--task=%zu", ordinal));
 	add(&out, arena_printf(mem, "--tasks=%zu", spec->topology.count));
-	if (from->is_used) {
-		add_checkpoints(&out, from, directory, mem);
-		add_metric(&out, spec, mem);
-	}
+	add_all(&out, &options);
 	add(&out, "--");
 	add_all(&out, command);
 	return out;

@@ -55,14 +55,6 @@ char *keeper_end_write(const struct keeper_end *end)
 	return line(out);
 }
 
-static const char *get_text(const json_t *from, const char *key,
-			    struct arena *mem)
-{
-	const char *text = json_get_text(from, key, NULL);
-
-	return text ? arena_strdup(mem, text) : NULL;
-}
-
 int keeper_config_read(const char *text, struct arena *mem,
 		       struct keeper_config *out, struct error *err)
 {
@@ -72,20 +64,20 @@ int keeper_config_read(const char *text, struct arena *mem,
 		return -1;
 	*out = (struct keeper_config){
 		.attempt = (int)json_get_int(from, "attempt", 0),
-		.directory = get_text(from, "directory", mem),
-		.to = get_text(from, "to", mem),
+		.directory = json_copy_text(from, "directory", mem),
+		.to = json_copy_text(from, "to", mem),
 		.keep = (long)json_get_int(from, "keep", 1),
-		.metric = get_text(from, "metric", mem),
+		.metric = json_copy_text(from, "metric", mem),
 		.maximize = json_is_true(json_object_get(from, "maximize")),
 		.resume = (int)json_get_int(from, "resume", 0),
 		.quiet_s = (long)json_get_int(from, "quietS", 0),
-		.fetched = get_text(from, "fetched", mem),
+		.fetched = json_copy_text(from, "fetched", mem),
 		.is_shared = json_is_true(json_object_get(from, "isShared")),
 		.fetch_only = json_is_true(json_object_get(from, "fetchOnly")),
 		.is_resumed = json_is_true(json_object_get(from, "isResumed")),
-		.events = get_text(from, "events", mem),
-		.run_folder = get_text(from, "runFolder", mem),
-		.heard = get_text(from, "heard", mem),
+		.events = json_copy_text(from, "events", mem),
+		.run_folder = json_copy_text(from, "runFolder", mem),
+		.heard = json_copy_text(from, "heard", mem),
 	};
 	json_decref(from);
 	if (!out->directory || !out->fetched)

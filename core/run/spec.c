@@ -17,9 +17,6 @@
 #include "core/run/trial_space.h"
 
 #define SPEC_MAX (64 << 20)
-/* What a shell takes as it is. */
-#define PATH_PLAIN                                                             \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+"
 
 static void append(struct arena *mem, struct strings *list, const char *text)
 {
@@ -285,14 +282,6 @@ int spec_write(const struct run_spec *spec, struct error *err)
 	return ret;
 }
 
-static const char *copy_text(const json_t *object, const char *key,
-			     struct arena *mem)
-{
-	const char *text = json_get_text(object, key, NULL);
-
-	return text ? arena_strdup(mem, text) : NULL;
-}
-
 static struct strings copy_strings(const json_t *object, const char *key,
 				   struct arena *mem)
 {
@@ -358,14 +347,14 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	if (topology_from_json(json_object_get(value, "topology"), mem,
 			       &out->topology, err) < 0)
 		goto out;
-	out->job_id = copy_text(value, "jobId", mem);
+	out->job_id = json_copy_text(value, "jobId", mem);
 	out->attempt = (int)json_get_int(value, "attempt", 0);
-	spec_set_folder(out, copy_text(value, "folder", mem), mem);
+	spec_set_folder(out, json_copy_text(value, "folder", mem), mem);
 	if (json_object_get(value, "home"))
-		out->home = copy_text(value, "home", mem);
+		out->home = json_copy_text(value, "home", mem);
 	if (json_object_get(value, "output"))
-		out->output = copy_text(value, "output", mem);
-	out->directory = copy_text(value, "directory", mem);
+		out->output = json_copy_text(value, "output", mem);
+	out->directory = json_copy_text(value, "directory", mem);
 	out->command = copy_strings(value, "command", mem);
 	out->setup = copy_strings(value, "setup", mem);
 	out->packages = copy_strings(value, "packages", mem);
@@ -376,7 +365,7 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 			  &out->restart);
 	spec_checkpoints_read(json_object_get(value, "checkpoints"), mem,
 			      &out->checkpoints);
-	out->logs.to = copy_text(value, "logsTo", mem);
+	out->logs.to = json_copy_text(value, "logsTo", mem);
 	out->logs.every_s = (long)json_get_int(value, "logsEveryS", 60);
 	spec_data_read(json_object_get(value, "data"), mem, &out->data);
 	hyperparameters_from_json(json_object_get(value, "hyperparameters"),
@@ -387,15 +376,15 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 		out->args_end = out->command.count;
 	out->restarts = (int)json_get_int(value, "restarts", 0);
 	out->preemptions = (int)json_get_int(value, "preemptions", 0);
-	out->docker_image = copy_text(value, "dockerImage", mem);
+	out->docker_image = json_copy_text(value, "dockerImage", mem);
 	out->docker_flags = copy_strings(value, "dockerFlags", mem);
-	out->conda_env = copy_text(value, "condaEnv", mem);
+	out->conda_env = json_copy_text(value, "condaEnv", mem);
 	map = json_object_get(value, "hosts");
 	out->hosts.names = copy_strings(map, "names", mem);
 	out->hosts.shown = copy_strings(map, "shown", mem);
-	out->hosts.nonce = copy_text(map, "nonce", mem);
-	out->hosts.source = copy_text(map, "source", mem);
-	out->hosts.rule = copy_text(map, "rule", mem);
+	out->hosts.nonce = json_copy_text(map, "nonce", mem);
+	out->hosts.source = json_copy_text(map, "source", mem);
+	out->hosts.rule = json_copy_text(map, "rule", mem);
 	out->hosts.lease_s = (long)json_get_int(map, "leaseS", 0);
 	out->hosts.reach_s = (long)json_get_int(map, "reachS", 0);
 	out->hosts.slot = (long)json_get_int(map, "slot", 0);
@@ -414,8 +403,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	json_object_foreach(map, key, item)
 	{
 		out->secrets[i].name = arena_strdup(mem, key);
-		out->secrets[i].env = copy_text(item, "env", mem);
-		out->secrets[i].file = copy_text(item, "file", mem);
+		out->secrets[i].env = json_copy_text(item, "env", mem);
+		out->secrets[i].file = json_copy_text(item, "file", mem);
 		i++;
 	}
 	out->secret_count = i;
@@ -522,8 +511,7 @@ static void set_metric_file(const struct run_spec *spec,
 	free(path);
 }
 
-/* Here it is this program that streams; elsewhere one that is in the PATH, as
- * it must be where a shell could not read the path as it is. */
+/* Here it is this program that streams; elsewhere one that is in the PATH. */
 static int set_data(const struct run_spec *spec, size_t ordinal,
 		    const struct spec_place *place, struct environment *out,
 		    struct error *err)
@@ -533,8 +521,7 @@ static int set_data(const struct run_spec *spec, size_t ordinal,
 	if (!spec->data.count)
 		return 0;
 	process_self(self, sizeof(self));
-	if (place || self[strspn(self, PATH_PLAIN)] ||
-	    !strcmp(self, "/proc/self/exe"))
+	if (place || !strcmp(self, "/proc/self/exe"))
 		snprintf(self, sizeof(self), "jobrun");
 	return spec_data_environment(&spec->data, self, &spec->topology,
 				     ordinal, out, err);

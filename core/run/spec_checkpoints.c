@@ -11,6 +11,8 @@
 #include "core/run/spec.h"
 
 #define OWN_FOLDER "checkpoints"
+/* Of launch, but for its patterns of metrics. */
+#define OPTIONS_MAX 8
 
 const char *spec_job_folder(const struct job *job, const char *to,
 			    struct arena *mem)
@@ -70,23 +72,15 @@ json_t *spec_checkpoints_json(const struct run_checkpoints *from)
 	return out;
 }
 
-static const char *get_text(const json_t *from, const char *key,
-			    struct arena *mem)
-{
-	const char *text = json_get_text(from, key, NULL);
-
-	return text ? arena_strdup(mem, text) : NULL;
-}
-
 void spec_checkpoints_read(const json_t *from, struct arena *mem,
 			   struct run_checkpoints *out)
 {
 	*out = (struct run_checkpoints){
 		.is_used = from,
-		.directory = get_text(from, "directory", mem),
-		.to = get_text(from, "to", mem),
+		.directory = json_copy_text(from, "directory", mem),
+		.to = json_copy_text(from, "to", mem),
 		.keep = (long)json_get_int(from, "keep", 1),
-		.metric = get_text(from, "metric", mem),
+		.metric = json_copy_text(from, "metric", mem),
 		.maximize = json_is_true(json_object_get(from, "maximize")),
 		.resume = (int)json_get_int(from, "resume", 0),
 		.quiet_s = (long)json_get_int(from, "quietS", 0),
@@ -120,4 +114,49 @@ void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
 		.run_folder = spec->folder,
 	};
 	free(folder);
+}
+
+static void add(struct strings *list, const char *text)
+{
+	list->items[list->count++] = text;
+}
+
+/* Read there, from what the first task writes: its clock is also that of the
+ * files, and no connection is needed. */
+static void add_metric(struct strings *out, const struct run_spec *spec,
+		       struct arena *mem)
+{
+	const struct run_checkpoints *from = &spec->checkpoints;
+
+	if (!from->metric)
+		return;
+	add(out, arena_printf(mem, "--checkpoint-metric=%s", from->metric));
+	add(out, from->maximize ? "--checkpoint-goal=maximize"
+				: "--checkpoint-goal=minimize");
+	for (size_t i = 0; i < spec->metrics.count; i++)
+		add(out, arena_printf(mem, "--checkpoint-pattern=%s=%s",
+				      spec->metrics.items[i].name,
+				      spec->metrics.items[i].value));
+}
+
+void spec_checkpoints_options(const struct run_spec *spec,
+			      const char *directory, struct arena *mem,
+			      struct strings *out)
+{
+	const struct run_checkpoints *from = &spec->checkpoints;
+
+	*out = (struct strings){
+		.items = arena_alloc(mem, (spec->metrics.count + OPTIONS_MAX) *
+						  sizeof(*out->items)),
+	};
+	add(out, arena_printf(mem, "--checkpoint-dir=%s", directory));
+	if (from->to)
+		add(out, arena_printf(mem, "--checkpoint-to=%s", from->to));
+	add(out, arena_printf(mem, "--checkpoint-keep=%ld", from->keep));
+	add(out, arena_printf(mem, "--checkpoint-quiet=%ld", from->quiet_s));
+	if (from->resume == CHECKPOINT_RESUME_NONE)
+		add(out, "--checkpoint-resume=none");
+	else if (from->resume == CHECKPOINT_RESUME_BEST)
+		add(out, "--checkpoint-resume=best");
+	add_metric(out, spec, mem);
 }

@@ -42,4 +42,10 @@ char *spec_checkpoints_folder(const struct run_spec *spec);
 void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
 			     struct keeper_config *out);
 
+/* The options of 'jobrun launch' by which checkpoints are kept where the
+ * program runs elsewhere, and writes them to `directory`.  Lives in `mem`. */
+void spec_checkpoints_options(const struct run_spec *spec,
+			      const char *directory, struct arena *mem,
+			      struct strings *out);
+
 #endif

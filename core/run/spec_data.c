@@ -10,6 +10,10 @@
 #include "core/data/shard_list.h"
 #include "core/run/contract.h"
 
+/* What a shell takes as it is. */
+#define PATH_PLAIN                                                             \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+"
+
 /* URLs stay, paths are beside the job file. */
 static const char *place_of(const struct job *job, const char *url,
 			    struct arena *mem)
@@ -80,14 +84,6 @@ json_t *spec_data_json(const struct run_data *from)
 	return out;
 }
 
-static const char *copy_text(const json_t *from, const char *key,
-			     struct arena *mem)
-{
-	const char *text = json_get_text(from, key, NULL);
-
-	return text ? arena_strdup(mem, text) : NULL;
-}
-
 void spec_data_read(const json_t *from, struct arena *mem, struct run_data *out)
 {
 	struct data_set *set;
@@ -102,9 +98,9 @@ void spec_data_read(const json_t *from, struct arena *mem, struct run_data *out)
 	{
 		set = &out->sets[out->count++];
 		set->name = arena_strdup(mem, name);
-		set->index = copy_text(one, "index", mem);
-		set->cache = copy_text(one, "cache", mem);
-		set->cache_size = copy_text(one, "cacheSize", mem);
+		set->index = json_copy_text(one, "index", mem);
+		set->cache = json_copy_text(one, "cache", mem);
+		set->cache_size = json_copy_text(one, "cacheSize", mem);
 		if (json_is_true(json_object_get(one, "drop")))
 			set->uneven = SPLIT_DROP;
 		set->shuffle = json_is_true(json_object_get(one, "shuffle"));
@@ -120,6 +116,59 @@ void spec_data_read(const json_t *from, struct arena *mem, struct run_data *out)
 			set->urls.items[set->urls.count++] =
 			arena_strdup(mem, json_string_value(url));
 	}
+}
+
+static bool is_name(const char *text)
+{
+	for (; isalnum((unsigned char)*text) || *text == '_'; text++)
+		;
+	return !*text;
+}
+
+static int check_set(const char *name, const json_t *set, struct error *err)
+{
+	const json_t *urls = json_object_get(set, "urls"), *url;
+	size_t i;
+
+	if (!*name || !is_name(name))
+		return error_set(err, ERROR_INVALID,
+				 "'%s' is no name of a data set", name);
+	if (!json_array_size(urls))
+		return error_set(err, ERROR_INVALID,
+				 "the data set '%s' has no \"urls\"", name);
+	json_array_foreach(urls, i, url)
+	{
+		if (!json_is_string(url))
+			return error_set(err, ERROR_INVALID,
+					 "\"urls\" of the data set '%s' must "
+					 "be texts",
+					 name);
+	}
+	return 0;
+}
+
+int spec_data_parse(const char *text, struct arena *mem, struct run_data *out,
+		    struct error *err)
+{
+	struct error why;
+	json_t *all = json_read(text, strlen(text), "data sets", &why), *set;
+	const char *name;
+	int ret = 0;
+
+	if (!all)
+		return error_set(err, ERROR_INVALID, "%s", why.text);
+	json_object_foreach(all, name, set)
+	{
+		if (ret == 0)
+			ret = check_set(name, set, err);
+	}
+	if (ret == 0 && !json_object_size(all))
+		ret = error_set(err, ERROR_INVALID,
+				"data sets: no object that has any");
+	if (ret == 0)
+		spec_data_read(all, mem, out);
+	json_decref(all);
+	return ret;
 }
 
 void spec_data_split(const struct data_set *set, const struct topology *all,
@@ -269,6 +318,8 @@ int spec_data_environment(const struct run_data *data, const char *program,
 	int ret = 0;
 	size_t i;
 
+	if (program[strspn(program, PATH_PLAIN)])
+		program = "jobrun";
 	for (i = 0; i < data->count && ret == 0; i++) {
 		spec_data_split(&data->sets[i], all, ordinal, &split);
 		ret = tell(&data->sets[i], &split, program, mem, env, err);

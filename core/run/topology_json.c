@@ -80,14 +80,6 @@ json_t *topology_json(const struct topology *all)
 	return out;
 }
 
-static const char *copy_text(const json_t *object, const char *key,
-			     struct arena *mem)
-{
-	const char *text = json_get_text(object, key, NULL);
-
-	return text ? arena_strdup(mem, text) : NULL;
-}
-
 static int read_tasks(const json_t *tasks, struct arena *mem,
 		      struct topology *out, struct error *err)
 {
@@ -106,7 +98,7 @@ static int read_tasks(const json_t *tasks, struct arena *mem,
 					 "unknown type '%s'",
 					 type);
 		place->index = (int)json_get_int(task, "index", 0);
-		place->host = copy_text(task, "host", mem);
+		place->host = json_copy_text(task, "host", mem);
 		place->port = (int)json_get_int(task, "port", 0);
 		if (!place->host)
 			return error_set(err, ERROR_FAILED,
@@ -126,20 +118,20 @@ static void read_tpu(const json_t *tpu, struct arena *mem, struct topology *out)
 	for (i = 0; i < COUNT(kind_names); i++)
 		if (!strcmp(kind, kind_names[i]))
 			out->tpu_kind = (enum tpu_kind)i;
-	out->tpu_slice = copy_text(tpu, "slice", mem);
+	out->tpu_slice = json_copy_text(tpu, "slice", mem);
 	out->tpu_slices = (unsigned)json_get_int(tpu, "slices", 0);
 	out->devices_per_host =
 		(unsigned)json_get_int(tpu, "devicesPerHost", 0);
 	out->chips_per_host = (unsigned)json_get_int(tpu, "chipsPerHost", 0);
-	out->tpu_bounds = copy_text(tpu, "bounds", mem);
-	out->tpu_project = copy_text(tpu, "project", mem);
-	out->tpu_zone = copy_text(tpu, "zone", mem);
-	out->tpu_name = copy_text(tpu, "name", mem);
+	out->tpu_bounds = json_copy_text(tpu, "bounds", mem);
+	out->tpu_project = json_copy_text(tpu, "project", mem);
+	out->tpu_zone = json_copy_text(tpu, "zone", mem);
+	out->tpu_name = json_copy_text(tpu, "name", mem);
 	out->tpu_host_count = json_array_size(hosts);
 	places = arena_alloc(mem, out->tpu_host_count * sizeof(*places));
 	for (i = 0; i < out->tpu_host_count; i++) {
 		const json_t *host = json_array_get(hosts, i);
-		const char *ip = copy_text(host, "ip", mem);
+		const char *ip = json_copy_text(host, "ip", mem);
 
 		places[i].ip = ip ? ip : "";
 		places[i].port = (int)json_get_int(host, "port", 0);
@@ -153,9 +145,9 @@ int topology_from_json(const json_t *value, struct arena *mem,
 	const json_t *tpu = json_object_get(value, "tpu");
 	struct topology all = { 0 };
 
-	all.job_id = copy_text(value, "jobId", mem);
-	all.master_name = copy_text(value, "masterName", mem);
-	all.job_text = copy_text(value, "jobText", mem);
+	all.job_id = json_copy_text(value, "jobId", mem);
+	all.master_name = json_copy_text(value, "masterName", mem);
+	all.job_text = json_copy_text(value, "jobText", mem);
 	if (read_tasks(json_object_get(value, "tasks"), mem, &all, err) < 0)
 		return -1;
 	if (!all.job_id || !all.master_name || !all.count)
@@ -163,8 +155,8 @@ int topology_from_json(const json_t *value, struct arena *mem,
 				 "a run's topology is incomplete");
 	all.master_port = (int)json_get_int(value, "masterPort", 0);
 	all.names_pools = json_is_true(json_object_get(value, "namesPools"));
-	all.trial_id = copy_text(value, "trialId", mem);
-	all.metric_file = copy_text(value, "metricFile", mem);
+	all.trial_id = json_copy_text(value, "trialId", mem);
+	all.metric_file = json_copy_text(value, "metricFile", mem);
 	if (tpu)
 		read_tpu(tpu, mem, &all);
 	topology_rank(&all);

@@ -104,17 +104,6 @@ static void complete(struct resource *want, const struct resource *found)
 	}
 }
 
-static void show(const struct resource *want, bool granted,
-		 struct resource *found)
-{
-	found->exists = granted;
-	if (!granted)
-		return;
-	found->properties = json_deep_copy(want->properties);
-	json_object_update(found->properties, found->outputs);
-	json_object_del(found->properties, "url");
-}
-
 static json_t *url_of(enum google_service service, const char *path)
 {
 	struct buf url = { 0 };
@@ -127,6 +116,30 @@ static json_t *url_of(enum google_service service, const char *path)
 	return out;
 }
 
+/* Reads either of them; `outputs` (new) are what is known of it. */
+static int read_as(void *ctx, const struct resource *want,
+		   json_t *(*outputs)(const struct config *config,
+				      struct arena *mem),
+		   struct resource *found, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct config config;
+	bool granted;
+	int ret = look(ctx, want, mem, &config, &granted, err);
+
+	if (ret == 0) {
+		found->exists = granted;
+		found->outputs = outputs(&config, mem);
+	}
+	arena_free(mem);
+	if (ret < 0 || !granted)
+		return ret;
+	found->properties = json_deep_copy(want->properties);
+	json_object_update(found->properties, found->outputs);
+	json_object_del(found->properties, "url");
+	return 0;
+}
+
 /* ---- the identity ------------------------------------------------------ */
 
 static const char *identity_path(const char *owner, struct arena *mem)
@@ -137,25 +150,22 @@ static const char *identity_path(const char *owner, struct arena *mem)
 			    owner);
 }
 
+static json_t *identity_outputs(const struct config *config, struct arena *mem)
+{
+	json_t *out = json_object();
+
+	json_put_text(out, "project", config->owner);
+	json_put_text(out, "account", config->account);
+	json_put(out, "url",
+		 url_of(SERVICE_SERVICEUSAGE,
+			identity_path(config->owner, mem)));
+	return out;
+}
+
 static int identity_read(void *ctx, const struct resource *want,
 			 struct resource *found, struct error *err)
 {
-	struct arena *mem = arena_new();
-	struct config config;
-	bool granted;
-	int ret = look(ctx, want, mem, &config, &granted, err);
-
-	if (ret == 0) {
-		found->outputs = json_object();
-		json_put_text(found->outputs, "project", config.owner);
-		json_put_text(found->outputs, "account", config.account);
-		json_put(found->outputs, "url",
-			 url_of(SERVICE_SERVICEUSAGE,
-				identity_path(config.owner, mem)));
-		show(want, granted, found);
-	}
-	arena_free(mem);
-	return ret;
+	return read_as(ctx, want, identity_outputs, found, err);
 }
 
 /* Doing it twice is as doing it once. */
@@ -195,27 +205,23 @@ const struct kind kind_service_identity = {
 
 /* ---- its role ---------------------------------------------------------- */
 
+static json_t *binding_outputs(const struct config *config, struct arena *mem)
+{
+	json_t *out = json_object();
+
+	json_put_text(out, "project", config->project);
+	json_put_text(out, "member", grant_of(config, mem).member);
+	json_put(out, "url",
+		 url_of(SERVICE_RESOURCEMANAGER,
+			arena_printf(mem, "v1/projects/%s:setIamPolicy",
+				     config->project)));
+	return out;
+}
+
 static int binding_read(void *ctx, const struct resource *want,
 			struct resource *found, struct error *err)
 {
-	struct arena *mem = arena_new();
-	struct config config;
-	bool granted;
-	int ret = look(ctx, want, mem, &config, &granted, err);
-
-	if (ret == 0) {
-		found->outputs = json_object();
-		json_put_text(found->outputs, "project", config.project);
-		json_put_text(found->outputs, "member",
-			      grant_of(&config, mem).member);
-		json_put(found->outputs, "url",
-			 url_of(SERVICE_RESOURCEMANAGER,
-				arena_printf(mem, "v1/projects/%s:setIamPolicy",
-					     config.project)));
-		show(want, granted, found);
-	}
-	arena_free(mem);
-	return ret;
+	return read_as(ctx, want, binding_outputs, found, err);
 }
 
 static int binding_create(void *ctx, const struct resource *want,

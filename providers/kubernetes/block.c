@@ -110,6 +110,14 @@ static const struct field fields[] = {
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct kubernetes_block, name_space),
 	  .doc = "The namespace to run in, if it is not the context's." },
+	{ .name = "launcher",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct kubernetes_block, launcher),
+	  .doc = "An image that has jobrun in its PATH.  From it each pod "
+		 "gets jobrun before its program starts, and starts it with "
+		 "'jobrun launch': for jobrun.checkpoints, jobrun.data and "
+		 "the variables of every framework.  The program's own image "
+		 "needs a shell for that, and for gs:// ca-certificates." },
 	{ .name = "queue",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct kubernetes_block, queue),

@@ -36,7 +36,8 @@ struct kubernetes_block {
 	const char *kubeconfig; /* a file, or NULL */
 	const char *context;
 	const char *name_space;
-	const char *queue; /* of Kueue */
+	const char *launcher; /* an image that has jobrun, or NULL */
+	const char *queue;    /* of Kueue */
 	const char *priority_class;
 	const char *service_account;
 	struct strings image_pull_secrets;

@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 
 /* "$(" begins a reference to another variable; "$$(" is that text. */
-static json_t *literal(const char *value)
+json_t *env_text(const char *value)
 {
 	struct buf out = { 0 };
 	json_t *text;
@@ -27,7 +27,7 @@ void env_add_text(json_t *env, const char *name, const char *value)
 	json_t *item = json_object();
 
 	json_put_text(item, "name", name);
-	json_put(item, "value", literal(value));
+	json_put(item, "value", env_text(value));
 	json_array_append_new(env, item);
 }
 

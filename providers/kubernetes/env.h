@@ -8,7 +8,9 @@
 
 #include "core/job.h"
 
-/* The text as it is: a "$(" in it refers to nothing. */
+/* A text as it is: a "$(" in it refers to nothing.  Returns new. */
+json_t *env_text(const char *value);
+
 void env_add_text(json_t *env, const char *name, const char *value);
 void env_add_number(json_t *env, const char *name, size_t value);
 /* The key of that name in the Secret. */

@@ -12,6 +12,7 @@
 #include "core/run/spec.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/overview.h"
+#include "providers/kubernetes/run.h"
 #include "providers/kubernetes/state.h"
 #include "providers/kubernetes/watch.h"
 
@@ -73,6 +74,12 @@ static void end_words(const struct pod_task *task, char *out, size_t size)
 		snprintf(out, size, "lost its node%s%s%s",
 			 *task->node ? " '" : "", task->node,
 			 *task->node ? "'" : "");
+	else if (task->launcher_said)
+		snprintf(out, size,
+			 "was not started: the container of "
+			 "jobrun.kubernetes.launcher exited with %d%s%s",
+			 task->exit_code, *task->launcher_said ? ": " : "",
+			 task->launcher_said);
 	else if (task->starved)
 		snprintf(out, size, "ran out of memory");
 	else if (task->exit_code > SIGNAL_BASE &&
@@ -103,7 +110,7 @@ static const char *why_failed(const struct look *look, int *exit_code)
 	const struct pod_task *task = culprit(look);
 	const char *why = state_why(look->object, look->mem);
 	const struct task_place *place;
-	char words[160];
+	char words[400];
 
 	/* A limit that was reached ends tasks which did nothing wrong. */
 	if (!task || (why && text_starts(why, "it ran for longer")))
@@ -336,6 +343,10 @@ int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	struct look look = { .kube = kube, .mem = arena_new() };
 	int ret = record_get(kube, have->name, look.mem, &look.record, err);
 
+	if (ret == 1 && run_is_unknown(have)) {
+		arena_free(look.mem);
+		return run_wait_unknown(kube, have, state, err);
+	}
 	if (ret == 1)
 		ret = error_set(err, ERROR_FAILED, "the run is gone");
 	else if (ret == 0 && !run_state_is_final(look.record.run.state))

@@ -23,6 +23,9 @@ struct pod_task {
 	int exit_code; /* -1: none yet */
 	bool lost;     /* its node was taken away */
 	bool starved;  /* of memory */
+	/* The last words of what puts jobrun there, if that has failed: then
+	 * the program was never started.  Or NULL. */
+	const char *launcher_said;
 	int64_t start_ms, end_ms;
 };
 

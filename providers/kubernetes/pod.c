@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/kubernetes/env.h"
+#include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/source.h"
 
 /* The labels of GKE's nodes with TPUs ("Plan TPUs in GKE", 2025). */
@@ -91,11 +92,22 @@ static const struct kube_volume *find_volume(const struct pod_maker *maker,
 	return NULL;
 }
 
+const char *pod_run_folder(const struct pod_maker *maker)
+{
+	const struct pairs *env = &maker->job->jobrun.env;
+	const struct kube_volume *run = find_volume(maker, "run");
+	size_t i;
+
+	for (i = 0; i < env->count; i++)
+		if (!strcmp(env->items[i].name, "JOBRUN_RUN_DIR"))
+			return env->items[i].value;
+	return run ? run->path : POD_RUN;
+}
+
 static json_t *variables(const struct pod_maker *maker)
 {
 	const struct jobrun_block *jobrun = &maker->job->jobrun;
 	const struct secret *secrets = jobrun->secrets.items;
-	const struct kube_volume *run = find_volume(maker, "run");
 	json_t *out = json_array();
 	size_t i;
 
@@ -105,7 +117,7 @@ static json_t *variables(const struct pod_maker *maker)
 	for (i = 0; i < jobrun->secrets.count; i++)
 		env_add_secret(out, secrets[i].name, maker->out->name);
 	if (!env_given(maker->job, "JOBRUN_RUN_DIR"))
-		env_add_text(out, "JOBRUN_RUN_DIR", run ? run->path : POD_RUN);
+		env_add_text(out, "JOBRUN_RUN_DIR", pod_run_folder(maker));
 	if (!env_given(maker->job, "PYTHONUNBUFFERED"))
 		env_add_text(out, "PYTHONUNBUFFERED", "1");
 	if (!env_given(maker->job, "CLOUD_ML_JOB_ID"))
@@ -168,12 +180,21 @@ static void add_volume(const struct pod_maker *maker,
 	}
 }
 
+/* One of the pod's own, which goes with it. */
+static void add_empty(json_t *volumes, const char *name)
+{
+	json_t *volume = named("name", name);
+
+	json_put(volume, "emptyDir", json_object());
+	json_array_append_new(volumes, volume);
+}
+
 static void add_volumes(const struct pod_maker *maker, json_t *spec,
 			json_t *container)
 {
 	const struct kube_volume *all =
 		maker->block ? maker->block->volumes.items : NULL;
-	json_t *volumes = json_array(), *volume;
+	json_t *volumes = json_array();
 	size_t i;
 
 	json_put(container, "volumeMounts", json_array());
@@ -185,10 +206,12 @@ static void add_volumes(const struct pod_maker *maker, json_t *spec,
 	}
 	if (!find_volume(maker, "run") &&
 	    !env_given(maker->job, "JOBRUN_RUN_DIR")) {
-		volume = named("name", "jobrun-run");
-		json_put(volume, "emptyDir", json_object());
-		json_array_append_new(volumes, volume);
+		add_empty(volumes, "jobrun-run");
 		mount(container, "jobrun-run", POD_RUN, false);
+	}
+	if (launcher_is_used(maker)) {
+		add_empty(volumes, LAUNCHER_VOLUME);
+		mount(container, LAUNCHER_VOLUME, LAUNCHER_FOLDER, true);
 	}
 	for (i = 0; all && i < maker->block->volumes.count; i++) {
 		add_volume(maker, &all[i], volumes);
@@ -355,7 +378,7 @@ json_t *pod_spec(const struct pod_maker *maker,
 
 	json_put_text(spec, "restartPolicy", "Never");
 	json_put_int(spec, "terminationGracePeriodSeconds",
-		     maker->job->jobrun.grace_s);
+		     launcher_grace_s(maker->job));
 	add_block(maker, spec, selector);
 	if (image)
 		json_put_text(container, "image", image);
@@ -377,6 +400,8 @@ json_t *pod_spec(const struct pod_maker *maker,
 		json_put(spec, "nodeSelector", selector);
 	else
 		json_decref(selector);
+	if (launcher_is_used(maker))
+		launcher_add(maker, spec, container);
 	json_put(spec, "containers", json_pack("[o]", container));
 	return spec;
 }

@@ -18,6 +18,9 @@ struct pod_maker {
 	struct kube_job *out;
 };
 
+/* JOBRUN_RUN_DIR; in the arena. */
+const char *pod_run_folder(const struct pod_maker *maker);
+
 /* The spec of the pods of a group of machines, but for the variables that
  * tell it about its peers.  Returns new. */
 json_t *pod_spec(const struct pod_maker *maker,

@@ -4,6 +4,7 @@
 #include "core/base/json.h"
 #include "core/run/topology_read.h"
 #include "providers/kubernetes/env.h"
+#include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/pod.h"
 
 /* "node/master/1,node/worker/2,ps/ps/1": see core/run/read_kubernetes.c. */
@@ -54,10 +55,12 @@ static void add_torch(const struct pod_maker *maker, const struct kube_pool *at,
 		env_add_index(env, "GROUP_RANK");
 		return;
 	}
+	if (launcher_is_used(maker))
+		return;
 	kube_leave_out(maker->out, false, "RANK of the workers",
 		       "their pods differ from the master's, and a manifest "
-		       "can't count on from those: begin the command with "
-		       "'jobrun launch --'");
+		       "can't count on from those: name an image that has "
+		       "jobrun in jobrun.kubernetes.launcher");
 }
 
 void pod_add_peers(const struct pod_maker *maker, const struct kube_pool *at,

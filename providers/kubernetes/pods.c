@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pods of a run: which task each is, how it stands, and why one waits. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,13 +43,27 @@ static long find_task(const struct kube_job *job, const json_t *pod)
 	return -1;
 }
 
-/* The state of its one container: {"running": …} and so on. */
-static const json_t *container(const json_t *pod)
+static const json_t *first_state(const json_t *pod, const char *which)
 {
-	const json_t *all = json_object_get(json_object_get(pod, "status"),
-					    "containerStatuses");
+	const json_t *all =
+		json_object_get(json_object_get(pod, "status"), which);
 
 	return json_object_get(json_array_get(all, 0), "state");
+}
+
+/* The state of the program's container: {"running": …} and so on. */
+static const json_t *container(const json_t *pod)
+{
+	return first_state(pod, "containerStatuses");
+}
+
+/* The same of the launcher's, as long as it stands in the program's way. */
+static const json_t *launcher(const json_t *pod)
+{
+	const json_t *state = first_state(pod, "initContainerStatuses");
+	const json_t *end = json_object_get(state, "terminated");
+
+	return end && json_get_int(end, "exitCode", 1) == 0 ? NULL : state;
 }
 
 /* What keeps a pod from running, in plain words; NULL: nothing that it says. */
@@ -63,17 +78,21 @@ static const char *why_pending(const json_t *pod, struct arena *mem)
 		{ "CreateContainerConfigError", "its container can't be made" },
 		{ "CreateContainerError", "its container can't be made" },
 	};
-	const json_t *wait = json_object_get(container(pod), "waiting");
+	const json_t *first = launcher(pod);
+	const json_t *wait =
+		json_object_get(first ? first : container(pod), "waiting");
 	const json_t *condition = NULL;
 	const char *reason = json_get_text(wait, "reason", "");
 	size_t i;
 
 	for (i = 0; i < COUNT(known); i++)
 		if (!strcmp(reason, known[i].reason))
-			return arena_printf(mem, "pod '%s' waits: %s: %s",
-					    object_meta(pod, "name"),
-					    known[i].words,
-					    json_get_text(wait, "message", ""));
+			return arena_printf(
+				mem, "pod '%s' waits: %s%s: %s",
+				object_meta(pod, "name"),
+				first ? "jobrun.kubernetes.launcher: " : "",
+				known[i].words,
+				json_get_text(wait, "message", ""));
 	if (!object_condition(pod, "PodScheduled", &condition) && condition)
 		return arena_printf(mem, "pod '%s' waits for a node: %s",
 				    object_meta(pod, "name"),
@@ -112,11 +131,25 @@ static bool is_newer(const json_t *pod, const struct pod_task *task,
 	return true;
 }
 
+/* The end of a log, of which the last words say why. */
+static const char *last_line(const char *text, struct arena *mem)
+{
+	size_t len = strlen(text), from;
+
+	while (len && isspace((unsigned char)text[len - 1]))
+		len--;
+	for (from = len; from && text[from - 1] != '\n'; from--)
+		;
+	return arena_strndup(mem, text + from, len - from);
+}
+
 static void take_task(struct pods *out, struct pod_task *task,
 		      const json_t *pod)
 {
 	const json_t *now = container(pod);
-	const json_t *end = json_object_get(now, "terminated");
+	const json_t *broken = json_object_get(launcher(pod), "terminated");
+	const json_t *end =
+		broken ? broken : json_object_get(now, "terminated");
 	const json_t *run = end ? end : json_object_get(now, "running");
 
 	*task = (struct pod_task){
@@ -126,6 +159,10 @@ static void take_task(struct pods *out, struct pod_task *task,
 						   "nodeName", "")),
 		.state = pod_state(pod),
 		.exit_code = end ? (int)json_get_int(end, "exitCode", 1) : -1,
+		.launcher_said =
+			broken ? last_line(json_get_text(broken, "message", ""),
+					   out->mem)
+			       : NULL,
 		.lost = object_condition(pod, "DisruptionTarget", NULL),
 		.starved =
 			!strcmp(json_get_text(end, "reason", ""), "OOMKilled"),

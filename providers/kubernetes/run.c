@@ -9,6 +9,7 @@
 #include "providers/kubernetes/block.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/follow.h"
+#include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/list.h"
 #include "providers/kubernetes/names.h"
 #include "providers/kubernetes/record.h"
@@ -30,6 +31,21 @@ int run_choose_type(const struct kube_at *at, const struct job *job,
 		return -1;
 	*out = how == CONTROLLER_JOB || !has ? &type_job : &type_jobset;
 	return 0;
+}
+
+int run_look_for(const struct kube_at *at, const char *name,
+		 const struct kube_type **type, json_t **out, struct error *err)
+{
+	int ret = apiserver_has(at->api, JOBSET_GROUP, err);
+
+	*type = &type_jobset;
+	if (ret >= 0)
+		ret = ret ? object_get(at, *type, name, out, err) : 1;
+	if (ret == 1) {
+		*type = &type_job;
+		ret = object_get(at, *type, name, out, err);
+	}
+	return ret;
 }
 
 int run_attempt_of(const json_t *object)
@@ -155,7 +171,7 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();
 	const char *name = kube_name(want->name, mem);
-	int64_t grace_ms = (int64_t)want->job->jobrun.grace_s * 1000;
+	int64_t grace_ms = launcher_grace_s(want->job) * 1000LL;
 	const struct kube_type *type = &type_jobset;
 	json_t *object = NULL;
 	struct kube_at at;

@@ -15,6 +15,11 @@ extern const struct kind kind_kube_run;
 /* A JobSet where the cluster has them, unless the job's file says otherwise. */
 int run_choose_type(const struct kube_at *at, const struct job *job,
 		    const struct kube_type **out, struct error *err);
+/* The object of a run of which nobody knows what runs its pods.  1: there is
+ * none. */
+int run_look_for(const struct kube_at *at, const char *name,
+		 const struct kube_type **type, json_t **out,
+		 struct error *err);
 /* Which one of its job's it is, from 1. */
 int run_attempt_of(const json_t *object);
 
@@ -25,5 +30,10 @@ void run_adapt(struct resource *want, const struct resource *found);
 int run_cancel(void *ctx, const struct resource *have, bool now,
 	       struct error *err);
 int run_delete(void *ctx, const struct resource *have, struct error *err);
+/* Of a run that only the cluster knows, for who wants it to end: looks whether
+ * it has, or is gone. */
+bool run_is_unknown(const struct resource *have);
+int run_wait_unknown(struct kube *kube, const struct resource *have,
+		     enum wait_state *state, struct error *err);
 
 #endif

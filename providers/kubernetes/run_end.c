@@ -37,6 +37,7 @@ static int find_old(struct kube *kube, const struct resource *have,
 		    struct kube_at *at, struct error *err)
 {
 	int ret = record_get(kube, have->name, mem, out, err);
+	json_t *object = NULL;
 
 	if (ret == 1 && have->place && kube_is_known(have->place)) {
 		*out = (struct kube_record){
@@ -45,8 +46,9 @@ static int find_old(struct kube *kube, const struct resource *have,
 		out->run.job_id = have->name;
 		ret = kube_find(kube, have->place, at, err);
 		if (ret == 0)
-			ret = apiserver_has(at->api, JOBSET_GROUP, err);
-		out->type = ret > 0 ? &type_jobset : &type_job;
+			ret = run_look_for(at, out->name, &out->type, &object,
+					   err);
+		json_decref(object);
 		return ret < 0 ? -1 : 0;
 	}
 	if (ret == 0)
@@ -96,6 +98,36 @@ int run_cancel(void *ctx, const struct resource *have, bool now,
 	if (ret == 0 && now)
 		ret = kill_pods(&at, record.name, mem, err);
 out:
+	json_decref(object);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+/* It was found by its labels, without its file. */
+bool run_is_unknown(const struct resource *have)
+{
+	return have->place && (!have->job || !have->job->file);
+}
+
+int run_wait_unknown(struct kube *kube, const struct resource *have,
+		     enum wait_state *state, struct error *err)
+{
+	struct arena *mem = arena_new();
+	const struct kube_type *type;
+	json_t *object = NULL;
+	struct kube_at at;
+	int ret = kube_find(kube, have->place, &at, err);
+
+	if (ret == 0)
+		ret = run_look_for(&at, kube_name(have->name, mem), &type,
+				   &object, err);
+	if (ret >= 0)
+		*state = object && !run_state_is_final(state_of(object)) &&
+					 !strcmp(object_note(object,
+							     KUBE_NOTE_JOB),
+						 have->name)
+				 ? WAIT_PENDING
+				 : WAIT_DONE;
 	json_decref(object);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;

@@ -118,7 +118,8 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 		 record.run.error ? record.run.error : "");
 }
 
-/* Without its file, where a job is is what is remembered, or listed. */
+/* Without its file, where a job is is what is remembered, or listed; what runs
+ * its pods is then remembered, or NULL. */
 static int find_run(struct kube *kube, const struct resource *want,
 		    struct arena *mem, const char **place,
 		    const struct kube_type **type, struct kube_at *at,
@@ -142,7 +143,7 @@ static int find_run(struct kube *kube, const struct resource *want,
 		return 1;
 	if (ret == 0)
 		ret = kube_find(kube, *place, at, err);
-	if (ret == 0 && !*type)
+	if (ret == 0 && want->job && want->job->file)
 		ret = run_choose_type(at, want->job, type, err);
 	return ret;
 }
@@ -153,17 +154,18 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();
 	const struct kube_type *type;
-	const char *place;
+	const char *place, *name;
 	json_t *object = NULL;
 	struct error ignored;
 	struct kube_at at;
 	int ret = find_run(kube, want, mem, &place, &type, &at, err);
 
-	if (ret == 0)
-		ret = object_get(&at, type, kube_name(want->name, mem), &object,
-				 err);
-	else if (ret == 1)
+	if (ret == 1)
 		goto out;
+	name = kube_name(want->name, mem);
+	if (ret == 0)
+		ret = type ? object_get(&at, type, name, &object, err)
+			   : run_look_for(&at, name, &type, &object, err);
 	if (ret == 0 && want->job)
 		ret = object_check_owner(object, want->job->job_id, err);
 	if (ret >= 0 && want->job && want->job->file)

@@ -7,6 +7,7 @@
 #include "core/machines.h"
 #include "core/source.h"
 #include "providers/kubernetes/block.h"
+#include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/names.h"
 #include "providers/kubernetes/pod.h"
 #include "providers/kubernetes/policy.h"
@@ -316,6 +317,7 @@ static json_t *properties(const struct translation *t)
 		json_put(pools, pool->name, pool_properties(pool, t->specs[i]));
 	}
 	json_put(out, "pools", pools);
+	launcher_describe(&t->pods, out);
 	if (job->jobrun.source)
 		json_put(out, "source", source_json(job));
 	if (limit_s)
@@ -392,8 +394,8 @@ static void look_at_the_rest(const struct translation *t)
 			       "'kubectl exec' opens a shell in a pod");
 	if (message_has(job->training_message, input, "hyperparameters"))
 		kube_leave_out(out, true, "trainingInput.hyperparameters",
-			       "there are no trials: the providers local and "
-			       "vertex-ai have them");
+			       "there are no trials: the providers local, "
+			       "vertex-ai and ai-platform have them");
 	if (job->jobrun.setup.count)
 		kube_leave_out(
 			out, true, "jobrun.setup",

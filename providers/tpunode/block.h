@@ -13,11 +13,18 @@ struct tpu_node_block {
 	const char *image_project;
 	const char *conda_env;
 	const char *docker_image;
+	struct strings zones; /* to try, in this order */
+	long wait_for_capacity_s;
 	bool preemptible;
+	bool reserved;
 	const char *cidr_block; /* of the TPU, or NULL */
 	bool external_ips;
 	const char *subnetwork;
 	long disk_gb; /* 0: as large as the image */
+	struct strings tags;
+	struct strings scopes; /* of the service account */
+	struct strings disks;  /* "NAME[:ro]" */
+	struct pairs metadata;
 	const char *startup_script;
 	const char *ssh_user;
 	const char *ssh_key;

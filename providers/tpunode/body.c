@@ -32,11 +32,22 @@ static void put_item(json_t *items, const char *key, const char *value)
 static json_t *metadata_json(const struct job *job,
 			     const struct tpu_node_block *block)
 {
-	char *script = tpu_startup_beside(block->startup_script);
+	const char *own = block->startup_script;
 	json_t *out = json_object();
 	json_t *items = json_array();
 	char lease[32];
+	char *script;
+	size_t i;
 
+	for (i = 0; i < block->metadata.count; i++) {
+		const struct pair *one = &block->metadata.items[i];
+
+		if (strcmp(one->name, "startup-script") != 0)
+			put_item(items, one->name, one->value);
+		else if (!own)
+			own = one->value;
+	}
+	script = tpu_startup_beside(own);
 	snprintf(lease, sizeof(lease), "%ld", block->lease_s);
 	put_item(items, "startup-script", script);
 	put_item(items, "jobrun-job", job->job_id);
@@ -74,6 +85,33 @@ static json_t *disk_json(const struct tpu_node_block *block)
 	return disk;
 }
 
+/* One that exists already.  A template takes its name only. */
+static json_t *data_disk_json(const char *name)
+{
+	bool only_read = text_ends(name, ":ro");
+	size_t len = strlen(name) - (only_read ? strlen(":ro") : 0);
+	char *source = mem_printf("%.*s", (int)len, name);
+	json_t *disk = json_object();
+
+	json_put_text(disk, "source", source);
+	json_put_text(disk, "mode", only_read ? "READ_ONLY" : "READ_WRITE");
+	json_put(disk, "autoDelete", json_false());
+	free(source);
+	return disk;
+}
+
+static json_t *disks_json(const struct tpu_node_block *block)
+{
+	json_t *out = json_array();
+	size_t i;
+
+	json_array_append_new(out, disk_json(block));
+	for (i = 0; i < block->disks.count; i++)
+		json_array_append_new(out,
+				      data_disk_json(block->disks.items[i]));
+	return out;
+}
+
 static json_t *interface_json(const struct job *job,
 			      const struct tpu_node_block *block)
 {
@@ -99,13 +137,23 @@ static json_t *interface_json(const struct job *job,
 	return out;
 }
 
-static json_t *account_json(const struct job *job)
+static json_t *texts(const struct strings *list)
+{
+	return json_texts(list->items, list->count);
+}
+
+static json_t *account_json(const struct job *job,
+			    const struct tpu_node_block *block)
 {
 	const char *email = job->training_input.service_account;
 	json_t *out = json_object();
 
 	json_put_text(out, "email", email ? email : "default");
-	json_put(out, "scopes", json_texts((const char *const[]){ SCOPE }, 1));
+	if (block->scopes.count)
+		json_put(out, "scopes", texts(&block->scopes));
+	else
+		json_put(out, "scopes",
+			 json_texts((const char *const[]){ SCOPE }, 1));
 	return out;
 }
 
@@ -127,10 +175,17 @@ json_t *tpu_node_template(const struct job *job,
 		      block->machine_type ? block->machine_type
 		      : master            ? master
 					  : MACHINE);
-	json_put(properties, "disks", list_of(disk_json(block)));
+	json_put(properties, "disks", disks_json(block));
 	json_put(properties, "networkInterfaces",
 		 list_of(interface_json(job, block)));
-	json_put(properties, "serviceAccounts", list_of(account_json(job)));
+	json_put(properties, "serviceAccounts",
+		 list_of(account_json(job, block)));
+	if (block->tags.count) {
+		json_t *tags = json_object();
+
+		json_put(tags, "items", texts(&block->tags));
+		json_put(properties, "tags", tags);
+	}
 	json_put(properties, "labels", google_labels(job));
 	json_put(properties, "metadata", metadata_json(job, block));
 	json_put_text(body, "name", name);
@@ -162,9 +217,12 @@ json_t *tpu_node_node(const struct job *job, const struct tpu_node_block *block,
 		json_put_text(body, "network", job->jobrun.network);
 	if (block->cidr_block)
 		json_put_text(body, "cidrBlock", block->cidr_block);
-	if (block->preemptible) {
+	if (block->preemptible || block->reserved) {
 		scheduling = json_object();
-		json_put(scheduling, "preemptible", json_true());
+		if (block->preemptible)
+			json_put(scheduling, "preemptible", json_true());
+		if (block->reserved)
+			json_put(scheduling, "reserved", json_true());
 		json_put(body, "schedulingConfig", scheduling);
 	}
 	json_put_text(body, "description", job->job_id);
@@ -195,34 +253,59 @@ static void put_expiry(json_t *labels, const struct job *job, int64_t now_ms)
 	google_labels_expire(labels, own.expire_time_ms / 1000);
 }
 
-/* What a VM deletes when nobody needs it: itself and its like last. */
-static char *removals(const char *name, const struct tpu_node_place *place)
+static void add_paths(struct buf *out, enum google_service service,
+		      const char *version, const char *kind, const char *name,
+		      const struct tpu_places *places)
+{
+	size_t i;
+
+	for (i = 0; i < places->count; i++) {
+		const struct tpu_node_place place = { places->project,
+						      places->zones[i] };
+		char *path = tpu_node_collection(kind, &place);
+
+		if (out->len)
+			buf_putc(out, ' ');
+		endpoint_add(service, NULL, out);
+		buf_printf(out, "%s%s/%s", version, path, name);
+		free(path);
+	}
+}
+
+/* What a VM deletes when nobody needs it, wherever that may be: itself and its
+ * like last. */
+static char *removals(const char *name, const struct tpu_places *places)
 {
 	struct buf out = { 0 };
-	char *nodes = tpu_node_collection("tpu-node", place);
-	char *groups = tpu_node_collection("instance-group", place);
 
-	endpoint_add(SERVICE_TPU, NULL, &out);
-	buf_printf(&out, "v1/%s/%s ", nodes, name);
-	endpoint_add(SERVICE_COMPUTE, NULL, &out);
-	buf_printf(&out, "%s/%s", groups, name);
-	free(groups);
-	free(nodes);
+	add_paths(&out, SERVICE_TPU, "v1/", "tpu-node", name, places);
+	add_paths(&out, SERVICE_COMPUTE, "", "instance-group", name, places);
+	return buf_take(&out);
+}
+
+static char *join_zones(const struct tpu_places *places)
+{
+	struct buf out = { 0 };
+	size_t i;
+
+	for (i = 0; i < places->count; i++)
+		buf_printf(&out, "%s%s", i ? " " : "", places->zones[i]);
 	return buf_take(&out);
 }
 
 json_t *tpu_node_template_now(const struct resource *want,
-			      const struct tpu_node_place *place,
-			      const char *user, const char *key, int64_t now_ms)
+			      const struct tpu_places *places, const char *user,
+			      const char *key, int64_t now_ms)
 {
 	json_t *body = json_deep_copy(json_object_get(want->request, "body"));
 	json_t *properties = json_object_get(body, "properties");
 	json_t *items = json_object_get(json_object_get(properties, "metadata"),
 					"items");
-	char *remove = removals(want->name, place);
+	char *remove = removals(want->name, places);
+	char *zones = join_zones(places);
 
 	put_expiry(json_object_get(properties, "labels"), want->job, now_ms);
-	put_item(items, "jobrun-zone", place->zone);
+	put_item(items, "jobrun-zones", zones);
 	put_item(items, "jobrun-remove", remove);
 	if (user && key) {
 		char *keys = mem_printf("%s:%s", user, key);
@@ -230,6 +313,7 @@ json_t *tpu_node_template_now(const struct resource *want,
 		put_item(items, "ssh-keys", keys);
 		free(keys);
 	}
+	free(zones);
 	free(remove);
 	return body;
 }

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "core/provider.h"
+#include "providers/google/tpu_places.h"
 #include "providers/tpunode/block.h"
 
 /* What they are asked for with; all return new. */
@@ -18,18 +19,17 @@ json_t *tpu_node_group(const struct job *job, const char *name, unsigned hosts);
 json_t *tpu_node_node(const struct job *job, const struct tpu_node_block *block,
 		      const struct slice *slice);
 
-/* Where they are. */
+/* Where one of them is. */
 struct tpu_node_place {
 	const char *project;
 	const char *zone;
 };
 
-/* The template as it is sent now; `key` is the user's public key, for `user`;
- * either may be NULL. */
+/* The template as it is sent now, for VMs in any of these places; `key` is the
+ * user's public key, for `user`; either may be NULL. */
 json_t *tpu_node_template_now(const struct resource *want,
-			      const struct tpu_node_place *place,
-			      const char *user, const char *key,
-			      int64_t now_ms);
+			      const struct tpu_places *places, const char *user,
+			      const char *key, int64_t now_ms);
 /* Moves the labels' expiry, of a node, to the longest that it may be needed. */
 json_t *tpu_node_node_now(const struct resource *want, int64_t now_ms);
 

@@ -7,28 +7,70 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/google/compute.h"
+#include "providers/google/labels.h"
 #include "providers/google/tpu_call.h"
 #include "providers/tpunode/place.h"
 
 #define POLL_MS 2000
 
-/* `body` is new, or NULL: there is none. */
-static int look(struct tpu_node_ctx *ctx, const struct resource *it,
-		struct arena *mem, struct tpu_node_place *place, json_t **body,
-		struct tpu_node *node, struct error *err)
-{
-	char *path;
-	int ret;
+/* ---- what there is ------------------------------------------------------- */
 
-	*body = NULL;
-	if (tpu_node_place(ctx, it, mem, place, err) < 0)
-		return -1;
-	path = tpu_node_path(it, place);
-	ret = tpu_get(ctx->google, TPU_API_V1, path, body, err);
-	if (*body)
-		tpu_node_read(*body, TPU_API_V1, mem, node);
+/* In one of its zones. */
+struct found {
+	struct tpu_node_place place; /* the first, if it is nowhere */
+	const char *first_zone;
+	json_t *body; /* NULL: there is none */
+	struct tpu_node node;
+	enum tpu_phase phase;
+};
+
+static int look_in(struct tpu_node_ctx *ctx, const struct resource *it,
+		   struct arena *mem, struct found *out, struct error *err)
+{
+	char *path = tpu_node_path(it, &out->place);
+	int ret = tpu_get(ctx->google, TPU_API_V1, path, &out->body, err);
+
+	out->phase = TPU_LOST;
+	if (out->body) {
+		tpu_node_read(out->body, TPU_API_V1, mem, &out->node);
+		out->phase = tpu_node_phase(&out->node);
+	}
 	free(path);
 	return ret;
+}
+
+/* The first that exists, unlost ones before others. */
+static int look(struct tpu_node_ctx *ctx, const struct resource *it,
+		struct arena *mem, struct found *out, struct error *err)
+{
+	struct tpu_places places;
+	size_t i;
+
+	*out = (struct found){ .phase = TPU_LOST };
+	if (tpu_places_find(ctx->google, it, mem, &places, err) < 0)
+		return -1;
+	out->place = (struct tpu_node_place){ places.project, places.zones[0] };
+	out->first_zone = places.zones[0];
+	for (i = 0; i < places.count; i++) {
+		struct found one = { .place = { places.project,
+						places.zones[i] },
+				     .first_zone = places.zones[0] };
+
+		if (look_in(ctx, it, mem, &one, err) < 0) {
+			json_decref(out->body);
+			return -1;
+		}
+		if (!one.body || (out->body && one.phase == TPU_LOST)) {
+			json_decref(one.body);
+			continue;
+		}
+		json_decref(out->body);
+		*out = one;
+		if (one.phase != TPU_LOST)
+			break;
+	}
+	return 0;
 }
 
 static json_t *tpu_hosts(const struct tpu_node *node)
@@ -51,58 +93,102 @@ static int node_read(void *arg, const struct resource *want,
 {
 	static const char *const same[] = { "acceleratorType",
 					    "tensorflowVersion", "cidrBlock" };
+	struct tpu_node_ctx *ctx = arg;
 	struct arena *mem = arena_new();
-	struct tpu_node_place place;
-	struct tpu_node node;
-	json_t *body = NULL, *shown = NULL;
-	int ret = look(arg, want, mem, &place, &body, &node, err);
+	json_t *shown = NULL;
+	struct found one;
+	int ret = look(ctx, want, mem, &one, err);
 	size_t i;
 
-	if (ret == 0 && body) {
+	if (ret == 0 && one.phase == TPU_USABLE)
+		making_done(&ctx->maker, want->name);
+	if (ret == 0 && one.body) {
 		shown = json_deep_copy(want->properties);
 		if (!shown)
 			shown = json_object();
 		for (i = 0; i < COUNT(same); i++)
 			if (json_object_get(shown, same[i]))
-				json_put_text(shown, same[i],
-					      json_get_text(body, same[i], ""));
-		if (tpu_node_phase(&node) == TPU_LOST)
-			json_put_text(shown, "state", node.state);
+				json_put_text(
+					shown, same[i],
+					json_get_text(one.body, same[i], ""));
+		if (one.phase == TPU_LOST)
+			json_put_text(shown, "state", one.node.state);
 		found->outputs = json_object();
-		if (tpu_node_phase(&node) == TPU_USABLE)
-			json_put(found->outputs, "tpuHosts", tpu_hosts(&node));
+		if (one.phase == TPU_USABLE)
+			json_put(found->outputs, "tpuHosts",
+				 tpu_hosts(&one.node));
 	}
-	if (ret == 0)
-		tpu_node_set_found(found, shown, &place);
-	json_decref(body);
+	if (ret == 0) {
+		tpu_node_set_found(found, shown, &one.place, one.first_zone);
+		json_decref(one.body);
+	}
 	arena_free(mem);
 	return ret;
 }
 
-/* Its operation goes on by itself: `wait` looks at the node. */
+/* ---- making -------------------------------------------------------------- */
+
+int tpu_node_request(void *arg, const struct resource *want,
+		     const struct tpu_places *places, const char *zone,
+		     struct arena *mem, const char **operation,
+		     struct error *err)
+{
+	struct tpu_node_ctx *ctx = arg;
+	const struct tpu_node_place place = { places->project, zone };
+	const char *query[] = { "nodeId", want->name, NULL };
+	char *path = tpu_node_collection(want->kind->name, &place);
+	json_t *body = tpu_node_node_now(want, time_now_ms());
+	struct api_answer answer = { 0 };
+	int ret = tpu_call(ctx->google, TPU_API_V1, "POST", path, query, body,
+			   &answer, err);
+
+	*operation = NULL;
+	if (ret == 0)
+		*operation = arena_strdup(
+			mem, json_get_text(answer.body, "name", ""));
+	else if (answer.status == 409) /* somebody was faster, maybe we */
+		ret = 0;
+	api_answer_done(&answer);
+	json_decref(body);
+	free(path);
+	return ret;
+}
+
+/* In all zones where it may be. */
+static int remove_all(struct tpu_node_ctx *ctx, const struct resource *it,
+		      struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct tpu_places places;
+	int ret = tpu_places_find(ctx->google, it, mem, &places, err);
+	size_t i;
+
+	for (i = 0; ret == 0 && i < places.count; i++) {
+		const struct tpu_node_place place = { places.project,
+						      places.zones[i] };
+		char *path = tpu_node_path(it, &place);
+
+		ret = tpu_delete(ctx->google, TPU_API_V1, path, NULL, err);
+		free(path);
+	}
+	arena_free(mem);
+	return ret;
+}
+
 static int node_create(void *arg, const struct resource *want,
 		       struct error *err)
 {
 	struct tpu_node_ctx *ctx = arg;
 	struct arena *mem = arena_new();
-	const char *query[] = { "nodeId", want->name, NULL };
-	struct api_answer answer = { 0 };
-	struct tpu_node_place place;
-	json_t *body;
-	char *path;
-	int ret = tpu_node_place(ctx, want, mem, &place, err);
+	struct found one;
+	int ret = look(ctx, want, mem, &one, err);
 
-	if (ret == 0) {
-		path = tpu_node_collection(want->kind->name, &place);
-		body = tpu_node_node_now(want, time_now_ms());
-		ret = tpu_call(ctx->google, TPU_API_V1, "POST", path, query,
-			       body, &answer, err);
-		if (ret < 0 && answer.status == 409)
-			ret = 0;
-		api_answer_done(&answer);
-		json_decref(body);
-		free(path);
-	}
+	/* What an earlier try has left is adopted, unless it is lost. */
+	if (ret == 0 && one.body && one.phase == TPU_LOST)
+		ret = remove_all(ctx, want, err);
+	if (ret == 0 && (!one.body || one.phase == TPU_LOST))
+		ret = making_start(&ctx->maker, want, err);
+	json_decref(one.body);
 	arena_free(mem);
 	return ret;
 }
@@ -111,61 +197,90 @@ static int node_delete(void *arg, const struct resource *have,
 		       struct error *err)
 {
 	struct tpu_node_ctx *ctx = arg;
-	struct arena *mem = arena_new();
-	struct tpu_node_place place;
-	char *path;
-	int ret = tpu_node_place(ctx, have, mem, &place, err);
 
-	if (ret == 0) {
-		path = tpu_node_path(have, &place);
-		ret = tpu_delete(ctx->google, TPU_API_V1, path, NULL, err);
-		free(path);
+	making_done(&ctx->maker, have->name);
+	return remove_all(ctx, have, err);
+}
+
+static int judge(struct tpu_node_ctx *ctx, const struct resource *have,
+		 const struct found *one, enum wait_state *out,
+		 struct error *err)
+{
+	const struct tpu_node *node = &one->node;
+	char what[400];
+	int ret;
+
+	if (!one->body) {
+		ret = making_again(&ctx->maker, have, err);
+		*out = WAIT_PENDING;
+		return ret ? (ret < 0 ? -1 : 0)
+			   : error_set_final(err, ERROR_FAILED, "it is gone");
 	}
-	arena_free(mem);
-	return ret;
+	if (one->phase == TPU_LOST)
+		return error_set_final(err, ERROR_FAILED, "it is lost: %s",
+				       node->state);
+	if (one->phase == TPU_USABLE) {
+		making_done(&ctx->maker, have->name);
+		*out = WAIT_DONE;
+		return 0;
+	}
+	snprintf(what, sizeof(what), "%s%s%s%s%s in %s", node->state,
+		 *node->health ? ", " : "", node->health,
+		 *node->health_text ? ": " : "", node->health_text,
+		 one->place.zone);
+	*out = WAIT_PENDING;
+	return tpu_node_pending(
+		have, json_get_text(one->body, "createTime", ""), what, err);
 }
 
 static int node_wait(void *arg, const struct resource *have,
 		     enum wait_state *out, struct error *err)
 {
+	struct tpu_node_ctx *ctx = arg;
 	struct arena *mem = arena_new();
-	struct tpu_node_place place;
-	struct tpu_node node;
-	json_t *body = NULL;
-	char what[400];
-	int ret = look(arg, have, mem, &place, &body, &node, err);
+	struct error waits = { 0 };
+	struct found one = { 0 };
+	int ret = making_look(&ctx->maker, have, &waits);
 
-	if (ret < 0)
-		goto out;
-	if (!body) {
-		ret = error_set_final(err, ERROR_FAILED,
-				      "it is gone: there may be no capacity or "
-				      "no quota in %s",
-				      place.zone);
-	} else if (tpu_node_phase(&node) == TPU_LOST) {
-		ret = error_set_final(err, ERROR_FAILED, "it is lost: %s",
-				      node.state);
-	} else if (tpu_node_phase(&node) == TPU_USABLE) {
-		*out = WAIT_DONE;
-	} else {
-		snprintf(what, sizeof(what), "%s%s%s%s%s in %s", node.state,
-			 *node.health ? ", " : "", node.health,
-			 *node.health_text ? ": " : "", node.health_text,
-			 place.zone);
+	if (ret < 0) {
+		*err = waits;
+	} else if (look(ctx, have, mem, &one, err) < 0) {
+		ret = -1;
+	} else if (ret == 1 && !one.body) {
+		*err = waits;
 		*out = WAIT_PENDING;
-		ret = tpu_node_pending(
-			have, json_get_text(body, "createTime", ""), what, err);
+		ret = 0;
+	} else {
+		ret = judge(ctx, have, &one, out, err);
+		json_decref(one.body);
 	}
-out:
-	json_decref(body);
 	arena_free(mem);
 	return ret;
 }
 
+/* ---- listing ------------------------------------------------------------- */
+
 struct list {
+	struct tpu_node_ctx *ctx;
 	struct listing *out;
 	struct arena *mem;
 };
+
+/* Whether there are VMs beside it; who can't see that says yes. */
+static bool has_group(struct tpu_node_ctx *ctx, const char *name,
+		      const struct tpu_node_place *place)
+{
+	const struct resource group = { .kind = &kind_instance_group,
+					.name = name };
+	char *path = tpu_node_path(&group, place);
+	struct error ignored;
+	json_t *body = NULL;
+	int ret = compute_get(ctx->google, path, &body, &ignored);
+
+	json_decref(body);
+	free(path);
+	return ret < 0 || body;
+}
 
 static void add_node(void *arg, const json_t *node)
 {
@@ -175,7 +290,8 @@ static void add_node(void *arg, const json_t *node)
 	const char *zone = strstr(path, "/locations/");
 	struct tpu_node_place place;
 
-	if (!text_starts(path, "projects/") || !zone)
+	if (!text_starts(path, "projects/") || !zone ||
+	    !google_labels_read(json_object_get(node, "labels")).job_id)
 		return;
 	place.project =
 		arena_strndup(list->mem, project, (size_t)(zone - project));
@@ -184,14 +300,15 @@ static void add_node(void *arg, const json_t *node)
 	tpu_node_list_one(list->out, &kind_tpu_node, path_base(path), &place,
 			  json_object_get(node, "labels"),
 			  json_get_text(node, "description", NULL),
-			  json_get_text(node, "createTime", ""));
+			  json_get_text(node, "createTime", ""),
+			  has_group(list->ctx, path_base(path), &place));
 }
 
 static int node_list(void *arg, const char *where, struct listing *out,
 		     struct error *err)
 {
 	struct tpu_node_ctx *ctx = arg;
-	struct list list = { .out = out, .mem = arena_new() };
+	struct list list = { .ctx = ctx, .out = out, .mem = arena_new() };
 	int ret =
 		tpu_list(ctx->google, TPU_API_V1, where, add_node, &list, err);
 

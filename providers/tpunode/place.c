@@ -6,46 +6,9 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/placeholder.h"
 #include "providers/google/endpoint.h"
 #include "providers/google/labels.h"
-#include "providers/google/place.h"
-
-/* "projects/P/zones/Z" */
-static bool take_place(const char *place, struct arena *mem,
-		       struct tpu_node_place *out)
-{
-	const char *at = place ? strstr(place, "/zones/") : NULL;
-
-	if (!at || !text_starts(place, "projects/"))
-		return false;
-	place += strlen("projects/");
-	out->project = arena_strndup(mem, place, (size_t)(at - place));
-	out->zone = arena_strdup(mem, at + strlen("/zones/"));
-	return true;
-}
-
-int tpu_node_place(struct tpu_node_ctx *ctx, const struct resource *it,
-		   struct arena *mem, struct tpu_node_place *out,
-		   struct error *err)
-{
-	const struct place file = {
-		.project = { json_get_text(it->properties, "project", NULL),
-			     "jobrun.project" },
-		.zone = { json_get_text(it->properties, "zone", NULL),
-			  "jobrun.zone" },
-	};
-	struct place place;
-
-	if (take_place(it->place, mem, out))
-		return 0;
-	place_find(ctx->google, &file, NULL, mem, &place);
-	if (place_need_project(&place, err) < 0 ||
-	    place_need_zone(&place, err) < 0)
-		return -1;
-	out->project = place.project.text;
-	out->zone = place.zone.text;
-	return 0;
-}
 
 char *tpu_node_path(const struct resource *it,
 		    const struct tpu_node_place *place)
@@ -58,17 +21,23 @@ char *tpu_node_path(const struct resource *it,
 }
 
 void tpu_node_set_found(struct resource *found, json_t *shown,
-			const struct tpu_node_place *place)
+			const struct tpu_node_place *place,
+			const char *first_zone)
 {
 	if (!found->outputs)
 		found->outputs = json_object();
 	json_put_text(found->outputs, "project", place->project);
 	json_put_text(found->outputs, "zone", place->zone);
+	json_put_text(found->outputs, "firstZone", first_zone);
 	found->exists = shown;
 	if (!shown)
 		return;
 	json_put_text(shown, "project", place->project);
-	json_put_text(shown, "zone", place->zone);
+	/* Of VMs that follow their TPU it is where they are. */
+	json_put_text(shown, "zone",
+		      placeholder_any(json_object_get(shown, "zone"))
+			      ? place->zone
+			      : first_zone);
 	found->properties = shown;
 }
 
@@ -86,7 +55,10 @@ void tpu_node_adapt(struct resource *want, const struct resource *found)
 	if (!want->request)
 		return;
 	json_put_text(want->properties, "project", place.project);
-	json_put_text(want->properties, "zone", place.zone);
+	/* Wherever it was found: all of them are tried again one day. */
+	if (!placeholder_any(json_object_get(want->properties, "zone")))
+		json_put_text(want->properties, "zone",
+			      json_get_text(found->outputs, "firstZone", ""));
 	path = tpu_node_collection(want->kind->name, &place);
 	endpoint_add(node ? SERVICE_TPU : SERVICE_COMPUTE, NULL, &url);
 	if (node)
@@ -128,7 +100,7 @@ int tpu_node_pending(const struct resource *have, const char *made,
 void tpu_node_list_one(struct listing *out, const struct kind *kind,
 		       const char *name, const struct tpu_node_place *place,
 		       const json_t *labels, const char *job_id,
-		       const char *created)
+		       const char *created, bool kept)
 {
 	struct labels own = google_labels_read(labels);
 	char *where;
@@ -137,8 +109,9 @@ void tpu_node_list_one(struct listing *out, const struct kind *kind,
 		return;
 	if (job_id)
 		own.job_id = job_id;
-	own.renewed = true; /* its VMs see to that */
-	where = mem_printf("projects/%s/zones/%s", place->project, place->zone);
+	own.renewed = kept;
+	where = mem_printf("projects/%s/locations/%s", place->project,
+			   place->zone);
 	listing_add(out, &(struct listed){
 				 .kind = kind,
 				 .name = name,

@@ -7,22 +7,18 @@
 #include "providers/tpunode/body.h"
 #include "providers/tpunode/tpunode.h"
 
-/* From its properties or its place, and where these say nothing, as Google's
- * tools find it.  Lives in `mem`. */
-int tpu_node_place(struct tpu_node_ctx *ctx, const struct resource *it,
-		   struct arena *mem, struct tpu_node_place *out,
-		   struct error *err);
-
 /* The path of a thing; `it->kind` says in which collection.  Returns new. */
 char *tpu_node_path(const struct resource *it,
 		    const struct tpu_node_place *place);
 
 /* Fills in what is found: `shown` are its properties, new or NULL if it is not
- * there; project and zone are added, and to the outputs. */
+ * there; project and zone are added, and to the outputs: where it is, or will
+ * be if it can be had there.  `first_zone` is the first that is tried. */
 void tpu_node_set_found(struct resource *found, json_t *shown,
-			const struct tpu_node_place *place);
+			const struct tpu_node_place *place,
+			const char *first_zone);
 
-/* For the kinds: where a request goes, now that it is known. */
+/* For the kinds: where a request goes, as far as it is known. */
 void tpu_node_adapt(struct resource *want, const struct resource *found);
 
 /* "it is CREATING", unless it has taken longer than readyTimeout since it was
@@ -30,10 +26,12 @@ void tpu_node_adapt(struct resource *want, const struct resource *found);
 int tpu_node_pending(const struct resource *have, const char *made,
 		     const char *what, struct error *err);
 
-/* Adds one of ours, by its labels and the job's id as it was written. */
+/* Adds one of ours, by its labels and the job's id as it was written.  `kept`:
+ * it is there as long as somebody needs it, as there are VMs that see to
+ * that. */
 void tpu_node_list_one(struct listing *out, const struct kind *kind,
 		       const char *name, const struct tpu_node_place *place,
 		       const json_t *labels, const char *job_id,
-		       const char *created);
+		       const char *created, bool kept);
 
 #endif

@@ -86,15 +86,31 @@ static void put_request(struct resource *it, json_t *body)
 }
 
 /* What all of them need to be made and found. */
-static json_t *properties_of(const struct job *job)
+static json_t *properties_of(const struct job *job,
+			     const struct tpu_node_block *block)
 {
 	json_t *out = json_object();
 
-	if (job->jobrun.project)
-		json_put_text(out, "project", job->jobrun.project);
-	if (job->jobrun.zone)
-		json_put_text(out, "zone", job->jobrun.zone);
+	tpu_places_put(out, job, &block->zones, 0);
 	return out;
+}
+
+/* With several zones nobody knows where the TPU can be had before it is
+ * there; the group has to be beside it. */
+static void follow_node(const struct job *job,
+			const struct tpu_node_block *block,
+			struct resource *group, const struct resource *node,
+			struct resources *out)
+{
+	json_t *zones;
+
+	if (!block->zones.count)
+		return;
+	resource_needs(out, group, node);
+	zones = json_object_get(group->properties, "otherZones");
+	if (job->jobrun.zone)
+		json_array_insert_new(zones, 0, json_text(job->jobrun.zone));
+	json_put(group->properties, "zone", placeholder_output(node, "zone"));
 }
 
 static void put_duration(json_t *out, const char *key, long seconds)
@@ -117,12 +133,18 @@ static struct resource *add_template(const struct job *job,
 		json_array_get(json_object_get(properties, "disks"), 0);
 
 	put_request(it, body);
-	it->properties = properties_of(job);
+	it->properties = properties_of(job, block);
 	json_put_text(it->properties, "machineType",
 		      json_get_text(properties, "machineType", ""));
 	json_put_text(it->properties, "image",
 		      json_get_text(json_object_get(disk, "initializeParams"),
 				    "sourceImage", ""));
+	if (block->disks.count)
+		json_put(it->properties, "disks",
+			 json_texts(block->disks.items, block->disks.count));
+	if (block->tags.count)
+		json_put(it->properties, "tags",
+			 json_texts(block->tags.items, block->tags.count));
 	if (block->ssh_user)
 		json_put_text(it->properties, "sshUser", block->ssh_user);
 	if (block->ssh_key)
@@ -141,7 +163,7 @@ static struct resource *add_group(const struct job *job,
 		resources_add(out, &kind_instance_group, name, job);
 
 	put_request(it, tpu_node_group(job, name, slice->hosts));
-	it->properties = properties_of(job);
+	it->properties = properties_of(job, block);
 	json_put_int(it->properties, "size", slice->hosts);
 	if (block->ssh_user)
 		json_put_text(it->properties, "sshUser", block->ssh_user);
@@ -157,7 +179,9 @@ static struct resource *add_node(const struct job *job,
 	struct resource *it = resources_add(out, &kind_tpu_node, name, job);
 
 	put_request(it, tpu_node_node(job, block, slice));
-	it->properties = properties_of(job);
+	it->properties = json_object();
+	tpu_places_put(it->properties, job, &block->zones,
+		       block->wait_for_capacity_s);
 	json_put_text(it->properties, "acceleratorType", slice->name);
 	if (block->runtime_version)
 		json_put_text(it->properties, "tensorflowVersion",
@@ -166,13 +190,26 @@ static struct resource *add_node(const struct job *job,
 		json_put_text(it->properties, "cidrBlock", block->cidr_block);
 	if (block->preemptible)
 		json_put(it->properties, "preemptible", json_true());
+	if (block->reserved)
+		json_put(it->properties, "reserved", json_true());
 	put_duration(it->properties, "readyTimeout", block->ready_timeout_s);
 	return it;
 }
 
 static void check(const struct tpu_node_block *block, const struct tpu *tpu,
-		  struct resources *out)
+		  const struct slice *slice, struct resources *out)
 {
+	size_t i;
+
+	for (i = 0; i < block->disks.count; i++)
+		if (slice->hosts > 1 &&
+		    !text_ends(block->disks.items[i], ":ro"))
+			resources_miss(out,
+				       "disk '%s' can be written to by one VM "
+				       "only, and there are %u: write '%s:ro' "
+				       "in jobrun.tpu-node.disks",
+				       block->disks.items[i], slice->hosts,
+				       block->disks.items[i]);
 	if (strcmp(tpu->generation, "v2") != 0 &&
 	    strcmp(tpu->generation, "v3") != 0)
 		resources_miss(out,
@@ -192,6 +229,9 @@ static void note(const struct job *job, const struct tpu_node_block *block,
 
 	resources_note(out, "Google has deprecated TPU nodes in April 2025: "
 			    "the provider tpu-vm has their successors");
+	if (block->zones.count)
+		resources_note(out, "the VMs are made when the TPU is ready, "
+				    "in the zone where it could be had");
 	duration_format(block->lease_s, lease, sizeof(lease));
 	if (job->jobrun.cleanup == CLEANUP_ALWAYS)
 		resources_note(out, "TPU and VMs are deleted when the run "
@@ -228,13 +268,14 @@ static int desire(const struct job *job, const struct provider_env *env,
 	group = add_group(job, block, name, run.slice, out);
 	node = add_node(job, block, name, run.slice, out);
 	resource_needs(out, group, template);
+	follow_node(job, block, group, node, out);
 	resource_needs(out, run.resource, group);
 	resource_needs(out, run.resource, node);
 	json_put(run.resource->properties, "hosts",
 		 placeholder_output(group, "hosts"));
 	json_put(run.resource->properties, "tpuHosts",
 		 placeholder_output(node, "tpuHosts"));
-	check(block, run.tpu, out);
+	check(block, run.tpu, run.slice, out);
 	tpu_run_check(job, &spec, out);
 	note(job, block, out);
 	resources_note_unused(out, job, provider_tpu_node.name);
@@ -249,6 +290,7 @@ static void close_ctx(void *arg)
 
 	if (!ctx)
 		return;
+	tpu_maker_done(&ctx->maker);
 	google_close(ctx->google);
 	http_free(ctx->http);
 	free(ctx);
@@ -259,6 +301,7 @@ static void *open_ctx(const struct provider_env *env, struct error *err)
 	const struct http_options options = { .trace = env->trace_http };
 	struct tpu_node_ctx *ctx = mem_alloc(sizeof(*ctx));
 
+	tpu_maker_init(&ctx->maker);
 	if (supervised_init(&ctx->supervised, env, provider_tpu_node.name,
 			    err) == 0)
 		ctx->http = http_new(&options, err);
@@ -268,6 +311,10 @@ static void *open_ctx(const struct provider_env *env, struct error *err)
 	}
 	ctx->supervised.specify = specify;
 	ctx->google = google_open(ctx->http);
+	ctx->maker.google = ctx->google;
+	ctx->maker.api = TPU_API_V1;
+	ctx->maker.request = tpu_node_request;
+	ctx->maker.arg = ctx;
 	return ctx;
 }
 

@@ -11,12 +11,20 @@
 #include "core/provider.h"
 #include "core/run/supervised.h"
 #include "providers/google/google.h"
+#include "providers/google/tpu_making.h"
 
 struct tpu_node_ctx {
 	struct supervised supervised; /* the first member */
 	struct http *http;
 	struct google *google;
+	struct tpu_maker maker;
 };
+
+/* For struct tpu_maker. */
+int tpu_node_request(void *ctx, const struct resource *want,
+		     const struct tpu_places *places, const char *zone,
+		     struct arena *mem, const char **operation,
+		     struct error *err);
 
 extern const struct provider provider_tpu_node;
 extern const struct kind kind_instance_template;

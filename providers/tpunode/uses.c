@@ -21,6 +21,8 @@ const struct field_use tpu_node_uses[] = {
 	{ "trainingInput.serviceAccount", "that of the VMs" },
 	{ "trainingInput.scheduling.maxRunningTime",
 	  "after it the run is cancelled" },
+	{ "trainingInput.scheduling.maxWaitTime",
+	  "see jobrun.tpu-node.waitForCapacity" },
 	{ "jobrun", "as it says" },
 	{ "jobrun.hosts", NULL },
 	{ "jobrun.staging", NULL },

@@ -10,8 +10,8 @@
 #include "core/listing.h"
 #include "providers/google/labels.h"
 #include "providers/google/tpu_call.h"
-#include "providers/tpuvm/making.h"
 #include "providers/tpuvm/node.h"
+#include "providers/tpuvm/service.h"
 #include "providers/tpuvm/tpuvm.h"
 
 #define POLL_MS 2000
@@ -56,10 +56,10 @@ static int node_read(void *arg, const struct resource *want,
 {
 	struct tpu_vm *ctx = arg;
 	struct arena *mem = arena_new();
-	struct tpu_vm_places places;
+	struct tpu_places places;
 	struct tpu_vm_state state = { 0 };
 	char why[256];
-	int ret = tpu_vm_places(ctx, want, mem, &places, err);
+	int ret = tpu_places_find(ctx->google, want, mem, &places, err);
 
 	if (ret == 0)
 		ret = tpu_vm_look(ctx, want, mem, &state, err);
@@ -69,6 +69,7 @@ static int node_read(void *arg, const struct resource *want,
 	json_put_text(found->outputs, "project", places.project);
 	json_put_text(found->outputs, "zone",
 		      state.zone ? state.zone : places.zones[0]);
+	json_put_text(found->outputs, "firstZone", places.zones[0]);
 	found->exists = state.zone;
 	if (!found->exists)
 		goto out;
@@ -80,11 +81,13 @@ static int node_read(void *arg, const struct resource *want,
 	else
 		json_object_del(found->properties, "slices");
 	json_put_text(found->properties, "project", places.project);
-	json_put_text(found->properties, "zone", state.zone);
-	if (tpu_vm_is_lost(&state, why, sizeof(why)))
+	json_put_text(found->properties, "zone", places.zones[0]);
+	if (tpu_vm_is_lost(&state, why, sizeof(why))) {
 		json_put_text(found->properties, "state", why);
-	else if (tpu_vm_is_usable(&state))
+	} else if (tpu_vm_is_usable(&state)) {
+		making_done(&ctx->maker, want->name);
 		put_hosts(&state, want->properties, found->outputs);
+	}
 out:
 	tpu_vm_state_done(&state);
 	arena_free(mem);
@@ -102,7 +105,9 @@ static void node_adapt(struct resource *want, const struct resource *found)
 	if (!url)
 		return;
 	json_put_text(want->properties, "project", project);
-	json_put_text(want->properties, "zone", zone);
+	/* Wherever it was found: all of them are tried again one day. */
+	json_put_text(want->properties, "zone",
+		      json_get_text(found->outputs, "firstZone", ""));
 	endpoint_add(SERVICE_TPU, NULL, &path);
 	buf_printf(&path, "v2/projects/%s/locations/%s/%s", project, zone,
 		   path_base(url));
@@ -127,7 +132,7 @@ static int node_create(void *arg, const struct resource *want,
 	else if (ret == 0 && state.zone)
 		goto out;
 	if (ret == 0)
-		ret = making_start(ctx, want, err);
+		ret = making_start(&ctx->maker, want, err);
 out:
 	tpu_vm_state_done(&state);
 	arena_free(mem);
@@ -137,8 +142,10 @@ out:
 static int node_delete(void *arg, const struct resource *have,
 		       struct error *err)
 {
-	making_done(arg, have->name);
-	return tpu_vm_remove(arg, have, err);
+	struct tpu_vm *ctx = arg;
+
+	making_done(&ctx->maker, have->name);
+	return tpu_vm_remove(ctx, have, err);
 }
 
 /* "CREATING", "READY, TIMEOUT: the TPU does not answer" */
@@ -173,7 +180,7 @@ static int check_time(struct tpu_vm *ctx, const struct resource *have,
 
 	duration_parse(limit, &limit_s, &ignored);
 	if (!state->worst ||
-	    time_monotonic_ms() - making_since(ctx, have->name) <
+	    time_monotonic_ms() - making_since(&ctx->maker, have->name) <
 		    limit_s * 1000)
 		return 0;
 	return error_set_final(err, ERROR_TIMEOUT,
@@ -187,14 +194,19 @@ static int judge(struct tpu_vm *ctx, const struct resource *have,
 		 struct error *err)
 {
 	char why[256];
+	int ret;
 
-	if (!state->zone)
-		return error_set_final(err, ERROR_FAILED, "it is gone");
+	if (!state->zone) {
+		ret = making_again(&ctx->maker, have, err);
+		*out = WAIT_PENDING;
+		return ret ? (ret < 0 ? -1 : 0)
+			   : error_set_final(err, ERROR_FAILED, "it is gone");
+	}
 	if (tpu_vm_is_lost(state, why, sizeof(why)))
 		return error_set_final(err, ERROR_FAILED, "it is lost: %s",
 				       why);
 	if (tpu_vm_is_usable(state)) {
-		making_done(ctx, have->name);
+		making_done(&ctx->maker, have->name);
 		*out = WAIT_DONE;
 		return 0;
 	}
@@ -212,7 +224,7 @@ static int node_wait(void *arg, const struct resource *have,
 	struct arena *mem = arena_new();
 	struct tpu_vm_state state = { 0 };
 	struct error waits = { 0 };
-	int ret = making_look(ctx, have, &waits);
+	int ret = making_look(&ctx->maker, have, &waits);
 
 	if (ret < 0) {
 		*err = waits;
@@ -244,7 +256,7 @@ static int node_renew(void *arg, const struct resource *have, struct error *err)
 
 	duration_parse(json_get_text(have->properties, "lease", "1h"), &lease_s,
 		       &ignored);
-	if (!making_renews(ctx, have->name, lease_s / RENEWALS))
+	if (!making_renews(&ctx->maker, have->name, lease_s / RENEWALS))
 		return 0;
 	mem = arena_new();
 	ret = tpu_vm_look(ctx, have, mem, &state, err);

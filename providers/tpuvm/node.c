@@ -11,6 +11,7 @@
 #include "core/listing.h"
 #include "providers/google/endpoint.h"
 #include "providers/google/labels.h"
+#include "providers/google/tpu_places.h"
 #include "providers/google/tpu_startup.h"
 
 /* AI Platform's jobs could run so long. */
@@ -305,16 +306,7 @@ json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
 		json_put_text(out, "validFor", text);
 	}
 
-	if (job->jobrun.project)
-		json_put_text(out, "project", job->jobrun.project);
-	if (job->jobrun.zone)
-		json_put_text(out, "zone", job->jobrun.zone);
-	if (block->zones.count)
-		json_put(out, "otherZones", texts(&block->zones));
-	if (block->wait_for_capacity_s) {
-		duration_format(block->wait_for_capacity_s, text, sizeof(text));
-		json_put_text(out, "waitForCapacity", text);
-	}
+	tpu_places_put(out, job, &block->zones, block->wait_for_capacity_s);
 	if (block->ssh_user)
 		json_put_text(out, "sshUser", block->ssh_user);
 	if (block->ssh_key)

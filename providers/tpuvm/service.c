@@ -9,69 +9,10 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/google/login.h"
-#include "providers/google/place.h"
 #include "providers/google/tpu_call.h"
 #include "providers/tpuvm/node.h"
 
-/* ---- where -------------------------------------------------------------- */
-
-static void add_zone(struct tpu_vm_places *places, struct arena *mem,
-		     const char *zone)
-{
-	size_t i;
-
-	for (i = 0; i < places->count; i++)
-		if (!strcmp(places->zones[i], zone))
-			return;
-	places->zones[places->count++] = arena_strdup(mem, zone);
-}
-
-/* "projects/P/locations/Z" */
-static bool take_place(const char *place, struct arena *mem,
-		       struct tpu_vm_places *out)
-{
-	const char *at = place ? strstr(place, "/locations/") : NULL;
-
-	if (!at || !text_starts(place, "projects/"))
-		return false;
-	place += strlen("projects/");
-	out->project = arena_strndup(mem, place, (size_t)(at - place));
-	add_zone(out, mem, at + strlen("/locations/"));
-	return true;
-}
-
-int tpu_vm_places(struct tpu_vm *ctx, const struct resource *it,
-		  struct arena *mem, struct tpu_vm_places *out,
-		  struct error *err)
-{
-	const json_t *others = json_object_get(it->properties, "otherZones");
-	const char *project = json_get_text(it->properties, "project", NULL);
-	const char *zone = json_get_text(it->properties, "zone", NULL);
-	const struct place file = { .project = { project, "jobrun.project" },
-				    .zone = { zone, "jobrun.zone" } };
-	const json_t *item;
-	struct place place;
-	size_t i;
-
-	*out = (struct tpu_vm_places){ 0 };
-	out->zones = arena_alloc(mem, (json_array_size(others) + 2) *
-					      sizeof(*out->zones));
-	if (take_place(it->place, mem, out))
-		return 0;
-	place_find(ctx->google, &file, NULL, mem, &place);
-	if (place_need_project(&place, err) < 0)
-		return -1;
-	if (!json_array_size(others) && place_need_zone(&place, err) < 0)
-		return -1;
-	out->project = place.project.text;
-	if (place.zone.text)
-		add_zone(out, mem, place.zone.text);
-	json_array_foreach(others, i, item)
-		add_zone(out, mem, json_string_value(item));
-	return 0;
-}
-
-static const char *path_of(const struct tpu_vm_places *places, const char *zone,
+static const char *path_of(const struct tpu_places *places, const char *zone,
 			   const char *collection, const char *name,
 			   struct arena *mem)
 {
@@ -135,7 +76,7 @@ static int look_at_nodes(struct tpu_vm *ctx, struct tpu_vm_state *state,
 }
 
 static int look_in(struct tpu_vm *ctx, const struct resource *it,
-		   const struct tpu_vm_places *places, const char *zone,
+		   const struct tpu_places *places, const char *zone,
 		   struct arena *mem, struct tpu_vm_state *out,
 		   struct error *err)
 {
@@ -170,13 +111,13 @@ static int look_in(struct tpu_vm *ctx, const struct resource *it,
 int tpu_vm_look(struct tpu_vm *ctx, const struct resource *it,
 		struct arena *mem, struct tpu_vm_state *out, struct error *err)
 {
-	struct tpu_vm_places places;
+	struct tpu_places places;
 	struct tpu_vm_state one = { 0 };
 	char why[64];
 	size_t i;
 
 	*out = (struct tpu_vm_state){ 0 };
-	if (tpu_vm_places(ctx, it, mem, &places, err) < 0)
+	if (tpu_places_find(ctx->google, it, mem, &places, err) < 0)
 		return -1;
 	for (i = 0; i < places.count; i++) {
 		if (look_in(ctx, it, &places, places.zones[i], mem, &one, err) <
@@ -233,10 +174,11 @@ bool tpu_vm_is_usable(const struct tpu_vm_state *state)
 
 /* ---- making ------------------------------------------------------------- */
 
-int tpu_vm_request(struct tpu_vm *ctx, const struct resource *want,
-		   const struct tpu_vm_places *places, const char *zone,
+int tpu_vm_request(void *arg, const struct resource *want,
+		   const struct tpu_places *places, const char *zone,
 		   struct arena *mem, const char **operation, struct error *err)
 {
+	struct tpu_vm *ctx = arg;
 	bool queued = is_queued(want);
 	const char *parent = arena_printf(mem, "projects/%s/locations/%s",
 					  places->project, zone);
@@ -274,11 +216,6 @@ int tpu_vm_request(struct tpu_vm *ctx, const struct resource *want,
 	return ret;
 }
 
-bool tpu_vm_is_stock_out(const struct error *err)
-{
-	return err->code == ERROR_TRY_AGAIN && err->final;
-}
-
 /* ---- deleting ----------------------------------------------------------- */
 
 int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
@@ -286,8 +223,8 @@ int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
 {
 	static const char *const force[] = { "force", "true", NULL };
 	struct arena *mem = arena_new();
-	struct tpu_vm_places places;
-	int ret = tpu_vm_places(ctx, it, mem, &places, err);
+	struct tpu_places places;
+	int ret = tpu_places_find(ctx->google, it, mem, &places, err);
 	size_t i;
 
 	for (i = 0; ret == 0 && i < places.count; i++) {

@@ -6,39 +6,23 @@
 #ifndef JOBRUN_TPU_VM_SERVICE_H
 #define JOBRUN_TPU_VM_SERVICE_H
 
-#include <pthread.h>
-
 #include "core/run/supervised.h"
 #include "providers/google/api.h"
 #include "providers/google/operation.h"
 #include "providers/google/tpu.h"
-
-struct making;
+#include "providers/google/tpu_making.h"
+#include "providers/google/tpu_places.h"
 
 /* The context of the provider. */
 struct tpu_vm {
 	struct supervised supervised; /* the first member */
 	struct http *http;
 	struct google *google;
-	pthread_mutex_t lock; /* of what follows */
-	struct making *makings;
+	struct tpu_maker maker;
 };
 
 void *tpu_vm_open(const struct provider_env *env, struct error *err);
 void tpu_vm_close(void *ctx);
-
-/* Where the node of a job may be: the zones in the order of trying. */
-struct tpu_vm_places {
-	const char *project;
-	const char **zones;
-	size_t count;
-};
-
-/* From its properties or its place, and where these say nothing, as Google's
- * tools find it.  Lives in `mem`. */
-int tpu_vm_places(struct tpu_vm *ctx, const struct resource *it,
-		  struct arena *mem, struct tpu_vm_places *out,
-		  struct error *err);
 
 #define TPU_VM_SLICES_MAX 256
 
@@ -72,10 +56,9 @@ bool tpu_vm_is_usable(const struct tpu_vm_state *state);
 /* It can't become usable any more; `why` says so: "PREEMPTED". */
 bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size);
 
-/* Asks for it in one zone.  `operation` is the path of what that began, in
- * `mem`. */
-int tpu_vm_request(struct tpu_vm *ctx, const struct resource *want,
-		   const struct tpu_vm_places *places, const char *zone,
+/* For struct tpu_maker. */
+int tpu_vm_request(void *ctx, const struct resource *want,
+		   const struct tpu_places *places, const char *zone,
 		   struct arena *mem, const char **operation,
 		   struct error *err);
 
@@ -86,8 +69,5 @@ int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
 /* Moves the time when it is of no use any more. */
 int tpu_vm_renew(struct tpu_vm *ctx, const struct tpu_vm_state *state,
 		 const struct resource *it, struct error *err);
-
-/* "There is no more capacity in the zone", or a quota that is used up. */
-bool tpu_vm_is_stock_out(const struct error *err);
 
 #endif

@@ -9,8 +9,8 @@
 #include "core/listing.h"
 #include "core/placeholder.h"
 #include "providers/google/tpu_run.h"
-#include "providers/tpuvm/making.h"
 #include "providers/tpuvm/node.h"
+#include "providers/tpuvm/service.h"
 
 /* ---- the run ------------------------------------------------------------ */
 
@@ -180,7 +180,7 @@ void *tpu_vm_open(const struct provider_env *env, struct error *err)
 	const struct http_options options = { .trace = env->trace_http };
 	struct tpu_vm *ctx = mem_alloc(sizeof(*ctx));
 
-	pthread_mutex_init(&ctx->lock, NULL);
+	tpu_maker_init(&ctx->maker);
 	if (supervised_init(&ctx->supervised, env, provider_tpu_vm.name, err) ==
 	    0)
 		ctx->http = http_new(&options, err);
@@ -190,6 +190,10 @@ void *tpu_vm_open(const struct provider_env *env, struct error *err)
 	}
 	ctx->supervised.specify = specify;
 	ctx->google = google_open(ctx->http);
+	ctx->maker.google = ctx->google;
+	ctx->maker.api = TPU_API_V2;
+	ctx->maker.request = tpu_vm_request;
+	ctx->maker.arg = ctx;
 	return ctx;
 }
 
@@ -199,10 +203,9 @@ void tpu_vm_close(void *arg)
 
 	if (!ctx)
 		return;
-	makings_free(ctx->makings);
+	tpu_maker_done(&ctx->maker);
 	google_close(ctx->google);
 	http_free(ctx->http);
-	pthread_mutex_destroy(&ctx->lock);
 	free(ctx);
 }
 

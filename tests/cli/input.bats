@@ -35,6 +35,22 @@ fails_with() {
   fails_with 65 'a.yaml:1' validate a.yaml b.yaml
 }
 
+@test "what is no jobId, no option of the form, no folder to write to" {
+  job a.yaml a 'echo'
+  fails_with 1 "'a.yaml' is not the jobId of a run" logs a.yaml
+  fails_with 1 "no run of 'a' is known here" logs a
+  fails_with 64 "--task and --index are for '--to tf-config'" render --task worker a.yaml
+  fails_with 1 "cannot create '$TMP/none/a.plan': No such file" plan --out "$TMP/none/a.plan" a.yaml
+}
+
+@test "the list of commands is a table" {
+  local column
+  # All summaries start at one column.
+  column=$(jobrun help | sed -n '/^Commands:/,/^$/{/^  /p}' |
+    grep -Eo '^  [a-z]+ +' | awk '{ print length($0) }' | sort -u)
+  [ "$(wc -w <<<"$column")" -eq 1 ]
+}
+
 @test "several problems are shown in one pass" {
   printf 'jobId: a\ntrainingInput:\n  scaleTier: HUGE\n  workerCount: many\n  masterTyp: x\n' >a.yaml
   run jobrun validate a.yaml
@@ -46,7 +62,17 @@ fails_with() {
 @test "usage" {
   fails_with 64 "did you mean 'apply'" aply
   fails_with 64 "did you mean '--detach'" apply --detahc a.yaml
-  fails_with 64 "nothing was given" plan
+  fails_with 64 "plan: nothing was given" plan
+  [ "${lines[-1]}" = "jobrun: see 'jobrun help plan'" ]
+  fails_with 64 "launch: COMMAND is missing" launch
+  fails_with 64 "usage: jobrun shard [OPTION]... PATH... DIR" shard photos
+  fails_with 64 "--shards: '0' is not between 1 and" shard --shards 0 photos out
+  fails_with 64 "--attempt: '0' is not between 1 and" logs --attempt 0 a
+  fails_with 64 "'jobrun explain providers' lists those" plan --provider slrum a.yaml
+  fails_with 64 "'jobrun explain providers' lists those" gc --provider slrum
+  job a.yaml a 'echo'
+  fails_with 64 "--task takes master, worker, ps or evaluator, not 'boss'" env --task boss a.yaml
+  fails_with 64 "'ftp://host/a.tar' is no URL that can be read" cat ftp://host/a.tar
   fails_with 64 "one argument too many" wait a b
   fails_with 64 "needs text, json or markdown" plan --format
   fails_with 64 "json" plan --format xml a.yaml

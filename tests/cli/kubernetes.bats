@@ -2,7 +2,7 @@
 load helper
 
 setup_file() {
-  export KUBE=$BATS_FILE_TMPDIR
+  export KUBE=$BATS_FILE_TMPDIR JOBRUN=${JOBRUN:-$PWD/jobrun}
   # kubectl gives its token to nobody without TLS.
   openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 \
     -addext subjectAltName=IP:127.0.0.1 -keyout "$KUBE/key.pem" \
@@ -47,6 +47,161 @@ EXAMPLES=$BATS_TEST_DIRNAME/../../examples
   [ "$(made)" = "[]" ]
 }
 
+# Four shards of one sample each, a checkpoint each start, and a first start
+# that fails.
+launched() {
+  mkdir -p keep
+  for n in 0 1 2 3; do
+    echo "$n" >"sample-$n.txt"
+    tar cf "keep/train-$n.tar" "sample-$n.txt"
+  done
+  cat >launched.yaml <<END
+jobId: launched
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: "python:3"}
+  workerType: n1-standard-8
+  workerCount: 1
+jobrun:
+  provider: kubernetes
+  grace: 2s
+  restart: {maxRestarts: 3}
+  data: {train: {urls: ["/mnt/keep/train-{0..3}.tar"]}}
+  checkpoints: {to: /mnt/keep/ckpt, quietPeriod: 1s}
+  kubernetes:
+    volumes: {keep: {path: /mnt/keep, hostPath: $TMP/keep}}
+    launcher: registry.example/jobrun:1
+  command:
+    - sh
+    - -c
+    - |
+      start=0
+      [ -z "\${JOBRUN_CHECKPOINT:-}" ] || start=\$(cat "\$JOBRUN_CHECKPOINT")
+      echo "rank \$RANK of \$WORLD_SIZE goes on from \$start" | tee -a /mnt/keep/said
+      echo "rank \$RANK reads" \$(\$JOBRUN_DATA_TRAIN_STREAM | tar ti) | tee -a /mnt/keep/said
+      if [ "\$RANK" != 0 ]; then : >/mnt/keep/done; exit 0; fi
+      echo \$((start + 1)) >"\$JOBRUN_CHECKPOINT_DIR/new"
+      mv "\$JOBRUN_CHECKPOINT_DIR/new" "\$JOBRUN_CHECKPOINT_DIR/step-\$((start + 1))"
+      [ \$start -gt 0 ] || exit 1
+      # Its end is that of the others.
+      until [ -e /mnt/keep/done ]; do sleep 0.05; done
+END
+}
+
+@test "pods get jobrun: they stream their data, and a restart goes on from the checkpoint" {
+  launched
+  run jobrun plan launched.yaml
+  echo "$output"
+  [[ $output == *"launcher "*"registry.example/jobrun:1"* ]]
+  [[ $output == *"checkpoints.to "*"/mnt/keep/ckpt"* ]]
+  [[ $output == *"data.train "*"4 shards dealt to 2, 2 each"* ]]
+  tell state '{"pods": [{"run": true, "path": "'"$(dirname "$JOBRUN")"'"}]}'
+  run jobrun apply --yes launched.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"launched: SUCCEEDED"* ]]
+  # A JobSet deletes the pods that have failed, with their logs.
+  grep -qx "rank 0 of 2 goes on from 0" keep/said
+  [[ $output == *"goes on from 'step-1' (step 1)"* ]]
+  [[ $output == *"rank 0 of 2 goes on from 1"* ]]
+  [[ $output == *"'step-2' is kept"* ]]
+  [[ $output == *"rank 0 reads sample-0.txt sample-2.txt"* ]]
+  grep -qx "rank 1 reads sample-1.txt sample-3.txt" keep/said
+  [ "$(cat keep/ckpt/launched/00000002/step-2)" = 2 ]
+  jobrun delete launched
+}
+
+@test "a launcher that fails is named, with its last words" {
+  launched
+  tell state '{"pods": [{"init": {"exit": 127, "message": "starting\nno such program\n"}}]}'
+  sed -i 's/maxRestarts: 3/maxRestarts: 0/' launched.yaml
+  run jobrun apply --yes launched.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"was not started: the container of jobrun.kubernetes.launcher exited with 127: no such program"* ]]
+  jobrun delete launched
+}
+
+# pods FILE ID: a job with all that one can have beside its run
+pods() {
+  mkdir -p src
+  echo 'print("x")' >src/main.py
+  cat >"$1" <<END
+jobId: $2
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: "python:3"}
+jobrun:
+  provider: kubernetes
+  source: ../src
+  command: [python3, main.py]
+  secrets: {TOKEN: {env: TOKEN}}
+  kubernetes: {controller: ${3:-auto}}
+END
+}
+
+@test "jobs that are gone from the files are cancelled and deleted with all they have, by any clone" {
+  export TOKEN=t
+  tell state '{"pods": [{"hold": true}]}'
+  mkdir -p one/.git one/jobs two/.git two/jobs
+  printf '[remote "origin"]\n\turl = git@host:team/repo.git\n' |
+    tee one/.git/config >two/.git/config
+  pods one/jobs/stays.yaml stays
+  pods one/jobs/job.yaml plain job
+  pods one/jobs/set.yaml set
+  sed -i 's|../src|../../src|' one/jobs/*.yaml
+  jobrun apply --yes --detach one/jobs
+  [[ $(made) == *'["Job", "plain"]'*'["JobSet", "set"]'*'["Service", "plain"]'* ]]
+  cp one/jobs/stays.yaml two/jobs/
+  # Of these runs this machine knows nothing.
+  export JOBRUN_STATE_DIR=$TMP/other
+  run jobrun plan --prune two/jobs
+  echo "$output"
+  [[ $output == *"- job "*"plain "*"gone from the files; attempt 1 is not over: will be cancelled, then deleted"* ]]
+  [[ $output == *"- service "*"plain "*"gone from the files"* ]]
+  [[ $output == *"- job "*"set "*"will be cancelled, then deleted"* ]]
+  [[ $output == *"- secret "*"set "*"gone from the files"* ]]
+  [[ $output == *"- config-map "*"set-"*"gone from the files"* ]]
+  run jobrun apply --prune --yes two/jobs --detach
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $(made) != *plain* ]]
+  [[ $(made) != *set-* ]]
+  [[ $(made) == *'["JobSet", "stays"]'*'["Secret", "stays"]'* ]]
+  jobrun cancel stays
+  jobrun delete stays
+  [ "$(made)" = "[]" ]
+}
+
+@test "gc finds what is left of a run that is gone, and nothing that one needs" {
+  export TOKEN=t
+  tell state '{"paused": true}'
+  mkdir jobs
+  pods jobs/left.yaml left
+  pods jobs/needed.yaml needed
+  jobrun apply --yes --detach jobs
+  # Somebody else deletes a JobSet, and nothing that it owns.
+  curl -sf --cacert "$KUBE/cert.pem" -X DELETE -o /dev/null \
+    -H "Authorization: Bearer $(sed -n 's/.*{token: \(.*\)}$/\1/p' "$KUBECONFIG")" \
+    -d '{"propagationPolicy": "Orphan"}' \
+    "$BASE/apis/jobset.x-k8s.io/v1alpha2/namespaces/team/jobsets/left"
+  run env JOBRUN_STATE_DIR="$TMP/other" "$JOBRUN" gc --older-than 0s
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"kubernetes  secret  left"*"no run of its job exists"* ]]
+  [[ $output == *"kubernetes  config-map  left-"* ]]
+  [[ $output != *needed* ]]
+  JOBRUN_STATE_DIR=$TMP/other jobrun gc --older-than 0s --yes
+  [[ $(made) != *left* ]]
+  [[ $(made) == *'["Secret", "needed"]'* ]]
+  tell state '{"paused": false, "pods": []}'
+  jobrun wait needed
+  jobrun delete needed
+  [ "$(made)" = "[]" ]
+}
+
 @test "gc deletes what a lost machine has left in the cluster" {
   tell make '{"kind": "Secret", "metadata": {"name": "left-1a2b3c4d",
     "labels": {"jobrun-job": "left-1a2b3c4d", "jobrun-cleanup": "always"},
@@ -66,7 +221,8 @@ EXAMPLES=$BATS_TEST_DIRNAME/../../examples
   for file in "$EXAMPLES"/*/job.yaml; do
     echo ---
     jobrun render --to kubernetes --provider kubernetes "$file" \
-      --set trainingInput.masterConfig.imageUri=python:3 2>/dev/null
+      --set trainingInput.masterConfig.imageUri=python:3 \
+      --set jobrun.kubernetes.launcher=registry.example/jobrun:1 2>/dev/null
   done >manifests.yaml
   run python3 - "$BATS_TEST_DIRNAME/../stand-ins/kubernetes" manifests.yaml <<'END'
 import os

@@ -345,16 +345,42 @@ assert status == 41, status
 END
 }
 
-@test "bundled, it needs no library of its host" {
+@test "installed, it needs no library of its host, and installs itself again" {
   google
   article
   tpu "$READY"
-  "$BATS_TEST_DIRNAME/../../examples/pytorch-tpu-container/bundle.sh" \
-    "$JOBRUN" bundle
-  bundled() { bundle/ld.so --library-path bundle/lib bundle/jobrun "$@"; }
-  [ "$(bundled launch -- printenv XRT_TPU_CONFIG)" = "tpu_worker;0;10.0.101.2:8470" ]
+  jobrun launch --install here/first
+  # It may be moved, and what it runs knows where it is.
+  mv here there
+  [ "$(there/first/jobrun launch -- printenv XRT_TPU_CONFIG)" = "tpu_worker;0;10.0.101.2:8470" ]
   # The command is not told of them.
-  [ -z "$(bundled launch -- cat /proc/self/maps | grep "$TMP")" ]
+  [ -z "$(there/first/jobrun launch -- cat /proc/self/maps | grep "$TMP")" ]
+  [ "$(env PATH="$TMP/there/first:$PATH" jobrun version)" = "$("$JOBRUN" version)" ]
+  # What an earlier try has left there is replaced.
+  mkdir -p second/jobrun-lib
+  echo broken | tee second/jobrun >second/jobrun-lib/libc.so.6
+  there/first/jobrun launch --install second
+  diff -r there/first second
+  run jobrun launch --install /dev/null/x
+  [ "$status" -eq 1 ]
+  [[ $output == *"install in '/dev/null/x': "*"Not a directory" ]]
+  run jobrun launch --install x -- true
+  [ "$status" -eq 64 ]
+}
+
+@test "a task gets its share of data sets" {
+  slurm 1 2
+  sets='{"train": {"urls": ["a-{0..4}.tar"], "splitByHost": true, "splitByDevice": true, "drop": true}}'
+  jobrun launch --data "$sets" -- env >out.txt
+  grep -qx "JOBRUN_DATA_TRAIN=a-1.tar::a-3.tar" out.txt
+  grep -qx "JOBRUN_DATA_TRAIN_STREAM=$JOBRUN cat --data train" out.txt
+  for n in 0 1 2 3 4; do echo "$n" >"$n.txt" && tar cf "a-$n.tar" "$n.txt"; done
+  [ "$(jobrun launch --data "$sets" -- sh -c '$JOBRUN_DATA_TRAIN_STREAM | tar ti' | tr '\n' ' ')" = "1.txt 3.txt " ]
+  for wrong in '{}' '[1]' '{"a": {}}' '{"a": {"urls": [1]}}' '{"a b": {"urls": ["x"]}}' '{'; do
+    run jobrun launch --data "$wrong" -- true
+    [ "$status" -eq 65 ]
+    [[ $output == "jobrun: error: --data: "* ]]
+  done
 }
 
 @test "launch starts in milliseconds" {

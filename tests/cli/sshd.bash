@@ -47,6 +47,7 @@ KbdInteractiveAuthentication no
 StrictModes no
 UsePAM no
 PrintMotd no
+MaxStartups 100
 SetEnv HOME=$dir XDG_STATE_HOME=$dir/state XDG_CACHE_HOME=$dir/cache JOBRUN_STATE_DIR=$TMP/state${SLURM_CONF:+ SLURM_CONF=$SLURM_CONF}${SSH_PATH:+ PATH=$SSH_PATH}
 E
 }

@@ -35,6 +35,10 @@ begin() {
   program python3 "cd $TMP
     echo \"| Training Device=xla:0/\$((RANK * 8)) Epoch=1 Step=0 Loss=6.87500 Rate=258.47 GlobalRate=258.47\"
     touch up.\$CLOUD_ML_JOB_ID
+    touch here.\$CLOUD_ML_JOB_ID.\$RANK
+    # The run ends with the first, and the others' lines are looked for.
+    [ \$RANK != 0 ] ||
+      until [ \$(ls here.\$CLOUD_ML_JOB_ID.* | wc -l) -ge \$WORLD_SIZE ]; do sleep 0.1; done
     while [ -e hold ]; do sleep 0.1; done
     [ ! -e fail ]"
   sshd_up 4

@@ -31,6 +31,10 @@ begin() {
     "compute": {"addresses": ["'$SSH_NET'.1", "'$SSH_NET'.2", "'$SSH_NET'.3", "'$SSH_NET'.4"]}}'
 }
 
+are_made() {
+  [ "$(made)" -eq "$1" ]
+}
+
 teardown() {
   sshd_down
   local pid
@@ -95,4 +99,100 @@ teardown() {
   [ "$status" -eq 0 ]
   [ "$(made)" -eq 0 ]
   end_google
+}
+
+@test "stock-out: the next zone, and the VMs with it; quota: given up; a delete that fails is tried again" {
+  begin
+  tell state '{"tpu": {"*": {"hosts": 1, "delete": {"code": 13, "message": "An internal error occurred."}, "delete_times": 2,
+      "script": [{"state": "READY", "health": "HEALTHY"}]},
+    "europe-west4-a": {"create": {"code": 8, "message": "There is no more capacity in the zone"}}}}'
+  node_job job.yaml 'echo hello' ', zones: [us-central1-a]'
+  sed -i 's/count: 32/count: 8/' job.yaml
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"the VMs are made when the TPU is ready, in the zone where it could be had"* ]]
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *" [0] hello"* ]]
+  [ "$(asked POST '/us-central1-a/nodes')" -eq 1 ]
+  [ "$(asked POST '/zones/us-central1-a/instanceGroupManagers$')" -eq 1 ]
+  [ "$(asked POST '/zones/europe-west4-a/instanceGroupManagers$')" -eq 0 ]
+  [ "$(asked DELETE '/us-central1-a/nodes/imagenet')" -eq 3 ]
+  [ "$(made)" -eq 0 ]
+
+  tell state '{"tpu": {"*": {"create": {"now": true, "http": 429, "message": "Quota limit TPUV3sPerProjectPerZone has been exceeded. Limit: 0",
+    "details": [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"subject": "p", "description": "Limit: 0"}]}]}}}}'
+  run jobrun apply --yes --rerun job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [[ $output == *"none of 2 zones has any, last us-central1-a: "*"TPUV3sPerProject"* ]]
+  [ "$(made)" -eq 0 ]
+  end_google
+}
+
+# One more apply, or gc, of who was killed with the Nth of these; N is that of
+# the machine, which has a project of its own.  tests/unit/test_tpu_kill.c has
+# all requests, without the run between.
+KILLS='apply POST global/instanceTemplates$
+gc POST global/instanceTemplates$
+gc GET global/operations/
+gc POST instanceGroupManagers$
+apply POST /nodes[?]
+gc POST listManagedInstances$
+apply GET /instances[?]
+gc DELETE /nodes/
+apply DELETE instanceGroupManagers/
+apply DELETE instanceTemplates/'
+
+# The command that is to go on, of the Nth.
+goes_on_with() {
+  sed -n "$1{s/ .*//;p}" <<<"$KILLS"
+}
+
+begin_here() {
+  "$JOBRUN" apply --yes job.yaml || echo "killed: $?"
+}
+
+end_here() {
+  if [ "$(goes_on_with "$1")" = gc ]; then
+    jobrun gc --yes --provider tpu-node
+  else
+    jobrun apply --yes job.yaml
+  fi && jobrun status
+  echo "exit $?"
+}
+
+@test "kill -9 after requests of each kind: one more apply, or gc, and nothing stays" {
+  begin
+  tell state '{"tpu": {"*": {"hosts": 1, "script": [{"state": "READY", "health": "HEALTHY"}]}},
+    "compute": {"starting": 0, "addresses": ["'$SSH_NET'.1"]}}'
+  node_job job.yaml 'echo hello'
+  sed -i 's/count: 32/count: 8/' job.yaml
+  JOB=$(cat job.yaml)
+  count=$(wc -l <<<"$KILLS")
+  python3 - <<PY >faults.json
+import json
+print(json.dumps([
+    {"do": "kill-client", "method": line.split()[1],
+     "path": f"/projects/p{n}/.*{line.split()[2]}"}
+    for n, line in enumerate("""$KILLS""".splitlines(), 1)]))
+PY
+  tell faults @faults.json
+  each "$count" begin_here
+  [ "$(curl -sf "$BASE/_/requests" | grep -o '"fault": "kill-client"' | wc -l)" -eq "$count" ]
+  [ "$(made)" -gt 0 ]
+  each "$count" end_here
+  wait_until 15 are_made 0
+  for n in $(seq "$count"); do
+    cat "m$n/out"
+    [[ $(tail -n 1 "m$n/out") == "exit 0" ]]
+    refute grep -q 'not finished' "m$n/out"
+  done
+  # Those that went on have run once.
+  for n in $(seq "$count"); do
+    [ "$(goes_on_with "$n")" = gc ] || [ "$(grep -c '\[0\] hello' "m$n/out")" -eq 1 ]
+  done
+  end_google
+  wait_until 15 nothing_runs
 }

@@ -502,6 +502,39 @@ static void what_it_waits_for_is_said(void **state)
 	close_command(&c);
 }
 
+static void a_launcher_that_does_not_come_is_named(void **state)
+{
+	struct fixture *f = *state;
+	struct run_record run;
+	struct command c;
+
+	stand_in_tell(&f->server, "state",
+		      "{'pods': [{'pod': '/0/', 'init': {'reason': "
+		      "'ImagePullBackOff', 'message': 'back-off', 'seconds': "
+		      "60}}, {'hold': true}]}");
+	open_command(&c, JOB "  command: [python3]\n"
+			     "  kubernetes: {launcher: jobrun}\n");
+	must(&c, apply(&c, false));
+	wait_until_it_says(f, &c,
+			   "waits: jobrun.kubernetes.launcher: its image can't "
+			   "be pulled: back-off");
+	/* As it comes, it fails. */
+	stand_in_tell(&f->server, "state",
+		      "{'pods': [{'pod': '/0/', 'init': {'exit': 126, "
+		      "'message': 'one\\ntwo\\n'}}, {'hold': true}]}");
+	must(&c, run_of(&c)->kind->cancel(c.ctx, run_of(&c), true, &c.err));
+	must(&c, wait_for_end(&c));
+	must(&c, apply(&c, true));
+	must(&c, wait_for_end(&c));
+	get_run(&c, f->mem, &run);
+	assert_int_equal(run.state, RUN_FAILED);
+	assert_int_equal(run.exit_code, 126);
+	assert_string_equal(run.error,
+			    "master 0 was not started: the container of "
+			    "jobrun.kubernetes.launcher exited with 126: two");
+	close_command(&c);
+}
+
 /* As Kueue makes it for a JobSet that is suspended. */
 static void make_workload(struct fixture *f, const char *uid)
 {
@@ -835,6 +868,8 @@ int main(void)
 						stop),
 		cmocka_unit_test_setup_teardown(failures_name_the_task, start,
 						stop),
+		cmocka_unit_test_setup_teardown(
+			a_launcher_that_does_not_come_is_named, start, stop),
 		cmocka_unit_test_setup_teardown(what_it_waits_for_is_said,
 						start, stop),
 		cmocka_unit_test_setup_teardown(kueue_says_what_it_waits_for,

@@ -343,6 +343,129 @@ static void failures_and_preemptions_are_told_apart(void **state)
 	}
 }
 
+#define LAUNCHER "  kubernetes: {launcher: \"gcr.io/p/jobrun:1\"}\n"
+
+static void a_launcher_starts_the_program(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	translate(&scene,
+		  HEAD "  workerType: n1-standard-8\n  workerCount: 1\n"
+		       "  args: [--epochs, \"5\"]\n" TAIL
+		       "  command: [python3, train.py]\n  grace: 30s\n"
+		       "  checkpoints: {to: \"gs://b/c\", keep: 2, metric: "
+		       "loss, goal: MINIMIZE}\n"
+		       "  metrics: {patterns: {loss: \"loss (.*)\"}}\n"
+		       "  data: {train: {urls: [\"gs://b/$(1)/{0..9}.tar\"]}}"
+		       "\n" LAUNCHER);
+	assert_string_equal(
+		at(pod(&scene, 0), "containers|0|command"),
+		"[\"/jobrun/bin/jobrun\",\"launch\",\"--from=kubernetes\","
+		"\"--grace=30s\","
+		"\"--checkpoint-dir=/jobrun/run/checkpoints\","
+		"\"--checkpoint-to=gs://b/c/net\",\"--checkpoint-keep=2\","
+		"\"--checkpoint-quiet=10\",\"--checkpoint-metric=loss\","
+		"\"--checkpoint-goal=minimize\","
+		"\"--checkpoint-pattern=loss=loss (.*)\","
+		/* Kubernetes takes one of the two away. */
+		"\"--data={\\\"train\\\":{\\\"drop\\\":false,\\\"seed\\\":0,"
+		"\\\"shuffle\\\":false,\\\"splitByDevice\\\":true,"
+		"\\\"splitByHost\\\":true,"
+		"\\\"urls\\\":[\\\"gs://b/$$(1)/{0..9}.tar\\\"]}}\","
+		"\"--\",\"python3\",\"train.py\"]");
+	assert_string_equal(at(pod(&scene, 0), "containers|0|args"),
+			    "[\"--epochs\",\"5\"]");
+	assert_string_equal(
+		at(pod(&scene, 0), "initContainers"),
+		"[{\"name\":\"jobrun\",\"image\":\"gcr.io/p/jobrun:1\","
+		"\"command\":[\"jobrun\",\"launch\",\"--install\","
+		"\"/jobrun/bin\"],"
+		"\"terminationMessagePolicy\":\"FallbackToLogsOnError\","
+		"\"resources\":{\"requests\":{\"cpu\":\"100m\",\"memory\":"
+		"\"64M\"}},\"volumeMounts\":[{\"name\":\"jobrun-bin\","
+		"\"mountPath\":\"/jobrun/bin\"}]}]");
+	assert_string_equal(at(pod(&scene, 0), "volumes"),
+			    "[{\"name\":\"jobrun-run\",\"emptyDir\":{}},"
+			    "{\"name\":\"jobrun-bin\",\"emptyDir\":{}}]");
+	assert_string_equal(at(pod(&scene, 0), "containers|0|volumeMounts|1"),
+			    "{\"name\":\"jobrun-bin\",\"mountPath\":"
+			    "\"/jobrun/bin\",\"readOnly\":true}");
+	/* The program's, and that of its last checkpoint. */
+	assert_string_equal(at(pod(&scene, 0), "terminationGracePeriodSeconds"),
+			    "60");
+	assert_string_equal(at(scene.made.properties, "launcher"),
+			    "\"gcr.io/p/jobrun:1\"");
+	/* Each task sets what a manifest can't. */
+	assert_string_equal(why(&scene, "RANK of the workers"), "");
+	assert_false(kube_needs(&scene.made));
+	done(&scene);
+}
+
+static void a_launcher_is_asked_for_what_it_can_do(void **state)
+{
+	static const struct {
+		const char *rest, *path, *why;
+		bool needed;
+	} cases[] = {
+		{ "", "jobrun.command",
+		  "with a launcher the image's own entry "
+		  "point is not run",
+		  true },
+		{ "  command: [a]\n  checkpoints: {to: kept}\n",
+		  "jobrun.checkpoints.to", "it is in no volume", true },
+		{ "  command: [a]\n  checkpoints: {to: /mnt/c}\n",
+		  "jobrun.checkpoints.to", "it is in no volume", true },
+		{ "  command: [a]\n  checkpoints: {to: /vol/c}\n",
+		  "jobrun.checkpoints.to", "", false },
+		{ "  command: [a]\n  checkpoints: {to: /volume}\n",
+		  "jobrun.checkpoints.to", "it is in no volume", true },
+		{ "  command: [a]\n  checkpoints: {}\n",
+		  "jobrun.checkpoints.to", "checkpoints go with their pod",
+		  false },
+		{ "  command: [a]\n  checkpoints: {directory: /vol/c}\n",
+		  "jobrun.checkpoints.to", "", false },
+		{ "  command: [a]\n  source: ../../examples/quickstart\n"
+		  "  checkpoints: {to: \"gs://b/c\", directory: out}\n",
+		  "jobrun.checkpoints.directory",
+		  "the program starts in its "
+		  "source",
+		  true },
+		{ "  command: [a]\n  data: {train: {urls: [a.tar]}}\n",
+		  "jobrun.data.train", "'a.tar' is a file of this machine",
+		  true },
+		{ "  command: [a]\n  data: {train: {urls: [/vol/a.tar], "
+		  "index: shards.json}}\n",
+		  "jobrun.data.train",
+		  "'shards.json' is a file of this machine", true },
+		{ "  command: [a]\n  data: {train: {urls: [/vol/a.tar]}}\n",
+		  "jobrun.data.train", "", false },
+	};
+	struct scene scene;
+	char *text;
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		text = mem_printf(HEAD TAIL
+				  "%s  kubernetes:\n"
+				  "    launcher: \"gcr.io/p/jobrun:1\"\n"
+				  "    volumes: {v: {path: /vol, claim: c}}\n",
+				  cases[i].rest);
+		translate(&scene, text);
+		if (!*cases[i].why)
+			assert_string_equal(why(&scene, cases[i].path), "");
+		else if (!text_starts(why(&scene, cases[i].path), cases[i].why))
+			fail_msg("%zu: %s", i, why(&scene, cases[i].path));
+		for (j = 0; j < scene.made.left_count; j++)
+			if (!strcmp(scene.made.left[j].path, cases[i].path))
+				assert_int_equal(scene.made.left[j].needed,
+						 cases[i].needed);
+		done(&scene);
+		free(text);
+	}
+}
+
 static void names_fit_and_differ(void **state)
 {
 	static const struct {
@@ -398,6 +521,10 @@ static void what_has_no_place_is_said(void **state)
 		  "nothing runs before the program there: build it into the "
 		  "image",
 		  true },
+		{ "trainingInput.hyperparameters",
+		  "there are no trials: the providers local, vertex-ai and "
+		  "ai-platform have them",
+		  true },
 		{ "jobrun.kubernetes.volumes.both",
 		  "exactly one of claim, configMap, secret, hostPath and "
 		  "memory "
@@ -412,7 +539,10 @@ static void what_has_no_place_is_said(void **state)
 			  "  region: us-central1\n  runtimeVersion: \"2.11\"\n"
 			  "  pythonVersion: \"3.7\"\n  pythonModule: a.b\n"
 			  "  packageUris: [\"gs://b/a.tar.gz\"]\n"
-			  "  scheduling: {priority: 5}\n" TAIL
+			  "  scheduling: {priority: 5}\n"
+			  "  hyperparameters: {goal: MAXIMIZE, params: [{"
+			  "parameterName: a, type: INTEGER, minValue: 1, "
+			  "maxValue: 2}]}\n" TAIL
 			  "  setup: [make]\n  kubernetes:\n    volumes:\n"
 			  "      both: {path: /a, claim: b, memory: 1Gi}\n");
 	for (i = 0; i < COUNT(cases); i++) {
@@ -509,6 +639,14 @@ static void manifests_are_valid(void **state)
 		HEAD "  workerType: n1-standard-4\n  workerCount: 3\n" TAIL
 		     "  restart: {maxRestarts: 2}\n"
 		     "  kubernetes: {controller: job}\n",
+		HEAD "  workerType: n1-standard-8\n  workerCount: 1\n" TAIL
+		     "  source: ../../examples/quickstart\n"
+		     "  command: [python3, train.py]\n"
+		     "  checkpoints: {to: \"gs://b/c\", metric: loss, goal: "
+		     "MINIMIZE, resume: best}\n"
+		     "  metrics: {patterns: {loss: \"loss ([0-9.]+)\"}}\n"
+		     "  data: {train: {urls: [\"gs://b/{0..9}.tar\"]}}\n"
+		     "  kubernetes: {launcher: \"gcr.io/p/jobrun:1\"}\n",
 	};
 	const struct http_options options = { .trace = "" };
 	struct stand_in server;
@@ -544,6 +682,8 @@ int main(void)
 		cmocka_unit_test(tpu_slices_have_a_pod_for_each_host),
 		cmocka_unit_test(restart_rules_are_failure_policies),
 		cmocka_unit_test(failures_and_preemptions_are_told_apart),
+		cmocka_unit_test(a_launcher_starts_the_program),
+		cmocka_unit_test(a_launcher_is_asked_for_what_it_can_do),
 		cmocka_unit_test(names_fit_and_differ),
 		cmocka_unit_test(what_has_no_place_is_said),
 		cmocka_unit_test(manifests_are_valid),

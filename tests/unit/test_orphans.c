@@ -36,30 +36,42 @@ static void what_nobody_needs(void **state)
 		int64_t age_ms, expires_in_ms; /* 0: never */
 		const char *why;
 		bool renewed;
+		int64_t killed_at_ms; /* 0: nobody was */
 	} cases[] = {
-		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, 0, NULL, false },
-		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, -1, NULL, false },
+		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, 0, NULL, false, 0 },
+		{ RUN_LIVE, CLEANUP_ALWAYS, 9999, -1, NULL, false, 0 },
 		{ RUN_OK, CLEANUP_ALWAYS, 0, 0, "the run of its job is over",
-		  false },
+		  false, 0 },
 		{ RUN_BAD, CLEANUP_ALWAYS, 0, 5, "the run of its job is over",
-		  false },
+		  false, 0 },
 		{ RUN_OK, CLEANUP_ON_SUCCESS, 0, 0,
-		  "the run of its job is over", false },
-		{ RUN_BAD, CLEANUP_ON_SUCCESS, 0, 0, NULL, false },
-		{ RUN_OK, CLEANUP_NEVER, 0, 0, NULL, false },
-		{ RUN_OK, CLEANUP_NEVER, 0, 5, NULL, false },
-		{ RUN_OK, CLEANUP_NEVER, 0, -1, "it has expired", false },
-		{ RUN_NONE, CLEANUP_ALWAYS, YOUNG - 1, 0, NULL, false },
+		  "the run of its job is over", false, 0 },
+		{ RUN_BAD, CLEANUP_ON_SUCCESS, 0, 0, NULL, false, 0 },
+		{ RUN_OK, CLEANUP_NEVER, 0, 0, NULL, false, 0 },
+		{ RUN_OK, CLEANUP_NEVER, 0, 5, NULL, false, 0 },
+		{ RUN_OK, CLEANUP_NEVER, 0, -1, "it has expired", false, 0 },
+		{ RUN_NONE, CLEANUP_ALWAYS, YOUNG - 1, 0, NULL, false, 0 },
 		{ RUN_NONE, CLEANUP_ALWAYS, YOUNG, 0,
-		  "no run of its job exists", false },
+		  "no run of its job exists", false, 0 },
 		{ RUN_NONE, CLEANUP_NEVER, YOUNG, 0, "no run of its job exists",
-		  false },
-		{ RUN_NONE, CLEANUP_ALWAYS, 1, -1, "it has expired", false },
+		  false, 0 },
+		{ RUN_NONE, CLEANUP_ALWAYS, 1, -1, "it has expired", false, 0 },
 		/* Another machine looks after it, or did. */
-		{ RUN_NONE, CLEANUP_ALWAYS, 9999, 5, NULL, true },
-		{ RUN_NONE, CLEANUP_ALWAYS, 9999, -1, "it has expired", true },
+		{ RUN_NONE, CLEANUP_ALWAYS, 9999, 5, NULL, true, 0 },
+		{ RUN_NONE, CLEANUP_ALWAYS, 9999, -1, "it has expired", true,
+		  0 },
 		{ RUN_OK, CLEANUP_ALWAYS, 0, 5, "the run of its job is over",
-		  true },
+		  true, 0 },
+		/* It was begun here. */
+		{ RUN_NONE, CLEANUP_ALWAYS, 0, 5,
+		  "who made it was killed before there was a run", true,
+		  NOW + 1 },
+		{ RUN_NONE, CLEANUP_NEVER, 0, 5,
+		  "who made it was killed before there was a run", true, NOW },
+		{ RUN_LIVE, CLEANUP_ALWAYS, 0, 5, NULL, true, NOW },
+		/* And made anew by somebody else, long after. */
+		{ RUN_NONE, CLEANUP_ALWAYS, 0, 5, NULL, true,
+		  NOW - ORPHAN_AFTER_MS - 1 },
 	};
 	size_t i;
 
@@ -81,6 +93,21 @@ static void what_nobody_needs(void **state)
 			.succeeded = cases[i].run == RUN_OK,
 		};
 		struct listed other = run;
+		struct intent_record begun[] = {
+			{ .job_id = "a", .provider = "p", .time_ms = NOW },
+			{ .job_id = "b", .provider = "q", .time_ms = NOW },
+			{ .job_id = "b",
+			  .provider = "p",
+			  .time_ms = cases[i].killed_at_ms },
+		};
+		const struct intent_list open = {
+			.items = begun,
+			.count = cases[i].killed_at_ms ? 3 : 2,
+		};
+		const struct orphan_rules rules = { .now_ms = NOW,
+						    .young_ms = YOUNG,
+						    .provider = "p",
+						    .open = &open };
 		struct listing all;
 		struct orphans found;
 
@@ -95,7 +122,7 @@ static void what_nobody_needs(void **state)
 		listing_add(&all, &other);
 		listing_add(&all, &thing);
 		listing_sort(&all, kinds);
-		orphans_find(&all, NOW, YOUNG, &found);
+		orphans_find(&all, &rules, &found);
 		assert_int_equal(found.count, cases[i].why ? 1 : 0);
 		if (cases[i].why)
 			assert_string_equal(found.items[0].why, cases[i].why);

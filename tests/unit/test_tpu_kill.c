@@ -3,6 +3,7 @@
  * `kill -9` of whoever makes and deletes the TPUs of a run, after each of its
  * requests: who takes it up again ends as if nothing had happened.  The
  * requests are enumerated: each child dies at the next one, until one does not.
+ * And TPUs that die themselves.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ struct fixture {
 	struct stand_in server;
 	const char *kept; /* what the runs need, see allocation_text() */
 	size_t all;       /* how many things those are */
+	const char *zone; /* where they are made */
 	struct arena *mem;
 };
 
@@ -64,9 +67,6 @@ static int fixture_setup(void **state)
 	setenv("NO_GCE_CHECK", "true", 1);
 	setenv("JOBRUN_STATE_DIR", stand_in_file(&f->server, "state"), 1);
 	setenv("HOME", f->server.folder, 1);
-	stand_in_tell(
-		&f->server, "state",
-		"{'tpu': {'*': {'hosts': 4}}, 'compute': {'starting': 0}}");
 	f->mem = arena_new();
 	*state = f;
 	return 0;
@@ -91,8 +91,26 @@ static size_t made(const struct fixture *f)
 	return count;
 }
 
+/* But for templates, which are nowhere. */
+static bool is_made_in(const struct fixture *f, const char *zone)
+{
+	json_t *list = stand_in_ask(&f->server, "made"), *one;
+	bool out = true;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		const char *path = json_string_value(json_array_get(one, 1));
+
+		out = out && (strstr(path, "/global/") || strstr(path, zone));
+	}
+	json_decref(list);
+	return out;
+}
+
 /* What the run of a job needs, as its supervisor is given it. */
-static void plan_for(struct fixture *f, const struct provider *provider)
+static void plan_for(struct fixture *f, const struct provider *provider,
+		     const char *zones)
 {
 	static const struct schema_provider blocks[] = {
 		{ "tpu-node", &tpu_node_message },
@@ -107,8 +125,8 @@ static void plan_for(struct fixture *f, const struct provider *provider)
 		"  workerConfig: {acceleratorConfig: {type: TPU_V3, count: "
 		"32}}\njobrun: {provider: %s, project: p-1, zone: "
 		"europe-west4-a, command: [a], tpu-node: {runtimeVersion: "
-		"pytorch-1.13}}\n",
-		provider->name);
+		"pytorch-1.13, zones: [%s]}, tpu-vm: {zones: [%s]}}\n",
+		provider->name, zones, zones);
 	const char *path = stand_in_file(&f->server, "job.yaml");
 	char *paths[] = { mem_strdup(path) };
 	struct problems found = { 0 };
@@ -165,6 +183,9 @@ static int supervise(const struct fixture *f, enum role role, struct error *err)
 			ret = error_set(err, ERROR_FAILED,
 					"%zu things are made, not %zu", made(f),
 					f->all);
+		if (ret == 0 && !is_made_in(f, f->zone))
+			ret = error_set(err, ERROR_FAILED,
+					"not all is made in %s", f->zone);
 		json_decref(outputs);
 	}
 	if (ret == 0)
@@ -219,23 +240,22 @@ static void is_settled(const struct fixture *f, int nth)
 	arena_free(mem);
 }
 
-/* Both who goes on with the run and who only ends it find what there is. */
-static void any_request_can_be_the_last(struct fixture *f,
-					const struct provider *provider,
-					int at_least)
+/* Both who goes on with the run and who only ends it find what there is.  Time
+ * is scarce: of those who only end it, every third.  Returns how many requests
+ * there are, or `last`. */
+static int any_request_can_be_the_last(struct fixture *f, const char *path,
+				       int first, int last)
 {
 	const enum role roles[] = { MAKES_AND_DELETES, DELETES };
 	bool ended = false;
 	int nth, i;
 
-	plan_for(f, provider);
-	for (nth = 1; !ended; nth++) {
-		char *fault = mem_printf(
-			"[{'do': 'kill-after', 'path': '^/(tpu|compute)/', "
-			"'nth': %d, 'pid-file': '%s'}]",
-			nth, stand_in_file(&f->server, "pid"));
+	for (nth = first; !ended && nth <= last; nth++) {
+		char *fault =
+			mem_printf("[{'do': 'kill-after', 'path': '%s', "
+				   "'nth': %d, 'pid-file': '%s'}]",
+				   path, nth, stand_in_file(&f->server, "pid"));
 
-		/* Time is scarce: of those who only end it, every third. */
 		for (i = 0; i < (nth % 3 ? 1 : 2); i++) {
 			stand_in_tell(&f->server, "faults", fault);
 			ended = run_child(f, MAKES_AND_DELETES);
@@ -245,24 +265,120 @@ static void any_request_can_be_the_last(struct fixture *f,
 		}
 		free(fault);
 	}
-	assert_true(nth > at_least);
+	return nth - 1;
+}
+
+static void in_one_zone(struct fixture *f, const struct provider *provider,
+			int at_least)
+{
+	stand_in_tell(
+		&f->server, "state",
+		"{'tpu': {'*': {'hosts': 4}}, 'compute': {'starting': 0}}");
+	plan_for(f, provider, "");
+	f->zone = "europe-west4-a";
+	assert_true(any_request_can_be_the_last(f, "^/(tpu|compute)/", 1,
+						INT_MAX) > at_least);
+}
+
+/* The first has none left, which its operation tells: who goes on after that
+ * was killed only sees the TPU disappear. */
+static void in_the_second_zone(struct fixture *f,
+			       const struct provider *provider)
+{
+	stand_in_tell(&f->server, "state",
+		      "{'tpu': {'*': {'hosts': 4}, 'europe-west4-a': {'script':"
+		      " [{'state': 'CREATING'}], 'create': {'code': 8, "
+		      "'message': 'There is no more capacity'}}}, "
+		      "'compute': {'starting': 0}}");
+	plan_for(f, provider, "us-central1-a");
+	f->zone = "us-central1-a";
+	/* From where it is asked for to where it is made there. */
+	any_request_can_be_the_last(f, "^/tpu/", 5, 9);
+}
+
+/* Has what is not there made, all of it in the zone. */
+static void ensure(struct allocation *all, const struct fixture *f)
+{
+	json_t *outputs;
+	struct error err;
+	bool new;
+
+	if (allocation_ensure(all, &outputs, &new, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(new);
+	assert_int_equal(json_array_size(json_object_get(outputs, "hosts")), 4);
+	assert_int_equal(made(f), f->all);
+	assert_true(is_made_in(f, f->zone));
+	json_decref(outputs);
+}
+
+/* Where the TPU goes, its VMs go. */
+static void a_lost_tpu_may_come_back_in_another_zone(void **state)
+{
+	struct fixture *f = *state;
+	struct error err;
+	struct store *store = store_open(&err);
+	struct loop *loop = loop_new(&err);
+	const struct allocation_place place = { .providers = providers,
+						.store = store,
+						.loop = loop,
+						.progress = on_progress };
+	struct allocation *all;
+	json_t *kept;
+
+	stand_in_tell(&f->server, "state",
+		      "{'tpu': {'*': {'hosts': 4}, 'europe-west4-a': {'create':"
+		      " {'code': 8, 'message': 'There is no more capacity'}}}, "
+		      "'compute': {'starting': 0}}");
+	plan_for(f, &provider_tpu_node, "us-central1-a");
+	f->zone = "us-central1-a";
+	kept = json_loads(f->kept, 0, NULL);
+	all = allocation_open(kept, &place, &err);
+	assert_non_null(all);
+	ensure(all, f);
+	stand_in_tell(&f->server, "state",
+		      "{'tpu': {'*': {'hosts': 4}, 'us-central1-a': {'create': "
+		      "{'code': 8, 'message': 'There is no more capacity'}}, "
+		      "'us-central1-a/pod': {'preempt': true, 'exists': "
+		      "false}}, 'compute': {'starting': 0}}");
+	f->zone = "europe-west4-a";
+	ensure(all, f);
+	assert_int_equal(allocation_release(all, &err), 0);
+	assert_int_equal(made(f), 0);
+	allocation_close(all);
+	json_decref(kept);
+	loop_free(loop);
+	store_close(store);
 }
 
 static void of_tpu_nodes(void **state)
 {
-	any_request_can_be_the_last(*state, &provider_tpu_node, 20);
+	in_one_zone(*state, &provider_tpu_node, 20);
+}
+
+static void of_tpu_nodes_in_zones(void **state)
+{
+	in_the_second_zone(*state, &provider_tpu_node);
 }
 
 static void of_tpu_vms(void **state)
 {
-	any_request_can_be_the_last(*state, &provider_tpu_vm, 8);
+	in_one_zone(*state, &provider_tpu_vm, 8);
+}
+
+static void of_tpu_vms_in_zones(void **state)
+{
+	in_the_second_zone(*state, &provider_tpu_vm);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lost_tpu_may_come_back_in_another_zone),
 		cmocka_unit_test(of_tpu_nodes),
+		cmocka_unit_test(of_tpu_nodes_in_zones),
 		cmocka_unit_test(of_tpu_vms),
+		cmocka_unit_test(of_tpu_vms_in_zones),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -42,8 +42,12 @@ static struct resources *wanted(const struct provider *provider,
 		"  workerConfig: {acceleratorConfig: {type: TPU_V3, count: "
 		"32}}\njobrun:\n  provider: %s\n  project: p-1\n  zone: "
 		"europe-west4-a\n  command: [a]\n"
-		"  tpu-node: {runtimeVersion: pytorch-1.13}\n%s\n",
-		provider->name, more);
+		"%s%s\n",
+		provider->name,
+		strstr(more, "tpu-node:")
+			? ""
+			: "  tpu-node: {runtimeVersion: pytorch-1.13}\n",
+		more);
 	char path[] = "/tmp/test_tpu_run.XXXXXX.yaml";
 	char *paths[] = { path };
 	struct problems found = { 0 };
@@ -110,10 +114,87 @@ static void both_providers_refuse_and_say_the_same(void **state)
 		}
 }
 
+static const struct resource *find(const struct resources *all,
+				   const char *kind)
+{
+	size_t i = 0;
+
+	while (i < all->count && strcmp(all->items[i]->kind->name, kind) != 0)
+		i++;
+	assert_true(i < all->count);
+	return all->items[i];
+}
+
+static void nodes_and_their_vms_are_as_the_file_says(void **state)
+{
+	static const struct {
+		const char *block, *kind;
+		const char *says; /* of the body, as JSON without spaces */
+	} cases[] = {
+		{ "reserved: true", "tpu-node",
+		  "\"schedulingConfig\":{\"reserved\":true}" },
+		{ "reserved: true, preemptible: true", "tpu-node",
+		  "\"schedulingConfig\":{\"preemptible\":true,"
+		  "\"reserved\":true}" },
+		{ "tags: [a, b]", "instance-template",
+		  "\"tags\":{\"items\":[\"a\",\"b\"]}" },
+		{ "scopes: [s]", "instance-template", "\"scopes\":[\"s\"]" },
+		{ "disks: ['d:ro']", "instance-template",
+		  "{\"source\":\"d\",\"mode\":\"READ_ONLY\","
+		  "\"autoDelete\":false}" },
+		{ "metadata: {k: v}", "instance-template",
+		  "{\"key\":\"k\",\"value\":\"v\"}" },
+		/* Each runs beside jobrun's own. */
+		{ "metadata: {startup-script: 'apt-get update'}",
+		  "instance-template", "apt-get update\\nEND_OF" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		char *more = mem_printf("  tpu-node: {runtimeVersion: "
+					"pytorch-1.13, %s}",
+					cases[i].block);
+		struct jobs jobs = { 0 };
+		struct resources *all = wanted(&provider_tpu_node, more, &jobs);
+		char *body = json_dumps(
+			json_object_get(find(all, cases[i].kind)->request,
+					"body"),
+			JSON_COMPACT);
+
+		if (all->missing_count || !strstr(body, cases[i].says))
+			fail_msg("%s: %s", cases[i].block, body);
+		free(body);
+		resources_free(all);
+		jobs_done(&jobs);
+		free(more);
+	}
+}
+
+static void a_disk_is_written_by_one_vm(void **state)
+{
+	struct jobs jobs = { 0 };
+	struct resources *all = wanted(&provider_tpu_node,
+				       "  tpu-node: {runtimeVersion: "
+				       "pytorch-1.13, disks: [d]}",
+				       &jobs);
+
+	(void)state;
+	assert_int_equal(all->missing_count, 1);
+	assert_string_equal(all->missing[0],
+			    "disk 'd' can be written to by one VM only, and "
+			    "there are 4: write 'd:ro' in "
+			    "jobrun.tpu-node.disks");
+	resources_free(all);
+	jobs_done(&jobs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_providers_refuse_and_say_the_same),
+		cmocka_unit_test(nodes_and_their_vms_are_as_the_file_says),
+		cmocka_unit_test(a_disk_is_written_by_one_vm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

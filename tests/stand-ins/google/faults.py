@@ -16,13 +16,14 @@ how many it holds for.  "do" is one of
   garbage      answer with what is no HTTP
   kill         end the process whose number is in "pid-file", and do nothing
   kill-after   do it, and end the process before it is answered
+  kill-client  the same of whichever process on this machine has asked
 """
 
 import re
 import threading
 
 KINDS = ("status", "delay", "cut", "drop-answer", "cut-request",
-         "cut-body", "stall", "garbage", "kill", "kill-after")
+         "cut-body", "stall", "garbage", "kill", "kill-after", "kill-client")
 
 
 class Faults:

@@ -23,6 +23,7 @@ every answer of a service is checked against them.
 """
 
 import argparse
+import glob
 import http.server
 import json
 import os
@@ -181,6 +182,25 @@ def shown(body):
     return re.sub(r"[\x00-\x08\x0e-\x1f]", "?", text)
 
 
+def client_of(connection):
+    """The process on this machine that is at its other end."""
+    # As the kernel shows them: 127.0.0.1 is 0100007F.
+    ends = [f"{socket.htonl(int.from_bytes(socket.inet_aton(ip))):08X}"
+            f":{port:04X}"
+            for ip, port in (connection.getpeername(),
+                             connection.getsockname())]
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        rows = [line.split() for line in file]
+    [inode] = [row[9] for row in rows if row[1:3] == ends]
+    for link in glob.iglob("/proc/[0-9]*/fd/*"):
+        try:
+            if os.readlink(link) == f"socket:[{inode}]":
+                return int(link.split("/")[2])
+        except OSError:  # it has ended meanwhile, or is not ours
+            pass
+    raise ValueError(f"nobody is at the other end of {ends}")
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "ESF"
@@ -247,7 +267,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         record["status"] = answer.status
         if do == "kill-after":
             self.kill(fault)
-        if do in ("drop-answer", "cut-request", "kill-after"):
+        elif do == "kill-client":
+            os.kill(client_of(self.connection), signal.SIGKILL)
+        if do in ("drop-answer", "cut-request", "kill-after", "kill-client"):
             return self.hang_up()
         self.reply(answer, fault if do in ("cut-body", "stall") else None)
 

@@ -8,7 +8,12 @@ whose "pod" (a regular expression on POOL/INDEX/RESTART) matches:
   lines    what it writes: texts, each its own line
   every    seconds between them (0)
   exit     its exit code (0)
-  run      true: its command runs on this machine instead
+  run      true: its command runs on this machine instead, where folders
+           stand for its volumes; paths in them are rewritten in its command
+           and variables
+  path     what its init containers find first in their PATH then
+  init     how its init container ends, if not well: {"exit", "message"}; or
+           why it does not start: {"reason", "message"}
   hold     true: it writes, and goes on until it is deleted
   pending  why it can't be scheduled, and for how many seconds:
            {"message": "0/3 nodes are available", "seconds": 1}
@@ -46,6 +51,8 @@ class Pod:
         self.log = []  # (time, text)
         self.ended = False
         self.process = None
+        self.folder = None  # while its command runs here
+        self.places = {}
         threading.Thread(target=self.live, daemon=True).start()
 
     def there(self):
@@ -81,6 +88,8 @@ class Pod:
             self.status(containerStatuses=[{
                 "name": "main", "state": {"waiting": waiting}}])
             time.sleep(waiting.get("seconds", 0.5))
+        if not self.prepare():
+            return
         started = now()
         if not self.status(phase="Running", startTime=started,
                            podIP="10.0.0.9", containerStatuses=[{
@@ -89,6 +98,7 @@ class Pod:
                                    "startedAt": started}}}]):
             return
         code = self.run() if self.script.get("run") else self.play()
+        self.discard()
         with self.cluster.lock:
             self.ended = True
             self.cluster.lock.notify_all()
@@ -100,6 +110,52 @@ class Pod:
             containerStatuses=[{"name": "main", "state": {"terminated": {
                 "exitCode": code, "reason": "Error" if code else "Completed",
                 "startedAt": started, "finishedAt": now()}}}])
+
+    def prepare(self):
+        """The init containers.  False: it got no further."""
+        init = self.script.get("init", {})
+        names = self.item["spec"].get("initContainers", [])
+        if self.script.get("run"):
+            self.folder = tempfile.TemporaryDirectory()
+            self.places = self.make_places()
+            for one in names:
+                init = self.run_init(one)
+        if not names:
+            return True
+        before = {"name": names[0]["name"], "ready": False}
+        after = {"name": "main", "state": {
+            "waiting": {"reason": "PodInitializing"}}}
+        if "reason" in init:
+            self.status(containerStatuses=[after], initContainerStatuses=[
+                {**before, "state": {"waiting": init}}])
+            time.sleep(init.get("seconds", 0.5))
+            init = {}
+        end = {"exitCode": init.get("exit", 0), "finishedAt": now(),
+               "message": init.get("message", "")}
+        fields = {"initContainerStatuses": [
+            {**before, "state": {"terminated": end}}]}
+        if end["exitCode"]:
+            self.discard()
+            with self.cluster.lock:
+                self.ended = True
+                self.cluster.lock.notify_all()
+            fields.update(phase="Failed", containerStatuses=[after])
+        return self.status(**fields) and not end["exitCode"]
+
+    def run_init(self, container):
+        env = self.environment(container, self.item["metadata"])
+        env["PATH"] = self.script.get("path", "") + ":" + env["PATH"]
+        done = subprocess.run(
+            [self.place(word) for word in container["command"]], env=env,
+            cwd=self.folder.name, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return {"exit": done.returncode,
+                "message": done.stdout.decode(errors="replace")[-2048:]}
+
+    def discard(self):
+        if self.folder:
+            self.folder.cleanup()
+            self.folder = None
 
     def play(self):
         for line in self.script.get("lines", []):
@@ -122,28 +178,47 @@ class Pod:
                 out[one["name"]] = base64.b64decode(
                     secret["data"][ref["secretKeyRef"]["key"]]).decode()
             else:
-                out[one["name"]] = one.get("value", "")
+                out[one["name"]] = self.place(one.get("value", ""))
         # There is no DNS here.
         if "MASTER_ADDR" in out:
             out["MASTER_ADDR"] = "127.0.0.1"
         return out
 
+    def make_places(self):
+        """The folder that stands for each path that is mounted."""
+        spec, out = self.item["spec"], {}
+        for volume in spec.get("volumes", []):
+            path = os.path.join(self.folder.name, volume["name"])
+            if "hostPath" in volume:
+                path = volume["hostPath"]["path"]
+            os.makedirs(path, exist_ok=True)
+            self.fill(path, volume.get("configMap"),
+                      self.item["metadata"]["namespace"])
+            for container in spec["containers"]:
+                for mount in container.get("volumeMounts", []):
+                    if mount["name"] == volume["name"]:
+                        out[mount["mountPath"]] = path
+        return out
+
+    def place(self, text):
+        for path in sorted(self.places, key=len, reverse=True):
+            text = text.replace(path, self.places[path])
+        return text
+
     def run(self):
-        spec, meta = self.item["spec"], self.item["metadata"]
-        container = spec["containers"][0]
-        with tempfile.TemporaryDirectory() as folder:
-            for volume in spec.get("volumes", []):
-                self.fill(folder, volume.get("configMap"), meta["namespace"])
-            env = self.environment(container, meta)
-            env["JOBRUN_RUN_DIR"] = folder
-            self.process = subprocess.Popen(
-                container.get("command", []) + container.get("args", []),
-                env=env, cwd=folder, stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            for line in self.process.stdout:
-                self.write(line.decode(
-                    errors="surrogateescape").rstrip("\n"))
-            code = self.process.wait()
+        container = self.item["spec"]["containers"][0]
+        words = container.get("command", []) + container.get("args", [])
+        self.process = subprocess.Popen(
+            [self.place(word).replace("$$(", "$(") for word in words],
+            env=self.environment(container, self.item["metadata"]),
+            cwd=self.place(container.get("workingDir", self.folder.name)),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+        if not self.there():
+            self.end()
+        for line in self.process.stdout:
+            self.write(line.decode(errors="surrogateescape").rstrip("\n"))
+        code = self.process.wait()
         return 128 - code if code < 0 else code
 
     def fill(self, folder, volume, namespace):
@@ -195,8 +270,10 @@ class Cluster:
 
     def step(self):
         self.objects.sweep()
-        for item in list(self.objects.items.values()):
-            if "deletionTimestamp" in item["metadata"]:
+        for key, item in list(self.objects.items.items()):
+            # What came before it here may have deleted it.
+            if key not in self.objects.items or \
+                    "deletionTimestamp" in item["metadata"]:
                 continue
             if item["kind"] == "JobSet" and not self.over(item):
                 self.step_jobset(item)
@@ -275,8 +352,11 @@ class Cluster:
     @staticmethod
     def judge(spec, pod):
         """FailJob, if a rule of the podFailurePolicy says so."""
-        code = pod["status"]["containerStatuses"][0]["state"]["terminated"][
-            "exitCode"]
+        ends = [c["state"]["terminated"]["exitCode"] for c in
+                pod["status"].get("initContainerStatuses", []) +
+                pod["status"].get("containerStatuses", [])
+                if "terminated" in c["state"]]
+        code = ends[-1] if ends else 0
         lost = any(c["type"] == "DisruptionTarget"
                    for c in pod["status"].get("conditions", []))
         for i, rule in enumerate(

@@ -181,7 +181,7 @@ def check_job(spec, path, name, found):
     names = [v["name"] for v in pod.get("volumes", [])]
     if len(names) != len(mounts):
         found.append(f"{path}: two volumes of one name")
-    for container in pod["containers"]:
+    for container in pod["containers"] + pod.get("initContainers", []):
         if not container.get("image"):
             found.append(f"{path}: image: Required value")
         paths = [m["mountPath"] for m in container.get("volumeMounts", [])]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "providers/tpuvm/making.h"
+#include "providers/google/tpu_making.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/google/operation.h"
 
 /* From one round through all zones to the next. */
 #define ROUND_MS 1000
@@ -19,6 +20,7 @@ struct making {
 	char *name;
 	size_t zone;          /* that is tried: an index of its places */
 	char *operation;      /* under way there, or NULL */
+	bool known;           /* asked for here, or seen to be usable */
 	bool resting;         /* no zone has any: until the next round */
 	struct error no_more; /* what they said */
 	int64_t begun_ms;     /* the first round; all monotonic */
@@ -28,20 +30,20 @@ struct making {
 	int64_t renewed_ms; /* 0: never */
 };
 
-static struct making *find(struct tpu_vm *ctx, const char *name)
+static struct making *find(struct tpu_maker *maker, const char *name)
 {
 	struct making *one;
 
-	pthread_mutex_lock(&ctx->lock);
-	for (one = ctx->makings; one && strcmp(one->name, name) != 0;)
+	pthread_mutex_lock(&maker->lock);
+	for (one = maker->makings; one && strcmp(one->name, name) != 0;)
 		one = one->next;
 	if (!one) {
 		one = mem_alloc(sizeof(*one));
 		one->name = mem_strdup(name);
-		one->next = ctx->makings;
-		ctx->makings = one;
+		one->next = maker->makings;
+		maker->makings = one;
 	}
-	pthread_mutex_unlock(&ctx->lock);
+	pthread_mutex_unlock(&maker->lock);
 	return one;
 }
 
@@ -51,8 +53,15 @@ static void forget_operation(struct making *one)
 	one->operation = NULL;
 }
 
-void makings_free(struct making *all)
+void tpu_maker_init(struct tpu_maker *maker)
 {
+	pthread_mutex_init(&maker->lock, NULL);
+}
+
+void tpu_maker_done(struct tpu_maker *maker)
+{
+	struct making *all = maker->makings;
+
 	while (all) {
 		struct making *next = all->next;
 
@@ -61,6 +70,14 @@ void makings_free(struct making *all)
 		free(all);
 		all = next;
 	}
+	maker->makings = NULL;
+	pthread_mutex_destroy(&maker->lock);
+}
+
+/* "There is no more capacity in the zone", or a quota that is used up. */
+static bool is_stock_out(const struct error *err)
+{
+	return err->code == ERROR_TRY_AGAIN && err->final;
 }
 
 static long patience_s(const struct resource *want)
@@ -75,7 +92,7 @@ static long patience_s(const struct resource *want)
 
 /* No zone has any: later again, or never.  `err` says what the last said. */
 static int rest(struct making *one, const struct resource *want,
-		const struct tpu_vm_places *places, struct error *err)
+		const struct tpu_places *places, struct error *err)
 {
 	int64_t now_ms = time_monotonic_ms();
 
@@ -96,9 +113,9 @@ static int rest(struct making *one, const struct resource *want,
 }
 
 /* From the zone that is due on. */
-static int try_zones(struct tpu_vm *ctx, struct making *one,
+static int try_zones(struct tpu_maker *maker, struct making *one,
 		     const struct resource *want,
-		     const struct tpu_vm_places *places, struct arena *mem,
+		     const struct tpu_places *places, struct arena *mem,
 		     struct error *err)
 {
 	const char *operation;
@@ -106,13 +123,14 @@ static int try_zones(struct tpu_vm *ctx, struct making *one,
 	forget_operation(one);
 	one->resting = false;
 	for (; one->zone < places->count; one->zone++) {
-		if (tpu_vm_request(ctx, want, places, places->zones[one->zone],
-				   mem, &operation, err) == 0) {
+		if (maker->request(maker->arg, want, places,
+				   places->zones[one->zone], mem, &operation,
+				   err) == 0) {
 			if (operation && *operation)
 				one->operation = mem_strdup(operation);
 			return 0;
 		}
-		if (!tpu_vm_is_stock_out(err))
+		if (!is_stock_out(err))
 			return error_prefix(err, "zone %s",
 					    places->zones[one->zone]);
 	}
@@ -120,34 +138,36 @@ static int try_zones(struct tpu_vm *ctx, struct making *one,
 	return rest(one, want, places, err);
 }
 
-int making_start(struct tpu_vm *ctx, const struct resource *want,
+int making_start(struct tpu_maker *maker, const struct resource *want,
 		 struct error *err)
 {
 	struct arena *mem = arena_new();
-	struct making *one = find(ctx, want->name);
-	struct tpu_vm_places places;
-	int ret = tpu_vm_places(ctx, want, mem, &places, err);
+	struct making *one = find(maker, want->name);
+	struct tpu_places places;
+	int ret = tpu_places_find(maker->google, want, mem, &places, err);
 
 	if (ret == 0) {
+		one->known = true;
 		one->zone = 0;
 		one->pause_ms = 0;
 		one->begun_ms = time_monotonic_ms();
 		one->since_ms = one->begun_ms;
-		ret = try_zones(ctx, one, want, &places, mem, err);
+		ret = try_zones(maker, one, want, &places, mem, err);
 	}
 	arena_free(mem);
 	return ret;
 }
 
 /* 1: it is under way; 0: it is done, or nobody knows; -1: it has failed. */
-static int look_operation(struct tpu_vm *ctx, const struct making *one,
+static int look_operation(struct tpu_maker *maker, const struct making *one,
 			  struct error *err)
 {
-	char *path = mem_printf("v2/%s", one->operation);
+	char *path = mem_printf("%s/%s", maker->api == TPU_API_V1 ? "v1" : "v2",
+				one->operation);
 	struct api_answer answer = { 0 };
 	struct operation now = { 0 };
-	int ret = operation_look(ctx->google, SERVICE_TPU, NULL, path, &answer,
-				 &now, err);
+	int ret = operation_look(maker->google, SERVICE_TPU, NULL, path,
+				 &answer, &now, err);
 
 	if (ret < 0 && answer.status == 404)
 		ret = 0;
@@ -170,29 +190,29 @@ static int say_resting(const struct making *one, struct error *err)
 }
 
 /* What the operation says; where a zone has none, the next is asked. */
-static int follow_operation(struct tpu_vm *ctx, struct making *one,
+static int follow_operation(struct tpu_maker *maker, struct making *one,
 			    const struct resource *want,
-			    const struct tpu_vm_places *places,
-			    struct arena *mem, struct error *err)
+			    const struct tpu_places *places, struct arena *mem,
+			    struct error *err)
 {
-	int ret = look_operation(ctx, one, err);
+	int ret = look_operation(maker, one, err);
 
 	if (ret > 0)
 		return 0;
 	forget_operation(one);
-	if (ret == 0 || !tpu_vm_is_stock_out(err))
+	if (ret == 0 || !is_stock_out(err))
 		return ret;
 	if (++one->zone < places->count)
-		return try_zones(ctx, one, want, places, mem, err);
+		return try_zones(maker, one, want, places, mem, err);
 	one->zone = 0;
 	return rest(one, want, places, err);
 }
 
-int making_look(struct tpu_vm *ctx, const struct resource *want,
+int making_look(struct tpu_maker *maker, const struct resource *want,
 		struct error *err)
 {
-	struct making *one = find(ctx, want->name);
-	struct tpu_vm_places places;
+	struct making *one = find(maker, want->name);
+	struct tpu_places places;
 	struct arena *mem;
 	int ret;
 
@@ -201,11 +221,11 @@ int making_look(struct tpu_vm *ctx, const struct resource *want,
 	if (!one->resting && !one->operation)
 		return 0;
 	mem = arena_new();
-	ret = tpu_vm_places(ctx, want, mem, &places, err);
+	ret = tpu_places_find(maker->google, want, mem, &places, err);
 	if (ret == 0 && one->resting)
-		ret = try_zones(ctx, one, want, &places, mem, err);
+		ret = try_zones(maker, one, want, &places, mem, err);
 	else if (ret == 0)
-		ret = follow_operation(ctx, one, want, &places, mem, err);
+		ret = follow_operation(maker, one, want, &places, mem, err);
 	if (ret == 0 && one->resting) {
 		ret = say_resting(one, err);
 	} else if (ret == 0 && one->operation) {
@@ -217,27 +237,38 @@ int making_look(struct tpu_vm *ctx, const struct resource *want,
 	return ret;
 }
 
-int64_t making_since(struct tpu_vm *ctx, const char *name)
+int making_again(struct tpu_maker *maker, const struct resource *want,
+		 struct error *err)
 {
-	struct making *one = find(ctx, name);
+	if (find(maker, want->name)->known || !want->request)
+		return 0;
+	if (making_start(maker, want, err) < 0)
+		return -1;
+	return 1;
+}
+
+int64_t making_since(struct tpu_maker *maker, const char *name)
+{
+	struct making *one = find(maker, name);
 
 	if (!one->since_ms)
 		one->since_ms = time_monotonic_ms();
 	return one->since_ms;
 }
 
-void making_done(struct tpu_vm *ctx, const char *name)
+void making_done(struct tpu_maker *maker, const char *name)
 {
-	struct making *one = find(ctx, name);
+	struct making *one = find(maker, name);
 
+	one->known = true;
 	one->since_ms = 0;
 	one->resting = false;
 	forget_operation(one);
 }
 
-bool making_renews(struct tpu_vm *ctx, const char *name, long every_s)
+bool making_renews(struct tpu_maker *maker, const char *name, long every_s)
 {
-	struct making *one = find(ctx, name);
+	struct making *one = find(maker, name);
 	int64_t now_ms = time_monotonic_ms();
 
 	if (one->renewed_ms && now_ms - one->renewed_ms < every_s * 1000)

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JOBRUN_MARKDOWN_DETAILS_H
+#define JOBRUN_MARKDOWN_DETAILS_H
+
+#include "core/plan/plan.h"
+
+/* All that is to be done for a job as a block of diff, folded. */
+void markdown_details(const struct plan_job *job, struct buf *out);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The instance template of the VMs beside a TPU node; and what there is of
+ * jobs, which only templates tell. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/google/compute.h"
+#include "providers/google/login.h"
+#include "providers/google/place.h"
+#include "providers/tpunode/template.h"
+#include "providers/tpunode/vms.h"
+
+static const char *item_of(const json_t *metadata, const char *key)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(metadata, "items"), i,
+			   item) if (!strcmp(json_get_text(item, "key", ""),
+					     key)) return json_get_text(item,
+									"value",
+									NULL);
+	return NULL;
+}
+
+static int template_read(void *arg, const struct resource *want,
+			 struct resource *found, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct tpu_node_place place;
+	json_t *body = NULL, *shown = NULL;
+	int ret = tpu_node_vms_get(arg, want, mem, &place, &body, err);
+
+	if (ret == 0 && body) {
+		shown = tpu_node_vms_copy(want);
+		json_put_text(shown, "machineType",
+			      json_get_text(json_object_get(body, "properties"),
+					    "machineType", ""));
+	}
+	if (ret == 0)
+		tpu_node_set_found(found, shown, &place, place.zone);
+	json_decref(body);
+	arena_free(mem);
+	return ret;
+}
+
+static int template_create(void *arg, const struct resource *want,
+			   struct error *err)
+{
+	struct tpu_node_ctx *ctx = arg;
+	struct arena *mem = arena_new();
+	struct tpu_places places;
+	struct tpu_node_place place;
+	char *key = NULL;
+	json_t *body;
+	int ret = tpu_places_find(ctx->google, want, mem, &places, err);
+
+	if (ret == 0)
+		ret = login_key(want->properties, &key, err);
+	if (ret == 0) {
+		tpu_node_place_at(want, &places, 0, &place);
+		body = tpu_node_template_now(want, &places,
+					     login_user(want->properties, mem),
+					     key, time_now_ms());
+		ret = tpu_node_vms_insert(ctx, want, &place, body, err);
+		json_decref(body);
+	}
+	free(key);
+	arena_free(mem);
+	return ret;
+}
+
+/* Those of jobs; each says in which zones the rest of them may be. */
+static int list_templates(struct tpu_node_ctx *ctx, const char *project,
+			  json_t **out, struct error *err)
+{
+	char *path =
+		mem_printf("projects/%s/global/instanceTemplates", project);
+	int ret = compute_list(ctx->google, path, NULL, out, err);
+
+	free(path);
+	return ret;
+}
+
+struct template
+{
+	const char *name;
+	const json_t *labels;
+	const char *job_id;
+	const char *zones; /* "europe-west4-a us-central1-a" */
+	const char *created;
+};
+
+static bool read_template(const json_t *body, struct template *out)
+{
+	const json_t *properties = json_object_get(body, "properties");
+	const json_t *metadata = json_object_get(properties, "metadata");
+
+	*out = (struct template){
+		.name = json_get_text(body, "name", ""),
+		.labels = json_object_get(properties, "labels"),
+		.job_id = item_of(metadata, "jobrun-job"),
+		.zones = item_of(metadata, "jobrun-zones"),
+		.created = json_get_text(body, "creationTimestamp", ""),
+	};
+	return out->job_id && out->zones;
+}
+
+/* A template, or the groups that were made of it. */
+static int list_one(struct tpu_node_ctx *ctx, const char *project,
+		    const struct template *one, const struct kind *kind,
+		    struct arena *mem, struct listing *out, struct error *err)
+{
+	const struct resource it = { .kind = kind, .name = one->name };
+	const char *at = one->zones;
+	bool groups = kind == &kind_instance_group;
+	int ret = 0;
+
+	do {
+		size_t len = strcspn(at, " ");
+		const struct tpu_node_place place = {
+			project, arena_strndup(mem, at, len)
+		};
+		char *path = tpu_node_path(&it, &place);
+		json_t *group = NULL;
+
+		if (groups)
+			ret = compute_get(ctx->google, path, &group, err);
+		if (ret == 0 && (group || !groups))
+			tpu_node_list_one(out, kind, one->name, &place,
+					  one->labels, one->job_id,
+					  one->created, true);
+		json_decref(group);
+		free(path);
+		at += len;
+		at += strspn(at, " ");
+	} while (ret == 0 && groups && *at);
+	return ret;
+}
+
+int tpu_node_list_by_templates(void *arg, const char *where,
+			       const struct kind *kind, struct listing *out,
+			       struct error *err)
+{
+	struct tpu_node_ctx *ctx = arg;
+	struct arena *mem = arena_new();
+	const char *project = place_project(ctx->google, where, mem);
+	json_t *all = NULL, *item;
+	struct template one;
+	size_t i;
+	int ret = 0;
+
+	if (project)
+		ret = list_templates(ctx, project, &all, err);
+	/* Who may not look has made nothing here. */
+	if (ret < 0 && !where && err->code == ERROR_DENIED)
+		ret = 0;
+	json_array_foreach(all, i, item)
+	{
+		if (ret == 0 && read_template(item, &one))
+			ret = list_one(ctx, project, &one, kind, mem, out, err);
+	}
+	json_decref(all);
+	arena_free(mem);
+	return ret;
+}
+
+static int template_list(void *ctx, const char *where, struct listing *out,
+			 struct error *err)
+{
+	return tpu_node_list_by_templates(ctx, where, &kind_instance_template,
+					  out, err);
+}
+
+const struct kind kind_instance_template = {
+	.name = "instance-template",
+	.flags = KIND_FOR_RUN,
+	.read = template_read,
+	.adapt = tpu_node_adapt,
+	.create = template_create,
+	.delete = tpu_node_vms_delete,
+	.list = template_list,
+};

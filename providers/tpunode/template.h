@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JOBRUN_TPU_NODE_TEMPLATE_H
+#define JOBRUN_TPU_NODE_TEMPLATE_H
+
+#include "core/listing.h"
+#include "core/provider.h"
+
+/* For the kinds of templates and of groups: a group is not listed without its
+ * zone, but has no life without its template either. */
+int tpu_node_list_by_templates(void *ctx, const char *where,
+			       const struct kind *kind, struct listing *out,
+			       struct error *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of a job at Compute Engine have in common: they have names,
+ * and are made and deleted by operations. */
+#ifndef JOBRUN_TPU_NODE_VMS_H
+#define JOBRUN_TPU_NODE_VMS_H
+
+#include "providers/tpunode/place.h"
+
+/* The i-th place where it may be; false: there are no more. */
+bool tpu_node_place_at(const struct resource *it,
+		       const struct tpu_places *places, size_t i,
+		       struct tpu_node_place *out);
+
+/* Sets `out` to a new value, or to NULL if there is none.  `place` is where it
+ * is; the first, if it is nowhere.  Lives in `mem`. */
+int tpu_node_vms_get(struct tpu_node_ctx *ctx, const struct resource *it,
+		     struct arena *mem, struct tpu_node_place *place,
+		     json_t **out, struct error *err);
+
+int tpu_node_vms_insert(struct tpu_node_ctx *ctx, const struct resource *want,
+			const struct tpu_node_place *place, const json_t *body,
+			struct error *err);
+
+/* For the kinds: wherever it may be. */
+int tpu_node_vms_delete(void *ctx, const struct resource *have,
+			struct error *err);
+
+/* What is shown of one that is there, to begin with: as it is wanted.  Returns
+ * new. */
+json_t *tpu_node_vms_copy(const struct resource *want);
+
+#endif

@@ -2,6 +2,7 @@
 #include "providers/slurm/cluster.h"
 
 #include <pwd.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ struct cluster {
 	char *home; /* of this machine's user */
 	struct ssh_target target;
 	bool remote;
+	atomic_bool away;
 	int config;           /* a file that is only in memory; -1: none */
 	char config_path[64]; /* by which ssh opens it */
 };
@@ -133,6 +135,11 @@ bool cluster_is_remote(const struct cluster *cluster)
 	return cluster->remote;
 }
 
+bool cluster_is_away(const struct cluster *cluster)
+{
+	return atomic_load(&cluster->away);
+}
+
 char *cluster_path(const struct cluster *cluster, const char *path)
 {
 	return path_join(cluster->home, path);
@@ -207,6 +214,7 @@ static int call_remote(struct cluster *cluster, struct command_call *call,
 	} else if (ret < 0 && err->code == ERROR_TIMEOUT) {
 		err->code = ERROR_UNREACHABLE;
 	}
+	atomic_store(&cluster->away, ret < 0 && err->code == ERROR_UNREACHABLE);
 	free(ssh);
 	free(line);
 	return ret;

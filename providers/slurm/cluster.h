@@ -25,6 +25,8 @@ void cluster_close(struct cluster *cluster); /* NULL does nothing */
 const char *cluster_place(const struct cluster *cluster);  /* borrowed */
 const char *cluster_folder(const struct cluster *cluster); /* the directory */
 bool cluster_is_remote(const struct cluster *cluster);
+/* Whether the last call did not reach its login host, or lost it. */
+bool cluster_is_away(const struct cluster *cluster);
 /* Here, of a cluster that is not remote: the path as this process sees it;
  * returns new. */
 char *cluster_path(const struct cluster *cluster, const char *path);

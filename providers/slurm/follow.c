@@ -460,6 +460,9 @@ int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 	look.known = ret == 0;
 	if (ret < 0 && away.code != ERROR_UNREACHABLE) {
 		*err = away;
+	} else if (ret < 0 && cluster_is_away(look.at->cluster)) {
+		/* It would not be reached for its files either. */
+		ret = put(&look, record->run.state, away.text, err);
 	} else {
 		ret = look_at_attempt(&look, ret < 0 ? &away : NULL, err);
 		/* A login host that is away now is no end of the run. */

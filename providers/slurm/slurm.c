@@ -87,7 +87,8 @@ static bool is_away(const struct slurm_cluster *at, int64_t age_ms)
 {
 	int64_t rest_ms = 4 * at->took_ms;
 
-	if (rest_ms < SLURM_QUEUE_AGE_MS)
+	/* A login host is not held up by who does not reach it. */
+	if (rest_ms < SLURM_QUEUE_AGE_MS || cluster_is_away(at->cluster))
 		rest_ms = SLURM_QUEUE_AGE_MS;
 	return at->why.code && age_ms > NOW &&
 	       time_monotonic_ms() - at->asked_ms <

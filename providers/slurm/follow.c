@@ -22,8 +22,6 @@
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/look.h"
 
-/* Before something is decided, what is known must be new. */
-#define NOW 0
 /* How late a shared directory can show what a task wrote last: that it has
  * ended, and where it has, all of its log. */
 #define SETTLE_MS 5000
@@ -439,8 +437,8 @@ static int look_into_queue(struct look *look, struct error *err)
 	if (ret == 0 && run->state == RUN_RUNNING &&
 	    queue_state(look->job.state) == RUN_QUEUED)
 		ret = slurm_look(look->slurm, look->at, record->comment,
-				 record->id, NOW, 0, look->mem, &look->job,
-				 err);
+				 record->id, SLURM_NOW, 0, look->mem,
+				 &look->job, err);
 	return ret;
 }
 

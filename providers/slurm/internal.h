@@ -33,6 +33,13 @@ struct slurm {
 	size_t count;
 };
 
+/* ---- clusters and their queues (clusters.c) ---------------------------- */
+
+/* How old what is known of the queue may be: who follows looks once a second;
+ * before something is decided it must be new. */
+#define SLURM_QUEUE_AGE_MS 900
+#define SLURM_NOW 0
+
 /* The cluster at a place (NULL: the usual one), opened once. */
 struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
 			       struct error *err);
@@ -94,12 +101,13 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 		 const struct slurm_cluster *at, const struct slurm_run *run,
 		 struct error *err);
 
-/* How old what is known of the queue may be: who follows looks once a second. */
-#define SLURM_QUEUE_AGE_MS 900
-
 /* For slurm_kind_job.refresh (refresh.c). */
 void slurm_refresh(void *ctx, struct run_record *const *runs, size_t count,
 		   struct arena *mem, bool *fresh);
+
+/* For slurm_kind_job.list (list.c). */
+int slurm_list(void *ctx, const char *place, struct listing *out,
+	       struct error *err);
 
 /* ---- following (follow.c) ---------------------------------------------- */
 

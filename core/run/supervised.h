@@ -37,6 +37,10 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
 void supervised_describe_files(const struct job *job,
 			       const struct run_spec *spec, json_t *out);
 
+/* And only what is tried, how, and by what it is judged, of a run that has
+ * trials of hyperparameters.  Returns new. */
+json_t *supervised_trials_json(const struct run_spec *spec);
+
 /* The run itself; of every provider whose context is a struct supervised. */
 extern const struct kind kind_supervised_run;
 

@@ -149,12 +149,18 @@ static int ask_alone(struct slurm_cluster *at, const char *comment,
 static void copy_job(const struct queue_job *job, struct arena *mem,
 		     struct queue_job *out)
 {
+	size_t i;
+
 	*out = *job;
 	out->id = arena_strdup(mem, job->id);
 	out->comment = arena_strdup(mem, job->comment);
 	out->state = arena_strdup(mem, job->state);
 	out->reason = arena_strdup(mem, job->reason);
 	out->nodes = arena_strdup(mem, job->nodes);
+	out->elements = arena_alloc(mem, (job->element_count + 1) *
+						 sizeof(*out->elements));
+	for (i = 0; i < job->element_count; i++)
+		copy_job(&job->elements[i], mem, &out->elements[i]);
 }
 
 int slurm_look(struct slurm *slurm, struct slurm_cluster *at,

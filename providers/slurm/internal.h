@@ -88,6 +88,7 @@ struct slurm_record {
 	const char *comment;
 	const char *id;      /* as sbatch has said it, or "" */
 	const char *program; /* jobrun there */
+	long trials;         /* elements of a job array; 0: it is none */
 };
 
 /* What is remembered of a run, from its record. */

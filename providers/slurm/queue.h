@@ -13,12 +13,17 @@
 
 struct queue_job {
 	const char *id;        /* "12", as scancel takes it */
+	int element;           /* of a job array, from 1; 0: it is no element */
 	const char *comment;   /* see slurm_comment() */
 	const char *state;     /* "PENDING" */
 	const char *reason;    /* "Resources"; "None" is "" */
 	const char *nodes;     /* "n[1-3]", or "" */
 	int64_t start_time_ms; /* 0: not known; of a waiting one, expected */
 	int64_t end_time_ms;
+	/* Of a whole array, by their numbers; its state is RUNNING as soon as
+	 * one of them has begun, until all have ended. */
+	struct queue_job *elements;
+	size_t element_count;
 };
 
 struct queue {
@@ -36,6 +41,9 @@ void queue_parse(char *text, struct arena *mem, struct queue *out);
 /* NULL: Slurm does not know it, or no more. */
 const struct queue_job *queue_find(const struct queue *queue,
 				   const char *comment);
+
+/* Of a whole array; NULL: it is not known, or no more. */
+const struct queue_job *queue_element(const struct queue_job *job, int number);
 
 /* Slurm's name of a state (squeue(1), "JOB STATE CODES"). */
 enum run_state queue_state(const char *name);

@@ -226,17 +226,37 @@ static int slurm_wait(void *ctx, const struct resource *have,
 	return ret;
 }
 
+/* What waits gets no signals, and of an array some may. */
+static int cancel_job(struct cluster *cluster, const struct queue_job *job,
+		      bool now, struct error *err)
+{
+	const char *const kill[] = { "scancel", "--signal=KILL", job->id,
+				     NULL };
+	const char *const cancel[] = { "scancel", job->id, NULL };
+	bool runs = queue_state(job->state) == RUN_RUNNING;
+	struct command_answer answer;
+
+	if (now && runs) {
+		if (cluster_slurm(cluster, kill, &answer, err) < 0)
+			return -1;
+		command_answer_done(&answer);
+		if (!job->element_count)
+			return 0;
+	}
+	if (cluster_slurm(cluster, cancel, &answer, err) < 0)
+		return -1;
+	command_answer_done(&answer);
+	return 0;
+}
+
 static int slurm_cancel(void *ctx, const struct resource *have, bool now,
 			struct error *err)
 {
-	const char *argv[4] = { "scancel" };
 	struct slurm *slurm = ctx;
 	struct arena *mem = arena_new();
 	struct slurm_cluster *at = NULL;
-	struct command_answer answer;
 	struct slurm_record record;
 	struct queue_job job;
-	size_t n = 1;
 	int ret = slurm_recorded(slurm, have->name, mem, &record, err);
 
 	if (ret == 0 && !run_state_is_final(record.run.state)) {
@@ -245,15 +265,8 @@ static int slurm_cancel(void *ctx, const struct resource *have, bool now,
 				      SLURM_NOW, 0, mem, &job, err)
 			 : -1;
 	}
-	if (ret == 0 && at && !run_state_is_final(queue_state(job.state))) {
-		/* A job that waits gets no signals. */
-		if (now && queue_state(job.state) == RUN_RUNNING)
-			argv[n++] = "--signal=KILL";
-		argv[n++] = job.id;
-		ret = cluster_slurm(at->cluster, argv, &answer, err);
-		if (ret == 0)
-			command_answer_done(&answer);
-	}
+	if (ret == 0 && at && !run_state_is_final(queue_state(job.state)))
+		ret = cancel_job(at->cluster, &job, now, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }

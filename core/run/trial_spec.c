@@ -48,10 +48,6 @@ void trial_spec_make(const struct run_spec *run, int number,
 	memcpy(out->topology.tasks, run->topology.tasks, size);
 	out->topology.trial_id = arena_printf(mem, "%d", number);
 	out->topology.metric_file = arena_strdup(mem, metric_file);
-	/* One must not go on from what another has kept, or remove it. */
-	if (out->checkpoints.to)
-		out->checkpoints.to = arena_printf(mem, "%s/trial-%d",
-						   out->checkpoints.to, number);
 	set_command(out, values, mem);
 }
 

@@ -142,8 +142,10 @@ static void note_restarts(const struct job *job, const struct slurm_job *what,
 				    "(maxPreemptions)");
 }
 
-static void check_trials(const struct slurm_job *what, struct resources *out)
+static void check_trials(const struct job *job, const struct slurm_job *what,
+			 struct resources *out)
 {
+	supervised_check_trials(job, &what->spec, out);
 	if (!what->request.trials)
 		return;
 	if (what->request.count > 1)
@@ -165,7 +167,7 @@ static void check(const struct job *job, const struct slurm_job *what,
 
 	if (what->missing)
 		resources_miss(out, "%s", what->missing);
-	check_trials(what, out);
+	check_trials(job, what, out);
 	if (block->signal_time_s && !what->request.limit_s)
 		resources_note(out, "jobrun.slurm.signalTime counts from the "
 				    "partition's time limit: trainingInput."

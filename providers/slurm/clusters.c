@@ -145,24 +145,6 @@ static int ask_alone(struct slurm_cluster *at, const char *comment,
 	return 0;
 }
 
-/* What is in a queue goes with it. */
-static void copy_job(const struct queue_job *job, struct arena *mem,
-		     struct queue_job *out)
-{
-	size_t i;
-
-	*out = *job;
-	out->id = arena_strdup(mem, job->id);
-	out->comment = arena_strdup(mem, job->comment);
-	out->state = arena_strdup(mem, job->state);
-	out->reason = arena_strdup(mem, job->reason);
-	out->nodes = arena_strdup(mem, job->nodes);
-	out->elements = arena_alloc(mem, (job->element_count + 1) *
-						 sizeof(*out->elements));
-	for (i = 0; i < job->element_count; i++)
-		copy_job(&job->elements[i], mem, &out->elements[i]);
-}
-
 int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       const char *comment, const char *id, int64_t age_ms,
 	       int64_t since_ms, struct arena *mem, struct queue_job *out,
@@ -181,7 +163,7 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 		ret = ret < 0 ? -1 : job ? 0 : 1;
 	}
 	if (job)
-		copy_job(job, mem, out);
+		queue_job_copy(job, mem, out);
 	pthread_mutex_unlock(&slurm->lock);
 	return ret;
 }
@@ -201,7 +183,7 @@ int slurm_look_at_all(struct slurm *slurm, struct slurm_cluster *at,
 		job = queue_find(&at->queue, comments[i]);
 		out[i] = (struct queue_job){ 0 };
 		if (job)
-			copy_job(job, mem, &out[i]);
+			queue_job_copy(job, mem, &out[i]);
 	}
 	pthread_mutex_unlock(&slurm->lock);
 	return ret;

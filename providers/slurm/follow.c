@@ -238,6 +238,35 @@ static int look_into_queue(struct look *look, struct error *err)
 	return ret;
 }
 
+/* What the controller has forgotten may be in its accounting; an end, that is:
+ * of a job that went on there the controller knows nothing, and it does not. */
+static bool look_into_accounts(struct look *look)
+{
+	struct queue_job job;
+	struct usage usage;
+
+	if (!slurm_account(look->slurm, look->at, look->record, 0, look->mem,
+			   &job, &usage) ||
+	    !run_state_is_final(queue_state(job.state)))
+		return false;
+	look->job = job;
+	return true;
+}
+
+/* Of a run that has ended. */
+static void keep_usage(struct look *look)
+{
+	struct queue_job job;
+	struct usage usage;
+	struct error ignored;
+
+	if (slurm_account(look->slurm, look->at, look->record,
+			  look->record->run.end_time_ms, look->mem, &job,
+			  &usage) &&
+	    usage_is_known(&usage))
+		usage_write(look->folder, &usage, &ignored);
+}
+
 int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 		 struct arena *mem, struct error *err)
 {
@@ -255,7 +284,7 @@ int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 	look.folder = store_run_folder(slurm->env.store, record->run.job_id,
 				       record->run.attempt);
 	ret = look_into_queue(&look, &away);
-	look.known = ret == 0;
+	look.known = ret == 0 || (ret == 1 && look_into_accounts(&look));
 	if (ret < 0 && away.code != ERROR_UNREACHABLE) {
 		*err = away;
 	} else if (ret < 0 && cluster_is_away(look.at->cluster)) {
@@ -267,8 +296,10 @@ int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 		if (ret < 0 && err->code == ERROR_UNREACHABLE)
 			ret = put(&look, record->run.state, err->text, err);
 	}
-	if (ret == 0 && run_state_is_final(record->run.state))
+	if (ret == 0 && run_state_is_final(record->run.state)) {
 		forget_secrets(&look);
+		keep_usage(&look);
+	}
 	free(look.folder);
 	return ret;
 }

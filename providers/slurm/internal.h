@@ -7,6 +7,7 @@
 
 #include "core/provider.h"
 #include "core/store/store.h"
+#include "providers/slurm/accounts.h"
 #include "providers/slurm/cluster.h"
 #include "providers/slurm/desire.h"
 #include "providers/slurm/queue.h"
@@ -24,6 +25,11 @@ struct slurm_cluster {
 	int64_t since_ms; /* in the last moment, since then, */
 	unsigned singles; /* so many jobs were asked for alone */
 	struct error why; /* it could not be asked; code 0: it could */
+	/* And of its accounting. */
+	struct arena *accounts_mem; /* NULL: it was not asked yet */
+	struct accounts accounts;
+	int64_t accounted_ms; /* by time_now_ms() */
+	bool unaccounted;     /* it has none */
 };
 
 struct slurm {
@@ -109,6 +115,19 @@ void slurm_refresh(void *ctx, struct run_record *const *runs, size_t count,
 /* For slurm_kind_job.list (list.c). */
 int slurm_list(void *ctx, const char *place, struct listing *out,
 	       struct error *err);
+
+/* ---- accounting (accounting.c) ----------------------------------------- */
+
+/*
+ * What the cluster's accounting says of a run, asked for after the moment
+ * `since_ms`: one call for all runs that have not ended.  False: nothing, as
+ * where there is none, or it does not answer; that is no error.  Texts in
+ * `mem`.
+ */
+bool slurm_account(struct slurm *slurm, struct slurm_cluster *at,
+		   const struct slurm_record *record, int64_t since_ms,
+		   struct arena *mem, struct queue_job *out,
+		   struct usage *usage);
 
 /* ---- following (follow.c) ---------------------------------------------- */
 

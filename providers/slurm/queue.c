@@ -181,6 +181,12 @@ static void fold_all(struct queue *queue, struct arena *mem)
 	queue->count = n;
 }
 
+void queue_sort(struct queue *queue, struct arena *mem)
+{
+	qsort(queue->items, queue->count, sizeof(*queue->items), by_element);
+	fold_all(queue, mem);
+}
+
 const struct queue_job *queue_element(const struct queue_job *job, int number)
 {
 	size_t i;
@@ -211,8 +217,7 @@ void queue_parse(char *text, struct arena *mem, struct queue *out)
 		memcpy(items, out->items, out->count * sizeof(*items));
 	free(out->items);
 	out->items = items;
-	qsort(items, out->count, sizeof(*items), by_element);
-	fold_all(out, mem);
+	queue_sort(out, mem);
 }
 
 int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
@@ -253,6 +258,23 @@ const struct queue_job *queue_find(const struct queue *queue,
 		return NULL;
 	return bsearch(&key, queue->items, queue->count, sizeof(key),
 		       by_comment);
+}
+
+void queue_job_copy(const struct queue_job *job, struct arena *mem,
+		    struct queue_job *out)
+{
+	size_t i;
+
+	*out = *job;
+	out->id = arena_strdup(mem, job->id);
+	out->comment = arena_strdup(mem, job->comment);
+	out->state = arena_strdup(mem, job->state);
+	out->reason = arena_strdup(mem, job->reason);
+	out->nodes = arena_strdup(mem, job->nodes);
+	out->elements = arena_alloc(mem, (job->element_count + 1) *
+						 sizeof(*out->elements));
+	for (i = 0; i < job->element_count; i++)
+		queue_job_copy(&job->elements[i], mem, &out->elements[i]);
 }
 
 enum run_state queue_state(const char *name)

@@ -38,9 +38,16 @@ int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 /* What squeue has printed. */
 void queue_parse(char *text, struct arena *mem, struct queue *out);
 
+/* Puts jobs, and elements of arrays, in order, and makes one of each array. */
+void queue_sort(struct queue *queue, struct arena *mem);
+
 /* NULL: Slurm does not know it, or no more. */
 const struct queue_job *queue_find(const struct queue *queue,
 				   const char *comment);
+
+/* With all its texts, into another arena. */
+void queue_job_copy(const struct queue_job *job, struct arena *mem,
+		    struct queue_job *out);
 
 /* Of a whole array; NULL: it is not known, or no more. */
 const struct queue_job *queue_element(const struct queue_job *job, int number);

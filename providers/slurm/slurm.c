@@ -360,6 +360,7 @@ static void slurm_close(void *ctx)
 	for (i = 0; i < slurm->count; i++) {
 		cluster_close(slurm->clusters[i].cluster);
 		arena_free(slurm->clusters[i].mem);
+		arena_free(slurm->clusters[i].accounts_mem);
 	}
 	pthread_mutex_destroy(&slurm->lock);
 	free(slurm);

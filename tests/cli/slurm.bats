@@ -18,6 +18,7 @@ setup() {
 }
 
 teardown() {
+  scontrol update partitionname=main state=up 2>/dev/null || true
   scancel --me 2>/dev/null || true
   sshd_down
   slurm_kill_steps .
@@ -197,6 +198,52 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   # What it still has to clean up takes it another minute.
   wait_until 60 grep -q "ctl: SUCCEEDED" out
   [ "$(grep -c "\[0\] line" out)" = 4 ]
+}
+
+@test "what the controller has forgotten is in the accounting, where there is one" {
+  local id next
+  slurm_job a.yaml done 0 'true'
+  slurm_job b.yaml gone 0 'true'
+  slurm_job c.yaml away 0 'true'
+  scontrol update partitionname=main state=down
+  apply --detach b.yaml c.yaml
+  id=$(squeue -h -n gone -o %i)
+  next=$(($(squeue -h -o %i | sort -n | tail -1) + 1))
+  scancel -n gone
+  scancel -n away
+  # A controller that knows of neither, and a strict sacct.
+  mkdir bin
+  echo '#!/bin/sh' >bin/squeue
+  cat >bin/sacct <<E
+#!/bin/sh
+case "\$SLURM_TIME_FORMAT \$*" in
+  "%s -n -P --noconvert -S uts"*" -o JobID,JobName,State,Submit,Start,End,ElapsedRaw,AllocCPUS,TotalCPU,MaxRSS,NodeList,Comment --name="*) ;;
+  *) echo "what? \$*" >&2; exit 1 ;;
+esac
+[ -e $TMP/on ] || { echo Slurm accounting storage is disabled >&2; exit 1; }
+now=\$(date +%s)
+echo "$id|gone|CANCELLED by 0|\$now|Unknown|\$now|0|2|00:00:00||None assigned|"
+echo "999|done|COMPLETED|\$now|\$now|\$now|10|2|00:00:00||n1|jobrun:somebody:else's"
+echo "$next|done|COMPLETED|\$now|\$now|\$now|10|2|00:00:00||n1|"
+echo "$next.0|jobrun-1|COMPLETED|\$now|\$now|\$now|10|2|00:07.500|2147483648|n1|"
+E
+  chmod +x bin/*
+  # Where there is none nothing is said of it.
+  PATH=$TMP/bin:$PATH run jobrun status away
+  [ "$status" = 0 ]
+  [[ $output == *"it never began, and Slurm knows nothing of it any more"* ]]
+  refute grep -q "sacct\|accounting" <<<"$output"
+  touch on
+  PATH=$TMP/bin:$PATH run jobrun status gone
+  echo "$output"
+  [[ $output == *"gone  CANCELLED"* ]]
+  scontrol update partitionname=main state=up
+  rm bin/squeue
+  PATH=$TMP/bin:$PATH run apply a.yaml
+  [ "$status" = 0 ]
+  run jobrun status done
+  [[ $output == *"used: 8s of CPU time, 20s of CPU time allocated, at most 2.1 GB of memory in one task"* ]]
+  [ "$(field done 'j["usage"]')" = "{'cpuSeconds': 7.5, 'allocatedCpuSeconds': 20.0, 'maxMemoryBytes': 2147483648}" ]
 }
 
 # tuned FILE ID WORKERS COMMAND HYPERPARAMETERS [MORE]: sh -c COMMAND takes what

@@ -33,6 +33,7 @@ enum column {
 struct account {
 	struct queue_job job; /* its id without element and component */
 	bool step;            /* of the job before it */
+	bool component;       /* of a heterogeneous job, but not the first */
 	const char *name;
 	int64_t submit_ms;
 	struct usage usage; /* memory and CPU of a step, allocation of a job */
@@ -102,11 +103,13 @@ static bool take_id(char *text, struct account *out, struct arena *mem)
 	if (!digits)
 		return false;
 	out->job.id = arena_strndup(mem, text, digits);
-	if (*rest == '_')
+	/* What has not begun of an array is one line, "12_[4-9]", which may be
+	 * too long to be whole. */
+	if (text_starts(rest, "_["))
+		out->job.element = QUEUE_REST;
+	else if (*rest == '_')
 		out->job.element = (int)number_of(rest + 1);
-	/* What waits of an array is one line, "12_[4-9]", and not over. */
-	if (*rest == '_' && !out->job.element)
-		return false;
+	out->component = text_starts(rest, "+") && !text_starts(rest, "+0");
 	out->step = strchr(rest, '.');
 	return true;
 }
@@ -231,10 +234,9 @@ bool accounts_find(const struct accounts *accounts,
 
 		if (!one->step) {
 			wanted = is_wanted(one, key);
-			/* The first component of several has the script. */
-			if (wanted && (!all.count ||
-				       (one->job.element &&
-					!strcmp(all.items[0].id, one->job.id))))
+			if (wanted && !one->component &&
+			    (!all.count ||
+			     !strcmp(all.items[0].id, one->job.id)))
 				all.items[all.count++] = one->job;
 		}
 		if (!wanted)
@@ -244,8 +246,12 @@ bool accounts_find(const struct accounts *accounts,
 		if (one->usage.memory_bytes > usage->memory_bytes)
 			usage->memory_bytes = one->usage.memory_bytes;
 	}
-	for (size_t i = 0; i < all.count; i++)
+	for (size_t i = 0; i < all.count; i++) {
 		all.items[i].comment = key->comment;
+		/* Elements that were never told apart. */
+		if (all.count > 1 && !all.items[i].element)
+			all.items[i].element = QUEUE_REST;
+	}
 	queue_sort(&all, mem);
 	if (all.count)
 		*out = all.items[0];

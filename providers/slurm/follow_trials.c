@@ -98,6 +98,17 @@ static int read_begun(struct trials *t, struct error *err)
 	return 0;
 }
 
+/* What Slurm says of a trial; NULL: nothing.  An array that was cancelled while
+ * it waited may be one job there. */
+static const struct queue_job *element_of(const struct trials *t, int number)
+{
+	const struct queue_job *job = &t->run->job;
+
+	if (!t->run->known)
+		return NULL;
+	return job->element_count ? queue_element(job, number) : job;
+}
+
 /* ---- one trial --------------------------------------------------------- */
 
 /* A trial that is being looked at, in its newest attempt. */
@@ -316,8 +327,7 @@ static int look_at_attempt(struct trial_look *one, struct error *err)
 
 static int look_at_trial(struct trials *t, int number, struct error *err)
 {
-	const struct queue_job *job =
-		t->run->known ? queue_element(&t->run->job, number) : NULL;
+	const struct queue_job *job = element_of(t, number);
 	struct trial_look one = { .all = t,
 				  .look = *t->run,
 				  .record = &t->records[number - 1] };
@@ -345,8 +355,7 @@ static int look_at_trial(struct trials *t, int number, struct error *err)
  * has failed before it could. */
 static bool count_waiting(struct trials *t, int number)
 {
-	const struct queue_job *job =
-		t->run->known ? queue_element(&t->run->job, number) : NULL;
+	const struct queue_job *job = element_of(t, number);
 	enum run_state state = job ? queue_state(job->state) : RUN_FAILED;
 
 	if (job ? !run_state_is_final(state) : t->away != NULL)
@@ -394,7 +403,10 @@ static int put_run(struct trials *t, enum run_state state, const char *why,
 			if (t->records[i].end_time_ms > run->end_time_ms)
 				run->end_time_ms = t->records[i].end_time_ms;
 		if (!run->end_time_ms)
-			run->end_time_ms = time_now_ms();
+			run->end_time_ms =
+				t->run->known && t->run->job.end_time_ms
+					? t->run->job.end_time_ms
+					: time_now_ms();
 		run->exit_code = state == RUN_SUCCEEDED ? 0 : -1;
 	}
 	run->state = state;

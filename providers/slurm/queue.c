@@ -191,8 +191,10 @@ const struct queue_job *queue_element(const struct queue_job *job, int number)
 {
 	size_t i;
 
+	/* The rest comes last. */
 	for (i = 0; i < job->element_count; i++)
-		if (job->elements[i].element == number)
+		if (job->elements[i].element == number ||
+		    job->elements[i].element == QUEUE_REST)
 			return &job->elements[i];
 	return NULL;
 }

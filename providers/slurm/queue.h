@@ -7,9 +7,14 @@
 #ifndef JOBRUN_SLURM_QUEUE_H
 #define JOBRUN_SLURM_QUEUE_H
 
+#include <limits.h>
+
 #include "core/base/alloc.h"
 #include "core/run/state.h"
 #include "providers/slurm/cluster.h"
+
+/* All elements of an array that are not named. */
+#define QUEUE_REST INT_MAX
 
 struct queue_job {
 	const char *id;        /* "12", as scancel takes it */

@@ -140,6 +140,20 @@ static const struct slurm_run *left_by_earlier(const struct sight *sight,
 	return NULL;
 }
 
+/* One that is known here to have ended is nothing that is to be gone on with:
+ * it was cancelled, perhaps, before it began. */
+static bool has_ended(struct slurm *slurm, const struct slurm_run *run,
+		      struct arena *mem)
+{
+	struct slurm_record record;
+	struct error ignored;
+
+	return slurm_recorded(slurm, run->job_id, mem, &record, &ignored) ==
+		       0 &&
+	       !strcmp(record.name, run->name) &&
+	       run_state_is_final(record.run.state);
+}
+
 static int slurm_create(void *ctx, const struct resource *want,
 			struct error *err)
 {
@@ -162,6 +176,8 @@ static int slurm_create(void *ctx, const struct resource *want,
 		err) < 0)
 		goto out;
 	earlier = left_by_earlier(&sight, want);
+	if (earlier && has_ended(slurm, earlier, mem))
+		earlier = NULL;
 	if (!earlier) {
 		name_run(&sight, want, mem, &run);
 		ret = slurm_submit(sight.at->cluster, want->job, &what, &run,

@@ -201,14 +201,13 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
 }
 
 @test "what the controller has forgotten is in the accounting, where there is one" {
-  local id next
+  local id
   slurm_job a.yaml done 0 'true'
   slurm_job b.yaml gone 0 'true'
   slurm_job c.yaml away 0 'true'
   scontrol update partitionname=main state=down
   apply --detach b.yaml c.yaml
   id=$(squeue -h -n gone -o %i)
-  next=$(($(squeue -h -o %i | sort -n | tail -1) + 1))
   scancel -n gone
   scancel -n away
   # A controller that knows of neither, and a strict sacct.
@@ -224,8 +223,8 @@ esac
 now=\$(date +%s)
 echo "$id|gone|CANCELLED by 0|\$now|Unknown|\$now|0|2|00:00:00||None assigned|"
 echo "999|done|COMPLETED|\$now|\$now|\$now|10|2|00:00:00||n1|jobrun:somebody:else's"
-echo "$next|done|COMPLETED|\$now|\$now|\$now|10|2|00:00:00||n1|"
-echo "$next.0|jobrun-1|COMPLETED|\$now|\$now|\$now|10|2|00:07.500|2147483648|n1|"
+echo "\$(cat $TMP/next)|done|COMPLETED|\$now|\$now|\$now|10|2|00:00:00||n1|"
+echo "\$(cat $TMP/next).0|jobrun-1|COMPLETED|\$now|\$now|\$now|10|2|00:07.500|2147483648|n1|"
 E
   chmod +x bin/*
   # Where there is none nothing is said of it.
@@ -237,6 +236,10 @@ E
   PATH=$TMP/bin:$PATH run jobrun status gone
   echo "$output"
   [[ $output == *"gone  CANCELLED"* ]]
+  # That is over: what comes now is another run.
+  PATH=$TMP/bin:$PATH apply --detach b.yaml
+  [ "$(field gone '(j["attempt"], j["state"])')" = "(2, 'QUEUED')" ]
+  echo $(($(squeue -h -o %i | sort -n | tail -1) + 1)) >next
   scontrol update partitionname=main state=up
   rm bin/squeue
   PATH=$TMP/bin:$PATH run apply a.yaml

@@ -41,7 +41,11 @@ static const char printed[] =
 	"00:03.000|10|n3|\n"
 	"11+1|d|CANCELLED by 0|1795285629|1795285630|1795285640|10|2|00:00:00|"
 	"|n4|\n"
-	"12_[3-9]|e|PENDING|1795285629|Unknown|Unknown|0|1|00:00:00|||\n"
+	"12_[3-9]|e|CANCELLED by 0|1795285629|None|1795285640|0|1|00:00:00|||\n"
+	"15|g|CANCELLED by 0|1795285629|1795285640|1795285640|0|1|00:00:00|||\n"
+	"15_1|g|FAILED|1795285629|1795285630|1795285635|5|1|00:00:00||n3|\n"
+	"12_2|e|COMPLETED|1795285629|1795285630|1795285635|5|1|00:00:00||n3|\n"
+	"14_[3-9%2]|f|PENDING|1795285629|Unknown|Unknown|0|1|00:00:00|||\n"
 	"a banner | of the site\n"
 	"13|e|RUN";
 
@@ -77,7 +81,18 @@ static const struct {
 	  "NODE_FAIL",
 	  1795285640000,
 	  { 3000, 30000, 10 } },
-	{ { "e", "12", "jobrun:e:x:d", 1795285629000 }, NULL, 0, { 0, 0, 0 } },
+	{ { "e", "12", "jobrun:e:x:d", 1795285629000 },
+	  "CANCELLED",
+	  1795285640000,
+	  { 0, 5000, 0 } },
+	{ { "g", "15", "jobrun:g:x:d", 1795285629000 },
+	  "CANCELLED",
+	  1795285640000,
+	  { 0, 5000, 0 } },
+	{ { "f", "14", "jobrun:f:x:d", 1795285629000 },
+	  "PENDING",
+	  0,
+	  { 0, 0, 0 } },
 };
 
 static void ours_is_found(void **state)
@@ -108,6 +123,18 @@ static void ours_is_found(void **state)
 		if (!strcmp(cases[i].key.name, "c"))
 			assert_string_equal(queue_element(&job, 1)->state,
 					    "COMPLETED");
+		if (!strcmp(cases[i].key.name, "g")) {
+			assert_string_equal(queue_element(&job, 1)->state,
+					    "FAILED");
+			assert_string_equal(queue_element(&job, 2)->state,
+					    "CANCELLED");
+		}
+		if (!strcmp(cases[i].key.name, "e")) {
+			assert_string_equal(queue_element(&job, 2)->state,
+					    "COMPLETED");
+			assert_string_equal(queue_element(&job, 7)->state,
+					    "CANCELLED");
+		}
 	}
 	free(text);
 	arena_free(mem);

@@ -58,4 +58,8 @@ int64_t time_monotonic_ms(void); /* for intervals */
 /* "SIGTERM", or "signal 35" where there is no name. */
 void signal_format(int number, char *out, size_t size);
 
+/* With no more digits than tell it from all other doubles. */
+#define NUMBER_SIZE 40
+void number_format(double value, char out[NUMBER_SIZE]);
+
 #endif

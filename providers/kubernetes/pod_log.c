@@ -94,8 +94,10 @@ static int64_t stamp_ms(const struct line *line)
 }
 
 /* Adds what is new of an answer to `lines`, and says in `state` where the next
- * look begins.  Returns whether anything was new. */
-static bool take_lines(const struct fetch *fetch, json_t *state, json_t *lines)
+ * look begins; of `trials` each pod is one.  Returns whether anything was
+ * new. */
+static bool take_lines(const struct fetch *fetch, bool trials, json_t *state,
+		       json_t *lines)
 {
 	const struct buf *body = &fetch->answer.body;
 	/* Else its last line may go on. */
@@ -113,8 +115,10 @@ static bool take_lines(const struct fetch *fetch, json_t *state, json_t *lines)
 		snprintf(since, sizeof(since), "%.*sZ", SECOND_LEN, line.stamp);
 		json_array_append_new(
 			lines,
-			log_collect_line(0, fetch->pod->task, LOG_STDOUT,
-					 stamp_ms(&line), line.text, line.len));
+			log_collect_line(
+				trials ? (long)fetch->pod->task + 1 : 0,
+				trials ? 0 : fetch->pod->task, LOG_STDOUT,
+				stamp_ms(&line), line.text, line.len));
 	}
 	if (any) {
 		json_object_set_new(state, "since", json_string(since));
@@ -186,7 +190,7 @@ static void take_answer(struct log_collect *c, struct fetch *fetch,
 			json_object_set_new(state, "done", json_true());
 		return;
 	}
-	more = take_lines(fetch, state, lines);
+	more = take_lines(fetch, c->spec.tuning.params.count, state, lines);
 	/* The last look at one that has ended finds nothing. */
 	if (fetch->pod->ended && !more)
 		json_object_set_new(state, "done", json_true());
@@ -246,8 +250,14 @@ static bool is_settled(const struct log_collect *c)
 	return since_ms && time_now_ms() - since_ms >= SETTLE_MS;
 }
 
+static void mark_whole(struct log_collect *c, struct pods *pods, bool all)
+{
+	for (size_t i = 0; i < pods->source_count; i++)
+		pods->sources[i].whole = all || is_done(c, &pods->sources[i]);
+}
+
 bool pod_log_collect(const struct kube_at *at, const char *folder,
-		     const struct pods *pods, bool ended)
+		     struct pods *pods, bool ended)
 {
 	struct log_collect c;
 	struct error err;
@@ -258,6 +268,8 @@ bool pod_log_collect(const struct kube_at *at, const char *folder,
 		whole = look_at_all(&c, at, pods) || (ended && is_settled(&c));
 	else if (ret < 0)
 		whole = true; /* it will not get better */
+	if (ret <= 0)
+		mark_whole(&c, pods, whole);
 	log_collect_close(&c);
 	return whole;
 }

@@ -22,14 +22,14 @@ int run_choose_type(const struct kube_at *at, const struct job *job,
 		    const struct kube_type **out, struct error *err)
 {
 	const struct kubernetes_block *block = job_block(job, "kubernetes");
-	int how = block ? block->controller : CONTROLLER_AUTO;
+	bool plain = kube_wants_job(job);
 	int has = 1;
 
-	if (how == CONTROLLER_AUTO)
+	if (!plain && (!block || block->controller == CONTROLLER_AUTO))
 		has = apiserver_has(at->api, JOBSET_GROUP, err);
 	if (has < 0)
 		return -1;
-	*out = how == CONTROLLER_JOB || !has ? &type_job : &type_jobset;
+	*out = plain || !has ? &type_job : &type_jobset;
 	return 0;
 }
 

@@ -70,6 +70,29 @@ static void beginnings_and_ends(void **state)
 	}
 }
 
+static void the_last_line_says_something(void **state)
+{
+	static const struct {
+		const char *text, *line;
+	} cases[] = {
+		{ "", "" },
+		{ " \n\r\n", "" },
+		{ "one", "one" },
+		{ "one\ntwo", "two" },
+		{ "one\n  two \r\n\n", "  two" },
+	};
+	size_t i, len;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		const char *line = text_last_line(cases[i].text,
+						  strlen(cases[i].text), &len);
+
+		assert_int_equal(len, strlen(cases[i].line));
+		assert_memory_equal(line, cases[i].line, len);
+	}
+}
+
 static void distances(void **state)
 {
 	static const struct {
@@ -1135,6 +1158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(beginnings_and_ends),
+		cmocka_unit_test(the_last_line_says_something),
 		cmocka_unit_test(distances),
 		cmocka_unit_test(the_nearest_name_is_found),
 		cmocka_unit_test(numbers_are_whole),

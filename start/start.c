@@ -45,6 +45,24 @@ static int find_folder(char out[PATH_MAX])
 	return 0;
 }
 
+/* See start.h.  The array is ours to change. */
+static int keep_preload(char **envp)
+{
+	static const char name[] = START_PRELOAD_LOADER "=";
+	size_t len = sizeof(name) - 1;
+
+	for (; *envp; envp++) {
+		char *kept;
+
+		if (strncmp(*envp, name, len) != 0)
+			continue;
+		if (asprintf(&kept, START_PRELOAD_KEPT "=%s", *envp + len) < 0)
+			return -1;
+		*envp = kept;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv, char **envp)
 {
 	char folder[PATH_MAX], libraries[PATH_MAX + sizeof(START_LIBRARIES)];
@@ -58,7 +76,7 @@ int main(int argc, char **argv, char **envp)
 	snprintf(loader, sizeof(loader), "%s/" START_LOADER, libraries);
 	snprintf(program, sizeof(program), "%s/" START_PROGRAM, libraries);
 	args = calloc((size_t)argc + BEFORE, sizeof(*args));
-	if (!args)
+	if (!args || keep_preload(envp) < 0)
 		return fail(program, strerror(errno));
 	/* No variable may do what these do: what jobrun starts would have it.
 	 * What it is called is this program, which others can call, too. */

@@ -10,4 +10,11 @@
 /* The authorities that HTTPS trusts, where an image has none. */
 #define START_CERTIFICATES "ca-certificates.crt"
 
+/*
+ * What an image has the loader preload is made for the image's own libc: it
+ * goes to jobrun by this name, and by its own to what that starts.
+ */
+#define START_PRELOAD_LOADER "LD_PRELOAD"
+#define START_PRELOAD_KEPT "JOBRUN_LD_PRELOAD"
+
 #endif

@@ -66,8 +66,7 @@ void trials_check(const struct pod_maker *maker)
 			       "jobrun gives each trial its values in its "
 			       "pod: name an image that has it ('make image' "
 			       "makes one)");
-	if (message_has(message_field(job->message, "jobrun")->message,
-			&job->jobrun, "checkpoints"))
+	if (job_has(job, "checkpoints"))
 		kube_leave_out(maker->out, true, "jobrun.checkpoints",
 			       "checkpoints of trials are not kept: remove "
 			       "it, or " FIELD);

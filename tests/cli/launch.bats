@@ -356,6 +356,11 @@ END
   # The command is not told of them.
   [ -z "$(there/first/jobrun launch -- cat /proc/self/maps | grep "$TMP")" ]
   [ "$(env PATH="$TMP/there/first:$PATH" jobrun version)" = "$("$JOBRUN" version)" ]
+  # What an image preloads is for its own programs: jobrun's libc is another.
+  run --separate-stderr env LD_PRELOAD=/none.so there/first/jobrun launch -- \
+    "$(realpath there/first/jobrun)" launch -- printenv LD_PRELOAD
+  [ "$output" = /none.so ]
+  [ "$(grep -c none.so <<<"$stderr")" -eq 1 ]
   # What an earlier try has left there is replaced.
   mkdir -p second/jobrun-lib
   echo broken | tee second/jobrun >second/jobrun-lib/libc.so.6

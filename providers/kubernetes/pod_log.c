@@ -202,13 +202,45 @@ static bool is_done(struct log_collect *c, const struct pod_source *pod)
 	       json_is_true(json_object_get(state_of_pod(c, pod), "done"));
 }
 
+static long long first_ms(const json_t *lines)
+{
+	return json_get_int(json_array_get(lines, 0), "timeMs", 0);
+}
+
+static int compare_first(const void *a, const void *b)
+{
+	long long x = first_ms(*(json_t *const *)a);
+	long long y = first_ms(*(json_t *const *)b);
+
+	return x < y ? -1 : x > y;
+}
+
+/* Adds what each of several pods has written, in the order in which they began:
+ * one may have taken another's place.  Takes the batches. */
+static void take_batches(struct log_collect *c, json_t **batches, size_t count)
+{
+	json_t *lines = json_array();
+	struct error ignored;
+	size_t i;
+
+	qsort(batches, count, sizeof(*batches), compare_first);
+	for (i = 0; i < count; i++) {
+		json_array_extend(lines, batches[i]);
+		json_decref(batches[i]);
+	}
+	if (json_array_size(lines))
+		log_collect_take(c, lines, &ignored);
+	else
+		json_decref(lines);
+}
+
 /* True if all pods that are left were looked at. */
 static bool look_at_all(struct log_collect *c, const struct kube_at *at,
 			const struct pods *pods)
 {
-	json_t *lines = json_array();
-	struct error ignored;
-	size_t i, n = 0, left = 0;
+	json_t **batches =
+		mem_alloc((pods->source_count + 1) * sizeof(*batches));
+	size_t i, n = 0, left = 0, count = 0;
 	size_t first = (size_t)json_get_int(c->state, "next", 0);
 
 	if (first >= pods->source_count)
@@ -227,15 +259,14 @@ static bool look_at_all(struct log_collect *c, const struct kube_at *at,
 		}
 		fetch.url = log_url(at, fetch.pod, state_of_pod(c, fetch.pod));
 		fetch_one(at, &fetch);
-		take_answer(c, &fetch, lines);
+		batches[count] = json_array();
+		take_answer(c, &fetch, batches[count++]);
 		left += !is_done(c, fetch.pod);
 		http_response_done(&fetch.answer);
 		free(fetch.url);
 	}
-	if (json_array_size(lines))
-		log_collect_take(c, lines, &ignored);
-	else
-		json_decref(lines);
+	take_batches(c, batches, count);
+	free(batches);
 	return left == 0;
 }
 

@@ -176,7 +176,7 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 {
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();
-	const struct kube_type *type;
+	const struct kube_type *type, *to_be;
 	const char *place, *name;
 	json_t *object = NULL;
 	struct error ignored;
@@ -186,14 +186,16 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 	if (ret == 1)
 		goto out;
 	name = kube_name(want->name, mem);
+	to_be = type;
 	if (ret == 0)
-		ret = type ? object_get(&at, type, name, &object, err)
+		ret = type ? run_get_either(&at, want->name, name, &type,
+					    &object, err)
 			   : run_look_for(&at, name, &type, &object, err);
 	if (ret == 0 && want->job)
 		ret = object_check_owner(object, want->job->job_id, err);
 	if (ret >= 0 && want->job && want->job->file)
-		ret = prepare(kube, &at, type, want->job, object, mem, found,
-			      err);
+		ret = prepare(kube, &at, to_be, want->job,
+			      type == to_be ? object : NULL, mem, found, err);
 	/* One that is being deleted is as good as gone. */
 	if (ret >= 0 && object && !*object_meta(object, "deletionTimestamp")) {
 		show(object, mem, found);

@@ -394,6 +394,43 @@ static void those_of_a_run_that_is_cancelled_are_too(void **state)
 	kube_test_close(&c);
 }
 
+/* A JobSet had its name, which is no name of a Job: it goes all the same. */
+static void what_the_job_was_before_makes_room(void **state)
+{
+	struct kube_test *f = *state;
+	struct kube_command c;
+	struct trial_list trials;
+	struct run_record run;
+
+	stand_in_tell(&f->server, "state",
+		      "{'pods': [{'pod': 'master', 'hold': true}]}");
+	kube_test_open(&c, HEAD TAIL);
+	kube_test_must(&c, kube_test_apply(&c, false));
+	assert_int_equal(kube_test_count(f, "JobSet"), 1);
+	kube_test_close(&c);
+	stand_in_tell(&f->server, "state",
+		      "{'pods': [{'lines': ['accuracy=0.5']}]}");
+	kube_test_open(&c, TRIALS);
+	kube_test_must(&c, kube_test_apply(&c, true));
+	assert_int_equal(kube_test_count(f, "JobSet"), 0);
+	assert_int_equal(kube_test_count(f, "Job"), 1);
+	kube_test_must(&c, kube_test_wait(&c));
+	kube_test_get_run(&c, f->mem, &run);
+	assert_int_equal(run.attempt, 2);
+	assert_int_equal(run.state, RUN_SUCCEEDED);
+	get_trials(f, &c, &trials);
+	assert_int_equal(trials.count, 4);
+	/* And back. */
+	kube_test_close(&c);
+	kube_test_open(&c, HEAD TAIL);
+	kube_test_must(&c, kube_test_apply(&c, true));
+	assert_int_equal(kube_test_count(f, "JobSet"), 1);
+	kube_test_must(&c, kube_test_wait(&c));
+	kube_test_get_run(&c, f->mem, &run);
+	assert_int_equal(run.attempt, 3);
+	kube_test_close(&c);
+}
+
 /* Two of them, one after the other. */
 #define TWO                                                                    \
 	HEAD "  hyperparameters:\n    goal: MAXIMIZE\n    maxTrials: 2\n"      \
@@ -464,6 +501,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			those_of_a_run_that_is_cancelled_are_too,
 			kube_test_start, kube_test_stop),
+		cmocka_unit_test_setup_teardown(
+			what_the_job_was_before_makes_room, kube_test_start,
+			kube_test_stop),
 		cmocka_unit_test_setup_teardown(killed_after_each_request,
 						kube_test_start,
 						kube_test_stop),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/net/certificates.h"
 
-#include <limits.h>
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -11,15 +12,17 @@
 #include "core/net/curl.h"
 #include "start/start.h"
 
-/* Beside the program that the loader has started: see start/start.h. */
-static char *installed(void)
+/* Beside libcurl, where that was installed with them: see start/start.h. */
+static char *installed(const struct curl_api *curl)
 {
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	Dl_info info = { 0 };
 	char *folder, *out;
+	void *symbol;
 
-	self[len > 0 ? len : 0] = '\0';
-	folder = path_folder(self);
+	memcpy(&symbol, &curl->easy_init, sizeof(symbol));
+	if (!dladdr(symbol, &info) || !info.dli_fname)
+		return NULL;
+	folder = path_folder(info.dli_fname);
 	out = path_join(folder, START_CERTIFICATES);
 	free(folder);
 	return out;
@@ -54,8 +57,8 @@ int certificates_find(char **file, struct error *err)
 			*file = mem_strdup(places[i]);
 			return 0;
 		}
-	*file = installed();
-	if (access(*file, R_OK) < 0) {
+	*file = installed(curl);
+	if (*file && access(*file, R_OK) < 0) {
 		free(*file);
 		*file = NULL;
 	}

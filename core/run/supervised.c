@@ -53,8 +53,7 @@ static json_t *tpu_json(const struct topology *all)
 	return json_string(text);
 }
 
-/* What is tried, how, and by what it is judged. */
-static json_t *trials_json(const struct run_spec *spec)
+json_t *supervised_trials_json(const struct run_spec *spec)
 {
 	static const char *const goals[] = { "?", "maximize", "minimize" };
 	const struct hyperparameter_spec *tuning = &spec->tuning;
@@ -177,7 +176,7 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 	if (spec->logs.to)
 		json_put_text(out, "logs", job->jobrun.logs.to);
 	if (spec->tuning.params.count)
-		json_put(out, "trials", trials_json(spec));
+		json_put(out, "trials", supervised_trials_json(spec));
 	if (spec->max_running_time_s) {
 		duration_format(spec->max_running_time_s, limit, sizeof(limit));
 		json_put_text(out, "maxRunningTime", limit);

@@ -155,6 +155,21 @@ static void store_all(struct tuner *t)
 	}
 }
 
+void tuner_why_no_result(const struct hyperparameter_spec *spec, long count,
+			 long failed, const char *last_error, char *out,
+			 size_t size)
+{
+	if (failed && failed == count)
+		snprintf(out, size, "all %ld trials failed; the last: %s",
+			 count, last_error);
+	else
+		snprintf(out, size,
+			 "no trial reported the metric '%s': neither "
+			 "in the file that CLOUD_ML_HP_METRIC_FILE "
+			 "names nor as %s=VALUE in its output",
+			 spec->metric_tag, spec->metric_tag);
+}
+
 static void finish(struct tuner *t)
 {
 	loop_remove(t->place.lane->loop, t->look_timer);
@@ -165,17 +180,9 @@ static void finish(struct tuner *t)
 	t->state = t->ending != RUN_QUEUED ? t->ending : RUN_SUCCEEDED;
 	if (t->ending == RUN_QUEUED && !t->reported) {
 		t->state = RUN_FAILED;
-		if (t->failed == t->count)
-			snprintf(t->why, sizeof(t->why),
-				 "all %ld trials failed; the last: %s",
-				 t->count,
-				 t->trials[t->count - 1]->record.error);
-		else
-			snprintf(t->why, sizeof(t->why),
-				 "no trial reported the metric '%s': neither "
-				 "in the file that CLOUD_ML_HP_METRIC_FILE "
-				 "names nor as %s=VALUE in its output",
-				 t->spec->metric_tag, t->spec->metric_tag);
+		tuner_why_no_result(t->spec, t->count, t->failed,
+				    t->trials[t->count - 1]->record.error,
+				    t->why, sizeof(t->why));
 	}
 	t->hooks->ended(t->arg);
 }

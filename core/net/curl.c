@@ -11,6 +11,7 @@ static CURLcode initialized;
 
 static const struct library_symbol symbols[] = {
 	{ "curl_global_init", &api.global_init },
+	{ "curl_version_info", &api.version_info },
 	{ "curl_easy_init", &api.easy_init },
 	{ "curl_easy_cleanup", &api.easy_cleanup },
 	{ "curl_easy_reset", &api.easy_reset },

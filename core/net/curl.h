@@ -11,6 +11,7 @@
 
 struct curl_api {
 	__typeof__(&curl_global_init) global_init;
+	__typeof__(&curl_version_info) version_info;
 	__typeof__(&curl_easy_init) easy_init;
 	__typeof__(&curl_easy_cleanup) easy_cleanup;
 	__typeof__(&curl_easy_reset) easy_reset;

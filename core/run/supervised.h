@@ -33,6 +33,8 @@ int supervised_init(struct supervised *as, const struct provider_env *env,
  * with.  No absolute paths: plans of one commit are equal wherever they are
  * made.  Returns new. */
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
+/* Of trials: what is tried, how, and by what it is judged.  Returns new. */
+json_t *supervised_trials_json(const struct run_spec *spec);
 /* Of that only what becomes of checkpoints and data. */
 void supervised_describe_files(const struct job *job,
 			       const struct run_spec *spec, json_t *out);

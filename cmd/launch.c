@@ -49,6 +49,7 @@ struct launch_opts {
 	bool verbose;
 	const char *run;
 	long restart;
+	long trial;
 	const char *data;
 	const char *trials;
 	const char *install;
@@ -87,6 +88,8 @@ static const struct opt options[] = {
 	  "be a task of the run that 'apply' has put there" },
 	{ 0, "restart", OPT_NUMBER, AT(restart), "N",
 	  "of --run: how often it was started before (0)" },
+	{ 0, "trial", OPT_COUNT, AT(trial), "N",
+	  "of --run: be a task of this trial of hyperparameters" },
 	{ 0, "data", OPT_STRING, AT(data), "SETS",
 	  "give it its share of these data sets, JSON" },
 	{ 0, "trials", OPT_STRING, AT(trials), "TRIALS",
@@ -368,6 +371,7 @@ static int run_member(struct app *app, const struct launch_opts *opts,
 {
 	struct member_place place = { .folder = opts->run,
 				      .restart = (int)opts->restart,
+				      .trial = (int)opts->trial,
 				      .peers = all,
 				      .self = self };
 	struct error err;

@@ -56,16 +56,6 @@ enum run_state tuner_state(const struct tuner *tuner);
 /* Why it has ended, or is ending; NULL after success. */
 const char *tuner_why(const struct tuner *tuner);
 
-/* How many trials may fail where maxFailedTrials leaves that open, as long as
- * none has succeeded. */
-#define TUNER_FAILED_MAX 5
-
-/* Why a run whose trials have ended has no result: so many there were, so many
- * have failed, the last one so. */
-void tuner_why_no_result(const struct hyperparameter_spec *spec, long count,
-			 long failed, const char *last_error, char *out,
-			 size_t size);
-
 /* The folder of a trial.  Returns new. */
 char *tuner_trial_folder(const char *run_folder, int number);
 /* That of the newest attempt at it, with its logs and its specification.

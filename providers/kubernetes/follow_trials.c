@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/run/launch_trial.h"
 #include "core/run/remembered.h"
+#include "core/run/trial_tally.h"
 #include "core/run/trial_value.h"
 #include "core/run/tuner.h"
 #include "providers/kubernetes/look.h"
@@ -257,30 +258,22 @@ int look_cancel_trials(struct look *look, struct error *err)
 int look_judge_trials(struct look *look, enum run_state *state,
 		      const char **why, struct error *err)
 {
-	const struct trial_record *last = NULL;
-	long reported = 0, failed = 0;
+	struct trial_tally tally = { 0 };
 	struct trial_list known;
 	char text[600];
 
 	if (store_trial_list(look->kube->env.store, &look->record.run,
 			     look->mem, &known, err) < 0)
 		return -1;
-	for (size_t i = 0; i < known.count; i++) {
-		const struct trial_record *trial = &known.items[i];
-
-		reported += !isnan(trial->value);
-		failed += trial->state == RUN_FAILED;
-		if (trial->state == RUN_FAILED &&
-		    (!last || trial->end_time_ms >= last->end_time_ms))
-			last = trial;
-	}
+	for (size_t i = 0; i < known.count; i++)
+		trial_tally_add(&tally, &known.items[i]);
 	*state = RUN_FAILED;
-	if (state_has_failed_trials(look->object) && last) {
+	if (state_has_failed_trials(look->object) && tally.failed) {
 		*why = arena_printf(look->mem,
 				    "%ld trial%s failed (maxFailedTrials); "
 				    "trial %d: %s",
-				    failed, failed > 1 ? "s" : "", last->number,
-				    last->error);
+				    tally.failed, tally.failed > 1 ? "s" : "",
+				    tally.last, tally.last_error);
 		return 0;
 	}
 	if (state_of(look->object) == RUN_FAILED &&
@@ -288,13 +281,8 @@ int look_judge_trials(struct look *look, enum run_state *state,
 		*why = state_why(look->object, look->mem);
 		return 0;
 	}
-	if (reported) {
-		*state = RUN_SUCCEEDED;
-		*why = NULL;
-		return 0;
-	}
-	tuner_why_no_result(&look->spec.tuning, (long)known.count, failed,
-			    last ? last->error : NULL, text, sizeof(text));
-	*why = arena_strdup(look->mem, text);
+	*state = trial_tally_verdict(&tally, &look->spec.tuning, text,
+				     sizeof(text));
+	*why = *state == RUN_FAILED ? arena_strdup(look->mem, text) : NULL;
 	return 0;
 }

@@ -268,6 +268,12 @@ json_t *spec_json(const struct run_spec *spec)
 		json_put_text(out, "condaEnv", spec->conda_env);
 	if (spec->hosts.names.count)
 		json_put(out, "hosts", hosts_json(&spec->hosts));
+	if (spec->before.what) {
+		json_put_text(out, "before", spec->before.what);
+		json_put(out, "beforeCommand",
+			 json_texts(spec->before.command.items,
+				    spec->before.command.count));
+	}
 	if (spec->allocation)
 		json_put(out, "allocation",
 			 json_loads(spec->allocation, 0, NULL));
@@ -418,6 +424,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->docker_flags = copy_strings(value, "dockerFlags", mem);
 	out->conda_env = json_copy_text(value, "condaEnv", mem);
 	read_hosts(json_object_get(value, "hosts"), mem, out);
+	out->before.what = json_copy_text(value, "before", mem);
+	out->before.command = copy_strings(value, "beforeCommand", mem);
 	if (!out->job_id || !out->folder || !out->home || !out->output ||
 	    !out->directory || !out->command.count) {
 		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);

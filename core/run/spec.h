@@ -22,6 +22,13 @@ struct run_logs {
 	long every_s;
 };
 
+/* What runs on each host before the program, whenever that is started there,
+ * with the variables of the first task there. */
+struct run_before {
+	const char *what; /* "the XRT server"; NULL: nothing does */
+	struct strings command;
+};
+
 /* The machines that the tasks run on, if not on this one. */
 struct run_hosts {
 	struct strings names; /* [USER@]HOST[:PORT]; none: this machine */
@@ -74,6 +81,7 @@ struct run_spec {
 	struct strings docker_flags;
 	const char *conda_env; /* or NULL */
 	struct run_hosts hosts;
+	struct run_before before; /* on these */
 	/* The machines that were made for it (core/run/allocation.h), as JSON;
 	 * NULL: none were. */
 	const char *allocation;

@@ -189,12 +189,60 @@ static void a_disk_is_written_by_one_vm(void **state)
 	jobs_done(&jobs);
 }
 
+static void the_server_of_xrt_is_in_the_plan(void **state)
+{
+	static const struct {
+		const char *more;
+		const char *command; /* as JSON; NULL: there is none */
+		const char *missing; /* or NULL */
+	} cases[] = {
+		{ "", NULL, NULL },
+		{ "  tpu-vm: {xrtServer: none}", NULL, NULL },
+		{ "  tpu-vm: {xrtServer: start}",
+		  "[\"python3\",\"-m\",\"torch_xla.core.xrt_run_server\","
+		  "\"--port\",\"51011\"]",
+		  NULL },
+		{ "  tpu-vm: {xrtServer: restart}",
+		  "[\"python3\",\"-m\",\"torch_xla.core.xrt_run_server\","
+		  "\"--port\",\"51011\",\"--restart\"]",
+		  NULL },
+		{ "  tpu-vm: {xrtServer: start, slices: 2}",
+		  "[\"python3\",\"-m\",\"torch_xla.core.xrt_run_server\","
+		  "\"--port\",\"51011\"]",
+		  "XRT knows one slice: remove jobrun.tpu-vm.slices or "
+		  "xrtServer" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct jobs jobs = { 0 };
+		struct resources *all =
+			wanted(&provider_tpu_vm, cases[i].more, &jobs);
+		const json_t *command = json_object_get(
+			find(all, "run")->properties, "beforeEachStart");
+		char *text = command ? json_dumps(command, JSON_COMPACT) : NULL;
+
+		if (cases[i].command
+			    ? !text || strcmp(text, cases[i].command) != 0
+			    : !!text)
+			fail_msg("%s: %s", cases[i].more, text ? text : "none");
+		assert_int_equal(all->missing_count, !!cases[i].missing);
+		if (cases[i].missing)
+			assert_string_equal(all->missing[0], cases[i].missing);
+		free(text);
+		resources_free(all);
+		jobs_done(&jobs);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_providers_refuse_and_say_the_same),
 		cmocka_unit_test(nodes_and_their_vms_are_as_the_file_says),
 		cmocka_unit_test(a_disk_is_written_by_one_vm),
+		cmocka_unit_test(the_server_of_xrt_is_in_the_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,6 +167,8 @@ static json_t *hosts_json(const struct run_hosts *hosts)
 	json_put_text(out, "nonce", hosts->nonce);
 	json_put_text(out, "source", hosts->source);
 	json_put_text(out, "rule", hosts->rule);
+	if (hosts->proxy)
+		json_put_text(out, "proxy", hosts->proxy);
 	json_put_int(out, "leaseS", hosts->lease_s);
 	if (hosts->reach_s)
 		json_put_int(out, "reachS", hosts->reach_s);
@@ -350,6 +352,7 @@ static void read_hosts(const json_t *from, struct arena *mem,
 	out->hosts.nonce = json_copy_text(from, "nonce", mem);
 	out->hosts.source = json_copy_text(from, "source", mem);
 	out->hosts.rule = json_copy_text(from, "rule", mem);
+	out->hosts.proxy = json_copy_text(from, "proxy", mem);
 	out->hosts.lease_s = (long)json_get_int(from, "leaseS", 0);
 	out->hosts.reach_s = (long)json_get_int(from, "reachS", 0);
 	out->hosts.slot = (long)json_get_int(from, "slot", 0);

@@ -36,7 +36,10 @@ struct run_hosts {
 	const char *nonce;    /* tells this run from others of its name */
 	const char *source;   /* what is shipped, absolute, or NULL */
 	const char *rule;     /* a command that lets them reach each other */
-	long lease_s;         /* how long tasks go on without being asked for */
+	/* The command of jobrun that connects to one, given host and port, in
+	 * ssh's stead; or NULL. */
+	const char *proxy;
+	long lease_s; /* how long tasks go on without being asked for */
 	/* How long they may take to let us in, as new machines do; 0: they are
 	 * no new machines. */
 	long reach_s;

@@ -106,6 +106,13 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_node_block, external_ips),
 	  .doc = "Whether the VMs have addresses that can be reached "
 		 "from outside." },
+	{ .name = "iap",
+	  .type = FIELD_BOOL,
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_node_block, iap),
+	  .doc = "Whether the VMs are reached through Identity-Aware Proxy, by "
+		 "jobrun itself, with its own credentials: they need no "
+		 "address outside then." },
 	{ .name = "subnetwork",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_node_block, subnetwork),

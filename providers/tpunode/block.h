@@ -30,6 +30,7 @@ struct tpu_node_block {
 	bool reserved;
 	const char *cidr_block; /* of the TPU, or NULL */
 	bool external_ips;
+	bool iap;
 	const char *subnetwork;
 	long disk_gb; /* 0: as large as the image */
 	struct strings tags;

@@ -19,8 +19,8 @@
 
 /* ---- what a job wants ---------------------------------------------------- */
 
-static json_t *body_of(const struct job *job,
-		       const struct tpu_node_image *from, const char *name)
+static json_t *body_of(const struct job *job, const struct tpu_node_image *from,
+		       const char *name)
 {
 	json_t *body = json_object(), *labels = google_labels(job);
 
@@ -44,9 +44,9 @@ struct resource *tpu_node_add_image(const struct job *job,
 
 	if (!from->vm)
 		return NULL;
-	it = resources_add(
-		out, from->keep ? &kind_kept_image : &kind_disk_image, name,
-		job);
+	it = resources_add(out,
+			   from->keep ? &kind_kept_image : &kind_disk_image,
+			   name, job);
 	it->request = json_object();
 	json_put_text(it->request, "method", "POST");
 	json_put_text(it->request, "url", "");
@@ -87,11 +87,9 @@ static int vm_get(struct tpu_node_ctx *ctx, const struct resource *it,
 	/* Who lists images knows of no VMs. */
 	if (!name)
 		return 0;
-	out->path = mem_printf("projects/%s/zones/%s/instances/%s",
-			       place->project,
-			       json_get_text(it->properties, "vmZone",
-					     place->zone),
-			       name);
+	out->path = mem_printf(
+		"projects/%s/zones/%s/instances/%s", place->project,
+		json_get_text(it->properties, "vmZone", place->zone), name);
 	return compute_get(ctx->google, out->path, &out->body, err);
 }
 
@@ -272,10 +270,9 @@ static int make(struct tpu_node_ctx *ctx, const struct resource *want,
 	if (ret == 0)
 		ret = vm_be_stopped(ctx, want, place, &vm, err);
 	if (ret == 0 && !vm_boot_disk(&vm))
-		ret = error_set_final(err, ERROR_FAILED,
-				      "VM '%s' has no boot disk",
-				      json_get_text(want->properties, "vm",
-						    ""));
+		ret = error_set_final(
+			err, ERROR_FAILED, "VM '%s' has no boot disk",
+			json_get_text(want->properties, "vm", ""));
 	if (ret == 0) {
 		body = body_now(want, vm_boot_disk(&vm));
 		ret = tpu_node_vms_insert(ctx, want, place, body, err);

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/placeholder.h"
+#include "providers/google/iap.h"
 #include "providers/google/tpu_run.h"
 #include "providers/tpunode/image.h"
 #include "providers/tpunode/place.h"
@@ -67,6 +68,7 @@ static int specify(const struct supervised *as, const struct job *job,
 	if (!want)
 		return foresee(out, job, mem, err);
 	out->hosts.reach_s = block->ssh_timeout_s;
+	out->hosts.proxy = block->iap ? IAP_COMMAND : NULL;
 	return tpu_run_place(out, want, as->provider, block->look_every_s, mem,
 			     err);
 }
@@ -171,6 +173,8 @@ static struct resource *add_group(const struct job *job,
 	json_put_int(it->properties, "size", slice->hosts);
 	if (block->ssh_user)
 		json_put_text(it->properties, "sshUser", block->ssh_user);
+	if (block->iap)
+		json_put(it->properties, "iap", json_true());
 	put_duration(it->properties, "readyTimeout", block->ready_timeout_s);
 	return it;
 }
@@ -304,6 +308,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 	check(block, run.tpu, run.slice, out);
 	tpu_run_check(job, &spec, out);
 	note(job, block, out);
+	if (block->iap)
+		tpu_run_note_iap(out);
 	resources_note_unused(out, job, provider_tpu_node.name);
 	return 0;
 }

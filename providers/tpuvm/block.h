@@ -25,6 +25,7 @@ struct tpu_vm_block {
 	long slices;      /* that train together */
 	long valid_for_s; /* in the queue; 0: for ever */
 	bool external_ips;
+	bool iap;
 	const char *subnetwork;
 	struct strings tags;
 	struct strings scopes; /* of the service account */

@@ -9,6 +9,7 @@
 #include "core/listing.h"
 #include "core/placeholder.h"
 #include "core/run/contract.h"
+#include "providers/google/iap.h"
 #include "providers/google/tpu_run.h"
 #include "providers/tpuvm/node.h"
 #include "providers/tpuvm/service.h"
@@ -98,6 +99,7 @@ static int specify(const struct supervised *as, const struct job *job,
 	if (!want)
 		return foresee(out, job, mem, err);
 	out->hosts.reach_s = block->ssh_timeout_s;
+	out->hosts.proxy = block->iap ? IAP_COMMAND : NULL;
 	return tpu_run_place(out, want, as->provider, block->look_every_s, mem,
 			     err);
 }
@@ -216,6 +218,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 	check_server(block, run.tpu, out);
 	note_cost(job, block, node->name, out);
 	tpu_run_check(job, &spec, out);
+	if (block->iap)
+		tpu_run_note_iap(out);
 	resources_note_unused(out, job, provider_tpu_vm.name);
 	return 0;
 }

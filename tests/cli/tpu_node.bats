@@ -277,3 +277,18 @@ PY
   end_google
   wait_until 15 nothing_runs
 }
+
+@test "VMs beside a TPU node are reached through Identity-Aware Proxy, too" {
+  begin
+  tell state '{"tpu": {"*": {"hosts": 1, "script": [{"state": "READY", "health": "HEALTHY"}]}},
+    "compute": {"starting": 0, "addresses": ["192.0.2.1"]}, "iap": {"hosts": {"imagenet-0000": "'$SSH_NET'.1"}}}'
+  node_job job.yaml 'echo hello' ', iap: true, externalIps: false'
+  sed -i 's/count: 32/count: 8/' job.yaml
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *" [0] hello"* ]]
+  [ "$(asked GET '/iap_tunnel/v4/connect.*project=proj-1&instance=imagenet-0000&' 1)" -ge 1 ]
+  [ "$(made)" -eq 0 ]
+  end_google
+}

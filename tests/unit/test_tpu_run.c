@@ -89,6 +89,9 @@ static void both_providers_refuse_and_say_the_same(void **state)
 		{ "  checkpoints: {to: /c, metric: loss, goal: MINIMIZE}", NULL,
 		  NULL },
 		{ "  hosts: [a]", "the hosts are those of the TPU", NULL },
+		{ "  tpu-vm: {iap: true}\n"
+		  "  tpu-node: {runtimeVersion: pytorch-1.13, iap: true}",
+		  NULL, "roles/iap.tunnelResourceAccessor" },
 	};
 	size_t i, j, count;
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/commands.h"
@@ -181,11 +180,8 @@ static void say(void *arg, const char *text)
 
 static void pause_s(void *arg, long seconds)
 {
-	struct timespec left = { .tv_sec = seconds };
-
 	(void)arg;
-	while (nanosleep(&left, &left) < 0)
-		;
+	time_pause(seconds * INT64_C(1000));
 }
 
 static const struct topology_reader *find_reader(const struct launch_opts *opts,

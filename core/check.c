@@ -301,6 +301,26 @@ int check_project(const char *value, struct error *err)
 			 "digits and -");
 }
 
+int check_network(const char *value, struct error *err)
+{
+	static const char middle[] = "/global/networks/";
+	const char *project = value + sizeof("projects/") - 1;
+	const char *name = value;
+	bool good = true;
+
+	if (text_starts(value, "projects/")) {
+		name = strstr(project, middle);
+		good = name &&
+		       is_made_of(project, (size_t)(name - project), "-.:");
+		name = good ? name + sizeof(middle) - 1 : value;
+	}
+	if (good && *name != '-' && is_made_of(name, strlen(name), "-"))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be the name of a network, or "
+			 "projects/PROJECT/global/networks/NAME");
+}
+
 /* Not an option of ssh, whatever it is. */
 int check_host(const char *value, struct error *err)
 {

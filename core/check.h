@@ -24,6 +24,7 @@ int check_version(const char *value, struct error *err); /* "2.11" */
 int check_peered(const char *value, struct error *err);  /* a network */
 int check_kms_key(const char *value, struct error *err);
 int check_project(const char *value, struct error *err);
+int check_network(const char *value, struct error *err);
 int check_host(const char *value, struct error *err);
 /* One word of a batch script's options; and a folder in one. */
 int check_option(const char *value, struct error *err);

@@ -29,6 +29,12 @@ const void *job_block(const struct job *job, const char *provider)
 	return NULL;
 }
 
+bool job_has(const struct job *job, const char *field)
+{
+	return message_has(message_field(job->message, "jobrun")->message,
+			   &job->jobrun, field);
+}
+
 json_t *job_json(const struct job *job, unsigned style)
 {
 	json_t *all = message_json(job->message, job, style);

@@ -317,6 +317,9 @@ void job_free(struct job *job); /* its arena, and so the job */
 /* The struct of a provider's own fields, or NULL if it has none. */
 const void *job_block(const struct job *job, const char *provider);
 
+/* Whether its file has a "restart", "checkpoints", … below `jobrun`. */
+bool job_has(const struct job *job, const char *field);
+
 /*
  * The whole job as JSON, with the block of its own provider and those that
  * were given; `style` as for message_json().  Returns new.

@@ -66,6 +66,12 @@ static const struct form forms[] = {
 	  .example = "my-project",
 	  .number = "number",
 	  .boolean = true },
+	{ .check = check_network,
+	  .pattern = "^(projects/[A-Za-z0-9.:-]+/global/networks/)?"
+		     "[A-Za-z0-9][A-Za-z0-9-]*$",
+	  .example = "projects/my-project/global/networks/training",
+	  .number = "number",
+	  .boolean = true },
 	{ .check = check_host,
 	  .pattern = "^(?!-)([^@\\s]+@)?"
 		     "[A-Za-z0-9._:\\[\\]][A-Za-z0-9._:\\[\\]-]*$",

@@ -75,6 +75,7 @@ static const struct field jobrun_fields[] = {
 		 "provider wants one." },
 	{ .name = "network",
 	  .type = FIELD_STRING,
+	  .check = check_network,
 	  .offset = offsetof(struct jobrun_block, network),
 	  .providers = on_own_machines,
 	  .doc = "The network of the machines that jobrun makes: its name, "

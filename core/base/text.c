@@ -277,6 +277,18 @@ bad:
 			 text);
 }
 
+const char *text_last_line(const char *text, size_t len, size_t *line)
+{
+	size_t from;
+
+	while (len && isspace((unsigned char)text[len - 1]))
+		len--;
+	for (from = len; from && text[from - 1] != '\n'; from--)
+		;
+	*line = len - from;
+	return text + from;
+}
+
 void size_format(uint64_t bytes, char *out, size_t size)
 {
 	static const char *const units[] = { "B",  "kB", "MB", "GB",
@@ -361,6 +373,15 @@ int64_t time_now_ms(void)
 int64_t time_monotonic_ms(void)
 {
 	return clock_ms(CLOCK_MONOTONIC);
+}
+
+void time_pause(int64_t ms)
+{
+	struct timespec left = { .tv_sec = ms / 1000,
+				 .tv_nsec = ms % 1000 * 1000000 };
+
+	while (ms > 0 && nanosleep(&left, &left) < 0)
+		;
 }
 
 /* glibc alone has sigabbrev_np(), and the agent is not linked with it. */

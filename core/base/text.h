@@ -42,6 +42,10 @@ void duration_format(long seconds, char *out, size_t size);
 /* "500000", "64MB", "1.5GB", "256MiB": kB, MB, GB, TB and PB are powers of
  * 1000, KiB and so on of 1024; the B can be left out.  At most 1000 PB. */
 int size_parse(const char *text, uint64_t *bytes, struct error *err);
+/* The last line of `len` bytes that is not empty, of `*line` bytes without the
+ * white space behind it. */
+const char *text_last_line(const char *text, size_t len, size_t *line);
+
 /* "812 B", "3.4 kB", "12 MB" (powers of 1000). */
 void size_format(uint64_t bytes, char *out, size_t size);
 
@@ -54,6 +58,8 @@ void time_format_log(int64_t time_ms, char *out, size_t size);
 
 int64_t time_now_ms(void);       /* since 1970 */
 int64_t time_monotonic_ms(void); /* for intervals */
+/* So long, whatever signals are handled meanwhile. */
+void time_pause(int64_t ms);
 
 /* "SIGTERM", or "signal 35" where there is no name. */
 void signal_format(int number, char *out, size_t size);

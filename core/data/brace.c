@@ -11,12 +11,16 @@
 
 /* Groups, one in or behind another: each is a level of recursion. */
 #define DEPTH_MAX 64
+/* Characters looked at for the other end of a brace: braces without end behind
+ * many names would take for ever. */
+#define LOOKED_MAX (1u << 28)
 
 struct expansion {
 	const char *pattern; /* the whole, for messages */
 	struct arena *mem;
 	struct brace_names *names;
 	struct error *err;
+	size_t looked;
 };
 
 struct range {
@@ -31,20 +35,21 @@ void brace_names_done(struct brace_names *names)
 }
 
 /* The '}' of the '{' at `open`, or NULL. */
-static const char *find_close(const char *open)
+static const char *find_close(struct expansion *all, const char *open)
 {
-	const char *at = open;
+	const char *at = open, *close = NULL;
 	int depth = 0;
 
-	for (; *at; at++) {
+	for (; *at && !close; at++) {
 		if (*at == '\\' && at[1])
 			at++;
 		else if (*at == '{')
 			depth++;
 		else if (*at == '}' && --depth == 0)
-			return at;
+			close = at;
 	}
-	return NULL;
+	all->looked += (size_t)(at - open);
+	return close;
 }
 
 /* The ',' of this level from `at` on, or `end`. */
@@ -175,9 +180,10 @@ static int expand(struct expansion *all, struct buf *name, const char *rest,
 	const char *close;
 	struct range range;
 
-	if (depth == DEPTH_MAX)
+	if (depth == DEPTH_MAX || all->looked > LOOKED_MAX)
 		return error_set(all->err, ERROR_INVALID,
-				 "'%.100s' has more than %d groups of braces",
+				 "'%.100s' has more than %d groups of braces, "
+				 "or too many without an end",
 				 all->pattern, DEPTH_MAX);
 	for (; *rest; rest++) {
 		if (name->len >= BRACE_NAME_MAX)
@@ -189,7 +195,7 @@ static int expand(struct expansion *all, struct buf *name, const char *rest,
 			buf_putc(name, *++rest);
 			continue;
 		}
-		close = *rest == '{' ? find_close(rest) : NULL;
+		close = *rest == '{' ? find_close(all, rest) : NULL;
 		if (close && read_range(rest + 1, close, &range))
 			return expand_range(all, name, &range, close + 1,
 					    depth + 1);
@@ -207,7 +213,7 @@ int brace_expand(const char *pattern, struct arena *mem,
 	struct expansion all = {
 		.pattern = pattern, .mem = mem, .names = names, .err = err
 	};
-	size_t before = names->count;
+	const struct brace_names before = *names;
 	struct buf name = { 0 };
 	int ret;
 
@@ -217,8 +223,10 @@ int brace_expand(const char *pattern, struct arena *mem,
 				pattern, BRACE_NAME_MAX);
 	else
 		ret = expand(&all, &name, pattern, 0);
-	if (ret < 0)
-		names->count = before;
+	if (ret < 0) {
+		names->count = before.count;
+		names->bytes = before.bytes;
+	}
 	buf_done(&name);
 	return ret;
 }

@@ -15,7 +15,7 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/text.h"
-#include "core/host/program.h"
+#include "core/host/bootstrap.h"
 #include "core/run/environment.h"
 #include "core/run/process.h"
 
@@ -26,37 +26,15 @@
 #define TELL_EVERY (FRAME_WINDOW / 4)
 /* One host does not keep the others waiting. */
 #define ROUNDS 8
-#define NOISE_MAX (64 << 10) /* of start-up files, before the agent speaks */
 #define STDERR_MAX (16 << 10)
 #define READY_MS 60000
-
-/*
- * What runs on the host first, by the login shell, whichever that is: hence
- * no newline, no quote but those around it, no '!' and no backslash.  It says
- * whether the agent is there, else reads its name and size, and then so many
- * bytes and not one more: what follows is for the agent.
- */
-#define BOOTSTRAP                                                              \
-	"exec /bin/sh -c '"                                                    \
-	"umask 077; m=$(uname -m); "                                           \
-	"d=\"${XDG_CACHE_HOME:-$HOME/.cache}/jobrun\"; "                       \
-	"f=\"$d/host-%s\"; "                                                   \
-	"if [ \"$m\" = %s ] && [ -x \"$f\" ]; then :; else "                   \
-	"echo \"" AGENT_MARK " need $m\"; read -r g n || exit 1; "             \
-	"f=\"$d/host-$g\"; "                                                   \
-	"[ -x \"$f\" ] || { "                                                  \
-	"echo \"" AGENT_MARK " send\"; "                                       \
-	"mkdir -p \"$d\" && head -c \"$n\" >\"$f.$$\" && "                     \
-	"[ \"$(wc -c <\"$f.$$\")\" -eq \"$n\" ] && chmod 700 \"$f.$$\" && "    \
-	"mv -f \"$f.$$\" \"$f\" || { rm -f \"$f.$$\"; exit 1; }; }; fi; "      \
-	"echo \"" AGENT_MARK " have\"; exec \"$f\" connect'"
 
 struct connection {
 	struct connection_place place;
 	const struct connection_hooks *hooks;
 	void *arg;
 	char *script;
-	char *architecture; /* of the host, once it has said */
+	struct bootstrap bootstrap;
 	struct ssh_command *command;
 	pid_t pid; /* 0: it has ended */
 	int status;
@@ -92,7 +70,7 @@ static void release(struct connection *c)
 	buf_done(&c->words);
 	wire_out_done(&c->queue);
 	free(c->script);
-	free(c->architecture);
+	bootstrap_done(&c->bootstrap);
 	free(c->command);
 	free(c);
 }
@@ -294,72 +272,20 @@ bool connection_is_ready(const struct connection *c)
 
 /* ---- receiving ---- */
 
-/* The agent for a machine that has none, as it was asked for. */
-static int send_program(struct connection *c, const char *architecture,
-			bool whole, struct error *err)
+/* As bootstrap_take(). */
+static int bootstrap(struct connection *c)
 {
-	struct agent_program program;
-	struct wire_out out = { 0 };
-	char line[96];
+	struct wire_out answer = { 0 };
+	struct error err;
+	int ret = bootstrap_take(&c->bootstrap, &c->received, &answer, &err);
 
-	if (agent_program_find(architecture, &program, err) < 0)
-		return -1;
-	if (whole) {
-		wire_put_bytes(&out, program.data, program.size);
-	} else {
-		snprintf(line, sizeof(line), "%s %zu\n", program.digest,
-			 program.size);
-		wire_put_bytes(&out, line, strlen(line));
+	if (answer.len)
+		connection_send(c, &answer);
+	wire_out_done(&answer);
+	if (ret < 0) {
+		buf_printf(&c->words, "\n%s", err.text);
+		kill(-c->pid, SIGKILL);
 	}
-	connection_send(c, &out);
-	wire_out_done(&out);
-	agent_program_done(&program);
-	return 0;
-}
-
-/* One line of the bootstrap.  Returns 1 when the agent is there. */
-static int obey_line(struct connection *c, char *line, struct error *err)
-{
-	char *mark = strstr(line, AGENT_MARK " ");
-	char *word;
-
-	if (!mark)
-		return 0; /* of some start-up file */
-	word = mark + strlen(AGENT_MARK " ");
-	if (!strcmp(word, "have"))
-		return 1;
-	if (text_starts(word, "need ")) {
-		free(c->architecture);
-		c->architecture = mem_strdup(word + strlen("need "));
-		return send_program(c, c->architecture, false, err);
-	}
-	if (!strcmp(word, "send") && c->architecture)
-		return send_program(c, c->architecture, true, err);
-	return 0;
-}
-
-/* Returns 1 when the agent is there, -1 if it will never be. */
-static int bootstrap(struct connection *c, struct error *err)
-{
-	int ret = 0;
-
-	while (!ret) {
-		char *line = c->received.data;
-		char *end = c->received.len
-				    ? memchr(line, '\n', c->received.len)
-				    : NULL;
-
-		if (!end)
-			break;
-		*end = '\0';
-		if (end > line && end[-1] == '\r')
-			end[-1] = '\0';
-		ret = obey_line(c, line, err);
-		buf_drop(&c->received, (size_t)(end + 1 - line));
-	}
-	if (!ret && c->received.len > NOISE_MAX)
-		return error_set(err, ERROR_FAILED,
-				 "what its login shell prints is no answer");
 	return ret;
 }
 
@@ -423,17 +349,11 @@ static void deliver(struct connection *c)
 /* False if the connection is gone. */
 static bool on_received(struct connection *c)
 {
-	struct error err;
 	int ret = 1;
 
 	c->busy++;
-	if (!c->ready) {
-		ret = bootstrap(c, &err);
-		if (ret < 0) {
-			buf_printf(&c->words, "\n%s", err.text);
-			kill(-c->pid, SIGKILL);
-		}
-	}
+	if (!c->ready)
+		ret = bootstrap(c);
 	if (ret > 0 && !c->ready) {
 		c->ready = true;
 		c->taken = c->received.len;
@@ -576,15 +496,12 @@ struct connection *connection_new(const struct connection_place *place,
 				  void *arg, struct error *err)
 {
 	struct connection *c = mem_alloc(sizeof(*c));
-	struct agent_program own;
 
 	c->place = *place;
 	c->hooks = hooks;
 	c->arg = arg;
 	c->in = c->out = c->err = -1;
-	agent_program_own(&own);
-	c->script =
-		mem_printf(BOOTSTRAP, own.digest, agent_program_architecture());
+	c->script = bootstrap_command();
 	c->command = ssh_command_new(target, place->config, c->script);
 	if (start_ssh(c, err) < 0) {
 		connection_free(c);

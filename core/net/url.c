@@ -52,15 +52,16 @@ void url_add_query(struct buf *url, const char *name, const char *value)
 
 char *url_without_query(const char *url)
 {
-	const char *slashes = strstr(url, "://");
+	size_t len = strcspn(url, "?#");
+	const char *slashes = memmem(url, len, "://", 3);
 	const char *host = slashes ? slashes + 3 : url;
 	const char *end = host + strcspn(host, "/?#");
 	const char *at = memrchr(host, '@', (size_t)(end - host));
 
 	if (at)
 		return mem_printf("%.*s%.*s", (int)(host - url), url,
-				  (int)strcspn(at + 1, "?#"), at + 1);
-	return mem_printf("%.*s", (int)strcspn(url, "?#"), url);
+				  (int)(url + len - at - 1), at + 1);
+	return mem_printf("%.*s", (int)len, url);
 }
 
 bool url_host_is_loopback(const char *host)

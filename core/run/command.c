@@ -197,15 +197,12 @@ int command_status(const struct command_answer *answer)
 void command_last_words(const struct command_answer *answer, char *out,
 			size_t size)
 {
-	const char *text = buf_text(&answer->words);
-	size_t end = answer->words.len, start, i;
+	size_t len, i;
+	const char *line = text_last_line(buf_text(&answer->words),
+					  answer->words.len, &len);
 
-	while (end && strchr(" \t\r\n", text[end - 1]))
-		end--;
-	for (start = end; start && text[start - 1] != '\n'; start--)
-		;
-	for (i = 0; i + 1 < size && start + i < end; i++) {
-		unsigned char c = (unsigned char)text[start + i];
+	for (i = 0; i + 1 < size && i < len; i++) {
+		unsigned char c = (unsigned char)line[i];
 
 		out[i] = c < ' ' || c == 127 ? '?' : (char)c;
 	}

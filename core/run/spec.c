@@ -134,8 +134,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	}
 	out->grace_s = block->grace_s;
 	/* Not every program can be started twice: only if the file says so. */
-	if (message_has(message_field(job->message, "jobrun")->message, block,
-			"restart"))
+	if (job_has(job, "restart"))
 		out->restart = block->restart;
 	spec_checkpoints_from_job(job, mem, &out->checkpoints);
 	out->logs.to = spec_job_folder(job, block->logs.to, mem);

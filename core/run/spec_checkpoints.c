@@ -37,8 +37,7 @@ void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
 	const struct checkpoints *from = &job->jobrun.checkpoints;
 
 	*out = (struct run_checkpoints){ 0 };
-	if (!message_has(message_field(job->message, "jobrun")->message,
-			 &job->jobrun, "checkpoints"))
+	if (!job_has(job, "checkpoints"))
 		return;
 	*out = (struct run_checkpoints){
 		.is_used = true,

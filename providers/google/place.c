@@ -121,6 +121,20 @@ const char *place_project(struct google *google, const char *where,
 	return place.project.text;
 }
 
+bool place_split(const char *path, struct arena *mem, const char **project,
+		 const char **zone)
+{
+	const char *at = strstr(path, "/locations/");
+
+	if (!at || !text_starts(path, "projects/"))
+		return false;
+	path += strlen("projects/");
+	*project = arena_strndup(mem, path, (size_t)(at - path));
+	at += strlen("/locations/");
+	*zone = arena_strndup(mem, at, strcspn(at, "/"));
+	return true;
+}
+
 int place_need_project(const struct place *place, struct error *err)
 {
 	if (place->project.text)

@@ -38,6 +38,11 @@ void place_find(struct google *google, const struct place *file,
 const char *place_project(struct google *google, const char *where,
 			  struct arena *mem);
 
+/* Both of "projects/P/locations/Z", maybe with more behind it; false: it is
+ * none.  They live in `mem`. */
+bool place_split(const char *path, struct arena *mem, const char **project,
+		 const char **zone);
+
 /* Says what is missing and how to set it: ERROR_INVALID. */
 int place_need_project(const struct place *place, struct error *err);
 int place_need_zone(const struct place *place, struct error *err);

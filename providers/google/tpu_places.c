@@ -18,19 +18,6 @@ static void add_zone(struct tpu_places *places, struct arena *mem,
 	places->zones[places->count++] = arena_strdup(mem, zone);
 }
 
-static bool take_place(const char *place, struct arena *mem,
-		       struct tpu_places *out)
-{
-	const char *at = place ? strstr(place, "/locations/") : NULL;
-
-	if (!at || !text_starts(place, "projects/"))
-		return false;
-	place += strlen("projects/");
-	out->project = arena_strndup(mem, place, (size_t)(at - place));
-	add_zone(out, mem, at + strlen("/locations/"));
-	return true;
-}
-
 int tpu_places_find(struct google *google, const struct resource *it,
 		    struct arena *mem, struct tpu_places *out,
 		    struct error *err)
@@ -42,6 +29,7 @@ int tpu_places_find(struct google *google, const struct resource *it,
 			     "jobrun.project" },
 		.zone = { json_string_value(zone), "jobrun.zone" },
 	};
+	const char *found;
 	const json_t *item;
 	struct place place;
 	size_t i;
@@ -49,8 +37,10 @@ int tpu_places_find(struct google *google, const struct resource *it,
 	*out = (struct tpu_places){ 0 };
 	out->zones = arena_alloc(mem, (json_array_size(others) + 2) *
 					      sizeof(*out->zones));
-	if (take_place(it->place, mem, out))
+	if (it->place && place_split(it->place, mem, &out->project, &found)) {
+		add_zone(out, mem, found);
 		return 0;
+	}
 	/* One of the others, it will turn out which. */
 	if (zone && !file.zone.text)
 		file.zone.text = json_string_value(json_array_get(others, 0));

@@ -32,10 +32,7 @@ static void make_spec(const struct pod_maker *maker, struct run_spec *out)
 
 long launcher_grace_s(const struct job *job)
 {
-	bool keeps = message_has(message_field(job->message, "jobrun")->message,
-				 &job->jobrun, "checkpoints");
-
-	return (keeps ? 2 : 1) * job->jobrun.grace_s;
+	return (job_has(job, "checkpoints") ? 2 : 1) * job->jobrun.grace_s;
 }
 
 /* ---- what has no place ------------------------------------------------- */

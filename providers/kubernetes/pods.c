@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pods of a run: which task each is, how it stands, and why one waits. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,13 +133,10 @@ static bool is_newer(const json_t *pod, const struct pod_task *task,
 /* The end of a log, of which the last words say why. */
 static const char *last_line(const char *text, struct arena *mem)
 {
-	size_t len = strlen(text), from;
+	size_t len;
+	const char *line = text_last_line(text, strlen(text), &len);
 
-	while (len && isspace((unsigned char)text[len - 1]))
-		len--;
-	for (from = len; from && text[from - 1] != '\n'; from--)
-		;
-	return arena_strndup(mem, text + from, len - from);
+	return arena_strndup(mem, line, len);
 }
 
 static void take_task(struct pods *out, struct pod_task *task,

@@ -110,13 +110,6 @@ static const struct message *restart_message(const struct job *job)
 	return message_field(jobrun, "restart")->message;
 }
 
-/* Not every program can be started twice: only if the file says so. */
-static bool is_given(const struct job *job)
-{
-	return message_has(message_field(job->message, "jobrun")->message,
-			   &job->jobrun, "restart");
-}
-
 static bool names_codes(const struct restart_rule *rule)
 {
 	return rule->exit_codes.count || rule->signals.count;
@@ -134,7 +127,8 @@ static bool lost_again(const struct job *job)
 		if (rule->preempted || !names_codes(rule))
 			return rule->action == RESTART_ACTION_RESTART &&
 			       restart->max_preemptions > 0;
-	return is_given(job) && restart->max_preemptions > 0;
+	/* Not every program can be started twice: only if the file says so. */
+	return job_has(job, "restart") && restart->max_preemptions > 0;
 }
 
 /* Kubernetes has one count.  Where only one of ours is not 0, it is that. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -33,15 +32,6 @@ struct turn {
 	int status; /* of it; -1: the script could not say it */
 	struct task_list tasks;
 };
-
-static void pause_ms(int64_t ms)
-{
-	struct timespec left = { .tv_sec = ms / 1000,
-				 .tv_nsec = ms % 1000 * 1000000 };
-
-	while (ms > 0 && nanosleep(&left, &left) < 0)
-		;
-}
 
 static const char *folder_of(const struct turn *turn, int attempt)
 {
@@ -146,7 +136,7 @@ static int read_tasks(struct turn *turn, struct error *err)
 			return -1;
 		if (!members_lost(&turn->tasks) || time_monotonic_ms() >= until)
 			return 0;
-		pause_ms(LOOK_MS);
+		time_pause(LOOK_MS);
 	}
 }
 
@@ -225,9 +215,9 @@ static int queue_again(const struct turn *turn, struct error *err)
 
 	for (i = 0; i < REQUEUE_TRIES; i++) {
 		if (i)
-			pause_ms(REQUEUE_PAUSE_MS);
+			time_pause(REQUEUE_PAUSE_MS);
 		if (scontrol(argv, err) == 0) {
-			pause_ms(END_MS);
+			time_pause(END_MS);
 			return error_set(err, ERROR_FAILED,
 					 "Slurm has queued the job again, and "
 					 "has not ended it");
@@ -292,7 +282,7 @@ static int go_on(struct turn *turn, enum slurm_step *step, int *number,
 	if (fresh && next.counts.preemptions > before.preemptions &&
 	    !was_queued_again(turn))
 		return queue_again(turn, err);
-	pause_ms(next.not_before_ms - time_now_ms());
+	time_pause(next.not_before_ms - time_now_ms());
 	*step = SLURM_STEP_BEGIN;
 	*number = turn->last + 1;
 	return begin(turn, *number, &next.counts, err);

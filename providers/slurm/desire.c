@@ -12,12 +12,6 @@
 #include "providers/slurm/script.h"
 #include "providers/slurm/slurm.h"
 
-static bool has_restart(const struct job *job)
-{
-	return message_has(message_field(job->message, "jobrun")->message,
-			   &job->jobrun, "restart");
-}
-
 /* Slurm queues the job again as often as jobrun.restart allows a host to be
  * lost, or without that block as often as it likes to. */
 static void set_restarts(const struct job *job, struct slurm_job *out)
@@ -26,7 +20,7 @@ static void set_restarts(const struct job *job, struct slurm_job *out)
 	const struct restart_counts none = { 0 };
 	struct restart_decision decision;
 
-	if (out->request.block->requeue && !has_restart(job))
+	if (out->request.block->requeue && !job_has(job, "restart"))
 		out->spec.restart.max_preemptions = INT_MAX;
 	restart_decide(&out->spec.restart, &none, &lost, &decision);
 	out->request.requeue = decision.again;
@@ -120,7 +114,7 @@ static void note_restarts(const struct job *job, const struct slurm_job *what,
 {
 	const struct restart *policy = &what->spec.restart;
 
-	if (!has_restart(job))
+	if (!job_has(job, "restart"))
 		return;
 	if (what->request.requeue && what->request.limit_s)
 		resources_note(out, "trainingInput.scheduling.maxRunningTime "

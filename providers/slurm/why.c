@@ -27,17 +27,15 @@ static void add_last_words(const struct look *look,
 {
 	struct buf lines = { 0 };
 	struct error ignored;
-	char *line;
+	const char *line;
+	size_t len;
 
 	if (log_last_lines(look->folder, task->type, task->index, LOG_STDERR, 5,
 			   &lines, &ignored) == 0) {
-		while (lines.len &&
-		       strchr(" \t\r\n", lines.data[lines.len - 1]))
-			lines.data[--lines.len] = '\0';
-		line = lines.len ? strrchr(lines.data, '\n') : NULL;
-		if (lines.len)
-			buf_printf(why, ": %.200s",
-				   line ? line + 1 : lines.data);
+		line = text_last_line(buf_text(&lines), lines.len, &len);
+		if (len)
+			buf_printf(why, ": %.*s", (int)(len < 200 ? len : 200),
+				   line);
 	}
 	buf_done(&lines);
 }

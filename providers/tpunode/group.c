@@ -157,7 +157,7 @@ static int group_read(void *arg, const struct resource *want,
 	ret = look_at_vms(ctx, path, &state, err);
 	if (ret < 0)
 		goto out;
-	shown = tpu_node_vms_copy(want);
+	shown = tpu_node_shown(want);
 	json_put_int(shown, "size", json_get_int(body, "targetSize", 0));
 	if (state.lost)
 		json_put_text(shown, "state", state.why);

@@ -191,7 +191,7 @@ static json_t *show(const struct resource *want, const json_t *body,
 		    const struct vm *vm)
 {
 	const char *disk = json_get_text(body, "sourceDisk", NULL);
-	json_t *out = tpu_node_vms_copy(want);
+	json_t *out = tpu_node_shown(want);
 
 	json_object_del(out, "vmState");
 	if (disk && vm_boot_disk(vm))

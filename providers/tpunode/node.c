@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "providers/google/compute.h"
 #include "providers/google/labels.h"
+#include "providers/google/place.h"
 #include "providers/google/tpu_call.h"
 #include "providers/tpunode/place.h"
 
@@ -103,9 +104,7 @@ static int node_read(void *arg, const struct resource *want,
 	if (ret == 0 && one.phase == TPU_USABLE)
 		making_done(&ctx->maker, want->name);
 	if (ret == 0 && one.body) {
-		shown = json_deep_copy(want->properties);
-		if (!shown)
-			shown = json_object();
+		shown = tpu_node_shown(want);
 		for (i = 0; i < COUNT(same); i++)
 			if (json_object_get(shown, same[i]))
 				json_put_text(
@@ -286,17 +285,11 @@ static void add_node(void *arg, const json_t *node)
 {
 	struct list *list = arg;
 	const char *path = json_get_text(node, "name", "");
-	const char *project = path + strlen("projects/");
-	const char *zone = strstr(path, "/locations/");
 	struct tpu_node_place place;
 
-	if (!text_starts(path, "projects/") || !zone ||
-	    !google_labels_read(json_object_get(node, "labels")).job_id)
+	if (!google_labels_read(json_object_get(node, "labels")).job_id ||
+	    !place_split(path, list->mem, &place.project, &place.zone))
 		return;
-	place.project =
-		arena_strndup(list->mem, project, (size_t)(zone - project));
-	zone += strlen("/locations/");
-	place.zone = arena_strndup(list->mem, zone, strcspn(zone, "/"));
 	tpu_node_list_one(list->out, &kind_tpu_node, path_base(path), &place,
 			  json_object_get(node, "labels"),
 			  json_get_text(node, "description", NULL),

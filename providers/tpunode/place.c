@@ -20,6 +20,13 @@ char *tpu_node_path(const struct resource *it,
 	return path;
 }
 
+json_t *tpu_node_shown(const struct resource *want)
+{
+	json_t *out = json_deep_copy(want->properties);
+
+	return out ? out : json_object();
+}
+
 void tpu_node_set_found(struct resource *found, json_t *shown,
 			const struct tpu_node_place *place,
 			const char *first_zone)

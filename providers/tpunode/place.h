@@ -11,6 +11,10 @@
 char *tpu_node_path(const struct resource *it,
 		    const struct tpu_node_place *place);
 
+/* What is shown of one that is there, to begin with: as it is wanted.  Returns
+ * new. */
+json_t *tpu_node_shown(const struct resource *want);
+
 /* Fills in what is found: `shown` are its properties, new or NULL if it is not
  * there; project and zone are added, and to the outputs: where it is, or will
  * be if it can be had there.  `first_zone` is the first that is tried. */

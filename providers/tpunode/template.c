@@ -18,11 +18,11 @@ static const char *item_of(const json_t *metadata, const char *key)
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(json_object_get(metadata, "items"), i,
-			   item) if (!strcmp(json_get_text(item, "key", ""),
-					     key)) return json_get_text(item,
-									"value",
-									NULL);
+	json_array_foreach(json_object_get(metadata, "items"), i, item)
+	{
+		if (!strcmp(json_get_text(item, "key", ""), key))
+			return json_get_text(item, "value", NULL);
+	}
 	return NULL;
 }
 
@@ -35,7 +35,7 @@ static int template_read(void *arg, const struct resource *want,
 	int ret = tpu_node_vms_get(arg, want, mem, &place, &body, err);
 
 	if (ret == 0 && body) {
-		shown = tpu_node_vms_copy(want);
+		shown = tpu_node_shown(want);
 		json_put_text(shown, "machineType",
 			      json_get_text(json_object_get(body, "properties"),
 					    "machineType", ""));

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/base/json.h"
 #include "providers/google/compute.h"
 
 bool tpu_node_place_at(const struct resource *it,
@@ -75,11 +74,4 @@ int tpu_node_vms_delete(void *arg, const struct resource *have,
 	}
 	arena_free(mem);
 	return ret;
-}
-
-json_t *tpu_node_vms_copy(const struct resource *want)
-{
-	json_t *out = json_deep_copy(want->properties);
-
-	return out ? out : json_object();
 }

@@ -25,8 +25,4 @@ int tpu_node_vms_insert(struct tpu_node_ctx *ctx, const struct resource *want,
 int tpu_node_vms_delete(void *ctx, const struct resource *have,
 			struct error *err);
 
-/* What is shown of one that is there, to begin with: as it is wanted.  Returns
- * new. */
-json_t *tpu_node_vms_copy(const struct resource *want);
-
 #endif

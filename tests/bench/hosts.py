@@ -3,9 +3,11 @@ tools that run a command on many hosts: time to a first `true`, ten commands
 in a row, memory while all hosts are held, time from the first failure to the
 last process gone, and the output of eight hosts (MEGABYTES=200 makes it a
 lasting one)."""
+import ctypes
 import glob
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -88,6 +90,8 @@ class Hosts:
             config.write("Host *\n Port %d\n IdentityFile %s/id\n"
                          " IdentitiesOnly yes\n BatchMode yes\n"
                          " UserKnownHostsFile %s/known\n"
+                         # As ssh reads it without -F, and jobrun always.
+                         "Include /etc/ssh/ssh_config\n"
                          % (self.port, self.folder, self.folder))
 
     def start(self, i):
@@ -199,6 +203,24 @@ def write_job(hosts, name, command, count=HOSTS, more=""):
     return path
 
 
+def client_cpu_s(argv):
+    """CPU seconds of a command and of all it starts, the hosts left out: these
+    are on the same machine only here."""
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(argv, check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    try:
+        while True:  # what has left its parent, as a supervisor does
+            os.wait()
+    except ChildProcessError:
+        pass
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime -
+            before.ru_utime - before.ru_stime)
+
+
 def first_command(hosts, jobrun):
     job = write_job(hosts, "first", '["true"]')
     mine = [jobrun, "apply", "--rerun", job]
@@ -214,6 +236,11 @@ def first_command(hosts, jobrun):
         return
     best = min(others, key=others.get)
     table.ratio("jobrun / " + best, found["jobrun"], others[best], most=1.0)
+    cpu = {name: client_cpu_s(commands[name]) for name in ("jobrun", best)}
+    for name, used in cpu.items():
+        table.row("CPU of %s and its ssh" % name, "%.2f s" % used)
+    table.ratio("jobrun / %s, without the hosts' part" % best, cpu["jobrun"],
+                cpu[best], most=1.0)
     # Its setup and its command are two; shipping, the check of ports, the
     # start of all at once, and the way back of what they left are more.
     table.ratio("ten commands in a row, jobrun's as one job",

@@ -19,6 +19,8 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/host/archive.h"
+#include "core/host/bootstrap.h"
+#include "core/host/program.h"
 #include "core/host/protocol.h"
 #include "core/host/ssh.h"
 
@@ -405,6 +407,95 @@ static void the_words_of_ssh_are_understood(void **state)
 	}
 }
 
+/* What a host says, all at once or byte by byte, and what it is sent. */
+static int bootstrap_hear(const char *said, size_t step, struct buf *received,
+			  struct wire_out *answer, struct error *err)
+{
+	struct bootstrap bootstrap = { 0 };
+	size_t len = strlen(said), at = 0;
+	int ret = 0;
+
+	while (!ret && at < len) {
+		size_t n = len - at < step ? len - at : step;
+
+		buf_add(received, said + at, n);
+		at += n;
+		ret = bootstrap_take(&bootstrap, received, answer, err);
+	}
+	bootstrap_done(&bootstrap);
+	return ret;
+}
+
+static void an_agent_is_sent_if_it_is_asked_for(void **state)
+{
+	const char *own = agent_program_architecture();
+	struct agent_program program;
+	char *said = mem_printf("Welcome\n\njobrun-host: need %s\r\n"
+				"jobrun-host: send\njobrun-host: have\n",
+				own);
+	char *first;
+	size_t step;
+
+	(void)state;
+	agent_program_own(&program);
+	first = mem_printf("%s %zu\n", program.digest, program.size);
+	for (step = 1; step < 200; step += 99) {
+		struct wire_out answer = { 0 };
+		struct buf received = { 0 };
+		struct error err;
+
+		assert_int_equal(
+			bootstrap_hear(said, step, &received, &answer, &err),
+			1);
+		assert_int_equal(received.len, 0);
+		assert_int_equal(answer.len, strlen(first) + program.size);
+		assert_memory_equal(answer.data, first, strlen(first));
+		assert_memory_equal((const char *)answer.data + strlen(first),
+				    program.data, program.size);
+		wire_out_done(&answer);
+		buf_done(&received);
+	}
+	free(first);
+	free(said);
+}
+
+static void what_the_agent_says_is_left_to_others(void **state)
+{
+	struct wire_out answer = { 0 };
+	struct buf received = { 0 };
+	struct error err;
+
+	(void)state;
+	assert_int_equal(bootstrap_hear("jobrun-host: have\nframes", 99,
+					&received, &answer, &err),
+			 1);
+	assert_int_equal(received.len, strlen("frames"));
+	assert_int_equal(answer.len, 0);
+	buf_done(&received);
+}
+
+static void a_host_that_cannot_have_an_agent_is_given_up(void **state)
+{
+	char *noise = mem_alloc((100 << 10) + 1);
+	struct wire_out answer = { 0 };
+	struct buf received = { 0 };
+	struct error err;
+
+	(void)state;
+	assert_int_equal(bootstrap_hear("jobrun-host: need pdp11\n", 99,
+					&received, &answer, &err),
+			 -1);
+	assert_non_null(strstr(err.text, "pdp11"));
+	/* A shell that never ends its line. */
+	memset(noise, '~', 100 << 10);
+	assert_int_equal(bootstrap_hear(noise, 4096, &received, &answer, &err),
+			 -1);
+	assert_int_equal(answer.len, 0);
+	assert_true(received.len < 70 << 10);
+	buf_done(&received);
+	free(noise);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +509,9 @@ int main(void)
 		cmocka_unit_test(hosts_are_taken_apart),
 		cmocka_unit_test(a_host_is_no_option_of_ssh),
 		cmocka_unit_test(the_words_of_ssh_are_understood),
+		cmocka_unit_test(an_agent_is_sent_if_it_is_asked_for),
+		cmocka_unit_test(what_the_agent_says_is_left_to_others),
+		cmocka_unit_test(a_host_that_cannot_have_an_agent_is_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

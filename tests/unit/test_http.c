@@ -701,6 +701,9 @@ static void urls_are_put_together(void **state)
 	text = url_without_query("https://user:pw@h/p?q=1#f");
 	assert_string_equal(text, "https://h/p");
 	free(text);
+	text = url_without_query("h/p?key=1&to=https://user:pw@h");
+	assert_string_equal(text, "h/p");
+	free(text);
 	for (i = 0; i < COUNT(hosts); i++)
 		if (url_host_is_loopback(hosts[i].host) != hosts[i].loopback)
 			fail_msg("%s", hosts[i].host);

@@ -263,6 +263,11 @@ static void braces_have_limits(void **state)
 	memset(deep, '{', sizeof(deep));
 	deep[sizeof(deep) - 1] = '\0';
 	assert_int_equal(brace_expand(deep, mem, &names, &err), 0);
+	/* Each of many names would look for all of their ends. */
+	memcpy(deep, "{1..50000}", 10);
+	assert_int_equal(brace_expand(deep, mem, &names, &err), -1);
+	assert_int_equal(names.count, 4);
+	assert_int_equal(names.bytes, 3 + sizeof(deep) - 1);
 	brace_names_done(&names);
 	arena_free(mem);
 }

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes as the short forms in which names, hosts and patterns are written:
+ * each is taken or refused with a reason, within its limits, and what is taken
+ * is what its header says.
+ */
+#include <assert.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/data/brace.h"
+#include "core/data/ignore.h"
+#include "core/host/ssh.h"
+#include "core/net/url.h"
+#include "core/run/hostlist.h"
+
+/* A longer one costs time, and shows nothing more. */
+#define TEXT_MAX 1024
+#define HOSTS_MAX 1000
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expand_braces(const char *text, struct arena *mem)
+{
+	struct brace_names names = { 0 };
+	struct error err = { 0 };
+	size_t i, bytes = 0;
+
+	if (brace_expand(text, mem, &names, &err) == 0) {
+		assert(names.count && !err.text[0]);
+		for (i = 0; i < names.count; i++)
+			bytes += strlen(names.items[i]);
+		assert(bytes == names.bytes);
+	} else {
+		assert(err.text[0] && !names.count && !names.bytes);
+	}
+	brace_names_done(&names);
+}
+
+static void expand_hosts(const char *text, struct arena *mem)
+{
+	struct hostlist list = { 0 };
+	struct error err = { 0 };
+	long counts[4];
+	size_t i;
+
+	if (hostlist_add(&list, text, HOSTS_MAX, mem, &err) == 0) {
+		assert(list.count <= HOSTS_MAX);
+		for (i = 0; i < list.count; i++)
+			assert(list.hosts[i][0]);
+	} else {
+		assert(err.text[0]);
+	}
+	if (hostlist_counts(text, counts, COUNT(counts), &err) == 0)
+		for (i = 0; i < COUNT(counts); i++)
+			assert(counts[i] >= 0);
+}
+
+static void read_target(const char *text)
+{
+	struct ssh_target target;
+	struct error err = { 0 };
+
+	if (ssh_target_parse(text, &target, &err) < 0) {
+		assert(err.text[0]);
+		return;
+	}
+	/* Nothing that ssh would take for an option. */
+	assert(target.host[0] && target.host[0] != '-');
+	assert(target.destination[0] != '-');
+	assert(target.port >= 0 && target.port <= 65535);
+	ssh_target_done(&target);
+}
+
+/* A pattern that was made for a folder leaves out that folder. */
+static void leave_out(const char *text, struct arena *mem)
+{
+	struct error err = { 0 };
+	struct ignore *ignore = ignore_parse(NULL, text, "text", mem, &err);
+	char *own = ignore_pattern(text);
+	char clean[PATH_MAX];
+
+	if (ignore) {
+		ignore_match(ignore, text, false);
+		ignore_match(ignore, "a/b.c", false);
+		ignore_match(ignore, "a/b", true);
+	} else {
+		assert(err.text[0]);
+	}
+	if (own && !path_clean(text, clean) && !strchr(text, '\n')) {
+		ignore = ignore_parse(own, "", "own", mem, &err);
+		assert(!ignore || ignore_match(ignore, clean, true));
+	}
+	free(own);
+}
+
+static int hex(char c)
+{
+	return c <= '9' ? c - '0' : c - 'A' + 10;
+}
+
+/* Decoded again it is the same, and nothing in it ends a query. */
+static void encode(const char *text)
+{
+	struct buf out = { 0 };
+	const char *at;
+	char *shown = url_without_query(text);
+
+	url_encode(&out, text, NULL);
+	for (at = buf_text(&out); *at; at++, text++) {
+		assert(!strchr("?#&=/ ", *at));
+		if (*at == '%') {
+			assert((char)(hex(at[1]) << 4 | hex(at[2])) == *text);
+			at += 2;
+		} else {
+			assert(*at == *text);
+		}
+	}
+	assert(!*text && !strchr(shown, '?') && !strchr(shown, '#'));
+	free(shown);
+	buf_done(&out);
+}
+
+static void read_numbers(const char *text)
+{
+	struct error err = { 0 };
+	uint64_t bytes;
+	long seconds;
+	char again[64];
+
+	if (duration_parse(text, &seconds, &err) == 0) {
+		assert(seconds >= 0);
+		duration_format(seconds, again, sizeof(again));
+	}
+	if (size_parse(text, &bytes, &err) == 0)
+		size_format(bytes, again, sizeof(again));
+	time_format(time_parse(text), again, sizeof(again));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena *mem = arena_new();
+	const char *text;
+
+	if (size > TEXT_MAX)
+		size = TEXT_MAX;
+	text = arena_strndup(mem, (const char *)data, size);
+	expand_braces(text, mem);
+	expand_hosts(text, mem);
+	read_target(text);
+	leave_out(text, mem);
+	encode(text);
+	read_numbers(text);
+	arena_free(mem);
+	return 0;
+}

@@ -230,10 +230,9 @@ static int refused(const char *text, long status, struct error *err)
 	size_t len = strcspn(text, "\r");
 
 	return error_set(err,
-			 status == 401 || status == 403 ? ERROR_DENIED
-			 : status == 429 || status >= 500
-				 ? ERROR_UNREACHABLE
-				 : ERROR_FAILED,
+			 status == 401 || status == 403   ? ERROR_DENIED
+			 : status == 429 || status >= 500 ? ERROR_UNREACHABLE
+							  : ERROR_FAILED,
 			 "the server answers '%.*s'",
 			 (int)(len < 100 ? len : 100), text);
 }
@@ -361,8 +360,8 @@ int websocket_fd(const struct websocket *ws)
 static void put_frame(struct websocket *ws, enum opcode opcode,
 		      const void *data, size_t len)
 {
-	unsigned char *at = (unsigned char *)buf_reserve(
-		&ws->out, len + FRAME_HEADER_MAX);
+	unsigned char *at =
+		(unsigned char *)buf_reserve(&ws->out, len + FRAME_HEADER_MAX);
 	const unsigned char *from = data;
 	unsigned char mask[4];
 	size_t n = 0, i;
@@ -472,9 +471,8 @@ static enum websocket_got take_close(struct websocket *ws,
 	return WEBSOCKET_CLOSED;
 }
 
-static enum websocket_got take_control(struct websocket *ws,
-				       const struct frame *frame,
-				       struct error *err)
+static enum websocket_got
+take_control(struct websocket *ws, const struct frame *frame, struct error *err)
 {
 	if (!frame->last || frame->len > CONTROL_MAX)
 		return wrong(err, "a control frame that is none");

@@ -6,12 +6,14 @@
 static const struct field image_fields[] = {
 	{ .name = "vm",
 	  .type = FIELD_STRING,
+	  .check = check_compute,
 	  .flags = FIELD_REQUIRED,
 	  .offset = offsetof(struct tpu_node_image, vm),
 	  .doc = "The VM, which must have been stopped: an image of its boot "
 		 "disk is made before anything else." },
 	{ .name = "zone",
 	  .type = FIELD_STRING,
+	  .check = check_compute,
 	  .offset = offsetof(struct tpu_node_image, zone),
 	  .doc = "The zone that it is in, if not jobrun.zone." },
 	{ .name = "stop",
@@ -21,6 +23,7 @@ static const struct field image_fields[] = {
 	  .doc = "Whether to stop it if it runs.  It is not started again." },
 	{ .name = "family",
 	  .type = FIELD_STRING,
+	  .check = check_compute,
 	  .offset = offsetof(struct tpu_node_image, family),
 	  .doc = "The family that the image joins." },
 	{ .name = "keep",

@@ -316,8 +316,8 @@ SH
   chmod +x bin/python3
   SSH_PATH=$PWD/bin:/usr/bin:/bin
   begin
-  # The first attempt fails when all are there.
-  pod job.yaml "touch $TMP/ran.\$RANK; echo \$XRT_TPU_CONFIG; want=4; [ ! -e $TMP/again ] || want=8
+  # The first attempt fails when all are there; later none ends by itself.
+  pod job.yaml "touch $TMP/ran.\$RANK; [ ! -e $TMP/broken ] || sleep $NAP; echo \$XRT_TPU_CONFIG; want=4; [ ! -e $TMP/again ] || want=8
     until [ \$(cat $TMP/servers.* | wc -l) -ge \$want ]; do sleep 0.1; done
     [ \$want = 8 ] || { [ \$RANK = 0 ] || sleep $NAP; touch $TMP/again; exit 3; }" \
     '  restart: {maxRestarts: 1, backoff: 0s}

@@ -254,6 +254,22 @@ EOF
   [ "$status" -eq 75 ]
 }
 
+@test "delete: a job that is called like a directory, and names that are none" {
+  mkdir a
+  job a/b.yaml b 'echo x'
+  job a.yaml a 'echo x'
+  jobrun apply a.yaml a
+  jobrun delete a
+  [ "$(ls state/runs)" = b.1 ]
+  jobrun delete a/
+  [ -z "$(ls state/runs)" ]
+  for name in '' 'a b' "$(printf 'a%.0s' {1..300})"; do
+    run jobrun delete "$name"
+    [ "$status" -eq 1 ]
+    [[ $output == *"is not the jobId of a run"* ]]
+  done
+}
+
 @test "two jobs at once, ports apart" {
   job a.yaml a 'echo port $MASTER_PORT; sleep 0.5' "$WORKERS"
   job b.yaml b 'echo port $MASTER_PORT; sleep 0.5' "$WORKERS"

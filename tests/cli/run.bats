@@ -270,6 +270,21 @@ EOF
   done
 }
 
+@test "what others say moves no cursor" {
+  run jobrun status $'a\n\e[2Jb'
+  [ "$output" = 'jobrun: error: no run of '\''a\n\x1b[2Jb'\'' is known here' ]
+  job a.yaml a 'exit 3'
+  run jobrun apply a.yaml
+  /usr/bin/python3 -c '
+import sqlite3
+db = sqlite3.connect("state/jobrun.db")
+db.execute("UPDATE run SET error = char(27) || char(10) || ?", ("quota",))
+db.commit()'
+  run jobrun status a
+  [ "${lines[2]}" = '  \x1b\nquota' ]
+  refute grep -q $'\e' <<<"$output"
+}
+
 @test "two jobs at once, ports apart" {
   job a.yaml a 'echo port $MASTER_PORT; sleep 0.5' "$WORKERS"
   job b.yaml b 'echo port $MASTER_PORT; sleep 0.5' "$WORKERS"

@@ -2,10 +2,10 @@
 #include "core/check.h"
 
 #include <ctype.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/pattern.h"
 #include "core/base/text.h"
 
 #define LABEL_MAX 63
@@ -397,16 +397,11 @@ int check_size(const char *value, struct error *err)
 
 int check_pattern(const char *value, struct error *err)
 {
-	char why[128];
 	regex_t regex;
-	int ret = regcomp(&regex, value, REG_EXTENDED);
 	size_t groups;
 
-	if (ret) {
-		regerror(ret, &regex, why, sizeof(why));
-		return error_set(err, ERROR_INVALID,
-				 "is no regular expression: %s", why);
-	}
+	if (pattern_compile(value, 0, &regex, err) < 0)
+		return -1;
 	groups = regex.re_nsub;
 	regfree(&regex);
 	if (!groups)

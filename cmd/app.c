@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/plan/show.h"
 
 #define RED "\033[1;31m"
 #define PLAIN "\033[0m"
@@ -92,12 +93,16 @@ void app_stand(struct app *app, const char *line)
 	app->standing = *line;
 }
 
-/* In one write, so that lines of several processes do not mix. */
+/* In one write, so that lines of several processes do not mix.  The text may
+ * hold a server's words or a file's name: it stays one line, and moves no
+ * cursor. */
 static void say(const struct app *app, const char *head, const char *text)
 {
 	struct buf line = { 0 };
 
-	buf_printf(&line, "%s%s%s\n", app->standing ? ERASE : "", head, text);
+	buf_printf(&line, "%s%s", app->standing ? ERASE : "", head);
+	show_text(&line, text);
+	buf_putc(&line, '\n');
 	fd_write(STDERR_FILENO, line.data, line.len);
 	buf_done(&line);
 }
@@ -120,8 +125,10 @@ int app_fail(const struct app *app, const struct error *err)
 
 	buf_printf(&head, "jobrun: %serror:%s ", app->err_color ? RED : "",
 		   app->err_color ? PLAIN : "");
-	if (err->where[0])
-		buf_printf(&head, "%s: ", err->where);
+	if (err->where[0]) {
+		show_text(&head, err->where);
+		buf_puts(&head, ": ");
+	}
 	say(app, head.data, err->text);
 	buf_done(&head);
 	return (int)err->code;

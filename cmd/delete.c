@@ -8,6 +8,8 @@
 #include "cmd/session.h"
 #include "cmd/undo.h"
 #include "core/apply/remains.h"
+#include "core/base/text.h"
+#include "core/check.h"
 #include "providers/registry.h"
 
 struct delete_opts {
@@ -211,24 +213,56 @@ static int delete_locked(struct session *session, const char *job_id,
 	return status;
 }
 
-/* A job's name can't hold what makes a path of an argument. */
-static bool is_path(const char *argument)
+/* The store has a run of it, or knows it as one of a set. */
+static bool is_known(struct session *session, const char *job_id)
+{
+	struct store *store = session->env.store;
+	struct arena *mem = arena_new();
+	struct member_list members = { 0 };
+	struct run_record run;
+	struct error ignored;
+	/* What can't be told is left alone. */
+	bool known = store_run_get(store, job_id, 0, mem, &run, &ignored) != 1;
+	size_t i;
+
+	if (!known)
+		store_member_list(store, NULL, mem, &members, &ignored);
+	for (i = 0; i < members.count && !known; i++)
+		known = !strcmp(members.items[i].job_id, job_id);
+	arena_free(mem);
+	return known;
+}
+
+/* A job's name can't hold what makes a path of an argument.  Where a directory
+ * is called like a job, the job is meant, as with all commands: other jobs,
+ * whose files happen to lie there, are not to be deleted for it. */
+static bool is_path(struct session *session, const char *argument)
 {
 	struct stat st;
 
 	return strpbrk(argument, "./") || !strcmp(argument, "-") ||
-	       (stat(argument, &st) == 0 && S_ISDIR(st.st_mode));
+	       (stat(argument, &st) == 0 && S_ISDIR(st.st_mode) &&
+		!is_known(session, argument));
 }
 
 static int delete_argument(struct session *session,
 			   const struct schema_options *schema, char *argument)
 {
+	struct error err, ignored;
 	struct jobs jobs;
 	int status, one;
 	size_t i;
 
-	if (!is_path(argument))
-		return delete_locked(session, argument, NULL);
+	if (!is_path(session, argument)) {
+		if (check_job_id(argument, &ignored) == 0)
+			return delete_locked(session, argument, NULL);
+		error_set(&err, ERROR_FAILED,
+			  "'%.200s' is not the jobId of a run: 'jobrun status' "
+			  "lists them",
+			  argument);
+		text_make_printable(err.text);
+		return app_fail(session->app, &err);
+	}
 	status = load_jobs(session->app, schema, &argument, 1, &jobs);
 	if (status)
 		return status;

@@ -413,7 +413,8 @@ static int collect(struct gc *gc)
 	int wanted;
 
 	search(gc);
-	if (!json)
+	/* Where not all could be looked at, nothing found says nothing. */
+	if (!json && (gc->count || !gc->status))
 		finds_text(gc->finds, gc->count, &text);
 	app_print(gc->session->app, &text);
 	buf_clear(&text);

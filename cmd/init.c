@@ -57,10 +57,15 @@ static bool is_wanted(const char *path, const char *ci)
 static bool has_text(const char *path, const char *text)
 {
 	struct error ignored;
+	struct stat st;
+	char *there = NULL;
 	size_t len;
-	char *there = file_read(path, EXISTING_MAX, &len, &ignored);
-	bool same = there && len == strlen(text) && !memcmp(there, text, len);
+	bool same;
 
+	/* A pipe would be waited for. */
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		there = file_read(path, EXISTING_MAX, &len, &ignored);
+	same = there && len == strlen(text) && !memcmp(there, text, len);
 	free(there);
 	return same;
 }

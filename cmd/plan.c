@@ -7,7 +7,9 @@
 #include "cmd/pruning.h"
 #include "cmd/saved.h"
 #include "cmd/session.h"
+#include "core/base/buf.h"
 #include "core/base/json.h"
+#include "core/run/command.h"
 
 #define PENDING 2
 
@@ -67,6 +69,7 @@ static void print_plan(struct app *app, const struct plan *plan,
 static int save(struct app *app, const struct session *session, const char *out,
 		const struct inputs *inputs)
 {
+	struct buf quoted = { 0 };
 	struct error err;
 
 	if (session->unplanned_count) {
@@ -75,8 +78,10 @@ static int save(struct app *app, const struct session *session, const char *out,
 	}
 	if (saved_write(out, session->plan, inputs, &err) < 0)
 		return app_fail(app, &err);
+	command_quote(out, &quoted);
 	app_say(app, "saved: 'jobrun apply %s' does this, and nothing else",
-		out);
+		buf_text(&quoted));
+	buf_done(&quoted);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "providers/stores.h"
 
 #define SHARD_BYTES 256000000
+#define NO_BYTES UINT64_MAX /* --bytes was not given */
 #define SHOW_EVERY_MS 200
 #define LIST_MAX ((size_t)1 << 34)
 /* They mostly wait. */
@@ -430,6 +431,11 @@ static int check_options(struct shard_opts *opts, struct error *err)
 	if (opts->threads > THREADS_MAX)
 		return error_set(err, ERROR_USAGE, "--jobs: %d are the most",
 				 THREADS_MAX);
+	if (opts->bytes == NO_BYTES)
+		opts->bytes = 0;
+	else if (!opts->bytes)
+		return error_set(err, ERROR_USAGE,
+				 "--bytes: '0' is too small for a shard");
 	if (opts->verify || opts->list)
 		return 0;
 	if (opts->shards && (opts->samples || opts->bytes))
@@ -444,7 +450,11 @@ static int check_options(struct shard_opts *opts, struct error *err)
 static int run(struct app *app, int argc, char **argv)
 {
 	struct shard_opts opts = {
-		.name = "shard", .directory = ".", .seed = -1, .format = "text"
+		.name = "shard",
+		.directory = ".",
+		.seed = -1,
+		.bytes = NO_BYTES,
+		.format = "text",
 	};
 	struct error err;
 	int status = 0;

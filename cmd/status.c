@@ -13,6 +13,7 @@
 #include "core/base/json.h"
 #include "core/base/loop.h"
 #include "core/base/text.h"
+#include "core/plan/show.h"
 
 #define WATCH_MS 1000
 #define CLEAR "\033[H\033[J"
@@ -343,13 +344,12 @@ static void put_open(const struct intent_list *open, struct buf *out)
 		const struct intent_record *one = &open->items[i];
 
 		time_format_log(one->time_ms, since, sizeof(since));
-		buf_printf(out,
-			   "  %s: %s %s '%s'%s%s, process %lld on %s, %s\n",
-			   one->job_id,
+		buf_printf(out, "  %s: %s %s '%s'%s", one->job_id,
 			   strcmp(one->verb, "run") != 0 ? one->verb : "start",
-			   one->kind, one->name, one->error ? ": " : "",
-			   one->error ? one->error : "", (long long)one->pid,
-			   one->host, since);
+			   one->kind, one->name, one->error ? ": " : "");
+		show_text(out, one->error ? one->error : "");
+		buf_printf(out, ", process %lld on %s, %s\n",
+			   (long long)one->pid, one->host, since);
 	}
 }
 
@@ -406,8 +406,11 @@ static int put_text(struct view *view, struct arena *mem,
 		char *folder;
 
 		put_run_line(view->app, run, id_width, out);
-		if (run->error)
-			buf_printf(out, "  %s\n", run->error);
+		if (run->error) {
+			buf_puts(out, "  ");
+			show_text(out, run->error);
+			buf_putc(out, '\n');
+		}
 		if (put_restarts(view, mem, run, out, err) < 0)
 			return -1;
 		kept_read(view->session, run, mem, &kept);

@@ -2,10 +2,10 @@
 #include "core/check.h"
 
 #include <ctype.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/pattern.h"
 #include "core/base/text.h"
 
 #define LABEL_MAX 63
@@ -321,6 +321,18 @@ int check_network(const char *value, struct error *err)
 			 "projects/PROJECT/global/networks/NAME");
 }
 
+int check_compute(const char *value, struct error *err)
+{
+	size_t len = strlen(value);
+
+	if (*value >= 'a' && *value <= 'z' && len < 64 &&
+	    strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-") == len)
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be at most 63 lower-case letters, digits and "
+			 "-, a letter first");
+}
+
 /* Not an option of ssh, whatever it is. */
 int check_host(const char *value, struct error *err)
 {
@@ -385,16 +397,11 @@ int check_size(const char *value, struct error *err)
 
 int check_pattern(const char *value, struct error *err)
 {
-	char why[128];
 	regex_t regex;
-	int ret = regcomp(&regex, value, REG_EXTENDED);
 	size_t groups;
 
-	if (ret) {
-		regerror(ret, &regex, why, sizeof(why));
-		return error_set(err, ERROR_INVALID,
-				 "is no regular expression: %s", why);
-	}
+	if (pattern_compile(value, 0, &regex, err) < 0)
+		return -1;
 	groups = regex.re_nsub;
 	regfree(&regex);
 	if (!groups)

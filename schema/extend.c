@@ -156,6 +156,20 @@ static void tidy(char *path)
 	}
 }
 
+/* A line can name a large file dozens of times, and each takes as long. */
+static bool has_room(const struct extender *e, const struct node *root,
+		     const struct node *at)
+{
+	struct reading *reading = e->reading;
+
+	reading->extended_values += root->weight;
+	if (reading->extended_values <= NODE_COUNT_MAX)
+		return true;
+	fail(e, at, "the files that are extended here hold more than %d values",
+	     NODE_COUNT_MAX);
+	return false;
+}
+
 static const struct node *follow(const struct extender *e,
 				 const struct node *root, struct link *link);
 
@@ -203,6 +217,8 @@ static const struct node *read_base(const struct extender *e,
 				  len);
 	if (source)
 		root = read_root(e, source, at);
+	if (root && !has_room(e, root, at))
+		root = NULL;
 	if (root)
 		root = follow(e, root, &link);
 out:

@@ -44,19 +44,25 @@ static const struct flag wide_flags[] = {
 	{ NULL, FLAG_TEXT, NULL, NULL, NULL },
 };
 
+/* It becomes a comment, which ends with its line. */
+static void make_one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = ' ';
+}
+
 void import_note(struct import *import, const char *format, ...)
 {
-	char *text = NULL, *p;
+	char *text = NULL;
 	va_list args;
 
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	/* It becomes a comment, which ends with its line. */
-	for (p = text; p && *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = ' ';
+	if (text)
+		make_one_line(text);
 	json_array_append_new(import->notes, json_text(text ? text : ""));
 	free(text);
 }
@@ -310,11 +316,15 @@ static int take_words(struct import *import, char *const *words, size_t count,
 
 static void put_comments(const struct import *import, struct buf *out)
 {
+	char *from = mem_printf("gcloud %s%s%s", import->command->words,
+				import->name ? " " : "",
+				import->name ? import->name : "");
 	json_t *note;
 	size_t i;
 
-	buf_printf(out, "# From: gcloud %s%s%s\n", import->command->words,
-		   import->name ? " " : "", import->name ? import->name : "");
+	make_one_line(from);
+	buf_printf(out, "# From: %s\n", from);
+	free(from);
 	json_array_foreach(import->notes, i, note)
 		buf_printf(out, "# %s\n", json_string_value(note));
 }

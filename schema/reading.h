@@ -52,8 +52,9 @@ struct reading {
 	struct source source;
 	struct other_text *others;
 	unsigned other_count;
-	size_t values; /* documents that are not empty */
-	size_t errors; /* before the document was read */
+	size_t extended_values; /* in all the files that it extends */
+	size_t values;          /* documents that are not empty */
+	size_t errors;          /* before the document was read */
 };
 
 /* Reads the file, or standard input; always leaves jobs or problems. */

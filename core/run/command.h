@@ -5,8 +5,8 @@
  * process.h.  Blocks, and may be called from several threads at once; SIGPIPE
  * must be ignored, as main() does.
  */
-#ifndef JOBRUN_COMMAND_H
-#define JOBRUN_COMMAND_H
+#ifndef JOBRUN_RUN_COMMAND_H
+#define JOBRUN_RUN_COMMAND_H
 
 #include <stddef.h>
 #include <stdint.h>

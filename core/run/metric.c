@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "core/base/alloc.h"
+#include "core/base/pattern.h"
 #include "core/run/metric_names.h"
 
 #define NUMBER_MAX 40
@@ -43,18 +44,14 @@ struct metric_parser *metric_parser_new(const struct pairs *patterns,
 {
 	struct metric_parser *parser = mem_alloc(sizeof(*parser));
 	size_t count = patterns ? patterns->count : 0;
-	char why[160];
 
 	parser->patterns = mem_alloc((count + 1) * sizeof(*parser->patterns));
 	for (size_t i = 0; i < count; i++) {
 		const struct pair *from = &patterns->items[i];
 		struct pattern *to = &parser->patterns[i];
-		int code = regcomp(&to->regex, from->value, REG_EXTENDED);
 
-		if (code) {
-			regerror(code, &to->regex, why, sizeof(why));
-			error_set(err, ERROR_INVALID, "metric '%s': %s",
-				  from->name, why);
+		if (pattern_compile(from->value, 0, &to->regex, err) < 0) {
+			error_prefix(err, "metric '%s'", from->name);
 			metric_parser_free(parser);
 			return NULL;
 		}

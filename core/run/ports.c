@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +43,8 @@ static int take_name(int port)
 	return fd;
 }
 
-static bool can_bind(int port)
+/* 1: yes.  0: somebody has it.  -1: that can't be told, see errno. */
+static int can_bind(int port)
 {
 	struct sockaddr_in at = {
 		.sin_family = AF_INET,
@@ -53,10 +53,10 @@ static bool can_bind(int port)
 	};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int on = 1;
-	bool ok;
+	int ok;
 
 	if (fd < 0)
-		return false;
+		return -1;
 	/* Not held up by what is left in TIME_WAIT: trainers set it, too. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	ok = bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0;
@@ -69,7 +69,7 @@ struct port_leases *ports_lease(int first, size_t count, int *ports,
 {
 	struct port_leases *leases =
 		mem_alloc(sizeof(*leases) + count * sizeof(leases->fds[0]));
-	int port, fd;
+	int port, fd, unused;
 
 	for (port = first; leases->count < count && port <= PORT_MAX; port++) {
 		fd = take_name(port);
@@ -79,7 +79,13 @@ struct port_leases *ports_lease(int first, size_t count, int *ports,
 		}
 		if (fd < 0)
 			continue;
-		if (!can_bind(port)) {
+		unused = can_bind(port);
+		if (unused < 0) {
+			error_errno(err, "cannot lease port %d", port);
+			close(fd);
+			goto fail;
+		}
+		if (!unused) {
 			close(fd);
 			continue;
 		}

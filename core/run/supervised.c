@@ -176,6 +176,10 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 	if (spec->setup.count)
 		json_put(out, "setup",
 			 json_texts(spec->setup.items, spec->setup.count));
+	if (spec->before.what)
+		json_put(out, "beforeEachStart",
+			 json_texts(spec->before.command.items,
+				    spec->before.command.count));
 	if (spec->docker_image)
 		json_put_text(out, "docker", spec->docker_image);
 	if (spec->conda_env)

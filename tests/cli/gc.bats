@@ -202,6 +202,23 @@ assert not json.load(sys.stdin)["unfinished"]'
   [ "$status" -eq 64 ]
 }
 
+@test "gc of a store that can't be read finds not nothing" {
+  fake a.yaml a 'resources: 1'
+  jobrun apply a.yaml
+  /usr/bin/python3 -c '
+import os, sqlite3
+db = sqlite3.connect("state/jobrun.db")
+db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+db.close()
+with open("state/jobrun.db", "r+b") as f:
+    f.seek(4096)
+    f.write(b"x" * (os.path.getsize("state/jobrun.db") - 4096))'
+  run jobrun gc
+  [ "$status" -eq 1 ]
+  [[ $output == *"is damaged"* ]]
+  [[ $output != *"nothing was found"* ]]
+}
+
 @test "delete removes all that a job made, wherever" {
   fake a.yaml a 'resources: 3, width: 1'
   fake b.yaml b 'resources: 1'

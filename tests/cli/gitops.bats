@@ -145,6 +145,12 @@ mine" ]
   [ "$status" -eq 64 ]
   run jobrun init a b
   [ "$status" -eq 64 ]
+  # A pipe is not waited for.
+  rm jobs README.md
+  mkfifo README.md
+  run timeout 60 "$JOBRUN" init
+  [ "$status" -eq 0 ]
+  [[ $output == *"'README.md' is there already and was left as it is"* ]]
 }
 
 @test "init killed at any instant leaves whole files, and goes on" {

@@ -166,4 +166,8 @@ EOF2
   run jobrun import -- gcloud ai-platform jobs submit training j --config typo.yaml
   [ "$status" -eq 65 ]
   [[ $output == *'did you mean "scaleTier"?'* ]]
+  # A name with a line end adds no key.
+  run jobrun import -- gcloud ai-platform jobs submit training $'j\nfoo: bar'
+  [ "$status" -eq 65 ]
+  [ "${lines[0]}" = '# From: gcloud ai-platform jobs submit training j foo: bar' ]
 }

@@ -254,6 +254,37 @@ EOF
   [ "$status" -eq 75 ]
 }
 
+@test "delete: a job that is called like a directory, and names that are none" {
+  mkdir a
+  job a/b.yaml b 'echo x'
+  job a.yaml a 'echo x'
+  jobrun apply a.yaml a
+  jobrun delete a
+  [ "$(ls state/runs)" = b.1 ]
+  jobrun delete a/
+  [ -z "$(ls state/runs)" ]
+  for name in '' 'a b' "$(printf 'a%.0s' {1..300})"; do
+    run jobrun delete "$name"
+    [ "$status" -eq 1 ]
+    [[ $output == *"is not the jobId of a run"* ]]
+  done
+}
+
+@test "what others say moves no cursor" {
+  run jobrun status $'a\n\e[2Jb'
+  [ "$output" = 'jobrun: error: no run of '\''a\n\x1b[2Jb'\'' is known here' ]
+  job a.yaml a 'exit 3'
+  run jobrun apply a.yaml
+  /usr/bin/python3 -c '
+import sqlite3
+db = sqlite3.connect("state/jobrun.db")
+db.execute("UPDATE run SET error = char(27) || char(10) || ?", ("quota",))
+db.commit()'
+  run jobrun status a
+  [ "${lines[2]}" = '  \x1b\nquota' ]
+  refute grep -q $'\e' <<<"$output"
+}
+
 @test "two jobs at once, ports apart" {
   job a.yaml a 'echo port $MASTER_PORT; sleep 0.5' "$WORKERS"
   job b.yaml b 'echo port $MASTER_PORT; sleep 0.5' "$WORKERS"

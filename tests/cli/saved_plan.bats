@@ -43,6 +43,9 @@ refused() {
   [ "$(jobrun apply p.json | grep -c hi)" = 1 ]
   refused p.json
   [[ $output == *"already applied"* ]]
+  # What is said to be typed can be typed.
+  run jobrun plan --rerun --out "p's.json" a.yaml
+  [[ $output == *"saved: 'jobrun apply 'p'\\''s.json'' does this"* ]]
   jobrun plan --rerun --out p.json a.yaml
   [ "$(jobrun apply p.json | grep -c hi)" = 1 ]
   refused p.json

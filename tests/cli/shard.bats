@@ -175,6 +175,12 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   [[ "$output" == *"is more than 64 folders deep: do links form a ring?" ]]
 }
 
+@test "no bytes are no size of a shard" {
+  run jobrun shard --bytes 0 nothing out
+  [ "$status" -eq 64 ]
+  [ "${lines[0]}" = "jobrun: error: --bytes: '0' is too small for a shard" ]
+}
+
 @test "what is there stays there, unless told otherwise" {
   make_photos
   jobrun shard --samples 1 photos out

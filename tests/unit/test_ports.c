@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +102,26 @@ static void too_many_are_refused(void **state)
 					  "are "));
 }
 
+/* Ports are not what is missing then. */
+static void too_few_descriptors_are_said(void **state)
+{
+	struct rlimit before, few;
+	struct error err;
+	int ports[100];
+	int next = dup(0);
+
+	(void)state;
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = (rlim_t)next + 20;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_null(ports_lease(21000, 100, ports, &err));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(text_starts(err.text, "cannot lease port "));
+	assert_true(text_ends(err.text, ": Too many open files"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +129,7 @@ int main(void)
 		cmocka_unit_test(a_port_in_use_is_passed_over),
 		cmocka_unit_test(a_lease_ends_with_its_process),
 		cmocka_unit_test(too_many_are_refused),
+		cmocka_unit_test(too_few_descriptors_are_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

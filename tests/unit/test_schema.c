@@ -367,6 +367,41 @@ static void directories_are_read(void **state)
 	free(below);
 }
 
+/* A line that names one large file dozens of times is no way to take all
+ * memory. */
+static void extended_files_have_a_limit(void **state)
+{
+	char folder[] = "/tmp/test_schema.XXXXXX";
+	struct buf text = { 0 };
+	struct error err;
+	struct loaded l;
+	char *path;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	buf_puts(&text, "trainingInput:\n  args:\n");
+	for (int i = 0; i < 40000; i++)
+		buf_puts(&text, "  - a\n");
+	write_file(folder, "base.yaml", buf_text(&text));
+	path = path_join(folder, "job.yaml");
+	write_file(folder, "job.yaml",
+		   "jobrun: {extends: [base.yaml, base.yaml]}\n");
+	load_paths(&l, &path, 1);
+	assert_int_equal(only(&l)->training_input.args.count, 40000);
+	drop(&l);
+	write_file(folder, "job.yaml",
+		   "jobrun: {extends: [base.yaml, base.yaml, base.yaml]}\n");
+	load_paths(&l, &path, 1);
+	assert_int_equal(l.jobs.count, 0);
+	assert_non_null(strstr(buf_text(&l.text),
+			       "the files that are extended here hold more "
+			       "than 100000 values"));
+	drop(&l);
+	free(path);
+	buf_done(&text);
+	assert_int_equal(folder_remove(folder, &err), 0);
+}
+
 static void check_golden(const char *folder, const char *name)
 {
 	char *path = path_join(folder, name), *want = NULL;
@@ -463,6 +498,7 @@ int main(void)
 		cmocka_unit_test(merge_keys_have_precedence),
 		cmocka_unit_test(problems_as_json),
 		cmocka_unit_test(directories_are_read),
+		cmocka_unit_test(extended_files_have_a_limit),
 		cmocka_unit_test(golden_files),
 		cmocka_unit_test(tables_are_documented),
 	};

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "schema/rules.h"
@@ -179,6 +180,9 @@ static void forms_are_checked(void **state)
 		{ check_pattern, "loss", false },
 		{ check_pattern, "(", false },
 		{ check_pattern, "(\\d)", false },
+		{ check_pattern, "^ *[]a[:space:](]{1,300}=([0-9]{1,20})",
+		  true },
+		{ check_pattern, "([0-9]+\\.?[0-9]{0,255})\\(x", true },
 		{ check_exit_codes, "1", true },
 		{ check_exit_codes, "1-255", true },
 		{ check_exit_codes, "0", false },
@@ -198,6 +202,40 @@ static void forms_are_checked(void **state)
 		if ((ret == 0) != cases[i].right)
 			fail_msg("'%s' gives %d: %s", cases[i].value, ret,
 				 err.text);
+	}
+}
+
+/* Without a limit the first takes the stack, the others all memory. */
+static void patterns_have_limits(void **state)
+{
+	static const char limit[] = "repeats too much: written out it has more "
+				    "than 2000 parts";
+	static const struct {
+		const char *value, *wrong;
+	} cases[] = {
+		{ "((((a{1,90}){1,90}){1,90}){1,90})", limit },
+		{ "([)](a{2}){1000}){2}", limit },
+		{ "(a{99999999999999999999,})", limit },
+		{ "(((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)", limit },
+		{ "(a*)*\\1b",
+		  "must not refer back to a group with \\1: that can take for "
+		  "ever" },
+	};
+	size_t depth = 100000, i;
+	struct error err = { 0 };
+	struct buf deep = { 0 };
+
+	(void)state;
+	for (i = 0; i < depth; i++)
+		buf_putc(&deep, '(');
+	for (i = 0; i < depth; i++)
+		buf_putc(&deep, ')');
+	assert_int_equal(check_pattern(buf_text(&deep), &err), -1);
+	assert_string_equal(err.text, "has more than 32 groups in one another");
+	buf_done(&deep);
+	for (i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(check_pattern(cases[i].value, &err), -1);
+		assert_string_equal(err.text, cases[i].wrong);
 	}
 }
 
@@ -243,6 +281,7 @@ int main(void)
 		cmocka_unit_test(rules_are_documented),
 		cmocka_unit_test(every_rule_has_a_file_that_breaks_it),
 		cmocka_unit_test(forms_are_checked),
+		cmocka_unit_test(patterns_have_limits),
 		cmocka_unit_test(unused_fields_are_told),
 	};
 

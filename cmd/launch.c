@@ -126,6 +126,10 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 				 "--run says what to run and how: it excludes "
 				 "--source, --package, --contract, --data and "
 				 "--exec");
+	if (opts->trial && !opts->run)
+		return error_set(err, ERROR_USAGE,
+				 "--trial says which one of a run: it needs "
+				 "--run");
 	if (opts->checkpoints.directory && (opts->exec || opts->run))
 		return error_set(err, ERROR_USAGE,
 				 "--checkpoint-dir needs a parent, for a "

@@ -39,10 +39,6 @@ json_t *supervised_trials_json(const struct run_spec *spec);
 void supervised_describe_files(const struct job *job,
 			       const struct run_spec *spec, json_t *out);
 
-/* And only what is tried, how, and by what it is judged, of a run that has
- * trials of hyperparameters.  Returns new. */
-json_t *supervised_trials_json(const struct run_spec *spec);
-
 /* Notes what trials of ours are not; misses what they cannot be. */
 void supervised_check_trials(const struct job *job, const struct run_spec *spec,
 			     struct resources *out);

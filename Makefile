@@ -105,6 +105,14 @@ HOST_CC ?= $(if $(shell command -v musl-gcc),musl-gcc,$(CC))
 HOST_CFLAGS = -Os -ffunction-sections -fdata-sections -fstack-protector-strong
 HOST_LDFLAGS = -static -s -Wl,--gc-sections
 endif
+
+# What starts an installed jobrun, in whatever image; also a part of it.
+START_SRC := $(wildcard start/*.c)
+START_OBJ := $(START_SRC:%.c=$(BUILD)/%.o)
+START = $(BUILD)/start/jobrun-start
+START_CC ?= $(if $(shell command -v musl-gcc),musl-gcc,$(CC))
+START_CFLAGS = -Os -fstack-protector-strong
+
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o) $(EMBEDDED_C:.c=.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 SUPPORT_OBJ := $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
@@ -137,6 +145,22 @@ $(BUILD)/core/host/program.o: core/host/program.c $(AGENT) Makefile
 		-DAGENT_FILE='"$(AGENT)"' \
 		-DAGENT_DIGEST="\"$$(sha256sum $(AGENT) | cut -c -32)\"" \
 		-DAGENT_ARCHITECTURE="\"$$(uname -m)\""
+
+$(START_OBJ): $(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(SAY) "  CC   $@"
+	$(Q)$(START_CC) -I. -D_GNU_SOURCE -std=gnu11 $(WARN) $(WERROR) \
+		$(START_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(START): $(START_OBJ)
+	$(SAY) "  LINK $@"
+	$(Q)$(START_CC) -static -s -o $@ $(START_OBJ)
+
+$(BUILD)/core/run/install_start.o: core/run/install_start.c $(START) Makefile
+	@mkdir -p $(@D)
+	$(SAY) "  CC   $@"
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $< \
+		-DSTART_FILE='"$(START)"'
 
 $(BUILD)/libjobrun.a: $(LIB_OBJ)
 	@rm -f $@
@@ -188,13 +212,13 @@ $(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
--include $(HOST_OBJ:.o=.d) $(LIB_OBJ:.o=.d) $(GENERATE).d $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(SUPPORT_OBJ:.o=.d) $(FUZZ_BIN:=.d)
+-include $(HOST_OBJ:.o=.d) $(START_OBJ:.o=.d) $(LIB_OBJ:.o=.d) $(GENERATE).d $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(SUPPORT_OBJ:.o=.d) $(FUZZ_BIN:=.d)
 
 # ---- what a machine needs ------------------------------------------------
 # From the distribution.  Installs what is missing, and nothing if nothing is.
 BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 		 libjansson-dev libsqlite3-dev libssl-dev libarchive-dev \
-		 libcurl4-openssl-dev musl-tools
+		 libcurl4-openssl-dev musl-tools ca-certificates
 RUN_PACKAGES = python3 python3-torch python3-numpy openssh-client
 TEST_PACKAGES = libcmocka-dev bats parallel valgrind procps groff-base python3-numpy \
 		python3-yaml python3-jsonschema python3-cryptography openssl curl \
@@ -340,6 +364,15 @@ bench: all $(YAML_EVENTS) $(BENCH_LINES) $(BENCH_PREFIX) $(BENCH_NET) \
 		BENCH_LOADER=$(abspath $(BENCH_LOADER)) \
 		tests/bench/run $(BENCH)
 
+# ---- an image ----------------------------------------------------------------
+# jobrun and nothing else, for jobrun.kubernetes.launcher: an archive that
+# podman, skopeo, docker and crane take.
+IMAGE ?= $(BUILD)/jobrun-image.tar
+.PHONY: image
+image: $(BIN)
+	$(SAY) "  IMAGE $(IMAGE)"
+	$(Q)image/oci-archive $(abspath $(BIN)) $(IMAGE)
+
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help
 # The manual page of job files gets its fields from the program.
@@ -378,5 +411,6 @@ help:
 	@echo "                   (GNU parallel, concurrently ... if installed); BENCH=output"
 	@echo "   make deps       install what is missing"
 	@echo "   make fuzz       fuzz a parser: FUZZ=job SECONDS=600"
+	@echo "   make image      jobrun as a container image, an OCI archive"
 	@echo "   make install    into PREFIX ($(PREFIX)), below DESTDIR"
 	@echo "   make format, make clean"

@@ -37,6 +37,7 @@ const struct command *const commands[] = {
 	&cmd_supervise,
 	&cmd_keep_checkpoints,
 	&cmd_attend,
+	&cmd_iap_tunnel,
 	NULL,
 };
 /* clang-format on */

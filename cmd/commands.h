@@ -32,6 +32,7 @@ extern const struct command cmd_next_attempt;
 extern const struct command cmd_supervise;
 extern const struct command cmd_keep_checkpoints;
 extern const struct command cmd_attend;
+extern const struct command cmd_iap_tunnel;
 extern const struct command cmd_validate;
 extern const struct command cmd_version;
 extern const struct command cmd_checkpoints;

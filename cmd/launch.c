@@ -18,6 +18,7 @@
 #include "core/base/text.h"
 #include "core/run/install.h"
 #include "core/run/launch.h"
+#include "core/run/launch_trial.h"
 #include "core/run/member.h"
 #include "core/run/peers.h"
 #include "core/run/process.h"
@@ -48,7 +49,9 @@ struct launch_opts {
 	bool verbose;
 	const char *run;
 	long restart;
+	long trial;
 	const char *data;
+	const char *trials;
 	const char *install;
 	struct launch_checkpoint_opts checkpoints;
 };
@@ -85,8 +88,12 @@ static const struct opt options[] = {
 	  "be a task of the run that 'apply' has put there" },
 	{ 0, "restart", OPT_NUMBER, AT(restart), "N",
 	  "of --run: how often it was started before (0)" },
+	{ 0, "trial", OPT_COUNT, AT(trial), "N",
+	  "of --run: be a task of this trial of hyperparameters" },
 	{ 0, "data", OPT_STRING, AT(data), "SETS",
 	  "give it its share of these data sets, JSON" },
+	{ 0, "trials", OPT_STRING, AT(trials), "TRIALS",
+	  "be one of these trials, JSON: JOB_COMPLETION_INDEX says which" },
 	{ 0, "install", OPT_STRING, AT(install), "DIR",
 	  "put jobrun there, whole, and run nothing" },
 	{ 'v', "verbose", OPT_FLAG, AT(verbose), NULL,
@@ -123,6 +130,12 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "--checkpoint-dir needs a parent, for a "
 				 "command: it excludes --exec and --run");
+	if (opts->trials &&
+	    (opts->exec || opts->run || opts->checkpoints.directory))
+		return error_set(err, ERROR_USAGE,
+				 "--trials needs a parent, for a command that "
+				 "keeps no checkpoints: it excludes --exec, "
+				 "--run and --checkpoint-dir");
 	return launch_checkpoints_check(&opts->checkpoints, err);
 }
 
@@ -283,6 +296,18 @@ static int give_data(const struct launch_opts *opts, const struct topology *all,
 	return ret;
 }
 
+static int enter_trial(const struct launch_opts *opts, struct arena *mem,
+		       struct launch_trial *trial, char ***command,
+		       struct error *err)
+{
+	if (!opts->trials)
+		return 0;
+	if (launch_trial_enter(opts->trials, *command, mem, trial, err) < 0)
+		return -1;
+	*command = trial->argv;
+	return 0;
+}
+
 /* Unpacks, and finds the program; `status` is what a failure ends with. */
 static int find_program(const struct launch_opts *opts,
 			const struct strings *packages, char **argv,
@@ -310,18 +335,32 @@ out:
 	return ret;
 }
 
+/* The log has then what the container takes with it. */
+static void say_result(const struct launch_trial *trial, struct arena *mem)
+{
+	const char *line = launch_trial_result(trial, mem);
+
+	if (line)
+		printf("%s\n", line);
+	fflush(stdout);
+}
+
 static int run_program(struct app *app, const struct launch_opts *opts,
-		       const struct launch_program *program)
+		       const struct launch_program *program,
+		       const struct launch_trial *trial, struct arena *mem)
 {
 	bool supervise = opts->supervise || opts->grace_s || program->keeper ||
-			 (getpid() == 1 && !opts->exec);
+			 opts->trials || (getpid() == 1 && !opts->exec);
 	struct error err;
 	int status;
 
 	if (!supervise)
 		launch_exec(program, &err);
-	else if (launch_supervise(program, opts->grace_s, &status, &err) == 0)
+	else if (launch_supervise(program, opts->grace_s, &status, &err) == 0) {
+		if (opts->trials)
+			say_result(trial, mem);
 		return launch_end_alike(status);
+	}
 	app_fail(app, &err);
 	return STATUS_CANNOT_RUN;
 }
@@ -332,6 +371,7 @@ static int run_member(struct app *app, const struct launch_opts *opts,
 {
 	struct member_place place = { .folder = opts->run,
 				      .restart = (int)opts->restart,
+				      .trial = (int)opts->trial,
 				      .peers = all,
 				      .self = self };
 	struct error err;
@@ -347,6 +387,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct launch_program program = { .sigpipe = app->sigpipe };
 	const char *names[OPT_LIST_MAX], *archives[OPT_LIST_MAX], *wrong;
 	struct strings contracts_wanted, packages;
+	struct launch_trial trial = { 0 };
 	struct environment env = { 0 };
 	struct gce *gce = NULL;
 	struct arena *mem = NULL;
@@ -355,6 +396,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct error err;
 	int status = 0;
 	size_t self;
+	char **command;
 	int first, failed;
 
 	first = options_parse(app, &cmd_launch, argc, argv, &opts, 0, INT_MAX,
@@ -368,12 +410,14 @@ static int run(struct app *app, int argc, char **argv)
 		return program_install(opts.install, &err) < 0
 			       ? app_fail(app, &err)
 			       : 0;
+	command = argv + first;
 	handle_signals(on_signal);
 	mem = arena_new();
 	gce = gce_new(app->trace_http);
 	contracts_wanted = list_strings(&opts.contracts, names);
 	packages = list_strings(&opts.packages, archives);
 	if (check_options(&opts, &err) < 0 ||
+	    enter_trial(&opts, mem, &trial, &command, &err) < 0 ||
 	    prepare(app, &opts, gce, mem, &all, &self, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
@@ -384,10 +428,14 @@ static int run(struct app *app, int argc, char **argv)
 		status = run_member(app, &opts, &all, self);
 		goto out;
 	}
+	if (opts.trials) {
+		all.trial_id = trial.number;
+		all.metric_file = trial.metric_file;
+	}
 	if (launch_environment(&all, self, &contracts_wanted, environ, &env,
 			       &err) < 0 ||
 	    give_data(&opts, &all, self, mem, &env, &err) < 0 ||
-	    find_program(&opts, &packages, argv + first, &env, &path, &status,
+	    find_program(&opts, &packages, command, &env, &path, &status,
 			 &err) < 0) {
 		failed = app_fail(app, &err);
 		status = status ? status : failed;
@@ -404,9 +452,9 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	}
 	program.path = path;
-	program.argv = argv + first;
+	program.argv = command;
 	program.envp = env.items;
-	status = run_program(app, &opts, &program);
+	status = run_program(app, &opts, &program, &trial, mem);
 out:
 	launch_keeper_free(program.keeper);
 	gce_free(gce);

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
 #include "core/base/alloc.h"
 #include "core/base/text.h"
+#include "start/start.h"
 
 /* A file opened later must not become standard output by accident. */
 static void fill_standard_descriptors(void)
@@ -44,6 +46,17 @@ static int unknown_command(const struct app *app, const char *name)
 	return app_fail(app, &err);
 }
 
+/* What started an installed jobrun has hidden it from our loader. */
+static void restore_preload(void)
+{
+	const char *kept = getenv(START_PRELOAD_KEPT);
+
+	if (!kept)
+		return;
+	setenv(START_PRELOAD_LOADER, kept, true);
+	unsetenv(START_PRELOAD_KEPT);
+}
+
 int main(int argc, char **argv)
 {
 	static char help[] = "help";
@@ -54,6 +67,7 @@ int main(int argc, char **argv)
 	int status;
 
 	fill_standard_descriptors();
+	restore_preload();
 	app_init(&app);
 	/* A closed pipe is an error of write(), which we look at. */
 	app.sigpipe = signal(SIGPIPE, SIG_IGN);

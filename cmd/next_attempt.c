@@ -7,6 +7,7 @@
 struct next_attempt_opts {
 	const char *job;
 	long queued;
+	long trial;
 };
 
 static const struct opt options[] = {
@@ -14,6 +15,8 @@ static const struct opt options[] = {
 	  "the number of the job" },
 	{ 0, "queued", OPT_NUMBER, offsetof(struct next_attempt_opts, queued),
 	  "N", "how often Slurm has queued it again" },
+	{ 0, "trial", OPT_COUNT, offsetof(struct next_attempt_opts, trial), "N",
+	  "the trial of hyperparameters that it is" },
 	{ 0 },
 };
 
@@ -39,6 +42,7 @@ static int run(struct app *app, int argc, char **argv)
 	turn.run = argv[first];
 	turn.job_id = opts.job;
 	turn.queued = (int)opts.queued;
+	turn.trial = (int)opts.trial;
 	if (slurm_turn_take(&turn, &step, &number, &err) < 0)
 		return app_fail(app, &err);
 	buf_printf(&out, "%s %d\n", step == SLURM_STEP_BEGIN ? "begin" : "end",
@@ -50,7 +54,7 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_next_attempt = {
 	.name = "next-attempt",
-	.args = "--job ID [--queued N] FOLDER",
+	.args = "--job ID [--queued N] [--trial N] FOLDER",
 	.summary = "go on with a run on Slurm; called by its batch script",
 	.options = options,
 	.hidden = true,

@@ -9,6 +9,7 @@
 #include "cmd/kept.h"
 #include "cmd/session.h"
 #include "cmd/trials.h"
+#include "cmd/usage.h"
 #include "core/base/json.h"
 #include "core/base/loop.h"
 #include "core/base/text.h"
@@ -417,6 +418,7 @@ static int put_text(struct view *view, struct arena *mem,
 		/* Details where one job was asked for. */
 		if (briefly)
 			continue;
+		usage_text(view->session, run, out);
 		if (store_task_list(store, run, mem, &tasks, err) < 0)
 			return -1;
 		folder = store_run_folder(store, run->job_id, run->attempt);
@@ -466,6 +468,7 @@ static int put_json(struct view *view, struct arena *mem,
 		json_array_append_new(jobs, one);
 		kept_read(view->session, run, mem, &kept);
 		kept_json(&kept, one);
+		usage_json(view->session, run, one);
 		ret = add_trials(view, mem, run, one, err);
 	}
 	if (ret == 0)

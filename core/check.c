@@ -321,6 +321,18 @@ int check_network(const char *value, struct error *err)
 			 "projects/PROJECT/global/networks/NAME");
 }
 
+int check_compute(const char *value, struct error *err)
+{
+	size_t len = strlen(value);
+
+	if (*value >= 'a' && *value <= 'z' && len < 64 &&
+	    strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-") == len)
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be at most 63 lower-case letters, digits and "
+			 "-, a letter first");
+}
+
 /* Not an option of ssh, whatever it is. */
 int check_host(const char *value, struct error *err)
 {

@@ -66,6 +66,9 @@ static const struct form forms[] = {
 	  .example = "my-project",
 	  .number = "number",
 	  .boolean = true },
+	{ .check = check_compute,
+	  .pattern = "^[a-z][a-z0-9-]{0,62}$",
+	  .example = "torch-xla" },
 	{ .check = check_network,
 	  .pattern = "^(projects/[A-Za-z0-9.:-]+/global/networks/)?"
 		     "[A-Za-z0-9][A-Za-z0-9-]*$",

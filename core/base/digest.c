@@ -18,6 +18,8 @@ static struct {
 	__typeof__(&EVP_MD_CTX_new) ctx_new;
 	__typeof__(&EVP_MD_CTX_free) ctx_free;
 	__typeof__(&EVP_sha256) sha256;
+	__typeof__(&EVP_sha1) sha1;
+	__typeof__(&EVP_Digest) digest;
 	__typeof__(&EVP_DigestInit_ex) init;
 	__typeof__(&EVP_DigestUpdate) update;
 	__typeof__(&EVP_DigestFinal_ex) final;
@@ -28,6 +30,8 @@ static const struct library_symbol symbols[] = {
 	{ "EVP_MD_CTX_new", &crypto.ctx_new },
 	{ "EVP_MD_CTX_free", &crypto.ctx_free },
 	{ "EVP_sha256", &crypto.sha256 },
+	{ "EVP_sha1", &crypto.sha1 },
+	{ "EVP_Digest", &crypto.digest },
 	{ "EVP_DigestInit_ex", &crypto.init },
 	{ "EVP_DigestUpdate", &crypto.update },
 	{ "EVP_DigestFinal_ex", &crypto.final },
@@ -150,5 +154,15 @@ int digest_keyed(const void *key, size_t key_size, const char *text,
 		return error_set(err, ERROR_FAILED,
 				 "libcrypto refuses HMAC-SHA256");
 	set_hex(raw, out);
+	return 0;
+}
+
+int digest_sha1(const void *data, size_t len,
+		unsigned char out[DIGEST_SHA1_SIZE], struct error *err)
+{
+	if (library_open("libcrypto.so.3", symbols, err) < 0)
+		return -1;
+	if (crypto.digest(data, len, out, NULL, crypto.sha1(), NULL) != 1)
+		return error_set(err, ERROR_FAILED, "libcrypto refuses SHA-1");
 	return 0;
 }

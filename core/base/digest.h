@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256, by OpenSSL's libcrypto. */
+/* SHA-256, by OpenSSL's libcrypto; and what protocols have in its stead. */
 #ifndef JOBRUN_DIGEST_H
 #define JOBRUN_DIGEST_H
 
@@ -31,5 +31,10 @@ int digest_bytes(const void *data, size_t len, struct digest *out,
  * nothing to who has not. */
 int digest_keyed(const void *key, size_t key_size, const char *text,
 		 struct digest *out, struct error *err);
+
+/* SHA-1, which proves nothing any more: for RFC 6455. */
+#define DIGEST_SHA1_SIZE 20
+int digest_sha1(const void *data, size_t len,
+		unsigned char out[DIGEST_SHA1_SIZE], struct error *err);
 
 #endif

@@ -406,3 +406,12 @@ void signal_format(int number, char *out, size_t size)
 	else
 		snprintf(out, size, "signal %d", number);
 }
+
+void number_format(double value, char out[NUMBER_SIZE])
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(out, NUMBER_SIZE, "%.*g", digits, value);
+		if (strtod(out, NULL) == value)
+			break;
+	}
+}

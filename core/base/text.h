@@ -64,4 +64,8 @@ void time_pause(int64_t ms);
 /* "SIGTERM", or "signal 35" where there is no name. */
 void signal_format(int number, char *out, size_t size);
 
+/* With no more digits than tell it from all other doubles. */
+#define NUMBER_SIZE 40
+void number_format(double value, char out[NUMBER_SIZE]);
+
 #endif

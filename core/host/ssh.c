@@ -103,7 +103,7 @@ static const char *ciphers(void)
 
 /* The first value that ssh finds of an option holds, so that ours, which
  * come last, are defaults.  Files that are not there are left out by it. */
-void ssh_config_put(const char *known_hosts, struct buf *out)
+void ssh_config_put(const char *known_hosts, const char *proxy, struct buf *out)
 {
 	char *user = user_config();
 
@@ -117,16 +117,18 @@ void ssh_config_put(const char *known_hosts, struct buf *out)
 		   "  LogLevel ERROR\n"
 		   "%s",
 		   user, known_hosts, ciphers());
+	if (proxy)
+		buf_printf(out, "  ProxyCommand %s\n", proxy);
 	free(user);
 }
 
 int ssh_config_write(const char *path, const char *known_hosts,
-		     struct error *err)
+		     const char *proxy, struct error *err)
 {
 	struct buf text = { 0 };
 	int ret;
 
-	ssh_config_put(known_hosts, &text);
+	ssh_config_put(known_hosts, proxy, &text);
 	ret = file_write(path, text.data, text.len, err);
 	buf_done(&text);
 	return ret;
@@ -212,9 +214,17 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 		"Broken pipe",
 		"closed by remote host",
 	};
+	const char *proxy = strstr(text, SSH_PROXY_MARK);
 	char line[256];
 	size_t i;
 
+	/* Then ssh only says that it was cut off. */
+	if (proxy) {
+		proxy += strlen(SSH_PROXY_MARK);
+		error_set(err, ERROR_UNREACHABLE, "%.*s",
+			  (int)strcspn(proxy, "\r\n"), proxy);
+		return SSH_UNREACHABLE;
+	}
 	last_line(text, line, sizeof(line));
 	if (strstr(text, "REMOTE HOST IDENTIFICATION HAS CHANGED")) {
 		error_set(err, ERROR_DENIED,

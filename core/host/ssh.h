@@ -29,11 +29,13 @@ void ssh_target_done(struct ssh_target *target);
  * A configuration for ssh: the user's own and the system's, and behind them,
  * where they leave it open, that keys of unknown hosts are accepted once and
  * kept in the file `known_hosts`, and that a changed key is refused.
- * JOBRUN_SSH_CONFIG stands for the user's own file.
+ * JOBRUN_SSH_CONFIG stands for the user's own file.  `proxy` is the command
+ * that connects, with %h and %p for host and port, or NULL: ssh does.
  */
-void ssh_config_put(const char *known_hosts, struct buf *out);
+void ssh_config_put(const char *known_hosts, const char *proxy,
+		    struct buf *out);
 int ssh_config_write(const char *path, const char *known_hosts,
-		     struct error *err);
+		     const char *proxy, struct error *err);
 
 /* The argument vector to run `command`, by the login shell there.  Returns
  * new, with everything in it borrowed or its own: free it alone. */
@@ -49,6 +51,9 @@ enum ssh_trouble {
 	SSH_UNREACHABLE, /* not there, or not now */
 	SSH_BUSY,        /* too many at once: try again in a moment */
 };
+
+/* What a command of ours that connects for ssh begins its last words with. */
+#define SSH_PROXY_MARK "jobrun: error: "
 
 /* What ssh says on its standard error, in one line that names no more than is
  * needed; `text` may be empty. */

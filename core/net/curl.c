@@ -11,10 +11,14 @@ static CURLcode initialized;
 
 static const struct library_symbol symbols[] = {
 	{ "curl_global_init", &api.global_init },
+	{ "curl_version_info", &api.version_info },
 	{ "curl_easy_init", &api.easy_init },
 	{ "curl_easy_cleanup", &api.easy_cleanup },
 	{ "curl_easy_reset", &api.easy_reset },
 	{ "curl_easy_pause", &api.easy_pause },
+	{ "curl_easy_perform", &api.easy_perform },
+	{ "curl_easy_send", &api.easy_send },
+	{ "curl_easy_recv", &api.easy_recv },
 	{ "curl_easy_setopt", &api.easy_setopt },
 	{ "curl_easy_getinfo", &api.easy_getinfo },
 	{ "curl_easy_strerror", &api.easy_strerror },

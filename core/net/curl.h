@@ -11,10 +11,14 @@
 
 struct curl_api {
 	__typeof__(&curl_global_init) global_init;
+	__typeof__(&curl_version_info) version_info;
 	__typeof__(&curl_easy_init) easy_init;
 	__typeof__(&curl_easy_cleanup) easy_cleanup;
 	__typeof__(&curl_easy_reset) easy_reset;
 	__typeof__(&curl_easy_pause) easy_pause;
+	__typeof__(&curl_easy_perform) easy_perform;
+	__typeof__(&curl_easy_send) easy_send;
+	__typeof__(&curl_easy_recv) easy_recv;
 	__typeof__(&curl_easy_setopt) easy_setopt;
 	__typeof__(&curl_easy_getinfo) easy_getinfo;
 	__typeof__(&curl_easy_strerror) easy_strerror;

@@ -7,24 +7,20 @@
 
 #include "core/base/alloc.h"
 #include "core/base/text.h"
+#include "core/net/certificates.h"
 #include "core/net/http_internal.h"
 
 #define HOST_CONNECTIONS 8L
 #define KEPT_CONNECTIONS 32L
 #define PARALLEL_LEAST 64
 
-/* As the curl command does; libcurl alone looks at neither. */
-static void find_certificates(struct http *http)
+static int find_certificates(struct http *http, struct error *err)
 {
-	const char *file = getenv("CURL_CA_BUNDLE");
 	const char *folder = getenv("SSL_CERT_DIR");
 
-	if (!file || !*file)
-		file = getenv("SSL_CERT_FILE");
-	if (file && *file)
-		http->ca_file = mem_strdup(file);
 	if (folder && *folder)
 		http->ca_folder = mem_strdup(folder);
+	return certificates_find(&http->ca_file, err);
 }
 
 static char *copy(const char *text)
@@ -79,10 +75,10 @@ struct http *http_new(const struct http_options *options, struct error *err)
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&http->stop_changed, &clock);
 	pthread_condattr_destroy(&clock);
-	find_certificates(http);
 	if (options)
 		copy_identity(http, options);
-	if (open_trace(http, options, err) < 0)
+	if (find_certificates(http, err) < 0 ||
+	    open_trace(http, options, err) < 0)
 		goto fail;
 	http->multi = curl->multi_init();
 	if (!http->multi) {

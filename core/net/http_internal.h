@@ -78,6 +78,8 @@ void *http_thread(void *arg);
 int http_try_prepare(struct http_call *call, struct error *err);
 /* Makes the easy handle ready for a try. */
 int http_try_begin(struct http_call *call, struct error *err);
+/* The same for a connection and no more: it is the caller's to use. */
+void http_try_connect(struct http_call *call);
 /* Whether another one is worth it, after libcurl has said how it went. */
 enum retry_verdict http_try_verdict(struct http_call *call, CURLcode code);
 /* Why it failed, in words. */

@@ -373,6 +373,17 @@ int http_try_begin(struct http_call *call, struct error *err)
 	return 0;
 }
 
+void http_try_connect(struct http_call *call)
+{
+	__typeof__(&curl_easy_setopt) set = call->http->curl->easy_setopt;
+
+	call->http->curl->easy_reset(call->easy);
+	set_place(call);
+	set_limits(call);
+	set(call->easy, CURLOPT_ERRORBUFFER, call->why);
+	set(call->easy, CURLOPT_CONNECT_ONLY, 1L);
+}
+
 enum retry_verdict http_try_verdict(struct http_call *call, CURLcode code)
 {
 	long sent = 0;

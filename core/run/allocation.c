@@ -307,12 +307,17 @@ bool allocation_is_over(const struct allocation *all, enum run_state state)
 int allocation_release(struct allocation *all, struct error *err)
 {
 	struct plan *plan;
+	size_t i;
 	int ret;
 
 	allocation_unwatch(all);
 	ret = observe(all, err);
 	if (ret < 0)
 		return -1;
+	/* What those need besides is there for other runs, too. */
+	for (i = 0; i < desired(all)->count; i++)
+		if (!(desired(all)->items[i]->kind->flags & KIND_FOR_RUN))
+			all->observed[i].exists = false;
 	plan = plan_new();
 	plan_add_delete(plan, all->kept.provider, all->kept.job, desired(all),
 			all->observed, "the run is over");

@@ -12,6 +12,9 @@
 #include "core/run/environment.h"
 #include "core/run/topology.h"
 
+/* Where the server of XRT is on each TPU VM, as xla_dist had it. */
+#define CONTRACT_XRT_PORT 51011
+
 /* To add one: its row, in a file of its own, and a line in contract.c. */
 struct contract {
 	const char *name;    /* "torch" */

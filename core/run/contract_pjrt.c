@@ -13,7 +13,7 @@
 
 static bool suits(const struct topology *all, size_t ordinal)
 {
-	return all->tpu_slice && all->tpu_kind != TPU_NODE &&
+	return all->tpu_slice && all->tpu_kind != TPU_NODE && !all->tpu_xrt &&
 	       contract_is_ranked(all, ordinal);
 }
 

@@ -5,37 +5,60 @@
  * torch_xla/core/xla_env_vars.py); of one host, as its README and API guide
  * did.
  *
- * On TPU VMs it is written only when asked for: PJRT is what programs use
- * there since PyTorch/XLA 2.0, and TPU_HOST_BOUNDS would keep that from
- * starting a process for each chip.
+ * On TPU VMs it is written only when asked for, by name or with `tpu_xrt`:
+ * PJRT is what programs use there since PyTorch/XLA 2.0, and TPU_HOST_BOUNDS
+ * would keep that from starting a process for each chip.
  */
 #include "core/run/contract.h"
 
 #include <stdlib.h>
 
 /* The ports that xla_dist had. */
-#define SERVER_PORT 51011 /* of the XRT server on a TPU VM */
+#define SERVER_PORT CONTRACT_XRT_PORT
 #define MESH_PORT 8477
 #define TPU_PORT 8470
 #define CONTROLLER_PORT 8476
 
 static bool suits(const struct topology *all, size_t ordinal)
 {
-	return all->tpu_slice && all->tpu_kind == TPU_NODE &&
-	       all->tpu_host_count && contract_is_ranked(all, ordinal);
+	return all->tpu_slice &&
+	       (all->tpu_kind == TPU_NODE ? all->tpu_host_count > 0
+					  : all->tpu_xrt) &&
+	       contract_is_ranked(all, ordinal);
+}
+
+/* Of TPU VMs that nobody has named apart, those of the tasks. */
+static size_t host_count(const struct topology *all)
+{
+	size_t world = topology_world_size(all);
+
+	if (all->tpu_host_count || !all->tpu_xrt || !world)
+		return all->tpu_host_count;
+	return (size_t)all->tasks[world - 1].group + 1;
+}
+
+static const char *host_ip(const struct topology *all, size_t host)
+{
+	size_t i = 0;
+
+	if (all->tpu_host_count)
+		return all->tpu_hosts[host].ip;
+	while ((size_t)all->tasks[i].group != host)
+		i++;
+	return all->tasks[i].host;
 }
 
 /* The hosts of the TPU as XRT_TPU_CONFIG lists them. */
 static void write_workers(const struct topology *all, struct environment *env)
 {
 	struct buf text = { 0 };
-	size_t i;
+	size_t count = host_count(all), i;
 
-	for (i = 0; i < all->tpu_host_count; i++) {
-		const struct tpu_place *host = &all->tpu_hosts[i];
+	for (i = 0; i < count; i++) {
 		bool node = all->tpu_kind == TPU_NODE;
-		char *address = contract_address(host->ip, node ? host->port
-								: SERVER_PORT);
+		char *address = contract_address(host_ip(all, i),
+						 node ? all->tpu_hosts[i].port
+						      : SERVER_PORT);
 
 		buf_printf(&text, "%s%s;%zu;%s", i ? "|" : "",
 			   node ? "c_tpu_worker" : "c_localservice", i,
@@ -90,8 +113,7 @@ static void write_pod(const struct topology *all, int host,
 						     : "c_localservice",
 			   host);
 	environment_set(env, "XRT_MESH_SERVICE_ADDRESS", mesh);
-	environment_printf(env, "XRT_SHARD_WORLD_SIZE", "%zu",
-			   all->tpu_host_count);
+	environment_printf(env, "XRT_SHARD_WORLD_SIZE", "%zu", host_count(all));
 	environment_printf(env, "XRT_SHARD_ORDINAL", "%d", host);
 	environment_set(env, "XLA_EMIT_STEPLOG", "1");
 	if (host == 0)
@@ -104,10 +126,13 @@ static void write_pod(const struct topology *all, int host,
 static void write_xrt(const struct topology *all, size_t ordinal,
 		      struct environment *env)
 {
-	if (!all->tpu_slice || all->tpu_kind == TPU_CPU ||
-	    !all->tpu_host_count || !contract_is_ranked(all, ordinal))
+	size_t hosts = host_count(all);
+
+	if (!all->tpu_slice || all->tpu_kind == TPU_CPU || !hosts ||
+	    !contract_is_ranked(all, ordinal))
 		return;
-	if (all->tpu_host_count == 1)
+	/* Without a server of its own the program is it. */
+	if (hosts == 1 && !all->tpu_xrt)
 		write_one_host(all, env);
 	else
 		write_pod(all, all->tasks[ordinal].group, env);
@@ -120,10 +145,14 @@ static void write_xrt(const struct topology *all, size_t ordinal,
  * whichever is its master; rules for TPUs are to let through both. */
 static const int *ports(const struct topology *all, size_t ordinal)
 {
-	static const int mesh[] = { TPU_PORT, MESH_PORT, 0 };
+	static const int node[] = { TPU_PORT, MESH_PORT, 0 };
+	/* What its servers have open may be those of an earlier run. */
+	static const int vm[] = { MESH_PORT, 0 };
 
 	(void)ordinal;
-	return all->tpu_host_count > 1 ? mesh : NULL;
+	if (host_count(all) < 2)
+		return NULL;
+	return all->tpu_kind == TPU_NODE ? node : vm;
 }
 
 const struct contract contract_xrt = {

@@ -12,7 +12,9 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/run/command.h"
 #include "core/run/hosts_internal.h"
+#include "core/run/process.h"
 
 /* sshd lets ten strangers in at once (MaxStartups); we begin with as many,
  * and have more or fewer as that goes. */
@@ -499,8 +501,28 @@ static int name_run(struct hosts *all, struct error *err)
 	return ret;
 }
 
+/* jobrun itself, as ssh has a shell start it; NULL: ssh connects. */
+static char *proxy_command(const struct run_hosts *hosts)
+{
+	struct buf quoted = { 0 }, out = { 0 };
+	char self[4096];
+	const char *p;
+
+	if (!hosts->proxy)
+		return NULL;
+	process_self(self, sizeof(self));
+	command_quote(self, &quoted);
+	/* ssh's own placeholders begin with it. */
+	for (p = quoted.data; *p; p++)
+		buf_puts(&out, *p == '%' ? "%%" : (char[]){ *p, '\0' });
+	buf_printf(&out, " %s %%h %%p", hosts->proxy);
+	buf_done(&quoted);
+	return buf_take(&out);
+}
+
 static int prepare_ssh(struct hosts *all, struct error *err)
 {
+	char *proxy = proxy_command(&all->place.spec->hosts);
 	char *known =
 		hosts_known_path(all->place.store, all->place.spec->job_id);
 	char *folder = path_folder(known);
@@ -509,7 +531,8 @@ static int prepare_ssh(struct hosts *all, struct error *err)
 	all->config = mem_printf("%s/ssh_config-%ld", all->place.spec->home,
 				 all->place.spec->hosts.slot);
 	if (ret == 0)
-		ret = ssh_config_write(all->config, known, err);
+		ret = ssh_config_write(all->config, known, proxy, err);
+	free(proxy);
 	free(folder);
 	free(known);
 	return ret;

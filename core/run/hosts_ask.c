@@ -177,6 +177,9 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 					  mem);
 		command =
 			wrap_docker(spec, &command, &env, &place, mem, &after);
+		/* Once on each host. */
+		if (ordinal < host->all->count)
+			command = wrap_before(spec, ordinal, &command, mem);
 		wire_put_u32(out, (uint32_t)ordinal);
 		wire_put_text(out, place.directory);
 		wire_put_list(out, command.items, command.count);

@@ -9,32 +9,24 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/library.h"
-#include "core/run/process.h"
+#include "core/net/certificates.h"
+#include "core/run/install_start.h"
+#include "start/start.h"
 
 #define FILE_MAX ((size_t)1 << 30)
 #define MAPS_MAX (4u << 20)
-#define PROGRAM_NAME "jobrun"
-#define LIBRARIES "jobrun-lib"
-
-/* --argv0: what the program is called is the script, which is what others can
- * call, too. */
-#define SCRIPT                                                                 \
-	"#!/bin/sh\n"                                                          \
-	"# Written by 'jobrun launch --install'.\n"                            \
-	"lib=${0%%/*}/" LIBRARIES "\n"                                         \
-	"exec \"$lib/%s\" --argv0 \"$0\" --library-path \"$lib\" "             \
-	"\"$lib/" PROGRAM_NAME "\" \"$@\"\n"
 
 struct install {
 	const char *folder; /* of the libraries */
 	char *maps;         /* what the kernel says of our memory */
 	char *loader;       /* its file */
-	char *loader_name;  /* what it is installed as */
+	bool has_loader;
 	struct error *err;
 };
 
@@ -64,24 +56,25 @@ static char *file_at(const struct install *install, uintptr_t address)
 }
 
 static int put(const char *folder, const char *name, const char *data,
-	       size_t len, struct error *err)
+	       size_t len, mode_t mode, struct error *err)
 {
 	char *to = path_join(folder, name);
 	int ret = file_write(to, data, len, err);
 
-	if (ret == 0 && chmod(to, 0755) < 0)
+	if (ret == 0 && chmod(to, mode) < 0)
 		ret = error_errno(err, "cannot change the mode of '%s'", to);
 	free(to);
 	return ret;
 }
 
 static int copy(const struct install *install, const char *from,
-		const char *name)
+		const char *name, mode_t mode)
 {
 	size_t len;
 	char *data = file_read(from, FILE_MAX, &len, install->err);
 	int ret =
-		data ? put(install->folder, name, data, len, install->err) : -1;
+		data ? put(install->folder, name, data, len, mode, install->err)
+		     : -1;
 
 	free(data);
 	return ret;
@@ -92,7 +85,7 @@ static int take_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
 	struct install *install = arg;
 	const char *name = *object->dlpi_name ? path_base(object->dlpi_name)
-					      : PROGRAM_NAME;
+					      : START_PROGRAM;
 	char *file = NULL;
 	int ret = 0;
 
@@ -103,12 +96,12 @@ static int take_object(struct dl_phdr_info *object, size_t size, void *arg)
 				       object->dlpi_addr +
 					       object->dlpi_phdr[i].p_vaddr);
 	/* What the kernel maps for everyone has none. */
-	if (file)
-		ret = copy(install, file, name);
 	if (file && !strcmp(file, install->loader)) {
-		free(install->loader_name);
-		install->loader_name = mem_strdup(name);
+		name = START_LOADER;
+		install->has_loader = true;
 	}
+	if (file)
+		ret = copy(install, file, name, 0755);
 	free(file);
 	return ret;
 }
@@ -134,26 +127,40 @@ static int find_loader(struct install *install)
 {
 	uintptr_t at = getauxval(AT_BASE);
 	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self));
 
-	process_self(self, sizeof(self));
-	install->loader = at ? file_at(install, at) : mem_strdup(self);
+	if (at)
+		install->loader = file_at(install, at);
+	else if (len > 0)
+		install->loader = mem_printf("%.*s", (int)len, self);
 	return install->loader ? 0
 			       : error_set(install->err, ERROR_FAILED,
 					   "cannot find this program's loader");
 }
 
-static int write_script(const struct install *install, const char *folder)
+/* Where there are none, those of the images that it goes to are all. */
+static int take_certificates(const struct install *install)
 {
-	char *text = mem_printf(SCRIPT, install->loader_name);
-	int ret = put(folder, PROGRAM_NAME, text, strlen(text), install->err);
+	char *file = NULL;
+	int ret = certificates_find(&file, install->err);
 
-	free(text);
+	if (file)
+		ret = copy(install, file, START_CERTIFICATES, 0644);
+	free(file);
 	return ret;
+}
+
+static int put_start(const char *folder, struct error *err)
+{
+	size_t size;
+	const char *program = install_start_program(&size);
+
+	return put(folder, START_PROGRAM, program, size, 0755, err);
 }
 
 int program_install(const char *folder, struct error *err)
 {
-	char *libraries = path_join(folder, LIBRARIES);
+	char *libraries = path_join(folder, START_LIBRARIES);
 	struct install install = { .folder = libraries, .err = err };
 	size_t len;
 	int ret = open_libraries(err);
@@ -167,13 +174,14 @@ int program_install(const char *folder, struct error *err)
 		ret = -1;
 	if (ret == 0)
 		ret = dl_iterate_phdr(take_object, &install);
-	if (ret == 0 && !install.loader_name)
+	if (ret == 0 && !install.has_loader)
 		ret = error_set(err, ERROR_FAILED,
 				"this program has no loader of its own");
+	if (ret == 0)
+		ret = take_certificates(&install);
 	/* Last: what has it is whole. */
 	if (ret == 0)
-		ret = write_script(&install, folder);
-	free(install.loader_name);
+		ret = put_start(folder, err);
 	free(install.loader);
 	free(install.maps);
 	free(libraries);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * This program in a folder, so that it runs wherever that is mounted or copied
- * to, in containers of any distribution of this architecture:
+ * to, in containers of any distribution of this architecture, or of none:
  *
- *	FOLDER/jobrun		starts it; a script for /bin/sh
+ *	FOLDER/jobrun		starts it; static, see start/start.c
  *	FOLDER/jobrun-lib/	the program, its loader, the libraries that it
- *				has, and those that it opens at first use
+ *				has, those that it opens at first use, and the
+ *				certificates of the authorities trusted here
  *
- * What it starts sees nothing of them.  For that no variable may do what the
- * script does (LD_LIBRARY_PATH would be inherited), so it names the loader.
+ * What it starts sees nothing of them.
  */
 #ifndef JOBRUN_INSTALL_H
 #define JOBRUN_INSTALL_H

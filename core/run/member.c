@@ -27,10 +27,11 @@
 #include "core/run/log_file.h"
 #include "core/run/process.h"
 #include "core/run/spec.h"
+#include "core/run/trial_spec.h"
+#include "core/run/trial_watch.h"
 #include "core/run/wrap.h"
 
 #define SECRETS_MAX ((size_t)64 << 20)
-#define RECORD_MAX 4096
 #define CHUNK_SIZE ((size_t)256 << 10)
 /* How often to look what has become of the others, in a run of few tasks: of
  * many each looks less often, as they share a file server. */
@@ -44,6 +45,9 @@ struct member {
 	const char *attempt; /* its folder */
 	struct environment env;
 	struct log_writer *log;
+	struct run_spec watched;   /* as `watch` sees the trial */
+	struct trial_watch *watch; /* NULL: it is never ended early */
+	int64_t watch_ms;          /* when to look again */
 	sigset_t before;
 	int signals; /* a signalfd */
 
@@ -58,20 +62,12 @@ struct member {
 	int64_t kill_ms; /* when its grace is over; 0: it has no end */
 };
 
-/* ---- files ------------------------------------------------------------- */
-
-static const char *record_path(struct arena *mem, const char *attempt,
-			       const char *type, int index)
-{
-	return arena_printf(mem, "%s/tasks/%s-%d", attempt, type, index);
-}
-
 /* One line, at once. */
 static int add_record(struct member *m, const char *line, struct error *err)
 {
 	const char *path =
-		record_path(m->mem, m->attempt, task_type_name(m->task->type),
-			    m->task->index);
+		member_record(m->mem, m->attempt, task_type_name(m->task->type),
+			      m->task->index);
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	int ret = 0;
 
@@ -80,99 +76,6 @@ static int add_record(struct member *m, const char *line, struct error *err)
 	if (fd >= 0)
 		close(fd);
 	return ret;
-}
-
-struct ending {
-	int status;
-	int64_t time_ms;
-	uint64_t logged, lost; /* bytes */
-};
-
-static bool read_ending(const char *line, struct ending *out)
-{
-	return sscanf(line, "end %d %" SCNd64 " %" SCNu64 " %" SCNu64,
-		      &out->status, &out->time_ms, &out->logged,
-		      &out->lost) == 4;
-}
-
-static void take_line(struct task_record *task, const char *line,
-		      struct arena *mem)
-{
-	struct ending end;
-	char host[256];
-	int64_t pid, time_ms;
-
-	if (sscanf(line, "start %255s %" SCNd64 " %" SCNd64, host, &pid,
-		   &time_ms) == 3) {
-		task->host = arena_strdup(mem, host);
-		task->pid = pid;
-		task->start_time_ms = time_ms;
-		task->state = RUN_RUNNING;
-	} else if (read_ending(line, &end)) {
-		task->end_time_ms = end.time_ms;
-		task->signal =
-			WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0;
-		task->exit_code = WIFSIGNALED(end.status)
-					  ? 128 + WTERMSIG(end.status)
-					  : WEXITSTATUS(end.status);
-		task->lost_bytes = end.lost;
-		task->state = end.status == 0 ? RUN_SUCCEEDED : RUN_FAILED;
-	}
-}
-
-int member_read(const char *folder, struct arena *mem, struct task_record *task,
-		struct error *err)
-{
-	const char *path = record_path(mem, folder, task->type, task->index);
-	char *text, *line, *end;
-	size_t len;
-
-	if (access(path, F_OK) < 0 && errno == ENOENT)
-		return 1;
-	text = file_read(path, RECORD_MAX, &len, err);
-	if (!text)
-		return -1;
-	/* What has no newline is not all there yet. */
-	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
-		*end = '\0';
-		take_line(task, line, mem);
-	}
-	free(text);
-	return 0;
-}
-
-bool member_was_told(const char *folder, const struct task_record *task)
-{
-	struct arena *mem = arena_new();
-	const char *path = record_path(mem, folder, task->type, task->index);
-	struct error ignored;
-	size_t len;
-	char *text = file_read(path, RECORD_MAX, &len, &ignored);
-	/* First of all, if that was in its setup. */
-	bool out =
-		text && (text_starts(text, "told ") || strstr(text, "\ntold "));
-
-	free(text);
-	arena_free(mem);
-	return out;
-}
-
-bool member_is_whole(const char *folder, const struct task_record *task)
-{
-	struct arena *mem = arena_new();
-	const char *path = record_path(mem, folder, task->type, task->index);
-	struct ending end = { 0 };
-	struct error ignored;
-	size_t len;
-	char *text = file_read(path, RECORD_MAX, &len, &ignored);
-	const char *last = text ? strstr(text, "\nend ") : NULL;
-
-	if (last && !read_ending(last + 1, &end))
-		end.logged = 0;
-	free(text);
-	arena_free(mem);
-	return !end.logged || log_files_size(folder, task->type, task->index,
-					     false) >= end.logged;
 }
 
 /* ---- what it is told --------------------------------------------------- */
@@ -207,6 +110,26 @@ static const char *home_folder(void)
 	return home ? home : user ? user->pw_dir : "/";
 }
 
+/* A trial has a folder of its own in the run's, and shares the rest. */
+static int become_trial(struct member *m, struct error *err)
+{
+	const struct run_spec run = m->spec;
+	int number = m->place->trial;
+	const char *folder =
+		arena_printf(m->mem, "%s/trials/%d", run.folder, number);
+	const char *metric = arena_printf(m->mem, "%s/attempts/%d/metric",
+					  folder, m->place->restart);
+	const char **values;
+
+	if (!number)
+		return 0;
+	if (trial_values_read(run.folder, &run, number, m->mem, &values, err) <
+	    0)
+		return -1;
+	trial_spec_make(&run, number, values, folder, metric, m->mem, &m->spec);
+	return 0;
+}
+
 static int read_spec(struct member *m, struct error *err)
 {
 	char *folder = path_absolute(m->place->folder);
@@ -214,9 +137,11 @@ static int read_spec(struct member *m, struct error *err)
 	char *path;
 	int ret = -1;
 
-	if (spec_read(folder, m->mem, spec, err) < 0 || join_peers(m, err) < 0)
+	if (spec_read(folder, m->mem, spec, err) < 0)
 		goto out;
 	spec_set_folder(spec, arena_strdup(m->mem, folder), m->mem);
+	if (become_trial(m, err) < 0 || join_peers(m, err) < 0)
+		goto out;
 	if (!strcmp(spec->directory, "~")) {
 		spec->directory = home_folder();
 	} else {
@@ -224,7 +149,7 @@ static int read_spec(struct member *m, struct error *err)
 		spec->directory = arena_strdup(m->mem, path);
 		free(path);
 	}
-	m->attempt = arena_printf(m->mem, "%s/attempts/%d", folder,
+	m->attempt = arena_printf(m->mem, "%s/attempts/%d", spec->folder,
 				  m->place->restart);
 	if (folder_make(spec->output, err) == 0 &&
 	    folder_make(arena_printf(m->mem, "%s/tasks", m->attempt), err) == 0)
@@ -236,7 +161,7 @@ out:
 
 static int set_secrets(struct member *m, struct error *err)
 {
-	char *path = path_join(m->spec.folder, "secrets.json");
+	char *path = path_join(m->spec.home, "secrets.json");
 	json_t *values = NULL, *value;
 	const char *name;
 	size_t len;
@@ -396,6 +321,25 @@ static void look_around(struct member *m)
 	arena_free(mem);
 }
 
+/* A trial that the others were better than at the same step is ended. */
+static void look_at_trials(struct member *m)
+{
+	char *path;
+	struct error ignored;
+
+	if (!m->watch || m->told || time_monotonic_ms() < m->watch_ms)
+		return;
+	m->watch_ms = time_monotonic_ms() + TRIAL_WATCH_MS;
+	if (!trial_watch_is_hopeless(m->watch))
+		return;
+	path = path_join(m->attempt, TRIAL_EARLY_FILE);
+	if (file_write(path, "", 0, &ignored) == 0) {
+		note_told(m, SIGTERM);
+		ask_to_end(m, SIGTERM);
+	}
+	free(path);
+}
+
 /* Until the process has ended: its output, signals, and the others. */
 static void attend(struct member *m)
 {
@@ -415,6 +359,7 @@ static void attend(struct member *m)
 		}
 		if (now_ms >= look_ms) {
 			look_around(m);
+			look_at_trials(m);
 			look_ms = until = now_ms + every_ms;
 		}
 		if (m->kill_ms && m->kill_ms < until)
@@ -547,6 +492,18 @@ static int finish(struct member *m, struct error *err)
 				      : WEXITSTATUS(m->status);
 }
 
+/* Only its master: that one's end is that of the trial. */
+static int watch_trials(struct member *m, struct error *err)
+{
+	if (!m->place->trial || m->place->self != 0 ||
+	    !m->spec.tuning.enable_trial_early_stopping)
+		return 0;
+	m->watched = m->spec;
+	m->watched.folder = m->attempt;
+	m->watch = trial_watch_new(&m->watched, m->spec.home, err);
+	return m->watch ? 0 : -1;
+}
+
 static int open_signals(struct member *m, struct error *err)
 {
 	static const int numbers[] = { SIGTERM, SIGINT,  SIGHUP,
@@ -580,12 +537,13 @@ int member_run(const struct member_place *place, struct error *err)
 	environment_inherit(&m.env, environ);
 	m.log = log_writer_open(m.attempt, task_type_name(m.task->type),
 				m.task->index, err);
-	if (!m.log)
+	if (!m.log || watch_trials(&m, err) < 0)
 		goto out;
 	if (run_task(&m, err) < 0)
 		tell(&m, err);
 	ret = finish(&m, err);
 out:
+	trial_watch_free(m.watch);
 	log_writer_close(m.log);
 	if (m.signals >= 0) {
 		close(m.signals);

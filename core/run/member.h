@@ -16,6 +16,8 @@
  *				of the files of its log, which are on the disk
  *				by then, and the bytes that could not be kept
  *	output/			JOBRUN_RUN_DIR
+ *	trials/K/		for each trial of hyperparameters, with attempts/
+ *				and output/ of its own (trial_spec.h)
  *
  * As everywhere, the job ends when its master does: members see from its file
  * that it has succeeded, and end.
@@ -30,6 +32,7 @@
 
 struct member_place {
 	const char *folder; /* of the run */
+	int trial;          /* of hyperparameters; 0: the run has none */
 	int restart;        /* which attempt this is: 0, 1 … */
 	/* Who there is, as the place itself says: in the order of the run's
 	 * tasks, with types that mean nothing; and which of them this is. */
@@ -42,6 +45,10 @@ struct member_place {
  * too if the master has succeeded before), or -1 if it could not be started.
  */
 int member_run(const struct member_place *place, struct error *err);
+
+/* The path of a task's file in the folder of an attempt; in `mem`. */
+const char *member_record(struct arena *mem, const char *attempt,
+			  const char *type, int index);
 
 /* A task's file, from the folder of an attempt (or a copy of it): fills in what
  * is known, and leaves the rest.  Texts live in `mem`.  1: there is none yet. */

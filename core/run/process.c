@@ -20,6 +20,7 @@
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "start/start.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ENVIRON_MAX (4 << 20)
@@ -197,6 +198,9 @@ pid_t process_start(const struct process_start *what, struct error *err)
 	return pid;
 }
 
+/* An installed jobrun is, for the kernel, the loader that was started with it. */
+static const char own_loader[] = "/" START_LIBRARIES "/" START_LOADER;
+
 void process_self(char *out, size_t size)
 {
 	ssize_t len = readlink("/proc/self/exe", out, size - 1);
@@ -204,6 +208,9 @@ void process_self(char *out, size_t size)
 	out[len > 0 ? len : 0] = '\0';
 	if (access(out, X_OK) < 0)
 		snprintf(out, size, "/proc/self/exe");
+	else if (text_ends(out, own_loader))
+		snprintf(out + strlen(out) - strlen(own_loader),
+			 sizeof("/" START_PROGRAM), "/" START_PROGRAM);
 }
 
 void process_status_format(int status, char *out, size_t size)

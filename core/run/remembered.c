@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/run/remembered.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/run/spec.h"
+#include "core/run/tuner.h"
 
 json_t *remembered_properties(const struct run_record *run)
 {
@@ -83,6 +85,66 @@ int remembered_add(const struct provider_env *env, const char *provider,
 	arena_free(mem);
 	free(text);
 	return ret;
+}
+
+/* ---- trials ------------------------------------------------------------ */
+
+static bool is_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool is_same(const struct trial_record *a, const struct trial_record *b)
+{
+	return a->state == b->state && a->step == b->step &&
+	       a->early == b->early && a->start_time_ms == b->start_time_ms &&
+	       a->end_time_ms == b->end_time_ms &&
+	       (a->value == b->value || (isnan(a->value) && isnan(b->value))) &&
+	       is_text(a->parameters, b->parameters) &&
+	       is_text(a->error, b->error);
+}
+
+static const struct trial_record *find_trial(const struct trial_list *list,
+					     int number)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		if (list->items[i].number == number)
+			return &list->items[i];
+	return NULL;
+}
+
+/* Its logs are read by a specification of its own. */
+static int make_folder(const struct run_spec *run, int number,
+		       struct arena *mem, struct error *err)
+{
+	char *folder = tuner_trial_folder(run->folder, number);
+	struct run_spec spec = *run;
+	int ret = folder_make(folder, err);
+
+	spec.topology.trial_id = arena_printf(mem, "%d", number);
+	spec_set_folder(&spec, folder, mem);
+	if (ret == 0)
+		ret = spec_write(&spec, err);
+	free(folder);
+	return ret;
+}
+
+int remembered_put_trial(const struct provider_env *env,
+			 const struct run_record *run,
+			 const struct run_spec *spec,
+			 const struct trial_list *known,
+			 const struct trial_record *trial, struct arena *mem,
+			 struct error *err)
+{
+	const struct trial_record *was = find_trial(known, trial->number);
+
+	if (was && is_same(was, trial))
+		return 0;
+	if (!was && make_folder(spec, trial->number, mem, err) < 0)
+		return -1;
+	return store_trial_put(env->store, run, trial, err);
 }
 
 /* ---- lists ------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include "core/listing.h"
 #include "core/provider.h"
+#include "core/run/spec.h"
 #include "core/store/store.h"
 
 /*
@@ -34,6 +35,18 @@ json_t *remembered_properties(const struct run_record *run);
 int remembered_add(const struct provider_env *env, const char *provider,
 		   const struct job *job, const char *digest,
 		   const json_t *properties, char **folder, struct error *err);
+
+/*
+ * The record of a trial of the run, if it is not as in `known`, its trials in
+ * the store.  Its folder, with the specification that its logs are read by, is
+ * made with its first record; `spec` is the run's.
+ */
+int remembered_put_trial(const struct provider_env *env,
+			 const struct run_record *run,
+			 const struct run_spec *spec,
+			 const struct trial_list *known,
+			 const struct trial_record *trial, struct arena *mem,
+			 struct error *err);
 
 /*
  * Adds those of the provider that are not in the listing yet, with the place

@@ -166,6 +166,8 @@ static json_t *hosts_json(const struct run_hosts *hosts)
 	json_put_text(out, "nonce", hosts->nonce);
 	json_put_text(out, "source", hosts->source);
 	json_put_text(out, "rule", hosts->rule);
+	if (hosts->proxy)
+		json_put_text(out, "proxy", hosts->proxy);
 	json_put_int(out, "leaseS", hosts->lease_s);
 	if (hosts->reach_s)
 		json_put_int(out, "reachS", hosts->reach_s);
@@ -267,6 +269,12 @@ json_t *spec_json(const struct run_spec *spec)
 		json_put_text(out, "condaEnv", spec->conda_env);
 	if (spec->hosts.names.count)
 		json_put(out, "hosts", hosts_json(&spec->hosts));
+	if (spec->before.what) {
+		json_put_text(out, "before", spec->before.what);
+		json_put(out, "beforeCommand",
+			 json_texts(spec->before.command.items,
+				    spec->before.command.count));
+	}
 	if (spec->allocation)
 		json_put(out, "allocation",
 			 json_loads(spec->allocation, 0, NULL));
@@ -343,6 +351,7 @@ static void read_hosts(const json_t *from, struct arena *mem,
 	out->hosts.nonce = json_copy_text(from, "nonce", mem);
 	out->hosts.source = json_copy_text(from, "source", mem);
 	out->hosts.rule = json_copy_text(from, "rule", mem);
+	out->hosts.proxy = json_copy_text(from, "proxy", mem);
 	out->hosts.lease_s = (long)json_get_int(from, "leaseS", 0);
 	out->hosts.reach_s = (long)json_get_int(from, "reachS", 0);
 	out->hosts.slot = (long)json_get_int(from, "slot", 0);
@@ -417,6 +426,8 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	out->docker_flags = copy_strings(value, "dockerFlags", mem);
 	out->conda_env = json_copy_text(value, "condaEnv", mem);
 	read_hosts(json_object_get(value, "hosts"), mem, out);
+	out->before.what = json_copy_text(value, "before", mem);
+	out->before.command = copy_strings(value, "beforeCommand", mem);
 	if (!out->job_id || !out->folder || !out->home || !out->output ||
 	    !out->directory || !out->command.count) {
 		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);

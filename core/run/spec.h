@@ -22,6 +22,13 @@ struct run_logs {
 	long every_s;
 };
 
+/* What runs on each host before the program, whenever that is started there,
+ * with the variables of the first task there. */
+struct run_before {
+	const char *what; /* "the XRT server"; NULL: nothing does */
+	struct strings command;
+};
+
 /* The machines that the tasks run on, if not on this one. */
 struct run_hosts {
 	struct strings names; /* [USER@]HOST[:PORT]; none: this machine */
@@ -29,7 +36,10 @@ struct run_hosts {
 	const char *nonce;    /* tells this run from others of its name */
 	const char *source;   /* what is shipped, absolute, or NULL */
 	const char *rule;     /* a command that lets them reach each other */
-	long lease_s;         /* how long tasks go on without being asked for */
+	/* The command of jobrun that connects to one, given host and port, in
+	 * ssh's stead; or NULL. */
+	const char *proxy;
+	long lease_s; /* how long tasks go on without being asked for */
 	/* How long they may take to let us in, as new machines do; 0: they are
 	 * no new machines. */
 	long reach_s;
@@ -74,6 +84,7 @@ struct run_spec {
 	struct strings docker_flags;
 	const char *conda_env; /* or NULL */
 	struct run_hosts hosts;
+	struct run_before before; /* on these */
 	/* The machines that were made for it (core/run/allocation.h), as JSON;
 	 * NULL: none were. */
 	const char *allocation;

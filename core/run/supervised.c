@@ -53,8 +53,7 @@ static json_t *tpu_json(const struct topology *all)
 	return json_string(text);
 }
 
-/* What is tried, how, and by what it is judged. */
-static json_t *trials_json(const struct run_spec *spec)
+json_t *supervised_trials_json(const struct run_spec *spec)
 {
 	static const char *const goals[] = { "?", "maximize", "minimize" };
 	const struct hyperparameter_spec *tuning = &spec->tuning;
@@ -86,6 +85,30 @@ static json_t *trials_json(const struct run_spec *spec)
 	}
 	trial_space_done(&space);
 	return out;
+}
+
+void supervised_check_trials(const struct job *job, const struct run_spec *spec,
+			     struct resources *out)
+{
+	const struct hyperparameter_spec *tuning =
+		&job->training_input.hyperparameters;
+
+	if (tuning->resume_previous_job_id)
+		resources_miss(out, "trials that go on from those of another "
+				    "job are only on AI Platform: remove "
+				    "trainingInput.hyperparameters."
+				    "resumePreviousJobId");
+	if (!tuning->params.count)
+		return;
+	if (spec->checkpoints.is_used)
+		resources_miss(out, "checkpoints of trials are not kept: "
+				    "remove jobrun.checkpoints, or "
+				    "trainingInput.hyperparameters");
+	if (tuning->algorithm == ALGORITHM_UNSPECIFIED)
+		resources_note(out, "the search that AI Platform chose if "
+				    "algorithm was not set is not here: it is "
+				    "a grid if maxTrials has room for all of "
+				    "it, else random");
 }
 
 static json_t *data_json(const struct run_spec *spec)
@@ -153,6 +176,10 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 	if (spec->setup.count)
 		json_put(out, "setup",
 			 json_texts(spec->setup.items, spec->setup.count));
+	if (spec->before.what)
+		json_put(out, "beforeEachStart",
+			 json_texts(spec->before.command.items,
+				    spec->before.command.count));
 	if (spec->docker_image)
 		json_put_text(out, "docker", spec->docker_image);
 	if (spec->conda_env)
@@ -177,7 +204,7 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 	if (spec->logs.to)
 		json_put_text(out, "logs", job->jobrun.logs.to);
 	if (spec->tuning.params.count)
-		json_put(out, "trials", trials_json(spec));
+		json_put(out, "trials", supervised_trials_json(spec));
 	if (spec->max_running_time_s) {
 		duration_format(spec->max_running_time_s, limit, sizeof(limit));
 		json_put_text(out, "maxRunningTime", limit);

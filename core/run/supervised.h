@@ -33,9 +33,19 @@ int supervised_init(struct supervised *as, const struct provider_env *env,
  * with.  No absolute paths: plans of one commit are equal wherever they are
  * made.  Returns new. */
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
+/* Of trials: what is tried, how, and by what it is judged.  Returns new. */
+json_t *supervised_trials_json(const struct run_spec *spec);
 /* Of that only what becomes of checkpoints and data. */
 void supervised_describe_files(const struct job *job,
 			       const struct run_spec *spec, json_t *out);
+
+/* And only what is tried, how, and by what it is judged, of a run that has
+ * trials of hyperparameters.  Returns new. */
+json_t *supervised_trials_json(const struct run_spec *spec);
+
+/* Notes what trials of ours are not; misses what they cannot be. */
+void supervised_check_trials(const struct job *job, const struct run_spec *spec,
+			     struct resources *out);
 
 /* The run itself; of every provider whose context is a struct supervised. */
 extern const struct kind kind_supervised_run;

@@ -71,6 +71,8 @@ struct topology {
 	const char *tpu_slice; /* "v3-32", or NULL */
 	unsigned tpu_slices;   /* so many of these; 0: one */
 	enum tpu_kind tpu_kind;
+	/* On TPU VMs: by XRT, through a server on each, not by PJRT. */
+	bool tpu_xrt;
 	unsigned devices_per_host; /* as PyTorch/XLA counts them */
 	unsigned chips_per_host;
 	const char *tpu_bounds; /* its hosts as a grid, "2,2,1"; or NULL */

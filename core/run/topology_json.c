@@ -22,6 +22,8 @@ static json_t *tpu_json(const struct topology *all)
 	if (all->tpu_slices > 1)
 		json_put_int(tpu, "slices", all->tpu_slices);
 	json_put_text(tpu, "kind", kind_names[all->tpu_kind]);
+	if (all->tpu_xrt)
+		json_put(tpu, "xrt", json_true());
 	json_put_int(tpu, "devicesPerHost", all->devices_per_host);
 	json_put_int(tpu, "chipsPerHost", all->chips_per_host);
 	json_put_text(tpu, "bounds", all->tpu_bounds);
@@ -120,6 +122,7 @@ static void read_tpu(const json_t *tpu, struct arena *mem, struct topology *out)
 			out->tpu_kind = (enum tpu_kind)i;
 	out->tpu_slice = json_copy_text(tpu, "slice", mem);
 	out->tpu_slices = (unsigned)json_get_int(tpu, "slices", 0);
+	out->tpu_xrt = json_is_true(json_object_get(tpu, "xrt"));
 	out->devices_per_host =
 		(unsigned)json_get_int(tpu, "devicesPerHost", 0);
 	out->chips_per_host = (unsigned)json_get_int(tpu, "chipsPerHost", 0);

@@ -16,6 +16,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/run/trial_spec.h"
 #include "core/run/tuner_internal.h"
 
 char *tuner_trial_folder(const char *run_folder, int number)
@@ -239,69 +240,21 @@ void trial_cancel(struct trial *trial, const char *why, bool now)
 
 /* ---- its beginning ---- */
 
-/* The program's arguments, then its hyperparameters, then --job-dir with a
- * folder for each trial: as the service did. */
-static void set_command(struct run_spec *spec, const char **values,
-			const struct hyperparameter_spec *tuning,
-			struct arena *mem)
-{
-	const struct parameter_spec *params = tuning->params.items;
-	const struct strings *old = &spec->command;
-	size_t count = old->count + tuning->params.count, n = 0;
-	const char **items = arena_alloc(mem, count * sizeof(*items));
-
-	for (size_t i = 0; i < spec->args_end; i++)
-		items[n++] = old->items[i];
-	for (size_t i = 0; i < tuning->params.count; i++)
-		items[n++] = arena_printf(mem, "--%s=%s",
-					  params[i].parameter_name, values[i]);
-	for (size_t i = spec->args_end; i < old->count; i++)
-		items[n++] = old->items[i];
-	if (spec->args_end < old->count)
-		items[n - 1] = arena_printf(mem, "%s/%s", items[n - 1],
-					    spec->topology.trial_id);
-	spec->command = (struct strings){ .count = n, .items = items };
-}
-
 static void make_spec(struct trial *trial, const char **values)
 {
 	struct tuner *t = trial->tuner;
-	struct arena *mem = t->place.mem;
-	struct run_spec *spec = &trial->lane.spec;
-	char *folder =
-		tuner_trial_folder(t->place.spec->folder, trial->record.number);
-	size_t size =
-		t->place.spec->topology.count * sizeof(*spec->topology.tasks);
-
-	*spec = *t->place.spec;
-	spec->folder = arena_strdup(mem, folder);
-	spec->output = arena_printf(mem, "%s/output", folder);
-	spec->prepared = t->prepared;
-	spec->topology.tasks = arena_alloc(mem, size);
-	memcpy(spec->topology.tasks, t->place.spec->topology.tasks, size);
-	spec->topology.trial_id = arena_printf(mem, "%d", trial->record.number);
+	const struct run_spec *run = t->place.spec;
+	int number = trial->record.number;
+	char *folder = tuner_trial_folder(run->folder, number);
 	/* From hosts it comes back with what else they leave. */
-	spec->topology.metric_file =
-		arena_printf(mem, "%s%s/metric", folder,
-			     spec->hosts.names.count ? "/output" : "");
-	set_command(spec, values, t->spec, mem);
+	char *metric = mem_printf("%s%s/metric", folder,
+				  run->hosts.names.count ? "/output" : "");
+
+	trial_spec_make(run, number, values, folder, metric, t->place.mem,
+			&trial->lane.spec);
+	trial->lane.spec.prepared = t->prepared;
+	free(metric);
 	free(folder);
-}
-
-static const char *parameters_text(struct tuner *t, const char **values)
-{
-	const struct parameter_spec *params = t->spec->params.items;
-	json_t *map = json_object();
-	const char *out;
-	char *text;
-
-	for (size_t i = 0; i < t->spec->params.count; i++)
-		json_put_text(map, params[i].parameter_name, values[i]);
-	text = json_dumps(map, JSON_COMPACT);
-	out = arena_strdup(t->place.mem, text);
-	free(text);
-	json_decref(map);
-	return out;
 }
 
 struct trial *trial_add(struct tuner *t)
@@ -318,7 +271,7 @@ struct trial *trial_add(struct tuner *t)
 	trial->record = (struct trial_record){
 		.number = (int)t->count,
 		.state = RUN_PREPARING,
-		.parameters = parameters_text(t, values),
+		.parameters = trial_parameters(t->spec, values, t->place.mem),
 		.value = NAN,
 		.step = -1,
 		.exit_code = -1,

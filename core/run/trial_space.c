@@ -8,6 +8,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 #define DRAWS_MAX 1000 /* for one that was not tried yet */
 
@@ -130,16 +131,11 @@ static size_t nearest(const struct parameter_spec *param, double u)
 	return best;
 }
 
-/* With no more digits than tell it from all other doubles. */
 static const char *number(double value, struct arena *mem)
 {
-	char text[40];
+	char text[NUMBER_SIZE];
 
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
+	number_format(value, text);
 	return arena_strdup(mem, text);
 }
 

@@ -159,24 +159,33 @@ static void from_log(struct trial_reader *reader, struct trial_series *out)
 		trial_series_add(out, series->last.value, series->last.step);
 }
 
+int trial_series_read(const char *path, const char *tag,
+		      struct trial_series *out, struct error *err)
+{
+	char *text;
+	size_t len;
+
+	if (access(path, F_OK) < 0)
+		return 0;
+	text = file_read(path, FILE_SIZE_MAX, &len, err);
+	if (!text)
+		return -1;
+	trial_series_parse(text, len, tag, out);
+	free(text);
+	return 0;
+}
+
 int trial_reader_read(struct trial_reader *reader, bool ended,
 		      struct trial_series *out, struct error *err)
 {
 	const char *path = reader->spec->topology.metric_file;
-	char *text = NULL;
-	size_t len;
 
 	*out = (struct trial_series){ 0 };
 	if (log_reader_step(reader->log, ended, add_line, reader->table, err) <
 	    0)
 		return -1;
-	if (path && access(path, F_OK) == 0) {
-		text = file_read(path, FILE_SIZE_MAX, &len, err);
-		if (!text)
-			return -1;
-		trial_series_parse(text, len, reader->tag, out);
-		free(text);
-	}
+	if (path && trial_series_read(path, reader->tag, out, err) < 0)
+		return -1;
 	if (!out->count)
 		from_log(reader, out);
 	return 0;

@@ -36,6 +36,10 @@ void trial_series_add(struct trial_series *series, double value, int64_t step);
 void trial_series_parse(const char *text, size_t len, const char *tag,
 			struct trial_series *out);
 
+/* Adds those of a file, which need not be there. */
+int trial_series_read(const char *path, const char *tag,
+		      struct trial_series *out, struct error *err);
+
 /* Reads a trial's metric as it is now.  Nothing reported is no error. */
 struct trial_reader;
 

@@ -92,18 +92,13 @@ void tuner_trial_runs(struct tuner *t)
 /* Whether so many have failed that there is no point in going on. */
 static void check_failures(struct tuner *t, const struct trial *last)
 {
-	long most = t->spec->max_failed_trials;
 	char why[sizeof(t->why)];
 
 	if (!t->prepared || !trial_slot_any(t)) {
 		/* What failed is what all need. */
 		tuner_end(t, RUN_FAILED, last->record.error, false);
-	} else if (most ? t->failed >= most
-			: !t->succeeded && t->failed >= TUNER_FAILED_MAX) {
-		snprintf(why, sizeof(why), "%ld trial%s failed%s; trial %d: %s",
-			 t->failed, t->failed > 1 ? "s" : "",
-			 most ? " (maxFailedTrials)" : ", and none succeeded",
-			 last->record.number, last->record.error);
+	} else if (trial_tally_is_enough(&t->tally, t->spec, why,
+					 sizeof(why))) {
 		tuner_end(t, RUN_FAILED, why, false);
 	}
 }
@@ -113,9 +108,7 @@ void tuner_trial_ended(struct trial *trial)
 	struct tuner *t = trial->tuner;
 
 	t->alive--;
-	t->reported += !isnan(trial->record.value);
-	t->succeeded += trial->record.state == RUN_SUCCEEDED;
-	t->failed += trial->record.state == RUN_FAILED;
+	trial_tally_add(&t->tally, &trial->record);
 	if (trial->record.state == RUN_FAILED)
 		check_failures(t, trial);
 	tuner_schedule(t);
@@ -162,21 +155,10 @@ static void finish(struct tuner *t)
 	loop_remove(t->place.lane->loop, t->retry_timer);
 	t->look_timer = t->limit_timer = t->retry_timer = NULL;
 	store_all(t);
-	t->state = t->ending != RUN_QUEUED ? t->ending : RUN_SUCCEEDED;
-	if (t->ending == RUN_QUEUED && !t->reported) {
-		t->state = RUN_FAILED;
-		if (t->failed == t->count)
-			snprintf(t->why, sizeof(t->why),
-				 "all %ld trials failed; the last: %s",
-				 t->count,
-				 t->trials[t->count - 1]->record.error);
-		else
-			snprintf(t->why, sizeof(t->why),
-				 "no trial reported the metric '%s': neither "
-				 "in the file that CLOUD_ML_HP_METRIC_FILE "
-				 "names nor as %s=VALUE in its output",
-				 t->spec->metric_tag, t->spec->metric_tag);
-	}
+	t->state = t->ending != RUN_QUEUED
+			   ? t->ending
+			   : trial_tally_verdict(&t->tally, t->spec, t->why,
+						 sizeof(t->why));
 	t->hooks->ended(t->arg);
 }
 

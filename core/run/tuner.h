@@ -56,10 +56,6 @@ enum run_state tuner_state(const struct tuner *tuner);
 /* Why it has ended, or is ending; NULL after success. */
 const char *tuner_why(const struct tuner *tuner);
 
-/* How many trials may fail where maxFailedTrials leaves that open, as long as
- * none has succeeded. */
-#define TUNER_FAILED_MAX 5
-
 /* The folder of a trial.  Returns new. */
 char *tuner_trial_folder(const char *run_folder, int number);
 /* That of the newest attempt at it, with its logs and its specification.

@@ -8,6 +8,7 @@
 
 #include "core/run/restart.h"
 #include "core/run/trial_space.h"
+#include "core/run/trial_tally.h"
 #include "core/run/trial_value.h"
 #include "core/run/tuner.h"
 
@@ -48,9 +49,7 @@ struct tuner {
 	long count;
 	struct trial_slot *slots; /* max_parallel_trials */
 	long alive;
-	long failed;
-	long succeeded;
-	long reported; /* so many of the ended ones have a value */
+	struct trial_tally tally;
 	bool prepared; /* what all need is there */
 	enum run_state state;
 	enum run_state ending; /* RUN_QUEUED: not yet */

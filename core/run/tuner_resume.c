@@ -40,9 +40,7 @@ static int take_ended(struct trial *trial, struct error *err)
 	struct tuner *t = trial->tuner;
 
 	trial->final = trial->closed = true;
-	t->reported += trial->record.value == trial->record.value;
-	t->succeeded += trial->record.state == RUN_SUCCEEDED;
-	t->failed += trial->record.state == RUN_FAILED;
+	trial_tally_add(&t->tally, &trial->record);
 	return read_series(trial, err);
 }
 

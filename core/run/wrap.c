@@ -13,6 +13,20 @@
 	"[ -x \"$d/bin/conda\" ] && exec \"$d/bin/conda\" \"$@\"; done; "      \
 	"echo \"conda was not found in PATH, $HOME or /opt\" >&2; exit 127"
 
+/* Its arguments: what it is, on which host, how many words its command has,
+ * these, and those of the program.  They are turned until those of the command
+ * are the last, to be all that is left.  What it leaves running may keep a pipe
+ * open: hence the file. */
+#define BEFORE_SCRIPT                                                          \
+	"what=$1 where=$2 n=$3; shift 3; file=$(mktemp) || exit; "             \
+	"(i=0; while [ $i -lt $n ]; do set -- \"$@\" \"$1\"; shift; "          \
+	"i=$((i + 1)); done; shift $(($# - n)); "                              \
+	"exec \"$@\" >\"$file\" 2>&1 </dev/null); status=$?; "                 \
+	"cat \"$file\" >&2; last=$(tail -n 1 \"$file\"); rm -f \"$file\"; "    \
+	"[ $status = 0 ] || { "                                                \
+	"echo \"$what did not start on $where (exit status $status)"           \
+	"${last:+: $last}\" >&2; exit $status; }; shift $n; exec \"$@\""
+
 static void add(struct strings *list, const char *text)
 {
 	list->items[list->count++] = text;
@@ -85,5 +99,28 @@ struct strings wrap_docker(const struct run_spec *spec,
 	add(after, "rm");
 	add(after, "-f");
 	add(after, place->name);
+	return out;
+}
+
+struct strings wrap_before(const struct run_spec *spec, size_t ordinal,
+			   const struct strings *command, struct arena *mem)
+{
+	const struct run_before *before = &spec->before;
+	struct strings out = { 0 }, words;
+
+	if (!before->what)
+		return *command;
+	words = wrap_conda(spec, &before->command, mem);
+	out.items = arena_alloc(mem, (words.count + command->count + 7) *
+					     sizeof(char *));
+	add(&out, "/bin/sh");
+	add(&out, "-c");
+	add(&out, BEFORE_SCRIPT);
+	add(&out, "before");
+	add(&out, before->what);
+	add(&out, spec_host_name(spec, ordinal));
+	add(&out, arena_printf(mem, "%zu", words.count));
+	add_all(&out, &words);
+	add_all(&out, command);
 	return out;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command is started in: a conda environment, or a container. */
+/* What a command is started in, a conda environment or a container, and what
+ * is done before it. */
 #ifndef JOBRUN_WRAP_H
 #define JOBRUN_WRAP_H
 
@@ -26,5 +27,13 @@ struct strings wrap_docker(const struct run_spec *spec,
 			   const struct environment *env,
 			   const struct wrap_place *place, struct arena *mem,
 			   struct strings *after);
+
+/* What the specification has done before its tasks, outside of any container,
+ * and then the command.  If that fails, the command is not started, its status
+ * is that of the task, and the last line on standard error says what failed,
+ * and its last words.  The command itself if nothing is to be done.  Lives in
+ * `mem`. */
+struct strings wrap_before(const struct run_spec *spec, size_t ordinal,
+			   const struct strings *command, struct arena *mem);
 
 #endif

@@ -1,6 +1,7 @@
 # The image that jobrun.kubernetes.launcher names: it has jobrun, and gives it
 # to pods whose own image has not.  From the top folder of jobrun's sources:
 #     docker build -f examples/kubernetes/launcher.Dockerfile -t IMAGE .
+# 'make image' makes it without docker.
 
 FROM debian:bookworm-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends make
@@ -10,7 +11,8 @@ RUN make deps PACKAGES='$(BUILD_PACKAGES)'
 COPY . .
 RUN make && ./jobrun launch --install /opt/jobrun
 
-# With its loader and libraries: any image with a shell would do.
-FROM busybox:stable
+# With its loader, libraries and certificates, and nothing else.
+FROM scratch
 COPY --from=build /opt/jobrun /opt/jobrun
-ENV PATH=/opt/jobrun:/bin
+ENV PATH=/opt/jobrun:/usr/local/bin:/usr/bin:/bin
+ENTRYPOINT ["/opt/jobrun/jobrun"]

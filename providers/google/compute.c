@@ -175,3 +175,15 @@ int compute_ask(struct google *google, const char *path, json_t **out,
 	api_answer_done(&answer);
 	return ret;
 }
+
+int compute_act(struct google *google, const char *path, struct error *err)
+{
+	json_t *answer = NULL;
+	int ret = compute_ask(google, path, &answer, err);
+
+	if (ret == 0)
+		ret = wait_operation(google, path,
+				     json_get_text(answer, "name", ""), err);
+	json_decref(answer);
+	return ret;
+}

@@ -25,5 +25,8 @@ int compute_list(struct google *google, const char *path, const char *filter,
 /* POST without a body, for what answers at once; sets `out` to a new value. */
 int compute_ask(struct google *google, const char *path, json_t **out,
 		struct error *err);
+/* The same for what begins an operation and may be done twice; waits until it
+ * is done. */
+int compute_act(struct google *google, const char *path, struct error *err);
 
 #endif

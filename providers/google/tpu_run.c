@@ -104,6 +104,14 @@ void tpu_run_check(const struct job *job, const struct run_spec *spec,
 				    "starts in the home directory there");
 }
 
+void tpu_run_note_iap(struct resources *out)
+{
+	resources_note(out, "the VMs are reached through Identity-Aware Proxy: "
+			    "that takes the role "
+			    "roles/iap.tunnelResourceAccessor, and a firewall "
+			    "rule that lets 35.235.240.0/20 in at port 22");
+}
+
 const char *tpu_run_where(const struct job *job, struct arena *mem)
 {
 	return job->jobrun.project

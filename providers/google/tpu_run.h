@@ -41,6 +41,9 @@ struct tpu_run tpu_run_add(const struct job *job,
 void tpu_run_check(const struct job *job, const struct run_spec *spec,
 		   struct resources *out);
 
+/* Of VMs that are reached through Identity-Aware Proxy: what that takes. */
+void tpu_run_note_iap(struct resources *out);
+
 /* For struct provider: "projects/P", or NULL. */
 const char *tpu_run_where(const struct job *job, struct arena *mem);
 

@@ -116,8 +116,9 @@ static const struct field fields[] = {
 	  .doc = "An image that has jobrun in its PATH.  From it each pod "
 		 "gets jobrun before its program starts, and starts it with "
 		 "'jobrun launch': for jobrun.checkpoints, jobrun.data and "
-		 "the variables of every framework.  The program's own image "
-		 "needs a shell for that, and for gs:// ca-certificates." },
+		 "the variables of every framework, and for trials of "
+		 "trainingInput.hyperparameters.  'make image' in jobrun's "
+		 "sources makes it; the program's own image needs nothing." },
 	{ .name = "queue",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct kubernetes_block, queue),

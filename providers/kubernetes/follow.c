@@ -9,27 +9,14 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/run/remembered.h"
-#include "core/run/spec.h"
 #include "providers/kubernetes/companions.h"
+#include "providers/kubernetes/look.h"
 #include "providers/kubernetes/overview.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/state.h"
 #include "providers/kubernetes/watch.h"
 
 #define SIGNAL_BASE 128
-
-/* One look at a run. */
-struct look {
-	struct kube *kube;
-	struct kube_at at;
-	struct kube_record record;
-	char *folder;
-	struct arena *mem;
-	json_t *object;        /* NULL: it is gone */
-	struct kube_job job;   /* its pools, by the object */
-	struct topology tasks; /* by the run's folder */
-	struct pods pods;
-};
 
 /* ---- tasks ------------------------------------------------------------- */
 
@@ -89,13 +76,25 @@ static void end_words(const struct pod_task *task, char *out, size_t size)
 		snprintf(out, size, "exited with %d", task->exit_code);
 }
 
+const char *look_end_words(const struct look *look,
+			   const struct task_place *place,
+			   const struct pod_task *task)
+{
+	char words[400];
+
+	end_words(task, words, sizeof(words));
+	return arena_printf(look->mem, "%s %d %s", task_type_name(place->type),
+			    place->index, words);
+}
+
 /* The first that failed, or NULL. */
 static const struct pod_task *culprit(const struct look *look)
 {
 	const struct pod_task *first = NULL;
 	size_t i;
 
-	for (i = 0; i < look->pods.count && i < look->tasks.count; i++) {
+	for (i = 0; i < look->pods.count && i < look->spec.topology.count;
+	     i++) {
 		const struct pod_task *one = &look->pods.tasks[i];
 
 		if (one->pod && one->state == RUN_FAILED &&
@@ -109,24 +108,21 @@ static const char *why_failed(const struct look *look, int *exit_code)
 {
 	const struct pod_task *task = culprit(look);
 	const char *why = state_why(look->object, look->mem);
-	const struct task_place *place;
-	char words[400];
 
 	/* A limit that was reached ends tasks which did nothing wrong. */
 	if (!task || (why && text_starts(why, "it ran for longer")))
 		return why;
-	place = &look->tasks.tasks[task - look->pods.tasks];
-	end_words(task, words, sizeof(words));
 	*exit_code = task->exit_code;
-	return arena_printf(look->mem, "%s %d %s", task_type_name(place->type),
-			    place->index, words);
+	return look_end_words(
+		look, &look->spec.topology.tasks[task - look->pods.tasks],
+		task);
 }
 
 static void fill_task(const struct look *look, size_t i,
 		      struct task_record *out)
 {
 	const struct pod_task *pod = &look->pods.tasks[i];
-	const struct task_place *place = &look->tasks.tasks[i];
+	const struct task_place *place = &look->spec.topology.tasks[i];
 
 	*out = (struct task_record){
 		.type = task_type_name(place->type),
@@ -162,7 +158,8 @@ static int put_progress(const struct look *look, bool with_run,
 			struct error *err)
 {
 	struct store *store = look->kube->env.store;
-	size_t count = look->tasks.count, i;
+	/* Those of trials are not the run's. */
+	size_t count = look_has_trials(look) ? 0 : look->spec.topology.count, i;
 	struct task_record *tasks =
 		arena_alloc(look->mem, (count + 1) * sizeof(*tasks));
 	bool *changed = arena_alloc(look->mem, count + 1);
@@ -254,6 +251,8 @@ static int take_gone(struct look *look, struct error *err)
 			     look->record.type->kind, look->record.name);
 	bool asked = look->record.run.state == RUN_CANCELLING;
 
+	if (look_has_trials(look) && look_cancel_trials(look, err) < 0)
+		return -1;
 	update_run(look, asked ? RUN_CANCELLED : RUN_FAILED, asked ? NULL : why,
 		   -1);
 	return put_progress(look, true, err);
@@ -289,10 +288,18 @@ static int take_object(struct look *look, struct error *err)
 	if (pods_read(&look->at, look->record.name, &look->job, &look->pods,
 		      err) < 0)
 		return -1;
+	if (look_has_trials(look) && look_begin_trials(look, err) < 0)
+		return -1;
 	state = state_now(look);
 	ended = run_state_is_final(state);
 	whole = pod_log_collect(&look->at, look->folder, &look->pods, ended);
-	if (state == RUN_FAILED)
+	if (look_has_trials(look) &&
+	    (look_put_trials(look, err) < 0 ||
+	     (ended && look_judge_trials(look, &state, &why, err) < 0)))
+		return -1;
+	if (look_has_trials(look) && state == RUN_FAILED)
+		exit_code = 1;
+	else if (state == RUN_FAILED)
 		why = why_failed(look, &exit_code);
 	else if (state == RUN_SUCCEEDED)
 		exit_code = 0;
@@ -305,16 +312,6 @@ static int take_object(struct look *look, struct error *err)
 	return put_progress(look, update_run(look, state, why, exit_code), err);
 }
 
-static int read_topology(struct look *look, struct error *err)
-{
-	struct run_spec spec;
-
-	if (spec_read(look->folder, look->mem, &spec, err) < 0)
-		return -1;
-	look->tasks = spec.topology;
-	return 0;
-}
-
 static int look_once(struct look *look, struct error *err)
 {
 	const char *uid = look->record.uid;
@@ -323,7 +320,7 @@ static int look_once(struct look *look, struct error *err)
 
 	if (ret < 0)
 		return -1;
-	if (read_topology(look, err) < 0)
+	if (spec_read(look->folder, look->mem, &look->spec, err) < 0)
 		return -1;
 	/* Another one of that name is not this run. */
 	if (ret == 1 || (*uid && strcmp(uid, object_meta(look->object, "uid"))))
@@ -382,7 +379,9 @@ static bool is_unchanged(void *ctx, const struct run_record *run)
 	bool same;
 
 	record_take(&record, run, properties, mem);
-	same = kube_find(ctx, record.place, &at, &ignored) == 0 &&
+	/* Trials begin and end, and the run goes on. */
+	same = !record.trials &&
+	       kube_find(ctx, record.place, &at, &ignored) == 0 &&
 	       overview_is_enough(ctx, &at, &record);
 	json_decref(properties);
 	arena_free(mem);

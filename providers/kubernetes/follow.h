@@ -36,6 +36,7 @@ struct pod_source {
 	size_t task;  /* ordinal */
 	bool started; /* its container has */
 	bool ended;
+	bool whole; /* all that it has written is there: pod_log_collect() */
 };
 
 struct pods {
@@ -63,6 +64,6 @@ const char *why_waiting(const struct kube_at *at, const json_t *object,
  * pods have written is there; of a run that has ended, in the end also without
  * what can't be had. */
 bool pod_log_collect(const struct kube_at *at, const char *folder,
-		     const struct pods *pods, bool ended);
+		     struct pods *pods, bool ended);
 
 #endif

@@ -14,6 +14,7 @@
 #include "providers/kubernetes/names.h"
 #include "providers/kubernetes/overview.h"
 #include "providers/kubernetes/run.h"
+#include "providers/kubernetes/trials.h"
 #include "providers/kubernetes/watch.h"
 
 #define FILE_MARK " in "
@@ -154,7 +155,6 @@ static void add_secret(struct resources *out, const struct job *job,
 static void add_companions(struct resources *out, const struct job *job,
 			   const struct kube_job *made)
 {
-	const struct kubernetes_block *block = job_block(job, "kubernetes");
 	struct resource *one;
 
 	if (made->secret)
@@ -166,7 +166,7 @@ static void add_companions(struct resources *out, const struct job *job,
 	}
 	/* With a JobSet the cluster makes it.  Which of the two it is, where
 	 * the file leaves it open, is known when the run is made. */
-	if (made->service && block && block->controller == CONTROLLER_JOB) {
+	if (made->service && kube_wants_job(job)) {
 		one = add(out, &kind_kube_service, &type_service, job,
 			  made->service);
 		json_put_text(one->properties, "clusterIP", "None");
@@ -196,8 +196,7 @@ static void note_unused(void *ctx, const char *path)
 static int desire(const struct job *job, const struct provider_env *env,
 		  struct resources *out, struct error *err)
 {
-	const struct kubernetes_block *block = job_block(job, "kubernetes");
-	bool plain = block && block->controller == CONTROLLER_JOB;
+	bool plain = kube_wants_job(job);
 	struct kube_job made;
 	struct resource *run;
 	size_t i;
@@ -214,7 +213,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	json_decref(run->properties);
 	run->properties = json_incref(made.properties);
 	note_left_out(&made, out);
-	if (plain && !made.indexed)
+	if (plain && !made.indexed && !trials_are_wanted(job))
 		resources_miss(out, "jobrun.kubernetes.controller: %s",
 			       kube_why_no_jobset(&made));
 	if (!kube_is_known(run->place))

@@ -9,6 +9,7 @@
 #include "core/run/spec.h"
 #include "core/run/supervised.h"
 #include "providers/kubernetes/env.h"
+#include "providers/kubernetes/trials.h"
 
 #define PROGRAM LAUNCHER_FOLDER "/jobrun"
 #define CHECKPOINTS "checkpoints"
@@ -162,13 +163,19 @@ static void add_data(const struct pod_maker *maker, const struct run_spec *spec,
 static void wrap_command(const struct pod_maker *maker, json_t *container)
 {
 	json_t *given = json_object_get(container, "command");
-	/* It is there, whatever the file sets of the variables of others. */
+	/* It is there, whatever the file sets of the variables of others; a
+	 * trial is alone. */
 	json_t *command =
-		json_pack("[s, s, s]", PROGRAM, "launch", "--from=kubernetes");
+		json_pack("[s, s, s]", PROGRAM, "launch",
+			  trials_are_wanted(maker->job) ? "--from=local"
+							: "--from=kubernetes");
 	struct run_spec spec;
 
 	make_spec(maker, &spec);
-	add_checkpoints(maker, &spec, command);
+	if (trials_are_wanted(maker->job))
+		trials_add_command(maker, command);
+	else
+		add_checkpoints(maker, &spec, command);
 	add_data(maker, &spec, command);
 	add_word(command, "--");
 	if (given)

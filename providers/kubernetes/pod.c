@@ -10,6 +10,7 @@
 #include "providers/kubernetes/env.h"
 #include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/source.h"
+#include "providers/kubernetes/trials.h"
 
 /* The labels of GKE's nodes with TPUs ("Plan TPUs in GKE", 2025). */
 static const struct tpu_label {
@@ -67,8 +68,9 @@ static void add_command(const struct pod_maker *maker,
 			 json_pack("[s, s, s, s]", "python3", "-u", "-m",
 				   input->python_module));
 	list = json_texts(args->items, args->count);
-	/* AI Platform passed it behind the job's own arguments. */
-	if (input->job_dir)
+	/* AI Platform passed it behind the job's own arguments, and behind the
+	 * values of a trial. */
+	if (input->job_dir && !trials_are_wanted(maker->job))
 		json_array_append_new(
 			list, json_sprintf("--job-dir=%s", input->job_dir));
 	if (json_array_size(list))

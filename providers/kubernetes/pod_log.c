@@ -94,8 +94,10 @@ static int64_t stamp_ms(const struct line *line)
 }
 
 /* Adds what is new of an answer to `lines`, and says in `state` where the next
- * look begins.  Returns whether anything was new. */
-static bool take_lines(const struct fetch *fetch, json_t *state, json_t *lines)
+ * look begins; of `trials` each pod is one.  Returns whether anything was
+ * new. */
+static bool take_lines(const struct fetch *fetch, bool trials, json_t *state,
+		       json_t *lines)
 {
 	const struct buf *body = &fetch->answer.body;
 	/* Else its last line may go on. */
@@ -113,8 +115,10 @@ static bool take_lines(const struct fetch *fetch, json_t *state, json_t *lines)
 		snprintf(since, sizeof(since), "%.*sZ", SECOND_LEN, line.stamp);
 		json_array_append_new(
 			lines,
-			log_collect_line(0, fetch->pod->task, LOG_STDOUT,
-					 stamp_ms(&line), line.text, line.len));
+			log_collect_line(
+				trials ? (long)fetch->pod->task + 1 : 0,
+				trials ? 0 : fetch->pod->task, LOG_STDOUT,
+				stamp_ms(&line), line.text, line.len));
 	}
 	if (any) {
 		json_object_set_new(state, "since", json_string(since));
@@ -186,7 +190,7 @@ static void take_answer(struct log_collect *c, struct fetch *fetch,
 			json_object_set_new(state, "done", json_true());
 		return;
 	}
-	more = take_lines(fetch, state, lines);
+	more = take_lines(fetch, c->spec.tuning.params.count, state, lines);
 	/* The last look at one that has ended finds nothing. */
 	if (fetch->pod->ended && !more)
 		json_object_set_new(state, "done", json_true());
@@ -198,13 +202,45 @@ static bool is_done(struct log_collect *c, const struct pod_source *pod)
 	       json_is_true(json_object_get(state_of_pod(c, pod), "done"));
 }
 
+static long long first_ms(const json_t *lines)
+{
+	return json_get_int(json_array_get(lines, 0), "timeMs", 0);
+}
+
+static int compare_first(const void *a, const void *b)
+{
+	long long x = first_ms(*(json_t *const *)a);
+	long long y = first_ms(*(json_t *const *)b);
+
+	return x < y ? -1 : x > y;
+}
+
+/* Adds what each of several pods has written, in the order in which they began:
+ * one may have taken another's place.  Takes the batches. */
+static void take_batches(struct log_collect *c, json_t **batches, size_t count)
+{
+	json_t *lines = json_array();
+	struct error ignored;
+	size_t i;
+
+	qsort(batches, count, sizeof(*batches), compare_first);
+	for (i = 0; i < count; i++) {
+		json_array_extend(lines, batches[i]);
+		json_decref(batches[i]);
+	}
+	if (json_array_size(lines))
+		log_collect_take(c, lines, &ignored);
+	else
+		json_decref(lines);
+}
+
 /* True if all pods that are left were looked at. */
 static bool look_at_all(struct log_collect *c, const struct kube_at *at,
 			const struct pods *pods)
 {
-	json_t *lines = json_array();
-	struct error ignored;
-	size_t i, n = 0, left = 0;
+	json_t **batches =
+		mem_alloc((pods->source_count + 1) * sizeof(*batches));
+	size_t i, n = 0, left = 0, count = 0;
 	size_t first = (size_t)json_get_int(c->state, "next", 0);
 
 	if (first >= pods->source_count)
@@ -223,15 +259,14 @@ static bool look_at_all(struct log_collect *c, const struct kube_at *at,
 		}
 		fetch.url = log_url(at, fetch.pod, state_of_pod(c, fetch.pod));
 		fetch_one(at, &fetch);
-		take_answer(c, &fetch, lines);
+		batches[count] = json_array();
+		take_answer(c, &fetch, batches[count++]);
 		left += !is_done(c, fetch.pod);
 		http_response_done(&fetch.answer);
 		free(fetch.url);
 	}
-	if (json_array_size(lines))
-		log_collect_take(c, lines, &ignored);
-	else
-		json_decref(lines);
+	take_batches(c, batches, count);
+	free(batches);
 	return left == 0;
 }
 
@@ -246,8 +281,14 @@ static bool is_settled(const struct log_collect *c)
 	return since_ms && time_now_ms() - since_ms >= SETTLE_MS;
 }
 
+static void mark_whole(struct log_collect *c, struct pods *pods, bool all)
+{
+	for (size_t i = 0; i < pods->source_count; i++)
+		pods->sources[i].whole = all || is_done(c, &pods->sources[i]);
+}
+
 bool pod_log_collect(const struct kube_at *at, const char *folder,
-		     const struct pods *pods, bool ended)
+		     struct pods *pods, bool ended)
 {
 	struct log_collect c;
 	struct error err;
@@ -258,6 +299,8 @@ bool pod_log_collect(const struct kube_at *at, const char *folder,
 		whole = look_at_all(&c, at, pods) || (ended && is_settled(&c));
 	else if (ret < 0)
 		whole = true; /* it will not get better */
+	if (ret <= 0)
+		mark_whole(&c, pods, whole);
 	log_collect_close(&c);
 	return whole;
 }

@@ -6,6 +6,7 @@
 #include "providers/kubernetes/env.h"
 #include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/pod.h"
+#include "providers/kubernetes/trials.h"
 
 /* "node/master/1,node/worker/2,ps/ps/1": see core/run/read_kubernetes.c. */
 static const char *task_list(const struct pod_maker *maker)
@@ -72,6 +73,8 @@ void pod_add_peers(const struct pod_maker *maker, const struct kube_pool *at,
 	json_t *env = json_object_get(container, "env");
 	const char *master;
 
+	if (trials_are_wanted(maker->job))
+		return;
 	env_add_number(env, "NNODES", at->count);
 	env_add_text(env, "JOBRUN_TASKS", task_list(maker));
 	if (in_jobset) {

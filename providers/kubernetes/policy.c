@@ -15,6 +15,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/kubernetes/trials.h"
 
 #define EXIT_MAX 255
 #define SIGNAL_BASE 128
@@ -141,6 +142,12 @@ long policy_max_restarts(const struct job *job)
 	return lost_again(job) ? restart->max_preemptions : 0;
 }
 
+/* Where a pod is a trial, its end is that of its index alone. */
+static const char *fail_action(const struct job *job)
+{
+	return trials_are_wanted(job) ? "FailIndex" : "FailJob";
+}
+
 static void add_any_code(json_t *rules, const char *action)
 {
 	add_rule(rules, action, "onExitCodes",
@@ -148,18 +155,19 @@ static void add_any_code(json_t *rules, const char *action)
 }
 
 /* What becomes of a pod that has failed by itself. */
-static void add_code_rules(const struct restart *restart, json_t *rules)
+static void add_code_rules(const struct job *job, json_t *rules)
 {
+	const struct restart *restart = &job->jobrun.restart;
 	const struct restart_rule *rule = restart->rules.items;
 	size_t i;
 
 	if (!restart->max_restarts) {
-		add_any_code(rules, "FailJob");
+		add_any_code(rules, fail_action(job));
 		return;
 	}
 	for (i = 0; i < restart->rules.count; i++, rule++) {
 		const char *action = rule->action == RESTART_ACTION_FAIL
-					     ? "FailJob"
+					     ? fail_action(job)
 					     : "Count";
 
 		if (names_codes(rule))
@@ -180,9 +188,9 @@ static json_t *pod_rules(const struct job *job)
 	if (!policy_max_restarts(job))
 		return out;
 	if (!again || !restart->max_restarts || restart->rules.count)
-		add_rule(out, again ? "Count" : "FailJob", "onPodConditions",
-			 disrupted());
-	add_code_rules(restart, out);
+		add_rule(out, again ? "Count" : fail_action(job),
+			 "onPodConditions", disrupted());
+	add_code_rules(job, out);
 	return out;
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/run/remembered.h"
 #include "providers/kubernetes/names.h"
+#include "providers/kubernetes/trials.h"
 
 #define PROVIDER "kubernetes"
 
@@ -23,6 +24,7 @@ void record_take(struct kube_record *out, const struct run_record *run,
 		mem, json_get_text(properties, "place", KUBE_ANYWHERE));
 	out->name = arena_strdup(mem, json_get_text(properties, "name", ""));
 	out->uid = arena_strdup(mem, json_get_text(properties, "uid", ""));
+	out->trials = json_is_true(json_object_get(properties, "trials"));
 	out->type =
 		!strcmp(json_get_text(properties, "kind", ""), type_job.kind)
 			? &type_job
@@ -87,6 +89,8 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 		json_put_text(properties, "kind", type->kind);
 		json_put_text(properties, "name", object_meta(object, "name"));
 		json_put_text(properties, "uid", object_meta(object, "uid"));
+		if (trials_are_wanted(job))
+			json_put(properties, "trials", json_true());
 		ret = remembered_add(&kube->env, PROVIDER, job,
 				     object_note(object, KUBE_NOTE_DIGEST),
 				     properties, &folder, err);

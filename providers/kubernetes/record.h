@@ -12,6 +12,7 @@ struct kube_record {
 	const char *name; /* of its object */
 	const char *uid;
 	const struct kube_type *type;
+	bool trials; /* its pods are */
 };
 
 /* Of a record that is at hand; the strings that are not in it are in `mem`. */

@@ -2,16 +2,8 @@
 #include "providers/kubernetes/render.h"
 
 #include "core/base/buf.h"
-#include "providers/kubernetes/block.h"
 #include "providers/kubernetes/source.h"
 #include "providers/kubernetes/translate.h"
-
-static bool wants_job(const struct job *job)
-{
-	const struct kubernetes_block *block = job_block(job, "kubernetes");
-
-	return block && block->controller == CONTROLLER_JOB;
-}
 
 /* "TOKEN, KEY": what the Secret has to hold. */
 static const char *secret_names(const struct job *job, const char *name,
@@ -54,7 +46,7 @@ json_t *kube_render(const struct job *job, const struct catalogue *catalogue,
 
 	if (kube_translate(job, catalogue, mem, &made, err) < 0)
 		goto out;
-	if (wants_job(job) && !made.indexed) {
+	if (kube_wants_job(job) && !made.indexed) {
 		error_set(err, ERROR_INVALID, "job '%s': %s", job->job_id,
 			  kube_why_no_jobset(&made));
 		goto out;
@@ -63,9 +55,10 @@ json_t *kube_render(const struct job *job, const struct catalogue *catalogue,
 		goto out;
 	out = json_array();
 	add(out, made.config_map, made.name_space);
-	if (wants_job(job))
+	if (kube_wants_job(job))
 		add(out, made.service, made.name_space);
-	add(out, wants_job(job) ? made.indexed : made.jobset, made.name_space);
+	add(out, kube_wants_job(job) ? made.indexed : made.jobset,
+	    made.name_space);
 	for (i = 0; i < made.left_count; i++)
 		tell(arg, made.left[i].needed, made.left[i].path,
 		     made.left[i].why);

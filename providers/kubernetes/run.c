@@ -22,14 +22,43 @@ int run_choose_type(const struct kube_at *at, const struct job *job,
 		    const struct kube_type **out, struct error *err)
 {
 	const struct kubernetes_block *block = job_block(job, "kubernetes");
-	int how = block ? block->controller : CONTROLLER_AUTO;
+	bool plain = kube_wants_job(job);
 	int has = 1;
 
-	if (how == CONTROLLER_AUTO)
+	if (!plain && (!block || block->controller == CONTROLLER_AUTO))
 		has = apiserver_has(at->api, JOBSET_GROUP, err);
 	if (has < 0)
 		return -1;
-	*out = how == CONTROLLER_JOB || !has ? &type_job : &type_jobset;
+	*out = plain || !has ? &type_job : &type_jobset;
+	return 0;
+}
+
+int run_get_either(const struct kube_at *at, const char *job_id,
+		   const char *name, const struct kube_type **type,
+		   json_t **out, struct error *err)
+{
+	const struct kube_type *other =
+		*type == &type_job ? &type_jobset : &type_job;
+	json_t *found = NULL;
+	int ret = object_get(at, *type, name, out, err);
+
+	if (ret == 0)
+		return object_check_owner(*out, job_id, err);
+	if (ret == 1 && other == &type_jobset) {
+		ret = apiserver_has(at->api, JOBSET_GROUP, err);
+		if (ret <= 0)
+			return ret < 0 ? -1 : 1;
+	}
+	ret = ret < 0 ? -1 : object_get(at, other, name, &found, err);
+	/* Of others, it is in nobody's way. */
+	if (ret == 0 && strcmp(object_note(found, KUBE_NOTE_JOB), job_id) != 0)
+		ret = 1;
+	if (ret != 0) {
+		json_decref(found);
+		return ret;
+	}
+	*out = found;
+	*type = other;
 	return 0;
 }
 
@@ -172,7 +201,7 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 	struct arena *mem = arena_new();
 	const char *name = kube_name(want->name, mem);
 	int64_t grace_ms = launcher_grace_s(want->job) * 1000LL;
-	const struct kube_type *type = &type_jobset;
+	const struct kube_type *type = &type_jobset, *was;
 	json_t *object = NULL;
 	struct kube_at at;
 	int last = want->run.attempt;
@@ -180,18 +209,18 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 
 	if (ret == 0)
 		ret = run_choose_type(&at, want->job, &type, err);
+	was = type;
 	if (ret == 0)
-		ret = object_get(&at, type, name, &object, err);
-	if (ret == 0)
-		ret = object_check_owner(object, want->job->job_id, err);
+		ret = run_get_either(&at, want->job->job_id, name, &was,
+				     &object, err);
 	if (ret == 0 && is_ours(want, object)) {
-		ret = take_over(kube, want, &at, type, name, object, err);
+		ret = take_over(kube, want, &at, was, name, object, err);
 		goto out;
 	}
 	if (ret == 0) {
 		last = run_attempt_of(object) > last ? run_attempt_of(object)
 						     : last;
-		ret = remove_earlier(&at, type, object, name, grace_ms, err);
+		ret = remove_earlier(&at, was, object, name, grace_ms, err);
 	}
 	if (ret >= 0)
 		ret = companions_ensure(kube, &at, want->job, type, err);

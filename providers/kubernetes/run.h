@@ -15,6 +15,12 @@ extern const struct kind kind_kube_run;
 /* A JobSet where the cluster has them, unless the job's file says otherwise. */
 int run_choose_type(const struct kube_at *at, const struct job *job,
 		    const struct kube_type **out, struct error *err);
+/* The object of a job's run, of the type that it is to have, or of the other:
+ * that its file asked for before, or for lack of it.  `*type` is then which.
+ * 1: there is none. */
+int run_get_either(const struct kube_at *at, const char *job_id,
+		   const char *name, const struct kube_type **type,
+		   json_t **out, struct error *err);
 /* The object of a run of which nobody knows what runs its pods.  1: there is
  * none. */
 int run_look_for(const struct kube_at *at, const char *name,

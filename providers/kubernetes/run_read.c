@@ -11,6 +11,7 @@
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/state.h"
+#include "providers/kubernetes/trials.h"
 
 static void show(const json_t *object, struct arena *mem,
 		 struct resource *found)
@@ -34,6 +35,23 @@ static void show(const json_t *object, struct arena *mem,
 		 why ? why : "");
 }
 
+/* Whether trials have come to something their Job does not know. */
+static void show_judged(struct kube *kube, const char *job_id,
+			const json_t *object, struct arena *mem,
+			struct resource *found)
+{
+	struct kube_record record;
+	struct error ignored;
+
+	if (record_get(kube, job_id, mem, &record, &ignored) != 0 ||
+	    !record.trials || !run_state_is_final(record.run.state) ||
+	    strcmp(record.uid, object_meta(object, "uid")) != 0)
+		return;
+	found->run.state = record.run.state;
+	snprintf(found->run.error, sizeof(found->run.error), "%s",
+		 record.run.error ? record.run.error : "");
+}
+
 /*
  * What the cluster says to it: its admission has the last word on what is
  * applied.  Where there is an earlier run the name is taken, so that another
@@ -43,7 +61,7 @@ static int rehearse(const struct kube_at *at, const struct kube_type *type,
 		    const json_t *body, bool taken, json_t *outputs,
 		    struct error *err)
 {
-	json_t *trial = json_deep_copy(body);
+	json_t *trial = json_deep_copy(body), *made = NULL;
 	char *warning = NULL, *name;
 	int ret;
 
@@ -53,7 +71,11 @@ static int rehearse(const struct kube_at *at, const struct kube_type *type,
 				    json_text(name));
 		free(name);
 	}
-	ret = object_apply(at, type, trial, true, NULL, &warning, err);
+	ret = object_apply(at, type, trial, true, &made, &warning, err);
+	if (ret == 0 && !trials_are_kept(body, made))
+		ret = error_set(err, ERROR_FAILED,
+				"it knows no trials: that takes Kubernetes "
+				"1.29 (backoffLimitPerIndex of a Job)");
 	if (ret == 0)
 		json_put_text(outputs, "dryRun", "accepted");
 	else
@@ -61,6 +83,7 @@ static int rehearse(const struct kube_at *at, const struct kube_type *type,
 	if (warning)
 		json_put_text(outputs, "warning", warning);
 	free(warning);
+	json_decref(made);
 	json_decref(trial);
 	return ret;
 }
@@ -153,7 +176,7 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 {
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();
-	const struct kube_type *type;
+	const struct kube_type *type, *to_be;
 	const char *place, *name;
 	json_t *object = NULL;
 	struct error ignored;
@@ -163,17 +186,20 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 	if (ret == 1)
 		goto out;
 	name = kube_name(want->name, mem);
+	to_be = type;
 	if (ret == 0)
-		ret = type ? object_get(&at, type, name, &object, err)
+		ret = type ? run_get_either(&at, want->name, name, &type,
+					    &object, err)
 			   : run_look_for(&at, name, &type, &object, err);
 	if (ret == 0 && want->job)
 		ret = object_check_owner(object, want->job->job_id, err);
 	if (ret >= 0 && want->job && want->job->file)
-		ret = prepare(kube, &at, type, want->job, object, mem, found,
-			      err);
+		ret = prepare(kube, &at, to_be, want->job,
+			      type == to_be ? object : NULL, mem, found, err);
 	/* One that is being deleted is as good as gone. */
 	if (ret >= 0 && object && !*object_meta(object, "deletionTimestamp")) {
 		show(object, mem, found);
+		show_judged(kube, want->name, object, mem, found);
 		/* Another machine may have started it.  Where the store can't
 		 * be written, nothing is remembered. */
 		if (kube->env.store && want->job && want->job->file)

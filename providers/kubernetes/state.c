@@ -25,10 +25,31 @@ static long long count_pods(const json_t *object, const char *key)
 	return sum;
 }
 
+static bool failed_by(const json_t *object, const char *reason)
+{
+	const json_t *condition;
+
+	return object_condition(object, "Failed", &condition) &&
+	       !strcmp(json_get_text(condition, "reason", ""), reason);
+}
+
+bool state_has_failed_trials(const json_t *object)
+{
+	return failed_by(object, "MaxFailedIndexesExceeded");
+}
+
+bool state_ran_all_trials(const json_t *object)
+{
+	return failed_by(object, "FailedIndexes");
+}
+
 enum run_state state_of(const json_t *object)
 {
 	if (object_condition(object, "Completed", NULL) ||
 	    object_condition(object, "Complete", NULL))
+		return RUN_SUCCEEDED;
+	/* All trials have run, and some failed. */
+	if (state_ran_all_trials(object) && number(object, "succeeded") > 0)
 		return RUN_SUCCEEDED;
 	if (object_condition(object, "Failed", NULL))
 		return RUN_FAILED;

@@ -11,6 +11,10 @@
 #include "core/run/state.h"
 
 enum run_state state_of(const json_t *object);
+/* Of a Job with trials that has failed: as more of them failed than may, or
+ * only in that some of all did. */
+bool state_has_failed_trials(const json_t *object);
+bool state_ran_all_trials(const json_t *object);
 /* When it ended, or 0; since 1970. */
 int64_t state_end_ms(const json_t *object);
 /* Why it failed, as the object says it; in `mem`. */

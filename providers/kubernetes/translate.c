@@ -12,6 +12,7 @@
 #include "providers/kubernetes/pod.h"
 #include "providers/kubernetes/policy.h"
 #include "providers/kubernetes/source.h"
+#include "providers/kubernetes/trials.h"
 
 #define QUEUE_LABEL "kueue.x-k8s.io/queue-name"
 /* All pods of a slice are on one node pool, and no others. */
@@ -155,6 +156,8 @@ static json_t *job_spec(struct translation *t, size_t pool, bool in_jobset)
 	if (limit_s)
 		json_put_int(spec, "activeDeadlineSeconds", limit_s);
 	policy_add_job(t->pods.job, in_jobset, spec, t->pods.mem, t->pods.out);
+	if (trials_are_wanted(t->pods.job) && !in_jobset)
+		trials_add_job(t->pods.job, spec);
 	json_put(spec, "template", template);
 	return spec;
 }
@@ -293,6 +296,7 @@ static json_t *pool_properties(const struct kube_pool *pool, json_t *spec)
 			json_object_set(
 				out, of_container[i],
 				json_object_get(container, of_container[i]));
+	trials_hide(out);
 	json_put(out, "env", env_properties(container));
 	for (i = 0; i < COUNT(of_pod); i++)
 		if (json_object_get(spec, of_pod[i]))
@@ -318,6 +322,7 @@ static json_t *properties(const struct translation *t)
 	}
 	json_put(out, "pools", pools);
 	launcher_describe(&t->pods, out);
+	trials_describe(job, out);
 	if (job->jobrun.source)
 		json_put(out, "source", source_json(job));
 	if (limit_s)
@@ -392,15 +397,19 @@ static void look_at_the_rest(const struct translation *t)
 	if (input->enable_web_access)
 		kube_leave_out(out, false, "trainingInput.enableWebAccess",
 			       "'kubectl exec' opens a shell in a pod");
-	if (message_has(job->training_message, input, "hyperparameters"))
-		kube_leave_out(out, true, "trainingInput.hyperparameters",
-			       "there are no trials: the providers local, "
-			       "vertex-ai and ai-platform have them");
 	if (job->jobrun.setup.count)
 		kube_leave_out(
 			out, true, "jobrun.setup",
 			"nothing runs before the program there: build it "
 			"into the image");
+}
+
+bool kube_wants_job(const struct job *job)
+{
+	const struct kubernetes_block *block = job_block(job, "kubernetes");
+
+	return trials_are_wanted(job) ||
+	       (block && block->controller == CONTROLLER_JOB);
 }
 
 bool kube_needs(const struct kube_job *translated)
@@ -441,11 +450,14 @@ int kube_translate(const struct job *job, const struct catalogue *catalogue,
 	look_at_the_rest(&t);
 	out->config_map = source_config_map(job, mem, out);
 	add_pools(&t);
-	out->jobset = make_jobset(&t);
-	if (out->pool_count == 1) {
+	trials_check(&t.pods);
+	if (out->pool_count > 1 || !trials_are_wanted(job))
+		out->jobset = make_jobset(&t);
+	if (out->pool_count == 1)
 		out->indexed = make_indexed(&t);
+	/* Pods of one run look for each other. */
+	if (out->indexed && out->jobset)
 		out->service = make_service(&t);
-	}
 	out->secret = make_secret(&t);
 	out->properties = properties(&t);
 	for (i = 0; i < out->pool_count; i++)

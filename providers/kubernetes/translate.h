@@ -48,8 +48,8 @@ struct kube_job {
 	json_t *secret;     /* without its data */
 	json_t *config_map; /* without its data: see source.h */
 	json_t *service;    /* beside `indexed` */
-	json_t *jobset;
-	json_t *indexed; /* NULL: its pods are too different for one Job */
+	json_t *jobset;     /* NULL: its pods are trials */
+	json_t *indexed;    /* NULL: its pods are too different for one Job */
 	/* What it comes to, whichever of the two it is. */
 	json_t *properties;
 	struct kube_left_out left[KUBE_LEFT_MAX];
@@ -64,6 +64,9 @@ void kube_job_done(struct kube_job *translated);
 /* Adds to what has no place, once for each path. */
 void kube_leave_out(struct kube_job *out, bool needed, const char *path,
 		    const char *why);
+
+/* Whether its pods are those of an Indexed Job, whatever the cluster has. */
+bool kube_wants_job(const struct job *job);
 
 /* Whether something that has no place there is needed. */
 bool kube_needs(const struct kube_job *translated);

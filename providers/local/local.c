@@ -52,22 +52,7 @@ static void check_trials(const struct job *job, const struct run_spec *spec,
 	const struct hyperparameter_spec *tuning =
 		&job->training_input.hyperparameters;
 
-	if (tuning->resume_previous_job_id)
-		resources_miss(out, "trials that go on from those of another "
-				    "job are only on AI Platform: remove "
-				    "trainingInput.hyperparameters."
-				    "resumePreviousJobId");
-	if (!tuning->params.count)
-		return;
-	if (spec->checkpoints.is_used)
-		resources_miss(out, "checkpoints of trials are not kept: "
-				    "remove jobrun.checkpoints, or "
-				    "trainingInput.hyperparameters");
-	if (tuning->algorithm == ALGORITHM_UNSPECIFIED)
-		resources_note(out, "the search that AI Platform chose if "
-				    "algorithm was not set is not here: it is "
-				    "a grid if maxTrials has room for all of "
-				    "it, else random");
+	supervised_check_trials(job, spec, out);
 	if (spec->hosts.names.count && tuning->enable_trial_early_stopping)
 		resources_note(out, "trials on hosts are stopped early by what "
 				    "they print: the file of "

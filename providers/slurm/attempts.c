@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/run/command.h"
 #include "core/run/members.h"
+#include "providers/slurm/array.h"
 
 #define FILE_MAX 256
 #define CALL_MS 60000
@@ -35,6 +36,9 @@ struct turn {
 
 static const char *folder_of(const struct turn *turn, int attempt)
 {
+	if (turn->at->trial)
+		return arena_printf(turn->mem, "%s/trials/%d/attempts/%d",
+				    turn->at->run, turn->at->trial, attempt);
 	return arena_printf(turn->mem, "%s/attempts/%d", turn->at->run,
 			    attempt);
 }
@@ -188,7 +192,7 @@ static int decide(struct turn *turn, struct slurm_next *next, struct error *err)
 
 /* ---- doing ------------------------------------------------------------- */
 
-static int scontrol(const char *const *argv, struct error *err)
+int slurm_call(const char *const *argv, struct error *err)
 {
 	const struct command_call call = { .argv = argv,
 					   .output_max = ANSWER_MAX,
@@ -216,7 +220,7 @@ static int queue_again(const struct turn *turn, struct error *err)
 	for (i = 0; i < REQUEUE_TRIES; i++) {
 		if (i)
 			time_pause(REQUEUE_PAUSE_MS);
-		if (scontrol(argv, err) == 0) {
+		if (slurm_call(argv, err) == 0) {
 			time_pause(END_MS);
 			return error_set(err, ERROR_FAILED,
 					 "Slurm has queued the job again, and "
@@ -244,7 +248,7 @@ static void forbid_queueing(const struct turn *turn,
 	restart_decide(&turn->spec.restart, counts, &lost, &now);
 	/* What is queued again all the same ends as soon as it starts. */
 	if (first.again && !now.again)
-		scontrol(argv, &ignored);
+		slurm_call(argv, &ignored);
 }
 
 static int begin(struct turn *turn, int attempt,
@@ -260,6 +264,11 @@ static int begin(struct turn *turn, int attempt,
 	return put_file(folder, "begun", text, err);
 }
 
+static bool is_stopped(const struct turn *turn)
+{
+	return turn->at->trial && array_is_stopped(turn->at->run);
+}
+
 /* After the last attempt, which has not succeeded. */
 static int go_on(struct turn *turn, enum slurm_step *step, int *number,
 		 struct error *err)
@@ -273,7 +282,7 @@ static int go_on(struct turn *turn, enum slurm_step *step, int *number,
 	if (ret < 0 || (fresh && decide(turn, &next, err) < 0) ||
 	    counts_before(turn, &before, err) < 0)
 		return -1;
-	if (!next.again) {
+	if (!next.again || is_stopped(turn)) {
 		*step = SLURM_STEP_END;
 		*number = turn->status > 0 ? turn->status : 1;
 		return 0;
@@ -288,6 +297,31 @@ static int go_on(struct turn *turn, enum slurm_step *step, int *number,
 	return begin(turn, *number, &next.counts, err);
 }
 
+/* How a trial has ended, for the others. */
+static int end_trial(struct turn *turn, struct error *err)
+{
+	const char *folder = folder_of(turn, turn->last);
+	struct attempt_outcome outcome = { .cause = CAUSE_LOST,
+					   .exit_code = -1 };
+	struct trial_result result = { .number = turn->at->trial,
+				       .state = RUN_SUCCEEDED,
+				       .time_ms = time_now_ms() };
+
+	if (turn->last < 0)
+		return 0;
+	if (turn->status != 0) {
+		if (!was_queued_again(turn)) {
+			if (read_tasks(turn, err) < 0)
+				return -1;
+			members_outcome(folder, &turn->tasks, &outcome);
+		}
+		result.state = outcome.cause == CAUSE_CANCEL ? RUN_CANCELLED
+							     : RUN_FAILED;
+		result.exit_code = outcome.exit_code;
+	}
+	return array_end_trial(turn->at, &turn->spec, folder, &result, err);
+}
+
 int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 		    int *number, struct error *err)
 {
@@ -297,7 +331,9 @@ int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 
 	*step = SLURM_STEP_BEGIN;
 	*number = 0;
-	if (ret == 0 && turn.last < 0) {
+	if (ret == 0 && turn.last < 0 && is_stopped(&turn)) {
+		*step = SLURM_STEP_END;
+	} else if (ret == 0 && turn.last < 0) {
 		ret = begin(&turn, 0, &none, err);
 	} else if (ret == 0 && turn.status == 0) {
 		*step = SLURM_STEP_END;
@@ -308,6 +344,8 @@ int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 	} else if (ret == 0) {
 		ret = go_on(&turn, step, number, err);
 	}
+	if (ret == 0 && *step == SLURM_STEP_END && at->trial)
+		ret = end_trial(&turn, err);
 	arena_free(turn.mem);
 	return ret;
 }

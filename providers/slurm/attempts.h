@@ -12,6 +12,9 @@
  *				often the run was restarted then
  *		end WHY_NOT	none, though one was to be expected; or ""
  *
+ * Those of a trial are in the trial's folder, trials/K/attempts/N/; what its end
+ * means for the others is in array.h.
+ *
  * After a failure the next attempt begins on the same nodes.  After the loss
  * of a node Slurm queues the job again, and counts that (SLURM_RESTART_COUNT).
  */
@@ -37,6 +40,7 @@ struct slurm_turn {
 	const char *run;    /* the run's folder */
 	const char *job_id; /* as scontrol takes it */
 	int queued;         /* SLURM_RESTART_COUNT */
+	int trial;          /* of a job array; 0: it is none */
 };
 
 enum slurm_step {
@@ -51,5 +55,8 @@ enum slurm_step {
  */
 int slurm_turn_take(const struct slurm_turn *turn, enum slurm_step *step,
 		    int *number, struct error *err);
+
+/* Calls one of Slurm's commands on the node; what it says is why it failed. */
+int slurm_call(const char *const *argv, struct error *err);
 
 #endif

@@ -65,7 +65,7 @@ static int make_config(struct cluster *cluster, const char *known_hosts,
 	struct buf text = { 0 };
 	int ret;
 
-	ssh_config_put(known_hosts, &text);
+	ssh_config_put(known_hosts, NULL, &text);
 	buf_puts(&text, "  ControlMaster auto\n"
 			"  ControlPath ~/.ssh/jobrun-%C\n"
 			"  ControlPersist 60\n");

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/run/restart.h"
 #include "core/run/supervised.h"
+#include "core/run/trial_spec.h"
 #include "core/source.h"
 #include "providers/slurm/program.h"
 #include "providers/slurm/script.h"
@@ -44,6 +45,8 @@ int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
 	if (out->request.block->signal_time_s > out->spec.grace_s)
 		out->spec.grace_s = out->request.block->signal_time_s;
 	set_restarts(job, out);
+	out->request.trials = trial_count(&out->spec);
+	out->request.at_a_time = out->spec.tuning.max_parallel_trials;
 	program_id(id, sizeof(id));
 	out->program = slurm_program(out->request.block, id, mem);
 	return 0;
@@ -79,6 +82,8 @@ static json_t *describe(const struct job *job, const struct slurm_job *what)
 	if (spec->secret_count)
 		json_put(out, "secrets", spec_secrets_json(spec));
 	supervised_describe_files(job, spec, out);
+	if (spec->tuning.params.count)
+		json_put(out, "trials", supervised_trials_json(spec));
 	return out;
 }
 
@@ -131,6 +136,24 @@ static void note_restarts(const struct job *job, const struct slurm_job *what,
 				    "(maxPreemptions)");
 }
 
+static void check_trials(const struct job *job, const struct slurm_job *what,
+			 struct resources *out)
+{
+	supervised_check_trials(job, &what->spec, out);
+	if (!what->request.trials)
+		return;
+	if (what->request.count > 1)
+		resources_miss(out, "trials of hyperparameters are the "
+				    "elements of a job array, and Slurm has no "
+				    "arrays of heterogeneous jobs: set the "
+				    "same machine type and accelerator for "
+				    "all tasks, or jobrun.slurm.machineTypes "
+				    "to false");
+	if (what->request.limit_s)
+		resources_note(out, "trainingInput.scheduling.maxRunningTime "
+				    "is for each trial, not for all of them");
+}
+
 static void check(const struct job *job, const struct slurm_job *what,
 		  struct resources *out)
 {
@@ -138,11 +161,7 @@ static void check(const struct job *job, const struct slurm_job *what,
 
 	if (what->missing)
 		resources_miss(out, "%s", what->missing);
-	if (what->spec.tuning.params.count)
-		resources_miss(out, "trials of hyperparameters run on this "
-				    "machine only: remove trainingInput."
-				    "hyperparameters, or set jobrun.provider "
-				    "to local");
+	check_trials(job, what, out);
 	if (block->signal_time_s && !what->request.limit_s)
 		resources_note(out, "jobrun.slurm.signalTime counts from the "
 				    "partition's time limit: trainingInput."

@@ -7,6 +7,7 @@
 
 #include "core/provider.h"
 #include "core/store/store.h"
+#include "providers/slurm/accounts.h"
 #include "providers/slurm/cluster.h"
 #include "providers/slurm/desire.h"
 #include "providers/slurm/queue.h"
@@ -24,6 +25,11 @@ struct slurm_cluster {
 	int64_t since_ms; /* in the last moment, since then, */
 	unsigned singles; /* so many jobs were asked for alone */
 	struct error why; /* it could not be asked; code 0: it could */
+	/* And of its accounting. */
+	struct arena *accounts_mem; /* NULL: it was not asked yet */
+	struct accounts accounts;
+	int64_t accounted_ms; /* by time_now_ms() */
+	bool unaccounted;     /* it has none */
 };
 
 struct slurm {
@@ -32,6 +38,13 @@ struct slurm {
 	struct slurm_cluster clusters[SLURM_CLUSTERS];
 	size_t count;
 };
+
+/* ---- clusters and their queues (clusters.c) ---------------------------- */
+
+/* How old what is known of the queue may be: who follows looks once a second;
+ * before something is decided it must be new. */
+#define SLURM_QUEUE_AGE_MS 900
+#define SLURM_NOW 0
 
 /* The cluster at a place (NULL: the usual one), opened once. */
 struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
@@ -81,6 +94,7 @@ struct slurm_record {
 	const char *comment;
 	const char *id;      /* as sbatch has said it, or "" */
 	const char *program; /* jobrun there */
+	long trials;         /* elements of a job array; 0: it is none */
 };
 
 /* What is remembered of a run, from its record. */
@@ -94,12 +108,26 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 		 const struct slurm_cluster *at, const struct slurm_run *run,
 		 struct error *err);
 
-/* How old what is known of the queue may be: who follows looks once a second. */
-#define SLURM_QUEUE_AGE_MS 900
-
 /* For slurm_kind_job.refresh (refresh.c). */
 void slurm_refresh(void *ctx, struct run_record *const *runs, size_t count,
 		   struct arena *mem, bool *fresh);
+
+/* For slurm_kind_job.list (list.c). */
+int slurm_list(void *ctx, const char *place, struct listing *out,
+	       struct error *err);
+
+/* ---- accounting (accounting.c) ----------------------------------------- */
+
+/*
+ * What the cluster's accounting says of a run, asked for after the moment
+ * `since_ms`: one call for all runs that have not ended.  False: nothing, as
+ * where there is none, or it does not answer; that is no error.  Texts in
+ * `mem`.
+ */
+bool slurm_account(struct slurm *slurm, struct slurm_cluster *at,
+		   const struct slurm_record *record, int64_t since_ms,
+		   struct arena *mem, struct queue_job *out,
+		   struct usage *usage);
 
 /* ---- following (follow.c) ---------------------------------------------- */
 

@@ -28,6 +28,18 @@ static int by_comment(const void *a, const void *b)
 	return strcmp(one->comment, two->comment);
 }
 
+static int by_element(const void *a, const void *b)
+{
+	const struct queue_job *one = a, *two = b;
+	int order = by_comment(one, two);
+
+	if (!order)
+		order = strcmp(one->id, two->id);
+	return order ? order
+		     : (one->element > two->element) -
+			       (one->element < two->element);
+}
+
 static int64_t time_of(const char *text)
 {
 	struct error ignored;
@@ -60,6 +72,7 @@ static void add(struct queue *out, size_t *room, char *columns[COLUMNS],
 {
 	char *plus = strchr(columns[COLUMN_ID], '+');
 	struct queue_job *job;
+	char *line;
 
 	if (!text_starts(columns[COLUMN_COMMENT], "jobrun:"))
 		return;
@@ -69,6 +82,10 @@ static void add(struct queue *out, size_t *room, char *columns[COLUMNS],
 		return;
 	if (plus)
 		*plus = '\0';
+	/* "12_3" */
+	line = strchr(columns[COLUMN_ID], '_');
+	if (line)
+		*line++ = '\0';
 	if (out->count == *room) {
 		*room = *room ? 2 * *room : 16;
 		out->items = mem_grow(out->items, *room, sizeof(*out->items));
@@ -76,6 +93,7 @@ static void add(struct queue *out, size_t *room, char *columns[COLUMNS],
 	job = &out->items[out->count++];
 	*job = (struct queue_job){
 		.id = arena_strdup(mem, columns[COLUMN_ID]),
+		.element = line ? atoi(line) : 0,
 		.comment = arena_strdup(mem, columns[COLUMN_COMMENT]),
 		.state = arena_strdup(mem, columns[COLUMN_STATE]),
 		.reason = strcmp(columns[COLUMN_REASON], "None") != 0
@@ -85,6 +103,100 @@ static void add(struct queue *out, size_t *room, char *columns[COLUMNS],
 		.start_time_ms = time_of(columns[COLUMN_START]),
 		.end_time_ms = time_of(columns[COLUMN_END]),
 	};
+}
+
+/* What a whole array is doing, by what its elements are. */
+static const char *state_of_all(const struct queue_job *elements, size_t count)
+{
+	size_t waiting = 0, ended = 0, succeeded = 0, cancelled = 0, i;
+
+	for (i = 0; i < count; i++) {
+		enum run_state state = queue_state(elements[i].state);
+
+		waiting += state == RUN_QUEUED;
+		ended += run_state_is_final(state);
+		succeeded += state == RUN_SUCCEEDED;
+		cancelled += state == RUN_CANCELLED;
+	}
+	if (waiting == count)
+		return "PENDING";
+	if (ended < count)
+		return "RUNNING";
+	return cancelled            ? "CANCELLED"
+	       : succeeded == count ? "COMPLETED"
+				    : "FAILED";
+}
+
+/* The elements of an array become one job. */
+static void fold(struct queue_job *elements, size_t count,
+		 struct queue_job *out)
+{
+	size_t i;
+
+	*out = (struct queue_job){
+		.id = elements->id,
+		.comment = elements->comment,
+		.state = state_of_all(elements, count),
+		.reason = "",
+		.nodes = "",
+		.elements = elements,
+		.element_count = count,
+	};
+	for (i = 0; i < count; i++) {
+		const struct queue_job *one = &elements[i];
+		bool waits = queue_state(one->state) == RUN_QUEUED;
+
+		if (!strcmp(out->state, "PENDING") && !*out->reason)
+			out->reason = one->reason;
+		if (one->start_time_ms &&
+		    (!waits || !strcmp(out->state, "PENDING")) &&
+		    (!out->start_time_ms ||
+		     one->start_time_ms < out->start_time_ms))
+			out->start_time_ms = one->start_time_ms;
+		if (one->end_time_ms > out->end_time_ms)
+			out->end_time_ms = one->end_time_ms;
+	}
+}
+
+static void fold_all(struct queue *queue, struct arena *mem)
+{
+	struct queue_job *to =
+		arena_alloc(mem, (queue->count + 1) * sizeof(*to));
+	size_t n = 0, i, end;
+
+	for (i = 0; i < queue->count; i = end) {
+		struct queue_job *one = &queue->items[i];
+
+		for (end = i + 1; one->element && end < queue->count &&
+				  !strcmp(queue->items[end].id, one->id) &&
+				  !by_comment(&queue->items[end], one);
+		     end++)
+			;
+		if (one->element)
+			fold(one, end - i, &to[n++]);
+		else
+			to[n++] = *one;
+	}
+	queue->items = to;
+	queue->count = n;
+}
+
+void queue_sort(struct queue *queue, struct arena *mem)
+{
+	qsort(queue->items, queue->count, sizeof(*queue->items), by_element);
+	fold_all(queue, mem);
+}
+
+const struct queue_job *queue_element(const struct queue_job *job, int number)
+{
+	size_t i;
+
+	/* The rest comes last. */
+	for (i = 0; i < job->element_count; i++)
+		if (job->elements[i].element == number ||
+		    job->elements[i].element == QUEUE_REST)
+			return &job->elements[i];
+	return NULL;
 }
 
 void queue_parse(char *text, struct arena *mem, struct queue *out)
@@ -107,19 +219,26 @@ void queue_parse(char *text, struct arena *mem, struct queue *out)
 		memcpy(items, out->items, out->count * sizeof(*items));
 	free(out->items);
 	out->items = items;
-	qsort(items, out->count, sizeof(*items), by_comment);
+	queue_sort(out, mem);
 }
 
 int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 	       struct queue *out, struct error *err)
 {
 	const char *argv[] = {
-		"env",    "SLURM_TIME_FORMAT=%s",
-		"squeue", "--me",
-		"-h",     "-t",
-		"all",    "-o",
-		FORMAT,   id ? "-j" : NULL,
-		id,       NULL,
+		"env",
+		"SLURM_TIME_FORMAT=%s",
+		"squeue",
+		"--me",
+		"-h",
+		"-t",
+		"all",
+		"-r",
+		"-o",
+		FORMAT,
+		id ? "-j" : NULL,
+		id,
+		NULL,
 	};
 	struct command_answer answer;
 
@@ -141,6 +260,23 @@ const struct queue_job *queue_find(const struct queue *queue,
 		return NULL;
 	return bsearch(&key, queue->items, queue->count, sizeof(key),
 		       by_comment);
+}
+
+void queue_job_copy(const struct queue_job *job, struct arena *mem,
+		    struct queue_job *out)
+{
+	size_t i;
+
+	*out = *job;
+	out->id = arena_strdup(mem, job->id);
+	out->comment = arena_strdup(mem, job->comment);
+	out->state = arena_strdup(mem, job->state);
+	out->reason = arena_strdup(mem, job->reason);
+	out->nodes = arena_strdup(mem, job->nodes);
+	out->elements = arena_alloc(mem, (job->element_count + 1) *
+						 sizeof(*out->elements));
+	for (i = 0; i < job->element_count; i++)
+		queue_job_copy(&job->elements[i], mem, &out->elements[i]);
 }
 
 enum run_state queue_state(const char *name)

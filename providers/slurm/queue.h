@@ -7,18 +7,28 @@
 #ifndef JOBRUN_SLURM_QUEUE_H
 #define JOBRUN_SLURM_QUEUE_H
 
+#include <limits.h>
+
 #include "core/base/alloc.h"
 #include "core/run/state.h"
 #include "providers/slurm/cluster.h"
 
+/* All elements of an array that are not named. */
+#define QUEUE_REST INT_MAX
+
 struct queue_job {
 	const char *id;        /* "12", as scancel takes it */
+	int element;           /* of a job array, from 1; 0: it is no element */
 	const char *comment;   /* see slurm_comment() */
 	const char *state;     /* "PENDING" */
 	const char *reason;    /* "Resources"; "None" is "" */
 	const char *nodes;     /* "n[1-3]", or "" */
 	int64_t start_time_ms; /* 0: not known; of a waiting one, expected */
 	int64_t end_time_ms;
+	/* Of a whole array, by their numbers; its state is RUNNING as soon as
+	 * one of them has begun, until all have ended. */
+	struct queue_job *elements;
+	size_t element_count;
 };
 
 struct queue {
@@ -33,9 +43,19 @@ int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 /* What squeue has printed. */
 void queue_parse(char *text, struct arena *mem, struct queue *out);
 
+/* Puts jobs, and elements of arrays, in order, and makes one of each array. */
+void queue_sort(struct queue *queue, struct arena *mem);
+
 /* NULL: Slurm does not know it, or no more. */
 const struct queue_job *queue_find(const struct queue *queue,
 				   const char *comment);
+
+/* With all its texts, into another arena. */
+void queue_job_copy(const struct queue_job *job, struct arena *mem,
+		    struct queue_job *out);
+
+/* Of a whole array; NULL: it is not known, or no more. */
+const struct queue_job *queue_element(const struct queue_job *job, int number);
 
 /* Slurm's name of a state (squeue(1), "JOB STATE CODES"). */
 enum run_state queue_state(const char *name);

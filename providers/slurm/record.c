@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/run/trial_spec.h"
 #include "providers/slurm/internal.h"
 #include "providers/slurm/slurm.h"
 
-/* {"place", "name", "comment", "id", "program"}: the record's properties. */
+/* {"place", "name", "comment", "id", "program", "trials"}: the record's properties. */
 int slurm_record_read(const struct run_record *run, struct arena *mem,
 		      struct slurm_record *out)
 {
@@ -23,6 +25,7 @@ int slurm_record_read(const struct run_record *run, struct arena *mem,
 	out->comment = arena_strdup(mem, json_get_text(value, "comment", ""));
 	out->id = arena_strdup(mem, json_get_text(value, "id", ""));
 	out->program = arena_strdup(mem, json_get_text(value, "program", ""));
+	out->trials = (long)json_get_int(value, "trials", 0);
 	json_decref(value);
 	return *out->place && *out->name ? 0 : 1;
 }
@@ -40,6 +43,20 @@ int slurm_recorded(struct slurm *slurm, const char *job_id, struct arena *mem,
 	return slurm_record_read(&run, mem, out);
 }
 
+/* Of trials, as they are there. */
+static int write_values(const struct run_spec *spec, struct error *err)
+{
+	char *path = path_join(spec->folder, TRIAL_VALUES_FILE);
+	json_t *values = trial_values_json(spec);
+	char *text = json_canonical(values);
+	int ret = file_write(path, text, strlen(text), err);
+
+	free(text);
+	json_decref(values);
+	free(path);
+	return ret;
+}
+
 static int write_spec(struct slurm *slurm, const struct run_record *run,
 		      const struct slurm_job *what, struct arena *mem,
 		      struct error *err)
@@ -53,6 +70,8 @@ static int write_spec(struct slurm *slurm, const struct run_record *run,
 	spec.hosts = (struct run_hosts){ 0 };
 	spec_set_folder(&spec, folder, mem);
 	ret = spec_write(&spec, err);
+	if (ret == 0 && what->request.trials)
+		ret = write_values(&spec, err);
 	free(folder);
 	return ret;
 }
@@ -82,6 +101,8 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 	json_put_text(properties, "comment", run->comment);
 	json_put_text(properties, "id", run->id);
 	json_put_text(properties, "program", what.program);
+	if (what.request.trials)
+		json_put_int(properties, "trials", what.request.trials);
 	text = json_canonical(properties);
 	fresh = (struct run_record){ .job_id = job->job_id,
 				     .provider = provider_slurm.name,

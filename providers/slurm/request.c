@@ -147,6 +147,10 @@ json_t *slurm_request_json(const struct slurm_request *request)
 		json_array_append_new(components,
 				      component_json(&request->components[i]));
 	json_put(out, "components", components);
+	if (request->trials)
+		json_put(out, "array",
+			 json_sprintf("1-%ld, %ld at a time", request->trials,
+				      request->at_a_time));
 	if (request->limit_s) {
 		duration_format(request->limit_s, text, sizeof(text));
 		json_put_text(out, "timeLimit", text);

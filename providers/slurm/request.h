@@ -27,6 +27,10 @@ struct slurm_request {
 	const struct slurm_block *block; /* never NULL; the job's */
 	long limit_s;                    /* 0: none is asked for */
 	long priority;                   /* 0: Slurm says */
+	/* Elements of a job array, 1 to `trials`, so many at a time; 0: it is
+	 * none. */
+	long trials;
+	long at_a_time;
 	bool requeue; /* after the loss of a node; slurm_job_make() says */
 };
 

@@ -10,7 +10,8 @@
 
 /*
  * For each run its run.json on a line, and on another the number of its job
- * and each attempt with its status: "117 0:143 1:-".
+ * and each attempt with its status: "117 0:143 1:-".  One with trials has the
+ * attempt 0.
  */
 #define READ                                                                   \
 	"cd \"$1/runs\" 2>/dev/null || exit 0\n"                               \
@@ -24,6 +25,10 @@
 	"    s=-; [ -f \"${a}status\" ] && read -r s <\"${a}status\"\n"        \
 	"    a=${a%/}; line=\"$line ${a##*/}:$s\"\n"                           \
 	"  done\n"                                                             \
+	"  if [ -d \"${d}trials\" ]; then\n"                                   \
+	"    s=-; [ -f \"${d}status\" ] && read -r s <\"${d}status\"\n"        \
+	"    line=\"$line 0:$s\"\n"                                            \
+	"  fi\n"                                                               \
 	"  echo \"$line\"\n"                                                   \
 	"done\n"
 

@@ -11,6 +11,8 @@
  *	  secrets.json			values; 0600
  *	  job.sh			the batch script
  *	  packages/			unpacked
+ *	  trials.json			values (core/run/trial_spec.h), if it is a
+ *					job array
  *	and later
  *	  job				a link: the number of the job that has it
  *	  attempts/N/			0, 1 …:
@@ -18,6 +20,8 @@
  *	    begun, status, next		see attempts.h
  *	    srun.err			what srun had to say
  *	  output/			what the program has left
+ *	  trials/K/			of a job array: each trial has attempts/
+ *					and output/ of its own; see array.h
  *	  slurm.out			what sbatch and srun have to say
  */
 #ifndef JOBRUN_SLURM_RUNS_H
@@ -38,9 +42,9 @@ struct slurm_run {
 	const char *set; /* what it was applied as one of, or NULL */
 	const char *id;  /* of the job that has it, once that began; or NULL */
 	int restart;     /* the last attempt that began; -1: none has */
-	int status;      /* of that attempt; -1: it has not ended, or not so
+	int status; /* of that attempt, or of an array; -1: it has not ended, or not so
 			   * that the script could say it */
-	int cleanup;     /* enum cleanup */
+	int cleanup; /* enum cleanup */
 	int64_t create_time_ms;
 	json_t *properties; /* as it was planned; owned by the list */
 };

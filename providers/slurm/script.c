@@ -4,21 +4,24 @@
 #include "core/run/command.h"
 
 #define DAY_S 86400
+/* Which trial an element of the array is. */
+#define TRIAL "SLURM_ARRAY_TASK_ID"
 
 /*
  * If this was submitted twice, by a client that was told that it had failed,
  * the first to come has the folder.  A controller that has lost its memory may
  * start again what has ended, or queue it again for a node that was lost just
- * after: jobrun knows by the folder, and says what is to be done.
+ * after: jobrun knows by the folder, and says what is to be done.  Filled in
+ * are where the attempts are ("run"), which job it is, and which to scontrol.
  */
 #define SETTING_OUT                                                            \
-	"first=$run/attempts/0\n"                                              \
+	"first=$%1$s/attempts/0\n"                                             \
 	"umask 077\n"                                                          \
-	"[ -L \"$run/job\" ] || ln -s \"$SLURM_JOB_ID\" \"$run/job\"\n"        \
-	"[ \"$(readlink \"$run/job\")\" = \"$SLURM_JOB_ID\" ] || exit 0\n"     \
+	"[ -L \"$run/job\" ] || ln -s \"$%2$s\" \"$run/job\"\n"                \
+	"[ \"$(readlink \"$run/job\")\" = \"$%2$s\" ] || exit 0\n"             \
 	"mkdir -p \"$first\" || exit\n\n"                                      \
 	"while :; do\n"                                                        \
-	"  next=$(\"$jobrun\" next-attempt --job \"$SLURM_JOB_ID\" \\\n"       \
+	"  next=$(\"$jobrun\" next-attempt --job \"%3$s\" \\\n"                \
 	"    --queued \"${SLURM_RESTART_COUNT:-0}\" \"$run\" "                 \
 	"2>>\"$first/srun.err\")\n"                                            \
 	"  case $next in\n"                                                    \
@@ -27,7 +30,7 @@
 	"    *) [ -e \"$first/status\" ] || echo 126 >\"$first/status\"\n"     \
 	"      exit 126 ;;\n"                                                  \
 	"  esac\n"                                                             \
-	"  attempt=$run/attempts/$restart\n"
+	"  attempt=$%1$s/attempts/$restart\n"
 #define ENDING                                                                 \
 	"  echo \"$?\" >\"$attempt/status\"\n"                                 \
 	"done\n"
@@ -89,6 +92,9 @@ static void put_job(struct buf *out, const struct job *job,
 	put_option(out, "comment", slurm_comment(job, name, mem));
 	put_option(out, "output", arena_printf(mem, "%s/slurm.out", folder));
 	buf_puts(out, "#SBATCH --open-mode=append\n");
+	if (request->trials)
+		buf_printf(out, "#SBATCH --array=1-%ld%%%ld\n", request->trials,
+			   request->at_a_time);
 	buf_printf(out, "#SBATCH --%srequeue\n", request->requeue ? "" : "no-");
 	if (request->limit_s)
 		put_time(out, request->limit_s);
@@ -141,6 +147,8 @@ static void put_step(struct buf *out, const struct slurm_request *request)
 			buf_printf(out, " --cpus-per-task=%u", one->cpus);
 		buf_puts(out, " \\\n    \"$jobrun\" launch --from slurm --run "
 			      "\"$run\" --restart \"$restart\"");
+		if (request->trials)
+			buf_puts(out, " \\\n    --trial \"$" TRIAL "\"");
 	}
 	buf_puts(out, " \\\n    2>>\"$attempt/srun.err\"\n");
 }
@@ -165,7 +173,16 @@ void slurm_script_write(const struct job *job,
 	command_quote(folder, out);
 	buf_puts(out, "\njobrun=");
 	command_quote(program, out);
-	buf_puts(out, "\n" SETTING_OUT);
+	buf_putc(out, '\n');
+	if (request->trials) {
+		buf_puts(out, "trial=$run/trials/$" TRIAL "\n");
+		buf_printf(out, SETTING_OUT, "trial", "SLURM_ARRAY_JOB_ID",
+			   "${SLURM_ARRAY_JOB_ID}_$" TRIAL
+			   "\" \\\n    --trial \"$" TRIAL);
+	} else {
+		buf_printf(out, SETTING_OUT, "run", "SLURM_JOB_ID",
+			   "$SLURM_JOB_ID");
+	}
 	put_step(out, request);
 	buf_puts(out, ENDING);
 	arena_free(mem);

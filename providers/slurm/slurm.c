@@ -4,207 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/listing.h"
 #include "providers/slurm/internal.h"
 #include "providers/slurm/script.h"
-
-/* Who did not answer, and has taken some time over that, is left alone for
- * longer, up to this. */
-#define AWAY_MS 10000
-/* To ask for one job is cheap; for many one by one it is not. */
-#define MOMENT_MS 900
-#define SINGLES_MAX 2
-/* Before something is decided, what is known must be new. */
-#define NOW 0
-
-/* ---- clusters ---------------------------------------------------------- */
-
-static struct slurm_cluster *find_cluster(struct slurm *slurm,
-					  const char *place)
-{
-	size_t i;
-
-	for (i = 0; i < slurm->count; i++)
-		if (!strcmp(cluster_place(slurm->clusters[i].cluster), place))
-			return &slurm->clusters[i];
-	return NULL;
-}
-
-static struct slurm_cluster *add_cluster(struct slurm *slurm, const char *place,
-					 struct error *err)
-{
-	struct slurm_cluster *out = &slurm->clusters[slurm->count];
-	char *known;
-
-	if (slurm->count == SLURM_CLUSTERS) {
-		error_set(err, ERROR_FAILED,
-			  "jobs of more than %d Slurm clusters at once",
-			  SLURM_CLUSTERS);
-		return NULL;
-	}
-	known = path_join(store_folder(slurm->env.store), "login_hosts");
-	*out = (struct slurm_cluster){ .cluster = cluster_open(place, known,
-							       err) };
-	free(known);
-	if (!out->cluster)
-		return NULL;
-	slurm->count++;
-	return out;
-}
-
-struct slurm_cluster *slurm_at(struct slurm *slurm, const char *place,
-			       struct error *err)
-{
-	struct slurm_cluster *out;
-
-	place = place ? place : SLURM_USUAL_PLACE;
-	pthread_mutex_lock(&slurm->lock);
-	out = find_cluster(slurm, place);
-	if (!out)
-		out = add_cluster(slurm, place, err);
-	pthread_mutex_unlock(&slurm->lock);
-	return out;
-}
-
-/* A controller that is slow to answer is asked less often: of its time no more
- * than a fifth is for us. */
-static bool is_fresh(const struct slurm_cluster *at, int64_t age_ms,
-		     int64_t since_ms)
-{
-	int64_t least_ms = age_ms > NOW ? 4 * at->took_ms : 0;
-	int64_t old_ms = time_monotonic_ms() - at->asked_ms;
-
-	return at->mem && !at->why.code &&
-	       time_now_ms() - old_ms - at->took_ms > since_ms &&
-	       old_ms < (age_ms > least_ms ? age_ms : least_ms);
-}
-
-/* Whether it is too early to ask again one that has not answered. */
-static bool is_away(const struct slurm_cluster *at, int64_t age_ms)
-{
-	int64_t rest_ms = 4 * at->took_ms;
-
-	/* A login host is not held up by who does not reach it. */
-	if (rest_ms < SLURM_QUEUE_AGE_MS || cluster_is_away(at->cluster))
-		rest_ms = SLURM_QUEUE_AGE_MS;
-	return at->why.code && age_ms > NOW &&
-	       time_monotonic_ms() - at->asked_ms <
-		       (rest_ms < AWAY_MS ? rest_ms : AWAY_MS);
-}
-
-/* Under the lock, so that many who want to know ask once. */
-static int ask(struct slurm_cluster *at, int64_t age_ms, int64_t since_ms,
-	       struct error *err)
-{
-	int64_t now_ms = time_monotonic_ms();
-	struct arena *mem;
-
-	if (is_away(at, age_ms)) {
-		*err = at->why;
-		return -1;
-	}
-	if (is_fresh(at, age_ms, since_ms))
-		return 0;
-	mem = arena_new();
-	at->why.code = 0;
-	if (queue_read(at->cluster, NULL, mem, &at->queue, err) < 0) {
-		arena_free(mem);
-		mem = NULL;
-		at->why = *err;
-	}
-	arena_free(at->mem);
-	at->mem = mem;
-	at->asked_ms = time_monotonic_ms();
-	at->took_ms = at->asked_ms - now_ms;
-	return mem ? 0 : -1;
-}
-
-/* 1: it is not known by that number, or too many were asked for alone. */
-static int ask_alone(struct slurm_cluster *at, const char *comment,
-		     const char *id, struct arena *mem, struct queue_job *out,
-		     struct error *err)
-{
-	int64_t now_ms = time_monotonic_ms();
-	const struct queue_job *job;
-	struct queue queue;
-
-	if (now_ms - at->since_ms > MOMENT_MS) {
-		at->since_ms = now_ms;
-		at->singles = 0;
-	}
-	if (at->why.code || at->singles++ >= SINGLES_MAX)
-		return 1;
-	if (queue_read(at->cluster, id, mem, &queue, err) < 0) {
-		at->why = *err;
-		at->asked_ms = time_monotonic_ms();
-		at->took_ms = at->asked_ms - now_ms;
-		return -1;
-	}
-	job = queue_find(&queue, comment);
-	if (!job)
-		return 1;
-	*out = *job;
-	return 0;
-}
-
-/* What is in a queue goes with it. */
-static void copy_job(const struct queue_job *job, struct arena *mem,
-		     struct queue_job *out)
-{
-	*out = *job;
-	out->id = arena_strdup(mem, job->id);
-	out->comment = arena_strdup(mem, job->comment);
-	out->state = arena_strdup(mem, job->state);
-	out->reason = arena_strdup(mem, job->reason);
-	out->nodes = arena_strdup(mem, job->nodes);
-}
-
-int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
-	       const char *comment, const char *id, int64_t age_ms,
-	       int64_t since_ms, struct arena *mem, struct queue_job *out,
-	       struct error *err)
-{
-	const struct queue_job *job = NULL;
-	int ret = 1;
-
-	pthread_mutex_lock(&slurm->lock);
-	if (id && *id && !is_fresh(at, age_ms, since_ms))
-		ret = ask_alone(at, comment, id, mem, out, err);
-	if (ret == 1) {
-		ret = ask(at, age_ms, since_ms, err);
-		if (ret == 0)
-			job = queue_find(&at->queue, comment);
-		ret = ret < 0 ? -1 : job ? 0 : 1;
-	}
-	if (job)
-		copy_job(job, mem, out);
-	pthread_mutex_unlock(&slurm->lock);
-	return ret;
-}
-
-int slurm_look_at_all(struct slurm *slurm, struct slurm_cluster *at,
-		      const char *const *comments, size_t count,
-		      int64_t since_ms, struct arena *mem,
-		      struct queue_job *out, struct error *err)
-{
-	const struct queue_job *job;
-	size_t i;
-	int ret;
-
-	pthread_mutex_lock(&slurm->lock);
-	ret = ask(at, SLURM_QUEUE_AGE_MS, since_ms, err);
-	for (i = 0; ret == 0 && i < count; i++) {
-		job = queue_find(&at->queue, comments[i]);
-		out[i] = (struct queue_job){ 0 };
-		if (job)
-			copy_job(job, mem, &out[i]);
-	}
-	pthread_mutex_unlock(&slurm->lock);
-	return ret;
-}
 
 /* ---- reading ----------------------------------------------------------- */
 
@@ -234,8 +37,8 @@ static int see(struct slurm *slurm, const char *place, const char *job_id,
 		const struct slurm_run *run = &out->runs.items[i];
 
 		ret = slurm_look(slurm, out->at, run->comment, run->id,
-				 i + 1 == out->runs.count ? NOW : 60000, 0, mem,
-				 &out->job, err);
+				 i + 1 == out->runs.count ? SLURM_NOW : 60000,
+				 0, mem, &out->job, err);
 		if (ret < 0) {
 			runs_done(&out->runs);
 			return -1;
@@ -337,6 +140,20 @@ static const struct slurm_run *left_by_earlier(const struct sight *sight,
 	return NULL;
 }
 
+/* One that is known here to have ended is nothing that is to be gone on with:
+ * it was cancelled, perhaps, before it began. */
+static bool has_ended(struct slurm *slurm, const struct slurm_run *run,
+		      struct arena *mem)
+{
+	struct slurm_record record;
+	struct error ignored;
+
+	return slurm_recorded(slurm, run->job_id, mem, &record, &ignored) ==
+		       0 &&
+	       !strcmp(record.name, run->name) &&
+	       run_state_is_final(record.run.state);
+}
+
 static int slurm_create(void *ctx, const struct resource *want,
 			struct error *err)
 {
@@ -359,6 +176,8 @@ static int slurm_create(void *ctx, const struct resource *want,
 		err) < 0)
 		goto out;
 	earlier = left_by_earlier(&sight, want);
+	if (earlier && has_ended(slurm, earlier, mem))
+		earlier = NULL;
 	if (!earlier) {
 		name_run(&sight, want, mem, &run);
 		ret = slurm_submit(sight.at->cluster, want->job, &what, &run,
@@ -423,34 +242,47 @@ static int slurm_wait(void *ctx, const struct resource *have,
 	return ret;
 }
 
+/* What waits gets no signals, and of an array some may. */
+static int cancel_job(struct cluster *cluster, const struct queue_job *job,
+		      bool now, struct error *err)
+{
+	const char *const kill[] = { "scancel", "--signal=KILL", job->id,
+				     NULL };
+	const char *const cancel[] = { "scancel", job->id, NULL };
+	bool runs = queue_state(job->state) == RUN_RUNNING;
+	struct command_answer answer;
+
+	if (now && runs) {
+		if (cluster_slurm(cluster, kill, &answer, err) < 0)
+			return -1;
+		command_answer_done(&answer);
+		if (!job->element_count)
+			return 0;
+	}
+	if (cluster_slurm(cluster, cancel, &answer, err) < 0)
+		return -1;
+	command_answer_done(&answer);
+	return 0;
+}
+
 static int slurm_cancel(void *ctx, const struct resource *have, bool now,
 			struct error *err)
 {
-	const char *argv[4] = { "scancel" };
 	struct slurm *slurm = ctx;
 	struct arena *mem = arena_new();
 	struct slurm_cluster *at = NULL;
-	struct command_answer answer;
 	struct slurm_record record;
 	struct queue_job job;
-	size_t n = 1;
 	int ret = slurm_recorded(slurm, have->name, mem, &record, err);
 
 	if (ret == 0 && !run_state_is_final(record.run.state)) {
 		at = slurm_at(slurm, record.place, err);
-		ret = at ? slurm_look(slurm, at, record.comment, record.id, NOW,
-				      0, mem, &job, err)
+		ret = at ? slurm_look(slurm, at, record.comment, record.id,
+				      SLURM_NOW, 0, mem, &job, err)
 			 : -1;
 	}
-	if (ret == 0 && at && !run_state_is_final(queue_state(job.state))) {
-		/* A job that waits gets no signals. */
-		if (now && queue_state(job.state) == RUN_RUNNING)
-			argv[n++] = "--signal=KILL";
-		argv[n++] = job.id;
-		ret = cluster_slurm(at->cluster, argv, &answer, err);
-		if (ret == 0)
-			command_answer_done(&answer);
-	}
+	if (ret == 0 && at && !run_state_is_final(queue_state(job.state)))
+		ret = cancel_job(at->cluster, &job, now, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }
@@ -502,95 +334,6 @@ static int slurm_delete(void *ctx, const struct resource *have,
 	return ret;
 }
 
-/* ---- listing ----------------------------------------------------------- */
-
-static int list_at(struct slurm *slurm, const char *place, struct listing *out,
-		   struct error *err)
-{
-	struct arena *mem = arena_new();
-	struct slurm_cluster *at = slurm_at(slurm, place, err);
-	struct slurm_runs runs = { 0 };
-	int ret = at ? runs_read(at->cluster, NULL, mem, &runs, err) : -1;
-	size_t i;
-
-	for (i = 0; ret == 0 && i < runs.count; i++) {
-		const struct slurm_run *run = &runs.items[i];
-		struct queue_job job;
-		int known;
-
-		/* Only the newest of each job. */
-		if (i + 1 < runs.count &&
-		    !strcmp(run->job_id, runs.items[i + 1].job_id))
-			continue;
-		known = slurm_look(slurm, at, run->comment, run->id, 1000, 0,
-				   mem, &job, err);
-		if (known < 0) {
-			ret = -1;
-			break;
-		}
-		listing_add(out,
-			    &(struct listed){
-				    .kind = &slurm_kind_job,
-				    .name = run->job_id,
-				    .place = cluster_place(at->cluster),
-				    .labels = { .job_id = run->job_id,
-						.digest = run->digest,
-						.set = run->set,
-						.cleanup = run->cleanup },
-				    .create_time_ms = run->create_time_ms,
-				    .live = known == 0 && run->status != 0 &&
-					    !run_state_is_final(
-						    queue_state(job.state)),
-				    .succeeded = run->status == 0,
-			    });
-	}
-	runs_done(&runs);
-	arena_free(mem);
-	return ret;
-}
-
-/* Where this machine has started runs, each place once. */
-static int remembered_places(struct slurm *slurm, struct arena *mem,
-			     struct places *out, struct error *err)
-{
-	struct slurm_record record;
-	struct run_list all;
-	size_t i;
-	int ret = store_run_list(slurm->env.store, false, mem, &all, err);
-
-	for (i = 0; ret == 0 && i < all.count; i++) {
-		if (strcmp(all.items[i].provider, provider_slurm.name) != 0)
-			continue;
-		ret = slurm_recorded(slurm, all.items[i].job_id, mem, &record,
-				     err);
-		if (ret == 0)
-			places_add(out, mem, record.place);
-		ret = ret < 0 ? -1 : 0;
-	}
-	return ret;
-}
-
-static int slurm_list(void *ctx, const char *place, struct listing *out,
-		      struct error *err)
-{
-	struct slurm *slurm = ctx;
-	struct places places = { 0 };
-	struct arena *mem;
-	size_t i;
-	int ret;
-
-	if (place)
-		return list_at(slurm, place, out, err);
-	mem = arena_new();
-	places_add(&places, mem, SLURM_USUAL_PLACE);
-	ret = remembered_places(slurm, mem, &places, err);
-	for (i = 0; ret == 0 && i < places.count; i++)
-		ret = list_at(slurm, places.items[i], out, err);
-	places_done(&places);
-	arena_free(mem);
-	return ret;
-}
-
 /* ---- the provider ------------------------------------------------------ */
 
 const struct kind slurm_kind_job = {
@@ -633,6 +376,7 @@ static void slurm_close(void *ctx)
 	for (i = 0; i < slurm->count; i++) {
 		cluster_close(slurm->clusters[i].cluster);
 		arena_free(slurm->clusters[i].mem);
+		arena_free(slurm->clusters[i].accounts_mem);
 	}
 	pthread_mutex_destroy(&slurm->lock);
 	free(slurm);

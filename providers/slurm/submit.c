@@ -17,6 +17,7 @@
 #include "core/data/archive_writer.h"
 #include "core/data/tree.h"
 #include "core/run/secret.h"
+#include "core/run/trial_spec.h"
 #include "providers/slurm/internal.h"
 #include "providers/slurm/script.h"
 
@@ -171,6 +172,7 @@ static int pack_run(int fd, const struct job *job, const struct slurm_job *what,
 		archive_writer_new(fd, run->name, ARCHIVE_PLAIN, err);
 	json_t *spec = spec_there(job, what, run, mem);
 	json_t *description = run_json(run);
+	json_t *values = trial_values_json(&what->spec);
 	struct buf script = { 0 };
 	int ret = -1;
 	size_t i;
@@ -182,6 +184,8 @@ static int pack_run(int fd, const struct job *job, const struct slurm_job *what,
 		    0 ||
 	    add_json(writer, "spec.json", spec, err) < 0 ||
 	    add_json(writer, "run.json", description, err) < 0 ||
+	    (what->request.trials &&
+	     add_json(writer, TRIAL_VALUES_FILE, values, err) < 0) ||
 	    add_secrets(writer, &what->spec, err) < 0)
 		goto out;
 	for (i = 0; i < what->spec.packages.count; i++)
@@ -192,6 +196,7 @@ static int pack_run(int fd, const struct job *job, const struct slurm_job *what,
 	writer = NULL;
 out:
 	archive_writer_free(writer);
+	json_decref(values);
 	json_decref(description);
 	json_decref(spec);
 	buf_done(&script);

@@ -3,6 +3,45 @@
 
 #include "core/check.h"
 
+static const struct field image_fields[] = {
+	{ .name = "vm",
+	  .type = FIELD_STRING,
+	  .check = check_compute,
+	  .flags = FIELD_REQUIRED,
+	  .offset = offsetof(struct tpu_node_image, vm),
+	  .doc = "The VM, which must have been stopped: an image of its boot "
+		 "disk is made before anything else." },
+	{ .name = "zone",
+	  .type = FIELD_STRING,
+	  .check = check_compute,
+	  .offset = offsetof(struct tpu_node_image, zone),
+	  .doc = "The zone that it is in, if not jobrun.zone." },
+	{ .name = "stop",
+	  .type = FIELD_BOOL,
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_node_image, stop),
+	  .doc = "Whether to stop it if it runs.  It is not started again." },
+	{ .name = "family",
+	  .type = FIELD_STRING,
+	  .check = check_compute,
+	  .offset = offsetof(struct tpu_node_image, family),
+	  .doc = "The family that the image joins." },
+	{ .name = "keep",
+	  .type = FIELD_BOOL,
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_node_image, keep),
+	  .doc = "Whether the image stays when the run has ended, and is used "
+		 "by the next ones of the job, until 'jobrun delete'." },
+	{ .name = NULL },
+};
+
+static const struct message image_message = {
+	.name = "TpuNodeImage",
+	.doc = "A disk image of a VM.",
+	.size = sizeof(struct tpu_node_image),
+	.fields = image_fields,
+};
+
 static const struct field fields[] = {
 	{ .name = "runtimeVersion",
 	  .type = FIELD_STRING,
@@ -23,6 +62,12 @@ static const struct field fields[] = {
 	  .check = check_project,
 	  .offset = offsetof(struct tpu_node_block, image_project),
 	  .doc = "The project that the image is in." },
+	{ .name = "imageFrom",
+	  .type = FIELD_MESSAGE,
+	  .message = &image_message,
+	  .offset = offsetof(struct tpu_node_block, image_from),
+	  .doc = "The VM that an image is made of for them, instead: one on "
+		 "which data, packages and program were tried." },
 	{ .name = "condaEnv",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_node_block, conda_env),
@@ -64,6 +109,13 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_node_block, external_ips),
 	  .doc = "Whether the VMs have addresses that can be reached "
 		 "from outside." },
+	{ .name = "iap",
+	  .type = FIELD_BOOL,
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_node_block, iap),
+	  .doc = "Whether the VMs are reached through Identity-Aware Proxy, by "
+		 "jobrun itself, with its own credentials: they need no "
+		 "address outside then." },
 	{ .name = "subnetwork",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_node_block, subnetwork),

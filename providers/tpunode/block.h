@@ -5,12 +5,23 @@
 
 #include "core/message.h"
 
+/* Of what the VMs' image is made. */
+struct tpu_node_image {
+	struct message_head head;
+	const char *vm;   /* that was stopped; NULL: of none */
+	const char *zone; /* it is in, or NULL: the job's */
+	const char *family;
+	bool stop; /* if it runs */
+	bool keep; /* for other runs of the job */
+};
+
 struct tpu_node_block {
 	struct message_head head;
 	const char *runtime_version; /* "pytorch-1.13" */
 	const char *machine_type;    /* of the VMs, or NULL */
 	const char *image;
 	const char *image_project;
+	struct tpu_node_image image_from;
 	const char *conda_env;
 	const char *docker_image;
 	struct strings zones; /* to try, in this order */
@@ -19,6 +30,7 @@ struct tpu_node_block {
 	bool reserved;
 	const char *cidr_block; /* of the TPU, or NULL */
 	bool external_ips;
+	bool iap;
 	const char *subnetwork;
 	long disk_gb; /* 0: as large as the image */
 	struct strings tags;

@@ -59,20 +59,29 @@ static json_t *metadata_json(const struct job *job,
 	return out;
 }
 
-static json_t *disk_json(const struct tpu_node_block *block)
+/* As an API takes it; returns new. */
+static char *image_path(const struct tpu_node_block *block, const char *name)
 {
 	const char *image = block->image;
-	json_t *disk = json_object(), *from = json_object();
-	char text[32];
-	char *path;
 
-	if (image && !strchr(image, '/') && block->image_project)
-		path = mem_printf("projects/%s/global/images/%s",
+	if (block->image_from.vm)
+		return mem_printf("global/images/%s", name);
+	if (!image)
+		return mem_strdup(IMAGE);
+	if (strchr(image, '/'))
+		return mem_strdup(image);
+	if (block->image_project)
+		return mem_printf("projects/%s/global/images/%s",
 				  block->image_project, image);
-	else if (image && !strchr(image, '/'))
-		path = mem_printf("global/images/%s", image);
-	else
-		path = mem_strdup(image ? image : IMAGE);
+	return mem_printf("global/images/%s", image);
+}
+
+static json_t *disk_json(const struct tpu_node_block *block, const char *name)
+{
+	json_t *disk = json_object(), *from = json_object();
+	char *path = image_path(block, name);
+	char text[32];
+
 	json_put_text(from, "sourceImage", path);
 	if (block->disk_gb) {
 		snprintf(text, sizeof(text), "%ld", block->disk_gb);
@@ -100,12 +109,12 @@ static json_t *data_disk_json(const char *name)
 	return disk;
 }
 
-static json_t *disks_json(const struct tpu_node_block *block)
+static json_t *disks_json(const struct tpu_node_block *block, const char *name)
 {
 	json_t *out = json_array();
 	size_t i;
 
-	json_array_append_new(out, disk_json(block));
+	json_array_append_new(out, disk_json(block, name));
 	for (i = 0; i < block->disks.count; i++)
 		json_array_append_new(out,
 				      data_disk_json(block->disks.items[i]));
@@ -175,7 +184,7 @@ json_t *tpu_node_template(const struct job *job,
 		      block->machine_type ? block->machine_type
 		      : master            ? master
 					  : MACHINE);
-	json_put(properties, "disks", disks_json(block));
+	json_put(properties, "disks", disks_json(block, name));
 	json_put(properties, "networkInterfaces",
 		 list_of(interface_json(job, block)));
 	json_put(properties, "serviceAccounts",
@@ -240,11 +249,13 @@ char *tpu_node_collection(const char *kind, const struct tpu_node_place *place)
 	if (!strcmp(kind, "instance-group"))
 		return mem_printf("projects/%s/zones/%s/instanceGroupManagers",
 				  place->project, place->zone);
+	if (text_ends(kind, "disk-image"))
+		return mem_printf("projects/%s/global/images", place->project);
 	return mem_printf("projects/%s/locations/%s/nodes", place->project,
 			  place->zone);
 }
 
-static void put_expiry(json_t *labels, const struct job *job, int64_t now_ms)
+void tpu_node_expire(json_t *labels, const struct job *job, int64_t now_ms)
 {
 	struct labels own = labels_of(job, now_ms);
 
@@ -304,7 +315,8 @@ json_t *tpu_node_template_now(const struct resource *want,
 	char *remove = removals(want->name, places);
 	char *zones = join_zones(places);
 
-	put_expiry(json_object_get(properties, "labels"), want->job, now_ms);
+	tpu_node_expire(json_object_get(properties, "labels"), want->job,
+			now_ms);
 	put_item(items, "jobrun-zones", zones);
 	put_item(items, "jobrun-remove", remove);
 	if (user && key) {
@@ -322,6 +334,6 @@ json_t *tpu_node_node_now(const struct resource *want, int64_t now_ms)
 {
 	json_t *body = json_deep_copy(json_object_get(want->request, "body"));
 
-	put_expiry(json_object_get(body, "labels"), want->job, now_ms);
+	tpu_node_expire(json_object_get(body, "labels"), want->job, now_ms);
 	return body;
 }

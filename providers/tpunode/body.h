@@ -19,6 +19,9 @@ json_t *tpu_node_group(const struct job *job, const char *name, unsigned hosts);
 json_t *tpu_node_node(const struct job *job, const struct tpu_node_block *block,
 		      const struct slice *slice);
 
+/* Labels it with the longest that the job may need it. */
+void tpu_node_expire(json_t *labels, const struct job *job, int64_t now_ms);
+
 /* Where one of them is. */
 struct tpu_node_place {
 	const char *project;

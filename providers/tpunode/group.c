@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/google/compute.h"
+#include "providers/google/iap.h"
 #include "providers/google/labels.h"
 #include "providers/tpunode/template.h"
 #include "providers/tpunode/vms.h"
@@ -72,20 +73,31 @@ static int by_name(const void *a, const void *b)
 		      json_get_text(*(json_t *const *)b, "name", ""));
 }
 
-static void put_host(const json_t *vm, const char *user, json_t *hosts,
+static void put_host(const json_t *vm, const struct resource *want,
+		     const struct tpu_node_place *place, json_t *hosts,
 		     json_t *addresses)
 {
+	const char *user = json_get_text(want->properties, "sshUser", NULL);
+	const struct iap_target through = {
+		.project = place->project,
+		.zone = place->zone,
+		.instance = json_get_text(vm, "name", ""),
+	};
 	const json_t *card =
 		json_array_get(json_object_get(vm, "networkInterfaces"), 0);
 	const char *inside = json_get_text(card, "networkIP", "");
 	const char *ip = json_get_text(
 		json_array_get(json_object_get(card, "accessConfigs"), 0),
 		"natIP", inside);
+	char *name = json_is_true(json_object_get(want->properties, "iap"))
+			     ? iap_host(&through)
+			     : mem_strdup(ip);
 	char *host =
-		mem_printf("%s%s%s", user ? user : "", user ? "@" : "", ip);
+		mem_printf("%s%s%s", user ? user : "", user ? "@" : "", name);
 
 	json_array_append_new(hosts, json_text(host));
 	json_array_append_new(addresses, json_text(inside));
+	free(name);
 	free(host);
 }
 
@@ -94,7 +106,6 @@ static int put_hosts(struct tpu_node_ctx *ctx, const struct resource *want,
 		     const struct tpu_node_place *place, json_t *outputs,
 		     struct error *err)
 {
-	const char *user = json_get_text(want->properties, "sshUser", NULL);
 	char *path = mem_printf("projects/%s/zones/%s/instances",
 				place->project, place->zone);
 	json_t *all = NULL, *hosts = json_array(), *addresses = json_array();
@@ -120,7 +131,7 @@ static int put_hosts(struct tpu_node_ctx *ctx, const struct resource *want,
 	if (n)
 		qsort(sorted, n, sizeof(*sorted), by_name);
 	for (i = 0; i < n; i++)
-		put_host(sorted[i], user, hosts, addresses);
+		put_host(sorted[i], want, place, hosts, addresses);
 	json_put(outputs, "hosts", hosts);
 	json_put(outputs, "addresses", addresses);
 	free(sorted);

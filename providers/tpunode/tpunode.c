@@ -7,7 +7,9 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/placeholder.h"
+#include "providers/google/iap.h"
 #include "providers/google/tpu_run.h"
+#include "providers/tpunode/image.h"
 #include "providers/tpunode/place.h"
 
 /* ---- the run ------------------------------------------------------------ */
@@ -66,14 +68,18 @@ static int specify(const struct supervised *as, const struct job *job,
 	if (!want)
 		return foresee(out, job, mem, err);
 	out->hosts.reach_s = block->ssh_timeout_s;
+	out->hosts.proxy = block->iap ? IAP_COMMAND : NULL;
 	return tpu_run_place(out, want, as->provider, block->look_every_s, mem,
 			     err);
 }
 
-static const struct kind *const kinds[] = { &kind_instance_template,
+static const struct kind *const kinds[] = { &kind_disk_image,
+					    &kind_kept_image,
+					    &kind_instance_template,
 					    &kind_instance_group,
 					    &kind_tpu_node,
-					    &kind_supervised_run, NULL };
+					    &kind_supervised_run,
+					    NULL };
 
 /* ---- what a job wants --------------------------------------------------- */
 
@@ -167,6 +173,8 @@ static struct resource *add_group(const struct job *job,
 	json_put_int(it->properties, "size", slice->hosts);
 	if (block->ssh_user)
 		json_put_text(it->properties, "sshUser", block->ssh_user);
+	if (block->iap)
+		json_put(it->properties, "iap", json_true());
 	put_duration(it->properties, "readyTimeout", block->ready_timeout_s);
 	return it;
 }
@@ -210,6 +218,9 @@ static void check(const struct tpu_node_block *block, const struct tpu *tpu,
 				       "in jobrun.tpu-node.disks",
 				       block->disks.items[i], slice->hosts,
 				       block->disks.items[i]);
+	if (block->image_from.vm && (block->image || block->image_project))
+		resources_miss(out, "the VMs have one image: remove "
+				    "jobrun.tpu-node.image or imageFrom");
 	if (strcmp(tpu->generation, "v2") != 0 &&
 	    strcmp(tpu->generation, "v3") != 0)
 		resources_miss(out,
@@ -232,8 +243,21 @@ static void note(const struct job *job, const struct tpu_node_block *block,
 	if (block->zones.count)
 		resources_note(out, "the VMs are made when the TPU is ready, "
 				    "in the zone where it could be had");
+	if (block->image_from.stop)
+		resources_note(out,
+			       "VM '%s' is stopped if it runs, and not started "
+			       "again",
+			       block->image_from.vm);
+	if (block->image_from.keep)
+		resources_note(out,
+			       "the image stays, and costs, until 'jobrun "
+			       "delete %s'",
+			       job->job_id);
 	duration_format(block->lease_s, lease, sizeof(lease));
-	if (job->jobrun.cleanup == CLEANUP_ALWAYS)
+	if (job->jobrun.cleanup == CLEANUP_ALWAYS && block->image_from.keep)
+		resources_note(out, "TPU and VMs are deleted when the run "
+				    "ends, whatever way");
+	else if (job->jobrun.cleanup == CLEANUP_ALWAYS)
 		resources_note(out, "TPU and VMs are deleted when the run "
 				    "ends, whatever way; nothing stays");
 	else
@@ -252,7 +276,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 {
 	const struct tpu_node_block *block =
 		job_block(job, provider_tpu_node.name);
-	struct resource *template, *group, *node;
+	struct resource *image, *template, *group, *node;
 	struct run_spec spec;
 	struct tpu_run run;
 	const char *missing, *name;
@@ -264,9 +288,15 @@ static int desire(const struct job *job, const struct provider_env *env,
 	if (!run.slice)
 		return 0;
 	name = spec.topology.tpu_name;
+	image = tpu_node_add_image(job, block, name, out);
 	template = add_template(job, block, name, out);
+	if (image)
+		resource_needs(out, template, image);
 	group = add_group(job, block, name, run.slice, out);
 	node = add_node(job, block, name, run.slice, out);
+	/* Without the image it would cost for nothing. */
+	if (image)
+		resource_needs(out, node, image);
 	resource_needs(out, group, template);
 	follow_node(job, block, group, node, out);
 	resource_needs(out, run.resource, group);
@@ -278,6 +308,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 	check(block, run.tpu, run.slice, out);
 	tpu_run_check(job, &spec, out);
 	note(job, block, out);
+	if (block->iap)
+		tpu_run_note_iap(out);
 	resources_note_unused(out, job, provider_tpu_node.name);
 	return 0;
 }

@@ -27,6 +27,8 @@ int tpu_node_request(void *ctx, const struct resource *want,
 		     struct error *err);
 
 extern const struct provider provider_tpu_node;
+extern const struct kind kind_disk_image;
+extern const struct kind kind_kept_image;
 extern const struct kind kind_instance_template;
 extern const struct kind kind_instance_group;
 extern const struct kind kind_tpu_node;

@@ -9,8 +9,9 @@ bool tpu_node_place_at(const struct resource *it,
 		       const struct tpu_places *places, size_t i,
 		       struct tpu_node_place *out)
 {
-	/* A template is everywhere. */
-	size_t count = it->kind == &kind_instance_template ? 1 : places->count;
+	/* Templates and images are everywhere. */
+	bool zonal = it->kind == &kind_instance_group;
+	size_t count = zonal ? places->count : 1;
 
 	if (i >= count)
 		return false;

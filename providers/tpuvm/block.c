@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/tpuvm/block.h"
 
+static const char *const xrt_server_names[] = {
+	[XRT_SERVER_NONE] = "none",
+	[XRT_SERVER_START] = "start",
+	[XRT_SERVER_RESTART] = "restart",
+	NULL,
+};
+
 static const struct field fields[] = {
 	{ .name = "runtimeVersion",
 	  .type = FIELD_STRING,
@@ -59,6 +66,13 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_vm_block, external_ips),
 	  .doc = "Whether the VMs have addresses that can be reached "
 		 "from outside." },
+	{ .name = "iap",
+	  .type = FIELD_BOOL,
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct tpu_vm_block, iap),
+	  .doc = "Whether the VMs are reached through Identity-Aware Proxy, by "
+		 "jobrun itself, with its own credentials: they need no "
+		 "address outside then." },
 	{ .name = "subnetwork",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct tpu_vm_block, subnetwork),
@@ -86,6 +100,17 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_vm_block, startup_script),
 	  .doc = "A script that runs as root when a VM starts, for instance "
 		 "to install packages; jobrun does not wait for its end." },
+	{ .name = "xrtServer",
+	  .type = FIELD_ENUM,
+	  .values = xrt_server_names,
+	  .offset = offsetof(struct tpu_vm_block, xrt_server),
+	  .doc = "Whether XRT's server, for programs of PyTorch/XLA before 2.1 "
+		 "that do not use PJRT, is started on each VM before the "
+		 "program, at every attempt; it is not if not set.  With "
+		 "start, one that runs there already stays; with restart it "
+		 "is ended first, as by xla_dist's "
+		 "--restart-tpuvm-pod-server.  The program finds the "
+		 "variables of xla_dist instead of PJRT's." },
 	{ .name = "sshUser",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_POSITION,

@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/listing.h"
+#include "providers/google/iap.h"
 #include "providers/google/labels.h"
 #include "providers/google/tpu_call.h"
 #include "providers/tpuvm/node.h"
@@ -20,35 +21,68 @@
 
 /* ---- reading ------------------------------------------------------------ */
 
-static void put_hosts_of(const struct tpu_node *node, const char *user,
-			 json_t *hosts, json_t *addresses)
+/* How ssh gets to a VM: `through`, if it is not NULL, or to its address. */
+static json_t *host_json(const struct tpu_endpoint *vm,
+			 const struct iap_target *through, const char *user)
 {
-	size_t i;
+	const char *ip = vm->external_ip ? vm->external_ip : vm->ip;
+	char *name = through           ? iap_host(through)
+		     : strchr(ip, ':') ? mem_printf("[%s]", ip)
+				       : mem_strdup(ip);
+	char *host =
+		mem_printf("%s%s%s", user ? user : "", user ? "@" : "", name);
+	json_t *out = json_text(host);
 
-	for (i = 0; i < node->endpoint_count; i++) {
-		const struct tpu_endpoint *one = &node->endpoints[i];
-		const char *ip = one->external_ip ? one->external_ip : one->ip;
-		char *host = mem_printf(strchr(ip, ':') ? "%s%s[%s]" : "%s%s%s",
-					user ? user : "", user ? "@" : "", ip);
-
-		json_array_append_new(hosts, json_text(host));
-		json_array_append_new(addresses, json_text(one->ip));
-		free(host);
-	}
+	free(host);
+	free(name);
+	return out;
 }
 
-/* Where ssh reaches the VMs, slice after slice, and what they are called. */
-static void put_hosts(const struct tpu_vm_state *state,
-		      const json_t *properties, json_t *outputs)
+static bool is_through_iap(const struct resource *it)
 {
-	const char *user = json_get_text(properties, "sshUser", NULL);
-	json_t *hosts = json_array(), *addresses = json_array();
-	size_t i;
+	return json_is_true(json_object_get(it->properties, "iap"));
+}
 
-	for (i = 0; i < state->count; i++)
-		put_hosts_of(&state->nodes[i].node, user, hosts, addresses);
-	json_put(outputs, "hosts", hosts);
-	json_put(outputs, "addresses", addresses);
+/* Where ssh reaches the VMs, slice after slice, and what they are called.  1:
+ * nobody knows yet how to. */
+static int put_hosts(struct tpu_vm *ctx, const struct tpu_vm_state *state,
+		     const struct resource *it, const char *project,
+		     struct arena *mem, json_t *outputs, struct error *err)
+{
+	const char *user = json_get_text(it->properties, "sshUser", NULL);
+	struct iap_target through = { .project = project, .zone = state->zone };
+	json_t *hosts = json_array(), *addresses = json_array();
+	const char *const *names = NULL;
+	bool iap = is_through_iap(it);
+	size_t i, j;
+	int ret = 0;
+
+	for (i = 0; i < state->count && ret == 0; i++) {
+		const struct tpu_node *node = &state->nodes[i].node;
+
+		if (iap)
+			ret = tpu_vm_instances(ctx, &state->nodes[i], mem,
+					       &names, err);
+		if (ret == 0 && iap && !names)
+			ret = 1;
+		for (j = 0; j < node->endpoint_count && ret == 0; j++) {
+			const struct tpu_endpoint *vm = &node->endpoints[j];
+
+			through.instance = iap ? names[j] : NULL;
+			json_array_append_new(
+				hosts,
+				host_json(vm, iap ? &through : NULL, user));
+			json_array_append_new(addresses, json_text(vm->ip));
+		}
+	}
+	if (ret == 0) {
+		json_put(outputs, "hosts", hosts);
+		json_put(outputs, "addresses", addresses);
+		return 0;
+	}
+	json_decref(hosts);
+	json_decref(addresses);
+	return ret;
 }
 
 static int node_read(void *arg, const struct resource *want,
@@ -86,7 +120,9 @@ static int node_read(void *arg, const struct resource *want,
 		json_put_text(found->properties, "state", why);
 	} else if (tpu_vm_is_usable(&state)) {
 		making_done(&ctx->maker, want->name);
-		put_hosts(&state, want->properties, found->outputs);
+		if (put_hosts(ctx, &state, want, places.project, mem,
+			      found->outputs, err) < 0)
+			ret = -1;
 	}
 out:
 	tpu_vm_state_done(&state);
@@ -189,6 +225,19 @@ static int check_time(struct tpu_vm *ctx, const struct resource *have,
 			       limit, state->worst->node.state);
 }
 
+/* Can be reached, too: 0, or 1 while that is not known. */
+static int look_at_names(struct tpu_vm *ctx, const struct resource *have,
+			 const struct tpu_vm_state *state, struct error *err)
+{
+	struct arena *mem = arena_new();
+	json_t *ignored = json_object();
+	int ret = put_hosts(ctx, state, have, "", mem, ignored, err);
+
+	json_decref(ignored);
+	arena_free(mem);
+	return ret;
+}
+
 static int judge(struct tpu_vm *ctx, const struct resource *have,
 		 const struct tpu_vm_state *state, enum wait_state *out,
 		 struct error *err)
@@ -205,14 +254,23 @@ static int judge(struct tpu_vm *ctx, const struct resource *have,
 	if (tpu_vm_is_lost(state, why, sizeof(why)))
 		return error_set_final(err, ERROR_FAILED, "it is lost: %s",
 				       why);
-	if (tpu_vm_is_usable(state)) {
+	ret = tpu_vm_is_usable(state) ? look_at_names(ctx, have, state, err)
+				      : 1;
+	if (ret < 0)
+		return -1;
+	if (!ret) {
 		making_done(&ctx->maker, have->name);
 		*out = WAIT_DONE;
 		return 0;
 	}
 	if (check_time(ctx, have, state, err) < 0)
 		return -1;
-	describe_wait(state, err);
+	if (tpu_vm_is_usable(state))
+		error_set(err, ERROR_TRY_AGAIN,
+			  "READY, but its guest attributes do not say yet "
+			  "what its VMs are called");
+	else
+		describe_wait(state, err);
 	*out = WAIT_PENDING;
 	return 0;
 }

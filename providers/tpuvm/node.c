@@ -307,6 +307,8 @@ json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
 	}
 
 	tpu_places_put(out, job, &block->zones, block->wait_for_capacity_s);
+	if (block->iap)
+		json_put(out, "iap", json_true());
 	if (block->ssh_user)
 		json_put_text(out, "sshUser", block->ssh_user);
 	if (block->ssh_key)

@@ -20,6 +20,53 @@ static const char *path_of(const struct tpu_places *places, const char *zone,
 			    places->project, zone, collection, name);
 }
 
+/* ---- its VMs ------------------------------------------------------------ */
+
+static const char *attribute(const json_t *worker, const char *key)
+{
+	const json_t *items =
+		json_object_get(json_object_get(worker, "queryValue"), "items");
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(items, i, item)
+	{
+		if (!strcmp(json_get_text(item, "key", ""), key))
+			return json_get_text(item, "value", NULL);
+	}
+	return NULL;
+}
+
+int tpu_vm_instances(struct tpu_vm *ctx, const struct tpu_vm_node *node,
+		     struct arena *mem, const char *const **out,
+		     struct error *err)
+{
+	size_t count = node->node.endpoint_count, i;
+	const char **names = arena_alloc(mem, (count + 1) * sizeof(*names));
+	struct api_answer answer = { 0 };
+	json_t *nothing = json_object();
+	int ret =
+		tpu_call(ctx->google, TPU_API_V2, "POST",
+			 arena_printf(mem, "%s:getGuestAttributes", node->path),
+			 NULL, nothing, &answer, err);
+	const json_t *all = json_object_get(answer.body, "guestAttributes");
+
+	for (i = 0; ret == 0 && names && i < count; i++) {
+		const char *name =
+			attribute(json_array_get(all, i), "hostname");
+
+		if (name)
+			names[i] = arena_strdup(mem, name);
+		else
+			names = NULL;
+	}
+	if (ret == 0)
+		*out = names;
+	api_answer_done(&answer);
+	json_decref(nothing);
+	return ret;
+}
+
 /* ---- what there is ------------------------------------------------------ */
 
 void tpu_vm_state_done(struct tpu_vm_state *state)

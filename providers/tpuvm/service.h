@@ -56,6 +56,12 @@ bool tpu_vm_is_usable(const struct tpu_vm_state *state);
 /* It can't become usable any more; `why` says so: "PREEMPTED". */
 bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size);
 
+/* What Compute Engine calls the VMs of a node, in their order, in `mem`; NULL:
+ * they have not said that yet. */
+int tpu_vm_instances(struct tpu_vm *ctx, const struct tpu_vm_node *node,
+		     struct arena *mem, const char *const **out,
+		     struct error *err);
+
 /* For struct tpu_maker. */
 int tpu_vm_request(void *ctx, const struct resource *want,
 		   const struct tpu_places *places, const char *zone,

@@ -8,6 +8,8 @@
 #include "core/base/text.h"
 #include "core/listing.h"
 #include "core/placeholder.h"
+#include "core/run/contract.h"
+#include "providers/google/iap.h"
 #include "providers/google/tpu_run.h"
 #include "providers/tpuvm/node.h"
 #include "providers/tpuvm/service.h"
@@ -23,13 +25,38 @@ static long slices(const struct job *job)
 		       : 1;
 }
 
+/* As xla_dist did it on each VM (pytorch/xla r1.13, torch_xla/distributed/
+ * xla_dist.py and core/xrt_run_server.py). */
+static void put_server(enum xrt_server how, struct arena *mem,
+		       struct run_spec *out)
+{
+	struct strings *command = &out->before.command;
+
+	if (how == XRT_SERVER_NONE)
+		return;
+	out->topology.tpu_xrt = true;
+	out->before.what = "the XRT server";
+	command->items = arena_alloc(mem, 6 * sizeof(char *));
+	command->items[command->count++] = "python3";
+	command->items[command->count++] = "-m";
+	command->items[command->count++] = "torch_xla.core.xrt_run_server";
+	command->items[command->count++] = "--port";
+	command->items[command->count++] =
+		arena_printf(mem, "%d", CONTRACT_XRT_PORT);
+	if (how == XRT_SERVER_RESTART)
+		command->items[command->count++] = "--restart";
+}
+
 static int specify_tasks(const struct job *job,
 			 const struct catalogue *catalogue, struct arena *mem,
 			 struct run_spec *out, const char **missing,
 			 struct error *err)
 {
+	const struct tpu_vm_block *block = job_block(job, provider_tpu_vm.name);
+
 	if (tpu_run_tasks(job, catalogue, TPU_VM, mem, out, missing, err) < 0)
 		return -1;
+	put_server((enum xrt_server)block->xrt_server, mem, out);
 	if (slices(job) > 1)
 		topology_repeat(&out->topology, (unsigned)slices(job), mem);
 	return 0;
@@ -72,6 +99,7 @@ static int specify(const struct supervised *as, const struct job *job,
 	if (!want)
 		return foresee(out, job, mem, err);
 	out->hosts.reach_s = block->ssh_timeout_s;
+	out->hosts.proxy = block->iap ? IAP_COMMAND : NULL;
 	return tpu_run_place(out, want, as->provider, block->look_every_s, mem,
 			     err);
 }
@@ -137,6 +165,26 @@ static struct resource *add_node(const struct job *job,
 	return node;
 }
 
+static void check_server(const struct tpu_vm_block *block,
+			 const struct tpu *tpu, struct resources *out)
+{
+	static const char *const known[] = { "v2", "v3", "v4" };
+	size_t i = 0;
+
+	if (block->xrt_server == XRT_SERVER_NONE)
+		return;
+	while (i < COUNT(known) && strcmp(tpu->generation, known[i]) != 0)
+		i++;
+	if (i == COUNT(known))
+		resources_miss(out,
+			       "XRT knows v2, v3 and v4, and no %s: remove "
+			       "jobrun.tpu-vm.xrtServer",
+			       tpu->generation);
+	if (block->slices > 1)
+		resources_miss(out, "XRT knows one slice: remove "
+				    "jobrun.tpu-vm.slices or xrtServer");
+}
+
 static int desire(const struct job *job, const struct provider_env *env,
 		  struct resources *out, struct error *err)
 {
@@ -167,8 +215,11 @@ static int desire(const struct job *job, const struct provider_env *env,
 	resource_needs(out, run.resource, node);
 	json_put(run.resource->properties, "hosts",
 		 placeholder_output(node, "hosts"));
+	check_server(block, run.tpu, out);
 	note_cost(job, block, node->name, out);
 	tpu_run_check(job, &spec, out);
+	if (block->iap)
+		tpu_run_note_iap(out);
 	resources_note_unused(out, job, provider_tpu_vm.name);
 	return 0;
 }

@@ -1,23 +1,32 @@
 """Medians and ratios of commands that are run in turn, so that a change of the
 machine's mood falls on all of them alike."""
+import collections
 import os
 import statistics
 import subprocess
 import time
 
 
-def seconds(argv):
+# Of a program with all that it has called.
+Use = collections.namedtuple("Use", "seconds cpu peak_kb")
+
+
+def use(argv):
     """Of one run, without what it prints."""
     null = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
             (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0)]
     start = time.perf_counter()
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=null)
-    _, status, _ = os.wait4(pid, 0)
+    _, status, used = os.wait4(pid, 0)
     taken = time.perf_counter() - start
     code = os.waitstatus_to_exitcode(status)
     if code:
         raise SystemExit("%s ended with %d" % (" ".join(argv), code))
-    return taken
+    return Use(taken, used.ru_utime + used.ru_stime, used.ru_maxrss)
+
+
+def seconds(argv):
+    return use(argv).seconds
 
 
 def peak_kb(argv, last):
@@ -40,15 +49,22 @@ def peak_kb(argv, last):
     return int(peak.split()[1])
 
 
-def measure(commands, rounds):
-    """{name: argv} to {name: median seconds}."""
-    times = {name: [] for name in commands}
+def measure_use(commands, rounds):
+    """{name: argv} to {name: Use}, each of its values a median."""
+    all = {name: [] for name in commands}
     for i in range(rounds + 1):
         for name, argv in commands.items():
-            taken = seconds(argv)
+            used = use(argv)
             if i:  # the first is to warm up
-                times[name].append(taken)
-    return {name: statistics.median(all) for name, all in times.items()}
+                all[name].append(used)
+    return {name: Use(*map(statistics.median, zip(*found)))
+            for name, found in all.items()}
+
+
+def measure(commands, rounds):
+    """{name: argv} to {name: median seconds}."""
+    return {name: used.seconds
+            for name, used in measure_use(commands, rounds).items()}
 
 
 def row(what, value, target="", good=None):

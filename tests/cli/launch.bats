@@ -356,6 +356,11 @@ END
   # The command is not told of them.
   [ -z "$(there/first/jobrun launch -- cat /proc/self/maps | grep "$TMP")" ]
   [ "$(env PATH="$TMP/there/first:$PATH" jobrun version)" = "$("$JOBRUN" version)" ]
+  # What an image preloads is for its own programs: jobrun's libc is another.
+  run --separate-stderr env LD_PRELOAD=/none.so there/first/jobrun launch -- \
+    "$(realpath there/first/jobrun)" launch -- printenv LD_PRELOAD
+  [ "$output" = /none.so ]
+  [ "$(grep -c none.so <<<"$stderr")" -eq 1 ]
   # What an earlier try has left there is replaced.
   mkdir -p second/jobrun-lib
   echo broken | tee second/jobrun >second/jobrun-lib/libc.so.6
@@ -381,6 +386,31 @@ END
     [ "$status" -eq 65 ]
     [[ $output == "jobrun: error: --data: "* ]]
   done
+}
+
+@test "a trial gets its values, and its result is in its log" {
+  trials='{"metric": "acc", "names": ["lr", "kind"], "values": [["0.1", "a b"], ["0.01", "$(x)"]], "jobDir": "gs://b/x"}'
+  export JOBRUN_RUN_DIR=$TMP/run JOB_COMPLETION_INDEX=1
+  run -3 jobrun launch --from=local --trials "$trials" -- sh -c '
+    printf "<%s>" "$@"
+    echo
+    printf "%s %s %s\n" "$CLOUD_ML_TRIAL_ID" "$CLOUD_ML_HP_METRIC_FILE" "$TF_CONFIG"
+    echo "{\"acc\": \"0.2\", \"global_step\": \"7\"}" >>"$CLOUD_ML_HP_METRIC_FILE"
+    exit 3' sh --epochs 3
+  [ "${lines[0]}" = '<--epochs><3><--lr=0.01><--kind=$(x)><--job-dir=gs://b/x/2>' ]
+  [[ ${lines[1]} == "2 $TMP/run/trials/2/metric "*'"trial":"2"'* ]]
+  [ "${lines[2]}" = "step=7 acc=0.2" ]
+  # One that has reported nothing adds nothing.
+  [ -z "$(JOB_COMPLETION_INDEX=0 jobrun launch --from=local --trials "$trials" -- true)" ]
+  JOB_COMPLETION_INDEX=2 run -65 jobrun launch --from=local --trials "$trials" -- true
+  [ "$output" = "jobrun: error: --trials: it has no trial 3" ]
+  for wrong in '[1]' '{"metric": "a", "names": ["x"], "values": [[1], [1]]}' '{'; do
+    run -65 jobrun launch --from=local --trials "$wrong" -- true
+  done
+  unset JOB_COMPLETION_INDEX
+  run -65 jobrun launch --from=local --trials "$trials" -- true
+  [[ $output == *"JOB_COMPLETION_INDEX is not set"* ]]
+  run -64 jobrun launch --trials "$trials" --exec -- true
 }
 
 @test "launch starts in milliseconds" {

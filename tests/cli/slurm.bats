@@ -18,6 +18,7 @@ setup() {
 }
 
 teardown() {
+  scontrol update partitionname=main state=up 2>/dev/null || true
   scancel --me 2>/dev/null || true
   sshd_down
   slurm_kill_steps .
@@ -199,6 +200,131 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [ "$(grep -c "\[0\] line" out)" = 4 ]
 }
 
+@test "what the controller has forgotten is in the accounting, where there is one" {
+  local id
+  slurm_job a.yaml done 0 'true'
+  slurm_job b.yaml gone 0 'true'
+  slurm_job c.yaml away 0 'true'
+  scontrol update partitionname=main state=down
+  apply --detach b.yaml c.yaml
+  id=$(squeue -h -n gone -o %i)
+  scancel -n gone
+  scancel -n away
+  # A controller that knows of neither, and a strict sacct.
+  mkdir bin
+  echo '#!/bin/sh' >bin/squeue
+  cat >bin/sacct <<E
+#!/bin/sh
+case "\$SLURM_TIME_FORMAT \$*" in
+  "%s -n -P --noconvert -S uts"*" -o JobID,JobName,State,Submit,Start,End,ElapsedRaw,AllocCPUS,TotalCPU,MaxRSS,NodeList,Comment --name="*) ;;
+  *) echo "what? \$*" >&2; exit 1 ;;
+esac
+[ -e $TMP/on ] || { echo Slurm accounting storage is disabled >&2; exit 1; }
+now=\$(date +%s)
+echo "$id|gone|CANCELLED by 0|\$now|Unknown|\$now|0|2|00:00:00||None assigned|"
+echo "999|done|COMPLETED|\$now|\$now|\$now|10|2|00:00:00||n1|jobrun:somebody:else's"
+echo "\$(cat $TMP/next)|done|COMPLETED|\$now|\$now|\$now|10|2|00:00:00||n1|"
+echo "\$(cat $TMP/next).0|jobrun-1|COMPLETED|\$now|\$now|\$now|10|2|00:07.500|2147483648|n1|"
+E
+  chmod +x bin/*
+  # Where there is none nothing is said of it.
+  PATH=$TMP/bin:$PATH run jobrun status away
+  [ "$status" = 0 ]
+  [[ $output == *"it never began, and Slurm knows nothing of it any more"* ]]
+  refute grep -q "sacct\|accounting" <<<"$output"
+  touch on
+  PATH=$TMP/bin:$PATH run jobrun status gone
+  echo "$output"
+  [[ $output == *"gone  CANCELLED"* ]]
+  # That is over: what comes now is another run.
+  PATH=$TMP/bin:$PATH apply --detach b.yaml
+  [ "$(field gone '(j["attempt"], j["state"])')" = "(2, 'QUEUED')" ]
+  echo $(($(squeue -h -o %i | sort -n | tail -1) + 1)) >next
+  scontrol update partitionname=main state=up
+  rm bin/squeue
+  PATH=$TMP/bin:$PATH run apply a.yaml
+  [ "$status" = 0 ]
+  run jobrun status done
+  [[ $output == *"used: 8s of CPU time, 20s of CPU time allocated, at most 2.1 GB of memory in one task"* ]]
+  [ "$(field done 'j["usage"]')" = "{'cpuSeconds': 7.5, 'allocatedCpuSeconds': 20.0, 'maxMemoryBytes': 2147483648}" ]
+}
+
+# tuned FILE ID WORKERS COMMAND HYPERPARAMETERS [MORE]: sh -c COMMAND takes what
+# follows as $0 ...
+tuned() {
+  slurm_job "$1" "$2" "$3" "for i in \"\$0\" \"\$@\"; do case \$i in --a=*) a=\${i#--a=};; esac; done; $4" "${6:-}"
+  sed -i "s/^jobrun:/  hyperparameters: $5\n&/" "$1"
+}
+trials() {
+  field "$1" '"\n".join("%s %s %s %s %s" % (t["number"], t["state"], t["hyperparameters"]["a"], t["value"], t["step"]) for t in j["trials"])'
+}
+
+@test "trials are a job array: values, logs, metric files, restarts, the best" {
+  mkdir src && echo x >src/data
+  tuned a.yaml grid 1 'cat data; [ $a != 2 ] || [ -e $JOBRUN_RUN_DIR/once ] || { touch $JOBRUN_RUN_DIR/once; echo bad luck >&2; exit 3; }; [ $RANK = 0 ] || exit 0; echo trial $CLOUD_ML_TRIAL_ID of $WORLD_SIZE has $a; echo m=$((a * 10)); [ $a != 4 ] || { echo m=99; echo "{\"global_step\": \"7\", \"m\": \"0.5\"}" >$CLOUD_ML_HP_METRIC_FILE; }' \
+    '{goal: MAXIMIZE, hyperparameterMetricTag: m, maxTrials: 9, maxParallelTrials: 2, params: [{parameterName: a, type: INTEGER, minValue: 1, maxValue: 5}]}' \
+    '  source: src
+  restart: {maxRestarts: 1, backoff: 1s}'
+  run jobrun plan a.yaml
+  [[ $output == *"slurm.array"*"1-5, 2 at a time"* ]]
+  [[ $output == *"trials.search"*"grid of 5 points"* ]]
+  sed 's/masterType: .*/masterType: n1-standard-4/' a.yaml >het.yaml
+  run jobrun plan het.yaml
+  [[ $output == *"Slurm has no arrays of heterogeneous jobs"* ]]
+  run apply a.yaml
+  echo "$output"
+  [ "$status" = 0 ]
+  [[ $output == *"grid: the best of 5 trials is 5: m 50 with --a=5"* ]]
+  [ "$(trials grid)" = "1 SUCCEEDED 1 10.0 1
+2 SUCCEEDED 2 20.0 1
+3 SUCCEEDED 3 30.0 1
+4 SUCCEEDED 4 0.5 7
+5 SUCCEEDED 5 50.0 1" ]
+  [ "$(jobrun logs --trial 3 grid | grep -c ' x$')" = 2 ]
+  [ "$(jobrun logs --trial 2 grid | grep -o 'trial.*')" = "trial 2 of 2 has 2" ]
+  [[ $(jobrun status grid) == *"the best of 5: 'jobrun logs --trial 5"* ]]
+  [[ $(jobrun metrics --trial 5 grid) == *50* ]]
+  # Another machine knows by the folder that all is done.
+  JOBRUN_STATE_DIR=$TMP/other run jobrun plan a.yaml
+  [[ $output == *"Plan: nothing to do"* || $output == *"up to date"* || $output == *"succeeded"* ]]
+}
+
+@test "too many trials fail, or one is hopeless: the others are told where they run" {
+  mkdir src && echo x >src/data
+  tuned a.yaml fails 0 '[ $a != 1 ] || { echo m=1; exit; }; [ $a -lt 4 ] || { echo up; exec sleep 60; }; until grep -qs up ../../fails/*/trials/4/attempts/0/logs/*; do sleep 0.1; done; echo bad luck >&2; exit 3' \
+    '{goal: MINIMIZE, hyperparameterMetricTag: m, maxTrials: 9, maxParallelTrials: 3, maxFailedTrials: 2, params: [{parameterName: a, type: INTEGER, minValue: 1, maxValue: 9}]}' \
+    '  source: src'
+  tuned b.yaml early 0 'if [ $a -lt 4 ]; then for s in 1 2 3 4; do echo Step=$s m=$a; done; exit; fi; echo Step=1 m=$a; exec sleep 300' \
+    '{goal: MINIMIZE, hyperparameterMetricTag: m, maxTrials: 4, enableTrialEarlyStopping: true, params: [{parameterName: a, type: INTEGER, minValue: 1, maxValue: 4}]}'
+  tuned c.yaml off 0 'echo up; exec sleep 300' \
+    '{goal: MINIMIZE, hyperparameterMetricTag: m, maxTrials: 9, maxParallelTrials: 2, params: [{parameterName: a, type: INTEGER, minValue: 1, maxValue: 9}]}'
+  apply --detach a.yaml b.yaml
+  over() { [ -z "$(in_queue "$1" running,pending,completing)" ]; }
+  wait_until 60 over fails
+  wait_until 60 over early
+  run jobrun wait fails
+  echo "$output"
+  [ "$status" = 1 ]
+  [[ $(field fails 'j["error"]') == "2 trials failed (maxFailedTrials); trial "[23]": master 0 exited with 3: bad luck" ]]
+  [ "$(trials fails | cut -d" " -f1-2 | head -4)" = "1 SUCCEEDED
+2 FAILED
+3 FAILED
+4 CANCELLED" ]
+  [ "$(field fails 'j["bestTrial"]')" = 1 ]
+  run jobrun wait early
+  [ "$status" = 0 ]
+  [ "$(field early '[(t["state"], t["stoppedEarly"], t["value"]) for t in j["trials"]][3], j["bestTrial"]')" = "('CANCELLED', True, 4.0) 1" ]
+  # Who is cancelled is not started, nor gone on with.
+  apply --detach c.yaml
+  ups() { jobrun status off >/dev/null; [ "$(grep -l up "$HOME"/.jobrun/runs/off/*/trials/*/attempts/0/logs/*.stdout | wc -l)" = 2 ]; }
+  wait_until 60 ups
+  timeout 60 "$JOBRUN" cancel off
+  state_is off CANCELLED
+  [ "$(trials off | cut -d" " -f1-2)" = "1 CANCELLED
+2 CANCELLED" ]
+  over off
+}
+
 @test "killed after each call, apply goes on: one job, and nothing is left over" {
   local n=0 real
   mkdir bin src && echo x >src/data
@@ -217,21 +343,37 @@ exit \$s
 E
     chmod +x bin/$real
   done
-  slurm_job a.yaml once 1 'echo done' "  source: src"
   export COUNTED=yes # in no job
-  for n in 0 1 2 3 4 5 6 7 8; do
+  slurm_job a.yaml once 1 'echo done' "  source: src"
+  killed_at_each once --detach
+  [ "$(in_queue once | wc -l)" = 1 ]
+  # Of an array also while it is followed.
+  tuned a.yaml tries 0 'echo m=$a' \
+    '{goal: MAXIMIZE, hyperparameterMetricTag: m, maxTrials: 3, maxParallelTrials: 2, params: [{parameterName: a, type: INTEGER, minValue: 1, maxValue: 3}]}' \
+    '  source: src'
+  killed_at_each tries
+  [ "$(in_queue tries | wc -l)" = 3 ]
+  [ "$(trials tries | cut -d" " -f1-2,4)" = "1 SUCCEEDED 1.0
+2 SUCCEEDED 2.0
+3 SUCCEEDED 3.0" ]
+  for n in 1 2 3; do [ "$(jobrun logs --trial $n tries | grep -c "m=$n")" = 1 ]; done
+}
+
+# killed_at_each JOB [OPTION]: a.yaml is applied until nothing kills it
+killed_at_each() {
+  local n
+  for n in 0 1 2 3 4 5 6 7 8 9 10; do
     [ $((n % 2)) = 0 ] && rm -f after || touch after
     echo $n >die
     rm -f count
-    PATH=$TMP/bin:$PATH run apply --detach a.yaml
+    PATH=$TMP/bin:$PATH run apply ${2:-} a.yaml
   done
   echo none >die
   run apply a.yaml
   echo "$output"
   [ "$status" = 0 ]
-  [ "$(in_queue once | wc -l)" = 1 ]
-  state_is once SUCCEEDED
-  [ "$(ls "$HOME/.jobrun/runs/once" | wc -l)" = 1 ]
+  state_is $1 SUCCEEDED
+  [ "$(ls "$HOME/.jobrun/runs/$1" | wc -l)" = 1 ]
   [ -z "$(find "$HOME/.jobrun" -name '.new.*')" ]
 }
 

@@ -131,6 +131,86 @@ teardown() {
   end_google
 }
 
+# image_is FROM: vms are there, and the job is one of a v3-8 with this.
+image_is() {
+  tell state '{"tpu": {"*": {"hosts": 1, "script": [{"state": "READY", "health": "HEALTHY"}]}},
+    "compute": {"starting": 0, "addresses": ["'$SSH_NET'.1"], "image": ["PENDING", "READY"],
+      "vms": {"mine": {"status": "RUNNING", "disk": "mine-boot"}, "other": {"status": "TERMINATED", "disk": "other-boot"}}},
+    "iap": {"hosts": {"imagenet-0000": "'$SSH_NET'.1"}}}'
+  node_job job.yaml 'echo hello' ", imageFrom: {$1}"
+  sed -i 's/count: 32/count: 8/' job.yaml
+}
+
+@test "an image of a VM that was stopped: made first, used, and deleted; none of one that runs, unless the file says to stop it" {
+  begin
+  image_is 'vm: mine, family: torch-xla'
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"+ disk-image         imagenet"*"sourceDisk  mine-boot"*"vmState     RUNNING"* ]]
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"VM 'mine' is RUNNING, and an image is made of a disk that nobody writes to: stop it with 'gcloud compute instances stop mine --zone=europe-west4-a --project=proj-1', or set jobrun.tpu-node.imageFrom.stop to true"* ]]
+  [ "$(asked POST '/instances/mine/stop')" -eq 0 ]
+  [ "$(asked POST '/global/images$')" -eq 0 ]
+  [ "$(made)" -eq 0 ]
+
+  run jobrun plan --set jobrun.tpu-node.imageFrom.stop=true job.yaml
+  [[ $output == *"stopVm      true"*"VM 'mine' is stopped if it runs, and not started again"* ]]
+  # And reached through Identity-Aware Proxy.
+  run jobrun apply --yes --set jobrun.tpu-node.imageFrom.stop=true --set jobrun.tpu-node.iap=true job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(asked GET '/iap_tunnel/v4/connect.*project=proj-1&instance=imagenet-0000&' 1)" -ge 1 ]
+  [[ $output == *"disk-image 'imagenet': PENDING"* ]]
+  [[ $output == *" [0] hello"* ]]
+  [ "$(asked POST '/instances/mine/stop')" -eq 1 ]
+  [ "$(body POST '/global/images$' 'b["sourceDisk"], b["family"], b["labels"]["owner"], b["labels"]["jobrun-job"], int(b["labels"]["jobrun-expires"]) > 0')" = \
+    "('projects/proj-1/zones/europe-west4-a/disks/mine-boot', 'torch-xla', 'vision', 'imagenet', True)" ]
+  [ "$(body POST '/instanceTemplates$' 'b["properties"]["disks"][0]["initializeParams"]["sourceImage"]')" = global/images/imagenet ]
+  [ "$(asked DELETE '/images/imagenet')" -eq 1 ]
+  [ "$(made)" -eq 0 ]
+  end_google
+}
+
+@test "an image that is kept serves the next runs, is nobody's to gc, and goes with the job; one of another VM, or of nobody's, is not taken" {
+  begin
+  image_is 'vm: other, keep: true'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(made)" -eq 1 ]
+  JOBRUN_STATE_DIR=$TMP/other jobrun gc --yes --provider tpu-node --older-than 0s
+  jobrun gc --yes --provider tpu-node --older-than 0s
+  [ "$(made)" -eq 1 ]
+  # It is there still; its VM may go.
+  tell state '{"compute": {"starting": 0, "addresses": ["'$SSH_NET'.1"]}}'
+  jobrun apply --yes --rerun job.yaml
+  [ "$(asked POST '/global/images$')" -eq 1 ]
+  # Of another disk it is another image.
+  image_is 'vm: other, keep: true'
+  run jobrun apply --yes --set jobrun.tpu-node.imageFrom.vm=mine --set jobrun.tpu-node.imageFrom.stop=true job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(asked DELETE '/images/imagenet')" -eq 1 ]
+  [ "$(body POST '/global/images$' 'b["sourceDisk"]')" = projects/proj-1/zones/europe-west4-a/disks/mine-boot ]
+  [ "$(made)" -eq 1 ]
+  run jobrun delete imagenet
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(made)" -eq 0 ]
+
+  # Somebody's, by chance of that name.
+  image_is 'vm: other'
+  tell state '{"compute": {"images": ["projects/proj-1/global/images/imagenet"]}}'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"there is an image 'imagenet' in the project that is none of this job's"* ]]
+  [ "$(made)" -eq 1 ]
+  end_google
+}
+
 # One more apply, or gc, of who was killed with the Nth of these; N is that of
 # the machine, which has a project of its own.  tests/unit/test_tpu_kill.c has
 # all requests, without the run between.

@@ -298,3 +298,81 @@ PY
   [ "$(made)" -eq 0 ]
   end_google
 }
+
+naps_are_over() {
+  ! pgrep -xf "sleep $NAP"
+}
+
+# What torch_xla's xrt_run_server does, for who looks on: it leaves a server
+# that outlives it.  That of the third VM fails when it is told to.
+@test "the XRT server is restarted on every VM at each attempt; one that fails is named, with its last words" {
+  mkdir bin
+  cat >bin/python3 <<SH
+#!/bin/bash
+echo "\$HOME \$* \$XRT_LOCAL_WORKER \$TPUVM_MODE \${PJRT_DEVICE:-none}" >>$TMP/servers.\${HOME##*/}
+[ ! -e $TMP/broken ] || [ "\${HOME##*/}" != h3 ] || { echo oops; echo "No module named torch_xla" >&2; exit 7; }
+setsid sleep $NAP &
+SH
+  chmod +x bin/python3
+  SSH_PATH=$PWD/bin:/usr/bin:/bin
+  begin
+  # The first attempt fails when all are there; later none ends by itself.
+  pod job.yaml "touch $TMP/ran.\$RANK; [ ! -e $TMP/broken ] || sleep $NAP; echo \$XRT_TPU_CONFIG; want=4; [ ! -e $TMP/again ] || want=8
+    until [ \$(cat $TMP/servers.* | wc -l) -ge \$want ]; do sleep 0.1; done
+    [ \$want = 8 ] || { [ \$RANK = 0 ] || sleep $NAP; touch $TMP/again; exit 3; }" \
+    '  restart: {maxRestarts: 1, backoff: 0s}
+  tpu-vm: {xrtServer: restart}'
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"torch_xla.core.xrt_run_server"*"--restart"* ]]
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"c_localservice;0;$SSH_NET.1:51011|c_localservice;1;$SSH_NET.2:51011|"* ]]
+  for i in 1 2 3 4; do
+    [ "$(cat "servers.h$i")" = "$(for n in 1 2; do
+      echo "$SSH/h$i -m torch_xla.core.xrt_run_server --port 51011 --restart c_localservice:$((i - 1)) 1 none"
+    done)" ]
+  done
+  # What they have left ends with the run.
+  wait_until 15 naps_are_over
+
+  rm ran.*
+  touch broken
+  run jobrun apply --yes --rerun job.yaml --set jobrun.restart.maxRestarts=0
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"worker 2 exited with 7: the XRT server did not start on $SSH_NET.3 (exit status 7): No module named torch_xla"* ]]
+  refute test -e ran.2
+  [ "$(made)" -eq 0 ]
+  end_google
+}
+
+# Addresses that lead nowhere: only the relay knows where the VMs are.
+@test "VMs without addresses outside are reached through Identity-Aware Proxy; a connection that is cut goes on" {
+  begin '{"*": {"endpoints": [{"ipAddress": "192.0.2.1"}, {"ipAddress": "192.0.2.2"}, {"ipAddress": "192.0.2.3"}, {"ipAddress": "192.0.2.4"}],
+    "script": [{"state": "READY", "health": "HEALTHY"}], "unnamed": 1}}'
+  tell state '{"iap": {"hosts": {"t1v-n-pod-w-0": "'$SSH_NET'.1", "t1v-n-pod-w-1": "'$SSH_NET'.2",
+    "t1v-n-pod-w-2": "'$SSH_NET'.3", "t1v-n-pod-w-3": "'$SSH_NET'.4"}, "cut": [30000, 50000], "cut_input": [100000]}}'
+  pod job.yaml "seq -f 'line %06g' 6000; $(all_of 4 RANK)" '  tpu-vm: {iap: true, externalIps: false}'
+  run jobrun apply --yes job.yaml
+  tail -n 20 <<<"$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"READY, but its guest attributes do not say yet what its VMs are called"* ]]
+  for i in 0 1 2 3; do
+    [ "$(grep "\[$i\] line" <<<"$output" | cut -d']' -f2 | sort | uniq -c | grep -c ' 1 *line ')" -eq 6000 ]
+  done
+  [ "$(asked GET '/iap_tunnel/v4/connect' 1)" -ge 4 ]
+  [ "$(asked GET '/iap_tunnel/v4/reconnect' 1)" -eq 3 ]
+  [ "$(body POST '/nodes[?]' 'b["networkConfig"]["enableExternalIps"]')" = False ]
+  [ "$(made)" -eq 0 ]
+
+  # Who may not is told so.
+  tell faults '[{"do": "status", "path": "/iap_tunnel/", "count": 1000, "status": 403}]'
+  run jobrun apply --yes --rerun --set jobrun.tpu-vm.sshTimeout=1s job.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"FAILED"*"host 't1v-n-pod-w-"*"Identity-Aware Proxy does not connect to 't1v-n-pod-w-"*"roles/iap.tunnelResourceAccessor"* ]]
+  [ "$(made)" -eq 0 ]
+  end_google
+}

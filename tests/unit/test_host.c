@@ -389,6 +389,10 @@ static void the_words_of_ssh_are_understood(void **state)
 		  "it must work without a password, by a key or an agent" },
 		{ "Timeout, server h not responding.\r\n", SSH_UNREACHABLE,
 		  "Timeout, server h not responding." },
+		{ "jobrun: error: Identity-Aware Proxy is away\n"
+		  "kex_exchange_identification: Connection closed by remote "
+		  "host\r\nConnection closed by UNKNOWN port 65535\r\n",
+		  SSH_UNREACHABLE, "Identity-Aware Proxy is away" },
 		{ "", SSH_REFUSED, "ssh ended without a word" },
 		{ "\033[31mred\n", SSH_REFUSED, "?[31mred" },
 	};

@@ -521,10 +521,6 @@ static void what_has_no_place_is_said(void **state)
 		  "nothing runs before the program there: build it into the "
 		  "image",
 		  true },
-		{ "trainingInput.hyperparameters",
-		  "there are no trials: the providers local, vertex-ai and "
-		  "ai-platform have them",
-		  true },
 		{ "jobrun.kubernetes.volumes.both",
 		  "exactly one of claim, configMap, secret, hostPath and "
 		  "memory "
@@ -539,10 +535,7 @@ static void what_has_no_place_is_said(void **state)
 			  "  region: us-central1\n  runtimeVersion: \"2.11\"\n"
 			  "  pythonVersion: \"3.7\"\n  pythonModule: a.b\n"
 			  "  packageUris: [\"gs://b/a.tar.gz\"]\n"
-			  "  scheduling: {priority: 5}\n"
-			  "  hyperparameters: {goal: MAXIMIZE, params: [{"
-			  "parameterName: a, type: INTEGER, minValue: 1, "
-			  "maxValue: 2}]}\n" TAIL
+			  "  scheduling: {priority: 5}\n" TAIL
 			  "  setup: [make]\n  kubernetes:\n    volumes:\n"
 			  "      both: {path: /a, claim: b, memory: 1Gi}\n");
 	for (i = 0; i < COUNT(cases); i++) {

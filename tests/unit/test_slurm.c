@@ -105,8 +105,8 @@ static void render(const char *path, struct buf *out)
  * written, to be read. */
 static void scripts_are_as_they_should_be(void **state)
 {
-	static const char *const names[] = { "one", "group", "differ",
-					     "plain" };
+	static const char *const names[] = { "one", "group", "differ", "plain",
+					     "array" };
 	struct error err;
 	size_t i, len;
 

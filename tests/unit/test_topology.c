@@ -288,6 +288,70 @@ static void slices_are_told_of_each_other(void **state)
 	scene_done(&scene);
 }
 
+/* pytorch/xla r1.13, torch_xla/distributed/xla_dist.py, _env_vars_cmd(). */
+static void tpu_vms_with_xrt_hear_what_xla_dist_told(void **state)
+{
+	static const char *const hosts[] = { "a", "b" };
+	static const struct {
+		const char *name;
+		const char *first, *second; /* NULL: not set */
+	} rows[] = {
+		{ "XRT_LOCAL_WORKER", "c_localservice:0", "c_localservice:1" },
+		{ "XRT_MESH_SERVICE_ADDRESS", "a:8477", "a:8477" },
+		{ "XRT_SHARD_WORLD_SIZE", "2", "2" },
+		{ "XRT_SHARD_ORDINAL", "0", "1" },
+		{ "XRT_TPU_CONFIG",
+		  "c_localservice;0;a:51011|c_localservice;1;b:51011", NULL },
+		{ "TPU_NUM_DEVICES", "4", "4" },
+		{ "TPUVM_MODE", "1", "1" },
+		{ "CLOUD_TPU_TASK_ID", "0", "1" },
+		{ "TPU_CHIPS_PER_HOST_BOUNDS", "2,2,1", "2,2,1" },
+		{ "TPU_HOST_BOUNDS", "1,1,2", "1,1,2" },
+		{ "TPU_MESH_CONTROLLER_ADDRESS", "a:8476", "a:8476" },
+		{ "PJRT_DEVICE", NULL, NULL },
+		{ "TPU_WORKER_ID", NULL, NULL },
+	};
+	struct environment env = { 0 };
+	struct error err = { 0 };
+	struct topology *all, back;
+	struct scene scene;
+	json_t *kept;
+	size_t i, j;
+
+	(void)state;
+	assert_int_equal(
+		scene_init(&scene,
+			   "jobId: a\n"
+			   "trainingInput:\n"
+			   "  workerConfig: {acceleratorConfig: {type: TPU_V4,"
+			   " count: 16}}\n"
+			   "jobrun: {provider: local}\n",
+			   &err),
+		0);
+	all = &scene.all;
+	all->tpu_kind = TPU_VM;
+	all->tpu_xrt = true;
+	for (i = 0; i < all->count; i++)
+		all->tasks[i].host = hosts[i];
+	topology_rank(all);
+	kept = topology_json(all);
+	assert_int_equal(topology_from_json(kept, scene.mem, &back, &err), 0);
+	for (i = 0; i < back.count; i++) {
+		contract_write(&back, i, &env);
+		for (j = 0; j < COUNT(rows); j++) {
+			const char *want = i ? rows[j].second : rows[j].first;
+			const char *got = environment_get(&env, rows[j].name);
+
+			if (want ? !got || strcmp(got, want) != 0 : !!got)
+				fail_msg("%s of %zu is %s", rows[j].name, i,
+					 got ? got : "not set");
+		}
+		environment_done(&env);
+	}
+	json_decref(kept);
+	scene_done(&scene);
+}
+
 static void a_topology_survives_its_json(void **state)
 {
 	struct error err = { 0 };
@@ -326,6 +390,7 @@ int main(void)
 		cmocka_unit_test(a_tpu_job_sees_what_it_saw_there),
 		cmocka_unit_test(ranks_are_of_master_and_workers),
 		cmocka_unit_test(slices_are_told_of_each_other),
+		cmocka_unit_test(tpu_vms_with_xrt_hear_what_xla_dist_told),
 		cmocka_unit_test(a_topology_survives_its_json),
 	};
 

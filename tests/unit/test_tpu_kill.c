@@ -110,7 +110,7 @@ static bool is_made_in(const struct fixture *f, const char *zone)
 
 /* What the run of a job needs, as its supervisor is given it. */
 static void plan_for(struct fixture *f, const struct provider *provider,
-		     const char *zones)
+		     const char *zones, const char *more)
 {
 	static const struct schema_provider blocks[] = {
 		{ "tpu-node", &tpu_node_message },
@@ -125,8 +125,8 @@ static void plan_for(struct fixture *f, const struct provider *provider,
 		"  workerConfig: {acceleratorConfig: {type: TPU_V3, count: "
 		"32}}\njobrun: {provider: %s, project: p-1, zone: "
 		"europe-west4-a, command: [a], tpu-node: {runtimeVersion: "
-		"pytorch-1.13, zones: [%s]}, tpu-vm: {zones: [%s]}}\n",
-		provider->name, zones, zones);
+		"pytorch-1.13, zones: [%s]%s}, tpu-vm: {zones: [%s]}}\n",
+		provider->name, zones, more, zones);
 	const char *path = stand_in_file(&f->server, "job.yaml");
 	char *paths[] = { mem_strdup(path) };
 	struct problems found = { 0 };
@@ -274,7 +274,7 @@ static void in_one_zone(struct fixture *f, const struct provider *provider,
 	stand_in_tell(
 		&f->server, "state",
 		"{'tpu': {'*': {'hosts': 4}}, 'compute': {'starting': 0}}");
-	plan_for(f, provider, "");
+	plan_for(f, provider, "", "");
 	f->zone = "europe-west4-a";
 	assert_true(any_request_can_be_the_last(f, "^/(tpu|compute)/", 1,
 						INT_MAX) > at_least);
@@ -290,10 +290,30 @@ static void in_the_second_zone(struct fixture *f,
 		      " [{'state': 'CREATING'}], 'create': {'code': 8, "
 		      "'message': 'There is no more capacity'}}}, "
 		      "'compute': {'starting': 0}}");
-	plan_for(f, provider, "us-central1-a");
+	plan_for(f, provider, "us-central1-a", "");
 	f->zone = "us-central1-a";
 	/* From where it is asked for to where it is made there. */
 	any_request_can_be_the_last(f, "^/tpu/", 5, 9);
+}
+
+/* Of a VM that runs each time, and is stopped as the file says. */
+static void of_images_of_vms(void **state)
+{
+	struct fixture *f = *state;
+	int nth;
+
+	plan_for(f, &provider_tpu_node, "",
+		 ", imageFrom: {vm: mine, stop: true}");
+	f->zone = "europe-west4-a";
+	assert_int_equal(f->all, 4);
+	for (nth = 1; nth < 20; nth++) {
+		stand_in_tell(&f->server, "state",
+			      "{'tpu': {'*': {'hosts': 4}}, 'compute': "
+			      "{'starting': 0, 'vms': {'mine': {'status': "
+			      "'RUNNING', 'disk': 'boot'}}}}");
+		any_request_can_be_the_last(f, "^/compute/.*(images|/mine)",
+					    nth, nth);
+	}
 }
 
 /* Has what is not there made, all of it in the zone. */
@@ -330,7 +350,7 @@ static void a_lost_tpu_may_come_back_in_another_zone(void **state)
 		      "{'tpu': {'*': {'hosts': 4}, 'europe-west4-a': {'create':"
 		      " {'code': 8, 'message': 'There is no more capacity'}}}, "
 		      "'compute': {'starting': 0}}");
-	plan_for(f, &provider_tpu_node, "us-central1-a");
+	plan_for(f, &provider_tpu_node, "us-central1-a", "");
 	f->zone = "us-central1-a";
 	kept = json_loads(f->kept, 0, NULL);
 	all = allocation_open(kept, &place, &err);
@@ -377,6 +397,7 @@ int main(void)
 		cmocka_unit_test(a_lost_tpu_may_come_back_in_another_zone),
 		cmocka_unit_test(of_tpu_nodes),
 		cmocka_unit_test(of_tpu_nodes_in_zones),
+		cmocka_unit_test(of_images_of_vms),
 		cmocka_unit_test(of_tpu_vms),
 		cmocka_unit_test(of_tpu_vms_in_zones),
 	};

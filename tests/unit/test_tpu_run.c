@@ -89,6 +89,9 @@ static void both_providers_refuse_and_say_the_same(void **state)
 		{ "  checkpoints: {to: /c, metric: loss, goal: MINIMIZE}", NULL,
 		  NULL },
 		{ "  hosts: [a]", "the hosts are those of the TPU", NULL },
+		{ "  tpu-vm: {iap: true}\n"
+		  "  tpu-node: {runtimeVersion: pytorch-1.13, iap: true}",
+		  NULL, "roles/iap.tunnelResourceAccessor" },
 	};
 	size_t i, j, count;
 
@@ -189,12 +192,127 @@ static void a_disk_is_written_by_one_vm(void **state)
 	jobs_done(&jobs);
 }
 
+static void an_image_is_made_before_the_template_that_uses_it(void **state)
+{
+	static const struct {
+		const char *from;    /* the block's fields */
+		const char *kind;    /* NULL: none is made */
+		const char *says;    /* of the request, as JSON */
+		const char *missing; /* or NULL */
+		const char *note;
+	} cases[] = {
+		{ "image: a", NULL, NULL, NULL, NULL },
+		{ "imageFrom: {vm: mine, family: torch-xla}", "disk-image",
+		  "\"family\":\"torch-xla\"", NULL, "nothing stays" },
+		{ "imageFrom: {vm: mine}", "disk-image",
+		  "\"jobrun-cleanup\":\"always\"", NULL, "nothing stays" },
+		{ "imageFrom: {vm: mine, keep: true}", "kept-disk-image",
+		  "\"jobrun-cleanup\":\"never\"", NULL,
+		  "the image stays, and costs, until 'jobrun delete pod'" },
+		{ "imageFrom: {vm: mine, stop: true}", "disk-image",
+		  "\"name\":\"pod\"", NULL,
+		  "VM 'mine' is stopped if it runs, and not started again" },
+		{ "imageFrom: {vm: mine}, imageProject: p", "disk-image",
+		  "\"name\":\"pod\"",
+		  "the VMs have one image: remove jobrun.tpu-node.image or "
+		  "imageFrom",
+		  NULL },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		char *more = mem_printf("  tpu-node: {runtimeVersion: "
+					"pytorch-1.13, %s}",
+					cases[i].from);
+		struct jobs jobs = { 0 };
+		struct resources *all = wanted(&provider_tpu_node, more, &jobs);
+		const struct resource *template =
+			find(all, "instance-template");
+		char *image = NULL;
+
+		assert_int_equal(template->need_count, !!cases[i].kind);
+		if (cases[i].kind) {
+			assert_string_equal(template->needs[0]->kind->name,
+					    cases[i].kind);
+			assert_string_equal(
+				json_string_value(json_object_get(
+					template->properties, "image")),
+				"global/images/pod");
+			image = json_dumps(template->needs[0]->request,
+					   JSON_COMPACT);
+			if (!strstr(image, cases[i].says))
+				fail_msg("%s: %s", cases[i].from, image);
+		}
+		assert_int_equal(all->missing_count, !!cases[i].missing);
+		if (cases[i].missing)
+			assert_string_equal(all->missing[0], cases[i].missing);
+		if (cases[i].note &&
+		    !says(all->notes, all->note_count, cases[i].note))
+			fail_msg("%s: no note", cases[i].from);
+		free(image);
+		resources_free(all);
+		jobs_done(&jobs);
+		free(more);
+	}
+}
+
+static void the_server_of_xrt_is_in_the_plan(void **state)
+{
+	static const struct {
+		const char *more;
+		const char *command; /* as JSON; NULL: there is none */
+		const char *missing; /* or NULL */
+	} cases[] = {
+		{ "", NULL, NULL },
+		{ "  tpu-vm: {xrtServer: none}", NULL, NULL },
+		{ "  tpu-vm: {xrtServer: start}",
+		  "[\"python3\",\"-m\",\"torch_xla.core.xrt_run_server\","
+		  "\"--port\",\"51011\"]",
+		  NULL },
+		{ "  tpu-vm: {xrtServer: restart}",
+		  "[\"python3\",\"-m\",\"torch_xla.core.xrt_run_server\","
+		  "\"--port\",\"51011\",\"--restart\"]",
+		  NULL },
+		{ "  tpu-vm: {xrtServer: start, slices: 2}",
+		  "[\"python3\",\"-m\",\"torch_xla.core.xrt_run_server\","
+		  "\"--port\",\"51011\"]",
+		  "XRT knows one slice: remove jobrun.tpu-vm.slices or "
+		  "xrtServer" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++) {
+		struct jobs jobs = { 0 };
+		struct resources *all =
+			wanted(&provider_tpu_vm, cases[i].more, &jobs);
+		const json_t *command = json_object_get(
+			find(all, "run")->properties, "beforeEachStart");
+		char *text = command ? json_dumps(command, JSON_COMPACT) : NULL;
+
+		if (cases[i].command
+			    ? !text || strcmp(text, cases[i].command) != 0
+			    : !!text)
+			fail_msg("%s: %s", cases[i].more, text ? text : "none");
+		assert_int_equal(all->missing_count, !!cases[i].missing);
+		if (cases[i].missing)
+			assert_string_equal(all->missing[0], cases[i].missing);
+		free(text);
+		resources_free(all);
+		jobs_done(&jobs);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_providers_refuse_and_say_the_same),
 		cmocka_unit_test(nodes_and_their_vms_are_as_the_file_says),
 		cmocka_unit_test(a_disk_is_written_by_one_vm),
+		cmocka_unit_test(
+			an_image_is_made_before_the_template_that_uses_it),
+		cmocka_unit_test(the_server_of_xrt_is_in_the_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compute.googleapis.com v1: instance templates, managed groups, their VMs.
+"""compute.googleapis.com v1: images, instance templates, managed groups, their
+VMs, and VMs of somebody else.
 
 state["compute"] tells how things are to go: "addresses", of the VMs in their
 order; "stuck", how many VMs never run; "starting" (1), at how many looks at a
 new group none does; "preempt", the name of a VM that is taken away at the next
-look, once: its group makes it again; "operation_looks" (1).
+look, once: its group makes it again; "operation_looks" (1); "vms", those of
+somebody else, {NAME: {"status": "TERMINATED", "disk": NAME}}; "image", the
+states of a new image, look by look (["READY"]); "images", the paths of those
+of somebody else.
 """
 
 import re
@@ -13,6 +17,8 @@ import time
 from answers import error
 from jobs import check_labels
 
+IMAGES = re.compile(r"projects/([^/]+)/global/images")
+IMAGE = re.compile(r"projects/([^/]+)/global/images/([^/]+)")
 TEMPLATES = re.compile(r"projects/([^/]+)/global/instanceTemplates")
 TEMPLATE = re.compile(r"projects/([^/]+)/global/instanceTemplates/([^/]+)")
 GROUPS = re.compile(r"projects/([^/]+)/zones/([^/]+)/instanceGroupManagers")
@@ -20,6 +26,8 @@ GROUP = re.compile(
     r"projects/([^/]+)/zones/([^/]+)/instanceGroupManagers/([^/]+)")
 MANAGED = re.compile(GROUP.pattern + r"/listManagedInstances")
 INSTANCES = re.compile(r"projects/([^/]+)/zones/([^/]+)/instances")
+INSTANCE = re.compile(
+    r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)(/stop)?")
 OPERATION = re.compile(
     r"projects/([^/]+)/(?:global|zones/[^/]+)/operations/([^/]+)")
 NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -31,7 +39,8 @@ GONE = [("STOPPING", "NONE"), ("TERMINATED", "NONE"),
 
 class Compute:
     def __init__(self):
-        self.templates = {}  # by path
+        self.images = {}  # by path
+        self.templates = {}
         self.groups = {}
         self.operations = {}
 
@@ -45,7 +54,7 @@ def compute_of(server):
 def made(server):
     all_ = compute_of(server)
     return [[path.split("/")[1], path]
-            for path in [*all_.templates, *all_.groups]]
+            for path in [*all_.images, *all_.templates, *all_.groups]]
 
 
 def now():
@@ -127,6 +136,84 @@ def instances(server, project, zone, query):
     return {"items": items} if items else {}
 
 
+def others(server):
+    return server.state.get("compute", {}).get("vms", {})
+
+
+def instance(server, path, name, act):
+    one = others(server).get(name)
+    if one is None:
+        raise error(404, f"The resource '{path}' was not found")
+    if not act:
+        return {"name": name, "status": one["status"], "disks": [
+            {"boot": False, "source": f"{path}-data"},
+            {"boot": True, "source":
+             "https://www.googleapis.com/compute/v1/" +
+             path.replace(f"/instances/{name}", f"/disks/{one['disk']}")}]}
+    return begin(server, lambda: one.update(status="TERMINATED"))
+
+
+def add_image(server, project, body):
+    path = f"projects/{project}/global/images/{body['name']}"
+    all_ = compute_of(server)
+    if path in all_.images:
+        raise error(409, f"The resource '{path}' already exists")
+    disk = body.get("sourceDisk", "").rsplit("/", 1)[-1]
+    users = [one for one in others(server).values() if one["disk"] == disk]
+    if not NAME.fullmatch(body["name"]) or not users:
+        raise error(400, "Invalid value for field 'resource.sourceDisk'.")
+    if users[0]["status"] != "TERMINATED":
+        raise error(400, f"The disk resource '{disk}' is already being used")
+    check_labels(body.get("labels", {}))
+    states = server.state["compute"].get("image", ["READY"])
+    all_.images[path] = {"states": list(states),
+                         "body": dict(body, creationTimestamp=now())}
+    return begin(server, None)
+
+
+def images_of(server):
+    """By path, those of somebody else, too."""
+    all_ = compute_of(server).images
+    for path in server.state.get("compute", {}).pop("images", []):
+        all_[path] = {"states": ["READY"],
+                      "body": {"name": path.rsplit("/", 1)[-1]}}
+    return all_
+
+
+def image(one):
+    """As it is at this look."""
+    states = one["states"]
+    return dict(one["body"],
+                status=states.pop(0) if len(states) > 1 else states[0])
+
+
+def images(server, path, query):
+    if query.get("filter") != ["labels.jobrun-job:*"]:
+        raise error(400, "Invalid value for field 'filter'.")
+    items = [image(one) for name, one in images_of(server).items()
+             if name.startswith(path + "/")
+             and "jobrun-job" in one["body"].get("labels", {})]
+    return {"items": items} if items else {}
+
+
+def one_image(server, http, path):
+    all_ = images_of(server)
+    if path not in all_:
+        raise error(404, f"The resource '{path}' was not found")
+    if http == "DELETE":
+        return begin(server, lambda: all_.pop(path, None))
+    return image(all_[path])
+
+
+def find_image(server, project, properties):
+    """Of a template: one of the project's own has to be there."""
+    name = properties["disks"][0].get("initializeParams", {}).get(
+        "sourceImage", "")
+    if name.startswith("global/images/") and \
+            f"projects/{project}/{name}" not in compute_of(server).images:
+        raise error(404, f"The resource '{name}' was not found")
+
+
 def add_template(server, project, body):
     path = f"projects/{project}/global/instanceTemplates/{body['name']}"
     all_ = compute_of(server)
@@ -136,6 +223,7 @@ def add_template(server, project, body):
     if not NAME.fullmatch(body["name"]) or not properties.get("disks") or \
             not properties.get("machineType"):
         raise error(400, "Invalid value for field 'resource'.")
+    find_image(server, project, properties)
     check_labels(properties.get("labels", {}))
     all_.templates[path] = dict(body, creationTimestamp=now())
     return begin(server, None)
@@ -182,6 +270,16 @@ def answer(server, http, path, query, body, headers):
     match = OPERATION.fullmatch(path)
     if match and http == "GET":
         return operation(server, match[2])
+    match = IMAGES.fullmatch(path)
+    if match and http == "POST":
+        return add_image(server, match[1], body)
+    if match and http == "GET":
+        return images(server, path, query)
+    if IMAGE.fullmatch(path) and http in ("GET", "DELETE"):
+        return one_image(server, http, path)
+    match = INSTANCE.fullmatch(path)
+    if match and http == ("POST" if match[4] else "GET"):
+        return instance(server, path, match[3], match[4])
     match = TEMPLATES.fullmatch(path)
     if match and http == "POST":
         return add_template(server, match[1], body)

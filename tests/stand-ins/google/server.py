@@ -40,6 +40,7 @@ import accounts
 import aiplatform
 import compute
 import iam
+import iap
 import logs
 import metadata
 import ml
@@ -260,6 +261,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if do == "cut-request":
             body = body[:len(body) // 2]
         try:
+            if path.startswith("/iap_tunnel/v4/"):
+                return iap.serve(self, path, query, record)
             answer = server.route(self.command, path, query, self.headers,
                                   body)
         except Answer as refused:

@@ -16,6 +16,8 @@ state["tpu"] tells how things are to go, by "ZONE/NODE", by "ZONE" or by "*":
     maintenance at how many looks from now on it is under maintenance
     lose        operations are not to be found
     queue       states of the queued resource, one a look
+    unnamed     how often its VMs have not said yet what they are called,
+                "t1v-n-NODE-w-0" and so on
 """
 
 import re
@@ -27,6 +29,7 @@ from jobs import check_labels
 PARENT = r"(v1|v2)/projects/([^/]+)/locations/([^/]+)"
 NODES = re.compile(PARENT + r"/nodes")
 NODE = re.compile(PARENT + r"/nodes/([^/:]+)")
+ATTRIBUTES = re.compile(NODE.pattern + r":getGuestAttributes")
 QUEUES = re.compile(PARENT + r"/queuedResources")
 QUEUE = re.compile(PARENT + r"/queuedResources/([^/:]+)")
 OPERATION = re.compile(PARENT + r"/operations/([^/:]+)")
@@ -369,11 +372,31 @@ def answer_queue(server, http, path, query, body):
     raise error(404, "Method not found.")
 
 
+def attributes(server, zone, node, name):
+    if name not in tpu_of(server).nodes:
+        raise error(404, f"Resource '{name}' was not found", "NOT_FOUND")
+    told = told_of(server, zone, node)
+    one = tpu_of(server).nodes[name]
+    count = told.get("hosts", len(told.get("endpoints", [])))
+    one["asked"] = one.get("asked", 0) + 1
+    known = one["asked"] > told.get("unnamed", 0)
+    return {"guestAttributes": [
+        {"queryPath": "", "queryValue": {"items": [
+            {"namespace": "hostkeys", "key": "ssh-ed25519", "value": "AAAA"},
+            *([{"namespace": "hostkeys", "key": "hostname",
+                "value": f"t1v-n-{node}-w-{i}"}] if known else [])]}}
+        for i in range(count)]}
+
+
 def answer(server, http, path, query, body, headers):
     settle(server)
     match = OPERATION.fullmatch(path)
     if match and http == "GET":
         return operation(server, path[len(match[1]) + 1:])
+    match = ATTRIBUTES.fullmatch(path)
+    if match and http == "POST":
+        return attributes(server, match[3], match[4],
+                          path[len("v2/"):-len(":getGuestAttributes")])
     match = NODES.fullmatch(path)
     if match:
         version, project, zone = match.groups()

@@ -40,6 +40,17 @@ def condition(kind, reason="", message="", value="True"):
             "message": message, "lastTransitionTime": now()}
 
 
+def ranges(indexes):
+    """[0, 2, 3, 4] is "0,2-4", as the status of a Job has it."""
+    found = []
+    for index in indexes:
+        if found and found[-1][1] == index - 1:
+            found[-1][1] = index
+        else:
+            found.append([index, index])
+    return ",".join(f"{a}-{b}" if b > a else str(a) for a, b in found)
+
+
 class Pod:
     """One that is there, and what it writes."""
 
@@ -303,45 +314,82 @@ class Cluster:
     def step_job(self, job):
         if job["spec"].get("suspend"):
             return
-        meta, spec = job["metadata"], job["spec"]
+        spec, count = job["spec"], job["spec"].get("completions", 1)
         pods = {}
         for pod in self.owned(job, "Pod"):
             index = int(pod["metadata"]["annotations"][INDEX])
             pods.setdefault(index, []).append(pod)
-        failed = succeeded = active = 0
-        verdict = None
-        for index in range(spec.get("completions", 1)):
-            phases = [p.get("status", {}).get("phase", "Pending")
-                      for p in pods.get(index, [])]
-            for pod, phase in zip(pods.get(index, []), phases):
-                if phase == "Failed":
-                    failed += 1
-                    verdict = verdict or self.judge(spec, pod)
-            if "Succeeded" in phases:
-                succeeded += 1
-            elif "Pending" in phases or "Running" in phases:
+        done, lost, free, verdict, failed, active = [], [], [], None, 0, 0
+        for index in range(count):
+            state, mine, verdict = self.step_index(
+                spec, pods.get(index, []), verdict)
+            failed += mine
+            active += state == "active"
+            {"done": done, "lost": lost, "free": free}.get(
+                state, []).append(index)
+        for index in free:
+            # What has its own limit for each index has none for all.
+            if "backoffLimitPerIndex" not in spec and \
+                    failed > spec.get("backoffLimit", 6):
+                break
+            if active < spec.get("parallelism", count):
+                self.make_pod(job, index, len(pods.get(index, [])))
                 active += 1
-            elif failed <= spec.get("backoffLimit", 6):
-                self.make_pod(job, index)
-                active += 1
-        fields = {"active": active, "failed": failed, "succeeded": succeeded}
+        fields = {"active": active, "failed": failed, "succeeded": len(done)}
+        if done:
+            fields["completedIndexes"] = ranges(done)
+        if "backoffLimitPerIndex" in spec:
+            fields["failedIndexes"] = ranges(lost)
         if "startTime" not in job.get("status", {}):
             fields["startTime"] = now()
-        if not verdict and failed > spec.get("backoffLimit", 6):
-            verdict = ("BackoffLimitExceeded",
-                       "Job has reached the specified backoff limit")
-        if not verdict and spec.get("activeDeadlineSeconds") is not None and \
-                self.age(job) > spec["activeDeadlineSeconds"]:
-            verdict = ("DeadlineExceeded",
-                       "Job was active longer than specified deadline")
+        verdict = verdict or self.verdict(job, failed, done, lost)
         if verdict:
             self.stop_pods(job)
             fields.update(active=0,
                           conditions=[condition("Failed", *verdict)])
-        elif succeeded == spec.get("completions", 1):
+        elif len(done) == count:
             fields.update(completionTime=now(),
                           conditions=[condition("Complete")])
         self.set_status(job, **fields)
+
+    def step_index(self, spec, pods, verdict):
+        """How one stands, how many of its pods have failed, and what that
+        means for all."""
+        phases = [p.get("status", {}).get("phase", "Pending") for p in pods]
+        failed, over = 0, False
+        for pod, phase in zip(pods, phases):
+            if phase == "Failed":
+                failed += 1
+                action, why = self.judge(spec, pod)
+                over = over or action == "FailIndex"
+                if action == "FailJob":
+                    verdict = verdict or why
+        if "Succeeded" in phases:
+            return "done", failed, verdict
+        if "Pending" in phases or "Running" in phases:
+            return "active", failed, verdict
+        if over or failed > spec.get("backoffLimitPerIndex", failed):
+            return "lost", failed, verdict
+        return "free", failed, verdict
+
+    def verdict(self, job, failed, done, lost):
+        """Why a Job has failed, or None."""
+        spec = job["spec"]
+        if "backoffLimitPerIndex" not in spec and \
+                failed > spec.get("backoffLimit", 6):
+            return ("BackoffLimitExceeded",
+                    "Job has reached the specified backoff limit")
+        if len(lost) > spec.get("maxFailedIndexes", len(lost)):
+            return ("MaxFailedIndexesExceeded",
+                    "Job has exceeded the specified maximal number of failed "
+                    "indexes")
+        if lost and len(done) + len(lost) == spec.get("completions", 1):
+            return ("FailedIndexes", "Job has failed indexes")
+        if spec.get("activeDeadlineSeconds") is not None and \
+                self.age(job) > spec["activeDeadlineSeconds"]:
+            return ("DeadlineExceeded",
+                    "Job was active longer than specified deadline")
+        return None
 
     @staticmethod
     def age(job):
@@ -351,7 +399,8 @@ class Cluster:
 
     @staticmethod
     def judge(spec, pod):
-        """FailJob, if a rule of the podFailurePolicy says so."""
+        """What the podFailurePolicy says to it: the action of the first rule
+        that holds, or None, and why the Job fails, if that is FailJob."""
         ends = [c["state"]["terminated"]["exitCode"] for c in
                 pod["status"].get("initContainerStatuses", []) +
                 pod["status"].get("containerStatuses", [])
@@ -364,16 +413,15 @@ class Cluster:
             codes = rule.get("onExitCodes")
             holds = lost if codes is None else \
                 (code in codes["values"]) == (codes["operator"] == "In")
-            if holds and rule["action"] == "FailJob":
-                return ("PodFailurePolicy", "Container main for pod "
-                        f"{pod['metadata']['namespace']}/"
-                        f"{pod['metadata']['name']} failed with exit code "
-                        f"{code} matching FailJob rule at index {i}")
             if holds:
-                return None
-        return None
+                return rule["action"], (
+                    "PodFailurePolicy", "Container main for pod "
+                    f"{pod['metadata']['namespace']}/"
+                    f"{pod['metadata']['name']} failed with exit code "
+                    f"{code} matching FailJob rule at index {i}")
+        return None, None
 
-    def make_pod(self, job, index):
+    def make_pod(self, job, index, earlier):
         meta, template = job["metadata"], job["spec"]["template"]
         end = "".join(random.choices("bcdfghjklmnpqrstvwxz", k=5))
         labels = {**template.get("metadata", {}).get("labels", {}),
@@ -391,7 +439,8 @@ class Cluster:
             "spec": template["spec"], "status": {"phase": "Pending"}})
         pool = labels.get("jobset.sigs.k8s.io/replicatedjob-name", "node")
         restart = labels.get("jobset.sigs.k8s.io/restart-attempt") or \
-            job.get("status", {}).get("failed", 0)
+            (earlier if "backoffLimitPerIndex" in job["spec"]
+             else job.get("status", {}).get("failed", 0))
         self.pods[pod["metadata"]["uid"]] = Pod(
             self, pod["metadata"]["name"], pod,
             self.script(f"{pool}/{index}/{restart}"))

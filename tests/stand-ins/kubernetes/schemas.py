@@ -168,7 +168,19 @@ def check_job(spec, path, name, found):
         found.append(f"{path}.podFailurePolicy: needs restartPolicy Never")
     if policy and len(policy["rules"]) > 20:
         found.append(f"{path}.podFailurePolicy.rules: Too many")
+    by_index = "backoffLimitPerIndex" in spec
+    if by_index and pod.get("restartPolicy") != "Never":
+        found.append(f"{path}.backoffLimitPerIndex: needs restartPolicy Never")
+    if by_index and spec.get("completionMode") != "Indexed":
+        found.append(f"{path}.backoffLimitPerIndex: needs an Indexed Job")
+    if "maxFailedIndexes" in spec and (
+            not by_index or
+            not 0 <= spec["maxFailedIndexes"] <= spec["completions"]):
+        found.append(f"{path}.maxFailedIndexes: Invalid value")
     for rule in (policy or {}).get("rules", []):
+        if rule["action"] == "FailIndex" and not by_index:
+            found.append(f"{path}.podFailurePolicy: FailIndex needs "
+                         "backoffLimitPerIndex")
         if ("onExitCodes" in rule) == ("onPodConditions" in rule):
             found.append(f"{path}.podFailurePolicy: exactly one of "
                          "onExitCodes and onPodConditions")

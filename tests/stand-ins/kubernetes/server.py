@@ -15,6 +15,8 @@ Tests talk to it below /_/:
                       pods do (cluster.py), "jobset": false takes JobSets away,
                       "tokens" are those that are good, "deny" what admission
                       says to Jobs and JobSets, "warn" what it warns of,
+                      "drops" the fields of a Job's spec that it is too old
+                      to know,
                       "paused" stops the controllers
     POST /_/make      an object, put there by somebody else
     POST /_/compact   forgets what watches could go on from
@@ -152,6 +154,8 @@ class Server(http.server.ThreadingHTTPServer):
             raise error(401, "Unauthorized")
 
     def admission(self, item):
+        for name in self.state.get("drops", []):
+            item["spec"].pop(name, None)
         if item["kind"] in ("Job", "JobSet") and self.state.get("deny"):
             raise error(403, 'admission webhook "policy.example.com" denied '
                         f"the request: {self.state['deny']}")

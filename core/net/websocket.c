@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/net/websocket.h"
+
+#include <ctype.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "core/base/alloc.h"
+#include "core/base/base64.h"
+#include "core/base/digest.h"
+#include "core/base/text.h"
+#include "core/net/http_internal.h"
+#include "core/net/url.h"
+
+#define HANDSHAKE_MS 20000
+#define HANDSHAKE_MAX (16 << 10)
+#define READ_SIZE ((size_t)64 << 10)
+/* Header, length and mask. */
+#define FRAME_HEADER_MAX 14
+#define CONTROL_MAX 125
+/* Of RFC 6455, section 1.3: what a server puts behind the key. */
+#define ACCEPT_GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+
+enum opcode {
+	OPCODE_MORE = 0,
+	OPCODE_TEXT = 1,
+	OPCODE_BINARY = 2,
+	OPCODE_CLOSE = 8,
+	OPCODE_PING = 9,
+	OPCODE_PONG = 10,
+};
+
+struct websocket {
+	struct http_call call; /* libcurl's side of it */
+	char *url;
+	int fd;
+	struct buf out;
+	struct buf in;      /* what was read, from the next frame on */
+	size_t used;        /* of it, by the message that was given */
+	struct buf message; /* of several frames, so far */
+	bool in_message;
+	bool closed;
+	int close_code;
+	char close_reason[CONTROL_MAX];
+};
+
+/* ---- bytes --------------------------------------------------------------- */
+
+static int broken(struct websocket *ws, CURLcode code, struct error *err)
+{
+	http_try_error(&ws->call, code, err);
+	return -1;
+}
+
+int websocket_flush(struct websocket *ws, struct error *err)
+{
+	const struct curl_api *curl = ws->call.http->curl;
+	CURLcode code = CURLE_OK;
+	size_t at = 0, n;
+
+	while (at < ws->out.len && code == CURLE_OK) {
+		n = 0;
+		code = curl->easy_send(ws->call.easy, ws->out.data + at,
+				       ws->out.len - at, &n);
+		at += n;
+	}
+	buf_drop(&ws->out, at);
+	return code == CURLE_OK || code == CURLE_AGAIN ? 0
+						       : broken(ws, code, err);
+}
+
+/* 1: something came; 0: nothing now. */
+static int read_more(struct websocket *ws, struct error *err)
+{
+	const struct curl_api *curl = ws->call.http->curl;
+	size_t n = 0;
+	CURLcode code = curl->easy_recv(ws->call.easy,
+					buf_reserve(&ws->in, READ_SIZE + 1),
+					READ_SIZE, &n);
+
+	ws->in.len += n;
+	ws->in.data[ws->in.len] = '\0';
+
+	if (code == CURLE_AGAIN)
+		return 0;
+	if (code != CURLE_OK)
+		return broken(ws, code, err);
+	if (!n)
+		return error_set(err, ERROR_UNREACHABLE,
+				 "the connection was closed");
+	return 1;
+}
+
+/* ---- the handshake ------------------------------------------------------- */
+
+static int add_host(struct websocket *ws, struct buf *out, struct error *err)
+{
+	const struct curl_api *curl = ws->call.http->curl;
+	char *host = NULL, *port = NULL, *path = NULL, *query = NULL;
+	int ret = -1;
+
+	curl->url_get(ws->call.url, CURLUPART_HOST, &host, 0);
+	curl->url_get(ws->call.url, CURLUPART_PORT, &port, 0);
+	curl->url_get(ws->call.url, CURLUPART_PATH, &path, 0);
+	curl->url_get(ws->call.url, CURLUPART_QUERY, &query, 0);
+	if (host && path) {
+		buf_printf(out, "GET %s%s%s HTTP/1.1\r\nHost: %s%s%s\r\n", path,
+			   query ? "?" : "", query ? query : "", host,
+			   port ? ":" : "", port ? port : "");
+		ret = 0;
+	} else {
+		error_set(err, ERROR_FAILED, "out of memory");
+	}
+	curl->free(host);
+	curl->free(port);
+	curl->free(path);
+	curl->free(query);
+	return ret;
+}
+
+static int ask(struct websocket *ws, const struct websocket_request *request,
+	       const char *key, struct error *err)
+{
+	const struct curl_slist *line;
+
+	/* All at once: growing would leave copies of a token behind. */
+	buf_reserve(&ws->out, HANDSHAKE_MAX);
+	if (add_host(ws, &ws->out, err) < 0)
+		return -1;
+	buf_printf(&ws->out,
+		   "Upgrade: websocket\r\nConnection: Upgrade\r\n"
+		   "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n"
+		   "Sec-WebSocket-Protocol: %s\r\n"
+		   "User-Agent: jobrun/" JOBRUN_VERSION "\r\n",
+		   key, request->protocol);
+	/* Those that were checked; "Name:" is one that libcurl leaves out. */
+	for (line = ws->call.headers; line; line = line->next)
+		if (!text_ends(line->data, ":"))
+			buf_printf(&ws->out, "%s\r\n", line->data);
+	buf_puts(&ws->out, "\r\n");
+	return 0;
+}
+
+/* Sends the request, and reads until the answer's header is there. */
+static int exchange(struct websocket *ws, struct error *err)
+{
+	int64_t until_ms = time_monotonic_ms() + HANDSHAKE_MS;
+	int ret = 0;
+
+	while (ret >= 0 && !strstr(buf_text(&ws->in), "\r\n\r\n")) {
+		int64_t left_ms = until_ms - time_monotonic_ms();
+		struct pollfd fd = { .fd = ws->fd, .events = POLLIN };
+
+		if (ws->in.len > HANDSHAKE_MAX)
+			return error_set(err, ERROR_FAILED,
+					 "the answer is too long");
+		if (left_ms <= 0)
+			return error_set(err, ERROR_UNREACHABLE,
+					 "it does not answer");
+		ret = websocket_flush(ws, err);
+		if (ret == 0)
+			ret = read_more(ws, err);
+		if (ret != 0)
+			continue;
+		if (ws->out.len)
+			fd.events |= POLLOUT;
+		poll(&fd, 1, (int)left_ms);
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+/* The value of a header in lines up to an empty one; "" if it is not there.
+ * Returns new. */
+static char *header_of(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+	const char *line = strstr(text, "\r\n") + 2;
+
+	for (; strncmp(line, "\r\n", 2) != 0; line = strstr(line, "\r\n") + 2) {
+		const char *value = line + len + 1;
+
+		if (strncasecmp(line, name, len) != 0 || line[len] != ':')
+			continue;
+		value += strspn(value, " \t");
+		len = strcspn(value, "\r");
+		while (len && strchr(" \t", value[len - 1]))
+			len--;
+		return mem_printf("%.*s", (int)len, value);
+	}
+	return mem_strdup("");
+}
+
+static bool has(const char *text, const char *name, const char *value)
+{
+	char *got = header_of(text, name);
+	bool ret = !strcmp(got, value);
+
+	free(got);
+	return ret;
+}
+
+/* "keep-alive, Upgrade", too. */
+static bool names(const char *text, const char *name, const char *value)
+{
+	char *got = header_of(text, name);
+	bool ret = strcasestr(got, value);
+
+	free(got);
+	return ret;
+}
+
+static int expected_answer(const char *key, struct buf *out, struct error *err)
+{
+	unsigned char raw[DIGEST_SHA1_SIZE];
+	char *text = mem_printf("%s" ACCEPT_GUID, key);
+	int ret = digest_sha1(text, strlen(text), raw, err);
+
+	if (ret == 0)
+		base64_add(out, raw, sizeof(raw));
+	free(text);
+	return ret;
+}
+
+static int refused(const char *text, long status, struct error *err)
+{
+	size_t len = strcspn(text, "\r");
+
+	return error_set(err,
+			 status == 401 || status == 403   ? ERROR_DENIED
+			 : status == 429 || status >= 500 ? ERROR_UNREACHABLE
+							  : ERROR_FAILED,
+			 "the server answers '%.*s'",
+			 (int)(len < 100 ? len : 100), text);
+}
+
+static int judge(struct websocket *ws, const struct websocket_request *request,
+		 const char *key, long *status, struct error *err)
+{
+	const char *text = buf_text(&ws->in);
+	struct buf accept = { 0 };
+	int ret = expected_answer(key, &accept, err);
+
+	if (ret < 0)
+		return -1;
+	if (sscanf(text, "HTTP/1.1 %3ld", status) != 1)
+		*status = 0;
+	if (*status != 101)
+		ret = refused(text, *status, err);
+	else if (!names(text, "Upgrade", "websocket") ||
+		 !names(text, "Connection", "Upgrade") ||
+		 !has(text, "Sec-WebSocket-Accept", accept.data) ||
+		 !has(text, "Sec-WebSocket-Protocol", request->protocol) ||
+		 !has(text, "Sec-WebSocket-Extensions", ""))
+		ret = error_set(err, ERROR_FAILED,
+				"the server does not speak %s over WebSockets",
+				request->protocol);
+	if (ret == 0)
+		buf_drop(&ws->in,
+			 (size_t)(strstr(text, "\r\n\r\n") + 4 - text));
+	buf_done(&accept);
+	return ret;
+}
+
+static int shake_hands(struct websocket *ws,
+		       const struct websocket_request *request, long *status,
+		       struct error *err)
+{
+	unsigned char raw[16];
+	struct buf key = { 0 };
+	int ret;
+
+	if (getrandom(raw, sizeof(raw), 0) != sizeof(raw))
+		return error_errno(err, "cannot get random bytes");
+	base64_add(&key, raw, sizeof(raw));
+	ret = ask(ws, request, key.data, err);
+	if (ret == 0)
+		ret = exchange(ws, err);
+	/* A token may have been in it. */
+	if (ws->out.data)
+		explicit_bzero(ws->out.data, ws->out.size);
+	if (ret == 0)
+		ret = judge(ws, request, key.data, status, err);
+	buf_done(&key);
+	return ret;
+}
+
+static int connect_to(struct websocket *ws, struct error *err)
+{
+	const struct curl_api *curl = ws->call.http->curl;
+	curl_socket_t fd = CURL_SOCKET_BAD;
+	CURLcode code;
+
+	if (http_try_prepare(&ws->call, err) < 0)
+		return -1;
+	http_try_connect(&ws->call);
+	code = curl->easy_perform(ws->call.easy);
+	if (code != CURLE_OK)
+		return broken(ws, code, err);
+	curl->easy_getinfo(ws->call.easy, CURLINFO_ACTIVESOCKET, &fd);
+	ws->fd = (int)fd;
+	return 0;
+}
+
+struct websocket *websocket_open(struct http *http,
+				 const struct websocket_request *request,
+				 long *status, struct error *err)
+{
+	struct websocket *ws = mem_alloc(sizeof(*ws));
+	int ret;
+
+	*status = 0;
+	ws->url = mem_strdup(request->url);
+	ws->call.http = http;
+	ws->call.request = (struct http_request){
+		.method = "GET",
+		.url = ws->url,
+		.headers = request->headers,
+		.flags = HTTP_BULK, /* HTTP/1.1, and nobody else's */
+	};
+	ret = connect_to(ws, err);
+	if (ret == 0) {
+		ret = shake_hands(ws, request, status, err);
+		if (ret < 0) {
+			char *url = url_without_query(request->url);
+
+			error_prefix(err, "'%s'", url);
+			free(url);
+		}
+	}
+	ws->call.request.headers = NULL;
+	if (ret == 0)
+		return ws;
+	websocket_free(ws);
+	return NULL;
+}
+
+void websocket_free(struct websocket *ws)
+{
+	if (!ws)
+		return;
+	http_try_done(&ws->call);
+	buf_done(&ws->out);
+	buf_done(&ws->in);
+	buf_done(&ws->message);
+	free(ws->url);
+	free(ws);
+}
+
+int websocket_fd(const struct websocket *ws)
+{
+	return ws->fd;
+}
+
+/* ---- sending ------------------------------------------------------------- */
+
+static void put_frame(struct websocket *ws, enum opcode opcode,
+		      const void *data, size_t len)
+{
+	unsigned char *at =
+		(unsigned char *)buf_reserve(&ws->out, len + FRAME_HEADER_MAX);
+	const unsigned char *from = data;
+	unsigned char mask[4];
+	size_t n = 0, i;
+
+	/* What it keeps off are caches that would take it for HTTP; where
+	 * there are no random bytes yet there is no network either. */
+	if (getrandom(mask, sizeof(mask), 0) != sizeof(mask))
+		memset(mask, 0x5a, sizeof(mask));
+	at[n++] = (unsigned char)(0x80 | opcode);
+	if (len <= CONTROL_MAX) {
+		at[n++] = (unsigned char)(0x80 | len);
+	} else {
+		int bytes = len <= UINT16_MAX ? 2 : 8;
+
+		at[n++] = (unsigned char)(0x80 | (bytes == 2 ? 126 : 127));
+		while (bytes--)
+			at[n++] = (unsigned char)((uint64_t)len >> (8 * bytes));
+	}
+	memcpy(at + n, mask, sizeof(mask));
+	n += sizeof(mask);
+	for (i = 0; i < len; i++)
+		at[n + i] = from[i] ^ mask[i % 4];
+	ws->out.len += n + len;
+}
+
+int websocket_send(struct websocket *ws, const void *data, size_t len,
+		   struct error *err)
+{
+	put_frame(ws, OPCODE_BINARY, data, len);
+	return websocket_flush(ws, err);
+}
+
+size_t websocket_pending(const struct websocket *ws)
+{
+	return ws->out.len;
+}
+
+void websocket_close(struct websocket *ws)
+{
+	static const unsigned char normal[] = { 1000 >> 8, 1000 & 0xff };
+	struct error ignored;
+
+	if (!ws->closed)
+		put_frame(ws, OPCODE_CLOSE, normal, sizeof(normal));
+	websocket_flush(ws, &ignored);
+}
+
+/* ---- receiving ----------------------------------------------------------- */
+
+struct frame {
+	bool last;
+	unsigned opcode;
+	const unsigned char *data;
+	size_t len;
+	size_t size; /* with its header */
+};
+
+static enum websocket_got wrong(struct error *err, const char *what)
+{
+	error_set(err, ERROR_FAILED, "the server breaks its protocol: %s",
+		  what);
+	return WEBSOCKET_BROKEN;
+}
+
+/* False: there is no more of it yet. */
+static bool find_frame(const struct websocket *ws, struct frame *out)
+{
+	const unsigned char *at =
+		(const unsigned char *)buf_text(&ws->in) + ws->used;
+	size_t left = ws->in.len - ws->used, n = 2;
+	uint64_t len;
+	int bytes;
+
+	if (left < n)
+		return false;
+	len = at[1] & 0x7f;
+	bytes = len == 126 ? 2 : len == 127 ? 8 : 0;
+	if (left < n + (size_t)bytes)
+		return false;
+	if (bytes)
+		for (len = 0; bytes--; n++)
+			len = len << 8 | at[n];
+	out->last = at[0] & 0x80;
+	/* With the bits that nobody has agreed on, and that of a mask. */
+	out->opcode = (at[0] & 0x7fu) | (at[1] & 0x80u);
+	out->data = at + n;
+	out->len = len > WEBSOCKET_MESSAGE_MAX ? WEBSOCKET_MESSAGE_MAX + 1
+					       : (size_t)len;
+	out->size = n + out->len;
+	return out->len > WEBSOCKET_MESSAGE_MAX || left >= out->size;
+}
+
+static enum websocket_got take_close(struct websocket *ws,
+				     const struct frame *frame)
+{
+	size_t len = frame->len > 2 ? frame->len - 2 : 0, i;
+
+	if (frame->len >= 2)
+		ws->close_code = frame->data[0] << 8 | frame->data[1];
+	for (i = 0; i < len; i++)
+		ws->close_reason[i] = isprint(frame->data[2 + i])
+					      ? (char)frame->data[2 + i]
+					      : '?';
+	ws->close_reason[len] = '\0';
+	put_frame(ws, OPCODE_CLOSE, frame->data, frame->len < 2 ? 0 : 2);
+	ws->closed = true;
+	return WEBSOCKET_CLOSED;
+}
+
+static enum websocket_got
+take_control(struct websocket *ws, const struct frame *frame, struct error *err)
+{
+	if (!frame->last || frame->len > CONTROL_MAX)
+		return wrong(err, "a control frame that is none");
+	if (frame->opcode == OPCODE_CLOSE)
+		return take_close(ws, frame);
+	if (frame->opcode == OPCODE_PING)
+		put_frame(ws, OPCODE_PONG, frame->data, frame->len);
+	else if (frame->opcode != OPCODE_PONG)
+		return wrong(err, "a frame of no known kind");
+	return WEBSOCKET_NOTHING;
+}
+
+static enum websocket_got take_frame(struct websocket *ws,
+				     const struct frame *frame,
+				     const void **data, size_t *len,
+				     struct error *err)
+{
+	if (frame->len > WEBSOCKET_MESSAGE_MAX)
+		return wrong(err, "a message that is too long");
+	if (frame->opcode >= OPCODE_CLOSE)
+		return take_control(ws, frame, err);
+	if (frame->opcode !=
+	    (ws->in_message ? (unsigned)OPCODE_MORE : (unsigned)OPCODE_BINARY))
+		return wrong(err, "a frame of no known kind");
+	if (frame->last && !ws->in_message) {
+		*data = frame->data;
+		*len = frame->len;
+		return WEBSOCKET_MESSAGE;
+	}
+	if (!ws->in_message)
+		buf_clear(&ws->message);
+	if (frame->len > WEBSOCKET_MESSAGE_MAX - ws->message.len)
+		return wrong(err, "a message that is too long");
+	buf_add(&ws->message, frame->data, frame->len);
+	ws->in_message = !frame->last;
+	*data = buf_text(&ws->message);
+	*len = ws->message.len;
+	return frame->last ? WEBSOCKET_MESSAGE : WEBSOCKET_NOTHING;
+}
+
+enum websocket_got websocket_receive(struct websocket *ws, const void **data,
+				     size_t *len, struct error *err)
+{
+	enum websocket_got got;
+	struct frame frame;
+	int ret;
+
+	for (;;) {
+		if (ws->closed)
+			return WEBSOCKET_CLOSED;
+		while (find_frame(ws, &frame)) {
+			got = take_frame(ws, &frame, data, len, err);
+			ws->used += frame.size;
+			if (got != WEBSOCKET_NOTHING)
+				return got;
+		}
+		buf_drop(&ws->in, ws->used);
+		ws->used = 0;
+		ret = read_more(ws, err);
+		if (ret <= 0)
+			return ret < 0 ? WEBSOCKET_BROKEN : WEBSOCKET_NOTHING;
+	}
+}
+
+int websocket_close_code(const struct websocket *ws)
+{
+	return ws->close_code;
+}
+
+const char *websocket_close_reason(const struct websocket *ws)
+{
+	return ws->close_reason;
+}

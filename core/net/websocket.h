@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A client of WebSockets (RFC 6455), for binary messages.  The connection is
+ * libcurl's, with the trust and the proxies of the HTTP client; the handshake
+ * and the frames are done here, as libcurl has them since 8.11 only.
+ *
+ * Nothing blocks after websocket_open(): the caller polls the descriptor.
+ */
+#ifndef JOBRUN_WEBSOCKET_H
+#define JOBRUN_WEBSOCKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/error.h"
+#include "core/net/http.h"
+
+struct websocket;
+
+/* All borrowed for the call. */
+struct websocket_request {
+	const char *url;            /* https; http for this machine only */
+	const char *protocol;       /* that the server has to choose, too */
+	const char *const *headers; /* "Name: value", up to NULL */
+};
+
+/* The longest message that is taken. */
+#define WEBSOCKET_MESSAGE_MAX ((size_t)1 << 20)
+
+/* Connects, and waits for the handshake, each for 20 s at most.  `status` is
+ * what the server answered, 0: nothing.  NULL: ERROR_UNREACHABLE,
+ * ERROR_DENIED (401 and 403), else ERROR_FAILED. */
+struct websocket *websocket_open(struct http *http,
+				 const struct websocket_request *request,
+				 long *status, struct error *err);
+/* Closes the connection, without a word. */
+void websocket_free(struct websocket *ws);
+
+/* To be polled for reading, and while something is pending for writing. */
+int websocket_fd(const struct websocket *ws);
+
+/* Queues a message, and sends what goes. */
+int websocket_send(struct websocket *ws, const void *data, size_t len,
+		   struct error *err);
+/* Sends more of what is queued; websocket_pending() is how much is left. */
+int websocket_flush(struct websocket *ws, struct error *err);
+size_t websocket_pending(const struct websocket *ws);
+
+enum websocket_got {
+	WEBSOCKET_NOTHING, /* now */
+	WEBSOCKET_MESSAGE,
+	WEBSOCKET_CLOSED, /* by the server, see websocket_close_code() */
+	WEBSOCKET_BROKEN, /* and `err` says why */
+};
+
+/* The next message; it is borrowed until the next call.  To be called until
+ * there is none: what was read already does not make the descriptor readable. */
+enum websocket_got websocket_receive(struct websocket *ws, const void **data,
+				     size_t *len, struct error *err);
+
+/* Of a connection that the server closed: 1000 and so on, 0 if it did not say;
+ * and its words, or "". */
+int websocket_close_code(const struct websocket *ws);
+const char *websocket_close_reason(const struct websocket *ws);
+
+/* Tells the server that this is the end: "normal closure". */
+void websocket_close(struct websocket *ws);
+
+#endif

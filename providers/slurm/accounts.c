@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/slurm/accounts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/text.h"
+
+/* The comment comes last: all before it is Slurm's own, or a jobId. */
+#define FORMAT                                                                 \
+	"JobID,JobName,State,Submit,Start,End,ElapsedRaw,AllocCPUS,TotalCPU,"  \
+	"MaxRSS,NodeList,Comment"
+#define COLUMNS 12
+/* Clocks differ. */
+#define EARLIER_MS 600000
+
+enum column {
+	COLUMN_ID,
+	COLUMN_NAME,
+	COLUMN_STATE,
+	COLUMN_SUBMIT,
+	COLUMN_START,
+	COLUMN_END,
+	COLUMN_ELAPSED,
+	COLUMN_CPUS,
+	COLUMN_CPU_TIME,
+	COLUMN_MEMORY,
+	COLUMN_NODES,
+	COLUMN_COMMENT,
+};
+
+struct account {
+	struct queue_job job; /* its id without element and component */
+	bool step;            /* of the job before it */
+	bool component;       /* of a heterogeneous job, but not the first */
+	const char *name;
+	int64_t submit_ms;
+	struct usage usage; /* memory and CPU of a step, allocation of a job */
+};
+
+static long long number_of(const char *text)
+{
+	return isdigit((unsigned char)*text) ? strtoll(text, NULL, 10) : 0;
+}
+
+/* "1-02:03:04", "03:04.567" */
+static int64_t cpu_time_of(const char *text)
+{
+	const char *dash = strchr(text, '-');
+	int64_t days = dash ? number_of(text) : 0, seconds = 0;
+	const char *at = dash ? dash + 1 : text;
+	char *end;
+	double last;
+
+	for (;; at = end + 1) {
+		last = strtod(at, &end);
+		if (end == at || last < 0 || last > 1e9)
+			return 0;
+		if (*end != ':')
+			break;
+		seconds = (seconds + (int64_t)last) * 60;
+	}
+	return (days * 86400 + seconds) * 1000 + (int64_t)(last * 1000 + 0.5);
+}
+
+/* "123", "123K", "1.50M" */
+static uint64_t memory_of(const char *text)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || !(value >= 0 && value < 1e15))
+		return 0;
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	for (; unit && unit >= units; unit--)
+		value *= 1024;
+	return (uint64_t)value;
+}
+
+static bool split(char *line, char *columns[COLUMNS])
+{
+	for (size_t i = 0; i < COLUMNS; i++) {
+		columns[i] = line;
+		if (i == COLUMNS - 1)
+			break;
+		line = strchr(line, '|');
+		if (!line)
+			return false;
+		*line++ = '\0';
+	}
+	return true;
+}
+
+/* "12_3.batch", "13+0.0": false for what is no job of ours. */
+static bool take_id(char *text, struct account *out, struct arena *mem)
+{
+	size_t digits = strspn(text, "0123456789");
+	char *rest = text + digits;
+
+	if (!digits)
+		return false;
+	out->job.id = arena_strndup(mem, text, digits);
+	/* What has not begun of an array is one line, "12_[4-9]", which may be
+	 * too long to be whole. */
+	if (text_starts(rest, "_["))
+		out->job.element = QUEUE_REST;
+	else if (*rest == '_')
+		out->job.element = (int)number_of(rest + 1);
+	out->component = text_starts(rest, "+") && !text_starts(rest, "+0");
+	out->step = strchr(rest, '.');
+	return true;
+}
+
+static bool take(char *columns[COLUMNS], struct arena *mem, struct account *out)
+{
+	char *state = columns[COLUMN_STATE];
+
+	*out = (struct account){ 0 };
+	if (!take_id(columns[COLUMN_ID], out, mem))
+		return false;
+	/* "CANCELLED by 1000" */
+	out->job.state = arena_strndup(mem, state, strcspn(state, " +"));
+	out->job.reason = "";
+	out->job.nodes = isalnum((unsigned char)*columns[COLUMN_NODES])
+				 ? arena_strdup(mem, columns[COLUMN_NODES])
+				 : "";
+	out->job.comment = arena_strdup(mem, columns[COLUMN_COMMENT]);
+	out->job.start_time_ms = number_of(columns[COLUMN_START]) * 1000;
+	out->job.end_time_ms = number_of(columns[COLUMN_END]) * 1000;
+	out->name = arena_strdup(mem, columns[COLUMN_NAME]);
+	out->submit_ms = number_of(columns[COLUMN_SUBMIT]) * 1000;
+	if (out->step)
+		out->usage = (struct usage){
+			.cpu_ms = cpu_time_of(columns[COLUMN_CPU_TIME]),
+			.memory_bytes = memory_of(columns[COLUMN_MEMORY]),
+		};
+	else
+		out->usage.allocated_cpu_ms =
+			number_of(columns[COLUMN_ELAPSED]) *
+			number_of(columns[COLUMN_CPUS]) * 1000;
+	return true;
+}
+
+void accounts_parse(char *text, struct arena *mem, struct accounts *out)
+{
+	struct account *items = NULL, one;
+	char *columns[COLUMNS];
+	char *line, *next;
+	size_t room = 0;
+
+	*out = (struct accounts){ 0 };
+	for (line = text; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (!split(line, columns) || !take(columns, mem, &one))
+			continue;
+		if (out->count == room) {
+			room = room ? 2 * room : 16;
+			items = mem_grow(items, room, sizeof(*items));
+		}
+		items[out->count++] = one;
+	}
+	out->items = arena_alloc(mem, (out->count + 1) * sizeof(*items));
+	if (out->count)
+		memcpy(out->items, items, out->count * sizeof(*items));
+	free(items);
+}
+
+int accounts_read(struct cluster *cluster, const struct strings *names,
+		  int64_t since_ms, struct arena *mem, struct accounts *out,
+		  struct error *err)
+{
+	struct buf list = { 0 };
+	const char *argv[] = {
+		"env",
+		"SLURM_TIME_FORMAT=%s",
+		"sacct",
+		"-n",
+		"-P",
+		"--noconvert",
+		"-S",
+		arena_printf(mem, "uts%lld",
+			     (long long)(since_ms - EARLIER_MS) / 1000),
+		"-o",
+		FORMAT,
+		NULL,
+		NULL,
+	};
+	struct command_answer answer;
+	int ret;
+
+	for (size_t i = 0; i < names->count; i++)
+		buf_printf(&list, "%s%s", i ? "," : "--name=", names->items[i]);
+	argv[10] = list.len ? buf_text(&list) : NULL;
+	ret = cluster_slurm(cluster, argv, &answer, err);
+	buf_done(&list);
+	if (ret < 0)
+		return -1;
+	*out = (struct accounts){ 0 };
+	if (answer.out.len)
+		accounts_parse(answer.out.data, mem, out);
+	command_answer_done(&answer);
+	return 0;
+}
+
+static bool is_wanted(const struct account *job, const struct account_key *key)
+{
+	if (strcmp(job->name, key->name) != 0)
+		return false;
+	if (*job->job.comment)
+		return !strcmp(job->job.comment, key->comment);
+	/* Numbers are used again after a crash, but not the day before. */
+	return !strcmp(job->job.id, key->id) &&
+	       job->submit_ms >= key->since_ms - EARLIER_MS;
+}
+
+bool accounts_find(const struct accounts *accounts,
+		   const struct account_key *key, struct arena *mem,
+		   struct queue_job *out, struct usage *usage)
+{
+	struct queue all = {
+		.items = arena_alloc(mem, (accounts->count + 1) *
+						  sizeof(*all.items)),
+	};
+	bool wanted = false;
+
+	*usage = (struct usage){ 0 };
+	for (size_t i = 0; i < accounts->count; i++) {
+		const struct account *one = &accounts->items[i];
+
+		if (!one->step) {
+			wanted = is_wanted(one, key);
+			if (wanted && !one->component &&
+			    (!all.count ||
+			     !strcmp(all.items[0].id, one->job.id)))
+				all.items[all.count++] = one->job;
+		}
+		if (!wanted)
+			continue;
+		usage->cpu_ms += one->usage.cpu_ms;
+		usage->allocated_cpu_ms += one->usage.allocated_cpu_ms;
+		if (one->usage.memory_bytes > usage->memory_bytes)
+			usage->memory_bytes = one->usage.memory_bytes;
+	}
+	for (size_t i = 0; i < all.count; i++) {
+		all.items[i].comment = key->comment;
+		/* Elements that were never told apart. */
+		if (all.count > 1 && !all.items[i].element)
+			all.items[i].element = QUEUE_REST;
+	}
+	queue_sort(&all, mem);
+	if (all.count)
+		*out = all.items[0];
+	return all.count;
+}

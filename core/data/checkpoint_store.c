@@ -475,6 +475,7 @@ int checkpoint_store_prune(struct checkpoint_store *store, size_t keep,
 {
 	bool *kept = mem_alloc(store->count + 1);
 	size_t left = 0, went;
+	long whole = 0; /* the number looked at last: many files have it */
 	int ret = 0;
 
 	checkpoint_keep(store->all, store->count, keep, order, kept);
@@ -491,7 +492,11 @@ int checkpoint_store_prune(struct checkpoint_store *store, size_t keep,
 	for (size_t i = 0; i < store->found_count && ret == 0; i++) {
 		long number = store->found[i].number;
 
-		if (number && !has_manifest(store, number))
+		if (!number || number == whole)
+			continue;
+		if (has_manifest(store, number))
+			whole = number;
+		else
 			ret = remove_number(store, number, err);
 	}
 	return ret < 0 ? -1 : (int)went;

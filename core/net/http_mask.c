@@ -180,8 +180,10 @@ static void mask_json(json_t *value, bool all)
 	{
 		bool hidden = is_hidden(key, strlen(key), all);
 
-		if (json_is_object(item) || (json_is_array(item) && hidden))
+		if (json_is_object(item))
 			mask_json(item, all);
+		else if (json_is_array(item)) /* all of several tokens */
+			mask_json(item, all || hidden);
 		else if (hidden)
 			json_object_set_new(value, key,
 					    json_string(HTTP_MASKED));

@@ -768,6 +768,10 @@ static void bodies_are_masked(void **state)
 		{ "application/json; charset=UTF-8",
 		  "{\"accessToken\":\"x\",\"a\":1}", false,
 		  "{\"a\":1,\"accessToken\":\"(masked)\"}" },
+		{ "application/json",
+		  "{\"id\":[\"a\"],\"token\":[\"x\",[\"y\"]]}", false,
+		  "{\"id\":[\"a\"],\"token\":[\"(masked)\","
+		  "[\"(masked)\"]]}" },
 		{ "application/json", "{\"value\":\"x\",\"count\":1}", true,
 		  "{\"count\":1,\"value\":\"(masked)\"}" },
 		{ "application/json",

@@ -15,37 +15,19 @@
 #include "core/base/text.h"
 #include "core/net/http_internal.h"
 #include "core/net/url.h"
+#include "core/net/websocket_frames.h"
 
 #define HANDSHAKE_MS 20000
 #define HANDSHAKE_MAX (16 << 10)
 #define READ_SIZE ((size_t)64 << 10)
-/* Header, length and mask. */
-#define FRAME_HEADER_MAX 14
-#define CONTROL_MAX 125
 /* Of RFC 6455, section 1.3: what a server puts behind the key. */
 #define ACCEPT_GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-
-enum opcode {
-	OPCODE_MORE = 0,
-	OPCODE_TEXT = 1,
-	OPCODE_BINARY = 2,
-	OPCODE_CLOSE = 8,
-	OPCODE_PING = 9,
-	OPCODE_PONG = 10,
-};
 
 struct websocket {
 	struct http_call call; /* libcurl's side of it */
 	char *url;
 	int fd;
-	struct buf out;
-	struct buf in;      /* what was read, from the next frame on */
-	size_t used;        /* of it, by the message that was given */
-	struct buf message; /* of several frames, so far */
-	bool in_message;
-	bool closed;
-	int close_code;
-	char close_reason[CONTROL_MAX];
+	struct websocket_frames frames;
 };
 
 /* ---- bytes --------------------------------------------------------------- */
@@ -62,13 +44,13 @@ int websocket_flush(struct websocket *ws, struct error *err)
 	CURLcode code = CURLE_OK;
 	size_t at = 0, n;
 
-	while (at < ws->out.len && code == CURLE_OK) {
+	while (at < ws->frames.out.len && code == CURLE_OK) {
 		n = 0;
-		code = curl->easy_send(ws->call.easy, ws->out.data + at,
-				       ws->out.len - at, &n);
+		code = curl->easy_send(ws->call.easy, ws->frames.out.data + at,
+				       ws->frames.out.len - at, &n);
 		at += n;
 	}
-	buf_drop(&ws->out, at);
+	buf_drop(&ws->frames.out, at);
 	return code == CURLE_OK || code == CURLE_AGAIN ? 0
 						       : broken(ws, code, err);
 }
@@ -78,12 +60,12 @@ static int read_more(struct websocket *ws, struct error *err)
 {
 	const struct curl_api *curl = ws->call.http->curl;
 	size_t n = 0;
-	CURLcode code = curl->easy_recv(ws->call.easy,
-					buf_reserve(&ws->in, READ_SIZE + 1),
-					READ_SIZE, &n);
+	CURLcode code = curl->easy_recv(
+		ws->call.easy, buf_reserve(&ws->frames.in, READ_SIZE + 1),
+		READ_SIZE, &n);
 
-	ws->in.len += n;
-	ws->in.data[ws->in.len] = '\0';
+	ws->frames.in.len += n;
+	ws->frames.in.data[ws->frames.in.len] = '\0';
 
 	if (code == CURLE_AGAIN)
 		return 0;
@@ -128,10 +110,10 @@ static int ask(struct websocket *ws, const struct websocket_request *request,
 	const struct curl_slist *line;
 
 	/* All at once: growing would leave copies of a token behind. */
-	buf_reserve(&ws->out, HANDSHAKE_MAX);
-	if (add_host(ws, &ws->out, err) < 0)
+	buf_reserve(&ws->frames.out, HANDSHAKE_MAX);
+	if (add_host(ws, &ws->frames.out, err) < 0)
 		return -1;
-	buf_printf(&ws->out,
+	buf_printf(&ws->frames.out,
 		   "Upgrade: websocket\r\nConnection: Upgrade\r\n"
 		   "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n"
 		   "Sec-WebSocket-Protocol: %s\r\n"
@@ -140,8 +122,8 @@ static int ask(struct websocket *ws, const struct websocket_request *request,
 	/* Those that were checked; "Name:" is one that libcurl leaves out. */
 	for (line = ws->call.headers; line; line = line->next)
 		if (!text_ends(line->data, ":"))
-			buf_printf(&ws->out, "%s\r\n", line->data);
-	buf_puts(&ws->out, "\r\n");
+			buf_printf(&ws->frames.out, "%s\r\n", line->data);
+	buf_puts(&ws->frames.out, "\r\n");
 	return 0;
 }
 
@@ -151,11 +133,11 @@ static int exchange(struct websocket *ws, struct error *err)
 	int64_t until_ms = time_monotonic_ms() + HANDSHAKE_MS;
 	int ret = 0;
 
-	while (ret >= 0 && !strstr(buf_text(&ws->in), "\r\n\r\n")) {
+	while (ret >= 0 && !strstr(buf_text(&ws->frames.in), "\r\n\r\n")) {
 		int64_t left_ms = until_ms - time_monotonic_ms();
 		struct pollfd fd = { .fd = ws->fd, .events = POLLIN };
 
-		if (ws->in.len > HANDSHAKE_MAX)
+		if (ws->frames.in.len > HANDSHAKE_MAX)
 			return error_set(err, ERROR_FAILED,
 					 "the answer is too long");
 		if (left_ms <= 0)
@@ -166,7 +148,7 @@ static int exchange(struct websocket *ws, struct error *err)
 			ret = read_more(ws, err);
 		if (ret != 0)
 			continue;
-		if (ws->out.len)
+		if (ws->frames.out.len)
 			fd.events |= POLLOUT;
 		poll(&fd, 1, (int)left_ms);
 	}
@@ -240,7 +222,7 @@ static int refused(const char *text, long status, struct error *err)
 static int judge(struct websocket *ws, const struct websocket_request *request,
 		 const char *key, long *status, struct error *err)
 {
-	const char *text = buf_text(&ws->in);
+	const char *text = buf_text(&ws->frames.in);
 	struct buf accept = { 0 };
 	int ret = expected_answer(key, &accept, err);
 
@@ -259,7 +241,7 @@ static int judge(struct websocket *ws, const struct websocket_request *request,
 				"the server does not speak %s over WebSockets",
 				request->protocol);
 	if (ret == 0)
-		buf_drop(&ws->in,
+		buf_drop(&ws->frames.in,
 			 (size_t)(strstr(text, "\r\n\r\n") + 4 - text));
 	buf_done(&accept);
 	return ret;
@@ -280,8 +262,8 @@ static int shake_hands(struct websocket *ws,
 	if (ret == 0)
 		ret = exchange(ws, err);
 	/* A token may have been in it. */
-	if (ws->out.data)
-		explicit_bzero(ws->out.data, ws->out.size);
+	if (ws->frames.out.data)
+		explicit_bzero(ws->frames.out.data, ws->frames.out.size);
 	if (ret == 0)
 		ret = judge(ws, request, key.data, status, err);
 	buf_done(&key);
@@ -343,9 +325,7 @@ void websocket_free(struct websocket *ws)
 	if (!ws)
 		return;
 	http_try_done(&ws->call);
-	buf_done(&ws->out);
-	buf_done(&ws->in);
-	buf_done(&ws->message);
+	websocket_frames_done(&ws->frames);
 	free(ws->url);
 	free(ws);
 }
@@ -355,48 +335,18 @@ int websocket_fd(const struct websocket *ws)
 	return ws->fd;
 }
 
-/* ---- sending ------------------------------------------------------------- */
-
-static void put_frame(struct websocket *ws, enum opcode opcode,
-		      const void *data, size_t len)
-{
-	unsigned char *at =
-		(unsigned char *)buf_reserve(&ws->out, len + FRAME_HEADER_MAX);
-	const unsigned char *from = data;
-	unsigned char mask[4];
-	size_t n = 0, i;
-
-	/* What it keeps off are caches that would take it for HTTP; where
-	 * there are no random bytes yet there is no network either. */
-	if (getrandom(mask, sizeof(mask), 0) != sizeof(mask))
-		memset(mask, 0x5a, sizeof(mask));
-	at[n++] = (unsigned char)(0x80 | opcode);
-	if (len <= CONTROL_MAX) {
-		at[n++] = (unsigned char)(0x80 | len);
-	} else {
-		int bytes = len <= UINT16_MAX ? 2 : 8;
-
-		at[n++] = (unsigned char)(0x80 | (bytes == 2 ? 126 : 127));
-		while (bytes--)
-			at[n++] = (unsigned char)((uint64_t)len >> (8 * bytes));
-	}
-	memcpy(at + n, mask, sizeof(mask));
-	n += sizeof(mask);
-	for (i = 0; i < len; i++)
-		at[n + i] = from[i] ^ mask[i % 4];
-	ws->out.len += n + len;
-}
+/* ---- messages ------------------------------------------------------------ */
 
 int websocket_send(struct websocket *ws, const void *data, size_t len,
 		   struct error *err)
 {
-	put_frame(ws, OPCODE_BINARY, data, len);
+	websocket_frames_put(&ws->frames, WEBSOCKET_OPCODE_BINARY, data, len);
 	return websocket_flush(ws, err);
 }
 
 size_t websocket_pending(const struct websocket *ws)
 {
-	return ws->out.len;
+	return ws->frames.out.len;
 }
 
 void websocket_close(struct websocket *ws)
@@ -404,133 +354,22 @@ void websocket_close(struct websocket *ws)
 	static const unsigned char normal[] = { 1000 >> 8, 1000 & 0xff };
 	struct error ignored;
 
-	if (!ws->closed)
-		put_frame(ws, OPCODE_CLOSE, normal, sizeof(normal));
+	if (!ws->frames.closed)
+		websocket_frames_put(&ws->frames, WEBSOCKET_OPCODE_CLOSE,
+				     normal, sizeof(normal));
 	websocket_flush(ws, &ignored);
-}
-
-/* ---- receiving ----------------------------------------------------------- */
-
-struct frame {
-	bool last;
-	unsigned opcode;
-	const unsigned char *data;
-	size_t len;
-	size_t size; /* with its header */
-};
-
-static enum websocket_got wrong(struct error *err, const char *what)
-{
-	error_set(err, ERROR_FAILED, "the server breaks its protocol: %s",
-		  what);
-	return WEBSOCKET_BROKEN;
-}
-
-/* False: there is no more of it yet. */
-static bool find_frame(const struct websocket *ws, struct frame *out)
-{
-	const unsigned char *at =
-		(const unsigned char *)buf_text(&ws->in) + ws->used;
-	size_t left = ws->in.len - ws->used, n = 2;
-	uint64_t len;
-	int bytes;
-
-	if (left < n)
-		return false;
-	len = at[1] & 0x7f;
-	bytes = len == 126 ? 2 : len == 127 ? 8 : 0;
-	if (left < n + (size_t)bytes)
-		return false;
-	if (bytes)
-		for (len = 0; bytes--; n++)
-			len = len << 8 | at[n];
-	out->last = at[0] & 0x80;
-	/* With the bits that nobody has agreed on, and that of a mask. */
-	out->opcode = (at[0] & 0x7fu) | (at[1] & 0x80u);
-	out->data = at + n;
-	out->len = len > WEBSOCKET_MESSAGE_MAX ? WEBSOCKET_MESSAGE_MAX + 1
-					       : (size_t)len;
-	out->size = n + out->len;
-	return out->len > WEBSOCKET_MESSAGE_MAX || left >= out->size;
-}
-
-static enum websocket_got take_close(struct websocket *ws,
-				     const struct frame *frame)
-{
-	size_t len = frame->len > 2 ? frame->len - 2 : 0, i;
-
-	if (frame->len >= 2)
-		ws->close_code = frame->data[0] << 8 | frame->data[1];
-	for (i = 0; i < len; i++)
-		ws->close_reason[i] = isprint(frame->data[2 + i])
-					      ? (char)frame->data[2 + i]
-					      : '?';
-	ws->close_reason[len] = '\0';
-	put_frame(ws, OPCODE_CLOSE, frame->data, frame->len < 2 ? 0 : 2);
-	ws->closed = true;
-	return WEBSOCKET_CLOSED;
-}
-
-static enum websocket_got
-take_control(struct websocket *ws, const struct frame *frame, struct error *err)
-{
-	if (!frame->last || frame->len > CONTROL_MAX)
-		return wrong(err, "a control frame that is none");
-	if (frame->opcode == OPCODE_CLOSE)
-		return take_close(ws, frame);
-	if (frame->opcode == OPCODE_PING)
-		put_frame(ws, OPCODE_PONG, frame->data, frame->len);
-	else if (frame->opcode != OPCODE_PONG)
-		return wrong(err, "a frame of no known kind");
-	return WEBSOCKET_NOTHING;
-}
-
-static enum websocket_got take_frame(struct websocket *ws,
-				     const struct frame *frame,
-				     const void **data, size_t *len,
-				     struct error *err)
-{
-	if (frame->len > WEBSOCKET_MESSAGE_MAX)
-		return wrong(err, "a message that is too long");
-	if (frame->opcode >= OPCODE_CLOSE)
-		return take_control(ws, frame, err);
-	if (frame->opcode !=
-	    (ws->in_message ? (unsigned)OPCODE_MORE : (unsigned)OPCODE_BINARY))
-		return wrong(err, "a frame of no known kind");
-	if (frame->last && !ws->in_message) {
-		*data = frame->data;
-		*len = frame->len;
-		return WEBSOCKET_MESSAGE;
-	}
-	if (!ws->in_message)
-		buf_clear(&ws->message);
-	if (frame->len > WEBSOCKET_MESSAGE_MAX - ws->message.len)
-		return wrong(err, "a message that is too long");
-	buf_add(&ws->message, frame->data, frame->len);
-	ws->in_message = !frame->last;
-	*data = buf_text(&ws->message);
-	*len = ws->message.len;
-	return frame->last ? WEBSOCKET_MESSAGE : WEBSOCKET_NOTHING;
 }
 
 enum websocket_got websocket_receive(struct websocket *ws, const void **data,
 				     size_t *len, struct error *err)
 {
 	enum websocket_got got;
-	struct frame frame;
 	int ret;
 
 	for (;;) {
-		if (ws->closed)
-			return WEBSOCKET_CLOSED;
-		while (find_frame(ws, &frame)) {
-			got = take_frame(ws, &frame, data, len, err);
-			ws->used += frame.size;
-			if (got != WEBSOCKET_NOTHING)
-				return got;
-		}
-		buf_drop(&ws->in, ws->used);
-		ws->used = 0;
+		got = websocket_frames_take(&ws->frames, data, len, err);
+		if (got != WEBSOCKET_NOTHING)
+			return got;
 		ret = read_more(ws, err);
 		if (ret <= 0)
 			return ret < 0 ? WEBSOCKET_BROKEN : WEBSOCKET_NOTHING;
@@ -539,10 +378,10 @@ enum websocket_got websocket_receive(struct websocket *ws, const void **data,
 
 int websocket_close_code(const struct websocket *ws)
 {
-	return ws->close_code;
+	return ws->frames.close_code;
 }
 
 const char *websocket_close_reason(const struct websocket *ws)
 {
-	return ws->close_reason;
+	return ws->frames.close_reason;
 }

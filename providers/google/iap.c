@@ -291,7 +291,6 @@ static int take_message(struct tunnel *t, const unsigned char *data, size_t len,
 			struct error *err)
 {
 	unsigned tag = len >= 2 ? (unsigned)number_at(data, 2) : 0;
-	size_t count;
 
 	if (tag == TAG_CONNECTED || tag == TAG_RECONNECTED)
 		return take_opened(t, (enum tag)tag, data + 2, len - 2, err);
@@ -302,10 +301,10 @@ static int take_message(struct tunnel *t, const unsigned char *data, size_t len,
 	if (tag == TAG_ACK)
 		return len < 10 ? nonsense(err, "a number that is cut off")
 				: confirm(t, number_at(data + 2, 8), err);
-	count = len >= DATA_HEADER ? (size_t)number_at(data + 2, 4) : SIZE_MAX;
-	if (count > len - DATA_HEADER)
+	if (len < DATA_HEADER || number_at(data + 2, 4) > len - DATA_HEADER)
 		return nonsense(err, "data that is cut off");
-	return take_data(t, data + DATA_HEADER, count, err);
+	return take_data(t, data + DATA_HEADER, (size_t)number_at(data + 2, 4),
+			 err);
 }
 
 /* What it closes for that another try would not mend. */

@@ -349,6 +349,39 @@ static void what_is_no_relay_is_told(void **state)
 	}
 }
 
+/* Messages that are cut off, or say what can't be. */
+static void what_makes_no_sense_is_told(void **state)
+{
+	static const char *const messages[] = {
+		"0004",
+		"000400",
+		"0004000000",
+		"000400000001",
+		"0004ffffffff00",
+		"0007",
+		"00070000000000000001",
+		"0007ffffffffffffffff",
+		"00010000000141",
+		"00020000000000000000",
+	};
+	struct fixture *f = *state;
+	struct use use;
+	size_t i;
+
+	for (i = 0; i < COUNT(messages); i++) {
+		char *told = mem_printf("{'iap': {'hosts': {'vm': '127.0.0.1'},"
+					" 'say': ['%s']}}",
+					messages[i]);
+
+		stand_in_tell(&f->server, "state", told);
+		use_tunnel(f, "vm", 0, &use);
+		assert_int_equal(use.ret, -1);
+		assert_int_equal(use.err.code, ERROR_FAILED);
+		assert_non_null(strstr(use.err.text, "makes no sense"));
+		free(told);
+	}
+}
+
 static void hosts_are_names_of_vms(void **state)
 {
 	static const char *const none[] = {
@@ -389,6 +422,7 @@ int main(void)
 		cmocka_unit_test(a_token_that_is_refused_is_fetched_anew),
 		cmocka_unit_test(who_is_not_let_through_hears_why),
 		cmocka_unit_test(what_is_no_relay_is_told),
+		cmocka_unit_test(what_makes_no_sense_is_told),
 		cmocka_unit_test(hosts_are_names_of_vms),
 	};
 	const struct CMUnitTest tls[] = {

@@ -9,6 +9,7 @@ state["iap"] tells how things are to go:
     cut_input   [N …]: the same of bytes for it; what comes next is lost
     close       [CODE, WHY]: how it is closed once it is there
     lie         {HEADER: VALUE} of its handshake, in place of what is right
+    say         [HEX …]: messages of its own, once it is there
     away        how many connections to a session that was cut are refused
 
 Who does not keep to the protocol is noted in /_/wrong.
@@ -218,7 +219,7 @@ def relay(server, session, connection):
             return
 
 
-def begin(session, connection, path):
+def begin(told, session, connection, path):
     if path.endswith("/connect"):
         sid = session.sid.encode()
         # As a peer may: in two frames, after a ping.
@@ -226,6 +227,8 @@ def begin(session, connection, path):
         message = struct.pack(">HI", SID, len(sid)) + sid
         connection.sock.sendall(bytes([2, 4]) + message[:4])
         connection.sock.sendall(bytes([0x80, len(message) - 4]) + message[4:])
+        for text in told.get("say", []):
+            connection.send(2, bytes.fromhex(text))
         return
     connection.send(2, struct.pack(">HQ", RECONNECTED, session.got))
     session.told = session.got
@@ -265,7 +268,7 @@ def serve(handler, path, query, record):
             return
         # One that was cut may not have noticed yet.
         with session.busy:
-            begin(session, connection, path)
+            begin(server.state.get("iap", {}), session, connection, path)
             relay(server, session, connection)
     except Wrong as why:
         server.wrong.append(["GET", path, str(why)])

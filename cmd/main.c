@@ -10,8 +10,8 @@
 
 #include "cmd/command.h"
 #include "core/base/alloc.h"
+#include "core/base/start.h"
 #include "core/base/text.h"
-#include "start/start.h"
 
 /* A file opened later must not become standard output by accident. */
 static void fill_standard_descriptors(void)

@@ -13,7 +13,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "start/start.h"
+#include "core/base/start.h"
 
 /* As env(1) ends when it cannot run a program. */
 #define STATUS_CANNOT_RUN 126

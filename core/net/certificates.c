@@ -8,11 +8,11 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/start.h"
 #include "core/base/text.h"
 #include "core/net/curl.h"
-#include "start/start.h"
 
-/* Beside libcurl, where that was installed with them: see start/start.h. */
+/* Beside libcurl, where that was installed with them: see core/base/start.h. */
 static char *installed(const struct curl_api *curl)
 {
 	Dl_info info = { 0 };

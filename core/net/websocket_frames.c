@@ -15,11 +15,12 @@ void websocket_frames_done(struct websocket_frames *frames)
 	buf_done(&frames->message);
 }
 
-void websocket_frames_put(struct websocket_frames *frames, enum websocket_opcode opcode,
-		      const void *data, size_t len)
+void websocket_frames_put(struct websocket_frames *frames,
+			  enum websocket_opcode opcode, const void *data,
+			  size_t len)
 {
-	unsigned char *at =
-		(unsigned char *)buf_reserve(&frames->out, len + FRAME_HEADER_MAX);
+	unsigned char *at = (unsigned char *)buf_reserve(
+		&frames->out, len + FRAME_HEADER_MAX);
 	const unsigned char *from = data;
 	unsigned char mask[4];
 	size_t n = 0, i;
@@ -97,23 +98,26 @@ static enum websocket_got take_close(struct websocket_frames *frames,
 		frames->close_code = frame->data[0] << 8 | frame->data[1];
 	for (i = 0; i < len; i++)
 		frames->close_reason[i] = isprint(frame->data[2 + i])
-					      ? (char)frame->data[2 + i]
-					      : '?';
+						  ? (char)frame->data[2 + i]
+						  : '?';
 	frames->close_reason[len] = '\0';
-	websocket_frames_put(frames, WEBSOCKET_OPCODE_CLOSE, frame->data, frame->len < 2 ? 0 : 2);
+	websocket_frames_put(frames, WEBSOCKET_OPCODE_CLOSE, frame->data,
+			     frame->len < 2 ? 0 : 2);
 	frames->closed = true;
 	return WEBSOCKET_CLOSED;
 }
 
-static enum websocket_got
-take_control(struct websocket_frames *frames, const struct frame *frame, struct error *err)
+static enum websocket_got take_control(struct websocket_frames *frames,
+				       const struct frame *frame,
+				       struct error *err)
 {
 	if (!frame->last || frame->len > WEBSOCKET_CONTROL_MAX)
 		return wrong(err, "a control frame that is none");
 	if (frame->opcode == WEBSOCKET_OPCODE_CLOSE)
 		return take_close(frames, frame);
 	if (frame->opcode == WEBSOCKET_OPCODE_PING)
-		websocket_frames_put(frames, WEBSOCKET_OPCODE_PONG, frame->data, frame->len);
+		websocket_frames_put(frames, WEBSOCKET_OPCODE_PONG, frame->data,
+				     frame->len);
 	else if (frame->opcode != WEBSOCKET_OPCODE_PONG)
 		return wrong(err, "a frame of no known kind");
 	return WEBSOCKET_NOTHING;
@@ -128,8 +132,9 @@ static enum websocket_got take_frame(struct websocket_frames *frames,
 		return wrong(err, "a message that is too long");
 	if (frame->opcode >= WEBSOCKET_OPCODE_CLOSE)
 		return take_control(frames, frame, err);
-	if (frame->opcode !=
-	    (frames->in_message ? (unsigned)WEBSOCKET_OPCODE_MORE : (unsigned)WEBSOCKET_OPCODE_BINARY))
+	if (frame->opcode != (frames->in_message
+				      ? (unsigned)WEBSOCKET_OPCODE_MORE
+				      : (unsigned)WEBSOCKET_OPCODE_BINARY))
 		return wrong(err, "a frame of no known kind");
 	if (frame->last && !frames->in_message) {
 		*data = frame->data;

@@ -15,9 +15,9 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/library.h"
+#include "core/base/start.h"
 #include "core/net/certificates.h"
 #include "core/run/install_start.h"
-#include "start/start.h"
 
 #define FILE_MAX ((size_t)1 << 30)
 #define MAPS_MAX (4u << 20)

@@ -19,8 +19,8 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/start.h"
 #include "core/base/text.h"
-#include "start/start.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define ENVIRON_MAX (4 << 20)

@@ -19,6 +19,10 @@ strangers() {
 	[ -z "$(strangers core/base core/base)" ]
 }
 
+@test "what starts an installed jobrun includes only core/base" {
+	[ -z "$(strangers start core/base)" ]
+}
+
 @test "schema includes only itself and core" {
 	[ -z "$(strangers schema 'schema|core')" ]
 }

@@ -26,6 +26,7 @@ struct gc_opts {
 	const char *provider;
 	const char *format;
 	bool yes;
+	bool lost_runs;
 	long older_than;
 };
 
@@ -34,6 +35,8 @@ static const struct opt options[] = {
 	  "look there only" },
 	{ 0, "older-than", OPT_DURATION, offsetof(struct gc_opts, older_than),
 	  "DURATION", "leave what was made later and has no run yet (1h)" },
+	{ 0, "lost-runs", OPT_FLAG, offsetof(struct gc_opts, lost_runs), NULL,
+	  "runs that the state directory has lost, too: logs and models" },
 	{ 'y', "yes", OPT_FLAG, offsetof(struct gc_opts, yes), NULL,
 	  "delete it, do not ask" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct gc_opts, format),
@@ -60,6 +63,7 @@ struct gc {
 	size_t site_count;
 	struct find *finds;
 	size_t count, room;
+	size_t kept; /* leftovers with work in them, if they are not wanted */
 	int status;
 };
 
@@ -130,7 +134,9 @@ static void add_finds(struct gc *gc, const struct site *site)
 	for (i = 0; i < site->leftovers.count; i++) {
 		const struct leftover *one = &site->leftovers.items[i];
 
-		if (!one->job_id || !is_worked_on(gc, one->job_id))
+		if (one->has_work && !gc->opts->lost_runs)
+			gc->kept++;
+		else if (!one->job_id || !is_worked_on(gc, one->job_id))
 			add(gc, &(struct find){ .provider = site->provider,
 						.leftover = one,
 						.why = one->why });
@@ -204,6 +210,7 @@ static void forget_finds(struct gc *gc)
 	}
 	gc->site_count = 0;
 	gc->count = 0;
+	gc->kept = 0;
 }
 
 /* All of it again, from nothing.  A provider that can't be reached does not
@@ -404,6 +411,14 @@ static void say_result(const struct gc *gc, int wanted)
 	else if (gc->count)
 		app_say(app, "nothing was deleted%s",
 			wanted < 0 ? "" : "; --yes deletes it");
+	if (gc->kept)
+		app_say(app,
+			"%zu %s that the state directory does not know %s logs "
+			"or output and %s left; --lost-runs lists %s, too",
+			gc->kept, gc->kept == 1 ? "run" : "runs",
+			gc->kept == 1 ? "has" : "have",
+			gc->kept == 1 ? "is" : "are",
+			gc->kept == 1 ? "it" : "them");
 }
 
 static int collect(struct gc *gc)
@@ -481,8 +496,8 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_gc = {
 	.name = "gc",
-	.args = "[--provider NAME] [--older-than DURATION] [--yes] "
-		"[--format FORMAT] [PATH...]",
+	.args = "[--provider NAME] [--older-than DURATION] [--lost-runs] "
+		"[--yes] [--format FORMAT] [PATH...]",
 	.summary = "find what nobody needs any more, and delete it",
 	.help = "Deletes nothing without a yes.  It looks where jobs were "
 		"applied from here, and\n"

@@ -123,7 +123,7 @@ int provider_list(const struct provider *provider, void *ctx,
 		  const struct places *places, struct listing *out,
 		  struct error *err);
 
-/* Something that is in nobody's way and no use: see leftovers(). */
+/* Something that nobody uses any more: see leftovers(). */
 struct leftover {
 	const char *what;   /* "folder", "record", "file", "process", "lock" */
 	const char *name;   /* as a person can find it */
@@ -131,6 +131,9 @@ struct leftover {
 	const char *job_id; /* whose lock to hold to remove it, or NULL */
 	const char *key;    /* the provider's own */
 	uint64_t bytes;     /* 0: not known */
+	/* It holds what a program has written, and may be missed: gc leaves it
+	 * unless it is told not to. */
+	bool has_work;
 };
 
 struct leftovers {

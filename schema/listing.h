@@ -4,8 +4,8 @@
  * providers.  To add one: a function that makes its rows, and a row in
  * listing.c.
  */
-#ifndef JOBRUN_LISTING_H
-#define JOBRUN_LISTING_H
+#ifndef JOBRUN_SCHEMA_LISTING_H
+#define JOBRUN_SCHEMA_LISTING_H
 
 #include <jansson.h>
 

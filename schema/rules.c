@@ -226,6 +226,11 @@ static const char *const variable_twice_fields[] = {
 	"jobrun.env",
 	NULL,
 };
+static const char *const own_variable_fields[] = {
+	"jobrun.env",
+	"jobrun.secrets",
+	NULL,
+};
 static const char *const best_checkpoint_fields[] = {
 	"jobrun.checkpoints.metric",
 	"jobrun.checkpoints.goal",
@@ -528,6 +533,13 @@ const struct rule rules[] = {
 	  .source = "jobrun-job(5)",
 	  .fields = variable_twice_fields,
 	  .check = check_secret_names },
+	{ .id = "own-variable",
+	  .severity = SEVERITY_ERROR,
+	  .doc = "JOBRUN_RUN_DIR is jobrun's own: it knows the processes of a "
+		 "run by it.",
+	  .source = "jobrun-job(5)",
+	  .fields = own_variable_fields,
+	  .check = check_own_variable },
 	{ .id = "best-checkpoint",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "Which checkpoint is the best say a metric and its goal "

@@ -129,6 +129,7 @@ void check_secrets(const struct check *check);
 void check_docker_or_conda(const struct check *check);
 void check_docker_hosts(const struct check *check);
 void check_secret_names(const struct check *check);
+void check_own_variable(const struct check *check);
 void check_checkpoints(const struct check *check);
 void check_launcher(const struct check *check);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about the jobrun block and the top level. */
 #include <stdio.h>
+#include <string.h>
 
 #include "schema/rules_check.h"
 
@@ -92,6 +93,34 @@ void check_secret_names(const struct check *check)
 		       "variable \"%s\" is in jobrun.env (%s) too", shown,
 		       line_of(other, secret->head.node, line));
 	}
+}
+
+void check_own_variable(const struct check *check)
+{
+	static const char name[] = "JOBRUN_RUN_DIR";
+	const struct jobrun_block *block = &check->job->jobrun;
+	const struct secret *secret = block->secrets.items;
+	const struct node *env =
+		block->env.count ? value_of(block, "env") : NULL;
+	const struct node *set =
+		env && env->kind == NODE_MAP ? node_get(env, name) : NULL;
+	const char *path = "jobrun.env.JOBRUN_RUN_DIR";
+	size_t i;
+
+	for (i = 0; !set && i < block->secrets.count; i++, secret++) {
+		if (strcmp(secret->name, name) != 0)
+			continue;
+		set = secret->head.node;
+		path = "jobrun.secrets.JOBRUN_RUN_DIR";
+	}
+	if (!set)
+		return;
+	broken(check, set, path,
+	       "variable \"%s\" is set by jobrun, which knows the processes of "
+	       "a run by it",
+	       name);
+	problem_hint(check->found, "name another, and set it in the command: "
+				   "[sh, -c, 'OUT=$JOBRUN_RUN_DIR/out ...']");
 }
 
 void check_checkpoints(const struct check *check)

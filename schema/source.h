@@ -5,8 +5,8 @@
  * that whatever comes after can rely on that.  Lines and columns are those
  * of libyaml: from 1 here, in code points.
  */
-#ifndef JOBRUN_SOURCE_H
-#define JOBRUN_SOURCE_H
+#ifndef JOBRUN_SCHEMA_SOURCE_H
+#define JOBRUN_SCHEMA_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text and tables that fit a terminal. */
-#ifndef JOBRUN_WRAP_H
-#define JOBRUN_WRAP_H
+#ifndef JOBRUN_SCHEMA_WRAP_H
+#define JOBRUN_SCHEMA_WRAP_H
 
 #include <jansson.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts the values that a plan does not have into a call: outputs of what was
  * made before, and secrets. */
-#ifndef JOBRUN_FILL_H
-#define JOBRUN_FILL_H
+#ifndef JOBRUN_APPLY_FILL_H
+#define JOBRUN_APPLY_FILL_H
 
 #include "core/provider.h"
 

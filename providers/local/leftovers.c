@@ -58,19 +58,44 @@ static int find_run(struct search *search, const char *name, char **job_id,
 			     run, err);
 }
 
-static uint64_t size_below(const char *folder)
+/* On the disk, and whether any file there has something in it. */
+static uint64_t size_below(const char *folder, bool *any)
 {
 	char *paths[] = { (char *)folder, NULL };
 	FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	uint64_t bytes = 0;
 	FTSENT *entry;
 
-	while (walk && (entry = fts_read(walk)))
-		if (entry->fts_info == FTS_F)
-			bytes += (uint64_t)entry->fts_statp->st_blocks * 512;
+	*any = !walk;
+	while (walk && (entry = fts_read(walk))) {
+		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+			*any = true; /* nobody knows */
+		if (entry->fts_info != FTS_F)
+			continue;
+		bytes += (uint64_t)entry->fts_statp->st_blocks * 512;
+		*any = *any || entry->fts_statp->st_size;
+	}
 	if (walk)
 		fts_close(walk);
 	return bytes;
+}
+
+/* Logs, or what the program left.  A folder that was made and never recorded
+ * has none: then the store has been lost. */
+static bool has_work(const char *folder)
+{
+	static const char *const places[] = { "logs", "output" };
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < COUNT(places) && !any; i++) {
+		char *path = path_join(folder, places[i]);
+
+		if (access(path, F_OK) == 0)
+			size_below(path, &any);
+		free(path);
+	}
+	return any;
 }
 
 /* ---- folders and records --------------------------------------------- */
@@ -82,6 +107,7 @@ static void look_at_folder(struct search *search, const char *runs,
 	struct run_record run;
 	struct error ignored;
 	char *job_id;
+	bool any;
 
 	if (find_run(search, name, &job_id, &run, &ignored) == 1 &&
 	    !is_alive(path))
@@ -92,7 +118,8 @@ static void look_at_folder(struct search *search, const char *runs,
 					    .why = "the store has no such run",
 					    .job_id = job_id,
 					    .key = name,
-					    .bytes = size_below(path) });
+					    .bytes = size_below(path, &any),
+					    .has_work = has_work(path) });
 	free(path);
 }
 

@@ -140,10 +140,16 @@ assert not json.load(sys.stdin)["unfinished"]'
   run jobrun status b
   [ "$status" -eq 1 ]
   forget_store
-  run jobrun gc
+  mkdir state/runs/c.1
+  run jobrun gc --yes
+  [[ $output == *"local  folder  $TMP/state/runs/c.1: the store has no such run"* ]]
+  [[ $output == *"1 run that the state directory does not know has logs or output and is left"* ]]
+  [ ! -e state/runs/c.1 ]
+  [ -e state/runs/a.1/output/model ]
+  run jobrun gc --lost-runs
   [[ $output == *"local  folder  $TMP/state/runs/a.1  ("*"): the store has no such run"* ]]
   [ -e state/runs/a.1/output/model ]
-  jobrun gc --yes
+  jobrun gc --lost-runs --yes
   [ ! -e state/runs/a.1 ]
   clean
 }

@@ -191,6 +191,7 @@ static int run(struct app *app, int argc, char **argv)
 	all.mem = arena_new();
 	look_for_tools(&all);
 	look_for_libraries(&all);
+	doctor_state(&all);
 	doctor_google(app, &all);
 	(json ? put_json : put_text)(&all, &text);
 	app_print(app, &text);

@@ -38,6 +38,8 @@ struct check *checks_add(struct checks *all, const char *group,
 void checks_fail(struct checks *all, const char *group, const char *name,
 		 const struct error *err);
 
+/* Where runs are recorded.  Makes nothing. */
+void doctor_state(struct checks *all);
 /* Credentials, project, region, zone, and whether the services answer. */
 void doctor_google(const struct app *app, struct checks *all);
 

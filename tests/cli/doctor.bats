@@ -42,6 +42,26 @@ clean() {
   [[ $output == *"missing  project                   set GOOGLE_CLOUD_PROJECT"* ]]
 }
 
+@test "a state directory that cannot be used is bad" {
+  clean
+  run "$JOBRUN" doctor
+  [ "$status" -eq 0 ]
+  [[ $output == *"missing  directory                 nothing has run here yet"* ]]
+  [ ! -e state ]
+  mkdir state
+  echo "this is no database, whatever it is called" >state/jobrun.db
+  run "$JOBRUN" doctor
+  [ "$status" -eq 1 ]
+  [[ $output == *"bad      directory "*"$TMP/state/jobrun.db"* ]]
+  rm state/jobrun.db
+  printf '%s\n' 'jobId: a' 'trainingInput: {scaleTier: BASIC}' \
+    'jobrun: {command: ["true"]}' >job.yaml
+  "$JOBRUN" apply job.yaml
+  run "$JOBRUN" doctor
+  [ "$status" -eq 0 ]
+  [[ $output == *"ok       directory                 $TMP/state"* ]]
+}
+
 @test "what is taken is said with its source, and no token" {
   clean
   start_google

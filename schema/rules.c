@@ -535,9 +535,10 @@ const struct rule rules[] = {
 	  .check = check_secret_names },
 	{ .id = "own-variable",
 	  .severity = SEVERITY_ERROR,
-	  .doc = "JOBRUN_RUN_DIR is jobrun's own: it knows the processes of a "
-		 "run by it.",
+	  .doc = "JOBRUN_RUN_DIR is jobrun's own where it starts the program: "
+		 "it knows the processes of a run by it.",
 	  .source = "jobrun-job(5)",
+	  .providers = on_own_tasks,
 	  .fields = own_variable_fields,
 	  .check = check_own_variable },
 	{ .id = "best-checkpoint",

@@ -14,6 +14,8 @@
 #define COLUMNS 12
 /* Clocks differ. */
 #define EARLIER_MS 600000
+/* Seconds, or processors: more than there can be. */
+#define NUMBER_MAX 1000000000000
 
 enum column {
 	COLUMN_ID,
@@ -39,29 +41,41 @@ struct account {
 	struct usage usage; /* memory and CPU of a step, allocation of a job */
 };
 
-static long long number_of(const char *text)
+/* What is no number, or none that can be, is 0: not known. */
+static int64_t number_of(const char *text)
 {
-	return isdigit((unsigned char)*text) ? strtoll(text, NULL, 10) : 0;
+	long long value =
+		isdigit((unsigned char)*text) ? strtoll(text, NULL, 10) : 0;
+
+	return value <= NUMBER_MAX ? value : 0;
 }
 
-/* "1-02:03:04", "03:04.567" */
+/* Never beyond what there is room for. */
+static int64_t sum(int64_t a, int64_t b)
+{
+	return a <= INT64_MAX - b ? a + b : INT64_MAX;
+}
+
+/* "1-02:03:04", "03:04.567", in ms */
 static int64_t cpu_time_of(const char *text)
 {
 	const char *dash = strchr(text, '-');
-	int64_t days = dash ? number_of(text) : 0, seconds = 0;
+	double seconds = dash ? (double)number_of(text) * 24 : 0;
 	const char *at = dash ? dash + 1 : text;
 	char *end;
-	double last;
 
 	for (;; at = end + 1) {
-		last = strtod(at, &end);
-		if (end == at || last < 0 || last > 1e9)
+		double part = strtod(at, &end);
+
+		if (end == at || !(part >= 0 && part <= 1e9))
 			return 0;
+		seconds += part;
 		if (*end != ':')
 			break;
-		seconds = (seconds + (int64_t)last) * 60;
+		seconds *= 60;
 	}
-	return (days * 86400 + seconds) * 1000 + (int64_t)(last * 1000 + 0.5);
+	return seconds <= (double)NUMBER_MAX ? (int64_t)(seconds * 1000 + 0.5)
+					     : 0;
 }
 
 /* "123", "123K", "1.50M" */
@@ -77,7 +91,13 @@ static uint64_t memory_of(const char *text)
 	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
 	for (; unit && unit >= units; unit--)
 		value *= 1024;
-	return (uint64_t)value;
+	return value < 1e18 ? (uint64_t)value : 0;
+}
+
+static int64_t allocated_of(int64_t elapsed_s, int64_t cpus)
+{
+	return !cpus || elapsed_s <= NUMBER_MAX / cpus ? elapsed_s * cpus * 1000
+						       : 0;
 }
 
 static bool split(char *line, char *columns[COLUMNS])
@@ -108,7 +128,7 @@ static bool take_id(char *text, struct account *out, struct arena *mem)
 	if (text_starts(rest, "_["))
 		out->job.element = QUEUE_REST;
 	else if (*rest == '_')
-		out->job.element = (int)number_of(rest + 1);
+		out->job.element = queue_number(rest + 1);
 	out->component = text_starts(rest, "+") && !text_starts(rest, "+0");
 	out->step = strchr(rest, '.');
 	return true;
@@ -139,8 +159,8 @@ static bool take(char *columns[COLUMNS], struct arena *mem, struct account *out)
 		};
 	else
 		out->usage.allocated_cpu_ms =
-			number_of(columns[COLUMN_ELAPSED]) *
-			number_of(columns[COLUMN_CPUS]) * 1000;
+			allocated_of(number_of(columns[COLUMN_ELAPSED]),
+				     number_of(columns[COLUMN_CPUS]));
 	return true;
 }
 
@@ -241,8 +261,9 @@ bool accounts_find(const struct accounts *accounts,
 		}
 		if (!wanted)
 			continue;
-		usage->cpu_ms += one->usage.cpu_ms;
-		usage->allocated_cpu_ms += one->usage.allocated_cpu_ms;
+		usage->cpu_ms = sum(usage->cpu_ms, one->usage.cpu_ms);
+		usage->allocated_cpu_ms = sum(usage->allocated_cpu_ms,
+					      one->usage.allocated_cpu_ms);
 		if (one->usage.memory_bytes > usage->memory_bytes)
 			usage->memory_bytes = one->usage.memory_bytes;
 	}

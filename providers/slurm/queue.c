@@ -67,6 +67,13 @@ static bool split(char *line, char *columns[COLUMNS])
 	return true;
 }
 
+int queue_number(const char *text)
+{
+	long value = strtol(text, NULL, 10);
+
+	return value > 0 && value < QUEUE_REST ? (int)value : 0;
+}
+
 static void add(struct queue *out, size_t *room, char *columns[COLUMNS],
 		struct arena *mem)
 {
@@ -93,7 +100,7 @@ static void add(struct queue *out, size_t *room, char *columns[COLUMNS],
 	job = &out->items[out->count++];
 	*job = (struct queue_job){
 		.id = arena_strdup(mem, columns[COLUMN_ID]),
-		.element = line ? atoi(line) : 0,
+		.element = line ? queue_number(line) : 0,
 		.comment = arena_strdup(mem, columns[COLUMN_COMMENT]),
 		.state = arena_strdup(mem, columns[COLUMN_STATE]),
 		.reason = strcmp(columns[COLUMN_REASON], "None") != 0

@@ -43,6 +43,8 @@ int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 /* What squeue has printed. */
 void queue_parse(char *text, struct arena *mem, struct queue *out);
 
+/* The number of an element at the start of `text`; 0: none that can be. */
+int queue_number(const char *text);
 /* Puts jobs, and elements of arrays, in order, and makes one of each array. */
 void queue_sort(struct queue *queue, struct arena *mem);
 

@@ -289,6 +289,19 @@ const char *text_last_line(const char *text, size_t len, size_t *line)
 	return text + from;
 }
 
+void text_last_words(const char *text, size_t len, char *out, size_t size)
+{
+	size_t n, i;
+	const char *line = text_last_line(text, len, &n);
+
+	for (i = 0; i + 1 < size && i < n; i++) {
+		unsigned char c = (unsigned char)line[i];
+
+		out[i] = c < ' ' || c == 127 ? '?' : (char)c;
+	}
+	out[i] = '\0';
+}
+
 void size_format(uint64_t bytes, char *out, size_t size)
 {
 	static const char *const units[] = { "B",  "kB", "MB", "GB",

@@ -45,6 +45,8 @@ int size_parse(const char *text, uint64_t *bytes, struct error *err);
 /* The last line of `len` bytes that is not empty, of `*line` bytes without the
  * white space behind it. */
 const char *text_last_line(const char *text, size_t len, size_t *line);
+/* The same, as far as it fits, for a terminal: control characters become '?'. */
+void text_last_words(const char *text, size_t len, char *out, size_t size);
 
 /* "812 B", "3.4 kB", "12 MB" (powers of 1000). */
 void size_format(uint64_t bytes, char *out, size_t size);

@@ -176,24 +176,6 @@ struct ssh_command *ssh_command_new(const struct ssh_target *target,
 	return out;
 }
 
-/* The last line that says something, without what ssh puts before and after
- * it, and without what has no place on a terminal. */
-static void last_line(const char *text, char *out, size_t size)
-{
-	size_t end = strlen(text), start;
-	char *p;
-
-	while (end && strchr(" \t\r\n", text[end - 1]))
-		end--;
-	start = end;
-	while (start && text[start - 1] != '\n')
-		start--;
-	snprintf(out, size, "%.*s", (int)(end - start), text + start);
-	for (p = out; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 127)
-			*p = '?';
-}
-
 enum ssh_trouble ssh_explain(const char *text, struct error *err)
 {
 	/* Of sshd's MaxStartups, and of what stands before it. */
@@ -225,7 +207,7 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 			  (int)strcspn(proxy, "\r\n"), proxy);
 		return SSH_UNREACHABLE;
 	}
-	last_line(text, line, sizeof(line));
+	text_last_words(text, strlen(text), line, sizeof(line));
 	if (strstr(text, "REMOTE HOST IDENTIFICATION HAS CHANGED")) {
 		error_set(err, ERROR_DENIED,
 			  "its host key is not the one that is known: if that "

@@ -197,16 +197,7 @@ int command_status(const struct command_answer *answer)
 void command_last_words(const struct command_answer *answer, char *out,
 			size_t size)
 {
-	size_t len, i;
-	const char *line = text_last_line(buf_text(&answer->words),
-					  answer->words.len, &len);
-
-	for (i = 0; i + 1 < size && i < len; i++) {
-		unsigned char c = (unsigned char)line[i];
-
-		out[i] = c < ' ' || c == 127 ? '?' : (char)c;
-	}
-	out[i] = '\0';
+	text_last_words(buf_text(&answer->words), answer->words.len, out, size);
 }
 
 void command_quote(const char *text, struct buf *out)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
@@ -451,10 +450,7 @@ static int run(struct tunnel *t, struct error *err)
 			*err = why;
 			return -1;
 		}
-		nanosleep(&(struct timespec){ .tv_sec = pause / 1000,
-					      .tv_nsec =
-						      pause % 1000 * 1000000L },
-			  NULL);
+		time_pause(pause);
 		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
 	}
 }

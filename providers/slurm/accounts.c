@@ -100,20 +100,6 @@ static int64_t allocated_of(int64_t elapsed_s, int64_t cpus)
 						       : 0;
 }
 
-static bool split(char *line, char *columns[COLUMNS])
-{
-	for (size_t i = 0; i < COLUMNS; i++) {
-		columns[i] = line;
-		if (i == COLUMNS - 1)
-			break;
-		line = strchr(line, '|');
-		if (!line)
-			return false;
-		*line++ = '\0';
-	}
-	return true;
-}
-
 /* "12_3.batch", "13+0.0": false for what is no job of ours. */
 static bool take_id(char *text, struct account *out, struct arena *mem)
 {
@@ -176,7 +162,8 @@ void accounts_parse(char *text, struct arena *mem, struct accounts *out)
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		if (!split(line, columns) || !take(columns, mem, &one))
+		if (!queue_split(line, columns, COLUMNS) ||
+		    !take(columns, mem, &one))
 			continue;
 		if (out->count == room) {
 			room = room ? 2 * room : 16;

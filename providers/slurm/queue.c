@@ -50,14 +50,13 @@ static int64_t time_of(const char *text)
 	return (int64_t)seconds * 1000;
 }
 
-/* Cuts a line at its first '|'s; false if there are too few. */
-static bool split(char *line, char *columns[COLUMNS])
+bool queue_split(char *line, char **columns, size_t count)
 {
 	size_t i;
 
-	for (i = 0; i < COLUMNS; i++) {
+	for (i = 0; i < count; i++) {
 		columns[i] = line;
-		if (i == COLUMNS - 1)
+		if (i == count - 1)
 			break;
 		line = strchr(line, '|');
 		if (!line)
@@ -218,7 +217,7 @@ void queue_parse(char *text, struct arena *mem, struct queue *out)
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		if (split(line, columns))
+		if (queue_split(line, columns, COLUMNS))
 			add(out, &room, columns, mem);
 	}
 	items = arena_alloc(mem, (out->count + 1) * sizeof(*items));

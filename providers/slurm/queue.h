@@ -43,6 +43,9 @@ int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 /* What squeue has printed. */
 void queue_parse(char *text, struct arena *mem, struct queue *out);
 
+/* Cuts a line at its first '|'s into `count` columns, of which the last may have
+ * more of them; false if there are too few. */
+bool queue_split(char *line, char **columns, size_t count);
 /* The number of an element at the start of `text`; 0: none that can be. */
 int queue_number(const char *text);
 /* Puts jobs, and elements of arrays, in order, and makes one of each array. */

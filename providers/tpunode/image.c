@@ -181,6 +181,16 @@ static int check_owner(const struct resource *it, const json_t *body,
 			       it->name);
 }
 
+/* As tpu_node_vms_get(), of an image that is this job's. */
+static int get_own(struct tpu_node_ctx *ctx, const struct resource *it,
+		   struct arena *mem, struct tpu_node_place *place,
+		   json_t **body, struct error *err)
+{
+	int ret = tpu_node_vms_get(ctx, it, mem, place, body, err);
+
+	return ret == 0 && *body ? check_owner(it, *body, err) : ret;
+}
+
 static bool has_failed(const json_t *body)
 {
 	return !strcmp(json_get_text(body, "status", ""), "FAILED");
@@ -208,10 +218,8 @@ static int image_read(void *arg, const struct resource *want,
 	struct vm vm = { 0 };
 	struct tpu_node_place place;
 	json_t *body = NULL;
-	int ret = tpu_node_vms_get(arg, want, mem, &place, &body, err);
+	int ret = get_own(arg, want, mem, &place, &body, err);
 
-	if (ret == 0 && body)
-		ret = check_owner(want, body, err);
 	if (ret == 0)
 		ret = vm_get(arg, want, &place, &vm, err);
 	if (ret == 0) {
@@ -288,10 +296,8 @@ static int image_create(void *arg, const struct resource *want,
 	struct arena *mem = arena_new();
 	struct tpu_node_place place;
 	json_t *body = NULL;
-	int ret = tpu_node_vms_get(arg, want, mem, &place, &body, err);
+	int ret = get_own(arg, want, mem, &place, &body, err);
 
-	if (ret == 0 && body)
-		ret = check_owner(want, body, err);
 	if (ret == 0 && has_failed(body)) {
 		ret = tpu_node_vms_delete(arg, want, err);
 		json_decref(body);
@@ -311,10 +317,8 @@ static int image_delete(void *arg, const struct resource *have,
 	struct arena *mem = arena_new();
 	struct tpu_node_place place;
 	json_t *body = NULL;
-	int ret = tpu_node_vms_get(arg, have, mem, &place, &body, err);
+	int ret = get_own(arg, have, mem, &place, &body, err);
 
-	if (ret == 0 && body)
-		ret = check_owner(have, body, err);
 	if (ret == 0 && body)
 		ret = tpu_node_vms_delete(arg, have, err);
 	json_decref(body);
@@ -328,12 +332,10 @@ static int image_wait(void *arg, const struct resource *have,
 	struct arena *mem = arena_new();
 	struct tpu_node_place place;
 	json_t *body = NULL;
-	int ret = tpu_node_vms_get(arg, have, mem, &place, &body, err);
+	int ret = get_own(arg, have, mem, &place, &body, err);
 
 	if (ret == 0 && !body)
 		ret = error_set_final(err, ERROR_FAILED, "it is gone");
-	if (ret == 0)
-		ret = check_owner(have, body, err);
 	if (ret == 0 && has_failed(body))
 		ret = error_set_final(err, ERROR_FAILED, "it is FAILED");
 	if (ret == 0 && !strcmp(json_get_text(body, "status", ""), "PENDING")) {

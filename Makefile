@@ -66,15 +66,17 @@ BIN_LIBS = $(LIBS)
 endif
 
 # Every .c file of these folders is part of the program.
-LIB_SRC := $(wildcard core/*.c core/*/*.c schema/*.c providers/*.c providers/*/*.c)
-CMD_SRC := $(wildcard cmd/*.c)
+LIB_SRC := $(wildcard core/*/*.c schema/*/*.c providers/*.c providers/*/*.c \
+	   providers/*/*/*.c)
+LIB_SRC := $(filter-out schema/generate/%,$(LIB_SRC))
+CMD_SRC := $(wildcard cmd/jobrun/*.c cmd/jobrun/*/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 # What several of them share.
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 # The catalogue is YAML in the tree and tables of C in the program.
 CATALOGUE := $(sort $(wildcard schema/catalogue/*.yaml))
-CATALOGUE_C = $(BUILD)/schema/catalogue_shipped.c
+CATALOGUE_C = $(BUILD)/schema/catalogue/catalogue_shipped.c
 GENERATE = $(BUILD)/schema/generate/catalogue
 
 # What 'jobrun init' writes is an example; 'jobrun completion' prints what
@@ -83,19 +85,20 @@ STARTER := README.md .gitignore .github/workflows/jobrun.yml .gitlab-ci.yml \
 	   ci/apply.sh ci/comment.sh ci/forge.sh ci/install.sh ci/plan.sh \
 	   ci/reviewed.sh ci/settings.sh hello/train.py jobs/hello.yaml
 COMPLETION := bash zsh fish
-EMBEDDED_C := $(BUILD)/cmd/starter_files.c $(BUILD)/cmd/completion_files.c
+EMBEDDED_C := $(BUILD)/cmd/jobrun/starter_files.c $(BUILD)/cmd/jobrun/completion_files.c
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o)
 
 # The agent for other machines is a program of its own, and a part of the
 # other.  It must run on whatever Linux there is, so it is static; with musl
 # it is also small.  Where the program has sanitizers, so has the agent.
-HOST_SRC := $(wildcard host/*.c) \
-	    $(addprefix core/base/,alloc.c buf.c error.c file.c loop.c text.c) \
-	    $(addprefix core/run/,environment.c ports.c process.c) \
-	    $(addprefix core/host/,archive.c protocol.c)
+HOST_SRC := $(wildcard cmd/jobrun-host/*.c) \
+	    $(addprefix core/base/,alloc.c buf.c clock.c environment.c error.c file.c loop.c \
+			text.c units.c) \
+	    $(addprefix core/process/,ports.c process.c) \
+	    $(addprefix core/ssh/,agent_archive.c protocol.c)
 HOST_OBJ := $(HOST_SRC:%.c=$(BUILD)/agent/%.o)
-AGENT = $(BUILD)/host/jobrun-host
+AGENT = $(BUILD)/cmd/jobrun-host/jobrun-host
 ifdef SAN
 HOST_CC = $(CC)
 HOST_CFLAGS = $(OPT) $(SANFLAGS)
@@ -107,9 +110,9 @@ HOST_LDFLAGS = -static -s -Wl,--gc-sections
 endif
 
 # What starts an installed jobrun, in whatever image; also a part of it.
-START_SRC := $(wildcard start/*.c)
+START_SRC := $(wildcard cmd/jobrun-start/*.c)
 START_OBJ := $(START_SRC:%.c=$(BUILD)/%.o)
-START = $(BUILD)/start/jobrun-start
+START = $(BUILD)/cmd/jobrun-start/jobrun-start
 START_CC ?= $(if $(shell command -v musl-gcc),musl-gcc,$(CC))
 START_CFLAGS = -Os -fstack-protector-strong
 
@@ -138,7 +141,7 @@ $(AGENT): $(HOST_OBJ)
 	$(Q)$(HOST_CC) $(HOST_LDFLAGS) -o $@ $(HOST_OBJ)
 
 # With the agent in it, and the name by which hosts know that.
-$(BUILD)/core/host/program.o: core/host/program.c $(AGENT) Makefile
+$(BUILD)/core/ssh/agent_program.o: core/ssh/agent_program.c $(AGENT) Makefile
 	@mkdir -p $(@D)
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $< \
@@ -156,7 +159,7 @@ $(START): $(START_OBJ)
 	$(SAY) "  LINK $@"
 	$(Q)$(START_CC) -static -s -o $@ $(START_OBJ)
 
-$(BUILD)/core/run/install_start.o: core/run/install_start.c $(START) Makefile
+$(BUILD)/core/spec/install_start.o: core/spec/install_start.c $(START) Makefile
 	@mkdir -p $(@D)
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $< \
@@ -171,7 +174,7 @@ $(BUILD)/%.o: %.c Makefile VERSION
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue_read.o $(BUILD)/schema/shipped.o \
+GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue/catalogue_read.o $(BUILD)/schema/catalogue/shipped.o \
 		$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/base/*.c))
 $(GENERATE): $(GENERATE_OBJ)
 	$(SAY) "  LINK $@"
@@ -182,20 +185,20 @@ $(CATALOGUE_C): $(GENERATE) $(CATALOGUE)
 	$(Q)cat $(CATALOGUE) | ASAN_OPTIONS=detect_leaks=0 $(GENERATE) >$@.new
 	@mv $@.new $@
 
-$(BUILD)/cmd/starter_files.c: $(STARTER:%=examples/gitops/%) cmd/generate/embed
+$(BUILD)/cmd/jobrun/starter_files.c: $(STARTER:%=examples/gitops/%) cmd/jobrun/generate/embed
 	@mkdir -p $(@D)
 	$(SAY) "  GEN  $@"
-	$(Q)cmd/generate/embed starter_files examples/gitops $(STARTER) >$@.new
+	$(Q)cmd/jobrun/generate/embed starter_files examples/gitops $(STARTER) >$@.new
 	@mv $@.new $@
 
-$(BUILD)/cmd/completion_files.c: $(COMPLETION:%=cmd/completion/%) \
-		cmd/generate/embed
+$(BUILD)/cmd/jobrun/completion_files.c: $(COMPLETION:%=cmd/jobrun/completion/%) \
+		cmd/jobrun/generate/embed
 	@mkdir -p $(@D)
 	$(SAY) "  GEN  $@"
-	$(Q)cmd/generate/embed completion_files cmd/completion $(COMPLETION) >$@.new
+	$(Q)cmd/jobrun/generate/embed completion_files cmd/jobrun/completion $(COMPLETION) >$@.new
 	@mv $@.new $@
 
-$(EMBEDDED_C:.c=.o): %.o: %.c cmd/embedded.h
+$(EMBEDDED_C:.c=.o): %.o: %.c cmd/jobrun/ui/embedded.h
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -371,7 +374,7 @@ IMAGE ?= $(BUILD)/jobrun-image.tar
 .PHONY: image
 image: $(BIN)
 	$(SAY) "  IMAGE $(IMAGE)"
-	$(Q)image/oci-archive $(abspath $(BIN)) $(IMAGE)
+	$(Q)packaging/image/oci-archive $(abspath $(BIN)) $(IMAGE)
 
 # ---- the rest --------------------------------------------------------------
 .PHONY: install uninstall format clean help
@@ -387,9 +390,9 @@ install: all $(BUILD)/jobrun-job.5
 	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
 	install -m 644 $(BUILD)/jobrun-job.5 $(DESTDIR)$(MANDIR)/man5
-	install -D -m 644 cmd/completion/bash $(DESTDIR)$(BASHDIR)/jobrun
-	install -D -m 644 cmd/completion/zsh $(DESTDIR)$(ZSHDIR)/_jobrun
-	install -D -m 644 cmd/completion/fish $(DESTDIR)$(FISHDIR)/jobrun.fish
+	install -D -m 644 cmd/jobrun/completion/bash $(DESTDIR)$(BASHDIR)/jobrun
+	install -D -m 644 cmd/jobrun/completion/zsh $(DESTDIR)$(ZSHDIR)/_jobrun
+	install -D -m 644 cmd/jobrun/completion/fish $(DESTDIR)$(FISHDIR)/jobrun.fish
 
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/jobrun $(DESTDIR)$(BASHDIR)/jobrun \

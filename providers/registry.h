@@ -3,7 +3,7 @@
 #ifndef JOBRUN_REGISTRY_H
 #define JOBRUN_REGISTRY_H
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 
 extern const struct provider *const providers[]; /* up to NULL */
 

@@ -7,9 +7,9 @@
 #define JOBRUN_SCHEMA_H
 
 #include "core/base/error.h"
-#include "core/job.h"
-#include "schema/problem.h"
-#include "schema/tables.h"
+#include "core/job/job.h"
+#include "schema/problem/problem.h"
+#include "schema/tables/tables.h"
 
 /* A provider, as far as job files know it. */
 struct schema_provider {

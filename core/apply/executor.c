@@ -8,7 +8,7 @@
 
 #include "core/apply/task.h"
 #include "core/base/alloc.h"
-#include "core/base/text.h"
+#include "core/base/clock.h"
 
 #define PARALLEL 16
 

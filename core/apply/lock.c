@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 
 #define POLL_MS 50
 #define SPARE_FILES 256

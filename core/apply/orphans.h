@@ -7,8 +7,8 @@
 #ifndef JOBRUN_ORPHANS_H
 #define JOBRUN_ORPHANS_H
 
-#include "core/listing.h"
-#include "core/provider.h"
+#include "core/provider/listing.h"
+#include "core/provider/provider.h"
 #include "core/store/store.h"
 
 /* How long after its last entry in the journal a command that was killed may

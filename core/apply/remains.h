@@ -6,9 +6,9 @@
 #ifndef JOBRUN_REMAINS_H
 #define JOBRUN_REMAINS_H
 
-#include "core/listing.h"
+#include "core/provider/listing.h"
 #include "core/plan/plan.h"
-#include "core/provider.h"
+#include "core/provider/provider.h"
 
 struct remains {
 	const struct provider *provider;

@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "core/apply/fill.h"
+#include "core/apply/fill_outputs.h"
 
 #define TRIES 5
 #define FOLLOW_PATIENCE 4 /* times as many tries while a run is followed */

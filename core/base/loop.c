@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/text.h"
+#include "core/base/clock.h"
 
 #define BATCH 64
 

@@ -5,6 +5,7 @@
  * after one is gone.  Who is killed between the two leaves it too high, which
  * is mended by looking at all files the next time that it seems too much.
  */
+#include "core/base/clock.h"
 #include "core/data/cache_internal.h"
 
 #include <dirent.h>
@@ -21,7 +22,6 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 
 #define ENTRY_SUFFIX ".object"
 #define NEW_SUFFIX ".new"

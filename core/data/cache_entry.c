@@ -25,7 +25,6 @@
 #include "core/base/alloc.h"
 #include "core/base/crc32c.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 
 #define HEADER_SIZE 4096u
 #define MAGIC "jobrun cache 1 "

@@ -12,7 +12,6 @@
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/data/shard_target.h"
 
 struct objects {

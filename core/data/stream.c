@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/text.h"
 #include "core/net/url.h"
 
 /* Parts are a sixteenth of the memory, within these. */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/base/text.h"
 #include "core/data/stream_internal.h"
 
 /* What an answer says of its object; texts are new, or NULL. */

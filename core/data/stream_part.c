@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/base/text.h"
+#include "core/base/clock.h"
+#include "core/base/units.h"
 #include "core/data/stream_internal.h"
 
 /* A server that sends something else is not asked for ever. */

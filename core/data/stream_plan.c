@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/data/stream_internal.h"
 

@@ -9,7 +9,6 @@
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/start.h"
-#include "core/base/text.h"
 #include "core/net/curl.h"
 
 /* Beside libcurl, where that was installed with them: see core/base/start.h. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/base/text.h"
+#include "core/base/clock.h"
 #include "core/net/http_internal.h"
 
 #define IDLE_MS 3600000

@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "core/base/alloc.h"
-#include "core/base/text.h"
 #include "core/net/http_internal.h"
 #include "core/net/url.h"
 

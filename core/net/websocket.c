@@ -11,6 +11,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/base64.h"
+#include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/net/http_internal.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/plan/cleanup.h"
 
-#include "core/listing.h"
-#include "core/plan/rules.h"
+#include "core/provider/listing.h"
+#include "core/plan/decide.h"
 
 bool cleanup_is_due(int cleanup, enum run_state state)
 {

@@ -5,8 +5,8 @@
  * failed, it is planned to be deleted; and where a run is ended to be run
  * again, to be made again too.
  */
-#ifndef JOBRUN_PLAN_CLEANUP_H
-#define JOBRUN_PLAN_CLEANUP_H
+#ifndef JOBRUN_CLEANUP_H
+#define JOBRUN_CLEANUP_H
 
 #include "core/base/alloc.h"
 #include "core/plan/plan.h"

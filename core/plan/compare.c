@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/placeholder.h"
-#include "core/run/secret.h"
+#include "core/provider/placeholder.h"
+#include "core/job/secret.h"
 
 /* ---- what was applied ------------------------------------------------ */
 

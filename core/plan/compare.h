@@ -4,8 +4,8 @@
  * the one that was last applied.  Secrets are fetched to compare them, and
  * leave here sealed (core/plan/seal.h) or not at all.
  */
-#ifndef JOBRUN_PLAN_COMPARE_H
-#define JOBRUN_PLAN_COMPARE_H
+#ifndef JOBRUN_COMPARE_H
+#define JOBRUN_COMPARE_H
 
 #include "core/plan/diff.h"
 #include "core/plan/plan.h"

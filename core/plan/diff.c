@@ -6,7 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/json.h"
-#include "core/placeholder.h"
+#include "core/provider/placeholder.h"
 
 struct walk {
 	struct arena *mem;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/machines.h"
+#include "core/job/machines.h"
 
 /* ---- what a job uses ------------------------------------------------- */
 

@@ -5,8 +5,8 @@
  * is guessed: what the file, the catalogue or the list do not say is said to
  * be unknown.
  */
-#ifndef JOBRUN_PLAN_ESTIMATE_H
-#define JOBRUN_PLAN_ESTIMATE_H
+#ifndef JOBRUN_ESTIMATE_H
+#define JOBRUN_ESTIMATE_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,9 +14,9 @@
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
-#include "core/catalogue.h"
-#include "core/job.h"
-#include "core/machines.h"
+#include "core/job/catalogue.h"
+#include "core/job/job.h"
+#include "core/job/machines.h"
 
 /* Of one machine, or of one accelerator in the unit of acceleratorConfig.count
  * (of TPUs: cores or chips). */
@@ -27,7 +27,7 @@ struct price {
 	double per_hour;
 };
 
-/* A price list; read by schema/prices.h. */
+/* A price list; read by schema/catalogue/prices.h. */
 struct price_list {
 	const char *currency; /* "USD" */
 	const struct price *prices;

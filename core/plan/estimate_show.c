@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Estimates as texts and as JSON.  Money is text there, too: as a number it
  * would not be the one that was meant. */
+#include "core/base/units.h"
 #include "core/plan/estimate.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
 
 #define MONEY_SIZE 48
 #define UNPRICED_MAX 10 /* names in one sentence */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/plan/show.h"
+#include "core/base/show.h"
 
 char *markdown_line(const char *text, size_t width)
 {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "core/plan/markdown.h"
-#include "core/plan/show.h"
+#include "core/base/show.h"
+#include "core/plan/show_value.h"
 
 #define CONTEXT 20     /* columns kept before the first difference */
 #define CHANGES_MAX 60 /* of an action; the others are counted */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order in which resources are made: each after those it needs. */
-#ifndef JOBRUN_PLAN_ORDER_H
-#define JOBRUN_PLAN_ORDER_H
+#ifndef JOBRUN_ORDER_H
+#define JOBRUN_ORDER_H
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 
 /*
  * Writes the places of all resources to `order`, which has room for them:

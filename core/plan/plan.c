@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/placeholder.h"
+#include "core/provider/placeholder.h"
 #include "core/plan/cleanup.h"
 #include "core/plan/compare.h"
 #include "core/plan/order.h"
-#include "core/plan/rules.h"
+#include "core/plan/decide.h"
 #include "core/plan/targets.h"
 
 struct plan {

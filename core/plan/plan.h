@@ -14,8 +14,8 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/plan/estimate.h"
-#include "core/provider.h"
-#include "core/source.h"
+#include "core/provider/provider.h"
+#include "core/job/source.h"
 
 struct plan; /* opaque, see plan.c */
 
@@ -45,7 +45,7 @@ enum drift {
 	DRIFT_GONE,
 };
 
-/* Its values may be placeholders (core/placeholder.h). */
+/* Its values may be placeholders (core/provider/placeholder.h). */
 struct change {
 	const char *path; /* "tasks.worker", "env.OMP_NUM_THREADS" */
 	json_t *before;   /* NULL: was not there */

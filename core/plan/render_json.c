@@ -2,7 +2,7 @@
 /* The plan as JSON.  Keys and lists have one order, and nothing in it is a
  * time: plans of the same state are the same bytes. */
 #include "core/base/json.h"
-#include "core/placeholder.h"
+#include "core/provider/placeholder.h"
 #include "core/plan/plan.h"
 
 #define FORMAT_VERSION 1

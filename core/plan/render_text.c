@@ -10,9 +10,9 @@
  */
 #include <string.h>
 
-#include "core/base/text.h"
 #include "core/plan/plan.h"
-#include "core/plan/show.h"
+#include "core/base/show.h"
+#include "core/plan/show_value.h"
 
 #define COLUMN_MAX 40   /* of names and paths: longer ones push the rest */
 #define VALUE_MIN 16    /* of a value, however narrow the terminal */

@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 #include "core/base/json.h"
-#include "core/placeholder.h"
+#include "core/provider/placeholder.h"
 
 int seal_init(struct seal *seal, struct store *store, bool keep,
 	      struct error *err)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts sealed values (core/placeholder.h) where properties hold secrets, so
+ * Puts sealed values (core/provider/placeholder.h) where properties hold secrets, so
  * that what is compared, shown and kept has none.  Equal secrets of one
  * resource are equal when sealed.  The digest is keyed with the store's key:
  * short secrets could be found again from a plain one by trying.
  */
-#ifndef JOBRUN_PLAN_SEAL_H
-#define JOBRUN_PLAN_SEAL_H
+#ifndef JOBRUN_SEAL_H
+#define JOBRUN_SEAL_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 #include "core/store/store.h"
 
 struct seal {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all renderings for people say in the same words. */
-#include "core/placeholder.h"
+#include "core/provider/placeholder.h"
 #include "core/plan/plan.h"
 
 static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The actions that a plan is restricted to: those that were asked for, by
  * their ids or as KIND/NAME, and what they need. */
-#ifndef JOBRUN_PLAN_TARGETS_H
-#define JOBRUN_PLAN_TARGETS_H
+#ifndef JOBRUN_TARGETS_H
+#define JOBRUN_TARGETS_H
 
 #include "core/plan/plan.h"
 

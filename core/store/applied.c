@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What resources were like when they were last made or changed, and the key
  * that seals the secrets in it. */
+#include "core/base/clock.h"
 #include "core/store/store.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/store/db.h"
 
 static int put(struct store *store, const struct applied_record *record,

@@ -10,8 +10,8 @@
  *		return -1;
  *	return store_end(store, run_add(store, run, err), err);
  */
-#ifndef JOBRUN_STORE_DB_H
-#define JOBRUN_STORE_DB_H
+#ifndef JOBRUN_DB_H
+#define JOBRUN_DB_H
 
 #include <pthread.h>
 #include <sqlite3.h>

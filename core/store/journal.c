@@ -3,13 +3,13 @@
  * Intents and what came of them: one row for each resource, the latest.  A
  * row without an outcome is an intent that nobody has finished.
  */
+#include "core/base/clock.h"
 #include "core/store/store.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/text.h"
 #include "core/store/db.h"
 
 #define INTENT_COLUMNS                                                         \

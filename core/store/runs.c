@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runs of a store, and their folders. */
+#include "core/base/clock.h"
 #include "core/store/store.h"
 
 #include <assert.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/store/db.h"
 
 #define RUN_COLUMNS                                                            \

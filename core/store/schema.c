@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of the store, and how a database is brought up to date. */
+#include "core/base/clock.h"
 #include "core/store/db.h"
 
 #include <stdio.h>
@@ -7,7 +8,6 @@
 #include <sys/statfs.h>
 #include <time.h>
 
-#include "core/base/text.h"
 
 #define RETRY_MS 5
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/store/db.h"
 
 /*

@@ -25,7 +25,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "core/run/state.h"
+#include "core/base/run_state.h"
 
 struct store;
 
@@ -168,7 +168,7 @@ void store_close(struct store *store);
 const char *store_folder(const struct store *store); /* borrowed */
 
 /* The file in a run's folder that its processes hold a lock on: see
- * core/run/run_lock.h. */
+ * core/process/run_lock.h. */
 #define STORE_RUN_LOCK "lock"
 
 /*

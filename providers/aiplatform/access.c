@@ -6,7 +6,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/google/iam.h"
-#include "providers/google/managed.h"
+#include "providers/google/managed/managed.h"
 #include "providers/google/operation.h"
 
 #define SERVICE "tpu.googleapis.com"

@@ -6,10 +6,10 @@
  * roles/ml.serviceAgent.  Both are resources of the plan; they belong to the
  * project, not to a job, and stay when the job is deleted.
  */
-#ifndef JOBRUN_AI_PLATFORM_ACCESS_H
-#define JOBRUN_AI_PLATFORM_ACCESS_H
+#ifndef JOBRUN_ACCESS_H
+#define JOBRUN_ACCESS_H
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 
 extern const struct kind kind_service_identity;
 extern const struct kind kind_iam_binding;

@@ -7,11 +7,11 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/aiplatform/access.h"
-#include "providers/aiplatform/block.h"
-#include "providers/aiplatform/body.h"
-#include "providers/google/managed.h"
-#include "providers/google/staging.h"
-#include "providers/google/uses.h"
+#include "providers/aiplatform/aiplatform_block.h"
+#include "providers/aiplatform/aiplatform_body.h"
+#include "providers/google/managed/managed.h"
+#include "providers/google/storage/staging.h"
+#include "providers/google/managed/uses.h"
 
 /* ---- the service ------------------------------------------------------- */
 

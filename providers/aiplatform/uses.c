@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of the fields of a job on AI Platform Training. */
 #include "providers/aiplatform/aiplatform.h"
-#include "providers/google/uses.h"
+#include "providers/google/managed/uses.h"
 
 const struct field_use ai_platform_uses[] = {
 	{ "jobId", "the job's name; later runs of it have the first digits of "

@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/base/units.h"
 
 const struct fake_block *fake_block(const struct job *job)
 {

@@ -3,10 +3,10 @@
  * What all calls of the fake provider have in common: they take their time,
  * happen in the world under its lock, are logged, and go wrong as told.
  */
-#ifndef JOBRUN_FAKE_CALL_H
-#define JOBRUN_FAKE_CALL_H
+#ifndef JOBRUN_CALL_H
+#define JOBRUN_CALL_H
 
-#include "core/listing.h"
+#include "core/provider/listing.h"
 #include "providers/fake/fake.h"
 #include "providers/fake/trouble.h"
 #include "providers/fake/world.h"

@@ -13,7 +13,7 @@
 #ifndef JOBRUN_FAKE_H
 #define JOBRUN_FAKE_H
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 
 struct fake_block {
 	struct message_head head;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/fake/call.h"
 
 void fake_label(json_t *value, const struct resource *it)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs: nothing runs, the clock alone says how far they are. */
+#include "core/base/clock.h"
 #include "providers/fake/call.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
 
 static enum run_state state_of(const json_t *run)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Things: they exist or they do not, and have a color and a size. */
+#include "core/base/clock.h"
 #include "providers/fake/call.h"
 
 #include <stdlib.h>
 
 #include "core/base/alloc.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 
 int fake_get(struct fake_task *task, const struct resource *it, json_t **out,
 	     struct error *err)

@@ -7,6 +7,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/text.h"
+#include "core/base/units.h"
 
 static const char *const calls[FAKE_CALL_COUNT] = {
 	[FAKE_READ] = "read",     [FAKE_CREATE] = "create",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The small language of `failAt` and `meddle`: which call, and what then. */
-#ifndef JOBRUN_FAKE_TROUBLE_H
-#define JOBRUN_FAKE_TROUBLE_H
+#ifndef JOBRUN_TROUBLE_H
+#define JOBRUN_TROUBLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

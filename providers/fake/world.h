@@ -11,8 +11,8 @@
  *	failAt		made by hand: as in a job file, a line each; for calls
  *			about what has none any more
  */
-#ifndef JOBRUN_FAKE_WORLD_H
-#define JOBRUN_FAKE_WORLD_H
+#ifndef JOBRUN_WORLD_H
+#define JOBRUN_WORLD_H
 
 #include <jansson.h>
 

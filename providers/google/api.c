@@ -8,8 +8,8 @@
 #include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/net/url.h"
-#include "providers/google/credentials.h"
-#include "providers/google/credentials_kind.h"
+#include "providers/google/auth/credentials.h"
+#include "providers/google/auth/credentials_kind.h"
 
 /* A server that never ends a list is broken. */
 #define PAGES_MAX 10000

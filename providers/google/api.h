@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-#include "providers/google/api_error.h"
-#include "providers/google/endpoint.h"
+#include "providers/google/base/api_error.h"
+#include "providers/google/base/endpoint.h"
 #include "providers/google/google.h"
 
 struct api_request {

@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/google/api.h"
 #include "providers/google/operation.h"
 

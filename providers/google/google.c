@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/alloc.h"
-#include "providers/google/credentials.h"
+#include "providers/google/auth/credentials.h"
 
 struct google {
 	struct http *http;

@@ -9,12 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/net/url.h"
 #include "core/net/websocket.h"
-#include "providers/google/credentials.h"
-#include "providers/google/gcloud.h"
+#include "providers/google/auth/credentials.h"
+#include "providers/google/base/gcloud.h"
 
 #define RELAY "https://tunnel.cloudproxy.app/v4"
 #define PROTOCOL "relay.tunnel.cloudproxy.app"

@@ -26,7 +26,7 @@
 #include "core/base/alloc.h"
 #include "providers/google/google.h"
 
-/* The command of jobrun that ssh is told to connect by (core/run/spec.h). */
+/* The command of jobrun that ssh is told to connect by (core/spec/spec.h). */
 #define IAP_COMMAND "iap-tunnel"
 
 struct iap_target {

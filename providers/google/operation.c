@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 
 /* As gcloud does: longer and longer. */
 #define FIRST_LOOK_MS 500

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/net/url.h"
 #include "providers/kubernetes/token.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/kubernetes/apiserver.h"
 
 #define PAGE_SIZE "500"

@@ -4,10 +4,9 @@
 
 #include "core/base/base64.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/list.h"
-#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/kube_names.h"
 
 static const struct kube_type *type_of(const struct kind *kind)
 {

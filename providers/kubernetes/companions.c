@@ -8,10 +8,9 @@
 #include "core/base/base64.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "core/run/secret.h"
-#include "providers/kubernetes/names.h"
-#include "providers/kubernetes/source.h"
+#include "core/job/secret.h"
+#include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/kube_source.h"
 
 /* In the folder of a run that owns what is beside it. */
 #define OWNED_FILE "owned"

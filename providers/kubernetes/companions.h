@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job has beside its run: Secret, ConfigMap and Service. */
-#ifndef JOBRUN_KUBE_COMPANIONS_H
-#define JOBRUN_KUBE_COMPANIONS_H
+#ifndef JOBRUN_COMPANIONS_H
+#define JOBRUN_COMPANIONS_H
 
-#include "providers/kubernetes/internal.h"
+#include "providers/kubernetes/kube_internal.h"
 
 extern const struct kind kind_kube_secret;
 extern const struct kind kind_kube_config_map;

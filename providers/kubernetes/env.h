@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The `env` of a container: an array of what each variable is. */
-#ifndef JOBRUN_KUBERNETES_ENV_H
-#define JOBRUN_KUBERNETES_ENV_H
+#ifndef JOBRUN_ENV_H
+#define JOBRUN_ENV_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "core/job.h"
+#include "core/job/job.h"
 
 /* A text as it is: a "$(" in it refers to nothing.  Returns new. */
 json_t *env_text(const char *value);

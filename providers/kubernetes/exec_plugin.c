@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/base/file.h"
-#include "core/run/process.h"
+#include "core/process/process.h"
 
 #define TIME_MAX_MS 60000
 #define OUTPUT_MAX (256u << 10)

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "core/run/launch_trial.h"
-#include "core/run/remembered.h"
-#include "core/run/trial_tally.h"
-#include "core/run/trial_value.h"
-#include "core/run/tuner.h"
-#include "providers/kubernetes/look.h"
-#include "providers/kubernetes/state.h"
-#include "providers/kubernetes/trials.h"
+#include "core/task/launch_trial.h"
+#include "core/remote/remembered.h"
+#include "core/trial/trial_tally.h"
+#include "core/trial/trial_value.h"
+#include "core/trial/trial_folder.h"
+#include "providers/kubernetes/kube_look.h"
+#include "providers/kubernetes/kube_state.h"
+#include "providers/kubernetes/kube_trials.h"
 
 /* What is known of all of them in one look. */
 struct sight {
@@ -123,7 +123,7 @@ static int read_result(const struct sight *s, struct trial_record *trial,
 		       struct error *err)
 {
 	struct look *look = s->look;
-	char *folder = tuner_trial_logs(look->folder, trial->number);
+	char *folder = trial_logs_folder(look->folder, trial->number);
 	struct trial_reader *reader = NULL;
 	struct trial_series series = { 0 };
 	struct trial_point last;

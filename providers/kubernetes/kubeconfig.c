@@ -8,7 +8,6 @@
 #include "core/base/base64.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 
 #define FILE_MAX (4u << 20)
 #define FILES_MAX 32

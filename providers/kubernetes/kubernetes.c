@@ -6,15 +6,14 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "core/placeholder.h"
-#include "providers/kubernetes/block.h"
+#include "core/provider/placeholder.h"
+#include "providers/kubernetes/kube_block.h"
 #include "providers/kubernetes/companions.h"
-#include "providers/kubernetes/internal.h"
-#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/kube_internal.h"
+#include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/overview.h"
 #include "providers/kubernetes/run.h"
-#include "providers/kubernetes/trials.h"
+#include "providers/kubernetes/kube_trials.h"
 #include "providers/kubernetes/watch.h"
 
 #define FILE_MARK " in "

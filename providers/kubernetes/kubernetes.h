@@ -3,7 +3,7 @@
 #ifndef JOBRUN_KUBERNETES_H
 #define JOBRUN_KUBERNETES_H
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 
 extern const struct provider provider_kubernetes;
 

@@ -6,10 +6,10 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/run/spec.h"
-#include "core/run/supervised.h"
+#include "core/spec/spec.h"
+#include "core/supervise/supervised.h"
 #include "providers/kubernetes/env.h"
-#include "providers/kubernetes/trials.h"
+#include "providers/kubernetes/kube_trials.h"
 
 #define PROGRAM LAUNCHER_FOLDER "/jobrun"
 #define CHECKPOINTS "checkpoints"

@@ -5,8 +5,8 @@
  * 'jobrun launch'.  So the program's image needs nothing of jobrun, and its
  * tasks have their variables, checkpoints and data as everywhere else.
  */
-#ifndef JOBRUN_KUBERNETES_LAUNCHER_H
-#define JOBRUN_KUBERNETES_LAUNCHER_H
+#ifndef JOBRUN_LAUNCHER_H
+#define JOBRUN_LAUNCHER_H
 
 #include "providers/kubernetes/pod.h"
 

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/run.h"
-#include "providers/kubernetes/state.h"
+#include "providers/kubernetes/kube_state.h"
 
 struct listing_walk {
 	const struct kind *kind;

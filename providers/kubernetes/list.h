@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All that jobrun has made in a namespace, by its labels: what pruning and
  * deleting find it by on a machine that knows nothing of it. */
-#ifndef JOBRUN_KUBE_LIST_H
-#define JOBRUN_KUBE_LIST_H
+#ifndef JOBRUN_LIST_H
+#define JOBRUN_LIST_H
 
-#include "providers/kubernetes/internal.h"
+#include "providers/kubernetes/kube_internal.h"
 
 /* Adds the objects with a label.  `place` may be NULL: anywhere. */
 int list_objects(const struct kube_at *at, const struct kube_type *type,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/kube_names.h"
 
 const struct kube_type type_secret = { "Secret", "/api/v1", "secrets" };
 const struct kube_type type_config_map = { "ConfigMap", "/api/v1",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of the API in general: their paths, what is done with them, and what
  * is read in them. */
-#ifndef JOBRUN_KUBE_OBJECTS_H
-#define JOBRUN_KUBE_OBJECTS_H
+#ifndef JOBRUN_OBJECTS_H
+#define JOBRUN_OBJECTS_H
 
 #include "core/base/alloc.h"
 #include "providers/kubernetes/apiserver.h"

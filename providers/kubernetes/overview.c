@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/net/url.h"
-#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/kube_names.h"
 
 #define FRESH_MS 1000
 #define ANSWER_MAX ((size_t)64 << 20)

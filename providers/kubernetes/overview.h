@@ -6,8 +6,8 @@
  * (kubernetes.io/docs/reference/using-api/api-concepts, "Receiving resources
  * as Tables").
  */
-#ifndef JOBRUN_KUBERNETES_OVERVIEW_H
-#define JOBRUN_KUBERNETES_OVERVIEW_H
+#ifndef JOBRUN_OVERVIEW_H
+#define JOBRUN_OVERVIEW_H
 
 #include "providers/kubernetes/record.h"
 

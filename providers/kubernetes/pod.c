@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/kubernetes/env.h"
 #include "providers/kubernetes/launcher.h"
-#include "providers/kubernetes/source.h"
-#include "providers/kubernetes/trials.h"
+#include "providers/kubernetes/kube_source.h"
+#include "providers/kubernetes/kube_trials.h"
 
 /* The labels of GKE's nodes with TPUs ("Plan TPUs in GKE", 2025). */
 static const struct tpu_label {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pods of a job: what runs in them, on which nodes, and what they see. */
-#ifndef JOBRUN_KUBERNETES_POD_H
-#define JOBRUN_KUBERNETES_POD_H
+#ifndef JOBRUN_POD_H
+#define JOBRUN_POD_H
 
-#include "core/machines.h"
-#include "providers/kubernetes/block.h"
-#include "providers/kubernetes/translate.h"
+#include "core/job/machines.h"
+#include "providers/kubernetes/kube_block.h"
+#include "providers/kubernetes/kube_translate.h"
 
 /* Where things are in the container. */
 #define POD_SOURCE "/jobrun/source"

@@ -6,7 +6,7 @@
  * that is there: the API knows no smaller unit.  How many lines of that second
  * are there already is remembered, and so many are left out: lines of a
  * container are never taken back, and come in one order.  In the state
- * (core/run/log_collect.h), by the pod's uid:
+ * (core/remote/log_collect.h), by the pod's uid:
  *
  *	{"since": "2026-11-21T02:38:57Z", "seen": 3, "done": true}
  */
@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/net/url.h"
-#include "core/run/log_collect.h"
-#include "providers/kubernetes/follow.h"
+#include "core/remote/log_collect.h"
+#include "providers/kubernetes/kube_follow.h"
 
 /* In one look, so that a large run can't hold it up. */
 #define PODS_MAX 512

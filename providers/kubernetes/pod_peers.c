@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tells a pod about its peers, for programs and for the reader of it,
- * core/run/read_kubernetes.c. */
+ * core/topology/read_kubernetes.c. */
 #include "core/base/json.h"
-#include "core/run/topology_read.h"
+#include "core/topology/topology_read.h"
 #include "providers/kubernetes/env.h"
 #include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/pod.h"
-#include "providers/kubernetes/trials.h"
+#include "providers/kubernetes/kube_trials.h"
 
-/* "node/master/1,node/worker/2,ps/ps/1": see core/run/read_kubernetes.c. */
+/* "node/master/1,node/worker/2,ps/ps/1": see core/topology/read_kubernetes.c. */
 static const char *task_list(const struct pod_maker *maker)
 {
 	const struct kube_job *job = maker->out;

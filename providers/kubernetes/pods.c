@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "providers/kubernetes/follow.h"
-#include "providers/kubernetes/names.h"
+#include "core/base/units.h"
+#include "providers/kubernetes/kube_follow.h"
+#include "providers/kubernetes/kube_names.h"
 
 #define INDEX_NOTE "batch.kubernetes.io/job-completion-index"
 #define POOL_LABEL "jobset.sigs.k8s.io/replicatedjob-name"

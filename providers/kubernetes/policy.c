@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "providers/kubernetes/trials.h"
+#include "core/base/units.h"
+#include "providers/kubernetes/kube_trials.h"
 
 #define EXIT_MAX 255
 #define SIGNAL_BASE 128

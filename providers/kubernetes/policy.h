@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `jobrun.restart` as failure policies of Jobs and JobSets. */
-#ifndef JOBRUN_KUBERNETES_POLICY_H
-#define JOBRUN_KUBERNETES_POLICY_H
+#ifndef JOBRUN_POLICY_H
+#define JOBRUN_POLICY_H
 
-#include "providers/kubernetes/translate.h"
+#include "providers/kubernetes/kube_translate.h"
 
 /* Adds backoffLimit and podFailurePolicy to the spec of a Job.  One of a
  * JobSet fails with its first pod, and the JobSet decides. */

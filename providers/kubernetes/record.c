@@ -6,9 +6,9 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/run/remembered.h"
-#include "providers/kubernetes/names.h"
-#include "providers/kubernetes/trials.h"
+#include "core/remote/remembered.h"
+#include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/kube_trials.h"
 
 #define PROVIDER "kubernetes"
 

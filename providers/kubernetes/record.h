@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What this machine remembers of a run: its record in the store, and in the
  * run's folder who its tasks are, which is what logs are read by. */
-#ifndef JOBRUN_KUBE_RECORD_H
-#define JOBRUN_KUBE_RECORD_H
+#ifndef JOBRUN_RECORD_H
+#define JOBRUN_RECORD_H
 
-#include "providers/kubernetes/internal.h"
+#include "providers/kubernetes/kube_internal.h"
 
 struct kube_record {
 	struct run_record run;

@@ -2,8 +2,8 @@
 #include "providers/kubernetes/render.h"
 
 #include "core/base/buf.h"
-#include "providers/kubernetes/source.h"
-#include "providers/kubernetes/translate.h"
+#include "providers/kubernetes/kube_source.h"
+#include "providers/kubernetes/kube_translate.h"
 
 /* "TOKEN, KEY": what the Secret has to hold. */
 static const char *secret_names(const struct job *job, const char *name,

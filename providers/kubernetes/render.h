@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A job as manifests that kubectl applies unchanged. */
-#ifndef JOBRUN_KUBERNETES_RENDER_H
-#define JOBRUN_KUBERNETES_RENDER_H
+#ifndef JOBRUN_RENDER_H
+#define JOBRUN_RENDER_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
 #include "core/base/error.h"
-#include "core/catalogue.h"
-#include "core/job.h"
+#include "core/job/catalogue.h"
+#include "core/job/job.h"
 
 /*
  * An array of objects in the order of their making; returns new, or NULL.

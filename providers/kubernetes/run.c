@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "providers/kubernetes/block.h"
+#include "core/base/units.h"
+#include "providers/kubernetes/kube_block.h"
 #include "providers/kubernetes/companions.h"
-#include "providers/kubernetes/follow.h"
+#include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/list.h"
-#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
 
 /* An earlier run takes the grace of its pods to go. */

@@ -5,10 +5,10 @@
  * before the next is made; its attempt, its digest and what was wanted are
  * kept in its labels and annotations.
  */
-#ifndef JOBRUN_KUBE_RUN_H
-#define JOBRUN_KUBE_RUN_H
+#ifndef JOBRUN_RUN_H
+#define JOBRUN_RUN_H
 
-#include "providers/kubernetes/internal.h"
+#include "providers/kubernetes/kube_internal.h"
 
 extern const struct kind kind_kube_run;
 

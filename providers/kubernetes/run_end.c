@@ -4,10 +4,10 @@
 
 #include "core/base/json.h"
 #include "providers/kubernetes/companions.h"
-#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/run.h"
-#include "providers/kubernetes/state.h"
+#include "providers/kubernetes/kube_state.h"
 
 /* Without the grace: the pods at once. */
 static int kill_pods(const struct kube_at *at, const char *name,

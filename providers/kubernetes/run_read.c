@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "providers/kubernetes/names.h"
+#include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/run.h"
-#include "providers/kubernetes/state.h"
-#include "providers/kubernetes/trials.h"
+#include "providers/kubernetes/kube_state.h"
+#include "providers/kubernetes/kube_trials.h"
 
 static void show(const json_t *object, struct arena *mem,
 		 struct resource *found)

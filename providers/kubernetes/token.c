@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "providers/kubernetes/exec_plugin.h"
 
 #define HEADER "Authorization: Bearer "

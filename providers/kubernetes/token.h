@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The token that says to an API server who asks: as the kubeconfig has it, from
  * a file that others renew, or from a program. */
-#ifndef JOBRUN_KUBE_TOKEN_H
-#define JOBRUN_KUBE_TOKEN_H
+#ifndef JOBRUN_TOKEN_H
+#define JOBRUN_TOKEN_H
 
 #include <pthread.h>
 #include <stdint.h>

@@ -8,10 +8,10 @@
  * (kubernetes.io/docs/reference/using-api/api-concepts, "Efficient detection
  * of changes".)
  */
-#ifndef JOBRUN_KUBERNETES_WATCH_H
-#define JOBRUN_KUBERNETES_WATCH_H
+#ifndef JOBRUN_WATCH_H
+#define JOBRUN_WATCH_H
 
-#include "providers/kubernetes/internal.h"
+#include "providers/kubernetes/kube_internal.h"
 
 /* `*fd` is new.  Of more than a few objects it is never readable: they are
  * polled. */

@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "core/apply/lock.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/run/process.h"
-#include "core/run/run_lock.h"
+#include "core/base/units.h"
+#include "core/process/process.h"
+#include "core/process/run_lock.h"
 
 /* Whoever writes a file beside its place is done by then, or dead. */
 #define WRITING_MAX_MS (60 * 60 * 1000)

@@ -5,10 +5,10 @@
  * processes without a supervisor, locks without a holder, files that were
  * being written.
  */
-#ifndef JOBRUN_LOCAL_LEFTOVERS_H
-#define JOBRUN_LOCAL_LEFTOVERS_H
+#ifndef JOBRUN_LEFTOVERS_H
+#define JOBRUN_LEFTOVERS_H
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 #include "core/store/store.h"
 
 int local_leftovers(struct store *store, struct leftovers *out,

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/run/supervised.h"
+#include "core/supervise/supervised.h"
 #include "core/store/store.h"
 #include "providers/local/leftovers.h"
 

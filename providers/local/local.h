@@ -7,7 +7,7 @@
 #ifndef JOBRUN_LOCAL_H
 #define JOBRUN_LOCAL_H
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 
 extern const struct provider provider_local;
 extern const struct field_use local_uses[]; /* uses.c */

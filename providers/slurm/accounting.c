@@ -2,8 +2,8 @@
 /* When a cluster's accounting is asked, and about what. */
 #include <string.h>
 
-#include "core/base/text.h"
-#include "providers/slurm/internal.h"
+#include "core/base/clock.h"
+#include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/slurm.h"
 
 /* More names than this are no shorter than all jobs. */

@@ -4,12 +4,12 @@
  * controller has forgotten: one call of sacct, whatever their number.  Many
  * clusters have none, or keep no comments there (AccountingStoreFlags).
  */
-#ifndef JOBRUN_SLURM_ACCOUNTS_H
-#define JOBRUN_SLURM_ACCOUNTS_H
+#ifndef JOBRUN_ACCOUNTS_H
+#define JOBRUN_ACCOUNTS_H
 
 #include "core/base/alloc.h"
-#include "core/message.h"
-#include "core/run/usage.h"
+#include "core/job/message.h"
+#include "core/spec/usage.h"
 #include "providers/slurm/cluster.h"
 #include "providers/slurm/queue.h"
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/run/trial_spec.h"
-#include "core/run/trial_watch.h"
+#include "core/trial/trial_spec.h"
+#include "core/trial/trial_watch.h"
 
 static const char *file_of(const char *folder, const char *name,
 			   struct arena *mem)

@@ -3,16 +3,16 @@
  * The trials of a run as the elements of a job array.  Each begins when Slurm
  * lets it, and nobody looks after them all: what the end of one means for the
  * others is decided on its node, by what they have left in the run's folder
- * (core/run/trial_result.h).
+ * (core/trial/trial_result.h).
  *
  *	stopped		so many have failed that no other is to go on
  *	status		how the run has ended, once all trials say so: 0 or 1
  */
-#ifndef JOBRUN_SLURM_ARRAY_H
-#define JOBRUN_SLURM_ARRAY_H
+#ifndef JOBRUN_ARRAY_H
+#define JOBRUN_ARRAY_H
 
-#include "core/run/spec.h"
-#include "core/run/trial_result.h"
+#include "core/spec/spec.h"
+#include "core/trial/trial_result.h"
 #include "providers/slurm/attempts.h"
 
 bool array_is_stopped(const char *run);

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/run/command.h"
-#include "core/run/members.h"
+#include "core/process/subprocess.h"
+#include "core/task/members.h"
 #include "providers/slurm/array.h"
 
 #define FILE_MAX 256

@@ -18,10 +18,10 @@
  * After a failure the next attempt begins on the same nodes.  After the loss
  * of a node Slurm queues the job again, and counts that (SLURM_RESTART_COUNT).
  */
-#ifndef JOBRUN_SLURM_ATTEMPTS_H
-#define JOBRUN_SLURM_ATTEMPTS_H
+#ifndef JOBRUN_ATTEMPTS_H
+#define JOBRUN_ATTEMPTS_H
 
-#include "core/run/restart.h"
+#include "core/spec/restart.h"
 
 struct slurm_next {
 	bool again;

@@ -13,9 +13,8 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "core/host/ssh.h"
-#include "providers/slurm/block.h"
+#include "core/ssh/ssh.h"
+#include "providers/slurm/slurm_block.h"
 
 /* squeue alone takes 18 s to find that there is no controller. */
 #define CALL_MS 60000

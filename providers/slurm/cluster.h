@@ -6,12 +6,12 @@
  * files, with everything that varies as an argument.  Commands start in the
  * home directory, which relative paths are from.
  */
-#ifndef JOBRUN_SLURM_CLUSTER_H
-#define JOBRUN_SLURM_CLUSTER_H
+#ifndef JOBRUN_CLUSTER_H
+#define JOBRUN_CLUSTER_H
 
 #include <stdbool.h>
 
-#include "core/run/command.h"
+#include "core/process/subprocess.h"
 
 struct cluster;
 

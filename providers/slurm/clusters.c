@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "providers/slurm/internal.h"
+#include "providers/slurm/slurm_internal.h"
 
 /* Who did not answer, and has taken some time over that, is left alone for
  * longer, up to this. */

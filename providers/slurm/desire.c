@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "core/base/json.h"
-#include "core/run/restart.h"
-#include "core/run/supervised.h"
-#include "core/run/trial_spec.h"
-#include "core/source.h"
-#include "providers/slurm/program.h"
+#include "core/spec/restart.h"
+#include "core/supervise/supervised.h"
+#include "core/trial/trial_spec.h"
+#include "core/job/source.h"
+#include "providers/slurm/slurm_program.h"
 #include "providers/slurm/script.h"
 #include "providers/slurm/slurm.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job wants of a Slurm cluster, and how plans show it. */
-#ifndef JOBRUN_SLURM_DESIRE_H
-#define JOBRUN_SLURM_DESIRE_H
+#ifndef JOBRUN_DESIRE_H
+#define JOBRUN_DESIRE_H
 
-#include "core/provider.h"
-#include "core/run/spec.h"
+#include "core/provider/provider.h"
+#include "core/spec/spec.h"
 #include "providers/slurm/request.h"
 
 /* The run as its tasks are told to do it, with paths that are relative to its

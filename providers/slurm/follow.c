@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "core/run/members.h"
+#include "core/task/members.h"
 #include "providers/slurm/attempts.h"
-#include "providers/slurm/look.h"
+#include "providers/slurm/slurm_look.h"
 
 /* ---- states ------------------------------------------------------------ */
 

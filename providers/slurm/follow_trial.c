@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "core/run/trial_result.h"
-#include "core/run/trial_spec.h"
-#include "core/run/tuner.h"
+#include "core/trial/trial_result.h"
+#include "core/trial/trial_spec.h"
+#include "core/trial/trial_folder.h"
 #include "providers/slurm/attempts.h"
-#include "providers/slurm/trials.h"
+#include "providers/slurm/slurm_trials.h"
 
 const struct queue_job *trials_element(const struct trials *t, int number)
 {
@@ -73,7 +73,7 @@ static int open_trial(struct trial_look *one, struct error *err)
 	const char *path;
 
 	free(one->look.folder);
-	one->look.folder = tuner_trial_logs(one->all->folder, one->look.trial);
+	one->look.folder = trial_logs_folder(one->all->folder, one->look.trial);
 	path = arena_printf(one->look.mem, "%s/spec.json", one->look.folder);
 	if (!one->record->parameters || access(path, F_OK) < 0)
 		return make_folder(one, err);

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/text.h"
-#include "core/run/trial_spec.h"
-#include "providers/slurm/trials.h"
+#include "core/base/clock.h"
+#include "core/base/units.h"
+#include "core/trial/trial_spec.h"
+#include "providers/slurm/slurm_trials.h"
 
 /* Which trials have begun: their numbers. */
 #define BEGUN                                                                  \

@@ -3,8 +3,8 @@
  * --prune and delete, which have no job file. */
 #include <string.h>
 
-#include "core/listing.h"
-#include "providers/slurm/internal.h"
+#include "core/provider/listing.h"
+#include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/slurm.h"
 
 static int list_at(struct slurm *slurm, const char *place, struct listing *out,

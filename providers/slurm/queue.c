@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "core/base/units.h"
 
 /* Times in seconds since 1970, as zones differ.  The comment comes last: all
  * before it is Slurm's own and without a '|'. */

@@ -4,13 +4,13 @@
  * by one call of squeue, whatever their number.  A job is known by its comment,
  * never by its number alone: numbers are used again after a crash.
  */
-#ifndef JOBRUN_SLURM_QUEUE_H
-#define JOBRUN_SLURM_QUEUE_H
+#ifndef JOBRUN_QUEUE_H
+#define JOBRUN_QUEUE_H
 
 #include <limits.h>
 
 #include "core/base/alloc.h"
-#include "core/run/state.h"
+#include "core/base/run_state.h"
 #include "providers/slurm/cluster.h"
 
 /* All elements of an array that are not named. */

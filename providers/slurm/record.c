@@ -6,8 +6,8 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/run/trial_spec.h"
-#include "providers/slurm/internal.h"
+#include "core/trial/trial_spec.h"
+#include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/slurm.h"
 
 /* {"place", "name", "comment", "id", "program", "trials"}: the record's properties. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "providers/slurm/internal.h"
+#include "providers/slurm/slurm_internal.h"
 
 /* Runs at one cluster. */
 struct many {

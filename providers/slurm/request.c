@@ -7,6 +7,7 @@
 #include "core/base/buf.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/base/units.h"
 
 /* Of what a block has that no file gives. */
 static const struct slurm_block no_block = {

@@ -6,13 +6,13 @@
  * heterogeneous one (slurm.schedmd.com/heterogeneous_jobs.html).  Components
  * are in the order of the run's tasks, so that a task's ordinal is its rank.
  */
-#ifndef JOBRUN_SLURM_REQUEST_H
-#define JOBRUN_SLURM_REQUEST_H
+#ifndef JOBRUN_REQUEST_H
+#define JOBRUN_REQUEST_H
 
-#include "core/machines.h"
-#include "core/provider.h"
-#include "core/run/spec.h"
-#include "providers/slurm/block.h"
+#include "core/job/machines.h"
+#include "core/provider/provider.h"
+#include "core/spec/spec.h"
+#include "providers/slurm/slurm_block.h"
 
 struct slurm_component {
 	long nodes;         /* and as many tasks */

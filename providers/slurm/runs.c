@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/listing.h"
+#include "core/provider/listing.h"
 
 /*
  * For each run its run.json on a line, and on another the number of its job

@@ -7,16 +7,16 @@
  *	runs/JOBID/.source-DIGEST/what was shipped
  *	runs/JOBID/NAME/		a run; it appears with all of
  *	  run.json			what it is of
- *	  spec.json			what each task is told (core/run/spec.h)
+ *	  spec.json			what each task is told (core/spec/spec.h)
  *	  secrets.json			values; 0600
  *	  job.sh			the batch script
  *	  packages/			unpacked
- *	  trials.json			values (core/run/trial_spec.h), if it is a
+ *	  trials.json			values (core/trial/trial_spec.h), if it is a
  *					job array
  *	and later
  *	  job				a link: the number of the job that has it
  *	  attempts/N/			0, 1 …:
- *	    logs/, tasks/		see core/run/member.h
+ *	    logs/, tasks/		see core/task/member.h
  *	    begun, status, next		see attempts.h
  *	    srun.err			what srun had to say
  *	  output/			what the program has left
@@ -24,8 +24,8 @@
  *					and output/ of its own; see array.h
  *	  slurm.out			what sbatch and srun have to say
  */
-#ifndef JOBRUN_SLURM_RUNS_H
-#define JOBRUN_SLURM_RUNS_H
+#ifndef JOBRUN_RUNS_H
+#define JOBRUN_RUNS_H
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/slurm/script.h"
 
-#include "core/run/command.h"
+#include "core/process/subprocess.h"
 
 #define DAY_S 86400
 /* Which trial an element of the array is. */

@@ -5,8 +5,8 @@
  * file says the directory, relative ones from the home directory, so that it
  * is the same wherever it is made.  No secret is in it, and no variable.
  */
-#ifndef JOBRUN_SLURM_SCRIPT_H
-#define JOBRUN_SLURM_SCRIPT_H
+#ifndef JOBRUN_SCRIPT_H
+#define JOBRUN_SCRIPT_H
 
 #include "core/base/buf.h"
 #include "providers/slurm/request.h"

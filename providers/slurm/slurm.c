@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "providers/slurm/internal.h"
+#include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/script.h"
 
 /* ---- reading ----------------------------------------------------------- */

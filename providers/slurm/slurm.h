@@ -8,7 +8,7 @@
 #define JOBRUN_SLURM_H
 
 #include "core/base/buf.h"
-#include "core/provider.h"
+#include "core/provider/provider.h"
 
 extern const struct provider provider_slurm;
 

@@ -16,9 +16,9 @@
 #include "core/data/archive.h"
 #include "core/data/archive_writer.h"
 #include "core/data/tree.h"
-#include "core/run/secret.h"
-#include "core/run/trial_spec.h"
-#include "providers/slurm/internal.h"
+#include "core/job/secret.h"
+#include "core/trial/trial_spec.h"
+#include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/script.h"
 
 #define SOURCE_DIGITS 16

@@ -6,10 +6,11 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/run/log.h"
-#include "core/run/members.h"
+#include "core/base/units.h"
+#include "core/log/log.h"
+#include "core/task/members.h"
 #include "providers/slurm/attempts.h"
-#include "providers/slurm/look.h"
+#include "providers/slurm/slurm_look.h"
 
 #define WORDS_MAX ((size_t)1 << 20)
 

@@ -6,10 +6,9 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/google/compute.h"
 #include "providers/google/iap.h"
-#include "providers/google/labels.h"
+#include "providers/google/google_labels.h"
 #include "providers/tpunode/template.h"
 #include "providers/tpunode/vms.h"
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/google/compute.h"
-#include "providers/google/labels.h"
-#include "providers/google/place.h"
+#include "providers/google/google_labels.h"
+#include "providers/google/google_place.h"
 #include "providers/tpunode/vms.h"
 
 #define POLL_MS 2000

@@ -4,11 +4,11 @@
  * has been stopped: what was set up there once need not be for each run.  It
  * goes with the run, or is kept for the next: two kinds, alike but for that.
  */
-#ifndef JOBRUN_TPU_NODE_IMAGE_H
-#define JOBRUN_TPU_NODE_IMAGE_H
+#ifndef JOBRUN_IMAGE_H
+#define JOBRUN_IMAGE_H
 
-#include "core/provider.h"
-#include "providers/tpunode/block.h"
+#include "core/provider/provider.h"
+#include "providers/tpunode/tpunode_block.h"
 
 /* Adds what `imageFrom` asks for: NULL if nothing. */
 struct resource *tpu_node_add_image(const struct job *job,

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/google/compute.h"
-#include "providers/google/login.h"
-#include "providers/google/place.h"
+#include "providers/google/auth/login.h"
+#include "providers/google/google_place.h"
 #include "providers/tpunode/template.h"
 #include "providers/tpunode/vms.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef JOBRUN_TPU_NODE_TEMPLATE_H
-#define JOBRUN_TPU_NODE_TEMPLATE_H
+#ifndef JOBRUN_TEMPLATE_H
+#define JOBRUN_TEMPLATE_H
 
-#include "core/listing.h"
-#include "core/provider.h"
+#include "core/provider/listing.h"
+#include "core/provider/provider.h"
 
 /* For the kinds of templates and of groups: a group is not listed without its
  * zone, but has no life without its template either. */

@@ -6,11 +6,12 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/placeholder.h"
+#include "core/base/units.h"
+#include "core/provider/placeholder.h"
 #include "providers/google/iap.h"
-#include "providers/google/tpu_run.h"
+#include "providers/google/tpu/tpu_run.h"
 #include "providers/tpunode/image.h"
-#include "providers/tpunode/place.h"
+#include "providers/tpunode/tpunode_place.h"
 
 /* ---- the run ------------------------------------------------------------ */
 

@@ -5,13 +5,13 @@
  * node are made, the job's tasks run on the VMs over ssh, and all of it is
  * deleted when the run has ended.
  */
-#ifndef JOBRUN_TPU_NODE_H
-#define JOBRUN_TPU_NODE_H
+#ifndef JOBRUN_TPUNODE_H
+#define JOBRUN_TPUNODE_H
 
-#include "core/provider.h"
-#include "core/run/supervised.h"
+#include "core/provider/provider.h"
+#include "core/supervise/supervised.h"
 #include "providers/google/google.h"
-#include "providers/google/tpu_making.h"
+#include "providers/google/tpu/tpu_making.h"
 
 struct tpu_node_ctx {
 	struct supervised supervised; /* the first member */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of a job at Compute Engine have in common: they have names,
  * and are made and deleted by operations. */
-#ifndef JOBRUN_TPU_NODE_VMS_H
-#define JOBRUN_TPU_NODE_VMS_H
+#ifndef JOBRUN_VMS_H
+#define JOBRUN_VMS_H
 
-#include "providers/tpunode/place.h"
+#include "providers/tpunode/tpunode_place.h"
 
 /* The i-th place where it may be; false: there are no more. */
 bool tpu_node_place_at(const struct resource *it,

@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "core/listing.h"
+#include "core/base/units.h"
+#include "core/provider/listing.h"
 #include "providers/google/iap.h"
-#include "providers/google/labels.h"
-#include "providers/google/tpu_call.h"
-#include "providers/tpuvm/node.h"
+#include "providers/google/google_labels.h"
+#include "providers/google/tpu/tpu_call.h"
+#include "providers/tpuvm/tpuvm_node.h"
 #include "providers/tpuvm/service.h"
 #include "providers/tpuvm/tpuvm.h"
 

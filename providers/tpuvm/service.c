@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "providers/google/login.h"
-#include "providers/google/tpu_call.h"
-#include "providers/tpuvm/node.h"
+#include "providers/google/auth/login.h"
+#include "providers/google/tpu/tpu_call.h"
+#include "providers/tpuvm/tpuvm_node.h"
 
 static const char *path_of(const struct tpu_places *places, const char *zone,
 			   const char *collection, const char *name,

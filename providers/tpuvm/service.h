@@ -3,15 +3,15 @@
  * tpu.googleapis.com v2 as the nodes of jobs need it: where a node is, what
  * there is of it, and the calls that make and delete it.
  */
-#ifndef JOBRUN_TPU_VM_SERVICE_H
-#define JOBRUN_TPU_VM_SERVICE_H
+#ifndef JOBRUN_SERVICE_H
+#define JOBRUN_SERVICE_H
 
-#include "core/run/supervised.h"
+#include "core/supervise/supervised.h"
 #include "providers/google/api.h"
 #include "providers/google/operation.h"
-#include "providers/google/tpu.h"
-#include "providers/google/tpu_making.h"
-#include "providers/google/tpu_places.h"
+#include "providers/google/tpu/tpu.h"
+#include "providers/google/tpu/tpu_making.h"
+#include "providers/google/tpu/tpu_places.h"
 
 /* The context of the provider. */
 struct tpu_vm {

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "core/listing.h"
-#include "core/placeholder.h"
-#include "core/run/contract.h"
+#include "core/base/units.h"
+#include "core/provider/listing.h"
+#include "core/provider/placeholder.h"
+#include "core/topology/contract.h"
 #include "providers/google/iap.h"
-#include "providers/google/tpu_run.h"
-#include "providers/tpuvm/node.h"
+#include "providers/google/tpu/tpu_run.h"
+#include "providers/tpuvm/tpuvm_node.h"
 #include "providers/tpuvm/service.h"
 
 /* ---- the run ------------------------------------------------------------ */

@@ -3,10 +3,10 @@
  * Cloud TPU VMs: a job's node is made, its tasks run on the node's VMs over
  * ssh as on any other hosts, and it is deleted when the run has ended.
  */
-#ifndef JOBRUN_TPU_VM_H
-#define JOBRUN_TPU_VM_H
+#ifndef JOBRUN_TPUVM_H
+#define JOBRUN_TPUVM_H
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 
 extern const struct provider provider_tpu_vm;
 extern const struct kind kind_tpu_vm;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "providers/google/managed.h"
+#include "providers/google/managed/managed.h"
 
 /* int64 fields of the API are texts. */
 static json_t *int64_text(const json_t *number)

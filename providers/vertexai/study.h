@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* AI Platform's HyperparameterSpec as the parts of Vertex AI's
  * HyperparameterTuningJob, and what comes of that. */
-#ifndef JOBRUN_VERTEX_STUDY_H
-#define JOBRUN_VERTEX_STUDY_H
+#ifndef JOBRUN_STUDY_H
+#define JOBRUN_STUDY_H
 
 #include <jansson.h>
 

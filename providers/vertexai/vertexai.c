@@ -6,12 +6,12 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "providers/google/managed.h"
-#include "providers/google/staging.h"
-#include "providers/vertexai/block.h"
+#include "providers/google/managed/managed.h"
+#include "providers/google/storage/staging.h"
+#include "providers/vertexai/vertexai_block.h"
 #include "providers/vertexai/study.h"
-#include "providers/vertexai/translate.h"
-#include "providers/vertexai/uses.h"
+#include "providers/vertexai/vertexai_translate.h"
+#include "providers/vertexai/vertexai_uses.h"
 
 /* ---- the service ------------------------------------------------------- */
 

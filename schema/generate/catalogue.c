@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "schema/catalogue_read.h"
+#include "schema/catalogue/catalogue_read.h"
 
 #define SIZE_MAX_IN (1 << 20)
 
@@ -344,7 +344,7 @@ int main(void)
 		return 1;
 	}
 	puts("/* Made from schema/catalogue/: do not edit. */\n"
-	     "#include \"schema/catalogue.h\"");
+	     "#include \"schema/catalogue/catalogue_get.h\"");
 	put_tiers(all);
 	put_families(all);
 	put_accelerators(all);

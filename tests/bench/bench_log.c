@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "core/run/log.h"
+#include "core/log/log.h"
 
 #define TASKS 8
 #define PIECE 65536

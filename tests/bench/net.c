@@ -16,7 +16,7 @@
 #include "core/base/crc32c.h"
 #include "core/net/http.h"
 #include "providers/google/google.h"
-#include "providers/google/storage.h"
+#include "providers/google/storage/storage.h"
 
 #define PIECE (1 << 20)
 

@@ -93,7 +93,7 @@ types_well() {
   local shell
   for shell in bash zsh fish; do
     jobrun completion $shell >$shell
-    cmp $shell "$BATS_TEST_DIRNAME/../../cmd/completion/$shell"
+    cmp $shell "$BATS_TEST_DIRNAME/../../cmd/jobrun/completion/$shell"
   done
   run jobrun completion csh
   [ "$status" -eq 64 ]

@@ -2,7 +2,7 @@
 bats_require_minimum_version 1.5.0
 load helper
 
-MAKE_IMAGE=$BATS_TEST_DIRNAME/../../image/oci-archive
+MAKE_IMAGE=$BATS_TEST_DIRNAME/../../packaging/image/oci-archive
 
 # within ROOT COMMAND...: in a container, as far as a test needs one; a pod of
 # a Job of one

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/host/archive.h"
-#include "core/host/protocol.h"
+#include "core/ssh/agent_archive.h"
+#include "core/ssh/protocol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

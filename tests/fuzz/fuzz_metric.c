@@ -6,7 +6,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/sparkline.h"
-#include "core/run/metric_series.h"
+#include "core/log/metric_series.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
+#include "core/base/units.h"
 #include "core/data/brace.h"
 #include "core/data/ignore.h"
-#include "core/host/ssh.h"
+#include "core/ssh/ssh.h"
 #include "core/net/url.h"
-#include "core/run/hostlist.h"
+#include "core/topology/hostlist.h"
 
 /* A longer one costs time, and shows nothing more. */
 #define TEXT_MAX 1024

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/text.h"
-#include "core/run/contract.h"
-#include "core/run/topology_read.h"
-#include "schema/catalogue.h"
+#include "core/topology/contract.h"
+#include "core/topology/topology_read.h"
+#include "schema/catalogue/catalogue_get.h"
 
 #define LINES_MAX 64
 

@@ -13,13 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/apply/fill.h"
+#include "core/apply/fill_outputs.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "core/run/log_file.h"
+#include "core/log/log_file.h"
 #include "providers/kubernetes/kubernetes.h"
-#include "schema/catalogue.h"
-#include "schema/yaml_read.h"
+#include "schema/catalogue/catalogue_get.h"
+#include "schema/read/yaml_read.h"
 
 #define WAIT_MS 20000
 

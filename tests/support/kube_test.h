@@ -6,7 +6,7 @@
 #ifndef JOBRUN_KUBE_TEST_H
 #define JOBRUN_KUBE_TEST_H
 
-#include "core/provider.h"
+#include "core/provider/provider.h"
 #include "core/store/store.h"
 #include "schema/schema.h"
 #include "tests/support/stand_in.h"

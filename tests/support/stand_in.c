@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"

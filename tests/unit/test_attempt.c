@@ -12,7 +12,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/loop.h"
-#include "core/run/attempt.h"
+#include "core/supervise/attempt.h"
 
 #define EXITED(code) ((code) << 8)
 #define TASKS 3

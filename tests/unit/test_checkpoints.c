@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "core/data/checkpoint_store.h"
-#include "core/data/checkpoint_watch.h"
+#include "core/checkpoint/checkpoint_store.h"
+#include "core/checkpoint/checkpoint_watch.h"
 #include "core/data/ignore.h"
 
 /* A directory that a trainer writes to, and a store beside it. */

@@ -28,10 +28,10 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/run/contract.h"
-#include "core/run/topology_read.h"
-#include "core/run/tpu_wait.h"
-#include "schema/catalogue.h"
+#include "core/topology/contract.h"
+#include "core/topology/topology_read.h"
+#include "core/topology/tpu_wait.h"
+#include "schema/catalogue/catalogue_get.h"
 
 #define FOLDER "tests/unit/topology"
 #define LINES_MAX 400

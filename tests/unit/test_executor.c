@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/apply/executor.h"
-#include "core/base/text.h"
+#include "core/base/clock.h"
 
 #define THINGS_MAX 32
 #define JOBS_MAX 4

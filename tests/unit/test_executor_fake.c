@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "core/apply/executor.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "providers/fake/fake.h"
 #include "providers/fake/trouble.h"
 #include "providers/registry.h"

@@ -17,12 +17,12 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/google/api.h"
-#include "providers/google/credentials.h"
-#include "providers/google/gcloud.h"
-#include "providers/google/metadata.h"
+#include "providers/google/auth/credentials.h"
+#include "providers/google/base/gcloud.h"
+#include "providers/google/base/metadata.h"
 #include "providers/google/operation.h"
-#include "providers/google/place.h"
-#include "providers/google/tpu.h"
+#include "providers/google/google_place.h"
+#include "providers/google/tpu/tpu.h"
 #include "tests/support/stand_in.h"
 
 struct fixture {

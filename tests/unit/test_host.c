@@ -18,11 +18,11 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
-#include "core/host/archive.h"
-#include "core/host/bootstrap.h"
-#include "core/host/program.h"
-#include "core/host/protocol.h"
-#include "core/host/ssh.h"
+#include "core/ssh/agent_archive.h"
+#include "core/ssh/bootstrap.h"
+#include "core/ssh/agent_program.h"
+#include "core/ssh/protocol.h"
+#include "core/ssh/ssh.h"
 
 static void frames_come_out_as_they_went_in(void **state)
 {

@@ -14,6 +14,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/base64.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"

@@ -18,7 +18,6 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/google/iap.h"
 #include "tests/support/stand_in.h"
 

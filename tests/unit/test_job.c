@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/job.h"
+#include "core/job/job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

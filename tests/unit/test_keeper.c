@@ -17,12 +17,13 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/data/checkpoint_store.h"
-#include "core/run/keeper.h"
-#include "core/run/keeper_event.h"
+#include "core/checkpoint/checkpoint_store.h"
+#include "core/checkpoint/keeper.h"
+#include "core/spec/keeper_event.h"
 #include "providers/stores.h"
 #include "tests/support/stand_in.h"
 

@@ -26,13 +26,14 @@
 #include "core/apply/lock.h"
 #include "core/apply/resume.h"
 #include "core/base/buf.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/plan/saved.h"
+#include "core/plan/plan_file.h"
 #include "providers/fake/call.h"
 #include "providers/registry.h"
-#include "schema/tables.h"
+#include "schema/tables/tables.h"
 
 const struct provider *const providers[] = { &provider_fake, NULL };
 

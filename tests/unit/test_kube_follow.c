@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/watch.h"
 #include "tests/support/kube_test.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/listing.h"
+#include "core/provider/listing.h"
 #include "providers/kubernetes/kubernetes.h"
 #include "providers/kubernetes/run.h"
 #include "tests/support/kube_test.h"

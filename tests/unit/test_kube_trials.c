@@ -12,13 +12,14 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/run/log_file.h"
-#include "core/run/tuner.h"
-#include "providers/kubernetes/internal.h"
-#include "providers/kubernetes/translate.h"
+#include "core/log/log_file.h"
+#include "core/trial/trial_folder.h"
+#include "providers/kubernetes/kube_internal.h"
+#include "providers/kubernetes/kube_translate.h"
 #include "tests/support/kube_test.h"
 
 #define HEAD                                                                   \
@@ -211,7 +212,7 @@ static const char *log_of_trial(struct kube_test *f, struct kube_command *c,
 				int number)
 {
 	char *folder = store_run_folder(c->env.store, "net", 1);
-	char *trial = tuner_trial_logs(folder, number);
+	char *trial = trial_logs_folder(folder, number);
 	char *path = log_stream_path(trial, "master", 0, LOG_STDOUT);
 	struct error err;
 	size_t len;

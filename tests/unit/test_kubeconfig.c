@@ -15,12 +15,11 @@
 #include "core/base/base64.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/net/http.h"
 #include "providers/kubernetes/apiserver.h"
 #include "providers/kubernetes/exec_plugin.h"
 #include "providers/kubernetes/kubeconfig.h"
-#include "schema/yaml_read.h"
+#include "schema/read/yaml_read.h"
 #include "tests/support/stand_in.h"
 
 struct scene {

@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
-#include "core/run/log.h"
-#include "core/run/log_cursor.h"
+#include "core/log/log.h"
+#include "core/log/log_cursor.h"
 
 #define HOST "10.164.0.109"
 

@@ -16,8 +16,8 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
-#include "core/run/keeper_event.h"
-#include "core/run/log_keeper.h"
+#include "core/spec/keeper_event.h"
+#include "core/checkpoint/log_keeper.h"
 
 /* ---- a store that does as it is told, in front of a real one ---- */
 

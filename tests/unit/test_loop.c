@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/loop.h"
-#include "core/base/text.h"
 
 struct trace {
 	struct loop *loop;

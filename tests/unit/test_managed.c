@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "providers/google/managed_internal.h"
+#include "providers/google/managed/managed_internal.h"
 
 static struct task_place places[] = {
 	{ .type = TASK_MASTER, .index = 0 },

@@ -13,7 +13,7 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/sparkline.h"
-#include "core/run/metric_series.h"
+#include "core/log/metric_series.h"
 
 static const struct log_source sources[] = {
 	{ "master", 0, 0, "10.0.0.1" },

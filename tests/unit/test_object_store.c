@@ -15,7 +15,6 @@
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "providers/stores.h"
 #include "tests/support/stand_in.h"
 

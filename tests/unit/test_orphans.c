@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "core/apply/orphans.h"
-#include "core/listing.h"
-#include "core/provider.h"
+#include "core/provider/listing.h"
+#include "core/provider/provider.h"
 
 #define NOW 1000000
 #define YOUNG 1000

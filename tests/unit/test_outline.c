@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "providers/registry.h"
-#include "schema/explain.h"
-#include "schema/forms.h"
-#include "schema/outline.h"
-#include "schema/rules.h"
-#include "schema/tables.h"
-#include "schema/wrap.h"
+#include "schema/describe/explain.h"
+#include "schema/tables/forms.h"
+#include "schema/describe/outline.h"
+#include "schema/rules/rules.h"
+#include "schema/tables/tables.h"
+#include "core/base/columns.h"
 
 static void check_fields(const struct outline *all,
 			 const struct message *message, bool of_provider)

@@ -12,7 +12,8 @@
 
 #include "core/base/json.h"
 #include "core/plan/diff.h"
-#include "core/plan/show.h"
+#include "core/base/show.h"
+#include "core/plan/show_value.h"
 
 static json_t *read_json(const char *text)
 {

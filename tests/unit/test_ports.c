@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/text.h"
-#include "core/run/ports.h"
+#include "core/process/ports.h"
 
 static void leases_are_apart_until_returned(void **state)
 {

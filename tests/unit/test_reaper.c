@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/run/reaper.h"
+#include "core/process/reaper.h"
 
 #define CHILDREN 300 /* more than the first table has room for */
 

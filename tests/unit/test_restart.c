@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/run/restart.h"
+#include "core/spec/restart.h"
 
 static const char *codes_64[] = { "1", "64-127" };
 static const char *codes_3[] = { "3" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/run/run_lock.h"
+#include "core/process/run_lock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

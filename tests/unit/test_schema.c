@@ -16,12 +16,12 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "providers/aiplatform/block.h"
-#include "providers/kubernetes/block.h"
-#include "providers/slurm/block.h"
-#include "providers/tpunode/block.h"
-#include "providers/tpuvm/block.h"
-#include "providers/vertexai/block.h"
+#include "providers/aiplatform/aiplatform_block.h"
+#include "providers/kubernetes/kube_block.h"
+#include "providers/slurm/slurm_block.h"
+#include "providers/tpunode/tpunode_block.h"
+#include "providers/tpuvm/tpuvm_block.h"
+#include "providers/vertexai/vertexai_block.h"
 #include "schema/schema.h"
 
 struct nap {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "schema/catalogue.h"
+#include "schema/catalogue/catalogue_get.h"
 
 static void catalogue_is_read(void **state)
 {

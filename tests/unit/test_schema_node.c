@@ -12,10 +12,10 @@
 #include <time.h>
 
 #include "core/base/buf.h"
-#include "schema/node.h"
-#include "schema/problem.h"
-#include "schema/scalar.h"
-#include "schema/source.h"
+#include "schema/yaml/node.h"
+#include "schema/problem/problem.h"
+#include "schema/yaml/scalar.h"
+#include "schema/yaml/source_text.h"
 
 struct tree {
 	struct source source;

@@ -14,7 +14,7 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "schema/rules.h"
+#include "schema/rules/rules.h"
 #include "schema/schema.h"
 
 /* The messages below it are in the order of the path. */

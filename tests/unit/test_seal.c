@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/placeholder.h"
+#include "core/plan/show_value.h"
+#include "core/provider/placeholder.h"
 #include "core/plan/diff.h"
 #include "core/plan/seal.h"
-#include "core/plan/show.h"
 
 static const char *const sensitive[] = { "auth.password", NULL };
 static const struct kind node = { .name = "node", .sensitive = sensitive };

@@ -15,17 +15,17 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/run/command.h"
-#include "core/run/member.h"
-#include "core/run/members.h"
-#include "core/run/mirror.h"
+#include "core/process/subprocess.h"
+#include "core/task/member.h"
+#include "core/task/members.h"
+#include "core/remote/mirror.h"
 #include "providers/slurm/attempts.h"
-#include "providers/slurm/block.h"
+#include "providers/slurm/slurm_block.h"
 #include "providers/slurm/cluster.h"
 #include "providers/slurm/queue.h"
 #include "providers/slurm/runs.h"
 #include "providers/slurm/slurm.h"
-#include "schema/catalogue.h"
+#include "schema/catalogue/catalogue_get.h"
 #include "schema/schema.h"
 
 #define DIGEST                                                                 \

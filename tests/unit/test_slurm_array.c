@@ -16,9 +16,9 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/run/trial_result.h"
-#include "core/run/trial_spec.h"
-#include "core/run/trial_watch.h"
+#include "core/trial/trial_result.h"
+#include "core/trial/trial_spec.h"
+#include "core/trial/trial_watch.h"
 #include "providers/slurm/array.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/queue.h"

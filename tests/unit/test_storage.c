@@ -14,7 +14,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "providers/google/storage.h"
+#include "providers/google/storage/storage.h"
 #include "tests/support/stand_in.h"
 
 #define SIZE 1000000

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/clock.h"
+#include "core/base/units.h"
 #include "core/store/store.h"
 
 #include <setjmp.h>
@@ -22,7 +24,6 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/base/text.h"
 
 #define SWARM_MAX 50
 

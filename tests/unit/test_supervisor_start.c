@@ -13,8 +13,8 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
-#include "core/run/run_lock.h"
-#include "core/run/supervisor.h"
+#include "core/process/run_lock.h"
+#include "core/supervise/supervisor.h"
 
 struct fixture {
 	char folder[64];

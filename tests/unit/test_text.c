@@ -13,8 +13,10 @@
 #include <time.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/units.h"
 
 static void beginnings_and_ends(void **state)
 {

@@ -11,9 +11,9 @@
 
 #include "core/base/buf.h"
 #include "core/base/json.h"
-#include "core/run/contract.h"
-#include "core/run/topology.h"
-#include "schema/catalogue.h"
+#include "core/topology/contract.h"
+#include "core/topology/topology.h"
+#include "schema/catalogue/catalogue_get.h"
 #include "schema/schema.h"
 
 /* A job from the text of a file, and its tasks. */

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "core/base/buf.h"
-#include "core/run/hostlist.h"
-#include "core/run/topology_read.h"
-#include "core/run/tpu_wait.h"
-#include "schema/catalogue.h"
+#include "core/topology/hostlist.h"
+#include "core/topology/topology_read.h"
+#include "core/topology/tpu_wait.h"
+#include "schema/catalogue/catalogue_get.h"
 
 #define MAX_ENV 16
 

@@ -12,13 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/text.h"
-#include "core/provider.h"
-#include "providers/tpunode/block.h"
+#include "core/provider/provider.h"
+#include "providers/tpunode/tpunode_block.h"
 #include "providers/tpunode/tpunode.h"
-#include "providers/tpuvm/block.h"
+#include "providers/tpuvm/tpuvm_block.h"
 #include "providers/tpuvm/tpuvm.h"
-#include "schema/catalogue.h"
+#include "schema/catalogue/catalogue_get.h"
 #include "schema/schema.h"
 
 static const struct schema_provider blocks[] = {

@@ -14,16 +14,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
-#include "core/listing.h"
+#include "core/provider/listing.h"
 #include "core/store/store.h"
-#include "providers/tpuvm/block.h"
-#include "providers/tpuvm/node.h"
-#include "providers/google/tpu_startup.h"
+#include "providers/tpuvm/tpuvm_block.h"
+#include "providers/tpuvm/tpuvm_node.h"
+#include "providers/google/tpu/tpu_startup.h"
 #include "providers/tpuvm/tpuvm.h"
-#include "schema/catalogue.h"
+#include "schema/catalogue/catalogue_get.h"
 #include "schema/schema.h"
 #include "tests/support/stand_in.h"
 

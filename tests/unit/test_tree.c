@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/clock.h"
 #include "core/data/tree.h"
 
 #include <setjmp.h>

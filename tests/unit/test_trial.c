@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/base/buf.h"
-#include "core/run/trial_space.h"
-#include "core/run/trial_value.h"
+#include "core/spec/trial_space.h"
+#include "core/trial/trial_value.h"
 
 static const char *colors[] = { "red", "green", "blue" };
 static double sizes[] = { 1, 2, 4, 8, 1000 };

@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon of one run on one host: see agent.h. */
+#include "cmd/jobrun-host/agent.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/base/units.h"
+#include "core/process/process.h"
+
+#define CACHE_DAYS 30
+#define LIMIT_SLACK_MS 30000 /* the client has the first word */
+
+void agent_send(struct agent *agent, struct wire_out *out)
+{
+	if (agent->channel)
+		channel_send(agent->channel, out);
+}
+
+void agent_report(struct agent *agent, enum frame_type type, uint32_t task,
+		  int64_t value, const char *text)
+{
+	struct frame_event event = {
+		.task = task,
+		.time_ms = (uint64_t)time_now_ms(),
+		.value = value,
+		.text = { text ? text : "", text ? strlen(text) : 0 },
+	};
+	struct wire_out out = { 0 };
+
+	frame_put_event(&out, type, &event);
+	/* On a full disk who is there hears of it all the same. */
+	if (!spool_add(agent->spool, out.data, out.len))
+		agent_send(agent, &out);
+	else if (agent->channel)
+		channel_pump(agent->channel);
+	wire_out_done(&out);
+}
+
+void agent_channel_lost(struct agent *agent)
+{
+	channel_free(agent->channel);
+	agent->channel = NULL;
+	agent->heard_ms = time_monotonic_ms();
+	prepare_interrupted(agent);
+}
+
+static void refuse(struct agent *agent, const char *why)
+{
+	struct wire_out out = { 0 };
+
+	wire_begin(&out, FRAME_REFUSED);
+	wire_put_text(&out, why);
+	wire_end(&out);
+	agent_send(agent, &out);
+	wire_out_done(&out);
+	if (agent->channel)
+		channel_flush(agent->channel);
+}
+
+void agent_address(char *out, size_t size)
+{
+	char text[256] = "";
+	const char *from = getenv("SSH_CONNECTION");
+	char *save = NULL;
+	const char *part;
+
+	if (from)
+		snprintf(text, sizeof(text), "%s", from);
+	part = strtok_r(text, " ", &save);
+	part = part ? strtok_r(NULL, " ", &save) : NULL;
+	part = part ? strtok_r(NULL, " ", &save) : NULL;
+	snprintf(out, size, "%s", part ? part : "");
+}
+
+static void welcome(struct agent *agent)
+{
+	static const enum welcome_stage stages[] = {
+		[AGENT_NEW] = STAGE_NEW,
+		[AGENT_SHIPPING] = STAGE_NEW,
+		[AGENT_PREPARING] = STAGE_PREPARING,
+		[AGENT_READY] = STAGE_READY,
+		[AGENT_STARTED] = STAGE_STARTED,
+		[AGENT_ENDING] = STAGE_STARTED,
+		[AGENT_ENDED] = STAGE_ENDED,
+	};
+	struct wire_out out = { 0 };
+	struct statvfs disk;
+	char address[256];
+
+	agent_address(address, sizeof(address));
+	wire_begin(&out, FRAME_WELCOME);
+	wire_put_u64(&out, (uint64_t)time_now_ms());
+	wire_put_u64(&out, statvfs(".", &disk) == 0
+				   ? (uint64_t)disk.f_bavail * disk.f_frsize
+				   : UINT64_MAX);
+	wire_put_u32(&out, stages[agent->state]);
+	wire_put_u32(&out, agent->round);
+	wire_put_text(&out, address);
+	wire_put_text(&out, agent->folder);
+	wire_put_text(&out, getenv("HOME"));
+	wire_end(&out);
+	agent_send(agent, &out);
+	wire_out_done(&out);
+}
+
+/* ---- the end ---- */
+
+static void kill_all(void *arg, uint32_t events)
+{
+	struct agent *agent = arg;
+	size_t i;
+
+	(void)events;
+	agent->kill_timer = NULL;
+	child_signal(&agent->setup, SIGKILL);
+	for (i = 0; i < agent->task_count; i++)
+		child_signal(&agent->tasks[i], SIGKILL);
+	if (prepare_pid(agent))
+		kill(prepare_pid(agent), SIGKILL);
+}
+
+void agent_end(struct agent *agent, long grace_ms)
+{
+	size_t i;
+
+	if (agent->state == AGENT_ENDED)
+		return;
+	prepare_interrupted(agent);
+	agent->state = AGENT_ENDING;
+	child_signal(&agent->setup, SIGTERM);
+	for (i = 0; i < agent->task_count; i++)
+		child_signal(&agent->tasks[i], SIGTERM);
+	loop_remove(agent->loop, agent->kill_timer);
+	agent->kill_timer = NULL;
+	if (grace_ms > 0)
+		agent->kill_timer =
+			loop_add_timer(agent->loop, grace_ms, kill_all, agent);
+	else
+		kill_all(agent, 0);
+	agent_end_if_done(agent);
+}
+
+void agent_end_if_done(struct agent *agent)
+{
+	size_t i;
+
+	if ((agent->state != AGENT_STARTED && agent->state != AGENT_ENDING) ||
+	    agent->alive || prepare_pid(agent))
+		return;
+	/* What they have left behind fell to us, as their subreaper. */
+	process_end_children();
+	for (i = 0; i < agent->task_count; i++)
+		child_drain(&agent->tasks[i]);
+	child_drain(&agent->setup);
+	prepare_close_ports(agent);
+	loop_remove(agent->loop, agent->kill_timer);
+	loop_remove(agent->loop, agent->limit_timer);
+	agent->kill_timer = agent->limit_timer = NULL;
+	agent->state = AGENT_ENDED;
+	agent->heard_ms = time_monotonic_ms();
+	agent_report(agent, FRAME_ALL_ENDED, 0, 0, agent->why);
+	if (agent->evicted)
+		loop_stop(agent->loop);
+}
+
+static void end_alone(struct agent *agent, const char *why)
+{
+	if (agent->state == AGENT_ENDING || agent->state == AGENT_ENDED)
+		return;
+	snprintf(agent->why, sizeof(agent->why), "%s", why);
+	agent_end(agent, agent->lease_s ? 10000 : 0);
+}
+
+static void out_of_time(void *arg, uint32_t events)
+{
+	struct agent *agent = arg;
+
+	(void)events;
+	agent->limit_timer = NULL;
+	end_alone(agent, "the maximum running time was over");
+}
+
+/* Nobody has been heard for too long: what runs is ended, and with nothing
+ * to run, neither are we needed. */
+static void watch(void *arg, uint32_t events)
+{
+	struct agent *agent = arg;
+	int64_t silent_ms = time_monotonic_ms() - agent->heard_ms;
+	bool runs =
+		agent->state == AGENT_STARTED || agent->state == AGENT_ENDING;
+	int64_t limit_ms =
+		runs ? agent->lease_s * INT64_C(1000) : AGENT_IDLE_MS;
+	char text[32], why[96];
+
+	(void)events;
+	if (silent_ms < limit_ms) {
+		agent->watch_timer = loop_add_timer(
+			agent->loop, limit_ms - silent_ms, watch, agent);
+		return;
+	}
+	agent->watch_timer =
+		loop_add_timer(agent->loop, AGENT_IDLE_MS, watch, agent);
+	if (agent->state == AGENT_ENDED || agent->state == AGENT_NEW) {
+		loop_stop(agent->loop);
+	} else {
+		duration_format((long)(silent_ms / 1000), text, sizeof(text));
+		snprintf(why, sizeof(why), "nothing was heard for %s", text);
+		end_alone(agent, why);
+	}
+}
+
+static void rearm_watch(struct agent *agent)
+{
+	loop_remove(agent->loop, agent->watch_timer);
+	agent->watch_timer = NULL;
+	watch(agent, 0);
+}
+
+/* ---- the start ---- */
+
+static int start_task(struct child *task, struct wire_in *in)
+{
+	char *directory, **argv, **env;
+	struct error err;
+
+	task->task = wire_get_u32(in);
+	directory = wire_get_string(in);
+	argv = wire_get_list(in);
+	env = wire_get_list(in);
+	task->after = wire_get_list(in);
+	if (task->after && !task->after[0]) {
+		wire_list_free(task->after);
+		task->after = NULL;
+	}
+	if (in->bad) {
+		/* Read whole before: see is_start(). */
+	} else if (child_start(task, argv, env, directory, &err) < 0) {
+		agent_report(task->agent, FRAME_TASK_FAILED, task->task, 0,
+			     err.text);
+	} else {
+		task->agent->alive++;
+		agent_report(task->agent, FRAME_TASK_STARTED, task->task,
+			     task->pid, NULL);
+	}
+	free(directory);
+	wire_list_free(argv);
+	wire_list_free(env);
+	return in->bad ? -1 : 0;
+}
+
+/* Nothing is started of what is not whole. */
+static bool is_start(struct wire_in in)
+{
+	uint32_t i, count;
+	int list;
+
+	wire_get_u32(&in);
+	wire_get_u32(&in);
+	wire_get_u32(&in);
+	free(wire_get_string(&in));
+	count = wire_get_count(&in, FRAME_TASKS_MAX, 20);
+	for (i = 0; i < count && !in.bad; i++) {
+		wire_get_u32(&in);
+		free(wire_get_string(&in));
+		for (list = 0; list < 3 && !in.bad; list++)
+			wire_list_free(wire_get_list(&in));
+	}
+	return wire_is_done(&in);
+}
+
+static void forget_tasks(struct agent *agent)
+{
+	size_t i;
+
+	for (i = 0; i < agent->task_count; i++) {
+		child_drain(&agent->tasks[i]);
+		wire_list_free(agent->tasks[i].after);
+	}
+	free(agent->tasks);
+	agent->tasks = NULL;
+	agent->task_count = 0;
+}
+
+/* Where the tasks of a round leave what they make. */
+static void make_output(struct wire_in *in)
+{
+	char *folder = wire_get_string(in);
+	struct error err;
+
+	/* A task that needs it says so better than we could. */
+	if (folder && folder_make(folder, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	free(folder);
+}
+
+static int start(struct agent *agent, struct wire_in in, struct error *err)
+{
+	uint32_t i, round, limit_s;
+
+	if (!is_start(in))
+		return error_set(err, ERROR_FAILED, "it makes no sense");
+	round = wire_get_u32(&in);
+	if (round <= agent->round)
+		return 0;
+	if (agent->state != AGENT_READY && agent->state != AGENT_ENDED)
+		return error_set(err, ERROR_FAILED, "the host is not ready");
+	prepare_close_ports(agent);
+	forget_tasks(agent);
+	agent->state = AGENT_STARTED;
+	agent->round = round;
+	agent->why[0] = '\0';
+	agent_report(agent, FRAME_ROUND, 0, round, NULL);
+	agent->lease_s = (long)wire_get_u32(&in);
+	limit_s = wire_get_u32(&in);
+	make_output(&in);
+	agent->task_count = wire_get_count(&in, FRAME_TASKS_MAX, 20);
+	agent->tasks = mem_alloc(agent->task_count * sizeof(*agent->tasks));
+	for (i = 0; i < agent->task_count; i++) {
+		agent->tasks[i].agent = agent;
+		if (start_task(&agent->tasks[i], &in) < 0)
+			return error_set(err, ERROR_FAILED,
+					 "it makes no sense");
+	}
+	if (limit_s)
+		agent->limit_timer = loop_add_timer(
+			agent->loop, limit_s * INT64_C(1000) + LIMIT_SLACK_MS,
+			out_of_time, agent);
+	rearm_watch(agent);
+	agent_end_if_done(agent);
+	return 0;
+}
+
+/* ---- what it is asked ---- */
+
+static void pong(struct agent *agent)
+{
+	struct wire_out out = { 0 };
+
+	wire_begin(&out, FRAME_PONG);
+	wire_end(&out);
+	agent_send(agent, &out);
+	wire_out_done(&out);
+}
+
+static int release(struct agent *agent, struct error *err)
+{
+	struct wire_out out = { 0 };
+
+	if (agent->state != AGENT_ENDED && agent->state != AGENT_NEW &&
+	    agent->state != AGENT_READY)
+		return error_set(err, ERROR_FAILED, "something runs there");
+	if (chdir("/") < 0 || folder_remove(agent->folder, err) < 0)
+		return -1;
+	wire_begin(&out, FRAME_RELEASED);
+	wire_end(&out);
+	agent_send(agent, &out);
+	wire_out_done(&out);
+	if (agent->channel)
+		channel_flush(agent->channel);
+	loop_stop(agent->loop);
+	return 0;
+}
+
+static void signal_task(struct agent *agent, uint32_t task, uint32_t number)
+{
+	size_t i;
+
+	for (i = 0; i < agent->task_count; i++)
+		if (agent->tasks[i].task == task)
+			child_signal(&agent->tasks[i], (int)number);
+}
+
+static int obey(struct agent *agent, const struct frame *frame,
+		struct error *err)
+{
+	struct wire_in in = frame_fields(frame);
+	uint32_t task;
+
+	switch (frame->type) {
+	case FRAME_PREPARE:
+		return prepare_begin(agent, &in, err);
+	case FRAME_SHIP:
+		return prepare_ship(agent, frame, err);
+	case FRAME_CHECK:
+		return check_peers(agent, &in, err);
+	case FRAME_START:
+		return start(agent, in, err);
+	case FRAME_FOLLOW:
+		return channel_follow(agent->channel, &in) < 0
+			       ? error_set(err, ERROR_FAILED,
+					   "it makes no sense")
+			       : 0;
+	case FRAME_SIGNAL:
+		task = wire_get_u32(&in);
+		signal_task(agent, task, wire_get_u32(&in));
+		return 0;
+	case FRAME_END:
+		agent_end(agent, (long)wire_get_u32(&in));
+		return 0;
+	case FRAME_PING:
+		pong(agent);
+		return 0;
+	case FRAME_TAKEN:
+		return channel_taken(agent->channel, &in) < 0
+			       ? error_set(err, ERROR_FAILED,
+					   "it makes no sense")
+			       : 0;
+	case FRAME_FETCH:
+		return fetch_begin(agent, &in, err);
+	case FRAME_RELEASE:
+		return release(agent, err);
+	default:
+		return error_set(err, ERROR_FAILED, "it is not for an agent");
+	}
+}
+
+int agent_receive(struct agent *agent, const struct frame *frame)
+{
+	char why[sizeof(((struct error *)0)->text) + 64];
+	struct error err;
+
+	if (obey(agent, frame, &err) == 0)
+		return 0;
+	snprintf(why, sizeof(why), "frame %d: %s", (int)frame->type, err.text);
+	refuse(agent, why);
+	return -1;
+}
+
+/* ---- its events ---- */
+
+/* A byte and the two ends of a channel, on a connection of `connect`. */
+static void on_connection(void *arg, uint32_t events)
+{
+	struct agent *agent = arg;
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	char byte;
+	struct iovec data = { &byte, 1 };
+	struct msghdr frame = { .msg_iov = &data,
+				.msg_iovlen = 1,
+				.msg_control = &control,
+				.msg_controllen = sizeof(control) };
+	struct cmsghdr *head;
+	int ends[2];
+	struct timeval patience = { .tv_sec = 1 };
+	int fd = accept4(agent->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	(void)events;
+	if (fd < 0)
+		return;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	head = recvmsg(fd, &frame, MSG_CMSG_CLOEXEC) > 0 ? CMSG_FIRSTHDR(&frame)
+							 : NULL;
+	if (!head || head->cmsg_type != SCM_RIGHTS ||
+	    head->cmsg_len != CMSG_LEN(sizeof(ends))) {
+		/* Another run takes this one's place; it waits for us to be
+		 * gone, which closes this. */
+		agent->evicted = true;
+		snprintf(agent->why, sizeof(agent->why),
+			 "another run took its place");
+		agent_end(agent, 0);
+		if (agent->state == AGENT_ENDED)
+			loop_stop(agent->loop);
+		return;
+	}
+	memcpy(ends, CMSG_DATA(head), sizeof(ends));
+	if (agent->channel)
+		agent_channel_lost(agent);
+	agent->heard_ms = time_monotonic_ms();
+	agent->channel = channel_new(agent, ends[0], ends[1], fd);
+	welcome(agent);
+}
+
+static void on_signal(void *arg, uint32_t events)
+{
+	struct agent *agent = arg;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (read(agent->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			child_reap(agent);
+		else if (info.ssi_signo == SIGTERM)
+			end_alone(agent, "the agent was sent SIGTERM");
+	}
+}
+
+/* ---- its own start and end ---- */
+
+/* An earlier daemon of this run was killed, or the host went down: what the
+ * run had begun is over. */
+static void take_up(struct agent *agent)
+{
+	static const char why[] = "the agent was killed, or the host restarted";
+	/* More than any frame has but an OUTPUT. */
+	char start[8192];
+	struct frame frame = { .type = FRAME_OUTPUT };
+	struct frame_event event;
+	uint64_t at = 0, end = 0;
+	size_t used;
+	char *mark;
+
+	for (; (end = spool_end(agent->spool, at, 1)) > at; at = end) {
+		size_t n = spool_read(agent->spool, at, start, sizeof(start));
+
+		frame.type = FRAME_OUTPUT;
+		if (frame_find(start, n, &frame, &used) == FRAME_WHOLE &&
+		    frame.type == FRAME_ROUND &&
+		    frame_get_event(&frame, &event))
+			agent->round = (uint32_t)event.value;
+	}
+	if (frame.type != FRAME_ALL_ENDED) {
+		mark = mem_printf("JOBRUN_RUN_DIR=%s/output", agent->folder);
+		process_end_marked(mark);
+		free(mark);
+		agent_report(agent, FRAME_ALL_ENDED, 0, 0, why);
+	}
+	agent->state = AGENT_ENDED;
+}
+
+/* What was shipped, and agents, that nobody has used for long: a use of one
+ * gives it a new time. */
+static void tidy_cache(const char *cache)
+{
+	time_t oldest = time(NULL) - CACHE_DAYS * 24 * 3600;
+	DIR *dir = opendir(cache);
+	struct dirent *entry;
+	struct stat st;
+
+	/* Us, for as long as we are used. */
+	utimensat(AT_FDCWD, "/proc/self/exe", NULL, 0);
+	while (dir && (entry = readdir(dir))) {
+		if (!text_starts(entry->d_name, "ship-") &&
+		    !text_starts(entry->d_name, "host-"))
+			continue;
+		if (fstatat(dirfd(dir), entry->d_name, &st,
+			    AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && st.st_mtime < oldest)
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int begin(struct agent *agent, struct error *err)
+{
+	struct rlimit more;
+	sigset_t signals;
+	bool begun;
+
+	begun = access("begun", F_OK) == 0;
+	if (!begun && (folder_make("output", err) < 0 ||
+		       folder_make(agent->cache, err) < 0 ||
+		       file_write("begun", "", 0, err) < 0))
+		return -1;
+	tidy_cache(agent->cache);
+	agent->spool = spool_open("spool", err);
+	agent->loop = loop_new(err);
+	if (!agent->spool || !agent->loop)
+		return -1;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	agent->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (agent->signal_fd < 0)
+		return error_errno(err, "cannot receive signals");
+	if (!loop_add_fd(agent->loop, agent->signal_fd, EPOLLIN, on_signal,
+			 agent, err) ||
+	    !loop_add_fd(agent->loop, agent->listener, EPOLLIN, on_connection,
+			 agent, err))
+		return -1;
+	getrlimit(RLIMIT_NOFILE, &agent->no_files);
+	more = agent->no_files;
+	more.rlim_cur = more.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &more);
+	agent->heard_ms = time_monotonic_ms();
+	if (begun)
+		take_up(agent);
+	watch(agent, 0);
+	return 0;
+}
+
+int agent_main(const char *folder, int listener)
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	struct agent agent = { .folder = mem_strdup(folder),
+			       .listener = listener,
+			       .signal_fd = -1 };
+	struct error err;
+	int ret = 1;
+
+	agent.cache = cache && *cache == '/' ? mem_printf("%s/jobrun", cache)
+					     : mem_printf("%s/.cache/jobrun",
+							  home ? home : "");
+	agent.setup.agent = &agent;
+	prctl(PR_SET_NAME, "jobrun-host");
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	if (begin(&agent, &err) < 0 || loop_run(agent.loop, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	else
+		ret = 0;
+	process_end_children();
+	channel_free(agent.channel);
+	prepare_free(agent.prepare);
+	child_drain(&agent.setup);
+	forget_tasks(&agent);
+	if (agent.signal_fd >= 0)
+		close(agent.signal_fd);
+	close(listener);
+	spool_close(agent.spool);
+	loop_free(agent.loop);
+	free(agent.folder);
+	free(agent.cache);
+	return ret;
+}

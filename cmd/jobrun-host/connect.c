@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `jobrun-host connect`: what ssh starts.  It reads the one frame that says
+ * which run is meant, finds or starts that run's daemon, hands it the channel
+ * and waits until the daemon has done with it.
+ */
+#include "cmd/jobrun-host/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+
+#define HELLO_MAX 1024
+#define NONCE_MAX 64
+#define EVICT_MS 15000
+
+struct hello {
+	char *run;
+	char *nonce;
+};
+
+static bool read_all(void *to, size_t len)
+{
+	char *at = to;
+
+	while (len) {
+		ssize_t n = read(STDIN_FILENO, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* Says no in a form that the client understands; returns the exit status. */
+static int refuse(const char *why)
+{
+	struct wire_out out = { 0 };
+
+	wire_begin(&out, FRAME_REFUSED);
+	wire_put_text(&out, why);
+	wire_end(&out);
+	fd_write(STDOUT_FILENO, out.data, out.len);
+	wire_out_done(&out);
+	return 1;
+}
+
+/* A name that is one part of a path, and no hidden one. */
+static bool is_name(const char *text, size_t max)
+{
+	static const char chars[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-.";
+
+	return *text && *text != '.' && strlen(text) <= max &&
+	       strspn(text, chars) == strlen(text);
+}
+
+/* Reads HELLO and not one byte more: the rest is for the daemon. */
+static int read_hello(struct hello *hello)
+{
+	char bytes[FRAME_HEADER + HELLO_MAX];
+	struct frame frame;
+	struct wire_in in;
+	uint32_t len;
+	size_t used;
+
+	if (!read_all(bytes, FRAME_HEADER))
+		return -1;
+	in = (struct wire_in){ (unsigned char *)bytes, 4, false };
+	len = wire_get_u32(&in);
+	if (len > HELLO_MAX || !read_all(bytes + FRAME_HEADER, len) ||
+	    frame_find(bytes, FRAME_HEADER + len, &frame, &used) !=
+		    FRAME_WHOLE ||
+	    frame.type != FRAME_HELLO)
+		return -1;
+	in = frame_fields(&frame);
+	hello->run = wire_get_string(&in);
+	hello->nonce = wire_get_string(&in);
+	if (!wire_is_done(&in) || !is_name(hello->run, NAME_MAX - 8) ||
+	    !is_name(hello->nonce, NONCE_MAX))
+		return -1;
+	return 0;
+}
+
+/* Where the folders of runs are; the working directory from here on. */
+static char *enter_base(struct error *err)
+{
+	const char *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+	char *base;
+
+	if (state && *state == '/')
+		base = mem_printf("%s/jobrun/hosts", state);
+	else
+		base = mem_printf("%s/.local/state/jobrun/hosts",
+				  home ? home : "");
+	if (folder_make(base, err) == 0 && chdir(base) == 0)
+		return base;
+	free(base);
+	error_prefix(err, "the folder for runs");
+	return NULL;
+}
+
+static int open_socket(struct error *err)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		error_errno(err, "cannot make a socket");
+	return fd;
+}
+
+/* By a short name below the working directory: those of sockets are limited
+ * to a hundred bytes.  The folder of the run must be the working directory. */
+static const struct sockaddr_un place = { .sun_family = AF_UNIX,
+					  .sun_path = "socket" };
+
+/* A connection to the daemon, or -1: there is none. */
+static int find_daemon(struct error *err)
+{
+	int fd = open_socket(err);
+
+	if (fd >= 0 &&
+	    connect(fd, (const struct sockaddr *)&place, sizeof(place)) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int start_daemon(const char *folder, int lock, struct error *err)
+{
+	int listener = open_socket(err);
+	int log, null;
+	pid_t pid;
+
+	if (listener < 0)
+		return -1;
+	unlink(place.sun_path);
+	if (bind(listener, (const struct sockaddr *)&place, sizeof(place)) <
+		    0 ||
+	    listen(listener, 16) < 0) {
+		error_errno(err, "cannot listen in '%s'", folder);
+		close(listener);
+		return -1;
+	}
+	pid = fork();
+	if (pid != 0) {
+		close(listener);
+		return pid < 0 ? error_errno(err, "cannot fork") : 0;
+	}
+	/* Nothing of the connection's stays open in what outlives it. */
+	setsid();
+	close(lock);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	log = open("agent.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+		   0600);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(log >= 0 ? log : null, STDERR_FILENO);
+	_exit(agent_main(folder, listener));
+}
+
+/* Ends the daemon of another run that has this one's folder. */
+static int evict(struct error *err)
+{
+	struct pollfd gone = { .events = POLLIN };
+	int fd = find_daemon(err);
+	char byte = 0;
+
+	if (fd < 0)
+		return 0;
+	gone.fd = fd;
+	if (write(fd, &byte, 1) < 0 || poll(&gone, 1, EVICT_MS) <= 0) {
+		close(fd);
+		return error_set(err, ERROR_TRY_AGAIN,
+				 "an earlier run of this job does not end "
+				 "there");
+	}
+	close(fd);
+	return 0;
+}
+
+/* Makes the run's folder the working directory, empty if it is not this
+ * run's. */
+static int enter_run(const struct hello *hello, struct error *err)
+{
+	struct error ignored;
+	char *have = NULL;
+	size_t len;
+	int ret = 0;
+
+	if (mkdir(hello->run, 0700) < 0 && errno != EEXIST)
+		return error_errno(err, "cannot make '%s'", hello->run);
+	if (chdir(hello->run) < 0)
+		return error_errno(err, "cannot enter '%s'", hello->run);
+	have = file_read("nonce", NONCE_MAX, &len, &ignored);
+	if (have && !strcmp(have, hello->nonce))
+		goto out;
+	ret = evict(err);
+	if (ret == 0 && chdir("..") == 0) {
+		ret = folder_remove(hello->run, err);
+		if (ret == 0 &&
+		    (mkdir(hello->run, 0700) < 0 || chdir(hello->run) < 0))
+			ret = error_errno(err, "cannot make '%s'", hello->run);
+	}
+	if (ret == 0)
+		ret = file_write("nonce", hello->nonce, strlen(hello->nonce),
+				 err);
+out:
+	free(have);
+	return ret;
+}
+
+/* The daemon, with the channel handed to it. */
+static int hand_over(int daemon, struct error *err)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} control = { 0 };
+	int ends[2] = { STDIN_FILENO, STDOUT_FILENO };
+	char byte = 0;
+	struct iovec data = { &byte, 1 };
+	struct msghdr frame = { .msg_iov = &data,
+				.msg_iovlen = 1,
+				.msg_control = &control,
+				.msg_controllen = sizeof(control) };
+	struct cmsghdr *head = CMSG_FIRSTHDR(&frame);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(ends));
+	memcpy(CMSG_DATA(head), ends, sizeof(ends));
+	if (sendmsg(daemon, &frame, MSG_NOSIGNAL) < 0)
+		return error_errno(err, "cannot reach the run's daemon");
+	return 0;
+}
+
+static int attach(const struct hello *hello, struct error *err)
+{
+	char *base = enter_base(err);
+	char *folder;
+	int lock, daemon = -1;
+
+	if (!base)
+		return -1;
+	folder = path_join(base, hello->run);
+	free(base);
+	/* One at a time: two would start two daemons. */
+	lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (lock < 0 || flock(lock, LOCK_EX) < 0) {
+		error_errno(err, "cannot lock '%s'", folder);
+		goto out;
+	}
+	if (enter_run(hello, err) < 0)
+		goto out;
+	daemon = find_daemon(err);
+	if (daemon < 0 && start_daemon(folder, lock, err) == 0)
+		daemon = find_daemon(err);
+	if (daemon >= 0 && hand_over(daemon, err) < 0) {
+		close(daemon);
+		daemon = -1;
+	}
+out:
+	if (lock >= 0)
+		close(lock);
+	free(folder);
+	return daemon;
+}
+
+int connect_main(void)
+{
+	struct hello hello = { 0 };
+	struct error err = { 0 };
+	char byte;
+	int daemon;
+
+	if (read_hello(&hello) < 0)
+		return refuse("the first frame makes no sense");
+	daemon = attach(&hello, &err);
+	free(hello.run);
+	free(hello.nonce);
+	if (daemon < 0)
+		return refuse(err.text);
+	/* These are the daemon's now; sshd keeps the session for as long as
+	 * this process is here. */
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	while (read(daemon, &byte, 1) < 0 && errno == EINTR)
+		;
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/jobrun-host/agent.h"
+
+int main(int argc, char **argv)
+{
+	umask(077);
+	if (argc == 2 && !strcmp(argv[1], "connect"))
+		return connect_main();
+	fprintf(stderr, "This is the part of jobrun that it puts on other "
+			"machines; it is of no use by hand.\n");
+	return 64;
+}

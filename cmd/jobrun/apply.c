@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads, plans, asks, executes; while runs go on, prints what they write. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/follow.h"
+#include "cmd/jobrun/ui/interrupt.h"
+#include "cmd/jobrun/ui/load.h"
+#include "cmd/jobrun/ui/outcome.h"
+#include "cmd/jobrun/ui/progress.h"
+#include "cmd/jobrun/ui/pruning.h"
+#include "cmd/jobrun/ui/saved_plan.h"
+#include "cmd/jobrun/ui/session.h"
+#include "cmd/jobrun/ui/takeback.h"
+#include "cmd/jobrun/ui/tally.h"
+#include "core/apply/executor.h"
+#include "core/base/file.h"
+
+struct apply_opts {
+	struct inputs inputs;
+	bool detach;
+	bool yes;
+	const char *prices;
+	long lock_timeout;
+};
+
+static const struct opt options[] = {
+	{ 'd', "detach", OPT_FLAG, offsetof(struct apply_opts, detach), NULL,
+	  "start, do not follow" },
+	{ 'y', "yes", OPT_FLAG, offsetof(struct apply_opts, yes), NULL,
+	  "do not ask" },
+	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, inputs.rerun), NULL,
+	  "run again what ended and did not change" },
+	{ 0, "target", OPT_LIST, offsetof(struct apply_opts, inputs.targets),
+	  "ACTION", "only this action (id or KIND/NAME) and what it needs" },
+	{ 0, "prices", OPT_STRING, offsetof(struct apply_opts, prices), "FILE",
+	  "what machines cost, to estimate what runs will" },
+	{ 0, "prune", OPT_FLAG, offsetof(struct apply_opts, inputs.prune), NULL,
+	  "delete what was applied from the directory and is gone" },
+	{ 0, "applyset", OPT_STRING,
+	  offsetof(struct apply_opts, inputs.applyset), "NAME",
+	  "the name of what the directory holds, for --prune" },
+	{ 0, "lock-timeout", OPT_DURATION,
+	  offsetof(struct apply_opts, lock_timeout), "DURATION",
+	  "wait so long for another jobrun that works on the job" },
+	{ 0 },
+};
+
+/* A run whose output is shown. */
+struct shown {
+	const struct action *action;
+	struct follow *follow;
+	struct progress *progress;
+};
+
+struct apply {
+	struct app *app;
+	struct session session;
+	struct pruning pruning;
+	struct tally *tally;
+	struct loop *loop;
+	struct executor *executor;
+	struct shown *shown;
+	size_t shown_count;
+	int interrupts;
+	int status; /* of the runs that ended badly, which was said */
+	bool detach;
+	bool told_closed;
+};
+
+static struct shown *find_shown(struct apply *apply,
+				const struct action *action)
+{
+	size_t i;
+
+	for (i = 0; i < apply->shown_count; i++)
+		if (apply->shown[i].action == action)
+			return &apply->shown[i];
+	return NULL;
+}
+
+static bool is_run(const struct action *action)
+{
+	const struct resource *one = action->want ? action->want : action->have;
+
+	return one->kind->flags & KIND_RUN;
+}
+
+/* The run is on its way: shows its output from here on. */
+static void show_run(struct apply *apply, const struct action *action)
+{
+	static const struct log_filter all = { .tail = SIZE_MAX };
+	static const struct source_choice everyone = { 0 };
+	struct session *session = &apply->session;
+	struct arena *mem;
+	struct run_record run;
+	struct follow *follow = NULL;
+	struct error err;
+
+	/* One that is to be deleted is not shown either. */
+	if (!is_run(action) || !action->want || find_shown(apply, action))
+		return;
+	mem = arena_new();
+	/* While a run is replaced, the one that ends is not shown. */
+	if (session_run(session, action->want->name, 0, mem, &run, &err) < 0 ||
+	    strcmp(run.digest, action->want->job->digest.hex) != 0)
+		goto out;
+	app_say(apply->app, "%s: attempt %d %s", run.job_id, run.attempt,
+		action->follow ? "is followed" : "started");
+	follow = follow_open(session, run.job_id, run.attempt, 0, &everyone,
+			     &all, &err);
+	/* Not every provider's runs write here. */
+	if (follow && follow_start(follow, apply->loop, &err) < 0) {
+		app_fail(apply->app, &err);
+		follow_close(follow);
+		follow = NULL;
+	}
+	apply->shown[apply->shown_count++] = (struct shown){
+		.action = action,
+		.follow = follow,
+		.progress = progress_new(apply->app, session->env.store, &run,
+					 apply->loop),
+	};
+out:
+	arena_free(mem);
+}
+
+static void end_run(struct apply *apply, const struct action *action,
+		    const struct run_status *status)
+{
+	struct shown *shown = find_shown(apply, action);
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct error err;
+
+	if (shown && shown->follow) {
+		if (follow_step(shown->follow, true, &err) < 0)
+			app_fail(apply->app, &err);
+		follow_close(shown->follow);
+		shown->follow = NULL;
+	}
+	if (shown) {
+		progress_free(shown->progress);
+		shown->progress = NULL;
+	}
+	if (session_run(&apply->session, action->want->name, 0, mem, &run,
+			&err) < 0) {
+		/* Not every provider's runs are remembered here. */
+		if (status)
+			app_say(apply->app, "%s: %s", action->want->name,
+				run_state_name(status->state));
+	} else if (run_state_is_final(run.state)) {
+		outcome_say(&apply->session, &run);
+		if (outcome_status(&run))
+			apply->status = outcome_status(&run);
+	}
+	arena_free(mem);
+}
+
+static void on_phase(void *arg, const struct action *action,
+		     enum action_phase phase, const struct run_status *status,
+		     const struct error *err)
+{
+	struct apply *apply = arg;
+	const struct resource *one = action->want ? action->want : action->have;
+
+	tally_phase(apply->tally, action, phase, status, err);
+	switch (phase) {
+	case PHASE_FOLLOWING:
+		show_run(apply, action);
+		break;
+	case PHASE_RETRYING:
+		app_say(apply->app, "%s '%s': %s; trying again",
+			one->kind->name, one->name,
+			err ? err->text : "no answer");
+		break;
+	case PHASE_DONE:
+		if (is_run(action) && action->want && !apply->detach)
+			end_run(apply, action, status);
+		else if (is_run(action) && action->want)
+			app_say(apply->app,
+				"%s: started; 'jobrun logs -f %s' follows it, "
+				"'jobrun cancel %s' ends it",
+				one->name, one->name, one->name);
+		break;
+	case PHASE_FAILED:
+		if (find_shown(apply, action))
+			end_run(apply, action, status);
+		break;
+	case PHASE_SKIPPED:
+		app_say(apply->app, "%s '%s': not started", one->kind->name,
+			one->name);
+		break;
+	case PHASE_WAITING:
+	case PHASE_CALLING:
+		break;
+	}
+	if (apply->app->out_closed && !apply->told_closed) {
+		apply->told_closed = true;
+		app_say(apply->app, "nobody reads the output any more; "
+				    "still following");
+	}
+}
+
+static void on_waits(void *arg, const struct action *action, const char *what)
+{
+	struct apply *apply = arg;
+	const struct resource *one = action->want ? action->want : action->have;
+
+	app_say(apply->app, "%s '%s': %s", one->kind->name, one->name, what);
+}
+
+static void on_interrupt(void *arg, uint32_t number)
+{
+	struct apply *apply = arg;
+
+	(void)number;
+	apply->interrupts++;
+	app_say(apply->app, apply->interrupts == 1
+				    ? "cancelling; once more to kill at once"
+				    : "killing");
+	executor_cancel(apply->executor, apply->interrupts > 1);
+}
+
+static void *context_of(void *arg, const struct provider *provider)
+{
+	struct apply *apply = arg;
+	struct error ignored;
+
+	return session_context(&apply->session, provider, &ignored);
+}
+
+/* Who follows a run for hours keeps nobody from working on its job. */
+static void on_settled(void *arg, const struct plan_job *job)
+{
+	struct apply *apply = arg;
+
+	/* What is deleted may be at another provider, too, and is never
+	 * followed. */
+	if (!job->job->file)
+		return;
+	lock_set_release(apply->session.locks, job->job->job_id);
+}
+
+static int execute(struct apply *apply, struct error *err)
+{
+	struct journal journal = journal_in_store(apply->session.env.store);
+	struct executor_options how = { .detach = apply->detach,
+					.context = context_of,
+					.phase = on_phase,
+					.waits = on_waits,
+					.settled = on_settled,
+					.journal = &journal,
+					.arg = apply };
+	struct interrupt *interrupt = NULL;
+	size_t i;
+	int ret = -1;
+
+	apply->shown = mem_alloc((plan_count(apply->session.plan) + 1) *
+				 sizeof(*apply->shown));
+	apply->loop = loop_new(err);
+	if (!apply->loop)
+		return -1;
+	interrupt = interrupt_new(apply->loop, on_interrupt, apply, err);
+	if (!interrupt)
+		goto out;
+	apply->executor =
+		executor_new(apply->session.plan, apply->loop, &how, err);
+	if (!apply->executor || executor_start(apply->executor, err) < 0 ||
+	    loop_run(apply->loop, err) < 0)
+		goto out;
+	ret = executor_result(apply->executor, err);
+out:
+	executor_free(apply->executor);
+	for (i = 0; i < apply->shown_count; i++) {
+		progress_free(apply->shown[i].progress);
+		follow_close(apply->shown[i].follow);
+	}
+	free(apply->shown);
+	interrupt_free(interrupt);
+	loop_free(apply->loop);
+	return ret;
+}
+
+/* What a plan can't be applied for; says it and returns the exit status. */
+static int check_missing(struct app *app, const struct plan *plan)
+{
+	struct error err;
+	int status = 0;
+	size_t i, j;
+
+	for (i = 0; i < plan_job_count(plan); i++) {
+		const struct plan_job *job = plan_job_at(plan, i);
+
+		for (j = 0; j < job->desired->missing_count; j++) {
+			error_set(&err, ERROR_INVALID, "%s: %s",
+				  job->job->job_id, job->desired->missing[j]);
+			snprintf(err.where, sizeof(err.where), "%s",
+				 job->job->file);
+			status = app_fail(app, &err);
+		}
+	}
+	return status;
+}
+
+/* 0 to go on; else the exit status. */
+static int ask(struct app *app, const struct plan *plan,
+	       const struct apply_opts *opts)
+{
+	bool must = plan_total(plan, ACTION_REPLACE) > 0 ||
+		    plan_total(plan, ACTION_DELETE) > 0;
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < plan_job_count(plan); i++)
+		if (plan_job_at(plan, i)->provider->asks)
+			must = true;
+	if (opts->yes || !must || plan_is_empty(plan))
+		return 0;
+	if (app_confirm(app, "Do this?"))
+		return 0;
+	error_set(&err, ERROR_FAILED, "nothing was done: %s",
+		  isatty(STDIN_FILENO) && app->err_terminal
+			  ? "not confirmed"
+			  : "it needs a yes, and there is no terminal to ask "
+			    "on (--yes)");
+	return app_fail(app, &err);
+}
+
+/* With the jobs locked: nobody changes what is observed until it is done.
+ * Returns 0 or the exit status. */
+static int make_plan(struct apply *apply, const struct jobs *jobs,
+		     const struct apply_opts *opts, const struct saved *saved)
+{
+	const char *targets[OPT_LIST_MAX];
+	struct plan_options how = inputs_options(&opts->inputs, targets);
+	struct session *session = &apply->session;
+	struct pruning *pruning = &apply->pruning;
+	struct app *app = apply->app;
+	struct error err;
+	int status;
+
+	if (session_open(session, app, SESSION_CATALOGUE | SESSION_WRITE,
+			 &err) < 0 ||
+	    session_prices(session, opts->prices, &err) < 0)
+		return app_fail(app, &err);
+	if (pruning_find(pruning, session, jobs, &err) < 0)
+		return saved_fail(app, saved, app_fail(app, &err));
+	if (pruning_lock(pruning, jobs, opts->lock_timeout, &err) < 0)
+		return app_fail(app, &err);
+	session_plan(session, jobs, &how);
+	status = session_fail_unplanned(session);
+	if (status && (saved->plan || jobs->count == 1))
+		return saved_fail(app, saved, status);
+	if (session_check_targets(session, &err) < 0 ||
+	    pruning_plan(pruning, &err) < 0)
+		return app_fail(app, &err);
+	status = saved_check(app, saved, session);
+	if (!status && session_resume(session, &err) < 0)
+		status = app_fail(app, &err);
+	return status;
+}
+
+static bool is_done(void *arg, const struct job *job)
+{
+	return tally_is_done(arg, job);
+}
+
+/* Does it and says what came of it.  Returns the exit status. */
+static int carry_out(struct apply *apply, const struct jobs *jobs)
+{
+	struct session *session = &apply->session;
+	const struct plan *plan = session->plan;
+	struct error err;
+	int status = 0;
+
+	if (pruning_remember(&apply->pruning, jobs, &err) < 0)
+		return app_fail(apply->app, &err);
+	apply->tally = tally_new(session, apply->detach);
+	if ((!plan_is_empty(plan) ||
+	     (!apply->detach && plan_follow_count(plan))) &&
+	    execute(apply, &err) < 0) {
+		struct error left;
+
+		if (takeback(session, &left) < 0)
+			app_fail(apply->app, &left);
+		if (apply->interrupts)
+			status = ERROR_INTERRUPTED;
+		else if (tally_is_of_many(apply->tally))
+			status = ERROR_FAILED; /* each is said below */
+		else
+			/* How a run ended was said when it did. */
+			status = apply->status ? apply->status
+					       : app_fail(apply->app, &err);
+	}
+	if (pruning_forget(&apply->pruning, is_done, apply->tally, &err) < 0)
+		status = app_fail(apply->app, &err);
+	tally_say(apply->tally);
+	if (!status && tally_failed(apply->tally))
+		status = ERROR_FAILED;
+	tally_free(apply->tally);
+	return status;
+}
+
+/* Returns the exit status. */
+static int apply_jobs(struct apply *apply, const struct jobs *jobs,
+		      const struct apply_opts *opts, const struct saved *saved)
+{
+	struct app *app = apply->app;
+	struct plan_style style = { .color = app->err_color,
+				    .width = app->err_terminal ? app->width
+							       : 0 };
+	struct buf text = { 0 };
+	int status = make_plan(apply, jobs, opts, saved);
+
+	if (status)
+		return status;
+	plan_render_text(apply->session.plan, &style, &text);
+	fd_write(STDERR_FILENO, text.data, text.len);
+	buf_done(&text);
+	status = check_missing(app, apply->session.plan);
+	if (!status)
+		status = ask(app, apply->session.plan, opts);
+	return status ? status : carry_out(apply, jobs);
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct schema_options schema;
+	struct apply_opts opts = { 0 };
+	struct apply apply = { .app = app };
+	struct inputs *inputs = &opts.inputs;
+	struct saved saved = { 0 };
+	struct jobs jobs = { 0 };
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_apply, argc, argv, &opts, 1, INT_MAX,
+			      &status);
+	if (first < 0)
+		return status;
+	inputs->paths = argv + first;
+	inputs->count = (size_t)(argc - first);
+	apply.detach = opts.detach;
+	if (saved_open(&saved, inputs, &err) < 0 ||
+	    pruning_open(&apply.pruning, inputs, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	schema = load_options(&inputs->load);
+	status = pruning_load(&apply.pruning, app, &schema, &jobs);
+	if (status)
+		status = saved_fail(app, &saved, status);
+	else
+		status = apply_jobs(&apply, &jobs, &opts, &saved);
+out:
+	session_close(&apply.session);
+	pruning_done(&apply.pruning);
+	jobs_done(&jobs);
+	saved_done(&saved);
+	return status;
+}
+
+const struct command cmd_apply = {
+	.name = "apply",
+	.args = "[--detach] [--yes] [--rerun] [--prune] "
+		"[--lock-timeout DURATION] PATH...|PLANFILE",
+	.summary = "do what 'plan' shows, and follow it to its end",
+	.help = "A PATH is a file, a directory (read recursively), a pattern "
+		"in "
+		"quotes, or - for\n"
+		"standard input; PLANFILE is what 'plan --out' has saved.\n\n"
+		"The tasks' lines go to standard output, all else to standard "
+		"error.  Ctrl-C\n"
+		"cancels a local run (twice: kills it); closing the terminal "
+		"does not: the run\n"
+		"goes on, and 'jobrun apply' or 'jobrun logs -f' follows it "
+		"again.\n",
+	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct apply_opts, inputs.load),
+	.remote = true,
+	.run = run,
+};

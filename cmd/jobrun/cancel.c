@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/session.h"
+#include "cmd/jobrun/ui/waiting.h"
+
+struct cancel_opts {
+	bool now;
+};
+
+static const struct opt options[] = {
+	{ 0, "now", OPT_FLAG, offsetof(struct cancel_opts, now), NULL,
+	  "without the grace between SIGTERM and SIGKILL" },
+	{ 0 },
+};
+
+static void on_interrupt(void *arg, uint32_t number)
+{
+	(void)number;
+	loop_stop(arg);
+}
+
+/* Asks it to end and waits for that. */
+static int cancel(struct session *session, struct loop *loop, struct arena *mem,
+		  struct run_record *record, bool now, struct error *err)
+{
+	const struct provider *provider;
+	struct resource resource = session_resource(record, &provider);
+	void *ctx = provider ? session_context(session, provider, err) : NULL;
+
+	if (!ctx || resource.kind->cancel(ctx, &resource, now, err) < 0)
+		return -1;
+	return waiting_run(session, loop, mem, record, -1, on_interrupt, loop,
+			   err);
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct cancel_opts opts = { 0 };
+	struct session session = { 0 };
+	struct arena *mem = arena_new();
+	struct loop *loop = NULL;
+	struct run_record record;
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_cancel, argc, argv, &opts, 1, 1,
+			      &status);
+	if (first < 0)
+		goto out;
+	loop = loop_new(&err);
+	if (!loop || session_open(&session, app, 0, &err) < 0 ||
+	    session_run(&session, argv[first], 0, mem, &record, &err) < 0)
+		goto fail;
+	if (run_state_is_final(record.state)) {
+		app_say(app, "%s: already %s", record.job_id,
+			run_state_name(record.state));
+		goto out;
+	}
+	status = cancel(&session, loop, mem, &record, opts.now, &err);
+	if (status < 0)
+		goto fail;
+	if (status == 0)
+		app_say(app, "%s: %s", record.job_id,
+			run_state_name(record.state));
+	goto out;
+fail:
+	status = app_fail(app, &err);
+out:
+	session_close(&session);
+	loop_free(loop);
+	arena_free(mem);
+	return status;
+}
+
+const struct command cmd_cancel = {
+	.name = "cancel",
+	.args = "[--now] JOB",
+	.summary = "end a run: SIGTERM, the job's grace, SIGKILL",
+	.help = "Waits until it has ended.  A run that has ended already is "
+		"left as it is.\n",
+	.options = options,
+	.remote = true,
+	.run = run,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cmd/jobrun/commands.h"
+
+/* In the order in which help shows them. */
+/* clang-format off */
+const struct command *const commands[] = {
+	&cmd_init,
+	&cmd_validate,
+	&cmd_plan,
+	&cmd_apply,
+	&cmd_status,
+	&cmd_logs,
+	&cmd_metrics,
+	&cmd_checkpoints,
+	&cmd_wait,
+	&cmd_cancel,
+	&cmd_delete,
+	&cmd_gc,
+	&cmd_env,
+	&cmd_explain,
+	&cmd_schema,
+	&cmd_render,
+	&cmd_import,
+	&cmd_package,
+	&cmd_shard,
+	&cmd_cat,
+	&cmd_launch,
+	&cmd_doctor,
+	&cmd_completion,
+	&cmd_version,
+	&cmd_help,
+	&cmd_complete,
+	&cmd_mirror,
+	&cmd_next_attempt,
+	&cmd_supervise,
+	&cmd_keep_checkpoints,
+	&cmd_attend,
+	&cmd_iap_tunnel,
+	NULL,
+};
+/* clang-format on */
+
+const struct command *command_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All subcommands, each in the file of its name. */
+#ifndef JOBRUN_COMMANDS_H
+#define JOBRUN_COMMANDS_H
+
+#include "cmd/jobrun/ui/command.h"
+
+extern const struct command cmd_apply;
+extern const struct command cmd_cancel;
+extern const struct command cmd_cat;
+extern const struct command cmd_complete;
+extern const struct command cmd_completion;
+extern const struct command cmd_delete;
+extern const struct command cmd_doctor;
+extern const struct command cmd_gc;
+extern const struct command cmd_env;
+extern const struct command cmd_explain;
+extern const struct command cmd_help;
+extern const struct command cmd_import;
+extern const struct command cmd_init;
+extern const struct command cmd_launch;
+extern const struct command cmd_logs;
+extern const struct command cmd_metrics;
+extern const struct command cmd_package;
+extern const struct command cmd_plan;
+extern const struct command cmd_render;
+extern const struct command cmd_schema;
+extern const struct command cmd_status;
+extern const struct command cmd_shard;
+extern const struct command cmd_mirror;
+extern const struct command cmd_next_attempt;
+extern const struct command cmd_supervise;
+extern const struct command cmd_keep_checkpoints;
+extern const struct command cmd_attend;
+extern const struct command cmd_iap_tunnel;
+extern const struct command cmd_validate;
+extern const struct command cmd_version;
+extern const struct command cmd_checkpoints;
+extern const struct command cmd_wait;
+
+#endif

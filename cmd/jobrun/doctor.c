@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/jobrun/doctor.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/jobrun/commands.h"
+#include "core/base/json.h"
+#include "core/base/library.h"
+
+struct doctor_opts {
+	const char *format;
+};
+
+static const char *const state_names[] = {
+	[CHECK_OK] = "ok",
+	[CHECK_MISSING] = "missing",
+	[CHECK_BAD] = "bad",
+};
+
+static const struct {
+	const char *name;
+	const char *advice;
+} tools[] = {
+	{ "ssh", "needed for jobrun.hosts, tpu-vm and tpu-node: install "
+		 "OpenSSH's client" },
+	{ "git", "needed to know which commit a job is from: install git" },
+	{ "python3", "needed for jobs that name a pythonModule: install "
+		     "Python 3" },
+	{ "sbatch", "needed for the provider slurm: install Slurm's client "
+		    "commands" },
+};
+
+/* Opened at their first use, so that nobody would notice before. */
+static const struct {
+	const char *name;
+	const char *file;
+	const char *advice;
+} libraries[] = {
+	{ "libcrypto", "libcrypto.so.3", "install OpenSSL 3" },
+	{ "libarchive", "libarchive.so.13", "install libarchive" },
+	{ "libcurl", "libcurl.so.4", "install libcurl" },
+};
+
+struct check *checks_add(struct checks *all, const char *group,
+			 const char *name, enum check_state state,
+			 const char *value)
+{
+	struct check *check;
+
+	all->items = mem_grow(all->items, all->count + 1, sizeof(*all->items));
+	check = &all->items[all->count++];
+	*check = (struct check){
+		.group = group,
+		.name = name,
+		.state = state,
+		.value = value,
+	};
+	return check;
+}
+
+void checks_fail(struct checks *all, const char *group, const char *name,
+		 const struct error *err)
+{
+	checks_add(all, group, name, CHECK_BAD, NULL)->advice =
+		arena_strdup(all->mem, err->text);
+	if (!all->worst)
+		all->worst = err->code;
+}
+
+/* As a shell looks: the first folder of PATH that has it. */
+static const char *find_program(const char *name, struct arena *mem)
+{
+	const char *at = getenv("PATH");
+	struct stat st;
+
+	while (at && *at) {
+		size_t len = strcspn(at, ":");
+		const char *path =
+			arena_printf(mem, "%.*s/%s", (int)len, at, name);
+
+		if (len && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+		    access(path, X_OK) == 0)
+			return path;
+		at += len + (at[len] == ':');
+	}
+	return NULL;
+}
+
+static void look_for_tools(struct checks *all)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(tools); i++) {
+		const char *path = find_program(tools[i].name, all->mem);
+		struct check *check =
+			checks_add(all, "programs", tools[i].name,
+				   path ? CHECK_OK : CHECK_MISSING, path);
+
+		if (!path)
+			check->advice = tools[i].advice;
+	}
+}
+
+static void look_for_libraries(struct checks *all)
+{
+	static const struct library_symbol none[] = { { NULL, NULL } };
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < COUNT(libraries); i++) {
+		if (library_open(libraries[i].file, none, &err) == 0) {
+			checks_add(all, "libraries", libraries[i].name,
+				   CHECK_OK, libraries[i].file);
+			continue;
+		}
+		checks_add(all, "libraries", libraries[i].name, CHECK_BAD, NULL)
+			->advice = arena_printf(all->mem, "%s: %s", err.text,
+						libraries[i].advice);
+		if (!all->worst)
+			all->worst = ERROR_FAILED;
+	}
+}
+
+static void put_text(const struct checks *all, struct buf *out)
+{
+	const char *group = "";
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		const struct check *check = &all->items[i];
+
+		if (strcmp(group, check->group) != 0)
+			buf_printf(out, "%s%s\n", i ? "\n" : "", check->group);
+		group = check->group;
+		buf_printf(out, "  %-7s  %-24s  %s", state_names[check->state],
+			   check->name,
+			   check->value    ? check->value
+			   : check->advice ? check->advice
+					   : "");
+		if (check->source)
+			buf_printf(out, "  (%s)", check->source);
+		buf_putc(out, '\n');
+	}
+}
+
+static void put_json(const struct checks *all, struct buf *out)
+{
+	json_t *list = json_array(), *document = json_object();
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		const struct check *check = &all->items[i];
+		json_t *one = json_object();
+
+		json_put_text(one, "group", check->group);
+		json_put_text(one, "name", check->name);
+		json_put_text(one, "state", state_names[check->state]);
+		json_put_text(one, "value", check->value);
+		json_put_text(one, "source", check->source);
+		json_put_text(one, "advice", check->advice);
+		json_array_append_new(list, one);
+	}
+	json_put_int(document, "formatVersion", 1);
+	json_put(document, "checks", list);
+	json_print(document, out);
+	json_decref(document);
+}
+
+static const struct opt options[] = {
+	{ 0, "format", OPT_CHOICE, offsetof(struct doctor_opts, format),
+	  "text|json", "the form of the output; text is the default" },
+	{ 0 },
+};
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct doctor_opts opts = { .format = "text" };
+	struct checks all = { 0 };
+	struct buf text = { 0 };
+	int status = 0;
+	bool json;
+
+	if (options_parse(app, &cmd_doctor, argc, argv, &opts, 0, 0, &status) <
+	    0)
+		return status;
+	json = !strcmp(opts.format, "json");
+	all.mem = arena_new();
+	look_for_tools(&all);
+	look_for_libraries(&all);
+	doctor_state(&all);
+	doctor_google(app, &all);
+	(json ? put_json : put_text)(&all, &text);
+	app_print(app, &text);
+	status = (int)all.worst;
+	buf_done(&text);
+	free(all.items);
+	arena_free(all.mem);
+	return status;
+}
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.args = "[--format text|json]",
+	.summary = "say what is installed, reachable and authorised",
+	.help = "What is missing is needed by some jobs only, and no failure.  "
+		"Exits 77 if\n"
+		"credentials are refused, 69 if a service can't be reached.\n",
+	.options = options,
+	.remote = true,
+	.run = run,
+};

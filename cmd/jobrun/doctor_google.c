@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of `doctor` that is about Google Cloud. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/jobrun/doctor.h"
+#include "core/net/http.h"
+#include "providers/google/auth/credentials.h"
+#include "providers/google/base/endpoint.h"
+#include "providers/google/google.h"
+#include "providers/google/google_place.h"
+
+#define GROUP "google"
+#define REACH_TIMEOUT_MS 5000
+
+struct reach {
+	struct buf url;
+	struct http_request request;
+	struct http_call *call;
+};
+
+static void add_place(struct checks *all, const char *name,
+		      const struct place_value *value, const char *advice)
+{
+	struct check *check =
+		checks_add(all, GROUP, name,
+			   value->text ? CHECK_OK : CHECK_MISSING, value->text);
+
+	check->source = value->source;
+	if (!value->text)
+		check->advice = advice;
+}
+
+static void look_for_place(struct google *google, struct checks *all,
+			   struct place *place)
+{
+	place_find(google, NULL, NULL, all->mem, place);
+	add_place(all, "project", &place->project,
+		  "set GOOGLE_CLOUD_PROJECT, or jobrun.project in the file");
+	add_place(all, "zone", &place->zone,
+		  "set jobrun.zone in the file, or 'gcloud config set "
+		  "compute/zone NAME'");
+	add_place(all, "region", &place->region,
+		  "set trainingInput.region in the file");
+}
+
+/* True if a token was given. */
+static bool look_for_token(struct google *google, struct checks *all)
+{
+	struct buf token = { 0 };
+	struct credentials *who;
+	struct error err;
+	int ret;
+
+	who = google_credentials(google, &err);
+	if (!who) {
+		/* None at all is no fault; one that can't be read is. */
+		if (getenv("GOOGLE_APPLICATION_CREDENTIALS"))
+			checks_fail(all, GROUP, "credentials", &err);
+		else
+			checks_add(all, GROUP, "credentials", CHECK_MISSING,
+				   NULL)
+				->advice = arena_strdup(all->mem, err.text);
+		return false;
+	}
+	checks_add(all, GROUP, "credentials", CHECK_OK,
+		   arena_strdup(all->mem, credentials_text(who)));
+	ret = credentials_token(who, &token, &err);
+	secret_done(&token);
+	if (ret < 0)
+		checks_fail(all, GROUP, "access token", &err);
+	else
+		checks_add(all, GROUP, "access token", CHECK_OK, "given");
+	return ret == 0;
+}
+
+static void start_reach(struct http *http, enum google_service service,
+			const char *region, struct reach *reach)
+{
+	static const struct retry_policy once = { 0 };
+
+	endpoint_add_root(service, region, &reach->url);
+	reach->request = (struct http_request){
+		.method = "GET",
+		.url = reach->url.data,
+		.flags = HTTP_REPEATABLE,
+		.connect_timeout_ms = REACH_TIMEOUT_MS,
+		.total_timeout_ms = REACH_TIMEOUT_MS,
+		.retry = &once,
+	};
+	reach->call = http_start(http, &reach->request);
+}
+
+/* Any answer will do: what is asked for is not there. */
+static void end_reach(struct reach *reach, enum google_service service,
+		      struct checks *all)
+{
+	const char *name =
+		arena_printf(all->mem, "%s API", service_name(service));
+	struct http_response answer = { 0 };
+	struct error err;
+
+	if (http_wait(reach->call, &answer, &err) < 0)
+		checks_fail(all, GROUP, name, &err);
+	else
+		checks_add(
+			all, GROUP, name, CHECK_OK,
+			arena_printf(all->mem, "%s answers", reach->url.data));
+	http_response_done(&answer);
+	buf_done(&reach->url);
+}
+
+static void look_for_services(struct http *http, const char *region,
+			      struct checks *all)
+{
+	struct reach reach[SERVICE_COUNT] = { 0 };
+	int i;
+
+	for (i = 0; i < SERVICE_COUNT; i++)
+		if (i != SERVICE_AIPLATFORM || region)
+			start_reach(http, (enum google_service)i, region,
+				    &reach[i]);
+	for (i = 0; i < SERVICE_COUNT; i++)
+		if (reach[i].call)
+			end_reach(&reach[i], (enum google_service)i, all);
+}
+
+void doctor_google(const struct app *app, struct checks *all)
+{
+	const struct http_options options = { .trace = app->trace_http };
+	struct google *google;
+	struct place place;
+	struct error err;
+	struct http *http = http_new(&options, &err);
+	bool given;
+
+	if (!http) {
+		checks_fail(all, GROUP, "HTTP client", &err);
+		return;
+	}
+	google = google_open(http);
+	given = look_for_token(google, all);
+	look_for_place(google, all, &place);
+	if (given)
+		look_for_services(http, place.region.text, all);
+	google_close(google);
+	http_free(http);
+}

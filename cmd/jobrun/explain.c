@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cmd/jobrun/commands.h"
+#include "core/base/json.h"
+#include "providers/registry.h"
+#include "schema/catalogue/catalogue_get.h"
+#include "schema/describe/explain.h"
+#include "schema/describe/explain_list.h"
+#include "core/base/columns.h"
+
+struct explain_opts {
+	bool recursive;
+	const char *format;
+};
+
+static const struct opt options[] = {
+	{ 'r', "recursive", OPT_FLAG, offsetof(struct explain_opts, recursive),
+	  NULL, "all that is below the field, as an outline" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct explain_opts, format),
+	  "text|json|man",
+	  "the form; text is the default, man has all fields" },
+	{ 0 },
+};
+
+static int print_listing(const struct app *app, const struct listing *listing,
+			 const struct outline *all, bool json, struct buf *out,
+			 struct error *err)
+{
+	const struct catalogue *catalogue = catalogue_get(err);
+	json_t *rows, *whole;
+
+	if (!catalogue)
+		return -1;
+	rows = listing->rows(all, catalogue);
+	if (!json) {
+		wrap_table(rows, app->width, out);
+		json_decref(rows);
+		return 0;
+	}
+	whole = json_object();
+	json_put_int(whole, "formatVersion", 1);
+	json_put_text(whole, "table", listing->name);
+	json_put(whole, "entries", rows);
+	json_print(whole, out);
+	json_decref(whole);
+	return 0;
+}
+
+static int print_field(const struct app *app, const struct outline *all,
+		       const char *path, const struct explain_opts *opts,
+		       struct buf *out, struct error *err)
+{
+	struct explain_style style = {
+		.width = app->width,
+		.recursive = opts->recursive,
+		.colour = app->out_color,
+	};
+	struct outlined at;
+	json_t *value;
+
+	if (outline_find(all, path, &at, err) < 0)
+		return -1;
+	if (!strcmp(opts->format, "text")) {
+		explain_text(all, &at, &style, out);
+		return 0;
+	}
+	value = explain_json(all, &at, opts->recursive);
+	json_print(value, out);
+	json_decref(value);
+	return 0;
+}
+
+static int explain(const struct app *app, const char *path,
+		   const struct explain_opts *opts, struct buf *out,
+		   struct error *err)
+{
+	bool man = !strcmp(opts->format, "man");
+	bool json = !strcmp(opts->format, "json");
+	const struct listing *listing = listing_find(path);
+	struct outline all;
+
+	outline_init(&all, providers);
+	if (man && *path)
+		return error_set(err, ERROR_USAGE,
+				 "--format man is of all fields, not of '%s'",
+				 path);
+	if (man)
+		explain_man(&all, out);
+	else if (listing)
+		return print_listing(app, listing, &all, json, out, err);
+	else
+		return print_field(app, &all, path, opts, out, err);
+	return 0;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct explain_opts opts = { .format = "text" };
+	struct buf text = { 0 };
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_explain, argc, argv, &opts, 0, 1,
+			      &status);
+	if (first < 0)
+		return status;
+	if (explain(app, first < argc ? argv[first] : "", &opts, &text, &err) <
+	    0)
+		status = app_fail(app, &err);
+	else
+		app_print(app, &text);
+	buf_done(&text);
+	return status;
+}
+
+const struct command cmd_explain = {
+	.name = "explain",
+	.args = "[-r] [FIELD.PATH|TABLE]",
+	.summary = "what a field of a job file means",
+	.help = "  jobrun explain trainingInput.workerCount\n"
+		"  jobrun explain -r hyperparameters    what is below it\n"
+		"  jobrun explain scale-tiers           a table of facts\n"
+		"Without an argument: the top level of a job file.  "
+		"Tables are machine-types,\n"
+		"accelerators, tpus, regions, runtime-versions, scale-tiers, "
+		"rules, providers.\n",
+	.options = options,
+	.run = run,
+};

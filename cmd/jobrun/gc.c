@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds what nobody needs any more: resources by their labels
+ * (core/apply/orphans.h), what providers left behind, and members of sets of
+ * which nothing exists.  Deletes it if that is asked for.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/gc_find.h"
+#include "cmd/jobrun/ui/load.h"
+#include "cmd/jobrun/ui/session.h"
+#include "cmd/jobrun/ui/undo.h"
+#include "core/apply/orphans.h"
+#include "core/apply/remains.h"
+#include "core/base/clock.h"
+#include "providers/registry.h"
+
+/* Where others may be about to start a run whose machines exist already. */
+#define YOUNG_S 3600
+
+struct gc_opts {
+	const char *provider;
+	const char *format;
+	bool yes;
+	bool lost_runs;
+	long older_than;
+};
+
+static const struct opt options[] = {
+	{ 0, "provider", OPT_STRING, offsetof(struct gc_opts, provider), "NAME",
+	  "look there only" },
+	{ 0, "older-than", OPT_DURATION, offsetof(struct gc_opts, older_than),
+	  "DURATION", "leave what was made later and has no run yet (1h)" },
+	{ 0, "lost-runs", OPT_FLAG, offsetof(struct gc_opts, lost_runs), NULL,
+	  "runs that the state directory has lost, too: logs and models" },
+	{ 'y', "yes", OPT_FLAG, offsetof(struct gc_opts, yes), NULL,
+	  "delete it, do not ask" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct gc_opts, format),
+	  "text|json", "the form of the output; text is the default" },
+	{ 0 },
+};
+
+/* What was found at one provider. */
+struct site {
+	const struct provider *provider;
+	struct listing all;
+	struct orphans orphans;
+	struct leftovers leftovers;
+};
+
+struct gc {
+	struct session *session;
+	const struct gc_opts *opts;
+	const struct jobs *jobs; /* they say where to look, too */
+	struct arena *mem;
+	struct member_list members;
+	struct intent_list open; /* what was begun here and not ended */
+	struct site sites[SESSION_PROVIDERS];
+	size_t site_count;
+	struct find *finds;
+	size_t count, room;
+	size_t kept; /* leftovers with work in them, if they are not wanted */
+	int status;
+};
+
+/* ---- finding --------------------------------------------------------- */
+
+static void add(struct gc *gc, const struct find *find)
+{
+	if (gc->count == gc->room) {
+		gc->room = gc->room ? 2 * gc->room : 16;
+		gc->finds = mem_grow(gc->finds, gc->room, sizeof(*gc->finds));
+	}
+	gc->finds[gc->count++] = *find;
+}
+
+/* By somebody else. */
+static bool is_worked_on(const struct gc *gc, const char *job_id)
+{
+	char *folder;
+	bool held;
+
+	if (lock_set_has(gc->session->locks, job_id))
+		return false;
+	folder = session_lock_folder(gc->session);
+	held = lock_is_held(folder, job_id);
+	free(folder);
+	return held;
+}
+
+static bool exists(const struct site *site, const char *job_id)
+{
+	size_t i;
+
+	for (i = 0; i < site->all.count; i++)
+		if (!strcmp(site->all.items[i].labels.job_id, job_id))
+			return true;
+	return false;
+}
+
+static void add_members(struct gc *gc, const struct site *site)
+{
+	size_t i;
+
+	for (i = 0; i < gc->members.count; i++) {
+		const struct member_record *one = &gc->members.items[i];
+
+		if (!strcmp(one->provider, site->provider->name) &&
+		    !exists(site, one->job_id) &&
+		    !is_worked_on(gc, one->job_id))
+			add(gc,
+			    &(struct find){ .provider = site->provider,
+					    .member = one,
+					    .why = "nothing of it exists" });
+	}
+}
+
+static void add_finds(struct gc *gc, const struct site *site)
+{
+	size_t i;
+
+	for (i = 0; i < site->orphans.count; i++) {
+		const struct orphan *one = &site->orphans.items[i];
+
+		if (!is_worked_on(gc, one->it->labels.job_id))
+			add(gc, &(struct find){ .provider = site->provider,
+						.resource = one->it,
+						.why = one->why });
+	}
+	for (i = 0; i < site->leftovers.count; i++) {
+		const struct leftover *one = &site->leftovers.items[i];
+
+		if (one->has_work && !gc->opts->lost_runs)
+			gc->kept++;
+		else if (!one->job_id || !is_worked_on(gc, one->job_id))
+			add(gc, &(struct find){ .provider = site->provider,
+						.leftover = one,
+						.why = one->why });
+	}
+	add_members(gc, site);
+}
+
+static int list_site(struct gc *gc, struct site *site, void *ctx,
+		     struct error *err)
+{
+	const struct provider *provider = site->provider;
+	struct places places = { 0 };
+	size_t i;
+	int ret;
+
+	for (i = 0; i < gc->members.count; i++) {
+		const struct member_record *one = &gc->members.items[i];
+
+		if (one->place && !strcmp(one->provider, provider->name))
+			places_add(&places, gc->mem, one->place);
+	}
+	for (i = 0; i < gc->jobs->count; i++)
+		places_add_job(&places, gc->mem, provider, gc->jobs->items[i]);
+	ret = provider_list(provider, ctx, &places, &site->all, err);
+	places_done(&places);
+	return ret;
+}
+
+static int search_site(struct gc *gc, const struct provider *provider,
+		       struct error *err)
+{
+	void *ctx = session_context(gc->session, provider, err);
+	struct site *site = &gc->sites[gc->site_count];
+	long asked_s = gc->opts->older_than;
+	struct orphan_rules rules = {
+		.now_ms = time_now_ms(),
+		.young_ms = asked_s * INT64_C(1000),
+		.young_killed_ms = asked_s < 0 ? 0 : asked_s * INT64_C(1000),
+		.provider = provider->name,
+		.open = &gc->open,
+	};
+
+	if (!ctx)
+		return -1;
+	gc->site_count++;
+	site->provider = provider;
+	listing_init(&site->all);
+	site->leftovers.mem = arena_new();
+	if (list_site(gc, site, ctx, err) < 0 ||
+	    (provider->leftovers &&
+	     provider->leftovers(ctx, &site->leftovers, err) < 0))
+		return -1;
+	/* Where nobody else can see what we make, our locks tell all. */
+	if (asked_s < 0)
+		rules.young_ms = provider->asks ? YOUNG_S * 1000 : 0;
+	orphans_find(&site->all, &rules, &site->orphans);
+	add_finds(gc, site);
+	return 0;
+}
+
+static void forget_finds(struct gc *gc)
+{
+	size_t i;
+
+	for (i = 0; i < gc->site_count; i++) {
+		orphans_done(&gc->sites[i].orphans);
+		listing_done(&gc->sites[i].all);
+		arena_free(gc->sites[i].leftovers.mem);
+		free(gc->sites[i].leftovers.items);
+		gc->sites[i] = (struct site){ 0 };
+	}
+	gc->site_count = 0;
+	gc->count = 0;
+	gc->kept = 0;
+}
+
+/* All of it again, from nothing.  A provider that can't be reached does not
+ * keep the others from being looked at. */
+static void search(struct gc *gc)
+{
+	const char *only = gc->opts->provider;
+	struct app *app = gc->session->app;
+	struct error err;
+	size_t i;
+
+	forget_finds(gc);
+	if (store_member_list(gc->session->env.store, NULL, gc->mem,
+			      &gc->members, &err) < 0 ||
+	    store_intent_list(gc->session->env.store, gc->mem, &gc->open,
+			      &err) < 0) {
+		gc->status = app_fail(app, &err);
+		return;
+	}
+	for (i = 0; providers[i]; i++) {
+		int status;
+
+		if (only ? strcmp(only, providers[i]->name) != 0
+			 : !providers[i]->open)
+			continue;
+		if (search_site(gc, providers[i], &err) == 0)
+			continue;
+		status = app_fail(app, &err);
+		gc->status = gc->status ? gc->status : status;
+	}
+}
+
+/* ---- deleting -------------------------------------------------------- */
+
+/* The first failure decides the exit status; the rest is done all the same. */
+static void fail(struct gc *gc, const struct error *err)
+{
+	int status = app_fail(gc->session->app, err);
+
+	gc->status = gc->status ? gc->status : status;
+}
+
+static void on_deleted(void *arg, const struct resource *gone)
+{
+	struct gc *gc = arg;
+	size_t i;
+
+	for (i = 0; i < gc->count; i++) {
+		const struct listed *it = gc->finds[i].resource;
+
+		if (it && it->kind == gone->kind &&
+		    !strcmp(it->name, gone->name) &&
+		    !strcmp(it->labels.job_id, gone->job->job_id))
+			gc->finds[i].deleted = true;
+	}
+}
+
+static bool is_locked(const struct gc *gc, const struct find *find)
+{
+	const char *job_id = find_job(find);
+
+	return !job_id || lock_set_has(gc->session->locks, job_id);
+}
+
+/* The resources of one job at one provider go with the first of them. */
+static bool was_before(const struct gc *gc, size_t at)
+{
+	const struct find *find = &gc->finds[at];
+	size_t i;
+
+	for (i = 0; i < at; i++)
+		if (gc->finds[i].resource &&
+		    gc->finds[i].provider == find->provider &&
+		    !strcmp(find_job(&gc->finds[i]), find_job(find)))
+			return true;
+	return false;
+}
+
+/* Those that are found of the job of one: what else it has stays. */
+static int plan_resources(struct gc *gc, const struct find *first,
+			  struct remains *remains, struct plan *plan,
+			  struct error *err)
+{
+	void *ctx = session_context(gc->session, first->provider, err);
+	struct listing mine;
+	size_t i;
+	int ret = -1;
+
+	listing_init(&mine);
+	for (i = 0; i < gc->count; i++)
+		if (gc->finds[i].resource &&
+		    gc->finds[i].provider == first->provider &&
+		    !strcmp(find_job(&gc->finds[i]), find_job(first)))
+			listing_add(&mine, gc->finds[i].resource);
+	if (ctx)
+		ret = remains_read(first->provider, ctx, &mine, find_job(first),
+				   remains, err);
+	if (ret == 0)
+		remains_plan(remains, "nobody needs it", plan);
+	listing_done(&mine);
+	return ret;
+}
+
+static void delete_resources(struct gc *gc)
+{
+	struct remains *remains = mem_alloc((gc->count + 1) * sizeof(*remains));
+	struct plan *plan = plan_new();
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < gc->count; i++) {
+		const struct find *find = &gc->finds[i];
+
+		if (find->resource && is_locked(gc, find) &&
+		    !was_before(gc, i) &&
+		    plan_resources(gc, find, &remains[i], plan, &err) < 0)
+			fail(gc, &err);
+	}
+	if (undo_execute(gc->session, plan, on_deleted, gc, &err) < 0)
+		gc->status = gc->status ? gc->status : (int)err.code;
+	plan_free(plan);
+	for (i = 0; i < gc->count; i++)
+		remains_done(&remains[i]);
+	free(remains);
+}
+
+static void delete_one(struct gc *gc, struct find *find)
+{
+	struct store *store = gc->session->env.store;
+	struct error err;
+	void *ctx;
+	int ret;
+
+	if (find->member) {
+		ret = store_member_drop(store, find->member->set,
+					find->member->job_id,
+					find->provider->name, &err);
+	} else {
+		ctx = session_context(gc->session, find->provider, &err);
+		ret = ctx ? find->provider->sweep(ctx, find->leftover, &err)
+			  : -1;
+	}
+	if (ret < 0) {
+		error_prefix(&err, "%s '%s'", find_kind(find), find_name(find));
+		fail(gc, &err);
+	}
+	find->deleted = ret == 0;
+}
+
+/* With the locks of their jobs: who works on one is left alone, and what is
+ * deleted is what is found with the locks held. */
+static void delete_all(struct gc *gc)
+{
+	const char **ids = mem_alloc((gc->count + 1) * sizeof(*ids));
+	struct error err;
+	size_t i, n = 0;
+
+	for (i = 0; i < gc->count; i++)
+		if (find_job(&gc->finds[i]))
+			ids[n++] = find_job(&gc->finds[i]);
+	if (session_lock_free(gc->session, ids, n, &err) < 0) {
+		fail(gc, &err);
+		goto out;
+	}
+	search(gc);
+	delete_resources(gc);
+	for (i = 0; i < gc->count; i++)
+		if (!gc->finds[i].resource && is_locked(gc, &gc->finds[i]))
+			delete_one(gc, &gc->finds[i]);
+out:
+	free(ids);
+}
+
+/* ---- all of it ------------------------------------------------------- */
+
+/* 1: yes.  0: it is only shown.  -1: the answer was no. */
+static int is_wanted(const struct gc *gc)
+{
+	if (!gc->count)
+		return 0;
+	if (gc->opts->yes)
+		return 1;
+	if (!isatty(STDIN_FILENO) || !gc->session->app->err_terminal)
+		return 0;
+	return app_confirm(gc->session->app, "Delete all of this?") ? 1 : -1;
+}
+
+static void say_result(const struct gc *gc, int wanted)
+{
+	struct app *app = gc->session->app;
+	size_t i, deleted = 0;
+
+	for (i = 0; i < gc->count; i++)
+		deleted += gc->finds[i].deleted;
+	if (wanted > 0)
+		app_say(app, "%zu deleted, %zu left", deleted,
+			gc->count - deleted);
+	else if (gc->count)
+		app_say(app, "nothing was deleted%s",
+			wanted < 0 ? "" : "; --yes deletes it");
+	if (gc->kept)
+		app_say(app,
+			"%zu %s that the state directory does not know %s logs "
+			"or output and %s left; --lost-runs lists %s, too",
+			gc->kept, gc->kept == 1 ? "run" : "runs",
+			gc->kept == 1 ? "has" : "have",
+			gc->kept == 1 ? "is" : "are",
+			gc->kept == 1 ? "it" : "them");
+}
+
+static int collect(struct gc *gc)
+{
+	bool json = !strcmp(gc->opts->format, "json");
+	struct buf text = { 0 };
+	int wanted;
+
+	search(gc);
+	/* Where not all could be looked at, nothing found says nothing. */
+	if (!json && (gc->count || !gc->status))
+		finds_text(gc->finds, gc->count, &text);
+	app_print(gc->session->app, &text);
+	buf_clear(&text);
+	wanted = is_wanted(gc);
+	if (wanted > 0)
+		delete_all(gc);
+	if (json)
+		finds_json(gc->finds, gc->count, &text);
+	app_print(gc->session->app, &text);
+	buf_done(&text);
+	say_result(gc, wanted);
+	if (!gc->status && wanted < 0)
+		gc->status = ERROR_FAILED;
+	return gc->status;
+}
+
+static int check(const struct gc_opts *opts, struct error *err)
+{
+	const struct provider *provider;
+
+	provider = opts->provider ? provider_find(opts->provider) : NULL;
+	if (opts->provider && !provider)
+		return error_set(err, ERROR_USAGE,
+				 "unknown provider '%s': 'jobrun explain "
+				 "providers' lists those that are known",
+				 opts->provider);
+	return 0;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct gc_opts opts = { .format = "text", .older_than = -1 };
+	struct schema_options schema = load_options(NULL);
+	struct session session = { 0 };
+	struct jobs jobs = { 0 };
+	struct gc gc = { .session = &session, .opts = &opts, .jobs = &jobs };
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_gc, argc, argv, &opts, 0, INT_MAX,
+			      &status);
+	if (first < 0)
+		return status;
+	if (check(&opts, &err) < 0)
+		return app_fail(app, &err);
+	if (first < argc)
+		status = load_jobs_or_none(app, &schema, argv + first,
+					   (size_t)(argc - first), &jobs);
+	if (status)
+		return status;
+	gc.mem = arena_new();
+	if (session_open(&session, app, SESSION_WRITE, &err) < 0)
+		status = app_fail(app, &err);
+	else
+		status = collect(&gc);
+	forget_finds(&gc);
+	free(gc.finds);
+	arena_free(gc.mem);
+	session_close(&session);
+	jobs_done(&jobs);
+	return status;
+}
+
+const struct command cmd_gc = {
+	.name = "gc",
+	.args = "[--provider NAME] [--older-than DURATION] [--lost-runs] "
+		"[--yes] [--format FORMAT] [PATH...]",
+	.summary = "find what nobody needs any more, and delete it",
+	.help = "Deletes nothing without a yes.  It looks where jobs were "
+		"applied from here, and\n"
+		"where the jobs of each PATH are.\n",
+	.options = options,
+	.remote = true,
+	.run = run,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cmd/jobrun/commands.h"
+
+static int widest_name(void)
+{
+	int widest = 0;
+	size_t i;
+
+	for (i = 0; commands[i]; i++)
+		if (!commands[i]->hidden &&
+		    (int)strlen(commands[i]->name) > widest)
+			widest = (int)strlen(commands[i]->name);
+	return widest;
+}
+
+static void print_all(struct buf *out)
+{
+	int width = widest_name();
+	size_t i;
+
+	buf_puts(
+		out,
+		"jobrun: training jobs kept as YAML, planned, run and "
+		"followed\n\n"
+		"Usage: jobrun COMMAND [OPTION]... [ARGUMENT]...\n\n"
+		"  jobrun plan job.yaml     what would be done; review it\n"
+		"  jobrun apply job.yaml    do it, and follow it to its end\n\n"
+		"Commands:\n");
+	for (i = 0; commands[i]; i++)
+		if (!commands[i]->hidden)
+			buf_printf(out, "  %-*s  %s\n", width,
+				   commands[i]->name, commands[i]->summary);
+	buf_puts(out,
+		 "\n'jobrun help COMMAND' says more about one.\n"
+		 "Exit status: 0 success, 1 the job or an action failed, "
+		 "2 changes are pending\n"
+		 "(plan --detailed-exitcode), 64 wrong usage, 65 invalid job "
+		 "file, 69 can't be\n"
+		 "reached, 75 try again, 77 not authorised, 124 timed out, "
+		 "130 interrupted.\n");
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct buf text = { 0 };
+	const struct command *command;
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_help, argc, argv, NULL, 0, 1, &status);
+	if (first < 0)
+		return status;
+	if (first == argc) {
+		print_all(&text);
+	} else {
+		command = command_find(argv[first]);
+		if (!command || command->hidden) {
+			error_set(&err, ERROR_USAGE,
+				  "'%s' is not a command: see 'jobrun help'",
+				  argv[first]);
+			return app_fail(app, &err);
+		}
+		command_help(command, &text);
+	}
+	app_print(app, &text);
+	buf_done(&text);
+	return 0;
+}
+
+const struct command cmd_help = {
+	.name = "help",
+	.args = "[COMMAND]",
+	.summary = "show this, or the help of a command",
+	.run = run,
+};

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The entry point of a container, or the first word of a command line on a
+ * host: finds out where it is and with whom, waits for what it must, and runs
+ * the program with every framework's variables set.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/launch_checkpoints.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/spec/install.h"
+#include "core/task/launch.h"
+#include "core/task/launch_trial.h"
+#include "core/task/member.h"
+#include "core/topology/peers.h"
+#include "core/process/process.h"
+#include "core/spec/spec_data.h"
+#include "core/topology/topology_read.h"
+#include "core/topology/tpu_wait.h"
+#include "providers/google/tpu/gce.h"
+#include "schema/catalogue/catalogue_get.h"
+
+/* As env(1), timeout(1) and shells end when they cannot run a program. */
+#define STATUS_CANNOT_RUN 126
+#define STATUS_NOT_FOUND 127
+
+struct launch_opts {
+	const char *from;
+	const char *tpu;
+	long tries;
+	long interval_s;
+	long wait_peers_s;
+	struct opt_list contracts;
+	const char *hostfile;
+	const char *source;
+	struct opt_list packages;
+	const char *into;
+	bool supervise;
+	bool exec;
+	long grace_s;
+	bool verbose;
+	const char *run;
+	long restart;
+	long trial;
+	const char *data;
+	const char *trials;
+	const char *install;
+	struct launch_checkpoint_opts checkpoints;
+};
+
+#define AT(member) offsetof(struct launch_opts, member)
+static const struct opt options[] = {
+	{ 0, "from", OPT_STRING, AT(from), "PLACE",
+	  "ai-platform, vertex-ai, slurm, kubernetes, tpu-vm or local" },
+	{ 0, "tpu", OPT_STRING, AT(tpu), "NAME",
+	  "drive this TPU node, if TPU_CONFIG names none" },
+	{ 0, "tries", OPT_COUNT, AT(tries), "N",
+	  "how often to look whether the TPU is ready (40)" },
+	{ 0, "interval", OPT_DURATION, AT(interval_s), "DURATION",
+	  "how long to wait in between (10s)" },
+	{ 0, "wait-peers", OPT_DURATION, AT(wait_peers_s), "DURATION",
+	  "wait until all tasks have started, so long at most" },
+	{ 0, "contract", OPT_LIST, AT(contracts), "NAME",
+	  "only the variables of this one; several times" },
+	{ 0, "hostfile", OPT_STRING, AT(hostfile), "FILE",
+	  "write the hosts there, for MPI and DeepSpeed" },
+	{ 0, "source", OPT_STRING, AT(source), "ARCHIVE",
+	  "unpack it, and start the command in it" },
+	{ 0, "package", OPT_LIST, AT(packages), "ARCHIVE",
+	  "unpack it, and put it into PYTHONPATH; several times" },
+	{ 0, "into", OPT_STRING, AT(into), "DIR",
+	  "where to unpack (a new folder in TMPDIR)" },
+	{ 0, "supervise", OPT_FLAG, AT(supervise), NULL,
+	  "stay as the command's parent; as process 1 always" },
+	{ 0, "exec", OPT_FLAG, AT(exec), NULL,
+	  "become the command, also as process 1" },
+	{ 0, "grace", OPT_DURATION, AT(grace_s), "DURATION",
+	  "kill it so long after SIGTERM (never)" },
+	{ 0, "run", OPT_STRING, AT(run), "DIR",
+	  "be a task of the run that 'apply' has put there" },
+	{ 0, "restart", OPT_NUMBER, AT(restart), "N",
+	  "of --run: how often it was started before (0)" },
+	{ 0, "trial", OPT_COUNT, AT(trial), "N",
+	  "of --run: be a task of this trial of hyperparameters" },
+	{ 0, "data", OPT_STRING, AT(data), "SETS",
+	  "give it its share of these data sets, JSON" },
+	{ 0, "trials", OPT_STRING, AT(trials), "TRIALS",
+	  "be one of these trials, JSON: JOB_COMPLETION_INDEX says which" },
+	{ 0, "install", OPT_STRING, AT(install), "DIR",
+	  "put jobrun there, whole, and run nothing" },
+	{ 'v', "verbose", OPT_FLAG, AT(verbose), NULL,
+	  "say where this is, and which task" },
+	{ 0 },
+};
+
+static struct strings list_strings(const struct opt_list *list,
+				   const char **items)
+{
+	struct strings out = { .items = items, .count = list->count };
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		items[i] = list->items[i].value;
+	return out;
+}
+
+static int check_options(const struct launch_opts *opts, struct error *err)
+{
+	if (opts->supervise && opts->exec)
+		return error_set(err, ERROR_USAGE,
+				 "--supervise and --exec exclude each other");
+	if (opts->exec && opts->grace_s)
+		return error_set(err, ERROR_USAGE,
+				 "--grace needs a parent: it excludes --exec");
+	if (opts->run && (opts->source || opts->packages.count ||
+			  opts->contracts.count || opts->exec || opts->data))
+		return error_set(err, ERROR_USAGE,
+				 "--run says what to run and how: it excludes "
+				 "--source, --package, --contract, --data and "
+				 "--exec");
+	if (opts->trial && !opts->run)
+		return error_set(err, ERROR_USAGE,
+				 "--trial says which one of a run: it needs "
+				 "--run");
+	if (opts->checkpoints.directory && (opts->exec || opts->run))
+		return error_set(err, ERROR_USAGE,
+				 "--checkpoint-dir needs a parent, for a "
+				 "command: it excludes --exec and --run");
+	if (opts->trials &&
+	    (opts->exec || opts->run || opts->checkpoints.directory))
+		return error_set(err, ERROR_USAGE,
+				 "--trials needs a parent, for a command that "
+				 "keeps no checkpoints: it excludes --exec, "
+				 "--run and --checkpoint-dir");
+	return launch_checkpoints_check(&opts->checkpoints, err);
+}
+
+/* What is wrong with what it is to do, or NULL. */
+static const char *misuse(const struct launch_opts *opts, bool given)
+{
+	if (opts->run && opts->install)
+		return "--run and --install exclude each other";
+	if (given && opts->run)
+		return "with --run there is no COMMAND";
+	if (given && opts->install)
+		return "with --install there is no COMMAND";
+	if (!given && !opts->run && !opts->install)
+		return "COMMAND is missing";
+	return NULL;
+}
+
+/* Process 1 dies of no signal that it does not handle, and a container that
+ * is stopped while it waits for a TPU should stop. */
+static void on_signal(int number)
+{
+	_exit(128 + number);
+}
+
+static void handle_signals(void (*handler)(int))
+{
+	static const int numbers[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP };
+	size_t i;
+
+	for (i = 0; getpid() == 1 && i < COUNT(numbers); i++)
+		if (signal(numbers[i], handler) == SIG_IGN)
+			signal(numbers[i], SIG_IGN);
+}
+
+/* What the wait for a TPU calls back with. */
+struct launching {
+	const struct app *app;
+	struct gce *gce;
+};
+
+static int look(void *arg, const struct topology *all, struct arena *mem,
+		struct tpu_view *out, struct error *err)
+{
+	struct launching *launching = arg;
+
+	return gce_look(launching->gce, all, mem, out, err);
+}
+
+static void say(void *arg, const char *text)
+{
+	struct launching *launching = arg;
+
+	app_say(launching->app, "%s", text);
+}
+
+static void pause_s(void *arg, long seconds)
+{
+	(void)arg;
+	time_pause(seconds * INT64_C(1000));
+}
+
+static const struct topology_reader *find_reader(const struct launch_opts *opts,
+						 const struct surroundings *at,
+						 struct error *err)
+{
+	return opts->from ? topology_reader_find(opts->from, err)
+			  : topology_reader_detect(at);
+}
+
+static void say_place(const struct app *app,
+		      const struct topology_reader *reader,
+		      const struct topology *all, size_t self)
+{
+	const struct task_place *task = &all->tasks[self];
+
+	app_say(app, "%s: %s %d of %zu %s, on %s", reader->name,
+		task_type_name(task->type), task->index, all->count,
+		all->count == 1 ? "task" : "tasks", task->host);
+	if (all->tpu_slice)
+		app_say(app, "TPU %s%s%s%s%s", all->tpu_slice,
+			all->tpu_name ? " '" : "",
+			all->tpu_name ? all->tpu_name : "",
+			all->tpu_name ? "'" : "",
+			all->tpu_host_count ? "" : ", not looked at yet");
+}
+
+static int write_hostfile(const struct topology *all, const char *path,
+			  struct error *err)
+{
+	struct buf text = { 0 };
+	int ret;
+
+	contract_hostfile(all, &text);
+	ret = file_write(path, buf_text(&text), text.len, err);
+	buf_done(&text);
+	return ret;
+}
+
+/* Where this is, and everything that must be there before the program. */
+static int prepare(struct app *app, const struct launch_opts *opts,
+		   struct gce *gce, struct arena *mem, struct topology *all,
+		   size_t *self, struct error *err)
+{
+	struct surroundings at = { .env = environ,
+				   .catalogue = catalogue_get(err),
+				   .has_metadata = gce_has_metadata,
+				   .metadata = gce_metadata,
+				   .arg = gce };
+	struct launching launching = { .app = app, .gce = gce };
+	struct tpu_wait how = { .tries = opts->tries,
+				.interval_s = opts->interval_s,
+				.look = look,
+				.say = say,
+				.pause = pause_s,
+				.arg = &launching };
+	const struct topology_reader *reader;
+	char *host = launch_host_name(getenv("JOB_COMPLETION_INDEX"));
+
+	at.host = arena_strdup(mem, host);
+	free(host);
+	if (!at.catalogue)
+		return -1;
+	reader = find_reader(opts, &at, err);
+	if (!reader || reader->read(&at, mem, all, self, err) < 0)
+		return reader ? error_prefix(err, "%s", reader->name) : -1;
+	if (opts->tpu && !all->tpu_slice &&
+	    gce_name_tpu(gce, opts->tpu, mem, all, err) < 0)
+		return -1;
+	if (opts->verbose)
+		say_place(app, reader, all, *self);
+	if (tpu_is_awaited(all) &&
+	    tpu_wait(all, at.catalogue, &how, mem, err) < 0)
+		return -1;
+	if (opts->wait_peers_s &&
+	    peers_wait(all, *self, opts->wait_peers_s, err) < 0)
+		return error_prefix(err, "waiting for the other tasks");
+	return opts->hostfile ? write_hostfile(all, opts->hostfile, err) : 0;
+}
+
+/* What the program calls us is what we were called: a path that leads to us
+ * from everywhere, or a name that is in the PATH. */
+static int give_data(const struct launch_opts *opts, const struct topology *all,
+		     size_t self, struct arena *mem, struct environment *env,
+		     struct error *err)
+{
+	const char *name = program_invocation_name;
+	struct run_data data;
+	char *path;
+	int ret;
+
+	if (!opts->data)
+		return 0;
+	if (spec_data_parse(opts->data, mem, &data, err) < 0)
+		return error_prefix(err, "--data");
+	path = strchr(name, '/') ? path_absolute(name) : mem_strdup(name);
+	ret = spec_data_environment(&data, path, all, self, env, err);
+	free(path);
+	return ret;
+}
+
+static int enter_trial(const struct launch_opts *opts, struct arena *mem,
+		       struct launch_trial *trial, char ***command,
+		       struct error *err)
+{
+	if (!opts->trials)
+		return 0;
+	if (launch_trial_enter(opts->trials, *command, mem, trial, err) < 0)
+		return -1;
+	*command = trial->argv;
+	return 0;
+}
+
+/* Unpacks, and finds the program; `status` is what a failure ends with. */
+static int find_program(const struct launch_opts *opts,
+			const struct strings *packages, char **argv,
+			struct environment *env, char **path, int *status,
+			struct error *err)
+{
+	char *directory = NULL;
+	int ret = -1;
+
+	*status = 0;
+	if (launch_unpack(opts->source, packages, opts->into, env, &directory,
+			  err) < 0)
+		return -1;
+	if (directory && chdir(directory) < 0) {
+		error_errno(err, "cannot start in '%s'", directory);
+		goto out;
+	}
+	*path = process_find(argv[0], ".", env->items, err);
+	if (*path)
+		ret = 0;
+	else
+		*status = STATUS_NOT_FOUND;
+out:
+	free(directory);
+	return ret;
+}
+
+/* The log has then what the container takes with it. */
+static void say_result(const struct launch_trial *trial, struct arena *mem)
+{
+	const char *line = launch_trial_result(trial, mem);
+
+	if (line)
+		printf("%s\n", line);
+	fflush(stdout);
+}
+
+static int run_program(struct app *app, const struct launch_opts *opts,
+		       const struct launch_program *program,
+		       const struct launch_trial *trial, struct arena *mem)
+{
+	bool supervise = opts->supervise || opts->grace_s || program->keeper ||
+			 opts->trials || (getpid() == 1 && !opts->exec);
+	struct error err;
+	int status;
+
+	if (!supervise)
+		launch_exec(program, &err);
+	else if (launch_supervise(program, opts->grace_s, &status, &err) == 0) {
+		if (opts->trials)
+			say_result(trial, mem);
+		return launch_end_alike(status);
+	}
+	app_fail(app, &err);
+	return STATUS_CANNOT_RUN;
+}
+
+/* The command is the run's. */
+static int run_member(struct app *app, const struct launch_opts *opts,
+		      const struct topology *all, size_t self)
+{
+	struct member_place place = { .folder = opts->run,
+				      .restart = (int)opts->restart,
+				      .trial = (int)opts->trial,
+				      .peers = all,
+				      .self = self };
+	struct error err;
+	int status = member_run(&place, &err);
+
+	return status < 0 ? app_fail(app, &err) : status;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct launch_opts opts = { .tries = TPU_WAIT_TRIES,
+				    .interval_s = TPU_WAIT_INTERVAL_S };
+	struct launch_program program = { .sigpipe = app->sigpipe };
+	const char *names[OPT_LIST_MAX], *archives[OPT_LIST_MAX], *wrong;
+	struct strings contracts_wanted, packages;
+	struct launch_trial trial = { 0 };
+	struct environment env = { 0 };
+	struct gce *gce = NULL;
+	struct arena *mem = NULL;
+	struct topology all;
+	char *path = NULL;
+	struct error err;
+	int status = 0;
+	size_t self;
+	char **command;
+	int first, failed;
+
+	first = options_parse(app, &cmd_launch, argc, argv, &opts, 0, INT_MAX,
+			      &status);
+	if (first < 0)
+		return status;
+	wrong = misuse(&opts, first < argc);
+	if (wrong)
+		return command_misused(app, &cmd_launch, wrong);
+	if (opts.install)
+		return program_install(opts.install, &err) < 0
+			       ? app_fail(app, &err)
+			       : 0;
+	command = argv + first;
+	handle_signals(on_signal);
+	mem = arena_new();
+	gce = gce_new(app->trace_http);
+	contracts_wanted = list_strings(&opts.contracts, names);
+	packages = list_strings(&opts.packages, archives);
+	if (check_options(&opts, &err) < 0 ||
+	    enter_trial(&opts, mem, &trial, &command, &err) < 0 ||
+	    prepare(app, &opts, gce, mem, &all, &self, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	if (opts.run) {
+		gce_free(gce);
+		gce = NULL;
+		status = run_member(app, &opts, &all, self);
+		goto out;
+	}
+	if (opts.trials) {
+		all.trial_id = trial.number;
+		all.metric_file = trial.metric_file;
+	}
+	if (launch_environment(&all, self, &contracts_wanted, environ, &env,
+			       &err) < 0 ||
+	    give_data(&opts, &all, self, mem, &env, &err) < 0 ||
+	    find_program(&opts, &packages, command, &env, &path, &status,
+			 &err) < 0) {
+		failed = app_fail(app, &err);
+		status = status ? status : failed;
+		goto out;
+	}
+	/* The program has no use for our thread and connections. */
+	gce_free(gce);
+	gce = NULL;
+	handle_signals(SIG_DFL);
+	if (launch_checkpoints_keep(&opts.checkpoints, app->trace_http,
+				    all.count, self, mem, &env, &program.keeper,
+				    &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	program.path = path;
+	program.argv = command;
+	program.envp = env.items;
+	status = run_program(app, &opts, &program, &trial, mem);
+out:
+	launch_keeper_free(program.keeper);
+	gce_free(gce);
+	environment_done(&env);
+	arena_free(mem);
+	free(path);
+	return status;
+}
+
+const struct command cmd_launch = {
+	.name = "launch",
+	.args = "[--] COMMAND [ARGUMENT]...",
+	.summary = "run a program where training happens, as a container's "
+		   "entry point",
+	.help = "Finds out where it is (AI Platform, Vertex AI, Slurm, "
+		"Kubernetes, a TPU VM), waits until\nthe TPU is ready, sets "
+		"the "
+		"variables of every framework, and becomes COMMAND.\n\n"
+		"  ENTRYPOINT [\"jobrun\", \"launch\", \"--\", \"python3\", "
+		"\"train.py\"]\n"
+		"  srun jobrun launch --wait-peers 5m -- python3 train.py\n",
+	.options = options,
+	.shared = launch_checkpoint_options,
+	.shared_offset = AT(checkpoints),
+	.remote = true,
+	.wraps = true,
+	.run = run,
+};

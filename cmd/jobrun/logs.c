@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/follow.h"
+#include "cmd/jobrun/ui/outcome.h"
+#include "cmd/jobrun/ui/session.h"
+#include "cmd/jobrun/ui/trials.h"
+#include "cmd/jobrun/ui/waiting.h"
+#include "core/base/clock.h"
+#include "core/base/units.h"
+
+struct logs_opts {
+	bool follow;
+	const char *task;
+	const char *index;
+	const char *grep;
+	long since;
+	const char *tail;
+	long attempt;
+	long trial;
+	bool first_error;
+};
+
+static const struct opt options[] = {
+	{ 'f', "follow", OPT_FLAG, offsetof(struct logs_opts, follow), NULL,
+	  "go on until the run ends" },
+	{ 0, "task", OPT_STRING, offsetof(struct logs_opts, task), "TYPE",
+	  "only of master, worker, ps or evaluator" },
+	{ 0, "index", OPT_STRING, offsetof(struct logs_opts, index), "LIST",
+	  "only of these, as 0,3-7" },
+	{ 0, "grep", OPT_STRING, offsetof(struct logs_opts, grep), "RE",
+	  "only lines that match an extended regular expression" },
+	{ 0, "since", OPT_DURATION, offsetof(struct logs_opts, since),
+	  "DURATION", "only lines of the last 90s, 10m, 2h ..." },
+	{ 0, "tail", OPT_STRING, offsetof(struct logs_opts, tail), "N",
+	  "only the last N lines of what is there" },
+	{ 0, "attempt", OPT_COUNT, offsetof(struct logs_opts, attempt), "N",
+	  "of an earlier run of the job" },
+	{ 0, "trial", OPT_COUNT, offsetof(struct logs_opts, trial), "N",
+	  "of a trial of hyperparameters" },
+	{ 0, "first-error", OPT_FLAG, offsetof(struct logs_opts, first_error),
+	  NULL, "only of the task that failed first" },
+	{ 0 },
+};
+
+static int make_filter(const struct logs_opts *opts, regex_t *regex,
+		       struct log_filter *filter, struct error *err)
+{
+	char why[200];
+	long tail;
+	int code;
+
+	filter->tail = SIZE_MAX;
+	if (opts->tail) {
+		if (number_parse(opts->tail, 0, LONG_MAX - 1, &tail, err) < 0)
+			return error_prefix(err, "--tail");
+		filter->tail = (size_t)tail;
+	}
+	if (opts->since >= 0)
+		filter->since_ms = time_now_ms() - opts->since * 1000;
+	if (!opts->grep)
+		return 0;
+	code = regcomp(regex, opts->grep, REG_EXTENDED | REG_NOSUB);
+	if (code) {
+		regerror(code, regex, why, sizeof(why));
+		return error_set(err, ERROR_USAGE, "--grep '%s': %s",
+				 opts->grep, why);
+	}
+	filter->grep = regex;
+	return 0;
+}
+
+/* The task that failed first, as a choice of tasks. */
+static int choose_first_error(struct session *session,
+			      const struct run_record *run, struct arena *mem,
+			      struct source_choice *tasks, struct error *err)
+{
+	const struct task_record *first;
+	struct task_list list;
+
+	if (store_task_list(session->env.store, run, mem, &list, err) < 0)
+		return -1;
+	first = outcome_culprit(&list);
+	if (!first)
+		return error_set(err, ERROR_FAILED, "no task of '%s' failed",
+				 run->job_id);
+	tasks->type = first->type;
+	tasks->indices = arena_printf(mem, "%d", first->index);
+	return 0;
+}
+
+/* The trials of a run have logs of their own. */
+static int check_trial(struct session *session, const struct run_record *run,
+		       long trial, struct arena *mem, struct error *err)
+{
+	struct trial_list trials;
+
+	if (store_trial_list(session->env.store, run, mem, &trials, err) < 0)
+		return -1;
+	if (trial > (long)trials.count)
+		return error_set(err, ERROR_USAGE,
+				 "attempt %d of '%s' has no trial %ld: "
+				 "'jobrun status %s' lists them",
+				 run->attempt, run->job_id, trial, run->job_id);
+	if (!trial && trials_spec(session, run, mem))
+		return error_set(err, ERROR_USAGE,
+				 "'%s' has trials: choose one with --trial; "
+				 "'jobrun status %s' lists them",
+				 run->job_id, run->job_id);
+	return 0;
+}
+
+static void on_interrupt(void *arg, uint32_t number)
+{
+	(void)number;
+	loop_stop(arg);
+}
+
+static int follow_run(struct session *session, struct follow *follow,
+		      struct arena *mem, struct run_record *run,
+		      struct error *err)
+{
+	struct loop *loop = loop_new(err);
+	int ret = -1;
+
+	if (!loop || follow_start(follow, loop, err) < 0)
+		goto out;
+	ret = waiting_run(session, loop, mem, run, -1, on_interrupt, loop, err);
+	/* All attempts, also those that it has not heard of yet. */
+	if (ret == 0 && run_state_is_final(run->state))
+		ret = follow_step(follow, true, err);
+out:
+	follow_stop(follow);
+	loop_free(loop);
+	return ret;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct logs_opts opts = { .since = -1 };
+	struct log_filter filter = { 0 };
+	struct source_choice tasks = { 0 };
+	struct session session = { 0 };
+	struct arena *mem = arena_new();
+	struct follow *follow = NULL;
+	struct run_record record;
+	struct error err;
+	regex_t regex;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_logs, argc, argv, &opts, 1, 1, &status);
+	if (first < 0)
+		goto out;
+	tasks.type = opts.task;
+	tasks.indices = opts.index;
+	if (make_filter(&opts, &regex, &filter, &err) < 0 ||
+	    session_open(&session, app, 0, &err) < 0 ||
+	    session_run(&session, argv[first], (int)opts.attempt, mem, &record,
+			&err) < 0 ||
+	    (opts.first_error &&
+	     choose_first_error(&session, &record, mem, &tasks, &err) < 0))
+		goto fail;
+	if (check_trial(&session, &record, opts.trial, mem, &err) < 0)
+		goto fail;
+	follow = follow_open(&session, record.job_id, record.attempt,
+			     (int)opts.trial, &tasks, &filter, &err);
+	if (!follow)
+		goto fail;
+	if (opts.follow && !run_state_is_final(record.state)) {
+		status = follow_run(&session, follow, mem, &record, &err);
+		if (status < 0)
+			goto fail;
+	}
+	if (follow_step(follow, run_state_is_final(record.state), &err) < 0)
+		goto fail;
+	goto out;
+fail:
+	status = app_fail(app, &err);
+out:
+	follow_close(follow);
+	if (filter.grep)
+		regfree(&regex);
+	session_close(&session);
+	arena_free(mem);
+	return status;
+}
+
+const struct command cmd_logs = {
+	.name = "logs",
+	.args = "[-f] [--task TYPE] [--index LIST] JOB",
+	.summary = "print what the tasks of a run wrote",
+	.help = "Lines are those of PyTorch/XLA's launcher: time, host, "
+		"[number of the task], text.\n"
+		"  jobrun logs -f quickstart --task worker --index 1\n"
+		"The raw files are in the store: see 'jobrun status JOB'.\n",
+	.options = options,
+	.remote = true,
+	.run = run,
+};

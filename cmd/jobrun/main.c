@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the subcommand, and sees to what all of them owe: a closed or full
+ * standard output, standard descriptors that are there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/jobrun/ui/command.h"
+#include "core/base/alloc.h"
+#include "core/base/start.h"
+#include "core/base/text.h"
+
+/* A file opened later must not become standard output by accident. */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+static int unknown_command(const struct app *app, const char *name)
+{
+	const char *names[64];
+	struct error err;
+	const char *near;
+	size_t i, n = 0;
+
+	for (i = 0; commands[i] && n < COUNT(names); i++)
+		if (!commands[i]->hidden)
+			names[n++] = commands[i]->name;
+	near = text_nearest(name, names, n);
+	if (near)
+		error_set(&err, ERROR_USAGE,
+			  "'%s' is not a command; did you mean '%s'?", name,
+			  near);
+	else
+		error_set(&err, ERROR_USAGE,
+			  "'%s' is not a command: see 'jobrun help'", name);
+	return app_fail(app, &err);
+}
+
+/* What started an installed jobrun has hidden it from our loader. */
+static void restore_preload(void)
+{
+	const char *kept = getenv(START_PRELOAD_KEPT);
+
+	if (!kept)
+		return;
+	setenv(START_PRELOAD_LOADER, kept, true);
+	unsetenv(START_PRELOAD_KEPT);
+}
+
+int main(int argc, char **argv)
+{
+	static char help[] = "help";
+	static char *help_argv[] = { help, NULL };
+	const struct command *command;
+	struct error err;
+	struct app app;
+	int status;
+
+	fill_standard_descriptors();
+	restore_preload();
+	app_init(&app);
+	/* A closed pipe is an error of write(), which we look at. */
+	app.sigpipe = signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		command_find("help")->run(&app, 1, help_argv);
+		return ERROR_USAGE;
+	}
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
+		command = command_find("help");
+	else if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version"))
+		command = command_find("version");
+	else
+		command = command_find(argv[1]);
+	if (!command)
+		return unknown_command(&app, argv[1]);
+	if (argv[1][0] == '-')
+		argv[1] = (char *)command->name;
+	status = command->run(&app, argc - 1, argv + 1);
+	if (app.out_errno) {
+		errno = app.out_errno;
+		error_errno(&err, "cannot write to standard output");
+		app_fail(&app, &err);
+		return status ? status : ERROR_FAILED;
+	}
+	return status;
+}

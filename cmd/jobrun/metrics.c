@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/metrics_view.h"
+#include "cmd/jobrun/ui/session.h"
+#include "cmd/jobrun/ui/sources.h"
+#include "cmd/jobrun/ui/waiting.h"
+#include "core/base/json.h"
+#include "core/spec/spec.h"
+#include "core/trial/trial_folder.h"
+
+#define TICK_MS 500
+#define CLEAR "\033[H\033[J"
+#define PIECE (256 << 10)
+
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+};
+
+struct metrics_opts {
+	bool follow;
+	const char *format;
+	struct opt_list names;
+	const char *task;
+	const char *index;
+	long attempt;
+	long trial;
+};
+
+static const struct opt options[] = {
+	{ 'f', "follow", OPT_FLAG, offsetof(struct metrics_opts, follow), NULL,
+	  "go on until the run ends; on a terminal, as a live table" },
+	{ 0, "format", OPT_CHOICE, offsetof(struct metrics_opts, format),
+	  "text|json|csv", "text is the default; csv: every value in a row" },
+	{ 0, "metric", OPT_LIST, offsetof(struct metrics_opts, names), "NAME",
+	  "only this one; can be given several times" },
+	{ 0, "task", OPT_STRING, offsetof(struct metrics_opts, task), "TYPE",
+	  "only of master, worker, ps or evaluator" },
+	{ 0, "index", OPT_STRING, offsetof(struct metrics_opts, index), "LIST",
+	  "only of these, as 0,3-7" },
+	{ 0, "attempt", OPT_COUNT, offsetof(struct metrics_opts, attempt), "N",
+	  "of an earlier run of the job" },
+	{ 0, "trial", OPT_COUNT, offsetof(struct metrics_opts, trial), "N",
+	  "of a trial of hyperparameters" },
+	{ 0 },
+};
+
+struct reading {
+	struct app *app;
+	struct session *session;
+	const struct metrics_opts *opts;
+	enum format format;
+	const struct run_record *run; /* its newest attempt is read */
+	const char *names[OPT_LIST_MAX];
+	struct loop *loop;
+	struct loop_event *timer;
+	bool changed; /* since it was drawn */
+	struct buf text;
+
+	/* Of the attempt. */
+	int attempt;
+	struct arena *mem;
+	struct metrics_view view;
+	struct metric_parser *parser;
+	struct metric_table *table;
+	struct log_reader *reader;
+	struct loop_event *event;
+};
+
+/* The name is one of the option's choices. */
+static enum format find_format(const char *name)
+{
+	if (!strcmp(name, "json"))
+		return FORMAT_JSON;
+	return !strcmp(name, "csv") ? FORMAT_CSV : FORMAT_TEXT;
+}
+
+static void flush(struct reading *r)
+{
+	app_print(r->app, &r->text);
+	buf_clear(&r->text);
+	/* Nobody reads it any more. */
+	if (r->app->out_closed || r->app->out_errno)
+		log_reader_stop(r->reader);
+}
+
+static void print_sample(void *arg, const struct log_line *line,
+			 const struct metric_sample *sample)
+{
+	struct reading *r = arg;
+
+	metrics_csv_rows(&r->view, line, sample, &r->text);
+	if (r->text.len >= PIECE)
+		flush(r);
+}
+
+static void add_line(void *arg, const struct log_line *line)
+{
+	struct reading *r = arg;
+
+	metric_table_line(r->table, line,
+			  r->format == FORMAT_CSV ? print_sample : NULL, r);
+}
+
+static int step(struct reading *r, bool ended, struct error *err)
+{
+	int ret = log_reader_step(r->reader, ended, add_line, r, err);
+
+	flush(r);
+	return ret;
+}
+
+static void close_attempt(struct reading *r)
+{
+	log_reader_close(r->reader);
+	metric_table_free(r->table);
+	metric_parser_free(r->parser);
+	arena_free(r->mem);
+	r->reader = NULL;
+	r->table = NULL;
+	r->parser = NULL;
+	r->mem = NULL;
+}
+
+static int open_attempt(struct reading *r, struct error *err)
+{
+	const struct log_filter filter = { .tail = SIZE_MAX, .states = true };
+	const struct metrics_opts *opts = r->opts;
+	struct source_choice choice = { opts->task, opts->index };
+	char *run_folder = store_run_folder(r->session->env.store,
+					    r->run->job_id, r->run->attempt);
+	char *folder = opts->trial
+			       ? trial_logs_folder(run_folder, (int)opts->trial)
+			       : mem_strdup(run_folder);
+	struct run_spec *spec;
+	struct log_source *sources;
+	size_t count;
+	int ret = -1;
+
+	r->attempt = r->run->attempt;
+	r->mem = arena_new();
+	spec = arena_alloc(r->mem, sizeof(*spec));
+	if (spec_read(folder, r->mem, spec, err) < 0)
+		goto out;
+	if (spec->tuning.params.count && !opts->trial) {
+		error_set(err, ERROR_USAGE,
+			  "'%s' has trials: choose one with --trial; 'jobrun "
+			  "status %s' lists them",
+			  r->run->job_id, r->run->job_id);
+		goto out;
+	}
+	if (sources_choose(spec, &choice, r->mem, &sources, &count, err) < 0)
+		goto out;
+	r->parser = metric_parser_new(&spec->metrics, err);
+	if (!r->parser)
+		goto out;
+	if (opts->trial)
+		metric_parser_know(r->parser, spec->tuning.metric_tag);
+	r->table = metric_table_new(sources, count, r->parser);
+	r->reader = log_reader_open(folder, sources, count, &filter, err);
+	if (!r->reader)
+		goto out;
+	for (size_t i = 0; i < opts->names.count; i++)
+		r->names[i] = opts->names.items[i].value;
+	r->view = (struct metrics_view){
+		.run = r->run,
+		.table = r->table,
+		.sources = sources,
+		.source_count = count,
+		.names = r->names,
+		.name_count = opts->names.count,
+		.all_tasks = opts->task || opts->index,
+	};
+	ret = 0;
+out:
+	free(folder);
+	free(run_folder);
+	return ret;
+}
+
+static bool draws(const struct reading *r)
+{
+	return r->format == FORMAT_TEXT && r->app->out_terminal;
+}
+
+static void draw(struct reading *r)
+{
+	buf_puts(&r->text, CLEAR);
+	metrics_text(&r->view, r->app, &r->text);
+	flush(r);
+	r->changed = false;
+}
+
+static void fail(struct reading *r, const struct error *err)
+{
+	app_fail(r->app, err);
+	loop_remove(r->loop, r->event);
+	r->event = NULL;
+}
+
+static void on_change(void *arg, uint32_t events)
+{
+	struct reading *r = arg;
+	struct error err;
+
+	(void)events;
+	if (step(r, false, &err) < 0)
+		fail(r, &err);
+	r->changed = true;
+}
+
+static int watch_attempt(struct reading *r, struct error *err)
+{
+	int fd = log_reader_watch(r->reader, err);
+
+	if (fd < 0)
+		return -1;
+	r->event = loop_add_fd(r->loop, fd, EPOLLIN, on_change, r, err);
+	r->changed = true;
+	return r->event ? step(r, false, err) : -1;
+}
+
+/* If the run was restarted: the rest of what is read, then the newest. */
+static int go_on(struct reading *r, struct error *err)
+{
+	if (r->run->attempt == r->attempt)
+		return 0;
+	if (step(r, true, err) < 0)
+		return -1;
+	loop_remove(r->loop, r->event);
+	r->event = NULL;
+	close_attempt(r);
+	return open_attempt(r, err);
+}
+
+static void on_tick(void *arg, uint32_t events)
+{
+	struct reading *r = arg;
+	struct error err;
+
+	(void)events;
+	if (r->run->attempt != r->attempt &&
+	    (go_on(r, &err) < 0 || watch_attempt(r, &err) < 0))
+		fail(r, &err);
+	else if (r->changed && draws(r))
+		draw(r);
+	r->timer = loop_add_timer(r->loop, TICK_MS, on_tick, r);
+}
+
+static void on_interrupt(void *arg, uint32_t number)
+{
+	(void)number;
+	loop_stop(arg);
+}
+
+/* Until the run ends. */
+static int follow_run(struct reading *r, struct arena *mem,
+		      struct run_record *run, struct error *err)
+{
+	int ret = -1;
+
+	r->loop = loop_new(err);
+	if (!r->loop || watch_attempt(r, err) < 0)
+		goto out;
+	r->timer = loop_add_timer(r->loop, 0, on_tick, r);
+	ret = waiting_run(r->session, r->loop, mem, run, -1, on_interrupt,
+			  r->loop, err);
+	if (ret >= 0 && go_on(r, err) < 0)
+		ret = -1;
+out:
+	loop_remove(r->loop, r->timer);
+	loop_remove(r->loop, r->event);
+	loop_free(r->loop);
+	return ret;
+}
+
+/* What is shown once all was read. */
+static int show(struct reading *r, struct error *err)
+{
+	bool found = false;
+	json_t *value;
+
+	for (size_t i = 0; i < metric_table_count(r->table); i++)
+		if (metrics_wanted(&r->view,
+				   metric_table_info(r->table, i)->name))
+			found = true;
+	if (r->format == FORMAT_JSON) {
+		value = metrics_json(&r->view);
+		json_print(value, &r->text);
+		json_decref(value);
+	} else if (r->format == FORMAT_TEXT && r->view.name_count && !found) {
+		return error_set(err, ERROR_FAILED,
+				 "the run has no metric '%s' (yet): 'jobrun "
+				 "metrics %s' lists those it has",
+				 r->view.names[0], r->view.run->job_id);
+	} else if (r->format == FORMAT_TEXT && !found) {
+		app_say(r->app,
+			"no metrics in what '%s' wrote: see 'man "
+			"jobrun-metrics' for what is read, and 'jobrun "
+			"explain jobrun.metrics' for patterns of your own",
+			r->view.run->job_id);
+	} else if (r->format == FORMAT_TEXT) {
+		metrics_text(&r->view, r->app, &r->text);
+	}
+	flush(r);
+	return 0;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct metrics_opts opts = { .format = "text" };
+	struct session session = { 0 };
+	struct arena *mem = arena_new();
+	struct run_record record;
+	struct reading reading = {
+		.app = app, .session = &session, .opts = &opts, .run = &record
+	};
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_metrics, argc, argv, &opts, 1, 1,
+			      &status);
+	if (first < 0)
+		goto out;
+	reading.format = find_format(opts.format);
+	if (session_open(&session, app, 0, &err) < 0 ||
+	    session_run(&session, argv[first], (int)opts.attempt, mem, &record,
+			&err) < 0 ||
+	    open_attempt(&reading, &err) < 0)
+		goto fail;
+	if (reading.format == FORMAT_CSV)
+		metrics_csv_head(&reading.text);
+	if (opts.follow && !run_state_is_final(record.state)) {
+		status = follow_run(&reading, mem, &record, &err);
+		if (status < 0)
+			goto fail;
+		if (draws(&reading))
+			buf_puts(&reading.text, CLEAR);
+	}
+	if (step(&reading, run_state_is_final(record.state), &err) < 0 ||
+	    show(&reading, &err) < 0)
+		goto fail;
+	goto out;
+fail:
+	status = app_fail(app, &err);
+out:
+	close_attempt(&reading);
+	buf_done(&reading.text);
+	session_close(&session);
+	arena_free(mem);
+	return status;
+}
+
+const struct command cmd_metrics = {
+	.name = "metrics",
+	.args = "[-f] [--format text|json|csv] [--metric NAME] JOB",
+	.summary = "loss, accuracy, rate ... from what the tasks print",
+	.help = "Per task and over all tasks: the newest value, the best, and "
+		"the curve.\n"
+		"  jobrun metrics -f quickstart\n"
+		"  jobrun metrics --metric loss --format csv quickstart "
+		">loss.csv\n"
+		"Names of your own: jobrun.metrics.patterns in the job file.\n",
+	.options = options,
+	.remote = true,
+	.run = run,
+};

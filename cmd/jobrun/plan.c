@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <string.h>
+
+#include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/load.h"
+#include "cmd/jobrun/ui/pruning.h"
+#include "cmd/jobrun/ui/saved_plan.h"
+#include "cmd/jobrun/ui/session.h"
+#include "core/base/buf.h"
+#include "core/base/json.h"
+#include "core/process/subprocess.h"
+
+#define PENDING 2
+
+struct plan_opts {
+	struct inputs inputs;
+	const char *format;
+	const char *out;
+	bool detailed_exitcode;
+	const char *prices;
+};
+
+static const struct opt options[] = {
+	{ 0, "format", OPT_CHOICE, offsetof(struct plan_opts, format),
+	  "text|json|markdown", "the form of the output; text is the default" },
+	{ 0, "out", OPT_STRING, offsetof(struct plan_opts, out), "FILE",
+	  "save the plan, for 'apply FILE'" },
+	{ 0, "detailed-exitcode", OPT_FLAG,
+	  offsetof(struct plan_opts, detailed_exitcode), NULL,
+	  "exit with 2 if there is something to do" },
+	{ 0, "rerun", OPT_FLAG, offsetof(struct plan_opts, inputs.rerun), NULL,
+	  "as 'apply --rerun' would" },
+	{ 0, "target", OPT_LIST, offsetof(struct plan_opts, inputs.targets),
+	  "ACTION", "only this action (id or KIND/NAME) and what it needs" },
+	{ 0, "prices", OPT_STRING, offsetof(struct plan_opts, prices), "FILE",
+	  "what machines cost, to estimate what runs will" },
+	{ 0, "prune", OPT_FLAG, offsetof(struct plan_opts, inputs.prune), NULL,
+	  "delete what was applied from the directory and is gone" },
+	{ 0, "applyset", OPT_STRING,
+	  offsetof(struct plan_opts, inputs.applyset), "NAME",
+	  "the name of what the directory holds, for --prune" },
+	{ 0 },
+};
+
+static void print_plan(struct app *app, const struct plan *plan,
+		       const char *format)
+{
+	struct plan_style style = { .color = app->out_color,
+				    .width = app->out_terminal ? app->width
+							       : 0 };
+	struct buf text = { 0 };
+
+	if (!strcmp(format, "json")) {
+		json_t *value = plan_json(plan);
+
+		json_print(value, &text);
+		json_decref(value);
+	} else if (!strcmp(format, "markdown")) {
+		plan_render_markdown(plan, &text);
+	} else {
+		plan_render_text(plan, &style, &text);
+	}
+	app_print(app, &text);
+	buf_done(&text);
+}
+
+/* Returns the exit status. */
+static int save(struct app *app, const struct session *session, const char *out,
+		const struct inputs *inputs)
+{
+	struct buf quoted = { 0 };
+	struct error err;
+
+	if (session->unplanned_count) {
+		app_say(app, "not saved: not all of it could be planned");
+		return 0;
+	}
+	if (saved_write(out, session->plan, inputs, &err) < 0)
+		return app_fail(app, &err);
+	command_quote(out, &quoted);
+	app_say(app, "saved: 'jobrun apply %s' does this, and nothing else",
+		buf_text(&quoted));
+	buf_done(&quoted);
+	return 0;
+}
+
+/* Returns the exit status. */
+static int make_plan(struct app *app, struct plan_opts *opts)
+{
+	const struct inputs *inputs = &opts->inputs;
+	struct schema_options schema = load_options(&opts->inputs.load);
+	const char *targets[OPT_LIST_MAX];
+	struct plan_options how = inputs_options(inputs, targets);
+	struct session session = { 0 };
+	struct pruning pruning;
+	struct jobs jobs = { 0 };
+	struct error err;
+	int status, failed;
+
+	if (pruning_open(&pruning, inputs, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	status = pruning_load(&pruning, app, &schema, &jobs);
+	if (status)
+		goto out;
+	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
+	    session_prices(&session, opts->prices, &err) < 0 ||
+	    pruning_find(&pruning, &session, &jobs, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	session_plan(&session, &jobs, &how);
+	if (session_check_targets(&session, &err) < 0 ||
+	    pruning_plan(&pruning, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	failed = session_fail_unplanned(&session);
+	if (!failed || plan_job_count(session.plan))
+		print_plan(app, session.plan, opts->format);
+	if (opts->out)
+		status = save(app, &session, opts->out, inputs);
+	if (!status && opts->detailed_exitcode && !plan_is_empty(session.plan))
+		status = PENDING;
+	status = failed ? failed : status;
+out:
+	session_close(&session);
+	pruning_done(&pruning);
+	jobs_done(&jobs);
+	return status;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct plan_opts opts = { .format = "text" };
+	struct inputs *inputs = &opts.inputs;
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_plan, argc, argv, &opts, 1, INT_MAX,
+			      &status);
+	if (first < 0)
+		return status;
+	inputs->paths = argv + first;
+	inputs->count = (size_t)(argc - first);
+	if (opts.out && saved_check_out(opts.out, inputs, &err) < 0)
+		return app_fail(app, &err);
+	return make_plan(app, &opts);
+}
+
+const struct command cmd_plan = {
+	.name = "plan",
+	.args = "[--format FORMAT] [--out FILE] [--prune] [--target ACTION] "
+		"[--prices FILE] PATH...",
+	.summary = "show what 'apply' would do, and do nothing",
+	.help = "A PATH is a file, a directory (read recursively), a pattern "
+		"in "
+		"quotes, or - for\n"
+		"standard input.  Changes nothing, here or anywhere.\n",
+	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct plan_opts, inputs.load),
+	.remote = true,
+	.run = run,
+};

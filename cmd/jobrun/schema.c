@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/jobrun/commands.h"
+#include "core/base/json.h"
+#include "providers/registry.h"
+#include "schema/describe/json_schema.h"
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct buf text = { 0 };
+	struct outline all;
+	json_t *schema;
+	int status;
+
+	if (options_parse(app, &cmd_schema, argc, argv, NULL, 0, 0, &status) <
+	    0)
+		return status;
+	outline_init(&all, providers);
+	schema = json_schema(&all, JOBRUN_VERSION);
+	json_print(schema, &text);
+	json_decref(schema);
+	app_print(app, &text);
+	buf_done(&text);
+	return 0;
+}
+
+const struct command cmd_schema = {
+	.name = "schema",
+	.args = "",
+	.summary = "the JSON Schema of job files, for editors",
+	.help = "  jobrun schema >job.schema.json\n\n"
+		"In an editor with yaml-language-server a job file then "
+		"begins with\n"
+		"  # yaml-language-server: $schema=job.schema.json\n",
+	.run = run,
+};

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/interrupt.h"
+#include "cmd/jobrun/ui/kept.h"
+#include "cmd/jobrun/ui/session.h"
+#include "cmd/jobrun/ui/trials.h"
+#include "cmd/jobrun/ui/usage_view.h"
+#include "core/base/clock.h"
+#include "core/base/json.h"
+#include "core/base/loop.h"
+#include "core/base/show.h"
+#include "core/base/units.h"
+
+#define WATCH_MS 1000
+#define CLEAR "\033[H\033[J"
+
+struct status_opts {
+	const char *format;
+	bool watch;
+	bool all;
+};
+
+static const struct opt options[] = {
+	{ 0, "format", OPT_CHOICE, offsetof(struct status_opts, format),
+	  "text|json", "the form of the output; text is the default" },
+	{ 'w', "watch", OPT_FLAG, offsetof(struct status_opts, watch), NULL,
+	  "show it anew as it changes, until all have ended" },
+	{ 'a', "all", OPT_FLAG, offsetof(struct status_opts, all), NULL,
+	  "earlier attempts too" },
+	{ 0 },
+};
+
+struct view {
+	struct app *app;
+	struct session *session;
+	const struct status_opts *opts;
+	char **names;
+	size_t name_count;
+	struct loop *loop;
+	int status;
+	bool interrupted;
+};
+
+/* The attempt that a restarted run had before this one; 1 if there is none. */
+static int previous(struct view *view, struct arena *mem,
+		    const struct run_record *run, struct run_record *out,
+		    struct error *err)
+{
+	struct store *store = view->session->env.store;
+	struct run_record at;
+	int ret;
+
+	if (run->attempt == run->origin)
+		return 1;
+	ret = store_run_get(store, run->job_id, run->origin, mem, &at, err);
+	while (ret == 0 && at.attempt < run->attempt) {
+		*out = at;
+		ret = store_run_after(store, &at, mem, &at, err);
+	}
+	return ret;
+}
+
+static const char *state_color(enum run_state state)
+{
+	switch (state) {
+	case RUN_SUCCEEDED:
+		return "\033[32m";
+	case RUN_FAILED:
+		return "\033[31m";
+	case RUN_CANCELLED:
+	case RUN_CANCELLING:
+		return "\033[33m";
+	default:
+		return "\033[36m";
+	}
+}
+
+static void put_state(const struct app *app, enum run_state state, int width,
+		      struct buf *out)
+{
+	buf_printf(out, "%s%-*s%s", app->out_color ? state_color(state) : "",
+		   width, run_state_name(state),
+		   app->out_color ? "\033[0m" : "");
+}
+
+/* How long it has been going on, or went on. */
+static void put_age(const struct run_record *run, char *out, size_t size)
+{
+	int64_t from =
+		run->start_time_ms ? run->start_time_ms : run->create_time_ms;
+	int64_t to = run->end_time_ms ? run->end_time_ms : time_now_ms();
+
+	duration_format((long)((to - from) / 1000), out, size);
+}
+
+static void put_run_line(const struct app *app, const struct run_record *run,
+			 int id_width, struct buf *out)
+{
+	char started[32], age[32];
+
+	time_format_log(run->create_time_ms, started, sizeof(started));
+	put_age(run, age, sizeof(age));
+	buf_printf(out, "%-*s  ", id_width, run->job_id);
+	put_state(app, run->state, 10, out);
+	buf_printf(out, "  %7d  %-10s  %s  %7s", run->attempt, run->provider,
+		   started, age);
+	if (run->exit_code >= 0)
+		buf_printf(out, "  %4d", run->exit_code);
+	buf_putc(out, '\n');
+}
+
+static void put_tasks(const struct app *app, const struct task_list *tasks,
+		      struct buf *out)
+{
+	char size[32];
+	size_t i;
+
+	buf_puts(out, "\n  TASK            STATE       EXIT  HOST             "
+		      "    PID\n");
+	for (i = 0; i < tasks->count; i++) {
+		const struct task_record *task = &tasks->items[i];
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s %d", task->type, task->index);
+		buf_printf(out, "  %-14s  ", name);
+		put_state(app, task->state, 10, out);
+		if (task->exit_code >= 0)
+			buf_printf(out, "  %4d", task->exit_code);
+		else
+			buf_puts(out, "     -");
+		buf_printf(out, "  %-15s  ", task->host ? task->host : "");
+		if (task->pid)
+			buf_printf(out, "%7lld", (long long)task->pid);
+		else
+			buf_puts(out, "      -");
+		if (task->lost_bytes) {
+			size_format(task->lost_bytes, size, sizeof(size));
+			buf_printf(out, "  (%s of output lost: disk full)",
+				   size);
+		}
+		buf_putc(out, '\n');
+	}
+}
+
+/* Why a run that was restarted was, and when it goes on. */
+static int put_restarts(struct view *view, struct arena *mem,
+			const struct run_record *run, struct buf *out,
+			struct error *err)
+{
+	int64_t wait_ms = run->not_before_ms - time_now_ms();
+	struct run_record before;
+	char wait[32];
+	int ret = previous(view, mem, run, &before, err);
+
+	if (ret != 0)
+		return ret < 0 ? -1 : 0;
+	buf_printf(out,
+		   "  restarted %d time%s, last because attempt %d %s: "
+		   "%s\n",
+		   run->restarts + run->preemptions,
+		   run->restarts + run->preemptions == 1 ? "" : "s",
+		   before.attempt, run_state_name(before.state),
+		   before.error ? before.error : "");
+	if (run->state == RUN_QUEUED && wait_ms > 0) {
+		duration_format((long)((wait_ms + 999) / 1000), wait,
+				sizeof(wait));
+		buf_printf(out, "  waits for another %s before it starts\n",
+			   wait);
+	}
+	return 0;
+}
+
+static int put_trials(struct view *view, struct arena *mem,
+		      const struct run_record *run, bool *tuned,
+		      struct buf *out, struct error *err)
+{
+	const struct hyperparameter_spec *spec;
+	struct trial_list trials;
+
+	*tuned = false;
+	if (store_trial_list(view->session->env.store, run, mem, &trials, err) <
+	    0)
+		return -1;
+	spec = trials.count ? trials_spec(view->session, run, mem) : NULL;
+	*tuned = spec;
+	if (spec)
+		trials_text(&trials, spec, out);
+	return 0;
+}
+
+/* The trials, and the number of the best. */
+static int add_trials(struct view *view, struct arena *mem,
+		      const struct run_record *run, json_t *to,
+		      struct error *err)
+{
+	const struct hyperparameter_spec *spec;
+	const struct trial_record *best;
+	struct trial_list trials;
+
+	if (store_trial_list(view->session->env.store, run, mem, &trials, err) <
+	    0)
+		return -1;
+	spec = trials.count ? trials_spec(view->session, run, mem) : NULL;
+	if (!spec)
+		return 0;
+	best = trials_best(&trials, spec);
+	json_put_text(to, "metric", spec->metric_tag);
+	json_put(to, "bestTrial",
+		 best ? json_integer(best->number) : json_null());
+	json_put(to, "trials", trials_json(&trials));
+	return 0;
+}
+
+static void put_times(const char *key, int64_t time_ms, json_t *to)
+{
+	char text[40];
+
+	if (time_ms)
+		time_format(time_ms, text, sizeof(text));
+	json_put(to, key, time_ms ? json_string(text) : json_null());
+}
+
+static void put_code(const char *key, int code, json_t *to)
+{
+	json_put(to, key, code >= 0 ? json_integer(code) : json_null());
+}
+
+/* `before`: the attempt that it was restarted after, or NULL. */
+static json_t *run_json(const struct run_record *run,
+			const struct run_record *before,
+			const struct task_list *tasks)
+{
+	json_t *out = json_object();
+	json_t *list = json_array();
+	size_t i;
+
+	json_put_text(out, "jobId", run->job_id);
+	json_put_text(out, "provider", run->provider);
+	json_put_text(out, "state", run_state_name(run->state));
+	json_put_int(out, "attempt", run->attempt);
+	put_times("createTime", run->create_time_ms, out);
+	put_times("startTime", run->start_time_ms, out);
+	put_times("endTime", run->end_time_ms, out);
+	put_code("exitCode", run->exit_code, out);
+	json_put_text(out, "error", run->error);
+	json_put_text(out, "digest", run->digest);
+	json_put_int(out, "firstAttempt", run->origin);
+	json_put_int(out, "restarts", run->restarts);
+	json_put_int(out, "preemptions", run->preemptions);
+	json_put_text(out, "restartedFor", before ? before->error : NULL);
+	put_times("notBefore",
+		  run->state == RUN_QUEUED ? run->not_before_ms : 0, out);
+	for (i = 0; i < tasks->count; i++) {
+		const struct task_record *task = &tasks->items[i];
+		json_t *one = json_object();
+
+		json_put_text(one, "type", task->type);
+		json_put_int(one, "index", task->index);
+		json_put_text(one, "state", run_state_name(task->state));
+		put_code("exitCode", task->exit_code, one);
+		json_put_text(one, "host", task->host);
+		if (task->trial)
+			json_put_int(one, "trial", task->trial);
+		json_put(one, "pid",
+			 task->pid && !run_state_is_final(task->state)
+				 ? json_integer(task->pid)
+				 : json_null());
+		json_put_int(one, "lostBytes", (json_int_t)task->lost_bytes);
+		json_array_append_new(list, one);
+	}
+	json_put(out, "tasks", list);
+	return out;
+}
+
+/* The runs that are asked for, up to date. */
+static int collect(struct view *view, struct arena *mem, struct run_list *out,
+		   struct error *err)
+{
+	struct store *store = view->session->env.store;
+	struct run_record **wanted;
+	struct run_list all;
+	size_t i, j;
+
+	if (store_run_list(store, view->opts->all, mem, &all, err) < 0)
+		return -1;
+	out->count = 0;
+	out->items = arena_alloc(mem, (all.count + 1) * sizeof(*out->items));
+	wanted =
+		arena_alloc(mem, (all.count + 1) * sizeof(struct run_record *));
+	for (j = 0; j < view->name_count; j++) {
+		for (i = 0; i < all.count; i++)
+			if (!strcmp(all.items[i].job_id, view->names[j]))
+				break;
+		if (i == all.count)
+			return error_set(err, ERROR_FAILED,
+					 "no run of '%s' is known here",
+					 view->names[j]);
+	}
+	for (i = 0; i < all.count; i++) {
+		for (j = 0; j < view->name_count; j++)
+			if (!strcmp(all.items[i].job_id, view->names[j]))
+				break;
+		if (view->name_count && j == view->name_count)
+			continue;
+		out->items[out->count] = all.items[i];
+		wanted[out->count] = &out->items[out->count];
+		out->count++;
+	}
+	return session_refresh_all(view->session, mem, wanted, out->count, err);
+}
+
+/* Began and not ended: of a command that is still at it, or was killed. */
+static int collect_open(struct view *view, struct arena *mem,
+			struct intent_list *out, struct error *err)
+{
+	size_t count = 0, i, j;
+
+	if (store_intent_list(view->session->env.store, mem, out, err) < 0)
+		return -1;
+	for (i = 0; i < out->count; i++) {
+		for (j = 0; j < view->name_count; j++)
+			if (!strcmp(out->items[i].job_id, view->names[j]))
+				break;
+		if (!view->name_count || j < view->name_count)
+			out->items[count++] = out->items[i];
+	}
+	out->count = count;
+	return 0;
+}
+
+static void put_open(const struct intent_list *open, struct buf *out)
+{
+	char since[32];
+	size_t i;
+
+	if (open->count)
+		buf_puts(out, "\nnot finished ('jobrun apply' goes on with it, "
+			      "unless one still does):\n");
+	for (i = 0; i < open->count; i++) {
+		const struct intent_record *one = &open->items[i];
+
+		time_format_log(one->time_ms, since, sizeof(since));
+		buf_printf(out, "  %s: %s %s '%s'%s", one->job_id,
+			   strcmp(one->verb, "run") != 0 ? one->verb : "start",
+			   one->kind, one->name, one->error ? ": " : "");
+		show_text(out, one->error ? one->error : "");
+		buf_printf(out, ", process %lld on %s, %s\n",
+			   (long long)one->pid, one->host, since);
+	}
+}
+
+static json_t *open_json(const struct intent_list *open)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < open->count; i++) {
+		const struct intent_record *one = &open->items[i];
+		json_t *item = json_object();
+
+		json_put_text(item, "jobId", one->job_id);
+		json_put_text(item, "action", one->verb);
+		json_put_text(item, "kind", one->kind);
+		json_put_text(item, "name", one->name);
+		json_put_text(item, "error", one->error);
+		json_put_text(item, "host", one->host);
+		json_put_int(item, "pid", one->pid);
+		put_times("time", one->time_ms, item);
+		json_array_append_new(list, item);
+	}
+	return list;
+}
+
+static int put_text(struct view *view, struct arena *mem,
+		    const struct run_list *runs, struct buf *out,
+		    struct error *err)
+{
+	struct store *store = view->session->env.store;
+	struct intent_list open;
+	int id_width = 3;
+	size_t i;
+
+	if (collect_open(view, mem, &open, err) < 0)
+		return -1;
+	if (!runs->count) {
+		buf_puts(out, "no runs yet\n");
+		put_open(&open, out);
+		return 0;
+	}
+	for (i = 0; i < runs->count; i++)
+		if ((int)strlen(runs->items[i].job_id) > id_width)
+			id_width = (int)strlen(runs->items[i].job_id);
+	buf_printf(out,
+		   "%-*s  STATE       ATTEMPT  PROVIDER    STARTED        "
+		   "         TIME  EXIT\n",
+		   id_width, "JOB");
+	for (i = 0; i < runs->count; i++) {
+		const struct run_record *run = &runs->items[i];
+		struct task_list tasks;
+		bool tuned, briefly = view->name_count != 1 || i > 0;
+		struct kept kept;
+		char *folder;
+
+		put_run_line(view->app, run, id_width, out);
+		if (run->error) {
+			buf_puts(out, "  ");
+			show_text(out, run->error);
+			buf_putc(out, '\n');
+		}
+		if (put_restarts(view, mem, run, out, err) < 0)
+			return -1;
+		kept_read(view->session, run, mem, &kept);
+		kept_text(&kept, briefly, out);
+		/* Details where one job was asked for. */
+		if (briefly)
+			continue;
+		usage_text(view->session, run, out);
+		if (store_task_list(store, run, mem, &tasks, err) < 0)
+			return -1;
+		folder = store_run_folder(store, run->job_id, run->attempt);
+		if (put_trials(view, mem, run, &tuned, out, err) < 0)
+			return -1;
+		if (tasks.count && !tuned)
+			put_tasks(view->app, &tasks, out);
+		buf_printf(out, "\n  files: %s\n", folder);
+		free(folder);
+		if (run->attempt == run->origin)
+			continue;
+		folder = store_run_folder(store, run->job_id, run->origin);
+		buf_printf(out, "  what all attempts share: %s\n", folder);
+		free(folder);
+	}
+	put_open(&open, out);
+	return 0;
+}
+
+static int put_json(struct view *view, struct arena *mem,
+		    const struct run_list *runs, struct buf *out,
+		    struct error *err)
+{
+	json_t *all = json_object();
+	json_t *jobs = json_array();
+	struct intent_list open = { 0 };
+	struct task_list tasks;
+	int ret = collect_open(view, mem, &open, err);
+	size_t i;
+
+	json_put_int(all, "formatVersion", 1);
+	json_put(all, "jobs", jobs);
+	json_put(all, "unfinished", open_json(&open));
+	for (i = 0; i < runs->count && ret == 0; i++) {
+		const struct run_record *run = &runs->items[i];
+		struct run_record before;
+		struct kept kept;
+		json_t *one;
+		int first = previous(view, mem, run, &before, err);
+
+		ret = first < 0 ? -1
+				: store_task_list(view->session->env.store, run,
+						  mem, &tasks, err);
+		if (ret < 0)
+			break;
+		one = run_json(run, first ? NULL : &before, &tasks);
+		json_array_append_new(jobs, one);
+		kept_read(view->session, run, mem, &kept);
+		kept_json(&kept, one);
+		usage_json(view->session, run, one);
+		ret = add_trials(view, mem, run, one, err);
+	}
+	if (ret == 0)
+		json_print(all, out);
+	json_decref(all);
+	return ret;
+}
+
+/* Shows it once; `going` says whether anything has not ended. */
+static int show(struct view *view, bool clear, bool *going, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_list runs;
+	struct buf text = { 0 };
+	int ret = -1;
+	size_t i;
+
+	*going = false;
+	if (collect(view, mem, &runs, err) < 0)
+		goto out;
+	if (clear)
+		buf_puts(&text, CLEAR);
+	if (!strcmp(view->opts->format, "json"))
+		ret = put_json(view, mem, &runs, &text, err);
+	else
+		ret = put_text(view, mem, &runs, &text, err);
+	if (ret < 0)
+		goto out;
+	app_print(view->app, &text);
+	for (i = 0; i < runs.count; i++)
+		if (!run_state_is_final(runs.items[i].state))
+			*going = true;
+out:
+	buf_done(&text);
+	arena_free(mem);
+	return ret;
+}
+
+static void on_tick(void *arg, uint32_t events)
+{
+	struct view *view = arg;
+	struct error err;
+	bool going;
+
+	(void)events;
+	if (show(view, view->app->out_terminal, &going, &err) < 0) {
+		view->status = app_fail(view->app, &err);
+		loop_stop(view->loop);
+	} else if (!going || view->app->out_closed) {
+		loop_stop(view->loop);
+	} else {
+		loop_add_timer(view->loop, WATCH_MS, on_tick, view);
+	}
+}
+
+static void on_interrupt(void *arg, uint32_t number)
+{
+	struct view *view = arg;
+
+	(void)number;
+	view->status = ERROR_INTERRUPTED;
+	loop_stop(view->loop);
+}
+
+static int watch(struct view *view, struct error *err)
+{
+	struct interrupt *interrupt;
+	int ret = -1;
+
+	view->loop = loop_new(err);
+	if (!view->loop)
+		return -1;
+	interrupt = interrupt_new(view->loop, on_interrupt, view, err);
+	if (interrupt) {
+		loop_add_timer(view->loop, 0, on_tick, view);
+		ret = loop_run(view->loop, err);
+	}
+	interrupt_free(interrupt);
+	loop_free(view->loop);
+	return ret;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct status_opts opts = { .format = "text" };
+	struct session session = { 0 };
+	struct view view = { .app = app, .session = &session, .opts = &opts };
+	struct error err;
+	bool going;
+	int first;
+
+	first = options_parse(app, &cmd_status, argc, argv, &opts, 0, INT_MAX,
+			      &view.status);
+	if (first < 0)
+		return view.status;
+	view.names = argv + first;
+	view.name_count = (size_t)(argc - first);
+	if (session_open(&session, app, 0, &err) < 0 ||
+	    (opts.watch ? watch(&view, &err)
+			: show(&view, false, &going, &err)) < 0)
+		view.status = app_fail(app, &err);
+	session_close(&session);
+	return view.status;
+}
+
+const struct command cmd_status = {
+	.name = "status",
+	.args = "[--format text|json] [--watch] [JOB...]",
+	.summary = "runs and their tasks, and why one failed",
+	.help = "The newest run of each job; with one JOB, its tasks too.\n",
+	.options = options,
+	.remote = true,
+	.run = run,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A subcommand is a row: its name, its help, its options, and a function.
+ *
+ * To add `foo`: cmd/foo.c, tests/cli/foo.bats, man/jobrun-foo.1, and one line
+ * in cmd/jobrun/commands.c.
+ */
+#ifndef JOBRUN_COMMAND_H
+#define JOBRUN_COMMAND_H
+
+#include <stddef.h>
+
+#include "cmd/jobrun/ui/app.h"
+
+enum opt_type {
+	OPT_FLAG,     /* bool */
+	OPT_STRING,   /* const char * */
+	OPT_CHOICE,   /* const char *, one of those in `value` */
+	OPT_NUMBER,   /* long, 0 or more */
+	OPT_COUNT,    /* long, 1 or more */
+	OPT_DURATION, /* long, seconds */
+	OPT_SIZE,     /* uint64_t, bytes */
+	OPT_LIST,     /* struct opt_list; can be given several times */
+};
+
+#define OPT_LIST_MAX 64
+
+/* What options were given, in their order; several can share one. */
+struct opt_list {
+	struct {
+		const struct opt *opt;
+		const char *value;
+	} items[OPT_LIST_MAX];
+	size_t count;
+};
+
+struct opt {
+	char letter; /* or 0 */
+	const char *name;
+	enum opt_type type;
+	size_t offset; /* of the member that takes it */
+	/* NULL for a flag; of a choice "text|json"; else a word for it, by
+	 * which cmd/jobrun/complete.c knows what to offer: "FILE". */
+	const char *value;
+	const char *help;
+};
+
+struct command {
+	const char *name;
+	const char *args;          /* "[--format FORMAT] PATH..." */
+	const char *summary;       /* one line, no full stop */
+	const char *help;          /* more, with an example; or NULL */
+	const struct opt *options; /* up to a row with no name; or NULL */
+	/* Rows that several commands have, of a struct inside theirs. */
+	const struct opt *shared;
+	size_t shared_offset;
+	bool hidden;
+	/* Its arguments are a command: options end at the first of them. */
+	bool wraps;
+	bool remote; /* makes requests: it has --trace-http */
+	/* argv[0] is the command's name.  Returns the exit status. */
+	int (*run)(struct app *app, int argc, char **argv);
+};
+
+extern const struct command *const commands[];        /* up to NULL */
+const struct command *command_find(const char *name); /* or NULL */
+
+/*
+ * Parses the options of a command into `opts`; arguments are left at the end
+ * of argv.  Returns the index of the first one, or -1 after having said what
+ * is wrong or printed the help; then `*status` is what to end with.  Needs at
+ * least `min` arguments and takes at most `max`.
+ */
+int options_parse(struct app *app, const struct command *command, int argc,
+		  char **argv, void *opts, int min, int max, int *status);
+
+/* Says what it was called with too little, and its usage; `text` is what is
+ * wrong.  Returns the exit status. */
+int command_misused(const struct app *app, const struct command *command,
+		    const char *text);
+
+/* The i-th option that the command takes, those of all commands last; NULL
+ * behind them. */
+const struct opt *command_option(const struct command *command, size_t i);
+
+/* The help of one command. */
+void command_help(const struct command *command, struct buf *out);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/jobrun/ui/load.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "providers/registry.h"
+
+#define PROVIDER_MAX 16
+
+const struct opt load_rows[] = {
+	{ 0, "job-id", OPT_STRING, offsetof(struct load_opts, job_id), "ID",
+	  "the jobId of a file that has none" },
+	{ 0, "provider", OPT_STRING, offsetof(struct load_opts, provider),
+	  "NAME", "instead of the file's jobrun.provider" },
+	{ 0, "set", OPT_LIST, offsetof(struct load_opts, sets), "PATH=VALUE",
+	  "instead of the file's, as trainingInput.args[0]=--fast" },
+	{ 0, "set-json", OPT_LIST, offsetof(struct load_opts, sets),
+	  "PATH=JSON", "the same for a list, a map or anything else" },
+	{ 0 },
+};
+
+struct schema_options load_options(struct load_opts *opts)
+{
+	static struct schema_provider known[PROVIDER_MAX];
+	struct schema_options options = { 0 };
+	size_t i;
+
+	for (i = 0; i < COUNT(known) && providers[i]; i++) {
+		known[i].name = providers[i]->name;
+		known[i].block = providers[i]->block;
+	}
+	options.providers = known;
+	options.provider_count = i;
+	options.limit = LOAD_PROBLEMS_MAX;
+	if (!opts)
+		return options;
+	for (i = 0; i < opts->sets.count; i++) {
+		opts->parsed[i].text = opts->sets.items[i].value;
+		opts->parsed[i].json =
+			!strcmp(opts->sets.items[i].opt->name, "set-json");
+	}
+	options.job_id = opts->job_id;
+	options.provider = opts->provider;
+	options.sets = opts->parsed;
+	options.set_count = opts->sets.count;
+	return options;
+}
+
+void load_say_omitted(const struct app *app, const struct problems *found)
+{
+	size_t n = problems_omitted(found);
+
+	if (n)
+		app_say(app, "%zu more problem%s not shown", n,
+			n == 1 ? " is" : "s are");
+}
+
+static int load(const struct app *app, const struct schema_options *options,
+		char *const *paths, size_t count, struct jobs *out)
+{
+	struct problems found = { 0 };
+	struct buf text = { 0 };
+	struct error err;
+	int status = 0;
+
+	*out = (struct jobs){ 0 };
+	if (schema_load(paths, count, options, out, &found, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	problems_text(&found, app->err_color ? PROBLEMS_COLOUR : 0, &text);
+	fd_write(STDERR_FILENO, text.data, text.len);
+	load_say_omitted(app, &found);
+	if (problems_errors(&found))
+		status = ERROR_INVALID;
+out:
+	if (status)
+		jobs_done(out);
+	buf_done(&text);
+	problems_done(&found);
+	return status;
+}
+
+int load_jobs_or_none(const struct app *app,
+		      const struct schema_options *options, char *const *paths,
+		      size_t count, struct jobs *out)
+{
+	struct schema_options how = *options;
+
+	how.may_be_empty = true;
+	return load(app, &how, paths, count, out);
+}
+
+int load_jobs(const struct app *app, const struct schema_options *options,
+	      char *const *paths, size_t count, struct jobs *out)
+{
+	int status = load(app, options, paths, count, out);
+
+	if (status || out->count)
+		return status;
+	app_say(app, "no job was found there");
+	jobs_done(out);
+	return ERROR_INVALID;
+}

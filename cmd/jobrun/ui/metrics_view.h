@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Metrics as people and programs read them. */
+#ifndef JOBRUN_METRICS_VIEW_H
+#define JOBRUN_METRICS_VIEW_H
+
+#include <jansson.h>
+
+#include "cmd/jobrun/ui/app.h"
+#include "core/log/metric_series.h"
+#include "core/store/store.h"
+
+/* What is shown of a run. */
+struct metrics_view {
+	const struct run_record *run;
+	const struct metric_table *table;
+	const struct log_source *sources;
+	size_t source_count;
+	/* Names, compared without regard to case; none: all. */
+	const char *const *names;
+	size_t name_count;
+	bool all_tasks; /* however many there are */
+};
+
+/* Whether a metric is among those that are asked for. */
+bool metrics_wanted(const struct metrics_view *view, const char *name);
+
+/* A row per metric and task, and one over all tasks, each with a curve. */
+void metrics_text(const struct metrics_view *view, const struct app *app,
+		  struct buf *out);
+json_t *metrics_json(const struct metrics_view *view); /* returns new */
+
+/* Comma-separated values, a row per value: what comes first, and those of one
+ * line of output. */
+void metrics_csv_head(struct buf *out);
+void metrics_csv_rows(const struct metrics_view *view,
+		      const struct log_line *line,
+		      const struct metric_sample *sample, struct buf *out);
+
+/* The newest values over all tasks in one line of at most `width` columns;
+ * nothing if there are none yet. */
+void metrics_line(const struct metric_table *table, int width, struct buf *out);
+
+#endif

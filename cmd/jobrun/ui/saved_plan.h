@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans in files: 'plan --out FILE' writes one, 'apply FILE' reads it. */
+#ifndef JOBRUN_SAVED_PLAN_H
+#define JOBRUN_SAVED_PLAN_H
+
+#include "cmd/jobrun/ui/load.h"
+#include "cmd/jobrun/ui/session.h"
+#include "core/plan/plan.h"
+
+/* What a plan is made from, as the command line says it: options, and the
+ * paths behind them, which are borrowed. */
+struct inputs {
+	struct load_opts load;
+	bool rerun;
+	struct opt_list targets;
+	bool prune;
+	const char *applyset; /* or NULL */
+	char **paths;
+	size_t count;
+};
+
+/* The plan's options, of which `names`, room for OPT_LIST_MAX, is a part. */
+struct plan_options inputs_options(const struct inputs *inputs,
+				   const char **names);
+
+/* Refuses to write over anything but a saved plan, and to save what can't be
+ * read again. */
+int saved_check_out(const char *out, const struct inputs *inputs,
+		    struct error *err);
+int saved_write(const char *out, const struct plan *plan,
+		const struct inputs *inputs, struct error *err);
+
+struct saved {
+	const char *file;     /* borrowed */
+	json_t *plan;         /* NULL: there is none */
+	struct inputs inputs; /* from the file; refers to `plan` */
+};
+
+/*
+ * Looks whether one of the paths is a saved plan; then `inputs`, which must
+ * say nothing else, are replaced by those of the plan.
+ */
+int saved_open(struct saved *saved, struct inputs *inputs, struct error *err);
+void saved_done(struct saved *saved);
+
+/*
+ * 0 if the session's plan, just made from the plan's inputs, is what was
+ * saved, or the rest of it; else says what differs and returns the exit
+ * status.  What is done from here on is done for the saved plan.  Without
+ * one: 0.
+ */
+int saved_check(const struct app *app, const struct saved *saved,
+		struct session *session);
+
+/* The exit status of a failure to read or plan the inputs: those of a saved
+ * plan could once be planned, so it is stale. */
+int saved_fail(const struct app *app, const struct saved *saved, int status);
+
+#endif

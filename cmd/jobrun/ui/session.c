@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/jobrun/ui/session.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/apply/journal.h"
+#include "core/apply/resume.h"
+#include "core/base/file.h"
+#include "providers/registry.h"
+#include "schema/catalogue/catalogue_get.h"
+#include "schema/catalogue/prices.h"
+#include "schema/read/yaml_read.h"
+
+/* Of what was interrupted; more is counted. */
+#define SESSION_SAY_MAX 8
+/* Of jobs that can't be planned, often all for one reason. */
+#define SESSION_FAIL_MAX 20
+
+int session_open(struct session *session, struct app *app, unsigned flags,
+		 struct error *err)
+{
+	*session = (struct session){ .app = app };
+	session->env.trace_http = app->trace_http;
+	session->env.read_yaml = yaml_read;
+	if (flags & SESSION_CATALOGUE) {
+		session->env.catalogue = catalogue_get(err);
+		if (!session->env.catalogue)
+			return -1;
+	}
+	session->env.store = flags & SESSION_WRITE ? store_open(err)
+						   : store_open_to_read(err);
+	return session->env.store ? 0 : -1;
+}
+
+void session_close(struct session *session)
+{
+	size_t i;
+
+	plan_free(session->plan);
+	prices_free(session->prices);
+	for (i = 0; i < session->job_count; i++) {
+		resources_forget(
+			session->observed[i],
+			session->desired[i] ? session->desired[i]->count : 0);
+		resources_free(session->desired[i]);
+	}
+	free(session->observed);
+	free(session->desired);
+	free(session->unplanned);
+	for (i = 0; i < SESSION_PROVIDERS && providers[i]; i++)
+		if (session->contexts[i])
+			providers[i]->close(session->contexts[i]);
+	lock_set_free(session->locks);
+	store_close(session->env.store);
+}
+
+void *session_context(struct session *session, const struct provider *provider,
+		      struct error *err)
+{
+	size_t i = 0;
+
+	if (!provider->open) {
+		error_set(err, ERROR_UNREACHABLE,
+			  "jobs for the provider %s are checked by this "
+			  "version, not run ('--provider local' runs them on "
+			  "this machine)",
+			  provider->name);
+		return NULL;
+	}
+	while (providers[i] != provider)
+		i++;
+	assert(i < SESSION_PROVIDERS);
+	if (!session->contexts[i])
+		session->contexts[i] = provider->open(&session->env, err);
+	return session->contexts[i];
+}
+
+int session_prices(struct session *session, const char *path, struct error *err)
+{
+	if (!path)
+		path = getenv("JOBRUN_PRICES");
+	if (!path || !*path)
+		return 0;
+	session->prices = prices_read(path, err);
+	return session->prices ? 0 : -1;
+}
+
+static void say_waiting(void *arg, const struct error *why)
+{
+	app_say(arg, "%s; waiting for it", why->text);
+}
+
+char *session_lock_folder(const struct session *session)
+{
+	return path_join(store_folder(session->env.store), "locks");
+}
+
+int session_lock_free(struct session *session, const char *const *job_ids,
+		      size_t count, struct error *err)
+{
+	char *folder = session_lock_folder(session);
+
+	session->locks = lock_set_take_free(folder, job_ids, count, err);
+	free(folder);
+	return session->locks ? 0 : -1;
+}
+
+int session_lock(struct session *session, const char *const *job_ids,
+		 size_t count, long timeout_s, struct error *err)
+{
+	char *folder = session_lock_folder(session);
+
+	session->locks =
+		lock_set_take(folder, job_ids, count, (int64_t)timeout_s * 1000,
+			      say_waiting, session->app, err);
+	free(folder);
+	return session->locks ? 0 : -1;
+}
+
+static void add_unplanned(struct session *session, const struct job *job,
+			  const struct error *why)
+{
+	size_t n = session->unplanned_count++;
+
+	if (!(n & (n - 1)))
+		session->unplanned = mem_grow(session->unplanned, n ? 2 * n : 1,
+					      sizeof(*session->unplanned));
+	session->unplanned[n] = (struct unplanned){ job->job_id, *why };
+}
+
+static int plan_one(struct session *session, struct job *job, size_t at,
+		    const struct plan_options *options, struct error *err)
+{
+	const struct provider *provider = provider_find(job->jobrun.provider);
+	struct resources *desired;
+	void *ctx;
+
+	ctx = session_context(session, provider, err);
+	if (!ctx)
+		return error_prefix(err, "job '%s'", job->job_id);
+	desired = session->desired[at] = resources_new();
+	if (job_digest(job, err) == 0 &&
+	    provider->desire(job, &session->env, desired, err) == 0)
+		session->observed[at] = resources_read(desired, ctx, err);
+	if (!session->observed[at])
+		return error_prefix(err, "job '%s'", job->job_id);
+	return plan_add(session->plan, provider, job, desired,
+			session->observed[at], options, err);
+}
+
+void session_plan(struct session *session, const struct jobs *jobs,
+		  const struct plan_options *options)
+{
+	struct plan_options how = *options;
+	struct error err;
+	size_t i;
+
+	session->plan = plan_new();
+	session->desired =
+		mem_alloc((jobs->count + 1) * sizeof(*session->desired));
+	session->observed =
+		mem_alloc((jobs->count + 1) * sizeof(*session->observed));
+	how.store = session->env.store;
+	how.catalogue = session->env.catalogue;
+	how.prices = session->prices;
+	session->job_count = jobs->count;
+	for (i = 0; i < jobs->count; i++)
+		if (plan_one(session, jobs->items[i], i, &how, &err) < 0)
+			add_unplanned(session, jobs->items[i], &err);
+}
+
+int session_check_targets(const struct session *session, struct error *err)
+{
+	return session->unplanned_count
+		       ? 0
+		       : plan_check_targets(session->plan, err);
+}
+
+int session_fail_unplanned(const struct session *session)
+{
+	size_t i, n = session->unplanned_count;
+
+	for (i = 0; i < n && i < SESSION_FAIL_MAX; i++)
+		app_fail(session->app, &session->unplanned[i].why);
+	if (i < n)
+		app_say(session->app,
+			"and %zu more jobs can't be planned either", n - i);
+	return n ? (int)session->unplanned[0].why.code : 0;
+}
+
+struct resumed {
+	struct session *session;
+	size_t count;
+};
+
+static void *resumed_context(void *arg, const struct provider *provider)
+{
+	struct resumed *resumed = arg;
+	struct error ignored;
+
+	return session_context(resumed->session, provider, &ignored);
+}
+
+static void say_resumed(void *arg, const struct intent_record *intent,
+			const char *found)
+{
+	struct resumed *resumed = arg;
+
+	if (resumed->count++ < SESSION_SAY_MAX)
+		app_say(resumed->session->app,
+			"an earlier command %s at %s %s '%s': %s",
+			intent->error ? "had no answer" : "was interrupted",
+			strcmp(intent->verb, "run") != 0 ? intent->verb
+							 : "start",
+			intent->kind, intent->name, found);
+}
+
+int session_resume(struct session *session, struct error *err)
+{
+	struct resumed resumed = { .session = session };
+	struct resume_options options = { .context = resumed_context,
+					  .say = say_resumed,
+					  .arg = &resumed };
+	int ret = resume_look(session->env.store, session->plan, &options, err);
+
+	if (ret == 0)
+		ret = journal_adopt(session->env.store, session->plan, err);
+	if (resumed.count > SESSION_SAY_MAX)
+		app_say(session->app, "and at %zu more",
+			resumed.count - SESSION_SAY_MAX);
+	return ret;
+}
+
+struct resource session_resource(const struct run_record *run,
+				 const struct provider **provider)
+{
+	struct resource resource = { .name = run->job_id, .exists = true };
+
+	*provider = provider_find(run->provider);
+	if (*provider)
+		resource.kind = provider_run_kind(*provider);
+	return resource;
+}
+
+int session_refresh(struct session *session, struct arena *mem,
+		    struct run_record *run, struct error *err)
+{
+	const struct provider *provider;
+	struct resource resource = session_resource(run, &provider);
+	struct run_record fresh;
+	struct arena *scratch;
+	enum wait_state state;
+	void *ctx;
+	int ret;
+
+	if (run_state_is_final(run->state))
+		return 0;
+	if (!provider)
+		return error_set(err, ERROR_FAILED,
+				 "run '%s' is of provider '%s', which this "
+				 "jobrun does not have",
+				 run->job_id, run->provider);
+	ctx = session_context(session, provider, err);
+	if (!ctx || resource.kind->wait(ctx, &resource, &state, err) < 0)
+		return error_prefix(err, "run '%s'", run->job_id);
+	/* Who waits for days looks often: `mem` grows with changes only. */
+	scratch = arena_new();
+	ret = store_run_get(session->env.store, run->job_id, run->attempt,
+			    scratch, &fresh, err);
+	if (ret == 0 && (fresh.state != run->state ||
+			 strcmp(fresh.error ? fresh.error : "",
+				run->error ? run->error : "") != 0))
+		ret = store_run_get(session->env.store, run->job_id,
+				    run->attempt, mem, run, err);
+	arena_free(scratch);
+	return ret < 0 ? -1 : 0;
+}
+
+/* Those of one provider that have not ended; `done` of all that need no look
+ * on their own any more. */
+static void refresh_together(struct session *session,
+			     const struct provider *provider,
+			     struct run_record *const *runs, size_t count,
+			     struct arena *mem, bool *done)
+{
+	const struct kind *kind = provider_run_kind(provider);
+	struct run_record **some = arena_alloc(mem, count * sizeof(*some));
+	bool *fresh = arena_alloc(mem, count * sizeof(*fresh));
+	struct error ignored;
+	size_t n = 0, i;
+	void *ctx;
+
+	for (i = 0; i < count; i++)
+		if (!done[i] && !strcmp(runs[i]->provider, provider->name))
+			some[n++] = runs[i];
+	ctx = n > 1 ? session_context(session, provider, &ignored) : NULL;
+	if (!ctx)
+		return;
+	memset(fresh, 0, n * sizeof(*fresh));
+	kind->refresh(ctx, some, n, mem, fresh);
+	for (i = 0, n = 0; i < count; i++)
+		if (!done[i] && !strcmp(runs[i]->provider, provider->name))
+			done[i] = fresh[n++];
+}
+
+/* The newest of its attempts: a look may find that there were more since. */
+static int go_on(struct session *session, struct arena *mem,
+		 struct run_record *run, struct error *err)
+{
+	int ret = 0;
+
+	while (ret == 0 && run_state_is_final(run->state))
+		ret = store_run_after(session->env.store, run, mem, run, err);
+	return ret < 0 ? -1 : 0;
+}
+
+int session_refresh_all(struct session *session, struct arena *mem,
+			struct run_record *const *runs, size_t count,
+			struct error *err)
+{
+	bool *done = arena_alloc(mem, (count + 1) * sizeof(*done));
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		done[i] = run_state_is_final(runs[i]->state);
+	for (i = 0; providers[i]; i++)
+		if (provider_run_kind(providers[i])->refresh)
+			refresh_together(session, providers[i], runs, count,
+					 mem, done);
+	for (i = 0; i < count; i++)
+		if (!done[i] &&
+		    (session_refresh(session, mem, runs[i], err) < 0 ||
+		     go_on(session, mem, runs[i], err) < 0))
+			return -1;
+	return 0;
+}
+
+int session_run(struct session *session, const char *job_id, int attempt,
+		struct arena *mem, struct run_record *out, struct error *err)
+{
+	int ret = store_run_get(session->env.store, job_id, attempt, mem, out,
+				err);
+
+	if (ret < 0)
+		return -1;
+	if (ret > 0 && attempt)
+		return error_set(err, ERROR_FAILED,
+				 "job '%s' has no attempt %d", job_id, attempt);
+	if (ret > 0 && strpbrk(job_id, "./"))
+		return error_set(err, ERROR_FAILED,
+				 "'%s' is not the jobId of a run: 'jobrun "
+				 "status' lists them",
+				 job_id);
+	if (ret > 0)
+		return error_set(
+			err, ERROR_FAILED,
+			"no run of '%s' is known here: 'jobrun status' "
+			"lists those that are",
+			job_id);
+	if (session_refresh(session, mem, out, err) < 0)
+		return -1;
+	return attempt ? 0 : go_on(session, mem, out, err);
+}

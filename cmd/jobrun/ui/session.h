@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What commands that deal with runs have open: the store, the catalogue, a
+ * context for each provider, and the plan from all of it.
+ */
+#ifndef JOBRUN_SESSION_H
+#define JOBRUN_SESSION_H
+
+#include "cmd/jobrun/ui/app.h"
+#include "core/apply/lock.h"
+#include "core/plan/plan.h"
+#include "core/provider/provider.h"
+#include "core/store/store.h"
+#include "schema/schema.h"
+
+#define SESSION_PROVIDERS 16
+
+/* A job that no plan could be made of, and why. */
+struct unplanned {
+	const char *job_id; /* the job's */
+	struct error why;
+};
+
+struct session {
+	struct app *app;
+	struct provider_env env;
+	void *contexts[SESSION_PROVIDERS]; /* by the registry's order */
+	struct plan *plan;
+	/* By job: what it wants and what there is. */
+	struct resources **desired;
+	struct resource **observed;
+	size_t job_count;
+	struct price_list *prices; /* or NULL */
+	struct unplanned *unplanned;
+	size_t unplanned_count;
+	struct lock_set *locks; /* of the jobs that are worked on, or NULL */
+};
+
+enum session_flag {
+	SESSION_CATALOGUE = 1 << 0, /* to make plans */
+	SESSION_WRITE = 1 << 1,     /* to start and delete runs: makes the
+				     * store if it is not there */
+};
+
+int session_open(struct session *session, struct app *app, unsigned flags,
+		 struct error *err);
+void session_close(struct session *session);
+
+/* The provider's open context; NULL with `err` set if it can't be opened. */
+void *session_context(struct session *session, const struct provider *provider,
+		      struct error *err);
+
+/* Reads the price list that plans shall know: `path`, or what the variable
+ * JOBRUN_PRICES names, or none. */
+int session_prices(struct session *session, const char *path,
+		   struct error *err);
+
+/* After session_plan(): fails if a target is nowhere.  One of a job that
+ * could not be planned may be: that is said first. */
+int session_check_targets(const struct session *session, struct error *err);
+
+/* Takes the locks of these jobs, to plan and change them; session_close() lets
+ * go of what is left. */
+char *session_lock_folder(const struct session *session); /* returns new */
+/* Only of those that nobody else holds. */
+int session_lock_free(struct session *session, const char *const *job_ids,
+		      size_t count, struct error *err);
+int session_lock(struct session *session, const char *const *job_ids,
+		 size_t count, long timeout_s, struct error *err);
+
+/* Says what an earlier, killed command has left of the jobs of the plan, see
+ * core/apply/resume.h. */
+int session_resume(struct session *session, struct error *err);
+
+/*
+ * Digests, desires and observes every job, and makes session->plan.  One that
+ * fails does not keep the others from it: it is added to session->unplanned.
+ */
+void session_plan(struct session *session, const struct jobs *jobs,
+		  const struct plan_options *options);
+/* Says why jobs are unplanned; returns the exit status of the first, or 0 if
+ * all were planned. */
+int session_fail_unplanned(const struct session *session);
+
+/* The newest run of a job, or one attempt, refreshed by its provider.  Says
+ * so if there is none.  Strings live in `mem`. */
+int session_run(struct session *session, const char *job_id, int attempt,
+		struct arena *mem, struct run_record *out, struct error *err);
+
+/* Refreshes the record of a run that may have changed. */
+int session_refresh(struct session *session, struct arena *mem,
+		    struct run_record *run, struct error *err);
+/* The same for many, with one request for all of a provider where it can. */
+int session_refresh_all(struct session *session, struct arena *mem,
+			struct run_record *const *runs, size_t count,
+			struct error *err);
+
+/* The run as a resource, for the calls of its kind; borrows `run`. */
+struct resource session_resource(const struct run_record *run,
+				 const struct provider **provider);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which tasks of a run a command reads the output of. */
+#ifndef JOBRUN_SOURCES_H
+#define JOBRUN_SOURCES_H
+
+#include "core/base/alloc.h"
+#include "core/log/log.h"
+#include "core/spec/spec.h"
+
+/* NULL and empty: all. */
+struct source_choice {
+	const char *type;
+	const char *indices; /* "0,3-7" */
+};
+
+/* The value of --task, for all commands that have it; NULL leaves `out`
+ * alone. */
+int sources_type(const char *text, enum task_type *out, struct error *err);
+
+/*
+ * The chosen tasks of a run, in `mem`; what they point to is the
+ * specification's.  Sees to it that so many logs can be open.  Fails with
+ * ERROR_USAGE if the choice names a task that the run does not have.
+ */
+int sources_choose(const struct run_spec *spec,
+		   const struct source_choice *tasks, struct arena *mem,
+		   struct log_source **out, size_t *count, struct error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What came of each job of an apply, for the summary at its end. */
+#ifndef JOBRUN_TALLY_H
+#define JOBRUN_TALLY_H
+
+#include "cmd/jobrun/ui/session.h"
+#include "core/apply/executor.h"
+
+struct tally;
+
+/* Borrows the session with its plan; `detach`: runs are only started. */
+struct tally *tally_new(const struct session *session, bool detach);
+void tally_free(struct tally *tally);
+
+/* As the executor tells it. */
+void tally_phase(struct tally *tally, const struct action *action,
+		 enum action_phase phase, const struct run_status *status,
+		 const struct error *err);
+
+/* All that was planned of the job was done. */
+bool tally_is_done(const struct tally *tally, const struct job *job);
+/* How many jobs failed, now or before. */
+size_t tally_failed(const struct tally *tally);
+
+/* There is more than one job, so that there is a summary. */
+bool tally_is_of_many(const struct tally *tally);
+/* "3 jobs: 1 succeeded, 1 failed, 1 unchanged", and each that failed; of one
+ * job, too, how to go on if something could not be done. */
+void tally_say(const struct tally *tally);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run has used, for who asks how it stands. */
+#ifndef JOBRUN_USAGE_VIEW_H
+#define JOBRUN_USAGE_VIEW_H
+
+#include <jansson.h>
+
+#include "cmd/jobrun/ui/session.h"
+
+/* A line, if that is known. */
+void usage_text(struct session *session, const struct run_record *run,
+		struct buf *out);
+/* Into the object of a run: "usage". */
+void usage_json(struct session *session, const struct run_record *run,
+		json_t *to);
+
+#endif

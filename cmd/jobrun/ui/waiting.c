@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/jobrun/ui/waiting.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "cmd/jobrun/ui/interrupt.h"
+#include "core/supervise/supervised.h"
+
+struct waiting {
+	struct session *session;
+	struct loop *loop;
+	struct arena *mem;
+	struct run_record *run;
+	loop_call *interrupt;
+	void *arg;
+	struct loop_event *timer;
+	int poll_ms;
+	int watch;
+	/* Of a run that has ended what was made for it may not be gone yet. */
+	const struct resource *releases;
+	void *ctx;
+	bool over;
+	int result;
+	struct error err;
+};
+
+/* The attempt has ended: is it restarted? */
+static void look_further(struct waiting *w)
+{
+	enum wait_state state = WAIT_DONE;
+	int ret;
+
+	do {
+		ret = store_run_after(w->session->env.store, w->run, w->mem,
+				      w->run, &w->err);
+	} while (ret == 0 && run_state_is_final(w->run->state));
+	if (ret == 0)
+		return;
+	if (ret > 0 && w->releases)
+		ret = w->releases->kind->wait(w->ctx, w->releases, &state,
+					      &w->err);
+	if (ret >= 0 && state == WAIT_PENDING)
+		return;
+	w->over = true;
+	w->result = ret < 0 ? -1 : 0;
+	loop_stop(w->loop);
+}
+
+static void look(struct waiting *w)
+{
+	if (session_refresh(w->session, w->mem, w->run, &w->err) < 0) {
+		w->result = -1;
+		loop_stop(w->loop);
+	} else if (run_state_is_final(w->run->state)) {
+		look_further(w);
+	} else if (w->session->app->out_closed) {
+		w->result = 0;
+		loop_stop(w->loop);
+	}
+}
+
+static void on_timer(void *arg, uint32_t events)
+{
+	struct waiting *w = arg;
+
+	(void)events;
+	w->timer = loop_add_timer(w->loop, w->poll_ms, on_timer, w);
+	look(w);
+}
+
+static void on_watch(void *arg, uint32_t events)
+{
+	struct waiting *w = arg;
+	char drop[4096];
+
+	(void)events;
+	while (read(w->watch, drop, sizeof(drop)) > 0)
+		;
+	look(w);
+}
+
+static void on_timeout(void *arg, uint32_t events)
+{
+	struct waiting *w = arg;
+
+	(void)events;
+	w->result = ERROR_TIMEOUT;
+	loop_stop(w->loop);
+}
+
+static void on_signal(void *arg, uint32_t number)
+{
+	struct waiting *w = arg;
+
+	w->result = ERROR_INTERRUPTED;
+	w->interrupt(w->arg, number);
+}
+
+int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
+		struct run_record *run, long timeout_s, loop_call *interrupt,
+		void *arg, struct error *err)
+{
+	const struct provider *provider;
+	struct resource resource = session_resource(run, &provider);
+	struct waiting w = { .session = session,
+			     .loop = loop,
+			     .mem = mem,
+			     .run = run,
+			     .interrupt = interrupt,
+			     .arg = arg,
+			     .watch = -1,
+			     .result = -1 };
+	struct loop_event *watch = NULL, *timeout = NULL;
+	struct interrupt *signals;
+	void *ctx;
+
+	ctx = provider ? session_context(session, provider, err) : NULL;
+	if (!ctx)
+		return -1;
+	signals = interrupt_new(loop, on_signal, &w, err);
+	if (!signals)
+		return -1;
+	if (provider_makes_for_runs(provider) ||
+	    resource.kind == &kind_supervised_run) {
+		w.releases = &resource;
+		w.ctx = ctx;
+	}
+	w.poll_ms = resource.kind->poll_ms ? resource.kind->poll_ms : 1000;
+	if (resource.kind->watch &&
+	    resource.kind->watch(ctx, &resource, &w.watch, &w.err) == 0)
+		watch = loop_add_fd(loop, w.watch, EPOLLIN, on_watch, &w,
+				    &w.err);
+	w.timer = loop_add_timer(loop, w.poll_ms, on_timer, &w);
+	if (timeout_s >= 0)
+		timeout =
+			loop_add_timer(loop, timeout_s * 1000, on_timeout, &w);
+	/* It may have ended before the watch was there. */
+	look(&w);
+	if (!w.over && loop_run(loop, &w.err) < 0)
+		w.result = -1;
+	if (w.result == ERROR_TIMEOUT)
+		timeout = NULL;
+	loop_remove(loop, timeout);
+	loop_remove(loop, w.timer);
+	loop_remove(loop, watch);
+	if (w.watch >= 0)
+		close(w.watch);
+	interrupt_free(signals);
+	if (w.result < 0)
+		*err = w.err;
+	return w.result;
+}

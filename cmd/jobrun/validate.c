@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <string.h>
+
+#include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/load.h"
+#include "core/base/alloc.h"
+
+struct validate_opts {
+	struct load_opts load;
+	const char *format;
+	long max_problems;
+	bool strict;
+};
+
+static const struct opt options[] = {
+	{ 0, "format", OPT_CHOICE, offsetof(struct validate_opts, format),
+	  "text|json|sarif|github",
+	  "the form of the output; text is the default" },
+	{ 0, "max-problems", OPT_NUMBER,
+	  offsetof(struct validate_opts, max_problems), "N",
+	  "how many errors to show (1000), and warnings; 0: all" },
+	{ 0, "strict", OPT_FLAG, offsetof(struct validate_opts, strict), NULL,
+	  "warnings are errors" },
+	{ 0 },
+};
+
+static void put_text(const struct app *app, const struct problems *found,
+		     struct buf *out)
+{
+	problems_text(found, app->out_color ? PROBLEMS_COLOUR : 0, out);
+}
+
+static void put_json(const struct app *app, const struct problems *found,
+		     struct buf *out)
+{
+	(void)app;
+	problems_json(found, out);
+}
+
+static void put_sarif(const struct app *app, const struct problems *found,
+		      struct buf *out)
+{
+	(void)app;
+	problems_sarif(found, out);
+}
+
+static void put_github(const struct app *app, const struct problems *found,
+		       struct buf *out)
+{
+	(void)app;
+	problems_github(found, out);
+}
+
+static const struct format {
+	const char *name;
+	void (*put)(const struct app *app, const struct problems *found,
+		    struct buf *out);
+} formats[] = {
+	{ "text", put_text },
+	{ "json", put_json },
+	{ "sarif", put_sarif },
+	{ "github", put_github },
+};
+
+/* The name is one of the option's choices. */
+static const struct format *find_format(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(formats[i].name, name) != 0)
+		i++;
+	return &formats[i];
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct validate_opts opts = { .format = "text",
+				      .max_problems = LOAD_PROBLEMS_MAX };
+	struct schema_options schema;
+	struct problems found = { 0 };
+	struct jobs jobs = { 0 };
+	struct buf text = { 0 };
+	struct error err;
+	int status = 0;
+	int first;
+
+	first = options_parse(app, &cmd_validate, argc, argv, &opts, 1, INT_MAX,
+			      &status);
+	if (first < 0)
+		return status;
+	schema = load_options(&opts.load);
+	schema.strict = opts.strict;
+	schema.check_only = true;
+	schema.limit = (size_t)opts.max_problems;
+	if (schema_load(argv + first, (size_t)(argc - first), &schema, &jobs,
+			&found, &err) < 0)
+		return app_fail(app, &err);
+	find_format(opts.format)->put(app, &found, &text);
+	app_print(app, &text);
+	load_say_omitted(app, &found);
+	if (problems_errors(&found))
+		status = ERROR_INVALID;
+	else if (app->err_terminal)
+		app_say(app, "%zu job%s, no errors", jobs.count,
+			jobs.count == 1 ? "" : "s");
+	buf_done(&text);
+	problems_done(&found);
+	jobs_done(&jobs);
+	return status;
+}
+
+const struct command cmd_validate = {
+	.name = "validate",
+	.args = "[--format text|json|sarif|github] PATH...",
+	.summary = "check job files: every problem, with its line",
+	.help = "A PATH is a file, a directory (read recursively), a pattern "
+		"in quotes, or - for\n"
+		"standard input.  Works offline.  Exits 65 if any file has an "
+		"error.\n",
+	.options = options,
+	.shared = load_rows,
+	.shared_offset = offsetof(struct validate_opts, load),
+	.run = run,
+};

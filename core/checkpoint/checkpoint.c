@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/checkpoint/checkpoint.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+
+#define STEP_DIGITS_MAX 18
+
+json_t *checkpoint_json(const struct checkpoint *checkpoint)
+{
+	json_t *out = json_object(), *files = json_array();
+	char time[40];
+
+	time_format(checkpoint->time_ms, time, sizeof(time));
+	json_put_int(out, "formatVersion", 1);
+	json_put_text(out, "name", checkpoint->name);
+	json_put_int(out, "number", checkpoint->number);
+	json_put_text(out, "time", time);
+	json_put_int(out, "attempt", checkpoint->attempt);
+	if (checkpoint->step >= 0)
+		json_put_int(out, "step", checkpoint->step);
+	if (checkpoint->epoch >= 0)
+		json_put(out, "epoch", json_real(checkpoint->epoch));
+	if (checkpoint->metric && isfinite(checkpoint->value)) {
+		json_put_text(out, "metric", checkpoint->metric);
+		json_put(out, "value", json_real(checkpoint->value));
+	}
+	for (size_t i = 0; i < checkpoint->file_count; i++) {
+		const struct checkpoint_file *from = &checkpoint->files[i];
+		json_t *file = json_object();
+
+		json_put_text(file, "path", from->path);
+		json_put_int(file, "size", (long long)from->size_bytes);
+		json_put_text(file, "crc32c", from->crc32c);
+		json_array_append_new(files, file);
+	}
+	json_put(out, "files", files);
+	return out;
+}
+
+/* Below the folder that it is put into, whoever wrote it. */
+static bool is_inside(const char *path)
+{
+	size_t len = 0;
+
+	for (; *path; path += len + (path[len] == '/')) {
+		len = strcspn(path, "/");
+		if (!len || (len == 1 && path[0] == '.') ||
+		    (len == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+	}
+	return len > 0;
+}
+
+/* The name itself, what is below it, or of TensorFlow what begins so. */
+static bool is_of(const char *path, const char *name)
+{
+	size_t len = strlen(name);
+
+	return is_inside(path) && !strncmp(path, name, len) &&
+	       (!path[len] || path[len] == '/' || path[len] == '.');
+}
+
+static int read_files(const json_t *list, struct arena *mem,
+		      struct checkpoint *out)
+{
+	size_t count = json_array_size(list);
+
+	if (!count || count > CHECKPOINT_FILES_MAX)
+		return -1;
+	out->files = arena_alloc(mem, count * sizeof(*out->files));
+	for (; out->file_count < count; out->file_count++) {
+		const json_t *from = json_array_get(list, out->file_count);
+		struct checkpoint_file *file = &out->files[out->file_count];
+		long long size = json_get_int(from, "size", -1);
+
+		file->path = arena_strdup(mem, json_get_text(from, "path", ""));
+		file->crc32c =
+			arena_strdup(mem, json_get_text(from, "crc32c", ""));
+		file->size_bytes = (uint64_t)size;
+		if (size < 0 || !is_of(file->path, out->name))
+			return -1;
+		out->size_bytes += file->size_bytes;
+	}
+	return 0;
+}
+
+int checkpoint_from_json(const json_t *value, struct arena *mem,
+			 struct checkpoint *out, struct error *err)
+{
+	const char *metric = json_get_text(value, "metric", NULL);
+	struct checkpoint found = { 0 };
+
+	found.name = arena_strdup(mem, json_get_text(value, "name", ""));
+	found.number = (long)json_get_int(value, "number", 0);
+	found.time_ms = time_parse(json_get_text(value, "time", ""));
+	found.attempt = (int)json_get_int(value, "attempt", 0);
+	found.step = json_get_int(value, "step", -1);
+	found.epoch =
+		json_object_get(value, "epoch")
+			? json_number_value(json_object_get(value, "epoch"))
+			: -1;
+	found.metric = metric ? arena_strdup(mem, metric) : NULL;
+	found.value =
+		metric && json_is_number(json_object_get(value, "value"))
+			? json_number_value(json_object_get(value, "value"))
+			: (double)NAN;
+	if (json_get_int(value, "formatVersion", 0) != 1)
+		return error_set(err, ERROR_FAILED,
+				 "its manifest is of another version");
+	if (found.time_ms < 0 || strchr(found.name, '/') ||
+	    !is_inside(found.name) ||
+	    read_files(json_object_get(value, "files"), mem, &found) < 0)
+		return error_set(err, ERROR_FAILED, "its manifest is broken");
+	*out = found;
+	return 0;
+}
+
+int checkpoint_compare_age(const struct checkpoint *a,
+			   const struct checkpoint *b)
+{
+	if (a->time_ms != b->time_ms)
+		return a->time_ms > b->time_ms ? -1 : 1;
+	if (a->step >= 0 && b->step >= 0 && a->step != b->step)
+		return a->step > b->step ? -1 : 1;
+	/* What has no number yet is newer than what has. */
+	if (!a->number || !b->number)
+		return (a->number != 0) - (b->number != 0);
+	return (a->number < b->number) - (a->number > b->number);
+}
+
+int checkpoint_compare_worth(const struct checkpoint *a,
+			     const struct checkpoint *b,
+			     const struct checkpoint_order *order)
+{
+	double x = order->metric ? a->value : 0;
+	double y = order->metric ? b->value : 0;
+
+	if (isnan(x) || isnan(y)) {
+		if (isnan(x) != isnan(y))
+			return isnan(x) ? 1 : -1;
+	} else if (x < y || x > y) {
+		return (x > y) == order->maximize ? -1 : 1;
+	}
+	return checkpoint_compare_age(a, b);
+}
+
+/* How many are to be taken before this one. */
+static size_t rank(const struct checkpoint *all, size_t count, size_t one,
+		   const struct checkpoint_order *order)
+{
+	size_t before = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (i != one &&
+		    checkpoint_compare_worth(&all[i], &all[one], order) < 0)
+			before++;
+	return before;
+}
+
+void checkpoint_keep(const struct checkpoint *all, size_t count, size_t keep,
+		     const struct checkpoint_order *order, bool *kept)
+{
+	static const struct checkpoint_order by_age = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		kept[i] = rank(all, count, i, order) < keep ||
+			  rank(all, count, i, &by_age) == 0;
+}
+
+void checkpoint_describe(const struct checkpoint *checkpoint, char *out,
+			 size_t size)
+{
+	size_t used = 0;
+
+	*out = '\0';
+	if (checkpoint->step >= 0)
+		used = (size_t)snprintf(out, size, "step %" PRId64,
+					checkpoint->step);
+	else if (checkpoint->epoch >= 0)
+		used = (size_t)snprintf(out, size, "epoch %g",
+					checkpoint->epoch);
+	if (checkpoint->metric && isfinite(checkpoint->value) && used < size)
+		snprintf(out + used, size - used, "%s%s %g", used ? ", " : "",
+			 checkpoint->metric, checkpoint->value);
+}
+
+int64_t checkpoint_name_step(const char *name)
+{
+	const char *p = name;
+	int64_t step = -1;
+
+	while (*(p += strcspn(p, "0123456789"))) {
+		size_t digits = strspn(p, "0123456789");
+		bool alone = p == name || strchr("-_=.", p[-1]) ||
+			     (p - name >= 4 && !strncmp(p - 4, "step", 4));
+
+		/* Not the 50 of "resnet50", nor the 7 of "all.7z". */
+		if (alone && digits <= STEP_DIGITS_MAX &&
+		    !isalnum((unsigned char)p[digits]))
+			step = strtoll(p, NULL, 10);
+		p += digits;
+	}
+	return step;
+}

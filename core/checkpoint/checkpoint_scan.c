@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/checkpoint/checkpoint_scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/base/digest.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+#define DEPTH_MAX 64
+
+/* One file that was found. */
+struct entry {
+	const char *name; /* of the checkpoint */
+	const char *path; /* below the directory; NULL: a folder, which only
+			   * the signature knows of */
+	struct stat st;
+};
+
+struct scan {
+	const char *path; /* of the directory, for messages */
+	struct arena *mem;
+	const char *only; /* the checkpoint that is wanted; NULL: all */
+	struct entry *entries;
+	size_t count, room;
+};
+
+static bool is_in_the_making(const char *name)
+{
+	return name[0] == '.' || text_starts(name, "tmp") ||
+	       text_ends(name, "~") || text_ends(name, ".tmp") ||
+	       text_ends(name, ".temp") || text_ends(name, ".part") ||
+	       text_ends(name, ".partial") || strstr(name, ".tmp-") ||
+	       strstr(name, ".tmp.") || strstr(name, "-checkpoint-tmp-") ||
+	       text_ends(name, "_temp") || strstr(name, ".tempstate");
+}
+
+/* How long the stem of TensorFlow's "ckpt-3.data-00000-of-00001" is: 0 if it
+ * is no such name. */
+static size_t stem_length(const char *name)
+{
+	static const char *const ends[] = { ".index", ".meta" };
+	const char *data = strstr(name, ".data-");
+	unsigned one, all;
+	int end = 0;
+
+	for (size_t i = 0; i < COUNT(ends); i++)
+		if (text_ends(name, ends[i]))
+			return strlen(name) - strlen(ends[i]);
+	if (data && sscanf(data, ".data-%5u-of-%5u%n", &one, &all, &end) == 2 &&
+	    !data[end])
+		return (size_t)(data - name);
+	return 0;
+}
+
+bool checkpoint_scan_is_part(const char *file)
+{
+	return stem_length(file) > 0;
+}
+
+static int fail(const struct scan *scan, const char *path, struct error *err)
+{
+	return error_errno(err, "cannot read '%s/%s'", scan->path, path);
+}
+
+static int add(struct scan *scan, const char *name, const char *path,
+	       const struct stat *st, struct error *err)
+{
+	if (scan->count >= CHECKPOINT_FILES_MAX)
+		return error_set(err, ERROR_FAILED,
+				 "'%s' holds more than %d files", scan->path,
+				 CHECKPOINT_FILES_MAX);
+	if (scan->count == scan->room) {
+		scan->room = scan->room * 2 + 64;
+		scan->entries = mem_grow(scan->entries, scan->room,
+					 sizeof(*scan->entries));
+	}
+	scan->entries[scan->count++] =
+		(struct entry){ .name = name, .path = path, .st = *st };
+	return 0;
+}
+
+static int walk(struct scan *scan, int parent, const char *file,
+		const char *name, const char *path, unsigned depth,
+		struct error *err);
+
+static int walk_folder(struct scan *scan, int parent, const char *file,
+		       const char *name, const char *path, unsigned depth,
+		       struct error *err)
+{
+	struct dirent *item;
+	int fd, ret = 0;
+	DIR *dir;
+
+	if (depth > DEPTH_MAX)
+		return error_set(err, ERROR_FAILED,
+				 "'%s/%s' is more than %d folders deep",
+				 scan->path, path, DEPTH_MAX);
+	fd = openat(parent, file,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : fail(scan, path, err);
+	dir = fdopendir(fd);
+	if (!dir) {
+		fail(scan, path, err);
+		close(fd);
+		return -1;
+	}
+	while (ret == 0 && (item = readdir(dir))) {
+		if (!strcmp(item->d_name, ".") || !strcmp(item->d_name, ".."))
+			continue;
+		ret = walk(scan, dirfd(dir), item->d_name, name,
+			   arena_printf(scan->mem, "%s/%s", path, item->d_name),
+			   depth + 1, err);
+	}
+	closedir(dir);
+	return ret;
+}
+
+static int walk(struct scan *scan, int parent, const char *file,
+		const char *name, const char *path, unsigned depth,
+		struct error *err)
+{
+	struct stat st;
+
+	if (fstatat(parent, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : fail(scan, path, err);
+	if (S_ISREG(st.st_mode))
+		return add(scan, name, path, &st, err);
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+	if (add(scan, name, NULL, &st, err) < 0)
+		return -1;
+	return walk_folder(scan, parent, file, name, path, depth, err);
+}
+
+/* TensorFlow's list of its checkpoints, which is none. */
+static bool is_list(int folder, const char *name)
+{
+	static const char start[] = "model_checkpoint_path:";
+	char text[sizeof(start) - 1];
+	bool yes;
+	int fd;
+
+	if (strcmp(name, "checkpoint") != 0)
+		return false;
+	fd = openat(folder, name,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	yes = fd >= 0 &&
+	      read(fd, text, sizeof(text)) == (ssize_t)sizeof(text) &&
+	      !memcmp(text, start, sizeof(text));
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+static int look(struct scan *scan, int folder, const char *file,
+		struct error *err)
+{
+	size_t stem = stem_length(file);
+	const char *path, *name;
+
+	if (is_in_the_making(file) || is_list(folder, file))
+		return 0;
+	path = arena_strdup(scan->mem, file);
+	name = stem ? arena_strndup(scan->mem, file, stem) : path;
+	if (scan->only && strcmp(scan->only, name) != 0)
+		return 0;
+	return walk(scan, folder, file, name, path, 0, err);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	/* Of one checkpoint: its folders first, which have no path here. */
+	if (order || !x->path || !y->path)
+		return order ? order : (x->path != NULL) - (y->path != NULL);
+	return strcmp(x->path, y->path);
+}
+
+static int64_t stat_ms(const struct stat *st)
+{
+	return (int64_t)st->st_mtim.tv_sec * 1000 +
+	       st->st_mtim.tv_nsec / 1000000;
+}
+
+/* Whether all that ".data-00000-of-00003" promises is there. */
+static bool is_partial(const struct checkpoint *what)
+{
+	unsigned one, all = 0, found = 0;
+	bool index = false;
+
+	if (!what->file_count || !strcmp(what->files[0].path, what->name) ||
+	    strchr(what->files[0].path, '/'))
+		return false;
+	for (size_t i = 0; i < what->file_count; i++) {
+		const char *rest = what->files[i].path + strlen(what->name);
+
+		if (!strcmp(rest, ".index"))
+			index = true;
+		if (sscanf(rest, ".data-%5u-of-%5u", &one, &all) == 2)
+			found++;
+	}
+	return !index || !all || found != all;
+}
+
+/* From the entries of one name. */
+static int make_item(struct scan *scan, const struct entry *first, size_t count,
+		     struct checkpoint_item *out, struct error *err)
+{
+	struct checkpoint *what = &out->what;
+	struct buf text = { 0 };
+	struct digest digest;
+	int ret;
+
+	*out = (struct checkpoint_item){
+		.what = { .name = first->name,
+			  .step = checkpoint_name_step(first->name),
+			  .epoch = -1,
+			  .value = NAN },
+	};
+	what->files = arena_alloc(scan->mem, count * sizeof(*what->files));
+	for (size_t i = 0; i < count; i++) {
+		const struct entry *from = &first[i];
+
+		if (stat_ms(&from->st) > what->time_ms)
+			what->time_ms = stat_ms(&from->st);
+		buf_printf(&text, "%s %llu %lld %lld.%09ld\n",
+			   from->path ? from->path : "/",
+			   (unsigned long long)from->st.st_ino,
+			   from->path ? (long long)from->st.st_size : 0,
+			   (long long)from->st.st_mtim.tv_sec,
+			   from->st.st_mtim.tv_nsec);
+		if (!from->path)
+			continue;
+		what->files[what->file_count++] = (struct checkpoint_file){
+			.path = from->path,
+			.size_bytes = (uint64_t)from->st.st_size,
+			.crc32c = "",
+		};
+		what->size_bytes += (uint64_t)from->st.st_size;
+	}
+	out->is_partial = is_partial(what);
+	ret = digest_bytes(buf_text(&text), text.len, &digest, err);
+	if (ret == 0)
+		out->signature = arena_strdup(scan->mem, digest.hex);
+	buf_done(&text);
+	return ret;
+}
+
+static int make_items(struct scan *scan, struct checkpoint_items *out,
+		      struct error *err)
+{
+	size_t i, n;
+
+	*out = (struct checkpoint_items){ 0 };
+	if (!scan->count)
+		return 0;
+	qsort(scan->entries, scan->count, sizeof(*scan->entries), by_name);
+	out->items = arena_alloc(scan->mem, scan->count * sizeof(*out->items));
+	for (i = 0; i < scan->count; i += n) {
+		struct checkpoint_item *item = &out->items[out->count];
+
+		for (n = 1; i + n < scan->count; n++)
+			if (strcmp(scan->entries[i].name,
+				   scan->entries[i + n].name) != 0)
+				break;
+		if (make_item(scan, &scan->entries[i], n, item, err) < 0)
+			return -1;
+		/* An empty folder, or empty files, are nothing yet. */
+		if (item->what.size_bytes)
+			out->count++;
+	}
+	return 0;
+}
+
+static int scan_all(struct scan *scan, int folder, struct checkpoint_items *out,
+		    struct error *err)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *item;
+	int ret = 0;
+
+	if (!dir) {
+		error_errno(err, "cannot read '%s'", scan->path);
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	while (ret == 0 && (item = readdir(dir)))
+		ret = look(scan, folder, item->d_name, err);
+	closedir(dir);
+	if (ret == 0)
+		ret = make_items(scan, out, err);
+	free(scan->entries);
+	return ret;
+}
+
+int checkpoint_scan(int folder, const char *path, struct arena *mem,
+		    struct checkpoint_items *out, struct error *err)
+{
+	struct scan scan = { .path = path, .mem = mem };
+
+	return scan_all(&scan, folder, out, err);
+}
+
+int checkpoint_scan_one(int folder, const char *path, const char *name,
+			struct arena *mem, struct checkpoint_item *out,
+			struct error *err)
+{
+	struct scan scan = { .path = path, .mem = mem, .only = name };
+	struct checkpoint_items found;
+
+	if (scan_all(&scan, folder, &found, err) < 0)
+		return -1;
+	if (!found.count)
+		return 1;
+	*out = found.items[0];
+	return 0;
+}

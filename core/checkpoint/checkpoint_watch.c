@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/checkpoint/checkpoint_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+
+#define LEDGER ".jobrun-checkpoints.json"
+#define LEDGER_MAX (64 << 20)
+
+struct checkpoint_watch {
+	char *path;
+	int64_t quiet_ms;
+	int folder;  /* -1: it is gone for the moment */
+	int inotify; /* -1: none */
+	bool had_ledger;
+	bool is_first; /* nothing was looked at yet */
+	bool is_resumed;
+	int64_t ended_ms; /* of the trainer; 0: it runs */
+	bool ended_well;
+	char **moved; /* names that came by rename since the last look */
+	size_t moved_count;
+	struct checkpoint_known **all;
+	size_t count;
+};
+
+static void known_free(struct checkpoint_known *known)
+{
+	struct arena *mem = known->mem;
+
+	arena_free(mem); /* it lives there itself */
+}
+
+static struct checkpoint_known *add_known(struct checkpoint_watch *watch,
+					  struct arena *mem)
+{
+	struct checkpoint_known *known = arena_alloc(mem, sizeof(*known));
+
+	known->mem = mem;
+	watch->all = mem_grow(watch->all, watch->count + 1,
+			      sizeof(struct checkpoint_known *));
+	watch->all[watch->count++] = known;
+	return known;
+}
+
+static void read_ledger(struct checkpoint_watch *watch)
+{
+	char *path = path_join(watch->path, LEDGER);
+	struct error ignored;
+	json_t *value = NULL;
+	const json_t *item;
+	size_t len, i;
+	char *text;
+
+	text = file_read(path, LEDGER_MAX, &len, &ignored);
+	watch->had_ledger = text;
+	if (text)
+		value = json_read(text, len, path, &ignored);
+	json_array_foreach(json_object_get(value, "checkpoints"), i, item)
+	{
+		struct arena *mem = arena_new();
+		struct checkpoint_known *known;
+		struct checkpoint what;
+
+		if (checkpoint_from_json(item, mem, &what, &ignored) < 0) {
+			arena_free(mem);
+			continue;
+		}
+		known = add_known(watch, mem);
+		known->what = what;
+		known->signature =
+			arena_strdup(mem, json_get_text(item, "signature", ""));
+		known->state = what.number ? CHECKPOINT_KEPT : CHECKPOINT_WHOLE;
+		known->is_told = true;
+	}
+	json_decref(value);
+	free(text);
+	free(path);
+}
+
+int checkpoint_watch_save(struct checkpoint_watch *watch, struct error *err)
+{
+	char *path = path_join(watch->path, LEDGER);
+	json_t *out = json_object(), *list = json_array();
+	struct buf text = { 0 };
+	int ret;
+
+	json_put_int(out, "formatVersion", 1);
+	for (size_t i = 0; i < watch->count; i++) {
+		const struct checkpoint_known *known = watch->all[i];
+		json_t *item;
+
+		if (known->state != CHECKPOINT_WHOLE &&
+		    known->state != CHECKPOINT_KEPT)
+			continue;
+		item = checkpoint_json(&known->what);
+		json_put_text(item, "signature", known->signature);
+		json_array_append_new(list, item);
+	}
+	json_put(out, "checkpoints", list);
+	json_print(out, &text);
+	ret = file_write(path, text.data, text.len, err);
+	buf_done(&text);
+	json_decref(out);
+	free(path);
+	return ret;
+}
+
+static void close_folder(struct checkpoint_watch *watch)
+{
+	if (watch->folder >= 0)
+		close(watch->folder);
+	if (watch->inotify >= 0)
+		close(watch->inotify);
+	watch->folder = -1;
+	watch->inotify = -1;
+}
+
+static int open_folder(struct checkpoint_watch *watch, struct error *err)
+{
+	static const uint32_t events =
+		IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM |
+		IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+
+	watch->folder = open(watch->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (watch->folder < 0)
+		return error_errno(err, "cannot open '%s'", watch->path);
+	/* Where there is none, looking now and then must do. */
+	watch->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (watch->inotify >= 0 &&
+	    inotify_add_watch(watch->inotify, watch->path, events) < 0) {
+		close(watch->inotify);
+		watch->inotify = -1;
+	}
+	return 0;
+}
+
+struct checkpoint_watch *checkpoint_watch_open(const char *path,
+					       int64_t quiet_ms,
+					       bool is_resumed,
+					       struct error *err)
+{
+	struct checkpoint_watch *watch;
+
+	if (folder_make_mode(path, 0777, err) < 0)
+		return NULL;
+	watch = mem_alloc(sizeof(*watch));
+	watch->path = mem_strdup(path);
+	watch->quiet_ms = quiet_ms;
+	watch->is_first = true;
+	watch->is_resumed = is_resumed;
+	watch->folder = watch->inotify = -1;
+	if (open_folder(watch, err) < 0) {
+		checkpoint_watch_close(watch);
+		return NULL;
+	}
+	read_ledger(watch);
+	return watch;
+}
+
+static void forget_moves(struct checkpoint_watch *watch)
+{
+	for (size_t i = 0; i < watch->moved_count; i++)
+		free(watch->moved[i]);
+	free(watch->moved);
+	watch->moved = NULL;
+	watch->moved_count = 0;
+}
+
+void checkpoint_watch_close(struct checkpoint_watch *watch)
+{
+	if (!watch)
+		return;
+	close_folder(watch);
+	forget_moves(watch);
+	for (size_t i = 0; i < watch->count; i++)
+		known_free(watch->all[i]);
+	free(watch->all);
+	free(watch->path);
+	free(watch);
+}
+
+int checkpoint_watch_fd(const struct checkpoint_watch *watch)
+{
+	return watch->inotify;
+}
+
+int checkpoint_watch_folder(const struct checkpoint_watch *watch)
+{
+	return watch->folder;
+}
+
+/* A trainer may remove the whole directory and make it anew. */
+static int follow_folder(struct checkpoint_watch *watch, struct error *err)
+{
+	struct stat there, ours;
+
+	if (watch->folder >= 0 && stat(watch->path, &there) == 0 &&
+	    fstat(watch->folder, &ours) == 0 && there.st_ino == ours.st_ino &&
+	    there.st_dev == ours.st_dev)
+		return 0;
+	close_folder(watch);
+	if (access(watch->path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	return open_folder(watch, err);
+}
+
+/* Of the events only renames say more than that it is worth to look.  If some
+ * were too many and are lost, the quiet period decides. */
+static void take_events(struct checkpoint_watch *watch)
+{
+	_Alignas(struct inotify_event) char data[16384];
+	const struct inotify_event *event;
+	ssize_t len, at;
+
+	while (watch->inotify >= 0 &&
+	       (len = read(watch->inotify, data, sizeof(data))) > 0)
+		for (at = 0; at < len;
+		     at += (ssize_t)(sizeof(*event) + event->len)) {
+			event = (const void *)(data + at);
+			if (!(event->mask & IN_MOVED_TO) || !event->len ||
+			    checkpoint_scan_is_part(event->name))
+				continue;
+			watch->moved =
+				mem_grow(watch->moved, watch->moved_count + 1,
+					 sizeof(char *));
+			watch->moved[watch->moved_count++] =
+				mem_strdup(event->name);
+		}
+}
+
+static bool was_moved(const struct checkpoint_watch *watch, const char *name)
+{
+	for (size_t i = 0; i < watch->moved_count; i++)
+		if (!strcmp(watch->moved[i], name))
+			return true;
+	return false;
+}
+
+static struct checkpoint_known *find(struct checkpoint_watch *watch,
+				     const char *name)
+{
+	for (size_t i = 0; i < watch->count; i++)
+		if (!strcmp(watch->all[i]->what.name, name))
+			return watch->all[i];
+	return NULL;
+}
+
+static void copy_item(const struct checkpoint_item *from,
+		      struct checkpoint_known *to)
+{
+	struct checkpoint what = from->what;
+
+	what.name = arena_strdup(to->mem, what.name);
+	what.files =
+		arena_alloc(to->mem, what.file_count * sizeof(*what.files));
+	for (size_t i = 0; i < what.file_count; i++) {
+		what.files[i] = from->what.files[i];
+		what.files[i].path = arena_strdup(to->mem, what.files[i].path);
+	}
+	to->what = what;
+	to->signature = arena_strdup(to->mem, from->signature);
+	to->is_partial = from->is_partial;
+}
+
+/* What is there when the watch begins and nobody knows to be whole: if it was
+ * watched before, a trainer was killed in the middle of it. */
+static enum checkpoint_state first_state(const struct checkpoint_watch *watch)
+{
+	return watch->is_first && watch->had_ledger && !watch->is_resumed
+		       ? CHECKPOINT_BROKEN
+		       : CHECKPOINT_NEW;
+}
+
+static void take_item(struct checkpoint_watch *watch,
+		      const struct checkpoint_item *item)
+{
+	struct checkpoint_known *known = find(watch, item->what.name);
+	int64_t age_ms = time_now_ms() - item->what.time_ms;
+	size_t i = 0;
+
+	if (known && !strcmp(known->signature, item->signature)) {
+		known->is_there = true;
+		/* The last scan has seen it before its event was there. */
+		if (known->state == CHECKPOINT_NEW &&
+		    was_moved(watch, item->what.name))
+			known->state = CHECKPOINT_WHOLE;
+		return;
+	}
+	if (known) {
+		while (watch->all[i] != known)
+			i++;
+		known_free(known);
+		watch->all[i] = watch->all[--watch->count];
+	}
+	known = add_known(watch, arena_new());
+	copy_item(item, known);
+	known->state = first_state(watch);
+	known->is_there = true;
+	/* A clock that was set, or is another machine's, proves nothing. */
+	if (age_ms < 0)
+		age_ms = 0;
+	known->quiet_from_ms = time_monotonic_ms() - age_ms;
+	if (was_moved(watch, item->what.name))
+		known->state = CHECKPOINT_WHOLE;
+}
+
+/* By what the time has brought; returns how long it has to be left alone
+ * yet, or -1. */
+static int64_t settle(const struct checkpoint_watch *watch,
+		      struct checkpoint_known *known)
+{
+	int64_t until_ms = known->quiet_from_ms + watch->quiet_ms;
+	int64_t now_ms = time_monotonic_ms();
+
+	if (known->state != CHECKPOINT_NEW)
+		return -1;
+	if (watch->ended_ms) {
+		bool whole = !known->is_partial &&
+			     (watch->ended_well || until_ms <= watch->ended_ms);
+
+		known->state = whole ? CHECKPOINT_WHOLE : CHECKPOINT_BROKEN;
+		return -1;
+	}
+	if (known->is_partial)
+		return -1;
+	if (until_ms > now_ms)
+		return until_ms - now_ms;
+	known->state = CHECKPOINT_WHOLE;
+	return -1;
+}
+
+static void drop_gone(struct checkpoint_watch *watch)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < watch->count; i++) {
+		if (watch->all[i]->is_there)
+			watch->all[left++] = watch->all[i];
+		else
+			known_free(watch->all[i]);
+	}
+	watch->count = left;
+}
+
+static bool has_untold(const struct checkpoint_watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++)
+		if (watch->all[i]->state == CHECKPOINT_WHOLE &&
+		    !watch->all[i]->is_told)
+			return true;
+	return false;
+}
+
+int checkpoint_watch_look(struct checkpoint_watch *watch, int64_t *next_ms,
+			  struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct checkpoint_items items = { 0 };
+	int ret = follow_folder(watch, err);
+
+	*next_ms = -1;
+	/* Before the scan: what comes after it is for the next look. */
+	take_events(watch);
+	if (ret == 0 && watch->folder >= 0)
+		ret = checkpoint_scan(watch->folder, watch->path, mem, &items,
+				      err);
+	if (ret < 0)
+		goto out;
+	for (size_t i = 0; i < watch->count; i++)
+		watch->all[i]->is_there = false;
+	for (size_t i = 0; i < items.count; i++)
+		take_item(watch, &items.items[i]);
+	drop_gone(watch);
+	for (size_t i = 0; i < watch->count; i++) {
+		int64_t wait_ms = settle(watch, watch->all[i]);
+
+		if (wait_ms >= 0 && (*next_ms < 0 || wait_ms < *next_ms))
+			*next_ms = wait_ms;
+	}
+	watch->is_first = false;
+	forget_moves(watch);
+	/* Who is killed now should not have it all for nothing. */
+	if (has_untold(watch))
+		ret = checkpoint_watch_save(watch, err);
+out:
+	arena_free(mem);
+	return ret;
+}
+
+int checkpoint_watch_end(struct checkpoint_watch *watch, int64_t ended_ms,
+			 bool well, struct error *err)
+{
+	int64_t never;
+
+	watch->ended_ms = ended_ms;
+	watch->ended_well = well;
+	return checkpoint_watch_look(watch, &never, err);
+}
+
+struct checkpoint_known *checkpoint_watch_next(struct checkpoint_watch *watch,
+					       int64_t before_ms)
+{
+	for (size_t i = 0; i < watch->count; i++) {
+		struct checkpoint_known *known = watch->all[i];
+
+		if (known->state == CHECKPOINT_WHOLE && !known->is_told &&
+		    known->what.time_ms <= before_ms) {
+			known->is_told = true;
+			return known;
+		}
+	}
+	return NULL;
+}
+
+struct checkpoint_known **checkpoint_watch_all(struct checkpoint_watch *watch,
+					       size_t *count)
+{
+	*count = watch->count;
+	return watch->all;
+}
+
+static bool is_recorded(const struct checkpoint_watch *ledger,
+			const struct checkpoint_item *item)
+{
+	for (size_t i = 0; i < ledger->count; i++)
+		if (!strcmp(ledger->all[i]->signature, item->signature))
+			return true;
+	return false;
+}
+
+int checkpoint_watch_recorded(const char *path, struct arena *mem,
+			      struct checkpoint **out, size_t *count,
+			      struct error *err)
+{
+	struct checkpoint_watch ledger = { .path = (char *)path };
+	struct checkpoint_items items = { 0 };
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int ret = 0;
+
+	*count = 0;
+	if (folder < 0 && errno == ENOENT)
+		return 0;
+	if (folder < 0)
+		return error_errno(err, "cannot open '%s'", path);
+	read_ledger(&ledger);
+	ret = checkpoint_scan(folder, path, mem, &items, err);
+	*out = arena_alloc(mem, (items.count + 1) * sizeof(**out));
+	for (size_t i = 0; ret == 0 && i < items.count; i++)
+		if (is_recorded(&ledger, &items.items[i]))
+			(*out)[(*count)++] = items.items[i].what;
+	for (size_t i = 0; i < ledger.count; i++)
+		known_free(ledger.all[i]);
+	free(ledger.all);
+	close(folder);
+	return ret;
+}
+
+bool checkpoint_watch_is_same(struct checkpoint_watch *watch,
+			      const struct checkpoint_known *known)
+{
+	struct arena *mem = arena_new();
+	struct checkpoint_item now;
+	struct error ignored;
+	bool same = checkpoint_scan_one(watch->folder, watch->path,
+					known->what.name, mem, &now,
+					&ignored) == 0 &&
+		    !strcmp(now.signature, known->signature);
+
+	arena_free(mem);
+	return same;
+}

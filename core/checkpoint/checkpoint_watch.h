@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The directory that a trainer writes its checkpoints to, looked at from
+ * another process: which of them are whole.  One is whole
+ *  - when it gets its name by rename(2), or
+ *  - when it was left alone for the quiet period, and the trainer still ran at
+ *    the end of that, or has ended well since.
+ * So one that a trainer was killed in the middle of never is, however long
+ * ago that was.  What was found out is written down in the directory itself
+ * (".jobrun-checkpoints.json"), for the next process that looks.
+ */
+#ifndef JOBRUN_CHECKPOINT_WATCH_H
+#define JOBRUN_CHECKPOINT_WATCH_H
+
+#include "core/checkpoint/checkpoint_scan.h"
+
+enum checkpoint_state {
+	CHECKPOINT_NEW, /* it may still be written to */
+	CHECKPOINT_WHOLE,
+	CHECKPOINT_KEPT,   /* and was copied to where they are kept */
+	CHECKPOINT_BROKEN, /* it was cut off; another change makes it new */
+};
+
+/* One of them, as it was last seen. */
+struct checkpoint_known {
+	/* Step, epoch, metric and attempt are for the owner of the watch to
+	 * fill in, when it is told; texts that it puts there must outlive the
+	 * watch. */
+	struct checkpoint what;
+	const char *signature;
+	enum checkpoint_state state;
+	bool is_told; /* checkpoint_watch_next() has given it */
+
+	/* Of the watch. */
+	struct arena *mem;
+	int64_t quiet_from_ms; /* of the monotonic clock: its last change */
+	bool is_partial;
+	bool is_there;
+};
+
+struct checkpoint_watch;
+
+/*
+ * Makes the directory if it is not there.  `is_resumed`: the trainer runs
+ * already, and another process has watched it till now; else what is found
+ * there and not known to be whole counts as cut off.
+ */
+struct checkpoint_watch *checkpoint_watch_open(const char *path,
+					       int64_t quiet_ms,
+					       bool is_resumed,
+					       struct error *err);
+void checkpoint_watch_close(struct checkpoint_watch *watch);
+
+/* Readable when it is worth to look; borrowed.  It may be another after a
+ * look; -1: none is to be had, look now and then. */
+int checkpoint_watch_fd(const struct checkpoint_watch *watch);
+/* The directory as it is now; borrowed until the next look. */
+int checkpoint_watch_folder(const struct checkpoint_watch *watch);
+
+/* Looks what has changed.  `next_ms`: when something may become whole by being
+ * left alone, from now; -1: nothing will. */
+int checkpoint_watch_look(struct checkpoint_watch *watch, int64_t *next_ms,
+			  struct error *err);
+
+/* The trainer has ended at that time of the monotonic clock; `well`: what it
+ * has written is as it meant it.  Looks, too. */
+int checkpoint_watch_end(struct checkpoint_watch *watch, int64_t ended_ms,
+			 bool well, struct error *err);
+
+/* The next one that has become whole, is not newer than that, and was not
+ * told yet; or NULL. */
+struct checkpoint_known *checkpoint_watch_next(struct checkpoint_watch *watch,
+					       int64_t before_ms);
+
+/* All that are there. */
+struct checkpoint_known **checkpoint_watch_all(struct checkpoint_watch *watch,
+					       size_t *count);
+
+/* Those in a directory that a watch has found to be whole, and that are there
+ * as they were then.  Changes nothing; lives in `mem`. */
+int checkpoint_watch_recorded(const char *path, struct arena *mem,
+			      struct checkpoint **out, size_t *count,
+			      struct error *err);
+
+/* Whether it is still as it was; for whoever copies it. */
+bool checkpoint_watch_is_same(struct checkpoint_watch *watch,
+			      const struct checkpoint_known *known);
+
+/* Writes down what is known; a look does so itself when one is whole. */
+int checkpoint_watch_save(struct checkpoint_watch *watch, struct error *err);
+
+#endif

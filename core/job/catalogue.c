@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/job/catalogue.h"
+
+#include <string.h>
+
+/* All entries begin with their names. */
+static const void *find(const void *items, size_t count, size_t size,
+			const char *name)
+{
+	const char *at = items;
+	const char *entry;
+
+	for (; count > 0; count--, at += size) {
+		memcpy(&entry, at, sizeof(entry));
+		if (!strcmp(entry, name))
+			return at;
+	}
+	return NULL;
+}
+
+const struct tier *catalogue_tier(const struct catalogue *all, const char *name)
+{
+	return find(all->tiers, all->tier_count, sizeof(*all->tiers), name);
+}
+
+const struct machine *catalogue_machine(const struct catalogue *all,
+					const char *name,
+					const struct machine_family **family)
+{
+	const struct machine_family *at = all->families;
+	const struct machine *machine;
+	size_t i;
+
+	for (i = 0; i < all->family_count; i++, at++) {
+		machine = find(at->machines, at->machine_count,
+			       sizeof(*at->machines), name);
+		if (!machine)
+			continue;
+		if (family)
+			*family = at;
+		return machine;
+	}
+	return NULL;
+}
+
+const struct accelerator *catalogue_accelerator(const struct catalogue *all,
+						const char *type)
+{
+	return find(all->accelerators, all->accelerator_count,
+		    sizeof(*all->accelerators), type);
+}
+
+const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type)
+{
+	return find(all->tpus, all->tpu_count, sizeof(*all->tpus), type);
+}
+
+const struct slice *tpu_slice(const struct tpu *tpu, unsigned count)
+{
+	size_t i;
+
+	for (i = 0; i < tpu->slice_count; i++)
+		if (tpu->slices[i].count == count)
+			return &tpu->slices[i];
+	return NULL;
+}
+
+const struct slice *catalogue_slice(const struct catalogue *all,
+				    const char *name, const struct tpu **tpu)
+{
+	const struct slice *slice;
+	size_t i;
+
+	for (i = 0; i < all->tpu_count; i++) {
+		*tpu = &all->tpus[i];
+		slice = find((*tpu)->slices, (*tpu)->slice_count,
+			     sizeof(*(*tpu)->slices), name);
+		if (slice)
+			return slice;
+	}
+	return NULL;
+}
+
+const struct region *catalogue_region(const struct catalogue *all,
+				      const char *name, bool *training)
+{
+	const struct region_group *at = all->region_groups;
+	const struct region *region;
+	size_t i;
+
+	for (i = 0; i < all->region_group_count; i++, at++) {
+		region = find(at->regions, at->region_count,
+			      sizeof(*at->regions), name);
+		if (!region)
+			continue;
+		if (training)
+			*training = at->training;
+		return region;
+	}
+	return NULL;
+}
+
+const struct runtime *catalogue_runtime(const struct catalogue *all,
+					const char *version)
+{
+	return find(all->runtimes, all->runtime_count, sizeof(*all->runtimes),
+		    version);
+}
+
+const struct fit *accelerator_fit(const struct accelerator *accelerator,
+				  const char *machine)
+{
+	size_t i;
+
+	for (i = 0; i < accelerator->fit_count; i++) {
+		const struct fit *fit = &accelerator->fits[i];
+
+		if (find(fit->machines, fit->machine_count,
+			 sizeof(*fit->machines), machine))
+			return fit;
+	}
+	return NULL;
+}
+
+bool fit_has(const struct fit *fit, long count)
+{
+	size_t i;
+
+	for (i = 0; i < fit->count_count; i++)
+		if ((long)fit->counts[i] == count)
+			return true;
+	return false;
+}
+
+const struct region *catalogue_zone(const struct catalogue *all,
+				    const char *zone)
+{
+	size_t n = strlen(zone);
+	char name[64];
+
+	/* REGION-LETTER */
+	if (n < 3 || n - 2 >= sizeof(name) || zone[n - 2] != '-' ||
+	    zone[n - 1] < 'a' || zone[n - 1] > 'z')
+		return NULL;
+	memcpy(name, zone, n - 2);
+	name[n - 2] = '\0';
+	return catalogue_region(all, name, NULL);
+}
+
+const struct container *catalogue_container(const struct catalogue *all,
+					    const char *runtime,
+					    const char *python,
+					    enum device device)
+{
+	size_t i;
+
+	for (i = 0; i < all->container_count; i++) {
+		const struct container *container = &all->containers[i];
+
+		if (container->device == device &&
+		    !strcmp(container->runtime, runtime) &&
+		    (!python || !strcmp(container->python, python)))
+			return container;
+	}
+	return NULL;
+}

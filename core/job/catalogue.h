@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Facts about machines that jobs refer to by name.  The data are YAML files
+ * that we ship, schema/catalogue/, where every entry names its source; they
+ * become tables when jobrun is built, and schema/catalogue/catalogue_get.c hands them out.
+ *
+ * The first member of each entry is its name.
+ */
+#ifndef JOBRUN_CATALOGUE_H
+#define JOBRUN_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a scale tier consists of. */
+struct tier {
+	const char *name; /* "STANDARD_1" */
+	const char *master_type;
+	const char *worker_type; /* NULL if it has none */
+	unsigned worker_count;
+	const char *parameter_server_type;
+	unsigned parameter_server_count;
+	const char *accelerator_type; /* the master's or the TPU's, or NULL */
+	unsigned accelerator_count;
+	const char *source;
+};
+
+struct machine {
+	const char *name; /* "n1-highcpu-16", "complex_model_m" */
+	unsigned vcpus;
+	double memory_gb;
+	const char *accelerator_type; /* what it has built in, or NULL */
+	unsigned accelerator_count;
+	const char *like; /* of a legacy type: the nearest of Compute Engine */
+};
+
+/* Machines whose names start alike.  A family can have several entries. */
+struct machine_family {
+	const char *name; /* "n1", or "legacy" */
+	bool legacy;      /* AI Platform's own names */
+	bool unlisted;    /* Compute Engine has them, and AI
+				       * Platform's list has not */
+	const struct machine *machines;
+	size_t machine_count;
+	const char *source;
+};
+
+/* How many of an accelerator some machines can have. */
+struct fit {
+	const char *const *machines;
+	size_t machine_count;
+	const unsigned *counts;
+	size_t count_count;
+};
+
+struct accelerator {
+	const char *type;           /* "NVIDIA_TESLA_T4" */
+	bool later;                 /* came after AI Platform */
+	const char *const *regions; /* where AI Platform had it */
+	size_t region_count;        /* 0: not known */
+	const struct fit *fits;
+	size_t fit_count;
+	const char *source;
+};
+
+/* One size of a generation of TPUs. */
+struct slice {
+	const char *name; /* "v3-32" */
+	unsigned count;   /* as acceleratorConfig.count says it: cores of v2,
+			   * v3, v4 and v5p, chips of v5e and v6e */
+	unsigned cores;
+	unsigned chips;
+	unsigned hosts;       /* VMs */
+	const char *topology; /* TPU_HOST_BOUNDS "2,2,1" or chips "2x4" */
+};
+
+/* Where slices from one size to another exist. */
+struct tpu_zone {
+	const char *name;  /* "europe-west4-a" */
+	unsigned min, max; /* in the unit of struct slice's `count` */
+};
+
+struct tpu {
+	const char *type;          /* "TPU_V3" */
+	const char *generation;    /* "v3" */
+	unsigned devices_per_host; /* what PyTorch/XLA calls devices */
+	const char *vm_runtime;    /* the usual software of its TPU VMs */
+	/* At Vertex AI, "ct5lp-hightpu-{chips}t" with a host's chips in place;
+	 * NULL if it has none. */
+	const char *vertex_machine;
+	const char *const *regions; /* where AI Platform had it, if it had */
+	size_t region_count;
+	const struct tpu_zone *zones;
+	size_t zone_count;
+	const struct slice *slices;
+	size_t slice_count;
+	const char *source;
+};
+
+struct region {
+	const char *name;  /* "us-central1" */
+	const char *zones; /* the letters of its zones: "abcf" */
+};
+
+struct region_group {
+	bool training; /* had AI Platform Training */
+	const struct region *regions;
+	size_t region_count;
+	const char *source;
+};
+
+enum tpu_support {
+	TPU_SUPPORT_NO,
+	TPU_SUPPORT_YES,
+	TPU_SUPPORT_ENDED, /* for a time only */
+	TPU_SUPPORT_SEEN,  /* in use, but in no release note */
+};
+
+/* A runtime version of AI Platform Training. */
+struct runtime {
+	const char *version;        /* "2.11" */
+	const char *released;       /* "2019-12", or NULL if it is not known */
+	const char *const *pythons; /* "3.7", those known */
+	size_t python_count;
+	bool open; /* it may have had later ones than those */
+	enum tpu_support tpu;
+	bool retired; /* no longer accepted from 2020-03-17 on */
+	const char *source;
+};
+
+enum device {
+	DEVICE_CPU,
+	DEVICE_GPU,
+	DEVICE_TPU,
+};
+
+/* A prebuilt training container of Vertex AI. */
+struct container {
+	const char *runtime; /* "2.11" */
+	const char *python;  /* "3.10" */
+	enum device device;
+	const char *image; /* "tf-cpu.2-11.py310" */
+	const char *until; /* its end, "2024-11-15" */
+	const char *source;
+};
+
+struct catalogue {
+	const struct tier *tiers;
+	size_t tier_count;
+	const struct machine_family *families;
+	size_t family_count;
+	const struct accelerator *accelerators;
+	size_t accelerator_count;
+	const struct tpu *tpus;
+	size_t tpu_count;
+	const struct region_group *region_groups;
+	size_t region_group_count;
+	const struct runtime *runtimes;
+	size_t runtime_count;
+	const struct container *containers;
+	size_t container_count;
+};
+
+/* Borrowed from the catalogue, or NULL if it has no such entry. */
+const struct tier *catalogue_tier(const struct catalogue *all,
+				  const char *name);
+/* `family` may be NULL. */
+const struct machine *catalogue_machine(const struct catalogue *all,
+					const char *name,
+					const struct machine_family **family);
+const struct accelerator *catalogue_accelerator(const struct catalogue *all,
+						const char *type);
+const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type);
+const struct slice *tpu_slice(const struct tpu *tpu, unsigned count);
+/* By its name ("v3-32", "v5litepod-16"); `tpu` is set to its generation. */
+const struct slice *catalogue_slice(const struct catalogue *all,
+				    const char *name, const struct tpu **tpu);
+/* `training` may be NULL. */
+const struct region *catalogue_region(const struct catalogue *all,
+				      const char *name, bool *training);
+const struct runtime *catalogue_runtime(const struct catalogue *all,
+					const char *version);
+
+/* `python` may be NULL: the first of that runtime. */
+const struct container *catalogue_container(const struct catalogue *all,
+					    const char *runtime,
+					    const char *python,
+					    enum device device);
+
+/* Which numbers of it the machine can have, or NULL if none.  Those that it
+ * has built in are not counted. */
+const struct fit *accelerator_fit(const struct accelerator *accelerator,
+				  const char *machine);
+bool fit_has(const struct fit *fit, long count);
+
+/* The region that a zone is in ("us-central1-a" gives us-central1), or NULL
+ * if the text is no zone of a region that is known. */
+const struct region *catalogue_zone(const struct catalogue *all,
+				    const char *zone);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checks of the form of a text, for the rows of field tables (core/job/message.h).
+ * Each returns 0, or -1 and says in `err` what was expected.  The same forms
+ * as patterns, for the JSON Schema, stand in schema/tables/forms.c.
+ */
+#ifndef JOBRUN_CHECK_H
+#define JOBRUN_CHECK_H
+
+#include "core/base/error.h"
+
+#define JOB_ID_MAX 128 /* characters */
+
+int check_job_id(const char *value, struct error *err);
+int check_seconds(const char *value, struct error *err); /* "3600s" */
+int check_label(const char *value, struct error *err);
+int check_label_key(const char *key, struct error *err);
+int check_variable(const char *name, struct error *err);
+int check_email(const char *value, struct error *err);
+int check_image(const char *value, struct error *err);   /* of a container */
+int check_url(const char *value, struct error *err);     /* gs:// or a path */
+int check_module(const char *value, struct error *err);  /* trainer.task */
+int check_version(const char *value, struct error *err); /* "2.11" */
+int check_peered(const char *value, struct error *err);  /* a network */
+int check_kms_key(const char *value, struct error *err);
+int check_project(const char *value, struct error *err);
+int check_network(const char *value, struct error *err);
+/* Of a VM, an image's family or a zone: as Compute Engine has names. */
+int check_compute(const char *value, struct error *err);
+int check_host(const char *value, struct error *err);
+/* One word of a batch script's options; and a folder in one. */
+int check_option(const char *value, struct error *err);
+int check_shared_folder(const char *value, struct error *err);
+int check_folder(const char *value, struct error *err);     /* absolute */
+int check_size(const char *value, struct error *err);       /* "64GiB" */
+int check_pattern(const char *value, struct error *err);    /* of a metric */
+int check_exit_codes(const char *value, struct error *err); /* "64-127" */
+int check_signal(const char *value, struct error *err);     /* "SIGSEGV" */
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/job/job.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/data/ignore.h"
+#include "core/data/tree.h"
+#include "core/job/source.h"
+
+void job_free(struct job *job)
+{
+	if (job)
+		arena_free(job->mem);
+}
+
+const void *job_block(const struct job *job, const char *provider)
+{
+	size_t i;
+
+	for (i = 0; i < job->jobrun.block_count; i++)
+		if (!strcmp(job->jobrun.blocks[i].name, provider))
+			return job->jobrun.blocks[i].data;
+	return NULL;
+}
+
+bool job_has(const struct job *job, const char *field)
+{
+	return message_has(message_field(job->message, "jobrun")->message,
+			   &job->jobrun, field);
+}
+
+json_t *job_json(const struct job *job, unsigned style)
+{
+	json_t *all = message_json(job->message, job, style);
+	json_t *jobrun = json_object_get(all, "jobrun");
+	size_t i;
+
+	for (i = 0; i < job->jobrun.block_count; i++) {
+		const struct job_block *block = &job->jobrun.blocks[i];
+		const struct message_head *head = block->data;
+		json_t *value;
+
+		if (!head->set && strcmp(block->name, job->jobrun.provider))
+			continue;
+		value = message_json(block->message, block->data, style);
+		if (!json_object_size(value)) {
+			json_decref(value);
+			continue;
+		}
+		if (!jobrun) {
+			jobrun = json_object();
+			json_put(all, "jobrun", jobrun);
+		}
+		json_put(jobrun, block->name, value);
+	}
+	return all;
+}
+
+const char *job_path(const struct job *job, const char *name)
+{
+	const char *folder = job->folder ? job->folder : "";
+	size_t n = strlen(folder);
+
+	if (name[0] == '/' || !n || !strcmp(folder, "."))
+		return arena_strdup(job->mem, name);
+	return arena_printf(job->mem, "%s%s%s", folder,
+			    folder[n - 1] == '/' ? "" : "/", name);
+}
+
+static void add_job(struct digester *digester, const struct job *job)
+{
+	json_t *value = job_json(job, MESSAGE_DEFAULTS | MESSAGE_DIGEST);
+	char *text;
+
+	/* The name counts, whoever gave it. */
+	if (job->job_id && !json_object_get(value, "jobId"))
+		json_put_text(value, "jobId", job->job_id);
+	text = json_canonical(value);
+
+	digester_add_text(digester, text);
+	free(text);
+	json_decref(value);
+}
+
+/* Keeps the entries of a source that is small enough to be listed. */
+static void keep_entries(struct job *job, const struct tree *tree)
+{
+	struct tree_entry *kept;
+	size_t i;
+
+	if (tree->count > SOURCE_LISTED_MAX)
+		return;
+	kept = arena_alloc(job->mem, (tree->count + 1) * sizeof(*kept));
+	for (i = 0; i < tree->count; i++) {
+		kept[i] = tree->entries[i];
+		kept[i].path = arena_strdup(job->mem, kept[i].path);
+		if (kept[i].target)
+			kept[i].target = arena_strdup(job->mem, kept[i].target);
+	}
+	job->source_entries = kept;
+	job->source_entry_count = tree->count;
+}
+
+static int add_source(struct digester *digester, struct job *job,
+		      struct tree *tree, struct error *err)
+{
+	const char *checkpoints = job->jobrun.checkpoints.directory;
+	char *without = NULL;
+	struct arena *mem;
+	int ret;
+
+	job->source_entries = NULL;
+	job->source_entry_count = 0;
+	if (!job->jobrun.source)
+		return 0;
+	/* What the program writes there does not change the job. */
+	if (checkpoints)
+		without = ignore_pattern(checkpoints);
+	mem = arena_new();
+	ret = tree_read_without(job_path(job, job->jobrun.source), without, mem,
+				tree, err);
+	free(without);
+	if (ret == 0)
+		keep_entries(job, tree);
+	arena_free(mem);
+	tree->entries = NULL;
+	if (ret < 0)
+		return error_prefix(err, "jobrun.source");
+	digester_add_text(digester, tree->digest.hex);
+	return 0;
+}
+
+static int add_file(struct digester *digester, const char *path,
+		    struct error *err)
+{
+	struct digester *contents = NULL;
+	struct digest digest;
+	int ret = -1;
+	int fd;
+
+	/* Opening a pipe must not block; reading a directory fails. */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0) {
+		error_errno(err, "cannot open '%s'", path);
+		goto out;
+	}
+	contents = digester_new(err);
+	if (!contents || digester_add_file(contents, fd, path, NULL, err) < 0)
+		goto out;
+	digester_end(contents, &digest);
+	digester_add_text(digester, digest.hex);
+	ret = 0;
+out:
+	digester_free(contents);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static int add_packages(struct digester *digester, const struct job *job,
+			struct error *err)
+{
+	const struct strings *uris = &job->training_input.package_uris;
+	size_t i;
+
+	for (i = 0; i < uris->count; i++) {
+		/* "gs://" names something that is not ours to read. */
+		if (strstr(uris->items[i], "://"))
+			continue;
+		if (add_file(digester, job_path(job, uris->items[i]), err) < 0)
+			return error_prefix(
+				err, "trainingInput.packageUris[%zu]", i);
+	}
+	return 0;
+}
+
+int job_digest(struct job *job, struct error *err)
+{
+	struct digester *digester = digester_new(err);
+	struct tree tree = { 0 };
+	int ret = -1;
+
+	if (!digester)
+		return -1;
+	digester_add_text(digester, "job 1");
+	add_job(digester, job);
+	if (add_source(digester, job, &tree, err) < 0 ||
+	    add_packages(digester, job, err) < 0)
+		goto out;
+	digester_end(digester, &job->digest);
+	job->source_digest = tree.digest;
+	job->source_files = tree.files;
+	job->source_bytes = tree.bytes;
+	ret = 0;
+out:
+	digester_free(digester);
+	return ret;
+}
+
+const char *job_master_name(const struct job *job)
+{
+	const struct training_input *in = &job->training_input;
+	const char *version = in->runtime_version;
+	int major = 0, minor = 0;
+
+	if (in->master_config.image_uri)
+		return in->use_chief_in_tf_config ? "chief" : "master";
+	/* "2.11" is later than "2.2": no decimal fraction. */
+	if (!version || sscanf(version, "%9d.%9d", &major, &minor) < 1)
+		return "master";
+	return major > 2 || (major == 2 && minor >= 1) ? "chief" : "master";
+}
+
+bool job_uses_tpu(const struct job *job)
+{
+	const struct training_input *in = &job->training_input;
+	const char *type = in->worker_config.accelerator_config.type;
+
+	return in->scale_tier == SCALE_TIER_BASIC_TPU ||
+	       (in->worker_type && !strcmp(in->worker_type, "cloud_tpu")) ||
+	       (type && text_starts(type, "TPU_"));
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/job/machines.h"
+
+#include <string.h>
+
+#include "core/base/text.h"
+
+static const char *const role_names[] = {
+	[ROLE_MASTER] = "master",
+	[ROLE_WORKER] = "worker",
+	[ROLE_PARAMETER_SERVER] = "parameterServer",
+	[ROLE_EVALUATOR] = "evaluator",
+};
+
+static const char *const tier_names[] = {
+	[SCALE_TIER_UNSPECIFIED] = NULL, /* a fragment: what it says holds */
+	[SCALE_TIER_BASIC] = "BASIC",
+	[SCALE_TIER_STANDARD_1] = "STANDARD_1",
+	[SCALE_TIER_PREMIUM_1] = "PREMIUM_1",
+	[SCALE_TIER_BASIC_GPU] = "BASIC_GPU",
+	[SCALE_TIER_BASIC_TPU] = "BASIC_TPU",
+	[SCALE_TIER_CUSTOM] = NULL,
+};
+
+const char *role_name(enum role role)
+{
+	return role_names[role];
+}
+
+/* What the file says of each role. */
+static void read_fields(const struct job *job,
+			struct machine_group groups[ROLE_COUNT])
+{
+	const struct training_input *input = &job->training_input;
+
+	groups[ROLE_MASTER] = (struct machine_group){
+		.type = input->master_type,
+		.count = 1,
+		.config = &input->master_config,
+	};
+	groups[ROLE_WORKER] = (struct machine_group){
+		.type = input->worker_type,
+		.count = input->worker_count,
+		.config = &input->worker_config,
+	};
+	groups[ROLE_PARAMETER_SERVER] = (struct machine_group){
+		.type = input->parameter_server_type,
+		.count = input->parameter_server_count,
+		.config = &input->parameter_server_config,
+	};
+	groups[ROLE_EVALUATOR] = (struct machine_group){
+		.type = input->evaluator_type,
+		.count = input->evaluator_count,
+		.config = &input->evaluator_config,
+	};
+}
+
+/* What a tier says is not for the file to say. */
+static int read_tier(const struct job *job, const struct catalogue *catalogue,
+		     struct machine_group groups[ROLE_COUNT], struct error *err)
+{
+	const char *name = tier_names[job->training_input.scale_tier];
+	const struct tier *tier = name ? catalogue_tier(catalogue, name) : NULL;
+	struct machine_group *with = &groups[ROLE_MASTER];
+
+	if (!name) {
+		tier = catalogue_tier(catalogue, "BASIC");
+		if (!groups[ROLE_MASTER].type && tier)
+			groups[ROLE_MASTER].type = tier->master_type;
+		return 0;
+	}
+	if (!tier)
+		return error_set(err, ERROR_INVALID, "unknown scale tier '%s'",
+				 name);
+	groups[ROLE_MASTER].type = tier->master_type;
+	groups[ROLE_WORKER].type = tier->worker_type;
+	groups[ROLE_WORKER].count = tier->worker_count;
+	groups[ROLE_PARAMETER_SERVER].type = tier->parameter_server_type;
+	groups[ROLE_PARAMETER_SERVER].count = tier->parameter_server_count;
+	if (tier->worker_type && !strcmp(tier->worker_type, "cloud_tpu")) {
+		with = &groups[ROLE_WORKER];
+		with->count = 1;
+	}
+	with->accelerator_type = tier->accelerator_type;
+	with->accelerator_count = tier->accelerator_count;
+	return 0;
+}
+
+/* With a legacy master the file names no TPU: it is BASIC_TPU's. */
+static int find_tpu(const struct catalogue *catalogue,
+		    struct machine_group *group, struct error *err)
+{
+	const struct tier *tier = catalogue_tier(catalogue, "BASIC_TPU");
+	long count;
+
+	if (!group->accelerator_type && tier)
+		group->accelerator_type = tier->accelerator_type;
+	if (!group->accelerator_count && tier)
+		group->accelerator_count = tier->accelerator_count;
+	count = group->accelerator_count;
+	group->tpu = group->accelerator_type
+			     ? catalogue_tpu(catalogue, group->accelerator_type)
+			     : NULL;
+	if (!group->tpu)
+		return error_set(
+			err, ERROR_INVALID, "unknown TPU type '%s'",
+			group->accelerator_type ? group->accelerator_type : "");
+	group->slice = count > 0 && count <= MACHINE_COUNT_MAX
+			       ? tpu_slice(group->tpu, (unsigned)count)
+			       : NULL;
+	if (!group->slice)
+		return error_set(err, ERROR_INVALID, "no %s has %ld cores",
+				 group->accelerator_type, count);
+	return 0;
+}
+
+static bool is_tpu(const struct machine_group *group)
+{
+	return (group->type && !strcmp(group->type, "cloud_tpu")) ||
+	       (group->role == ROLE_WORKER && group->accelerator_type &&
+		text_starts(group->accelerator_type, "TPU_"));
+}
+
+static int look_up(const struct catalogue *catalogue,
+		   struct machine_group *group, struct error *err)
+{
+	const struct accelerator_config *config =
+		&group->config->accelerator_config;
+
+	if (config->type)
+		group->accelerator_type = config->type;
+	if (config->count)
+		group->accelerator_count = config->count;
+	if (is_tpu(group))
+		return find_tpu(catalogue, group, err);
+	if (group->type)
+		group->machine =
+			catalogue_machine(catalogue, group->type, NULL);
+	if (!group->accelerator_type && group->machine) {
+		group->accelerator_type = group->machine->accelerator_type;
+		group->accelerator_count =
+			(long)group->machine->accelerator_count;
+	}
+	return 0;
+}
+
+int machines_of(const struct job *job, const struct catalogue *catalogue,
+		struct machine_groups *out, struct error *err)
+{
+	struct machine_group groups[ROLE_COUNT];
+	struct machine_groups all = { 0 };
+	int role;
+
+	read_fields(job, groups);
+	if (read_tier(job, catalogue, groups, err) < 0)
+		return -1;
+	for (role = 0; role < ROLE_COUNT; role++) {
+		struct machine_group *group = &groups[role];
+
+		group->role = (enum role)role;
+		if (group->count > MACHINE_COUNT_MAX)
+			return error_set(err, ERROR_INVALID,
+					 "more than %d machines of one role",
+					 MACHINE_COUNT_MAX);
+		/* One TPU, which a fragment may leave unsaid. */
+		if (role == ROLE_WORKER && job_uses_tpu(job))
+			group->count = 1;
+		if (group->count <= 0)
+			continue;
+		if (look_up(catalogue, group, err) < 0)
+			return -1;
+		all.items[all.count++] = *group;
+	}
+	*out = all;
+	return 0;
+}
+
+const struct machine_group *machines_find(const struct machine_groups *all,
+					  enum role role)
+{
+	size_t i;
+
+	for (i = 0; i < all->count; i++)
+		if (all->items[i].role == role)
+			return &all->items[i];
+	return NULL;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/job/message.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/json.h"
+
+/* Compares without making the other spelling: camel "workerCount" against
+ * snake "worker_count". */
+static bool same_name(const char *camel, const char *other)
+{
+	if (strcmp(camel, other) == 0)
+		return true;
+	for (; *camel && *other; camel++, other++) {
+		if (isupper((unsigned char)*camel)) {
+			if (*other++ != '_')
+				return false;
+			if (tolower((unsigned char)*camel) != *other)
+				return false;
+		} else if (*camel != *other) {
+			return false;
+		}
+	}
+	return !*camel && !*other;
+}
+
+const struct field *message_field(const struct message *message,
+				  const char *name)
+{
+	const struct field *field;
+
+	for (field = message->fields; field->name; field++)
+		/* Both spellings begin alike, and most names do not. */
+		if (field->name[0] == name[0] && same_name(field->name, name))
+			return field;
+	return NULL;
+}
+
+size_t message_field_count(const struct message *message)
+{
+	size_t n = 0;
+
+	while (message->fields[n].name)
+		n++;
+	return n;
+}
+
+bool message_has(const struct message *message, const void *data,
+		 const char *name)
+{
+	const struct message_head *head = data;
+	const struct field *field = message_field(message, name);
+
+	return field && (head->set >> (field - message->fields) & 1);
+}
+
+bool message_refused(const struct message *message, const void *data,
+		     const char *name)
+{
+	const struct message_head *head = data;
+	const struct field *field = message_field(message, name);
+
+	return field && (head->refused >> (field - message->fields) & 1);
+}
+
+bool names_have(const char *const *names, const char *name)
+{
+	if (!names)
+		return true;
+	for (; *names; names++)
+		if (!strcmp(*names, name))
+			return true;
+	return false;
+}
+
+void message_unused(const struct message *message, const void *data,
+		    const char *prefix, const char *provider,
+		    void (*tell)(void *ctx, const char *path), void *ctx)
+{
+	const struct message_head *head = data;
+	const struct field *field;
+	char path[256];
+
+	for (field = message->fields; field->name; field++) {
+		if (!(head->set >> (field - message->fields) & 1))
+			continue;
+		snprintf(path, sizeof(path), "%s%s%s", prefix,
+			 *prefix ? "." : "", field->name);
+		if (!names_have(field->providers, provider))
+			tell(ctx, path);
+		else if (field->type == FIELD_MESSAGE)
+			message_unused(field->message,
+				       (const char *)data + field->offset, path,
+				       provider, tell, ctx);
+	}
+}
+
+void message_snake_name(const char *name, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (; *name && n + 2 < size; name++) {
+		if (isupper((unsigned char)*name))
+			out[n++] = '_';
+		out[n++] = (char)tolower((unsigned char)*name);
+	}
+	out[n] = '\0';
+}
+
+static json_t *integer_json(long value, unsigned flags, unsigned style)
+{
+	char text[32];
+
+	if (!(flags & FIELD_INT64) || !(style & MESSAGE_WIRE))
+		return json_integer(value);
+	snprintf(text, sizeof(text), "%ld", value);
+	return json_string(text);
+}
+
+static json_t *duration_json(long seconds)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lds", seconds);
+	return json_string(text);
+}
+
+static json_t *doubles_json(const struct doubles *list)
+{
+	json_t *array = list->count ? json_array() : NULL;
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		json_array_append_new(array, json_real(list->items[i]));
+	return array;
+}
+
+static json_t *pairs_json(const struct pairs *map)
+{
+	json_t *object = map->count ? json_object() : NULL;
+	size_t i;
+
+	for (i = 0; i < map->count; i++)
+		json_put_text(object, map->items[i].name, map->items[i].value);
+	return object;
+}
+
+static json_t *messages_json(const struct field *field,
+			     const struct messages *list, unsigned style)
+{
+	json_t *all;
+	size_t i;
+
+	if (!list->count)
+		return NULL;
+	all = field->type == FIELD_NAMED ? json_object() : json_array();
+	for (i = 0; i < list->count; i++) {
+		const char *item =
+			(const char *)list->items + i * field->message->size;
+		json_t *one = message_json(field->message, item, style);
+		const char *key;
+
+		if (field->type == FIELD_MESSAGES) {
+			json_array_append_new(all, one);
+			continue;
+		}
+		memcpy(&key, item + sizeof(struct message_head), sizeof(key));
+		json_put(all, key, one);
+	}
+	return all;
+}
+
+static json_t *message_value(const struct field *field, const void *member,
+			     unsigned style)
+{
+	const struct strings *list;
+	json_t *value;
+
+	switch (field->type) {
+	case FIELD_STRING:
+		return *(const char *const *)member
+			       ? json_text(*(const char *const *)member)
+			       : NULL;
+	case FIELD_INT:
+		return integer_json(*(const long *)member, field->flags, style);
+	case FIELD_DURATION:
+		return duration_json(*(const long *)member);
+	case FIELD_DOUBLE:
+		return json_real(*(const double *)member);
+	case FIELD_BOOL:
+		return json_boolean(*(const bool *)member);
+	case FIELD_ENUM:
+		return json_string(field->values[*(const int *)member]);
+	case FIELD_STRINGS:
+		list = member;
+		return list->count ? json_texts(list->items, list->count)
+				   : NULL;
+	case FIELD_DOUBLES:
+		return doubles_json(member);
+	case FIELD_PAIRS:
+		return pairs_json(member);
+	case FIELD_MESSAGES:
+	case FIELD_NAMED:
+		return messages_json(field, member, style);
+	case FIELD_MESSAGE:
+		value = message_json(field->message, member, style);
+		if (json_object_size(value) > 0)
+			return value;
+		json_decref(value);
+		return NULL;
+	}
+	return NULL;
+}
+
+json_t *message_json(const struct message *message, const void *data,
+		     unsigned style)
+{
+	const struct message_head *head = data;
+	json_t *object = json_object();
+	const struct field *field;
+	char snake[128];
+	json_t *value;
+
+	for (field = message->fields; field->name; field++) {
+		bool set = head->set >> (field - message->fields) & 1;
+
+		if (field->flags & FIELD_OUTPUT)
+			continue;
+		if ((field->flags & FIELD_POSITION) && (style & MESSAGE_DIGEST))
+			continue;
+		/* A message that was not given can still have defaults. */
+		if (!set &&
+		    !((style & MESSAGE_DEFAULTS) &&
+		      (field->fallback || field->type == FIELD_MESSAGE)))
+			continue;
+		value = message_value(field, (const char *)data + field->offset,
+				      style);
+		if (!value)
+			continue;
+		if (style & MESSAGE_SNAKE) {
+			message_snake_name(field->name, snake, sizeof(snake));
+			json_put(object, snake, value);
+		} else {
+			json_put(object, field->name, value);
+		}
+	}
+	return object;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a job file may hold, as tables.  A message is a C struct whose members
+ * are described by an array of `struct field`; each field of a job file is
+ * declared once, as one such row, and loading, validation, defaults, help,
+ * the digest and every rendering walk the rows.
+ *
+ * The tables themselves are in schema/ and, for what only one provider has,
+ * in that provider's folder.
+ */
+#ifndef JOBRUN_MESSAGE_H
+#define JOBRUN_MESSAGE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/error.h"
+
+struct message;
+struct node; /* where something stood in a job file: schema/yaml/node.h */
+
+/*
+ * The type of a member of the message's struct, by field type:
+ *	FIELD_STRING			const char *	(NULL: not set)
+ *	FIELD_INT, FIELD_DURATION	long		(a duration: seconds)
+ *	FIELD_DOUBLE			double
+ *	FIELD_BOOL			bool
+ *	FIELD_ENUM			int, an index into `values`
+ *	FIELD_STRINGS			struct strings
+ *	FIELD_DOUBLES			struct doubles
+ *	FIELD_PAIRS			struct pairs	(a map of strings)
+ *	FIELD_MESSAGE			the struct of `message` itself
+ *	FIELD_MESSAGES			struct messages	(a list)
+ *	FIELD_NAMED			struct messages	(a map: the key is
+ *					written to the struct's first member
+ *					after the head, a const char *)
+ */
+enum field_type {
+	FIELD_STRING,
+	FIELD_INT,
+	FIELD_DURATION,
+	FIELD_DOUBLE,
+	FIELD_BOOL,
+	FIELD_ENUM,
+	FIELD_STRINGS,
+	FIELD_DOUBLES,
+	FIELD_PAIRS,
+	FIELD_MESSAGE,
+	FIELD_MESSAGES,
+	FIELD_NAMED,
+};
+
+enum field_flag {
+	FIELD_OUTPUT = 1 << 0,   /* set by the service; accepted, no effect */
+	FIELD_INT64 = 1 << 1,    /* a string in the API's JSON */
+	FIELD_POSITION = 1 << 2, /* says where the job is, not what it is:
+				  * left out of the digest */
+	FIELD_REQUIRED = 1 << 3,
+	FIELD_NUMBERS = 1 << 4, /* strings that look like numbers to YAML:
+				 * no quotes are asked for */
+	FIELD_PATH = 1 << 6,    /* of a file or directory, unless it is a URL:
+				* relative to the file that says it */
+	FIELD_SINGLE = 1 << 5,  /* a list whose only item may stand alone */
+};
+
+struct field {
+	const char *name; /* camelCase, as the API's JSON has it */
+	enum field_type type;
+	unsigned flags;
+	size_t offset;
+	const struct message *message; /* of the MESSAGE types and NAMED */
+	/* Of an ENUM, up to NULL; of a STRING that can only be one of them. */
+	const char *const *values;
+	const char *fallback; /* the default, as a file would say it */
+	long min, max;        /* of INT and DURATION; 0, 0: any >= 0 */
+	/*
+	 * A check of the form of a string (each string of a list, each value
+	 * of a map; for FIELD_NAMED, each key).  Returns -1 with what was
+	 * expected, for instance "must be a gs:// URL".
+	 */
+	int (*check)(const char *value, struct error *err);
+	/* The same of each key of FIELD_PAIRS. */
+	int (*check_key)(const char *key, struct error *err);
+	/* Another field of the message that makes a required one optional. */
+	const char *unless;
+	const char *doc; /* one or more sentences; for explain and manual */
+	/* The providers that honour it, up to NULL.  NULL: all of them, and
+	 * those for which it has no meaning. */
+	const char *const *providers;
+};
+
+struct message {
+	const char *name; /* "TrainingInput" */
+	const char *doc;
+	size_t size;                /* of the struct */
+	const struct field *fields; /* up to a row with no name; at most 64 */
+};
+
+/* Every message struct begins with this. */
+struct message_head {
+	const struct node *node; /* its place in the file, or NULL */
+	uint64_t set;            /* bit i: field i was given in the file */
+	uint64_t refused;        /* bit i: it was given too, but not taken, or
+				  * a misspelt key stands for it */
+	bool strange; /* it has a key of which nobody knows what it meant */
+};
+
+struct strings {
+	size_t count;
+	const char **items;
+};
+
+struct doubles {
+	size_t count;
+	double *items;
+};
+
+struct pair {
+	const char *name;
+	const char *value;
+};
+
+struct pairs {
+	size_t count;
+	struct pair *items; /* in the order of the file */
+};
+
+struct messages {
+	size_t count;
+	void *items; /* an array of the message's struct */
+};
+
+/* The row of a name in either spelling (scaleTier, scale_tier), or NULL. */
+const struct field *message_field(const struct message *message,
+				  const char *name);
+size_t message_field_count(const struct message *message);
+
+/* Whether the field was given in the file; the name must be one of its. */
+bool message_has(const struct message *message, const void *data,
+		 const char *name);
+
+/* Whether it was tried to give it: its value is not known then. */
+bool message_refused(const struct message *message, const void *data,
+		     const char *name);
+
+/* Whether the name is in the list; an absent list has all names. */
+bool names_have(const char *const *names, const char *name);
+
+/*
+ * Names every field that was given and that the provider does not honour, as
+ * a path below `prefix`: "jobrun.checkpoints".  Of a message that it does not
+ * honour, only the message.
+ */
+void message_unused(const struct message *message, const void *data,
+		    const char *prefix, const char *provider,
+		    void (*tell)(void *ctx, const char *path), void *ctx);
+
+/* "masterConfig" gives "master_config"; `size` counts the NUL. */
+void message_snake_name(const char *name, char *out, size_t size);
+
+enum message_style {
+	MESSAGE_DEFAULTS = 1 << 0, /* unset fields with a default too */
+	MESSAGE_SNAKE = 1 << 1,    /* snake_case keys */
+	MESSAGE_WIRE = 1 << 2,     /* int64 and durations as the API has them:
+				    * "8", "3600s" */
+	MESSAGE_DIGEST = 1 << 3,   /* without what FIELD_POSITION marks */
+};
+
+/*
+ * As JSON, keys in the order of the rows; empty lists, maps and messages are
+ * left out, and so is FIELD_OUTPUT.  Returns new.
+ */
+json_t *message_json(const struct message *message, const void *data,
+		     unsigned style);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/job/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/units.h"
+#include "core/data/tree.h"
+
+#define SHOWN_MAX 5
+#define DIGEST_WIDTH 16
+
+/* Two entries of one path with the same text are the same to a program. */
+static json_t *entry_json(const struct tree_entry *entry)
+{
+	char text[DIGEST_WIDTH + 2];
+
+	if (entry->kind == TREE_FOLDER)
+		return json_string("folder");
+	if (entry->kind == TREE_LINK)
+		return json_sprintf("-> %s", entry->target);
+	snprintf(text, sizeof(text), "%.*s%s", DIGEST_WIDTH, entry->digest.hex,
+		 entry->executable ? "x" : "");
+	return json_string(text);
+}
+
+json_t *source_files_json(const struct job *job)
+{
+	json_t *out;
+	size_t i;
+
+	if (!job->source_entries)
+		return NULL;
+	out = json_object();
+	for (i = 0; i < job->source_entry_count; i++) {
+		const struct tree_entry *entry = &job->source_entries[i];
+		json_t *name = json_text(entry->path);
+		json_t *value = entry_json(entry);
+
+		/* A target that is no UTF-8. */
+		json_put(out, json_string_value(name),
+			 value ? value : json_string("->"));
+		json_decref(name);
+	}
+	return out;
+}
+
+json_t *source_json(const struct job *job)
+{
+	json_t *files = source_files_json(job);
+	json_t *out = json_object();
+	char size[32], text[80];
+
+	size_format(job->source_bytes, size, sizeof(size));
+	snprintf(text, sizeof(text), "%zu file%s, %s", job->source_files,
+		 job->source_files == 1 ? "" : "s", size);
+	json_put_text(out, "directory", job->jobrun.source);
+	json_put_text(out, "contents", text);
+	json_put_text(out, "sha256", job->source_digest.hex);
+	if (files)
+		json_put(out, "files", files);
+	return out;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct file_change *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+void source_compare(const json_t *before, const json_t *after,
+		    struct arena *mem, struct file_changes *out)
+{
+	size_t most = json_object_size(before) + json_object_size(after);
+	struct file_change *items = NULL;
+	json_t *old = (json_t *)before, *new = (json_t *)after;
+	json_t *value;
+	const char *path;
+	size_t n = 0;
+
+	items = mem_alloc((most + 1) * sizeof(*items));
+	json_object_foreach(new, path, value)
+	{
+		const json_t *was = json_object_get(before, path);
+
+		if (was && json_equal(was, value))
+			continue;
+		items[n].path = arena_strdup(mem, path);
+		items[n++].type = was ? FILE_MODIFIED : FILE_ADDED;
+	}
+	json_object_foreach(old, path, value)
+	{
+		if (json_object_get(after, path))
+			continue;
+		items[n].path = arena_strdup(mem, path);
+		items[n++].type = FILE_REMOVED;
+	}
+	*out = (struct file_changes){ 0 };
+	if (n) {
+		struct file_change *kept = arena_alloc(mem, n * sizeof(*kept));
+
+		qsort(items, n, sizeof(*items), by_path);
+		memcpy(kept, items, n * sizeof(*kept));
+		out->items = kept;
+		out->count = n;
+	}
+	free(items);
+}
+
+const char *file_change_name(enum file_change_type type)
+{
+	static const char *const names[] = {
+		[FILE_MODIFIED] = "modified",
+		[FILE_ADDED] = "added",
+		[FILE_REMOVED] = "removed",
+	};
+
+	return names[type];
+}
+
+void file_changes_text(const struct file_changes *files, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < files->count && i < SHOWN_MAX; i++)
+		buf_printf(out, "%s%s %s", i ? ", " : "", files->items[i].path,
+			   file_change_name(files->items[i].type));
+	if (i < files->count)
+		buf_printf(out, " and %zu more", files->count - i);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of a job's `source`, as plans show and compare them. */
+#ifndef JOBRUN_SOURCE_H
+#define JOBRUN_SOURCE_H
+
+#include <jansson.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+#include "core/job/job.h"
+
+/* Of more files than this, plans only know the digest of them all. */
+#define SOURCE_LISTED_MAX 2000
+
+enum file_change_type {
+	FILE_MODIFIED,
+	FILE_ADDED,
+	FILE_REMOVED,
+};
+
+struct file_change {
+	const char *path; /* below the source */
+	enum file_change_type type;
+};
+
+struct file_changes {
+	const struct file_change *items; /* by path, bytewise */
+	size_t count;
+};
+
+/*
+ * {"directory", "contents": "2 files, 3 kB", "sha256", "files"}, of a job that
+ * has been digested; for the properties of a run, with `files` named in its
+ * kind.  Returns new.
+ */
+json_t *source_json(const struct job *job);
+
+/* {"train.py": "0123456789abcdef"}: enough of each digest to tell files of
+ * one name apart.  NULL if there are too many, or no source.  Returns new. */
+json_t *source_files_json(const struct job *job);
+
+/* What differs between two of those.  Paths live in `mem`. */
+void source_compare(const json_t *before, const json_t *after,
+		    struct arena *mem, struct file_changes *out);
+
+const char *file_change_name(enum file_change_type type); /* "added" */
+
+/* "train.py modified, a.csv added and 3 more": the first five. */
+void file_changes_text(const struct file_changes *files, struct buf *out);
+
+#endif

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The reading side of log.h: the lines of all streams, merged by time with a
+ * heap of cursors, and filtered.
+ */
+#include "core/log/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/log/log_cursor.h"
+
+/* What is read at once from a stream: it should stay in the CPU's cache,
+ * and all of them together in reasonable memory. */
+#define CHUNK_MAX ((size_t)64 << 10)
+#define CHUNK_MIN ((size_t)8 << 10)
+#define CHUNK_ALL ((size_t)32 << 20)
+/* How far from the end the last lines are looked for first. */
+#define TAIL_WINDOW ((uint64_t)128 << 10)
+
+struct log_reader {
+	char *folder;
+	struct log_filter filter;
+	struct buf text; /* a line for regexec(), which wants a NUL */
+	size_t tasks;
+	struct log_index *indexes;  /* by task */
+	struct log_cursor *cursors; /* LOG_STREAMS per task */
+	struct log_cursor **heap;   /* those with a line, the oldest first */
+	size_t heap_count;
+	bool started;
+	bool stop;
+	log_block_sink *block_sink; /* or NULL */
+	log_sink *sink;             /* during a step */
+	void *sink_arg;
+	uint64_t skip; /* so many lines are before the tail */
+
+	int watch;           /* inotify, or -1 */
+	bool logs_watched;   /* the folder of logs; else that of the run */
+	bool *index_watched; /* by task */
+	bool all_watched;    /* whatever is written in the folder of logs */
+};
+
+struct log_reader *log_reader_open(const char *folder,
+				   const struct log_source *sources,
+				   size_t count,
+				   const struct log_filter *filter,
+				   struct error *err)
+{
+	struct log_reader *reader = mem_alloc(sizeof(*reader));
+	size_t chunk = CHUNK_ALL / (count * LOG_STREAMS + 1);
+
+	(void)err;
+	if (chunk > CHUNK_MAX)
+		chunk = CHUNK_MAX;
+	if (chunk < CHUNK_MIN)
+		chunk = CHUNK_MIN;
+	reader->folder = mem_strdup(folder);
+	reader->watch = -1;
+	reader->filter.tail = SIZE_MAX;
+	if (filter)
+		reader->filter = *filter;
+	reader->tasks = count;
+	reader->indexes = mem_alloc(count * sizeof(*reader->indexes));
+	reader->index_watched =
+		mem_alloc(count * sizeof(*reader->index_watched));
+	reader->cursors =
+		mem_alloc(count * LOG_STREAMS * sizeof(*reader->cursors));
+	reader->heap = mem_alloc(count * LOG_STREAMS * sizeof(*reader->heap));
+	for (size_t i = 0; i < count; i++) {
+		reader->indexes[i] =
+			(struct log_index){ reader->folder, &sources[i], -1, 0,
+					    0 };
+		for (size_t k = 0; k < LOG_STREAMS; k++) {
+			struct log_cursor *cursor =
+				&reader->cursors[i * LOG_STREAMS + k];
+
+			log_cursor_init(cursor, &reader->indexes[i],
+					(enum log_stream)k, chunk);
+			if (reader->filter.states)
+				log_cursor_split(cursor);
+			cursor->line.source = &sources[i];
+			cursor->line.stream = (enum log_stream)k;
+		}
+	}
+	return reader;
+}
+
+void log_reader_close(struct log_reader *reader)
+{
+	if (!reader)
+		return;
+	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++)
+		log_cursor_done(&reader->cursors[i]);
+	for (size_t i = 0; i < reader->tasks; i++) {
+		if (reader->indexes[i].fd >= 0)
+			close(reader->indexes[i].fd);
+	}
+	if (reader->watch >= 0)
+		close(reader->watch);
+	buf_done(&reader->text);
+	free(reader->heap);
+	free(reader->cursors);
+	free(reader->index_watched);
+	free(reader->indexes);
+	free(reader->folder);
+	free(reader);
+}
+
+void log_reader_take_blocks(struct log_reader *reader, log_block_sink *sink)
+{
+	reader->block_sink = sink;
+}
+
+void log_reader_stop(struct log_reader *reader)
+{
+	reader->stop = true;
+}
+
+/* The order of showing: by time, then by task, then as it came. */
+static int compare(const struct log_cursor *a, const struct log_cursor *b)
+{
+	int x = a->line.source->ordinal;
+	int y = b->line.source->ordinal;
+
+	if (a->line.time_ms != b->line.time_ms)
+		return a->line.time_ms < b->line.time_ms ? -1 : 1;
+	if (x != y)
+		return x < y ? -1 : 1;
+	if (a->line_record != b->line_record)
+		return a->line_record < b->line_record ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void heap_sink(struct log_reader *reader, size_t i)
+{
+	struct log_cursor **heap = reader->heap;
+	struct log_cursor *cursor = heap[i];
+	size_t n = reader->heap_count;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= n)
+			break;
+		if (child + 1 < n && compare(heap[child + 1], heap[child]) < 0)
+			child++;
+		if (compare(cursor, heap[child]) <= 0)
+			break;
+		heap[i] = heap[child];
+		i = child;
+	}
+	heap[i] = cursor;
+}
+
+static void heap_make(struct log_reader *reader)
+{
+	reader->heap_count = 0;
+	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++) {
+		if (reader->cursors[i].ready)
+			reader->heap[reader->heap_count++] =
+				&reader->cursors[i];
+	}
+	for (size_t i = reader->heap_count / 2; i-- > 0;)
+		heap_sink(reader, i);
+}
+
+static bool is_match(struct log_reader *reader, const struct log_line *line)
+{
+	regmatch_t whole = { 0 };
+	const char *text;
+	size_t len = line->len;
+
+	if (line->lost) /* could have held what is looked for */
+		return true;
+	text = log_text_shown(line->text, &len);
+	buf_clear(&reader->text);
+	buf_add(&reader->text, text, len);
+	/* There may be NUL bytes in it. */
+	whole.rm_eo = (regoff_t)len;
+	return regexec(reader->filter.grep, reader->text.data, 1, &whole,
+		       REG_STARTEND) == 0;
+}
+
+static inline bool is_wanted(struct log_reader *reader,
+			     const struct log_line *line)
+{
+	return line->time_ms >= reader->filter.since_ms &&
+	       (!reader->filter.grep || is_match(reader, line));
+}
+
+bool log_reader_open_line(struct log_reader *reader, struct log_line *out)
+{
+	struct log_line line;
+	bool found = false;
+
+	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++) {
+		if (!log_cursor_open_line(&reader->cursors[i], &line))
+			continue;
+		if (!is_wanted(reader, &line) ||
+		    (found && line.time_ms < out->time_ms))
+			continue;
+		*out = line;
+		found = true;
+	}
+	return found;
+}
+
+static void give(void *arg, const struct log_line *line)
+{
+	struct log_reader *reader = arg;
+
+	if (!is_wanted(reader, line))
+		return;
+	if (reader->skip)
+		reader->skip--;
+	else
+		reader->sink(reader->sink_arg, line);
+}
+
+/* Gives the lines of the oldest cursor until another has an older one. */
+static int give_run(struct log_reader *reader, bool ended, struct error *err)
+{
+	struct log_cursor *cursor = reader->heap[0];
+	int64_t time_ms = cursor->line.time_ms;
+	uint64_t record = cursor->line_record;
+	bool all = !reader->filter.grep && !reader->skip &&
+		   time_ms >= reader->filter.since_ms;
+
+	do {
+		give(reader, &cursor->line);
+		/* Those of the same piece are next to be given in any case. */
+		if (cursor->start_record != record || reader->stop)
+			;
+		else if (all && reader->block_sink && !reader->filter.states)
+			log_cursor_give_block(cursor, reader->block_sink,
+					      reader->sink_arg);
+		else if (all)
+			log_cursor_give(cursor, &reader->stop, reader->sink,
+					reader->sink_arg);
+		else
+			log_cursor_give(cursor, &reader->stop, give, reader);
+		if (log_cursor_next(cursor, ended, err) < 0)
+			return -1;
+		if (!cursor->ready) {
+			reader->heap[0] = reader->heap[--reader->heap_count];
+			break;
+		}
+	} while (cursor->line_record == record &&
+		 cursor->line.time_ms == time_ms && !reader->stop);
+	if (reader->heap_count)
+		heap_sink(reader, 0);
+	return 0;
+}
+
+/* Goes to where the last lines of a stream start, or somewhat before that,
+ * and adds the number of those from there on. */
+static int seek_tail(struct log_reader *reader, struct log_cursor *cursor,
+		     bool ended, uint64_t *count, struct error *err)
+{
+	const struct log_filter *filter = &reader->filter;
+	uint64_t window = TAIL_WINDOW;
+	uint64_t size = 0;
+	uint64_t offset, n;
+
+	if (log_cursor_size(cursor, &size, err) < 0)
+		return -1;
+	for (;;) {
+		offset = window < size ? size - window : 0;
+		if (log_cursor_seek(cursor, offset, filter->since_ms, err) < 0)
+			return -1;
+		n = 0;
+		do {
+			if (log_cursor_next(cursor, ended, err) < 0)
+				return -1;
+			if (cursor->ready && is_wanted(reader, &cursor->line))
+				n++;
+		} while (cursor->ready);
+		/* Enough lines, and where the first of them starts? */
+		if (!offset || (n >= filter->tail && !cursor->middle))
+			break;
+		window *= 4;
+	}
+	*count += n;
+	return log_cursor_seek(cursor, offset, filter->since_ms, err);
+}
+
+/* Finds where to start, at the first step. */
+static int start(struct log_reader *reader, bool ended, struct error *err)
+{
+	const struct log_filter *filter = &reader->filter;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++) {
+		struct log_cursor *cursor = &reader->cursors[i];
+
+		if (filter->tail != SIZE_MAX) {
+			if (seek_tail(reader, cursor, ended, &count, err) < 0)
+				return -1;
+		} else if (filter->since_ms &&
+			   log_cursor_seek(cursor, 0, filter->since_ms, err) <
+				   0) {
+			return -1;
+		}
+	}
+	if (count > filter->tail)
+		reader->skip = count - filter->tail;
+	reader->started = true;
+	return 0;
+}
+
+static int watch_update(struct log_reader *reader, struct error *err);
+
+int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
+		    void *arg, struct error *err)
+{
+	int ret = -1;
+
+	reader->stop = false;
+	reader->sink = sink;
+	reader->sink_arg = arg;
+	if (reader->watch >= 0 && watch_update(reader, err) < 0)
+		return -1;
+	for (size_t i = 0; i < reader->tasks; i++) {
+		if (log_index_look(&reader->indexes[i], err) < 0)
+			return -1;
+		if (ended && log_index_end(&reader->indexes[i], err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++)
+		log_cursor_begin(&reader->cursors[i]);
+	if (!reader->started && start(reader, ended, err) < 0)
+		goto out;
+	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++) {
+		/* One may be ready from a step that was stopped. */
+		if (!reader->cursors[i].ready &&
+		    log_cursor_next(&reader->cursors[i], ended, err) < 0)
+			goto out;
+	}
+	heap_make(reader);
+	while (reader->heap_count && !reader->stop) {
+		if (give_run(reader, ended, err) < 0)
+			goto out;
+	}
+	ret = 0;
+out:
+	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++)
+		log_cursor_end(&reader->cursors[i]);
+	return ret;
+}
+
+/*
+ * Watched are the indexes, one by one, because each line is written to two
+ * files and only the second of them makes it visible; and the folder, for
+ * indexes that appear.
+ */
+static void watch_indexes(struct log_reader *reader, const char *logs)
+{
+	for (size_t i = 0; i < reader->tasks && !reader->all_watched; i++) {
+		const struct log_source *source = reader->indexes[i].source;
+		char *path;
+		int ret;
+
+		if (reader->index_watched[i])
+			continue;
+		path = log_index_path(reader->folder, source->type,
+				      source->index);
+		ret = inotify_add_watch(reader->watch, path,
+					IN_MODIFY | IN_CLOSE_WRITE);
+		free(path);
+		if (ret >= 0) {
+			reader->index_watched[i] = true;
+		} else if (errno == ENOSPC) { /* the user's limit */
+			reader->all_watched =
+				inotify_add_watch(reader->watch, logs,
+						  IN_CREATE | IN_MOVED_TO |
+							  IN_MODIFY) >= 0;
+			break;
+		}
+	}
+}
+
+/* Forgets what has happened, before it is looked at, and sees to it that
+ * what has appeared since is watched too. */
+static int watch_update(struct log_reader *reader, struct error *err)
+{
+	char events[4096];
+	char *logs = log_folder_path(reader->folder);
+	int ret = -1;
+
+	while (read(reader->watch, events, sizeof(events)) > 0)
+		;
+	if (!reader->logs_watched) {
+		reader->logs_watched =
+			inotify_add_watch(reader->watch, logs,
+					  IN_CREATE | IN_MOVED_TO) >= 0;
+		if (!reader->logs_watched && errno != ENOENT) {
+			error_errno(err, "cannot watch '%s'", logs);
+			goto out;
+		}
+	}
+	if (reader->logs_watched)
+		watch_indexes(reader, logs);
+	ret = 0;
+out:
+	free(logs);
+	return ret;
+}
+
+int log_reader_watch(struct log_reader *reader, struct error *err)
+{
+	if (reader->watch >= 0)
+		return reader->watch;
+	reader->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (reader->watch < 0)
+		return error_errno(err, "cannot watch '%s'", reader->folder);
+	/* First the one above: the folder of logs may appear right now. */
+	if (inotify_add_watch(reader->watch, reader->folder, IN_CREATE) < 0) {
+		error_errno(err, "cannot watch '%s'", reader->folder);
+		goto fail;
+	}
+	if (watch_update(reader, err) < 0)
+		goto fail;
+	return reader->watch;
+fail:
+	close(reader->watch);
+	reader->watch = -1;
+	return -1;
+}

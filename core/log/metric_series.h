@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the tasks of a run have printed of each metric, in bounded memory: of
+ * a long series every second, fourth ... point is kept, while its count, its
+ * last, least and greatest values stay exact.
+ */
+#ifndef JOBRUN_METRIC_SERIES_H
+#define JOBRUN_METRIC_SERIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/log/log.h"
+#include "core/log/metric.h"
+
+#define METRIC_POINTS_MAX 512 /* of a series, kept */
+
+struct metric_point {
+	int64_t time_ms;
+	int64_t step; /* -1: not known */
+	double epoch; /* -1: not known */
+	double value;
+};
+
+/* One metric of one task. */
+struct metric_series {
+	size_t metric; /* its place among the table's metrics */
+	const struct log_source *source;
+	uint64_t count;  /* of all points there were */
+	uint64_t broken; /* so many of them NaN or infinite */
+	/* The rest speak of the others; valid if count > broken, but `last`
+	 * is the last in any case. */
+	struct metric_point last;
+	struct metric_point least;
+	struct metric_point greatest;
+	struct metric_point *points; /* every `stride`-th */
+	size_t kept;
+	size_t stride;
+};
+
+struct metric_info {
+	char name[METRIC_NAME_SIZE]; /* as it was first spelt */
+	enum metric_goal goal;
+	bool adds;
+};
+
+struct metric_table;
+
+/* Borrows the sources. */
+struct metric_table *metric_table_new(const struct log_source *sources,
+				      size_t count,
+				      struct metric_parser *parser);
+void metric_table_free(struct metric_table *table); /* and not the parser */
+
+/*
+ * Adds what is in a line of one of the sources: in each of its states, if it
+ * was rewritten.  Each sample goes to the sink (NULL: none), too.
+ */
+typedef void metric_sink(void *arg, const struct log_line *line,
+			 const struct metric_sample *sample);
+void metric_table_line(struct metric_table *table, const struct log_line *line,
+		       metric_sink *sink, void *arg);
+
+size_t metric_table_sources(const struct metric_table *table);
+
+/* In the order in which they were first seen.  Borrowed. */
+size_t metric_table_count(const struct metric_table *table);
+const struct metric_info *metric_table_info(const struct metric_table *table,
+					    size_t metric);
+/* The same of a task (by its place among the sources), or NULL. */
+const struct metric_series *
+metric_table_series(const struct metric_table *table, size_t metric,
+		    size_t source);
+
+/* The better one of a series' values, or NULL if nobody knows which that is
+ * or there is none. */
+const struct metric_point *metric_best(const struct metric_info *info,
+				       const struct metric_series *series);
+
+/*
+ * The metric over all tasks, at `count` times from the first point to the
+ * last: the sum where it adds, else the mean, of what each task had said last
+ * by then.  NaN where none had, or for a sum, not all.  Returns the number of tasks that have it.
+ */
+size_t metric_table_total(const struct metric_table *table, size_t metric,
+			  double *values, size_t count);
+
+/* The values of a series, as `count` means of neighbours; fewer if there are
+ * fewer.  Returns how many. */
+size_t metric_series_means(const struct metric_series *series, double *values,
+			   size_t count);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/plan/decide.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/plan/diff.h"
+
+static void decide(struct action *action, enum action_type type,
+		   const char *reason)
+{
+	action->type = type;
+	action->reason = reason;
+}
+
+/* "running": what a run that is not over does. */
+static const char *doing(enum run_state state)
+{
+	switch (state) {
+	case RUN_QUEUED:
+		return "queued";
+	case RUN_PREPARING:
+		return "being prepared";
+	case RUN_CANCELLING:
+		return "being cancelled";
+	default:
+		return "running";
+	}
+}
+
+/* "failed, exit 3": how a run ended. */
+static const char *ended(const struct run_status *run, struct arena *mem)
+{
+	if (run->state == RUN_SUCCEEDED)
+		return "succeeded";
+	if (run->state == RUN_CANCELLED)
+		return "cancelled";
+	if (run->exit_code < 0)
+		return "failed";
+	return arena_printf(mem, "failed, exit %d", run->exit_code);
+}
+
+static const char *ended_before(const struct run_status *run, struct arena *mem)
+{
+	if (run->state == RUN_SUCCEEDED)
+		return "already succeeded";
+	if (run->state == RUN_CANCELLED)
+		return "cancelled before: --rerun runs it again";
+	if (run->exit_code < 0)
+		return "failed before: --rerun runs it again";
+	return arena_printf(mem,
+			    "failed before (exit %d): --rerun runs it again",
+			    run->exit_code);
+}
+
+static void decide_same_run(struct action *action, bool rerun,
+			    struct arena *mem)
+{
+	const struct run_status *run = &action->have->run;
+
+	/* The same digest is the same job, however it was written down. */
+	action->change_count = 0;
+	action->files.count = 0;
+	if (run_state_is_final(run->state) && rerun) {
+		decide(action, ACTION_RUN,
+		       arena_printf(mem, "again, after attempt %d (%s)",
+				    run->attempt, ended(run, mem)));
+	} else if (run_state_is_final(run->state)) {
+		decide(action, ACTION_NOOP, ended_before(run, mem));
+	} else if (rerun) {
+		action->follow = true;
+		decide(action, ACTION_NOOP,
+		       arena_printf(mem,
+				    "is still %s, attempt %d: --rerun starts "
+				    "no other beside it",
+				    doing(run->state), run->attempt));
+	} else {
+		action->follow = true;
+		decide(action, ACTION_NOOP,
+		       arena_printf(mem, "is %s, attempt %d", doing(run->state),
+				    run->attempt));
+	}
+}
+
+static int decide_changed_run(struct action *action, struct arena *mem,
+			      struct error *err)
+{
+	const struct run_status *run = &action->have->run;
+	const struct job *job = action->job->job;
+
+	if (run_state_is_final(run->state)) {
+		decide(action, ACTION_RUN,
+		       arena_printf(mem, "changed since attempt %d (%s)",
+				    run->attempt, ended(run, mem)));
+		return 0;
+	}
+	if (job->jobrun.on_change == ON_CHANGE_FAIL)
+		return error_set(err, ERROR_FAILED,
+				 "run '%s' is %s with other settings (attempt "
+				 "%d), and onChange is 'fail': cancel it first",
+				 action->have->name, doing(run->state),
+				 run->attempt);
+	decide(action, ACTION_REPLACE,
+	       run->state == RUN_CANCELLING
+		       ? "being cancelled with other settings: will run "
+			 "again when that has ended"
+		       : arena_printf(mem,
+				      "%s with other settings: will be "
+				      "cancelled, then run again",
+				      doing(run->state)));
+	return 0;
+}
+
+static int decide_run(struct action *action, const struct plan_options *options,
+		      struct arena *mem, struct error *err)
+{
+	if (!action->have) {
+		decide(action, ACTION_RUN, "not run yet");
+		return 0;
+	}
+	if (strcmp(action->have->run.digest.hex,
+		   action->job->job->digest.hex) != 0)
+		return decide_changed_run(action, mem, err);
+	decide_same_run(action, options->rerun, mem);
+	return 0;
+}
+
+static bool forces(const struct kind *kind, const char *path)
+{
+	const char *const *field = kind->replace_on;
+
+	if (!kind->update)
+		return true;
+	for (; field && *field; field++)
+		if (diff_touches(path, *field))
+			return true;
+	return false;
+}
+
+static void decide_thing(struct action *action, struct change *changes,
+			 struct arena *mem)
+{
+	const struct change *first = NULL;
+	size_t i, n = 0;
+
+	if (!action->have) {
+		decide(action, ACTION_CREATE, "does not exist yet");
+		return;
+	}
+	for (i = 0; i < action->change_count; i++) {
+		changes[i].forces = forces(action->want->kind, changes[i].path);
+		if (changes[i].forces) {
+			first = first ? first : &changes[i];
+			n++;
+		}
+	}
+	if (!action->change_count)
+		decide(action, ACTION_NOOP, "is as wanted");
+	else if (first && n > 1)
+		decide(action, ACTION_REPLACE,
+		       arena_printf(mem,
+				    "%s and %zu more cannot change in place",
+				    first->path, n - 1));
+	else if (first)
+		decide(action, ACTION_REPLACE,
+		       arena_printf(mem, "%s cannot change in place",
+				    first->path));
+	else if (action->change_count == 1)
+		decide(action, ACTION_UPDATE, "1 field differs");
+	else
+		decide(action, ACTION_UPDATE,
+		       arena_printf(mem, "%zu fields differ",
+				    action->change_count));
+}
+
+static const json_t *files_of(const struct resource *resource)
+{
+	const json_t *value = resource->properties;
+	char key[64];
+	const char *p = resource->kind->files;
+	size_t n;
+
+	for (; value && *p; p += n + (p[n] == '.')) {
+		n = strcspn(p, ".");
+		snprintf(key, sizeof(key), "%.*s", (int)n, p);
+		value = json_object_get(value, key);
+	}
+	return value;
+}
+
+/* A line for each file would hide the rest: they are taken out, and those
+ * that changed are named. */
+static void fold_files(struct action *action, struct arena *mem,
+		       struct diff *diff)
+{
+	const char *path = action->want->kind->files;
+	const json_t *before = NULL, *after = NULL;
+	size_t i, n = 0, len;
+
+	if (!path)
+		return;
+	len = strlen(path);
+	for (i = 0; i < diff->count; i++)
+		if (strncmp(diff->items[i].path, path, len) != 0 ||
+		    !diff_touches(diff->items[i].path, path))
+			diff->items[n++] = diff->items[i];
+	diff->count = n;
+	if (action->have) {
+		before = files_of(action->have);
+		after = files_of(action->want);
+	}
+	/* Without a list of before, all would seem to be new. */
+	if (before && after)
+		source_compare(before, after, mem, &action->files);
+}
+
+int rules_decide(struct action *action, const struct plan_options *options,
+		 struct compare *compare, struct error *err)
+{
+	struct arena *mem = compare->mem;
+	struct diff diff;
+
+	if (compare_resource(compare, action, &diff, err) < 0)
+		return -1;
+	fold_files(action, mem, &diff);
+	action->changes = diff.items;
+	action->change_count = diff.count;
+	if (action->want->kind->flags & KIND_RUN)
+		return decide_run(action, options, mem, err);
+	decide_thing(action, diff.items, mem);
+	return 0;
+}
+
+bool rules_rests(const struct action *action)
+{
+	return action->type == ACTION_NOOP && !action->follow &&
+	       (action->want->kind->flags & KIND_RUN);
+}

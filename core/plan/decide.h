@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is to be done about one resource: the rules that turn what is wanted
+ * and what was found into a type of action, its reason and its changes.
+ */
+#ifndef JOBRUN_DECIDE_H
+#define JOBRUN_DECIDE_H
+
+#include "core/base/alloc.h"
+#include "core/plan/compare.h"
+#include "core/plan/plan.h"
+
+/*
+ * Fills in type, reason, changes and follow of an action that has job, want
+ * and have.  Fails if the job forbids the change.
+ */
+int rules_decide(struct action *action, const struct plan_options *options,
+		 struct compare *compare, struct error *err);
+
+/* The action is on a run that is over, or that nothing will be done about:
+ * what only that needs, need not exist. */
+bool rules_rests(const struct action *action);
+
+#endif

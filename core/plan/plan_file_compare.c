@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether what is planned now is what was saved: what counts as done, as left
+ * and as in the way. */
+#include "core/plan/plan_file.h"
+
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/provider/placeholder.h"
+#include "core/plan/plan_file_words.h"
+#include "core/base/show.h"
+
+struct compare {
+	struct buf *why;
+	const json_t *progress;
+	const char *job_id; /* of the job at hand */
+	bool stale;         /* something is in the way but what was done */
+	size_t done;        /* actions that were done since */
+	size_t foreign;     /* of these: by somebody else */
+	size_t left;        /* actions that are still to be done */
+	size_t begun;       /* of these: by an apply of this plan */
+};
+
+/* A run was started since, for this very job. */
+static bool was_run(const json_t *before, const json_t *after,
+		    const char *digest)
+{
+	return json_get_int(after, "attempt", 0) >
+		       json_get_int(before, "attempt", 0) &&
+	       !strcmp(saved_text(after, "digest"), digest);
+}
+
+/* How the same thing may be said on another machine, or later.  What an action
+ * depends on follows from the job; but what is gone already needs not be
+ * deleted first. */
+static bool is_remark(const char *key)
+{
+	return !strcmp(key, "drift") || !strcmp(key, "cause") ||
+	       !strcmp(key, "unknown") || !strcmp(key, "dependsOn");
+}
+
+/*
+ * The same, but for what the plan could not know: a value that was known only
+ * after apply is any value once what it comes from is there.
+ */
+static bool is_as_planned(const json_t *was, const json_t *is)
+{
+	json_t *old = (json_t *)was, *new = (json_t *)is;
+	const char *key;
+	json_t *one;
+	size_t i;
+
+	if (json_is_string(was) &&
+	    !strcmp(json_string_value(was), placeholder_unknown()))
+		return true;
+	if (json_typeof(was) != json_typeof(is))
+		return false;
+	if (json_is_object(was)) {
+		json_object_foreach(old, key, one)
+		{
+			json_t *other = json_object_get(is, key);
+
+			if (!is_remark(key) &&
+			    (!other || !is_as_planned(one, other)))
+				return false;
+		}
+		json_object_foreach(new, key, one)
+		{
+			if (!is_remark(key) && !json_object_get(was, key))
+				return false;
+		}
+		return true;
+	}
+	if (json_is_array(was)) {
+		if (json_array_size(was) != json_array_size(is))
+			return false;
+		json_array_foreach(old, i, one)
+		{
+			if (!is_as_planned(one, json_array_get(is, i)))
+				return false;
+		}
+		return true;
+	}
+	return json_equal(was, is);
+}
+
+/* All that it was to change are values that were not known then. */
+static bool was_only_unknown(const json_t *was)
+{
+	json_t *changes = json_object_get(was, "changes");
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(changes, i, one)
+	{
+		if (!json_is_true(json_object_get(one, "unknown")))
+			return false;
+	}
+	return json_array_size(changes) > 0;
+}
+
+/* What an apply that was ended in the middle of an action leaves: the half of
+ * a replacement, or a run that is on its way to being ended. */
+static bool is_half_done(const json_t *was, const json_t *is)
+{
+	const char *now = saved_text(is, "action");
+
+	return !strcmp(saved_text(was, "action"), "replace") &&
+	       (!strcmp(now, "create") || !strcmp(now, "run") ||
+		!strcmp(now, "replace"));
+}
+
+static void compare_action(struct compare *compare, const json_t *was,
+			   const json_t *is, const json_t *before,
+			   const json_t *after, const char *digest)
+{
+	bool is_noop = !strcmp(saved_text(is, "action"), "noop");
+	bool was_noop = !strcmp(saved_text(was, "action"), "noop");
+	bool same_world = before == after ||
+			  (before && after && json_equal(before, after));
+	const char *mine =
+		json_get_text(compare->progress, saved_text(was, "id"), NULL);
+	bool begun = mine && strcmp(mine, "done") != 0;
+	bool open = begun && strcmp(mine, "failed") != 0;
+
+	if (was_noop && is_noop)
+		return;
+	if (same_world && is_as_planned(was, is)) {
+		compare->left++;
+		compare->begun += mine != NULL;
+		return;
+	}
+	/* Begun by an apply of this plan, and not ended: that goes on. */
+	if ((open && (is_noop || was_run(before, after, digest))) ||
+	    (begun && is_half_done(was, is))) {
+		compare->left++;
+		compare->begun++;
+		return;
+	}
+	/* Done since, by this plan or by another: both is said.  A deletion
+	 * is done when there is nothing to compare. */
+	if (!was_noop && strcmp(saved_text(was, "action"), "delete") != 0 &&
+	    (is_noop || was_run(before, after, digest))) {
+		compare->done++;
+		compare->foreign += !mine && !was_only_unknown(was);
+	} else {
+		compare->stale = true;
+	}
+	saved_say_action(compare->why, compare->job_id, was, is,
+			 before && after);
+}
+
+/* It is not there any more.  Returns true if nothing is to be said of that. */
+static bool compare_gone(struct compare *compare, const json_t *was)
+{
+	const char *mine =
+		json_get_text(compare->progress, saved_text(was, "id"), NULL);
+
+	if (strcmp(saved_text(was, "action"), "delete") != 0) {
+		compare->stale = true;
+		return false;
+	}
+	/* Whoever began it has still to hear that it is done. */
+	if (mine && !strcmp(mine, "open")) {
+		compare->left++;
+		compare->begun++;
+		return true;
+	}
+	compare->done++;
+	compare->foreign += !mine;
+	return false;
+}
+
+static void compare_actions(struct compare *compare, const json_t *was,
+			    const json_t *is)
+{
+	json_t *old = saved_index(json_object_get(was, "actions"), "id");
+	json_t *new = saved_index(json_object_get(is, "actions"), "id");
+	const json_t *before = json_object_get(was, "observed");
+	const json_t *after = json_object_get(is, "observed");
+	const char *id;
+	json_t *one;
+
+	json_object_foreach(old, id, one)
+	{
+		const json_t *other = json_object_get(new, id);
+
+		if (other) {
+			compare_action(compare, one, other,
+				       json_object_get(before, id),
+				       json_object_get(after, id),
+				       saved_text(is, "digest"));
+			continue;
+		}
+		if (compare_gone(compare, one))
+			continue;
+		buf_puts(compare->why, "'");
+		show_text(compare->why, id);
+		buf_puts(compare->why, "' is not there any more\n");
+	}
+	json_object_foreach(new, id, one)
+	{
+		if (json_object_get(old, id))
+			continue;
+		compare->stale = true;
+		buf_puts(compare->why, "'");
+		show_text(compare->why, id);
+		buf_puts(compare->why, "' was not there\n");
+	}
+	json_decref(old);
+	json_decref(new);
+}
+
+/* It was to be deleted, and so it was: nothing of it is planned any more. */
+static bool is_deletion(const json_t *was)
+{
+	const json_t *actions = json_object_get(was, "actions");
+	size_t i;
+
+	for (i = 0; i < json_array_size(actions); i++)
+		if (strcmp(saved_text(json_array_get(actions, i), "action"),
+			   "delete") != 0)
+			return false;
+	return json_array_size(actions) > 0;
+}
+
+static void compare_gone_job(struct compare *compare, const json_t *was)
+{
+	const json_t *actions = json_object_get(was, "actions");
+	bool quiet = is_deletion(was);
+	size_t i;
+
+	if (!quiet)
+		compare->stale = true;
+	else
+		for (i = 0; i < json_array_size(actions); i++)
+			if (!compare_gone(compare, json_array_get(actions, i)))
+				quiet = false;
+	if (quiet)
+		return;
+	buf_puts(compare->why, "job '");
+	show_text(compare->why, compare->job_id);
+	buf_puts(compare->why, "' is not there any more\n");
+}
+
+static void compare_jobs(struct compare *compare, const json_t *old,
+			 const json_t *new)
+{
+	json_t *all = (json_t *)old, *others = (json_t *)new;
+	const char *id;
+	json_t *was;
+
+	json_object_foreach(all, id, was)
+	{
+		const json_t *is = json_object_get(new, id);
+
+		compare->job_id = id;
+		if (!is) {
+			compare_gone_job(compare, was);
+		} else if (!saved_is_same(was, is, "digest") ||
+			   !saved_is_same(was, is, "provider")) {
+			compare->stale = true;
+			saved_say_job(compare->why, id, was, is);
+		} else {
+			compare_actions(compare, was, is);
+		}
+	}
+	json_object_foreach(others, id, was)
+	{
+		if (json_object_get(old, id))
+			continue;
+		compare->stale = true;
+		buf_printf(compare->why, "job '%s' was not there\n", id);
+	}
+}
+
+enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
+				 const json_t *progress, struct buf *why)
+{
+	struct compare compare = { .why = why, .progress = progress };
+	json_t *old, *new;
+
+	old = saved_index(json_object_get(saved, "jobs"), "jobId");
+	new = saved_index(json_object_get(now, "jobs"), "jobId");
+	compare_jobs(&compare, old, new);
+	json_decref(old);
+	json_decref(new);
+	if (compare.stale || (compare.foreign && compare.left))
+		return SAVED_STALE;
+	if (!compare.left && compare.done)
+		return SAVED_APPLIED;
+	return compare.done || compare.begun ? SAVED_RESUMES : SAVED_SAME;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How what is planned now differs from what a saved plan has, in words: a
+ * line for each thing, added to `out`.  `was` and `is` are jobs or actions as
+ * saved_json() has them; what is in them is not believed, only shown.
+ */
+#ifndef JOBRUN_PLAN_FILE_WORDS_H
+#define JOBRUN_PLAN_FILE_WORDS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "core/base/buf.h"
+
+/* What of the job's file or of its source is another: one line at least. */
+void saved_say_job(struct buf *out, const char *job_id, const json_t *was,
+		   const json_t *is);
+/* `seen`: it existed then and does now, so that fields can be compared. */
+void saved_say_action(struct buf *out, const char *job_id, const json_t *was,
+		      const json_t *is, bool seen);
+
+/* "" if there is none.  Borrowed. */
+const char *saved_text(const json_t *object, const char *key);
+/* Of one member, which may be missing in both. */
+bool saved_is_same(const json_t *a, const json_t *b, const char *key);
+/* {"a": ...} from [{key: "a", ...}].  Only a job that is to be deleted can be
+ * there twice, at two providers.  Returns new. */
+json_t *saved_index(const json_t *array, const char *key);
+
+#endif

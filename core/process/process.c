@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/process/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/start.h"
+#include "core/base/text.h"
+#include "core/base/units.h"
+
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+#define ENVIRON_MAX (4 << 20)
+#define MARKED_TRIES 100
+/* musl has no name for it. */
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE (1U << 1)
+#endif
+#define STACK_SIZE ((size_t)32 << 10)
+
+static const char *search_path(char *const *envp)
+{
+	for (; *envp; envp++)
+		if (text_starts(*envp, "PATH="))
+			return *envp + strlen("PATH=");
+	return DEFAULT_PATH;
+}
+
+/* 0 if it can be run, else an errno. */
+static int runnable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return access(path, X_OK) < 0 ? errno : 0;
+}
+
+char *process_find(const char *name, const char *directory, char *const *envp,
+		   struct error *err)
+{
+	const char *p = search_path(envp);
+	char *denied = NULL;
+	char *full;
+	int why;
+
+	if (!*name) {
+		error_set(err, ERROR_FAILED, "the command is an empty text");
+		return NULL;
+	}
+	if (strchr(name, '/')) {
+		full = path_join(directory, name);
+		why = runnable(full);
+		if (!why)
+			return full;
+		errno = why;
+		if (why == EACCES)
+			error_set(err, ERROR_FAILED,
+				  "'%s' is not executable (chmod +x it, or "
+				  "name its interpreter first)",
+				  full);
+		else
+			error_set(err, ERROR_FAILED, "'%s': %s", full,
+				  strerror(why));
+		free(full);
+		return NULL;
+	}
+	for (;;) {
+		size_t len = strcspn(p, ":");
+		char *folder =
+			len ? mem_printf("%.*s", (int)len, p) : mem_strdup(".");
+		char *in_path = path_join(folder, name);
+
+		full = path_join(directory, in_path);
+		free(in_path);
+		free(folder);
+		why = runnable(full);
+		if (!why) {
+			free(denied);
+			return full;
+		}
+		if (why == EACCES && !denied)
+			denied = full;
+		else
+			free(full);
+		p += len;
+		if (!*p)
+			break;
+		p++;
+	}
+	if (denied)
+		error_set(err, ERROR_FAILED, "'%s' is not executable", denied);
+	else
+		error_set(err, ERROR_FAILED, "command '%s' not found in PATH",
+			  name);
+	free(denied);
+	return NULL;
+}
+
+struct starting {
+	const struct process_start *what;
+	pid_t parent;
+	int why; /* what the child has failed with; 0 if it has not */
+};
+
+/*
+ * In the child: only async-signal-safe calls.  It shares our memory and,
+ * until it asks for a table of its own, our descriptors: a process that
+ * supervises a thousand others has thousands, and to copy and close them each
+ * time would take longer than all else.
+ */
+static int become(void *arg)
+{
+	struct starting *starting = arg;
+	const struct process_start *what = starting->what;
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	unsigned last = STDERR_FILENO;
+	sigset_t none;
+	int in, number;
+
+	last = (unsigned)what->in > last ? (unsigned)what->in : last;
+	last = (unsigned)what->out > last ? (unsigned)what->out : last;
+	last = (unsigned)what->err > last ? (unsigned)what->err : last;
+	if (syscall(SYS_close_range, last + 1, ~0U, CLOSE_RANGE_UNSHARE) < 0 &&
+	    unshare(CLONE_FILES) < 0)
+		goto fail;
+	setpgid(0, 0);
+	/* If the parent is gone already, that signal never comes. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+	    getppid() != starting->parent)
+		_exit(127);
+	for (number = 1; number < NSIG; number++)
+		sigaction(number, &action, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	in = what->in ? what->in : open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (in < 0 || dup2(in, STDIN_FILENO) < 0 ||
+	    dup2(what->out, STDOUT_FILENO) < 0 ||
+	    dup2(what->err, STDERR_FILENO) < 0)
+		goto fail;
+	if (chdir(what->directory) < 0)
+		goto fail;
+	/* Last: what is open here may lie beyond it already. */
+	setrlimit(RLIMIT_NOFILE, what->no_files);
+	execve(what->path, what->argv, what->envp);
+fail:
+	starting->why = errno;
+	_exit(126);
+}
+
+static int start_failed(const struct process_start *what, int why,
+			struct error *err)
+{
+	/* A script without "#!", or of another machine. */
+	if (why == ENOEXEC)
+		return error_set(err, ERROR_FAILED,
+				 "'%s' is no program: name its "
+				 "interpreter first",
+				 what->path);
+	if (access(what->directory, X_OK) < 0)
+		return error_errno(err, "cannot start in '%s'",
+				   what->directory);
+	errno = why;
+	return error_errno(err, "cannot start '%s'", what->path);
+}
+
+pid_t process_start(const struct process_start *what, struct error *err)
+{
+	struct starting starting = { .what = what, .parent = getpid() };
+	char *stack = mem_alloc(STACK_SIZE);
+	/* As by vfork(): this goes on when the child has called execve(). */
+	pid_t pid = clone(become, stack + STACK_SIZE,
+			  CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD,
+			  &starting);
+
+	if (pid < 0)
+		error_errno(err, "cannot start '%s'", what->path);
+	free(stack);
+	if (pid >= 0 && starting.why) {
+		waitpid(pid, NULL, 0);
+		pid = start_failed(what, starting.why, err);
+	}
+	return pid;
+}
+
+/* An installed jobrun is, for the kernel, the loader that was started with it. */
+static const char own_loader[] = "/" START_LIBRARIES "/" START_LOADER;
+
+void process_self(char *out, size_t size)
+{
+	ssize_t len = readlink("/proc/self/exe", out, size - 1);
+
+	out[len > 0 ? len : 0] = '\0';
+	if (access(out, X_OK) < 0)
+		snprintf(out, size, "/proc/self/exe");
+	else if (text_ends(out, own_loader))
+		snprintf(out + strlen(out) - strlen(own_loader),
+			 sizeof("/" START_PROGRAM), "/" START_PROGRAM);
+}
+
+void process_status_format(int status, char *out, size_t size)
+{
+	char name[32];
+
+	if (!WIFSIGNALED(status)) {
+		snprintf(out, size, "exited with %d", WEXITSTATUS(status));
+		return;
+	}
+	signal_format(WTERMSIG(status), name, sizeof(name));
+	snprintf(out, size, "was killed by %s", name);
+}
+
+/* Calls `each` with every process id there is. */
+static void for_each_process(void (*each)(pid_t pid, void *arg), void *arg)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	if (!proc)
+		return;
+	while ((entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			each((pid_t)atol(entry->d_name), arg);
+	closedir(proc);
+}
+
+struct killing {
+	pid_t parent;
+	pid_t but;
+	bool reap; /* those that have ended */
+	bool found;
+};
+
+static void kill_child(pid_t pid, void *arg)
+{
+	char path[64], text[512];
+	struct killing *killing = arg;
+	const char *p;
+	long parent;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* "pid (name, which may hold anything) state parent …" */
+	p = strrchr(text, ')');
+	if (!p || sscanf(p, ") %*c %ld", &parent) != 1 ||
+	    parent != killing->parent || pid == killing->but)
+		return;
+	killing->found = true;
+	kill(pid, SIGKILL);
+	if (killing->reap)
+		waitpid(pid, NULL, WNOHANG);
+}
+
+bool process_kill_children(pid_t but)
+{
+	struct killing killing = { .parent = getpid(), .but = but };
+
+	for_each_process(kill_child, &killing);
+	return killing.found;
+}
+
+bool process_end_children_but(pid_t but)
+{
+	struct killing killing = { .parent = getpid(),
+				   .but = but,
+				   .reap = true };
+	int64_t until = time_monotonic_ms() + PROCESS_END_MS;
+	struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (;;) {
+		pid_t pid = but ? 0 : waitpid(-1, NULL, WNOHANG);
+
+		if (pid > 0)
+			continue;
+		if (pid < 0 && errno == ECHILD)
+			return true;
+		if (time_monotonic_ms() > until)
+			return false;
+		/* Those that died just now left their children to us. */
+		killing.found = false;
+		for_each_process(kill_child, &killing);
+		if (but && !killing.found)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+}
+
+bool process_end_children(void)
+{
+	return process_end_children_but(0);
+}
+
+struct mark {
+	const char *start;
+	void (*each)(void *arg, pid_t pid, const char *item);
+	void *arg;
+};
+
+static void look_for_mark(pid_t pid, void *arg)
+{
+	struct mark *mark = arg;
+	struct error ignored;
+	char path[64];
+	char *environ_text;
+	size_t len, at;
+
+	snprintf(path, sizeof(path), "/proc/%ld/environ", (long)pid);
+	if (pid == getpid())
+		return;
+	environ_text = file_read(path, ENVIRON_MAX, &len, &ignored);
+	if (!environ_text)
+		return;
+	for (at = 0; at < len; at += strlen(environ_text + at) + 1) {
+		const char *item = environ_text + at;
+
+		if (text_starts(item, mark->start)) {
+			mark->each(mark->arg, pid, item);
+			break;
+		}
+	}
+	free(environ_text);
+}
+
+void process_each_marked(const char *start,
+			 void (*each)(void *arg, pid_t pid, const char *item),
+			 void *arg)
+{
+	struct mark mark = { .start = start, .each = each, .arg = arg };
+
+	for_each_process(look_for_mark, &mark);
+}
+
+static void kill_it(void *arg, pid_t pid, const char *item)
+{
+	bool *found = arg;
+
+	(void)item;
+	kill(pid, SIGKILL);
+	*found = true;
+}
+
+bool process_kill_marked(const char *start)
+{
+	bool found = false;
+	struct mark mark = { .start = start, .each = kill_it, .arg = &found };
+
+	for_each_process(look_for_mark, &mark);
+	return found;
+}
+
+void process_end_marked(const char *start)
+{
+	struct timespec pause = { .tv_nsec = 1000000 };
+	int i;
+
+	for (i = 0; i < MARKED_TRIES && process_kill_marked(start); i++) {
+		/* One may have started another behind our back. */
+		nanosleep(&pause, NULL);
+	}
+}

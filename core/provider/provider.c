@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/provider/provider.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/provider/listing.h"
+
+struct resources *resources_new(void)
+{
+	struct resources *all = mem_alloc(sizeof(*all));
+
+	all->mem = arena_new();
+	return all;
+}
+
+void resources_free(struct resources *all)
+{
+	size_t i;
+
+	if (!all)
+		return;
+	for (i = 0; i < all->count; i++) {
+		json_decref(all->items[i]->properties);
+		json_decref(all->items[i]->request);
+	}
+	arena_free(all->mem);
+	free(all);
+}
+
+/*
+ * Room for one more behind `count` pointers.  Arrays double when their count
+ * is a power of two, so that nothing has to remember their size; what they
+ * leave behind in the arena is less than what they hold.
+ */
+static void *room(struct arena *mem, void *items, size_t count)
+{
+	void *larger;
+
+	if (count & (count - 1))
+		return items;
+	larger = arena_alloc(mem, (count ? 2 * count : 1) * sizeof(void *));
+	if (count)
+		memcpy(larger, items, count * sizeof(void *));
+	return larger;
+}
+
+struct resource *resources_add(struct resources *all, const struct kind *kind,
+			       const char *name, const struct job *job)
+{
+	struct resource *resource = arena_alloc(all->mem, sizeof(*resource));
+
+	resource->kind = kind;
+	resource->name = arena_strdup(all->mem, name);
+	resource->job = job;
+	resource->index = all->count;
+	all->items = room(all->mem, all->items, all->count);
+	all->items[all->count++] = resource;
+	return resource;
+}
+
+void resource_needs(struct resources *all, struct resource *later,
+		    const struct resource *before)
+{
+	size_t i;
+
+	assert(all->items[later->index] == later);
+	assert(all->items[before->index] == before);
+	for (i = 0; i < later->need_count; i++)
+		if (later->needs[i] == before)
+			return;
+	later->needs = room(all->mem, later->needs, later->need_count);
+	later->needs[later->need_count++] = before;
+}
+
+__attribute__((format(printf, 4, 0))) static void
+add_text(struct resources *all, const char ***texts, size_t *count,
+	 const char *format, va_list args)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		return;
+	*texts = room(all->mem, *texts, *count);
+	(*texts)[(*count)++] = arena_strdup(all->mem, text);
+	free(text);
+}
+
+void resources_miss(struct resources *all, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_text(all, &all->missing, &all->missing_count, format, args);
+	va_end(args);
+}
+
+void resources_note(struct resources *all, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_text(all, &all->notes, &all->note_count, format, args);
+	va_end(args);
+}
+
+struct unused {
+	struct resources *all;
+	const char *provider;
+};
+
+static void note_unused(void *ctx, const char *path)
+{
+	const struct unused *unused = ctx;
+
+	resources_note(unused->all, "%s is not used by provider %s", path,
+		       unused->provider);
+}
+
+void resources_note_unused(struct resources *all, const struct job *job,
+			   const char *provider)
+{
+	struct unused unused = { .all = all, .provider = provider };
+
+	message_unused(job->message, job, "", provider, note_unused, &unused);
+}
+
+void places_add(struct places *places, struct arena *mem, const char *place)
+{
+	size_t i;
+
+	/* There are few. */
+	for (i = 0; i < places->count; i++)
+		if (!strcmp(places->items[i], place))
+			return;
+	places->items = mem_grow(places->items, places->count + 1,
+				 sizeof(*places->items));
+	places->items[places->count++] = arena_strdup(mem, place);
+}
+
+void places_add_job(struct places *places, struct arena *mem,
+		    const struct provider *provider, const struct job *job)
+{
+	const char *place;
+
+	if (!provider->place ||
+	    strcmp(job->jobrun.provider, provider->name) != 0)
+		return;
+	place = provider->place(job, mem);
+	if (place)
+		places_add(places, mem, place);
+}
+
+void places_done(struct places *places)
+{
+	free(places->items);
+	*places = (struct places){ 0 };
+}
+
+static int list_place(const struct provider *provider, void *ctx,
+		      const char *place, struct listing *out, struct error *err)
+{
+	const struct kind *const *kind;
+
+	for (kind = provider->kinds; *kind; kind++)
+		if ((*kind)->list && (*kind)->list(ctx, place, out, err) < 0)
+			return error_prefix(err, "list each %s of provider %s",
+					    (*kind)->name, provider->name);
+	return 0;
+}
+
+int provider_list(const struct provider *provider, void *ctx,
+		  const struct places *places, struct listing *out,
+		  struct error *err)
+{
+	size_t i;
+
+	if (list_place(provider, ctx, NULL, out, err) < 0)
+		return -1;
+	for (i = 0; i < places->count; i++)
+		if (list_place(provider, ctx, places->items[i], out, err) < 0)
+			return -1;
+	listing_sort(out, provider->kinds);
+	return 0;
+}
+
+void leftovers_add(struct leftovers *all, const struct leftover *one)
+{
+	struct leftover *to;
+
+	if (all->count == all->room) {
+		all->room = all->room ? 2 * all->room : 16;
+		all->items =
+			mem_grow(all->items, all->room, sizeof(*all->items));
+	}
+	to = &all->items[all->count++];
+	*to = *one;
+	to->what = arena_strdup(all->mem, one->what);
+	to->name = arena_strdup(all->mem, one->name);
+	to->why = arena_strdup(all->mem, one->why);
+	to->job_id = one->job_id ? arena_strdup(all->mem, one->job_id) : NULL;
+	to->key = one->key ? arena_strdup(all->mem, one->key) : NULL;
+}
+
+struct resource *resources_read(const struct resources *all, void *ctx,
+				struct error *err)
+{
+	struct resource *found = mem_alloc(all->count * sizeof(*found));
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		struct resource *want = all->items[i];
+
+		found[i].kind = want->kind;
+		found[i].name = want->name;
+		found[i].job = want->job;
+		found[i].place = want->place;
+		found[i].index = i;
+		if (want->kind->read(ctx, want, &found[i], err) < 0) {
+			error_prefix(err, "read %s '%s'", want->kind->name,
+				     want->name);
+			resources_forget(found, all->count);
+			return NULL;
+		}
+		if (want->kind->adapt)
+			want->kind->adapt(want, &found[i]);
+	}
+	return found;
+}
+
+void resources_forget(struct resource *observed, size_t count)
+{
+	size_t i;
+
+	for (i = 0; observed && i < count; i++) {
+		json_decref(observed[i].properties);
+		json_decref(observed[i].outputs);
+	}
+	free(observed);
+}
+
+bool provider_makes_for_runs(const struct provider *provider)
+{
+	const struct kind *const *kind;
+
+	for (kind = provider->kinds; *kind; kind++)
+		if ((*kind)->flags & KIND_FOR_RUN)
+			return true;
+	return false;
+}
+
+const struct kind *provider_run_kind(const struct provider *provider)
+{
+	const struct kind *const *kind;
+
+	for (kind = provider->kinds; *kind; kind++)
+		if ((*kind)->flags & KIND_RUN)
+			return *kind;
+	return NULL;
+}

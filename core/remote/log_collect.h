@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines of a run that come from elsewhere, into the logs of its folder: each
+ * once, whoever of several processes fetches them, and wherever one of them is
+ * killed.  In the run's folder
+ *
+ *	NAME.json	how far it is, in the words of who collects, and
+ *			"pending": lines that were about to be added, with the
+ *			sizes that the files had before
+ *	NAME.lock	held by the process that is at it
+ *
+ * A process that is killed in between leaves it to the next to add what is
+ * missing of the pending ones, and only that.
+ */
+#ifndef JOBRUN_LOG_COLLECT_H
+#define JOBRUN_LOG_COLLECT_H
+
+#include <jansson.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "core/log/log.h"
+#include "core/spec/spec.h"
+
+struct log_collect {
+	const char *folder; /* of the run; borrowed */
+	const char *name;   /* "cloud-log"; borrowed */
+	struct arena *mem;
+	struct run_spec spec; /* who the tasks are */
+	json_t *state; /* an object: the collector's own, and "pending" */
+	int lock;
+};
+
+/* Adds what a killed process has left.  1: another process is at it.  To be
+ * closed in any case. */
+int log_collect_open(struct log_collect *c, const char *folder,
+		     const char *name, struct error *err);
+/* Writes how far it is, if it was opened. */
+void log_collect_close(struct log_collect *c);
+
+/* A line for log_collect_take(), of the run (`trial` 0) or of one of its
+ * trials; any bytes, with or without a newline at their end. */
+json_t *log_collect_line(long trial, size_t task, enum log_stream stream,
+			 int64_t time_ms, const char *text, size_t len);
+
+/* Adds lines, those of a trial in its folder: what of `state` has changed with them is written with them.
+ * Takes `lines`. */
+int log_collect_take(struct log_collect *c, json_t *lines, struct error *err);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/spec/install_start.h"
+
+#include <stdint.h>
+
+/* The Makefile builds it, and gives its place here. */
+__asm__(".section .rodata\n"
+	".balign 16\n"
+	"start_file:\n"
+	".incbin \"" START_FILE "\"\n"
+	"start_file_end:\n"
+	".previous\n");
+extern const char start_file[] __attribute__((visibility("hidden")));
+extern const char start_file_end[] __attribute__((visibility("hidden")));
+
+const char *install_start_program(size_t *size)
+{
+	/* Two symbols of the assembler, not one array's ends. */
+	*size = (size_t)((uintptr_t)start_file_end - (uintptr_t)start_file);
+	return start_file;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The static program that starts an installed jobrun (cmd/jobrun-start/start.c), which is
+ * carried within this one. */
+#ifndef JOBRUN_INSTALL_START_H
+#define JOBRUN_INSTALL_START_H
+
+#include <stddef.h>
+
+/* Borrowed. */
+const char *install_start_program(size_t *size);
+
+#endif

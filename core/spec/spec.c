@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/spec/spec.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/data/package.h"
+#include "core/topology/contract.h"
+#include "core/process/process.h"
+#include "core/spec/restart.h"
+#include "core/spec/trial_space.h"
+
+#define SPEC_MAX (64 << 20)
+
+static void append(struct arena *mem, struct strings *list, const char *text)
+{
+	const char **items =
+		arena_alloc(mem, (list->count + 1) * sizeof(*items));
+
+	if (list->count)
+		memcpy(items, list->items, list->count * sizeof(*items));
+	items[list->count++] = text;
+	list->items = items;
+}
+
+static void append_all(struct arena *mem, struct strings *list,
+		       const struct strings *more)
+{
+	size_t i;
+
+	for (i = 0; i < more->count; i++)
+		append(mem, list, more->items[i]);
+}
+
+/* `command`, or `python3 -m pythonModule`; then the arguments as the service
+ * gave them: args, and --job-dir last. */
+static const char *make_command(const struct job *job, struct arena *mem,
+				struct run_spec *out)
+{
+	const struct training_input *input = &job->training_input;
+
+	if (job->jobrun.command.count) {
+		append_all(mem, &out->command, &job->jobrun.command);
+	} else if (input->python_module) {
+		append(mem, &out->command, "python3");
+		append(mem, &out->command, "-m");
+		append(mem, &out->command, input->python_module);
+	} else {
+		return "nothing says what to run: set jobrun.command, or "
+		       "trainingInput.pythonModule";
+	}
+	append_all(mem, &out->command, &input->args);
+	out->args_end = out->command.count;
+	if (input->job_dir) {
+		append(mem, &out->command, "--job-dir");
+		append(mem, &out->command, input->job_dir);
+	}
+	return NULL;
+}
+
+static char *absolute(const char *path, struct arena *mem)
+{
+	char *whole = path_absolute(path);
+	char *out = arena_strdup(mem, whole);
+
+	free(whole);
+	return out;
+}
+
+static const char *make_packages(const struct job *job, struct arena *mem,
+				 struct run_spec *out)
+{
+	const struct strings *uris = &job->training_input.package_uris;
+	size_t i;
+
+	/* With a command of its own the job needs none of them. */
+	if (job->jobrun.command.count)
+		return NULL;
+	for (i = 0; i < uris->count; i++) {
+		if (strstr(uris->items[i], "://"))
+			return arena_printf(
+				mem,
+				"the package '%s' is not on this machine: set "
+				"jobrun.source to the directory of its sources",
+				uris->items[i]);
+		append(mem, &out->packages,
+		       absolute(job_path(job, uris->items[i]), mem));
+	}
+	return NULL;
+}
+
+int spec_from_job(const struct job *job, const struct catalogue *catalogue,
+		  struct arena *mem, struct run_spec *out, const char **missing,
+		  struct error *err)
+{
+	const struct jobrun_block *block = &job->jobrun;
+	const struct secret *secrets = block->secrets.items;
+	const char *folder =
+		block->source ? job_path(job, block->source) : job->folder;
+	size_t i;
+
+	*out = (struct run_spec){ 0 };
+	if (topology_from_job(job, catalogue, "127.0.0.1", mem, &out->topology,
+			      err) < 0)
+		return -1;
+	out->topology.tpu_kind = TPU_CPU;
+	out->job_id = job->job_id;
+	*missing = make_command(job, mem, out);
+	/* Sources given by hand stand for packages that are elsewhere. */
+	if (!*missing && !block->source)
+		*missing = make_packages(job, mem, out);
+	out->setup = block->setup;
+	out->docker_image = block->docker.image;
+	out->docker_flags = block->docker.run_flags;
+	out->conda_env = block->conda.env;
+	out->directory = absolute(folder, mem);
+	out->env = block->env;
+	out->metrics = block->metrics.patterns;
+	out->secret_count = block->secrets.count;
+	out->secrets =
+		arena_alloc(mem, out->secret_count * sizeof(*out->secrets));
+	for (i = 0; i < out->secret_count; i++) {
+		out->secrets[i].name = secrets[i].name;
+		out->secrets[i].env = secrets[i].env;
+		if (secrets[i].file)
+			out->secrets[i].file =
+				absolute(job_path(job, secrets[i].file), mem);
+	}
+	out->grace_s = block->grace_s;
+	/* Not every program can be started twice: only if the file says so. */
+	if (job_has(job, "restart"))
+		out->restart = block->restart;
+	spec_checkpoints_from_job(job, mem, &out->checkpoints);
+	out->logs.to = spec_job_folder(job, block->logs.to, mem);
+	out->logs.every_s = block->logs.every_s;
+	spec_data_from_job(job, mem, &out->data);
+	out->tuning = job->training_input.hyperparameters;
+	out->max_running_time_s =
+		job->training_input.scheduling.max_running_time_s;
+	return spec_set_hosts(out, job, &block->hosts, mem, err);
+}
+
+void spec_set_folder(struct run_spec *spec, const char *folder,
+		     struct arena *mem)
+{
+	spec->folder = folder;
+	spec->home = folder;
+	spec->output = folder ? arena_printf(mem, "%s/output", folder) : NULL;
+}
+
+static json_t *hosts_json(const struct run_hosts *hosts)
+{
+	json_t *out = json_object();
+
+	json_put(out, "names",
+		 json_texts(hosts->names.items, hosts->names.count));
+	if (hosts->shown.count)
+		json_put(out, "shown",
+			 json_texts(hosts->shown.items, hosts->shown.count));
+	json_put_text(out, "nonce", hosts->nonce);
+	json_put_text(out, "source", hosts->source);
+	json_put_text(out, "rule", hosts->rule);
+	if (hosts->proxy)
+		json_put_text(out, "proxy", hosts->proxy);
+	json_put_int(out, "leaseS", hosts->lease_s);
+	if (hosts->reach_s)
+		json_put_int(out, "reachS", hosts->reach_s);
+	json_put_int(out, "slot", hosts->slot);
+	json_put_int(out, "rounds", hosts->rounds);
+	return out;
+}
+
+static json_t *pairs_json(const struct pairs *pairs)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < pairs->count; i++)
+		json_put_text(out, pairs->items[i].name, pairs->items[i].value);
+	return out;
+}
+
+json_t *spec_env_json(const struct run_spec *spec)
+{
+	return pairs_json(&spec->env);
+}
+
+json_t *spec_secrets_json(const struct run_spec *spec)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < spec->secret_count; i++)
+		json_put_text(out, spec->secrets[i].name,
+			      spec->secrets[i].env ? "from a variable"
+						   : "from a file");
+	return out;
+}
+
+/* Where the secrets come from, to be read back. */
+static json_t *sources_json(const struct run_spec *spec)
+{
+	json_t *out = json_object();
+	size_t i;
+
+	for (i = 0; i < spec->secret_count; i++) {
+		const struct secret_source *from = &spec->secrets[i];
+		json_t *source = json_object();
+
+		json_put_text(source, from->env ? "env" : "file",
+			      from->env ? from->env : from->file);
+		json_put(out, from->name, source);
+	}
+	return out;
+}
+
+json_t *spec_json(const struct run_spec *spec)
+{
+	json_t *out = json_object();
+
+	json_put_text(out, "jobId", spec->job_id);
+	json_put_int(out, "attempt", spec->attempt);
+	json_put_text(out, "folder", spec->folder);
+	json_put_text(out, "home", spec->home);
+	json_put_text(out, "output", spec->output);
+	json_put(out, "topology", topology_json(&spec->topology));
+	json_put(out, "command",
+		 json_texts(spec->command.items, spec->command.count));
+	json_put(out, "setup",
+		 json_texts(spec->setup.items, spec->setup.count));
+	json_put_text(out, "directory", spec->directory);
+	json_put(out, "packages",
+		 json_texts(spec->packages.items, spec->packages.count));
+	json_put(out, "env", pairs_json(&spec->env));
+	json_put(out, "metrics", pairs_json(&spec->metrics));
+	json_put(out, "secrets", sources_json(spec));
+	json_put_int(out, "graceS", spec->grace_s);
+	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
+	json_put(out, "restart", restart_json(&spec->restart));
+	if (spec->checkpoints.is_used)
+		json_put(out, "checkpoints",
+			 spec_checkpoints_json(&spec->checkpoints));
+	if (spec->logs.to) {
+		json_put_text(out, "logsTo", spec->logs.to);
+		json_put_int(out, "logsEveryS", spec->logs.every_s);
+	}
+	if (spec->data.count)
+		json_put(out, "data", spec_data_json(&spec->data));
+	if (spec->tuning.params.count) {
+		json_put(out, "hyperparameters",
+			 hyperparameters_json(&spec->tuning));
+		json_put_int(out, "argsEnd", (long long)spec->args_end);
+		json_put_int(out, "restarts", spec->restarts);
+		json_put_int(out, "preemptions", spec->preemptions);
+	}
+	if (spec->docker_image) {
+		json_put_text(out, "dockerImage", spec->docker_image);
+		json_put(out, "dockerFlags",
+			 json_texts(spec->docker_flags.items,
+				    spec->docker_flags.count));
+	}
+	if (spec->conda_env)
+		json_put_text(out, "condaEnv", spec->conda_env);
+	if (spec->hosts.names.count)
+		json_put(out, "hosts", hosts_json(&spec->hosts));
+	if (spec->before.what) {
+		json_put_text(out, "before", spec->before.what);
+		json_put(out, "beforeCommand",
+			 json_texts(spec->before.command.items,
+				    spec->before.command.count));
+	}
+	if (spec->allocation)
+		json_put(out, "allocation",
+			 json_loads(spec->allocation, 0, NULL));
+	return out;
+}
+
+int spec_write(const struct run_spec *spec, struct error *err)
+{
+	char *path = path_join(spec->folder, "spec.json");
+	json_t *value = spec_json(spec);
+	struct buf text = { 0 };
+	int ret;
+
+	json_print(value, &text);
+	ret = file_write(path, text.data, text.len, err);
+	buf_done(&text);
+	json_decref(value);
+	free(path);
+	return ret;
+}
+
+static struct strings copy_strings(const json_t *object, const char *key,
+				   struct arena *mem)
+{
+	const json_t *array = json_object_get(object, key);
+	struct strings out = { 0 };
+	size_t i;
+
+	out.count = json_array_size(array);
+	out.items = arena_alloc(mem, out.count * sizeof(*out.items));
+	for (i = 0; i < out.count; i++) {
+		const char *text = json_string_value(json_array_get(array, i));
+
+		out.items[i] = arena_strdup(mem, text ? text : "");
+	}
+	return out;
+}
+
+static struct pairs copy_pairs(const json_t *object, const char *key,
+			       struct arena *mem)
+{
+	json_t *map = json_object_get(object, key), *item;
+	struct pairs out = { 0 };
+	const char *name;
+
+	out.items =
+		arena_alloc(mem, json_object_size(map) * sizeof(*out.items));
+	json_object_foreach(map, name, item)
+	{
+		const char *text = json_string_value(item);
+
+		out.items[out.count++] = (struct pair){
+			.name = arena_strdup(mem, name),
+			.value = arena_strdup(mem, text ? text : ""),
+		};
+	}
+	return out;
+}
+
+static const char *copy_json(const json_t *value, struct arena *mem)
+{
+	char *text = value ? json_canonical(value) : NULL;
+	const char *out = text ? arena_strdup(mem, text) : NULL;
+
+	free(text);
+	return out;
+}
+
+static void read_hosts(const json_t *from, struct arena *mem,
+		       struct run_spec *out)
+{
+	out->hosts.names = copy_strings(from, "names", mem);
+	out->hosts.shown = copy_strings(from, "shown", mem);
+	out->hosts.nonce = json_copy_text(from, "nonce", mem);
+	out->hosts.source = json_copy_text(from, "source", mem);
+	out->hosts.rule = json_copy_text(from, "rule", mem);
+	out->hosts.proxy = json_copy_text(from, "proxy", mem);
+	out->hosts.lease_s = (long)json_get_int(from, "leaseS", 0);
+	out->hosts.reach_s = (long)json_get_int(from, "reachS", 0);
+	out->hosts.slot = (long)json_get_int(from, "slot", 0);
+	out->hosts.rounds = (long)json_get_int(from, "rounds", 0);
+}
+
+static void read_secrets(json_t *from, struct arena *mem, struct run_spec *out)
+{
+	const char *name;
+	json_t *source;
+	size_t i = 0;
+
+	out->secrets = arena_alloc(mem, json_object_size(from) *
+						sizeof(*out->secrets));
+	json_object_foreach(from, name, source)
+	{
+		out->secrets[i].name = arena_strdup(mem, name);
+		out->secrets[i].env = json_copy_text(source, "env", mem);
+		out->secrets[i].file = json_copy_text(source, "file", mem);
+		i++;
+	}
+	out->secret_count = i;
+}
+
+int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
+	      struct error *err)
+{
+	char *path = path_join(folder, "spec.json");
+	json_t *value = NULL;
+	char *text;
+	size_t len;
+	int ret = -1;
+
+	text = file_read(path, SPEC_MAX, &len, err);
+	value = text ? json_read(text, len, path, err) : NULL;
+	if (!value)
+		goto out;
+	*out = (struct run_spec){ 0 };
+	if (topology_from_json(json_object_get(value, "topology"), mem,
+			       &out->topology, err) < 0)
+		goto out;
+	out->job_id = json_copy_text(value, "jobId", mem);
+	out->attempt = (int)json_get_int(value, "attempt", 0);
+	spec_set_folder(out, json_copy_text(value, "folder", mem), mem);
+	if (json_object_get(value, "home"))
+		out->home = json_copy_text(value, "home", mem);
+	if (json_object_get(value, "output"))
+		out->output = json_copy_text(value, "output", mem);
+	out->directory = json_copy_text(value, "directory", mem);
+	out->command = copy_strings(value, "command", mem);
+	out->setup = copy_strings(value, "setup", mem);
+	out->packages = copy_strings(value, "packages", mem);
+	out->grace_s = (long)json_get_int(value, "graceS", 10);
+	out->max_running_time_s =
+		(long)json_get_int(value, "maxRunningTimeS", 0);
+	restart_from_json(json_object_get(value, "restart"), mem,
+			  &out->restart);
+	spec_checkpoints_read(json_object_get(value, "checkpoints"), mem,
+			      &out->checkpoints);
+	out->logs.to = json_copy_text(value, "logsTo", mem);
+	out->logs.every_s = (long)json_get_int(value, "logsEveryS", 60);
+	spec_data_read(json_object_get(value, "data"), mem, &out->data);
+	hyperparameters_from_json(json_object_get(value, "hyperparameters"),
+				  mem, &out->tuning);
+	out->args_end = (size_t)json_get_int(value, "argsEnd",
+					     (long long)out->command.count);
+	if (out->args_end > out->command.count)
+		out->args_end = out->command.count;
+	out->restarts = (int)json_get_int(value, "restarts", 0);
+	out->preemptions = (int)json_get_int(value, "preemptions", 0);
+	out->docker_image = json_copy_text(value, "dockerImage", mem);
+	out->docker_flags = copy_strings(value, "dockerFlags", mem);
+	out->conda_env = json_copy_text(value, "condaEnv", mem);
+	read_hosts(json_object_get(value, "hosts"), mem, out);
+	out->before.what = json_copy_text(value, "before", mem);
+	out->before.command = copy_strings(value, "beforeCommand", mem);
+	if (!out->job_id || !out->folder || !out->home || !out->output ||
+	    !out->directory || !out->command.count) {
+		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);
+		goto out;
+	}
+	out->env = copy_pairs(value, "env", mem);
+	out->metrics = copy_pairs(value, "metrics", mem);
+	out->allocation = copy_json(json_object_get(value, "allocation"), mem);
+	read_secrets(json_object_get(value, "secrets"), mem, out);
+	ret = 0;
+out:
+	json_decref(value);
+	free(text);
+	free(path);
+	return ret;
+}
+
+static int set_secret(const struct secret_source *secret,
+		      struct environment *out, struct error *err)
+{
+	char *value = secret_value(secret, err);
+
+	if (!value)
+		return -1;
+	environment_set(out, secret->name, value);
+	explicit_bzero(value, strlen(value));
+	free(value);
+	return 0;
+}
+
+/* What PYTHONPATH needs for a package, which is laid out elsewhere as it is
+ * here. */
+static void add_package(const struct run_spec *spec, size_t i,
+			const struct spec_place *place, struct buf *path)
+{
+	char *folder = mem_printf("%s/packages/%zu", spec->home, i);
+	size_t len = strlen(folder) - strlen(strrchr(folder, '/'));
+	struct error unknown;
+	/* Before it is unpacked nobody knows how it is laid out. */
+	char *root = package_root(folder, &unknown);
+	const char *part = root ? root : folder;
+
+	if (!place) {
+		buf_puts(path, part);
+	} else {
+		for (;;) {
+			size_t n = strcspn(part, ":");
+
+			buf_printf(path, "%s%.*s", place->packages,
+				   (int)(n - len), part + len);
+			if (!part[n])
+				break;
+			buf_putc(path, ':');
+			part += n + 1;
+		}
+	}
+	free(root);
+	free(folder);
+}
+
+/* The packages' folders, before what PYTHONPATH the job or its caller has. */
+static void set_python_path(const struct run_spec *spec,
+			    const struct spec_place *place,
+			    struct environment *out)
+{
+	const char *old = NULL;
+	struct buf path = { 0 };
+	size_t i;
+
+	if (!spec->packages.count)
+		return;
+	for (i = 0; i < spec->packages.count; i++) {
+		if (i)
+			buf_putc(&path, ':');
+		add_package(spec, i, place, &path);
+	}
+	for (i = 0; i < spec->env.count; i++)
+		if (!strcmp(spec->env.items[i].name, "PYTHONPATH"))
+			old = spec->env.items[i].value;
+	if (!old && !place)
+		old = getenv("PYTHONPATH");
+	if (old && *old)
+		buf_printf(&path, ":%s", old);
+	environment_set(out, "PYTHONPATH", buf_text(&path));
+	buf_done(&path);
+}
+
+/* Elsewhere 'jobrun launch' sets it. */
+static void set_checkpoint_folder(const struct run_spec *spec,
+				  struct environment *out)
+{
+	char *folder = spec_checkpoints_folder(spec);
+
+	environment_set(out, "JOBRUN_CHECKPOINT_DIR", folder);
+	free(folder);
+}
+
+/* Where it comes back from, as it is written. */
+static void set_metric_file(const struct run_spec *spec,
+			    const struct spec_place *place,
+			    struct environment *out)
+{
+	const char *file = spec->topology.metric_file;
+	char *path;
+
+	if (!file || !place)
+		return;
+	path = path_join(place->output, strrchr(file, '/') + 1);
+	environment_set(out, "CLOUD_ML_HP_METRIC_FILE", path);
+	free(path);
+}
+
+/* Here it is this program that streams; elsewhere one that is in the PATH. */
+static int set_data(const struct run_spec *spec, size_t ordinal,
+		    const struct spec_place *place, struct environment *out,
+		    struct error *err)
+{
+	char self[PATH_MAX];
+
+	if (!spec->data.count)
+		return 0;
+	process_self(self, sizeof(self));
+	if (place || !strcmp(self, "/proc/self/exe"))
+		snprintf(self, sizeof(self), "jobrun");
+	return spec_data_environment(&spec->data, self, &spec->topology,
+				     ordinal, out, err);
+}
+
+int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
+		     struct environment *out, struct error *err)
+{
+	return spec_environment_at(spec, ordinal, NULL, secrets, out, err);
+}
+
+int spec_environment_at(const struct run_spec *spec, size_t ordinal,
+			const struct spec_place *place, bool secrets,
+			struct environment *out, struct error *err)
+{
+	size_t i;
+
+	if (ordinal != SPEC_NO_TASK) {
+		contract_write(&spec->topology, ordinal, out);
+		set_metric_file(spec, place, out);
+		if (set_data(spec, ordinal, place, out, err) < 0)
+			return -1;
+	}
+	environment_set(out, "JOBRUN_RUN_DIR",
+			place ? place->output : spec->output);
+	if (spec->checkpoints.is_used && !place)
+		set_checkpoint_folder(spec, out);
+	/* Else a trainer's lines come minutes late, through a full buffer. */
+	environment_set(out, "PYTHONUNBUFFERED", "1");
+	for (i = 0; i < spec->env.count; i++)
+		environment_set(out, spec->env.items[i].name,
+				spec->env.items[i].value);
+	set_python_path(spec, place, out);
+	for (i = 0; secrets && i < spec->secret_count; i++)
+		if (set_secret(&spec->secrets[i], out, err) < 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run's specification says of its checkpoints. */
+#ifndef JOBRUN_SPEC_CHECKPOINTS_H
+#define JOBRUN_SPEC_CHECKPOINTS_H
+
+#include <jansson.h>
+
+#include "core/job/job.h"
+
+struct keeper_config;
+struct run_spec;
+
+struct run_checkpoints {
+	bool is_used;
+	const char *directory; /* as the job has it; NULL: of the run's own */
+	const char *to;        /* absolute, the job's own folder; or NULL */
+	long keep;
+	const char *metric; /* or NULL */
+	bool maximize;
+	int resume; /* enum checkpoint_resume */
+	long quiet_s;
+};
+
+/* A job's folder in a place that its file names: a URL, or an absolute path.
+ * NULL for none. */
+const char *spec_job_folder(const struct job *job, const char *to,
+			    struct arena *mem);
+
+void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
+			       struct run_checkpoints *out);
+
+/* Return new, and NULL if there are none.  The one that is read lives in
+ * `mem`. */
+json_t *spec_checkpoints_json(const struct run_checkpoints *from);
+void spec_checkpoints_read(const json_t *from, struct arena *mem,
+			   struct run_checkpoints *out);
+
+/* Where the program of a run on this machine writes them.  Returns new. */
+char *spec_checkpoints_folder(const struct run_spec *spec);
+
+/* What the keeper of a run on this machine is told.  Lives in `mem`. */
+void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
+			     struct keeper_config *out);
+
+/* The options of 'jobrun launch' by which checkpoints are kept where the
+ * program runs elsewhere, and writes them to `directory`.  Lives in `mem`. */
+void spec_checkpoints_options(const struct run_spec *spec,
+			      const char *directory, struct arena *mem,
+			      struct strings *out);
+
+#endif

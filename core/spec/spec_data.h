@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run's specification says of its training data, and what its tasks are
+ * told of it.  Of the set "train" a task finds
+ *
+ *	JOBRUN_DATA_TRAIN	  the URLs of its share, with "::" between them,
+ *				  as the WebDataset library takes them
+ *	JOBRUN_DATA_TRAIN_PIPES	  the same, each behind "pipe:PROGRAM cat"
+ *	JOBRUN_DATA_TRAIN_STREAM  "PROGRAM cat --data train": a command that
+ *				  gives all of it as one stream
+ *	JOBRUN_DATA_TRAIN_SET	  what that reads: the set and the share, JSON
+ *	JOBRUN_DATA_TRAIN_SAMPLES how many samples everyone has in each epoch,
+ *				  if the index is a file here
+ *
+ * The first two are those of the first epoch, and are left out if they are
+ * longer than SPEC_DATA_LIST_MAX.  JOBRUN_EPOCH, which the program may set, is
+ * the epoch that the command reads.
+ */
+#ifndef JOBRUN_SPEC_DATA_H
+#define JOBRUN_SPEC_DATA_H
+
+#include <jansson.h>
+
+#include "core/data/split.h"
+#include "core/job/job.h"
+#include "core/base/environment.h"
+#include "core/topology/topology.h"
+
+/* Linux has 128 KiB for a variable. */
+#define SPEC_DATA_LIST_MAX (96u << 10)
+
+struct run_data {
+	struct data_set *sets; /* paths are absolute */
+	size_t count;
+};
+
+void spec_data_from_job(const struct job *job, struct arena *mem,
+			struct run_data *out);
+
+/* Return new, and NULL if there are none.  What is read lives in `mem`. */
+json_t *spec_data_json(const struct run_data *from);
+void spec_data_read(const json_t *from, struct arena *mem,
+		    struct run_data *out);
+
+/* What spec_data_json() made, from where anybody may have changed it. */
+int spec_data_parse(const char *text, struct arena *mem, struct run_data *out,
+		    struct error *err);
+
+/* The share of a task: of parameter servers and evaluators it is all. */
+void spec_data_split(const struct data_set *set, const struct topology *all,
+		     size_t ordinal, struct split *out);
+
+/* `program` is what jobrun is called there; where a shell could not read that
+ * as it is, it must be in the PATH. */
+int spec_data_environment(const struct run_data *data, const char *program,
+			  const struct topology *all, size_t ordinal,
+			  struct environment *env, struct error *err);
+
+/* For people, in a plan: how many shards and samples each process reads, and
+ * what comes twice or never.  Returns new. */
+char *spec_data_text(const struct data_set *set, const struct topology *all);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/spec/trial_space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
+
+#define DRAWS_MAX 1000 /* for one that was not tried yet */
+
+/* How many values a parameter has; UINT64_MAX: without end. */
+static uint64_t count_values(const struct parameter_spec *param)
+{
+	switch ((enum parameter_type)param->type) {
+	case PARAMETER_INTEGER:
+		return (uint64_t)(param->max_value - param->min_value) + 1;
+	case PARAMETER_CATEGORICAL:
+		return param->categorical_values.count;
+	case PARAMETER_DISCRETE:
+		return param->discrete_values.count;
+	default:
+		return UINT64_MAX;
+	}
+}
+
+static uint64_t count_points(const struct trial_space *space)
+{
+	uint64_t points = 1;
+
+	for (size_t i = 0; i < space->param_count; i++) {
+		uint64_t values = count_values(&space->params[i]);
+
+		if (values == UINT64_MAX ||
+		    __builtin_mul_overflow(points, values, &points))
+			return UINT64_MAX;
+	}
+	return points;
+}
+
+/* FNV-1a */
+static uint64_t hash(uint64_t before, const char *text)
+{
+	for (; *text; text++)
+		before = (before ^ (unsigned char)*text) * 0x100000001b3;
+	return (before ^ 0xff) * 0x100000001b3;
+}
+
+void trial_space_init(struct trial_space *space,
+		      const struct hyperparameter_spec *spec, const char *seed)
+{
+	*space = (struct trial_space){
+		.params = spec->params.items,
+		.param_count = spec->params.count,
+		.seed = hash(0xcbf29ce484222325, seed),
+		.trials = spec->max_trials,
+	};
+	space->points = count_points(space);
+	space->grid = spec->algorithm == ALGORITHM_GRID_SEARCH ||
+		      (spec->algorithm == ALGORITHM_UNSPECIFIED &&
+		       space->points <= (uint64_t)spec->max_trials);
+	if (space->points < (uint64_t)space->trials)
+		space->trials = (long)space->points;
+}
+
+void trial_space_done(struct trial_space *space)
+{
+	free(space->chosen);
+	space->chosen = NULL;
+}
+
+/* splitmix64, by Sebastiano Vigna: a good mix of any counter. */
+static uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+	return x ^ (x >> 31);
+}
+
+/* From 0 up to, but not, 1. */
+static double draw(const struct trial_space *space, long trial, int try,
+		   size_t param)
+{
+	uint64_t x =
+		mix(mix(mix(space->seed + (uint64_t)trial) + (uint64_t)try) +
+		    param);
+
+	return (double)(x >> 11) * 0x1p-53;
+}
+
+/*
+ * The value at `u` of the way from min to max.  On a log scale each order of
+ * magnitude is as long as the others; the reverse one is fine at the upper
+ * end instead of the lower.
+ */
+static double on_scale(enum scale_type scale, double min, double max, double u)
+{
+	double value = min + (max - min) * u;
+
+	if (scale == SCALE_LOG || scale == SCALE_REVERSE_LOG) {
+		if (scale == SCALE_REVERSE_LOG)
+			u = 1 - u;
+		value = exp(log(min) + (log(max) - log(min)) * u);
+		if (scale == SCALE_REVERSE_LOG)
+			value = max + min - value;
+	}
+	return fmin(fmax(value, min), max);
+}
+
+/* The number of the value that is nearest, as the scale measures. */
+static size_t nearest(const struct parameter_spec *param, double u)
+{
+	const struct doubles *values = &param->discrete_values;
+	double value =
+		on_scale((enum scale_type)param->scale_type, values->items[0],
+			 values->items[values->count - 1], u);
+	bool log_scale = param->scale_type == SCALE_LOG;
+	size_t best = 0;
+
+	for (size_t i = 1; i < values->count; i++) {
+		double a = values->items[i], b = values->items[best];
+
+		if (log_scale ? fabs(log(a / value)) < fabs(log(b / value))
+			      : fabs(a - value) < fabs(b - value))
+			best = i;
+	}
+	return best;
+}
+
+static const char *number(double value, struct arena *mem)
+{
+	char text[NUMBER_SIZE];
+
+	number_format(value, text);
+	return arena_strdup(mem, text);
+}
+
+/* The i-th of a parameter that has so many. */
+static const char *value_at(const struct parameter_spec *param, uint64_t i,
+			    struct arena *mem)
+{
+	switch ((enum parameter_type)param->type) {
+	case PARAMETER_CATEGORICAL:
+		return param->categorical_values.items[i];
+	case PARAMETER_DISCRETE:
+		return number(param->discrete_values.items[i], mem);
+	default:
+		return arena_printf(mem, "%.0f", param->min_value + (double)i);
+	}
+}
+
+static const char *value_drawn(const struct parameter_spec *param, double u,
+			       struct arena *mem)
+{
+	enum scale_type scale = (enum scale_type)param->scale_type;
+	uint64_t count = count_values(param);
+
+	if (param->type == PARAMETER_DOUBLE)
+		return number(
+			on_scale(scale, param->min_value, param->max_value, u),
+			mem);
+	if (param->type == PARAMETER_INTEGER && scale != SCALE_NONE)
+		/* Half a step more at both ends: these are as likely. */
+		return arena_printf(
+			mem, "%.0f",
+			fmin(fmax(round(on_scale(scale, param->min_value,
+						 param->max_value, u)),
+				  param->min_value),
+			     param->max_value));
+	if (param->type == PARAMETER_DISCRETE && scale != SCALE_NONE)
+		return value_at(param, nearest(param, u), mem);
+	return value_at(param, (uint64_t)(u * (double)count), mem);
+}
+
+/* Where there are more points than trials, these are spread over them. */
+static void choose_point(const struct trial_space *space, long trial,
+			 const char **values, struct arena *mem)
+{
+	uint64_t point = (uint64_t)((unsigned __int128)space->points *
+				    (uint64_t)trial / (uint64_t)space->trials);
+
+	for (size_t i = space->param_count; i-- > 0;) {
+		uint64_t count = count_values(&space->params[i]);
+
+		values[i] = value_at(&space->params[i], point % count, mem);
+		point /= count;
+	}
+}
+
+/* Whether the values are new; then they are remembered. */
+static bool is_new(struct trial_space *space, const char **values)
+{
+	uint64_t digest = space->seed;
+
+	for (size_t i = 0; i < space->param_count; i++)
+		digest = hash(digest, values[i]);
+	for (long i = 0; i < space->chosen_count; i++)
+		if (space->chosen[i] == digest)
+			return false;
+	if ((space->chosen_count & (space->chosen_count - 1)) == 0)
+		space->chosen = mem_grow(
+			space->chosen,
+			space->chosen_count ? 2 * (size_t)space->chosen_count
+					    : 1,
+			sizeof(*space->chosen));
+	space->chosen[space->chosen_count++] = digest;
+	return true;
+}
+
+const char **trial_space_next(struct trial_space *space, struct arena *mem)
+{
+	const char **values =
+		arena_alloc(mem, space->param_count * sizeof(*values));
+	long trial = space->chosen_count;
+	int try = 0;
+
+	if (space->grid) {
+		choose_point(space, trial, values, mem);
+		is_new(space, values);
+		return values;
+	}
+	do {
+		for (size_t i = 0; i < space->param_count; i++)
+			values[i] =
+				value_drawn(&space->params[i],
+					    draw(space, trial, try, i), mem);
+	} while (!is_new(space, values) && ++try < DRAWS_MAX);
+	/* One that is tried twice counts as well. */
+	if (try == DRAWS_MAX)
+		space->chosen_count++;
+	return values;
+}
+
+char *trial_space_describe(const struct parameter_spec *param)
+{
+	static const char *const scales[] = { "", "", ", log",
+					      ", reverse log" };
+	struct arena *mem = arena_new();
+	struct buf out = { 0 };
+
+	if (param->type == PARAMETER_DOUBLE || param->type == PARAMETER_INTEGER)
+		buf_printf(&out, "%s to %s%s", number(param->min_value, mem),
+			   number(param->max_value, mem),
+			   param->type == PARAMETER_INTEGER ? ", whole" : "");
+	else
+		for (uint64_t i = 0; i < count_values(param); i++)
+			buf_printf(&out, "%s%s", i ? ", " : "",
+				   value_at(param, i, mem));
+	buf_puts(&out, scales[param->scale_type]);
+	arena_free(mem);
+	return buf_take(&out);
+}
+
+static json_t *param_json(const struct parameter_spec *param)
+{
+	json_t *out = json_object();
+	json_t *texts = json_array(), *numbers = json_array();
+
+	json_put_text(out, "name", param->parameter_name);
+	json_put_int(out, "type", param->type);
+	json_put_int(out, "scale", param->scale_type);
+	json_put(out, "min", json_real(param->min_value));
+	json_put(out, "max", json_real(param->max_value));
+	for (size_t i = 0; i < param->categorical_values.count; i++)
+		json_array_append_new(
+			texts, json_text(param->categorical_values.items[i]));
+	for (size_t i = 0; i < param->discrete_values.count; i++)
+		json_array_append_new(
+			numbers, json_real(param->discrete_values.items[i]));
+	json_put(out, "categorical", texts);
+	json_put(out, "discrete", numbers);
+	return out;
+}
+
+json_t *hyperparameters_json(const struct hyperparameter_spec *spec)
+{
+	const struct parameter_spec *params = spec->params.items;
+	json_t *out = json_object();
+	json_t *list = json_array();
+
+	json_put_int(out, "goal", spec->goal);
+	json_put_int(out, "maxTrials", spec->max_trials);
+	json_put_int(out, "maxParallelTrials", spec->max_parallel_trials);
+	json_put_int(out, "maxFailedTrials", spec->max_failed_trials);
+	json_put_text(out, "metric", spec->metric_tag);
+	json_put(out, "early", json_boolean(spec->enable_trial_early_stopping));
+	json_put_int(out, "algorithm", spec->algorithm);
+	for (size_t i = 0; i < spec->params.count; i++)
+		json_array_append_new(list, param_json(&params[i]));
+	json_put(out, "params", list);
+	return out;
+}
+
+static void read_param(const json_t *value, struct arena *mem,
+		       struct parameter_spec *out)
+{
+	const json_t *texts = json_object_get(value, "categorical");
+	const json_t *numbers = json_object_get(value, "discrete");
+
+	out->parameter_name =
+		arena_strdup(mem, json_get_text(value, "name", ""));
+	out->type = (int)json_get_int(value, "type", 0);
+	out->scale_type = (int)json_get_int(value, "scale", 0);
+	out->min_value = json_number_value(json_object_get(value, "min"));
+	out->max_value = json_number_value(json_object_get(value, "max"));
+	out->categorical_values.count = json_array_size(texts);
+	out->categorical_values.items =
+		arena_alloc(mem, json_array_size(texts) * sizeof(char *));
+	for (size_t i = 0; i < json_array_size(texts); i++) {
+		const char *text = json_string_value(json_array_get(texts, i));
+
+		out->categorical_values.items[i] =
+			arena_strdup(mem, text ? text : "");
+	}
+	out->discrete_values.count = json_array_size(numbers);
+	out->discrete_values.items =
+		arena_alloc(mem, json_array_size(numbers) * sizeof(double));
+	for (size_t i = 0; i < json_array_size(numbers); i++)
+		out->discrete_values.items[i] =
+			json_number_value(json_array_get(numbers, i));
+}
+
+void hyperparameters_from_json(const json_t *value, struct arena *mem,
+			       struct hyperparameter_spec *out)
+{
+	const json_t *list = json_object_get(value, "params");
+	size_t count = json_array_size(list);
+	struct parameter_spec *params =
+		arena_alloc(mem, count * sizeof(*params));
+
+	*out = (struct hyperparameter_spec){
+		.goal = (int)json_get_int(value, "goal", 0),
+		.params = { .count = count, .items = params },
+		.max_trials = (long)json_get_int(value, "maxTrials", 1),
+		.max_parallel_trials =
+			(long)json_get_int(value, "maxParallelTrials", 1),
+		.max_failed_trials =
+			(long)json_get_int(value, "maxFailedTrials", 0),
+		.metric_tag =
+			arena_strdup(mem, json_get_text(value, "metric", "")),
+		.enable_trial_early_stopping =
+			json_is_true(json_object_get(value, "early")),
+		.algorithm = (int)json_get_int(value, "algorithm", 0),
+	};
+	for (size_t i = 0; i < count; i++)
+		read_param(json_array_get(list, i), mem, &params[i]);
+}

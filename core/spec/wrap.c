@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/spec/wrap.h"
+
+#include <string.h>
+
+#include "core/base/alloc.h"
+
+#define CONDA_SCRIPT                                                           \
+	"command -v conda >/dev/null && exec conda \"$@\"; "                   \
+	"for d in \"$HOME/miniconda3\" \"$HOME/anaconda3\" "                   \
+	"\"$HOME/miniforge3\" \"$HOME/mambaforge\" /opt/conda "                \
+	"/opt/miniconda3 /anaconda3; do "                                      \
+	"[ -x \"$d/bin/conda\" ] && exec \"$d/bin/conda\" \"$@\"; done; "      \
+	"echo \"conda was not found in PATH, $HOME or /opt\" >&2; exit 127"
+
+/* Its arguments: what it is, on which host, how many words its command has,
+ * these, and those of the program.  They are turned until those of the command
+ * are the last, to be all that is left.  What it leaves running may keep a pipe
+ * open: hence the file. */
+#define BEFORE_SCRIPT                                                          \
+	"what=$1 where=$2 n=$3; shift 3; file=$(mktemp) || exit; "             \
+	"(i=0; while [ $i -lt $n ]; do set -- \"$@\" \"$1\"; shift; "          \
+	"i=$((i + 1)); done; shift $(($# - n)); "                              \
+	"exec \"$@\" >\"$file\" 2>&1 </dev/null); status=$?; "                 \
+	"cat \"$file\" >&2; last=$(tail -n 1 \"$file\"); rm -f \"$file\"; "    \
+	"[ $status = 0 ] || { "                                                \
+	"echo \"$what did not start on $where (exit status $status)"           \
+	"${last:+: $last}\" >&2; exit $status; }; shift $n; exec \"$@\""
+
+static void add(struct strings *list, const char *text)
+{
+	list->items[list->count++] = text;
+}
+
+static void add_all(struct strings *list, const struct strings *more)
+{
+	size_t i;
+
+	for (i = 0; i < more->count; i++)
+		add(list, more->items[i]);
+}
+
+struct strings wrap_conda(const struct run_spec *spec,
+			  const struct strings *command, struct arena *mem)
+{
+	struct strings out = { 0 };
+
+	if (!spec->conda_env || !command->count)
+		return *command;
+	out.items = arena_alloc(mem, (command->count + 8) * sizeof(char *));
+	add(&out, "/bin/sh");
+	add(&out, "-c");
+	add(&out, CONDA_SCRIPT);
+	add(&out, "conda");
+	add(&out, "run");
+	add(&out, "--no-capture-output");
+	add(&out, strchr(spec->conda_env, '/') ? "-p" : "-n");
+	add(&out, spec->conda_env);
+	add_all(&out, command);
+	return out;
+}
+
+struct strings wrap_docker(const struct run_spec *spec,
+			   const struct strings *command,
+			   const struct environment *env,
+			   const struct wrap_place *place, struct arena *mem,
+			   struct strings *after)
+{
+	struct strings out = { 0 };
+	size_t i;
+
+	*after = (struct strings){ 0 };
+	if (!spec->docker_image)
+		return *command;
+	out.items = arena_alloc(mem, (command->count + 2 * env->count +
+				      spec->docker_flags.count + 16) *
+					     sizeof(char *));
+	add(&out, "docker");
+	add(&out, "run");
+	add(&out, "--rm");
+	add(&out, "--init");
+	add(&out, "--network=host");
+	add(&out, arena_printf(mem, "--name=%s", place->name));
+	add(&out, "-v");
+	add(&out, arena_printf(mem, "%s:%s", place->folder, place->folder));
+	add(&out, "-w");
+	add(&out, place->directory);
+	for (i = 0; i < env->count; i++) {
+		add(&out, "-e");
+		add(&out, arena_strndup(mem, env->items[i],
+					strcspn(env->items[i], "=")));
+	}
+	add_all(&out, &spec->docker_flags);
+	add(&out, spec->docker_image);
+	add_all(&out, command);
+
+	after->items = arena_alloc(mem, 4 * sizeof(char *));
+	add(after, "docker");
+	add(after, "rm");
+	add(after, "-f");
+	add(after, place->name);
+	return out;
+}
+
+struct strings wrap_before(const struct run_spec *spec, size_t ordinal,
+			   const struct strings *command, struct arena *mem)
+{
+	const struct run_before *before = &spec->before;
+	struct strings out = { 0 }, words;
+
+	if (!before->what)
+		return *command;
+	words = wrap_conda(spec, &before->command, mem);
+	out.items = arena_alloc(mem, (words.count + command->count + 7) *
+					     sizeof(char *));
+	add(&out, "/bin/sh");
+	add(&out, "-c");
+	add(&out, BEFORE_SCRIPT);
+	add(&out, "before");
+	add(&out, before->what);
+	add(&out, spec_host_name(spec, ordinal));
+	add(&out, arena_printf(mem, "%zu", words.count));
+	add_all(&out, &words);
+	add_all(&out, command);
+	return out;
+}

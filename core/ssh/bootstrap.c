@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/ssh/bootstrap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/text.h"
+#include "core/ssh/agent_program.h"
+
+#define NOISE_MAX (64 << 10) /* of start-up files, before the agent speaks */
+
+/*
+ * What runs on the host first, by the login shell, whichever that is: hence
+ * no newline, no quote but those around it, no '!' and no backslash.  It says
+ * whether the agent is there, else reads its name and size, and then so many
+ * bytes and not one more: what follows is for the agent.
+ */
+#define COMMAND                                                                \
+	"exec /bin/sh -c '"                                                    \
+	"umask 077; m=$(uname -m); "                                           \
+	"d=\"${XDG_CACHE_HOME:-$HOME/.cache}/jobrun\"; "                       \
+	"f=\"$d/host-%s\"; "                                                   \
+	"if [ \"$m\" = %s ] && [ -x \"$f\" ]; then :; else "                   \
+	"echo \"" AGENT_MARK " need $m\"; read -r g n || exit 1; "             \
+	"f=\"$d/host-$g\"; "                                                   \
+	"[ -x \"$f\" ] || { "                                                  \
+	"echo \"" AGENT_MARK " send\"; "                                       \
+	"mkdir -p \"$d\" && head -c \"$n\" >\"$f.$$\" && "                     \
+	"[ \"$(wc -c <\"$f.$$\")\" -eq \"$n\" ] && chmod 700 \"$f.$$\" && "    \
+	"mv -f \"$f.$$\" \"$f\" || { rm -f \"$f.$$\"; exit 1; }; }; fi; "      \
+	"echo \"" AGENT_MARK " have\"; exec \"$f\" connect'"
+
+char *bootstrap_command(void)
+{
+	struct agent_program own;
+
+	agent_program_own(&own);
+	return mem_printf(COMMAND, own.digest, agent_program_architecture());
+}
+
+/* The agent for a machine that has none: its name and size, or itself. */
+static int put_program(const char *architecture, bool whole,
+		       struct wire_out *answer, struct error *err)
+{
+	struct agent_program program;
+	char line[96];
+
+	if (agent_program_find(architecture, &program, err) < 0)
+		return -1;
+	if (whole) {
+		wire_put_bytes(answer, program.data, program.size);
+	} else {
+		snprintf(line, sizeof(line), "%s %zu\n", program.digest,
+			 program.size);
+		wire_put_bytes(answer, line, strlen(line));
+	}
+	agent_program_done(&program);
+	return 0;
+}
+
+/* Returns as bootstrap_take(). */
+static int take_line(struct bootstrap *bootstrap, const char *line,
+		     struct wire_out *answer, struct error *err)
+{
+	const char *mark = strstr(line, AGENT_MARK " ");
+	const char *word;
+
+	if (!mark)
+		return 0; /* of some start-up file */
+	word = mark + strlen(AGENT_MARK " ");
+	if (!strcmp(word, "have"))
+		return 1;
+	if (text_starts(word, "need ")) {
+		free(bootstrap->architecture);
+		bootstrap->architecture = mem_strdup(word + strlen("need "));
+		return put_program(bootstrap->architecture, false, answer, err);
+	}
+	if (!strcmp(word, "send") && bootstrap->architecture)
+		return put_program(bootstrap->architecture, true, answer, err);
+	return 0;
+}
+
+int bootstrap_take(struct bootstrap *bootstrap, struct buf *received,
+		   struct wire_out *answer, struct error *err)
+{
+	int ret = 0;
+
+	while (!ret) {
+		char *line = received->data;
+		char *end = received->len ? memchr(line, '\n', received->len)
+					  : NULL;
+
+		if (!end)
+			break;
+		*end = '\0';
+		if (end > line && end[-1] == '\r')
+			end[-1] = '\0';
+		ret = take_line(bootstrap, line, answer, err);
+		buf_drop(received, (size_t)(end + 1 - line));
+	}
+	if (!ret && received->len > NOISE_MAX)
+		return error_set(err, ERROR_FAILED,
+				 "what its login shell prints is no answer");
+	return ret;
+}
+
+void bootstrap_done(struct bootstrap *bootstrap)
+{
+	free(bootstrap->architecture);
+	*bootstrap = (struct bootstrap){ 0 };
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/supervise/attempt.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "core/base/alloc.h"
+#include "core/base/clock.h"
+#include "core/base/units.h"
+#include "core/log/log.h"
+#include "core/process/process.h"
+
+/* "The first task that fails ends the others within a second." */
+#define FAILURE_GRACE_MS 700
+/* How long workers may take to end by themselves after the master did. */
+#define SETTLE_MS 1000
+
+enum ending {
+	ENDING_NONE,
+	ENDING_SUCCESS, /* the master ended well */
+	ENDING_FAILURE,
+	ENDING_CANCEL, /* asked to, or out of time */
+};
+
+struct attempt {
+	struct attempt_place place;
+	const struct attempt_hooks *hooks;
+	void *arg;
+	size_t count;   /* of tasks */
+	size_t started; /* in all */
+	size_t alive;
+	bool preparing;
+	bool finishing;
+	enum run_state state;
+	enum ending ending;
+	enum attempt_cause cause;
+	const struct task_record *culprit; /* whose last words explain it */
+	char why[400];
+	bool *told; /* by task: was sent SIGTERM by us */
+	struct loop_event *kill_timer;
+	struct loop_event *settle_timer;
+	struct loop_event *limit_timer;
+};
+
+static void set_state(struct attempt *a, enum run_state state)
+{
+	a->state = state;
+	a->hooks->state_changed(a->arg);
+}
+
+/* The store may take its time: this comes after what cannot wait. */
+static void set_task_state(struct attempt *a, size_t i, enum run_state state)
+{
+	a->place.tasks[i].state = state;
+	a->hooks->task_changed(a->arg, i);
+}
+
+static void drop_timer(struct attempt *a, struct loop_event **timer)
+{
+	loop_remove(a->place.loop, *timer);
+	*timer = NULL;
+}
+
+static void finish_if_done(struct attempt *a)
+{
+	if (a->alive || a->preparing || a->finishing ||
+	    a->ending == ENDING_NONE)
+		return;
+	a->finishing = true;
+	drop_timer(a, &a->kill_timer);
+	drop_timer(a, &a->settle_timer);
+	drop_timer(a, &a->limit_timer);
+	a->place.crew->grace_ms =
+		a->ending == ENDING_CANCEL ? a->place.spec->grace_s * 1000 : -1;
+	a->place.crew->ops->finish(a->place.crew);
+}
+
+static void kill_all(void *arg, uint32_t events)
+{
+	struct attempt *a = arg;
+
+	(void)events;
+	a->kill_timer = NULL;
+	a->place.crew->ops->signal(a->place.crew, CREW_ALL, SIGKILL);
+}
+
+static void terminate_all(struct attempt *a, int64_t grace_ms)
+{
+	memset(a->told, true, a->count * sizeof(*a->told));
+	drop_timer(a, &a->kill_timer);
+	a->kill_timer = loop_add_timer(a->place.loop, grace_ms, kill_all, a);
+	a->place.crew->ops->signal(a->place.crew, CREW_ALL, SIGTERM);
+}
+
+static void settled(void *arg, uint32_t events)
+{
+	struct attempt *a = arg;
+
+	(void)events;
+	a->settle_timer = NULL;
+	if (a->ending == ENDING_SUCCESS && a->alive)
+		terminate_all(a, a->place.spec->grace_s * 1000);
+}
+
+/* Parameter servers never end by themselves. */
+static void terminate_servers(struct attempt *a)
+{
+	const struct topology *all = &a->place.spec->topology;
+
+	for (size_t i = 0; i < a->count; i++) {
+		if (all->tasks[i].type != TASK_PS)
+			continue;
+		a->told[i] = true;
+		a->place.crew->ops->signal(a->place.crew, i, SIGTERM);
+	}
+}
+
+/* The first reason counts, except that a user's wish outranks success. */
+static void end(struct attempt *a, enum ending ending, enum attempt_cause cause,
+		const char *why)
+{
+	int64_t grace_ms = a->place.spec->grace_s * 1000;
+
+	if (a->ending != ENDING_NONE &&
+	    !(a->ending == ENDING_SUCCESS && ending == ENDING_CANCEL))
+		return;
+	a->ending = ending;
+	a->cause = cause;
+	snprintf(a->why, sizeof(a->why), "%s", why);
+	if (ending == ENDING_SUCCESS) {
+		terminate_servers(a);
+		a->settle_timer =
+			loop_add_timer(a->place.loop, SETTLE_MS, settled, a);
+	} else if (ending == ENDING_FAILURE) {
+		terminate_all(a, grace_ms < FAILURE_GRACE_MS
+					 ? grace_ms
+					 : FAILURE_GRACE_MS);
+	} else {
+		a->state = RUN_CANCELLING;
+		terminate_all(a, grace_ms);
+		/* If nothing had begun, that was the end. */
+		if (a->state == RUN_CANCELLING)
+			a->hooks->state_changed(a->arg);
+	}
+	finish_if_done(a);
+}
+
+static void out_of_time(void *arg, uint32_t events)
+{
+	struct attempt *a = arg;
+	char limit[32], why[160];
+
+	(void)events;
+	a->limit_timer = NULL;
+	/* Too late for a job that is done and only has to settle. */
+	if (a->ending != ENDING_NONE)
+		return;
+	duration_format(a->place.spec->max_running_time_s, limit,
+			sizeof(limit));
+	snprintf(why, sizeof(why),
+		 "cancelled for exceeding the maximum running time of %s "
+		 "(scheduling.maxRunningTime)",
+		 limit);
+	end(a, ENDING_CANCEL, CAUSE_CANCEL, why);
+}
+
+static void not_prepared(struct attempt *a, size_t ordinal,
+			 enum attempt_cause cause, const char *why)
+{
+	a->preparing = false;
+	if (a->ending != ENDING_NONE) {
+		finish_if_done(a);
+		return;
+	}
+	a->culprit = &a->place.tasks[ordinal];
+	end(a, ENDING_FAILURE, cause, why);
+}
+
+static void on_prepared(void *arg, size_t ordinal, const char *why)
+{
+	struct attempt *a = arg;
+
+	if (why) {
+		not_prepared(a, ordinal, CAUSE_OTHER, why);
+		return;
+	}
+	a->preparing = false;
+	if (a->ending != ENDING_NONE)
+		finish_if_done(a);
+	else
+		a->place.crew->ops->start(a->place.crew);
+}
+
+static void on_prepare_lost(void *arg, size_t ordinal, const char *why)
+{
+	not_prepared(arg, ordinal, CAUSE_LOST, why);
+}
+
+static void on_task_started(void *arg, size_t ordinal, int64_t pid)
+{
+	struct attempt *a = arg;
+	struct task_record *task = &a->place.tasks[ordinal];
+
+	a->alive++;
+	a->started++;
+	task->pid = pid;
+	task->start_time_ms = time_now_ms();
+	set_task_state(a, ordinal, RUN_RUNNING);
+	/* It may have come too late to hear of the end. */
+	if (a->told[ordinal])
+		a->place.crew->ops->signal(a->place.crew, ordinal, SIGTERM);
+	if (a->started < a->count || a->ending != ENDING_NONE)
+		return;
+	set_state(a, RUN_RUNNING);
+	if (a->place.max_running_ms)
+		a->limit_timer = loop_add_timer(
+			a->place.loop, a->place.max_running_ms, out_of_time, a);
+}
+
+static void on_task_not_started(void *arg, size_t ordinal, const char *why)
+{
+	struct attempt *a = arg;
+	const struct task_record *task = &a->place.tasks[ordinal];
+	char text[sizeof(a->why)];
+
+	snprintf(text, sizeof(text), "%s %d did not start: %s", task->type,
+		 task->index, why);
+	end(a, ENDING_FAILURE, CAUSE_OTHER, text);
+	set_task_state(a, ordinal, RUN_FAILED);
+}
+
+static void on_task_ended(void *arg, size_t ordinal, int status)
+{
+	struct attempt *a = arg;
+	struct task_record *task = &a->place.tasks[ordinal];
+	enum run_state state = RUN_FAILED;
+	char how[64], why[160];
+
+	a->alive--;
+	task->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	task->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+					      : WEXITSTATUS(status);
+	task->end_time_ms = time_now_ms();
+	if (task->exit_code == 0)
+		state = RUN_SUCCEEDED;
+	else if (a->told[ordinal])
+		state = RUN_CANCELLED;
+	if (state == RUN_FAILED && a->ending == ENDING_NONE) {
+		a->culprit = task;
+		process_status_format(status, how, sizeof(how));
+		snprintf(why, sizeof(why), "%s %d %s", task->type, task->index,
+			 how);
+		end(a, ENDING_FAILURE, CAUSE_TASK, why);
+	} else if (ordinal == 0 && state == RUN_SUCCEEDED) {
+		end(a, ENDING_SUCCESS, CAUSE_SUCCESS, "");
+	}
+	set_task_state(a, ordinal, state);
+	finish_if_done(a);
+}
+
+static void on_task_lost(void *arg, size_t ordinal, const char *why)
+{
+	struct attempt *a = arg;
+	struct task_record *task = &a->place.tasks[ordinal];
+	char text[sizeof(a->why)];
+
+	a->alive--;
+	task->end_time_ms = time_now_ms();
+	if (a->ending == ENDING_NONE) {
+		a->culprit = task;
+		snprintf(text, sizeof(text), "%s %d was lost: %s", task->type,
+			 task->index, why);
+		end(a, ENDING_FAILURE, CAUSE_LOST, text);
+	}
+	set_task_state(a, ordinal, RUN_FAILED);
+	finish_if_done(a);
+}
+
+/* The last line that the culprit wrote to its standard error. */
+static void add_last_words(struct attempt *a)
+{
+	struct buf lines = { 0 };
+	struct error ignored;
+	size_t used = strlen(a->why);
+	char *line, *end_of_line;
+
+	if (!a->culprit || log_last_lines(a->place.spec->folder,
+					  a->culprit->type, a->culprit->index,
+					  LOG_STDERR, 5, &lines, &ignored) < 0)
+		goto out;
+	/* The last that is not blank. */
+	while (lines.len && strchr(" \t\r\n", lines.data[lines.len - 1]))
+		lines.data[--lines.len] = '\0';
+	if (!lines.len)
+		goto out;
+	end_of_line = memrchr(lines.data, '\n', lines.len);
+	line = end_of_line ? end_of_line + 1 : lines.data;
+	snprintf(a->why + used, sizeof(a->why) - used, ": %.200s", line);
+out:
+	buf_done(&lines);
+}
+
+static void on_finished(void *arg)
+{
+	struct attempt *a = arg;
+
+	add_last_words(a);
+	for (size_t i = 0; i < a->count; i++)
+		if (!run_state_is_final(a->place.tasks[i].state))
+			set_task_state(a, i, RUN_CANCELLED);
+	a->state = a->ending == ENDING_SUCCESS  ? RUN_SUCCEEDED
+		   : a->ending == ENDING_CANCEL ? RUN_CANCELLED
+						: RUN_FAILED;
+	a->place.crew->owner = NULL;
+	a->hooks->ended(a->arg);
+}
+
+static const struct crew_owner crew_owner = {
+	.prepared = on_prepared,
+	.prepare_lost = on_prepare_lost,
+	.task_started = on_task_started,
+	.task_not_started = on_task_not_started,
+	.task_ended = on_task_ended,
+	.task_lost = on_task_lost,
+	.finished = on_finished,
+};
+
+struct attempt *attempt_new(const struct attempt_place *place,
+			    const struct attempt_hooks *hooks, void *arg)
+{
+	struct attempt *a = mem_alloc(sizeof(*a));
+
+	a->place = *place;
+	a->hooks = hooks;
+	a->arg = arg;
+	a->count = place->spec->topology.count;
+	a->told = mem_alloc(a->count * sizeof(*a->told));
+	a->state = RUN_QUEUED;
+	return a;
+}
+
+void attempt_free(struct attempt *attempt)
+{
+	if (!attempt)
+		return;
+	free(attempt->told);
+	free(attempt);
+}
+
+static void reset_tasks(struct attempt *a)
+{
+	const struct topology *all = &a->place.spec->topology;
+
+	for (size_t i = 0; i < a->count; i++) {
+		a->place.tasks[i] = (struct task_record){
+			.type = task_type_name(all->tasks[i].type),
+			.index = all->tasks[i].index,
+			.exit_code = -1,
+			.host = spec_host_name(a->place.spec, i),
+			.lost_bytes = a->place.tasks[i].lost_bytes,
+			.trial = a->place.tasks[i].trial,
+		};
+		set_task_state(a, i, RUN_QUEUED);
+	}
+}
+
+void attempt_begin(struct attempt *a)
+{
+	struct crew *crew = a->place.crew;
+	struct error err;
+
+	reset_tasks(a);
+	crew->owner = &crew_owner;
+	crew->owner_arg = a;
+	set_state(a, RUN_PREPARING);
+	a->preparing = true;
+	if (crew->ops->prepare(crew, &err) < 0) {
+		a->preparing = false;
+		end(a, ENDING_FAILURE, CAUSE_OTHER, err.text);
+	}
+}
+
+void attempt_cancel(struct attempt *a, const char *why, bool now)
+{
+	struct crew *crew = a->place.crew;
+
+	/* The tasks have had their end. */
+	if (a->finishing && crew->ops->hurry) {
+		crew->ops->hurry(crew, now ? 0 : a->place.spec->grace_s * 1000);
+		return;
+	}
+	end(a, ENDING_CANCEL, CAUSE_CANCEL, why);
+	/* Whatever it was that it ends for. */
+	if (now)
+		kill_all(a, 0);
+}
+
+void attempt_fail(struct attempt *a, const char *why)
+{
+	end(a, ENDING_FAILURE, CAUSE_OTHER, why);
+}
+
+void attempt_lose(struct attempt *a, const char *why)
+{
+	end(a, ENDING_FAILURE, CAUSE_LOST, why);
+}
+
+enum run_state attempt_state(const struct attempt *attempt)
+{
+	return attempt->state;
+}
+
+struct attempt_outcome attempt_outcome(const struct attempt *a)
+{
+	struct attempt_outcome out = {
+		.cause = a->cause,
+		.exit_code = -1,
+		.why = a->cause == CAUSE_SUCCESS ? NULL : a->why,
+	};
+
+	if (a->cause == CAUSE_TASK || a->cause == CAUSE_LOST)
+		out.task = a->culprit;
+	if (a->cause == CAUSE_SUCCESS)
+		out.exit_code = 0;
+	else if (a->cause == CAUSE_TASK)
+		out.exit_code = a->culprit->exit_code;
+	return out;
+}

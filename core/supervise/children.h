@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tasks as children of this process: the crew of a run on one machine. */
+#ifndef JOBRUN_CHILDREN_H
+#define JOBRUN_CHILDREN_H
+
+#include <sys/resource.h>
+
+#include "core/base/loop.h"
+#include "core/supervise/crew.h"
+#include "core/log/log.h"
+#include "core/process/reaper.h"
+#include "core/spec/spec.h"
+
+/* All borrowed; they must outlive the crew. */
+struct children_place {
+	const struct run_spec *spec;
+	struct loop *loop;
+	struct reaper *reaper;          /* run it at SIGCHLD */
+	struct log_writer *const *logs; /* one per task */
+	const struct rlimit *no_files;  /* RLIMIT_NOFILE of the tasks */
+};
+
+/*
+ * Each task leads a process group, and dies with the calling thread.  The
+ * process must be a subreaper.  What a task has started and left behind is
+ * killed by `finish`: every child of this process if nobody else's task is
+ * among them, else those that have the run's folder in their environment.
+ */
+struct crew *children_new(const struct children_place *place);
+
+#endif

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/supervise/hosts.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/clock.h"
+#include "core/base/digest.h"
+#include "core/base/file.h"
+#include "core/process/subprocess.h"
+#include "core/supervise/hosts_internal.h"
+#include "core/process/process.h"
+
+/* sshd lets ten strangers in at once (MaxStartups); we begin with as many,
+ * and have more or fewer as that goes. */
+#define CONNECTING_FIRST 10
+#define TICK_MS 2000
+#define RELEASE_MS 2000
+
+static void begin_fetching(struct hosts *all);
+
+/* ---- reports ---- */
+
+static bool is_there(const struct host *host)
+{
+	return host->connection && host->stage > HOST_GREETING;
+}
+
+static void report_prepared(struct hosts *all, size_t ordinal, const char *why)
+{
+	all->stage = why ? HOSTS_IDLE : HOSTS_RUNNING;
+	all->base.owner->prepared(all->base.owner_arg, ordinal, why);
+}
+
+static const struct host *host_of(const struct hosts *all, size_t ordinal)
+{
+	return &all->hosts[ordinal % all->count];
+}
+
+/* A host that did its part in an earlier round was lost: as much a preemption
+ * as if it had been then. */
+static void report_not_prepared(struct hosts *all, const struct host *host,
+				const char *why)
+{
+	const struct crew *crew = &all->base;
+	size_t ordinal = host->index < all->task_count ? host->index : 0;
+
+	if (!host->lost || !host->had) {
+		report_prepared(all, ordinal, why);
+		return;
+	}
+	all->stage = HOSTS_IDLE;
+	crew->owner->prepare_lost(crew->owner_arg, ordinal, why);
+}
+
+/* Whatever it was to do. */
+void hosts_failed(struct hosts *all, struct host *host, const char *why)
+{
+	struct crew *crew = &all->base;
+	char *text = mem_printf("host '%s': %s", host->target.name, why);
+	size_t i;
+
+	if (all->stage == HOSTS_REACHING || all->stage == HOSTS_CHECKING) {
+		report_not_prepared(all, host, text);
+	} else if (host->lost && crew->owner && all->stage == HOSTS_RUNNING) {
+		for (i = host->index; i < all->task_count; i += all->count) {
+			if (all->tasks[i] == TASK_ENDED)
+				continue;
+			/* It may have started what it was told to. */
+			if (all->tasks[i] == TASK_WAITING)
+				crew->owner->task_started(crew->owner_arg, i,
+							  0);
+			all->tasks[i] = TASK_ENDED;
+			crew->owner->task_lost(crew->owner_arg, i, text);
+		}
+	}
+	free(text);
+	hosts_ended(all);
+	hosts_fetched(all);
+}
+
+void hosts_task_event(struct hosts *all, const struct frame *frame,
+		      const struct frame_event *event)
+{
+	struct crew *crew = &all->base;
+	enum task_stage *task = &all->tasks[event->task];
+	char *why;
+
+	if (!crew->owner)
+		return;
+	if (frame->type == FRAME_TASK_STARTED && *task == TASK_WAITING) {
+		*task = TASK_STARTED;
+		crew->owner->task_started(crew->owner_arg, event->task,
+					  event->value);
+	} else if (frame->type == FRAME_TASK_ENDED && *task == TASK_STARTED) {
+		*task = TASK_ENDED;
+		crew->owner->task_ended(crew->owner_arg, event->task,
+					(int)event->value);
+	} else if (frame->type == FRAME_TASK_FAILED && *task == TASK_WAITING) {
+		*task = TASK_ENDED;
+		why = mem_printf("%.*s", (int)event->text.len,
+				 event->text.data);
+		crew->owner->task_not_started(crew->owner_arg, event->task,
+					      why);
+		free(why);
+	}
+}
+
+/* ---- reaching them ---- */
+
+void hosts_connect_next(struct hosts *all)
+{
+	size_t i;
+
+	if (all->stage == HOSTS_IDLE)
+		return;
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		if (all->connecting >= all->connecting_max)
+			return;
+		if (host->stage == HOST_AWAY && !host->connection &&
+		    !host->retry && !host->lost)
+			host_connect(host);
+	}
+}
+
+/* The keys of a cut-off host's connection stay silent: ask, and listen. */
+static void tick(void *arg, uint32_t events)
+{
+	struct hosts *all = arg;
+	int64_t now_ms = time_monotonic_ms();
+	/* We may have been stopped ourselves. */
+	bool late = now_ms - all->ticked_ms > 2 * TICK_MS;
+	size_t i;
+
+	(void)events;
+	all->ticked_ms = now_ms;
+	all->tick = loop_add_timer(all->place.loop, TICK_MS, tick, all);
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+		int64_t silent_ms = now_ms - host->heard_ms;
+
+		if (host->lost || all->stage == HOSTS_IDLE)
+			continue;
+		if (late)
+			host->heard_ms = now_ms;
+		else if (all->stage != HOSTS_REACHING &&
+			 silent_ms > HOST_LOST_MS)
+			host_lose(host, "it does not answer any more");
+		else if (host->stage >= HOST_GREETING &&
+			 silent_ms > HOST_SILENT_MS)
+			host_reconnect(host);
+		if (is_there(host))
+			host_send_simple(host, FRAME_PING);
+	}
+}
+
+static int hosts_prepare(struct crew *crew, struct error *err)
+{
+	struct hosts *all = (struct hosts *)crew;
+	int ret = folder_make(all->place.spec->output, err);
+	size_t i;
+
+	if (ret < 0)
+		return -1;
+	all->stage = HOSTS_REACHING;
+	all->before = all->round;
+	all->cancelled = false;
+	memset(all->tasks, 0, all->task_count * sizeof(*all->tasks));
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		host->lost = host->fetched = host->checked = false;
+		host->begun_ms = 0;
+		host->heard_ms = time_monotonic_ms();
+		/* One that is there from an earlier round has all it needs. */
+		host->settled = is_there(host);
+	}
+	if (!all->tick) {
+		all->ticked_ms = time_monotonic_ms();
+		all->tick = loop_add_timer(all->place.loop, TICK_MS, tick, all);
+	}
+	hosts_connect_next(all);
+	hosts_settled(all);
+	return 0;
+}
+
+/* The round under way, if we are the second to look after it and it is none
+ * of those that were over before; else a new one. */
+static bool choose_round(struct hosts *all)
+{
+	uint32_t highest = 0;
+	size_t i;
+
+	for (i = 0; i < all->count; i++)
+		if (all->hosts[i].agent_round > highest)
+			highest = all->hosts[i].agent_round;
+	if (highest > all->round) {
+		all->round = highest;
+		all->before = highest - 1;
+		return true;
+	}
+	all->round++;
+	all->before = all->round - 1;
+	return false;
+}
+
+void hosts_checked(struct hosts *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->count; i++)
+		if (!all->hosts[i].checked)
+			return;
+	if (all->stage == HOSTS_CHECKING)
+		report_prepared(all, 0, NULL);
+}
+
+static void check(struct hosts *all)
+{
+	struct error err;
+	size_t i;
+
+	/* Two names may be one machine: their addresses are known by now. */
+	topology_rank(&all->place.spec->topology);
+	/* `env` and a process that takes our place read them there. */
+	if (spec_write(all->place.spec, &err) < 0) {
+		report_prepared(all, 0, err.text);
+		return;
+	}
+	all->stage = HOSTS_CHECKING;
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		/* Ports are held open until the first start. */
+		host->checked = all->count == 1 || host->agent_round ||
+				host->stage != HOST_READY;
+		if (!host->checked)
+			host_send_check(host);
+	}
+	hosts_checked(all);
+}
+
+void hosts_settled(struct hosts *all)
+{
+	size_t i, ready = 0;
+
+	if (all->stage != HOSTS_REACHING)
+		return;
+	for (i = 0; i < all->count; i++)
+		ready += all->hosts[i].settled;
+	if (all->place.progress)
+		all->place.progress(all->place.arg, ready, all->count);
+	if (ready < all->count)
+		return;
+	if (choose_round(all))
+		report_prepared(all, 0, NULL);
+	else
+		check(all);
+}
+
+/* ---- the start ---- */
+
+static void hosts_start(struct crew *crew)
+{
+	struct hosts *all = (struct hosts *)crew;
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		host->had = true;
+		if (host->agent_round < all->round) {
+			/* From here on it is known to be of this round. */
+			host->agent_round = all->round;
+			host_send_start(host);
+		}
+		host_follow(host);
+	}
+}
+
+/* ---- the end ---- */
+
+static void end_all(struct hosts *all, uint32_t grace_ms)
+{
+	size_t i;
+
+	for (i = 0; i < all->count; i++)
+		if (is_there(&all->hosts[i]))
+			host_send_end(&all->hosts[i], grace_ms);
+}
+
+static void hosts_signal(struct crew *crew, size_t ordinal, int number)
+{
+	struct hosts *all = (struct hosts *)crew;
+	long grace_s = all->place.spec->grace_s;
+
+	if (ordinal != CREW_ALL) {
+		host_send_signal((struct host *)host_of(all, ordinal), ordinal,
+				 number);
+		return;
+	}
+	/* A host that we lose now kills them by itself. */
+	end_all(all, number == SIGKILL ? 0 : (uint32_t)(grace_s + 2) * 1000);
+	if (all->stage == HOSTS_REACHING || all->stage == HOSTS_CHECKING)
+		report_prepared(all, 0, "it was cancelled");
+}
+
+static void finished(struct hosts *all)
+{
+	loop_remove(all->place.loop, all->end_timer);
+	all->end_timer = NULL;
+	all->stage = HOSTS_IDLE;
+	all->place.spec->hosts.rounds = (long)all->round;
+	all->base.owner->finished(all->base.owner_arg);
+}
+
+static void give_up(void *arg, uint32_t events)
+{
+	struct hosts *all = arg;
+	size_t i;
+
+	(void)events;
+	all->end_timer = NULL;
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		if (host->stage != HOST_ENDED && !host->lost)
+			fprintf(stderr,
+				"host '%s': it is not known whether all has "
+				"ended there\n",
+				host->target.name);
+	}
+	begin_fetching(all);
+}
+
+/* Whether nothing of the run is left on any host that can be reached. */
+void hosts_ended(struct hosts *all)
+{
+	size_t i;
+
+	if (all->stage != HOSTS_ENDING)
+		return;
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		if (!host->lost && host->stage != HOST_ENDED)
+			return;
+	}
+	begin_fetching(all);
+}
+
+static void hosts_finish(struct crew *crew)
+{
+	struct hosts *all = (struct hosts *)crew;
+	size_t i;
+
+	all->stage = HOSTS_ENDING;
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		/* What was never reached has nothing to end.  One that was
+		 * greeted has an agent by now, which hears of the end when it
+		 * answers. */
+		if (!host->folder && host->stage != HOST_GREETING) {
+			host_drop(host);
+			host->lost = true;
+		}
+	}
+	end_all(all, 0);
+	all->end_timer =
+		loop_add_timer(all->place.loop, HOST_END_MS, give_up, all);
+	hosts_ended(all);
+}
+
+static bool has_output(const struct host *host)
+{
+	return is_there(host) && host->stage == HOST_ENDED && host->agent_round;
+}
+
+static void fetch(struct host *host)
+{
+	struct error err;
+
+	if (fetch_begin(host, &err) == 0) {
+		host_send_fetch(host);
+		return;
+	}
+	fprintf(stderr, "host '%s': %s\n", host->target.name, err.text);
+	host->fetched = true;
+}
+
+/* The master's first: the others' go into it. */
+void hosts_fetched(struct hosts *all)
+{
+	size_t i;
+
+	if (all->stage != HOSTS_FETCHING)
+		return;
+	if (!all->hosts[0].fetched && has_output(&all->hosts[0]))
+		return;
+	for (i = 1; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		if (!host->fetched && !host->unpacking && has_output(host))
+			fetch(host);
+	}
+	for (i = 1; i < all->count; i++)
+		if (!all->hosts[i].fetched && has_output(&all->hosts[i]))
+			return;
+	finished(all);
+}
+
+static void begin_fetching(struct hosts *all)
+{
+	all->stage = HOSTS_FETCHING;
+	if (has_output(&all->hosts[0]))
+		fetch(&all->hosts[0]);
+	hosts_fetched(all);
+}
+
+/* ---- its life ---- */
+
+/* The last words to each, which make it forget the run. */
+static void release_all(struct hosts *all)
+{
+	int64_t until_ms = time_monotonic_ms() + RELEASE_MS;
+	struct timespec pause = { .tv_nsec = 2000000 };
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		if (!is_there(host))
+			continue;
+		host_send_simple(host, FRAME_RELEASE);
+		connection_flush(host->connection, RELEASE_MS);
+	}
+	/* The agents close their ends, and ssh ends. */
+	while (all->ssh_running && time_monotonic_ms() < until_ms) {
+		reaper_run(all->place.reaper);
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void hosts_free(struct crew *crew)
+{
+	struct hosts *all = (struct hosts *)crew;
+	size_t i;
+
+	all->stage = HOSTS_IDLE;
+	release_all(all);
+	for (i = 0; i < all->count; i++)
+		host_done(&all->hosts[i]);
+	/* Those that are left were killed just now. */
+	while (all->ssh_running && reaper_run(all->place.reaper))
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	loop_remove(all->place.loop, all->tick);
+	loop_remove(all->place.loop, all->end_timer);
+	if (all->ship >= 0)
+		close(all->ship);
+	if (all->config)
+		unlink(all->config);
+	free(all->hosts);
+	free(all->tasks);
+	free(all->config);
+	free(all->run);
+	free(all);
+}
+
+char *hosts_known_path(const char *store, const char *job_id)
+{
+	return mem_printf("%s/known_hosts/%s", store, job_id);
+}
+
+/* A host's folder for a job is its store's: other stores may know another
+ * job by that name.  Several crews have one each. */
+static int name_run(struct hosts *all, struct error *err)
+{
+	long slot = all->place.spec->hosts.slot;
+	char machine[256] = "", part[32] = "";
+	struct digest digest;
+	char *text;
+	int ret;
+
+	gethostname(machine, sizeof(machine) - 1);
+	text = mem_printf("%s %s", machine, all->place.store);
+	ret = digest_bytes(text, strlen(text), &digest, err);
+	free(text);
+	if (slot)
+		snprintf(part, sizeof(part), "-%ld", slot);
+	if (ret == 0)
+		all->run = mem_printf("%s.%.12s%s", all->place.spec->job_id,
+				      digest.hex, part);
+	return ret;
+}
+
+/* jobrun itself, as ssh has a shell start it; NULL: ssh connects. */
+static char *proxy_command(const struct run_hosts *hosts)
+{
+	struct buf quoted = { 0 }, out = { 0 };
+	char self[4096];
+	const char *p;
+
+	if (!hosts->proxy)
+		return NULL;
+	process_self(self, sizeof(self));
+	command_quote(self, &quoted);
+	/* ssh's own placeholders begin with it. */
+	for (p = quoted.data; *p; p++)
+		buf_puts(&out, *p == '%' ? "%%" : (char[]){ *p, '\0' });
+	buf_printf(&out, " %s %%h %%p", hosts->proxy);
+	buf_done(&quoted);
+	return buf_take(&out);
+}
+
+static int prepare_ssh(struct hosts *all, struct error *err)
+{
+	char *proxy = proxy_command(&all->place.spec->hosts);
+	char *known =
+		hosts_known_path(all->place.store, all->place.spec->job_id);
+	char *folder = path_folder(known);
+	int ret = folder_make(folder, err);
+
+	all->config = mem_printf("%s/ssh_config-%ld", all->place.spec->home,
+				 all->place.spec->hosts.slot);
+	if (ret == 0)
+		ret = ssh_config_write(all->config, known, proxy, err);
+	free(proxy);
+	free(folder);
+	free(known);
+	return ret;
+}
+
+static const struct crew_ops hosts_ops = {
+	.prepare = hosts_prepare,
+	.start = hosts_start,
+	.signal = hosts_signal,
+	.finish = hosts_finish,
+	.free = hosts_free,
+};
+
+void hosts_move(struct crew *crew, const struct hosts_place *place)
+{
+	struct hosts *all = (struct hosts *)crew;
+	const struct topology *from = &all->place.spec->topology;
+	struct topology *to = &place->spec->topology;
+	size_t i;
+
+	/* Agents tell them once. */
+	for (i = 0; i < to->count; i++) {
+		to->tasks[i].host = from->tasks[i].host;
+		to->tasks[i].port = from->tasks[i].port;
+	}
+	to->master_port = from->master_port;
+	place->spec->hosts.rounds = (long)all->round;
+	all->place = *place;
+}
+
+struct crew *hosts_new(const struct hosts_place *place, struct error *err)
+{
+	const struct strings *names = &place->spec->hosts.names;
+	struct hosts *all = mem_alloc(sizeof(*all));
+	size_t i;
+
+	all->base.ops = &hosts_ops;
+	all->place = *place;
+	all->ship = -1;
+	all->connecting_max = CONNECTING_FIRST;
+	all->round = (uint32_t)place->spec->hosts.rounds;
+	all->task_count = place->spec->topology.count;
+	all->tasks = mem_alloc(all->task_count * sizeof(*all->tasks));
+	all->hosts = mem_alloc(names->count * sizeof(*all->hosts));
+	/* Hosts that get no task are left alone. */
+	for (i = 0; i < names->count && i < all->task_count; i++) {
+		struct host *host = &all->hosts[all->count];
+
+		if (ssh_target_parse(names->items[i], &host->target, err) < 0)
+			goto fail;
+		host_init(host, all, i);
+		host->had = all->round;
+		all->count++;
+	}
+	if (name_run(all, err) < 0 || prepare_ssh(all, err) < 0)
+		goto fail;
+	return &all->base;
+fail:
+	hosts_free(&all->base);
+	return NULL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tasks on other machines: the crew of a run with hosts.  One ssh connection
+ * for each, to an agent (cmd/jobrun-host/agent.h) that holds the tasks there and goes on
+ * without us.  A crew that is made for a run that had one before, because the
+ * process was killed, finds the agents again and goes on where it was:
+ * `start` starts what was not started yet, and reports all that has happened.
+ *
+ * A connection that breaks is made again; only a host that has not been heard
+ * of for twelve seconds is lost.
+ */
+#ifndef JOBRUN_HOSTS_H
+#define JOBRUN_HOSTS_H
+
+#include "core/base/loop.h"
+#include "core/supervise/crew.h"
+#include "core/log/log.h"
+#include "core/process/reaper.h"
+#include "core/spec/spec.h"
+
+/* All borrowed; they must outlive the crew. */
+struct hosts_place {
+	/* Addresses and ports are filled in, and it is written again. */
+	struct run_spec *spec;
+	struct arena *mem; /* of the spec */
+	struct loop *loop;
+	struct reaper *reaper;          /* run it at SIGCHLD */
+	struct log_writer *const *logs; /* one per task */
+	const char *store;              /* the folder of the store */
+	/* While it prepares; or NULL. */
+	void (*progress)(void *arg, size_t ready, size_t count);
+	void *arg;
+};
+
+struct crew *hosts_new(const struct hosts_place *place, struct error *err);
+
+/*
+ * Takes an idle crew on to another specification, of the same hosts and slot,
+ * and its logs: the connections stay, and so does what was prepared there.
+ * Agents count the rounds of one crew; how many there were is kept in
+ * `hosts.rounds` of the specification.
+ */
+void hosts_move(struct crew *crew, const struct hosts_place *place);
+
+/* The keys of hosts that the job has learned.  Returns new. */
+char *hosts_known_path(const char *store, const char *job_id);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a host of a crew is asked: the frames that it is sent. */
+#include "core/supervise/hosts_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/alloc.h"
+#include "core/spec/hosts_program.h"
+#include "core/spec/wrap.h"
+
+void host_send(struct host *host, struct wire_out *out, bool whole)
+{
+	if (host->connection && whole)
+		connection_send(host->connection, out);
+	else if (host->connection)
+		fprintf(stderr, "host '%s': a frame is too long\n",
+			host->target.name);
+	wire_out_done(out);
+}
+
+void host_send_simple(struct host *host, enum frame_type type)
+{
+	struct wire_out out = { 0 };
+
+	wire_begin(&out, type);
+	host_send(host, &out, wire_end(&out));
+}
+
+/* Below the run's folder there: that of JOBRUN_RUN_DIR. */
+static void put_output(const struct host *host, struct wire_out *out)
+{
+	const char *trial = host->all->place.spec->topology.trial_id;
+	char *folder =
+		mem_printf("output%s%s", trial ? "/" : "", trial ? trial : "");
+
+	wire_put_text(out, folder);
+	free(folder);
+}
+
+void host_send_fetch(struct host *host)
+{
+	struct wire_out out = { 0 };
+
+	wire_begin(&out, FRAME_FETCH);
+	put_output(host, &out);
+	host_send(host, &out, wire_end(&out));
+}
+
+void host_send_end(struct host *host, uint32_t grace_ms)
+{
+	struct wire_out out = { 0 };
+
+	wire_begin(&out, FRAME_END);
+	wire_put_u32(&out, grace_ms);
+	host_send(host, &out, wire_end(&out));
+}
+
+void host_send_signal(struct host *host, size_t ordinal, int number)
+{
+	struct wire_out out = { 0 };
+
+	wire_begin(&out, FRAME_SIGNAL);
+	wire_put_u32(&out, (uint32_t)ordinal);
+	wire_put_u32(&out, (uint32_t)number);
+	host_send(host, &out, wire_end(&out));
+}
+
+static size_t tasks_on(const struct host *host)
+{
+	const struct hosts *all = host->all;
+
+	return host->index < all->task_count
+		       ? (all->task_count - host->index - 1) / all->count + 1
+		       : 0;
+}
+
+void host_follow(struct host *host)
+{
+	struct hosts *all = host->all;
+	struct wire_out out = { 0 };
+	size_t i;
+
+	if (host->following)
+		return;
+	host->following = true;
+	wire_begin(&out, FRAME_FOLLOW);
+	wire_put_u32(&out, all->before);
+	wire_put_u32(&out, (uint32_t)tasks_on(host));
+	for (i = host->index; i < all->task_count; i += all->count) {
+		const struct log_writer *log = all->place.logs[i];
+
+		wire_put_u32(&out, (uint32_t)i);
+		wire_put_u64(&out, log_writer_position(log, LOG_STDOUT));
+		wire_put_u64(&out, log_writer_position(log, LOG_STDERR));
+	}
+	host_send(host, &out, wire_end(&out));
+}
+
+static const char *directory_on(const struct host *host, struct arena *mem)
+{
+	const struct run_spec *spec = host->all->place.spec;
+
+	return spec->hosts.source
+		       ? arena_printf(mem, "%s/files/source", host->folder)
+		       : host->home;
+}
+
+static int make_environment(const struct host *host, size_t ordinal,
+			    struct arena *mem, struct environment *env,
+			    struct error *err)
+{
+	const struct run_spec *spec = host->all->place.spec;
+	/* `setup` is of none of its trials. */
+	const char *trial =
+		ordinal == SPEC_NO_TASK ? NULL : spec->topology.trial_id;
+	const struct spec_place place = {
+		.output = arena_printf(mem, "%s/output%s%s", host->folder,
+				       trial ? "/" : "", trial ? trial : ""),
+		.packages =
+			arena_printf(mem, "%s/files/packages", host->folder),
+	};
+
+	return spec_environment_at(spec, ordinal, &place, true, env, err);
+}
+
+int host_send_prepare(struct host *host, struct error *err)
+{
+	struct hosts *all = host->all;
+	const struct run_spec *spec = all->place.spec;
+	struct arena *mem = arena_new();
+	struct environment env = { 0 };
+	struct wire_out out = { 0 };
+	struct strings conda = wrap_conda(spec, &spec->setup, mem);
+	struct strings setup =
+		hosts_wrap_setup(spec, &conda, host->folder, mem);
+	int ret = -1;
+
+	if (make_environment(host, SPEC_NO_TASK, mem, &env, err) < 0)
+		goto out;
+	wire_begin(&out, FRAME_PREPARE);
+	wire_put_text(&out, all->ship_digest);
+	/* One for each task, and one for the rendezvous on the master's. */
+	wire_put_u32(&out, (uint32_t)tasks_on(host) + !host->index);
+	wire_put_u32(&out, SPEC_FIRST_PORT);
+	host_put_fixed_ports(host, &out);
+	wire_put_text(&out, directory_on(host, mem));
+	wire_put_list(&out, setup.items, setup.count);
+	wire_put_list(&out, (const char *const *)env.items, env.count);
+	wire_put_u32(&out, (uint32_t)host->index);
+	host_send(host, &out, wire_end(&out));
+	host->stage = HOST_PREPARING;
+	ret = 0;
+out:
+	environment_done(&env);
+	arena_free(mem);
+	return ret;
+}
+
+static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
+		    struct error *err)
+{
+	const struct run_spec *spec = host->all->place.spec;
+	struct arena *mem = arena_new();
+	struct strings command, after;
+	struct environment env = { 0 };
+	struct wrap_place place;
+	int ret = make_environment(host, ordinal, mem, &env, err);
+
+	if (ret == 0) {
+		place.name = arena_printf(mem, "jobrun-%s-%s-%zu", spec->job_id,
+					  spec->hosts.nonce, ordinal);
+		place.folder = host->folder;
+		place.directory = directory_on(host, mem);
+		command = wrap_conda(spec, &spec->command, mem);
+		command = hosts_wrap_task(spec, ordinal, &command, host->folder,
+					  mem);
+		command =
+			wrap_docker(spec, &command, &env, &place, mem, &after);
+		/* Once on each host. */
+		if (ordinal < host->all->count)
+			command = wrap_before(spec, ordinal, &command, mem);
+		wire_put_u32(out, (uint32_t)ordinal);
+		wire_put_text(out, place.directory);
+		wire_put_list(out, command.items, command.count);
+		wire_put_list(out, (const char *const *)env.items, env.count);
+		wire_put_list(out, after.items, after.count);
+	}
+	environment_done(&env);
+	arena_free(mem);
+	return ret;
+}
+
+void host_send_start(struct host *host)
+{
+	struct hosts *all = host->all;
+	const struct run_spec *spec = all->place.spec;
+	struct wire_out out = { 0 };
+	struct error err;
+	size_t i;
+
+	wire_begin(&out, FRAME_START);
+	wire_put_u32(&out, all->round);
+	wire_put_u32(&out, (uint32_t)spec->hosts.lease_s);
+	wire_put_u32(&out, (uint32_t)spec->max_running_time_s);
+	put_output(host, &out);
+	wire_put_u32(&out, (uint32_t)tasks_on(host));
+	for (i = host->index; i < all->task_count; i += all->count) {
+		if (put_task(host, i, &out, &err) == 0)
+			continue;
+		wire_out_done(&out);
+		all->base.owner->task_not_started(all->base.owner_arg, i,
+						  err.text);
+		return;
+	}
+	host_send(host, &out, wire_end(&out));
+	host->stage = HOST_STARTED;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files on their way: the source and the packages to the hosts, one archive
+ * for all of them; what the tasks left in JOBRUN_RUN_DIR back. */
+#include "core/supervise/hosts_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/digest.h"
+#include "core/base/file.h"
+#include "core/data/archive.h"
+#include "core/data/ignore.h"
+#include "core/data/tree.h"
+#include "core/ssh/agent_archive.h"
+#include "core/spec/hosts_program.h"
+#include "core/process/process.h"
+
+#define BLOCK (256 << 10)
+#define SEND_AHEAD (1 << 20)
+#define FETCH_BYTES_MAX (UINT64_C(1) << 40)
+#define FETCH_ENTRIES_MAX 1000000
+
+struct shipping {
+	struct digester *digester;
+	int fd;
+	uint64_t len;
+	char *block;
+};
+
+static int add(struct shipping *ship, const void *data, size_t len,
+	       struct error *err)
+{
+	if (fd_write(ship->fd, data, len) < 0)
+		return error_errno(err, "cannot write what is to be shipped");
+	digester_add(ship->digester, data, len);
+	ship->len += len;
+	return 0;
+}
+
+static int add_header(struct shipping *ship, enum archive_kind kind,
+		      const char *path, uint64_t size, struct error *err)
+{
+	unsigned char header[ARCHIVE_HEADER_MAX];
+	size_t len = archive_header(header, kind, path, size);
+
+	if (!len)
+		return error_set(err, ERROR_FAILED, "'%s' is too long", path);
+	return add(ship, header, len, err);
+}
+
+static int add_contents(struct shipping *ship, const char *path, uint64_t left,
+			struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int ret = -1;
+	ssize_t n;
+
+	if (fd < 0)
+		return error_errno(err, "cannot read '%s'", path);
+	while (left) {
+		n = read(fd, ship->block, left < BLOCK ? (size_t)left : BLOCK);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			error_set(err, ERROR_FAILED,
+				  "'%s' has changed while it was read", path);
+			goto out;
+		}
+		if (add(ship, ship->block, (size_t)n, err) < 0)
+			goto out;
+		left -= (uint64_t)n;
+	}
+	ret = 0;
+out:
+	close(fd);
+	return ret;
+}
+
+/* A folder with all that a program could read there, as `name`, but for what
+ * the patterns of `without` (or NULL) match. */
+static int add_tree(struct shipping *ship, const char *folder, const char *name,
+		    const char *without, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct tree tree;
+	int ret = tree_read_without(folder, without, mem, &tree, err);
+	size_t i;
+
+	if (ret == 0)
+		ret = add_header(ship, ARCHIVE_FOLDER, name, 0, err);
+	for (i = 0; ret == 0 && i < tree.count; i++) {
+		const struct tree_entry *entry = &tree.entries[i];
+		const char *to = arena_printf(mem, "%s/%s", name, entry->path);
+		char *from;
+
+		if (entry->kind == TREE_FOLDER) {
+			ret = add_header(ship, ARCHIVE_FOLDER, to, 0, err);
+		} else if (entry->kind == TREE_LINK) {
+			ret = add_header(ship, ARCHIVE_LINK, to,
+					 strlen(entry->target), err);
+			if (ret == 0)
+				ret = add(ship, entry->target,
+					  strlen(entry->target), err);
+		} else {
+			ret = add_header(ship,
+					 entry->executable ? ARCHIVE_PROGRAM
+							   : ARCHIVE_FILE,
+					 to, entry->size_bytes, err);
+			from = path_join(folder, entry->path);
+			if (ret == 0)
+				ret = add_contents(ship, from,
+						   entry->size_bytes, err);
+			free(from);
+		}
+	}
+	arena_free(mem);
+	return ret;
+}
+
+/* Packages are unpacked here first: hosts have no libarchive. */
+static int add_package(struct shipping *ship, const struct run_spec *spec,
+		       size_t i, struct error *err)
+{
+	char *folder = mem_printf("%s/packages/%zu", spec->home, i);
+	char *name = mem_printf("packages/%zu", i);
+	int ret = 0;
+
+	if (access(folder, F_OK) < 0)
+		ret = archive_unpack(spec->packages.items[i], folder, NULL,
+				     err);
+	if (ret == 0)
+		ret = add_tree(ship, folder, name, NULL, err);
+	free(folder);
+	free(name);
+	return ret;
+}
+
+/* Ourselves. */
+static int add_program(struct shipping *ship, struct error *err)
+{
+	char path[4096];
+	struct stat st;
+
+	process_self(path, sizeof(path));
+	if (stat(path, &st) < 0)
+		return error_errno(err, "cannot read '%s'", path);
+	if (add_header(ship, ARCHIVE_FOLDER, "bin", 0, err) < 0 ||
+	    add_header(ship, ARCHIVE_PROGRAM, HOSTS_PROGRAM,
+		       (uint64_t)st.st_size, err) < 0)
+		return -1;
+	return add_contents(ship, path, (uint64_t)st.st_size, err);
+}
+
+static int add_all(struct shipping *ship, const struct run_spec *spec,
+		   struct error *err)
+{
+	const char *directory = spec->checkpoints.directory;
+	char *without = directory ? ignore_pattern(directory) : NULL;
+	int ret = 0;
+	size_t i;
+
+	if (spec->hosts.source)
+		ret = add_tree(ship, spec->hosts.source, "source", without,
+			       err);
+	free(without);
+	if (ret < 0)
+		return -1;
+	if (hosts_need_program(spec) && add_program(ship, err) < 0)
+		return -1;
+	for (i = 0; i < spec->packages.count; i++)
+		if (add_package(ship, spec, i, err) < 0)
+			return -1;
+	return add_header(ship, ARCHIVE_END, "", 0, err);
+}
+
+int ship_make(struct hosts *all, struct error *err)
+{
+	const struct run_spec *spec = all->place.spec;
+	struct shipping ship = { .fd = -1 };
+	struct digest digest;
+	char *path;
+	int ret = -1;
+
+	if (all->ship_made)
+		return 0;
+	if (!spec->hosts.source && !spec->packages.count &&
+	    !hosts_need_program(spec)) {
+		all->ship_made = true;
+		return 0;
+	}
+	path = path_join(spec->home, "ship");
+	ship.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (ship.fd < 0) {
+		error_errno(err, "cannot write '%s'", path);
+		goto out;
+	}
+	/* Gone with this process. */
+	unlink(path);
+	ship.digester = digester_new(err);
+	if (!ship.digester)
+		goto out;
+	ship.block = mem_alloc(BLOCK);
+	if (add_all(&ship, spec, err) < 0)
+		goto out;
+	digester_end(ship.digester, &digest);
+	memcpy(all->ship_digest, digest.hex, sizeof(all->ship_digest));
+	all->ship = ship.fd;
+	all->ship_len = ship.len;
+	all->ship_made = true;
+	ret = 0;
+out:
+	if (ret < 0 && ship.fd >= 0)
+		close(ship.fd);
+	digester_free(ship.digester);
+	free(ship.block);
+	free(path);
+	return ret;
+}
+
+int ship_send(struct host *host, struct error *err)
+{
+	struct hosts *all = host->all;
+	struct wire_out out = { 0 };
+	char *piece;
+	int ret = 0;
+
+	if (host->ship_at == UINT64_MAX)
+		return 0;
+	piece = mem_alloc(FRAME_PIECE);
+	while (host->ship_at != UINT64_MAX &&
+	       connection_queued(host->connection) < SEND_AHEAD) {
+		ssize_t n = pread(all->ship, piece, FRAME_PIECE,
+				  (off_t)host->ship_at);
+
+		if (n < 0) {
+			ret = error_errno(err, "cannot read what is shipped");
+			break;
+		}
+		wire_begin(&out, FRAME_SHIP);
+		wire_put_bytes(&out, piece, (size_t)n);
+		wire_end(&out);
+		connection_send(host->connection, &out);
+		out.len = 0;
+		/* The empty one is the last. */
+		host->ship_at = n ? host->ship_at + (uint64_t)n : UINT64_MAX;
+	}
+	wire_out_done(&out);
+	free(piece);
+	return ret;
+}
+
+/* The master's host's files are where those of a run on this machine are;
+ * the others' have a folder each. */
+static char *fetch_folder(const struct host *host)
+{
+	const char *output = host->all->place.spec->output;
+
+	return host->index ? mem_printf("%s/host-%zu", output, host->index)
+			   : mem_strdup(output);
+}
+
+int fetch_begin(struct host *host, struct error *err)
+{
+	char *folder = fetch_folder(host);
+	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->folder,
+				host->index);
+	int ret = folder_remove(part, err);
+
+	if (ret == 0)
+		ret = folder_make(part, err);
+	if (ret == 0) {
+		host->unpack_root =
+			open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (host->unpack_root < 0)
+			ret = error_errno(err, "cannot open '%s'", part);
+	}
+	if (ret == 0)
+		host->unpacking = unpacking_new(
+			host->unpack_root, FETCH_BYTES_MAX, FETCH_ENTRIES_MAX);
+	free(part);
+	free(folder);
+	return ret;
+}
+
+void fetch_drop(struct host *host)
+{
+	if (!host->unpacking)
+		return;
+	unpacking_free(host->unpacking);
+	host->unpacking = NULL;
+	close(host->unpack_root);
+}
+
+/* Moves what has come to its place; an empty folder leaves no trace. */
+static int keep(struct host *host, struct error *err)
+{
+	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->folder,
+				host->index);
+	char *folder = fetch_folder(host);
+	struct error ignored;
+	int ret = 0;
+
+	if (rmdir(part) < 0) {
+		/* The master's comes first, and takes the others' with it if
+		 * it comes again: they come again, too. */
+		ret = folder_remove(folder, err);
+		if (ret == 0 && host->index) {
+			char *above = path_folder(folder);
+
+			ret = folder_make(above, err);
+			free(above);
+		}
+		if (ret == 0 && rename(part, folder) < 0)
+			ret = error_errno(err, "cannot make '%s'", folder);
+	}
+	if (ret < 0)
+		folder_remove(part, &ignored);
+	free(folder);
+	free(part);
+	return ret;
+}
+
+int fetch_add(struct host *host, const struct frame *frame, struct error *err)
+{
+	bool done;
+
+	if (!host->unpacking)
+		return error_set(err, ERROR_FAILED, "nothing was asked for");
+	if (frame->len)
+		return unpacking_add(host->unpacking, frame->body, frame->len,
+				     err);
+	done = unpacking_is_done(host->unpacking);
+	fetch_drop(host);
+	if (!done)
+		return error_set(err, ERROR_FAILED,
+				 "its output folder can't be read");
+	return keep(host, err);
+}

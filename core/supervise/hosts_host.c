@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One host of a crew: its connection, and what it answers. */
+#include "core/base/clock.h"
+#include "core/supervise/hosts_internal.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+
+#define RETRY_FIRST_MS 100
+#define RETRY_MAX_MS 2000
+/* Beyond what is shipped, for a start. */
+#define FREE_BYTES_MIN (UINT64_C(16) << 20)
+#define CLOCK_OFF_MS 30000
+/* What a connection's pipe may have at most, and all together; less than what
+ * it has anyway is none. */
+#define PIPE_MAX (1 << 20)
+#define PIPES_MAX (32 << 20)
+#define PIPE_MIN (128 << 10)
+
+void host_init(struct host *host, struct hosts *all, size_t index)
+{
+	host->all = all;
+	host->index = index;
+	host->ship_at = UINT64_MAX;
+	host->unpack_root = -1;
+}
+
+void host_drop(struct host *host)
+{
+	connection_free(host->connection);
+	host->connection = NULL;
+	host->following = false;
+	host->seen_round = 0;
+	host->ship_at = UINT64_MAX;
+	fetch_drop(host);
+	if (host->connecting) {
+		host->connecting = false;
+		host->all->connecting--;
+	}
+	host->stage = HOST_AWAY;
+}
+
+void host_done(struct host *host)
+{
+	host_drop(host);
+	loop_remove(host->all->place.loop, host->retry);
+	ssh_target_done(&host->target);
+	free(host->folder);
+	free(host->home);
+	free(host->address);
+}
+
+/* ---- its connection ---- */
+
+static void retry(void *arg, uint32_t events)
+{
+	struct host *host = arg;
+
+	(void)events;
+	host->retry = NULL;
+	hosts_connect_next(host->all);
+}
+
+static void retry_later(struct host *host)
+{
+	int64_t delay_ms = RETRY_FIRST_MS
+			   << (host->tries < 5 ? host->tries : 5);
+
+	if (delay_ms > RETRY_MAX_MS)
+		delay_ms = RETRY_MAX_MS;
+	/* Not all at once again. */
+	delay_ms += (int64_t)(host->index * 37 % 100) * delay_ms / 200;
+	host->tries++;
+	loop_remove(host->all->place.loop, host->retry);
+	host->retry =
+		loop_add_timer(host->all->place.loop, delay_ms, retry, host);
+}
+
+void host_lose(struct host *host, const char *why)
+{
+	if (host->lost)
+		return;
+	host->lost = true;
+	loop_remove(host->all->place.loop, host->retry);
+	host->retry = NULL;
+	host_drop(host);
+	hosts_failed(host->all, host, why);
+	hosts_connect_next(host->all);
+}
+
+void host_reconnect(struct host *host)
+{
+	host_drop(host);
+	retry_later(host);
+}
+
+static bool is_out_of_time(const struct host *host, enum ssh_trouble trouble)
+{
+	int64_t now_ms = time_monotonic_ms();
+	int64_t limit_ms = host->all->place.spec->hosts.reach_s * 1000;
+
+	/* Then what was heard last decides, at any tick. */
+	if (host->all->stage != HOSTS_REACHING)
+		return trouble != SSH_BUSY &&
+		       now_ms - host->heard_ms > HOST_LOST_MS;
+	if (!limit_ms)
+		limit_ms = trouble == SSH_BUSY ? HOST_BUSY_MS : HOST_REACH_MS;
+	return now_ms - host->begun_ms > limit_ms;
+}
+
+/* A new machine answers before it knows who may come in. */
+static bool is_new(const struct host *host)
+{
+	return host->all->stage == HOSTS_REACHING &&
+	       host->all->place.spec->hosts.reach_s;
+}
+
+static void on_closed(void *arg, enum ssh_trouble trouble,
+		      const struct error *why)
+{
+	struct host *host = arg;
+	struct hosts *all = host->all;
+	char text[sizeof(why->text)];
+
+	snprintf(text, sizeof(text), "%s", why->text);
+	host_drop(host);
+	/* Fewer at once: there may be one door for all. */
+	if (trouble == SSH_BUSY && all->connecting_max > 2)
+		all->connecting_max /= 2;
+	if ((trouble == SSH_REFUSED && !is_new(host)) ||
+	    is_out_of_time(host, trouble))
+		host_lose(host, text);
+	else
+		retry_later(host);
+	hosts_connect_next(all);
+}
+
+static void on_ready(void *arg)
+{
+	struct host *host = arg;
+	struct hosts *all = host->all;
+	struct wire_out out = { 0 };
+	char *run = mem_printf("%s.%zu", all->run, host->index);
+
+	host->stage = HOST_GREETING;
+	host->heard_ms = time_monotonic_ms();
+	wire_begin(&out, FRAME_HELLO);
+	wire_put_text(&out, run);
+	wire_put_text(&out, all->place.spec->hosts.nonce);
+	host_send(host, &out, wire_end(&out));
+	free(run);
+	if (host->connecting) {
+		host->connecting = false;
+		all->connecting--;
+		if (all->connecting_max < 32)
+			all->connecting_max++;
+	}
+	hosts_connect_next(all);
+}
+
+static void fail(struct host *host, const struct error *err)
+{
+	host_lose(host, err->text);
+}
+
+/* ---- its answers ---- */
+
+static char *copy(struct wire_text text)
+{
+	return mem_printf("%.*s", (int)text.len, text.data);
+}
+
+static int take_welcome(struct host *host, const struct frame *frame,
+			struct error *err)
+{
+	struct frame_welcome welcome;
+
+	if (!frame_get_welcome(frame, &welcome))
+		return error_set(err, ERROR_FAILED, "it makes no sense");
+	free(host->folder);
+	free(host->home);
+	free(host->address);
+	host->folder = copy(welcome.folder);
+	host->home = copy(welcome.home);
+	host->address = welcome.address.len ? copy(welcome.address)
+					    : mem_strdup(host->target.host);
+	host->clock_ms = time_now_ms() - (int64_t)welcome.time_ms;
+	host->agent_stage = welcome.stage;
+	host->agent_round = welcome.round;
+	host->tries = 0;
+	if (host->clock_ms > CLOCK_OFF_MS || host->clock_ms < -CLOCK_OFF_MS)
+		fprintf(stderr, "host '%s': its clock is %lld s off\n",
+			host->target.name, (long long)(-host->clock_ms / 1000));
+	if (welcome.stage == STAGE_NEW &&
+	    welcome.free_bytes < FREE_BYTES_MIN + 2 * host->all->ship_len)
+		return error_set(err, ERROR_FAILED,
+				 "there are only %llu MB free below '%s'",
+				 (unsigned long long)(welcome.free_bytes >> 20),
+				 host->folder);
+	return 0;
+}
+
+static void settle(struct host *host, enum host_stage stage)
+{
+	host->stage = stage;
+	if (host->settled)
+		return;
+	host->settled = true;
+	hosts_settled(host->all);
+}
+
+/* It has tasks, or had: of an earlier round, whose end it has not heard; of
+ * this one; or of one that another process began, which we take over. */
+static void meet_again(struct host *host)
+{
+	struct hosts *all = host->all;
+	bool runs = host->agent_stage == STAGE_STARTED;
+	bool is_over = host->agent_round <= all->round;
+
+	/* What is to be taken over is heard of once all are there. */
+	if (all->stage != HOSTS_REACHING || is_over)
+		host_follow(host);
+	if (all->stage == HOSTS_REACHING && is_over && runs) {
+		host->stage = HOST_STARTED;
+		host_send_end(host, 0);
+		return;
+	}
+	settle(host, runs ? HOST_STARTED : HOST_ENDED);
+}
+
+static void on_welcome(struct host *host, const struct frame *frame)
+{
+	struct hosts *all = host->all;
+	struct error err;
+
+	if ((!all->ship_made && ship_make(all, &err) < 0) ||
+	    take_welcome(host, frame, &err) < 0) {
+		fail(host, &err);
+		return;
+	}
+	if (all->stage == HOSTS_ENDING) {
+		/* It may not have heard of the end. */
+		host_follow(host);
+		host->stage = HOST_STARTED;
+		host_send_end(host, 0);
+	} else if (host->agent_stage <= STAGE_READY &&
+		   all->stage != HOSTS_REACHING) {
+		host_lose(host, "its agent has forgotten the run");
+	} else if (host->agent_stage <= STAGE_READY) {
+		host_follow(host);
+		if (host_send_prepare(host, &err) < 0)
+			fail(host, &err);
+	} else {
+		meet_again(host);
+	}
+}
+
+static void take_ports(struct host *host, const struct frame *frame)
+{
+	struct topology *topology = &host->all->place.spec->topology;
+	struct wire_in in = frame_fields(frame);
+	uint32_t count = wire_get_u32(&in);
+	size_t i = host->index;
+
+	/* With fewer tasks than hosts, some have none. */
+	for (; i < topology->count && count; i += host->all->count, count--)
+		topology->tasks[i].port = (int)wire_get_u32(&in);
+	if (!host->index && count)
+		topology->master_port = (int)wire_get_u32(&in);
+	for (i = host->index; i < topology->count; i += host->all->count)
+		topology->tasks[i].host =
+			arena_strdup(host->all->place.mem, host->address);
+}
+
+static void on_ready_for_start(struct host *host, const struct frame *frame)
+{
+	if (host->stage != HOST_PREPARING)
+		return;
+	take_ports(host, frame);
+	settle(host, HOST_READY);
+}
+
+static void on_refused(struct host *host, const struct frame *frame)
+{
+	struct wire_in in = frame_fields(frame);
+	struct wire_text text = wire_get_text(&in);
+	char *why = copy(text);
+
+	host_lose(host, why);
+	free(why);
+}
+
+/* ---- its spool ---- */
+
+/* The log that it belongs to, or NULL: none of this host's. */
+static struct log_writer *log_of(const struct host *host,
+				 const struct frame_output *output)
+{
+	const struct hosts *all = host->all;
+
+	return output->task < all->task_count &&
+			       output->task % all->count == host->index
+		       ? all->place.logs[output->task]
+		       : NULL;
+}
+
+static void on_output(struct host *host, const struct frame *frame)
+{
+	struct frame_output output;
+	struct log_writer *log;
+
+	if (!frame_get_output(frame, &output))
+		return;
+	log = log_of(host, &output);
+	if (log)
+		log_writer_add(log, (enum log_stream)output.stream, output.data,
+			       output.len,
+			       (int64_t)output.time_ms + host->clock_ms);
+}
+
+static ssize_t on_rest(void *arg, const struct frame_output *output, int fd)
+{
+	struct host *host = arg;
+	struct log_writer *log = log_of(host, output);
+	char nowhere[4096];
+
+	host->heard_ms = time_monotonic_ms();
+	if (log)
+		return log_writer_take(
+			log, (enum log_stream)output->stream, fd, output->len,
+			(int64_t)output->time_ms + host->clock_ms);
+	return read(fd, nowhere,
+		    output->len < sizeof(nowhere) ? output->len
+						  : sizeof(nowhere));
+}
+
+static void on_all_ended(struct host *host, const struct frame_event *event)
+{
+	struct hosts *all = host->all;
+	struct crew *crew = &all->base;
+	char *why = mem_printf("host '%s': %.*s", host->target.name,
+			       (int)event->text.len, event->text.data);
+	size_t i;
+
+	host->stage = HOST_ENDED;
+	/* Of tasks whose end it has not seen it knows no more than we. */
+	for (i = host->index; i < all->task_count; i += all->count) {
+		if (all->tasks[i] != TASK_STARTED)
+			continue;
+		all->tasks[i] = TASK_ENDED;
+		if (crew->owner)
+			crew->owner->task_lost(crew->owner_arg, i, why);
+	}
+	free(why);
+	if (all->stage == HOSTS_REACHING && host->agent_round)
+		settle(host, HOST_ENDED);
+	hosts_ended(all);
+}
+
+static void on_event(struct host *host, const struct frame *frame)
+{
+	struct hosts *all = host->all;
+	struct frame_event event;
+	char *why;
+
+	if (!frame_get_event(frame, &event) || event.task >= all->task_count)
+		return;
+	if (frame->type == FRAME_ROUND) {
+		host->seen_round = (uint32_t)event.value;
+	} else if (frame->type == FRAME_LOST) {
+		log_writer_lose(all->place.logs[event.task],
+				(enum log_stream)event.stream,
+				(uint64_t)event.value,
+				(int64_t)event.time_ms + host->clock_ms);
+	} else if (frame->type == FRAME_PREPARE_FAILED) {
+		why = copy(event.text);
+		host->stage = HOST_READY;
+		hosts_failed(all, host, why);
+		free(why);
+	} else if (frame->type == FRAME_ALL_ENDED) {
+		/* That of an earlier round was heard already. */
+		if (host->seen_round == all->round || !all->round ||
+		    all->stage == HOSTS_ENDING ||
+		    (all->stage == HOSTS_REACHING &&
+		     host->seen_round == host->agent_round))
+			on_all_ended(host, &event);
+	} else if (host->seen_round == all->round) {
+		hosts_task_event(all, frame, &event);
+	}
+}
+
+static void on_message(void *arg, const struct frame *frame)
+{
+	struct host *host = arg;
+	struct error err;
+
+	host->heard_ms = time_monotonic_ms();
+	switch (frame->type) {
+	case FRAME_WELCOME:
+		on_welcome(host, frame);
+		break;
+	case FRAME_WANT_SHIP:
+		host->ship_at = 0;
+		if (ship_send(host, &err) < 0)
+			fail(host, &err);
+		break;
+	case FRAME_READY:
+		on_ready_for_start(host, frame);
+		break;
+	case FRAME_CHECKED:
+		host_take_checked(host, frame);
+		break;
+	case FRAME_REFUSED:
+		on_refused(host, frame);
+		break;
+	case FRAME_OUTPUT:
+		on_output(host, frame);
+		break;
+	case FRAME_SHIP:
+		if (fetch_add(host, frame, &err) < 0)
+			fprintf(stderr, "host '%s': %s\n", host->target.name,
+				err.text);
+		else if (host->unpacking)
+			break;
+		fetch_drop(host);
+		host->fetched = true;
+		hosts_fetched(host->all);
+		break;
+	case FRAME_PONG:
+	case FRAME_RELEASED:
+		break;
+	default:
+		on_event(host, frame);
+	}
+}
+
+static void on_drained(void *arg)
+{
+	struct host *host = arg;
+	struct error err;
+
+	if (ship_send(host, &err) < 0)
+		fail(host, &err);
+}
+
+static const struct connection_hooks hooks = {
+	.ready = on_ready,
+	.frame = on_message,
+	.rest = on_rest,
+	.drained = on_drained,
+	.closed = on_closed,
+};
+
+void host_connect(struct host *host)
+{
+	struct hosts *all = host->all;
+	struct connection_place place = { .loop = all->place.loop,
+					  .reaper = all->place.reaper,
+					  .config = all->config,
+					  .running = &all->ssh_running };
+	struct error err;
+
+	place.pipe_size = PIPES_MAX / (int)all->count;
+	if (place.pipe_size > PIPE_MAX)
+		place.pipe_size = PIPE_MAX;
+	else if (place.pipe_size < PIPE_MIN)
+		place.pipe_size = 0;
+
+	host->connection =
+		connection_new(&place, &host->target, &hooks, host, &err);
+	if (!host->connection) {
+		host_lose(host, err.text);
+		return;
+	}
+	if (!host->begun_ms)
+		host->begun_ms = time_monotonic_ms();
+	host->stage = HOST_CONNECTING;
+	host->connecting = true;
+	all->connecting++;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of hosts.h share: the crew (hosts.c), one host of it
+ * (hosts_host.c), whether they reach each other (hosts_check.c), and the files
+ * that come and go (hosts_files.c). */
+#ifndef JOBRUN_HOSTS_INTERNAL_H
+#define JOBRUN_HOSTS_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "core/ssh/connection.h"
+#include "core/supervise/hosts.h"
+
+/* How long nothing may be heard of a host before its connection is given up,
+ * and before the host is. */
+#define HOST_SILENT_MS 6000
+#define HOST_LOST_MS 12000
+/* How long hosts may take to be reached at first, and those that take too many
+ * at once or do not come to speak. */
+#define HOST_REACH_MS 15000
+#define HOST_BUSY_MS 60000
+/* How long killed processes may take to be gone, and their output to come. */
+#define HOST_END_MS 10000
+
+struct hosts;
+
+enum host_stage {
+	HOST_AWAY, /* waits for its turn to connect */
+	HOST_CONNECTING,
+	HOST_GREETING,  /* HELLO was sent */
+	HOST_PREPARING, /* PREPARE was */
+	HOST_READY,     /* for START; or has started an earlier round */
+	HOST_STARTED,   /* START was sent, or found */
+	HOST_ENDED,     /* nothing runs there */
+};
+
+struct host {
+	struct hosts *all;
+	size_t index;
+	struct ssh_target target;
+	struct connection *connection; /* NULL: none */
+	enum host_stage stage;
+	bool connecting; /* counts among those that are */
+	bool lost;       /* for good */
+	bool had;        /* an attempt has begun there */
+	bool settled;    /* as far as it gets before the start */
+	bool following;
+	bool checked;
+	bool fetched;
+	unsigned tries;
+	struct loop_event *retry;
+	int64_t heard_ms; /* by the monotonic clock */
+	int64_t begun_ms; /* to reach it; 0: it had no turn yet */
+	int64_t clock_ms; /* ours less its own */
+	uint32_t agent_stage;
+	uint32_t agent_round; /* as it said when it was met */
+	uint32_t seen_round;  /* in its spool, so far */
+	char *folder;
+	char *home;
+	char *address;
+	uint64_t ship_at; /* so much was sent; UINT64_MAX: nothing to send */
+	struct unpacking *unpacking; /* of what it sends */
+	int unpack_root;
+};
+
+enum task_stage {
+	TASK_WAITING,
+	TASK_STARTED,
+	TASK_ENDED,
+};
+
+enum hosts_stage {
+	HOSTS_IDLE,
+	HOSTS_REACHING, /* and preparing */
+	HOSTS_CHECKING, /* ports */
+	HOSTS_RUNNING,
+	HOSTS_ENDING, /* processes */
+	HOSTS_FETCHING,
+};
+
+struct hosts {
+	struct crew base;
+	struct hosts_place place;
+	char *config; /* of ssh */
+	char *run;    /* its name on hosts, without the index */
+	struct host *hosts;
+	size_t count;
+	size_t task_count;
+	enum task_stage *tasks;
+	enum hosts_stage stage;
+	uint32_t round;  /* this one, or the last */
+	uint32_t before; /* the logs have none of the rounds up to this one */
+	bool cancelled;
+	size_t ssh_running;
+	size_t connecting; /* at this moment */
+	size_t connecting_max;
+	struct loop_event *tick;
+	int64_t ticked_ms;
+	struct loop_event *end_timer;
+
+	/* What is shipped: made when the first host wants it. */
+	bool ship_made;
+	char ship_digest[65]; /* "": nothing */
+	int ship;             /* -1: none */
+	uint64_t ship_len;
+};
+
+/* ---- one host: hosts_host.c ---- */
+
+void host_init(struct host *host, struct hosts *all, size_t index);
+void host_done(struct host *host);
+void host_connect(struct host *host);
+/* Gives it up: what it was to do is reported as failed or lost. */
+void host_lose(struct host *host, const char *why);
+/* Drops its connection; the second makes it again. */
+void host_drop(struct host *host);
+void host_reconnect(struct host *host);
+
+/* ---- what it is asked: hosts_ask.c ---- */
+
+/* Takes the frame, if it is whole. */
+void host_send(struct host *host, struct wire_out *out, bool whole);
+void host_send_simple(struct host *host, enum frame_type type);
+/* Fails if a secret of the environment can't be had. */
+int host_send_prepare(struct host *host, struct error *err);
+/* The owner hears of a task that could not be described. */
+void host_send_start(struct host *host);
+/* Its spool, from where our logs end. */
+void host_follow(struct host *host);
+void host_send_signal(struct host *host, size_t ordinal, int number);
+void host_send_end(struct host *host, uint32_t grace_ms);
+/* What the tasks leave in JOBRUN_RUN_DIR. */
+void host_send_fetch(struct host *host);
+
+/* ---- whether they reach each other: hosts_check.c ---- */
+
+/* Those that it is to hold for its peers besides its own, as PREPARE has
+ * them. */
+void host_put_fixed_ports(const struct host *host, struct wire_out *out);
+void host_send_check(struct host *host);
+/* What it answers. */
+void host_take_checked(struct host *host, const struct frame *frame);
+
+/* ---- the crew: hosts.c ---- */
+
+/* A place among those that connect has become free. */
+void hosts_connect_next(struct hosts *all);
+/* It got as far as it gets before the start. */
+void hosts_settled(struct hosts *all);
+void hosts_failed(struct hosts *all, struct host *host, const char *why);
+void hosts_checked(struct hosts *all);
+void hosts_ended(struct hosts *all);
+void hosts_fetched(struct hosts *all);
+void hosts_task_event(struct hosts *all, const struct frame *frame,
+		      const struct frame_event *event);
+
+/* ---- files: hosts_files.c ---- */
+
+int ship_make(struct hosts *all, struct error *err);
+/* The next pieces, as much as is good at once. */
+int ship_send(struct host *host, struct error *err);
+/* What a host sends of its output. */
+int fetch_begin(struct host *host, struct error *err);
+int fetch_add(struct host *host, const struct frame *frame, struct error *err);
+void fetch_drop(struct host *host);
+
+#endif

@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/supervise/supervised.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
+#include "core/provider/listing.h"
+#include "core/supervise/hosts.h"
+#include "core/process/ports.h"
+#include "core/supervise/supervisor.h"
+#include "core/spec/trial_space.h"
+#include "core/job/source.h"
+#include "core/store/store.h"
+
+int supervised_init(struct supervised *as, const struct provider_env *env,
+		    const char *provider, struct error *err)
+{
+	if (!env->store)
+		return error_set(err, ERROR_FAILED,
+				 "the provider %s needs a store", provider);
+	*as = (struct supervised){ .env = *env, .provider = provider };
+	return 0;
+}
+
+static int specify(const struct supervised *as, const struct job *job,
+		   const struct resource *want, struct arena *mem,
+		   struct run_spec *out, const char **missing,
+		   struct error *err)
+{
+	if (as->specify)
+		return as->specify(as, job, want, mem, out, missing, err);
+	return spec_from_job(job, as->env.catalogue, mem, out, missing, err);
+}
+
+static json_t *tpu_json(const struct topology *all)
+{
+	char text[96];
+
+	if (all->tpu_slices > 1) {
+		snprintf(text, sizeof(text), "%u x %s", all->tpu_slices,
+			 all->tpu_slice);
+		return json_string(text);
+	}
+	if (all->tpu_kind != TPU_CPU)
+		return json_string(all->tpu_slice);
+	snprintf(text, sizeof(text), "%s as %u CPU devices per host",
+		 all->tpu_slice, all->devices_per_host);
+	return json_string(text);
+}
+
+json_t *supervised_trials_json(const struct run_spec *spec)
+{
+	static const char *const goals[] = { "?", "maximize", "minimize" };
+	const struct hyperparameter_spec *tuning = &spec->tuning;
+	const struct parameter_spec *params = tuning->params.items;
+	json_t *out = json_object();
+	struct trial_space space;
+	char text[160];
+	size_t i;
+
+	trial_space_init(&space, tuning, spec->job_id);
+	json_put_int(out, "count", space.trials);
+	json_put_int(out, "atATime", tuning->max_parallel_trials);
+	if (space.points == UINT64_MAX)
+		snprintf(text, sizeof(text), "random");
+	else
+		snprintf(text, sizeof(text), "%s of %" PRIu64 " points",
+			 space.grid ? "grid" : "random", space.points);
+	json_put_text(out, "search", text);
+	snprintf(text, sizeof(text), "%s %.120s", goals[tuning->goal],
+		 tuning->metric_tag);
+	json_put_text(out, "goal", text);
+	for (i = 0; i < tuning->params.count; i++) {
+		char *key = mem_printf("--%s", params[i].parameter_name);
+		char *values = trial_space_describe(&params[i]);
+
+		json_put_text(out, key, values);
+		free(values);
+		free(key);
+	}
+	trial_space_done(&space);
+	return out;
+}
+
+void supervised_check_trials(const struct job *job, const struct run_spec *spec,
+			     struct resources *out)
+{
+	const struct hyperparameter_spec *tuning =
+		&job->training_input.hyperparameters;
+
+	if (tuning->resume_previous_job_id)
+		resources_miss(out, "trials that go on from those of another "
+				    "job are only on AI Platform: remove "
+				    "trainingInput.hyperparameters."
+				    "resumePreviousJobId");
+	if (!tuning->params.count)
+		return;
+	if (spec->checkpoints.is_used)
+		resources_miss(out, "checkpoints of trials are not kept: "
+				    "remove jobrun.checkpoints, or "
+				    "trainingInput.hyperparameters");
+	if (tuning->algorithm == ALGORITHM_UNSPECIFIED)
+		resources_note(out, "the search that AI Platform chose if "
+				    "algorithm was not set is not here: it is "
+				    "a grid if maxTrials has room for all of "
+				    "it, else random");
+}
+
+static json_t *data_json(const struct run_spec *spec)
+{
+	json_t *out = json_object();
+	char *text;
+	size_t i;
+
+	for (i = 0; i < spec->data.count; i++) {
+		text = spec_data_text(&spec->data.sets[i], &spec->topology);
+		json_put_text(out, spec->data.sets[i].name, text);
+		free(text);
+	}
+	return out;
+}
+
+static json_t *checkpoints_json(const struct job *job)
+{
+	const struct checkpoints *from = &job->jobrun.checkpoints;
+	static const char *const resumes[] = { "the newest", "the best",
+					       "none" };
+	json_t *out = json_object();
+	char text[200];
+
+	json_put_text(out, "directory",
+		      from->directory ? from->directory
+				      : "a folder of the run's own");
+	if (from->to) {
+		json_put_text(out, "to", from->to);
+		if (from->metric)
+			snprintf(text, sizeof(text),
+				 "the best %ld (%s %.100s) and the newest",
+				 from->keep,
+				 from->goal == CHECKPOINT_GOAL_MAXIMIZE
+					 ? "largest"
+					 : "smallest",
+				 from->metric);
+		else
+			snprintf(text, sizeof(text), "the last %ld",
+				 from->keep);
+		json_put_text(out, "keep", text);
+	}
+	json_put_text(out, "resume", resumes[from->resume]);
+	return out;
+}
+
+void supervised_describe_files(const struct job *job,
+			       const struct run_spec *spec, json_t *out)
+{
+	if (spec->checkpoints.is_used)
+		json_put(out, "checkpoints", checkpoints_json(job));
+	if (spec->data.count)
+		json_put(out, "data", data_json(spec));
+}
+
+json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
+{
+	const struct strings *packages = &job->training_input.package_uris;
+	json_t *out = json_object();
+	char limit[32];
+
+	if (spec->command.count)
+		json_put(out, "command",
+			 json_texts(spec->command.items, spec->command.count));
+	if (spec->setup.count)
+		json_put(out, "setup",
+			 json_texts(spec->setup.items, spec->setup.count));
+	if (spec->before.what)
+		json_put(out, "beforeEachStart",
+			 json_texts(spec->before.command.items,
+				    spec->before.command.count));
+	if (spec->docker_image)
+		json_put_text(out, "docker", spec->docker_image);
+	if (spec->conda_env)
+		json_put_text(out, "conda", spec->conda_env);
+	if (job->jobrun.source)
+		json_put(out, "source", source_json(job));
+	if (spec->packages.count)
+		json_put(out, "packages",
+			 json_texts(packages->items, packages->count));
+	if (spec->hosts.names.count)
+		json_put(out, "hosts",
+			 json_texts(spec->hosts.names.items,
+				    spec->hosts.names.count));
+	json_put(out, "tasks", topology_tasks_json(&spec->topology));
+	if (spec->topology.tpu_slice)
+		json_put(out, "tpu", tpu_json(&spec->topology));
+	if (spec->env.count)
+		json_put(out, "env", spec_env_json(spec));
+	if (spec->secret_count)
+		json_put(out, "secrets", spec_secrets_json(spec));
+	supervised_describe_files(job, spec, out);
+	if (spec->logs.to)
+		json_put_text(out, "logs", job->jobrun.logs.to);
+	if (spec->tuning.params.count)
+		json_put(out, "trials", supervised_trials_json(spec));
+	if (spec->max_running_time_s) {
+		duration_format(spec->max_running_time_s, limit, sizeof(limit));
+		json_put_text(out, "maxRunningTime", limit);
+	}
+	return out;
+}
+
+/* The newest run of a job here, brought up to date.  1: there is none. */
+static int latest(const struct supervised *as, const char *job_id,
+		  struct arena *mem, struct run_record *out, struct error *err)
+{
+	struct store *store = as->env.store;
+	int ret = store_run_get(store, job_id, 0, mem, out, err);
+
+	if (ret != 0)
+		return ret;
+	if (strcmp(out->provider, as->provider) != 0)
+		return 1;
+	if (run_state_is_final(out->state))
+		return 0;
+	if (supervisor_check(store, out, err) < 0)
+		return -1;
+	ret = store_run_get(store, job_id, out->attempt, mem, out, err);
+	/* It never began: then the one before it is the newest. */
+	return ret == 1 ? latest(as, job_id, mem, out, err) : ret;
+}
+
+static int read_run(void *ctx, const struct resource *want,
+		    struct resource *found, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = latest(ctx, want->name, mem, &run, err);
+
+	found->exists = ret == 0;
+	if (ret == 0) {
+		struct error ignored;
+
+		found->properties = run.properties
+					    ? json_read(run.properties,
+							strlen(run.properties),
+							"store", &ignored)
+					    : NULL;
+		if (!found->properties)
+			found->properties = json_object();
+		found->run.state = run.state;
+		found->run.attempt = run.attempt;
+		found->run.exit_code = run.exit_code;
+		snprintf(found->run.digest.hex, sizeof(found->run.digest.hex),
+			 "%s", run.digest ? run.digest : "");
+		snprintf(found->run.error, sizeof(found->run.error), "%s",
+			 run.error ? run.error : "");
+	}
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+static int prepare_spec(const struct supervised *as,
+			const struct resource *want,
+			const struct run_record *run, const char *folder,
+			struct arena *mem, struct run_spec *spec,
+			struct error *err)
+{
+	const char *missing;
+
+	if (specify(as, want->job, want, mem, spec, &missing, err) < 0)
+		return -1;
+	if (missing)
+		return error_set(err, ERROR_INVALID, "%s", missing);
+	spec->attempt = run->attempt;
+	spec_set_folder(spec, folder, mem);
+	return 0;
+}
+
+/* A run that could not be started is recorded as such. */
+static void record_failure(struct store *store, struct run_record *run,
+			   const struct error *why)
+{
+	struct error ignored;
+
+	run->state = RUN_FAILED;
+	run->error = why->text;
+	run->end_time_ms = time_now_ms();
+	store_run_put(store, run, &ignored);
+}
+
+/* Another command may have looked when we did and added its run before ours,
+ * or the run that we saw the end of goes on with another attempt: then ours is
+ * taken back, and the next try finds that one. */
+static int yield_to_other(struct store *store, const struct run_record *run,
+			  struct arena *mem, struct error *err)
+{
+	struct run_record other;
+	int ret = 1;
+
+	if (run->attempt > 1)
+		ret = store_run_get(store, run->job_id, run->attempt - 1, mem,
+				    &other, err);
+	while (ret == 0 && run_state_is_final(other.state)) {
+		ret = store_run_after(store, &other, mem, &other, err);
+		if (ret == 0 && other.attempt == run->attempt)
+			ret = 1;
+	}
+	if (ret < 0)
+		return -1;
+	if (ret == 1 || strcmp(other.provider, run->provider) != 0)
+		return 0;
+	if (store_run_delete(store, run, err) < 0)
+		return -1;
+	return error_set(err, ERROR_TRY_AGAIN,
+			 "attempt %d was started meanwhile and goes on",
+			 other.attempt);
+}
+
+static int create(void *ctx, const struct resource *want, struct error *err)
+{
+	const struct supervised *as = ctx;
+	struct store *store = as->env.store;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct run_spec spec;
+	char *properties = NULL;
+	char *folder = NULL;
+	int lock = -1;
+	int ret;
+
+	ret = latest(as, want->name, mem, &run, err);
+	if (ret < 0)
+		goto out;
+	/* What an earlier try, killed since or unheard, has started. */
+	if (ret == 0 && !strcmp(run.digest, want->job->digest.hex) &&
+	    (!run_state_is_final(run.state) || run.attempt > want->run.attempt))
+		goto out;
+	properties = json_canonical(want->properties);
+	run = (struct run_record){ .job_id = want->name,
+				   .provider = as->provider,
+				   .digest = want->job->digest.hex,
+				   .state = RUN_QUEUED,
+				   .exit_code = -1,
+				   .properties = properties };
+	ret = supervisor_add(store, &run, &lock, err);
+	if (ret == 0)
+		ret = yield_to_other(store, &run, mem, err);
+	if (ret < 0)
+		goto out;
+	folder = store_run_folder(store, run.job_id, run.attempt);
+	ret = prepare_spec(as, want, &run, folder, mem, &spec, err);
+	if (ret == 0)
+		ret = supervisor_start(store, &spec, lock, err);
+	if (ret < 0)
+		record_failure(store, &run, err);
+out:
+	if (lock >= 0)
+		close(lock);
+	free(folder);
+	free(properties);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+static int wait_for(void *ctx, const struct resource *have,
+		    enum wait_state *state, struct error *err)
+{
+	const struct supervised *as = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = latest(as, have->name, mem, &run, err);
+
+	if (ret == 1)
+		ret = error_set(err, ERROR_FAILED, "the run is gone");
+	else if (ret == 0)
+		*state = run_state_is_final(run.state) &&
+					 !supervisor_releases(as->env.store,
+							      &run)
+				 ? WAIT_DONE
+				 : WAIT_PENDING;
+	arena_free(mem);
+	return ret;
+}
+
+static int cancel(void *ctx, const struct resource *have, bool now,
+		  struct error *err)
+{
+	const struct supervised *as = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = latest(as, have->name, mem, &run, err);
+
+	if (ret == 0 && !run_state_is_final(run.state))
+		ret = supervisor_cancel(as->env.store, run.job_id, run.attempt,
+					now, err);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+static int watch(void *ctx, const struct resource *have, int *fd,
+		 struct error *err)
+{
+	const struct supervised *as = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = latest(as, have->name, mem, &run, err);
+
+	if (ret == 1)
+		ret = error_set(err, ERROR_FAILED, "the run is gone");
+	if (ret == 0)
+		ret = supervisor_watch(as->env.store, run.job_id, run.attempt,
+				       fd, err);
+	arena_free(mem);
+	return ret;
+}
+
+/* The keys that ssh has learned for a job. */
+static int forget_hosts(struct store *store, const char *job_id,
+			struct error *err)
+{
+	char *path = hosts_known_path(store_folder(store), job_id);
+	int ret = 0;
+
+	if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
+		ret = error_errno(err, "cannot remove '%s'", path);
+	free(path);
+	return ret;
+}
+
+static int delete (void *ctx, const struct resource *have, struct error *err)
+{
+	const struct supervised *as = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret;
+
+	for (;;) {
+		ret = latest(as, have->name, mem, &run, err);
+		if (ret != 0)
+			break;
+		if (!run_state_is_final(run.state)) {
+			ret = error_set(err, ERROR_TRY_AGAIN,
+					"it is still running: 'jobrun cancel "
+					"%s' ends it",
+					have->name);
+			break;
+		}
+		ret = store_run_delete(as->env.store, &run, err);
+		if (ret < 0)
+			break;
+	}
+	if (ret == 1)
+		ret = forget_hosts(as->env.store, have->name, err);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+/* The sets that runs are of are in the store, not with the runs. */
+static int list(void *ctx, const char *place, struct listing *out,
+		struct error *err)
+{
+	const struct supervised *as = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct run_list all;
+	size_t i;
+	int ret;
+
+	(void)place;
+	ret = store_run_list(as->env.store, false, mem, &all, err);
+	for (i = 0; ret == 0 && i < all.count; i++) {
+		ret = latest(as, all.items[i].job_id, mem, &run, err);
+		if (ret < 0)
+			break;
+		if (ret == 1) { /* of another provider, or gone by now */
+			ret = 0;
+			continue;
+		}
+		listing_add(out,
+			    &(struct listed){
+				    .kind = &kind_supervised_run,
+				    .name = run.job_id,
+				    .labels = { .job_id = run.job_id,
+						.digest = run.digest },
+				    .create_time_ms = run.create_time_ms,
+				    .live = !run_state_is_final(run.state),
+				    .succeeded = run.state == RUN_SUCCEEDED,
+			    });
+	}
+	arena_free(mem);
+	return ret;
+}
+
+/* Between two looks.  Only a net: the watch says at once when something
+ * changed, but for a run whose processes were all killed. */
+#define POLL_MS 2000
+
+const struct kind kind_supervised_run = {
+	.name = "run",
+	.flags = KIND_RUN,
+	.files = "source.files",
+	.poll_ms = POLL_MS,
+	.read = read_run,
+	.create = create,
+	.delete = delete,
+	.wait = wait_for,
+	.cancel = cancel,
+	.watch = watch,
+	.list = list,
+};
+
+/* The specification of the next run, with the ports that it would get now. */
+static int predict_spec(const struct supervised *as, const struct job *job,
+			const char *folder, struct arena *mem,
+			struct run_spec *spec, struct error *err)
+{
+	struct port_leases *leases;
+	const char *missing;
+	size_t count;
+	int *ports;
+
+	if (specify(as, job, NULL, mem, spec, &missing, err) < 0)
+		return -1;
+	spec_set_folder(spec, folder, mem);
+	/* Hosts choose their own, at the start. */
+	if (spec->hosts.names.count)
+		return 0;
+	count = topology_port_count(&spec->topology);
+	ports = arena_alloc(mem, count * sizeof(*ports));
+	leases = ports_lease(SPEC_FIRST_PORT, count, ports, err);
+	if (!leases)
+		return -1;
+	ports_return(leases);
+	topology_set_ports(&spec->topology, ports);
+	return 0;
+}
+
+int supervised_environment(void *ctx, const struct job *job,
+			   enum task_type type, int index,
+			   struct environment *out, struct error *err)
+{
+	const struct supervised *as = ctx;
+	struct store *store = as->env.store;
+	struct arena *mem = arena_new();
+	char *folder = NULL;
+	struct run_record run;
+	struct run_spec spec;
+	int ordinal;
+	int ret;
+
+	ret = latest(as, job->job_id, mem, &run, err);
+	if (ret < 0)
+		goto out;
+	if (ret == 0 && !strcmp(run.digest, job->digest.hex)) {
+		folder = store_run_folder(store, run.job_id, run.attempt);
+		ret = spec_read(folder, mem, &spec, err);
+	} else {
+		folder = store_run_folder(store, job->job_id,
+					  ret == 0 ? run.attempt + 1 : 1);
+		ret = predict_spec(as, job, folder, mem, &spec, err);
+	}
+	if (ret < 0)
+		goto out;
+	ordinal = topology_find(&spec.topology, type, index);
+	if (ordinal < 0)
+		ret = error_set(err, ERROR_USAGE, "'%s' has no task %s %d",
+				job->job_id, task_type_name(type), index);
+	else
+		ret = spec_environment(&spec, (size_t)ordinal, false, out, err);
+out:
+	free(folder);
+	arena_free(mem);
+	return ret;
+}

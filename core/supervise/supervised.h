@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs that a supervisor of this machine owns (supervisor.h): what providers
+ * have in common whose tasks run here, or on hosts that are reached from here.
+ * They are records of the store under the provider's name.
+ *
+ * The context of such a provider begins with a `struct supervised`; then these
+ * functions can stand in the table of its run's kind as they are.
+ */
+#ifndef JOBRUN_SUPERVISED_H
+#define JOBRUN_SUPERVISED_H
+
+#include "core/provider/provider.h"
+#include "core/spec/spec.h"
+
+struct supervised {
+	struct provider_env env;
+	const char *provider; /* its name */
+	/* The specification of a run of this job; `want`, with all its values,
+	 * is NULL if it is only to be foreseen.  As spec_from_job() otherwise,
+	 * which is what NULL means. */
+	int (*specify)(const struct supervised *as, const struct job *job,
+		       const struct resource *want, struct arena *mem,
+		       struct run_spec *out, const char **missing,
+		       struct error *err);
+};
+
+/* ERROR_FAILED if there is no store. */
+int supervised_init(struct supervised *as, const struct provider_env *env,
+		    const char *provider, struct error *err);
+
+/* What a reviewer of a run wants to see, and what the next plan compares
+ * with.  No absolute paths: plans of one commit are equal wherever they are
+ * made.  Returns new. */
+json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
+/* Of trials: what is tried, how, and by what it is judged.  Returns new. */
+json_t *supervised_trials_json(const struct run_spec *spec);
+/* Of that only what becomes of checkpoints and data. */
+void supervised_describe_files(const struct job *job,
+			       const struct run_spec *spec, json_t *out);
+
+/* Notes what trials of ours are not; misses what they cannot be. */
+void supervised_check_trials(const struct job *job, const struct run_spec *spec,
+			     struct resources *out);
+
+/* The run itself; of every provider whose context is a struct supervised. */
+extern const struct kind kind_supervised_run;
+
+/* Of the run with the job's digest, if there is one; else of the next. */
+int supervised_environment(void *ctx, const struct job *job,
+			   enum task_type type, int index,
+			   struct environment *out, struct error *err);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guard of a run, and how it and the supervisor begin. */
+#include "core/supervise/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/process/process.h"
+#include "core/process/run_lock.h"
+#include "core/supervise/supervisor_internal.h"
+
+/* A supervisor that is killed so often in a row is not to be had. */
+#define RESTARTS_MAX 5
+
+/* Returns the status that the supervisor ended with. */
+static int wait_for(pid_t supervisor, const sigset_t *signals)
+{
+	int number, status = 0;
+	pid_t pid;
+
+	for (;;) {
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+			if (pid == supervisor)
+				return status;
+		if (sigwait(signals, &number) == 0 && number != SIGCHLD &&
+		    number != SIGHUP)
+			kill(supervisor, number);
+	}
+}
+
+/* Whether another supervisor has something to do: then it is started, by
+ * returning in the child as fork() does. */
+static pid_t start_another(const char *job_id, int attempt,
+			   bool (*has_work)(const char *folder))
+{
+	struct store *store;
+	struct error err;
+	char *folder;
+	pid_t pid = -1;
+
+	store = store_open(&err);
+	if (!store)
+		return -1;
+	folder = store_run_folder(store, job_id, attempt);
+	/* A store is not to be shared with a child. */
+	store_close(store);
+	if (has_work(folder))
+		pid = fork();
+	free(folder);
+	return pid;
+}
+
+static void record_end(const char *job_id, int attempt, int status)
+{
+	struct error err;
+	struct store *store;
+	char how[64], why[128];
+
+	process_status_format(status, how, sizeof(how));
+	snprintf(why, sizeof(why), "the run's supervisor %s", how);
+	store = store_open(&err);
+	if (!store || supervisor_abandon(store, job_id, attempt, why, &err) < 0)
+		fprintf(stderr, "%s; cannot record it: %s\n", why, err.text);
+	store_close(store);
+}
+
+/* The run is over, but for its logs. */
+static bool mark_logs(const char *folder)
+{
+	if (!supervisor_keeps_logs(folder))
+		return false;
+	supervisor_mark(folder, true);
+	return true;
+}
+
+static int become_supervisor(const struct supervisor_start *start)
+{
+	/* Nobody waits for its report. */
+	open("/dev/null", O_WRONLY | O_CLOEXEC);
+	return supervisor_run(start, getppid());
+}
+
+/* Waits for the supervisor, then sweeps; with tasks elsewhere, which know
+ * nothing of it, there is another one. */
+static int guard(const struct supervisor_start *start, pid_t supervisor)
+{
+	const char *job_id = start->job_id;
+	int attempt = start->attempt;
+	struct error err;
+	int status, tries;
+
+	prctl(PR_SET_NAME, "jobrun-guard");
+	close(SUPERVISOR_REPORT_FD);
+	for (tries = 0;; tries++) {
+		status = wait_for(supervisor, start->signals);
+		/* The lock is still held, and that process is no more. */
+		if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), &err) < 0)
+			fprintf(stderr, "%s\n", err.text);
+		process_end_children();
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+			return 0;
+		if (WIFEXITED(status) || tries == RESTARTS_MAX)
+			break;
+		supervisor = start_another(job_id, attempt, supervisor_goes_on);
+		if (supervisor == 0)
+			return become_supervisor(start);
+		if (supervisor < 0)
+			break;
+	}
+	record_end(job_id, attempt, status);
+	supervisor = start_another(job_id, attempt, mark_logs);
+	if (supervisor == 0)
+		return become_supervisor(start);
+	if (supervisor > 0)
+		wait_for(supervisor, start->signals);
+	return 1;
+}
+
+int supervisor_main(const char *job_id, int attempt,
+		    const struct provider *const *providers,
+		    const struct object_scheme *const *schemes)
+{
+	sigset_t signals;
+	const struct supervisor_start start = { .job_id = job_id,
+						.attempt = attempt,
+						.providers = providers,
+						.schemes = schemes,
+						.signals = &signals };
+	pid_t self = getpid();
+	struct error err;
+	pid_t pid;
+
+	/* What our caller had open is not to stay open with the run. */
+	closefrom(SUPERVISOR_REPORT_FD + 1);
+	/* Blocked in both; tasks start with none blocked. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	fcntl(SUPERVISOR_LOCK_FD, F_SETFD, FD_CLOEXEC);
+	fcntl(SUPERVISOR_REPORT_FD, F_SETFD, FD_CLOEXEC);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	/* Until the supervisor can be signalled, it is told through us. */
+	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, self, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	pid = fork();
+	if (pid == 0)
+		return supervisor_run(&start, self);
+	if (pid < 0) {
+		fprintf(stderr, "cannot fork: %s\n", strerror(errno));
+		return 1;
+	}
+	return guard(&start, pid);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of supervisor.h share. */
+#ifndef JOBRUN_SUPERVISOR_INTERNAL_H
+#define JOBRUN_SUPERVISOR_INTERNAL_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "core/base/error.h"
+#include "core/data/object_store.h"
+#include "core/provider/provider.h"
+#include "core/store/store.h"
+
+/* Descriptors that the new process finds open. */
+#define SUPERVISOR_LOCK_FD 3
+#define SUPERVISOR_REPORT_FD 4
+#define SUPERVISOR_READY '+'
+
+/* The supervisor process: `signals` are blocked.  Returns its exit status,
+ * 0 if the end of the run is recorded. */
+struct supervisor_start {
+	const char *job_id;
+	int attempt;
+	const struct provider *const *providers;
+	const struct object_scheme *const *schemes;
+	const sigset_t *signals;
+};
+int supervisor_run(const struct supervisor_start *start, pid_t guard);
+
+/* The newest attempt of the run that this is an attempt of; 1 if there is no
+ * such run. */
+int supervisor_newest(struct store *store, const char *job_id, int attempt,
+		      struct arena *mem, struct run_record *out,
+		      struct error *err);
+
+/* Records a run as failed whose supervisor can't do so any more. */
+int supervisor_abandon(struct store *store, const char *job_id, int attempt,
+		       const char *why, struct error *err);
+
+/* Whether what the run in a folder has started goes on without a supervisor:
+ * it is on hosts. */
+bool supervisor_goes_on(const char *folder);
+/* Whether the logs of the run in a folder are copied somewhere. */
+bool supervisor_keeps_logs(const char *folder);
+
+/* While machines that were made for a run that is over are being let go of, or
+ * the last of its logs is copied, there is a mark in its folder. */
+void supervisor_mark(const char *home, bool mark);
+bool supervisor_is_marked(const char *home);
+
+/* Rewrites the file `state` of the run, for those who watch it. */
+void supervisor_publish(struct store *store, const struct run_record *run);
+
+#endif

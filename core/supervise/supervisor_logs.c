@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The logs of a run, as its supervisor has them copied. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/spec/keeper_event.h"
+#include "core/checkpoint/log_keeper.h"
+#include "core/supervise/supervisor_process.h"
+
+/* With a store that fails, once the run has ended; and once it was
+ * cancelled. */
+#define PATIENCE_S 30
+#define PATIENCE_CANCELLED_S 3
+
+/* Jobs of one name may be run from anywhere: "20261121T101500.123Z". */
+static int run_folder(struct supervisor *s, char **out, struct error *err)
+{
+	struct run_record first;
+	char time[40];
+	size_t n = 0;
+
+	if (store_run_get(s->store, s->run.job_id, s->run.origin, s->mem,
+			  &first, err) != 0)
+		return error_set(err, ERROR_FAILED, "the run is not recorded");
+	time_format(first.create_time_ms, time, sizeof(time));
+	for (const char *at = time; *at; at++)
+		if (*at != '-' && *at != ':')
+			time[n++] = *at;
+	time[n] = '\0';
+	*out = path_join(s->lane.spec.logs.to, time);
+	return 0;
+}
+
+void supervisor_keep_logs(struct supervisor *s,
+			  const struct object_scheme *const *schemes)
+{
+	/* What still fails then is shown, and tried again. */
+	static const struct retry_policy retry = {
+		.first_ms = 500,
+		.max_ms = 8000,
+		.total_ms = 10000,
+	};
+	static const struct object_env env = { .retry = &retry };
+	struct log_keeper_place place = { .first = s->run.origin,
+					  .every_s =
+						  s->lane.spec.logs.every_s };
+	char *to = NULL, *attempts = NULL, *events = NULL;
+	char *first = store_run_folder(s->store, s->run.job_id, s->run.origin);
+	struct error err;
+
+	if (!s->lane.spec.logs.to || run_folder(s, &to, &err) < 0)
+		goto out;
+	s->objects = object_store_new(schemes, &env);
+	attempts = mem_strdup(first);
+	*(strrchr(attempts, '.') + 1) = '\0';
+	events = path_join(first, LOG_KEEPER_EVENTS);
+	place.objects = s->objects;
+	place.to = to;
+	place.attempts = attempts;
+	place.events = events;
+	s->log_keeper = log_keeper_new(&place, &err);
+	if (s->log_keeper)
+		log_keeper_attempt(s->log_keeper, s->run.attempt);
+	else
+		keeper_event_add(events, KEEPER_FAILING, err.text);
+out:
+	free(first);
+	free(to);
+	free(attempts);
+	free(events);
+}
+
+void supervisor_keep_last_logs(struct supervisor *s)
+{
+	if (s->log_keeper)
+		log_keeper_end(s->log_keeper, s->run.state == RUN_CANCELLED
+						      ? PATIENCE_CANCELLED_S
+						      : PATIENCE_S);
+	s->log_keeper = NULL;
+	object_store_free(s->objects);
+	s->objects = NULL;
+}

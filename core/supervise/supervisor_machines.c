@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machines that were made for a run, as its supervisor deals with them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/supervise/supervisor.h"
+#include "core/supervise/supervisor_internal.h"
+#include "core/supervise/supervisor_process.h"
+
+static void on_machines(void *arg, const char *text)
+{
+	struct supervisor *s = arg;
+
+	snprintf(s->progress, sizeof(s->progress), "%s", text);
+	s->run.note = s->progress;
+	supervisor_publish(s->store, &s->run);
+}
+
+static void on_machines_lost(void *arg, const char *why)
+{
+	struct supervisor *s = arg;
+
+	if (!run_state_is_final(s->run.state))
+		attempt_lose(s->lane.attempt, why);
+}
+
+void supervisor_get_machines(struct supervisor *s)
+{
+	struct error err;
+	int ret;
+
+	s->wants_machines = false;
+	s->getting = true;
+	ret = lane_settle(&s->lane, s->allocation, s->mem, &err);
+	s->getting = false;
+	if (s->cancelled)
+		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");
+	else if (ret < 0)
+		supervisor_stop_waiting(s, RUN_FAILED, err.text);
+	else
+		supervisor_attempt(s);
+}
+
+void supervisor_release_machines(struct supervisor *s)
+{
+	struct error err;
+
+	lane_leave(&s->lane);
+	if (allocation_is_over(s->allocation, s->run.state) &&
+	    allocation_release(s->allocation, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+}
+
+int supervisor_open_machines(struct supervisor *s,
+			     const struct provider *const *providers,
+			     struct error *err)
+{
+	const struct allocation_place place = { .providers = providers,
+						.store = s->store,
+						.loop = s->loop,
+						.progress = on_machines,
+						.lost = on_machines_lost,
+						.arg = s };
+	json_t *kept;
+
+	if (!s->lane.spec.allocation)
+		return 0;
+	kept = json_read(s->lane.spec.allocation,
+			 strlen(s->lane.spec.allocation), "allocation", err);
+	s->allocation = kept ? allocation_open(kept, &place, err) : NULL;
+	json_decref(kept);
+	return s->allocation ? 0 : -1;
+}

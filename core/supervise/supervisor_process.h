@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor process as its own parts know it: supervisor.c,
+ * supervisor_machines.c and supervisor_logs.c. */
+#ifndef JOBRUN_SUPERVISOR_PROCESS_H
+#define JOBRUN_SUPERVISOR_PROCESS_H
+
+#include <signal.h>
+
+#include "core/base/loop.h"
+#include "core/supervise/lane.h"
+#include "core/supervise/tuner.h"
+
+struct supervisor {
+	/* Of the process. */
+	struct arena *mem;
+	struct store *store;
+	struct loop *loop;
+	struct reaper *reaper;
+	sigset_t signals;
+	struct rlimit no_files; /* what tasks get; ours is raised */
+	int signal_fd;
+	int guard_fd; /* a pidfd */
+	struct loop_event *guard_event;
+	struct lane_place place;
+
+	/* Of the run. */
+	struct lane lane;         /* used, but for its specification, if ... */
+	struct tuner *tuner;      /* ... there are no trials; then NULL */
+	struct run_record run;    /* of the attempt under way */
+	int64_t running_since_ms; /* the first of them; 0: none yet */
+	struct loop_event *next_timer; /* it waits for the next attempt */
+	bool cancelled;
+	bool over;     /* it has an end that stays */
+	char why[512]; /* it ended */
+	char progress[512];
+
+	/* Machines that were made for it; or NULL. */
+	struct allocation *allocation;
+	bool wants_machines; /* before it goes on */
+	bool getting;        /* them */
+
+	/* What copies its logs; or NULL. */
+	struct log_keeper *log_keeper;
+	struct object_store *objects;
+};
+
+/* ---- supervisor.c ---- */
+
+/* Begins the attempt that is due. */
+void supervisor_attempt(struct supervisor *s);
+/* While it waits there is nothing to end but that. */
+void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
+			     const char *why);
+
+/* ---- supervisor_machines.c ---- */
+
+int supervisor_open_machines(struct supervisor *s,
+			     const struct provider *const *providers,
+			     struct error *err);
+/* Has them there, then begins the attempt.  Runs the loop. */
+void supervisor_get_machines(struct supervisor *s);
+/* After the end of the run; what goes wrong with it is in the journal. */
+void supervisor_release_machines(struct supervisor *s);
+
+/* ---- supervisor_logs.c ---- */
+
+/* Has the logs copied from here on, if that is wanted.  What is wrong with it
+ * is shown, and keeps nothing else from being done. */
+void supervisor_keep_logs(struct supervisor *s,
+			  const struct object_scheme *const *schemes);
+/* After the end of the run: the rest of them. */
+void supervisor_keep_last_logs(struct supervisor *s);
+
+#endif

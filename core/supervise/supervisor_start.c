@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The side of supervisor.h that is not the supervisor: starting one, asking
+ * it to end, and finding out that there is none any more. */
+#include "core/base/clock.h"
+#include "core/supervise/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/process/process.h"
+#include "core/process/run_lock.h"
+#include "core/supervise/supervisor_internal.h"
+
+#define START_TRIES 100 /* 10 ms apart */
+
+/* A copy away from the descriptors that the new process gets it as. */
+static int copy_up(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, 10);
+}
+
+/*
+ * The environment of the supervisor is ours, and so is that of the tasks;
+ * but a relative JOBRUN_STATE_DIR means something else elsewhere.
+ */
+static void make_environment(struct store *store, struct environment *env)
+{
+	const char *folder = getenv("JOBRUN_STATE_DIR");
+
+	if (folder && *folder && folder[0] != '/')
+		environment_set(env, "JOBRUN_STATE_DIR", store_folder(store));
+	environment_inherit(env, environ);
+}
+
+static int spawn(struct store *store, const struct run_spec *spec, int lock,
+		 int report, struct error *err)
+{
+	char *log = path_join(spec->folder, "supervisor.log");
+	char attempt[16];
+	char *argv[] = { (char *)"jobrun", (char *)"supervise",
+			 (char *)spec->job_id, attempt, NULL };
+	posix_spawn_file_actions_t files;
+	char program[4096];
+	struct environment env = { 0 };
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	pid_t pid;
+	int why;
+
+	snprintf(attempt, sizeof(attempt), "%d", spec->attempt);
+	make_environment(store, &env);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
+					 O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log,
+					 O_WRONLY | O_CREAT | O_APPEND, 0600);
+	posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&files, lock, SUPERVISOR_LOCK_FD);
+	posix_spawn_file_actions_adddup2(&files, report, SUPERVISOR_REPORT_FD);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID |
+						POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSIGDEF);
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	process_self(program, sizeof(program));
+	why = posix_spawn(&pid, program, &files, &attr, argv, env.items);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	environment_done(&env);
+	free(log);
+	if (why) {
+		errno = why;
+		return error_errno(err, "cannot start the run's supervisor");
+	}
+	return 0;
+}
+
+/* The supervisor writes one byte when it has taken over, or why it can't. */
+static int wait_report(int fd, struct error *err)
+{
+	char text[400];
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, text + len, sizeof(text) - 1 - len);
+		if (n > 0)
+			len += (size_t)n;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	text[len] = '\0';
+	if (len && text[0] == SUPERVISOR_READY)
+		return 0;
+	return error_set(err, ERROR_FAILED, "the run's supervisor %s%s",
+			 len ? "failed: " : "ended before it began", text);
+}
+
+static int start_with(struct store *store, const struct run_spec *spec,
+		      int lock, struct error *err)
+{
+	int report[2];
+	int their_lock, their_report;
+	int ret = -1;
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return error_errno(err, "cannot start the run's supervisor");
+	their_lock = copy_up(lock);
+	their_report = copy_up(report[1]);
+	close(report[1]);
+	if (their_lock < 0 || their_report < 0)
+		error_errno(err, "cannot start the run's supervisor");
+	else
+		ret = spawn(store, spec, their_lock, their_report, err);
+	if (their_report >= 0)
+		close(their_report);
+	if (their_lock >= 0)
+		close(their_lock);
+	if (ret == 0)
+		ret = wait_report(report[0], err);
+	close(report[0]);
+	return ret;
+}
+
+int supervisor_newest(struct store *store, const char *job_id, int attempt,
+		      struct arena *mem, struct run_record *out,
+		      struct error *err)
+{
+	struct run_record run;
+	int ret = store_run_get(store, job_id, attempt, mem, &run, err);
+
+	if (ret != 0)
+		return ret;
+	while ((ret = store_run_after(store, &run, mem, &run, err)) == 0)
+		;
+	if (ret < 0)
+		return -1;
+	*out = run;
+	return 0;
+}
+
+/* What all attempts at a run share: the folder of the first. */
+static char *home_folder(struct store *store, const char *job_id, int attempt)
+{
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct error ignored;
+	char *folder;
+
+	if (store_run_get(store, job_id, attempt, mem, &run, &ignored) == 0)
+		attempt = run.origin;
+	folder = store_run_folder(store, job_id, attempt);
+	arena_free(mem);
+	return folder;
+}
+
+static int hold(void *arg, const char *folder, int attempt, struct error *err)
+{
+	int *lock = arg;
+
+	(void)attempt;
+	*lock = run_lock_take(folder, err);
+	return *lock < 0 ? -1 : 0;
+}
+
+int supervisor_add(struct store *store, struct run_record *run, int *lock,
+		   struct error *err)
+{
+	int ret;
+
+	*lock = -1;
+	ret = store_run_add_with(store, run, hold, lock, err);
+	if (ret < 0 && *lock >= 0) {
+		close(*lock);
+		*lock = -1;
+	}
+	return ret;
+}
+
+int supervisor_start(struct store *store, const struct run_spec *spec, int lock,
+		     struct error *err)
+{
+	return spec_write(spec, err) < 0 ? -1
+					 : start_with(store, spec, lock, err);
+}
+
+bool supervisor_goes_on(const char *folder)
+{
+	struct arena *mem = arena_new();
+	struct run_spec spec;
+	struct error ignored;
+	/* Before it is written the run has nothing anywhere. */
+	bool yes = spec_read(folder, mem, &spec, &ignored) == 0 &&
+		   spec.hosts.names.count;
+
+	arena_free(mem);
+	return yes;
+}
+
+bool supervisor_keeps_logs(const char *folder)
+{
+	struct arena *mem = arena_new();
+	struct run_spec spec;
+	struct error ignored;
+	bool yes = spec_read(folder, mem, &spec, &ignored) == 0 && spec.logs.to;
+
+	arena_free(mem);
+	return yes;
+}
+
+/* The tasks of a run on hosts are still there, and only its processes here
+ * are gone: a new supervisor finds them. */
+static int resume(struct store *store, const char *folder, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_spec spec;
+	int ret = spec_read(folder, mem, &spec, err);
+	int lock;
+
+	if (ret == 0) {
+		lock = run_lock_try(folder, err);
+		/* Somebody else may be faster. */
+		if (lock >= 0) {
+			ret = start_with(store, &spec, lock, err);
+			close(lock);
+		}
+	}
+	arena_free(mem);
+	return ret;
+}
+
+int supervisor_cancel(struct store *store, const char *job_id, int attempt,
+		      bool now, struct error *err)
+{
+	struct timespec pause = { .tv_nsec = 10000000 };
+	char *folder = home_folder(store, job_id, attempt);
+	pid_t pid = 0;
+	int held, tries;
+
+	for (tries = 0; tries < START_TRIES; tries++) {
+		held = run_lock_look(folder, &pid, NULL, err);
+		if (held <= 0 || pid)
+			break;
+		nanosleep(&pause, NULL); /* it is only starting */
+	}
+	free(folder);
+	if (held <= 0)
+		return held;
+	if (!pid)
+		return error_set(err, ERROR_TRY_AGAIN, "it is only starting");
+	/* The lock is held, so the pid is that of its holder, or of one that
+	 * was killed a moment ago and whose guard is cleaning up. */
+	if (kill(pid, now ? SIGINT : SIGTERM) < 0 && errno != ESRCH)
+		return error_errno(err, "cannot signal process %ld", (long)pid);
+	return 0;
+}
+
+/*
+ * A run whose lock is free now: it has ended, or its processes were killed.
+ * `last` is the last of them, 0 if there never was one: then it is as if it
+ * had not been asked for.
+ */
+static int settle(struct store *store, const struct run_record *run,
+		  const char *folder, pid_t last, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_record is;
+	char *mark;
+	/* Its end may have been written between our look and now. */
+	int ret = supervisor_newest(store, run->job_id, run->attempt, mem, &is,
+				    err);
+
+	if (ret != 0 || run_state_is_final(is.state)) {
+		ret = ret < 0 ? -1 : 0;
+	} else if (!last && is.state == RUN_QUEUED && is.attempt == is.origin) {
+		ret = store_run_delete(store, &is, err);
+	} else {
+		mark = mem_printf("JOBRUN_RUN_DIR=%s/", folder);
+		process_end_marked(mark);
+		free(mark);
+		ret = supervisor_abandon(store, run->job_id, run->attempt,
+					 "the run's supervisor and its guard "
+					 "were killed",
+					 err);
+	}
+	arena_free(mem);
+	return ret;
+}
+
+int supervisor_check(struct store *store, const struct run_record *run,
+		     struct error *err)
+{
+	char *folder;
+	char host[256];
+	int lock = -1;
+	int ret;
+	pid_t pid;
+
+	if (run_state_is_final(run->state))
+		return 0;
+	if (gethostname(host, sizeof(host)) < 0)
+		host[0] = '\0';
+	host[sizeof(host) - 1] = '\0';
+	if (run->host && strcmp(run->host, host) != 0)
+		return 0;
+	folder = store_run_folder(store, run->job_id, run->origin);
+	ret = run_lock_look(folder, &pid, &lock, err);
+	if (ret == 0 && supervisor_goes_on(folder)) {
+		if (lock >= 0)
+			close(lock);
+		ret = resume(store, folder, err);
+		free(folder);
+		return ret;
+	}
+	if (ret == 0)
+		ret = settle(store, run, folder, pid, err);
+	/* Till now nobody could start it after all. */
+	if (lock >= 0)
+		close(lock);
+	if (ret == 0 && supervisor_keeps_logs(folder)) {
+		struct error ignored;
+
+		/* The rest of them; it has nothing to report. */
+		supervisor_mark(folder, true);
+		resume(store, folder, &ignored);
+	}
+	free(folder);
+	return ret < 0 ? -1 : 0;
+}
+
+static int abandon_trials(struct store *store, const struct run_record *run,
+			  struct arena *mem, int64_t now, struct error *err)
+{
+	struct trial_list trials;
+
+	if (store_trial_list(store, run, mem, &trials, err) < 0)
+		return -1;
+	for (size_t i = 0; i < trials.count; i++) {
+		struct trial_record *trial = &trials.items[i];
+
+		if (run_state_is_final(trial->state))
+			continue;
+		trial->state = RUN_FAILED;
+		trial->end_time_ms = now;
+		trial->error = "the run ended in the middle of it";
+		if (store_trial_put(store, run, trial, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int supervisor_abandon(struct store *store, const char *job_id, int attempt,
+		       const char *why, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_record run;
+	struct task_list tasks;
+	int64_t now = time_now_ms();
+	int ret = -1;
+	size_t i;
+
+	if (supervisor_newest(store, job_id, attempt, mem, &run, err) != 0 ||
+	    store_task_list(store, &run, mem, &tasks, err) < 0)
+		goto out;
+	/* It may have been written between our look and now. */
+	if (run_state_is_final(run.state)) {
+		ret = 0;
+		goto out;
+	}
+	for (i = 0; i < tasks.count; i++) {
+		struct task_record *task = &tasks.items[i];
+
+		if (run_state_is_final(task->state))
+			continue;
+		if (task->state == RUN_QUEUED) {
+			task->state = RUN_CANCELLED;
+		} else {
+			task->state = RUN_FAILED;
+			task->signal = SIGKILL;
+			task->exit_code = 128 + SIGKILL;
+		}
+		task->end_time_ms = now;
+		if (store_task_put(store, &run, task, err) < 0)
+			goto out;
+	}
+	if (abandon_trials(store, &run, mem, now, err) < 0)
+		goto out;
+	run.state = RUN_FAILED;
+	run.error = why;
+	run.end_time_ms = now;
+	ret = store_run_put(store, &run, err);
+	supervisor_publish(store, &run);
+out:
+	arena_free(mem);
+	return ret;
+}
+
+void supervisor_mark(const char *home, bool mark)
+{
+	char *path = path_join(home, "releasing");
+	int fd = -1;
+
+	if (mark)
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	else
+		unlink(path);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+bool supervisor_is_marked(const char *home)
+{
+	char *path = path_join(home, "releasing");
+	bool marked = access(path, F_OK) == 0;
+
+	free(path);
+	return marked;
+}
+
+bool supervisor_releases(struct store *store, const struct run_record *run)
+{
+	char *folder = store_run_folder(store, run->job_id, run->origin);
+	struct error ignored;
+	pid_t pid;
+	bool does = supervisor_is_marked(folder) &&
+		    run_lock_look(folder, &pid, NULL, &ignored) == 1;
+
+	free(folder);
+	return does;
+}
+
+void supervisor_publish(struct store *store, const struct run_record *run)
+{
+	char *folder = store_run_folder(store, run->job_id, run->origin);
+	char *path = path_join(folder, "state");
+	const char *name = run_state_name(run->state);
+	const char *note = run->note ? run->note : "";
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	/* It is the change that counts: on a full disk it is empty. */
+	if (fd >= 0) {
+		fd_write(fd, name, strlen(name));
+		fd_write(fd, "\n", 1);
+		fd_write(fd, note, strlen(note));
+		close(fd);
+	}
+	free(path);
+	free(folder);
+}
+
+bool supervisor_note(struct store *store, const char *job_id, int attempt,
+		     char *out, size_t size)
+{
+	char *folder = store_run_folder(store, job_id, attempt);
+	char *path = path_join(folder, "state");
+	struct error ignored;
+	size_t len = 0;
+	/* Not there yet, or just being written: empty. */
+	char *text = file_read(path, 4096, &len, &ignored);
+	const char *note = text ? strchr(text, '\n') : NULL;
+	bool prepares = !text || !len || text_starts(text, "PREPARING") ||
+			text_starts(text, "QUEUED");
+
+	snprintf(out, size, "%s", note ? note + 1 : "");
+	free(text);
+	free(path);
+	free(folder);
+	return prepares;
+}
+
+int supervisor_watch(struct store *store, const char *job_id, int attempt,
+		     int *fd, struct error *err)
+{
+	char *folder = home_folder(store, job_id, attempt);
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	int ret = 0;
+
+	/* Of the folder only: its logs are below it and not watched. */
+	if (watch < 0 || inotify_add_watch(watch, folder, IN_CLOSE_WRITE) < 0) {
+		ret = error_errno(err, "cannot watch '%s'", folder);
+		if (watch >= 0)
+			close(watch);
+	} else {
+		*fd = watch;
+	}
+	free(folder);
+	return ret;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One trial: its specification, its attempts (restart.h says how many), what
+ * it has reported, its record.
+ *
+ *	trials/3/		its folder, with the logs of its first attempt
+ *	trials/3/attempt-2/	and of its second
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
+#include "core/trial/trial_folder.h"
+#include "core/trial/trial_spec.h"
+#include "core/supervise/tuner_internal.h"
+
+char *trial_own_folder(const struct trial *trial)
+{
+	return trial_logs_folder(trial->tuner->place.spec->folder,
+				trial->record.number);
+}
+
+/* ---- its record ---- */
+
+int trial_record_now(struct trial *trial, struct error *err)
+{
+	struct tuner *t = trial->tuner;
+
+	trial->dirty = store_trial_put(t->place.lane->store, t->place.run,
+				       &trial->record, err) < 0;
+	return trial->dirty ? -1 : 0;
+}
+
+int trial_look(struct trial *trial, struct trial_series *series,
+	       struct error *err)
+{
+	struct trial_point last;
+
+	if (trial_reader_read(trial->reader, trial->final, series, err) < 0)
+		return -1;
+	if (trial_series_result(series, &last)) {
+		trial->record.value = last.value;
+		trial->record.step = last.step;
+	}
+	return 0;
+}
+
+static void set_end(struct trial *trial, const char *why_not)
+{
+	struct attempt_outcome outcome = attempt_outcome(trial->lane.attempt);
+	struct arena *mem = trial->tuner->place.mem;
+	struct trial_record *to = &trial->record;
+	struct error err;
+
+	to->end_time_ms = time_now_ms();
+	to->state = attempt_state(trial->lane.attempt);
+	to->exit_code = outcome.exit_code;
+	to->early = to->early && to->state == RUN_CANCELLED;
+	to->error = NULL;
+	if (outcome.why && *why_not)
+		to->error = arena_printf(mem, "%s (not restarted: %s)",
+					 outcome.why, why_not);
+	else if (outcome.why)
+		to->error = arena_strdup(mem, outcome.why);
+	if (trial_look(trial, &trial->series, &err) < 0 && !to->error)
+		to->error = arena_strdup(mem, err.text);
+	trial_reader_free(trial->reader);
+	trial->reader = NULL;
+}
+
+/* ---- its attempts ---- */
+
+static void on_state_changed(void *arg)
+{
+	struct trial *trial = arg;
+
+	if (attempt_state(trial->lane.attempt) != RUN_RUNNING)
+		return;
+	trial->ran = true;
+	trial->record.state = RUN_RUNNING;
+	trial->record.error = NULL;
+	if (!trial->record.start_time_ms)
+		trial->record.start_time_ms = time_now_ms();
+	tuner_trial_runs(trial->tuner);
+	trial_record(trial);
+}
+
+/* After the last attempt; its record is set. */
+static void end_trial(struct trial *trial)
+{
+	trial->final = true;
+	trial_slot_leave(trial);
+	trial_record(trial);
+	tuner_trial_ended(trial);
+}
+
+static void on_next(void *arg, uint32_t events)
+{
+	struct trial *trial = arg;
+	struct error err;
+
+	(void)events;
+	trial->next_timer = NULL;
+	trial->reader = trial_reader_new(&trial->lane.spec,
+					 trial->tuner->spec->metric_tag, &err);
+	if (!trial->reader) {
+		trial_give_up(trial, err.text);
+		return;
+	}
+	trial->record.state = RUN_PREPARING;
+	trial_record(trial);
+	lane_begin(&trial->lane, 0);
+}
+
+/* What a process that takes our place finds says that it was begun. */
+static int write_next(struct trial *trial,
+		      const struct restart_decision *decision,
+		      struct error *err)
+{
+	struct run_spec *spec = &trial->lane.spec;
+	int attempt =
+		1 + decision->counts.failures + decision->counts.preemptions;
+	char *folder = trial_attempt_folder(trial->tuner->place.spec->folder,
+				      trial->record.number, attempt);
+
+	spec->folder = arena_strdup(trial->tuner->place.mem, folder);
+	spec->restarts = decision->counts.failures;
+	spec->preemptions = decision->counts.preemptions;
+	free(folder);
+	return folder_make(spec->folder, err) < 0 ? -1 : spec_write(spec, err);
+}
+
+static int restart(struct trial *trial, const struct restart_decision *decision,
+		   struct error *err)
+{
+	struct attempt_outcome outcome = attempt_outcome(trial->lane.attempt);
+	const struct run_spec *spec = &trial->lane.spec;
+	char delay[32];
+
+	if (write_next(trial, decision, err) < 0)
+		return -1;
+	duration_format((long)(decision->delay_ms / 1000), delay,
+			sizeof(delay));
+	snprintf(trial->why, sizeof(trial->why), "%s; attempt %d starts in %s",
+		 outcome.why, 1 + spec->restarts + spec->preemptions, delay);
+	trial->record.state = RUN_QUEUED;
+	trial->record.error = trial->why;
+	trial->ran = false;
+	trial_reader_free(trial->reader);
+	trial->reader = NULL;
+	trial_record(trial);
+	trial->next_timer = loop_add_timer(trial->tuner->place.lane->loop,
+					   decision->delay_ms, on_next, trial);
+	return 0;
+}
+
+static void on_ended(void *arg)
+{
+	struct trial *trial = arg;
+	struct tuner *t = trial->tuner;
+	struct run_spec *spec = &trial->lane.spec;
+	struct attempt_outcome outcome = attempt_outcome(trial->lane.attempt);
+	const struct restart_counts counts = { spec->restarts,
+					       spec->preemptions };
+	struct restart_decision decision;
+	struct error err;
+
+	restart_decide(&spec->restart, &counts, &outcome, &decision);
+	lane_end(&trial->lane);
+	if (decision.again && t->ending == RUN_QUEUED) {
+		if (restart(trial, &decision, &err) == 0)
+			return;
+		fprintf(stderr, "%s\n", err.text);
+	}
+	trial->final = true;
+	set_end(trial, decision.why_not);
+	end_trial(trial);
+}
+
+void trial_give_up(struct trial *trial, const char *why)
+{
+	trial->record.state = RUN_FAILED;
+	trial->record.end_time_ms = time_now_ms();
+	trial->record.error = arena_strdup(trial->tuner->place.mem, why);
+	end_trial(trial);
+}
+
+void trial_cancel(struct trial *trial, const char *why, bool now)
+{
+	if (!trial->begun || trial->final)
+		return;
+	if (!trial->next_timer) {
+		attempt_cancel(trial->lane.attempt, why, now);
+		return;
+	}
+	loop_remove(trial->tuner->place.lane->loop, trial->next_timer);
+	trial->next_timer = NULL;
+	trial->record.state = RUN_CANCELLED;
+	trial->record.end_time_ms = time_now_ms();
+	trial->record.error = arena_strdup(trial->tuner->place.mem, why);
+	end_trial(trial);
+}
+
+/* ---- its beginning ---- */
+
+static void make_spec(struct trial *trial, const char **values)
+{
+	struct tuner *t = trial->tuner;
+	const struct run_spec *run = t->place.spec;
+	int number = trial->record.number;
+	char *folder = trial_folder(run->folder, number);
+	/* From hosts it comes back with what else they leave. */
+	char *metric = mem_printf("%s%s/metric", folder,
+				  run->hosts.names.count ? "/output" : "");
+
+	trial_spec_make(run, number, values, folder, metric, t->place.mem,
+			&trial->lane.spec);
+	trial->lane.spec.prepared = t->prepared;
+	free(metric);
+	free(folder);
+}
+
+struct trial *trial_add(struct tuner *t)
+{
+	struct trial *trial = mem_alloc(sizeof(*trial));
+	const char **values = trial_space_next(&t->space, t->place.mem);
+
+	if ((t->count & (t->count - 1)) == 0)
+		t->trials =
+			mem_grow(t->trials, t->count ? 2 * (size_t)t->count : 1,
+				 sizeof(struct trial *));
+	t->trials[t->count++] = trial;
+	trial->tuner = t;
+	trial->record = (struct trial_record){
+		.number = (int)t->count,
+		.state = RUN_PREPARING,
+		.parameters = trial_parameters(t->spec, values, t->place.mem),
+		.value = NAN,
+		.step = -1,
+		.exit_code = -1,
+	};
+	trial->lane.place = t->place.lane;
+	trial->lane.run = t->place.run;
+	trial->lane.trial = trial->record.number;
+	trial->lane.state_changed = on_state_changed;
+	trial->lane.ended = on_ended;
+	trial->lane.arg = trial;
+	make_spec(trial, values);
+	return trial;
+}
+
+int trial_open(struct trial *trial, struct error *err)
+{
+	struct tuner *t = trial->tuner;
+
+	if (folder_make(trial->lane.spec.folder, err) < 0 ||
+	    lane_open(&trial->lane, t->place.mem, err) < 0 ||
+	    spec_write(&trial->lane.spec, err) < 0)
+		return -1;
+	trial->reader =
+		trial_reader_new(&trial->lane.spec, t->spec->metric_tag, err);
+	return trial->reader ? 0 : -1;
+}
+
+int trial_start(struct trial *trial, size_t slot, struct error *err)
+{
+	/* The record comes last: who finds it finds the rest, too. */
+	if (trial_slot_enter(trial, slot, err) < 0 ||
+	    trial_open(trial, err) < 0)
+		return -1;
+	trial_record(trial);
+	trial->begun = true;
+	trial->tuner->alive++;
+	lane_begin(&trial->lane, 0);
+	return 0;
+}
+
+void trial_free(struct trial *trial)
+{
+	loop_remove(trial->tuner->place.lane->loop, trial->next_timer);
+	if (!trial->closed)
+		lane_done(&trial->lane);
+	trial_reader_free(trial->reader);
+	trial_series_done(&trial->series);
+	free(trial);
+}

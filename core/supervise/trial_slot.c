@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The places where trials run, one after the other in each. */
+#include "core/supervise/tuner_internal.h"
+
+#include <stdlib.h>
+
+static bool is_on_hosts(const struct tuner *t)
+{
+	return t->place.spec->hosts.names.count;
+}
+
+size_t trial_slot_count(const struct tuner *t)
+{
+	return (size_t)t->spec->max_parallel_trials;
+}
+
+long trial_slot_find(const struct tuner *t)
+{
+	for (size_t i = 0; i < trial_slot_count(t); i++)
+		if (!t->slots[i].busy && !t->slots[i].bad)
+			return (long)i;
+	return -1;
+}
+
+bool trial_slot_any(const struct tuner *t)
+{
+	for (size_t i = 0; i < trial_slot_count(t); i++)
+		if (!t->slots[i].bad)
+			return true;
+	return false;
+}
+
+/* Each has hosts of its own, as long as there are so many. */
+static int choose_hosts(struct trial *trial, struct error *err)
+{
+	struct run_spec *spec = &trial->lane.spec;
+	size_t hosts = spec->hosts.names.count;
+	size_t tasks = spec->topology.count;
+	size_t each = tasks < hosts ? tasks : hosts;
+
+	return spec_rotate_hosts(spec, trial->slot * each % hosts,
+				 trial->tuner->place.mem, err);
+}
+
+int trial_slot_enter(struct trial *trial, size_t index, struct error *err)
+{
+	struct trial_slot *slot = &trial->tuner->slots[index];
+	struct run_spec *spec = &trial->lane.spec;
+
+	slot->busy = true;
+	trial->slot = index;
+	if (!is_on_hosts(trial->tuner))
+		return 0;
+	if (choose_hosts(trial, err) < 0)
+		return -1;
+	spec->hosts.slot = (long)index;
+	trial->lane.crew = slot->crew;
+	slot->crew = NULL;
+	if (!slot->hosts)
+		return 0;
+	/* Agents know the crew by its name, and tell addresses once. */
+	spec->hosts.nonce = slot->hosts->nonce;
+	spec->hosts.rounds = slot->hosts->rounds;
+	for (size_t i = 0; i < spec->topology.count; i++) {
+		spec->topology.tasks[i].host = slot->topology->tasks[i].host;
+		spec->topology.tasks[i].port = slot->topology->tasks[i].port;
+	}
+	spec->topology.master_port = slot->topology->master_port;
+	return 0;
+}
+
+void trial_slot_leave(struct trial *trial)
+{
+	struct trial_slot *slot = &trial->tuner->slots[trial->slot];
+
+	slot->busy = false;
+	if (!is_on_hosts(trial->tuner))
+		return;
+	slot->hosts = &trial->lane.spec.hosts;
+	slot->topology = &trial->lane.spec.topology;
+	/* The next one would fare no better. */
+	slot->bad = trial->record.state == RUN_FAILED && !trial->ran;
+	if (slot->bad)
+		return;
+	slot->crew = trial->lane.crew;
+	trial->lane.crew = NULL;
+}
+
+void trial_slot_remember(struct trial *trial)
+{
+	struct run_hosts *hosts = &trial->lane.spec.hosts;
+	struct trial_slot *slot;
+
+	if (hosts->slot < 0 ||
+	    (size_t)hosts->slot >= trial_slot_count(trial->tuner))
+		return;
+	trial->slot = (size_t)hosts->slot;
+	slot = &trial->tuner->slots[trial->slot];
+	slot->hosts = hosts;
+	slot->topology = &trial->lane.spec.topology;
+	slot->busy = !trial->final;
+	/* What it says is how many there were before it. */
+	if (trial->final)
+		hosts->rounds++;
+}
+
+void trial_slots_done(struct tuner *t)
+{
+	for (size_t i = 0; i < trial_slot_count(t); i++)
+		if (t->slots[i].crew)
+			t->slots[i].crew->ops->free(t->slots[i].crew);
+	free(t->slots);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A TPU node is known by its name before it is there.  This waits until it is
+ * READY and HEALTHY and has said where its hosts are, as Google's own client
+ * did (cloud.google.com, AI Platform, "Using TPUs to train your model",
+ * wait_for_tpu_cluster_resolver_ready: 40 tries, 10 seconds apart).
+ */
+#ifndef JOBRUN_TPU_WAIT_H
+#define JOBRUN_TPU_WAIT_H
+
+#include "core/topology/topology.h"
+
+#define TPU_WAIT_TRIES 40
+#define TPU_WAIT_INTERVAL_S 10
+
+enum tpu_sight {
+	TPU_SEEN_READY,   /* its hosts can be connected to */
+	TPU_SEEN_PENDING, /* it may become so by itself */
+	TPU_SEEN_LOST,    /* it will not */
+};
+
+/* What was seen of it at one look. */
+struct tpu_view {
+	enum tpu_sight sight;
+	char words[160];   /* "is CREATING", "is READY and TIMEOUT" */
+	const char *slice; /* "v3-8", or NULL */
+	const struct tpu_place *hosts; /* of a ready one, one at least */
+	size_t host_count;
+};
+
+struct tpu_wait {
+	long tries;
+	long interval_s;
+	/*
+	 * Looks once, at the TPU that `all` names.  What it allocates is in
+	 * `mem`.  ERROR_UNREACHABLE and ERROR_TRY_AGAIN may pass.
+	 */
+	int (*look)(void *arg, const struct topology *all, struct arena *mem,
+		    struct tpu_view *out, struct error *err);
+	void (*say)(void *arg, const char *text); /* what is waited for */
+	void (*pause)(void *arg, long seconds);
+	void *arg;
+};
+
+/* Has a TPU that must be waited for? */
+bool tpu_is_awaited(const struct topology *all);
+
+/*
+ * Fills in where the TPU's hosts are, and which slice it is.  ERROR_TIMEOUT
+ * after the last try, with what was seen then; ERROR_FAILED at once if it is
+ * lost, or has not as many hosts as there are tasks to drive them.
+ */
+int tpu_wait(struct topology *all, const struct catalogue *catalogue,
+	     const struct tpu_wait *how, struct arena *mem, struct error *err);
+
+#endif

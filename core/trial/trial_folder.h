@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a trial of hyperparameters has its files, in the folder of its run. */
+#ifndef JOBRUN_TRIAL_FOLDER_H
+#define JOBRUN_TRIAL_FOLDER_H
+
+/* The folder of a trial.  Returns new. */
+char *trial_folder(const char *run_folder, int number);
+/* That of the n-th attempt at it, from 1.  Returns new. */
+char *trial_attempt_folder(const char *run_folder, int number, int attempt);
+/* That of the newest attempt at it, with its logs and its specification.
+ * Returns new. */
+char *trial_logs_folder(const char *run_folder, int number);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a trial that nobody looks after leaves of its end, in the folder of its
+ * last attempt, for the other trials of the run and for who follows it:
+ *
+ *	trials/K/attempts/N/result
+ */
+#ifndef JOBRUN_TRIAL_RESULT_H
+#define JOBRUN_TRIAL_RESULT_H
+
+#include "core/base/run_state.h"
+#include "core/trial/trial_tally.h"
+#include "core/trial/trial_value.h"
+
+struct trial_result {
+	int number;           /* of the trial; not stored */
+	enum run_state state; /* final */
+	int exit_code;        /* -1: none */
+	bool early;           /* it was stopped as others were better */
+	int64_t time_ms;
+	struct trial_series series; /* owned */
+};
+
+struct trial_results {
+	struct trial_result *items; /* of those that have ended, by number */
+	size_t count;
+};
+
+void trial_result_done(struct trial_result *result);
+
+/* Of a series that is very long only some points are kept, and the last. */
+int trial_result_write(const char *attempt, const struct trial_result *result,
+		       struct error *err);
+/* 1: there is none yet. */
+int trial_result_read(const char *attempt, struct trial_result *out,
+		      struct error *err);
+
+/* The folder of the last attempt at a trial, by that of the run: "…/trials/K/
+ * attempts/N"; in `mem`.  NULL: it has not begun. */
+const char *trial_last_attempt(const char *run, int number, struct arena *mem);
+
+/* Of the trials 1 to `trials` of the run with this folder. */
+int trial_results_read(const char *run, long trials, struct trial_results *out,
+		       struct error *err);
+void trial_results_done(struct trial_results *results);
+
+/* What of a result goes to a trial's record; its error is left alone. */
+void trial_result_record(const struct trial_result *result,
+			 struct trial_record *out);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a trial has reported of the metric that trials are judged by: in the
+ * file of CLOUD_ML_HP_METRIC_FILE, as the package cloudml-hypertune writes it,
+ * or in its output, in the forms of metric.h.  The file is believed first.
+ */
+#ifndef JOBRUN_TRIAL_VALUE_H
+#define JOBRUN_TRIAL_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/error.h"
+#include "core/job/job.h"
+#include "core/spec/spec.h"
+
+struct trial_point {
+	double value; /* finite */
+	int64_t step; /* the number of the point if none was given */
+};
+
+struct trial_series {
+	struct trial_point *points; /* owned */
+	size_t count;
+};
+
+void trial_series_done(struct trial_series *series);
+void trial_series_add(struct trial_series *series, double value, int64_t step);
+
+/*
+ * The values of `tag` in a metric file: a JSON object per line, {"tag": "0.98",
+ * "global_step": "10", ...}, values as texts or numbers.  A line that is only
+ * half there, or is none of these, is passed over.
+ */
+void trial_series_parse(const char *text, size_t len, const char *tag,
+			struct trial_series *out);
+
+/* Adds those of a file, which need not be there. */
+int trial_series_read(const char *path, const char *tag,
+		      struct trial_series *out, struct error *err);
+
+/* Reads a trial's metric as it is now.  Nothing reported is no error. */
+struct trial_reader;
+
+struct trial_reader *trial_reader_new(const struct run_spec *spec,
+				      const char *tag, struct error *err);
+void trial_reader_free(struct trial_reader *reader);
+/* `ended`: nobody writes any more. */
+int trial_reader_read(struct trial_reader *reader, bool ended,
+		      struct trial_series *out, struct error *err);
+
+/*
+ * The median stopping rule (D. Golovin et al., "Google Vizier: A Service for
+ * Black-Box Optimization", KDD 2017, section 3.2): whether the best value of a
+ * trial up to its newest step is worse than the median of the means that the
+ * completed trials had up to that step.  False with fewer than three of these.
+ */
+bool trial_is_hopeless(enum goal_type goal, const struct trial_series *self,
+		       const struct trial_series *completed, size_t count);
+
+/* The last value is what counts; false if there is none. */
+bool trial_series_result(const struct trial_series *series,
+			 struct trial_point *out);
+
+#endif

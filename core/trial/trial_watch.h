@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The median stopping rule (trial_value.h) for a trial that nobody looks after
+ * but its own master: what it reports is compared with what those that have
+ * ended have left (trial_result.h).
+ */
+#ifndef JOBRUN_TRIAL_WATCH_H
+#define JOBRUN_TRIAL_WATCH_H
+
+#include <stdbool.h>
+
+#include "core/spec/spec.h"
+
+/* How often to look. */
+#define TRIAL_WATCH_MS 2000
+/* In the folder of an attempt that was ended for it. */
+#define TRIAL_EARLY_FILE "early"
+
+struct trial_watch;
+
+/* `spec` is the trial's, with the folder of the attempt, and is borrowed; `run`
+ * is the run's folder. */
+struct trial_watch *trial_watch_new(const struct run_spec *spec,
+				    const char *run, struct error *err);
+void trial_watch_free(struct trial_watch *watch); /* NULL does nothing */
+
+/* What can't be read now is looked at the next time. */
+bool trial_watch_is_hopeless(struct trial_watch *watch);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kinds of credentials share.  Each kind is a table row in a file of
+ * its own: how to read it from its JSON, and how to fetch a token.
+ */
+#ifndef JOBRUN_CREDENTIALS_KIND_H
+#define JOBRUN_CREDENTIALS_KIND_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "providers/google/auth/credentials.h"
+
+#define CREDENTIALS_SCOPE "https://www.googleapis.com/auth/cloud-platform"
+
+struct token {
+	struct buf text;
+	int64_t ends_ms; /* since 1970 */
+};
+
+struct credential_kind {
+	const char *type; /* in the file */
+	/* Returns new, or NULL.  `name` is the file's, for errors. */
+	void *(*read)(const json_t *file, const char *name, struct error *err);
+	void (*free)(void *data);
+	int (*fetch)(void *data, struct http *http, struct token *out,
+		     struct error *err);
+	/* "service account a@b.example". */
+	void (*describe)(const void *data, struct buf *out);
+};
+
+extern const struct credential_kind credentials_service_account;
+extern const struct credential_kind credentials_user;
+extern const struct credential_kind credentials_external_user;
+extern const struct credential_kind credentials_external;
+extern const struct credential_kind credentials_impersonated;
+extern const struct credential_kind credentials_metadata;
+
+/* NULL with `err` set if there is no such type, or none that we take. */
+const struct credential_kind *
+credential_kind_find(const char *type, const char *name, struct error *err);
+
+/* A text that must be there, returns new; or NULL, saying which is not. */
+char *credential_text(const json_t *file, const char *key, const char *name,
+		      struct error *err);
+
+/* Adds the service account that an impersonation URL is about. */
+void credential_describe_target(const char *url, struct buf *out);
+
+/* Room for a secret in the making: a buffer that grows leaves copies. */
+#define SECRET_ROOM 16384
+
+/* A text that is wiped before it is freed; NULL does nothing. */
+void secret_free(char *text);
+
+/*
+ * POSTs a form to an OAuth endpoint and takes the access token from the
+ * answer.  The form, which holds secrets, is the caller's to wipe.
+ * `authorization` is a header or NULL.  Errors never repeat what was sent;
+ * `advice` is what to do if it is refused.
+ */
+int token_endpoint(struct http *http, const char *url, const struct buf *form,
+		   const char *authorization, const char *advice,
+		   struct token *out, struct error *err);
+/* Reads {"access_token", "expires_in"}; `from` is who gave it. */
+int token_read(const struct http_response *answer, const char *from,
+	       struct token *out, struct error *err);
+/* Does `text` repeat a part of the secret? */
+bool secret_echoed(const char *text, const char *secret);
+
+/*
+ * Exchanges a token for that of a service account, at iamcredentials'
+ * generateAccessToken `url`.  `delegates` is an array or NULL.
+ */
+int token_impersonate(struct http *http, const char *url,
+		      const struct token *caller, const json_t *delegates,
+		      long lifetime_s, struct token *out, struct error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Labels of what jobrun makes at Google, as core/provider/listing.h has them.  Their
+ * values are at most 63 of a-z, 0-9, '-' and '_'
+ * (https://cloud.google.com/compute/docs/labeling-resources#requirements).
+ */
+#ifndef JOBRUN_GOOGLE_LABELS_H
+#define JOBRUN_GOOGLE_LABELS_H
+
+#include <jansson.h>
+
+#include "core/provider/listing.h"
+
+#define GOOGLE_LABEL_MAX 64 /* with its NUL */
+
+/* "My_job.1": as it can stand in a label, "my_job_1". */
+void google_label(const char *text, char out[GOOGLE_LABEL_MAX]);
+
+/* The job's own labels, jobrun-job, jobrun-digest and jobrun-cleanup.  Returns
+ * new. */
+json_t *google_labels(const struct job *job);
+/* Sets jobrun-expires: seconds since 1970. */
+void google_labels_expire(json_t *labels, int64_t time_s);
+
+/* As they are found again; borrows from them.  `job_id` is the label's text,
+ * not the id as it was written; NULL: it is none of ours. */
+struct labels google_labels_read(const json_t *labels);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where at Google: project, region and zone, and who said so.  In this order:
+ * the job's file, the flags, GOOGLE_CLOUD_PROJECT (GCLOUD_PROJECT), gcloud's
+ * configuration (core/project, compute/region, compute/zone, and their
+ * CLOUDSDK_ variables), the credential file's project_id, the metadata server.
+ * A region that nobody names is that of the zone.
+ */
+#ifndef JOBRUN_GOOGLE_PLACE_H
+#define JOBRUN_GOOGLE_PLACE_H
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "providers/google/google.h"
+
+struct place_value {
+	const char *text;   /* NULL: nobody says */
+	const char *source; /* "GOOGLE_CLOUD_PROJECT", "jobrun.zone" */
+};
+
+struct place {
+	struct place_value project;
+	struct place_value region;
+	struct place_value zone;
+};
+
+/*
+ * `file` and `flags` (either may be NULL) come with their sources.  What is
+ * there is taken as it is.  Asks the metadata server only for what nobody else
+ * says, and only where the credentials come from it.  Strings live in `mem`.
+ */
+void place_find(struct google *google, const struct place *file,
+		const struct place *flags, struct arena *mem,
+		struct place *out);
+
+/* The project of "projects/P", maybe with more behind it; for NULL the one that
+ * this machine is set up for, or NULL if nobody names one.  Lives in `mem`. */
+const char *place_project(struct google *google, const char *where,
+			  struct arena *mem);
+
+/* Both of "projects/P/locations/Z", maybe with more behind it; false: it is
+ * none.  They live in `mem`. */
+bool place_split(const char *path, struct arena *mem, const char **project,
+		 const char **zone);
+
+/* Says what is missing and how to set it: ERROR_INVALID. */
+int place_need_project(const struct place *place, struct error *err);
+int place_need_zone(const struct place *place, struct error *err);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which runs of a job there are at its service, and where. */
+#include "core/base/clock.h"
+#include "providers/google/managed/managed_internal.h"
+
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "providers/google/google_labels.h"
+#include "providers/google/google_place.h"
+
+struct pairs managed_labels(const struct job *job, struct arena *mem)
+{
+	struct pairs out = { .items =
+				     arena_alloc(mem, 3 * sizeof(*out.items)) };
+	char label[GOOGLE_LABEL_MAX];
+	struct error ignored;
+
+	google_label(job->job_id, label);
+	out.items[out.count].name = "jobrun-job";
+	out.items[out.count++].value = arena_strdup(mem, label);
+	google_label(job->digest.hex, label);
+	out.items[out.count].name = "jobrun-digest";
+	out.items[out.count++].value = arena_strdup(mem, label);
+	if (job->set && set_digest(job->set, label, &ignored) == 0) {
+		out.items[out.count].name = "jobrun-applyset";
+		out.items[out.count++].value = arena_strdup(mem, label);
+	}
+	return out;
+}
+
+void managed_put_labels(const struct job *job, const struct pairs *more,
+			json_t *message)
+{
+	const struct pairs *const both[] = { &job->labels, more };
+	json_t *labels = json_object();
+	size_t i, j;
+
+	for (i = 0; i < COUNT(both); i++)
+		for (j = 0; both[i] && j < both[i]->count; j++)
+			json_put_text(labels, both[i]->items[j].name,
+				      both[i]->items[j].value);
+	if (json_object_size(labels))
+		json_object_set(message, "labels", labels);
+	json_decref(labels);
+}
+
+const char *managed_label_of(const json_t *body, const char *name)
+{
+	return json_get_text(json_object_get(body, "labels"), name, "");
+}
+
+const char *managed_digest(const struct job *job, const json_t *body)
+{
+	const char *label = managed_label_of(body, "jobrun-digest");
+	char own[GOOGLE_LABEL_MAX];
+
+	if (!job)
+		return label;
+	google_label(job->digest.hex, own);
+	return strcmp(label, own) == 0 ? job->digest.hex : label;
+}
+
+/* ---- where ------------------------------------------------------------- */
+
+int managed_parent(struct managed *managed, const struct job *job,
+		   struct arena *mem, const char **out, struct error *err)
+{
+	struct place file = { .project = { job->jobrun.project,
+					   "jobrun.project" } };
+	const char *location =
+		managed->as->location ? managed->as->location(job) : NULL;
+	struct place place;
+
+	place_find(managed->google, &file, NULL, mem, &place);
+	if (place_need_project(&place, err) < 0)
+		return -1;
+	*out = arena_printf(mem, "projects/%s%s%s", place.project.text,
+			    location ? "/locations/" : "",
+			    location ? location : "");
+	return 0;
+}
+
+const char *managed_parent_of(const char *name, struct arena *mem)
+{
+	const char *end = strrchr(name, '/');
+
+	while (end && end > name && end[-1] != '/')
+		end--;
+	return end ? arena_strndup(mem, name, (size_t)(end - 1 - name)) : name;
+}
+
+const char *managed_name(struct managed *managed, const char *parent,
+			 const json_t *body, struct arena *mem)
+{
+	const struct managed_service *as = managed->as;
+
+	if (!as->name_field)
+		return arena_strdup(mem, json_get_text(body, "name", ""));
+	return arena_printf(mem, "%s/%s/%s", parent, as->collections[0],
+			    json_get_text(body, as->name_field, ""));
+}
+
+/* The region of a name, or NULL; in `mem`. */
+static const char *region_of(const char *name, struct arena *mem)
+{
+	const char *at = strstr(name, "/locations/");
+
+	if (!at)
+		return NULL;
+	at += strlen("/locations/");
+	return arena_strndup(mem, at, strcspn(at, "/"));
+}
+
+int managed_call(struct managed *managed, const char *method, const char *name,
+		 const char *suffix, const char *const *query,
+		 const json_t *body, struct api_answer *answer,
+		 struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct api_request request = {
+		.service = managed->as->service,
+		.region = region_of(name, mem),
+		.method = method,
+		.path = arena_printf(mem, "v1/%s%s", name, suffix),
+		.query = query,
+		.body = body,
+		/* All but the making are about one thing that has a name. */
+		.repeatable = true,
+	};
+	int ret = api_call(managed->google, &request, answer, err);
+
+	arena_free(mem);
+	return ret;
+}
+
+/* ---- finding ----------------------------------------------------------- */
+
+struct search {
+	struct managed *managed;
+	const char *collection;
+	const char *job_id; /* NULL: of every job */
+	char label[GOOGLE_LABEL_MAX];
+	struct managed_runs *out;
+};
+
+/* Labels are in lower case and shorter: the title tells the rest. */
+static bool is_ours(const struct search *search, const json_t *body)
+{
+	const char *title =
+		json_get_text(body, search->managed->as->title_field, "");
+
+	if (!search->job_id)
+		return *managed_label_of(body, "jobrun-job");
+	return !strcmp(managed_label_of(body, "jobrun-job"), search->label) &&
+	       text_starts(title, search->job_id);
+}
+
+static int64_t created_ms(const json_t *body)
+{
+	return time_parse(json_get_text(body, "createTime", ""));
+}
+
+/* Oldest first; of one time in the order of their coming. */
+static void insert(json_t *list, json_t *body)
+{
+	size_t i = json_array_size(list);
+
+	while (i > 0 &&
+	       created_ms(json_array_get(list, i - 1)) > created_ms(body))
+		i--;
+	json_array_insert(list, i, body);
+}
+
+static int take_page(void *arg, const json_t *page, struct error *err)
+{
+	struct search *search = arg;
+	json_t *item;
+	size_t i;
+
+	(void)err;
+	json_array_foreach(json_object_get(page, search->collection), i, item)
+	{
+		json_array_append(search->out->all, item);
+		if (is_ours(search, item))
+			insert(search->out->ours, item);
+	}
+	return 0;
+}
+
+int managed_find(struct managed *managed, const char *parent,
+		 const char *job_id, struct managed_runs *out,
+		 struct error *err)
+{
+	struct search search = { .managed = managed,
+				 .job_id = job_id,
+				 .out = out };
+	struct arena *mem = arena_new();
+	struct buf filter = { 0 };
+	const char *query[] = { "filter", NULL, "pageSize", "100", NULL };
+	const char *const *collection;
+	int ret = 0;
+
+	*out = (struct managed_runs){ json_array(), json_array() };
+	if (job_id)
+		google_label(job_id, search.label);
+	managed->as->filter(job_id, job_id ? search.label : NULL, &filter);
+	query[1] = buf_text(&filter);
+	for (collection = managed->as->collections; *collection && ret == 0;
+	     collection++) {
+		struct api_request request = {
+			.service = managed->as->service,
+			.region = region_of(parent, mem),
+			.method = "GET",
+			.path = arena_printf(mem, "v1/%s/%s", parent,
+					     *collection),
+			.query = filter.len ? query : query + 2,
+		};
+
+		search.collection = *collection;
+		ret = api_list(managed->google, &request, take_page, &search,
+			       err);
+	}
+	if (ret < 0)
+		managed_runs_done(out);
+	buf_done(&filter);
+	arena_free(mem);
+	return ret;
+}
+
+void managed_runs_done(struct managed_runs *runs)
+{
+	json_decref(runs->all);
+	json_decref(runs->ours);
+	*runs = (struct managed_runs){ 0 };
+}
+
+const json_t *managed_newest(const struct managed_runs *runs)
+{
+	size_t n = json_array_size(runs->ours);
+
+	return n ? json_array_get(runs->ours, n - 1) : NULL;
+}

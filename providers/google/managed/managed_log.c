@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log of a managed run, from Cloud Logging into the run's folder.
+ *
+ * Entries come late and out of order, so each look asks again for what was
+ * received in the last minutes, and what was seen before is left out by its
+ * insertId.  When they were received is the service's own clock: neither ours
+ * nor the trainer's matters.  The state (core/remote/log_collect.h) is
+ *
+ *	{"from", "seen", "said", "aliveMs", "finalMs", "told"}
+ */
+#include "core/base/clock.h"
+#include "core/base/units.h"
+#include "providers/google/managed/managed_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/remote/log_collect.h"
+
+#define PAGES_MAX 100
+#define TRIAL_MAX 100000
+#define PAGE_SIZE 1000
+/* How late an entry that was received can be found. */
+#define OVERLAP_MS 120000
+/* How late the last ones of a run are. */
+#define SETTLE_MS 10000
+
+#define LOG_NAME "cloud-log"
+
+struct collector {
+	struct managed *managed;
+	const char *name; /* of the run, there */
+	struct log_collect files;
+};
+
+/* ---- lines ------------------------------------------------------------- */
+
+static const char *label_of(const json_t *entry, const char *name)
+{
+	const json_t *resource = json_object_get(entry, "resource");
+	const json_t *labels = json_object_get(entry, "labels");
+	char whole[64];
+	const char *out;
+
+	out = json_get_text(json_object_get(resource, "labels"), name, NULL);
+	if (!out)
+		out = json_get_text(labels, name, NULL);
+	snprintf(whole, sizeof(whole), "ml.googleapis.com/%s", name);
+	return out ? out : json_get_text(labels, whole, NULL);
+}
+
+static bool is_bad(const char *severity)
+{
+	return !strcmp(severity, "ERROR") || !strcmp(severity, "CRITICAL") ||
+	       !strcmp(severity, "ALERT") || !strcmp(severity, "EMERGENCY");
+}
+
+/* The trial whose log a line belongs to; 0: that of the run. */
+static long trial_of(const struct collector *c, const char *label)
+{
+	struct error ignored;
+	long out;
+
+	if (!label || !c->files.spec.tuning.params.count ||
+	    number_parse(label, 1, TRIAL_MAX, &out, &ignored) < 0)
+		return 0;
+	return out;
+}
+
+/* What the service says of the job itself, the newest: the reason that it
+ * waits for, for one. */
+static void note_service(const struct collector *c, const char *task,
+			 const json_t *line)
+{
+	long long time_ms = json_get_int(line, "timeMs", 0);
+	const json_t *said = json_object_get(c->files.state, "said");
+
+	if (!task || strcmp(task, "service") != 0 ||
+	    json_get_int(said, "timeMs", -1) > time_ms)
+		return;
+	json_object_set_new(c->files.state, "said",
+			    json_pack("{s:I, s:O}", "timeMs",
+				      (json_int_t)time_ms, "text",
+				      json_object_get(line, "text")));
+}
+
+/* For log_collect_take(); NULL: it has no text. */
+static json_t *line_of(const struct collector *c, const json_t *entry)
+{
+	const char *text = json_get_text(entry, "textPayload", NULL);
+	const char *task = label_of(entry, "task_name");
+	const char *trial = label_of(entry, "trial_id");
+	int ordinal = managed_task(&c->files.spec.topology, task ? task : "");
+	bool stranger = ordinal < 0 && task;
+	long number = trial_of(c, trial);
+	char *whole;
+	json_t *out;
+
+	if (!text)
+		text = json_get_text(json_object_get(entry, "jsonPayload"),
+				     "message", NULL);
+	if (!text)
+		return NULL;
+	whole = mem_printf("%s%s%s", stranger ? task : "", stranger ? ": " : "",
+			   text);
+	out = log_collect_line(
+		number, ordinal < 0 ? 0 : (size_t)ordinal,
+		is_bad(json_get_text(entry, "severity", "")) ? LOG_STDERR
+							     : LOG_STDOUT,
+		time_parse(json_get_text(entry, "timestamp", "")), whole,
+		strlen(whole));
+	free(whole);
+	note_service(c, task, out);
+	return out;
+}
+
+/* ---- entries ----------------------------------------------------------- */
+
+static int64_t received_ms(const json_t *entry)
+{
+	const char *text = json_get_text(entry, "receiveTimestamp", NULL);
+
+	return time_parse(text ? text : json_get_text(entry, "timestamp", ""));
+}
+
+/* "seen" maps an entry to when it was received; true if it is new. */
+static bool remember(json_t *seen, const json_t *entry)
+{
+	char *key = mem_printf("%s %s", json_get_text(entry, "timestamp", ""),
+			       json_get_text(entry, "insertId", ""));
+	bool is_new = !json_object_get(seen, key);
+
+	if (is_new)
+		json_object_set_new(seen, key,
+				    json_integer(received_ms(entry)));
+	free(key);
+	return is_new;
+}
+
+static int take_entries(struct collector *c, const json_t *entries,
+			struct error *err)
+{
+	json_t *seen = json_object_get(c->files.state, "seen");
+	json_t *lines = json_array();
+	const json_t *entry;
+	size_t i;
+
+	json_array_foreach(entries, i, entry)
+	{
+		json_t *line = remember(seen, entry) ? line_of(c, entry) : NULL;
+
+		if (line)
+			json_array_append_new(lines, line);
+	}
+	if (json_array_size(lines))
+		return log_collect_take(&c->files, lines, err);
+	json_decref(lines);
+	return 0;
+}
+
+/* All pages are there: what was received before the overlap is not asked for
+ * again, and need not be remembered. */
+static void advance(const struct collector *c)
+{
+	json_t *seen = json_object_get(c->files.state, "seen");
+	int64_t last = 0;
+	const char *key;
+	json_t *value;
+	void *next;
+
+	json_object_foreach(seen, key, value)
+	{
+		if (json_integer_value(value) > last)
+			last = json_integer_value(value);
+	}
+	json_object_foreach_safe(seen, next, key, value)
+	{
+		if (json_integer_value(value) < last - OVERLAP_MS)
+			json_object_del(seen, key);
+	}
+	if (last)
+		json_object_set_new(c->files.state, "from",
+				    json_integer(last - OVERLAP_MS));
+}
+
+static json_t *make_query(const struct collector *c, const char *page)
+{
+	long long from_ms = json_get_int(c->files.state, "from", 0);
+	const char *slash = strchr(c->name + strlen("projects/"), '/');
+	struct buf filter = { 0 };
+	json_t *out = json_object();
+	char from[40];
+
+	buf_printf(&filter,
+		   "(resource.type=\"ml_job\" OR resource.type=\"cloudml_job\")"
+		   " AND resource.labels.job_id=\"%s\"",
+		   path_base(c->name));
+	time_format(from_ms, from, sizeof(from));
+	if (from_ms)
+		buf_printf(&filter, " AND receiveTimestamp>=\"%s\"", from);
+	json_put(out, "resourceNames",
+		 json_pack("[o]", json_sprintf("%.*s", (int)(slash - c->name),
+					       c->name)));
+	json_put_text(out, "filter", filter.data);
+	json_put_text(out, "orderBy", "timestamp asc");
+	json_put_int(out, "pageSize", PAGE_SIZE);
+	if (page)
+		json_put_text(out, "pageToken", page);
+	buf_done(&filter);
+	return out;
+}
+
+/* The token of the next page is in the body here, not in the query. */
+static int collect_pages(struct collector *c, struct error *err)
+{
+	struct api_request request = { .service = SERVICE_LOGGING,
+				       .method = "POST",
+				       .path = "v2/entries:list",
+				       .repeatable = true };
+	const char *page = NULL;
+	int pages = 0, ret;
+
+	do {
+		struct api_answer answer = { 0 };
+		json_t *query = make_query(c, page);
+
+		request.body = query;
+		ret = api_call(c->managed->google, &request, &answer, err);
+		if (ret == 0)
+			ret = take_entries(
+				c, json_object_get(answer.body, "entries"),
+				err);
+		page = ret == 0 ? arena_strdup(c->files.mem,
+					       json_get_text(answer.body,
+							     "nextPageToken",
+							     ""))
+				: "";
+		json_decref(query);
+		api_answer_done(&answer);
+	} while (ret == 0 && *page && ++pages < PAGES_MAX);
+	if (ret == 0 && !*page)
+		advance(c);
+	return ret;
+}
+
+/* ---- a look ------------------------------------------------------------ */
+
+/* Once, where the log's readers see it: the run itself goes on. */
+static void tell(struct collector *c, const struct error *why)
+{
+	struct error ignored;
+	json_t *line;
+	char *text;
+
+	if (json_object_get(c->files.state, "told"))
+		return;
+	json_object_set_new(c->files.state, "told", json_true());
+	text = mem_printf("jobrun: the log can't be read: %s", why->text);
+	line = log_collect_line(0, 0, LOG_STDERR, time_now_ms(), text,
+				strlen(text));
+	free(text);
+	log_collect_take(&c->files, json_pack("[o]", line), &ignored);
+}
+
+/* By its clock or by ours, whichever is first: one may be wrong.  But it can't
+ * have ended before we last saw it go on. */
+static bool is_settled(const struct collector *c, int64_t end_ms)
+{
+	long long seen_ms = json_get_int(c->files.state, "finalMs", 0);
+	long long alive_ms = json_get_int(c->files.state, "aliveMs", 0);
+	int64_t now_ms = time_now_ms();
+
+	if (alive_ms && now_ms - alive_ms < SETTLE_MS)
+		return false;
+	if (!seen_ms)
+		json_object_set_new(c->files.state, "finalMs",
+				    json_integer(now_ms));
+	return now_ms - end_ms >= SETTLE_MS ||
+	       (seen_ms && now_ms - seen_ms >= SETTLE_MS);
+}
+
+/* One line, without its end. */
+static const char *what_was_said(const struct collector *c, struct arena *mem)
+{
+	const char *text = json_get_text(
+		json_object_get(c->files.state, "said"), "text", NULL);
+
+	if (text && text_starts(text, "service: "))
+		text += strlen("service: ");
+	return text ? arena_strndup(mem, text, strcspn(text, "\r\n")) : NULL;
+}
+
+bool managed_log_collect(struct managed *managed, const struct run_record *run,
+			 const char *name, bool ended, int64_t end_ms,
+			 struct arena *mem, const char **said)
+{
+	char *folder =
+		store_run_folder(managed->env.store, run->job_id, run->attempt);
+	struct collector c = { .managed = managed, .name = name };
+	struct error err;
+	bool settled = false;
+	int ret = log_collect_open(&c.files, folder, LOG_NAME, &err);
+
+	if (ret == 0) {
+		if (!json_object_get(c.files.state, "seen"))
+			json_object_set_new(c.files.state, "seen",
+					    json_object());
+		/* Asked before the last look, so that that comes after. */
+		settled = ended && is_settled(&c, end_ms);
+		if (!ended)
+			json_object_set_new(c.files.state, "aliveMs",
+					    json_integer(time_now_ms()));
+		if (collect_pages(&c, &err) < 0 &&
+		    (settled || err.code == ERROR_DENIED))
+			tell(&c, &err);
+	} else if (ret < 0) {
+		settled = ended; /* it will not get better */
+	}
+	*said = what_was_said(&c, mem);
+	log_collect_close(&c.files);
+	free(folder);
+	return settled;
+}

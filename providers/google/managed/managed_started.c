@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A managed run that was started: waited for, cancelled, forgotten. */
+#include "core/base/clock.h"
+#include "providers/google/managed/managed_internal.h"
+
+#include "core/base/json.h"
+
+/*
+ * The run and its name there.  One that is not remembered here is looked for
+ * where it was listed, and has no attempt then.  1: there is none.
+ */
+static int locate(struct managed *managed, const struct resource *have,
+		  struct arena *mem, struct run_record *run, const char **name,
+		  struct error *err)
+{
+	struct managed_runs runs = { 0 };
+	struct managed_state now = { 0 };
+	const json_t *body;
+	int ret = managed_recorded(managed, have->name, mem, run, name, err);
+
+	if (ret != 1 || !have->place)
+		return ret;
+	if (managed_find(managed, have->place, have->name, &runs, err) < 0)
+		return -1;
+	body = managed_newest(&runs);
+	if (body) {
+		managed->as->read(body, mem, &now);
+		*run = (struct run_record){ .job_id = have->name,
+					    .state = now.state };
+		*name = managed_name(managed, have->place, body, mem);
+	}
+	managed_runs_done(&runs);
+	return body ? 0 : 1;
+}
+
+/* The state of a run that has ended is written when its log is whole. */
+static int take_state(struct managed *managed, struct run_record *run,
+		      const char *name, const json_t *body, struct arena *mem,
+		      struct error *err)
+{
+	struct managed_state now = { 0 };
+	const char *said;
+	bool ended, whole;
+
+	managed->as->read(body, mem, &now);
+	ended = run_state_is_final(now.state);
+	if (!run->attempt) {
+		run->state = now.state; /* nothing of it is kept here */
+		return 0;
+	}
+	whole = managed_log_collect(
+		managed, run, name, ended,
+		time_parse(json_get_text(body, "endTime", "")), mem, &said);
+	return ended && !whole ? 0
+			       : managed_update(managed, run, body, said, err);
+}
+
+int managed_wait(void *ctx, const struct resource *have, enum wait_state *state,
+		 struct error *err)
+{
+	struct managed *managed = ctx;
+	struct arena *mem = arena_new();
+	struct api_answer answer = { 0 };
+	struct run_record run;
+	const char *name;
+	int ret = locate(managed, have, mem, &run, &name, err);
+
+	if (ret == 1)
+		ret = error_set(err, ERROR_FAILED, "the run is gone");
+	else if (ret == 0 && !run_state_is_final(run.state))
+		ret = managed_call(managed, "GET", name, "", NULL, NULL,
+				   &answer, err);
+	if (ret < 0 && answer.status == 404)
+		error_set(err, ERROR_FAILED,
+			  "'%s' is gone: somebody deleted it", name);
+	if (ret == 0 && answer.body)
+		ret = take_state(managed, &run, name, answer.body, mem, err);
+	if (ret == 0)
+		*state = run_state_is_final(run.state) ? WAIT_DONE
+						       : WAIT_PENDING;
+	api_answer_done(&answer);
+	arena_free(mem);
+	return ret;
+}
+
+/* Ended already is success, whatever the service says of that. */
+static int ended_already(struct managed *managed, const char *name,
+			 struct arena *mem)
+{
+	struct managed_state now = { 0 };
+	struct api_answer answer = { 0 };
+	struct error ignored;
+	int ret = managed_call(managed, "GET", name, "", NULL, NULL, &answer,
+			       &ignored);
+
+	if (ret == 0)
+		managed->as->read(answer.body, mem, &now);
+	api_answer_done(&answer);
+	return ret == 0 &&
+	       (run_state_is_final(now.state) || now.state == RUN_CANCELLING);
+}
+
+/* The service knows no other way to end a run than its own. */
+int managed_cancel(void *ctx, const struct resource *have, bool now,
+		   struct error *err)
+{
+	struct managed *managed = ctx;
+	struct arena *mem = arena_new();
+	struct api_answer answer = { 0 };
+	struct run_record run;
+	const char *name;
+	json_t *body = json_object();
+	int ret = locate(managed, have, mem, &run, &name, err);
+
+	(void)now;
+	if (ret == 0 && !run_state_is_final(run.state)) {
+		ret = managed_call(managed, "POST", name, ":cancel", NULL, body,
+				   &answer, err);
+		if (ret < 0 && answer.status / 100 == 4 &&
+		    ended_already(managed, name, mem))
+			ret = 0;
+	}
+	json_decref(body);
+	api_answer_done(&answer);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
+/* All of a job's, so that none of them is its run again. */
+static int forget_all(struct managed *managed, const char *job_id,
+		      const char *name, struct arena *mem, struct error *err)
+{
+	const char *parent = managed_parent_of(name, mem);
+	struct managed_runs runs = { 0 };
+	json_t *body;
+	size_t i;
+	int ret = managed_find(managed, parent, job_id, &runs, err);
+
+	json_array_foreach(runs.ours, i, body)
+	{
+		struct managed_state now = { 0 };
+
+		managed->as->read(body, mem, &now);
+		if (ret == 0 && !run_state_is_final(now.state))
+			ret = error_set(err, ERROR_TRY_AGAIN,
+					"it is still running: 'jobrun cancel "
+					"%s' ends it",
+					job_id);
+		if (ret == 0)
+			ret = managed->as->forget(
+				managed,
+				managed_name(managed, parent, body, mem), body,
+				err);
+	}
+	managed_runs_done(&runs);
+	return ret;
+}
+
+/* All that is remembered of it, one attempt after the other.  1: nothing was. */
+static int forget_recorded(struct managed *managed, const char *job_id,
+			   struct arena *mem, struct error *err)
+{
+	struct run_record run;
+	const char *name;
+	int ret, found = 1;
+
+	for (;;) {
+		ret = managed_recorded(managed, job_id, mem, &run, &name, err);
+		if (ret == 0)
+			ret = forget_all(managed, job_id, name, mem, err);
+		if (ret == 0)
+			ret = store_run_delete(managed->env.store, &run, err);
+		if (ret != 0)
+			return ret < 0 ? -1 : found;
+		found = 0;
+	}
+}
+
+int managed_delete(void *ctx, const struct resource *have, struct error *err)
+{
+	struct managed *managed = ctx;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	const char *name;
+	int ret = forget_recorded(managed, have->name, mem, err);
+
+	if (ret == 1)
+		ret = locate(managed, have, mem, &run, &name, err);
+	else if (ret == 0)
+		ret = 1;
+	if (ret == 0)
+		ret = forget_all(managed, have->name, name, mem, err);
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gs:// as core/data/object_store.h wants it: Cloud Storage (storage.h). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/text.h"
+#include "providers/google/storage/storage.h"
+#include "providers/stores.h"
+
+struct objects {
+	struct http *http;
+	struct google *google;
+};
+
+static void *objects_open(const struct object_env *env, struct error *err)
+{
+	const struct http_options options = { .trace = env->trace_http,
+					      .retry = env->retry };
+	struct http *http = http_new(&options, err);
+	struct objects *all;
+
+	if (!http)
+		return NULL;
+	all = mem_alloc(sizeof(*all));
+	all->http = http;
+	all->google = google_open(http);
+	return all;
+}
+
+static void objects_stop(void *ctx)
+{
+	struct objects *all = ctx;
+
+	http_stop(all->http);
+}
+
+static void objects_close(void *ctx)
+{
+	struct objects *all = ctx;
+
+	google_close(all->google);
+	http_free(all->http);
+	free(all);
+}
+
+static void fill(const char *bucket, const struct storage_object *from,
+		 struct arena *mem, struct object *out)
+{
+	*out = (struct object){ .exists = from->exists,
+				.url = "",
+				.version = "",
+				.crc32c = from->crc32c };
+	if (!from->exists)
+		return;
+	out->url = arena_printf(mem, "gs://%s/%s", bucket, from->name);
+	out->size_bytes = from->size;
+	out->version = arena_printf(mem, "%lld", from->generation);
+}
+
+static int objects_stat(void *ctx, const char *url, struct arena *mem,
+			struct object *out, struct error *err)
+{
+	struct objects *all = ctx;
+	struct storage_object found;
+	const char *bucket, *name;
+
+	if (storage_url_parse(url, mem, &bucket, &name, err) < 0 ||
+	    storage_stat(all->google, bucket, name, mem, &found, err) < 0)
+		return -1;
+	fill(bucket, &found, mem, out);
+	return 0;
+}
+
+static int objects_read(void *ctx, const struct object *object, uint64_t offset,
+			uint64_t len, object_sink *sink, void *arg,
+			struct error *err)
+{
+	struct objects *all = ctx;
+	struct storage_object from = { .exists = true,
+				       .size = object->size_bytes,
+				       .crc32c = object->crc32c };
+	struct arena *mem = arena_new();
+	const char *bucket;
+	int ret = storage_url_parse(object->url, mem, &bucket, &from.name, err);
+
+	from.generation = strtoll(object->version, NULL, 10);
+	if (ret == 0)
+		ret = storage_read(all->google, bucket, &from, offset, len,
+				   sink, arg, err);
+	arena_free(mem);
+	return ret;
+}
+
+static int objects_put(void *ctx, const char *url, int fd,
+		       const struct object_put *how, struct arena *mem,
+		       struct object *out, struct error *err)
+{
+	struct objects *all = ctx;
+	struct storage_put put = { .content_type = how->content_type,
+				   .broken = how->broken,
+				   .arg = how->arg };
+	struct storage_object found;
+	const char *bucket, *name;
+
+	if (storage_url_parse(url, mem, &bucket, &name, err) < 0)
+		return -1;
+	if (how->replace) {
+		if (storage_stat(all->google, bucket, name, mem, &found, err) <
+		    0)
+			return -1;
+		put.generation = found.exists ? found.generation : 0;
+	}
+	if (storage_put_file(all->google, bucket, name, fd, &put, mem, &found,
+			     err) < 0)
+		return -1;
+	if (out)
+		fill(bucket, &found, mem, out);
+	return 0;
+}
+
+struct listing {
+	const char *bucket;
+	object_each *each;
+	void *arg;
+};
+
+static int list_one(void *arg, const struct storage_object *found,
+		    struct error *err)
+{
+	struct listing *listing = arg;
+	struct arena *mem = arena_new();
+	struct object object;
+	int ret;
+
+	fill(listing->bucket, found, mem, &object);
+	ret = listing->each(listing->arg, &object, err);
+	arena_free(mem);
+	return ret;
+}
+
+static int objects_list(void *ctx, const char *folder, object_each *each,
+			void *arg, struct error *err)
+{
+	struct objects *all = ctx;
+	struct arena *mem = arena_new();
+	struct listing listing = { .each = each, .arg = arg };
+	const char *prefix;
+	int ret;
+
+	ret = storage_url_parse(folder, mem, &listing.bucket, &prefix, err);
+	/* "a/b" itself, or "a/bc", is not below the folder. */
+	if (ret == 0 && *prefix && !text_ends(prefix, "/"))
+		prefix = arena_printf(mem, "%s/", prefix);
+	if (ret == 0)
+		ret = storage_list(all->google, listing.bucket, prefix,
+				   list_one, &listing, err);
+	arena_free(mem);
+	return ret;
+}
+
+static int objects_remove(void *ctx, const char *url, struct error *err)
+{
+	struct objects *all = ctx;
+	struct arena *mem = arena_new();
+	const char *bucket, *name;
+	int ret = storage_url_parse(url, mem, &bucket, &name, err);
+
+	if (ret == 0)
+		ret = storage_delete(all->google, bucket, name, 0, err);
+	arena_free(mem);
+	return ret;
+}
+
+const struct object_scheme object_scheme_google = {
+	.prefix = "gs://",
+	.open = objects_open,
+	.stop = objects_stop,
+	.close = objects_close,
+	.stat = objects_stat,
+	.read = objects_read,
+	.put = objects_put,
+	.list = objects_list,
+	.remove = objects_remove,
+};

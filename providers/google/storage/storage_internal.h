@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What storage.c and storage_transfer.c share. */
+#ifndef JOBRUN_STORAGE_INTERNAL_H
+#define JOBRUN_STORAGE_INTERNAL_H
+
+#include "providers/google/api.h"
+#include "providers/google/storage/storage.h"
+
+/* Adds "b/BUCKET/o/OBJECT", encoded; without the last if that is NULL. */
+void storage_path_add(struct buf *out, const char *bucket, const char *object);
+void storage_object_read(const json_t *body, struct arena *mem,
+			 struct storage_object *out);
+
+#endif

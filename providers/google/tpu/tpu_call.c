@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/google/tpu/tpu_call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+#include "providers/google/operation.h"
+#include "providers/google/google_place.h"
+
+/* From one look to the next while something goes, growing. */
+#define PAUSE_MS 20
+#define PAUSE_MAX_MS 5000
+#define GONE_MAX_MS (10 * 60 * 1000)
+
+static const char *version(enum tpu_api api)
+{
+	return api == TPU_API_V1 ? "v1" : "v2";
+}
+
+int tpu_call(struct google *google, enum tpu_api api, const char *method,
+	     const char *path, const char *const *query, const json_t *body,
+	     struct api_answer *answer, struct error *err)
+{
+	char *whole = mem_printf("%s/%s", version(api), path);
+	const struct api_request request = {
+		.service = SERVICE_TPU,
+		.method = method,
+		.path = whole,
+		.query = query,
+		.body = body,
+		.repeatable = strcmp(method, "POST") != 0,
+	};
+	int ret = api_call(google, &request, answer, err);
+
+	free(whole);
+	return ret;
+}
+
+int tpu_get(struct google *google, enum tpu_api api, const char *path,
+	    json_t **out, struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret = tpu_call(google, api, "GET", path, NULL, NULL, &answer, err);
+
+	*out = NULL;
+	if (ret == 0)
+		*out = json_incref(answer.body);
+	else if (answer.status == 404)
+		ret = 0;
+	api_answer_done(&answer);
+	return ret;
+}
+
+/* ---- deleting ----------------------------------------------------------- */
+
+/* Fails if the operation has. */
+static int check_operation(struct google *google, enum tpu_api api,
+			   const char *name, bool *done, struct error *err)
+{
+	char *path = mem_printf("%s/%s", version(api), name);
+	struct api_answer answer = { 0 };
+	struct operation now = { 0 };
+	int ret = operation_look(google, SERVICE_TPU, NULL, path, &answer, &now,
+				 err);
+
+	if (ret < 0 && answer.status == 404) {
+		/* It was forgotten: what it was about tells. */
+		*done = true;
+		ret = 0;
+	} else if (ret == 0) {
+		*done = now.done;
+		if (now.failed) {
+			*err = now.failure;
+			/* What is not deleted is worth another try. */
+			err->final = false;
+			err->code = ERROR_TRY_AGAIN;
+			ret = -1;
+		}
+	}
+	api_answer_done(&answer);
+	free(path);
+	return ret;
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){ .tv_sec = ms / 1000,
+				      .tv_nsec = ms % 1000 * 1000000L },
+		  NULL);
+}
+
+static int wait_gone(struct google *google, enum tpu_api api, const char *path,
+		     const char *operation, struct error *err)
+{
+	int64_t until_ms = time_monotonic_ms() + GONE_MAX_MS;
+	long pause = PAUSE_MS;
+	bool done = !*operation;
+	json_t *body;
+
+	for (;;) {
+		if (!done &&
+		    check_operation(google, api, operation, &done, err) < 0)
+			return -1;
+		if (tpu_get(google, api, path, &body, err) < 0)
+			return -1;
+		json_decref(body);
+		if (!body)
+			return 0;
+		if (time_monotonic_ms() > until_ms)
+			return error_set(err, ERROR_TRY_AGAIN,
+					 "it is still there, ten minutes "
+					 "after it was deleted");
+		pause_ms(pause);
+		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
+	}
+}
+
+int tpu_delete(struct google *google, enum tpu_api api, const char *path,
+	       const char *const *query, struct error *err)
+{
+	struct api_answer answer = { 0 };
+	char operation[512] = "";
+	int ret = tpu_call(google, api, "DELETE", path, query, NULL, &answer,
+			   err);
+
+	if (ret == 0)
+		snprintf(operation, sizeof(operation), "%s",
+			 json_get_text(answer.body, "name", ""));
+	/* 404: gone.  409: it is being deleted, or made. */
+	else if (answer.status == 404)
+		ret = 1;
+	else if (answer.status == 409)
+		ret = 0;
+	api_answer_done(&answer);
+	if (ret == 0)
+		ret = wait_gone(google, api, path, operation, err);
+	return ret < 0 ? -1 : 0;
+}
+
+/* ---- listing ------------------------------------------------------------ */
+
+struct nodes {
+	void (*each)(void *arg, const json_t *node);
+	void *arg;
+};
+
+static int add_page(void *arg, const json_t *page, struct error *err)
+{
+	const struct nodes *nodes = arg;
+	const json_t *node;
+	size_t i;
+
+	(void)err;
+	json_array_foreach(json_object_get(page, "nodes"), i, node)
+		nodes->each(nodes->arg, node);
+	return 0;
+}
+
+int tpu_list(struct google *google, enum tpu_api api, const char *where,
+	     void (*each)(void *arg, const json_t *node), void *arg,
+	     struct error *err)
+{
+	struct nodes nodes = { each, arg };
+	struct api_request request = { .service = SERVICE_TPU,
+				       .method = "GET" };
+	struct arena *mem = arena_new();
+	const char *project = place_project(google, where, mem);
+	int ret = 0;
+
+	if (project) {
+		request.path =
+			arena_printf(mem, "%s/projects/%s/locations/-/nodes",
+				     version(api), project);
+		ret = api_list(google, &request, add_page, &nodes, err);
+	}
+	if (ret < 0 && !where && err->code == ERROR_DENIED)
+		ret = 0;
+	arena_free(mem);
+	return ret;
+}

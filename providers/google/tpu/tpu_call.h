@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls of tpu.googleapis.com, v1 or v2, about things with names:
+ * "projects/P/locations/Z/nodes/N".
+ */
+#ifndef JOBRUN_TPU_CALL_H
+#define JOBRUN_TPU_CALL_H
+
+#include "providers/google/api.h"
+#include "providers/google/tpu/tpu.h"
+
+/* `path` is without the version.  Only a POST is not repeatable. */
+int tpu_call(struct google *google, enum tpu_api api, const char *method,
+	     const char *path, const char *const *query, const json_t *body,
+	     struct api_answer *answer, struct error *err);
+
+/* Sets `out` to a new value, or to NULL if there is none. */
+int tpu_get(struct google *google, enum tpu_api api, const char *path,
+	    json_t **out, struct error *err);
+
+/* Blocks until it is gone, ten minutes at most: then, and if the service's
+ * operation failed, with ERROR_TRY_AGAIN.  Gone already is success. */
+int tpu_delete(struct google *google, enum tpu_api api, const char *path,
+	       const char *const *query, struct error *err);
+
+/*
+ * All nodes of a project, in all zones.  `where` is "projects/P", maybe with
+ * more behind it; for NULL it is the project that this machine is set up for,
+ * if there is one: who may not look there has made nothing in it.
+ */
+int tpu_list(struct google *google, enum tpu_api api, const char *where,
+	     void (*each)(void *arg, const json_t *node), void *arg,
+	     struct error *err);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/google/tpu/tpu_run.h"
+
+#include "core/base/file.h"
+#include "core/supervise/allocation.h"
+#include "providers/google/tpu/tpu.h"
+
+/* A network of one's own lets nothing through before a rule says so.
+ * https://cloud.google.com/firewall/docs/using-firewalls */
+static const char *firewall_rule(const struct job *job, struct arena *mem)
+{
+	const char *network =
+		job->jobrun.network ? job->jobrun.network : "default";
+	const char *project = job->jobrun.project;
+
+	network = path_base(network);
+	return arena_printf(mem,
+			    "gcloud compute firewall-rules create %s-jobrun "
+			    "--network=%s --allow=tcp "
+			    "--source-ranges=10.0.0.0/8%s%s",
+			    network, network, project ? " --project=" : "",
+			    project ? project : "");
+}
+
+int tpu_run_tasks(const struct job *job, const struct catalogue *catalogue,
+		  enum tpu_kind kind, struct arena *mem, struct run_spec *out,
+		  const char **missing, struct error *err)
+{
+	char name[TPU_NAME_MAX];
+
+	if (spec_from_job(job, catalogue, mem, out, missing, err) < 0)
+		return -1;
+	tpu_name(job->job_id, name);
+	out->hosts.rule = firewall_rule(job, mem);
+	out->topology.tpu_kind = kind;
+	out->topology.tpu_name = arena_strdup(mem, name);
+	return 0;
+}
+
+int tpu_run_foresee(struct run_spec *spec, const struct job *job,
+		    const json_t *outputs, struct arena *mem, struct error *err)
+{
+	if (spec_set_outputs(spec, outputs, mem, err) < 0)
+		return -1;
+	return spec_set_hosts(spec, job, &spec->hosts.names, mem, err);
+}
+
+int tpu_run_place(struct run_spec *spec, const struct resource *run,
+		  const char *provider, long interval_s, struct arena *mem,
+		  struct error *err)
+{
+	bool node = spec->topology.tpu_kind == TPU_NODE;
+
+	if (spec_set_outputs(spec, run->properties, mem, err) < 0)
+		return -1;
+	if (!spec->hosts.names.count ||
+	    (node && !spec->topology.tpu_host_count))
+		return error_set(err, ERROR_TRY_AGAIN,
+				 node ? "the TPU or its VMs can't be reached "
+					"yet"
+				      : "the TPU has no VMs that could be "
+					"reached");
+	spec->allocation = allocation_text(run, provider, interval_s, mem);
+	return spec_set_hosts(spec, run->job, &spec->hosts.names, mem, err);
+}
+
+struct tpu_run tpu_run_add(const struct job *job,
+			   const struct provider_env *env,
+			   const struct run_spec *spec, const char *missing,
+			   struct resources *out)
+{
+	struct tpu_run run = { 0 };
+
+	if (spec->topology.tpu_slice)
+		run.slice = catalogue_slice(env->catalogue,
+					    spec->topology.tpu_slice, &run.tpu);
+	run.resource =
+		resources_add(out, &kind_supervised_run, job->job_id, job);
+	run.resource->properties = supervised_describe(job, spec);
+	if (missing)
+		resources_miss(out, "%s", missing);
+	if (!run.slice)
+		resources_miss(out, "which TPU: set trainingInput.workerConfig."
+				    "acceleratorConfig to its type and count");
+	return run;
+}
+
+void tpu_run_check(const struct job *job, const struct run_spec *spec,
+		   struct resources *out)
+{
+	if (job->training_input.hyperparameters.params.count)
+		resources_miss(out,
+			       "trials of hyperparameters do not run on TPU "
+			       "%s: remove trainingInput.hyperparameters, or "
+			       "set jobrun.provider to vertex-ai",
+			       spec->topology.tpu_kind == TPU_NODE ? "nodes"
+								   : "VMs");
+	if (job->jobrun.hosts.count)
+		resources_miss(out, "the hosts are those of the TPU: remove "
+				    "jobrun.hosts");
+	if (!job->jobrun.source && !spec->packages.count)
+		resources_note(out, "jobrun.source is not set: nothing is "
+				    "copied to the VMs, and the program "
+				    "starts in the home directory there");
+}
+
+void tpu_run_note_iap(struct resources *out)
+{
+	resources_note(out, "the VMs are reached through Identity-Aware Proxy: "
+			    "that takes the role "
+			    "roles/iap.tunnelResourceAccessor, and a firewall "
+			    "rule that lets 35.235.240.0/20 in at port 22");
+}
+
+const char *tpu_run_where(const struct job *job, struct arena *mem)
+{
+	return job->jobrun.project
+		       ? arena_printf(mem, "projects/%s", job->jobrun.project)
+		       : NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs on TPUs that were made for them, whatever of Google's APIs made these:
+ * which tasks there are, and where they run.
+ */
+#ifndef JOBRUN_TPU_RUN_H
+#define JOBRUN_TPU_RUN_H
+
+#include "core/supervise/supervised.h"
+
+/* As spec_from_job(), with the name of the TPU; nobody knows the hosts yet. */
+int tpu_run_tasks(const struct job *job, const struct catalogue *catalogue,
+		  enum tpu_kind kind, struct arena *mem, struct run_spec *out,
+		  const char **missing, struct error *err);
+
+/* The hosts of a run that is only foreseen, in the form of outputs
+ * (core/supervise/allocation.h). */
+int tpu_run_foresee(struct run_spec *spec, const struct job *job,
+		    const json_t *outputs, struct arena *mem,
+		    struct error *err);
+/* Those of the machines that were made for it: `run`, with all its values.
+ * They are looked at every `interval_s`. */
+int tpu_run_place(struct run_spec *spec, const struct resource *run,
+		  const char *provider, long interval_s, struct arena *mem,
+		  struct error *err);
+
+/* A run as a job wants it. */
+struct tpu_run {
+	struct resource *resource;
+	const struct tpu *tpu;
+	const struct slice *slice; /* NULL: the job does not say which */
+};
+
+/* Adds it; `missing` is as tpu_run_tasks() gave it. */
+struct tpu_run tpu_run_add(const struct job *job,
+			   const struct provider_env *env,
+			   const struct run_spec *spec, const char *missing,
+			   struct resources *out);
+
+/* What such a run can't have, and what a reader of its plan should know. */
+void tpu_run_check(const struct job *job, const struct run_spec *spec,
+		   struct resources *out);
+
+/* Of VMs that are reached through Identity-Aware Proxy: what that takes. */
+void tpu_run_note_iap(struct resources *out);
+
+/* For struct provider: "projects/P", or NULL. */
+const char *tpu_run_where(const struct job *job, struct arena *mem);
+
+#endif

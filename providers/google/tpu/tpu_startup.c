@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/google/tpu/tpu_startup.h"
+
+#include <stdlib.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+
+/*
+ * It asks once a minute.  The token goes to curl through a pipe: arguments can
+ * be seen by everybody on the machine.  Only the first VM deletes; each turns
+ * itself off if the node is still there five minutes later.
+ */
+static const char switch_script[] =
+	"#!/bin/bash\n"
+	"# jobrun: this TPU goes when nothing has been heard of jobrun for "
+	"long.\n"
+	"(\n"
+	"get() {\n"
+	"  curl -sf -H Metadata-Flavor:Google \"http://"
+	"${GCE_METADATA_HOST:-metadata.google.internal}"
+	"/computeMetadata/v1/instance/$1\"\n"
+	"}\n"
+	"api() {\n"
+	"  get service-accounts/default/token |\n"
+	"    sed -n 's/.*\"access_token\": *\"\\([^\"]*\\)\".*/"
+	"header = \"Authorization: Bearer \\1\"/p' |\n"
+	"    curl -sf -K - -X \"$1\" \"$url\"\n"
+	"}\n"
+	"url=$(get attributes/jobrun-node)\n"
+	"case $url in */)\n"
+	"  url=$url$(get attributes/tpu-env |\n"
+	"    sed -n \"s/^NODE_ID: *['\\\"]*\\([^'\\\"]*\\).*/\\1/p\")\n"
+	"esac\n"
+	"limit=$(get attributes/jobrun-limit)\n"
+	"worker=$(get attributes/agent-worker-number)\n"
+	"start=$(date +%s)\n"
+	"while sleep \"${JOBRUN_SWITCH_S:-60}\"; do\n"
+	"  now=$(date +%s)\n"
+	"  expires=$(api GET | tr -d '\\n' |\n"
+	"    sed -n 's/.*\"jobrun-expires\": *\"\\([0-9]*\\)\".*/\\1/p')\n"
+	"  [ \"$now\" -ge \"${expires:-$((start + limit))}\" ] || continue\n"
+	"  logger -t jobrun 'nothing was heard of jobrun: this TPU is "
+	"deleted'\n"
+	"  [ \"${worker:-0}\" != 0 ] || api DELETE\n"
+	"  sleep \"$((5 * ${JOBRUN_SWITCH_S:-60}))\"\n"
+	"  poweroff\n"
+	"done\n"
+	") </dev/null >/dev/null 2>&1 &\n";
+
+static const char beside_script[] =
+	"#!/bin/bash\n"
+	"# jobrun: this VM and its TPU go when jobrun's agent has not been "
+	"here for long.\n"
+	"(\n"
+	"get() {\n"
+	"  curl -sf -H Metadata-Flavor:Google \"http://"
+	"${GCE_METADATA_HOST:-metadata.google.internal}"
+	"/computeMetadata/v1/instance/$1\"\n"
+	"}\n"
+	"remove() {\n"
+	"  get service-accounts/default/token |\n"
+	"    sed -n 's/.*\"access_token\": *\"\\([^\"]*\\)\".*/"
+	"header = \"Authorization: Bearer \\1\"/p' |\n"
+	"    curl -sf -K - -X DELETE \"$1\"\n"
+	"}\n"
+	"lease=$(get attributes/jobrun-lease)\n"
+	"seen=$(date +%s)\n"
+	"while sleep \"${JOBRUN_SWITCH_S:-60}\"; do\n"
+	"  now=$(date +%s)\n"
+	"  ! pgrep -x jobrun-host >/dev/null || seen=$now\n"
+	"  [ $((now - seen)) -ge \"${lease:-3600}\" ] || continue\n"
+	"  logger -t jobrun 'nothing was heard of jobrun: this VM and its TPU "
+	"are deleted'\n"
+	"  for url in $(get attributes/jobrun-remove); do remove \"$url\"; "
+	"done\n"
+	"  sleep \"$((5 * ${JOBRUN_SWITCH_S:-60}))\"\n"
+	"  poweroff\n"
+	"done\n"
+	") </dev/null >/dev/null 2>&1 &\n";
+
+static char *join(const char *first, const char *script)
+{
+	struct buf out = { 0 };
+
+	buf_puts(&out, first);
+	/* It may exit, or be in another language. */
+	if (script)
+		buf_printf(&out,
+			   "script=$(mktemp)\n"
+			   "cat >\"$script\" <<'END_OF_JOBRUN_STARTUP'\n"
+			   "%s%s\n"
+			   "END_OF_JOBRUN_STARTUP\n"
+			   "chmod 700 \"$script\"\n"
+			   "exec \"$script\"\n",
+			   script[0] == '#' && script[1] == '!'
+				   ? ""
+				   : "#!/bin/bash\n",
+			   script);
+	return buf_take(&out);
+}
+
+char *tpu_startup(const char *script)
+{
+	return join(switch_script, script);
+}
+
+char *tpu_startup_beside(const char *script)
+{
+	return join(beside_script, script);
+}

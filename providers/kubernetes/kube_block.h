@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fields of `jobrun: kubernetes:`. */
+#ifndef JOBRUN_KUBE_BLOCK_H
+#define JOBRUN_KUBE_BLOCK_H
+
+#include "core/job/message.h"
+
+/* What runs the pods. */
+enum kube_controller {
+	CONTROLLER_AUTO, /* a JobSet where the cluster has them */
+	CONTROLLER_JOBSET,
+	CONTROLLER_JOB,
+};
+
+/* How nodes with GPUs are told apart. */
+enum kube_gpu_selector {
+	GPU_SELECTOR_GKE, /* by the label that GKE gives them */
+	GPU_SELECTOR_NONE,
+};
+
+/* Where the contents of a volume are: exactly one is set. */
+struct kube_volume {
+	struct message_head head;
+	const char *name;
+	const char *path; /* where it is in the container */
+	const char *claim;
+	const char *config_map;
+	const char *secret;
+	const char *host_path;
+	const char *memory; /* a size, "8Gi" */
+	bool read_only;
+};
+
+struct kubernetes_block {
+	struct message_head head;
+	const char *kubeconfig; /* a file, or NULL */
+	const char *context;
+	const char *name_space;
+	const char *launcher; /* an image that has jobrun, or NULL */
+	const char *queue;    /* of Kueue */
+	const char *priority_class;
+	const char *service_account;
+	struct strings image_pull_secrets;
+	struct pairs node_selector;
+	struct messages volumes; /* of struct kube_volume */
+	int controller;          /* enum kube_controller */
+	int gpu_selector;        /* enum kube_gpu_selector */
+	long ttl_s;              /* after its end; 0: until deleted */
+};
+
+extern const struct message kubernetes_message;
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/kube_follow.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/base/units.h"
+#include "core/remote/remembered.h"
+#include "providers/kubernetes/companions.h"
+#include "providers/kubernetes/kube_look.h"
+#include "providers/kubernetes/overview.h"
+#include "providers/kubernetes/run.h"
+#include "providers/kubernetes/kube_state.h"
+#include "providers/kubernetes/watch.h"
+
+#define SIGNAL_BASE 128
+
+/* ---- tasks ------------------------------------------------------------- */
+
+/* The pools of an object, in the order of the run's tasks. */
+static void read_pools(const json_t *object, struct kube_job *out)
+{
+	const json_t *spec = json_object_get(object, "spec");
+	const json_t *jobs = json_object_get(spec, "replicatedJobs"), *one;
+	size_t i;
+
+	if (!jobs) {
+		out->pools[out->pool_count++] = (struct kube_pool){
+			.name = "",
+			.count = (size_t)json_get_int(spec, "completions", 1)
+		};
+	}
+	json_array_foreach(jobs, i, one)
+	{
+		const json_t *job = json_object_get(
+			json_object_get(one, "template"), "spec");
+
+		if (out->pool_count == KUBE_POOL_MAX)
+			break;
+		out->pools[out->pool_count++] = (struct kube_pool){
+			.name = json_get_text(one, "name", ""),
+			.first = out->tasks.count,
+			.count = (size_t)json_get_int(job, "completions", 1),
+		};
+		out->tasks.count += out->pools[i].count;
+	}
+	if (!jobs)
+		out->tasks.count = out->pools[0].count;
+}
+
+/* In words: "exited with 3". */
+static void end_words(const struct pod_task *task, char *out, size_t size)
+{
+	char name[32];
+
+	signal_format(task->exit_code - SIGNAL_BASE, name, sizeof(name));
+	if (task->lost)
+		snprintf(out, size, "lost its node%s%s%s",
+			 *task->node ? " '" : "", task->node,
+			 *task->node ? "'" : "");
+	else if (task->launcher_said)
+		snprintf(out, size,
+			 "was not started: the container of "
+			 "jobrun.kubernetes.launcher exited with %d%s%s",
+			 task->exit_code, *task->launcher_said ? ": " : "",
+			 task->launcher_said);
+	else if (task->starved)
+		snprintf(out, size, "ran out of memory");
+	else if (task->exit_code > SIGNAL_BASE &&
+		 task->exit_code < SIGNAL_BASE + SIGRTMAX)
+		snprintf(out, size, "was killed by %s", name);
+	else
+		snprintf(out, size, "exited with %d", task->exit_code);
+}
+
+const char *look_end_words(const struct look *look,
+			   const struct task_place *place,
+			   const struct pod_task *task)
+{
+	char words[400];
+
+	end_words(task, words, sizeof(words));
+	return arena_printf(look->mem, "%s %d %s", task_type_name(place->type),
+			    place->index, words);
+}
+
+/* The first that failed, or NULL. */
+static const struct pod_task *culprit(const struct look *look)
+{
+	const struct pod_task *first = NULL;
+	size_t i;
+
+	for (i = 0; i < look->pods.count && i < look->spec.topology.count;
+	     i++) {
+		const struct pod_task *one = &look->pods.tasks[i];
+
+		if (one->pod && one->state == RUN_FAILED &&
+		    (!first || one->end_ms < first->end_ms))
+			first = one;
+	}
+	return first;
+}
+
+static const char *why_failed(const struct look *look, int *exit_code)
+{
+	const struct pod_task *task = culprit(look);
+	const char *why = state_why(look->object, look->mem);
+
+	/* A limit that was reached ends tasks which did nothing wrong. */
+	if (!task || (why && text_starts(why, "it ran for longer")))
+		return why;
+	*exit_code = task->exit_code;
+	return look_end_words(
+		look, &look->spec.topology.tasks[task - look->pods.tasks],
+		task);
+}
+
+static void fill_task(const struct look *look, size_t i,
+		      struct task_record *out)
+{
+	const struct pod_task *pod = &look->pods.tasks[i];
+	const struct task_place *place = &look->spec.topology.tasks[i];
+
+	*out = (struct task_record){
+		.type = task_type_name(place->type),
+		.index = place->index,
+		.state = pod->pod ? pod->state : RUN_QUEUED,
+		.exit_code = pod->pod ? pod->exit_code : -1,
+		.host = pod->pod && *pod->node ? pod->node : NULL,
+		.start_time_ms = pod->start_ms,
+		.end_time_ms = pod->end_ms,
+	};
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool is_changed(const struct task_list *known,
+		       const struct task_record *now, size_t i)
+{
+	const struct task_record *was;
+
+	if (i >= known->count)
+		return true;
+	was = &known->items[i];
+	return was->state != now->state || was->exit_code != now->exit_code ||
+	       !same_text(was->host, now->host);
+}
+
+/* Pods that are gone have left what was known of their tasks; when the run is
+ * over, so is all that it was at. */
+static int put_progress(const struct look *look, bool with_run,
+			struct error *err)
+{
+	struct store *store = look->kube->env.store;
+	/* Those of trials are not the run's. */
+	size_t count = look_has_trials(look) ? 0 : look->spec.topology.count, i;
+	struct task_record *tasks =
+		arena_alloc(look->mem, (count + 1) * sizeof(*tasks));
+	bool *changed = arena_alloc(look->mem, count + 1);
+	struct task_list known;
+	bool any = with_run;
+
+	if (store_task_list(store, &look->record.run, look->mem, &known, err) <
+	    0)
+		return -1;
+	for (i = 0; i < count; i++) {
+		if (i < look->pods.count &&
+		    (look->pods.tasks[i].pod || i >= known.count))
+			fill_task(look, i, &tasks[i]);
+		else if (i < known.count)
+			tasks[i] = known.items[i];
+		if (run_state_is_final(look->record.run.state) &&
+		    !run_state_is_final(tasks[i].state))
+			tasks[i].state = RUN_CANCELLED;
+		changed[i] = tasks[i].type && is_changed(&known, &tasks[i], i);
+		any |= changed[i];
+	}
+	return any ? store_progress_put(store, &look->record.run, with_run,
+					tasks, changed, i, err)
+		   : 0;
+}
+
+/* ---- the run ----------------------------------------------------------- */
+
+static int64_t first_start(const struct look *look)
+{
+	int64_t first = 0;
+	size_t i;
+
+	for (i = 0; i < look->pods.count; i++)
+		if (look->pods.tasks[i].start_ms &&
+		    (!first || look->pods.tasks[i].start_ms < first))
+			first = look->pods.tasks[i].start_ms;
+	return first;
+}
+
+static enum run_state state_now(const struct look *look)
+{
+	enum run_state state = state_of(look->object);
+	size_t i;
+
+	if (run_state_is_final(state) || state == RUN_CANCELLING)
+		return state;
+	for (i = 0; i < look->pods.count; i++)
+		if (look->pods.tasks[i].pod &&
+		    look->pods.tasks[i].state == RUN_RUNNING)
+			return RUN_RUNNING;
+	/* Between two attempts, or before the first. */
+	if (look->record.run.state == RUN_RUNNING)
+		return RUN_RUNNING;
+	for (i = 0; i < look->pods.count; i++)
+		if (look->pods.tasks[i].pod &&
+		    look->pods.tasks[i].state != RUN_QUEUED)
+			return RUN_PREPARING;
+	return RUN_QUEUED;
+}
+
+/* Takes over what is new.  True if anything is. */
+static bool update_run(struct look *look, enum run_state state,
+		       const char *error, int exit_code)
+{
+	struct run_record *run = &look->record.run;
+	int64_t start_ms = first_start(look);
+
+	if (!start_ms || run->start_time_ms)
+		start_ms = run->start_time_ms;
+	if (state == run->state && same_text(error, run->error) &&
+	    start_ms == run->start_time_ms)
+		return false;
+	run->state = state;
+	run->error = error;
+	run->start_time_ms = start_ms;
+	run->exit_code = exit_code;
+	if (run_state_is_final(state))
+		run->end_time_ms = look->object ? state_end_ms(look->object)
+						: time_now_ms();
+	return true;
+}
+
+/* The object is not there: it was asked to go, or somebody took it. */
+static int take_gone(struct look *look, struct error *err)
+{
+	const char *why =
+		arena_printf(look->mem, "somebody deleted %s '%s'",
+			     look->record.type->kind, look->record.name);
+	bool asked = look->record.run.state == RUN_CANCELLING;
+
+	if (look_has_trials(look) && look_cancel_trials(look, err) < 0)
+		return -1;
+	update_run(look, asked ? RUN_CANCELLED : RUN_FAILED, asked ? NULL : why,
+		   -1);
+	return put_progress(look, true, err);
+}
+
+/* What there is to say of a run that goes on. */
+static const char *why_not_yet(const struct look *look, enum run_state state)
+{
+	long long n = json_get_int(json_object_get(look->object, "status"),
+				   "restarts", 0);
+	const char *why = NULL;
+
+	if (state == RUN_CANCELLING)
+		return NULL;
+	if (look->pods.waiting)
+		return look->pods.waiting;
+	if (state == RUN_QUEUED)
+		why = why_waiting(&look->at, look->object, look->mem);
+	if (!why && n > 0)
+		why = arena_printf(look->mem, "restarted %lld time%s", n,
+				   n == 1 ? "" : "s");
+	return why;
+}
+
+static int take_object(struct look *look, struct error *err)
+{
+	enum run_state state;
+	const char *why = NULL;
+	int exit_code = -1;
+	bool ended, whole;
+
+	read_pools(look->object, &look->job);
+	if (pods_read(&look->at, look->record.name, &look->job, &look->pods,
+		      err) < 0)
+		return -1;
+	if (look_has_trials(look) && look_begin_trials(look, err) < 0)
+		return -1;
+	state = state_now(look);
+	ended = run_state_is_final(state);
+	whole = pod_log_collect(&look->at, look->folder, &look->pods, ended);
+	if (look_has_trials(look) &&
+	    (look_put_trials(look, err) < 0 ||
+	     (ended && look_judge_trials(look, &state, &why, err) < 0)))
+		return -1;
+	if (look_has_trials(look) && state == RUN_FAILED)
+		exit_code = 1;
+	else if (state == RUN_FAILED)
+		why = why_failed(look, &exit_code);
+	else if (state == RUN_SUCCEEDED)
+		exit_code = 0;
+	else
+		why = why_not_yet(look, state);
+	/* The state of a run that has ended is written when its log is
+	 * whole. */
+	if (ended && !whole)
+		return put_progress(look, false, err);
+	return put_progress(look, update_run(look, state, why, exit_code), err);
+}
+
+static int look_once(struct look *look, struct error *err)
+{
+	const char *uid = look->record.uid;
+	int ret = object_get(&look->at, look->record.type, look->record.name,
+			     &look->object, err);
+
+	if (ret < 0)
+		return -1;
+	if (spec_read(look->folder, look->mem, &look->spec, err) < 0)
+		return -1;
+	/* Another one of that name is not this run. */
+	if (ret == 1 || (*uid && strcmp(uid, object_meta(look->object, "uid"))))
+		return take_gone(look, err);
+	/* A start that was killed in the middle may have left what nobody
+	 * owns. */
+	if (companions_own(&look->at, look->record.name, look->object,
+			   look->folder, err) < 0)
+		return -1;
+	return take_object(look, err);
+}
+
+int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
+	      struct error *err)
+{
+	struct kube *kube = ctx;
+	struct look look = { .kube = kube, .mem = arena_new() };
+	int ret = record_get(kube, have->name, look.mem, &look.record, err);
+
+	if (ret == 1 && run_is_unknown(have)) {
+		arena_free(look.mem);
+		return run_wait_unknown(kube, have, state, err);
+	}
+	if (ret == 1)
+		ret = error_set(err, ERROR_FAILED, "the run is gone");
+	else if (ret == 0 && !run_state_is_final(look.record.run.state))
+		ret = kube_find(kube, look.record.place, &look.at, err);
+	if (ret == 0 && !run_state_is_final(look.record.run.state)) {
+		watch_keep(kube, &look.at, look.record.type, look.record.name);
+		look.folder = store_run_folder(kube->env.store,
+					       look.record.run.job_id,
+					       look.record.run.attempt);
+		ret = look_once(&look, err);
+	}
+	if (ret == 0 && look.at.api &&
+	    run_state_is_final(look.record.run.state))
+		watch_end(kube, &look.at, look.record.type, look.record.name);
+	if (ret == 0)
+		*state = run_state_is_final(look.record.run.state)
+				 ? WAIT_DONE
+				 : WAIT_PENDING;
+	json_decref(look.object);
+	pods_done(&look.pods);
+	free(look.folder);
+	arena_free(look.mem);
+	return ret;
+}
+
+static bool is_unchanged(void *ctx, const struct run_record *run)
+{
+	json_t *properties = remembered_properties(run);
+	struct arena *mem = arena_new();
+	struct kube_record record;
+	struct kube_at at;
+	struct error ignored;
+	bool same;
+
+	record_take(&record, run, properties, mem);
+	/* Trials begin and end, and the run goes on. */
+	same = !record.trials &&
+	       kube_find(ctx, record.place, &at, &ignored) == 0 &&
+	       overview_is_enough(ctx, &at, &record);
+	json_decref(properties);
+	arena_free(mem);
+	return same;
+}
+
+void kube_refresh(void *ctx, struct run_record *const *runs, size_t count,
+		  struct arena *mem, bool *fresh)
+{
+	size_t i;
+
+	(void)mem; /* what has changed is found by a look at each */
+	for (i = 0; i < count; i++)
+		fresh[i] = is_unchanged(ctx, runs[i]);
+}
+
+int kube_watch(void *ctx, const struct resource *have, int *fd,
+	       struct error *err)
+{
+	struct kube *kube = ctx;
+	struct arena *mem = arena_new();
+	struct kube_record record;
+	struct kube_at at;
+	int ret = record_get(kube, have->name, mem, &record, err);
+
+	if (ret == 1)
+		ret = error_set(err, ERROR_FAILED, "the run is gone");
+	if (ret == 0)
+		ret = kube_find(kube, record.place, &at, err);
+	if (ret == 0)
+		ret = watch_open(kube, &at, record.type, record.name, fd, err);
+	arena_free(mem);
+	return ret;
+}

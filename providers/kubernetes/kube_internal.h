@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the provider share. */
+#ifndef JOBRUN_KUBE_INTERNAL_H
+#define JOBRUN_KUBE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "core/provider/listing.h"
+#include "core/provider/provider.h"
+#include "core/store/store.h"
+#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/kube_translate.h"
+
+#define KUBE_POLL_MS 2000
+
+struct kube_overview;
+struct kube_watch;
+
+/* A cluster that was asked for. */
+struct kube_cluster {
+	char *key; /* its place without the namespace */
+	struct apiserver *api;
+	struct kube_cluster *next;
+};
+
+struct kube {
+	struct provider_env env;
+	pthread_mutex_t lock; /* of the lists */
+	struct kube_cluster *clusters;
+	struct kube_overview *overviews;
+	struct kube_watch *watches;
+};
+
+/*
+ * A place is "NAMESPACE@CONTEXT in KUBECONFIG": what the file does not say is
+ * left out, and so is " in " without a kubeconfig.
+ */
+#define KUBE_ANYWHERE "@"
+const char *kube_place(const struct job *job, struct arena *mem);
+/* NULL: where things are if no job says where. */
+int kube_find(struct kube *kube, const char *place, struct kube_at *out,
+	      struct error *err);
+/* Whether anything says where the cluster of a place is. */
+bool kube_is_known(const char *place);
+
+#endif

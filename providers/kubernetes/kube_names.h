@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a job's objects are called, and the labels by which they are found. */
+#ifndef JOBRUN_KUBE_NAMES_H
+#define JOBRUN_KUBE_NAMES_H
+
+#include <jansson.h>
+
+#include "core/job/job.h"
+
+/* Longer ones leave no room for what controllers put behind them: a pod's
+ * name is its host's name, which has at most 63 characters. */
+#define KUBE_NAME_MAX 40
+#define KUBE_LABEL_MAX 63
+
+#define KUBE_LABEL_JOB "jobrun-job"
+#define KUBE_LABEL_DIGEST "jobrun-digest"
+#define KUBE_LABEL_ATTEMPT "jobrun-attempt"
+#define KUBE_LABEL_CLEANUP "jobrun-cleanup"
+/* Annotations, for what is too long for a label. */
+#define KUBE_NOTE_JOB "jobrun-job"
+#define KUBE_NOTE_DIGEST "jobrun-digest"
+#define KUBE_NOTE_SET "jobrun-applyset"
+#define KUBE_NOTE_EXPIRES "jobrun-expires"
+#define KUBE_NOTE_PROPERTIES "jobrun-properties"
+
+/*
+ * "resnet_Pod" gives "resnet-pod-1a2b3c4d": small letters, digits and '-'.
+ * What had to be changed or cut has its checksum behind it, so that two jobs
+ * hardly share a name; whose an object is, its annotation says.  In `mem`.
+ */
+const char *kube_name(const char *job_id, struct arena *mem);
+
+/* The metadata of an object of the job: name, labels and, if it carries more
+ * than that, annotations.  Returns new. */
+json_t *kube_metadata(const struct job *job, const char *name);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `jobrun.source` in a ConfigMap: each file is a key of it, and the volume of
+ * the pods gives the files their paths again.  So nothing has to be unpacked,
+ * and no image needs anything for it.  What is in a ConfigMap is never
+ * changed: another source has another name.
+ */
+#ifndef JOBRUN_KUBE_SOURCE_H
+#define JOBRUN_KUBE_SOURCE_H
+
+#include <jansson.h>
+
+#include "providers/kubernetes/kube_translate.h"
+
+/* "NAME-0123456789", by the digest of the source; in `mem`. */
+const char *source_name(const struct job *job, struct arena *mem);
+
+/* Without what is in the files, for plans.  Says what does not fit.  Returns
+ * new, or NULL if the job has no source. */
+json_t *source_config_map(const struct job *job, struct arena *mem,
+			  struct kube_job *out);
+json_t *source_volume(const struct job *job, struct arena *mem);
+
+/* Reads the files into it. */
+int source_fill(const struct job *job, json_t *config_map, struct error *err);
+
+#endif

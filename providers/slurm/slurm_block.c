@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/slurm/slurm_block.h"
+
+#include "core/job/check.h"
+
+static const struct field fields[] = {
+	{ .name = "partition",
+	  .type = FIELD_STRING,
+	  .check = check_option,
+	  .offset = offsetof(struct slurm_block, partition),
+	  .doc = "The partition to run in." },
+	{ .name = "account",
+	  .type = FIELD_STRING,
+	  .check = check_option,
+	  .offset = offsetof(struct slurm_block, account),
+	  .doc = "The account to charge." },
+	{ .name = "qos",
+	  .type = FIELD_STRING,
+	  .check = check_option,
+	  .offset = offsetof(struct slurm_block, qos),
+	  .doc = "The quality of service to ask for." },
+	{ .name = "constraint",
+	  .type = FIELD_STRING,
+	  .check = check_option,
+	  .offset = offsetof(struct slurm_block, constraint),
+	  .doc = "The features that nodes must have." },
+	{ .name = "reservation",
+	  .type = FIELD_STRING,
+	  .check = check_option,
+	  .offset = offsetof(struct slurm_block, reservation),
+	  .doc = "The reservation to run in." },
+	{ .name = "loginHost",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .check = check_host,
+	  .offset = offsetof(struct slurm_block, login_host),
+	  .doc = "The host to call sbatch on, by ssh." },
+	{ .name = "directory",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .check = check_shared_folder,
+	  .fallback = SLURM_FOLDER,
+	  .offset = offsetof(struct slurm_block, directory),
+	  .doc = "A directory that all nodes share, for source and logs; "
+		 "relative to the home directory there." },
+	{ .name = "program",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .check = check_shared_folder,
+	  .offset = offsetof(struct slurm_block, program),
+	  .doc = "The path of jobrun on the nodes.  Without it the one that "
+		 "is called is put into the directory, which suits nodes that "
+		 "are like this machine." },
+	{ .name = "export",
+	  .type = FIELD_STRINGS,
+	  .check = check_variable,
+	  .offset = offsetof(struct slurm_block, exports),
+	  .doc = "Variables that the job inherits from where sbatch is "
+		 "called, besides HOME, USER, PATH and LANG." },
+	{ .name = "gres",
+	  .type = FIELD_PAIRS,
+	  .check = check_option,
+	  .offset = offsetof(struct slurm_block, gres),
+	  .doc = "What an accelerator is called there, for instance "
+		 "NVIDIA_TESLA_T4: gpu:tesla_t4.  Otherwise NVIDIA_TESLA_T4 "
+		 "is gpu:t4, NVIDIA_H100_80GB is gpu:h100." },
+	{ .name = "machineTypes",
+	  .type = FIELD_BOOL,
+	  .fallback = "true",
+	  .offset = offsetof(struct slurm_block, machine_types),
+	  .doc = "Whether to ask for as many CPUs and as much memory as the "
+		 "machine types have.  If not, the partition's defaults "
+		 "hold." },
+	{ .name = "requeue",
+	  .type = FIELD_BOOL,
+	  .fallback = "false",
+	  .offset = offsetof(struct slurm_block, requeue),
+	  .doc = "Whether Slurm queues the job again when it was preempted or "
+		 "a node failed, as often as that is; with jobrun.restart "
+		 "that says how often." },
+	{ .name = "nice",
+	  .type = FIELD_INT,
+	  .min = -2147483645,
+	  .max = 2147483645,
+	  .offset = offsetof(struct slurm_block, nice),
+	  .doc = "By how much to lower the job's priority in the queue." },
+	{ .name = "signalTime",
+	  .type = FIELD_DURATION,
+	  .max = 65535,
+	  .offset = offsetof(struct slurm_block, signal_time_s),
+	  .doc = "How long before its time is over the program gets "
+		 "SIGTERM, for a last checkpoint." },
+	{ .name = NULL },
+};
+
+const struct message slurm_message = {
+	.name = "SlurmBlock",
+	.doc = "What only slurm has.",
+	.size = sizeof(struct slurm_block),
+	.fields = fields,
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a TPU node and the VMs beside it are made of, in the messages of
+ * Compute Engine v1 and of tpu.googleapis.com v1.  All of a job have one name.
+ */
+#ifndef JOBRUN_TPUNODE_BODY_H
+#define JOBRUN_TPUNODE_BODY_H
+
+#include <jansson.h>
+
+#include "core/provider/provider.h"
+#include "providers/google/tpu/tpu_places.h"
+#include "providers/tpunode/tpunode_block.h"
+
+/* What they are asked for with; all return new. */
+json_t *tpu_node_template(const struct job *job,
+			  const struct tpu_node_block *block, const char *name);
+json_t *tpu_node_group(const struct job *job, const char *name, unsigned hosts);
+json_t *tpu_node_node(const struct job *job, const struct tpu_node_block *block,
+		      const struct slice *slice);
+
+/* Labels it with the longest that the job may need it. */
+void tpu_node_expire(json_t *labels, const struct job *job, int64_t now_ms);
+
+/* Where one of them is. */
+struct tpu_node_place {
+	const char *project;
+	const char *zone;
+};
+
+/* The template as it is sent now, for VMs in any of these places; `key` is the
+ * user's public key, for `user`; either may be NULL. */
+json_t *tpu_node_template_now(const struct resource *want,
+			      const struct tpu_places *places, const char *user,
+			      const char *key, int64_t now_ms);
+/* Moves the labels' expiry, of a node, to the longest that it may be needed. */
+json_t *tpu_node_node_now(const struct resource *want, int64_t now_ms);
+
+/* "projects/P/zones/Z/instanceGroupManagers" and so on; returns new. */
+char *tpu_node_collection(const char *kind, const struct tpu_node_place *place);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A TPU node as it is asked for, by tpu.googleapis.com v2 (projects.locations.
+ * nodes): its name, its message, and what of that is compared.
+ */
+#ifndef JOBRUN_TPUVM_NODE_H
+#define JOBRUN_TPUVM_NODE_H
+
+#include <jansson.h>
+
+#include "core/provider/provider.h"
+#include "core/topology/topology.h"
+#include "providers/google/tpu/tpu.h"
+#include "providers/tpuvm/tpuvm_block.h"
+
+/* That of the node, without what is known only when it is sent: see
+ * tpu_vm_body_complete().  `tpu` is what is asked for.  Returns new. */
+json_t *tpu_vm_body(const struct job *job, const struct tpu_vm_block *block,
+		    const struct tpu *tpu, const struct slice *slice);
+
+/* The message of a queued resource around that of its node, which it takes.
+ * Returns new. */
+json_t *tpu_vm_queue_body(const char *name, const struct tpu_vm_block *block,
+			  json_t *node);
+bool tpu_vm_is_queued(const struct tpu_vm_block *block);
+
+/* What plans show and compare of the job's node; returns new. */
+json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
+		      const json_t *body);
+/* The same of one that exists, as far as `wanted` has it. */
+json_t *tpu_vm_found(const json_t *node, const json_t *wanted);
+
+/* Where and when it is made. */
+struct tpu_vm_making {
+	const char *node; /* "projects/P/locations/Z/nodes/N" */
+	const char *zone;
+	const char *project;
+	const char *user;       /* who logs in, or NULL */
+	const char *public_key; /* and with what; or NULL */
+	int64_t now_ms;
+};
+
+/* The message as it is sent now.  Returns new. */
+json_t *tpu_vm_body_complete(const struct resource *want,
+			     const struct tpu_vm_making *making);
+
+/* Labels it with when it is of no use any more if nobody renews that. */
+void tpu_vm_expire(json_t *labels, const json_t *properties, int64_t now_ms);
+
+#endif

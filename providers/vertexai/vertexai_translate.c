@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/vertexai/vertexai_translate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/job/machines.h"
+#include "providers/google/managed/managed.h"
+#include "providers/google/managed/uses.h"
+#include "providers/vertexai/vertexai_block.h"
+#include "providers/vertexai/study.h"
+#include "providers/vertexai/vertexai_uses.h"
+
+#define LEFT_MAX 64
+
+struct translation {
+	const struct job *job;
+	const struct training_input *input;
+	const struct catalogue *catalogue;
+	const struct strings *packages;
+	struct machine_groups machines;
+	struct arena *mem;
+	struct vertex_job *out;
+};
+
+static void leave_out(struct translation *t, bool needed, const char *path,
+		      const char *why)
+{
+	struct vertex_job *out = t->out;
+
+	size_t i;
+
+	/* Pools share most of their fields. */
+	for (i = 0; i < out->left_count; i++)
+		if (!strcmp(out->left[i].path, path))
+			return;
+	if (!out->left)
+		out->left = arena_alloc(t->mem, LEFT_MAX * sizeof(*out->left));
+	if (out->left_count < LEFT_MAX)
+		out->left[out->left_count++] = (struct left_out){
+			.path = path, .why = why, .needed = needed
+		};
+}
+
+/* For the reason that explain gives, too. */
+static void leave(struct translation *t, const char *path)
+{
+	bool impossible;
+	const char *why = use_reason(vertex_ai_uses, path, &impossible);
+
+	leave_out(t, impossible, path, why);
+}
+
+static const char *path_of(struct translation *t, enum role role,
+			   const char *field)
+{
+	return arena_printf(t->mem, "trainingInput.%sConfig.%s",
+			    role_name(role), field);
+}
+
+static bool has_job(const struct translation *t, const char *field)
+{
+	return message_has(t->job->training_message, t->input, field);
+}
+
+static json_t *variables(const struct translation *t)
+{
+	const struct pairs *env = &t->job->jobrun.env;
+	json_t *out = json_array();
+	size_t i;
+
+	for (i = 0; i < env->count; i++) {
+		json_t *item = json_object();
+
+		json_put_text(item, "name", env->items[i].name);
+		json_put_text(item, "value", env->items[i].value);
+		json_array_append_new(out, item);
+	}
+	return out;
+}
+
+/* AI Platform passed it behind the job's own arguments, to containers too. */
+static json_t *with_job_dir(const struct translation *t, json_t *args)
+{
+	if (t->input->job_dir)
+		json_array_append_new(
+			args, json_sprintf("--job-dir=%s", t->input->job_dir));
+	return args;
+}
+
+/* ---- machines ---------------------------------------------------------- */
+
+/* "{chips}" in a name stands for the chips of one host. */
+static const char *vertex_machine(struct translation *t,
+				  const struct machine_group *group)
+{
+	const char *name = group->tpu->vertex_machine;
+	const char *hole = name ? strstr(name, "{chips}") : NULL;
+
+	if (!hole)
+		return name;
+	return arena_printf(t->mem, "%.*s%u%s", (int)(hole - name), name,
+			    group->slice->chips / group->slice->hosts,
+			    hole + strlen("{chips}"));
+}
+
+static json_t *tpu_machine(struct translation *t,
+			   const struct machine_group *group)
+{
+	const char *name = vertex_machine(t, group);
+	json_t *out = json_object();
+
+	if (!name) {
+		leave_out(t, true,
+			  "trainingInput.workerConfig.acceleratorConfig",
+			  arena_printf(t->mem,
+				       "Vertex AI has no %s for training: use "
+				       "TPU_V2, TPU_V3, TPU_V5_LITEPOD or "
+				       "TPU_V6E, or provider tpu-vm",
+				       group->accelerator_type));
+		return out;
+	}
+	json_put_text(out, "machineType", name);
+	if (strcmp(name, "cloud-tpu") != 0) {
+		json_put_text(out, "tpuTopology", group->slice->topology);
+		return out;
+	}
+	json_put_text(out, "acceleratorType", group->accelerator_type);
+	json_put_int(out, "acceleratorCount", group->accelerator_count);
+	return out;
+}
+
+static json_t *machine_spec(struct translation *t,
+			    const struct machine_group *group)
+{
+	json_t *out = json_object();
+	const char *type = group->type;
+
+	if (!type)
+		leave_out(t, true,
+			  arena_printf(t->mem, "trainingInput.%sType",
+				       role_name(group->role)),
+			  "no machine type is given");
+	if (group->machine && group->machine->like)
+		type = group->machine->like;
+	if (type)
+		json_put_text(out, "machineType", type);
+	if (group->accelerator_type && group->accelerator_count) {
+		json_put_text(out, "acceleratorType", group->accelerator_type);
+		json_put_int(out, "acceleratorCount", group->accelerator_count);
+	}
+	return out;
+}
+
+static enum device device_of(const struct machine_group *group)
+{
+	if (group->tpu)
+		return DEVICE_TPU;
+	return group->accelerator_type ? DEVICE_GPU : DEVICE_CPU;
+}
+
+/* ---- programs ---------------------------------------------------------- */
+
+/* The three repositories hold the same images: the nearest is the fastest. */
+static const char *registry(const char *region)
+{
+	if (region &&
+	    (text_starts(region, "europe-") || text_starts(region, "me-") ||
+	     text_starts(region, "africa-")))
+		return "europe-docker.pkg.dev";
+	if (region &&
+	    (text_starts(region, "asia-") || text_starts(region, "australia-")))
+		return "asia-docker.pkg.dev";
+	return "us-docker.pkg.dev";
+}
+
+static const char *executor_image(struct translation *t,
+				  const struct machine_group *group)
+{
+	static const char *const devices[] = {
+		[DEVICE_CPU] = "CPUs",
+		[DEVICE_GPU] = "GPUs",
+		[DEVICE_TPU] = "TPUs",
+	};
+	enum device device = device_of(group);
+	const char *version = t->input->runtime_version;
+	const char *python = t->input->python_version;
+	const struct container *found;
+
+	if (!version) {
+		leave_out(t, true, "trainingInput.runtimeVersion",
+			  "it decides which prebuilt container runs; or set "
+			  "masterConfig.imageUri");
+		return NULL;
+	}
+	found = catalogue_container(t->catalogue, version, python, device);
+	if (!found) {
+		leave_out(t, true, "trainingInput.runtimeVersion",
+			  arena_printf(t->mem,
+				       "Vertex AI has no prebuilt container of "
+				       "runtime %s%s%s with %s: set "
+				       "masterConfig.imageUri",
+				       version, python ? " and Python " : "",
+				       python ? python : "", devices[device]));
+		return NULL;
+	}
+	return arena_printf(t->mem, "%s/vertex-ai/training/%s:latest",
+			    registry(t->input->region), found->image);
+}
+
+static json_t *python_spec(struct translation *t,
+			   const struct machine_group *group)
+{
+	const struct strings *packages =
+		t->packages ? t->packages : &t->input->package_uris;
+	const char *image = executor_image(t, group);
+	json_t *out = json_object();
+
+	if (image)
+		json_put_text(out, "executorImageUri", image);
+	if (!packages->count)
+		leave_out(t, true, "trainingInput.packageUris",
+			  "a prebuilt container runs a module of a package");
+	json_put(out, "packageUris",
+		 json_texts(packages->items, packages->count));
+	if (t->input->python_module)
+		json_put_text(out, "pythonModule", t->input->python_module);
+	else
+		leave_out(t, true, "trainingInput.pythonModule",
+			  "a prebuilt container runs a module of a package");
+	json_put(out, "args",
+		 with_job_dir(t, json_texts(t->input->args.items,
+					    t->input->args.count)));
+	if (t->job->jobrun.env.count)
+		json_put(out, "env", variables(t));
+	return out;
+}
+
+static json_t *container_spec(struct translation *t,
+			      const struct machine_group *group,
+			      const char *image)
+{
+	const struct strings *command = &group->config->container_command;
+	const struct strings *args = &group->config->container_args;
+	json_t *out = json_object();
+
+	if (!command->count)
+		command = &t->job->jobrun.command;
+	if (!args->count)
+		args = &t->input->args;
+	json_put_text(out, "imageUri", image);
+	if (command->count)
+		json_put(out, "command",
+			 json_texts(command->items, command->count));
+	if (args->count || t->input->job_dir)
+		json_put(out, "args",
+			 with_job_dir(t, json_texts(args->items, args->count)));
+	if (t->job->jobrun.env.count)
+		json_put(out, "env", variables(t));
+	return out;
+}
+
+static json_t *disk_spec(const struct machine_group *group)
+{
+	const struct disk_config *disk = &group->config->disk_config;
+	json_t *out;
+
+	if (!disk->head.set)
+		return NULL;
+	out = json_object();
+	if (disk->boot_disk_type)
+		json_put_text(out, "bootDiskType", disk->boot_disk_type);
+	if (disk->boot_disk_size_gb)
+		json_put_int(out, "bootDiskSizeGb", disk->boot_disk_size_gb);
+	return out;
+}
+
+static json_t *pool(struct translation *t, const struct machine_group *group)
+{
+	const char *image = group->config->image_uri;
+	json_t *out = json_object();
+	json_t *disk = disk_spec(group);
+
+	/* The TPU's own program, or that of the master it was driven by. */
+	if (!image)
+		image = t->input->master_config.image_uri;
+	json_put(out, "machineSpec",
+		 group->tpu ? tpu_machine(t, group) : machine_spec(t, group));
+	json_put(out, "replicaCount", json_sprintf("%ld", group->count));
+	if (disk)
+		json_put(out, "diskSpec", disk);
+	if (image)
+		json_put(out, "containerSpec", container_spec(t, group, image));
+	else
+		json_put(out, "pythonPackageSpec", python_spec(t, group));
+	if (group->config->tpu_tf_version)
+		leave(t, path_of(t, group->role, "tpuTfVersion"));
+	return out;
+}
+
+/*
+ * In the order master, workers, parameter servers, evaluators; those without
+ * machines in between are empty.  Beside a TPU there is no master: the
+ * program runs on the TPU's own host.
+ */
+static json_t *pools(struct translation *t)
+{
+	const struct machine_group *tpu =
+		machines_find(&t->machines, ROLE_WORKER);
+	json_t *out = json_array();
+	size_t i;
+
+	if (tpu && tpu->tpu) {
+		json_array_append_new(out, pool(t, tpu));
+		if (has_job(t, "masterType") || has_job(t, "masterConfig"))
+			leave_out(t, false, "trainingInput.masterType",
+				  "the program runs on the TPU's own host: "
+				  "there is no machine beside it; the master's "
+				  "image is used");
+		return out;
+	}
+	for (i = 0; i < t->machines.count; i++) {
+		const struct machine_group *group = &t->machines.items[i];
+
+		while (json_array_size(out) < (size_t)group->role)
+			json_array_append_new(out, json_object());
+		json_array_append_new(out, pool(t, group));
+	}
+	return out;
+}
+
+/* ---- the rest ---------------------------------------------------------- */
+
+static json_t *scheduling(struct translation *t)
+{
+	const struct scheduling *from = &t->input->scheduling;
+	json_t *out = NULL;
+
+	if (from->max_running_time_s) {
+		out = json_object();
+		json_put(out, "timeout",
+			 json_sprintf("%lds", from->max_running_time_s));
+	}
+	if (from->max_wait_time_s)
+		leave(t, "trainingInput.scheduling.maxWaitTime");
+	if (from->priority)
+		leave(t, "trainingInput.scheduling.priority");
+	return out;
+}
+
+static json_t *job_spec(struct translation *t)
+{
+	const struct training_input *input = t->input;
+	const struct vertex_ai_block *block = job_block(t->job, "vertex-ai");
+	json_t *out = json_object();
+	json_t *part;
+
+	json_put(out, "workerPoolSpecs", pools(t));
+	part = scheduling(t);
+	if (part)
+		json_put(out, "scheduling", part);
+	if (input->service_account)
+		json_put_text(out, "serviceAccount", input->service_account);
+	if (input->network)
+		json_put_text(out, "network", input->network);
+	if (input->job_dir) {
+		part = json_object();
+		json_put_text(part, "outputUriPrefix", input->job_dir);
+		json_put(out, "baseOutputDirectory", part);
+	}
+	if (block && block->tensorboard)
+		json_put_text(out, "tensorboard", block->tensorboard);
+	if (input->enable_web_access)
+		json_put(out, "enableWebAccess", json_true());
+	return out;
+}
+
+/* What is about the job as a whole, and has no place. */
+static void look_at_the_rest(struct translation *t)
+{
+	const struct jobrun_block *jobrun = &t->job->jobrun;
+	bool image = t->input->master_config.image_uri;
+
+	if (!t->input->region)
+		leave_out(t, true, "trainingInput.region",
+			  "a custom job is made in a region");
+	if (t->job->etag)
+		leave(t, "etag");
+	if (has_job(t, "useChiefInTfConfig") &&
+	    !t->input->use_chief_in_tf_config)
+		leave(t, "trainingInput.useChiefInTfConfig");
+	if (image && t->input->runtime_version)
+		leave_out(t, false, "trainingInput.runtimeVersion",
+			  "the container image takes its place");
+	if (image && t->input->package_uris.count)
+		leave_out(t, false, "trainingInput.packageUris",
+			  "a container image holds its program: build it in");
+	if (image && t->input->python_module)
+		leave_out(t, false, "trainingInput.pythonModule",
+			  "the container's entry point runs: set "
+			  "masterConfig.containerCommand");
+	if (!image && jobrun->command.count)
+		leave_out(t, true, "jobrun.command",
+			  "a prebuilt container runs only a Python module: "
+			  "set pythonModule, or masterConfig.imageUri");
+	if (jobrun->setup.count)
+		leave(t, "jobrun.setup");
+	if (jobrun->secrets.count)
+		leave(t, "jobrun.secrets");
+}
+
+static json_t *body(struct translation *t, const struct pairs *labels)
+{
+	const char *key = t->input->encryption_config.kms_key_name;
+	bool tunes = has_job(t, "hyperparameters");
+	json_t *spec = job_spec(t);
+	json_t *out = json_object();
+	json_t *part, *all;
+
+	json_put_text(out, "displayName", t->job->job_id);
+	managed_put_labels(t->job, labels, out);
+	if (key) {
+		part = json_object();
+		json_put_text(part, "kmsKeyName", key);
+		json_put(out, "encryptionSpec", part);
+	}
+	t->out->collection = "customJobs";
+	if (!tunes) {
+		json_put(out, "jobSpec", spec);
+		return out;
+	}
+	t->out->collection = "hyperparameterTuningJobs";
+	all = message_json(t->job->training_message, t->input,
+			   MESSAGE_DEFAULTS);
+	study_put(json_object_get(all, "hyperparameters"), out);
+	json_decref(all);
+	if (t->input->hyperparameters.resume_previous_job_id)
+		leave(t, "trainingInput.hyperparameters.resumePreviousJobId");
+	json_put(out, "trialJobSpec", spec);
+	return out;
+}
+
+int vertex_translate(const struct job *job, const struct catalogue *catalogue,
+		     const struct strings *packages, const struct pairs *labels,
+		     struct arena *mem, struct vertex_job *out,
+		     struct error *err)
+{
+	struct translation t = {
+		.job = job,
+		.input = &job->training_input,
+		.catalogue = catalogue,
+		.packages = packages,
+		.mem = mem,
+		.out = out,
+	};
+
+	if (machines_of(job, catalogue, &t.machines, err) < 0)
+		return -1;
+	*out = (struct vertex_job){ .location = t.input->region };
+	look_at_the_rest(&t);
+	out->body = body(&t, labels);
+	return 0;
+}
+
+void vertex_job_done(struct vertex_job *translated)
+{
+	json_decref(translated->body);
+	translated->body = NULL;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * AI Platform's message as Vertex AI's: a CustomJob, or with hyperparameters
+ * a HyperparameterTuningJob.
+ *
+ * Facts: the discovery document of aiplatform v1, and the docs "Migrate custom
+ * training jobs", "Configure compute resources", "Training with TPU
+ * accelerators" of Vertex AI.
+ */
+#ifndef JOBRUN_VERTEXAI_TRANSLATE_H
+#define JOBRUN_VERTEXAI_TRANSLATE_H
+
+#include <jansson.h>
+
+#include "core/base/alloc.h"
+#include "core/base/error.h"
+#include "core/job/catalogue.h"
+#include "core/job/job.h"
+
+/* A field that has no place there. */
+struct left_out {
+	const char *path; /* "trainingInput.scheduling.maxWaitTime" */
+	const char *why;  /* and what to do instead */
+	bool needed;      /* without it the job can't run */
+};
+
+struct vertex_job {
+	json_t *body;           /* owned; see vertex_job_done() */
+	const char *collection; /* "customJobs" */
+	const char *location;   /* its region, or NULL: the file has none */
+	struct left_out *left;  /* in the order of the job's fields */
+	size_t left_count;
+};
+
+/*
+ * `packages` are the gs:// URLs that take the place of packageUris; NULL
+ * leaves those as the file has them.  `labels` are added to the job's own.
+ * Strings live in `mem`.  Fails only where the job itself is wrong.
+ */
+int vertex_translate(const struct job *job, const struct catalogue *catalogue,
+		     const struct strings *packages, const struct pairs *labels,
+		     struct arena *mem, struct vertex_job *out,
+		     struct error *err);
+void vertex_job_done(struct vertex_job *translated);
+
+#endif

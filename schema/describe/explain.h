@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What there is to say about a field of job files, from its row, the rules
+ * that touch it and the providers that use it: as text, as JSON and as a
+ * part of the manual page jobrun-job(5).
+ */
+#ifndef JOBRUN_EXPLAIN_H
+#define JOBRUN_EXPLAIN_H
+
+#include "core/base/buf.h"
+#include "schema/describe/outline.h"
+
+struct rule;
+
+struct explain_style {
+	int width;
+	bool recursive; /* all that is below it, as an outline */
+	bool colour;
+};
+
+/* `at` is from outline_find(). */
+void explain_text(const struct outline *all, const struct outlined *at,
+		  const struct explain_style *style, struct buf *out);
+/* Returns new. */
+json_t *explain_json(const struct outline *all, const struct outlined *at,
+		     bool recursive);
+
+/* All fields, as man(7) has them. */
+void explain_man(const struct outline *all, struct buf *out);
+
+/* Whether the rule is about the field at that path, or something below. */
+bool explain_rule_touches(const struct rule *rule, const char *path);
+
+#endif

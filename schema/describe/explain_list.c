@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/describe/explain_list.h"
+
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/json.h"
+#include "schema/rules/rules.h"
+
+/* {"count": 4, "type": "n1-highcpu-8"}, or null for none. */
+static void put_counted(json_t *row, const char *key, unsigned count,
+			const char *type)
+{
+	json_t *value = json_null();
+
+	if (count && type) {
+		value = json_object();
+		json_put_int(value, "count", count);
+		json_put_text(value, "type", type);
+	}
+	json_put(row, key, value);
+}
+
+static json_t *texts_up_to(const char *const *items)
+{
+	size_t n = 0;
+
+	while (items[n])
+		n++;
+	return json_texts(items, n);
+}
+
+static json_t *machine_types(const struct outline *all,
+			     const struct catalogue *catalogue)
+{
+	json_t *rows = json_array();
+	size_t i, k;
+
+	(void)all;
+	for (i = 0; i < catalogue->family_count; i++) {
+		const struct machine_family *family = &catalogue->families[i];
+
+		for (k = 0; k < family->machine_count; k++) {
+			const struct machine *machine = &family->machines[k];
+			json_t *row = json_object();
+
+			json_put_text(row, "name", machine->name);
+			json_put_int(row, "vcpus", machine->vcpus);
+			json_put(row, "memoryGb",
+				 json_real(machine->memory_gb));
+			put_counted(row, "accelerator",
+				    machine->accelerator_count,
+				    machine->accelerator_type);
+			json_put_text(row, "like",
+				      machine->like ? machine->like : "");
+			json_put(row, "aiPlatform",
+				 json_boolean(!family->unlisted));
+			json_put_text(row, "source", family->source);
+			json_array_append_new(rows, row);
+		}
+	}
+	return rows;
+}
+
+/* A row for each set of machines: [{"machines": [...], "counts": [...]}] */
+static json_t *accelerators(const struct outline *all,
+			    const struct catalogue *catalogue)
+{
+	json_t *rows = json_array();
+	size_t i, k, c;
+
+	(void)all;
+	for (i = 0; i < catalogue->accelerator_count; i++) {
+		const struct accelerator *one = &catalogue->accelerators[i];
+
+		for (k = 0; k < one->fit_count || !k; k++) {
+			const struct fit *fit =
+				k < one->fit_count ? &one->fits[k] : NULL;
+			json_t *row = json_object(), *counts = json_array();
+
+			for (c = 0; fit && c < fit->count_count; c++)
+				json_array_append_new(
+					counts, json_integer(fit->counts[c]));
+			json_put_text(row, "type", one->type);
+			json_put(row, "counts", counts);
+			json_put(row, "machines",
+				 fit ? json_texts(fit->machines,
+						  fit->machine_count)
+				     : json_array());
+			json_put(row, "regions",
+				 json_texts(one->regions, one->region_count));
+			json_put_text(row, "source", one->source);
+			json_array_append_new(rows, row);
+		}
+	}
+	return rows;
+}
+
+static json_t *regions(const struct outline *all,
+		       const struct catalogue *catalogue)
+{
+	json_t *rows = json_array();
+	size_t i, k;
+	const char *letter;
+
+	(void)all;
+	for (i = 0; i < catalogue->region_group_count; i++) {
+		const struct region_group *group = &catalogue->region_groups[i];
+
+		for (k = 0; k < group->region_count; k++) {
+			const struct region *region = &group->regions[k];
+			json_t *row = json_object(), *zones = json_array();
+
+			for (letter = region->zones; letter && *letter;
+			     letter++)
+				json_array_append_new(zones,
+						      json_sprintf("%s-%c",
+								   region->name,
+								   *letter));
+			json_put_text(row, "name", region->name);
+			json_put(row, "aiPlatform",
+				 json_boolean(group->training));
+			json_put(row, "zones", zones);
+			json_put_text(row, "source", group->source);
+			json_array_append_new(rows, row);
+		}
+	}
+	return rows;
+}
+
+static json_t *runtime_versions(const struct outline *all,
+				const struct catalogue *catalogue)
+{
+	static const char *const support[] = {
+		[TPU_SUPPORT_NO] = "no",
+		[TPU_SUPPORT_YES] = "yes",
+		[TPU_SUPPORT_ENDED] = "ended",
+		[TPU_SUPPORT_SEEN] = "seen",
+	};
+	json_t *rows = json_array();
+	size_t i;
+
+	(void)all;
+	for (i = 0; i < catalogue->runtime_count; i++) {
+		const struct runtime *runtime = &catalogue->runtimes[i];
+		json_t *row = json_object();
+
+		json_put_text(row, "version", runtime->version);
+		json_put_text(row, "released",
+			      runtime->released ? runtime->released : "");
+		json_put(row, "pythons",
+			 json_texts(runtime->pythons, runtime->python_count));
+		json_put_text(row, "tpus", support[runtime->tpu]);
+		json_put(row, "retired", json_boolean(runtime->retired));
+		json_put_text(row, "source", runtime->source);
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+static json_t *scale_tiers(const struct outline *all,
+			   const struct catalogue *catalogue)
+{
+	json_t *rows = json_array();
+	size_t i;
+
+	(void)all;
+	for (i = 0; i < catalogue->tier_count; i++) {
+		const struct tier *tier = &catalogue->tiers[i];
+		json_t *row = json_object();
+
+		json_put_text(row, "name", tier->name);
+		json_put_text(row, "master", tier->master_type);
+		put_counted(row, "workers", tier->worker_count,
+			    tier->worker_type);
+		put_counted(row, "parameterServers",
+			    tier->parameter_server_count,
+			    tier->parameter_server_type);
+		put_counted(row, "accelerator", tier->accelerator_count,
+			    tier->accelerator_type);
+		json_put_text(row, "source", tier->source);
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+static json_t *tpus(const struct outline *all,
+		    const struct catalogue *catalogue)
+{
+	json_t *rows = json_array();
+	size_t i, k;
+
+	(void)all;
+	for (i = 0; i < catalogue->tpu_count; i++) {
+		const struct tpu *tpu = &catalogue->tpus[i];
+
+		for (k = 0; k < tpu->slice_count; k++) {
+			const struct slice *slice = &tpu->slices[k];
+			json_t *row = json_object();
+
+			json_put_text(row, "slice", slice->name);
+			json_put_text(row, "type", tpu->type);
+			json_put_int(row, "count", slice->count);
+			json_put_int(row, "hosts", slice->hosts);
+			json_put_int(row, "devicesPerHost",
+				     tpu->devices_per_host);
+			json_put_text(row, "topology", slice->topology);
+			json_put_text(row, "source", tpu->source);
+			json_array_append_new(rows, row);
+		}
+	}
+	return rows;
+}
+
+static json_t *all_rules(const struct outline *all,
+			 const struct catalogue *catalogue)
+{
+	json_t *rows = json_array();
+	const struct rule *rule;
+
+	(void)all;
+	(void)catalogue;
+	for (rule = rules; rule->id; rule++) {
+		json_t *row = json_object();
+
+		json_put_text(row, "id", rule->id);
+		json_put_text(row, "rule", rule->doc);
+		json_put_text(row, "severity", severity_name(rule->severity));
+		json_put(row, "providers",
+			 rule->providers ? texts_up_to(rule->providers)
+					 : json_pack("[s]", "all"));
+		json_put_text(row, "source", rule->source);
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+static json_t *all_providers(const struct outline *all,
+			     const struct catalogue *catalogue)
+{
+	const struct provider *const *provider;
+	json_t *rows = json_array();
+
+	(void)catalogue;
+	for (provider = all->providers; *provider; provider++) {
+		json_t *row = json_object();
+
+		json_put_text(row, "name", (*provider)->name);
+		json_put_text(row, "runs", (*provider)->summary);
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+const struct listing listings[] = {
+	{ "machine-types", "what masterType and its like can be",
+	  machine_types },
+	{ "accelerators", "GPUs, and the machines that take them",
+	  accelerators },
+	{ "scale-tiers", "the sets of machines that scaleTier names",
+	  scale_tiers },
+	{ "tpus", "the slices of Cloud TPUs", tpus },
+	{ "regions", "where there are machines", regions },
+	{ "runtime-versions", "what runtimeVersion can be", runtime_versions },
+	{ "rules", "what must hold between fields", all_rules },
+	{ "providers", "where jobs run", all_providers },
+	{ NULL, NULL, NULL },
+};
+
+const struct listing *listing_find(const char *name)
+{
+	const struct listing *listing;
+
+	for (listing = listings; listing->name; listing++)
+		if (!strcmp(listing->name, name))
+			return listing;
+	return NULL;
+}

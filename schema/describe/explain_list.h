@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables that `explain` lists: those of the catalogue, the rules, the
+ * providers.  To add one: a function that makes its rows, and a row in
+ * listing.c.
+ */
+#ifndef JOBRUN_EXPLAIN_LIST_H
+#define JOBRUN_EXPLAIN_LIST_H
+
+#include <jansson.h>
+
+#include "core/job/catalogue.h"
+#include "schema/describe/outline.h"
+
+struct listing {
+	const char *name; /* "scale-tiers" */
+	const char *doc;
+	/* Returns new: a list of objects, all with the same keys, which are
+	 * the columns. */
+	json_t *(*rows)(const struct outline *all,
+			const struct catalogue *catalogue);
+};
+
+extern const struct listing listings[]; /* up to a row with no name */
+
+/* Or NULL. */
+const struct listing *listing_find(const char *name);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fields as a part of a manual page, in man(7)'s macros. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "schema/describe/explain.h"
+#include "schema/tables/tables.h"
+
+/* Text of ours: a backslash, a hyphen, a dot or a quote that starts a line. */
+static void put_roff(const char *text, size_t len, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (!i && (text[i] == '.' || text[i] == '\''))
+			buf_puts(out, "\\&");
+		if (text[i] == '\\')
+			buf_puts(out, "\\e");
+		else if (text[i] == '-')
+			buf_puts(out, "\\-");
+		else
+			buf_putc(out, text[i]);
+	}
+}
+
+static void put_text(const char *text, struct buf *out)
+{
+	put_roff(text, strlen(text), out);
+	buf_putc(out, '\n');
+}
+
+static void put_values(const struct field *field, struct buf *out)
+{
+	const char *const *value;
+	struct buf list = { 0 };
+
+	for (value = field->values; *value; value++)
+		if (!outline_is_unspecified(*value))
+			buf_printf(&list, "%s%s", list.len ? ", " : "", *value);
+	buf_puts(out, "One of ");
+	put_roff(buf_text(&list), list.len, out);
+	buf_puts(out, ".\n");
+	buf_done(&list);
+}
+
+static void put_field(const struct field *field, struct buf *out)
+{
+	char type[OUTLINE_TYPE_SIZE], range[OUTLINE_TYPE_SIZE];
+
+	buf_puts(out, ".TP\n.BR ");
+	put_roff(field->name, strlen(field->name), out);
+	buf_puts(out, " \" (");
+	put_text(outline_type(field, type), out);
+	out->len--;
+	if (outline_range(field, range))
+		buf_printf(out, ", %s", range);
+	if (field->flags & FIELD_REQUIRED)
+		buf_puts(out, ", required");
+	if (field->unless)
+		buf_printf(out, " unless %s is given", field->unless);
+	if (field->fallback) {
+		buf_puts(out, "; default ");
+		put_roff(field->fallback, strlen(field->fallback), out);
+	}
+	buf_puts(out, ")\"\n");
+	put_text(field->doc, out);
+	if (field->values)
+		put_values(field, out);
+}
+
+/* Messages that stand there already, and where. */
+struct seen {
+	struct {
+		const struct message *message;
+		char path[OUTLINE_PATH_MAX];
+	} items[64];
+	size_t count;
+};
+
+/* The path of the first one of its kind, or NULL: then it is this one. */
+static const char *first_of(struct seen *seen, const struct message *message,
+			    const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < seen->count; i++)
+		if (seen->items[i].message == message)
+			return seen->items[i].path;
+	if (seen->count < COUNT(seen->items)) {
+		seen->items[i].message = message;
+		snprintf(seen->items[i].path, OUTLINE_PATH_MAX, "%s", path);
+		seen->count++;
+	}
+	return NULL;
+}
+
+static void put_message(const struct outline *all,
+			const struct message *message, const char *path,
+			struct seen *seen, struct buf *out)
+{
+	struct field fields[OUTLINE_FIELDS_MAX];
+	size_t i, n = outline_fields(all, message, fields);
+	const char *first = first_of(seen, message, path);
+
+	buf_puts(out, ".SS ");
+	put_text(*path ? path : "The top level", out);
+	if (first) {
+		buf_puts(out, "The same fields as those of\n.BR ");
+		put_roff(first, strlen(first), out);
+		buf_puts(out, " .\n");
+		return;
+	}
+	put_text(message->doc, out);
+	for (i = 0; i < n; i++)
+		if (!(fields[i].flags & FIELD_OUTPUT))
+			put_field(&fields[i], out);
+	for (i = 0; i < n; i++) {
+		const struct message *below = outline_below(&fields[i]);
+		char deeper[OUTLINE_PATH_MAX];
+
+		if (!below)
+			continue;
+		snprintf(deeper, sizeof(deeper), "%s%s%s", path,
+			 *path ? "." : "", fields[i].name);
+		put_message(all, below, deeper, seen, out);
+	}
+}
+
+void explain_man(const struct outline *all, struct buf *out)
+{
+	struct seen *seen = mem_alloc(sizeof(*seen));
+
+	buf_puts(out, ".SH FIELDS\n");
+	put_message(all, &message_job, "", seen, out);
+	free(seen);
+}

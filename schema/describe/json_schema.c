@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/describe/json_schema.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/json.h"
+#include "schema/tables/forms.h"
+#include "schema/tables/tables.h"
+
+#define NUMBER_PATTERN "^[-+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][-+]?[0-9]+)?$"
+#define BOOL_PATTERN                                                           \
+	"^(true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|"    \
+	"off|"                                                                 \
+	"Off|OFF)$"
+/* What the loader takes where nothing says how long it may be. */
+#define DURATION_PATTERN                                                       \
+	"^(?=[0-9])([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+(\\.[0-9]+)?s|[0-9]+)" \
+	"?$"
+
+/*
+ * What holds between the fields of one message and a JSON Schema can say.
+ * The rules of rules.c that are not here reach further, or depend on where
+ * the job runs.
+ */
+static const struct {
+	const char *message;
+	const char *schema;
+} between[] = {
+	{ "Secret", "{\"oneOf\":[{\"required\":[\"env\"]},"
+		    "{\"required\":[\"file\"]}]}" },
+};
+
+/* Types of JSON by their names, up to NULL. */
+static json_t *types(const char *const *names)
+{
+	json_t *list = json_array();
+
+	for (; *names; names++)
+		json_array_append_new(list, json_string(*names));
+	return list;
+}
+
+/* Text, and what YAML makes of text without quotes. */
+static void put_text_types(const struct form *form, bool null, json_t *out)
+{
+	const char *names[6] = { "string" };
+	size_t n = 1;
+
+	if (!form || form->number)
+		names[n++] = form ? form->number : "number";
+	if (!form || form->boolean)
+		names[n++] = "boolean";
+	if (null)
+		names[n++] = "null";
+	json_put(out, "type", types(names));
+}
+
+/* Any case is read, with a warning. */
+static char *any_case(const char *const *values)
+{
+	const char *const *value;
+	struct buf text = { 0 };
+	const char *p;
+
+	buf_puts(&text, "^(");
+	for (value = values; *value; value++) {
+		buf_puts(&text, value == values ? "" : "|");
+		for (p = *value; *p; p++) {
+			if (isalpha((unsigned char)*p))
+				buf_printf(&text, "[%c%c]",
+					   toupper((unsigned char)*p),
+					   tolower((unsigned char)*p));
+			else
+				buf_putc(&text, *p);
+		}
+	}
+	buf_puts(&text, ")$");
+	return buf_take(&text);
+}
+
+static void put_values(const struct field *field, bool exact, json_t *out)
+{
+	json_t *names = json_array(), *either = json_array();
+	json_t *offered = json_object(), *other = json_object();
+	const char *const *value;
+	char *pattern;
+
+	for (value = field->values; *value; value++)
+		if (!outline_is_unspecified(*value))
+			json_array_append_new(names, json_string(*value));
+	json_array_append_new(names, json_null());
+	if (exact) {
+		json_put(out, "enum", names);
+		json_decref(either);
+		json_decref(offered);
+		json_decref(other);
+		return;
+	}
+	json_put(offered, "enum", names);
+	pattern = any_case(field->values);
+	json_put_text(other, "type", "string");
+	json_put_text(other, "pattern", pattern);
+	free(pattern);
+	json_array_append_new(either, offered);
+	json_array_append_new(either, other);
+	json_put(out, "anyOf", either);
+}
+
+static void put_string(const struct field *field, bool null, json_t *out)
+{
+	const struct form *form = form_of(field->check);
+
+	put_text_types(form, null, out);
+	if (!form)
+		return;
+	json_put_text(out, "pattern", form->pattern);
+	if (form->example && null)
+		json_put(out, "examples", json_pack("[s]", form->example));
+}
+
+static void put_int(const struct field *field, json_t *out)
+{
+	static const char *const names[] = { "integer", "string", "null",
+					     NULL };
+
+	json_put(out, "type", types(names));
+	json_put_int(out, "minimum", field->min);
+	if (field->max)
+		json_put_int(out, "maximum", field->max);
+	json_put_text(out, "pattern",
+		      field->min == 1   ? "^\\+?0*[1-9][0-9]*(\\.0*)?$"
+		      : field->min >= 0 ? "^[-+]?0+$|^\\+?[0-9]+(\\.0*)?$"
+					: "^[-+]?[0-9]+(\\.0*)?$");
+}
+
+static void put_duration(const struct field *field, json_t *out)
+{
+	static const char *const plain[] = { "string", "integer", "null",
+					     NULL };
+	static const char *const strict[] = { "string", "null", NULL };
+	const struct form *form = form_of(field->check);
+
+	json_put(out, "type", types(form ? strict : plain));
+	json_put_text(out, "pattern", form ? form->pattern : DURATION_PATTERN);
+	json_put(out, "examples",
+		 json_pack("[s]", form ? form->example : "90s"));
+	if (!form)
+		json_put_int(out, "minimum", 0);
+}
+
+static void put_double(bool null, json_t *out)
+{
+	static const char *const names[] = { "number", "string", "null", NULL };
+
+	json_t *all = types(names);
+
+	if (!null)
+		json_array_remove(all, 2);
+	json_put(out, "type", all);
+	json_put_text(out, "pattern", NUMBER_PATTERN);
+}
+
+static void put_bool(json_t *out)
+{
+	json_put(out, "anyOf",
+		 json_pack("[{s:[s,s]},{s:s,s:s}]", "type", "boolean", "null",
+			   "type", "string", "pattern", BOOL_PATTERN));
+}
+
+/* An object of any keys; `items` (taken) is what each value has to be. */
+static void put_map(int (*check)(const char *, struct error *), json_t *items,
+		    json_t *out)
+{
+	const struct form *form = form_of(check);
+
+	json_put(out, "type", json_pack("[s,s]", "object", "null"));
+	if (form)
+		json_put(out, "propertyNames",
+			 json_pack("{s:s}", "pattern", form->pattern));
+	json_put(out, "additionalProperties", items);
+}
+
+static void put_list(json_t *items, json_t *out)
+{
+	json_put(out, "type", json_pack("[s,s]", "array", "null"));
+	json_put(out, "items", items);
+}
+
+static json_t *reference(const struct message *message, bool null)
+{
+	json_t *out = json_object();
+	char *name = mem_printf("#/$defs/%s", message->name);
+
+	json_put_text(out, "$ref", name);
+	free(name);
+	if (!null)
+		json_put_text(out, "type", "object");
+	return out;
+}
+
+static void put_type(const struct message *message, const struct field *field,
+		     json_t *out)
+{
+	json_t *items = json_object();
+	bool exact =
+		message == &message_jobrun && !strcmp(field->name, "provider");
+
+	switch (field->type) {
+	case FIELD_STRING:
+	case FIELD_ENUM:
+		if (field->values)
+			put_values(field, exact, out);
+		else
+			put_string(field, true, out);
+		break;
+	case FIELD_INT:
+		put_int(field, out);
+		break;
+	case FIELD_DURATION:
+		put_duration(field, out);
+		break;
+	case FIELD_DOUBLE:
+		put_double(true, out);
+		break;
+	case FIELD_BOOL:
+		put_bool(out);
+		break;
+	case FIELD_STRINGS:
+		put_string(field, false, items);
+		put_list(json_incref(items), out);
+		if (field->flags & FIELD_SINGLE)
+			json_array_append_new(json_object_get(out, "type"),
+					      json_string("string"));
+		break;
+	case FIELD_DOUBLES:
+		put_double(false, items);
+		put_list(json_incref(items), out);
+		break;
+	case FIELD_PAIRS:
+		put_string(field, false, items);
+		put_map(field->check_key, json_incref(items), out);
+		break;
+	case FIELD_MESSAGE:
+		json_object_update_new(
+			out,
+			reference(field->message,
+				  field->message != &message_training_input));
+		break;
+	case FIELD_MESSAGES:
+		put_list(reference(field->message, false), out);
+		break;
+	case FIELD_NAMED:
+		put_map(field->check, reference(field->message, false), out);
+		break;
+	}
+	json_decref(items);
+}
+
+static json_t *default_json(const struct field *field)
+{
+	switch (field->type) {
+	case FIELD_INT:
+		return json_integer(strtol(field->fallback, NULL, 10));
+	case FIELD_DOUBLE:
+		return json_real(strtod(field->fallback, NULL));
+	case FIELD_BOOL:
+		return json_boolean(!strcmp(field->fallback, "true"));
+	default:
+		return json_string(field->fallback);
+	}
+}
+
+static json_t *field_schema(const struct message *message,
+			    const struct field *field)
+{
+	json_t *out = json_object();
+
+	json_put_text(out, "description", field->doc);
+	if (field->flags & FIELD_OUTPUT) {
+		json_put(out, "readOnly", json_true());
+		json_put(out, "deprecated", json_true());
+		return out;
+	}
+	put_type(message, field, out);
+	if (field->fallback)
+		json_put(out, "default", default_json(field));
+	return out;
+}
+
+/* The other spelling is the same field: not offered, but taken, alone. */
+static void put_snake(const struct message *message, const struct field *field,
+		      const char *snake, json_t *patterns, json_t *rules)
+{
+	char *key = mem_printf("^%s$", snake);
+	char *ref = mem_printf("#/$defs/%s/properties/%s", message->name,
+			       field->name);
+
+	json_put(patterns, key, json_pack("{s:s}", "$ref", ref));
+	json_array_append_new(rules, json_pack("{s:{s:s,s:[s,s]}}", "not",
+					       "type", "object", "required",
+					       field->name, snake));
+	free(key);
+	free(ref);
+}
+
+/* What the file lacks may stand in one that it extends. */
+static json_t *extends_something(void)
+{
+	return json_pack("{s:[s],s:{s:{s:[s]}}}", "required", "jobrun",
+			 "properties", "jobrun", "required", "extends");
+}
+
+static void put_either(const char *name, json_t *either)
+{
+	json_array_append_new(either, json_pack("{s:[s]}", "required", name));
+}
+
+static void put_required(const struct field *field, const char *snake, bool two,
+			 json_t *required, json_t *rules)
+{
+	char other[OUTLINE_TYPE_SIZE];
+	json_t *either;
+
+	if (!two && !field->unless) {
+		json_array_append_new(required, json_string(field->name));
+		return;
+	}
+	either = json_array();
+	put_either(field->name, either);
+	if (two)
+		put_either(snake, either);
+	if (field->unless) {
+		put_either(field->unless, either);
+		message_snake_name(field->unless, other, sizeof(other));
+		if (strcmp(other, field->unless) != 0)
+			put_either(other, either);
+	}
+	json_array_append_new(rules, json_pack("{s:o}", "anyOf", either));
+}
+
+static void put_training_required(json_t *rules)
+{
+	json_t *either =
+		json_pack("[{s:[s]},{s:[s]}]", "required", "trainingInput",
+			  "required", "training_input");
+
+	json_array_append_new(either, extends_something());
+	json_array_append_new(rules, json_pack("{s:o}", "anyOf", either));
+}
+
+static void put_between(const struct message *message, json_t *rules)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(between); i++)
+		if (!strcmp(between[i].message, message->name))
+			json_array_append_new(
+				rules, json_loads(between[i].schema, 0, NULL));
+}
+
+static void put_unless_empty(json_t *out, const char *key, json_t *value)
+{
+	if (json_is_array(value) && !json_array_size(value))
+		json_decref(value);
+	else
+		json_put(out, key, value);
+}
+
+static json_t *message_schema(const struct outline *all,
+			      const struct message *message)
+{
+	struct field fields[OUTLINE_FIELDS_MAX];
+	size_t i, n = outline_fields(all, message, fields);
+	json_t *properties = json_object(), *patterns = json_object();
+	json_t *required = json_array(), *rules = json_array();
+	json_t *out = json_object();
+	char snake[OUTLINE_TYPE_SIZE];
+
+	for (i = 0; i < n; i++) {
+		bool two;
+
+		message_snake_name(fields[i].name, snake, sizeof(snake));
+		two = strcmp(snake, fields[i].name) != 0;
+		json_put(properties, fields[i].name,
+			 field_schema(message, &fields[i]));
+		if (two)
+			put_snake(message, &fields[i], snake, patterns, rules);
+		if (fields[i].message == &message_training_input)
+			put_training_required(rules);
+		else if (fields[i].flags & FIELD_REQUIRED)
+			put_required(&fields[i], snake, two, required, rules);
+	}
+	put_between(message, rules);
+	/* Readers of YAML that do not merge keys themselves see them. */
+	json_put(patterns, "^<<$", json_true());
+	if (message == &message_job)
+		json_put(patterns, "^x-", json_true());
+	json_put_text(out, "title", message->name);
+	json_put_text(out, "description", message->doc);
+	json_put(out, "type", json_pack("[s,s]", "object", "null"));
+	json_put(out, "properties", properties);
+	json_put(out, "patternProperties", patterns);
+	json_put(out, "additionalProperties", json_false());
+	put_unless_empty(out, "required", required);
+	put_unless_empty(out, "allOf", rules);
+	return out;
+}
+
+static void put_messages(const struct outline *all,
+			 const struct message *message, json_t *out)
+{
+	struct field fields[OUTLINE_FIELDS_MAX];
+	size_t i, n = outline_fields(all, message, fields);
+
+	if (json_object_get(out, message->name))
+		return;
+	json_put(out, message->name, message_schema(all, message));
+	for (i = 0; i < n; i++) {
+		const struct message *below = outline_below(&fields[i]);
+
+		if (below)
+			put_messages(all, below, out);
+	}
+}
+
+json_t *json_schema(const struct outline *all, const char *version)
+{
+	json_t *out = json_object(), *messages = json_object();
+	char *id = mem_printf("urn:jobrun:schema:job:%s", version);
+
+	json_put_text(out, "$schema",
+		      "https://json-schema.org/draft/2020-12/schema");
+	json_put_text(out, "$id", id);
+	json_put_text(out, "title", "jobrun job file");
+	json_put_text(out, "description",
+		      "A training job, as jobrun reads it: see "
+		      "jobrun-job(5).");
+	json_put_text(out, "$ref", "#/$defs/Job");
+	json_put_text(out, "type", "object");
+	put_messages(all, &message_job, messages);
+	json_put(out, "$defs", messages);
+	free(id);
+	return out;
+}

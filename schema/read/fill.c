@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/read/fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+#include "schema/read/also_called.h"
+#include "schema/read/fill_value.h"
+#include "schema/yaml/nearest.h"
+#include "schema/yaml/node.h"
+#include "schema/problem/problem.h"
+#include "schema/yaml/scalar.h"
+
+#define FIELDS_MAX 64
+
+static void set_default(const struct field *field, void *member)
+{
+	const char *text = field->fallback;
+	struct error err;
+	int i;
+
+	switch (field->type) {
+	case FIELD_STRING:
+		*(const char **)member = text;
+		break;
+	case FIELD_INT:
+		*(long *)member = strtol(text, NULL, 10);
+		break;
+	case FIELD_DURATION:
+		fill_parse_duration(text, member, &err);
+		break;
+	case FIELD_DOUBLE:
+		*(double *)member = strtod(text, NULL);
+		break;
+	case FIELD_BOOL:
+		*(bool *)member = !strcmp(text, "true");
+		break;
+	case FIELD_ENUM:
+		for (i = 0; field->values[i]; i++)
+			if (!strcmp(field->values[i], text))
+				*(int *)member = i;
+		break;
+	default:
+		break;
+	}
+}
+
+static void set_defaults(const struct message *message, void *data)
+{
+	const struct field *field;
+
+	for (field = message->fields; field->name; field++) {
+		if (field->flags & FIELD_OUTPUT)
+			continue;
+		if (field->type == FIELD_MESSAGE)
+			set_defaults(field->message,
+				     (char *)data + field->offset);
+		else if (field->fallback)
+			set_default(field, (char *)data + field->offset);
+	}
+}
+
+/* Names another field of the same message that the key is near to. */
+static const char *near_key(const struct fill *fill,
+			    const struct message *message, const char *key)
+{
+	const char *names[FIELDS_MAX * 2];
+	const char *const *others = NULL;
+	size_t n;
+
+	for (n = 0; message->fields[n].name; n++)
+		names[n] = message->fields[n].name;
+	if (fill->other_names)
+		others = fill->other_names(fill, message);
+	for (; others && *others && n < COUNT(names); others++)
+		names[n++] = *others;
+	return nearest_name(key, names, n);
+}
+
+/* Where else the key would be right: "masterConfig (or workerConfig, ...)". */
+static bool owner_of(const struct fill *fill, const struct message *message,
+		     const char *key, struct buf *out)
+{
+	char owners[4][OWNER_SIZE];
+	size_t i, n = message_owners(message, key, owners, COUNT(owners));
+
+	if (!n)
+		n = message_owners(fill->root, key, owners, COUNT(owners));
+	if (!n && message_field(fill->root, key)) {
+		buf_puts(out, "at the top level");
+		return true;
+	}
+	for (i = 0; i < n; i++)
+		buf_printf(out,
+			   i == 0   ? "under %s"
+			   : i == 1 ? " (or %s"
+				    : ", %s",
+			   owners[i]);
+	if (n > 1)
+		buf_putc(out, ')');
+	return n > 0;
+}
+
+static void add_strange(struct fill *fill, const struct message *message,
+			const struct node *key, const struct path *path)
+{
+	char shown[SHORT_SIZE];
+
+	problem_add(fill->found, SEVERITY_ERROR, key, path, "unknown-key",
+		    "unknown key \"%s\"", text_short(key->text, shown));
+	if (message == fill->root)
+		problem_hint(fill->found,
+			     "a key of one's own, to hold an anchor, begins "
+			     "with x-");
+}
+
+/* Returns the field that was meant, if that can be told. */
+static const struct field *unknown_key(struct fill *fill,
+				       const struct message *message,
+				       const struct node *key,
+				       const struct path *path)
+{
+	struct buf owner = { 0 };
+	const char *near = NULL, *other;
+	char shown[SHORT_SIZE];
+
+	text_short(key->text, shown);
+	if (!problems_is_full(fill->found) &&
+	    owner_of(fill, message, key->text, &owner))
+		problem_add(fill->found, SEVERITY_ERROR, key, path,
+			    "unknown-key",
+			    "unknown key \"%s\" here: it belongs %s", shown,
+			    owner.data);
+	else if (!problems_is_full(fill->found) &&
+		 (near = near_key(fill, message, key->text)))
+		problem_add(fill->found, SEVERITY_ERROR, key, path,
+			    "unknown-key",
+			    "unknown key \"%s\"; did you mean \"%s\"?", shown,
+			    near);
+	else if (!problems_is_full(fill->found) &&
+		 (other = also_called(key->text)))
+		problem_add(fill->found, SEVERITY_ERROR, key, path,
+			    "unknown-key",
+			    "unknown key \"%s\"; here it is called \"%s\"",
+			    shown, other);
+	else
+		add_strange(fill, message, key, path);
+	buf_done(&owner);
+	return near ? message_field(message, near) : NULL;
+}
+
+static const struct field *other_key(struct fill *fill,
+				     const struct message *message,
+				     const struct item *item,
+				     const struct path *path, void *data)
+{
+	struct path here = { .up = path, .name = item->key->text };
+	const struct field *meant;
+
+	if (fill->other_key &&
+	    fill->other_key(fill, message, item->key, item->value, &here, data))
+		return NULL;
+	meant = unknown_key(fill, message, item->key, &here);
+	if (!meant)
+		((struct message_head *)data)->strange = true;
+	return meant;
+}
+
+static void same_field(struct fill *fill, const struct node *key,
+		       const struct node *first, const struct path *path)
+{
+	struct path here = { .up = path, .name = key->text };
+
+	problem_add(fill->found, SEVERITY_ERROR, key, &here, "duplicate-key",
+		    "duplicate key: \"%s\" names the same field as \"%s\" at "
+		    "line %u",
+		    key->text, first->text, first->line);
+	problem_also(fill->found, first, "first given here");
+	problem_hint(fill->found, "remove one of the two");
+}
+
+/* True if the field was given and taken. */
+static bool fill_item(struct fill *fill, const struct field *field,
+		      const struct item *item, const struct path *path,
+		      void *data)
+{
+	struct path here = { .up = path, .name = field->name };
+	struct spot at = { field, item->value, &here };
+
+	if (field->flags & FIELD_OUTPUT) {
+		problem_add(fill->found, SEVERITY_WARNING, item->key, &here,
+			    "output-only",
+			    "\"%s\" is set by the service: it has no effect "
+			    "here",
+			    field->name);
+		return false;
+	}
+	/* To the service's JSON, null is the same as not there. */
+	if (item->value->kind == NODE_BAD || scalar_is_null(item->value))
+		return false;
+	return fill_field(fill, &at, (char *)data + field->offset);
+}
+
+static bool is_excused(const struct message *message, const struct field *field,
+		       const struct node *const *keys)
+{
+	const struct field *other =
+		field->unless ? message_field(message, field->unless) : NULL;
+
+	return other && keys[other - message->fields];
+}
+
+static void check_required(struct fill *fill, const struct message *message,
+			   const struct node *map, const struct path *path,
+			   const struct node *const *keys)
+{
+	const struct field *field;
+
+	for (field = message->fields; field->name; field++) {
+		if (!(field->flags & FIELD_REQUIRED) ||
+		    keys[field - message->fields] ||
+		    is_excused(message, field, keys))
+			continue;
+		problem_add(fill->found, SEVERITY_ERROR, map, path, "required",
+			    "\"%s\" is required here", field->name);
+		problem_hint(fill->found, "%s: %s", field->name, field->doc);
+	}
+}
+
+void fill_keys(struct fill *fill, const struct message *message,
+	       const struct node *map, const struct path *path, void *data)
+{
+	const struct node *keys[FIELDS_MAX] = { NULL };
+	struct message_head *head = data;
+	const struct field *field;
+	const struct item *item;
+	size_t i;
+
+	head->node = map;
+	if (!map || map->kind != NODE_MAP)
+		return;
+	for (item = map->items; item; item = item->next) {
+		field = message_field(message, item->key->text);
+		if (!field) {
+			/* A misspelt key is not missing too. */
+			field = other_key(fill, message, item, path, data);
+			if (field) {
+				i = (size_t)(field - message->fields);
+				keys[i] = item->key;
+				head->refused |= (uint64_t)1 << i;
+			}
+			continue;
+		}
+		i = (size_t)(field - message->fields);
+		if (keys[i] && item->merged)
+			continue;
+		if (keys[i]) {
+			same_field(fill, item->key, keys[i], path);
+			continue;
+		}
+		keys[i] = item->key;
+		if (fill_item(fill, field, item, path, data))
+			head->set |= (uint64_t)1 << i;
+		else if (!scalar_is_null(item->value))
+			head->refused |= (uint64_t)1 << i;
+	}
+	check_required(fill, message, map, path, keys);
+}
+
+void fill_message(struct fill *fill, const struct message *message,
+		  const struct node *map, const struct path *path, void *data)
+{
+	set_defaults(message, data);
+	fill_keys(fill, message, map, path, data);
+}

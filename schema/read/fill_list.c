@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists and maps of job files, and what their items are. */
+#include "schema/read/fill_part.h"
+
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+#include "core/base/text.h"
+#include "schema/yaml/looks.h"
+#include "schema/yaml/node.h"
+#include "schema/yaml/scalar.h"
+
+/* The words of a text as the items of a list: "--epochs 10" are two. */
+static void put_items(const struct field *field, const char *text,
+		      struct buf *out)
+{
+	bool numbers = field->type == FIELD_DOUBLES;
+	const char *stop = numbers ? " \t\n," : " \t\n";
+	const char *first = "";
+
+	for (text += strspn(text, stop); *text; text += strspn(text, stop)) {
+		size_t len = strcspn(text, stop), n = len;
+		bool last_comma = text[n - 1] == ',' && n > 1;
+		const char *quote;
+
+		n -= last_comma;
+		quote = !numbers && (strcspn(text, ",[]{}#&*!|>%@`:") < n ||
+				     strspn(text, "0123456789.+-eE") >= n)
+				? "\""
+				: "";
+		if (!numbers && strstr(text, "://"))
+			quote = "";
+		buf_printf(out, "%s%s%.*s%s", first, quote, (int)n, text,
+			   quote);
+		first = ", ";
+		text += len;
+	}
+}
+
+/* A list, or a problem that shows how to write one. */
+static bool is_list(struct fill *fill, const struct spot *at)
+{
+	const struct node *value = at->value;
+	struct buf items = { 0 };
+
+	if (value->kind == NODE_LIST)
+		return true;
+	spot_wrong_type(fill, at, "a list");
+	if (looks_hint_of(value) || value->kind == NODE_BAD)
+		return false;
+	if (value->kind == NODE_MAP) {
+		problem_hint(fill->found, "each item of a list begins with "
+					  "\"- \"");
+	} else if (strlen(value->text) < 60 && !strpbrk(value->text, "\"'") &&
+		   at->field->type != FIELD_MESSAGES) {
+		put_items(at->field, value->text, &items);
+		problem_hint(fill->found, "write %s: [%s]", at->field->name,
+			     buf_text(&items));
+		buf_done(&items);
+	}
+	return false;
+}
+
+/* "scaleTier:BASIC" and "scaleTier = BASIC" are texts. */
+static bool is_key_and_value(const char *text)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+
+	text += len;
+	if (!len)
+		return false;
+	return (*text == ':' && !text_starts(text, "://")) ||
+	       text_starts(text, " = ") || *text == '=';
+}
+
+bool fill_is_map(struct fill *fill, const struct spot *at)
+{
+	const struct node *value = at->value;
+
+	if (value->kind == NODE_MAP)
+		return true;
+	spot_wrong_type(fill, at, "a map of keys");
+	if (value->kind == NODE_LIST)
+		problem_hint(fill->found, "write its keys without \"- \"");
+	else if (value->kind == NODE_SCALAR && is_key_and_value(value->text))
+		problem_hint(fill->found,
+			     "write KEY: VALUE, with a blank after the \":\"");
+	return false;
+}
+
+static bool is_empty_item(struct fill *fill, const struct spot *at)
+{
+	char name[SHORT_SIZE];
+
+	if (!scalar_is_null(at->value))
+		return false;
+	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "type",
+		    "%s is empty", spot_name(at, name));
+	problem_hint(fill->found, "write \"\" for an empty text");
+	return true;
+}
+
+bool fill_strings(struct fill *fill, const struct spot *at, struct strings *out)
+{
+	struct path path = { .up = at->path };
+	struct spot one = { .field = at->field, .path = &path };
+	struct unquoted unquoted = { 0 };
+	const struct item *item;
+
+	if (!is_list(fill, at))
+		return false;
+	out->items =
+		arena_alloc(fill->mem, at->value->count * sizeof(*out->items));
+	for (item = at->value->items; item; item = item->next, path.index++) {
+		const char *text;
+
+		one.value = item->value;
+		if (is_empty_item(fill, &one))
+			continue;
+		text = fill_item(fill, &one, &unquoted);
+		if (text)
+			out->items[out->count++] = text;
+	}
+	unquoted_warn(fill, &unquoted);
+	return true;
+}
+
+bool fill_doubles(struct fill *fill, const struct spot *at, struct doubles *out)
+{
+	struct path path = { .up = at->path };
+	struct spot one = { .field = at->field, .path = &path };
+	const struct item *item;
+
+	if (!is_list(fill, at))
+		return false;
+	out->items =
+		arena_alloc(fill->mem, at->value->count * sizeof(*out->items));
+	for (item = at->value->items; item; item = item->next, path.index++) {
+		one.value = item->value;
+		if (is_empty_item(fill, &one))
+			continue;
+		if (scalar_double(item->value, &out->items[out->count]))
+			out->count++;
+		else
+			spot_wrong_type(fill, &one, "a number");
+	}
+	return true;
+}
+
+static void check_key(struct fill *fill, const struct spot *at,
+		      const struct node *key,
+		      int (*check)(const char *, struct error *))
+{
+	char name[SHORT_SIZE];
+	struct error err = { 0 };
+
+	if (!check || check(key->text, &err) == 0)
+		return;
+	problem_add(fill->found, SEVERITY_ERROR, key, at->path, "format",
+		    "key \"%s\" of \"%s\" %s", text_short(key->text, name),
+		    at->field->name, err.text);
+}
+
+bool fill_pairs(struct fill *fill, const struct spot *at, struct pairs *out)
+{
+	struct path path = { .up = at->path };
+	struct spot one = { .field = at->field, .path = &path };
+	struct unquoted unquoted = { 0 };
+	const struct item *item;
+
+	if (!fill_is_map(fill, at))
+		return false;
+	out->items =
+		arena_alloc(fill->mem, at->value->count * sizeof(*out->items));
+	for (item = at->value->items; item; item = item->next) {
+		struct pair *pair = &out->items[out->count];
+
+		path.name = item->key->text;
+		one.value = item->value;
+		check_key(fill, &one, item->key, at->field->check_key);
+		if (is_empty_item(fill, &one))
+			continue;
+		pair->name = item->key->text;
+		pair->value = fill_item(fill, &one, &unquoted);
+		out->count += pair->value != NULL;
+	}
+	unquoted_warn(fill, &unquoted);
+	return true;
+}
+
+bool fill_messages(struct fill *fill, const struct spot *at,
+		   struct messages *out)
+{
+	bool named = at->field->type == FIELD_NAMED;
+	const struct message *message = at->field->message;
+	struct path path = { .up = at->path };
+	struct spot one = { .field = at->field, .path = &path };
+	const struct item *item;
+	char *data;
+
+	if (!(named ? fill_is_map(fill, at) : is_list(fill, at)))
+		return false;
+	data = arena_alloc(fill->mem, at->value->count * message->size);
+	out->items = data;
+	for (item = at->value->items; item; item = item->next, path.index++) {
+		path.name = named ? item->key->text : NULL;
+		one.value = item->value;
+		if (named)
+			check_key(fill, &one, item->key, at->field->check);
+		if (!fill_is_map(fill, &one))
+			continue;
+		if (named)
+			memcpy(data + sizeof(struct message_head),
+			       &item->key->text, sizeof(item->key->text));
+		fill_message(fill, message, item->value, &path, data);
+		data += message->size;
+		out->count++;
+	}
+	return true;
+}

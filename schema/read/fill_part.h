@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the readers of values share: fill_text.c has texts, fill_list.c lists
+ * and maps, fill_value.c the rest.  All of them return false, NULL or -1 after
+ * having reported what is wrong, and leave `out` alone then; what they give
+ * lives as long as the nodes or `fill->mem`.
+ */
+#ifndef JOBRUN_FILL_PART_H
+#define JOBRUN_FILL_PART_H
+
+#include "schema/read/fill_value.h"
+
+/* What messages call it: "\"args\"", or "\"args\"[2]" for an item of it.
+ * Returns `out`. */
+const char *spot_name(const struct spot *at, char out[SHORT_SIZE]);
+/* Reports that it must be `wanted`: "a list". */
+void spot_wrong_type(struct fill *fill, const struct spot *at,
+		     const char *wanted);
+
+/* The index of the value among the allowed ones. */
+int fill_enum(struct fill *fill, const struct spot *at);
+/* Text as it is written; it must be neither a list nor a map. */
+const char *fill_text(struct fill *fill, const struct spot *at);
+/* As the field wants it. */
+bool fill_string(struct fill *fill, const struct spot *at, const char **out);
+
+/* Numbers where texts should be, in a list or a map; starts zeroed. */
+struct unquoted {
+	size_t count;
+	struct spot first;
+	struct path path; /* of `first` */
+};
+
+/* An item, as fill_string(), but for the warning. */
+const char *fill_item(struct fill *fill, const struct spot *at,
+		      struct unquoted *unquoted);
+/* One warning for all of them; nothing if there are none. */
+void unquoted_warn(struct fill *fill, const struct unquoted *unquoted);
+
+bool fill_is_map(struct fill *fill, const struct spot *at);
+bool fill_strings(struct fill *fill, const struct spot *at,
+		  struct strings *out);
+bool fill_doubles(struct fill *fill, const struct spot *at,
+		  struct doubles *out);
+bool fill_pairs(struct fill *fill, const struct spot *at, struct pairs *out);
+/* Of FIELD_MESSAGES and FIELD_NAMED. */
+bool fill_messages(struct fill *fill, const struct spot *at,
+		   struct messages *out);
+
+#endif

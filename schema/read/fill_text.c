@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts and words of job files. */
+#include "schema/read/fill_part.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/base/alloc.h"
+#include "core/base/buf.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "schema/yaml/looks.h"
+#include "schema/yaml/nearest.h"
+#include "schema/yaml/node.h"
+#include "schema/yaml/scalar.h"
+
+const char *spot_name(const struct spot *at, char out[SHORT_SIZE])
+{
+	struct buf text = { 0 };
+
+	if (at->path->name && strcmp(at->path->name, at->field->name) != 0)
+		buf_printf(&text, "\"%s\" of \"%s\"", at->path->name,
+			   at->field->name);
+	else
+		buf_printf(&text, "\"%s\"", at->field->name);
+	if (!at->path->name)
+		buf_printf(&text, "[%zu]", at->path->index);
+	text_short(text.data, out);
+	buf_done(&text);
+	return out;
+}
+
+static bool hint_looks(struct fill *fill, const struct node *value)
+{
+	const char *hint = looks_hint_of(value);
+
+	if (hint)
+		problem_hint(fill->found, "%s", hint);
+	return hint;
+}
+
+void spot_wrong_type(struct fill *fill, const struct spot *at,
+		     const char *wanted)
+{
+	char name[SHORT_SIZE], shown[SHORT_SIZE];
+	const struct node *value = at->value;
+
+	if (value->kind == NODE_BAD)
+		return;
+	spot_name(at, name);
+	if (value->kind == NODE_SCALAR)
+		problem_add(fill->found, SEVERITY_ERROR, value, at->path,
+			    "type", "%s must be %s, found \"%s\"", name, wanted,
+			    text_short(value->text, shown));
+	else
+		problem_add(fill->found, SEVERITY_ERROR, value, at->path,
+			    "type", "%s must be %s, found a %s", name, wanted,
+			    value->kind == NODE_LIST ? "list" : "map");
+	hint_looks(fill, value);
+}
+
+static size_t count_names(const char *const *names)
+{
+	size_t n = 0;
+
+	while (names[n])
+		n++;
+	return n;
+}
+
+/* Not a value, only the API's name for none. */
+static bool is_unspecified(const char *name)
+{
+	return text_ends(name, "_UNSPECIFIED");
+}
+
+static void add_not_one_of(struct fill *fill, const struct spot *at)
+{
+	const char *const *names = at->field->values;
+	size_t i, first = is_unspecified(names[0]), count = count_names(names);
+	const char *near =
+		nearest_name(at->value->text, names + first, count - first);
+	char name[SHORT_SIZE], shown[SHORT_SIZE];
+	struct buf list = { 0 };
+
+	if (near)
+		buf_puts(&list, near);
+	for (i = first; i < count; i++)
+		if (!near || strcmp(names[i], near) != 0)
+			buf_printf(&list, "%s%s", list.len ? ", " : "",
+				   names[i]);
+	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "enum",
+		    "%s \"%s\" is not one of %s", spot_name(at, name),
+		    text_short(at->value->text, shown), buf_text(&list));
+	if (!hint_looks(fill, at->value) && near)
+		problem_hint(fill->found, "did you mean %s?", near);
+	buf_done(&list);
+}
+
+int fill_enum(struct fill *fill, const struct spot *at)
+{
+	const char *const *names = at->field->values;
+	char name[SHORT_SIZE];
+	int i;
+
+	if (at->value->kind != NODE_SCALAR) {
+		spot_wrong_type(fill, at, "one word");
+		return -1;
+	}
+	for (i = 0; names[i]; i++)
+		if (!strcmp(names[i], at->value->text))
+			break;
+	if (names[i] && is_unspecified(names[i])) {
+		problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
+			    "enum-unspecified",
+			    "%s %s means none, as if it were not given",
+			    spot_name(at, name), names[i]);
+		return -1;
+	}
+	if (names[i])
+		return i;
+	for (i = 0; names[i]; i++) {
+		if (strcasecmp(names[i], at->value->text) != 0)
+			continue;
+		problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
+			    "enum-case", "%s is written %s",
+			    spot_name(at, name), names[i]);
+		return i;
+	}
+	add_not_one_of(fill, at);
+	return -1;
+}
+
+/* False, with a problem, if the text has not the form that the row wants. */
+static bool check_text(struct fill *fill, const struct spot *at,
+		       const char *text)
+{
+	char name[SHORT_SIZE], shown[SHORT_SIZE], mended[SHORT_SIZE];
+	struct error err = { 0 };
+
+	if (!at->field->check || at->field->check(text, &err) == 0)
+		return true;
+	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "format",
+		    "%s \"%s\" %s", spot_name(at, name),
+		    text_short(text, shown), err.text);
+	if (!hint_looks(fill, at->value) && fill->mend &&
+	    fill->mend(at->field, text, mended))
+		problem_hint(fill->found, "%s would be right", mended);
+	return false;
+}
+
+const char *fill_text(struct fill *fill, const struct spot *at)
+{
+	if (at->value->kind == NODE_SCALAR)
+		return at->value->text;
+	spot_wrong_type(fill, at, "text");
+	if (at->value->kind == NODE_MAP && at->field->type == FIELD_STRINGS &&
+	    !looks_hint_of(at->value))
+		problem_hint(fill->found,
+			     "text with \": \" in it needs quotes");
+	return NULL;
+}
+
+/* What YAML makes of it: "a number", or "the number 2.1" if that is not how
+ * it is written. */
+static void yaml_value(const struct node *value, char out[SHORT_SIZE])
+{
+	char number[SHORT_SIZE];
+	double real;
+	bool yes;
+
+	if (scalar_kind(value) == SCALAR_BOOL) {
+		scalar_bool(value, &yes);
+		snprintf(out, SHORT_SIZE, "the boolean %s",
+			 yes ? "true" : "false");
+		return;
+	}
+	snprintf(out, SHORT_SIZE, "a number");
+	if (!scalar_double(value, &real))
+		return;
+	snprintf(number, sizeof(number), "%.15g", real);
+	if (strcmp(number, value->text) != 0)
+		snprintf(out, SHORT_SIZE, "the number %.32s", number);
+}
+
+/* One warning for a whole list: the cause is one habit. */
+static void warn_unquoted(struct fill *fill, const struct spot *at, size_t more)
+{
+	char name[SHORT_SIZE], shown[SHORT_SIZE], read[SHORT_SIZE];
+
+	text_short(at->value->text, shown);
+	yaml_value(at->value, read);
+	problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
+		    "unquoted",
+		    "%s must be a string: %s without quotes is %s to YAML, "
+		    "and is read here exactly as written",
+		    spot_name(at, name), shown, read);
+	if (more)
+		problem_hint(fill->found,
+			     "write \"%s\", and put the other %zu here into "
+			     "quotes too",
+			     shown, more);
+	else
+		problem_hint(fill->found, "write \"%s\"", shown);
+}
+
+static bool is_unquoted(const struct spot *at, const struct node *value)
+{
+	enum scalar_kind kind = scalar_kind(value);
+
+	if ((at->field->flags & FIELD_NUMBERS) || value->loose)
+		return false;
+	return kind == SCALAR_BOOL || kind == SCALAR_INT ||
+	       kind == SCALAR_FLOAT;
+}
+
+/* A path that a base of the job's file says, as the job's file would. */
+static const char *path_from_job(struct fill *fill, const struct spot *at,
+				 const char *text)
+{
+	const struct node *value = at->value;
+	char *base, *path, *from_job, *folder;
+
+	if (!(at->field->flags & FIELD_PATH) || !fill->origin ||
+	    value->origin == fill->origin ||
+	    text_starts(value->origin->name, "--set") || text[0] == '/' ||
+	    strstr(text, "://"))
+		return text;
+	base = path_folder(value->origin->name);
+	path = path_join(base, text);
+	folder = path_folder(fill->origin->name);
+	from_job = path_relative(folder, path);
+	text = arena_strdup(fill->mem, from_job);
+	free(from_job);
+	free(folder);
+	free(path);
+	free(base);
+	return text;
+}
+
+bool fill_string(struct fill *fill, const struct spot *at, const char **out)
+{
+	const char *text;
+	int i;
+
+	if (at->field->values) {
+		i = fill_enum(fill, at);
+		if (i >= 0)
+			*out = at->field->values[i];
+		return i >= 0;
+	}
+	text = fill_text(fill, at);
+	if (!text || !check_text(fill, at, text))
+		return false;
+	if (is_unquoted(at, at->value))
+		warn_unquoted(fill, at, 0);
+	*out = path_from_job(fill, at, text);
+	return true;
+}
+
+const char *fill_item(struct fill *fill, const struct spot *at,
+		      struct unquoted *unquoted)
+{
+	const char *text = fill_text(fill, at);
+
+	if (!text || !check_text(fill, at, text))
+		return NULL;
+	if (is_unquoted(at, at->value) && !unquoted->count++) {
+		unquoted->path = *at->path;
+		unquoted->first = *at;
+		unquoted->first.path = &unquoted->path;
+	}
+	return path_from_job(fill, at, text);
+}
+
+void unquoted_warn(struct fill *fill, const struct unquoted *unquoted)
+{
+	if (unquoted->count)
+		warn_unquoted(fill, &unquoted->first, unquoted->count - 1);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a field's type asks of its value; numbers, durations and booleans. */
+#include "schema/read/fill_value.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "core/base/units.h"
+#include "schema/read/fill_part.h"
+#include "schema/yaml/node.h"
+#include "schema/yaml/scalar.h"
+
+static bool in_range(struct fill *fill, const struct spot *at, long value,
+		     long shown_unit)
+{
+	const struct field *field = at->field;
+	long max = field->max || field->min ? field->max : LONG_MAX;
+	char name[SHORT_SIZE];
+	const char *unit = shown_unit ? "s" : "";
+
+	if (value >= field->min && value <= max)
+		return true;
+	spot_name(at, name);
+	if (value < 0)
+		problem_add(fill->found, SEVERITY_ERROR, at->value, at->path,
+			    "range", "%s must not be negative", name);
+	else if (value < field->min)
+		problem_add(fill->found, SEVERITY_ERROR, at->value, at->path,
+			    "range", "%s must be at least %ld%s, not %ld%s",
+			    name, field->min, unit, value, unit);
+	else
+		problem_add(fill->found, SEVERITY_ERROR, at->value, at->path,
+			    "range", "%s must be at most %ld%s, not %ld%s",
+			    name, max, unit, value, unit);
+	return false;
+}
+
+static bool fill_int(struct fill *fill, const struct spot *at, long *out)
+{
+	char name[SHORT_SIZE], shown[SHORT_SIZE];
+	bool odd = false;
+	long value;
+
+	if (!scalar_int(at->value, &value, &odd)) {
+		spot_wrong_type(fill, at,
+				scalar_kind(at->value) == SCALAR_INT
+					? "an integer of a sensible size"
+					: "an integer");
+		return false;
+	}
+	if (!in_range(fill, at, value, 0))
+		return false;
+	if (odd) {
+		problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
+			    "number-form", "%s %s is read as the number %ld",
+			    spot_name(at, name),
+			    text_short(at->value->text, shown), value);
+		problem_hint(fill->found, "write %ld", value);
+	}
+	*out = value;
+	return true;
+}
+
+bool fill_parse_duration(const char *text, long *out, struct error *err)
+{
+	const char *point = strchr(text, '.');
+	char whole[32];
+	size_t len;
+
+	/* Fractions are those of the API's own form: "3600.5s". */
+	if (!point || strcmp(point + 1 + strspn(point + 1, "0123456789"), "s"))
+		return duration_parse(text, out, err) == 0;
+	len = (size_t)(point - text);
+	if (len >= sizeof(whole)) {
+		error_set(err, ERROR_INVALID, "is too long");
+		return false;
+	}
+	memcpy(whole, text, len);
+	whole[len] = '\0';
+	if (duration_parse(whole, out, err) < 0)
+		return false;
+	if (point[1 + strspn(point + 1, "0")] != 's')
+		(*out)++;
+	return true;
+}
+
+static bool fill_duration(struct fill *fill, const struct spot *at, long *out)
+{
+	char name[SHORT_SIZE], shown[SHORT_SIZE];
+	const char *text = fill_text(fill, at);
+	struct error err = { 0 };
+	long value;
+
+	if (!text)
+		return false;
+	spot_name(at, name);
+	text_short(text, shown);
+	if (at->field->check && at->field->check(text, &err) < 0) {
+		problem_add(fill->found, SEVERITY_ERROR, at->value, at->path,
+			    "duration", "%s %s, found \"%s\"", name, err.text,
+			    shown);
+		if (duration_parse(text, &value, &err) == 0)
+			problem_hint(fill->found, "write \"%lds\"", value);
+		return false;
+	}
+	if (!fill_parse_duration(text, &value, &err)) {
+		problem_add(fill->found, SEVERITY_ERROR, at->value, at->path,
+			    "duration", "%s: %s", name, err.text);
+		return false;
+	}
+	if (!in_range(fill, at, value, 1))
+		return false;
+	*out = value;
+	return true;
+}
+
+static bool fill_bool(struct fill *fill, const struct spot *at, bool *out)
+{
+	char name[SHORT_SIZE];
+
+	if (!scalar_bool(at->value, out)) {
+		spot_wrong_type(fill, at, "true or false");
+		return false;
+	}
+	if (!at->value->plain) {
+		problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
+			    "quoted", "%s is a boolean, and this is a text",
+			    spot_name(at, name));
+		problem_hint(fill->found, "write %s without quotes",
+			     *out ? "true" : "false");
+	}
+	return true;
+}
+
+bool fill_field(struct fill *fill, const struct spot *at, void *member)
+{
+	int i;
+
+	switch (at->field->type) {
+	case FIELD_STRING:
+		return fill_string(fill, at, member);
+	case FIELD_INT:
+		return fill_int(fill, at, member);
+	case FIELD_DURATION:
+		return fill_duration(fill, at, member);
+	case FIELD_DOUBLE:
+		if (scalar_double(at->value, member))
+			return true;
+		spot_wrong_type(fill, at, "a number");
+		return false;
+	case FIELD_BOOL:
+		return fill_bool(fill, at, member);
+	case FIELD_ENUM:
+		i = fill_enum(fill, at);
+		if (i >= 0)
+			*(int *)member = i;
+		return i >= 0;
+	case FIELD_STRINGS:
+		return fill_strings(fill, at, member);
+	case FIELD_DOUBLES:
+		return fill_doubles(fill, at, member);
+	case FIELD_PAIRS:
+		return fill_pairs(fill, at, member);
+	case FIELD_MESSAGES:
+	case FIELD_NAMED:
+		return fill_messages(fill, at, member);
+	case FIELD_MESSAGE:
+		if (!fill_is_map(fill, at))
+			return false;
+		/* Those of the message around it were set with its own. */
+		fill_keys(fill, at->field->message, at->value, at->path,
+			  member);
+		return true;
+	}
+	return false;
+}

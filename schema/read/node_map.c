@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/read/node_map.h"
+
+#include <string.h>
+
+#include "schema/yaml/names.h"
+#include "schema/yaml/node.h"
+#include "schema/problem/problem.h"
+
+#define NO_BREAK_SPACE "\xc2\xa0"
+
+static bool is_merge_key(const struct node *key)
+{
+	return key->kind == NODE_SCALAR && key->plain &&
+	       !strcmp(key->text, "<<");
+}
+
+static void report_duplicate(const struct map_reader *r, const struct node *key,
+			     const struct node *first)
+{
+	char name[SHORT_SIZE];
+
+	problem_add(r->found, SEVERITY_ERROR, key, NULL, "duplicate-key",
+		    "duplicate key \"%s\", first given at line %u",
+		    text_short(key->text, name), first->line);
+	problem_also(r->found, first, "first given here");
+	problem_hint(r->found, "remove one of the two: which of them would "
+			       "count depends on the program that reads it");
+}
+
+/* "{{ name }}" is a map whose key is a map, to YAML. */
+static void report_key(const struct map_reader *r, const struct node *map,
+		       const struct node *key)
+{
+	if (key->kind == NODE_MAP && key->line == map->line &&
+	    key->column == map->column + 1) {
+		problem_add(r->found, SEVERITY_ERROR, map, NULL, "yaml-key",
+			    "\"{{\" begins a template, and jobrun fills in "
+			    "none");
+		problem_hint(r->found, "put the value itself here");
+		return;
+	}
+	problem_add(r->found, SEVERITY_ERROR, key, NULL, "yaml-key",
+		    "a key must be plain text, found a %s",
+		    key->kind == NODE_MAP ? "map" : "list");
+}
+
+/* To YAML it is a letter as any other: the key stands at the left margin. */
+static void report_no_break(const struct map_reader *r, const struct node *key)
+{
+	problem_add(r->found, SEVERITY_ERROR, key, NULL, "yaml",
+		    "no-break space (U+00A0) used for indentation");
+	problem_hint(r->found, "YAML is indented with blanks only");
+}
+
+/* Reports and drops the keys that are there twice, or no keys. */
+static struct item **drop_duplicates(const struct map_reader *r,
+				     struct node *map)
+{
+	struct item **at = &map->items;
+	const struct item *other;
+	struct item *item;
+	const void **known;
+
+	names_clear(r->keys);
+	while ((item = *at)) {
+		const struct node *key = item->key, *first = NULL;
+
+		if (key->kind != NODE_SCALAR) {
+			if (key->kind != NODE_BAD)
+				report_key(r, map, key);
+			goto drop;
+		}
+		if (!strncmp(key->text, NO_BREAK_SPACE, 2)) {
+			report_no_break(r, key);
+			goto drop;
+		}
+		if (map->count > 16) {
+			known = names_at(r->keys, key->text, key->count);
+			first = *known;
+			if (!first)
+				*known = key;
+		} else {
+			for (other = map->items; other != item;
+			     other = other->next)
+				if (other->key->count == key->count &&
+				    !memcmp(other->key->text, key->text,
+					    key->count))
+					first = other->key;
+		}
+		if (!first) {
+			at = &item->next;
+			continue;
+		}
+		report_duplicate(r, key, first);
+	drop:
+		*at = item->next;
+		map->count--;
+	}
+	return at;
+}
+
+/* Adds the entries of a map that the other does not have. */
+static void merge_map(const struct map_reader *r, struct node *map,
+		      struct item ***tail, const struct node *from)
+{
+	const struct item *item;
+	struct item *copy;
+	const void **known;
+
+	for (item = from->items; item && *r->nodes <= NODE_COUNT_MAX;
+	     item = item->next) {
+		known = names_at(r->keys, item->key->text, item->key->count);
+		if (*known)
+			continue;
+		*known = item->key;
+		copy = arena_alloc(r->mem, sizeof(*copy));
+		copy->key = item->key;
+		copy->value = item->value;
+		copy->merged = true;
+		**tail = copy;
+		*tail = &copy->next;
+		map->count++;
+		++*r->nodes;
+	}
+}
+
+static void merge(const struct map_reader *r, struct node *map,
+		  struct item ***tail, const struct node *from)
+{
+	const struct item *item;
+
+	if (from->kind == NODE_MAP) {
+		merge_map(r, map, tail, from);
+		return;
+	}
+	for (item = from->kind == NODE_LIST ? from->items : NULL; item;
+	     item = item->next) {
+		if (item->value->kind == NODE_MAP)
+			merge_map(r, map, tail, item->value);
+		else if (item->value->kind != NODE_BAD)
+			break;
+	}
+	if (from->kind == NODE_BAD || (from->kind == NODE_LIST && !item))
+		return;
+	problem_add(r->found, SEVERITY_ERROR, item ? item->value : from, NULL,
+		    "yaml-merge", "\"<<\" merges maps, and this is none");
+	problem_hint(r->found, "write <<: *name, where &name stands before a "
+			       "map");
+}
+
+void map_end(const struct map_reader *r, struct node *map)
+{
+	bool is_empty = !map->count;
+	struct item **tail = drop_duplicates(r, map);
+	struct item **at, *item;
+	const struct node *from = NULL;
+
+	if (!map->count && !is_empty) {
+		map->kind = NODE_BAD;
+		return;
+	}
+
+	for (at = &map->items; (item = *at); at = &item->next) {
+		if (!is_merge_key(item->key))
+			continue;
+		from = item->value;
+		*at = item->next;
+		if (!*at)
+			tail = at;
+		map->count--;
+		break;
+	}
+	if (!from)
+		return;
+	names_clear(r->keys);
+	for (item = map->items; item; item = item->next)
+		*names_at(r->keys, item->key->text, item->key->count) =
+			item->key;
+	merge(r, map, &tail, from);
+}

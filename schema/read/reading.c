@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/read/reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "schema/read/extend.h"
+#include "schema/yaml/nearest.h"
+#include "schema/yaml/node.h"
+#include "schema/read/override.h"
+#include "schema/yaml/scalar.h"
+
+/* The first key at the top level that belongs into trainingInput. */
+static const struct node *stray_key(const struct node *root)
+{
+	const struct item *item;
+
+	for (item = root->items; item; item = item->next)
+		if (message_field(&message_training_input, item->key->text))
+			return item->key;
+	return NULL;
+}
+
+/* A key at the top level that is nearly trainingInput. */
+static bool has_near_training(const struct node *root)
+{
+	static const char *const names[] = { "trainingInput" };
+	const struct item *item;
+
+	for (item = root->items; item; item = item->next)
+		if (text_nearest(item->key->text, names, 1))
+			return true;
+	return false;
+}
+
+static void add_no_training(struct reading *reading, const struct node *root)
+{
+	const struct node *stray = stray_key(root);
+
+	if (node_get(root, "trialJobSpec")) {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": this is a Vertex AI "
+			    "HyperparameterTuningJob spec");
+		problem_hint(&reading->found,
+			     "jobrun reads AI Platform's form: "
+			     "trainingInput.hyperparameters says what to tune");
+	} else if (node_get(root, "apiVersion") && node_get(root, "kind")) {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": this is a Kubernetes "
+			    "manifest");
+		problem_hint(&reading->found,
+			     "jobrun makes one from a job with "
+			     "jobrun.provider: kubernetes");
+	} else if (node_get(root, "workerPoolSpecs") ||
+		   node_get(root, "jobSpec")) {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": this is a Vertex AI "
+			    "CustomJob spec");
+		problem_hint(&reading->found,
+			     "jobrun reads AI Platform's form, and makes "
+			     "Vertex AI's from it");
+	} else if (node_get(root, "predictionInput")) {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": this is a batch prediction "
+			    "job, and jobrun runs training jobs only");
+	} else if (stray) {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": \"%s\" belongs under it",
+			    stray->text);
+		problem_hint(&reading->found,
+			     "put trainingInput: on a line of its own before "
+			     "it, and indent what belongs there");
+	} else {
+		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+			    "no-training-input",
+			    "no \"trainingInput\": this is no job");
+	}
+}
+
+static void add_empty_training(struct reading *reading, const struct node *root,
+			       const struct item *training)
+{
+	const struct node *stray = stray_key(root);
+	struct path path = { .name = "trainingInput" };
+
+	/* Then it is no wonder that it is empty. */
+	if (reading->found.errors != reading->errors)
+		return;
+	if (!stray) {
+		problem_add(&reading->found, SEVERITY_ERROR, training->value,
+			    &path, "no-training-input",
+			    "\"trainingInput\" is empty");
+		problem_hint(&reading->found, "at least scaleTier: BASIC");
+		return;
+	}
+	problem_add(&reading->found, SEVERITY_ERROR, stray, NULL,
+		    "no-training-input",
+		    "\"trainingInput\" is empty and \"%s\" stands at the top "
+		    "level: indent it",
+		    stray->text);
+	problem_hint(&reading->found, "what belongs to trainingInput is "
+				      "indented deeper than it");
+}
+
+static const struct item *training_item(const struct node *root)
+{
+	const struct item *item = node_item(root, "trainingInput");
+
+	return item ? item : node_item(root, "training_input");
+}
+
+/* The document with what it extends and with what the options set. */
+static int compose(struct reading *reading, struct document *doc)
+{
+	bool extends = extend_is_asked(doc->root);
+
+	if (extends && extend(reading, doc) < 0)
+		return -1;
+	if (doc->root->kind == NODE_MAP &&
+	    (reading->named || extends || training_item(doc->root)))
+		override_apply(reading, doc);
+	return 0;
+}
+
+static void read_document(struct reading *reading, struct document *doc)
+{
+	const struct node *root;
+	const struct item *training;
+
+	if (!doc->root) {
+		arena_free(doc->mem);
+		return;
+	}
+	reading->values++;
+	if (compose(reading, doc) < 0) {
+		arena_free(doc->mem);
+		return;
+	}
+	root = doc->root;
+	training = training_item(root);
+	if (training && !scalar_is_null(training->value)) {
+		reading_add_job(reading, doc);
+		return;
+	}
+	if (root->kind != NODE_MAP && root->kind != NODE_BAD) {
+		if (reading->named)
+			problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+				    "no-training-input",
+				    "a job is a map of keys, and this is a %s",
+				    root->kind == NODE_LIST ? "list" : "text");
+	} else if (training) {
+		reading->documents++;
+		add_empty_training(reading, root, training);
+	} else if (root->kind == NODE_MAP && has_near_training(root)) {
+		reading_add_job(reading, doc);
+		return;
+	} else if (reading->named && root->kind == NODE_MAP) {
+		add_no_training(reading, root);
+	}
+	arena_free(doc->mem);
+}
+
+static void add_skipped(struct reading *reading, const char *why)
+{
+	problem_add_file(&reading->found, SEVERITY_NOTE, reading->path,
+			 reading->order, "skipped", "skipped: %s", why);
+}
+
+static bool mentions(const struct source *source, const char *word)
+{
+	return memmem(source->text, source->len, word, strlen(word)) != NULL;
+}
+
+/* Files of a directory that can't be jobs are not even parsed: they are
+ * somebody else's, templates for instance. */
+static bool may_hold_job(const struct source *source)
+{
+	return mentions(source, "trainingInput") ||
+	       mentions(source, "training_input") ||
+	       (mentions(source, "jobrun") && mentions(source, "extends"));
+}
+
+static void read_documents(struct reading *reading)
+{
+	struct node_reader *reader =
+		node_reader_new(&reading->source, &reading->found);
+	size_t errors = reading->found.errors;
+	struct document doc;
+	int more;
+
+	for (;;) {
+		reading->errors = reading->found.errors;
+		more = node_reader_next(reader, &doc);
+		if (more <= 0)
+			break;
+		read_document(reading, &doc);
+	}
+	node_reader_free(reader);
+	if (more < 0 || reading->documents || reading->found.errors != errors)
+		return;
+	if (!reading->named)
+		add_skipped(reading, "it holds no trainingInput");
+	else if (!reading->values)
+		problem_add_at(&reading->found, SEVERITY_ERROR,
+			       &reading->source, 1, 1, 1, "empty",
+			       "empty file: there is no job in it");
+}
+
+void reading_text(struct reading *reading, char *data, size_t len)
+{
+	struct source *source = &reading->source;
+	struct source_fault fault;
+	int ret;
+
+	ret = source_init(source, reading->path, reading->order, data, len,
+			  &fault);
+	if (!reading->named && !may_hold_job(source))
+		add_skipped(reading, "it holds no trainingInput");
+	else if (ret < 0)
+		problem_add_at(&reading->found, SEVERITY_ERROR, source,
+			       fault.line, fault.column, 1, "encoding", "%s",
+			       fault.text);
+	else
+		read_documents(reading);
+}
+
+void reading_file(struct reading *reading)
+{
+	const char *path = reading->path;
+	struct error err;
+	char *data;
+	size_t len;
+
+	if (!strcmp(path, "-"))
+		data = file_read_fd(STDIN_FILENO, "-", SOURCE_SIZE_MAX, &len,
+				    &err);
+	else
+		data = file_read(path, SOURCE_SIZE_MAX, &len, &err);
+	if (data)
+		reading_text(reading, data, len);
+	else
+		problem_add_file(&reading->found, SEVERITY_ERROR, path,
+				 reading->order, "file", "%s", err.text);
+}
+
+struct source *reading_add_text(struct reading *reading, const char *name,
+				unsigned order, char *data, size_t len)
+{
+	struct other_text *other = mem_alloc(sizeof(*other));
+	struct source_fault fault;
+
+	other->next = reading->others;
+	reading->others = other;
+	other->name = mem_strdup(name);
+	if (source_init(&other->source, other->name, order, data, len,
+			&fault) == 0)
+		return &other->source;
+	problem_add_at(&reading->found, SEVERITY_ERROR, &other->source,
+		       fault.line, fault.column, 1, "encoding", "%s",
+		       fault.text);
+	return NULL;
+}
+
+void reading_done(struct reading *reading)
+{
+	struct other_text *other, *next;
+	size_t i;
+
+	for (i = 0; i < reading->job_count; i++)
+		job_free(reading->jobs[i]);
+	for (other = reading->others; other; other = next) {
+		next = other->next;
+		source_done(&other->source);
+		free(other->name);
+		free(other);
+	}
+	free(reading->jobs);
+	free(reading->extended);
+	source_done(&reading->source);
+	problems_done(&reading->found);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One job file while it is being read and checked, with nothing shared with
+ * any other: files are read by several threads.  What is a matter of all of
+ * them (a jobId that is taken) is left to schema/read/load.c.
+ */
+#ifndef JOBRUN_READING_H
+#define JOBRUN_READING_H
+
+#include <sys/types.h>
+
+#include "schema/problem/problem.h"
+#include "schema/schema.h"
+#include "schema/yaml/source_text.h"
+
+/* Problems are sorted by it: those of the first file, of what it extends, of
+ * what options set in it, then those of the next file. */
+#define ORDER_STEP 64
+#define ORDER_OPTIONS (ORDER_STEP - 1)
+
+struct document;
+
+/* The text of another file or an option that a job was made from. */
+struct other_text {
+	struct other_text *next;
+	struct source source;
+	char *name;
+};
+
+struct extended_file {
+	dev_t device;
+	ino_t inode;
+};
+
+struct reading {
+	const struct schema_options *options;
+	const char *const *provider_names; /* up to NULL */
+	const char *const *block_names;    /* of those with keys of their own */
+	const char *path;
+	unsigned order;
+	bool named; /* on the command line, so it must hold a job */
+
+	struct problems found; /* of this file only */
+	struct job **jobs;     /* owned */
+	size_t job_count;
+	size_t documents;               /* with a trainingInput */
+	bool has_id;                    /* any of them has a jobId */
+	struct extended_file *extended; /* all that it extends */
+	size_t extended_count;
+
+	/* Private. */
+	struct source source;
+	struct other_text *others;
+	unsigned other_count;
+	size_t extended_values; /* in all the files that it extends */
+	size_t values;          /* documents that are not empty */
+	size_t errors;          /* before the document was read */
+};
+
+/* Reads the file, or standard input; always leaves jobs or problems. */
+void reading_file(struct reading *reading);
+/* The same of a text that was read; takes `data`. */
+void reading_text(struct reading *reading, char *data, size_t len);
+void reading_done(struct reading *reading);
+
+/* Fills and checks one job, of a document with a trainingInput or nearly
+ * one; takes the document's arena. */
+void reading_add_job(struct reading *reading, struct document *doc);
+
+/* A text that stays until the reading is done; takes `data` and borrows
+ * `name`.  NULL if the bytes are not text: that was added to the problems. */
+struct source *reading_add_text(struct reading *reading, const char *name,
+				unsigned order, char *data, size_t len);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job from a document that holds one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "schema/read/fill.h"
+#include "schema/yaml/nearest.h"
+#include "schema/yaml/node.h"
+#include "schema/read/reading.h"
+#include "schema/rules/rules.h"
+#include "schema/yaml/scalar.h"
+
+/* A valid jobId that looks like the text. */
+static void make_job_id(const char *text, size_t len, char out[JOB_ID_MAX + 1])
+{
+	size_t n = 0, i;
+
+	if (!len || !strchr("abcdefghijklmnopqrstuvwxyz"
+			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+			    text[0])) {
+		memcpy(out, "job_", 4);
+		n = 4;
+	}
+	for (i = 0; i < len && n < JOB_ID_MAX; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+		    (c >= 'A' && c <= 'Z'))
+			out[n++] = (char)c;
+		else if (c < 0x80 || c >= 0xc0) /* once a code point */
+			out[n++] = '_';
+	}
+	out[n] = '\0';
+}
+
+static bool mend(const struct field *field, const char *text,
+		 char out[SHORT_SIZE])
+{
+	char id[JOB_ID_MAX + 1];
+
+	if (field->check != check_job_id)
+		return false;
+	make_job_id(text, strlen(text), id);
+	text_short(id, out);
+	return true;
+}
+
+/* The index of the provider, or -1. */
+static int provider_index(const struct schema_options *options,
+			  const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < options->provider_count; i++)
+		if (!strcmp(options->providers[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+/* Keys of no table: blocks of providers, and places for anchors. */
+static bool other_key(struct fill *fill, const struct message *message,
+		      const struct node *key, const struct node *value,
+		      const struct path *path, void *data)
+{
+	struct jobrun_block *jobrun = data;
+	struct job_block *block = NULL;
+	size_t i;
+
+	if (message == &message_job)
+		return text_starts(key->text, "x-");
+	if (message != &message_jobrun)
+		return false;
+	for (i = 0; i < jobrun->block_count; i++)
+		if (!strcmp(jobrun->blocks[i].name, key->text))
+			block = &jobrun->blocks[i];
+	if (!block)
+		return false;
+	if (value->kind == NODE_MAP) {
+		fill_message(fill, block->message, value, path, block->data);
+		return true;
+	}
+	if (value->kind != NODE_BAD && !scalar_is_null(value))
+		problem_add(fill->found, SEVERITY_ERROR, value, path, "type",
+			    "\"%s\" must be a map of keys", key->text);
+	return true;
+}
+
+static const char *const *other_names(const struct fill *fill,
+				      const struct message *message)
+{
+	const struct reading *reading = fill->arg;
+
+	return message == &message_jobrun ? reading->block_names : NULL;
+}
+
+/* The blocks of all providers that have one, with their defaults. */
+static void make_blocks(struct fill *fill, const struct schema_options *options,
+			struct job *job)
+{
+	struct job_block *blocks = arena_alloc(
+		job->mem, (options->provider_count + 1) * sizeof(*blocks));
+	size_t i;
+
+	for (i = 0; i < options->provider_count; i++) {
+		const struct message *message = options->providers[i].block;
+		struct job_block *block = &blocks[job->jobrun.block_count];
+
+		if (!message)
+			continue;
+		block->name = options->providers[i].name;
+		block->message = message;
+		block->data = arena_alloc(job->mem, message->size);
+		fill_message(fill, message, NULL, NULL, block->data);
+		job->jobrun.block_count++;
+	}
+	job->jobrun.blocks = blocks;
+}
+
+static void add_unknown_provider(struct reading *reading, const struct job *job)
+{
+	struct path block = { .name = "jobrun" };
+	struct path path = { .up = &block, .name = "provider" };
+	const struct node *at = node_get(job->jobrun.head.node, "provider");
+	const char *const *names = reading->provider_names;
+	const char *near = nearest_name(job->jobrun.provider, names,
+					reading->options->provider_count);
+	struct buf list = { 0 };
+	char shown[SHORT_SIZE];
+
+	for (; *names; names++)
+		buf_printf(&list, "%s%s", list.len ? ", " : "", *names);
+	problem_add(&reading->found, SEVERITY_ERROR, at, &path, "enum",
+		    "\"provider\" \"%s\" is not one of %s",
+		    text_short(job->jobrun.provider, shown), buf_text(&list));
+	if (near)
+		problem_hint(&reading->found, "did you mean %s?", near);
+	buf_done(&list);
+}
+
+static void set_provider(struct reading *reading, struct job *job)
+{
+	const struct schema_options *options = reading->options;
+
+	if (options->provider_count && job->jobrun.head.node &&
+	    node_get(job->jobrun.head.node, "provider") &&
+	    provider_index(options, job->jobrun.provider) < 0)
+		add_unknown_provider(reading, job);
+	if (options->provider)
+		job->jobrun.provider =
+			arena_strdup(job->mem, options->provider);
+}
+
+static void set_job_id(struct reading *reading, struct job *job)
+{
+	const char *base = path_base(reading->path), *end;
+	char id[JOB_ID_MAX + 1];
+
+	if (job->job_id)
+		return;
+	if (reading->options->job_id) {
+		text_short(reading->options->job_id, id);
+	} else if (!strcmp(reading->path, "-")) {
+		memcpy(id, "job", 4);
+	} else {
+		end = strrchr(base, '.');
+		make_job_id(base,
+			    end && end > base ? (size_t)(end - base)
+					      : strlen(base),
+			    id);
+	}
+	if (reading->documents > 1)
+		job->job_id = arena_printf(job->mem, "%.120s_%zu", id,
+					   reading->documents);
+	else
+		job->job_id = arena_strdup(job->mem, id);
+}
+
+static const char *folder_of(const struct job *job)
+{
+	const char *slash = strrchr(job->file, '/');
+
+	if (!slash)
+		return ".";
+	return arena_strndup(job->mem, job->file,
+			     slash == job->file ? 1
+						: (size_t)(slash - job->file));
+}
+
+static void add_job(struct reading *reading, struct job *job)
+{
+	size_t n = reading->job_count;
+
+	if (!(n & (n - 1))) /* 0 or a power of two */
+		reading->jobs = mem_grow(reading->jobs, n ? n * 2 : 1,
+					 sizeof(*reading->jobs));
+	reading->jobs[n] = job;
+	reading->job_count++;
+}
+
+/* Whose rules the job is to follow, or NULL if nobody said. */
+static const char *target_of(const struct reading *reading,
+			     const struct job *job)
+{
+	if (reading->options->provider)
+		return reading->options->provider;
+	return message_has(&message_jobrun, &job->jobrun, "provider")
+		       ? job->jobrun.provider
+		       : NULL;
+}
+
+void reading_add_job(struct reading *reading, struct document *doc)
+{
+	struct job *job = arena_alloc(doc->mem, sizeof(*job));
+	struct fill fill = {
+		.mem = doc->mem,
+		.found = &reading->found,
+		.root = &message_job,
+		.other_key = other_key,
+		.other_names = other_names,
+		.mend = mend,
+		.origin = doc->origin,
+		.arg = reading,
+	};
+
+	reading->documents++;
+	if (node_get(doc->root, "jobId") || node_get(doc->root, "job_id"))
+		reading->has_id = true;
+	job->mem = doc->mem;
+	job->message = &message_job;
+	job->training_message = &message_training_input;
+	job->file = doc->origin->name;
+	job->folder = folder_of(job);
+	make_blocks(&fill, reading->options, job);
+	fill_message(&fill, &message_job, doc->root, NULL, job);
+	set_provider(reading, job);
+	set_job_id(reading, job);
+	rules_check(job, target_of(reading, job), &reading->found);
+	if (reading->found.errors != reading->errors)
+		arena_free(doc->mem);
+	else
+		add_job(reading, job);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/read/syntax.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "schema/problem/problem.h"
+#include "schema/yaml/source_text.h"
+
+#define KEY_SHOWN 64
+
+/*
+ * Rows are tried in order; the first whose texts are in libyaml's is taken.
+ * The message is said of the place of the problem, or of where the thing
+ * that it is about began (`at_start`).
+ */
+static const struct saying {
+	const char *problem; /* NULL: any */
+	const char *context; /* NULL: any */
+	const char *message;
+	const char *hint;
+	bool at_start;
+} sayings[] = {
+	{ .problem = "unknown escape character",
+	  .message = "unknown escape after \"\\\" in a double-quoted string",
+	  .hint = "in single quotes a \\ is only a \\" },
+	{ .problem = "mapping values are not allowed",
+	  .message = "a \": \" is not expected here",
+	  .hint = "text with \": \" in it needs quotes; a key of its own "
+		  "needs a line of its own, indented as its neighbours" },
+	{ .problem = "could not find expected ':'",
+	  .message = "this line is no \"key: value\"",
+	  .hint = "a key needs a \":\" and a blank after it",
+	  .at_start = true },
+	{ .problem = "did not find expected key",
+	  .context = "block mapping",
+	  .message = "this does not fit the indentation of the lines above",
+	  .hint = "the keys of one map start in the same column" },
+	{ .problem = "did not find expected '-'",
+	  .message = "this does not fit the list above",
+	  .hint = "the items of one list start with \"-\" in the same "
+		  "column" },
+	{ .problem = "block sequence entries are not allowed",
+	  .message = "a \"- \" is not expected here",
+	  .hint = "a list starts on the line after its key" },
+	{ .problem = "block mapping", .message = "a key is not expected here" },
+	{ .problem = "mapping keys are not allowed",
+	  .message = "a \"? \" is not expected here" },
+	{ .problem = "expected ',' or ']'",
+	  .message = "the list that starts here with \"[\" is not closed with "
+		     "\"]\" or lacks a \",\"",
+	  .at_start = true },
+	{ .problem = "expected ',' or '}'",
+	  .message = "the map that starts here with \"{\" is not closed with "
+		     "\"}\" or lacks a \",\"",
+	  .at_start = true },
+	{ .problem = "alphabetic or numeric character",
+	  .context = "alias",
+	  .message = "\"*\" begins an alias, and this is no name of one",
+	  .hint = "text that begins with * needs quotes" },
+	{ .problem = "alphabetic or numeric character",
+	  .context = "anchor",
+	  .message = "\"&\" begins an anchor, and this is no name of one",
+	  .hint = "text that begins with & needs quotes" },
+	{ .problem = "tab character",
+	  .message = "tab used for indentation",
+	  .hint = "YAML is indented with blanks only" },
+	{ .problem = "incompatible YAML document",
+	  .message = "a YAML version other than 1.1 and 1.2" },
+	{ .problem = "undefined tag handle",
+	  .message = "a tag that nothing defines",
+	  .hint = "text that begins with ! needs quotes" },
+	{ .problem = "expected <document start>",
+	  .message = "the document has ended, and this is no \"---\"",
+	  .hint = "everything of a file is indented under its first keys" },
+	{ .problem = "did not find expected node content",
+	  .message = "a value is missing here" },
+};
+
+static bool has(const char *text, const char *part)
+{
+	return !part || (text && strstr(text, part));
+}
+
+static void add(struct problems *found, struct source *source,
+		const yaml_mark_t *mark, const char *message, const char *hint)
+{
+	problem_add_at(found, SEVERITY_ERROR, source, (unsigned)mark->line + 1,
+		       (unsigned)mark->column + 1, 1, "yaml", "%s", message);
+	if (hint)
+		problem_hint(found, "%s", hint);
+}
+
+/* "found character that cannot start any token" and what it is. */
+static bool add_stray(struct problems *found, struct source *source,
+		      const yaml_mark_t *mark)
+{
+	size_t at = source_offset(source, (unsigned)mark->line + 1,
+				  (unsigned)mark->column + 1);
+	char c = at < source->len ? source->text[at] : '\0';
+	char message[] = "no value can begin with \"?\" unless it is quoted";
+
+	if (c == '\t') {
+		add(found, source, mark, "tab used for indentation",
+		    "YAML is indented with blanks only");
+		return true;
+	}
+	if (c != '@' && c != '`' && c != '%')
+		return false;
+	*strchr(message, '?') = c;
+	add(found, source, mark, message, "put the value into quotes");
+	return true;
+}
+
+/* A line of the source. */
+struct line {
+	const char *text; /* behind its blanks and its "- " */
+	size_t len;
+	unsigned number, column; /* of the text, from 1 */
+	bool is_item;
+};
+
+static struct line line_at(struct source *source, unsigned number)
+{
+	struct line line = { .number = number, .column = 1 };
+	const char *p = source->text + source_offset(source, number, 1);
+
+	while (*p == ' ' || (*p == '-' && p[1] == ' ')) {
+		line.is_item |= *p == '-';
+		p++;
+		line.column++;
+	}
+	line.text = p;
+	line.len = strcspn(p, "\r\n");
+	return line;
+}
+
+/* The one before it that says something. */
+static struct line line_before(struct source *source, unsigned number)
+{
+	struct line line = { 0 };
+
+	while (--number) {
+		line = line_at(source, number);
+		if (line.len && *line.text != '#')
+			return line;
+	}
+	return (struct line){ 0 };
+}
+
+/* The length of the key that a line begins with; 0 if it does not. */
+static size_t key_length(const struct line *line)
+{
+	size_t n = strcspn(line->text, ": \r\n\"'{}[],#");
+
+	return n < line->len && line->text[n] == ':' ? n : 0;
+}
+
+static bool is_blank(char c)
+{
+	return !c || strchr(" \t\r\n", c);
+}
+
+/* A key where there can be none: what is wrong is that it stands too far to
+ * the right, or the line above. */
+static bool add_misplaced(struct problems *found, struct source *source,
+			  const yaml_mark_t *mark)
+{
+	struct line line = line_at(source, (unsigned)mark->line + 1);
+	struct line above = line_before(source, line.number);
+	size_t key = key_length(&line), other;
+
+	if (!key || key > KEY_SHOWN ||
+	    line.column + key != (unsigned)mark->column + 1 || !above.number)
+		return false;
+	other = key_length(&above);
+	if (other > KEY_SHOWN)
+		return false;
+	if (other && !is_blank(above.text[other + 1])) {
+		problem_add_at(found, SEVERITY_ERROR, source, above.number,
+			       above.column, (unsigned)above.len, "yaml",
+			       "a blank is missing after the \":\" of "
+			       "\"%.*s\"",
+			       (int)other, above.text);
+		return true;
+	}
+	if (other && line.column > above.column) {
+		problem_add_at(
+			found, SEVERITY_ERROR, source, line.number, line.column,
+			(unsigned)key, "yaml",
+			"\"%.*s\" is indented deeper than \"%.*s\" (line "
+			"%u), which has a value already",
+			(int)key, line.text, (int)other, above.text,
+			above.number);
+		problem_hint(found,
+			     "the keys of one map start in the same "
+			     "column: here %u",
+			     above.column);
+		return true;
+	}
+	if (other || above.is_item || line.column != above.column)
+		return false;
+	problem_add_at(found, SEVERITY_ERROR, source, above.number,
+		       above.column, (unsigned)above.len, "yaml",
+		       "this line is no \"key: value\"");
+	problem_hint(found, "a key needs a \":\" and a blank after it");
+	return true;
+}
+
+/* The strings of JSON make it plain that it is a comma that lacks. */
+static bool add_no_comma(struct problems *found, struct source *source,
+			 const yaml_mark_t *mark)
+{
+	size_t at = source_offset(source, (unsigned)mark->line + 1,
+				  (unsigned)mark->column + 1);
+
+	if (at >= source->len || source->text[at] != '"')
+		return false;
+	add(found, source, mark, "a \",\" is missing before this", NULL);
+	return true;
+}
+
+/* A string without its second quote: what counts is where it starts. */
+static void add_unterminated(struct problems *found, struct source *source,
+			     const yaml_mark_t *start)
+{
+	size_t at = source_offset(source, (unsigned)start->line + 1,
+				  (unsigned)start->column + 1);
+	bool is_single = at < source->len && source->text[at] == '\'';
+
+	add(found, source, start,
+	    is_single ? "unterminated single-quoted string"
+		      : "unterminated double-quoted string",
+	    "the string starts here and has no closing quote");
+}
+
+void syntax_problem(struct problems *found, struct source *source,
+		    const yaml_parser_t *parser)
+{
+	const yaml_mark_t *mark = &parser->problem_mark;
+	const char *problem = parser->problem ? parser->problem : "no YAML";
+	size_t i;
+
+	if (parser->error == YAML_MEMORY_ERROR ||
+	    parser->error == YAML_READER_ERROR)
+		mark = &parser->mark;
+	if (has(problem, "cannot start any token") &&
+	    add_stray(found, source, mark))
+		return;
+	if (has(problem, "found unexpected") &&
+	    has(parser->context, "quoted scalar")) {
+		add_unterminated(found, source, &parser->context_mark);
+		return;
+	}
+	if (has(problem, "mapping values are not allowed") &&
+	    add_misplaced(found, source, mark))
+		return;
+	if (has(problem, "expected ',' or") &&
+	    add_no_comma(found, source, mark))
+		return;
+	for (i = 0; i < COUNT(sayings); i++) {
+		const struct saying *saying = &sayings[i];
+
+		if (!has(problem, saying->problem) ||
+		    !has(parser->context, saying->context))
+			continue;
+		if (saying->at_start)
+			mark = &parser->context_mark;
+		add(found, source, mark, saying->message, saying->hint);
+		return;
+	}
+	add(found, source, mark, problem, NULL);
+}

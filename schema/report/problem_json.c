@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Problems for programs: our own JSON, and SARIF 2.1.0, the form in which
+ * code scanners tell what they found. */
+#include "schema/problem/problem.h"
+
+#include <string.h>
+
+#include "core/base/json.h"
+#include "schema/rules/rules.h"
+
+static json_t *place_json(const struct place *place)
+{
+	json_t *one = json_object();
+
+	json_put_text(one, "file", place->file);
+	json_put_int(one, "line", place->line);
+	json_put_int(one, "column", place->column);
+	return one;
+}
+
+void problems_json(const struct problems *found, struct buf *out)
+{
+	json_t *root = json_object();
+	json_t *all = json_array();
+	size_t i, omitted = problems_omitted(found);
+
+	for (i = 0; i < found->count; i++) {
+		const struct problem *p = &found->items[i];
+		json_t *one = place_json(&p->at);
+
+		json_put_text(one, "severity", severity_name(p->severity));
+		json_put_text(one, "path", p->path);
+		json_put_text(one, "rule", p->rule);
+		json_put_text(one, "message", p->message);
+		json_put_text(one, "hint", p->hint);
+		if (p->also_message) {
+			json_t *also = place_json(&p->also);
+
+			json_put_text(also, "message", p->also_message);
+			json_put(one, "also", also);
+		}
+		json_array_append_new(all, one);
+	}
+	json_put_int(root, "formatVersion", 1);
+	json_put(root, "problems", all);
+	if (omitted)
+		json_put_int(root, "omitted", (long long)omitted);
+	json_print(root, out);
+	json_decref(root);
+}
+
+/* What can be wrong with any file, whatever job it holds. */
+static const struct {
+	const char *id, *doc;
+} general[] = {
+	{ "duplicate-job", "Two jobs must not have one jobId." },
+	{ "duplicate-key", "A key must be there once, in one spelling." },
+	{ "duration", "A duration must have its unit." },
+	{ "empty", "A file must hold a job." },
+	{ "encoding", "A file must be text in UTF-8 or UTF-16." },
+	{ "enum", "A value must be one of those that the field has." },
+	{ "enum-case", "The values of a field are written as they are." },
+	{ "enum-unspecified", "A value that means none is as good as none." },
+	{ "extends", "jobrun.extends must name files that can be merged." },
+	{ "file", "A file must be there and be readable." },
+	{ "format", "A text must have the form of its field." },
+	{ "json", "What --set-json is given must be JSON." },
+	{ "limit", "A file must be of a sensible size." },
+	{ "no-training-input", "A job must have a trainingInput." },
+	{ "number-form", "A number should be written as people read it." },
+	{ "output-only", "What the service sets has no effect in a file." },
+	{ "quoted", "A boolean needs no quotes." },
+	{ "range", "A number must be within the limits of its field." },
+	{ "required", "Some fields must be there." },
+	{ "set", "--set must name a place that can be there." },
+	{ "skipped", "A file of a directory that holds no job is skipped." },
+	{ "type", "A value must be of the type of its field." },
+	{ "unknown-key", "A key must be one that is known where it stands." },
+	{ "unquoted", "Text that looks like something else needs quotes." },
+	{ "yaml", "A file must be YAML." },
+	{ "yaml-alias", "An alias must name what stands before it." },
+	{ "yaml-key", "A key must be plain text." },
+	{ "yaml-merge", "A merge key must name maps." },
+	{ "yaml-tag", "A tag must have a meaning." },
+	{ "yaml-text", "Text must not hold a NUL." },
+};
+
+static const char *doc_of(const char *id)
+{
+	const struct rule *rule;
+	size_t i;
+
+	for (rule = rules; rule->id; rule++)
+		if (!strcmp(rule->id, id))
+			return rule->doc;
+	for (i = 0; i < COUNT(general); i++)
+		if (!strcmp(general[i].id, id))
+			return general[i].doc;
+	return id;
+}
+
+static json_t *text_object(const char *text)
+{
+	json_t *object = json_object();
+
+	json_put_text(object, "text", text);
+	return object;
+}
+
+/* The index of the rule, which is added at its first use. */
+static size_t rule_index(json_t *all, const char *id)
+{
+	size_t i, count = json_array_size(all);
+	json_t *one;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(json_get_text(json_array_get(all, i), "id", ""),
+			    id))
+			return i;
+	one = json_object();
+	json_put_text(one, "id", id);
+	json_put(one, "shortDescription", text_object(doc_of(id)));
+	json_array_append_new(all, one);
+	return count;
+}
+
+/* A path as a relative reference: RFC 3986, 4.2. */
+static json_t *uri(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-._~/";
+	struct buf text = { 0 };
+	json_t *value;
+
+	if (path[0] == '/')
+		buf_puts(&text, "file://");
+	for (; *path; path++)
+		if (strchr(plain, *path))
+			buf_putc(&text, *path);
+		else
+			buf_printf(&text, "%%%02X", (unsigned char)*path);
+	value = json_text(buf_text(&text));
+	buf_done(&text);
+	return value;
+}
+
+static json_t *location(const struct place *place, const char *path)
+{
+	json_t *all = json_object(), *physical = json_object();
+	json_t *artifact = json_object(), *region, *logical;
+
+	json_put(artifact, "uri", uri(place->file));
+	json_put(physical, "artifactLocation", artifact);
+	if (place->line) {
+		region = json_object();
+		json_put_int(region, "startLine", place->line);
+		json_put_int(region, "startColumn", place->column);
+		json_put_int(region, "endColumn",
+			     (long long)place->column + place->length);
+		json_put(physical, "region", region);
+	}
+	json_put(all, "physicalLocation", physical);
+	if (path && *path) {
+		logical = json_object();
+		json_put_text(logical, "fullyQualifiedName", path);
+		json_put(all, "logicalLocations", json_pack("[o]", logical));
+	}
+	return all;
+}
+
+static json_t *result(const struct problem *p, json_t *all_rules)
+{
+	json_t *one = json_object(), *also;
+	struct buf text = { 0 };
+
+	buf_puts(&text, p->message);
+	if (p->hint)
+		buf_printf(&text, " (%s)", p->hint);
+	json_put_text(one, "ruleId", p->rule);
+	json_put_int(one, "ruleIndex",
+		     (long long)rule_index(all_rules, p->rule));
+	json_put_text(one, "level", severity_name(p->severity));
+	json_put(one, "message", text_object(buf_text(&text)));
+	json_put(one, "locations", json_pack("[o]", location(&p->at, p->path)));
+	if (p->also_message) {
+		also = location(&p->also, NULL);
+		json_put(also, "message", text_object(p->also_message));
+		json_put(one, "relatedLocations", json_pack("[o]", also));
+	}
+	buf_done(&text);
+	return one;
+}
+
+void problems_sarif(const struct problems *found, struct buf *out)
+{
+	json_t *root = json_object(), *run = json_object();
+	json_t *tool = json_object(), *driver = json_object();
+	json_t *results = json_array(), *all_rules = json_array();
+	size_t i;
+
+	for (i = 0; i < found->count; i++)
+		json_array_append_new(results,
+				      result(&found->items[i], all_rules));
+	json_put_text(driver, "name", "jobrun");
+	json_put_text(driver, "version", JOBRUN_VERSION);
+	json_put(driver, "rules", all_rules);
+	json_put(tool, "driver", driver);
+	json_put(run, "tool", tool);
+	json_put_text(run, "columnKind", "unicodeCodePoints");
+	json_put(run, "results", results);
+	json_put_text(root, "$schema",
+		      "https://json.schemastore.org/sarif-2.1.0.json");
+	json_put_text(root, "version", "2.1.0");
+	json_put(root, "runs", json_pack("[o]", run));
+	json_print(root, out);
+	json_decref(root);
+}

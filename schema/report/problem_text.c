@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Problems as text for a terminal or a log.  What files hold is shown, never
+ * printed raw: no byte of theirs can move the cursor. */
+#include "schema/problem/problem.h"
+
+#include <string.h>
+
+#include "schema/yaml/source_text.h"
+
+struct range {
+	uint32_t first, last;
+};
+
+static bool in(uint32_t c, const struct range *ranges, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+/* Columns that a terminal gives it. */
+static unsigned width_of(uint32_t c)
+{
+	static const struct range wide[] = {
+		{ 0x1100, 0x115f },   { 0x2e80, 0xa4cf },
+		{ 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },
+		{ 0xfe30, 0xfe6f },   { 0xff00, 0xff60 },
+		{ 0xffe0, 0xffe6 },   { 0x1f300, 0x1f64f },
+		{ 0x1f680, 0x1f6ff }, { 0x1f900, 0x1f9ff },
+		{ 0x20000, 0x3fffd },
+	};
+	static const struct range none[] = {
+		{ 0x0300, 0x036f }, { 0x200b, 0x200d }, { 0x20d0, 0x20ff },
+		{ 0xfe00, 0xfe0f }, { 0xfe20, 0xfe2f },
+	};
+
+	if (c < 0x300)
+		return 1;
+	if (in(c, none, COUNT(none)))
+		return 0;
+	return in(c, wide, COUNT(wide)) ? 2 : 1;
+}
+
+void problem_put_safe(struct buf *out, const char *text)
+{
+	size_t len = strlen(text), n;
+	uint32_t c;
+
+	for (; len; text += n, len -= n) {
+		n = utf8_decode(text, len, &c);
+		if (!n) {
+			buf_printf(out, "\\x%02x", (unsigned char)*text);
+			n = 1;
+		} else if (c == '\n') {
+			buf_puts(out, "\\n");
+		} else if (utf8_is_control(c)) {
+			buf_printf(out, "\\u%04x", c);
+		} else {
+			buf_add(out, text, n);
+		}
+	}
+}
+
+/* The source line; each control character takes the place of one. */
+static void put_excerpt(struct buf *out, const char *text)
+{
+	size_t len = strlen(text), n;
+	uint32_t c;
+
+	for (; len; text += n, len -= n) {
+		n = utf8_decode(text, len, &c);
+		if (n && !utf8_is_control(c))
+			buf_add(out, text, n);
+		else
+			buf_puts(out, c == '\t' ? " " : "\xef\xbf\xbd");
+		n = n ? n : 1;
+	}
+}
+
+static void put_caret(struct buf *out, const struct place *p, char line)
+{
+	unsigned column = p->excerpt_start + 1, end = p->column + p->length;
+	const char *text = p->excerpt;
+	size_t len = strlen(text), n;
+	uint32_t c;
+
+	for (; column < end && len; column++, text += n, len -= n) {
+		n = utf8_decode(text, len, &c);
+		buf_fill(out, column < p->column ? ' ' : line,
+			 n ? width_of(c) : 1);
+		n = n ? n : 1;
+	}
+	/* Past the end of the line: something is missing there. */
+	if (column <= p->column)
+		buf_fill(out, line, 1);
+}
+
+/* `line` is drawn under what it is about, `first` at its start. */
+static void put_source(struct buf *out, const struct place *p, char first,
+		       char line, const char *said, const char *tint,
+		       const char *plain)
+{
+	const char *dots = p->excerpt_start ? "..." : "";
+	size_t caret;
+
+	buf_printf(out, "%5u | %s", p->line, dots);
+	put_excerpt(out, p->excerpt);
+	buf_printf(out, "%s\n      | %s", p->excerpt_cut ? "..." : "", tint);
+	buf_fill(out, ' ', strlen(dots));
+	caret = out->len;
+	put_caret(out, p, line);
+	while (caret < out->len && out->data[caret] == ' ')
+		caret++;
+	if (caret < out->len)
+		out->data[caret] = first;
+	buf_printf(out, "%s%s%s\n", *said ? " " : "", said, plain);
+}
+
+static void put_also(struct buf *out, const struct problem *p, bool colour)
+{
+	const char *tint = colour ? "\033[1;34m" : "";
+	const char *plain = colour ? "\033[0m" : "";
+
+	if (strcmp(p->also.file, p->at.file) != 0) {
+		buf_puts(out, "      = ");
+		problem_put_safe(out, p->also.file);
+		buf_printf(out, ":%u:%u:\n", p->also.line, p->also.column);
+	}
+	if (p->also.excerpt)
+		put_source(out, &p->also, '-', '-', p->also_message, tint,
+			   plain);
+}
+
+static void put_problem(struct buf *out, const struct problem *p, bool colour)
+{
+	static const char *const colours[] = { "\033[1;31m", "\033[1;35m",
+					       "\033[1;36m" };
+	const char *tint = colour ? colours[p->severity] : "";
+	const char *bold = colour ? "\033[1m" : "";
+	const char *plain = colour ? "\033[0m" : "";
+
+	buf_puts(out, bold);
+	problem_put_safe(out, p->at.file);
+	if (p->at.line)
+		buf_printf(out, ":%u:%u", p->at.line, p->at.column);
+	buf_printf(out, ": %s%s: %s%s", tint, severity_name(p->severity), plain,
+		   bold);
+	problem_put_safe(out, p->message);
+	buf_printf(out, "%s [%s]\n", plain, p->rule);
+	if (p->at.excerpt && p->at.line)
+		put_source(out, &p->at, '^', '~', "", tint, plain);
+	if (p->also_message)
+		put_also(out, p, colour);
+	if (p->hint) {
+		buf_puts(out, "      = ");
+		problem_put_safe(out, p->hint);
+		buf_putc(out, '\n');
+	}
+}
+
+void problems_text(const struct problems *found, unsigned style,
+		   struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < found->count; i++)
+		put_problem(out, &found->items[i], style & PROBLEMS_COLOUR);
+}

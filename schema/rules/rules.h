@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What must hold between the fields of a job.  Rules follow where the job is
+ * to run: with no provider given, those of AI Platform Training hold, for
+ * which most files were written.
+ *
+ * A file is often a part of a job, the rest of which came from flags: that
+ * something is missing breaks no rule, unless no flag could mend it.
+ */
+#ifndef JOBRUN_RULES_H
+#define JOBRUN_RULES_H
+
+#include "core/job/job.h"
+#include "schema/problem/problem.h"
+
+struct check;
+
+struct rule {
+	const char *id; /* "tpu-count", in brackets behind a message */
+	/* Of what it finds; some are milder where that is not certain. */
+	enum severity severity;
+	const char *doc;    /* why, in one line */
+	const char *source; /* who says so: a public document */
+	/* What it looks at, as paths, up to NULL. */
+	const char *const *fields;
+	/* Where it holds, up to NULL; NULL: everywhere. */
+	const char *const *providers;
+	void (*check)(const struct check *check);
+};
+
+/* Up to a row with no id. */
+extern const struct rule rules[];
+
+/* `provider` is the one that was asked for, or NULL if nobody did. */
+void rules_check(const struct job *job, const char *provider,
+		 struct problems *found);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/rules/rules_check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/base/buf.h"
+#include "core/base/text.h"
+
+#define ROLE(name) .type = #name "Type", .config = #name "Config"
+
+const struct role roles[ROLE_COUNT] = {
+	[ROLE_MASTER] = {
+		.title = "master",
+		.type = "masterType",
+		.config = "masterConfig",
+		.type_offset = offsetof(struct training_input, master_type),
+		.config_offset =
+			offsetof(struct training_input, master_config),
+	},
+	[ROLE_WORKER] = {
+		.title = "worker",
+		.type = "workerType",
+		.count = "workerCount",
+		.config = "workerConfig",
+		.type_offset = offsetof(struct training_input, worker_type),
+		.count_offset = offsetof(struct training_input, worker_count),
+		.config_offset =
+			offsetof(struct training_input, worker_config),
+	},
+	[ROLE_PARAMETER_SERVER] = {
+		.title = "parameter server",
+		.type = "parameterServerType",
+		.count = "parameterServerCount",
+		.config = "parameterServerConfig",
+		.type_offset = offsetof(struct training_input,
+					parameter_server_type),
+		.count_offset = offsetof(struct training_input,
+					 parameter_server_count),
+		.config_offset = offsetof(struct training_input,
+					  parameter_server_config),
+	},
+	[ROLE_EVALUATOR] = {
+		.title = "evaluator",
+		.type = "evaluatorType",
+		.count = "evaluatorCount",
+		.config = "evaluatorConfig",
+		.type_offset = offsetof(struct training_input, evaluator_type),
+		.count_offset =
+			offsetof(struct training_input, evaluator_count),
+		.config_offset =
+			offsetof(struct training_input, evaluator_config),
+	},
+};
+
+static const void *member(const struct training_input *in, size_t offset)
+{
+	return (const char *)in + offset;
+}
+
+const char *role_type(const struct training_input *in, int role)
+{
+	return *(const char *const *)member(in, roles[role].type_offset);
+}
+
+long role_count(const struct training_input *in, int role)
+{
+	return role == ROLE_MASTER
+		       ? 1
+		       : *(const long *)member(in, roles[role].count_offset);
+}
+
+const struct replica_config *role_config(const struct training_input *in,
+					 int role)
+{
+	return member(in, roles[role].config_offset);
+}
+
+const char *role_image(const struct training_input *in, int role)
+{
+	const char *own = role_config(in, role)->image_uri;
+
+	return own ? own : in->master_config.image_uri;
+}
+
+static const struct item *item_of(const void *message, const char *name)
+{
+	const struct message_head *head = message;
+	const struct item *item;
+	char snake[64];
+
+	if (!head->node)
+		return NULL;
+	item = node_item(head->node, name);
+	if (item)
+		return item;
+	message_snake_name(name, snake, sizeof(snake));
+	return node_item(head->node, snake);
+}
+
+const struct node *value_of(const void *message, const char *name)
+{
+	const struct item *item = item_of(message, name);
+
+	return item ? item->value : NULL;
+}
+
+const struct node *key_of(const void *message, const char *name)
+{
+	const struct item *item = item_of(message, name);
+
+	return item ? item->key : NULL;
+}
+
+bool input_refused(const struct check *check, const char *name)
+{
+	return message_refused(&message_training_input, check->in, name);
+}
+
+bool config_refused(const struct replica_config *config, const char *name)
+{
+	return message_refused(&message_replica_config, config, name);
+}
+
+const char *line_of(const struct node *node, const struct node *here,
+		    char out[LINE_SIZE])
+{
+	if (node->origin == here->origin)
+		snprintf(out, LINE_SIZE, "line %u", node->line);
+	else
+		snprintf(out, LINE_SIZE, "%s:%u", node->origin->name,
+			 node->line);
+	return out;
+}
+
+__attribute__((format(printf, 5, 0))) static void
+add(const struct check *check, enum severity severity, const struct node *at,
+    const char *name, const char *format, va_list args)
+{
+	const struct path path = { .name = name };
+	struct buf text = { 0 };
+
+	buf_vprintf(&text, format, args);
+	problem_add(check->found, severity, at, &path, check->rule->id, "%s",
+		    buf_text(&text));
+	buf_done(&text);
+}
+
+void broken(const struct check *check, const struct node *at, const char *path,
+	    const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(check, check->rule->severity, at, path, format, args);
+	va_end(args);
+}
+
+void doubtful(const struct check *check, const struct node *at,
+	      const char *path, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(check, SEVERITY_WARNING, at, path, format, args);
+	va_end(args);
+}
+
+bool is_cloud_tpu(const char *type)
+{
+	return type && !strcmp(type, "cloud_tpu");
+}
+
+bool is_tpu(const char *accelerator)
+{
+	return accelerator && text_starts(accelerator, "TPU_");
+}
+
+bool uses_tpu(const struct check *check)
+{
+	return check->in->scale_tier == SCALE_TIER_BASIC_TPU ||
+	       is_cloud_tpu(check->in->worker_type);
+}

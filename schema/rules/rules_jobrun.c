@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about the jobrun block and the top level. */
+#include <stdio.h>
+#include <string.h>
+
+#include "schema/rules/rules_check.h"
+
+#define LABELS_MAX 64
+
+void check_labels(const struct check *check)
+{
+	const struct node *at;
+
+	if (check->job->labels.count <= LABELS_MAX)
+		return;
+	at = value_of(check->job, "labels");
+	if (!at)
+		return;
+	broken(check, at, "labels",
+	       "\"labels\" has %zu entries, and %d is the most",
+	       check->job->labels.count, LABELS_MAX);
+}
+
+void check_secrets(const struct check *check)
+{
+	const struct secret *secret = check->job->jobrun.secrets.items;
+	char path[SHORT_SIZE + 32], shown[SHORT_SIZE];
+	size_t i;
+
+	for (i = 0; i < check->job->jobrun.secrets.count; i++, secret++) {
+		/* Asks the file: a value that was refused was given too. */
+		const struct node *env = value_of(secret, "env");
+		const struct node *file = value_of(secret, "file");
+
+		if (!env == !!file || secret->head.strange ||
+		    secret->head.refused)
+			continue;
+		text_short(secret->name, shown);
+		snprintf(path, sizeof(path), "jobrun.secrets.%s", shown);
+		broken(check, secret->head.node, path, "secret \"%s\" needs %s",
+		       shown,
+		       env ? "one of \"env\" and \"file\", not both"
+			   : "\"env\" or \"file\": where to take it from");
+		problem_hint(check->found, "for instance %s: {env: %s}", shown,
+			     shown);
+	}
+}
+
+void check_docker_or_conda(const struct check *check)
+{
+	const struct jobrun_block *block = &check->job->jobrun;
+	char line[LINE_SIZE];
+
+	if (!block->docker.head.node || !block->conda.head.node)
+		return;
+	broken(check, block->conda.head.node, "jobrun.conda",
+	       "\"conda\" is not for a job with \"docker\" (%s)",
+	       line_of(block->docker.head.node, block->conda.head.node, line));
+}
+
+void check_docker_hosts(const struct check *check)
+{
+	const struct jobrun_block *block = &check->job->jobrun;
+
+	if (!block->docker.head.node || key_of(block, "hosts") ||
+	    block->head.strange)
+		return;
+	broken(check, block->docker.head.node, "jobrun.docker",
+	       "\"docker\" needs \"hosts\" beside it");
+	problem_hint(check->found, "hosts: [localhost] is this machine, over "
+				   "ssh");
+}
+
+void check_secret_names(const struct check *check)
+{
+	const struct jobrun_block *block = &check->job->jobrun;
+	const struct secret *secret = block->secrets.items;
+	const struct node *env = block->secrets.count && block->env.count
+					 ? value_of(block, "env")
+					 : NULL;
+	char path[SHORT_SIZE + 32], shown[SHORT_SIZE], line[LINE_SIZE];
+	const struct node *other;
+	size_t i;
+
+	for (i = 0; env && i < block->secrets.count; i++, secret++) {
+		other = env->kind == NODE_MAP ? node_get(env, secret->name)
+					      : NULL;
+		if (!other)
+			continue;
+		text_short(secret->name, shown);
+		snprintf(path, sizeof(path), "jobrun.secrets.%s", shown);
+		broken(check, secret->head.node, path,
+		       "variable \"%s\" is in jobrun.env (%s) too", shown,
+		       line_of(other, secret->head.node, line));
+	}
+}
+
+void check_own_variable(const struct check *check)
+{
+	static const char name[] = "JOBRUN_RUN_DIR";
+	const struct jobrun_block *block = &check->job->jobrun;
+	const struct secret *secret = block->secrets.items;
+	const struct node *env =
+		block->env.count ? value_of(block, "env") : NULL;
+	const struct node *set =
+		env && env->kind == NODE_MAP ? node_get(env, name) : NULL;
+	const char *path = "jobrun.env.JOBRUN_RUN_DIR";
+	size_t i;
+
+	for (i = 0; !set && i < block->secrets.count; i++, secret++) {
+		if (strcmp(secret->name, name) != 0)
+			continue;
+		set = secret->head.node;
+		path = "jobrun.secrets.JOBRUN_RUN_DIR";
+	}
+	if (!set)
+		return;
+	broken(check, set, path,
+	       "variable \"%s\" is set by jobrun, which knows the processes of "
+	       "a run by it",
+	       name);
+	problem_hint(check->found, "name another, and set it in the command: "
+				   "[sh, -c, 'OUT=$JOBRUN_RUN_DIR/out ...']");
+}
+
+void check_checkpoints(const struct check *check)
+{
+	const struct checkpoints *all = &check->job->jobrun.checkpoints;
+	const struct node *metric, *goal;
+
+	if (!all->head.node)
+		return;
+	metric = key_of(all, "metric");
+	goal = key_of(all, "goal");
+	if (all->head.refused || all->head.strange)
+		return;
+	if (!metric && all->resume == CHECKPOINT_RESUME_BEST) {
+		broken(check, value_of(all, "resume"),
+		       "jobrun.checkpoints.resume",
+		       "\"resume\": best needs \"metric\" and \"goal\" "
+		       "beside it");
+		return;
+	}
+	if (!metric == !goal)
+		return;
+	broken(check, metric ? metric : goal,
+	       metric ? "jobrun.checkpoints.metric" : "jobrun.checkpoints.goal",
+	       "\"%s\" needs \"%s\" beside it", metric ? "metric" : "goal",
+	       metric ? "goal" : "metric");
+}
+
+/* Whether it has one, or one that was refused. */
+static bool has_launcher(const struct job *job)
+{
+	size_t i;
+
+	for (i = 0; i < job->jobrun.block_count; i++) {
+		const struct job_block *block = &job->jobrun.blocks[i];
+		const struct message_head *head = block->data;
+
+		if (strcmp(block->name, "kubernetes") == 0)
+			return head->strange || head->refused ||
+			       message_has(block->message, block->data,
+					   "launcher");
+	}
+	return false;
+}
+
+void check_launcher(const struct check *check)
+{
+	static const char *const names[] = { "checkpoints", "data" };
+	const struct jobrun_block *block = &check->job->jobrun;
+	char path[32];
+	size_t i;
+
+	if (block->head.strange || has_launcher(check->job))
+		return;
+	for (i = 0; i < COUNT(names); i++) {
+		const struct node *at = key_of(block, names[i]);
+
+		if (!at)
+			continue;
+		snprintf(path, sizeof(path), "jobrun.%s", names[i]);
+		broken(check, at, path,
+		       "with provider kubernetes \"%s\" needs \"launcher\" in "
+		       "\"kubernetes\"",
+		       names[i]);
+		problem_hint(check->found,
+			     "kubernetes: {launcher: IMAGE}, of an image that "
+			     "has jobrun: %s in the pods",
+			     i ? "it streams data" : "it keeps checkpoints");
+	}
+}

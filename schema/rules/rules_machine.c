@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about machines: tiers, types, counts, accelerators. */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "core/base/buf.h"
+#include "schema/yaml/looks.h"
+#include "schema/yaml/nearest.h"
+#include "schema/rules/rules_check.h"
+
+#define NAMES_MAX 512
+
+static const char *const tier_names[] = {
+	[SCALE_TIER_UNSPECIFIED] = "BASIC",
+	[SCALE_TIER_BASIC] = "BASIC",
+	[SCALE_TIER_STANDARD_1] = "STANDARD_1",
+	[SCALE_TIER_PREMIUM_1] = "PREMIUM_1",
+	[SCALE_TIER_BASIC_GPU] = "BASIC_GPU",
+	[SCALE_TIER_BASIC_TPU] = "BASIC_TPU",
+	[SCALE_TIER_CUSTOM] = "CUSTOM",
+};
+
+/* Files for tuning often leave the machine to a flag. */
+void check_custom_master(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const struct node *at;
+
+	if (in->scale_tier != SCALE_TIER_CUSTOM || in->master_type ||
+	    in->head.strange || input_refused(check, "masterType"))
+		return;
+	at = value_of(in, "scaleTier");
+	if (!at)
+		return;
+	if (in->hyperparameters.head.node)
+		doubtful(check, at, "trainingInput.scaleTier",
+			 "\"masterType\" is required when scaleTier is CUSTOM: "
+			 "a flag has to give it");
+	else
+		broken(check, at, "trainingInput.scaleTier",
+		       "\"masterType\" is required when scaleTier is CUSTOM");
+	problem_hint(check->found, "for instance masterType: n1-standard-8");
+}
+
+/* The first of the fields that only CUSTOM has. */
+static const struct node *custom_key(const struct training_input *in,
+				     const char **name)
+{
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		*name = roles[i].type;
+		if (role_type(in, i))
+			return key_of(in, *name);
+		*name = roles[i].count;
+		if (i != ROLE_MASTER && role_count(in, i) > 0)
+			return key_of(in, *name);
+	}
+	return NULL;
+}
+
+void check_only_custom(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const struct node *at, *tier;
+	const char *name;
+	char path[64], line[LINE_SIZE];
+
+	if (in->scale_tier == SCALE_TIER_CUSTOM ||
+	    input_refused(check, "scaleTier"))
+		return;
+	at = custom_key(in, &name);
+	if (!at)
+		return;
+	snprintf(path, sizeof(path), "trainingInput.%s", name);
+	tier = value_of(in, "scaleTier");
+	if (tier && in->scale_tier != SCALE_TIER_UNSPECIFIED) {
+		broken(check, at, path,
+		       "\"%s\" needs scaleTier CUSTOM, and it is %s (%s)", name,
+		       tier_names[in->scale_tier], line_of(tier, at, line));
+		return;
+	}
+	/* A flag may say CUSTOM; a TPU of its own is no tier's. */
+	if (in->head.strange ||
+	    is_tpu(in->worker_config.accelerator_config.type))
+		return;
+	doubtful(check, at, path,
+		 "\"%s\" needs scaleTier CUSTOM: with none given it is BASIC",
+		 name);
+	problem_hint(check->found, "write scaleTier: CUSTOM");
+}
+
+void check_types(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const struct node *at;
+	char path[64];
+	int i;
+
+	/* With a tier of its own that is said already. */
+	if (in->scale_tier != SCALE_TIER_CUSTOM &&
+	    message_has(&message_training_input, in, "scaleTier"))
+		return;
+	for (i = ROLE_WORKER; i < ROLE_COUNT; i++) {
+		const struct role *role = &roles[i];
+
+		if (role_count(in, i) > 0 && !role_type(in, i)) {
+			at = value_of(in, role->count);
+			if (!at || in->head.strange ||
+			    input_refused(check, role->type))
+				continue;
+			snprintf(path, sizeof(path), "trainingInput.%s",
+				 role->count);
+			broken(check, at, path,
+			       "\"%s\" is required when %s is greater than 0",
+			       role->type, role->count);
+		} else if (role_type(in, i) && !role_count(in, i) &&
+			   !is_cloud_tpu(role_type(in, i))) {
+			at = value_of(in, role->type);
+			if (!at || in->head.strange ||
+			    value_of(in, role->count))
+				continue;
+			snprintf(path, sizeof(path), "trainingInput.%s",
+				 role->type);
+			doubtful(check, at, path,
+				 "\"%s\" has no effect: there is no %s",
+				 role->type, role->count);
+		}
+	}
+}
+
+enum category {
+	CATEGORY_UNKNOWN,
+	CATEGORY_LEGACY,
+	CATEGORY_COMPUTE,
+};
+
+/* "n1-standard-8": letters, a digit, perhaps a letter, and a hyphen. */
+static bool looks_like_compute(const char *type)
+{
+	const char *p = type;
+
+	while (islower((unsigned char)*p))
+		p++;
+	if (p == type || !isdigit((unsigned char)*p))
+		return false;
+	while (isalnum((unsigned char)*p))
+		p++;
+	return *p == '-';
+}
+
+static enum category category_of(const struct check *check, const char *type)
+{
+	const struct machine_family *family;
+
+	if (catalogue_machine(check->catalogue, type, &family))
+		return family->legacy ? CATEGORY_LEGACY : CATEGORY_COMPUTE;
+	return looks_like_compute(type) ? CATEGORY_COMPUTE : CATEGORY_UNKNOWN;
+}
+
+void check_one_category(const struct check *check)
+{
+	static const char *const words[] = {
+		[CATEGORY_LEGACY] = "a legacy one",
+		[CATEGORY_COMPUTE] = "of Compute Engine",
+	};
+	const struct training_input *in = check->in;
+	enum category first = CATEGORY_UNKNOWN, category;
+	const struct node *at, *other;
+	char path[64], line[LINE_SIZE];
+	int i, first_role = 0;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		const char *type = role_type(in, i);
+
+		if (!type || is_cloud_tpu(type))
+			continue;
+		category = category_of(check, type);
+		if (category == CATEGORY_UNKNOWN)
+			continue;
+		if (first == CATEGORY_UNKNOWN) {
+			first = category;
+			first_role = i;
+		}
+		if (category == first)
+			continue;
+		at = value_of(in, roles[i].type);
+		other = value_of(in, roles[first_role].type);
+		if (!at || !other)
+			return;
+		snprintf(path, sizeof(path), "trainingInput.%s", roles[i].type);
+		broken(check, at, path,
+		       "all machine types must be Compute Engine types or all "
+		       "legacy ones: \"%s\" %s is %s, \"%s\" %s (%s) is %s",
+		       roles[i].type, type, words[category],
+		       roles[first_role].type, role_type(in, first_role),
+		       line_of(other, at, line), words[first]);
+		return;
+	}
+}
+
+/* A family of that name, to which the type could belong. */
+static bool has_family(const struct catalogue *all, const char *type)
+{
+	size_t i, len = strcspn(type, "-");
+
+	for (i = 0; i < all->family_count; i++)
+		if (!strncmp(all->families[i].name, type, len) &&
+		    !all->families[i].name[len])
+			return true;
+	return false;
+}
+
+static const char *near_machine(const struct catalogue *all, const char *type)
+{
+	const char *names[NAMES_MAX];
+	size_t i, j, n = 0;
+
+	for (i = 0; i < all->family_count; i++)
+		for (j = 0; j < all->families[i].machine_count; j++)
+			if (n < NAMES_MAX)
+				names[n++] = all->families[i].machines[j].name;
+	return nearest_name(type, names, n);
+}
+
+static void check_machine_type(const struct check *check, int role)
+{
+	const char *type = role_type(check->in, role);
+	const struct machine_family *family;
+	const struct machine *machine;
+	const struct node *at;
+	char path[64], shown[SHORT_SIZE];
+	const char *near, *hint;
+
+	machine = catalogue_machine(check->catalogue, type, &family);
+	if (machine && !family->unlisted)
+		return;
+	at = value_of(check->in, roles[role].type);
+	if (!at)
+		return;
+	snprintf(path, sizeof(path), "trainingInput.%s", roles[role].type);
+	text_short(type, shown);
+	if (!machine &&
+	    (!looks_like_compute(type) || has_family(check->catalogue, type))) {
+		broken(check, at, path, "\"%s\" \"%s\" is no machine type",
+		       roles[role].type, shown);
+		near = near_machine(check->catalogue, type);
+		hint = looks_hint(type);
+		if (hint)
+			problem_hint(check->found, "%s", hint);
+		else if (near)
+			problem_hint(check->found, "did you mean %s?", near);
+	} else if (is_provider(check, "ai-platform")) {
+		doubtful(check, at, path,
+			 "\"%s\" %s is not in AI Platform's list of machine "
+			 "types",
+			 roles[role].type, shown);
+	}
+}
+
+void check_machine_types(const struct check *check)
+{
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++)
+		if (role_type(check->in, i) &&
+		    !is_cloud_tpu(role_type(check->in, i)))
+			check_machine_type(check, i);
+}
+
+/* Type and count go together. */
+void check_accelerator_pairs(const struct check *check)
+{
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		const struct accelerator_config *config =
+			&role_config(check->in, i)->accelerator_config;
+		const char *missing = !config->type ? "type" : "count";
+		const char *given = config->type ? "type" : "count";
+		char path[96];
+
+		if (!config->head.node || !config->type == !config->count ||
+		    config->head.refused || config->head.strange)
+			continue;
+		snprintf(path, sizeof(path),
+			 "trainingInput.%s.acceleratorConfig.%s",
+			 roles[i].config, given);
+		broken(check, key_of(config, given), path,
+		       "\"%s\" of an acceleratorConfig needs a \"%s\" beside "
+		       "it",
+		       given, missing);
+	}
+}
+
+static void put_counts(const struct fit *fit, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < fit->count_count; i++)
+		buf_printf(out, "%s%u",
+			   i == 0                     ? ""
+			   : i + 1 < fit->count_count ? ", "
+						      : " or ",
+			   fit->counts[i]);
+}
+
+static void check_fit(const struct check *check, int role,
+		      const struct accelerator *accelerator)
+{
+	const struct accelerator_config *config =
+		&role_config(check->in, role)->accelerator_config;
+	const char *type = role_type(check->in, role);
+	const struct fit *fit = accelerator_fit(accelerator, type);
+	const struct machine *machine;
+	struct buf counts = { 0 };
+	char path[96];
+
+	if (!fit) {
+		/* What the catalogue does not know it can't forbid. */
+		machine = catalogue_machine(check->catalogue, type, NULL);
+		if (!machine)
+			return;
+		snprintf(path, sizeof(path),
+			 "trainingInput.%s.acceleratorConfig.type",
+			 roles[role].config);
+		broken(check, value_of(config, "type"), path,
+		       "\"type\": a machine of type %s can't have an %s", type,
+		       config->type);
+		return;
+	}
+	if (!config->count || fit_has(fit, config->count))
+		return;
+	snprintf(path, sizeof(path), "trainingInput.%s.acceleratorConfig.count",
+		 roles[role].config);
+	put_counts(fit, &counts);
+	broken(check, value_of(config, "count"), path,
+	       "\"count\": a machine of type %s can have %s of %s, not %ld",
+	       type, buf_text(&counts), config->type, config->count);
+	buf_done(&counts);
+}
+
+static void check_accelerator(const struct check *check, int role)
+{
+	const struct accelerator_config *config =
+		&role_config(check->in, role)->accelerator_config;
+	const char *type = role_type(check->in, role);
+	const struct accelerator *accelerator;
+	char path[96], line[LINE_SIZE];
+	const struct node *at;
+
+	if (!config->type || is_tpu(config->type) || is_cloud_tpu(type))
+		return;
+	accelerator = catalogue_accelerator(check->catalogue, config->type);
+	at = value_of(config, "type");
+	if (!at || !accelerator)
+		return;
+	snprintf(path, sizeof(path), "trainingInput.%s.acceleratorConfig",
+		 roles[role].config);
+	if (accelerator->later && is_provider(check, "ai-platform")) {
+		broken(check, at, path, "AI Platform had no \"%s\"",
+		       config->type);
+		problem_hint(check->found,
+			     "jobrun.provider: vertex-ai is where it is");
+	} else if (type && category_of(check, type) == CATEGORY_LEGACY) {
+		at = key_of(role_config(check->in, role), "acceleratorConfig");
+		broken(check, at, path,
+		       "\"acceleratorConfig\" needs a machine type of Compute "
+		       "Engine, and \"%s\" %s (%s) is a legacy one",
+		       roles[role].type, type,
+		       line_of(value_of(check->in, roles[role].type), at,
+			       line));
+	} else if (type) {
+		check_fit(check, role, accelerator);
+	}
+}
+
+void check_accelerators(const struct check *check)
+{
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++)
+		check_accelerator(check, i);
+}
+
+static bool is_among(const char *const *names, size_t count, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+void check_accelerator_region(const struct check *check)
+{
+	const char *region = check->in->region;
+	const struct accelerator *one;
+	const struct node *at;
+	bool training;
+	int i;
+
+	if (!region || !catalogue_region(check->catalogue, region, &training) ||
+	    !training)
+		return;
+	for (i = 0; i < ROLE_COUNT; i++) {
+		const char *type =
+			role_config(check->in, i)->accelerator_config.type;
+
+		one = type ? catalogue_accelerator(check->catalogue, type)
+			   : NULL;
+		if (!one || !one->region_count ||
+		    is_among(one->regions, one->region_count, region))
+			continue;
+		at = value_of(check->in, "region");
+		if (!at)
+			return;
+		broken(check, at, "trainingInput.region",
+		       "\"region\" %s: AI Platform had no %s there", region,
+		       type);
+		return;
+	}
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about regions and zones. */
+#include <stdio.h>
+
+#include "schema/yaml/looks.h"
+#include "schema/yaml/nearest.h"
+#include "schema/rules/rules_check.h"
+
+#define REGIONS_MAX 128
+
+static const char *near_region(const struct catalogue *all, const char *name)
+{
+	const char *names[REGIONS_MAX];
+	size_t i, j, n = 0;
+
+	for (i = 0; i < all->region_group_count; i++)
+		for (j = 0; j < all->region_groups[i].region_count; j++)
+			if (n < REGIONS_MAX)
+				names[n++] =
+					all->region_groups[i].regions[j].name;
+	return nearest_name(name, names, n);
+}
+
+void check_region(const struct check *check)
+{
+	const char *region = check->in->region, *near, *hint;
+	bool training, known;
+	const struct region *zone;
+	char shown[SHORT_SIZE];
+	const struct node *at;
+
+	if (!region)
+		return;
+	known = catalogue_region(check->catalogue, region, &training);
+	if (known && training)
+		return;
+	at = value_of(check->in, "region");
+	if (!at)
+		return;
+	if (known) {
+		if (is_provider(check, "ai-platform"))
+			doubtful(check, at, "trainingInput.region",
+				 "\"region\" %s is not in AI Platform's list "
+				 "of regions",
+				 region);
+		return;
+	}
+	zone = catalogue_zone(check->catalogue, region);
+	if (zone) {
+		broken(check, at, "trainingInput.region",
+		       "\"region\": %s is a zone; its region is %s", region,
+		       zone->name);
+		problem_hint(check->found, "write %s", zone->name);
+		return;
+	}
+	broken(check, at, "trainingInput.region",
+	       "\"region\" \"%s\" is no region", text_short(region, shown));
+	near = near_region(check->catalogue, region);
+	hint = looks_hint(region);
+	if (hint)
+		problem_hint(check->found, "%s", hint);
+	else if (near)
+		problem_hint(check->found, "did you mean %s?", near);
+}
+
+void check_zone(const struct check *check)
+{
+	const char *zone = check->job->jobrun.zone, *near;
+	const struct region *region;
+	char shown[SHORT_SIZE];
+	const struct node *at;
+
+	if (!zone)
+		return;
+	region = catalogue_zone(check->catalogue, zone);
+	if (region && strchr(region->zones, zone[strlen(zone) - 1]))
+		return;
+	at = value_of(&check->job->jobrun, "zone");
+	if (!at)
+		return;
+	if (region) {
+		doubtful(check, at, "jobrun.zone",
+			 "\"zone\" %s is not known: the zones of %s end in "
+			 "one of \"%s\"",
+			 zone, region->name, region->zones);
+		return;
+	}
+	region = catalogue_region(check->catalogue, zone, NULL);
+	if (region) {
+		broken(check, at, "jobrun.zone",
+		       "\"zone\": %s is a region, not a zone", zone);
+		problem_hint(check->found, "for instance %s-%c", zone,
+			     region->zones[0]);
+		return;
+	}
+	broken(check, at, "jobrun.zone", "\"zone\" \"%s\" is no zone",
+	       text_short(zone, shown));
+	near = near_region(check->catalogue, zone);
+	if (near)
+		problem_hint(check->found,
+			     "the zones of %s are called %s-a and so on", near,
+			     near);
+}
+
+void check_zone_in_region(const struct check *check)
+{
+	const char *region = check->in->region;
+	const char *zone = check->job->jobrun.zone;
+	const struct node *at, *other;
+	const struct region *real;
+	char line[LINE_SIZE];
+
+	if (!zone || !region)
+		return;
+	real = catalogue_zone(check->catalogue, zone);
+	if (!real || !strcmp(real->name, region) ||
+	    !catalogue_region(check->catalogue, region, NULL))
+		return;
+	at = value_of(&check->job->jobrun, "zone");
+	other = value_of(check->in, "region");
+	if (!at || !other)
+		return;
+	broken(check, at, "jobrun.zone",
+	       "\"zone\" %s is not in trainingInput.region %s (%s)", zone,
+	       region, line_of(other, at, line));
+}

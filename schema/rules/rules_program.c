@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about what runs: containers, runtime versions, Python, packages. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/buf.h"
+#include "core/base/text.h"
+#include "schema/rules/rules_check.h"
+
+#define PACKAGES_MAX 100
+
+/* The first image of the job, and whose it is. */
+static const struct node *image_key(const struct training_input *in, int *role)
+{
+	for (*role = 0; *role < ROLE_COUNT; (*role)++)
+		if (role_config(in, *role)->image_uri)
+			return key_of(role_config(in, *role), "imageUri");
+	return NULL;
+}
+
+void check_image_or_runtime(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const char *name =
+		in->runtime_version ? "runtimeVersion" : "pythonVersion";
+	const struct node *image, *other;
+	char path[96], line[LINE_SIZE], here[LINE_SIZE];
+	int role;
+
+	if (!in->runtime_version && !in->python_version)
+		return;
+	image = image_key(in, &role);
+	other = key_of(in, name);
+	if (!image || !other)
+		return;
+	snprintf(path, sizeof(path), "trainingInput.%s.imageUri",
+		 roles[role].config);
+	broken(check, image, path,
+	       "only one of \"%s.imageUri\" (%s) and \"%s\" (%s) can be given",
+	       roles[role].config, line_of(image, image, here), name,
+	       line_of(other, image, line));
+	problem_hint(check->found,
+		     "a container brings its own; remove one of the two");
+}
+
+void check_container_args(const struct check *check)
+{
+	static const char *const names[] = { "containerCommand",
+					     "containerArgs" };
+	const struct training_input *in = check->in;
+	const struct node *args, *at;
+	char path[96], line[LINE_SIZE];
+	size_t j;
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		const struct replica_config *config = role_config(in, i);
+		const size_t counts[] = { config->container_command.count,
+					  config->container_args.count };
+
+		for (j = 0; j < COUNT(names); j++) {
+			at = counts[j] ? key_of(config, names[j]) : NULL;
+			if (!at)
+				continue;
+			snprintf(path, sizeof(path), "trainingInput.%s.%s",
+				 roles[i].config, names[j]);
+			args = in->args.count ? key_of(in, "args") : NULL;
+			if (args) {
+				broken(check, at, path,
+				       "\"%s\" and trainingInput.args (%s) "
+				       "exclude each other",
+				       names[j], line_of(args, at, line));
+				return;
+			}
+			if (role_image(in, i) || config->head.strange ||
+			    config_refused(config, "imageUri") ||
+			    config_refused(&in->master_config, "imageUri"))
+				continue;
+			broken(check, at, path,
+			       "\"%s\" needs \"imageUri\": the container that "
+			       "it is for",
+			       names[j]);
+			return;
+		}
+	}
+}
+
+/* MAJOR.MINOR; the form was checked. */
+static void split(const char *version, long *major, long *minor)
+{
+	char *end = NULL;
+
+	*major = strtol(version, &end, 10);
+	*minor = *end ? strtol(end + 1, NULL, 10) : 0;
+}
+
+/* The latest of the catalogue. */
+static long last_minor(const struct catalogue *all, long major)
+{
+	long last = -1, one, minor;
+	size_t i;
+
+	for (i = 0; i < all->runtime_count; i++) {
+		split(all->runtimes[i].version, &one, &minor);
+		if (one == major && minor > last)
+			last = minor;
+	}
+	return last;
+}
+
+static void check_version_of(const struct check *check, const char *version,
+			     const void *message, const char *path)
+{
+	const struct runtime *runtime =
+		catalogue_runtime(check->catalogue, version);
+	const char *name = strrchr(path, '.') + 1;
+	long major, minor, last;
+	const struct node *at;
+
+	if (runtime && !runtime->retired)
+		return;
+	at = value_of(message, name);
+	if (!at)
+		return;
+	if (runtime) {
+		doubtful(check, at, path,
+			 "\"%s\" %s was no longer accepted from 2020-03-17 on",
+			 name, version);
+		return;
+	}
+	split(version, &major, &minor);
+	last = last_minor(check->catalogue, major);
+	/* Whether there was a later one can't be told. */
+	if (major == 2 && minor > last)
+		doubtful(check, at, path,
+			 "\"%s\" %s is later than all that are known, up to "
+			 "2.%ld",
+			 name, version, last);
+	else if (major <= 1 && minor < 6)
+		doubtful(check, at, path,
+			 "\"%s\" %s was no longer accepted from 2020-03-17 on",
+			 name, version);
+	else
+		broken(check, at, path,
+		       "\"%s\": AI Platform had no runtime version %s", name,
+		       version);
+}
+
+void check_runtime(const struct check *check)
+{
+	const struct training_input *in = check->in;
+
+	if (in->runtime_version)
+		check_version_of(check, in->runtime_version, in,
+				 "trainingInput.runtimeVersion");
+	if (in->worker_config.tpu_tf_version)
+		check_version_of(check, in->worker_config.tpu_tf_version,
+				 &in->worker_config,
+				 "trainingInput.workerConfig.tpuTfVersion");
+}
+
+static void put_pythons(const struct runtime *runtime, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < runtime->python_count; i++)
+		buf_printf(out, "%s%s", i ? " or " : "", runtime->pythons[i]);
+}
+
+void check_python(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const char *python = in->python_version;
+	const struct node *at, *other;
+	const struct runtime *runtime;
+	struct buf list = { 0 };
+	char line[LINE_SIZE];
+	long major, minor;
+	size_t i;
+
+	if (!python || !in->runtime_version)
+		return;
+	runtime = catalogue_runtime(check->catalogue, in->runtime_version);
+	if (!runtime)
+		return;
+	for (i = 0; i < runtime->python_count; i++)
+		if (!strcmp(runtime->pythons[i], python))
+			return;
+	at = value_of(in, "pythonVersion");
+	if (!at)
+		return;
+	split(python, &major, &minor);
+	other = value_of(in, "runtimeVersion");
+	put_pythons(runtime, &list);
+	if (runtime->open && major == 3 && minor > 7)
+		doubtful(check, at, "trainingInput.pythonVersion",
+			 "\"pythonVersion\" %s: runtime version %s (%s) is "
+			 "known to have %s",
+			 python, runtime->version, line_of(other, at, line),
+			 buf_text(&list));
+	else
+		broken(check, at, "trainingInput.pythonVersion",
+		       "\"pythonVersion\" %s does not go with runtimeVersion "
+		       "%s (%s), which has %s",
+		       python, runtime->version, line_of(other, at, line),
+		       buf_text(&list));
+	buf_done(&list);
+}
+
+void check_packages(const struct check *check)
+{
+	const struct strings *all = &check->in->package_uris;
+	const struct node *at;
+
+	if (all->count <= PACKAGES_MAX)
+		return;
+	at = value_of(check->in, "packageUris");
+	if (!at)
+		return;
+	broken(check, at, "trainingInput.packageUris",
+	       "\"packageUris\" has %zu entries, and %d is the most",
+	       all->count, PACKAGES_MAX);
+}
+
+void check_job_dir(const struct check *check)
+{
+	const char *folder = check->in->job_dir;
+	const struct node *at;
+	char shown[SHORT_SIZE];
+
+	if (!folder || text_starts(folder, "gs://"))
+		return;
+	at = value_of(check->in, "jobDir");
+	if (!at)
+		return;
+	broken(check, at, "trainingInput.jobDir",
+	       "\"jobDir\" \"%s\" must be a gs:// URL: the service reads and "
+	       "writes no other place",
+	       text_short(folder, shown));
+	if (!value_of(&check->job->jobrun, "provider"))
+		problem_hint(check->found,
+			     "with jobrun.provider: local any directory is "
+			     "right");
+}
+
+void check_chief(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const struct node *at, *other;
+	char line[LINE_SIZE];
+	int role;
+
+	if (!in->use_chief_in_tf_config || !in->runtime_version ||
+	    image_key(in, &role))
+		return;
+	at = key_of(in, "useChiefInTfConfig");
+	other = value_of(in, "runtimeVersion");
+	if (!at || !other)
+		return;
+	broken(check, at, "trainingInput.useChiefInTfConfig",
+	       "\"useChiefInTfConfig\" has no effect with runtimeVersion (%s)",
+	       line_of(other, at, line));
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about Cloud TPUs. */
+#include <stdio.h>
+
+#include "core/base/buf.h"
+#include "core/base/text.h"
+#include "schema/rules/rules_check.h"
+
+#define TPU_TYPE "trainingInput.workerConfig.acceleratorConfig.type"
+#define TPU_COUNT "trainingInput.workerConfig.acceleratorConfig.count"
+
+static const struct accelerator_config *tpu_config(const struct check *check)
+{
+	return &check->in->worker_config.accelerator_config;
+}
+
+/* A TPU is a worker, and nothing else. */
+void check_tpu_worker(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const struct node *at;
+	char path[96];
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		if (i == ROLE_WORKER || !is_cloud_tpu(role_type(in, i)))
+			continue;
+		at = value_of(in, roles[i].type);
+		if (!at)
+			continue;
+		snprintf(path, sizeof(path), "trainingInput.%s", roles[i].type);
+		broken(check, at, path,
+		       "\"%s\" must not be cloud_tpu: only a worker can be a "
+		       "TPU",
+		       roles[i].type);
+	}
+}
+
+/* cloud_tpu and the types of accelerators that are TPUs go together. */
+void check_tpu_accelerator(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const struct node *at, *worker;
+	char path[96], line[LINE_SIZE];
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		const char *type = role_config(in, i)->accelerator_config.type;
+		bool tpu = is_cloud_tpu(role_type(in, i)) ||
+			   (i == ROLE_WORKER &&
+			    in->scale_tier == SCALE_TIER_BASIC_TPU);
+
+		if (!type || is_tpu(type) == tpu)
+			continue;
+		at = value_of(&role_config(in, i)->accelerator_config, "type");
+		if (!at || input_refused(check, roles[i].type) ||
+		    input_refused(check, "scaleTier"))
+			continue;
+		snprintf(path, sizeof(path),
+			 "trainingInput.%s.acceleratorConfig.type",
+			 roles[i].config);
+		worker = value_of(in, roles[i].type);
+		if (tpu && worker)
+			broken(check, at, path,
+			       "\"type\" must be TPU_V2 or TPU_V3, not %s, for "
+			       "workerType cloud_tpu (%s)",
+			       type, line_of(worker, at, line));
+		else if (tpu)
+			broken(check, at, path,
+			       "\"type\" must be TPU_V2 with scaleTier "
+			       "BASIC_TPU, not %s",
+			       type);
+		else if (i != ROLE_WORKER)
+			broken(check, at, path,
+			       "\"type\" %s: only a worker can be a TPU", type);
+		/* The type of the worker may come from a flag. */
+		else if (worker)
+			broken(check, at, path,
+			       "\"type\" %s needs workerType cloud_tpu, not %s "
+			       "(%s)",
+			       type, role_type(in, i),
+			       line_of(worker, at, line));
+	}
+}
+
+void check_tpu_one(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const struct node *at;
+
+	if (!is_cloud_tpu(in->worker_type) || in->worker_count == 1 ||
+	    input_refused(check, "workerCount"))
+		return;
+	at = value_of(in, "workerCount");
+	if (at) {
+		broken(check, at, "trainingInput.workerCount",
+		       "\"workerCount\" must be 1 with workerType cloud_tpu, "
+		       "not %ld",
+		       in->worker_count);
+		return;
+	}
+	at = value_of(in, "workerType");
+	/* A flag may give the count. */
+	if (at && !in->head.strange)
+		doubtful(check, at, "trainingInput.workerType",
+			 "\"workerCount\" must be 1 with workerType cloud_tpu, "
+			 "and it is not given");
+}
+
+void check_tpu_no_servers(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const struct node *at;
+
+	/* With a tier, that it is given at all is said by another rule. */
+	if (!is_cloud_tpu(in->worker_type) || !in->parameter_server_count)
+		return;
+	at = value_of(in, "parameterServerCount");
+	if (!at)
+		return;
+	broken(check, at, "trainingInput.parameterServerCount",
+	       "\"parameterServerCount\": parameter servers cannot be combined "
+	       "with workerType cloud_tpu");
+}
+
+/* Eight cores, and no pods. */
+void check_tpu_count(const struct check *check)
+{
+	const struct accelerator_config *config = tpu_config(check);
+	const struct node *at;
+
+	if (!is_tpu(config->type))
+		return;
+	if (strcmp(config->type, "TPU_V2") != 0 &&
+	    strcmp(config->type, "TPU_V3") != 0) {
+		at = value_of(config, "type");
+		if (!at)
+			return;
+		broken(check, at, TPU_TYPE,
+		       "\"type\" must be TPU_V2 or TPU_V3 on AI Platform, not "
+		       "%s",
+		       config->type);
+		problem_hint(check->found,
+			     "jobrun.provider: tpu-vm has the others");
+		return;
+	}
+	at = value_of(config, "count");
+	if (!at || !config->count || config->count == 8)
+		return;
+	broken(check, at, TPU_COUNT,
+	       "\"count\" %ld: a %s worker needs count 8 on AI Platform",
+	       config->count, config->type);
+	problem_hint(check->found,
+		     "jobrun.provider: tpu-vm has slices of other sizes");
+}
+
+/* The row of a type with or without _POD. */
+static const struct tpu *tpu_of(const struct check *check)
+{
+	const char *type = tpu_config(check)->type;
+	size_t len = strlen(type);
+	char name[64];
+
+	if (text_ends(type, "_POD") && len - 4 < sizeof(name)) {
+		memcpy(name, type, len - 4);
+		name[len - 4] = '\0';
+		type = name;
+	}
+	return catalogue_tpu(check->catalogue, type);
+}
+
+void check_tpu_slice(const struct check *check)
+{
+	const struct accelerator_config *config = tpu_config(check);
+	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
+	struct buf list = { 0 };
+	const struct node *at;
+	size_t i;
+
+	if (!tpu || !config->count || tpu_slice(tpu, (unsigned)config->count))
+		return;
+	at = value_of(config, "count");
+	if (!at)
+		return;
+	for (i = 0; i < tpu->slice_count; i++)
+		buf_printf(&list, "%s%u", i ? ", " : "", tpu->slices[i].count);
+	broken(check, at, TPU_COUNT,
+	       "\"count\" %ld: there is no such slice of %s; its sizes are %s",
+	       config->count, config->type, buf_text(&list));
+	buf_done(&list);
+}
+
+/* The version for a TPU that serves a container. */
+void check_tpu_tf(const struct check *check)
+{
+	const struct training_input *in = check->in;
+	const struct replica_config *config = &in->worker_config;
+	const struct node *at, *other;
+	char line[LINE_SIZE];
+	char path[64];
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		if (i == ROLE_WORKER || !role_config(in, i)->tpu_tf_version)
+			continue;
+		at = key_of(role_config(in, i), "tpuTfVersion");
+		if (!at)
+			continue;
+		snprintf(path, sizeof(path), "trainingInput.%s.tpuTfVersion",
+			 roles[i].config);
+		broken(check, at, path,
+		       "\"tpuTfVersion\" belongs under workerConfig, where the "
+		       "TPU is");
+		return;
+	}
+	if (config->tpu_tf_version) {
+		at = key_of(config, "tpuTfVersion");
+		other = value_of(in, "runtimeVersion");
+		if (!at)
+			return;
+		if (in->runtime_version && other)
+			broken(check, at,
+			       "trainingInput.workerConfig.tpuTfVersion",
+			       "\"tpuTfVersion\" is for custom containers, and "
+			       "runtimeVersion (%s) is not",
+			       line_of(other, at, line));
+		else if (in->worker_type && !is_cloud_tpu(in->worker_type))
+			broken(check, at,
+			       "trainingInput.workerConfig.tpuTfVersion",
+			       "\"tpuTfVersion\" needs workerType cloud_tpu");
+		return;
+	}
+	if (!uses_tpu(check) || !role_image(in, ROLE_WORKER) ||
+	    config_refused(config, "tpuTfVersion") || config->head.strange ||
+	    in->head.strange)
+		return;
+	at = key_of(in, "workerConfig");
+	if (!at)
+		at = key_of(&in->master_config, "imageUri");
+	if (!at)
+		return;
+	broken(check, at, "trainingInput.workerConfig",
+	       "\"workerConfig.tpuTfVersion\" is required for a TPU worker "
+	       "with a custom container");
+	problem_hint(check->found,
+		     "the runtime version that has the container's TensorFlow, "
+		     "for instance tpuTfVersion: \"2.2\"");
+}
+
+static void check_support(const struct check *check, const char *version,
+			  const struct node *at, const char *path)
+{
+	const struct runtime *runtime =
+		catalogue_runtime(check->catalogue, version);
+
+	if (!runtime || !at)
+		return;
+	if (runtime->tpu == TPU_SUPPORT_NO)
+		broken(check, at, path,
+		       "\"%s\" %s did not support TPUs: 1.13, 1.14, 1.15, 2.1 "
+		       "and 2.2 did",
+		       strrchr(path, '.') + 1, version);
+	else if (runtime->tpu == TPU_SUPPORT_ENDED)
+		doubtful(check, at, path,
+			 "\"%s\" %s supported TPUs for a time only",
+			 strrchr(path, '.') + 1, version);
+	else if (runtime->tpu == TPU_SUPPORT_SEEN)
+		doubtful(check, at, path,
+			 "\"%s\" %s: it is not confirmed that it supported "
+			 "TPUs",
+			 strrchr(path, '.') + 1, version);
+}
+
+void check_tpu_runtime(const struct check *check)
+{
+	const struct training_input *in = check->in;
+
+	if (!uses_tpu(check))
+		return;
+	if (in->worker_config.tpu_tf_version)
+		check_support(check, in->worker_config.tpu_tf_version,
+			      value_of(&in->worker_config, "tpuTfVersion"),
+			      "trainingInput.workerConfig.tpuTfVersion");
+	else if (in->runtime_version)
+		check_support(check, in->runtime_version,
+			      value_of(in, "runtimeVersion"),
+			      "trainingInput.runtimeVersion");
+}
+
+void check_tpu_region(const struct check *check)
+{
+	const char *type = tpu_config(check)->type;
+	const char *region = check->in->region;
+	const struct node *at;
+	const struct tpu *tpu;
+	struct buf list = { 0 };
+	bool training;
+	size_t i;
+
+	if (!uses_tpu(check) || !region ||
+	    !catalogue_region(check->catalogue, region, &training) || !training)
+		return;
+	tpu = catalogue_tpu(check->catalogue, type ? type : "TPU_V2");
+	at = value_of(check->in, "region");
+	if (!tpu || !tpu->region_count || !at)
+		return;
+	for (i = 0; i < tpu->region_count; i++) {
+		if (!strcmp(tpu->regions[i], region))
+			goto out;
+		buf_printf(&list, "%s%s", i ? " and " : "", tpu->regions[i]);
+	}
+	broken(check, at, "trainingInput.region",
+	       "\"region\" %s: AI Platform had TPUs in %s only", region,
+	       buf_text(&list));
+out:
+	buf_done(&list);
+}
+
+void check_tpu_zone(const struct check *check)
+{
+	const struct accelerator_config *config = tpu_config(check);
+	const char *zone = check->job->jobrun.zone;
+	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
+	const struct node *at;
+	const char *near = NULL;
+	unsigned count = (unsigned)config->count;
+	size_t i;
+
+	if (!tpu || !zone || !catalogue_zone(check->catalogue, zone))
+		return;
+	for (i = 0; i < tpu->zone_count; i++) {
+		const struct tpu_zone *one = &tpu->zones[i];
+
+		if (count && (count < one->min || count > one->max))
+			continue;
+		if (!strcmp(one->name, zone))
+			return;
+		near = one->name;
+	}
+	at = value_of(&check->job->jobrun, "zone");
+	if (!at)
+		return;
+	broken(check, at, "jobrun.zone",
+	       "\"zone\" %s is not known to have a %s with count %ld", zone,
+	       config->type, config->count);
+	if (near)
+		problem_hint(check->found, "%s is", near);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobrun: what AI Platform had no word for.  What only one provider has is
+ * a block of its own, declared in that provider's folder. */
+#include "schema/tables/tables.h"
+
+#include "core/job/job.h"
+
+const char *const on_this_machine[] = { "local", NULL };
+/* jobrun itself is beside the tasks, in pods and in Slurm's jobs too. */
+static const char *const on_launched_tasks[] = { "local",      "slurm",
+						 "tpu-vm",     "tpu-node",
+						 "kubernetes", NULL };
+const char *const on_hosts[] = { "local", "tpu-vm", "tpu-node", NULL };
+const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", "tpu-node",
+				     NULL };
+const char *const on_own_machines[] = { "tpu-vm", "tpu-node", NULL };
+const char *const with_account[] = { "ai-platform", "vertex-ai", "tpu-vm",
+				     "tpu-node", NULL };
+const char *const on_google[] = { "ai-platform", "vertex-ai", NULL };
+
+/* In the order of enum cleanup. */
+static const char *const cleanup_names[] = { "always", "onSuccess", "never",
+					     NULL };
+
+static const char *const on_change_names[] = { "rerun", "fail", NULL };
+
+static const struct field secret_fields[] = {
+	{ .name = "env",
+	  .type = FIELD_STRING,
+	  .check = check_variable,
+	  .offset = offsetof(struct secret, env),
+	  .doc = "The variable of jobrun's own environment to take it "
+		 "from." },
+	{ .name = "file",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_PATH,
+	  .offset = offsetof(struct secret, file),
+	  .doc = "The file to take it from, relative to the job's file.  A "
+		 "newline at its end is left out." },
+	{ .name = NULL },
+};
+
+static const struct message message_secret = {
+	.name = "Secret",
+	.doc = "Where the value of a secret variable comes from: exactly one "
+	       "of env and file.",
+	.size = sizeof(struct secret),
+	.fields = secret_fields,
+};
+
+static const struct field jobrun_fields[] = {
+	/* Done with before the table is asked: see schema/read/extend.c. */
+	{ .name = "extends",
+	  .type = FIELD_STRINGS,
+	  .flags = FIELD_SINGLE | FIELD_POSITION,
+	  .offset = offsetof(struct jobrun_block, extends),
+	  .doc = "A file, or several in this order, that this one is merged "
+		 "over: maps key by key, while lists and all else are "
+		 "replaced, and null takes away.  Relative to the file that "
+		 "says it." },
+	{ .name = "provider",
+	  .type = FIELD_STRING,
+	  .fallback = "local",
+	  .offset = offsetof(struct jobrun_block, provider),
+	  .doc = "Where the job runs." },
+	{ .name = "project",
+	  .type = FIELD_STRING,
+	  .check = check_project,
+	  .offset = offsetof(struct jobrun_block, project),
+	  .doc = "The Google Cloud project that the job belongs to." },
+	{ .name = "zone",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct jobrun_block, zone),
+	  .doc = "The zone to run in, for instance us-central1-b, where the "
+		 "provider wants one." },
+	{ .name = "network",
+	  .type = FIELD_STRING,
+	  .check = check_network,
+	  .offset = offsetof(struct jobrun_block, network),
+	  .providers = on_own_machines,
+	  .doc = "The network of the machines that jobrun makes: its name, "
+		 "or projects/PROJECT/global/networks/NAME." },
+	{ .name = "staging",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .check = check_url,
+	  .offset = offsetof(struct jobrun_block, staging),
+	  .providers = on_google,
+	  .doc = "The gs:// directory where packages and source are put on "
+		 "their way to the job." },
+	{ .name = "hosts",
+	  .type = FIELD_STRINGS,
+	  .flags = FIELD_POSITION,
+	  .check = check_host,
+	  .offset = offsetof(struct jobrun_block, hosts),
+	  .providers = on_this_machine,
+	  .doc = "Machines to run on instead of this one, reached by ssh: "
+		 "HOST, USER@HOST or HOST:PORT, the master's first.  With more "
+		 "tasks than hosts, it begins again with the first." },
+	{ .name = "hostLease",
+	  .type = FIELD_DURATION,
+	  .flags = FIELD_POSITION,
+	  .fallback = "1d",
+	  .offset = offsetof(struct jobrun_block, host_lease_s),
+	  .providers = on_hosts,
+	  .doc = "How long tasks on hosts go on when nothing is heard of the "
+		 "machine that started them.  It may be switched off for so "
+		 "long; a host that is cut off keeps running for no longer." },
+	{ .name = "docker",
+	  .type = FIELD_MESSAGE,
+	  .message = &message_docker,
+	  .offset = offsetof(struct jobrun_block, docker),
+	  .providers = on_hosts,
+	  .doc = "A container to run the program in, on hosts that have "
+		 "docker." },
+	{ .name = "conda",
+	  .type = FIELD_MESSAGE,
+	  .message = &message_conda,
+	  .offset = offsetof(struct jobrun_block, conda),
+	  .providers = on_own_tasks,
+	  .doc = "A conda environment to run setup and the program in." },
+	{ .name = "source",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_PATH,
+	  .offset = offsetof(struct jobrun_block, source),
+	  .doc = "A directory, relative to the job's file, that is shipped "
+		 "to where the job runs.  The program starts in it." },
+	{ .name = "command",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct jobrun_block, command),
+	  .doc = "The program to run and its first arguments, instead of "
+		 "trainingInput.pythonModule; args follow." },
+	{ .name = "setup",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct jobrun_block, setup),
+	  .doc = "A command that runs once on each host before the "
+		 "program." },
+	{ .name = "env",
+	  .type = FIELD_PAIRS,
+	  .check_key = check_variable,
+	  .offset = offsetof(struct jobrun_block, env),
+	  .doc = "Variables of the program's environment." },
+	{ .name = "secrets",
+	  .type = FIELD_NAMED,
+	  .message = &message_secret,
+	  .check = check_variable,
+	  .offset = offsetof(struct jobrun_block, secrets),
+	  .doc = "Variables whose values are read when the program starts, "
+		 "and are never printed, stored or put into a plan." },
+	{ .name = "data",
+	  .type = FIELD_NAMED,
+	  .message = &message_data_set,
+	  .check = check_variable,
+	  .offset = offsetof(struct jobrun_block, data),
+	  .providers = on_launched_tasks,
+	  .doc = "Sets of shards, by name.  A program finds its share of the "
+		 "set train in JOBRUN_DATA_TRAIN, as URLs for the WebDataset "
+		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind "
+		 "'pipe:jobrun "
+		 "cat', and as a command that streams it, "
+		 "JOBRUN_DATA_TRAIN_STREAM.  JOBRUN_DATA_TRAIN_SAMPLES is how "
+		 "many samples everyone has in an epoch." },
+	{ .name = "checkpoints",
+	  .type = FIELD_MESSAGE,
+	  .message = &message_checkpoints,
+	  .offset = offsetof(struct jobrun_block, checkpoints),
+	  .providers = on_launched_tasks,
+	  .doc = "What happens to the checkpoints that the program "
+		 "writes." },
+	{ .name = "logs",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_POSITION,
+	  .message = &message_logs,
+	  .offset = offsetof(struct jobrun_block, logs),
+	  .providers = on_hosts,
+	  .doc = "Where the raw logs of the run are copied to while it goes "
+		 "on, besides the store here.  A bucket that fails is shown, "
+		 "and never fails the run." },
+	{ .name = "metrics",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_POSITION,
+	  .message = &message_metrics,
+	  .offset = offsetof(struct jobrun_block, metrics),
+	  .doc = "What to read from the log." },
+	{ .name = "restart",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_POSITION,
+	  .message = &message_restart,
+	  .offset = offsetof(struct jobrun_block, restart),
+	  .providers = on_launched_tasks,
+	  .doc = "What happens when the run fails or loses its host.  Without "
+		 "it nothing is restarted." },
+	{ .name = "cleanup",
+	  .type = FIELD_ENUM,
+	  .flags = FIELD_POSITION,
+	  .values = cleanup_names,
+	  .fallback = "always",
+	  .offset = offsetof(struct jobrun_block, cleanup),
+	  .doc = "When to delete what the run made and what is billed by the "
+		 "hour: always, onSuccess or never." },
+	{ .name = "grace",
+	  .type = FIELD_DURATION,
+	  .fallback = "10s",
+	  .offset = offsetof(struct jobrun_block, grace_s),
+	  .doc = "How long a process has between SIGTERM and SIGKILL, for "
+		 "instance 90s or 5m." },
+	/* A policy, not a part of what is run: to change it is no change. */
+	{ .name = "onChange",
+	  .type = FIELD_ENUM,
+	  .flags = FIELD_POSITION,
+	  .values = on_change_names,
+	  .fallback = "rerun",
+	  .offset = offsetof(struct jobrun_block, on_change),
+	  .doc = "What to do about a job that has run already and has "
+		 "changed since: rerun it, or fail." },
+	{ .name = NULL },
+};
+
+const struct message message_jobrun = {
+	.name = "Jobrun",
+	.doc = "What AI Platform had no word for; all of it optional.",
+	.size = sizeof(struct jobrun_block),
+	.fields = jobrun_fields,
+};

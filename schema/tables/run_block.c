@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobrun.logs, jobrun.metrics and jobrun.restart: how a run is watched, and
+ * what happens when it fails. */
+#include "schema/tables/tables.h"
+
+#include "core/job/job.h"
+
+/* In the order of enum restart_action. */
+static const char *const action_names[] = { "restart", "fail", NULL };
+
+static const struct field metrics_fields[] = {
+	{ .name = "patterns",
+	  .type = FIELD_PAIRS,
+	  .check = check_pattern,
+	  .offset = offsetof(struct metrics, patterns),
+	  .doc = "Metrics to find in the log besides those with known names, "
+		 "each with the regular expression that finds it: the first "
+		 "group is the value." },
+	{ .name = NULL },
+};
+
+const struct message message_metrics = {
+	.name = "Metrics",
+	.doc = "What to read from the log of a run.",
+	.size = sizeof(struct metrics),
+	.fields = metrics_fields,
+};
+
+static const struct field logs_fields[] = {
+	{ .name = "to",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_REQUIRED | FIELD_PATH | FIELD_POSITION,
+	  .check = check_url,
+	  .offset = offsetof(struct kept_logs, to),
+	  .doc = "Where they are copied to: a gs:// URL or a directory, in "
+		 "which each run has a folder, JOBID/TIME, with a folder for "
+		 "each attempt, and in that one for each stream of a task: its "
+		 "objects, in the order of their names, are what was written "
+		 "to it, byte for byte." },
+	{ .name = "every",
+	  .type = FIELD_DURATION,
+	  .flags = FIELD_POSITION,
+	  .min = 1,
+	  .max = 86400,
+	  .fallback = "1m",
+	  .offset = offsetof(struct kept_logs, every_s),
+	  .doc = "How often what is new is copied; what is left when the run "
+		 "has ended, then." },
+	{ .name = NULL },
+};
+
+const struct message message_logs = {
+	.name = "Logs",
+	.doc = "Where the raw logs of a run are copied to while it goes on.",
+	.size = sizeof(struct kept_logs),
+	.fields = logs_fields,
+};
+
+static const struct field restart_rule_fields[] = {
+	{ .name = "exitCodes",
+	  .type = FIELD_STRINGS,
+	  .flags = FIELD_NUMBERS,
+	  .check = check_exit_codes,
+	  .offset = offsetof(struct restart_rule, exit_codes),
+	  .doc = "Exit codes that it holds for: 1, or 64-127." },
+	{ .name = "signals",
+	  .type = FIELD_STRINGS,
+	  .check = check_signal,
+	  .offset = offsetof(struct restart_rule, signals),
+	  .doc = "Signals that it holds for: SIGSEGV." },
+	{ .name = "preempted",
+	  .type = FIELD_BOOL,
+	  .offset = offsetof(struct restart_rule, preempted),
+	  .doc = "Whether it holds for a run whose host was taken away or "
+		 "lost." },
+	{ .name = "action",
+	  .type = FIELD_ENUM,
+	  .flags = FIELD_REQUIRED,
+	  .values = action_names,
+	  .offset = offsetof(struct restart_rule, action),
+	  .doc = "What to do then: restart, or fail." },
+	{ .name = NULL },
+};
+
+static const struct message message_restart_rule = {
+	.name = "RestartRule",
+	.doc = "What to do about a run that ended in one of these ways; a "
+	       "rule that names none holds for all.",
+	.size = sizeof(struct restart_rule),
+	.fields = restart_rule_fields,
+};
+
+static const struct field restart_fields[] = {
+	{ .name = "rules",
+	  .type = FIELD_MESSAGES,
+	  .message = &message_restart_rule,
+	  .offset = offsetof(struct restart, rules),
+	  .doc = "The first that holds decides; where none does the run is "
+		 "restarted while the counts allow it." },
+	{ .name = "maxRestarts",
+	  .type = FIELD_INT,
+	  .max = 1000,
+	  .fallback = "0",
+	  .offset = offsetof(struct restart, max_restarts),
+	  .doc = "How often a run that failed is restarted." },
+	{ .name = "maxPreemptions",
+	  .type = FIELD_INT,
+	  .max = 1000,
+	  .fallback = "10",
+	  .offset = offsetof(struct restart, max_preemptions),
+	  .doc = "How often a run whose host was taken away is restarted; "
+		 "counted apart from failures." },
+	{ .name = "backoff",
+	  .type = FIELD_DURATION,
+	  .fallback = "10s",
+	  .offset = offsetof(struct restart, backoff_s),
+	  .doc = "How long to wait before the first restart; twice as long "
+		 "before each later one." },
+	{ .name = "maxBackoff",
+	  .type = FIELD_DURATION,
+	  .fallback = "5m",
+	  .offset = offsetof(struct restart, max_backoff_s),
+	  .doc = "The longest wait before a restart." },
+	{ .name = NULL },
+};
+
+const struct message message_restart = {
+	.name = "Restart",
+	.doc = "What happens to a run that fails or loses its host.",
+	.size = sizeof(struct restart),
+	.fields = restart_fields,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of the messages of a job file.  To add a field: a row in the
+ * table, a member in core/job/job.h, a valid and an invalid file in
+ * tests/cli/validate/.
+ *
+ * The rows stand in the order in which AI Platform printed the messages in
+ * TF_CONFIG; what came later stands after them.
+ */
+#ifndef JOBRUN_TABLES_H
+#define JOBRUN_TABLES_H
+
+#include "core/job/check.h"
+#include "core/job/message.h"
+
+extern const struct message message_job;
+extern const struct message message_training_input;
+extern const struct message message_replica_config;
+extern const struct message message_hyperparameter_spec;
+extern const struct message message_jobrun;
+/* Parts of it: */
+extern const struct message message_data_set;
+extern const struct message message_checkpoints;
+extern const struct message message_logs;
+extern const struct message message_metrics;
+extern const struct message message_restart;
+extern const struct message message_docker;
+extern const struct message message_conda;
+
+/* The same provider lists in many rows. */
+extern const char *const on_this_machine[]; /* the local one does */
+extern const char *const on_hosts[];        /* where ssh reaches them */
+extern const char *const on_own_machines[]; /* that jobrun makes */
+extern const char *const on_own_tasks[];    /* where jobrun starts the tasks */
+extern const char *const with_account[];    /* run as one of Google's */
+extern const char *const on_google[];       /* its managed services */
+
+#endif

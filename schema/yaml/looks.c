@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/yaml/looks.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "schema/yaml/node.h"
+
+static const char template_hint[] =
+	"this looks like a template, and jobrun fills in none: put the value "
+	"itself here, or give it with --set";
+
+/* Texts that stand nowhere in a value, and what to say of them; in order. */
+static const struct look {
+	const char *part;
+	const char *hint;
+} looks[] = {
+	{ "{{", template_hint },
+	{ "{%", template_hint },
+	{ "${", template_hint },
+	{ "$(", template_hint },
+	{ "\xc2\xa0", "there is a no-break space (U+00A0) in it, which looks "
+		      "like a blank" },
+	{ "\xe2\x80\x8b", "there is a space of no width (U+200B) in it" },
+	{ "\xe2\x80\x9c", "these are typographic quotes: write \"" },
+	{ "\xe2\x80\x9d", "these are typographic quotes: write \"" },
+	{ "\xe2\x80\x98", "these are typographic quotes: write '" },
+	{ "\xe2\x80\x99", "these are typographic quotes: write '" },
+	{ "#", "a comment needs a blank before its #" },
+	{ "\n", "it has a line end: write it without quotes, > or | on the "
+		"line of its key" },
+};
+
+/* <BUCKET>, $BUCKET or [BUCKET], also inside of a path. */
+static bool has_variable(const char *text)
+{
+	const char *p;
+
+	for (p = text; (p = strpbrk(p, "<$[")); p++) {
+		const char *end = p + 1;
+
+		if (!isalpha((unsigned char)*end))
+			continue;
+		while (isalnum((unsigned char)*end) || *end == '_' ||
+		       *end == '-')
+			end++;
+		if (*p == '$' || *end == (*p == '<' ? '>' : ']'))
+			return true;
+	}
+	return false;
+}
+
+const char *looks_hint(const char *text)
+{
+	size_t i;
+
+	if (has_variable(text))
+		return template_hint;
+	if (!strcmp(text, "None"))
+		return "None is Python's: leave the field out, or write null";
+	for (i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
+		if (strstr(text, looks[i].part))
+			return looks[i].hint;
+	return NULL;
+}
+
+/* {BUCKET}, which is a map with a key and no value to YAML. */
+static bool is_braces(const struct node *value)
+{
+	const struct item *item = value->items;
+
+	return value->count == 1 && item->key->column == value->column + 1 &&
+	       item->key->line == value->line &&
+	       item->value->kind == NODE_SCALAR && item->value->plain &&
+	       !item->value->count;
+}
+
+const char *looks_hint_of(const struct node *value)
+{
+	if (value->kind == NODE_SCALAR)
+		return looks_hint(value->text);
+	return value->kind == NODE_MAP && is_braces(value) ? template_hint
+							   : NULL;
+}

@@ -16,10 +16,10 @@
 
 #define CHECK_MS 5000
 
-struct check;
+struct host_check;
 
 struct probe {
-	struct check *check;
+	struct host_check *check;
 	char *address;
 	uint32_t port;
 	int fd; /* -1: not under way */
@@ -28,7 +28,7 @@ struct probe {
 };
 
 /* Answers once, and is gone then. */
-struct check {
+struct host_check {
 	struct agent *agent;
 	struct probe *probes;
 	uint32_t count;
@@ -36,7 +36,7 @@ struct check {
 	struct loop_event *timer;
 };
 
-static void release(struct check *check)
+static void release(struct host_check *check)
 {
 	uint32_t i;
 
@@ -48,7 +48,7 @@ static void release(struct check *check)
 	free(check);
 }
 
-static void answer(struct check *check)
+static void answer(struct host_check *check)
 {
 	struct wire_out out = { 0 };
 	uint32_t i, count = 0;
@@ -85,7 +85,7 @@ static void probe_end(struct probe *probe, const char *why)
 static void on_connected(void *arg, uint32_t events)
 {
 	struct probe *probe = arg;
-	struct check *check = probe->check;
+	struct host_check *check = probe->check;
 	int why = 0;
 	socklen_t len = sizeof(why);
 
@@ -99,7 +99,7 @@ static void on_connected(void *arg, uint32_t events)
 
 static void out_of_time(void *arg, uint32_t events)
 {
-	struct check *check = arg;
+	struct host_check *check = arg;
 	uint32_t i;
 
 	(void)events;
@@ -146,7 +146,7 @@ out:
 
 int check_peers(struct agent *agent, struct wire_in *in, struct error *err)
 {
-	struct check *check;
+	struct host_check *check;
 	uint32_t i;
 
 	check = mem_alloc(sizeof(*check));

@@ -19,7 +19,7 @@
 #define QUEUED_MAX (1 << 20)
 #define PAUSE_MS 5
 
-struct fetch {
+struct host_fetch {
 	struct agent *agent;
 	struct channel *channel; /* that asked: gone with it */
 	int from;
@@ -29,14 +29,14 @@ struct fetch {
 
 static void on_packed(void *arg, uint32_t events);
 
-static void end(struct fetch *fetch)
+static void end(struct host_fetch *fetch)
 {
 	loop_remove(fetch->agent->loop, fetch->event);
 	close(fetch->from);
 	free(fetch);
 }
 
-static int listen_to_packer(struct fetch *fetch)
+static int listen_to_packer(struct host_fetch *fetch)
 {
 	struct error err;
 
@@ -47,7 +47,7 @@ static int listen_to_packer(struct fetch *fetch)
 
 static void go_on(void *arg, uint32_t events)
 {
-	struct fetch *fetch = arg;
+	struct host_fetch *fetch = arg;
 
 	fetch->event = NULL;
 	on_packed(fetch, events);
@@ -55,7 +55,7 @@ static void go_on(void *arg, uint32_t events)
 
 static void on_packed(void *arg, uint32_t events)
 {
-	struct fetch *fetch = arg;
+	struct host_fetch *fetch = arg;
 	struct agent *agent = fetch->agent;
 	struct wire_out out = { 0 };
 	ssize_t n;
@@ -88,7 +88,7 @@ int fetch_begin(struct agent *agent, struct wire_in *in, struct error *err)
 {
 	char *folder = wire_get_string(in);
 	pid_t parent = getpid();
-	struct fetch *fetch;
+	struct host_fetch *fetch;
 	int ends[2];
 	pid_t pid;
 

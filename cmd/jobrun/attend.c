@@ -69,7 +69,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (launch_checkpoints_check(&opts.checkpoints, &err) < 0 ||
 	    launch_checkpoints_keep(&opts.checkpoints, app->trace_http,
 				    (size_t)opts.tasks, (size_t)opts.task, mem,
-				    &env, &program.keeper, &err) < 0) {
+				    &env, &program.saver, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
@@ -83,7 +83,7 @@ static int run(struct app *app, int argc, char **argv)
 		status = STATUS_CANNOT_RUN;
 	}
 out:
-	launch_keeper_free(program.keeper);
+	launch_saver_free(program.saver);
 	free(path);
 	environment_done(&env);
 	arena_free(mem);

@@ -32,7 +32,7 @@ const struct command *const commands[] = {
 	&cmd_version,
 	&cmd_help,
 	&cmd_complete,
-	&cmd_mirror,
+	&cmd_log_sync,
 	&cmd_next_attempt,
 	&cmd_supervise,
 	&cmd_keep_checkpoints,

@@ -27,7 +27,7 @@ extern const struct command cmd_render;
 extern const struct command cmd_schema;
 extern const struct command cmd_status;
 extern const struct command cmd_shard;
-extern const struct command cmd_mirror;
+extern const struct command cmd_log_sync;
 extern const struct command cmd_next_attempt;
 extern const struct command cmd_supervise;
 extern const struct command cmd_keep_checkpoints;

@@ -107,7 +107,7 @@ static void add_task_types(struct offer *offer)
 
 static void add_listings(struct offer *offer)
 {
-	const struct listing *listing;
+	const struct explain_list *listing;
 
 	for (listing = listings; listing->name; listing++)
 		add(offer, listing->name, NULL);

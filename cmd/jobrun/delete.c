@@ -75,7 +75,7 @@ static int find_at(struct deletion *deletion, const struct provider *provider,
 	if (!ctx)
 		return -1;
 	for (i = 0; i < deletion->members.count; i++) {
-		const struct member_record *one = &deletion->members.items[i];
+		const struct task_file_path *one = &deletion->members.items[i];
 
 		if (one->place && !strcmp(one->job_id, deletion->job_id) &&
 		    !strcmp(one->provider, provider->name))

@@ -44,15 +44,15 @@ static const struct {
 	{ "libcurl", "libcurl.so.4", "install libcurl" },
 };
 
-struct check *checks_add(struct checks *all, const char *group,
-			 const char *name, enum check_state state,
-			 const char *value)
+struct doctor_check *checks_add(struct checks *all, const char *group,
+				const char *name, enum check_state state,
+				const char *value)
 {
-	struct check *check;
+	struct doctor_check *check;
 
 	all->items = mem_grow(all->items, all->count + 1, sizeof(*all->items));
 	check = &all->items[all->count++];
-	*check = (struct check){
+	*check = (struct doctor_check){
 		.group = group,
 		.name = name,
 		.state = state,
@@ -95,7 +95,7 @@ static void look_for_tools(struct checks *all)
 
 	for (i = 0; i < COUNT(tools); i++) {
 		const char *path = find_program(tools[i].name, all->mem);
-		struct check *check =
+		struct doctor_check *check =
 			checks_add(all, "programs", tools[i].name,
 				   path ? CHECK_OK : CHECK_MISSING, path);
 
@@ -130,7 +130,7 @@ static void put_text(const struct checks *all, struct buf *out)
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
-		const struct check *check = &all->items[i];
+		const struct doctor_check *check = &all->items[i];
 
 		if (strcmp(group, check->group) != 0)
 			buf_printf(out, "%s%s\n", i ? "\n" : "", check->group);
@@ -152,7 +152,7 @@ static void put_json(const struct checks *all, struct buf *out)
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
-		const struct check *check = &all->items[i];
+		const struct doctor_check *check = &all->items[i];
 		json_t *one = json_object();
 
 		json_put_text(one, "group", check->group);

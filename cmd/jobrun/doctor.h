@@ -14,7 +14,7 @@ enum check_state {
 	CHECK_BAD,     /* there, and does not work */
 };
 
-struct check {
+struct doctor_check {
 	const char *group;
 	const char *name;
 	enum check_state state;
@@ -25,15 +25,15 @@ struct check {
 
 struct checks {
 	struct arena *mem; /* of all texts */
-	struct check *items;
+	struct doctor_check *items;
 	size_t count;
 	enum error_code worst; /* of the first that is bad, or 0 */
 };
 
 /* Texts are borrowed, or in the arena of the list. */
-struct check *checks_add(struct checks *all, const char *group,
-			 const char *name, enum check_state state,
-			 const char *value);
+struct doctor_check *checks_add(struct checks *all, const char *group,
+				const char *name, enum check_state state,
+				const char *value);
 /* A bad one, for what `err` says. */
 void checks_fail(struct checks *all, const char *group, const char *name,
 		 const struct error *err);

@@ -22,7 +22,7 @@ struct reach {
 static void add_place(struct checks *all, const char *name,
 		      const struct place_value *value, const char *advice)
 {
-	struct check *check =
+	struct doctor_check *check =
 		checks_add(all, GROUP, name,
 			   value->text ? CHECK_OK : CHECK_MISSING, value->text);
 
@@ -32,7 +32,7 @@ static void add_place(struct checks *all, const char *name,
 }
 
 static void look_for_place(struct google *google, struct checks *all,
-			   struct place *place)
+			   struct google_place *place)
 {
 	place_find(google, NULL, NULL, all->mem, place);
 	add_place(all, "project", &place->project,
@@ -129,7 +129,7 @@ void doctor_google(const struct app *app, struct checks *all)
 {
 	const struct http_options options = { .trace = app->trace_http };
 	struct google *google;
-	struct place place;
+	struct google_place place;
 	struct error err;
 	struct http *http = http_new(&options, &err);
 	bool given;

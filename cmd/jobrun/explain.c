@@ -23,7 +23,8 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static int print_listing(const struct app *app, const struct listing *listing,
+static int print_listing(const struct app *app,
+			 const struct explain_list *listing,
 			 const struct outline *all, bool json, struct buf *out,
 			 struct error *err)
 {
@@ -77,7 +78,7 @@ static int explain(const struct app *app, const char *path,
 {
 	bool man = !strcmp(opts->format, "man");
 	bool json = !strcmp(opts->format, "json");
-	const struct listing *listing = listing_find(path);
+	const struct explain_list *listing = listing_find(path);
 	struct outline all;
 
 	outline_init(&all, providers);

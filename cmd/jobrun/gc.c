@@ -107,7 +107,7 @@ static void add_members(struct gc *gc, const struct site *site)
 	size_t i;
 
 	for (i = 0; i < gc->members.count; i++) {
-		const struct member_record *one = &gc->members.items[i];
+		const struct task_file_path *one = &gc->members.items[i];
 
 		if (!strcmp(one->provider, site->provider->name) &&
 		    !exists(site, one->job_id) &&
@@ -153,7 +153,7 @@ static int list_site(struct gc *gc, struct site *site, void *ctx,
 	int ret;
 
 	for (i = 0; i < gc->members.count; i++) {
-		const struct member_record *one = &gc->members.items[i];
+		const struct task_file_path *one = &gc->members.items[i];
 
 		if (one->place && !strcmp(one->provider, provider->name))
 			places_add(&places, gc->mem, one->place);

@@ -3,12 +3,12 @@
  * for users. */
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/launch_checkpoints.h"
-#include "core/checkpoint/keeper.h"
+#include "core/checkpoint/saver.h"
 #include "providers/stores.h"
 
 int keep_checkpoints(const void *trace_http)
 {
-	/* What still fails then is shown, and tried again by the keeper. */
+	/* What still fails then is shown, and tried again by the saver. */
 	static const struct retry_policy retry = {
 		.first_ms = 500,
 		.max_ms = 8000,
@@ -17,7 +17,7 @@ int keep_checkpoints(const void *trace_http)
 	const struct object_env env = { .trace_http = trace_http,
 					.retry = &retry };
 	struct object_store *objects = object_store_new(object_schemes, &env);
-	int status = keeper_main(objects);
+	int status = saver_main(objects);
 
 	object_store_free(objects);
 	return status;
@@ -34,7 +34,7 @@ static int run(struct app *app, int argc, char **argv)
 }
 
 const struct command cmd_keep_checkpoints = {
-	.name = KEEPER_COMMAND,
+	.name = SAVER_COMMAND,
 	.args = "",
 	.summary = "keep the checkpoints of a run; started by 'apply'",
 	.hidden = true,

@@ -19,7 +19,7 @@
 #include "core/spec/install.h"
 #include "core/task/launch.h"
 #include "core/task/launch_trial.h"
-#include "core/task/member.h"
+#include "core/task/task_runner.h"
 #include "core/topology/peers.h"
 #include "core/process/process.h"
 #include "core/spec/spec_data.h"
@@ -353,7 +353,7 @@ static int run_program(struct app *app, const struct launch_opts *opts,
 		       const struct launch_program *program,
 		       const struct launch_trial *trial, struct arena *mem)
 {
-	bool supervise = opts->supervise || opts->grace_s || program->keeper ||
+	bool supervise = opts->supervise || opts->grace_s || program->saver ||
 			 opts->trials || (getpid() == 1 && !opts->exec);
 	struct error err;
 	int status;
@@ -373,13 +373,13 @@ static int run_program(struct app *app, const struct launch_opts *opts,
 static int run_member(struct app *app, const struct launch_opts *opts,
 		      const struct topology *all, size_t self)
 {
-	struct member_place place = { .folder = opts->run,
-				      .restart = (int)opts->restart,
-				      .trial = (int)opts->trial,
-				      .peers = all,
-				      .self = self };
+	struct task_runner_deps deps = { .folder = opts->run,
+					 .restart = (int)opts->restart,
+					 .trial = (int)opts->trial,
+					 .peers = all,
+					 .self = self };
 	struct error err;
-	int status = member_run(&place, &err);
+	int status = task_runner_run(&deps, &err);
 
 	return status < 0 ? app_fail(app, &err) : status;
 }
@@ -450,7 +450,7 @@ static int run(struct app *app, int argc, char **argv)
 	gce = NULL;
 	handle_signals(SIG_DFL);
 	if (launch_checkpoints_keep(&opts.checkpoints, app->trace_http,
-				    all.count, self, mem, &env, &program.keeper,
+				    all.count, self, mem, &env, &program.saver,
 				    &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
@@ -460,7 +460,7 @@ static int run(struct app *app, int argc, char **argv)
 	program.envp = env.items;
 	status = run_program(app, &opts, &program, &trial, mem);
 out:
-	launch_keeper_free(program.keeper);
+	launch_saver_free(program.saver);
 	gce_free(gce);
 	environment_done(&env);
 	arena_free(mem);

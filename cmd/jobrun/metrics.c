@@ -50,7 +50,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-struct reading {
+struct metrics_reading {
 	struct app *app;
 	struct session *session;
 	const struct metrics_opts *opts;
@@ -80,7 +80,7 @@ static enum format find_format(const char *name)
 	return !strcmp(name, "csv") ? FORMAT_CSV : FORMAT_TEXT;
 }
 
-static void flush(struct reading *r)
+static void flush(struct metrics_reading *r)
 {
 	app_print(r->app, &r->text);
 	buf_clear(&r->text);
@@ -92,7 +92,7 @@ static void flush(struct reading *r)
 static void print_sample(void *arg, const struct log_line *line,
 			 const struct metric_sample *sample)
 {
-	struct reading *r = arg;
+	struct metrics_reading *r = arg;
 
 	metrics_csv_rows(&r->view, line, sample, &r->text);
 	if (r->text.len >= PIECE)
@@ -101,13 +101,13 @@ static void print_sample(void *arg, const struct log_line *line,
 
 static void add_line(void *arg, const struct log_line *line)
 {
-	struct reading *r = arg;
+	struct metrics_reading *r = arg;
 
 	metric_table_line(r->table, line,
 			  r->format == FORMAT_CSV ? print_sample : NULL, r);
 }
 
-static int step(struct reading *r, bool ended, struct error *err)
+static int step(struct metrics_reading *r, bool ended, struct error *err)
 {
 	int ret = log_reader_step(r->reader, ended, add_line, r, err);
 
@@ -115,7 +115,7 @@ static int step(struct reading *r, bool ended, struct error *err)
 	return ret;
 }
 
-static void close_attempt(struct reading *r)
+static void close_attempt(struct metrics_reading *r)
 {
 	log_reader_close(r->reader);
 	metric_table_free(r->table);
@@ -127,7 +127,7 @@ static void close_attempt(struct reading *r)
 	r->mem = NULL;
 }
 
-static int open_attempt(struct reading *r, struct error *err)
+static int open_attempt(struct metrics_reading *r, struct error *err)
 {
 	const struct log_filter filter = { .tail = SIZE_MAX, .states = true };
 	const struct metrics_opts *opts = r->opts;
@@ -183,12 +183,12 @@ out:
 	return ret;
 }
 
-static bool draws(const struct reading *r)
+static bool draws(const struct metrics_reading *r)
 {
 	return r->format == FORMAT_TEXT && r->app->out_terminal;
 }
 
-static void draw(struct reading *r)
+static void draw(struct metrics_reading *r)
 {
 	buf_puts(&r->text, CLEAR);
 	metrics_text(&r->view, r->app, &r->text);
@@ -196,7 +196,7 @@ static void draw(struct reading *r)
 	r->changed = false;
 }
 
-static void fail(struct reading *r, const struct error *err)
+static void fail(struct metrics_reading *r, const struct error *err)
 {
 	app_fail(r->app, err);
 	loop_remove(r->loop, r->event);
@@ -205,7 +205,7 @@ static void fail(struct reading *r, const struct error *err)
 
 static void on_change(void *arg, uint32_t events)
 {
-	struct reading *r = arg;
+	struct metrics_reading *r = arg;
 	struct error err;
 
 	(void)events;
@@ -214,7 +214,7 @@ static void on_change(void *arg, uint32_t events)
 	r->changed = true;
 }
 
-static int watch_attempt(struct reading *r, struct error *err)
+static int watch_attempt(struct metrics_reading *r, struct error *err)
 {
 	int fd = log_reader_watch(r->reader, err);
 
@@ -226,7 +226,7 @@ static int watch_attempt(struct reading *r, struct error *err)
 }
 
 /* If the run was restarted: the rest of what is read, then the newest. */
-static int go_on(struct reading *r, struct error *err)
+static int go_on(struct metrics_reading *r, struct error *err)
 {
 	if (r->run->attempt == r->attempt)
 		return 0;
@@ -240,7 +240,7 @@ static int go_on(struct reading *r, struct error *err)
 
 static void on_tick(void *arg, uint32_t events)
 {
-	struct reading *r = arg;
+	struct metrics_reading *r = arg;
 	struct error err;
 
 	(void)events;
@@ -259,7 +259,7 @@ static void on_interrupt(void *arg, uint32_t number)
 }
 
 /* Until the run ends. */
-static int follow_run(struct reading *r, struct arena *mem,
+static int follow_run(struct metrics_reading *r, struct arena *mem,
 		      struct run_record *run, struct error *err)
 {
 	int ret = -1;
@@ -280,7 +280,7 @@ out:
 }
 
 /* What is shown once all was read. */
-static int show(struct reading *r, struct error *err)
+static int show(struct metrics_reading *r, struct error *err)
 {
 	bool found = false;
 	json_t *value;
@@ -317,7 +317,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
 	struct run_record record;
-	struct reading reading = {
+	struct metrics_reading reading = {
 		.app = app, .session = &session, .opts = &opts, .run = &record
 	};
 	struct error err;

@@ -36,7 +36,7 @@ static const struct opt options[] = {
 };
 
 /* What a job can be written as. */
-struct target {
+struct render_target {
 	const char *name;
 	bool many;   /* several jobs make one output */
 	bool digest; /* of the job, which may read many files */
@@ -194,7 +194,7 @@ static int to_slurm(const struct app *app, const struct job *job,
 	return ret;
 }
 
-static const struct target targets[] = {
+static const struct render_target targets[] = {
 	{ .name = "yaml", .many = true, .render = to_yaml },
 	{ .name = "ai-platform", .render = to_ai_platform },
 	{ .name = "vertex-ai", .render = to_vertex_ai },
@@ -207,7 +207,7 @@ static const struct target targets[] = {
 };
 
 /* The name is one of the option's choices. */
-static const struct target *find_target(const char *name)
+static const struct render_target *find_target(const char *name)
 {
 	size_t i = 0;
 
@@ -220,7 +220,7 @@ static int render(const struct app *app, const struct jobs *jobs,
 		  const struct render_opts *opts, struct buf *out,
 		  struct error *err)
 {
-	const struct target *target = find_target(opts->to);
+	const struct render_target *target = find_target(opts->to);
 	size_t i;
 
 	if ((opts->task || opts->index) && target->render != to_tf_config)

@@ -179,7 +179,7 @@ static int verify(struct looking *looking, const char *where, struct error *err)
 
 /* ---- list -------------------------------------------------------------- */
 
-struct listing {
+struct shard_listing {
 	struct looking *looking;
 	const char *shard;
 	struct buf key, parts; /* of the sample that is read */
@@ -188,7 +188,7 @@ struct listing {
 	bool json, begun;
 };
 
-static void print_sample(struct listing *listing)
+static void print_sample(struct shard_listing *listing)
 {
 	struct buf text = { 0 };
 
@@ -227,7 +227,7 @@ static void print_sample(struct listing *listing)
 static int list_member(void *arg, const struct tar_member *member,
 		       struct error *err)
 {
-	struct listing *listing = arg;
+	struct shard_listing *listing = arg;
 	size_t len = sample_key_len(member->name);
 
 	if (listing->looking->app->out_closed)
@@ -251,7 +251,7 @@ static int list_member(void *arg, const struct tar_member *member,
 	return 0;
 }
 
-static int list_shard(struct listing *listing, const char *path,
+static int list_shard(struct shard_listing *listing, const char *path,
 		      struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -267,7 +267,7 @@ static int list_shard(struct listing *listing, const char *path,
 	return ret;
 }
 
-static int list_set(struct listing *listing, const char *where,
+static int list_set(struct shard_listing *listing, const char *where,
 		    struct error *err)
 {
 	struct looking *looking = listing->looking;
@@ -307,7 +307,7 @@ static void print(struct looking *looking, const char *text)
 static int list(struct looking *looking, char **paths, int count,
 		struct error *err)
 {
-	struct listing listing = {
+	struct shard_listing listing = {
 		.looking = looking,
 		.json = !strcmp(looking->opts->format, "json"),
 	};

@@ -6,7 +6,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/interrupt.h"
-#include "cmd/jobrun/ui/kept.h"
+#include "cmd/jobrun/ui/uploads.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/trials.h"
 #include "cmd/jobrun/ui/usage_view.h"
@@ -403,7 +403,7 @@ static int put_text(struct view *view, struct arena *mem,
 		const struct run_record *run = &runs->items[i];
 		struct task_list tasks;
 		bool tuned, briefly = view->name_count != 1 || i > 0;
-		struct kept kept;
+		struct uploads kept;
 		char *folder;
 
 		put_run_line(view->app, run, id_width, out);
@@ -414,8 +414,8 @@ static int put_text(struct view *view, struct arena *mem,
 		}
 		if (put_restarts(view, mem, run, out, err) < 0)
 			return -1;
-		kept_read(view->session, run, mem, &kept);
-		kept_text(&kept, briefly, out);
+		uploads_read(view->session, run, mem, &kept);
+		uploads_text(&kept, briefly, out);
 		/* Details where one job was asked for. */
 		if (briefly)
 			continue;
@@ -456,7 +456,7 @@ static int put_json(struct view *view, struct arena *mem,
 	for (i = 0; i < runs->count && ret == 0; i++) {
 		const struct run_record *run = &runs->items[i];
 		struct run_record before;
-		struct kept kept;
+		struct uploads kept;
 		json_t *one;
 		int first = previous(view, mem, run, &before, err);
 
@@ -467,8 +467,8 @@ static int put_json(struct view *view, struct arena *mem,
 			break;
 		one = run_json(run, first ? NULL : &before, &tasks);
 		json_array_append_new(jobs, one);
-		kept_read(view->session, run, mem, &kept);
-		kept_json(&kept, one);
+		uploads_read(view->session, run, mem, &kept);
+		uploads_json(&kept, one);
 		usage_json(view->session, run, one);
 		ret = add_trials(view, mem, run, one, err);
 	}

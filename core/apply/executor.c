@@ -6,7 +6,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "core/apply/task.h"
+#include "core/apply/execution.h"
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
 
@@ -14,15 +14,15 @@
 
 void executor_settle(struct executor *executor)
 {
-	struct task *task;
+	struct execution *it;
 
-	while ((task = executor->ready)) {
-		executor->ready = task->next;
+	while ((it = executor->ready)) {
+		executor->ready = it->next;
 		if (!executor->ready)
 			executor->ready_last = &executor->ready;
-		task->ready = false;
-		if (task_is_idle(task))
-			task_advance(task);
+		it->ready = false;
+		if (execution_is_idle(it))
+			execution_advance(it);
 	}
 	if (executor->left)
 		return;
@@ -38,7 +38,7 @@ static void on_pool(void *arg, uint32_t events)
 
 	(void)events;
 	while ((work = pool_next(executor->pool)))
-		task_call_done((struct task *)work);
+		execution_call_done((struct execution *)work);
 	executor_settle(executor);
 }
 
@@ -51,11 +51,11 @@ static void on_kick(void *arg, uint32_t events)
 	(void)events;
 	executor->kick = NULL;
 	for (i = 0; i < executor->count; i++) {
-		struct task *task = &executor->tasks[i];
+		struct execution *it = &executor->executions[i];
 
 		if (executor->cancelling)
-			task_stop_resting(task);
-		task_make_ready(task);
+			execution_stop_resting(it);
+		execution_make_ready(it);
 	}
 	executor_settle(executor);
 }
@@ -79,31 +79,33 @@ static bool job_starts(const struct plan_job *job)
 	return false;
 }
 
-static void task_init(struct executor *executor, const struct action *action,
-		      void *ctx, struct job_state *job)
+static void execution_init(struct executor *executor,
+			   const struct action *action, void *ctx,
+			   struct job_state *job)
 {
-	struct task *task = &executor->tasks[action->index];
+	struct execution *it = &executor->executions[action->index];
 	size_t i;
 
-	task->executor = executor;
-	task->action = action;
-	task->job = job;
-	task->job->changing++;
-	task->call.kind = (action->want ? action->want : action->have)->kind;
-	task->call.ctx = ctx;
-	task->call.fd = -1;
-	task->fd = -1;
-	task->step = step_row(action, executor->options->detach, job->starts);
-	task->needs_left = action->need_count;
-	task->holds = action->type == ACTION_REPLACE;
+	it->executor = executor;
+	it->action = action;
+	it->job = job;
+	it->job->changing++;
+	it->call.kind = (action->want ? action->want : action->have)->kind;
+	it->call.ctx = ctx;
+	it->call.fd = -1;
+	it->fd = -1;
+	it->step = step_row(action, executor->options->detach, job->starts);
+	it->needs_left = action->need_count;
+	it->holds = action->type == ACTION_REPLACE;
 	/* Those before it come before it in the plan too. */
 	for (i = 0; i < action->need_count; i++) {
-		struct task *need = &executor->tasks[action->needs[i]->index];
+		struct execution *need =
+			&executor->executions[action->needs[i]->index];
 
 		need->after_count++;
-		need->holds_left += task->holds;
+		need->holds_left += it->holds;
 		if (need->over_replaced || need->holds)
-			task->over_replaced = true;
+			it->over_replaced = true;
 	}
 }
 
@@ -112,20 +114,21 @@ static void link_after(struct executor *executor)
 	size_t i, j;
 
 	for (i = 0; i < executor->count; i++) {
-		struct task *task = &executor->tasks[i];
+		struct execution *it = &executor->executions[i];
 
-		task->after =
-			mem_alloc(task->after_count * sizeof(struct task *));
-		task->after_count = 0;
+		it->after =
+			mem_alloc(it->after_count * sizeof(struct execution *));
+		it->after_count = 0;
 	}
 	for (i = 0; i < executor->count; i++) {
-		struct task *task = &executor->tasks[i];
+		struct execution *it = &executor->executions[i];
 
-		for (j = 0; j < task->action->need_count; j++) {
-			struct task *need =
-				&executor->tasks[task->action->needs[j]->index];
+		for (j = 0; j < it->action->need_count; j++) {
+			struct execution *need =
+				&executor->executions[it->action->needs[j]
+							      ->index];
 
-			need->after[need->after_count++] = task;
+			need->after[need->after_count++] = it;
 		}
 	}
 }
@@ -150,7 +153,8 @@ struct executor *executor_new(const struct plan *plan, struct loop *loop,
 	executor->random = (uint64_t)time_now_ms() << 20 ^ (uint64_t)getpid();
 	executor->count = plan_count(plan);
 	executor->left = executor->count;
-	executor->tasks = mem_alloc(executor->count * sizeof(struct task));
+	executor->executions =
+		mem_alloc(executor->count * sizeof(struct execution));
 	executor->jobs =
 		mem_alloc(plan_job_count(plan) * sizeof(struct job_state));
 	for (i = 0; i < plan_job_count(plan); i++) {
@@ -160,8 +164,8 @@ struct executor *executor_new(const struct plan *plan, struct loop *loop,
 		executor->jobs[i].starts = options->settle || job_starts(job);
 
 		for (j = 0; j < job->action_count; j++)
-			task_init(executor, job->actions[j], ctx,
-				  &executor->jobs[i]);
+			execution_init(executor, job->actions[j], ctx,
+				       &executor->jobs[i]);
 	}
 	link_after(executor);
 	return executor;
@@ -175,21 +179,21 @@ void executor_free(struct executor *executor)
 		return;
 	pool_free(executor->pool);
 	for (i = 0; i < executor->count; i++) {
-		struct task *task = &executor->tasks[i];
+		struct execution *it = &executor->executions[i];
 
 		/* A watch whose answer nobody came to take. */
-		if (task->calling && task->call.fd >= 0)
-			close(task->call.fd);
-		task_stop_watching(task);
-		loop_remove(executor->loop, task->timer);
-		json_decref(task->call.found.properties);
-		json_decref(task->call.found.outputs);
-		free(task->after);
+		if (it->calling && it->call.fd >= 0)
+			close(it->call.fd);
+		execution_stop_watching(it);
+		loop_remove(executor->loop, it->timer);
+		json_decref(it->call.found.properties);
+		json_decref(it->call.found.outputs);
+		free(it->after);
 	}
 	loop_remove(executor->loop, executor->pool_event);
 	loop_remove(executor->loop, executor->kick);
 	free(executor->jobs);
-	free(executor->tasks);
+	free(executor->executions);
 	free(executor);
 }
 

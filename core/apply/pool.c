@@ -11,7 +11,7 @@
 
 #include "core/base/alloc.h"
 
-struct queue {
+struct work_queue {
 	struct work *first;
 	struct work **last;
 };
@@ -19,8 +19,8 @@ struct queue {
 struct pool {
 	pthread_mutex_t lock; /* for all below, up to `threads` */
 	pthread_cond_t more;  /* in `todo`, or it is the end */
-	struct queue todo;
-	struct queue done;
+	struct work_queue todo;
+	struct work_queue done;
 	size_t idle; /* threads that wait; some may have been woken */
 	bool end;
 
@@ -30,13 +30,13 @@ struct pool {
 	int fd;
 };
 
-static void queue_init(struct queue *queue)
+static void queue_init(struct work_queue *queue)
 {
 	queue->first = NULL;
 	queue->last = &queue->first;
 }
 
-static void queue_add(struct queue *queue, struct work *work, bool first)
+static void queue_add(struct work_queue *queue, struct work *work, bool first)
 {
 	if (first) {
 		work->next = queue->first;
@@ -50,7 +50,7 @@ static void queue_add(struct queue *queue, struct work *work, bool first)
 	queue->last = &work->next;
 }
 
-static struct work *queue_take(struct queue *queue)
+static struct work *queue_take(struct work_queue *queue)
 {
 	struct work *work = queue->first;
 

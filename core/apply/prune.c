@@ -70,7 +70,7 @@ static int list_all(const struct finder *finder,
 	if (!ctx)
 		return -1;
 	for (i = 0; i < finder->members.count; i++) {
-		const struct member_record *one = &finder->members.items[i];
+		const struct task_file_path *one = &finder->members.items[i];
 
 		if (one->place && !strcmp(one->set, scope->set) &&
 		    !strcmp(one->provider, provider->name))
@@ -92,7 +92,7 @@ static const char *other_set(const struct finder *finder, const char *job_id,
 	size_t i;
 
 	for (i = 0; i < finder->members.count; i++) {
-		const struct member_record *one = &finder->members.items[i];
+		const struct task_file_path *one = &finder->members.items[i];
 
 		if (!strcmp(one->job_id, job_id) &&
 		    !strcmp(one->provider, provider) &&
@@ -131,7 +131,7 @@ static int add_members(struct finder *finder, struct error *err)
 	size_t i;
 
 	for (i = 0; i < finder->members.count; i++) {
-		const struct member_record *one = &finder->members.items[i];
+		const struct task_file_path *one = &finder->members.items[i];
 		const struct provider *provider;
 
 		if (strcmp(one->set, finder->scope->set) != 0 ||

@@ -9,15 +9,15 @@
 
 #define BLOCK_SIZE 16384
 
-struct block {
-	struct block *next;
+struct arena_block {
+	struct arena_block *next;
 	size_t used;
 	size_t size;
 	max_align_t data[];
 };
 
 struct arena {
-	struct block *blocks; /* the newest first */
+	struct arena_block *blocks; /* the newest first */
 };
 
 static void *checked(void *memory)
@@ -65,7 +65,7 @@ struct arena *arena_new(void)
 
 void arena_free(struct arena *mem)
 {
-	struct block *block, *next;
+	struct arena_block *block, *next;
 
 	if (!mem)
 		return;
@@ -79,7 +79,7 @@ void arena_free(struct arena *mem)
 void *arena_alloc(struct arena *mem, size_t size)
 {
 	size_t unit = sizeof(max_align_t);
-	struct block *block = mem->blocks;
+	struct arena_block *block = mem->blocks;
 	size_t want = (size + unit - 1) / unit * unit;
 	void *out;
 

@@ -74,11 +74,11 @@ static uint32_t shift_by(uint64_t bytes)
 }
 
 #ifdef __x86_64__
-/* The instruction takes three cycles, and one can begin in each: three lanes,
+/* The instruction takes three cycles, and one can begin in each: three contexts,
  * side by side, are put together at their end. */
 #define LANE 8192
 static uint32_t lane_shift;
-static pthread_once_t lane_once = PTHREAD_ONCE_INIT;
+static pthread_once_t run_context_once = PTHREAD_ONCE_INIT;
 
 static void set_lane_shift(void)
 {
@@ -94,7 +94,7 @@ static uint64_t word_at(const unsigned char *p)
 }
 
 __attribute__((target("sse4.2"))) static uint32_t
-add_lanes(uint32_t crc, const unsigned char *p)
+add_contexts(uint32_t crc, const unsigned char *p)
 {
 	uint64_t first = crc, second = 0, third = 0;
 	size_t i;
@@ -115,9 +115,9 @@ add_by_instruction(uint32_t crc, const unsigned char *p, size_t len)
 	uint64_t wide;
 
 	if (len >= 3 * LANE)
-		pthread_once(&lane_once, set_lane_shift);
+		pthread_once(&run_context_once, set_lane_shift);
 	for (; len >= 3 * LANE; len -= 3 * LANE, p += 3 * LANE)
-		crc = add_lanes(crc, p);
+		crc = add_contexts(crc, p);
 	wide = crc;
 	for (; len >= 8; len -= 8, p += 8)
 		wide = __builtin_ia32_crc32di(wide, word_at(p));

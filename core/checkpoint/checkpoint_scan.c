@@ -19,18 +19,18 @@
 #define DEPTH_MAX 64
 
 /* One file that was found. */
-struct entry {
+struct scan_entry {
 	const char *name; /* of the checkpoint */
 	const char *path; /* below the directory; NULL: a folder, which only
 			   * the signature knows of */
 	struct stat st;
 };
 
-struct scan {
+struct checkpoint_scan {
 	const char *path; /* of the directory, for messages */
 	struct arena *mem;
 	const char *only; /* the checkpoint that is wanted; NULL: all */
-	struct entry *entries;
+	struct scan_entry *entries;
 	size_t count, room;
 };
 
@@ -67,12 +67,13 @@ bool checkpoint_scan_is_part(const char *file)
 	return stem_length(file) > 0;
 }
 
-static int fail(const struct scan *scan, const char *path, struct error *err)
+static int fail(const struct checkpoint_scan *scan, const char *path,
+		struct error *err)
 {
 	return error_errno(err, "cannot read '%s/%s'", scan->path, path);
 }
 
-static int add(struct scan *scan, const char *name, const char *path,
+static int add(struct checkpoint_scan *scan, const char *name, const char *path,
 	       const struct stat *st, struct error *err)
 {
 	if (scan->count >= CHECKPOINT_FILES_MAX)
@@ -85,17 +86,17 @@ static int add(struct scan *scan, const char *name, const char *path,
 					 sizeof(*scan->entries));
 	}
 	scan->entries[scan->count++] =
-		(struct entry){ .name = name, .path = path, .st = *st };
+		(struct scan_entry){ .name = name, .path = path, .st = *st };
 	return 0;
 }
 
-static int walk(struct scan *scan, int parent, const char *file,
+static int walk(struct checkpoint_scan *scan, int parent, const char *file,
 		const char *name, const char *path, unsigned depth,
 		struct error *err);
 
-static int walk_folder(struct scan *scan, int parent, const char *file,
-		       const char *name, const char *path, unsigned depth,
-		       struct error *err)
+static int walk_folder(struct checkpoint_scan *scan, int parent,
+		       const char *file, const char *name, const char *path,
+		       unsigned depth, struct error *err)
 {
 	struct dirent *item;
 	int fd, ret = 0;
@@ -126,7 +127,7 @@ static int walk_folder(struct scan *scan, int parent, const char *file,
 	return ret;
 }
 
-static int walk(struct scan *scan, int parent, const char *file,
+static int walk(struct checkpoint_scan *scan, int parent, const char *file,
 		const char *name, const char *path, unsigned depth,
 		struct error *err)
 {
@@ -163,7 +164,7 @@ static bool is_list(int folder, const char *name)
 	return yes;
 }
 
-static int look(struct scan *scan, int folder, const char *file,
+static int look(struct checkpoint_scan *scan, int folder, const char *file,
 		struct error *err)
 {
 	size_t stem = stem_length(file);
@@ -180,7 +181,7 @@ static int look(struct scan *scan, int folder, const char *file,
 
 static int by_name(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct scan_entry *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
 	/* Of one checkpoint: its folders first, which have no path here. */
@@ -216,7 +217,8 @@ static bool is_partial(const struct checkpoint *what)
 }
 
 /* From the entries of one name. */
-static int make_item(struct scan *scan, const struct entry *first, size_t count,
+static int make_item(struct checkpoint_scan *scan,
+		     const struct scan_entry *first, size_t count,
 		     struct checkpoint_item *out, struct error *err)
 {
 	struct checkpoint *what = &out->what;
@@ -232,7 +234,7 @@ static int make_item(struct scan *scan, const struct entry *first, size_t count,
 	};
 	what->files = arena_alloc(scan->mem, count * sizeof(*what->files));
 	for (size_t i = 0; i < count; i++) {
-		const struct entry *from = &first[i];
+		const struct scan_entry *from = &first[i];
 
 		if (stat_ms(&from->st) > what->time_ms)
 			what->time_ms = stat_ms(&from->st);
@@ -259,8 +261,8 @@ static int make_item(struct scan *scan, const struct entry *first, size_t count,
 	return ret;
 }
 
-static int make_items(struct scan *scan, struct checkpoint_items *out,
-		      struct error *err)
+static int make_items(struct checkpoint_scan *scan,
+		      struct checkpoint_items *out, struct error *err)
 {
 	size_t i, n;
 
@@ -285,8 +287,8 @@ static int make_items(struct scan *scan, struct checkpoint_items *out,
 	return 0;
 }
 
-static int scan_all(struct scan *scan, int folder, struct checkpoint_items *out,
-		    struct error *err)
+static int scan_all(struct checkpoint_scan *scan, int folder,
+		    struct checkpoint_items *out, struct error *err)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -311,7 +313,7 @@ static int scan_all(struct scan *scan, int folder, struct checkpoint_items *out,
 int checkpoint_scan(int folder, const char *path, struct arena *mem,
 		    struct checkpoint_items *out, struct error *err)
 {
-	struct scan scan = { .path = path, .mem = mem };
+	struct checkpoint_scan scan = { .path = path, .mem = mem };
 
 	return scan_all(&scan, folder, out, err);
 }
@@ -320,7 +322,9 @@ int checkpoint_scan_one(int folder, const char *path, const char *name,
 			struct arena *mem, struct checkpoint_item *out,
 			struct error *err)
 {
-	struct scan scan = { .path = path, .mem = mem, .only = name };
+	struct checkpoint_scan scan = { .path = path,
+					.mem = mem,
+					.only = name };
 	struct checkpoint_items found;
 
 	if (scan_all(&scan, folder, &found, err) < 0)

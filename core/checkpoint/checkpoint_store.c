@@ -17,7 +17,7 @@
 #define NUMBER_MAX 99999999
 
 /* An object that was found below the URL. */
-struct found {
+struct found_checkpoint {
 	const char *path; /* "00000012/model.pt" */
 	long number;
 	struct object object;
@@ -27,7 +27,7 @@ struct checkpoint_store {
 	struct object_store *objects;
 	char *url;
 	struct arena *mem; /* of what follows; NULL: it was not read */
-	struct found *found;
+	struct found_checkpoint *found;
 	size_t found_count, found_room;
 	struct checkpoint *all;
 	size_t count;
@@ -92,7 +92,7 @@ static long number_of(const char *path)
 	return strtol(path, NULL, 10);
 }
 
-static bool is_manifest(const struct found *found)
+static bool is_manifest(const struct found_checkpoint *found)
 {
 	return !strcmp(found->path + NUMBER_DIGITS, ".json");
 }
@@ -101,7 +101,7 @@ static int add_found(void *arg, const struct object *object, struct error *err)
 {
 	struct checkpoint_store *store = arg;
 	const char *path = object->url + strlen(store->url);
-	struct found *found;
+	struct found_checkpoint *found;
 	long number;
 
 	(void)err;
@@ -128,16 +128,16 @@ static int add_found(void *arg, const struct object *object, struct error *err)
 
 static int by_path(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct found_checkpoint *x = a, *y = b;
 
 	return strcmp(x->path, y->path);
 }
 
-static const struct found *find(const struct checkpoint_store *store,
-				long number, const char *path)
+static const struct found_checkpoint *find(const struct checkpoint_store *store,
+					   long number, const char *path)
 {
-	struct found key = { 0 };
-	const struct found *found;
+	struct found_checkpoint key = { 0 };
+	const struct found_checkpoint *found;
 	char *whole = mem_printf("%0*ld/%s", NUMBER_DIGITS, number, path);
 
 	key.path = whole;
@@ -159,8 +159,8 @@ static int collect(void *arg, const char *data, size_t len)
 
 /* -1: it can't be read now; 1: it does not count, `err` says why. */
 static int read_manifest(struct checkpoint_store *store,
-			 const struct found *found, struct checkpoint *out,
-			 struct error *err)
+			 const struct found_checkpoint *found,
+			 struct checkpoint *out, struct error *err)
 {
 	struct buf text = { 0 };
 	json_t *value = NULL;
@@ -177,7 +177,7 @@ static int read_manifest(struct checkpoint_store *store,
 	if (!value || checkpoint_from_json(value, store->mem, out, err) < 0)
 		goto out;
 	for (i = 0; i < out->file_count; i++) {
-		const struct found *file =
+		const struct found_checkpoint *file =
 			find(store, found->number, out->files[i].path);
 
 		if (file &&
@@ -234,7 +234,7 @@ int checkpoint_store_read(struct checkpoint_store *store,
 		qsort(store->found, store->found_count, sizeof(*store->found),
 		      by_path);
 	for (size_t i = 0; i < store->found_count && ret >= 0; i++) {
-		const struct found *found = &store->found[i];
+		const struct found_checkpoint *found = &store->found[i];
 		struct checkpoint one;
 
 		if (!is_manifest(found)) {
@@ -397,7 +397,7 @@ static int get_file(struct checkpoint_store *store, long number,
 		    const struct checkpoint_file *file, const char *folder,
 		    struct error *err)
 {
-	const struct found *found = find(store, number, file->path);
+	const struct found_checkpoint *found = find(store, number, file->path);
 	char *path = path_join(folder, file->path);
 	char *above = path_folder(path);
 	struct sink sink = { .fd = -1 };
@@ -453,7 +453,7 @@ static int remove_number(struct checkpoint_store *store, long number,
 	int ret = object_remove(store->objects, manifest, err);
 
 	for (size_t i = 0; i < store->found_count && ret == 0; i++) {
-		struct found *found = &store->found[i];
+		struct found_checkpoint *found = &store->found[i];
 
 		if (found->number != number)
 			continue;

@@ -15,7 +15,7 @@
  * many names would take for ever. */
 #define LOOKED_MAX (1u << 28)
 
-struct expansion {
+struct brace_expansion {
 	const char *pattern; /* the whole, for messages */
 	struct arena *mem;
 	struct brace_names *names;
@@ -35,7 +35,7 @@ void brace_names_done(struct brace_names *names)
 }
 
 /* The '}' of the '{' at `open`, or NULL. */
-static const char *find_close(struct expansion *all, const char *open)
+static const char *find_close(struct brace_expansion *all, const char *open)
 {
 	const char *at = open, *close = NULL;
 	int depth = 0;
@@ -106,7 +106,7 @@ static bool read_range(const char *at, const char *end, struct range *out)
 	return at == end && out->step;
 }
 
-static int add_name(struct expansion *all, const struct buf *name)
+static int add_name(struct brace_expansion *all, const struct buf *name)
 {
 	struct brace_names *names = all->names;
 
@@ -128,11 +128,11 @@ static int add_name(struct expansion *all, const struct buf *name)
 	return 0;
 }
 
-static int expand(struct expansion *all, struct buf *name, const char *rest,
-		  int depth);
+static int expand(struct brace_expansion *all, struct buf *name,
+		  const char *rest, int depth);
 
 /* What follows the group, behind each of the numbers. */
-static int expand_range(struct expansion *all, struct buf *name,
+static int expand_range(struct brace_expansion *all, struct buf *name,
 			const struct range *range, const char *rest, int depth)
 {
 	bool up = range->first <= range->last;
@@ -153,7 +153,7 @@ static int expand_range(struct expansion *all, struct buf *name,
 	return ret;
 }
 
-static int expand_list(struct expansion *all, struct buf *name,
+static int expand_list(struct brace_expansion *all, struct buf *name,
 		       const char *first, const char *end, int depth)
 {
 	size_t len = name->len;
@@ -174,8 +174,8 @@ static int expand_list(struct expansion *all, struct buf *name,
 }
 
 /* Adds all names that begin with `name` and go on as `rest` says. */
-static int expand(struct expansion *all, struct buf *name, const char *rest,
-		  int depth)
+static int expand(struct brace_expansion *all, struct buf *name,
+		  const char *rest, int depth)
 {
 	const char *close;
 	struct range range;
@@ -210,7 +210,7 @@ static int expand(struct expansion *all, struct buf *name, const char *rest,
 int brace_expand(const char *pattern, struct arena *mem,
 		 struct brace_names *names, struct error *err)
 {
-	struct expansion all = {
+	struct brace_expansion all = {
 		.pattern = pattern, .mem = mem, .names = names, .err = err
 	};
 	const struct brace_names before = *names;

@@ -11,8 +11,8 @@
 #define PATTERN_MAX 255      /* bytes of one */
 #define SEGMENT_COUNT_MAX 64 /* folders in one */
 
-struct pattern {
-	struct pattern *next;
+struct ignore_pattern {
+	struct ignore_pattern *next;
 	const char *segments[SEGMENT_COUNT_MAX];
 	size_t count;
 	bool any_depth; /* one name, at any depth */
@@ -21,7 +21,7 @@ struct pattern {
 };
 
 struct ignore {
-	struct pattern *last; /* the last of the file first */
+	struct ignore_pattern *last; /* the last of the file first */
 };
 
 static const char always[] = ".git\n__pycache__\n*.pyc\n";
@@ -35,7 +35,7 @@ static size_t trimmed(const char *line, size_t len)
 	return len;
 }
 
-static int split(char *text, struct pattern *pattern)
+static int split(char *text, struct ignore_pattern *pattern)
 {
 	char *p;
 
@@ -51,7 +51,7 @@ static int split(char *text, struct pattern *pattern)
 static int add(struct ignore *ignore, const char *line, size_t len,
 	       struct arena *mem)
 {
-	struct pattern *pattern;
+	struct ignore_pattern *pattern;
 	bool take_back = false;
 	char *text;
 
@@ -165,7 +165,7 @@ static const char *after(const char *path)
 
 /* As with the stars of a shell pattern, only the last "**" ever needs to be
  * tried again, so this is never worse than segments times names. */
-static bool match_path(const struct pattern *pattern, const char *path)
+static bool match_path(const struct ignore_pattern *pattern, const char *path)
 {
 	const char *again = NULL;
 	size_t i = 0, star = 0;
@@ -195,7 +195,7 @@ static bool match_path(const struct pattern *pattern, const char *path)
 bool ignore_match(const struct ignore *ignore, const char *path, bool is_folder)
 {
 	const char *base = path_base(path);
-	const struct pattern *pattern;
+	const struct ignore_pattern *pattern;
 	bool match;
 
 	for (pattern = ignore->last; pattern; pattern = pattern->next) {

@@ -298,7 +298,7 @@ out:
 	return ret;
 }
 
-struct walk {
+struct object_walk {
 	object_each *each;
 	void *arg;
 	struct buf path;
@@ -316,9 +316,11 @@ static int is_wanted(const struct dirent *item)
 	       !text_starts(item->d_name, BESIDE);
 }
 
-static int walk_folder(struct walk *walk, unsigned depth, struct error *err);
+static int walk_folder(struct object_walk *walk, unsigned depth,
+		       struct error *err);
 
-static int walk_item(struct walk *walk, unsigned depth, struct error *err)
+static int walk_item(struct object_walk *walk, unsigned depth,
+		     struct error *err)
 {
 	struct arena *mem;
 	struct object object;
@@ -339,7 +341,8 @@ static int walk_item(struct walk *walk, unsigned depth, struct error *err)
 	return ret;
 }
 
-static int walk_folder(struct walk *walk, unsigned depth, struct error *err)
+static int walk_folder(struct object_walk *walk, unsigned depth,
+		       struct error *err)
 {
 	struct dirent **items = NULL;
 	size_t len = walk->path.len;
@@ -369,7 +372,7 @@ static int walk_folder(struct walk *walk, unsigned depth, struct error *err)
 static int folder_list(void *ctx, const char *folder, object_each *each,
 		       void *arg, struct error *err)
 {
-	struct walk walk = { .each = each, .arg = arg };
+	struct object_walk walk = { .each = each, .arg = arg };
 	int ret;
 
 	(void)ctx;

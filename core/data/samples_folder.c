@@ -21,7 +21,7 @@
 #define REPORT_EVERY 4096
 
 /* What readdir() gave, in a form that sorts as its key does. */
-struct item {
+struct folder_item {
 	uint64_t head;    /* its first bytes behind what all have in common */
 	const char *name; /* of a file with NUL for its first dot */
 	uint32_t len;
@@ -29,7 +29,7 @@ struct item {
 	uint64_t size_bytes;
 };
 
-struct walk {
+struct samples_walk {
 	struct samples *all;
 	const struct samples_how *how;
 	const char *folder; /* for messages */
@@ -37,13 +37,14 @@ struct walk {
 	struct buf path; /* of where it is, below the folder */
 };
 
-static int fail(const struct walk *walk, const char *name, struct error *err)
+static int fail(const struct samples_walk *walk, const char *name,
+		struct error *err)
 {
 	return error_errno(err, "cannot read '%s/%s%s'", walk->folder,
 			   buf_text(&walk->path), name);
 }
 
-static void skip(struct walk *walk, enum skip why, const char *name)
+static void skip(struct samples_walk *walk, enum skip why, const char *name)
 {
 	size_t len = walk->path.len;
 
@@ -56,7 +57,7 @@ static void skip(struct walk *walk, enum skip why, const char *name)
 /* ---- one folder -------------------------------------------------------- */
 
 struct items {
-	struct item *list;
+	struct folder_item *list;
 	size_t count, size;
 	struct arena *mem;
 };
@@ -78,7 +79,7 @@ static void add_item(struct items *items, const char *name, bool is_folder,
 		copy[len++] = '/';
 	else if (strchr(copy, '.'))
 		*strchr(copy, '.') = '\0';
-	items->list[items->count++] = (struct item){
+	items->list[items->count++] = (struct folder_item){
 		.name = copy,
 		.len = (uint32_t)len,
 		.is_folder = is_folder,
@@ -88,8 +89,9 @@ static void add_item(struct items *items, const char *name, bool is_folder,
 
 /* What it is, and of a file how large if that is wanted; DT_UNKNOWN if it is
  * gone. */
-static int look(const struct walk *walk, int parent, const struct dirent *entry,
-		int *type, uint64_t *size_bytes, struct error *err)
+static int look(const struct samples_walk *walk, int parent,
+		const struct dirent *entry, int *type, uint64_t *size_bytes,
+		struct error *err)
 {
 	bool follow = walk->how->follow_links;
 	struct stat st;
@@ -112,8 +114,9 @@ static int look(const struct walk *walk, int parent, const struct dirent *entry,
 	return 0;
 }
 
-static int take_item(struct walk *walk, int parent, const struct dirent *entry,
-		     struct items *items, struct error *err)
+static int take_item(struct samples_walk *walk, int parent,
+		     const struct dirent *entry, struct items *items,
+		     struct error *err)
 {
 	const char *name = entry->d_name;
 	uint64_t size_bytes;
@@ -150,7 +153,7 @@ static int take_item(struct walk *walk, int parent, const struct dirent *entry,
 
 static int by_key(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct folder_item *x = a, *y = b;
 	uint32_t len = x->len < y->len ? x->len : y->len;
 	int order;
 
@@ -162,14 +165,14 @@ static int by_key(const void *a, const void *b)
 
 static void sort_items(struct items *items)
 {
-	const struct item *first = items->list;
+	const struct folder_item *first = items->list;
 	size_t i, j, same;
 
 	if (!items->count)
 		return;
 	same = first->len;
 	for (i = 1; i < items->count && same; i++) {
-		const struct item *item = &items->list[i];
+		const struct folder_item *item = &items->list[i];
 
 		if (same > item->len)
 			same = item->len;
@@ -178,7 +181,7 @@ static void sort_items(struct items *items)
 		same = j;
 	}
 	for (i = 0; i < items->count; i++) {
-		struct item *item = &items->list[i];
+		struct folder_item *item = &items->list[i];
 
 		item->head = 0;
 		for (j = same; j < same + sizeof(item->head); j++)
@@ -191,7 +194,7 @@ static void sort_items(struct items *items)
 }
 
 /* Takes the descriptor. */
-static int read_items(struct walk *walk, int fd, struct items *items,
+static int read_items(struct samples_walk *walk, int fd, struct items *items,
 		      struct error *err)
 {
 	DIR *dir = fdopendir(fd);
@@ -218,10 +221,10 @@ static int read_items(struct walk *walk, int fd, struct items *items,
 
 /* ---- all of them ------------------------------------------------------- */
 
-static int walk_folder(struct walk *walk, int parent, const char *name,
+static int walk_folder(struct samples_walk *walk, int parent, const char *name,
 		       unsigned depth, struct error *err);
 
-static void add_file(struct walk *walk, const struct item *item)
+static void add_file(struct samples_walk *walk, const struct folder_item *item)
 {
 	struct samples *all = walk->all;
 	char *name = arena_alloc(all->mem, walk->path.len + item->len + 1);
@@ -237,15 +240,16 @@ static void add_file(struct walk *walk, const struct item *item)
 		walk->how->found(walk->how->arg, all->file_count);
 }
 
-static int walk_items(struct walk *walk, int fd, const struct items *items,
-		      unsigned depth, struct error *err)
+static int walk_items(struct samples_walk *walk, int fd,
+		      const struct items *items, unsigned depth,
+		      struct error *err)
 {
 	size_t len = walk->path.len;
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < items->count && ret == 0; i++) {
-		const struct item *item = &items->list[i];
+		const struct folder_item *item = &items->list[i];
 
 		if (!item->is_folder) {
 			add_file(walk, item);
@@ -260,7 +264,7 @@ static int walk_items(struct walk *walk, int fd, const struct items *items,
 }
 
 /* Which is at walk->path. */
-static int walk_folder(struct walk *walk, int parent, const char *name,
+static int walk_folder(struct samples_walk *walk, int parent, const char *name,
 		       unsigned depth, struct error *err)
 {
 	struct items items = { 0 };
@@ -302,7 +306,7 @@ static int walk_folder(struct walk *walk, int parent, const char *name,
 }
 
 static int open_source(struct samples *all, const char *folder,
-		       struct walk *walk, struct error *err)
+		       struct samples_walk *walk, struct error *err)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -315,7 +319,7 @@ static int open_source(struct samples *all, const char *folder,
 int samples_add_folder(struct samples *all, const char *folder,
 		       const struct samples_how *how, struct error *err)
 {
-	struct walk walk = { .all = all, .how = how, .folder = folder };
+	struct samples_walk walk = { .all = all, .how = how, .folder = folder };
 	int fd = open_source(all, folder, &walk, err);
 	int ret;
 
@@ -329,8 +333,8 @@ int samples_add_folder(struct samples *all, const char *folder,
 
 /* ---- a list ------------------------------------------------------------ */
 
-static int add_listed(struct samples *all, const struct walk *walk, int fd,
-		      const char *path, struct error *err)
+static int add_listed(struct samples *all, const struct samples_walk *walk,
+		      int fd, const char *path, struct error *err)
 {
 	bool follow = walk->how->follow_links;
 	struct sample_file file = { .source = walk->source };
@@ -365,7 +369,7 @@ int samples_add_list(struct samples *all, const char *text, size_t len,
 		     char end, const char *folder,
 		     const struct samples_how *how, struct error *err)
 {
-	struct walk walk = { .all = all, .how = how, .folder = folder };
+	struct samples_walk walk = { .all = all, .how = how, .folder = folder };
 	int fd = open_source(all, folder, &walk, err);
 	const char *p = text, *stop = text + len;
 	int ret = 0;

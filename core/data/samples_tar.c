@@ -8,7 +8,7 @@
 #include "core/data/samples.h"
 #include "core/data/tar_scan.h"
 
-struct reading {
+struct tar_reading {
 	struct samples *all;
 	const struct samples_how *how;
 	uint32_t source;
@@ -16,7 +16,7 @@ struct reading {
 
 static int take(void *arg, const struct tar_member *member, struct error *err)
 {
-	const struct reading *reading = arg;
+	const struct tar_reading *reading = arg;
 	struct samples *all = reading->all;
 
 	(void)err;
@@ -45,7 +45,7 @@ static int take(void *arg, const struct tar_member *member, struct error *err)
 int samples_add_tar(struct samples *all, const char *path,
 		    const struct samples_how *how, struct error *err)
 {
-	struct reading reading = { .all = all, .how = how };
+	struct tar_reading reading = { .all = all, .how = how };
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	int ret;

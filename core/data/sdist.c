@@ -33,7 +33,7 @@ static const char left_behind[] = "/dist/\n"
 				  ".ruff_cache/\n"
 				  ".ipynb_checkpoints/\n" TEMPORARY "*\n";
 
-struct packing {
+struct sdist_packing {
 	struct arena *mem;
 	const char *folder; /* as it was asked for, without links */
 	const char *name;   /* of the package */
@@ -72,7 +72,7 @@ static const char *distribution_name(const char *base, struct arena *mem)
 }
 
 /* Which folder is packed, and whether it needs a setup.py. */
-static int choose_root(struct packing *packing, bool *needs_setup,
+static int choose_root(struct sdist_packing *packing, bool *needs_setup,
 		       struct error *err)
 {
 	const char *folder = packing->folder;
@@ -102,7 +102,7 @@ static int choose_root(struct packing *packing, bool *needs_setup,
 	return 0;
 }
 
-static const struct tree_entry *find_file(const struct packing *packing,
+static const struct tree_entry *find_file(const struct sdist_packing *packing,
 					  const char *path)
 {
 	size_t below = strlen(packing->below);
@@ -125,7 +125,7 @@ static const struct tree_entry *find_file(const struct packing *packing,
 	return NULL;
 }
 
-static bool has_entry(const struct packing *packing, const char *top,
+static bool has_entry(const struct sdist_packing *packing, const char *top,
 		      const char *path, const char *end)
 {
 	char *name = mem_printf("%s%s%s", top, path, end);
@@ -136,7 +136,7 @@ static bool has_entry(const struct packing *packing, const char *top,
 }
 
 /* find_packages() takes only what has an __init__.py, all the way down. */
-static int check_packages(const struct packing *packing, char *path,
+static int check_packages(const struct sdist_packing *packing, char *path,
 			  struct error *err)
 {
 	char *slash;
@@ -156,7 +156,7 @@ static int check_packages(const struct packing *packing, char *path,
 }
 
 /* What `python3 -m MODULE` runs. */
-static int check_module(const struct packing *packing, const char *module,
+static int check_module(const struct sdist_packing *packing, const char *module,
 			struct error *err)
 {
 	char *path = mem_strdup(module);
@@ -184,7 +184,7 @@ static int check_module(const struct packing *packing, const char *module,
 
 /* Modules beside the packages have to be named one by one.  What is no
  * identifier can't be imported, and would need quoting. */
-static bool is_module(const struct packing *packing,
+static bool is_module(const struct sdist_packing *packing,
 		      const struct tree_entry *entry)
 {
 	size_t len = strlen(entry->path);
@@ -200,7 +200,7 @@ static bool is_module(const struct packing *packing,
 	return true;
 }
 
-static int make_setup(struct packing *packing, struct error *err)
+static int make_setup(struct sdist_packing *packing, struct error *err)
 {
 	struct buf text = { 0 };
 	bool any = false;
@@ -232,7 +232,7 @@ static int make_setup(struct packing *packing, struct error *err)
 }
 
 /* An archive of an earlier time is no part of the next. */
-static char *own_patterns(const struct packing *packing, const char *to)
+static char *own_patterns(const struct sdist_packing *packing, const char *to)
 {
 	char *real = realpath(to, NULL);
 	char *folder = real ? real : path_absolute(to);
@@ -261,8 +261,8 @@ static char *own_patterns(const struct packing *packing, const char *to)
 	return buf_take(&text);
 }
 
-static int write_entries(const struct packing *packing, const char *top, int fd,
-			 const char *path, struct error *err)
+static int write_entries(const struct sdist_packing *packing, const char *top,
+			 int fd, const char *path, struct error *err)
 {
 	struct archive_writer *writer =
 		archive_writer_new(fd, path, ARCHIVE_GZIP, err);
@@ -293,8 +293,8 @@ out:
 }
 
 /* The name follows from the contents, and so does every byte. */
-static int name_contents(const struct packing *packing, struct digest *out,
-			 struct error *err)
+static int name_contents(const struct sdist_packing *packing,
+			 struct digest *out, struct error *err)
 {
 	struct digester *digester = digester_new(err);
 	size_t i;
@@ -339,7 +339,7 @@ static int digest_archive(int fd, const char *path, struct sdist *out,
 }
 
 /* Beside the archive that is to be, then renamed. */
-static int write_archive(const struct packing *packing, const char *to,
+static int write_archive(const struct sdist_packing *packing, const char *to,
 			 struct sdist *out, struct error *err)
 {
 	char *beside = path_join(to, TEMPORARY "XXXXXX");
@@ -390,7 +390,7 @@ static void drop_empty_folders(struct tree *tree)
 int sdist_make(const char *folder, const char *module, const char *to,
 	       struct arena *mem, struct sdist *out, struct error *err)
 {
-	struct packing packing = { .mem = mem };
+	struct sdist_packing packing = { .mem = mem };
 	struct sdist made = { 0 };
 	char *real = realpath(folder, NULL);
 	char *patterns = NULL;

@@ -31,7 +31,7 @@
 #define PART ".part"
 #define CHUNK_SIZE ((size_t)1 << 20)
 
-struct line {
+struct index_line {
 	size_t number;
 	struct shard_entry entry;
 	struct digest plan;
@@ -45,7 +45,7 @@ struct folder {
 	const char *prefix;
 	int fd; /* with a lock on it */
 	struct arena *mem;
-	struct line *lines; /* of the journal as it was, by name */
+	struct index_line *lines; /* of the journal as it was, by name */
 	size_t line_count;
 	int journal;
 	pthread_mutex_t lock; /* of the journal */
@@ -70,24 +70,24 @@ bool shard_name_is(const char *name, const char *prefix)
 
 static int by_name(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct index_line *x = a, *y = b;
 
 	return strcmp(x->entry.name, y->entry.name);
 }
 
 static int by_name_and_number(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct index_line *x = a, *y = b;
 	int order = by_name(a, b);
 
 	return order ? order
 		     : (x->number > y->number) - (x->number < y->number);
 }
 
-static const struct line *find_line(const struct folder *folder,
-				    const char *name)
+static const struct index_line *find_line(const struct folder *folder,
+					  const char *name)
 {
-	const struct line key = { .entry.name = name };
+	const struct index_line key = { .entry.name = name };
 
 	return folder->line_count
 		       ? bsearch(&key, folder->lines, folder->line_count,
@@ -98,7 +98,7 @@ static const struct line *find_line(const struct folder *folder,
 static void read_line(struct folder *folder, const char *text, size_t len)
 {
 	json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-	struct line line = { .number = folder->line_count };
+	struct index_line line = { .number = folder->line_count };
 	struct error ignored;
 
 	if (shard_entry_read(json_object_get(json, "shard"), folder->mem,
@@ -349,7 +349,7 @@ static bool folder_has(struct shard_target *target,
 		       int64_t *begun_ns)
 {
 	const struct folder *folder = folder_of(target);
-	const struct line *line = find_line(folder, want->name);
+	const struct index_line *line = find_line(folder, want->name);
 
 	if (!line || strcmp(line->plan.hex, want->plan.hex) != 0 ||
 	    !has_bytes(folder, &line->entry))

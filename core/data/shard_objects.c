@@ -14,7 +14,7 @@
 #include "core/base/file.h"
 #include "core/data/shard_target.h"
 
-struct objects {
+struct shard_objects {
 	struct shard_target target;
 	struct shard_target_how how;
 	struct object_store *store;
@@ -22,12 +22,12 @@ struct objects {
 	const char *prefix;
 };
 
-static struct objects *objects_of(struct shard_target *target)
+static struct shard_objects *objects_of(struct shard_target *target)
 {
-	return (struct objects *)target;
+	return (struct shard_objects *)target;
 }
 
-static char *url_of(const struct objects *objects, const char *name)
+static char *url_of(const struct shard_objects *objects, const char *name)
 {
 	return mem_printf("%s/%s", objects->url, name);
 }
@@ -35,7 +35,7 @@ static char *url_of(const struct objects *objects, const char *name)
 static int objects_prepare(struct shard_target *target, const char *prefix,
 			   struct error *err)
 {
-	struct objects *objects = objects_of(target);
+	struct shard_objects *objects = objects_of(target);
 	char *url = url_of(objects, SHARD_INDEX_NAME);
 	struct arena *mem = arena_new();
 	struct object index;
@@ -81,7 +81,7 @@ static int objects_commit(struct shard_target *target,
 			  const struct shard_entry *entry, int64_t begun_ns,
 			  struct error *err)
 {
-	const struct objects *objects = objects_of(target);
+	const struct shard_objects *objects = objects_of(target);
 	const struct object_put how = { .content_type = "application/x-tar",
 					.replace = objects->how.force };
 	char *url = url_of(objects, want->name);
@@ -103,8 +103,8 @@ static int objects_commit(struct shard_target *target,
 }
 
 /* Shards of an earlier, longer set with this name. */
-struct leftovers {
-	const struct objects *objects;
+struct shard_leftovers {
+	const struct shard_objects *objects;
 	size_t count;
 	struct arena *mem;
 	const char **urls;
@@ -114,7 +114,7 @@ struct leftovers {
 static int find_leftover(void *arg, const struct object *object,
 			 struct error *err)
 {
-	struct leftovers *left = arg;
+	struct shard_leftovers *left = arg;
 	const char *name = path_base(object->url);
 	size_t len = strlen(left->objects->url);
 
@@ -130,12 +130,12 @@ static int find_leftover(void *arg, const struct object *object,
 	return 0;
 }
 
-static int remove_leftovers(const struct objects *objects, size_t count,
+static int remove_leftovers(const struct shard_objects *objects, size_t count,
 			    struct error *err)
 {
-	struct leftovers left = { .objects = objects,
-				  .count = count,
-				  .mem = arena_new() };
+	struct shard_leftovers left = { .objects = objects,
+					.count = count,
+					.mem = arena_new() };
 	int ret = object_list(objects->store, objects->url, find_leftover,
 			      &left, err);
 	size_t i;
@@ -150,7 +150,7 @@ static int remove_leftovers(const struct objects *objects, size_t count,
 static int objects_finish(struct shard_target *target,
 			  const struct shard_index *index, struct error *err)
 {
-	const struct objects *objects = objects_of(target);
+	const struct shard_objects *objects = objects_of(target);
 	const struct object_put how = { .content_type = "application/json",
 					.replace = objects->how.force };
 	char *url = url_of(objects, SHARD_INDEX_NAME);
@@ -170,7 +170,7 @@ static int objects_finish(struct shard_target *target,
 
 static void objects_free(struct shard_target *target)
 {
-	struct objects *objects = objects_of(target);
+	struct shard_objects *objects = objects_of(target);
 
 	free(objects->url);
 	free(objects);
@@ -188,7 +188,7 @@ struct shard_target *shard_objects_open(struct object_store *store,
 					const char *url,
 					const struct shard_target_how *how)
 {
-	struct objects *objects = mem_alloc(sizeof(*objects));
+	struct shard_objects *objects = mem_alloc(sizeof(*objects));
 	size_t len = strlen(url);
 
 	while (len && url[len - 1] == '/')

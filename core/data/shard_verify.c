@@ -22,7 +22,7 @@ struct verifying {
 
 /* ---- bytes ------------------------------------------------------------- */
 
-struct reading {
+struct verify_reading {
 	struct shard_verifying *how;
 	uint64_t bytes;
 	uint32_t crc32c;
@@ -31,7 +31,7 @@ struct reading {
 
 static int take(void *arg, const char *data, size_t len)
 {
-	struct reading *reading = arg;
+	struct verify_reading *reading = arg;
 
 	reading->crc32c = crc32c_add(reading->crc32c, data, len);
 	if (reading->digester)
@@ -42,8 +42,8 @@ static int take(void *arg, const char *data, size_t len)
 	return atomic_load(&reading->how->stop) ? -1 : 0;
 }
 
-static int compare(struct reading *reading, const struct shard_entry *entry,
-		   struct error *err)
+static int compare(struct verify_reading *reading,
+		   const struct shard_entry *entry, struct error *err)
 {
 	struct digest sha256;
 	char crc32c[9];
@@ -70,7 +70,7 @@ static int verify_bytes(struct shard_verifying *how,
 			const struct shard_entry *entry, const char *url,
 			struct error *err)
 {
-	struct reading reading = { .how = how };
+	struct verify_reading reading = { .how = how };
 	struct arena *mem = arena_new();
 	struct object object;
 	int ret = object_stat(how->store, url, mem, &object, err);

@@ -50,7 +50,7 @@ static void wait_for_news(struct stream *stream, int64_t wait_ms, bool out)
 /* A block that was written may be used again: by the part itself if it has no
  * end yet, else by any. */
 static void give_back(struct stream *stream, struct part *part,
-		      struct block *block)
+		      struct stream_block *block)
 {
 	struct http_call *resume = NULL;
 
@@ -81,7 +81,7 @@ enum next_block {
 };
 
 /* A part that was written whole gives back what it did not need. */
-static void drop_part(struct object *object)
+static void drop_part(struct object_stream *object)
 {
 	struct part *part = object->parts;
 
@@ -92,7 +92,8 @@ static void drop_part(struct object *object)
 	part_free(part);
 }
 
-static enum next_block next_block(struct object *object, struct block **block)
+static enum next_block next_block(struct object_stream *object,
+				  struct stream_block **block)
 {
 	struct stream *stream = object->stream;
 	enum next_block found = NEXT_WAIT;
@@ -119,7 +120,7 @@ static enum next_block next_block(struct object *object, struct block **block)
 	return found;
 }
 
-static int send_block(struct object *object, struct block *block,
+static int send_block(struct object_stream *object, struct stream_block *block,
 		      struct error *err)
 {
 	int ret = object_begin(object, object->size, err);
@@ -130,10 +131,10 @@ static int send_block(struct object *object, struct block *block,
 	return ret;
 }
 
-static int send_remote(struct stream *stream, struct object *object,
+static int send_remote(struct stream *stream, struct object_stream *object,
 		       struct error *err)
 {
-	struct block *block;
+	struct stream_block *block;
 	int64_t wait_ms;
 	int ret = STREAM_DONE;
 
@@ -166,7 +167,7 @@ static int send_remote(struct stream *stream, struct object *object,
 	return ret;
 }
 
-static int send_object(struct stream *stream, struct object *object,
+static int send_object(struct stream *stream, struct object_stream *object,
 		       struct error *err)
 {
 	char *shown;
@@ -184,7 +185,7 @@ static int send_object(struct stream *stream, struct object *object,
 
 static void pop_object(struct stream *stream)
 {
-	struct object *object = stream->objects;
+	struct object_stream *object = stream->objects;
 
 	pthread_mutex_lock(&stream->lock);
 	stream->objects = object->next;
@@ -216,7 +217,7 @@ static void open_stream(struct stream *stream)
  * heard of one. */
 static void end_requests(struct stream *stream)
 {
-	struct object *object;
+	struct object_stream *object;
 	struct part *part;
 
 	for (object = stream->objects; object; object = object->next)

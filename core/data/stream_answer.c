@@ -130,7 +130,7 @@ static void swap(char **a, char **b)
 static void learn(struct part *part, const struct http_response *response,
 		  struct identity *one)
 {
-	struct object *object = part->object;
+	struct object_stream *object = part->object;
 	size_t have = part->reserved + (part->filling ? 1 : 0), need;
 	uint64_t rest = one->size - part->start;
 
@@ -159,7 +159,7 @@ static enum part_verdict compare(struct part *part,
 				 const struct http_response *response,
 				 struct identity *one, struct error *err)
 {
-	struct object *object = part->object;
+	struct object_stream *object = part->object;
 	enum part_verdict verdict = PART_GOOD;
 
 	pthread_mutex_lock(&object->stream->lock);
@@ -323,7 +323,7 @@ static enum part_verdict take_kept(struct part *part,
 				   const struct http_response *response,
 				   struct error *err)
 {
-	struct object *object = part->object;
+	struct object_stream *object = part->object;
 	struct stream *stream = object->stream;
 	char *etag = http_response_header(response, "etag");
 	enum part_verdict verdict = PART_GOOD;

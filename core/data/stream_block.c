@@ -16,16 +16,16 @@ void block_queue_init(struct block_queue *queue)
 	queue->end = &queue->first;
 }
 
-void block_queue_add(struct block_queue *queue, struct block *block)
+void block_queue_add(struct block_queue *queue, struct stream_block *block)
 {
 	block->next = NULL;
 	*queue->end = block;
 	queue->end = &block->next;
 }
 
-struct block *block_queue_take(struct block_queue *queue)
+struct stream_block *block_queue_take(struct block_queue *queue)
 {
-	struct block *block = queue->first;
+	struct stream_block *block = queue->first;
 
 	if (!block)
 		return NULL;
@@ -35,9 +35,9 @@ struct block *block_queue_take(struct block_queue *queue)
 	return block;
 }
 
-struct block *block_pool_take(struct block_pool *pool)
+struct stream_block *block_pool_take(struct block_pool *pool)
 {
-	struct block *block = pool->idle;
+	struct stream_block *block = pool->idle;
 
 	if (block)
 		pool->idle = block->next;
@@ -48,7 +48,7 @@ struct block *block_pool_take(struct block_pool *pool)
 	return block;
 }
 
-void block_pool_put(struct block_pool *pool, struct block *block)
+void block_pool_put(struct block_pool *pool, struct stream_block *block)
 {
 	block->next = pool->idle;
 	pool->idle = block;
@@ -56,7 +56,7 @@ void block_pool_put(struct block_pool *pool, struct block *block)
 
 void block_pool_done(struct block_pool *pool)
 {
-	struct block *block;
+	struct stream_block *block;
 
 	while ((block = pool->idle)) {
 		pool->idle = block->next;

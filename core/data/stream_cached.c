@@ -30,7 +30,7 @@ void kept_done(struct kept *kept)
 }
 
 /* Whom it is the object by, before anybody is asked. */
-static bool is_by_index(const struct object *object,
+static bool is_by_index(const struct object_stream *object,
 			const struct cache_version *version)
 {
 	return object->size == version->size && object->crc32c &&
@@ -38,7 +38,7 @@ static bool is_by_index(const struct object *object,
 }
 
 /* The server can be asked whether it is still that. */
-static bool can_be_asked(const struct object *object,
+static bool can_be_asked(const struct object_stream *object,
 			 const struct cache_version *version)
 {
 	return (object->size == STREAM_SIZE_UNKNOWN ||
@@ -48,7 +48,7 @@ static bool can_be_asked(const struct object *object,
 			       : is_strong(version->etag));
 }
 
-void stream_look_up(struct stream *stream, struct object *object)
+void stream_look_up(struct stream *stream, struct object_stream *object)
 {
 	struct cache_entry *entry =
 		cache_find(stream->options->cache, object->name);
@@ -73,7 +73,7 @@ void stream_look_up(struct stream *stream, struct object *object)
 	cache_entry_close(entry);
 }
 
-void object_take_kept(struct object *object)
+void object_take_kept(struct object_stream *object)
 {
 	struct kept *kept = &object->kept;
 
@@ -86,7 +86,7 @@ void object_take_kept(struct object *object)
 	*kept = (struct kept){ 0 };
 }
 
-void object_keep(struct object *object)
+void object_keep(struct object_stream *object)
 {
 	struct cache *cache = object->stream->options->cache;
 
@@ -97,7 +97,7 @@ void object_keep(struct object *object)
 			cache_writer_new(cache, object->name, object->size);
 }
 
-void object_kept(struct object *object)
+void object_kept(struct object_stream *object)
 {
 	const struct cache_version version = {
 		.size = object->size,
@@ -113,7 +113,7 @@ void object_kept(struct object *object)
 }
 
 /* It has another version by now. */
-static bool is_other(const struct object *object,
+static bool is_other(const struct object_stream *object,
 		     const struct cache_version *version)
 {
 	return object->size != version->size ||
@@ -121,7 +121,7 @@ static bool is_other(const struct object *object,
 }
 
 /* From what was written on the object comes over the network. */
-static void retreat(struct object *object)
+static void retreat(struct object_stream *object)
 {
 	pthread_mutex_lock(&object->stream->lock);
 	object->cached = false;
@@ -133,8 +133,8 @@ static void retreat(struct object *object)
 }
 
 /* What was written already is kept once more, before what is to come. */
-static void keep_written(struct object *object, struct cache_entry *entry,
-			 char *data)
+static void keep_written(struct object_stream *object,
+			 struct cache_entry *entry, char *data)
 {
 	uint64_t number, count = object->at / CACHE_BLOCK;
 	size_t len;
@@ -151,7 +151,7 @@ static void keep_written(struct object *object, struct cache_entry *entry,
 }
 
 /* Writes what is good.  True: that was all. */
-static bool send_blocks(struct object *object, struct cache_entry *entry,
+static bool send_blocks(struct object_stream *object, struct cache_entry *entry,
 			char *data, int *ret, struct error *err)
 {
 	size_t len;
@@ -167,7 +167,7 @@ static bool send_blocks(struct object *object, struct cache_entry *entry,
 	return true;
 }
 
-static int send_entry(struct object *object, struct cache_entry *entry,
+static int send_entry(struct object_stream *object, struct cache_entry *entry,
 		      char *data, struct error *err)
 {
 	int ret = object_begin(object, object->size, err);
@@ -187,7 +187,7 @@ static int send_entry(struct object *object, struct cache_entry *entry,
 	return ret;
 }
 
-int stream_send_cached(struct stream *stream, struct object *object,
+int stream_send_cached(struct stream *stream, struct object_stream *object,
 		       struct error *err)
 {
 	struct cache_entry *entry =

@@ -15,12 +15,12 @@
 /* Files that the kernel is asked to read ahead. */
 #define FILES_AHEAD 8
 
-static bool is_input(const struct object *object)
+static bool is_input(const struct object_stream *object)
 {
 	return !strcmp(object->name, "-");
 }
 
-static int open_file(struct object *object, struct error *err)
+static int open_file(struct object_stream *object, struct error *err)
 {
 	if (object->fd >= 0)
 		return 0;
@@ -31,9 +31,10 @@ static int open_file(struct object *object, struct error *err)
 }
 
 /* Those that come next: errors are said when it is their turn. */
-static void open_ahead(struct stream *stream, const struct object *object)
+static void open_ahead(struct stream *stream,
+		       const struct object_stream *object)
 {
-	struct object *at = object->next;
+	struct object_stream *at = object->next;
 	struct error unused;
 	int i;
 
@@ -59,7 +60,7 @@ static ssize_t read_some(int fd, char *data, size_t size)
 }
 
 /* What has no size: a pipe.  All that comes is passed on. */
-static int send_pipe(struct object *object, struct block *block,
+static int send_pipe(struct object_stream *object, struct stream_block *block,
 		     struct error *err)
 {
 	struct stream_output *out = &object->stream->out;
@@ -74,7 +75,8 @@ static int send_pipe(struct object *object, struct block *block,
 	return n < 0 ? error_errno(err, "cannot read it") : STREAM_DONE;
 }
 
-static bool was_changed(const struct object *object, const struct stat *before)
+static bool was_changed(const struct object_stream *object,
+			const struct stat *before)
 {
 	struct stat now;
 
@@ -83,8 +85,8 @@ static bool was_changed(const struct object *object, const struct stat *before)
 	       now.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
 }
 
-static int send_file(struct object *object, const struct stat *st,
-		     struct block *block, struct error *err)
+static int send_file(struct object_stream *object, const struct stat *st,
+		     struct stream_block *block, struct error *err)
 {
 	struct stream_output *out = &object->stream->out;
 	ssize_t n = 1;
@@ -112,10 +114,10 @@ static int send_file(struct object *object, const struct stat *st,
 	return ret == STREAM_DONE ? object_end(object, err) : ret;
 }
 
-int stream_send_file(struct stream *stream, struct object *object,
+int stream_send_file(struct stream *stream, struct object_stream *object,
 		     struct error *err)
 {
-	struct block *block = NULL;
+	struct stream_block *block = NULL;
 	struct stat st;
 	int ret;
 

@@ -17,23 +17,23 @@
 
 #define BLOCK_SIZE (256u << 10)
 
-struct block {
-	struct block *next;
+struct stream_block {
+	struct stream_block *next;
 	size_t len;
 	char data[BLOCK_SIZE];
 };
 
 /* Blocks in their order. */
 struct block_queue {
-	struct block *first;
-	struct block **end;
+	struct stream_block *first;
+	struct stream_block **end;
 };
 
 /* Memory for what is read ahead.  A part reserves what it needs before it
  * begins, so that no answer has to wait for another. */
 struct block_pool {
-	size_t unreserved;  /* that may still be given to parts */
-	struct block *idle; /* made already, and not in use */
+	size_t unreserved;         /* that may still be given to parts */
+	struct stream_block *idle; /* made already, and not in use */
 };
 
 /* How an answer, or the end of a request, is to be taken. */
@@ -54,7 +54,7 @@ enum part_state {
 /* A range of an object. */
 struct part {
 	struct part *next; /* of the object, in their order */
-	struct object *object;
+	struct object_stream *object;
 	enum part_state state;
 	uint64_t start, len;
 
@@ -72,7 +72,7 @@ struct part {
 	uint64_t skip;     /* of this answer, before what was asked for */
 	bool answered;     /* the headers of this answer were looked at */
 	enum part_verdict verdict;
-	struct block *filling;
+	struct stream_block *filling;
 
 	/* Under the lock. */
 	struct block_queue ready; /* full ones, and the last */
@@ -101,8 +101,8 @@ struct kept {
 	char *etag, *modified, *generation, *crc32c; /* or NULL */
 };
 
-struct object {
-	struct object *next; /* of the stream, in their order */
+struct object_stream {
+	struct object_stream *next; /* of the stream, in their order */
 	struct stream *stream;
 	enum object_kind kind;
 	char *name; /* its URL or path, as it was given */
@@ -149,7 +149,7 @@ struct stream {
 	bool waiting;       /* the stream's thread does, for `wake` */
 	int wake;           /* eventfd */
 
-	struct object *objects, **objects_end;
+	struct object_stream *objects, **objects_end;
 	size_t object_count;
 	size_t running;    /* requests */
 	size_t spare;      /* blocks that only the first object may take */
@@ -159,10 +159,11 @@ struct stream {
 
 /* stream_block.c, under the lock but for `queue`s of one's own. */
 void block_queue_init(struct block_queue *queue);
-void block_queue_add(struct block_queue *queue, struct block *block);
-struct block *block_queue_take(struct block_queue *queue); /* or NULL */
-struct block *block_pool_take(struct block_pool *pool);    /* a reserved one */
-void block_pool_put(struct block_pool *pool, struct block *block);
+void block_queue_add(struct block_queue *queue, struct stream_block *block);
+struct stream_block *block_queue_take(struct block_queue *queue); /* or NULL */
+struct stream_block *
+block_pool_take(struct block_pool *pool); /* a reserved one */
+void block_pool_put(struct block_pool *pool, struct stream_block *block);
 void block_pool_done(struct block_pool *pool);
 size_t blocks_of(uint64_t bytes);
 
@@ -176,7 +177,8 @@ enum part_verdict part_judge(struct part *part,
 			     struct error *err);
 
 /* stream_part.c */
-struct part *part_new(struct object *object, uint64_t start, uint64_t len);
+struct part *part_new(struct object_stream *object, uint64_t start,
+		      uint64_t len);
 void part_free(struct part *part); /* its request must have ended */
 void part_start(struct part *part);
 /* After part_ended(): looks at how it went. */
@@ -189,29 +191,31 @@ int64_t stream_plan(struct stream *stream);
 void stream_reap(struct stream *stream);
 
 /* stream_file.c */
-int stream_send_file(struct stream *stream, struct object *object,
+int stream_send_file(struct stream *stream, struct object_stream *object,
 		     struct error *err);
 
 /* stream_object.c: of the first object, what is written of it.  These return
  * an enum stream_end or -1. */
-int object_begin(struct object *object, uint64_t size, struct error *err);
-int object_add(struct object *object, const char *data, size_t len,
+int object_begin(struct object_stream *object, uint64_t size,
+		 struct error *err);
+int object_add(struct object_stream *object, const char *data, size_t len,
 	       struct error *err);
-int object_end(struct object *object, struct error *err);
-void object_free(struct object *object);
+int object_end(struct object_stream *object, struct error *err);
+void object_free(struct object_stream *object);
 
 /* stream_cached.c */
 /* Looks whether `object`, of which nothing is known yet, is in the cache. */
-void stream_look_up(struct stream *stream, struct object *object);
+void stream_look_up(struct stream *stream, struct object_stream *object);
 /* The server says that what is kept is still right.  Under the lock. */
-void object_take_kept(struct object *object);
+void object_take_kept(struct object_stream *object);
 /* As stream_send_file().  Afterwards it is no more `cached` if what is missing
  * has to come over the network. */
-int stream_send_cached(struct stream *stream, struct object *object,
+int stream_send_cached(struct stream *stream, struct object_stream *object,
 		       struct error *err);
 /* Keeps what will be written of an object that comes over the network. */
-void object_keep(struct object *object);
-void object_kept(struct object *object); /* all of it was, and is right */
+void object_keep(struct object_stream *object);
+void object_kept(
+	struct object_stream *object); /* all of it was, and is right */
 void kept_done(struct kept *kept);
 
 void stream_wake(struct stream *stream); /* under the lock */

@@ -7,7 +7,7 @@
 #include "core/base/crc32c.h"
 #include "core/data/stream_internal.h"
 
-int object_begin(struct object *object, uint64_t size, struct error *err)
+int object_begin(struct object_stream *object, uint64_t size, struct error *err)
 {
 	if (object->begun)
 		return STREAM_DONE;
@@ -29,7 +29,7 @@ int object_begin(struct object *object, uint64_t size, struct error *err)
 	return STREAM_DONE;
 }
 
-int object_add(struct object *object, const char *data, size_t len,
+int object_add(struct object_stream *object, const char *data, size_t len,
 	       struct error *err)
 {
 	object->at += len;
@@ -42,7 +42,7 @@ int object_add(struct object *object, const char *data, size_t len,
 	return stream_output_add(&object->stream->out, data, len, err);
 }
 
-static int check(struct object *object, struct error *err)
+static int check(struct object_stream *object, struct error *err)
 {
 	struct digest digest;
 	char crc[9];
@@ -69,7 +69,7 @@ static int check(struct object *object, struct error *err)
 	return 0;
 }
 
-int object_end(struct object *object, struct error *err)
+int object_end(struct object_stream *object, struct error *err)
 {
 	if (check(object, err) < 0)
 		return -1;
@@ -77,7 +77,7 @@ int object_end(struct object *object, struct error *err)
 	return stream_output_end(&object->stream->out, err);
 }
 
-void object_free(struct object *object)
+void object_free(struct object_stream *object)
 {
 	struct part *part;
 

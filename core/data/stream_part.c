@@ -18,7 +18,8 @@
 /* What is lost is asked for here, from where it broke. */
 static const struct retry_policy never = { .total_ms = -1 };
 
-struct part *part_new(struct object *object, uint64_t start, uint64_t len)
+struct part *part_new(struct object_stream *object, uint64_t start,
+		      uint64_t len)
 {
 	struct part *part = mem_alloc(sizeof(*part));
 
@@ -39,7 +40,7 @@ static void wipe_authorization(struct part *part)
 
 void part_free(struct part *part)
 {
-	struct block *block;
+	struct stream_block *block;
 
 	if (!part)
 		return;
@@ -84,7 +85,7 @@ static void fail(struct part *part, enum part_verdict verdict, int64_t after_ms)
 /* Its texts, and a header that says who asks. */
 static int prepare(struct part *part, struct error *err)
 {
-	struct object *object = part->object;
+	struct object_stream *object = part->object;
 	const struct stream_scheme *scheme = object->scheme;
 	const char *match = object->etag;
 	size_t n = 0;

@@ -35,7 +35,7 @@ static char *dup_or_null(const char *text)
 static void add_object(struct stream *stream, const struct stream_object *given)
 {
 	const struct stream_scheme *scheme = stream->options->scheme;
-	struct object *object = mem_alloc(sizeof(*object));
+	struct object_stream *object = mem_alloc(sizeof(*object));
 
 	object->stream = stream;
 	object->kind = stream_is_remote(given->url, scheme) ? OBJECT_REMOTE
@@ -78,7 +78,7 @@ static bool fetch_object(struct stream *stream)
 static struct part *find_waiting(struct stream *stream, int64_t *wait_ms)
 {
 	int64_t now = time_monotonic_ms();
-	struct object *object;
+	struct object_stream *object;
 	struct part *part;
 
 	for (object = stream->objects; object; object = object->next) {
@@ -101,7 +101,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* The first part of an object of which nothing is known yet. */
 static uint64_t first_len(const struct stream *stream,
-			  const struct object *object)
+			  const struct object_stream *object)
 {
 	uint64_t guess = object->size != STREAM_SIZE_UNKNOWN
 				 ? object->size - object->planned
@@ -111,7 +111,8 @@ static uint64_t first_len(const struct stream *stream,
 	return least(guess ? guess : BLOCK_SIZE, stream->part_max);
 }
 
-static struct part *add_part(struct object *object, uint64_t len, size_t blocks)
+static struct part *add_part(struct object_stream *object, uint64_t len,
+			     size_t blocks)
 {
 	struct part *part = part_new(object, object->planned, len);
 
@@ -125,8 +126,8 @@ static struct part *add_part(struct object *object, uint64_t len, size_t blocks)
 
 /* What an object may take of the memory that is left: the first one must be
  * able to go on when what the cache has of it turns out to be no good. */
-static size_t share_of(const struct stream *stream, const struct object *object,
-		       size_t budget)
+static size_t share_of(const struct stream *stream,
+		       const struct object_stream *object, size_t budget)
 {
 	if (object == stream->objects)
 		return budget;
@@ -135,10 +136,11 @@ static size_t share_of(const struct stream *stream, const struct object *object,
 
 /* Under the lock.  NULL: there is no memory for it now, or nothing to do; or
  * `*unknown` has to be looked up before. */
-static struct part *plan_part(struct stream *stream, struct object **unknown)
+static struct part *plan_part(struct stream *stream,
+			      struct object_stream **unknown)
 {
 	size_t budget = stream->pool.unreserved, need, share;
-	struct object *object;
+	struct object_stream *object;
 	uint64_t len;
 
 	for (object = stream->objects; object; object = object->next) {
@@ -202,7 +204,7 @@ static size_t connections_of(const struct stream *stream)
 int64_t stream_plan(struct stream *stream)
 {
 	int64_t wait_ms = -1;
-	struct object *unknown;
+	struct object_stream *unknown;
 	struct part *part;
 
 	stream_reap(stream);

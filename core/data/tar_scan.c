@@ -55,7 +55,7 @@ static const struct library_symbol symbols[] = {
 	{ NULL, NULL },
 };
 
-struct scan {
+struct tar_scan_state {
 	const char *path; /* for messages */
 	int fd;
 	uint64_t size_bytes; /* of the archive */
@@ -65,13 +65,14 @@ struct scan {
 	char shown[200]; /* the entry's name, fit for a message */
 };
 
-static int refuse(const struct scan *scan, const char *why, struct error *err)
+static int refuse(const struct tar_scan_state *scan, const char *why,
+		  struct error *err)
 {
 	return error_set(err, ERROR_INVALID, "'%s': entry '%s' %s", scan->path,
 			 scan->shown, why);
 }
 
-static int refuse_cut(const struct scan *scan, struct error *err)
+static int refuse_cut(const struct tar_scan_state *scan, struct error *err)
 {
 	return error_set(err, ERROR_INVALID, "'%s' is cut off%s%s%s",
 			 scan->path, scan->shown[0] ? ", in or behind '" : "",
@@ -80,7 +81,7 @@ static int refuse_cut(const struct scan *scan, struct error *err)
 
 /* ---- before and after -------------------------------------------------- */
 
-static int check_beginning(const struct scan *scan, struct error *err)
+static int check_beginning(const struct tar_scan_state *scan, struct error *err)
 {
 	static const struct {
 		const char *magic;
@@ -108,7 +109,7 @@ static int check_beginning(const struct scan *scan, struct error *err)
 }
 
 /* Behind the last member stand zeroes, and nothing else. */
-static int check_end(const struct scan *scan, struct error *err)
+static int check_end(const struct tar_scan_state *scan, struct error *err)
 {
 	uint64_t at = (uint64_t)lib.header_position(scan->archive);
 	static const char zeroes[TAR_BLOCK];
@@ -137,7 +138,7 @@ static int check_end(const struct scan *scan, struct error *err)
 
 /* ---- members ----------------------------------------------------------- */
 
-static int read_member(struct scan *scan, struct archive_entry *entry,
+static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 		       struct tar_member *out, struct error *err)
 {
 	const char *name = lib.pathname(entry);
@@ -181,8 +182,8 @@ static int read_member(struct scan *scan, struct archive_entry *entry,
 }
 
 /* The end of its contents, which is where the next one must begin. */
-static int find_end(struct scan *scan, const struct tar_member *member,
-		    struct error *err)
+static int find_end(struct tar_scan_state *scan,
+		    const struct tar_member *member, struct error *err)
 {
 	uint64_t left;
 
@@ -199,7 +200,7 @@ static int find_end(struct scan *scan, const struct tar_member *member,
 	return 0;
 }
 
-static int fail_read(struct scan *scan, struct error *err)
+static int fail_read(struct tar_scan_state *scan, struct error *err)
 {
 	const char *why = lib.error_string(scan->archive);
 
@@ -211,7 +212,7 @@ static int fail_read(struct scan *scan, struct error *err)
 	return -1;
 }
 
-static int scan_members(struct scan *scan, tar_each *each, void *arg,
+static int scan_members(struct tar_scan_state *scan, tar_each *each, void *arg,
 			struct error *err)
 {
 	struct archive_entry *entry;
@@ -238,7 +239,7 @@ static int scan_members(struct scan *scan, tar_each *each, void *arg,
 int tar_scan(int fd, const char *path, tar_each *each, void *arg,
 	     struct error *err)
 {
-	struct scan scan = { .path = path, .fd = fd };
+	struct tar_scan_state scan = { .path = path, .fd = fd };
 	locale_t utf8, before = (locale_t)0;
 	struct stat st;
 	int ret = -1;

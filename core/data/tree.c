@@ -19,7 +19,7 @@
 #define IGNORE_FILE_MAX 65536
 #define CHUNK_SIZE 131072
 
-struct walk {
+struct tree_walk {
 	const char *folder; /* for messages */
 	struct arena *mem;
 	const struct ignore *ignore;
@@ -31,7 +31,7 @@ struct walk {
 	uint64_t bytes;
 };
 
-static struct tree_entry *add_entry(struct walk *walk, enum tree_kind kind)
+static struct tree_entry *add_entry(struct tree_walk *walk, enum tree_kind kind)
 {
 	struct tree_entry *entry;
 
@@ -46,13 +46,13 @@ static struct tree_entry *add_entry(struct walk *walk, enum tree_kind kind)
 	return entry;
 }
 
-static int fail(const struct walk *walk, struct error *err)
+static int fail(const struct tree_walk *walk, struct error *err)
 {
 	return error_errno(err, "cannot read '%s/%s'", walk->folder,
 			   buf_text(&walk->path));
 }
 
-static int hash_file(struct walk *walk, int fd, struct tree_entry *entry,
+static int hash_file(struct tree_walk *walk, int fd, struct tree_entry *entry,
 		     struct error *err)
 {
 	struct digester *digester = digester_new(err);
@@ -83,7 +83,7 @@ out:
 	return ret;
 }
 
-static int read_file(struct walk *walk, int parent, const char *name,
+static int read_file(struct tree_walk *walk, int parent, const char *name,
 		     struct error *err)
 {
 	struct stat st;
@@ -108,7 +108,7 @@ static int read_file(struct walk *walk, int parent, const char *name,
 	return ret;
 }
 
-static int read_link(struct walk *walk, int parent, const char *name,
+static int read_link(struct tree_walk *walk, int parent, const char *name,
 		     struct error *err)
 {
 	char target[PATH_MAX];
@@ -121,10 +121,10 @@ static int read_link(struct walk *walk, int parent, const char *name,
 	return 0;
 }
 
-static int walk_folder(struct walk *walk, int fd, unsigned depth,
+static int walk_folder(struct tree_walk *walk, int fd, unsigned depth,
 		       struct error *err);
 
-static int read_folder(struct walk *walk, int parent, const char *name,
+static int read_folder(struct tree_walk *walk, int parent, const char *name,
 		       unsigned depth, struct error *err)
 {
 	size_t before = walk->count;
@@ -157,8 +157,9 @@ static int type_of(int parent, const struct dirent *item)
 	return IFTODT(st.st_mode);
 }
 
-static int read_item(struct walk *walk, int parent, const struct dirent *item,
-		     unsigned depth, struct error *err)
+static int read_item(struct tree_walk *walk, int parent,
+		     const struct dirent *item, unsigned depth,
+		     struct error *err)
 {
 	int type = type_of(parent, item);
 
@@ -182,7 +183,7 @@ static int read_item(struct walk *walk, int parent, const struct dirent *item,
 }
 
 /* Takes the descriptor. */
-static int walk_folder(struct walk *walk, int fd, unsigned depth,
+static int walk_folder(struct tree_walk *walk, int fd, unsigned depth,
 		       struct error *err)
 {
 	size_t len = walk->path.len;
@@ -216,7 +217,7 @@ static int walk_folder(struct walk *walk, int fd, unsigned depth,
 	return ret;
 }
 
-static int read_ignore(struct walk *walk, int folder, const char *also,
+static int read_ignore(struct tree_walk *walk, int folder, const char *also,
 		       struct error *err)
 {
 	int fd = openat(folder, IGNORE_FILE, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -287,7 +288,7 @@ int tree_read(const char *folder, struct arena *mem, struct tree *out,
 int tree_read_without(const char *folder, const char *patterns,
 		      struct arena *mem, struct tree *out, struct error *err)
 {
-	struct walk walk = { .folder = folder, .mem = mem };
+	struct tree_walk walk = { .folder = folder, .mem = mem };
 	struct tree tree = { 0 };
 	int ret = -1;
 	int fd;

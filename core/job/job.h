@@ -191,7 +191,7 @@ struct checkpoints {
 };
 
 /* Used if `to` is set. */
-struct kept_logs {
+struct upload_logs {
 	struct message_head head;
 	const char *to; /* gs:// or a directory */
 	long every_s;   /* what is new is copied so often */
@@ -277,7 +277,7 @@ struct jobrun_block {
 	struct messages secrets; /* of struct secret */
 	struct messages data;    /* of struct data_set */
 	struct checkpoints checkpoints;
-	struct kept_logs logs;
+	struct upload_logs logs;
 	struct metrics metrics;
 	struct restart restart;
 	int cleanup;   /* enum cleanup: of what is billed by the hour */

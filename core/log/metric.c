@@ -426,7 +426,7 @@ static void read_patterns(const struct scan *scan,
 }
 
 size_t metric_parse(const struct metric_parser *parser,
-		    struct metric_place *place, const char *text, size_t len,
+		    struct metric_carry *carry, const char *text, size_t len,
 		    struct metric_sample *out)
 {
 	struct scan scan = { .text = text, .also = parser->also, .out = out };
@@ -444,9 +444,9 @@ size_t metric_parse(const struct metric_parser *parser,
 	read_pairs(&scan);
 	read_place(&scan);
 	if (out->epoch >= 0)
-		place->epoch = out->epoch;
+		carry->epoch = out->epoch;
 	else
-		out->epoch = place->epoch;
+		out->epoch = carry->epoch;
 	return out->count;
 }
 

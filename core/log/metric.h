@@ -45,7 +45,7 @@ struct metric_sample {
 };
 
 /* What a line says goes on for those after it in the same stream. */
-struct metric_place {
+struct metric_carry {
 	double epoch; /* -1: none yet */
 };
 
@@ -62,7 +62,7 @@ void metric_parser_free(struct metric_parser *parser);
 /* One line, without control characters that end one ('\n', '\r').  Returns
  * the number of values: with 0 the sample says nothing. */
 size_t metric_parse(const struct metric_parser *parser,
-		    struct metric_place *place, const char *text, size_t len,
+		    struct metric_carry *carry, const char *text, size_t len,
 		    struct metric_sample *out);
 
 /* A number as trainers print it, "nan" and "-inf" too.  Returns how many

@@ -19,7 +19,7 @@ struct metric_table {
 	/* By source, then as they came. */
 	struct metric_series **series;
 	size_t *series_count;
-	struct metric_place (*places)[2]; /* by source and stream */
+	struct metric_carry (*places)[2]; /* by source and stream */
 };
 
 struct metric_table *metric_table_new(const struct log_source *sources,

@@ -46,7 +46,7 @@ void websocket_frames_put(struct websocket_frames *frames,
 	frames->out.len += n + len;
 }
 
-struct frame {
+struct ws_frame {
 	bool last;
 	unsigned opcode;
 	const unsigned char *data;
@@ -62,7 +62,8 @@ static enum websocket_got wrong(struct error *err, const char *what)
 }
 
 /* False: there is no more of it yet. */
-static bool find_frame(const struct websocket_frames *frames, struct frame *out)
+static bool find_frame(const struct websocket_frames *frames,
+		       struct ws_frame *out)
 {
 	const unsigned char *at =
 		(const unsigned char *)buf_text(&frames->in) + frames->used;
@@ -90,7 +91,7 @@ static bool find_frame(const struct websocket_frames *frames, struct frame *out)
 }
 
 static enum websocket_got take_close(struct websocket_frames *frames,
-				     const struct frame *frame)
+				     const struct ws_frame *frame)
 {
 	size_t len = frame->len > 2 ? frame->len - 2 : 0, i;
 
@@ -108,7 +109,7 @@ static enum websocket_got take_close(struct websocket_frames *frames,
 }
 
 static enum websocket_got take_control(struct websocket_frames *frames,
-				       const struct frame *frame,
+				       const struct ws_frame *frame,
 				       struct error *err)
 {
 	if (!frame->last || frame->len > WEBSOCKET_CONTROL_MAX)
@@ -124,7 +125,7 @@ static enum websocket_got take_control(struct websocket_frames *frames,
 }
 
 static enum websocket_got take_frame(struct websocket_frames *frames,
-				     const struct frame *frame,
+				     const struct ws_frame *frame,
 				     const void **data, size_t *len,
 				     struct error *err)
 {
@@ -157,7 +158,7 @@ enum websocket_got websocket_frames_take(struct websocket_frames *frames,
 					 struct error *err)
 {
 	enum websocket_got got;
-	struct frame frame;
+	struct ws_frame frame;
 
 	if (frames->closed)
 		return WEBSOCKET_CLOSED;

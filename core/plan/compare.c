@@ -41,7 +41,7 @@ static int find_applied(struct compare *compare, const struct resource *want,
 
 /* ---- what is wanted -------------------------------------------------- */
 
-struct filling {
+struct compare_filling {
 	struct compare *compare;
 	const struct action *action;
 };
@@ -50,7 +50,7 @@ struct filling {
 static int find_output(void *arg, const char *kind, const char *resource,
 		       const char *name, json_t **out, struct error *err)
 {
-	const struct filling *filling = arg;
+	const struct compare_filling *filling = arg;
 	const struct resource *want = filling->action->want;
 	size_t i;
 
@@ -77,7 +77,7 @@ static int find_output(void *arg, const char *kind, const char *resource,
 static int find_secret(void *arg, const char *name, json_t **out,
 		       struct error *err)
 {
-	const struct filling *filling = arg;
+	const struct compare_filling *filling = arg;
 	struct error ignored;
 
 	(void)err;
@@ -89,7 +89,7 @@ static int find_secret(void *arg, const char *name, json_t **out,
 static json_t *wanted(struct compare *compare, const struct action *action,
 		      struct error *err)
 {
-	struct filling filling = { compare, action };
+	struct compare_filling filling = { compare, action };
 	struct placeholder_source source = { .output = find_output,
 					     .secret = find_secret,
 					     .arg = &filling };
@@ -162,10 +162,10 @@ static void find_causes(struct action *action, const json_t *applied,
 
 		if (moved)
 			action->drift = DRIFT_CHANGED;
-		change->cause = !moved ? CAUSE_FILE
+		change->cause = !moved ? CHANGE_FILE
 				: touches_any(&file, change->path)
-					? CAUSE_BOTH
-					: CAUSE_OUTSIDE;
+					? CHANGE_BOTH
+					: CHANGE_OUTSIDE;
 	}
 }
 

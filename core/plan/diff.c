@@ -8,14 +8,14 @@
 #include "core/base/json.h"
 #include "core/provider/placeholder.h"
 
-struct walk {
+struct diff_walk {
 	struct arena *mem;
 	struct diff *out;
 	size_t room;
 	struct buf path;
 };
 
-static void compare(struct walk *walk, const json_t *before,
+static void compare(struct diff_walk *walk, const json_t *before,
 		    const json_t *after);
 
 /* A key that can be told from the dots and brackets around it. */
@@ -26,7 +26,7 @@ static bool is_plain(const char *key)
 					"0123456789_-/")];
 }
 
-static void push_key(struct walk *walk, const char *key)
+static void push_key(struct diff_walk *walk, const char *key)
 {
 	json_t *text;
 	char *quoted;
@@ -44,14 +44,15 @@ static void push_key(struct walk *walk, const char *key)
 	json_decref(text);
 }
 
-static void pop(struct walk *walk, size_t len)
+static void pop(struct diff_walk *walk, size_t len)
 {
 	walk->path.len = len;
 	if (walk->path.data)
 		walk->path.data[len] = '\0';
 }
 
-static void add(struct walk *walk, const json_t *before, const json_t *after)
+static void add(struct diff_walk *walk, const json_t *before,
+		const json_t *after)
 {
 	struct diff *out = walk->out;
 	struct change *change;
@@ -77,7 +78,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void compare_gone(struct walk *walk, const json_t *before,
+static void compare_gone(struct diff_walk *walk, const json_t *before,
 			 const json_t *after)
 {
 	size_t size = json_object_size(before);
@@ -99,7 +100,7 @@ static void compare_gone(struct walk *walk, const json_t *before,
 	free(keys);
 }
 
-static void compare_objects(struct walk *walk, const json_t *before,
+static void compare_objects(struct diff_walk *walk, const json_t *before,
 			    const json_t *after)
 {
 	json_t *all = (json_t *)after;
@@ -116,7 +117,7 @@ static void compare_objects(struct walk *walk, const json_t *before,
 	compare_gone(walk, before, after);
 }
 
-static void compare_arrays(struct walk *walk, const json_t *before,
+static void compare_arrays(struct diff_walk *walk, const json_t *before,
 			   const json_t *after)
 {
 	size_t n = json_array_size(before), m = json_array_size(after);
@@ -166,7 +167,7 @@ static bool fits_array(const json_t *value)
 	return !value || json_is_array(value);
 }
 
-static void compare(struct walk *walk, const json_t *before,
+static void compare(struct diff_walk *walk, const json_t *before,
 		    const json_t *after)
 {
 	before = json_is_null(before) ? NULL : before;
@@ -188,7 +189,7 @@ static void compare(struct walk *walk, const json_t *before,
 void diff_json(const json_t *before, const json_t *after, struct arena *mem,
 	       struct diff *out)
 {
-	struct walk walk = { .mem = mem, .out = out };
+	struct diff_walk walk = { .mem = mem, .out = out };
 
 	*out = (struct diff){ 0 };
 	if (fits_object(before) && fits_object(after))

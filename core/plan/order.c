@@ -13,7 +13,7 @@ enum mark {
 };
 
 /* A walk in depth, with a stack of its own: chains may be long. */
-struct walk {
+struct order_walk {
 	const struct resources *all;
 	unsigned char *marks; /* enum mark, one for each */
 	size_t *stack;        /* places */
@@ -21,7 +21,8 @@ struct walk {
 	size_t depth;
 };
 
-static int cycle_error(const struct walk *walk, size_t again, struct error *err)
+static int cycle_error(const struct order_walk *walk, size_t again,
+		       struct error *err)
 {
 	const struct resource *first = walk->all->items[again];
 	struct buf names = { 0 };
@@ -38,14 +39,14 @@ static int cycle_error(const struct walk *walk, size_t again, struct error *err)
 	return -1;
 }
 
-static void push(struct walk *walk, size_t place)
+static void push(struct order_walk *walk, size_t place)
 {
 	walk->marks[place] = MARK_OPEN;
 	walk->stack[walk->depth++] = place;
 }
 
-static int visit(struct walk *walk, size_t start, size_t *order, size_t *count,
-		 struct error *err)
+static int visit(struct order_walk *walk, size_t start, size_t *order,
+		 size_t *count, struct error *err)
 {
 	if (walk->marks[start] == MARK_DONE)
 		return 0;
@@ -72,7 +73,7 @@ static int visit(struct walk *walk, size_t start, size_t *order, size_t *count,
 
 int order_make(const struct resources *all, size_t *order, struct error *err)
 {
-	struct walk walk = { .all = all };
+	struct order_walk walk = { .all = all };
 	size_t i, count = 0;
 	int ret = 0;
 

@@ -31,10 +31,10 @@ enum action_type {
 
 /* Who made a field differ since jobrun last changed the resource. */
 enum change_cause {
-	CAUSE_UNKNOWN, /* it is not known what that was */
-	CAUSE_FILE,
-	CAUSE_OUTSIDE, /* somebody else, at the provider */
-	CAUSE_BOTH,
+	CHANGE_UNKNOWN, /* it is not known what that was */
+	CHANGE_FILE,
+	CHANGE_OUTSIDE, /* somebody else, at the provider */
+	CHANGE_BOTH,
 };
 
 /* What has become of a resource since, without jobrun. */

@@ -10,7 +10,7 @@
 #include "core/plan/plan_file_words.h"
 #include "core/base/show.h"
 
-struct compare {
+struct file_compare {
 	struct buf *why;
 	const json_t *progress;
 	const char *job_id; /* of the job at hand */
@@ -110,7 +110,7 @@ static bool is_half_done(const json_t *was, const json_t *is)
 		!strcmp(now, "replace"));
 }
 
-static void compare_action(struct compare *compare, const json_t *was,
+static void compare_action(struct file_compare *compare, const json_t *was,
 			   const json_t *is, const json_t *before,
 			   const json_t *after, const char *digest)
 {
@@ -151,7 +151,7 @@ static void compare_action(struct compare *compare, const json_t *was,
 }
 
 /* It is not there any more.  Returns true if nothing is to be said of that. */
-static bool compare_gone(struct compare *compare, const json_t *was)
+static bool compare_gone(struct file_compare *compare, const json_t *was)
 {
 	const char *mine =
 		json_get_text(compare->progress, saved_text(was, "id"), NULL);
@@ -171,7 +171,7 @@ static bool compare_gone(struct compare *compare, const json_t *was)
 	return false;
 }
 
-static void compare_actions(struct compare *compare, const json_t *was,
+static void compare_actions(struct file_compare *compare, const json_t *was,
 			    const json_t *is)
 {
 	json_t *old = saved_index(json_object_get(was, "actions"), "id");
@@ -224,7 +224,7 @@ static bool is_deletion(const json_t *was)
 	return json_array_size(actions) > 0;
 }
 
-static void compare_gone_job(struct compare *compare, const json_t *was)
+static void compare_gone_job(struct file_compare *compare, const json_t *was)
 {
 	const json_t *actions = json_object_get(was, "actions");
 	bool quiet = is_deletion(was);
@@ -243,7 +243,7 @@ static void compare_gone_job(struct compare *compare, const json_t *was)
 	buf_puts(compare->why, "' is not there any more\n");
 }
 
-static void compare_jobs(struct compare *compare, const json_t *old,
+static void compare_jobs(struct file_compare *compare, const json_t *old,
 			 const json_t *new)
 {
 	json_t *all = (json_t *)old, *others = (json_t *)new;
@@ -277,7 +277,7 @@ static void compare_jobs(struct compare *compare, const json_t *old,
 enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
 				 const json_t *progress, struct buf *why)
 {
-	struct compare compare = { .why = why, .progress = progress };
+	struct file_compare compare = { .why = why, .progress = progress };
 	json_t *old, *new;
 
 	old = saved_index(json_object_get(saved, "jobs"), "jobId");

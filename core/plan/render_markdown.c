@@ -264,8 +264,8 @@ static void add_drift(struct render *render, const struct action *action)
 	if (action->drift == DRIFT_GONE)
 		buf_puts(out, ": deleted");
 	for (i = 0; i < action->change_count; i++) {
-		if (action->changes[i].cause != CAUSE_OUTSIDE &&
-		    action->changes[i].cause != CAUSE_BOTH)
+		if (action->changes[i].cause != CHANGE_OUTSIDE &&
+		    action->changes[i].cause != CHANGE_BOTH)
 			continue;
 		buf_puts(out, n++ ? ", " : ": ");
 		markdown_code(out, action->changes[i].path);

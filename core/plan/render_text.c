@@ -33,13 +33,14 @@ static const char *const colors[ACTION_TYPE_COUNT] = {
 	[ACTION_DELETE] = RED,    [ACTION_RUN] = CYAN,
 };
 
-struct render {
+struct text_render {
 	const struct plan_style *style;
 	struct buf *out;
 	size_t kind_width, name_width; /* of the job at hand */
 };
 
-static void colored(struct render *render, const char *color, const char *text)
+static void colored(struct text_render *render, const char *color,
+		    const char *text)
 {
 	if (render->style->color)
 		buf_puts(render->out, color);
@@ -66,7 +67,7 @@ static size_t wider(size_t width, const char *text)
 }
 
 /* Columns that are left for `count` values behind `used` columns. */
-static size_t room(const struct render *render, size_t used, size_t count)
+static size_t room(const struct text_render *render, size_t used, size_t count)
 {
 	size_t width = (size_t)render->style->width;
 
@@ -87,7 +88,7 @@ static size_t common(const char *a, const char *b)
 	return n;
 }
 
-static void render_both(struct render *render, const char *before,
+static void render_both(struct text_render *render, const char *before,
 			const char *after, size_t used)
 {
 	size_t n = show_width(before), m = show_width(after);
@@ -112,8 +113,8 @@ static void render_both(struct render *render, const char *before,
 	show_cut(render->out, after, skip, right);
 }
 
-static void render_change(struct render *render, const struct change *change,
-			  size_t path_width)
+static void render_change(struct text_render *render,
+			  const struct change *change, size_t path_width)
 {
 	static const char forces[] = "  (forces replacement)";
 	const char *remark = change_remark(change);
@@ -150,8 +151,8 @@ static void render_change(struct render *render, const struct change *change,
 	buf_done(&after);
 }
 
-static void render_files(struct render *render, const struct action *action,
-			 size_t path_width)
+static void render_files(struct text_render *render,
+			 const struct action *action, size_t path_width)
 {
 	struct buf text = { 0 };
 
@@ -164,7 +165,8 @@ static void render_files(struct render *render, const struct action *action,
 	buf_done(&text);
 }
 
-static void render_action(struct render *render, const struct action *action)
+static void render_action(struct text_render *render,
+			  const struct action *action)
 {
 	const struct resource *it = action->want ? action->want : action->have;
 	size_t width = 0;
@@ -202,7 +204,7 @@ static bool is_quiet(const struct action *action)
 	       !(action->want->kind->flags & KIND_RUN);
 }
 
-static void measure(struct render *render, const struct plan_job *job)
+static void measure(struct text_render *render, const struct plan_job *job)
 {
 	size_t i, quiet = 0;
 
@@ -220,7 +222,7 @@ static void measure(struct render *render, const struct plan_job *job)
 	}
 }
 
-static void render_texts(struct render *render, const char *color,
+static void render_texts(struct text_render *render, const char *color,
 			 const char *label, const char **texts, size_t count)
 {
 	size_t i;
@@ -233,7 +235,7 @@ static void render_texts(struct render *render, const char *color,
 	}
 }
 
-static void render_estimate(struct render *render,
+static void render_estimate(struct text_render *render,
 			    const struct estimate *estimate)
 {
 	struct buf text = { 0 };
@@ -248,7 +250,7 @@ static void render_estimate(struct render *render,
 	buf_done(&text);
 }
 
-static void render_job(struct render *render, const struct plan_job *job)
+static void render_job(struct text_render *render, const struct plan_job *job)
 {
 	const struct resources *desired = job->desired;
 	size_t i, quiet = 0;
@@ -275,7 +277,7 @@ static void render_job(struct render *render, const struct plan_job *job)
 	buf_putc(render->out, '\n');
 }
 
-static void render_summary(struct render *render, const struct plan *plan)
+static void render_summary(struct text_render *render, const struct plan *plan)
 {
 	struct buf text = { 0 };
 
@@ -304,7 +306,7 @@ static void render_summary(struct render *render, const struct plan *plan)
 	buf_done(&text);
 }
 
-static void render_targets(struct render *render, const struct plan *plan)
+static void render_targets(struct text_render *render, const struct plan *plan)
 {
 	size_t i;
 
@@ -318,7 +320,7 @@ static void render_targets(struct render *render, const struct plan *plan)
 	buf_puts(render->out, " and what that needs (--target).\n");
 }
 
-static void render_missing(struct render *render, const struct plan *plan)
+static void render_missing(struct text_render *render, const struct plan *plan)
 {
 	size_t i, n = 0;
 
@@ -334,7 +336,7 @@ static void render_missing(struct render *render, const struct plan *plan)
 void plan_render_text(const struct plan *plan, const struct plan_style *style,
 		      struct buf *out)
 {
-	struct render render = { .style = style, .out = out };
+	struct text_render render = { .style = style, .out = out };
 	size_t i;
 
 	for (i = 0; i < plan_job_count(plan); i++)

@@ -56,10 +56,10 @@ void plan_drift_text(const struct plan *plan, struct buf *out)
 const char *change_cause_name(enum change_cause cause)
 {
 	static const char *const names[] = {
-		[CAUSE_UNKNOWN] = NULL,
-		[CAUSE_FILE] = "file",
-		[CAUSE_OUTSIDE] = "outside",
-		[CAUSE_BOTH] = "both",
+		[CHANGE_UNKNOWN] = NULL,
+		[CHANGE_FILE] = "file",
+		[CHANGE_OUTSIDE] = "outside",
+		[CHANGE_BOTH] = "both",
 	};
 
 	return names[cause];
@@ -67,9 +67,9 @@ const char *change_cause_name(enum change_cause cause)
 
 const char *change_remark(const struct change *change)
 {
-	if (change->cause == CAUSE_OUTSIDE)
+	if (change->cause == CHANGE_OUTSIDE)
 		return "changed outside jobrun";
-	if (change->cause == CAUSE_BOTH)
+	if (change->cause == CHANGE_BOTH)
 		return "changed in the file and outside jobrun";
 	return NULL;
 }

@@ -314,7 +314,7 @@ bool process_end_children(void)
 	return process_end_children_but(0);
 }
 
-struct mark {
+struct process_mark {
 	const char *start;
 	void (*each)(void *arg, pid_t pid, const char *item);
 	void *arg;
@@ -322,7 +322,7 @@ struct mark {
 
 static void look_for_mark(pid_t pid, void *arg)
 {
-	struct mark *mark = arg;
+	struct process_mark *mark = arg;
 	struct error ignored;
 	char path[64];
 	char *environ_text;
@@ -349,7 +349,7 @@ void process_each_marked(const char *start,
 			 void (*each)(void *arg, pid_t pid, const char *item),
 			 void *arg)
 {
-	struct mark mark = { .start = start, .each = each, .arg = arg };
+	struct process_mark mark = { .start = start, .each = each, .arg = arg };
 
 	for_each_process(look_for_mark, &mark);
 }
@@ -366,7 +366,9 @@ static void kill_it(void *arg, pid_t pid, const char *item)
 bool process_kill_marked(const char *start)
 {
 	bool found = false;
-	struct mark mark = { .start = start, .each = kill_it, .arg = &found };
+	struct process_mark mark = { .start = start,
+				     .each = kill_it,
+				     .arg = &found };
 
 	for_each_process(look_for_mark, &mark);
 	return found;

@@ -20,30 +20,34 @@
 #define TARGET_KEY_MAX 48
 
 /* Where lines go: a task of the run, or of one of its trials. */
-struct target {
+struct collect_target {
 	long trial;
 	size_t task;
 };
 
-static void target_key(const struct target *to, char out[TARGET_KEY_MAX])
+static void target_key(const struct collect_target *to,
+		       char out[TARGET_KEY_MAX])
 {
 	snprintf(out, TARGET_KEY_MAX, "%ld/%zu", to->trial, to->task);
 }
 
-static struct target target_of(const json_t *line)
+static struct collect_target target_of(const json_t *line)
 {
-	return (struct target){ .trial = json_get_int(line, "trial", 0),
-				.task = (size_t)json_get_int(line, "task", 0) };
+	return (struct collect_target){ .trial = json_get_int(line, "trial", 0),
+					.task = (size_t)json_get_int(
+						line, "task", 0) };
 }
 
-static char *target_folder(const struct log_collect *c, const struct target *to)
+static char *target_folder(const struct log_collect *c,
+			   const struct collect_target *to)
 {
 	return to->trial ? trial_folder(c->folder, (int)to->trial)
 			 : mem_strdup(c->folder);
 }
 
 static uint64_t stream_size(const struct log_collect *c,
-			    const struct target *to, enum log_stream stream)
+			    const struct collect_target *to,
+			    enum log_stream stream)
 {
 	const struct task_place *place = &c->spec.topology.tasks[to->task];
 	char *folder = target_folder(c, to);
@@ -58,7 +62,7 @@ static uint64_t stream_size(const struct log_collect *c,
 }
 
 static struct log_writer *open_writer(const struct log_collect *c,
-				      const struct target *to,
+				      const struct collect_target *to,
 				      struct error *err)
 {
 	const struct task_place *place = &c->spec.topology.tasks[to->task];
@@ -84,8 +88,9 @@ static void take_bytes(const json_t *line, struct buf *out)
 }
 
 /* How much more each stream has than it had. */
-static void measure(const struct log_collect *c, const struct target *to,
-		    const json_t *sizes, uint64_t more[LOG_STREAMS])
+static void measure(const struct log_collect *c,
+		    const struct collect_target *to, const json_t *sizes,
+		    uint64_t more[LOG_STREAMS])
 {
 	size_t i;
 
@@ -100,9 +105,9 @@ static void measure(const struct log_collect *c, const struct target *to,
 
 /* Of what is pending for a target, all that is not in its files yet; `sizes`
  * are those that they had before. */
-static int add_lines(const struct log_collect *c, const struct target *to,
-		     const json_t *sizes, const json_t *lines,
-		     struct error *err)
+static int add_lines(const struct log_collect *c,
+		     const struct collect_target *to, const json_t *sizes,
+		     const json_t *lines, struct error *err)
 {
 	struct log_writer *writer = NULL;
 	uint64_t have[LOG_STREAMS];
@@ -115,7 +120,7 @@ static int add_lines(const struct log_collect *c, const struct target *to,
 	json_array_foreach(lines, i, line)
 	{
 		size_t stream = (size_t)json_get_int(line, "stream", 0);
-		struct target at = target_of(line);
+		struct collect_target at = target_of(line);
 		size_t skip;
 
 		if (at.task != to->task || at.trial != to->trial ||
@@ -152,7 +157,7 @@ static int add_pending(const struct log_collect *c, struct error *err)
 
 	json_array_foreach(lines, i, line)
 	{
-		struct target to = target_of(line);
+		struct collect_target to = target_of(line);
 		char key[TARGET_KEY_MAX];
 
 		/* All lines of a target at its first one. */
@@ -209,7 +214,7 @@ static json_t *sizes_before(const struct log_collect *c, const json_t *lines)
 
 	json_array_foreach(lines, i, line)
 	{
-		struct target to = target_of(line);
+		struct collect_target to = target_of(line);
 		char key[TARGET_KEY_MAX];
 
 		target_key(&to, key);

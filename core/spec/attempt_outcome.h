@@ -8,17 +8,17 @@
 
 /* What has ended an attempt. */
 enum attempt_cause {
-	CAUSE_SUCCESS,
-	CAUSE_CANCEL, /* asked to, or out of time */
-	CAUSE_TASK,   /* one exited with another code than 0, or by a signal */
-	CAUSE_LOST,   /* the host of one was preempted, or lost otherwise;
+	OUTCOME_SUCCESS,
+	OUTCOME_CANCEL, /* asked to, or out of time */
+	OUTCOME_TASK,  /* one exited with another code than 0, or by a signal */
+	OUTCOME_LOST,  /* the host of one was preempted, or lost otherwise;
 		       * or it is not to be had for another attempt */
-	CAUSE_OTHER,  /* it could not be prepared or started */
+	OUTCOME_OTHER, /* it could not be prepared or started */
 };
 
 struct attempt_outcome {
 	enum attempt_cause cause;
-	/* Of CAUSE_TASK, and of CAUSE_LOST if it was the host of one. */
+	/* Of OUTCOME_TASK, and of OUTCOME_LOST if it was the host of one. */
 	const struct task_record *task;
 	int exit_code;   /* of the run; -1: none */
 	const char *why; /* NULL after success; with the last words of the

@@ -70,15 +70,16 @@ void restart_decide(const struct restart *policy,
 		    struct restart_decision *out)
 {
 	const struct restart_rule *rules = policy->rules.items;
-	struct end end = { .lost = outcome->cause == CAUSE_LOST,
+	struct end end = { .lost = outcome->cause == OUTCOME_LOST,
 			   .exit_code = -1 };
 	long most = end.lost ? policy->max_preemptions : policy->max_restarts;
 	int before = end.lost ? so_far->preemptions : so_far->failures;
 
 	*out = (struct restart_decision){ .counts = *so_far };
-	if (outcome->cause == CAUSE_SUCCESS || outcome->cause == CAUSE_CANCEL)
+	if (outcome->cause == OUTCOME_SUCCESS ||
+	    outcome->cause == OUTCOME_CANCEL)
 		return;
-	if (outcome->cause == CAUSE_TASK) {
+	if (outcome->cause == OUTCOME_TASK) {
 		end.exit_code = outcome->task->exit_code;
 		end.signal = outcome->task->signal;
 	}

@@ -460,7 +460,7 @@ static int set_secret(const struct secret_source *secret,
 /* What PYTHONPATH needs for a package, which is laid out elsewhere as it is
  * here. */
 static void add_package(const struct run_spec *spec, size_t i,
-			const struct spec_place *place, struct buf *path)
+			const struct spec_folders *folders, struct buf *path)
 {
 	char *folder = mem_printf("%s/packages/%zu", spec->home, i);
 	size_t len = strlen(folder) - strlen(strrchr(folder, '/'));
@@ -469,13 +469,13 @@ static void add_package(const struct run_spec *spec, size_t i,
 	char *root = package_root(folder, &unknown);
 	const char *part = root ? root : folder;
 
-	if (!place) {
+	if (!folders) {
 		buf_puts(path, part);
 	} else {
 		for (;;) {
 			size_t n = strcspn(part, ":");
 
-			buf_printf(path, "%s%.*s", place->packages,
+			buf_printf(path, "%s%.*s", folders->packages,
 				   (int)(n - len), part + len);
 			if (!part[n])
 				break;
@@ -489,7 +489,7 @@ static void add_package(const struct run_spec *spec, size_t i,
 
 /* The packages' folders, before what PYTHONPATH the job or its caller has. */
 static void set_python_path(const struct run_spec *spec,
-			    const struct spec_place *place,
+			    const struct spec_folders *folders,
 			    struct environment *out)
 {
 	const char *old = NULL;
@@ -501,12 +501,12 @@ static void set_python_path(const struct run_spec *spec,
 	for (i = 0; i < spec->packages.count; i++) {
 		if (i)
 			buf_putc(&path, ':');
-		add_package(spec, i, place, &path);
+		add_package(spec, i, folders, &path);
 	}
 	for (i = 0; i < spec->env.count; i++)
 		if (!strcmp(spec->env.items[i].name, "PYTHONPATH"))
 			old = spec->env.items[i].value;
-	if (!old && !place)
+	if (!old && !folders)
 		old = getenv("PYTHONPATH");
 	if (old && *old)
 		buf_printf(&path, ":%s", old);
@@ -526,22 +526,22 @@ static void set_checkpoint_folder(const struct run_spec *spec,
 
 /* Where it comes back from, as it is written. */
 static void set_metric_file(const struct run_spec *spec,
-			    const struct spec_place *place,
+			    const struct spec_folders *folders,
 			    struct environment *out)
 {
 	const char *file = spec->topology.metric_file;
 	char *path;
 
-	if (!file || !place)
+	if (!file || !folders)
 		return;
-	path = path_join(place->output, strrchr(file, '/') + 1);
+	path = path_join(folders->output, strrchr(file, '/') + 1);
 	environment_set(out, "CLOUD_ML_HP_METRIC_FILE", path);
 	free(path);
 }
 
 /* Here it is this program that streams; elsewhere one that is in the PATH. */
 static int set_data(const struct run_spec *spec, size_t ordinal,
-		    const struct spec_place *place, struct environment *out,
+		    const struct spec_folders *folders, struct environment *out,
 		    struct error *err)
 {
 	char self[PATH_MAX];
@@ -549,7 +549,7 @@ static int set_data(const struct run_spec *spec, size_t ordinal,
 	if (!spec->data.count)
 		return 0;
 	process_self(self, sizeof(self));
-	if (place || !strcmp(self, "/proc/self/exe"))
+	if (folders || !strcmp(self, "/proc/self/exe"))
 		snprintf(self, sizeof(self), "jobrun");
 	return spec_data_environment(&spec->data, self, &spec->topology,
 				     ordinal, out, err);
@@ -562,27 +562,27 @@ int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
 }
 
 int spec_environment_at(const struct run_spec *spec, size_t ordinal,
-			const struct spec_place *place, bool secrets,
+			const struct spec_folders *folders, bool secrets,
 			struct environment *out, struct error *err)
 {
 	size_t i;
 
 	if (ordinal != SPEC_NO_TASK) {
 		contract_write(&spec->topology, ordinal, out);
-		set_metric_file(spec, place, out);
-		if (set_data(spec, ordinal, place, out, err) < 0)
+		set_metric_file(spec, folders, out);
+		if (set_data(spec, ordinal, folders, out, err) < 0)
 			return -1;
 	}
 	environment_set(out, "JOBRUN_RUN_DIR",
-			place ? place->output : spec->output);
-	if (spec->checkpoints.is_used && !place)
+			folders ? folders->output : spec->output);
+	if (spec->checkpoints.is_used && !folders)
 		set_checkpoint_folder(spec, out);
 	/* Else a trainer's lines come minutes late, through a full buffer. */
 	environment_set(out, "PYTHONUNBUFFERED", "1");
 	for (i = 0; i < spec->env.count; i++)
 		environment_set(out, spec->env.items[i].name,
 				spec->env.items[i].value);
-	set_python_path(spec, place, out);
+	set_python_path(spec, folders, out);
 	for (i = 0; secrets && i < spec->secret_count; i++)
 		if (set_secret(&spec->secrets[i], out, err) < 0)
 			return -1;

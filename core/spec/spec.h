@@ -43,7 +43,7 @@ struct run_hosts {
 	/* How long they may take to let us in, as new machines do; 0: they are
 	 * no new machines. */
 	long reach_s;
-	/* Of several crews there at a time the number, from 0; and how often
+	/* Of several backends there at a time the number, from 0; and how often
 	 * tasks were started by this one before: core/supervise/hosts.h. */
 	long slot;
 	long rounds;
@@ -141,12 +141,12 @@ int spec_environment(const struct run_spec *spec, size_t ordinal, bool secrets,
  * files is `output` and that with the unpacked packages is `packages`.  With
  * SPEC_NO_TASK for the ordinal, of no task but of `setup`. */
 #define SPEC_NO_TASK SIZE_MAX
-struct spec_place {
+struct spec_folders {
 	const char *output; /* the metric file of a trial is in it */
 	const char *packages;
 };
 int spec_environment_at(const struct run_spec *spec, size_t ordinal,
-			const struct spec_place *place, bool secrets,
+			const struct spec_folders *folders, bool secrets,
 			struct environment *out, struct error *err);
 
 /* The host of a task as the user calls it: the i-th task is on the i-th host,

@@ -6,8 +6,8 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/spec/keeper_config.h"
-#include "core/spec/keeper_event.h"
+#include "core/spec/saver_config.h"
+#include "core/spec/upload_event.h"
 #include "core/spec/spec.h"
 
 #define OWN_FOLDER "checkpoints"
@@ -94,12 +94,12 @@ char *spec_checkpoints_folder(const struct run_spec *spec)
 }
 
 void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
-			     struct keeper_config *out)
+			     struct saver_config *out)
 {
 	const struct run_checkpoints *from = &spec->checkpoints;
 	char *folder = spec_checkpoints_folder(spec);
 
-	*out = (struct keeper_config){
+	*out = (struct saver_config){
 		.attempt = spec->attempt,
 		.directory = arena_strdup(mem, folder),
 		.to = from->to,
@@ -109,7 +109,7 @@ void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
 		.resume = from->resume,
 		.quiet_s = from->quiet_s,
 		.fetched = arena_printf(mem, "%s/.jobrun-resume", folder),
-		.events = arena_printf(mem, "%s/" KEEPER_EVENTS, spec->home),
+		.events = arena_printf(mem, "%s/" UPLOAD_EVENTS, spec->home),
 		.run_folder = spec->folder,
 	};
 	free(folder);

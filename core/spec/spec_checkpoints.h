@@ -7,7 +7,7 @@
 
 #include "core/job/job.h"
 
-struct keeper_config;
+struct saver_config;
 struct run_spec;
 
 struct run_checkpoints {
@@ -38,9 +38,9 @@ void spec_checkpoints_read(const json_t *from, struct arena *mem,
 /* Where the program of a run on this machine writes them.  Returns new. */
 char *spec_checkpoints_folder(const struct run_spec *spec);
 
-/* What the keeper of a run on this machine is told.  Lives in `mem`. */
+/* What the saver of a run on this machine is told.  Lives in `mem`. */
 void spec_checkpoints_config(const struct run_spec *spec, struct arena *mem,
-			     struct keeper_config *out);
+			     struct saver_config *out);
 
 /* The options of 'jobrun launch' by which checkpoints are kept where the
  * program runs elsewhere, and writes them to `directory`.  Lives in `mem`. */

@@ -63,8 +63,8 @@ struct strings wrap_conda(const struct run_spec *spec,
 struct strings wrap_docker(const struct run_spec *spec,
 			   const struct strings *command,
 			   const struct environment *env,
-			   const struct wrap_place *place, struct arena *mem,
-			   struct strings *after)
+			   const struct wrap_container *container,
+			   struct arena *mem, struct strings *after)
 {
 	struct strings out = { 0 };
 	size_t i;
@@ -80,11 +80,12 @@ struct strings wrap_docker(const struct run_spec *spec,
 	add(&out, "--rm");
 	add(&out, "--init");
 	add(&out, "--network=host");
-	add(&out, arena_printf(mem, "--name=%s", place->name));
+	add(&out, arena_printf(mem, "--name=%s", container->name));
 	add(&out, "-v");
-	add(&out, arena_printf(mem, "%s:%s", place->folder, place->folder));
+	add(&out,
+	    arena_printf(mem, "%s:%s", container->folder, container->folder));
 	add(&out, "-w");
-	add(&out, place->directory);
+	add(&out, container->directory);
 	for (i = 0; i < env->count; i++) {
 		add(&out, "-e");
 		add(&out, arena_strndup(mem, env->items[i],
@@ -98,7 +99,7 @@ struct strings wrap_docker(const struct run_spec *spec,
 	add(after, "docker");
 	add(after, "rm");
 	add(after, "-f");
-	add(after, place->name);
+	add(after, container->name);
 	return out;
 }
 

@@ -13,7 +13,7 @@ struct strings wrap_conda(const struct run_spec *spec,
 			  const struct strings *command, struct arena *mem);
 
 /* Where a container is to be like the machine that it is on. */
-struct wrap_place {
+struct wrap_container {
 	const char *name;      /* of the container */
 	const char *folder;    /* is there, too, by the same path */
 	const char *directory; /* where the program starts */
@@ -25,8 +25,8 @@ struct wrap_place {
 struct strings wrap_docker(const struct run_spec *spec,
 			   const struct strings *command,
 			   const struct environment *env,
-			   const struct wrap_place *place, struct arena *mem,
-			   struct strings *after);
+			   const struct wrap_container *container,
+			   struct arena *mem, struct strings *after);
 
 /* What the specification has done before its tasks, outside of any container,
  * and then the command.  If that fails, the command is not started, its status

@@ -30,7 +30,7 @@
 #define READY_MS 60000
 
 struct connection {
-	struct connection_place place;
+	struct connection_deps deps;
 	const struct connection_hooks *hooks;
 	void *arg;
 	char *script;
@@ -57,7 +57,7 @@ struct connection {
 
 static void close_end(struct connection *c, int *fd, struct loop_event **event)
 {
-	loop_remove(c->place.loop, *event);
+	loop_remove(c->deps.loop, *event);
 	*event = NULL;
 	if (*fd >= 0)
 		close(*fd);
@@ -82,7 +82,7 @@ void connection_free(struct connection *c)
 	close_end(c, &c->in, &c->in_event);
 	close_end(c, &c->out, &c->out_event);
 	close_end(c, &c->err, &c->err_event);
-	loop_remove(c->place.loop, c->ready_timer);
+	loop_remove(c->deps.loop, c->ready_timer);
 	c->ready_timer = NULL;
 	c->freed = true;
 	/* Its end is still to be heard. */
@@ -150,7 +150,7 @@ static void ssh_ended(void *arg, int status)
 
 	c->pid = 0;
 	c->status = status;
-	--*c->place.running;
+	--*c->deps.running;
 	if (c->freed) {
 		if (!c->busy)
 			release(c);
@@ -204,7 +204,7 @@ static void pump(struct connection *c)
 		if (n < 0 && errno == EAGAIN) {
 			if (!c->in_event)
 				c->in_event =
-					loop_add_fd(c->place.loop, c->in,
+					loop_add_fd(c->deps.loop, c->in,
 						    EPOLLOUT, on_in, c, &err);
 			return;
 		}
@@ -219,7 +219,7 @@ static void pump(struct connection *c)
 	c->queue.len = c->sent = 0;
 	if (!c->in_event)
 		return;
-	loop_remove(c->place.loop, c->in_event);
+	loop_remove(c->deps.loop, c->in_event);
 	c->in_event = NULL;
 	c->busy++;
 	c->hooks->drained(c->arg);
@@ -235,7 +235,7 @@ void connection_send(struct connection *c, const struct wire_out *out)
 	if (!c->in_event) {
 		struct error err;
 
-		c->in_event = loop_add_fd(c->place.loop, c->in, EPOLLOUT, on_in,
+		c->in_event = loop_add_fd(c->deps.loop, c->in, EPOLLOUT, on_in,
 					  c, &err);
 	}
 }
@@ -340,9 +340,9 @@ static void deliver(struct connection *c)
 	if (c->freed)
 		return;
 	buf_drop(&c->received, c->is_long ? c->received.len : at);
-	if (c->is_long && !c->is_large && c->place.pipe_size) {
+	if (c->is_long && !c->is_large && c->deps.pipe_size) {
 		c->is_large = true;
-		fcntl(c->out, F_SETPIPE_SZ, c->place.pipe_size);
+		fcntl(c->out, F_SETPIPE_SZ, c->deps.pipe_size);
 	}
 }
 
@@ -357,7 +357,7 @@ static bool on_received(struct connection *c)
 	if (ret > 0 && !c->ready) {
 		c->ready = true;
 		c->taken = c->received.len;
-		loop_remove(c->place.loop, c->ready_timer);
+		loop_remove(c->deps.loop, c->ready_timer);
 		c->ready_timer = NULL;
 		c->hooks->ready(c->arg);
 	}
@@ -451,9 +451,9 @@ static int open_pipes(struct connection *c, int theirs[3], struct error *err)
 		theirs[i] = ends[!mine];
 	}
 	c->out_event =
-		loop_add_fd(c->place.loop, c->out, EPOLLIN, on_out, c, err);
+		loop_add_fd(c->deps.loop, c->out, EPOLLIN, on_out, c, err);
 	c->err_event =
-		loop_add_fd(c->place.loop, c->err, EPOLLIN, on_err, c, err);
+		loop_add_fd(c->deps.loop, c->err, EPOLLIN, on_err, c, err);
 	return c->out_event && c->err_event ? 0 : -1;
 }
 
@@ -490,25 +490,25 @@ out:
 	return ret;
 }
 
-struct connection *connection_new(const struct connection_place *place,
+struct connection *connection_new(const struct connection_deps *deps,
 				  const struct ssh_target *target,
 				  const struct connection_hooks *hooks,
 				  void *arg, struct error *err)
 {
 	struct connection *c = mem_alloc(sizeof(*c));
 
-	c->place = *place;
+	c->deps = *deps;
 	c->hooks = hooks;
 	c->arg = arg;
 	c->in = c->out = c->err = -1;
 	c->script = bootstrap_command();
-	c->command = ssh_command_new(target, place->config, c->script);
+	c->command = ssh_command_new(target, deps->config, c->script);
 	if (start_ssh(c, err) < 0) {
 		connection_free(c);
 		return NULL;
 	}
-	reaper_watch(place->reaper, c->pid, ssh_ended, c);
-	++*place->running;
-	c->ready_timer = loop_add_timer(place->loop, READY_MS, give_up, c);
+	reaper_watch(deps->reaper, c->pid, ssh_ended, c);
+	++*deps->running;
+	c->ready_timer = loop_add_timer(deps->loop, READY_MS, give_up, c);
 	return c;
 }

@@ -34,7 +34,7 @@ struct connection_hooks {
 		       const struct error *why);
 };
 
-struct connection_place {
+struct connection_deps {
 	struct loop *loop;
 	struct reaper *reaper; /* run it at SIGCHLD */
 	const char *config;    /* of ssh: see ssh_config_write() */
@@ -44,7 +44,7 @@ struct connection_place {
 
 /* Borrows all but the hooks' argument, which is theirs.  NULL if ssh does not
  * start. */
-struct connection *connection_new(const struct connection_place *place,
+struct connection *connection_new(const struct connection_deps *deps,
 				  const struct ssh_target *target,
 				  const struct connection_hooks *hooks,
 				  void *arg, struct error *err);

@@ -8,7 +8,7 @@
 
 #define MEMBER_COLUMNS "applyset, job_id, provider, file, place"
 
-static int put(struct store *store, const struct member_record *member,
+static int put(struct store *store, const struct task_file_path *member,
 	       struct error *err)
 {
 	sqlite3_stmt *stmt =
@@ -29,7 +29,7 @@ static int put(struct store *store, const struct member_record *member,
 	return store_do(store, stmt, err);
 }
 
-int store_member_put(struct store *store, const struct member_record *members,
+int store_member_put(struct store *store, const struct task_file_path *members,
 		     size_t count, struct error *err)
 {
 	size_t i;
@@ -66,7 +66,7 @@ static int read_member(sqlite3_stmt *stmt, struct arena *mem, void *item,
 		       struct error *err)
 {
 	(void)err;
-	*(struct member_record *)item = (struct member_record){
+	*(struct task_file_path *)item = (struct task_file_path){
 		.set = store_column(stmt, 0, mem),
 		.job_id = store_column(stmt, 1, mem),
 		.provider = store_column(stmt, 2, mem),

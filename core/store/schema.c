@@ -8,7 +8,6 @@
 #include <sys/statfs.h>
 #include <time.h>
 
-
 #define RETRY_MS 5
 
 /* migrations[i] leads from version i to i + 1: add, never change.  States are

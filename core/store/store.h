@@ -131,7 +131,7 @@ struct applied_list {
  * A job that was applied as one of a set, see core/apply/applyset.h.  It may be
  * in several sets, and at several providers.
  */
-struct member_record {
+struct task_file_path {
 	const char *set;
 	const char *job_id;
 	const char *provider; /* name */
@@ -141,7 +141,7 @@ struct member_record {
 
 struct member_list {
 	size_t count;
-	struct member_record *items;
+	struct task_file_path *items;
 };
 
 struct run_list {
@@ -294,7 +294,7 @@ int store_key(struct store *store, bool make, unsigned char *key,
 	      struct error *err);
 
 /* All of them or none; one that is there is written anew. */
-int store_member_put(struct store *store, const struct member_record *members,
+int store_member_put(struct store *store, const struct task_file_path *members,
 		     size_t count, struct error *err);
 /* Of a set, or of all if `set` is NULL; by set, job and provider. */
 int store_member_list(struct store *store, const char *set, struct arena *mem,

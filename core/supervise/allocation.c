@@ -12,7 +12,7 @@
 #include "core/base/json.h"
 #include "core/provider/listing.h"
 #include "core/plan/cleanup.h"
-#include "core/supervise/allocation_kept.h"
+#include "core/supervise/allocation_file.h"
 
 /* A machine that can't be used for a moment is not lost; one that is seen so
  * twice is. */
@@ -23,8 +23,8 @@
 
 struct allocation {
 	struct work work; /* the first member: the pool hands it back */
-	struct allocation_place place;
-	struct allocation_kept kept;
+	struct allocation_deps deps;
+	struct allocation_file kept;
 	void *ctx;
 	struct pool *pool; /* one thread, for looking */
 	struct loop_event *pool_event;
@@ -121,7 +121,7 @@ static void judge_look(struct allocation *all)
 	}
 	snprintf(all->why, sizeof(all->why), "%s", all->err.text);
 	all->watching = false;
-	all->place.lost(all->place.arg, all->why);
+	all->deps.lost(all->deps.arg, all->why);
 }
 
 static void on_pool(void *arg, uint32_t events)
@@ -138,14 +138,14 @@ static void on_pool(void *arg, uint32_t events)
 	if (all->watching)
 		judge_look(all);
 	else
-		loop_stop(all->place.loop);
+		loop_stop(all->deps.loop);
 }
 
 /* Until the thread is done; signals are heard meanwhile. */
 static int finish_call(struct allocation *all, struct error *err)
 {
 	while (all->busy)
-		if (loop_run(all->place.loop, err) < 0)
+		if (loop_run(all->deps.loop, err) < 0)
 			return -1;
 	return 0;
 }
@@ -178,7 +178,7 @@ static void say(struct allocation *all, const struct action *action,
 	const struct resource *it = action->want ? action->want : action->have;
 	char *text = mem_printf("%s '%s': %s", it->kind->name, it->name, what);
 
-	all->place.progress(all->place.arg, text);
+	all->deps.progress(all->deps.arg, text);
 	free(text);
 }
 
@@ -203,7 +203,7 @@ static void on_phase(void *arg, const struct action *action,
 static int execute(struct allocation *all, const struct plan *plan, bool settle,
 		   struct error *err)
 {
-	struct journal journal = journal_in_store(all->place.store);
+	struct journal journal = journal_in_store(all->deps.store);
 	const struct executor_options how = {
 		.settle = settle,
 		.tries = settle ? 0 : RELEASE_TRIES,
@@ -215,9 +215,9 @@ static int execute(struct allocation *all, const struct plan *plan, bool settle,
 	};
 	int ret = -1;
 
-	all->executor = executor_new(plan, all->place.loop, &how, err);
+	all->executor = executor_new(plan, all->deps.loop, &how, err);
 	if (all->executor && executor_start(all->executor, err) == 0 &&
-	    loop_run(all->place.loop, err) == 0)
+	    loop_run(all->deps.loop, err) == 0)
 		ret = executor_result(all->executor, err);
 	executor_free(all->executor);
 	all->executor = NULL;
@@ -240,7 +240,7 @@ static int settle(const struct allocation *all, struct error *err)
 			.name = it->name,
 		};
 
-		ret = store_intent_end(all->place.store, &intent, INTENT_DONE,
+		ret = store_intent_end(all->deps.store, &intent, INTENT_DONE,
 				       NULL, err);
 	}
 	return ret;
@@ -257,7 +257,7 @@ static void merge_outputs(const struct allocation *all, json_t *out)
 
 static int make(struct allocation *all, bool *made, struct error *err)
 {
-	const struct plan_options options = { .store = all->place.store };
+	const struct plan_options options = { .store = all->deps.store };
 	struct plan *plan = plan_new();
 	int ret = plan_add(plan, all->kept.provider, all->kept.job,
 			   desired(all), all->observed, &options, err);
@@ -342,7 +342,7 @@ static void on_timer(void *arg, uint32_t events)
 
 static void look_again(struct allocation *all)
 {
-	all->timer = loop_add_timer(all->place.loop, all->kept.interval_ms,
+	all->timer = loop_add_timer(all->deps.loop, all->kept.interval_ms,
 				    on_timer, all);
 }
 
@@ -358,27 +358,27 @@ void allocation_watch(struct allocation *all)
 void allocation_unwatch(struct allocation *all)
 {
 	all->watching = false;
-	loop_remove(all->place.loop, all->timer);
+	loop_remove(all->deps.loop, all->timer);
 	all->timer = NULL;
 }
 
 /* ---- its life ---------------------------------------------------------- */
 
 struct allocation *allocation_open(const json_t *kept,
-				   const struct allocation_place *place,
+				   const struct allocation_deps *deps,
 				   struct error *err)
 {
 	struct allocation *all = mem_alloc(sizeof(*all));
-	const struct provider_env env = { .store = place->store };
+	const struct provider_env env = { .store = deps->store };
 
-	all->place = *place;
-	if (allocation_read(kept, place->providers, &all->kept, err) < 0)
+	all->deps = *deps;
+	if (allocation_read(kept, deps->providers, &all->kept, err) < 0)
 		goto fail;
 	all->ctx = all->kept.provider->open(&env, err);
 	all->pool = all->ctx ? pool_new(1, err) : NULL;
 	if (!all->pool)
 		goto fail;
-	all->pool_event = loop_add_fd(place->loop, pool_fd(all->pool), EPOLLIN,
+	all->pool_event = loop_add_fd(deps->loop, pool_fd(all->pool), EPOLLIN,
 				      on_pool, all, err);
 	if (all->pool_event)
 		return all;
@@ -391,13 +391,13 @@ void allocation_close(struct allocation *all)
 {
 	if (!all)
 		return;
-	loop_remove(all->place.loop, all->timer);
-	loop_remove(all->place.loop, all->pool_event);
+	loop_remove(all->deps.loop, all->timer);
+	loop_remove(all->deps.loop, all->pool_event);
 	pool_free(all->pool);
 	if (all->kept.resources)
 		forget_observed(all);
 	if (all->ctx)
 		all->kept.provider->close(all->ctx);
-	allocation_kept_done(&all->kept);
+	allocation_file_done(&all->kept);
 	free(all);
 }

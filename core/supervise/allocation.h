@@ -30,7 +30,7 @@ const char *allocation_text(const struct resource *run, const char *provider,
 			    long interval_s, struct arena *mem);
 
 /* All borrowed; they must outlive it. */
-struct allocation_place {
+struct allocation_deps {
 	const struct provider *const *providers; /* all, up to NULL */
 	struct store *store;
 	struct loop *loop;
@@ -43,7 +43,7 @@ struct allocation_place {
 
 /* `kept` as allocation_text() made it; borrowed. */
 struct allocation *allocation_open(const json_t *kept,
-				   const struct allocation_place *place,
+				   const struct allocation_deps *deps,
 				   struct error *err);
 /* Waits for a call under way. */
 void allocation_close(struct allocation *allocation);

@@ -26,7 +26,7 @@ enum ending {
 };
 
 struct attempt {
-	struct attempt_place place;
+	struct attempt_deps deps;
 	const struct attempt_hooks *hooks;
 	void *arg;
 	size_t count;   /* of tasks */
@@ -54,13 +54,13 @@ static void set_state(struct attempt *a, enum run_state state)
 /* The store may take its time: this comes after what cannot wait. */
 static void set_task_state(struct attempt *a, size_t i, enum run_state state)
 {
-	a->place.tasks[i].state = state;
+	a->deps.tasks[i].state = state;
 	a->hooks->task_changed(a->arg, i);
 }
 
 static void drop_timer(struct attempt *a, struct loop_event **timer)
 {
-	loop_remove(a->place.loop, *timer);
+	loop_remove(a->deps.loop, *timer);
 	*timer = NULL;
 }
 
@@ -73,9 +73,9 @@ static void finish_if_done(struct attempt *a)
 	drop_timer(a, &a->kill_timer);
 	drop_timer(a, &a->settle_timer);
 	drop_timer(a, &a->limit_timer);
-	a->place.crew->grace_ms =
-		a->ending == ENDING_CANCEL ? a->place.spec->grace_s * 1000 : -1;
-	a->place.crew->ops->finish(a->place.crew);
+	a->deps.backend->grace_ms =
+		a->ending == ENDING_CANCEL ? a->deps.spec->grace_s * 1000 : -1;
+	a->deps.backend->ops->finish(a->deps.backend);
 }
 
 static void kill_all(void *arg, uint32_t events)
@@ -84,15 +84,15 @@ static void kill_all(void *arg, uint32_t events)
 
 	(void)events;
 	a->kill_timer = NULL;
-	a->place.crew->ops->signal(a->place.crew, CREW_ALL, SIGKILL);
+	a->deps.backend->ops->signal(a->deps.backend, BACKEND_ALL, SIGKILL);
 }
 
 static void terminate_all(struct attempt *a, int64_t grace_ms)
 {
 	memset(a->told, true, a->count * sizeof(*a->told));
 	drop_timer(a, &a->kill_timer);
-	a->kill_timer = loop_add_timer(a->place.loop, grace_ms, kill_all, a);
-	a->place.crew->ops->signal(a->place.crew, CREW_ALL, SIGTERM);
+	a->kill_timer = loop_add_timer(a->deps.loop, grace_ms, kill_all, a);
+	a->deps.backend->ops->signal(a->deps.backend, BACKEND_ALL, SIGTERM);
 }
 
 static void settled(void *arg, uint32_t events)
@@ -102,19 +102,19 @@ static void settled(void *arg, uint32_t events)
 	(void)events;
 	a->settle_timer = NULL;
 	if (a->ending == ENDING_SUCCESS && a->alive)
-		terminate_all(a, a->place.spec->grace_s * 1000);
+		terminate_all(a, a->deps.spec->grace_s * 1000);
 }
 
 /* Parameter servers never end by themselves. */
 static void terminate_servers(struct attempt *a)
 {
-	const struct topology *all = &a->place.spec->topology;
+	const struct topology *all = &a->deps.spec->topology;
 
 	for (size_t i = 0; i < a->count; i++) {
 		if (all->tasks[i].type != TASK_PS)
 			continue;
 		a->told[i] = true;
-		a->place.crew->ops->signal(a->place.crew, i, SIGTERM);
+		a->deps.backend->ops->signal(a->deps.backend, i, SIGTERM);
 	}
 }
 
@@ -122,7 +122,7 @@ static void terminate_servers(struct attempt *a)
 static void end(struct attempt *a, enum ending ending, enum attempt_cause cause,
 		const char *why)
 {
-	int64_t grace_ms = a->place.spec->grace_s * 1000;
+	int64_t grace_ms = a->deps.spec->grace_s * 1000;
 
 	if (a->ending != ENDING_NONE &&
 	    !(a->ending == ENDING_SUCCESS && ending == ENDING_CANCEL))
@@ -133,7 +133,7 @@ static void end(struct attempt *a, enum ending ending, enum attempt_cause cause,
 	if (ending == ENDING_SUCCESS) {
 		terminate_servers(a);
 		a->settle_timer =
-			loop_add_timer(a->place.loop, SETTLE_MS, settled, a);
+			loop_add_timer(a->deps.loop, SETTLE_MS, settled, a);
 	} else if (ending == ENDING_FAILURE) {
 		terminate_all(a, grace_ms < FAILURE_GRACE_MS
 					 ? grace_ms
@@ -158,13 +158,12 @@ static void out_of_time(void *arg, uint32_t events)
 	/* Too late for a job that is done and only has to settle. */
 	if (a->ending != ENDING_NONE)
 		return;
-	duration_format(a->place.spec->max_running_time_s, limit,
-			sizeof(limit));
+	duration_format(a->deps.spec->max_running_time_s, limit, sizeof(limit));
 	snprintf(why, sizeof(why),
 		 "cancelled for exceeding the maximum running time of %s "
 		 "(scheduling.maxRunningTime)",
 		 limit);
-	end(a, ENDING_CANCEL, CAUSE_CANCEL, why);
+	end(a, ENDING_CANCEL, OUTCOME_CANCEL, why);
 }
 
 static void not_prepared(struct attempt *a, size_t ordinal,
@@ -175,7 +174,7 @@ static void not_prepared(struct attempt *a, size_t ordinal,
 		finish_if_done(a);
 		return;
 	}
-	a->culprit = &a->place.tasks[ordinal];
+	a->culprit = &a->deps.tasks[ordinal];
 	end(a, ENDING_FAILURE, cause, why);
 }
 
@@ -184,25 +183,25 @@ static void on_prepared(void *arg, size_t ordinal, const char *why)
 	struct attempt *a = arg;
 
 	if (why) {
-		not_prepared(a, ordinal, CAUSE_OTHER, why);
+		not_prepared(a, ordinal, OUTCOME_OTHER, why);
 		return;
 	}
 	a->preparing = false;
 	if (a->ending != ENDING_NONE)
 		finish_if_done(a);
 	else
-		a->place.crew->ops->start(a->place.crew);
+		a->deps.backend->ops->start(a->deps.backend);
 }
 
 static void on_prepare_lost(void *arg, size_t ordinal, const char *why)
 {
-	not_prepared(arg, ordinal, CAUSE_LOST, why);
+	not_prepared(arg, ordinal, OUTCOME_LOST, why);
 }
 
 static void on_task_started(void *arg, size_t ordinal, int64_t pid)
 {
 	struct attempt *a = arg;
-	struct task_record *task = &a->place.tasks[ordinal];
+	struct task_record *task = &a->deps.tasks[ordinal];
 
 	a->alive++;
 	a->started++;
@@ -211,31 +210,31 @@ static void on_task_started(void *arg, size_t ordinal, int64_t pid)
 	set_task_state(a, ordinal, RUN_RUNNING);
 	/* It may have come too late to hear of the end. */
 	if (a->told[ordinal])
-		a->place.crew->ops->signal(a->place.crew, ordinal, SIGTERM);
+		a->deps.backend->ops->signal(a->deps.backend, ordinal, SIGTERM);
 	if (a->started < a->count || a->ending != ENDING_NONE)
 		return;
 	set_state(a, RUN_RUNNING);
-	if (a->place.max_running_ms)
+	if (a->deps.max_running_ms)
 		a->limit_timer = loop_add_timer(
-			a->place.loop, a->place.max_running_ms, out_of_time, a);
+			a->deps.loop, a->deps.max_running_ms, out_of_time, a);
 }
 
 static void on_task_not_started(void *arg, size_t ordinal, const char *why)
 {
 	struct attempt *a = arg;
-	const struct task_record *task = &a->place.tasks[ordinal];
+	const struct task_record *task = &a->deps.tasks[ordinal];
 	char text[sizeof(a->why)];
 
 	snprintf(text, sizeof(text), "%s %d did not start: %s", task->type,
 		 task->index, why);
-	end(a, ENDING_FAILURE, CAUSE_OTHER, text);
+	end(a, ENDING_FAILURE, OUTCOME_OTHER, text);
 	set_task_state(a, ordinal, RUN_FAILED);
 }
 
 static void on_task_ended(void *arg, size_t ordinal, int status)
 {
 	struct attempt *a = arg;
-	struct task_record *task = &a->place.tasks[ordinal];
+	struct task_record *task = &a->deps.tasks[ordinal];
 	enum run_state state = RUN_FAILED;
 	char how[64], why[160];
 
@@ -253,9 +252,9 @@ static void on_task_ended(void *arg, size_t ordinal, int status)
 		process_status_format(status, how, sizeof(how));
 		snprintf(why, sizeof(why), "%s %d %s", task->type, task->index,
 			 how);
-		end(a, ENDING_FAILURE, CAUSE_TASK, why);
+		end(a, ENDING_FAILURE, OUTCOME_TASK, why);
 	} else if (ordinal == 0 && state == RUN_SUCCEEDED) {
-		end(a, ENDING_SUCCESS, CAUSE_SUCCESS, "");
+		end(a, ENDING_SUCCESS, OUTCOME_SUCCESS, "");
 	}
 	set_task_state(a, ordinal, state);
 	finish_if_done(a);
@@ -264,7 +263,7 @@ static void on_task_ended(void *arg, size_t ordinal, int status)
 static void on_task_lost(void *arg, size_t ordinal, const char *why)
 {
 	struct attempt *a = arg;
-	struct task_record *task = &a->place.tasks[ordinal];
+	struct task_record *task = &a->deps.tasks[ordinal];
 	char text[sizeof(a->why)];
 
 	a->alive--;
@@ -273,7 +272,7 @@ static void on_task_lost(void *arg, size_t ordinal, const char *why)
 		a->culprit = task;
 		snprintf(text, sizeof(text), "%s %d was lost: %s", task->type,
 			 task->index, why);
-		end(a, ENDING_FAILURE, CAUSE_LOST, text);
+		end(a, ENDING_FAILURE, OUTCOME_LOST, text);
 	}
 	set_task_state(a, ordinal, RUN_FAILED);
 	finish_if_done(a);
@@ -287,7 +286,7 @@ static void add_last_words(struct attempt *a)
 	size_t used = strlen(a->why);
 	char *line, *end_of_line;
 
-	if (!a->culprit || log_last_lines(a->place.spec->folder,
+	if (!a->culprit || log_last_lines(a->deps.spec->folder,
 					  a->culprit->type, a->culprit->index,
 					  LOG_STDERR, 5, &lines, &ignored) < 0)
 		goto out;
@@ -309,16 +308,16 @@ static void on_finished(void *arg)
 
 	add_last_words(a);
 	for (size_t i = 0; i < a->count; i++)
-		if (!run_state_is_final(a->place.tasks[i].state))
+		if (!run_state_is_final(a->deps.tasks[i].state))
 			set_task_state(a, i, RUN_CANCELLED);
 	a->state = a->ending == ENDING_SUCCESS  ? RUN_SUCCEEDED
 		   : a->ending == ENDING_CANCEL ? RUN_CANCELLED
 						: RUN_FAILED;
-	a->place.crew->owner = NULL;
+	a->deps.backend->owner = NULL;
 	a->hooks->ended(a->arg);
 }
 
-static const struct crew_owner crew_owner = {
+static const struct backend_owner backend_owner = {
 	.prepared = on_prepared,
 	.prepare_lost = on_prepare_lost,
 	.task_started = on_task_started,
@@ -328,15 +327,15 @@ static const struct crew_owner crew_owner = {
 	.finished = on_finished,
 };
 
-struct attempt *attempt_new(const struct attempt_place *place,
+struct attempt *attempt_new(const struct attempt_deps *deps,
 			    const struct attempt_hooks *hooks, void *arg)
 {
 	struct attempt *a = mem_alloc(sizeof(*a));
 
-	a->place = *place;
+	a->deps = *deps;
 	a->hooks = hooks;
 	a->arg = arg;
-	a->count = place->spec->topology.count;
+	a->count = deps->spec->topology.count;
 	a->told = mem_alloc(a->count * sizeof(*a->told));
 	a->state = RUN_QUEUED;
 	return a;
@@ -352,16 +351,16 @@ void attempt_free(struct attempt *attempt)
 
 static void reset_tasks(struct attempt *a)
 {
-	const struct topology *all = &a->place.spec->topology;
+	const struct topology *all = &a->deps.spec->topology;
 
 	for (size_t i = 0; i < a->count; i++) {
-		a->place.tasks[i] = (struct task_record){
+		a->deps.tasks[i] = (struct task_record){
 			.type = task_type_name(all->tasks[i].type),
 			.index = all->tasks[i].index,
 			.exit_code = -1,
-			.host = spec_host_name(a->place.spec, i),
-			.lost_bytes = a->place.tasks[i].lost_bytes,
-			.trial = a->place.tasks[i].trial,
+			.host = spec_host_name(a->deps.spec, i),
+			.lost_bytes = a->deps.tasks[i].lost_bytes,
+			.trial = a->deps.tasks[i].trial,
 		};
 		set_task_state(a, i, RUN_QUEUED);
 	}
@@ -369,30 +368,31 @@ static void reset_tasks(struct attempt *a)
 
 void attempt_begin(struct attempt *a)
 {
-	struct crew *crew = a->place.crew;
+	struct backend *backend = a->deps.backend;
 	struct error err;
 
 	reset_tasks(a);
-	crew->owner = &crew_owner;
-	crew->owner_arg = a;
+	backend->owner = &backend_owner;
+	backend->owner_arg = a;
 	set_state(a, RUN_PREPARING);
 	a->preparing = true;
-	if (crew->ops->prepare(crew, &err) < 0) {
+	if (backend->ops->prepare(backend, &err) < 0) {
 		a->preparing = false;
-		end(a, ENDING_FAILURE, CAUSE_OTHER, err.text);
+		end(a, ENDING_FAILURE, OUTCOME_OTHER, err.text);
 	}
 }
 
 void attempt_cancel(struct attempt *a, const char *why, bool now)
 {
-	struct crew *crew = a->place.crew;
+	struct backend *backend = a->deps.backend;
 
 	/* The tasks have had their end. */
-	if (a->finishing && crew->ops->hurry) {
-		crew->ops->hurry(crew, now ? 0 : a->place.spec->grace_s * 1000);
+	if (a->finishing && backend->ops->hurry) {
+		backend->ops->hurry(backend,
+				    now ? 0 : a->deps.spec->grace_s * 1000);
 		return;
 	}
-	end(a, ENDING_CANCEL, CAUSE_CANCEL, why);
+	end(a, ENDING_CANCEL, OUTCOME_CANCEL, why);
 	/* Whatever it was that it ends for. */
 	if (now)
 		kill_all(a, 0);
@@ -400,12 +400,12 @@ void attempt_cancel(struct attempt *a, const char *why, bool now)
 
 void attempt_fail(struct attempt *a, const char *why)
 {
-	end(a, ENDING_FAILURE, CAUSE_OTHER, why);
+	end(a, ENDING_FAILURE, OUTCOME_OTHER, why);
 }
 
 void attempt_lose(struct attempt *a, const char *why)
 {
-	end(a, ENDING_FAILURE, CAUSE_LOST, why);
+	end(a, ENDING_FAILURE, OUTCOME_LOST, why);
 }
 
 enum run_state attempt_state(const struct attempt *attempt)
@@ -418,14 +418,14 @@ struct attempt_outcome attempt_outcome(const struct attempt *a)
 	struct attempt_outcome out = {
 		.cause = a->cause,
 		.exit_code = -1,
-		.why = a->cause == CAUSE_SUCCESS ? NULL : a->why,
+		.why = a->cause == OUTCOME_SUCCESS ? NULL : a->why,
 	};
 
-	if (a->cause == CAUSE_TASK || a->cause == CAUSE_LOST)
+	if (a->cause == OUTCOME_TASK || a->cause == OUTCOME_LOST)
 		out.task = a->culprit;
-	if (a->cause == CAUSE_SUCCESS)
+	if (a->cause == OUTCOME_SUCCESS)
 		out.exit_code = 0;
-	else if (a->cause == CAUSE_TASK)
+	else if (a->cause == OUTCOME_TASK)
 		out.exit_code = a->culprit->exit_code;
 	return out;
 }

@@ -2,13 +2,13 @@
 /*
  * One attempt at a run, from nothing to the end of all its tasks:
  *
- *	PREPARING  the crew prepares: packages, `setup`
+ *	PREPARING  the backend prepares: packages, `setup`
  *	RUNNING    all tasks were started
  *	ending     the first reason to end counts; SIGTERM, grace, SIGKILL
  *	final      nothing of it runs any more
  *
  * It decides what the end of a task means and writes the tasks' records.
- * Where tasks run is the crew's business, storing the records its owner's,
+ * Where tasks run is the backend's business, storing the records its owner's,
  * and so is what follows: another attempt, or the end of the run.  One event
  * loop can have several.
  */
@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #include "core/base/loop.h"
-#include "core/supervise/crew.h"
+#include "core/supervise/backend.h"
 #include "core/spec/attempt_outcome.h"
 #include "core/spec/spec.h"
 #include "core/store/store.h"
@@ -27,10 +27,11 @@
 struct attempt;
 
 /* What an attempt needs; all borrowed, to outlive it. */
-struct attempt_place {
+struct attempt_deps {
 	const struct run_spec *spec;
 	struct loop *loop;
-	struct crew *crew; /* is attached to this attempt until it has ended */
+	struct backend
+		*backend; /* is attached to this attempt until it has ended */
 	struct task_record *tasks; /* one each; reset when it begins */
 	int64_t max_running_ms;    /* 0: no limit */
 };
@@ -44,7 +45,7 @@ struct attempt_hooks {
 	void (*ended)(void *arg);
 };
 
-struct attempt *attempt_new(const struct attempt_place *place,
+struct attempt *attempt_new(const struct attempt_deps *deps,
 			    const struct attempt_hooks *hooks, void *arg);
 /* Only before it has begun, or when it is final. */
 void attempt_free(struct attempt *attempt);

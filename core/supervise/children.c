@@ -16,7 +16,7 @@
 #include "core/base/file.h"
 #include "core/data/archive.h"
 #include "core/process/process.h"
-#include "core/checkpoint/run_keeper.h"
+#include "core/checkpoint/run_saver.h"
 #include "core/spec/wrap.h"
 
 /* What pipes that were found full may have: each, and all together. */
@@ -30,43 +30,43 @@
 #define FILES_MORE 32
 
 /* One end of a pipe that a process writes to. */
-struct output {
-	struct child *child;
+struct child_output {
+	struct local_child *child;
 	enum log_stream stream;
 	struct loop_event *event;
 	int fd; /* -1: closed */
 	bool is_large;
 };
 
-struct child {
+struct local_child {
 	struct children *owner;
 	size_t ordinal; /* of the task whose log it writes to */
 	pid_t pid;      /* 0: not running */
-	struct output outputs[2];
+	struct child_output outputs[2];
 };
 
 struct children {
-	struct crew base;
-	struct children_place place;
-	struct child *tasks;
+	struct backend base;
+	struct children_deps deps;
+	struct local_child *tasks;
 	size_t count;
-	struct child setup;
+	struct local_child setup;
 	size_t unpacked; /* so many packages */
 	bool was_set_up;
 	size_t alive; /* those that the reaper watches for us */
 	struct loop_event *prepare_timer;
 	struct loop_event *finish_timer;
-	int64_t give_up_ms;       /* finishing, until then */
-	struct run_keeper keeper; /* of the checkpoints, if there are any */
-	int pipe_size;            /* of those that were found full */
-	int slots[3];             /* see slots_open() */
+	int64_t give_up_ms;     /* finishing, until then */
+	struct run_saver saver; /* of the checkpoints, if there are any */
+	int pipe_size;          /* of those that were found full */
+	int slots[3];           /* see slots_open() */
 };
 
-static void close_output(struct output *out)
+static void close_output(struct child_output *out)
 {
 	if (out->fd < 0)
 		return;
-	loop_remove(out->child->owner->place.loop, out->event);
+	loop_remove(out->child->owner->deps.loop, out->event);
 	close(out->fd);
 	out->event = NULL;
 	out->fd = -1;
@@ -74,10 +74,10 @@ static void close_output(struct output *out)
 
 /* Moves what is there into the log, at most `limit` bytes; false at the end
  * of it. */
-static bool take_output(struct output *out, size_t limit)
+static bool take_output(struct child_output *out, size_t limit)
 {
 	struct children *all = out->child->owner;
-	struct log_writer *log = all->place.logs[out->child->ordinal];
+	struct log_writer *log = all->deps.logs[out->child->ordinal];
 
 	while (limit) {
 		size_t most = limit < CHUNK_SIZE ? limit : CHUNK_SIZE;
@@ -99,7 +99,7 @@ static bool take_output(struct output *out, size_t limit)
 
 static void on_output(void *arg, uint32_t events)
 {
-	struct output *out = arg;
+	struct child_output *out = arg;
 
 	(void)events;
 	/* One chunk at a time: no task keeps the others waiting. */
@@ -108,10 +108,10 @@ static void on_output(void *arg, uint32_t events)
 }
 
 /* Nobody writes any more: all that is still in the pipes. */
-static void drain_outputs(struct child *child)
+static void drain_outputs(struct local_child *child)
 {
 	for (size_t i = 0; i < COUNT(child->outputs); i++) {
-		struct output *out = &child->outputs[i];
+		struct child_output *out = &child->outputs[i];
 
 		if (out->fd >= 0)
 			take_output(out, SIZE_MAX);
@@ -119,10 +119,11 @@ static void drain_outputs(struct child *child)
 	}
 }
 
-static int open_outputs(struct child *child, int writers[2], struct error *err)
+static int open_outputs(struct local_child *child, int writers[2],
+			struct error *err)
 {
 	for (int i = 0; i < 2; i++) {
-		struct output *out = &child->outputs[i];
+		struct child_output *out = &child->outputs[i];
 		int ends[2];
 
 		if (pipe2(ends, O_CLOEXEC) < 0)
@@ -131,7 +132,7 @@ static int open_outputs(struct child *child, int writers[2], struct error *err)
 		writers[i] = ends[1];
 		out->fd = ends[0];
 		out->is_large = false;
-		out->event = loop_add_fd(child->owner->place.loop, out->fd,
+		out->event = loop_add_fd(child->owner->deps.loop, out->fd,
 					 EPOLLIN, on_output, out, err);
 		if (!out->event)
 			return -1;
@@ -182,8 +183,8 @@ static pid_t start_process(struct children *all, const char *path,
 		.path = path,
 		.argv = (char *const *)argv,
 		.envp = envp,
-		.directory = all->place.spec->directory,
-		.no_files = all->place.no_files,
+		.directory = all->deps.spec->directory,
+		.no_files = all->deps.no_files,
 		.in = all->slots[0],
 		.out = all->slots[1],
 		.err = all->slots[2],
@@ -197,11 +198,11 @@ static pid_t start_process(struct children *all, const char *path,
 }
 
 /* Starts a command as one child, its output into the log of its task. */
-static int start_child(struct child *child, const struct strings *plain,
+static int start_child(struct local_child *child, const struct strings *plain,
 		       reaper_call *ended, struct error *err)
 {
 	struct children *all = child->owner;
-	const struct run_spec *spec = all->place.spec;
+	const struct run_spec *spec = all->deps.spec;
 	struct environment env = { 0 };
 	int writers[2] = { -1, -1 };
 	struct arena *mem = arena_new();
@@ -212,7 +213,7 @@ static int start_child(struct child *child, const struct strings *plain,
 
 	if (spec_environment(spec, child->ordinal, true, &env, err) < 0)
 		goto out;
-	run_keeper_environment(&all->keeper, &env);
+	run_saver_environment(&all->saver, &env);
 	environment_inherit(&env, environ);
 	path = process_find(command.items[0], spec->directory, env.items, err);
 	if (!path)
@@ -225,7 +226,7 @@ static int start_child(struct child *child, const struct strings *plain,
 		goto out;
 	child->pid = pid;
 	all->alive++;
-	reaper_watch(all->place.reaper, pid, ended, child);
+	reaper_watch(all->deps.reaper, pid, ended, child);
 out:
 	free(path);
 	environment_done(&env);
@@ -238,7 +239,7 @@ static void report_prepared(struct children *all, const char *why)
 	all->base.owner->prepared(all->base.owner_arg, 0, why);
 }
 
-static void on_keeper_ready(void *arg, const char *why)
+static void on_saver_ready(void *arg, const char *why)
 {
 	report_prepared(arg, why);
 }
@@ -253,25 +254,25 @@ static void report_finished(void *arg)
 /* All is there that the program needs but for its checkpoint. */
 static void prepare_last(struct children *all)
 {
-	const struct keeper_place place = {
-		.loop = all->place.loop,
-		.reaper = all->place.reaper,
-		.no_files = all->place.no_files,
+	const struct saver_deps deps = {
+		.loop = all->deps.loop,
+		.reaper = all->deps.reaper,
+		.no_files = all->deps.no_files,
 	};
 
-	if (!all->place.spec->checkpoints.is_used) {
+	if (!all->deps.spec->checkpoints.is_used) {
 		report_prepared(all, NULL);
 		return;
 	}
-	all->keeper.ready = on_keeper_ready;
-	all->keeper.ended = report_finished;
-	all->keeper.arg = all;
-	run_keeper_start(&all->keeper, all->place.spec, &place);
+	all->saver.ready = on_saver_ready;
+	all->saver.ended = report_finished;
+	all->saver.arg = all;
+	run_saver_start(&all->saver, all->deps.spec, &deps);
 }
 
 static void setup_ended(void *arg, int status)
 {
-	struct child *setup = arg;
+	struct local_child *setup = arg;
 	struct children *all = setup->owner;
 	char how[64], why[96];
 
@@ -299,7 +300,7 @@ static int unpack(const struct run_spec *spec, size_t i, struct error *err)
 static void prepare_next(void *arg, uint32_t events)
 {
 	struct children *all = arg;
-	const struct run_spec *spec = all->place.spec;
+	const struct run_spec *spec = all->deps.spec;
 	struct error err;
 
 	(void)events;
@@ -315,7 +316,7 @@ static void prepare_next(void *arg, uint32_t events)
 		}
 		all->unpacked++;
 		all->prepare_timer =
-			loop_add_timer(all->place.loop, 0, prepare_next, all);
+			loop_add_timer(all->deps.loop, 0, prepare_next, all);
 		return;
 	}
 	if (!spec->setup.count || all->was_set_up) {
@@ -342,52 +343,52 @@ static int check_file_limit(const struct children *all, struct error *err)
 	return 0;
 }
 
-static int children_prepare(struct crew *crew, struct error *err)
+static int children_prepare(struct backend *backend, struct error *err)
 {
-	struct children *all = (struct children *)crew;
+	struct children *all = (struct children *)backend;
 	int ret = check_file_limit(all, err);
 
 	if (ret == 0)
-		ret = folder_make(all->place.spec->output, err);
+		ret = folder_make(all->deps.spec->output, err);
 
 	if (ret == 0)
 		all->prepare_timer =
-			loop_add_timer(all->place.loop, 0, prepare_next, all);
+			loop_add_timer(all->deps.loop, 0, prepare_next, all);
 	return ret;
 }
 
 static void task_ended(void *arg, int status)
 {
-	struct child *task = arg;
+	struct local_child *task = arg;
 	struct children *all = task->owner;
 
 	task->pid = 0;
 	all->alive--;
 	if (task->ordinal == 0)
-		run_keeper_task_ended(&all->keeper, status);
+		run_saver_task_ended(&all->saver, status);
 	all->base.owner->task_ended(all->base.owner_arg, task->ordinal, status);
 }
 
-static void children_start(struct crew *crew)
+static void children_start(struct backend *backend)
 {
-	struct children *all = (struct children *)crew;
+	struct children *all = (struct children *)backend;
 	struct error err;
 
 	for (size_t i = 0; i < all->count; i++) {
-		struct child *task = &all->tasks[i];
+		struct local_child *task = &all->tasks[i];
 
-		if (start_child(task, &all->place.spec->command, task_ended,
+		if (start_child(task, &all->deps.spec->command, task_ended,
 				&err) < 0) {
-			crew->owner->task_not_started(crew->owner_arg, i,
-						      err.text);
+			backend->owner->task_not_started(backend->owner_arg, i,
+							 err.text);
 			return;
 		}
-		crew->owner->task_started(crew->owner_arg, i, task->pid);
+		backend->owner->task_started(backend->owner_arg, i, task->pid);
 	}
 }
 
 /* To the whole group of a process: what it started is of it. */
-static void signal_child(const struct child *child, int number)
+static void signal_child(const struct local_child *child, int number)
 {
 	if (!child->pid)
 		return;
@@ -397,21 +398,21 @@ static void signal_child(const struct child *child, int number)
 		kill(-child->pid, SIGCONT);
 }
 
-static void children_signal(struct crew *crew, size_t ordinal, int number)
+static void children_signal(struct backend *backend, size_t ordinal, int number)
 {
-	struct children *all = (struct children *)crew;
+	struct children *all = (struct children *)backend;
 
-	if (ordinal != CREW_ALL) {
+	if (ordinal != BACKEND_ALL) {
 		signal_child(&all->tasks[ordinal], number);
 		return;
 	}
 	/* Preparing goes no further. */
-	if (run_keeper_is_preparing(&all->keeper)) {
-		run_keeper_done(&all->keeper);
+	if (run_saver_is_preparing(&all->saver)) {
+		run_saver_done(&all->saver);
 		report_prepared(all, "it was cancelled");
 	}
 	if (all->prepare_timer) {
-		loop_remove(all->place.loop, all->prepare_timer);
+		loop_remove(all->deps.loop, all->prepare_timer);
 		all->prepare_timer = NULL;
 		report_prepared(all, "it was cancelled");
 	}
@@ -426,32 +427,32 @@ static bool sweep(struct children *all)
 {
 	char *mark;
 	bool found;
-	pid_t keeper;
+	pid_t saver;
 
-	if (!reaper_run(all->place.reaper))
+	if (!reaper_run(all->deps.reaper))
 		return true;
-	keeper = keeper_pid(all->keeper.keeper);
-	if (reaper_count(all->place.reaper) == all->alive + (keeper != 0)) {
+	saver = saver_pid(all->saver.saver);
+	if (reaper_count(all->deps.reaper) == all->alive + (saver != 0)) {
 		/* What it has found may have left others to us just now. */
-		found = process_kill_children(keeper);
-		return keeper && !found && !all->alive;
+		found = process_kill_children(saver);
+		return saver && !found && !all->alive;
 	}
 	/* There are others' tasks, too. */
-	children_signal(&all->base, CREW_ALL, SIGKILL);
-	mark = mem_printf("JOBRUN_RUN_DIR=%s", all->place.spec->output);
+	children_signal(&all->base, BACKEND_ALL, SIGKILL);
+	mark = mem_printf("JOBRUN_RUN_DIR=%s", all->deps.spec->output);
 	found = process_kill_marked(mark);
 	free(mark);
 	return !found && !all->alive;
 }
 
-static void children_hurry(struct crew *crew, int64_t grace_ms)
+static void children_hurry(struct backend *backend, int64_t grace_ms)
 {
-	struct children *all = (struct children *)crew;
+	struct children *all = (struct children *)backend;
 
 	all->base.grace_ms = grace_ms;
 	/* Else it is told when what runs is gone. */
-	if (all->keeper.keeper && !all->finish_timer)
-		run_keeper_end(&all->keeper, grace_ms);
+	if (all->saver.saver && !all->finish_timer)
+		run_saver_end(&all->saver, grace_ms);
 }
 
 static void finish_step(void *arg, uint32_t events)
@@ -463,7 +464,7 @@ static void finish_step(void *arg, uint32_t events)
 	all->finish_timer = NULL;
 	gone = sweep(all);
 	if (!gone && time_monotonic_ms() < all->give_up_ms) {
-		all->finish_timer = loop_add_timer(all->place.loop, SWEEP_MS,
+		all->finish_timer = loop_add_timer(all->deps.loop, SWEEP_MS,
 						   finish_step, all);
 		return;
 	}
@@ -472,28 +473,27 @@ static void finish_step(void *arg, uint32_t events)
 	for (size_t i = 0; i < all->count; i++)
 		drain_outputs(&all->tasks[i]);
 	drain_outputs(&all->setup);
-	if (all->keeper.keeper)
-		run_keeper_end(&all->keeper, all->base.grace_ms);
+	if (all->saver.saver)
+		run_saver_end(&all->saver, all->base.grace_ms);
 	else
 		report_finished(all);
 }
 
-static void children_finish(struct crew *crew)
+static void children_finish(struct backend *backend)
 {
-	struct children *all = (struct children *)crew;
+	struct children *all = (struct children *)backend;
 
 	all->give_up_ms = time_monotonic_ms() + PROCESS_END_MS;
-	all->finish_timer =
-		loop_add_timer(all->place.loop, 0, finish_step, all);
+	all->finish_timer = loop_add_timer(all->deps.loop, 0, finish_step, all);
 }
 
-static void children_free(struct crew *crew)
+static void children_free(struct backend *backend)
 {
-	struct children *all = (struct children *)crew;
+	struct children *all = (struct children *)backend;
 
-	loop_remove(all->place.loop, all->prepare_timer);
-	loop_remove(all->place.loop, all->finish_timer);
-	run_keeper_done(&all->keeper);
+	loop_remove(all->deps.loop, all->prepare_timer);
+	loop_remove(all->deps.loop, all->finish_timer);
+	run_saver_done(&all->saver);
 	for (size_t i = 0; i < COUNT(all->slots); i++)
 		if (all->slots[i] >= 0)
 			close(all->slots[i]);
@@ -501,20 +501,20 @@ static void children_free(struct crew *crew)
 	free(all);
 }
 
-static void child_init(struct child *child, struct children *owner,
+static void child_init(struct local_child *child, struct children *owner,
 		       size_t ordinal)
 {
 	child->owner = owner;
 	child->ordinal = ordinal;
 	for (size_t i = 0; i < COUNT(child->outputs); i++)
-		child->outputs[i] = (struct output){
+		child->outputs[i] = (struct child_output){
 			.child = child,
 			.stream = i == 0 ? LOG_STDOUT : LOG_STDERR,
 			.fd = -1,
 		};
 }
 
-static const struct crew_ops children_ops = {
+static const struct backend_ops children_ops = {
 	.prepare = children_prepare,
 	.start = children_start,
 	.signal = children_signal,
@@ -523,13 +523,13 @@ static const struct crew_ops children_ops = {
 	.free = children_free,
 };
 
-struct crew *children_new(const struct children_place *place)
+struct backend *children_new(const struct children_deps *deps)
 {
 	struct children *all = mem_alloc(sizeof(*all));
 
 	all->base.ops = &children_ops;
-	all->place = *place;
-	all->count = place->spec->topology.count;
+	all->deps = *deps;
+	all->count = deps->spec->topology.count;
 	all->tasks = mem_alloc(all->count * sizeof(*all->tasks));
 	for (size_t i = 0; i < all->count; i++)
 		child_init(&all->tasks[i], all, i);

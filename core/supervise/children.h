@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks as children of this process: the crew of a run on one machine. */
+/* Tasks as children of this process: the backend of a run on one machine. */
 #ifndef JOBRUN_CHILDREN_H
 #define JOBRUN_CHILDREN_H
 
 #include <sys/resource.h>
 
 #include "core/base/loop.h"
-#include "core/supervise/crew.h"
+#include "core/supervise/backend.h"
 #include "core/log/log.h"
 #include "core/process/reaper.h"
 #include "core/spec/spec.h"
 
-/* All borrowed; they must outlive the crew. */
-struct children_place {
+/* All borrowed; they must outlive the backend. */
+struct children_deps {
 	const struct run_spec *spec;
 	struct loop *loop;
 	struct reaper *reaper;          /* run it at SIGCHLD */
@@ -26,6 +26,6 @@ struct children_place {
  * killed by `finish`: every child of this process if nobody else's task is
  * among them, else those that have the run's folder in their environment.
  */
-struct crew *children_new(const struct children_place *place);
+struct backend *children_new(const struct children_deps *deps);
 
 #endif

@@ -47,7 +47,7 @@ static const struct host *host_of(const struct hosts *all, size_t ordinal)
 static void report_not_prepared(struct hosts *all, const struct host *host,
 				const char *why)
 {
-	const struct crew *crew = &all->base;
+	const struct backend *backend = &all->base;
 	size_t ordinal = host->index < all->task_count ? host->index : 0;
 
 	if (!host->lost || !host->had) {
@@ -55,28 +55,29 @@ static void report_not_prepared(struct hosts *all, const struct host *host,
 		return;
 	}
 	all->stage = HOSTS_IDLE;
-	crew->owner->prepare_lost(crew->owner_arg, ordinal, why);
+	backend->owner->prepare_lost(backend->owner_arg, ordinal, why);
 }
 
 /* Whatever it was to do. */
 void hosts_failed(struct hosts *all, struct host *host, const char *why)
 {
-	struct crew *crew = &all->base;
+	struct backend *backend = &all->base;
 	char *text = mem_printf("host '%s': %s", host->target.name, why);
 	size_t i;
 
 	if (all->stage == HOSTS_REACHING || all->stage == HOSTS_CHECKING) {
 		report_not_prepared(all, host, text);
-	} else if (host->lost && crew->owner && all->stage == HOSTS_RUNNING) {
+	} else if (host->lost && backend->owner &&
+		   all->stage == HOSTS_RUNNING) {
 		for (i = host->index; i < all->task_count; i += all->count) {
 			if (all->tasks[i] == TASK_ENDED)
 				continue;
 			/* It may have started what it was told to. */
 			if (all->tasks[i] == TASK_WAITING)
-				crew->owner->task_started(crew->owner_arg, i,
-							  0);
+				backend->owner->task_started(backend->owner_arg,
+							     i, 0);
 			all->tasks[i] = TASK_ENDED;
-			crew->owner->task_lost(crew->owner_arg, i, text);
+			backend->owner->task_lost(backend->owner_arg, i, text);
 		}
 	}
 	free(text);
@@ -87,26 +88,26 @@ void hosts_failed(struct hosts *all, struct host *host, const char *why)
 void hosts_task_event(struct hosts *all, const struct frame *frame,
 		      const struct frame_event *event)
 {
-	struct crew *crew = &all->base;
+	struct backend *backend = &all->base;
 	enum task_stage *task = &all->tasks[event->task];
 	char *why;
 
-	if (!crew->owner)
+	if (!backend->owner)
 		return;
 	if (frame->type == FRAME_TASK_STARTED && *task == TASK_WAITING) {
 		*task = TASK_STARTED;
-		crew->owner->task_started(crew->owner_arg, event->task,
-					  event->value);
+		backend->owner->task_started(backend->owner_arg, event->task,
+					     event->value);
 	} else if (frame->type == FRAME_TASK_ENDED && *task == TASK_STARTED) {
 		*task = TASK_ENDED;
-		crew->owner->task_ended(crew->owner_arg, event->task,
-					(int)event->value);
+		backend->owner->task_ended(backend->owner_arg, event->task,
+					   (int)event->value);
 	} else if (frame->type == FRAME_TASK_FAILED && *task == TASK_WAITING) {
 		*task = TASK_ENDED;
 		why = mem_printf("%.*s", (int)event->text.len,
 				 event->text.data);
-		crew->owner->task_not_started(crew->owner_arg, event->task,
-					      why);
+		backend->owner->task_not_started(backend->owner_arg,
+						 event->task, why);
 		free(why);
 	}
 }
@@ -141,7 +142,7 @@ static void tick(void *arg, uint32_t events)
 
 	(void)events;
 	all->ticked_ms = now_ms;
-	all->tick = loop_add_timer(all->place.loop, TICK_MS, tick, all);
+	all->tick = loop_add_timer(all->deps.loop, TICK_MS, tick, all);
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
 		int64_t silent_ms = now_ms - host->heard_ms;
@@ -161,10 +162,10 @@ static void tick(void *arg, uint32_t events)
 	}
 }
 
-static int hosts_prepare(struct crew *crew, struct error *err)
+static int hosts_prepare(struct backend *backend, struct error *err)
 {
-	struct hosts *all = (struct hosts *)crew;
-	int ret = folder_make(all->place.spec->output, err);
+	struct hosts *all = (struct hosts *)backend;
+	int ret = folder_make(all->deps.spec->output, err);
 	size_t i;
 
 	if (ret < 0)
@@ -184,7 +185,7 @@ static int hosts_prepare(struct crew *crew, struct error *err)
 	}
 	if (!all->tick) {
 		all->ticked_ms = time_monotonic_ms();
-		all->tick = loop_add_timer(all->place.loop, TICK_MS, tick, all);
+		all->tick = loop_add_timer(all->deps.loop, TICK_MS, tick, all);
 	}
 	hosts_connect_next(all);
 	hosts_settled(all);
@@ -228,9 +229,9 @@ static void check(struct hosts *all)
 	size_t i;
 
 	/* Two names may be one machine: their addresses are known by now. */
-	topology_rank(&all->place.spec->topology);
+	topology_rank(&all->deps.spec->topology);
 	/* `env` and a process that takes our place read them there. */
-	if (spec_write(all->place.spec, &err) < 0) {
+	if (spec_write(all->deps.spec, &err) < 0) {
 		report_prepared(all, 0, err.text);
 		return;
 	}
@@ -255,8 +256,8 @@ void hosts_settled(struct hosts *all)
 		return;
 	for (i = 0; i < all->count; i++)
 		ready += all->hosts[i].settled;
-	if (all->place.progress)
-		all->place.progress(all->place.arg, ready, all->count);
+	if (all->deps.progress)
+		all->deps.progress(all->deps.arg, ready, all->count);
 	if (ready < all->count)
 		return;
 	if (choose_round(all))
@@ -267,9 +268,9 @@ void hosts_settled(struct hosts *all)
 
 /* ---- the start ---- */
 
-static void hosts_start(struct crew *crew)
+static void hosts_start(struct backend *backend)
 {
-	struct hosts *all = (struct hosts *)crew;
+	struct hosts *all = (struct hosts *)backend;
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
@@ -296,12 +297,12 @@ static void end_all(struct hosts *all, uint32_t grace_ms)
 			host_send_end(&all->hosts[i], grace_ms);
 }
 
-static void hosts_signal(struct crew *crew, size_t ordinal, int number)
+static void hosts_signal(struct backend *backend, size_t ordinal, int number)
 {
-	struct hosts *all = (struct hosts *)crew;
-	long grace_s = all->place.spec->grace_s;
+	struct hosts *all = (struct hosts *)backend;
+	long grace_s = all->deps.spec->grace_s;
 
-	if (ordinal != CREW_ALL) {
+	if (ordinal != BACKEND_ALL) {
 		host_send_signal((struct host *)host_of(all, ordinal), ordinal,
 				 number);
 		return;
@@ -314,10 +315,10 @@ static void hosts_signal(struct crew *crew, size_t ordinal, int number)
 
 static void finished(struct hosts *all)
 {
-	loop_remove(all->place.loop, all->end_timer);
+	loop_remove(all->deps.loop, all->end_timer);
 	all->end_timer = NULL;
 	all->stage = HOSTS_IDLE;
-	all->place.spec->hosts.rounds = (long)all->round;
+	all->deps.spec->hosts.rounds = (long)all->round;
 	all->base.owner->finished(all->base.owner_arg);
 }
 
@@ -356,9 +357,9 @@ void hosts_ended(struct hosts *all)
 	begin_fetching(all);
 }
 
-static void hosts_finish(struct crew *crew)
+static void hosts_finish(struct backend *backend)
 {
-	struct hosts *all = (struct hosts *)crew;
+	struct hosts *all = (struct hosts *)backend;
 	size_t i;
 
 	all->stage = HOSTS_ENDING;
@@ -375,7 +376,7 @@ static void hosts_finish(struct crew *crew)
 	}
 	end_all(all, 0);
 	all->end_timer =
-		loop_add_timer(all->place.loop, HOST_END_MS, give_up, all);
+		loop_add_timer(all->deps.loop, HOST_END_MS, give_up, all);
 	hosts_ended(all);
 }
 
@@ -444,14 +445,14 @@ static void release_all(struct hosts *all)
 	}
 	/* The agents close their ends, and ssh ends. */
 	while (all->ssh_running && time_monotonic_ms() < until_ms) {
-		reaper_run(all->place.reaper);
+		reaper_run(all->deps.reaper);
 		nanosleep(&pause, NULL);
 	}
 }
 
-static void hosts_free(struct crew *crew)
+static void hosts_free(struct backend *backend)
 {
-	struct hosts *all = (struct hosts *)crew;
+	struct hosts *all = (struct hosts *)backend;
 	size_t i;
 
 	all->stage = HOSTS_IDLE;
@@ -459,10 +460,10 @@ static void hosts_free(struct crew *crew)
 	for (i = 0; i < all->count; i++)
 		host_done(&all->hosts[i]);
 	/* Those that are left were killed just now. */
-	while (all->ssh_running && reaper_run(all->place.reaper))
+	while (all->ssh_running && reaper_run(all->deps.reaper))
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-	loop_remove(all->place.loop, all->tick);
-	loop_remove(all->place.loop, all->end_timer);
+	loop_remove(all->deps.loop, all->tick);
+	loop_remove(all->deps.loop, all->end_timer);
 	if (all->ship >= 0)
 		close(all->ship);
 	if (all->config)
@@ -480,23 +481,23 @@ char *hosts_known_path(const char *store, const char *job_id)
 }
 
 /* A host's folder for a job is its store's: other stores may know another
- * job by that name.  Several crews have one each. */
+ * job by that name.  Several backends have one each. */
 static int name_run(struct hosts *all, struct error *err)
 {
-	long slot = all->place.spec->hosts.slot;
+	long slot = all->deps.spec->hosts.slot;
 	char machine[256] = "", part[32] = "";
 	struct digest digest;
 	char *text;
 	int ret;
 
 	gethostname(machine, sizeof(machine) - 1);
-	text = mem_printf("%s %s", machine, all->place.store);
+	text = mem_printf("%s %s", machine, all->deps.store);
 	ret = digest_bytes(text, strlen(text), &digest, err);
 	free(text);
 	if (slot)
 		snprintf(part, sizeof(part), "-%ld", slot);
 	if (ret == 0)
-		all->run = mem_printf("%s.%.12s%s", all->place.spec->job_id,
+		all->run = mem_printf("%s.%.12s%s", all->deps.spec->job_id,
 				      digest.hex, part);
 	return ret;
 }
@@ -522,14 +523,13 @@ static char *proxy_command(const struct run_hosts *hosts)
 
 static int prepare_ssh(struct hosts *all, struct error *err)
 {
-	char *proxy = proxy_command(&all->place.spec->hosts);
-	char *known =
-		hosts_known_path(all->place.store, all->place.spec->job_id);
+	char *proxy = proxy_command(&all->deps.spec->hosts);
+	char *known = hosts_known_path(all->deps.store, all->deps.spec->job_id);
 	char *folder = path_folder(known);
 	int ret = folder_make(folder, err);
 
-	all->config = mem_printf("%s/ssh_config-%ld", all->place.spec->home,
-				 all->place.spec->hosts.slot);
+	all->config = mem_printf("%s/ssh_config-%ld", all->deps.spec->home,
+				 all->deps.spec->hosts.slot);
 	if (ret == 0)
 		ret = ssh_config_write(all->config, known, proxy, err);
 	free(proxy);
@@ -538,7 +538,7 @@ static int prepare_ssh(struct hosts *all, struct error *err)
 	return ret;
 }
 
-static const struct crew_ops hosts_ops = {
+static const struct backend_ops hosts_ops = {
 	.prepare = hosts_prepare,
 	.start = hosts_start,
 	.signal = hosts_signal,
@@ -546,11 +546,11 @@ static const struct crew_ops hosts_ops = {
 	.free = hosts_free,
 };
 
-void hosts_move(struct crew *crew, const struct hosts_place *place)
+void hosts_move(struct backend *backend, const struct hosts_deps *deps)
 {
-	struct hosts *all = (struct hosts *)crew;
-	const struct topology *from = &all->place.spec->topology;
-	struct topology *to = &place->spec->topology;
+	struct hosts *all = (struct hosts *)backend;
+	const struct topology *from = &all->deps.spec->topology;
+	struct topology *to = &deps->spec->topology;
 	size_t i;
 
 	/* Agents tell them once. */
@@ -559,22 +559,22 @@ void hosts_move(struct crew *crew, const struct hosts_place *place)
 		to->tasks[i].port = from->tasks[i].port;
 	}
 	to->master_port = from->master_port;
-	place->spec->hosts.rounds = (long)all->round;
-	all->place = *place;
+	deps->spec->hosts.rounds = (long)all->round;
+	all->deps = *deps;
 }
 
-struct crew *hosts_new(const struct hosts_place *place, struct error *err)
+struct backend *hosts_new(const struct hosts_deps *deps, struct error *err)
 {
-	const struct strings *names = &place->spec->hosts.names;
+	const struct strings *names = &deps->spec->hosts.names;
 	struct hosts *all = mem_alloc(sizeof(*all));
 	size_t i;
 
 	all->base.ops = &hosts_ops;
-	all->place = *place;
+	all->deps = *deps;
 	all->ship = -1;
 	all->connecting_max = CONNECTING_FIRST;
-	all->round = (uint32_t)place->spec->hosts.rounds;
-	all->task_count = place->spec->topology.count;
+	all->round = (uint32_t)deps->spec->hosts.rounds;
+	all->task_count = deps->spec->topology.count;
 	all->tasks = mem_alloc(all->task_count * sizeof(*all->tasks));
 	all->hosts = mem_alloc(names->count * sizeof(*all->hosts));
 	/* Hosts that get no task are left alone. */

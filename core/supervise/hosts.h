@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tasks on other machines: the crew of a run with hosts.  One ssh connection
+ * Tasks on other machines: the backend of a run with hosts.  One ssh connection
  * for each, to an agent (cmd/jobrun-host/agent.h) that holds the tasks there and goes on
- * without us.  A crew that is made for a run that had one before, because the
+ * without us.  A backend that is made for a run that had one before, because the
  * process was killed, finds the agents again and goes on where it was:
  * `start` starts what was not started yet, and reports all that has happened.
  *
@@ -13,13 +13,13 @@
 #define JOBRUN_HOSTS_H
 
 #include "core/base/loop.h"
-#include "core/supervise/crew.h"
+#include "core/supervise/backend.h"
 #include "core/log/log.h"
 #include "core/process/reaper.h"
 #include "core/spec/spec.h"
 
-/* All borrowed; they must outlive the crew. */
-struct hosts_place {
+/* All borrowed; they must outlive the backend. */
+struct hosts_deps {
 	/* Addresses and ports are filled in, and it is written again. */
 	struct run_spec *spec;
 	struct arena *mem; /* of the spec */
@@ -32,15 +32,15 @@ struct hosts_place {
 	void *arg;
 };
 
-struct crew *hosts_new(const struct hosts_place *place, struct error *err);
+struct backend *hosts_new(const struct hosts_deps *deps, struct error *err);
 
 /*
- * Takes an idle crew on to another specification, of the same hosts and slot,
+ * Takes an idle backend on to another specification, of the same hosts and slot,
  * and its logs: the connections stay, and so does what was prepared there.
- * Agents count the rounds of one crew; how many there were is kept in
+ * Agents count the rounds of one backend; how many there were is kept in
  * `hosts.rounds` of the specification.
  */
-void hosts_move(struct crew *crew, const struct hosts_place *place);
+void hosts_move(struct backend *backend, const struct hosts_deps *deps);
 
 /* The keys of hosts that the job has learned.  Returns new. */
 char *hosts_known_path(const char *store, const char *job_id);

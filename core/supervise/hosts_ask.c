@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host of a crew is asked: the frames that it is sent. */
+/* What a host of a backend is asked: the frames that it is sent. */
 #include "core/supervise/hosts_internal.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ void host_send_simple(struct host *host, enum frame_type type)
 /* Below the run's folder there: that of JOBRUN_RUN_DIR. */
 static void put_output(const struct host *host, struct wire_out *out)
 {
-	const char *trial = host->all->place.spec->topology.trial_id;
+	const char *trial = host->all->deps.spec->topology.trial_id;
 	char *folder =
 		mem_printf("output%s%s", trial ? "/" : "", trial ? trial : "");
 
@@ -88,7 +88,7 @@ void host_follow(struct host *host)
 	wire_put_u32(&out, all->before);
 	wire_put_u32(&out, (uint32_t)tasks_on(host));
 	for (i = host->index; i < all->task_count; i += all->count) {
-		const struct log_writer *log = all->place.logs[i];
+		const struct log_writer *log = all->deps.logs[i];
 
 		wire_put_u32(&out, (uint32_t)i);
 		wire_put_u64(&out, log_writer_position(log, LOG_STDOUT));
@@ -99,7 +99,7 @@ void host_follow(struct host *host)
 
 static const char *directory_on(const struct host *host, struct arena *mem)
 {
-	const struct run_spec *spec = host->all->place.spec;
+	const struct run_spec *spec = host->all->deps.spec;
 
 	return spec->hosts.source
 		       ? arena_printf(mem, "%s/files/source", host->folder)
@@ -110,24 +110,24 @@ static int make_environment(const struct host *host, size_t ordinal,
 			    struct arena *mem, struct environment *env,
 			    struct error *err)
 {
-	const struct run_spec *spec = host->all->place.spec;
+	const struct run_spec *spec = host->all->deps.spec;
 	/* `setup` is of none of its trials. */
 	const char *trial =
 		ordinal == SPEC_NO_TASK ? NULL : spec->topology.trial_id;
-	const struct spec_place place = {
+	const struct spec_folders deps = {
 		.output = arena_printf(mem, "%s/output%s%s", host->folder,
 				       trial ? "/" : "", trial ? trial : ""),
 		.packages =
 			arena_printf(mem, "%s/files/packages", host->folder),
 	};
 
-	return spec_environment_at(spec, ordinal, &place, true, env, err);
+	return spec_environment_at(spec, ordinal, &deps, true, env, err);
 }
 
 int host_send_prepare(struct host *host, struct error *err)
 {
 	struct hosts *all = host->all;
-	const struct run_spec *spec = all->place.spec;
+	const struct run_spec *spec = all->deps.spec;
 	struct arena *mem = arena_new();
 	struct environment env = { 0 };
 	struct wire_out out = { 0 };
@@ -160,28 +160,27 @@ out:
 static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 		    struct error *err)
 {
-	const struct run_spec *spec = host->all->place.spec;
+	const struct run_spec *spec = host->all->deps.spec;
 	struct arena *mem = arena_new();
 	struct strings command, after;
 	struct environment env = { 0 };
-	struct wrap_place place;
+	struct wrap_container deps;
 	int ret = make_environment(host, ordinal, mem, &env, err);
 
 	if (ret == 0) {
-		place.name = arena_printf(mem, "jobrun-%s-%s-%zu", spec->job_id,
-					  spec->hosts.nonce, ordinal);
-		place.folder = host->folder;
-		place.directory = directory_on(host, mem);
+		deps.name = arena_printf(mem, "jobrun-%s-%s-%zu", spec->job_id,
+					 spec->hosts.nonce, ordinal);
+		deps.folder = host->folder;
+		deps.directory = directory_on(host, mem);
 		command = wrap_conda(spec, &spec->command, mem);
 		command = hosts_wrap_task(spec, ordinal, &command, host->folder,
 					  mem);
-		command =
-			wrap_docker(spec, &command, &env, &place, mem, &after);
+		command = wrap_docker(spec, &command, &env, &deps, mem, &after);
 		/* Once on each host. */
 		if (ordinal < host->all->count)
 			command = wrap_before(spec, ordinal, &command, mem);
 		wire_put_u32(out, (uint32_t)ordinal);
-		wire_put_text(out, place.directory);
+		wire_put_text(out, deps.directory);
 		wire_put_list(out, command.items, command.count);
 		wire_put_list(out, (const char *const *)env.items, env.count);
 		wire_put_list(out, after.items, after.count);
@@ -194,7 +193,7 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 void host_send_start(struct host *host)
 {
 	struct hosts *all = host->all;
-	const struct run_spec *spec = all->place.spec;
+	const struct run_spec *spec = all->deps.spec;
 	struct wire_out out = { 0 };
 	struct error err;
 	size_t i;

@@ -18,7 +18,7 @@
 
 static size_t fixed_ports(const struct host *host, int ports[PORTS_MAX])
 {
-	const struct topology *all = &host->all->place.spec->topology;
+	const struct topology *all = &host->all->deps.spec->topology;
 
 	return host->index < all->count && host->all->count > 1
 		       ? contract_ports(all, host->index, ports)
@@ -27,7 +27,7 @@ static size_t fixed_ports(const struct host *host, int ports[PORTS_MAX])
 
 static size_t ports_of(const struct host *host, int ports[PORTS_MAX])
 {
-	const struct topology *all = &host->all->place.spec->topology;
+	const struct topology *all = &host->all->deps.spec->topology;
 	size_t count = fixed_ports(host, ports);
 
 	if (host->index < all->count && all->tasks[host->index].port)
@@ -102,7 +102,7 @@ void host_send_check(struct host *host)
 static void lose(struct host *host, const struct door *door,
 		 struct wire_text why, uint32_t more)
 {
-	const char *rule = host->all->place.spec->hosts.rule;
+	const char *rule = host->all->deps.spec->hosts.rule;
 	char others[32] = "";
 	char *text;
 

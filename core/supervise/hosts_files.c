@@ -181,7 +181,7 @@ static int add_all(struct shipping *ship, const struct run_spec *spec,
 
 int ship_make(struct hosts *all, struct error *err)
 {
-	const struct run_spec *spec = all->place.spec;
+	const struct run_spec *spec = all->deps.spec;
 	struct shipping ship = { .fd = -1 };
 	struct digest digest;
 	char *path;
@@ -259,7 +259,7 @@ int ship_send(struct host *host, struct error *err)
  * the others' have a folder each. */
 static char *fetch_folder(const struct host *host)
 {
-	const char *output = host->all->place.spec->output;
+	const char *output = host->all->deps.spec->output;
 
 	return host->index ? mem_printf("%s/host-%zu", output, host->index)
 			   : mem_strdup(output);
@@ -268,7 +268,7 @@ static char *fetch_folder(const struct host *host)
 int fetch_begin(struct host *host, struct error *err)
 {
 	char *folder = fetch_folder(host);
-	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->folder,
+	char *part = mem_printf("%s/fetched-%zu", host->all->deps.spec->folder,
 				host->index);
 	int ret = folder_remove(part, err);
 
@@ -300,7 +300,7 @@ void fetch_drop(struct host *host)
 /* Moves what has come to its place; an empty folder leaves no trace. */
 static int keep(struct host *host, struct error *err)
 {
-	char *part = mem_printf("%s/fetched-%zu", host->all->place.spec->folder,
+	char *part = mem_printf("%s/fetched-%zu", host->all->deps.spec->folder,
 				host->index);
 	char *folder = fetch_folder(host);
 	struct error ignored;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One host of a crew: its connection, and what it answers. */
+/* One host of a backend: its connection, and what it answers. */
 #include "core/base/clock.h"
 #include "core/supervise/hosts_internal.h"
 
@@ -48,7 +48,7 @@ void host_drop(struct host *host)
 void host_done(struct host *host)
 {
 	host_drop(host);
-	loop_remove(host->all->place.loop, host->retry);
+	loop_remove(host->all->deps.loop, host->retry);
 	ssh_target_done(&host->target);
 	free(host->folder);
 	free(host->home);
@@ -76,9 +76,9 @@ static void retry_later(struct host *host)
 	/* Not all at once again. */
 	delay_ms += (int64_t)(host->index * 37 % 100) * delay_ms / 200;
 	host->tries++;
-	loop_remove(host->all->place.loop, host->retry);
+	loop_remove(host->all->deps.loop, host->retry);
 	host->retry =
-		loop_add_timer(host->all->place.loop, delay_ms, retry, host);
+		loop_add_timer(host->all->deps.loop, delay_ms, retry, host);
 }
 
 void host_lose(struct host *host, const char *why)
@@ -86,7 +86,7 @@ void host_lose(struct host *host, const char *why)
 	if (host->lost)
 		return;
 	host->lost = true;
-	loop_remove(host->all->place.loop, host->retry);
+	loop_remove(host->all->deps.loop, host->retry);
 	host->retry = NULL;
 	host_drop(host);
 	hosts_failed(host->all, host, why);
@@ -102,7 +102,7 @@ void host_reconnect(struct host *host)
 static bool is_out_of_time(const struct host *host, enum ssh_trouble trouble)
 {
 	int64_t now_ms = time_monotonic_ms();
-	int64_t limit_ms = host->all->place.spec->hosts.reach_s * 1000;
+	int64_t limit_ms = host->all->deps.spec->hosts.reach_s * 1000;
 
 	/* Then what was heard last decides, at any tick. */
 	if (host->all->stage != HOSTS_REACHING)
@@ -117,7 +117,7 @@ static bool is_out_of_time(const struct host *host, enum ssh_trouble trouble)
 static bool is_new(const struct host *host)
 {
 	return host->all->stage == HOSTS_REACHING &&
-	       host->all->place.spec->hosts.reach_s;
+	       host->all->deps.spec->hosts.reach_s;
 }
 
 static void on_closed(void *arg, enum ssh_trouble trouble,
@@ -151,7 +151,7 @@ static void on_ready(void *arg)
 	host->heard_ms = time_monotonic_ms();
 	wire_begin(&out, FRAME_HELLO);
 	wire_put_text(&out, run);
-	wire_put_text(&out, all->place.spec->hosts.nonce);
+	wire_put_text(&out, all->deps.spec->hosts.nonce);
 	host_send(host, &out, wire_end(&out));
 	free(run);
 	if (host->connecting) {
@@ -262,7 +262,7 @@ static void on_welcome(struct host *host, const struct frame *frame)
 
 static void take_ports(struct host *host, const struct frame *frame)
 {
-	struct topology *topology = &host->all->place.spec->topology;
+	struct topology *topology = &host->all->deps.spec->topology;
 	struct wire_in in = frame_fields(frame);
 	uint32_t count = wire_get_u32(&in);
 	size_t i = host->index;
@@ -274,7 +274,7 @@ static void take_ports(struct host *host, const struct frame *frame)
 		topology->master_port = (int)wire_get_u32(&in);
 	for (i = host->index; i < topology->count; i += host->all->count)
 		topology->tasks[i].host =
-			arena_strdup(host->all->place.mem, host->address);
+			arena_strdup(host->all->deps.mem, host->address);
 }
 
 static void on_ready_for_start(struct host *host, const struct frame *frame)
@@ -305,7 +305,7 @@ static struct log_writer *log_of(const struct host *host,
 
 	return output->task < all->task_count &&
 			       output->task % all->count == host->index
-		       ? all->place.logs[output->task]
+		       ? all->deps.logs[output->task]
 		       : NULL;
 }
 
@@ -342,7 +342,7 @@ static ssize_t on_rest(void *arg, const struct frame_output *output, int fd)
 static void on_all_ended(struct host *host, const struct frame_event *event)
 {
 	struct hosts *all = host->all;
-	struct crew *crew = &all->base;
+	struct backend *backend = &all->base;
 	char *why = mem_printf("host '%s': %.*s", host->target.name,
 			       (int)event->text.len, event->text.data);
 	size_t i;
@@ -353,8 +353,8 @@ static void on_all_ended(struct host *host, const struct frame_event *event)
 		if (all->tasks[i] != TASK_STARTED)
 			continue;
 		all->tasks[i] = TASK_ENDED;
-		if (crew->owner)
-			crew->owner->task_lost(crew->owner_arg, i, why);
+		if (backend->owner)
+			backend->owner->task_lost(backend->owner_arg, i, why);
 	}
 	free(why);
 	if (all->stage == HOSTS_REACHING && host->agent_round)
@@ -373,7 +373,7 @@ static void on_event(struct host *host, const struct frame *frame)
 	if (frame->type == FRAME_ROUND) {
 		host->seen_round = (uint32_t)event.value;
 	} else if (frame->type == FRAME_LOST) {
-		log_writer_lose(all->place.logs[event.task],
+		log_writer_lose(all->deps.logs[event.task],
 				(enum log_stream)event.stream,
 				(uint64_t)event.value,
 				(int64_t)event.time_ms + host->clock_ms);
@@ -459,20 +459,20 @@ static const struct connection_hooks hooks = {
 void host_connect(struct host *host)
 {
 	struct hosts *all = host->all;
-	struct connection_place place = { .loop = all->place.loop,
-					  .reaper = all->place.reaper,
-					  .config = all->config,
-					  .running = &all->ssh_running };
+	struct connection_deps deps = { .loop = all->deps.loop,
+					.reaper = all->deps.reaper,
+					.config = all->config,
+					.running = &all->ssh_running };
 	struct error err;
 
-	place.pipe_size = PIPES_MAX / (int)all->count;
-	if (place.pipe_size > PIPE_MAX)
-		place.pipe_size = PIPE_MAX;
-	else if (place.pipe_size < PIPE_MIN)
-		place.pipe_size = 0;
+	deps.pipe_size = PIPES_MAX / (int)all->count;
+	if (deps.pipe_size > PIPE_MAX)
+		deps.pipe_size = PIPE_MAX;
+	else if (deps.pipe_size < PIPE_MIN)
+		deps.pipe_size = 0;
 
 	host->connection =
-		connection_new(&place, &host->target, &hooks, host, &err);
+		connection_new(&deps, &host->target, &hooks, host, &err);
 	if (!host->connection) {
 		host_lose(host, err.text);
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of hosts.h share: the crew (hosts.c), one host of it
+/* What the parts of hosts.h share: the backend (hosts.c), one host of it
  * (hosts_host.c), whether they reach each other (hosts_check.c), and the files
  * that come and go (hosts_files.c). */
 #ifndef JOBRUN_HOSTS_INTERNAL_H
@@ -78,8 +78,8 @@ enum hosts_stage {
 };
 
 struct hosts {
-	struct crew base;
-	struct hosts_place place;
+	struct backend base;
+	struct hosts_deps deps;
 	char *config; /* of ssh */
 	char *run;    /* its name on hosts, without the index */
 	struct host *hosts;
@@ -140,7 +140,7 @@ void host_send_check(struct host *host);
 /* What it answers. */
 void host_take_checked(struct host *host, const struct frame *frame);
 
-/* ---- the crew: hosts.c ---- */
+/* ---- the backend: hosts.c ---- */
 
 /* A place among those that connect has become free. */
 void hosts_connect_next(struct hosts *all);

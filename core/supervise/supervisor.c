@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The supervisor process of a run: it takes the run over, hears signals and
- * the end of its guard, has the run attempted (lane.h) until that has an end
+ * the end of its guard, has the run attempted (run_context.h) until that has an end
  * that stays (restart.h), and has all of it recorded.
  */
 #include "core/supervise/supervisor.h"
@@ -20,7 +20,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
-#include "core/checkpoint/log_keeper.h"
+#include "core/checkpoint/log_uploader.h"
 #include "core/process/process.h"
 #include "core/process/reserve.h"
 #include "core/spec/restart.h"
@@ -38,7 +38,7 @@ static void on_state_changed(void *arg)
 {
 	struct supervisor *s = arg;
 
-	s->run.state = attempt_state(s->lane.attempt);
+	s->run.state = attempt_state(s->context.attempt);
 	/* Of one that was taken over it is known already. */
 	if (s->run.state == RUN_RUNNING && !s->run.start_time_ms) {
 		s->run.start_time_ms = time_now_ms();
@@ -46,10 +46,10 @@ static void on_state_changed(void *arg)
 			s->running_since_ms = s->run.start_time_ms;
 	}
 	if (s->run.state == RUN_CANCELLING)
-		s->run.error = attempt_outcome(s->lane.attempt).why;
+		s->run.error = attempt_outcome(s->context.attempt).why;
 	if (s->run.state == RUN_RUNNING && s->allocation)
 		allocation_watch(s->allocation);
-	recorder_run(&s->lane.recorder);
+	recorder_run(&s->context.recorder);
 }
 
 static void on_progress(void *arg, size_t ready, size_t count)
@@ -59,14 +59,14 @@ static void on_progress(void *arg, size_t ready, size_t count)
 	snprintf(s->progress, sizeof(s->progress), "%zu/%zu hosts ready", ready,
 		 count);
 	s->run.note = s->progress;
-	if (attempt_state(s->lane.attempt) == RUN_PREPARING)
+	if (attempt_state(s->context.attempt) == RUN_PREPARING)
 		supervisor_publish(s->store, &s->run);
 }
 
 /* The limit is for all attempts together. */
 static int64_t running_limit(const struct supervisor *s)
 {
-	int64_t limit_ms = s->lane.spec.max_running_time_s * INT64_C(1000);
+	int64_t limit_ms = s->context.spec.max_running_time_s * INT64_C(1000);
 	int64_t used_ms =
 		s->running_since_ms ? time_now_ms() - s->running_since_ms : 0;
 
@@ -85,9 +85,9 @@ void supervisor_attempt(struct supervisor *s)
 		tuner_begin(s->tuner);
 		return;
 	}
-	lane_begin(&s->lane, running_limit(s));
+	run_context_begin(&s->context, running_limit(s));
 	if (cancelling)
-		attempt_cancel(s->lane.attempt, "cancelled", false);
+		attempt_cancel(s->context.attempt, "cancelled", false);
 }
 
 /* Machines are not to be had from within the loop.  None are made to cancel a
@@ -96,7 +96,7 @@ static void begin(struct supervisor *s)
 {
 	bool cancelling = s->run.state == RUN_CANCELLING;
 
-	if (s->allocation && cancelling && !s->lane.spec.hosts.names.count) {
+	if (s->allocation && cancelling && !s->context.spec.hosts.names.count) {
 		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");
 		return;
 	}
@@ -134,17 +134,17 @@ void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
 	snprintf(s->why, sizeof(s->why), "%s", why);
 	s->run.error = s->why;
 	/* Of the attempt before. */
-	s->lane.recorder.count = 0;
+	s->context.recorder.count = 0;
 	end_loop(s);
 }
 
 /* What the record says of an attempt that is final. */
 static void set_end(struct supervisor *s, const char *why_not)
 {
-	struct attempt_outcome outcome = attempt_outcome(s->lane.attempt);
+	struct attempt_outcome outcome = attempt_outcome(s->context.attempt);
 
-	lane_end(&s->lane);
-	s->run.state = attempt_state(s->lane.attempt);
+	run_context_end(&s->context);
+	s->run.state = attempt_state(s->context.attempt);
 	s->run.end_time_ms = time_now_ms();
 	s->run.exit_code = outcome.exit_code;
 	s->run.error = outcome.why;
@@ -160,7 +160,7 @@ static int prepare_next(void *arg, const char *folder, int attempt,
 			struct error *err)
 {
 	struct supervisor *s = arg;
-	struct run_spec next = s->lane.spec;
+	struct run_spec next = s->context.spec;
 
 	next.folder = folder;
 	next.attempt = attempt;
@@ -177,14 +177,15 @@ static int add_next(struct supervisor *s,
 	};
 	char *folder;
 
-	if (recorder_next(&s->lane.recorder, &next, prepare_next, s, err) < 0)
+	if (recorder_next(&s->context.recorder, &next, prepare_next, s, err) <
+	    0)
 		return -1;
 	s->run = next;
-	if (s->log_keeper)
-		log_keeper_attempt(s->log_keeper, next.attempt);
+	if (s->log_uploader)
+		log_uploader_attempt(s->log_uploader, next.attempt);
 	folder = store_run_folder(s->store, next.job_id, next.attempt);
-	s->lane.spec.folder = arena_strdup(s->mem, folder);
-	s->lane.spec.attempt = next.attempt;
+	s->context.spec.folder = arena_strdup(s->mem, folder);
+	s->context.spec.attempt = next.attempt;
 	free(folder);
 	return 0;
 }
@@ -192,16 +193,16 @@ static int add_next(struct supervisor *s,
 static void on_ended(void *arg)
 {
 	struct supervisor *s = arg;
-	struct attempt_outcome outcome = attempt_outcome(s->lane.attempt);
+	struct attempt_outcome outcome = attempt_outcome(s->context.attempt);
 	const struct restart_counts counts = { s->run.restarts,
 					       s->run.preemptions };
 	struct restart_decision decision;
 	struct error err;
 
-	restart_decide(&s->lane.spec.restart, &counts, &outcome, &decision);
+	restart_decide(&s->context.spec.restart, &counts, &outcome, &decision);
 	/* Without a guard nobody would clean up after us.  And who cancels
 	 * while a failed attempt ends does not want another. */
-	if ((!s->guard_event && !s->lane.spec.hosts.names.count) ||
+	if ((!s->guard_event && !s->context.spec.hosts.names.count) ||
 	    s->cancelled)
 		decision.again = false;
 	set_end(s, decision.why_not);
@@ -225,7 +226,7 @@ static void on_tuner_changed(void *arg)
 	s->run.error = tuner_why(s->tuner);
 	if (s->run.state == RUN_RUNNING && !s->run.start_time_ms)
 		s->run.start_time_ms = time_now_ms();
-	recorder_run(&s->lane.recorder);
+	recorder_run(&s->context.recorder);
 }
 
 static void on_tuner_ended(void *arg)
@@ -256,8 +257,8 @@ static void cancel(struct supervisor *s, bool now)
 	else if (s->tuner && !run_state_is_final(s->run.state))
 		tuner_cancel(s->tuner, "cancelled",
 			     now || s->run.state == RUN_CANCELLING);
-	else if (!run_state_is_final(s->run.state) && s->lane.attempt)
-		attempt_cancel(s->lane.attempt, "cancelled",
+	else if (!run_state_is_final(s->run.state) && s->context.attempt)
+		attempt_cancel(s->context.attempt, "cancelled",
 			       now || s->run.state == RUN_CANCELLING);
 }
 
@@ -283,7 +284,7 @@ static void on_guard(void *arg, uint32_t events)
 	loop_remove(s->loop, s->guard_event);
 	s->guard_event = NULL;
 	/* What runs on hosts needs none: it goes on without us, too. */
-	if (s->lane.spec.hosts.names.count)
+	if (s->context.spec.hosts.names.count)
 		return;
 	if (s->next_timer)
 		supervisor_stop_waiting(s, RUN_FAILED,
@@ -291,19 +292,19 @@ static void on_guard(void *arg, uint32_t events)
 	else if (s->tuner && !run_state_is_final(s->run.state))
 		tuner_fail(s->tuner, "the run's guard was killed");
 	else if (!run_state_is_final(s->run.state))
-		attempt_fail(s->lane.attempt, "the run's guard was killed");
+		attempt_fail(s->context.attempt, "the run's guard was killed");
 }
 
 /* What is left to do when the run is over. */
 static void end_all(struct supervisor *s)
 {
-	if (!s->allocation && !s->log_keeper)
+	if (!s->allocation && !s->log_uploader)
 		return;
 	/* Machines cost money: they come first. */
 	if (s->allocation)
 		supervisor_release_machines(s);
 	supervisor_keep_last_logs(s);
-	supervisor_mark(s->lane.spec.home, false);
+	supervisor_mark(s->context.spec.home, false);
 	s->run.note = NULL;
 	supervisor_publish(s->store, &s->run);
 }
@@ -313,11 +314,11 @@ static int finish(struct supervisor *s)
 {
 	struct error err;
 
-	reserve_drop(s->lane.spec.home);
+	reserve_drop(s->context.spec.home);
 	s->run.end_time_ms = time_now_ms();
-	if (s->allocation || s->log_keeper)
-		supervisor_mark(s->lane.spec.home, true);
-	if (recorder_end(&s->lane.recorder, &err) < 0) {
+	if (s->allocation || s->log_uploader)
+		supervisor_mark(s->context.spec.home, true);
+	if (recorder_end(&s->context.recorder, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return -1;
 	}
@@ -363,29 +364,29 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 			  err) == 0)
 		s->running_since_ms = first.start_time_ms;
 	folder = store_run_folder(s->store, job_id, s->run.attempt);
-	ret = spec_read(folder, s->mem, &s->lane.spec, err);
+	ret = spec_read(folder, s->mem, &s->context.spec, err);
 	free(folder);
 	s->over = run_state_is_final(s->run.state);
 	/* Who looked before we had the lock may have given it up. */
-	if (ret == 0 && s->over && !supervisor_is_marked(s->lane.spec.home))
+	if (ret == 0 && s->over && !supervisor_is_marked(s->context.spec.home))
 		return error_set(err, ERROR_FAILED,
 				 "run %s.%d took too long to start", job_id,
 				 attempt);
 	return ret;
 }
 
-/* Its trials have all that the lane would; the record of the run stays here. */
+/* Its trials have all that the context would; the record of the run stays here. */
 static void open_tuner(struct supervisor *s)
 {
-	const struct tuner_place place = { .lane = &s->place,
-					   .spec = &s->lane.spec,
-					   .run = &s->run,
-					   .mem = s->mem };
+	const struct tuner_deps deps = { .context = &s->deps,
+					 .spec = &s->context.spec,
+					 .run = &s->run,
+					 .mem = s->mem };
 
-	s->lane.recorder = (struct recorder){ .store = s->store,
-					      .loop = s->loop,
-					      .run = &s->run };
-	s->tuner = tuner_new(&place, &tuner_hooks, s);
+	s->context.recorder = (struct recorder){ .store = s->store,
+						 .loop = s->loop,
+						 .run = &s->run };
+	s->tuner = tuner_new(&deps, &tuner_hooks, s);
 }
 
 static int take_over(struct supervisor *s, const struct supervisor_start *start,
@@ -402,23 +403,23 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 	supervisor_keep_logs(s, start->schemes);
 	if (s->over)
 		return run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err);
-	s->place = (struct lane_place){ .store = s->store,
-					.loop = s->loop,
-					.reaper = s->reaper,
-					.no_files = &s->no_files };
-	s->lane.place = &s->place;
-	s->lane.run = &s->run;
-	s->lane.state_changed = on_state_changed;
-	s->lane.ended = on_ended;
-	s->lane.progress = on_progress;
-	s->lane.arg = s;
-	if (s->lane.spec.tuning.params.count)
+	s->deps = (struct run_context_deps){ .store = s->store,
+					     .loop = s->loop,
+					     .reaper = s->reaper,
+					     .no_files = &s->no_files };
+	s->context.deps = &s->deps;
+	s->context.run = &s->run;
+	s->context.state_changed = on_state_changed;
+	s->context.ended = on_ended;
+	s->context.progress = on_progress;
+	s->context.arg = s;
+	if (s->context.spec.tuning.params.count)
 		open_tuner(s);
-	else if (lane_open(&s->lane, s->mem, err) < 0)
+	else if (run_context_open(&s->context, s->mem, err) < 0)
 		return -1;
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;
-	reserve_take(s->lane.spec.home);
+	reserve_take(s->context.spec.home);
 	return 0;
 }
 
@@ -427,7 +428,7 @@ static void report(struct supervisor *s)
 {
 	struct error err;
 
-	if (recorder_flush(&s->lane.recorder, &err) < 0)
+	if (recorder_flush(&s->context.recorder, &err) < 0)
 		fprintf(stderr, "cannot record the run: %s\n", err.text);
 	if (write(SUPERVISOR_REPORT_FD, &(char){ SUPERVISOR_READY }, 1) < 0)
 		fprintf(stderr, "nobody waits for this run to start\n");
@@ -496,7 +497,7 @@ int supervisor_run(const struct supervisor_start *start, pid_t guard)
 	}
 	supervisor_keep_last_logs(&s);
 	tuner_free(s.tuner);
-	lane_done(&s.lane);
+	run_context_done(&s.context);
 	allocation_close(s.allocation);
 	loop_free(s.loop);
 	reaper_free(s.reaper);

@@ -6,8 +6,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/spec/keeper_event.h"
-#include "core/checkpoint/log_keeper.h"
+#include "core/spec/upload_event.h"
+#include "core/checkpoint/log_uploader.h"
 #include "core/supervise/supervisor_process.h"
 
 /* With a store that fails, once the run has ended; and once it was
@@ -30,7 +30,7 @@ static int run_folder(struct supervisor *s, char **out, struct error *err)
 		if (*at != '-' && *at != ':')
 			time[n++] = *at;
 	time[n] = '\0';
-	*out = path_join(s->lane.spec.logs.to, time);
+	*out = path_join(s->context.spec.logs.to, time);
 	return 0;
 }
 
@@ -44,28 +44,28 @@ void supervisor_keep_logs(struct supervisor *s,
 		.total_ms = 10000,
 	};
 	static const struct object_env env = { .retry = &retry };
-	struct log_keeper_place place = { .first = s->run.origin,
-					  .every_s =
-						  s->lane.spec.logs.every_s };
+	struct log_uploader_deps deps = {
+		.first = s->run.origin, .every_s = s->context.spec.logs.every_s
+	};
 	char *to = NULL, *attempts = NULL, *events = NULL;
 	char *first = store_run_folder(s->store, s->run.job_id, s->run.origin);
 	struct error err;
 
-	if (!s->lane.spec.logs.to || run_folder(s, &to, &err) < 0)
+	if (!s->context.spec.logs.to || run_folder(s, &to, &err) < 0)
 		goto out;
 	s->objects = object_store_new(schemes, &env);
 	attempts = mem_strdup(first);
 	*(strrchr(attempts, '.') + 1) = '\0';
 	events = path_join(first, LOG_KEEPER_EVENTS);
-	place.objects = s->objects;
-	place.to = to;
-	place.attempts = attempts;
-	place.events = events;
-	s->log_keeper = log_keeper_new(&place, &err);
-	if (s->log_keeper)
-		log_keeper_attempt(s->log_keeper, s->run.attempt);
+	deps.objects = s->objects;
+	deps.to = to;
+	deps.attempts = attempts;
+	deps.events = events;
+	s->log_uploader = log_uploader_new(&deps, &err);
+	if (s->log_uploader)
+		log_uploader_attempt(s->log_uploader, s->run.attempt);
 	else
-		keeper_event_add(events, KEEPER_FAILING, err.text);
+		upload_event_add(events, UPLOAD_FAILING, err.text);
 out:
 	free(first);
 	free(to);
@@ -75,11 +75,11 @@ out:
 
 void supervisor_keep_last_logs(struct supervisor *s)
 {
-	if (s->log_keeper)
-		log_keeper_end(s->log_keeper, s->run.state == RUN_CANCELLED
-						      ? PATIENCE_CANCELLED_S
-						      : PATIENCE_S);
-	s->log_keeper = NULL;
+	if (s->log_uploader)
+		log_uploader_end(s->log_uploader, s->run.state == RUN_CANCELLED
+							  ? PATIENCE_CANCELLED_S
+							  : PATIENCE_S);
+	s->log_uploader = NULL;
 	object_store_free(s->objects);
 	s->objects = NULL;
 }

@@ -22,7 +22,7 @@ static void on_machines_lost(void *arg, const char *why)
 	struct supervisor *s = arg;
 
 	if (!run_state_is_final(s->run.state))
-		attempt_lose(s->lane.attempt, why);
+		attempt_lose(s->context.attempt, why);
 }
 
 void supervisor_get_machines(struct supervisor *s)
@@ -32,7 +32,7 @@ void supervisor_get_machines(struct supervisor *s)
 
 	s->wants_machines = false;
 	s->getting = true;
-	ret = lane_settle(&s->lane, s->allocation, s->mem, &err);
+	ret = run_context_settle(&s->context, s->allocation, s->mem, &err);
 	s->getting = false;
 	if (s->cancelled)
 		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");
@@ -46,7 +46,7 @@ void supervisor_release_machines(struct supervisor *s)
 {
 	struct error err;
 
-	lane_leave(&s->lane);
+	run_context_leave(&s->context);
 	if (allocation_is_over(s->allocation, s->run.state) &&
 	    allocation_release(s->allocation, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
@@ -56,19 +56,19 @@ int supervisor_open_machines(struct supervisor *s,
 			     const struct provider *const *providers,
 			     struct error *err)
 {
-	const struct allocation_place place = { .providers = providers,
-						.store = s->store,
-						.loop = s->loop,
-						.progress = on_machines,
-						.lost = on_machines_lost,
-						.arg = s };
+	const struct allocation_deps deps = { .providers = providers,
+					      .store = s->store,
+					      .loop = s->loop,
+					      .progress = on_machines,
+					      .lost = on_machines_lost,
+					      .arg = s };
 	json_t *kept;
 
-	if (!s->lane.spec.allocation)
+	if (!s->context.spec.allocation)
 		return 0;
-	kept = json_read(s->lane.spec.allocation,
-			 strlen(s->lane.spec.allocation), "allocation", err);
-	s->allocation = kept ? allocation_open(kept, &place, err) : NULL;
+	kept = json_read(s->context.spec.allocation,
+			 strlen(s->context.spec.allocation), "allocation", err);
+	s->allocation = kept ? allocation_open(kept, &deps, err) : NULL;
 	json_decref(kept);
 	return s->allocation ? 0 : -1;
 }

@@ -7,7 +7,7 @@
 #include <signal.h>
 
 #include "core/base/loop.h"
-#include "core/supervise/lane.h"
+#include "core/supervise/run_context.h"
 #include "core/supervise/tuner.h"
 
 struct supervisor {
@@ -21,10 +21,11 @@ struct supervisor {
 	int signal_fd;
 	int guard_fd; /* a pidfd */
 	struct loop_event *guard_event;
-	struct lane_place place;
+	struct run_context_deps deps;
 
 	/* Of the run. */
-	struct lane lane;         /* used, but for its specification, if ... */
+	struct run_context
+		context;          /* used, but for its specification, if ... */
 	struct tuner *tuner;      /* ... there are no trials; then NULL */
 	struct run_record run;    /* of the attempt under way */
 	int64_t running_since_ms; /* the first of them; 0: none yet */
@@ -40,7 +41,7 @@ struct supervisor {
 	bool getting;        /* them */
 
 	/* What copies its logs; or NULL. */
-	struct log_keeper *log_keeper;
+	struct log_uploader *log_uploader;
 	struct object_store *objects;
 };
 

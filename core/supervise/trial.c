@@ -23,8 +23,8 @@
 
 char *trial_own_folder(const struct trial *trial)
 {
-	return trial_logs_folder(trial->tuner->place.spec->folder,
-				trial->record.number);
+	return trial_logs_folder(trial->tuner->deps.spec->folder,
+				 trial->record.number);
 }
 
 /* ---- its record ---- */
@@ -33,7 +33,7 @@ int trial_record_now(struct trial *trial, struct error *err)
 {
 	struct tuner *t = trial->tuner;
 
-	trial->dirty = store_trial_put(t->place.lane->store, t->place.run,
+	trial->dirty = store_trial_put(t->deps.context->store, t->deps.run,
 				       &trial->record, err) < 0;
 	return trial->dirty ? -1 : 0;
 }
@@ -54,13 +54,14 @@ int trial_look(struct trial *trial, struct trial_series *series,
 
 static void set_end(struct trial *trial, const char *why_not)
 {
-	struct attempt_outcome outcome = attempt_outcome(trial->lane.attempt);
-	struct arena *mem = trial->tuner->place.mem;
+	struct attempt_outcome outcome =
+		attempt_outcome(trial->context.attempt);
+	struct arena *mem = trial->tuner->deps.mem;
 	struct trial_record *to = &trial->record;
 	struct error err;
 
 	to->end_time_ms = time_now_ms();
-	to->state = attempt_state(trial->lane.attempt);
+	to->state = attempt_state(trial->context.attempt);
 	to->exit_code = outcome.exit_code;
 	to->early = to->early && to->state == RUN_CANCELLED;
 	to->error = NULL;
@@ -81,7 +82,7 @@ static void on_state_changed(void *arg)
 {
 	struct trial *trial = arg;
 
-	if (attempt_state(trial->lane.attempt) != RUN_RUNNING)
+	if (attempt_state(trial->context.attempt) != RUN_RUNNING)
 		return;
 	trial->ran = true;
 	trial->record.state = RUN_RUNNING;
@@ -108,7 +109,7 @@ static void on_next(void *arg, uint32_t events)
 
 	(void)events;
 	trial->next_timer = NULL;
-	trial->reader = trial_reader_new(&trial->lane.spec,
+	trial->reader = trial_reader_new(&trial->context.spec,
 					 trial->tuner->spec->metric_tag, &err);
 	if (!trial->reader) {
 		trial_give_up(trial, err.text);
@@ -116,7 +117,7 @@ static void on_next(void *arg, uint32_t events)
 	}
 	trial->record.state = RUN_PREPARING;
 	trial_record(trial);
-	lane_begin(&trial->lane, 0);
+	run_context_begin(&trial->context, 0);
 }
 
 /* What a process that takes our place finds says that it was begun. */
@@ -124,13 +125,13 @@ static int write_next(struct trial *trial,
 		      const struct restart_decision *decision,
 		      struct error *err)
 {
-	struct run_spec *spec = &trial->lane.spec;
+	struct run_spec *spec = &trial->context.spec;
 	int attempt =
 		1 + decision->counts.failures + decision->counts.preemptions;
-	char *folder = trial_attempt_folder(trial->tuner->place.spec->folder,
-				      trial->record.number, attempt);
+	char *folder = trial_attempt_folder(trial->tuner->deps.spec->folder,
+					    trial->record.number, attempt);
 
-	spec->folder = arena_strdup(trial->tuner->place.mem, folder);
+	spec->folder = arena_strdup(trial->tuner->deps.mem, folder);
 	spec->restarts = decision->counts.failures;
 	spec->preemptions = decision->counts.preemptions;
 	free(folder);
@@ -140,8 +141,9 @@ static int write_next(struct trial *trial,
 static int restart(struct trial *trial, const struct restart_decision *decision,
 		   struct error *err)
 {
-	struct attempt_outcome outcome = attempt_outcome(trial->lane.attempt);
-	const struct run_spec *spec = &trial->lane.spec;
+	struct attempt_outcome outcome =
+		attempt_outcome(trial->context.attempt);
+	const struct run_spec *spec = &trial->context.spec;
 	char delay[32];
 
 	if (write_next(trial, decision, err) < 0)
@@ -156,7 +158,7 @@ static int restart(struct trial *trial, const struct restart_decision *decision,
 	trial_reader_free(trial->reader);
 	trial->reader = NULL;
 	trial_record(trial);
-	trial->next_timer = loop_add_timer(trial->tuner->place.lane->loop,
+	trial->next_timer = loop_add_timer(trial->tuner->deps.context->loop,
 					   decision->delay_ms, on_next, trial);
 	return 0;
 }
@@ -165,15 +167,16 @@ static void on_ended(void *arg)
 {
 	struct trial *trial = arg;
 	struct tuner *t = trial->tuner;
-	struct run_spec *spec = &trial->lane.spec;
-	struct attempt_outcome outcome = attempt_outcome(trial->lane.attempt);
+	struct run_spec *spec = &trial->context.spec;
+	struct attempt_outcome outcome =
+		attempt_outcome(trial->context.attempt);
 	const struct restart_counts counts = { spec->restarts,
 					       spec->preemptions };
 	struct restart_decision decision;
 	struct error err;
 
 	restart_decide(&spec->restart, &counts, &outcome, &decision);
-	lane_end(&trial->lane);
+	run_context_end(&trial->context);
 	if (decision.again && t->ending == RUN_QUEUED) {
 		if (restart(trial, &decision, &err) == 0)
 			return;
@@ -188,7 +191,7 @@ void trial_give_up(struct trial *trial, const char *why)
 {
 	trial->record.state = RUN_FAILED;
 	trial->record.end_time_ms = time_now_ms();
-	trial->record.error = arena_strdup(trial->tuner->place.mem, why);
+	trial->record.error = arena_strdup(trial->tuner->deps.mem, why);
 	end_trial(trial);
 }
 
@@ -197,14 +200,14 @@ void trial_cancel(struct trial *trial, const char *why, bool now)
 	if (!trial->begun || trial->final)
 		return;
 	if (!trial->next_timer) {
-		attempt_cancel(trial->lane.attempt, why, now);
+		attempt_cancel(trial->context.attempt, why, now);
 		return;
 	}
-	loop_remove(trial->tuner->place.lane->loop, trial->next_timer);
+	loop_remove(trial->tuner->deps.context->loop, trial->next_timer);
 	trial->next_timer = NULL;
 	trial->record.state = RUN_CANCELLED;
 	trial->record.end_time_ms = time_now_ms();
-	trial->record.error = arena_strdup(trial->tuner->place.mem, why);
+	trial->record.error = arena_strdup(trial->tuner->deps.mem, why);
 	end_trial(trial);
 }
 
@@ -213,16 +216,16 @@ void trial_cancel(struct trial *trial, const char *why, bool now)
 static void make_spec(struct trial *trial, const char **values)
 {
 	struct tuner *t = trial->tuner;
-	const struct run_spec *run = t->place.spec;
+	const struct run_spec *run = t->deps.spec;
 	int number = trial->record.number;
 	char *folder = trial_folder(run->folder, number);
 	/* From hosts it comes back with what else they leave. */
 	char *metric = mem_printf("%s%s/metric", folder,
 				  run->hosts.names.count ? "/output" : "");
 
-	trial_spec_make(run, number, values, folder, metric, t->place.mem,
-			&trial->lane.spec);
-	trial->lane.spec.prepared = t->prepared;
+	trial_spec_make(run, number, values, folder, metric, t->deps.mem,
+			&trial->context.spec);
+	trial->context.spec.prepared = t->prepared;
 	free(metric);
 	free(folder);
 }
@@ -230,7 +233,7 @@ static void make_spec(struct trial *trial, const char **values)
 struct trial *trial_add(struct tuner *t)
 {
 	struct trial *trial = mem_alloc(sizeof(*trial));
-	const char **values = trial_space_next(&t->space, t->place.mem);
+	const char **values = trial_space_next(&t->space, t->deps.mem);
 
 	if ((t->count & (t->count - 1)) == 0)
 		t->trials =
@@ -241,17 +244,17 @@ struct trial *trial_add(struct tuner *t)
 	trial->record = (struct trial_record){
 		.number = (int)t->count,
 		.state = RUN_PREPARING,
-		.parameters = trial_parameters(t->spec, values, t->place.mem),
+		.parameters = trial_parameters(t->spec, values, t->deps.mem),
 		.value = NAN,
 		.step = -1,
 		.exit_code = -1,
 	};
-	trial->lane.place = t->place.lane;
-	trial->lane.run = t->place.run;
-	trial->lane.trial = trial->record.number;
-	trial->lane.state_changed = on_state_changed;
-	trial->lane.ended = on_ended;
-	trial->lane.arg = trial;
+	trial->context.deps = t->deps.context;
+	trial->context.run = t->deps.run;
+	trial->context.trial = trial->record.number;
+	trial->context.state_changed = on_state_changed;
+	trial->context.ended = on_ended;
+	trial->context.arg = trial;
 	make_spec(trial, values);
 	return trial;
 }
@@ -260,12 +263,12 @@ int trial_open(struct trial *trial, struct error *err)
 {
 	struct tuner *t = trial->tuner;
 
-	if (folder_make(trial->lane.spec.folder, err) < 0 ||
-	    lane_open(&trial->lane, t->place.mem, err) < 0 ||
-	    spec_write(&trial->lane.spec, err) < 0)
+	if (folder_make(trial->context.spec.folder, err) < 0 ||
+	    run_context_open(&trial->context, t->deps.mem, err) < 0 ||
+	    spec_write(&trial->context.spec, err) < 0)
 		return -1;
-	trial->reader =
-		trial_reader_new(&trial->lane.spec, t->spec->metric_tag, err);
+	trial->reader = trial_reader_new(&trial->context.spec,
+					 t->spec->metric_tag, err);
 	return trial->reader ? 0 : -1;
 }
 
@@ -278,15 +281,15 @@ int trial_start(struct trial *trial, size_t slot, struct error *err)
 	trial_record(trial);
 	trial->begun = true;
 	trial->tuner->alive++;
-	lane_begin(&trial->lane, 0);
+	run_context_begin(&trial->context, 0);
 	return 0;
 }
 
 void trial_free(struct trial *trial)
 {
-	loop_remove(trial->tuner->place.lane->loop, trial->next_timer);
+	loop_remove(trial->tuner->deps.context->loop, trial->next_timer);
 	if (!trial->closed)
-		lane_done(&trial->lane);
+		run_context_done(&trial->context);
 	trial_reader_free(trial->reader);
 	trial_series_done(&trial->series);
 	free(trial);

@@ -6,7 +6,7 @@
 
 static bool is_on_hosts(const struct tuner *t)
 {
-	return t->place.spec->hosts.names.count;
+	return t->deps.spec->hosts.names.count;
 }
 
 size_t trial_slot_count(const struct tuner *t)
@@ -33,19 +33,19 @@ bool trial_slot_any(const struct tuner *t)
 /* Each has hosts of its own, as long as there are so many. */
 static int choose_hosts(struct trial *trial, struct error *err)
 {
-	struct run_spec *spec = &trial->lane.spec;
+	struct run_spec *spec = &trial->context.spec;
 	size_t hosts = spec->hosts.names.count;
 	size_t tasks = spec->topology.count;
 	size_t each = tasks < hosts ? tasks : hosts;
 
 	return spec_rotate_hosts(spec, trial->slot * each % hosts,
-				 trial->tuner->place.mem, err);
+				 trial->tuner->deps.mem, err);
 }
 
 int trial_slot_enter(struct trial *trial, size_t index, struct error *err)
 {
 	struct trial_slot *slot = &trial->tuner->slots[index];
-	struct run_spec *spec = &trial->lane.spec;
+	struct run_spec *spec = &trial->context.spec;
 
 	slot->busy = true;
 	trial->slot = index;
@@ -54,11 +54,11 @@ int trial_slot_enter(struct trial *trial, size_t index, struct error *err)
 	if (choose_hosts(trial, err) < 0)
 		return -1;
 	spec->hosts.slot = (long)index;
-	trial->lane.crew = slot->crew;
-	slot->crew = NULL;
+	trial->context.backend = slot->backend;
+	slot->backend = NULL;
 	if (!slot->hosts)
 		return 0;
-	/* Agents know the crew by its name, and tell addresses once. */
+	/* Agents know the backend by its name, and tell addresses once. */
 	spec->hosts.nonce = slot->hosts->nonce;
 	spec->hosts.rounds = slot->hosts->rounds;
 	for (size_t i = 0; i < spec->topology.count; i++) {
@@ -76,19 +76,19 @@ void trial_slot_leave(struct trial *trial)
 	slot->busy = false;
 	if (!is_on_hosts(trial->tuner))
 		return;
-	slot->hosts = &trial->lane.spec.hosts;
-	slot->topology = &trial->lane.spec.topology;
+	slot->hosts = &trial->context.spec.hosts;
+	slot->topology = &trial->context.spec.topology;
 	/* The next one would fare no better. */
 	slot->bad = trial->record.state == RUN_FAILED && !trial->ran;
 	if (slot->bad)
 		return;
-	slot->crew = trial->lane.crew;
-	trial->lane.crew = NULL;
+	slot->backend = trial->context.backend;
+	trial->context.backend = NULL;
 }
 
 void trial_slot_remember(struct trial *trial)
 {
-	struct run_hosts *hosts = &trial->lane.spec.hosts;
+	struct run_hosts *hosts = &trial->context.spec.hosts;
 	struct trial_slot *slot;
 
 	if (hosts->slot < 0 ||
@@ -97,7 +97,7 @@ void trial_slot_remember(struct trial *trial)
 	trial->slot = (size_t)hosts->slot;
 	slot = &trial->tuner->slots[trial->slot];
 	slot->hosts = hosts;
-	slot->topology = &trial->lane.spec.topology;
+	slot->topology = &trial->context.spec.topology;
 	slot->busy = !trial->final;
 	/* What it says is how many there were before it. */
 	if (trial->final)
@@ -107,7 +107,7 @@ void trial_slot_remember(struct trial *trial)
 void trial_slots_done(struct tuner *t)
 {
 	for (size_t i = 0; i < trial_slot_count(t); i++)
-		if (t->slots[i].crew)
-			t->slots[i].crew->ops->free(t->slots[i].crew);
+		if (t->slots[i].backend)
+			t->slots[i].backend->ops->free(t->slots[i].backend);
 	free(t->slots);
 }

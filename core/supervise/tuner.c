@@ -32,8 +32,8 @@ static void retry(void *arg, uint32_t events)
 		if (!t->trials[i]->dirty ||
 		    trial_record_now(t->trials[i], &ignored) == 0)
 			continue;
-		t->retry_timer =
-			loop_add_timer(t->place.lane->loop, RETRY_MS, retry, t);
+		t->retry_timer = loop_add_timer(t->deps.context->loop, RETRY_MS,
+						retry, t);
 		break;
 	}
 	changed(t);
@@ -48,7 +48,7 @@ void trial_record(struct trial *trial)
 		fprintf(stderr, "cannot record trial %d: %s\n",
 			trial->record.number, err.text);
 		if (!t->retry_timer)
-			t->retry_timer = loop_add_timer(t->place.lane->loop,
+			t->retry_timer = loop_add_timer(t->deps.context->loop,
 							RETRY_MS, retry, t);
 	}
 	changed(t);
@@ -61,7 +61,7 @@ void tuner_schedule(struct tuner *t)
 {
 	if (!t->next_timer)
 		t->next_timer =
-			loop_add_timer(t->place.lane->loop, 0, on_next, t);
+			loop_add_timer(t->deps.context->loop, 0, on_next, t);
 }
 
 void tuner_end(struct tuner *t, enum run_state ending, const char *why,
@@ -124,9 +124,9 @@ static void close_trials(struct tuner *t)
 		struct trial *trial = t->trials[i];
 
 		if (!trial->final || trial->closed ||
-		    recorder_flush(&trial->lane.recorder, &ignored) < 0)
+		    recorder_flush(&trial->context.recorder, &ignored) < 0)
 			continue;
-		lane_done(&trial->lane);
+		run_context_done(&trial->context);
 		trial->closed = true;
 	}
 }
@@ -142,7 +142,7 @@ static void store_all(struct tuner *t)
 		struct trial *trial = t->trials[i];
 
 		if (trial->final && !trial->closed)
-			recorder_end(&trial->lane.recorder, &err);
+			recorder_end(&trial->context.recorder, &err);
 		while (trial->dirty && trial_record_now(trial, &err) < 0 &&
 		       ++tries < END_TRIES)
 			nanosleep(&pause, NULL);
@@ -151,9 +151,9 @@ static void store_all(struct tuner *t)
 
 static void finish(struct tuner *t)
 {
-	loop_remove(t->place.lane->loop, t->look_timer);
-	loop_remove(t->place.lane->loop, t->limit_timer);
-	loop_remove(t->place.lane->loop, t->retry_timer);
+	loop_remove(t->deps.context->loop, t->look_timer);
+	loop_remove(t->deps.context->loop, t->limit_timer);
+	loop_remove(t->deps.context->loop, t->retry_timer);
 	t->look_timer = t->limit_timer = t->retry_timer = NULL;
 	store_all(t);
 	t->state = t->ending != RUN_QUEUED
@@ -187,7 +187,7 @@ static void on_next(void *arg, uint32_t events)
 	}
 	if (!t->alive &&
 	    (t->ending != RUN_QUEUED || t->count == t->space.trials)) {
-		loop_remove(t->place.lane->loop, t->next_timer);
+		loop_remove(t->deps.context->loop, t->next_timer);
 		t->next_timer = NULL;
 		finish(t);
 	}
@@ -225,7 +225,7 @@ static void on_look(void *arg, uint32_t events)
 
 	(void)events;
 	t->look_timer =
-		loop_add_timer(t->place.lane->loop, LOOK_MS, on_look, t);
+		loop_add_timer(t->deps.context->loop, LOOK_MS, on_look, t);
 	for (long i = 0; i < t->count; i++)
 		if (t->trials[i]->record.state == RUN_SUCCEEDED &&
 		    t->trials[i]->series.count)
@@ -244,8 +244,7 @@ static void on_limit(void *arg, uint32_t events)
 
 	(void)events;
 	t->limit_timer = NULL;
-	duration_format(t->place.spec->max_running_time_s, limit,
-			sizeof(limit));
+	duration_format(t->deps.spec->max_running_time_s, limit, sizeof(limit));
 	snprintf(why, sizeof(why),
 		 "cancelled for exceeding the maximum running time of %s "
 		 "(scheduling.maxRunningTime)",
@@ -253,19 +252,19 @@ static void on_limit(void *arg, uint32_t events)
 	tuner_end(t, RUN_CANCELLED, why, false);
 }
 
-struct tuner *tuner_new(const struct tuner_place *place,
+struct tuner *tuner_new(const struct tuner_deps *deps,
 			const struct tuner_hooks *hooks, void *arg)
 {
 	struct tuner *t = mem_alloc(sizeof(*t));
 
-	t->place = *place;
+	t->deps = *deps;
 	t->hooks = hooks;
 	t->arg = arg;
-	t->spec = &place->spec->tuning;
+	t->spec = &deps->spec->tuning;
 	t->state = RUN_QUEUED;
 	t->ending = RUN_QUEUED;
 	t->slots = mem_alloc(trial_slot_count(t) * sizeof(*t->slots));
-	trial_space_init(&t->space, t->spec, place->spec->job_id);
+	trial_space_init(&t->space, t->spec, deps->spec->job_id);
 	return t;
 }
 
@@ -273,7 +272,7 @@ void tuner_free(struct tuner *t)
 {
 	if (!t)
 		return;
-	loop_remove(t->place.lane->loop, t->next_timer);
+	loop_remove(t->deps.context->loop, t->next_timer);
 	trial_slots_done(t);
 	for (long i = 0; i < t->count; i++)
 		trial_free(t->trials[i]);
@@ -298,8 +297,8 @@ static void give_up_all(struct tuner *t, const struct error *why)
 /* The limit is for all trials together, under whatever process. */
 static int64_t time_left_ms(const struct tuner *t)
 {
-	int64_t since_ms = t->place.run->start_time_ms;
-	int64_t left_ms = t->place.spec->max_running_time_s * INT64_C(1000);
+	int64_t since_ms = t->deps.run->start_time_ms;
+	int64_t left_ms = t->deps.spec->max_running_time_s * INT64_C(1000);
 
 	if (since_ms)
 		left_ms -= time_now_ms() - since_ms;
@@ -308,7 +307,7 @@ static int64_t time_left_ms(const struct tuner *t)
 
 void tuner_begin(struct tuner *t)
 {
-	struct loop *loop = t->place.lane->loop;
+	struct loop *loop = t->deps.context->loop;
 	struct error err;
 
 	t->state = RUN_PREPARING;
@@ -319,7 +318,7 @@ void tuner_begin(struct tuner *t)
 	changed(t);
 	if (t->spec->enable_trial_early_stopping)
 		t->look_timer = loop_add_timer(loop, LOOK_MS, on_look, t);
-	if (t->place.spec->max_running_time_s)
+	if (t->deps.spec->max_running_time_s)
 		t->limit_timer =
 			loop_add_timer(loop, time_left_ms(t), on_limit, t);
 	tuner_schedule(t);

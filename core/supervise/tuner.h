@@ -18,13 +18,13 @@
 #ifndef JOBRUN_TUNER_H
 #define JOBRUN_TUNER_H
 
-#include "core/supervise/lane.h"
+#include "core/supervise/run_context.h"
 
 struct tuner;
 
 /* All borrowed, to outlive it. */
-struct tuner_place {
-	const struct lane_place *lane;
+struct tuner_deps {
+	const struct run_context_deps *context;
 	const struct run_spec *spec;
 	const struct run_record *run;
 	struct arena *mem;
@@ -38,7 +38,7 @@ struct tuner_hooks {
 	void (*ended)(void *arg);
 };
 
-struct tuner *tuner_new(const struct tuner_place *place,
+struct tuner *tuner_new(const struct tuner_deps *deps,
 			const struct tuner_hooks *hooks, void *arg);
 /* Only before it has begun, or when it is final. */
 void tuner_free(struct tuner *tuner);

@@ -12,12 +12,12 @@
 #include "core/trial/trial_value.h"
 #include "core/supervise/tuner.h"
 
-/* Of as many as run at a time one.  On hosts it has a crew that stays
+/* Of as many as run at a time one.  On hosts it has a backend that stays
  * connected; each begins at another host. */
 struct trial_slot {
 	bool busy;
-	bool bad;          /* a host of it is not to be had */
-	struct crew *crew; /* idle; NULL: none, or a trial has it */
+	bool bad;                /* a host of it is not to be had */
+	struct backend *backend; /* idle; NULL: none, or a trial has it */
 	/* Of the trial that was there last; both live as long as the run. */
 	const struct run_hosts *hosts; /* NULL: there was none */
 	const struct topology *topology;
@@ -25,7 +25,7 @@ struct trial_slot {
 
 struct trial {
 	struct tuner *tuner;
-	struct lane lane;
+	struct run_context context;
 	struct trial_record record;
 	struct trial_reader *reader;
 	struct trial_series series; /* of one that has succeeded */
@@ -33,14 +33,14 @@ struct trial {
 	bool begun;
 	bool ran; /* this attempt at it */
 	bool final;
-	bool closed;                   /* `lane` is done with */
+	bool closed;                   /* `context` is done with */
 	bool dirty;                    /* the record could not be stored yet */
 	char why[600];                 /* it is restarted */
 	struct loop_event *next_timer; /* it waits to be */
 };
 
 struct tuner {
-	struct tuner_place place;
+	struct tuner_deps deps;
 	const struct tuner_hooks *hooks;
 	void *arg;
 	const struct hyperparameter_spec *spec;
@@ -92,7 +92,7 @@ int trial_look(struct trial *trial, struct trial_series *series,
 /* For those that another process began: the folder of the newest attempt at
  * it, where its specification is; returns new. */
 char *trial_own_folder(const struct trial *trial);
-/* The lane of one whose specification is set, and what reads its metric. */
+/* The context of one whose specification is set, and what reads its metric. */
 int trial_open(struct trial *trial, struct error *err);
 
 /* ---- where they run: trial_slot.c ---- */
@@ -100,8 +100,8 @@ int trial_open(struct trial *trial, struct error *err);
 /* -1: none. */
 long trial_slot_find(const struct tuner *t);
 size_t trial_slot_count(const struct tuner *t);
-/* The trial's specification becomes one for there, and its lane has the
- * crew. */
+/* The trial's specification becomes one for there, and its context has the
+ * backend. */
 int trial_slot_enter(struct trial *trial, size_t slot, struct error *err);
 void trial_slot_leave(struct trial *trial);
 /* One that was there under another process. */

@@ -12,8 +12,8 @@
 static int read_spec(struct trial *trial, struct error *err)
 {
 	char *folder = trial_own_folder(trial);
-	int ret = spec_read(folder, trial->tuner->place.mem, &trial->lane.spec,
-			    err);
+	int ret = spec_read(folder, trial->tuner->deps.mem,
+			    &trial->context.spec, err);
 
 	free(folder);
 	return ret;
@@ -27,8 +27,8 @@ static int read_series(struct trial *trial, struct error *err)
 
 	if (trial->record.state != RUN_SUCCEEDED)
 		return 0;
-	trial->reader =
-		trial_reader_new(&trial->lane.spec, t->spec->metric_tag, err);
+	trial->reader = trial_reader_new(&trial->context.spec,
+					 t->spec->metric_tag, err);
 	ret = trial->reader ? trial_look(trial, &trial->series, err) : -1;
 	trial_reader_free(trial->reader);
 	trial->reader = NULL;
@@ -66,7 +66,7 @@ static int go_on(struct trial *trial, struct error *err)
 		return -1;
 	trial->begun = true;
 	trial->tuner->alive++;
-	lane_begin(&trial->lane, 0);
+	run_context_begin(&trial->context, 0);
 	if (trial->record.early)
 		trial_cancel(trial, "stopped early", false);
 	return 0;
@@ -77,7 +77,7 @@ int tuner_resume(struct tuner *t, struct error *err)
 	struct trial_list list;
 	long taken;
 
-	if (store_trial_list(t->place.lane->store, t->place.run, t->place.mem,
+	if (store_trial_list(t->deps.context->store, t->deps.run, t->deps.mem,
 			     &list, err) < 0)
 		return -1;
 	for (size_t i = 0; i < list.count; i++)

@@ -9,7 +9,7 @@
 
 #include "core/job/job.h"
 #include "core/topology/contract.h"
-#include "core/spec/keeper_config.h"
+#include "core/spec/saver_config.h"
 
 /*
  * The contracts of the task at `self`, those named, or with none named all
@@ -44,21 +44,21 @@ struct launch_program {
 	 * ours means them for us alone. */
 	bool own_group;
 	/* Of its checkpoints, see launch_keep(); NULL: nobody keeps any. */
-	struct launch_keeper *keeper;
+	struct launch_saver *saver;
 };
 
 /*
  * Has the checkpoints of a program kept (`fetch_only`: not that), and puts what
  * it goes on from into its environment.  Blocks as long as that is fetched.
  * Borrows `config`, and `patterns`, by which its metrics are found in what the
- * program writes, if `config` has a place for them.  `run` is what the keeper
- * does, in a process of its own: keeper_main().
+ * program writes, if `config` has a place for them.  `run` is what the saver
+ * does, in a process of its own: saver_main().
  */
-struct launch_keeper *launch_keep(const struct keeper_config *config,
-				  const struct pairs *patterns,
-				  int (*run)(const void *arg), const void *arg,
-				  struct environment *env, struct error *err);
-void launch_keeper_free(struct launch_keeper *keeper);
+struct launch_saver *launch_keep(const struct saver_config *config,
+				 const struct pairs *patterns,
+				 int (*run)(const void *arg), const void *arg,
+				 struct environment *env, struct error *err);
+void launch_saver_free(struct launch_saver *saver);
 
 /* Becomes the program.  Returns -1 only if that failed. */
 int launch_exec(const struct launch_program *program, struct error *err);

@@ -11,19 +11,19 @@
 #include "core/base/error.h"
 
 struct heard;
-struct launch_keeper;
+struct launch_saver;
 struct launch_listener;
 
 /* 0: it does not run. */
-pid_t launch_keeper_pid(const struct launch_keeper *keeper);
+pid_t launch_saver_pid(const struct launch_saver *saver);
 /* There is no more time for it, nor for another one. */
-void launch_keeper_kill(struct launch_keeper *keeper);
+void launch_saver_kill(struct launch_saver *saver);
 /* It was reaped: one that was killed has a successor. */
-void launch_keeper_ended(struct launch_keeper *keeper, int status);
+void launch_saver_ended(struct launch_saver *saver, int status);
 /* How the program has ended.  SIGPIPE must be ignored. */
-void launch_keeper_end(struct launch_keeper *keeper, bool well);
+void launch_saver_end(struct launch_saver *saver, bool well);
 /* Who reads what the program writes; NULL: nobody. */
-struct launch_listener *launch_keeper_listener(struct launch_keeper *keeper);
+struct launch_listener *launch_saver_listener(struct launch_saver *saver);
 
 /* ---- what the program writes, passed on: launch_listen.c ---- */
 

@@ -17,7 +17,7 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"
-#include "core/checkpoint/keeper_heard.h"
+#include "core/checkpoint/saver_heard.h"
 #include "core/task/launch_internal.h"
 
 #define PIECE (64 << 10)

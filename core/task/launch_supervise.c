@@ -43,8 +43,8 @@ static void become(const struct launch_program *program, const sigset_t *mask,
 		_exit(127);
 	if (program->own_group)
 		setpgid(0, 0);
-	if (launch_keeper_listener(program->keeper))
-		launch_listener_become(launch_keeper_listener(program->keeper));
+	if (launch_saver_listener(program->saver))
+		launch_listener_become(launch_saver_listener(program->saver));
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execve(program->path, program->argv, program->envp);
 	why = errno;
@@ -98,9 +98,8 @@ static bool reap(const struct launch_program *program, pid_t child, int *status)
 	int how;
 
 	while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
-		if (program->keeper &&
-		    launch_keeper_pid(program->keeper) == pid)
-			launch_keeper_ended(program->keeper, how);
+		if (program->saver && launch_saver_pid(program->saver) == pid)
+			launch_saver_ended(program->saver, how);
 		if (pid == child) {
 			*status = how;
 			ended = true;
@@ -148,9 +147,8 @@ static int attend(const struct launch_program *program, pid_t child,
 
 	while (!reap(program, child, status)) {
 		siginfo_t info;
-		int number =
-			next_signal(launch_keeper_listener(program->keeper),
-				    signals, until, &info);
+		int number = next_signal(launch_saver_listener(program->saver),
+					 signals, until, &info);
 
 		if (until && time_monotonic_ms() >= until) {
 			kill(to, SIGKILL);
@@ -172,26 +170,26 @@ static int attend(const struct launch_program *program, pid_t child,
 }
 
 /* Until the last checkpoint is kept. */
-static void attend_keeper(const struct launch_program *program,
-			  const sigset_t *signals, long grace_s, int asked,
-			  int status)
+static void attend_saver(const struct launch_program *program,
+			 const sigset_t *signals, long grace_s, int asked,
+			 int status)
 {
-	struct launch_keeper *keeper = program->keeper;
+	struct launch_saver *saver = program->saver;
 	bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	int64_t until = 0;
 	siginfo_t info;
 	int none;
 
-	if (launch_keeper_listener(keeper))
-		launch_listener_end(launch_keeper_listener(keeper));
-	/* A keeper that has died does not hear it. */
+	if (launch_saver_listener(saver))
+		launch_listener_end(launch_saver_listener(saver));
+	/* A saver that has died does not hear it. */
 	signal(SIGPIPE, SIG_IGN);
-	launch_keeper_end(keeper, well);
-	while (launch_keeper_pid(keeper)) {
+	launch_saver_end(saver, well);
+	while (launch_saver_pid(saver)) {
 		if (asked && grace_s && !until)
 			until = time_monotonic_ms() + grace_s * 1000;
 		if (asked > 1 || (until && time_monotonic_ms() >= until))
-			launch_keeper_kill(keeper);
+			launch_saver_kill(saver);
 		if (asks_to_end(next_signal(NULL, signals, until, &info)))
 			asked++;
 		reap(program, -1, &none);
@@ -202,7 +200,7 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 		     int *status, struct error *err)
 {
 	struct launch_listener *listener =
-		launch_keeper_listener(program->keeper);
+		launch_saver_listener(program->saver);
 	sigset_t signals, before;
 	pid_t child = -1;
 	int asked;
@@ -225,9 +223,9 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 	}
 	asked = attend(program, child, &signals, grace_s, status);
 	process_end_children_but(
-		program->keeper ? launch_keeper_pid(program->keeper) : 0);
-	if (program->keeper)
-		attend_keeper(program, &signals, grace_s, asked, *status);
+		program->saver ? launch_saver_pid(program->saver) : 0);
+	if (program->saver)
+		attend_saver(program, &signals, grace_s, asked, *status);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return 0;
 }

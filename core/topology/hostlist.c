@@ -12,7 +12,7 @@
 #define DIGITS_MAX 9
 #define TASKS_MAX 100000 /* on one node */
 
-struct expansion {
+struct hostlist_expansion {
 	struct hostlist *list;
 	size_t room;      /* of list->hosts */
 	const char *text; /* for errors */
@@ -21,13 +21,13 @@ struct expansion {
 	struct error *err;
 };
 
-static int malformed(struct expansion *e)
+static int malformed(struct hostlist_expansion *e)
 {
 	return error_set(e->err, ERROR_INVALID, "'%.200s' is no list of hosts",
 			 e->text);
 }
 
-static int add_host(struct expansion *e, const struct buf *name)
+static int add_host(struct hostlist_expansion *e, const struct buf *name)
 {
 	struct hostlist *list = e->list;
 	const char **more;
@@ -63,12 +63,12 @@ static const char *read_number(const char *p, const char *end, long *number,
 	return p;
 }
 
-static int expand(struct expansion *e, struct buf *name, const char *p,
+static int expand(struct hostlist_expansion *e, struct buf *name, const char *p,
 		  const char *end, int brackets);
 
 /* One range of a bracket, each of its names followed by the rest. */
-static int expand_range(struct expansion *e, struct buf *name, const char *p,
-			const char *range_end, const char *rest,
+static int expand_range(struct hostlist_expansion *e, struct buf *name,
+			const char *p, const char *range_end, const char *rest,
 			const char *end, int brackets)
 {
 	long from, to, number;
@@ -95,7 +95,7 @@ static int expand_range(struct expansion *e, struct buf *name, const char *p,
 }
 
 /* One name from `p` to `end`, behind what is already in `name`. */
-static int expand(struct expansion *e, struct buf *name, const char *p,
+static int expand(struct hostlist_expansion *e, struct buf *name, const char *p,
 		  const char *end, int brackets)
 {
 	const char *open = memchr(p, '[', (size_t)(end - p));
@@ -134,12 +134,12 @@ int hostlist_add(struct hostlist *list, const char *text, size_t max,
 		 struct arena *mem, struct error *err)
 {
 	struct hostlist result = *list;
-	struct expansion e = { .list = &result,
-			       .room = list->count,
-			       .text = text,
-			       .max = max,
-			       .mem = mem,
-			       .err = err };
+	struct hostlist_expansion e = { .list = &result,
+					.room = list->count,
+					.text = text,
+					.max = max,
+					.mem = mem,
+					.err = err };
 	struct buf name = { 0 };
 	const char *p, *end;
 	bool inside;

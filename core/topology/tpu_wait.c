@@ -6,7 +6,6 @@
 
 #include "core/base/units.h"
 
-
 bool tpu_is_awaited(const struct topology *all)
 {
 	return all->tpu_slice && all->tpu_kind == TPU_NODE && all->tpu_name &&

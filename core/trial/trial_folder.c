@@ -26,7 +26,8 @@ char *trial_logs_folder(const char *run_folder, int number)
 	int attempt = 2;
 
 	for (;;) {
-		char *next = trial_attempt_folder(run_folder, number, attempt++);
+		char *next =
+			trial_attempt_folder(run_folder, number, attempt++);
 		char *spec = path_join(next, "spec.json");
 		bool is_there = access(spec, F_OK) == 0;
 

@@ -66,7 +66,7 @@ const char *fake_job_name(const struct resource *it)
 }
 
 static enum trouble_how trouble_now(const struct fake_block *block,
-				    const struct tally *tally)
+				    const struct trouble_tally *tally)
 {
 	struct trouble trouble;
 	struct error ignored;
@@ -82,8 +82,8 @@ static enum trouble_how trouble_now(const struct fake_block *block,
 
 /* What has no file any more is told by the world how to fail. */
 static int trouble_without_file(struct world *world, const char *job,
-				struct tally *tally, enum trouble_how *how,
-				struct error *err)
+				struct trouble_tally *tally,
+				enum trouble_how *how, struct error *err)
 {
 	char *text = world_fail_at(world, err);
 	struct trouble trouble;
@@ -131,7 +131,7 @@ static int meddle_with(struct world *world, const char *kind, const char *name,
 }
 
 static int meddle(struct fake_task *task, const struct resource *it,
-		  const struct tally *tally, struct error *err)
+		  const struct trouble_tally *tally, struct error *err)
 {
 	const struct strings *all = &task->block->meddle;
 	struct meddling meddling;
@@ -203,7 +203,7 @@ static int act(struct fake_task *task, enum fake_call call,
 	       struct error *err)
 {
 	const struct fake_block *block = task->block;
-	struct tally tally = { .call = call, .name = it->name };
+	struct trouble_tally tally = { .call = call, .name = it->name };
 	enum trouble_how how = TROUBLE_NONE;
 
 	if ((block->fail_at.count || block->meddle.count) &&

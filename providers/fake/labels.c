@@ -24,7 +24,7 @@ void fake_label(json_t *value, const struct resource *it)
 		json_put_int(value, "expireTimeMs", labels.expire_time_ms);
 }
 
-struct look {
+struct fake_look {
 	const struct kind *kind;
 	const char *place;
 	void (*look)(const json_t *value, struct listed *one);
@@ -34,7 +34,7 @@ struct look {
 static int add(void *arg, const char *name, const json_t *value,
 	       struct error *err)
 {
-	struct look *look = arg;
+	struct fake_look *look = arg;
 	struct listed one = {
 		.kind = look->kind,
 		.name = name,
@@ -63,7 +63,7 @@ int fake_list(void *ctx, const struct kind *kind, const char *place,
 	      struct listing *out, struct error *err)
 {
 	const struct fake *fake = ctx;
-	struct look all = { kind, place, look, out };
+	struct fake_look all = { kind, place, look, out };
 	const char *folder = place ? place : fake->world;
 	struct world *world;
 	int ret;

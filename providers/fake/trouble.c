@@ -45,7 +45,8 @@ bool fake_name_is(const char *full, const char *name)
 	return text_ends(full, name) && (n == m || full[n - m - 1] == '-');
 }
 
-bool selector_takes(const struct selector *at, const struct tally *tally)
+bool selector_takes(const struct selector *at,
+		    const struct trouble_tally *tally)
 {
 	bool any = at->call < 0;
 	long n;

@@ -40,7 +40,7 @@ struct selector {
 };
 
 /* How often a call was made, this time included. */
-struct tally {
+struct trouble_tally {
 	enum fake_call call;
 	const char *name;
 	long of_call, of_any;           /* by the job */
@@ -63,7 +63,8 @@ struct meddling {
 bool fake_name_is(const char *full, const char *name);
 const char *fake_call_name(enum fake_call call);
 const char *trouble_name(enum trouble_how how);
-bool selector_takes(const struct selector *at, const struct tally *tally);
+bool selector_takes(const struct selector *at,
+		    const struct trouble_tally *tally);
 int trouble_parse(const char *text, struct trouble *out, struct error *err);
 int meddling_parse(const char *text, struct meddling *out, struct error *err);
 

@@ -227,7 +227,7 @@ static const char *word(char **rest)
 	return start;
 }
 
-static void count_line(char *line, const char *job, struct tally *tally)
+static void count_line(char *line, const char *job, struct trouble_tally *tally)
 {
 	const char *call, *name;
 	bool same, here;
@@ -246,14 +246,14 @@ static void count_line(char *line, const char *job, struct tally *tally)
 }
 
 int world_tally(struct world *world, const char *job, enum fake_call call,
-		const char *name, struct tally *out, struct error *err)
+		const char *name, struct trouble_tally *out, struct error *err)
 {
 	char *path = path_join(world->folder, LOG_NAME);
 	char *text = NULL, *line, *end;
 	size_t len;
 	int ret = -1;
 
-	*out = (struct tally){ call, name, 1, 1, 1, 1 };
+	*out = (struct trouble_tally){ call, name, 1, 1, 1, 1 };
 	if (access(path, F_OK) < 0 && errno == ENOENT) {
 		ret = 0;
 		goto out;

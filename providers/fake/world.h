@@ -51,6 +51,6 @@ int world_log_request(struct world *world, const json_t *line,
 		      struct error *err);
 /* Counts the calls in the log, and one more of that kind. */
 int world_tally(struct world *world, const char *job, enum fake_call call,
-		const char *name, struct tally *out, struct error *err);
+		const char *name, struct trouble_tally *out, struct error *err);
 
 #endif

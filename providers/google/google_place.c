@@ -19,7 +19,7 @@ static void take(struct place_value *to, const struct place_value *from,
 	to->source = arena_strdup(mem, from->source);
 }
 
-static void take_place(struct place *to, const struct place *from,
+static void take_place(struct google_place *to, const struct google_place *from,
 		       struct arena *mem)
 {
 	if (!from)
@@ -47,7 +47,7 @@ static void take_property(struct place_value *to, const char *section,
 }
 
 /* "us-central1-b" is in us-central1. */
-static void take_region_of_zone(struct place *place, struct arena *mem)
+static void take_region_of_zone(struct google_place *place, struct arena *mem)
 {
 	const char *zone = place->zone.text;
 	const char *dash = zone ? strrchr(zone, '-') : NULL;
@@ -73,13 +73,14 @@ static void take_metadata(struct place_value *to, struct http *http,
 	take(to, &value, mem);
 }
 
-void place_find(struct google *google, const struct place *file,
-		const struct place *flags, struct arena *mem, struct place *out)
+void place_find(struct google *google, const struct google_place *file,
+		const struct google_place *flags, struct arena *mem,
+		struct google_place *out)
 {
 	struct credentials *who = NULL;
 	struct error err;
 
-	*out = (struct place){ 0 };
+	*out = (struct google_place){ 0 };
 	take_place(out, file, mem);
 	take_place(out, flags, mem);
 	take_variable(&out->project, "GOOGLE_CLOUD_PROJECT", mem);
@@ -110,8 +111,8 @@ const char *place_project(struct google *google, const char *where,
 			  struct arena *mem)
 {
 	/* Nobody needs to know one. */
-	const struct place flags = { .zone = { "-", "" } };
-	struct place place;
+	const struct google_place flags = { .zone = { "-", "" } };
+	struct google_place place;
 
 	if (where && text_starts(where, "projects/")) {
 		where += strlen("projects/");
@@ -135,7 +136,7 @@ bool place_split(const char *path, struct arena *mem, const char **project,
 	return true;
 }
 
-int place_need_project(const struct place *place, struct error *err)
+int place_need_project(const struct google_place *place, struct error *err)
 {
 	if (place->project.text)
 		return 0;
@@ -145,7 +146,7 @@ int place_need_project(const struct place *place, struct error *err)
 			 "'gcloud config set project NAME'");
 }
 
-int place_need_zone(const struct place *place, struct error *err)
+int place_need_zone(const struct google_place *place, struct error *err)
 {
 	if (place->zone.text)
 		return 0;

@@ -18,7 +18,7 @@ struct place_value {
 	const char *source; /* "GOOGLE_CLOUD_PROJECT", "jobrun.zone" */
 };
 
-struct place {
+struct google_place {
 	struct place_value project;
 	struct place_value region;
 	struct place_value zone;
@@ -29,9 +29,9 @@ struct place {
  * there is taken as it is.  Asks the metadata server only for what nobody else
  * says, and only where the credentials come from it.  Strings live in `mem`.
  */
-void place_find(struct google *google, const struct place *file,
-		const struct place *flags, struct arena *mem,
-		struct place *out);
+void place_find(struct google *google, const struct google_place *file,
+		const struct google_place *flags, struct arena *mem,
+		struct google_place *out);
 
 /* The project of "projects/P", maybe with more behind it; for NULL the one that
  * this machine is set up for, or NULL if nobody names one.  Lives in `mem`. */
@@ -44,7 +44,7 @@ bool place_split(const char *path, struct arena *mem, const char **project,
 		 const char **zone);
 
 /* Says what is missing and how to set it: ERROR_INVALID. */
-int place_need_project(const struct place *place, struct error *err);
-int place_need_zone(const struct place *place, struct error *err);
+int place_need_project(const struct google_place *place, struct error *err);
+int place_need_zone(const struct google_place *place, struct error *err);
 
 #endif

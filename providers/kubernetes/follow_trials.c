@@ -12,7 +12,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/task/launch_trial.h"
-#include "core/remote/remembered.h"
+#include "core/remote/remote_run.h"
 #include "core/trial/trial_tally.h"
 #include "core/trial/trial_value.h"
 #include "core/trial/trial_folder.h"
@@ -21,8 +21,8 @@
 #include "providers/kubernetes/kube_trials.h"
 
 /* What is known of all of them in one look. */
-struct sight {
-	struct look *look;
+struct trials_view {
+	struct kube_look *look;
 	struct trial_list known;
 	json_t *values; /* what they try, by the object; or NULL */
 	const char *completed, *failed; /* indexes: "0,3-5" */
@@ -30,7 +30,7 @@ struct sight {
 	bool logs;                      /* have been looked at */
 };
 
-bool look_has_trials(const struct look *look)
+bool look_has_trials(const struct kube_look *look)
 {
 	return look->spec.tuning.params.count;
 }
@@ -54,12 +54,12 @@ static bool is_in(const char *indexes, long index)
 	return false;
 }
 
-static int open_sight(struct sight *s, struct look *look, bool logs,
+static int open_sight(struct trials_view *s, struct kube_look *look, bool logs,
 		      struct error *err)
 {
 	const json_t *status = json_object_get(look->object, "status");
 
-	*s = (struct sight){ .look = look, .logs = logs };
+	*s = (struct trials_view){ .look = look, .logs = logs };
 	if (store_trial_list(look->kube->env.store, &look->record.run,
 			     look->mem, &s->known, err) < 0)
 		return -1;
@@ -70,7 +70,8 @@ static int open_sight(struct sight *s, struct look *look, bool logs,
 	return 0;
 }
 
-static const struct trial_record *find_known(const struct sight *s, int number)
+static const struct trial_record *find_known(const struct trials_view *s,
+					     int number)
 {
 	for (size_t i = 0; i < s->known.count; i++)
 		if (s->known.items[i].number == number)
@@ -82,7 +83,7 @@ static const struct trial_record *find_known(const struct sight *s, int number)
 
 /* A pod that has ended is followed by another, until the Job says that the
  * index has. */
-static enum run_state state_of_trial(const struct sight *s, long index,
+static enum run_state state_of_trial(const struct trials_view *s, long index,
 				     const struct pod_task *pod)
 {
 	if (is_in(s->completed, index))
@@ -98,7 +99,7 @@ static enum run_state state_of_trial(const struct sight *s, long index,
 }
 
 /* All that its pods have written is there. */
-static bool log_is_whole(const struct sight *s, size_t index)
+static bool log_is_whole(const struct trials_view *s, size_t index)
 {
 	const struct pods *pods = &s->look->pods;
 
@@ -108,7 +109,7 @@ static bool log_is_whole(const struct sight *s, size_t index)
 	return s->logs;
 }
 
-static const char *parameters_of(const struct sight *s, int number)
+static const char *parameters_of(const struct trials_view *s, int number)
 {
 	json_t *map = launch_trials_values(s->values, number);
 	char *text = map ? json_dumps(map, JSON_COMPACT) : NULL;
@@ -119,10 +120,10 @@ static const char *parameters_of(const struct sight *s, int number)
 	return out;
 }
 
-static int read_result(const struct sight *s, struct trial_record *trial,
+static int read_result(const struct trials_view *s, struct trial_record *trial,
 		       struct error *err)
 {
-	struct look *look = s->look;
+	struct kube_look *look = s->look;
 	char *folder = trial_logs_folder(look->folder, trial->number);
 	struct trial_reader *reader = NULL;
 	struct trial_series series = { 0 };
@@ -146,7 +147,7 @@ static int read_result(const struct sight *s, struct trial_record *trial,
 	return ret;
 }
 
-static int set_end(const struct sight *s, const struct pod_task *pod,
+static int set_end(const struct trials_view *s, const struct pod_task *pod,
 		   struct trial_record *trial, struct error *err)
 {
 	int64_t end_ms = state_end_ms(s->look->object);
@@ -167,8 +168,8 @@ static int set_end(const struct sight *s, const struct pod_task *pod,
 }
 
 /* One that has not ended, or whose log is not there yet. */
-static void set_progress(const struct sight *s, const struct pod_task *pod,
-			 struct trial_record *trial)
+static void set_progress(const struct trials_view *s,
+			 const struct pod_task *pod, struct trial_record *trial)
 {
 	if (run_state_is_final(trial->state))
 		trial->state = RUN_RUNNING;
@@ -179,9 +180,9 @@ static void set_progress(const struct sight *s, const struct pod_task *pod,
 				       pod));
 }
 
-static int put_one(const struct sight *s, size_t index, struct error *err)
+static int put_one(const struct trials_view *s, size_t index, struct error *err)
 {
-	struct look *look = s->look;
+	struct kube_look *look = s->look;
 	const struct pod_task *pod = &look->pods.tasks[index];
 	const struct trial_record *was = find_known(s, (int)index + 1);
 	struct trial_record trial = {
@@ -207,14 +208,14 @@ static int put_one(const struct sight *s, size_t index, struct error *err)
 		set_progress(s, pod, &trial);
 	else if (set_end(s, pod, &trial, err) < 0)
 		return error_prefix(err, "trial %d", trial.number);
-	return remembered_put_trial(&look->kube->env, &look->record.run,
+	return remote_run_put_trial(&look->kube->env, &look->record.run,
 				    &look->spec, &s->known, &trial, look->mem,
 				    err);
 }
 
-static int put_all(struct look *look, bool logs, struct error *err)
+static int put_all(struct kube_look *look, bool logs, struct error *err)
 {
-	struct sight s;
+	struct trials_view s;
 	int ret = open_sight(&s, look, logs, err);
 
 	for (size_t i = 0; ret == 0 && i < look->pods.count; i++)
@@ -223,17 +224,17 @@ static int put_all(struct look *look, bool logs, struct error *err)
 	return ret;
 }
 
-int look_begin_trials(struct look *look, struct error *err)
+int look_begin_trials(struct kube_look *look, struct error *err)
 {
 	return put_all(look, false, err);
 }
 
-int look_put_trials(struct look *look, struct error *err)
+int look_put_trials(struct kube_look *look, struct error *err)
 {
 	return put_all(look, true, err);
 }
 
-int look_cancel_trials(struct look *look, struct error *err)
+int look_cancel_trials(struct kube_look *look, struct error *err)
 {
 	struct store *store = look->kube->env.store;
 	struct trial_list known;
@@ -255,7 +256,7 @@ int look_cancel_trials(struct look *look, struct error *err)
 
 /* ---- the run ----------------------------------------------------------- */
 
-int look_judge_trials(struct look *look, enum run_state *state,
+int look_judge_trials(struct kube_look *look, enum run_state *state,
 		      const char **why, struct error *err)
 {
 	struct trial_tally tally = { 0 };

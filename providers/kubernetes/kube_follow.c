@@ -10,7 +10,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
-#include "core/remote/remembered.h"
+#include "core/remote/remote_run.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_look.h"
 #include "providers/kubernetes/overview.h"
@@ -78,7 +78,7 @@ static void end_words(const struct pod_task *task, char *out, size_t size)
 		snprintf(out, size, "exited with %d", task->exit_code);
 }
 
-const char *look_end_words(const struct look *look,
+const char *look_end_words(const struct kube_look *look,
 			   const struct task_place *place,
 			   const struct pod_task *task)
 {
@@ -90,7 +90,7 @@ const char *look_end_words(const struct look *look,
 }
 
 /* The first that failed, or NULL. */
-static const struct pod_task *culprit(const struct look *look)
+static const struct pod_task *culprit(const struct kube_look *look)
 {
 	const struct pod_task *first = NULL;
 	size_t i;
@@ -106,7 +106,7 @@ static const struct pod_task *culprit(const struct look *look)
 	return first;
 }
 
-static const char *why_failed(const struct look *look, int *exit_code)
+static const char *why_failed(const struct kube_look *look, int *exit_code)
 {
 	const struct pod_task *task = culprit(look);
 	const char *why = state_why(look->object, look->mem);
@@ -120,7 +120,7 @@ static const char *why_failed(const struct look *look, int *exit_code)
 		task);
 }
 
-static void fill_task(const struct look *look, size_t i,
+static void fill_task(const struct kube_look *look, size_t i,
 		      struct task_record *out)
 {
 	const struct pod_task *pod = &look->pods.tasks[i];
@@ -156,7 +156,7 @@ static bool is_changed(const struct task_list *known,
 
 /* Pods that are gone have left what was known of their tasks; when the run is
  * over, so is all that it was at. */
-static int put_progress(const struct look *look, bool with_run,
+static int put_progress(const struct kube_look *look, bool with_run,
 			struct error *err)
 {
 	struct store *store = look->kube->env.store;
@@ -190,7 +190,7 @@ static int put_progress(const struct look *look, bool with_run,
 
 /* ---- the run ----------------------------------------------------------- */
 
-static int64_t first_start(const struct look *look)
+static int64_t first_start(const struct kube_look *look)
 {
 	int64_t first = 0;
 	size_t i;
@@ -202,7 +202,7 @@ static int64_t first_start(const struct look *look)
 	return first;
 }
 
-static enum run_state state_now(const struct look *look)
+static enum run_state state_now(const struct kube_look *look)
 {
 	enum run_state state = state_of(look->object);
 	size_t i;
@@ -224,7 +224,7 @@ static enum run_state state_now(const struct look *look)
 }
 
 /* Takes over what is new.  True if anything is. */
-static bool update_run(struct look *look, enum run_state state,
+static bool update_run(struct kube_look *look, enum run_state state,
 		       const char *error, int exit_code)
 {
 	struct run_record *run = &look->record.run;
@@ -246,7 +246,7 @@ static bool update_run(struct look *look, enum run_state state,
 }
 
 /* The object is not there: it was asked to go, or somebody took it. */
-static int take_gone(struct look *look, struct error *err)
+static int take_gone(struct kube_look *look, struct error *err)
 {
 	const char *why =
 		arena_printf(look->mem, "somebody deleted %s '%s'",
@@ -261,7 +261,8 @@ static int take_gone(struct look *look, struct error *err)
 }
 
 /* What there is to say of a run that goes on. */
-static const char *why_not_yet(const struct look *look, enum run_state state)
+static const char *why_not_yet(const struct kube_look *look,
+			       enum run_state state)
 {
 	long long n = json_get_int(json_object_get(look->object, "status"),
 				   "restarts", 0);
@@ -279,7 +280,7 @@ static const char *why_not_yet(const struct look *look, enum run_state state)
 	return why;
 }
 
-static int take_object(struct look *look, struct error *err)
+static int take_object(struct kube_look *look, struct error *err)
 {
 	enum run_state state;
 	const char *why = NULL;
@@ -314,7 +315,7 @@ static int take_object(struct look *look, struct error *err)
 	return put_progress(look, update_run(look, state, why, exit_code), err);
 }
 
-static int look_once(struct look *look, struct error *err)
+static int look_once(struct kube_look *look, struct error *err)
 {
 	const char *uid = look->record.uid;
 	int ret = object_get(&look->at, look->record.type, look->record.name,
@@ -339,7 +340,7 @@ int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	      struct error *err)
 {
 	struct kube *kube = ctx;
-	struct look look = { .kube = kube, .mem = arena_new() };
+	struct kube_look look = { .kube = kube, .mem = arena_new() };
 	int ret = record_get(kube, have->name, look.mem, &look.record, err);
 
 	if (ret == 1 && run_is_unknown(have)) {
@@ -373,7 +374,7 @@ int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 
 static bool is_unchanged(void *ctx, const struct run_record *run)
 {
-	json_t *properties = remembered_properties(run);
+	json_t *properties = remote_run_properties(run);
 	struct arena *mem = arena_new();
 	struct kube_record record;
 	struct kube_at at;

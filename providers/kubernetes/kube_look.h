@@ -6,7 +6,7 @@
 #include "core/spec/spec.h"
 #include "providers/kubernetes/kube_follow.h"
 
-struct look {
+struct kube_look {
 	struct kube *kube;
 	struct kube_at at;
 	struct kube_record record;
@@ -20,22 +20,22 @@ struct look {
 
 /* How a task has ended, in words: "master 0 exited with 3"; `mem` is the
  * look's. */
-const char *look_end_words(const struct look *look,
+const char *look_end_words(const struct kube_look *look,
 			   const struct task_place *place,
 			   const struct pod_task *task);
 
 /* ---- trials: each pod is one, and each index of the Job ---- */
 
-bool look_has_trials(const struct look *look);
+bool look_has_trials(const struct kube_look *look);
 /* The records of those that have begun: before their logs can be written. */
-int look_begin_trials(struct look *look, struct error *err);
+int look_begin_trials(struct kube_look *look, struct error *err);
 /* What has become of them.  One has ended when its log is whole, as that has
  * its metric. */
-int look_put_trials(struct look *look, struct error *err);
+int look_put_trials(struct kube_look *look, struct error *err);
 /* What has become of the run, of which all have ended. */
-int look_judge_trials(struct look *look, enum run_state *state,
+int look_judge_trials(struct kube_look *look, enum run_state *state,
 		      const char **why, struct error *err);
 /* Those that have not ended never will. */
-int look_cancel_trials(struct look *look, struct error *err);
+int look_cancel_trials(struct kube_look *look, struct error *err);
 
 #endif

@@ -19,7 +19,7 @@
 #define EXCLUSIVE_NOTE "alpha.jobset.sigs.k8s.io/exclusive-topology"
 #define EXCLUSIVE_TOPOLOGY "cloud.google.com/gke-nodepool"
 
-struct translation {
+struct kube_translation {
 	struct pod_maker pods;
 	struct machine_groups machines;
 	json_t *specs[KUBE_POOL_MAX]; /* of each pool's pods, owned */
@@ -43,7 +43,7 @@ void kube_leave_out(struct kube_job *out, bool needed, const char *path,
 
 /* ---- pools ------------------------------------------------------------- */
 
-static void add_pool(struct translation *t, const char *name, size_t count,
+static void add_pool(struct kube_translation *t, const char *name, size_t count,
 		     json_t *spec)
 {
 	struct kube_job *out = t->pods.out;
@@ -64,7 +64,8 @@ static const char *pool_name(enum role role)
 
 /* Workers that are as the master is are one pool with it: then the index of a
  * pod is its rank. */
-static void add_group(struct translation *t, const struct machine_group *group)
+static void add_group(struct kube_translation *t,
+		      const struct machine_group *group)
 {
 	struct kube_job *out = t->pods.out;
 	json_t *spec = pod_spec(&t->pods, group);
@@ -80,7 +81,7 @@ static void add_group(struct translation *t, const struct machine_group *group)
 }
 
 /* Beside a TPU there is no master: the program runs on the TPU's hosts. */
-static void add_pools(struct translation *t)
+static void add_pools(struct kube_translation *t)
 {
 	const struct machine_group *tpu =
 		machines_find(&t->machines, ROLE_WORKER);
@@ -117,7 +118,7 @@ static json_t *object(const char *version, const char *kind, json_t *metadata,
 	return out;
 }
 
-static json_t *job_metadata(const struct translation *t)
+static json_t *job_metadata(const struct kube_translation *t)
 {
 	json_t *out = kube_metadata(t->pods.job, t->pods.out->name);
 	const struct kubernetes_block *block = t->pods.block;
@@ -129,7 +130,7 @@ static json_t *job_metadata(const struct translation *t)
 }
 
 /* Labels alone: pods have their controller's annotations. */
-static json_t *pod_metadata(const struct translation *t)
+static json_t *pod_metadata(const struct kube_translation *t)
 {
 	json_t *whole = kube_metadata(t->pods.job, t->pods.out->name);
 	json_t *out = json_object();
@@ -139,7 +140,7 @@ static json_t *pod_metadata(const struct translation *t)
 	return out;
 }
 
-static json_t *job_spec(struct translation *t, size_t pool, bool in_jobset)
+static json_t *job_spec(struct kube_translation *t, size_t pool, bool in_jobset)
 {
 	const struct kube_pool *at = &t->pods.out->pools[pool];
 	long limit_s =
@@ -162,7 +163,7 @@ static json_t *job_spec(struct translation *t, size_t pool, bool in_jobset)
 	return spec;
 }
 
-static json_t *replicated_job(struct translation *t, size_t pool)
+static json_t *replicated_job(struct kube_translation *t, size_t pool)
 {
 	json_t *out = json_object(), *template = json_object();
 
@@ -174,7 +175,7 @@ static json_t *replicated_job(struct translation *t, size_t pool)
 }
 
 /* The job ends when its master does. */
-static json_t *success_policy(const struct translation *t)
+static json_t *success_policy(const struct kube_translation *t)
 {
 	json_t *out = json_object();
 
@@ -184,7 +185,7 @@ static json_t *success_policy(const struct translation *t)
 	return out;
 }
 
-static json_t *make_jobset(struct translation *t)
+static json_t *make_jobset(struct kube_translation *t)
 {
 	const struct kubernetes_block *block = t->pods.block;
 	json_t *spec = json_object(), *jobs = json_array();
@@ -211,7 +212,7 @@ static json_t *make_jobset(struct translation *t)
 	return object("jobset.x-k8s.io/v1alpha2", "JobSet", metadata, spec);
 }
 
-static json_t *make_indexed(struct translation *t)
+static json_t *make_indexed(struct kube_translation *t)
 {
 	const struct kubernetes_block *block = t->pods.block;
 	json_t *spec = job_spec(t, 0, false);
@@ -222,7 +223,7 @@ static json_t *make_indexed(struct translation *t)
 }
 
 /* For the names of the pods. */
-static json_t *make_service(const struct translation *t)
+static json_t *make_service(const struct kube_translation *t)
 {
 	const char *name = t->pods.out->name;
 	json_t *spec = json_object(), *selector = json_object();
@@ -234,7 +235,7 @@ static json_t *make_service(const struct translation *t)
 	return object("v1", "Service", kube_metadata(t->pods.job, name), spec);
 }
 
-static json_t *make_secret(const struct translation *t)
+static json_t *make_secret(const struct kube_translation *t)
 {
 	json_t *out;
 
@@ -307,7 +308,7 @@ static json_t *pool_properties(const struct kube_pool *pool, json_t *spec)
 }
 
 /* What makes one run different from another, whatever runs its pods. */
-static json_t *properties(const struct translation *t)
+static json_t *properties(const struct kube_translation *t)
 {
 	const struct job *job = t->pods.job;
 	const struct kubernetes_block *block = t->pods.block;
@@ -337,7 +338,7 @@ static json_t *properties(const struct translation *t)
 /* ---- the rest ---------------------------------------------------------- */
 
 /* Texts that are there or not, and why they have no place. */
-static void look_at_texts(const struct translation *t)
+static void look_at_texts(const struct kube_translation *t)
 {
 	const struct training_input *input = &t->pods.job->training_input;
 	const struct {
@@ -374,7 +375,7 @@ static void look_at_texts(const struct translation *t)
 }
 
 /* What is about the job as a whole, and has no place. */
-static void look_at_the_rest(const struct translation *t)
+static void look_at_the_rest(const struct kube_translation *t)
 {
 	const struct job *job = t->pods.job;
 	const struct training_input *input = &job->training_input;
@@ -434,7 +435,7 @@ const char *kube_why_no_jobset(const struct kube_job *translated)
 int kube_translate(const struct job *job, const struct catalogue *catalogue,
 		   struct arena *mem, struct kube_job *out, struct error *err)
 {
-	struct translation t = {
+	struct kube_translation t = {
 		.pods = { .job = job,
 			  .block = job_block(job, "kubernetes"),
 			  .mem = mem,

@@ -30,7 +30,7 @@
 #define SECOND_LEN 19 /* "2026-11-21T02:38:57" */
 #define LOG_NAME "pod-log"
 
-struct fetch {
+struct log_fetch {
 	const struct pod_source *pod;
 	char *url;
 	struct http_response answer;
@@ -41,7 +41,7 @@ struct fetch {
 /* ---- lines ------------------------------------------------------------- */
 
 /* A line as the API gives it: "2026-11-21T02:38:57.123456789Z text". */
-struct line {
+struct pod_line {
 	const char *stamp;
 	const char *text;
 	size_t len;
@@ -50,7 +50,7 @@ struct line {
 /* The next one before `end`; false if there is none, and at one that has not
  * ended, unless the pod has. */
 static bool next_line(const char **p, const char *end, bool ended,
-		      struct line *out)
+		      struct pod_line *out)
 {
 	const char *from = *p;
 	const char *to = memchr(from, '\n', (size_t)(end - from));
@@ -63,9 +63,9 @@ static bool next_line(const char **p, const char *end, bool ended,
 	blank = memchr(from, ' ', (size_t)(to - from));
 	if (!blank)
 		return false;
-	*out = (struct line){ .stamp = from,
-			      .text = blank + 1,
-			      .len = (size_t)(to - blank - 1) };
+	*out = (struct pod_line){ .stamp = from,
+				  .text = blank + 1,
+				  .len = (size_t)(to - blank - 1) };
 	return true;
 }
 
@@ -74,7 +74,7 @@ static long long count_since(const struct buf *body, bool ended,
 			     const char *since)
 {
 	const char *p = body->data;
-	struct line line;
+	struct pod_line line;
 	long long n = 0;
 
 	while (next_line(&p, body->data + body->len, ended, &line))
@@ -82,7 +82,7 @@ static long long count_since(const struct buf *body, bool ended,
 	return n;
 }
 
-static int64_t stamp_ms(const struct line *line)
+static int64_t stamp_ms(const struct pod_line *line)
 {
 	char text[40];
 	int64_t ms;
@@ -96,8 +96,8 @@ static int64_t stamp_ms(const struct line *line)
 /* Adds what is new of an answer to `lines`, and says in `state` where the next
  * look begins; of `trials` each pod is one.  Returns whether anything was
  * new. */
-static bool take_lines(const struct fetch *fetch, bool trials, json_t *state,
-		       json_t *lines)
+static bool take_lines(const struct log_fetch *fetch, bool trials,
+		       json_t *state, json_t *lines)
 {
 	const struct buf *body = &fetch->answer.body;
 	/* Else its last line may go on. */
@@ -105,7 +105,7 @@ static bool take_lines(const struct fetch *fetch, bool trials, json_t *state,
 	const char *p = body->data;
 	long long skip = json_get_int(state, "seen", 0);
 	char since[SECOND_LEN + 2];
-	struct line line;
+	struct pod_line line;
 	bool any = false;
 
 	while (p && next_line(&p, body->data + body->len, whole, &line)) {
@@ -146,7 +146,7 @@ static char *log_url(const struct kube_at *at, const struct pod_source *pod,
 	return buf_take(&url);
 }
 
-static void fetch_one(const struct kube_at *at, struct fetch *fetch)
+static void fetch_one(const struct kube_at *at, struct log_fetch *fetch)
 {
 	struct http_request request = { .method = "GET",
 					.url = fetch->url,
@@ -178,7 +178,7 @@ static json_t *state_of_pod(const struct log_collect *c,
 }
 
 /* One that is gone, or that never wrote, has no more. */
-static void take_answer(struct log_collect *c, struct fetch *fetch,
+static void take_answer(struct log_collect *c, struct log_fetch *fetch,
 			json_t *lines)
 {
 	json_t *state = state_of_pod(c, fetch->pod);
@@ -247,7 +247,7 @@ static bool look_at_all(struct log_collect *c, const struct kube_at *at,
 		first = 0;
 	for (i = 0; i < pods->source_count; i++) {
 		size_t k = (first + i) % pods->source_count;
-		struct fetch fetch = { .pod = &pods->sources[k] };
+		struct log_fetch fetch = { .pod = &pods->sources[k] };
 
 		if (is_done(c, fetch.pod))
 			continue;

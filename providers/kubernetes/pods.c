@@ -13,7 +13,7 @@
 #define INDEX_NOTE "batch.kubernetes.io/job-completion-index"
 #define POOL_LABEL "jobset.sigs.k8s.io/replicatedjob-name"
 
-struct walk {
+struct pods_walk {
 	const struct kube_job *job;
 	struct pods *out;
 	size_t room;
@@ -172,7 +172,7 @@ static void take_task(struct pods *out, struct pod_task *task,
 		out->waiting = why_pending(pod, out->mem);
 }
 
-static void take_source(struct walk *walk, size_t task, const json_t *pod)
+static void take_source(struct pods_walk *walk, size_t task, const json_t *pod)
 {
 	struct pods *out = walk->out;
 	const json_t *now = container(pod);
@@ -194,7 +194,7 @@ static void take_source(struct walk *walk, size_t task, const json_t *pod)
 
 static int take_page(void *arg, const json_t *page, struct error *err)
 {
-	struct walk *walk = arg;
+	struct pods_walk *walk = arg;
 	struct pods *out = walk->out;
 	const json_t *pod;
 	int64_t *made_ms;
@@ -225,7 +225,7 @@ static int take_page(void *arg, const json_t *page, struct error *err)
 int pods_read(const struct kube_at *at, const char *name,
 	      const struct kube_job *job, struct pods *out, struct error *err)
 {
-	struct walk walk = { .job = job, .out = out };
+	struct pods_walk walk = { .job = job, .out = out };
 	const char *query[] = { "labelSelector", NULL, NULL };
 	int ret;
 

@@ -6,7 +6,7 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/remote/remembered.h"
+#include "core/remote/remote_run.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/kube_trials.h"
 
@@ -36,7 +36,7 @@ int record_get(struct kube *kube, const char *job_id, struct arena *mem,
 {
 	json_t *properties = NULL;
 	struct run_record run;
-	int ret = remembered_get(&kube->env, PROVIDER, job_id, mem, &run,
+	int ret = remote_run_get(&kube->env, PROVIDER, job_id, mem, &run,
 				 &properties, err);
 
 	if (ret == 0)
@@ -91,7 +91,7 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 		json_put_text(properties, "uid", object_meta(object, "uid"));
 		if (trials_are_wanted(job))
 			json_put(properties, "trials", json_true());
-		ret = remembered_add(&kube->env, PROVIDER, job,
+		ret = remote_run_add(&kube->env, PROVIDER, job,
 				     object_note(object, KUBE_NOTE_DIGEST),
 				     properties, &folder, err);
 		if (ret == 0)
@@ -112,6 +112,6 @@ static const char *place_of(const json_t *properties, struct arena *mem)
 int record_list(struct kube *kube, const struct kind *kind, const char *place,
 		struct listing *out, struct error *err)
 {
-	return remembered_list(&kube->env, PROVIDER, kind, place_of, place, out,
+	return remote_run_list(&kube->env, PROVIDER, kind, place_of, place, out,
 			       err);
 }

@@ -29,7 +29,7 @@
 #define LOCK "lock"
 #define UNFINISHED "file"
 
-struct search {
+struct leftover_search {
 	struct store *store;
 	struct leftovers *out;
 	struct arena *mem;
@@ -45,8 +45,8 @@ static bool is_alive(const char *folder)
 }
 
 /* "JOBID.ATTEMPT": returns 1 if there is no such run, -1 on failure. */
-static int find_run(struct search *search, const char *name, char **job_id,
-		    struct run_record *run, struct error *err)
+static int find_run(struct leftover_search *search, const char *name,
+		    char **job_id, struct run_record *run, struct error *err)
 {
 	const char *dot = strrchr(name, '.');
 	struct error ignored;
@@ -102,7 +102,7 @@ static bool has_work(const char *folder)
 
 /* ---- folders and records --------------------------------------------- */
 
-static void look_at_folder(struct search *search, const char *runs,
+static void look_at_folder(struct leftover_search *search, const char *runs,
 			   const char *name)
 {
 	char *path = path_join(runs, name);
@@ -125,7 +125,7 @@ static void look_at_folder(struct search *search, const char *runs,
 	free(path);
 }
 
-static int find_folders(struct search *search, struct error *err)
+static int find_folders(struct leftover_search *search, struct error *err)
 {
 	char *runs = path_join(store_folder(search->store), "runs");
 	struct dirent **entries = NULL;
@@ -143,7 +143,7 @@ static int find_folders(struct search *search, struct error *err)
 	return ret;
 }
 
-static int find_records(struct search *search, const char *provider,
+static int find_records(struct leftover_search *search, const char *provider,
 			struct error *err)
 {
 	struct run_list all;
@@ -179,7 +179,7 @@ static int find_records(struct search *search, const char *provider,
 /* `item` is "JOBRUN_RUN_DIR=…/runs/JOBID.ATTEMPT/output". */
 static void look_at_process(void *arg, pid_t pid, const char *item)
 {
-	struct search *search = arg;
+	struct leftover_search *search = arg;
 	char *folder = path_folder(strchr(item, '=') + 1);
 
 	if (!is_alive(folder))
@@ -198,7 +198,7 @@ static void look_at_process(void *arg, pid_t pid, const char *item)
 	free(folder);
 }
 
-static void find_processes(struct search *search)
+static void find_processes(struct leftover_search *search)
 {
 	char *start = mem_printf("JOBRUN_RUN_DIR=%s/runs/",
 				 store_folder(search->store));
@@ -234,9 +234,9 @@ static bool is_unfinished(const char *name)
 }
 
 static int each_name(const char *folder,
-		     void (*look)(struct search *search, const char *folder,
-				  const char *name),
-		     struct search *search, struct error *err)
+		     void (*look)(struct leftover_search *search,
+				  const char *folder, const char *name),
+		     struct leftover_search *search, struct error *err)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
@@ -252,7 +252,7 @@ static int each_name(const char *folder,
 	return 0;
 }
 
-static void look_at_file(struct search *search, const char *folder,
+static void look_at_file(struct leftover_search *search, const char *folder,
 			 const char *name)
 {
 	char *path = path_join(folder, name);
@@ -267,7 +267,7 @@ static void look_at_file(struct search *search, const char *folder,
 	free(path);
 }
 
-static void look_at_lock(struct search *search, const char *folder,
+static void look_at_lock(struct leftover_search *search, const char *folder,
 			 const char *name)
 {
 	if (lock_is_stale(folder, name))
@@ -282,7 +282,7 @@ static void look_at_lock(struct search *search, const char *folder,
 int local_leftovers(struct store *store, struct leftovers *out,
 		    struct error *err)
 {
-	struct search search = { store, out, arena_new() };
+	struct leftover_search search = { store, out, arena_new() };
 	char *locks = path_join(store_folder(store), "locks");
 	int ret = -1;
 
@@ -307,7 +307,7 @@ int local_leftovers(struct store *store, struct leftovers *out,
 static int sweep_run(struct store *store, const struct leftover *one,
 		     struct error *err)
 {
-	struct search search = { store, NULL, arena_new() };
+	struct leftover_search search = { store, NULL, arena_new() };
 	struct run_record run = { 0 };
 	char *folder = NULL;
 	char *job_id, *mark;

@@ -229,7 +229,7 @@ bool accounts_find(const struct accounts *accounts,
 		   const struct account_key *key, struct arena *mem,
 		   struct queue_job *out, struct usage *usage)
 {
-	struct queue all = {
+	struct slurm_queue all = {
 		.items = arena_alloc(mem, (accounts->count + 1) *
 						  sizeof(*all.items)),
 	};

@@ -10,7 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/process/subprocess.h"
-#include "core/task/members.h"
+#include "core/task/task_files.h"
 #include "providers/slurm/array.h"
 
 #define FILE_MAX 256
@@ -134,12 +134,13 @@ static int read_tasks(struct turn *turn, struct error *err)
 	const char *folder = folder_of(turn, turn->last);
 	int64_t until = time_monotonic_ms() + SETTLE_MS;
 
-	members_list(&turn->spec, turn->mem, &turn->tasks);
+	task_files_list(&turn->spec, turn->mem, &turn->tasks);
 	for (;;) {
-		if (members_read(folder, turn->mem, &turn->tasks, NULL, err) <
-		    0)
+		if (task_files_read(folder, turn->mem, &turn->tasks, NULL,
+				    err) < 0)
 			return -1;
-		if (!members_lost(&turn->tasks) || time_monotonic_ms() >= until)
+		if (!task_files_lost(&turn->tasks) ||
+		    time_monotonic_ms() >= until)
 			return 0;
 		time_pause(LOOK_MS);
 	}
@@ -168,7 +169,7 @@ static bool was_queued_again(const struct turn *turn)
 
 static int decide(struct turn *turn, struct slurm_next *next, struct error *err)
 {
-	struct attempt_outcome outcome = { .cause = CAUSE_LOST };
+	struct attempt_outcome outcome = { .cause = OUTCOME_LOST };
 	struct restart_decision decision;
 	struct restart_counts counts;
 
@@ -177,8 +178,8 @@ static int decide(struct turn *turn, struct slurm_next *next, struct error *err)
 	if (!was_queued_again(turn)) {
 		if (read_tasks(turn, err) < 0)
 			return -1;
-		members_outcome(folder_of(turn, turn->last), &turn->tasks,
-				&outcome);
+		task_files_outcome(folder_of(turn, turn->last), &turn->tasks,
+				   &outcome);
 	}
 	restart_decide(&turn->spec.restart, &counts, &outcome, &decision);
 	*next = (struct slurm_next){ .again = decision.again,
@@ -187,7 +188,7 @@ static int decide(struct turn *turn, struct slurm_next *next, struct error *err)
 	/* After a loss the queue is what it waits in. */
 	next->not_before_ms =
 		time_now_ms() +
-		(outcome.cause == CAUSE_LOST ? 0 : decision.delay_ms);
+		(outcome.cause == OUTCOME_LOST ? 0 : decision.delay_ms);
 	return put_next(folder_of(turn, turn->last), next, err);
 }
 
@@ -236,7 +237,7 @@ static int queue_again(const struct turn *turn, struct error *err)
 static void forbid_queueing(const struct turn *turn,
 			    const struct restart_counts *counts)
 {
-	const struct attempt_outcome lost = { .cause = CAUSE_LOST };
+	const struct attempt_outcome lost = { .cause = OUTCOME_LOST };
 	const struct restart_counts none = { 0 };
 	const char *const argv[] = { "scontrol", "update",
 				     arena_printf(turn->mem, "JobId=%s",
@@ -302,7 +303,7 @@ static int go_on(struct turn *turn, enum slurm_step *step, int *number,
 static int end_trial(struct turn *turn, struct error *err)
 {
 	const char *folder = folder_of(turn, turn->last);
-	struct attempt_outcome outcome = { .cause = CAUSE_LOST,
+	struct attempt_outcome outcome = { .cause = OUTCOME_LOST,
 					   .exit_code = -1 };
 	struct trial_result result = { .number = turn->at->trial,
 				       .state = RUN_SUCCEEDED,
@@ -314,10 +315,10 @@ static int end_trial(struct turn *turn, struct error *err)
 		if (!was_queued_again(turn)) {
 			if (read_tasks(turn, err) < 0)
 				return -1;
-			members_outcome(folder, &turn->tasks, &outcome);
+			task_files_outcome(folder, &turn->tasks, &outcome);
 		}
-		result.state = outcome.cause == CAUSE_CANCEL ? RUN_CANCELLED
-							     : RUN_FAILED;
+		result.state = outcome.cause == OUTCOME_CANCEL ? RUN_CANCELLED
+							       : RUN_FAILED;
 		result.exit_code = outcome.exit_code;
 	}
 	return array_end_trial(turn->at, &turn->spec, folder, &result, err);

@@ -124,7 +124,7 @@ static int ask_alone(struct slurm_cluster *at, const char *comment,
 {
 	int64_t now_ms = time_monotonic_ms();
 	const struct queue_job *job;
-	struct queue queue;
+	struct slurm_queue queue;
 
 	if (now_ms - at->since_ms > MOMENT_MS) {
 		at->since_ms = now_ms;

@@ -17,7 +17,7 @@
  * lost, or without that block as often as it likes to. */
 static void set_restarts(const struct job *job, struct slurm_job *out)
 {
-	const struct attempt_outcome lost = { .cause = CAUSE_LOST };
+	const struct attempt_outcome lost = { .cause = OUTCOME_LOST };
 	const struct restart_counts none = { 0 };
 	struct restart_decision decision;
 

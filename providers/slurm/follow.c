@@ -11,14 +11,14 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/task/members.h"
+#include "core/task/task_files.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/slurm_look.h"
 
 /* ---- states ------------------------------------------------------------ */
 
 /* Of a job that Slurm has forgotten. */
-static enum run_state state_by_files(const struct look *look)
+static enum run_state state_by_files(const struct slurm_look *look)
 {
 	const struct task_record *first = look_master(look);
 
@@ -28,7 +28,7 @@ static enum run_state state_by_files(const struct look *look)
 }
 
 /* Writes how it stands, if that is new. */
-static int put(struct look *look, enum run_state state, const char *why,
+static int put(struct slurm_look *look, enum run_state state, const char *why,
 	       struct error *err)
 {
 	struct run_record *run = &look->record->run;
@@ -60,7 +60,7 @@ static int put(struct look *look, enum run_state state, const char *why,
 static int prepare_next(void *arg, const char *folder, int attempt,
 			struct error *err)
 {
-	const struct look *look = arg;
+	const struct slurm_look *look = arg;
 	struct run_spec spec;
 
 	if (spec_read(look->folder, look->mem, &spec, err) < 0)
@@ -74,7 +74,7 @@ static int prepare_next(void *arg, const char *folder, int attempt,
  * What there was of this attempt has ended, and another one follows.  Returns
  * 1: there is one to be looked at, which this process or another one has made.
  */
-static int go_on(struct look *look, const struct slurm_next *decided,
+static int go_on(struct slurm_look *look, const struct slurm_next *decided,
 		 struct error *err)
 {
 	struct run_record *run = &look->record->run;
@@ -94,7 +94,7 @@ static int go_on(struct look *look, const struct slurm_next *decided,
 		return -1;
 	if (!look_is_settled(look))
 		return put(look, run->state, "", err);
-	task = is_loss ? members_lost(&look->tasks) : look_culprit(look);
+	task = is_loss ? task_files_lost(&look->tasks) : look_culprit(look);
 	if (is_loss || !look_explain_files(look, &why))
 		look_explain_loss(look, &why);
 	look_settle_tasks(look, task);
@@ -112,7 +112,7 @@ static int go_on(struct look *look, const struct slurm_next *decided,
 
 /* Whether another attempt follows this one, as was decided where it ran; or
  * will be, as Slurm has queued the job again. */
-static bool is_followed(const struct look *look, enum run_state state,
+static bool is_followed(const struct slurm_look *look, enum run_state state,
 			struct slurm_next *out)
 {
 	const struct run_record *run = &look->record->run;
@@ -130,7 +130,7 @@ static bool is_followed(const struct look *look, enum run_state state,
 }
 
 /* The script has begun this attempt.  Of the first Slurm says so. */
-static bool has_begun(const struct look *look)
+static bool has_begun(const struct slurm_look *look)
 {
 	char *path = path_join(look->folder, "begun");
 	bool out = look->attempt == 0 || access(path, F_OK) == 0;
@@ -139,7 +139,7 @@ static bool has_begun(const struct look *look)
 	return out;
 }
 
-static int end_or_wait(struct look *look, enum run_state state,
+static int end_or_wait(struct slurm_look *look, enum run_state state,
 		       struct error *err)
 {
 	/* The end of a task may have been read after its log was, and the end
@@ -155,7 +155,7 @@ static int end_or_wait(struct look *look, enum run_state state,
 
 /* Its files say so.  Slurm may not do so for a minute, while it cleans up after
  * the job, or at all: a controller that was killed forgets what ran. */
-static bool has_succeeded(const struct look *look)
+static bool has_succeeded(const struct slurm_look *look)
 {
 	const struct task_record *first = look_master(look);
 
@@ -163,7 +163,7 @@ static bool has_succeeded(const struct look *look)
 }
 
 /* 1: there is another attempt to be looked at. */
-static int look_at_attempt(struct look *look, const struct error *away,
+static int look_at_attempt(struct slurm_look *look, const struct error *away,
 			   struct error *err)
 {
 	struct run_record *run = &look->record->run;
@@ -196,7 +196,7 @@ static int look_at_attempt(struct look *look, const struct error *away,
 	return end_or_wait(look, state, err);
 }
 
-static int look_at_it(struct look *look, const struct error *away,
+static int look_at_it(struct slurm_look *look, const struct error *away,
 		      struct error *err)
 {
 	return look->record->trials ? look_at_trials(look, away, err)
@@ -204,7 +204,7 @@ static int look_at_it(struct look *look, const struct error *away,
 }
 
 /* Values of secrets stay no longer than they are needed. */
-static void forget_secrets(const struct look *look)
+static void forget_secrets(const struct slurm_look *look)
 {
 	const char *args[] = { NULL, NULL };
 	struct error ignored;
@@ -220,7 +220,7 @@ static void forget_secrets(const struct look *look)
  * another one.  And to be queued again it must be after it was seen to run,
  * which another process may have written down a moment ago.
  */
-static int look_into_queue(struct look *look, struct error *err)
+static int look_into_queue(struct slurm_look *look, struct error *err)
 {
 	const struct slurm_record *record = look->record;
 	const struct run_record *run = &record->run;
@@ -240,7 +240,7 @@ static int look_into_queue(struct look *look, struct error *err)
 
 /* What the controller has forgotten may be in its accounting; an end, that is:
  * of a job that went on there the controller knows nothing, and it does not. */
-static bool look_into_accounts(struct look *look)
+static bool look_into_accounts(struct slurm_look *look)
 {
 	struct queue_job job;
 	struct usage usage;
@@ -254,7 +254,7 @@ static bool look_into_accounts(struct look *look)
 }
 
 /* Of a run that has ended. */
-static void keep_usage(struct look *look)
+static void keep_usage(struct slurm_look *look)
 {
 	struct queue_job job;
 	struct usage usage;
@@ -270,11 +270,11 @@ static void keep_usage(struct look *look)
 int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 		 struct arena *mem, struct error *err)
 {
-	struct look look = { .slurm = slurm,
-			     .record = record,
-			     .mem = mem,
-			     .attempt =
-				     record->run.attempt - record->run.origin };
+	struct slurm_look look = { .slurm = slurm,
+				   .record = record,
+				   .mem = mem,
+				   .attempt = record->run.attempt -
+					      record->run.origin };
 	struct error away;
 	int ret;
 

@@ -25,7 +25,7 @@ const struct queue_job *trials_element(const struct trials *t, int number)
 /* A trial that is being looked at, in its newest attempt. */
 struct trial_look {
 	struct trials *all;
-	struct look look;
+	struct slurm_look look;
 	struct trial_record *record;
 	struct trial_record before; /* as it is in the store */
 	struct run_spec spec;
@@ -156,7 +156,7 @@ static int end_by_slurm(struct trial_look *one, enum run_state state,
 static int go_on(struct trial_look *one, const struct slurm_next *next,
 		 struct error *err)
 {
-	struct look *look = &one->look;
+	struct slurm_look *look = &one->look;
 	int attempt = 1 + next->counts.failures + next->counts.preemptions;
 	struct run_spec spec = one->spec;
 	struct buf why = { 0 };
@@ -186,7 +186,7 @@ static int go_on(struct trial_look *one, const struct slurm_next *next,
 
 static int keep_running(struct trial_look *one, struct error *err)
 {
-	const struct look *look = &one->look;
+	const struct slurm_look *look = &one->look;
 	bool waits = look->known && queue_state(look->job.state) == RUN_QUEUED;
 
 	one->record->state = waits ? RUN_QUEUED : RUN_RUNNING;
@@ -201,7 +201,7 @@ static int keep_running(struct trial_look *one, struct error *err)
 static int look_at_attempt(struct trial_look *one, struct error *err)
 {
 	struct trial_result result = { 0 };
-	struct look *look = &one->look;
+	struct slurm_look *look = &one->look;
 	enum run_state state =
 		look->known ? queue_state(look->job.state) : RUN_FAILED;
 	bool over = look->known ? run_state_is_final(state) : !one->all->away;

@@ -200,7 +200,7 @@ static int conclude(struct trials *t, struct error *err)
 	return put_run(t, state, why, err);
 }
 
-int look_at_trials(struct look *look, const struct error *away,
+int look_at_trials(struct slurm_look *look, const struct error *away,
 		   struct error *err)
 {
 	struct trials t = { .run = look, .away = away, .folder = look->folder };

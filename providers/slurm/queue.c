@@ -74,7 +74,7 @@ int queue_number(const char *text)
 	return value > 0 && value < QUEUE_REST ? (int)value : 0;
 }
 
-static void add(struct queue *out, size_t *room, char *columns[COLUMNS],
+static void add(struct slurm_queue *out, size_t *room, char *columns[COLUMNS],
 		struct arena *mem)
 {
 	char *plus = strchr(columns[COLUMN_ID], '+');
@@ -165,7 +165,7 @@ static void fold(struct queue_job *elements, size_t count,
 	}
 }
 
-static void fold_all(struct queue *queue, struct arena *mem)
+static void fold_all(struct slurm_queue *queue, struct arena *mem)
 {
 	struct queue_job *to =
 		arena_alloc(mem, (queue->count + 1) * sizeof(*to));
@@ -188,7 +188,7 @@ static void fold_all(struct queue *queue, struct arena *mem)
 	queue->count = n;
 }
 
-void queue_sort(struct queue *queue, struct arena *mem)
+void queue_sort(struct slurm_queue *queue, struct arena *mem)
 {
 	qsort(queue->items, queue->count, sizeof(*queue->items), by_element);
 	fold_all(queue, mem);
@@ -206,14 +206,14 @@ const struct queue_job *queue_element(const struct queue_job *job, int number)
 	return NULL;
 }
 
-void queue_parse(char *text, struct arena *mem, struct queue *out)
+void queue_parse(char *text, struct arena *mem, struct slurm_queue *out)
 {
 	struct queue_job *items;
 	char *columns[COLUMNS];
 	char *line, *next;
 	size_t room = 0;
 
-	*out = (struct queue){ 0 };
+	*out = (struct slurm_queue){ 0 };
 	for (line = text; line && *line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
@@ -230,7 +230,7 @@ void queue_parse(char *text, struct arena *mem, struct queue *out)
 }
 
 int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
-	       struct queue *out, struct error *err)
+	       struct slurm_queue *out, struct error *err)
 {
 	const char *argv[] = {
 		"env",
@@ -249,7 +249,7 @@ int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 	};
 	struct command_answer answer;
 
-	*out = (struct queue){ 0 };
+	*out = (struct slurm_queue){ 0 };
 	if (cluster_slurm(cluster, argv, &answer, err) < 0)
 		return id && strstr(err->text, "Invalid job id") ? 0 : -1;
 	if (answer.out.len)
@@ -258,7 +258,7 @@ int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 	return 0;
 }
 
-const struct queue_job *queue_find(const struct queue *queue,
+const struct queue_job *queue_find(const struct slurm_queue *queue,
 				   const char *comment)
 {
 	const struct queue_job key = { .comment = comment };

@@ -31,7 +31,7 @@ struct queue_job {
 	size_t element_count;
 };
 
-struct queue {
+struct slurm_queue {
 	struct queue_job *items; /* by comment */
 	size_t count;
 };
@@ -39,9 +39,9 @@ struct queue {
 /* Texts live in `mem`.  With an id, of that job alone, which is much cheaper
  * where there are thousands; no such job is no error. */
 int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
-	       struct queue *out, struct error *err);
+	       struct slurm_queue *out, struct error *err);
 /* What squeue has printed. */
-void queue_parse(char *text, struct arena *mem, struct queue *out);
+void queue_parse(char *text, struct arena *mem, struct slurm_queue *out);
 
 /* Cuts a line at its first '|'s into `count` columns, of which the last may have
  * more of them; false if there are too few. */
@@ -49,10 +49,10 @@ bool queue_split(char *line, char **columns, size_t count);
 /* The number of an element at the start of `text`; 0: none that can be. */
 int queue_number(const char *text);
 /* Puts jobs, and elements of arrays, in order, and makes one of each array. */
-void queue_sort(struct queue *queue, struct arena *mem);
+void queue_sort(struct slurm_queue *queue, struct arena *mem);
 
 /* NULL: Slurm does not know it, or no more. */
-const struct queue_job *queue_find(const struct queue *queue,
+const struct queue_job *queue_find(const struct slurm_queue *queue,
 				   const char *comment);
 
 /* With all its texts, into another arena. */

@@ -16,7 +16,7 @@
  *	and later
  *	  job				a link: the number of the job that has it
  *	  attempts/N/			0, 1 …:
- *	    logs/, tasks/		see core/task/member.h
+ *	    logs/, tasks/		see core/task/task_runner.h
  *	    begun, status, next		see attempts.h
  *	    srun.err			what srun had to say
  *	  output/			what the program has left

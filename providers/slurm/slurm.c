@@ -12,7 +12,7 @@
 /* ---- reading ----------------------------------------------------------- */
 
 /* A job's runs, and how the newest that was submitted stands. */
-struct sight {
+struct slurm_view {
 	struct slurm_cluster *at;
 	struct slurm_runs runs;
 	const struct slurm_run *run; /* NULL: there is none */
@@ -23,12 +23,12 @@ struct sight {
 /* One that has begun or that Slurm knows was submitted; of the rest nobody
  * knows. */
 static int see(struct slurm *slurm, const char *place, const char *job_id,
-	       struct arena *mem, struct sight *out, struct error *err)
+	       struct arena *mem, struct slurm_view *out, struct error *err)
 {
 	size_t i;
 	int ret;
 
-	*out = (struct sight){ .at = slurm_at(slurm, place, err) };
+	*out = (struct slurm_view){ .at = slurm_at(slurm, place, err) };
 	if (!out->at)
 		return -1;
 	if (runs_read(out->at->cluster, job_id, mem, &out->runs, err) < 0)
@@ -52,7 +52,7 @@ static int see(struct slurm *slurm, const char *place, const char *job_id,
 
 /* The state of a run by what its folder says, if Slurm has forgotten it; one
  * that has succeeded there may be cleaned up after for a while. */
-static enum run_state state_of(const struct sight *sight)
+static enum run_state state_of(const struct slurm_view *sight)
 {
 	if (sight->known && sight->run->status != 0)
 		return queue_state(sight->job.state);
@@ -65,7 +65,7 @@ static int slurm_read(void *ctx, const struct resource *want,
 	struct slurm *slurm = ctx;
 	struct arena *mem = arena_new();
 	struct slurm_record record;
-	struct sight sight = { 0 };
+	struct slurm_view sight = { 0 };
 	const char *place = NULL;
 	struct error ignored;
 	int ret = 0;
@@ -98,8 +98,9 @@ static int slurm_read(void *ctx, const struct resource *want,
 /* ---- starting ---------------------------------------------------------- */
 
 /* The run's place among those of its digest gives it its name. */
-static void name_run(const struct sight *sight, const struct resource *want,
-		     struct arena *mem, struct slurm_run *out)
+static void name_run(const struct slurm_view *sight,
+		     const struct resource *want, struct arena *mem,
+		     struct slurm_run *out)
 {
 	const struct job *job = want->job;
 	int last = 0, same = 1;
@@ -127,7 +128,7 @@ static void name_run(const struct sight *sight, const struct resource *want,
 
 /* The newest run that an earlier try has made, if it is of this job as it is
  * now; NULL: there is none. */
-static const struct slurm_run *left_by_earlier(const struct sight *sight,
+static const struct slurm_run *left_by_earlier(const struct slurm_view *sight,
 					       const struct resource *want)
 {
 	const struct slurm_run *last =
@@ -162,7 +163,7 @@ static int slurm_create(void *ctx, const struct resource *want,
 	const struct slurm_run *earlier;
 	struct slurm_run run;
 	struct slurm_job what;
-	struct sight sight = { 0 };
+	struct slurm_view sight = { 0 };
 	int ret = -1;
 
 	if (slurm_job_make(want->job, slurm->env.catalogue, mem, &what, err) <
@@ -310,7 +311,7 @@ static int slurm_delete(void *ctx, const struct resource *have,
 	struct slurm *slurm = ctx;
 	struct arena *mem = arena_new();
 	struct slurm_record record;
-	struct sight sight = { 0 };
+	struct slurm_view sight = { 0 };
 	const char *place = have->place;
 	int ret = 0;
 

@@ -19,7 +19,7 @@
 struct slurm_cluster {
 	struct cluster *cluster;
 	struct arena *mem; /* of the queue; NULL: it was not asked yet */
-	struct queue queue;
+	struct slurm_queue queue;
 	int64_t asked_ms; /* by the monotonic clock */
 	int64_t took_ms;  /* the last time */
 	int64_t since_ms; /* in the last moment, since then, */

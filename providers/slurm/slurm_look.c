@@ -14,9 +14,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/task/member.h"
-#include "core/task/members.h"
-#include "core/remote/mirror.h"
+#include "core/task/task_runner.h"
+#include "core/task/task_files.h"
+#include "core/remote/log_sync.h"
 #include "providers/slurm/slurm_look.h"
 
 /* How late a shared directory can show what a task wrote last: that it has
@@ -26,14 +26,14 @@
 
 /* ---- files ------------------------------------------------------------- */
 
-const char *look_run_folder(const struct look *look)
+const char *look_run_folder(const struct slurm_look *look)
 {
 	return arena_printf(look->mem, "%s/runs/%s/%s",
 			    cluster_folder(look->at->cluster),
 			    look->record->run.job_id, look->record->name);
 }
 
-static const char *there(const struct look *look)
+static const char *there(const struct slurm_look *look)
 {
 	const char *run = look_run_folder(look);
 
@@ -43,7 +43,7 @@ static const char *there(const struct look *look)
 	return arena_printf(look->mem, "%s/attempts/%d", run, look->attempt);
 }
 
-static int fetch_once(struct look *look, const char *folder, size_t *got,
+static int fetch_once(struct slurm_look *look, const char *folder, size_t *got,
 		      struct error *err)
 {
 	const char *argv[] = { look->record->program, "mirror", folder, NULL };
@@ -51,7 +51,7 @@ static int fetch_once(struct look *look, const char *folder, size_t *got,
 	struct command_answer answer = { 0 };
 	struct buf have = { 0 };
 	char *path;
-	int ret = mirror_have(look->folder, &have, err);
+	int ret = log_sync_have(look->folder, &have, err);
 
 	if (ret == 0 && cluster_is_remote(cluster)) {
 		const struct cluster_input input = { .data = buf_text(&have),
@@ -68,18 +68,18 @@ static int fetch_once(struct look *look, const char *folder, size_t *got,
 		}
 	} else if (ret == 0) {
 		path = cluster_path(cluster, folder);
-		ret = mirror_send(path, buf_text(&have), &answer.out, err);
+		ret = log_sync_send(path, buf_text(&have), &answer.out, err);
 		free(path);
 	}
 	if (ret == 0)
-		ret = mirror_take(look->folder, &answer.out, err);
+		ret = log_sync_take(look->folder, &answer.out, err);
 	*got = answer.out.len;
 	command_answer_done(&answer);
 	buf_done(&have);
 	return ret;
 }
 
-int look_lock(const struct look *look, struct error *err)
+int look_lock(const struct slurm_look *look, struct error *err)
 {
 	char *path = path_join(look->folder, ".mirror");
 	int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -92,7 +92,7 @@ int look_lock(const struct look *look, struct error *err)
 	return lock;
 }
 
-int look_fetch(struct look *look, struct error *err)
+int look_fetch(struct slurm_look *look, struct error *err)
 {
 	const char *folder = there(look);
 	int lock = look_lock(look, err);
@@ -103,12 +103,12 @@ int look_fetch(struct look *look, struct error *err)
 		return -1;
 	do {
 		ret = fetch_once(look, folder, &got, err);
-	} while (ret == 0 && got >= MIRROR_MAX);
+	} while (ret == 0 && got >= LOG_SYNC_MAX);
 	close(lock);
 	return ret;
 }
 
-void look_read_status(struct look *look)
+void look_read_status(struct slurm_look *look)
 {
 	char *path = path_join(look->folder, "status");
 	struct error ignored;
@@ -126,14 +126,14 @@ void look_read_status(struct look *look)
 
 /* ---- tasks ------------------------------------------------------------- */
 
-int look_make_tasks(struct look *look, struct error *err)
+int look_make_tasks(struct slurm_look *look, struct error *err)
 {
 	struct run_spec spec;
 	size_t i;
 
 	if (spec_read(look->folder, look->mem, &spec, err) < 0)
 		return -1;
-	members_list(&spec, look->mem, &look->tasks);
+	task_files_list(&spec, look->mem, &look->tasks);
 	look->changed = arena_alloc(look->mem, look->tasks.count + 1);
 	for (i = 0; i < look->tasks.count; i++) {
 		look->tasks.items[i].trial = look->trial;
@@ -143,7 +143,7 @@ int look_make_tasks(struct look *look, struct error *err)
 }
 
 /* Those that the store has: of a run without trials all. */
-static int list_tasks(struct look *look, struct error *err)
+static int list_tasks(struct slurm_look *look, struct error *err)
 {
 	struct task_list all;
 	size_t i, n = 0;
@@ -158,7 +158,7 @@ static int list_tasks(struct look *look, struct error *err)
 	return 0;
 }
 
-int look_read_tasks(struct look *look, struct error *err)
+int look_read_tasks(struct slurm_look *look, struct error *err)
 {
 	if (list_tasks(look, err) < 0)
 		return -1;
@@ -166,16 +166,16 @@ int look_read_tasks(struct look *look, struct error *err)
 		arena_alloc(look->mem, look->tasks.count * sizeof(bool) + 1);
 	if (!look->tasks.count && look_make_tasks(look, err) < 0)
 		return -1;
-	return members_read(look->folder, look->mem, &look->tasks,
-			    look->changed, err);
+	return task_files_read(look->folder, look->mem, &look->tasks,
+			       look->changed, err);
 }
 
-const struct task_record *look_master(const struct look *look)
+const struct task_record *look_master(const struct slurm_look *look)
 {
 	return look->tasks.count ? &look->tasks.items[0] : NULL;
 }
 
-void look_settle_tasks(struct look *look, const struct task_record *first)
+void look_settle_tasks(struct slurm_look *look, const struct task_record *first)
 {
 	size_t i;
 
@@ -190,24 +190,24 @@ void look_settle_tasks(struct look *look, const struct task_record *first)
 	}
 }
 
-static bool is_whole(const struct look *look)
+static bool is_whole(const struct slurm_look *look)
 {
 	size_t i;
 
 	for (i = 0; i < look->tasks.count; i++)
-		if (!member_is_whole(look->folder, &look->tasks.items[i]))
+		if (!task_file_is_whole(look->folder, &look->tasks.items[i]))
 			return false;
 	return true;
 }
 
-int64_t look_end_time(const struct look *look)
+int64_t look_end_time(const struct slurm_look *look)
 {
 	if (look->known && run_state_is_final(queue_state(look->job.state)))
 		return look->job.end_time_ms;
 	return look->status_ms;
 }
 
-int64_t look_start_time(const struct look *look)
+int64_t look_start_time(const struct slurm_look *look)
 {
 	int64_t first_ms = 0;
 	size_t i;
@@ -223,15 +223,15 @@ int64_t look_start_time(const struct look *look)
 	return first_ms;
 }
 
-bool look_is_settled(const struct look *look)
+bool look_is_settled(const struct slurm_look *look)
 {
 	int64_t past_ms = time_now_ms() - look_end_time(look);
 
-	return (!members_lost(&look->tasks) || past_ms > LOOK_SETTLE_MS) &&
+	return (!task_files_lost(&look->tasks) || past_ms > LOOK_SETTLE_MS) &&
 	       (past_ms > WHOLE_MS || is_whole(look));
 }
 
-bool look_is_changed(const struct look *look)
+bool look_is_changed(const struct slurm_look *look)
 {
 	size_t i;
 

@@ -6,7 +6,7 @@
 
 #include "providers/slurm/slurm_internal.h"
 
-struct look {
+struct slurm_look {
 	struct slurm *slurm;
 	struct slurm_cluster *at;
 	struct slurm_record *record;
@@ -28,49 +28,50 @@ struct look {
 #define LOOK_SETTLE_MS 5000
 
 /* The folder of the run there; in `mem`. */
-const char *look_run_folder(const struct look *look);
+const char *look_run_folder(const struct slurm_look *look);
 /* One process at a time looks at what is in `folder`: what another brings need
  * not be brought twice.  To be closed, by which others that watch the folder
  * know that something may be new (supervisor_watch()). */
-int look_lock(const struct look *look, struct error *err);
+int look_lock(const struct slurm_look *look, struct error *err);
 /* Brings all that is new of the attempt. */
-int look_fetch(struct look *look, struct error *err);
+int look_fetch(struct slurm_look *look, struct error *err);
 /* What the batch script has said of its end, if it has. */
-void look_read_status(struct look *look);
+void look_read_status(struct slurm_look *look);
 /* What is known of the tasks, with what is new. */
-int look_read_tasks(struct look *look, struct error *err);
+int look_read_tasks(struct slurm_look *look, struct error *err);
 /* Those of an attempt that is looked at for the first time. */
-int look_make_tasks(struct look *look, struct error *err);
-const struct task_record *look_master(const struct look *look);
-bool look_is_changed(const struct look *look);
+int look_make_tasks(struct slurm_look *look, struct error *err);
+const struct task_record *look_master(const struct slurm_look *look);
+bool look_is_changed(const struct slurm_look *look);
 /* In a run that is over no task goes on.  One that was ended with the rest has
  * not failed. */
-void look_settle_tasks(struct look *look, const struct task_record *first);
+void look_settle_tasks(struct slurm_look *look,
+		       const struct task_record *first);
 /* When the run ended, by Slurm or by the script; 0: neither says. */
-int64_t look_end_time(const struct look *look);
+int64_t look_end_time(const struct slurm_look *look);
 /* The job's, or of a later attempt within it that of its tasks; 0: not known. */
-int64_t look_start_time(const struct look *look);
+int64_t look_start_time(const struct slurm_look *look);
 /* A shared directory shows what a node wrote last a moment later. */
-bool look_is_settled(const struct look *look);
+bool look_is_settled(const struct slurm_look *look);
 
 /* ---- follow_trials.c --------------------------------------------------- */
 
 /* The whole of a run that is a job array.  `away`: Slurm does not answer; or
  * NULL. */
-int look_at_trials(struct look *look, const struct error *away,
+int look_at_trials(struct slurm_look *look, const struct error *away,
 		   struct error *err);
 
 /* ---- why.c ------------------------------------------------------------- */
 
 /* The task that the attempt failed for, or NULL. */
-const struct task_record *look_culprit(const struct look *look);
+const struct task_record *look_culprit(const struct slurm_look *look);
 
 /* What the tasks and the script have left to say of a failure; false:
  * nothing. */
-bool look_explain_files(const struct look *look, struct buf *why);
+bool look_explain_files(const struct slurm_look *look, struct buf *why);
 /* The same of an attempt that lost its nodes. */
-void look_explain_loss(const struct look *look, struct buf *why);
+void look_explain_loss(const struct slurm_look *look, struct buf *why);
 /* Why the run has failed: by Slurm, by the tasks, or by both; in `mem`. */
-const char *look_explain(const struct look *look);
+const char *look_explain(const struct slurm_look *look);
 
 #endif

@@ -9,12 +9,12 @@
 
 #define ALIGNED(n) (((n) + 3) & ~(size_t)3)
 
-struct found {
+struct found_program {
 	const unsigned char *id;
 	size_t len;
 };
 
-static bool find_id(const char *notes, size_t size, struct found *out)
+static bool find_id(const char *notes, size_t size, struct found_program *out)
 {
 	size_t at = 0;
 
@@ -57,7 +57,7 @@ static int look_at_first(struct dl_phdr_info *info, size_t size, void *arg)
 
 void program_id(char *out, unsigned long size)
 {
-	struct found found = { 0 };
+	struct found_program found = { 0 };
 	size_t i;
 
 	dl_iterate_phdr(look_at_first, &found);

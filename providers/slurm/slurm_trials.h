@@ -8,7 +8,7 @@
 #include "providers/slurm/slurm_look.h"
 
 struct trials {
-	const struct look *run;
+	const struct slurm_look *run;
 	const struct error *away; /* Slurm does not answer; or NULL */
 	char *folder;             /* of the run, here */
 	struct run_spec spec;

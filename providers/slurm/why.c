@@ -8,22 +8,22 @@
 #include "core/base/text.h"
 #include "core/base/units.h"
 #include "core/log/log.h"
-#include "core/task/members.h"
+#include "core/task/task_files.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/slurm_look.h"
 
 #define WORDS_MAX ((size_t)1 << 20)
 
-const struct task_record *look_culprit(const struct look *look)
+const struct task_record *look_culprit(const struct slurm_look *look)
 {
 	struct attempt_outcome outcome;
 
-	members_outcome(look->folder, &look->tasks, &outcome);
+	task_files_outcome(look->folder, &look->tasks, &outcome);
 	return outcome.task;
 }
 
 /* ": Traceback: no data": the last line that it wrote to its standard error. */
-static void add_last_words(const struct look *look,
+static void add_last_words(const struct slurm_look *look,
 			   const struct task_record *task, struct buf *why)
 {
 	struct buf lines = { 0 };
@@ -41,7 +41,7 @@ static void add_last_words(const struct look *look,
 	buf_done(&lines);
 }
 
-static void explain_task(const struct look *look,
+static void explain_task(const struct slurm_look *look,
 			 const struct task_record *task, struct buf *why)
 {
 	char name[32];
@@ -61,7 +61,7 @@ static void explain_task(const struct look *look,
 }
 
 /* "srun: error: Task launch for StepId=11.0 failed on node n3: …" */
-static void explain_step(const struct look *look, struct buf *why)
+static void explain_step(const struct slurm_look *look, struct buf *why)
 {
 	static const char mark[] = "error: ";
 	char *path = path_join(look->folder, "srun.err");
@@ -85,7 +85,7 @@ static void explain_step(const struct look *look, struct buf *why)
 }
 
 /* A task that never began, in a run whose script has ended. */
-static bool is_incomplete(const struct look *look)
+static bool is_incomplete(const struct slurm_look *look)
 {
 	size_t i;
 
@@ -95,7 +95,7 @@ static bool is_incomplete(const struct look *look)
 	return false;
 }
 
-bool look_explain_files(const struct look *look, struct buf *why)
+bool look_explain_files(const struct slurm_look *look, struct buf *why)
 {
 	const struct task_record *task = look_culprit(look);
 
@@ -111,9 +111,9 @@ bool look_explain_files(const struct look *look, struct buf *why)
 	return true;
 }
 
-void look_explain_loss(const struct look *look, struct buf *why)
+void look_explain_loss(const struct slurm_look *look, struct buf *why)
 {
-	const struct task_record *gone = members_lost(&look->tasks);
+	const struct task_record *gone = task_files_lost(&look->tasks);
 
 	if (gone)
 		buf_printf(why, "node %s was lost, and with it %s %d",
@@ -123,7 +123,7 @@ void look_explain_loss(const struct look *look, struct buf *why)
 }
 
 /* Where another attempt was to be expected. */
-static void add_why_not(const struct look *look, struct buf *why)
+static void add_why_not(const struct slurm_look *look, struct buf *why)
 {
 	struct slurm_next next;
 	struct error ignored;
@@ -133,14 +133,14 @@ static void add_why_not(const struct look *look, struct buf *why)
 		buf_printf(why, " (not restarted: %s)", next.why_not);
 }
 
-const char *look_explain(const struct look *look)
+const char *look_explain(const struct slurm_look *look)
 {
 	const char *state = look->known ? look->job.state : "";
 	const char *text = queue_explain(&look->job, look->mem);
 	struct buf why = { 0 };
 	const char *out;
 
-	if (!strcmp(state, "NODE_FAIL") && members_lost(&look->tasks))
+	if (!strcmp(state, "NODE_FAIL") && task_files_lost(&look->tasks))
 		look_explain_loss(look, &why);
 	else if (look->known && *text && strcmp(state, "FAILED") != 0)
 		buf_puts(&why, text);

@@ -18,7 +18,7 @@
 /* ---- what there is ------------------------------------------------------- */
 
 /* In one of its zones. */
-struct found {
+struct found_node {
 	struct tpu_node_place place; /* the first, if it is nowhere */
 	const char *first_zone;
 	json_t *body; /* NULL: there is none */
@@ -27,7 +27,7 @@ struct found {
 };
 
 static int look_in(struct tpu_node_ctx *ctx, const struct resource *it,
-		   struct arena *mem, struct found *out, struct error *err)
+		   struct arena *mem, struct found_node *out, struct error *err)
 {
 	char *path = tpu_node_path(it, &out->place);
 	int ret = tpu_get(ctx->google, TPU_API_V1, path, &out->body, err);
@@ -43,20 +43,20 @@ static int look_in(struct tpu_node_ctx *ctx, const struct resource *it,
 
 /* The first that exists, unlost ones before others. */
 static int look(struct tpu_node_ctx *ctx, const struct resource *it,
-		struct arena *mem, struct found *out, struct error *err)
+		struct arena *mem, struct found_node *out, struct error *err)
 {
 	struct tpu_places places;
 	size_t i;
 
-	*out = (struct found){ .phase = TPU_LOST };
+	*out = (struct found_node){ .phase = TPU_LOST };
 	if (tpu_places_find(ctx->google, it, mem, &places, err) < 0)
 		return -1;
 	out->place = (struct tpu_node_place){ places.project, places.zones[0] };
 	out->first_zone = places.zones[0];
 	for (i = 0; i < places.count; i++) {
-		struct found one = { .place = { places.project,
-						places.zones[i] },
-				     .first_zone = places.zones[0] };
+		struct found_node one = { .place = { places.project,
+						     places.zones[i] },
+					  .first_zone = places.zones[0] };
 
 		if (look_in(ctx, it, mem, &one, err) < 0) {
 			json_decref(out->body);
@@ -97,7 +97,7 @@ static int node_read(void *arg, const struct resource *want,
 	struct tpu_node_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	json_t *shown = NULL;
-	struct found one;
+	struct found_node one;
 	int ret = look(ctx, want, mem, &one, err);
 	size_t i;
 
@@ -179,7 +179,7 @@ static int node_create(void *arg, const struct resource *want,
 {
 	struct tpu_node_ctx *ctx = arg;
 	struct arena *mem = arena_new();
-	struct found one;
+	struct found_node one;
 	int ret = look(ctx, want, mem, &one, err);
 
 	/* What an earlier try has left is adopted, unless it is lost. */
@@ -202,7 +202,7 @@ static int node_delete(void *arg, const struct resource *have,
 }
 
 static int judge(struct tpu_node_ctx *ctx, const struct resource *have,
-		 const struct found *one, enum wait_state *out,
+		 const struct found_node *one, enum wait_state *out,
 		 struct error *err)
 {
 	const struct tpu_node *node = &one->node;
@@ -238,7 +238,7 @@ static int node_wait(void *arg, const struct resource *have,
 	struct tpu_node_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct error waits = { 0 };
-	struct found one = { 0 };
+	struct found_node one = { 0 };
 	int ret = making_look(&ctx->maker, have, &waits);
 
 	if (ret < 0) {
@@ -259,7 +259,7 @@ static int node_wait(void *arg, const struct resource *have,
 
 /* ---- listing ------------------------------------------------------------- */
 
-struct list {
+struct tpunode_list {
 	struct tpu_node_ctx *ctx;
 	struct listing *out;
 	struct arena *mem;
@@ -283,7 +283,7 @@ static bool has_group(struct tpu_node_ctx *ctx, const char *name,
 
 static void add_node(void *arg, const json_t *node)
 {
-	struct list *list = arg;
+	struct tpunode_list *list = arg;
 	const char *path = json_get_text(node, "name", "");
 	struct tpu_node_place place;
 
@@ -301,7 +301,9 @@ static int node_list(void *arg, const char *where, struct listing *out,
 		     struct error *err)
 {
 	struct tpu_node_ctx *ctx = arg;
-	struct list list = { .ctx = ctx, .out = out, .mem = arena_new() };
+	struct tpunode_list list = { .ctx = ctx,
+				     .out = out,
+				     .mem = arena_new() };
 	int ret =
 		tpu_list(ctx->google, TPU_API_V1, where, add_node, &list, err);
 

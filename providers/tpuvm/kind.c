@@ -328,7 +328,7 @@ static int node_renew(void *arg, const struct resource *have, struct error *err)
 
 /* ---- listing ------------------------------------------------------------ */
 
-struct list {
+struct tpuvm_list {
 	struct listing *out;
 	struct arena *mem;
 	const char **seen; /* paths in it */
@@ -337,7 +337,7 @@ struct list {
 
 static void add_node(void *arg, const json_t *node)
 {
-	struct list *list = arg;
+	struct tpuvm_list *list = arg;
 	const json_t *metadata = json_object_get(node, "metadata");
 	const char *own = json_get_text(node, "name", "");
 	/* What was asked for: with several slices, all of them. */
@@ -374,7 +374,7 @@ static int node_list(void *arg, const char *where, struct listing *out,
 		     struct error *err)
 {
 	struct tpu_vm *ctx = arg;
-	struct list list = { .out = out, .mem = arena_new() };
+	struct tpuvm_list list = { .out = out, .mem = arena_new() };
 	int ret =
 		tpu_list(ctx->google, TPU_API_V2, where, add_node, &list, err);
 

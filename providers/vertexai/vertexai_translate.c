@@ -15,7 +15,7 @@
 
 #define LEFT_MAX 64
 
-struct translation {
+struct vertex_translation {
 	const struct job *job;
 	const struct training_input *input;
 	const struct catalogue *catalogue;
@@ -25,8 +25,8 @@ struct translation {
 	struct vertex_job *out;
 };
 
-static void leave_out(struct translation *t, bool needed, const char *path,
-		      const char *why)
+static void leave_out(struct vertex_translation *t, bool needed,
+		      const char *path, const char *why)
 {
 	struct vertex_job *out = t->out;
 
@@ -45,7 +45,7 @@ static void leave_out(struct translation *t, bool needed, const char *path,
 }
 
 /* For the reason that explain gives, too. */
-static void leave(struct translation *t, const char *path)
+static void leave(struct vertex_translation *t, const char *path)
 {
 	bool impossible;
 	const char *why = use_reason(vertex_ai_uses, path, &impossible);
@@ -53,19 +53,19 @@ static void leave(struct translation *t, const char *path)
 	leave_out(t, impossible, path, why);
 }
 
-static const char *path_of(struct translation *t, enum role role,
+static const char *path_of(struct vertex_translation *t, enum role role,
 			   const char *field)
 {
 	return arena_printf(t->mem, "trainingInput.%sConfig.%s",
 			    role_name(role), field);
 }
 
-static bool has_job(const struct translation *t, const char *field)
+static bool has_job(const struct vertex_translation *t, const char *field)
 {
 	return message_has(t->job->training_message, t->input, field);
 }
 
-static json_t *variables(const struct translation *t)
+static json_t *variables(const struct vertex_translation *t)
 {
 	const struct pairs *env = &t->job->jobrun.env;
 	json_t *out = json_array();
@@ -82,7 +82,7 @@ static json_t *variables(const struct translation *t)
 }
 
 /* AI Platform passed it behind the job's own arguments, to containers too. */
-static json_t *with_job_dir(const struct translation *t, json_t *args)
+static json_t *with_job_dir(const struct vertex_translation *t, json_t *args)
 {
 	if (t->input->job_dir)
 		json_array_append_new(
@@ -93,7 +93,7 @@ static json_t *with_job_dir(const struct translation *t, json_t *args)
 /* ---- machines ---------------------------------------------------------- */
 
 /* "{chips}" in a name stands for the chips of one host. */
-static const char *vertex_machine(struct translation *t,
+static const char *vertex_machine(struct vertex_translation *t,
 				  const struct machine_group *group)
 {
 	const char *name = group->tpu->vertex_machine;
@@ -106,7 +106,7 @@ static const char *vertex_machine(struct translation *t,
 			    hole + strlen("{chips}"));
 }
 
-static json_t *tpu_machine(struct translation *t,
+static json_t *tpu_machine(struct vertex_translation *t,
 			   const struct machine_group *group)
 {
 	const char *name = vertex_machine(t, group);
@@ -132,7 +132,7 @@ static json_t *tpu_machine(struct translation *t,
 	return out;
 }
 
-static json_t *machine_spec(struct translation *t,
+static json_t *machine_spec(struct vertex_translation *t,
 			    const struct machine_group *group)
 {
 	json_t *out = json_object();
@@ -176,7 +176,7 @@ static const char *registry(const char *region)
 	return "us-docker.pkg.dev";
 }
 
-static const char *executor_image(struct translation *t,
+static const char *executor_image(struct vertex_translation *t,
 				  const struct machine_group *group)
 {
 	static const char *const devices[] = {
@@ -210,7 +210,7 @@ static const char *executor_image(struct translation *t,
 			    registry(t->input->region), found->image);
 }
 
-static json_t *python_spec(struct translation *t,
+static json_t *python_spec(struct vertex_translation *t,
 			   const struct machine_group *group)
 {
 	const struct strings *packages =
@@ -238,7 +238,7 @@ static json_t *python_spec(struct translation *t,
 	return out;
 }
 
-static json_t *container_spec(struct translation *t,
+static json_t *container_spec(struct vertex_translation *t,
 			      const struct machine_group *group,
 			      const char *image)
 {
@@ -277,7 +277,8 @@ static json_t *disk_spec(const struct machine_group *group)
 	return out;
 }
 
-static json_t *pool(struct translation *t, const struct machine_group *group)
+static json_t *pool(struct vertex_translation *t,
+		    const struct machine_group *group)
 {
 	const char *image = group->config->image_uri;
 	json_t *out = json_object();
@@ -305,7 +306,7 @@ static json_t *pool(struct translation *t, const struct machine_group *group)
  * machines in between are empty.  Beside a TPU there is no master: the
  * program runs on the TPU's own host.
  */
-static json_t *pools(struct translation *t)
+static json_t *pools(struct vertex_translation *t)
 {
 	const struct machine_group *tpu =
 		machines_find(&t->machines, ROLE_WORKER);
@@ -333,7 +334,7 @@ static json_t *pools(struct translation *t)
 
 /* ---- the rest ---------------------------------------------------------- */
 
-static json_t *scheduling(struct translation *t)
+static json_t *scheduling(struct vertex_translation *t)
 {
 	const struct scheduling *from = &t->input->scheduling;
 	json_t *out = NULL;
@@ -350,7 +351,7 @@ static json_t *scheduling(struct translation *t)
 	return out;
 }
 
-static json_t *job_spec(struct translation *t)
+static json_t *job_spec(struct vertex_translation *t)
 {
 	const struct training_input *input = t->input;
 	const struct vertex_ai_block *block = job_block(t->job, "vertex-ai");
@@ -378,7 +379,7 @@ static json_t *job_spec(struct translation *t)
 }
 
 /* What is about the job as a whole, and has no place. */
-static void look_at_the_rest(struct translation *t)
+static void look_at_the_rest(struct vertex_translation *t)
 {
 	const struct jobrun_block *jobrun = &t->job->jobrun;
 	bool image = t->input->master_config.image_uri;
@@ -411,7 +412,7 @@ static void look_at_the_rest(struct translation *t)
 		leave(t, "jobrun.secrets");
 }
 
-static json_t *body(struct translation *t, const struct pairs *labels)
+static json_t *body(struct vertex_translation *t, const struct pairs *labels)
 {
 	const char *key = t->input->encryption_config.kms_key_name;
 	bool tunes = has_job(t, "hyperparameters");
@@ -447,7 +448,7 @@ int vertex_translate(const struct job *job, const struct catalogue *catalogue,
 		     struct arena *mem, struct vertex_job *out,
 		     struct error *err)
 {
-	struct translation t = {
+	struct vertex_translation t = {
 		.job = job,
 		.input = &job->training_input,
 		.catalogue = catalogue,

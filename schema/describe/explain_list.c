@@ -252,7 +252,7 @@ static json_t *all_providers(const struct outline *all,
 	return rows;
 }
 
-const struct listing listings[] = {
+const struct explain_list listings[] = {
 	{ "machine-types", "what masterType and its like can be",
 	  machine_types },
 	{ "accelerators", "GPUs, and the machines that take them",
@@ -267,9 +267,9 @@ const struct listing listings[] = {
 	{ NULL, NULL, NULL },
 };
 
-const struct listing *listing_find(const char *name)
+const struct explain_list *listing_find(const char *name)
 {
-	const struct listing *listing;
+	const struct explain_list *listing;
 
 	for (listing = listings; listing->name; listing++)
 		if (!strcmp(listing->name, name))

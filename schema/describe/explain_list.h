@@ -12,7 +12,7 @@
 #include "core/job/catalogue.h"
 #include "schema/describe/outline.h"
 
-struct listing {
+struct explain_list {
 	const char *name; /* "scale-tiers" */
 	const char *doc;
 	/* Returns new: a list of objects, all with the same keys, which are
@@ -21,9 +21,9 @@ struct listing {
 			const struct catalogue *catalogue);
 };
 
-extern const struct listing listings[]; /* up to a row with no name */
+extern const struct explain_list listings[]; /* up to a row with no name */
 
 /* Or NULL. */
-const struct listing *listing_find(const char *name);
+const struct explain_list *listing_find(const char *name);
 
 #endif

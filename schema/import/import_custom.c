@@ -144,7 +144,7 @@ static void set_name(struct import *import)
 }
 
 /* One worker pool on its way into the job. */
-struct pool {
+struct worker_pool {
 	struct import *import;
 	json_t *spec;
 	size_t index;
@@ -173,7 +173,7 @@ static json_t *take(json_t *map, const char *path)
 	return value;
 }
 
-static void put(struct pool *pool, const char *name, json_t *value)
+static void put(struct worker_pool *pool, const char *name, json_t *value)
 {
 	char *path;
 
@@ -185,7 +185,8 @@ static void put(struct pool *pool, const char *name, json_t *value)
 }
 
 /* Where the job has one for all replicas, the first pool's is it. */
-static void put_common(struct pool *pool, const char *path, json_t *value)
+static void put_common(struct worker_pool *pool, const char *path,
+		       json_t *value)
 {
 	json_t *have = import_get(pool->import->job, path);
 
@@ -219,7 +220,7 @@ static json_t *upper(json_t *value)
 	return out;
 }
 
-static void put_machine(struct pool *pool)
+static void put_machine(struct worker_pool *pool)
 {
 	json_t *type = upper(take(pool->spec, "machineSpec.acceleratorType"));
 	json_t *count = take(pool->spec, "machineSpec.acceleratorCount");
@@ -248,7 +249,7 @@ static void put_machine(struct pool *pool)
 }
 
 /* [{name, value}] as a map. */
-static void put_env(struct pool *pool, json_t *list)
+static void put_env(struct worker_pool *pool, json_t *list)
 {
 	json_t *map = json_object(), *item;
 	size_t i;
@@ -264,7 +265,7 @@ static void put_env(struct pool *pool, json_t *list)
 }
 
 /* --args and --command of the command line are for every pool. */
-static json_t *for_all(struct pool *pool, const char *name, json_t *own)
+static json_t *for_all(struct worker_pool *pool, const char *name, json_t *own)
 {
 	char *path = mem_printf(ALL "%s", name);
 	json_t *value = import_get(pool->import->job, path);
@@ -276,7 +277,7 @@ static json_t *for_all(struct pool *pool, const char *name, json_t *own)
 	return json_incref(value);
 }
 
-static void put_container(struct pool *pool)
+static void put_container(struct worker_pool *pool)
 {
 	put(pool, "Config.imageUri",
 	    take(pool->spec, "containerSpec.imageUri"));
@@ -288,7 +289,7 @@ static void put_container(struct pool *pool)
 	put_env(pool, take(pool->spec, "containerSpec.env"));
 }
 
-static void put_package(struct pool *pool)
+static void put_package(struct worker_pool *pool)
 {
 	put(pool, "Config.imageUri",
 	    take(pool->spec, "pythonPackageSpec.executorImageUri"));
@@ -321,7 +322,7 @@ static void add_parts(json_t *list, json_t *value)
 }
 
 /* What gcloud built an image from: the folder is shipped as it is. */
-static void put_local(struct pool *pool)
+static void put_local(struct worker_pool *pool)
 {
 	json_t *setup =
 		json_pack("[s,s,s,s]", "python3", "-m", "pip", "install");
@@ -371,7 +372,9 @@ static void note_rest(struct import *import, const char *where, json_t *rest)
 
 static void put_pool(struct import *import, json_t *spec, size_t index)
 {
-	struct pool pool = { .import = import, .spec = spec, .index = index };
+	struct worker_pool pool = { .import = import,
+				    .spec = spec,
+				    .index = index };
 	char where[64];
 
 	if (!json_object_size(spec))

@@ -77,7 +77,7 @@ static char *path_text(struct problems *found, const struct path *path)
 }
 
 /* Copies the part of the source line around the place. */
-static void set_excerpt(struct problems *found, struct place *place,
+static void set_excerpt(struct problems *found, struct position *place,
 			struct source *source)
 {
 	unsigned skip = 0, points = 0;
@@ -103,7 +103,7 @@ static void set_excerpt(struct problems *found, struct place *place,
 	place->excerpt_cut = !source_line_ends(source, to);
 }
 
-static void set_place(struct problems *found, struct place *place,
+static void set_place(struct problems *found, struct position *place,
 		      const struct node *at)
 {
 	place->line = at->line;

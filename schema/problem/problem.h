@@ -22,7 +22,7 @@ enum severity {
 	SEVERITY_NOTE,
 };
 
-struct place {
+struct position {
 	const char *file;
 	unsigned line, column; /* from 1; line 0: the file as a whole */
 	unsigned length;       /* of what it is about, in code points */
@@ -34,7 +34,7 @@ struct place {
 };
 
 struct problem {
-	struct place at;
+	struct position at;
 	unsigned order; /* of the file */
 	enum severity severity;
 	const char *path; /* "trainingInput.args[2]", or "" */
@@ -43,7 +43,7 @@ struct problem {
 	const char *hint; /* what to do about it, or NULL */
 
 	/* Where the other of two that conflict is. */
-	struct place also;
+	struct position also;
 	const char *also_message; /* "first given here"; NULL: none */
 };
 

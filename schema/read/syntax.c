@@ -114,16 +114,16 @@ static bool add_stray(struct problems *found, struct source *source,
 }
 
 /* A line of the source. */
-struct line {
+struct source_line {
 	const char *text; /* behind its blanks and its "- " */
 	size_t len;
 	unsigned number, column; /* of the text, from 1 */
 	bool is_item;
 };
 
-static struct line line_at(struct source *source, unsigned number)
+static struct source_line line_at(struct source *source, unsigned number)
 {
-	struct line line = { .number = number, .column = 1 };
+	struct source_line line = { .number = number, .column = 1 };
 	const char *p = source->text + source_offset(source, number, 1);
 
 	while (*p == ' ' || (*p == '-' && p[1] == ' ')) {
@@ -137,20 +137,20 @@ static struct line line_at(struct source *source, unsigned number)
 }
 
 /* The one before it that says something. */
-static struct line line_before(struct source *source, unsigned number)
+static struct source_line line_before(struct source *source, unsigned number)
 {
-	struct line line = { 0 };
+	struct source_line line = { 0 };
 
 	while (--number) {
 		line = line_at(source, number);
 		if (line.len && *line.text != '#')
 			return line;
 	}
-	return (struct line){ 0 };
+	return (struct source_line){ 0 };
 }
 
 /* The length of the key that a line begins with; 0 if it does not. */
-static size_t key_length(const struct line *line)
+static size_t key_length(const struct source_line *line)
 {
 	size_t n = strcspn(line->text, ": \r\n\"'{}[],#");
 
@@ -167,8 +167,8 @@ static bool is_blank(char c)
 static bool add_misplaced(struct problems *found, struct source *source,
 			  const yaml_mark_t *mark)
 {
-	struct line line = line_at(source, (unsigned)mark->line + 1);
-	struct line above = line_before(source, line.number);
+	struct source_line line = line_at(source, (unsigned)mark->line + 1);
+	struct source_line above = line_before(source, line.number);
 	size_t key = key_length(&line), other;
 
 	if (!key || key > KEY_SHOWN ||

@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "schema/rules/rules.h"
 
-static json_t *place_json(const struct place *place)
+static json_t *place_json(const struct position *place)
 {
 	json_t *one = json_object();
 
@@ -145,7 +145,7 @@ static json_t *uri(const char *path)
 	return value;
 }
 
-static json_t *location(const struct place *place, const char *path)
+static json_t *location(const struct position *place, const char *path)
 {
 	json_t *all = json_object(), *physical = json_object();
 	json_t *artifact = json_object(), *region, *logical;

@@ -7,11 +7,11 @@
 
 #include "schema/yaml/source_text.h"
 
-struct range {
+struct text_range {
 	uint32_t first, last;
 };
 
-static bool in(uint32_t c, const struct range *ranges, size_t count)
+static bool in(uint32_t c, const struct text_range *ranges, size_t count)
 {
 	size_t i;
 
@@ -24,7 +24,7 @@ static bool in(uint32_t c, const struct range *ranges, size_t count)
 /* Columns that a terminal gives it. */
 static unsigned width_of(uint32_t c)
 {
-	static const struct range wide[] = {
+	static const struct text_range wide[] = {
 		{ 0x1100, 0x115f },   { 0x2e80, 0xa4cf },
 		{ 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },
 		{ 0xfe30, 0xfe6f },   { 0xff00, 0xff60 },
@@ -32,7 +32,7 @@ static unsigned width_of(uint32_t c)
 		{ 0x1f680, 0x1f6ff }, { 0x1f900, 0x1f9ff },
 		{ 0x20000, 0x3fffd },
 	};
-	static const struct range none[] = {
+	static const struct text_range none[] = {
 		{ 0x0300, 0x036f }, { 0x200b, 0x200d }, { 0x20d0, 0x20ff },
 		{ 0xfe00, 0xfe0f }, { 0xfe20, 0xfe2f },
 	};
@@ -80,7 +80,7 @@ static void put_excerpt(struct buf *out, const char *text)
 	}
 }
 
-static void put_caret(struct buf *out, const struct place *p, char line)
+static void put_caret(struct buf *out, const struct position *p, char line)
 {
 	unsigned column = p->excerpt_start + 1, end = p->column + p->length;
 	const char *text = p->excerpt;
@@ -99,7 +99,7 @@ static void put_caret(struct buf *out, const struct place *p, char line)
 }
 
 /* `line` is drawn under what it is about, `first` at its start. */
-static void put_source(struct buf *out, const struct place *p, char first,
+static void put_source(struct buf *out, const struct position *p, char first,
 		       char line, const char *said, const char *tint,
 		       const char *plain)
 {

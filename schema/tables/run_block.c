@@ -31,7 +31,7 @@ static const struct field logs_fields[] = {
 	  .type = FIELD_STRING,
 	  .flags = FIELD_REQUIRED | FIELD_PATH | FIELD_POSITION,
 	  .check = check_url,
-	  .offset = offsetof(struct kept_logs, to),
+	  .offset = offsetof(struct upload_logs, to),
 	  .doc = "Where they are copied to: a gs:// URL or a directory, in "
 		 "which each run has a folder, JOBID/TIME, with a folder for "
 		 "each attempt, and in that one for each stream of a task: its "
@@ -43,7 +43,7 @@ static const struct field logs_fields[] = {
 	  .min = 1,
 	  .max = 86400,
 	  .fallback = "1m",
-	  .offset = offsetof(struct kept_logs, every_s),
+	  .offset = offsetof(struct upload_logs, every_s),
 	  .doc = "How often what is new is copied; what is left when the run "
 		 "has ended, then." },
 	{ .name = NULL },
@@ -52,7 +52,7 @@ static const struct field logs_fields[] = {
 const struct message message_logs = {
 	.name = "Logs",
 	.doc = "Where the raw logs of a run are copied to while it goes on.",
-	.size = sizeof(struct kept_logs),
+	.size = sizeof(struct upload_logs),
 	.fields = logs_fields,
 };
 

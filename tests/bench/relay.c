@@ -30,7 +30,7 @@ struct segment {
 
 /* Bytes under way in one direction: segments `freed` up to `read`, of which
  * those before `sent` have arrived. */
-struct lane {
+struct run_context {
 	int from, to;
 	char *ring;
 	size_t size, begin, used; /* not freed yet */
@@ -43,7 +43,7 @@ struct lane {
 };
 
 struct link {
-	struct lane up, down;
+	struct run_context up, down;
 };
 
 static int64_t half_us;
@@ -56,97 +56,103 @@ static int64_t now_us(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static bool has_room(const struct lane *lane)
+static bool has_room(const struct run_context *context)
 {
-	return !lane->ended && lane->used < lane->size &&
-	       lane->read - lane->freed < SEGMENTS;
+	return !context->ended && context->used < context->size &&
+	       context->read - context->freed < SEGMENTS;
 }
 
 /* False: the connection has broken. */
-static bool take(struct lane *lane, int64_t now)
+static bool take(struct run_context *context, int64_t now)
 {
-	size_t at = (lane->begin + lane->used) % lane->size;
-	size_t room = lane->size - lane->used;
+	size_t at = (context->begin + context->used) % context->size;
+	size_t room = context->size - context->used;
 	ssize_t n;
 
-	if (room > lane->size - at)
-		room = lane->size - at;
-	n = recv(lane->from, lane->ring + at, room, MSG_DONTWAIT);
+	if (room > context->size - at)
+		room = context->size - at;
+	n = recv(context->from, context->ring + at, room, MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0) {
-		lane->ended = true;
+		context->ended = true;
 		return true;
 	}
-	if (now < lane->not_before_us)
-		now = lane->not_before_us;
-	lane->segments[lane->read++ % SEGMENTS] =
+	if (now < context->not_before_us)
+		now = context->not_before_us;
+	context->segments[context->read++ % SEGMENTS] =
 		(struct segment){ now, (size_t)n };
-	lane->used += (size_t)n;
-	lane->waiting += (size_t)n;
+	context->used += (size_t)n;
+	context->waiting += (size_t)n;
 	return true;
 }
 
 /* Sends what has arrived, and frees what the other end has heard of. */
-static bool give(struct lane *lane, int64_t now)
+static bool give(struct run_context *context, int64_t now)
 {
-	while (lane->sent < lane->read) {
-		struct segment *one = &lane->segments[lane->sent % SEGMENTS];
+	while (context->sent < context->read) {
+		struct segment *one =
+			&context->segments[context->sent % SEGMENTS];
 		size_t at =
-			(lane->begin + lane->used - lane->waiting) % lane->size;
-		size_t len = one->len - lane->sent_part;
+			(context->begin + context->used - context->waiting) %
+			context->size;
+		size_t len = one->len - context->sent_part;
 		ssize_t n;
 
 		if (one->at_us + half_us > now)
 			break;
-		n = send(lane->to, lane->ring + at, len,
+		n = send(context->to, context->ring + at, len,
 			 MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return false;
 		if (n <= 0)
 			break;
-		lane->waiting -= (size_t)n;
-		lane->sent_part += (size_t)n;
-		if (lane->sent_part == one->len) {
-			lane->sent++;
-			lane->sent_part = 0;
+		context->waiting -= (size_t)n;
+		context->sent_part += (size_t)n;
+		if (context->sent_part == one->len) {
+			context->sent++;
+			context->sent_part = 0;
 		}
 	}
-	while (lane->freed < lane->sent) {
-		struct segment *one = &lane->segments[lane->freed % SEGMENTS];
+	while (context->freed < context->sent) {
+		struct segment *one =
+			&context->segments[context->freed % SEGMENTS];
 
 		if (one->at_us + 2 * half_us > now)
 			break;
-		lane->begin = (lane->begin + one->len) % lane->size;
-		lane->used -= one->len;
-		lane->freed++;
+		context->begin = (context->begin + one->len) % context->size;
+		context->used -= one->len;
+		context->freed++;
 	}
-	return !lane->ended || lane->sent < lane->read;
+	return !context->ended || context->sent < context->read;
 }
 
 /* When it has something to do without being woken by a descriptor. */
-static int64_t next_us(const struct lane *lane)
+static int64_t next_us(const struct run_context *context)
 {
 	int64_t next = INT64_MAX, at;
 
-	if (lane->sent < lane->read) {
-		at = lane->segments[lane->sent % SEGMENTS].at_us + half_us;
+	if (context->sent < context->read) {
+		at = context->segments[context->sent % SEGMENTS].at_us +
+		     half_us;
 		next = at;
 	}
-	if (lane->freed < lane->sent) {
-		at = lane->segments[lane->freed % SEGMENTS].at_us + 2 * half_us;
+	if (context->freed < context->sent) {
+		at = context->segments[context->freed % SEGMENTS].at_us +
+		     2 * half_us;
 		next = at < next ? at : next;
 	}
 	return next;
 }
 
-static void lane_init(struct lane *lane, int from, int to, size_t size)
+static void run_context_init(struct run_context *context, int from, int to,
+			     size_t size)
 {
-	memset(lane, 0, sizeof(*lane));
-	lane->from = from;
-	lane->to = to;
-	lane->size = size;
-	lane->ring = malloc(size);
+	memset(context, 0, sizeof(*context));
+	context->from = from;
+	context->to = to;
+	context->size = size;
+	context->ring = malloc(size);
 }
 
 static struct link *open_link(int client, int port, size_t window)
@@ -163,8 +169,8 @@ static struct link *open_link(int client, int port, size_t window)
 	}
 	setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	setsockopt(server, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	lane_init(&link->up, client, server, REQUESTS_MAX);
-	lane_init(&link->down, server, client, window);
+	run_context_init(&link->up, client, server, REQUESTS_MAX);
+	run_context_init(&link->down, server, client, window);
 	link->up.not_before_us = now_us() + 2 * half_us;
 	return link;
 }
@@ -178,8 +184,8 @@ static void close_link(struct link *link)
 	free(link);
 }
 
-static short events_of(const struct lane *in, const struct lane *out,
-		       int64_t now)
+static short events_of(const struct run_context *in,
+		       const struct run_context *out, int64_t now)
 {
 	bool due = out->sent < out->read &&
 		   out->segments[out->sent % SEGMENTS].at_us + half_us <= now;

@@ -29,7 +29,7 @@ static void look_at_job(const struct queue_job *job, struct arena *mem)
 
 static void read_queue(const uint8_t *data, size_t size, struct arena *mem)
 {
-	struct queue queue;
+	struct slurm_queue queue;
 	struct queue_job copy;
 	size_t i;
 

@@ -229,7 +229,7 @@ static void given_names_are_no_found_names(void **state)
 
 static void members_are_kept_by_set(void **state)
 {
-	const struct member_record all[] = {
+	const struct task_file_path all[] = {
 		{ "one", "b", "local", "b.yaml", NULL },
 		{ "one", "a", "local", NULL, NULL },
 		{ "one", "a", "fake", "a.yaml", "/w" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an attempt makes of what its crew reports, whenever that comes. */
+/* What an attempt makes of what its backend reports, whenever that comes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,46 +17,46 @@
 #define EXITED(code) ((code) << 8)
 #define TASKS 3
 
-/* A crew that does nothing but remember what it was told. */
+/* A backend that does nothing but remember what it was told. */
 struct fake {
-	struct crew base;
+	struct backend base;
 	int prepared, started, finished, hurried;
 	int signals[TASKS + 1]; /* the last; of all tasks the last place */
 	bool refuses;           /* to prepare */
 };
 
-static int fake_prepare(struct crew *crew, struct error *err)
+static int fake_prepare(struct backend *backend, struct error *err)
 {
-	struct fake *fake = (struct fake *)crew;
+	struct fake *fake = (struct fake *)backend;
 
 	fake->prepared++;
 	return fake->refuses ? error_set(err, ERROR_FAILED, "no disk") : 0;
 }
 
-static void fake_start(struct crew *crew)
+static void fake_start(struct backend *backend)
 {
-	((struct fake *)crew)->started++;
+	((struct fake *)backend)->started++;
 }
 
-static void fake_signal(struct crew *crew, size_t ordinal, int number)
+static void fake_signal(struct backend *backend, size_t ordinal, int number)
 {
-	struct fake *fake = (struct fake *)crew;
+	struct fake *fake = (struct fake *)backend;
 
-	fake->signals[ordinal == CREW_ALL ? TASKS : ordinal] = number;
+	fake->signals[ordinal == BACKEND_ALL ? TASKS : ordinal] = number;
 }
 
-static void fake_finish(struct crew *crew)
+static void fake_finish(struct backend *backend)
 {
-	((struct fake *)crew)->finished++;
+	((struct fake *)backend)->finished++;
 }
 
-static void fake_hurry(struct crew *crew, int64_t grace_ms)
+static void fake_hurry(struct backend *backend, int64_t grace_ms)
 {
-	((struct fake *)crew)->hurried++;
-	crew->grace_ms = grace_ms;
+	((struct fake *)backend)->hurried++;
+	backend->grace_ms = grace_ms;
 }
 
-static const struct crew_ops fake_ops = {
+static const struct backend_ops fake_ops = {
 	.prepare = fake_prepare,
 	.start = fake_start,
 	.signal = fake_signal,
@@ -99,7 +99,7 @@ static const struct attempt_hooks hooks = {
 /* A master, a worker and a parameter server; the limit is `max_running_ms`. */
 static void begin(struct fixture *f, int64_t max_running_ms)
 {
-	struct attempt_place place;
+	struct attempt_deps deps;
 	struct error err;
 
 	f->fake.base.ops = &fake_ops;
@@ -115,12 +115,12 @@ static void begin(struct fixture *f, int64_t max_running_ms)
 	};
 	f->loop = loop_new(&err);
 	assert_non_null(f->loop);
-	place = (struct attempt_place){ .spec = &f->spec,
-					.loop = f->loop,
-					.crew = &f->fake.base,
-					.tasks = f->tasks,
-					.max_running_ms = max_running_ms };
-	f->attempt = attempt_new(&place, &hooks, f);
+	deps = (struct attempt_deps){ .spec = &f->spec,
+				      .loop = f->loop,
+				      .backend = &f->fake.base,
+				      .tasks = f->tasks,
+				      .max_running_ms = max_running_ms };
+	f->attempt = attempt_new(&deps, &hooks, f);
 	attempt_begin(f->attempt);
 }
 
@@ -140,7 +140,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const struct crew_owner *owner(const struct fixture *f)
+static const struct backend_owner *owner(const struct fixture *f)
 {
 	return f->fake.base.owner;
 }
@@ -196,7 +196,7 @@ static void it_ends_well_when_the_master_does(void **state)
 	end_task(f, 2, SIGTERM);
 	assert_int_equal(f->fake.base.grace_ms, -1);
 	finish(f);
-	assert_outcome(f, RUN_SUCCEEDED, CAUSE_SUCCESS, 0, NULL);
+	assert_outcome(f, RUN_SUCCEEDED, OUTCOME_SUCCESS, 0, NULL);
 	assert_int_equal(f->tasks[2].state, RUN_CANCELLED);
 }
 
@@ -211,7 +211,8 @@ static void the_first_failure_ends_the_others_and_stays_the_reason(void **state)
 	attempt_cancel(f->attempt, "cancelled", false);
 	end_task(f, 2, SIGKILL);
 	finish(f);
-	assert_outcome(f, RUN_FAILED, CAUSE_TASK, 7, "worker 0 exited with 7");
+	assert_outcome(f, RUN_FAILED, OUTCOME_TASK, 7,
+		       "worker 0 exited with 7");
 	assert_ptr_equal(attempt_outcome(f->attempt).task, &f->tasks[1]);
 	assert_int_equal(f->tasks[0].state, RUN_CANCELLED);
 	assert_int_equal(f->tasks[2].exit_code, 128 + SIGKILL);
@@ -226,7 +227,7 @@ static void a_lost_host_is_another_cause_than_a_failure(void **state)
 	end_task(f, 0, SIGTERM);
 	end_task(f, 2, SIGTERM);
 	finish(f);
-	assert_outcome(f, RUN_FAILED, CAUSE_LOST, -1,
+	assert_outcome(f, RUN_FAILED, OUTCOME_LOST, -1,
 		       "worker 0 was lost: host 'h': gone");
 }
 
@@ -237,7 +238,7 @@ static void a_host_that_is_not_to_be_had_again_is_lost(void **state)
 	begin(f, 0);
 	owner(f)->prepare_lost(f->attempt, 1, "host 'h': no answer");
 	finish(f);
-	assert_outcome(f, RUN_FAILED, CAUSE_LOST, -1, "host 'h': no answer");
+	assert_outcome(f, RUN_FAILED, OUTCOME_LOST, -1, "host 'h': no answer");
 	assert_int_equal(f->fake.started, 0);
 }
 
@@ -248,7 +249,7 @@ static void setup_that_fails_is_no_lost_host(void **state)
 	begin(f, 0);
 	owner(f)->prepared(f->attempt, 0, "setup exited with 9");
 	finish(f);
-	assert_outcome(f, RUN_FAILED, CAUSE_OTHER, -1, "setup exited with 9");
+	assert_outcome(f, RUN_FAILED, OUTCOME_OTHER, -1, "setup exited with 9");
 	assert_null(attempt_outcome(f->attempt).task);
 }
 
@@ -259,7 +260,7 @@ static void what_can_not_even_prepare_has_ended(void **state)
 	f->fake.refuses = true;
 	begin(f, 0);
 	finish(f);
-	assert_outcome(f, RUN_FAILED, CAUSE_OTHER, -1, "no disk");
+	assert_outcome(f, RUN_FAILED, OUTCOME_OTHER, -1, "no disk");
 }
 
 static void a_cancel_while_it_prepares_starts_nothing(void **state)
@@ -274,7 +275,7 @@ static void a_cancel_while_it_prepares_starts_nothing(void **state)
 	assert_int_equal(f->fake.started, 0);
 	assert_int_equal(f->fake.base.grace_ms, 60000);
 	finish(f);
-	assert_outcome(f, RUN_CANCELLED, CAUSE_CANCEL, -1, "cancelled");
+	assert_outcome(f, RUN_CANCELLED, OUTCOME_CANCEL, -1, "cancelled");
 	assert_int_equal(f->tasks[0].state, RUN_CANCELLED);
 }
 
@@ -292,7 +293,7 @@ static void a_task_that_starts_after_the_end_is_told_of_it(void **state)
 	end_task(f, 0, SIGTERM);
 	end_task(f, 2, SIGTERM);
 	finish(f);
-	assert_outcome(f, RUN_FAILED, CAUSE_OTHER, -1,
+	assert_outcome(f, RUN_FAILED, OUTCOME_OTHER, -1,
 		       "worker 0 did not start: no such file");
 }
 
@@ -312,7 +313,7 @@ static void a_second_cancel_kills(void **state)
 	assert_int_equal(f->fake.hurried, 1);
 	assert_int_equal(f->fake.base.grace_ms, 0);
 	finish(f);
-	assert_outcome(f, RUN_CANCELLED, CAUSE_CANCEL, -1, "cancelled");
+	assert_outcome(f, RUN_CANCELLED, OUTCOME_CANCEL, -1, "cancelled");
 }
 
 static void a_wish_to_cancel_outranks_success_only(void **state)
@@ -325,7 +326,7 @@ static void a_wish_to_cancel_outranks_success_only(void **state)
 	end_task(f, 1, SIGTERM);
 	end_task(f, 2, SIGTERM);
 	finish(f);
-	assert_outcome(f, RUN_CANCELLED, CAUSE_CANCEL, -1, "cancelled");
+	assert_outcome(f, RUN_CANCELLED, OUTCOME_CANCEL, -1, "cancelled");
 }
 
 static void stop_loop(void *arg, uint32_t events)
@@ -350,7 +351,7 @@ static void out_of_time_is_a_cancel_that_says_so(void **state)
 	for (size_t i = 0; i < TASKS; i++)
 		end_task(f, i, SIGTERM);
 	finish(f);
-	assert_outcome(f, RUN_CANCELLED, CAUSE_CANCEL, -1,
+	assert_outcome(f, RUN_CANCELLED, OUTCOME_CANCEL, -1,
 		       "cancelled for exceeding the maximum running time of 1s "
 		       "(scheduling.maxRunningTime)");
 }

@@ -217,7 +217,7 @@ static void each_kind_of_credentials_works(void **state)
 static void a_machine_has_credentials(void **state)
 {
 	struct fixture *f = *state;
-	struct place place;
+	struct google_place place;
 	struct tpu_node node;
 	char host[64];
 
@@ -559,14 +559,16 @@ static void tpu_nodes_are_looked_at(void **state)
 static void places_have_an_order(void **state)
 {
 	struct fixture *f = *state;
-	const struct place file = { .zone = { "z-file-a", "jobrun.zone" } };
-	const struct place flags = { .project = { "p-flag", "--project" },
-				     .zone = { "z-flag-a", "--zone" } };
+	const struct google_place file = { .zone = { "z-file-a",
+						     "jobrun.zone" } };
+	const struct google_place flags = { .project = { "p-flag",
+							 "--project" },
+					    .zone = { "z-flag-a", "--zone" } };
 	char *folder = gcloud_path("configurations"), *path;
 	static const char ini[] = "# comment\n[core]\naccount = a@b\n"
 				  "project = p-gcloud\n\n[compute]\n"
 				  "zone = us-east1-b\n";
-	struct place place;
+	struct google_place place;
 
 	assert_int_equal(folder_make(folder, &f->err), 0);
 	path = path_join(folder, "config_work");

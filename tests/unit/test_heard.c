@@ -15,7 +15,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
-#include "core/checkpoint/keeper_heard.h"
+#include "core/checkpoint/saver_heard.h"
 
 struct place {
 	char folder[64];

@@ -22,12 +22,12 @@ static const struct log_source sources[] = {
 
 /* "epoch step | name=value name=value" of a line, "-" for what it lacks. */
 static void describe(const struct metric_parser *parser, const char *text,
-		     size_t len, struct metric_place *place, char out[512])
+		     size_t len, struct metric_carry *carry, char out[512])
 {
 	struct metric_sample sample;
 	struct buf buf = { 0 };
 
-	if (!metric_parse(parser, place, text, len, &sample)) {
+	if (!metric_parse(parser, carry, text, len, &sample)) {
 		strcpy(out, "");
 		return;
 	}
@@ -122,9 +122,9 @@ static void lines_of_trainers_are_understood(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct metric_place place = { .epoch = -1 };
+		struct metric_carry carry = { .epoch = -1 };
 
-		describe(parser, cases[i].line, strlen(cases[i].line), &place,
+		describe(parser, cases[i].line, strlen(cases[i].line), &carry,
 			 found);
 		if (strcmp(found, cases[i].found) != 0)
 			print_message("of: %s\n", cases[i].line);
@@ -136,13 +136,13 @@ static void lines_of_trainers_are_understood(void **state)
 static void an_epoch_holds_for_the_lines_after_it(void **state)
 {
 	struct metric_parser *parser = metric_parser_new(NULL, NULL);
-	struct metric_place place = { .epoch = -1 };
+	struct metric_carry carry = { .epoch = -1 };
 	char found[512];
 
 	(void)state;
-	describe(parser, "Epoch 4/10", 10, &place, found);
+	describe(parser, "Epoch 4/10", 10, &carry, found);
 	assert_string_equal(found, "");
-	describe(parser, "loss: 0.5", 9, &place, found);
+	describe(parser, "loss: 0.5", 9, &carry, found);
 	assert_string_equal(found, "4 - | loss=0.5");
 	metric_parser_free(parser);
 }
@@ -157,14 +157,14 @@ static void patterns_of_the_job_find_more(void **state)
 	};
 	const struct pairs patterns = { COUNT(items), items };
 	struct metric_parser *parser = metric_parser_new(&patterns, NULL);
-	struct metric_place place = { .epoch = -1 };
+	struct metric_carry carry = { .epoch = -1 };
 	static const char zero[] = "iter 7\0 temp is 44.5, loss=3";
 	char found[512];
 
 	(void)state;
-	describe(parser, zero, sizeof(zero) - 1, &place, found);
+	describe(parser, zero, sizeof(zero) - 1, &carry, found);
 	assert_string_equal(found, "- 7 | temp=44.5 loss=3");
-	describe(parser, "objective 2 loss=3", 18, &place, found);
+	describe(parser, "objective 2 loss=3", 18, &carry, found);
 	assert_string_equal(found, "- - | loss=2");
 	metric_parser_free(parser);
 }

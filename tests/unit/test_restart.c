@@ -47,32 +47,32 @@ static void rules_and_counts_decide(void **state)
 		const char *why_not;
 	} cases[] = {
 		/* Neither is a failure. */
-		{ CAUSE_SUCCESS, 0, 0, 0, 0, false, 0, "" },
-		{ CAUSE_CANCEL, 0, 0, 0, 0, false, 0, "" },
+		{ OUTCOME_SUCCESS, 0, 0, 0, 0, false, 0, "" },
+		{ OUTCOME_CANCEL, 0, 0, 0, 0, false, 0, "" },
 		/* The first rule that holds. */
-		{ CAUSE_TASK, 3, 0, 0, 0, false, 0, BY_RULE(1) },
-		{ CAUSE_TASK, 1, 0, 0, 0, true, 10, "" },
-		{ CAUSE_TASK, 63, 0, 0, 0, false, 0, BY_RULE(5) },
-		{ CAUSE_TASK, 64, 0, 0, 0, true, 10, "" },
-		{ CAUSE_TASK, 127, 0, 0, 0, true, 10, "" },
-		{ CAUSE_TASK, 128, 0, 0, 0, false, 0, BY_RULE(5) },
-		{ CAUSE_TASK, 139, SIGSEGV, 0, 0, true, 10, "" },
-		{ CAUSE_TASK, 134, SIGABRT, 0, 0, false, 0, BY_RULE(5) },
+		{ OUTCOME_TASK, 3, 0, 0, 0, false, 0, BY_RULE(1) },
+		{ OUTCOME_TASK, 1, 0, 0, 0, true, 10, "" },
+		{ OUTCOME_TASK, 63, 0, 0, 0, false, 0, BY_RULE(5) },
+		{ OUTCOME_TASK, 64, 0, 0, 0, true, 10, "" },
+		{ OUTCOME_TASK, 127, 0, 0, 0, true, 10, "" },
+		{ OUTCOME_TASK, 128, 0, 0, 0, false, 0, BY_RULE(5) },
+		{ OUTCOME_TASK, 139, SIGSEGV, 0, 0, true, 10, "" },
+		{ OUTCOME_TASK, 134, SIGABRT, 0, 0, false, 0, BY_RULE(5) },
 		/* As a shell says it. */
-		{ CAUSE_TASK, 137, 0, 0, 0, true, 10, "" },
-		{ CAUSE_LOST, -1, 0, 0, 0, true, 10, "" },
-		{ CAUSE_OTHER, -1, 0, 0, 0, false, 0, BY_RULE(5) },
+		{ OUTCOME_TASK, 137, 0, 0, 0, true, 10, "" },
+		{ OUTCOME_LOST, -1, 0, 0, 0, true, 10, "" },
+		{ OUTCOME_OTHER, -1, 0, 0, 0, false, 0, BY_RULE(5) },
 		/* Twice as long each time, up to the most. */
-		{ CAUSE_TASK, 1, 0, 1, 0, true, 20, "" },
-		{ CAUSE_TASK, 1, 0, 2, 0, true, 35, "" },
-		{ CAUSE_TASK, 1, 0, 3, 0, false, 0,
+		{ OUTCOME_TASK, 1, 0, 1, 0, true, 20, "" },
+		{ OUTCOME_TASK, 1, 0, 2, 0, true, 35, "" },
+		{ OUTCOME_TASK, 1, 0, 3, 0, false, 0,
 		  "it was restarted 3 times already "
 		  "(jobrun.restart.maxRestarts)" },
 		/* Counted apart. */
-		{ CAUSE_LOST, -1, 0, 3, 0, true, 10, "" },
-		{ CAUSE_LOST, -1, 0, 0, 4, true, 35, "" },
-		{ CAUSE_TASK, 1, 0, 0, 5, true, 10, "" },
-		{ CAUSE_LOST, -1, 0, 0, 5, false, 0,
+		{ OUTCOME_LOST, -1, 0, 3, 0, true, 10, "" },
+		{ OUTCOME_LOST, -1, 0, 0, 4, true, 35, "" },
+		{ OUTCOME_TASK, 1, 0, 0, 5, true, 10, "" },
+		{ OUTCOME_LOST, -1, 0, 0, 5, false, 0,
 		  "it was restarted 5 times already "
 		  "(jobrun.restart.maxPreemptions)" },
 	};
@@ -102,11 +102,11 @@ static void rules_and_counts_decide(void **state)
 		assert_int_equal(
 			out.counts.failures,
 			cases[i].failures +
-				(out.again && cases[i].cause != CAUSE_LOST));
+				(out.again && cases[i].cause != OUTCOME_LOST));
 		assert_int_equal(
 			out.counts.preemptions,
 			cases[i].preemptions +
-				(out.again && cases[i].cause == CAUSE_LOST));
+				(out.again && cases[i].cause == OUTCOME_LOST));
 	}
 }
 
@@ -114,7 +114,7 @@ static void without_restarts_nothing_is_said(void **state)
 {
 	const struct restart none = { .max_preemptions = 10 };
 	const struct task_record task = { .exit_code = 1 };
-	const struct attempt_outcome outcome = { .cause = CAUSE_TASK,
+	const struct attempt_outcome outcome = { .cause = OUTCOME_TASK,
 						 .task = &task };
 	struct restart_decision out;
 

@@ -16,9 +16,9 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/process/subprocess.h"
-#include "core/task/member.h"
-#include "core/task/members.h"
-#include "core/remote/mirror.h"
+#include "core/task/task_runner.h"
+#include "core/task/task_files.h"
+#include "core/remote/log_sync.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/slurm_block.h"
 #include "providers/slurm/cluster.h"
@@ -313,7 +313,7 @@ static void queue_is_by_comment(void **state)
 		      "17|COMPLETED|1|2|n3|None|jobrun:e:x:d";
 	struct arena *mem = arena_new();
 	const struct queue_job *job;
-	struct queue queue;
+	struct slurm_queue queue;
 
 	(void)state;
 	queue_parse(text, mem, &queue);
@@ -441,9 +441,9 @@ static size_t copy(struct error *err)
 	struct buf have = { 0 }, stream = { 0 };
 	size_t len;
 
-	assert_int_equal(mirror_have(to, &have, err), 0);
-	assert_int_equal(mirror_send(from, buf_text(&have), &stream, err), 0);
-	assert_int_equal(mirror_take(to, &stream, err), 0);
+	assert_int_equal(log_sync_have(to, &have, err), 0);
+	assert_int_equal(log_sync_send(from, buf_text(&have), &stream, err), 0);
+	assert_int_equal(log_sync_take(to, &stream, err), 0);
 	len = stream.len;
 	buf_done(&have);
 	buf_done(&stream);
@@ -489,7 +489,7 @@ static void copies_stay_where_they_are(void **state)
 		struct buf stream = { 0 };
 
 		buf_puts(&stream, bad[i]);
-		assert_int_equal(mirror_take(folder, &stream, &err), -1);
+		assert_int_equal(log_sync_take(folder, &stream, &err), -1);
 		buf_done(&stream);
 	}
 }
@@ -502,8 +502,8 @@ static void copies_are_not_doubled(void **state)
 
 	(void)state;
 	buf_puts(&stream, "once 0 4\nabcd");
-	assert_int_equal(mirror_take(folder, &stream, &err), 0);
-	assert_int_equal(mirror_take(folder, &stream, &err), 0);
+	assert_int_equal(log_sync_take(folder, &stream, &err), 0);
+	assert_int_equal(log_sync_take(folder, &stream, &err), 0);
 	is("once", "abcd");
 	buf_done(&stream);
 }
@@ -518,19 +518,19 @@ static void members_leave_word(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(member_read(folder, mem, &task, &err), 1);
+	assert_int_equal(task_file_read(folder, mem, &task, &err), 1);
 	put("tasks/worker-3", "start n7 42 1000\n");
-	assert_int_equal(member_read(folder, mem, &task, &err), 0);
+	assert_int_equal(task_file_read(folder, mem, &task, &err), 0);
 	assert_int_equal(task.state, RUN_RUNNING);
 	assert_string_equal(task.host, "n7");
 	assert_int_equal(task.pid, 42);
-	assert_true(member_is_whole(folder, &task));
+	assert_true(task_file_is_whole(folder, &task));
 	/* Half a line is none. */
 	put("tasks/worker-3", "end 9 2000 26 5");
-	assert_int_equal(member_read(folder, mem, &task, &err), 0);
+	assert_int_equal(task_file_read(folder, mem, &task, &err), 0);
 	assert_int_equal(task.state, RUN_RUNNING);
 	put("tasks/worker-3", "3\n");
-	assert_int_equal(member_read(folder, mem, &task, &err), 0);
+	assert_int_equal(task_file_read(folder, mem, &task, &err), 0);
 	assert_int_equal(task.state, RUN_FAILED);
 	assert_int_equal(task.signal, 9);
 	assert_int_equal(task.exit_code, 137);
@@ -539,9 +539,9 @@ static void members_leave_word(void **state)
 	/* Its end may be seen before the last of its log. */
 	put("logs/worker-3.stdout", "0123456789");
 	put("logs/worker-3.index", "0123456789abcde");
-	assert_false(member_is_whole(folder, &task));
+	assert_false(task_file_is_whole(folder, &task));
 	put("logs/worker-3.index", "f");
-	assert_true(member_is_whole(folder, &task));
+	assert_true(task_file_is_whole(folder, &task));
 	arena_free(mem);
 }
 
@@ -704,23 +704,25 @@ static void one_task_is_to_blame(void **state)
 		enum attempt_cause cause;
 		int index;
 	} cases[] = {
-		{ { NULL, NULL, NULL }, CAUSE_OTHER, -1 },
+		{ { NULL, NULL, NULL }, OUTCOME_OTHER, -1 },
 		{ { "end 0 9 0 0\n", "end 256 8 0 0\n", "end 512 7 0 0\n" },
-		  CAUSE_TASK,
+		  OUTCOME_TASK,
 		  2 },
 		/* It was killed for the other, and so hard that it says no
 		 * more. */
-		{ { "told 15 5\n", "end 256 8 0 0\n", NULL }, CAUSE_TASK, 1 },
+		{ { "told 15 5\n", "end 256 8 0 0\n", NULL }, OUTCOME_TASK, 1 },
 		/* The other has noticed that a node was lost. */
 		{ { "end 256 5 0 0\n", "", "told 15 5\nend 15 6 0 0\n" },
-		  CAUSE_LOST,
+		  OUTCOME_LOST,
 		  1 },
-		{ { "end 15 5 0 0\n", "end 9 6 0 0\n", NULL }, CAUSE_TASK, 1 },
+		{ { "end 15 5 0 0\n", "end 9 6 0 0\n", NULL },
+		  OUTCOME_TASK,
+		  1 },
 		{ { "end 15 5 0 0\n", "told 15 5\nend 256 6 0 0\n", NULL },
-		  CAUSE_CANCEL,
+		  OUTCOME_CANCEL,
 		  0 },
 		{ { "end 15 5 0 0\n", "end 36608 4 0 0\n", NULL },
-		  CAUSE_TASK,
+		  OUTCOME_TASK,
 		  1 },
 	};
 	struct attempt_outcome outcome;
@@ -749,9 +751,9 @@ static void one_task_is_to_blame(void **state)
 			}
 			free(name);
 		}
-		assert_int_equal(members_read(here, mem, &tasks, NULL, &err),
+		assert_int_equal(task_files_read(here, mem, &tasks, NULL, &err),
 				 0);
-		members_outcome(here, &tasks, &outcome);
+		task_files_outcome(here, &tasks, &outcome);
 		assert_int_equal(outcome.cause, cases[i].cause);
 		assert_int_equal(outcome.task ? outcome.task->index : -1,
 				 cases[i].index);

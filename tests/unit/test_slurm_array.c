@@ -99,7 +99,7 @@ static void elements_are_one_job(void **state)
 			cases[i].states[0]);
 		struct arena *mem = arena_new();
 		const struct queue_job *job;
-		struct queue queue;
+		struct slurm_queue queue;
 
 		queue_parse(text, mem, &queue);
 		assert_int_equal(queue.count, 2);

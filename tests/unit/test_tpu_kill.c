@@ -166,11 +166,11 @@ static int supervise(const struct fixture *f, enum role role, struct error *err)
 	struct store *store = store_open(err);
 	struct loop *loop = loop_new(err);
 	json_t *kept = json_loads(f->kept, 0, NULL), *outputs = NULL;
-	const struct allocation_place place = { .providers = providers,
-						.store = store,
-						.loop = loop,
-						.progress = on_progress };
-	struct allocation *all = allocation_open(kept, &place, err);
+	const struct allocation_deps deps = { .providers = providers,
+					      .store = store,
+					      .loop = loop,
+					      .progress = on_progress };
+	struct allocation *all = allocation_open(kept, &deps, err);
 	bool new;
 	int ret = all ? 0 : -1;
 
@@ -338,10 +338,10 @@ static void a_lost_tpu_may_come_back_in_another_zone(void **state)
 	struct error err;
 	struct store *store = store_open(&err);
 	struct loop *loop = loop_new(&err);
-	const struct allocation_place place = { .providers = providers,
-						.store = store,
-						.loop = loop,
-						.progress = on_progress };
+	const struct allocation_deps deps = { .providers = providers,
+					      .store = store,
+					      .loop = loop,
+					      .progress = on_progress };
 	struct allocation *all;
 	json_t *kept;
 
@@ -352,7 +352,7 @@ static void a_lost_tpu_may_come_back_in_another_zone(void **state)
 	plan_for(f, &provider_tpu_node, "us-central1-a", "");
 	f->zone = "us-central1-a";
 	kept = json_loads(f->kept, 0, NULL);
-	all = allocation_open(kept, &place, &err);
+	all = allocation_open(kept, &deps, &err);
 	assert_non_null(all);
 	ensure(all, f);
 	stand_in_tell(&f->server, "state",

@@ -11,8 +11,8 @@
 #include "cmd/jobrun/ui/trials.h"
 #include "core/base/file.h"
 #include "core/base/units.h"
-#include "core/spec/keeper_event.h"
-#include "core/checkpoint/log_keeper.h"
+#include "core/spec/upload_event.h"
+#include "core/checkpoint/log_uploader.h"
 #include "core/supervise/supervisor.h"
 #include "core/trial/trial_folder.h"
 #include "core/spec/spec.h"
@@ -33,7 +33,7 @@ struct follow {
 	struct loop_event *event;
 	struct loop_event *state_event; /* the run's state has changed */
 	int state_fd;
-	uint64_t events_read;     /* of the keeper of its checkpoints */
+	uint64_t events_read;     /* of the saver of its checkpoints */
 	uint64_t log_events_read; /* of what copies its logs */
 
 	/* Of the attempt. */
@@ -101,11 +101,11 @@ static void say_events(struct follow *follow, const char *name,
 	char *folder = store_run_folder(follow->session->env.store,
 					follow->run.job_id, follow->run.origin);
 	char *path = path_join(folder, name);
-	struct keeper_events events;
+	struct upload_events events;
 	struct error ignored;
 	size_t i = 0;
 
-	if (keeper_events_read(path, offset, mem, &events, &ignored) == 0) {
+	if (upload_events_read(path, offset, mem, &events, &ignored) == 0) {
 		if (events.count > EVENTS_MAX)
 			i = events.count - EVENTS_MAX;
 		for (; i < events.count; i++)
@@ -119,10 +119,10 @@ static void say_events(struct follow *follow, const char *name,
 
 /* What became of checkpoints, and of copies of the logs, since it was asked
  * last. */
-static void say_kept(struct follow *follow)
+static void say_uploads(struct follow *follow)
 {
 	if (follow->mem && follow->spec.checkpoints.is_used)
-		say_events(follow, KEEPER_EVENTS, "checkpoints",
+		say_events(follow, UPLOAD_EVENTS, "checkpoints",
 			   &follow->events_read);
 	if (follow->mem && follow->spec.logs.to)
 		say_events(follow, LOG_KEEPER_EVENTS, "logs",
@@ -396,7 +396,7 @@ int follow_step(struct follow *follow, bool ended, struct error *err)
 	if (ended && follow->loop && go_on(follow, err) < 0)
 		return -1;
 	if (ended && follow->loop)
-		say_kept(follow);
+		say_uploads(follow);
 	return follow->mem ? step(follow, ended, err) : 0;
 }
 
@@ -409,7 +409,7 @@ static void on_state(void *arg, uint32_t events)
 	(void)events;
 	while (read(follow->state_fd, drop, sizeof(drop)) > 0)
 		;
-	say_kept(follow);
+	say_uploads(follow);
 	if (go_on(follow, &err) < 0 ||
 	    (follow->trials && step(follow, false, &err) < 0))
 		fail(follow, &err);
@@ -425,7 +425,7 @@ int follow_start(struct follow *follow, struct loop *loop, struct error *err)
 					  on_state, follow, err);
 	if (!follow->state_event || watch_attempt(follow, err) < 0)
 		return -1;
-	say_kept(follow);
+	say_uploads(follow);
 	/* It may have been restarted before the watch was there. */
 	return go_on(follow, err);
 }

@@ -13,7 +13,7 @@ struct find {
 	const struct provider *provider;
 	const struct listed *resource;   /* or: */
 	const struct leftover *leftover; /* or: */
-	const struct member_record *member;
+	const struct task_file_path *member;
 	const char *why;
 	bool deleted;
 };

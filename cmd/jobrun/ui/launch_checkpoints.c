@@ -107,9 +107,9 @@ static struct pairs patterns_of(const struct launch_checkpoint_opts *opts,
 int launch_checkpoints_keep(const struct launch_checkpoint_opts *opts,
 			    const char *trace_http, size_t count, size_t self,
 			    struct arena *mem, struct environment *env,
-			    struct launch_keeper **keeper, struct error *err)
+			    struct launch_saver **saver, struct error *err)
 {
-	struct keeper_config config = {
+	struct saver_config config = {
 		.keep = opts->keep ? opts->keep : KEEP_USUAL,
 		.quiet_s = opts->quiet_s ? opts->quiet_s : QUIET_USUAL_S,
 		.metric = opts->metric,
@@ -118,7 +118,7 @@ int launch_checkpoints_keep(const struct launch_checkpoint_opts *opts,
 		.is_shared = count > 1,
 		.fetch_only = self > 0,
 	};
-	struct launch_keeper *started;
+	struct launch_saver *started;
 	struct pairs patterns;
 
 	if (!opts->directory)
@@ -139,8 +139,8 @@ int launch_checkpoints_keep(const struct launch_checkpoint_opts *opts,
 	if (!started)
 		return -1;
 	if (config.fetch_only)
-		launch_keeper_free(started);
+		launch_saver_free(started);
 	else
-		*keeper = started;
+		*saver = started;
 	return 0;
 }

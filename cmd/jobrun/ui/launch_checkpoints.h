@@ -23,18 +23,18 @@ extern const struct opt launch_checkpoint_options[];
 int launch_checkpoints_check(const struct launch_checkpoint_opts *opts,
 			     struct error *err);
 
-/* What a keeper does (core/checkpoint/keeper.h), with every kind of store there is;
+/* What a saver does (core/checkpoint/saver.h), with every kind of store there is;
  * `trace_http` is a const char *, or NULL. */
 int keep_checkpoints(const void *trace_http);
 
 /*
  * Fetches what the task at `self` of `count` goes on from, and if it is the
- * first has its checkpoints kept: then `keeper` is set.  `mem` must live as
+ * first has its checkpoints kept: then `saver` is set.  `mem` must live as
  * long as that.
  */
 int launch_checkpoints_keep(const struct launch_checkpoint_opts *opts,
 			    const char *trace_http, size_t count, size_t self,
 			    struct arena *mem, struct environment *env,
-			    struct launch_keeper **keeper, struct error *err);
+			    struct launch_saver **saver, struct error *err);
 
 #endif

@@ -220,7 +220,7 @@ static const char *file_of(const struct inputs *inputs, const struct job *job)
 int pruning_remember(struct pruning *pruning, const struct jobs *jobs,
 		     struct error *err)
 {
-	struct member_record *members;
+	struct task_file_path *members;
 	struct arena *mem;
 	size_t i;
 	int ret;
@@ -234,7 +234,7 @@ int pruning_remember(struct pruning *pruning, const struct jobs *jobs,
 		const struct provider *provider =
 			provider_find(job->jobrun.provider);
 
-		members[i] = (struct member_record){
+		members[i] = (struct task_file_path){
 			.set = pruning->set,
 			.job_id = job->job_id,
 			.provider = provider->name,

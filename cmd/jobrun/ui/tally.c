@@ -18,7 +18,7 @@ enum result {
 	RESULT_COUNT,
 };
 
-struct entry {
+struct tally_entry {
 	bool done;
 	bool stopped; /* there is more of it to do */
 	char *why;    /* it failed; NULL: it did not */
@@ -27,7 +27,7 @@ struct entry {
 struct tally {
 	const struct session *session;
 	bool detach;
-	struct entry *entries; /* by the index of their action */
+	struct tally_entry *entries; /* by the index of their action */
 };
 
 struct tally *tally_new(const struct session *session, bool detach)
@@ -57,7 +57,7 @@ void tally_phase(struct tally *tally, const struct action *action,
 		 enum action_phase phase, const struct run_status *status,
 		 const struct error *err)
 {
-	struct entry *entry = &tally->entries[action->index];
+	struct tally_entry *entry = &tally->entries[action->index];
 
 	entry->done = phase == PHASE_DONE;
 	/* A run that failed has ended: that is not for us to go on with. */

@@ -67,11 +67,11 @@ const char *managed_digest(const struct job *job, const json_t *body)
 int managed_parent(struct managed *managed, const struct job *job,
 		   struct arena *mem, const char **out, struct error *err)
 {
-	struct place file = { .project = { job->jobrun.project,
-					   "jobrun.project" } };
+	struct google_place file = { .project = { job->jobrun.project,
+						  "jobrun.project" } };
 	const char *location =
 		managed->as->location ? managed->as->location(job) : NULL;
-	struct place place;
+	struct google_place place;
 
 	place_find(managed->google, &file, NULL, mem, &place);
 	if (place_need_project(&place, err) < 0)
@@ -137,7 +137,7 @@ int managed_call(struct managed *managed, const char *method, const char *name,
 
 /* ---- finding ----------------------------------------------------------- */
 
-struct search {
+struct managed_search {
 	struct managed *managed;
 	const char *collection;
 	const char *job_id; /* NULL: of every job */
@@ -146,7 +146,7 @@ struct search {
 };
 
 /* Labels are in lower case and shorter: the title tells the rest. */
-static bool is_ours(const struct search *search, const json_t *body)
+static bool is_ours(const struct managed_search *search, const json_t *body)
 {
 	const char *title =
 		json_get_text(body, search->managed->as->title_field, "");
@@ -175,7 +175,7 @@ static void insert(json_t *list, json_t *body)
 
 static int take_page(void *arg, const json_t *page, struct error *err)
 {
-	struct search *search = arg;
+	struct managed_search *search = arg;
 	json_t *item;
 	size_t i;
 
@@ -193,9 +193,9 @@ int managed_find(struct managed *managed, const char *parent,
 		 const char *job_id, struct managed_runs *out,
 		 struct error *err)
 {
-	struct search search = { .managed = managed,
-				 .job_id = job_id,
-				 .out = out };
+	struct managed_search search = { .managed = managed,
+					 .job_id = job_id,
+					 .out = out };
 	struct arena *mem = arena_new();
 	struct buf filter = { 0 };
 	const char *query[] = { "filter", NULL, "pageSize", "100", NULL };

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/remote/remembered.h"
+#include "core/remote/remote_run.h"
 #include "providers/google/auth/credentials.h"
 #include "providers/google/google_labels.h"
 #include "providers/google/google_place.h"
@@ -129,7 +129,7 @@ static const char *place_of(const json_t *properties, struct arena *mem)
 static int list_remembered(struct managed *managed, struct listing *out,
 			   struct error *err)
 {
-	return remembered_list(&managed->env, managed->as->provider,
+	return remote_run_list(&managed->env, managed->as->provider,
 			       managed->as->kind, place_of, NULL, out, err);
 }
 
@@ -137,7 +137,7 @@ static int list_remembered(struct managed *managed, struct listing *out,
 static const char *find_place(struct managed *managed, const char *place,
 			      struct arena *mem)
 {
-	struct place here;
+	struct google_place here;
 
 	if (place && strncmp(place, ANY_PROJECT, strlen(ANY_PROJECT)) != 0)
 		return place;
@@ -186,7 +186,7 @@ int managed_list(void *ctx, const char *place, struct listing *out,
 		if (place)
 			ret = list_place(managed, place, mem, out, err);
 		else
-			place_need_project(&(struct place){ 0 }, err);
+			place_need_project(&(struct google_place){ 0 }, err);
 	}
 	arena_free(mem);
 	return ret;

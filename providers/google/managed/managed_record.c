@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/remote/remembered.h"
+#include "core/remote/remote_run.h"
 
 /* What it is called there. */
 static const char *name_in(const json_t *properties, struct arena *mem)
@@ -22,7 +22,7 @@ int managed_recorded(struct managed *managed, const char *job_id,
 		     const char **name, struct error *err)
 {
 	json_t *properties = NULL;
-	int ret = remembered_get(&managed->env, managed->as->provider, job_id,
+	int ret = remote_run_get(&managed->env, managed->as->provider, job_id,
 				 mem, out, &properties, err);
 
 	if (ret == 0)
@@ -44,7 +44,7 @@ int managed_record(struct managed *managed, const struct job *job,
 	if (ret == 1 || (ret == 0 && strcmp(known, name) != 0)) {
 		properties = json_object();
 		json_put_text(properties, "name", name);
-		ret = remembered_add(&managed->env, managed->as->provider, job,
+		ret = remote_run_add(&managed->env, managed->as->provider, job,
 				     managed_digest(job, body), properties,
 				     NULL, err);
 		json_decref(properties);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/base/text.h"
-#include "core/remote/remembered.h"
+#include "core/remote/remote_run.h"
 
 #define REPLICA "The replica"
 #define EXITED " exited with a non-zero status of "
@@ -154,7 +154,7 @@ static int put_trial(struct managed *managed, const struct run_record *run,
 	managed->as->read_trial(body, mem, &trial);
 	if (trial.number <= 0)
 		return 0;
-	return remembered_put_trial(&managed->env, run, spec, known, &trial,
+	return remote_run_put_trial(&managed->env, run, spec, known, &trial,
 				    mem, err);
 }
 

@@ -8,7 +8,7 @@
 #include "providers/google/storage/storage.h"
 #include "providers/stores.h"
 
-struct objects {
+struct google_objects {
 	struct http *http;
 	struct google *google;
 };
@@ -18,7 +18,7 @@ static void *objects_open(const struct object_env *env, struct error *err)
 	const struct http_options options = { .trace = env->trace_http,
 					      .retry = env->retry };
 	struct http *http = http_new(&options, err);
-	struct objects *all;
+	struct google_objects *all;
 
 	if (!http)
 		return NULL;
@@ -30,14 +30,14 @@ static void *objects_open(const struct object_env *env, struct error *err)
 
 static void objects_stop(void *ctx)
 {
-	struct objects *all = ctx;
+	struct google_objects *all = ctx;
 
 	http_stop(all->http);
 }
 
 static void objects_close(void *ctx)
 {
-	struct objects *all = ctx;
+	struct google_objects *all = ctx;
 
 	google_close(all->google);
 	http_free(all->http);
@@ -61,7 +61,7 @@ static void fill(const char *bucket, const struct storage_object *from,
 static int objects_stat(void *ctx, const char *url, struct arena *mem,
 			struct object *out, struct error *err)
 {
-	struct objects *all = ctx;
+	struct google_objects *all = ctx;
 	struct storage_object found;
 	const char *bucket, *name;
 
@@ -76,7 +76,7 @@ static int objects_read(void *ctx, const struct object *object, uint64_t offset,
 			uint64_t len, object_sink *sink, void *arg,
 			struct error *err)
 {
-	struct objects *all = ctx;
+	struct google_objects *all = ctx;
 	struct storage_object from = { .exists = true,
 				       .size = object->size_bytes,
 				       .crc32c = object->crc32c };
@@ -96,7 +96,7 @@ static int objects_put(void *ctx, const char *url, int fd,
 		       const struct object_put *how, struct arena *mem,
 		       struct object *out, struct error *err)
 {
-	struct objects *all = ctx;
+	struct google_objects *all = ctx;
 	struct storage_put put = { .content_type = how->content_type,
 				   .broken = how->broken,
 				   .arg = how->arg };
@@ -119,7 +119,7 @@ static int objects_put(void *ctx, const char *url, int fd,
 	return 0;
 }
 
-struct listing {
+struct object_listing {
 	const char *bucket;
 	object_each *each;
 	void *arg;
@@ -128,7 +128,7 @@ struct listing {
 static int list_one(void *arg, const struct storage_object *found,
 		    struct error *err)
 {
-	struct listing *listing = arg;
+	struct object_listing *listing = arg;
 	struct arena *mem = arena_new();
 	struct object object;
 	int ret;
@@ -142,9 +142,9 @@ static int list_one(void *arg, const struct storage_object *found,
 static int objects_list(void *ctx, const char *folder, object_each *each,
 			void *arg, struct error *err)
 {
-	struct objects *all = ctx;
+	struct google_objects *all = ctx;
 	struct arena *mem = arena_new();
-	struct listing listing = { .each = each, .arg = arg };
+	struct object_listing listing = { .each = each, .arg = arg };
 	const char *prefix;
 	int ret;
 
@@ -161,7 +161,7 @@ static int objects_list(void *ctx, const char *folder, object_each *each,
 
 static int objects_remove(void *ctx, const char *url, struct error *err)
 {
-	struct objects *all = ctx;
+	struct google_objects *all = ctx;
 	struct arena *mem = arena_new();
 	const char *bucket, *name;
 	int ret = storage_url_parse(url, mem, &bucket, &name, err);

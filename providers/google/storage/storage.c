@@ -70,7 +70,7 @@ int storage_stat(struct google *google, const char *bucket, const char *object,
 	return ret;
 }
 
-struct listing {
+struct storage_listing {
 	int (*each)(void *arg, const struct storage_object *object,
 		    struct error *err);
 	void *arg;
@@ -78,7 +78,7 @@ struct listing {
 
 static int take_page(void *arg, const json_t *page, struct error *err)
 {
-	struct listing *listing = arg;
+	struct storage_listing *listing = arg;
 	struct arena *mem = arena_new();
 	struct storage_object object;
 	const json_t *item;
@@ -105,7 +105,7 @@ int storage_list(struct google *google, const char *bucket, const char *prefix,
 		"fields", "items(name,size,generation,crc32c),nextPageToken",
 		"prefix", prefix, NULL
 	};
-	struct listing listing = { each, arg };
+	struct storage_listing listing = { each, arg };
 	struct api_request request = { .service = SERVICE_STORAGE,
 				       .method = "GET",
 				       .query = query };

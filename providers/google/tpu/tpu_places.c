@@ -24,14 +24,14 @@ int tpu_places_find(struct google *google, const struct resource *it,
 {
 	const json_t *zone = json_object_get(it->properties, "zone");
 	const json_t *others = json_object_get(it->properties, "otherZones");
-	struct place file = {
+	struct google_place file = {
 		.project = { json_get_text(it->properties, "project", NULL),
 			     "jobrun.project" },
 		.zone = { json_string_value(zone), "jobrun.zone" },
 	};
 	const char *found;
 	const json_t *item;
-	struct place place;
+	struct google_place place;
 	size_t i;
 
 	*out = (struct tpu_places){ 0 };

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the saver's process share. */
+#ifndef JOBRUN_SAVER_INTERNAL_H
+#define JOBRUN_SAVER_INTERNAL_H
+
+#include "core/base/buf.h"
+#include "core/base/json.h"
+#include "core/checkpoint/checkpoint_store.h"
+#include "core/checkpoint/checkpoint_watch.h"
+#include "core/spec/saver_config.h"
+#include "core/spec/upload_event.h"
+#include "core/checkpoint/saver_heard.h"
+#include "core/checkpoint/saver_metric.h"
+
+struct keeping {
+	struct object_store *objects;
+	struct arena *mem;
+	struct saver_config config;
+	struct checkpoint_order order;
+	struct checkpoint_store *store; /* NULL: kept nowhere else */
+	bool is_read;                   /* it is known what is there */
+	struct checkpoint_watch *watch;
+	struct saver_metric *metric; /* NULL: not opened yet */
+	struct buf input;
+	bool is_ending;
+	struct saver_end end; /* valid then */
+
+	const struct checkpoint_known *copying; /* or NULL */
+	int64_t failing_since_ms;               /* 0: it works */
+	char failing_text[512];
+	int64_t retry_ms, retry_at_ms;
+};
+
+void saver_say(struct keeping *k, enum upload_event_kind kind,
+	       const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* What is whole since the last look. */
+void saver_take_new(struct keeping *k);
+bool saver_is_superseded(const struct keeping *k,
+			 const struct checkpoint *what);
+
+/* For checkpoint_store_read(): says it. */
+void saver_skipped(void *keeping, const char *what, const char *why);
+
+/* Finds the checkpoint to go on from, and has it on this machine: `path` is
+ * new, or NULL. */
+int saver_choose(struct keeping *k, char **path, struct error *err);
+
+#endif

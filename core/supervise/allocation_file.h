@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is kept of an allocation while its run goes on, as it is used. */
+#ifndef JOBRUN_ALLOCATION_FILE_H
+#define JOBRUN_ALLOCATION_FILE_H
+
+#include "core/supervise/allocation.h"
+
+struct allocation_file {
+	const struct provider *provider;
+	struct job *job; /* what is known of it: id, digest, limits, cleanup */
+	struct resources *resources; /* each after those it needs */
+	int64_t interval_ms;         /* from one look to the next */
+};
+
+/* From what allocation_text() made. */
+int allocation_read(const json_t *kept, const struct provider *const *providers,
+		    struct allocation_file *out, struct error *err);
+void allocation_file_done(struct allocation_file *kept);
+
+#endif

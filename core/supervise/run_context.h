@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an attempt needs around it: a specification, with ports; logs; a backend;
+ * and the records of its tasks, stored as they change.  A run has one, for all
+ * its attempts, one after the other; of its hyperparameter trials each has one.
+ */
+#ifndef JOBRUN_RUN_CONTEXT_H
+#define JOBRUN_RUN_CONTEXT_H
+
+#include <sys/resource.h>
+
+#include "core/supervise/allocation.h"
+#include "core/supervise/attempt.h"
+#include "core/log/log.h"
+#include "core/process/ports.h"
+#include "core/process/reaper.h"
+#include "core/supervise/recorder.h"
+
+/* Of the process; all borrowed. */
+struct run_context_deps {
+	struct store *store;
+	struct loop *loop;
+	struct reaper *reaper;
+	const struct rlimit *no_files; /* what tasks get */
+};
+
+/* Filled in by its owner up to `arg`, else zeroed. */
+struct run_context {
+	const struct run_context_deps *deps;
+	struct run_spec spec;             /* where the logs go: spec.folder */
+	const struct run_record *run;     /* whose tasks these are */
+	int trial;                        /* 0: of none */
+	void (*state_changed)(void *arg); /* attempt_state() of `attempt` */
+	void (*ended)(void *arg);         /* `attempt` is final */
+	/* How many of its hosts are ready; or NULL. */
+	void (*progress)(void *arg, size_t ready, size_t count);
+	void *arg;
+
+	struct attempt *attempt; /* NULL: none has begun */
+	struct recorder recorder;
+	/* May be set before run_context_open(), to one on the same hosts that another
+	 * context has no use for any more: then that goes on (hosts_move()). */
+	struct backend *backend;
+	struct port_leases *ports;
+	struct task_record
+		*tasks; /* in the arena given to run_context_open() */
+	struct log_writer **logs;
+};
+
+/* Chooses ports, or on hosts a name for the run there, and writes the specification into the folder. */
+int run_context_open(struct run_context *context, struct arena *mem,
+		     struct error *err);
+
+/*
+ * Between attempts: has its machines made that are not there, and goes where
+ * they are.  Runs the loop; see allocation_ensure().
+ */
+int run_context_settle(struct run_context *context,
+		       struct allocation *allocation, struct arena *mem,
+		       struct error *err);
+
+/* Begins an attempt, after a final one another.  What goes wrong is an end of
+ * it like others. */
+void run_context_begin(struct run_context *context, int64_t max_running_ms);
+
+/* After the end of an attempt: its logs are complete and closed, and what was
+ * lost of them is in the records, which are not stored yet. */
+void run_context_end(struct run_context *context);
+
+/* After the last attempt: lets go of where it ran. */
+void run_context_leave(struct run_context *context);
+
+void run_context_done(struct run_context *context);
+
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/task/task_runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/spec/hosts_program.h"
+#include "core/task/launch.h"
+#include "core/log/log.h"
+#include "core/log/log_file.h"
+#include "core/process/process.h"
+#include "core/spec/spec.h"
+#include "core/trial/trial_spec.h"
+#include "core/trial/trial_watch.h"
+#include "core/spec/wrap.h"
+
+#define SECRETS_MAX ((size_t)64 << 20)
+#define CHUNK_SIZE ((size_t)256 << 10)
+/* How often to look what has become of the others, in a run of few tasks: of
+ * many each looks less often, as they share a file server. */
+#define LOOK_MS 500
+
+struct task_runner {
+	const struct task_runner_deps *deps;
+	struct arena *mem;
+	struct run_spec spec;
+	const struct task_place *task;
+	const char *attempt; /* its folder */
+	struct environment env;
+	struct log_writer *log;
+	struct run_spec watched;   /* as `watch` sees the trial */
+	struct trial_watch *watch; /* NULL: it is never ended early */
+	int64_t watch_ms;          /* when to look again */
+	sigset_t before;
+	int signals; /* a signalfd */
+
+	/* Of the process that goes on: setup, or the program. */
+	pid_t pid;
+	int outputs[LOG_STREAMS]; /* our ends of its pipes */
+	bool ended;
+	int status;
+	bool told;       /* to end, by somebody else */
+	bool done;       /* the master has succeeded, or this is an attempt of
+			  * the past */
+	int64_t kill_ms; /* when its grace is over; 0: it has no end */
+};
+
+/* One line, at once. */
+static int add_record(struct task_runner *m, const char *line,
+		      struct error *err)
+{
+	const char *path =
+		task_file_path(m->mem, m->attempt,
+			       task_type_name(m->task->type), m->task->index);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int ret = 0;
+
+	if (fd < 0 || fd_write(fd, line, strlen(line)) < 0 || fsync(fd) < 0)
+		ret = error_errno(err, "cannot write '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* ---- what it is told --------------------------------------------------- */
+
+/* The tasks are those of the specification; where they are, the place says. */
+static int join_peers(struct task_runner *m, struct error *err)
+{
+	const struct topology *peers = m->deps->peers;
+	struct topology *all = &m->spec.topology;
+	size_t i;
+
+	if (peers->count != all->count)
+		return error_set(err, ERROR_FAILED,
+				 "there are %zu tasks here, and the run has "
+				 "%zu",
+				 peers->count, all->count);
+	for (i = 0; i < all->count; i++) {
+		all->tasks[i].host = peers->tasks[i].host;
+		all->tasks[i].port = peers->tasks[i].port;
+	}
+	all->master_port = peers->master_port;
+	topology_rank(all);
+	m->task = &all->tasks[m->deps->self];
+	return 0;
+}
+
+static const char *home_folder(void)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *user = home ? NULL : getpwuid(geteuid());
+
+	return home ? home : user ? user->pw_dir : "/";
+}
+
+/* A trial has a folder of its own in the run's, and shares the rest. */
+static int become_trial(struct task_runner *m, struct error *err)
+{
+	const struct run_spec run = m->spec;
+	int number = m->deps->trial;
+	const char *folder =
+		arena_printf(m->mem, "%s/trials/%d", run.folder, number);
+	const char *metric = arena_printf(m->mem, "%s/attempts/%d/metric",
+					  folder, m->deps->restart);
+	const char **values;
+
+	if (!number)
+		return 0;
+	if (trial_values_read(run.folder, &run, number, m->mem, &values, err) <
+	    0)
+		return -1;
+	trial_spec_make(&run, number, values, folder, metric, m->mem, &m->spec);
+	return 0;
+}
+
+static int read_spec(struct task_runner *m, struct error *err)
+{
+	char *folder = path_absolute(m->deps->folder);
+	struct run_spec *spec = &m->spec;
+	char *path;
+	int ret = -1;
+
+	if (spec_read(folder, m->mem, spec, err) < 0)
+		goto out;
+	spec_set_folder(spec, arena_strdup(m->mem, folder), m->mem);
+	if (become_trial(m, err) < 0 || join_peers(m, err) < 0)
+		goto out;
+	if (!strcmp(spec->directory, "~")) {
+		spec->directory = home_folder();
+	} else {
+		path = path_join(folder, spec->directory);
+		spec->directory = arena_strdup(m->mem, path);
+		free(path);
+	}
+	m->attempt = arena_printf(m->mem, "%s/attempts/%d", spec->folder,
+				  m->deps->restart);
+	if (folder_make(spec->output, err) == 0 &&
+	    folder_make(arena_printf(m->mem, "%s/tasks", m->attempt), err) == 0)
+		ret = 0;
+out:
+	free(folder);
+	return ret;
+}
+
+static int set_secrets(struct task_runner *m, struct error *err)
+{
+	char *path = path_join(m->spec.home, "secrets.json");
+	json_t *values = NULL, *value;
+	const char *name;
+	size_t len;
+	char *text = file_read(path, SECRETS_MAX, &len, err);
+
+	if (text)
+		values = json_read(text, len, path, err);
+	json_object_foreach(values, name, value)
+	{
+		environment_set(&m->env, name, json_string_value(value));
+	}
+	if (text)
+		explicit_bzero(text, len);
+	free(text);
+	free(path);
+	if (!values)
+		return -1;
+	json_decref(values);
+	return 0;
+}
+
+/* ---- a process --------------------------------------------------------- */
+
+static int start(struct task_runner *m, const struct strings *command,
+		 struct error *err)
+{
+	char **argv = arena_alloc(m->mem, (command->count + 1) * sizeof(*argv));
+	int outputs[2][2] = { { -1, -1 }, { -1, -1 } };
+	struct rlimit files;
+	struct process_start what = {
+		.argv = argv,
+		.envp = m->env.items,
+		.directory = m->spec.directory,
+		.no_files = &files,
+	};
+	char *path;
+	size_t i;
+
+	for (i = 0; i < command->count; i++)
+		argv[i] = (char *)command->items[i];
+	path = process_find(argv[0], m->spec.directory, m->env.items, err);
+	if (!path)
+		return -1;
+	getrlimit(RLIMIT_NOFILE, &files);
+	for (i = 0; i < 2; i++)
+		if (pipe2(outputs[i], O_CLOEXEC) == 0)
+			fcntl(outputs[i][0], F_SETFL, O_NONBLOCK);
+	what.path = path;
+	what.out = outputs[0][1];
+	what.err = outputs[1][1];
+	m->ended = false;
+	m->pid = what.err < 0 ? error_errno(err, "cannot make a pipe")
+			      : process_start(&what, err);
+	for (i = 0; i < 2; i++) {
+		if (outputs[i][1] >= 0)
+			close(outputs[i][1]);
+		m->outputs[i] = outputs[i][0];
+	}
+	free(path);
+	return m->pid < 0 ? -1 : 0;
+}
+
+/* At most one piece, so that a signal is heard in between. */
+static void take_output(struct task_runner *m, size_t i)
+{
+	ssize_t n = log_writer_take(m->log, (enum log_stream)i, m->outputs[i],
+				    CHUNK_SIZE, time_now_ms());
+
+	if (n > 0 || (n < 0 && errno == EAGAIN))
+		return;
+	close(m->outputs[i]);
+	m->outputs[i] = -1;
+}
+
+static void end_outputs(struct task_runner *m)
+{
+	size_t i;
+
+	for (i = 0; i < LOG_STREAMS; i++) {
+		if (m->outputs[i] < 0)
+			continue;
+		while (log_writer_take(m->log, (enum log_stream)i,
+				       m->outputs[i], CHUNK_SIZE,
+				       time_now_ms()) > 0)
+			;
+		close(m->outputs[i]);
+		m->outputs[i] = -1;
+	}
+}
+
+static void ask_to_end(struct task_runner *m, int number)
+{
+	kill(-m->pid, number);
+	if ((number == SIGTERM || number == SIGINT) && !m->kill_ms)
+		m->kill_ms = time_monotonic_ms() + m->spec.grace_s * 1000;
+}
+
+/* Once: who looks at how all have ended then knows that it is not to blame. */
+static void note_told(struct task_runner *m, int number)
+{
+	struct error ignored;
+
+	if (m->told || m->done || (number != SIGTERM && number != SIGINT))
+		return;
+	m->told = true;
+	add_record(m,
+		   arena_printf(m->mem, "told %d %lld\n", number,
+				(long long)time_now_ms()),
+		   &ignored);
+}
+
+static void hear_signals(struct task_runner *m)
+{
+	struct signalfd_siginfo info;
+	pid_t pid;
+	int status;
+
+	while (read(m->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD) {
+			note_told(m, (int)info.ssi_signo);
+			ask_to_end(m, (int)info.ssi_signo);
+			continue;
+		}
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+			if (pid == m->pid) {
+				m->ended = true;
+				m->status = status;
+			}
+		}
+	}
+}
+
+/*
+ * Has the master succeeded, or has another attempt begun?  Then a node that
+ * was thought to be lost is back, and this one is nobody's any more.
+ */
+static void look_around(struct task_runner *m)
+{
+	struct arena *mem = arena_new();
+	const struct task_place *master = &m->spec.topology.tasks[0];
+	struct task_record task = { .type = task_type_name(master->type),
+				    .index = master->index,
+				    .state = RUN_QUEUED };
+	const char *next = arena_printf(mem, "%s/attempts/%d", m->spec.folder,
+					m->deps->restart + 1);
+	struct error ignored;
+
+	if (access(next, F_OK) == 0) {
+		m->done = true;
+		kill(-m->pid, SIGKILL);
+	} else if (m->deps->self != 0 && !m->done &&
+		   task_file_read(m->attempt, mem, &task, &ignored) == 0 &&
+		   task.state == RUN_SUCCEEDED) {
+		m->done = true;
+		ask_to_end(m, SIGTERM);
+	}
+	arena_free(mem);
+}
+
+/* A trial that the others were better than at the same step is ended. */
+static void look_at_trials(struct task_runner *m)
+{
+	char *path;
+	struct error ignored;
+
+	if (!m->watch || m->told || time_monotonic_ms() < m->watch_ms)
+		return;
+	m->watch_ms = time_monotonic_ms() + TRIAL_WATCH_MS;
+	if (!trial_watch_is_hopeless(m->watch))
+		return;
+	path = path_join(m->attempt, TRIAL_EARLY_FILE);
+	if (file_write(path, "", 0, &ignored) == 0) {
+		note_told(m, SIGTERM);
+		ask_to_end(m, SIGTERM);
+	}
+	free(path);
+}
+
+/* Until the process has ended: its output, signals, and the others. */
+static void attend(struct task_runner *m)
+{
+	int64_t every_ms = LOOK_MS + (int64_t)m->spec.topology.count;
+	int64_t look_ms = time_monotonic_ms() + every_ms;
+
+	while (!m->ended) {
+		struct pollfd fds[] = { { m->outputs[0], POLLIN, 0 },
+					{ m->outputs[1], POLLIN, 0 },
+					{ m->signals, POLLIN, 0 } };
+		int64_t now_ms = time_monotonic_ms();
+		int64_t until = look_ms;
+
+		if (m->kill_ms && now_ms >= m->kill_ms) {
+			kill(-m->pid, SIGKILL);
+			m->kill_ms = INT64_MAX;
+		}
+		if (now_ms >= look_ms) {
+			look_around(m);
+			look_at_trials(m);
+			look_ms = until = now_ms + every_ms;
+		}
+		if (m->kill_ms && m->kill_ms < until)
+			until = m->kill_ms;
+		poll(fds, COUNT(fds), (int)(until - now_ms) + 1);
+		if (fds[0].revents)
+			take_output(m, 0);
+		if (fds[1].revents)
+			take_output(m, 1);
+		if (fds[2].revents)
+			hear_signals(m);
+	}
+	/* What it has started and left holds its pipes. */
+	process_end_children();
+	end_outputs(m);
+}
+
+/* ---- the run of a task ------------------------------------------------- */
+
+/* The first task on each node does it, and the others there wait for that. */
+static int set_up(struct task_runner *m, struct error *err)
+{
+	const char *mark =
+		arena_printf(m->mem, "%s/setup-%s", m->attempt, m->task->host);
+	const struct topology *all = &m->spec.topology;
+	struct timespec pause = { .tv_nsec = 200000000 };
+	char how[64];
+	size_t i;
+	int fd;
+
+	if (!m->spec.setup.count)
+		return 0;
+	for (i = 0; strcmp(all->tasks[i].host, m->task->host) != 0; i++)
+		;
+	if (i != m->deps->self) {
+		while (access(mark, F_OK) < 0)
+			nanosleep(&pause, NULL);
+		return 0;
+	}
+	if (start(m, &m->spec.setup, err) < 0)
+		return error_prefix(err, "setup did not start");
+	attend(m);
+	if (m->status) {
+		process_status_format(m->status, how, sizeof(how));
+		return error_set(err, ERROR_FAILED, "setup %s", how);
+	}
+	fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_errno(err, "cannot write '%s'", mark);
+	close(fd);
+	return 0;
+}
+
+/* This program keeps its checkpoints, and streams its data. */
+static struct strings command_of(struct task_runner *m)
+{
+	const struct strings inner =
+		wrap_conda(&m->spec, &m->spec.command, m->mem);
+	char *folder = spec_checkpoints_folder(&m->spec);
+	char self[PATH_MAX];
+	struct strings out;
+
+	process_self(self, sizeof(self));
+	out = hosts_attend_task(&m->spec, m->deps->self, &inner,
+				arena_strdup(m->mem, self),
+				arena_strdup(m->mem, folder), m->mem);
+	free(folder);
+	return out;
+}
+
+static int run_task(struct task_runner *m, struct error *err)
+{
+	const struct strings command = command_of(m);
+
+	m->kill_ms = 0;
+	if (set_up(m, err) < 0 || start(m, &command, err) < 0)
+		return -1;
+	if (add_record(m,
+		       arena_printf(m->mem, "start %s %ld %lld\n",
+				    m->task->host, (long)m->pid,
+				    (long long)time_now_ms()),
+		       err) < 0)
+		kill(-m->pid, SIGKILL);
+	attend(m);
+	return 0;
+}
+
+/* A failure of ours stands where the task's own would. */
+static void tell(struct task_runner *m, const struct error *why)
+{
+	char *text = mem_printf("jobrun: %s\n", why->text);
+	struct error ignored;
+
+	m->status = 1 << 8;
+	log_writer_add(m->log, LOG_STDERR, text, strlen(text), time_now_ms());
+	add_record(m,
+		   arena_printf(m->mem, "start %s %ld %lld\n", m->task->host,
+				(long)getpid(), (long long)time_now_ms()),
+		   &ignored);
+	free(text);
+}
+
+/* Ends the log first: who reads that the task has ended finds it whole. */
+static int put_end(struct task_runner *m, struct error *err)
+{
+	uint64_t lost = log_writer_lost(m->log);
+	uint64_t logged;
+
+	log_writer_close(m->log);
+	m->log = NULL;
+	logged = log_files_size(m->attempt, task_type_name(m->task->type),
+				m->task->index, true);
+	return add_record(
+		m,
+		arena_printf(m->mem, "end %d %lld %" PRIu64 " %" PRIu64 "\n",
+			     m->status, (long long)time_now_ms(), logged, lost),
+		err);
+}
+
+static int finish(struct task_runner *m, struct error *err)
+{
+	if (put_end(m, err) < 0)
+		return -1;
+	/* It was ended because all is done, or was about to end itself. */
+	if (m->deps->self != 0 && !m->done)
+		look_around(m);
+	if (m->done)
+		return 0;
+	return WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status)
+				      : WEXITSTATUS(m->status);
+}
+
+/* Only its master: that one's end is that of the trial. */
+static int watch_trials(struct task_runner *m, struct error *err)
+{
+	if (!m->deps->trial || m->deps->self != 0 ||
+	    !m->spec.tuning.enable_trial_early_stopping)
+		return 0;
+	m->watched = m->spec;
+	m->watched.folder = m->attempt;
+	m->watch = trial_watch_new(&m->watched, m->spec.home, err);
+	return m->watch ? 0 : -1;
+}
+
+static int open_signals(struct task_runner *m, struct error *err)
+{
+	static const int numbers[] = { SIGTERM, SIGINT,  SIGHUP,
+				       SIGUSR1, SIGUSR2, SIGCHLD };
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < COUNT(numbers); i++)
+		sigaddset(&set, numbers[i]);
+	sigprocmask(SIG_BLOCK, &set, &m->before);
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return m->signals < 0 ? error_errno(err, "cannot hear signals") : 0;
+}
+
+int task_runner_run(const struct task_runner_deps *deps, struct error *err)
+{
+	struct task_runner m = { .deps = deps,
+				 .mem = arena_new(),
+				 .signals = -1,
+				 .outputs = { -1, -1 } };
+	int ret = -1;
+
+	if (open_signals(&m, err) < 0 || read_spec(&m, err) < 0 ||
+	    spec_environment(&m.spec, deps->self, false, &m.env, err) < 0 ||
+	    set_secrets(&m, err) < 0)
+		goto out;
+	environment_inherit(&m.env, environ);
+	m.log = log_writer_open(m.attempt, task_type_name(m.task->type),
+				m.task->index, err);
+	if (!m.log || watch_trials(&m, err) < 0)
+		goto out;
+	if (run_task(&m, err) < 0)
+		tell(&m, err);
+	ret = finish(&m, err);
+out:
+	trial_watch_free(m.watch);
+	log_writer_close(m.log);
+	if (m.signals >= 0) {
+		close(m.signals);
+		sigprocmask(SIG_SETMASK, &m.before, NULL);
+	}
+	environment_done(&m.env);
+	arena_free(m.mem);
+	return ret;
+}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/stores.h"
 
+#include "providers/google/storage/storage_objects.h"
+
 const struct object_scheme *const object_schemes[] = {
 	&object_scheme_google,
 	&object_scheme_folder,

@@ -7,7 +7,4 @@
 
 extern const struct object_scheme *const object_schemes[]; /* up to NULL */
 
-/* Cloud Storage: google/objects.c. */
-extern const struct object_scheme object_scheme_google;
-
 #endif

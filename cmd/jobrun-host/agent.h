@@ -141,7 +141,6 @@ void prepare_ended(struct agent *agent, pid_t pid, int status);
 pid_t prepare_pid(const struct agent *agent);
 /* What is shipped in part is forgotten. */
 void prepare_interrupted(struct agent *agent);
-void prepare_say_ready(struct agent *agent);
 void prepare_close_ports(struct agent *agent);
 void prepare_free(struct prepare *prepare);
 

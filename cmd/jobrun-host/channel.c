@@ -21,7 +21,7 @@
 #define RUN ((size_t)256 << 10)
 
 /* How much of a task's output the client has. */
-struct position {
+struct spool_position {
 	uint32_t task;
 	uint64_t have[FRAME_STREAMS];
 };
@@ -43,7 +43,7 @@ struct channel {
 	bool following;
 	uint32_t before; /* output of rounds up to this one is left out */
 	uint32_t round;  /* of what comes next */
-	struct position *positions; /* with something to leave out */
+	struct spool_position *positions; /* with something to leave out */
 	size_t position_count;
 };
 
@@ -93,7 +93,7 @@ size_t channel_queued(const struct channel *channel)
 	return channel->queue.len - channel->queue_sent + channel->later.len;
 }
 
-static struct position *find_position(struct channel *channel, uint32_t task)
+static struct spool_position *find_position(struct channel *channel, uint32_t task)
 {
 	size_t i;
 
@@ -114,7 +114,7 @@ static bool is_early(const struct channel *channel)
 static void leave_out(struct channel *channel,
 		      const struct frame_output *output, size_t len)
 {
-	struct position *position = find_position(channel, output->task);
+	struct spool_position *position = find_position(channel, output->task);
 	uint64_t *have = position ? &position->have[output->stream] : NULL;
 	unsigned char header[OUTPUT_HEADER];
 	size_t skip;
@@ -139,7 +139,7 @@ static void leave_out(struct channel *channel,
 static void leave_out_lost(struct channel *channel,
 			   const struct frame_event *event)
 {
-	struct position *position = find_position(channel, event->task);
+	struct spool_position *position = find_position(channel, event->task);
 	uint64_t *have = position ? &position->have[event->stream] : NULL;
 
 	if (is_early(channel)) {

@@ -213,7 +213,7 @@ void prepare_close_ports(struct agent *agent)
 	}
 }
 
-void prepare_say_ready(struct agent *agent)
+static void prepare_say_ready(struct agent *agent)
 {
 	struct prepare *prepare = agent->prepare;
 	struct wire_out out = { 0 };

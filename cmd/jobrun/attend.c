@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
-#include "cmd/jobrun/ui/launch_checkpoints.h"
+#include "cmd/jobrun/launch_checkpoints.h"
 #include "core/base/file.h"
 #include "core/spec/hosts_program.h"
 #include "core/process/process.h"

@@ -2,7 +2,7 @@
 /* What a run's checkpoints are kept by; started by 'apply' and 'launch', not
  * for users. */
 #include "cmd/jobrun/commands.h"
-#include "cmd/jobrun/ui/launch_checkpoints.h"
+#include "cmd/jobrun/launch_checkpoints.h"
 #include "core/checkpoint/saver.h"
 #include "providers/stores.h"
 

@@ -34,11 +34,6 @@ struct keeping {
 void saver_say(struct keeping *k, enum upload_event_kind kind,
 	       const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* What is whole since the last look. */
-void saver_take_new(struct keeping *k);
-bool saver_is_superseded(const struct keeping *k,
-			 const struct checkpoint *what);
-
 /* For checkpoint_store_read(): says it. */
 void saver_skipped(void *keeping, const char *what, const char *why);
 

@@ -137,7 +137,8 @@ static void describe(struct keeping *k, struct checkpoint *what)
 			   &ignored);
 }
 
-void saver_take_new(struct keeping *k)
+/* What is whole since the last look. */
+static void saver_take_new(struct keeping *k)
 {
 	/* Once the trainer has ended its log is complete. */
 	bool is_waiting =
@@ -156,24 +157,9 @@ void saver_take_new(struct keeping *k)
 		fprintf(stderr, "%s\n", err.text);
 }
 
-/* The newest that is not kept and would be. */
-static struct checkpoint_known *next_pending(struct keeping *k)
-{
-	struct checkpoint_known *best = NULL, **all;
-	size_t count;
-
-	all = checkpoint_watch_all(k->watch, &count);
-	for (size_t i = 0; k->store && i < count; i++)
-		if (all[i]->state == CHECKPOINT_WHOLE && all[i]->is_told &&
-		    !saver_is_superseded(k, &all[i]->what) &&
-		    (!best ||
-		     checkpoint_compare_age(&all[i]->what, &best->what) < 0))
-			best = all[i];
-	return best;
-}
-
 /* Among those that are kept it would not stay. */
-bool saver_is_superseded(const struct keeping *k, const struct checkpoint *what)
+static bool saver_is_superseded(const struct keeping *k,
+				const struct checkpoint *what)
 {
 	size_t count;
 	const struct checkpoint *all = checkpoint_store_all(k->store, &count);
@@ -190,6 +176,22 @@ bool saver_is_superseded(const struct keeping *k, const struct checkpoint *what)
 	free(kept);
 	free(with);
 	return !stays;
+}
+
+/* The newest that is not kept and would be. */
+static struct checkpoint_known *next_pending(struct keeping *k)
+{
+	struct checkpoint_known *best = NULL, **all;
+	size_t count;
+
+	all = checkpoint_watch_all(k->watch, &count);
+	for (size_t i = 0; k->store && i < count; i++)
+		if (all[i]->state == CHECKPOINT_WHOLE && all[i]->is_told &&
+		    !saver_is_superseded(k, &all[i]->what) &&
+		    (!best ||
+		     checkpoint_compare_age(&all[i]->what, &best->what) < 0))
+			best = all[i];
+	return best;
 }
 
 static void say_uploads(struct keeping *k, const struct checkpoint *what)

@@ -7,6 +7,7 @@
 #include "core/log/log.h"
 #include "core/log/metric.h"
 #include "core/spec/spec.h"
+#include "core/topology/topology.h"
 
 #define TRAIL_SIZE 1024
 

@@ -15,7 +15,7 @@
 #define PART_LEAST BLOCK_SIZE
 #define PART_MOST (8u << 20)
 
-const struct retry_policy stream_retry = {
+static const struct retry_policy stream_retry = {
 	.first_ms = 500,
 	.max_ms = 16000,
 };

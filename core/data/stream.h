@@ -75,8 +75,6 @@ struct stream_options {
 	bool marks_failure;
 };
 
-extern const struct retry_policy stream_retry;
-
 enum stream_end {
 	STREAM_DONE = 0,
 	STREAM_READER_GONE = 1, /* whoever read `fd` has closed it */

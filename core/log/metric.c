@@ -449,10 +449,3 @@ size_t metric_parse(const struct metric_parser *parser,
 		out->epoch = carry->epoch;
 	return out->count;
 }
-
-enum metric_goal metric_goal_of(const char *name)
-{
-	const struct metric_name *known = metric_name_find(name);
-
-	return known ? known->goal : METRIC_NEUTRAL;
-}

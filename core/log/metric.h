@@ -69,7 +69,4 @@ size_t metric_parse(const struct metric_parser *parser,
  * bytes it takes, or 0 if there is none. */
 size_t metric_number(const char *text, size_t len, double *out);
 
-/* What is known of a metric by its name alone. */
-enum metric_goal metric_goal_of(const char *name);
-
 #endif

@@ -14,6 +14,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/log/log_file.h"
+#include "core/topology/topology.h"
 #include "core/trial/trial_folder.h"
 
 #define STATE_MAX (256 << 20)

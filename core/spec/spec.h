@@ -151,7 +151,6 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 
 /* The host of a task as the user calls it: the i-th task is on the i-th host,
  * and again from the first.  SIZE_MAX: on this machine. */
-size_t spec_host(const struct run_spec *spec, size_t ordinal);
 const char *spec_host_name(const struct run_spec *spec, size_t ordinal);
 
 #endif

@@ -171,8 +171,10 @@ int spec_data_parse(const char *text, struct arena *mem, struct run_data *out,
 	return ret;
 }
 
-void spec_data_split(const struct data_set *set, const struct topology *all,
-		     size_t ordinal, struct split *out)
+/* The share of a task: of parameter servers and evaluators it is all. */
+static void spec_data_split(const struct data_set *set,
+			    const struct topology *all, size_t ordinal,
+			    struct split *out)
 {
 	const struct task_place *self = &all->tasks[ordinal];
 	long world = (long)topology_world_size(all), hosts;

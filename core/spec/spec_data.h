@@ -46,10 +46,6 @@ void spec_data_read(const json_t *from, struct arena *mem,
 int spec_data_parse(const char *text, struct arena *mem, struct run_data *out,
 		    struct error *err);
 
-/* The share of a task: of parameter servers and evaluators it is all. */
-void spec_data_split(const struct data_set *set, const struct topology *all,
-		     size_t ordinal, struct split *out);
-
 /* `program` is what jobrun is called there; where a shell could not read that
  * as it is, it must be in the PATH. */
 int spec_data_environment(const struct run_data *data, const char *program,

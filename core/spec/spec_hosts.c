@@ -4,6 +4,12 @@
 #include "core/ssh/ssh.h"
 #include "core/spec/spec.h"
 
+static size_t spec_host(const struct run_spec *spec, size_t ordinal)
+{
+	return spec->hosts.names.count ? ordinal % spec->hosts.names.count
+				       : SIZE_MAX;
+}
+
 /* Until they are reached, hosts are called as they were named. */
 static int place_tasks(struct run_spec *spec, struct arena *mem,
 		       struct error *err)
@@ -112,12 +118,6 @@ int spec_set_outputs(struct run_spec *spec, const json_t *outputs,
 	spec->hosts.names = names;
 	spec->hosts.shown = read_texts(outputs, "addresses", mem);
 	return place_tasks(spec, mem, err);
-}
-
-size_t spec_host(const struct run_spec *spec, size_t ordinal)
-{
-	return spec->hosts.names.count ? ordinal % spec->hosts.names.count
-				       : SIZE_MAX;
 }
 
 const char *spec_host_name(const struct run_spec *spec, size_t ordinal)

@@ -265,11 +265,6 @@ size_t connection_queued(const struct connection *c)
 	return c->queue.len - c->sent;
 }
 
-bool connection_is_ready(const struct connection *c)
-{
-	return c->ready;
-}
-
 /* ---- receiving ---- */
 
 /* As bootstrap_take(). */

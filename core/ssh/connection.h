@@ -57,7 +57,4 @@ void connection_send(struct connection *connection, const struct wire_out *out);
 bool connection_flush(struct connection *connection, int limit_ms);
 size_t connection_queued(const struct connection *connection);
 
-/* Whether `ready` was. */
-bool connection_is_ready(const struct connection *connection);
-
 #endif

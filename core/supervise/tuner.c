@@ -57,15 +57,15 @@ void trial_record(struct trial *trial)
 static void on_next(void *arg, uint32_t events);
 
 /* Soon, from the loop: not while a trial is at its end, or its beginning. */
-void tuner_schedule(struct tuner *t)
+static void tuner_schedule(struct tuner *t)
 {
 	if (!t->next_timer)
 		t->next_timer =
 			loop_add_timer(t->deps.context->loop, 0, on_next, t);
 }
 
-void tuner_end(struct tuner *t, enum run_state ending, const char *why,
-	       bool now)
+static void tuner_end(struct tuner *t, enum run_state ending, const char *why,
+		      bool now)
 {
 	if (t->ending == RUN_QUEUED) {
 		t->ending = ending;

@@ -63,10 +63,7 @@ struct tuner {
 /* ---- all of them: tuner.c ---- */
 
 /* What was just decided is to be acted upon, from the loop. */
-void tuner_schedule(struct tuner *t);
 /* The first reason counts. */
-void tuner_end(struct tuner *t, enum run_state ending, const char *why,
-	       bool now);
 /* A trial is prepared, and so is what all need. */
 void tuner_trial_runs(struct tuner *t);
 /* A trial has ended for good. */

@@ -84,9 +84,6 @@ void contract_set_cluster(struct environment *env, const char *name,
 /* "HOST:PORT" of a peer, an IPv6 address in brackets.  Returns new. */
 char *contract_address(const char *host, int port);
 
-/* The task's type as TF_CONFIG has it: the master may be called chief. */
-const char *contract_tf_type(const struct topology *all, enum task_type type);
-
 /* Is the task one of torch.distributed's group? */
 bool contract_is_ranked(const struct topology *all, size_t ordinal);
 

@@ -5,7 +5,9 @@
 
 #include "core/base/json.h"
 
-const char *contract_tf_type(const struct topology *all, enum task_type type)
+/* The task's type as TF_CONFIG has it: the master may be called chief. */
+static const char *contract_tf_type(const struct topology *all,
+				    enum task_type type)
 {
 	return type == TASK_MASTER ? all->master_name : task_type_name(type);
 }

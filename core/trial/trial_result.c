@@ -105,7 +105,10 @@ out:
 	return ret;
 }
 
-const char *trial_last_attempt(const char *run, int number, struct arena *mem)
+/* The folder of the last attempt at a trial, by that of the run: "…/trials/K/
+ * attempts/N"; in `mem`.  NULL: it has not begun. */
+static const char *trial_last_attempt(const char *run, int number,
+				      struct arena *mem)
 {
 	const char *last = NULL, *next;
 

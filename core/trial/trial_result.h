@@ -35,10 +35,6 @@ int trial_result_write(const char *attempt, const struct trial_result *result,
 int trial_result_read(const char *attempt, struct trial_result *out,
 		      struct error *err);
 
-/* The folder of the last attempt at a trial, by that of the run: "…/trials/K/
- * attempts/N"; in `mem`.  NULL: it has not begun. */
-const char *trial_last_attempt(const char *run, int number, struct arena *mem);
-
 /* Of the trials 1 to `trials` of the run with this folder. */
 int trial_results_read(const char *run, long trials, struct trial_results *out,
 		       struct error *err);

@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/log/metric_series.h"
+#include "core/topology/topology.h"
 
 #define FILE_SIZE_MAX (16 << 20) /* the package keeps the last 100 lines */
 #define COMPLETED_MIN 3

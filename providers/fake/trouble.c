@@ -38,7 +38,7 @@ const char *trouble_name(enum trouble_how how)
 	return hows[how];
 }
 
-bool fake_name_is(const char *full, const char *name)
+static bool fake_name_is(const char *full, const char *name)
 {
 	size_t n = strlen(full), m = strlen(name);
 

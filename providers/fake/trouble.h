@@ -60,7 +60,6 @@ struct meddling {
 };
 
 /* A name may be short: "thing-07" is "JOBID-thing-07" too. */
-bool fake_name_is(const char *full, const char *name);
 const char *fake_call_name(enum fake_call call);
 const char *trouble_name(enum trouble_how how);
 bool selector_takes(const struct selector *at,

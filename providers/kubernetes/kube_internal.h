@@ -36,7 +36,6 @@ struct kube {
  * left out, and so is " in " without a kubeconfig.
  */
 #define KUBE_ANYWHERE "@"
-const char *kube_place(const struct job *job, struct arena *mem);
 /* NULL: where things are if no job says where. */
 int kube_find(struct kube *kube, const char *place, struct kube_at *out,
 	      struct error *err);

@@ -17,7 +17,8 @@
 #define MODE_EXECUTABLE 0555
 #define MODE_FILE 0444
 
-const char *source_name(const struct job *job, struct arena *mem)
+/* "NAME-0123456789", by the digest of the source; in `mem`. */
+static const char *source_name(const struct job *job, struct arena *mem)
 {
 	return arena_printf(mem, "%s-%.*s", kube_name(job->job_id, mem),
 			    NAME_DIGITS, job->source_digest.hex);

@@ -12,9 +12,6 @@
 
 #include "providers/kubernetes/kube_translate.h"
 
-/* "NAME-0123456789", by the digest of the source; in `mem`. */
-const char *source_name(const struct job *job, struct arena *mem);
-
 /* Without what is in the files, for plans.  Says what does not fit.  Returns
  * new, or NULL if the job has no source. */
 json_t *source_config_map(const struct job *job, struct arena *mem,

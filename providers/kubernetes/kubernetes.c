@@ -20,7 +20,7 @@
 
 /* ---- where ------------------------------------------------------------- */
 
-const char *kube_place(const struct job *job, struct arena *mem)
+static const char *kube_place(const struct job *job, struct arena *mem)
 {
 	const struct kubernetes_block *block = job_block(job, "kubernetes");
 	const char *name_space = block ? block->name_space : NULL;

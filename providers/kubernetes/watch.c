@@ -216,18 +216,6 @@ out:
 	return ret;
 }
 
-bool watch_is_open(struct kube *kube, const struct kube_at *at,
-		   const struct kube_type *type, const char *name)
-{
-	size_t count;
-	bool open;
-
-	pthread_mutex_lock(&kube->lock);
-	open = *find(kube, at, type, name, &count);
-	pthread_mutex_unlock(&kube->lock);
-	return open;
-}
-
 void watch_keep(struct kube *kube, const struct kube_at *at,
 		const struct kube_type *type, const char *name)
 {

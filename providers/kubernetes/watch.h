@@ -18,8 +18,6 @@
 int watch_open(struct kube *kube, const struct kube_at *at,
 	       const struct kube_type *type, const char *name, int *fd,
 	       struct error *err);
-bool watch_is_open(struct kube *kube, const struct kube_at *at,
-		   const struct kube_type *type, const char *name);
 /* Goes on with it, if it is open and has broken. */
 void watch_keep(struct kube *kube, const struct kube_at *at,
 		const struct kube_type *type, const char *name);

@@ -21,9 +21,6 @@ struct tpu_vm {
 	struct tpu_maker maker;
 };
 
-void *tpu_vm_open(const struct provider_env *env, struct error *err);
-void tpu_vm_close(void *ctx);
-
 #define TPU_VM_SLICES_MAX 256
 
 struct tpu_vm_node {

@@ -224,9 +224,21 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
+static void tpu_vm_close(void *arg)
+{
+	struct tpu_vm *ctx = arg;
+
+	if (!ctx)
+		return;
+	tpu_maker_done(&ctx->maker);
+	google_close(ctx->google);
+	http_free(ctx->http);
+	free(ctx);
+}
+
 /* ---- its life ----------------------------------------------------------- */
 
-void *tpu_vm_open(const struct provider_env *env, struct error *err)
+static void *tpu_vm_open(const struct provider_env *env, struct error *err)
 {
 	const struct http_options options = { .trace = env->trace_http };
 	struct tpu_vm *ctx = mem_alloc(sizeof(*ctx));
@@ -246,18 +258,6 @@ void *tpu_vm_open(const struct provider_env *env, struct error *err)
 	ctx->maker.request = tpu_vm_request;
 	ctx->maker.arg = ctx;
 	return ctx;
-}
-
-void tpu_vm_close(void *arg)
-{
-	struct tpu_vm *ctx = arg;
-
-	if (!ctx)
-		return;
-	tpu_maker_done(&ctx->maker);
-	google_close(ctx->google);
-	http_free(ctx->http);
-	free(ctx);
 }
 
 const struct provider provider_tpu_vm = {

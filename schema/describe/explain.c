@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "schema/problem/problem.h"
 #include "schema/rules/rules.h"
 #include "schema/tables/tables.h"
 #include "core/base/columns.h"
@@ -99,6 +100,29 @@ static void put_facts(const struct field *field,
 			  buf_text(&text), style, out);
 	}
 	buf_done(&text);
+}
+
+/* Whether `path` is `head` or below it. */
+static bool is_below(const char *path, const char *head)
+{
+	size_t len = strlen(head);
+
+	return text_starts(path, head) && (!path[len] || path[len] == '.');
+}
+
+/* Whether the rule is about the field at that path, or something below. */
+static bool explain_rule_touches(const struct rule *rule, const char *path)
+{
+	const char *const *field;
+
+	for (field = rule->fields; field && *field; field++) {
+		if (is_below(path, *field))
+			return true;
+		/* All rules touch trainingInput: that says nothing. */
+		if (strchr(path, '.') && is_below(*field, path))
+			return true;
+	}
+	return false;
 }
 
 static void put_rules(const char *path, const struct explain_style *style,
@@ -381,26 +405,4 @@ json_t *explain_json(const struct outline *all, const struct outlined *at,
 	json_object_update(out, body);
 	json_decref(body);
 	return out;
-}
-
-/* Whether `path` is `head` or below it. */
-static bool is_below(const char *path, const char *head)
-{
-	size_t len = strlen(head);
-
-	return text_starts(path, head) && (!path[len] || path[len] == '.');
-}
-
-bool explain_rule_touches(const struct rule *rule, const char *path)
-{
-	const char *const *field;
-
-	for (field = rule->fields; field && *field; field++) {
-		if (is_below(path, *field))
-			return true;
-		/* All rules touch trainingInput: that says nothing. */
-		if (strchr(path, '.') && is_below(*field, path))
-			return true;
-	}
-	return false;
 }

@@ -28,7 +28,4 @@ json_t *explain_json(const struct outline *all, const struct outlined *at,
 /* All fields, as man(7) has them. */
 void explain_man(const struct outline *all, struct buf *out);
 
-/* Whether the rule is about the field at that path, or something below. */
-bool explain_rule_touches(const struct rule *rule, const char *path);
-
 #endif

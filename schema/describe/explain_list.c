@@ -5,6 +5,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/json.h"
+#include "schema/problem/problem.h"
 #include "schema/rules/rules.h"
 
 /* {"count": 4, "type": "n1-highcpu-8"}, or null for none. */

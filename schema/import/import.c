@@ -348,6 +348,38 @@ static void set_provider(struct import *import)
 			     : "AI Platform Training was shut down in 2025; ");
 }
 
+static int import_kms(struct import *import, struct error *err)
+{
+	const char *project = import->kms_project;
+	char *name;
+
+	if (!import->kms_key)
+		return import->kms_keyring || import->kms_location || project
+			       ? error_set(err, ERROR_USAGE,
+					   "'--kms-key' is missing")
+			       : 0;
+	if (strchr(import->kms_key, '/')) {
+		name = mem_strdup(import->kms_key);
+	} else {
+		if (!project)
+			project = json_string_value(
+				import_get(import->job, "jobrun.project"));
+		if (!project || !import->kms_keyring || !import->kms_location)
+			return error_set(err, ERROR_USAGE,
+					 "--kms-key: give its whole name, or "
+					 "--kms-keyring, --kms-location and "
+					 "--kms-project too");
+		name = mem_printf("projects/%s/locations/%s/keyRings/%s/"
+				  "cryptoKeys/%s",
+				  project, import->kms_location,
+				  import->kms_keyring, import->kms_key);
+	}
+	import_set(import->job, "trainingInput.encryptionConfig.kmsKeyName",
+		   json_text(name));
+	free(name);
+	return 0;
+}
+
 static int finish(struct import *import, struct buf *out, struct error *err)
 {
 	const struct import_command *command = import->command;
@@ -431,37 +463,5 @@ int import_kms_project(struct import *import, const char *value,
 {
 	(void)err;
 	import->kms_project = value;
-	return 0;
-}
-
-int import_kms(struct import *import, struct error *err)
-{
-	const char *project = import->kms_project;
-	char *name;
-
-	if (!import->kms_key)
-		return import->kms_keyring || import->kms_location || project
-			       ? error_set(err, ERROR_USAGE,
-					   "'--kms-key' is missing")
-			       : 0;
-	if (strchr(import->kms_key, '/')) {
-		name = mem_strdup(import->kms_key);
-	} else {
-		if (!project)
-			project = json_string_value(
-				import_get(import->job, "jobrun.project"));
-		if (!project || !import->kms_keyring || !import->kms_location)
-			return error_set(err, ERROR_USAGE,
-					 "--kms-key: give its whole name, or "
-					 "--kms-keyring, --kms-location and "
-					 "--kms-project too");
-		name = mem_printf("projects/%s/locations/%s/keyRings/%s/"
-				  "cryptoKeys/%s",
-				  project, import->kms_location,
-				  import->kms_keyring, import->kms_key);
-	}
-	import_set(import->job, "trainingInput.encryptionConfig.kmsKeyName",
-		   json_text(name));
-	free(name);
 	return 0;
 }

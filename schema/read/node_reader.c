@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/yaml/node.h"
+#include "schema/read/node_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include <yaml.h>
 
 #include "schema/yaml/names.h"
+#include "schema/yaml/node.h"
 #include "schema/read/node_map.h"
 #include "schema/problem/problem.h"
 #include "schema/yaml/source_text.h"

@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "schema/read/merge.h"
+#include "schema/read/node_reader.h"
 #include "schema/yaml/node.h"
 #include "schema/read/reading.h"
 #include "schema/yaml/scalar.h"

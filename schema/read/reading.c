@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "schema/read/extend.h"
 #include "schema/yaml/nearest.h"
+#include "schema/read/node_reader.h"
 #include "schema/yaml/node.h"
 #include "schema/read/override.h"
 #include "schema/yaml/scalar.h"

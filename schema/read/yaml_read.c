@@ -5,6 +5,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/json.h"
+#include "schema/read/node_reader.h"
 #include "schema/yaml/node.h"
 #include "schema/problem/problem.h"
 #include "schema/yaml/scalar.h"

@@ -41,7 +41,7 @@ size_t utf8_decode(const char *text, size_t len, uint32_t *out)
 	return n;
 }
 
-void utf8_add(uint32_t c, struct buf *out)
+static void utf8_add(uint32_t c, struct buf *out)
 {
 	char bytes[4];
 	size_t n = 0;

@@ -52,7 +52,6 @@ bool source_line_ends(const struct source *source, size_t offset);
 /* Decodes one code point.  Returns its length, or 0 if there is no valid one
  * in the `len` bytes at `p`. */
 size_t utf8_decode(const char *p, size_t len, uint32_t *out);
-void utf8_add(uint32_t c, struct buf *out);
 
 /* Whether showing it could do more than show it: controls, and the marks
  * that turn the direction of text. */

@@ -24,6 +24,7 @@
 #include "core/checkpoint/checkpoint_store.h"
 #include "core/checkpoint/saver.h"
 #include "core/spec/upload_event.h"
+#include "providers/google/storage/storage_objects.h"
 #include "providers/stores.h"
 #include "tests/support/stand_in.h"
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/base/buf.h"
+#include "schema/read/node_reader.h"
 #include "schema/yaml/node.h"
 #include "schema/problem/problem.h"
 #include "schema/yaml/scalar.h"

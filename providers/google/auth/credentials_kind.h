@@ -66,8 +66,6 @@ int token_endpoint(struct http *http, const char *url, const struct buf *form,
 /* Reads {"access_token", "expires_in"}; `from` is who gave it. */
 int token_read(const struct http_response *answer, const char *from,
 	       struct token *out, struct error *err);
-/* Does `text` repeat a part of the secret? */
-bool secret_echoed(const char *text, const char *secret);
 
 /*
  * Exchanges a token for that of a service account, at iamcredentials'

@@ -36,7 +36,8 @@ void secret_free(char *text)
 	free(text);
 }
 
-bool secret_echoed(const char *text, const char *secret)
+/* Does `text` repeat a part of the secret? */
+static bool secret_echoed(const char *text, const char *secret)
 {
 	size_t len = strlen(secret), i;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gs:// as core/data/object_store.h wants it: Cloud Storage (storage.h). */
+#include "providers/google/storage/storage_objects.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/text.h"
 #include "providers/google/storage/storage.h"
-#include "providers/stores.h"
 
 struct google_objects {
 	struct http *http;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/jobrun/ui/launch_checkpoints.h"
+#include "cmd/jobrun/launch_checkpoints.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -93,7 +93,8 @@ size_t channel_queued(const struct channel *channel)
 	return channel->queue.len - channel->queue_sent + channel->later.len;
 }
 
-static struct spool_position *find_position(struct channel *channel, uint32_t task)
+static struct spool_position *find_position(struct channel *channel,
+					    uint32_t task)
 {
 	size_t i;
 

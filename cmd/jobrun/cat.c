@@ -14,8 +14,8 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
-#include "core/data/shard_list.h"
-#include "core/data/stream_fifos.h"
+#include "core/shard/shard_list.h"
+#include "core/stream/stream_fifos.h"
 #include "providers/google/storage/storage_scheme.h"
 
 #define CONNECTIONS_MAX 64

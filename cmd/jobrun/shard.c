@@ -15,8 +15,8 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
-#include "core/data/samples.h"
-#include "core/data/shard_make.h"
+#include "core/shard/samples.h"
+#include "core/shard/shard_make.h"
 #include "providers/stores.h"
 
 #define SHARD_BYTES 256000000

@@ -11,9 +11,9 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
-#include "core/data/samples.h"
-#include "core/data/shard_index.h"
-#include "core/data/shard_verify.h"
+#include "core/shard/samples.h"
+#include "core/shard/shard_index.h"
+#include "core/shard/shard_verify.h"
 #include "core/data/tar_scan.h"
 #include "providers/stores.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/data/shard_list.h"
+#include "core/shard/shard_list.h"
 #include "core/topology/contract.h"
 
 /* What a shell takes as it is. */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/data/samples.h"
-#include "core/data/shard_index.h"
+#include "core/shard/samples.h"
+#include "core/shard/shard_index.h"
 #include "core/data/tar_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/data/stream.h"
+#include "core/stream/stream.h"
 #include "tests/support/shard_server.h"
 
 struct stream_fixture {

@@ -19,7 +19,7 @@
 #include "core/base/alloc.h"
 #include "core/base/crc32c.h"
 #include "core/base/file.h"
-#include "core/data/cache.h"
+#include "core/stream/cache.h"
 #include "tests/support/shard_server.h"
 
 #define LARGE ((uint64_t)1 << 40)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples, plans, headers and scans: what tests/cli/shard.bats can't say as
  * fast, and archives that mean no good. */
-#include "core/data/samples.h"
+#include "core/shard/samples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,8 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/data/shard_plan.h"
-#include "core/data/shard_writer.h"
+#include "core/shard/shard_plan.h"
+#include "core/shard/shard_writer.h"
 #include "core/data/tar_header.h"
 #include "core/data/tar_scan.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/data/shard_index.h"
+#include "core/shard/shard_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/data/brace.h"
-#include "core/data/shard_list.h"
+#include "core/shard/shard_list.h"
 #include "core/data/split.h"
 
 #define HOSTS_MAX 64

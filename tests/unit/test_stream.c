@@ -16,8 +16,8 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
-#include "core/data/cache.h"
-#include "core/data/stream.h"
+#include "core/stream/cache.h"
+#include "core/stream/stream.h"
 #include "tests/support/stream_fixture.h"
 
 static void objects_come_in_order(void **state)

@@ -16,8 +16,8 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
-#include "core/data/stream_fifos.h"
-#include "core/data/stream_output.h"
+#include "core/stream/stream_fifos.h"
+#include "core/stream/stream_output.h"
 #include "core/data/tar_header.h"
 #include "tests/support/stream_fixture.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gs:// URLs for core/data/stream.h. */
+/* gs:// URLs for core/stream/stream.h. */
 #ifndef JOBRUN_STORAGE_SCHEME_H
 #define JOBRUN_STORAGE_SCHEME_H
 
-#include "core/data/stream.h"
+#include "core/stream/stream.h"
 #include "providers/google/google.h"
 
 #define STORAGE_PREFIX "gs://"

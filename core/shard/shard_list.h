@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shards in the order in which one process reads them: what patterns stand
+ * for, with what an index knows of them, shuffled, split, epoch after epoch.
+ */
+#ifndef JOBRUN_SHARD_LIST_H
+#define JOBRUN_SHARD_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/alloc.h"
+#include "core/shard/shard_index.h"
+#include "core/data/split.h"
+#include "core/stream/stream.h"
+
+struct shard_list {
+	struct stream_object *items;
+	uint64_t *samples; /* of each; NULL without an index */
+	size_t count;
+};
+
+/*
+ * Of `patterns` (see brace.h); each must be in `index`, by the last part of its
+ * name, unless that is NULL.  Without patterns: all of the index, which is at
+ * `index_url`.  All lives in `mem`, and borrows `index`.  ERROR_INVALID for an
+ * empty list too.
+ */
+int shard_list_make(const char *const *patterns, size_t count,
+		    const struct shard_index *index, const char *index_url,
+		    struct arena *mem, struct shard_list *out,
+		    struct error *err);
+
+/* One process's way through it. */
+struct shard_walk {
+	const struct shard_list *list;
+	struct split split;
+	bool shuffle; /* each epoch in another order */
+	uint64_t seed;
+	uint64_t epoch;  /* the next one */
+	uint64_t epochs; /* that are left; UINT64_MAX: without end */
+	/* One of several consumers, among whom the share is dealt in turn;
+	 * `consumers` 0: the only one. */
+	long consumer, consumers;
+
+	size_t *order; /* of the epoch under way; shard_walk_done() frees it */
+	size_t at, length;
+	size_t share; /* of all consumers together */
+};
+
+void shard_walk_done(struct shard_walk *walk);
+/* A stream_next; `arg` is the walk. */
+int shard_walk_next(void *arg, struct stream_object *out, struct error *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes a set of shards: several at once, each by a thread of its own.  What
+ * an earlier, killed process has finished is kept, if the sources have not
+ * changed since.  The first failure ends it.
+ *
+ * Memory: that of the samples, and a block for each thread.
+ */
+#ifndef JOBRUN_SHARD_MAKE_H
+#define JOBRUN_SHARD_MAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/error.h"
+#include "core/shard/samples.h"
+#include "core/shard/shard_index.h"
+#include "core/shard/shard_plan.h"
+#include "core/shard/shard_target.h"
+
+struct shard_settings {
+	const char *prefix; /* of names: PREFIX-000000.tar */
+	bool sha256;        /* into the index, too */
+	unsigned threads;   /* at least 1 */
+};
+
+struct shard_progress {
+	size_t shards;           /* that are there */
+	size_t kept;             /* of those, from an earlier process */
+	uint64_t samples, bytes; /* that this one has written */
+	uint64_t kept_samples;
+};
+
+struct shard_making;
+
+/* Begins, and waits for nothing.  Borrows all.  Returns new, or NULL. */
+struct shard_making *shard_make_start(const struct samples *all,
+				      const struct shard_plan *plan,
+				      const struct shard_settings *settings,
+				      struct shard_target *target,
+				      struct error *err);
+/* Can be read from when nothing is left to do, the index included. */
+int shard_make_fd(const struct shard_making *making);
+void shard_make_progress(const struct shard_making *making,
+			 struct shard_progress *out);
+/* It shall end soon, with ERROR_INTERRUPTED. */
+void shard_make_stop(struct shard_making *making);
+/* Waits for it; `out` lives in `mem`, but its classes with the samples.  Frees
+ * it, whether that works or not. */
+int shard_make_end(struct shard_making *making, struct arena *mem,
+		   struct shard_index *out, struct error *err);
+
+#endif

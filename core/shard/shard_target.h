@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where shards go: a directory (shard_folder.c), or objects in a store
+ * (shard_objects.c).  A shard gets its name when it is whole; the index comes
+ * last.  What a killed process has left is used by the next, or replaced.
+ */
+#ifndef JOBRUN_SHARD_TARGET_H
+#define JOBRUN_SHARD_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/data/object_store.h"
+#include "core/shard/shard_index.h"
+
+struct shard_target {
+	const struct shard_target_calls *calls;
+};
+
+/* What is known of a shard before it is written. */
+struct shard_want {
+	const char *name;
+	struct digest plan; /* shard_plan_digest(), and the settings */
+};
+
+/* Those of one shard are made by one thread, of several side by side. */
+struct shard_target_calls {
+	/* Refuses what others have left there. */
+	int (*prepare)(struct shard_target *target, const char *prefix,
+		       struct error *err);
+	/*
+	 * Whether the shard is there already, whole, as an earlier process
+	 * wrote it: then `out` is filled, and `begun_ns` says when that process
+	 * had begun with it (since 1970).  NULL: that cannot be known.
+	 */
+	bool (*has)(struct shard_target *target, const struct shard_want *want,
+		    struct shard_entry *out, int64_t *begun_ns);
+	/* Returns an empty regular file to write it to. */
+	int (*begin)(struct shard_target *target, const struct shard_want *want,
+		     struct error *err);
+	/* It is whole, and gets its name.  The descriptor stays the
+	 * caller's; a file that is closed instead is gone. */
+	int (*commit)(struct shard_target *target,
+		      const struct shard_want *want, int fd,
+		      const struct shard_entry *entry, int64_t begun_ns,
+		      struct error *err);
+	/* All are there: writes the index, removes what is left over. */
+	int (*finish)(struct shard_target *target,
+		      const struct shard_index *index, struct error *err);
+	void (*free)(struct shard_target *target);
+};
+
+struct shard_target_how {
+	bool force; /* shards that are there are replaced */
+	bool sync;  /* of a directory: to the disk before it gets its name */
+};
+
+/* Return new.  A directory is made; ERROR_TRY_AGAIN: another process writes
+ * shards to it. */
+struct shard_target *shard_folder_open(const char *folder,
+				       const struct shard_target_how *how,
+				       struct error *err);
+/* Borrows the store.  Shards are made in $TMPDIR, one for each thread. */
+struct shard_target *shard_objects_open(struct object_store *store,
+					const char *url,
+					const struct shard_target_how *how);
+
+/* Whether `name` is PREFIX-000000.tar, with any six digits. */
+bool shard_name_is(const char *name, const char *prefix);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/stream/stream_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+/* What a pipe may have without being root (fs.pipe-max-size). */
+#define PIPE_SIZE (1 << 20)
+#define SPLICE_MAX (1u << 20)
+
+void stream_output_init(struct stream_output *out, int fd)
+{
+	struct stat st;
+
+	memset(out, 0, sizeof(*out));
+	out->fd = fd;
+	out->is_pipe = fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+	/* Fewer switches between writer and reader; not all may. */
+	if (out->is_pipe)
+		fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);
+}
+
+bool stream_output_is_gone(const struct stream_output *out)
+{
+	struct pollfd at = { .fd = out->fd };
+
+	return out->is_pipe && poll(&at, 1, 0) > 0 && (at.revents & POLLERR);
+}
+
+/* After a call has failed: 0 to try again. */
+static int judge_failure(const struct stream_output *out, struct error *err)
+{
+	struct pollfd at = { .fd = out->fd, .events = POLLOUT };
+
+	if (errno == EINTR)
+		return 0;
+	if (errno == EAGAIN) {
+		/* Somebody else with this descriptor wants it that way. */
+		poll(&at, 1, -1);
+		return 0;
+	}
+	if (errno == EPIPE)
+		return STREAM_READER_GONE;
+	return error_errno(err, "cannot write to the output");
+}
+
+static int write_pieces(struct stream_output *out, struct iovec *pieces,
+			int count, struct error *err)
+{
+	ssize_t n;
+	int ret;
+
+	while (count) {
+		if (!pieces->iov_len) {
+			pieces++;
+			count--;
+			continue;
+		}
+		n = writev(out->fd, pieces, count);
+		if (n < 0) {
+			ret = judge_failure(out, err);
+			if (ret)
+				return ret;
+			continue;
+		}
+		for (; count && (size_t)n >= pieces->iov_len; count--) {
+			n -= (ssize_t)pieces->iov_len;
+			pieces++;
+		}
+		if (count) {
+			pieces->iov_base = (char *)pieces->iov_base + n;
+			pieces->iov_len -= (size_t)n;
+		}
+	}
+	return STREAM_DONE;
+}
+
+void stream_output_begin(struct stream_output *out, uint64_t size)
+{
+	out->size = size;
+	out->at = 0;
+	out->held_len = 0;
+	stream_tar_begin(&out->tar);
+}
+
+/* How far the object may be written when it is there up to `at`: not the end,
+ * and not up to a multiple of 512. */
+static uint64_t writable_end(const struct stream_output *out, uint64_t at)
+{
+	uint64_t end = out->size > STREAM_HELD_BYTES
+			       ? out->size - STREAM_HELD_BYTES
+			       : 0;
+
+	if (end > at)
+		end = at;
+	return end < 511 ? 0 : (end + 1) / 512 * 512 - 1;
+}
+
+/* The same within the contents of a member of a tar file, if what is left can
+ * be held. */
+static uint64_t safe_end(struct stream_output *out, const char *data,
+			 size_t len)
+{
+	uint64_t end = writable_end(out, out->at + len), safe;
+
+	stream_tar_add(&out->tar, out->at, data, len);
+	if (!end)
+		return 0;
+	safe = stream_tar_end(&out->tar, end);
+	return out->at + len - safe <= sizeof(out->held) ? safe : end;
+}
+
+int stream_output_add(struct stream_output *out, const char *data, size_t len,
+		      struct error *err)
+{
+	uint64_t written = out->at - out->held_len;
+	uint64_t end = safe_end(out, data, len);
+	struct iovec pieces[2] = {
+		{ .iov_base = out->held, .iov_len = out->held_len },
+		{ .iov_base = (char *)(uintptr_t)data },
+	};
+	size_t used = 0;
+	int ret;
+
+	if (end > out->at) {
+		used = (size_t)(end - out->at);
+		pieces[1].iov_len = used;
+		ret = write_pieces(out, pieces, 2, err);
+		if (ret)
+			return ret;
+		out->held_len = 0;
+	} else if (end > written) {
+		size_t some = (size_t)(end - written);
+
+		pieces[0].iov_len = some;
+		ret = write_pieces(out, pieces, 1, err);
+		if (ret)
+			return ret;
+		out->held_len -= some;
+		memmove(out->held, out->held + some, out->held_len);
+	}
+	memcpy(out->held + out->held_len, data + used, len - used);
+	out->held_len += len - used;
+	out->at += len;
+	return STREAM_DONE;
+}
+
+int stream_output_splice(struct stream_output *out, int from, uint64_t *len,
+			 struct error *err)
+{
+	uint64_t end = writable_end(out, out->size);
+	loff_t offset = (loff_t)out->at;
+	ssize_t n;
+	int ret;
+
+	*len = 0;
+	if (!out->is_pipe || out->held_len)
+		return STREAM_DONE;
+	out->tar.is_tar = false; /* nobody looks at it */
+	while (out->at < end) {
+		uint64_t want = end - out->at;
+
+		n = splice(from, &offset, out->fd, NULL,
+			   want < SPLICE_MAX ? (size_t)want : SPLICE_MAX,
+			   SPLICE_F_MOVE | SPLICE_F_MORE);
+		/* The file may have become shorter, or can't be spliced: to
+		 * read it will tell. */
+		if (n == 0 || (n < 0 && errno == EINVAL))
+			break;
+		if (n < 0) {
+			ret = judge_failure(out, err);
+			if (ret)
+				return ret;
+			continue;
+		}
+		out->at += (uint64_t)n;
+		*len += (uint64_t)n;
+	}
+	return STREAM_DONE;
+}
+
+int stream_output_write(struct stream_output *out, const char *data, size_t len,
+			struct error *err)
+{
+	struct iovec piece = { .iov_base = (char *)(uintptr_t)data,
+			       .iov_len = len };
+
+	return write_pieces(out, &piece, 1, err);
+}
+
+int stream_output_end(struct stream_output *out, struct error *err)
+{
+	struct iovec piece = { .iov_base = out->held,
+			       .iov_len = out->held_len };
+
+	stream_output_begin(out, 0);
+	return write_pieces(out, &piece, 1, err);
+}
+
+void stream_output_fail(struct stream_output *out, const struct error *why)
+{
+	/* A long name, as GNU tar has it: whoever knows it wants a member
+	 * behind it. */
+	char mark[512 + sizeof(why->text)] = "././@LongLink";
+	char *text = mark + 512;
+	unsigned sum = 0;
+	struct error unused;
+	size_t i;
+
+	/* Within an object it is broken already. */
+	if (out->at > out->held_len)
+		return;
+	memcpy(mark + 100, "0000644", 8);
+	memcpy(mark + 108, "0000000", 8);
+	memcpy(mark + 116, "0000000", 8);
+	memcpy(mark + 124, "00000010000", 12);
+	memcpy(mark + 136, "00000000000", 12);
+	memcpy(mark + 148, "        L", 9);
+	memcpy(mark + 257, "ustar  ", 8);
+	for (i = 0; i < 512; i++)
+		sum += (unsigned char)mark[i];
+	snprintf(mark + 148, 8, "%06o", sum);
+	snprintf(text, sizeof(why->text), "%s", why->text);
+	stream_output_write(out, mark, 512 + strlen(text), &unused);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What to ask for next.  Parts are asked for in the order of the stream, each
+ * with memory reserved for it.  Of an object whose size is not known only the
+ * first part can be; what it will need behind that is guessed by the one
+ * before, and left free for it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alloc.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "core/stream/stream_internal.h"
+
+/* Objects that are known of, beyond the one that is written. */
+#define OBJECTS_MAX 256
+
+static bool scheme_has(const struct stream_scheme *scheme, const char *url)
+{
+	return scheme && text_starts(url, scheme->prefix);
+}
+
+bool stream_is_remote(const char *url, const struct stream_scheme *scheme)
+{
+	return text_starts(url, "http://") || text_starts(url, "https://") ||
+	       scheme_has(scheme, url);
+}
+
+static char *dup_or_null(const char *text)
+{
+	return text && *text ? mem_strdup(text) : NULL;
+}
+
+static void add_object(struct stream *stream, const struct stream_object *given)
+{
+	const struct stream_scheme *scheme = stream->options->scheme;
+	struct object_stream *object = mem_alloc(sizeof(*object));
+
+	object->stream = stream;
+	object->kind = stream_is_remote(given->url, scheme) ? OBJECT_REMOTE
+							    : OBJECT_FILE;
+	if (scheme_has(scheme, given->url))
+		object->scheme = scheme;
+	object->name = mem_strdup(given->url);
+	object->size = given->size;
+	object->crc32c = dup_or_null(given->crc32c);
+	object->sha256 = dup_or_null(given->sha256);
+	object->parts_end = &object->parts;
+	object->fd = -1;
+	pthread_mutex_lock(&stream->lock);
+	*stream->objects_end = object;
+	stream->objects_end = &object->next;
+	stream->object_count++;
+	pthread_mutex_unlock(&stream->lock);
+}
+
+/* Of a list that is being read: true if there is one more object. */
+static bool fetch_object(struct stream *stream)
+{
+	struct stream_object given = { .size = STREAM_SIZE_UNKNOWN };
+	int ret;
+
+	if (stream->next_ended || stream->object_count > OBJECTS_MAX)
+		return false;
+	ret = stream->next(stream->next_arg, &given, &stream->next_err);
+	if (ret > 0) {
+		add_object(stream, &given);
+		return true;
+	}
+	stream->next_ended = true;
+	stream->next_failed = ret < 0;
+	return false;
+}
+
+/* A part that waits; `*wait_ms`: how long for the first of those that can't
+ * be started yet. */
+static struct part *find_waiting(struct stream *stream, int64_t *wait_ms)
+{
+	int64_t now = time_monotonic_ms();
+	struct object_stream *object;
+	struct part *part;
+
+	for (object = stream->objects; object; object = object->next) {
+		for (part = object->parts; part; part = part->next) {
+			if (part->state != PART_WAITING)
+				continue;
+			if (part->due_ms <= now)
+				return part;
+			if (*wait_ms < 0 || part->due_ms - now < *wait_ms)
+				*wait_ms = part->due_ms - now;
+		}
+	}
+	return NULL;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The first part of an object of which nothing is known yet. */
+static uint64_t first_len(const struct stream *stream,
+			  const struct object_stream *object)
+{
+	uint64_t guess = object->size != STREAM_SIZE_UNKNOWN
+				 ? object->size - object->planned
+				 : stream->expected;
+
+	guess = blocks_of(guess) * (uint64_t)BLOCK_SIZE;
+	return least(guess ? guess : BLOCK_SIZE, stream->part_max);
+}
+
+static struct part *add_part(struct object_stream *object, uint64_t len,
+			     size_t blocks)
+{
+	struct part *part = part_new(object, object->planned, len);
+
+	part->reserved = blocks;
+	object->stream->pool.unreserved -= blocks;
+	object->planned += len;
+	*object->parts_end = part;
+	object->parts_end = &part->next;
+	return part;
+}
+
+/* What an object may take of the memory that is left: the first one must be
+ * able to go on when what the cache has of it turns out to be no good. */
+static size_t share_of(const struct stream *stream,
+		       const struct object_stream *object, size_t budget)
+{
+	if (object == stream->objects)
+		return budget;
+	return budget > stream->spare ? budget - stream->spare : 0;
+}
+
+/* Under the lock.  NULL: there is no memory for it now, or nothing to do; or
+ * `*unknown` has to be looked up before. */
+static struct part *plan_part(struct stream *stream,
+			      struct object_stream **unknown)
+{
+	size_t budget = stream->pool.unreserved, need, share;
+	struct object_stream *object;
+	uint64_t len;
+
+	for (object = stream->objects; object; object = object->next) {
+		if (object->kind != OBJECT_REMOTE)
+			continue;
+		if (!object->known && object->parts) {
+			len = object->size != STREAM_SIZE_UNKNOWN
+				      ? object->size
+				      : stream->expected;
+			need = len > object->planned
+				       ? blocks_of(len - object->planned)
+				       : 0;
+			budget -= least(need, budget);
+			continue;
+		}
+		if (object->known && object->planned >= object->size)
+			continue;
+		if (stream->options->cache && !object->looked_up) {
+			*unknown = object;
+			return NULL;
+		}
+		len = object->known ? least(object->size - object->planned,
+					    stream->part_max)
+				    : first_len(stream, object);
+		need = blocks_of(len);
+		share = share_of(stream, object, budget);
+		/* The one that is written now must go on with any. */
+		if (need > share && object == stream->objects && share) {
+			need = share;
+			len = least(len, need * (uint64_t)BLOCK_SIZE);
+		}
+		if (need > share)
+			return NULL;
+		return add_part(object, len, need);
+	}
+	return NULL;
+}
+
+void stream_reap(struct stream *stream)
+{
+	struct part *part, *next;
+
+	pthread_mutex_lock(&stream->lock);
+	part = stream->ended;
+	stream->ended = NULL;
+	pthread_mutex_unlock(&stream->lock);
+	for (; part; part = next) {
+		next = part->next_ended;
+		part_reap(part);
+	}
+}
+
+/* All others may belong to objects that wait for the first one to be written,
+ * which began without one. */
+static size_t connections_of(const struct stream *stream)
+{
+	return (size_t)stream->options->connections +
+	       (stream->objects && stream->objects->retreated ? 1 : 0);
+}
+
+int64_t stream_plan(struct stream *stream)
+{
+	int64_t wait_ms = -1;
+	struct object_stream *unknown;
+	struct part *part;
+
+	stream_reap(stream);
+	while (stream->running < connections_of(stream)) {
+		unknown = NULL;
+		part = find_waiting(stream, &wait_ms);
+		if (!part) {
+			pthread_mutex_lock(&stream->lock);
+			part = plan_part(stream, &unknown);
+			pthread_mutex_unlock(&stream->lock);
+		}
+		if (unknown) {
+			stream_look_up(stream, unknown);
+			continue;
+		}
+		/* All that are known of are asked for: there may be more. */
+		if (!part && stream->pool.unreserved && fetch_object(stream))
+			continue;
+		if (!part)
+			break;
+		part_start(part);
+	}
+	return wait_ms;
+}

@@ -2,8 +2,8 @@
 /*
  * A subcommand is a row: its name, its help, its options, and a function.
  *
- * To add `foo`: cmd/foo.c, tests/cli/foo.bats, man/jobrun-foo.1, and one line
- * in cmd/jobrun/commands.c.
+ * To add `foo`: cmd/jobrun/foo.c, tests/cli/foo.bats, man/jobrun-foo.1, and one
+ * line in cmd/jobrun/commands.c.
  */
 #ifndef JOBRUN_COMMAND_H
 #define JOBRUN_COMMAND_H

@@ -145,3 +145,23 @@ finds() {
     skip "this is no checkout"
   xargs clang-format --dry-run --Werror <"$BATS_TEST_TMPDIR/files"
 }
+
+@test "every commit says what was wrong" {
+  git -C "$ROOT" rev-parse -q --verify HEAD >/dev/null ||
+    skip "this is no checkout"
+  run python3 "$HOUSE/commits.py" "$ROOT"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output != skipped:* ]] || skip "${output#skipped: }"
+}
+
+@test "planted: a commit without a body, and one without an area" {
+  git init -q .
+  git config user.name t
+  git config user.email t@example.com
+  git commit -q --allow-empty -m 'start: begin'
+  git commit -q --allow-empty -m 'slurm: take the id from elsewhere'
+  git commit -q --allow-empty -m 'Fixed it.' -m 'It was wrong.'
+  finds commits "'slurm: take the id from elsewhere' has no body" HEAD~2
+  [[ $output == *"'Fixed it.' is not 'area: what to do'"* ]]
+}

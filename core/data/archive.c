@@ -100,7 +100,7 @@ static int fail(const struct unpack *unpack, struct error *err)
 			   unpack->shown);
 }
 
-/* What libarchive says may name the entry, so it is cleaned as well. */
+/* libarchive's message may quote the entry, so clean it too. */
 static int fail_read(struct unpack *unpack, struct error *err)
 {
 	const char *why = lib.error_string(unpack->archive);
@@ -174,7 +174,7 @@ static int enter(struct unpack *unpack, char *path, const char **base,
 	return fail(unpack, err);
 }
 
-/* The last of two entries with one name is believed, as tar does. */
+/* The last of two entries with one name wins, as with tar. */
 static int make_way(struct unpack *unpack, const char *base, struct error *err)
 {
 	if (unlinkat(unpack->parent, base, 0) == 0 || errno == ENOENT)
@@ -282,7 +282,7 @@ static int make_hard_link(struct unpack *unpack, const char *base, char *target,
 		       err);
 		goto out;
 	}
-	/* Of itself: nothing to do, and make_way() would lose it. */
+	/* The link and its target are one file: make_way() would delete it. */
 	if (fstatat(unpack->parent, base, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		struct stat to;
 
@@ -320,8 +320,7 @@ static int make_folder(struct unpack *unpack, const char *base,
 	return 0;
 }
 
-/* Names are UTF-8 in nearly every archive; where they can't be had as that,
- * as the bytes that they are. */
+/* Prefer the UTF-8 name; fall back to the raw bytes. */
 static const char *text_of(const char *utf8, const char *bytes)
 {
 	return utf8 ? utf8 : bytes;
@@ -379,7 +378,7 @@ static int read_entries(struct unpack *unpack, struct error *err)
 		code = lib.next_header(unpack->archive, &entry);
 		if (code == ARCHIVE_EOF)
 			break;
-		/* A warning is about a name that is no text here. */
+		/* libarchive warns about a name that it cannot decode. */
 		if (code != ARCHIVE_OK && code != ARCHIVE_WARN)
 			return fail_read(unpack, err);
 		if (unpack->left.entries-- == 0)
@@ -431,7 +430,7 @@ static int open_archive(const char *path, struct error *err)
 	return error_set(err, ERROR_INVALID, "'%s' is not a file", path);
 }
 
-/* Returns new: an empty folder beside the one that is to be. */
+/* Returns new: an empty folder beside the final one. */
 static char *make_beside(const char *folder, struct error *err)
 {
 	char *parent = path_folder(folder);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unpacks what others packed: Python's source archives and wheels, and other
- * tar (plain, gzip, bzip2, xz, zstd) and zip files.  libarchive reads them;
- * the files are made here, each relative to the descriptor of its folder and
- * never through a link, so that nothing is written outside.
+ * Unpacks archives that others packed: Python's source archives and wheels, and
+ * other tar (plain, gzip, bzip2, xz, zstd) and zip files.  libarchive reads
+ * them; the files are made here, each relative to the descriptor of its folder
+ * and never through a link, so that nothing is written outside.
  *
- * Refused, with the archive and the entry named: absolute paths, "..", links
- * that lead out, devices and pipes, entries below a link or a file, and
- * anything beyond the limits.  Folders and programs become 0700, other files
- * 0600; owners, times, set-id bits and attributes are left behind.
+ * Absolute paths, "..", links that lead out, devices and pipes, entries below a
+ * link or a file, and anything beyond the limits are errors that name the
+ * archive and the entry.  Folders and programs become 0700, other files 0600;
+ * owners, times, set-id bits and attributes are left behind.
  */
 #ifndef JOBRUN_ARCHIVE_H
 #define JOBRUN_ARCHIVE_H
@@ -24,10 +24,9 @@ struct archive_limits {
 };
 
 /*
- * Unpacks into `folder`, which must not exist or be empty; the folders above
- * it are made.  It appears whole or not at all: while that lasts, the files
- * are in a folder beside it ("FOLDER.XXXXXX").  `limits` NULL: 8 GB in
- * 200,000 entries.
+ * Unpacks into `folder`, which must not exist or be empty; the folders above it
+ * are made.  It appears whole or not at all: until then, the files are in a
+ * folder beside it ("FOLDER.XXXXXX").  `limits` NULL: 8 GB in 200,000 entries.
  */
 int archive_unpack(const char *path, const char *folder,
 		   const struct archive_limits *limits, struct error *err);

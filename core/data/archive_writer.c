@@ -145,7 +145,7 @@ static int write_padding(struct archive_writer *writer, uint64_t size_bytes,
 	return write_data(writer, zeroes, tar_padding(size_bytes), err);
 }
 
-/* Of ours all have one time. */
+/* All entries have one time. */
 static struct tar_head make_head(const char *path, enum tar_kind kind,
 				 unsigned mode, uint64_t size_bytes)
 {
@@ -275,7 +275,7 @@ void archive_writer_free(struct archive_writer *writer)
 	if (!writer)
 		return;
 	if (writer->archive) {
-		/* Else it would write what an end needs. */
+		/* Otherwise libarchive would write an end of archive. */
 		lib.fail(writer->archive);
 		lib.free(writer->archive);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes tar archives that are equal to the byte wherever the contents are:
+ * Writes reproducible tar archives, equal to the byte for equal contents:
  * entries belong to nobody, all have one time, and files are 0644 or 0755.
  * Headers are those of tar_header.h; libarchive compresses.
  */
@@ -12,8 +12,7 @@
 #include "core/base/error.h"
 #include "core/data/tree.h"
 
-/* 1980-01-01, which also a wheel made of it can hold: zip has nothing
- * earlier. */
+/* 1980-01-01, the earliest time that zip (and so a wheel) can hold. */
 #define ARCHIVE_TIME_S 315532800
 
 enum archive_filter {
@@ -34,16 +33,16 @@ int archive_writer_add(struct archive_writer *writer, const char *path,
 		       const void *data, size_t len, struct error *err);
 
 /*
- * An entry of a tree that was read from `folder`, as `prefix`/its path.  A
- * file whose contents are not those of its digest any more is refused.
+ * An entry of a tree that was read from `folder`, as `prefix`/its path.  A file
+ * whose contents no longer match its digest is an error.
  */
 int archive_writer_add_entry(struct archive_writer *writer, const char *prefix,
 			     const char *folder, const struct tree_entry *entry,
 			     struct error *err);
 
-/* What is still to be written.  Frees it, whether that works or not. */
+/* Writes the rest.  Frees the writer, also on failure. */
 int archive_writer_finish(struct archive_writer *writer, struct error *err);
-/* Leaves the archive unfinished; of NULL too. */
+/* Leaves the archive unfinished; NULL does nothing. */
 void archive_writer_free(struct archive_writer *writer);
 
 #endif

@@ -131,7 +131,7 @@ static int add_name(struct brace_expansion *all, const struct buf *name)
 static int expand(struct brace_expansion *all, struct buf *name,
 		  const char *rest, int depth);
 
-/* What follows the group, behind each of the numbers. */
+/* Adds the rest of the pattern behind each of the numbers. */
 static int expand_range(struct brace_expansion *all, struct buf *name,
 			const struct range *range, const char *rest, int depth)
 {

@@ -15,7 +15,7 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 
-/* Of one pattern, and of all that a list has. */
+/* The limits of one pattern, and of a whole list. */
 #define BRACE_NAMES_MAX 1000000
 #define BRACE_NAME_MAX 4096
 #define BRACE_BYTES_MAX (256u << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which paths of a source folder are left out.  The patterns are described in
- * tree.h. */
+/* Decides which paths of a source folder are left out.  The patterns are
+ * described in tree.h. */
 #ifndef JOBRUN_IGNORE_H
 #define JOBRUN_IGNORE_H
 
@@ -13,8 +13,8 @@
 
 struct ignore; /* lives in the arena that it was made from */
 
-/* With what is always left out, then the patterns of `also` (ours, or NULL),
- * then those of `text`.  `name` is what that is called in an error. */
+/* Makes the built-in patterns, then those of `also` (ours, or NULL), then those
+ * of `text`.  Errors call the text `name`. */
 struct ignore *ignore_parse(const char *also, const char *text,
 			    const char *name, struct arena *mem,
 			    struct error *err);
@@ -23,8 +23,7 @@ struct ignore *ignore_parse(const char *also, const char *text,
  * with its newline.  Returns new, or NULL if it is no folder below it. */
 char *ignore_pattern(const char *path);
 
-/* `path` is relative to the folder; asked for each folder before what is in
- * it. */
+/* `path` is relative to the folder; ask for each folder before its contents. */
 bool ignore_match(const struct ignore *ignore, const char *path,
 		  bool is_folder);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Directories as a store of objects.  A file is written beside its place,
- * synced, and then given its name; what a killed writer has left is no object.
+ * synced, and then renamed; a partial file of a killed writer is not an object.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "core/base/text.h"
 #include "core/data/object_store.h"
 
-/* Of files in the making; hidden, so that nobody takes one for an object. */
+/* Prefix of unfinished files; hidden, so that they do not pass for objects. */
 #define BESIDE ".jobrun-"
 #define CHUNK_SIZE ((size_t)1 << 20)
 #define DEPTH_MAX 64
@@ -134,7 +134,7 @@ static int add_crc(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-/* Of the whole file. */
+/* The CRC of the whole file. */
 static int read_crc(int fd, uint64_t size, char out[9])
 {
 	uint32_t crc = 0;
@@ -180,7 +180,7 @@ static int copy(int from, int to, uint64_t size)
 	return 0;
 }
 
-/* So that what has a name keeps it through a loss of power. */
+/* Makes a renamed file keep its name through a loss of power. */
 static int sync_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -214,7 +214,7 @@ static int make_beside(const char *folder, char **beside, struct error *err)
 	return error_errno(err, "cannot create a file in '%s'", folder);
 }
 
-/* Whether what is there has these contents. */
+/* Whether the existing object has these contents. */
 static bool is_same(const char *url, uint64_t size, const char *crc)
 {
 	char there[9] = "";

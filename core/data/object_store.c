@@ -13,7 +13,7 @@
 struct object_store {
 	const struct object_scheme *const *schemes;
 	const struct object_env *env;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* the number of `schemes` and `contexts` */
 	void **contexts;      /* one for each scheme; NULL: not opened yet */
 	bool stopped;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One door to objects in a store: a bucket, a web server, a directory.  An
- * object is a named run of bytes that appears at once and whole, or not at
- * all.  What reaches which store is a scheme, a table of calls; who knows all
- * of them (providers/stores.h) hands them in, and core calls none by name.
+ * One interface to objects in a store: a bucket, a web server, a directory.  An
+ * object is a named run of bytes that appears at once and whole, or not at all.
+ * A scheme, a table of calls, reaches one kind of store; providers/stores.h
+ * lists them all and hands them in, so core calls none by name.
  *
  * Calls block, and may be made from several threads at once.  Failures are
  * ERROR_UNREACHABLE or ERROR_TRY_AGAIN where another try may help, after the
@@ -24,35 +24,35 @@ struct object {
 	bool exists;
 	const char *url; /* "gs://bucket/a/b", "/srv/a/b" */
 	uint64_t size_bytes;
-	const char *version; /* of these contents; "" if the store knows none */
+	const char *version; /* of its contents; "" if the store knows none */
 	const char *crc32c;  /* as crc32c_format() has it; "" if unknown */
 };
 
-/* The next bytes, in order; perhaps on another thread: be quick.  -1: give
- * up. */
+/* Takes the next bytes, in order; perhaps on another thread: be quick.  -1:
+ * give up. */
 typedef int object_sink(void *arg, const char *data, size_t len);
-/* The next object of a list, valid during the call.  -1: give up. */
+/* Takes the next object of a list, valid during the call.  -1: give up. */
 typedef int object_each(void *arg, const struct object *object,
 			struct error *err);
 
 struct object_put {
 	const char *content_type; /* NULL: application/octet-stream */
-	/* In place of what is there.  Otherwise nothing may be there, but for
-	 * these very contents, which an earlier try has left. */
+	/* Replace an existing object.  Otherwise one may exist only with equal
+	 * contents, which an earlier try left. */
 	bool replace;
-	/* It has broken and will be tried again after a while: for those who
-	 * want to say so.  Or NULL. */
+	/* Called when a transfer broke and will be retried after a while.
+	 * NULL: no report. */
 	void (*broken)(void *arg, const struct error *err);
 	void *arg;
 };
 
-/* What a scheme may use. */
+/* The resources a scheme may use. */
 struct object_env {
 	const char *trace_http; /* where requests are recorded, or NULL */
 	const struct retry_policy *retry; /* of requests; NULL: the usual */
 };
 
-/* Calls are as those below. */
+/* The calls are like those below. */
 struct object_scheme {
 	const char *prefix; /* "gs://"; "": all that is no URL */
 	void *(*open)(const struct object_env *env, struct error *err);
@@ -83,29 +83,29 @@ struct object_store *
 object_store_new(const struct object_scheme *const *schemes,
 		 const struct object_env *env);
 void object_store_free(struct object_store *store);
-/* Calls that are under way, and those that come, fail soon with
- * ERROR_INTERRUPTED, where they wait for others.  From any thread. */
+/* Makes calls that wait for others, now and later, fail soon with
+ * ERROR_INTERRUPTED. */
 void object_store_stop(struct object_store *store);
 
-/* What is there; that nothing is, is no error.  Lives in `mem`. */
+/* Looks up an object; a missing one is no error.  Lives in `mem`. */
 int object_stat(struct object_store *store, const char *url, struct arena *mem,
 		struct object *out, struct error *err);
 
 /*
- * `len` bytes from `offset` of an object that was found, of that version: it
- * fails if that was replaced.  A whole object is checked against its CRC if
- * that is known: then the failure comes after the last byte.
+ * Reads `len` bytes from `offset` of an object that object_stat() found, in
+ * that version: it fails if the object was replaced.  A whole object is checked
+ * against its CRC if that is known: then the failure comes after the last byte.
  */
 int object_read(struct object_store *store, const struct object *object,
 		uint64_t offset, uint64_t len, object_sink *sink, void *arg,
 		struct error *err);
 
 /* A regular file, from its start whatever its offset is.  `out` (or NULL) is
- * what is there then, with its CRC; it lives in `mem`. */
+ * the new object, with its CRC; it lives in `mem`. */
 int object_put(struct object_store *store, const char *url, int fd,
 	       const struct object_put *how, struct arena *mem,
 	       struct object *out, struct error *err);
-/* The same for a text of ours. */
+/* The same for a text in memory. */
 int object_put_text(struct object_store *store, const char *url,
 		    const char *text, const struct object_put *how,
 		    struct error *err);

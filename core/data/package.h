@@ -6,12 +6,11 @@
 #include "core/base/error.h"
 
 /*
- * What PYTHONPATH needs so that the Python package unpacked in `folder` can
- * be imported, for instance "F/pkg-1.0/src:F/pkg-1.0".  A source archive has
- * one folder at the top, with setup.py, pyproject.toml or PKG-INFO in it:
- * that folder, and before it its src/, unless src is itself a package.  Of a
- * wheel it is the folder itself, and its NAME.data/purelib and platlib.
- * Returns new.
+ * The PYTHONPATH that makes the Python package unpacked in `folder` importable,
+ * for instance "F/pkg-1.0/src:F/pkg-1.0".  A source archive has one folder at
+ * the top, with setup.py, pyproject.toml or PKG-INFO in it: that folder, and
+ * before it its src/, unless src is itself a package.  For a wheel it is the
+ * folder itself, and its NAME.data/purelib and platlib.  Returns new.
  */
 char *package_root(const char *folder, struct error *err);
 

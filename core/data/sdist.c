@@ -19,7 +19,7 @@
 #define NAME_HEX 12 /* digits of the digest in the archive's name */
 #define TEMPORARY ".jobrun-package."
 
-/* What builds, tests and editors leave in a project. */
+/* Files that builds, tests and editors leave in a project. */
 static const char left_behind[] = "/dist/\n"
 				  "/build/\n"
 				  "*.egg-info/\n"
@@ -35,7 +35,7 @@ static const char left_behind[] = "/dist/\n"
 
 struct sdist_packing {
 	struct arena *mem;
-	const char *folder; /* as it was asked for, without links */
+	const char *folder; /* as the caller gave it, without links */
 	const char *name;   /* of the package */
 	const char *root;   /* what is packed */
 	const char *below;  /* its folder in the archive: "trainer/", or "" */
@@ -71,7 +71,7 @@ static const char *distribution_name(const char *base, struct arena *mem)
 	return isalnum((unsigned char)name[0]) ? name : "package";
 }
 
-/* Which folder is packed, and whether it needs a setup.py. */
+/* Chooses the folder to pack, and whether it needs a setup.py. */
 static int choose_root(struct sdist_packing *packing, bool *needs_setup,
 		       struct error *err)
 {
@@ -155,7 +155,7 @@ static int check_packages(const struct sdist_packing *packing, char *path,
 	return ret;
 }
 
-/* What `python3 -m MODULE` runs. */
+/* Checks that `python3 -m MODULE` will find the module. */
 static int check_module(const struct sdist_packing *packing, const char *module,
 			struct error *err)
 {
@@ -182,8 +182,8 @@ static int check_module(const struct sdist_packing *packing, const char *module,
 	return ret;
 }
 
-/* Modules beside the packages have to be named one by one.  What is no
- * identifier can't be imported, and would need quoting. */
+/* Modules beside the packages have to be named one by one.  A name that is not
+ * an identifier cannot be imported, and would need quoting. */
 static bool is_module(const struct sdist_packing *packing,
 		      const struct tree_entry *entry)
 {
@@ -338,7 +338,7 @@ static int digest_archive(int fd, const char *path, struct sdist *out,
 	return 0;
 }
 
-/* Beside the archive that is to be, then renamed. */
+/* Writes beside the final archive, then renames. */
 static int write_archive(const struct sdist_packing *packing, const char *to,
 			 struct sdist *out, struct error *err)
 {

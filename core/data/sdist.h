@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Source distributions of Python packages: what `gcloud ai-platform jobs
- * submit training --package-path DIR --module-name M` made of a folder before
- * it uploaded it, without Python.
+ * Makes source distributions of Python packages, without Python, as `gcloud
+ * ai-platform jobs submit training --package-path DIR --module-name M` did
+ * before it uploaded a folder.
  *
  * A folder with setup.py or pyproject.toml is packed as it is.  A package (a
  * folder with __init__.py) whose parent has one of these is packed with that
@@ -27,10 +27,10 @@
 struct sdist {
 	const char *path;     /* "dist/trainer-0123456789ab.tar.gz" */
 	const char *root;     /* the folder that was packed */
-	struct digest digest; /* of the archive */
+	struct digest digest; /* SHA-256 of the archive */
 	uint64_t size_bytes;  /* of the archive */
-	size_t files;         /* in it */
-	uint64_t bytes;       /* in those */
+	size_t files;         /* files in the archive */
+	uint64_t bytes;       /* bytes in these files */
 	bool made_setup;      /* setup.py is ours */
 };
 

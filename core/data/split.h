@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who reads which shards.  They are dealt in turn to the hosts, and those of a
- * host in turn to its devices (processes); everyone gets as many.  Each shard
- * is somebody's.  Where the number does not come out even, the first ones are
- * given out once more, to others (SPLIT_REPEAT), or the last ones to nobody
+ * Divides shards among processes.  Hosts take shards in turn, and the devices
+ * (processes) of a host take the host's in turn; all get equally many.  No
+ * shard is left out.  Where the number does not come out even, the first ones
+ * are read twice, by others (SPLIT_REPEAT), or the last ones by nobody
  * (SPLIT_DROP).  All of this follows from the numbers alone, so that processes
  * agree without talking.
  */
@@ -24,7 +24,7 @@ enum split_uneven {
 
 struct split {
 	long host, hosts;     /* 0 <= host < hosts */
-	long device, devices; /* of each host */
+	long device, devices; /* devices of each host */
 	int uneven;           /* enum split_uneven */
 };
 
@@ -41,7 +41,7 @@ int split_parse(const char *text, struct split *out, struct error *err);
 size_t split_length(const struct split *split, size_t count);
 /* The place of its i-th one among all; i < split_length(). */
 size_t split_at(const struct split *split, size_t count, size_t i);
-/* How many are given out twice, or to nobody. */
+/* How many shards are read twice, or by nobody. */
 size_t split_repeated(const struct split *split, size_t count);
 size_t split_dropped(const struct split *split, size_t count);
 

@@ -129,7 +129,7 @@ static size_t record_size(const char *key, size_t value_len)
 	return len;
 }
 
-/* What a header cannot say by itself. */
+/* Values that do not fit the ustar header. */
 struct extra {
 	bool path, target, size;
 	bool binary; /* records are UTF-8 unless they say that they are not */

@@ -2,12 +2,12 @@
 /*
  * The blocks that stand before a member of a tar archive: a ustar header
  * (POSIX.1-1988), with a pax header (POSIX.1-2001) before it where a name or a
- * size does not fit.  They say nothing of who made the archive, and when.
+ * size does not fit.  They do not say who made the archive, or when.
  *
- * All archives that we write have them.  Not libarchive's, because that takes
- * longer for a header than the kernel for opening, reading and closing a small
- * file (`make bench BENCH=shard` has bsdtar, which is libarchive, beside ours).
- * What is read comes through libarchive: core/data/tar_scan.h.
+ * All archives that we write have them.  libarchive takes longer for a header
+ * than the kernel for opening, reading and closing a small file (`make bench
+ * BENCH=shard` has bsdtar, which is libarchive, beside ours).
+ * core/data/tar_scan.h reads archives, with libarchive.
  */
 #ifndef JOBRUN_TAR_HEADER_H
 #define JOBRUN_TAR_HEADER_H
@@ -20,7 +20,7 @@
 #define TAR_END (2 * TAR_BLOCK)
 /* Longer ones are the caller's to refuse. */
 #define TAR_PATH_MAX 4095
-/* What tar_header_write() writes at most: two headers, and a name and a target
+/* The most that tar_header_write() writes: two headers, and a name and a target
  * in blocks. */
 #define TAR_HEADER_MAX                                                         \
 	(2 * TAR_BLOCK + 2 * ((TAR_PATH_MAX / TAR_BLOCK + 2) * TAR_BLOCK))
@@ -40,12 +40,12 @@ struct tar_head {
 	const char *target; /* of a link, else NULL */
 };
 
-/* What the header takes, in bytes. */
+/* The size of the header in bytes. */
 size_t tar_header_size(const struct tar_head *head);
 /* Writes it.  Returns its length. */
 size_t tar_header_write(char *to, const struct tar_head *head);
 
-/* The zeroes that stand behind contents of this length. */
+/* The number of zeroes to write after contents of this length. */
 size_t tar_padding(uint64_t size_bytes);
 
 #endif

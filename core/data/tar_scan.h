@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is in a tar archive, and where: reads the headers, and passes over the
- * contents.  libarchive reads them; that what it says is where the bytes lie is
- * checked, since others will read them from there.
+ * Lists the members of a tar archive, and where their contents are: reads the
+ * headers, and skips the contents.  libarchive reads them; its offsets are
+ * checked, since others will read the contents there.
  */
 #ifndef JOBRUN_TAR_SCAN_H
 #define JOBRUN_TAR_SCAN_H

@@ -89,7 +89,7 @@ static int read_file(struct tree_walk *walk, int parent, const char *name,
 	struct stat st;
 	int fd, ret;
 
-	/* What became a pipe since it was listed must not block. */
+	/* A file that became a pipe since it was listed must not block. */
 	fd = openat(parent, name,
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) /* gone since it was listed: a file less */

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is below a folder, and its digest: equal where the files that a
- * program could read there are equal, on every machine and at any time.
+ * Lists a folder, and makes its digest: equal where the files that a program
+ * could read there are equal, on every machine and at any time.
  *
- * What counts: the paths below the folder; of a regular file its contents and
- * whether its owner may execute it; of a symbolic link its target (links are
- * not followed); that a folder is there only if it is empty.  Owners, times
- * and other permissions do not count.  Sockets, devices and pipes are left
- * out.
+ * These count: the paths below the folder; the contents of a regular file and
+ * whether its owner may execute it; the target of a symbolic link (links are
+ * not followed); the presence of a folder only if it is empty.  Owners, times
+ * and other permissions do not count.  Sockets, devices and pipes are left out.
  *
- * Left out as well: `.git`, `__pycache__` and `*.pyc` anywhere, and what the
- * file `.jobrunignore` in the folder lists.  That has one pattern a line:
+ * The tree also leaves out `.git`, `__pycache__` and `*.pyc` anywhere, and what
+ * the file `.jobrunignore` in the folder lists.  It has one pattern a line:
  *
  *	# a comment; empty lines do nothing
  *	*.log		without a slash: every such name, at any depth
@@ -20,10 +19,10 @@
  *	out/		with one at the end: folders only
  *	!keep.log	not left out after all
  *
- * The last line that matches decides.  Below a folder that is left out
- * nothing is looked at, so nothing there can be taken back in; a folder in
- * which all is left out counts as empty.  A backslash takes the meaning from
- * the next character; blanks at the end of a line do not count.
+ * The last line that matches decides.  Everything below an ignored folder is
+ * ignored, so no pattern can take it back; a folder whose files are all ignored
+ * counts as empty.  A backslash takes the meaning from the next character;
+ * blanks at the end of a line do not count.
  */
 #ifndef JOBRUN_TREE_H
 #define JOBRUN_TREE_H
@@ -55,8 +54,8 @@ struct tree {
 	size_t count;
 	struct tree_entry *entries; /* by path, bytewise */
 	size_t files;               /* regular ones */
-	uint64_t bytes;             /* in them */
-	struct digest digest;       /* of it all */
+	uint64_t bytes;             /* bytes in them */
+	struct digest digest;       /* of the whole tree */
 };
 
 /* Reads every file, so costs grow with the bytes there.  Entries live in

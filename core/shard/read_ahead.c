@@ -16,7 +16,7 @@
  * since. */
 #define LOOK_EVERY 64
 #define WAITS_LEAST 16
-/* Samples that a thread takes at a time. */
+/* The number of samples that a thread takes at a time. */
 #define BATCH 4
 
 struct read_ahead_lane {
@@ -95,7 +95,7 @@ static void fetch(const struct samples *all, size_t sample)
 		fd = openat(source->folder, file->name,
 			    O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (fd < 0)
-			continue; /* who needs it will say why */
+			continue; /* the reader will report why */
 		posix_fadvise(fd, 0, FILE_BYTES, POSIX_FADV_WILLNEED);
 		close(fd);
 	}
@@ -113,7 +113,7 @@ static size_t take(struct read_ahead *ahead, size_t *first)
 
 		if (until > lane->end)
 			until = lane->end;
-		/* What the reader has overtaken is of no use any more. */
+		/* Skip what the reader has already passed. */
 		if (lane->next < lane->at)
 			lane->next = lane->at;
 		if (lane->next >= until)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads small files before they are needed.  A disk, and still more a network,
- * answers many questions at once as fast as one; who reads file after file
- * waits for each.  So while that waits, a few threads open those that come
- * next and have the kernel read them into its cache.
+ * answers many questions at once as fast as one; reading file after file waits
+ * for each.  Meanwhile a few threads open the files that come next and have the
+ * kernel read them into its cache.
  *
  * They begin only when readers do wait (a thread that waits for the disk gives
  * its processor away, and the kernel counts that): with files that are in the
@@ -26,9 +26,9 @@ void read_ahead_free(struct read_ahead *ahead);
 /* The lanes are numbered from 0. */
 struct read_ahead_lane *read_ahead_lane(struct read_ahead *ahead,
 					unsigned number);
-/* Its reader is about to read the samples from `first` to before `end`. */
+/* The reader of the lane starts on the samples from `first` to before `end`. */
 void read_ahead_begin(struct read_ahead_lane *lane, size_t first, size_t end);
-/* It has come to the next sample. */
+/* The reader has come to the next sample. */
 void read_ahead_step(struct read_ahead_lane *lane);
 
 #endif

@@ -96,7 +96,7 @@ static bool same_key(const struct sample_file *a, const struct sample_file *b)
 	       !memcmp(a->name, b->name, a->key_len);
 }
 
-/* By key, a shorter one first, then by the rest of the name. */
+/* Compares keys, a shorter one first, then the rest of the names. */
 static int compare_names(const struct sample_file *a,
 			 const struct sample_file *b)
 {
@@ -325,7 +325,7 @@ static int sort_files(struct samples *all, struct begun **begun,
 	return ret;
 }
 
-/* Of files that are in the order of their names, as those of one folder. */
+/* Groups files sorted by name, as those of one folder are. */
 static void group(struct samples *all)
 {
 	struct sample *last = NULL;

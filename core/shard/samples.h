@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples of a training set: the files whose paths are the same up to the
- * first dot of the base name ("a/1.jpg" and "a/1.cls" are "a/1"), as
- * WebDataset has it.  They are gathered from folders, lists and tar archives,
- * put in order, and perhaps shuffled; their contents are left where they are.
- * So memory grows with the number of files and the length of their names (some
- * 100 bytes for each file), and never with what is in them.
+ * Samples of a training set: the files whose paths are the same up to the first
+ * dot of the base name ("a/1.jpg" and "a/1.cls" are "a/1"), as WebDataset has
+ * it.  They are gathered from folders, lists and tar archives, put in order,
+ * and perhaps shuffled; their contents are left where they are.  Memory grows
+ * with the number of files and the length of their names (some 100 bytes for
+ * each file), and never with their contents.
  */
 #ifndef JOBRUN_SAMPLES_H
 #define JOBRUN_SAMPLES_H
@@ -34,7 +34,7 @@ struct sample_source {
 
 struct sample_file {
 	const char *name;    /* in the shard; of a folder also below that */
-	uint64_t size_bytes; /* SIZE_UNKNOWN for a file nobody asked about */
+	uint64_t size_bytes; /* SIZE_UNKNOWN unless its size was asked for */
 	uint64_t offset;     /* in the archive, or the number of the class */
 	uint32_t key_len;    /* of `name`, what names the sample */
 	uint32_t source;     /* which of the sources */
@@ -44,7 +44,7 @@ struct sample {
 	size_t first, count; /* which of the files; by name */
 };
 
-/* What is left out, each with a reason. */
+/* Why a file is left out. */
 enum skip {
 	SKIP_LINK,
 	SKIP_SPECIAL, /* a device, a pipe, a socket */
@@ -90,8 +90,8 @@ int samples_add_folder(struct samples *all, const char *folder,
 		       const struct samples_how *how, struct error *err);
 
 /*
- * Those that a text lists, each ended by `end` (a newline or NUL), below
- * `folder`.  ERROR_INVALID for paths that are absolute or have a "..".
+ * Adds the files that a text lists, each ended by `end` (a newline or NUL),
+ * below `folder`.  ERROR_INVALID for paths that are absolute or have a "..".
  */
 int samples_add_list(struct samples *all, const char *text, size_t len,
 		     char end, const char *folder,
@@ -115,10 +115,10 @@ int samples_add_classes(struct samples *all, struct error *err);
  */
 int samples_order(struct samples *all, struct error *err);
 
-/* Another order, which follows from this one and the seed alone. */
+/* Reorders the samples; the result depends only on this order and the seed. */
 void samples_shuffle(struct samples *all, uint64_t seed);
 
-/* ---- for those who add ------------------------------------------------- */
+/* ---- for the files that add samples ------------------------------------ */
 
 /* The length of the key in a path, 0 if WebDataset would not see the file. */
 size_t sample_key_len(const char *path);
@@ -126,8 +126,8 @@ size_t sample_key_len(const char *path);
 /* Returns the number of the source; takes `folder`. */
 uint32_t samples_add_source(struct samples *all, enum source_kind kind,
 			    const char *path, int folder);
-/* `name` must live as long as `all`.  What has no key or is hidden is
- * skipped. */
+/* `name` must live as long as `all`.  Skips hidden files and files without a
+ * key. */
 void samples_add_file(struct samples *all, const struct sample_file *file);
 void samples_skip(struct samples *all, enum skip why, const char *path);
 

@@ -20,7 +20,7 @@
 #define DEPTH_MAX 64
 #define REPORT_EVERY 4096
 
-/* What readdir() gave, in a form that sorts as its key does. */
+/* An entry from readdir(), in a form that sorts as its key does. */
 struct folder_item {
 	uint64_t head;    /* its first bytes behind what all have in common */
 	const char *name; /* of a file with NUL for its first dot */
@@ -87,8 +87,8 @@ static void add_item(struct items *items, const char *name, bool is_folder,
 	};
 }
 
-/* What it is, and of a file how large if that is wanted; DT_UNKNOWN if it is
- * gone. */
+/* Finds the type of an entry, and the size of a file if wanted; DT_UNKNOWN if
+ * it is gone. */
 static int look(const struct samples_walk *walk, int parent,
 		const struct dirent *entry, int *type, uint64_t *size_bytes,
 		struct error *err)
@@ -263,7 +263,7 @@ static int walk_items(struct samples_walk *walk, int fd,
 	return ret;
 }
 
-/* Which is at walk->path. */
+/* Walks the folder at walk->path. */
 static int walk_folder(struct samples_walk *walk, int parent, const char *name,
 		       unsigned depth, struct error *err)
 {
@@ -294,7 +294,7 @@ static int walk_folder(struct samples_walk *walk, int parent, const char *name,
 		return 0;
 	}
 	items.mem = arena_new();
-	/* Those in it are opened relative to it. */
+	/* Entries are opened relative to the folder. */
 	if (read_items(walk, fcntl(fd, F_DUPFD_CLOEXEC, 0), &items, err) == 0) {
 		sort_items(&items);
 		ret = walk_items(walk, fd, &items, depth, err);

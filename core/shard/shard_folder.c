@@ -113,7 +113,7 @@ static void read_line(struct folder *folder, const char *text, size_t len)
 	json_decref(json);
 }
 
-/* Of several lines with one name the last counts. */
+/* The last of several lines with one name counts. */
 static void sort_lines(struct folder *folder)
 {
 	size_t i, kept = 0;
@@ -177,7 +177,7 @@ static int add_line(struct folder *folder, const struct shard_want *want,
 
 /* ---- files in the making ----------------------------------------------- */
 
-/* What a file is called before it is whole. */
+/* The name of a file before it is whole. */
 static void part_name(const char *name, char out[NAME_MAX + 1])
 {
 	snprintf(out, NAME_MAX + 1, ".%.240s" PART, name);
@@ -211,8 +211,8 @@ static int open_part(const struct folder *folder, const char *name,
 	return fd;
 }
 
-/* Now it is whole.  What has its name is replaced: prepare() saw that only ours
- * have one, and other processes of ours are locked out. */
+/* Renames a whole file, replacing any of that name: prepare() saw that only
+ * ours have one, and other processes of ours are locked out. */
 static int give_name(const struct folder *folder, int fd, const char *name,
 		     struct error *err)
 {
@@ -249,7 +249,7 @@ static int refuse_there(const struct folder *folder, const char *name,
 			 folder->path, name);
 }
 
-/* Calls `each` for each shard of our prefix, also for those in the making. */
+/* Calls `each` for each shard of our prefix, unfinished ones included. */
 static int each_shard(struct folder *folder,
 		      int (*each)(struct folder *folder, const char *name,
 				  const void *arg, struct error *err),

@@ -15,8 +15,7 @@
 static int add(uint64_t *sum, uint64_t more)
 {
 	*sum += more;
-	/* What was added is below 2^63 as well, so it can't have wrapped
-	 * without showing here. */
+	/* The addend is below 2^63 as well, so a wrap always shows here. */
 	return *sum >> 63 ? -1 : 0;
 }
 

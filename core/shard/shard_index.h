@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The index of a set of shards: the file `shards.json` beside them, which
- * `jobrun shard` writes last, so that a set that has one is whole.
+ * `jobrun shard` writes last, so that a set with an index is complete.
  *
  *	{
  *	  "formatVersion": 1,
@@ -39,7 +39,7 @@
 #include "core/base/error.h"
 
 #define SHARD_INDEX_NAME "shards.json"
-/* What an index may be at most when it is read, about 400,000 shards. */
+/* The largest index that is read: about 400,000 shards. */
 #define SHARD_INDEX_MAX (64 << 20)
 
 struct shard_entry {
@@ -47,8 +47,8 @@ struct shard_entry {
 	uint64_t samples;     /* in it; never 0 */
 	uint64_t files;       /* in it: of each sample one or more */
 	uint64_t bytes;       /* of the whole tar file */
-	char crc32c[9];       /* of those, as crc32c_format() has it */
-	struct digest sha256; /* of those; "" if it was not asked for */
+	char crc32c[9];       /* of the tar file, as crc32c_format() has it */
+	struct digest sha256; /* of the tar file; "" if it was not asked for */
 };
 
 struct shard_index {
@@ -56,7 +56,7 @@ struct shard_index {
 	size_t count; /* never 0 in an index that was read */
 	const char **classes;
 	size_t class_count; /* 0: samples have no class */
-	/* Of all shards: shard_index_sum(). */
+	/* The sums over all shards, by shard_index_sum(). */
 	uint64_t samples, files, bytes;
 };
 
@@ -71,15 +71,14 @@ int shard_index_sum(struct shard_index *index);
 int shard_index_parse(const char *text, size_t len, const char *name,
 		      struct arena *mem, struct shard_index *out,
 		      struct error *err);
-/* The same of a file. */
+/* Reads the index from a file. */
 int shard_index_read(const char *path, struct arena *mem,
 		     struct shard_index *out, struct error *err);
 
 /* Adds the text of the file. */
 void shard_index_print(const struct shard_index *index, struct buf *out);
 
-/* One of the shards: returns new.  And back: -1 with `err` saying which key is
- * wrong. */
+/* Converts one shard: shard_entry_json() returns new. */
 json_t *shard_entry_json(const struct shard_entry *entry);
 int shard_entry_read(const json_t *json, struct arena *mem,
 		     struct shard_entry *out, struct error *err);

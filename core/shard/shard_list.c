@@ -80,7 +80,7 @@ static void take_names(struct shard_list *list, const char *const *names,
 	}
 }
 
-/* Those of the index, which lie beside it. */
+/* Takes the shards of the index, which lie beside it. */
 static void take_index(struct shard_list *list, const struct shard_index *index,
 		       const char *index_url, struct arena *mem)
 {

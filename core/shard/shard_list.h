@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shards in the order in which one process reads them: what patterns stand
- * for, with what an index knows of them, shuffled, split, epoch after epoch.
+ * Lists shards in the order in which one process reads them: expands patterns,
+ * adds what an index knows, shuffles, splits, epoch after epoch.
  */
 #ifndef JOBRUN_SHARD_LIST_H
 #define JOBRUN_SHARD_LIST_H
@@ -21,10 +21,10 @@ struct shard_list {
 };
 
 /*
- * Of `patterns` (see brace.h); each must be in `index`, by the last part of its
- * name, unless that is NULL.  Without patterns: all of the index, which is at
- * `index_url`.  All lives in `mem`, and borrows `index`.  ERROR_INVALID for an
- * empty list too.
+ * Expands `patterns` (see brace.h); each shard must be in `index`, by the last
+ * part of its name, unless that is NULL.  Without patterns: all of the index,
+ * which is at `index_url`.  All lives in `mem`, and borrows `index`.
+ * ERROR_INVALID for an empty list too.
  */
 int shard_list_make(const char *const *patterns, size_t count,
 		    const struct shard_index *index, const char *index_url,

@@ -24,7 +24,7 @@ struct shard_making {
 	struct arena *mem;
 	struct shard_index index; /* of all shards of the plan; in `mem` */
 	struct shard_counters counters;
-	_Atomic size_t next; /* shard that nobody has begun */
+	_Atomic size_t next; /* the next shard to make */
 	_Atomic size_t done, kept;
 	_Atomic uint64_t kept_samples;
 	struct read_ahead *ahead;
@@ -36,7 +36,7 @@ struct shard_making {
 	struct error first; /* why */
 };
 
-/* By the clock of files' times, which is behind by some milliseconds. */
+/* The clock of file times, which is some milliseconds behind. */
 static int64_t now_ns(void)
 {
 	struct timespec ts;
@@ -47,8 +47,8 @@ static int64_t now_ns(void)
 
 /* ---- one shard --------------------------------------------------------- */
 
-/* Whether a file's contents may be others than at that time.  The time of its
- * last change of any kind can't be set by programs as that of the contents. */
+/* Whether a file's contents may have changed since that time.  Programs can set
+ * the time of its contents, but not its ctime. */
 static bool changed_since(const struct sample_source *source,
 			  const struct sample_file *file, int64_t begun_ns)
 {
@@ -97,7 +97,7 @@ static bool keep(struct shard_making *making, size_t shard,
 
 	if (!calls->has || !calls->has(making->target, want, &entry, &begun_ns))
 		return false;
-	/* One that was asked for without SHA-256 has none. */
+	/* A shard made without SHA-256 has none. */
 	if (making->settings.sha256 != (entry.sha256.hex[0] != '\0') ||
 	    sources_changed(making, shard, begun_ns))
 		return false;
@@ -199,8 +199,7 @@ static void make_shards(struct shard_making *making)
 	read_ahead_free(making->ahead);
 }
 
-/* What others may have to be waited for in is done here, so that who has
- * started it stays free to stop it. */
+/* Waits for other processes here, so that the caller stays free to stop us. */
 static void *make_all(void *arg)
 {
 	struct shard_making *making = arg;

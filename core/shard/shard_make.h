@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes a set of shards: several at once, each by a thread of its own.  What
- * an earlier, killed process has finished is kept, if the sources have not
- * changed since.  The first failure ends it.
+ * Makes a set of shards: several at once, each by a thread of its own.  Shards
+ * that an earlier, killed process finished are kept, if the sources have not
+ * changed since.  The first failure ends the whole.
  *
  * Memory: that of the samples, and a block for each thread.
  */
@@ -26,9 +26,9 @@ struct shard_settings {
 };
 
 struct shard_progress {
-	size_t shards;           /* that are there */
-	size_t kept;             /* of those, from an earlier process */
-	uint64_t samples, bytes; /* that this one has written */
+	size_t shards;           /* shards kept and made */
+	size_t kept;             /* shards kept from an earlier process */
+	uint64_t samples, bytes; /* shards that this process made */
 	uint64_t kept_samples;
 };
 
@@ -44,10 +44,10 @@ struct shard_making *shard_make_start(const struct samples *all,
 int shard_make_fd(const struct shard_making *making);
 void shard_make_progress(const struct shard_making *making,
 			 struct shard_progress *out);
-/* It shall end soon, with ERROR_INTERRUPTED. */
+/* Makes it end soon, with ERROR_INTERRUPTED. */
 void shard_make_stop(struct shard_making *making);
-/* Waits for it; `out` lives in `mem`, but its classes with the samples.  Frees
- * it, whether that works or not. */
+/* Waits for the end; `out` lives in `mem`, but its classes with the samples.
+ * Frees `making`, also on failure. */
 int shard_make_end(struct shard_making *making, struct arena *mem,
 		   struct shard_index *out, struct error *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shards as objects in a store.  Each is made in a file without a name first,
- * because an upload that breaks goes on in the middle, and must have the bytes
- * for that.  There is no journal: equal samples give equal shards, and one
- * that is there already with these very bytes is not sent again.
+ * because an upload that breaks resumes in the middle, and needs the bytes for
+ * that.  There is no journal: equal samples give equal shards, and one that the
+ * store already has is not sent again.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "core/data/tar_header.h"
 
-/* What a sample takes in its shard. */
+/* The bytes that a sample takes in its shard. */
 static uint64_t sample_bytes(const struct samples *all,
 			     const struct sample *sample)
 {

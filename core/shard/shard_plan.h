@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which samples go into which shard: a run of neighbours into each. */
+/* Decides which samples go into which shard: a run of neighbours into each. */
 #ifndef JOBRUN_SHARD_PLAN_H
 #define JOBRUN_SHARD_PLAN_H
 
@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/shard/samples.h"
 
-/* So that their numbers have six digits. */
+/* The numbers have six digits. */
 #define SHARD_COUNT_MAX 1000000
 
 /* 0 for none.  A shard ends where the first is reached; a sample is never
@@ -32,8 +32,8 @@ int shard_plan_make(const struct samples *all,
 		    struct error *err);
 void shard_plan_done(struct shard_plan *plan);
 
-/* What the i-th shard will hold, as far as it can be known before it is
- * written: names, classes, sizes if those were looked at. */
+/* A digest of the i-th shard's contents, as far as they are known before it is
+ * written: names, classes, sizes if the caller asked for them. */
 int shard_plan_digest(const struct samples *all, const struct shard_plan *plan,
 		      size_t i, struct digest *out, struct error *err);
 

@@ -2,7 +2,7 @@
 /*
  * Where shards go: a directory (shard_folder.c), or objects in a store
  * (shard_objects.c).  A shard gets its name when it is whole; the index comes
- * last.  What a killed process has left is used by the next, or replaced.
+ * last.  The next process uses or replaces what a killed one left.
  */
 #ifndef JOBRUN_SHARD_TARGET_H
 #define JOBRUN_SHARD_TARGET_H
@@ -19,29 +19,29 @@ struct shard_target {
 	const struct shard_target_calls *calls;
 };
 
-/* What is known of a shard before it is written. */
+/* A shard before it is written. */
 struct shard_want {
 	const char *name;
 	struct digest plan; /* shard_plan_digest(), and the settings */
 };
 
-/* Those of one shard are made by one thread, of several side by side. */
+/* One thread makes one shard; several threads make shards side by side. */
 struct shard_target_calls {
-	/* Refuses what others have left there. */
+	/* Refuses a target that others wrote to. */
 	int (*prepare)(struct shard_target *target, const char *prefix,
 		       struct error *err);
 	/*
-	 * Whether the shard is there already, whole, as an earlier process
-	 * wrote it: then `out` is filled, and `begun_ns` says when that process
-	 * had begun with it (since 1970).  NULL: that cannot be known.
+	 * Whether the whole shard is there already, from an earlier process:
+	 * then `out` is filled, and `begun_ns` is when that process began it
+	 * (since 1970).  NULL: the target cannot know.
 	 */
 	bool (*has)(struct shard_target *target, const struct shard_want *want,
 		    struct shard_entry *out, int64_t *begun_ns);
 	/* Returns an empty regular file to write it to. */
 	int (*begin)(struct shard_target *target, const struct shard_want *want,
 		     struct error *err);
-	/* It is whole, and gets its name.  The descriptor stays the
-	 * caller's; a file that is closed instead is gone. */
+	/* The shard is whole, and gets its name.  The descriptor stays the
+	 * caller's; a file closed without this is gone. */
 	int (*commit)(struct shard_target *target,
 		      const struct shard_want *want, int fd,
 		      const struct shard_entry *entry, int64_t begun_ns,

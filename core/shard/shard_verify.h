@@ -25,10 +25,10 @@ struct shard_verifying {
 	void (*each)(void *arg, size_t shard, const struct error *wrong);
 	void *arg;
 	atomic_bool stop;       /* set: end soon */
-	_Atomic uint64_t bytes; /* that were read so far */
+	_Atomic uint64_t bytes; /* bytes read so far */
 };
 
-/* Returns how many are wrong, or -1 if it was stopped or can't begin. */
+/* Returns how many are wrong, or -1 if it was stopped or cannot start. */
 long shard_verify(struct shard_verifying *how, struct error *err);
 
 #endif

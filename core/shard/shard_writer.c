@@ -24,7 +24,7 @@ struct shard_writer {
 	struct read_ahead_lane *ahead; /* or NULL */
 	char *block;
 	size_t used;
-	/* Of the shard that is written. */
+	/* The shard under way. */
 	int fd;
 	const char *name;
 	uint64_t bytes, files;
@@ -138,9 +138,9 @@ static int refuse_changed(const struct shard_writer *writer,
 }
 
 /*
- * The contents, `size_bytes` long, from where the descriptor is.  A byte more
- * is asked for, so that a file that has grown is found out without a call more:
- * a read that gives less than was asked for has come to the end.
+ * The contents, `size_bytes` long, from where the descriptor is.  Asks for one
+ * byte more, so that a file that has grown is noticed without another call: a
+ * short read has come to the end.
  */
 static int copy_file(struct shard_writer *writer, int fd,
 		     const struct sample_file *file, uint64_t size_bytes,
@@ -175,7 +175,7 @@ static int add_from_folder(struct shard_writer *writer,
 {
 	const struct sample_source *source =
 		&writer->all->sources[file->source];
-	/* What became a pipe since it was listed must not block. */
+	/* A file that became a pipe since it was listed must not block. */
 	int fd = openat(source->folder, file->name,
 			O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	uint64_t size_bytes = file->size_bytes;

@@ -19,7 +19,7 @@
 #include "core/shard/samples.h"
 #include "core/shard/shard_index.h"
 
-/* Of all writers of a set. */
+/* Totals of all writers of a set. */
 struct shard_counters {
 	_Atomic uint64_t samples, bytes;
 	atomic_bool stop; /* end soon, with ERROR_INTERRUPTED */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The folder of a cache, and how much of it is used.  The file `lock` says
- * that, and is never too low: it is raised before a file is made and lowered
- * after one is gone.  Who is killed between the two leaves it too high, which
- * is mended by looking at all files the next time that it seems too much.
+ * The folder of a cache, and how much of it is used.  The file `lock` holds the
+ * number of bytes used, which is never too low: it is raised before a file is
+ * made and lowered after one is deleted.  A process killed between the two
+ * leaves it too high; the next one that finds the cache full counts all files
+ * again.
  */
 #include "core/base/clock.h"
 #include "core/stream/cache_internal.h"
@@ -25,13 +26,13 @@
 
 #define ENTRY_SUFFIX ".object"
 #define NEW_SUFFIX ".new"
-/* Others hold the lock while they look at all files; one that was stopped in
- * there must not stop us too. */
+/* Other processes hold the lock while they scan all files; one that was stopped
+ * meanwhile must not stop us too. */
 #define LOCK_PATIENCE_MS 5000
 #define LOCK_POLL_US 2000
-/* Of the oldest that are looked for at a time. */
+/* How many of the oldest entries one scan finds. */
 #define OLDEST_MAX 4096
-/* Where there is no room, this part of the limit is made free at once. */
+/* When the cache is full, evict this part of the limit at once. */
 #define FREED_PART 16
 
 int cache_name(const char *url, char name[CACHE_NAME_SIZE], struct error *err)
@@ -106,7 +107,7 @@ static void unlock(struct cache *cache)
 	pthread_mutex_unlock(&cache->mutex);
 }
 
-/* These are called under the lock.  UINT64_MAX: nobody knows. */
+/* These are called under the lock.  UINT64_MAX: not known. */
 static uint64_t read_used(const struct cache *cache)
 {
 	char text[32] = "";
@@ -121,7 +122,7 @@ static uint64_t read_used(const struct cache *cache)
 static void write_used(struct cache *cache, uint64_t used)
 {
 	char text[32];
-	/* Of one length, so that it is replaced in one write. */
+	/* A fixed length, so that one write replaces it. */
 	int len = snprintf(text, sizeof(text), "%20" PRIu64 "\n", used);
 
 	if (pwrite(cache->lock_fd, text, (size_t)len, 0) != len)
@@ -142,7 +143,7 @@ struct old {
 	char name[CACHE_NAME_SIZE];
 };
 
-/* What is in the folder: all bytes, and the oldest entries. */
+/* The contents of the folder: all bytes, and the oldest entries. */
 struct survey {
 	uint64_t bytes;
 	struct old *oldest; /* room for twice OLDEST_MAX */
@@ -169,7 +170,7 @@ static void keep_oldest(struct survey *found)
 	found->more = true;
 }
 
-/* Whoever wrote it has been killed. */
+/* Its writer was killed. */
 static bool is_left_behind(const struct cache *cache, const char *name)
 {
 	int fd = openat(cache->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -227,8 +228,8 @@ static int survey_folder(struct cache *cache, struct survey *found)
 }
 
 /*
- * Deletes what was not used for the longest time, until there is room for
- * `need` more.  Returns what is used then, or UINT64_MAX: that can't be.
+ * Evicts the least recently used entries until `need` more bytes fit.  Returns
+ * what is used then, or UINT64_MAX: they cannot fit.
  */
 static uint64_t make_room(struct cache *cache, uint64_t need)
 {
@@ -269,7 +270,7 @@ static int make_file(struct cache *cache, uint64_t bytes,
 		fd = openat(cache->fd, name,
 			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	} while (fd < 0 && errno == EEXIST);
-	/* Its size counts before its bytes are there. */
+	/* Count the size before the bytes are written. */
 	if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) < 0 ||
 			ftruncate(fd, (off_t)bytes) < 0)) {
 		note_errno(cache, "make a file");
@@ -344,7 +345,7 @@ static int open_folder(struct cache *cache, struct error *err)
 	cache->fd = open(cache->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (cache->fd < 0 || fstat(cache->fd, &st) < 0)
 		return error_errno(err, "cannot open '%s'", cache->folder);
-	/* Who can write there decides what is trained on. */
+	/* Anybody who can write there decides what is trained on. */
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return error_set(err, ERROR_FAILED,
 				 "others can write to '%s': name a folder in "
@@ -372,7 +373,7 @@ struct cache *cache_open(const char *folder, uint64_t limit, struct error *err)
 		cache_close(cache);
 		return NULL;
 	}
-	/* The limit may have been another one. */
+	/* The limit may have been different before. */
 	if (lock(cache) == 0) {
 		used = read_used(cache);
 		if (used != UINT64_MAX && used > cache->limit) {

@@ -7,12 +7,12 @@
  *	DIR/lock	   how many bytes there are; locked while that changes
  *
  * Any number of processes may use a folder at once, and each may be killed at
- * any instant.  An object appears by being renamed, whole; whoever reads one
- * that is deleted or replaced reads on in the old one.  Each block of it has a
- * checksum, so that nothing has to be synced: what a disk has lost or changed
- * is noticed, and fetched again.  Nothing else in the folder is touched.
+ * any instant.  An object appears whole, by a rename; a reader of one that is
+ * deleted or replaced keeps reading the old one.  Each block has a checksum, so
+ * nothing has to be synced: a block that the disk lost or changed is noticed,
+ * and fetched again.  Nothing else in the folder is touched.
  *
- * A cache never makes a stream fail: what can't be kept is not kept, and
+ * A cache never makes a stream fail: it skips what it cannot keep, and
  * cache_trouble() says why.
  */
 #ifndef JOBRUN_CACHE_H
@@ -30,30 +30,31 @@ struct cache;
 struct cache_entry;  /* being read */
 struct cache_writer; /* being written */
 
-/* Which version of an object it is; texts are NULL if they are not known. */
+/* The version of an object; texts are NULL if they are not known. */
 struct cache_version {
 	uint64_t size; /* bytes */
 	const char *etag, *modified, *generation;
-	const char *crc32c; /* as crc32c_format() has it; always known of an
+	const char *crc32c; /* as crc32c_format() has it; always known for an
 			     * entry */
 };
 
 /*
  * Makes the folder if it is not there.  `limit` is the most bytes that all
- * objects there may have together, those being written too; if there are more,
- * those that were not used for the longest time go.  It must be a folder of
- * this user, which nobody else may write to.
+ * objects there may have together, unfinished ones included; beyond it, the
+ * least recently used are evicted.  The folder must belong to this user, and be
+ * writable by nobody else.
  */
 struct cache *cache_open(const char *folder, uint64_t limit, struct error *err);
 /* All of its entries and writers must be closed. */
 void cache_close(struct cache *cache);
-/* True with the first reason why something could not be kept. */
+/* True with the first reason why an object was not kept. */
 bool cache_trouble(struct cache *cache, struct error *why);
 
 /* All of these may be called from several threads, each with entries and
  * writers of its own. */
 
-/* Returns new, or NULL: it is not there, or no good.  It counts as used. */
+/* Returns new, or NULL if the object is missing or damaged.  Counts as a
+ * use. */
 struct cache_entry *cache_find(struct cache *cache, const char *url);
 void cache_entry_close(struct cache_entry *entry);
 /* Borrowed from the entry. */
@@ -62,19 +63,20 @@ cache_entry_version(const struct cache_entry *entry);
 /* The block at `number` * CACHE_BLOCK, of `*len` bytes; -1: it is damaged. */
 int cache_entry_read(struct cache_entry *entry, uint64_t number,
 		     char data[CACHE_BLOCK], size_t *len);
-/* It is no good: deletes it. */
+/* Deletes a damaged entry. */
 void cache_entry_discard(struct cache_entry *entry);
 
-/* Makes room for an object.  Returns new, or NULL: it will not be kept. */
+/* Makes room for an object.  Returns new, or NULL: the cache will not keep
+ * it. */
 struct cache_writer *cache_writer_new(struct cache *cache, const char *url,
 				      uint64_t size);
 void cache_writer_add(struct cache_writer *writer, const void *data,
 		      size_t len);
-/* All of it was added, and is right: it replaces what was kept of this URL.
- * `version->crc32c` is not looked at.  The writer has yet to be freed. */
+/* The whole object was added and is right: it replaces the entry of this URL.
+ * `version->crc32c` is not looked at.  The caller still frees the writer. */
 void cache_writer_end(struct cache_writer *writer,
 		      const struct cache_version *version);
-/* What was not ended is gone. */
+/* Discards an object that was not ended. */
 void cache_writer_free(struct cache_writer *writer);
 
 #endif

@@ -68,7 +68,7 @@ static off_t offset_of(uint64_t at)
 	return (off_t)(HEADER_SIZE + at + at / CACHE_BLOCK * SUM_SIZE);
 }
 
-/* A block in another's place is as wrong as one that was changed. */
+/* A valid block in another's place is damage too. */
 static uint32_t sum_of(uint32_t crc, uint64_t number)
 {
 	uint64_t word = htole64(number);
@@ -247,7 +247,7 @@ static void fail(struct cache_writer *writer)
 	writer->failed = true;
 }
 
-/* Within one block. */
+/* The bytes are within one block. */
 static void add_some(struct cache_writer *writer, const char *data, size_t len)
 {
 	uint64_t number = writer->at / CACHE_BLOCK, from, sum_at;
@@ -315,7 +315,7 @@ static int write_header(struct cache_writer *writer,
 	size_t len = strlen(text);
 	int ret = -1;
 
-	/* What has a longer tag is not kept. */
+	/* An object with a longer tag is not kept. */
 	if (len < HEADER_SIZE - LINE_LEN) {
 		memcpy(header + LINE_LEN, text, len);
 		crc32c_format(crc32c_add(0, header + LINE_LEN,

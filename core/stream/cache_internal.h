@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of a cache share: cache.c has the folder and who may use how
- * much of it, cache_entry.c the form of an object in it. */
+/* Shared by the files of a cache: cache.c has the folder and divides its space,
+ * cache_entry.c has the form of an object in it. */
 #ifndef JOBRUN_CACHE_INTERNAL_H
 #define JOBRUN_CACHE_INTERNAL_H
 
@@ -24,7 +24,7 @@ struct cache {
 	struct error trouble;
 };
 
-/* The name of the entry of a URL. */
+/* The file name of the entry for a URL. */
 int cache_name(const char *url, char name[CACHE_NAME_SIZE], struct error *err);
 
 /*
@@ -40,7 +40,7 @@ int cache_publish(struct cache *cache, const char *from, const char *to);
 /* Deletes `name` if it is still the file that `fd` is of. */
 void cache_delete(struct cache *cache, const char *name, int fd);
 
-/* Keeps the first one. */
+/* Keeps the first reason only. */
 void cache_note(struct cache *cache, const struct error *why);
 
 #endif

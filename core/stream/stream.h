@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects, one after the other, as one stream of bytes: files, standard input,
- * http(s):// URLs, and what a scheme knows (gs://).  Objects that come over
- * the network are read ahead, in parts and on several connections at once,
- * into memory that has a limit; what breaks goes on where it was.
+ * http(s):// URLs, and what a scheme knows (gs://).  Objects that come over the
+ * network are read ahead, in parts and on several connections at once, into
+ * memory that has a limit; a part that breaks resumes where it stopped.
  *
- * What is written is right, or it ends in an error.  Every answer must be of
- * the object that the first one was of (its generation, ETag, time and size),
- * and of the range that was asked for.  The last STREAM_HELD_BYTES of an
- * object are written once all of it is there and its checksums are right; up
- * to then the stream never ends at a multiple of 512 bytes of the object.  So
- * a tar file that breaks has no end-of-archive marker, and ends within the
- * contents of a member.
+ * The output is right, or it ends in an error.  Every answer must be of the
+ * object that the first one was of (its generation, ETag, time and size), and
+ * of the range that was asked for.  The last STREAM_HELD_BYTES of an object are
+ * written once all of it is there and its checksums are right; up to then the
+ * stream never ends at a multiple of 512 bytes of the object.  A tar file that
+ * breaks therefore has no end-of-archive marker, and ends within the contents
+ * of a member.
  *
- * With a cache, an object that is kept there comes from there, if its index
- * says that it is that one, or its server when it is asked; what comes from a
- * server is kept, if that says which version it is (a strong ETag, a
- * generation) or its index does.
+ * A cache serves an object that it has if the index vouches for it, or its
+ * server when asked; an object from a server is kept if the server names its
+ * version (a strong ETag, a generation) or the index does.
  */
 #ifndef JOBRUN_STREAM_H
 #define JOBRUN_STREAM_H
@@ -55,7 +54,8 @@ struct stream_scheme {
 	 * as the answer if it is still `kept`, unless that is NULL. */
 	int (*locate)(void *arg, const char *url, const char *generation,
 		      const char *kept, struct buf *out, struct error *err);
-	/* Adds a header that says who asks; may wait.  The caller wipes it. */
+	/* Adds the header with the caller's credentials; may wait.  The caller
+	 * wipes it. */
 	int (*authorize)(void *arg, struct buf *header, struct error *err);
 	/* The server has refused that header. */
 	void (*refused)(void *arg, const char *header);
@@ -70,8 +70,8 @@ struct stream_options {
 	const struct retry_policy *retry;   /* NULL: stream_retry */
 	const struct stream_scheme *scheme; /* or NULL */
 	struct cache *cache;                /* or NULL; borrowed */
-	/* What breaks between two objects ends in half a member of a tar file
-	 * that says why, for readers who see no exit status. */
+	/* A break between two objects ends the stream in half a member of a tar
+	 * file that says why, for readers who see no exit status. */
 	bool marks_failure;
 };
 
@@ -88,7 +88,7 @@ enum stream_end {
 int stream_run(struct http *http, const struct stream_options *options,
 	       stream_next *next, void *arg, int fd, struct error *err);
 
-/* Does this URL need an HTTP client? */
+/* Whether this URL needs an HTTP client. */
 bool stream_is_remote(const char *url, const struct stream_scheme *scheme);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers, on the HTTP client's thread: is this the object that the first
- * answer was of, and the range that was asked for?  Only then are its bytes
- * taken.
+ * Checks answers, on the HTTP client's thread: each must be of the object of
+ * the first answer, and of the range that was asked for.  Only then are its
+ * bytes taken.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "core/base/alloc.h"
 #include "core/stream/stream_internal.h"
 
-/* What an answer says of its object; texts are new, or NULL. */
+/* How an answer identifies its object; texts are new, or NULL. */
 struct identity {
 	uint64_t size;
 	uint64_t first; /* of its bytes */
@@ -90,7 +90,7 @@ static enum part_verdict read_identity(const struct part *part,
 	out->crc32c = find_crc32c(hashes);
 	out->first = 0;
 	if (response->status == 206) {
-		/* Less than was asked for is only right at the end. */
+		/* A range shorter than the request is right only at the end. */
 		if (!read_content_range(range, &out->first, &last,
 					&out->size) ||
 		    out->first != at ||
@@ -125,8 +125,8 @@ static void swap(char **a, char **b)
 	*b = old;
 }
 
-/* The first answer: what is asked for from now on is of this very object.
- * Under the lock. */
+/* The first answer fixes which version all later requests ask for.  Under the
+ * lock. */
 static void learn(struct part *part, const struct http_response *response,
 		  struct identity *one)
 {
@@ -283,7 +283,7 @@ int part_take(void *arg, const struct http_response *response, const char *data,
 		    part->received == part->len)
 			hand_over(part, left > 0);
 	}
-	/* Of a whole object the rest is not for this part. */
+	/* This part does not need the rest of a whole object. */
 	return part->received == part->len && part->skip == 0 &&
 			       part->start + part->len < part->object->size &&
 			       response->status == 200
@@ -364,7 +364,7 @@ enum part_verdict part_judge(struct part *part,
 	if (part->object->known &&
 	    (status == 404 || status == 410 || status == 412 || status == 416))
 		return say(err, PART_NEVER, "it was changed while it was read");
-	/* That it is empty would stand in a header, which may have been cut. */
+	/* Only a header, perhaps cut, would say that the object is empty. */
 	if (status == 416)
 		return say(err, PART_WRONG,
 			   "the server says that there is no such range");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects and the cache: whether what is kept of one is it, and how it gets
- * there.  What comes from the cache is looked at block by block before it is
- * written; from one that is damaged on, the object comes from its server.
+ * Connects objects and the cache: checks whether an entry is the object, and
+ * adds objects to the cache.  Each block from the cache is checked before it is
+ * written; from a damaged one on, the object comes from its server.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ void object_keep(struct object_stream *object)
 {
 	struct cache *cache = object->stream->options->cache;
 
-	/* What nobody can say to be the same would never be used. */
+	/* An object without a version could never be recognized again. */
 	if (cache &&
 	    (is_strong(object->etag) || object->generation || object->crc32c))
 		object->writer =
@@ -126,13 +126,13 @@ static void retreat(struct object_stream *object)
 	pthread_mutex_lock(&object->stream->lock);
 	object->cached = false;
 	object->retreated = true;
-	/* What only its index vouched for has yet to be learnt. */
+	/* The server must confirm what only the index vouched for. */
 	object->known = is_strong(object->etag) || object->generation;
 	object->planned = object->at;
 	pthread_mutex_unlock(&object->stream->lock);
 }
 
-/* What was written already is kept once more, before what is to come. */
+/* Adds the blocks already written to the cache again, before the rest. */
 static void keep_written(struct object_stream *object,
 			 struct cache_entry *entry, char *data)
 {

@@ -27,21 +27,21 @@ static int open_fifo(const char *path, struct error *err)
 {
 	int fd;
 
-	/* Until somebody reads it. */
+	/* Blocks until a reader opens it. */
 	do {
 		fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
 	} while (fd < 0 && errno == EINTR);
 	return fd < 0 ? error_errno(err, "cannot open '%s'", path) : fd;
 }
 
-/* What became of it, for who has heard the end. */
+/* Leaves the result for the reader, who only sees an end. */
 static void leave_word(const struct consumer *one, const char *suffix,
 		       const char *text)
 {
 	char *path = mem_printf("%s%s", one->path, suffix);
 	struct error unused;
 
-	/* Without it nobody takes the stream for whole. */
+	/* A stream without this file is taken for incomplete. */
 	file_write(path, text, strlen(text), &unused);
 	free(path);
 }

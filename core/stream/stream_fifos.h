@@ -4,11 +4,12 @@
  * of the first is FOLDER/0.  A consumer gets its stream when it opens its fifo,
  * once; none waits for another.
  *
- * A reader of a fifo hears of an end, and never why.  So what breaks ends
- * within an object, or if it is between two, in half a member of a tar file,
- * which has the reason as its contents: neither passes for an archive.  And
- * before the end is heard there is FOLDER/0.done, or FOLDER/0.failed with the
- * reason in it.  Who finds neither has been left by a process that was killed.
+ * A reader of a fifo sees an end, and never why.  A stream that breaks
+ * therefore ends within an object, or, between two, in half a member of a tar
+ * file with the reason as its contents: neither passes for an archive.  Before
+ * the reader sees the end, there is FOLDER/0.done, or FOLDER/0.failed with the
+ * reason in it.  A reader that finds neither was left by a process that was
+ * killed.
  */
 #ifndef JOBRUN_STREAM_FIFOS_H
 #define JOBRUN_STREAM_FIFOS_H

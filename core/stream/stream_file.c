@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files and standard input.  A file whose checksums nobody knows goes from the
- * page cache to a pipe without being copied.
+ * Files and standard input.  A file without known checksums goes from the page
+ * cache to a pipe without being copied.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static int open_file(struct object_stream *object, struct error *err)
 	return object->fd < 0 ? error_errno(err, "cannot open it") : 0;
 }
 
-/* Those that come next: errors are said when it is their turn. */
+/* Opens the files that come next; each reports errors in its turn. */
 static void open_ahead(struct stream *stream,
 		       const struct object_stream *object)
 {
@@ -59,7 +59,7 @@ static ssize_t read_some(int fd, char *data, size_t size)
 	return n;
 }
 
-/* What has no size: a pipe.  All that comes is passed on. */
+/* Passes on everything from a pipe, which has no size. */
 static int send_pipe(struct object_stream *object, struct stream_block *block,
 		     struct error *err)
 {

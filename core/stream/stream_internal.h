@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of a stream share.  One thread, the stream's own, decides
+ * Shared by the files of a stream.  One thread, the stream's own, decides
  * (stream.c: which objects and in what order; stream_plan.c: which parts of
  * them to ask for), starts and ends requests (stream_part.c) and writes.  The
- * HTTP client's thread fills blocks (stream_answer.c).  What both look at is
- * under the lock, and the client's thread never waits.
+ * HTTP client's thread fills blocks (stream_answer.c).  The lock guards what
+ * both threads use, and the client's thread never waits.
  */
 #ifndef JOBRUN_STREAM_INTERNAL_H
 #define JOBRUN_STREAM_INTERNAL_H
@@ -36,7 +36,7 @@ struct block_pool {
 	struct stream_block *idle; /* made already, and not in use */
 };
 
-/* How an answer, or the end of a request, is to be taken. */
+/* What to do after an answer, or the end of a request. */
 enum part_verdict {
 	PART_GOOD,
 	PART_AGAIN, /* `err` says why; after a while */
@@ -95,7 +95,7 @@ enum object_kind {
 	OBJECT_REMOTE,
 };
 
-/* What the cache has of an object; size 0: nothing that is of use. */
+/* What the cache has of an object; size 0: nothing usable. */
 struct kept {
 	uint64_t size;
 	char *etag, *modified, *generation, *crc32c; /* or NULL */
@@ -114,7 +114,7 @@ struct object_stream {
 	uint64_t size;                      /* or STREAM_SIZE_UNKNOWN */
 	char *etag, *modified, *generation; /* or NULL */
 
-	/* Of the cache, when there is one. */
+	/* Used only with a cache. */
 	bool looked_up;
 	struct kept kept; /* until an answer says whether it is that */
 	bool cached;      /* it is: all that is yet to come is there */
@@ -124,7 +124,7 @@ struct object_stream {
 	uint64_t planned; /* up to where there are parts */
 	struct part *parts, **parts_end;
 
-	/* Of what is written. */
+	/* The output side. */
 	bool begun;
 	uint64_t at;
 	uint32_t crc;
@@ -139,7 +139,8 @@ struct stream {
 	stream_next *next;
 	void *next_arg;
 	bool next_ended;
-	struct error next_err; /* of `next`, once all before is written */
+	struct error next_err; /* of `next`, once all before it is
+			        * written */
 	bool next_failed;
 	struct stream_output out;
 
@@ -179,13 +180,13 @@ enum part_verdict part_judge(struct part *part,
 /* stream_part.c */
 struct part *part_new(struct object_stream *object, uint64_t start,
 		      uint64_t len);
-void part_free(struct part *part); /* its request must have ended */
+void part_free(struct part *part); /* call only after its request has ended */
 void part_start(struct part *part);
 /* After part_ended(): looks at how it went. */
 void part_reap(struct part *part);
 
 /* stream_plan.c: starts what is due and what there is memory for.  Returns in
- * how many milliseconds to look again, or -1: when something ends. */
+ * how many milliseconds to look again, or -1: when a request ends. */
 int64_t stream_plan(struct stream *stream);
 /* Looks at the requests that have ended. */
 void stream_reap(struct stream *stream);
@@ -204,18 +205,18 @@ int object_end(struct object_stream *object, struct error *err);
 void object_free(struct object_stream *object);
 
 /* stream_cached.c */
-/* Looks whether `object`, of which nothing is known yet, is in the cache. */
+/* Looks in the cache for `object`, which must not be known yet. */
 void stream_look_up(struct stream *stream, struct object_stream *object);
-/* The server says that what is kept is still right.  Under the lock. */
+/* The server confirmed the cached version.  Under the lock. */
 void object_take_kept(struct object_stream *object);
-/* As stream_send_file().  Afterwards it is no more `cached` if what is missing
- * has to come over the network. */
+/* As stream_send_file().  Clears `cached` if the rest has to come over the
+ * network. */
 int stream_send_cached(struct stream *stream, struct object_stream *object,
 		       struct error *err);
-/* Keeps what will be written of an object that comes over the network. */
+/* Adds what will be written of a downloaded object to the cache. */
 void object_keep(struct object_stream *object);
 void object_kept(
-	struct object_stream *object); /* all of it was, and is right */
+	struct object_stream *object); /* all of it was written, and is right */
 void kept_done(struct kept *kept);
 
 void stream_wake(struct stream *stream); /* under the lock */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-/* What a pipe may have without being root (fs.pipe-max-size). */
+/* The most a pipe may hold without root (fs.pipe-max-size). */
 #define PIPE_SIZE (1 << 20)
 #define SPLICE_MAX (1u << 20)
 
@@ -161,7 +161,7 @@ int stream_output_splice(struct stream_output *out, int from, uint64_t *len,
 	*len = 0;
 	if (!out->is_pipe || out->held_len)
 		return STREAM_DONE;
-	out->tar.is_tar = false; /* nobody looks at it */
+	out->tar.is_tar = false; /* spliced bytes are not parsed */
 	while (out->at < end) {
 		uint64_t want = end - out->at;
 

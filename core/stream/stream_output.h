@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a stream goes.  Of each object the end is held back until it is known
+ * Where a stream goes.  The end of each object is held back until it is known
  * to be right; see stream.h.
  */
 #ifndef JOBRUN_STREAM_OUTPUT_H
@@ -36,10 +36,10 @@ int stream_output_add(struct stream_output *out, const char *data, size_t len,
  * none if that is not possible here, or if only the end is left. */
 int stream_output_splice(struct stream_output *out, int from, uint64_t *len,
 			 struct error *err);
-/* The object is whole and right: what is held goes out. */
+/* The object is whole and right: writes what is held back. */
 int stream_output_end(struct stream_output *out, struct error *err);
 
-/* Between objects: what is no object goes out at once. */
+/* Between objects: writes other bytes at once. */
 int stream_output_write(struct stream_output *out, const char *data, size_t len,
 			struct error *err);
 

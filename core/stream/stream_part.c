@@ -10,12 +10,12 @@
 #include "core/base/units.h"
 #include "core/stream/stream_internal.h"
 
-/* A server that sends something else is not asked for ever. */
+/* Give up on a server that keeps sending something else. */
 #define WRONG_MAX 5
-/* Of an answer that is none of ours. */
+/* The most we read of an answer that is an error. */
 #define ANSWER_MAX (64u << 10)
 
-/* What is lost is asked for here, from where it broke. */
+/* Retry here, from where it broke, not in the HTTP client. */
 static const struct retry_policy never = { .total_ms = -1 };
 
 struct part *part_new(struct object_stream *object, uint64_t start,
@@ -82,7 +82,7 @@ static void fail(struct part *part, enum part_verdict verdict, int64_t after_ms)
 	}
 }
 
-/* Its texts, and a header that says who asks. */
+/* Makes its texts, and the header with the credentials. */
 static int prepare(struct part *part, struct error *err)
 {
 	struct object_stream *object = part->object;
@@ -175,7 +175,7 @@ static int64_t retry_after_ms(const struct http_response *response)
 	return seconds * 1000;
 }
 
-/* A token may have become stale: another is asked for once. */
+/* The token may be stale: ask for another once. */
 static bool sign_again(struct part *part, const struct http_response *response)
 {
 	const struct stream_scheme *scheme = part->object->scheme;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What to ask for next.  Parts are asked for in the order of the stream, each
- * with memory reserved for it.  Of an object whose size is not known only the
- * first part can be; what it will need behind that is guessed by the one
- * before, and left free for it.
+ * Decides what to ask for next.  Parts are asked for in the order of the
+ * stream, each with memory reserved for it.  Only the first part of an object
+ * of unknown size can be asked for; the memory for the rest is guessed from the
+ * object before, and left free.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void add_object(struct stream *stream, const struct stream_object *given)
 	pthread_mutex_unlock(&stream->lock);
 }
 
-/* Of a list that is being read: true if there is one more object. */
+/* Takes the next object of a list still being read: true if there was one. */
 static bool fetch_object(struct stream *stream)
 {
 	struct stream_object given = { .size = STREAM_SIZE_UNKNOWN };
@@ -99,7 +99,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The first part of an object of which nothing is known yet. */
+/* The length of the first part of an unknown object. */
 static uint64_t first_len(const struct stream *stream,
 			  const struct object_stream *object)
 {
@@ -124,8 +124,8 @@ static struct part *add_part(struct object_stream *object, uint64_t len,
 	return part;
 }
 
-/* What an object may take of the memory that is left: the first one must be
- * able to go on when what the cache has of it turns out to be no good. */
+/* An object's share of the memory left: the first one must still finish if its
+ * cache entry turns out to be damaged. */
 static size_t share_of(const struct stream *stream,
 		       const struct object_stream *object, size_t budget)
 {
@@ -220,7 +220,8 @@ int64_t stream_plan(struct stream *stream)
 			stream_look_up(stream, unknown);
 			continue;
 		}
-		/* All that are known of are asked for: there may be more. */
+		/* All known objects are asked for: fetch another from the
+		 * list. */
 		if (!part && stream->pool.unreserved && fetch_object(stream))
 			continue;
 		if (!part)

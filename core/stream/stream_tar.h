@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a tar file may break off so that everyone who reads it notices.  Python's
+ * Finds where a tar file may break off so that every reader notices.  Python's
  * tarfile, for one, takes an end within or before a header for the end of the
  * archive; nobody does so within the contents of a member.
  */
@@ -31,9 +31,9 @@ void stream_tar_begin(struct stream_tar *tar);
 /* The bytes from `at` on, in their order. */
 void stream_tar_add(struct stream_tar *tar, uint64_t at, const char *data,
 		    size_t len);
-/* The last place up to `end`, which is one byte before the end of a block and
- * not long past, that is within contents; 0 before the first ones, and `end` of
- * what is no tar file. */
+/* The last place up to `end`, one byte before the end of a block and not long
+ * past, that is within contents; 0 before the first contents, and `end` if the
+ * object is not a tar file. */
 uint64_t stream_tar_end(const struct stream_tar *tar, uint64_t end);
 
 #endif

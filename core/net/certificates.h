@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which authorities HTTPS trusts. */
+/* Finds the authorities that HTTPS trusts. */
 #ifndef JOBRUN_CERTIFICATES_H
 #define JOBRUN_CERTIFICATES_H
 

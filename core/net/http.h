@@ -36,7 +36,8 @@ struct http_options {
 	 * secrets.  NULL: to that of JOBRUN_TRACE_HTTP, if it is set. */
 	const char *trace;
 	const struct retry_policy *retry; /* NULL: retry_policy_default */
-	const struct http_tls *tls;       /* NULL: the usual trust, nobody */
+	const struct http_tls *tls;       /* NULL: the usual authorities, no
+					   * client certificate */
 	const char *proxy;                /* NULL: that of the environment */
 	/* To one host, where HTTP/2 does not put all on one.  0: 8. */
 	long host_connections;
@@ -85,7 +86,7 @@ enum http_flag {
 	HTTP_BULK = 1 << 4,
 };
 
-/* Whether an answer is worth another try.  NULL: by its status alone. */
+/* Whether an answer is worth another try.  NULL: judged by its status alone. */
 typedef enum retry_verdict http_judge(const struct http_response *response);
 
 /* The next bytes to send, at most `size`; 0: no more; -1: give up. */
@@ -97,7 +98,7 @@ typedef int http_sink(void *arg, const struct http_response *response,
 /* Before another try: source and sink start over.  -1: they can't. */
 typedef int http_rewind(void *arg);
 
-/* Borrowed, with all in it, until the call has been waited for.  What is zero
+/* Borrowed, with all in it, until the call has been waited for.  A zero member
  * has its default. */
 struct http_request {
 	const char *method; /* "GET" */
@@ -146,7 +147,7 @@ int http_wait(struct http_call *call, struct http_response *response,
 	      struct error *err);
 /* From any thread, before its http_wait() has returned. */
 void http_cancel(struct http_call *call);
-/* Its sink, which has returned 1, is asked again; harmless if it has not.  As
+/* Asks a sink that has returned 1 again; harmless if none has.  As
  * http_cancel(). */
 void http_resume(struct http_call *call);
 

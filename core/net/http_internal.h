@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the HTTP client share: http.c has the client and its
- * calls, http_thread.c the thread that does them, http_try.c one try of one
- * of them.
+ * Shared by the files of the HTTP client: http.c has the client and its calls,
+ * http_thread.c the thread that does them, http_try.c one try of one of them.
  */
 #ifndef JOBRUN_HTTP_INTERNAL_H
 #define JOBRUN_HTTP_INTERNAL_H

@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 
-/* What is longer is not shown: traces are for reading. */
+/* Longer bodies are not shown: traces are for reading. */
 #define SHOWN_MAX 65536
 
 static const char *const secret_headers[] = {
@@ -28,7 +28,8 @@ static const char *const harmless_headers[] = {
 	"server",         "retry-after",  NULL,
 };
 
-/* Of queries, forms and JSON.  `value` is GitHub's name for its token. */
+/* Secret members of queries, forms and JSON.  `value` is GitHub's name for its
+ * token. */
 static const char *const secret_names[] = {
 	"access_token",
 	"accessToken",
@@ -62,7 +63,7 @@ static const char *const secret_names[] = {
 	NULL,
 };
 
-/* What may be shown of an exchange that is about secrets. */
+/* Members that may be shown of an exchange about secrets. */
 static const char *const harmless_names[] = {
 	"grant_type",
 	"audience",

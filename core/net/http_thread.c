@@ -18,7 +18,7 @@ static void end_call(struct http_call *call, int result)
 
 	http_try_done(call);
 	call->result = result;
-	/* First: who waits for the call frees what `done` is about. */
+	/* Call `done` first: the waiting thread frees its argument. */
 	if (call->request.done)
 		call->request.done(call->request.arg);
 	pthread_mutex_lock(&http->lock);
@@ -118,7 +118,7 @@ static bool end_try(struct http_call *call, CURLcode code)
 		/* Where a server sends us, again and again. */
 		why.final = code == CURLE_TOO_MANY_REDIRECTS ||
 			    code == CURLE_UNSUPPORTED_PROTOCOL;
-		/* What came of the answer is no answer. */
+		/* Drop an incomplete answer. */
 		call->response.status = 0;
 	}
 	trace_try(call, code == CURLE_OK ? NULL : why.text);
@@ -238,8 +238,8 @@ static void end_cancelled(struct http_call *call)
 	}
 }
 
-/* Has the sinks asked again that were not ready.  That may end a transfer, so
- * it is not done under the lock. */
+/* Asks the sinks again that were not ready.  A sink may end a transfer, so this
+ * is done without the lock. */
 static void resume_calls(struct http *http)
 {
 	struct http_call *call;

@@ -47,7 +47,7 @@ void http_trace_free(struct http_trace *trace)
 	free(trace);
 }
 
-/* Of our own headers: "Name: value" each. */
+/* Our own headers, each "Name: value". */
 static json_t *sent_headers(const struct http_request *request)
 {
 	json_t *list = json_array();

@@ -26,7 +26,7 @@ struct http_exchange {
 /* Appends to the file, 0600 from now on. */
 struct http_trace *http_trace_new(const char *path, struct error *err);
 void http_trace_free(struct http_trace *trace);
-/* Failing to write is no reason to fail: nothing is said. */
+/* A trace that cannot be written fails no request, and is not reported. */
 void http_trace_add(struct http_trace *trace,
 		    const struct http_exchange *exchange);
 

@@ -72,7 +72,7 @@ static int add_header(struct http_call *call, const char *line,
 {
 	struct curl_slist *longer;
 
-	/* What came from a file or a server must not add headers. */
+	/* A text from a file or a server must not add headers. */
 	if (strpbrk(line, "\r\n"))
 		return error_set(err, ERROR_FAILED,
 				 "the header '%.*s' has a line break in it",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When to ask a server again, and how long to wait before.  Which requests
- * may be repeated at all is for their maker to say (HTTP_REPEATABLE).
+ * Decides when to ask a server again, and how long to wait before.  The caller
+ * says which requests may be repeated at all (HTTP_REPEATABLE).
  */
 #ifndef JOBRUN_RETRY_H
 #define JOBRUN_RETRY_H
@@ -21,11 +21,11 @@ struct retry_policy {
 	int64_t total_ms; /* no try begins later than this after the first */
 };
 
-/* What Google's storage clients use, but for the total: the callers of these
- * requests try again themselves (1 s, doubled up to 32 s, in all 60 s). */
+/* The policy of Google's storage clients, but for the total: the callers of
+ * these requests retry by themselves (1 s, doubled up to 32 s, in all 60 s). */
 extern const struct retry_policy retry_policy_default;
 
-/* What an HTTP status says by itself. */
+/* The verdict of an HTTP status alone. */
 enum retry_verdict retry_status(long status);
 
 /*

@@ -18,7 +18,8 @@ void url_add_pair(struct buf *out, const char *name, const char *value);
 /* As url_add_pair, to a whole URL: after '?' or '&', whichever it takes. */
 void url_add_query(struct buf *url, const char *name, const char *value);
 
-/* What of a URL can be shown: without query, fragment and user.  Returns new. */
+/* A URL that is safe to show: without query, fragment and user.  Returns
+ * new. */
 char *url_without_query(const char *url);
 
 /* Is it a loopback address, or "localhost"?  IPv6 with or without brackets. */

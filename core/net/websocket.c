@@ -21,7 +21,7 @@
 #define HANDSHAKE_MS 20000
 #define HANDSHAKE_MAX (16 << 10)
 #define READ_SIZE ((size_t)64 << 10)
-/* Of RFC 6455, section 1.3: what a server puts behind the key. */
+/* RFC 6455, section 1.3: a server appends this to the key. */
 #define ACCEPT_GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 struct websocket {
@@ -120,7 +120,7 @@ static int ask(struct websocket *ws, const struct websocket_request *request,
 		   "Sec-WebSocket-Protocol: %s\r\n"
 		   "User-Agent: jobrun/" JOBRUN_VERSION "\r\n",
 		   key, request->protocol);
-	/* Those that were checked; "Name:" is one that libcurl leaves out. */
+	/* Add the caller's headers, checked before; libcurl drops "Name:". */
 	for (line = ws->call.headers; line; line = line->next)
 		if (!text_ends(line->data, ":"))
 			buf_printf(&ws->frames.out, "%s\r\n", line->data);
@@ -302,7 +302,7 @@ struct websocket *websocket_open(struct http *http,
 		.method = "GET",
 		.url = ws->url,
 		.headers = request->headers,
-		.flags = HTTP_BULK, /* HTTP/1.1, and nobody else's */
+		.flags = HTTP_BULK, /* HTTP/1.1, on a connection of its own */
 	};
 	ret = connect_to(ws, err);
 	if (ret == 0) {

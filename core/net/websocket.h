@@ -58,8 +58,8 @@ enum websocket_got {
 enum websocket_got websocket_receive(struct websocket *ws, const void **data,
 				     size_t *len, struct error *err);
 
-/* Of a connection that the server closed: 1000 and so on, 0 if it did not say;
- * and its words, or "". */
+/* The code with which the server closed the connection: 1000 and so on, 0 if it
+ * gave none; and its text, or "". */
 int websocket_close_code(const struct websocket *ws);
 const char *websocket_close_reason(const struct websocket *ws);
 

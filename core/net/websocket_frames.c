@@ -25,8 +25,8 @@ void websocket_frames_put(struct websocket_frames *frames,
 	unsigned char mask[4];
 	size_t n = 0, i;
 
-	/* What it keeps off are caches that would take it for HTTP; where
-	 * there are no random bytes yet there is no network either. */
+	/* A mask keeps caches from taking frames for HTTP; a machine without
+	 * random bytes yet has no network either. */
 	if (getrandom(mask, sizeof(mask), 0) != sizeof(mask))
 		memset(mask, 0x5a, sizeof(mask));
 	at[n++] = (unsigned char)(0x80 | opcode);
@@ -61,7 +61,7 @@ static enum websocket_got wrong(struct error *err, const char *what)
 	return WEBSOCKET_BROKEN;
 }
 
-/* False: there is no more of it yet. */
+/* False: the frame is not complete yet. */
 static bool find_frame(const struct websocket_frames *frames,
 		       struct ws_frame *out)
 {
@@ -81,7 +81,7 @@ static bool find_frame(const struct websocket_frames *frames,
 		for (len = 0; bytes--; n++)
 			len = len << 8 | at[n];
 	out->last = at[0] & 0x80;
-	/* With the bits that nobody has agreed on, and that of a mask. */
+	/* Keeps the reserved bits and the mask bit, which must be 0. */
 	out->opcode = (at[0] & 0x7fu) | (at[1] & 0x80u);
 	out->data = at + n;
 	out->len = len > WEBSOCKET_MESSAGE_MAX ? WEBSOCKET_MESSAGE_MAX + 1

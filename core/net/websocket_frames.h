@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frames of WebSockets (RFC 6455, section 5), of a client that takes binary
- * messages: bytes in, messages out, without the connection that they come by.
+ * The frames of WebSockets (RFC 6455, section 5), for a client that takes
+ * binary messages: bytes in, messages out, apart from the connection.
  */
 #ifndef JOBRUN_WEBSOCKET_FRAMES_H
 #define JOBRUN_WEBSOCKET_FRAMES_H
@@ -39,8 +39,8 @@ void websocket_frames_put(struct websocket_frames *frames,
 			  enum websocket_opcode opcode, const void *data,
 			  size_t len);
 
-/* The next message of what is in `in`, as websocket_receive() has it; NOTHING:
- * there is no more of one yet. */
+/* The next message in `in`, as websocket_receive() returns it; NOTHING: none is
+ * complete yet. */
 enum websocket_got websocket_frames_take(struct websocket_frames *frames,
 					 const void **data, size_t *len,
 					 struct error *err);

@@ -100,9 +100,9 @@ struct log_line {
 typedef void log_sink(void *arg, const struct log_line *line);
 
 /*
- * Many lines at once, for who can do with that: they have source, stream and
- * time in common.  The text of `lines` is all of them, each with its '\n', and
- * can be read LOG_SLACK bytes beyond its end.
+ * Takes many lines at once: they share source, stream and time.  The text of
+ * `lines` is all of them, each with its '\n', and can be read LOG_SLACK bytes
+ * beyond its end.
  */
 typedef void log_block_sink(void *arg, const struct log_line *lines);
 #define LOG_SLACK 64

@@ -90,7 +90,7 @@ void log_cursor_begin(struct log_cursor *cursor)
 
 void log_cursor_end(struct log_cursor *cursor)
 {
-	/* What is not indexed yet may be another thing the next time. */
+	/* Bytes without an index record may be others the next time. */
 	if (cursor->have > cursor->piece)
 		cursor->have = cursor->piece;
 	if (cursor->plain > cursor->have)
@@ -296,8 +296,8 @@ static void line_set(struct log_cursor *cursor, uint64_t end, uint64_t next)
 	cursor->ready = true;
 }
 
-/* What is in memory of the piece that `start` is in, from there on; false if
- * that can't be given without a closer look. */
+/* The part in memory of the piece that `start` is in, from there on; false if
+ * that needs a closer look. */
 static bool rest_of_piece(const struct log_cursor *cursor, const char **from,
 			  const char **to)
 {
@@ -319,7 +319,7 @@ static const char *plain_end(const struct log_cursor *cursor)
 				       : 0);
 }
 
-/* What ends the line at `p`, or NULL if that is not in these bytes. */
+/* The end of the line at `p`, or NULL if it is not in these bytes. */
 static const char *line_end(const struct log_cursor *cursor, const char *p,
 			    size_t len)
 {
@@ -552,7 +552,7 @@ int log_cursor_seek(struct log_cursor *cursor, uint64_t offset,
 	if (!found || (piece.kind & LOG_KIND_LOST)) {
 		at = cursor->piece;
 		if (found)
-			cursor->next--; /* is to be given */
+			cursor->next--; /* a line is due */
 	}
 	cursor->start = at;
 	if (found && !(piece.kind & LOG_KIND_LOST) && offset > at) {

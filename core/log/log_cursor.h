@@ -12,7 +12,7 @@
 #define LOG_LINE_MAX ((uint64_t)1 << 30)
 #define LOG_RECORDS 256 /* of the index, read at once */
 
-/* What the two streams of a task have in common. */
+/* Shared by the two streams of a task. */
 struct log_index {
 	const char *folder; /* of the run */
 	const struct log_source *source;
@@ -86,7 +86,7 @@ void log_cursor_end(struct log_cursor *cursor);
  */
 int log_cursor_next(struct log_cursor *cursor, bool ended, struct error *err);
 
-/* What is there of a line that has no end yet; false: nothing. */
+/* The start of a line that has no end yet; false: there is none. */
 bool log_cursor_open_line(const struct log_cursor *cursor,
 			  struct log_line *out);
 

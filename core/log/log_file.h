@@ -28,8 +28,8 @@ char *log_stream_path(const char *folder, const char *type, int index,
 		      enum log_stream stream);
 char *log_index_path(const char *folder, const char *type, int index);
 
-/* The sum of the three sizes; with `sync` all of it is on the disk, as far as
- * that can be had. */
+/* The sum of the three sizes; with `sync` all of it is on the disk, if the disk
+ * allows. */
 uint64_t log_files_size(const char *folder, const char *type, int index,
 			bool sync);
 
@@ -37,8 +37,8 @@ uint64_t log_files_size(const char *folder, const char *type, int index,
  * -1 with errno set. */
 int64_t log_pread(int fd, void *data, size_t len, uint64_t offset);
 
-/* What a terminal would show of a line: without the '\r' at its end, and
- * from after the last one before. */
+/* The text of a line as a terminal would show it: without the '\r' at its end,
+ * and from after the last one before. */
 const char *log_text_shown(const char *text, size_t *len);
 
 #endif

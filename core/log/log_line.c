@@ -22,7 +22,7 @@ static const char *const colors[] = {
 	"\033[96m", "\033[92m", "\033[93m", "\033[95m", "\033[94m",
 };
 
-/* What stands before the text: "2020-08-06 02:38:57 10.164.0.109 [1] ". */
+/* The text before a line: "2020-08-06 02:38:57 10.164.0.109 [1] ". */
 struct prefix {
 	const struct log_source *source;
 	int64_t second;  /* since 1970 */
@@ -31,7 +31,7 @@ struct prefix {
 
 struct log_printer {
 	bool color;
-	/* What the last line had, as most lines have it too. */
+	/* The prefix of the last line, mostly equal to the next one's. */
 	const struct log_source *source;
 	int64_t time_ms;
 	const struct buf *text;
@@ -69,8 +69,8 @@ static void prefix_format(const struct log_line *line, bool color,
 		   color ? RESET : "");
 }
 
-/* Copies whole blocks, up to LOG_SLACK bytes more than asked for: for what most
- * lines are that is half the cost of a call. */
+/* Copies whole blocks, up to LOG_SLACK bytes more than asked for: for most
+ * lines that halves the cost of a call. */
 static inline void copy_blocks(char *to, const char *from, size_t len)
 {
 	for (size_t i = 0; i < len; i += LOG_SLACK)

@@ -14,8 +14,8 @@
 #include "core/base/alloc.h"
 #include "core/log/log_cursor.h"
 
-/* What is read at once from a stream: it should stay in the CPU's cache,
- * and all of them together in reasonable memory. */
+/* The bytes read from a stream at once: they should stay in the CPU's cache,
+ * and all streams together in reasonable memory. */
 #define CHUNK_MAX ((size_t)64 << 10)
 #define CHUNK_MIN ((size_t)8 << 10)
 #define CHUNK_ALL ((size_t)32 << 20)
@@ -29,7 +29,8 @@ struct log_reader {
 	size_t tasks;
 	struct log_index *indexes;  /* by task */
 	struct log_cursor *cursors; /* LOG_STREAMS per task */
-	struct log_cursor **heap;   /* those with a line, the oldest first */
+	struct log_cursor **heap;   /* those with a line left, the oldest
+				     * first */
 	size_t heap_count;
 	bool started;
 	bool stop;
@@ -232,7 +233,7 @@ static int give_run(struct log_reader *reader, bool ended, struct error *err)
 
 	do {
 		give(reader, &cursor->line);
-		/* Those of the same piece are next to be given in any case. */
+		/* Further lines of the same piece are next in any case. */
 		if (cursor->start_record != record || reader->stop)
 			;
 		else if (all && reader->block_sink && !reader->filter.states)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The writing side of log.h.  A piece is appended to its raw file, then its
- * record to the index.  What can't be indexed is taken back, so that the
- * index covers the raw files to the byte, except for the one piece that a
+ * record to the index.  A piece that cannot be indexed is taken back, so that
+ * the index covers the raw files to the byte, except for the one piece that a
  * killed writer may have left.
  */
 #include "core/log/log.h"
@@ -22,7 +22,7 @@
 /* While bytes are lost, they are noted this often, not piece by piece. */
 #define NOTE_EVERY_MS 1000
 
-/* What is read at once from a pipe that can't be spliced. */
+/* The bytes read at once from a pipe that cannot be spliced. */
 #define CHUNK_SIZE ((size_t)64 << 10)
 
 struct raw {
@@ -31,7 +31,7 @@ struct raw {
 	bool broken;      /* holds bytes that could not be taken back */
 	bool no_splice;   /* its file system has no way from a pipe */
 	uint64_t gone;    /* bytes that were lost, in all */
-	uint64_t lost;    /* bytes that no record tells of yet */
+	uint64_t lost;    /* bytes without a record yet */
 	int64_t lost_ms;  /* when the first of them came */
 	int64_t noted_ms; /* when a loss was last noted */
 };
@@ -163,7 +163,7 @@ static size_t keep(struct log_writer *writer, enum log_stream stream,
 {
 	struct raw *raw = &writer->raw[stream];
 
-	/* What was lost before comes before. */
+	/* Note earlier losses before this piece. */
 	if (note_lost(writer, stream) && note(writer, time_ms, len, stream)) {
 		raw->size += len;
 		return len;
@@ -308,7 +308,7 @@ static int mend(struct log_writer *writer, struct error *err)
 	return 0;
 }
 
-/* What an earlier writer has left is gone on with. */
+/* Appends to the files that an earlier writer left. */
 static int open_old(struct log_writer *writer, struct error *err)
 {
 	bool failed = open_index(writer, 0) < 0 && errno != ENOENT;

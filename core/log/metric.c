@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Most lines of a log hold no number that is asked for, so what is looked at
- * first are the places of '=' and ':', which memchr() finds; the words before
- * them decide.
+ * Most lines of a log hold no number of interest, so memchr() finds the places
+ * of '=' and ':' first; the words before them decide.
  */
 #include "core/log/metric.h"
 
@@ -158,8 +157,8 @@ static const char *skip_blanks(const char *p, const char *end)
 
 /*
  * The number after '=' or ':', also as a list's, a text's or a tensor's: 0.5,
- * [3/10], '0.5', tensor(0.5, device=...).  Of a part of a whole (98/100) the
- * whole goes to `of`, else 0.
+ * [3/10], '0.5', tensor(0.5, device=...).  For a part of a whole (98/100), `of`
+ * is the whole, else 0.
  */
 static bool read_value(const char *p, const char *end, double *value,
 		       double *of)
@@ -215,7 +214,7 @@ static const char *read_name(const struct scan *scan, const char *p,
 	return p;
 }
 
-/* "Max Accuracy=93.33%" says again what was said before. */
+/* "Max Accuracy=93.33%" repeats an earlier value. */
 static bool is_summary(const struct scan *scan, const char *name)
 {
 	static const char *const words[] = { "max", "min", "best" };
@@ -264,7 +263,7 @@ static void add_value(struct metric_sample *out, const char *name,
 	to->adds = known && known->adds;
 }
 
-/* What stands around one '=' or ':'. */
+/* Reads the name and the value around one '=' or ':'. */
 static void read_pair(const struct scan *scan, const char *at)
 {
 	const struct metric_name *known;
@@ -342,7 +341,7 @@ static bool bar_step(const char *p, const char *end, double *step)
 		p[1] == '\033');
 }
 
-/* What tqdm shows after its bar: "| 100/200 [00:01<00:02, 85.3it/s, ...". */
+/* Reads the text behind tqdm's bar: "| 100/200 [00:01<00:02, 85.3it/s, ...". */
 static void read_tqdm(const struct scan *scan, const char *bar)
 {
 	static const char unit[] = "it/s";
@@ -412,7 +411,7 @@ static void read_pattern(const struct scan *scan, const char *text,
 		add_value(scan->out, pattern->name, known, value);
 }
 
-/* What they find is so, whatever else the line says. */
+/* The user's patterns win over anything else in the line. */
 static void read_patterns(const struct scan *scan,
 			  const struct metric_parser *parser)
 {

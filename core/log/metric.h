@@ -25,7 +25,7 @@
 #define METRIC_VALUES_MAX 32 /* of one line; more are passed over */
 
 enum metric_goal {
-	METRIC_NEUTRAL, /* nobody knows which value is better */
+	METRIC_NEUTRAL, /* neither direction is better */
 	METRIC_LOWER,   /* a loss */
 	METRIC_HIGHER,  /* an accuracy */
 };
@@ -34,7 +34,7 @@ struct metric_value {
 	char name[METRIC_NAME_SIZE]; /* as it stood in the line */
 	double value;                /* may be NaN or infinite */
 	enum metric_goal goal;
-	bool adds; /* those of all tasks make a sum: images per second */
+	bool adds; /* the values of all tasks add up: images per second */
 };
 
 struct metric_sample {
@@ -44,7 +44,7 @@ struct metric_sample {
 	struct metric_value values[METRIC_VALUES_MAX];
 };
 
-/* What a line says goes on for those after it in the same stream. */
+/* Values that a line passes on to later lines of the same stream. */
 struct metric_carry {
 	double epoch; /* -1: none yet */
 };

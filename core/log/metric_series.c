@@ -16,7 +16,7 @@ struct metric_table {
 	struct metric_parser *parser; /* borrowed */
 	struct metric_info *metrics;
 	size_t metric_count;
-	/* By source, then as they came. */
+	/* By source, then in the order of arrival. */
 	struct metric_series **series;
 	size_t *series_count;
 	struct metric_carry (*places)[2]; /* by source and stream */

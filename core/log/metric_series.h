@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tasks of a run have printed of each metric, in bounded memory: of
- * a long series every second, fourth ... point is kept, while its count, its
- * last, least and greatest values stay exact.
+ * Gathers the metrics that the tasks of a run printed, in bounded memory: a
+ * long series keeps every second, fourth ... point, while its count, its last,
+ * least and greatest values stay exact.
  */
 #ifndef JOBRUN_METRIC_SERIES_H
 #define JOBRUN_METRIC_SERIES_H
@@ -72,8 +72,8 @@ const struct metric_series *
 metric_table_series(const struct metric_table *table, size_t metric,
 		    size_t source);
 
-/* The better one of a series' values, or NULL if nobody knows which that is
- * or there is none. */
+/* The best value of a series, or NULL if it is empty or has no better
+ * direction. */
 const struct metric_point *metric_best(const struct metric_info *info,
 				       const struct metric_series *series);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory.  Small allocations do not fail here: a process that is out of
- * memory says so and ends, which every caller survives by design (any
- * process may be killed at any instant).  What others decide the size of is
- * bounded before it is allocated.
+ * Memory.  Small allocations do not fail here: a process that is out of memory
+ * says so and ends, which every caller survives by design (any process may be
+ * killed at any instant).  Sizes that others decide are bounded before anything
+ * is allocated.
  */
 #ifndef JOBRUN_ALLOC_H
 #define JOBRUN_ALLOC_H

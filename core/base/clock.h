@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What time it is, times as text, and waiting. */
+/* The clock, times as text, and waiting. */
 #ifndef JOBRUN_CLOCK_H
 #define JOBRUN_CLOCK_H
 
@@ -15,7 +15,7 @@ void time_format_log(int64_t time_ms, char *out, size_t size);
 
 int64_t time_now_ms(void);       /* since 1970 */
 int64_t time_monotonic_ms(void); /* for intervals */
-/* So long, whatever signals are handled meanwhile. */
+/* Sleeps the whole time, whatever signals are handled meanwhile. */
 void time_pause(int64_t ms);
 
 #endif

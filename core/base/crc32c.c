@@ -47,7 +47,7 @@ static uint32_t add_by_table(uint32_t crc, const unsigned char *p, size_t len)
 	return crc;
 }
 
-/* Of polynomials modulo ours; the highest bit is x^0. */
+/* Multiplies polynomials modulo ours; the highest bit is x^0. */
 static uint32_t multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0, bit;

@@ -12,7 +12,7 @@ struct digest {
 	char hex[65]; /* lower case; "" for none */
 };
 
-struct digester; /* a digest in the making */
+struct digester; /* a digest not yet finished */
 
 struct digester *digester_new(struct error *err);
 void digester_free(struct digester *digester);
@@ -27,8 +27,8 @@ void digester_end(struct digester *digester, struct digest *out);
 
 int digest_bytes(const void *data, size_t len, struct digest *out,
 		 struct error *err);
-/* HMAC-SHA256: equal texts give equal digests to who has the key, and say
- * nothing to who has not. */
+/* HMAC-SHA256: equal texts give equal digests to a holder of the key, and tell
+ * nothing to anybody else. */
 int digest_keyed(const void *key, size_t key_size, const char *text,
 		 struct digest *out, struct error *err);
 

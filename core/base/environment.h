@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment of a process in the making. */
+/* The environment of a process to be started. */
 #ifndef JOBRUN_ENVIRONMENT_H
 #define JOBRUN_ENVIRONMENT_H
 

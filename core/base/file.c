@@ -284,7 +284,7 @@ char *path_relative(const char *folder, const char *path)
 		folder = "";
 	while (text_starts(path, "./"))
 		path += 2;
-	/* What whole names they have in common. */
+	/* Find the path components they have in common. */
 	for (i = 0;; i++) {
 		if ((!folder[i] || folder[i] == '/') && path[i] == '/')
 			same = i + 1;

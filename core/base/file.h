@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths and whole files.  What we write is 0600, folders 0700. */
+/* Paths and whole files.  Files that we write are 0600, folders 0700. */
 #ifndef JOBRUN_FILE_H
 #define JOBRUN_FILE_H
 

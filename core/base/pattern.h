@@ -11,13 +11,13 @@
 
 #include "core/base/error.h"
 
-/* What an expression may be, with all that it repeats written out. */
+/* The limits of an expression, with all repetitions written out. */
 #define PATTERN_COST_MAX 2000
 #define PATTERN_DEPTH_MAX 32 /* groups in one another */
 
-/* As regcomp(), for POSIX extended ones without references back, which can take
- * for ever to look for.  `err` goes on where the text was named: "is no ...",
- * "repeats too much ...". */
+/* As regcomp(), for POSIX extended expressions without back references, which
+ * can take exponential time.  `err` continues a sentence that names the text:
+ * "is no ...", "repeats too much ...". */
 int pattern_compile(const char *text, int flags, regex_t *out,
 		    struct error *err);
 

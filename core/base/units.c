@@ -99,7 +99,7 @@ void duration_format(long s, char *out, size_t size)
 		snprintf(out, size, "%ldd%02ldh", s / 86400, s / 3600 % 24);
 }
 
-/* What a unit stands for, 0 if there is none such. */
+/* The bytes in a unit, 0 if it is unknown. */
 static uint64_t unit_bytes(const char *unit)
 {
 	static const char letters[] = "kMGTP";

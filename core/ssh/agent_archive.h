@@ -8,8 +8,8 @@
  *	u64 size, bytes	of a file; of a link its target
  *
  * (little-endian), up to one of kind ARCHIVE_END, which has nothing more.
- * Folders are there if they are empty.  Not tar, as a reader of tar is ten
- * times as long, and nobody else is to read this.
+ * Folders are there if they are empty.  It is not tar, as a reader of tar is
+ * ten times as long, and no other program has to read it.
  *
  * Unpacking trusts nothing: absolute paths, "..", entries below a link or a
  * file, entries that are there already and what is beyond the limits are
@@ -36,8 +36,8 @@ enum archive_kind {
 
 #define ARCHIVE_HEADER_MAX (1 + 4 + PATH_MAX + 8)
 
-/* Writes what stands before the contents of an entry; returns its length, 0
- * if the path is too long. */
+/* Writes the header of an entry; returns its length, 0 if the path is too
+ * long. */
 size_t archive_header(unsigned char to[ARCHIVE_HEADER_MAX],
 		      enum archive_kind kind, const char *path, uint64_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent as a file, to be sent to a host: part of jobrun's own, for
- * machines of its own architecture.  One for another stands in
+ * The agent as a file, to be sent to a host: part of jobrun's own, for machines
+ * of its own architecture.  An agent for another architecture is the file
  * ../libexec/jobrun/jobrun-host-ARCH from jobrun's own place, or beside it.
  */
 #ifndef JOBRUN_AGENT_PROGRAM_H

@@ -12,10 +12,10 @@
 #define NOISE_MAX (64 << 10) /* of start-up files, before the agent speaks */
 
 /*
- * What runs on the host first, by the login shell, whichever that is: hence
- * no newline, no quote but those around it, no '!' and no backslash.  It says
- * whether the agent is there, else reads its name and size, and then so many
- * bytes and not one more: what follows is for the agent.
+ * The first command on the host, run by the login shell, whichever that is:
+ * hence no newline, no quote but those around it, no '!' and no backslash.  It
+ * says whether the agent is there, else reads its name and size, and then so
+ * many bytes and not one more: the rest is for the agent.
  */
 #define COMMAND                                                                \
 	"exec /bin/sh -c '"                                                    \

@@ -18,10 +18,10 @@ struct bootstrap {
 char *bootstrap_command(void);
 
 /*
- * Takes the lines that have come out of `received`, up to where the agent
- * begins, and adds to `answer` what is to be sent.  Returns 1 when the agent is
- * there, 0 if more has to come; -1 if it will never be there: there is none for
- * that machine, or what answers is no shell.
+ * Takes the lines in `received`, up to the agent's first byte, and adds the
+ * reply to `answer`.  Returns 1 when the agent is there, 0 if more has to come;
+ * -1 if it never will be: no agent for that machine, or no shell on the other
+ * side.
  */
 int bootstrap_take(struct bootstrap *bootstrap, struct buf *received,
 		   struct wire_out *answer, struct error *err);

@@ -126,8 +126,7 @@ static void report_closed(struct connection *c)
 	    (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 255)) {
 		trouble = ssh_explain(buf_text(&c->words), &err);
 	} else {
-		/* Of an ssh that was killed here nobody can tell what the host
-		 * would have said. */
+		/* If we killed ssh, the host's reason is unknown. */
 		bool killed = WIFSIGNALED(c->status);
 
 		ssh_explain(buf_text(&c->words), &err);
@@ -156,7 +155,7 @@ static void ssh_ended(void *arg, int status)
 			release(c);
 		return;
 	}
-	/* What it still has written is read by the loop, up to the end. */
+	/* The loop still reads the rest of its output. */
 	report_closed(c);
 }
 
@@ -284,8 +283,8 @@ static int bootstrap(struct connection *c)
 	return ret;
 }
 
-/* Of an OUTPUT that is not all here, what is; false if it is too little of
- * one. */
+/* Delivers the part of an OUTPUT that has arrived; false if that is too
+ * little. */
 static bool deliver_part(struct connection *c, size_t at)
 {
 	const unsigned char *start =
@@ -371,7 +370,7 @@ static void tell_taken(struct connection *c)
 	wire_begin(&out, FRAME_TAKEN);
 	wire_put_u64(&out, c->taken);
 	wire_end(&out);
-	/* So few bytes are written whole or not at all. */
+	/* A write this short is all or nothing. */
 	if (write(c->in, out.data, out.len) == (ssize_t)out.len)
 		c->told = c->taken;
 	wire_out_done(&out);

@@ -23,13 +23,13 @@ struct connection_hooks {
 	/* The agent waits for HELLO. */
 	void (*ready)(void *arg);
 	void (*frame)(void *arg, const struct frame *frame);
-	/* The rest of a long OUTPUT, of which `frame` got what was there: it
-	 * is in the pipe `fd`, or will be.  Takes at most output->len bytes
-	 * and returns as read() does. */
+	/* Reads the rest of a long OUTPUT, whose beginning `frame` got: it is
+	 * in the pipe `fd`, or will be.  Takes at most output->len bytes and
+	 * returns as read() does. */
 	ssize_t (*rest)(void *arg, const struct frame_output *output, int fd);
 	/* All that was sent is on its way. */
 	void (*drained)(void *arg);
-	/* It did not come about, or is no more. */
+	/* The connection failed, or has ended. */
 	void (*closed)(void *arg, enum ssh_trouble trouble,
 		       const struct error *why);
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What jobrun and its agent on another machine say to each other, over one
- * ssh channel.  Both sides are built from this file, and the agent's file is
- * named by its digest, so that there is one version and no negotiation.
+ * The language of jobrun and its agent on another machine, over one ssh
+ * channel.  Both sides are built from this file, and the agent's file is named
+ * by its digest, so that there is one version and no negotiation.
  *
  * A frame is
  *
@@ -33,10 +33,10 @@
  *	                          ◄─  SHIP, SHIP, …  its output folder
  *	RELEASE                   ─►                forget the run
  *
- * The spool is a file of the agent: what it reports of the run, as frames,
- * from first to last.  It is given to every client from its start, so that a
- * client that comes back learns all; FOLLOW says how much output it has.
- * Every request may be made again: what has been done is not done twice.
+ * The spool is a file of the agent: all its reports of the run, as frames, from
+ * first to last.  It is given to every client from its start, so that a client
+ * that comes back learns all; FOLLOW says how much output it has.  Every
+ * request may be repeated: the agent does nothing twice.
  */
 #ifndef JOBRUN_PROTOCOL_H
 #define JOBRUN_PROTOCOL_H
@@ -49,19 +49,19 @@
 #define FRAME_MAX (4u << 20)    /* a START with thousands of peers fits */
 #define FRAME_PIECE (64u << 10) /* of an archive */
 #define FRAME_OUTPUT_MAX (128u << 10)
-/* So much of a spool is on its way at most.  ssh takes more than can be
- * written at the other end, and copies all that it holds back whenever there
- * is more of it; and an answer waits behind all that. */
+/* The most of a spool that may be on its way.  ssh takes more than can be
+ * written at the other end, and copies all that it holds back whenever there is
+ * more of it; and an answer waits behind all that. */
 #define FRAME_WINDOW (1u << 20)
 #define FRAME_STREAMS 2 /* standard output and error */
-/* What may be asked of one host. */
+/* The limits of a request to one host. */
 #define FRAME_TASKS_MAX 4096
 #define FRAME_PORTS_MAX (FRAME_TASKS_MAX + 1)
 #define FRAME_FIXED_MAX 64
 #define FRAME_CHECKS_MAX (1u << 16) /* a few of each of thousands */
 
-/* What the agent's first line of output begins with: before it stands what a
- * login shell's start-up files print. */
+/* The start of the agent's first line of output; the login shell's start-up
+ * files may print lines before it. */
 #define AGENT_MARK "jobrun-host:"
 
 enum frame_type {
@@ -104,8 +104,8 @@ struct wire_text {
 	size_t len;
 };
 
-/* Reads fields off the front.  What is not there reads as 0 or empty and
- * sets `bad`, so that one look at the end is enough. */
+/* Reads fields off the front.  A missing field reads as 0 or empty and sets
+ * `bad`, so that one check at the end is enough. */
 struct wire_in {
 	const unsigned char *at;
 	size_t left;
@@ -126,11 +126,11 @@ void wire_list_free(char **list);
 /* All read, and nothing of it bad. */
 bool wire_is_done(const struct wire_in *in);
 
-/* A frame in the making, or several.  Zeroed it is empty. */
+/* One frame or several, being built.  Zeroed it is empty. */
 struct wire_out {
 	unsigned char *data;
 	size_t len, size;
-	size_t start; /* of the frame in the making */
+	size_t start; /* of the frame being built */
 };
 
 void wire_out_done(struct wire_out *out);
@@ -163,8 +163,8 @@ enum frame_found frame_find(const void *data, size_t len, struct frame *out,
 			    size_t *used);
 struct wire_in frame_fields(const struct frame *frame);
 
-/* The length of the frame that starts here, with its header, which has to be
- * there; 0 if this is none, or there is no more of it. */
+/* The length of the frame that starts here, with its header, which must be
+ * complete; 0 if this is no frame, or not all of it is there. */
 size_t frame_size(const void *data, size_t len);
 
 /* Writes a header of FRAME_HEADER bytes by hand. */
@@ -233,10 +233,12 @@ bool frame_get_output_part(const void *data, size_t len,
 void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
 			 uint32_t stream, uint64_t time_ms, size_t len);
 
-/* What the other frames of the spool have: LOST (value: bytes), TASK_STARTED
+/*
+ * The payload of the other spool frames: LOST (value: bytes), TASK_STARTED
  * (value: pid), TASK_ENDED (value: as waitpid() gives it), TASK_FAILED and
- * PREPARE_FAILED (text: why; value: a status if it was setup that failed,
- * else -1), ALL_ENDED. */
+ * PREPARE_FAILED (text: why; value: a status if setup failed, else -1),
+ * ALL_ENDED.
+ */
 struct frame_event {
 	uint32_t task;
 	uint32_t stream;

@@ -82,10 +82,10 @@ static bool has_aes(void)
 }
 
 /*
- * Between two of its kind ssh takes ChaCha20: a third of all CPU time that
- * output costs, next to AES-GCM where that is done by instructions.  What is
- * named here is known since OpenSSH 6.5.  In FIPS mode a name that is not
- * allowed is an error, and what it takes then is fast enough.
+ * With an ssh of its kind, ssh chooses ChaCha20: a third of all CPU time that
+ * output costs, next to AES-GCM on a CPU with AES instructions.  OpenSSH knows
+ * these names since 6.5.  In FIPS mode a forbidden name is an error, and the
+ * default is fast enough.
  */
 static const char *ciphers(void)
 {
@@ -179,7 +179,7 @@ struct ssh_command *ssh_command_new(const struct ssh_target *target,
 
 enum ssh_trouble ssh_explain(const char *text, struct error *err)
 {
-	/* Of sshd's MaxStartups, and of what stands before it. */
+	/* Messages of sshd's MaxStartups, and of proxies before it. */
 	static const char *const busy[] = {
 		"kex_exchange_identification", "banner exchange",
 		"Connection reset by",         "Exceeded MaxStartups",

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The system's ssh client, as a program: the user's own configuration, agent,
- * keys and jump hosts hold, because they are its business.  What we decide is
- * that it never asks, that it notices a dead peer, and which host keys a job
- * has learned.
+ * Runs the system's ssh client: the user's own configuration, agent, keys and
+ * jump hosts apply.  We decide only that it never asks, that it notices a dead
+ * peer, and which host keys a job has learned.
  */
 #ifndef JOBRUN_SSH_H
 #define JOBRUN_SSH_H
@@ -52,11 +51,11 @@ enum ssh_trouble {
 	SSH_BUSY,        /* too many at once: try again in a moment */
 };
 
-/* What a command of ours that connects for ssh begins its last words with. */
+/* The prefix of the last words of our own proxy command. */
 #define SSH_PROXY_MARK "jobrun: error: "
 
-/* What ssh says on its standard error, in one line that names no more than is
- * needed; `text` may be empty. */
+/* Reduces ssh's standard error to one line that names no more than needed;
+ * `text` may be empty. */
 enum ssh_trouble ssh_explain(const char *text, struct error *err);
 
 #endif

@@ -53,7 +53,7 @@ static void take_along(const struct plan_job *planned, struct action **by_place,
 	}
 }
 
-/* What is deleted goes before what it needs, all else comes after. */
+/* A deletion comes before those of its needs, all else after them. */
 static void reverse_deletions(const struct plan_job *planned,
 			      struct action **by_place, struct arena *mem)
 {

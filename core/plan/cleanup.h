@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was made for a run (KIND_FOR_RUN) goes when that has ended: its owner
- * deletes it then.  Where it is still there, because the owner was killed or
- * failed, it is planned to be deleted; and where a run is ended to be run
- * again, to be made again too.
+ * Deletes resources made for a run (KIND_FOR_RUN) that has ended; normally
+ * their owner does.  If the owner was killed or failed, the plan deletes them;
+ * if the run is repeated, the plan makes them again.
  */
 #ifndef JOBRUN_CLEANUP_H
 #define JOBRUN_CLEANUP_H
@@ -11,7 +10,7 @@
 #include "core/base/alloc.h"
 #include "core/plan/plan.h"
 
-/* Whether a run that has ended so takes with it what was made for it. */
+/* Whether a run that ended this way takes its resources with it. */
 bool cleanup_is_due(int cleanup, enum run_state state);
 
 /* Changes actions of a job whose types and needs are decided; `by_place` has

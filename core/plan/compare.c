@@ -46,7 +46,7 @@ struct compare_filling {
 	const struct action *action;
 };
 
-/* Of one that stays: what is made anew will have others. */
+/* Finds an output of a resource that stays: a replacement will have others. */
 static int find_output(void *arg, const char *kind, const char *resource,
 		       const char *name, json_t **out, struct error *err)
 {
@@ -85,7 +85,7 @@ static int find_secret(void *arg, const char *name, json_t **out,
 	return *out ? 0 : 1;
 }
 
-/* What is wanted, as far as it is known; returns new. */
+/* The desired properties, as far as they are known; returns new. */
 static json_t *wanted(struct compare *compare, const struct action *action,
 		      struct error *err)
 {
@@ -119,7 +119,7 @@ static json_t *seal_and_keep(struct compare *compare,
 	return out ? keep(compare, out) : NULL;
 }
 
-/* Whether it changed can't be told if what is wanted can't be read. */
+/* An unreadable desired value cannot be compared. */
 static void drop_unread(struct action *action, struct diff *diff)
 {
 	size_t i, n = 0;
@@ -146,7 +146,7 @@ static bool touches_any(const struct diff *diff, const char *path)
 	return false;
 }
 
-/* Who made the difference: the file, or others. */
+/* Finds who made each difference: the file, or others. */
 static void find_causes(struct action *action, const json_t *applied,
 			const json_t *have, const json_t *want,
 			struct arena *mem, struct diff *diff)
@@ -178,7 +178,7 @@ static void find_drift(struct compare *compare, struct action *action,
 			(!placeholder_any(applied) || compare->seal->lasting);
 
 	action->drift = DRIFT_NONE;
-	/* A run is what was started: nobody can change it. */
+	/* A run is fixed once started: nobody can change it. */
 	if (!compare->store || action->want->kind->flags & KIND_RUN)
 		return;
 	if (!action->have)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What differs between a resource that is wanted, the one that was found and
- * the one that was last applied.  Secrets are fetched to compare them, and
- * leave here sealed (core/plan/seal.h) or not at all.
+ * Compares a desired resource with the observed one and the one last applied.
+ * Secrets are fetched to compare them, and leave here sealed (core/plan/seal.h)
+ * or not at all.
  */
 #ifndef JOBRUN_COMPARE_H
 #define JOBRUN_COMPARE_H
@@ -11,7 +11,7 @@
 #include "core/plan/plan.h"
 #include "core/plan/seal.h"
 
-/* What the resources of one job have in common. */
+/* Shared by the resources of one job. */
 struct compare {
 	struct store *store; /* what was applied; NULL: nothing is known */
 	struct arena *mem;   /* of the plan */

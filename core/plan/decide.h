@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is to be done about one resource: the rules that turn what is wanted
- * and what was found into a type of action, its reason and its changes.
+ * Decides what to do about one resource: turns desired and observed into a type
+ * of action, its reason and its changes.
  */
 #ifndef JOBRUN_DECIDE_H
 #define JOBRUN_DECIDE_H

@@ -140,7 +140,7 @@ static bool is_nested(const json_t *value)
 	for (i = 0; i < json_array_size(value); i++) {
 		const json_t *item = json_array_get(value, i);
 
-		/* What will be known is a plain value then. */
+		/* Once known, the output will be a plain value. */
 		if (placeholder_type(item) != PLACEHOLDER_OUTPUT &&
 		    (json_is_object(item) || json_is_array(item)))
 			return true;
@@ -156,7 +156,7 @@ static bool is_same(const json_t *a, const json_t *b)
 	return json_equal(a, b);
 }
 
-/* What stands for a value is compared as one. */
+/* A placeholder is compared as one value. */
 static bool fits_object(const json_t *value)
 {
 	return !value || (json_is_object(value) && !placeholder_type(value));

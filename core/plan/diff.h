@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What differs between two JSON objects, field by field.  Paths are dotted
+ * Compares two JSON objects, field by field.  Paths are dotted
  * ("env.OMP_NUM_THREADS", "disks[2].size", `labels["a.b"]`).  Lists of plain
- * values are one value, because they read as one (a command line); lists
- * that hold objects or lists are compared place by place.  Null is the same
- * as not there, and 8 the same as 8.0.
+ * values are one value, because they read as one (a command line); lists that
+ * hold objects or lists are compared place by place.  Null is the same as not
+ * there, and 8 the same as 8.0.
  *
- * The order is that of the keys of `after`; keys only `before` has come
- * behind them, sorted.  So it follows from the two values alone.
+ * The order is that of the keys of `after`; keys only `before` has come behind
+ * them, sorted.  The result depends only on the two values.
  */
 #ifndef JOBRUN_DIFF_H
 #define JOBRUN_DIFF_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run will use at most, from the job alone: machines, accelerators,
- * cores and hours; and money, where somebody has given a price list.  Nothing
- * is guessed: what the file, the catalogue or the list do not say is said to
- * be unknown.
+ * Estimates the most that a run will use, from the job alone: machines,
+ * accelerators, cores and hours; and money, with a price list.  It guesses
+ * nothing: an amount that the file, the catalogue and the list do not say is
+ * unknown.
  */
 #ifndef JOBRUN_ESTIMATE_H
 #define JOBRUN_ESTIMATE_H
@@ -18,8 +18,8 @@
 #include "core/job/job.h"
 #include "core/job/machines.h"
 
-/* Of one machine, or of one accelerator in the unit of acceleratorConfig.count
- * (of TPUs: cores or chips). */
+/* The price of one machine, or of one accelerator in the unit of
+ * acceleratorConfig.count (TPUs: cores or chips). */
 struct price {
 	const char *machine_type;     /* or NULL */
 	const char *accelerator_type; /* or NULL */
@@ -61,8 +61,9 @@ struct estimate {
 	size_t unpriced_count;
 };
 
-/* Borrows from the job, the catalogue and the list, which may be NULL.  What
- * the job names as its TPU it has `slices` times.  Returns -1 if nothing can be said of the job. */
+/* Borrows from the job, the catalogue and the list, which may be NULL.  The job
+ * uses the TPU that it names `slices` times.  Returns -1 if nothing is known of
+ * the job. */
 int estimate_job(const struct job *job, const struct catalogue *catalogue,
 		 const struct price_list *prices, long slices,
 		 struct estimate *out);
@@ -70,7 +71,7 @@ int estimate_job(const struct job *job, const struct catalogue *catalogue,
 /* The most that it can cost; false if that is not known. */
 bool estimate_cost(const struct estimate *estimate, double *out);
 
-/* Of several jobs. */
+/* The sum over several jobs. */
 struct estimate_total {
 	size_t jobs;
 	long machines, accelerators, cores;
@@ -78,7 +79,7 @@ struct estimate_total {
 	double machine_hours; /* of the jobs with a limit */
 	size_t unlimited;     /* jobs without one */
 	const char *currency;
-	double cost;           /* of those whose cost is known */
+	double cost;           /* of the jobs whose cost is known */
 	size_t unknown;        /* jobs whose is not */
 	const char **unpriced; /* each once, in the order of the jobs */
 	size_t unpriced_count;

@@ -32,10 +32,10 @@ struct section {
 };
 
 void section_done(struct section *section);
-/* What was added to the text since the last one is an entry. */
+/* Makes an entry of the text added since the last one. */
 void section_end_entry(struct section *section);
-/* Which entries fit into `*left` bytes: those are marked, and their length is
- * taken off.  Returns how many they are. */
+/* Marks the entries that fit into `*left` bytes, and subtracts their length.
+ * Returns how many they are. */
 size_t section_choose(const struct section *section, unsigned char *taken,
 		      size_t *left);
 /* The `n` marked ones, below the title; nothing for none. */

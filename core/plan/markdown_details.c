@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to each resource of a job, and what changes. */
+/* Shows the action on each resource of a job, and its changes. */
 #include "core/plan/markdown_details.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "core/plan/plan.h"
 
-/* All that is to be done for a job as a block of diff, folded. */
+/* All actions for a job as a folded diff block. */
 void markdown_details(const struct plan_job *job, struct buf *out);
 
 #endif

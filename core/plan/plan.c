@@ -169,7 +169,7 @@ static void link_needs(struct plan *plan, struct action *action,
 	action->need_count = want->need_count;
 }
 
-/* What it will use, if its run is to be started. */
+/* Estimates the job, if its run will be started. */
 static void estimate(struct plan *plan, struct plan_job *job,
 		     const struct plan_options *options)
 {
@@ -305,7 +305,7 @@ void plan_add_delete(struct plan *plan, const struct provider *provider,
 	struct error ignored;
 	size_t i;
 
-	/* What needs itself can still be deleted, in any order. */
+	/* A cycle can still be deleted, in any order. */
 	if (order_make(desired, order, &ignored) < 0)
 		for (i = 0; i < count; i++)
 			order[i] = i;

@@ -37,7 +37,7 @@ enum change_cause {
 	CHANGE_BOTH,
 };
 
-/* What has become of a resource since, without jobrun. */
+/* How a resource has changed since, without jobrun. */
 enum drift {
 	DRIFT_NONE,
 	DRIFT_UNKNOWN,
@@ -80,8 +80,8 @@ struct plan_job {
 	const struct resources *desired; /* its notes and what is missing */
 	const struct action **actions;   /* in the order of doing */
 	size_t action_count;
-	/* Of the run that will be started; NULL: there is none, or it does
-	 * not use the machines that the file names. */
+	/* The estimate of the run that will be started; NULL: none will be, or
+	 * it does not use the machines that the file names. */
 	const struct estimate *estimate;
 };
 
@@ -113,7 +113,7 @@ int plan_add(struct plan *plan, const struct provider *provider,
 /* After all jobs were added: fails if a target is none of their actions, and
  * names the nearest. */
 int plan_check_targets(const struct plan *plan, struct error *err);
-/* What the plan is restricted to, or 0: it is all there is to do. */
+/* The number of targets that the plan is restricted to; 0: no restriction. */
 size_t plan_target_count(const struct plan *plan);
 const char *plan_target_at(const struct plan *plan, size_t i);
 
@@ -146,18 +146,18 @@ size_t plan_follow_count(const struct plan *plan);
 const char *action_type_name(enum action_type type); /* "replace" */
 const char *action_type_sign(enum action_type type); /* "±" */
 
-/* Of all runs that will be started; NULL if none has an estimate. */
+/* The estimate of all runs that will be started; NULL if none has one. */
 const struct estimate_total *plan_estimate(const struct plan *plan);
 
-/* What is to be said of an action or a change besides: "deleted outside
- * jobrun".  NULL: nothing. */
+/* A further remark on an action or a change: "deleted outside jobrun".  NULL:
+ * nothing. */
 const char *action_remark(const struct action *action);
 const char *change_remark(const struct change *change);
 const char *change_cause_name(enum change_cause cause); /* NULL: unknown */
 /* Two secrets, which differ and look alike. */
 bool change_is_sealed(const struct change *change);
 
-/* What is to be said of drift, in sentences; nothing if there is none. */
+/* Describes drift in sentences; adds nothing if there is none. */
 void plan_drift_text(const struct plan *plan, struct buf *out);
 
 /* "1 to run, 2 unchanged": all of it, or of totals by type, of whose noops
@@ -175,8 +175,8 @@ void plan_render_text(const struct plan *plan, const struct plan_style *style,
 		      struct buf *out);
 /*
  * render_markdown.c: for a pull request; at most PLAN_MARKDOWN_MAX bytes, and
- * so characters.  What does not fit is left out and said: details first, then
- * entries of lists; the summary is always there.
+ * so characters.  The text that does not fit is left out, with a note: details
+ * first, then entries of lists; the summary is always there.
  */
 #define PLAN_MARKDOWN_MAX 60000
 void plan_render_markdown(const struct plan *plan, struct buf *out);

@@ -7,8 +7,9 @@
 #include "core/base/json.h"
 #include "core/plan/seal.h"
 
-/* Secrets count as being there, no more: who has the file could find a short
- * one from its digest.  What is to be deleted is sealed as its kind says. */
+/* Only the presence of secrets counts: a reader of the file could find a short
+ * one from its digest.  Properties to be deleted are sealed as their kind
+ * says. */
 static int digest_observed(const struct action *action, struct digest *out,
 			   struct error *err)
 {
@@ -30,7 +31,7 @@ static int digest_observed(const struct action *action, struct digest *out,
 	return ret;
 }
 
-/* What decisions rest on, and no times. */
+/* The observations that decisions rest on, without times. */
 static json_t *observed_json(const struct action *action, struct error *err)
 {
 	const struct resource *have = action->have;
@@ -58,7 +59,7 @@ static int bind_job(const struct plan_job *job, json_t *out, struct error *err)
 	json_t *source;
 	size_t i;
 
-	/* What has no file any more is only deleted. */
+	/* A job without a file is only deleted. */
 	if (job->job->file) {
 		json_put_text(out, "file", job->job->file);
 		json_put(out, "job", job_json(job->job, MESSAGE_DIGEST));

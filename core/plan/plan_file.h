@@ -31,16 +31,15 @@ enum saved_verdict {
  * Returns new, or NULL. */
 json_t *saved_json(const struct plan *plan, json_t *inputs, struct error *err);
 
-/* What tells it from other plans, also from those of the same jobs in another
- * state: the digest of all it says. */
+/* The identity of a plan: a digest of all it says, which other plans, or plans
+ * of the same jobs in another state, do not share. */
 int saved_id(const json_t *saved, struct digest *out, struct error *err);
 
 /*
- * `saved` is what was read from a file, `now` was just made.  `progress` is
- * what the journal knows of it (core/apply/resume.h), or NULL: what an apply
- * of this very plan has done before it was killed or failed, makes the plan
- * no other one.  A line for each thing that is in the way is added to `why`.
- * That a run which is left alone has come further is in nobody's way.
+ * `saved` is what was read from a file, `now` was just made.  `progress` is the
+ * journal's record of it (core/apply/resume.h), or NULL: an apply of this same
+ * plan that was killed or failed does not make it another plan.  Each conflict
+ * adds a line to `why`.  A run that is left alone may have progressed.
  */
 enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
 				 const json_t *progress, struct buf *why);

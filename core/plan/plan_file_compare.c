@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether what is planned now is what was saved: what counts as done, as left
- * and as in the way. */
+/* Compares the plan made now with the saved one: which actions are done, left
+ * or in conflict. */
 #include "core/plan/plan_file.h"
 
 #include <string.h>
@@ -30,9 +30,8 @@ static bool was_run(const json_t *before, const json_t *after,
 	       !strcmp(saved_text(after, "digest"), digest);
 }
 
-/* How the same thing may be said on another machine, or later.  What an action
- * depends on follows from the job; but what is gone already needs not be
- * deleted first. */
+/* Text that may differ on another machine, or later.  The dependencies of an
+ * action follow from the job; but a deletion that is done is no longer one. */
 static bool is_remark(const char *key)
 {
 	return !strcmp(key, "drift") || !strcmp(key, "cause") ||
@@ -99,8 +98,8 @@ static bool was_only_unknown(const json_t *was)
 	return json_array_size(changes) > 0;
 }
 
-/* What an apply that was ended in the middle of an action leaves: the half of
- * a replacement, or a run that is on its way to being ended. */
+/* An apply that was interrupted within an action leaves half of a replacement,
+ * or a run being cancelled. */
 static bool is_half_done(const json_t *was, const json_t *is)
 {
 	const char *now = saved_text(is, "action");
@@ -137,8 +136,8 @@ static void compare_action(struct file_compare *compare, const json_t *was,
 		compare->begun++;
 		return;
 	}
-	/* Done since, by this plan or by another: both is said.  A deletion
-	 * is done when there is nothing to compare. */
+	/* Done since, by this plan or by another: report both.  A deletion is
+	 * done when there is nothing to compare. */
 	if (!was_noop && strcmp(saved_text(was, "action"), "delete") != 0 &&
 	    (is_noop || was_run(before, after, digest))) {
 		compare->done++;
@@ -150,7 +149,7 @@ static void compare_action(struct file_compare *compare, const json_t *was,
 			 before && after);
 }
 
-/* It is not there any more.  Returns true if nothing is to be said of that. */
+/* The resource is gone.  Returns true if there is nothing to report. */
 static bool compare_gone(struct file_compare *compare, const json_t *was)
 {
 	const char *mine =
@@ -160,7 +159,7 @@ static bool compare_gone(struct file_compare *compare, const json_t *was)
 		compare->stale = true;
 		return false;
 	}
-	/* Whoever began it has still to hear that it is done. */
+	/* Its intent is still open, so its end is not yet recorded. */
 	if (mine && !strcmp(mine, "open")) {
 		compare->left++;
 		compare->begun++;

@@ -70,7 +70,7 @@ static void say_field(struct buf *out, const char *path, const json_t *was,
 	show(out, is);
 }
 
-/* What of the job's file differs. */
+/* Names the fields of the job's file that differ. */
 static size_t say_job_fields(struct buf *out, const char *job_id,
 			     const json_t *was, const json_t *is)
 {
@@ -144,7 +144,7 @@ void saved_say_job(struct buf *out, const char *job_id, const json_t *was,
 		   job_id);
 }
 
-/* Which observed values made the changes other ones; false if none did. */
+/* Names the observed values that made the changes differ; false if none did. */
 static bool say_world(struct buf *out, const json_t *was, const json_t *is)
 {
 	json_t *old = saved_index(json_object_get(was, "changes"), "path");
@@ -153,7 +153,7 @@ static bool say_world(struct buf *out, const json_t *was, const json_t *is)
 	json_t *one;
 	size_t n = 0;
 
-	/* What does not differ from what is wanted is as wanted: `after`. */
+	/* A property without a difference is as desired: `after`. */
 	json_object_foreach(new, path, one)
 	{
 		const json_t *before = json_object_get(old, path);

@@ -12,7 +12,7 @@
 
 #include "core/base/buf.h"
 
-/* What of the job's file or of its source is another: one line at least. */
+/* Says how the job's file or its source differs: one line at least. */
 void saved_say_job(struct buf *out, const char *job_id, const json_t *was,
 		   const json_t *is);
 /* `seen`: it existed then and does now, so that fields can be compared. */
@@ -21,10 +21,10 @@ void saved_say_action(struct buf *out, const char *job_id, const json_t *was,
 
 /* "" if there is none.  Borrowed. */
 const char *saved_text(const json_t *object, const char *key);
-/* Of one member, which may be missing in both. */
+/* Compares one member, which may be missing in both. */
 bool saved_is_same(const json_t *a, const json_t *b, const char *key);
-/* {"a": ...} from [{key: "a", ...}].  Only a job that is to be deleted can be
- * there twice, at two providers.  Returns new. */
+/* {"a": ...} from [{key: "a", ...}].  Only a job to be deleted can be there
+ * twice, at two providers.  Returns new. */
 json_t *saved_index(const json_t *array, const char *key);
 
 #endif

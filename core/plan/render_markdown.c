@@ -153,7 +153,7 @@ static void add_unchanged(struct render *render)
 	}
 }
 
-/* A text that many jobs have is said once. */
+/* A text that many jobs share is printed once. */
 struct said {
 	const char *text;
 	size_t job; /* its place */

@@ -96,7 +96,7 @@ static void render_both(struct text_render *render, const char *before,
 	size_t half = both / 2;
 	size_t left, right, same, skip = 0;
 
-	/* What one of them does not need is the other's. */
+	/* Each gets the space that the other does not need. */
 	left = both && n + m > both ? half : 0;
 	right = left;
 	if (left && n < half)

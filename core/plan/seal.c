@@ -68,7 +68,8 @@ struct sealing {
 	const struct seal *seal; /* or NULL */
 	const struct resource *it;
 	const json_t *top; /* the mask as a whole */
-	bool strict;       /* also what stands beside a secret, see seal_by() */
+	bool strict;       /* also seal members beside a secret, see
+			    * seal_by() */
 	struct error *err;
 };
 
@@ -94,9 +95,9 @@ static json_t *seal_value(const struct sealing *sealing, const json_t *value)
 }
 
 /*
- * Seals what stands where `mask` has a secret.  In a map with secrets (an
- * environment), a member that the mask does not have may be one that is not
- * wanted any more: that is what `strict` is for.  Returns new.
+ * Seals the values where `mask` has a secret.  With `strict`, in a map with
+ * secrets (an environment), also seals members that the mask lacks: they may be
+ * old secrets.  Returns new.
  */
 static json_t *seal_by(const struct sealing *sealing, const json_t *mask,
 		       const json_t *value)

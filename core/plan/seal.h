@@ -20,13 +20,13 @@ struct seal {
 	bool lasting; /* it is the store's: sealed values can be kept */
 };
 
-/* With the store's key, which is made if `keep` says so; without one, with a
- * key that nobody will know again. */
+/* Uses the store's key, made if `keep` is set; without one, a key that is
+ * thrown away. */
 int seal_init(struct seal *seal, struct store *store, bool keep,
 	      struct error *err);
 void seal_done(struct seal *seal);
 
-/* Whether the resource has anything to be sealed. */
+/* Whether the resource has secrets to seal. */
 bool seal_is_needed(const struct resource *it, const json_t *applied);
 
 /*

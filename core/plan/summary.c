@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all renderings for people say in the same words. */
+/* Words that all renderings for people share. */
 #include "core/provider/placeholder.h"
 #include "core/plan/plan.h"
 

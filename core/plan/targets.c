@@ -93,7 +93,7 @@ void targets_keep(struct targets *targets, struct plan_job *job, size_t first)
 		remember(targets, job->actions[i]->id);
 		wanted[i] = is_target(targets, job->actions[i]->id);
 	}
-	/* What comes before an action stands before it. */
+	/* The needs of an action stand before it. */
 	for (i = job->action_count; i-- > 0;)
 		for (j = 0; wanted[i] && j < job->actions[i]->need_count; j++)
 			wanted[job->actions[i]->needs[j]->index - first] = true;

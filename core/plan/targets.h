@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The actions that a plan is restricted to: those that were asked for, by
- * their ids or as KIND/NAME, and what they need. */
+/* The actions that a plan is restricted to: the targets, by their ids or as
+ * KIND/NAME, and their needs. */
 #ifndef JOBRUN_TARGETS_H
 #define JOBRUN_TARGETS_H
 
@@ -17,7 +17,7 @@ const char *targets_at(const struct targets *targets, size_t i);
  * the plan. */
 void targets_keep(struct targets *targets, struct plan_job *job, size_t first);
 
-/* Fails if one of them was none of the actions that it has seen. */
+/* Fails if a target matched none of the actions seen. */
 int targets_check(const struct targets *targets, struct error *err);
 
 #endif

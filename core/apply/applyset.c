@@ -104,7 +104,7 @@ char *applyset_remote(const char *url)
 		return NULL;
 	path = host + before + 1;
 	for (at = host; at < host + before; at++)
-		if (*at == '@') { /* who asks is no part of it */
+		if (*at == '@') { /* the user is not part of it */
 			host_len -= (size_t)(at + 1 - host);
 			host = at + 1;
 			before = host_len;

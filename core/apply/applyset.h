@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The name of a set of jobs that are applied together from one directory.
- * What the set had and the directory has no more is what pruning is about, so
- * the name decides what may be deleted.  It is, in this order:
+ * Pruning deletes jobs that the set had and the directory no longer has, so the
+ * name decides what may be deleted.  It is, in this order:
  *
  *  1. what the user says;
  *  2. the one line of the file .jobrun-applyset in the directory;
@@ -14,9 +14,9 @@
  *     system, "dir:/home/me/jobs#INODE.BIRTH".
  *
  * A path alone is never enough: on a runner, two repositories may be checked
- * out at one path, one after the other, and each would delete the other's
- * jobs.  A name that is lost (the remote was renamed) deletes nothing: what
- * was applied under it is left alone.
+ * out at one path, one after the other, and each would delete the other's jobs.
+ * A lost name (the remote was renamed) deletes nothing: jobs applied under it
+ * are left alone.
  */
 #ifndef JOBRUN_APPLYSET_H
 #define JOBRUN_APPLYSET_H

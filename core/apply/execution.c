@@ -75,7 +75,8 @@ void execution_stop_watching(struct execution *it)
 	it->woken = false;
 }
 
-/* What this needs and is replaced too can be taken down now. */
+/* Releases the needs of this one that are replaced too: they can be deleted
+ * now. */
 static void let_go(struct execution *it)
 {
 	const struct action *action = it->action;
@@ -93,8 +94,8 @@ static void let_go(struct execution *it)
 	}
 }
 
-/* Whether it was done cannot be known from that; or it is there still and was
- * to go, which is not to be forgotten. */
+/* The error leaves open whether the call worked; or a deletion failed, which
+ * must stay in the journal. */
 static bool is_unknown(const struct execution *it, const struct error *err)
 {
 	return it->action->type == ACTION_DELETE ||
@@ -273,7 +274,7 @@ static void in_thread(struct work *work)
 	fill_done(&it->call.subject);
 }
 
-/* What the call is about: what is wanted, once it is there. */
+/* The subject of the call: the desired resource, once it exists. */
 static void set_subject(struct execution *it, enum step step)
 {
 	const struct action *action = it->action;
@@ -330,7 +331,7 @@ static void start_call(struct execution *it, enum step step)
 	}
 }
 
-/* A call that the steps ask for, unless all is to be ended. */
+/* Makes the next call of the steps, unless everything is to end. */
 static void next_call(struct execution *it)
 {
 	enum cancelling level = it->executor->cancelling;
@@ -412,8 +413,8 @@ static void on_watch(void *arg, uint32_t events)
 
 	(void)events;
 	execution_stop_resting(it);
-	/* What it says does not matter, but it says it until it is read.
-	 * One that can't be read is slowed down by rest(). */
+	/* Read and drop the text, or the descriptor stays readable.  rest()
+	 * slows down a descriptor that cannot be read. */
 	if (read(it->fd, drop, sizeof(drop)) < 0)
 		drop[0] = '\0';
 	it->woken = true;
@@ -519,7 +520,7 @@ void execution_call_done(struct execution *it)
 	}
 	if (step == STEP_WAIT && call->state == WAIT_PENDING) {
 		tell_wait(it);
-		/* Unless it is to be told first that it shall end. */
+		/* Unless a cancel has to be asked for first. */
 		if (!it->executor->cancelling ||
 		    (is_run(it) && it->asked == it->executor->cancelling))
 			rest(it);

@@ -19,7 +19,7 @@ enum cancelling {
 	CANCEL_NOW,
 };
 
-/* What the tasks of one job share. */
+/* Shared by the executions of one job. */
 struct job_state {
 	bool failed;     /* nothing more of it is started */
 	bool starts;     /* and not only deletes */
@@ -37,10 +37,10 @@ struct execution {
 	struct execution *next; /* in the ready list */
 	bool ready;             /* is in it */
 
-	struct execution **after; /* those that need this one */
+	struct execution **after; /* executions that need this one */
 	size_t after_count;
-	size_t needs_left;  /* of those before it, not yet done */
-	size_t holds_left;  /* replacements that stand on it, not yet gone */
+	size_t needs_left;  /* of its needs, not yet done */
+	size_t holds_left;  /* replaced dependents, not yet deleted */
 	bool holds;         /* this one was counted in those it needs */
 	bool over_replaced; /* something below it is replaced */
 	bool doomed;        /* one before it will never be done */
@@ -92,7 +92,7 @@ void execution_call_done(struct execution *it);
 void execution_stop_resting(struct execution *it); /* timer and watch */
 void execution_stop_watching(struct execution *it);
 
-/* Whatever happened: does all that follows from it. */
+/* Handles all consequences of whatever happened. */
 void executor_settle(struct executor *executor);
 
 #endif

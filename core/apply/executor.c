@@ -97,7 +97,7 @@ static void execution_init(struct executor *executor,
 	it->step = step_row(action, executor->options->detach, job->starts);
 	it->needs_left = action->need_count;
 	it->holds = action->type == ACTION_REPLACE;
-	/* Those before it come before it in the plan too. */
+	/* An action's needs come before it in the plan too. */
 	for (i = 0; i < action->need_count; i++) {
 		struct execution *need =
 			&executor->executions[action->needs[i]->index];
@@ -181,7 +181,7 @@ void executor_free(struct executor *executor)
 	for (i = 0; i < executor->count; i++) {
 		struct execution *it = &executor->executions[i];
 
-		/* A watch whose answer nobody came to take. */
+		/* Close a watch whose answer was not collected. */
 		if (it->calling && it->call.fd >= 0)
 			close(it->call.fd);
 		execution_stop_watching(it);

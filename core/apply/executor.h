@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does what a plan says: what can run at the same time does, up to a bound;
- * an action starts when those before it have succeeded; the first hard
- * failure of a job starts no more of that job, and what is under way is
- * finished.  A run is started and then waited for to its end, unless
- * detached.
+ * Does what a plan says, in parallel up to a bound; an action starts when its
+ * needs have succeeded; after the first hard failure of a job no more of its
+ * actions start, and those under way finish.  A run is started and then waited
+ * for to its end, unless detached.
  *
- * What is replaced is taken down before what it needs is, and put up again
- * after: a run is cancelled, its machine deleted and made, the run started.
+ * A replaced resource is deleted before its needs are, and created after them:
+ * a run is cancelled, its machine deleted and made, the run started.
  *
  * Provider calls are made from threads of the executor's own; everything
  * else, the callbacks too, happens in the loop's thread.
@@ -39,8 +38,8 @@ struct executor_options {
 	size_t parallel; /* calls at once; 0: 16 */
 	bool detach;     /* a run is done when it is started */
 	bool settle;     /* what is as wanted is waited for, too */
-	/* Of a call that may be tried again; 0: 5.  While a run is followed
-	 * it is four times as many: it is there, whatever we can see. */
+	/* How often a call is tried; 0: 5.  Four times as often while a run is
+	 * followed: it goes on, whatever we can see. */
 	int tries;
 	int retry_ms; /* before the second; doubles to 30 s.  0: 500 */
 	/* An open context for each provider of the plan. */
@@ -49,11 +48,11 @@ struct executor_options {
 	void (*phase)(void *arg, const struct action *action,
 		      enum action_phase phase, const struct run_status *status,
 		      const struct error *err);
-	/* What is waited for, when that is something else than before: "it is
+	/* The run or resource waits for another thing than before: "it is
 	 * CREATING".  May be NULL. */
 	void (*waits)(void *arg, const struct action *action, const char *what);
-	/* Of a job nothing is left but runs to follow: another process may
-	 * change it from now on.  May be NULL. */
+	/* Only runs to follow are left of the job: another process may change
+	 * it from now on.  May be NULL. */
 	void (*settled)(void *arg, const struct plan_job *job);
 	void *arg;
 	/* Where intents and outcomes are written; NULL: nowhere. */
@@ -64,8 +63,8 @@ struct executor_options {
 struct executor *executor_new(const struct plan *plan, struct loop *loop,
 			      const struct executor_options *options,
 			      struct error *err);
-/* Waits for the calls under way; starts none of those in the queue.  Not to
- * be called from `phase`. */
+/* Waits for the calls under way; starts none of those in the queue.  Do not
+ * call it from `phase`. */
 void executor_free(struct executor *executor);
 
 /* Starts; the loop does the rest and is stopped when all is done. */

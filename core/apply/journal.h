@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was about to be done and what came of it, remembered across a kill.
- * The executor writes an intent before the first call of an action that
- * changes something, and an outcome when nothing is left to change; where
- * they are kept is behind these two functions.
+ * Remembers intents and their outcomes across a kill.  The executor writes an
+ * intent before the first call of an action that changes something, and an
+ * outcome when nothing is left to change; these two functions hide where they
+ * are kept.
  *
- * What an intent without an outcome means is decided by looking at the
- * resource, never by believing the journal: a process that was killed may
- * have been killed before the call, during it or after it.
+ * An intent without an outcome is decided by looking at the resource, never by
+ * believing the journal: a process may have been killed before the call, during
+ * it or after it.
  */
 #ifndef JOBRUN_JOURNAL_H
 #define JOBRUN_JOURNAL_H
@@ -37,8 +37,8 @@ struct journal {
 /* Kept in a store, which is borrowed. */
 struct journal journal_in_store(struct store *store);
 
-/* What is as wanted, and of which the store does not know how it was applied
- * (it was lost): from now on it does.  Of all actions of the plan. */
+/* Records every resource that is as desired but that the store does not know
+ * (it was lost).  Covers all actions of the plan. */
 int journal_adopt(struct store *store, const struct plan *plan,
 		  struct error *err);
 

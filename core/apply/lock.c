@@ -65,7 +65,7 @@ static int held_by(const char *job_id, int fd, struct error *err)
 			 line[0] ? line : "it does not say who");
 }
 
-/* Whoever lets go removes the file: what was locked may not be there. */
+/* The holder removes the file on release: our lock may be on a deleted file. */
 static bool is_in_place(int fd, const char *path)
 {
 	struct stat mine, there;
@@ -74,7 +74,7 @@ static bool is_in_place(int fd, const char *path)
 	       mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
 }
 
-/* 1: somebody else holds it, who is said in `err`. */
+/* 1: somebody else holds it, named in `err`. */
 static int try_lock(const char *path, struct lock *lock, struct error *err)
 {
 	int fd;

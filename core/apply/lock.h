@@ -31,19 +31,19 @@ struct lock_set *lock_set_take(const char *folder, const char *const *job_ids,
 			       void (*waiting)(void *arg,
 					       const struct error *why),
 			       void *arg, struct error *err);
-/* Takes those that nobody holds, without waiting. */
+/* Takes the free ones, without waiting. */
 struct lock_set *lock_set_take_free(const char *folder,
 				    const char *const *job_ids, size_t count,
 				    struct error *err);
 bool lock_set_has(const struct lock_set *set, const char *job_id);
-/* Whoever held it was killed, and left the file.  To look takes no lock, so
- * that nobody who wants it finds it taken. */
+/* Whether the holder was killed, and left the file.  The test takes no lock, so
+ * it never blocks a process that wants it. */
 bool lock_is_stale(const char *folder, const char *job_id);
 /* Somebody alive holds it, as far as can be seen without taking it. */
 bool lock_is_held(const char *folder, const char *job_id);
 /* Lets go of one, if it is held. */
 void lock_set_release(struct lock_set *set, const char *job_id);
-/* Of all. */
+/* Releases all locks of the set. */
 void lock_set_free(struct lock_set *set);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the job of a resource. */
+/* The job that owns a resource. */
 struct owner {
 	bool exists; /* a run of it does */
 	bool live;
@@ -94,7 +94,7 @@ static const char *judge_unused(const struct listed *it,
 		      : "no run of its job exists";
 }
 
-/* Why nobody needs it, or NULL. */
+/* Why it is an orphan, or NULL. */
 static const char *judge(const struct listed *it, const struct owner *owner,
 			 const struct orphan_rules *rules)
 {

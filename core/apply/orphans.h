@@ -17,11 +17,11 @@
 
 struct orphan_rules {
 	int64_t now_ms;
-	/* What was made since then and has no run yet is none: somebody may be
-	 * about to start one. */
+	/* A younger resource without a run is no orphan: its run may be about
+	 * to start. */
 	int64_t young_ms;
-	/* The same of what a command that was killed has made; nobody goes on
-	 * with it but by another one. */
+	/* The same for resources of a command that was killed; only another
+	 * command resumes it. */
 	int64_t young_killed_ms;
 	const char *provider;
 	const struct intent_list *open; /* in the journal */
@@ -38,9 +38,9 @@ struct orphans {
 };
 
 /*
- * Finds those in all that a provider has.  What a run uses that is not over is
- * none, however old; a run itself never is, its record is kept until it is
- * deleted.  What `cleanup` keeps is none until it has expired.
+ * Finds the orphans among a provider's resources.  A resource of an unfinished
+ * run is none, however old; a run itself never is, its record is kept until it
+ * is deleted.  Resources kept by `cleanup` are none until they expire.
  */
 void orphans_find(const struct listing *all, const struct orphan_rules *rules,
 		  struct orphans *out);

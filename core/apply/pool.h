@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads for calls that block, up to a bound, made when they are needed.
- * What is done comes back to the one thread that owns the pool, which waits
- * for pool_fd() in its loop.
+ * Results return to the one thread that owns the pool, which waits for
+ * pool_fd() in its loop.
  */
 #ifndef JOBRUN_POOL_H
 #define JOBRUN_POOL_H

@@ -206,8 +206,8 @@ int prune_find(const struct prune_scope *scope, struct prune *out,
 	ret = finder_init(&finder, scope, out, err);
 	if (ret == 0)
 		ret = add_members(&finder, err);
-	/* What costs nothing is looked at in any case: the store may be lost,
-	 * and the last file of a provider gone. */
+	/* Always ask providers that cost nothing: the store may be lost, and
+	 * the last file of a provider gone. */
 	for (i = 0; ret == 0 && scope->providers[i]; i++)
 		if (scope->providers[i]->open &&
 		    (!scope->providers[i]->asks ||
@@ -303,7 +303,7 @@ int prune_plan(struct prune *prune, const struct prune_scope *scope,
 	return ret;
 }
 
-/* What was begun at it by whoever was killed needs no end any more. */
+/* Closes the intents that a killed command left for it. */
 static int end_intents(const struct gone *gone, struct store *store,
 		       struct error *err)
 {

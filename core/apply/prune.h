@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was applied as one of a set and is in none of its files any more: it is
- * planned to be deleted, as any other action.
+ * Finds jobs that were applied in a set and are in none of its files any more,
+ * and plans to delete them, like any other action.
  *
- * What a set had is what the providers' labels say, and what the store
- * remembers; either is enough.  A job that another set has too is kept.
+ * A set had the jobs that the providers' labels or the store name; either is
+ * enough.  A job that another set has too is kept.
  */
 #ifndef JOBRUN_PRUNE_H
 #define JOBRUN_PRUNE_H
@@ -15,7 +15,7 @@
 struct prune_scope {
 	struct store *store;
 	const char *set;
-	/* What the files have; their providers and places are looked at. */
+	/* The jobs in the files, for their providers and places. */
 	struct job *const *jobs;
 	size_t job_count;
 	const struct provider *const *providers; /* all, up to NULL */
@@ -44,8 +44,8 @@ int prune_find(const struct prune_scope *scope, struct prune *out,
 	       struct error *err);
 void prune_done(struct prune *prune);
 
-/* Adds the deletion of all that exists of them to the plan, which borrows
- * them.  Whoever goes on to do it holds the locks of these jobs. */
+/* Adds the deletion of all their resources to the plan, which borrows them.
+ * The caller must hold the locks of these jobs to apply it. */
 int prune_plan(struct prune *prune, const struct prune_scope *scope,
 	       struct plan *plan, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What exists of a job at a provider, found by its labels: for those that are
- * to be deleted when their file is not at hand.
+ * Finds a job's resources at a provider by their labels, to delete them without
+ * the job file.
  */
 #ifndef JOBRUN_REMAINS_H
 #define JOBRUN_REMAINS_H

@@ -50,7 +50,7 @@ static const char *look_at(const struct action *action, bool *left)
 	return "it was not started, and is now";
 }
 
-/* The job does not want it any more, so nobody else looks at it. */
+/* The job no longer wants it, so no other code looks at it. */
 static int look_at_stray(const struct intent_record *intent,
 			 const struct plan_job *job,
 			 const struct resume_options *options,

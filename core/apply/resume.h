@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an earlier process has begun and not ended, because it was killed or
- * had no answer: each open intent on a job of a plan is compared with what
- * was found when that was made.  What needs nothing more is closed; the rest
- * is done by the plan, as its actions ask and adopt before they create.
+ * Resumes what an earlier process began and did not end, because it was killed
+ * or had no answer: compares each open intent on a job of a plan with the
+ * observed resources.  Finished intents are closed; the plan does the rest, as
+ * its actions adopt before they create.
  */
 #ifndef JOBRUN_RESUME_H
 #define JOBRUN_RESUME_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an action consists of: a row of steps, some of which are calls to the
- * provider and some of which wait for other actions.
+ * The steps of an action: some call the provider and some wait for other
+ * actions.
  */
 #ifndef JOBRUN_STEP_H
 #define JOBRUN_STEP_H

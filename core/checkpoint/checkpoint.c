@@ -130,7 +130,7 @@ int checkpoint_compare_age(const struct checkpoint *a,
 		return a->time_ms > b->time_ms ? -1 : 1;
 	if (a->step >= 0 && b->step >= 0 && a->step != b->step)
 		return a->step > b->step ? -1 : 1;
-	/* What has no number yet is newer than what has. */
+	/* A checkpoint without a number yet is newer than one with a number. */
 	if (!a->number || !b->number)
 		return (a->number != 0) - (b->number != 0);
 	return (a->number < b->number) - (a->number > b->number);
@@ -152,7 +152,7 @@ int checkpoint_compare_worth(const struct checkpoint *a,
 	return checkpoint_compare_age(a, b);
 }
 
-/* How many are to be taken before this one. */
+/* How many come before this one. */
 static size_t rank(const struct checkpoint *all, size_t count, size_t one,
 		   const struct checkpoint_order *order)
 {

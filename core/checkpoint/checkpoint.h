@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checkpoint: the files that a trainer has written under one name, and what
- * is known of the training then.  This is what is said of it, to people and
- * in the manifest that lies beside the files where they are kept.
+ * A checkpoint: the files that a trainer has written under one name, and the
+ * state of the training then.  This is its description, for people and in the
+ * manifest beside the uploaded files.
  */
 #ifndef JOBRUN_CHECKPOINT_H
 #define JOBRUN_CHECKPOINT_H
@@ -14,7 +14,7 @@
 #include "core/base/alloc.h"
 #include "core/base/error.h"
 
-/* What a manifest may take, and the files of one checkpoint. */
+/* The limits of a manifest, and of the files of one checkpoint. */
 #define CHECKPOINT_MANIFEST_MAX (64 << 20)
 #define CHECKPOINT_FILES_MAX 100000
 
@@ -51,7 +51,7 @@ json_t *checkpoint_json(const struct checkpoint *checkpoint);
 int checkpoint_from_json(const json_t *value, struct arena *mem,
 			 struct checkpoint *out, struct error *err);
 
-/* < 0 if `a` is to be taken before `b`: the newer first. */
+/* < 0 if `a` is preferred to `b`: the newer first. */
 int checkpoint_compare_age(const struct checkpoint *a,
 			   const struct checkpoint *b);
 /* The better one first; those whose value is not known come last, and of
@@ -61,8 +61,8 @@ int checkpoint_compare_worth(const struct checkpoint *a,
 			     const struct checkpoint_order *order);
 
 /*
- * Marks in `kept` those of `count` that stay when `keep` may: the newest,
- * without which a run could not go on where it was, and the best ones.
+ * Marks in `kept` the checkpoints among `count` to keep when `keep` may stay:
+ * the newest, which a run resumes from, and the best ones.
  */
 void checkpoint_keep(const struct checkpoint *all, size_t count, size_t keep,
 		     const struct checkpoint_order *order, bool *kept);

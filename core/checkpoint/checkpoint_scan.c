@@ -184,7 +184,7 @@ static int by_name(const void *a, const void *b)
 	const struct scan_entry *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
-	/* Of one checkpoint: its folders first, which have no path here. */
+	/* Within a checkpoint, folders first, which have no path here. */
 	if (order || !x->path || !y->path)
 		return order ? order : (x->path != NULL) - (y->path != NULL);
 	return strcmp(x->path, y->path);

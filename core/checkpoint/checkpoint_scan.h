@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What looks like checkpoints in the directory that a trainer writes to: each
- * name there is one, a file or a folder with all below it.  TensorFlow's
- * "ckpt-3.index" and "ckpt-3.data-00000-of-00001" are one, "ckpt-3".
+ * Finds checkpoints in the directory that a trainer writes to: each name there
+ * is one, a file or a folder with all below it.  TensorFlow's "ckpt-3.index"
+ * and "ckpt-3.data-00000-of-00001" are one, "ckpt-3".
  *
- * Hidden names and those of files in the making are left out ("x.tmp",
- * "x.partial", "tmp-x", Orbax's "x.orbax-checkpoint-tmp-1"), and so are links
- * and TensorFlow's list of what there is, "checkpoint".
+ * Hidden names, unfinished files ("x.tmp", "x.partial", "tmp-x", Orbax's
+ * "x.orbax-checkpoint-tmp-1"), links and TensorFlow's list "checkpoint" are
+ * left out.
  */
 #ifndef JOBRUN_CHECKPOINT_SCAN_H
 #define JOBRUN_CHECKPOINT_SCAN_H
@@ -18,7 +18,7 @@ struct checkpoint_item {
 	/* Another one after every change: of its files, their sizes, inodes
 	 * and times. */
 	const char *signature;
-	/* Of a TensorFlow checkpoint a file that it must have is missing. */
+	/* A file of a TensorFlow checkpoint is missing. */
 	bool is_partial;
 };
 
@@ -31,7 +31,7 @@ struct checkpoint_items {
 bool checkpoint_scan_is_part(const char *file);
 
 /* `folder` is a descriptor, `path` its name for messages.  Lives in `mem`.
- * What vanishes meanwhile is left out. */
+ * Files that vanish meanwhile are left out. */
 int checkpoint_scan(int folder, const char *path, struct arena *mem,
 		    struct checkpoint_items *out, struct error *err);
 

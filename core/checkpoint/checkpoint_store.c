@@ -273,7 +273,7 @@ static struct checkpoint copy_checkpoint(const struct checkpoint *from,
 	return out;
 }
 
-/* So that it is known what there is to be removed. */
+/* Records the object, so that it can be removed. */
 static void note_object(struct checkpoint_store *store, const char *url)
 {
 	const struct object object = {
@@ -289,7 +289,7 @@ static int put_file(struct checkpoint_store *store, const char *folder,
 		    struct checkpoint_file *file,
 		    const struct checkpoint_source *from, struct error *err)
 {
-	/* What an earlier try has left under this number may be there. */
+	/* An earlier try may have left objects under this number. */
 	const struct object_put how = { .replace = true,
 					.broken = from->broken,
 					.arg = from->arg };
@@ -302,7 +302,7 @@ static int put_file(struct checkpoint_store *store, const char *folder,
 	if (fd < 0 && errno != ENOENT) {
 		ret = error_errno(err, "cannot read '%s'", file->path);
 	} else if (fd >= 0) {
-		/* Whatever becomes of it, it may be there then. */
+		/* Even a failed upload may leave the object there. */
 		note_object(store, url);
 		ret = object_put(store->objects, url, fd, &how, store->mem,
 				 &object, err);
@@ -310,7 +310,7 @@ static int put_file(struct checkpoint_store *store, const char *folder,
 			ret = 1;
 		else if (ret == 0)
 			file->crc32c = object.crc32c;
-		/* Whatever the reason, if it is another by now that was it. */
+		/* If the file has changed by now, that is the reason. */
 		if (!from->is_same(from->arg))
 			ret = 1;
 	}

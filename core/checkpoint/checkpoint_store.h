@@ -40,8 +40,8 @@ char *checkpoint_store_place(const struct checkpoint_store *store,
 
 struct checkpoint_source {
 	int folder; /* in which the paths of the files are */
-	/* Whether the files are still as they were when it was decided to copy
-	 * them: asked after each. */
+	/* Whether the files are still as they were when the upload was decided:
+	 * asked after each. */
 	bool (*is_same)(void *arg);
 	/* The upload has broken and goes on after a while; or NULL. */
 	void (*broken)(void *arg, const struct error *err);
@@ -49,9 +49,9 @@ struct checkpoint_source {
 };
 
 /*
- * Copies one there, and then its manifest.  Its number is chosen here, and the
- * CRCs of its files are found.  Returns 1 if the files have changed
- * meanwhile: it is not there then.  What a failure leaves does not count.
+ * Uploads a checkpoint, and then its manifest.  Chooses its number, and
+ * computes the CRCs of its files.  Returns 1 if the files have changed
+ * meanwhile: it is not there then.  The remains of a failure do not count.
  */
 int checkpoint_store_put(struct checkpoint_store *store,
 			 const struct checkpoint *one,
@@ -59,8 +59,8 @@ int checkpoint_store_put(struct checkpoint_store *store,
 			 struct error *err);
 
 /*
- * Copies one from there into a folder, and checks each byte: ERROR_FAILED if
- * it is broken.  What a failure leaves there is for the caller to remove.
+ * Fetches one into a folder, and checks each byte: ERROR_FAILED if it is
+ * broken.  The caller removes the remains of a failure.
  */
 int checkpoint_store_get(struct checkpoint_store *store,
 			 const struct checkpoint *one, const char *folder,

@@ -213,8 +213,8 @@ static int follow_folder(struct checkpoint_watch *watch, struct error *err)
 	return open_folder(watch, err);
 }
 
-/* Of the events only renames say more than that it is worth to look.  If some
- * were too many and are lost, the quiet period decides. */
+/* Only rename events say more than "look again".  If events overflow and are
+ * lost, the quiet period decides. */
 static void take_events(struct checkpoint_watch *watch)
 {
 	_Alignas(struct inotify_event) char data[16384];
@@ -271,8 +271,9 @@ static void copy_item(const struct checkpoint_item *from,
 	to->is_partial = from->is_partial;
 }
 
-/* What is there when the watch begins and nobody knows to be whole: if it was
- * watched before, a trainer was killed in the middle of it. */
+/* The state of a checkpoint found at the start and not known to be whole: in
+ * a directory that was watched before, a trainer was killed in the middle of
+ * it. */
 static enum checkpoint_state first_state(const struct checkpoint_watch *watch)
 {
 	return watch->is_first && watch->had_ledger && !watch->is_resumed
@@ -313,8 +314,8 @@ static void take_item(struct checkpoint_watch *watch,
 		known->state = CHECKPOINT_WHOLE;
 }
 
-/* By what the time has brought; returns how long it has to be left alone
- * yet, or -1. */
+/* Applies the time that has passed; returns how long it must stay quiet yet, or
+ * -1. */
 static int64_t settle(const struct checkpoint_watch *watch,
 		      struct checkpoint_known *known)
 {
@@ -388,7 +389,7 @@ int checkpoint_watch_look(struct checkpoint_watch *watch, int64_t *next_ms,
 	}
 	watch->is_first = false;
 	forget_moves(watch);
-	/* Who is killed now should not have it all for nothing. */
+	/* Save, so that a kill now loses nothing. */
 	if (has_untold(watch))
 		ret = checkpoint_watch_save(watch, err);
 out:

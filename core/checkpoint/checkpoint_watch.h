@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The directory that a trainer writes its checkpoints to, looked at from
- * another process: which of them are whole.  One is whole
+ * Watches the directory that a trainer writes its checkpoints to, from another
+ * process: which of them are whole.  One is whole
  *  - when it gets its name by rename(2), or
  *  - when it was left alone for the quiet period, and the trainer still ran at
  *    the end of that, or has ended well since.
- * So one that a trainer was killed in the middle of never is, however long
- * ago that was.  What was found out is written down in the directory itself
+ * So one that a trainer was killed in the middle of never is, however long ago
+ * that was.  The watch records its findings in the directory itself
  * (".jobrun-checkpoints.json"), for the next process that looks.
  */
 #ifndef JOBRUN_CHECKPOINT_WATCH_H
@@ -31,7 +31,7 @@ struct checkpoint_known {
 	enum checkpoint_state state;
 	bool is_told; /* checkpoint_watch_next() has given it */
 
-	/* Of the watch. */
+	/* The memory of the watch. */
 	struct arena *mem;
 	int64_t quiet_from_ms; /* of the monotonic clock: its last change */
 	bool is_partial;
@@ -76,13 +76,13 @@ struct checkpoint_known *checkpoint_watch_next(struct checkpoint_watch *watch,
 struct checkpoint_known **checkpoint_watch_all(struct checkpoint_watch *watch,
 					       size_t *count);
 
-/* Those in a directory that a watch has found to be whole, and that are there
- * as they were then.  Changes nothing; lives in `mem`. */
+/* Lists the checkpoints that a watch found whole, and that are unchanged since.
+ * Changes nothing; lives in `mem`. */
 int checkpoint_watch_recorded(const char *path, struct arena *mem,
 			      struct checkpoint **out, size_t *count,
 			      struct error *err);
 
-/* Whether it is still as it was; for whoever copies it. */
+/* Whether the checkpoint is unchanged; for the copying process. */
 bool checkpoint_watch_is_same(struct checkpoint_watch *watch,
 			      const struct checkpoint_known *known);
 

@@ -45,7 +45,7 @@ struct log_uploader {
 	int last; /* attempt */
 	bool is_ending;
 	long patience_s;
-	/* Of the thread. */
+	/* Used by the thread only. */
 	struct upload_stream *streams;
 	size_t count;
 	int64_t failing_since_ms; /* 0: it works */
@@ -94,7 +94,7 @@ static void find_streams(struct log_uploader *k, const char *folder,
 	free(logs);
 }
 
-/* Those of an attempt, or of a trial and its attempts. */
+/* Finds the streams of an attempt, or of a trial and its attempts. */
 static void find(struct log_uploader *k, const char *folder, const char *url,
 		 int depth)
 {
@@ -309,7 +309,7 @@ static int copy(struct log_uploader *k, struct upload_stream *stream,
 	return 0;
 }
 
-/* What one stream's store refuses keeps no other from being copied. */
+/* One stream that the store refuses stops no other. */
 static int copy_all(struct log_uploader *k, struct error *err)
 {
 	struct error one;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies the raw logs of a run to where jobrun.logs says, while it goes on: in
- * a thread of its own, so that a slow or failing store delays nothing.  What
- * comes to be written is copied in pieces, an object each, called by where it
- * begins:
+ * Uploads the raw logs of a run to the folder that jobrun.logs names, while it
+ * goes on: in a thread of its own, so that a slow or failing store delays
+ * nothing.  New output is uploaded in pieces, an object each, named by its
+ * offset:
  *
  *	TO/1/worker-0.stderr/000000000000000	of attempt 1
  *	TO/1/worker-0.stderr/000000000004096
  *	TO/1/trials/3/master-0.stdout/…
  *
- * In the order of their names they are the file, byte for byte.  Objects
- * appear whole or not at all, and what is there says how far it got: who comes
- * after a killed process goes on there.
+ * In the order of their names they are the file, byte for byte.  Objects appear
+ * whole or not at all, and the list of them says how far the upload got: the
+ * successor of a killed process resumes there.
  */
 #ifndef JOBRUN_LOG_UPLOADER_H
 #define JOBRUN_LOG_UPLOADER_H

@@ -6,8 +6,8 @@
 
 #include "core/base/clock.h"
 
-/* With a store that fails.  What it could not take is remembered, and tried
- * again when the run is restarted. */
+/* With a store that fails.  A checkpoint that the store did not take is retried
+ * when the run is restarted. */
 #define PATIENCE_WELL_S 600
 #define PATIENCE_S 30
 /* With one that works, a large checkpoint takes its time. */

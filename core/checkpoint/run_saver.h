@@ -28,7 +28,7 @@ struct run_saver {
  */
 void run_saver_start(struct run_saver *run, const struct run_spec *spec,
 		     const struct saver_deps *deps);
-/* It is not wanted any more.  Nothing more is said of it. */
+/* The owner has no more use for it.  It makes no more reports. */
 void run_saver_done(struct run_saver *run);
 
 bool run_saver_is_preparing(const struct run_saver *run);

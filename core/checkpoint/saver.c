@@ -58,7 +58,7 @@ static void report_ended(struct saver *saver)
 	saver->hooks->ended(saver->arg);
 }
 
-/* There is an answer, or nobody who would give one. */
+/* The answer has come, or the saver has died. */
 static void on_answer(void *arg, uint32_t events)
 {
 	struct saver *saver = arg;

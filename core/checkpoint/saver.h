@@ -41,15 +41,15 @@ int saver_spawn(const struct saver_config *config,
  * fork, which ends with what `run` returns. */
 int saver_fork(const struct saver_config *config, int (*run)(const void *arg),
 	       const void *arg, struct saver_process *out, struct error *err);
-/* Waits for its answer: the path to go on from (new, NULL for none).  Blocks
- * as long as that is fetched.  1: it was killed before. */
+/* Waits for its answer: the path to resume from (new, NULL for none).  Blocks
+ * until that is fetched.  1: it was killed before. */
 int saver_hear(const struct saver_process *saver, char **path,
 	       struct error *err);
 /* Tells it of the end; it ends, too, when all is kept. */
 void saver_tell(const struct saver_process *saver, const struct saver_end *end);
 
 /*
- * What a trainer sees: JOBRUN_CHECKPOINT_DIR; and if there is one to go on
+ * Sets the trainer's variables: JOBRUN_CHECKPOINT_DIR; and with one to resume
  * from JOBRUN_CHECKPOINT, and LOAD_CHKPT_DIR and LOAD_CHKPT_FILE, the same in
  * two parts, as the examples of PyTorch/XLA on TPUs have it.
  */

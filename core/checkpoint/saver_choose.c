@@ -29,7 +29,7 @@ static void add(struct candidates *all, const struct checkpoint *what,
 	all->items[all->count++] = (struct candidate){ *what, is_local };
 }
 
-/* What is here already need not be fetched. */
+/* A checkpoint that is here need not be fetched. */
 static bool is_here(const struct candidates *all, long number)
 {
 	for (size_t i = 0; i < all->count; i++)
@@ -66,8 +66,8 @@ static void disregard_local(struct keeping *k)
 		known[i]->state = CHECKPOINT_BROKEN;
 }
 
-/* Without its store a run would begin anew and nobody would know; what is here
- * is as new as what was kept. */
+/* Without its store a run would start over unnoticed; local checkpoints are as
+ * new as uploaded ones. */
 static int add_kept(struct keeping *k, struct candidates *all,
 		    struct error *err)
 {

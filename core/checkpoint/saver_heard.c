@@ -15,7 +15,7 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 
-/* What one line of the file says. */
+/* The contents of one line of the file. */
 struct heard_mark {
 	int64_t time_ms;
 	int64_t step;
@@ -29,7 +29,7 @@ struct heard {
 	size_t size;
 	struct metric_parser *parser;
 	const char *metric;
-	struct heard_mark last; /* of all that was said so far */
+	struct heard_mark last; /* of all lines so far */
 	struct {
 		struct metric_carry carry;
 		struct buf line; /* without its end yet */
@@ -196,7 +196,7 @@ int heard_fill(const char *path, const char *metric, int64_t time_ms,
 	free(old);
 	if (ret != 0)
 		return ret < 0 ? -1 : 0;
-	/* What its name says is surer. */
+	/* The step in its name is more reliable. */
 	if (out->step < 0)
 		out->step = found.step;
 	if (found.epoch >= 0)

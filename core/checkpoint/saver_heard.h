@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program's output says of its training, written down for the saver of
- * its checkpoints by the process that passes the output on: a line
+ * Records what a program's output says of its training, for the saver of its
+ * checkpoints, by the process that passes the output on: a line
  *
  *	TIME_MS STEP EPOCH VALUE
  *
- * in a file for each line of the output that says something, with all that is
- * known by then; -1 or nan is what is not.  A file, so that either side may be
- * killed.  When it has HEARD_MAX bytes it becomes PATH.old, and another one is
- * begun: what was said last is what counts.
+ * in a file for each line of the output with a value, with all that is known by
+ * then; unknown values are -1 or nan.  A file, so that either side may be
+ * killed.  At HEARD_MAX bytes it becomes PATH.old, and a new one starts: only
+ * the latest values count.
  */
 #ifndef JOBRUN_SAVER_HEARD_H
 #define JOBRUN_SAVER_HEARD_H
@@ -28,7 +28,7 @@ struct heard *heard_open(const char *path, const char *metric,
 void heard_close(struct heard *heard);
 
 /* A piece of the output, as it came.  A line has the time of its first byte.
- * What the disk does not take is not known later: the program goes on. */
+ * Lines that do not fit on the disk are lost: the program goes on. */
 void heard_add(struct heard *heard, int stream, const char *data, size_t len,
 	       int64_t time_ms);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the saver's process share. */
+/* Shared by the parts of the saver's process. */
 #ifndef JOBRUN_SAVER_INTERNAL_H
 #define JOBRUN_SAVER_INTERNAL_H
 

@@ -35,7 +35,7 @@ void saver_say(struct keeping *k, enum upload_event_kind kind,
 	upload_event_add(k->config.events, kind, text);
 }
 
-/* A line that was told; 1: none yet, -1: nobody is there any more. */
+/* Reads a line from the parent; 1: none yet, -1: the parent is gone. */
 static int read_line(struct keeping *k, char **out)
 {
 	char data[4096], *end;
@@ -120,7 +120,8 @@ static bool is_same(void *arg)
 	return checkpoint_watch_is_same(k->watch, k->copying);
 }
 
-/* What the log said when it was written.  Not to know that is no failure. */
+/* Adds what the log said when it was written.  An unknown state is no
+ * failure. */
 static void describe(struct keeping *k, struct checkpoint *what)
 {
 	struct error ignored;
@@ -258,7 +259,7 @@ static void keep_next(struct keeping *k, struct checkpoint_known *known)
 	k->copying = known;
 	fail(k, &err);
 	k->copying = NULL;
-	/* What is there now is to be seen anew. */
+	/* Read the list of checkpoints again next time. */
 	k->is_read = false;
 	k->retry_ms = k->retry_ms ? k->retry_ms * 2 : RETRY_FIRST_MS;
 	if (k->retry_ms > RETRY_MAX_MS)
@@ -395,7 +396,7 @@ int saver_main(struct object_store *objects)
 	}
 	answer("checkpoint", path);
 	status = k.config.fetch_only ? 0 : attend(&k);
-	/* What was fetched the trainer has read; a new attempt fetches anew. */
+	/* The trainer has read the fetched one; a new attempt fetches anew. */
 	if (!k.config.fetch_only)
 		folder_remove(k.config.fetched, &err);
 out:

@@ -119,7 +119,7 @@ int saver_metric_fill(struct saver_metric *all, struct checkpoint *out,
 
 	if (log_reader_step(all->reader, false, take_line, all, err) < 0)
 		return -1;
-	/* What its name says is surer. */
+	/* The step in its name is more reliable. */
 	if (out->step < 0 && trail_find(&all->steps, time_ms, &found))
 		out->step = (int64_t)found;
 	if (trail_find(&all->epochs, time_ms, &found))

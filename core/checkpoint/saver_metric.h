@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the log of a run's first task said of the training when a checkpoint
- * was written. */
+/* Finds what the log of a run's first task said of the training when a
+ * checkpoint was written. */
 #ifndef JOBRUN_SAVER_METRIC_H
 #define JOBRUN_SAVER_METRIC_H
 

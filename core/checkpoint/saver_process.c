@@ -45,7 +45,7 @@ static int begin(const struct saver_config *config, struct saver_process *saver,
 
 	close(in);
 	close(out);
-	/* It fits into the pipe; if nobody reads it, that is heard. */
+	/* The line fits into the pipe; a dead reader is noticed elsewhere. */
 	if (saver->pid < 0 || fd_write(saver->to, line, strlen(line)) < 0)
 		errno = 0;
 	if (saver->pid < 0) {

@@ -5,8 +5,8 @@
  *  - when it gets its name by rename(2), or
  *  - when it was left alone for the quiet period, and the trainer still ran at
  *    the end of that, or has ended well since.
- * So one that a trainer was killed in the middle of never is, however long ago
- * that was.  The watch records its findings in the directory itself
+ * A checkpoint during whose writing the trainer was killed never is, however
+ * long ago that was.  The watch records its findings in the directory itself
  * (".jobrun-checkpoints.json"), for the next process that looks.
  */
 #ifndef JOBRUN_CHECKPOINT_WATCH_H

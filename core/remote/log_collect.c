@@ -75,7 +75,7 @@ static struct log_writer *open_writer(const struct log_collect *c,
 	return writer;
 }
 
-/* What log_collect_line() has made of its bytes. */
+/* Takes the bytes that log_collect_line() stored. */
 static void take_bytes(const json_t *line, struct buf *out)
 {
 	const json_t *text = json_object_get(line, "text");
@@ -104,8 +104,8 @@ static void measure(const struct log_collect *c,
 	}
 }
 
-/* Of what is pending for a target, all that is not in its files yet; `sizes`
- * are those that they had before. */
+/* Adds the pending lines of a target that its files lack; `sizes` are those
+ * before. */
 static int add_lines(const struct log_collect *c,
 		     const struct collect_target *to, const json_t *sizes,
 		     const json_t *lines, struct error *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A copy of a folder whose files only grow, which is kept up to date piece by
- * piece: the logs of tasks and what else they write, where they run, and the
- * same in the folder of the run on this machine.  What is new goes as a stream
+ * Keeps a copy of a folder whose files only grow up to date, piece by piece:
+ * the logs and other files of tasks, from where they run to the folder of the
+ * run on this machine.  New bytes go as a stream
  *
  *	NAME OFFSET LENGTH\n	and as many bytes
  *
@@ -21,10 +21,11 @@
 /* No stream is longer than about this: there is more to be had then. */
 #define LOG_SYNC_MAX ((size_t)16 << 20)
 
-/* What the copy has: "NAME LENGTH\n" for each file.  No folder is no file. */
+/* Lists the copy: "NAME LENGTH\n" for each file.  A missing folder has no
+ * files. */
 int log_sync_have(const char *folder, struct buf *out, struct error *err);
 
-/* What the folder has beyond that; no folder is nothing. */
+/* Sends all that the folder has beyond `have`; nothing if it is missing. */
 int log_sync_send(const char *folder, const char *have, struct buf *out,
 		  struct error *err);
 

@@ -155,7 +155,7 @@ static const char *listed_key(const struct listed *one, struct arena *mem)
 			    one->place ? one->place : "");
 }
 
-/* What is in the listing, by name and place; returns new. */
+/* The names and places in the listing; returns new. */
 static json_t *names_of(const struct listing *out, struct arena *mem)
 {
 	json_t *names = json_object();

@@ -24,7 +24,7 @@ int remote_run_get(const struct provider_env *env, const char *provider,
 		   struct run_record *out, json_t **properties,
 		   struct error *err);
 
-/* Those of a record that is at hand; new, or NULL. */
+/* Reads the properties of a given record; new, or NULL. */
 json_t *remote_run_properties(const struct run_record *run);
 
 /*

@@ -5,9 +5,9 @@
 
 /* The folder of a trial.  Returns new. */
 char *trial_folder(const char *run_folder, int number);
-/* That of the n-th attempt at it, from 1.  Returns new. */
+/* The folder of the trial's n-th attempt, from 1.  Returns new. */
 char *trial_attempt_folder(const char *run_folder, int number, int attempt);
-/* That of the newest attempt at it, with its logs and its specification.
+/* The folder of its newest attempt, with its logs and its specification.
  * Returns new. */
 char *trial_logs_folder(const char *run_folder, int number);
 

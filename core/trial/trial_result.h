@@ -28,19 +28,19 @@ struct trial_results {
 
 void trial_result_done(struct trial_result *result);
 
-/* Of a series that is very long only some points are kept, and the last. */
+/* A very long series keeps only some points, and the last. */
 int trial_result_write(const char *attempt, const struct trial_result *result,
 		       struct error *err);
 /* 1: there is none yet. */
 int trial_result_read(const char *attempt, struct trial_result *out,
 		      struct error *err);
 
-/* Of the trials 1 to `trials` of the run with this folder. */
+/* Reads the results of trials 1 to `trials` of the run with this folder. */
 int trial_results_read(const char *run, long trials, struct trial_results *out,
 		       struct error *err);
 void trial_results_done(struct trial_results *results);
 
-/* What of a result goes to a trial's record; its error is left alone. */
+/* Copies a result to a trial's record; leaves the record's error alone. */
 void trial_result_record(const struct trial_result *result,
 			 struct trial_record *out);
 

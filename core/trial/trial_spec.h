@@ -15,7 +15,7 @@
 #define TRIAL_VALUES_FILE "trials.json"
 
 /* `values` are in the order of the parameters, as trial_space_next() gives
- * them.  What it has no copy of lives in `mem`. */
+ * them.  Strings that it copies live in `mem`. */
 void trial_spec_make(const struct run_spec *run, int number,
 		     const char *const *values, const char *folder,
 		     const char *metric_file, struct arena *mem,
@@ -28,7 +28,7 @@ const char *trial_parameters(const struct hyperparameter_spec *tuning,
 /* How many trials a run has; 0 if it has no hyperparameters. */
 long trial_count(const struct run_spec *run);
 
-/* What trials.json holds; returns new. */
+/* The contents of trials.json; returns new. */
 json_t *trial_values_json(const struct run_spec *run);
 /* Trial `number` of a run whose folder, or a copy of it, is `folder`; in
  * `mem`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run's trials amount to, of those that have ended: whether there is a
- * point in going on, and how the run has ended. */
+/* Sums up the ended trials of a run: whether it is worth going on, and how the
+ * run has ended. */
 #ifndef JOBRUN_TRIAL_TALLY_H
 #define JOBRUN_TRIAL_TALLY_H
 
@@ -26,7 +26,7 @@ struct trial_tally {
 	int64_t last_ms;
 };
 
-/* Of one that has ended. */
+/* Adds a trial that has ended. */
 void trial_tally_add(struct trial_tally *tally,
 		     const struct trial_record *record);
 
@@ -36,7 +36,7 @@ bool trial_tally_is_enough(const struct trial_tally *tally,
 			   const struct hyperparameter_spec *spec, char *why,
 			   size_t size);
 
-/* Of all, none of which was cancelled: RUN_SUCCEEDED, or RUN_FAILED with
+/* The verdict on all trials, none cancelled: RUN_SUCCEEDED, or RUN_FAILED with
  * `why`. */
 enum run_state trial_tally_verdict(const struct trial_tally *tally,
 				   const struct hyperparameter_spec *spec,

@@ -137,7 +137,7 @@ static void add_line(void *arg, const struct log_line *line)
 	metric_table_line(arg, line, NULL, NULL);
 }
 
-/* Of the first task that prints it: that is the master, if it does. */
+/* Reads the first task that prints the metric: the master, if it does. */
 static void from_log(struct trial_reader *reader, struct trial_series *out)
 {
 	const struct metric_series *series = NULL;

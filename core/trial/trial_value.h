@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a trial has reported of the metric that trials are judged by: in the
- * file of CLOUD_ML_HP_METRIC_FILE, as the package cloudml-hypertune writes it,
- * or in its output, in the forms of metric.h.  The file is believed first.
+ * Reads a trial's values of the metric that judges trials: from the file
+ * CLOUD_ML_HP_METRIC_FILE, as the package cloudml-hypertune writes it, or from
+ * its output, in the forms of metric.h.  The file has precedence.
  */
 #ifndef JOBRUN_TRIAL_VALUE_H
 #define JOBRUN_TRIAL_VALUE_H

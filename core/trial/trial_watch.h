@@ -24,7 +24,7 @@ struct trial_watch *trial_watch_new(const struct run_spec *spec,
 				    const char *run, struct error *err);
 void trial_watch_free(struct trial_watch *watch); /* NULL does nothing */
 
-/* What can't be read now is looked at the next time. */
+/* A result that cannot be read now is read the next time. */
 bool trial_watch_is_hopeless(struct trial_watch *watch);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What resources were like when they were last made or changed, and the key
- * that seals the secrets in it. */
+/* Stores the properties of resources as last applied, and the key that seals
+ * the secrets in them. */
 #include "core/base/clock.h"
 #include "core/store/store.h"
 

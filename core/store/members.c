@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which jobs were applied as one of which set. */
+/* Stores which jobs were applied in which set. */
 #include "core/store/store.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ int store_member_put(struct store *store, const struct task_file_path *members,
 	size_t i;
 	int ret = 0;
 
-	/* What is made after this must not outlive it. */
+	/* Make it durable: nothing made after this may outlive it. */
 	if (store_begin_durable(store, err) < 0)
 		return -1;
 	for (i = 0; i < count && ret == 0; i++)

@@ -46,8 +46,7 @@ static int last_attempt(struct store *store, const char *job_id, int *attempt,
 	return 0;
 }
 
-/* Of an add that was killed: there is nothing in it, or a lock that nobody has
- * held since. */
+/* Whether it is left from a killed add: empty, or with a free lock only. */
 static bool is_bare(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -143,7 +142,7 @@ static int run_add(struct store *store, struct run_record *run, char **folder,
 	return insert(store, run, err);
 }
 
-/* What every new record has. */
+/* Sets the members that every new record has. */
 static void reset(const struct store *store, struct run_record *run)
 {
 	run->state = RUN_QUEUED;

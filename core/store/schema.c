@@ -110,8 +110,8 @@ static const char *const migrations[] = {
 	" FROM task;"
 	"DROP TABLE task;"
 	"ALTER TABLE task_of_run RENAME TO task;",
-	/* What a resource was made like when that last succeeded, and which
-	 * saved plan an intent is of. */
+	/* The properties with which a resource was last made, and the saved
+	 * plan of an intent. */
 	"CREATE TABLE applied ("
 	" job_id TEXT NOT NULL,"
 	" provider TEXT NOT NULL,"

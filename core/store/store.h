@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this machine remembers: runs, their tasks, the journal and which jobs
- * were applied as a set, in SQLite; and a folder per run for its raw logs and
- * what else belongs to it.
+ * The local memory: runs, their tasks, the journal and which jobs were applied
+ * as a set, in SQLite; and a folder per run for its raw logs and other files.
  *
  *	$JOBRUN_STATE_DIR, else $XDG_STATE_HOME/jobrun, else
  *	~/.local/state/jobrun		0700
@@ -242,7 +241,7 @@ int store_task_list(struct store *store, const struct run_record *run,
 /* Writes all of a trial's record, the first time and later. */
 int store_trial_put(struct store *store, const struct run_record *run,
 		    const struct trial_record *trial, struct error *err);
-/* By number. */
+/* Sorted by number. */
 int store_trial_list(struct store *store, const struct run_record *run,
 		     struct arena *mem, struct trial_list *out,
 		     struct error *err);
@@ -261,12 +260,12 @@ int store_intent_put(struct store *store, const struct intent_record *intent,
 		     struct error *err);
 /* Intents that are put from here on are of that saved plan (a digest). */
 void store_name_plan(struct store *store, const char *plan);
-/* Of the open intent on that resource, if there is one.  `error` may be
+/* Closes the open intent on that resource, if there is one.  `error` may be
  * NULL. */
 int store_intent_end(struct store *store, const struct intent_record *intent,
 		     enum intent_outcome outcome, const char *error,
 		     struct error *err);
-/* Those without an outcome, of all jobs, oldest first. */
+/* Lists the open intents of all jobs, oldest first. */
 int store_intent_list(struct store *store, struct arena *mem,
 		      struct intent_list *out, struct error *err);
 
@@ -279,7 +278,7 @@ int store_intent_of_plan(struct store *store, const char *plan,
 /* Each replaces what is there for its resource; one transaction. */
 int store_applied_put(struct store *store, const struct applied_record *records,
 		      size_t count, struct error *err);
-/* Of a job at a provider. */
+/* Lists what was applied for a job at a provider. */
 int store_applied_list(struct store *store, const char *job_id,
 		       const char *provider, struct arena *mem,
 		       struct applied_list *out, struct error *err);
@@ -296,7 +295,8 @@ int store_key(struct store *store, bool make, unsigned char *key,
 /* All of them or none; one that is there is written anew. */
 int store_member_put(struct store *store, const struct task_file_path *members,
 		     size_t count, struct error *err);
-/* Of a set, or of all if `set` is NULL; by set, job and provider. */
+/* Lists the members of a set, or of all if `set` is NULL; by set, job and
+ * provider. */
 int store_member_list(struct store *store, const char *set, struct arena *mem,
 		      struct member_list *out, struct error *err);
 /* Takes a job of a provider out of a set, or out of all if `set` is NULL.

@@ -28,8 +28,8 @@ struct contract {
 	/* The ports at which its peers expect the task's host whatever this
 	 * run says, up to 0; NULL: none. */
 	const int *(*ports)(const struct topology *all, size_t ordinal);
-	/* Of those that name all tasks to each; else NULL: the part that is
-	 * the same for all, kept in the topology. */
+	/* For contracts that name all tasks to each (else NULL): makes the part
+	 * that is the same for all, and keeps it in the topology. */
 	void (*share)(struct topology *all, struct arena *mem);
 };
 
@@ -72,8 +72,8 @@ typedef const char *contract_name_fn(const struct topology *all,
  * CLUSTER_SPEC call the cluster.  Returns new. */
 char *contract_cluster_text(const struct topology *all, contract_name_fn *name,
 			    bool evaluators);
-/* What they say of the task that reads them: environment and task.  Returns
- * new. */
+/* The part of the contracts about the reading task: environment and task.
+ * Returns new. */
 json_t *contract_task(const struct topology *all, const struct task_place *self,
 		      contract_name_fn *name);
 /* Sets a variable to the JSON of `config` with a first member "cluster", whose

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 /*
- * What jax.distributed.initialize() takes as coordinator_address,
- * num_processes and process_id.  JAX reads the first by itself (docs.jax.dev,
- * jax.distributed); the others have the names that launchers and programs
- * agree on.  A program has one rendezvous: its port is torch.distributed's.
+ * Writes coordinator_address, num_processes and process_id for
+ * jax.distributed.initialize().  JAX reads the first by itself (docs.jax.dev,
+ * jax.distributed); the others have the names that launchers and programs agree
+ * on.  A program has one rendezvous: its port is torch.distributed's.
  */
 static void write_coordinator(const struct topology *all, size_t ordinal,
 			      struct environment *env)

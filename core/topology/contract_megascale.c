@@ -33,7 +33,7 @@ static void write_slices(const struct topology *all, size_t ordinal,
 	free(address);
 }
 
-/* Of the coordinator. */
+/* The coordinator's port. */
 static const int *ports(const struct topology *all, size_t ordinal)
 {
 	static const int own[] = { PORT, 0 };

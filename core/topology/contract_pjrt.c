@@ -124,8 +124,8 @@ static void write_pjrt(const struct topology *all, size_t ordinal,
 		write_chip(all, ordinal, env);
 }
 
-/* A slice of one host has no peers.  Of the ports from the first on, one for
- * each process of a host, a firewall lets all through or none. */
+/* A slice of one host has no peers.  Only the first port is named: a firewall
+ * lets those of all processes of a host through, or none. */
 static const int *ports(const struct topology *all, size_t ordinal)
 {
 	static const int first[] = { FIRST_PORT, 0 };

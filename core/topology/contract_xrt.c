@@ -27,7 +27,7 @@ static bool suits(const struct topology *all, size_t ordinal)
 	       contract_is_ranked(all, ordinal);
 }
 
-/* Of TPU VMs that nobody has named apart, those of the tasks. */
+/* The hosts of the TPU; for TPU VMs without names, those of the tasks. */
 static size_t host_count(const struct topology *all)
 {
 	size_t world = topology_world_size(all);
@@ -85,7 +85,7 @@ static void write_one_host(const struct topology *all, struct environment *env)
 	environment_set(env, "TPU_IP_ADDRESS", host->ip);
 }
 
-/* What only hosts with TPUs of their own get. */
+/* Writes the variables only for hosts with TPUs of their own. */
 static void write_tpu_vm(const struct topology *all, int host,
 			 struct environment *env)
 {
@@ -146,7 +146,7 @@ static void write_xrt(const struct topology *all, size_t ordinal,
 static const int *ports(const struct topology *all, size_t ordinal)
 {
 	static const int node[] = { TPU_PORT, MESH_PORT, 0 };
-	/* What its servers have open may be those of an earlier run. */
+	/* An earlier run's servers may hold these ports. */
 	static const int vm[] = { MESH_PORT, 0 };
 
 	(void)ordinal;

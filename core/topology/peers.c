@@ -46,7 +46,7 @@ struct gathering {
 	size_t guest_count, guest_max;
 };
 
-/* Those that all know of: ordinals below this. */
+/* The number of ordinals, from 0, that all tasks know. */
 static size_t count_known(const struct topology *all)
 {
 	size_t count = all->count;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who takes part in a run: its tasks, where they are, the devices each has,
- * and the TPU if there is one.  Every platform says this in its own way, and
- * every framework wants to hear it in its own: readers fill this struct,
- * contract.h writes it.
+ * The members of a run: its tasks, where they are, the devices each has, and
+ * the TPU if any.  Every platform says this in its own way, and every framework
+ * wants to hear it in its own: readers fill this struct, contract.h writes it.
  */
 #ifndef JOBRUN_TOPOLOGY_H
 #define JOBRUN_TOPOLOGY_H
@@ -62,7 +61,7 @@ struct topology {
 	/* CLUSTER_SPEC names worker pools, as on Vertex AI, not roles, as on
 	 * AI Platform. */
 	bool names_pools;
-	/* Of a trial of hyperparameter tuning; else NULL. */
+	/* For a trial of hyperparameter tuning; else NULL. */
 	const char *trial_id;
 	const char *metric_file; /* where it writes its metric */
 
@@ -96,8 +95,8 @@ const char *task_type_name(enum task_type type);
 int task_type_parse(const char *name, enum task_type *out);
 
 /*
- * The tasks of a job, all on one host and without ports yet.  What runs the
- * program is
+ * The tasks of a job, all on one host and without ports yet.  The tasks that
+ * run the program are
  *  - a master, and workers, parameter servers and evaluators by their counts;
  *  - of a job with a TPU, one task per TPU host: on AI Platform the master
  *    drove a single-host TPU, so that is the master; the hosts of a larger
@@ -109,8 +108,8 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
 		      struct error *err);
 
 /*
- * What a slice is by its name ("v3-32"): devices, chips and bounds.  One that
- * the catalogue does not know leaves them zero and NULL.
+ * Fills in a slice by its name ("v3-32"): devices, chips and bounds.  An
+ * unknown slice leaves them zero and NULL.
  */
 void topology_set_slice(struct topology *all, const struct catalogue *catalogue,
 			const char *slice, struct arena *mem);

@@ -19,7 +19,7 @@ enum tpu_sight {
 	TPU_SEEN_LOST,    /* it will not */
 };
 
-/* What was seen of it at one look. */
+/* The result of one look. */
 struct tpu_view {
 	enum tpu_sight sight;
 	char words[160];   /* "is CREATING", "is READY and TIMEOUT" */
@@ -32,8 +32,8 @@ struct tpu_wait {
 	long tries;
 	long interval_s;
 	/*
-	 * Looks once, at the TPU that `all` names.  What it allocates is in
-	 * `mem`.  ERROR_UNREACHABLE and ERROR_TRY_AGAIN may pass.
+	 * Looks once, at the TPU that `all` names.  Its results live in `mem`.
+	 * ERROR_UNREACHABLE and ERROR_TRY_AGAIN may pass.
 	 */
 	int (*look)(void *arg, const struct topology *all, struct arena *mem,
 		    struct tpu_view *out, struct error *err);

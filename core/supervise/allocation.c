@@ -17,8 +17,8 @@
 /* A machine that can't be used for a moment is not lost; one that is seen so
  * twice is. */
 #define PENDING_MAX 2
-/* What costs money is not given up easily: with the executor's delays, about
- * five minutes. */
+/* Keep trying to delete machines that cost money: with the executor's delays,
+ * about five minutes. */
 #define RELEASE_TRIES 14
 
 struct allocation {
@@ -31,7 +31,7 @@ struct allocation {
 	struct executor *executor; /* while it runs */
 	bool interrupted;
 
-	/* What the thread does, and what came of it. */
+	/* The thread's work, and its result. */
 	bool busy;
 	struct resource *observed; /* owned */
 	int ret;
@@ -113,7 +113,7 @@ static void judge_look(struct allocation *all)
 
 	if (all->ret <= 0)
 		all->pending = 0;
-	/* That we can't look says nothing about the machine. */
+	/* A failed look says nothing about the machine. */
 	if (all->ret == 0 || passes ||
 	    (all->ret > 0 && ++all->pending < PENDING_MAX)) {
 		look_again(all);
@@ -314,7 +314,7 @@ int allocation_release(struct allocation *all, struct error *err)
 	ret = observe(all, err);
 	if (ret < 0)
 		return -1;
-	/* What those need besides is there for other runs, too. */
+	/* Resources that these need may serve other runs, too. */
 	for (i = 0; i < desired(all)->count; i++)
 		if (!(desired(all)->items[i]->kind->flags & KIND_FOR_RUN))
 			all->observed[i].exists = false;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machines that were made for a run: what it needs at its provider
- * (KIND_FOR_RUN, and what that needs).  Who plans and applies a job makes them
- * first; from then on they are the supervisor's, which has made again what is
- * lost, looks after them while an attempt goes on, and deletes them after the
- * end of the run.  All of it is planned and executed as `apply` does it, so
- * it is in the journal too.
+ * The machines made for a run: the KIND_FOR_RUN resources that it needs at its
+ * provider, and what they need.  The command that applies a job makes them
+ * first; from then on they are the supervisor's, which replaces lost ones,
+ * looks after them during an attempt, and deletes them after the end of the
+ * run.  All of it is planned and executed as `apply` does it, so it is in the
+ * journal too.
  *
- * What they are for a run stands in the outputs of what it needs:
+ * The outputs of these resources hold the run's values:
  *
  *	hosts		where they are reached, ["USER@203.0.113.7", …]
  *	addresses	what they are called, by default as in `hosts`
@@ -34,7 +34,7 @@ struct allocation_deps {
 	const struct provider *const *providers; /* all, up to NULL */
 	struct store *store;
 	struct loop *loop;
-	/* What is waited for: "tpu-vm 'a' is CREATING". */
+	/* A pending resource: "tpu-vm 'a' is CREATING". */
 	void (*progress)(void *arg, const char *text);
 	/* A machine is not there any more, or not usable; once. */
 	void (*lost)(void *arg, const char *why);
@@ -66,8 +66,8 @@ void allocation_unwatch(struct allocation *allocation);
 /* Whether a run that ended so lets go of them. */
 bool allocation_is_over(const struct allocation *allocation,
 			enum run_state state);
-/* Deletes all of it.  Runs the loop.  What could not be deleted stays in the
- * journal. */
+/* Deletes all of it.  Runs the loop.  Resources that it cannot delete stay in
+ * the journal. */
 int allocation_release(struct allocation *allocation, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of an allocation while its run goes on, as it is used. */
+/* The stored form of an allocation while its run goes on. */
 #ifndef JOBRUN_ALLOCATION_FILE_H
 #define JOBRUN_ALLOCATION_FILE_H
 

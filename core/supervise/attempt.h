@@ -26,7 +26,7 @@
 
 struct attempt;
 
-/* What an attempt needs; all borrowed, to outlive it. */
+/* All borrowed, to outlive the attempt. */
 struct attempt_deps {
 	const struct run_spec *spec;
 	struct loop *loop;
@@ -50,7 +50,7 @@ struct attempt *attempt_new(const struct attempt_deps *deps,
 /* Only before it has begun, or when it is final. */
 void attempt_free(struct attempt *attempt);
 
-/* Begins to prepare.  What goes wrong is an end like others. */
+/* Begins to prepare.  A failure to prepare is an end like others. */
 void attempt_begin(struct attempt *attempt);
 
 /* Asks for the end: with the job's grace, or `now`. */
@@ -63,7 +63,8 @@ void attempt_lose(struct attempt *attempt, const char *why);
 
 enum run_state attempt_state(const struct attempt *attempt);
 
-/* Of one that is final, or is ending: cause and why, so far. */
+/* The outcome of an attempt that is final, or is ending: cause and why, so
+ * far. */
 struct attempt_outcome attempt_outcome(const struct attempt *attempt);
 
 #endif

@@ -26,7 +26,7 @@
 /* In place of a task's ordinal: all of them, and `setup`. */
 #define BACKEND_ALL SIZE_MAX
 
-/* What a backend reports.  Texts are valid during the call. */
+/* The reports of a backend.  Texts are valid during the call. */
 struct backend_owner {
 	/* Preparing has ended, well if `why` is NULL; else the log of the
 	 * task `ordinal` has the last words.  Nothing of it runs. */

@@ -366,8 +366,8 @@ static void hosts_finish(struct backend *backend)
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
 
-		/* What was never reached has nothing to end.  One that was
-		 * greeted has an agent by now, which hears of the end when it
+		/* A host that was never reached has nothing to end.  A greeted
+		 * host has an agent by now, which hears of the end when it
 		 * answers. */
 		if (!host->folder && host->stage != HOST_GREETING) {
 			host_drop(host);
@@ -459,7 +459,7 @@ static void hosts_free(struct backend *backend)
 	release_all(all);
 	for (i = 0; i < all->count; i++)
 		host_done(&all->hosts[i]);
-	/* Those that are left were killed just now. */
+	/* The remaining ssh processes were killed just now. */
 	while (all->ssh_running && reaper_run(all->deps.reaper))
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	loop_remove(all->deps.loop, all->tick);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host of a backend is asked: the frames that it is sent. */
+/* Sends frames to a host of a backend. */
 #include "core/supervise/hosts_internal.h"
 
 #include <stdio.h>

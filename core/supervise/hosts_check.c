@@ -13,7 +13,7 @@
 #include "core/base/alloc.h"
 #include "core/topology/contract.h"
 
-/* That of its first task, the rendezvous, and those that are fixed. */
+/* A port of its first task, the rendezvous, and the fixed ones. */
 #define PORTS_MAX (CONTRACT_PORTS_MAX + 2)
 
 static size_t fixed_ports(const struct host *host, int ports[PORTS_MAX])

@@ -16,8 +16,8 @@
 /* Beyond what is shipped, for a start. */
 #define FREE_BYTES_MIN (UINT64_C(16) << 20)
 #define CLOCK_OFF_MS 30000
-/* What a connection's pipe may have at most, and all together; less than what
- * it has anyway is none. */
+/* The largest pipe of a connection, and of all together; a size below the
+ * default sets none. */
 #define PIPE_MAX (1 << 20)
 #define PIPES_MAX (32 << 20)
 #define PIPE_MIN (128 << 10)
@@ -222,7 +222,7 @@ static void meet_again(struct host *host)
 	bool runs = host->agent_stage == STAGE_STARTED;
 	bool is_over = host->agent_round <= all->round;
 
-	/* What is to be taken over is heard of once all are there. */
+	/* Once all are there, hear of the tasks to take over. */
 	if (all->stage != HOSTS_REACHING || is_over)
 		host_follow(host);
 	if (all->stage == HOSTS_REACHING && is_over && runs) {
@@ -348,7 +348,7 @@ static void on_all_ended(struct host *host, const struct frame_event *event)
 	size_t i;
 
 	host->stage = HOST_ENDED;
-	/* Of tasks whose end it has not seen it knows no more than we. */
+	/* The agent cannot report the exit of a task it did not see end. */
 	for (i = host->index; i < all->task_count; i += all->count) {
 		if (all->tasks[i] != TASK_STARTED)
 			continue;
@@ -383,7 +383,7 @@ static void on_event(struct host *host, const struct frame *frame)
 		hosts_failed(all, host, why);
 		free(why);
 	} else if (frame->type == FRAME_ALL_ENDED) {
-		/* That of an earlier round was heard already. */
+		/* Skip the events of an earlier round, already handled. */
 		if (host->seen_round == all->round || !all->round ||
 		    all->stage == HOSTS_ENDING ||
 		    (all->stage == HOSTS_REACHING &&

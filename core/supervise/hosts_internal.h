@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of hosts.h share: the backend (hosts.c), one host of it
- * (hosts_host.c), whether they reach each other (hosts_check.c), and the files
- * that come and go (hosts_files.c). */
+/* Shared by the parts of hosts.h: the backend (hosts.c), one host of it
+ * (hosts_host.c), the test whether they reach each other (hosts_check.c), and
+ * the files sent and fetched (hosts_files.c). */
 #ifndef JOBRUN_HOSTS_INTERNAL_H
 #define JOBRUN_HOSTS_INTERNAL_H
 
@@ -97,7 +97,7 @@ struct hosts {
 	int64_t ticked_ms;
 	struct loop_event *end_timer;
 
-	/* What is shipped: made when the first host wants it. */
+	/* The archive to send: made when the first host wants it. */
 	bool ship_made;
 	char ship_digest[65]; /* "": nothing */
 	int ship;             /* -1: none */
@@ -128,16 +128,16 @@ void host_send_start(struct host *host);
 void host_follow(struct host *host);
 void host_send_signal(struct host *host, size_t ordinal, int number);
 void host_send_end(struct host *host, uint32_t grace_ms);
-/* What the tasks leave in JOBRUN_RUN_DIR. */
+/* Asks for the files that the tasks leave in JOBRUN_RUN_DIR. */
 void host_send_fetch(struct host *host);
 
 /* ---- whether they reach each other: hosts_check.c ---- */
 
-/* Those that it is to hold for its peers besides its own, as PREPARE has
+/* Adds the ports that it holds for its peers besides its own, as PREPARE has
  * them. */
 void host_put_fixed_ports(const struct host *host, struct wire_out *out);
 void host_send_check(struct host *host);
-/* What it answers. */
+/* Handles the host's answer. */
 void host_take_checked(struct host *host, const struct frame *frame);
 
 /* ---- the backend: hosts.c ---- */
@@ -158,7 +158,7 @@ void hosts_task_event(struct hosts *all, const struct frame *frame,
 int ship_make(struct hosts *all, struct error *err);
 /* The next pieces, as much as is good at once. */
 int ship_send(struct host *host, struct error *err);
-/* What a host sends of its output. */
+/* Receives the output files of a host. */
 int fetch_begin(struct host *host, struct error *err);
 int fetch_add(struct host *host, const struct frame *frame, struct error *err);
 void fetch_drop(struct host *host);

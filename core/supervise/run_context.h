@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an attempt needs around it: a specification, with ports; logs; a backend;
- * and the records of its tasks, stored as they change.  A run has one, for all
- * its attempts, one after the other; of its hyperparameter trials each has one.
+ * The surroundings of an attempt: a specification, with ports; logs; a backend;
+ * and the records of its tasks, stored as they change.  A run has one for all
+ * its attempts, one after the other; each hyperparameter trial has its own.
  */
 #ifndef JOBRUN_RUN_CONTEXT_H
 #define JOBRUN_RUN_CONTEXT_H
@@ -16,7 +16,7 @@
 #include "core/process/reaper.h"
 #include "core/supervise/recorder.h"
 
-/* Of the process; all borrowed. */
+/* Borrowed from the process. */
 struct run_context_deps {
 	struct store *store;
 	struct loop *loop;
@@ -59,8 +59,8 @@ int run_context_settle(struct run_context *context,
 		       struct allocation *allocation, struct arena *mem,
 		       struct error *err);
 
-/* Begins an attempt, after a final one another.  What goes wrong is an end of
- * it like others. */
+/* Begins an attempt, or the next one after a final one.  A failure to begin is
+ * an end like others. */
 void run_context_begin(struct run_context *context, int64_t max_running_ms);
 
 /* After the end of an attempt: its logs are complete and closed, and what was

@@ -335,7 +335,8 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 	ret = latest(as, want->name, mem, &run, err);
 	if (ret < 0)
 		goto out;
-	/* What an earlier try, killed since or unheard, has started. */
+	/* Adopt a run started by an earlier try that was killed or got no
+	 * answer. */
 	if (ret == 0 && !strcmp(run.digest, want->job->digest.hex) &&
 	    (!run_state_is_final(run.state) || run.attempt > want->run.attempt))
 		goto out;

@@ -29,13 +29,13 @@ struct supervised {
 int supervised_init(struct supervised *as, const struct provider_env *env,
 		    const char *provider, struct error *err);
 
-/* What a reviewer of a run wants to see, and what the next plan compares
+/* The properties of a run, for its reviewer and for the next plan to compare
  * with.  No absolute paths: plans of one commit are equal wherever they are
  * made.  Returns new. */
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec);
-/* Of trials: what is tried, how, and by what it is judged.  Returns new. */
+/* The parameters, settings and metric of the trials.  Returns new. */
 json_t *supervised_trials_json(const struct run_spec *spec);
-/* Of that only what becomes of checkpoints and data. */
+/* Only the part of that about checkpoints and data. */
 void supervised_describe_files(const struct job *job,
 			       const struct run_spec *spec, json_t *out);
 
@@ -46,7 +46,8 @@ void supervised_check_trials(const struct job *job, const struct run_spec *spec,
 /* The run itself; of every provider whose context is a struct supervised. */
 extern const struct kind kind_supervised_run;
 
-/* Of the run with the job's digest, if there is one; else of the next. */
+/* The environment of the run with the job's digest, if there is one; else of
+ * the next. */
 int supervised_environment(void *ctx, const struct job *job,
 			   enum task_type type, int index,
 			   struct environment *out, struct error *err);

@@ -39,7 +39,7 @@ static void on_state_changed(void *arg)
 	struct supervisor *s = arg;
 
 	s->run.state = attempt_state(s->context.attempt);
-	/* Of one that was taken over it is known already. */
+	/* After a takeover the start time is known already. */
 	if (s->run.state == RUN_RUNNING && !s->run.start_time_ms) {
 		s->run.start_time_ms = time_now_ms();
 		if (!s->running_since_ms)
@@ -133,12 +133,12 @@ void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
 	s->run.state = state;
 	snprintf(s->why, sizeof(s->why), "%s", why);
 	s->run.error = s->why;
-	/* Of the attempt before. */
+	/* Drop the changes of the attempt before. */
 	s->context.recorder.count = 0;
 	end_loop(s);
 }
 
-/* What the record says of an attempt that is final. */
+/* Sets the record of an attempt that is final. */
 static void set_end(struct supervisor *s, const char *why_not)
 {
 	struct attempt_outcome outcome = attempt_outcome(s->context.attempt);
@@ -283,7 +283,7 @@ static void on_guard(void *arg, uint32_t events)
 	(void)events;
 	loop_remove(s->loop, s->guard_event);
 	s->guard_event = NULL;
-	/* What runs on hosts needs none: it goes on without us, too. */
+	/* Tasks on hosts need no saver here: they go on without us, too. */
 	if (s->context.spec.hosts.names.count)
 		return;
 	if (s->next_timer)
@@ -295,7 +295,7 @@ static void on_guard(void *arg, uint32_t events)
 		attempt_fail(s->context.attempt, "the run's guard was killed");
 }
 
-/* What is left to do when the run is over. */
+/* Does the rest when the run is over. */
 static void end_all(struct supervisor *s)
 {
 	if (!s->allocation && !s->log_uploader)
@@ -367,7 +367,8 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 	ret = spec_read(folder, s->mem, &s->context.spec, err);
 	free(folder);
 	s->over = run_state_is_final(s->run.state);
-	/* Who looked before we had the lock may have given it up. */
+	/* A command that looked before we had the lock may have abandoned the
+	 * run. */
 	if (ret == 0 && s->over && !supervisor_is_marked(s->context.spec.home))
 		return error_set(err, ERROR_FAILED,
 				 "run %s.%d took too long to start", job_id,
@@ -488,7 +489,7 @@ int supervisor_run(const struct supervisor_start *start, pid_t guard)
 	if (take_over(&s, start, guard, &err) == 0) {
 		ret = s.over ? only_release(&s) : supervise(&s);
 	} else {
-		/* Who started us may be gone: its record is ours. */
+		/* Our parent may be gone, so we write its record. */
 		if (s.store)
 			supervisor_abandon(s.store, start->job_id,
 					   start->attempt, err.text, &ignored);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who owns a local run: two processes apart from the one that started it.
+ * Owns a local run: two processes apart from the one that started it.
  *
  *	guard ── supervisor ── task, task …	each task a process group
  *
@@ -65,8 +65,8 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err);
 
-/* Of a run that is over: its supervisor is still there, as machines that were
- * made for it are being deleted, or its logs copied. */
+/* Whether the supervisor of a run that is over still deletes its machines or
+ * uploads its logs. */
 bool supervisor_releases(struct store *store, const struct run_record *run);
 
 /* How far a run is that is still being prepared, in a few words, or "";

@@ -137,7 +137,7 @@ int supervisor_main(const char *job_id, int attempt,
 	struct error err;
 	pid_t pid;
 
-	/* What our caller had open is not to stay open with the run. */
+	/* The caller's descriptors must not stay open with the run. */
 	closefrom(SUPERVISOR_REPORT_FD + 1);
 	/* Blocked in both; tasks start with none blocked. */
 	sigemptyset(&signals);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of supervisor.h share. */
+/* Shared by the parts of supervisor.h. */
 #ifndef JOBRUN_SUPERVISOR_INTERNAL_H
 #define JOBRUN_SUPERVISOR_INTERNAL_H
 

@@ -37,7 +37,7 @@ static int run_folder(struct supervisor *s, char **out, struct error *err)
 void supervisor_keep_logs(struct supervisor *s,
 			  const struct object_scheme *const *schemes)
 {
-	/* What still fails then is shown, and tried again. */
+	/* A request that fails after this is reported, and retried. */
 	static const struct retry_policy retry = {
 		.first_ms = 500,
 		.max_ms = 8000,

@@ -11,7 +11,7 @@
 #include "core/supervise/tuner.h"
 
 struct supervisor {
-	/* Of the process. */
+	/* For the process. */
 	struct arena *mem;
 	struct store *store;
 	struct loop *loop;
@@ -23,7 +23,7 @@ struct supervisor {
 	struct loop_event *guard_event;
 	struct run_context_deps deps;
 
-	/* Of the run. */
+	/* For the run. */
 	struct run_context
 		context;          /* used, but for its specification, if ... */
 	struct tuner *tuner;      /* ... there are no trials; then NULL */
@@ -40,7 +40,7 @@ struct supervisor {
 	bool wants_machines; /* before it goes on */
 	bool getting;        /* them */
 
-	/* What copies its logs; or NULL. */
+	/* uploads its logs; or NULL */
 	struct log_uploader *log_uploader;
 	struct object_store *objects;
 };
@@ -65,8 +65,8 @@ void supervisor_release_machines(struct supervisor *s);
 
 /* ---- supervisor_logs.c ---- */
 
-/* Has the logs copied from here on, if that is wanted.  What is wrong with it
- * is shown, and keeps nothing else from being done. */
+/* Uploads the logs from here on, if the job asks for it.  Reports a failure,
+ * which stops nothing else. */
 void supervisor_keep_logs(struct supervisor *s,
 			  const struct object_scheme *const *schemes);
 /* After the end of the run: the rest of them. */

@@ -150,7 +150,7 @@ int supervisor_newest(struct store *store, const char *job_id, int attempt,
 	return 0;
 }
 
-/* What all attempts at a run share: the folder of the first. */
+/* The folder that all attempts at a run share: that of the first. */
 static char *home_folder(struct store *store, const char *job_id, int attempt)
 {
 	struct arena *mem = arena_new();
@@ -487,7 +487,7 @@ int supervisor_watch(struct store *store, const char *job_id, int attempt,
 	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	int ret = 0;
 
-	/* Of the folder only: its logs are below it and not watched. */
+	/* Watch only the folder: its logs are below it and not watched. */
 	if (watch < 0 || inotify_add_watch(watch, folder, IN_CLOSE_WRITE) < 0) {
 		ret = error_errno(err, "cannot watch '%s'", folder);
 		if (watch >= 0)

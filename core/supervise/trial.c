@@ -120,7 +120,7 @@ static void on_next(void *arg, uint32_t events)
 	run_context_begin(&trial->context, 0);
 }
 
-/* What a process that takes our place finds says that it was begun. */
+/* Writes the attempt down, so that a process that takes over knows of it. */
 static int write_next(struct trial *trial,
 		      const struct restart_decision *decision,
 		      struct error *err)

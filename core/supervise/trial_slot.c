@@ -99,7 +99,7 @@ void trial_slot_remember(struct trial *trial)
 	slot->hosts = hosts;
 	slot->topology = &trial->context.spec.topology;
 	slot->busy = !trial->final;
-	/* What it says is how many there were before it. */
+	/* `rounds` counts the rounds before the current one. */
 	if (trial->final)
 		hosts->rounds++;
 }

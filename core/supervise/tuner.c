@@ -96,7 +96,7 @@ static void check_failures(struct tuner *t, const struct trial *last)
 	char why[sizeof(t->why)];
 
 	if (!t->prepared || !trial_slot_any(t)) {
-		/* What failed is what all need. */
+		/* All trials need the part that failed. */
 		tuner_end(t, RUN_FAILED, last->record.error, false);
 	} else if (trial_tally_is_enough(&t->tally, t->spec, why,
 					 sizeof(why))) {
@@ -115,7 +115,7 @@ void tuner_trial_ended(struct trial *trial)
 	tuner_schedule(t);
 }
 
-/* Those that have ended need nothing any more, once that is stored. */
+/* Frees ended trials, once they are stored. */
 static void close_trials(struct tuner *t)
 {
 	struct error ignored;
@@ -131,7 +131,7 @@ static void close_trials(struct tuner *t)
 	}
 }
 
-/* What is not stored now never will be. */
+/* Last chance to store the records. */
 static void store_all(struct tuner *t)
 {
 	struct timespec pause = { .tv_sec = 1 };
@@ -163,7 +163,7 @@ static void finish(struct tuner *t)
 	t->hooks->ended(t->arg);
 }
 
-/* What this trial lacks (a folder, ports) the next would lack as well. */
+/* The next trial would lack the same folder or ports. */
 static void give_up(struct tuner *t, const struct error *why)
 {
 	tuner_end(t, RUN_FAILED, why->text, false);
@@ -193,7 +193,7 @@ static void on_next(void *arg, uint32_t events)
 	}
 }
 
-/* Those that others were better than at the same step are ended. */
+/* Ends trials that do worse than others did at the same step. */
 static void look_at(struct trial *trial, const struct trial_series *completed,
 		    size_t count)
 {
@@ -281,8 +281,8 @@ void tuner_free(struct tuner *t)
 	free(t);
 }
 
-/* What is recorded can't be read: those that were not taken up end with
- * their hosts' lease. */
+/* The records cannot be read: trials not taken over end with their hosts'
+ * lease. */
 static void give_up_all(struct tuner *t, const struct error *why)
 {
 	tuner_end(t, RUN_FAILED, why->text, false);

@@ -43,9 +43,9 @@ struct tuner *tuner_new(const struct tuner_deps *deps,
 /* Only before it has begun, or when it is final. */
 void tuner_free(struct tuner *tuner);
 
-/* The first trial alone, as it prepares for all; then the others.  Goes on with
- * those on hosts that another process has begun.  What goes wrong is an end
- * like others. */
+/* Starts the first trial alone, as it prepares for all; then the others.
+ * Resumes the trials on hosts that another process has begun.  A failure is an
+ * end like others. */
 void tuner_begin(struct tuner *tuner);
 
 /* As attempt_cancel() and attempt_fail(), for all trials. */

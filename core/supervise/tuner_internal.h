@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of tuner.h share: which trials there are and when all is over
- * (tuner.c), one of them (trial.c), the places where they run one after the
- * other (trial_slot.c), and going on with what another process began
- * (tuner_resume.c). */
+/* Shared by the parts of tuner.h: which trials there are and when all is over
+ * (tuner.c), one of them (trial.c), the slots where they run one after the
+ * other (trial_slot.c), and resuming after another process (tuner_resume.c). */
 #ifndef JOBRUN_TUNER_INTERNAL_H
 #define JOBRUN_TUNER_INTERNAL_H
 
@@ -12,13 +11,13 @@
 #include "core/trial/trial_value.h"
 #include "core/supervise/tuner.h"
 
-/* Of as many as run at a time one.  On hosts it has a backend that stays
- * connected; each begins at another host. */
+/* One slot for each trial that may run at a time.  On hosts it has a backend
+ * that stays connected; each begins at another host. */
 struct trial_slot {
 	bool busy;
 	bool bad;                /* a host of it is not to be had */
 	struct backend *backend; /* idle; NULL: none, or a trial has it */
-	/* Of the trial that was there last; both live as long as the run. */
+	/* Borrowed from the last trial there; both live as long as the run. */
 	const struct run_hosts *hosts; /* NULL: there was none */
 	const struct topology *topology;
 };
@@ -62,7 +61,6 @@ struct tuner {
 
 /* ---- all of them: tuner.c ---- */
 
-/* What was just decided is to be acted upon, from the loop. */
 /* The first reason counts. */
 /* A trial is prepared, and so is what all need. */
 void tuner_trial_runs(struct tuner *t);
@@ -82,7 +80,7 @@ int trial_record_now(struct trial *trial, struct error *err);
 /* It will not begin. */
 void trial_give_up(struct trial *trial, const char *why);
 void trial_cancel(struct trial *trial, const char *why, bool now);
-/* What it has reported by now goes to its record. */
+/* Copies its reported values to its record. */
 int trial_look(struct trial *trial, struct trial_series *series,
 	       struct error *err);
 

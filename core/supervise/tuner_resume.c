@@ -19,7 +19,7 @@ static int read_spec(struct trial *trial, struct error *err)
 	return ret;
 }
 
-/* What it has reported: later ones are compared with it. */
+/* Reads its reported values: later trials are compared with it. */
 static int read_series(struct trial *trial, struct error *err)
 {
 	struct tuner *t = trial->tuner;

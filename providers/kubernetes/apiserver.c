@@ -10,7 +10,7 @@
 #include "core/net/url.h"
 #include "providers/kubernetes/token.h"
 
-/* Of objects with a source in them, and lists of them. */
+/* Limits for objects with a source in them, and lists of them. */
 #define ANSWER_MAX ((size_t)256 << 20)
 #define GROUPS_MAX 4
 
@@ -119,7 +119,7 @@ int apiserver_send_as(struct apiserver *api, const struct http_request *request,
 	bool again = false;
 	int ret = send_once(api, request, accept, response, &again, err);
 
-	/* What was refused for its token was not done. */
+	/* A request refused for its token had no effect: send it again. */
 	if (again)
 		ret = send_once(api, request, accept, response, NULL, err);
 	return ret;

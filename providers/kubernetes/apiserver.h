@@ -9,7 +9,7 @@
 #include "core/net/http.h"
 #include "providers/kubernetes/kubeconfig.h"
 
-/* Who writes, in the objects' managedFields. */
+/* Our name as a writer, in the objects' managedFields. */
 #define FIELD_MANAGER "jobrun"
 
 struct apiserver;

@@ -163,7 +163,7 @@ static int change_one(const struct companions *c, const char *name,
 	return ret;
 }
 
-/* What they are changed by, or with NULL deleted. */
+/* Patches them, or deletes them if `patch` is NULL. */
 static int change_all(const struct kube_at *at, const char *job_name,
 		      json_t *patch, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a job has beside its run: Secret, ConfigMap and Service. */
+/* The objects of a job beside its run: Secret, ConfigMap and Service. */
 #ifndef JOBRUN_COMPANIONS_H
 #define JOBRUN_COMPANIONS_H
 

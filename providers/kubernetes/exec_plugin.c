@@ -222,7 +222,7 @@ int exec_plugin_run(const struct kubeconfig *config,
 
 	if (check(config, err) < 0 || run(config, &text, err) < 0)
 		goto out;
-	/* What it wrote may hold a secret: it is not in the message. */
+	/* The plugin's output may hold a secret: keep it out of messages. */
 	value = json_read(buf_text(&text), text.len, "plugin", &ignored);
 	status = json_object_get(value, "status");
 	found.token = copy_text(status, "token");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trials of a run.  Which have ended the Job says by their indexes, also
- * when their pods are gone; how one stands in between, its newest pod; and its
- * result, its log.
+ * The trials of a run.  The Job lists the ended ones by their indexes, also
+ * when their pods are gone; the newest pod shows how a running one stands; the
+ * log has its result.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "providers/kubernetes/kube_state.h"
 #include "providers/kubernetes/kube_trials.h"
 
-/* What is known of all of them in one look. */
+/* All trials in one look. */
 struct trials_view {
 	struct kube_look *look;
 	struct trial_list known;

@@ -31,7 +31,7 @@ static int check_path(const char *value, struct error *err)
 	return 0;
 }
 
-/* What a number of bytes looks like there: 8Gi, 500M. */
+/* Checks a size in bytes as Kubernetes writes it: 8Gi, 500M. */
 static int check_size(const char *value, struct error *err)
 {
 	static const char *const units[] = { "",   "k",  "M",  "G", "T",

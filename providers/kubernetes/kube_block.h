@@ -5,7 +5,7 @@
 
 #include "core/job/message.h"
 
-/* What runs the pods. */
+/* The object that runs the pods. */
 enum kube_controller {
 	CONTROLLER_AUTO, /* a JobSet where the cluster has them */
 	CONTROLLER_JOBSET,

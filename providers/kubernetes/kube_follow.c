@@ -160,7 +160,7 @@ static int put_progress(const struct kube_look *look, bool with_run,
 			struct error *err)
 {
 	struct store *store = look->kube->env.store;
-	/* Those of trials are not the run's. */
+	/* The tasks of trials are not the run's. */
 	size_t count = look_has_trials(look) ? 0 : look->spec.topology.count, i;
 	struct task_record *tasks =
 		arena_alloc(look->mem, (count + 1) * sizeof(*tasks));
@@ -260,7 +260,7 @@ static int take_gone(struct kube_look *look, struct error *err)
 	return put_progress(look, true, err);
 }
 
-/* What there is to say of a run that goes on. */
+/* Why a run is not over yet. */
 static const char *why_not_yet(const struct kube_look *look,
 			       enum run_state state)
 {

@@ -48,7 +48,7 @@ struct pods {
 	const char *waiting; /* why one does not start, or NULL */
 };
 
-/* Those of a run: `spec` says which tasks there should be. */
+/* Reads the pods of a run: `spec` says which tasks there should be. */
 int pods_read(const struct kube_at *at, const char *name,
 	      const struct kube_job *job, struct pods *out, struct error *err);
 void pods_done(struct pods *pods);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the provider share. */
+/* Shared by the parts of the provider. */
 #ifndef JOBRUN_KUBE_INTERNAL_H
 #define JOBRUN_KUBE_INTERNAL_H
 

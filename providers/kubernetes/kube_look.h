@@ -29,13 +29,13 @@ const char *look_end_words(const struct kube_look *look,
 bool look_has_trials(const struct kube_look *look);
 /* The records of those that have begun: before their logs can be written. */
 int look_begin_trials(struct kube_look *look, struct error *err);
-/* What has become of them.  One has ended when its log is whole, as that has
- * its metric. */
+/* Updates the trials.  A trial has ended when its log is whole, as that has its
+ * metric. */
 int look_put_trials(struct kube_look *look, struct error *err);
-/* What has become of the run, of which all have ended. */
+/* The verdict on a run whose trials have all ended. */
 int look_judge_trials(struct kube_look *look, enum run_state *state,
 		      const char **why, struct error *err);
-/* Those that have not ended never will. */
+/* Cancels the trials that have not ended. */
 int look_cancel_trials(struct kube_look *look, struct error *err);
 
 #endif

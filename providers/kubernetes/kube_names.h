@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a job's objects are called, and the labels by which they are found. */
+/* The names of a job's objects, and the labels that find them. */
 #ifndef JOBRUN_KUBE_NAMES_H
 #define JOBRUN_KUBE_NAMES_H
 
@@ -24,9 +24,9 @@
 #define KUBE_NOTE_PROPERTIES "jobrun-properties"
 
 /*
- * "resnet_Pod" gives "resnet-pod-1a2b3c4d": small letters, digits and '-'.
- * What had to be changed or cut has its checksum behind it, so that two jobs
- * hardly share a name; whose an object is, its annotation says.  In `mem`.
+ * "resnet_Pod" gives "resnet-pod-1a2b3c4d": small letters, digits and '-'.  A
+ * name that was changed or cut has a checksum behind it, so that two jobs
+ * hardly share a name; an annotation says whose an object is.  In `mem`.
  */
 const char *kube_name(const char *job_id, struct arena *mem);
 

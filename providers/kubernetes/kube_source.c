@@ -11,7 +11,8 @@
 #include "core/data/tree.h"
 #include "providers/kubernetes/kube_names.h"
 
-/* Of all values together (k8s.io/api, MaxSecretSize), less a little. */
+/* The limit for all values together (k8s.io/api, MaxSecretSize), less a
+ * little. */
 #define SOURCE_MAX 1000000
 #define NAME_DIGITS 10
 #define MODE_EXECUTABLE 0555
@@ -103,7 +104,7 @@ json_t *source_volume(const struct job *job, struct arena *mem)
 	return volume;
 }
 
-/* What is there now must be what was digested when this was planned. */
+/* The files must still be those that were digested for the plan. */
 static int add_file(const char *folder, const struct tree_entry *entry,
 		    const char *key, json_t *data, struct error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `jobrun.source` in a ConfigMap: each file is a key of it, and the volume of
- * the pods gives the files their paths again.  So nothing has to be unpacked,
- * and no image needs anything for it.  What is in a ConfigMap is never
- * changed: another source has another name.
+ * the pods gives the files their paths again.  Nothing has to be unpacked, and
+ * no image needs a tool for it.  The contents of a ConfigMap never change:
+ * another source has another name.
  */
 #ifndef JOBRUN_KUBE_SOURCE_H
 #define JOBRUN_KUBE_SOURCE_H

@@ -12,7 +12,7 @@ static long long number(const json_t *object, const char *key)
 	return json_get_int(json_object_get(object, "status"), key, 0);
 }
 
-/* Of pods, in the Jobs of a JobSet together. */
+/* Counts pods, over all Jobs of a JobSet. */
 static long long count_pods(const json_t *object, const char *key)
 {
 	const json_t *jobs = json_object_get(json_object_get(object, "status"),

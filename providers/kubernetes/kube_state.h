@@ -11,8 +11,8 @@
 #include "core/base/run_state.h"
 
 enum run_state state_of(const json_t *object);
-/* Of a Job with trials that has failed: as more of them failed than may, or
- * only in that some of all did. */
+/* Why a Job with trials has failed: too many of them failed, or all ran and
+ * some failed. */
 bool state_has_failed_trials(const json_t *object);
 bool state_ran_all_trials(const json_t *object);
 /* When it ended, or 0; since 1970. */

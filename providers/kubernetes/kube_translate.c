@@ -278,7 +278,7 @@ static json_t *volume_properties(const json_t *container)
 	return out;
 }
 
-/* What a reader of a plan wants to know of its pods. */
+/* The properties of its pods for the reader of a plan. */
 static json_t *pool_properties(const struct kube_pool *pool, json_t *spec)
 {
 	static const char *const of_container[] = { "image", "command", "args",
@@ -307,7 +307,8 @@ static json_t *pool_properties(const struct kube_pool *pool, json_t *spec)
 	return out;
 }
 
-/* What makes one run different from another, whatever runs its pods. */
+/* The properties that make one run differ from another, whatever runs its
+ * pods. */
 static json_t *properties(const struct kube_translation *t)
 {
 	const struct job *job = t->pods.job;
@@ -374,7 +375,7 @@ static void look_at_texts(const struct kube_translation *t)
 				       texts[i].why);
 }
 
-/* What is about the job as a whole, and has no place. */
+/* Checks fields of the job as a whole that have no counterpart. */
 static void look_at_the_rest(const struct kube_translation *t)
 {
 	const struct job *job = t->pods.job;

@@ -50,7 +50,7 @@ struct kube_job {
 	json_t *service;    /* beside `indexed` */
 	json_t *jobset;     /* NULL: its pods are trials */
 	json_t *indexed;    /* NULL: its pods are too different for one Job */
-	/* What it comes to, whichever of the two it is. */
+	/* The result, for either kind of object. */
 	json_t *properties;
 	struct kube_left_out left[KUBE_LEFT_MAX];
 	size_t left_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trials of hyperparameters: one Indexed Job, of which each index is a trial,
- * so that the cluster starts them as others end, whoever follows them.  Which
- * values an index has its container is told (core/task/launch_trial.h).
+ * Trials of hyperparameters: one Indexed Job whose indexes are the trials, so
+ * that the cluster starts them as others end, even if nobody follows.  The
+ * container gets the values of all indexes (core/task/launch_trial.h).
  */
 #ifndef JOBRUN_KUBE_TRIALS_H
 #define JOBRUN_KUBE_TRIALS_H
@@ -18,7 +18,7 @@ void trials_check(const struct pod_maker *maker);
 void trials_add_command(const struct pod_maker *maker, json_t *command);
 /* Makes of a Job one with an index for each trial. */
 void trials_add_job(const struct job *job, json_t *spec);
-/* What is tried, for plans. */
+/* Describes the parameters and settings, for plans. */
 void trials_describe(const struct job *job, json_t *properties);
 
 /* Leaves out of the `command` of properties what trials_describe() says in
@@ -29,7 +29,8 @@ void trials_hide(json_t *properties);
  * trials: an older one drops it in silence. */
 bool trials_are_kept(const json_t *wanted, const json_t *made);
 
-/* What trials_add_command() has told the containers of a Job; new, or NULL. */
+/* Reads back the values that trials_add_command() put into a Job; new, or
+ * NULL. */
 json_t *trials_of_object(const json_t *object);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define FILE_MAX (4u << 20)
 #define FILES_MAX 32
-/* What a file is relative to, kept beside its entries. */
+/* The folder that a file's paths are relative to, kept beside its entries. */
 #define FOLDER_KEY "jobrun-folder"
 
 /* ---- files ------------------------------------------------------------- */
@@ -180,8 +180,8 @@ static const json_t *find_entry(const json_t *all, const char *list,
 	return value;
 }
 
-/* What KEY-data holds in base 64, or the file that KEY names.  Leaves `out`
- * alone if there is neither. */
+/* Reads KEY-data, in base 64, or the file that KEY names.  Leaves `out` alone
+ * without either. */
 static int read_part(const json_t *entry, const char *folder, const char *key,
 		     char **out, struct error *err)
 {

@@ -163,8 +163,8 @@ static void add_companions(struct resources *out, const struct job *job,
 			  made->config_map);
 		json_put(one->properties, "immutable", json_true());
 	}
-	/* With a JobSet the cluster makes it.  Which of the two it is, where
-	 * the file leaves it open, is known when the run is made. */
+	/* The cluster makes the service of a JobSet.  If the file leaves Job or
+	 * JobSet open, that is known when the run is made. */
 	if (made->service && kube_wants_job(job)) {
 		one = add(out, &kind_kube_service, &type_service, job,
 			  made->service);

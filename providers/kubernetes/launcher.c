@@ -19,7 +19,8 @@ bool launcher_is_used(const struct pod_maker *maker)
 	return maker->block && maker->block->launcher;
 }
 
-/* What the job has for it, as far as that is known before a pod is there. */
+/* The job's part of the specification, as far as it is known before a pod
+ * exists. */
 static void make_spec(const struct pod_maker *maker, struct run_spec *out)
 {
 	const struct job *job = maker->job;
@@ -225,7 +226,7 @@ void launcher_describe(const struct pod_maker *maker, json_t *properties)
 	if (!launcher_is_used(maker))
 		return;
 	make_spec(maker, &spec);
-	/* What this machine has at that path is something else. */
+	/* A file at that path on this machine is not the pod's. */
 	for (i = 0; i < spec.data.count; i++)
 		if (spec.data.sets[i].index &&
 		    !strstr(spec.data.sets[i].index, "://"))

@@ -2,8 +2,8 @@
 /*
  * jobrun in the pods of a job: a container of the image that has it puts it
  * into an empty volume before the program's own begins, which then starts with
- * 'jobrun launch'.  So the program's image needs nothing of jobrun, and its
- * tasks have their variables, checkpoints and data as everywhere else.
+ * 'jobrun launch'.  The program's image needs nothing of jobrun, and its tasks
+ * have their variables, checkpoints and data as everywhere else.
  */
 #ifndef JOBRUN_LAUNCHER_H
 #define JOBRUN_LAUNCHER_H
@@ -26,7 +26,7 @@ long launcher_grace_s(const struct job *job);
 void launcher_add(const struct pod_maker *maker, json_t *spec,
 		  json_t *container);
 
-/* What becomes of checkpoints and data, for plans. */
+/* Describes checkpoints and data, for plans. */
 void launcher_describe(const struct pod_maker *maker, json_t *properties);
 
 #endif

@@ -73,7 +73,7 @@ int list_objects(const struct kube_at *at, const struct kube_type *type,
 	return ret;
 }
 
-/* Of a run whose object is gone, what this machine has is left. */
+/* Also lists runs whose object is gone, but whose record is here. */
 int run_list(void *ctx, const char *place, struct listing *out,
 	     struct error *err)
 {

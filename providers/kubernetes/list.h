@@ -11,7 +11,7 @@ int list_objects(const struct kube_at *at, const struct kube_type *type,
 		 const char *label, const struct kind *kind, const char *place,
 		 struct listing *out, struct error *err);
 
-/* Of the kind of a run: also what this machine remembers. */
+/* Lists runs, also those that only this machine remembers. */
 int run_list(void *ctx, const char *place, struct listing *out,
 	     struct error *err);
 

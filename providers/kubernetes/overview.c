@@ -12,7 +12,7 @@
 #define FRESH_MS 1000
 #define ANSWER_MAX ((size_t)64 << 20)
 
-/* What the pods of a run are at. */
+/* The states of a run's pods. */
 enum pod_bit {
 	POD_WAITS = 1 << 0, /* for a node */
 	POD_BEGINS = 1 << 1,
@@ -202,9 +202,8 @@ static bool pods_are_unchanged(struct kube_overview *all,
 	return bits & POD_BEGINS && !(bits & POD_OTHER);
 }
 
-/* A run that runs has not ended; one that waits is suspended still, or its
- * pods are where they were.  What else may be is looked at.  Called under the
- * lock. */
+/* A run that runs has not ended; one that waits is suspended still, or its pods
+ * are where they were.  Any other run is looked at.  Called under the lock. */
 static bool is_unchanged(struct kube_overview *all, const struct kube_at *at,
 			 const struct kube_record *record)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the pods of a run write, into the run's folder.
+ * Appends the output of a run's pods to the run's folder.
  *
  * Each look asks for what a pod has written since the second of the last line
  * that is there: the API knows no smaller unit.  How many lines of that second
@@ -24,7 +24,7 @@
 #define PODS_MAX 512
 /* A run that has ended waits so long for logs that nobody gives. */
 #define SETTLE_MS 30000
-/* Of a pod's log in one look; the next goes on. */
+/* The limit of a pod's log in one look; the next one resumes. */
 #define LIMIT_BYTES (32u << 20)
 #define ANSWER_MAX ((size_t)64 << 20)
 #define SECOND_LEN 19 /* "2026-11-21T02:38:57" */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tells a pod about its peers, for programs and for the reader of it,
+/* Tells a pod about its peers, for programs and for
  * core/topology/read_kubernetes.c. */
 #include "core/base/json.h"
 #include "core/topology/topology_read.h"

@@ -67,7 +67,7 @@ static const json_t *launcher(const json_t *pod)
 	return end && json_get_int(end, "exitCode", 1) == 0 ? NULL : state;
 }
 
-/* What keeps a pod from running, in plain words; NULL: nothing that it says. */
+/* Why a pod does not run, in plain words; NULL: it gives no reason. */
 static const char *why_pending(const json_t *pod, struct arena *mem)
 {
 	static const struct {
@@ -118,7 +118,7 @@ static enum run_state pod_state(const json_t *pod)
 		       : RUN_PREPARING;
 }
 
-/* Of several pods of a task the last one made is what it is now. */
+/* The newest pod of a task counts. */
 static bool is_newer(const json_t *pod, const struct pod_task *task,
 		     int64_t made_ms, int64_t *known_ms)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of `jobrun.restart` are asked in their order, and so are those of
- * a podFailurePolicy: a rule that says fail becomes FailJob, one that says
- * restart becomes Count.  What is to be done about a pod that was taken away
- * comes first, as it has an exit code too.  A Job of a JobSet has no backoff,
- * so that a pod that counts ends it too, but with another reason: by that the
- * JobSet knows whether to start all pods again.  A container that a signal has
- * killed exits with 128 and its number.
+ * The rules of `jobrun.restart` are asked in their order, and so are those of a
+ * podFailurePolicy: a rule that says fail becomes FailJob, one that says
+ * restart becomes Count.  The rule for a pod that was evicted comes first, as
+ * it has an exit code too.  A Job of a JobSet has no backoff, so that a pod
+ * that counts ends it too, but with another reason: by that the JobSet knows
+ * whether to start all pods again.  A container that a signal has killed exits
+ * with 128 and its number.
  */
 #include "providers/kubernetes/policy.h"
 
@@ -19,7 +19,7 @@
 
 #define EXIT_MAX 255
 #define SIGNAL_BASE 128
-/* Of a podFailurePolicy. */
+/* The limits of a podFailurePolicy. */
 #define RULES_MAX 20
 #define VALUES_MAX 255
 
@@ -154,7 +154,7 @@ static void add_any_code(json_t *rules, const char *action)
 		 codes_match("NotIn", json_pack("[i]", EXIT_MAX + 1)));
 }
 
-/* What becomes of a pod that has failed by itself. */
+/* Adds the rules for a pod that failed by itself. */
 static void add_code_rules(const struct job *job, json_t *rules)
 {
 	const struct restart *restart = &job->jobrun.restart;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine remembers of a run: its record in the store, and in the
- * run's folder who its tasks are, which is what logs are read by. */
+/* The local record of a run: its entry in the store, and its tasks in the run's
+ * folder, which logs are read by. */
 #ifndef JOBRUN_RECORD_H
 #define JOBRUN_RECORD_H
 
@@ -15,7 +15,7 @@ struct kube_record {
 	bool trials; /* its pods are */
 };
 
-/* Of a record that is at hand; the strings that are not in it are in `mem`. */
+/* Fills `out` from a given record; strings that are not in it are in `mem`. */
 void record_take(struct kube_record *out, const struct run_record *run,
 		 const json_t *properties, struct arena *mem);
 /* The newest run of the job here; 1: there is none. */
@@ -26,7 +26,7 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 	       const struct kube_type *type, const json_t *object,
 	       struct error *err);
 
-/* What was wanted of it, as the object had it.  Returns new. */
+/* The desired properties, as the object had them.  Returns new. */
 json_t *record_wanted(struct kube *kube, const struct kube_record *record);
 /* Adds those that are not listed yet; with `place`, only what is there. */
 int record_list(struct kube *kube, const struct kind *kind, const char *place,

@@ -12,8 +12,8 @@
 
 /*
  * An array of objects in the order of their making; returns new, or NULL.
- * What has no place in them is told, and the Secret too, if the job needs one:
- * values of secrets are in no manifest.  The job has been digested.
+ * Tells the fields without a counterpart, and the Secret too, if the job needs
+ * one: values of secrets are in no manifest.  The job has been digested.
  */
 json_t *kube_render(const struct job *job, const struct catalogue *catalogue,
 		    void (*tell)(void *arg, bool needed, const char *path,

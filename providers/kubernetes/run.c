@@ -51,7 +51,7 @@ int run_get_either(const struct kube_at *at, const char *job_id,
 			return ret < 0 ? -1 : 1;
 	}
 	ret = ret < 0 ? -1 : object_get(at, other, name, &found, err);
-	/* Of others, it is in nobody's way. */
+	/* Another job's object is no conflict here. */
 	if (ret == 0 && strcmp(object_note(found, KUBE_NOTE_JOB), job_id) != 0)
 		ret = 1;
 	if (ret != 0) {
@@ -117,8 +117,8 @@ static int wait_gone(const struct kube_at *at, const struct kube_type *type,
 	}
 }
 
-/* What it owns goes before it does, so that nothing of what is made anew is
- * taken for it. */
+/* Deletes the objects that it owns first, so that they are not taken for new
+ * ones. */
 static int remove_earlier(const struct kube_at *at,
 			  const struct kube_type *type, const json_t *object,
 			  const char *name, int64_t grace_ms, struct error *err)

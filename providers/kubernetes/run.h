@@ -26,18 +26,18 @@ int run_get_either(const struct kube_at *at, const char *job_id,
 int run_look_for(const struct kube_at *at, const char *name,
 		 const struct kube_type **type, json_t **out,
 		 struct error *err);
-/* Which one of its job's it is, from 1. */
+/* The attempt number within its job, from 1. */
 int run_attempt_of(const json_t *object);
 
-/* Of the kind (run_read.c, run_end.c). */
+/* The calls of the kind (run_read.c, run_end.c). */
 int run_read(void *ctx, const struct resource *want, struct resource *found,
 	     struct error *err);
 void run_adapt(struct resource *want, const struct resource *found);
 int run_cancel(void *ctx, const struct resource *have, bool now,
 	       struct error *err);
 int run_delete(void *ctx, const struct resource *have, struct error *err);
-/* Of a run that only the cluster knows, for who wants it to end: looks whether
- * it has, or is gone. */
+/* For a run that only the cluster knows, when ending it: whether it has ended,
+ * or is gone. */
 bool run_is_unknown(const struct resource *have);
 int run_wait_unknown(struct kube *kube, const struct resource *have,
 		     enum wait_state *state, struct error *err);

@@ -30,8 +30,8 @@ static int kill_pods(const struct kube_at *at, const char *name,
 	return ret;
 }
 
-/* What a call is about: the run that is remembered here, or of another
- * machine's the object alone.  1: there is none. */
+/* Finds the run of a call: in the record here, or for another machine's run by
+ * its object alone.  1: there is none. */
 static int find_old(struct kube *kube, const struct resource *have,
 		    struct arena *mem, struct kube_record *out,
 		    struct kube_at *at, struct error *err)

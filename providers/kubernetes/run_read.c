@@ -52,9 +52,8 @@ static void show_judged(struct kube *kube, const char *job_id,
 }
 
 /*
- * What the cluster says to it: its admission has the last word on what is
- * applied.  Where there is an earlier run the name is taken, so that another
- * is asked about.
+ * Asks the cluster to admit it without applying: its admission has the last
+ * word.  An earlier run has the name, so another name is tried.
  */
 static int rehearse(const struct kube_at *at, const struct kube_type *type,
 		    const json_t *body, bool taken, json_t *outputs,
@@ -87,7 +86,7 @@ static int rehearse(const struct kube_at *at, const struct kube_type *type,
 	return ret;
 }
 
-/* What `adapt` needs: the call that makes it in this cluster. */
+/* Fills in what `adapt` needs: the API call that makes it in this cluster. */
 static int prepare(struct kube *kube, const struct kube_at *at,
 		   const struct kube_type *type, const struct job *job,
 		   const json_t *object, struct arena *mem,

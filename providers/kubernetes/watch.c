@@ -202,7 +202,7 @@ int watch_open(struct kube *kube, const struct kube_at *at,
 		*p = watch_new(at, type, name, err);
 	if (!*p)
 		goto out;
-	/* What has changed until now is looked at next. */
+	/* Changes up to now are seen in the next look. */
 	if (read((*p)->event, &changes, sizeof(changes)) < 0)
 		changes = 0;
 	ret = count < WATCH_MAX ? begin(*p, err) : 0;

@@ -13,7 +13,7 @@
 
 #include "providers/kubernetes/kube_internal.h"
 
-/* `*fd` is new.  Of more than a few objects it is never readable: they are
+/* `*fd` is new.  With more than a few objects it is never readable: they are
  * polled. */
 int watch_open(struct kube *kube, const struct kube_at *at,
 	       const struct kube_type *type, const char *name, int *fd,

@@ -41,7 +41,7 @@ struct account {
 	struct usage usage; /* memory and CPU of a step, allocation of a job */
 };
 
-/* What is no number, or none that can be, is 0: not known. */
+/* A missing or impossible number is 0: not known. */
 static int64_t number_of(const char *text)
 {
 	long long value =
@@ -109,8 +109,8 @@ static bool take_id(char *text, struct account *out, struct arena *mem)
 	if (!digits)
 		return false;
 	out->job.id = arena_strndup(mem, text, digits);
-	/* What has not begun of an array is one line, "12_[4-9]", which may be
-	 * too long to be whole. */
+	/* The pending rest of an array is one line, "12_[4-9]", which sacct may
+	 * cut. */
 	if (text_starts(rest, "_["))
 		out->job.element = QUEUE_REST;
 	else if (*rest == '_')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a cluster's accounting (slurmdbd) knows of jobs, also of those that its
+ * Asks a cluster's accounting (slurmdbd) about jobs, also those that its
  * controller has forgotten: one call of sacct, whatever their number.  Many
  * clusters have none, or keep no comments there (AccountingStoreFlags).
  */
@@ -20,7 +20,7 @@ struct accounts {
 	size_t count;
 };
 
-/* Whose account is wanted. */
+/* The job to look for. */
 struct account_key {
 	const char *name; /* of the job */
 	const char *id;
@@ -28,18 +28,18 @@ struct account_key {
 	int64_t since_ms; /* it was submitted after that */
 };
 
-/* Of jobs with these names (none: with any) that were there after the moment
+/* Reads jobs with these names (none: with any) that existed after the moment
  * `since_ms`.  Texts live in `mem`. */
 int accounts_read(struct cluster *cluster, const struct strings *names,
 		  int64_t since_ms, struct arena *mem, struct accounts *out,
 		  struct error *err);
-/* What sacct has printed. */
+/* Parses the output of sacct. */
 void accounts_parse(char *text, struct arena *mem, struct accounts *out);
 
 /*
- * The job by its name and its comment; where no comments are kept, by its name,
- * its number and when it was submitted.  An array is one job.  What it has used
- * goes to `usage`.  False: it is not known.
+ * Finds a job by its name and its comment; where comments are not stored, by
+ * its name, its number and when it was submitted.  An array is one job.  Its
+ * usage goes to `usage`.  False: it is not known.
  */
 bool accounts_find(const struct accounts *accounts,
 		   const struct account_key *key, struct arena *mem,

@@ -248,7 +248,8 @@ static void forbid_queueing(const struct turn *turn,
 
 	restart_decide(&turn->spec.restart, &none, &lost, &first);
 	restart_decide(&turn->spec.restart, counts, &lost, &now);
-	/* What is queued again all the same ends as soon as it starts. */
+	/* A job that was queued again all the same ends as soon as it
+	 * starts. */
 	if (first.again && !now.again)
 		slurm_call(argv, &ignored);
 }

@@ -30,8 +30,8 @@ struct slurm_next {
 	char why_not[96]; /* or else */
 };
 
-/* What follows the attempt with this folder, or a copy of it.  1: that is not
- * decided. */
+/* Reads the decision about the next attempt from this attempt's folder, or a
+ * copy of it.  1: that is not decided. */
 int slurm_next_read(const char *attempt, struct slurm_next *out,
 		    struct error *err);
 

@@ -22,9 +22,9 @@
 #define SSH_FAILED 255
 #define NOT_FOUND 127
 /*
- * What a login host runs a command by.  The exit status of a command may come
- * before the last of what it has printed, and the connection be cut between
- * the two, so that its answer ends with what is only there if all is.
+ * The command that runs ours on a login host.  The exit status of a command may
+ * come before the last of its output, and the connection be cut between the
+ * two, so the answer ends with a mark.
  */
 #define TO_THE_END "\"$@\"; s=$?; printf \"\\nended %d\" \"$s\"; exit \"$s\""
 #define END_MARK "\nended "
@@ -174,8 +174,8 @@ static bool cut_mark(struct command_answer *answer)
 	return true;
 }
 
-/* Of an answer that is not whole: was the host not reached, or left in the
- * middle, or is it one that runs no commands? */
+/* Explains an incomplete answer: was the host not reached, did the connection
+ * break, or does it run no commands? */
 static int explain_break(const struct command_answer *answer, struct error *err)
 {
 	int status = command_status(answer);
@@ -265,8 +265,8 @@ int cluster_sh(struct cluster *cluster, const char *what, const char *script,
 	return ret;
 }
 
-/* What Slurm's commands say if the controller is not there, not now, or not
- * yet (slurm_errno.c). */
+/* The messages of Slurm's commands if the controller is down or starting
+ * (slurm_errno.c). */
 static bool is_away(const char *words)
 {
 	static const char *const away[] = {

@@ -31,7 +31,7 @@ bool cluster_is_away(const struct cluster *cluster);
  * returns new. */
 char *cluster_path(const struct cluster *cluster, const char *path);
 
-/* What a call is given, and how much it may answer. */
+/* The input of a call, and the limit of its answer. */
 struct cluster_input {
 	const void *data;
 	size_t len;
@@ -61,7 +61,7 @@ int cluster_sh(struct cluster *cluster, const char *what, const char *script,
  * it fails: ERROR_UNREACHABLE if the controller does not answer. */
 int cluster_slurm(struct cluster *cluster, const char *const *argv,
 		  struct command_answer *answer, struct error *err);
-/* What its words mean; for calls of other forms. */
+/* Explains the command's message; for calls of other forms. */
 int cluster_slurm_failed(const char *command,
 			 const struct command_answer *answer,
 			 struct error *err);

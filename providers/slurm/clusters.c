@@ -10,8 +10,8 @@
 #include "core/base/file.h"
 #include "providers/slurm/slurm_internal.h"
 
-/* Who did not answer, and has taken some time over that, is left alone for
- * longer, up to this. */
+/* A cluster that took some time not to answer is left alone for longer, up to
+ * this. */
 #define AWAY_MS 10000
 /* To ask for one job is cheap; for many one by one it is not. */
 #define MOMENT_MS 900

@@ -113,7 +113,7 @@ static void note_unused(void *ctx, const char *path)
 	resources_note(ctx, "%s is not used by provider slurm", path);
 }
 
-/* What is another way than where jobrun itself starts tasks. */
+/* Restarts that differ from those where jobrun starts tasks itself. */
 static void note_restarts(const struct job *job, const struct slurm_job *what,
 			  struct resources *out)
 {

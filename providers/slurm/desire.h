@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a job wants of a Slurm cluster, and how plans show it. */
+/* The resources that a job wants of a Slurm cluster, as plans show them. */
 #ifndef JOBRUN_DESIRE_H
 #define JOBRUN_DESIRE_H
 

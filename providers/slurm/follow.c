@@ -17,7 +17,7 @@
 
 /* ---- states ------------------------------------------------------------ */
 
-/* Of a job that Slurm has forgotten. */
+/* The state of a job that Slurm has forgotten. */
 static enum run_state state_by_files(const struct slurm_look *look)
 {
 	const struct task_record *first = look_master(look);
@@ -71,8 +71,8 @@ static int prepare_next(void *arg, const char *folder, int attempt,
 }
 
 /*
- * What there was of this attempt has ended, and another one follows.  Returns
- * 1: there is one to be looked at, which this process or another one has made.
+ * This attempt has ended, and another one follows.  Returns 1: follow the next
+ * one, which this process or another one has recorded.
  */
 static int go_on(struct slurm_look *look, const struct slurm_next *decided,
 		 struct error *err)
@@ -129,7 +129,7 @@ static bool is_followed(const struct slurm_look *look, enum run_state state,
 			   run->state == RUN_RUNNING);
 }
 
-/* The script has begun this attempt.  Of the first Slurm says so. */
+/* The script has begun this attempt.  Slurm tells it for the first attempt. */
 static bool has_begun(const struct slurm_look *look)
 {
 	char *path = path_join(look->folder, "begun");
@@ -216,9 +216,9 @@ static void forget_secrets(const struct slurm_look *look)
 }
 
 /*
- * 0: Slurm knows it.  What is older than the record of this attempt is of
- * another one.  And to be queued again it must be after it was seen to run,
- * which another process may have written down a moment ago.
+ * 0: Slurm knows it.  An entry older than this attempt's record belongs to
+ * another attempt.  A job counts as queued again only after it was seen to run,
+ * which another process may have recorded a moment ago.
  */
 static int look_into_queue(struct slurm_look *look, struct error *err)
 {
@@ -238,8 +238,9 @@ static int look_into_queue(struct slurm_look *look, struct error *err)
 	return ret;
 }
 
-/* What the controller has forgotten may be in its accounting; an end, that is:
- * of a job that went on there the controller knows nothing, and it does not. */
+/* A job that the controller has forgotten may have ended according to the
+ * accounting; only an end counts, as the controller knows every job that goes
+ * on. */
 static bool look_into_accounts(struct slurm_look *look)
 {
 	struct queue_job job;
@@ -253,7 +254,7 @@ static bool look_into_accounts(struct slurm_look *look)
 	return true;
 }
 
-/* Of a run that has ended. */
+/* Stores the usage of a run that has ended. */
 static void keep_usage(struct slurm_look *look)
 {
 	struct queue_job job;

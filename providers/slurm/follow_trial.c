@@ -117,7 +117,7 @@ static int end_trial(struct trial_look *one, struct error *err)
 	return put(one, err);
 }
 
-/* Of a trial that could say nothing of its end: what it has reported here. */
+/* Reads the metric from the copied log of a trial that left no result. */
 static void read_value(struct trial_look *one)
 {
 	struct trial_series series = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a run stands whose trials are the elements of a job array.  What the end
- * of one means for the others was decided on its node (array.h), and is only
- * told here.
+ * Follows a run whose trials are the elements of a job array.  The node where a
+ * trial ended has decided what follows for the others (array.h); this file only
+ * reports it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "core/trial/trial_spec.h"
 #include "providers/slurm/slurm_trials.h"
 
-/* Which trials have begun: their numbers. */
+/* Lists the trials that have begun: their numbers. */
 #define BEGUN                                                                  \
 	"cd \"$1/trials\" 2>/dev/null || exit 0\n"                             \
 	"for t in *; do\n"                                                     \
@@ -144,8 +144,8 @@ static int put_run(struct trials *t, enum run_state state, const char *why,
 	return same ? 0 : store_run_put(t->run->slurm->env.store, run, err);
 }
 
-/* What is still there after so many have failed, and whose nodes could not say
- * so: those that were killed leave no result. */
+/* Cancels the rest after too many failures, if no node could: a killed trial
+ * leaves no result. */
 static void stop_rest(struct trials *t)
 {
 	const char *const argv[] = { "scancel", t->run->job.id, NULL };

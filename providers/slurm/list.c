@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is of jobrun's at the clusters, whoever has made it: for gc,
+/* Lists all that jobrun made at the clusters, from whatever machine: for gc,
  * --prune and delete, which have no job file. */
 #include <string.h>
 

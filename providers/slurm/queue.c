@@ -83,8 +83,8 @@ static void add(struct slurm_queue *out, size_t *room, char *columns[COLUMNS],
 
 	if (!text_starts(columns[COLUMN_COMMENT], "jobrun:"))
 		return;
-	/* Of a heterogeneous job the first component has the script, and is
-	 * what the others go with. */
+	/* The first component of a heterogeneous job has the script, and stands
+	 * for the others. */
 	if (plus && strcmp(plus, "+0") != 0)
 		return;
 	if (plus)
@@ -112,7 +112,7 @@ static void add(struct slurm_queue *out, size_t *room, char *columns[COLUMNS],
 	};
 }
 
-/* What a whole array is doing, by what its elements are. */
+/* The state of a whole array, from those of its elements. */
 static const char *state_of_all(const struct queue_job *elements, size_t count)
 {
 	size_t waiting = 0, ended = 0, succeeded = 0, cancelled = 0, i;

@@ -25,7 +25,7 @@ struct queue_job {
 	const char *nodes;     /* "n[1-3]", or "" */
 	int64_t start_time_ms; /* 0: not known; of a waiting one, expected */
 	int64_t end_time_ms;
-	/* Of a whole array, by their numbers; its state is RUNNING as soon as
+	/* The elements of an array, by number; the array is RUNNING as soon as
 	 * one of them has begun, until all have ended. */
 	struct queue_job *elements;
 	size_t element_count;
@@ -40,7 +40,7 @@ struct slurm_queue {
  * where there are thousands; no such job is no error. */
 int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 	       struct slurm_queue *out, struct error *err);
-/* What squeue has printed. */
+/* Parses the output of squeue. */
 void queue_parse(char *text, struct arena *mem, struct slurm_queue *out);
 
 /* Cuts a line at its first '|'s into `count` columns, of which the last may have
@@ -59,7 +59,7 @@ const struct queue_job *queue_find(const struct slurm_queue *queue,
 void queue_job_copy(const struct queue_job *job, struct arena *mem,
 		    struct queue_job *out);
 
-/* Of a whole array; NULL: it is not known, or no more. */
+/* Finds an element of an array; NULL: it is unknown, or gone. */
 const struct queue_job *queue_element(const struct queue_job *job, int number);
 
 /* Slurm's name of a state (squeue(1), "JOB STATE CODES"). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine remembers of a run: its record in the store, and in the
- * run's folder who its tasks are, which is what logs are read by. */
+/* The local record of a run: its entry in the store, and its tasks in the run's
+ * folder, which logs are read by. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ int slurm_recorded(struct slurm *slurm, const char *job_id, struct arena *mem,
 	return slurm_record_read(&run, mem, out);
 }
 
-/* Of trials, as they are there. */
+/* Writes the values of the trials, in the form used there. */
 static int write_values(const struct run_spec *spec, struct error *err)
 {
 	char *path = path_join(spec->folder, TRIAL_VALUES_FILE);

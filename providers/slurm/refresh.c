@@ -38,7 +38,7 @@ static struct many *group_of(struct many *groups, size_t *count,
 	return one;
 }
 
-/* Those that wait, as far as is known. */
+/* Groups the runs that wait, as far as is known. */
 static size_t group(struct slurm *slurm, struct run_record *const *runs,
 		    size_t count, struct arena *mem, struct many *groups)
 {

@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/base/units.h"
 
-/* Of what a block has that no file gives. */
+/* The defaults of a block that no file gives. */
 static const struct slurm_block no_block = {
 	.directory = SLURM_FOLDER,
 	.machine_types = true,

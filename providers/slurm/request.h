@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a job asks Slurm for.  Tasks of one role are a component: so many
- * nodes, each with one task and with what the role's machine type has.  Roles
- * that ask for the same share one; where they differ, the job is a
+ * The resources that a job asks Slurm for.  Tasks of one role are a component:
+ * so many nodes, each with one task and with what the role's machine type has.
+ * Roles that ask for the same share one; where they differ, the job is a
  * heterogeneous one (slurm.schedmd.com/heterogeneous_jobs.html).  Components
  * are in the order of the run's tasks, so that a task's ordinal is its rank.
  */

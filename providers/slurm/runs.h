@@ -54,15 +54,15 @@ struct slurm_runs {
 	size_t count;
 };
 
-/* Of one job, or of all if `job_id` is NULL, in one call. */
+/* Reads the runs of one job, or of all if `job_id` is NULL, in one call. */
 int runs_read(struct cluster *cluster, const char *job_id, struct arena *mem,
 	      struct slurm_runs *out, struct error *err);
-/* What that call has printed. */
+/* Parses the output of that call. */
 int runs_parse(char *text, struct arena *mem, struct slurm_runs *out,
 	       struct error *err);
 void runs_done(struct slurm_runs *runs);
 
-/* What run.json holds; returns new. */
+/* The contents of run.json; returns new. */
 json_t *run_json(const struct slurm_run *run);
 
 #endif

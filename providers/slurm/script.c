@@ -4,7 +4,7 @@
 #include "core/process/subprocess.h"
 
 #define DAY_S 86400
-/* Which trial an element of the array is. */
+/* The number of the trial in an element of the array. */
 #define TRIAL "SLURM_ARRAY_TASK_ID"
 
 /*
@@ -80,7 +80,7 @@ static void put_time(struct buf *out, long seconds)
 		   seconds % 60);
 }
 
-/* Of the whole job; the first component has them. */
+/* Options of the whole job; the first component has them. */
 static void put_job(struct buf *out, const struct job *job,
 		    const struct slurm_request *request, const char *name)
 {
@@ -128,8 +128,8 @@ static void put_component(struct buf *out, const struct slurm_request *request,
 	put_option(out, "gres", one->gres);
 }
 
-/* What it is called with is the same in each, so that the ranks of a step
- * over several components are those of one program. */
+/* All components call it with the same arguments, so that the ranks of a step
+ * belong to one program. */
 static void put_step(struct buf *out, const struct slurm_request *request)
 {
 	size_t i;

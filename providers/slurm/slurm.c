@@ -202,7 +202,8 @@ out:
 
 /* ---- following --------------------------------------------------------- */
 
-/* What it waits for, or who does not answer; and that it goes on again. */
+/* Reports a change: why it is pending, who does not answer, or that it
+ * resumed. */
 static void say_pending(const struct run_record *run, const char *before,
 			struct error *err)
 {
@@ -243,7 +244,8 @@ static int slurm_wait(void *ctx, const struct resource *have,
 	return ret;
 }
 
-/* What waits gets no signals, and of an array some may. */
+/* A pending job gets no signals, and some elements of an array may be
+ * pending. */
 static int cancel_job(struct cluster *cluster, const struct queue_job *job,
 		      bool now, struct error *err)
 {

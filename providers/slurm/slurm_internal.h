@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of slurm.c share. */
+/* Shared by the parts of slurm.c. */
 #ifndef JOBRUN_SLURM_INTERNAL_H
 #define JOBRUN_SLURM_INTERNAL_H
 
@@ -97,7 +97,7 @@ struct slurm_record {
 	long trials;         /* elements of a job array; 0: it is none */
 };
 
-/* What is remembered of a run, from its record. */
+/* Reads the local record of a run. */
 int slurm_record_read(const struct run_record *run, struct arena *mem,
 		      struct slurm_record *out);
 /* The newest run of the job here.  1: there is none. */
@@ -119,10 +119,9 @@ int slurm_list(void *ctx, const char *place, struct listing *out,
 /* ---- accounting (accounting.c) ----------------------------------------- */
 
 /*
- * What the cluster's accounting says of a run, asked for after the moment
- * `since_ms`: one call for all runs that have not ended.  False: nothing, as
- * where there is none, or it does not answer; that is no error.  Texts in
- * `mem`.
+ * Asks the cluster's accounting about a run, after the moment `since_ms`: one
+ * call for all runs that have not ended.  False: nothing, as where there is
+ * none, or it does not answer; that is no error.  Texts in `mem`.
  */
 bool slurm_account(struct slurm *slurm, struct slurm_cluster *at,
 		   const struct slurm_record *record, int64_t since_ms,

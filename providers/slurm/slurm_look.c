@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the folder of an attempt tells: what is new there is brought into its
- * folder here, where all readers of logs look.
+ * Reads the folder of an attempt: copies its new parts into the local folder,
+ * where all readers of logs look.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -142,7 +142,7 @@ int look_make_tasks(struct slurm_look *look, struct error *err)
 	return 0;
 }
 
-/* Those that the store has: of a run without trials all. */
+/* Lists the tasks in the store: without trials, all of the run. */
 static int list_tasks(struct slurm_look *look, struct error *err)
 {
 	struct task_list all;

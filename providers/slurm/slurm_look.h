@@ -35,11 +35,11 @@ const char *look_run_folder(const struct slurm_look *look);
 int look_lock(const struct slurm_look *look, struct error *err);
 /* Brings all that is new of the attempt. */
 int look_fetch(struct slurm_look *look, struct error *err);
-/* What the batch script has said of its end, if it has. */
+/* Reads the batch script's word on its end, if there is one. */
 void look_read_status(struct slurm_look *look);
-/* What is known of the tasks, with what is new. */
+/* Reads the known tasks, with new facts from the folder. */
 int look_read_tasks(struct slurm_look *look, struct error *err);
-/* Those of an attempt that is looked at for the first time. */
+/* Makes the tasks of an attempt that is looked at for the first time. */
 int look_make_tasks(struct slurm_look *look, struct error *err);
 const struct task_record *look_master(const struct slurm_look *look);
 bool look_is_changed(const struct slurm_look *look);
@@ -66,8 +66,8 @@ int look_at_trials(struct slurm_look *look, const struct error *away,
 /* The task that the attempt failed for, or NULL. */
 const struct task_record *look_culprit(const struct slurm_look *look);
 
-/* What the tasks and the script have left to say of a failure; false:
- * nothing. */
+/* Explains a failure from the files of the tasks and the script; false: they
+ * say nothing. */
 bool look_explain_files(const struct slurm_look *look, struct buf *why);
 /* The same of an attempt that lost its nodes. */
 void look_explain_loss(const struct slurm_look *look, struct buf *why);

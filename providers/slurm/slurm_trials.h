@@ -21,8 +21,8 @@ struct trials {
 	bool cancelled; /* some of these were cancelled */
 };
 
-/* What Slurm says of a trial; NULL: nothing.  An array that was cancelled while
- * it waited may be one job there. */
+/* The queue entry of a trial; NULL: there is none.  An array cancelled while
+ * pending may be one entry. */
 const struct queue_job *trials_element(const struct trials *t, int number);
 
 /* One that has begun, and has not ended as far as is known. */

@@ -23,7 +23,7 @@
 
 #define SOURCE_DIGITS 16
 
-/* What is there already: "program", "source". */
+/* Lists the parts already there: "program", "source". */
 #define LOOK                                                                   \
 	"[ -x \"$1\" ] && echo program\n"                                      \
 	"[ -d \"$2\" ] && echo source\n"                                       \
@@ -31,7 +31,7 @@
 #define PUT_PROGRAM                                                            \
 	"umask 077; mkdir -p \"${1%/*}\" && cat >\"$1.$$\" && "                \
 	"chmod 700 \"$1.$$\" && mv -f \"$1.$$\" \"$1\""
-/* What a killed try has left is beside it, and goes. */
+/* Removes the part that a killed try has left beside it. */
 #define PUT_FOLDER                                                             \
 	"umask 077; mkdir -p \"${1%/*}\" && rm -rf \"${1%/*}\"/.new.* && "     \
 	"new=\"${1%/*}/.new.$$\" && mkdir \"$new\" && "                        \

@@ -104,7 +104,7 @@ int api_send(struct google *google, const struct http_request *request,
 	bool refused = false;
 	int ret = send_once(google, request, response, &refused, err);
 
-	/* What was refused for its token was not done. */
+	/* A request refused for its token had no effect: send it again. */
 	if (refused && (!request->rewind || request->rewind(request->arg) == 0))
 		ret = send_once(google, request, response, &refused, err);
 	return ret;

@@ -130,7 +130,7 @@ int compute_delete(struct google *google, const char *path, struct error *err)
 		ret = 0;
 	} else if (!strcmp(answer.reason.text,
 			   "resourceInUseByAnotherResource")) {
-		/* What uses it is on its way out. */
+		/* Its last user is being deleted. */
 		err->code = ERROR_TRY_AGAIN;
 	}
 	api_answer_done(&answer);

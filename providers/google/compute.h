@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Things of Compute Engine v1 that have names: "projects/P/global/
- * instanceTemplates/N".  What makes or deletes one is an operation, which is
- * waited for here; what becomes of the thing afterwards is not.
+ * Named resources of Compute Engine v1: "projects/P/global/
+ * instanceTemplates/N".  An operation makes or deletes one, and is waited for
+ * here; the state of the resource afterwards is not.
  */
 #ifndef JOBRUN_COMPUTE_H
 #define JOBRUN_COMPUTE_H

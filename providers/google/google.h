@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all calls of Google's APIs have in common: who asks (credentials), and
- * through which HTTP client.  May be used from several threads at once.
+ * Shared by all calls of Google's APIs: the credentials, and the HTTP client.
+ * May be used from several threads at once.
  */
 #ifndef JOBRUN_GOOGLE_H
 #define JOBRUN_GOOGLE_H

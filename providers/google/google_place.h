@@ -25,9 +25,10 @@ struct google_place {
 };
 
 /*
- * `file` and `flags` (either may be NULL) come with their sources.  What is
- * there is taken as it is.  Asks the metadata server only for what nobody else
- * says, and only where the credentials come from it.  Strings live in `mem`.
+ * `file` and `flags` (either may be NULL) come with their sources.  Values that
+ * are already set stay.  Asks the metadata server only for values without
+ * another source, and only if the credentials come from it.  Strings live in
+ * `mem`.
  */
 void place_find(struct google *google, const struct google_place *file,
 		const struct google_place *flags, struct arena *mem,

@@ -20,7 +20,8 @@ static int call(struct google *google, const struct iam_grant *grant,
 	struct api_request request = { .service = SERVICE_RESOURCEMANAGER,
 				       .method = "POST",
 				       .body = body,
-				       /* What is written carries an etag. */
+				       /* Repeatable, as the policy carries an
+				        * etag. */
 				       .repeatable = true };
 	int ret;
 
@@ -151,7 +152,7 @@ int iam_give(struct google *google, const struct iam_grant *grant,
 {
 	int i, ret = 1;
 
-	/* Who is refused was so because another went on. */
+	/* The write was refused because somebody else changed the policy. */
 	for (i = 0; ret == 1 && i < TRIES; i++) {
 		struct api_answer answer = { 0 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may do what in a project: its IAM policy, of Resource Manager v1.
+ * The roles in a project: its IAM policy, of Resource Manager v1.
  *
- * A policy is one document, which is read, changed and written as a whole.
- * Its etag sees to it that nobody's change is lost: who comes second is
- * refused, and reads again.
+ * A policy is one document, which is read, changed and written as a whole.  Its
+ * etag protects everybody's change: the second writer is refused, and reads
+ * again.
  */
 #ifndef JOBRUN_IAM_H
 #define JOBRUN_IAM_H

@@ -23,8 +23,8 @@
 
 #define DATA_MAX 16384
 #define DATA_HEADER 6
-/* What is acknowledged at once, as Google's own client does it; and after so
- * long a silence all that is left. */
+/* Acknowledge so many bytes at once, as Google's own client does; and after so
+ * long a silence the rest. */
 #define ACK_EVERY (2 * DATA_MAX)
 #define ACK_AFTER_MS 2000
 /* Sent, and not acknowledged: more is not taken from our side. */
@@ -223,7 +223,7 @@ static int send_ack(struct tunnel *t, struct error *err)
 	return websocket_send(t->ws, frame, sizeof(frame), err);
 }
 
-/* Of what there is behind `at`, in pieces. */
+/* Sends the bytes from `at` on, in pieces. */
 static int send_data(struct tunnel *t, size_t at, struct error *err)
 {
 	unsigned char frame[DATA_HEADER + DATA_MAX];
@@ -307,7 +307,7 @@ static int take_message(struct tunnel *t, const unsigned char *data, size_t len,
 			 err);
 }
 
-/* What it closes for that another try would not mend. */
+/* Close codes that another try would not mend. */
 static int take_close(struct tunnel *t, struct error *err)
 {
 	int code = websocket_close_code(t->ws);
@@ -469,6 +469,6 @@ int iap_tunnel(struct google *google, const struct iap_target *target, int in,
 	disconnect(&t);
 	buf_done(&t.sid);
 	buf_done(&t.unconfirmed);
-	/* Who has stopped reading has all that it wanted. */
+	/* A reader that has stopped has all that it wanted. */
 	return ret < 0 && err->code == ERROR_INTERRUPTED ? 0 : ret;
 }

@@ -163,7 +163,7 @@ static struct credentials *read_file(struct http *http, const char *path,
 	return who;
 }
 
-/* Those that hold a token. */
+/* The variables that hold a token. */
 static const char *const token_names[] = {
 	"CLOUDSDK_AUTH_ACCESS_TOKEN",
 	"GOOGLE_OAUTH_ACCESS_TOKEN",

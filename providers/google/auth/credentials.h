@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks: Google's Application Default Credentials.  Looked for, in this
- * order:
+ * Google's Application Default Credentials.  Looked for, in this order:
  *
  *  1. an access token in CLOUDSDK_AUTH_ACCESS_TOKEN or
  *     GOOGLE_OAUTH_ACCESS_TOKEN (gcloud's, Terraform's);
@@ -52,8 +51,8 @@ void credentials_refused(struct credentials *who, const char *token);
 const char *credentials_text(const struct credentials *who);
 /* The file's project_id, or NULL.  Borrowed. */
 const char *credentials_project(const struct credentials *who);
-/* Whose quota requests count for: GOOGLE_CLOUD_QUOTA_PROJECT, or the file's
- * quota_project_id, or NULL.  Borrowed. */
+/* The project whose quota requests count for: GOOGLE_CLOUD_QUOTA_PROJECT, or
+ * the file's quota_project_id, or NULL.  Borrowed. */
 const char *credentials_quota_project(const struct credentials *who);
 
 /* Do they come from the metadata server of this machine? */

@@ -227,7 +227,7 @@ static int ask_github(const struct external *external, struct http *http,
 				 "GitHub gives this workflow no identity: it "
 				 "needs 'permissions: id-token: write' "
 				 "(ACTIONS_ID_TOKEN_REQUEST_URL is not set)");
-	/* What pools expect if they are not told otherwise. */
+	/* The audience that pools expect by default. */
 	audience = mem_printf(
 		"%s%s", text_starts(external->audience, "//") ? "https:" : "",
 		external->audience);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kinds of credentials share.  Each kind is a table row in a file of
+ * Shared by the kinds of credentials.  Each kind is a table row in a file of
  * its own: how to read it from its JSON, and how to fetch a token.
  */
 #ifndef JOBRUN_CREDENTIALS_KIND_H

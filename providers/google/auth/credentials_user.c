@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A person who has logged in: a refresh token.  Those who log in through a
- * company's identity provider (external_account_authorized_user) have another
- * endpoint, which wants the client's secret in a header.
+ * A person who has logged in: a refresh token.  A login through a company's
+ * identity provider (external_account_authorized_user) has another endpoint,
+ * which wants the client's secret in a header.
  */
 #include <stdlib.h>
 #include <string.h>

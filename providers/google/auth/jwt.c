@@ -62,7 +62,7 @@ static EVP_PKEY *read_key(const char *pem)
 	if (bio)
 		key = crypto.read_key(bio, NULL, no_password, NULL);
 	crypto.bio_free(bio);
-	/* What it says may hold pieces of the key. */
+	/* OpenSSL's message may hold pieces of the key. */
 	crypto.clear_error();
 	if (key && crypto.key_id(key) != EVP_PKEY_RSA) {
 		crypto.key_free(key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who logs in on VMs that are made, and with which key: the properties sshUser
- * and sshKey of what is wanted, else what ssh would take. */
+/* Decides the user and the key for ssh to the VMs: the properties sshUser and
+ * sshKey of the desired resource, else the defaults of ssh. */
 #ifndef JOBRUN_LOGIN_H
 #define JOBRUN_LOGIN_H
 

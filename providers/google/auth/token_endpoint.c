@@ -111,7 +111,7 @@ int token_read(const struct http_response *answer, const char *from,
 	return ret;
 }
 
-/* What the endpoint says, without what we said. */
+/* Reports the endpoint's words, without our request. */
 static int refused(const struct http_response *answer, const char *url,
 		   const struct buf *form, const char *advice,
 		   struct error *err)

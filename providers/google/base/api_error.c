@@ -11,7 +11,7 @@
 /* Leaves room for what the callers put before it. */
 #define TEXT_MAX 400
 
-/* What an answer comes down to. */
+/* The parts of an answer that matter. */
 struct refusal {
 	long status;
 	enum error_code code;
@@ -116,7 +116,7 @@ static bool is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
-/* What the service has not begun, and will do later. */
+/* Requests that the service has not begun, and will accept later. */
 static bool is_passing(const struct refusal *refusal, const char *message)
 {
 	static const char *const reasons[] = {
@@ -228,7 +228,7 @@ enum retry_verdict api_error_judge(const struct http_response *answer)
 	return refusal.verdict;
 }
 
-/* Of google.rpc.Code (google/rpc/code.proto). */
+/* The codes of google.rpc.Code (google/rpc/code.proto). */
 static enum error_code code_of_rpc(long long code)
 {
 	switch (code) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Google's services say when they refuse: google.rpc.Status, with details
- * that name fields, quotas and reasons; and Compute Engine's older form.
+ * Reads the refusals of Google's services: google.rpc.Status, with details that
+ * name fields, quotas and reasons; and Compute Engine's older form.
  *
  *	401, 403               ERROR_DENIED
  *	408, 5xx               ERROR_UNREACHABLE

@@ -11,7 +11,7 @@
 #include "core/base/units.h"
 #include "core/net/url.h"
 
-/* What the firmware says it is; google-auth's second look, our first. */
+/* The product name in the firmware; google-auth's second look, our first. */
 #define PRODUCT_NAME "/sys/class/dmi/id/product_name"
 #define ADDRESS "169.254.169.254"
 #define HOST "metadata.google.internal"

@@ -146,7 +146,7 @@ static int choose_name(struct managed *managed, const char *parent,
 			 job->job_id);
 }
 
-/* What `adapt` needs: the name that can be used now, and where. */
+/* Finds what `adapt` needs: a free name, and where. */
 static int look_for_room(struct managed *managed, const char *parent,
 			 const struct job *job, const struct managed_runs *runs,
 			 struct arena *mem, struct resource *found,

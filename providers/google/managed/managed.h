@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs that a service of Google's manages: a message is posted, and the
- * service queues, starts, ends and keeps it.  What AI Platform Training and
- * Vertex AI have in common: finding a job's runs by their labels, adopting
- * what an earlier try has left, following, cancelling, and what this machine
- * remembers of them.
+ * Runs that a service of Google's manages: a message is posted, and the service
+ * queues, starts, ends and keeps it.  Shared by AI Platform Training and Vertex
+ * AI: finding a job's runs by their labels, adopting runs of an earlier try,
+ * following, cancelling, and the local records.
  *
- * A run carries the labels jobrun-job and jobrun-digest.  Of those of one job
- * the newest is its run, the number of all of them its attempt: so a machine
- * without a store plans as one with it.
+ * A run carries the labels jobrun-job and jobrun-digest.  The newest run of a
+ * job is its run, their number is its attempt: so a machine without a store
+ * plans as one with it.
  */
 #ifndef JOBRUN_MANAGED_H
 #define JOBRUN_MANAGED_H
@@ -29,17 +28,17 @@ struct managed_state {
 	const char *waiting; /* why it does not go on yet, or NULL */
 };
 
-/* What a service does in its own way. */
+/* The part that differs between services. */
 struct managed_service {
 	const struct kind *kind; /* of its runs */
 	const char *provider;    /* its name */
 	enum google_service service;
-	/* Of the lists that its runs are in, up to NULL. */
+	/* The lists that its runs are in, up to NULL. */
 	const char *const *collections;
 	/* A name is used up by its first use; then it is in the request's body
 	 * as `name_field`.  NULL: the service makes the names. */
 	const char *name_field;
-	/* What people call it is in this field of the message. */
+	/* The field of the message with the display name. */
 	const char *title_field;
 	/* POST again is refused with 409, not done again. */
 	bool create_repeatable;
@@ -52,12 +51,12 @@ struct managed_service {
 	const char *(*collection)(const struct job *job);
 	void (*read)(const json_t *body, struct arena *mem,
 		     struct managed_state *out);
-	/* What came of its trials: a list in its message, and one of them,
-	 * where what is not said is as it was.  A number of 0: none. */
+	/* Finds the list of trials in a message, and reads one of them, leaving
+	 * members that it lacks as they were.  A number of 0: none. */
 	const json_t *(*trials)(const json_t *body);
 	void (*read_trial)(const json_t *trial, struct arena *mem,
 			   struct trial_record *out);
-	/* What was asked for, as `desire` has it in properties; new. */
+	/* The desired properties, as `desire` makes them; new. */
 	json_t *(*properties)(const json_t *body);
 	/* Takes it out of the lists, or its labels off it. */
 	int (*forget)(struct managed *managed, const char *name,
@@ -92,8 +91,8 @@ const char *managed_place(const struct job *job, const char *location,
 /* Where a job's runs are: "projects/P" or "projects/P/locations/R"; in `mem`. */
 int managed_parent(struct managed *managed, const struct job *job,
 		   struct arena *mem, const char **out, struct error *err);
-/* Of a message: milliseconds since 1970, 0 for none; a number of 64 bits, which
- * is text in JSON. */
+/* Reads a member: milliseconds since 1970, 0 for none; a number of 64 bits,
+ * which is text in JSON. */
 int64_t managed_time(const json_t *message, const char *key);
 long long managed_int64(const json_t *message, const char *key,
 			long long fallback);

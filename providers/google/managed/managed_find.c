@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which runs of a job there are at its service, and where. */
+/* Finds the runs of a job at its service. */
 #include "core/base/clock.h"
 #include "providers/google/managed/managed_internal.h"
 

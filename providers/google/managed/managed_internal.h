@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of managed.c share. */
+/* Shared by the parts of managed.c. */
 #ifndef JOBRUN_MANAGED_INTERNAL_H
 #define JOBRUN_MANAGED_INTERNAL_H
 
@@ -49,10 +49,9 @@ int managed_record(struct managed *managed, const struct job *job,
 int managed_update(struct managed *managed, struct run_record *run,
 		   const json_t *body, const char *said, struct error *err);
 /*
- * Adds what is new in its log to the run's folder, or to that of a trial.  Of a
- * run that has ended at `end_ms`, returns whether its last lines can be
- * believed to be there.  `said`, in `mem`, is the newest line of the service
- * itself, or NULL.
+ * Appends new lines of its log to the run's folder, or to that of a trial.  For
+ * a run that ended at `end_ms`, returns whether its last lines should be there.
+ * `said`, in `mem`, is the newest line of the service itself, or NULL.
  */
 bool managed_log_collect(struct managed *managed, const struct run_record *run,
 			 const char *name, bool ended, int64_t end_ms,

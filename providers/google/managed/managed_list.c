@@ -125,7 +125,7 @@ static const char *place_of(const json_t *properties, struct arena *mem)
 	return managed_parent_of(json_get_text(properties, "name", ""), mem);
 }
 
-/* Those that the service has forgotten or that are elsewhere. */
+/* Lists the runs that the service has forgotten or that are elsewhere. */
 static int list_remembered(struct managed *managed, struct listing *out,
 			   struct error *err)
 {

@@ -72,8 +72,8 @@ static long trial_of(const struct collector *c, const char *label)
 	return out;
 }
 
-/* What the service says of the job itself, the newest: the reason that it
- * waits for, for one. */
+/* Notes the service's newest line about the job itself, such as why it is
+ * pending. */
 static void note_service(const struct collector *c, const char *task,
 			 const json_t *line)
 {

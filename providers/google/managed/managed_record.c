@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine remembers of a managed run: its record in the store, and
- * in the run's folder who its tasks are, which is what logs are read by. */
+/* The local record of a managed run: its entry in the store, and its tasks in
+ * the run's folder, which logs are read by. */
 #include "core/base/clock.h"
 #include "providers/google/managed/managed_internal.h"
 
@@ -11,7 +11,7 @@
 #include "core/base/json.h"
 #include "core/remote/remote_run.h"
 
-/* What it is called there. */
+/* The name of the run at the service. */
 static const char *name_in(const json_t *properties, struct arena *mem)
 {
 	return arena_strdup(mem, json_get_text(properties, "name", ""));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What came of a managed run: how its tasks ended, and its trials.
+ * Reads the results of a managed run: how its tasks ended, and its trials.
  *
  * The services have no message for tasks.  A job's state is its master's, and
  * why it failed is a sentence: "The replica worker 1 exited with a non-zero
- * status of 1", "The replicas workerpool0-0, workerpool1-0 exited with …",
- * "The replica master 0 ran out-of-memory and exited with a non-zero status of
- * 9(SIGKILL)".  What neither says is not made up: it has no exit code.
+ * status of 1", "The replicas workerpool0-0, workerpool1-0 exited with …", "The
+ * replica master 0 ran out-of-memory and exited with a non-zero status of
+ * 9(SIGKILL)".  A task that neither mentions has no exit code.
  */
 #include "providers/google/managed/managed_internal.h"
 
@@ -134,7 +134,7 @@ void managed_tasks(const struct topology *all, enum run_state state,
 		named = read_error(all, error, tasks);
 		*code = named;
 	}
-	/* Those that did not fail were ended for the one that did. */
+	/* The other tasks were ended because that one failed. */
 	for (i = 0; named >= 0 && i < all->count; i++)
 		if (tasks[i].exit_code < 0)
 			tasks[i].state = RUN_CANCELLED;

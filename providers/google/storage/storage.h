@@ -26,15 +26,15 @@ struct storage_object {
 int storage_url_parse(const char *url, struct arena *mem, const char **bucket,
 		      const char **object, struct error *err);
 
-/* What is there; that nothing is, is no error. */
+/* Looks up an object; a missing one is no error. */
 int storage_stat(struct google *google, const char *bucket, const char *object,
 		 struct arena *mem, struct storage_object *out,
 		 struct error *err);
 
 struct storage_put {
 	const char *content_type; /* NULL: application/octet-stream */
-	/* Which generation it replaces: 0 if there must be none yet.  One that
-	 * is there and has these very contents is taken for ours. */
+	/* The generation to replace: 0 if there must be none yet.  An existing
+	 * object with these contents counts as ours. */
 	long long generation;
 	/* It has broken, and goes on after a while.  Or NULL. */
 	void (*broken)(void *arg, const struct error *err);

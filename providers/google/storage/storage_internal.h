@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What storage.c and storage_transfer.c share. */
+/* Shared by storage.c and storage_transfer.c. */
 #ifndef JOBRUN_STORAGE_INTERNAL_H
 #define JOBRUN_STORAGE_INTERNAL_H
 

@@ -54,7 +54,7 @@ struct upload {
 	uint64_t kept; /* what the server has for sure */
 	uint64_t at;   /* what is given next */
 	int source_errno;
-	/* Of the bytes that were given, as long as none was given twice. */
+	/* The CRC of the bytes sent so far, as long as none was sent twice. */
 	uint32_t crc;
 	uint64_t crc_at;
 	struct patience patience;
@@ -202,7 +202,7 @@ static enum step put(struct upload *up, bool ask, struct http_response *answer,
 		.method = "PUT",
 		.url = up->session,
 		.headers = headers,
-		/* By its range: what is kept already is not kept twice. */
+		/* Repeatable by its range: the service stores no byte twice. */
 		.flags = HTTP_REPEATABLE,
 		.arg = up,
 	};
@@ -274,7 +274,8 @@ static int transfer(struct upload *up, struct http_response *answer,
 	}
 }
 
-/* Of the whole file, when what was given is not known in one piece. */
+/* Computes the CRC of the whole file, if the bytes were not sent in one
+ * piece. */
 static int whole_crc(struct upload *up, struct error *err)
 {
 	size_t size = 1 << 18;
@@ -325,7 +326,7 @@ static int check(struct upload *up, const struct http_response *answer,
 				 out->exists ? "another object is there"
 					     : "another object was there, and "
 					       "is gone");
-	/* What arrived broken must not be taken for good by others. */
+	/* Nobody else may take the broken object for a good one. */
 	storage_delete(up->google, up->bucket, up->object, out->generation,
 		       &(struct error){ 0 });
 	return error_set(err, ERROR_FAILED,

@@ -35,7 +35,7 @@ void gce_free(struct gce *gce)
 	free(gce);
 }
 
-/* Who waits for a TPU asks again, and wants to say what was seen. */
+/* The caller waits for a TPU, asks again, and reports what it saw. */
 static const struct retry_policy short_retry = {
 	.first_ms = 500,
 	.max_ms = 2000,
@@ -73,7 +73,7 @@ int gce_metadata(void *arg, const char *path, struct arena *mem,
 
 static enum tpu_sight sight_of(const struct tpu_node *node)
 {
-	/* Who named it may be making it this moment. */
+	/* The node may be about to be made. */
 	if (!node->exists)
 		return TPU_SEEN_PENDING;
 	switch (tpu_node_phase(node)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process learns of where it runs from the metadata server and, with
- * the machine's own credentials, from the TPU API.  The calls have the forms
- * that core/topology/topology_read.h and core/topology/tpu_wait.h ask for; their `arg`
- * is the machine.
+ * Asks the metadata server and, with the machine's own credentials, the TPU API
+ * about the machine that this process runs on.  The calls have the forms that
+ * core/topology/topology_read.h and core/topology/tpu_wait.h ask for; their
+ * `arg` is the machine.
  */
 #ifndef JOBRUN_GCE_H
 #define JOBRUN_GCE_H

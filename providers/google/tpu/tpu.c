@@ -120,7 +120,7 @@ static bool is_one_of(const char *word, const char *const *words)
 
 enum tpu_phase tpu_node_phase(const struct tpu_node *node)
 {
-	/* What gcloud, too, does not wait for. */
+	/* States that gcloud does not wait for either. */
 	static const char *const lost[] = {
 		"DELETING", "STOPPED", "STOPPING",   "PREEMPTED",
 		"HIDDEN",   "",        "TERMINATED", NULL,

@@ -49,8 +49,8 @@ struct tpu_node {
 };
 
 /*
- * Looks once.  That there is no such node is no error: `exists` is false.
- * ERROR_TRY_AGAIN and ERROR_UNREACHABLE may pass, ERROR_DENIED will not.
+ * Looks once.  A missing node is no error: `exists` is false.  ERROR_TRY_AGAIN
+ * and ERROR_UNREACHABLE may pass, ERROR_DENIED will not.
  */
 int tpu_node_get(struct google *google, enum tpu_api api, const char *project,
 		 const char *zone, const char *node, struct arena *mem,
@@ -60,13 +60,13 @@ int tpu_node_get(struct google *google, enum tpu_api api, const char *project,
 void tpu_node_read(const json_t *body, enum tpu_api api, struct arena *mem,
 		   struct tpu_node *out);
 
-/* What a node may be called: 1 to 63 of a-z, 0-9 and '-'. */
+/* The limit of a node's name: 1 to 63 of a-z, 0-9 and '-'. */
 #define TPU_NAME_MAX 64
 
-/* That of a job; two jobs never have the same. */
+/* The name for a job; two jobs never have the same. */
 void tpu_name(const char *job_id, char out[TPU_NAME_MAX]);
 
-/* What its state and health mean together. */
+/* Sums up its state and health. */
 enum tpu_phase tpu_node_phase(const struct tpu_node *node);
 
 #endif

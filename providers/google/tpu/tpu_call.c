@@ -75,7 +75,7 @@ static int check_operation(struct google *google, enum tpu_api api,
 		*done = now.done;
 		if (now.failed) {
 			*err = now.failure;
-			/* What is not deleted is worth another try. */
+			/* A failed deletion is worth another try. */
 			err->final = false;
 			err->code = ERROR_TRY_AGAIN;
 			ret = -1;

@@ -190,7 +190,7 @@ static int say_resting(const struct making *one, struct error *err)
 	return 1;
 }
 
-/* What the operation says; where a zone has none, the next is asked. */
+/* Follows the operation; if a zone has no capacity, asks the next one. */
 static int follow_operation(struct tpu_maker *maker, struct making *one,
 			    const struct resource *want,
 			    const struct tpu_places *places, struct arena *mem,

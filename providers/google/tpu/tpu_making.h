@@ -14,7 +14,7 @@
 
 struct making;
 
-/* Of a provider; the first four are the caller's. */
+/* One per provider; the caller sets the first four. */
 struct tpu_maker {
 	struct google *google;
 	enum tpu_api api;

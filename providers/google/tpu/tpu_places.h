@@ -22,8 +22,8 @@ int tpu_places_find(struct google *google, const struct resource *it,
 		    struct arena *mem, struct tpu_places *out,
 		    struct error *err);
 
-/* What of that a job says: its project and zone, the zones to try after that,
- * and for how long to go on trying them. */
+/* Puts the job's settings there: its project and zone, the zones to try after
+ * that, and for how long to keep trying. */
 void tpu_places_put(json_t *properties, const struct job *job,
 		    const struct strings *others, long patience_s);
 

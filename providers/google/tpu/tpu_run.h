@@ -18,8 +18,8 @@ int tpu_run_tasks(const struct job *job, const struct catalogue *catalogue,
 int tpu_run_foresee(struct run_spec *spec, const struct job *job,
 		    const json_t *outputs, struct arena *mem,
 		    struct error *err);
-/* Those of the machines that were made for it: `run`, with all its values.
- * They are looked at every `interval_s`. */
+/* Takes the machines made for the run: `run`, with all its values.  They are
+ * looked at every `interval_s`. */
 int tpu_run_place(struct run_spec *spec, const struct resource *run,
 		  const char *provider, long interval_s, struct arena *mem,
 		  struct error *err);
@@ -37,11 +37,12 @@ struct tpu_run tpu_run_add(const struct job *job,
 			   const struct run_spec *spec, const char *missing,
 			   struct resources *out);
 
-/* What such a run can't have, and what a reader of its plan should know. */
+/* Checks for fields that such a run cannot have, and notes for the reader of
+ * its plan. */
 void tpu_run_check(const struct job *job, const struct run_spec *spec,
 		   struct resources *out);
 
-/* Of VMs that are reached through Identity-Aware Proxy: what that takes. */
+/* Notes what VMs behind Identity-Aware Proxy need. */
 void tpu_run_note_iap(struct resources *out);
 
 /* For struct provider: "projects/P", or NULL. */

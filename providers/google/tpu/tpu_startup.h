@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a TPU VM runs when it starts: a dead man's switch, and the job's own
+ * The startup script of a TPU VM: a dead man's switch, and the job's own
  * script.  The switch deletes the node when its label jobrun-expires, which a
- * jobrun that looks after it renews, has passed; where it may not ask the API,
- * it turns the VM off after the longest that the job may run.
+ * watching jobrun renews, has passed; if it may not call the API, it turns the
+ * VM off after the longest that the job may run.
  */
 #ifndef JOBRUN_TPU_STARTUP_H
 #define JOBRUN_TPU_STARTUP_H

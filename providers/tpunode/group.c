@@ -185,7 +185,7 @@ static int group_create(void *arg, const struct resource *want,
 	struct tpu_node_place place;
 	int ret = tpu_places_find(ctx->google, want, mem, &places, err);
 
-	/* That of its TPU, if there are several. */
+	/* Use the place of its TPU, if there are several. */
 	if (ret == 0 && tpu_node_place_at(want, &places, 0, &place))
 		ret = tpu_node_vms_insert(
 			ctx, want, &place,

@@ -84,7 +84,7 @@ static int vm_get(struct tpu_node_ctx *ctx, const struct resource *it,
 	const char *name = json_get_text(it->properties, "vm", NULL);
 
 	*out = (struct vm){ 0 };
-	/* Who lists images knows of no VMs. */
+	/* A listing of images knows no VMs. */
 	if (!name)
 		return 0;
 	out->path = mem_printf(
@@ -196,7 +196,7 @@ static bool has_failed(const json_t *body)
 	return !strcmp(json_get_text(body, "status", ""), "FAILED");
 }
 
-/* That it is of another disk is seen as long as there is the VM. */
+/* An image made from another disk is recognized only while the VM exists. */
 static json_t *show(const struct resource *want, const json_t *body,
 		    const struct vm *vm)
 {
@@ -239,7 +239,7 @@ static int image_read(void *arg, const struct resource *want,
 	return ret;
 }
 
-/* What it is made of, and what keeps it from being made. */
+/* Fills in the disk to make it from, and the reason if that is impossible. */
 static void image_adapt(struct resource *want, const struct resource *found)
 {
 	const char *disk = json_get_text(found->outputs, "sourceDisk", NULL);
@@ -303,7 +303,7 @@ static int image_create(void *arg, const struct resource *want,
 		json_decref(body);
 		body = NULL;
 	}
-	/* What an earlier try has left is adopted. */
+	/* Adopt an image that an earlier try has left. */
 	if (ret == 0 && !body)
 		ret = make(arg, want, &place, err);
 	json_decref(body);
@@ -395,7 +395,7 @@ static int list_kind(void *arg, const char *where, const struct kind *kind,
 				   &all, err);
 		free(path);
 	}
-	/* Who may not look has made nothing here. */
+	/* Without access to images, this user made none here. */
 	if (ret < 0 && !where && err->code == ERROR_DENIED)
 		ret = 0;
 	json_array_foreach(all, i, item) list_one(project, item, kind, out);

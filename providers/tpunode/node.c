@@ -182,7 +182,7 @@ static int node_create(void *arg, const struct resource *want,
 	struct found_node one;
 	int ret = look(ctx, want, mem, &one, err);
 
-	/* What an earlier try has left is adopted, unless it is lost. */
+	/* Adopt a node that an earlier try has left, unless it is lost. */
 	if (ret == 0 && one.body && one.phase == TPU_LOST)
 		ret = remove_all(ctx, want, err);
 	if (ret == 0 && (!one.body || one.phase == TPU_LOST))

@@ -73,7 +73,8 @@ static int template_create(void *arg, const struct resource *want,
 	return ret;
 }
 
-/* Those of jobs; each says in which zones the rest of them may be. */
+/* Lists the templates of jobs; each names the zones where the rest of its job
+ * may be. */
 static int list_templates(struct tpu_node_ctx *ctx, const char *project,
 			  json_t **out, struct error *err)
 {
@@ -155,7 +156,7 @@ int tpu_node_list_by_templates(void *arg, const char *where,
 
 	if (project)
 		ret = list_templates(ctx, project, &all, err);
-	/* Who may not look has made nothing here. */
+	/* Without access to templates, this user made none here. */
 	if (ret < 0 && !where && err->code == ERROR_DENIED)
 		ret = 0;
 	json_array_foreach(all, i, item)

@@ -92,7 +92,7 @@ static void put_request(struct resource *it, json_t *body)
 	json_put(it->request, "body", body);
 }
 
-/* What all of them need to be made and found. */
+/* The properties that all of them need to be made and found. */
 static json_t *properties_of(const struct job *job,
 			     const struct tpu_node_block *block)
 {

@@ -5,7 +5,7 @@
 
 #include "core/job/message.h"
 
-/* Of what the VMs' image is made. */
+/* The source of the VMs' image. */
 struct tpu_node_image {
 	struct message_head head;
 	const char *vm;   /* that was stopped; NULL: of none */

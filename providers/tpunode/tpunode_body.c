@@ -19,7 +19,7 @@
 /* AI Platform's jobs could run so long. */
 #define RUNNING_MAX_S (7L * 24 * 3600)
 
-/* Of the template, which outlives none of the others. */
+/* Items of the template, which outlives none of the others. */
 static void put_item(json_t *items, const char *key, const char *value)
 {
 	json_t *item = json_object();
@@ -283,8 +283,8 @@ static void add_paths(struct buf *out, enum google_service service,
 	}
 }
 
-/* What a VM deletes when nobody needs it, wherever that may be: itself and its
- * like last. */
+/* The script by which a VM deletes unused resources, wherever they may be:
+ * itself and its like last. */
 static char *removals(const char *name, const struct tpu_places *places)
 {
 	struct buf out = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a TPU node and the VMs beside it are made of, in the messages of
- * Compute Engine v1 and of tpu.googleapis.com v1.  All of a job have one name.
+ * The messages that make a TPU node and the VMs beside it, for Compute Engine
+ * v1 and tpu.googleapis.com v1.  All resources of a job have one name.
  */
 #ifndef JOBRUN_TPUNODE_BODY_H
 #define JOBRUN_TPUNODE_BODY_H
@@ -12,7 +12,7 @@
 #include "providers/google/tpu/tpu_places.h"
 #include "providers/tpunode/tpunode_block.h"
 
-/* What they are asked for with; all return new. */
+/* The request bodies; all return new. */
 json_t *tpu_node_template(const struct job *job,
 			  const struct tpu_node_block *block, const char *name);
 json_t *tpu_node_group(const struct job *job, const char *name, unsigned hosts);

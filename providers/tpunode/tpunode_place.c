@@ -41,7 +41,7 @@ void tpu_node_set_found(struct resource *found, json_t *shown,
 	if (!shown)
 		return;
 	json_put_text(shown, "project", place->project);
-	/* Of VMs that follow their TPU it is where they are. */
+	/* VMs that follow their TPU show the zone where they are. */
 	json_put_text(shown, "zone",
 		      placeholder_any(json_object_get(shown, "zone"))
 			      ? place->zone

@@ -11,8 +11,8 @@
 char *tpu_node_path(const struct resource *it,
 		    const struct tpu_node_place *place);
 
-/* What is shown of one that is there, to begin with: as it is wanted.  Returns
- * new. */
+/* The shown properties of an existing resource, to begin with: the desired
+ * ones.  Returns new. */
 json_t *tpu_node_shown(const struct resource *want);
 
 /* Fills in what is found: `shown` are its properties, new or NULL if it is not

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the fields of a job on TPU nodes. */
+/* How the fields of a job are used on TPU nodes. */
 #include "providers/tpunode/tpunode.h"
 
 const struct field_use tpu_node_uses[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of a job at Compute Engine have in common: they have names,
- * and are made and deleted by operations. */
+/* Shared by the parts of a job at Compute Engine: they have names, and are made
+ * and deleted by operations. */
 #ifndef JOBRUN_VMS_H
 #define JOBRUN_VMS_H
 

@@ -163,7 +163,7 @@ static int node_create(void *arg, const struct resource *want,
 	char why[256];
 	int ret = tpu_vm_look(ctx, want, mem, &state, err);
 
-	/* What an earlier try has left is adopted, unless it is lost. */
+	/* Adopt a node that an earlier try has left, unless it is lost. */
 	if (ret == 0 && state.zone && tpu_vm_is_lost(&state, why, sizeof(why)))
 		ret = tpu_vm_remove(ctx, want, err);
 	else if (ret == 0 && state.zone)
@@ -340,7 +340,8 @@ static void add_node(void *arg, const json_t *node)
 	struct tpuvm_list *list = arg;
 	const json_t *metadata = json_object_get(node, "metadata");
 	const char *own = json_get_text(node, "name", "");
-	/* What was asked for: with several slices, all of them. */
+	/* Find the resource that was requested: with several slices, all of
+	 * them. */
 	const char *path = json_get_text(node, "queuedResource", own);
 	const char *at = strstr(own, "/nodes/");
 	size_t i;

@@ -81,7 +81,7 @@ void tpu_vm_state_done(struct tpu_vm_state *state)
 
 static bool is_queued(const struct resource *it)
 {
-	/* Of one that is found by its labels nobody knows. */
+	/* A node found by its labels may or may not be queued. */
 	return !it->request ||
 	       strstr(json_get_text(it->request, "url", ""), "queuedResources");
 }

@@ -29,8 +29,8 @@ struct tpu_vm_node {
 	struct tpu_node node;
 };
 
-/* What there is under a name in one zone: a node, or the slices NAME-0 … of
- * one queued resource. */
+/* The state of a name in one zone: a node, or the slices NAME-0 … of one queued
+ * resource. */
 struct tpu_vm_state {
 	const char *zone; /* NULL: nothing */
 	json_t *queue;    /* of the queued resource; NULL: there is none */
@@ -53,8 +53,8 @@ bool tpu_vm_is_usable(const struct tpu_vm_state *state);
 /* It can't become usable any more; `why` says so: "PREEMPTED". */
 bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size);
 
-/* What Compute Engine calls the VMs of a node, in their order, in `mem`; NULL:
- * they have not said that yet. */
+/* The names of a node's VMs at Compute Engine, in their order, in `mem`; NULL:
+ * not known yet. */
 int tpu_vm_instances(struct tpu_vm *ctx, const struct tpu_vm_node *node,
 		     struct arena *mem, const char *const **out,
 		     struct error *err);

@@ -5,7 +5,7 @@
 
 #include "core/job/message.h"
 
-/* What is done about PyTorch/XLA's XRT server on each VM. */
+/* How to treat PyTorch/XLA's XRT server on each VM. */
 enum xrt_server {
 	XRT_SERVER_NONE, /* the program is for PJRT */
 	XRT_SERVER_START,

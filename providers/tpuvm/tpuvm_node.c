@@ -135,7 +135,7 @@ static void put_scheduling(json_t *body, const struct tpu_vm_block *block)
 {
 	json_t *out = json_object();
 
-	/* Of one that is queued the queue is told. */
+	/* For a queued node, the queued resource says so. */
 	if (block->spot && !tpu_vm_is_queued(block))
 		json_put(out, "spot", json_true());
 	if (block->preemptible)
@@ -328,11 +328,11 @@ json_t *tpu_vm_found(const json_t *node, const json_t *wanted)
 	const char *key;
 	json_t *value, *own;
 
-	/* What nobody asked for was chosen by the service. */
+	/* Leave out values that the service chose. */
 	json_object_foreach((json_t *)wanted, key, value)
 	{
 		own = json_object_get(all, key);
-		/* What says how it is made, not what it is. */
+		/* The field says how to make it, not its state. */
 		json_object_set(out, key, own ? own : value);
 	}
 	json_decref(all);

@@ -13,8 +13,8 @@
 #include "providers/google/tpu/tpu.h"
 #include "providers/tpuvm/tpuvm_block.h"
 
-/* That of the node, without what is known only when it is sent: see
- * tpu_vm_body_complete().  `tpu` is what is asked for.  Returns new. */
+/* The body of the node, without values that are known only when it is sent: see
+ * tpu_vm_body_complete().  `tpu` is the requested TPU.  Returns new. */
 json_t *tpu_vm_body(const struct job *job, const struct tpu_vm_block *block,
 		    const struct tpu *tpu, const struct slice *slice);
 
@@ -24,7 +24,7 @@ json_t *tpu_vm_queue_body(const char *name, const struct tpu_vm_block *block,
 			  json_t *node);
 bool tpu_vm_is_queued(const struct tpu_vm_block *block);
 
-/* What plans show and compare of the job's node; returns new. */
+/* The properties of the job's node that plans show and compare; returns new. */
 json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
 		      const json_t *body);
 /* The same of one that exists, as far as `wanted` has it. */

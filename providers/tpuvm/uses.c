@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the fields of a job on TPU VMs. */
+/* How the fields of a job are used on TPU VMs. */
 #include "providers/tpuvm/tpuvm.h"
 
 #define MACHINE "not used: the VMs are those of the TPU"

@@ -14,7 +14,7 @@
  */
 void study_put(const json_t *from, json_t *job);
 
-/* What came of one of its trials, a Trial; texts live in `mem`. */
+/* Reads the result of one trial, a Trial; texts live in `mem`. */
 void study_read_trial(const json_t *trial, struct arena *mem,
 		      struct trial_record *out);
 

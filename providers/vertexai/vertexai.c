@@ -60,7 +60,7 @@ static enum run_state state_of(const char *name)
 	for (i = 0; i < COUNT(states); i++)
 		if (!strcmp(states[i].name, name))
 			return states[i].state;
-	/* What it is not specified to be is not over. */
+	/* An unspecified state is not an end. */
 	return run_state_parse(name, &out) == 0 ? out : RUN_QUEUED;
 }
 
@@ -87,7 +87,8 @@ static const json_t *trials(const json_t *body)
 	return json_object_get(body, "trials");
 }
 
-/* What tells one custom job from another: not its name, states and labels. */
+/* The properties that tell one custom job from another: not its name, states
+ * and labels. */
 static json_t *properties(const json_t *body)
 {
 	static const char *const keys[] = {

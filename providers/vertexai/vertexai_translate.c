@@ -378,7 +378,7 @@ static json_t *job_spec(struct vertex_translation *t)
 	return out;
 }
 
-/* What is about the job as a whole, and has no place. */
+/* Checks fields of the job as a whole that have no counterpart. */
 static void look_at_the_rest(struct vertex_translation *t)
 {
 	const struct jobrun_block *jobrun = &t->job->jobrun;

@@ -4,8 +4,8 @@
 
 #include "core/provider/provider.h"
 
-/* What becomes of the fields of a job on Vertex AI, up to a row with no path;
- * see providers/google/managed/uses.h. */
+/* How the fields of a job are used on Vertex AI, up to a row with no path; see
+ * providers/google/managed/uses.h. */
 extern const struct field_use vertex_ai_uses[];
 
 #endif

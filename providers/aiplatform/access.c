@@ -14,7 +14,7 @@
 /* Making an identity takes seconds. */
 #define PATIENCE_S 120
 
-/* What getConfig says, in an arena. */
+/* The answer of getConfig, in an arena. */
 struct config {
 	const char *project; /* the user's */
 	const char *owner;   /* the project of the account: a number */
@@ -89,7 +89,7 @@ static int look(void *ctx, const struct resource *want, struct arena *mem,
 	return iam_is_granted(google, &grant, granted, err);
 }
 
-/* What is known now completes what is wanted. */
+/* Completes the desired properties with the values known now. */
 static void complete(struct resource *want, const struct resource *found)
 {
 	const char *key;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a project needs once before AI Platform may use TPUs in it, as the
- * guide "Using TPUs to train your model" has it: projects.getConfig names a
- * service account, which is brought into being and gets the role
- * roles/ml.serviceAgent.  Both are resources of the plan; they belong to the
- * project, not to a job, and stay when the job is deleted.
+ * The one-time setup that lets AI Platform use TPUs in a project, as the guide
+ * "Using TPUs to train your model" has it: projects.getConfig names a service
+ * account, which is created and gets the role roles/ml.serviceAgent.  Both are
+ * resources of the plan; they belong to the project, not to a job, and stay
+ * when the job is deleted.
  */
 #ifndef JOBRUN_ACCESS_H
 #define JOBRUN_ACCESS_H

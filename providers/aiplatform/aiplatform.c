@@ -35,7 +35,7 @@ static void read_state(const json_t *body, struct arena *mem,
 	const char *error = json_get_text(body, "errorMessage", NULL);
 	long long position = managed_int64(body, "jobPosition", 0);
 
-	/* What it is not specified to be is not over. */
+	/* An unspecified state is not an end. */
 	if (run_state_parse(json_get_text(body, "state", ""), &out->state) < 0)
 		out->state = RUN_QUEUED;
 	if (error && *error)

@@ -9,10 +9,10 @@
 #include "core/job/job.h"
 
 /*
- * What the file says, int64 and durations as the API has them; a missing
+ * Translates the file, int64 and durations as the API has them; a missing
  * scaleTier is BASIC.  `name` is the jobId to use, `packages` the gs:// URLs
- * that take the place of packageUris (NULL: as the file has them), `labels`
- * are added to the job's own.  Returns new.
+ * that take the place of packageUris (NULL: as the file has them), `labels` are
+ * added to the job's own.  Returns new.
  */
 json_t *ai_platform_body(const struct job *job, const char *name,
 			 const struct strings *packages,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the fields of a job on AI Platform Training. */
+/* How the fields of a job are used on AI Platform Training. */
 #include "providers/aiplatform/aiplatform.h"
 #include "providers/google/managed/uses.h"
 

@@ -80,7 +80,7 @@ static enum trouble_how trouble_now(const struct fake_block *block,
 	return TROUBLE_NONE;
 }
 
-/* What has no file any more is told by the world how to fail. */
+/* Without a job file, the world says how calls fail. */
 static int trouble_without_file(struct world *world, const char *job,
 				struct trouble_tally *tally,
 				enum trouble_how *how, struct error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all calls of the fake provider have in common: they take their time,
- * happen in the world under its lock, are logged, and go wrong as told.
+ * Shared by all calls of the fake provider: they take their time, happen in the
+ * world under its lock, are logged, and fail as told.
  */
 #ifndef JOBRUN_CALL_H
 #define JOBRUN_CALL_H
@@ -13,7 +13,7 @@
 
 #define FAKE_POLL_MS 20
 
-/* What open() gives. */
+/* The context from open(). */
 struct fake {
 	char *world; /* of jobs that name none, or NULL */
 };
@@ -52,7 +52,7 @@ int fake_list(void *ctx, const struct kind *kind, const char *place,
 	      struct listing *out, struct error *err);
 
 /* thing.c, for runs too. */
-/* What it was asked to do, to the letter. */
+/* Logs the request, to the letter. */
 int fake_log_request(struct fake_task *task, const struct resource *it,
 		     struct error *err);
 int fake_get(struct fake_task *task, const struct resource *it, json_t **out,

@@ -22,7 +22,7 @@ static int thing_put(struct fake_task *task, const struct resource *it,
 
 	fake_label(value, it);
 	json_put_int(value, "createTimeMs", time_now_ms());
-	/* What was asked for, not what we know besides. */
+	/* Keep the request, not what we know besides. */
 	json_put(value, "properties",
 		 json_deep_copy(json_object_get(it->request, "body")));
 	ret = fake_log_request(task, it, err);

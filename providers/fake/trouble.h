@@ -32,7 +32,7 @@ enum trouble_how {
 	TROUBLE_COUNT,
 };
 
-/* Which calls of a job are meant. */
+/* Selects calls of a job. */
 struct selector {
 	int call;       /* enum fake_call, or -1: any */
 	char name[160]; /* of the resource, or "": any */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gcloud's flags and other services call the fields of a job. */
+/* The names that gcloud's flags and other services give to the fields of a
+ * job. */
 #ifndef JOBRUN_ALSO_CALLED_H
 #define JOBRUN_ALSO_CALLED_H
 

@@ -12,7 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 
-/* What a file is, whatever it is called. */
+/* The identity of a file, whatever it is called. */
 struct file_id {
 	dev_t device;
 	ino_t inode;
@@ -138,7 +138,7 @@ static size_t add_below(struct files *files, const char *folder, dev_t device,
 {
 	char *path = path_join(folder, entry->d_name);
 	bool is_yaml = is_job_file_name(entry->d_name);
-	/* What a plain file's number is, the folder has told. */
+	/* The folder has given the number of a plain file. */
 	struct stat st = { .st_dev = device, .st_ino = entry->d_ino };
 	unsigned char type = entry->d_type;
 	size_t n = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files a command line means: files, directories, patterns, standard
+/* Expands the paths of a command line: files, directories, patterns, standard
  * input; each file once, in a stable order.  Opens none of them. */
 #ifndef JOBRUN_FILES_H
 #define JOBRUN_FILES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the readers of values share: fill_text.c has texts, fill_list.c lists
- * and maps, fill_value.c the rest.  All of them return false, NULL or -1 after
+ * Shared by the readers of values: fill_text.c has texts, fill_list.c lists and
+ * maps, fill_value.c the rest.  All of them return false, NULL or -1 after
  * having reported what is wrong, and leave `out` alone then; what they give
  * lives as long as the nodes or `fill->mem`.
  */
@@ -10,8 +10,8 @@
 
 #include "schema/read/fill_value.h"
 
-/* What messages call it: "\"args\"", or "\"args\"[2]" for an item of it.
- * Returns `out`. */
+/* The name of a value in messages: "\"args\"", or "\"args\"[2]" for an item of
+ * it.  Returns `out`. */
 const char *spot_name(const struct spot *at, char out[SHORT_SIZE]);
 /* Reports that it must be `wanted`: "a list". */
 void spot_wrong_type(struct fill *fill, const struct spot *at,
@@ -43,7 +43,7 @@ bool fill_strings(struct fill *fill, const struct spot *at,
 bool fill_doubles(struct fill *fill, const struct spot *at,
 		  struct doubles *out);
 bool fill_pairs(struct fill *fill, const struct spot *at, struct pairs *out);
-/* Of FIELD_MESSAGES and FIELD_NAMED. */
+/* For FIELD_MESSAGES and FIELD_NAMED. */
 bool fill_messages(struct fill *fill, const struct spot *at,
 		   struct messages *out);
 

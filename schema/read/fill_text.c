@@ -163,8 +163,8 @@ const char *fill_text(struct fill *fill, const struct spot *at)
 	return NULL;
 }
 
-/* What YAML makes of it: "a number", or "the number 2.1" if that is not how
- * it is written. */
+/* Names the type that YAML gives the text: "a number", or "the number 2.1" if
+ * it is not written like that. */
 static void yaml_value(const struct node *value, char out[SHORT_SIZE])
 {
 	char number[SHORT_SIZE];

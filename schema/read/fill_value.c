@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a field's type asks of its value; numbers, durations and booleans. */
+/* Converts a value to the type of its field; numbers, durations and
+ * booleans. */
 #include "schema/read/fill_value.h"
 
 #include <limits.h>
@@ -167,7 +168,8 @@ bool fill_field(struct fill *fill, const struct spot *at, void *member)
 	case FIELD_MESSAGE:
 		if (!fill_is_map(fill, at))
 			return false;
-		/* Those of the message around it were set with its own. */
+		/* The members of the surrounding message were set with its own
+		 * keys. */
 		fill_keys(fill, at->field->message, at->value, at->path,
 			  member);
 		return true;

@@ -332,9 +332,9 @@ static void drop_jobs(struct loader *loader, const struct file_entry *file)
 }
 
 /*
- * A file of a directory that others extend, and that has no jobId, is there
- * for them only: it is no job, and what it lacks is no problem.  What is wrong
- * with it for them was said when they were read.
+ * A file of a directory that others extend, and that has no jobId, is there for
+ * them only: it is no job, and what it lacks is no problem.  Its problems were
+ * reported when the extending files were read.
  */
 static void drop_bases(struct loader *loader)
 {

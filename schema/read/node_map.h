@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is left to do when a map of a file has been read: keys that are there
- * twice, and merge keys. */
+/* Finishes a map of a file after reading: duplicate keys, and merge keys. */
 #ifndef JOBRUN_NODE_MAP_H
 #define JOBRUN_NODE_MAP_H
 

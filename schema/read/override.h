@@ -14,7 +14,7 @@ struct schema_set;
 int override_check(const struct schema_set *set, struct error *err);
 
 /* Applies all of the options to the document's root, which must be a map.
- * What does not fit is added to the problems. */
+ * Options that do not fit are added to the problems. */
 void override_apply(struct reading *reading, struct document *doc);
 
 #endif

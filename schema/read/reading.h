@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One job file while it is being read and checked, with nothing shared with
- * any other: files are read by several threads.  What is a matter of all of
- * them (a jobId that is taken) is left to schema/read/load.c.
+ * One job file while it is being read and checked, with nothing shared with any
+ * other: files are read by several threads.  Checks across all files (a jobId
+ * that is taken) are left to schema/read/load.c.
  */
 #ifndef JOBRUN_READING_H
 #define JOBRUN_READING_H

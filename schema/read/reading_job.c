@@ -200,7 +200,7 @@ static void add_job(struct reading *reading, struct job *job)
 	reading->job_count++;
 }
 
-/* Whose rules the job is to follow, or NULL if nobody said. */
+/* The provider whose rules the job must follow, or NULL if none is named. */
 static const char *target_of(const struct reading *reading,
 			     const struct job *job)
 {

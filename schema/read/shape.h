@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the keys of a map in a job file are, known before the file is checked:
- * two spellings of one field are one key, and names that users give are what
- * they are.
+ * The kinds of keys in a job file's maps, known before the file is checked: two
+ * spellings of one field are one key, and names that users give stay as they
+ * are.
  */
 #ifndef JOBRUN_SHAPE_H
 #define JOBRUN_SHAPE_H
@@ -17,11 +17,11 @@ struct shape {
 	const struct message *items; /* of what is in the list or map */
 };
 
-/* Of the top level of a job. */
+/* The shape of the top level of a job. */
 struct shape shape_root(const struct schema_options *options);
-/* Of the value of a key. */
+/* The shape of the value of a key. */
 struct shape shape_under(const struct shape *shape, const char *key);
-/* Of the items of a list. */
+/* The shape of the items of a list. */
 struct shape shape_item(const struct shape *shape);
 /* The name of the field if it is one, else the key itself. */
 const char *shape_name(const struct shape *shape, const char *key);

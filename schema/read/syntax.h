@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libyaml says of text that is no YAML, in words for those who wrote it. */
+/* Explains libyaml's syntax errors in words for the author of the file. */
 #ifndef JOBRUN_SYNTAX_H
 #define JOBRUN_SYNTAX_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a text looks like that was refused: a template that nobody filled in,
- * something pasted from a web page, Python.  These explain themselves badly,
- * since they look right.
+ * Recognizes refused texts by their looks: an unfilled template, a paste from a
+ * web page, Python.  They explain themselves badly, since they look right.
  */
 #ifndef JOBRUN_LOOKS_H
 #define JOBRUN_LOOKS_H

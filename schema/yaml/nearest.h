@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What somebody may have meant. */
+/* Suggests the name that was probably meant. */
 #ifndef JOBRUN_NEAREST_H
 #define JOBRUN_NEAREST_H
 

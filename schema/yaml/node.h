@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job file as a tree that remembers where everything stood.  It is made
- * from libyaml's events: aliases share the node that they name, merge keys
- * are merged, duplicate keys are reported and dropped.  What a plain scalar
- * means (a number, a boolean) is not decided here: see scalar.h.
+ * A job file as a tree that remembers where everything stood.  It is made from
+ * libyaml's events: aliases share the node that they name, merge keys are
+ * merged, duplicate keys are reported and dropped.  The type of a plain scalar
+ * (a number, a boolean) is decided in scalar.h, not here.
  */
 #ifndef JOBRUN_NODE_H
 #define JOBRUN_NODE_H
@@ -30,7 +30,7 @@ enum node_kind {
 	NODE_MAP,
 };
 
-/* Which file a node is from.  Outlives the text of the file. */
+/* The file that a node is from.  Outlives the text of the file. */
 struct origin {
 	const char *name;
 	unsigned order;

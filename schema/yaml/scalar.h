@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a scalar means.  Without quotes it is what YAML 1.1 makes of it, as
- * the service's own tools read it (`on` is a boolean, 010 is eight); with
- * quotes it is text, which may still be asked for as a number.
+ * The meaning of a scalar.  Without quotes YAML 1.1 decides, as in the
+ * service's own tools (`on` is a boolean, 010 is eight); with quotes it is
+ * text, which may still be read as a number.
  */
 #ifndef JOBRUN_SCALAR_H
 #define JOBRUN_SCALAR_H
@@ -19,7 +19,7 @@ enum scalar_kind {
 	SCALAR_FLOAT,
 };
 
-/* Of any node; a list or a map is SCALAR_TEXT. */
+/* The kind of any node; a list or a map is SCALAR_TEXT. */
 enum scalar_kind scalar_kind(const struct node *node);
 bool scalar_is_null(const struct node *node);
 

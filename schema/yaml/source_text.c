@@ -71,8 +71,8 @@ bool utf8_is_control(uint32_t c)
 	       (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-/* What YAML allows, apart from a mark in the middle of the file, which is
- * invisible and would become part of a key. */
+/* Whether YAML allows the character; not a byte order mark within the file,
+ * which is invisible and would become part of a key. */
 static bool is_yaml(uint32_t c)
 {
 	return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c < 0x7f) ||

@@ -30,7 +30,7 @@ struct source {
 	size_t last_line, last_column, last_offset;
 };
 
-/* What is wrong with the bytes of a file. */
+/* The first fault in the bytes of a file. */
 struct source_fault {
 	unsigned line, column;
 	char text[160];

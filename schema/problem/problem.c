@@ -12,7 +12,8 @@
 
 /* More of one file are not worth reading. */
 #define FILE_PROBLEMS_MAX 1000
-/* Of a long source line, this much before the place, and in all. */
+/* An excerpt of a long source line: this much before the position, and in
+ * all. */
 #define EXCERPT_BEFORE 60
 #define EXCERPT_MAX 120
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong with job files: a list that checkers add to and go on, so
- * that all is shown in one pass.  Sorted by file, in the order of reading,
- * and position.
+ * Problems of job files: a list that checkers add to and go on, so that all is
+ * shown in one pass.  Sorted by file, in the order of reading, and position.
  */
 #ifndef JOBRUN_PROBLEM_H
 #define JOBRUN_PROBLEM_H
@@ -86,7 +85,7 @@ void problem_add_at(struct problems *found, enum severity severity,
 		    unsigned length, const char *rule, const char *format, ...)
 	__attribute__((format(printf, 8, 9)));
 
-/* Of a file as a whole, for instance that it can't be read. */
+/* Adds a problem of a whole file, for instance that it cannot be read. */
 void problem_add_file(struct problems *found, enum severity severity,
 		      const char *file, unsigned order, const char *rule,
 		      const char *format, ...)

@@ -49,7 +49,7 @@ void problems_json(const struct problems *found, struct buf *out)
 	json_decref(root);
 }
 
-/* What can be wrong with any file, whatever job it holds. */
+/* Problems that any file can have, whatever job it holds. */
 static const struct {
 	const char *id, *doc;
 } general[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems as text for a terminal or a log.  What files hold is shown, never
- * printed raw: no byte of theirs can move the cursor. */
+/* Problems as text for a terminal or a log.  Texts from files are escaped,
+ * never printed raw: no byte of theirs can move the cursor. */
 #include "schema/problem/problem.h"
 
 #include <string.h>

@@ -9,8 +9,8 @@
 #include "schema/yaml/node.h"
 #include "schema/yaml/scalar.h"
 
-/* What readers of YAML 1.1 and 1.2 may take for a number, a date or a time:
- * nothing but such characters. */
+/* Whether a reader of YAML 1.1 or 1.2 may see a number, a date or a time: only
+ * such characters. */
 static bool is_like_a_number(const char *text)
 {
 	return text[strcspn(text, "0123456789")] &&

@@ -23,7 +23,7 @@ static const struct import_command *const commands[] = {
 
 #define ACCOUNT "say who you are where jobrun runs: see 'jobrun doctor'"
 
-/* What every command of gcloud takes. */
+/* Flags that every command of gcloud takes. */
 static const struct flag wide_flags[] = {
 	{ "project", FLAG_TEXT, "jobrun.project", NULL, NULL },
 	{ "account", FLAG_NOTE, NULL, ACCOUNT, NULL },

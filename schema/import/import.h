@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Job files from the command lines of gcloud that they replace.  What a
- * command line says is collected as a job file's JSON; what has no
- * counterpart becomes a note.
+ * Job files from the command lines of gcloud that they replace.  The command
+ * line becomes a job file's JSON; a flag without a counterpart becomes a note.
  *
  * To add a command: a table of its flags, and a row in import.c.
  */
@@ -63,7 +62,7 @@ struct import {
 	json_t *notes;  /* a list of texts */
 	const char *name;
 	json_t *user_args; /* a list */
-	/* Of --kms-key and its like. */
+	/* The parts of --kms-key and its like. */
 	const char *kms_key, *kms_keyring, *kms_location, *kms_project;
 	const char *const *provider_names; /* up to NULL */
 	struct problems *found;            /* of the file of --config */

@@ -321,7 +321,7 @@ static void add_parts(json_t *list, json_t *value)
 	json_decref(value);
 }
 
-/* What gcloud built an image from: the folder is shipped as it is. */
+/* gcloud built an image from this folder: here it is shipped as it is. */
 static void put_local(struct worker_pool *pool)
 {
 	json_t *setup =
@@ -400,7 +400,7 @@ static void put_pool(struct import *import, json_t *spec, size_t index)
 	note_rest(import, where, spec);
 }
 
-/* What the file says beside its pools, where no flag says it. */
+/* Takes the fields of the file beside its pools that no flag sets. */
 static void put_spec(struct import *import, json_t *config)
 {
 	static const char *const same[][2] = {

@@ -186,7 +186,7 @@ json_t *import_read(const char *path, struct problems *found, struct error *err)
 	}
 	reader = node_reader_new(&source, found);
 	if (node_reader_next(reader, &doc) > 0) {
-		/* What others can expand without end is not for a tree. */
+		/* Skip a tree that aliases could expand without end. */
 		if (doc.root && doc.root->weight <= NODE_COUNT_MAX)
 			out = node_json(doc.root);
 		arena_free(doc.mem);
@@ -280,7 +280,7 @@ static json_t *typed_message(const struct message *message, const json_t *value)
 					      field)
 			json_object_set_new(out, field->name,
 					    typed_value(field, item));
-	/* What nobody knows stays: validation says what is wrong with it. */
+	/* Unknown keys stay: validation reports them. */
 	json_object_foreach((json_t *)value, key,
 			    item) if (!message_field(message, key))
 		json_object_set(out, key, item);

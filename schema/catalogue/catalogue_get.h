@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The catalogue: what was compiled in from schema/catalogue/, and before it
- * what the file has that $JOBRUN_CATALOGUE names.  Such a file has the same
- * lists, any of them; of two entries with one name the user's holds.
+ * The catalogue: the compiled-in schema/catalogue/, and before it the file that
+ * $JOBRUN_CATALOGUE names.  Such a file has the same lists, any of them; of two
+ * entries with one name the user's holds.
  */
 #ifndef JOBRUN_CATALOGUE_GET_H
 #define JOBRUN_CATALOGUE_GET_H

@@ -11,8 +11,8 @@
 
 #define SHIPPED_NAME_MAX 256 /* of a text */
 
-/* What the schema says, new, to be freed by shipped_free(); or NULL with the
- * first problem in `err`. */
+/* Reads a text by its schema; new, to be freed by shipped_free(); or NULL with
+ * the first problem in `err`. */
 void *shipped_read(const char *text, size_t len,
 		   const cyaml_schema_value_t *schema, struct error *err);
 void shipped_free(void *data, const cyaml_schema_value_t *schema);

@@ -23,7 +23,7 @@ extern const struct opt launch_checkpoint_options[];
 int launch_checkpoints_check(const struct launch_checkpoint_opts *opts,
 			     struct error *err);
 
-/* What a saver does (core/checkpoint/saver.h), with every kind of store there is;
+/* Runs a saver (core/checkpoint/saver.h), with every kind of store there is;
  * `trace_http` is a const char *, or NULL. */
 int keep_checkpoints(const void *trace_http);
 

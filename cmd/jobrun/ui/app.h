@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every subcommand has at hand: the terminal, and how to end.  Results
- * go to standard output, messages to standard error; only this folder prints
- * and decides the exit status.
+ * Shared by all subcommands: the terminal, and the exit status.  Results go to
+ * standard output, messages to standard error; only this folder prints and
+ * decides the exit status.
  */
 #ifndef JOBRUN_APP_H
 #define JOBRUN_APP_H

@@ -25,7 +25,7 @@ enum opt_type {
 
 #define OPT_LIST_MAX 64
 
-/* What options were given, in their order; several can share one. */
+/* The options given, in their order; several can share one list. */
 struct opt_list {
 	struct {
 		const struct opt *opt;

@@ -36,7 +36,7 @@ struct follow {
 	uint64_t events_read;     /* of the saver of its checkpoints */
 	uint64_t log_events_read; /* of what copies its logs */
 
-	/* Of the attempt. */
+	/* For the attempt. */
 	struct arena *mem;
 	struct run_spec spec;
 	struct log_source *sources;
@@ -90,7 +90,7 @@ static int say_trials(struct follow *follow, struct error *err)
 	return ret;
 }
 
-/* Of those before it was followed only the last are worth telling. */
+/* Only the last of the events before following are shown. */
 #define EVENTS_MAX 10
 
 /* The events in a file of the run's folder since it was looked at last. */
@@ -117,8 +117,7 @@ static void say_events(struct follow *follow, const char *name,
 	arena_free(mem);
 }
 
-/* What became of checkpoints, and of copies of the logs, since it was asked
- * last. */
+/* Reports the events of checkpoints and log uploads since the last call. */
 static void say_uploads(struct follow *follow)
 {
 	if (follow->mem && follow->spec.checkpoints.is_used)
@@ -244,7 +243,7 @@ void follow_close(struct follow *follow)
 	free(follow);
 }
 
-/* What the metrics are now, under the lines. */
+/* Shows the current metrics, under the lines. */
 static void stand(struct follow *follow)
 {
 	struct buf line = { 0 };
@@ -294,7 +293,7 @@ static void start_metrics(struct follow *follow)
 				   follow->spec.tuning.metric_tag);
 	follow->metrics = metric_table_new(follow->sources, follow->count,
 					   follow->parser);
-	/* Which looks at each line. */
+	/* The plain reader, which looks at each line. */
 	log_reader_take_blocks(follow->reader, NULL);
 }
 

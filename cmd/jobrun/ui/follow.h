@@ -11,10 +11,10 @@
 struct follow;
 
 /*
- * Opens the output of one attempt, or of one of its trials.  Of a run with
- * trials (`trial` is 0) it is what becomes of each, in messages.  Borrows
- * session, tasks and filter.  Fails with
- * ERROR_USAGE if `tasks` names one that the run does not have.
+ * Opens the output of one attempt, or of one of its trials.  For a run with
+ * trials (`trial` is 0), the output is the progress of each, in messages.
+ * Borrows session, tasks and filter.  Fails with ERROR_USAGE if `tasks` names
+ * one that the run does not have.
  */
 struct follow *follow_open(struct session *session, const char *job_id,
 			   int attempt, int trial,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What 'gc' finds, and how that is shown. */
+/* Finds what 'gc' deletes, and shows it. */
 #ifndef JOBRUN_GC_FIND_H
 #define JOBRUN_GC_FIND_H
 

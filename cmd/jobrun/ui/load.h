@@ -6,7 +6,7 @@
 #include "cmd/jobrun/ui/command.h"
 #include "schema/schema.h"
 
-/* What such a command lets its user say about the files. */
+/* Options of such a command about the files. */
 struct load_opts {
 	const char *job_id;
 	const char *provider;
@@ -22,9 +22,9 @@ extern const struct opt load_rows[];
 struct schema_options load_options(struct load_opts *opts);
 
 /*
- * Reads and checks all paths.  What is wrong goes to standard error.  Returns
- * 0, or the exit status if any file has an error or can't be read; then there
- * are no jobs.  The caller calls jobs_done().
+ * Reads and checks all paths.  Problems go to standard error.  Returns 0, or
+ * the exit status if any file has an error or can't be read; then there are no
+ * jobs.  The caller calls jobs_done().
  */
 int load_jobs(const struct app *app, const struct schema_options *options,
 	      char *const *paths, size_t count, struct jobs *out);

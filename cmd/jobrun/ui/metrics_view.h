@@ -9,7 +9,7 @@
 #include "core/log/metric_series.h"
 #include "core/store/store.h"
 
-/* What is shown of a run. */
+/* The view of a run. */
 struct metrics_view {
 	const struct run_record *run;
 	const struct metric_table *table;

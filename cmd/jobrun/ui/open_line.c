@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/jobrun/ui/open_line.h"
 
-/* What a terminal would show of it in one row of `width`: nothing that moves
- * its cursor, no half of a character. */
+/* Adds the text as a terminal shows it in one row of `width`: without
+ * characters that move its cursor, and no half of a character. */
 static void add_printable(const char *text, size_t len, size_t width,
 			  struct buf *out)
 {

@@ -24,7 +24,7 @@ static const struct opt common[] = {
 	{ 0 },
 };
 
-/* Those that make requests, these. */
+/* Commands that make requests have these. */
 static const struct opt remote[] = {
 	{ 0, "trace-http", OPT_STRING, 0, "FILE",
 	  "add each request and its answer to FILE, as JSON lines without "

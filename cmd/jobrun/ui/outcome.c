@@ -121,7 +121,7 @@ void outcome_say(struct session *session, const struct run_record *run)
 			sizeof(took));
 	store_task_list(session->env.store, run, mem, &tasks, &ignored);
 	culprit = run->state == RUN_FAILED ? outcome_culprit(&tasks) : NULL;
-	/* Which trial failed is said with why. */
+	/* The error names the trial that failed. */
 	if (culprit && culprit->trial)
 		culprit = NULL;
 	say_best(session, run, mem);

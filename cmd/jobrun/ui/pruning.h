@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What 'plan' and 'apply' do about the set that the jobs of a directory are:
- * remember it, and with --prune delete what it had and has no more.  See
+ * Handles the set of a directory's jobs for 'plan' and 'apply': remembers it,
+ * and with --prune deletes jobs that it had and no longer has.  See
  * core/apply/applyset.h and core/apply/prune.h.
  */
 #ifndef JOBRUN_PRUNING_H

@@ -7,8 +7,8 @@
 #include "cmd/jobrun/ui/session.h"
 #include "core/plan/plan.h"
 
-/* What a plan is made from, as the command line says it: options, and the
- * paths behind them, which are borrowed. */
+/* The inputs of a plan, from the command line: options, and the paths behind
+ * them, which are borrowed. */
 struct inputs {
 	struct load_opts load;
 	bool rerun;
@@ -44,10 +44,9 @@ int saved_open(struct saved *saved, struct inputs *inputs, struct error *err);
 void saved_done(struct saved *saved);
 
 /*
- * 0 if the session's plan, just made from the plan's inputs, is what was
- * saved, or the rest of it; else says what differs and returns the exit
- * status.  What is done from here on is done for the saved plan.  Without
- * one: 0.
+ * Returns 0 if the session's plan, just made from the plan's inputs, equals the
+ * saved one, or the rest of it; else says how they differ and returns the exit
+ * status.  Later actions count for the saved plan.  Without a saved plan: 0.
  */
 int saved_check(const struct app *app, const struct saved *saved,
 		struct session *session);

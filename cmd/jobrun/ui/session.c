@@ -13,9 +13,9 @@
 #include "schema/catalogue/prices.h"
 #include "schema/read/yaml_read.h"
 
-/* Of what was interrupted; more is counted. */
+/* Interrupted actions to list; more are counted. */
 #define SESSION_SAY_MAX 8
-/* Of jobs that can't be planned, often all for one reason. */
+/* Jobs that cannot be planned, often all for one reason. */
 #define SESSION_FAIL_MAX 20
 
 int session_open(struct session *session, struct app *app, unsigned flags,
@@ -265,7 +265,7 @@ int session_refresh(struct session *session, struct arena *mem,
 	ctx = session_context(session, provider, err);
 	if (!ctx || resource.kind->wait(ctx, &resource, &state, err) < 0)
 		return error_prefix(err, "run '%s'", run->job_id);
-	/* Who waits for days looks often: `mem` grows with changes only. */
+	/* A long wait looks often: `mem` grows with changes only. */
 	scratch = arena_new();
 	ret = store_run_get(session->env.store, run->job_id, run->attempt,
 			    scratch, &fresh, err);
@@ -278,8 +278,8 @@ int session_refresh(struct session *session, struct arena *mem,
 	return ret < 0 ? -1 : 0;
 }
 
-/* Those of one provider that have not ended; `done` of all that need no look
- * on their own any more. */
+/* Refreshes the unfinished runs of one provider together; marks runs in `done`
+ * that need no look of their own. */
 static void refresh_together(struct session *session,
 			     const struct provider *provider,
 			     struct run_record *const *runs, size_t count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What commands that deal with runs have open: the store, the catalogue, a
- * context for each provider, and the plan from all of it.
+ * Shared by commands that deal with runs: the store, the catalogue, a context
+ * for each provider, and the plan from all of it.
  */
 #ifndef JOBRUN_SESSION_H
 #define JOBRUN_SESSION_H
@@ -26,7 +26,7 @@ struct session {
 	struct provider_env env;
 	void *contexts[SESSION_PROVIDERS]; /* by the registry's order */
 	struct plan *plan;
-	/* By job: what it wants and what there is. */
+	/* For each job, the desired and the observed resources. */
 	struct resources **desired;
 	struct resource **observed;
 	size_t job_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tasks of a run a command reads the output of. */
+/* Chooses the tasks of a run whose output a command reads. */
 #ifndef JOBRUN_SOURCES_H
 #define JOBRUN_SOURCES_H
 

@@ -159,7 +159,7 @@ bool tally_is_of_many(const struct tally *tally)
 	return job_count(tally) > 1;
 }
 
-/* Those that were said once are said again: it may be hours ago. */
+/* Repeats the failures: the first report may be hours ago. */
 static void say_failed(const struct tally *tally)
 {
 	const struct session *session = tally->session;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came of each job of an apply, for the summary at its end. */
+/* Counts how each job of an apply ended, for the summary. */
 #ifndef JOBRUN_TALLY_H
 #define JOBRUN_TALLY_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has become of a run's checkpoints, and of the copies of its logs, so
- * far, for who asks how it stands. */
+/* Shows the uploads of a run so far, checkpoints and logs, for 'status'. */
 #ifndef JOBRUN_UPLOADS_H
 #define JOBRUN_UPLOADS_H
 

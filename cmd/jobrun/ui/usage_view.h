@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run has used, for who asks how it stands. */
+/* Shows the resources that a run has used. */
 #ifndef JOBRUN_USAGE_VIEW_H
 #define JOBRUN_USAGE_VIEW_H
 

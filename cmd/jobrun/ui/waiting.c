@@ -17,7 +17,7 @@ struct waiting {
 	struct loop_event *timer;
 	int poll_ms;
 	int watch;
-	/* Of a run that has ended what was made for it may not be gone yet. */
+	/* Resources of an ended run, perhaps not deleted yet. */
 	const struct resource *releases;
 	void *ctx;
 	bool over;

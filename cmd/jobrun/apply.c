@@ -234,13 +234,12 @@ static void *context_of(void *arg, const struct provider *provider)
 	return session_context(&apply->session, provider, &ignored);
 }
 
-/* Who follows a run for hours keeps nobody from working on its job. */
+/* Following a run for hours must not block others from changing its job. */
 static void on_settled(void *arg, const struct plan_job *job)
 {
 	struct apply *apply = arg;
 
-	/* What is deleted may be at another provider, too, and is never
-	 * followed. */
+	/* A deletion may be at another provider, too, and is never followed. */
 	if (!job->job->file)
 		return;
 	lock_set_release(apply->session.locks, job->job->job_id);
@@ -286,7 +285,7 @@ out:
 	return ret;
 }
 
-/* What a plan can't be applied for; says it and returns the exit status. */
+/* Reports why a plan cannot be applied, and returns the exit status. */
 static int check_missing(struct app *app, const struct plan *plan)
 {
 	struct error err;

@@ -77,7 +77,7 @@ static const struct opt options[] = {
 };
 /* clang-format on */
 
-/* What a run of the command holds. */
+/* The state of the command. */
 struct cat {
 	struct app *app;
 	struct arena *mem;
@@ -237,7 +237,8 @@ out:
 	return ret;
 }
 
-/* What 'jobrun' has told the task of a data set; see core/spec/spec_data.h. */
+/* Finds the data set as 'jobrun' described it to the task; see
+ * core/spec/spec_data.h. */
 static json_t *find_set(const char *name, struct error *err)
 {
 	char *variable = mem_printf("JOBRUN_DATA_%s_SET", name), *at;

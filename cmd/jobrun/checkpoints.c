@@ -26,7 +26,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* What is kept for a job, and what does not count. */
+/* The checkpoints of a job, and the objects that do not count. */
 struct listed_checkpoints {
 	struct arena *mem;
 	const char *job_id;

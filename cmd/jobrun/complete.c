@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the completion of shells asks: 'jobrun complete WORD...' has the words
- * of a command line behind "jobrun", the last being typed, and prints what it
- * could become, one a line, each with a tab and a few words about it.  The
- * line ":files" or ":folders" stands for the names of those.
+ * Answers the completion of shells: 'jobrun complete WORD...' has the words of
+ * a command line behind "jobrun", the last being typed, and prints what it
+ * could become, one a line, each with a tab and a few words about it.  The line
+ * ":files" or ":folders" stands for the names of those.
  *
  * It knows nothing of single commands: options come from their rows, and the
  * kinds of arguments from the words of their usage ("[--now] JOB").

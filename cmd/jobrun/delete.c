@@ -221,7 +221,7 @@ static bool is_known(struct session *session, const char *job_id)
 	struct member_list members = { 0 };
 	struct run_record run;
 	struct error ignored;
-	/* What can't be told is left alone. */
+	/* A state that cannot be known is left alone. */
 	bool known = store_run_get(store, job_id, 0, mem, &run, &ignored) != 1;
 	size_t i;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `doctor` looks at: a list of checks, in groups. */
+/* The checks of `doctor`: a list, in groups. */
 #ifndef JOBRUN_DOCTOR_H
 #define JOBRUN_DOCTOR_H
 

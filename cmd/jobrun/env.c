@@ -87,7 +87,8 @@ static void print_env(struct app *app, struct environment *env,
 	buf_done(&out);
 }
 
-/* What it inherits, but for the variables that secrets are taken from. */
+/* Inherits our environment, but for the variables that secrets are taken
+ * from. */
 static void inherit(const struct job *job, struct environment *env)
 {
 	const struct secret *secrets = job->jobrun.secrets.items;

@@ -44,7 +44,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* What was found at one provider. */
+/* The findings at one provider. */
 struct site {
 	const struct provider *provider;
 	struct listing all;
@@ -78,7 +78,7 @@ static void add(struct gc *gc, const struct find *find)
 	gc->finds[gc->count++] = *find;
 }
 
-/* By somebody else. */
+/* Whether another jobrun works on the job. */
 static bool is_worked_on(const struct gc *gc, const char *job_id)
 {
 	char *folder;
@@ -289,7 +289,7 @@ static bool was_before(const struct gc *gc, size_t at)
 	return false;
 }
 
-/* Those that are found of the job of one: what else it has stays. */
+/* Plans to delete the findings of one job; its other resources stay. */
 static int plan_resources(struct gc *gc, const struct find *first,
 			  struct remains *remains, struct plan *plan,
 			  struct error *err)

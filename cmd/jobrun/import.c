@@ -19,7 +19,7 @@ static void show(const struct app *app, struct problems *found)
 	buf_done(&text);
 }
 
-/* What came out is shown all the same: it is what the command line says. */
+/* The result is shown even if it is invalid, as it follows the command line. */
 static int check(const struct app *app, const struct buf *text,
 		 struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run's checkpoints are kept by; started by 'apply' and 'launch', not
- * for users. */
+/* The process that uploads a run's checkpoints; started by 'apply' and
+ * 'launch', not for users. */
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/launch_checkpoints.h"
 #include "core/checkpoint/saver.h"
@@ -8,7 +8,8 @@
 
 int keep_checkpoints(const void *trace_http)
 {
-	/* What still fails then is shown, and tried again by the saver. */
+	/* A request that fails after this is reported, and retried by the
+	 * saver. */
 	static const struct retry_policy retry = {
 		.first_ms = 500,
 		.max_ms = 8000,

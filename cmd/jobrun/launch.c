@@ -143,7 +143,7 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 	return launch_checkpoints_check(&opts->checkpoints, err);
 }
 
-/* What is wrong with what it is to do, or NULL. */
+/* Why the options are not usable, or NULL. */
 static const char *misuse(const struct launch_opts *opts, bool given)
 {
 	if (opts->run && opts->install)
@@ -174,7 +174,7 @@ static void handle_signals(void (*handler)(int))
 			signal(numbers[i], SIG_IGN);
 }
 
-/* What the wait for a TPU calls back with. */
+/* The context of the wait for a TPU. */
 struct launching {
 	const struct app *app;
 	struct gce *gce;
@@ -279,8 +279,8 @@ static int prepare(struct app *app, const struct launch_opts *opts,
 	return opts->hostfile ? write_hostfile(all, opts->hostfile, err) : 0;
 }
 
-/* What the program calls us is what we were called: a path that leads to us
- * from everywhere, or a name that is in the PATH. */
+/* The program calls us by the name that we were called by: a path that leads to
+ * us from everywhere, or a name that is in the PATH. */
 static int give_data(const struct launch_opts *opts, const struct topology *all,
 		     size_t self, struct arena *mem, struct environment *env,
 		     struct error *err)

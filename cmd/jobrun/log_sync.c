@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is new in the folder of a run, for a jobrun elsewhere; not for users. */
+/* Sends the new bytes in the folder of a run to a jobrun elsewhere; not for
+ * users. */
 #include <stdlib.h>
 #include <unistd.h>
 

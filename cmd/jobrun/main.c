@@ -46,7 +46,7 @@ static int unknown_command(const struct app *app, const char *name)
 	return app_fail(app, &err);
 }
 
-/* What started an installed jobrun has hidden it from our loader. */
+/* The starter of an installed jobrun has hidden LD_PRELOAD from our loader. */
 static void restore_preload(void)
 {
 	const char *kept = getenv(START_PRELOAD_KEPT);

@@ -62,7 +62,7 @@ struct metrics_reading {
 	bool changed; /* since it was drawn */
 	struct buf text;
 
-	/* Of the attempt. */
+	/* For the attempt. */
 	int attempt;
 	struct arena *mem;
 	struct metrics_view view;
@@ -279,7 +279,7 @@ out:
 	return ret;
 }
 
-/* What is shown once all was read. */
+/* Shows the result once all was read. */
 static int show(struct metrics_reading *r, struct error *err)
 {
 	bool found = false;

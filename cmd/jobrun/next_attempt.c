@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the batch script of a run on Slurm does next: what jobrun.restart says
- * is decided there, so that nobody has to follow the run; not for users. */
+/* Called by the batch script of a run on Slurm: decides by jobrun.restart what
+ * comes next, even if nobody follows the run; not for users. */
 #include "cmd/jobrun/commands.h"
 #include "providers/slurm/attempts.h"
 

@@ -35,7 +35,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* What a job can be written as. */
+/* The forms that a job can be written in. */
 struct render_target {
 	const char *name;
 	bool many;   /* several jobs make one output */
@@ -81,7 +81,7 @@ static int to_tf_config(const struct app *app, const struct job *job,
 	topology_set_ports(&all, ports);
 	if (sources_type(opts->task, &type, err) < 0)
 		goto out;
-	/* Of a large TPU the first host's worker is the master. */
+	/* For a large TPU, the first host's worker is the master. */
 	if (!opts->task && !opts->index)
 		ordinal = 0;
 	else if (opts->index < 1000000)

@@ -139,7 +139,7 @@ static int gather(struct app *app, const struct shard_opts *opts, char **paths,
 	struct stat st;
 	int i, ret = 0;
 
-	/* What is written is no source, should it lie in one. */
+	/* Do not read the output as a source, should it lie in one. */
 	if (!is_url(dest) && stat(dest, &st) == 0) {
 		how.avoid_device = st.st_dev;
 		how.avoid_inode = st.st_ino;

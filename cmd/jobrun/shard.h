@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of `jobrun shard` share. */
+/* Shared by the parts of `jobrun shard`. */
 #ifndef JOBRUN_SHARD_H
 #define JOBRUN_SHARD_H
 

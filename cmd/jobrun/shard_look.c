@@ -93,7 +93,7 @@ static void tell(void *arg, size_t shard, const struct error *wrong)
 		snprintf(why, sizeof(why), "%s", wrong->text);
 		text_make_printable(why);
 	}
-	/* What reads archives names them itself. */
+	/* Readers of archives name them in their errors. */
 	if (wrong && !verdicts->json && text_starts(why, path))
 		app_say(looking->app, "%s", why);
 	else if (wrong && !verdicts->json)
@@ -232,7 +232,7 @@ static int list_member(void *arg, const struct tar_member *member,
 
 	if (listing->looking->app->out_closed)
 		return error_set(err, ERROR_INTERRUPTED, "nobody reads it");
-	/* What is no file of a sample, readers pass over. */
+	/* Readers skip entries that are no file of a sample. */
 	if (member->type != TAR_FILE || !len)
 		return 0;
 	if (listing->key.len != len ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What 'apply' starts a run's processes as; not for users. */
+/* The hidden command that 'apply' starts to own a run's processes; not for
+ * users. */
 #include <limits.h>
 
 #include "cmd/jobrun/commands.h"

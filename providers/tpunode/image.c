@@ -239,7 +239,7 @@ static int image_read(void *arg, const struct resource *want,
 	return ret;
 }
 
-/* Fills in the disk to make it from, and the reason if that is impossible. */
+/* Shows the disk to make it from, and the state of a VM that prevents it. */
 static void image_adapt(struct resource *want, const struct resource *found)
 {
 	const char *disk = json_get_text(found->outputs, "sourceDisk", NULL);

@@ -170,7 +170,7 @@ void kube_test_get_run(struct kube_command *c, struct arena *mem,
 		store_run_get(c->env.store, "net", 0, mem, out, &c->err), 0);
 }
 
-/* What a task has written, in `mem`. */
+/* The output of a task, in `mem`. */
 const char *kube_test_log(struct kube_command *c, const char *type, int index,
 			  struct arena *mem)
 {
@@ -191,7 +191,7 @@ const char *kube_test_log(struct kube_command *c, const char *type, int index,
 	return out;
 }
 
-/* Of a kind, how many objects there are. */
+/* How many objects of a kind exist. */
 size_t kube_test_count(const struct kube_test *f, const char *kind)
 {
 	json_t *made = stand_in_ask(&f->server, "made"), *one;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tests of runs in a cluster share: its stand-in, and commands there, as
+ * Shared by tests of runs in a cluster: its stand-in, and commands there, as
  * 'apply' and the like have them.  All assert that they work.
  */
 #ifndef JOBRUN_KUBE_TEST_H
@@ -67,10 +67,10 @@ void kube_test_get_run(struct kube_command *c, struct arena *mem,
 /* Looks until the run's record says so. */
 void kube_test_says(struct kube_test *f, struct kube_command *c,
 		    const char *text);
-/* What a task has written, in `mem`. */
+/* The output of a task, in `mem`. */
 const char *kube_test_log(struct kube_command *c, const char *type, int index,
 			  struct arena *mem);
-/* Of a kind, how many objects there are. */
+/* How many objects of a kind exist. */
 size_t kube_test_count(const struct kube_test *f, const char *kind);
 
 #endif

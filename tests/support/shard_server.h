@@ -13,7 +13,7 @@
 
 enum shard_fault {
 	FAULT_NONE,
-	/* What a reader must get over. */
+	/* Faults that a reader must survive. */
 	FAULT_CLOSE,       /* before the answer */
 	FAULT_RESET,       /* before the answer */
 	FAULT_CUT,         /* within the body */
@@ -27,7 +27,7 @@ enum shard_fault {
 	FAULT_WHOLE,       /* 200: all of it */
 	FAULT_EMPTY,       /* 204 */
 	FAULT_STALL,       /* silence within the body */
-	/* What it must not get over. */
+	/* Faults that must end the reader. */
 	FAULT_TAG,      /* another entity tag, and other bytes */
 	FAULT_GROWN,    /* another size */
 	FAULT_REPLACED, /* 412 to If-Match, or another tag; from now on */

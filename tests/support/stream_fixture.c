@@ -53,7 +53,7 @@ static int next_object(void *arg, struct stream_object *out, struct error *err)
 	return 1;
 }
 
-/* Those that are whole are behind us, empty ones too. */
+/* Passes whole objects, empty ones too. */
 static void pass_whole(struct stream_fixture *f)
 {
 	while (f->whole < total_of(f) &&

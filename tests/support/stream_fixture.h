@@ -25,7 +25,7 @@ struct stream_fixture {
 	struct error err;
 	size_t faults[FAULT_COUNT]; /* how many there were, of all streams */
 	size_t requests;
-	/* What came: whole objects, and bytes of the one after them. */
+	/* The received whole objects, and bytes of the one after them. */
 	size_t whole;
 	uint64_t rest;
 	bool wrong;

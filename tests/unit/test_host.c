@@ -116,7 +116,7 @@ static void an_output_is_known_by_its_start(void **state)
 		frame_get_output_part(bytes, sizeof(bytes), &output, &left));
 	assert_int_equal(output.len, 40);
 	assert_int_equal(left, 0);
-	/* Of another type, of a stream that is none, of no length. */
+	/* Wrong type, wrong stream, no length. */
 	frame_header(bytes, FRAME_LOST, 50);
 	assert_false(frame_get_output_part(bytes, 40, &output, &left));
 	frame_output_header(bytes, 3, 2, 77, 40);

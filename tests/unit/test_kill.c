@@ -722,7 +722,8 @@ static void trouble_anywhere(void **state)
 		if (open.count != cases[i].open)
 			fail_msg("%s: %zu open", cases[i].trouble, open.count);
 		arena_free(mem);
-		/* Of what is done twice, the log has the second answer. */
+		/* The log has the second answer to a call that happened
+		 * twice. */
 		if (!strstr(cases[i].trouble, "twice"))
 			check_recovery(&scene, &want, cases[i].trouble);
 		scene_done(&scene);
@@ -795,7 +796,7 @@ static void many_at_once(void **state)
 
 	(void)state;
 	is_killed_at(&deed, 0, &want);
-	/* Those that wait, then those that do not. */
+	/* Processes that wait, then processes that do not. */
 	scene_init(&scene, 6);
 	for (i = 0; i < COUNT(pids); i++)
 		pids[i] = start(&scene, 0, 60000);

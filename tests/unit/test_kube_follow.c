@@ -178,7 +178,7 @@ static void kueue_says_what_it_waits_for(void **state)
 	kube_test_open(&c, KUBE_TEST_JOB "  kubernetes: {queue: team}\n");
 	kube_test_must(&c, kube_test_apply(&c, false));
 	assert_int_equal(record_get(c.ctx, "net", f->mem, &record, &err), 0);
-	/* That of another is not about this one. */
+	/* A workload of another run must not count. */
 	make_workload(f, "another");
 	make_workload(f, record.uid);
 	kube_test_says(f, &c,

@@ -600,7 +600,7 @@ static void apply(const struct stand_in *server, struct http *http,
 	free(body);
 }
 
-/* Of both forms, what render writes is what an API server takes: with
+/* An API server takes the output of render, in both forms: with
  * JOBRUN_API_SCHEMAS, by the published documents. */
 static void manifests_are_valid(void **state)
 {

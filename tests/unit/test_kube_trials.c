@@ -354,7 +354,7 @@ static void one_that_fails_starts_again(void **state)
 	get_trials(f, &c, &trials);
 	assert_int_equal(trials.items[0].state, RUN_SUCCEEDED);
 	assert_string_equal(log_of_trial(f, &c, 1), "first\naccuracy=0.5\n");
-	/* That one is not worth another try. */
+	/* The failed trial is not worth another try. */
 	assert_int_equal(trials.items[1].state, RUN_FAILED);
 	forget(f, &c);
 }

@@ -280,7 +280,7 @@ static void the_lock_of_the_dead_is_stale(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 	assert_true(lock_is_stale(at->locks, "b"));
 	assert_false(lock_is_held(at->locks, "b"));
-	/* Of another machine: not for us to say. */
+	/* A lock of another machine: not for us to judge. */
 	assert_int_equal(file_write(path, "process 1 on else, x\n", 21, &err),
 			 0);
 	assert_false(lock_is_stale(at->locks, "b"));

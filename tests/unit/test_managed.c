@@ -101,7 +101,7 @@ static void ends_of_tasks_are_what_the_service_says(void **state)
 		  "The replica worker 0 exited with a non-zero status of 3. "
 		  "The replica worker 1 exited with a non-zero status of 4.",
 		  "CF3F4C 3" },
-		/* Whose end it is stays open. */
+		/* The message names no known task. */
 		{ RUN_FAILED,
 		  "The replica worker 7 exited with a non-zero status of 5.",
 		  "CCCC 5" },

@@ -52,7 +52,7 @@ static void a_holder_is_found(void **state)
 	assert_int_equal(pid, 17);
 	assert_int_equal(shared, -1);
 	close(fd);
-	/* Who finds it free can keep it so; others find that, too. */
+	/* A look can keep a free lock shared; others still find it free. */
 	assert_int_equal(run_lock_look(folder, &pid, &shared, &err), 0);
 	assert_true(shared >= 0);
 	assert_int_equal(run_lock_look(folder, &pid, NULL, &err), 0);

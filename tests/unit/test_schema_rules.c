@@ -244,7 +244,7 @@ static void add_path(void *ctx, const char *path)
 	buf_printf(ctx, "%s\n", path);
 }
 
-/* Of a message that is not honoured, only the message. */
+/* A message that is not honoured is reported once, without its fields. */
 static void unused_fields_are_told(void **state)
 {
 	static const char text[] =

@@ -77,7 +77,7 @@ static void secrets_are_sealed_wherever_they_stand(void **state)
 		  "{\"a\":" HIDDEN "}" },
 		{ "{\"l\":[" SECRET ",1]}", NULL, "{\"l\":[\"x\",1,\"y\"]}",
 		  "{\"l\":[" HIDDEN ",1," HIDDEN "]}" },
-		/* Of another form than expected. */
+		/* The value has another form than its mask. */
 		{ "{\"l\":[" SECRET "]}", NULL, "{\"l\":\"x\"}",
 		  "{\"l\":" HIDDEN "}" },
 	};

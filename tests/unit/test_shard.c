@@ -623,7 +623,7 @@ static void a_cut_is_always_found(void **state)
 	}
 	assert_int_equal(truncate(at->archive, 0), 0);
 	assert_int_equal(scan(at->archive, &seen, &err), -1);
-	/* Nor is one with another behind it. */
+	/* An archive with another behind it is refused, too. */
 	buf_add(&tar, tar.data, tar.len / 2);
 	put_file(at->archive, &tar);
 	assert_int_equal(scan(at->archive, &seen, &err), -1);

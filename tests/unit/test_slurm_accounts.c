@@ -15,7 +15,7 @@
 #include "core/base/file.h"
 #include "providers/slurm/accounts.h"
 
-/* Of a real slurmdbd, but for the names and comments. */
+/* Printed by a real slurmdbd, but for the names and comments. */
 static const char printed[] =
 	/* The number was used before the controller crashed. */
 	"7|a|COMPLETED|1000|1001|1002|1|4|00:01.000||n1|\n"

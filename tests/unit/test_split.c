@@ -39,8 +39,8 @@ static bool is_right_for_one(const struct split *split, size_t count,
 	return true;
 }
 
-/* Of everyone; and together they have all, and what is said to be there
- * twice. */
+/* Whether everyone has as many; and together they have all, with the expected
+ * repetitions. */
 static bool is_right(struct split *split, size_t count)
 {
 	size_t parts = (size_t)(split->hosts * split->devices);

@@ -1117,7 +1117,7 @@ static void a_swarm_makes_one_store(void **state)
 		assert_int_equal(tasks.items[3].lost_bytes, 19);
 	}
 	store_close(store);
-	/* Of fifty that made a database, one is left. */
+	/* Fifty made a database, and one is left. */
 	assert_int_equal(count_files(at->state), 2);
 }
 

@@ -23,8 +23,8 @@
 
 #define CONSUMERS 4
 
-/* Who reads a fifo, and what has come: the objects `first`, `first` + CONSUMERS
- * and so on, each once. */
+/* A reader of a fifo, and its objects: `first`, `first` + CONSUMERS and so on,
+ * each once. */
 struct reader {
 	const char *folder;
 	const struct stream_fixture *f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What readers say of surroundings that make no sense.  Those that do are in
- * test_contracts.c. */
+/* Tests how readers refuse surroundings that make no sense.  Valid surroundings
+ * are in test_contracts.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -36,7 +36,7 @@
 const struct provider *const providers[] = { &provider_tpu_node,
 					     &provider_tpu_vm, NULL };
 
-/* Of whom a child is one. */
+/* The roles of a child. */
 enum role {
 	MAKES_AND_DELETES = 1,
 	DELETES, /* the run is over */
@@ -295,7 +295,7 @@ static void in_the_second_zone(struct fixture *f,
 	any_request_can_be_the_last(f, "^/tpu/", 5, 9);
 }
 
-/* Of a VM that runs each time, and is stopped as the file says. */
+/* Images of a VM that runs each time, and is stopped as the file says. */
 static void of_images_of_vms(void **state)
 {
 	struct fixture *f = *state;

@@ -436,7 +436,7 @@ static void what_becomes_of_a_node(void **state)
  * nothing is left. */
 static void trouble_with_any_request_does_no_harm(void **state)
 {
-	/* Of those that the client repeats by itself a few are enough. */
+	/* The client repeats these by itself, so a few are enough. */
 	static const struct {
 		const char *what;
 		int last;

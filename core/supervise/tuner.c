@@ -64,6 +64,7 @@ static void tuner_schedule(struct tuner *t)
 			loop_add_timer(t->deps.context->loop, 0, on_next, t);
 }
 
+/* The first reason counts. */
 static void tuner_end(struct tuner *t, enum run_state ending, const char *why,
 		      bool now)
 {

@@ -61,7 +61,6 @@ struct tuner {
 
 /* ---- all of them: tuner.c ---- */
 
-/* The first reason counts. */
 /* A trial is prepared, and so is what all need. */
 void tuner_trial_runs(struct tuner *t);
 /* A trial has ended for good. */

@@ -89,7 +89,6 @@ json_t *import_list(const char *value);
 json_t *import_map(const char *value, struct error *err);
 /* "nvidia-tesla-t4" gives "NVIDIA_TESLA_T4".  Returns new. */
 json_t *import_enum(const char *value);
-/* The whole name of a key from its parts. */
 /* Reads the file of --config. */
 int import_config(struct import *import, const char *value, struct error *err);
 int import_kms_key(struct import *import, const char *value, struct error *err);

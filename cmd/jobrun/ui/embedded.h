@@ -14,6 +14,6 @@ struct embedded {
 
 /* Each up to a row without a path. */
 extern const struct embedded starter_files[];    /* examples/gitops */
-extern const struct embedded completion_files[]; /* cmd/completion */
+extern const struct embedded completion_files[]; /* cmd/jobrun/completion */
 
 #endif

@@ -73,21 +73,6 @@ const char *job_path(const struct job *job, const char *name)
 			    folder[n - 1] == '/' ? "" : "/", name);
 }
 
-static void add_job(struct digester *digester, const struct job *job)
-{
-	json_t *value = job_json(job, MESSAGE_DEFAULTS | MESSAGE_DIGEST);
-	char *text;
-
-	/* The name counts, whoever gave it. */
-	if (job->job_id && !json_object_get(value, "jobId"))
-		json_put_text(value, "jobId", job->job_id);
-	text = json_canonical(value);
-
-	digester_add_text(digester, text);
-	free(text);
-	json_decref(value);
-}
-
 /* Keeps the entries of a source that is small enough to be listed. */
 static void keep_entries(struct job *job, const struct tree *tree)
 {
@@ -107,8 +92,7 @@ static void keep_entries(struct job *job, const struct tree *tree)
 	job->source_entry_count = tree->count;
 }
 
-static int add_source(struct digester *digester, struct job *job,
-		      struct tree *tree, struct error *err)
+static int read_source(struct job *job, struct tree *tree, struct error *err)
 {
 	const char *checkpoints = job->jobrun.checkpoints.directory;
 	char *without = NULL;
@@ -132,15 +116,12 @@ static int add_source(struct digester *digester, struct job *job,
 	tree->entries = NULL;
 	if (ret < 0)
 		return error_prefix(err, "jobrun.source");
-	digester_add_text(digester, tree->digest.hex);
 	return 0;
 }
 
-static int add_file(struct digester *digester, const char *path,
-		    struct error *err)
+static int digest_file(const char *path, struct digest *out, struct error *err)
 {
 	struct digester *contents = NULL;
-	struct digest digest;
 	int ret = -1;
 	int fd;
 
@@ -153,8 +134,7 @@ static int add_file(struct digester *digester, const char *path,
 	contents = digester_new(err);
 	if (!contents || digester_add_file(contents, fd, path, NULL, err) < 0)
 		goto out;
-	digester_end(contents, &digest);
-	digester_add_text(digester, digest.hex);
+	digester_end(contents, out);
 	ret = 0;
 out:
 	digester_free(contents);
@@ -163,44 +143,110 @@ out:
 	return ret;
 }
 
-static int add_packages(struct digester *digester, const struct job *job,
+static int add_packages(const struct job *job, struct strings *contents,
 			struct error *err)
 {
 	const struct strings *uris = &job->training_input.package_uris;
+	struct digest digest;
 	size_t i;
 
 	for (i = 0; i < uris->count; i++) {
 		/* "gs://" names something that is not ours to read. */
 		if (strstr(uris->items[i], "://"))
 			continue;
-		if (add_file(digester, job_path(job, uris->items[i]), err) < 0)
+		if (digest_file(job_path(job, uris->items[i]), &digest, err) <
+		    0)
 			return error_prefix(
 				err, "trainingInput.packageUris[%zu]", i);
+		contents->items[contents->count++] =
+			arena_strdup(job->mem, digest.hex);
 	}
+	return 0;
+}
+
+/* The name and the provider count, whoever gave them. */
+static void put_given(json_t *all, const struct job *job, bool sparse)
+{
+	const struct message *message =
+		message_field(job->message, "jobrun")->message;
+	const char *fallback = message_field(message, "provider")->fallback;
+	const char *provider = job->jobrun.provider;
+	json_t *jobrun = json_object_get(all, "jobrun");
+
+	if (job->job_id && !json_object_get(all, "jobId"))
+		json_put_text(all, "jobId", job->job_id);
+	if (job_has(job, "provider") || (sparse && !strcmp(provider, fallback)))
+		return;
+	if (!jobrun) {
+		jobrun = json_object();
+		json_put(all, "jobrun", jobrun);
+	}
+	json_put_text(jobrun, "provider", provider);
+}
+
+/* Of what the file says in one of two forms, and `contents`, the digests of
+ * the files that are part of the job. */
+static int digest_form(const struct job *job, const char *form, unsigned style,
+		       const struct strings *contents, struct digest *out,
+		       struct error *err)
+{
+	struct digester *digester = digester_new(err);
+	json_t *value;
+	char *text;
+	size_t i;
+
+	if (!digester)
+		return -1;
+	value = job_json(job, MESSAGE_DIGEST | style);
+	put_given(value, job, style & MESSAGE_DIGEST_2);
+	text = json_canonical(value);
+	digester_add_text(digester, form);
+	digester_add_text(digester, text);
+	for (i = 0; i < contents->count; i++)
+		digester_add_text(digester, contents->items[i]);
+	digester_end(digester, out);
+	free(text);
+	json_decref(value);
+	digester_free(digester);
 	return 0;
 }
 
 int job_digest(struct job *job, struct error *err)
 {
-	struct digester *digester = digester_new(err);
+	const struct strings *uris = &job->training_input.package_uris;
+	struct strings contents = { 0 };
+	struct digest first, second;
 	struct tree tree = { 0 };
-	int ret = -1;
 
-	if (!digester)
+	contents.items = arena_alloc(job->mem, (uris->count + 1) *
+						       sizeof(*contents.items));
+	if (read_source(job, &tree, err) < 0)
 		return -1;
-	digester_add_text(digester, "job 1");
-	add_job(digester, job);
-	if (add_source(digester, job, &tree, err) < 0 ||
-	    add_packages(digester, job, err) < 0)
-		goto out;
-	digester_end(digester, &job->digest);
+	if (job->jobrun.source)
+		contents.items[contents.count++] = tree.digest.hex;
+	if (add_packages(job, &contents, err) < 0 ||
+	    digest_form(job, "job 1", MESSAGE_DIGEST_1, &contents, &first,
+			err) < 0 ||
+	    digest_form(job, "job 2", MESSAGE_DIGEST_2, &contents, &second,
+			err) < 0)
+		return -1;
+	job->digest = first;
+	job->digest2 = second;
 	job->source_digest = tree.digest;
 	job->source_files = tree.files;
 	job->source_bytes = tree.bytes;
-	ret = 0;
-out:
-	digester_free(digester);
-	return ret;
+	return 0;
+}
+
+bool job_was_run(const struct job *job, const char *digest, const char *digest2)
+{
+	bool second = digest2 && *digest2;
+
+	return strncmp(second   ? digest2
+		       : digest ? digest
+				: "",
+		       second ? job->digest2.hex : job->digest.hex,
+		       DIGEST_LABEL) == 0;
 }
 
 const char *job_master_name(const struct job *job)

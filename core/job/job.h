@@ -303,7 +303,10 @@ struct job {
 	const char *set;    /* what it is applied as one of, or NULL */
 	const struct message *message;          /* the table it was filled by */
 	const struct message *training_message; /* of training_input */
-	struct digest digest;        /* set by job_digest(), else "" */
+	/* Set by job_digest(), else "".  The first is what runs are named by
+	 * and the versions before know; the second tells one job from
+	 * another. */
+	struct digest digest, digest2;
 	struct digest source_digest; /* of `source`, or "" */
 	size_t source_files;
 	uint64_t source_bytes;
@@ -327,11 +330,21 @@ bool job_has(const struct job *job, const char *field);
 json_t *job_json(const struct job *job, unsigned style);
 
 /*
- * Fills in the digests: SHA-256 over the canonical JSON of the effective job
- * (defaults filled in), the contents of `source` and of local packages.
+ * Fills in the digests: SHA-256 over canonical JSON, the contents of `source`
+ * and of local packages.  Digest 2 has what the file says, but for what equals
+ * a default; digest 1 has the defaults, too, of the fields that it knows.  No
+ * new field or other default changes either (core/job/message.h).
  * Reads files, so costs grow with the bytes below `source`.
  */
 int job_digest(struct job *job, struct error *err);
+
+/* Labels have no room for the last digit of a digest. */
+#define DIGEST_LABEL 63
+
+/* Whether a run that keeps these digests ran the job: digest 2 decides if it
+ * is kept, digest 1 if it is NULL or "", as in what an older jobrun wrote. */
+bool job_was_run(const struct job *job, const char *digest,
+		 const char *digest2);
 
 /* The path of `name` as the file means it: relative to the file's folder.
  * Lives in the job's arena. */

@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/base/units.h"
 
 /* Compares without making the other spelling: camel "workerCount" against
  * snake "worker_count". */
@@ -214,6 +216,73 @@ static json_t *message_value(const struct field *field, const void *member,
 	return NULL;
 }
 
+json_t *field_default_json(const struct field *field, const char *text)
+{
+	struct error ignored;
+	long seconds = 0;
+
+	switch (field->type) {
+	case FIELD_INT:
+		return json_integer(strtol(text, NULL, 10));
+	case FIELD_DURATION:
+		duration_parse(text, &seconds, &ignored);
+		return duration_json(seconds);
+	case FIELD_DOUBLE:
+		return json_real(strtod(text, NULL));
+	case FIELD_BOOL:
+		return json_boolean(!strcmp(text, "true"));
+	default:
+		return json_text(text);
+	}
+}
+
+/* Whether it says no more than digest 2 takes for granted. */
+static bool is_default(const struct field *field, const json_t *value)
+{
+	const char *text = field->fallback_2   ? field->fallback_2
+			   : field->fallback_1 ? field->fallback_1
+					       : field->fallback;
+	json_t *frozen;
+	bool same;
+
+	if (!text || !*text)
+		return false;
+	frozen = field_default_json(field, text);
+	same = json_equal(frozen, value);
+	json_decref(frozen);
+	return same;
+}
+
+/* A message that was not given can still have defaults. */
+static json_t *unset_value(const struct field *field, const void *member,
+			   unsigned style)
+{
+	if (style & MESSAGE_DIGEST_1) {
+		if (field->type == FIELD_MESSAGE && !field->fallback_2)
+			return message_value(field, member, style);
+		return field->fallback_1
+			       ? field_default_json(field, field->fallback_1)
+			       : NULL;
+	}
+	if ((style & MESSAGE_DEFAULTS) &&
+	    (field->fallback || field->type == FIELD_MESSAGE))
+		return message_value(field, member, style);
+	return NULL;
+}
+
+static json_t *field_json(const struct field *field, const void *member,
+			  bool set, unsigned style)
+{
+	json_t *value = set ? message_value(field, member, style)
+			    : unset_value(field, member, style);
+
+	if (value && (style & MESSAGE_DIGEST_2) && is_default(field, value)) {
+		json_decref(value);
+		return NULL;
+	}
+	return value;
+}
+
 json_t *message_json(const struct message *message, const void *data,
 		     unsigned style)
 {
@@ -224,19 +293,13 @@ json_t *message_json(const struct message *message, const void *data,
 	json_t *value;
 
 	for (field = message->fields; field->name; field++) {
-		bool set = head->set >> (field - message->fields) & 1;
-
 		if (field->flags & FIELD_OUTPUT)
 			continue;
 		if ((field->flags & FIELD_POSITION) && (style & MESSAGE_DIGEST))
 			continue;
-		/* A message that was not given can still have defaults. */
-		if (!set &&
-		    !((style & MESSAGE_DEFAULTS) &&
-		      (field->fallback || field->type == FIELD_MESSAGE)))
-			continue;
-		value = message_value(field, (const char *)data + field->offset,
-				      style);
+		value = field_json(field, (const char *)data + field->offset,
+				   head->set >> (field - message->fields) & 1,
+				   style);
 		if (!value)
 			continue;
 		if (style & MESSAGE_SNAKE) {

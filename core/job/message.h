@@ -74,7 +74,16 @@ struct field {
 	/* Of an ENUM, up to NULL; of a STRING that can only be one of them. */
 	const char *const *values;
 	const char *fallback; /* the default, as a file would say it */
-	long min, max;        /* of INT and DURATION; 0, 0: any >= 0 */
+	/*
+	 * What the digests take for the default, whatever `fallback` becomes:
+	 * they outlive releases.  `fallback_1` is that of the fields which
+	 * digest 1 knows, and is in no other row.  `fallback_2` is what
+	 * `fallback` was before it was first changed, "" if there was none;
+	 * only a row without `fallback_1` needs one.  A message that is made
+	 * of older rows says "" too, as digest 1 would hash their defaults.
+	 */
+	const char *fallback_1, *fallback_2;
+	long min, max; /* of INT and DURATION; 0, 0: any >= 0 */
 	/*
 	 * A check of the form of a string (each string of a list, each value
 	 * of a map; for FIELD_NAMED, each key).  Returns -1 with what was
@@ -166,7 +175,13 @@ enum message_style {
 	MESSAGE_WIRE = 1 << 2,     /* int64 and durations as the API has them:
 				    * "8", "3600s" */
 	MESSAGE_DIGEST = 1 << 3,   /* without what FIELD_POSITION marks */
+	MESSAGE_DIGEST_1 = 1 << 4, /* unset fields, as digest 1 has them */
+	MESSAGE_DIGEST_2 = 1 << 5, /* without what equals its default, as
+				    * digest 2 has that */
 };
+
+/* A default of the field, given as a file would say it.  Returns new. */
+json_t *field_default_json(const struct field *field, const char *text);
 
 /*
  * As JSON, keys in the order of the rows; empty lists, maps and messages are

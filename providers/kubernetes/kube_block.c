@@ -150,6 +150,7 @@ static const struct field fields[] = {
 	  .type = FIELD_ENUM,
 	  .values = controller_names,
 	  .fallback = "auto",
+	  .fallback_1 = "auto",
 	  .offset = offsetof(struct kubernetes_block, controller),
 	  .doc = "What runs the pods: a JobSet, or an Indexed Job, which all "
 		 "clusters have.  auto takes a JobSet where the cluster has "
@@ -158,6 +159,7 @@ static const struct field fields[] = {
 	  .type = FIELD_ENUM,
 	  .values = gpu_selector_names,
 	  .fallback = "gke",
+	  .fallback_1 = "gke",
 	  .offset = offsetof(struct kubernetes_block, gpu_selector),
 	  .doc = "How nodes with the wanted GPU are found: gke by the label "
 		 "cloud.google.com/gke-accelerator, none by nodeSelector "

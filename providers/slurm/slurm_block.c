@@ -67,6 +67,7 @@ static const struct field fields[] = {
 	{ .name = "machineTypes",
 	  .type = FIELD_BOOL,
 	  .fallback = "true",
+	  .fallback_1 = "true",
 	  .offset = offsetof(struct slurm_block, machine_types),
 	  .doc = "Whether to ask for as many CPUs and as much memory as the "
 		 "machine types have.  If not, the partition's defaults "
@@ -74,6 +75,7 @@ static const struct field fields[] = {
 	{ .name = "requeue",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
+	  .fallback_1 = "false",
 	  .offset = offsetof(struct slurm_block, requeue),
 	  .doc = "Whether Slurm queues the job again when it was preempted or "
 		 "a node failed, as often as that is; with jobrun.restart "

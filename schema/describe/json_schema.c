@@ -259,20 +259,6 @@ static void put_type(const struct message *message, const struct field *field,
 	json_decref(items);
 }
 
-static json_t *default_json(const struct field *field)
-{
-	switch (field->type) {
-	case FIELD_INT:
-		return json_integer(strtol(field->fallback, NULL, 10));
-	case FIELD_DOUBLE:
-		return json_real(strtod(field->fallback, NULL));
-	case FIELD_BOOL:
-		return json_boolean(!strcmp(field->fallback, "true"));
-	default:
-		return json_string(field->fallback);
-	}
-}
-
 static json_t *field_schema(const struct message *message,
 			    const struct field *field)
 {
@@ -286,7 +272,10 @@ static json_t *field_schema(const struct message *message,
 	}
 	put_type(message, field, out);
 	if (field->fallback)
-		json_put(out, "default", default_json(field));
+		json_put(out, "default",
+			 field->type == FIELD_DURATION
+				 ? json_string(field->fallback)
+				 : field_default_json(field, field->fallback));
 	return out;
 }
 

@@ -30,23 +30,27 @@ static const struct field data_set_fields[] = {
 	{ .name = "splitByHost",
 	  .type = FIELD_BOOL,
 	  .fallback = "true",
+	  .fallback_1 = "true",
 	  .offset = offsetof(struct data_set, split_by_host),
 	  .doc = "Whether each host reads shards of its own, as many samples "
 		 "as every other; if not, each reads all." },
 	{ .name = "splitByDevice",
 	  .type = FIELD_BOOL,
 	  .fallback = "true",
+	  .fallback_1 = "true",
 	  .offset = offsetof(struct data_set, split_by_device),
 	  .doc = "Whether those of a host are split between its processes "
 		 "in the same way." },
 	{ .name = "shuffle",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
+	  .fallback_1 = "false",
 	  .offset = offsetof(struct data_set, shuffle),
 	  .doc = "Whether the shards come in another order each epoch." },
 	{ .name = "seed",
 	  .type = FIELD_INT,
 	  .fallback = "0",
+	  .fallback_1 = "0",
 	  .offset = offsetof(struct data_set, seed),
 	  .doc = "What that order is made from: the same seed, the same "
 		 "order." },
@@ -54,6 +58,7 @@ static const struct field data_set_fields[] = {
 	  .type = FIELD_ENUM,
 	  .values = uneven_names,
 	  .fallback = "repeat",
+	  .fallback_1 = "repeat",
 	  .offset = offsetof(struct data_set, uneven),
 	  .doc = "What makes the shares equal when the shards cannot be "
 		 "dealt evenly: repeat gives some out twice, drop leaves "
@@ -127,6 +132,7 @@ static const struct field checkpoints_fields[] = {
 	  .type = FIELD_ENUM,
 	  .values = resume_names,
 	  .fallback = "newest",
+	  .fallback_1 = "newest",
 	  .offset = offsetof(struct checkpoints, resume),
 	  .doc = "What a run and each of its restarts goes on from, which the "
 		 "program finds in JOBRUN_CHECKPOINT: the newest whole one, "

@@ -61,6 +61,7 @@ static const struct field jobrun_fields[] = {
 	{ .name = "provider",
 	  .type = FIELD_STRING,
 	  .fallback = "local",
+	  .fallback_1 = "local",
 	  .offset = offsetof(struct jobrun_block, provider),
 	  .doc = "Where the job runs." },
 	{ .name = "project",
@@ -201,6 +202,7 @@ static const struct field jobrun_fields[] = {
 	{ .name = "grace",
 	  .type = FIELD_DURATION,
 	  .fallback = "10s",
+	  .fallback_1 = "10s",
 	  .offset = offsetof(struct jobrun_block, grace_s),
 	  .doc = "How long a process has between SIGTERM and SIGKILL, for "
 		 "instance 90s or 5m." },

@@ -107,7 +107,7 @@ static void show_run(struct apply *apply, const struct action *action)
 	mem = arena_new();
 	/* While a run is replaced, the one that ends is not shown. */
 	if (session_run(session, action->want->name, 0, mem, &run, &err) < 0 ||
-	    strcmp(run.digest, action->want->job->digest.hex) != 0)
+	    !job_was_run(action->want->job, run.digest, run.digest2))
 		goto out;
 	app_say(apply->app, "%s: attempt %d %s", run.job_id, run.attempt,
 		action->follow ? "is followed" : "started");

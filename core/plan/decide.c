@@ -118,8 +118,8 @@ static int decide_run(struct action *action, const struct plan_options *options,
 		decide(action, ACTION_RUN, "not run yet");
 		return 0;
 	}
-	if (strcmp(action->have->run.digest.hex,
-		   action->job->job->digest.hex) != 0)
+	if (!job_was_run(action->job->job, action->have->run.digest.hex,
+			 action->have->run.digest2.hex))
 		return decide_changed_run(action, mem, err);
 	decide_same_run(action, options->rerun, mem);
 	return 0;

@@ -242,6 +242,13 @@ static void compare_gone_job(struct file_compare *compare, const json_t *was)
 	buf_puts(compare->why, "' is not there any more\n");
 }
 
+/* One that an older jobrun has saved has no digest 2. */
+static bool is_same_job(const json_t *was, const json_t *is)
+{
+	return saved_is_same(
+		was, is, *saved_text(was, "digest2") ? "digest2" : "digest");
+}
+
 static void compare_jobs(struct file_compare *compare, const json_t *old,
 			 const json_t *new)
 {
@@ -256,7 +263,7 @@ static void compare_jobs(struct file_compare *compare, const json_t *old,
 		compare->job_id = id;
 		if (!is) {
 			compare_gone_job(compare, was);
-		} else if (!saved_is_same(was, is, "digest") ||
+		} else if (!is_same_job(was, is) ||
 			   !saved_is_same(was, is, "provider")) {
 			compare->stale = true;
 			saved_say_job(compare->why, id, was, is);

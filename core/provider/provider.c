@@ -9,6 +9,15 @@
 
 #include "core/provider/listing.h"
 
+void run_status_set_digests(struct run_status *run, const char *digest,
+			    const char *digest2)
+{
+	snprintf(run->digest.hex, sizeof(run->digest.hex), "%s",
+		 digest ? digest : "");
+	snprintf(run->digest2.hex, sizeof(run->digest2.hex), "%s",
+		 digest2 ? digest2 : "");
+}
+
 struct resources *resources_new(void)
 {
 	struct resources *all = mem_alloc(sizeof(*all));

@@ -35,10 +35,14 @@ struct store;
 struct run_status {
 	enum run_state state;
 	int attempt;
-	struct digest digest; /* of the job that it ran */
-	int exit_code;        /* -1: none yet */
-	char error[512];      /* why it failed, or "" */
+	struct digest digest, digest2; /* of the job; see job_was_run() */
+	int exit_code;                 /* -1: none yet */
+	char error[512];               /* why it failed, or "" */
 };
+
+/* What the run keeps of its job; each may be NULL. */
+void run_status_set_digests(struct run_status *run, const char *digest,
+			    const char *digest2);
 
 /* Something that exists, or should, at a provider. */
 struct resource {

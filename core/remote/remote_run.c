@@ -66,12 +66,14 @@ static int write_spec(const struct provider_env *env, const struct job *job,
 
 int remote_run_add(const struct provider_env *env, const char *provider,
 		   const struct job *job, const char *digest,
-		   const json_t *properties, char **folder, struct error *err)
+		   const char *digest2, const json_t *properties, char **folder,
+		   struct error *err)
 {
 	char *text = json_canonical(properties);
 	struct run_record run = { .job_id = job->job_id,
 				  .provider = provider,
 				  .digest = digest,
+				  .digest2 = digest2,
 				  .state = RUN_QUEUED,
 				  .exit_code = -1,
 				  .properties = text };

@@ -74,6 +74,7 @@ struct store {
 	char host[256]; /* this machine's name */
 	sqlite3 *db;
 	long version;          /* of its tables */
+	bool has_digest2;      /* the column, in one of any version */
 	bool relaxed;          /* commits do not wait for the disk */
 	bool durable;          /* but the one under way does */
 	char plan[65];         /* see store_name_plan(); or "" */

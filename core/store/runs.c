@@ -83,9 +83,9 @@ static int insert(struct store *store, const struct run_record *run,
 {
 	sqlite3_stmt *stmt = store_query(
 		store, QUERY_RUN_ADD,
-		"INSERT INTO run (" RUN_COLUMNS ", " CHAIN_COLUMNS ")"
+		"INSERT INTO run (" RUN_COLUMNS ", " CHAIN_COLUMNS ", digest2)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, -1, NULL, ?7, ?8,"
-		" ?9, ?10, ?11, ?12)",
+		" ?9, ?10, ?11, ?12, ?13)",
 		err);
 
 	if (!stmt)
@@ -102,6 +102,7 @@ static int insert(struct store *store, const struct run_record *run,
 	sqlite3_bind_int(stmt, 10, run->restarts);
 	sqlite3_bind_int(stmt, 11, run->preemptions);
 	sqlite3_bind_int64(stmt, 12, run->not_before_ms);
+	store_bind_text(stmt, 13, run->digest2);
 	return store_do(store, stmt, err);
 }
 
@@ -240,10 +241,10 @@ static sqlite3_stmt *query_runs(struct store *store, enum store_query query,
 	char sql[512];
 
 	snprintf(sql, sizeof(sql),
-		 "SELECT " RUN_COLUMNS ", %s FROM run AS r %s",
+		 "SELECT " RUN_COLUMNS ", %s, %s FROM run AS r %s",
 		 store->version < STORE_VERSION_TRIAL ? "attempt, 0, 0, 0"
 						      : CHAIN_COLUMNS,
-		 tail);
+		 store->has_digest2 ? "digest2" : "NULL", tail);
 	return store_query(store, query, sql, err);
 }
 
@@ -268,6 +269,7 @@ static int read_run(sqlite3_stmt *stmt, struct arena *mem, void *item,
 	run->restarts = sqlite3_column_int(stmt, 13);
 	run->preemptions = sqlite3_column_int(stmt, 14);
 	run->not_before_ms = sqlite3_column_int64(stmt, 15);
+	run->digest2 = store_column(stmt, 16, mem);
 	if (run_state_parse(state, &run->state) < 0)
 		return error_set(err, ERROR_FAILED,
 				 "the store has job '%s' in a state '%s'",

@@ -124,6 +124,13 @@ static const char *const migrations[] = {
 	"CREATE INDEX journal_plan ON journal (plan) WHERE plan IS NOT NULL;",
 };
 
+/*
+ * Digest 2 stands beside digest 1 in a column that raises no version: a store
+ * that has it is still one for the versions before, which go by digest 1 and
+ * leave this NULL.
+ */
+static const char add_digest2[] = "ALTER TABLE run ADD COLUMN digest2 TEXT;";
+
 /* File systems that several machines see at once: the shared memory of WAL
  * does not reach across them, and a home directory is often on one. */
 static bool is_shared(const char *folder)
@@ -196,6 +203,19 @@ static int check_version(struct store *store, long *version, struct error *err)
 	return 0;
 }
 
+static int look_for_digest2(struct store *store, struct error *err)
+{
+	long count = 0;
+
+	if (ask(store,
+		"SELECT count(*) FROM pragma_table_info('run')"
+		" WHERE name = 'digest2'",
+		&count, err) < 0)
+		return -1;
+	store->has_digest2 = count;
+	return 0;
+}
+
 static int migrate(struct store *store, struct error *err)
 {
 	char sql[64];
@@ -211,6 +231,12 @@ static int migrate(struct store *store, struct error *err)
 		    sqlite3_exec(store->db, sql, NULL, NULL, NULL))
 			return store_fail(store, err);
 	}
+	if (look_for_digest2(store, err) < 0)
+		return -1;
+	if (!store->has_digest2 &&
+	    sqlite3_exec(store->db, add_digest2, NULL, NULL, NULL))
+		return store_fail(store, err);
+	store->has_digest2 = true;
 	return 0;
 }
 
@@ -250,10 +276,11 @@ static int set_up_once(struct store *store, struct error *err)
 {
 	long version;
 
-	if (check_version(store, &version, err) < 0)
+	if (check_version(store, &version, err) < 0 ||
+	    look_for_digest2(store, err) < 0)
 		return -1;
 	/* An older one that can't be written can still be read. */
-	if (version < (long)COUNT(migrations) &&
+	if ((version < (long)COUNT(migrations) || !store->has_digest2) &&
 	    !(version && sqlite3_db_readonly(store->db, "main") == 1)) {
 		if (make_tables(store, err) < 0)
 			return -1;

@@ -32,7 +32,8 @@ struct run_record {
 	const char *job_id;
 	int attempt;          /* 1, 2 ... of this job */
 	const char *provider; /* name */
-	const char *digest;   /* of the job, 64 hex digits */
+	const char *digest;   /* of the job, 64 hex digits; see job_was_run() */
+	const char *digest2;  /* NULL: an older jobrun has added it */
 	enum run_state state;
 	int64_t create_time_ms; /* since 1970 */
 	int64_t start_time_ms;  /* 0: not yet */

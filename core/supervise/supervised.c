@@ -254,8 +254,7 @@ static int read_run(void *ctx, const struct resource *want,
 		found->run.state = run.state;
 		found->run.attempt = run.attempt;
 		found->run.exit_code = run.exit_code;
-		snprintf(found->run.digest.hex, sizeof(found->run.digest.hex),
-			 "%s", run.digest ? run.digest : "");
+		run_status_set_digests(&found->run, run.digest, run.digest2);
 		snprintf(found->run.error, sizeof(found->run.error), "%s",
 			 run.error ? run.error : "");
 	}
@@ -337,13 +336,14 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 		goto out;
 	/* Adopt a run started by an earlier try that was killed or got no
 	 * answer. */
-	if (ret == 0 && !strcmp(run.digest, want->job->digest.hex) &&
+	if (ret == 0 && job_was_run(want->job, run.digest, run.digest2) &&
 	    (!run_state_is_final(run.state) || run.attempt > want->run.attempt))
 		goto out;
 	properties = json_canonical(want->properties);
 	run = (struct run_record){ .job_id = want->name,
 				   .provider = as->provider,
 				   .digest = want->job->digest.hex,
+				   .digest2 = want->job->digest2.hex,
 				   .state = RUN_QUEUED,
 				   .exit_code = -1,
 				   .properties = properties };
@@ -556,7 +556,7 @@ int supervised_environment(void *ctx, const struct job *job,
 	ret = latest(as, job->job_id, mem, &run, err);
 	if (ret < 0)
 		goto out;
-	if (ret == 0 && !strcmp(run.digest, job->digest.hex)) {
+	if (ret == 0 && job_was_run(job, run.digest, run.digest2)) {
 		folder = store_run_folder(store, run.job_id, run.attempt);
 		ret = spec_read(folder, mem, &spec, err);
 	} else {

@@ -17,6 +17,7 @@ void fake_label(json_t *value, const struct resource *it)
 		return;
 	labels = labels_of(it->job, time_now_ms());
 	json_put_text(value, "digest", labels.digest);
+	json_put_text(value, "digest2", it->job->digest2.hex);
 	json_put_text(value, "cleanup", cleanup_name(labels.cleanup));
 	if (labels.set)
 		json_put_text(value, "applyset", labels.set);

@@ -25,8 +25,8 @@ static void status_of(const json_t *run, struct run_status *out)
 	memset(out, 0, sizeof(*out));
 	out->state = state_of(run);
 	out->attempt = (int)json_get_int(run, "attempt", 1);
-	snprintf(out->digest.hex, sizeof(out->digest.hex), "%s",
-		 json_get_text(run, "digest", ""));
+	run_status_set_digests(out, json_get_text(run, "digest", NULL),
+			       json_get_text(run, "digest2", NULL));
 	out->exit_code = -1;
 	if (out->state == RUN_SUCCEEDED || out->state == RUN_FAILED)
 		out->exit_code = (int)json_get_int(run, "exitCode", 0);
@@ -89,7 +89,7 @@ static int run_create_effect(struct fake_task *task, const struct resource *it,
 		return run_put(task, it, 1, err);
 	status_of(run, &last);
 	json_decref(run);
-	same = !strcmp(last.digest.hex, it->job->digest.hex);
+	same = job_was_run(it->job, last.digest.hex, last.digest2.hex);
 	/* Newer than what was planned on: an earlier try got this far. */
 	if (same && (last.attempt > it->run.attempt ||
 		     !run_state_is_final(last.state))) {

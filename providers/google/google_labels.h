@@ -12,6 +12,7 @@
 #include "core/provider/listing.h"
 
 #define GOOGLE_LABEL_MAX 64 /* with its NUL */
+#define GOOGLE_LABELS 64    /* of one thing */
 
 /* "My_job.1": as it can stand in a label, "my_job_1". */
 void google_label(const char *text, char out[GOOGLE_LABEL_MAX]);

@@ -19,6 +19,7 @@
 /* Annotations, for what is too long for a label. */
 #define KUBE_NOTE_JOB "jobrun-job"
 #define KUBE_NOTE_DIGEST "jobrun-digest"
+#define KUBE_NOTE_DIGEST_2 "jobrun-digest-2"
 #define KUBE_NOTE_SET "jobrun-applyset"
 #define KUBE_NOTE_EXPIRES "jobrun-expires"
 #define KUBE_NOTE_PROPERTIES "jobrun-properties"

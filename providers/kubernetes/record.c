@@ -93,6 +93,7 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 			json_put(properties, "trials", json_true());
 		ret = remote_run_add(&kube->env, PROVIDER, job,
 				     object_note(object, KUBE_NOTE_DIGEST),
+				     object_note(object, KUBE_NOTE_DIGEST_2),
 				     properties, &folder, err);
 		if (ret == 0)
 			ret = write_wanted(folder, object, err);

@@ -142,6 +142,7 @@ static json_t *complete(const struct resource *want, int attempt)
 	json_object_set_new(json_object_get(meta, "labels"), KUBE_LABEL_ATTEMPT,
 			    json_sprintf("%d", attempt));
 	json_object_set_new(notes, KUBE_NOTE_PROPERTIES, json_text(text));
+	json_put_text(notes, KUBE_NOTE_DIGEST_2, want->job->digest2.hex);
 	if (labels.expire_time_ms) {
 		time_format(labels.expire_time_ms, when, sizeof(when));
 		json_object_set_new(notes, KUBE_NOTE_EXPIRES, json_text(when));
@@ -191,8 +192,8 @@ static int start(struct kube *kube, const struct resource *want,
 static bool is_ours(const struct resource *want, const json_t *object)
 {
 	return run_attempt_of(object) > want->run.attempt &&
-	       !strcmp(object_note(object, KUBE_NOTE_DIGEST),
-		       want->job->digest.hex) &&
+	       job_was_run(want->job, object_note(object, KUBE_NOTE_DIGEST),
+			   object_note(object, KUBE_NOTE_DIGEST_2)) &&
 	       !*object_meta(object, "deletionTimestamp");
 }
 

@@ -27,8 +27,9 @@ static void show(const json_t *object, struct arena *mem,
 	found->run.state = state_of(object);
 	found->run.attempt = run_attempt_of(object);
 	found->run.exit_code = -1;
-	snprintf(found->run.digest.hex, sizeof(found->run.digest.hex), "%s",
-		 object_note(object, KUBE_NOTE_DIGEST));
+	run_status_set_digests(&found->run,
+			       object_note(object, KUBE_NOTE_DIGEST),
+			       object_note(object, KUBE_NOTE_DIGEST_2));
 	why = found->run.state == RUN_FAILED ? state_why(object, mem) : NULL;
 	snprintf(found->run.error, sizeof(found->run.error), "%s",
 		 why ? why : "");
@@ -94,8 +95,9 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 {
 	struct kube_job made;
 	const json_t *body;
-	bool same = object && !strcmp(object_note(object, KUBE_NOTE_DIGEST),
-				      job->digest.hex);
+	bool same = object &&
+		    job_was_run(job, object_note(object, KUBE_NOTE_DIGEST),
+				object_note(object, KUBE_NOTE_DIGEST_2));
 	int ret = kube_translate(job, kube->env.catalogue, mem, &made, err);
 
 	if (ret < 0)
@@ -133,8 +135,8 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 	found->run.state = record.run.state;
 	found->run.attempt = record.run.attempt;
 	found->run.exit_code = record.run.exit_code;
-	snprintf(found->run.digest.hex, sizeof(found->run.digest.hex), "%s",
-		 record.run.digest);
+	run_status_set_digests(&found->run, record.run.digest,
+			       record.run.digest2);
 	snprintf(found->run.error, sizeof(found->run.error), "%s",
 		 record.run.error ? record.run.error : "");
 }

@@ -107,6 +107,7 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 	fresh = (struct run_record){ .job_id = job->job_id,
 				     .provider = provider_slurm.name,
 				     .digest = run->digest,
+				     .digest2 = run->digest2,
 				     .state = RUN_QUEUED,
 				     .exit_code = -1,
 				     .properties = text };

@@ -41,6 +41,7 @@ json_t *run_json(const struct slurm_run *run)
 	json_put_text(out, "name", run->name);
 	json_put_int(out, "number", run->number);
 	json_put_text(out, "digest", run->digest);
+	json_put_text(out, "digest2", run->digest2);
 	json_put_text(out, "comment", run->comment);
 	json_put_text(out, "set", run->set);
 	json_put_text(out, "cleanup", cleanup_name(run->cleanup));
@@ -97,6 +98,7 @@ static int take_run(char *json, char *progress, struct arena *mem,
 		.name = copy(value, "name", mem),
 		.number = (int)json_get_int(value, "number", 0),
 		.digest = copy(value, "digest", mem),
+		.digest2 = copy(value, "digest2", mem),
 		.comment = copy(value, "comment", mem),
 		.set = copy(value, "set", mem),
 		.restart = -1,

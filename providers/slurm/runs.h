@@ -36,8 +36,9 @@
 struct slurm_run {
 	const char *job_id;
 	const char *name;
-	int number;         /* 1, 2 … of this job */
-	const char *digest; /* of the job */
+	int number;          /* 1, 2 … of this job */
+	const char *digest;  /* of the job; see job_was_run() */
+	const char *digest2; /* NULL: an older jobrun has made it */
 	const char *comment;
 	const char *set; /* what it was applied as one of, or NULL */
 	const char *id;  /* of the job that has it, once that began; or NULL */

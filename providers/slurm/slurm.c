@@ -83,8 +83,8 @@ static int slurm_read(void *ctx, const struct resource *want,
 		found->run.state = state_of(&sight);
 		found->run.attempt = sight.run->number;
 		found->run.exit_code = -1;
-		snprintf(found->run.digest.hex, sizeof(found->run.digest.hex),
-			 "%s", sight.run->digest);
+		run_status_set_digests(&found->run, sight.run->digest,
+				       sight.run->digest2);
 		/* Another machine may have started it. */
 		if (slurm->env.store && want->job->file)
 			slurm_record(slurm, want->job, sight.at, sight.run,
@@ -118,6 +118,7 @@ static void name_run(const struct slurm_view *sight,
 		.name = slurm_run_name(job, same, mem),
 		.number = last + 1,
 		.digest = job->digest.hex,
+		.digest2 = job->digest2.hex,
 		.set = job->set,
 		.cleanup = job->jobrun.cleanup,
 		.create_time_ms = time_now_ms(),
@@ -136,7 +137,7 @@ static const struct slurm_run *left_by_earlier(const struct slurm_view *sight,
 				  : NULL;
 
 	if (last && last->number > want->run.attempt &&
-	    !strcmp(last->digest, want->job->digest.hex))
+	    job_was_run(want->job, last->digest, last->digest2))
 		return last;
 	return NULL;
 }

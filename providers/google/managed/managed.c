@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "providers/google/google_labels.h"
 #include "providers/google/managed/managed_internal.h"
 
 #define NAME_MAX_LEN 128
@@ -183,8 +184,8 @@ static void show_run(struct managed *managed, const struct job *job,
 	found->run.state = now.state;
 	found->run.attempt = (int)json_array_size(runs->ours);
 	found->run.exit_code = -1;
-	snprintf(found->run.digest.hex, sizeof(found->run.digest.hex), "%s",
-		 managed_digest(job, body));
+	run_status_set_digests(&found->run, managed_digest(job, body),
+			       managed_label_of(body, MANAGED_LABEL_DIGEST_2));
 	snprintf(found->run.error, sizeof(found->run.error), "%s",
 		 now.error ? now.error : "");
 }
@@ -278,12 +279,27 @@ static int adopt(struct managed *managed, const char *parent,
 	body = managed_newest(&runs);
 	ret = 1;
 	if (body && (int)json_array_size(runs.ours) > want->run.attempt &&
-	    !strcmp(managed_digest(job, body), job->digest.hex))
+	    job_was_run(job, managed_digest(job, body),
+			managed_label_of(body, MANAGED_LABEL_DIGEST_2)))
 		ret = managed_record(managed, job,
 				     managed_name(managed, parent, body, mem),
 				     body, err);
 	managed_runs_done(&runs);
 	return ret;
+}
+
+/* As planned, and with the label that plans do not show.  A service takes no
+ * more than so many labels.  Returns new. */
+static json_t *with_digest_2(const struct resource *want)
+{
+	json_t *body = json_deep_copy(json_object_get(want->request, "body"));
+	json_t *labels = json_object_get(body, "labels");
+	char label[GOOGLE_LABEL_MAX];
+
+	google_label(want->job->digest2.hex, label);
+	if (json_object_size(labels) < GOOGLE_LABELS)
+		json_put_text(labels, MANAGED_LABEL_DIGEST_2, label);
+	return body;
 }
 
 static int post(struct managed *managed, const char *parent,
@@ -298,11 +314,14 @@ static int post(struct managed *managed, const char *parent,
 		.method = "POST",
 		.path = arena_printf(mem, "v1/%s/%s", parent,
 				     as->collection(job)),
-		.body = json_object_get(want->request, "body"),
 		.repeatable = as->create_repeatable,
 	};
+	json_t *body = with_digest_2(want);
 	struct api_answer answer = { 0 };
-	int ret = api_call(managed->google, &request, &answer, err);
+	int ret;
+
+	request.body = body;
+	ret = api_call(managed->google, &request, &answer, err);
 
 	if (ret == 0)
 		ret = managed_record(
@@ -312,6 +331,7 @@ static int post(struct managed *managed, const char *parent,
 	else if (answer.status == 409)
 		ret = 1;
 	api_answer_done(&answer);
+	json_decref(body);
 	return ret;
 }
 

@@ -44,9 +44,11 @@ int managed_record(struct managed *managed, const struct job *job,
 	if (ret == 1 || (ret == 0 && strcmp(known, name) != 0)) {
 		properties = json_object();
 		json_put_text(properties, "name", name);
-		ret = remote_run_add(&managed->env, managed->as->provider, job,
-				     managed_digest(job, body), properties,
-				     NULL, err);
+		ret = remote_run_add(
+			&managed->env, managed->as->provider, job,
+			managed_digest(job, body),
+			managed_label_of(body, MANAGED_LABEL_DIGEST_2),
+			properties, NULL, err);
 		json_decref(properties);
 	}
 	arena_free(mem);

@@ -26,7 +26,13 @@ static const struct field jobrun_fields[] = {
 	{ .name = "graceSeconds",
 	  .type = FIELD_DURATION,
 	  .fallback = "10s",
+	  .fallback_1 = "10s",
 	  .offset = offsetof(struct jobrun_block, grace_s) },
+	{ .name = "provider",
+	  .type = FIELD_STRING,
+	  .fallback = "local",
+	  .fallback_1 = "local",
+	  .offset = offsetof(struct jobrun_block, provider) },
 	{ .name = NULL },
 };
 
@@ -99,6 +105,7 @@ static struct job *new_job(const char *folder)
 	job->jobrun.head.set = 3; /* not graceSeconds */
 	job->job_id = "resnet";
 	job->jobrun.grace_s = 10;
+	job->jobrun.provider = "local";
 	return job;
 }
 
@@ -121,22 +128,29 @@ static void put(struct place *at, const char *name, const char *text)
 	free(path);
 }
 
-static struct digest digest_of(struct job *job)
+struct digests {
+	struct digest one, two;
+};
+
+static struct digests digest_of(struct job *job)
 {
 	struct error err = { 0 };
 
 	job_digest(job, &err);
 	assert_string_equal(err.text, "");
 	assert_int_equal(strlen(job->digest.hex), 64);
-	return job->digest;
+	assert_int_equal(strlen(job->digest2.hex), 64);
+	assert_string_not_equal(job->digest.hex, job->digest2.hex);
+	return (struct digests){ job->digest, job->digest2 };
 }
 
 /* Frees the job. */
-static void assert_digest(struct job *job, bool same, const struct digest *as)
+static void assert_digest(struct job *job, bool same, const struct digests *as)
 {
-	struct digest digest = digest_of(job);
+	struct digests digests = digest_of(job);
 
-	assert_int_equal(!strcmp(digest.hex, as->hex), same);
+	assert_int_equal(!strcmp(digests.one.hex, as->one.hex), same);
+	assert_int_equal(!strcmp(digests.two.hex, as->two.hex), same);
 	job_free(job);
 }
 
@@ -251,7 +265,7 @@ static void blocks_may_be_missing(void **state)
 static void the_digest_is_of_what_the_job_is(void **state)
 {
 	struct job *job = new_job(".");
-	struct digest first = digest_of(job);
+	struct digests first = digest_of(job);
 
 	(void)state;
 	assert_string_equal(job->source_digest.hex, "");
@@ -265,7 +279,11 @@ static void the_digest_is_of_what_the_job_is(void **state)
 	job->etag = "of the service";
 	assert_digest(job, true, &first);
 	job = new_job(".");
+	job->jobrun.head.set |= 4;
 	job->jobrun.grace_s = 11;
+	assert_digest(job, false, &first);
+	job = new_job(".");
+	job->jobrun.provider = "other"; /* by an option */
 	assert_digest(job, false, &first);
 	/* A default that is written down is the same job. */
 	job = new_job(".");
@@ -276,11 +294,163 @@ static void the_digest_is_of_what_the_job_is(void **state)
 	assert_digest(job, false, &first);
 }
 
+/* A job, and what the next release adds to it. */
+struct later_job {
+	struct job job;
+	long extra;
+	struct jobrun_block again;
+};
+
+static const struct field later_jobrun_fields[] = {
+	{ .name = "source",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .offset = offsetof(struct jobrun_block, source) },
+	{ .name = "command",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct jobrun_block, command) },
+	{ .name = "graceSeconds",
+	  .type = FIELD_DURATION,
+	  .fallback = "20s",
+	  .fallback_1 = "10s",
+	  .offset = offsetof(struct jobrun_block, grace_s) },
+	{ .name = "provider",
+	  .type = FIELD_STRING,
+	  .fallback = "local",
+	  .fallback_1 = "local",
+	  .offset = offsetof(struct jobrun_block, provider) },
+	{ .name = NULL },
+};
+
+static const struct message later_jobrun = {
+	.name = "Jobrun",
+	.size = sizeof(struct jobrun_block),
+	.fields = later_jobrun_fields,
+};
+
+static struct job *later_job(const struct message *message)
+{
+	struct arena *mem = arena_new();
+	struct later_job *later = arena_alloc(mem, sizeof(*later));
+	struct job *job = new_job(".");
+
+	later->job = *job;
+	job_free(job);
+	later->job.mem = mem;
+	later->job.folder = ".";
+	later->job.message = message;
+	later->extra = 7;
+	return &later->job;
+}
+
+static void a_new_field_changes_no_digest(void **state)
+{
+	struct field fields[COUNT(job_fields) + 2] = { { .name = NULL } };
+	const struct message message = { .name = "Job",
+					 .size = sizeof(struct later_job),
+					 .fields = fields };
+	struct job *job = new_job(".");
+	struct digests first = digest_of(job);
+
+	(void)state;
+	job_free(job);
+	memcpy(fields, job_fields, sizeof(job_fields));
+	fields[4] = (struct field){
+		.name = "niceness",
+		.type = FIELD_INT,
+		.fallback = "7",
+		.offset = offsetof(struct later_job, extra),
+	};
+	/* Its rows are older than it. */
+	fields[5] = (struct field){
+		.name = "again",
+		.type = FIELD_MESSAGE,
+		.message = &jobrun_message,
+		.fallback_2 = "",
+		.offset = offsetof(struct later_job, again),
+	};
+	assert_digest(later_job(&message), true, &first);
+
+	job = later_job(&message);
+	job->head.set |= 16;
+	assert_string_equal(digest_of(job).two.hex, first.two.hex);
+	job_free(job);
+	job = later_job(&message);
+	job->head.set |= 16;
+	((struct later_job *)job)->extra = 8;
+	assert_digest(job, false, &first);
+
+	/* And its default can change. */
+	fields[4].fallback = "9";
+	fields[4].fallback_2 = "7";
+	job = later_job(&message);
+	((struct later_job *)job)->extra = 9;
+	assert_digest(job, true, &first);
+	job = later_job(&message);
+	job->head.set |= 16;
+	assert_string_equal(digest_of(job).two.hex, first.two.hex);
+	job_free(job);
+}
+
+static void another_default_changes_no_digest(void **state)
+{
+	struct field fields[COUNT(job_fields)];
+	const struct message message = { .name = "Job",
+					 .size = sizeof(struct job),
+					 .fields = fields };
+	struct job *job = new_job(".");
+	struct digests first = digest_of(job), said;
+
+	(void)state;
+	job_free(job);
+	job = new_job(".");
+	job->jobrun.head.set |= 4;
+	job->jobrun.grace_s = 20;
+	said = digest_of(job);
+	job_free(job);
+
+	memcpy(fields, job_fields, sizeof(job_fields));
+	fields[3].message = &later_jobrun;
+	job = later_job(&message);
+	job->jobrun.grace_s = 20; /* the default now */
+	assert_digest(job, true, &first);
+	job = later_job(&message);
+	job->jobrun.head.set |= 4;
+	assert_digest(job, true, &first);
+	job = later_job(&message);
+	job->jobrun.head.set |= 4;
+	job->jobrun.grace_s = 20;
+	assert_digest(job, true, &said);
+}
+
+static void a_digest_is_compared_in_its_version(void **state)
+{
+	struct job *job = new_job(".");
+	struct digests own = digest_of(job);
+	char label[DIGEST_LABEL + 1];
+
+	(void)state;
+	assert_true(job_was_run(job, own.one.hex, NULL));
+	assert_true(job_was_run(job, own.one.hex, ""));
+	assert_true(job_was_run(job, "", own.two.hex));
+	assert_true(job_was_run(job, own.two.hex, own.two.hex));
+	assert_false(job_was_run(job, own.one.hex, own.one.hex));
+	assert_false(job_was_run(job, own.two.hex, NULL));
+	assert_false(job_was_run(job, NULL, NULL));
+	assert_false(job_was_run(job, own.one.hex, "2"));
+	/* As labels have them. */
+	snprintf(label, sizeof(label), "%.63s", own.two.hex);
+	assert_true(job_was_run(job, "", label));
+	snprintf(label, sizeof(label), "%.63s", own.one.hex);
+	assert_true(job_was_run(job, label, ""));
+	job_free(job);
+}
+
 static void the_digest_is_of_the_source(void **state)
 {
 	struct place *at = *state;
 	struct job *job = new_job(at->folder);
-	struct digest without = digest_of(job), first;
+	struct digests without = digest_of(job), first;
 	struct error err = { 0 };
 
 	job_free(job);
@@ -295,7 +465,8 @@ static void the_digest_is_of_the_source(void **state)
 	assert_int_equal(job->source_bytes, 3);
 	assert_int_equal(strlen(job->source_digest.hex), 64);
 	job_free(job);
-	assert_string_not_equal(first.hex, without.hex);
+	assert_string_not_equal(first.one.hex, without.one.hex);
+	assert_string_not_equal(first.two.hex, without.two.hex);
 
 	/* Where it lies does not count, here at least: see the table. */
 	job = new_job(at->folder);
@@ -321,15 +492,15 @@ static void the_digest_is_of_local_packages(void **state)
 	struct place *at = *state;
 	struct job *job = new_job(at->folder);
 	struct error err = { 0 };
-	struct digest first;
+	struct digests first;
 	char want[256];
 
 	put(at, "dist/t.tar.gz", "one");
 	set_strings(job, &job->training_input.package_uris, "dist/t.tar.gz");
 	first = digest_of(job);
-	assert_string_equal(digest_of(job).hex, first.hex);
+	assert_string_equal(digest_of(job).two.hex, first.two.hex);
 	put(at, "dist/t.tar.gz", "two");
-	assert_string_not_equal(digest_of(job).hex, first.hex);
+	assert_string_not_equal(digest_of(job).two.hex, first.two.hex);
 	job_free(job);
 
 	/* What is elsewhere is not ours to read. */
@@ -370,6 +541,9 @@ int main(void)
 		TEST(a_tpu_is_seen),
 		TEST(blocks_may_be_missing),
 		TEST(the_digest_is_of_what_the_job_is),
+		TEST(a_new_field_changes_no_digest),
+		TEST(another_default_changes_no_digest),
+		TEST(a_digest_is_compared_in_its_version),
 		TEST(the_digest_is_of_the_source),
 		TEST(the_digest_is_of_local_packages),
 	};

@@ -521,6 +521,48 @@ static void an_older_run_is_alone(void **state)
 	store_close(store);
 }
 
+static long number(const char *path, const char *text)
+{
+	sqlite3_stmt *stmt;
+	sqlite3 *db;
+	long out;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, text, -1, &stmt, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	out = (long)sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	return out;
+}
+
+/* The versions before know this version of the store, and no digest 2. */
+static void a_second_digest_raises_no_version(void **state)
+{
+	struct place *at = *state;
+	struct run_record run = new_run("new"), back;
+	struct error err = { 0 };
+	struct store *store = open_store();
+
+	add_run(store, "old");
+	store_close(store);
+	sql(at->db, "ALTER TABLE run DROP COLUMN digest2");
+	store = open_store();
+	assert_int_equal(store_run_get(store, "old", 0, at->mem, &back, &err),
+			 0);
+	assert_string_equal(back.digest, "ab");
+	assert_null(back.digest2);
+	run.digest2 = "cd";
+	assert_int_equal(store_run_add(store, &run, &err), 0);
+	assert_int_equal(store_run_get(store, "new", 0, at->mem, &back, &err),
+			 0);
+	assert_string_equal(back.digest, "ab");
+	assert_string_equal(back.digest2, "cd");
+	store_close(store);
+	assert_int_equal(number(at->db, "PRAGMA user_version"), 5);
+}
+
 /* Where the next attempt can't be had, the one before has not ended. */
 static int prepare_or_not(void *arg, const char *folder, int attempt,
 			  struct error *err)
@@ -1250,6 +1292,7 @@ int main(void)
 		TEST(tasks_are_kept_in_order),
 		TEST(delete_forgets_all),
 		TEST(an_older_run_is_alone),
+		TEST(a_second_digest_raises_no_version),
 		TEST(a_restart_is_one_step),
 		TEST(many_are_written_in_one_step),
 		TEST(trials_are_kept),

@@ -1,0 +1,193 @@
+# What one version of jobrun has run is known to the next, and to the one
+# before.  JOBRUN_OLD names a program of the version before: without it, only
+# what that has left in upgrade/ is looked at.
+load helper
+load google
+
+UPGRADE=$BATS_TEST_DIRNAME/upgrade
+
+# both FUNCTION: with the old program first and the new one second, then with
+# the new one first.
+both() {
+  [ -n "${JOBRUN_OLD:-}" ] || skip "JOBRUN_OLD names no program"
+  local new=$JOBRUN order
+  for order in upgrade downgrade; do
+    echo "== $order"
+    FIRST=$JOBRUN_OLD SECOND=$new
+    [ $order = upgrade ] || FIRST=$new SECOND=$JOBRUN_OLD
+    "$@"
+    rm -rf "$JOBRUN_STATE_DIR"
+  done
+}
+
+first() { "$FIRST" "$@"; }
+second() { "$SECOND" "$@"; }
+
+# is_left JOB...: nothing is run, cancelled nor replaced.
+is_left() {
+  run second plan --detailed-exitcode "$@"
+  echo "$output"
+  [ "$status" -eq 0 ]
+}
+
+# A store that the version before has left, and what its jobs read.
+old_store() {
+  local file
+  mkdir -p "$JOBRUN_STATE_DIR"
+  cp -r "$UPGRADE/runs" "$JOBRUN_STATE_DIR"
+  for file in "$JOBRUN_STATE_DIR"/runs/*/spec.json; do
+    sed -i "s|@STATE@|$JOBRUN_STATE_DIR|; s|@JOBS@|$TMP|" "$file"
+  done
+  python3 - "$UPGRADE/store.sql" "$JOBRUN_STATE_DIR/jobrun.db" <<'PY'
+import sqlite3, sys
+sqlite3.connect(sys.argv[2]).executescript(open(sys.argv[1]).read())
+PY
+  cp "$UPGRADE"/*.yaml .
+  touch train-{0..3}.tar
+}
+
+ask_store() {
+  python3 - "$JOBRUN_STATE_DIR/jobrun.db" "$1" <<'PY'
+import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]):
+    print(*row)
+PY
+}
+
+@test "what the version before has run is not run again" {
+  old_store
+  run jobrun plan --detailed-exitcode done.yaml failed.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"already succeeded"* ]]
+  [[ $output == *"failed before (exit 3)"* ]]
+  # Its digest is made of what it always was.
+  [ "$(jobrun plan --format json done.yaml failed.yaml | grep '"digest"' | cut -d'"' -f4)" = \
+    "$(ask_store 'SELECT digest FROM run ORDER BY id')" ]
+  # A default may be written down, and a change is still one.
+  run jobrun plan --detailed-exitcode --set jobrun.grace=10s \
+    --set jobrun.restart.backoff=10s --set trainingInput.workerCount=1 done.yaml
+  [ "$status" -eq 0 ]
+  run jobrun plan --detailed-exitcode --set jobrun.grace=11s done.yaml
+  [ "$status" -eq 2 ]
+  [[ $output == *"changed since attempt 1"* ]]
+  # The version before may go on with the store.
+  [ "$(ask_store 'PRAGMA user_version')" = 5 ]
+  run jobrun apply --yes --rerun failed.yaml
+  [ "$(ask_store 'SELECT digest, digest2 IS NULL FROM run WHERE job_id = "failed"' | sort -u | wc -l)" = 2 ]
+}
+
+@test "digest 2 of a job stays what it is" {
+  old_store
+  run jobrun plan --format json done.yaml failed.yaml
+  [ "$(grep '"digest2"' <<<"$output" | cut -d'"' -f4)" = \
+    "9811ccec44769bc51a5d0a361b54c54395567e1233a8cde2b0181db485dde228
+2e98db2a42ce70e3abb7129cafedad0b4d579a1dce054fe86e568ca612cfd261" ]
+}
+
+local_job() {
+  cat >job.yaml <<YAML
+jobId: j
+trainingInput: {scaleTier: BASIC}
+jobrun:
+  command: [/bin/sh, -c, '$1']
+  grace: 2s
+YAML
+}
+
+local_ends() {
+  local_job 'exit 0'
+  first apply --yes job.yaml
+  is_left job.yaml
+  [[ $output == *"already succeeded"* ]]
+  run second plan --detailed-exitcode --set jobrun.grace=3s job.yaml
+  [ "$status" -eq 2 ]
+  second apply --yes --set jobrun.grace=3s job.yaml
+  run first plan --detailed-exitcode --set jobrun.grace=3s job.yaml
+  [ "$status" -eq 0 ]
+  run first plan --detailed-exitcode job.yaml
+  [ "$status" -eq 2 ]
+}
+
+local_goes_on() {
+  local_job "exec sleep $NAP"
+  first apply --yes --detach job.yaml
+  is_left job.yaml
+  [[ $output == *"is running, attempt 1"* || $output == *"is queued, attempt 1"* ]]
+  run second plan --detailed-exitcode --set jobrun.grace=3s job.yaml
+  [ "$status" -eq 2 ]
+  [[ $output == *"with other settings"* ]]
+  second cancel j
+  wait_until 10 state_is j CANCELLED
+}
+
+saved() {
+  local_job 'exit 0'
+  first plan --out plan.saved job.yaml
+  run second apply --yes plan.saved
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"SUCCEEDED"* ]]
+  is_left job.yaml
+}
+
+@test "a run of this machine, by one version and then by another" {
+  both local_ends
+  both local_goes_on
+  both saved
+}
+
+google_job() {
+  cat >job.yaml <<YAML
+jobId: $2
+labels: {owner: vision}
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  region: us-central1
+  masterConfig: {imageUri: gcr.io/p/i}
+jobrun:
+  provider: $1
+YAML
+}
+
+# Where a machine without a store looks, too.
+seen_by_all() {
+  is_left job.yaml
+  JOBRUN_STATE_DIR=$TMP/other is_left job.yaml
+  run second plan --detailed-exitcode \
+    --set trainingInput.masterType=n1-standard-8 job.yaml
+  [ "$status" -eq 2 ]
+}
+
+google_runs() {
+  local provider
+  for provider in ai-platform vertex-ai; do
+    start_google
+    tell state '{"jobs": {"*": {"script": ["RUNNING"]}}}'
+    google_job $provider Long_1
+    first apply --yes --detach job.yaml
+    seen_by_all
+    [[ $output == *"with other settings"* ]]
+    tell state '{"jobs": {"*": {"script": ["SUCCEEDED"]}}}'
+    google_job $provider Mnist_1
+    first apply --yes job.yaml
+    seen_by_all
+    [[ $output == *"changed since attempt 1 (succeeded)"* ]]
+    # The name of the second has digits of a digest in it.
+    first plan --out plan.saved --set trainingInput.masterType=n1-highmem-8 job.yaml
+    run second apply --yes plan.saved
+    echo "$output"
+    [ "$status" -eq 0 ]
+    run first plan --detailed-exitcode --set trainingInput.masterType=n1-highmem-8 \
+      job.yaml
+    echo "$output"
+    [ "$status" -eq 0 ]
+    end_google
+    rm -rf "$JOBRUN_STATE_DIR" other port plan.saved
+  done
+}
+
+@test "a run of a service of Google, by one version and then by another" {
+  both google_runs
+}

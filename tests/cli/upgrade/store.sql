@@ -1,0 +1,20 @@
+-- A store as a version before digest 2 has left it.
+PRAGMA user_version = 5;
+BEGIN TRANSACTION;
+CREATE TABLE applied ( job_id TEXT NOT NULL, provider TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, properties TEXT NOT NULL, time_ms INTEGER NOT NULL, PRIMARY KEY (job_id, provider, kind, name)) WITHOUT ROWID;
+CREATE TABLE journal ( id INTEGER PRIMARY KEY, job_id TEXT NOT NULL, provider TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, action_id TEXT NOT NULL, verb TEXT NOT NULL, digest TEXT NOT NULL, outcome TEXT, error TEXT, host TEXT NOT NULL, pid INTEGER NOT NULL, time_ms INTEGER NOT NULL, end_time_ms INTEGER, plan TEXT, UNIQUE (job_id, provider, kind, name));
+INSERT INTO "journal" VALUES(1,'done','local','run','done','done/run/done','run','51e4c422a9c92564b294e7cc5e5d2b2bdcc6fefab62e1933225c5991ec794bb9','done',NULL,'host-1',2779,1795378741662,1795378741669,NULL);
+INSERT INTO "journal" VALUES(2,'failed','local','run','failed','failed/run/failed','run','6ca77ad6367ecf32e39e0e0afd59dae2c7449b9b37ef78361d655a3ce50d8cd7','done',NULL,'host-1',2786,1795378741804,1795378741812,NULL);
+CREATE TABLE member ( id INTEGER PRIMARY KEY, applyset TEXT NOT NULL, job_id TEXT NOT NULL, provider TEXT NOT NULL, file TEXT, place TEXT, UNIQUE (job_id, provider, applyset));
+CREATE TABLE run ( id INTEGER PRIMARY KEY, job_id TEXT NOT NULL, attempt INTEGER NOT NULL, provider TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL, create_time_ms INTEGER NOT NULL, start_time_ms INTEGER NOT NULL, end_time_ms INTEGER NOT NULL, exit_code INTEGER NOT NULL, error TEXT, host TEXT NOT NULL, properties TEXT, origin INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0, preemptions INTEGER NOT NULL DEFAULT 0, not_before_ms INTEGER NOT NULL DEFAULT 0, UNIQUE (job_id, attempt));
+INSERT INTO "run" VALUES(1,'done',1,'local','51e4c422a9c92564b294e7cc5e5d2b2bdcc6fefab62e1933225c5991ec794bb9','SUCCEEDED',1795378741664,1795378741678,1795378741682,0,NULL,'host-1','{"checkpoints":{"directory":"keep","resume":"the newest"},"command":["/bin/sh","-c","echo trained"],"data":{"train":"4 shards dealt to 2, 2 each"},"env":{"A":"b"},"maxRunningTime":"1h00m","tasks":{"master":1,"worker":1}}',1,0,0,0);
+INSERT INTO "run" VALUES(2,'failed',1,'local','6ca77ad6367ecf32e39e0e0afd59dae2c7449b9b37ef78361d655a3ce50d8cd7','FAILED',1795378741806,1795378741815,1795378741816,3,'master 0 exited with 3','host-1','{"command":["/bin/sh","-c","exit 3"],"tasks":{"master":1}}',1,0,0,0);
+CREATE TABLE "task" ( id INTEGER PRIMARY KEY, run INTEGER NOT NULL, trial INTEGER NOT NULL, type TEXT NOT NULL, idx INTEGER NOT NULL, state TEXT NOT NULL, exit_code INTEGER NOT NULL, signal INTEGER NOT NULL, host TEXT, pid INTEGER NOT NULL, start_time_ms INTEGER NOT NULL, end_time_ms INTEGER NOT NULL, lost_bytes INTEGER NOT NULL, UNIQUE (run, trial, type, idx));
+INSERT INTO "task" VALUES(1,1,0,'master',0,'SUCCEEDED',0,0,'127.0.0.1',2784,1795378741674,1795378741679,0);
+INSERT INTO "task" VALUES(2,1,0,'worker',0,'SUCCEEDED',0,0,'127.0.0.1',2785,1795378741678,1795378741680,0);
+INSERT INTO "task" VALUES(3,2,0,'master',0,'FAILED',3,0,'127.0.0.1',2790,1795378741815,1795378741815,0);
+CREATE TABLE trial ( id INTEGER PRIMARY KEY, run INTEGER NOT NULL, number INTEGER NOT NULL, state TEXT NOT NULL, parameters TEXT NOT NULL, value REAL, step INTEGER, early INTEGER NOT NULL, start_time_ms INTEGER NOT NULL, end_time_ms INTEGER NOT NULL, exit_code INTEGER NOT NULL, error TEXT, UNIQUE (run, number));
+CREATE INDEX journal_open ON journal (id) WHERE outcome IS NULL;
+CREATE INDEX member_applyset ON member (applyset);
+CREATE INDEX journal_plan ON journal (plan) WHERE plan IS NOT NULL;
+COMMIT;

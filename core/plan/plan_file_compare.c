@@ -35,7 +35,8 @@ static bool was_run(const json_t *before, const json_t *after,
 static bool is_remark(const char *key)
 {
 	return !strcmp(key, "drift") || !strcmp(key, "cause") ||
-	       !strcmp(key, "unknown") || !strcmp(key, "dependsOn");
+	       !strcmp(key, "unknown") || !strcmp(key, "dependsOn") ||
+	       !strcmp(key, "jobrun-digest-2");
 }
 
 /*

@@ -176,12 +176,12 @@ google_runs() {
     [[ $output == *"changed since attempt 1 (succeeded)"* ]]
     # The name of the second has digits of a digest in it.
     first plan --out plan.saved --set trainingInput.masterType=n1-highmem-8 job.yaml
-    run second apply --yes plan.saved
+    run jobrun apply --yes plan.saved
     echo "$output"
     [ "$status" -eq 0 ]
-    run first plan --detailed-exitcode --set trainingInput.masterType=n1-highmem-8 \
-      job.yaml
-    echo "$output"
+    sed -i 's/n1-standard-4/n1-highmem-8/' job.yaml
+    is_left job.yaml
+    run first plan --detailed-exitcode job.yaml
     [ "$status" -eq 0 ]
     end_google
     rm -rf "$JOBRUN_STATE_DIR" other port plan.saved

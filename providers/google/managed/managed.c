@@ -7,7 +7,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
-#include "providers/google/google_labels.h"
 #include "providers/google/managed/managed_internal.h"
 
 #define NAME_MAX_LEN 128
@@ -288,20 +287,6 @@ static int adopt(struct managed *managed, const char *parent,
 	return ret;
 }
 
-/* As planned, and with the label that plans do not show.  A service takes no
- * more than so many labels.  Returns new. */
-static json_t *with_digest_2(const struct resource *want)
-{
-	json_t *body = json_deep_copy(json_object_get(want->request, "body"));
-	json_t *labels = json_object_get(body, "labels");
-	char label[GOOGLE_LABEL_MAX];
-
-	google_label(want->job->digest2.hex, label);
-	if (json_object_size(labels) < GOOGLE_LABELS)
-		json_put_text(labels, MANAGED_LABEL_DIGEST_2, label);
-	return body;
-}
-
 static int post(struct managed *managed, const char *parent,
 		const struct resource *want, struct arena *mem,
 		struct error *err)
@@ -314,14 +299,11 @@ static int post(struct managed *managed, const char *parent,
 		.method = "POST",
 		.path = arena_printf(mem, "v1/%s/%s", parent,
 				     as->collection(job)),
+		.body = json_object_get(want->request, "body"),
 		.repeatable = as->create_repeatable,
 	};
-	json_t *body = with_digest_2(want);
 	struct api_answer answer = { 0 };
-	int ret;
-
-	request.body = body;
-	ret = api_call(managed->google, &request, &answer, err);
+	int ret = api_call(managed->google, &request, &answer, err);
 
 	if (ret == 0)
 		ret = managed_record(
@@ -331,7 +313,6 @@ static int post(struct managed *managed, const char *parent,
 	else if (answer.status == 409)
 		ret = 1;
 	api_answer_done(&answer);
-	json_decref(body);
 	return ret;
 }
 

@@ -13,7 +13,7 @@
 struct pairs managed_labels(const struct job *job, struct arena *mem)
 {
 	struct pairs out = { .items =
-				     arena_alloc(mem, 3 * sizeof(*out.items)) };
+				     arena_alloc(mem, 4 * sizeof(*out.items)) };
 	char label[GOOGLE_LABEL_MAX];
 	struct error ignored;
 
@@ -25,6 +25,12 @@ struct pairs managed_labels(const struct job *job, struct arena *mem)
 	out.items[out.count++].value = arena_strdup(mem, label);
 	if (job->set && set_digest(job->set, label, &ignored) == 0) {
 		out.items[out.count].name = "jobrun-applyset";
+		out.items[out.count++].value = arena_strdup(mem, label);
+	}
+	/* Where a job has all labels that it may have, digest 1 must do. */
+	if (job->labels.count + out.count < GOOGLE_LABELS) {
+		google_label(job->digest2.hex, label);
+		out.items[out.count].name = MANAGED_LABEL_DIGEST_2;
 		out.items[out.count++].value = arena_strdup(mem, label);
 	}
 	return out;

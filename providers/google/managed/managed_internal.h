@@ -58,7 +58,6 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 			 struct arena *mem, const char **said);
 /* "", or a label's value. */
 const char *managed_label_of(const json_t *body, const char *name);
-/* Beside "jobrun-digest"; not in what plans show, which saved ones compare. */
 #define MANAGED_LABEL_DIGEST_2 "jobrun-digest-2"
 /* The digest that a label stands for: labels are shorter. */
 const char *managed_digest(const struct job *job, const json_t *body);

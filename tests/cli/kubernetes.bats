@@ -1,5 +1,6 @@
 # Jobs in a Kubernetes cluster, against a stand-in of it.
 load helper
+load upgrade
 
 setup_file() {
   export KUBE=$BATS_FILE_TMPDIR JOBRUN=${JOBRUN:-$PWD/jobrun}
@@ -300,4 +301,28 @@ END
   [[ $output == *"a cluster: there is no \$KUBECONFIG and no ~/.kube/config"* ]]
   run jobrun apply --yes "$EXAMPLES/kubernetes/job.yaml"
   [ "$status" -eq 65 ]
+}
+
+by_two_versions() {
+  export TOKEN=t
+  mkdir -p jobs
+  tell state '{"pods": [{"hold": true}]}'
+  pods jobs/long.yaml long
+  first apply --yes --detach jobs/long.yaml
+  seen_by_all jobs/long.yaml
+  [[ $output == *"with other settings"* ]]
+  tell state '{"pods": []}'
+  pods jobs/short.yaml short
+  first apply --yes jobs/short.yaml
+  seen_by_all jobs/short.yaml
+  [[ $output == *"changed since attempt 1 (succeeded)"* ]]
+  second cancel long
+  second delete long
+  second delete short
+  [ "$(made)" = "[]" ]
+  rm -rf other
+}
+
+@test "a run of a cluster, by one version and then by another" {
+  both by_two_versions
 }

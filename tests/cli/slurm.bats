@@ -6,6 +6,7 @@ eval "$(declare -f setup | sed '1s/setup/setup_of_all/')"
 eval "$(declare -f teardown | sed '1s/teardown/teardown_of_all/')"
 load sshd
 load slurm
+load upgrade
 
 setup_file() { slurm_up; }
 teardown_file() { slurm_down; }
@@ -487,4 +488,24 @@ no_slurm() {
   local name
   for name in ssh sh env; do ln -sf "$(command -v $name)" "$TMP/few/"; done
   echo "$TMP/few"
+}
+
+by_two_versions() {
+  slurm_job long.yaml long 0 "exec sleep $NAP"
+  first apply --yes --detach long.yaml
+  seen_by_all long.yaml
+  [[ $output == *"with other settings"* ]]
+  slurm_job short.yaml short 0 true
+  first apply --yes short.yaml
+  seen_by_all short.yaml
+  [[ $output == *"changed since attempt 1 (succeeded)"* ]]
+  second cancel long
+  second delete long
+  second delete short
+  [ -z "$(ls -A "$HOME/.jobrun/runs")" ]
+  rm -rf other
+}
+
+@test "a run of Slurm, by one version and then by another" {
+  both by_two_versions
 }

@@ -3,32 +3,9 @@
 # what that has left in upgrade/ is looked at.
 load helper
 load google
+load upgrade
 
 UPGRADE=$BATS_TEST_DIRNAME/upgrade
-
-# both FUNCTION: with the old program first and the new one second, then with
-# the new one first.
-both() {
-  [ -n "${JOBRUN_OLD:-}" ] || skip "JOBRUN_OLD names no program"
-  local new=$JOBRUN order
-  for order in upgrade downgrade; do
-    echo "== $order"
-    FIRST=$JOBRUN_OLD SECOND=$new
-    [ $order = upgrade ] || FIRST=$new SECOND=$JOBRUN_OLD
-    "$@"
-    rm -rf "$JOBRUN_STATE_DIR"
-  done
-}
-
-first() { "$FIRST" "$@"; }
-second() { "$SECOND" "$@"; }
-
-# is_left JOB...: nothing is run, cancelled nor replaced.
-is_left() {
-  run second plan --detailed-exitcode "$@"
-  echo "$output"
-  [ "$status" -eq 0 ]
-}
 
 # A store that the version before has left, and what its jobs read.
 old_store() {
@@ -151,15 +128,6 @@ jobrun:
 YAML
 }
 
-# Where a machine without a store looks, too.
-seen_by_all() {
-  is_left job.yaml
-  JOBRUN_STATE_DIR=$TMP/other is_left job.yaml
-  run second plan --detailed-exitcode \
-    --set trainingInput.masterType=n1-standard-8 job.yaml
-  [ "$status" -eq 2 ]
-}
-
 google_runs() {
   local provider
   for provider in ai-platform vertex-ai; do
@@ -167,12 +135,12 @@ google_runs() {
     tell state '{"jobs": {"*": {"script": ["RUNNING"]}}}'
     google_job $provider Long_1
     first apply --yes --detach job.yaml
-    seen_by_all
+    seen_by_all job.yaml
     [[ $output == *"with other settings"* ]]
     tell state '{"jobs": {"*": {"script": ["SUCCEEDED"]}}}'
     google_job $provider Mnist_1
     first apply --yes job.yaml
-    seen_by_all
+    seen_by_all job.yaml
     [[ $output == *"changed since attempt 1 (succeeded)"* ]]
     # The name of the second has digits of a digest in it.
     first plan --out plan.saved --set trainingInput.masterType=n1-highmem-8 job.yaml

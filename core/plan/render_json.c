@@ -97,7 +97,8 @@ static json_t *plan_job_json(const struct plan_job *job)
 	json_put_text(object, "jobId", job->job->job_id);
 	json_put_text(object, "provider", job->provider->name);
 	json_put_text(object, "digest", job->job->digest.hex);
-	json_put_text(object, "digest2", job->job->digest2.hex);
+	if (job->job->digest2.hex[0])
+		json_put_text(object, "digest2", job->job->digest2.hex);
 	json_put(object, "actions", actions);
 	json_put(object, "missing",
 		 json_texts(desired->missing, desired->missing_count));

@@ -156,6 +156,32 @@ google_runs() {
   done
 }
 
+@test "a plan that the version before has saved is applied" {
+  start_google
+  google_job vertex-ai Mnist_1
+  jobrun plan --out new.saved job.yaml
+  grep -q '"jobrun-digest-2"' new.saved
+  grep -v '"jobrun-digest-2"' new.saved | grep -v '"digest2"' >old.saved
+  # What stands before a last line that is gone has no comma.
+  python3 - <<'PY'
+import json, re
+text = re.sub(r",(\s*})", r"\1", open("old.saved").read())
+json.loads(text)
+open("old.saved", "w").write(text)
+PY
+  chmod 600 old.saved
+  run jobrun apply --yes old.saved
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"Mnist_1: SUCCEEDED"* ]]
+  # Whatever another jobrun makes of digest 1, the label decides.
+  [[ $(body POST '/customJobs$' 'b["labels"]["jobrun-digest-2"]') == ??????????????????????????????????????????????????????????????? ]]
+  sed -i 's/n1-standard-4/n1-standard-8/' job.yaml
+  run jobrun apply --yes old.saved
+  [ "$status" -ne 0 ]
+  end_google
+}
+
 @test "a run of a service of Google, by one version and then by another" {
   both google_runs
 }

@@ -16,7 +16,7 @@
 #include "core/base/units.h"
 #include "core/shard/shard_list.h"
 #include "core/stream/stream_fifos.h"
-#include "providers/google/storage/storage_scheme.h"
+#include "providers/stores.h"
 
 #define CONNECTIONS_MAX 64
 #define CONSUMERS_MAX 256
@@ -82,7 +82,7 @@ struct cat {
 	struct app *app;
 	struct arena *mem;
 	struct http *http;
-	struct google *google;
+	void *store;         /* what `scheme` belongs to, or NULL */
 	struct cache *cache; /* or NULL */
 	struct stream_scheme scheme;
 	struct stream_options how;
@@ -159,8 +159,7 @@ static int open_network(struct cat *cat, struct error *err)
 	cat->http = http_new(&http, err);
 	if (!cat->http)
 		return -1;
-	cat->google = google_open(cat->http);
-	storage_scheme_init(cat->google, &cat->scheme);
+	cat->store = stream_store_google.open(cat->http, &cat->scheme);
 	return 0;
 }
 
@@ -189,7 +188,8 @@ static void close_cache(struct cat *cat)
 
 static bool is_remote(const char *url)
 {
-	return stream_is_remote(url, NULL) || text_starts(url, STORAGE_PREFIX);
+	return stream_is_remote(url, NULL) ||
+	       text_starts(url, stream_store_google.prefix);
 }
 
 static int one_object(void *arg, struct stream_object *out, struct error *err)
@@ -430,7 +430,8 @@ static int run(struct app *app, int argc, char **argv)
 		.stall = 30,
 		.patience = 300,
 	};
-	struct cat cat = { .app = app, .scheme = { .prefix = STORAGE_PREFIX } };
+	struct cat cat = { .app = app,
+			   .scheme = { .prefix = stream_store_google.prefix } };
 	struct error err;
 	int status = 0;
 	int first, ret;
@@ -460,7 +461,7 @@ static int run(struct app *app, int argc, char **argv)
 out:
 	shard_walk_done(&cat.walk);
 	close_cache(&cat);
-	google_close(cat.google);
+	stream_store_google.close(cat.store);
 	free(cat.urls);
 	http_free(cat.http);
 	arena_free(cat.mem);

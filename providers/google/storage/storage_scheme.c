@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "providers/google/storage/storage_scheme.h"
-
+/* gs:// URLs for core/data/stream.h. */
 #include <string.h>
 
 #include "core/base/alloc.h"
@@ -8,7 +7,9 @@
 #include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
 #include "providers/google/storage/storage_internal.h"
+#include "providers/stores.h"
 
+#define STORAGE_PREFIX "gs://"
 #define BEARER "Authorization: Bearer "
 
 static int locate(void *arg, const char *url, const char *generation,
@@ -68,8 +69,10 @@ static void refused(void *arg, const char *header)
 		credentials_refused(who, header + strlen(BEARER));
 }
 
-void storage_scheme_init(struct google *google, struct stream_scheme *out)
+static void *open_store(struct http *http, struct stream_scheme *out)
 {
+	struct google *google = google_open(http);
+
 	*out = (struct stream_scheme){
 		.prefix = STORAGE_PREFIX,
 		.locate = locate,
@@ -77,4 +80,16 @@ void storage_scheme_init(struct google *google, struct stream_scheme *out)
 		.refused = refused,
 		.arg = google,
 	};
+	return google;
 }
+
+static void close_store(void *ctx)
+{
+	google_close(ctx);
+}
+
+const struct stream_store stream_store_google = {
+	.prefix = STORAGE_PREFIX,
+	.open = open_store,
+	.close = close_store,
+};

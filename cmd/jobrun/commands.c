@@ -33,11 +33,9 @@ const struct command *const commands[] = {
 	&cmd_help,
 	&cmd_complete,
 	&cmd_log_sync,
-	&cmd_next_attempt,
 	&cmd_supervise,
 	&cmd_keep_checkpoints,
 	&cmd_attend,
-	&cmd_iap_tunnel,
 	NULL,
 };
 /* clang-format on */
@@ -49,5 +47,5 @@ const struct command *command_find(const char *name)
 	for (i = 0; commands[i]; i++)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
-	return NULL;
+	return provider_command_find(name) ? &cmd_provider : NULL;
 }

@@ -5,6 +5,8 @@
 
 #include "cmd/jobrun/ui/command.h"
 
+struct provider_command;
+
 extern const struct command cmd_apply;
 extern const struct command cmd_cancel;
 extern const struct command cmd_cat;
@@ -23,19 +25,21 @@ extern const struct command cmd_logs;
 extern const struct command cmd_metrics;
 extern const struct command cmd_package;
 extern const struct command cmd_plan;
+extern const struct command cmd_provider; /* hidden ones of providers */
 extern const struct command cmd_render;
 extern const struct command cmd_schema;
 extern const struct command cmd_status;
 extern const struct command cmd_shard;
 extern const struct command cmd_log_sync;
-extern const struct command cmd_next_attempt;
 extern const struct command cmd_supervise;
 extern const struct command cmd_keep_checkpoints;
 extern const struct command cmd_attend;
-extern const struct command cmd_iap_tunnel;
 extern const struct command cmd_validate;
 extern const struct command cmd_version;
 extern const struct command cmd_checkpoints;
 extern const struct command cmd_wait;
+
+/* A hidden command that a provider brings, or NULL. */
+const struct provider_command *provider_command_find(const char *name);
 
 #endif

@@ -177,12 +177,15 @@ static void add_word(struct offer *offer, const char *word)
 
 static void add_value(struct offer *offer, const struct opt *row)
 {
+	char *value = option_value(row);
+
 	if (row->type == OPT_CHOICE)
-		add_choices(offer, row->value);
+		add_choices(offer, value);
 	else if (!strcmp(row->name, "provider"))
 		add_providers(offer);
-	else if (row->value)
-		add_word(offer, row->value);
+	else if (value)
+		add_word(offer, value);
+	free(value);
 }
 
 /* "[--format FORMAT] [--watch] [JOB...]": what stands in no bracket with an

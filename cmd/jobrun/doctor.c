@@ -3,12 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
 #include "core/base/json.h"
 #include "core/base/library.h"
+#include "providers/registry.h"
 
 struct doctor_opts {
 	const char *format;
@@ -29,8 +28,6 @@ static const struct {
 	{ "git", "needed to know which commit a job is from: install git" },
 	{ "python3", "needed for jobs that name a pythonModule: install "
 		     "Python 3" },
-	{ "sbatch", "needed for the provider slurm: install Slurm's client "
-		    "commands" },
 };
 
 /* Opened at their first use, so that nobody would notice before. */
@@ -44,64 +41,12 @@ static const struct {
 	{ "libcurl", "libcurl.so.4", "install libcurl" },
 };
 
-struct doctor_check *checks_add(struct checks *all, const char *group,
-				const char *name, enum check_state state,
-				const char *value)
-{
-	struct doctor_check *check;
-
-	all->items = mem_grow(all->items, all->count + 1, sizeof(*all->items));
-	check = &all->items[all->count++];
-	*check = (struct doctor_check){
-		.group = group,
-		.name = name,
-		.state = state,
-		.value = value,
-	};
-	return check;
-}
-
-void checks_fail(struct checks *all, const char *group, const char *name,
-		 const struct error *err)
-{
-	checks_add(all, group, name, CHECK_BAD, NULL)->advice =
-		arena_strdup(all->mem, err->text);
-	if (!all->worst)
-		all->worst = err->code;
-}
-
-/* As a shell looks: the first folder of PATH that has it. */
-static const char *find_program(const char *name, struct arena *mem)
-{
-	const char *at = getenv("PATH");
-	struct stat st;
-
-	while (at && *at) {
-		size_t len = strcspn(at, ":");
-		const char *path =
-			arena_printf(mem, "%.*s/%s", (int)len, at, name);
-
-		if (len && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-		    access(path, X_OK) == 0)
-			return path;
-		at += len + (at[len] == ':');
-	}
-	return NULL;
-}
-
 static void look_for_tools(struct checks *all)
 {
 	size_t i;
 
-	for (i = 0; i < COUNT(tools); i++) {
-		const char *path = find_program(tools[i].name, all->mem);
-		struct doctor_check *check =
-			checks_add(all, "programs", tools[i].name,
-				   path ? CHECK_OK : CHECK_MISSING, path);
-
-		if (!path)
-			check->advice = tools[i].advice;
-	}
+	for (i = 0; i < COUNT(tools); i++)
+		checks_program(all, tools[i].name, tools[i].advice);
 }
 
 static void look_for_libraries(struct checks *all)
@@ -121,6 +66,21 @@ static void look_for_libraries(struct checks *all)
 						libraries[i].advice);
 		if (!all->worst)
 			all->worst = ERROR_FAILED;
+	}
+}
+
+/* What several providers bring is looked at once. */
+static void ask_providers(const struct app *app, struct checks *all)
+{
+	size_t i, j;
+
+	for (i = 0; providers[i]; i++) {
+		if (!providers[i]->doctor)
+			continue;
+		for (j = 0; providers[j]->doctor != providers[i]->doctor;)
+			j++;
+		if (j == i)
+			providers[i]->doctor(app->trace_http, all);
 	}
 }
 
@@ -191,7 +151,7 @@ static int run(struct app *app, int argc, char **argv)
 	look_for_tools(&all);
 	look_for_libraries(&all);
 	doctor_state(&all);
-	doctor_google(app, &all);
+	ask_providers(app, &all);
 	(json ? put_json : put_text)(&all, &text);
 	app_print(app, &text);
 	status = (int)all.worst;

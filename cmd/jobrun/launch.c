@@ -18,14 +18,14 @@
 #include "core/base/file.h"
 #include "core/spec/install.h"
 #include "core/task/launch.h"
-#include "core/task/launch_trial.h"
 #include "core/task/task_runner.h"
 #include "core/topology/peers.h"
 #include "core/process/process.h"
+#include "core/provider/extension.h"
 #include "core/spec/spec_data.h"
 #include "core/topology/topology_read.h"
-#include "core/topology/tpu_wait.h"
-#include "providers/google/tpu/gce.h"
+#include "core/topology/platform.h"
+#include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 
 /* As env(1), timeout(1) and shells end when they cannot run a program. */
@@ -59,7 +59,7 @@ struct launch_opts {
 #define AT(member) offsetof(struct launch_opts, member)
 static const struct opt options[] = {
 	{ 0, "from", OPT_STRING, AT(from), "PLACE",
-	  "ai-platform, vertex-ai, slurm, kubernetes, tpu-vm or local" },
+	  "where this is, by the name of a provider" },
 	{ 0, "tpu", OPT_STRING, AT(tpu), "NAME",
 	  "drive this TPU node, if TPU_CONFIG names none" },
 	{ 0, "tries", OPT_COUNT, AT(tries), "N",
@@ -177,15 +177,38 @@ static void handle_signals(void (*handler)(int))
 /* The context of the wait for a TPU. */
 struct launching {
 	const struct app *app;
-	struct gce *gce;
+	const struct platform *platform; /* NULL: nobody can be asked */
+	void *ctx;                       /* the platform's; or NULL */
 };
+
+/* All providers that bring a platform bring the same one. */
+static void launching_open(struct launching *launching, const struct app *app)
+{
+	size_t i;
+
+	*launching = (struct launching){ .app = app };
+	for (i = 0; providers[i] && !launching->platform; i++)
+		launching->platform = providers[i]->platform;
+	if (launching->platform)
+		launching->ctx = launching->platform->open(app->trace_http);
+}
+
+static void launching_close(struct launching *launching)
+{
+	if (launching->ctx)
+		launching->platform->close(launching->ctx);
+	launching->ctx = NULL;
+}
 
 static int look(void *arg, const struct topology *all, struct arena *mem,
 		struct tpu_view *out, struct error *err)
 {
 	struct launching *launching = arg;
 
-	return gce_look(launching->gce, all, mem, out, err);
+	if (!launching->platform)
+		return error_set(err, ERROR_FAILED,
+				 "no provider here knows TPU nodes");
+	return launching->platform->look(launching->ctx, all, mem, out, err);
 }
 
 static void say(void *arg, const char *text)
@@ -205,8 +228,11 @@ static const struct topology_reader *find_reader(const struct launch_opts *opts,
 						 const struct surroundings *at,
 						 struct error *err)
 {
-	return opts->from ? topology_reader_find(opts->from, err)
-			  : topology_reader_detect(at);
+	struct topology_readers all;
+
+	provider_readers(providers, &all);
+	return opts->from ? topology_reader_find(&all, opts->from, err)
+			  : topology_reader_detect(&all, at, err);
 }
 
 static void say_place(const struct app *app,
@@ -238,38 +264,53 @@ static int write_hostfile(const struct topology *all, const char *path,
 	return ret;
 }
 
-/* Where this is, and everything that must be there before the program. */
-static int prepare(struct app *app, const struct launch_opts *opts,
-		   struct gce *gce, struct arena *mem, struct topology *all,
-		   size_t *self, struct error *err)
+static int name_tpu(const struct launching *launching, const char *name,
+		    struct arena *mem, struct topology *all, struct error *err)
 {
+	if (!launching->platform)
+		return error_set(err, ERROR_USAGE,
+				 "--tpu: no provider here knows TPU nodes");
+	return launching->platform->name_tpu(launching->ctx, name, mem, all,
+					     err);
+}
+
+/* Where this is, and everything that must be there before the program. */
+static int prepare(const struct launch_opts *opts, struct launching *launching,
+		   struct arena *mem, struct topology *all, size_t *self,
+		   struct error *err)
+{
+	const struct platform *platform = launching->platform;
 	struct surroundings at = { .env = environ,
 				   .catalogue = catalogue_get(err),
-				   .has_metadata = gce_has_metadata,
-				   .metadata = gce_metadata,
-				   .arg = gce };
-	struct launching launching = { .app = app, .gce = gce };
+				   .arg = launching->ctx };
 	struct tpu_wait how = { .tries = opts->tries,
 				.interval_s = opts->interval_s,
 				.look = look,
 				.say = say,
 				.pause = pause_s,
-				.arg = &launching };
+				.arg = launching };
 	const struct topology_reader *reader;
-	char *host = launch_host_name(getenv("JOB_COMPLETION_INDEX"));
+	char *host;
 
-	at.host = arena_strdup(mem, host);
-	free(host);
 	if (!at.catalogue)
 		return -1;
+	if (platform) {
+		at.has_metadata = platform->has_metadata;
+		at.metadata = platform->metadata;
+	}
 	reader = find_reader(opts, &at, err);
-	if (!reader || reader->read(&at, mem, all, self, err) < 0)
-		return reader ? error_prefix(err, "%s", reader->name) : -1;
+	if (!reader)
+		return -1;
+	host = launch_host_name(reader->qualifies_host);
+	at.host = arena_strdup(mem, host);
+	free(host);
+	if (reader->read(&at, mem, all, self, err) < 0)
+		return error_prefix(err, "%s", reader->name);
 	if (opts->tpu && !all->tpu_slice &&
-	    gce_name_tpu(gce, opts->tpu, mem, all, err) < 0)
+	    name_tpu(launching, opts->tpu, mem, all, err) < 0)
 		return -1;
 	if (opts->verbose)
-		say_place(app, reader, all, *self);
+		say_place(launching->app, reader, all, *self);
 	if (tpu_is_awaited(all) &&
 	    tpu_wait(all, at.catalogue, &how, mem, err) < 0)
 		return -1;
@@ -300,13 +341,28 @@ static int give_data(const struct launch_opts *opts, const struct topology *all,
 	return ret;
 }
 
+/* One provider alone has its trials begun this way. */
+static const struct provider_trials *find_trials(void)
+{
+	size_t i = 0;
+
+	while (providers[i] && !providers[i]->trials)
+		i++;
+	return providers[i] ? providers[i]->trials : NULL;
+}
+
 static int enter_trial(const struct launch_opts *opts, struct arena *mem,
 		       struct launch_trial *trial, char ***command,
 		       struct error *err)
 {
+	const struct provider_trials *trials = find_trials();
+
 	if (!opts->trials)
 		return 0;
-	if (launch_trial_enter(opts->trials, *command, mem, trial, err) < 0)
+	if (!trials)
+		return error_set(err, ERROR_USAGE,
+				 "--trials: no provider here has such trials");
+	if (trials->enter(opts->trials, *command, mem, trial, err) < 0)
 		return -1;
 	*command = trial->argv;
 	return 0;
@@ -342,7 +398,7 @@ out:
 /* The log has then what the container takes with it. */
 static void say_result(const struct launch_trial *trial, struct arena *mem)
 {
-	const char *line = launch_trial_result(trial, mem);
+	const char *line = find_trials()->result(trial, mem);
 
 	if (line)
 		printf("%s\n", line);
@@ -393,7 +449,7 @@ static int run(struct app *app, int argc, char **argv)
 	struct strings contracts_wanted, packages;
 	struct launch_trial trial = { 0 };
 	struct environment env = { 0 };
-	struct gce *gce = NULL;
+	struct launching launching;
 	struct arena *mem = NULL;
 	struct topology all;
 	char *path = NULL;
@@ -417,18 +473,17 @@ static int run(struct app *app, int argc, char **argv)
 	command = argv + first;
 	handle_signals(on_signal);
 	mem = arena_new();
-	gce = gce_new(app->trace_http);
+	launching_open(&launching, app);
 	contracts_wanted = list_strings(&opts.contracts, names);
 	packages = list_strings(&opts.packages, archives);
 	if (check_options(&opts, &err) < 0 ||
 	    enter_trial(&opts, mem, &trial, &command, &err) < 0 ||
-	    prepare(app, &opts, gce, mem, &all, &self, &err) < 0) {
+	    prepare(&opts, &launching, mem, &all, &self, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
 	if (opts.run) {
-		gce_free(gce);
-		gce = NULL;
+		launching_close(&launching);
 		status = run_member(app, &opts, &all, self);
 		goto out;
 	}
@@ -446,8 +501,7 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	}
 	/* The program has no use for our thread and connections. */
-	gce_free(gce);
-	gce = NULL;
+	launching_close(&launching);
 	handle_signals(SIG_DFL);
 	if (launch_checkpoints_keep(&opts.checkpoints, app->trace_http,
 				    all.count, self, mem, &env, &program.saver,
@@ -461,7 +515,7 @@ static int run(struct app *app, int argc, char **argv)
 	status = run_program(app, &opts, &program, &trial, mem);
 out:
 	launch_saver_free(program.saver);
-	gce_free(gce);
+	launching_close(&launching);
 	environment_done(&env);
 	arena_free(mem);
 	free(path);

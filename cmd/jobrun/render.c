@@ -7,12 +7,9 @@
 #include "cmd/jobrun/ui/sources.h"
 #include "core/base/json.h"
 #include "core/topology/contract.h"
+#include "core/provider/extension.h"
 #include "core/spec/spec.h"
-#include "providers/aiplatform/aiplatform_body.h"
-#include "providers/kubernetes/render.h"
 #include "providers/registry.h"
-#include "providers/slurm/slurm.h"
-#include "providers/vertexai/vertexai_translate.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/write/render_yaml.h"
 #include "schema/write/yaml_write.h"
@@ -24,9 +21,12 @@ struct render_opts {
 	long index;
 };
 
+#define TO_YAML "yaml"
+#define TO_TF_CONFIG "tf-config"
+
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct render_opts, to),
-	  "yaml|ai-platform|vertex-ai|slurm|kubernetes|tf-config",
+	  TO_YAML "|*|" TO_TF_CONFIG,
 	  "the form to write it in; yaml is the default" },
 	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
 	  "tf-config: of master (default), worker, ps or evaluator" },
@@ -35,30 +35,15 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* The forms that a job can be written in. */
-struct render_target {
-	const char *name;
-	bool many;   /* several jobs make one output */
-	bool digest; /* of the job, which may read many files */
-	int (*render)(const struct app *app, const struct job *job,
-		      const struct render_opts *opts, struct buf *out,
-		      struct error *err);
-};
-
-static int to_yaml(const struct app *app, const struct job *job,
-		   const struct render_opts *opts, struct buf *out,
-		   struct error *err)
+static int to_yaml(const struct job *job, struct buf *out, struct error *err)
 {
-	(void)app;
-	(void)opts;
 	if (out->len)
 		buf_puts(out, "---\n");
 	return render_yaml(job, out, err);
 }
 
-static int to_tf_config(const struct app *app, const struct job *job,
-			const struct render_opts *opts, struct buf *out,
-			struct error *err)
+static int to_tf_config(const struct job *job, const struct render_opts *opts,
+			struct buf *out, struct error *err)
 {
 	const struct catalogue *catalogue = catalogue_get(err);
 	struct arena *mem = arena_new();
@@ -70,7 +55,6 @@ static int to_tf_config(const struct app *app, const struct job *job,
 	int ret = -1;
 	int *ports;
 
-	(void)app;
 	if (!catalogue ||
 	    topology_from_job(job, catalogue, "127.0.0.1", mem, &all, err) < 0)
 		goto out;
@@ -100,147 +84,62 @@ out:
 	return ret;
 }
 
-static int to_ai_platform(const struct app *app, const struct job *job,
-			  const struct render_opts *opts, struct buf *out,
-			  struct error *err)
+static void tell(void *arg, bool needed, const char *path, const char *why)
 {
-	json_t *body = ai_platform_body(job, job->job_id, NULL, NULL);
-
-	(void)app;
-	(void)opts;
-	(void)err;
-	json_print(body, out);
-	json_decref(body);
-	return 0;
+	app_say(arg, "%s: %s%s%s", needed ? "needed" : "left out",
+		path ? path : "", path ? ": " : "", why);
 }
 
-/* The body alone: what has no place in it is said beside it. */
-static int to_vertex_ai(const struct app *app, const struct job *job,
-			const struct render_opts *opts, struct buf *out,
-			struct error *err)
+static int to_provider(const struct app *app, const struct job *job,
+		       const struct provider_render *how, struct buf *out,
+		       struct error *err)
 {
-	const struct catalogue *catalogue = catalogue_get(err);
-	struct arena *mem = arena_new();
-	struct vertex_job translated;
-	int ret = -1;
-	size_t i;
+	const struct render_env env = { .catalogue = catalogue_get(err),
+					.write_yaml = yaml_write,
+					.tell = tell,
+					.arg = (void *)app };
 
-	(void)opts;
-	if (!catalogue || vertex_translate(job, catalogue, NULL, NULL, mem,
-					   &translated, err) < 0)
-		goto out;
-	json_print(translated.body, out);
-	for (i = 0; i < translated.left_count; i++)
-		app_say(app, "%s: %s: %s",
-			translated.left[i].needed ? "needed" : "left out",
-			translated.left[i].path, translated.left[i].why);
-	vertex_job_done(&translated);
-	ret = 0;
-out:
-	arena_free(mem);
-	return ret;
-}
-
-static void say_left_out(void *arg, bool needed, const char *path,
-			 const char *why)
-{
-	app_say(arg, "%s: %s: %s", needed ? "needed" : "left out", path, why);
-}
-
-/* Several jobs are several documents of one file, as kubectl reads them. */
-static int to_kubernetes(const struct app *app, const struct job *job,
-			 const struct render_opts *opts, struct buf *out,
-			 struct error *err)
-{
-	const struct catalogue *catalogue = catalogue_get(err);
-	json_t *manifests;
-	json_t *one;
-	size_t i;
-	int ret = 0;
-
-	(void)opts;
-	if (!catalogue)
+	if (!env.catalogue)
 		return -1;
-	manifests = kube_render(job, catalogue, say_left_out, (void *)app, err);
-	if (!manifests)
-		return -1;
-	json_array_foreach(manifests, i, one)
-	{
-		if (out->len)
-			buf_puts(out, "---\n");
-		if (ret == 0)
-			ret = yaml_write(one, out, err);
-	}
-	json_decref(manifests);
-	return ret;
-}
-
-/* The batch script of its first run; `apply` puts the folder that it names. */
-static int to_slurm(const struct app *app, const struct job *job,
-		    const struct render_opts *opts, struct buf *out,
-		    struct error *err)
-{
-	const struct catalogue *catalogue = catalogue_get(err);
-	struct arena *mem = arena_new();
-	const char *needed = NULL;
-	int ret = -1;
-
-	(void)opts;
-	if (catalogue)
-		ret = slurm_render(job, catalogue, mem, out, &needed, err);
-	if (ret == 0 && needed)
-		app_say(app, "needed: %s", needed);
-	arena_free(mem);
-	return ret;
-}
-
-static const struct render_target targets[] = {
-	{ .name = "yaml", .many = true, .render = to_yaml },
-	{ .name = "ai-platform", .render = to_ai_platform },
-	{ .name = "vertex-ai", .render = to_vertex_ai },
-	{ .name = "slurm", .digest = true, .render = to_slurm },
-	{ .name = "kubernetes",
-	  .many = true,
-	  .digest = true,
-	  .render = to_kubernetes },
-	{ .name = "tf-config", .render = to_tf_config },
-};
-
-/* The name is one of the option's choices. */
-static const struct render_target *find_target(const char *name)
-{
-	size_t i = 0;
-
-	while (strcmp(targets[i].name, name) != 0)
-		i++;
-	return &targets[i];
+	return how->render(job, &env, out, err);
 }
 
 static int render(const struct app *app, const struct jobs *jobs,
 		  const struct render_opts *opts, struct buf *out,
 		  struct error *err)
 {
-	const struct render_target *target = find_target(opts->to);
+	const struct provider *to = provider_find(opts->to);
+	const struct provider_render *how = to ? to->render : NULL;
+	bool tf_config = !strcmp(opts->to, TO_TF_CONFIG);
+	int ret = 0;
 	size_t i;
 
-	if ((opts->task || opts->index) && target->render != to_tf_config)
+	if ((opts->task || opts->index) && !tf_config)
 		return error_set(err, ERROR_USAGE,
 				 "--task and --index are for '--to tf-config'");
-	if (jobs->count > 1 && !target->many)
+	if (jobs->count > 1 && (how ? !how->many : tf_config))
 		return error_set(err, ERROR_USAGE,
 				 "there are %zu jobs; '--to %s' is about one",
-				 jobs->count, target->name);
-	for (i = 0; i < jobs->count; i++)
-		if ((target->digest && job_digest(jobs->items[i], err) < 0) ||
-		    target->render(app, jobs->items[i], opts, out, err) < 0)
+				 jobs->count, opts->to);
+	for (i = 0; i < jobs->count && ret == 0; i++) {
+		struct job *job = jobs->items[i];
+
+		if (how && how->digest && job_digest(job, err) < 0)
 			return -1;
-	return 0;
+		if (how)
+			ret = to_provider(app, job, how, out, err);
+		else if (tf_config)
+			ret = to_tf_config(job, opts, out, err);
+		else
+			ret = to_yaml(job, out, err);
+	}
+	return ret;
 }
 
 static int run(struct app *app, int argc, char **argv)
 {
 	struct schema_options schema;
-	struct render_opts opts = { .to = "yaml" };
+	struct render_opts opts = { .to = TO_YAML };
 	struct jobs jobs = { 0 };
 	struct buf text = { 0 };
 	struct error err;

@@ -33,8 +33,9 @@ struct opt {
 	const char *name;
 	enum opt_type type;
 	size_t offset; /* of the member that takes it */
-	/* NULL for a flag; of a choice "text|json"; else a word for it, by
-	 * which cmd/jobrun/complete.c knows what to offer: "FILE". */
+	/* NULL for a flag; of a choice "text|json", where "*" stands for the
+	 * providers that render; else a word for it, by which
+	 * cmd/jobrun/complete.c knows what to offer: "FILE". */
 	const char *value;
 	const char *help;
 };

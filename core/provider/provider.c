@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/provider/listing.h"
+#include "core/topology/topology_read.h"
 
 void run_status_set_digests(struct run_status *run, const char *digest,
 			    const char *digest2)
@@ -269,4 +270,13 @@ const struct kind *provider_run_kind(const struct provider *provider)
 		if ((*kind)->flags & KIND_RUN)
 			return *kind;
 	return NULL;
+}
+
+void provider_readers(const struct provider *const *all,
+		      struct topology_readers *out)
+{
+	*out = (struct topology_readers){ 0 };
+	for (; *all; all++)
+		if ((*all)->reader)
+			topology_readers_add(out, (*all)->reader);
 }

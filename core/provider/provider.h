@@ -25,11 +25,18 @@
 #include "core/topology/topology.h"
 
 struct arena;
+struct checks;
 struct kind;
 struct listing;
+struct platform;
 struct provider;
+struct provider_command;
+struct provider_render;
+struct provider_trials;
 struct run_record;
 struct store;
+struct topology_reader;
+struct topology_readers;
 
 /* How a run stands. */
 struct run_status {
@@ -312,7 +319,25 @@ struct provider {
 	 * it has fields and rules only: its jobs are checked, not run. */
 	void *(*open)(const struct provider_env *env, struct error *err);
 	void (*close)(void *ctx);
+
+	/* What it brings to jobrun's commands, each or NULL; several providers
+	 * may bring the same. */
+	/* How a process finds out that it runs there, and with whom
+	 * (core/topology/topology_read.h), and whom it asks (platform.h). */
+	const struct topology_reader *reader;
+	const struct platform *platform;
+	/* See core/provider/extension.h. */
+	const struct provider_render *render;
+	const struct provider_trials *trials;
+	const struct provider_command *const *commands; /* up to NULL */
+	/* What its jobs need here and elsewhere: adds to `out`
+	 * (core/provider/checks.h). */
+	void (*doctor)(const char *trace_http, struct checks *out);
 };
+
+/* What these providers, up to NULL, have as readers. */
+void provider_readers(const struct provider *const *all,
+		      struct topology_readers *out);
 
 /* It has kinds with KIND_FOR_RUN. */
 bool provider_makes_for_runs(const struct provider *provider);

@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/topology/topology_read.h"
 
+#include <assert.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/units.h"
 
-const struct topology_reader *const topology_readers[] = {
-	&reader_vertexai, &reader_aiplatform, &reader_slurm, &reader_kubernetes,
-	&reader_tpu_vm,   &reader_local,      NULL,
-};
+void topology_readers_add(struct topology_readers *all,
+			  const struct topology_reader *reader)
+{
+	size_t i = all->count++;
 
-const struct topology_reader *topology_reader_find(const char *name,
-						   struct error *err)
+	assert(i < COUNT(all->items));
+	for (; i && all->items[i - 1]->order > reader->order; i--)
+		all->items[i] = all->items[i - 1];
+	all->items[i] = reader;
+}
+
+const struct topology_reader *
+topology_reader_find(const struct topology_readers *all, const char *name,
+		     struct error *err)
 {
 	struct buf names = { 0 };
 	size_t i;
 
-	for (i = 0; topology_readers[i]; i++)
-		if (!strcmp(topology_readers[i]->name, name))
-			return topology_readers[i];
-	for (i = 0; topology_readers[i]; i++)
-		buf_printf(&names, "%s%s", i ? ", " : "",
-			   topology_readers[i]->name);
+	for (i = 0; i < all->count; i++)
+		if (!strcmp(all->items[i]->name, name))
+			return all->items[i];
+	for (i = 0; i < all->count; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", all->items[i]->name);
 	error_set(err, ERROR_USAGE, "'%s' is no place that is known: %s", name,
 		  buf_text(&names));
 	buf_done(&names);
@@ -30,13 +38,16 @@ const struct topology_reader *topology_reader_find(const char *name,
 }
 
 const struct topology_reader *
-topology_reader_detect(const struct surroundings *at)
+topology_reader_detect(const struct topology_readers *all,
+		       const struct surroundings *at, struct error *err)
 {
-	size_t i = 0;
+	size_t i;
 
-	while (!topology_readers[i]->detects(at))
-		i++;
-	return topology_readers[i];
+	for (i = 0; i < all->count; i++)
+		if (all->items[i]->detects(at))
+			return all->items[i];
+	error_set(err, ERROR_INVALID, "this is no place that is known");
+	return NULL;
 }
 
 const char *surroundings_get(const struct surroundings *at, const char *name)
@@ -62,18 +73,6 @@ int surroundings_number(const struct surroundings *at, const char *name,
 		return error_prefix(err, "%s", name);
 	}
 	return 0;
-}
-
-void surroundings_cloud_ml(const struct surroundings *at, struct topology *out)
-{
-	const char *name = surroundings_get(at, "CLOUD_ML_JOB_ID");
-	const char *trial = surroundings_get(at, "CLOUD_ML_TRIAL_ID");
-
-	out->job_id = name ? name : "job";
-	/* The cluster's description may have said it already. */
-	if (trial)
-		out->trial_id = trial;
-	out->metric_file = surroundings_get(at, "CLOUD_ML_HP_METRIC_FILE");
 }
 
 void topology_from_hosts(const char *const *hosts, size_t count,

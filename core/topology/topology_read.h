@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where am I, and with whom?  Each platform tells its processes in a way of
- * its own.  There is a reader for each, in a file of its own; all they look at
- * is given to them, and none of them waits.
+ * its own, and its provider brings a reader of that (core/provider/provider.h).
+ * All that readers look at is given to them, and none of them waits.
  */
 #ifndef JOBRUN_TOPOLOGY_READ_H
 #define JOBRUN_TOPOLOGY_READ_H
@@ -26,10 +26,22 @@ struct surroundings {
 	void *arg;
 };
 
-/* To add one: its row, in a file of its own, and a line in topology_read.c. */
+/* How sure a reader is of its place; the surest is asked first. */
+enum reader_order {
+	READER_SERVICE,   /* by what that service alone sets */
+	READER_FRAMEWORK, /* by a framework's variable, which several set */
+	READER_SCHEDULER, /* by its scheduler's variables */
+	READER_MACHINE,   /* by asking the machine's metadata server */
+	READER_ANYWHERE,  /* always */
+};
+
 struct topology_reader {
 	const char *name;    /* "slurm" */
 	const char *summary; /* what it looks at; no full stop */
+	enum reader_order order;
+	/* `host` of its surroundings must be the name that peers know, with its
+	 * domain. */
+	bool qualifies_host;
 	/* Does this process run there, by all that it sees? */
 	bool (*detects)(const struct surroundings *at);
 	/*
@@ -41,20 +53,25 @@ struct topology_reader {
 		    struct topology *out, size_t *self, struct error *err);
 };
 
-extern const struct topology_reader reader_aiplatform;
-extern const struct topology_reader reader_kubernetes;
-extern const struct topology_reader reader_local;
-extern const struct topology_reader reader_slurm;
-extern const struct topology_reader reader_tpu_vm;
-extern const struct topology_reader reader_vertexai;
+#define TOPOLOGY_READERS_MAX 32
 
-/* In the order of asking, up to NULL; the last one, local, always detects. */
-extern const struct topology_reader *const topology_readers[];
+/* In the order of asking; borrowed. */
+struct topology_readers {
+	const struct topology_reader *items[TOPOLOGY_READERS_MAX];
+	size_t count;
+};
+
+/* Behind all that are as sure. */
+void topology_readers_add(struct topology_readers *all,
+			  const struct topology_reader *reader);
 /* NULL, with what there is in `err`, if there is none of that name. */
-const struct topology_reader *topology_reader_find(const char *name,
-						   struct error *err);
 const struct topology_reader *
-topology_reader_detect(const struct surroundings *at);
+topology_reader_find(const struct topology_readers *all, const char *name,
+		     struct error *err);
+/* The first that detects its place; NULL with `err` set if none does. */
+const struct topology_reader *
+topology_reader_detect(const struct topology_readers *all,
+		       const struct surroundings *at, struct error *err);
 
 /* ---- for readers ------------------------------------------------------ */
 
@@ -63,10 +80,6 @@ const char *surroundings_get(const struct surroundings *at, const char *name);
 /* A variable that must be there, from `min` to `max`. */
 int surroundings_number(const struct surroundings *at, const char *name,
 			long min, long max, long *out, struct error *err);
-
-/* The job, the trial and the file for its metric, as both of Google's services
- * call them: CLOUD_ML_JOB_ID, CLOUD_ML_TRIAL_ID, CLOUD_ML_HP_METRIC_FILE. */
-void surroundings_cloud_ml(const struct surroundings *at, struct topology *out);
 
 /* More tasks than this is a mistake. */
 #define TOPOLOGY_TASK_MAX 100000
@@ -82,16 +95,5 @@ void surroundings_cloud_ml(const struct surroundings *at, struct topology *out);
  */
 void topology_from_hosts(const char *const *hosts, size_t count,
 			 struct arena *mem, struct topology *out);
-
-/*
- * The cluster and the task of TF_CONFIG and CLUSTER_SPEC: a map from a task's
- * type to a list of "HOST:PORT", and {"type", "index", "trial"}.  `name` is
- * the variable's.  `type_of` says what a key means, or -1.  An evaluator need
- * not be in the cluster.  An empty cluster is one master on this host.
- */
-int topology_from_cluster(const json_t *config, const char *name,
-			  int (*type_of)(const char *key, enum task_type *out),
-			  struct arena *mem, struct topology *out, size_t *self,
-			  struct error *err);
 
 #endif

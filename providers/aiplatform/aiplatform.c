@@ -6,6 +6,8 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/google/tpu/gce.h"
+#include "providers/google/doctor_google.h"
 #include "providers/aiplatform/access.h"
 #include "providers/aiplatform/aiplatform_block.h"
 #include "providers/aiplatform/aiplatform_body.h"
@@ -248,4 +250,8 @@ const struct provider provider_ai_platform = {
 	.place = place,
 	.open = open_service,
 	.close = managed_close,
+	.reader = &reader_aiplatform,
+	.platform = &platform_gce,
+	.render = &ai_platform_render,
+	.doctor = doctor_google,
 };

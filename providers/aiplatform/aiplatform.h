@@ -9,5 +9,6 @@ extern const struct provider provider_ai_platform;
 
 /* See providers/google/managed/uses.h. */
 extern const struct field_use ai_platform_uses[];
+extern const struct topology_reader reader_aiplatform;
 
 #endif

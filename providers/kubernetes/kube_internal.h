@@ -31,6 +31,8 @@ struct kube {
 	struct kube_watch *watches;
 };
 
+extern const struct topology_reader reader_kubernetes;
+
 /*
  * A place is "NAMESPACE@CONTEXT in KUBECONFIG": what the file does not say is
  * left out, and so is " in " without a kubeconfig.

@@ -6,7 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/task/launch_trial.h"
+#include "providers/kubernetes/launch_trial.h"
 #include "core/supervise/supervised.h"
 #include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/policy.h"

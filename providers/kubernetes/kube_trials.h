@@ -2,7 +2,7 @@
 /*
  * Trials of hyperparameters: one Indexed Job whose indexes are the trials, so
  * that the cluster starts them as others end, even if nobody follows.  The
- * container gets the values of all indexes (core/task/launch_trial.h).
+ * container gets the values of all indexes (providers/kubernetes/launch_trial.h).
  */
 #ifndef JOBRUN_KUBE_TRIALS_H
 #define JOBRUN_KUBE_TRIALS_H

@@ -7,6 +7,8 @@
 
 #include "core/base/json.h"
 #include "core/provider/placeholder.h"
+#include "providers/kubernetes/launch_trial.h"
+#include "providers/kubernetes/render.h"
 #include "providers/kubernetes/kube_block.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_internal.h"
@@ -272,4 +274,7 @@ const struct provider provider_kubernetes = {
 	.place = place,
 	.open = kube_open,
 	.close = kube_close,
+	.reader = &reader_kubernetes,
+	.render = &kubernetes_render,
+	.trials = &kubernetes_trials,
 };

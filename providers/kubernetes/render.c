@@ -70,3 +70,30 @@ out:
 	arena_free(mem);
 	return out;
 }
+
+static int render(const struct job *job, const struct render_env *env,
+		  struct buf *out, struct error *err)
+{
+	json_t *all, *one;
+	size_t i;
+	int ret = 0;
+
+	all = kube_render(job, env->catalogue, env->tell, env->arg, err);
+	if (!all)
+		return -1;
+	json_array_foreach(all, i, one)
+	{
+		if (out->len)
+			buf_puts(out, "---\n");
+		if (ret == 0)
+			ret = env->write_yaml(one, out, err);
+	}
+	json_decref(all);
+	return ret;
+}
+
+const struct provider_render kubernetes_render = {
+	.many = true,
+	.digest = true,
+	.render = render,
+};

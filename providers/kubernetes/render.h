@@ -6,9 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "core/base/error.h"
-#include "core/job/catalogue.h"
-#include "core/job/job.h"
+#include "core/provider/extension.h"
 
 /*
  * An array of objects in the order of their making; returns new, or NULL.
@@ -19,5 +17,8 @@ json_t *kube_render(const struct job *job, const struct catalogue *catalogue,
 		    void (*tell)(void *arg, bool needed, const char *path,
 				 const char *why),
 		    void *arg, struct error *err);
+
+/* The same as documents of YAML, as kubectl reads several in one file. */
+extern const struct provider_render kubernetes_render;
 
 #endif

@@ -135,4 +135,5 @@ const struct provider provider_local = {
 	.environment = supervised_environment,
 	.open = local_open,
 	.close = local_close,
+	.reader = &reader_local,
 };

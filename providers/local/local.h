@@ -11,5 +11,6 @@
 
 extern const struct provider provider_local;
 extern const struct field_use local_uses[]; /* uses.c */
+extern const struct topology_reader reader_local;
 
 #endif

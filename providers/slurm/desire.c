@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/json.h"
+#include "core/provider/extension.h"
 #include "core/spec/restart.h"
 #include "core/supervise/supervised.h"
 #include "core/trial/trial_spec.h"
@@ -12,6 +13,7 @@
 #include "providers/slurm/slurm_program.h"
 #include "providers/slurm/script.h"
 #include "providers/slurm/slurm.h"
+#include "providers/slurm/slurm_internal.h"
 
 /* Slurm queues the job again as often as jobrun.restart allows a host to be
  * lost, or without that block as often as it likes to. */
@@ -207,16 +209,26 @@ const char *slurm_place(const struct job *job, struct arena *mem)
 			    block->directory);
 }
 
-int slurm_render(const struct job *job, const struct catalogue *catalogue,
-		 struct arena *mem, struct buf *out, const char **needed,
-		 struct error *err)
+/* The batch script of its first run; `apply` puts the folder that it names. */
+static int render(const struct job *job, const struct render_env *env,
+		  struct buf *out, struct error *err)
 {
+	struct arena *mem = arena_new();
 	struct slurm_job what;
+	int ret = slurm_job_make(job, env->catalogue, mem, &what, err);
 
-	if (slurm_job_make(job, catalogue, mem, &what, err) < 0)
-		return -1;
-	*needed = what.missing;
-	slurm_script_write(job, &what.request, slurm_run_name(job, 1, mem),
-			   what.program, out);
-	return 0;
+	if (ret == 0) {
+		slurm_script_write(job, &what.request,
+				   slurm_run_name(job, 1, mem), what.program,
+				   out);
+		if (what.missing)
+			env->tell(env->arg, true, NULL, what.missing);
+	}
+	arena_free(mem);
+	return ret;
 }
+
+const struct provider_render slurm_render = {
+	.digest = true,
+	.render = render,
+};

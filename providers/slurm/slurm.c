@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "core/provider/checks.h"
 #include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/script.h"
 
@@ -386,6 +387,14 @@ static void slurm_close(void *ctx)
 	free(slurm);
 }
 
+static void doctor(const char *trace_http, struct checks *out)
+{
+	(void)trace_http;
+	checks_program(out, "sbatch",
+		       "needed for the provider slurm: install Slurm's client "
+		       "commands");
+}
+
 const struct provider provider_slurm = {
 	.name = "slurm",
 	.summary = "a Slurm cluster",
@@ -396,4 +405,8 @@ const struct provider provider_slurm = {
 	.place = slurm_place,
 	.open = slurm_open,
 	.close = slurm_close,
+	.reader = &reader_slurm,
+	.render = &slurm_render,
+	.commands = slurm_commands,
+	.doctor = doctor,
 };

@@ -39,6 +39,10 @@ struct slurm {
 	size_t count;
 };
 
+extern const struct topology_reader reader_slurm;
+extern const struct provider_render slurm_render;
+extern const struct provider_command *const slurm_commands[];
+
 /* ---- clusters and their queues (clusters.c) ---------------------------- */
 
 /* How old what is known of the queue may be: who follows looks once a second;

@@ -8,6 +8,9 @@
 #include "core/base/text.h"
 #include "core/base/units.h"
 #include "core/provider/placeholder.h"
+#include "providers/google/tpu/gce.h"
+#include "providers/google/iap_command.h"
+#include "providers/google/doctor_google.h"
 #include "providers/google/iap.h"
 #include "providers/google/tpu/tpu_run.h"
 #include "providers/tpunode/image.h"
@@ -363,4 +366,7 @@ const struct provider provider_tpu_node = {
 	.environment = supervised_environment,
 	.open = open_ctx,
 	.close = close_ctx,
+	.platform = &platform_gce,
+	.commands = iap_commands,
+	.doctor = doctor_google,
 };

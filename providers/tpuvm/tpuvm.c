@@ -9,6 +9,9 @@
 #include "core/provider/listing.h"
 #include "core/provider/placeholder.h"
 #include "core/topology/contract.h"
+#include "providers/google/tpu/gce.h"
+#include "providers/google/iap_command.h"
+#include "providers/google/doctor_google.h"
 #include "providers/google/iap.h"
 #include "providers/google/tpu/tpu_run.h"
 #include "providers/tpuvm/tpuvm_node.h"
@@ -273,4 +276,8 @@ const struct provider provider_tpu_vm = {
 	.environment = supervised_environment,
 	.open = tpu_vm_open,
 	.close = tpu_vm_close,
+	.reader = &reader_tpu_vm,
+	.platform = &platform_gce,
+	.commands = iap_commands,
+	.doctor = doctor_google,
 };

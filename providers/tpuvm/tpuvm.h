@@ -11,5 +11,6 @@
 extern const struct provider provider_tpu_vm;
 extern const struct kind kind_tpu_vm;
 extern const struct field_use tpu_vm_uses[];
+extern const struct topology_reader reader_tpu_vm;
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/google/tpu/gce.h"
+#include "providers/google/doctor_google.h"
 #include "providers/google/managed/managed.h"
 #include "providers/google/storage/staging.h"
 #include "providers/vertexai/vertexai_block.h"
@@ -218,4 +220,8 @@ const struct provider provider_vertex_ai = {
 	.place = place,
 	.open = open_service,
 	.close = managed_close,
+	.reader = &reader_vertexai,
+	.platform = &platform_gce,
+	.render = &vertex_ai_render,
+	.doctor = doctor_google,
 };

@@ -7,5 +7,6 @@
 #include "core/provider/provider.h"
 
 extern const struct provider provider_vertex_ai;
+extern const struct topology_reader reader_vertexai;
 
 #endif

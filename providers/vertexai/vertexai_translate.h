@@ -12,10 +12,7 @@
 
 #include <jansson.h>
 
-#include "core/base/alloc.h"
-#include "core/base/error.h"
-#include "core/job/catalogue.h"
-#include "core/job/job.h"
+#include "core/provider/extension.h"
 
 /* A field that has no place there. */
 struct left_out {
@@ -42,5 +39,8 @@ int vertex_translate(const struct job *job, const struct catalogue *catalogue,
 		     struct arena *mem, struct vertex_job *out,
 		     struct error *err);
 void vertex_job_done(struct vertex_job *translated);
+
+/* The body alone. */
+extern const struct provider_render vertex_ai_render;
 
 #endif

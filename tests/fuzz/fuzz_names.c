@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the short forms in which names, hosts and patterns are written:
+ * Any bytes as the short forms in which names, sizes and patterns are written:
  * each is taken or refused with a reason, within its limits, and what is taken
  * is what its header says.
  */
@@ -17,11 +17,9 @@
 #include "core/data/ignore.h"
 #include "core/ssh/ssh.h"
 #include "core/net/url.h"
-#include "core/topology/hostlist.h"
 
 /* A longer one costs time, and shows nothing more. */
 #define TEXT_MAX 1024
-#define HOSTS_MAX 1000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,25 +38,6 @@ static void expand_braces(const char *text, struct arena *mem)
 		assert(err.text[0] && !names.count && !names.bytes);
 	}
 	brace_names_done(&names);
-}
-
-static void expand_hosts(const char *text, struct arena *mem)
-{
-	struct hostlist list = { 0 };
-	struct error err = { 0 };
-	long counts[4];
-	size_t i;
-
-	if (hostlist_add(&list, text, HOSTS_MAX, mem, &err) == 0) {
-		assert(list.count <= HOSTS_MAX);
-		for (i = 0; i < list.count; i++)
-			assert(list.hosts[i][0]);
-	} else {
-		assert(err.text[0]);
-	}
-	if (hostlist_counts(text, counts, COUNT(counts), &err) == 0)
-		for (i = 0; i < COUNT(counts); i++)
-			assert(counts[i] >= 0);
 }
 
 static void read_target(const char *text)
@@ -151,7 +130,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size = TEXT_MAX;
 	text = arena_strndup(mem, (const char *)data, size);
 	expand_braces(text, mem);
-	expand_hosts(text, mem);
 	read_target(text);
 	leave_out(text, mem);
 	encode(text);

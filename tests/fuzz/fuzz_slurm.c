@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as what squeue and sacct print: jobs are in order and found by
- * their comments, and nobody has used less than nothing.
+ * their comments, and nobody has used less than nothing.  And as a short form
+ * of many nodes: within its limits, or refused with a reason.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -9,7 +10,12 @@
 #include <string.h>
 
 #include "providers/slurm/accounts.h"
+#include "providers/slurm/hostlist.h"
 #include "providers/slurm/queue.h"
+
+/* A longer short form costs time, and shows nothing more. */
+#define TEXT_MAX 1024
+#define HOSTS_MAX 1000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -65,12 +71,34 @@ static void read_accounts(const uint8_t *data, size_t size, struct arena *mem)
 	}
 }
 
+static void expand_hosts(const uint8_t *data, size_t size, struct arena *mem)
+{
+	const char *text = arena_strndup(mem, (const char *)data,
+					 size < TEXT_MAX ? size : TEXT_MAX);
+	struct hostlist list = { 0 };
+	struct error err = { 0 };
+	long counts[4];
+	size_t i;
+
+	if (hostlist_add(&list, text, HOSTS_MAX, mem, &err) == 0) {
+		assert(list.count <= HOSTS_MAX);
+		for (i = 0; i < list.count; i++)
+			assert(list.hosts[i][0]);
+	} else {
+		assert(err.text[0]);
+	}
+	if (hostlist_counts(text, counts, COUNT(counts), &err) == 0)
+		for (i = 0; i < COUNT(counts); i++)
+			assert(counts[i] >= 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *mem = arena_new();
 
 	read_queue(data, size, mem);
 	read_accounts(data, size, mem);
+	expand_hosts(data, size, mem);
 	arena_free(mem);
 	return 0;
 }

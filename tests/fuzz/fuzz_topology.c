@@ -11,6 +11,7 @@
 
 #include "core/topology/contract.h"
 #include "core/topology/topology_read.h"
+#include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 
 #define LINES_MAX 64
@@ -74,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				   .metadata = metadata,
 				   .arg = lines };
 	char *line, *save = NULL;
+	struct topology_readers readers;
 	size_t n = 0, i;
 
 	if (!text)
@@ -84,12 +86,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (line = strtok_r(text, "\n", &save); line && n < LINES_MAX;
 	     line = strtok_r(NULL, "\n", &save))
 		lines[n++] = line;
-	for (i = 0; topology_readers[i]; i++) {
+	provider_readers(providers, &readers);
+	for (i = 0; i < readers.count; i++) {
 		struct arena *mem = arena_new();
 		struct topology all;
 		size_t self;
 
-		if (topology_readers[i]->read(&at, mem, &all, &self, &err) == 0)
+		if (readers.items[i]->read(&at, mem, &all, &self, &err) == 0)
 			use(&all, self, mem);
 		arena_free(mem);
 	}

@@ -31,6 +31,7 @@
 #include "core/topology/contract.h"
 #include "core/topology/topology_read.h"
 #include "core/topology/tpu_wait.h"
+#include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 
 #define FOLDER "tests/unit/topology"
@@ -159,8 +160,11 @@ static void sample_resolve(struct sample *sample)
 	struct tpu_wait how = {
 		.tries = 1, .look = look, .pause = never, .arg = sample
 	};
-	const struct topology_reader *reader = topology_reader_detect(&at);
+	const struct topology_reader *reader;
+	struct topology_readers readers;
 
+	provider_readers(providers, &readers);
+	reader = topology_reader_detect(&readers, &at, &err);
 	assert_string_equal(reader->name, sample->reader);
 	if (reader->read(&at, sample->mem, &sample->all, &sample->self, &err) <
 	    0)
@@ -256,19 +260,21 @@ static void every_reader_has_a_sample_with_its_source(void **state)
 {
 	struct dirent **files;
 	int count = scandir(FOLDER, &files, NULL, alphasort);
+	struct topology_readers readers;
 	unsigned seen = 0;
 	size_t i;
 	int j;
 
 	(void)state;
+	provider_readers(providers, &readers);
 	for (j = 0; j < count; j++) {
 		struct sample sample;
 
 		if (text_ends(files[j]->d_name, ".txt")) {
 			sample_read(&sample, files[j]->d_name);
 			assert_true(text_starts(sample.text, "# https://"));
-			for (i = 0; topology_readers[i]; i++)
-				if (!strcmp(topology_readers[i]->name,
+			for (i = 0; i < readers.count; i++)
+				if (!strcmp(readers.items[i]->name,
 					    sample.reader))
 					seen |= 1u << i;
 			sample_done(&sample);
@@ -276,7 +282,7 @@ static void every_reader_has_a_sample_with_its_source(void **state)
 		free(files[j]);
 	}
 	free(files);
-	for (i = 0; topology_readers[i]; i++)
+	for (i = 0; i < readers.count; i++)
 		assert_true(seen & 1u << i);
 }
 

@@ -19,6 +19,7 @@
 #include "core/task/task_runner.h"
 #include "core/task/task_files.h"
 #include "core/remote/log_sync.h"
+#include "core/provider/extension.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/slurm_block.h"
 #include "providers/slurm/cluster.h"
@@ -75,13 +76,23 @@ static void is(const char *name, const char *wanted)
 
 /* ---- scripts ----------------------------------------------------------- */
 
+static void nothing_is_missing(void *arg, bool needed, const char *path,
+			       const char *why)
+{
+	(void)arg;
+	(void)needed;
+	(void)path;
+	fail_msg("%s", why);
+}
+
 static void render(const char *path, struct buf *out)
 {
 	char *paths[] = { (char *)path };
 	struct jobs jobs = { 0 };
 	struct problems found = { 0 };
-	struct arena *mem = arena_new();
-	const char *needed;
+	const struct render_env env = { .catalogue = catalogue_get(
+						&(struct error){ 0 }),
+					.tell = nothing_is_missing };
 	struct buf text = { 0 };
 	struct error err;
 
@@ -91,14 +102,12 @@ static void render(const char *path, struct buf *out)
 	assert_string_equal(buf_text(&text), "");
 	assert_int_equal(jobs.count, 1);
 	strcpy(jobs.items[0]->digest.hex, DIGEST);
-	assert_int_equal(slurm_render(jobs.items[0], catalogue_get(&err), mem,
-				      out, &needed, &err),
-			 0);
-	assert_null(needed);
+	assert_int_equal(
+		provider_slurm.render->render(jobs.items[0], &env, out, &err),
+		0);
 	buf_done(&text);
 	problems_done(&found);
 	jobs_done(&jobs);
-	arena_free(mem);
 }
 
 /* Beside each job file lies its script.  With JOBRUN_TEST_WRITE they are

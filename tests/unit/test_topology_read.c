@@ -12,110 +12,12 @@
 #include <string.h>
 
 #include "core/base/buf.h"
-#include "core/topology/hostlist.h"
 #include "core/topology/topology_read.h"
 #include "core/topology/tpu_wait.h"
+#include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 
 #define MAX_ENV 16
-
-static void host_lists_expand(void **state)
-{
-	static const struct {
-		const char *text, *hosts;
-	} cases[] = {
-		{ "a", "a" },
-		{ "node[1-3]", "node1 node2 node3" },
-		{ "node[01-03,7]-ib,login", "node01-ib node02-ib node03-ib "
-					    "node7-ib login" },
-		{ "r[1-2]n[08-10]", "r1n08 r1n09 r1n10 r2n08 r2n09 r2n10" },
-		{ "[1-2]", "1 2" },
-		{ "a[9-11]", "a9 a10 a11" },
-	};
-	struct arena *mem = arena_new();
-	struct error err;
-	size_t i, j;
-
-	(void)state;
-	for (i = 0; i < COUNT(cases); i++) {
-		struct hostlist list = { 0 };
-		struct buf got = { 0 };
-
-		assert_int_equal(
-			hostlist_add(&list, cases[i].text, 100, mem, &err), 0);
-		for (j = 0; j < list.count; j++)
-			buf_printf(&got, "%s%s", j ? " " : "", list.hosts[j]);
-		assert_string_equal(buf_text(&got), cases[i].hosts);
-		buf_done(&got);
-	}
-	arena_free(mem);
-}
-
-static void broken_host_lists_are_refused(void **state)
-{
-	static const char *const cases[] = {
-		"",
-		"a,",
-		",a",
-		"a[",
-		"a]",
-		"a[]",
-		"a[1-]",
-		"a[-1]",
-		"a[3-1]",
-		"a[1",
-		"a[1]]",
-		"a[[1]]",
-		"a[x]",
-		"a,,b",
-		"a[1,]",
-		"a[1--2]",
-		"a[1 - 2]",
-		"a[1234567890]",
-		"[1][1][1][1][1][1][1][1][1]",
-	};
-	struct arena *mem = arena_new();
-	struct error err;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < COUNT(cases); i++) {
-		struct hostlist list = { 0 };
-
-		assert_int_equal(hostlist_add(&list, cases[i], 100, mem, &err),
-				 -1);
-		assert_non_null(strstr(err.text, "is no list of hosts"));
-		assert_int_equal(list.count, 0);
-	}
-	{
-		struct hostlist list = { 0 };
-
-		assert_int_equal(
-			hostlist_add(&list, "a[1-999999999]", 100, mem, &err),
-			-1);
-		assert_string_equal(err.text,
-				    "'a[1-999999999]' has more than 100 hosts");
-	}
-	arena_free(mem);
-}
-
-static void counts_expand(void **state)
-{
-	struct error err;
-	long counts[4];
-
-	(void)state;
-	assert_int_equal(hostlist_counts("2(x3),1", counts, 4, &err), 0);
-	assert_int_equal(counts[0], 2);
-	assert_int_equal(counts[2], 2);
-	assert_int_equal(counts[3], 1);
-	assert_int_equal(hostlist_counts("2(x3)", counts, 4, &err), -1);
-	assert_string_equal(err.text, "'2(x3)' is not about 4 nodes");
-	assert_int_equal(hostlist_counts("2(x5)", counts, 4, &err), -1);
-	assert_int_equal(hostlist_counts("2(x3),", counts, 4, &err), -1);
-	assert_int_equal(hostlist_counts("2(x", counts, 4, &err), -1);
-	assert_int_equal(hostlist_counts("", counts, 4, &err), -1);
-}
 
 /* Reads `text`, variables in a row with "|" between them. */
 static int read_text(const char *text, const char *host, struct arena *mem,
@@ -126,6 +28,8 @@ static int read_text(const char *text, const char *host, struct arena *mem,
 	struct surroundings at = { .env = env,
 				   .host = host,
 				   .catalogue = catalogue_get(err) };
+	const struct topology_reader *reader;
+	struct topology_readers readers;
 	char *item, *save = NULL;
 	size_t n = 0;
 
@@ -134,7 +38,38 @@ static int read_text(const char *text, const char *host, struct arena *mem,
 		assert_true(n < MAX_ENV);
 		env[n++] = item;
 	}
-	return topology_reader_detect(&at)->read(&at, mem, out, self, err);
+	provider_readers(providers, &readers);
+	reader = topology_reader_detect(&readers, &at, err);
+	return reader ? reader->read(&at, mem, out, self, err) : -1;
+}
+
+/* Vertex AI sets TF_CONFIG too, and a container of Slurm may run in a pod:
+ * the order of the registry, which people see, must not decide. */
+static void the_surest_reader_is_asked_first(void **state)
+{
+	static const char *const order[] = { "vertex-ai", "ai-platform",
+					     "slurm",     "kubernetes",
+					     "tpu-vm",    "local" };
+	const struct surroundings nowhere = { .env = (char *[]){ NULL } };
+	struct topology_readers all, none = { 0 };
+	struct error err = { 0 };
+	size_t i;
+
+	(void)state;
+	provider_readers(providers, &all);
+	assert_int_equal(all.count, COUNT(order));
+	for (i = 0; i < COUNT(order); i++)
+		assert_string_equal(all.items[i]->name, order[i]);
+	assert_ptr_equal(topology_reader_detect(&all, &nowhere, &err),
+			 provider_find("local")->reader);
+	assert_null(topology_reader_find(&all, "moon", &err));
+	assert_string_equal(err.text,
+			    "'moon' is no place that is known: vertex-ai, "
+			    "ai-platform, slurm, kubernetes, tpu-vm, local");
+	/* Where no provider runs tasks on this machine. */
+	assert_null(topology_reader_detect(&none, &nowhere, &err));
+	assert_int_equal(err.code, ERROR_INVALID);
+	assert_string_equal(err.text, "this is no place that is known");
 }
 
 static void nonsense_is_named(void **state)
@@ -373,9 +308,7 @@ static void waiting_for_a_tpu_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(host_lists_expand),
-		cmocka_unit_test(broken_host_lists_are_refused),
-		cmocka_unit_test(counts_expand),
+		cmocka_unit_test(the_surest_reader_is_asked_first),
 		cmocka_unit_test(nonsense_is_named),
 		cmocka_unit_test(cyclic_tasks_take_turns),
 		cmocka_unit_test(a_tpu_is_waited_for),

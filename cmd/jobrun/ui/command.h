@@ -47,6 +47,10 @@ int options_parse(struct app *app, const struct command *command, int argc,
 int command_misused(const struct app *app, const struct command *command,
 		    const char *text);
 
+/* What an option takes: a word or choices, as `value` of struct opt; returns
+ * new, NULL for a flag. */
+char *option_value(const struct opt *row);
+
 /* The i-th option that the command takes, those of all commands last; NULL
  * behind them. */
 const struct opt *command_option(const struct command *command, size_t i);

@@ -9,6 +9,7 @@
 #include "core/base/alloc.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
+#include "providers/registry.h"
 #include "schema/yaml/nearest.h"
 
 #define OPT_MAX 32
@@ -34,9 +35,32 @@ static const struct opt remote[] = {
 
 static const struct opt none[] = { { 0 } };
 
+char *option_value(const struct opt *row)
+{
+	const char *star =
+		row->type == OPT_CHOICE ? strchr(row->value, '*') : NULL;
+	const char *between = "";
+	struct buf out = { 0 };
+	size_t i;
+
+	if (!star)
+		return row->value ? mem_strdup(row->value) : NULL;
+	buf_add(&out, row->value, (size_t)(star - row->value));
+	for (i = 0; providers[i]; i++) {
+		if (!providers[i]->render)
+			continue;
+		buf_printf(&out, "%s%s", between, providers[i]->name);
+		between = "|";
+	}
+	/* None at all leaves no empty choice. */
+	buf_puts(&out, star + 1 + (!*between && star[1]));
+	return out.data;
+}
+
 static void print_options(const struct opt *options, struct buf *out)
 {
 	for (; options->name; options++) {
+		char *value = option_value(options);
 		struct buf left = { 0 };
 
 		if (options->letter)
@@ -44,8 +68,8 @@ static void print_options(const struct opt *options, struct buf *out)
 		else
 			buf_puts(&left, "      ");
 		buf_printf(&left, "--%s", options->name);
-		if (options->value)
-			buf_printf(&left, " %s", options->value);
+		if (value)
+			buf_printf(&left, " %s", value);
 		if (left.len > HELP_COLUMN - 2)
 			buf_printf(out, "%s\n%*s%s\n", left.data, HELP_COLUMN,
 				   "", options->help);
@@ -53,6 +77,7 @@ static void print_options(const struct opt *options, struct buf *out)
 			buf_printf(out, "%-*s%s\n", HELP_COLUMN, left.data,
 				   options->help);
 		buf_done(&left);
+		free(value);
 	}
 }
 
@@ -195,7 +220,8 @@ static int check_choice(const struct opt *row, const char *value,
 	const char *names[OPT_CHOICES_MAX];
 	const char *near;
 	struct buf list = { 0 };
-	char *copy = mem_strdup(row->value);
+	char *choices = option_value(row);
+	char *copy = mem_strdup(choices);
 	char *name, *rest = NULL;
 	size_t count = 0;
 	int ret = -1;
@@ -208,7 +234,7 @@ static int check_choice(const struct opt *row, const char *value,
 	}
 	if (ret < 0) {
 		near = nearest_name(value, names, count);
-		put_choices(row->value, &list);
+		put_choices(choices, &list);
 		error_set(err, ERROR_USAGE, "--%s takes %s, not '%s'%s%s%s",
 			  row->name, buf_text(&list), value,
 			  near ? "; did you mean '" : "", near ? near : "",
@@ -216,6 +242,7 @@ static int check_choice(const struct opt *row, const char *value,
 	}
 	buf_done(&list);
 	free(copy);
+	free(choices);
 	return ret;
 }
 
@@ -259,15 +286,17 @@ static int set_option(const struct opt *row, const char *value, void *opts,
 static int lacks_value(const struct opt *row, const char *word,
 		       struct error *err)
 {
+	char *value = row ? option_value(row) : NULL;
 	struct buf what = { 0 };
 
 	if (row && row->type == OPT_CHOICE)
-		put_choices(row->value, &what);
+		put_choices(value, &what);
 	else
-		buf_puts(&what, row && row->value ? row->value : "a value");
+		buf_puts(&what, value ? value : "a value");
 	error_set(err, ERROR_USAGE, "option '--%s' needs %s",
 		  row ? row->name : word, buf_text(&what));
 	buf_done(&what);
+	free(value);
 	return -1;
 }
 

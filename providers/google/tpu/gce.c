@@ -16,7 +16,7 @@ struct gce {
 	struct google *google;
 };
 
-struct gce *gce_new(const char *trace)
+static void *gce_new(const char *trace)
 {
 	struct gce *gce = mem_alloc(sizeof(*gce));
 
@@ -24,8 +24,10 @@ struct gce *gce_new(const char *trace)
 	return gce;
 }
 
-void gce_free(struct gce *gce)
+static void gce_free(void *arg)
 {
+	struct gce *gce = arg;
+
 	if (!gce)
 		return;
 	if (gce->google)
@@ -52,7 +54,7 @@ static int open_http(struct gce *gce, struct error *err)
 	return gce->http ? 0 : -1;
 }
 
-bool gce_has_metadata(void *arg)
+static bool gce_has_metadata(void *arg)
 {
 	struct gce *gce = arg;
 	struct error ignored;
@@ -61,8 +63,8 @@ bool gce_has_metadata(void *arg)
 	       metadata_detect(gce->http);
 }
 
-int gce_metadata(void *arg, const char *path, struct arena *mem,
-		 const char **out, struct error *err)
+static int gce_metadata(void *arg, const char *path, struct arena *mem,
+			const char **out, struct error *err)
 {
 	struct gce *gce = arg;
 
@@ -103,8 +105,8 @@ static void describe(const struct tpu_node *node, char *out, size_t size)
 		snprintf(out, size, "is %.40s", node->state);
 }
 
-int gce_look(void *arg, const struct topology *all, struct arena *mem,
-	     struct tpu_view *out, struct error *err)
+static int gce_look(void *arg, const struct topology *all, struct arena *mem,
+		    struct tpu_view *out, struct error *err)
 {
 	struct gce *gce = arg;
 	struct tpu_node node = { 0 };
@@ -156,9 +158,12 @@ static int own(struct gce *gce, const char *path, const char *what,
 	return 0;
 }
 
-int gce_name_tpu(struct gce *gce, const char *name, struct arena *mem,
-		 struct topology *all, struct error *err)
+/* "projects/P/locations/Z/nodes/NAME", or "NAME" for one in this machine's
+ * project and zone. */
+static int gce_name_tpu(void *arg, const char *name, struct arena *mem,
+			struct topology *all, struct error *err)
 {
+	struct gce *gce = arg;
 	char project[64], zone[64], node[64];
 	int end = 0;
 
@@ -189,3 +194,12 @@ int gce_name_tpu(struct gce *gce, const char *name, struct arena *mem,
 	all->tpu_slice = ""; /* it says itself what it is */
 	return 0;
 }
+
+const struct platform platform_gce = {
+	.open = gce_new,
+	.close = gce_free,
+	.has_metadata = gce_has_metadata,
+	.metadata = gce_metadata,
+	.look = gce_look,
+	.name_tpu = gce_name_tpu,
+};

@@ -9,8 +9,9 @@
 
 #include "core/base/text.h"
 #include "core/base/units.h"
-#include "core/topology/hostlist.h"
 #include "core/topology/topology_read.h"
+#include "providers/slurm/hostlist.h"
+#include "providers/slurm/slurm_internal.h"
 
 /*
  * Several jobs can share a node, and no port is handed out: each job takes
@@ -264,6 +265,7 @@ static int read(const struct surroundings *at, struct arena *mem,
 const struct topology_reader reader_slurm = {
 	.name = "slurm",
 	.summary = "SLURM_*, as srun sets them",
+	.order = READER_SCHEDULER,
 	.detects = detects,
 	.read = read,
 };

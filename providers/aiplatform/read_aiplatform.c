@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/topology/topology_read.h"
+#include "providers/google/managed/read_cluster.h"
+#include "providers/aiplatform/aiplatform.h"
 
 static bool detects(const struct surroundings *at)
 {
@@ -140,6 +141,7 @@ static int read(const struct surroundings *at, struct arena *mem,
 const struct topology_reader reader_aiplatform = {
 	.name = "ai-platform",
 	.summary = "TF_CONFIG and TPU_CONFIG",
+	.order = READER_FRAMEWORK,
 	.detects = detects,
 	.read = read,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/topology/hostlist.h"
+#include "providers/slurm/hostlist.h"
 
 #include <ctype.h>
 #include <stdbool.h>

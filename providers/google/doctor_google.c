@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of `doctor` that is about Google Cloud. */
+#include "providers/google/doctor_google.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/jobrun/doctor.h"
+#include "core/base/buf.h"
 #include "core/net/http.h"
+#include "core/provider/checks.h"
 #include "providers/google/auth/credentials.h"
 #include "providers/google/base/endpoint.h"
 #include "providers/google/google.h"
@@ -125,9 +127,9 @@ static void look_for_services(struct http *http, const char *region,
 			end_reach(&reach[i], (enum google_service)i, all);
 }
 
-void doctor_google(const struct app *app, struct checks *all)
+void doctor_google(const char *trace_http, struct checks *all)
 {
-	const struct http_options options = { .trace = app->trace_http };
+	const struct http_options options = { .trace = trace_http };
 	struct google *google;
 	struct google_place place;
 	struct error err;

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/topology/topology_read.h"
+#include "providers/google/managed/read_cluster.h"
+#include "providers/vertexai/vertexai.h"
 
 static bool detects(const struct surroundings *at)
 {
@@ -61,6 +62,7 @@ static int read(const struct surroundings *at, struct arena *mem,
 const struct topology_reader reader_vertexai = {
 	.name = "vertex-ai",
 	.summary = "CLUSTER_SPEC with worker pools",
+	.order = READER_SERVICE,
 	.detects = detects,
 	.read = read,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nowhere special: one task, alone on this machine. */
 #include "core/topology/topology_read.h"
+#include "providers/local/local.h"
 
 static bool detects(const struct surroundings *at)
 {
@@ -24,6 +25,7 @@ static int read(const struct surroundings *at, struct arena *mem,
 const struct topology_reader reader_local = {
 	.name = "local",
 	.summary = "one task, alone on this machine",
+	.order = READER_ANYWHERE,
 	.detects = detects,
 	.read = read,
 };

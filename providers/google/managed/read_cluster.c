@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What TF_CONFIG and CLUSTER_SPEC have in common. */
+#include "providers/google/managed/read_cluster.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/json.h"
 #include "core/base/units.h"
-#include "core/topology/topology_read.h"
 
 /* "HOST:PORT", "[::1]:PORT". */
 static int read_address(const char *name, const char *text, struct arena *mem,
@@ -175,4 +175,16 @@ int topology_from_cluster(const json_t *config, const char *name,
 	out->master_port = out->tasks[0].port;
 	topology_rank(out);
 	return 0;
+}
+
+void surroundings_cloud_ml(const struct surroundings *at, struct topology *out)
+{
+	const char *name = surroundings_get(at, "CLOUD_ML_JOB_ID");
+	const char *trial = surroundings_get(at, "CLOUD_ML_TRIAL_ID");
+
+	out->job_id = name ? name : "job";
+	/* The cluster's description may have said it already. */
+	if (trial)
+		out->trial_id = trial;
+	out->metric_file = surroundings_get(at, "CLOUD_ML_HP_METRIC_FILE");
 }

@@ -28,6 +28,7 @@
 #include "core/base/text.h"
 #include "core/base/units.h"
 #include "core/topology/topology_read.h"
+#include "providers/kubernetes/kube_internal.h"
 
 static bool detects(const struct surroundings *at)
 {
@@ -357,6 +358,8 @@ static int read(const struct surroundings *at, struct arena *mem,
 const struct topology_reader reader_kubernetes = {
 	.name = "kubernetes",
 	.summary = "a pod of an Indexed Job or a JobSet, on GKE with TPUs too",
+	.order = READER_SCHEDULER,
+	.qualifies_host = true,
 	.detects = detects,
 	.read = read,
 };

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ssh's way to a VM that only Identity-Aware Proxy reaches: standard input and
  * output are the connection; not for users. */
+#include "providers/google/iap_command.h"
+
 #include <unistd.h>
 
-#include "cmd/jobrun/commands.h"
 #include "core/base/units.h"
 #include "providers/google/iap.h"
 
-static int tunnel(const struct app *app, const struct iap_target *target,
+static int tunnel(const char *trace_http, const struct iap_target *target,
 		  struct error *err)
 {
-	const struct http_options options = { .trace = app->trace_http };
+	const struct http_options options = { .trace = trace_http };
 	struct http *http = http_new(&options, err);
 	struct google *google;
 	int ret;
@@ -24,32 +25,33 @@ static int tunnel(const struct app *app, const struct iap_target *target,
 	return ret;
 }
 
-static int run(struct app *app, int argc, char **argv)
+static int run(const void *opts, char *const *args, const char *trace_http,
+	       struct buf *out, struct error *err)
 {
 	struct iap_target target = { 0 };
-	struct arena *mem;
-	struct error err;
-	int first, status = 0;
+	struct arena *mem = arena_new();
+	int ret = -1;
 
-	first = options_parse(app, &cmd_iap_tunnel, argc, argv, NULL, 2, 2,
-			      &status);
-	if (first < 0)
-		return status;
-	mem = arena_new();
-	if (iap_host_parse(argv[first], mem, &target, &err) < 0 ||
-	    number_parse(argv[first + 1], 1, 65535, &target.port, &err) < 0 ||
-	    tunnel(app, &target, &err) < 0)
-		status = app_fail(app, &err);
+	(void)opts;
+	(void)out;
+	if (iap_host_parse(args[0], mem, &target, err) == 0 &&
+	    number_parse(args[1], 1, 65535, &target.port, err) == 0)
+		ret = tunnel(trace_http, &target, err);
 	arena_free(mem);
-	return status;
+	return ret;
 }
 
-const struct command cmd_iap_tunnel = {
+static const struct provider_command iap_tunnel_command = {
 	.name = IAP_COMMAND,
 	.args = "HOST PORT",
 	.summary = "connect to a VM through Identity-Aware Proxy; called by "
 		   "ssh",
-	.hidden = true,
+	.arg_count = 2,
 	.remote = true,
 	.run = run,
+};
+
+const struct provider_command *const iap_commands[] = {
+	&iap_tunnel_command,
+	NULL,
 };

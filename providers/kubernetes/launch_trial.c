@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/task/launch_trial.h"
+#include "providers/kubernetes/launch_trial.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -132,8 +132,8 @@ static int make_folder(struct launch_trial *trial, struct arena *mem,
 	return 0;
 }
 
-int launch_trial_enter(const char *trials, char *const *argv, struct arena *mem,
-		       struct launch_trial *out, struct error *err)
+static int enter(const char *trials, char *const *argv, struct arena *mem,
+		 struct launch_trial *out, struct error *err)
 {
 	json_t *all = json_read(trials, strlen(trials), "--trials", err);
 	json_t *values = NULL;
@@ -164,8 +164,7 @@ out:
 	return ret;
 }
 
-const char *launch_trial_result(const struct launch_trial *trial,
-				struct arena *mem)
+static const char *result(const struct launch_trial *trial, struct arena *mem)
 {
 	struct trial_series series = { 0 };
 	char value[NUMBER_SIZE];
@@ -183,3 +182,8 @@ const char *launch_trial_result(const struct launch_trial *trial,
 	trial_series_done(&series);
 	return out;
 }
+
+const struct provider_trials kubernetes_trials = {
+	.enter = enter,
+	.result = result,
+};

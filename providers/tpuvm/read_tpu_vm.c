@@ -9,6 +9,7 @@
 
 #include "core/base/units.h"
 #include "core/topology/topology_read.h"
+#include "providers/tpuvm/tpuvm.h"
 
 #define ATTRIBUTE(name) "instance/attributes/" name
 
@@ -179,6 +180,7 @@ static int read(const struct surroundings *at, struct arena *mem,
 const struct topology_reader reader_tpu_vm = {
 	.name = "tpu-vm",
 	.summary = "a TPU VM's metadata server",
+	.order = READER_MACHINE,
 	.detects = detects,
 	.read = read,
 };

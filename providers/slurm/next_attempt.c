@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Called by the batch script of a run on Slurm: decides by jobrun.restart what
  * comes next, even if nobody follows the run; not for users. */
-#include "cmd/jobrun/commands.h"
+#include "core/provider/extension.h"
 #include "providers/slurm/attempts.h"
+#include "providers/slurm/slurm_internal.h"
 
 struct next_attempt_opts {
 	const char *job;
@@ -21,42 +22,38 @@ static const struct opt options[] = {
 };
 
 /* Prints "begin ATTEMPT" or "end STATUS". */
-static int run(struct app *app, int argc, char **argv)
+static int run(const void *given, char *const *args, const char *trace_http,
+	       struct buf *out, struct error *err)
 {
-	struct next_attempt_opts opts = { 0 };
-	struct slurm_turn turn = { 0 };
+	const struct next_attempt_opts *opts = given;
+	struct slurm_turn turn = { .run = args[0],
+				   .job_id = opts->job,
+				   .queued = (int)opts->queued,
+				   .trial = (int)opts->trial };
 	enum slurm_step step;
-	struct buf out = { 0 };
-	struct error err;
-	int status = 0;
-	int first, number;
+	int number;
 
-	first = options_parse(app, &cmd_next_attempt, argc, argv, &opts, 1, 1,
-			      &status);
-	if (first < 0)
-		return status;
-	if (!opts.job) {
-		error_set(&err, ERROR_USAGE, "--job is missing");
-		return app_fail(app, &err);
-	}
-	turn.run = argv[first];
-	turn.job_id = opts.job;
-	turn.queued = (int)opts.queued;
-	turn.trial = (int)opts.trial;
-	if (slurm_turn_take(&turn, &step, &number, &err) < 0)
-		return app_fail(app, &err);
-	buf_printf(&out, "%s %d\n", step == SLURM_STEP_BEGIN ? "begin" : "end",
+	(void)trace_http;
+	if (!opts->job)
+		return error_set(err, ERROR_USAGE, "--job is missing");
+	if (slurm_turn_take(&turn, &step, &number, err) < 0)
+		return -1;
+	buf_printf(out, "%s %d\n", step == SLURM_STEP_BEGIN ? "begin" : "end",
 		   number);
-	app_print(app, &out);
-	buf_done(&out);
 	return 0;
 }
 
-const struct command cmd_next_attempt = {
+static const struct provider_command next_attempt_command = {
 	.name = "next-attempt",
 	.args = "--job ID [--queued N] [--trial N] FOLDER",
 	.summary = "go on with a run on Slurm; called by its batch script",
 	.options = options,
-	.hidden = true,
+	.opts_size = sizeof(struct next_attempt_opts),
+	.arg_count = 1,
 	.run = run,
+};
+
+const struct provider_command *const slurm_commands[] = {
+	&next_attempt_command,
+	NULL,
 };

@@ -3,20 +3,25 @@
 
 #include <string.h>
 
-#include "providers/aiplatform/aiplatform.h"
-#include "providers/fake/fake.h"
-#include "providers/kubernetes/kubernetes.h"
-#include "providers/local/local.h"
-#include "providers/slurm/slurm.h"
-#include "providers/tpunode/tpunode.h"
-#include "providers/tpuvm/tpuvm.h"
-#include "providers/vertexai/vertexai.h"
+/* In the order in which people see them, a line each. */
+/* clang-format off */
+#define PROVIDERS(EACH) \
+	EACH(provider_local) \
+	EACH(provider_fake) \
+	EACH(provider_ai_platform) \
+	EACH(provider_vertex_ai) \
+	EACH(provider_tpu_node) \
+	EACH(provider_tpu_vm) \
+	EACH(provider_slurm) \
+	EACH(provider_kubernetes) \
 
-const struct provider *const providers[] = {
-	&provider_local,     &provider_fake,       &provider_ai_platform,
-	&provider_vertex_ai, &provider_tpu_node,   &provider_tpu_vm,
-	&provider_slurm,     &provider_kubernetes, NULL,
-};
+#define DECLARATION(name) extern const struct provider name;
+#define ROW(name) &name,
+/* clang-format on */
+
+PROVIDERS(DECLARATION)
+
+const struct provider *const providers[] = { PROVIDERS(ROW) NULL };
 
 const struct provider *provider_find(const char *name)
 {

@@ -147,6 +147,14 @@ static void sample_read(struct sample *sample, const char *name)
 	sample->mem = arena_new();
 }
 
+/* Its reader goes with its provider. */
+static bool sample_has_reader(const struct sample *sample)
+{
+	const struct provider *provider = provider_find(sample->reader);
+
+	return provider && provider->reader;
+}
+
 /* Finds the place, reads it, and asks the TPU if it has one. */
 static void sample_resolve(struct sample *sample)
 {
@@ -241,6 +249,10 @@ static void pair_agrees(void **state)
 	snprintf(file, sizeof(file), "%.*s", (int)strcspn(*state, " "),
 		 (char *)*state);
 	sample_read(&sample, file);
+	if (!sample_has_reader(&sample)) {
+		sample_done(&sample);
+		skip();
+	}
 	sample_resolve(&sample);
 	if (section(&sample, contract, &expected, &expected_suits) < 0)
 		fail_msg("no section for %s", contract);
@@ -306,6 +318,10 @@ static void peers_of_a_pod_expect_a_host_at_fixed_ports(void **state)
 		struct sample sample;
 
 		sample_read(&sample, rows[i].sample);
+		if (!sample_has_reader(&sample)) {
+			sample_done(&sample);
+			continue;
+		}
 		sample_resolve(&sample);
 		n = contract_ports(&sample.all, sample.self, ports);
 		for (j = 0; j < n; j++)

@@ -12,12 +12,33 @@
 #include <string.h>
 
 #include "core/base/buf.h"
+#include "core/base/text.h"
 #include "core/topology/topology_read.h"
 #include "core/topology/tpu_wait.h"
 #include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 
 #define MAX_ENV 16
+
+/* A reader goes with its provider: is there one of what `env` starts with? */
+static bool can_read(const char *env)
+{
+	static const struct {
+		const char *variable, *provider;
+	} rows[] = {
+		{ "TF_CONFIG", "ai-platform" },
+		{ "TPU_CONFIG", "ai-platform" },
+		{ "CLUSTER_SPEC", "vertex-ai" },
+		{ "SLURM_JOB_ID", "slurm" },
+		{ "JOB_COMPLETION_INDEX", "kubernetes" },
+		{ "KUBERNETES_SERVICE_HOST", "kubernetes" },
+	};
+	size_t i = 0;
+
+	while (!text_starts(env, rows[i].variable))
+		i++;
+	return provider_find(rows[i].provider) != NULL;
+}
 
 /* Reads `text`, variables in a row with "|" between them. */
 static int read_text(const char *text, const char *host, struct arena *mem,
@@ -52,20 +73,27 @@ static void the_surest_reader_is_asked_first(void **state)
 					     "tpu-vm",    "local" };
 	const struct surroundings nowhere = { .env = (char *[]){ NULL } };
 	struct topology_readers all, none = { 0 };
+	struct buf names = { 0 };
 	struct error err = { 0 };
-	size_t i;
+	size_t i, n = 0;
 
 	(void)state;
 	provider_readers(providers, &all);
-	assert_int_equal(all.count, COUNT(order));
-	for (i = 0; i < COUNT(order); i++)
-		assert_string_equal(all.items[i]->name, order[i]);
-	assert_ptr_equal(topology_reader_detect(&all, &nowhere, &err),
-			 provider_find("local")->reader);
+	buf_puts(&names, "'moon' is no place that is known: ");
+	for (i = 0; i < COUNT(order); i++) {
+		if (!provider_find(order[i]))
+			continue;
+		assert_true(n < all.count);
+		buf_printf(&names, "%s%s", n ? ", " : "", order[i]);
+		assert_string_equal(all.items[n++]->name, order[i]);
+	}
+	assert_int_equal(all.count, n);
 	assert_null(topology_reader_find(&all, "moon", &err));
-	assert_string_equal(err.text,
-			    "'moon' is no place that is known: vertex-ai, "
-			    "ai-platform, slurm, kubernetes, tpu-vm, local");
+	assert_string_equal(err.text, buf_text(&names));
+	buf_done(&names);
+	if (provider_find("local"))
+		assert_ptr_equal(topology_reader_detect(&all, &nowhere, &err),
+				 provider_find("local")->reader);
 	/* Where no provider runs tasks on this machine. */
 	assert_null(topology_reader_detect(&none, &nowhere, &err));
 	assert_int_equal(err.code, ERROR_INVALID);
@@ -136,6 +164,8 @@ static void nonsense_is_named(void **state)
 		struct error err = { 0 };
 		size_t self = 77;
 
+		if (!can_read(cases[i].env))
+			continue;
 		assert_int_equal(
 			read_text(cases[i].env, "pod", mem, &all, &self, &err),
 			-1);
@@ -154,6 +184,10 @@ static void cyclic_tasks_take_turns(void **state)
 	size_t self;
 
 	(void)state;
+	if (!can_read("SLURM_JOB_ID")) {
+		arena_free(mem);
+		skip();
+	}
 	assert_int_equal(
 		read_text("SLURM_JOB_ID=1|SLURM_PROCID=3|"
 			  "SLURM_STEP_NODELIST=a[1-2]|SLURM_STEP_NUM_TASKS=5|"
@@ -244,6 +278,8 @@ static void a_tpu_is_waited_for(void **state)
 	struct error err;
 
 	(void)state;
+	if (!can_read("TPU_CONFIG"))
+		skip();
 	assert_int_equal(wait_on(&stage, &all, &err), 0);
 	assert_int_equal(stage.looks, 3);
 	assert_int_equal(stage.paused_s, 20);
@@ -290,6 +326,8 @@ static void waiting_for_a_tpu_ends(void **state)
 	size_t i;
 
 	(void)state;
+	if (!can_read("TPU_CONFIG"))
+		skip();
 	for (i = 0; i < COUNT(cases); i++) {
 		struct stage stage = { .views = cases[i].views,
 				       .count = 1,

@@ -6,7 +6,8 @@
  *
  * To add provider `foo`:
  *  1. providers/foo/foo.h and foo.c: its kinds, its `desire`, its fields
- *     (a struct message, if it has a `jobrun: foo:` block);
+ *     (a struct message, if it has a `jobrun: foo:` block), and what it
+ *     brings to jobrun's commands;
  *  2. one line in providers/registry.c;
  *  3. tests/unit/test_foo.c, and an example with its README.
  */

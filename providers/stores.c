@@ -8,3 +8,5 @@ const struct object_scheme *const object_schemes[] = {
 	&object_scheme_folder,
 	NULL,
 };
+
+const struct stream_store *const stream_store = &stream_store_google;

@@ -159,7 +159,7 @@ static int open_network(struct cat *cat, struct error *err)
 	cat->http = http_new(&http, err);
 	if (!cat->http)
 		return -1;
-	cat->store = stream_store_google.open(cat->http, &cat->scheme);
+	cat->store = stream_store->open(cat->http, &cat->scheme);
 	return 0;
 }
 
@@ -189,7 +189,7 @@ static void close_cache(struct cat *cat)
 static bool is_remote(const char *url)
 {
 	return stream_is_remote(url, NULL) ||
-	       text_starts(url, stream_store_google.prefix);
+	       text_starts(url, stream_store->prefix);
 }
 
 static int one_object(void *arg, struct stream_object *out, struct error *err)
@@ -431,7 +431,7 @@ static int run(struct app *app, int argc, char **argv)
 		.patience = 300,
 	};
 	struct cat cat = { .app = app,
-			   .scheme = { .prefix = stream_store_google.prefix } };
+			   .scheme = { .prefix = stream_store->prefix } };
 	struct error err;
 	int status = 0;
 	int first, ret;
@@ -461,7 +461,7 @@ static int run(struct app *app, int argc, char **argv)
 out:
 	shard_walk_done(&cat.walk);
 	close_cache(&cat);
-	stream_store_google.close(cat.store);
+	stream_store->close(cat.store);
 	free(cat.urls);
 	http_free(cat.http);
 	arena_free(cat.mem);

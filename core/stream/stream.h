@@ -62,6 +62,14 @@ struct stream_scheme {
 	void *arg;
 };
 
+/* A store whose streams need such a scheme. */
+struct stream_store {
+	const char *prefix; /* of its URLs: "gs://" */
+	/* Returns new; `out` works until it is closed.  Borrows `http`. */
+	void *(*open)(struct http *http, struct stream_scheme *out);
+	void (*close)(void *ctx); /* NULL does nothing */
+};
+
 struct stream_options {
 	uint64_t read_ahead;  /* bytes of memory for what was read ahead */
 	long connections;     /* at most, at once */

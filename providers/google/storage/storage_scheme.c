@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gs:// URLs for core/data/stream.h. */
+/* gs:// URLs for core/stream/stream.h. */
 #include <string.h>
 
+#include "providers/google/storage/storage_objects.h"
 #include "core/base/alloc.h"
 #include "core/net/url.h"
 #include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
 #include "providers/google/storage/storage_internal.h"
-#include "providers/stores.h"
 
 #define STORAGE_PREFIX "gs://"
 #define BEARER "Authorization: Bearer "

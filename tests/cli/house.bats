@@ -115,6 +115,31 @@ finds() {
   finds stale "core/high/high.c:1: no name of core/low/low.h is used"
 }
 
+@test "no sentence of a comment begins with Of, Those, Who or That" {
+  python3 "$HOUSE/comments.py" "$ROOT"
+}
+
+@test "planted: comments that do not name their subject" {
+  plant
+  cat >core/high/more.c <<'EOF'
+/* Of tasks it knows nothing. */
+int a; /* Known.  Who
+	* asks is told. */
+/*
+ * First
+ *
+ * Those left.
+ */
+const char *b = "/* That is a string. */"; // That one is not.
+/* The kernel.  Offsets, Thatcher and WHO: these are fine.  So is this. */
+EOF
+  finds comments "core/high/more.c:1: a sentence begins with 'Of tasks'"
+  [[ $output == *"more.c:2: a sentence begins with 'Who asks'"* ]]
+  [[ $output == *"more.c:7: a sentence begins with 'Those left'"* ]]
+  [[ $output == *"more.c:9: a sentence begins with 'That one'"* ]]
+  [ "${#lines[@]}" -eq 4 ]
+}
+
 @test "no function is longer or more complex than it may be" {
   command -v pmccabe >/dev/null || skip "pmccabe is not installed"
   python3 "$HOUSE/complexity.py" "$ROOT"

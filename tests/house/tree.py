@@ -50,6 +50,12 @@ def code(text):
     return _LEXEME.sub(_blank, text)
 
 
+def comments(text):
+    """The comments of the text, as (offset, comment)."""
+    return [(found.start(), found.group(0))
+            for found in _LEXEME.finditer(text) if found.group(0)[0] == "/"]
+
+
 def line_of(text, offset):
     return text.count("\n", 0, offset) + 1
 

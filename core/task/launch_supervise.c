@@ -157,7 +157,11 @@ static int attend(const struct launch_program *program, pid_t child,
 		}
 		if (!number)
 			continue;
-		asked += asks_to_end(number);
+		/* One that is stopped would not hear it. */
+		if (asks_to_end(number)) {
+			asked++;
+			kill(to, SIGCONT);
+		}
 		/* The kernel sends what comes from the terminal to all of the
 		 * process group. */
 		if (info.si_code == SI_KERNEL)

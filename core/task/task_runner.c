@@ -36,6 +36,8 @@
 /* How often to look what has become of the others, in a run of few tasks: of
  * many each looks less often, as they share a file server. */
 #define LOOK_MS 500
+/* And for the setup of its own node. */
+#define SETUP_LOOK_MS 200
 
 struct task_runner {
 	const struct task_runner_deps *deps;
@@ -52,14 +54,14 @@ struct task_runner {
 	int signals; /* a signalfd */
 
 	/* Of the process that goes on: setup, or the program. */
-	pid_t pid;
+	pid_t pid;                /* 0: none */
 	int outputs[LOG_STREAMS]; /* our ends of its pipes */
-	bool ended;
 	int status;
 	bool told;       /* to end, by somebody else */
 	bool done;       /* the master has succeeded, or this is an attempt of
 			  * the past */
 	int64_t kill_ms; /* when its grace is over; 0: it has no end */
+	int64_t look_ms; /* when to look what has become of the others */
 };
 
 /* One line, at once. */
@@ -213,16 +215,17 @@ static int start(struct task_runner *m, const struct strings *command,
 	what.path = path;
 	what.out = outputs[0][1];
 	what.err = outputs[1][1];
-	m->ended = false;
 	m->pid = what.err < 0 ? error_errno(err, "cannot make a pipe")
 			      : process_start(&what, err);
+	if (m->pid < 0)
+		m->pid = 0;
 	for (i = 0; i < 2; i++) {
 		if (outputs[i][1] >= 0)
 			close(outputs[i][1]);
 		m->outputs[i] = outputs[i][0];
 	}
 	free(path);
-	return m->pid < 0 ? -1 : 0;
+	return m->pid ? 0 : -1;
 }
 
 /* At most one piece, so that a signal is heard in between. */
@@ -253,10 +256,21 @@ static void end_outputs(struct task_runner *m)
 	}
 }
 
-static void ask_to_end(struct task_runner *m, int number)
+static bool asks_to_end(int number)
 {
+	return number == SIGTERM || number == SIGINT;
+}
+
+/* To all of its group, if it runs. */
+static void signal_process(struct task_runner *m, int number)
+{
+	if (!m->pid)
+		return;
 	kill(-m->pid, number);
-	if ((number == SIGTERM || number == SIGINT) && !m->kill_ms)
+	/* One that is stopped would not hear it. */
+	if (asks_to_end(number))
+		kill(-m->pid, SIGCONT);
+	if (asks_to_end(number) && !m->kill_ms)
 		m->kill_ms = time_monotonic_ms() + m->spec.grace_s * 1000;
 }
 
@@ -265,7 +279,7 @@ static void note_told(struct task_runner *m, int number)
 {
 	struct error ignored;
 
-	if (m->told || m->done || (number != SIGTERM && number != SIGINT))
+	if (m->told || m->done || !asks_to_end(number))
 		return;
 	m->told = true;
 	add_record(m,
@@ -283,12 +297,12 @@ static void hear_signals(struct task_runner *m)
 	while (read(m->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD) {
 			note_told(m, (int)info.ssi_signo);
-			ask_to_end(m, (int)info.ssi_signo);
+			signal_process(m, (int)info.ssi_signo);
 			continue;
 		}
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 			if (pid == m->pid) {
-				m->ended = true;
+				m->pid = 0;
 				m->status = status;
 			}
 		}
@@ -312,12 +326,12 @@ static void look_around(struct task_runner *m)
 
 	if (access(next, F_OK) == 0) {
 		m->done = true;
-		kill(-m->pid, SIGKILL);
+		signal_process(m, SIGKILL);
 	} else if (m->deps->self != 0 && !m->done &&
 		   task_file_read(m->attempt, mem, &task, &ignored) == 0 &&
 		   task.state == RUN_SUCCEEDED) {
 		m->done = true;
-		ask_to_end(m, SIGTERM);
+		signal_process(m, SIGTERM);
 	}
 	arena_free(mem);
 }
@@ -336,43 +350,50 @@ static void look_at_trials(struct task_runner *m)
 	path = path_join(m->attempt, TRIAL_EARLY_FILE);
 	if (file_write(path, "", 0, &ignored) == 0) {
 		note_told(m, SIGTERM);
-		ask_to_end(m, SIGTERM);
+		signal_process(m, SIGTERM);
 	}
 	free(path);
 }
 
-/* Until the process has ended: its output, signals, and the others. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return b && b < a ? b : a;
+}
+
+/* Does what there is to do: output, signals, the others; or waits for it,
+ * `most_ms` at most. */
+static void step(struct task_runner *m, int64_t most_ms)
+{
+	struct pollfd fds[] = { { m->outputs[0], POLLIN, 0 },
+				{ m->outputs[1], POLLIN, 0 },
+				{ m->signals, POLLIN, 0 } };
+	int64_t now_ms = time_monotonic_ms();
+	int64_t until;
+
+	if (m->kill_ms && now_ms >= m->kill_ms) {
+		signal_process(m, SIGKILL);
+		m->kill_ms = INT64_MAX;
+	}
+	if (now_ms >= m->look_ms) {
+		look_around(m);
+		look_at_trials(m);
+		m->look_ms = now_ms + LOOK_MS + (int64_t)m->spec.topology.count;
+	}
+	until = earlier(earlier(now_ms + most_ms, m->look_ms), m->kill_ms);
+	poll(fds, COUNT(fds), (int)(until - now_ms) + 1);
+	if (fds[0].revents)
+		take_output(m, 0);
+	if (fds[1].revents)
+		take_output(m, 1);
+	if (fds[2].revents)
+		hear_signals(m);
+}
+
+/* Until the process has ended. */
 static void attend(struct task_runner *m)
 {
-	int64_t every_ms = LOOK_MS + (int64_t)m->spec.topology.count;
-	int64_t look_ms = time_monotonic_ms() + every_ms;
-
-	while (!m->ended) {
-		struct pollfd fds[] = { { m->outputs[0], POLLIN, 0 },
-					{ m->outputs[1], POLLIN, 0 },
-					{ m->signals, POLLIN, 0 } };
-		int64_t now_ms = time_monotonic_ms();
-		int64_t until = look_ms;
-
-		if (m->kill_ms && now_ms >= m->kill_ms) {
-			kill(-m->pid, SIGKILL);
-			m->kill_ms = INT64_MAX;
-		}
-		if (now_ms >= look_ms) {
-			look_around(m);
-			look_at_trials(m);
-			look_ms = until = now_ms + every_ms;
-		}
-		if (m->kill_ms && m->kill_ms < until)
-			until = m->kill_ms;
-		poll(fds, COUNT(fds), (int)(until - now_ms) + 1);
-		if (fds[0].revents)
-			take_output(m, 0);
-		if (fds[1].revents)
-			take_output(m, 1);
-		if (fds[2].revents)
-			hear_signals(m);
-	}
+	while (m->pid)
+		step(m, INT32_MAX);
 	/* What it has started and left holds its pipes. */
 	process_end_children();
 	end_outputs(m);
@@ -380,38 +401,90 @@ static void attend(struct task_runner *m)
 
 /* ---- the run of a task ------------------------------------------------- */
 
+/* Whoever asked for that: nothing more is to be started. */
+static bool is_to_end(struct task_runner *m)
+{
+	hear_signals(m);
+	return m->told || m->done;
+}
+
+static int make_mark(const char *mark, struct error *err)
+{
+	int fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return error_errno(err, "cannot write '%s'", mark);
+	close(fd);
+	return 0;
+}
+
+static int run_setup(struct task_runner *m, struct error *err)
+{
+	char how[64];
+
+	if (start(m, &m->spec.setup, err) < 0)
+		return error_prefix(err, "setup did not start");
+	attend(m);
+	if (!m->status)
+		return 0;
+	process_status_format(m->status, how, sizeof(how));
+	return error_set(err, ERROR_FAILED, "setup %s", how);
+}
+
+static bool has_ended(struct task_runner *m, const struct task_place *place)
+{
+	struct arena *mem = arena_new();
+	struct task_record task = { .type = task_type_name(place->type),
+				    .index = place->index,
+				    .state = RUN_QUEUED };
+	struct error ignored;
+	bool out = task_file_read(m->attempt, mem, &task, &ignored) == 0 &&
+		   run_state_is_final(task.state);
+
+	arena_free(mem);
+	return out;
+}
+
+/* While another task of this node does it.  One that has ended without that
+ * leaves nobody to wait for. */
+static int await_setup(struct task_runner *m, const struct task_place *who,
+		       const char *mark, struct error *err)
+{
+	int64_t look_ms = m->look_ms;
+
+	while (access(mark, F_OK) < 0 && !is_to_end(m)) {
+		/* With the same rest for the file server. */
+		if (look_ms != m->look_ms && has_ended(m, who) &&
+		    access(mark, F_OK) < 0) {
+			note_told(m, SIGTERM);
+			return error_set(err, ERROR_FAILED,
+					 "setup failed on %s: see %s %d",
+					 who->host, task_type_name(who->type),
+					 who->index);
+		}
+		look_ms = m->look_ms;
+		step(m, SETUP_LOOK_MS);
+	}
+	return 0;
+}
+
 /* The first task on each node does it, and the others there wait for that. */
 static int set_up(struct task_runner *m, struct error *err)
 {
 	const char *mark =
 		arena_printf(m->mem, "%s/setup-%s", m->attempt, m->task->host);
-	const struct topology *all = &m->spec.topology;
-	struct timespec pause = { .tv_nsec = 200000000 };
-	char how[64];
-	size_t i;
-	int fd;
+	const struct task_place *first = m->spec.topology.tasks;
 
 	if (!m->spec.setup.count)
 		return 0;
-	for (i = 0; strcmp(all->tasks[i].host, m->task->host) != 0; i++)
-		;
-	if (i != m->deps->self) {
-		while (access(mark, F_OK) < 0)
-			nanosleep(&pause, NULL);
-		return 0;
-	}
-	if (start(m, &m->spec.setup, err) < 0)
-		return error_prefix(err, "setup did not start");
-	attend(m);
-	if (m->status) {
-		process_status_format(m->status, how, sizeof(how));
-		return error_set(err, ERROR_FAILED, "setup %s", how);
-	}
-	fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return error_errno(err, "cannot write '%s'", mark);
-	close(fd);
-	return 0;
+	while (strcmp(first->host, m->task->host) != 0)
+		first++;
+	if (first != m->task)
+		return await_setup(m, first, mark, err);
+	if (run_setup(m, err) < 0)
+		return -1;
+	/* Else this task will end, as those see that wait for it. */
+	return is_to_end(m) ? 0 : make_mark(mark, err);
 }
 
 /* This program keeps its checkpoints, and streams its data. */
@@ -431,36 +504,52 @@ static struct strings command_of(struct task_runner *m)
 	return out;
 }
 
-static int run_task(struct task_runner *m, struct error *err)
+static int note_start(struct task_runner *m, pid_t pid, struct error *err)
 {
-	const struct strings command = command_of(m);
-
-	m->kill_ms = 0;
-	if (set_up(m, err) < 0 || start(m, &command, err) < 0)
-		return -1;
-	if (add_record(m,
-		       arena_printf(m->mem, "start %s %ld %lld\n",
-				    m->task->host, (long)m->pid,
-				    (long long)time_now_ms()),
-		       err) < 0)
-		kill(-m->pid, SIGKILL);
-	attend(m);
-	return 0;
+	return add_record(m,
+			  arena_printf(m->mem, "start %s %ld %lld\n",
+				       m->task->host, (long)pid,
+				       (long long)time_now_ms()),
+			  err);
 }
 
-/* A failure of ours stands where the task's own would. */
-static void tell(struct task_runner *m, const struct error *why)
+/* A failure of ours stands where the task's own would; one that was told to
+ * end before it had begun ends as the others do. */
+static void not_started(struct task_runner *m, const struct error *why)
 {
-	char *text = mem_printf("jobrun: %s\n", why->text);
+	char *text = why ? mem_printf("jobrun: %s\n", why->text) : NULL;
 	struct error ignored;
 
-	m->status = 1 << 8;
-	log_writer_add(m->log, LOG_STDERR, text, strlen(text), time_now_ms());
-	add_record(m,
-		   arena_printf(m->mem, "start %s %ld %lld\n", m->task->host,
-				(long)getpid(), (long long)time_now_ms()),
-		   &ignored);
+	m->status = m->told || m->done ? SIGTERM : 1 << 8;
+	if (text)
+		log_writer_add(m->log, LOG_STDERR, text, strlen(text),
+			       time_now_ms());
+	note_start(m, getpid(), &ignored);
 	free(text);
+}
+
+static void run_task(struct task_runner *m)
+{
+	struct strings command;
+	struct error err;
+
+	if (set_up(m, &err) < 0) {
+		not_started(m, &err);
+		return;
+	}
+	if (is_to_end(m)) {
+		not_started(m, NULL);
+		return;
+	}
+	command = command_of(m);
+	m->kill_ms = 0;
+	if (start(m, &command, &err) < 0) {
+		not_started(m, &err);
+		return;
+	}
+	if (note_start(m, m->pid, &err) < 0)
+		signal_process(m, SIGKILL);
+	attend(m);
 }
 
 /* Ends the log first: who reads that the task has ended finds it whole. */
@@ -540,8 +629,7 @@ int task_runner_run(const struct task_runner_deps *deps, struct error *err)
 				m.task->index, err);
 	if (!m.log || watch_trials(&m, err) < 0)
 		goto out;
-	if (run_task(&m, err) < 0)
-		tell(&m, err);
+	run_task(&m);
 	ret = finish(&m, err);
 out:
 	trial_watch_free(m.watch);

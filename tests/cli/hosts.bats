@@ -78,6 +78,22 @@ teardown() {
   wait_until 15 nothing_runs
 }
 
+@test "a stopped task on a host hears a cancel" {
+  local began
+  sshd_up 1
+  host_job a.yaml a h1 "echo \$\$ >$TMP/pid.new; mv $TMP/pid.new $TMP/pid; exec sleep $NAP"
+  sed -i 's/grace: .*/grace: 20s/' a.yaml
+  jobrun apply --detach a.yaml
+  wait_until 30 test -s pid
+  kill -STOP "$(cat pid)"
+  began=$SECONDS
+  jobrun cancel a
+  [ $((SECONDS - began)) -lt 10 ]
+  state_is a CANCELLED
+  [ "$(field a 'j["tasks"][0]["exitCode"]')" = 143 ]
+  wait_until 15 nothing_runs
+}
+
 @test "what is cancelled before a host has answered has ended" {
   export JOBRUN_SSH_CONFIG=$TMP/ssh_config
   printf 'Host h1\n  ProxyCommand sleep %s\n' "$NAP" >ssh_config

@@ -26,6 +26,8 @@
 #include "core/process/process.h"
 
 #define CACHE_DAYS 30
+/* On one host; with more, the kernel leaves some of their pipes small. */
+#define TASKS_USUAL 128
 #define LIMIT_SLACK_MS 30000 /* the client has the first word */
 
 void agent_send(struct agent *agent, struct wire_out *out)
@@ -130,9 +132,9 @@ static void kill_all(void *arg, uint32_t events)
 
 	(void)events;
 	agent->kill_timer = NULL;
-	child_signal(&agent->setup, SIGKILL);
+	task_signal(&agent->setup.task, SIGKILL);
 	for (i = 0; i < agent->task_count; i++)
-		child_signal(&agent->tasks[i], SIGKILL);
+		task_signal(&agent->tasks[i].task, SIGKILL);
 	if (prepare_pid(agent))
 		kill(prepare_pid(agent), SIGKILL);
 }
@@ -145,9 +147,9 @@ void agent_end(struct agent *agent, long grace_ms)
 		return;
 	prepare_interrupted(agent);
 	agent->state = AGENT_ENDING;
-	child_signal(&agent->setup, SIGTERM);
+	task_signal(&agent->setup.task, SIGTERM);
 	for (i = 0; i < agent->task_count; i++)
-		child_signal(&agent->tasks[i], SIGTERM);
+		task_signal(&agent->tasks[i].task, SIGTERM);
 	loop_remove(agent->loop, agent->kill_timer);
 	agent->kill_timer = NULL;
 	if (grace_ms > 0)
@@ -241,7 +243,7 @@ static int start_task(struct child *task, struct wire_in *in)
 	char *directory, **argv, **env;
 	struct error err;
 
-	task->task = wire_get_u32(in);
+	task->ordinal = wire_get_u32(in);
 	directory = wire_get_string(in);
 	argv = wire_get_list(in);
 	env = wire_get_list(in);
@@ -253,12 +255,12 @@ static int start_task(struct child *task, struct wire_in *in)
 	if (in->bad) {
 		/* Read whole before: see is_start(). */
 	} else if (child_start(task, argv, env, directory, &err) < 0) {
-		agent_report(task->agent, FRAME_TASK_FAILED, task->task, 0,
+		agent_report(task->agent, FRAME_TASK_FAILED, task->ordinal, 0,
 			     err.text);
 	} else {
 		task->agent->alive++;
-		agent_report(task->agent, FRAME_TASK_STARTED, task->task,
-			     task->pid, NULL);
+		agent_report(task->agent, FRAME_TASK_STARTED, task->ordinal,
+			     task->task.pid, NULL);
 	}
 	free(directory);
 	wire_list_free(argv);
@@ -334,7 +336,7 @@ static int start(struct agent *agent, struct wire_in in, struct error *err)
 	agent->task_count = wire_get_count(&in, FRAME_TASKS_MAX, 20);
 	agent->tasks = mem_alloc(agent->task_count * sizeof(*agent->tasks));
 	for (i = 0; i < agent->task_count; i++) {
-		agent->tasks[i].agent = agent;
+		child_init(&agent->tasks[i], agent, false);
 		if (start_task(&agent->tasks[i], &in) < 0)
 			return error_set(err, ERROR_FAILED,
 					 "it makes no sense");
@@ -384,8 +386,8 @@ static void signal_task(struct agent *agent, uint32_t task, uint32_t number)
 	size_t i;
 
 	for (i = 0; i < agent->task_count; i++)
-		if (agent->tasks[i].task == task)
-			child_signal(&agent->tasks[i], (int)number);
+		if (agent->tasks[i].ordinal == task)
+			task_signal(&agent->tasks[i].task, (int)number);
 }
 
 static int obey(struct agent *agent, const struct frame *frame,
@@ -491,6 +493,12 @@ static void on_connection(void *arg, uint32_t events)
 	welcome(agent);
 }
 
+static void reap(struct agent *agent)
+{
+	reaper_run(agent->reaper);
+	agent_end_if_done(agent);
+}
+
 static void on_signal(void *arg, uint32_t events)
 {
 	struct agent *agent = arg;
@@ -499,7 +507,7 @@ static void on_signal(void *arg, uint32_t events)
 	(void)events;
 	while (read(agent->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
-			child_reap(agent);
+			reap(agent);
 		else if (info.ssi_signo == SIGTERM)
 			end_alone(agent, "the agent was sent SIGTERM");
 	}
@@ -594,6 +602,10 @@ static int begin(struct agent *agent, struct error *err)
 	more = agent->no_files;
 	more.rlim_cur = more.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &more);
+	agent->parent = (struct task_parent){ .loop = agent->loop,
+					      .reaper = agent->reaper,
+					      .no_files = &agent->no_files };
+	task_parent_open(&agent->parent, TASKS_USUAL);
 	agent->heard_ms = time_monotonic_ms();
 	if (begun)
 		take_up(agent);
@@ -605,7 +617,8 @@ int agent_main(const char *folder, int listener)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
-	struct agent agent = { .folder = mem_strdup(folder),
+	struct agent agent = { .parent.slots = { -1, -1, -1 },
+			       .folder = mem_strdup(folder),
 			       .listener = listener,
 			       .signal_fd = -1 };
 	struct error err;
@@ -614,7 +627,8 @@ int agent_main(const char *folder, int listener)
 	agent.cache = cache && *cache == '/' ? mem_printf("%s/jobrun", cache)
 					     : mem_printf("%s/.cache/jobrun",
 							  home ? home : "");
-	agent.setup.agent = &agent;
+	agent.reaper = reaper_new();
+	child_init(&agent.setup, &agent, true);
 	prctl(PR_SET_NAME, "jobrun-host");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	signal(SIGPIPE, SIG_IGN);
@@ -627,6 +641,7 @@ int agent_main(const char *folder, int listener)
 		ret = 0;
 	process_end_children();
 	channel_free(agent.channel);
+	agent.channel = NULL;
 	prepare_free(agent.prepare);
 	child_drain(&agent.setup);
 	forget_tasks(&agent);
@@ -634,6 +649,8 @@ int agent_main(const char *folder, int listener)
 		close(agent.signal_fd);
 	close(listener);
 	spool_close(agent.spool);
+	task_parent_close(&agent.parent);
+	reaper_free(agent.reaper);
 	loop_free(agent.loop);
 	free(agent.folder);
 	free(agent.cache);

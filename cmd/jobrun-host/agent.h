@@ -33,6 +33,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/loop.h"
+#include "core/process/task.h"
 #include "core/ssh/protocol.h"
 
 /* How long the daemon stays with nobody to talk to and nothing to run. */
@@ -62,15 +63,13 @@ enum agent_state {
 	AGENT_ENDED,
 };
 
-struct output;
-
 /* A process with its output: setup, or a task. */
 struct child {
 	struct agent *agent;
-	uint32_t task;
-	pid_t pid; /* 0: not running */
-	pid_t after_pid;
-	struct output *outputs[FRAME_STREAMS];
+	uint32_t ordinal; /* of the task, or of the one whose setup it is */
+	struct task task;
+	/* Bytes that are not in the spool, nor said to be lost. */
+	uint64_t lost[TASK_STREAMS];
 	char **after; /* argv, or NULL */
 };
 
@@ -78,6 +77,8 @@ struct prepare;
 
 struct agent {
 	struct loop *loop;
+	struct reaper *reaper;
+	struct task_parent parent;
 	char *folder; /* of the run, absolute */
 	char *cache;  /* of what was shipped, for later runs */
 	enum agent_state state;
@@ -122,22 +123,20 @@ void agent_end_if_done(struct agent *agent);
 
 /* ---- processes: child.c ---- */
 
+/* Zeroed but for its ordinal; it must stay where it is. */
+void child_init(struct child *child, struct agent *agent, bool is_setup);
 /* Starts argv with exactly the given environment (and what sshd gave us). */
 int child_start(struct child *child, char *const *argv, char *const *env,
 		const char *directory, struct error *err);
-void child_signal(struct child *child, int number);
 /* Reads what is left in its pipes, if nobody can write any more. */
 void child_drain(struct child *child);
-/* What to do about an ended process; true if it was ours. */
-void child_reap(struct agent *agent);
 
 /* ---- before the start: prepare.c ---- */
 
 int prepare_begin(struct agent *agent, struct wire_in *in, struct error *err);
 int prepare_ship(struct agent *agent, const struct frame *frame,
 		 struct error *err);
-/* A child of ours ended that is no task; setup, or the one that unpacks. */
-void prepare_ended(struct agent *agent, pid_t pid, int status);
+void prepare_setup_ended(struct agent *agent, int status);
 pid_t prepare_pid(const struct agent *agent);
 /* What is shipped in part is forgotten. */
 void prepare_interrupted(struct agent *agent);

@@ -82,7 +82,7 @@ void prepare_free(struct prepare *prepare)
 
 static void failed(struct agent *agent, int status, const char *why)
 {
-	agent_report(agent, FRAME_PREPARE_FAILED, agent->setup.task, status,
+	agent_report(agent, FRAME_PREPARE_FAILED, agent->setup.ordinal, status,
 		     why);
 	agent_end(agent, 0);
 }
@@ -253,12 +253,10 @@ static void run_setup(struct agent *agent)
 	}
 }
 
-static void setup_ended(struct agent *agent, int status)
+void prepare_setup_ended(struct agent *agent, int status)
 {
 	char how[64], why[96];
 
-	agent->setup.pid = 0;
-	child_drain(&agent->setup);
 	if (agent->state != AGENT_PREPARING)
 		return;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
@@ -306,6 +304,25 @@ out:
 	return ret;
 }
 
+static void unpacker_ended(void *arg, int status)
+{
+	struct agent *agent = arg;
+	struct prepare *prepare = agent->prepare;
+	char why[sizeof(((struct error *)0)->text)];
+	ssize_t n;
+
+	prepare->unpacker = 0;
+	if (agent->state != AGENT_PREPARING)
+		return;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		run_setup(agent);
+		return;
+	}
+	n = read(prepare->unpacker_says, why, sizeof(why) - 1);
+	why[n > 0 ? n : 0] = '\0';
+	failed(agent, -1, n > 0 ? why : "the files could not be unpacked");
+}
+
 /* In a process of its own, as it may take long. */
 static int start_unpacker(struct agent *agent, struct error *err)
 {
@@ -334,27 +351,10 @@ static int start_unpacker(struct agent *agent, struct error *err)
 		prepare->unpacker = 0;
 		return error_errno(err, "cannot fork");
 	}
+	reaper_watch(agent->reaper, prepare->unpacker, unpacker_ended, agent);
 	prepare->unpacker_says = says[0];
 	agent->state = AGENT_PREPARING;
 	return 0;
-}
-
-static void unpacker_ended(struct agent *agent, int status)
-{
-	struct prepare *prepare = agent->prepare;
-	char why[sizeof(((struct error *)0)->text)];
-	ssize_t n;
-
-	prepare->unpacker = 0;
-	if (agent->state != AGENT_PREPARING)
-		return;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		run_setup(agent);
-		return;
-	}
-	n = read(prepare->unpacker_says, why, sizeof(why) - 1);
-	why[n > 0 ? n : 0] = '\0';
-	failed(agent, -1, n > 0 ? why : "the files could not be unpacked");
 }
 
 static int await_ship(struct agent *agent, struct error *err)
@@ -472,7 +472,7 @@ int prepare_begin(struct agent *agent, struct wire_in *in, struct error *err)
 	if (!prepare)
 		return error_set(err, ERROR_FAILED, "it makes no sense");
 	agent->prepare = prepare;
-	agent->setup.task = setup_task;
+	agent->setup.ordinal = setup_task;
 	if (!*prepare->ship) {
 		agent->state = AGENT_PREPARING;
 		run_setup(agent);
@@ -484,17 +484,9 @@ int prepare_begin(struct agent *agent, struct wire_in *in, struct error *err)
 	return there ? start_unpacker(agent, err) : await_ship(agent, err);
 }
 
-void prepare_ended(struct agent *agent, pid_t pid, int status)
-{
-	if (pid == agent->setup.pid)
-		setup_ended(agent, status);
-	else if (agent->prepare && pid == agent->prepare->unpacker)
-		unpacker_ended(agent, status);
-}
-
 pid_t prepare_pid(const struct agent *agent)
 {
-	return agent->setup.pid ? agent->setup.pid
-	       : agent->prepare ? agent->prepare->unpacker
-				: 0;
+	return agent->setup.task.pid ? agent->setup.task.pid
+	       : agent->prepare      ? agent->prepare->unpacker
+				     : 0;
 }

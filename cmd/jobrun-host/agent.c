@@ -26,8 +26,6 @@
 #include "core/process/process.h"
 
 #define CACHE_DAYS 30
-/* On one host; with more, the kernel leaves some of their pipes small. */
-#define TASKS_USUAL 128
 #define LIMIT_SLACK_MS 30000 /* the client has the first word */
 
 void agent_send(struct agent *agent, struct wire_out *out)
@@ -605,7 +603,7 @@ static int begin(struct agent *agent, struct error *err)
 	agent->parent = (struct task_parent){ .loop = agent->loop,
 					      .reaper = agent->reaper,
 					      .no_files = &agent->no_files };
-	task_parent_open(&agent->parent, TASKS_USUAL);
+	task_parent_open(&agent->parent, 0);
 	agent->heard_ms = time_monotonic_ms();
 	if (begun)
 		take_up(agent);

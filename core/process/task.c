@@ -15,11 +15,13 @@
 #define PIPE_MAX (1 << 20)
 #define PIPES_MAX (64 << 20)
 #define PIPE_FULL (32 << 10)
+#define TASKS_USUAL 128
 
 /* Empty, the slots are /dev/null. */
 void task_parent_open(struct task_parent *parent, size_t count)
 {
-	size_t share = PIPES_MAX / (count * TASK_STREAMS);
+	size_t share =
+		PIPES_MAX / ((count ? count : TASKS_USUAL) * TASK_STREAMS);
 
 	parent->pipe_size = share < PIPE_MAX ? (int)share : PIPE_MAX;
 	for (size_t i = 0; i < COUNT(parent->slots); i++)

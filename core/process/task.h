@@ -37,7 +37,7 @@ struct task_parent {
  * Takes low descriptors, which the next task gets as its first three:
  * process_start() copies what lies below the highest of them, so open the
  * parent before the pipes of many tasks.  `count`: how many tasks share what
- * a user's pipes may hold.
+ * a user's pipes may hold; 0: nobody knows.
  */
 void task_parent_open(struct task_parent *parent, size_t count);
 void task_parent_close(struct task_parent *parent);

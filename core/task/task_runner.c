@@ -5,17 +5,16 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -26,13 +25,13 @@
 #include "core/log/log.h"
 #include "core/log/log_file.h"
 #include "core/process/process.h"
+#include "core/process/task.h"
 #include "core/spec/spec.h"
 #include "core/trial/trial_spec.h"
 #include "core/trial/trial_watch.h"
 #include "core/spec/wrap.h"
 
 #define SECRETS_MAX ((size_t)64 << 20)
-#define CHUNK_SIZE ((size_t)256 << 10)
 /* How often to look what has become of the others, in a run of few tasks: of
  * many each looks less often, as they share a file server. */
 #define LOOK_MS 500
@@ -53,15 +52,16 @@ struct task_runner {
 	sigset_t before;
 	int signals; /* a signalfd */
 
-	/* Of the process that goes on: setup, or the program. */
-	pid_t pid;                /* 0: none */
-	int outputs[LOG_STREAMS]; /* our ends of its pipes */
-	int status;
-	bool told;       /* to end, by somebody else */
-	bool done;       /* the master has succeeded, or this is an attempt of
-			  * the past */
-	int64_t kill_ms; /* when its grace is over; 0: it has no end */
-	int64_t look_ms; /* when to look what has become of the others */
+	struct loop *loop;
+	struct loop_event *wait_timer; /* for setup elsewhere */
+	struct reaper *reaper;
+	struct rlimit files; /* RLIMIT_NOFILE */
+	struct task_parent parent;
+	struct task process; /* setup, or the program */
+	int status;          /* it ended with, as waitpid() gives it */
+	bool told;           /* to end, by somebody else */
+	bool done;           /* the master has succeeded, or this is an attempt
+			      * of the past */
 };
 
 /* One line, at once. */
@@ -192,86 +192,34 @@ static int start(struct task_runner *m, const struct strings *command,
 		 struct error *err)
 {
 	char **argv = arena_alloc(m->mem, (command->count + 1) * sizeof(*argv));
-	int outputs[2][2] = { { -1, -1 }, { -1, -1 } };
-	struct rlimit files;
-	struct process_start what = {
-		.argv = argv,
-		.envp = m->env.items,
-		.directory = m->spec.directory,
-		.no_files = &files,
-	};
-	char *path;
-	size_t i;
 
-	for (i = 0; i < command->count; i++)
-		argv[i] = (char *)command->items[i];
-	path = process_find(argv[0], m->spec.directory, m->env.items, err);
-	if (!path)
-		return -1;
-	getrlimit(RLIMIT_NOFILE, &files);
-	for (i = 0; i < 2; i++)
-		if (pipe2(outputs[i], O_CLOEXEC) == 0)
-			fcntl(outputs[i][0], F_SETFL, O_NONBLOCK);
-	what.path = path;
-	what.out = outputs[0][1];
-	what.err = outputs[1][1];
-	m->pid = what.err < 0 ? error_errno(err, "cannot make a pipe")
-			      : process_start(&what, err);
-	if (m->pid < 0)
-		m->pid = 0;
-	for (i = 0; i < 2; i++) {
-		if (outputs[i][1] >= 0)
-			close(outputs[i][1]);
-		m->outputs[i] = outputs[i][0];
-	}
-	free(path);
-	return m->pid ? 0 : -1;
+	memcpy(argv, command->items, command->count * sizeof(*argv));
+	return task_start(&m->process, argv, m->env.items, m->spec.directory,
+			  err);
 }
 
-/* At most one piece, so that a signal is heard in between. */
-static void take_output(struct task_runner *m, size_t i)
+static ssize_t take_output(void *arg, int stream, int pipe, size_t limit)
 {
-	ssize_t n = log_writer_take(m->log, (enum log_stream)i, m->outputs[i],
-				    CHUNK_SIZE, time_now_ms());
+	struct task_runner *m = arg;
 
-	if (n > 0 || (n < 0 && errno == EAGAIN))
-		return;
-	close(m->outputs[i]);
-	m->outputs[i] = -1;
+	return log_writer_take(m->log, (enum log_stream)stream, pipe, limit,
+			       time_now_ms());
 }
 
-static void end_outputs(struct task_runner *m)
+static void process_ended(void *arg, int status)
 {
-	size_t i;
+	struct task_runner *m = arg;
 
-	for (i = 0; i < LOG_STREAMS; i++) {
-		if (m->outputs[i] < 0)
-			continue;
-		while (log_writer_take(m->log, (enum log_stream)i,
-				       m->outputs[i], CHUNK_SIZE,
-				       time_now_ms()) > 0)
-			;
-		close(m->outputs[i]);
-		m->outputs[i] = -1;
-	}
+	m->status = status;
+	loop_stop(m->loop);
 }
 
-static bool asks_to_end(int number)
+/* What runs, or the wait for it. */
+static void end(struct task_runner *m, int number)
 {
-	return number == SIGTERM || number == SIGINT;
-}
-
-/* To all of its group, if it runs. */
-static void signal_process(struct task_runner *m, int number)
-{
-	if (!m->pid)
-		return;
-	kill(-m->pid, number);
-	/* One that is stopped would not hear it. */
-	if (asks_to_end(number))
-		kill(-m->pid, SIGCONT);
-	if (asks_to_end(number) && !m->kill_ms)
-		m->kill_ms = time_monotonic_ms() + m->spec.grace_s * 1000;
+	task_end(&m->process, number, m->spec.grace_s * 1000);
+	if (!m->process.pid)
+		loop_stop(m->loop);
 }
 
 /* Once: who looks at how all have ended then knows that it is not to blame. */
@@ -279,7 +227,7 @@ static void note_told(struct task_runner *m, int number)
 {
 	struct error ignored;
 
-	if (m->told || m->done || !asks_to_end(number))
+	if (m->told || m->done)
 		return;
 	m->told = true;
 	add_record(m,
@@ -288,23 +236,22 @@ static void note_told(struct task_runner *m, int number)
 		   &ignored);
 }
 
-static void hear_signals(struct task_runner *m)
+static void on_signal(void *arg, uint32_t events)
 {
+	struct task_runner *m = arg;
 	struct signalfd_siginfo info;
-	pid_t pid;
-	int status;
 
+	(void)events;
 	while (read(m->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGCHLD) {
-			note_told(m, (int)info.ssi_signo);
-			signal_process(m, (int)info.ssi_signo);
-			continue;
-		}
-		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-			if (pid == m->pid) {
-				m->pid = 0;
-				m->status = status;
-			}
+		int number = (int)info.ssi_signo;
+
+		if (number == SIGCHLD) {
+			reaper_run(m->reaper);
+		} else if (task_is_asked_by(number)) {
+			note_told(m, number);
+			end(m, number);
+		} else {
+			task_signal(&m->process, number);
 		}
 	}
 }
@@ -326,12 +273,12 @@ static void look_around(struct task_runner *m)
 
 	if (access(next, F_OK) == 0) {
 		m->done = true;
-		signal_process(m, SIGKILL);
+		end(m, SIGKILL);
 	} else if (m->deps->self != 0 && !m->done &&
 		   task_file_read(m->attempt, mem, &task, &ignored) == 0 &&
 		   task.state == RUN_SUCCEEDED) {
 		m->done = true;
-		signal_process(m, SIGTERM);
+		end(m, SIGTERM);
 	}
 	arena_free(mem);
 }
@@ -350,53 +297,40 @@ static void look_at_trials(struct task_runner *m)
 	path = path_join(m->attempt, TRIAL_EARLY_FILE);
 	if (file_write(path, "", 0, &ignored) == 0) {
 		note_told(m, SIGTERM);
-		signal_process(m, SIGTERM);
+		end(m, SIGTERM);
 	}
 	free(path);
 }
 
-static int64_t earlier(int64_t a, int64_t b)
+static void on_look(void *arg, uint32_t events);
+
+static void look_later(struct task_runner *m)
 {
-	return b && b < a ? b : a;
+	loop_add_timer(m->loop, LOOK_MS + (int64_t)m->spec.topology.count,
+		       on_look, m);
 }
 
-/* Does what there is to do: output, signals, the others; or waits for it,
- * `most_ms` at most. */
-static void step(struct task_runner *m, int64_t most_ms)
+static void on_look(void *arg, uint32_t events)
 {
-	struct pollfd fds[] = { { m->outputs[0], POLLIN, 0 },
-				{ m->outputs[1], POLLIN, 0 },
-				{ m->signals, POLLIN, 0 } };
-	int64_t now_ms = time_monotonic_ms();
-	int64_t until;
+	struct task_runner *m = arg;
 
-	if (m->kill_ms && now_ms >= m->kill_ms) {
-		signal_process(m, SIGKILL);
-		m->kill_ms = INT64_MAX;
-	}
-	if (now_ms >= m->look_ms) {
-		look_around(m);
-		look_at_trials(m);
-		m->look_ms = now_ms + LOOK_MS + (int64_t)m->spec.topology.count;
-	}
-	until = earlier(earlier(now_ms + most_ms, m->look_ms), m->kill_ms);
-	poll(fds, COUNT(fds), (int)(until - now_ms) + 1);
-	if (fds[0].revents)
-		take_output(m, 0);
-	if (fds[1].revents)
-		take_output(m, 1);
-	if (fds[2].revents)
-		hear_signals(m);
+	(void)events;
+	look_later(m);
+	look_around(m);
+	look_at_trials(m);
 }
 
-/* Until the process has ended. */
+/* Until the process has ended: its output, signals, and the others. */
 static void attend(struct task_runner *m)
 {
-	while (m->pid)
-		step(m, INT32_MAX);
+	struct error ignored;
+
+	/* Killed by us, if the loop can't go on. */
+	m->status = SIGKILL;
+	loop_run(m->loop, &ignored);
 	/* What it has started and left holds its pipes. */
 	process_end_children();
-	end_outputs(m);
+	task_drain(&m->process);
 }
 
 /* ---- the run of a task ------------------------------------------------- */
@@ -404,7 +338,7 @@ static void attend(struct task_runner *m)
 /* Whoever asked for that: nothing more is to be started. */
 static bool is_to_end(struct task_runner *m)
 {
-	hear_signals(m);
+	on_signal(m, 0);
 	return m->told || m->done;
 }
 
@@ -445,25 +379,42 @@ static bool has_ended(struct task_runner *m, const struct task_place *place)
 	return out;
 }
 
+static void stop_waiting(void *arg, uint32_t events)
+{
+	struct task_runner *m = arg;
+
+	(void)events;
+	m->wait_timer = NULL;
+	loop_stop(m->loop);
+}
+
+/* A while, or until this is to end. */
+static int await_more(struct task_runner *m, struct error *err)
+{
+	int ret;
+
+	m->wait_timer = loop_add_timer(m->loop, SETUP_LOOK_MS, stop_waiting, m);
+	ret = loop_run(m->loop, err);
+	loop_remove(m->loop, m->wait_timer);
+	return ret;
+}
+
 /* While another task of this node does it.  One that has ended without that
  * leaves nobody to wait for. */
 static int await_setup(struct task_runner *m, const struct task_place *who,
 		       const char *mark, struct error *err)
 {
-	int64_t look_ms = m->look_ms;
-
 	while (access(mark, F_OK) < 0 && !is_to_end(m)) {
-		/* With the same rest for the file server. */
-		if (look_ms != m->look_ms && has_ended(m, who) &&
-		    access(mark, F_OK) < 0) {
+		if (!has_ended(m, who)) {
+			if (await_more(m, err) < 0)
+				return -1;
+		} else if (access(mark, F_OK) < 0) {
 			note_told(m, SIGTERM);
 			return error_set(err, ERROR_FAILED,
 					 "setup failed on %s: see %s %d",
 					 who->host, task_type_name(who->type),
 					 who->index);
 		}
-		look_ms = m->look_ms;
-		step(m, SETUP_LOOK_MS);
 	}
 	return 0;
 }
@@ -542,13 +493,12 @@ static void run_task(struct task_runner *m)
 		return;
 	}
 	command = command_of(m);
-	m->kill_ms = 0;
 	if (start(m, &command, &err) < 0) {
 		not_started(m, &err);
 		return;
 	}
-	if (note_start(m, m->pid, &err) < 0)
-		signal_process(m, SIGKILL);
+	if (note_start(m, m->process.pid, &err) < 0)
+		task_signal(&m->process, SIGKILL);
 	attend(m);
 }
 
@@ -594,10 +544,12 @@ static int watch_trials(struct task_runner *m, struct error *err)
 	return m->watch ? 0 : -1;
 }
 
-static int open_signals(struct task_runner *m, struct error *err)
+static int open_loop(struct task_runner *m, struct error *err)
 {
 	static const int numbers[] = { SIGTERM, SIGINT,  SIGHUP,
 				       SIGUSR1, SIGUSR2, SIGCHLD };
+	static const struct task_hooks hooks = { .take = take_output,
+						 .ended = process_ended };
 	sigset_t set;
 	size_t i;
 
@@ -609,7 +561,31 @@ static int open_signals(struct task_runner *m, struct error *err)
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return m->signals < 0 ? error_errno(err, "cannot hear signals") : 0;
+	if (m->signals < 0)
+		return error_errno(err, "cannot hear signals");
+	getrlimit(RLIMIT_NOFILE, &m->files);
+	m->reaper = reaper_new();
+	m->loop = loop_new(err);
+	m->parent = (struct task_parent){ .loop = m->loop,
+					  .reaper = m->reaper,
+					  .no_files = &m->files };
+	task_parent_open(&m->parent, 0);
+	task_init(&m->process, &m->parent, &hooks, m);
+	return m->loop && loop_add_fd(m->loop, m->signals, EPOLLIN, on_signal,
+				      m, err)
+		       ? 0
+		       : -1;
+}
+
+static void close_loop(struct task_runner *m)
+{
+	task_parent_close(&m->parent);
+	reaper_free(m->reaper);
+	loop_free(m->loop);
+	if (m->signals < 0)
+		return;
+	close(m->signals);
+	sigprocmask(SIG_SETMASK, &m->before, NULL);
 }
 
 int task_runner_run(const struct task_runner_deps *deps, struct error *err)
@@ -617,10 +593,10 @@ int task_runner_run(const struct task_runner_deps *deps, struct error *err)
 	struct task_runner m = { .deps = deps,
 				 .mem = arena_new(),
 				 .signals = -1,
-				 .outputs = { -1, -1 } };
+				 .parent.slots = { -1, -1, -1 } };
 	int ret = -1;
 
-	if (open_signals(&m, err) < 0 || read_spec(&m, err) < 0 ||
+	if (open_loop(&m, err) < 0 || read_spec(&m, err) < 0 ||
 	    spec_environment(&m.spec, deps->self, false, &m.env, err) < 0 ||
 	    set_secrets(&m, err) < 0)
 		goto out;
@@ -629,15 +605,13 @@ int task_runner_run(const struct task_runner_deps *deps, struct error *err)
 				m.task->index, err);
 	if (!m.log || watch_trials(&m, err) < 0)
 		goto out;
+	look_later(&m);
 	run_task(&m);
 	ret = finish(&m, err);
 out:
 	trial_watch_free(m.watch);
 	log_writer_close(m.log);
-	if (m.signals >= 0) {
-		close(m.signals);
-		sigprocmask(SIG_SETMASK, &m.before, NULL);
-	}
+	close_loop(&m);
 	environment_done(&m.env);
 	arena_free(m.mem);
 	return ret;

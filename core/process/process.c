@@ -120,8 +120,33 @@ struct starting {
 	int why; /* what the child has failed with; 0 if it has not */
 };
 
+/* Both are in the child: only async-signal-safe calls. */
+static void die_with(pid_t parent)
+{
+	/* If the parent is gone already, that signal never comes. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		_exit(127);
+}
+
+static int become_alike(struct starting *starting)
+{
+	const struct process_start *what = starting->what;
+
+	die_with(starting->parent);
+	if (what->own_group)
+		setpgid(0, 0);
+	if (unshare(CLONE_FILES) == 0 &&
+	    (!what->out || dup2(what->out, STDOUT_FILENO) >= 0) &&
+	    (!what->err || dup2(what->err, STDERR_FILENO) >= 0)) {
+		sigprocmask(SIG_SETMASK, what->alike, NULL);
+		execve(what->path, what->argv, what->envp);
+	}
+	starting->why = errno;
+	_exit(126);
+}
+
 /*
- * In the child: only async-signal-safe calls.  It shares our memory and,
+ * In the child, too.  It shares our memory and,
  * until it asks for a table of its own, our descriptors: a process that
  * supervises a thousand others has thousands, and to copy and close them each
  * time would take longer than all else.
@@ -135,6 +160,8 @@ static int become(void *arg)
 	sigset_t none;
 	int in, number;
 
+	if (what->alike)
+		return become_alike(starting);
 	last = (unsigned)what->in > last ? (unsigned)what->in : last;
 	last = (unsigned)what->out > last ? (unsigned)what->out : last;
 	last = (unsigned)what->err > last ? (unsigned)what->err : last;
@@ -142,10 +169,7 @@ static int become(void *arg)
 	    unshare(CLONE_FILES) < 0)
 		goto fail;
 	setpgid(0, 0);
-	/* If the parent is gone already, that signal never comes. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
-	    getppid() != starting->parent)
-		_exit(127);
+	die_with(starting->parent);
 	for (number = 1; number < NSIG; number++)
 		sigaction(number, &action, NULL);
 	sigemptyset(&none);
@@ -174,7 +198,7 @@ static int start_failed(const struct process_start *what, int why,
 				 "'%s' is no program: name its "
 				 "interpreter first",
 				 what->path);
-	if (access(what->directory, X_OK) < 0)
+	if (!what->alike && access(what->directory, X_OK) < 0)
 		return error_errno(err, "cannot start in '%s'",
 				   what->directory);
 	errno = why;

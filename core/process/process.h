@@ -3,6 +3,7 @@
 #ifndef JOBRUN_PROCESS_H
 #define JOBRUN_PROCESS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -22,6 +23,11 @@ struct process_start {
 	int in;                        /* its standard input; 0: an empty one */
 	int out;                       /* its standard output and error */
 	int err;
+	/* Not NULL: it is as this process is, with these signals blocked.  It
+	 * keeps what is open here, what signals do, folder, limits and (but for
+	 * `own_group`) process group; `out` and `err` may be 0: ours. */
+	const sigset_t *alike;
+	bool own_group;
 };
 
 /*

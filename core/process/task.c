@@ -162,6 +162,13 @@ static void on_ended(void *arg, int status)
 	task->hooks->ended(task->arg, status);
 }
 
+void task_adopt(struct task *task, pid_t pid, bool own_group)
+{
+	task->pid = pid;
+	task->to = own_group ? -pid : pid;
+	reaper_watch(task->parent->reaper, pid, on_ended, task);
+}
+
 int task_start(struct task *task, char *const *argv, char *const *envp,
 	       const char *directory, struct error *err)
 {
@@ -192,8 +199,7 @@ int task_start(struct task *task, char *const *argv, char *const *envp,
 		task_drain(task);
 		return -1;
 	}
-	task->pid = pid;
-	reaper_watch(parent->reaper, pid, on_ended, task);
+	task_adopt(task, pid, true);
 	return 0;
 }
 
@@ -206,10 +212,10 @@ void task_signal(const struct task *task, int number)
 {
 	if (!task->pid)
 		return;
-	kill(-task->pid, number);
+	kill(task->to, number);
 	/* One that is stopped would not hear it. */
 	if (task_is_asked_by(number))
-		kill(-task->pid, SIGCONT);
+		kill(task->to, SIGCONT);
 }
 
 static void out_of_grace(void *arg, uint32_t events)

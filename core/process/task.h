@@ -65,6 +65,7 @@ struct task {
 	const struct task_hooks *hooks;
 	void *arg;
 	pid_t pid; /* 0: not running */
+	pid_t to;  /* whom kill() is to reach: it, or its group */
 	struct loop_event *kill_timer;
 	struct task_output outputs[TASK_STREAMS];
 };
@@ -78,9 +79,13 @@ void task_init(struct task *task, struct task_parent *parent,
 int task_start(struct task *task, char *const *argv, char *const *envp,
 	       const char *directory, struct error *err);
 
+/* Takes a child that was started otherwise, and has no pipes of ours; it may
+ * be a member of this process's group. */
+void task_adopt(struct task *task, pid_t pid, bool own_group);
+
 /* Whether a signal is a request to end. */
 bool task_is_asked_by(int number);
-/* To the task and all of its group, if it runs.  A request to end reaches it
+/* To the task and all of a group of its own, if it runs.  A request to end reaches it
  * if it is stopped, too. */
 void task_signal(const struct task *task, int number);
 /* The same, and SIGKILL `grace_ms` after the first such call. */

@@ -3,12 +3,11 @@
 #ifndef JOBRUN_LAUNCH_INTERNAL_H
 #define JOBRUN_LAUNCH_INTERNAL_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/loop.h"
 
 struct heard;
 struct launch_saver;
@@ -30,17 +29,13 @@ struct launch_listener *launch_saver_listener(struct launch_saver *saver);
 /* Takes `heard`, which all of it is told. */
 struct launch_listener *launch_listener_new(struct heard *heard);
 void launch_listener_free(struct launch_listener *all);
-/* Before the program starts; `signals` are those that end a wait. */
-int launch_listener_open(struct launch_listener *all, const sigset_t *signals,
+/* Before the program starts.  Passes on in the loop, which it borrows, until
+ * launch_listener_end().  SIGPIPE must be ignored, here and below. */
+int launch_listener_open(struct launch_listener *all, struct loop *loop,
 			 struct error *err);
-/* In the program's process: only async-signal-safe calls. */
-void launch_listener_become(const struct launch_listener *all);
-/* In ours, once that has begun. */
+/* The program's end of the pipe of a stream, until it has started. */
+int launch_listener_end_of(const struct launch_listener *all, int stream);
 void launch_listener_started(struct launch_listener *all);
-/* Passes something on, or waits: for more, for room, for a signal, or for so
- * long.  SIGPIPE must be ignored, here and below. */
-void launch_listener_wait(struct launch_listener *all,
-			  const struct timespec *limit);
 /* Nobody writes any more: passes on what is left. */
 void launch_listener_end(struct launch_listener *all);
 

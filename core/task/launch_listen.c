@@ -6,13 +6,11 @@
  * would without us.
  */
 #include <errno.h>
-#include <limits.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
@@ -23,15 +21,17 @@
 #define PIECE (64 << 10)
 
 struct passing {
-	int from;   /* -1: it has ended */
-	int theirs; /* the program's end of the pipe; -1: closed here */
+	struct launch_listener *all;
+	struct loop_event *event; /* for more, or for room */
+	int from;                 /* -1: it has ended */
+	int theirs;               /* the program's end; -1: closed here */
 	int to;
 	struct buf pending; /* read, and not passed on yet */
 };
 
 struct launch_listener {
 	struct heard *heard;
-	int signal_fd; /* readable while a signal waits */
+	struct loop *loop; /* NULL: not open */
 	struct passing streams[HEARD_STREAMS];
 };
 
@@ -47,12 +47,19 @@ struct launch_listener *launch_listener_new(struct heard *heard)
 	struct launch_listener *all = mem_alloc(sizeof(*all));
 
 	all->heard = heard;
-	all->signal_fd = -1;
 	for (int i = 0; i < HEARD_STREAMS; i++)
-		all->streams[i] = (struct passing){ .from = -1,
+		all->streams[i] = (struct passing){ .all = all,
+						    .from = -1,
 						    .theirs = -1,
 						    .to = STDOUT_FILENO + i };
 	return all;
+}
+
+static void stop_listening(struct passing *stream)
+{
+	if (stream->event)
+		loop_remove(stream->all->loop, stream->event);
+	stream->event = NULL;
 }
 
 void launch_listener_free(struct launch_listener *all)
@@ -64,53 +71,23 @@ void launch_listener_free(struct launch_listener *all)
 		close_fd(&all->streams[i].theirs);
 		buf_done(&all->streams[i].pending);
 	}
-	close_fd(&all->signal_fd);
 	heard_close(all->heard);
 	free(all);
 }
 
-int launch_listener_open(struct launch_listener *all, const sigset_t *signals,
-			 struct error *err)
-{
-	int ends[2];
-
-	for (int i = 0; i < HEARD_STREAMS; i++) {
-		if (pipe2(ends, O_CLOEXEC) < 0)
-			return error_errno(err, "cannot make a pipe");
-		fcntl(ends[0], F_SETFL, O_NONBLOCK);
-		all->streams[i].from = ends[0];
-		all->streams[i].theirs = ends[1];
-	}
-	all->signal_fd = signalfd(-1, signals, SFD_CLOEXEC);
-	if (all->signal_fd < 0)
-		return error_errno(err, "cannot watch for signals");
-	return 0;
-}
-
-void launch_listener_become(const struct launch_listener *all)
-{
-	for (int i = 0; i < HEARD_STREAMS; i++)
-		if (dup2(all->streams[i].theirs, all->streams[i].to) < 0)
-			_exit(127);
-}
-
-void launch_listener_started(struct launch_listener *all)
-{
-	for (int i = 0; i < HEARD_STREAMS; i++)
-		close_fd(&all->streams[i].theirs);
-}
-
 /* Returns as read() does. */
-static ssize_t take(struct launch_listener *all, int i)
+static ssize_t take(struct passing *stream)
 {
-	struct passing *stream = &all->streams[i];
+	struct launch_listener *all = stream->all;
 	char *to = buf_reserve(&stream->pending, PIECE);
 	ssize_t n = read(stream->from, to, PIECE);
 
 	if (n > 0) {
 		stream->pending.len += (size_t)n;
-		heard_add(all->heard, i, to, (size_t)n, time_now_ms());
+		heard_add(all->heard, (int)(stream - all->streams), to,
+			  (size_t)n, time_now_ms());
 	} else if (n == 0) {
+		stop_listening(stream);
 		close_fd(&stream->from);
 	}
 	return n;
@@ -128,36 +105,75 @@ static void give(struct passing *stream)
 	} else if (n < 0 && errno != EINTR && errno != EAGAIN) {
 		/* Nobody reads it any more, as the program shall learn. */
 		buf_clear(&stream->pending);
+		stop_listening(stream);
 		close_fd(&stream->from);
 	}
 }
 
-void launch_listener_wait(struct launch_listener *all,
-			  const struct timespec *limit)
+static void pass_on(void *arg, uint32_t events);
+
+/* For room if something is to be passed on, else for more of it. */
+static void listen_on(struct passing *stream)
 {
-	struct pollfd fds[HEARD_STREAMS + 1];
+	struct loop *loop = stream->all->loop;
+	struct error ignored;
 
-	for (int i = 0; i < HEARD_STREAMS; i++) {
-		const struct passing *stream = &all->streams[i];
+	stop_listening(stream);
+	if (stream->pending.len)
+		stream->event = loop_add_fd(loop, stream->to, EPOLLOUT, pass_on,
+					    stream, &ignored);
+	/* A file always has room. */
+	while (stream->pending.len && !stream->event)
+		give(stream);
+	if (stream->from >= 0 && !stream->event)
+		stream->event = loop_add_fd(loop, stream->from, EPOLLIN,
+					    pass_on, stream, &ignored);
+}
 
-		fds[i] = stream->pending.len
-				 ? (struct pollfd){ .fd = stream->to,
-						    .events = POLLOUT }
-				 : (struct pollfd){ .fd = stream->from,
-						    .events = POLLIN };
-	}
-	fds[HEARD_STREAMS] =
-		(struct pollfd){ .fd = all->signal_fd, .events = POLLIN };
-	if (ppoll(fds, HEARD_STREAMS + 1, limit, NULL) <= 0)
-		return;
+static void pass_on(void *arg, uint32_t events)
+{
+	struct passing *stream = arg;
+	bool had = stream->pending.len;
+
+	(void)events;
+	if (had)
+		give(stream);
+	else
+		take(stream);
+	if (had != (stream->pending.len > 0) || stream->from < 0)
+		listen_on(stream);
+}
+
+int launch_listener_open(struct launch_listener *all, struct loop *loop,
+			 struct error *err)
+{
+	all->loop = loop;
 	for (int i = 0; i < HEARD_STREAMS; i++) {
-		if (!fds[i].revents)
-			continue;
-		if (all->streams[i].pending.len)
-			give(&all->streams[i]);
-		else
-			take(all, i);
+		struct passing *stream = &all->streams[i];
+		int ends[2];
+
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return error_errno(err, "cannot make a pipe");
+		fcntl(ends[0], F_SETFL, O_NONBLOCK);
+		stream->from = ends[0];
+		stream->theirs = ends[1];
+		listen_on(stream);
+		if (!stream->event)
+			return error_set(err, ERROR_FAILED,
+					 "cannot hear what it writes");
 	}
+	return 0;
+}
+
+int launch_listener_end_of(const struct launch_listener *all, int stream)
+{
+	return all->streams[stream].theirs;
+}
+
+void launch_listener_started(struct launch_listener *all)
+{
+	for (int i = 0; i < HEARD_STREAMS; i++)
+		close_fd(&all->streams[i].theirs);
 }
 
 void launch_listener_end(struct launch_listener *all)
@@ -165,10 +181,11 @@ void launch_listener_end(struct launch_listener *all)
 	for (int i = 0; i < HEARD_STREAMS; i++) {
 		struct passing *stream = &all->streams[i];
 
+		stop_listening(stream);
 		do {
 			while (stream->pending.len)
 				give(stream);
-		} while (stream->from >= 0 && take(all, i) > 0);
+		} while (stream->from >= 0 && take(stream) > 0);
 		close_fd(&stream->from);
 	}
 }

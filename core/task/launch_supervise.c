@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/clock.h"
 #include "core/task/launch.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "core/task/launch_internal.h"
 #include "core/process/process.h"
+#include "core/process/task.h"
+#include "core/task/launch_internal.h"
 
 /*
  * All signals that can be passed on.  Not those that a fault of our own makes,
@@ -32,182 +30,181 @@ static void forwarded_signals(sigset_t *set)
 		sigdelset(set, others[i]);
 }
 
-/* In the child: only async-signal-safe calls. */
-static void become(const struct launch_program *program, const sigset_t *mask,
-		   pid_t parent, int report)
-{
-	int why;
+struct launched {
+	const struct launch_program *program;
+	long grace_s;
+	struct loop *loop;
+	struct reaper *reaper;
+	struct task_parent parent;
+	struct task task;
+	int signals; /* a signalfd */
+	int status;
+	int asked; /* how often it was asked to end */
+	struct loop_event *saver_timer;
+};
 
-	/* If the parent is gone already, that signal never comes. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
-		_exit(127);
-	if (program->own_group)
-		setpgid(0, 0);
-	if (launch_saver_listener(program->saver))
-		launch_listener_become(launch_saver_listener(program->saver));
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	execve(program->path, program->argv, program->envp);
-	why = errno;
-	if (write(report, &why, sizeof(why)) < 0)
-		_exit(127);
-	_exit(126);
-}
-
-static pid_t start(const struct launch_program *program, const sigset_t *mask,
-		   struct error *err)
+static int start(struct launched *l, const sigset_t *mask, struct error *err)
 {
-	pid_t parent = getpid();
-	int report[2];
-	int why = 0;
-	ssize_t n;
+	const struct launch_program *program = l->program;
+	struct launch_listener *listener =
+		launch_saver_listener(program->saver);
+	struct process_start what = { .path = program->path,
+				      .argv = program->argv,
+				      .envp = program->envp,
+				      .alike = mask,
+				      .own_group = program->own_group };
 	pid_t pid;
 
-	if (pipe2(report, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot run '%s'", program->path);
-	pid = fork();
-	if (pid == 0)
-		become(program, mask, parent, report[1]);
-	close(report[1]);
-	if (pid < 0) {
-		error_errno(err, "cannot run '%s'", program->path);
-		close(report[0]);
-		return -1;
-	}
-	/* Closed by the exec, so this waits for it and no longer. */
-	do {
-		n = read(report[0], &why, sizeof(why));
-	} while (n < 0 && errno == EINTR);
-	close(report[0]);
-	if (n != sizeof(why))
-		return pid;
-	waitpid(pid, NULL, 0);
-	if (why == ENOEXEC)
-		return error_set(err, ERROR_FAILED,
-				 "'%s' is no program: name its interpreter "
-				 "first",
-				 program->path);
-	errno = why;
-	return error_errno(err, "cannot run '%s'", program->path);
-}
-
-/* Reaps all that has ended; true once the child is among it. */
-static bool reap(const struct launch_program *program, pid_t child, int *status)
-{
-	bool ended = false;
-	pid_t pid;
-	int how;
-
-	while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
-		if (program->saver && launch_saver_pid(program->saver) == pid)
-			launch_saver_ended(program->saver, how);
-		if (pid == child) {
-			*status = how;
-			ended = true;
-		}
-	}
-	return ended;
-}
-
-static bool asks_to_end(int number)
-{
-	return number == SIGTERM || number == SIGINT || number == SIGQUIT;
-}
-
-/* The next signal, but SIGCHLD; 0: none, 1 hour or `until` has passed, or the
- * program has written something. */
-static int next_signal(struct launch_listener *listener,
-		       const sigset_t *signals, int64_t until, siginfo_t *info)
-{
-	struct timespec wait = { .tv_sec = 3600 };
-	int number;
-
-	if (until) {
-		int64_t left = until - time_monotonic_ms();
-
-		left = left > 0 ? left : 0;
-		wait.tv_sec = left / 1000;
-		wait.tv_nsec = left % 1000 * 1000000;
-	}
 	if (listener) {
-		launch_listener_wait(listener, &wait);
-		wait = (struct timespec){ 0 };
+		if (launch_listener_open(listener, l->loop, err) < 0)
+			return -1;
+		what.out = launch_listener_end_of(listener, 0);
+		what.err = launch_listener_end_of(listener, 1);
 	}
-	number = sigtimedwait(signals, info, &wait);
-	return number <= 0 || number == SIGCHLD ? 0 : number;
+	pid = process_start(&what, err);
+	if (pid < 0)
+		return -1;
+	task_adopt(&l->task, pid, program->own_group);
+	if (listener) {
+		launch_listener_started(listener);
+		signal(SIGPIPE, SIG_IGN);
+	}
+	return 0;
 }
 
-/* Until the child has ended; returns how often it was asked to. */
-static int attend(const struct launch_program *program, pid_t child,
-		  const sigset_t *signals, long grace_s, int *status)
+static void program_ended(void *arg, int status)
 {
-	/* Made by now: the exec comes after that. */
-	pid_t to = program->own_group ? -child : child;
-	int64_t until = 0; /* no end is set yet */
-	int asked = 0;
+	struct launched *l = arg;
 
-	while (!reap(program, child, status)) {
-		siginfo_t info;
-		int number = next_signal(launch_saver_listener(program->saver),
-					 signals, until, &info);
+	l->status = status;
+	loop_stop(l->loop);
+}
 
-		if (until && time_monotonic_ms() >= until) {
-			kill(to, SIGKILL);
-			until = 0;
-			grace_s = 0;
-		}
-		if (!number)
-			continue;
-		/* One that is stopped would not hear it. */
-		if (asks_to_end(number)) {
-			asked++;
-			kill(to, SIGCONT);
-		}
+static void saver_ended(void *arg, int status);
+
+static void watch_saver(struct launched *l)
+{
+	if (l->program->saver && launch_saver_pid(l->program->saver))
+		reaper_watch(l->reaper, launch_saver_pid(l->program->saver),
+			     saver_ended, l);
+	else if (!l->task.pid)
+		loop_stop(l->loop);
+}
+
+static void saver_ended(void *arg, int status)
+{
+	struct launched *l = arg;
+
+	launch_saver_ended(l->program->saver, status);
+	watch_saver(l);
+}
+
+static void kill_saver(void *arg, uint32_t events)
+{
+	struct launched *l = arg;
+
+	(void)events;
+	l->saver_timer = NULL;
+	if (launch_saver_pid(l->program->saver))
+		launch_saver_kill(l->program->saver);
+}
+
+/* The program has ended, and its last checkpoint has only so long. */
+static void hurry_saver(struct launched *l)
+{
+	if (l->asked && l->grace_s && !l->saver_timer)
+		l->saver_timer = loop_add_timer(l->loop, l->grace_s * 1000,
+						kill_saver, l);
+	if (l->asked > 1)
+		kill_saver(l, 0);
+}
+
+static void hear(struct launched *l, int number, bool from_kernel)
+{
+	bool asks = task_is_asked_by(number);
+
+	l->asked += asks;
+	if (!l->task.pid) {
+		hurry_saver(l);
+	} else if (from_kernel) {
 		/* The kernel sends what comes from the terminal to all of the
 		 * process group. */
-		if (info.si_code == SI_KERNEL)
-			continue;
-		kill(to, number);
-		if (asks_to_end(number) && grace_s && !until)
-			until = time_monotonic_ms() + grace_s * 1000;
+		if (asks)
+			task_signal(&l->task, SIGCONT);
+	} else if (asks && l->grace_s) {
+		task_end(&l->task, number, l->grace_s * 1000);
+	} else {
+		task_signal(&l->task, number);
 	}
-	return asked;
+}
+
+static void on_signal(void *arg, uint32_t events)
+{
+	struct launched *l = arg;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (read(l->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			reaper_run(l->reaper);
+		else
+			hear(l, (int)info.ssi_signo,
+			     info.ssi_code == SI_KERNEL);
+	}
 }
 
 /* Until the last checkpoint is kept. */
-static void attend_saver(const struct launch_program *program,
-			 const sigset_t *signals, long grace_s, int asked,
-			 int status)
+static int attend_saver(struct launched *l, struct error *err)
 {
-	struct launch_saver *saver = program->saver;
-	bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	int64_t until = 0;
-	siginfo_t info;
-	int none;
+	struct launch_saver *saver = l->program->saver;
 
 	if (launch_saver_listener(saver))
 		launch_listener_end(launch_saver_listener(saver));
 	/* A saver that has died does not hear it. */
 	signal(SIGPIPE, SIG_IGN);
-	launch_saver_end(saver, well);
-	while (launch_saver_pid(saver)) {
-		if (asked && grace_s && !until)
-			until = time_monotonic_ms() + grace_s * 1000;
-		if (asked > 1 || (until && time_monotonic_ms() >= until))
-			launch_saver_kill(saver);
-		if (asks_to_end(next_signal(NULL, signals, until, &info)))
-			asked++;
-		reap(program, -1, &none);
-	}
+	launch_saver_end(saver,
+			 WIFEXITED(l->status) && WEXITSTATUS(l->status) == 0);
+	hurry_saver(l);
+	return launch_saver_pid(saver) ? loop_run(l->loop, err) : 0;
+}
+
+static int attend(struct launched *l, struct error *err)
+{
+	struct launch_saver *saver = l->program->saver;
+	int ret = loop_run(l->loop, err);
+
+	process_end_children_but(saver ? launch_saver_pid(saver) : 0);
+	return ret == 0 && saver ? attend_saver(l, err) : ret;
+}
+
+static int open_loop(struct launched *l, const sigset_t *signals,
+		     struct error *err)
+{
+	static const struct task_hooks hooks = { .ended = program_ended };
+
+	l->reaper = reaper_new();
+	l->loop = loop_new(err);
+	l->parent =
+		(struct task_parent){ .loop = l->loop, .reaper = l->reaper };
+	task_init(&l->task, &l->parent, &hooks, l);
+	if (!l->loop)
+		return -1;
+	l->signals = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (l->signals < 0)
+		return error_errno(err, "cannot hear signals");
+	return loop_add_fd(l->loop, l->signals, EPOLLIN, on_signal, l, err)
+		       ? 0
+		       : -1;
 }
 
 int launch_supervise(const struct launch_program *program, long grace_s,
 		     int *status, struct error *err)
 {
-	struct launch_listener *listener =
-		launch_saver_listener(program->saver);
+	struct launched l = { .program = program,
+			      .grace_s = grace_s,
+			      .signals = -1 };
 	sigset_t signals, before;
-	pid_t child = -1;
-	int asked;
+	int ret;
 
 	signal(SIGPIPE, program->sigpipe);
 	forwarded_signals(&signals);
@@ -215,23 +212,20 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 	/* An ignored SIGCHLD would make the child's status be thrown away. */
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (!listener || launch_listener_open(listener, &signals, err) == 0)
-		child = start(program, &before, err);
-	if (child < 0) {
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		return -1;
+	ret = open_loop(&l, &signals, err);
+	if (ret == 0)
+		ret = start(&l, &before, err);
+	if (ret == 0) {
+		watch_saver(&l);
+		ret = attend(&l, err);
 	}
-	if (listener) {
-		launch_listener_started(listener);
-		signal(SIGPIPE, SIG_IGN);
-	}
-	asked = attend(program, child, &signals, grace_s, status);
-	process_end_children_but(
-		program->saver ? launch_saver_pid(program->saver) : 0);
-	if (program->saver)
-		attend_saver(program, &signals, grace_s, asked, *status);
+	*status = l.status;
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return 0;
+	if (l.signals >= 0)
+		close(l.signals);
+	loop_free(l.loop);
+	reaper_free(l.reaper);
+	return ret;
 }
 
 int launch_end_alike(int status)

@@ -393,7 +393,9 @@ static int await_more(struct task_runner *m, struct error *err)
 {
 	int ret;
 
-	m->wait_timer = loop_add_timer(m->loop, SETUP_LOOK_MS, stop_waiting, m);
+	m->wait_timer = loop_add_timer(
+		m->loop, SETUP_LOOK_MS + (int64_t)m->spec.topology.count,
+		stop_waiting, m);
 	ret = loop_run(m->loop, err);
 	loop_remove(m->loop, m->wait_timer);
 	return ret;

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -24,6 +23,7 @@
 #include "core/base/text.h"
 #include "core/base/units.h"
 #include "core/process/process.h"
+#include "core/process/reserve.h"
 
 #define CACHE_DAYS 30
 #define LIMIT_SLACK_MS 30000 /* the client has the first word */
@@ -491,24 +491,15 @@ static void on_connection(void *arg, uint32_t events)
 	welcome(agent);
 }
 
-static void reap(struct agent *agent)
-{
-	reaper_run(agent->reaper);
-	agent_end_if_done(agent);
-}
-
-static void on_signal(void *arg, uint32_t events)
+static void hear(void *arg, int number, bool from_kernel)
 {
 	struct agent *agent = arg;
-	struct signalfd_siginfo info;
 
-	(void)events;
-	while (read(agent->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			reap(agent);
-		else if (info.ssi_signo == SIGTERM)
-			end_alone(agent, "the agent was sent SIGTERM");
-	}
+	(void)from_kernel;
+	if (number == SIGCHLD)
+		agent_end_if_done(agent);
+	else
+		end_alone(agent, "the agent was sent SIGTERM");
 }
 
 /* ---- its own start and end ---- */
@@ -570,7 +561,6 @@ static void tidy_cache(const char *cache)
 
 static int begin(struct agent *agent, struct error *err)
 {
-	struct rlimit more;
 	sigset_t signals;
 	bool begun;
 
@@ -581,28 +571,19 @@ static int begin(struct agent *agent, struct error *err)
 		return -1;
 	tidy_cache(agent->cache);
 	agent->spool = spool_open("spool", err);
-	agent->loop = loop_new(err);
-	if (!agent->spool || !agent->loop)
+	if (!agent->spool)
 		return -1;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	agent->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (agent->signal_fd < 0)
-		return error_errno(err, "cannot receive signals");
-	if (!loop_add_fd(agent->loop, agent->signal_fd, EPOLLIN, on_signal,
-			 agent, err) ||
-	    !loop_add_fd(agent->loop, agent->listener, EPOLLIN, on_connection,
+	if (task_parent_own(&agent->parent, &signals, hear, agent, err) < 0)
+		return -1;
+	agent->loop = agent->parent.loop;
+	if (!loop_add_fd(agent->loop, agent->listener, EPOLLIN, on_connection,
 			 agent, err))
 		return -1;
-	getrlimit(RLIMIT_NOFILE, &agent->no_files);
-	more = agent->no_files;
-	more.rlim_cur = more.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &more);
-	agent->parent = (struct task_parent){ .loop = agent->loop,
-					      .reaper = agent->reaper,
-					      .no_files = &agent->no_files };
+	agent->no_files = reserve_files();
+	agent->parent.no_files = &agent->no_files;
 	task_parent_open(&agent->parent, 0);
 	agent->heard_ms = time_monotonic_ms();
 	if (begun)
@@ -615,20 +596,16 @@ int agent_main(const char *folder, int listener)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
-	struct agent agent = { .parent.slots = { -1, -1, -1 },
-			       .folder = mem_strdup(folder),
-			       .listener = listener,
-			       .signal_fd = -1 };
+	struct agent agent = { .folder = mem_strdup(folder),
+			       .listener = listener };
 	struct error err;
 	int ret = 1;
 
 	agent.cache = cache && *cache == '/' ? mem_printf("%s/jobrun", cache)
 					     : mem_printf("%s/.cache/jobrun",
 							  home ? home : "");
-	agent.reaper = reaper_new();
 	child_init(&agent.setup, &agent, true);
 	prctl(PR_SET_NAME, "jobrun-host");
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -643,13 +620,9 @@ int agent_main(const char *folder, int listener)
 	prepare_free(agent.prepare);
 	child_drain(&agent.setup);
 	forget_tasks(&agent);
-	if (agent.signal_fd >= 0)
-		close(agent.signal_fd);
 	close(listener);
 	spool_close(agent.spool);
 	task_parent_close(&agent.parent);
-	reaper_free(agent.reaper);
-	loop_free(agent.loop);
 	free(agent.folder);
 	free(agent.cache);
 	return ret;

@@ -76,17 +76,15 @@ struct child {
 struct prepare;
 
 struct agent {
-	struct loop *loop;
-	struct reaper *reaper;
 	struct task_parent parent;
-	char *folder; /* of the run, absolute */
-	char *cache;  /* of what was shipped, for later runs */
+	struct loop *loop; /* the parent's */
+	char *folder;      /* of the run, absolute */
+	char *cache;       /* of what was shipped, for later runs */
 	enum agent_state state;
 	uint32_t round; /* of the last start */
 	struct spool *spool;
 	struct channel *channel; /* NULL: nobody is there */
 	int listener;
-	int signal_fd;
 	int64_t heard_ms; /* by the monotonic clock */
 	long lease_s;     /* 0: not started */
 	struct loop_event *watch_timer;

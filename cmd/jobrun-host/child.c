@@ -103,7 +103,8 @@ static void run_after(struct child *child)
 		return;
 	pid = fork();
 	if (pid > 0) {
-		reaper_watch(child->agent->reaper, pid, after_ended, child);
+		reaper_watch(child->agent->parent.reaper, pid, after_ended,
+			     child);
 		child->agent->alive++;
 	}
 	if (pid != 0)

@@ -351,7 +351,8 @@ static int start_unpacker(struct agent *agent, struct error *err)
 		prepare->unpacker = 0;
 		return error_errno(err, "cannot fork");
 	}
-	reaper_watch(agent->reaper, prepare->unpacker, unpacker_ended, agent);
+	reaper_watch(agent->parent.reaper, prepare->unpacker, unpacker_ended,
+		     agent);
 	prepare->unpacker_says = says[0];
 	agent->state = AGENT_PREPARING;
 	return 0;

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -16,6 +18,46 @@
 #define PIPES_MAX (64 << 20)
 #define PIPE_FULL (32 << 10)
 #define TASKS_USUAL 128
+
+static void on_signal(void *arg, uint32_t events)
+{
+	struct task_parent *parent = arg;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (read(parent->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			reaper_run(parent->reaper);
+		parent->heard(parent->arg, (int)info.ssi_signo,
+			      info.ssi_code == SI_KERNEL);
+	}
+}
+
+int task_parent_own(struct task_parent *parent, const sigset_t *signals,
+		    void (*heard)(void *arg, int number, bool from_kernel),
+		    void *arg, struct error *err)
+{
+	sigprocmask(SIG_BLOCK, signals, &parent->before);
+	/* An ignored one would have the children's statuses thrown away. */
+	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	parent->heard = heard;
+	parent->arg = arg;
+	parent->reaper = reaper_new();
+	parent->signals = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (parent->signals < 0)
+		return error_errno(err, "cannot hear signals");
+	parent->loop = loop_new(err);
+	return parent->loop && loop_add_fd(parent->loop, parent->signals,
+					   EPOLLIN, on_signal, parent, err)
+		       ? 0
+		       : -1;
+}
+
+void task_parent_hear(struct task_parent *parent)
+{
+	on_signal(parent, 0);
+}
 
 /* Empty, the slots are /dev/null. */
 void task_parent_open(struct task_parent *parent, size_t count)
@@ -31,8 +73,15 @@ void task_parent_open(struct task_parent *parent, size_t count)
 void task_parent_close(struct task_parent *parent)
 {
 	for (size_t i = 0; i < COUNT(parent->slots); i++)
-		if (parent->slots[i] >= 0)
+		if (parent->slots[i] > 0)
 			close(parent->slots[i]);
+	if (!parent->signals)
+		return;
+	if (parent->signals > 0)
+		close(parent->signals);
+	sigprocmask(SIG_SETMASK, &parent->before, NULL);
+	reaper_free(parent->reaper);
+	loop_free(parent->loop);
 }
 
 void task_init(struct task *task, struct task_parent *parent,

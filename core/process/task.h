@@ -12,6 +12,7 @@
 #ifndef JOBRUN_TASK_H
 #define JOBRUN_TASK_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,14 +25,34 @@
 
 #define TASK_STREAMS 2 /* standard output and error, in this order */
 
-/* What all tasks of a process share; borrows what it points to. */
+/* What all tasks of a process share.  Borrows what it points to, unless
+ * task_parent_own() has made it. */
 struct task_parent {
 	struct loop *loop;
 	struct reaper *reaper;         /* run it at SIGCHLD */
 	const struct rlimit *no_files; /* RLIMIT_NOFILE of the tasks */
 	int pipe_size; /* bytes; of pipes that were found full */
 	int slots[3];  /* see task_parent_open() */
+
+	/* Of task_parent_own(). */
+	int signals; /* a signalfd; 0: not its own */
+	sigset_t before;
+	void (*heard)(void *arg, int number, bool from_kernel);
+	void *arg;
 };
+
+/*
+ * For a process that is there for its tasks: a loop and a reaper, and its
+ * signals through that loop.  SIGCHLD is among `signals`, and `heard` is called
+ * after the reaper has done its work.  `from_kernel`: nobody has sent it to this
+ * process alone; from a terminal it goes to the whole process group.  The
+ * process becomes a subreaper.  Only task_parent_close() follows -1.
+ */
+int task_parent_own(struct task_parent *parent, const sigset_t *signals,
+		    void (*heard)(void *arg, int number, bool from_kernel),
+		    void *arg, struct error *err);
+/* Hears what has come, outside of the loop. */
+void task_parent_hear(struct task_parent *parent);
 
 /*
  * Takes low descriptors, which the next task gets as its first three:
@@ -40,6 +61,7 @@ struct task_parent {
  * a user's pipes may hold; 0: nobody knows.
  */
 void task_parent_open(struct task_parent *parent, size_t count);
+/* Zeroed it does nothing. */
 void task_parent_close(struct task_parent *parent);
 
 struct task_hooks {

@@ -2,10 +2,7 @@
 #include "core/task/launch.h"
 
 #include <signal.h>
-#include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,17 +30,14 @@ static void forwarded_signals(sigset_t *set)
 struct launched {
 	const struct launch_program *program;
 	long grace_s;
-	struct loop *loop;
-	struct reaper *reaper;
 	struct task_parent parent;
 	struct task task;
-	int signals; /* a signalfd */
 	int status;
 	int asked; /* how often it was asked to end */
 	struct loop_event *saver_timer;
 };
 
-static int start(struct launched *l, const sigset_t *mask, struct error *err)
+static int start(struct launched *l, struct error *err)
 {
 	const struct launch_program *program = l->program;
 	struct launch_listener *listener =
@@ -51,12 +45,12 @@ static int start(struct launched *l, const sigset_t *mask, struct error *err)
 	struct process_start what = { .path = program->path,
 				      .argv = program->argv,
 				      .envp = program->envp,
-				      .alike = mask,
+				      .alike = &l->parent.before,
 				      .own_group = program->own_group };
 	pid_t pid;
 
 	if (listener) {
-		if (launch_listener_open(listener, l->loop, err) < 0)
+		if (launch_listener_open(listener, l->parent.loop, err) < 0)
 			return -1;
 		what.out = launch_listener_end_of(listener, 0);
 		what.err = launch_listener_end_of(listener, 1);
@@ -77,7 +71,7 @@ static void program_ended(void *arg, int status)
 	struct launched *l = arg;
 
 	l->status = status;
-	loop_stop(l->loop);
+	loop_stop(l->parent.loop);
 }
 
 static void saver_ended(void *arg, int status);
@@ -85,10 +79,11 @@ static void saver_ended(void *arg, int status);
 static void watch_saver(struct launched *l)
 {
 	if (l->program->saver && launch_saver_pid(l->program->saver))
-		reaper_watch(l->reaper, launch_saver_pid(l->program->saver),
-			     saver_ended, l);
+		reaper_watch(l->parent.reaper,
+			     launch_saver_pid(l->program->saver), saver_ended,
+			     l);
 	else if (!l->task.pid)
-		loop_stop(l->loop);
+		loop_stop(l->parent.loop);
 }
 
 static void saver_ended(void *arg, int status)
@@ -113,16 +108,19 @@ static void kill_saver(void *arg, uint32_t events)
 static void hurry_saver(struct launched *l)
 {
 	if (l->asked && l->grace_s && !l->saver_timer)
-		l->saver_timer = loop_add_timer(l->loop, l->grace_s * 1000,
-						kill_saver, l);
+		l->saver_timer = loop_add_timer(
+			l->parent.loop, l->grace_s * 1000, kill_saver, l);
 	if (l->asked > 1)
 		kill_saver(l, 0);
 }
 
-static void hear(struct launched *l, int number, bool from_kernel)
+static void hear(void *arg, int number, bool from_kernel)
 {
+	struct launched *l = arg;
 	bool asks = task_is_asked_by(number);
 
+	if (number == SIGCHLD)
+		return;
 	l->asked += asks;
 	if (!l->task.pid) {
 		hurry_saver(l);
@@ -138,21 +136,6 @@ static void hear(struct launched *l, int number, bool from_kernel)
 	}
 }
 
-static void on_signal(void *arg, uint32_t events)
-{
-	struct launched *l = arg;
-	struct signalfd_siginfo info;
-
-	(void)events;
-	while (read(l->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			reaper_run(l->reaper);
-		else
-			hear(l, (int)info.ssi_signo,
-			     info.ssi_code == SI_KERNEL);
-	}
-}
-
 /* Until the last checkpoint is kept. */
 static int attend_saver(struct launched *l, struct error *err)
 {
@@ -165,66 +148,40 @@ static int attend_saver(struct launched *l, struct error *err)
 	launch_saver_end(saver,
 			 WIFEXITED(l->status) && WEXITSTATUS(l->status) == 0);
 	hurry_saver(l);
-	return launch_saver_pid(saver) ? loop_run(l->loop, err) : 0;
+	return launch_saver_pid(saver) ? loop_run(l->parent.loop, err) : 0;
 }
 
 static int attend(struct launched *l, struct error *err)
 {
 	struct launch_saver *saver = l->program->saver;
-	int ret = loop_run(l->loop, err);
+	int ret = l->task.pid ? loop_run(l->parent.loop, err) : 0;
 
 	process_end_children_but(saver ? launch_saver_pid(saver) : 0);
 	return ret == 0 && saver ? attend_saver(l, err) : ret;
 }
 
-static int open_loop(struct launched *l, const sigset_t *signals,
-		     struct error *err)
-{
-	static const struct task_hooks hooks = { .ended = program_ended };
-
-	l->reaper = reaper_new();
-	l->loop = loop_new(err);
-	l->parent =
-		(struct task_parent){ .loop = l->loop, .reaper = l->reaper };
-	task_init(&l->task, &l->parent, &hooks, l);
-	if (!l->loop)
-		return -1;
-	l->signals = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (l->signals < 0)
-		return error_errno(err, "cannot hear signals");
-	return loop_add_fd(l->loop, l->signals, EPOLLIN, on_signal, l, err)
-		       ? 0
-		       : -1;
-}
-
 int launch_supervise(const struct launch_program *program, long grace_s,
 		     int *status, struct error *err)
 {
-	struct launched l = { .program = program,
-			      .grace_s = grace_s,
-			      .signals = -1 };
-	sigset_t signals, before;
+	static const struct task_hooks hooks = { .ended = program_ended };
+	struct launched l = { .program = program, .grace_s = grace_s };
+	sigset_t signals;
 	int ret;
 
 	signal(SIGPIPE, program->sigpipe);
 	forwarded_signals(&signals);
-	sigprocmask(SIG_BLOCK, &signals, &before);
-	/* An ignored SIGCHLD would make the child's status be thrown away. */
-	signal(SIGCHLD, SIG_DFL);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	ret = open_loop(&l, &signals, err);
+	task_init(&l.task, &l.parent, &hooks, &l);
+	ret = task_parent_own(&l.parent, &signals, hear, &l, err);
 	if (ret == 0)
-		ret = start(&l, &before, err);
+		ret = start(&l, err);
 	if (ret == 0) {
 		watch_saver(&l);
+		/* It may have died before its SIGCHLD was awaited. */
+		reaper_run(l.parent.reaper);
 		ret = attend(&l, err);
 	}
 	*status = l.status;
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (l.signals >= 0)
-		close(l.signals);
-	loop_free(l.loop);
-	reaper_free(l.reaper);
+	task_parent_close(&l.parent);
 	return ret;
 }
 

@@ -10,10 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,16 +43,11 @@ struct task_runner {
 	const char *attempt; /* its folder */
 	struct environment env;
 	struct log_writer *log;
-	struct run_spec watched;   /* as `watch` sees the trial */
-	struct trial_watch *watch; /* NULL: it is never ended early */
-	int64_t watch_ms;          /* when to look again */
-	sigset_t before;
-	int signals; /* a signalfd */
-
-	struct loop *loop;
+	struct run_spec watched;       /* as `watch` sees the trial */
+	struct trial_watch *watch;     /* NULL: it is never ended early */
+	int64_t watch_ms;              /* when to look again */
 	struct loop_event *wait_timer; /* for setup elsewhere */
-	struct reaper *reaper;
-	struct rlimit files; /* RLIMIT_NOFILE */
+	struct rlimit files;           /* RLIMIT_NOFILE */
 	struct task_parent parent;
 	struct task process; /* setup, or the program */
 	int status;          /* it ended with, as waitpid() gives it */
@@ -211,7 +203,7 @@ static void process_ended(void *arg, int status)
 	struct task_runner *m = arg;
 
 	m->status = status;
-	loop_stop(m->loop);
+	loop_stop(m->parent.loop);
 }
 
 /* What runs, or the wait for it. */
@@ -219,7 +211,7 @@ static void end(struct task_runner *m, int number)
 {
 	task_end(&m->process, number, m->spec.grace_s * 1000);
 	if (!m->process.pid)
-		loop_stop(m->loop);
+		loop_stop(m->parent.loop);
 }
 
 /* Once: who looks at how all have ended then knows that it is not to blame. */
@@ -236,23 +228,18 @@ static void note_told(struct task_runner *m, int number)
 		   &ignored);
 }
 
-static void on_signal(void *arg, uint32_t events)
+static void hear(void *arg, int number, bool from_kernel)
 {
 	struct task_runner *m = arg;
-	struct signalfd_siginfo info;
 
-	(void)events;
-	while (read(m->signals, &info, sizeof(info)) == sizeof(info)) {
-		int number = (int)info.ssi_signo;
-
-		if (number == SIGCHLD) {
-			reaper_run(m->reaper);
-		} else if (task_is_asked_by(number)) {
-			note_told(m, number);
-			end(m, number);
-		} else {
-			task_signal(&m->process, number);
-		}
+	(void)from_kernel;
+	if (number == SIGCHLD)
+		return;
+	if (task_is_asked_by(number)) {
+		note_told(m, number);
+		end(m, number);
+	} else {
+		task_signal(&m->process, number);
 	}
 }
 
@@ -306,8 +293,8 @@ static void on_look(void *arg, uint32_t events);
 
 static void look_later(struct task_runner *m)
 {
-	loop_add_timer(m->loop, LOOK_MS + (int64_t)m->spec.topology.count,
-		       on_look, m);
+	loop_add_timer(m->parent.loop,
+		       LOOK_MS + (int64_t)m->spec.topology.count, on_look, m);
 }
 
 static void on_look(void *arg, uint32_t events)
@@ -327,7 +314,7 @@ static void attend(struct task_runner *m)
 
 	/* Killed by us, if the loop can't go on. */
 	m->status = SIGKILL;
-	loop_run(m->loop, &ignored);
+	loop_run(m->parent.loop, &ignored);
 	/* What it has started and left holds its pipes. */
 	process_end_children();
 	task_drain(&m->process);
@@ -338,7 +325,7 @@ static void attend(struct task_runner *m)
 /* Whoever asked for that: nothing more is to be started. */
 static bool is_to_end(struct task_runner *m)
 {
-	on_signal(m, 0);
+	task_parent_hear(&m->parent);
 	return m->told || m->done;
 }
 
@@ -385,7 +372,7 @@ static void stop_waiting(void *arg, uint32_t events)
 
 	(void)events;
 	m->wait_timer = NULL;
-	loop_stop(m->loop);
+	loop_stop(m->parent.loop);
 }
 
 /* A while, or until this is to end. */
@@ -394,10 +381,10 @@ static int await_more(struct task_runner *m, struct error *err)
 	int ret;
 
 	m->wait_timer = loop_add_timer(
-		m->loop, SETUP_LOOK_MS + (int64_t)m->spec.topology.count,
+		m->parent.loop, SETUP_LOOK_MS + (int64_t)m->spec.topology.count,
 		stop_waiting, m);
-	ret = loop_run(m->loop, err);
-	loop_remove(m->loop, m->wait_timer);
+	ret = loop_run(m->parent.loop, err);
+	loop_remove(m->parent.loop, m->wait_timer);
 	return ret;
 }
 
@@ -558,44 +545,19 @@ static int open_loop(struct task_runner *m, struct error *err)
 	sigemptyset(&set);
 	for (i = 0; i < COUNT(numbers); i++)
 		sigaddset(&set, numbers[i]);
-	sigprocmask(SIG_BLOCK, &set, &m->before);
 	signal(SIGXFSZ, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (m->signals < 0)
-		return error_errno(err, "cannot hear signals");
 	getrlimit(RLIMIT_NOFILE, &m->files);
-	m->reaper = reaper_new();
-	m->loop = loop_new(err);
-	m->parent = (struct task_parent){ .loop = m->loop,
-					  .reaper = m->reaper,
-					  .no_files = &m->files };
+	m->parent.no_files = &m->files;
+	if (task_parent_own(&m->parent, &set, hear, m, err) < 0)
+		return -1;
 	task_parent_open(&m->parent, 0);
 	task_init(&m->process, &m->parent, &hooks, m);
-	return m->loop && loop_add_fd(m->loop, m->signals, EPOLLIN, on_signal,
-				      m, err)
-		       ? 0
-		       : -1;
-}
-
-static void close_loop(struct task_runner *m)
-{
-	task_parent_close(&m->parent);
-	reaper_free(m->reaper);
-	loop_free(m->loop);
-	if (m->signals < 0)
-		return;
-	close(m->signals);
-	sigprocmask(SIG_SETMASK, &m->before, NULL);
+	return 0;
 }
 
 int task_runner_run(const struct task_runner_deps *deps, struct error *err)
 {
-	struct task_runner m = { .deps = deps,
-				 .mem = arena_new(),
-				 .signals = -1,
-				 .parent.slots = { -1, -1, -1 } };
+	struct task_runner m = { .deps = deps, .mem = arena_new() };
 	int ret = -1;
 
 	if (open_loop(&m, err) < 0 || read_spec(&m, err) < 0 ||
@@ -613,7 +575,7 @@ int task_runner_run(const struct task_runner_deps *deps, struct error *err)
 out:
 	trial_watch_free(m.watch);
 	log_writer_close(m.log);
-	close_loop(&m);
+	task_parent_close(&m.parent);
 	environment_done(&m.env);
 	arena_free(m.mem);
 	return ret;

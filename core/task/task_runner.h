@@ -9,8 +9,11 @@
  *	attempts/N/logs/	its output, as core/log/log.h has it
  *	attempts/N/tasks/TYPE-INDEX
  *		start HOST PID TIME_MS
+ *				of jobrun itself, if it never came to the
+ *				program
  *		told SIGNAL TIME_MS
- *				somebody else wants it to end
+ *				somebody else wants it to end, or the setup
+ *				of its node has failed
  *		end STATUS TIME_MS LOGGED LOST
  *				the status as waitpid() gives it, the size
  *				of the files of its log, which are on the disk

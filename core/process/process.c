@@ -146,8 +146,7 @@ static int become_alike(struct starting *starting)
 }
 
 /*
- * In the child, too.  It shares our memory and,
- * until it asks for a table of its own, our descriptors: a process that
+ * It shares our memory and, until it asks for a table of its own, our descriptors: a process that
  * supervises a thousand others has thousands, and to copy and close them each
  * time would take longer than all else.
  */

@@ -107,8 +107,8 @@ void task_adopt(struct task *task, pid_t pid, bool own_group);
 
 /* Whether a signal is a request to end. */
 bool task_is_asked_by(int number);
-/* To the task and all of a group of its own, if it runs.  A request to end reaches it
- * if it is stopped, too. */
+/* To the task and all of a group of its own, if it runs.  A request to end
+ * reaches it if it is stopped, too. */
 void task_signal(const struct task *task, int number);
 /* The same, and SIGKILL `grace_ms` after the first such call. */
 void task_end(struct task *task, int number, int64_t grace_ms);

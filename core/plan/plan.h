@@ -29,7 +29,7 @@ enum action_type {
 	ACTION_TYPE_COUNT,
 };
 
-/* Who made a field differ since jobrun last changed the resource. */
+/* The author of a difference since jobrun last changed the resource. */
 enum change_cause {
 	CHANGE_UNKNOWN, /* it is not known what that was */
 	CHANGE_FILE,

@@ -38,7 +38,7 @@ struct connection_deps {
 	struct loop *loop;
 	struct reaper *reaper; /* run it at SIGCHLD */
 	const char *config;    /* of ssh: see ssh_config_write() */
-	int pipe_size;   /* of those that much comes through; 0: as they are */
+	int pipe_size;         /* bytes in ssh's pipes; 0: the default */
 	size_t *running; /* how many ssh processes there are; counted here */
 };
 

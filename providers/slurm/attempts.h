@@ -12,7 +12,7 @@
  *				often the run was restarted then
  *		end WHY_NOT	none, though one was to be expected; or ""
  *
- * Those of a trial are in the trial's folder, trials/K/attempts/N/; what its end
+ * The attempts of a trial are in its folder, trials/K/attempts/N/; what its end
  * means for the others is in array.h.
  *
  * After a failure the next attempt begins on the same nodes.  After the loss

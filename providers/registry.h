@@ -5,7 +5,8 @@
 
 #include "core/provider/provider.h"
 
-extern const struct provider *const providers[]; /* up to NULL */
+/* Up to NULL; the first is that of jobs that name none. */
+extern const struct provider *const providers[];
 
 /* By its name, or NULL. */
 const struct provider *provider_find(const char *name);

@@ -15,6 +15,7 @@
 struct schema_provider {
 	const char *name;
 	const struct message *block; /* of `jobrun: NAME:`, or NULL */
+	unsigned traits;             /* core/job/traits.h */
 };
 
 /* A value from the command line that stands above those of the files. */
@@ -24,7 +25,8 @@ struct schema_set {
 };
 
 struct schema_options {
-	const struct schema_provider *providers; /* in registry order */
+	/* In registry order: the first is that of jobs that name none. */
+	const struct schema_provider *providers;
 	size_t provider_count;
 	const char *job_id;            /* of a file that has none; or NULL */
 	const char *provider;          /* instead of the file's; or NULL */

@@ -14,6 +14,7 @@
 #include "core/checkpoint/checkpoint_store.h"
 #include "core/checkpoint/checkpoint_watch.h"
 #include "core/supervise/supervised.h"
+#include "providers/registry.h"
 #include "providers/stores.h"
 
 struct checkpoints_opts {
@@ -205,6 +206,7 @@ static void put_json(const struct listed_checkpoints *all,
 static int read_spec(struct session *session, const char *job_id,
 		     struct arena *mem, struct run_spec *out, struct error *err)
 {
+	const struct provider *provider;
 	struct run_record record;
 	char *folder, *path;
 	int ret = 0;
@@ -218,8 +220,9 @@ static int read_spec(struct session *session, const char *job_id,
 		ret = spec_read(folder, mem, out, err);
 	free(path);
 	free(folder);
+	provider = provider_find(record.provider);
 	if (ret == 0 && out->checkpoints.is_used && !out->checkpoints.to &&
-	    strcmp(record.provider, "local") != 0)
+	    !(provider && provider->traits & TRAIT_THIS_MACHINE))
 		ret = error_set(err, ERROR_FAILED,
 				"the checkpoints of '%s' stay where it runs: "
 				"jobrun.checkpoints.to says where else to keep "

@@ -94,7 +94,8 @@ static void add_providers(struct offer *offer)
 	size_t i;
 
 	for (i = 0; providers[i]; i++)
-		add(offer, providers[i]->name, providers[i]->summary);
+		if (!(providers[i]->traits & TRAIT_HIDDEN))
+			add(offer, providers[i]->name, providers[i]->summary);
 }
 
 static void add_task_types(struct offer *offer)

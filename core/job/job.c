@@ -169,7 +169,7 @@ static void put_given(json_t *all, const struct job *job, bool sparse)
 {
 	const struct message *message =
 		message_field(job->message, "jobrun")->message;
-	const char *fallback = message_field(message, "provider")->fallback;
+	const char *fallback = message_field(message, "provider")->fallback_1;
 	const char *provider = job->jobrun.provider;
 	json_t *jobrun = json_object_get(all, "jobrun");
 

@@ -8,6 +8,7 @@
 
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "core/job/traits.h"
 
 /* Compares without making the other spelling: camel "workerCount" against
  * snake "worker_count". */
@@ -67,18 +68,8 @@ bool message_refused(const struct message *message, const void *data,
 	return field && (head->refused >> (field - message->fields) & 1);
 }
 
-bool names_have(const char *const *names, const char *name)
-{
-	if (!names)
-		return true;
-	for (; *names; names++)
-		if (!strcmp(*names, name))
-			return true;
-	return false;
-}
-
 void message_unused(const struct message *message, const void *data,
-		    const char *prefix, const char *provider,
+		    const char *prefix, unsigned traits,
 		    void (*tell)(void *ctx, const char *path), void *ctx)
 {
 	const struct message_head *head = data;
@@ -90,12 +81,12 @@ void message_unused(const struct message *message, const void *data,
 			continue;
 		snprintf(path, sizeof(path), "%s%s%s", prefix,
 			 *prefix ? "." : "", field->name);
-		if (!names_have(field->providers, provider))
+		if (!traits_have(traits, field->traits))
 			tell(ctx, path);
 		else if (field->type == FIELD_MESSAGE)
 			message_unused(field->message,
 				       (const char *)data + field->offset, path,
-				       provider, tell, ctx);
+				       traits, tell, ctx);
 	}
 }
 
@@ -265,7 +256,8 @@ static json_t *unset_value(const struct field *field, const void *member,
 			       : NULL;
 	}
 	if ((style & MESSAGE_DEFAULTS) &&
-	    (field->fallback || field->type == FIELD_MESSAGE))
+	    (field->fallback || field->type == FIELD_MESSAGE ||
+	     field->flags & FIELD_PROVIDER))
 		return message_value(field, member, style);
 	return NULL;
 }

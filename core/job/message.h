@@ -63,6 +63,8 @@ enum field_flag {
 	FIELD_PATH = 1 << 6,    /* of a file or directory, unless it is a URL:
 				* relative to the file that says it */
 	FIELD_SINGLE = 1 << 5,  /* a list whose only item may stand alone */
+	/* The name of a provider: who loads knows them all, and the default. */
+	FIELD_PROVIDER = 1 << 7,
 };
 
 struct field {
@@ -95,9 +97,9 @@ struct field {
 	/* Another field of the message that makes a required one optional. */
 	const char *unless;
 	const char *doc; /* one or more sentences; for explain and manual */
-	/* The providers that honour it, up to NULL.  NULL: all of them, and
-	 * those for which it has no meaning. */
-	const char *const *providers;
+	/* Those with all these traits (core/job/traits.h) honour it.  0: all
+	 * providers, and those for which it has no meaning. */
+	unsigned traits;
 };
 
 struct message {
@@ -154,16 +156,13 @@ bool message_has(const struct message *message, const void *data,
 bool message_refused(const struct message *message, const void *data,
 		     const char *name);
 
-/* Whether the name is in the list; an absent list has all names. */
-bool names_have(const char *const *names, const char *name);
-
 /*
- * Names every field that was given and that the provider does not honour, as
- * a path below `prefix`: "jobrun.checkpoints".  Of a message that it does not
- * honour, only the message.
+ * Names every field that was given and that a provider of these traits does
+ * not honour, as a path below `prefix`: "jobrun.checkpoints".  Of a message
+ * that it does not honour, only the message.
  */
 void message_unused(const struct message *message, const void *data,
-		    const char *prefix, const char *provider,
+		    const char *prefix, unsigned traits,
 		    void (*tell)(void *ctx, const char *path), void *ctx);
 
 /* "masterConfig" gives "master_config"; `size` counts the NUL. */

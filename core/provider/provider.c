@@ -119,7 +119,7 @@ void resources_note(struct resources *all, const char *format, ...)
 
 struct unused {
 	struct resources *all;
-	const char *provider;
+	const struct provider *provider;
 };
 
 static void note_unused(void *ctx, const char *path)
@@ -127,15 +127,16 @@ static void note_unused(void *ctx, const char *path)
 	const struct unused *unused = ctx;
 
 	resources_note(unused->all, "%s is not used by provider %s", path,
-		       unused->provider);
+		       unused->provider->name);
 }
 
 void resources_note_unused(struct resources *all, const struct job *job,
-			   const char *provider)
+			   const struct provider *provider)
 {
 	struct unused unused = { .all = all, .provider = provider };
 
-	message_unused(job->message, job, "", provider, note_unused, &unused);
+	message_unused(job->message, job, "", provider->traits, note_unused,
+		       &unused);
 }
 
 void places_add(struct places *places, struct arena *mem, const char *place)

@@ -5,8 +5,8 @@
  * ordering, parallelism, retries and rendering are core's, for all of them.
  *
  * To add provider `foo`:
- *  1. providers/foo/foo.h and foo.c: its kinds, its `desire`, its fields
- *     (a struct message, if it has a `jobrun: foo:` block), and what it
+ *  1. providers/foo/foo.h and foo.c: its kinds, its `desire`, its traits, its
+ *     fields (a struct message, if it has a `jobrun: foo:` block), and what it
  *     brings to jobrun's commands;
  *  2. one line in providers/registry.c;
  *  3. tests/unit/test_foo.c, and an example with its README.
@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "core/job/catalogue.h"
 #include "core/job/job.h"
+#include "core/job/traits.h"
 #include "core/base/environment.h"
 #include "core/base/run_state.h"
 #include "core/topology/topology.h"
@@ -113,7 +114,7 @@ void resources_note(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* A note for each field that the job sets and `provider` does not honour. */
 void resources_note_unused(struct resources *all, const struct job *job,
-			   const char *provider);
+			   const struct provider *provider);
 
 /* Where to look for what exists; each place once. */
 struct places {
@@ -286,6 +287,7 @@ struct provider {
 	 * field is at or below counts, and none means that nothing becomes of
 	 * it.  NULL: the provider does not say. */
 	const struct field_use *uses;
+	unsigned traits; /* what it can do: core/job/traits.h */
 	bool asks; /* apply needs a yes: it costs or changes something that
 		    * others see */
 

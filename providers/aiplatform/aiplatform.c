@@ -225,7 +225,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 					 &labels),
 			out);
 	look_for_missing(job, &packages, out);
-	resources_note_unused(out, job, service.provider);
+	resources_note_unused(out, job, &provider_ai_platform);
 	return 0;
 }
 
@@ -242,6 +242,7 @@ static void *open_service(const struct provider_env *env, struct error *err)
 const struct provider provider_ai_platform = {
 	.name = "ai-platform",
 	.summary = "AI Platform Training",
+	.traits = TRAITS_AI_PLATFORM,
 	.kinds = kinds,
 	.block = &ai_platform_message,
 	.uses = ai_platform_uses,

@@ -149,6 +149,7 @@ static void fake_close(void *ctx)
 const struct provider provider_fake = {
 	.name = "fake",
 	.summary = "nothing at all, for tests of jobrun itself",
+	.traits = TRAIT_HIDDEN,
 	.kinds = kinds,
 	.block = &fake_message,
 	.desire = desire,

@@ -189,11 +189,6 @@ static void note_left_out(const struct kube_job *made, struct resources *out)
 	}
 }
 
-static void note_unused(void *ctx, const char *path)
-{
-	resources_note(ctx, "%s is not used by provider kubernetes", path);
-}
-
 static int desire(const struct job *job, const struct provider_env *env,
 		  struct resources *out, struct error *err)
 {
@@ -223,7 +218,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 			       "~/.kube/config, so that this is not compared "
 			       "with what is there");
 	kube_job_done(&made);
-	message_unused(job->message, job, "", "kubernetes", note_unused, out);
+	resources_note_unused(out, job, &provider_kubernetes);
 	return 0;
 }
 
@@ -267,6 +262,7 @@ static const struct kind *const kinds[] = { &kind_kube_secret,
 const struct provider provider_kubernetes = {
 	.name = "kubernetes",
 	.summary = "a Kubernetes cluster",
+	.traits = TRAIT_BESIDE_TASKS | TRAIT_LAUNCHER | TRAIT_QUEUE,
 	.kinds = kinds,
 	.block = &kubernetes_message,
 	.asks = true,

@@ -88,7 +88,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 				    "jobrun.source");
 	check_checkpoints(&spec, out);
 	check_trials(job, &spec, out);
-	resources_note_unused(out, job, provider_local.name);
+	resources_note_unused(out, job, &provider_local);
 	return 0;
 }
 
@@ -126,6 +126,8 @@ static int sweep(void *ctx, const struct leftover *one, struct error *err)
 const struct provider provider_local = {
 	.name = "local",
 	.summary = "processes on this machine",
+	.traits = TRAIT_THIS_MACHINE | TRAIT_SUPERVISED | TRAIT_STARTS_PROGRAM |
+		  TRAIT_BESIDE_TASKS,
 	.kinds = kinds,
 	.uses = local_uses,
 	.ignores_machines = true,

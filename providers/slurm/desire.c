@@ -193,8 +193,8 @@ int slurm_desire(const struct job *job, const struct provider_env *env,
 	run->properties = describe(job, &what);
 	run->request = call_json(job, &what);
 	check(job, &what, out);
-	message_unused(job->message, job, "", provider_slurm.name, note_unused,
-		       out);
+	message_unused(job->message, job, "", provider_slurm.traits,
+		       note_unused, out);
 	return 0;
 }
 

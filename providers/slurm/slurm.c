@@ -398,6 +398,7 @@ static void doctor(const char *trace_http, struct checks *out)
 const struct provider provider_slurm = {
 	.name = "slurm",
 	.summary = "a Slurm cluster",
+	.traits = TRAIT_STARTS_PROGRAM | TRAIT_BESIDE_TASKS | TRAIT_QUEUE,
 	.kinds = kinds,
 	.block = &slurm_message,
 	.asks = true,

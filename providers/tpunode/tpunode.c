@@ -314,7 +314,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	note(job, block, out);
 	if (block->iap)
 		tpu_run_note_iap(out);
-	resources_note_unused(out, job, provider_tpu_node.name);
+	resources_note_unused(out, job, &provider_tpu_node);
 	return 0;
 }
 
@@ -357,6 +357,8 @@ static void *open_ctx(const struct provider_env *env, struct error *err)
 const struct provider provider_tpu_node = {
 	.name = "tpu-node",
 	.summary = "Cloud TPU nodes, with VMs beside them",
+	.traits = TRAIT_MAKES_MACHINES | TRAIT_GOOGLE_CLOUD | TRAIT_SUPERVISED |
+		  TRAIT_STARTS_PROGRAM | TRAIT_BESIDE_TASKS,
 	.kinds = kinds,
 	.block = &tpu_node_message,
 	.uses = tpu_node_uses,

@@ -223,7 +223,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	tpu_run_check(job, &spec, out);
 	if (block->iap)
 		tpu_run_note_iap(out);
-	resources_note_unused(out, job, provider_tpu_vm.name);
+	resources_note_unused(out, job, &provider_tpu_vm);
 	return 0;
 }
 
@@ -266,6 +266,8 @@ static void *tpu_vm_open(const struct provider_env *env, struct error *err)
 const struct provider provider_tpu_vm = {
 	.name = "tpu-vm",
 	.summary = "Cloud TPU VMs and pod slices, over ssh",
+	.traits = TRAIT_MAKES_MACHINES | TRAIT_GOOGLE_CLOUD | TRAIT_SUPERVISED |
+		  TRAIT_STARTS_PROGRAM | TRAIT_BESIDE_TASKS,
 	.kinds = kinds,
 	.block = &tpu_vm_message,
 	.uses = tpu_vm_uses,

@@ -195,7 +195,7 @@ static int desire(const struct job *job, const struct provider_env *env,
 	managed_add_run(&service, job, json_incref(translated.body), out);
 	note_left_out(&translated, out);
 	vertex_job_done(&translated);
-	resources_note_unused(out, job, service.provider);
+	resources_note_unused(out, job, &provider_vertex_ai);
 	return 0;
 }
 
@@ -212,6 +212,7 @@ static void *open_service(const struct provider_env *env, struct error *err)
 const struct provider provider_vertex_ai = {
 	.name = "vertex-ai",
 	.summary = "Vertex AI custom jobs",
+	.traits = TRAIT_GOOGLE_CLOUD | TRAIT_MANAGED | TRAIT_QUEUE,
 	.kinds = kinds,
 	.block = &vertex_ai_message,
 	.uses = vertex_ai_uses,

@@ -125,11 +125,12 @@ static bool explain_rule_touches(const struct rule *rule, const char *path)
 	return false;
 }
 
-static void put_rules(const char *path, const struct explain_style *style,
-		      struct buf *out)
+static void put_rules(const struct outline *all, const char *path,
+		      const struct explain_style *style, struct buf *out)
 {
 	const struct rule *rule;
-	const char *const *where;
+	const struct provider *const *where;
+	const char *before;
 	struct buf text = { 0 };
 	bool first = true;
 
@@ -142,10 +143,14 @@ static void put_rules(const char *path, const struct explain_style *style,
 		first = false;
 		buf_clear(&text);
 		buf_printf(&text, "%s [%s", rule->doc, rule->id);
-		for (where = rule->providers; where && *where; where++)
-			buf_printf(&text, "%s%s",
-				   where == rule->providers ? ": " : ", ",
-				   *where);
+		before = ": ";
+		for (where = all->providers; *where; where++) {
+			if (rule_is_everywhere(rule) ||
+			    !rule_holds(rule, (*where)->traits))
+				continue;
+			buf_printf(&text, "%s%s", before, (*where)->name);
+			before = ", ";
+		}
 		buf_putc(&text, ']');
 		buf_fill(out, ' ', INDENT);
 		wrap_text(buf_text(&text), INDENT, INDENT + 2, style->width,
@@ -252,7 +257,7 @@ void explain_text(const struct outline *all, const struct outlined *at,
 		wrap_text(at->field.name ? at->field.doc : message_job.doc, 2,
 			  2, style->width, out);
 		if (at->field.name) {
-			put_rules(at->path, style, out);
+			put_rules(all, at->path, style, out);
 			put_uses(all, at->path, style, out);
 		}
 		if (below)

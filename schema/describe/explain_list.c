@@ -22,13 +22,20 @@ static void put_counted(json_t *row, const char *key, unsigned count,
 	json_put(row, key, value);
 }
 
-static json_t *texts_up_to(const char *const *items)
+/* The providers where the rule holds. */
+static json_t *places_of(const struct outline *all, const struct rule *rule)
 {
-	size_t n = 0;
+	const struct provider *const *provider;
+	json_t *names = json_array();
 
-	while (items[n])
-		n++;
-	return json_texts(items, n);
+	if (rule_is_everywhere(rule))
+		json_array_append_new(names, json_string("all"));
+	else
+		for (provider = all->providers; *provider; provider++)
+			if (rule_holds(rule, (*provider)->traits))
+				json_array_append_new(
+					names, json_string((*provider)->name));
+	return names;
 }
 
 static json_t *machine_types(const struct outline *all,
@@ -219,7 +226,6 @@ static json_t *all_rules(const struct outline *all,
 	json_t *rows = json_array();
 	const struct rule *rule;
 
-	(void)all;
 	(void)catalogue;
 	for (rule = rules; rule->id; rule++) {
 		json_t *row = json_object();
@@ -227,9 +233,7 @@ static json_t *all_rules(const struct outline *all,
 		json_put_text(row, "id", rule->id);
 		json_put_text(row, "rule", rule->doc);
 		json_put_text(row, "severity", severity_name(rule->severity));
-		json_put(row, "providers",
-			 rule->providers ? texts_up_to(rule->providers)
-					 : json_pack("[s]", "all"));
+		json_put(row, "providers", places_of(all, rule));
 		json_put_text(row, "source", rule->source);
 		json_array_append_new(rows, row);
 	}

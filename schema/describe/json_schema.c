@@ -201,12 +201,10 @@ static json_t *reference(const struct message *message, bool null)
 	return out;
 }
 
-static void put_type(const struct message *message, const struct field *field,
-		     json_t *out)
+static void put_type(const struct field *field, json_t *out)
 {
 	json_t *items = json_object();
-	bool exact =
-		message == &message_jobrun && !strcmp(field->name, "provider");
+	bool exact = field->flags & FIELD_PROVIDER;
 
 	switch (field->type) {
 	case FIELD_STRING:
@@ -259,8 +257,7 @@ static void put_type(const struct message *message, const struct field *field,
 	json_decref(items);
 }
 
-static json_t *field_schema(const struct message *message,
-			    const struct field *field)
+static json_t *field_schema(const struct field *field)
 {
 	json_t *out = json_object();
 
@@ -270,7 +267,7 @@ static json_t *field_schema(const struct message *message,
 		json_put(out, "deprecated", json_true());
 		return out;
 	}
-	put_type(message, field, out);
+	put_type(field, out);
 	if (field->fallback)
 		json_put(out, "default",
 			 field->type == FIELD_DURATION
@@ -373,8 +370,7 @@ static json_t *message_schema(const struct outline *all,
 
 		message_snake_name(fields[i].name, snake, sizeof(snake));
 		two = strcmp(snake, fields[i].name) != 0;
-		json_put(properties, fields[i].name,
-			 field_schema(message, &fields[i]));
+		json_put(properties, fields[i].name, field_schema(&fields[i]));
 		if (two)
 			put_snake(message, &fields[i], snake, patterns, rules);
 		if (fields[i].message == &message_training_input)

@@ -14,11 +14,15 @@
 
 void outline_init(struct outline *all, const struct provider *const *providers)
 {
-	size_t i;
+	size_t n = 0;
 
-	*all = (struct outline){ .providers = providers };
-	for (i = 0; providers[i] && i + 1 < COUNT(all->provider_names); i++)
-		all->provider_names[i] = providers[i]->name;
+	*all = (struct outline){ 0 };
+	for (; *providers && n + 1 < OUTLINE_PROVIDERS_MAX; providers++) {
+		if ((*providers)->traits & TRAIT_HIDDEN)
+			continue;
+		all->providers[n] = *providers;
+		all->provider_names[n++] = (*providers)->name;
+	}
 }
 
 size_t outline_fields(const struct outline *all, const struct message *message,
@@ -28,9 +32,10 @@ size_t outline_fields(const struct outline *all, const struct message *message,
 
 	for (; message->fields[n].name && n < OUTLINE_FIELDS_MAX; n++) {
 		out[n] = message->fields[n];
-		if (message == &message_jobrun &&
-		    !strcmp(out[n].name, "provider"))
+		if (out[n].flags & FIELD_PROVIDER) {
 			out[n].values = all->provider_names;
+			out[n].fallback = all->provider_names[0];
+		}
 	}
 	if (message != &message_jobrun)
 		return n;
@@ -333,9 +338,10 @@ static bool is_below(const char *path, const char *head)
 	       (!len || !path[len] || path[len] == '.');
 }
 
-/* Whether the rows of the field and of all that it is in have the provider. */
+/* Whether the rows of the field and of all that it is in need no trait that
+ * the provider lacks. */
 static bool is_honoured(const struct outline *all, const char *path,
-			const char *provider)
+			const struct provider *provider)
 {
 	const struct message *message = &message_job;
 	char word[OUTLINE_TYPE_SIZE];
@@ -344,7 +350,7 @@ static bool is_honoured(const struct outline *all, const char *path,
 	while (message && next_word(&path, word)) {
 		if (!find_in(all, message, word, &field))
 			return true;
-		if (!names_have(field.providers, provider))
+		if (!traits_have(provider->traits, field.traits))
 			return false;
 		message = outline_below(&field);
 	}
@@ -364,7 +370,7 @@ const char *outline_use(const struct outline *all,
 		if (provider->block && is_below(name, provider->name))
 			return NULL;
 	}
-	if (!is_honoured(all, path, provider->name))
+	if (!is_honoured(all, path, provider))
 		return "";
 	if (!provider->uses)
 		return NULL;

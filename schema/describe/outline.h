@@ -12,10 +12,12 @@
 
 #define OUTLINE_PATH_MAX 512
 #define OUTLINE_FIELDS_MAX 96
+#define OUTLINE_PROVIDERS_MAX 32
 
+/* Those that are offered, up to NULL; the first is the default. */
 struct outline {
-	const struct provider *const *providers; /* up to NULL */
-	const char *provider_names[32];          /* up to NULL */
+	const struct provider *providers[OUTLINE_PROVIDERS_MAX];
+	const char *provider_names[OUTLINE_PROVIDERS_MAX];
 };
 
 /* A field and where it stands. */
@@ -25,13 +27,13 @@ struct outlined {
 	char path[OUTLINE_PATH_MAX]; /* "trainingInput.masterConfig" */
 };
 
-/* Borrows the table. */
+/* Borrows the providers. */
 void outline_init(struct outline *all, const struct provider *const *providers);
 
 /*
  * The fields of a message as a file has them, in the order of their rows:
- * those of a provider's block, and the names of the providers as the values
- * of `provider`, are there too.  Returns their number.
+ * the blocks of the providers, and their names as the values of `provider`,
+ * are there too.  Returns their number.
  */
 size_t outline_fields(const struct outline *all, const struct message *message,
 		      struct field out[OUTLINE_FIELDS_MAX]);

@@ -361,7 +361,7 @@ static int loader_init(struct loader *loader,
 		       struct problems *found, struct error *err)
 {
 	bool known = !options->provider;
-	size_t blocks = 0, i;
+	size_t shown = 0, blocks = 0, i;
 
 	for (i = 0; i < options->provider_count; i++)
 		if (options->provider &&
@@ -389,10 +389,13 @@ static int loader_init(struct loader *loader,
 	loader->block_names = mem_alloc((options->provider_count + 1) *
 					sizeof(*loader->block_names));
 	for (i = 0; i < options->provider_count; i++) {
-		loader->provider_names[i] = options->providers[i].name;
-		if (options->providers[i].block)
-			loader->block_names[blocks++] =
-				options->providers[i].name;
+		const struct schema_provider *one = &options->providers[i];
+
+		if (one->traits & TRAIT_HIDDEN)
+			continue;
+		loader->provider_names[shown++] = one->name;
+		if (one->block)
+			loader->block_names[blocks++] = one->name;
 	}
 	return 0;
 }

@@ -34,8 +34,9 @@ struct extended_file {
 
 struct reading {
 	const struct schema_options *options;
-	const char *const *provider_names; /* up to NULL */
-	const char *const *block_names;    /* of those with keys of their own */
+	/* That are offered, up to NULL; and of those with keys of their own. */
+	const char *const *provider_names;
+	const char *const *block_names;
 	const char *path;
 	unsigned order;
 	bool named; /* on the command line, so it must hold a job */

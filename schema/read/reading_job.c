@@ -48,16 +48,15 @@ static bool mend(const struct field *field, const char *text,
 	return true;
 }
 
-/* The index of the provider, or -1. */
-static int provider_index(const struct schema_options *options,
-			  const char *name)
+static const struct schema_provider *
+find_provider(const struct schema_options *options, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < options->provider_count; i++)
 		if (!strcmp(options->providers[i].name, name))
-			return (int)i;
-	return -1;
+			return &options->providers[i];
+	return NULL;
 }
 
 /* Keys of no table: blocks of providers, and places for anchors. */
@@ -125,13 +124,14 @@ static void add_unknown_provider(struct reading *reading, const struct job *job)
 	struct path path = { .up = &block, .name = "provider" };
 	const struct node *at = node_get(job->jobrun.head.node, "provider");
 	const char *const *names = reading->provider_names;
-	const char *near = nearest_name(job->jobrun.provider, names,
-					reading->options->provider_count);
 	struct buf list = { 0 };
 	char shown[SHORT_SIZE];
+	const char *near;
+	size_t n;
 
-	for (; *names; names++)
-		buf_printf(&list, "%s%s", list.len ? ", " : "", *names);
+	for (n = 0; names[n]; n++)
+		buf_printf(&list, "%s%s", n ? ", " : "", names[n]);
+	near = nearest_name(job->jobrun.provider, names, n);
 	problem_add(&reading->found, SEVERITY_ERROR, at, &path, "enum",
 		    "\"provider\" \"%s\" is not one of %s",
 		    text_short(job->jobrun.provider, shown), buf_text(&list));
@@ -144,9 +144,12 @@ static void set_provider(struct reading *reading, struct job *job)
 {
 	const struct schema_options *options = reading->options;
 
-	if (options->provider_count && job->jobrun.head.node &&
-	    node_get(job->jobrun.head.node, "provider") &&
-	    provider_index(options, job->jobrun.provider) < 0)
+	if (!job->jobrun.provider)
+		job->jobrun.provider = options->provider_count
+					       ? options->providers[0].name
+					       : "";
+	else if (options->provider_count &&
+		 !find_provider(options, job->jobrun.provider))
 		add_unknown_provider(reading, job);
 	if (options->provider)
 		job->jobrun.provider =
@@ -200,15 +203,18 @@ static void add_job(struct reading *reading, struct job *job)
 	reading->job_count++;
 }
 
-/* The provider whose rules the job must follow, or NULL if none is named. */
-static const char *target_of(const struct reading *reading,
-			     const struct job *job)
+/* Whose rules the job is to follow: those of the provider that was asked for.
+ */
+static unsigned traits_of(const struct reading *reading, const struct job *job)
 {
-	if (reading->options->provider)
-		return reading->options->provider;
-	return message_has(&message_jobrun, &job->jobrun, "provider")
-		       ? job->jobrun.provider
-		       : NULL;
+	const struct schema_options *options = reading->options;
+	const struct schema_provider *provider;
+
+	if (!options->provider &&
+	    !message_has(&message_jobrun, &job->jobrun, "provider"))
+		return TRAITS_AI_PLATFORM;
+	provider = find_provider(options, job->jobrun.provider);
+	return provider ? provider->traits : 0;
 }
 
 void reading_add_job(struct reading *reading, struct document *doc)
@@ -237,7 +243,7 @@ void reading_add_job(struct reading *reading, struct document *doc)
 	fill_message(&fill, &message_job, doc->root, NULL, job);
 	set_provider(reading, job);
 	set_job_id(reading, job);
-	rules_check(job, target_of(reading, job), &reading->found);
+	rules_check(job, traits_of(reading, job), &reading->found);
 	if (reading->found.errors != reading->errors)
 		arena_free(doc->mem);
 	else

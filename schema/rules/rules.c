@@ -5,20 +5,6 @@
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/rules/rules_check.h"
 
-/* Where rules hold. */
-static const char *const ai_platform[] = { "ai-platform", NULL };
-static const char *const google[] = { "ai-platform", "vertex-ai", NULL };
-static const char *const tpus[] = { "tpu-node", "tpu-vm", NULL };
-/* Where regions and zones are. */
-static const char *const clouds[] = { "ai-platform", "vertex-ai", "tpu-node",
-				      "tpu-vm", NULL };
-static const char *const kubernetes[] = { "kubernetes", NULL };
-/* All but AI Platform. */
-static const char *const others[] = {
-	"local",  "fake",  "vertex-ai",  "tpu-node",
-	"tpu-vm", "slurm", "kubernetes", NULL,
-};
-
 /* What they look at. */
 static const char *const labels_fields[] = {
 	"labels",
@@ -257,7 +243,7 @@ const struct rule rules[] = {
 		 "master's machine.",
 	  .source = "AI Platform Training REST reference, TrainingInput",
 	  .fields = custom_master_fields,
-	  .providers = google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_custom_master },
 	{ .id = "only-custom",
 	  .severity = SEVERITY_ERROR,
@@ -278,7 +264,7 @@ const struct rule rules[] = {
 	  .doc = "The service has a list of machine types.",
 	  .source = "AI Platform Training docs, machine types",
 	  .fields = machine_type_fields,
-	  .providers = google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_machine_types },
 	{ .id = "one-category",
 	  .severity = SEVERITY_ERROR,
@@ -286,7 +272,7 @@ const struct rule rules[] = {
 		 "legacy ones; cloud_tpu goes with both.",
 	  .source = "AI Platform Training REST reference, TrainingInput",
 	  .fields = machine_type_fields,
-	  .providers = google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_one_category },
 	{ .id = "accelerator-pair",
 	  .severity = SEVERITY_ERROR,
@@ -300,14 +286,14 @@ const struct rule rules[] = {
 		 "certain GPUs; a legacy one has its own.",
 	  .source = "AI Platform Training docs, using GPUs",
 	  .fields = accelerator_pair_fields,
-	  .providers = google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_accelerators },
 	{ .id = "accelerator-region",
 	  .severity = SEVERITY_WARNING,
 	  .doc = "Not every region has every GPU.",
 	  .source = "AI Platform Training docs, regions",
 	  .fields = accelerator_region_fields,
-	  .providers = ai_platform,
+	  .traits = TRAIT_AI_PLATFORM_RULES,
 	  .check = check_accelerator_region },
 	{ .id = "tpu-worker",
 	  .severity = SEVERITY_ERROR,
@@ -322,7 +308,7 @@ const struct rule rules[] = {
 		 "and no others do.",
 	  .source = "AI Platform Training docs, using TPUs",
 	  .fields = tpu_accelerator_fields,
-	  .providers = google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_tpu_accelerator },
 	{ .id = "tpu-one",
 	  .severity = SEVERITY_ERROR,
@@ -343,14 +329,14 @@ const struct rule rules[] = {
 		 "no other number.",
 	  .source = "AI Platform Training docs, using TPUs",
 	  .fields = tpu_count_fields,
-	  .providers = ai_platform,
+	  .traits = TRAIT_AI_PLATFORM_RULES,
 	  .check = check_tpu_count },
 	{ .id = "tpu-slice",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "A pod slice has one of a few sizes.",
 	  .source = "Cloud TPU docs, TPU versions",
 	  .fields = tpu_slice_fields,
-	  .providers = others,
+	  .unless = TRAIT_AI_PLATFORM_RULES,
 	  .check = check_tpu_slice },
 	{ .id = "tpu-tf-version",
 	  .severity = SEVERITY_ERROR,
@@ -359,28 +345,28 @@ const struct rule rules[] = {
 	  .source = "AI Platform Training REST reference, TrainingInput, "
 		    "tpuTfVersion",
 	  .fields = tpu_tf_version_fields,
-	  .providers = ai_platform,
+	  .traits = TRAIT_AI_PLATFORM_RULES,
 	  .check = check_tpu_tf },
 	{ .id = "tpu-runtime",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "Only some runtime versions support TPUs.",
 	  .source = "AI Platform Training docs, using TPUs",
 	  .fields = tpu_runtime_fields,
-	  .providers = ai_platform,
+	  .traits = TRAIT_AI_PLATFORM_RULES,
 	  .check = check_tpu_runtime },
 	{ .id = "tpu-region",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "Only some regions have TPUs.",
 	  .source = "AI Platform Training docs, using TPUs",
 	  .fields = accelerator_region_fields,
-	  .providers = ai_platform,
+	  .traits = TRAIT_AI_PLATFORM_RULES,
 	  .check = check_tpu_region },
 	{ .id = "tpu-zone",
 	  .severity = SEVERITY_WARNING,
 	  .doc = "Only some zones have TPUs of a type and size.",
 	  .source = "Cloud TPU docs, TPU regions and zones",
 	  .fields = tpu_zone_fields,
-	  .providers = tpus,
+	  .traits = TRAIT_MAKES_MACHINES,
 	  .check = check_tpu_zone },
 	{ .id = "image-or-runtime",
 	  .severity = SEVERITY_ERROR,
@@ -388,7 +374,7 @@ const struct rule rules[] = {
 		 "both.",
 	  .source = "gcloud ai-platform jobs submit training reference",
 	  .fields = image_or_runtime_fields,
-	  .providers = google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_image_or_runtime },
 	{ .id = "container-args",
 	  .severity = SEVERITY_ERROR,
@@ -396,21 +382,21 @@ const struct rule rules[] = {
 		 "and stand instead of args.",
 	  .source = "AI Platform Training REST reference, ReplicaConfig",
 	  .fields = container_args_fields,
-	  .providers = google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_container_args },
 	{ .id = "runtime-version",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "The service had certain runtime versions.",
 	  .source = "AI Platform Training docs, runtime version list",
 	  .fields = tpu_runtime_fields,
-	  .providers = ai_platform,
+	  .traits = TRAIT_AI_PLATFORM_RULES,
 	  .check = check_runtime },
 	{ .id = "python-version",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "Each runtime version has certain versions of Python.",
 	  .source = "AI Platform Training docs, runtime version list",
 	  .fields = python_version_fields,
-	  .providers = ai_platform,
+	  .traits = TRAIT_AI_PLATFORM_RULES,
 	  .check = check_python },
 	{ .id = "packages",
 	  .severity = SEVERITY_ERROR,
@@ -418,7 +404,7 @@ const struct rule rules[] = {
 	  .source = "AI Platform Training REST reference, TrainingInput, "
 		    "packageUris",
 	  .fields = packages_fields,
-	  .providers = google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_packages },
 	{ .id = "job-dir",
 	  .severity = SEVERITY_ERROR,
@@ -426,7 +412,7 @@ const struct rule rules[] = {
 	  .source = "AI Platform Training REST reference, TrainingInput, "
 		    "jobDir",
 	  .fields = job_dir_fields,
-	  .providers = google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_job_dir },
 	{ .id = "chief",
 	  .severity = SEVERITY_WARNING,
@@ -434,28 +420,28 @@ const struct rule rules[] = {
 	  .source = "AI Platform Training REST reference, TrainingInput, "
 		    "useChiefInTfConfig",
 	  .fields = chief_fields,
-	  .providers = ai_platform,
+	  .traits = TRAIT_AI_PLATFORM_RULES,
 	  .check = check_chief },
 	{ .id = "region",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "The service runs in regions, not in zones.",
 	  .source = "AI Platform Training docs, regions",
 	  .fields = accelerator_region_fields,
-	  .providers = clouds,
+	  .traits = TRAIT_GOOGLE_CLOUD,
 	  .check = check_region },
 	{ .id = "zone",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "A zone is a region and a letter.",
 	  .source = "Compute Engine docs, regions and zones",
 	  .fields = zone_fields,
-	  .providers = clouds,
+	  .traits = TRAIT_GOOGLE_CLOUD,
 	  .check = check_zone },
 	{ .id = "zone-in-region",
 	  .severity = SEVERITY_ERROR,
 	  .doc = "A zone is in one region.",
 	  .source = "Compute Engine docs, regions and zones",
 	  .fields = zone_in_region_fields,
-	  .providers = clouds,
+	  .traits = TRAIT_GOOGLE_CLOUD,
 	  .check = check_zone_in_region },
 	{ .id = "parameters",
 	  .severity = SEVERITY_ERROR,
@@ -538,7 +524,7 @@ const struct rule rules[] = {
 	  .doc = "JOBRUN_RUN_DIR is jobrun's own where it starts the program: "
 		 "it knows the processes of a run by it.",
 	  .source = "jobrun-job(5)",
-	  .providers = on_own_tasks,
+	  .traits = TRAIT_STARTS_PROGRAM,
 	  .fields = own_variable_fields,
 	  .check = check_own_variable },
 	{ .id = "best-checkpoint",
@@ -554,19 +540,28 @@ const struct rule rules[] = {
 		 "data, and an image must have it.",
 	  .source = "jobrun-job(5)",
 	  .fields = launcher_fields,
-	  .providers = kubernetes,
+	  .traits = TRAIT_LAUNCHER,
 	  .check = check_launcher },
 	{ .id = NULL },
 };
 
-void rules_check(const struct job *job, const char *provider,
-		 struct problems *found)
+bool rule_holds(const struct rule *rule, unsigned traits)
+{
+	return traits_have(traits, rule->traits) && !(traits & rule->unless);
+}
+
+bool rule_is_everywhere(const struct rule *rule)
+{
+	return !rule->traits && !rule->unless;
+}
+
+void rules_check(const struct job *job, unsigned traits, struct problems *found)
 {
 	struct error err;
 	struct check check = {
 		.job = job,
 		.in = &job->training_input,
-		.provider = provider ? provider : "ai-platform",
+		.traits = traits,
 		.catalogue = catalogue_get(&err),
 		.found = found,
 	};
@@ -577,6 +572,6 @@ void rules_check(const struct job *job, const char *provider,
 		return;
 	}
 	for (check.rule = rules; check.rule->id; check.rule++)
-		if (names_have(check.rule->providers, check.provider))
+		if (rule_holds(check.rule, traits))
 			check.rule->check(&check);
 }

@@ -11,6 +11,7 @@
 #define JOBRUN_RULES_H
 
 #include "core/job/job.h"
+#include "core/job/traits.h"
 #include "schema/problem/problem.h"
 
 struct check;
@@ -23,16 +24,22 @@ struct rule {
 	const char *source; /* who says so: a public document */
 	/* What it looks at, as paths, up to NULL. */
 	const char *const *fields;
-	/* Where it holds, up to NULL; NULL: everywhere. */
-	const char *const *providers;
+	/* It holds where a provider has all of `traits` (core/job/traits.h)
+	 * and none of `unless`. */
+	unsigned traits, unless;
 	void (*check)(const struct check *check);
 };
 
 /* Up to a row with no id. */
 extern const struct rule rules[];
 
-/* `provider` is the one that was asked for, or NULL if nobody did. */
-void rules_check(const struct job *job, const char *provider,
+/* Whether it holds for a provider of these traits; for any. */
+bool rule_holds(const struct rule *rule, unsigned traits);
+bool rule_is_everywhere(const struct rule *rule);
+
+/* `traits` are those of the provider that was asked for, or, if nobody did,
+ * TRAITS_AI_PLATFORM. */
+void rules_check(const struct job *job, unsigned traits,
 		 struct problems *found);
 
 #endif

@@ -18,7 +18,7 @@ struct check {
 	const struct rule *rule;
 	const struct job *job;
 	const struct training_input *in; /* of the job */
-	const char *provider;            /* "ai-platform" if nobody said */
+	unsigned traits;                 /* AI Platform's if nobody said */
 	const struct catalogue *catalogue;
 	struct problems *found;
 };
@@ -66,11 +66,6 @@ void broken(const struct check *check, const struct node *at, const char *path,
 void doubtful(const struct check *check, const struct node *at,
 	      const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-
-static inline bool is_provider(const struct check *check, const char *name)
-{
-	return !strcmp(check->provider, name);
-}
 
 /* What the job has of TPUs. */
 bool is_cloud_tpu(const char *type);

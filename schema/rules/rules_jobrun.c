@@ -149,7 +149,7 @@ void check_checkpoints(const struct check *check)
 	       metric ? "goal" : "metric");
 }
 
-/* Whether it has one, or one that was refused. */
+/* Whether its provider's block has one, or one that was refused. */
 static bool has_launcher(const struct job *job)
 {
 	size_t i;
@@ -158,7 +158,7 @@ static bool has_launcher(const struct job *job)
 		const struct job_block *block = &job->jobrun.blocks[i];
 		const struct message_head *head = block->data;
 
-		if (strcmp(block->name, "kubernetes") == 0)
+		if (strcmp(block->name, job->jobrun.provider) == 0)
 			return head->strange || head->refused ||
 			       message_has(block->message, block->data,
 					   "launcher");
@@ -182,12 +182,12 @@ void check_launcher(const struct check *check)
 			continue;
 		snprintf(path, sizeof(path), "jobrun.%s", names[i]);
 		broken(check, at, path,
-		       "with provider kubernetes \"%s\" needs \"launcher\" in "
-		       "\"kubernetes\"",
-		       names[i]);
+		       "with provider %s \"%s\" needs \"launcher\" in \"%s\"",
+		       block->provider, names[i], block->provider);
 		problem_hint(check->found,
-			     "kubernetes: {launcher: IMAGE}, of an image that "
-			     "has jobrun: %s in the pods",
+			     "%s: {launcher: IMAGE}, of an image that has "
+			     "jobrun: %s in the pods",
+			     block->provider,
 			     i ? "it streams data" : "it keeps checkpoints");
 	}
 }

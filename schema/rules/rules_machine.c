@@ -250,7 +250,7 @@ static void check_machine_type(const struct check *check, int role)
 			problem_hint(check->found, "%s", hint);
 		else if (near)
 			problem_hint(check->found, "did you mean %s?", near);
-	} else if (is_provider(check, "ai-platform")) {
+	} else if (check->traits & TRAIT_AI_PLATFORM_RULES) {
 		doubtful(check, at, path,
 			 "\"%s\" %s is not in AI Platform's list of machine "
 			 "types",
@@ -357,7 +357,7 @@ static void check_accelerator(const struct check *check, int role)
 		return;
 	snprintf(path, sizeof(path), "trainingInput.%s.acceleratorConfig",
 		 roles[role].config);
-	if (accelerator->later && is_provider(check, "ai-platform")) {
+	if (accelerator->later && (check->traits & TRAIT_AI_PLATFORM_RULES)) {
 		broken(check, at, path, "AI Platform had no \"%s\"",
 		       config->type);
 		problem_hint(check->found,

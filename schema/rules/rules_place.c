@@ -38,7 +38,7 @@ void check_region(const struct check *check)
 	if (!at)
 		return;
 	if (known) {
-		if (is_provider(check, "ai-platform"))
+		if (check->traits & TRAIT_AI_PLATFORM_RULES)
 			doubtful(check, at, "trainingInput.region",
 				 "\"region\" %s is not in AI Platform's list "
 				 "of regions",

@@ -5,19 +5,6 @@
 
 #include "core/job/job.h"
 
-const char *const on_this_machine[] = { "local", NULL };
-/* jobrun itself is beside the tasks, in pods and in Slurm's jobs too. */
-static const char *const on_launched_tasks[] = { "local",      "slurm",
-						 "tpu-vm",     "tpu-node",
-						 "kubernetes", NULL };
-const char *const on_hosts[] = { "local", "tpu-vm", "tpu-node", NULL };
-const char *const on_own_tasks[] = { "local", "slurm", "tpu-vm", "tpu-node",
-				     NULL };
-const char *const on_own_machines[] = { "tpu-vm", "tpu-node", NULL };
-const char *const with_account[] = { "ai-platform", "vertex-ai", "tpu-vm",
-				     "tpu-node", NULL };
-const char *const on_google[] = { "ai-platform", "vertex-ai", NULL };
-
 /* In the order of enum cleanup. */
 static const char *const cleanup_names[] = { "always", "onSuccess", "never",
 					     NULL };
@@ -60,7 +47,7 @@ static const struct field jobrun_fields[] = {
 		 "says it." },
 	{ .name = "provider",
 	  .type = FIELD_STRING,
-	  .fallback = "local",
+	  .flags = FIELD_PROVIDER,
 	  .fallback_1 = "local",
 	  .offset = offsetof(struct jobrun_block, provider),
 	  .doc = "Where the job runs." },
@@ -78,7 +65,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_network,
 	  .offset = offsetof(struct jobrun_block, network),
-	  .providers = on_own_machines,
+	  .traits = TRAIT_MAKES_MACHINES,
 	  .doc = "The network of the machines that jobrun makes: its name, "
 		 "or projects/PROJECT/global/networks/NAME." },
 	{ .name = "staging",
@@ -86,7 +73,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .check = check_url,
 	  .offset = offsetof(struct jobrun_block, staging),
-	  .providers = on_google,
+	  .traits = TRAIT_MANAGED,
 	  .doc = "The gs:// directory where packages and source are put on "
 		 "their way to the job." },
 	{ .name = "hosts",
@@ -94,7 +81,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .check = check_host,
 	  .offset = offsetof(struct jobrun_block, hosts),
-	  .providers = on_this_machine,
+	  .traits = TRAIT_THIS_MACHINE,
 	  .doc = "Machines to run on instead of this one, reached by ssh: "
 		 "HOST, USER@HOST or HOST:PORT, the master's first.  With more "
 		 "tasks than hosts, it begins again with the first." },
@@ -103,7 +90,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .fallback = "1d",
 	  .offset = offsetof(struct jobrun_block, host_lease_s),
-	  .providers = on_hosts,
+	  .traits = TRAIT_SUPERVISED,
 	  .doc = "How long tasks on hosts go on when nothing is heard of the "
 		 "machine that started them.  It may be switched off for so "
 		 "long; a host that is cut off keeps running for no longer." },
@@ -111,14 +98,14 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_docker,
 	  .offset = offsetof(struct jobrun_block, docker),
-	  .providers = on_hosts,
+	  .traits = TRAIT_SUPERVISED,
 	  .doc = "A container to run the program in, on hosts that have "
 		 "docker." },
 	{ .name = "conda",
 	  .type = FIELD_MESSAGE,
 	  .message = &message_conda,
 	  .offset = offsetof(struct jobrun_block, conda),
-	  .providers = on_own_tasks,
+	  .traits = TRAIT_STARTS_PROGRAM,
 	  .doc = "A conda environment to run setup and the program in." },
 	{ .name = "source",
 	  .type = FIELD_STRING,
@@ -153,7 +140,7 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_data_set,
 	  .check = check_variable,
 	  .offset = offsetof(struct jobrun_block, data),
-	  .providers = on_launched_tasks,
+	  .traits = TRAIT_BESIDE_TASKS,
 	  .doc = "Sets of shards, by name.  A program finds its share of the "
 		 "set train in JOBRUN_DATA_TRAIN, as URLs for the WebDataset "
 		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind "
@@ -165,7 +152,7 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
-	  .providers = on_launched_tasks,
+	  .traits = TRAIT_BESIDE_TASKS,
 	  .doc = "What happens to the checkpoints that the program "
 		 "writes." },
 	{ .name = "logs",
@@ -173,7 +160,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_logs,
 	  .offset = offsetof(struct jobrun_block, logs),
-	  .providers = on_hosts,
+	  .traits = TRAIT_SUPERVISED,
 	  .doc = "Where the raw logs of the run are copied to while it goes "
 		 "on, besides the store here.  A bucket that fails is shown, "
 		 "and never fails the run." },
@@ -188,7 +175,7 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .message = &message_restart,
 	  .offset = offsetof(struct jobrun_block, restart),
-	  .providers = on_launched_tasks,
+	  .traits = TRAIT_BESIDE_TASKS,
 	  .doc = "What happens when the run fails or loses its host.  Without "
 		 "it nothing is restarted." },
 	{ .name = "cleanup",

@@ -12,6 +12,7 @@
 
 #include "core/job/check.h"
 #include "core/job/message.h"
+#include "core/job/traits.h"
 
 extern const struct message message_job;
 extern const struct message message_training_input;
@@ -26,13 +27,5 @@ extern const struct message message_metrics;
 extern const struct message message_restart;
 extern const struct message message_docker;
 extern const struct message message_conda;
-
-/* The same provider lists in many rows. */
-extern const char *const on_this_machine[]; /* the local one does */
-extern const char *const on_hosts[];        /* where ssh reaches them */
-extern const char *const on_own_machines[]; /* that jobrun makes */
-extern const char *const on_own_tasks[];    /* where jobrun starts the tasks */
-extern const char *const with_account[];    /* run as one of Google's */
-extern const char *const on_google[];       /* its managed services */
 
 #endif

@@ -35,10 +35,6 @@ static const struct message message_encryption_config = {
 	.fields = encryption_config_fields,
 };
 
-/* Where jobs of several people wait for the same machines. */
-static const char *const on_queues[] = { "ai-platform", "vertex-ai", "slurm",
-					 "kubernetes", NULL };
-
 static const struct field scheduling_fields[] = {
 	{ .name = "maxRunningTime",
 	  .type = FIELD_DURATION,
@@ -50,7 +46,7 @@ static const struct field scheduling_fields[] = {
 	{ .name = "maxWaitTime",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct scheduling, max_wait_time_s),
-	  .providers = on_google,
+	  .traits = TRAIT_MANAGED,
 	  .check = check_seconds,
 	  .min = 1800,
 	  .max = 3153600000,
@@ -62,7 +58,7 @@ static const struct field scheduling_fields[] = {
 	  .fallback = "0",
 	  .fallback_1 = "0",
 	  .offset = offsetof(struct scheduling, priority),
-	  .providers = on_queues,
+	  .traits = TRAIT_QUEUE,
 	  .doc = "Which of the jobs that wait for the same accelerators goes "
 		 "first: 0 to 1000, the greater the sooner." },
 	{ .name = NULL },
@@ -199,7 +195,7 @@ static const struct field training_input_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_encryption_config,
 	  .offset = offsetof(struct training_input, encryption_config),
-	  .providers = on_google,
+	  .traits = TRAIT_MANAGED,
 	  .doc = "A key of one's own for what the job stores." },
 	{ .name = "scheduling",
 	  .type = FIELD_MESSAGE,
@@ -210,7 +206,7 @@ static const struct field training_input_fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_peered,
 	  .offset = offsetof(struct training_input, network),
-	  .providers = on_google,
+	  .traits = TRAIT_MANAGED,
 	  .doc = "The network that the job is peered with, as "
 		 "projects/NUMBER/global/networks/NAME: the number of the "
 		 "project, not its name." },
@@ -218,7 +214,7 @@ static const struct field training_input_fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_email,
 	  .offset = offsetof(struct training_input, service_account),
-	  .providers = with_account,
+	  .traits = TRAIT_GOOGLE_CLOUD,
 	  .doc = "The service account that the program runs as." },
 	{ .name = "useChiefInTfConfig",
 	  .type = FIELD_BOOL,
@@ -228,7 +224,7 @@ static const struct field training_input_fields[] = {
 	{ .name = "enableWebAccess",
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct training_input, enable_web_access),
-	  .providers = on_google,
+	  .traits = TRAIT_MANAGED,
 	  .doc = "Whether the service opens a shell in each replica, for "
 		 "debugging." },
 	{ .name = NULL },

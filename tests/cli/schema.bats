@@ -28,6 +28,6 @@ assert training["properties"]["workerCount"]["default"] == 0
 assert "^worker_count$" in training["patternProperties"]
 assert schema["$defs"]["Scheduling"]["properties"]["maxWaitTime"]["examples"]
 assert "local" in schema["$defs"]["Jobrun"]["properties"]["provider"]["enum"]
-assert "fake" in schema["$defs"]["Jobrun"]["properties"]
+assert "slurm" in schema["$defs"]["Jobrun"]["properties"]
 PY
 }

@@ -11,8 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct schema_provider providers[] = {
-		{ "local", NULL },
-		{ "fake", NULL },
+		{ .name = "local" },
+		{ .name = "fake", .traits = TRAIT_HIDDEN },
 	};
 	const struct schema_options options = {
 		.providers = providers,

@@ -18,7 +18,9 @@ static void load(const struct schema_set *set)
 				  "  masterType: n1-standard-4\n"
 				  "  args: [--a, --b]\n"
 				  "jobrun: {env: {A: b}, extends: []}\n";
-	static const struct schema_provider providers[] = { { "local", NULL } };
+	static const struct schema_provider providers[] = {
+		{ .name = "local" }
+	};
 	const struct schema_options options = {
 		.providers = providers,
 		.provider_count = 1,

@@ -20,6 +20,7 @@
 #include "providers/kubernetes/kubernetes.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/read/yaml_read.h"
+#include "tests/support/known.h"
 
 #define WAIT_MS 20000
 
@@ -69,14 +70,12 @@ int kube_test_stop(void **state)
 
 void kube_test_open(struct kube_command *c, const char *text)
 {
-	static const struct schema_provider providers[] = { { "kubernetes",
-							      NULL } };
-	struct schema_provider named = providers[0];
-	struct schema_options options = { .providers = &named,
+	const struct schema_provider known =
+		known_provider(&provider_kubernetes);
+	struct schema_options options = { .providers = &known,
 					  .provider_count = 1 };
 
 	*c = (struct kube_command){ 0 };
-	named.block = provider_kubernetes.block;
 	assert_int_equal(schema_load_text("tests/unit/job.yaml", text,
 					  strlen(text), &options, &c->jobs,
 					  &c->found, &c->err),

@@ -14,11 +14,12 @@
 #include "core/base/text.h"
 #include "core/net/http.h"
 #include "providers/kubernetes/kube_block.h"
+#include "providers/kubernetes/kubernetes.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/render.h"
 #include "providers/kubernetes/kube_translate.h"
 #include "schema/catalogue/catalogue_get.h"
-#include "schema/schema.h"
+#include "tests/support/known.h"
 #include "tests/support/stand_in.h"
 
 #define TOKEN "token-that-nobody-may-see"
@@ -32,10 +33,9 @@ struct scene {
 
 static struct job *load(struct scene *scene, const char *text)
 {
-	static const struct schema_provider providers[] = {
-		{ "kubernetes", &kubernetes_message },
-	};
-	const struct schema_options options = { .providers = providers,
+	const struct schema_provider known =
+		known_provider(&provider_kubernetes);
+	const struct schema_options options = { .providers = &known,
 						.provider_count = 1 };
 	struct error err;
 

@@ -16,13 +16,8 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "providers/aiplatform/aiplatform_block.h"
-#include "providers/kubernetes/kube_block.h"
-#include "providers/slurm/slurm_block.h"
-#include "providers/tpunode/tpunode_block.h"
-#include "providers/tpuvm/tpuvm_block.h"
-#include "providers/vertexai/vertexai_block.h"
-#include "schema/schema.h"
+#include "providers/registry.h"
+#include "tests/support/known.h"
 
 struct nap {
 	struct message_head head;
@@ -43,21 +38,24 @@ static const struct message message_nap = {
 	.fields = nap_fields,
 };
 
-static const struct schema_provider providers[] = {
-	{ "local", NULL },
-	{ "bed-room", &message_nap },
-	{ "ai-platform", &ai_platform_message },
-	{ "vertex-ai", &vertex_ai_message },
-	{ "tpu-node", &tpu_node_message },
-	{ "tpu-vm", &tpu_vm_message },
-	{ "slurm", &slurm_message },
-	{ "kubernetes", &kubernetes_message },
-};
+static struct schema_provider known[32];
+static struct schema_options plain_options = { .providers = known };
 
-static const struct schema_options plain_options = {
-	.providers = providers,
-	.provider_count = COUNT(providers),
-};
+/* All that there are, with one of the test's own behind the default. */
+static void know_providers(void)
+{
+	size_t i, n = 0;
+
+	for (i = 0; providers[i]; i++) {
+		known[n++] = known_provider(providers[i]);
+		if (!i)
+			known[n++] = (struct schema_provider){
+				.name = "bed-room",
+				.block = &message_nap,
+			};
+	}
+	plain_options.provider_count = n;
+}
 
 struct loaded {
 	struct jobs jobs;
@@ -190,6 +188,52 @@ static void provider_blocks_are_read(void **state)
 	assert_int_equal(l.found.count, 2);
 	assert_string_equal(l.found.items[0].path, "jobrun.provider");
 	assert_string_equal(l.found.items[1].path, "jobrun.bed-room.lenght");
+	drop(&l);
+}
+
+static void first_provider_is_the_default(void **state)
+{
+	const struct schema_provider one = { .name = "bed-room" };
+	const struct schema_options options = { .providers = &one,
+						.provider_count = 1 };
+	struct loaded l;
+	json_t *all;
+
+	(void)state;
+	load_with(&l, &options, "trainingInput: {}\n");
+	assert_string_equal(only(&l)->jobrun.provider, "bed-room");
+	all = job_json(only(&l), MESSAGE_DEFAULTS);
+	assert_string_equal(
+		json_get_text(json_object_get(all, "jobrun"), "provider", NULL),
+		"bed-room");
+	json_decref(all);
+	drop(&l);
+}
+
+/* It can be used by who knows of it. */
+static void hidden_provider_is_not_offered(void **state)
+{
+	const struct schema_provider two[] = {
+		{ .name = "bed-room" },
+		{ .name = "cellar",
+		  .block = &message_nap,
+		  .traits = TRAIT_HIDDEN },
+	};
+	const struct schema_options options = { .providers = two,
+						.provider_count = 2 };
+	struct loaded l;
+
+	(void)state;
+	load_with(&l, &options,
+		  "trainingInput: {}\n"
+		  "jobrun: {provider: cellar, cellar: {length: 5}}\n");
+	assert_string_equal(only(&l)->jobrun.provider, "cellar");
+	drop(&l);
+	load_with(&l, &options,
+		  "trainingInput: {}\n"
+		  "jobrun: {provider: celar, cellat: {}}\n");
+	assert_int_equal(l.found.count, 2);
+	assert_null(strstr(l.text.data, "cellar"));
 	drop(&l);
 }
 
@@ -480,9 +524,9 @@ static void tables_are_documented(void **state)
 
 	(void)state;
 	check_table(&message_job);
-	for (i = 0; i < COUNT(providers); i++)
-		if (providers[i].block && providers[i].block != &message_nap)
-			check_table(providers[i].block);
+	for (i = 0; providers[i]; i++)
+		if (providers[i]->block)
+			check_table(providers[i]->block);
 }
 
 int main(void)
@@ -491,6 +535,8 @@ int main(void)
 		cmocka_unit_test(fields_are_filled),
 		cmocka_unit_test(defaults_are_filled),
 		cmocka_unit_test(provider_blocks_are_read),
+		cmocka_unit_test(first_provider_is_the_default),
+		cmocka_unit_test(hidden_provider_is_not_offered),
 		cmocka_unit_test(option_provider_wins),
 		cmocka_unit_test(strict_makes_errors),
 		cmocka_unit_test(job_ids_are_made),
@@ -503,5 +549,6 @@ int main(void)
 		cmocka_unit_test(tables_are_documented),
 	};
 
+	know_providers();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -265,8 +265,7 @@ static void unused_fields_are_told(void **state)
 					  &options, &jobs, &found, &err),
 			 0);
 	assert_int_equal(jobs.count, 1);
-	message_unused(&message_job, jobs.items[0], "", "fake", add_path,
-		       &paths);
+	message_unused(&message_job, jobs.items[0], "", 0, add_path, &paths);
 	assert_string_equal(buf_text(&paths),
 			    "trainingInput.scheduling.priority\n"
 			    "jobrun.data\n");

@@ -27,19 +27,10 @@
 #include "providers/slurm/runs.h"
 #include "providers/slurm/slurm.h"
 #include "schema/catalogue/catalogue_get.h"
-#include "schema/schema.h"
+#include "tests/support/known.h"
 
 #define DIGEST                                                                 \
 	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-
-static const struct schema_provider providers[] = {
-	{ "slurm", &slurm_message },
-};
-
-static const struct schema_options options = {
-	.providers = providers,
-	.provider_count = COUNT(providers),
-};
 
 /* ---- files ------------------------------------------------------------- */
 
@@ -87,6 +78,9 @@ static void nothing_is_missing(void *arg, bool needed, const char *path,
 
 static void render(const char *path, struct buf *out)
 {
+	const struct schema_provider known = known_provider(&provider_slurm);
+	const struct schema_options options = { .providers = &known,
+						.provider_count = 1 };
 	char *paths[] = { (char *)path };
 	struct jobs jobs = { 0 };
 	struct problems found = { 0 };

@@ -26,7 +26,7 @@ struct scene {
 
 static int scene_init(struct scene *scene, const char *text, struct error *err)
 {
-	static const struct schema_provider local = { "local", NULL };
+	static const struct schema_provider local = { .name = "local" };
 	struct schema_options options = { .providers = &local,
 					  .provider_count = 1,
 					  .provider = "local" };

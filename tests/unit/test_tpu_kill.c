@@ -30,7 +30,7 @@
 #include "providers/tpuvm/tpuvm_block.h"
 #include "providers/tpuvm/tpuvm.h"
 #include "schema/catalogue/catalogue_get.h"
-#include "schema/schema.h"
+#include "tests/support/known.h"
 #include "tests/support/stand_in.h"
 
 const struct provider *const providers[] = { &provider_tpu_node,
@@ -111,13 +111,13 @@ static bool is_made_in(const struct fixture *f, const char *zone)
 static void plan_for(struct fixture *f, const struct provider *provider,
 		     const char *zones, const char *more)
 {
-	static const struct schema_provider blocks[] = {
-		{ "tpu-node", &tpu_node_message },
-		{ "tpu-vm", &tpu_vm_message },
+	const struct schema_provider known[] = {
+		known_provider(&provider_tpu_node),
+		known_provider(&provider_tpu_vm),
 	};
-	static const struct schema_options options = {
-		.providers = blocks,
-		.provider_count = COUNT(blocks),
+	const struct schema_options options = {
+		.providers = known,
+		.provider_count = COUNT(known),
 	};
 	char *text = mem_printf(
 		"jobId: pod\ntrainingInput:\n"

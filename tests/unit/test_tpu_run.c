@@ -18,12 +18,7 @@
 #include "providers/tpuvm/tpuvm_block.h"
 #include "providers/tpuvm/tpuvm.h"
 #include "schema/catalogue/catalogue_get.h"
-#include "schema/schema.h"
-
-static const struct schema_provider blocks[] = {
-	{ "tpu-node", &tpu_node_message },
-	{ "tpu-vm", &tpu_vm_message },
-};
+#include "tests/support/known.h"
 
 static const struct provider *const providers[] = { &provider_tpu_node,
 						    &provider_tpu_vm };
@@ -32,9 +27,13 @@ static const struct provider *const providers[] = { &provider_tpu_node,
 static struct resources *wanted(const struct provider *provider,
 				const char *more, struct jobs *jobs)
 {
-	static const struct schema_options options = {
-		.providers = blocks,
-		.provider_count = COUNT(blocks),
+	const struct schema_provider known[] = {
+		known_provider(&provider_tpu_node),
+		known_provider(&provider_tpu_vm),
+	};
+	const struct schema_options options = {
+		.providers = known,
+		.provider_count = COUNT(known),
 	};
 	char *text = mem_printf(
 		"jobId: pod\ntrainingInput:\n"

@@ -24,17 +24,8 @@
 #include "providers/google/tpu/tpu_startup.h"
 #include "providers/tpuvm/tpuvm.h"
 #include "schema/catalogue/catalogue_get.h"
-#include "schema/schema.h"
+#include "tests/support/known.h"
 #include "tests/support/stand_in.h"
-
-static const struct schema_provider providers[] = {
-	{ "tpu-vm", &tpu_vm_message },
-};
-
-static const struct schema_options options = {
-	.providers = providers,
-	.provider_count = COUNT(providers),
-};
 
 /* A job, and what it wants. */
 struct scene {
@@ -52,6 +43,9 @@ static void scene_init(struct scene *scene, const char *type, int count,
 		"jobrun: {provider: tpu-vm, project: p-1, zone: "
 		"europe-west4-a,\n  command: [a], tpu-vm: {%s}}\n",
 		type, count, block);
+	const struct schema_provider known = known_provider(&provider_tpu_vm);
+	const struct schema_options options = { .providers = &known,
+						.provider_count = 1 };
 	char path[] = "/tmp/test_tpu_vm.XXXXXX.yaml";
 	char *paths[] = { path };
 	struct problems found = { 0 };

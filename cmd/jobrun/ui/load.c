@@ -31,6 +31,7 @@ struct schema_options load_options(struct load_opts *opts)
 	for (i = 0; i < COUNT(known) && providers[i]; i++) {
 		known[i].name = providers[i]->name;
 		known[i].block = providers[i]->block;
+		known[i].traits = providers[i]->traits;
 	}
 	options.providers = known;
 	options.provider_count = i;

@@ -64,9 +64,9 @@ void *session_context(struct session *session, const struct provider *provider,
 	if (!provider->open) {
 		error_set(err, ERROR_UNREACHABLE,
 			  "jobs for the provider %s are checked by this "
-			  "version, not run ('--provider local' runs them on "
+			  "version, not run ('--provider %s' runs them on "
 			  "this machine)",
-			  provider->name);
+			  provider->name, providers[0]->name);
 		return NULL;
 	}
 	while (providers[i] != provider)

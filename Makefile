@@ -2,7 +2,9 @@
 #
 #   make            build ./jobrun
 #   make run        install what is missing, build, run the quickstart
+#   make check      while working: what needs no server, in two minutes
 #   make test       install what is missing, build with sanitizers, test
+#   make test-all   before a release: whole enumerations, fuzzing too
 #   make help       the rest
 
 # V=1 shows the commands.
@@ -263,50 +265,74 @@ run:
 	./$(BIN) apply --rerun examples/quickstart/job.yaml
 
 # ---- testing -------------------------------------------------------------
-# Everything, with ASan and UBSan; then what valgrind says of a plain build.
-# All cores build; the unit tests and the command tests, which mostly wait, run
-# beside each other.
+# Three tiers, see CONTRIBUTING.  All cores build; tests/run has more tests
+# than cores side by side, as most of them wait.
 JOBS ?= $(shell nproc)
-.PHONY: test
+TEST_JOBS ?= $(shell echo $$(($(JOBS) + 2)))
+RUN_TESTS = JOBRUN=$(abspath $(BIN)) tests/run --jobs $(TEST_JOBS)
+BATS := $(wildcard tests/cli/*.bats)
+# A stand-in is a server; a bats file that has one says "file_tags=server".
+SERVER_TESTS := $(shell grep -lE 'support/(stand_in|kube_test)\.h' $(UNIT_SRC) </dev/null)
+# Half a minute each, and nothing that a change is likely to break unseen.
+SLOW_TESTS = kill stream store cache
+# What takes minutes: only before a release.
+HOUSE_ALL := $(wildcard tests/house/copied-provider tests/house/without-provider \
+	     tests/house/all.d/*)
+
+.PHONY: test test-all build-tests
 test:
 	@$(MAKE) --no-print-directory deps
+	@$(MAKE) --no-print-directory -j$(JOBS) build-valgrind
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 build-tests
-	@$(MAKE) --no-print-directory -j2 SAN=1 check
-	@$(MAKE) --no-print-directory -j$(JOBS) check-valgrind
+	@$(MAKE) --no-print-directory SAN=1 check-all
 
-.PHONY: build-tests
+test-all:
+	@JOBRUN_TEST_ALL=1 $(MAKE) --no-print-directory test TEST_MORE="$(HOUSE_ALL)"
+	@if command -v clang >/dev/null; then set -e; \
+		for parser in $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%); do \
+			$(MAKE) --no-print-directory fuzz FUZZ=$$parser; \
+		done; \
+	else echo "skipped: fuzzing: needs clang"; fi
+
 build-tests: $(BIN) $(UNIT_BIN) $(FUZZ_BIN:%=%-replay)
-
-# LeakSanitizer needs ptrace; where that is forbidden it says so by itself.
-.PHONY: check check-unit check-fuzz check-cli
-check: check-unit check-fuzz check-cli
-
-check-unit: $(UNIT_BIN)
-	@set -e; for test in $(UNIT_BIN); do \
-		echo "# $$test"; $$test 2>&1; \
-	done
-
-check-fuzz: $(FUZZ_BIN:%=%-replay)
-	@set -e; for test in $(FUZZ_SRC:tests/fuzz/%.c=%); do \
-		$(BUILD)/tests/fuzz/$$test-replay \
-			tests/fuzz/corpus/$${test#fuzz_}; \
-	done
-
-check-cli: $(BIN)
-	JOBRUN=$(abspath $(BIN)) bats --jobs $(JOBS) \
-		--no-parallelize-within-files $(BATS_FLAGS) tests/cli
 
 VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
 	   --errors-for-leak-kinds=definite,indirect
 VALGRIND_TESTS = schema plan job archive tree
-.PHONY: check-valgrind
-check-valgrind: $(BIN) $(VALGRIND_TESTS:%=$(BUILD)/tests/unit/test_%)
-	@set -e; for test in $(VALGRIND_TESTS); do \
-		echo "# valgrind test_$$test"; \
-		$(VALGRIND) $(BUILD)/tests/unit/test_$$test 2>&1; \
-	done
-	JOBRUN=$(abspath $(BIN)) VALGRIND="$(VALGRIND)" \
-		bats tests/cli/valgrind.bats
+VALGRIND_BUILD ?= build/release
+VALGRIND_RUNS = $(VALGRIND_TESTS:%=valgrind:$(VALGRIND_BUILD)/tests/unit/test_%) \
+		valgrind:tests/cli/valgrind.bats
+.PHONY: build-valgrind
+build-valgrind: $(BIN) $(VALGRIND_TESTS:%=$(BUILD)/tests/unit/test_%)
+
+# LeakSanitizer needs ptrace; where that is forbidden it says so by itself.
+.PHONY: check check-all check-unit check-fuzz check-cli check-valgrind
+check:
+	@$(MAKE) --no-print-directory -j$(JOBS) build-tests
+	@$(RUN_TESTS) --without server --without slow \
+		$(filter-out $(SERVER_TESTS:%.c=$(BUILD)/%) $(SLOW_TESTS:%=$(BUILD)/tests/unit/test_%),$(UNIT_BIN)) \
+		$(FUZZ_BIN:%=%-replay) $(BATS)
+
+# Both builds are there: what `make test` runs, all in one queue.
+check-all: build-tests
+	@$(RUN_TESTS) $(UNIT_BIN) $(FUZZ_BIN:%=%-replay) \
+		$(filter-out %/valgrind.bats,$(BATS)) \
+		$(VALGRIND_RUNS) $(TEST_MORE)
+
+check-unit: $(UNIT_BIN)
+	@$(RUN_TESTS) $(UNIT_BIN)
+
+check-fuzz: $(FUZZ_BIN:%=%-replay)
+	@$(RUN_TESTS) $(FUZZ_BIN:%=%-replay)
+
+check-cli: $(BIN)
+	@$(RUN_TESTS) $(BATS)
+
+check-valgrind: build-valgrind
+	@$(RUN_TESTS) $(VALGRIND_RUNS)
+
+check-all check-valgrind: export VALGRIND_TOOL = $(VALGRIND)
+check-all check-valgrind: export VALGRIND_JOBRUN = $(abspath jobrun)
 
 # Coverage-guided, as long as it is let; FUZZ=job SECONDS=600 by default.
 FUZZ ?= job

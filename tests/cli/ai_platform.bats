@@ -1,4 +1,5 @@
 # Jobs of AI Platform Training, against a stand-in of it.
+# bats file_tags=server
 load helper
 load google
 

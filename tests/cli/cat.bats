@@ -1,5 +1,6 @@
 # 'jobrun cat': nginx and the stand-in for Cloud Storage as servers.  What goes
 # wrong on the way is in tests/unit/test_stream.c.
+# bats file_tags=server
 load helper
 load google
 

@@ -1,5 +1,6 @@
 # What a trainer writes is kept, and the next start goes on from it.
 bats_require_minimum_version 1.5.0
+# bats file_tags=server
 load helper
 load google
 load sshd

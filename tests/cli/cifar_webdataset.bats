@@ -1,6 +1,7 @@
 # examples/cifar-webdataset, from drawn images to a run that was killed and goes
 # on: the way of a user, on two hosts.
 bats_require_minimum_version 1.5.0
+# bats file_tags=server
 load helper
 load sshd
 

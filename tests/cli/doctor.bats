@@ -1,4 +1,5 @@
 # What is there, and what to do about the rest.
+# bats file_tags=server
 load helper
 
 GOOGLE=$BATS_TEST_DIRNAME/../stand-ins/google/server.py

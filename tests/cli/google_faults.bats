@@ -1,5 +1,6 @@
 # Killed, refused and cut off at each request that an apply makes: whatever
 # happens, there is one job, one object and one binding in the end.
+# bats file_tags=server
 load helper
 load google
 

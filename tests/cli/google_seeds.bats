@@ -1,5 +1,6 @@
 # The command lines and files that Google's guide for TPUs and an article about
 # PyTorch gave, on both services, from the command line to the end of the run.
+# bats file_tags=server
 load helper
 load google
 

@@ -1,4 +1,5 @@
 # Tasks on other machines: real sshd, several of them.
+# bats file_tags=server
 load helper
 load sshd
 

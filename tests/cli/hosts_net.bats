@@ -1,5 +1,6 @@
 # Hosts with networks of their own, so that one can be cut off: needs root and
 # network namespaces.
+# bats file_tags=server
 load helper
 load sshd
 load google

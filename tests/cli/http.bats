@@ -1,5 +1,6 @@
 # What users of curl expect: HTTP/2, certificates of their own, proxies.  A real
 # server, nginx, with a certificate that only we trust.
+# bats file_tags=server
 load helper
 load google
 

@@ -1,5 +1,6 @@
 # make image: jobrun as an image, and what it puts into containers of others.
 bats_require_minimum_version 1.5.0
+# bats file_tags=server
 load helper
 
 MAKE_IMAGE=$BATS_TEST_DIRNAME/../../packaging/image/oci-archive

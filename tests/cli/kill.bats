@@ -1,4 +1,5 @@
 # Any process may be killed at any instant, ours too.
+# bats file_tags=slow
 load helper
 
 supervisor() {

@@ -1,4 +1,5 @@
 # Jobs in a Kubernetes cluster, against a stand-in of it.
+# bats file_tags=server
 load helper
 load upgrade
 

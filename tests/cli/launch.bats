@@ -1,5 +1,6 @@
 # jobrun launch: the entry point on a training host.
 bats_require_minimum_version 1.5.0
+# bats file_tags=server
 load helper
 
 STAND_IN=$BATS_TEST_DIRNAME/../stand-ins/google/server.py

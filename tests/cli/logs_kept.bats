@@ -1,4 +1,5 @@
 # Raw logs that are copied elsewhere while the run goes on.
+# bats file_tags=server
 load helper
 load google
 

@@ -1,5 +1,6 @@
 # A run that fails is started again, as its rules say.
 bats_require_minimum_version 1.5.0
+# bats file_tags=slow
 load helper
 
 # restarting FILE ID COMMAND RESTART: a job with a jobrun.restart

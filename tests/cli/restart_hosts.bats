@@ -1,4 +1,5 @@
 # Runs on hosts that are restarted: after a failure there, and after a host.
+# bats file_tags=server
 load helper
 load sshd
 

@@ -297,9 +297,10 @@ db.commit()'
   python3 -c '
 import socket, time
 s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-try: s.bind(("127.0.0.1", 2222)); s.listen()
-except OSError: pass # taken already is as good
-print("up", flush=True); time.sleep(20)' >up.txt &
+for i in range(100): # another jobrun only looks whether it is free
+    try: s.bind(("127.0.0.1", 2222)); s.listen(); break
+    except OSError: time.sleep(0.02) # taken for good is as good
+print("up", flush=True); time.sleep(100)' >up.txt &
   local holder=$!
   wait_until 5 grep -q up up.txt
   job a.yaml a 'echo "$TF_CONFIG"'

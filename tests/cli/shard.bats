@@ -1,6 +1,7 @@
 # Shards: what is in them, that all who read tar agree, and that they never
 # depend on where, when or by whom they were made.
 bats_require_minimum_version 1.5.0
+# bats file_tags=server
 load helper
 load google
 

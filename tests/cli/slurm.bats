@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # On a real Slurm of four nodes; see slurm.bash.
 
+# bats file_tags=server
 load helper
 eval "$(declare -f setup | sed '1s/setup/setup_of_all/')"
 eval "$(declare -f teardown | sed '1s/teardown/teardown_of_all/')"

@@ -1,5 +1,6 @@
 # Both examples of TPUs as they are, but for the programs that they start: the
 # stand-in's list of what costs money is empty whatever way they end.
+# bats file_tags=server
 load helper
 load sshd
 load google

@@ -1,4 +1,5 @@
 # TPU nodes: a stand-in of the APIs, whose VMs' addresses lead to real sshd.
+# bats file_tags=server
 load helper
 load sshd
 load google

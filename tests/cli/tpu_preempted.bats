@@ -1,5 +1,6 @@
 # TPUs that are taken away while a run goes on, at steps that nobody chose: a
 # TPU VM pod, and a TPU node with the VM beside it, which is lost too.
+# bats file_tags=server
 load helper
 load sshd
 load google

@@ -1,4 +1,5 @@
 # TPU VMs: a stand-in of the API, whose addresses lead to real sshd.
+# bats file_tags=server
 load helper
 load sshd
 load google

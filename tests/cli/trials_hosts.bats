@@ -1,4 +1,5 @@
 # Trials of hyperparameters on hosts.
+# bats file_tags=server
 load helper
 load sshd
 

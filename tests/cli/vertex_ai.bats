@@ -1,4 +1,5 @@
 # Jobs as Vertex AI's custom jobs, against a stand-in of it.
+# bats file_tags=server
 load helper
 load google
 

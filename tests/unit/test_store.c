@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "tests/support/skip.h"
 
 #define SWARM_MAX 50
 
@@ -862,7 +863,7 @@ static void no_permission_is_said(void **state)
 	ret = in_child(open_as_nobody, at);
 	chmod(at->folder, 0755);
 	if (ret == SKIPPED)
-		skip();
+		skip_because(__func__, "cannot be another user");
 	assert_int_equal(ret, 0);
 
 	store_close(open_store());
@@ -922,7 +923,7 @@ static void read_only_can_be_read(void **state)
 	int ret = in_child(use_read_only, *state);
 
 	if (ret == SKIPPED)
-		skip();
+		skip_because(__func__, "may not mount");
 	assert_int_equal(ret, 0);
 }
 
@@ -969,7 +970,7 @@ static void a_full_disk_is_said(void **state)
 	int ret = in_child(fill_disk, *state);
 
 	if (ret == SKIPPED)
-		skip();
+		skip_because(__func__, "may not mount");
 	assert_int_equal(ret, 0);
 }
 

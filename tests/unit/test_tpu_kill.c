@@ -31,6 +31,7 @@
 #include "providers/tpuvm/tpuvm.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "tests/support/known.h"
+#include "tests/support/sample.h"
 #include "tests/support/stand_in.h"
 
 const struct provider *const providers[] = { &provider_tpu_node,
@@ -240,22 +241,23 @@ static void is_settled(const struct fixture *f, int nth)
 }
 
 /* Both who goes on with the run and who only ends it find what there is.  Time
- * is scarce: of those who only end it, every third.  Returns how many requests
- * there are, or `last`. */
+ * is scarce: `make test` takes every second request, and ends the run there
+ * after every third of them.  Returns how many requests there are, or `last`.
+ */
 static int any_request_can_be_the_last(struct fixture *f, const char *path,
 				       int first, int last)
 {
 	const enum role roles[] = { MAKES_AND_DELETES, DELETES };
+	int step = sample_step(2), nth, i;
 	bool ended = false;
-	int nth, i;
 
-	for (nth = first; !ended && nth <= last; nth++) {
+	for (nth = first; !ended && nth <= last; nth += step) {
 		char *fault =
 			mem_printf("[{'do': 'kill-after', 'path': '%s', "
 				   "'nth': %d, 'pid-file': '%s'}]",
 				   path, nth, stand_in_file(&f->server, "pid"));
 
-		for (i = 0; i < (nth % 3 ? 1 : 2); i++) {
+		for (i = 0; i < (step > 1 && nth % 3 ? 1 : 2); i++) {
 			stand_in_tell(&f->server, "faults", fault);
 			ended = run_child(f, MAKES_AND_DELETES);
 			stand_in_tell(&f->server, "faults", "[]");
@@ -264,7 +266,7 @@ static int any_request_can_be_the_last(struct fixture *f, const char *path,
 		}
 		free(fault);
 	}
-	return nth - 1;
+	return nth - step;
 }
 
 static void in_one_zone(struct fixture *f, const struct provider *provider,
@@ -305,7 +307,7 @@ static void of_images_of_vms(void **state)
 		 ", imageFrom: {vm: mine, stop: true}");
 	f->zone = "europe-west4-a";
 	assert_int_equal(f->all, 4);
-	for (nth = 1; nth < 20; nth++) {
+	for (nth = 1; nth < 20; nth += sample_step(2)) {
 		stand_in_tell(&f->server, "state",
 			      "{'tpu': {'*': {'hosts': 4}}, 'compute': "
 			      "{'starting': 0, 'vms': {'mine': {'status': "

@@ -41,6 +41,23 @@ start 3" ]
   nothing_runs
 }
 
+@test "apply shows every attempt, however fast they follow each other" {
+  local i
+  mkdir jobs
+  for i in {1..16}; do
+    restarting jobs/$i.yaml j$i "$COUNT echo j$i at \$n; [ \$n = 3 ]" \
+      '{maxRestarts: 5, backoff: 0s}'
+  done
+  run --separate-stderr jobrun apply jobs
+  [ "$status" -eq 0 ]
+  for i in {1..16}; do
+    [ "$(grep -oE "j$i at [0-9]+" <<<"$output")" = "j$i at 1
+j$i at 2
+j$i at 3" ]
+    [[ $stderr == *"j$i: attempt 1 started"* ]]
+  done
+}
+
 @test "after maxRestarts it stays as it is, and says so" {
   restarting a.yaml a 'exit 7' '{maxRestarts: 2, backoff: 0s}'
   run jobrun apply a.yaml

@@ -311,7 +311,7 @@ check:
 	@$(MAKE) --no-print-directory -j$(JOBS) build-tests
 	@$(RUN_TESTS) --without server --without slow \
 		$(filter-out $(SERVER_TESTS:%.c=$(BUILD)/%) $(SLOW_TESTS:%=$(BUILD)/tests/unit/test_%),$(UNIT_BIN)) \
-		$(FUZZ_BIN:%=%-replay) $(BATS)
+		$(FUZZ_BIN:%=%-replay) $(filter-out %/valgrind.bats,$(BATS))
 
 # Both builds are there: what `make test` runs, all in one queue.
 check-all: build-tests
@@ -326,7 +326,7 @@ check-fuzz: $(FUZZ_BIN:%=%-replay)
 	@$(RUN_TESTS) $(FUZZ_BIN:%=%-replay)
 
 check-cli: $(BIN)
-	@$(RUN_TESTS) $(BATS)
+	@$(RUN_TESTS) $(filter-out %/valgrind.bats,$(BATS))
 
 check-valgrind: build-valgrind
 	@$(RUN_TESTS) $(VALGRIND_RUNS)

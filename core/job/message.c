@@ -140,18 +140,45 @@ static json_t *pairs_json(const struct pairs *map)
 	return object;
 }
 
-static json_t *messages_json(const struct field *field,
-			     const struct messages *list, unsigned style)
+static void message_list(const struct field *field, const void *member,
+			 struct messages *out)
 {
+	const char *behind = (const char *)member + sizeof(void *);
+
+	if (!(field->flags & FIELD_ARRAY)) {
+		*out = *(const struct messages *)member;
+		return;
+	}
+	memcpy(&out->items, member, sizeof(out->items));
+	memcpy(&out->count, behind, sizeof(out->count));
+}
+
+static json_t *text_json(const struct field *field, const char *text)
+{
+	if (!text)
+		return NULL;
+	return field->flags & FIELD_JSON
+		       ? json_loads(text, JSON_DECODE_ANY, NULL)
+		       : json_text(text);
+}
+
+static json_t *messages_json(const struct field *field, const void *member,
+			     unsigned style)
+{
+	struct messages list;
+	size_t at = sizeof(struct message_head);
 	json_t *all;
 	size_t i;
 
-	if (!list->count)
+	message_list(field, member, &list);
+	if (!list.count)
 		return NULL;
+	if (style & MESSAGE_PLAIN)
+		at = field->message->key;
 	all = field->type == FIELD_NAMED ? json_object() : json_array();
-	for (i = 0; i < list->count; i++) {
+	for (i = 0; i < list.count; i++) {
 		const char *item =
-			(const char *)list->items + i * field->message->size;
+			(const char *)list.items + i * field->message->size;
 		json_t *one = message_json(field->message, item, style);
 		const char *key;
 
@@ -159,7 +186,7 @@ static json_t *messages_json(const struct field *field,
 			json_array_append_new(all, one);
 			continue;
 		}
-		memcpy(&key, item + sizeof(struct message_head), sizeof(key));
+		memcpy(&key, item + at, sizeof(key));
 		json_put(all, key, one);
 	}
 	return all;
@@ -168,22 +195,24 @@ static json_t *messages_json(const struct field *field,
 static json_t *message_value(const struct field *field, const void *member,
 			     unsigned style)
 {
+	bool is_int = field->size == sizeof(int);
 	const struct strings *list;
 	json_t *value;
 
 	switch (field->type) {
 	case FIELD_STRING:
-		return *(const char *const *)member
-			       ? json_text(*(const char *const *)member)
-			       : NULL;
+		return text_json(field, *(const char *const *)member);
 	case FIELD_INT:
-		return integer_json(*(const long *)member, field->flags, style);
+		return integer_json(is_int ? *(const int *)member
+					   : *(const long *)member,
+				    field->flags, style);
 	case FIELD_DURATION:
 		return duration_json(*(const long *)member);
 	case FIELD_DOUBLE:
 		return json_real(*(const double *)member);
 	case FIELD_BOOL:
-		return json_boolean(*(const bool *)member);
+		return json_boolean(is_int ? *(const int *)member
+					   : *(const bool *)member);
 	case FIELD_ENUM:
 		return json_string(field->values[*(const int *)member]);
 	case FIELD_STRINGS:
@@ -275,15 +304,85 @@ static json_t *field_json(const struct field *field, const void *member,
 	return value;
 }
 
+static bool is_nothing(const json_t *value)
+{
+	switch (value ? json_typeof(value) : JSON_NULL) {
+	case JSON_NULL:
+	case JSON_FALSE:
+		return true;
+	case JSON_INTEGER:
+		return !json_integer_value(value);
+	case JSON_ARRAY:
+		return !json_array_size(value);
+	case JSON_OBJECT:
+		return !json_object_size(value);
+	default:
+		return false;
+	}
+}
+
+/* Whether an optional field is there. */
+static bool is_there(const struct field *field, const json_t *value)
+{
+	const struct field *row;
+
+	if (field->type != FIELD_MESSAGE)
+		return !is_nothing(value);
+	for (row = field->message->fields; row->name; row++)
+		if ((row->flags & FIELD_REQUIRED) &&
+		    is_nothing(json_object_get(value, row->name)))
+			return false;
+	return true;
+}
+
+/* How plain JSON has a field without a value. */
+static json_t *nothing(enum field_type type)
+{
+	switch (type) {
+	case FIELD_STRINGS:
+	case FIELD_DOUBLES:
+	case FIELD_MESSAGES:
+		return json_array();
+	case FIELD_PAIRS:
+	case FIELD_NAMED:
+	case FIELD_MESSAGE:
+		return json_object();
+	default:
+		return json_null();
+	}
+}
+
+static json_t *plain_json(const struct message *message, const void *data)
+{
+	json_t *object = json_object();
+	const struct field *field;
+	json_t *value;
+
+	for (field = message->fields; field->name; field++) {
+		if (field->with && !json_object_get(object, field->with))
+			continue;
+		value = message_value(field, (const char *)data + field->offset,
+				      MESSAGE_PLAIN);
+		if (!(field->flags & FIELD_OPTIONAL) || is_there(field, value))
+			json_put(object, field->name,
+				 value ? value : nothing(field->type));
+		else
+			json_decref(value);
+	}
+	return object;
+}
+
 json_t *message_json(const struct message *message, const void *data,
 		     unsigned style)
 {
 	const struct message_head *head = data;
-	json_t *object = json_object();
 	const struct field *field;
 	char snake[128];
-	json_t *value;
+	json_t *object, *value;
 
+	if (style & MESSAGE_PLAIN)
+		return plain_json(message, data);
+	object = json_object();
 	for (field = message->fields; field->name; field++) {
 		if (field->flags & FIELD_OUTPUT)
 			continue;

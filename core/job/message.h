@@ -7,6 +7,10 @@
  *
  * The tables themselves are in schema/ and, for what only one provider has,
  * in that provider's folder.
+ *
+ * The program's own files (the specification of a run, for instance) are read
+ * and written by the same tables.  Their structs are plain: they need no head,
+ * and every field is written.
  */
 #ifndef JOBRUN_MESSAGE_H
 #define JOBRUN_MESSAGE_H
@@ -18,6 +22,7 @@
 
 #include "core/base/error.h"
 
+struct arena;
 struct message;
 struct node; /* where something stood in a job file: schema/yaml/node.h */
 
@@ -36,6 +41,9 @@ struct node; /* where something stood in a job file: schema/yaml/node.h */
  *	FIELD_NAMED			struct messages	(a map: the key is
  *					written to the struct's first member
  *					after the head, a const char *)
+ *
+ * In a plain struct, by `size`, an INT may be an int or unsigned, a BOOL an
+ * enum of two values.
  */
 enum field_type {
 	FIELD_STRING,
@@ -65,6 +73,12 @@ enum field_flag {
 	FIELD_SINGLE = 1 << 5,  /* a list whose only item may stand alone */
 	/* The name of a provider: who loads knows them all, and the default. */
 	FIELD_PROVIDER = 1 << 7,
+	/* In plain structs: left out where it is null, 0, false or empty; a
+	 * message, where one of its required fields is. */
+	FIELD_OPTIONAL = 1 << 8,
+	/* A list that is a pointer to the first and, behind it, a size_t. */
+	FIELD_ARRAY = 1 << 9,
+	FIELD_JSON = 1 << 10, /* a string that holds JSON, and is written so */
 };
 
 struct field {
@@ -100,13 +114,21 @@ struct field {
 	/* Those with all these traits (core/job/traits.h) honour it.  0: all
 	 * providers, and those for which it has no meaning. */
 	unsigned traits;
+	size_t size;      /* of the member of a plain struct */
+	const char *with; /* in one: a field before it that must be written */
 };
+
+/* The first values of a row for a plain struct. */
+#define FIELD_PLAIN(of, key, kind, member)                                     \
+	.name = (key), .type = (kind), .offset = offsetof(struct of, member),  \
+	.size = sizeof(((struct of *)0)->member)
 
 struct message {
 	const char *name; /* "TrainingInput" */
 	const char *doc;
 	size_t size;                /* of the struct */
 	const struct field *fields; /* up to a row with no name; at most 64 */
+	size_t key; /* of a plain one of FIELD_NAMED: the offset of its key */
 };
 
 /* Every message struct begins with this. */
@@ -177,6 +199,7 @@ enum message_style {
 	MESSAGE_DIGEST_1 = 1 << 4, /* unset fields, as digest 1 has them */
 	MESSAGE_DIGEST_2 = 1 << 5, /* without what equals its default, as
 				    * digest 2 has that */
+	MESSAGE_PLAIN = 1 << 6,    /* of a plain struct; combines with none */
 };
 
 /* A default of the field, given as a file would say it.  Returns new. */
@@ -188,5 +211,14 @@ json_t *field_default_json(const struct field *field, const char *text);
  */
 json_t *message_json(const struct message *message, const void *data,
 		     unsigned style);
+
+/*
+ * Reads into a plain struct, which is zero before, what message_json() has
+ * written or anybody has changed since: unknown members are passed over, and
+ * those that are absent or null have their fallback.  Everything lives in
+ * `mem`.  The error names the member: "hosts.leaseS must be a whole number".
+ */
+int message_read(const struct message *message, const json_t *value,
+		 struct arena *mem, void *out, struct error *err);
 
 #endif

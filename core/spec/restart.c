@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json.h"
 #include "core/base/units.h"
 
 /* What has ended: an exit code, a signal, a host, or neither is known. */
@@ -108,75 +107,4 @@ void restart_decide(const struct restart *policy,
 		out->counts.preemptions++;
 	else
 		out->counts.failures++;
-}
-
-json_t *restart_json(const struct restart *policy)
-{
-	const struct restart_rule *rules = policy->rules.items;
-	json_t *out = json_object();
-	json_t *list = json_array();
-
-	json_put_int(out, "maxRestarts", policy->max_restarts);
-	json_put_int(out, "maxPreemptions", policy->max_preemptions);
-	json_put_int(out, "backoffS", policy->backoff_s);
-	json_put_int(out, "maxBackoffS", policy->max_backoff_s);
-	for (size_t i = 0; i < policy->rules.count; i++) {
-		json_t *rule = json_object();
-
-		json_put(rule, "exitCodes",
-			 json_texts(rules[i].exit_codes.items,
-				    rules[i].exit_codes.count));
-		json_put(rule, "signals",
-			 json_texts(rules[i].signals.items,
-				    rules[i].signals.count));
-		json_put(rule, "preempted", json_boolean(rules[i].preempted));
-		json_put(rule, "fail",
-			 json_boolean(rules[i].action == RESTART_ACTION_FAIL));
-		json_array_append_new(list, rule);
-	}
-	json_put(out, "rules", list);
-	return out;
-}
-
-static void read_texts(const json_t *array, struct arena *mem,
-		       struct strings *out)
-{
-	out->items =
-		arena_alloc(mem, json_array_size(array) * sizeof(*out->items));
-	for (size_t i = 0; i < json_array_size(array); i++) {
-		const char *text = json_string_value(json_array_get(array, i));
-
-		if (text)
-			out->items[out->count++] = arena_strdup(mem, text);
-	}
-}
-
-void restart_from_json(const json_t *value, struct arena *mem,
-		       struct restart *out)
-{
-	const json_t *list = json_object_get(value, "rules");
-	size_t count = json_array_size(list);
-	struct restart_rule *rules = arena_alloc(mem, count * sizeof(*rules));
-
-	*out = (struct restart){
-		.rules = { .count = count, .items = rules },
-		.max_restarts = (long)json_get_int(value, "maxRestarts", 0),
-		.max_preemptions =
-			(long)json_get_int(value, "maxPreemptions", 0),
-		.backoff_s = (long)json_get_int(value, "backoffS", 0),
-		.max_backoff_s = (long)json_get_int(value, "maxBackoffS", 0),
-	};
-	for (size_t i = 0; i < count; i++) {
-		const json_t *rule = json_array_get(list, i);
-
-		read_texts(json_object_get(rule, "exitCodes"), mem,
-			   &rules[i].exit_codes);
-		read_texts(json_object_get(rule, "signals"), mem,
-			   &rules[i].signals);
-		rules[i].preempted =
-			json_is_true(json_object_get(rule, "preempted"));
-		rules[i].action = json_is_true(json_object_get(rule, "fail"))
-					  ? RESTART_ACTION_FAIL
-					  : RESTART_ACTION_RESTART;
-	}
 }

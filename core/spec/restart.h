@@ -8,11 +8,9 @@
 #ifndef JOBRUN_RESTART_H
 #define JOBRUN_RESTART_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/alloc.h"
 #include "core/job/job.h"
 #include "core/spec/attempt_outcome.h"
 
@@ -36,11 +34,5 @@ void restart_decide(const struct restart *policy,
 		    const struct restart_counts *so_far,
 		    const struct attempt_outcome *outcome,
 		    struct restart_decision *out);
-
-/* To and from the form in which a run's specification keeps it. */
-json_t *restart_json(const struct restart *policy); /* returns new */
-/* NULL: no restarts.  Lives in `mem`. */
-void restart_from_json(const json_t *value, struct arena *mem,
-		       struct restart *out);
 
 #endif

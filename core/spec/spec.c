@@ -12,8 +12,7 @@
 #include "core/data/package.h"
 #include "core/topology/contract.h"
 #include "core/process/process.h"
-#include "core/spec/restart.h"
-#include "core/spec/trial_space.h"
+#include "core/spec/spec_tables.h"
 
 #define SPEC_MAX (64 << 20)
 
@@ -153,41 +152,15 @@ void spec_set_folder(struct run_spec *spec, const char *folder,
 	spec->output = folder ? arena_printf(mem, "%s/output", folder) : NULL;
 }
 
-static json_t *hosts_json(const struct run_hosts *hosts)
-{
-	json_t *out = json_object();
-
-	json_put(out, "names",
-		 json_texts(hosts->names.items, hosts->names.count));
-	if (hosts->shown.count)
-		json_put(out, "shown",
-			 json_texts(hosts->shown.items, hosts->shown.count));
-	json_put_text(out, "nonce", hosts->nonce);
-	json_put_text(out, "source", hosts->source);
-	json_put_text(out, "rule", hosts->rule);
-	if (hosts->proxy)
-		json_put_text(out, "proxy", hosts->proxy);
-	json_put_int(out, "leaseS", hosts->lease_s);
-	if (hosts->reach_s)
-		json_put_int(out, "reachS", hosts->reach_s);
-	json_put_int(out, "slot", hosts->slot);
-	json_put_int(out, "rounds", hosts->rounds);
-	return out;
-}
-
-static json_t *pairs_json(const struct pairs *pairs)
+json_t *spec_env_json(const struct run_spec *spec)
 {
 	json_t *out = json_object();
 	size_t i;
 
-	for (i = 0; i < pairs->count; i++)
-		json_put_text(out, pairs->items[i].name, pairs->items[i].value);
+	for (i = 0; i < spec->env.count; i++)
+		json_put_text(out, spec->env.items[i].name,
+			      spec->env.items[i].value);
 	return out;
-}
-
-json_t *spec_env_json(const struct run_spec *spec)
-{
-	return pairs_json(&spec->env);
 }
 
 json_t *spec_secrets_json(const struct run_spec *spec)
@@ -202,82 +175,32 @@ json_t *spec_secrets_json(const struct run_spec *spec)
 	return out;
 }
 
-/* Where the secrets come from, to be read back. */
-static json_t *sources_json(const struct run_spec *spec)
+json_t *spec_json(const struct run_spec *spec)
 {
-	json_t *out = json_object();
-	size_t i;
+	json_t *out = message_json(&spec_message, spec, MESSAGE_PLAIN);
 
-	for (i = 0; i < spec->secret_count; i++) {
-		const struct secret_source *from = &spec->secrets[i];
-		json_t *source = json_object();
-
-		json_put_text(source, from->env ? "env" : "file",
-			      from->env ? from->env : from->file);
-		json_put(out, from->name, source);
-	}
+	if (!spec->checkpoints.is_used)
+		json_object_del(out, "checkpoints");
 	return out;
 }
 
-json_t *spec_json(const struct run_spec *spec)
+int spec_from_json(const json_t *value, struct arena *mem, struct run_spec *out,
+		   struct error *err)
 {
-	json_t *out = json_object();
-
-	json_put_text(out, "jobId", spec->job_id);
-	json_put_int(out, "attempt", spec->attempt);
-	json_put_text(out, "folder", spec->folder);
-	json_put_text(out, "home", spec->home);
-	json_put_text(out, "output", spec->output);
-	json_put(out, "topology", topology_json(&spec->topology));
-	json_put(out, "command",
-		 json_texts(spec->command.items, spec->command.count));
-	json_put(out, "setup",
-		 json_texts(spec->setup.items, spec->setup.count));
-	json_put_text(out, "directory", spec->directory);
-	json_put(out, "packages",
-		 json_texts(spec->packages.items, spec->packages.count));
-	json_put(out, "env", pairs_json(&spec->env));
-	json_put(out, "metrics", pairs_json(&spec->metrics));
-	json_put(out, "secrets", sources_json(spec));
-	json_put_int(out, "graceS", spec->grace_s);
-	json_put_int(out, "maxRunningTimeS", spec->max_running_time_s);
-	json_put(out, "restart", restart_json(&spec->restart));
-	if (spec->checkpoints.is_used)
-		json_put(out, "checkpoints",
-			 spec_checkpoints_json(&spec->checkpoints));
-	if (spec->logs.to) {
-		json_put_text(out, "logsTo", spec->logs.to);
-		json_put_int(out, "logsEveryS", spec->logs.every_s);
-	}
-	if (spec->data.count)
-		json_put(out, "data", spec_data_json(&spec->data));
-	if (spec->tuning.params.count) {
-		json_put(out, "hyperparameters",
-			 hyperparameters_json(&spec->tuning));
-		json_put_int(out, "argsEnd", (long long)spec->args_end);
-		json_put_int(out, "restarts", spec->restarts);
-		json_put_int(out, "preemptions", spec->preemptions);
-	}
-	if (spec->docker_image) {
-		json_put_text(out, "dockerImage", spec->docker_image);
-		json_put(out, "dockerFlags",
-			 json_texts(spec->docker_flags.items,
-				    spec->docker_flags.count));
-	}
-	if (spec->conda_env)
-		json_put_text(out, "condaEnv", spec->conda_env);
-	if (spec->hosts.names.count)
-		json_put(out, "hosts", hosts_json(&spec->hosts));
-	if (spec->before.what) {
-		json_put_text(out, "before", spec->before.what);
-		json_put(out, "beforeCommand",
-			 json_texts(spec->before.command.items,
-				    spec->before.command.count));
-	}
-	if (spec->allocation)
-		json_put(out, "allocation",
-			 json_loads(spec->allocation, 0, NULL));
-	return out;
+	*out = (struct run_spec){ 0 };
+	if (message_read(&spec_message, value, mem, out, err) < 0)
+		return -1;
+	topology_rank(&out->topology);
+	out->checkpoints.is_used =
+		json_is_object(json_object_get(value, "checkpoints"));
+	if (!out->home)
+		out->home = out->folder;
+	if (!out->output)
+		out->output = arena_printf(mem, "%s/output", out->folder);
+	if (!json_is_integer(json_object_get(value, "argsEnd")) ||
+	    out->args_end > out->command.count)
+		out->args_end = out->command.count;
+	return 0;
 }
 
 int spec_write(const struct run_spec *spec, struct error *err)
@@ -295,86 +218,6 @@ int spec_write(const struct run_spec *spec, struct error *err)
 	return ret;
 }
 
-static struct strings copy_strings(const json_t *object, const char *key,
-				   struct arena *mem)
-{
-	const json_t *array = json_object_get(object, key);
-	struct strings out = { 0 };
-	size_t i;
-
-	out.count = json_array_size(array);
-	out.items = arena_alloc(mem, out.count * sizeof(*out.items));
-	for (i = 0; i < out.count; i++) {
-		const char *text = json_string_value(json_array_get(array, i));
-
-		out.items[i] = arena_strdup(mem, text ? text : "");
-	}
-	return out;
-}
-
-static struct pairs copy_pairs(const json_t *object, const char *key,
-			       struct arena *mem)
-{
-	json_t *map = json_object_get(object, key), *item;
-	struct pairs out = { 0 };
-	const char *name;
-
-	out.items =
-		arena_alloc(mem, json_object_size(map) * sizeof(*out.items));
-	json_object_foreach(map, name, item)
-	{
-		const char *text = json_string_value(item);
-
-		out.items[out.count++] = (struct pair){
-			.name = arena_strdup(mem, name),
-			.value = arena_strdup(mem, text ? text : ""),
-		};
-	}
-	return out;
-}
-
-static const char *copy_json(const json_t *value, struct arena *mem)
-{
-	char *text = value ? json_canonical(value) : NULL;
-	const char *out = text ? arena_strdup(mem, text) : NULL;
-
-	free(text);
-	return out;
-}
-
-static void read_hosts(const json_t *from, struct arena *mem,
-		       struct run_spec *out)
-{
-	out->hosts.names = copy_strings(from, "names", mem);
-	out->hosts.shown = copy_strings(from, "shown", mem);
-	out->hosts.nonce = json_copy_text(from, "nonce", mem);
-	out->hosts.source = json_copy_text(from, "source", mem);
-	out->hosts.rule = json_copy_text(from, "rule", mem);
-	out->hosts.proxy = json_copy_text(from, "proxy", mem);
-	out->hosts.lease_s = (long)json_get_int(from, "leaseS", 0);
-	out->hosts.reach_s = (long)json_get_int(from, "reachS", 0);
-	out->hosts.slot = (long)json_get_int(from, "slot", 0);
-	out->hosts.rounds = (long)json_get_int(from, "rounds", 0);
-}
-
-static void read_secrets(json_t *from, struct arena *mem, struct run_spec *out)
-{
-	const char *name;
-	json_t *source;
-	size_t i = 0;
-
-	out->secrets = arena_alloc(mem, json_object_size(from) *
-						sizeof(*out->secrets));
-	json_object_foreach(from, name, source)
-	{
-		out->secrets[i].name = arena_strdup(mem, name);
-		out->secrets[i].env = json_copy_text(source, "env", mem);
-		out->secrets[i].file = json_copy_text(source, "file", mem);
-		i++;
-	}
-	out->secret_count = i;
-}
-
 int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	      struct error *err)
 {
@@ -388,55 +231,9 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	value = text ? json_read(text, len, path, err) : NULL;
 	if (!value)
 		goto out;
-	*out = (struct run_spec){ 0 };
-	if (topology_from_json(json_object_get(value, "topology"), mem,
-			       &out->topology, err) < 0)
-		goto out;
-	out->job_id = json_copy_text(value, "jobId", mem);
-	out->attempt = (int)json_get_int(value, "attempt", 0);
-	spec_set_folder(out, json_copy_text(value, "folder", mem), mem);
-	if (json_object_get(value, "home"))
-		out->home = json_copy_text(value, "home", mem);
-	if (json_object_get(value, "output"))
-		out->output = json_copy_text(value, "output", mem);
-	out->directory = json_copy_text(value, "directory", mem);
-	out->command = copy_strings(value, "command", mem);
-	out->setup = copy_strings(value, "setup", mem);
-	out->packages = copy_strings(value, "packages", mem);
-	out->grace_s = (long)json_get_int(value, "graceS", 10);
-	out->max_running_time_s =
-		(long)json_get_int(value, "maxRunningTimeS", 0);
-	restart_from_json(json_object_get(value, "restart"), mem,
-			  &out->restart);
-	spec_checkpoints_read(json_object_get(value, "checkpoints"), mem,
-			      &out->checkpoints);
-	out->logs.to = json_copy_text(value, "logsTo", mem);
-	out->logs.every_s = (long)json_get_int(value, "logsEveryS", 60);
-	spec_data_read(json_object_get(value, "data"), mem, &out->data);
-	hyperparameters_from_json(json_object_get(value, "hyperparameters"),
-				  mem, &out->tuning);
-	out->args_end = (size_t)json_get_int(value, "argsEnd",
-					     (long long)out->command.count);
-	if (out->args_end > out->command.count)
-		out->args_end = out->command.count;
-	out->restarts = (int)json_get_int(value, "restarts", 0);
-	out->preemptions = (int)json_get_int(value, "preemptions", 0);
-	out->docker_image = json_copy_text(value, "dockerImage", mem);
-	out->docker_flags = copy_strings(value, "dockerFlags", mem);
-	out->conda_env = json_copy_text(value, "condaEnv", mem);
-	read_hosts(json_object_get(value, "hosts"), mem, out);
-	out->before.what = json_copy_text(value, "before", mem);
-	out->before.command = copy_strings(value, "beforeCommand", mem);
-	if (!out->job_id || !out->folder || !out->home || !out->output ||
-	    !out->directory || !out->command.count) {
-		error_set(err, ERROR_FAILED, "'%s' is incomplete", path);
-		goto out;
-	}
-	out->env = copy_pairs(value, "env", mem);
-	out->metrics = copy_pairs(value, "metrics", mem);
-	out->allocation = copy_json(json_object_get(value, "allocation"), mem);
-	read_secrets(json_object_get(value, "secrets"), mem, out);
-	ret = 0;
+	ret = spec_from_json(value, mem, out, err);
+	if (ret < 0)
+		error_prefix(err, "'%s'", path);
 out:
 	json_decref(value);
 	free(text);

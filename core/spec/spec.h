@@ -123,6 +123,9 @@ json_t *spec_env_json(const struct run_spec *spec);
 json_t *spec_secrets_json(const struct run_spec *spec);
 
 json_t *spec_json(const struct run_spec *spec); /* returns new */
+/* Lives in `mem`.  The error names the member that is missing or wrong. */
+int spec_from_json(const json_t *value, struct arena *mem, struct run_spec *out,
+		   struct error *err);
 int spec_write(const struct run_spec *spec, struct error *err);
 /* From the folder of a run. */
 int spec_read(const char *folder, struct arena *mem, struct run_spec *out,

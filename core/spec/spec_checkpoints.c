@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/file.h"
-#include "core/base/json.h"
 #include "core/spec/saver_config.h"
 #include "core/spec/upload_event.h"
 #include "core/spec/spec.h"
@@ -48,41 +47,6 @@ void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
 		.maximize = from->goal == CHECKPOINT_GOAL_MAXIMIZE,
 		.resume = from->resume,
 		.quiet_s = from->quiet_period_s,
-	};
-}
-
-json_t *spec_checkpoints_json(const struct run_checkpoints *from)
-{
-	json_t *out;
-
-	if (!from->is_used)
-		return NULL;
-	out = json_object();
-	if (from->directory)
-		json_put_text(out, "directory", from->directory);
-	if (from->to)
-		json_put_text(out, "to", from->to);
-	json_put_int(out, "keep", from->keep);
-	if (from->metric)
-		json_put_text(out, "metric", from->metric);
-	json_put(out, "maximize", json_boolean(from->maximize));
-	json_put_int(out, "resume", from->resume);
-	json_put_int(out, "quietS", from->quiet_s);
-	return out;
-}
-
-void spec_checkpoints_read(const json_t *from, struct arena *mem,
-			   struct run_checkpoints *out)
-{
-	*out = (struct run_checkpoints){
-		.is_used = from,
-		.directory = json_copy_text(from, "directory", mem),
-		.to = json_copy_text(from, "to", mem),
-		.keep = (long)json_get_int(from, "keep", 1),
-		.metric = json_copy_text(from, "metric", mem),
-		.maximize = json_is_true(json_object_get(from, "maximize")),
-		.resume = (int)json_get_int(from, "resume", 0),
-		.quiet_s = (long)json_get_int(from, "quietS", 0),
 	};
 }
 

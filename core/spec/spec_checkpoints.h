@@ -3,8 +3,6 @@
 #ifndef JOBRUN_SPEC_CHECKPOINTS_H
 #define JOBRUN_SPEC_CHECKPOINTS_H
 
-#include <jansson.h>
-
 #include "core/job/job.h"
 
 struct saver_config;
@@ -28,12 +26,6 @@ const char *spec_job_folder(const struct job *job, const char *to,
 
 void spec_checkpoints_from_job(const struct job *job, struct arena *mem,
 			       struct run_checkpoints *out);
-
-/* Return new, and NULL if there are none.  The one that is read lives in
- * `mem`. */
-json_t *spec_checkpoints_json(const struct run_checkpoints *from);
-void spec_checkpoints_read(const json_t *from, struct arena *mem,
-			   struct run_checkpoints *out);
 
 /* Where the program of a run on this machine writes them.  Returns new. */
 char *spec_checkpoints_folder(const struct run_spec *spec);

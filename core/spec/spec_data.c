@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/shard/shard_list.h"
+#include "core/spec/spec_tables.h"
 #include "core/topology/contract.h"
 
 /* What a shell takes as it is. */
@@ -51,71 +52,13 @@ void spec_data_from_job(const struct job *job, struct arena *mem,
 	}
 }
 
-static json_t *set_json(const struct data_set *set)
-{
-	json_t *out = json_object();
-
-	json_put(out, "urls", json_texts(set->urls.items, set->urls.count));
-	if (set->index)
-		json_put_text(out, "index", set->index);
-	json_put(out, "shuffle", json_boolean(set->shuffle));
-	json_put_int(out, "seed", set->seed);
-	json_put(out, "drop", json_boolean(set->uneven == SPLIT_DROP));
-	if (set->cache) {
-		json_put_text(out, "cache", set->cache);
-		json_put_text(out, "cacheSize", set->cache_size);
-	}
-	return out;
-}
-
 json_t *spec_data_json(const struct run_data *from)
 {
-	json_t *out = from->count ? json_object() : NULL, *one;
-	size_t i;
+	json_t *all = message_json(&spec_data_message, from, MESSAGE_PLAIN);
+	json_t *out = json_incref(json_object_get(all, "data"));
 
-	for (i = 0; i < from->count; i++) {
-		one = set_json(&from->sets[i]);
-		json_put(one, "splitByHost",
-			 json_boolean(from->sets[i].split_by_host));
-		json_put(one, "splitByDevice",
-			 json_boolean(from->sets[i].split_by_device));
-		json_put(out, from->sets[i].name, one);
-	}
+	json_decref(all);
 	return out;
-}
-
-void spec_data_read(const json_t *from, struct arena *mem, struct run_data *out)
-{
-	struct data_set *set;
-	json_t *one, *url;
-	const char *name;
-	size_t i;
-
-	*out = (struct run_data){ 0 };
-	out->sets =
-		arena_alloc(mem, json_object_size(from) * sizeof(*out->sets));
-	json_object_foreach((json_t *)(uintptr_t)from, name, one)
-	{
-		set = &out->sets[out->count++];
-		set->name = arena_strdup(mem, name);
-		set->index = json_copy_text(one, "index", mem);
-		set->cache = json_copy_text(one, "cache", mem);
-		set->cache_size = json_copy_text(one, "cacheSize", mem);
-		if (json_is_true(json_object_get(one, "drop")))
-			set->uneven = SPLIT_DROP;
-		set->shuffle = json_is_true(json_object_get(one, "shuffle"));
-		set->seed = (long)json_get_int(one, "seed", 0);
-		set->split_by_host =
-			json_is_true(json_object_get(one, "splitByHost"));
-		set->split_by_device =
-			json_is_true(json_object_get(one, "splitByDevice"));
-		set->urls.items = arena_alloc(
-			mem, json_array_size(json_object_get(one, "urls")) *
-				     sizeof(*set->urls.items));
-		json_array_foreach(json_object_get(one, "urls"), i, url)
-			set->urls.items[set->urls.count++] =
-			arena_strdup(mem, json_string_value(url));
-	}
 }
 
 static bool is_name(const char *text)
@@ -125,48 +68,36 @@ static bool is_name(const char *text)
 	return !*text;
 }
 
-static int check_set(const char *name, const json_t *set, struct error *err)
-{
-	const json_t *urls = json_object_get(set, "urls"), *url;
-	size_t i;
-
-	if (!*name || !is_name(name))
-		return error_set(err, ERROR_INVALID,
-				 "'%s' is no name of a data set", name);
-	if (!json_array_size(urls))
-		return error_set(err, ERROR_INVALID,
-				 "the data set '%s' has no \"urls\"", name);
-	json_array_foreach(urls, i, url)
-	{
-		if (!json_is_string(url))
-			return error_set(err, ERROR_INVALID,
-					 "\"urls\" of the data set '%s' must "
-					 "be texts",
-					 name);
-	}
-	return 0;
-}
-
 int spec_data_parse(const char *text, struct arena *mem, struct run_data *out,
 		    struct error *err)
 {
 	struct error why;
-	json_t *all = json_read(text, strlen(text), "data sets", &why), *set;
+	json_t *sets = json_read(text, strlen(text), "data sets", &why), *set;
+	json_t *all = json_pack("{so?}", "data", sets);
 	const char *name;
-	int ret = 0;
+	int ret = -1;
 
-	if (!all)
-		return error_set(err, ERROR_INVALID, "%s", why.text);
-	json_object_foreach(all, name, set)
-	{
-		if (ret == 0)
-			ret = check_set(name, set, err);
+	*out = (struct run_data){ 0 };
+	if (!sets ||
+	    message_read(&spec_data_message, all, mem, out, &why) < 0) {
+		error_set(err, ERROR_INVALID, "%s", why.text);
+		goto out;
 	}
-	if (ret == 0 && !json_object_size(all))
-		ret = error_set(err, ERROR_INVALID,
-				"data sets: no object that has any");
-	if (ret == 0)
-		spec_data_read(all, mem, out);
+	if (!out->count) {
+		error_set(err, ERROR_INVALID,
+			  "data sets: no object that has any");
+		goto out;
+	}
+	json_object_foreach(sets, name, set)
+	{
+		if (*name && is_name(name))
+			continue;
+		error_set(err, ERROR_INVALID, "'%s' is no name of a data set",
+			  name);
+		goto out;
+	}
+	ret = 0;
+out:
 	json_decref(all);
 	return ret;
 }
@@ -288,7 +219,9 @@ static int tell(const struct data_set *set, const struct split *split,
 
 	if (list_shards(set, mem, &list, err) < 0)
 		return error_prefix(err, "the data set '%s'", set->name);
-	json = set_json(set);
+	json = message_json(&spec_set_message, set, MESSAGE_PLAIN);
+	json_object_del(json, "splitByHost");
+	json_object_del(json, "splitByDevice");
 	text = mem_printf("host=%ld/%ld,device=%ld/%ld,uneven=%s", split->host,
 			  split->hosts, split->device, split->devices,
 			  split->uneven == SPLIT_DROP ? "drop" : "repeat");

@@ -37,12 +37,11 @@ struct run_data {
 void spec_data_from_job(const struct job *job, struct arena *mem,
 			struct run_data *out);
 
-/* Return new, and NULL if there are none.  What is read lives in `mem`. */
+/* Returns new, and NULL if there are none. */
 json_t *spec_data_json(const struct run_data *from);
-void spec_data_read(const json_t *from, struct arena *mem,
-		    struct run_data *out);
 
-/* What spec_data_json() made, from where anybody may have changed it. */
+/* What spec_data_json() made, from where anybody may have changed it.  Lives
+ * in `mem`. */
 int spec_data_parse(const char *text, struct arena *mem, struct run_data *out,
 		    struct error *err);
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/base/buf.h"
-#include "core/base/json.h"
 #include "core/base/units.h"
 
 #define DRAWS_MAX 1000 /* for one that was not tried yet */
@@ -253,99 +252,4 @@ char *trial_space_describe(const struct parameter_spec *param)
 	buf_puts(&out, scales[param->scale_type]);
 	arena_free(mem);
 	return buf_take(&out);
-}
-
-static json_t *param_json(const struct parameter_spec *param)
-{
-	json_t *out = json_object();
-	json_t *texts = json_array(), *numbers = json_array();
-
-	json_put_text(out, "name", param->parameter_name);
-	json_put_int(out, "type", param->type);
-	json_put_int(out, "scale", param->scale_type);
-	json_put(out, "min", json_real(param->min_value));
-	json_put(out, "max", json_real(param->max_value));
-	for (size_t i = 0; i < param->categorical_values.count; i++)
-		json_array_append_new(
-			texts, json_text(param->categorical_values.items[i]));
-	for (size_t i = 0; i < param->discrete_values.count; i++)
-		json_array_append_new(
-			numbers, json_real(param->discrete_values.items[i]));
-	json_put(out, "categorical", texts);
-	json_put(out, "discrete", numbers);
-	return out;
-}
-
-json_t *hyperparameters_json(const struct hyperparameter_spec *spec)
-{
-	const struct parameter_spec *params = spec->params.items;
-	json_t *out = json_object();
-	json_t *list = json_array();
-
-	json_put_int(out, "goal", spec->goal);
-	json_put_int(out, "maxTrials", spec->max_trials);
-	json_put_int(out, "maxParallelTrials", spec->max_parallel_trials);
-	json_put_int(out, "maxFailedTrials", spec->max_failed_trials);
-	json_put_text(out, "metric", spec->metric_tag);
-	json_put(out, "early", json_boolean(spec->enable_trial_early_stopping));
-	json_put_int(out, "algorithm", spec->algorithm);
-	for (size_t i = 0; i < spec->params.count; i++)
-		json_array_append_new(list, param_json(&params[i]));
-	json_put(out, "params", list);
-	return out;
-}
-
-static void read_param(const json_t *value, struct arena *mem,
-		       struct parameter_spec *out)
-{
-	const json_t *texts = json_object_get(value, "categorical");
-	const json_t *numbers = json_object_get(value, "discrete");
-
-	out->parameter_name =
-		arena_strdup(mem, json_get_text(value, "name", ""));
-	out->type = (int)json_get_int(value, "type", 0);
-	out->scale_type = (int)json_get_int(value, "scale", 0);
-	out->min_value = json_number_value(json_object_get(value, "min"));
-	out->max_value = json_number_value(json_object_get(value, "max"));
-	out->categorical_values.count = json_array_size(texts);
-	out->categorical_values.items =
-		arena_alloc(mem, json_array_size(texts) * sizeof(char *));
-	for (size_t i = 0; i < json_array_size(texts); i++) {
-		const char *text = json_string_value(json_array_get(texts, i));
-
-		out->categorical_values.items[i] =
-			arena_strdup(mem, text ? text : "");
-	}
-	out->discrete_values.count = json_array_size(numbers);
-	out->discrete_values.items =
-		arena_alloc(mem, json_array_size(numbers) * sizeof(double));
-	for (size_t i = 0; i < json_array_size(numbers); i++)
-		out->discrete_values.items[i] =
-			json_number_value(json_array_get(numbers, i));
-}
-
-void hyperparameters_from_json(const json_t *value, struct arena *mem,
-			       struct hyperparameter_spec *out)
-{
-	const json_t *list = json_object_get(value, "params");
-	size_t count = json_array_size(list);
-	struct parameter_spec *params =
-		arena_alloc(mem, count * sizeof(*params));
-
-	*out = (struct hyperparameter_spec){
-		.goal = (int)json_get_int(value, "goal", 0),
-		.params = { .count = count, .items = params },
-		.max_trials = (long)json_get_int(value, "maxTrials", 1),
-		.max_parallel_trials =
-			(long)json_get_int(value, "maxParallelTrials", 1),
-		.max_failed_trials =
-			(long)json_get_int(value, "maxFailedTrials", 0),
-		.metric_tag =
-			arena_strdup(mem, json_get_text(value, "metric", "")),
-		.enable_trial_early_stopping =
-			json_is_true(json_object_get(value, "early")),
-		.algorithm = (int)json_get_int(value, "algorithm", 0),
-	};
-	for (size_t i = 0; i < count; i++)
-		read_param(json_array_get(list, i), mem, &params[i]);
 }

@@ -7,7 +7,6 @@
 #ifndef JOBRUN_TRIAL_SPACE_H
 #define JOBRUN_TRIAL_SPACE_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -41,11 +40,5 @@ const char **trial_space_next(struct trial_space *space, struct arena *mem);
 
 /* "1e-4 to 0.1, log", "red, green, blue".  Returns new. */
 char *trial_space_describe(const struct parameter_spec *param);
-
-/* To and from the form in which a run's specification keeps them. */
-json_t *hyperparameters_json(const struct hyperparameter_spec *spec); /* new */
-/* NULL: no parameters.  Lives in `mem`. */
-void hyperparameters_from_json(const json_t *value, struct arena *mem,
-			       struct hyperparameter_spec *out);
 
 #endif

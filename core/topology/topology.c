@@ -7,16 +7,17 @@
 
 #include "core/job/machines.h"
 
-static const char *const type_names[] = {
+const char *const task_type_names[] = {
 	[TASK_MASTER] = "master",
 	[TASK_WORKER] = "worker",
 	[TASK_PS] = "ps",
 	[TASK_EVALUATOR] = "evaluator",
+	[TASK_TYPE_COUNT] = NULL,
 };
 
 const char *task_type_name(enum task_type type)
 {
-	return type_names[type];
+	return task_type_names[type];
 }
 
 int task_type_parse(const char *name, enum task_type *out)
@@ -27,8 +28,8 @@ int task_type_parse(const char *name, enum task_type *out)
 		name = "master";
 	else if (!strcmp(name, "parameterServer"))
 		name = "ps";
-	for (i = 0; i < COUNT(type_names); i++) {
-		if (!strcmp(type_names[i], name)) {
+	for (i = 0; i < TASK_TYPE_COUNT; i++) {
+		if (!strcmp(task_type_names[i], name)) {
 			*out = (enum task_type)i;
 			return 0;
 		}

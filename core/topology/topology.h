@@ -90,6 +90,7 @@ struct topology {
 };
 
 /* "master", "worker", "ps" or "evaluator", as TF_CONFIG and logs have it. */
+extern const char *const task_type_names[]; /* up to NULL */
 const char *task_type_name(enum task_type type);
 /* Also takes "chief" and "parameterServer"; -1 if there is no such type. */
 int task_type_parse(const char *name, enum task_type *out);
@@ -141,7 +142,9 @@ void topology_set_ports(struct topology *all, const int *ports);
 /* How many there are of each type, for plans: {"master": 1, "worker": 2}.
  * Returns new. */
 json_t *topology_tasks_json(const struct topology *all);
-/* To and from the form in which a run's specification keeps it. */
+/* To and from the form in which a run's specification keeps it: by this table.
+ * topology_rank() follows reading. */
+extern const struct message topology_message;
 json_t *topology_json(const struct topology *all); /* returns new */
 int topology_from_json(const json_t *value, struct arena *mem,
 		       struct topology *out, struct error *err);

@@ -124,31 +124,11 @@ static void without_restarts_nothing_is_said(void **state)
 	assert_string_equal(out.why_not, "");
 }
 
-static void a_policy_survives_its_json(void **state)
-{
-	struct arena *mem = arena_new();
-	json_t *json = restart_json(&policy), *again;
-	struct restart read;
-
-	(void)state;
-	restart_from_json(json, mem, &read);
-	again = restart_json(&read);
-	assert_true(json_equal(json, again));
-	assert_int_equal(read.rules.count, 5);
-	restart_from_json(NULL, mem, &read);
-	assert_int_equal(read.max_restarts, 0);
-	assert_int_equal(read.max_preemptions, 0);
-	json_decref(again);
-	json_decref(json);
-	arena_free(mem);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_and_counts_decide),
 		cmocka_unit_test(without_restarts_nothing_is_said),
-		cmocka_unit_test(a_policy_survives_its_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,38 +233,6 @@ static void numbers_are_short_and_exact(void **state)
 	free(text);
 }
 
-static void hyperparameters_survive_their_json(void **state)
-{
-	struct parameter_spec params[] = {
-		{ .parameter_name = "a",
-		  .type = PARAMETER_DISCRETE,
-		  .scale_type = SCALE_LOG,
-		  .discrete_values = { 5, sizes } },
-		{ .parameter_name = "b",
-		  .type = PARAMETER_CATEGORICAL,
-		  .categorical_values = { 3, colors } },
-	};
-	struct hyperparameter_spec spec =
-		spec_of(params, 2, 7, ALGORITHM_RANDOM_SEARCH);
-	struct hyperparameter_spec read;
-	struct arena *mem = arena_new();
-	json_t *json, *again;
-
-	(void)state;
-	spec.metric_tag = "accuracy";
-	spec.goal = GOAL_MINIMIZE;
-	spec.enable_trial_early_stopping = true;
-	json = hyperparameters_json(&spec);
-	hyperparameters_from_json(json, mem, &read);
-	again = hyperparameters_json(&read);
-	assert_true(json_equal(json, again));
-	hyperparameters_from_json(NULL, mem, &read);
-	assert_int_equal(read.params.count, 0);
-	json_decref(again);
-	json_decref(json);
-	arena_free(mem);
-}
-
 static void metric_files_are_read(void **state)
 {
 	static const char text[] =
@@ -334,7 +302,6 @@ int main(void)
 		cmocka_unit_test(scales_are_kept_to),
 		cmocka_unit_test(discrete_values_are_near_on_their_scale),
 		cmocka_unit_test(numbers_are_short_and_exact),
-		cmocka_unit_test(hyperparameters_survive_their_json),
 		cmocka_unit_test(metric_files_are_read),
 		cmocka_unit_test(the_worse_half_is_hopeless),
 	};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The members of a specification as spec.json has them, each once. */
+#include "core/spec/spec_tables.h"
+
+#include "core/spec/spec.h"
+#include "core/topology/topology.h"
+
+static const struct field rule_fields[] = {
+	{ FIELD_PLAIN(restart_rule, "exitCodes", FIELD_STRINGS, exit_codes) },
+	{ FIELD_PLAIN(restart_rule, "signals", FIELD_STRINGS, signals) },
+	{ FIELD_PLAIN(restart_rule, "preempted", FIELD_BOOL, preempted) },
+	{ FIELD_PLAIN(restart_rule, "fail", FIELD_BOOL, action) },
+	{ .name = NULL },
+};
+
+static const struct message rule_message = {
+	.name = "rule",
+	.size = sizeof(struct restart_rule),
+	.fields = rule_fields,
+};
+
+static const struct field restart_fields[] = {
+	{ FIELD_PLAIN(restart, "maxRestarts", FIELD_INT, max_restarts) },
+	{ FIELD_PLAIN(restart, "maxPreemptions", FIELD_INT, max_preemptions) },
+	{ FIELD_PLAIN(restart, "backoffS", FIELD_INT, backoff_s) },
+	{ FIELD_PLAIN(restart, "maxBackoffS", FIELD_INT, max_backoff_s) },
+	{ FIELD_PLAIN(restart, "rules", FIELD_MESSAGES, rules),
+	  .message = &rule_message },
+	{ .name = NULL },
+};
+
+const struct message spec_restart_message = {
+	.name = "restart",
+	.size = sizeof(struct restart),
+	.fields = restart_fields,
+};
+
+static const struct field param_fields[] = {
+	{ FIELD_PLAIN(parameter_spec, "name", FIELD_STRING, parameter_name),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(parameter_spec, "type", FIELD_INT, type),
+	  .max = PARAMETER_DISCRETE },
+	{ FIELD_PLAIN(parameter_spec, "scale", FIELD_INT, scale_type),
+	  .max = SCALE_REVERSE_LOG },
+	{ FIELD_PLAIN(parameter_spec, "min", FIELD_DOUBLE, min_value) },
+	{ FIELD_PLAIN(parameter_spec, "max", FIELD_DOUBLE, max_value) },
+	{ FIELD_PLAIN(parameter_spec, "categorical", FIELD_STRINGS,
+		      categorical_values) },
+	{ FIELD_PLAIN(parameter_spec, "discrete", FIELD_DOUBLES,
+		      discrete_values) },
+	{ .name = NULL },
+};
+
+static const struct message param_message = {
+	.name = "parameter",
+	.size = sizeof(struct parameter_spec),
+	.fields = param_fields,
+};
+
+static const struct field tuning_fields[] = {
+	{ FIELD_PLAIN(hyperparameter_spec, "goal", FIELD_INT, goal),
+	  .max = GOAL_MINIMIZE },
+	{ FIELD_PLAIN(hyperparameter_spec, "maxTrials", FIELD_INT, max_trials),
+	  .fallback = "1" },
+	{ FIELD_PLAIN(hyperparameter_spec, "maxParallelTrials", FIELD_INT,
+		      max_parallel_trials),
+	  .fallback = "1" },
+	{ FIELD_PLAIN(hyperparameter_spec, "maxFailedTrials", FIELD_INT,
+		      max_failed_trials) },
+	{ FIELD_PLAIN(hyperparameter_spec, "metric", FIELD_STRING,
+		      metric_tag) },
+	{ FIELD_PLAIN(hyperparameter_spec, "early", FIELD_BOOL,
+		      enable_trial_early_stopping) },
+	{ FIELD_PLAIN(hyperparameter_spec, "algorithm", FIELD_INT, algorithm),
+	  .max = ALGORITHM_RANDOM_SEARCH },
+	{ FIELD_PLAIN(hyperparameter_spec, "params", FIELD_MESSAGES, params),
+	  .flags = FIELD_REQUIRED, .message = &param_message },
+	{ .name = NULL },
+};
+
+const struct message spec_tuning_message = {
+	.name = "hyperparameters",
+	.size = sizeof(struct hyperparameter_spec),
+	.fields = tuning_fields,
+};
+
+static const struct field checkpoint_fields[] = {
+	{ FIELD_PLAIN(run_checkpoints, "directory", FIELD_STRING, directory),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_checkpoints, "to", FIELD_STRING, to),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_checkpoints, "keep", FIELD_INT, keep),
+	  .fallback = "1" },
+	{ FIELD_PLAIN(run_checkpoints, "metric", FIELD_STRING, metric),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_checkpoints, "maximize", FIELD_BOOL, maximize) },
+	{ FIELD_PLAIN(run_checkpoints, "resume", FIELD_INT, resume),
+	  .max = CHECKPOINT_RESUME_NONE },
+	{ FIELD_PLAIN(run_checkpoints, "quietS", FIELD_INT, quiet_s) },
+	{ .name = NULL },
+};
+
+static const struct message checkpoints_message = {
+	.name = "checkpoints",
+	.size = sizeof(struct run_checkpoints),
+	.fields = checkpoint_fields,
+};
+
+static const struct field set_fields[] = {
+	{ FIELD_PLAIN(data_set, "urls", FIELD_STRINGS, urls),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(data_set, "index", FIELD_STRING, index),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(data_set, "shuffle", FIELD_BOOL, shuffle) },
+	{ FIELD_PLAIN(data_set, "seed", FIELD_INT, seed) },
+	{ FIELD_PLAIN(data_set, "drop", FIELD_BOOL, uneven) },
+	{ FIELD_PLAIN(data_set, "cache", FIELD_STRING, cache),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(data_set, "cacheSize", FIELD_STRING, cache_size),
+	  .with = "cache" },
+	{ FIELD_PLAIN(data_set, "splitByHost", FIELD_BOOL, split_by_host) },
+	{ FIELD_PLAIN(data_set, "splitByDevice", FIELD_BOOL, split_by_device) },
+	{ .name = NULL },
+};
+
+const struct message spec_set_message = {
+	.name = "data set",
+	.size = sizeof(struct data_set),
+	.fields = set_fields,
+	.key = offsetof(struct data_set, name),
+};
+
+static const struct field data_fields[] = {
+	{ FIELD_PLAIN(run_data, "data", FIELD_NAMED, sets),
+	  .flags = FIELD_OPTIONAL | FIELD_ARRAY, .message = &spec_set_message },
+	{ .name = NULL },
+};
+
+const struct message spec_data_message = {
+	.name = "data sets",
+	.size = sizeof(struct run_data),
+	.fields = data_fields,
+};
+
+static const struct field secret_fields[] = {
+	{ FIELD_PLAIN(secret_source, "env", FIELD_STRING, env),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(secret_source, "file", FIELD_STRING, file),
+	  .flags = FIELD_OPTIONAL },
+	{ .name = NULL },
+};
+
+static const struct message secret_message = {
+	.name = "secret",
+	.size = sizeof(struct secret_source),
+	.fields = secret_fields,
+	.key = offsetof(struct secret_source, name),
+};
+
+static const struct field host_fields[] = {
+	{ FIELD_PLAIN(run_hosts, "names", FIELD_STRINGS, names),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_hosts, "shown", FIELD_STRINGS, shown),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_hosts, "nonce", FIELD_STRING, nonce) },
+	{ FIELD_PLAIN(run_hosts, "source", FIELD_STRING, source) },
+	{ FIELD_PLAIN(run_hosts, "rule", FIELD_STRING, rule) },
+	{ FIELD_PLAIN(run_hosts, "proxy", FIELD_STRING, proxy),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_hosts, "leaseS", FIELD_INT, lease_s) },
+	{ FIELD_PLAIN(run_hosts, "reachS", FIELD_INT, reach_s),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_hosts, "slot", FIELD_INT, slot) },
+	{ FIELD_PLAIN(run_hosts, "rounds", FIELD_INT, rounds) },
+	{ .name = NULL },
+};
+
+static const struct message hosts_message = {
+	.name = "hosts",
+	.size = sizeof(struct run_hosts),
+	.fields = host_fields,
+};
+
+static const struct field spec_fields[] = {
+	{ FIELD_PLAIN(run_spec, "jobId", FIELD_STRING, job_id),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_spec, "attempt", FIELD_INT, attempt) },
+	{ FIELD_PLAIN(run_spec, "folder", FIELD_STRING, folder),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_spec, "home", FIELD_STRING, home) },
+	{ FIELD_PLAIN(run_spec, "output", FIELD_STRING, output) },
+	{ FIELD_PLAIN(run_spec, "topology", FIELD_MESSAGE, topology),
+	  .flags = FIELD_REQUIRED, .message = &topology_message },
+	{ FIELD_PLAIN(run_spec, "command", FIELD_STRINGS, command),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_spec, "setup", FIELD_STRINGS, setup) },
+	{ FIELD_PLAIN(run_spec, "directory", FIELD_STRING, directory),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_spec, "packages", FIELD_STRINGS, packages) },
+	{ FIELD_PLAIN(run_spec, "env", FIELD_PAIRS, env) },
+	{ FIELD_PLAIN(run_spec, "metrics", FIELD_PAIRS, metrics) },
+	{ FIELD_PLAIN(run_spec, "secrets", FIELD_NAMED, secrets),
+	  .flags = FIELD_ARRAY, .message = &secret_message },
+	{ FIELD_PLAIN(run_spec, "graceS", FIELD_INT, grace_s),
+	  .fallback = "10" },
+	{ FIELD_PLAIN(run_spec, "maxRunningTimeS", FIELD_INT,
+		      max_running_time_s) },
+	{ FIELD_PLAIN(run_spec, "restart", FIELD_MESSAGE, restart),
+	  .message = &spec_restart_message },
+	{ FIELD_PLAIN(run_spec, "checkpoints", FIELD_MESSAGE, checkpoints),
+	  .message = &checkpoints_message },
+	{ FIELD_PLAIN(run_spec, "logsTo", FIELD_STRING, logs.to),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_spec, "logsEveryS", FIELD_INT, logs.every_s),
+	  .fallback = "60", .with = "logsTo" },
+	{ FIELD_PLAIN(run_spec, "data", FIELD_NAMED, data.sets),
+	  .flags = FIELD_OPTIONAL | FIELD_ARRAY, .message = &spec_set_message },
+	{ FIELD_PLAIN(run_spec, "hyperparameters", FIELD_MESSAGE, tuning),
+	  .flags = FIELD_OPTIONAL, .message = &spec_tuning_message },
+	{ FIELD_PLAIN(run_spec, "argsEnd", FIELD_INT, args_end),
+	  .with = "hyperparameters" },
+	{ FIELD_PLAIN(run_spec, "restarts", FIELD_INT, restarts),
+	  .with = "hyperparameters" },
+	{ FIELD_PLAIN(run_spec, "preemptions", FIELD_INT, preemptions),
+	  .with = "hyperparameters" },
+	{ FIELD_PLAIN(run_spec, "dockerImage", FIELD_STRING, docker_image),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_spec, "dockerFlags", FIELD_STRINGS, docker_flags),
+	  .with = "dockerImage" },
+	{ FIELD_PLAIN(run_spec, "condaEnv", FIELD_STRING, conda_env),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_spec, "hosts", FIELD_MESSAGE, hosts),
+	  .flags = FIELD_OPTIONAL, .message = &hosts_message },
+	{ FIELD_PLAIN(run_spec, "before", FIELD_STRING, before.what),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_spec, "beforeCommand", FIELD_STRINGS, before.command),
+	  .with = "before" },
+	{ FIELD_PLAIN(run_spec, "allocation", FIELD_STRING, allocation),
+	  .flags = FIELD_OPTIONAL | FIELD_JSON },
+	{ .name = NULL },
+};
+
+const struct message spec_message = {
+	.name = "a specification",
+	.size = sizeof(struct run_spec),
+	.fields = spec_fields,
+};

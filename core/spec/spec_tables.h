@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How spec.json has a run's specification, by tables: message_json() with
+ * MESSAGE_PLAIN writes it, message_read() reads it.  A new member is one row.
+ */
+#ifndef JOBRUN_SPEC_TABLES_H
+#define JOBRUN_SPEC_TABLES_H
+
+#include "core/job/message.h"
+
+extern const struct message spec_message; /* of struct run_spec */
+
+/* Parts of it. */
+extern const struct message spec_restart_message; /* of struct restart */
+extern const struct message spec_tuning_message;  /* hyperparameter_spec */
+extern const struct message spec_set_message;     /* of struct data_set */
+/* Of struct run_data: an object with one member, "data". */
+extern const struct message spec_data_message;
+
+#endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/json.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 
 char *json_canonical(const json_t *value)
@@ -39,6 +42,31 @@ json_t *json_read(const char *text, size_t len, const char *name,
 		error_set(err, ERROR_FAILED, "%s:%d:%d: %s", name, why.line,
 			  why.column, why.text);
 	return value;
+}
+
+int json_file_read(const char *path, size_t max, json_t **out,
+		   struct error *err)
+{
+	size_t len;
+	char *text;
+
+	*out = NULL;
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return 1;
+	text = file_read(path, max, &len, err);
+	if (text)
+		*out = json_read(text, len, path, err);
+	free(text);
+	return *out ? 0 : -1;
+}
+
+int json_file_write(const char *path, const json_t *value, struct error *err)
+{
+	char *text = json_canonical(value);
+	int ret = file_write(path, text, strlen(text), err);
+
+	free(text);
+	return ret;
 }
 
 void json_put(json_t *object, const char *key, json_t *value)

@@ -24,6 +24,13 @@ void json_print(const json_t *value, struct buf *out);
 json_t *json_read(const char *text, size_t len, const char *name,
 		  struct error *err);
 
+/* A file's, of at most `max` bytes: `out` is new.  Returns 1 if there is no
+ * file. */
+int json_file_read(const char *path, size_t max, json_t **out,
+		   struct error *err);
+/* In canonical form, beside the old one and then renamed. */
+int json_file_write(const char *path, const json_t *value, struct error *err);
+
 /* Makes and sets, in one step; the key must be new to keep the order. */
 void json_put(json_t *object, const char *key, json_t *value); /* takes */
 /* NULL gives a JSON null; bytes that are no UTF-8 are replaced by U+FFFD. */

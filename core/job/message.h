@@ -215,8 +215,9 @@ json_t *message_json(const struct message *message, const void *data,
 /*
  * Reads into a plain struct, which is zero before, what message_json() has
  * written or anybody has changed since: unknown members are passed over, and
- * those that are absent or null have their fallback.  Everything lives in
- * `mem`.  The error names the member: "hosts.leaseS must be a whole number".
+ * those that are absent or null have their fallback.  What it allocates lives
+ * in `mem`; numbers alone need none.  The error names the member:
+ * "hosts.leaseS must be a whole number".
  */
 int message_read(const struct message *message, const json_t *value,
 		 struct arena *mem, void *out, struct error *err);

@@ -184,10 +184,8 @@ static char *state_path(const char *folder, const char *name,
 static int write_state(const struct log_collect *c, struct error *err)
 {
 	char *path = state_path(c->folder, c->name, "json");
-	char *text = json_canonical(c->state);
-	int ret = file_write(path, text, strlen(text), err);
+	int ret = json_file_write(path, c->state, err);
 
-	free(text);
 	free(path);
 	return ret;
 }
@@ -196,11 +194,9 @@ static json_t *read_state(const char *folder, const char *name)
 {
 	char *path = state_path(folder, name, "json");
 	struct error ignored;
-	size_t len;
-	char *text = file_read(path, STATE_MAX, &len, &ignored);
-	json_t *out = text ? json_read(text, len, path, &ignored) : NULL;
+	json_t *out;
 
-	free(text);
+	json_file_read(path, STATE_MAX, &out, &ignored);
 	free(path);
 	return json_is_object(out) ? out : json_object();
 }

@@ -4,6 +4,64 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/job/message.h"
+
+static const struct field config_fields[] = {
+	{ FIELD_PLAIN(saver_config, "attempt", FIELD_INT, attempt) },
+	{ FIELD_PLAIN(saver_config, "directory", FIELD_STRING, directory),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(saver_config, "to", FIELD_STRING, to),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(saver_config, "keep", FIELD_INT, keep), .fallback = "1" },
+	{ FIELD_PLAIN(saver_config, "metric", FIELD_STRING, metric),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(saver_config, "maximize", FIELD_BOOL, maximize) },
+	{ FIELD_PLAIN(saver_config, "resume", FIELD_INT, resume) },
+	{ FIELD_PLAIN(saver_config, "quietS", FIELD_INT, quiet_s) },
+	{ FIELD_PLAIN(saver_config, "fetched", FIELD_STRING, fetched),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(saver_config, "isShared", FIELD_BOOL, is_shared) },
+	{ FIELD_PLAIN(saver_config, "fetchOnly", FIELD_BOOL, fetch_only) },
+	{ FIELD_PLAIN(saver_config, "isResumed", FIELD_BOOL, is_resumed) },
+	{ FIELD_PLAIN(saver_config, "events", FIELD_STRING, events),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(saver_config, "runFolder", FIELD_STRING, run_folder),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(saver_config, "heard", FIELD_STRING, heard),
+	  .flags = FIELD_OPTIONAL },
+	{ .name = NULL },
+};
+
+static const struct message config_message = {
+	.name = "its configuration",
+	.size = sizeof(struct saver_config),
+	.fields = config_fields,
+};
+
+static const struct field end_fields[] = {
+	{ FIELD_PLAIN(saver_end, "endedMs", FIELD_INT, ended_ms) },
+	{ FIELD_PLAIN(saver_end, "well", FIELD_BOOL, well) },
+	{ FIELD_PLAIN(saver_end, "patienceS", FIELD_INT, patience_s) },
+	{ .name = NULL },
+};
+
+static const struct message end_message = {
+	.name = "end",
+	.size = sizeof(struct saver_end),
+	.fields = end_fields,
+};
+
+/* Other lines that the saver is told have no "end". */
+static const struct field told_fields[] = {
+	{ .name = "end", .type = FIELD_MESSAGE, .message = &end_message },
+	{ .name = NULL },
+};
+
+static const struct message told_message = {
+	.name = "what it is told",
+	.size = sizeof(struct saver_end),
+	.fields = told_fields,
+};
 
 /* Takes the value. */
 static char *line(json_t *value)
@@ -16,88 +74,37 @@ static char *line(json_t *value)
 	return out;
 }
 
-static void put_text(json_t *to, const char *key, const char *text)
-{
-	if (text)
-		json_put_text(to, key, text);
-}
-
 char *saver_config_write(const struct saver_config *config)
 {
-	json_t *out = json_object();
-
-	json_put_int(out, "attempt", config->attempt);
-	put_text(out, "directory", config->directory);
-	put_text(out, "to", config->to);
-	json_put_int(out, "keep", config->keep);
-	put_text(out, "metric", config->metric);
-	json_put(out, "maximize", json_boolean(config->maximize));
-	json_put_int(out, "resume", config->resume);
-	json_put_int(out, "quietS", config->quiet_s);
-	put_text(out, "fetched", config->fetched);
-	json_put(out, "isShared", json_boolean(config->is_shared));
-	json_put(out, "fetchOnly", json_boolean(config->fetch_only));
-	json_put(out, "isResumed", json_boolean(config->is_resumed));
-	put_text(out, "events", config->events);
-	put_text(out, "runFolder", config->run_folder);
-	put_text(out, "heard", config->heard);
-	return line(out);
+	return line(message_json(&config_message, config, MESSAGE_PLAIN));
 }
 
 char *saver_end_write(const struct saver_end *end)
 {
-	json_t *out = json_object(), *what = json_object();
+	return line(message_json(&told_message, end, MESSAGE_PLAIN));
+}
 
-	json_put_int(what, "endedMs", end->ended_ms);
-	json_put(what, "well", json_boolean(end->well));
-	json_put_int(what, "patienceS", end->patience_s);
-	json_put(out, "end", what);
-	return line(out);
+static int read_line(const struct message *message, const char *text,
+		     struct arena *mem, void *out, struct error *err)
+{
+	json_t *from = json_read(text, strlen(text), message->name, err);
+	int ret = -1;
+
+	if (from)
+		ret = message_read(message, from, mem, out, err);
+	json_decref(from);
+	return ret;
 }
 
 int saver_config_read(const char *text, struct arena *mem,
 		      struct saver_config *out, struct error *err)
 {
-	json_t *from = json_read(text, strlen(text), "its configuration", err);
-
-	if (!from)
-		return -1;
-	*out = (struct saver_config){
-		.attempt = (int)json_get_int(from, "attempt", 0),
-		.directory = json_copy_text(from, "directory", mem),
-		.to = json_copy_text(from, "to", mem),
-		.keep = (long)json_get_int(from, "keep", 1),
-		.metric = json_copy_text(from, "metric", mem),
-		.maximize = json_is_true(json_object_get(from, "maximize")),
-		.resume = (int)json_get_int(from, "resume", 0),
-		.quiet_s = (long)json_get_int(from, "quietS", 0),
-		.fetched = json_copy_text(from, "fetched", mem),
-		.is_shared = json_is_true(json_object_get(from, "isShared")),
-		.fetch_only = json_is_true(json_object_get(from, "fetchOnly")),
-		.is_resumed = json_is_true(json_object_get(from, "isResumed")),
-		.events = json_copy_text(from, "events", mem),
-		.run_folder = json_copy_text(from, "runFolder", mem),
-		.heard = json_copy_text(from, "heard", mem),
-	};
-	json_decref(from);
-	if (!out->directory || !out->fetched)
-		return error_set(err, ERROR_FAILED,
-				 "its configuration is incomplete");
-	return 0;
+	*out = (struct saver_config){ 0 };
+	return read_line(&config_message, text, mem, out, err);
 }
 
 int saver_end_read(const char *text, struct saver_end *out, struct error *err)
 {
-	json_t *from = json_read(text, strlen(text), "what it is told", err);
-	const json_t *end = json_object_get(from, "end");
-
-	if (!from)
-		return -1;
-	*out = (struct saver_end){
-		.ended_ms = json_get_int(end, "endedMs", 0),
-		.well = json_is_true(json_object_get(end, "well")),
-		.patience_s = (long)json_get_int(end, "patienceS", 0),
-	};
-	json_decref(from);
-	return 0;
+	*out = (struct saver_end){ 0 };
+	return read_line(&told_message, text, NULL, out, err);
 }

@@ -222,19 +222,16 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	      struct error *err)
 {
 	char *path = path_join(folder, "spec.json");
-	json_t *value = NULL;
-	char *text;
 	size_t len;
+	char *text = file_read(path, SPEC_MAX, &len, err);
+	json_t *value = text ? json_read(text, len, path, err) : NULL;
 	int ret = -1;
 
-	text = file_read(path, SPEC_MAX, &len, err);
-	value = text ? json_read(text, len, path, err) : NULL;
-	if (!value)
-		goto out;
-	ret = spec_from_json(value, mem, out, err);
-	if (ret < 0)
-		error_prefix(err, "'%s'", path);
-out:
+	if (value) {
+		ret = spec_from_json(value, mem, out, err);
+		if (ret < 0)
+			error_prefix(err, "'%s'", path);
+	}
 	json_decref(value);
 	free(text);
 	free(path);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/trial/trial_result.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
@@ -39,7 +37,6 @@ int trial_result_write(const char *attempt, const struct trial_result *result,
 {
 	char *path = path_join(attempt, "result");
 	json_t *value = json_object();
-	char *text;
 	int ret;
 
 	json_put_text(value, "state", run_state_name(result->state));
@@ -47,9 +44,7 @@ int trial_result_write(const char *attempt, const struct trial_result *result,
 	json_put(value, "early", json_boolean(result->early));
 	json_put_int(value, "timeMs", result->time_ms);
 	json_put(value, "points", points_json(&result->series));
-	text = json_canonical(value);
-	ret = file_write(path, text, strlen(text), err);
-	free(text);
+	ret = json_file_write(path, value, err);
 	json_decref(value);
 	free(path);
 	return ret;
@@ -88,19 +83,12 @@ int trial_result_read(const char *attempt, struct trial_result *out,
 		      struct error *err)
 {
 	char *path = path_join(attempt, "result");
-	json_t *value = NULL;
-	char *text = NULL;
-	size_t len;
-	int ret = 1;
+	json_t *value;
+	int ret = json_file_read(path, RESULT_MAX, &value, err);
 
-	if (access(path, F_OK) < 0 && errno == ENOENT)
-		goto out;
-	text = file_read(path, RESULT_MAX, &len, err);
-	value = text ? json_read(text, len, path, err) : NULL;
-	ret = value ? take(value, path, out, err) : -1;
-out:
+	if (ret == 0)
+		ret = take(value, path, out, err);
 	json_decref(value);
-	free(text);
 	free(path);
 	return ret;
 }

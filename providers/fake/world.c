@@ -76,24 +76,10 @@ int world_get(struct world *world, const char *kind, const char *name,
 	      json_t **out, struct error *err)
 {
 	char *path = path_of(world, kind, name);
-	char *text = NULL;
-	size_t len;
-	int ret = -1;
+	int ret = json_file_read(path, FILE_MAX, out, err);
 
-	*out = NULL;
-	if (access(path, F_OK) < 0 && errno == ENOENT) {
-		ret = 0;
-		goto out;
-	}
-	text = file_read(path, FILE_MAX, &len, err);
-	if (!text)
-		goto out;
-	*out = json_read(text, len, path, err);
-	ret = *out ? 0 : -1;
-out:
-	free(text);
 	free(path);
-	return ret;
+	return ret < 0 ? -1 : 0;
 }
 
 int world_put(struct world *world, const char *kind, const char *name,

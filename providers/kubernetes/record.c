@@ -51,11 +51,9 @@ json_t *record_wanted(struct kube *kube, const struct kube_record *record)
 					record->run.attempt);
 	char *path = path_join(folder, WANTED_FILE);
 	struct error ignored;
-	size_t len;
-	char *text = file_read(path, WANTED_MAX, &len, &ignored);
-	json_t *out = text ? json_read(text, len, path, &ignored) : NULL;
+	json_t *out;
 
-	free(text);
+	json_file_read(path, WANTED_MAX, &out, &ignored);
 	free(path);
 	free(folder);
 	return out ? out : json_object();

@@ -48,10 +48,8 @@ static int write_values(const struct run_spec *spec, struct error *err)
 {
 	char *path = path_join(spec->folder, TRIAL_VALUES_FILE);
 	json_t *values = trial_values_json(spec);
-	char *text = json_canonical(values);
-	int ret = file_write(path, text, strlen(text), err);
+	int ret = json_file_write(path, values, err);
 
-	free(text);
 	json_decref(values);
 	free(path);
 	return ret;

@@ -24,7 +24,6 @@ struct apply_opts {
 	struct inputs inputs;
 	bool detach;
 	bool yes;
-	const char *prices;
 	long lock_timeout;
 };
 
@@ -33,17 +32,6 @@ static const struct opt options[] = {
 	  "start, do not follow" },
 	{ 'y', "yes", OPT_FLAG, offsetof(struct apply_opts, yes), NULL,
 	  "do not ask" },
-	{ 0, "rerun", OPT_FLAG, offsetof(struct apply_opts, inputs.rerun), NULL,
-	  "run again what ended and did not change" },
-	{ 0, "target", OPT_LIST, offsetof(struct apply_opts, inputs.targets),
-	  "ACTION", "only this action (id or KIND/NAME) and what it needs" },
-	{ 0, "prices", OPT_STRING, offsetof(struct apply_opts, prices), "FILE",
-	  "what machines cost, to estimate what runs will" },
-	{ 0, "prune", OPT_FLAG, offsetof(struct apply_opts, inputs.prune), NULL,
-	  "delete what was applied from the directory and is gone" },
-	{ 0, "applyset", OPT_STRING,
-	  offsetof(struct apply_opts, inputs.applyset), "NAME",
-	  "the name of what the directory holds, for --prune" },
 	{ 0, "lock-timeout", OPT_DURATION,
 	  offsetof(struct apply_opts, lock_timeout), "DURATION",
 	  "wait so long for another jobrun that works on the job" },
@@ -348,7 +336,7 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 
 	if (session_open(session, app, SESSION_CATALOGUE | SESSION_WRITE,
 			 &err) < 0 ||
-	    session_prices(session, opts->prices, &err) < 0)
+	    session_prices(session, opts->inputs.prices, &err) < 0)
 		return app_fail(app, &err);
 	if (pruning_find(pruning, session, jobs, &err) < 0)
 		return saved_fail(app, saved, app_fail(app, &err));
@@ -473,17 +461,17 @@ const struct command cmd_apply = {
 	.args = "[--detach] [--yes] [--rerun] [--prune] "
 		"[--lock-timeout DURATION] PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow it to its end",
-	.help = "A PATH is a file, a directory (read recursively), a pattern "
-		"in "
-		"quotes, or - for\n"
-		"standard input; PLANFILE is what 'plan --out' has saved.\n\n"
-		"The tasks' lines go to standard output, all else to standard "
-		"error.  Ctrl-C\n"
-		"cancels a local run (twice: kills it); closing the terminal "
-		"does not: the run\n"
-		"goes on, and 'jobrun apply' or 'jobrun logs -f' follows it "
-		"again.\n",
+	.help = PATH_HELP
+	"; PLANFILE is what 'plan --out' has saved.\n\n"
+	"The tasks' lines go to standard output, all else to standard "
+	"error.  Ctrl-C\n"
+	"cancels a local run (twice: kills it); closing the terminal "
+	"does not: the run\n"
+	"goes on, and 'jobrun apply' or 'jobrun logs -f' follows it "
+	"again.\n",
 	.options = options,
+	.more = input_rows,
+	.more_offset = offsetof(struct apply_opts, inputs),
 	.shared = load_rows,
 	.shared_offset = offsetof(struct apply_opts, inputs.load),
 	.remote = true,

@@ -18,7 +18,6 @@ struct plan_opts {
 	const char *format;
 	const char *out;
 	bool detailed_exitcode;
-	const char *prices;
 };
 
 static const struct opt options[] = {
@@ -29,17 +28,6 @@ static const struct opt options[] = {
 	{ 0, "detailed-exitcode", OPT_FLAG,
 	  offsetof(struct plan_opts, detailed_exitcode), NULL,
 	  "exit with 2 if there is something to do" },
-	{ 0, "rerun", OPT_FLAG, offsetof(struct plan_opts, inputs.rerun), NULL,
-	  "as 'apply --rerun' would" },
-	{ 0, "target", OPT_LIST, offsetof(struct plan_opts, inputs.targets),
-	  "ACTION", "only this action (id or KIND/NAME) and what it needs" },
-	{ 0, "prices", OPT_STRING, offsetof(struct plan_opts, prices), "FILE",
-	  "what machines cost, to estimate what runs will" },
-	{ 0, "prune", OPT_FLAG, offsetof(struct plan_opts, inputs.prune), NULL,
-	  "delete what was applied from the directory and is gone" },
-	{ 0, "applyset", OPT_STRING,
-	  offsetof(struct plan_opts, inputs.applyset), "NAME",
-	  "the name of what the directory holds, for --prune" },
 	{ 0 },
 };
 
@@ -106,7 +94,7 @@ static int make_plan(struct app *app, struct plan_opts *opts)
 	if (status)
 		goto out;
 	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
-	    session_prices(&session, opts->prices, &err) < 0 ||
+	    session_prices(&session, opts->inputs.prices, &err) < 0 ||
 	    pruning_find(&pruning, &session, &jobs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
@@ -156,11 +144,10 @@ const struct command cmd_plan = {
 	.args = "[--format FORMAT] [--out FILE] [--prune] [--target ACTION] "
 		"[--prices FILE] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
-	.help = "A PATH is a file, a directory (read recursively), a pattern "
-		"in "
-		"quotes, or - for\n"
-		"standard input.  Changes nothing, here or anywhere.\n",
+	.help = PATH_HELP ".  Changes nothing, here or anywhere.\n",
 	.options = options,
+	.more = input_rows,
+	.more_offset = offsetof(struct plan_opts, inputs),
 	.shared = load_rows,
 	.shared_offset = offsetof(struct plan_opts, inputs.load),
 	.remote = true,

@@ -114,10 +114,8 @@ const struct command cmd_validate = {
 	.name = "validate",
 	.args = "[--format text|json|sarif|github] PATH...",
 	.summary = "check job files: every problem, with its line",
-	.help = "A PATH is a file, a directory (read recursively), a pattern "
-		"in quotes, or - for\n"
-		"standard input.  Works offline.  Exits 65 if any file has an "
-		"error.\n",
+	.help = PATH_HELP ".  Works offline.  Exits 65 if any file has an "
+			  "error.\n",
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct validate_opts, load),

@@ -22,6 +22,8 @@ struct command {
 	/* Rows that several commands have, of a struct inside theirs. */
 	const struct opt *shared;
 	size_t shared_offset;
+	const struct opt *more; /* and of another such struct, or NULL */
+	size_t more_offset;
 	bool hidden;
 	/* Its arguments are a command: options end at the first of them. */
 	bool wraps;

@@ -6,7 +6,12 @@
 #include "cmd/jobrun/ui/command.h"
 #include "schema/schema.h"
 
-/* Options of such a command about the files. */
+/* How the help of such a command begins. */
+#define PATH_HELP                                                              \
+	"A PATH is a file, a directory (read recursively), a pattern in "      \
+	"quotes, or - for\nstandard input"
+
+/* What such a command lets its user say about the files. */
 struct load_opts {
 	const char *job_id;
 	const char *provider;

@@ -91,6 +91,8 @@ void command_help(const struct command *command, struct buf *out)
 	buf_puts(out, "\nOptions:\n");
 	if (command->options)
 		print_options(command->options, out);
+	if (command->more)
+		print_options(command->more, out);
 	if (command->shared)
 		print_options(command->shared, out);
 	if (command->remote)
@@ -100,7 +102,8 @@ void command_help(const struct command *command, struct buf *out)
 
 const struct opt *command_option(const struct command *command, size_t i)
 {
-	const struct opt *const lists[] = { command->options, command->shared,
+	const struct opt *const lists[] = { command->options, command->more,
+					    command->shared,
 					    command->remote ? remote : none,
 					    common };
 	size_t n;
@@ -380,6 +383,8 @@ int options_parse(struct app *app, const struct command *command, int argc,
 
 	strcpy(table.shorts, command->wraps ? "+:" : ":");
 	add_rows(&table, command->options ? command->options : none, 0);
+	add_rows(&table, command->more ? command->more : none,
+		 command->more_offset);
 	add_rows(&table, command->shared ? command->shared : none,
 		 command->shared_offset);
 	add_rows(&table, command->remote ? remote : none, 0);

@@ -49,6 +49,20 @@ static json_t *inputs_json(const struct inputs *inputs)
 	return out;
 }
 
+const struct opt input_rows[] = {
+	{ 0, "rerun", OPT_FLAG, offsetof(struct inputs, rerun), NULL,
+	  "run again what ended and did not change" },
+	{ 0, "target", OPT_LIST, offsetof(struct inputs, targets), "ACTION",
+	  "only this action (id or KIND/NAME) and what it needs" },
+	{ 0, "prices", OPT_STRING, offsetof(struct inputs, prices), "FILE",
+	  "what machines cost, to estimate what runs will" },
+	{ 0, "prune", OPT_FLAG, offsetof(struct inputs, prune), NULL,
+	  "delete what was applied from the directory and is gone" },
+	{ 0, "applyset", OPT_STRING, offsetof(struct inputs, applyset), "NAME",
+	  "the name of what the directory holds, for --prune" },
+	{ 0 },
+};
+
 struct plan_options inputs_options(const struct inputs *inputs,
 				   const char **names)
 {

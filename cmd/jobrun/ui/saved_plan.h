@@ -15,9 +15,13 @@ struct inputs {
 	struct opt_list targets;
 	bool prune;
 	const char *applyset; /* or NULL */
+	const char *prices;   /* a file, or NULL; no saved plan keeps it */
 	char **paths;
 	size_t count;
 };
+
+/* Their rows, for `more` of a command; those of `load` are load_rows. */
+extern const struct opt input_rows[];
 
 /* The plan's options, of which `names`, room for OPT_LIST_MAX, is a part. */
 struct plan_options inputs_options(const struct inputs *inputs,

@@ -50,7 +50,7 @@ static void judge_vm(const json_t *vm, struct group_state *out)
 		 error ? json_get_text(error, "message", "") : "");
 }
 
-static int look_at_vms(struct tpu_node_ctx *ctx, const char *path,
+static int look_at_vms(struct tpu_ctx *ctx, const char *path,
 		       struct group_state *out, struct error *err)
 {
 	char *whole = mem_printf("%s/listManagedInstances", path);
@@ -101,7 +101,7 @@ static void put_host(const json_t *vm, const struct resource *want,
 }
 
 /* In the order of their names, which stays. */
-static int put_hosts(struct tpu_node_ctx *ctx, const struct resource *want,
+static int put_hosts(struct tpu_ctx *ctx, const struct resource *want,
 		     const struct tpu_node_place *place, json_t *outputs,
 		     struct error *err)
 {
@@ -142,7 +142,7 @@ static int put_hosts(struct tpu_node_ctx *ctx, const struct resource *want,
 static int group_read(void *arg, const struct resource *want,
 		      struct resource *found, struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct group_state state = { 0 };
 	struct tpu_node_place place;
@@ -179,7 +179,7 @@ out:
 static int group_create(void *arg, const struct resource *want,
 			struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct tpu_places places;
 	struct tpu_node_place place;
@@ -197,7 +197,7 @@ static int group_create(void *arg, const struct resource *want,
 static int group_wait(void *arg, const struct resource *have,
 		      enum wait_state *out, struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct tpu_node_place place;
 	struct group_state state;

@@ -77,7 +77,7 @@ static void vm_done(struct vm *vm)
 	*vm = (struct vm){ 0 };
 }
 
-static int vm_get(struct tpu_node_ctx *ctx, const struct resource *it,
+static int vm_get(struct tpu_ctx *ctx, const struct resource *it,
 		  const struct tpu_node_place *place, struct vm *out,
 		  struct error *err)
 {
@@ -122,7 +122,7 @@ static const char *vm_boot_disk(const struct vm *vm)
 }
 
 /* Nobody's VM is stopped unless the file says so. */
-static int vm_be_stopped(struct tpu_node_ctx *ctx, const struct resource *want,
+static int vm_be_stopped(struct tpu_ctx *ctx, const struct resource *want,
 			 const struct tpu_node_place *place, struct vm *vm,
 			 struct error *err)
 {
@@ -182,7 +182,7 @@ static int check_owner(const struct resource *it, const json_t *body,
 }
 
 /* As tpu_node_vms_get(), of an image that is this job's. */
-static int get_own(struct tpu_node_ctx *ctx, const struct resource *it,
+static int get_own(struct tpu_ctx *ctx, const struct resource *it,
 		   struct arena *mem, struct tpu_node_place *place,
 		   json_t **body, struct error *err)
 {
@@ -268,7 +268,7 @@ static json_t *body_now(const struct resource *want, const char *disk)
 	return body;
 }
 
-static int make(struct tpu_node_ctx *ctx, const struct resource *want,
+static int make(struct tpu_ctx *ctx, const struct resource *want,
 		const struct tpu_node_place *place, struct error *err)
 {
 	struct vm vm;
@@ -381,7 +381,7 @@ static void list_one(const char *project, const json_t *body,
 static int list_kind(void *arg, const char *where, const struct kind *kind,
 		     struct listing *out, struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	const char *project = place_project(ctx->google, where, mem);
 	json_t *all = NULL, *item;

@@ -26,7 +26,7 @@ struct found_node {
 	enum tpu_phase phase;
 };
 
-static int look_in(struct tpu_node_ctx *ctx, const struct resource *it,
+static int look_in(struct tpu_ctx *ctx, const struct resource *it,
 		   struct arena *mem, struct found_node *out, struct error *err)
 {
 	char *path = tpu_node_path(it, &out->place);
@@ -42,7 +42,7 @@ static int look_in(struct tpu_node_ctx *ctx, const struct resource *it,
 }
 
 /* The first that exists, unlost ones before others. */
-static int look(struct tpu_node_ctx *ctx, const struct resource *it,
+static int look(struct tpu_ctx *ctx, const struct resource *it,
 		struct arena *mem, struct found_node *out, struct error *err)
 {
 	struct tpu_places places;
@@ -94,7 +94,7 @@ static int node_read(void *arg, const struct resource *want,
 {
 	static const char *const same[] = { "acceleratorType",
 					    "tensorflowVersion", "cidrBlock" };
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	json_t *shown = NULL;
 	struct found_node one;
@@ -132,7 +132,7 @@ int tpu_node_request(void *arg, const struct resource *want,
 		     struct arena *mem, const char **operation,
 		     struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	const struct tpu_node_place place = { places->project, zone };
 	const char *query[] = { "nodeId", want->name, NULL };
 	char *path = tpu_node_collection(want->kind->name, &place);
@@ -154,7 +154,7 @@ int tpu_node_request(void *arg, const struct resource *want,
 }
 
 /* In all zones where it may be. */
-static int remove_all(struct tpu_node_ctx *ctx, const struct resource *it,
+static int remove_all(struct tpu_ctx *ctx, const struct resource *it,
 		      struct error *err)
 {
 	struct arena *mem = arena_new();
@@ -177,7 +177,7 @@ static int remove_all(struct tpu_node_ctx *ctx, const struct resource *it,
 static int node_create(void *arg, const struct resource *want,
 		       struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct found_node one;
 	int ret = look(ctx, want, mem, &one, err);
@@ -195,13 +195,13 @@ static int node_create(void *arg, const struct resource *want,
 static int node_delete(void *arg, const struct resource *have,
 		       struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 
 	making_done(&ctx->maker, have->name);
 	return remove_all(ctx, have, err);
 }
 
-static int judge(struct tpu_node_ctx *ctx, const struct resource *have,
+static int judge(struct tpu_ctx *ctx, const struct resource *have,
 		 const struct found_node *one, enum wait_state *out,
 		 struct error *err)
 {
@@ -235,7 +235,7 @@ static int judge(struct tpu_node_ctx *ctx, const struct resource *have,
 static int node_wait(void *arg, const struct resource *have,
 		     enum wait_state *out, struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct error waits = { 0 };
 	struct found_node one = { 0 };
@@ -260,13 +260,13 @@ static int node_wait(void *arg, const struct resource *have,
 /* ---- listing ------------------------------------------------------------- */
 
 struct tpunode_list {
-	struct tpu_node_ctx *ctx;
+	struct tpu_ctx *ctx;
 	struct listing *out;
 	struct arena *mem;
 };
 
 /* Whether there are VMs beside it; who can't see that says yes. */
-static bool has_group(struct tpu_node_ctx *ctx, const char *name,
+static bool has_group(struct tpu_ctx *ctx, const char *name,
 		      const struct tpu_node_place *place)
 {
 	const struct resource group = { .kind = &kind_instance_group,
@@ -300,7 +300,7 @@ static void add_node(void *arg, const json_t *node)
 static int node_list(void *arg, const char *where, struct listing *out,
 		     struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct tpunode_list list = { .ctx = ctx,
 				     .out = out,
 				     .mem = arena_new() };

@@ -50,7 +50,7 @@ static int template_read(void *arg, const struct resource *want,
 static int template_create(void *arg, const struct resource *want,
 			   struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct tpu_places places;
 	struct tpu_node_place place;
@@ -75,7 +75,7 @@ static int template_create(void *arg, const struct resource *want,
 
 /* Lists the templates of jobs; each names the zones where the rest of its job
  * may be. */
-static int list_templates(struct tpu_node_ctx *ctx, const char *project,
+static int list_templates(struct tpu_ctx *ctx, const char *project,
 			  json_t **out, struct error *err)
 {
 	char *path =
@@ -111,7 +111,7 @@ static bool read_template(const json_t *body, struct template *out)
 }
 
 /* A template, or the groups that were made of it. */
-static int list_one(struct tpu_node_ctx *ctx, const char *project,
+static int list_one(struct tpu_ctx *ctx, const char *project,
 		    const struct template *one, const struct kind *kind,
 		    struct arena *mem, struct listing *out, struct error *err)
 {
@@ -146,7 +146,7 @@ int tpu_node_list_by_templates(void *arg, const char *where,
 			       const struct kind *kind, struct listing *out,
 			       struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	const char *project = place_project(ctx->google, where, mem);
 	json_t *all = NULL, *item;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/tpunode/tpunode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/json.h"
@@ -320,38 +319,12 @@ static int desire(const struct job *job, const struct provider_env *env,
 
 /* ---- its life ----------------------------------------------------------- */
 
-static void close_ctx(void *arg)
-{
-	struct tpu_node_ctx *ctx = arg;
-
-	if (!ctx)
-		return;
-	tpu_maker_done(&ctx->maker);
-	google_close(ctx->google);
-	http_free(ctx->http);
-	free(ctx);
-}
-
 static void *open_ctx(const struct provider_env *env, struct error *err)
 {
-	const struct http_options options = { .trace = env->trace_http };
-	struct tpu_node_ctx *ctx = mem_alloc(sizeof(*ctx));
+	const struct tpu_maker maker = { .api = TPU_API_V1,
+					 .request = tpu_node_request };
 
-	tpu_maker_init(&ctx->maker);
-	if (supervised_init(&ctx->supervised, env, provider_tpu_node.name,
-			    err) == 0)
-		ctx->http = http_new(&options, err);
-	if (!ctx->http) {
-		close_ctx(ctx);
-		return NULL;
-	}
-	ctx->supervised.specify = specify;
-	ctx->google = google_open(ctx->http);
-	ctx->maker.google = ctx->google;
-	ctx->maker.api = TPU_API_V1;
-	ctx->maker.request = tpu_node_request;
-	ctx->maker.arg = ctx;
-	return ctx;
+	return tpu_ctx_open(env, provider_tpu_node.name, &maker, specify, err);
 }
 
 const struct provider provider_tpu_node = {
@@ -367,7 +340,7 @@ const struct provider provider_tpu_node = {
 	.place = tpu_run_where,
 	.environment = supervised_environment,
 	.open = open_ctx,
-	.close = close_ctx,
+	.close = tpu_ctx_close,
 	.platform = &platform_gce,
 	.commands = iap_commands,
 	.doctor = doctor_google,

@@ -9,16 +9,7 @@
 #define JOBRUN_TPUNODE_H
 
 #include "core/provider/provider.h"
-#include "core/supervise/supervised.h"
-#include "providers/google/google.h"
-#include "providers/google/tpu/tpu_making.h"
-
-struct tpu_node_ctx {
-	struct supervised supervised; /* the first member */
-	struct http *http;
-	struct google *google;
-	struct tpu_maker maker;
-};
+#include "providers/google/tpu/tpu_ctx.h"
 
 /* For struct tpu_maker. */
 int tpu_node_request(void *ctx, const struct resource *want,

@@ -2,6 +2,7 @@
 #include "providers/tpunode/tpunode_block.h"
 
 #include "core/job/check.h"
+#include "providers/google/tpu/tpu_fields.h"
 
 static const struct field image_fields[] = {
 	{ .name = "vm",
@@ -82,12 +83,7 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_node_block, zones),
 	  .doc = "Zones to try one after the other, if jobrun.zone has "
 		 "no TPUs left; the VMs follow the TPU." },
-	{ .name = "waitForCapacity",
-	  .type = FIELD_DURATION,
-	  .fallback = "0s",
-	  .fallback_1 = "0s",
-	  .offset = offsetof(struct tpu_node_block, wait_for_capacity_s),
-	  .doc = "How long to go on trying all of them, if none has any." },
+	TPU_FIELD_WAIT(struct tpu_node_block),
 	{ .name = "preemptible",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
@@ -106,79 +102,21 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_node_block, cidr_block),
 	  .doc = "The addresses that the TPU takes in the network, a free /29 "
 		 "for one host; the service chooses them if not set." },
-	{ .name = "externalIps",
-	  .type = FIELD_BOOL,
-	  .fallback = "true",
-	  .fallback_1 = "true",
-	  .offset = offsetof(struct tpu_node_block, external_ips),
-	  .doc = "Whether the VMs have addresses that can be reached "
-		 "from outside." },
-	{ .name = "iap",
-	  .type = FIELD_BOOL,
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_node_block, iap),
-	  .doc = "Whether the VMs are reached through Identity-Aware Proxy, by "
-		 "jobrun itself, with its own credentials: they need no "
-		 "address outside then." },
-	{ .name = "subnetwork",
-	  .type = FIELD_STRING,
-	  .offset = offsetof(struct tpu_node_block, subnetwork),
-	  .doc = "The subnetwork of the VMs." },
+	TPU_FIELDS_REACH(struct tpu_node_block),
 	{ .name = "diskGb",
 	  .type = FIELD_INT,
 	  .offset = offsetof(struct tpu_node_block, disk_gb),
 	  .doc = "The size of the VMs' boot disks in GB; as large as the image "
 		 "if not set." },
-	{ .name = "tags",
-	  .type = FIELD_STRINGS,
-	  .offset = offsetof(struct tpu_node_block, tags),
-	  .doc = "Network tags of the VMs, which firewall rules name." },
-	{ .name = "scopes",
-	  .type = FIELD_STRINGS,
-	  .offset = offsetof(struct tpu_node_block, scopes),
-	  .doc = "What the service account of the VMs may be used for; all of "
-		 "Google Cloud if not set." },
+	TPU_FIELDS_RIGHTS(struct tpu_node_block),
 	{ .name = "disks",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct tpu_node_block, disks),
 	  .doc = "Disks that exist in the zone, to attach to each VM: their "
 		 "names; with :ro behind it, for reading only, which several "
 		 "VMs can share." },
-	{ .name = "metadata",
-	  .type = FIELD_PAIRS,
-	  .offset = offsetof(struct tpu_node_block, metadata),
-	  .doc = "Metadata of the VMs." },
-	{ .name = "startupScript",
-	  .type = FIELD_STRING,
-	  .offset = offsetof(struct tpu_node_block, startup_script),
-	  .doc = "A script that runs as root when a VM starts, for instance "
-		 "to install packages; jobrun does not wait for its end." },
-	{ .name = "sshUser",
-	  .type = FIELD_STRING,
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_node_block, ssh_user),
-	  .doc = "Who logs in on the VMs; if not set, who runs jobrun." },
-	{ .name = "sshKey",
-	  .type = FIELD_STRING,
-	  .flags = FIELD_POSITION | FIELD_PATH,
-	  .offset = offsetof(struct tpu_node_block, ssh_key),
-	  .doc = "The file with the public key that the VMs let in; if not "
-		 "set, ~/.ssh/google_compute_engine.pub, id_ed25519.pub or "
-		 "id_rsa.pub." },
-	{ .name = "readyTimeout",
-	  .type = FIELD_DURATION,
-	  .fallback = "30m",
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_node_block, ready_timeout_s),
-	  .doc = "How long the TPU may take to be usable, once it is being "
-		 "made." },
-	{ .name = "sshTimeout",
-	  .type = FIELD_DURATION,
-	  .fallback = "2m",
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_node_block, ssh_timeout_s),
-	  .doc = "How long its VMs may take to let jobrun in, once it is "
-		 "usable: if one has not by then, the run fails." },
+	TPU_FIELDS_BOOT(struct tpu_node_block),
+	TPU_FIELDS_SSH(struct tpu_node_block),
 	{ .name = "lease",
 	  .type = FIELD_DURATION,
 	  .fallback = "1h",
@@ -186,12 +124,7 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_node_block, lease_s),
 	  .doc = "How long TPU and VMs stay when nothing is heard of jobrun "
 		 "any more: then the VMs delete both." },
-	{ .name = "lookEvery",
-	  .type = FIELD_DURATION,
-	  .fallback = "30s",
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_node_block, look_every_s),
-	  .doc = "How often its state is asked for while the job runs." },
+	TPU_FIELD_LOOK(struct tpu_node_block),
 	{ .name = NULL },
 };
 

@@ -19,7 +19,7 @@ bool tpu_node_place_at(const struct resource *it,
 	return true;
 }
 
-int tpu_node_vms_get(struct tpu_node_ctx *ctx, const struct resource *it,
+int tpu_node_vms_get(struct tpu_ctx *ctx, const struct resource *it,
 		     struct arena *mem, struct tpu_node_place *place,
 		     json_t **out, struct error *err)
 {
@@ -44,7 +44,7 @@ int tpu_node_vms_get(struct tpu_node_ctx *ctx, const struct resource *it,
 	return 0;
 }
 
-int tpu_node_vms_insert(struct tpu_node_ctx *ctx, const struct resource *want,
+int tpu_node_vms_insert(struct tpu_ctx *ctx, const struct resource *want,
 			const struct tpu_node_place *place, const json_t *body,
 			struct error *err)
 {
@@ -58,7 +58,7 @@ int tpu_node_vms_insert(struct tpu_node_ctx *ctx, const struct resource *want,
 int tpu_node_vms_delete(void *arg, const struct resource *have,
 			struct error *err)
 {
-	struct tpu_node_ctx *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct tpu_places places;
 	struct tpu_node_place one;

@@ -13,11 +13,11 @@ bool tpu_node_place_at(const struct resource *it,
 
 /* Sets `out` to a new value, or to NULL if there is none.  `place` is where it
  * is; the first, if it is nowhere.  Lives in `mem`. */
-int tpu_node_vms_get(struct tpu_node_ctx *ctx, const struct resource *it,
+int tpu_node_vms_get(struct tpu_ctx *ctx, const struct resource *it,
 		     struct arena *mem, struct tpu_node_place *place,
 		     json_t **out, struct error *err);
 
-int tpu_node_vms_insert(struct tpu_node_ctx *ctx, const struct resource *want,
+int tpu_node_vms_insert(struct tpu_ctx *ctx, const struct resource *want,
 			const struct tpu_node_place *place, const json_t *body,
 			struct error *err);
 

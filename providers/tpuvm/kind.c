@@ -46,7 +46,7 @@ static bool is_through_iap(const struct resource *it)
 
 /* Where ssh reaches the VMs, slice after slice, and what they are called.  1:
  * nobody knows yet how to. */
-static int put_hosts(struct tpu_vm *ctx, const struct tpu_vm_state *state,
+static int put_hosts(struct tpu_ctx *ctx, const struct tpu_vm_state *state,
 		     const struct resource *it, const char *project,
 		     struct arena *mem, json_t *outputs, struct error *err)
 {
@@ -89,7 +89,7 @@ static int put_hosts(struct tpu_vm *ctx, const struct tpu_vm_state *state,
 static int node_read(void *arg, const struct resource *want,
 		     struct resource *found, struct error *err)
 {
-	struct tpu_vm *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct tpu_places places;
 	struct tpu_vm_state state = { 0 };
@@ -157,7 +157,7 @@ static void node_adapt(struct resource *want, const struct resource *found)
 static int node_create(void *arg, const struct resource *want,
 		       struct error *err)
 {
-	struct tpu_vm *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct tpu_vm_state state = { 0 };
 	char why[256];
@@ -179,7 +179,7 @@ out:
 static int node_delete(void *arg, const struct resource *have,
 		       struct error *err)
 {
-	struct tpu_vm *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 
 	making_done(&ctx->maker, have->name);
 	return tpu_vm_remove(ctx, have, err);
@@ -207,7 +207,7 @@ static void describe_wait(const struct tpu_vm_state *state, struct error *err)
 }
 
 /* While it stands in the queue that is no wonder. */
-static int check_time(struct tpu_vm *ctx, const struct resource *have,
+static int check_time(struct tpu_ctx *ctx, const struct resource *have,
 		      const struct tpu_vm_state *state, struct error *err)
 {
 	const char *limit =
@@ -227,7 +227,7 @@ static int check_time(struct tpu_vm *ctx, const struct resource *have,
 }
 
 /* Can be reached, too: 0, or 1 while that is not known. */
-static int look_at_names(struct tpu_vm *ctx, const struct resource *have,
+static int look_at_names(struct tpu_ctx *ctx, const struct resource *have,
 			 const struct tpu_vm_state *state, struct error *err)
 {
 	struct arena *mem = arena_new();
@@ -239,7 +239,7 @@ static int look_at_names(struct tpu_vm *ctx, const struct resource *have,
 	return ret;
 }
 
-static int judge(struct tpu_vm *ctx, const struct resource *have,
+static int judge(struct tpu_ctx *ctx, const struct resource *have,
 		 const struct tpu_vm_state *state, enum wait_state *out,
 		 struct error *err)
 {
@@ -279,7 +279,7 @@ static int judge(struct tpu_vm *ctx, const struct resource *have,
 static int node_wait(void *arg, const struct resource *have,
 		     enum wait_state *out, struct error *err)
 {
-	struct tpu_vm *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem = arena_new();
 	struct tpu_vm_state state = { 0 };
 	struct error waits = { 0 };
@@ -306,7 +306,7 @@ out:
 
 static int node_renew(void *arg, const struct resource *have, struct error *err)
 {
-	struct tpu_vm *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct arena *mem;
 	struct tpu_vm_state state = { 0 };
 	struct error ignored;
@@ -374,7 +374,7 @@ static void add_node(void *arg, const json_t *node)
 static int node_list(void *arg, const char *where, struct listing *out,
 		     struct error *err)
 {
-	struct tpu_vm *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	struct tpuvm_list list = { .out = out, .mem = arena_new() };
 	int ret =
 		tpu_list(ctx->google, TPU_API_V2, where, add_node, &list, err);

@@ -37,7 +37,7 @@ static const char *attribute(const json_t *worker, const char *key)
 	return NULL;
 }
 
-int tpu_vm_instances(struct tpu_vm *ctx, const struct tpu_vm_node *node,
+int tpu_vm_instances(struct tpu_ctx *ctx, const struct tpu_vm_node *node,
 		     struct arena *mem, const char *const **out,
 		     struct error *err)
 {
@@ -99,7 +99,7 @@ static size_t count_slices(const struct resource *it, const json_t *queue)
 	return count > 1 && count <= TPU_VM_SLICES_MAX ? (size_t)count : 1;
 }
 
-static int look_at_nodes(struct tpu_vm *ctx, struct tpu_vm_state *state,
+static int look_at_nodes(struct tpu_ctx *ctx, struct tpu_vm_state *state,
 			 struct arena *mem, struct error *err)
 {
 	size_t i;
@@ -122,7 +122,7 @@ static int look_at_nodes(struct tpu_vm *ctx, struct tpu_vm_state *state,
 	return 0;
 }
 
-static int look_in(struct tpu_vm *ctx, const struct resource *it,
+static int look_in(struct tpu_ctx *ctx, const struct resource *it,
 		   const struct tpu_places *places, const char *zone,
 		   struct arena *mem, struct tpu_vm_state *out,
 		   struct error *err)
@@ -155,7 +155,7 @@ static int look_in(struct tpu_vm *ctx, const struct resource *it,
 	return 0;
 }
 
-int tpu_vm_look(struct tpu_vm *ctx, const struct resource *it,
+int tpu_vm_look(struct tpu_ctx *ctx, const struct resource *it,
 		struct arena *mem, struct tpu_vm_state *out, struct error *err)
 {
 	struct tpu_places places;
@@ -225,7 +225,7 @@ int tpu_vm_request(void *arg, const struct resource *want,
 		   const struct tpu_places *places, const char *zone,
 		   struct arena *mem, const char **operation, struct error *err)
 {
-	struct tpu_vm *ctx = arg;
+	struct tpu_ctx *ctx = arg;
 	bool queued = is_queued(want);
 	const char *parent = arena_printf(mem, "projects/%s/locations/%s",
 					  places->project, zone);
@@ -265,7 +265,7 @@ int tpu_vm_request(void *arg, const struct resource *want,
 
 /* ---- deleting ----------------------------------------------------------- */
 
-int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
+int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 		  struct error *err)
 {
 	static const char *const force[] = { "force", "true", NULL };
@@ -299,7 +299,7 @@ int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
 
 /* ---- keeping ------------------------------------------------------------ */
 
-static int renew(struct tpu_vm *ctx, const struct tpu_vm_node *node,
+static int renew(struct tpu_ctx *ctx, const struct tpu_vm_node *node,
 		 const struct resource *it, struct error *err)
 {
 	static const char *const query[] = { "updateMask", "labels", NULL };
@@ -319,7 +319,7 @@ static int renew(struct tpu_vm *ctx, const struct tpu_vm_node *node,
 	return ret;
 }
 
-int tpu_vm_renew(struct tpu_vm *ctx, const struct tpu_vm_state *state,
+int tpu_vm_renew(struct tpu_ctx *ctx, const struct tpu_vm_state *state,
 		 const struct resource *it, struct error *err)
 {
 	size_t i;

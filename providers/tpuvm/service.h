@@ -6,20 +6,11 @@
 #ifndef JOBRUN_SERVICE_H
 #define JOBRUN_SERVICE_H
 
-#include "core/supervise/supervised.h"
 #include "providers/google/api.h"
 #include "providers/google/operation.h"
 #include "providers/google/tpu/tpu.h"
-#include "providers/google/tpu/tpu_making.h"
+#include "providers/google/tpu/tpu_ctx.h"
 #include "providers/google/tpu/tpu_places.h"
-
-/* The context of the provider. */
-struct tpu_vm {
-	struct supervised supervised; /* the first member */
-	struct http *http;
-	struct google *google;
-	struct tpu_maker maker;
-};
 
 #define TPU_VM_SLICES_MAX 256
 
@@ -44,7 +35,7 @@ struct tpu_vm_state {
 void tpu_vm_state_done(struct tpu_vm_state *state);
 
 /* The first that exists, unlost ones before others. */
-int tpu_vm_look(struct tpu_vm *ctx, const struct resource *it,
+int tpu_vm_look(struct tpu_ctx *ctx, const struct resource *it,
 		struct arena *mem, struct tpu_vm_state *out, struct error *err);
 
 /* All of it can be used. */
@@ -55,7 +46,7 @@ bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size);
 
 /* The names of a node's VMs at Compute Engine, in their order, in `mem`; NULL:
  * not known yet. */
-int tpu_vm_instances(struct tpu_vm *ctx, const struct tpu_vm_node *node,
+int tpu_vm_instances(struct tpu_ctx *ctx, const struct tpu_vm_node *node,
 		     struct arena *mem, const char *const **out,
 		     struct error *err);
 
@@ -66,11 +57,11 @@ int tpu_vm_request(void *ctx, const struct resource *want,
 		   struct error *err);
 
 /* Deletes all of that name in all its zones, and waits until it is gone. */
-int tpu_vm_remove(struct tpu_vm *ctx, const struct resource *it,
+int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 		  struct error *err);
 
 /* Moves the time when it is of no use any more. */
-int tpu_vm_renew(struct tpu_vm *ctx, const struct tpu_vm_state *state,
+int tpu_vm_renew(struct tpu_ctx *ctx, const struct tpu_vm_state *state,
 		 const struct resource *it, struct error *err);
 
 #endif

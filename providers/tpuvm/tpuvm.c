@@ -241,26 +241,12 @@ static void tpu_vm_close(void *arg)
 
 /* ---- its life ----------------------------------------------------------- */
 
-static void *tpu_vm_open(const struct provider_env *env, struct error *err)
+static void *open_ctx(const struct provider_env *env, struct error *err)
 {
-	const struct http_options options = { .trace = env->trace_http };
-	struct tpu_vm *ctx = mem_alloc(sizeof(*ctx));
+	const struct tpu_maker maker = { .api = TPU_API_V2,
+					 .request = tpu_vm_request };
 
-	tpu_maker_init(&ctx->maker);
-	if (supervised_init(&ctx->supervised, env, provider_tpu_vm.name, err) ==
-	    0)
-		ctx->http = http_new(&options, err);
-	if (!ctx->http) {
-		tpu_vm_close(ctx);
-		return NULL;
-	}
-	ctx->supervised.specify = specify;
-	ctx->google = google_open(ctx->http);
-	ctx->maker.google = ctx->google;
-	ctx->maker.api = TPU_API_V2;
-	ctx->maker.request = tpu_vm_request;
-	ctx->maker.arg = ctx;
-	return ctx;
+	return tpu_ctx_open(env, provider_tpu_vm.name, &maker, specify, err);
 }
 
 const struct provider provider_tpu_vm = {
@@ -276,8 +262,8 @@ const struct provider provider_tpu_vm = {
 	.desire = desire,
 	.place = tpu_run_where,
 	.environment = supervised_environment,
-	.open = tpu_vm_open,
-	.close = tpu_vm_close,
+	.open = open_ctx,
+	.close = tpu_ctx_close,
 	.reader = &reader_tpu_vm,
 	.platform = &platform_gce,
 	.commands = iap_commands,

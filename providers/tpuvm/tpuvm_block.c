@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/tpuvm/tpuvm_block.h"
 
+#include "providers/google/tpu/tpu_fields.h"
+
 static const char *const xrt_server_names[] = {
 	[XRT_SERVER_NONE] = "none",
 	[XRT_SERVER_START] = "start",
@@ -24,12 +26,7 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_vm_block, zones),
 	  .doc = "Zones to try one after the other, if jobrun.zone has "
 		 "no TPUs left." },
-	{ .name = "waitForCapacity",
-	  .type = FIELD_DURATION,
-	  .fallback = "0s",
-	  .fallback_1 = "0s",
-	  .offset = offsetof(struct tpu_vm_block, wait_for_capacity_s),
-	  .doc = "How long to go on trying all of them, if none has any." },
+	TPU_FIELD_WAIT(struct tpu_vm_block),
 	{ .name = "spot",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
@@ -65,47 +62,14 @@ static const struct field fields[] = {
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct tpu_vm_block, valid_for_s),
 	  .doc = "How long to wait there." },
-	{ .name = "externalIps",
-	  .type = FIELD_BOOL,
-	  .fallback = "true",
-	  .fallback_1 = "true",
-	  .offset = offsetof(struct tpu_vm_block, external_ips),
-	  .doc = "Whether the VMs have addresses that can be reached "
-		 "from outside." },
-	{ .name = "iap",
-	  .type = FIELD_BOOL,
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_vm_block, iap),
-	  .doc = "Whether the VMs are reached through Identity-Aware Proxy, by "
-		 "jobrun itself, with its own credentials: they need no "
-		 "address outside then." },
-	{ .name = "subnetwork",
-	  .type = FIELD_STRING,
-	  .offset = offsetof(struct tpu_vm_block, subnetwork),
-	  .doc = "The subnetwork of the VMs." },
-	{ .name = "tags",
-	  .type = FIELD_STRINGS,
-	  .offset = offsetof(struct tpu_vm_block, tags),
-	  .doc = "Network tags of the VMs, which firewall rules name." },
-	{ .name = "scopes",
-	  .type = FIELD_STRINGS,
-	  .offset = offsetof(struct tpu_vm_block, scopes),
-	  .doc = "What the service account of the VMs may be used for; all of "
-		 "Google Cloud if not set." },
+	TPU_FIELDS_REACH(struct tpu_vm_block),
+	TPU_FIELDS_RIGHTS(struct tpu_vm_block),
 	{ .name = "disks",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct tpu_vm_block, disks),
 	  .doc = "Disks that exist, to attach: their names, or their paths in "
 		 "the API; with :ro behind it, for reading only." },
-	{ .name = "metadata",
-	  .type = FIELD_PAIRS,
-	  .offset = offsetof(struct tpu_vm_block, metadata),
-	  .doc = "Metadata of the VMs." },
-	{ .name = "startupScript",
-	  .type = FIELD_STRING,
-	  .offset = offsetof(struct tpu_vm_block, startup_script),
-	  .doc = "A script that runs as root when a VM starts, for instance "
-		 "to install packages; jobrun does not wait for its end." },
+	TPU_FIELDS_BOOT(struct tpu_vm_block),
 	{ .name = "xrtServer",
 	  .type = FIELD_ENUM,
 	  .values = xrt_server_names,
@@ -117,32 +81,7 @@ static const struct field fields[] = {
 		 "is ended first, as by xla_dist's "
 		 "--restart-tpuvm-pod-server.  The program finds the "
 		 "variables of xla_dist instead of PJRT's." },
-	{ .name = "sshUser",
-	  .type = FIELD_STRING,
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_vm_block, ssh_user),
-	  .doc = "Who logs in on the VMs; if not set, who runs jobrun." },
-	{ .name = "sshKey",
-	  .type = FIELD_STRING,
-	  .flags = FIELD_POSITION | FIELD_PATH,
-	  .offset = offsetof(struct tpu_vm_block, ssh_key),
-	  .doc = "The file with the public key that the VMs let in; if not "
-		 "set, ~/.ssh/google_compute_engine.pub, id_ed25519.pub or "
-		 "id_rsa.pub." },
-	{ .name = "readyTimeout",
-	  .type = FIELD_DURATION,
-	  .fallback = "30m",
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_vm_block, ready_timeout_s),
-	  .doc = "How long the TPU may take to be usable, once it is being "
-		 "made." },
-	{ .name = "sshTimeout",
-	  .type = FIELD_DURATION,
-	  .fallback = "2m",
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_vm_block, ssh_timeout_s),
-	  .doc = "How long its VMs may take to let jobrun in, once it is "
-		 "usable: if one has not by then, the run fails." },
+	TPU_FIELDS_SSH(struct tpu_vm_block),
 	{ .name = "lease",
 	  .type = FIELD_DURATION,
 	  .fallback = "1h",
@@ -150,12 +89,7 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct tpu_vm_block, lease_s),
 	  .doc = "How long the TPU stays when nothing is heard of jobrun any "
 		 "more: then it deletes itself, and gc deletes it." },
-	{ .name = "lookEvery",
-	  .type = FIELD_DURATION,
-	  .fallback = "30s",
-	  .flags = FIELD_POSITION,
-	  .offset = offsetof(struct tpu_vm_block, look_every_s),
-	  .doc = "How often its state is asked for while the job runs." },
+	TPU_FIELD_LOOK(struct tpu_vm_block),
 	{ .name = NULL },
 };
 

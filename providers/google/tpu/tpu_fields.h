@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows that the tables of `jobrun: tpu-node:` and `jobrun: tpu-vm:` share,
+ * behind one another as the help lists them.  `block` is the provider's struct,
+ * whose members have the names that stand here.
+ */
+#ifndef JOBRUN_TPU_FIELDS_H
+#define JOBRUN_TPU_FIELDS_H
+
+#include "core/job/message.h"
+
+/* clang-format off */
+
+/* How long stock-outs are waited out. */
+#define TPU_FIELD_WAIT(block) \
+	{ .name = "waitForCapacity", \
+	  .type = FIELD_DURATION, \
+	  .fallback = "0s", \
+	  .fallback_1 = "0s", \
+	  .offset = offsetof(block, wait_for_capacity_s), \
+	  .doc = "How long to go on trying all of them, if none has any." }
+
+/* By which network the VMs are reached. */
+#define TPU_FIELDS_REACH(block) \
+	{ .name = "externalIps", \
+	  .type = FIELD_BOOL, \
+	  .fallback = "true", \
+	  .fallback_1 = "true", \
+	  .offset = offsetof(block, external_ips), \
+	  .doc = "Whether the VMs have addresses that can be reached " \
+		 "from outside." }, \
+	{ .name = "iap", \
+	  .type = FIELD_BOOL, \
+	  .flags = FIELD_POSITION, \
+	  .offset = offsetof(block, iap), \
+	  .doc = "Whether the VMs are reached through Identity-Aware Proxy, by " \
+		 "jobrun itself, with its own credentials: they need no " \
+		 "address outside then." }, \
+	{ .name = "subnetwork", \
+	  .type = FIELD_STRING, \
+	  .offset = offsetof(block, subnetwork), \
+	  .doc = "The subnetwork of the VMs." }
+
+/* What the network and the service account let them do. */
+#define TPU_FIELDS_RIGHTS(block) \
+	{ .name = "tags", \
+	  .type = FIELD_STRINGS, \
+	  .offset = offsetof(block, tags), \
+	  .doc = "Network tags of the VMs, which firewall rules name." }, \
+	{ .name = "scopes", \
+	  .type = FIELD_STRINGS, \
+	  .offset = offsetof(block, scopes), \
+	  .doc = "What the service account of the VMs may be used for; all of " \
+		 "Google Cloud if not set." }
+
+/* What they find when they start. */
+#define TPU_FIELDS_BOOT(block) \
+	{ .name = "metadata", \
+	  .type = FIELD_PAIRS, \
+	  .offset = offsetof(block, metadata), \
+	  .doc = "Metadata of the VMs." }, \
+	{ .name = "startupScript", \
+	  .type = FIELD_STRING, \
+	  .offset = offsetof(block, startup_script), \
+	  .doc = "A script that runs as root when a VM starts, for instance " \
+		 "to install packages; jobrun does not wait for its end." }
+
+/* How jobrun gets into them, and how long that may take. */
+#define TPU_FIELDS_SSH(block) \
+	{ .name = "sshUser", \
+	  .type = FIELD_STRING, \
+	  .flags = FIELD_POSITION, \
+	  .offset = offsetof(block, ssh_user), \
+	  .doc = "Who logs in on the VMs; if not set, who runs jobrun." }, \
+	{ .name = "sshKey", \
+	  .type = FIELD_STRING, \
+	  .flags = FIELD_POSITION | FIELD_PATH, \
+	  .offset = offsetof(block, ssh_key), \
+	  .doc = "The file with the public key that the VMs let in; if not " \
+		 "set, ~/.ssh/google_compute_engine.pub, id_ed25519.pub or " \
+		 "id_rsa.pub." }, \
+	{ .name = "readyTimeout", \
+	  .type = FIELD_DURATION, \
+	  .fallback = "30m", \
+	  .flags = FIELD_POSITION, \
+	  .offset = offsetof(block, ready_timeout_s), \
+	  .doc = "How long the TPU may take to be usable, once it is being " \
+		 "made." }, \
+	{ .name = "sshTimeout", \
+	  .type = FIELD_DURATION, \
+	  .fallback = "2m", \
+	  .flags = FIELD_POSITION, \
+	  .offset = offsetof(block, ssh_timeout_s), \
+	  .doc = "How long its VMs may take to let jobrun in, once it is " \
+		 "usable: if one has not by then, the run fails." }
+
+/* How often jobrun looks at the TPU. */
+#define TPU_FIELD_LOOK(block) \
+	{ .name = "lookEvery", \
+	  .type = FIELD_DURATION, \
+	  .fallback = "30s", \
+	  .flags = FIELD_POSITION, \
+	  .offset = offsetof(block, look_every_s), \
+	  .doc = "How often its state is asked for while the job runs." }
+
+/* clang-format on */
+
+#endif

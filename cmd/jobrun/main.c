@@ -11,7 +11,7 @@
 #include "cmd/jobrun/ui/command.h"
 #include "core/base/alloc.h"
 #include "core/base/start.h"
-#include "core/base/text.h"
+#include "core/base/nearest.h"
 
 /* A file opened later must not become standard output by accident. */
 static void fill_standard_descriptors(void)
@@ -35,7 +35,7 @@ static int unknown_command(const struct app *app, const char *name)
 	for (i = 0; commands[i] && n < COUNT(names); i++)
 		if (!commands[i]->hidden)
 			names[n++] = commands[i]->name;
-	near = text_nearest(name, names, n);
+	near = nearest_name(name, names, n);
 	if (near)
 		error_set(&err, ERROR_USAGE,
 			  "'%s' is not a command; did you mean '%s'?", name,

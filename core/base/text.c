@@ -7,8 +7,6 @@
 
 #include "core/base/alloc.h"
 
-#define WORD_MAX 64
-
 bool text_starts(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -62,73 +60,6 @@ void text_make_printable(char *text)
 	for (; *text; text++)
 		if ((unsigned char)*text < ' ' || *text == 127)
 			*text = '?';
-}
-
-/* Optimal string alignment over three rows. */
-unsigned text_distance(const char *a, const char *b, unsigned limit)
-{
-	unsigned rows[3][WORD_MAX + 1];
-	size_t n = strlen(a), m = strlen(b);
-	size_t i, j;
-
-	if (n > WORD_MAX || m > WORD_MAX)
-		return limit + 1;
-	for (j = 0; j <= m; j++)
-		rows[0][j] = (unsigned)j;
-	for (i = 1; i <= n; i++) {
-		unsigned *row = rows[i % 3];
-		unsigned *up = rows[(i + 2) % 3];
-		unsigned *up2 = rows[(i + 1) % 3];
-
-		row[0] = (unsigned)i;
-		for (j = 1; j <= m; j++) {
-			unsigned best = up[j - 1] + (a[i - 1] != b[j - 1]);
-
-			if (up[j] + 1 < best)
-				best = up[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1] && up2[j - 2] + 1 < best)
-				best = up2[j - 2] + 1;
-			row[j] = best;
-		}
-	}
-	return rows[n % 3][m] > limit ? limit + 1 : rows[n % 3][m];
-}
-
-static void fold(const char *word, char out[WORD_MAX + 1])
-{
-	size_t n = 0;
-
-	for (; *word && n < WORD_MAX; word++)
-		if (*word != '_' && *word != '-')
-			out[n++] = (char)tolower((unsigned char)*word);
-	out[n] = '\0';
-}
-
-const char *text_nearest(const char *word, const char *const *names,
-			 size_t count)
-{
-	char folded[WORD_MAX + 1], name[WORD_MAX + 1];
-	const char *best = NULL;
-	unsigned least, d;
-	size_t i;
-
-	if (strlen(word) > WORD_MAX)
-		return NULL;
-	fold(word, folded);
-	/* A third of the letters wrong is a guess, more is another word. */
-	least = (unsigned)strlen(folded) / 3 + 1;
-	for (i = 0; i < count; i++) {
-		fold(names[i], name);
-		d = text_distance(folded, name, least);
-		if (d < least) {
-			least = d;
-			best = names[i];
-		}
-	}
-	return best;
 }
 
 const char *text_last_line(const char *text, size_t len, size_t *line)

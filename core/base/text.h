@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions about text: prefixes, UTF-8, the nearest name, the last words. */
+/* Questions about text: prefixes, UTF-8, the last words. */
 #ifndef JOBRUN_TEXT_H
 #define JOBRUN_TEXT_H
 
@@ -15,17 +15,6 @@ bool text_is_utf8(const char *text);
 
 /* Names come from others: no control characters on somebody's terminal. */
 void text_make_printable(char *text); /* they become '?' */
-
-/* The number of single-letter edits (a swap counts one) between two words;
- * anything over `limit` is returned as limit + 1. */
-unsigned text_distance(const char *a, const char *b, unsigned limit);
-
-/*
- * The nearest of `count` names to a misspelt one, or NULL if none is near
- * enough to be meant.  Case and underscores do not count.
- */
-const char *text_nearest(const char *word, const char *const *names,
-			 size_t count);
 
 /* The last line of `len` bytes that is not empty, of `*line` bytes without the
  * white space behind it. */

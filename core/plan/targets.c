@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/base/text.h"
+#include "core/base/nearest.h"
 
 struct targets {
 	const char **names;
@@ -116,13 +116,13 @@ static const char *nearest(const struct targets *targets, const char *name)
 	const char *found;
 	size_t i;
 
-	found = text_nearest(name, targets->ids, targets->id_count);
+	found = nearest_name(name, targets->ids, targets->id_count);
 	if (found)
 		return found;
 	names = mem_alloc((targets->id_count + 1) * sizeof(*names));
 	for (i = 0; i < targets->id_count; i++)
 		names[i] = short_id(targets->ids[i]);
-	found = text_nearest(name, names, targets->id_count);
+	found = nearest_name(name, names, targets->id_count);
 	free(names);
 	return found;
 }

@@ -7,7 +7,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/text.h"
-#include "schema/yaml/nearest.h"
+#include "core/base/nearest.h"
 #include "schema/tables/tables.h"
 
 #define OWNERS_MAX 8

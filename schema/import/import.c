@@ -9,7 +9,7 @@
 #include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "schema/yaml/nearest.h"
+#include "core/base/nearest.h"
 #include "schema/write/yaml_write.h"
 
 #define WORDS_MAX 8

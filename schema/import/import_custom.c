@@ -14,7 +14,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "schema/import/import.h"
-#include "schema/yaml/nearest.h"
+#include "core/base/nearest.h"
 #include "schema/tables/tables.h"
 
 #define IN "trainingInput."

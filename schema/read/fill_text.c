@@ -12,7 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "schema/yaml/looks.h"
-#include "schema/yaml/nearest.h"
+#include "core/base/nearest.h"
 #include "schema/yaml/node.h"
 #include "schema/yaml/scalar.h"
 

@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "schema/read/extend.h"
-#include "schema/yaml/nearest.h"
+#include "core/base/nearest.h"
 #include "schema/read/node_reader.h"
 #include "schema/yaml/node.h"
 #include "schema/read/override.h"
@@ -32,7 +31,7 @@ static bool has_near_training(const struct node *root)
 	const struct item *item;
 
 	for (item = root->items; item; item = item->next)
-		if (text_nearest(item->key->text, names, 1))
+		if (nearest_name(item->key->text, names, 1))
 			return true;
 	return false;
 }

@@ -7,7 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "schema/read/fill.h"
-#include "schema/yaml/nearest.h"
+#include "core/base/nearest.h"
 #include "schema/yaml/node.h"
 #include "schema/read/reading.h"
 #include "schema/rules/rules.h"

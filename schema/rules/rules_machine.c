@@ -5,7 +5,7 @@
 
 #include "core/base/buf.h"
 #include "schema/yaml/looks.h"
-#include "schema/yaml/nearest.h"
+#include "core/base/nearest.h"
 #include "schema/rules/rules_check.h"
 
 #define NAMES_MAX 512

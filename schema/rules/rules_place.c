@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "schema/yaml/looks.h"
-#include "schema/yaml/nearest.h"
+#include "core/base/nearest.h"
 #include "schema/rules/rules_check.h"
 
 #define REGIONS_MAX 128

@@ -15,6 +15,7 @@
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
 
@@ -105,6 +106,7 @@ static void the_nearest_name_is_found(void **state)
 		{ "worker-type", "workerType" },
 		{ "regin", "region" },
 		{ "arg", "args" },
+		{ "reg", "region" },
 		{ "zone", NULL },
 		{ "", NULL },
 		{ "runtimeVersion", NULL },
@@ -115,17 +117,17 @@ static void the_nearest_name_is_found(void **state)
 	(void)state;
 	for (i = 0; i < COUNT(cases); i++) {
 		const char *found =
-			text_nearest(cases[i].word, names, COUNT(names));
+			nearest_name(cases[i].word, names, COUNT(names));
 
 		if (!cases[i].want)
 			assert_null(found);
 		else
 			assert_string_equal(found, cases[i].want);
 	}
-	assert_null(text_nearest("args", names, 0));
+	assert_null(nearest_name("args", names, 0));
 	memset(huge, 'x', sizeof(huge) - 1);
 	huge[sizeof(huge) - 1] = '\0';
-	assert_null(text_nearest(huge, names, COUNT(names)));
+	assert_null(nearest_name(huge, names, COUNT(names)));
 }
 
 static void numbers_are_whole(void **state)

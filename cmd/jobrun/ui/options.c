@@ -9,8 +9,8 @@
 #include "core/base/alloc.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
+#include "core/base/nearest.h"
 #include "providers/registry.h"
-#include "schema/yaml/nearest.h"
 
 #define OPT_MAX 32
 #define HELP_COLUMN 30
@@ -183,7 +183,7 @@ static int unknown(const struct table *table, const char *word,
 			 (int)strcspn(word + 2, "="), word + 2);
 		for (i = 0; i < table->count; i++)
 			names[i] = table->rows[i]->name;
-		near = text_nearest(name, names, (size_t)table->count);
+		near = nearest_name(name, names, (size_t)table->count);
 	}
 	if (near)
 		return error_set(err, ERROR_USAGE,

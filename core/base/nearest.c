@@ -1,19 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/yaml/nearest.h"
+#include "core/base/nearest.h"
 
 #include <ctype.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "core/base/text.h"
-#include "core/job/message.h"
-
+#define WORD_MAX 64
 #define PARTS_MAX 8
 #define PART_SIZE 24
 #define PREFIX_MIN 3
+
+/* Optimal string alignment over three rows. */
+unsigned text_distance(const char *a, const char *b, unsigned limit)
+{
+	unsigned rows[3][WORD_MAX + 1];
+	size_t n = strlen(a), m = strlen(b);
+	size_t i, j;
+
+	if (n > WORD_MAX || m > WORD_MAX)
+		return limit + 1;
+	for (j = 0; j <= m; j++)
+		rows[0][j] = (unsigned)j;
+	for (i = 1; i <= n; i++) {
+		unsigned *row = rows[i % 3];
+		unsigned *up = rows[(i + 2) % 3];
+		unsigned *up2 = rows[(i + 1) % 3];
+
+		row[0] = (unsigned)i;
+		for (j = 1; j <= m; j++) {
+			unsigned best = up[j - 1] + (a[i - 1] != b[j - 1]);
+
+			if (up[j] + 1 < best)
+				best = up[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1] && up2[j - 2] + 1 < best)
+				best = up2[j - 2] + 1;
+			row[j] = best;
+		}
+	}
+	return rows[n % 3][m] > limit ? limit + 1 : rows[n % 3][m];
+}
+
+static void fold(const char *word, char out[WORD_MAX + 1])
+{
+	size_t n = 0;
+
+	for (; *word && n < WORD_MAX; word++)
+		if (*word != '_' && *word != '-')
+			out[n++] = (char)tolower((unsigned char)*word);
+	out[n] = '\0';
+}
+
+static const char *spelt_alike(const char *word, const char *const *names,
+			       size_t count)
+{
+	char folded[WORD_MAX + 1], name[WORD_MAX + 1];
+	const char *best = NULL;
+	unsigned least, d;
+	size_t i;
+
+	if (strlen(word) > WORD_MAX)
+		return NULL;
+	fold(word, folded);
+	/* A third of the letters wrong is a guess, more is another word. */
+	least = (unsigned)strlen(folded) / 3 + 1;
+	for (i = 0; i < count; i++) {
+		fold(names[i], name);
+		d = text_distance(folded, name, least);
+		if (d < least) {
+			least = d;
+			best = names[i];
+		}
+	}
+	return best;
+}
 
 static int compare_parts(const void *a, const void *b)
 {
@@ -96,7 +159,7 @@ const char *nearest_name(const char *word, const char *const *names,
 			 size_t count)
 {
 	char mine[PARTS_MAX][PART_SIZE], other[PARTS_MAX][PART_SIZE];
-	const char *best = text_nearest(word, names, count);
+	const char *best = spelt_alike(word, names, count);
 	size_t i, n;
 
 	if (best)
@@ -108,32 +171,4 @@ const char *nearest_name(const char *word, const char *const *names,
 			return names[i];
 	best = n ? fuller_name(mine, n, names, count) : NULL;
 	return best ? best : longer_name(word, names, count);
-}
-
-static size_t owners(const struct message *from, const char *name,
-		     const char *prefix, char (*out)[OWNER_SIZE], size_t n,
-		     size_t max)
-{
-	const struct field *field;
-	char path[OWNER_SIZE];
-	int len;
-
-	for (field = from->fields; field->name && n < max; field++) {
-		if (!field->message || (field->flags & FIELD_OUTPUT))
-			continue;
-		len = snprintf(path, sizeof(path), "%s%s%s", prefix,
-			       *prefix ? "." : "", field->name);
-		if (len < 0 || (size_t)len >= sizeof(path))
-			continue;
-		if (message_field(field->message, name))
-			memcpy(out[n++], path, sizeof(path));
-		n = owners(field->message, name, path, out, n, max);
-	}
-	return n;
-}
-
-size_t message_owners(const struct message *from, const char *name,
-		      char (*out)[OWNER_SIZE], size_t max)
-{
-	return owners(from, name, "", out, 0, max);
 }

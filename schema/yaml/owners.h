@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suggests the name that was probably meant. */
-#ifndef JOBRUN_NEAREST_H
-#define JOBRUN_NEAREST_H
+/* Where else a key belongs. */
+#ifndef JOBRUN_OWNERS_H
+#define JOBRUN_OWNERS_H
 
 #include <stddef.h>
 
 struct message;
-
-/*
- * The nearest of the names to a misspelt one, or NULL.  Beyond single
- * letters, words in another order count as near (GPU_BASIC is BASIC_GPU), a
- * part that only one name has (K80), and a beginning of one (int).
- */
-const char *nearest_name(const char *word, const char *const *names,
-			 size_t count);
 
 /*
  * The messages below `from` that have a field of that name, as paths to

@@ -71,13 +71,6 @@ static struct shown *find_shown(struct apply *apply,
 	return NULL;
 }
 
-static bool is_run(const struct action *action)
-{
-	const struct resource *one = action->want ? action->want : action->have;
-
-	return one->kind->flags & KIND_RUN;
-}
-
 /* The run is on its way: shows its output from here on. */
 static void show_run(struct apply *apply, const struct action *action)
 {
@@ -91,7 +84,8 @@ static void show_run(struct apply *apply, const struct action *action)
 	int attempt;
 
 	/* One that is to be deleted is not shown either. */
-	if (!is_run(action) || !action->want || find_shown(apply, action))
+	if (!action_is_run(action) || !action->want ||
+	    find_shown(apply, action))
 		return;
 	mem = arena_new();
 	/* While a run is replaced, the one that ends is not shown. */
@@ -157,7 +151,7 @@ static void on_phase(void *arg, const struct action *action,
 		     const struct error *err)
 {
 	struct apply *apply = arg;
-	const struct resource *one = action->want ? action->want : action->have;
+	const struct resource *one = action_resource(action);
 
 	tally_phase(apply->tally, action, phase, status, err);
 	switch (phase) {
@@ -170,9 +164,9 @@ static void on_phase(void *arg, const struct action *action,
 			err ? err->text : "no answer");
 		break;
 	case PHASE_DONE:
-		if (is_run(action) && action->want && !apply->detach)
+		if (action_is_run(action) && action->want && !apply->detach)
 			end_run(apply, action, status);
-		else if (is_run(action) && action->want)
+		else if (action_is_run(action) && action->want)
 			app_say(apply->app,
 				"%s: started; 'jobrun logs -f %s' follows it, "
 				"'jobrun cancel %s' ends it",
@@ -200,7 +194,7 @@ static void on_phase(void *arg, const struct action *action,
 static void on_waits(void *arg, const struct action *action, const char *what)
 {
 	struct apply *apply = arg;
-	const struct resource *one = action->want ? action->want : action->have;
+	const struct resource *one = action_resource(action);
 
 	app_say(apply->app, "%s '%s': %s", one->kind->name, one->name, what);
 }

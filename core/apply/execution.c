@@ -18,16 +18,6 @@
  * become a busy loop. */
 #define WATCH_PAUSE_MS 100
 
-static const struct resource *resource_of(const struct action *action)
-{
-	return action->want ? action->want : action->have;
-}
-
-static bool is_run(const struct execution *it)
-{
-	return it->call.kind->flags & KIND_RUN;
-}
-
 static bool is_over(const struct execution *it)
 {
 	return it->phase >= PHASE_DONE;
@@ -166,7 +156,7 @@ static void fail(struct execution *it, const struct run_status *status,
 
 static void interrupt(struct execution *it)
 {
-	const struct resource *resource = resource_of(it->action);
+	const struct resource *resource = action_resource(it->action);
 	struct error err;
 
 	error_set(&err, ERROR_INTERRUPTED, "%s '%s': interrupted",
@@ -220,8 +210,8 @@ static void call_failed(struct execution *it)
 	struct error *err = &it->call.err;
 	struct executor *executor = it->executor;
 	enum step step = it->call.step;
-	bool follows =
-		is_run(it) && (step_follows(*it->step) || step == STEP_CANCEL);
+	bool follows = action_is_run(it->action) &&
+		       (step_follows(*it->step) || step == STEP_CANCEL);
 	int tries =
 		executor->options->tries > 0 ? executor->options->tries : TRIES;
 
@@ -269,7 +259,8 @@ static void in_thread(struct work *work)
 		return;
 	}
 	call_make(&it->call);
-	if (it->call.ret == 0 && journal && journal->applied && !is_run(it))
+	if (it->call.ret == 0 && journal && journal->applied &&
+	    !action_is_run(it->action))
 		journal->applied(journal->arg, it->action, &it->call.subject);
 	fill_done(&it->call.subject);
 }
@@ -304,7 +295,7 @@ static void start_call(struct execution *it, enum step step)
 
 	if (step_follows(step))
 		enter(it, PHASE_FOLLOWING, NULL, NULL);
-	else if (!is_run(it) || step == *it->step)
+	else if (!action_is_run(it->action) || step == *it->step)
 		enter(it, PHASE_CALLING, NULL, NULL);
 	set_subject(it, step);
 	json_decref(call->found.properties);
@@ -336,7 +327,7 @@ static void next_call(struct execution *it)
 {
 	enum cancelling level = it->executor->cancelling;
 	enum step step = *it->step;
-	bool follows = is_run(it) && step_follows(step);
+	bool follows = action_is_run(it->action) && step_follows(step);
 
 	if (follows && step != STEP_READ && it->asked < level)
 		start_call(it, STEP_CANCEL);
@@ -371,12 +362,13 @@ void execution_advance(struct execution *it)
 	const struct kind *kind = it->call.kind;
 
 	for (;; it->step++) {
-		if (is_run(it) && step_only_follows(it->step))
+		if (action_is_run(it->action) && step_only_follows(it->step))
 			become_settled(it, NULL);
 		switch (*it->step) {
 		case STEP_END:
 			finish(it, PHASE_DONE,
-			       is_run(it) && it->action->have && !it->made
+			       action_is_run(it->action) && it->action->have &&
+					       !it->made
 				       ? &it->action->have->run
 				       : NULL,
 			       NULL);
@@ -522,7 +514,8 @@ void execution_call_done(struct execution *it)
 		tell_wait(it);
 		/* Unless a cancel has to be asked for first. */
 		if (!it->executor->cancelling ||
-		    (is_run(it) && it->asked == it->executor->cancelling))
+		    (action_is_run(it->action) &&
+		     it->asked == it->executor->cancelling))
 			rest(it);
 		else
 			execution_advance(it);

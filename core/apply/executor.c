@@ -90,7 +90,7 @@ static void execution_init(struct executor *executor,
 	it->action = action;
 	it->job = job;
 	it->job->changing++;
-	it->call.kind = (action->want ? action->want : action->have)->kind;
+	it->call.kind = action_resource(action)->kind;
 	it->call.ctx = ctx;
 	it->call.fd = -1;
 	it->fd = -1;

@@ -7,14 +7,9 @@
 #include "core/base/json.h"
 #include "core/plan/seal.h"
 
-static const struct resource *resource_of(const struct action *action)
-{
-	return action->want ? action->want : action->have;
-}
-
 static struct intent_record intent_of(const struct action *action)
 {
-	const struct resource *it = resource_of(action);
+	const struct resource *it = action_resource(action);
 
 	return (struct intent_record){
 		.job_id = action->job->job->job_id,
@@ -37,7 +32,7 @@ static int begin(void *arg, const struct action *action, struct error *err)
 static struct applied_record record_of(const struct action *action,
 				       const char *properties)
 {
-	const struct resource *it = resource_of(action);
+	const struct resource *it = action_resource(action);
 
 	return (struct applied_record){
 		.job_id = action->job->job->job_id,

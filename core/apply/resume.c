@@ -25,7 +25,7 @@ static const struct action *action_of(const struct intent_record *intent,
 		return NULL;
 	for (i = 0; i < job->action_count; i++) {
 		const struct action *one = job->actions[i];
-		const struct resource *it = one->want ? one->want : one->have;
+		const struct resource *it = action_resource(one);
 
 		if (!strcmp(it->name, intent->name) &&
 		    !strcmp(it->kind->name, intent->kind))

@@ -50,7 +50,7 @@ static const enum step *run_row(const struct action *action, bool detach)
 
 const enum step *step_row(const struct action *action, bool detach, bool starts)
 {
-	const struct resource *it = action->want ? action->want : action->have;
+	const struct resource *it = action_resource(action);
 
 	if (it->kind->flags & KIND_RUN)
 		return run_row(action, detach);

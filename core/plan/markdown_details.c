@@ -76,7 +76,7 @@ static void add_files(struct buf *out, const struct action *action)
 
 static void add_action(struct buf *out, const struct action *action)
 {
-	const struct resource *it = action->want ? action->want : action->have;
+	const struct resource *it = action_resource(action);
 	char *name = markdown_line(it->name, MARKDOWN_NAME_WIDTH);
 	char *reason = markdown_line(action->reason, MARKDOWN_VALUE_WIDTH);
 	const char *remark = action_remark(action);

@@ -26,6 +26,16 @@ struct plan {
 	struct estimate_total estimate;
 };
 
+const struct resource *action_resource(const struct action *action)
+{
+	return action->want ? action->want : action->have;
+}
+
+bool action_is_run(const struct action *action)
+{
+	return action_resource(action)->kind->flags & KIND_RUN;
+}
+
 struct plan *plan_new(void)
 {
 	struct plan *plan = mem_alloc(sizeof(*plan));

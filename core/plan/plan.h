@@ -74,6 +74,10 @@ struct action {
 	bool follow;
 };
 
+/* What it is about: what is wanted, or else what there is. */
+const struct resource *action_resource(const struct action *action);
+bool action_is_run(const struct action *action);
+
 struct plan_job {
 	const struct job *job;
 	const struct provider *provider;

@@ -13,7 +13,7 @@
 static int digest_observed(const struct action *action, struct digest *out,
 			   struct error *err)
 {
-	const struct resource *it = action->want ? action->want : action->have;
+	const struct resource *it = action_resource(action);
 	json_t *plain = NULL;
 	char *text = NULL;
 	int ret;

@@ -62,7 +62,7 @@ static const char *const drifts[] = {
 
 static json_t *action_json(const struct action *action)
 {
-	const struct resource *it = action->want ? action->want : action->have;
+	const struct resource *it = action_resource(action);
 	bool calls = action->want && action->type != ACTION_NOOP;
 	json_t *object = json_object();
 	json_t *needs = json_array();

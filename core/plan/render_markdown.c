@@ -30,11 +30,6 @@ struct render {
 	struct section danger, drift, missing, jobs, notes, details;
 };
 
-static const struct resource *subject(const struct action *action)
-{
-	return action->want ? action->want : action->have;
-}
-
 static bool is_danger(const struct action *action)
 {
 	return action->type == ACTION_REPLACE || action->type == ACTION_DELETE;
@@ -43,7 +38,7 @@ static bool is_danger(const struct action *action)
 static void add_danger(struct render *render, const struct action *action)
 {
 	struct buf *out = &render->danger.text;
-	const struct resource *it = subject(action);
+	const struct resource *it = action_resource(action);
 
 	buf_printf(out, "- %s %s %s ", action_type_sign(action->type),
 		   action_type_name(action->type), it->kind->name);
@@ -78,7 +73,7 @@ static const struct action *run_of(const struct plan_job *job)
 	for (i = job->action_count; i-- > 0;) {
 		const struct action *action = job->actions[i];
 
-		if (!(subject(action)->kind->flags & KIND_RUN))
+		if (!action_is_run(action))
 			continue;
 		if (action->type != ACTION_NOOP || action->follow ||
 		    (action->have && action->have->run.state != RUN_SUCCEEDED))
@@ -254,7 +249,7 @@ static bool is_drifted(const struct action *action)
 static void add_drift(struct render *render, const struct action *action)
 {
 	struct buf *out = &render->drift.text;
-	const struct resource *it = subject(action);
+	const struct resource *it = action_resource(action);
 	size_t i, n = 0;
 
 	buf_printf(out, "- %s ", it->kind->name);

@@ -168,7 +168,7 @@ static void render_files(struct text_render *render,
 static void render_action(struct text_render *render,
 			  const struct action *action)
 {
-	const struct resource *it = action->want ? action->want : action->have;
+	const struct resource *it = action_resource(action);
 	size_t width = 0;
 	size_t i;
 
@@ -212,8 +212,7 @@ static void measure(struct text_render *render, const struct plan_job *job)
 	render->name_width = 0;
 	for (i = 0; i < job->action_count; i++) {
 		const struct action *action = job->actions[i];
-		const struct resource *it =
-			action->want ? action->want : action->have;
+		const struct resource *it = action_resource(action);
 
 		if (is_quiet(action) && ++quiet > UNCHANGED_MAX)
 			continue;

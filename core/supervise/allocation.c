@@ -175,7 +175,7 @@ static void *context_of(void *arg, const struct provider *provider)
 static void say(struct allocation *all, const struct action *action,
 		const char *what)
 {
-	const struct resource *it = action->want ? action->want : action->have;
+	const struct resource *it = action_resource(action);
 	char *text = mem_printf("%s '%s': %s", it->kind->name, it->name, what);
 
 	all->deps.progress(all->deps.arg, text);

@@ -242,6 +242,16 @@ struct resource *resources_read(const struct resources *all, void *ctx,
 	return found;
 }
 
+void resource_found(struct resource *found, json_t *properties,
+		    const char *digest, const char *digest2, const char *why)
+{
+	found->exists = true;
+	found->properties = properties ? properties : json_object();
+	run_status_set_digests(&found->run, digest, digest2);
+	snprintf(found->run.error, sizeof(found->run.error), "%s",
+		 why ? why : "");
+}
+
 void resources_forget(struct resource *observed, size_t count)
 {
 	size_t i;

@@ -166,6 +166,11 @@ struct resource *resources_read(const struct resources *all, void *ctx,
 				struct error *err);
 void resources_forget(struct resource *observed, size_t count);
 
+/* For `read` of a run that is there: all but its state, attempt and exit code.
+ * Takes the properties; any of the four may be NULL. */
+void resource_found(struct resource *found, json_t *properties,
+		    const char *digest, const char *digest2, const char *why);
+
 /* What a provider may use; lives as long as its context. */
 struct provider_env {
 	struct store *store; /* NULL: nothing is remembered */

@@ -240,23 +240,19 @@ static int read_run(void *ctx, const struct resource *want,
 	struct run_record run;
 	int ret = latest(ctx, want->name, mem, &run, err);
 
-	found->exists = ret == 0;
 	if (ret == 0) {
 		struct error ignored;
+		json_t *properties =
+			run.properties ? json_read(run.properties,
+						   strlen(run.properties),
+						   "store", &ignored)
+				       : NULL;
 
-		found->properties = run.properties
-					    ? json_read(run.properties,
-							strlen(run.properties),
-							"store", &ignored)
-					    : NULL;
-		if (!found->properties)
-			found->properties = json_object();
 		found->run.state = run.state;
 		found->run.attempt = run.attempt;
 		found->run.exit_code = run.exit_code;
-		run_status_set_digests(&found->run, run.digest, run.digest2);
-		snprintf(found->run.error, sizeof(found->run.error), "%s",
-			 run.error ? run.error : "");
+		resource_found(found, properties, run.digest, run.digest2,
+			       run.error);
 	}
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;

@@ -16,23 +16,17 @@ static void show(const json_t *object, struct arena *mem,
 		 struct resource *found)
 {
 	const char *text = object_note(object, KUBE_NOTE_PROPERTIES);
-	const char *why;
 	struct error ignored;
 
-	found->exists = true;
-	found->properties =
-		json_read(text, strlen(text), "annotation", &ignored);
-	if (!found->properties)
-		found->properties = json_object();
 	found->run.state = state_of(object);
 	found->run.attempt = run_attempt_of(object);
 	found->run.exit_code = -1;
-	run_status_set_digests(&found->run,
-			       object_note(object, KUBE_NOTE_DIGEST),
-			       object_note(object, KUBE_NOTE_DIGEST_2));
-	why = found->run.state == RUN_FAILED ? state_why(object, mem) : NULL;
-	snprintf(found->run.error, sizeof(found->run.error), "%s",
-		 why ? why : "");
+	resource_found(found,
+		       json_read(text, strlen(text), "annotation", &ignored),
+		       object_note(object, KUBE_NOTE_DIGEST),
+		       object_note(object, KUBE_NOTE_DIGEST_2),
+		       found->run.state == RUN_FAILED ? state_why(object, mem)
+						      : NULL);
 }
 
 /* Whether trials have come to something their Job does not know. */
@@ -130,15 +124,12 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 	if (record_get(kube, want->name, mem, &record, &ignored) != 0 ||
 	    !run_state_is_final(record.run.state))
 		return;
-	found->exists = true;
-	found->properties = record_wanted(kube, &record);
 	found->run.state = record.run.state;
 	found->run.attempt = record.run.attempt;
 	found->run.exit_code = record.run.exit_code;
-	run_status_set_digests(&found->run, record.run.digest,
-			       record.run.digest2);
-	snprintf(found->run.error, sizeof(found->run.error), "%s",
-		 record.run.error ? record.run.error : "");
+	resource_found(found, record_wanted(kube, &record), record.run.digest,
+		       record.run.digest2,
+		       record.run.error);
 }
 
 /* Without its file, where a job is is what is remembered, or listed; what runs

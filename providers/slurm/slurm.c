@@ -77,15 +77,11 @@ static int slurm_read(void *ctx, const struct resource *want,
 		place = record.place;
 	ret = see(slurm, place, want->name, mem, &sight, err);
 	if (ret == 0 && sight.run) {
-		found->exists = true;
-		found->properties = sight.run->properties
-					    ? json_incref(sight.run->properties)
-					    : json_object();
 		found->run.state = state_of(&sight);
 		found->run.attempt = sight.run->number;
 		found->run.exit_code = -1;
-		run_status_set_digests(&found->run, sight.run->digest,
-				       sight.run->digest2);
+		resource_found(found, json_incref(sight.run->properties),
+			       sight.run->digest, sight.run->digest2, NULL);
 		/* Another machine may have started it. */
 		if (slurm->env.store && want->job->file)
 			slurm_record(slurm, want->job, sight.at, sight.run,

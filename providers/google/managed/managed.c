@@ -178,15 +178,12 @@ static void show_run(struct managed *managed, const struct job *job,
 	struct managed_state now = { 0 };
 
 	managed->as->read(body, mem, &now);
-	found->exists = true;
-	found->properties = managed->as->properties(body);
 	found->run.state = now.state;
 	found->run.attempt = (int)json_array_size(runs->ours);
 	found->run.exit_code = -1;
-	run_status_set_digests(&found->run, managed_digest(job, body),
-			       managed_label_of(body, MANAGED_LABEL_DIGEST_2));
-	snprintf(found->run.error, sizeof(found->run.error), "%s",
-		 now.error ? now.error : "");
+	resource_found(found, managed->as->properties(body),
+		       managed_digest(job, body),
+		       managed_label_of(body, MANAGED_LABEL_DIGEST_2), now.error);
 }
 
 /* Without its file, a job is where it was listed, or where it is remembered to

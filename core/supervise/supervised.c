@@ -242,11 +242,11 @@ static int read_run(void *ctx, const struct resource *want,
 
 	if (ret == 0) {
 		struct error ignored;
-		json_t *properties =
-			run.properties ? json_read(run.properties,
-						   strlen(run.properties),
-						   "store", &ignored)
-				       : NULL;
+		json_t *properties = run.properties
+					     ? json_read(run.properties,
+							 strlen(run.properties),
+							 "store", &ignored)
+					     : NULL;
 
 		found->run.state = run.state;
 		found->run.attempt = run.attempt;

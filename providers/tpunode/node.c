@@ -137,17 +137,9 @@ int tpu_node_request(void *arg, const struct resource *want,
 	const char *query[] = { "nodeId", want->name, NULL };
 	char *path = tpu_node_collection(want->kind->name, &place);
 	json_t *body = tpu_node_node_now(want, time_now_ms());
-	struct api_answer answer = { 0 };
-	int ret = tpu_call(ctx->google, TPU_API_V1, "POST", path, query, body,
-			   &answer, err);
+	int ret = tpu_create(ctx->google, TPU_API_V1, path, query, body, mem,
+			     operation, err);
 
-	*operation = NULL;
-	if (ret == 0)
-		*operation = arena_strdup(
-			mem, json_get_text(answer.body, "name", ""));
-	else if (answer.status == 409) /* somebody was faster, maybe we */
-		ret = 0;
-	api_answer_done(&answer);
 	json_decref(body);
 	free(path);
 	return ret;

@@ -238,7 +238,6 @@ int tpu_vm_request(void *arg, const struct resource *want,
 		.user = login_user(want->properties, mem),
 		.now_ms = time_now_ms(),
 	};
-	struct api_answer answer = { 0 };
 	char *key = NULL;
 	json_t *body;
 	int ret;
@@ -247,17 +246,10 @@ int tpu_vm_request(void *arg, const struct resource *want,
 		return -1;
 	making.public_key = key;
 	body = tpu_vm_body_complete(want, &making);
-	ret = tpu_call(ctx->google, TPU_API_V2, "POST",
-		       arena_printf(mem, "%s/%s", parent,
-				    queued ? "queuedResources" : "nodes"),
-		       query, body, &answer, err);
-	*operation = NULL;
-	if (ret == 0)
-		*operation = arena_strdup(
-			mem, json_get_text(answer.body, "name", ""));
-	else if (answer.status == 409) /* somebody was faster, maybe we */
-		ret = 0;
-	api_answer_done(&answer);
+	ret = tpu_create(ctx->google, TPU_API_V2,
+			 arena_printf(mem, "%s/%s", parent,
+				      queued ? "queuedResources" : "nodes"),
+			 query, body, mem, operation, err);
 	json_decref(body);
 	free(key);
 	return ret;

@@ -40,6 +40,24 @@ int tpu_call(struct google *google, enum tpu_api api, const char *method,
 	return ret;
 }
 
+int tpu_create(struct google *google, enum tpu_api api, const char *path,
+	       const char *const *query, const json_t *body, struct arena *mem,
+	       const char **operation, struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret =
+		tpu_call(google, api, "POST", path, query, body, &answer, err);
+
+	*operation = NULL;
+	if (ret == 0)
+		*operation = arena_strdup(
+			mem, json_get_text(answer.body, "name", ""));
+	else if (answer.status == 409) /* maybe an earlier try of ours */
+		ret = 0;
+	api_answer_done(&answer);
+	return ret;
+}
+
 int tpu_get(struct google *google, enum tpu_api api, const char *path,
 	    json_t **out, struct error *err)
 {

@@ -14,6 +14,12 @@ int tpu_call(struct google *google, enum tpu_api api, const char *method,
 	     const char *path, const char *const *query, const json_t *body,
 	     struct api_answer *answer, struct error *err);
 
+/* `operation` is the path of what makes it, in `mem`; NULL: somebody else was
+ * faster, and it is there. */
+int tpu_create(struct google *google, enum tpu_api api, const char *path,
+	       const char *const *query, const json_t *body, struct arena *mem,
+	       const char **operation, struct error *err);
+
 /* Sets `out` to a new value, or to NULL if there is none. */
 int tpu_get(struct google *google, enum tpu_api api, const char *path,
 	    json_t **out, struct error *err);

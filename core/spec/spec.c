@@ -9,6 +9,7 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/units.h"
 #include "core/data/package.h"
 #include "core/topology/contract.h"
 #include "core/process/process.h"
@@ -236,6 +237,17 @@ int spec_read(const char *folder, struct arena *mem, struct run_spec *out,
 	free(text);
 	free(path);
 	return ret;
+}
+
+void spec_limit_text(const struct run_spec *spec, char *out, size_t size)
+{
+	char limit[32];
+
+	duration_format(spec->max_running_time_s, limit, sizeof(limit));
+	snprintf(out, size,
+		 "cancelled for exceeding the maximum running time of %s "
+		 "(scheduling.maxRunningTime)",
+		 limit);
 }
 
 static int set_secret(const struct secret_source *secret,

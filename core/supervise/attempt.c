@@ -151,18 +151,14 @@ static void end(struct attempt *a, enum ending ending, enum attempt_cause cause,
 static void out_of_time(void *arg, uint32_t events)
 {
 	struct attempt *a = arg;
-	char limit[32], why[160];
+	char why[160];
 
 	(void)events;
 	a->limit_timer = NULL;
 	/* Too late for a job that is done and only has to settle. */
 	if (a->ending != ENDING_NONE)
 		return;
-	duration_format(a->deps.spec->max_running_time_s, limit, sizeof(limit));
-	snprintf(why, sizeof(why),
-		 "cancelled for exceeding the maximum running time of %s "
-		 "(scheduling.maxRunningTime)",
-		 limit);
+	spec_limit_text(a->deps.spec, why, sizeof(why));
 	end(a, ENDING_CANCEL, OUTCOME_CANCEL, why);
 }
 

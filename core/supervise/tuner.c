@@ -241,15 +241,11 @@ static void on_look(void *arg, uint32_t events)
 static void on_limit(void *arg, uint32_t events)
 {
 	struct tuner *t = arg;
-	char limit[32], why[160];
+	char why[160];
 
 	(void)events;
 	t->limit_timer = NULL;
-	duration_format(t->deps.spec->max_running_time_s, limit, sizeof(limit));
-	snprintf(why, sizeof(why),
-		 "cancelled for exceeding the maximum running time of %s "
-		 "(scheduling.maxRunningTime)",
-		 limit);
+	spec_limit_text(t->deps.spec, why, sizeof(why));
 	tuner_end(t, RUN_CANCELLED, why, false);
 }
 

@@ -8,10 +8,8 @@
 #include "core/job/machines.h"
 
 const char *const task_type_names[] = {
-	[TASK_MASTER] = "master",
-	[TASK_WORKER] = "worker",
-	[TASK_PS] = "ps",
-	[TASK_EVALUATOR] = "evaluator",
+	[TASK_MASTER] = "master", [TASK_WORKER] = "worker",
+	[TASK_PS] = "ps",         [TASK_EVALUATOR] = "evaluator",
 	[TASK_TYPE_COUNT] = NULL,
 };
 

@@ -21,12 +21,11 @@ static void show(const json_t *object, struct arena *mem,
 	found->run.state = state_of(object);
 	found->run.attempt = run_attempt_of(object);
 	found->run.exit_code = -1;
-	resource_found(found,
-		       json_read(text, strlen(text), "annotation", &ignored),
-		       object_note(object, KUBE_NOTE_DIGEST),
-		       object_note(object, KUBE_NOTE_DIGEST_2),
-		       found->run.state == RUN_FAILED ? state_why(object, mem)
-						      : NULL);
+	resource_found(
+		found, json_read(text, strlen(text), "annotation", &ignored),
+		object_note(object, KUBE_NOTE_DIGEST),
+		object_note(object, KUBE_NOTE_DIGEST_2),
+		found->run.state == RUN_FAILED ? state_why(object, mem) : NULL);
 }
 
 /* Whether trials have come to something their Job does not know. */
@@ -128,8 +127,7 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 	found->run.attempt = record.run.attempt;
 	found->run.exit_code = record.run.exit_code;
 	resource_found(found, record_wanted(kube, &record), record.run.digest,
-		       record.run.digest2,
-		       record.run.error);
+		       record.run.digest2, record.run.error);
 }
 
 /* Without its file, where a job is is what is remembered, or listed; what runs

@@ -227,18 +227,6 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
-static void tpu_vm_close(void *arg)
-{
-	struct tpu_vm *ctx = arg;
-
-	if (!ctx)
-		return;
-	tpu_maker_done(&ctx->maker);
-	google_close(ctx->google);
-	http_free(ctx->http);
-	free(ctx);
-}
-
 /* ---- its life ----------------------------------------------------------- */
 
 static void *open_ctx(const struct provider_env *env, struct error *err)

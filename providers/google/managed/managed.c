@@ -181,9 +181,9 @@ static void show_run(struct managed *managed, const struct job *job,
 	found->run.state = now.state;
 	found->run.attempt = (int)json_array_size(runs->ours);
 	found->run.exit_code = -1;
-	resource_found(found, managed->as->properties(body),
-		       managed_digest(job, body),
-		       managed_label_of(body, MANAGED_LABEL_DIGEST_2), now.error);
+	resource_found(
+		found, managed->as->properties(body), managed_digest(job, body),
+		managed_label_of(body, MANAGED_LABEL_DIGEST_2), now.error);
 }
 
 /* Without its file, a job is where it was listed, or where it is remembered to

@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 #include "core/job/job.h"
 #include "schema/problem/problem.h"
-#include "schema/tables/tables.h"
 
 /* A provider, as far as job files know it. */
 struct schema_provider {

@@ -137,28 +137,9 @@ static void kill_all(void *arg, uint32_t events)
 		kill(prepare_pid(agent), SIGKILL);
 }
 
-void agent_end(struct agent *agent, long grace_ms)
-{
-	size_t i;
-
-	if (agent->state == AGENT_ENDED)
-		return;
-	prepare_interrupted(agent);
-	agent->state = AGENT_ENDING;
-	task_signal(&agent->setup.task, SIGTERM);
-	for (i = 0; i < agent->task_count; i++)
-		task_signal(&agent->tasks[i].task, SIGTERM);
-	loop_remove(agent->loop, agent->kill_timer);
-	agent->kill_timer = NULL;
-	if (grace_ms > 0)
-		agent->kill_timer =
-			loop_add_timer(agent->loop, grace_ms, kill_all, agent);
-	else
-		kill_all(agent, 0);
-	agent_end_if_done(agent);
-}
-
-void agent_end_if_done(struct agent *agent)
+/* Nothing is to be run any more, or ever was: once the processes are gone,
+ * says so. */
+static void agent_end_if_done(struct agent *agent)
 {
 	size_t i;
 
@@ -179,6 +160,27 @@ void agent_end_if_done(struct agent *agent)
 	agent_report(agent, FRAME_ALL_ENDED, 0, 0, agent->why);
 	if (agent->evicted)
 		loop_stop(agent->loop);
+}
+
+void agent_end(struct agent *agent, long grace_ms)
+{
+	size_t i;
+
+	if (agent->state == AGENT_ENDED)
+		return;
+	prepare_interrupted(agent);
+	agent->state = AGENT_ENDING;
+	task_signal(&agent->setup.task, SIGTERM);
+	for (i = 0; i < agent->task_count; i++)
+		task_signal(&agent->tasks[i].task, SIGTERM);
+	loop_remove(agent->loop, agent->kill_timer);
+	agent->kill_timer = NULL;
+	if (grace_ms > 0)
+		agent->kill_timer =
+			loop_add_timer(agent->loop, grace_ms, kill_all, agent);
+	else
+		kill_all(agent, 0);
+	agent_end_if_done(agent);
 }
 
 static void end_alone(struct agent *agent, const char *why)

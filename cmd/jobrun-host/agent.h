@@ -30,7 +30,6 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/loop.h"
 #include "core/process/task.h"
@@ -115,9 +114,6 @@ int agent_receive(struct agent *agent, const struct frame *frame);
 void agent_channel_lost(struct agent *agent);
 /* Ends all that runs: SIGTERM, and SIGKILL after the grace. */
 void agent_end(struct agent *agent, long grace_ms);
-/* Nothing is to be run any more, or ever was: once the processes are gone,
- * says so. */
-void agent_end_if_done(struct agent *agent);
 
 /* ---- processes: child.c ---- */
 
@@ -147,7 +143,7 @@ int check_peers(struct agent *agent, struct wire_in *in, struct error *err);
 
 /* ---- its output: fetch.c ---- */
 
-/* Of the folder that a FETCH names. */
+/* Begins to send the folder that a FETCH names. */
 int fetch_begin(struct agent *agent, struct wire_in *in, struct error *err);
 
 /* ---- what it reports: spool.c ---- */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/buf.h"
 #include "core/base/clock.h"
 
 #define BLOCK (256 << 10)
@@ -104,7 +105,7 @@ static struct spool_position *find_position(struct channel *channel,
 	return NULL;
 }
 
-/* Of a round that is none of the client's business any more. */
+/* The frame belongs to a round that the client has left behind. */
 static bool is_early(const struct channel *channel)
 {
 	return channel->before && channel->round <= channel->before;

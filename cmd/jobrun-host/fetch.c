@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/file.h"
 #include "core/ssh/agent_archive.h"
 
 /* More is not read from the packer while so much waits to be sent. */

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/file.h"
 
 /* Shorter than this it is cheaper to copy, and pipes have few places. */
 #define SPLICE_MIN ((size_t)16 << 10)

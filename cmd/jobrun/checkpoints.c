@@ -13,7 +13,10 @@
 #include "core/base/units.h"
 #include "core/checkpoint/checkpoint_store.h"
 #include "core/checkpoint/checkpoint_watch.h"
-#include "core/supervise/supervised.h"
+#include "core/data/object_store.h"
+#include "core/job/traits.h"
+#include "core/spec/spec.h"
+#include "core/spec/spec_checkpoints.h"
 #include "providers/registry.h"
 #include "providers/stores.h"
 

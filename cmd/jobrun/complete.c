@@ -15,6 +15,7 @@
 #include "cmd/jobrun/commands.h"
 #include "core/base/alloc.h"
 #include "core/base/text.h"
+#include "core/job/traits.h"
 #include "core/topology/topology.h"
 #include "core/store/store.h"
 #include "providers/registry.h"

@@ -12,7 +12,6 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/embedded.h"
-#include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"

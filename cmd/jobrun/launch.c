@@ -19,6 +19,7 @@
 #include "core/spec/install.h"
 #include "core/task/launch.h"
 #include "core/task/task_runner.h"
+#include "core/topology/contract.h"
 #include "core/topology/peers.h"
 #include "core/process/process.h"
 #include "core/provider/extension.h"

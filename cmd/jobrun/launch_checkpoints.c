@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/environment.h"
 #include "core/base/file.h"
+#include "core/base/opt.h"
 #include "core/job/job.h"
 
 #define KEEP_USUAL 3

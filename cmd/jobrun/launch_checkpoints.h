@@ -3,8 +3,10 @@
 #ifndef JOBRUN_LAUNCH_CHECKPOINTS_H
 #define JOBRUN_LAUNCH_CHECKPOINTS_H
 
-#include "cmd/jobrun/ui/command.h"
+#include "core/base/opt.h"
 #include "core/task/launch.h"
+
+struct environment;
 
 /* Zeroed, no checkpoints are kept. */
 struct launch_checkpoint_opts {

@@ -13,7 +13,6 @@
 
 #include "core/base/buf.h"
 #include "core/base/digest.h"
-#include "core/base/file.h"
 #include "core/base/text.h"
 
 #define DEPTH_MAX 64

@@ -9,9 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/alloc.h"
 #include "core/base/clock.h"
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/checkpoint_scan.h"
 
 #define LEDGER ".jobrun-checkpoints.json"
 #define LEDGER_MAX (64 << 20)

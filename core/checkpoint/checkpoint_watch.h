@@ -12,7 +12,9 @@
 #ifndef JOBRUN_CHECKPOINT_WATCH_H
 #define JOBRUN_CHECKPOINT_WATCH_H
 
-#include "core/checkpoint/checkpoint_scan.h"
+#include <stdint.h>
+
+#include "core/checkpoint/checkpoint.h"
 
 enum checkpoint_state {
 	CHECKPOINT_NEW, /* it may still be written to */
@@ -39,6 +41,7 @@ struct checkpoint_known {
 };
 
 struct checkpoint_watch;
+struct error;
 
 /*
  * Makes the directory if it is not there.  `is_resumed`: the trainer runs

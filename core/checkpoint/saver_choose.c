@@ -5,6 +5,7 @@
 
 #include "core/base/file.h"
 #include "core/checkpoint/saver_internal.h"
+#include "core/job/job.h"
 
 /* One that the trainer could go on from. */
 struct candidate {

@@ -14,6 +14,8 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
+#include "core/job/message.h"
+#include "core/log/metric.h"
 
 /* The contents of one line of the file. */
 struct heard_mark {

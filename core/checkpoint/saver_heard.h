@@ -14,7 +14,8 @@
 #define JOBRUN_SAVER_HEARD_H
 
 #include "core/checkpoint/checkpoint.h"
-#include "core/log/metric.h"
+
+struct pairs;
 
 #define HEARD_MAX (1 << 20)
 #define HEARD_STREAMS 2 /* standard output and error */

@@ -9,7 +9,6 @@
 #include "core/checkpoint/checkpoint_watch.h"
 #include "core/spec/saver_config.h"
 #include "core/spec/upload_event.h"
-#include "core/checkpoint/saver_heard.h"
 #include "core/checkpoint/saver_metric.h"
 
 struct keeping {

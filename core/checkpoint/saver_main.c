@@ -2,6 +2,7 @@
 /* The saver's own process: see saver.h, and saver_choose.c for its start. */
 #include "core/base/clock.h"
 #include "core/base/units.h"
+#include "core/checkpoint/saver_heard.h"
 #include "core/checkpoint/saver_internal.h"
 
 #include <errno.h>

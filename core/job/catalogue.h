@@ -187,8 +187,8 @@ const struct container *catalogue_container(const struct catalogue *all,
 					    const char *python,
 					    enum device device);
 
-/* Which numbers of it the machine can have, or NULL if none.  Those that it
- * has built in are not counted. */
+/* Which numbers of it the machine can have, or NULL if none.  Built-in ones
+ * are not counted. */
 const struct fit *accelerator_fit(const struct accelerator *accelerator,
 				  const char *machine);
 bool fit_has(const struct fit *fit, long count);

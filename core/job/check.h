@@ -25,7 +25,7 @@ int check_peered(const char *value, struct error *err);  /* a network */
 int check_kms_key(const char *value, struct error *err);
 int check_project(const char *value, struct error *err);
 int check_network(const char *value, struct error *err);
-/* Of a VM, an image's family or a zone: as Compute Engine has names. */
+/* A name as Compute Engine has them: of a VM, an image's family or a zone. */
 int check_compute(const char *value, struct error *err);
 int check_host(const char *value, struct error *err);
 /* One word of a batch script's options; and a folder in one. */

@@ -184,8 +184,8 @@ static void put_given(json_t *all, const struct job *job, bool sparse)
 	json_put_text(jobrun, "provider", provider);
 }
 
-/* Of what the file says in one of two forms, and `contents`, the digests of
- * the files that are part of the job. */
+/* The digest of what the file says, in one of two forms, and of `contents`,
+ * the digests of the files that are part of the job. */
 static int digest_form(const struct job *job, const char *form, unsigned style,
 		       const struct strings *contents, struct digest *out,
 		       struct error *err)

@@ -28,7 +28,7 @@ struct machine_group {
 	const char *type;
 	const struct machine *machine; /* NULL: a TPU, or not known */
 	long count;
-	/* Of each machine, built in ones too; of a TPU its type and size. */
+	/* What each machine has, built in or not; a TPU's type and size. */
 	const char *accelerator_type; /* or NULL */
 	long accelerator_count;
 	const struct tpu *tpu; /* of a Cloud TPU, and then its slice too */

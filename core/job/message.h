@@ -87,7 +87,7 @@ struct field {
 	unsigned flags;
 	size_t offset;
 	const struct message *message; /* of the MESSAGE types and NAMED */
-	/* Of an ENUM, up to NULL; of a STRING that can only be one of them. */
+	/* What an ENUM, or a STRING of few values, can be; up to NULL. */
 	const char *const *values;
 	const char *fallback; /* the default, as a file would say it */
 	/*
@@ -111,8 +111,8 @@ struct field {
 	/* Another field of the message that makes a required one optional. */
 	const char *unless;
 	const char *doc; /* one or more sentences; for explain and manual */
-	/* Those with all these traits (core/job/traits.h) honour it.  0: all
-	 * providers, and those for which it has no meaning. */
+	/* Providers with all these traits (core/job/traits.h) honour it.
+	 * 0: every provider does, or it means nothing there. */
 	unsigned traits;
 	size_t size;      /* of the member of a plain struct */
 	const char *with; /* in one: a field before it that must be written */
@@ -180,8 +180,8 @@ bool message_refused(const struct message *message, const void *data,
 
 /*
  * Names every field that was given and that a provider of these traits does
- * not honour, as a path below `prefix`: "jobrun.checkpoints".  Of a message
- * that it does not honour, only the message.
+ * not honour, as a path below `prefix`: "jobrun.checkpoints".  A message
+ * that it does not honour is named as a whole.
  */
 void message_unused(const struct message *message, const void *data,
 		    const char *prefix, unsigned traits,

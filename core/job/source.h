@@ -9,7 +9,7 @@
 #include "core/base/buf.h"
 #include "core/job/job.h"
 
-/* Of more files than this, plans only know the digest of them all. */
+/* Plans list a source of at most so many files; a larger one is a digest. */
 #define SOURCE_LISTED_MAX 2000
 
 enum file_change_type {

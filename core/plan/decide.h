@@ -6,7 +6,6 @@
 #ifndef JOBRUN_DECIDE_H
 #define JOBRUN_DECIDE_H
 
-#include "core/base/alloc.h"
 #include "core/plan/compare.h"
 #include "core/plan/plan.h"
 

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/job/catalogue.h"
 #include "core/job/job.h"

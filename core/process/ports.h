@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TCP ports of this machine for the tasks of a run.  That a port can be bound
- * now is not enough: a trainer may take seconds until it binds its own.  So a
+ * TCP ports of this machine for the tasks of a run.  To be free to bind now
+ * is not enough: a trainer may take seconds until it binds its own.  So a
  * lease is also a name in the abstract namespace of unix(7) sockets, one per
  * port: seen by every jobrun of the machine, whatever its user and store, and
  * gone with the process that holds it.

@@ -323,7 +323,7 @@ bool process_end_children_but(pid_t but)
 			return true;
 		if (time_monotonic_ms() > until)
 			return false;
-		/* Those that died just now left their children to us. */
+		/* Processes that died just now left their children to us. */
 		killing.found = false;
 		for_each_process(kill_child, &killing);
 		if (but && !killing.found)

@@ -51,7 +51,7 @@ pid_t process_start(const struct process_start *what, struct error *err);
  * The program that this process runs, even if its file was replaced by a newer
  * one: its name ends in " (deleted)" then, and /proc/self/exe still leads to
  * it.  By name where that holds, as that link leads elsewhere under valgrind.
- * Of an installed jobrun what starts it (install.h).
+ * For an installed jobrun: its starter (install.h).
  */
 void process_self(char *out, size_t size);
 

@@ -22,7 +22,7 @@ static int take(const char *folder, bool wait, struct error *err)
 		error_errno(err, "cannot create '%s'", path);
 		goto out;
 	}
-	/* Who only looks holds it for a moment, so this may wait. */
+	/* A process that only looks holds it for a moment: wait. */
 	do {
 		ret = flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
 	} while (ret < 0 && errno == EINTR);
@@ -50,8 +50,8 @@ int run_lock_try(const char *folder, struct error *err)
 int run_lock_set_pid(int fd, pid_t pid, struct error *err)
 {
 	char text[32];
-	/* Of one length, so that it is replaced in one write, for which a
-	 * full disk has room. */
+	/* The text keeps its length, so that one write replaces it; a full
+	 * disk has room for that. */
 	int len = snprintf(text, sizeof(text), "%-20ld\n", (long)pid);
 	ssize_t n;
 

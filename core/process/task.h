@@ -34,7 +34,7 @@ struct task_parent {
 	int pipe_size; /* bytes; of pipes that were found full */
 	int slots[3];  /* see task_parent_open() */
 
-	/* Of task_parent_own(). */
+	/* Set by task_parent_own(). */
 	int signals; /* a signalfd; 0: not its own */
 	sigset_t before;
 	void (*heard)(void *arg, int number, bool from_kernel);

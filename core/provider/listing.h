@@ -28,7 +28,7 @@ struct labels {
 	const char *set_digest; /* see set_digest(); or NULL */
 	int cleanup;            /* enum cleanup */
 	int64_t expire_time_ms; /* since 1970; 0: never */
-	/* Who needs it moves that time on and on, maybe on another machine. */
+	/* Its user keeps moving that time on, maybe from another machine. */
 	bool renewed;
 };
 
@@ -65,7 +65,7 @@ struct labels labels_of(const struct job *job, int64_t now_ms);
  * and 63 of them: some digits of its SHA-256. */
 #define SET_DIGEST_MAX 41 /* with its NUL */
 int set_digest(const char *set, char out[SET_DIGEST_MAX], struct error *err);
-/* Of this set, or of any. */
+/* Whether they name this set, or any. */
 bool labels_are_of_set(const struct labels *labels, const char *set);
 bool labels_are_of_a_set(const struct labels *labels);
 

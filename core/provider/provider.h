@@ -21,7 +21,6 @@
 #include "core/base/error.h"
 #include "core/job/catalogue.h"
 #include "core/job/job.h"
-#include "core/job/traits.h"
 #include "core/base/environment.h"
 #include "core/base/run_state.h"
 #include "core/topology/topology.h"
@@ -66,7 +65,7 @@ struct resource {
 	 * may be placeholders (core/provider/placeholder.h); `create` and `update` get
 	 * them filled in, and their request too. */
 	json_t *properties;
-	/* Those that must exist before it. */
+	/* The resources that must exist before it. */
 	const struct resource **needs;
 	size_t need_count;
 	/* The call that makes it, as plans show it: {"method", "url",
@@ -78,7 +77,7 @@ struct resource {
 	/* What it turned out to be, for those that need it (an address), or
 	 * NULL: neither compared nor shown. */
 	json_t *outputs;
-	/* Of a kind with KIND_RUN.  Its `create` is told here which attempt
+	/* Only for a kind with KIND_RUN.  Its `create` is told here which attempt
 	 * was the last when this was planned (0: none): a later one with the
 	 * job's digest is what an earlier try has left, and is adopted.  Its
 	 * other calls are about that attempt, or the newest if it is 0. */
@@ -123,7 +122,7 @@ struct places {
 };
 
 void places_add(struct places *places, struct arena *mem, const char *place);
-/* That of a job, if it is the provider's and says where it is. */
+/* Adds a job's place, if the job is the provider's and names one. */
 void places_add_job(struct places *places, struct arena *mem,
 		    const struct provider *provider, const struct job *job);
 void places_done(struct places *places);
@@ -263,10 +262,10 @@ struct kind {
 	int (*cancel)(void *ctx, const struct resource *have, bool now,
 		      struct error *err);
 	/*
-	 * Of many runs, before each is waited for: brings up to date, in the
-	 * store too, what one request for all of them can tell, and sets
-	 * `fresh` of those of which there is no more to know.  What could not
-	 * be had is left for `wait` to say.  New texts live in `mem`.  NULL:
+	 * Called for many runs before each is waited for: one request for all
+	 * of them brings them up to date, in the store too.  Sets `fresh` for
+	 * runs about which `wait` could learn no more, and leaves what could
+	 * not be had for `wait` to report.  New texts live in `mem`.  NULL:
 	 * each is waited for.
 	 */
 	void (*refresh)(void *ctx, struct run_record *const *runs, size_t count,

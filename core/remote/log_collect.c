@@ -11,7 +11,6 @@
 
 #include "core/base/base64.h"
 #include "core/base/buf.h"
-#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/log/log_file.h"
 #include "core/topology/topology.h"

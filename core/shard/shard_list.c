@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
 #include "core/data/brace.h"
 
 static int by_name(const void *a, const void *b)

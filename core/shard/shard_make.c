@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/base/buf.h"
 #include "core/shard/read_ahead.h"
 #include "core/shard/shard_writer.h"
 

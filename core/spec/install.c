@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
-#include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/library.h"
 #include "core/base/start.h"
@@ -106,8 +105,8 @@ static int take_object(struct dl_phdr_info *object, size_t size, void *arg)
 	return ret;
 }
 
-/* Those of other packages are mapped with their own: all that is needed later
- * is there now. */
+/* The libraries bring their own along: all that is needed later is mapped
+ * now. */
 static int open_libraries(struct error *err)
 {
 	static const char *const names[] = { "libcrypto.so.3",

@@ -29,7 +29,7 @@ struct restart_decision {
 	char why_not[96];
 };
 
-/* Of an outcome that is a failure; changes nothing. */
+/* Decides what follows a failure; changes nothing. */
 void restart_decide(const struct restart *policy,
 		    const struct restart_counts *so_far,
 		    const struct attempt_outcome *outcome,

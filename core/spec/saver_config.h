@@ -16,7 +16,6 @@
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "core/job/job.h"
 
 struct saver_config {
 	int attempt;

@@ -43,8 +43,8 @@ struct run_hosts {
 	/* How long they may take to let us in, as new machines do; 0: they are
 	 * no new machines. */
 	long reach_s;
-	/* Of several backends there at a time the number, from 0; and how often
-	 * tasks were started by this one before: core/supervise/hosts.h. */
+	/* The number of this backend, from 0, where several run there at a
+	 * time; and how often it has started tasks: core/supervise/hosts.h. */
 	long slot;
 	long rounds;
 };

@@ -10,7 +10,7 @@
 #include "core/spec/spec.h"
 
 #define OWN_FOLDER "checkpoints"
-/* Of launch, but for its patterns of metrics. */
+/* The options of launch, apart from its patterns of metrics. */
 #define OPTIONS_MAX 8
 
 const char *spec_job_folder(const struct job *job, const char *to,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a run's specification says of its training data, and what its tasks are
- * told of it.  Of the set "train" a task finds
+ * told of it.  For the set "train" a task finds
  *
  *	JOBRUN_DATA_TRAIN	  the URLs of its share, with "::" between them,
  *				  as the WebDataset library takes them
@@ -21,7 +21,6 @@
 
 #include <jansson.h>
 
-#include "core/data/split.h"
 #include "core/job/job.h"
 #include "core/base/environment.h"
 #include "core/topology/topology.h"

@@ -29,7 +29,7 @@ static const struct field restart_fields[] = {
 	{ .name = NULL },
 };
 
-const struct message spec_restart_message = {
+static const struct message spec_restart_message = {
 	.name = "restart",
 	.size = sizeof(struct restart),
 	.fields = restart_fields,
@@ -78,7 +78,7 @@ static const struct field tuning_fields[] = {
 	{ .name = NULL },
 };
 
-const struct message spec_tuning_message = {
+static const struct message spec_tuning_message = {
 	.name = "hyperparameters",
 	.size = sizeof(struct hyperparameter_spec),
 	.fields = tuning_fields,

@@ -11,10 +11,8 @@
 extern const struct message spec_message; /* of struct run_spec */
 
 /* Parts of it. */
-extern const struct message spec_restart_message; /* of struct restart */
-extern const struct message spec_tuning_message;  /* hyperparameter_spec */
-extern const struct message spec_set_message;     /* of struct data_set */
-/* Of struct run_data: an object with one member, "data". */
+extern const struct message spec_set_message; /* of struct data_set */
+/* A struct run_data is an object with one member, "data". */
 extern const struct message spec_data_message;
 
 #endif

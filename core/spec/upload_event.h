@@ -33,7 +33,7 @@ struct upload_event {
 void upload_event_add(const char *path, enum upload_event_kind kind,
 		      const char *text);
 
-/* Those behind `*offset`, which is moved on.  No file is no event. */
+/* The events behind `*offset`, which moves on.  No file: no events. */
 struct upload_events {
 	struct upload_event *items;
 	size_t count;

@@ -16,7 +16,6 @@
 #include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/ssh/bootstrap.h"
-#include "core/base/environment.h"
 #include "core/process/process.h"
 
 #define CHUNK_SIZE (256 << 10)

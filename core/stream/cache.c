@@ -7,6 +7,7 @@
  * again.
  */
 #include "core/base/clock.h"
+#include "core/base/digest.h"
 #include "core/stream/cache_internal.h"
 
 #include <dirent.h>

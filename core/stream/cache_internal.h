@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 
-#include "core/base/digest.h"
 #include "core/stream/cache.h"
 
 #define CACHE_NAME_SIZE 80

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/alloc.h"
 #include "core/stream/stream_internal.h"
 
 /* Files that the kernel is asked to read ahead. */

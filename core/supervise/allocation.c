@@ -9,7 +9,6 @@
 #include "core/apply/executor.h"
 #include "core/apply/pool.h"
 #include "core/base/alloc.h"
-#include "core/base/json.h"
 #include "core/provider/listing.h"
 #include "core/plan/cleanup.h"
 #include "core/supervise/allocation_file.h"

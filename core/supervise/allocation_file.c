@@ -8,6 +8,8 @@
 #include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/provider/listing.h"
+#include "core/provider/provider.h"
+#include "core/supervise/allocation.h"
 
 #define INTERVAL_S 30
 

@@ -3,7 +3,10 @@
 #ifndef JOBRUN_ALLOCATION_FILE_H
 #define JOBRUN_ALLOCATION_FILE_H
 
-#include "core/supervise/allocation.h"
+#include <jansson.h>
+#include <stdint.h>
+
+struct error;
 
 struct allocation_file {
 	const struct provider *provider;

@@ -9,7 +9,6 @@
 
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
-#include "core/base/units.h"
 #include "core/log/log.h"
 #include "core/process/process.h"
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/process/ports.h"
 #include "core/supervise/children.h"
 #include "core/topology/contract.h"
 #include "core/supervise/hosts.h"

@@ -12,7 +12,6 @@
 #include "core/supervise/allocation.h"
 #include "core/supervise/attempt.h"
 #include "core/log/log.h"
-#include "core/process/ports.h"
 #include "core/process/reaper.h"
 #include "core/supervise/recorder.h"
 

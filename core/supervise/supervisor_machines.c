@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/supervise/supervisor.h"
 #include "core/supervise/supervisor_internal.h"
 #include "core/supervise/supervisor_process.h"
 

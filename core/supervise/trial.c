@@ -17,6 +17,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "core/spec/restart.h"
 #include "core/trial/trial_folder.h"
 #include "core/trial/trial_spec.h"
 #include "core/supervise/tuner_internal.h"

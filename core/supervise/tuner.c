@@ -9,7 +9,6 @@
 
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
-#include "core/base/units.h"
 #include "core/supervise/tuner_internal.h"
 
 #define LOOK_MS 1000 /* from one look at the running trials to the next */

@@ -5,7 +5,6 @@
 #ifndef JOBRUN_TUNER_INTERNAL_H
 #define JOBRUN_TUNER_INTERNAL_H
 
-#include "core/spec/restart.h"
 #include "core/spec/trial_space.h"
 #include "core/trial/trial_tally.h"
 #include "core/trial/trial_value.h"

@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "core/base/alloc.h"
 #include "core/supervise/tuner_internal.h"
 
 static int read_spec(struct trial *trial, struct error *err)

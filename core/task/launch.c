@@ -9,9 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/base/buf.h"
+#include "core/base/environment.h"
 #include "core/base/file.h"
 #include "core/data/archive.h"
 #include "core/data/package.h"
+#include "core/job/message.h"
+#include "core/topology/contract.h"
+#include "core/topology/topology.h"
 
 static int write_named(const struct topology *all, size_t self,
 		       const char *name, struct environment *out,

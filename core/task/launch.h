@@ -7,9 +7,12 @@
 #ifndef JOBRUN_LAUNCH_H
 #define JOBRUN_LAUNCH_H
 
-#include "core/job/job.h"
-#include "core/topology/contract.h"
 #include "core/spec/saver_config.h"
+
+struct environment;
+struct pairs;
+struct strings;
+struct topology;
 
 /*
  * The contracts of the task at `self`, those named, or with none named all
@@ -40,10 +43,10 @@ struct launch_program {
 	char *const *argv;
 	char *const *envp;
 	void (*sigpipe)(int); /* what SIGPIPE does to it */
-	/* It leads a process group, which all signals go to: who sends some to
-	 * ours means them for us alone. */
+	/* It leads a process group, to which all signals go: one sent to our
+	 * group is meant for us alone. */
 	bool own_group;
-	/* Of its checkpoints, see launch_keep(); NULL: nobody keeps any. */
+	/* Saves its checkpoints, see launch_keep(); NULL: none are saved. */
 	struct launch_saver *saver;
 };
 

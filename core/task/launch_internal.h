@@ -10,8 +10,8 @@
 #include "core/base/loop.h"
 
 struct heard;
-struct launch_saver;
 struct launch_listener;
+struct launch_saver;
 
 /* 0: it does not run. */
 pid_t launch_saver_pid(const struct launch_saver *saver);
@@ -21,7 +21,7 @@ void launch_saver_kill(struct launch_saver *saver);
 void launch_saver_ended(struct launch_saver *saver, int status);
 /* How the program has ended.  SIGPIPE must be ignored. */
 void launch_saver_end(struct launch_saver *saver, bool well);
-/* Who reads what the program writes; NULL: nobody. */
+/* The listener to what the program writes; NULL: none. */
 struct launch_listener *launch_saver_listener(struct launch_saver *saver);
 
 /* ---- what the program writes, passed on: launch_listen.c ---- */

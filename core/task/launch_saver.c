@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/checkpoint/saver.h"
 #include "core/checkpoint/saver_heard.h"
+#include "core/job/message.h"
 #include "core/task/launch.h"
 #include "core/task/launch_internal.h"
 

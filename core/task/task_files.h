@@ -26,9 +26,9 @@ int task_files_read(const char *folder, struct arena *mem,
 const struct task_record *task_files_lost(const struct task_list *tasks);
 
 /*
- * Of an attempt that is over and has not succeeded.  The others were ended for
- * the one that failed: they were told so, or at least got SIGTERM, and are not
- * to blame.  OUTCOME_CANCEL: all were told to end, and by nobody of them.
+ * The outcome of an attempt that has ended without success.  The task that
+ * failed is to blame; the others were told to end for it, or at least got
+ * SIGTERM.  OUTCOME_CANCEL: something else told all of them to end.
  * OUTCOME_OTHER: they have not begun.  `why` stays NULL.
  */
 void task_files_outcome(const char *folder, const struct task_list *tasks,

@@ -37,8 +37,8 @@ struct task_runner_deps {
 	const char *folder; /* of the run */
 	int trial;          /* of hyperparameters; 0: the run has none */
 	int restart;        /* which attempt this is: 0, 1 … */
-	/* Who there is, as the place itself says: in the order of the run's
-	 * tasks, with types that mean nothing; and which of them this is. */
+	/* All tasks, as the place itself names them: in the order of the
+	 * run's tasks, with types that mean nothing; and which one this is. */
 	const struct topology *peers;
 	size_t self;
 };

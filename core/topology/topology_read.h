@@ -90,8 +90,8 @@ int surroundings_number(const struct surroundings *at, const char *name,
 #define TOPOLOGY_MASTER_PORT 29500
 
 /*
- * The tasks of a group that has one on each host, in that order.  Of one host
- * it is the master, of several they are the workers.
+ * The tasks of a group that has one on each host, in that order.  A single
+ * one is the master, several are workers.
  */
 void topology_from_hosts(const char *const *hosts, size_t count,
 			 struct arena *mem, struct topology *out);

@@ -7,6 +7,7 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/store/store.h"
 
 #define RESULT_MAX ((size_t)1 << 20)
 /* Each trial reads those of all others. */

@@ -9,8 +9,9 @@
 #define JOBRUN_TRIAL_RESULT_H
 
 #include "core/base/run_state.h"
-#include "core/trial/trial_tally.h"
 #include "core/trial/trial_value.h"
+
+struct trial_record;
 
 struct trial_result {
 	int number;           /* of the trial; not stored */

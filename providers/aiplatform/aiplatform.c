@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/job/traits.h"
 #include "providers/google/tpu/gce.h"
 #include "providers/google/doctor_google.h"
 #include "providers/aiplatform/access.h"

@@ -8,6 +8,7 @@
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/job/traits.h"
 #include "core/provider/placeholder.h"
 #include "core/store/store.h"
 #include "providers/fake/call.h"

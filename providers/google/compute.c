@@ -7,7 +7,6 @@
 
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/base/json.h"
 #include "providers/google/api.h"
 #include "providers/google/operation.h"

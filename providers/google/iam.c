@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "providers/google/api.h"
 

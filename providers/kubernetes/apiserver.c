@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/net/url.h"
 #include "providers/kubernetes/token.h"

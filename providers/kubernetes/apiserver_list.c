@@ -2,6 +2,7 @@
 /* Lists of objects, page by page. */
 #include <stdlib.h>
 
+#include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "providers/kubernetes/apiserver.h"
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/alloc.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/file.h"

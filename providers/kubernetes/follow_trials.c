@@ -11,6 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "providers/kubernetes/kube_internal.h"
 #include "providers/kubernetes/launch_trial.h"
 #include "core/remote/remote_run.h"
 #include "core/trial/trial_tally.h"

@@ -13,6 +13,7 @@
 #include "core/remote/remote_run.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_look.h"
+#include "providers/kubernetes/kube_translate.h"
 #include "providers/kubernetes/overview.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"

@@ -4,7 +4,9 @@
 #define JOBRUN_KUBE_FOLLOW_H
 
 #include "core/provider/provider.h"
-#include "providers/kubernetes/record.h"
+
+struct kube_at;
+struct kube_job;
 
 int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	      struct error *err);

@@ -5,11 +5,9 @@
 
 #include <pthread.h>
 
-#include "core/provider/listing.h"
 #include "core/provider/provider.h"
 #include "core/store/store.h"
 #include "providers/kubernetes/objects.h"
-#include "providers/kubernetes/kube_translate.h"
 
 #define KUBE_POLL_MS 2000
 

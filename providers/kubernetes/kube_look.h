@@ -5,6 +5,9 @@
 
 #include "core/spec/spec.h"
 #include "providers/kubernetes/kube_follow.h"
+#include "providers/kubernetes/kube_translate.h"
+#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/record.h"
 
 struct kube_look {
 	struct kube *kube;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/alloc.h"
 #include "core/base/base64.h"
 #include "core/base/file.h"
 #include "core/base/json.h"

@@ -18,7 +18,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "core/base/alloc.h"
 #include "core/base/error.h"
 
 #define KUBE_SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"

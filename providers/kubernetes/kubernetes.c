@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/job/traits.h"
 #include "core/provider/placeholder.h"
 #include "providers/kubernetes/launch_trial.h"
 #include "providers/kubernetes/render.h"
 #include "providers/kubernetes/kube_block.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_internal.h"
-#include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/overview.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_trials.h"

@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "core/provider/listing.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/run.h"

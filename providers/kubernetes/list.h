@@ -4,7 +4,11 @@
 #ifndef JOBRUN_LIST_H
 #define JOBRUN_LIST_H
 
-#include "providers/kubernetes/kube_internal.h"
+struct error;
+struct kind;
+struct kube_at;
+struct kube_type;
+struct listing;
 
 /* Adds the objects with a label.  `place` may be NULL: anywhere. */
 int list_objects(const struct kube_at *at, const struct kube_type *type,

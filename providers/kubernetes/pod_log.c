@@ -16,9 +16,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "core/net/http.h"
 #include "core/net/url.h"
 #include "core/remote/log_collect.h"
+#include "providers/kubernetes/apiserver.h"
 #include "providers/kubernetes/kube_follow.h"
+#include "providers/kubernetes/objects.h"
 
 /* In one look, so that a large run can't hold it up. */
 #define PODS_MAX 512

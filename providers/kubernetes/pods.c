@@ -7,8 +7,11 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
+#include "providers/kubernetes/apiserver.h"
 #include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/kube_translate.h"
+#include "providers/kubernetes/objects.h"
 
 #define INDEX_NOTE "batch.kubernetes.io/job-completion-index"
 #define POOL_LABEL "jobset.sigs.k8s.io/replicatedjob-name"

@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "core/provider/listing.h"
 #include "providers/kubernetes/kube_block.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_follow.h"

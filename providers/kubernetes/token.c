@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "providers/kubernetes/exec_plugin.h"

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/job/traits.h"
 #include "core/supervise/supervised.h"
 #include "core/store/store.h"
 #include "providers/local/leftovers.h"

@@ -8,6 +8,7 @@
 
 #include "core/base/file.h"
 #include "core/trial/trial_spec.h"
+#include "core/trial/trial_tally.h"
 #include "core/trial/trial_watch.h"
 
 static const char *file_of(const char *folder, const char *name,

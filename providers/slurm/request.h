@@ -11,7 +11,6 @@
 
 #include "core/job/machines.h"
 #include "core/provider/provider.h"
-#include "core/spec/spec.h"
 #include "providers/slurm/slurm_block.h"
 
 struct slurm_component {

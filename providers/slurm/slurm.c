@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "core/job/traits.h"
 #include "core/provider/checks.h"
 #include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/script.h"

@@ -9,7 +9,12 @@
 #include "providers/google/compute.h"
 #include "providers/google/iap.h"
 #include "providers/google/google_labels.h"
+#include "providers/google/tpu/tpu_ctx.h"
+#include "providers/google/tpu/tpu_places.h"
 #include "providers/tpunode/template.h"
+#include "providers/tpunode/tpunode.h"
+#include "providers/tpunode/tpunode_body.h"
+#include "providers/tpunode/tpunode_place.h"
 #include "providers/tpunode/vms.h"
 
 #define POLL_MS 2000

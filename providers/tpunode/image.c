@@ -8,9 +8,15 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/provider/provider.h"
 #include "providers/google/compute.h"
 #include "providers/google/google_labels.h"
 #include "providers/google/google_place.h"
+#include "providers/google/tpu/tpu_ctx.h"
+#include "providers/google/tpu/tpu_places.h"
+#include "providers/tpunode/tpunode.h"
+#include "providers/tpunode/tpunode_body.h"
+#include "providers/tpunode/tpunode_place.h"
 #include "providers/tpunode/vms.h"
 
 #define POLL_MS 2000

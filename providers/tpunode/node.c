@@ -11,6 +11,9 @@
 #include "providers/google/google_labels.h"
 #include "providers/google/google_place.h"
 #include "providers/google/tpu/tpu_call.h"
+#include "providers/google/tpu/tpu_ctx.h"
+#include "providers/google/tpu/tpu_making.h"
+#include "providers/tpunode/tpunode.h"
 #include "providers/tpunode/tpunode_place.h"
 
 #define POLL_MS 2000

@@ -5,12 +5,16 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/base/json.h"
 #include "providers/google/compute.h"
 #include "providers/google/auth/login.h"
 #include "providers/google/google_place.h"
 #include "providers/tpunode/template.h"
+#include "providers/google/tpu/tpu_ctx.h"
+#include "providers/google/tpu/tpu_places.h"
+#include "providers/tpunode/tpunode.h"
+#include "providers/tpunode/tpunode_body.h"
+#include "providers/tpunode/tpunode_place.h"
 #include "providers/tpunode/vms.h"
 
 static const char *item_of(const json_t *metadata, const char *key)

@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
+#include "core/job/traits.h"
 #include "core/provider/placeholder.h"
 #include "providers/google/tpu/gce.h"
 #include "providers/google/iap_command.h"
@@ -13,7 +14,7 @@
 #include "providers/google/iap.h"
 #include "providers/google/tpu/tpu_run.h"
 #include "providers/tpunode/image.h"
-#include "providers/tpunode/tpunode_place.h"
+#include "providers/tpunode/tpunode_body.h"
 
 /* ---- the run ------------------------------------------------------------ */
 

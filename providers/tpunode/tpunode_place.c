@@ -10,6 +10,7 @@
 #include "core/provider/placeholder.h"
 #include "providers/google/base/endpoint.h"
 #include "providers/google/google_labels.h"
+#include "providers/tpunode/tpunode.h"
 
 char *tpu_node_path(const struct resource *it,
 		    const struct tpu_node_place *place)

@@ -5,7 +5,6 @@
 
 #include "core/provider/listing.h"
 #include "providers/tpunode/tpunode_body.h"
-#include "providers/tpunode/tpunode.h"
 
 /* The path of a thing; `it->kind` says in which collection.  Returns new. */
 char *tpu_node_path(const struct resource *it,

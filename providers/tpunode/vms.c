@@ -3,7 +3,14 @@
 
 #include <stdlib.h>
 
+#include "core/base/alloc.h"
+#include "core/provider/provider.h"
 #include "providers/google/compute.h"
+#include "providers/google/tpu/tpu_ctx.h"
+#include "providers/google/tpu/tpu_places.h"
+#include "providers/tpunode/tpunode.h"
+#include "providers/tpunode/tpunode_body.h"
+#include "providers/tpunode/tpunode_place.h"
 
 bool tpu_node_place_at(const struct resource *it,
 		       const struct tpu_places *places, size_t i,

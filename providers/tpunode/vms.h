@@ -4,7 +4,16 @@
 #ifndef JOBRUN_VMS_H
 #define JOBRUN_VMS_H
 
-#include "providers/tpunode/tpunode_place.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+struct error;
+struct resource;
+struct tpu_ctx;
+struct tpu_node_place;
+struct tpu_places;
 
 /* The i-th place where it may be; false: there are no more. */
 bool tpu_node_place_at(const struct resource *it,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/base/file.h"
 #include "core/base/json.h"
 #include "providers/google/auth/login.h"
 #include "providers/google/tpu/tpu_call.h"

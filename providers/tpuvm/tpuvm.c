@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "core/job/traits.h"
 #include "core/provider/listing.h"
 #include "core/provider/placeholder.h"
 #include "core/topology/contract.h"

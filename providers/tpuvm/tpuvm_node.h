@@ -9,8 +9,6 @@
 #include <jansson.h>
 
 #include "core/provider/provider.h"
-#include "core/topology/topology.h"
-#include "providers/google/tpu/tpu.h"
 #include "providers/tpuvm/tpuvm_block.h"
 
 /* The body of the node, without values that are known only when it is sent: see

@@ -8,6 +8,7 @@
 #include "core/base/buf.h"
 #include "core/base/text.h"
 #include "core/base/nearest.h"
+#include "core/job/traits.h"
 #include "schema/tables/tables.h"
 
 #define OWNERS_MAX 8

@@ -14,7 +14,7 @@
 #define OUTLINE_FIELDS_MAX 96
 #define OUTLINE_PROVIDERS_MAX 32
 
-/* Those that are offered, up to NULL; the first is the default. */
+/* The providers on offer, up to NULL; the first is the default. */
 struct outline {
 	const struct provider *providers[OUTLINE_PROVIDERS_MAX];
 	const char *provider_names[OUTLINE_PROVIDERS_MAX];

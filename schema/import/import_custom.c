@@ -13,9 +13,9 @@
 #include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/job/check.h"
 #include "schema/import/import.h"
 #include "core/base/nearest.h"
-#include "schema/tables/tables.h"
 
 #define IN "trainingInput."
 

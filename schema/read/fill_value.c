@@ -117,14 +117,15 @@ static bool fill_duration(struct fill *fill, const struct spot *at, long *out)
 
 static bool fill_bool(struct fill *fill, const struct spot *at, bool *out)
 {
+	const struct node *value = at->value;
 	char name[SHORT_SIZE];
 
-	if (!scalar_bool(at->value, out)) {
+	if (!scalar_bool(value, out)) {
 		spot_wrong_type(fill, at, "true or false");
 		return false;
 	}
-	if (!at->value->plain) {
-		problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
+	if (!value->plain) {
+		problem_add(fill->found, SEVERITY_WARNING, value, at->path,
 			    "quoted", "%s is a boolean, and this is a text",
 			    spot_name(at, name));
 		problem_hint(fill->found, "write %s without quotes",

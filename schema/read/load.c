@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All files of one command: which they are, several threads that read them,
  * and what is a matter of all of them. */
+#include "core/job/traits.h"
 #include "schema/schema.h"
 
 #include <pthread.h>

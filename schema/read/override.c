@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "schema/read/merge.h"
 #include "schema/read/node_reader.h"
+#include "schema/tables/tables.h"
 #include "schema/yaml/node.h"
 #include "schema/read/reading.h"
 #include "schema/yaml/scalar.h"

@@ -9,6 +9,7 @@
 #include "schema/read/extend.h"
 #include "core/base/nearest.h"
 #include "schema/read/node_reader.h"
+#include "schema/tables/tables.h"
 #include "schema/yaml/node.h"
 #include "schema/read/override.h"
 #include "schema/yaml/scalar.h"

@@ -34,7 +34,8 @@ struct extended_file {
 
 struct reading {
 	const struct schema_options *options;
-	/* That are offered, up to NULL; and of those with keys of their own. */
+	/* The providers on offer, and those with keys of their own; up to
+	 * NULL. */
 	const char *const *provider_names;
 	const char *const *block_names;
 	const char *path;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "schema/schema.h"
+#include "schema/tables/tables.h"
 
 struct shape shape_root(const struct schema_options *options)
 {

@@ -2,6 +2,7 @@
 /* The table of rules.  What each does is in rules_THEME.c. */
 #include "schema/rules/rules.h"
 
+#include "core/job/traits.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/rules/rules_check.h"
 

@@ -11,14 +11,13 @@
 #define JOBRUN_RULES_H
 
 #include "core/job/job.h"
-#include "core/job/traits.h"
 #include "schema/problem/problem.h"
 
 struct check;
 
 struct rule {
 	const char *id; /* "tpu-count", in brackets behind a message */
-	/* Of what it finds; some are milder where that is not certain. */
+	/* How bad its finds are; less so where a rule is not certain. */
 	enum severity severity;
 	const char *doc;    /* why, in one line */
 	const char *source; /* who says so: a public document */

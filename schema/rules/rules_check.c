@@ -6,6 +6,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/text.h"
+#include "schema/tables/tables.h"
 
 #define ROLE(name) .type = #name "Type", .config = #name "Config"
 

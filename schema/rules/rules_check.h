@@ -12,7 +12,6 @@
 #include "core/job/catalogue.h"
 #include "schema/yaml/node.h"
 #include "schema/rules/rules.h"
-#include "schema/tables/tables.h"
 
 struct check {
 	const struct rule *rule;

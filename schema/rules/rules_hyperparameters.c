@@ -38,7 +38,7 @@ static const char *path_of(size_t i, const char *name, char out[PATH_SIZE])
 	return out;
 }
 
-/* Of a value that may be given twice or refused nothing is known. */
+/* A value that was given twice or refused counts as given. */
 static bool lacks(const struct parameter_spec *one, const char *name)
 {
 	return !value_of(one, name) && !one->head.refused && !one->head.strange;

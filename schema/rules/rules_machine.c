@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "core/base/buf.h"
+#include "core/job/traits.h"
+#include "schema/tables/tables.h"
 #include "schema/yaml/looks.h"
 #include "core/base/nearest.h"
 #include "schema/rules/rules_check.h"

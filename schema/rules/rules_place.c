@@ -2,6 +2,7 @@
 /* Rules about regions and zones. */
 #include <stdio.h>
 
+#include "core/job/traits.h"
 #include "schema/yaml/looks.h"
 #include "core/base/nearest.h"
 #include "schema/rules/rules_check.h"

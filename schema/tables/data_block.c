@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobrun.data and jobrun.checkpoints: what goes into training and comes out
  * of it. */
+#include "core/job/check.h"
 #include "schema/tables/tables.h"
 
 #include "core/job/job.h"

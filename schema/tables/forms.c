@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "core/base/alloc.h"
-#include "schema/tables/tables.h"
+#include "core/job/check.h"
 
 static const struct form forms[] = {
 	{ .check = check_job_id,

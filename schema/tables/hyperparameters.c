@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trainingInput.hyperparameters: many trials of one job. */
+#include "core/job/check.h"
 #include "schema/tables/tables.h"
 
 #include "core/job/job.h"

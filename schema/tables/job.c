@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The top level of a job file. */
+#include "core/job/check.h"
 #include "schema/tables/tables.h"
 
 #include "core/job/job.h"

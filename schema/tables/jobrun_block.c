@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobrun: what AI Platform had no word for.  What only one provider has is
  * a block of its own, declared in that provider's folder. */
+#include "core/job/check.h"
+#include "core/job/traits.h"
 #include "schema/tables/tables.h"
 
 #include "core/job/job.h"

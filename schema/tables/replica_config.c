@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one kind of replica runs on and in: masterConfig and its like. */
+#include "core/job/check.h"
+#include "core/job/traits.h"
 #include "schema/tables/tables.h"
 
 #include "core/job/job.h"

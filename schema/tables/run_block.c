@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobrun.logs, jobrun.metrics and jobrun.restart: how a run is watched, and
  * what happens when it fails. */
+#include "core/job/check.h"
 #include "schema/tables/tables.h"
 
 #include "core/job/job.h"

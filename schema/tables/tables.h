@@ -10,9 +10,7 @@
 #ifndef JOBRUN_TABLES_H
 #define JOBRUN_TABLES_H
 
-#include "core/job/check.h"
 #include "core/job/message.h"
-#include "core/job/traits.h"
 
 extern const struct message message_job;
 extern const struct message message_training_input;

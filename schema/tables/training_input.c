@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trainingInput: AI Platform Training's message, every field of it. */
+#include "core/job/check.h"
+#include "core/job/traits.h"
 #include "schema/tables/tables.h"
 
 #include "core/job/job.h"

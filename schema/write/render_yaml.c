@@ -2,7 +2,6 @@
 #include "schema/write/render_yaml.h"
 
 #include "core/base/json.h"
-#include "schema/tables/tables.h"
 #include "schema/write/yaml_write.h"
 
 static bool has_required(const struct message *message)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/buf.h"
 
 size_t utf8_decode(const char *text, size_t len, uint32_t *out)
 {

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/buf.h"
-
 /* A job file larger than this is refused unread. */
 #define SOURCE_SIZE_MAX ((size_t)8 << 20)
 

@@ -17,6 +17,7 @@
 #include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/checkpoint/checkpoint_scan.h"
 #include "core/checkpoint/checkpoint_store.h"
 #include "core/checkpoint/checkpoint_watch.h"
 #include "core/data/ignore.h"

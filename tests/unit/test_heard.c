@@ -16,6 +16,8 @@
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/checkpoint/saver_heard.h"
+#include "core/job/message.h"
+#include "core/log/metric.h"
 
 struct place {
 	char folder[64];

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "providers/kubernetes/kubernetes.h"
 #include "tests/support/kube_test.h"
 
 static void a_run_is_made_followed_and_forgotten(void **state)

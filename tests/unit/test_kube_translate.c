@@ -13,7 +13,6 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/net/http.h"
-#include "providers/kubernetes/kube_block.h"
 #include "providers/kubernetes/kubernetes.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/render.h"

@@ -18,7 +18,6 @@
 #include "core/base/text.h"
 #include "core/log/log_file.h"
 #include "core/trial/trial_folder.h"
-#include "providers/kubernetes/kube_internal.h"
 #include "providers/kubernetes/kube_translate.h"
 #include "tests/support/kube_test.h"
 

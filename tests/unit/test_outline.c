@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/job/check.h"
 #include "providers/registry.h"
 #include "schema/describe/explain.h"
 #include "schema/tables/forms.h"

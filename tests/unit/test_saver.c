@@ -16,14 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/checkpoint/checkpoint_store.h"
 #include "core/checkpoint/saver.h"
-#include "core/spec/upload_event.h"
 #include "providers/google/storage/storage_objects.h"
 #include "providers/stores.h"
 #include "tests/support/stand_in.h"

@@ -16,7 +16,9 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/job/traits.h"
 #include "providers/registry.h"
+#include "schema/tables/tables.h"
 #include "tests/support/known.h"
 
 struct nap {

@@ -14,8 +14,10 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/job/check.h"
 #include "schema/rules/rules.h"
 #include "schema/schema.h"
+#include "schema/tables/tables.h"
 
 /* The messages below it are in the order of the path. */
 static bool is_field(const char *path)

@@ -21,7 +21,6 @@
 #include "core/remote/log_sync.h"
 #include "core/provider/extension.h"
 #include "providers/slurm/attempts.h"
-#include "providers/slurm/slurm_block.h"
 #include "providers/slurm/cluster.h"
 #include "providers/slurm/queue.h"
 #include "providers/slurm/runs.h"

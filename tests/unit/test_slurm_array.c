@@ -19,7 +19,6 @@
 #include "core/trial/trial_result.h"
 #include "core/trial/trial_spec.h"
 #include "core/trial/trial_watch.h"
-#include "providers/slurm/array.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/queue.h"
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/buf.h"
 #include "core/base/json.h"
 #include "core/topology/contract.h"
 #include "core/topology/topology.h"

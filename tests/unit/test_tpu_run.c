@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #include "core/provider/provider.h"
-#include "providers/tpunode/tpunode_block.h"
 #include "providers/tpunode/tpunode.h"
-#include "providers/tpuvm/tpuvm_block.h"
 #include "providers/tpuvm/tpuvm.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "tests/support/known.h"

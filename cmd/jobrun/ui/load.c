@@ -4,8 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/jobrun/ui/app.h"
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/opt.h"
 #include "providers/registry.h"
 
 #define PROVIDER_MAX 16

@@ -3,8 +3,10 @@
 #ifndef JOBRUN_LOAD_H
 #define JOBRUN_LOAD_H
 
-#include "cmd/jobrun/ui/command.h"
+#include "core/base/opt.h"
 #include "schema/schema.h"
+
+struct app;
 
 /* How the help of such a command begins. */
 #define PATH_HELP                                                              \

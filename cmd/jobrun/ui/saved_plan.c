@@ -8,6 +8,7 @@
 #include "core/apply/resume.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/opt.h"
 #include "core/plan/plan_file.h"
 
 #define SAVED_MAX ((size_t)1 << 30)

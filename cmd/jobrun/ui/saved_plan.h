@@ -5,6 +5,7 @@
 
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/session.h"
+#include "core/base/opt.h"
 #include "core/plan/plan.h"
 
 /* The inputs of a plan, from the command line: options, and the paths behind

@@ -9,6 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "core/spec/spec.h"
 
 const struct hyperparameter_spec *trials_spec(struct session *session,
 					      const struct run_record *run,

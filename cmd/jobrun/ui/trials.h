@@ -6,7 +6,6 @@
 #include <jansson.h>
 
 #include "cmd/jobrun/ui/session.h"
-#include "core/spec/spec.h"
 
 /* How the trials of a run are judged; NULL if it has none.  In `mem`. */
 const struct hyperparameter_spec *trials_spec(struct session *session,

@@ -13,10 +13,15 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/net/http.h"
+#include "core/net/http_internal.h"
+#include "core/net/retry.h"
 #include "core/net/url.h"
+#include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
 
 #define SUBJECT_MAX 65536

@@ -5,6 +5,8 @@
 
 #include "core/base/alloc.h"
 #include "core/base/json.h"
+#include "core/net/http_internal.h"
+#include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
 
 #define LIFETIME_S 3600

@@ -10,7 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "providers/google/auth/credentials.h"
+#include "core/base/buf.h"
+
+struct error;
+struct http;
+struct http_response;
 
 #define CREDENTIALS_SCOPE "https://www.googleapis.com/auth/cloud-platform"
 

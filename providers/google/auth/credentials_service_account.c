@@ -6,7 +6,9 @@
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "core/net/http_internal.h"
 #include "core/net/url.h"
+#include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
 #include "providers/google/auth/jwt.h"
 

@@ -10,7 +10,9 @@
 #include "core/base/alloc.h"
 #include "core/base/base64.h"
 #include "core/base/json.h"
+#include "core/net/http_internal.h"
 #include "core/net/url.h"
+#include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
 
 #define ADVICE "log in again: gcloud auth application-default login"

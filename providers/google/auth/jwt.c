@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "core/base/base64.h"
-#include "core/base/json.h"
 #include "core/base/library.h"
 
 /* OpenSSL's own limit for RSA is 16384 bits. */

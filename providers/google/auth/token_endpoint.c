@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/net/url.h"
 #include "providers/google/base/api_error.h"
+#include "providers/google/auth/credentials.h"
 #include "providers/google/auth/credentials_kind.h"
 
 /* A run of a secret as long as this in a message is no coincidence. */

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "core/base/crc32c.h"
+#include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "providers/google/api.h"
+#include "providers/google/base/endpoint.h"
 #include "providers/google/storage/storage_internal.h"
 
 void storage_path_add(struct buf *out, const char *bucket, const char *object)

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "core/base/alloc.h"
-#include "core/net/http.h"
 #include "providers/google/google.h"
 
 struct storage_object {

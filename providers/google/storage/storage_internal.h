@@ -3,7 +3,6 @@
 #ifndef JOBRUN_STORAGE_INTERNAL_H
 #define JOBRUN_STORAGE_INTERNAL_H
 
-#include "providers/google/api.h"
 #include "providers/google/storage/storage.h"
 
 /* Adds "b/BUCKET/o/OBJECT", encoded; without the last if that is NULL. */

@@ -2,6 +2,7 @@
 /* gs:// URLs for core/stream/stream.h. */
 #include <string.h>
 
+#include "providers/google/base/endpoint.h"
 #include "providers/google/storage/storage_objects.h"
 #include "core/base/alloc.h"
 #include "core/net/url.h"

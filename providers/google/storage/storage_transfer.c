@@ -15,6 +15,9 @@
 #include "core/base/crc32c.h"
 #include "core/base/json.h"
 #include "core/net/url.h"
+#include "providers/google/api.h"
+#include "providers/google/base/api_error.h"
+#include "providers/google/base/endpoint.h"
 #include "providers/google/storage/storage_internal.h"
 
 /* As google-resumable-media-python. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
 #include "providers/google/google.h"
 #include "providers/google/base/metadata.h"
 #include "providers/google/tpu/tpu.h"

@@ -2,7 +2,9 @@
 #include "providers/google/tpu/tpu_run.h"
 
 #include "core/base/file.h"
+#include "core/spec/spec.h"
 #include "core/supervise/allocation.h"
+#include "core/supervise/supervised.h"
 #include "providers/google/tpu/tpu.h"
 
 /* A network of one's own lets nothing through before a rule says so.

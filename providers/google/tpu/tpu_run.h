@@ -6,7 +6,18 @@
 #ifndef JOBRUN_TPU_RUN_H
 #define JOBRUN_TPU_RUN_H
 
-#include "core/supervise/supervised.h"
+#include <jansson.h>
+
+#include "core/topology/topology.h"
+
+struct arena;
+struct catalogue;
+struct error;
+struct job;
+struct provider_env;
+struct resource;
+struct resources;
+struct run_spec;
 
 /* As spec_from_job(), with the name of the TPU; nobody knows the hosts yet. */
 int tpu_run_tasks(const struct job *job, const struct catalogue *catalogue,

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/base/alloc.h"
 #include "core/base/buf.h"
 
 /*

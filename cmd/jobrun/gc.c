@@ -360,6 +360,40 @@ static void delete_one(struct gc *gc, struct find *find)
 	find->deleted = ret == 0;
 }
 
+/* Whether all that the job had there was found, and is gone now. */
+static bool is_cleared(const struct gc *gc, const struct intent_record *intent)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < gc->count; i++) {
+		const struct find *find = &gc->finds[i];
+
+		if (!find->resource ||
+		    strcmp(find->provider->name, intent->provider) != 0 ||
+		    strcmp(find_job(find), intent->job_id) != 0)
+			continue;
+		if (!find->deleted)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* What a killed command began for these jobs is over: the resource that it was
+ * about was deleted, or the search with the job's lock did not find it. */
+static void close_intents(struct gc *gc)
+{
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < gc->open.count; i++)
+		if (is_cleared(gc, &gc->open.items[i]) &&
+		    store_intent_end(gc->session->env.store, &gc->open.items[i],
+				     INTENT_DONE, NULL, &err) < 0)
+			fail(gc, &err);
+}
+
 /* With the locks of their jobs: who works on one is left alone, and what is
  * deleted is what is found with the locks held. */
 static void delete_all(struct gc *gc)
@@ -377,6 +411,7 @@ static void delete_all(struct gc *gc)
 	}
 	search(gc);
 	delete_resources(gc);
+	close_intents(gc);
 	for (i = 0; i < gc->count; i++)
 		if (!gc->finds[i].resource && is_locked(gc, &gc->finds[i]))
 			delete_one(gc, &gc->finds[i]);

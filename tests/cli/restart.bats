@@ -80,8 +80,8 @@ j$i at 3" ]
     sleep $NAP & exec sleep $NAP" '{maxRestarts: 5, backoff: 0s}' "$WORKERS"
   run jobrun apply a.yaml
   [ "$status" -eq 0 ]
-  nothing_runs
   refute pgrep -f "sleep $NAP"
+  wait_until 5 nothing_runs
 }
 
 @test "while it waits its state says so, and cancel ends the wait" {

@@ -5,7 +5,7 @@
 #define JOBRUN_OBJECTS_H
 
 #include "core/base/alloc.h"
-#include "providers/kubernetes/apiserver.h"
+#include "providers/kubernetes/api/apiserver.h"
 
 #define KUBE_NAMESPACE_MAX 64
 

@@ -19,7 +19,7 @@
 #include "core/net/http.h"
 #include "core/net/url.h"
 #include "core/remote/log_collect.h"
-#include "providers/kubernetes/apiserver.h"
+#include "providers/kubernetes/api/apiserver.h"
 #include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/objects.h"
 

@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
-#include "providers/kubernetes/apiserver.h"
+#include "providers/kubernetes/api/apiserver.h"
 #include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/kube_translate.h"

@@ -14,8 +14,8 @@
 #include "core/base/alloc.h"
 #include "core/base/base64.h"
 #include "core/base/file.h"
-#include "providers/kubernetes/apiserver.h"
-#include "providers/kubernetes/kubeconfig.h"
+#include "providers/kubernetes/api/apiserver.h"
+#include "providers/kubernetes/api/kubeconfig.h"
 #include "schema/read/yaml_read.h"
 #include "tests/support/stand_in.h"
 

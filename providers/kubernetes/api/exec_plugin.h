@@ -8,7 +8,7 @@
 #ifndef JOBRUN_EXEC_PLUGIN_H
 #define JOBRUN_EXEC_PLUGIN_H
 
-#include "providers/kubernetes/kubeconfig.h"
+#include "providers/kubernetes/api/kubeconfig.h"
 
 /* Owned; each or NULL.  Wiped by exec_credential_done(). */
 struct exec_credential {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "providers/kubernetes/exec_plugin.h"
+#include "providers/kubernetes/api/exec_plugin.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "core/net/http.h"
-#include "providers/kubernetes/kubeconfig.h"
+#include "providers/kubernetes/api/kubeconfig.h"
 
 /* Our name as a writer, in the objects' managedFields. */
 #define FIELD_MANAGER "jobrun"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "providers/kubernetes/apiserver.h"
+#include "providers/kubernetes/api/apiserver.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/net/url.h"
-#include "providers/kubernetes/token.h"
+#include "providers/kubernetes/api/token.h"
 
 /* Limits for objects with a source in them, and lists of them. */
 #define ANSWER_MAX ((size_t)256 << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "providers/kubernetes/kubeconfig.h"
+#include "providers/kubernetes/api/kubeconfig.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "providers/kubernetes/token.h"
+#include "providers/kubernetes/api/token.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "providers/kubernetes/exec_plugin.h"
+#include "providers/kubernetes/api/exec_plugin.h"
 
 #define HEADER "Authorization: Bearer "
 /* A token in a file is renewed by others. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "core/base/buf.h"
-#include "providers/kubernetes/kubeconfig.h"
+#include "providers/kubernetes/api/kubeconfig.h"
 
 /* The header is no longer than that. */
 #define TOKEN_MAX (64u << 10)

@@ -4,7 +4,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/json.h"
-#include "providers/kubernetes/apiserver.h"
+#include "providers/kubernetes/api/apiserver.h"
 
 #define PAGE_SIZE "500"
 #define PAGES_MAX 10000

@@ -40,7 +40,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (!loop || session_open(&session, app, 0, &err) < 0 ||
 	    session_run(&session, argv[first], 0, mem, &record, &err) < 0)
 		goto fail;
-	if (!run_state_is_final(record.state)) {
+	if (waiting_is_needed(&record)) {
 		status = waiting_run(&session, loop, mem, &record, opts.timeout,
 				     on_interrupt, loop, &err);
 		if (status < 0)

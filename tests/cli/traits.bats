@@ -44,7 +44,7 @@ schema/b.h:3: names the provider toy: \"toy\"" ]
   tree
   run python3 "$NAMES" tree
   [ "$status" -eq 1 ]
-  [[ $output == *"cmd/jobrun/render.c: the excuse for 'slurm' is not needed"* ]]
+  [[ $output == *"schema/rules/rules_tpu.c: the excuse for 'jobrun.provider: tpu-vm *' is not needed"* ]]
 }
 
 @test "without a provider, that is a fault too" {

@@ -97,6 +97,22 @@ static void on_signal(void *arg, uint32_t number)
 	w->interrupt(w->arg, number);
 }
 
+static bool has_releases(const struct provider *provider,
+			 const struct resource *resource)
+{
+	return provider_makes_for_runs(provider) ||
+	       resource->kind == &kind_supervised_run;
+}
+
+bool waiting_is_needed(const struct run_record *run)
+{
+	const struct provider *provider;
+	struct resource resource = session_resource(run, &provider);
+
+	return !run_state_is_final(run->state) ||
+	       (provider && has_releases(provider, &resource));
+}
+
 int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 		struct run_record *run, long timeout_s, loop_call *interrupt,
 		void *arg, struct error *err)
@@ -121,8 +137,7 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 	signals = interrupt_new(loop, on_signal, &w, err);
 	if (!signals)
 		return -1;
-	if (provider_makes_for_runs(provider) ||
-	    resource.kind == &kind_supervised_run) {
+	if (has_releases(provider, &resource)) {
 		w.releases = &resource;
 		w.ctx = ctx;
 	}

@@ -3,6 +3,8 @@
 #ifndef JOBRUN_WAITING_H
 #define JOBRUN_WAITING_H
 
+#include <stdbool.h>
+
 #include "cmd/jobrun/ui/session.h"
 #include "core/base/loop.h"
 
@@ -16,5 +18,9 @@
 int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 		struct run_record *run, long timeout_s, loop_call *interrupt,
 		void *arg, struct error *err);
+
+/* Whether waiting_run() may have something to wait for: a run that has ended
+ * may still copy its logs, or delete what was made for it. */
+bool waiting_is_needed(const struct run_record *run);
 
 #endif

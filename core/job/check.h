@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of the form of a text, for the rows of field tables (core/job/message.h).
+ * Checks of the form of a text, for the rows of field tables (message.h).
  * Each returns 0, or -1 and says in `err` what was expected.  The same forms
  * as patterns, for the JSON Schema, stand in schema/tables/forms.c.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts sealed values (core/provider/placeholder.h) where properties hold secrets, so
- * that what is compared, shown and kept has none.  Equal secrets of one
+ * Puts sealed values (core/provider/placeholder.h) where properties hold
+ * secrets, so that what is compared, shown and kept has none.  Equal secrets of one
  * resource are equal when sealed.  The digest is keyed with the store's key:
  * short secrets could be found again from a plain one by trying.
  */

@@ -62,8 +62,8 @@ struct resource {
 	const char *place;
 	size_t index; /* its place in the `items` it belongs to */
 	/* An object: what is compared and shown.  In what is wanted, values
-	 * may be placeholders (core/provider/placeholder.h); `create` and `update` get
-	 * them filled in, and their request too. */
+	 * may be placeholders (core/provider/placeholder.h); `create` and
+	 * `update` get them filled in, and their request too. */
 	json_t *properties;
 	/* The resources that must exist before it. */
 	const struct resource **needs;

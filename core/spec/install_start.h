@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The static program that starts an installed jobrun (cmd/jobrun-start/start.c), which is
- * carried within this one. */
+/* The static program that starts an installed jobrun, carried within this one
+ * (cmd/jobrun-start/start.c). */
 #ifndef JOBRUN_INSTALL_START_H
 #define JOBRUN_INSTALL_START_H
 

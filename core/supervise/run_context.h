@@ -46,7 +46,8 @@ struct run_context {
 	struct log_writer **logs;
 };
 
-/* Chooses ports, or on hosts a name for the run there, and writes the specification into the folder. */
+/* Chooses ports, or on hosts a name for the run there, and writes the
+ * specification into the folder. */
 int run_context_open(struct run_context *context, struct arena *mem,
 		     struct error *err);
 

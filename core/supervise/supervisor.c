@@ -376,7 +376,7 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 	return ret;
 }
 
-/* Its trials have all that the context would; the record of the run stays here. */
+/* Its trials have what the context would have; the run's record stays here. */
 static void open_tuner(struct supervisor *s)
 {
 	const struct tuner_deps deps = { .context = &s->deps,

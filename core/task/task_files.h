@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All tasks of an attempt that members have run (task_runner.h), as they stand by
- * what each has left in the attempt's folder, or in a copy of it; and what the
- * attempt has ended for.  Where the tasks ran this decides what follows, and
+ * All tasks of an attempt that task runners ran (task_runner.h): their states
+ * by what each has left in the attempt's folder, or in a copy of it; and what
+ * the attempt has ended for.  Where the tasks ran this decides what follows, and
  * who follows the run says the same.
  */
 #ifndef JOBRUN_TASK_FILES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Labels of what jobrun makes at Google, as core/provider/listing.h has them.  Their
- * values are at most 63 of a-z, 0-9, '-' and '_'
+ * Labels of what jobrun makes at Google, as core/provider/listing.h has them.
+ * Their values are at most 63 of a-z, 0-9, '-' and '_'
  * (https://cloud.google.com/compute/docs/labeling-resources#requirements).
  */
 #ifndef JOBRUN_GOOGLE_LABELS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells a pod about its peers, for programs and for
- * core/topology/read_kubernetes.c. */
+ * read_kubernetes.c. */
 #include "core/base/json.h"
 #include "core/topology/topology_read.h"
 #include "providers/kubernetes/env.h"
@@ -8,7 +8,7 @@
 #include "providers/kubernetes/pod.h"
 #include "providers/kubernetes/kube_trials.h"
 
-/* "node/master/1,node/worker/2,ps/ps/1": see core/topology/read_kubernetes.c. */
+/* "node/master/1,node/worker/2,ps/ps/1": see read_kubernetes.c. */
 static const char *task_list(const struct pod_maker *maker)
 {
 	const struct kube_job *job = maker->out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look at how a run, or a trial of one, stands: at its folder (look.c), at what
- * Slurm says of it (follow.c, follow_trials.c), and why it has ended so (why.c). */
+/* A look at the state of a run, or of a trial: at its folder (slurm_look.c), at
+ * what Slurm says of it (follow.c, follow_trials.c), and why it ended (why.c). */
 #ifndef JOBRUN_SLURM_LOOK_H
 #define JOBRUN_SLURM_LOOK_H
 

@@ -206,8 +206,7 @@ static void add_job(struct reading *reading, struct job *job)
 	reading->job_count++;
 }
 
-/* Whose rules the job is to follow: those of the provider that was asked for.
- */
+/* The job follows the rules of the provider that was asked for. */
 static unsigned traits_of(const struct reading *reading, const struct job *job)
 {
 	const struct schema_options *options = reading->options;

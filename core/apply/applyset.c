@@ -12,6 +12,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/repository.h"
 #include "core/base/text.h"
 
 #define NAME_FILE_MAX 4096
@@ -122,50 +123,6 @@ char *applyset_remote(const char *url)
 	return out;
 }
 
-/* The first line behind `prefix` in a small file, as a path from the folder
- * of that.  Returns new, or NULL. */
-static char *follow_link(const char *folder, const char *file,
-			 const char *prefix)
-{
-	char *path = path_join(folder, file);
-	struct error ignored;
-	size_t len;
-	char *text = file_read(path, GIT_FILE_MAX, &len, &ignored);
-	char *out = NULL;
-
-	if (text && text_starts(text, prefix)) {
-		text[strcspn(text, "\r\n")] = '\0';
-		out = path_join(folder, text + strlen(prefix));
-	}
-	free(text);
-	free(path);
-	return out;
-}
-
-/* Where the configuration is of a work tree at `top`: in .git, or where that
- * file says (submodules), or in what linked work trees have in common. */
-static char *git_folder(const char *top)
-{
-	char *folder = path_join(top, ".git");
-	struct stat st;
-	char *next;
-
-	if (stat(folder, &st) < 0) {
-		free(folder);
-		return NULL;
-	}
-	if (S_ISDIR(st.st_mode))
-		return folder;
-	free(folder);
-	folder = follow_link(top, ".git", "gitdir: ");
-	next = folder ? follow_link(folder, "commondir", "") : NULL;
-	if (next) {
-		free(folder);
-		folder = next;
-	}
-	return folder;
-}
-
 /* "url = VALUE" of a line in the section: borrowed from it, or NULL. */
 static char *url_of(char *line)
 {
@@ -233,16 +190,18 @@ static char *identify_remote(const char *top, const char *url)
 static char *git_name(const char *directory)
 {
 	char *top = mem_strdup(directory);
-	char *git, *url = NULL, *remote = NULL, *out = NULL;
+	struct repository repository = { 0 };
+	char *url = NULL, *remote = NULL, *out = NULL;
 	const char *below;
 	char *slash;
 
-	while (!(git = git_folder(top)) && top[1]) {
+	/* A home directory as well: its sets have always been named so. */
+	while (!repository_at(top, &repository) && top[1]) {
 		slash = strrchr(top, '/');
 		slash[slash == top] = '\0';
 	}
-	if (git)
-		url = origin_of(git);
+	if (repository.common)
+		url = origin_of(repository.common);
 	if (url) {
 		remote = applyset_remote(url);
 		if (!remote)
@@ -256,7 +215,7 @@ static char *git_name(const char *directory)
 	}
 	free(remote);
 	free(url);
-	free(git);
+	repository_done(&repository);
 	free(top);
 	return out;
 }

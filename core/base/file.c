@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -15,6 +17,7 @@
 #include "core/base/text.h"
 
 #define DEPTH_MAX 64
+#define PIPES 0x50495045 /* a file system, statfs(2): PIPEFS_MAGIC */
 
 char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 		   struct error *err)
@@ -65,11 +68,66 @@ char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 	return buf_take(&buf);
 }
 
+/* Refuses what it is, if it is no regular file. */
+static int check_regular(const char *path, const struct stat *st,
+			 struct error *err)
+{
+	if (S_ISREG(st->st_mode) ||
+	    (S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3)))
+		return 0;
+	return error_set(err, ERROR_FAILED, "'%s' is %s", path,
+			 S_ISDIR(st->st_mode)    ? "a directory"
+			 : S_ISFIFO(st->st_mode) ? "a pipe, not a file"
+			 : S_ISSOCK(st->st_mode) ? "a socket, not a file"
+						 : "a device, not a file");
+}
+
+int file_open(const char *path, struct error *err)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) < 0)
+		return error_errno(err, "cannot open '%s'", path);
+	if (check_regular(path, &st, err) < 0)
+		return -1;
+	/* What the name stands for may be another thing by now; files of the
+	 * kernel's own can block as well. */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "cannot open '%s'", path);
+	if (fstat(fd, &st) < 0)
+		error_errno(err, "cannot open '%s'", path);
+	else if (check_regular(path, &st, err) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
 char *file_read(const char *path, size_t max, size_t *len, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = file_open(path, err);
 	char *data;
 
+	if (fd < 0)
+		return NULL;
+	data = file_read_fd(fd, path, max, len, err);
+	close(fd);
+	return data;
+}
+
+char *file_read_argument(const char *path, size_t max, size_t *len,
+			 struct error *err)
+{
+	struct statfs fs;
+	struct stat st;
+	char *data;
+	int fd;
+
+	if (stat(path, &st) < 0 || !S_ISFIFO(st.st_mode) ||
+	    statfs(path, &fs) < 0 || fs.f_type != PIPES)
+		return file_read(path, max, len, err);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		error_errno(err, "cannot open '%s'", path);
 		return NULL;

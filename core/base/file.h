@@ -9,11 +9,22 @@
 #include "core/base/error.h"
 
 /*
+ * A regular file, or /dev/null, to be read; nothing else is even opened: a FIFO
+ * would be waited for, and opening a device can do things.  Returns -1 with
+ * `err` set.
+ */
+int file_open(const char *path, struct error *err);
+
+/*
  * The whole file, followed by a NUL that is not counted.  Returns new, or
- * NULL if it can't be read, is no regular file or pipe, or is larger than
- * `max` bytes.
+ * NULL if it can't be read, is no regular file, or is larger than `max` bytes.
+ * file_read_fd() reads pipes, too.
  */
 char *file_read(const char *path, size_t max, size_t *len, struct error *err);
+/* The same of an argument of a command, which the shell may have made:
+ * <(program) is a pipe without a name, and that is read. */
+char *file_read_argument(const char *path, size_t max, size_t *len,
+			 struct error *err);
 char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 		   struct error *err);
 

@@ -104,7 +104,7 @@ struct price_list *prices_read(const char *path, struct error *err)
 {
 	struct price_list *list = NULL;
 	size_t len;
-	char *text = file_read(path, FILE_MAX, &len, err);
+	char *text = file_read_argument(path, FILE_MAX, &len, err);
 
 	if (!text) {
 		error_prefix(err, "price list");

@@ -176,7 +176,7 @@ json_t *import_read(const char *path, struct problems *found, struct error *err)
 	char *data;
 	size_t len;
 
-	data = file_read(path, SOURCE_SIZE_MAX, &len, err);
+	data = file_read_argument(path, SOURCE_SIZE_MAX, &len, err);
 	if (!data)
 		return NULL;
 	if (source_init(&source, path, 1, data, len, &fault) < 0) {

@@ -244,7 +244,7 @@ void reading_file(struct reading *reading)
 		data = file_read_fd(STDIN_FILENO, "-", SOURCE_SIZE_MAX, &len,
 				    &err);
 	else
-		data = file_read(path, SOURCE_SIZE_MAX, &len, &err);
+		data = file_read_argument(path, SOURCE_SIZE_MAX, &len, &err);
 	if (data)
 		reading_text(reading, data, len);
 	else

@@ -19,6 +19,7 @@
 #include "core/base/crc32c.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/repository.h"
 #include "core/base/text.h"
 
 static int set_up(void **state)
@@ -181,7 +182,7 @@ static void what_is_no_file_is_refused(void **state)
 	assert_string_equal(err.text, "cannot open '/nowhere/f': No such file "
 				      "or directory");
 	assert_null(file_read("/dev/zero", 100, &len, &err));
-	assert_string_equal(err.text, "'/dev/zero' is larger than 100 bytes");
+	assert_string_equal(err.text, "'/dev/zero' is a device, not a file");
 }
 
 static void pipes_are_read(void **state)
@@ -307,6 +308,110 @@ static void folders_are_made_and_removed(void **state)
 	assert_int_equal(rmdir(outside), 0);
 }
 
+/* None of them is waited for; a pipe of the shell's has a writer. */
+static void nothing_but_files_is_opened(void **state)
+{
+	char *fifo = path_join(*state, "fifo");
+	char shell[32];
+	struct error err;
+	int ends[2];
+	size_t len;
+	char *text;
+
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_null(file_read(fifo, 16, &len, &err));
+	assert_true(text_ends(err.text, "fifo' is a pipe, not a file"));
+	assert_null(file_read_argument(fifo, 16, &len, &err));
+	assert_int_equal(file_open("/dev/zero", &err), -1);
+	assert_string_equal(err.text, "'/dev/zero' is a device, not a file");
+	assert_int_equal(file_open(*state, &err), -1);
+	assert_true(text_ends(err.text, "is a directory"));
+	text = file_read("/dev/null", 16, &len, &err);
+	assert_non_null(text);
+	assert_int_equal(len, 0);
+	free(text);
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "job", 3), 3);
+	close(ends[1]);
+	snprintf(shell, sizeof(shell), "/proc/self/fd/%d", ends[0]);
+	assert_null(file_read(shell, 16, &len, &err));
+	text = file_read_argument(shell, 16, &len, &err);
+	assert_non_null(text);
+	assert_string_equal(text, "job");
+	free(text);
+	close(ends[0]);
+	free(fifo);
+}
+
+static void make(const char *folder, const char *name, const char *text)
+{
+	char *path = path_join(folder, name);
+	char *parent = path_folder(path);
+	struct error err;
+
+	assert_int_equal(folder_make(parent, &err), 0);
+	if (text)
+		assert_int_equal(file_write(path, text, strlen(text), &err), 0);
+	else
+		assert_int_equal(folder_make(path, &err), 0);
+	free(parent);
+	free(path);
+}
+
+/* Where `folder` is found to be, below the test's folder; "-": nowhere. */
+static void expect_in(const char *base, const char *folder, const char *top,
+		      const char *git, const char *common)
+{
+	struct repository found = { 0 };
+	char *path = path_join(base, folder);
+	size_t n = strlen(base) + 1;
+
+	if (!repository_find(path, &found)) {
+		assert_string_equal(top, "-");
+	} else {
+		assert_string_equal(found.top + n, top);
+		assert_string_equal(found.git + n, git);
+		assert_string_equal(found.common + n, common);
+	}
+	repository_done(&found);
+	free(path);
+}
+
+static void repositories_are_found_by_their_git(void **state)
+{
+	char *home = getenv("HOME") ? mem_strdup(getenv("HOME")) : NULL;
+	char *outer = path_join(*state, "outer");
+
+	make(*state, "plain/x", NULL);
+	make(*state, "outer/.git", NULL);
+	make(*state, "outer/jobs/a", NULL);
+	make(*state, "outer/.git/modules/m", NULL);
+	make(*state, "outer/m/.git", "gitdir: ../.git/modules/m\n");
+	make(*state, "outer/.git/worktrees/w/commondir", "../..\n");
+	make(*state, "w/.git", "gitdir: ../outer/.git/worktrees/w\n");
+	make(*state, "w/sub", NULL);
+	make(*state, "outer/odd/.git", "not a link");
+	make(*state, "outer/lost/.git", "gitdir: nowhere\n");
+	expect_in(*state, "plain/x", "-", "", "");
+	expect_in(*state, "plain/gone", "-", "", "");
+	expect_in(*state, "outer", "outer", "outer/.git", "outer/.git");
+	expect_in(*state, "outer/jobs/a", "outer", "outer/.git", "outer/.git");
+	expect_in(*state, "outer/m", "outer/m", "outer/.git/modules/m",
+		  "outer/.git/modules/m");
+	expect_in(*state, "w/sub", "w", "outer/.git/worktrees/w", "outer/.git");
+	expect_in(*state, "outer/odd", "outer", "outer/.git", "outer/.git");
+	expect_in(*state, "outer/lost", "outer", "outer/.git", "outer/.git");
+	setenv("HOME", outer, 1);
+	expect_in(*state, "outer/jobs/a", "-", "", "");
+	if (home)
+		setenv("HOME", home, 1);
+	else
+		unsetenv("HOME");
+	free(outer);
+	free(home);
+}
+
 static void paths_are_made_relative(void **state)
 {
 	static const struct {
@@ -346,6 +451,8 @@ int main(void)
 		TEST(what_is_no_file_is_refused),
 		cmocka_unit_test(pipes_are_read),
 		cmocka_unit_test(paths_are_made_relative),
+		TEST(nothing_but_files_is_opened),
+		TEST(repositories_are_found_by_their_git),
 		TEST(files_are_replaced_whole),
 		TEST(a_new_file_is_never_in_the_place_of_another),
 		TEST(folders_are_made_and_removed),

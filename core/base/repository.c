@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/repository.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+#define LINK_FILE_MAX 8192
+
+/* The first line behind `prefix` in a small file, as a path from the folder
+ * of that.  Returns new, or NULL. */
+static char *follow(const char *folder, const char *file, const char *prefix)
+{
+	char *path = path_join(folder, file);
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, LINK_FILE_MAX, &len, &ignored);
+	char *out = NULL, *named;
+
+	if (text && text_starts(text, prefix)) {
+		text[strcspn(text, "\r\n")] = '\0';
+		named = path_join(folder, text + strlen(prefix));
+		out = realpath(named, NULL);
+		free(named);
+	}
+	free(text);
+	free(path);
+	return out;
+}
+
+bool repository_at(const char *top, struct repository *out)
+{
+	char *path = path_join(top, ".git");
+	char *git = NULL;
+	struct stat st;
+
+	if (stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			git = realpath(path, NULL);
+		else /* submodules and linked work trees */
+			git = follow(top, ".git", "gitdir: ");
+	}
+	free(path);
+	if (!git)
+		return false;
+	out->top = mem_strdup(top);
+	out->git = git;
+	out->common = follow(git, "commondir", "");
+	if (!out->common)
+		out->common = mem_strdup(git);
+	return true;
+}
+
+static bool is_home(const char *top)
+{
+	const char *home = getenv("HOME");
+	struct stat a, b;
+
+	return home && home[0] == '/' && stat(home, &a) == 0 &&
+	       stat(top, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+bool repository_find(const char *folder, struct repository *out)
+{
+	char *top = realpath(folder, NULL);
+	char *slash;
+	bool found = false;
+
+	while (top && top[1] && !is_home(top)) {
+		found = repository_at(top, out);
+		if (found)
+			break;
+		slash = strrchr(top, '/');
+		slash[slash == top] = '\0';
+	}
+	free(top);
+	return found;
+}
+
+void repository_done(struct repository *repository)
+{
+	free(repository->top);
+	free(repository->git);
+	free(repository->common);
+	memset(repository, 0, sizeof(*repository));
+}

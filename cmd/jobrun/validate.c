@@ -21,7 +21,7 @@ static const struct opt options[] = {
 	  offsetof(struct validate_opts, max_problems), "N",
 	  "how many errors to show (1000), and warnings; 0: all" },
 	{ 0, "strict", OPT_FLAG, offsetof(struct validate_opts, strict), NULL,
-	  "warnings are errors" },
+	  "warnings are errors, and files without a job, too" },
 	{ 0 },
 };
 

@@ -20,6 +20,7 @@ struct file_entry {
 	/* The loader's: what came of it. */
 	bool documents; /* it has some that could be jobs */
 	bool has_id;    /* and one of them a jobId */
+	bool foreign;   /* it is another program's */
 	unsigned jobs;
 };
 

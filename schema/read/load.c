@@ -190,6 +190,7 @@ static void take_reading(struct loader *loader, struct reading *reading,
 	}
 	file->documents = reading->documents > 0;
 	file->has_id = reading->has_id;
+	file->foreign = reading->foreign;
 	add_extended(loader, reading);
 	problems_move(loader->found, &reading->found, loader->options->limit);
 }
@@ -357,6 +358,41 @@ static void drop_bases(struct loader *loader)
 	}
 }
 
+/* Files of a directory that are no jobs: one note for all of them, as there may
+ * be many, or each is an error. */
+static void say_foreign(struct loader *loader)
+{
+	const struct file_entry *first = NULL;
+	size_t count = 0, i;
+
+	for (i = 0; i < loader->files.count; i++) {
+		const struct file_entry *file = &loader->files.items[i];
+
+		if (!file->foreign || is_extended(loader, file->path))
+			continue;
+		if (loader->options->strict) {
+			problem_add_file(loader->found, SEVERITY_ERROR,
+					 file->path, entry_order(i),
+					 "no-training-input", "not a job file");
+			problem_hint(loader->found,
+				     "--strict allows nothing else in a "
+				     "directory of jobs");
+		}
+		if (!count++)
+			first = file;
+	}
+	if (!count || loader->options->strict)
+		return;
+	i = (size_t)(first - loader->files.items);
+	problem_add_file(loader->found, SEVERITY_NOTE, first->path,
+			 entry_order(i), "skipped",
+			 "skipped %zu file%s without a job%s", count,
+			 count == 1 ? "" : "s",
+			 count == 1 ? "" : ", beginning with this one");
+	problem_hint(loader->found,
+		     "'jobrun validate --strict' lists them as errors");
+}
+
 static int loader_init(struct loader *loader,
 		       const struct schema_options *options, struct jobs *out,
 		       struct problems *found, struct error *err)
@@ -427,6 +463,7 @@ int schema_load(char *const *paths, size_t count,
 	files_init(&loader.files, paths, count, options->may_be_empty);
 	read_all_files(&loader);
 	drop_bases(&loader);
+	say_foreign(&loader);
 	loader_done(&loader);
 	return 0;
 }

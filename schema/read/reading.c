@@ -7,6 +7,7 @@
 
 #include "core/base/file.h"
 #include "schema/read/extend.h"
+#include "schema/read/likeness.h"
 #include "core/base/nearest.h"
 #include "schema/read/node_reader.h"
 #include "schema/tables/tables.h"
@@ -131,6 +132,55 @@ static int compose(struct reading *reading, struct document *doc)
 	return 0;
 }
 
+static void add_unnamed(struct reading *reading, const struct place *at)
+{
+	problem_add_at(&reading->found, SEVERITY_ERROR, &reading->source,
+		       at->line, at->column, at->length, "unnamed-job",
+		       "a job in a file of several needs a jobId");
+	problem_hint(&reading->found, "the file's name can name one job only");
+}
+
+/* Names that come from the place in a file move on when a document is added or
+ * taken out: then each run would be another job's. */
+static void count_job(struct reading *reading, const struct node *root)
+{
+	struct place at = { .line = root->line,
+			    .column = root->column,
+			    .length = root->length };
+	struct place *first = &reading->unnamed;
+
+	reading->documents++;
+	if (node_get(root, "jobId") || node_get(root, "job_id"))
+		reading->has_id = true;
+	else if (!first->line)
+		*first = at;
+	else
+		add_unnamed(reading, &at);
+	if (reading->documents > 1 && first->line && !first->told &&
+	    !reading->options->job_id) {
+		first->told = true;
+		add_unnamed(reading, first);
+	}
+}
+
+/* A map without a trainingInput.  Returns true if the document was taken as a
+ * job all the same. */
+static bool read_slip(struct reading *reading, struct document *doc)
+{
+	const struct node *root = doc->root;
+	bool near = has_near_training(root);
+
+	if (likeness_of_document(root) || (near && reading->named))
+		count_job(reading, root);
+	else if (!reading->named)
+		return false; /* in a directory lie other programs' files, too */
+	if (near)
+		reading_add_job(reading, doc);
+	else
+		add_no_training(reading, root);
+	return near;
+}
+
 static void read_document(struct reading *reading, struct document *doc)
 {
 	const struct node *root;
@@ -148,6 +198,7 @@ static void read_document(struct reading *reading, struct document *doc)
 	root = doc->root;
 	training = training_item(root);
 	if (training && !scalar_is_null(training->value)) {
+		count_job(reading, root);
 		reading_add_job(reading, doc);
 		return;
 	}
@@ -158,35 +209,12 @@ static void read_document(struct reading *reading, struct document *doc)
 				    "a job is a map of keys, and this is a %s",
 				    root->kind == NODE_LIST ? "list" : "text");
 	} else if (training) {
-		reading->documents++;
+		count_job(reading, root);
 		add_empty_training(reading, root, training);
-	} else if (root->kind == NODE_MAP && has_near_training(root)) {
-		reading_add_job(reading, doc);
+	} else if (root->kind == NODE_MAP && read_slip(reading, doc)) {
 		return;
-	} else if (reading->named && root->kind == NODE_MAP) {
-		add_no_training(reading, root);
 	}
 	arena_free(doc->mem);
-}
-
-static void add_skipped(struct reading *reading, const char *why)
-{
-	problem_add_file(&reading->found, SEVERITY_NOTE, reading->path,
-			 reading->order, "skipped", "skipped: %s", why);
-}
-
-static bool mentions(const struct source *source, const char *word)
-{
-	return memmem(source->text, source->len, word, strlen(word)) != NULL;
-}
-
-/* Files of a directory that can't be jobs are not even parsed: they are
- * somebody else's, templates for instance. */
-static bool may_hold_job(const struct source *source)
-{
-	return mentions(source, "trainingInput") ||
-	       mentions(source, "training_input") ||
-	       (mentions(source, "jobrun") && mentions(source, "extends"));
 }
 
 static void read_documents(struct reading *reading)
@@ -208,29 +236,44 @@ static void read_documents(struct reading *reading)
 	if (more < 0 || reading->documents || reading->found.errors != errors)
 		return;
 	if (!reading->named)
-		add_skipped(reading, "it holds no trainingInput");
+		reading->foreign = true;
 	else if (!reading->values)
 		problem_add_at(&reading->found, SEVERITY_ERROR,
 			       &reading->source, 1, 1, 1, "empty",
 			       "empty file: there is no job in it");
 }
 
+/* What is wrong with it is nothing to us. */
+static void pass_over(struct reading *reading)
+{
+	bool strict = reading->found.strict;
+
+	problems_done(&reading->found);
+	reading->found.strict = strict;
+	reading->foreign = true;
+}
+
 void reading_text(struct reading *reading, char *data, size_t len)
 {
 	struct source *source = &reading->source;
+	enum likeness likeness = LIKENESS_JOB;
 	struct source_fault fault;
 	int ret;
 
 	ret = source_init(source, reading->path, reading->order, data, len,
 			  &fault);
-	if (!reading->named && !may_hold_job(source))
-		add_skipped(reading, "it holds no trainingInput");
+	if (!reading->named)
+		likeness = likeness_of_text(source);
+	if (likeness == LIKENESS_NONE)
+		reading->foreign = true;
 	else if (ret < 0)
 		problem_add_at(&reading->found, SEVERITY_ERROR, source,
 			       fault.line, fault.column, 1, "encoding", "%s",
 			       fault.text);
 	else
 		read_documents(reading);
+	if (likeness == LIKENESS_POSSIBLE && !reading->documents)
+		pass_over(reading);
 }
 
 void reading_file(struct reading *reading)

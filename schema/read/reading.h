@@ -27,6 +27,12 @@ struct other_text {
 	char *name;
 };
 
+/* Where a document begins. */
+struct place {
+	unsigned line, column, length; /* line 0: there is none */
+	bool told;
+};
+
 struct extended_file {
 	dev_t device;
 	ino_t inode;
@@ -45,8 +51,9 @@ struct reading {
 	struct problems found; /* of this file only */
 	struct job **jobs;     /* owned */
 	size_t job_count;
-	size_t documents;               /* with a trainingInput */
+	size_t documents;               /* that are jobs, good or bad */
 	bool has_id;                    /* any of them has a jobId */
+	bool foreign;                   /* none is: it is not our file */
 	struct extended_file *extended; /* all that it extends */
 	size_t extended_count;
 
@@ -57,6 +64,7 @@ struct reading {
 	size_t extended_values; /* in all the files that it extends */
 	size_t values;          /* documents that are not empty */
 	size_t errors;          /* before the document was read */
+	struct place unnamed;   /* the first job without a jobId */
 };
 
 /* Reads the file, or standard input; always leaves jobs or problems. */

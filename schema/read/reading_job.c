@@ -177,11 +177,7 @@ static void set_job_id(struct reading *reading, struct job *job)
 					      : strlen(base),
 			    id);
 	}
-	if (reading->documents > 1)
-		job->job_id = arena_printf(job->mem, "%.120s_%zu", id,
-					   reading->documents);
-	else
-		job->job_id = arena_strdup(job->mem, id);
+	job->job_id = arena_strdup(job->mem, id);
 }
 
 static const char *folder_of(const struct job *job)
@@ -233,9 +229,6 @@ void reading_add_job(struct reading *reading, struct document *doc)
 		.arg = reading,
 	};
 
-	reading->documents++;
-	if (node_get(doc->root, "jobId") || node_get(doc->root, "job_id"))
-		reading->has_id = true;
 	job->mem = doc->mem;
 	job->message = &message_job;
 	job->training_message = &message_training_input;

@@ -76,6 +76,7 @@ static const struct {
 	{ "skipped", "A file of a directory that holds no job is skipped." },
 	{ "type", "A value must be of the type of its field." },
 	{ "unknown-key", "A key must be one that is known where it stands." },
+	{ "unnamed-job", "Each job of a file of several must have a jobId." },
 	{ "unquoted", "Text that looks like something else needs quotes." },
 	{ "yaml", "A file must be YAML." },
 	{ "yaml-alias", "An alias must name what stands before it." },

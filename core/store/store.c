@@ -16,6 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/store/db.h"
+#include "core/store/trust.h"
 
 /*
  * SQLite's own handler sleeps longer and longer, so that of many processes
@@ -127,7 +128,13 @@ static int make_folder(struct store *store, struct error *err)
 			return -1;
 		}
 		chmod(store->folder, 0700);
-	} else if (!S_ISDIR(st.st_mode)) {
+	} else if (S_ISDIR(st.st_mode)) {
+		/* Made for us by somebody with a generous umask, and empty of
+		 * what we would act on: that can be mended. */
+		if ((st.st_mode & (S_IWGRP | S_IWOTH)) &&
+		    st.st_uid == geteuid() && access(store->path, F_OK) < 0)
+			chmod(store->folder, st.st_mode & 0755);
+	} else {
 		error_set(err, ERROR_FAILED,
 			  "the state directory '%s' is not a directory",
 			  store->folder);
@@ -211,6 +218,7 @@ struct store *store_open(struct error *err)
 	}
 	store = store_new(folder);
 	if (make_folder(store, err) < 0 ||
+	    trust_check(store->folder, err) < 0 ||
 	    (access(store->path, F_OK) < 0 && make_database(store, err) < 0) ||
 	    connect(store, store->path, SQLITE_OPEN_READWRITE, err) < 0) {
 		store_close(store);
@@ -280,6 +288,8 @@ struct store *store_open_to_read(struct error *err)
 	if (!folder || (access(store->path, F_OK) < 0 &&
 			(errno == ENOENT || errno == ENOTDIR))) {
 		ret = connect_nowhere(store, err);
+	} else if (trust_check(store->folder, err) < 0) {
+		ret = -1;
 	} else {
 		ret = connect(store, store->path, SQLITE_OPEN_READWRITE, &why);
 		if (ret < 0 && why.code == ERROR_DENIED) {

@@ -79,6 +79,9 @@ enum field_flag {
 	/* A list that is a pointer to the first and, behind it, a size_t. */
 	FIELD_ARRAY = 1 << 9,
 	FIELD_JSON = 1 << 10, /* a string that holds JSON, and is written so */
+	/* A message that means something by being there: `render` writes its
+	 * defaults only where the file has it. */
+	FIELD_PRESENCE = 1 << 11,
 };
 
 struct field {

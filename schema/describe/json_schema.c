@@ -58,16 +58,24 @@ static void put_text_types(const struct form *form, bool null, json_t *out)
 	json_put(out, "type", types(names));
 }
 
-/* Any case is read, with a warning. */
-static char *any_case(const char *const *values)
+static bool must_be_given(const struct field *field)
 {
-	const char *const *value;
+	return field->flags & FIELD_REQUIRED && !field->unless;
+}
+
+/* Any case is read, with a warning. */
+static char *any_case(const struct field *field)
+{
+	const char *const *values = field->values, *const * value;
 	struct buf text = { 0 };
 	const char *p;
 
 	buf_puts(&text, "^(");
+	/* The name for no value is none of a field that must have one. */
+	if (must_be_given(field) && outline_is_unspecified(*values))
+		values++;
 	for (value = values; *value; value++) {
-		buf_puts(&text, value == values ? "" : "|");
+		buf_puts(&text, text.len == 2 ? "" : "|");
 		for (p = *value; *p; p++) {
 			if (isalpha((unsigned char)*p))
 				buf_printf(&text, "[%c%c]",
@@ -100,7 +108,7 @@ static void put_values(const struct field *field, bool exact, json_t *out)
 		return;
 	}
 	json_put(offered, "enum", names);
-	pattern = any_case(field->values);
+	pattern = any_case(field);
 	json_put_text(other, "type", "string");
 	json_put_text(other, "pattern", pattern);
 	free(pattern);
@@ -257,6 +265,26 @@ static void put_type(const struct field *field, json_t *out)
 	json_decref(items);
 }
 
+/* What null is no value of: the alternatives of `anyOf` too. */
+static void drop_null(json_t *schema)
+{
+	static const char *const keys[] = { "type", "enum" };
+	json_t *list, *value;
+	const char *text;
+	size_t i, k;
+
+	for (k = 0; k < COUNT(keys); k++) {
+		list = json_object_get(schema, keys[k]);
+		for (i = json_array_size(list); i--;) {
+			text = json_string_value(json_array_get(list, i));
+			if (!text || !strcmp(text, "null"))
+				json_array_remove(list, i);
+		}
+	}
+	json_array_foreach(json_object_get(schema, "anyOf"), i, value)
+		drop_null(value);
+}
+
 static json_t *field_schema(const struct field *field)
 {
 	json_t *out = json_object();
@@ -268,6 +296,8 @@ static json_t *field_schema(const struct field *field)
 		return out;
 	}
 	put_type(field, out);
+	if (must_be_given(field))
+		drop_null(out);
 	if (field->fallback)
 		json_put(out, "default",
 			 field->type == FIELD_DURATION
@@ -299,30 +329,40 @@ static json_t *extends_something(void)
 			 "properties", "jobrun", "required", "extends");
 }
 
-static void put_either(const char *name, json_t *either)
+/* It is there, and not by a name for no value. */
+static void put_either(const struct field *field, const char *name,
+		       json_t *either)
 {
-	json_array_append_new(either, json_pack("{s:[s]}", "required", name));
+	json_t *none = json_pack("[n]");
+
+	if (field->type == FIELD_ENUM)
+		json_array_append_new(none, json_string(field->values[0]));
+	json_array_append_new(either, json_pack("{s:[s],s:{s:{s:{s:o}}}}",
+						"required", name, "properties",
+						name, "not", "enum", none));
 }
 
-static void put_required(const struct field *field, const char *snake, bool two,
+static void put_required(const struct message *message,
+			 const struct field *field, const char *snake, bool two,
 			 json_t *required, json_t *rules)
 {
+	const struct field *unless =
+		field->unless ? message_field(message, field->unless) : NULL;
 	char other[OUTLINE_TYPE_SIZE];
 	json_t *either;
 
-	if (!two && !field->unless) {
+	if (!two && !unless) {
 		json_array_append_new(required, json_string(field->name));
 		return;
 	}
 	either = json_array();
-	put_either(field->name, either);
+	put_either(field, field->name, either);
 	if (two)
-		put_either(snake, either);
-	if (field->unless) {
-		put_either(field->unless, either);
-		message_snake_name(field->unless, other, sizeof(other));
-		if (strcmp(other, field->unless) != 0)
-			put_either(other, either);
+		put_either(field, snake, either);
+	if (unless) {
+		put_either(unless, unless->name, either);
+		message_snake_name(unless->name, other, sizeof(other));
+		put_either(unless, other, either);
 	}
 	json_array_append_new(rules, json_pack("{s:o}", "anyOf", either));
 }
@@ -376,7 +416,8 @@ static json_t *message_schema(const struct outline *all,
 		if (fields[i].message == &message_training_input)
 			put_training_required(rules);
 		else if (fields[i].flags & FIELD_REQUIRED)
-			put_required(&fields[i], snake, two, required, rules);
+			put_required(message, &fields[i], snake, two, required,
+				     rules);
 	}
 	put_between(message, rules);
 	/* Readers of YAML that do not merge keys themselves see them. */

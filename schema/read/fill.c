@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/base/text.h"
 #include "schema/read/also_called.h"
 #include "schema/read/fill_value.h"
 #include "core/base/nearest.h"
@@ -182,6 +184,17 @@ static void same_field(struct fill *fill, const struct node *key,
 	problem_hint(fill->found, "remove one of the two");
 }
 
+/* To the service's JSON, null is the same as not there, and so is the name
+ * that an enum has for no value. */
+static bool is_none(const struct field *field, const struct node *value)
+{
+	return scalar_is_null(value) ||
+	       (field->flags & FIELD_REQUIRED && field->type == FIELD_ENUM &&
+		value->kind == NODE_SCALAR &&
+		!strcasecmp(value->text, field->values[0]) &&
+		text_ends(field->values[0], "_UNSPECIFIED"));
+}
+
 /* True if the field was given and taken. */
 static bool fill_item(struct fill *fill, const struct field *field,
 		      const struct item *item, const struct path *path,
@@ -198,34 +211,44 @@ static bool fill_item(struct fill *fill, const struct field *field,
 			    field->name);
 		return false;
 	}
-	/* To the service's JSON, null is the same as not there. */
-	if (item->value->kind == NODE_BAD || scalar_is_null(item->value))
+	if (item->value->kind == NODE_BAD || is_none(field, item->value))
 		return false;
 	return fill_field(fill, &at, (char *)data + field->offset);
 }
 
-static bool is_excused(const struct message *message, const struct field *field,
-		       const struct node *const *keys)
+/* The bit of a field in a message's head; 0 for none. */
+static uint64_t bit_of(const struct message *message, const struct field *field)
 {
-	const struct field *other =
-		field->unless ? message_field(message, field->unless) : NULL;
-
-	return other && keys[other - message->fields];
+	return field ? (uint64_t)1 << (field - message->fields) : 0;
 }
 
 static void check_required(struct fill *fill, const struct message *message,
-			   const struct node *map, const struct path *path,
+			   const struct message_head *head,
+			   const struct path *path,
 			   const struct node *const *keys)
 {
-	const struct field *field;
+	uint64_t given = head->set | head->refused;
+	const struct field *field, *other;
 
 	for (field = message->fields; field->name; field++) {
+		const struct node *none = keys[field - message->fields];
+		struct path here = { .up = path, .name = field->name };
+
+		other = field->unless ? message_field(message, field->unless)
+				      : NULL;
 		if (!(field->flags & FIELD_REQUIRED) ||
-		    keys[field - message->fields] ||
-		    is_excused(message, field, keys))
+		    given & (bit_of(message, field) | bit_of(message, other)))
 			continue;
-		problem_add(fill->found, SEVERITY_ERROR, map, path, "required",
-			    "\"%s\" is required here", field->name);
+		if (none)
+			problem_add(fill->found, SEVERITY_ERROR, none, &here,
+				    "required",
+				    "\"%s\" is required, and has no value "
+				    "here",
+				    field->name);
+		else
+			problem_add(fill->found, SEVERITY_ERROR, head->node,
+				    path, "required", "\"%s\" is required here",
+				    field->name);
 		problem_hint(fill->found, "%s: %s", field->name, field->doc);
 	}
 }
@@ -248,9 +271,8 @@ void fill_keys(struct fill *fill, const struct message *message,
 			/* A misspelt key is not missing too. */
 			field = other_key(fill, message, item, path, data);
 			if (field) {
-				i = (size_t)(field - message->fields);
-				keys[i] = item->key;
-				head->refused |= (uint64_t)1 << i;
+				keys[field - message->fields] = item->key;
+				head->refused |= bit_of(message, field);
 			}
 			continue;
 		}
@@ -263,11 +285,11 @@ void fill_keys(struct fill *fill, const struct message *message,
 		}
 		keys[i] = item->key;
 		if (fill_item(fill, field, item, path, data))
-			head->set |= (uint64_t)1 << i;
-		else if (!scalar_is_null(item->value))
-			head->refused |= (uint64_t)1 << i;
+			head->set |= bit_of(message, field);
+		else if (!is_none(field, item->value))
+			head->refused |= bit_of(message, field);
 	}
-	check_required(fill, message, map, path, keys);
+	check_required(fill, message, head, path, keys);
 }
 
 void fill_message(struct fill *fill, const struct message *message,

@@ -152,6 +152,7 @@ static const struct field jobrun_fields[] = {
 		 "many samples everyone has in an epoch." },
 	{ .name = "checkpoints",
 	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_PRESENCE,
 	  .message = &message_checkpoints,
 	  .offset = offsetof(struct jobrun_block, checkpoints),
 	  .traits = TRAIT_BESIDE_TASKS,

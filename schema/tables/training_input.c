@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trainingInput: AI Platform Training's message, every field of it. */
 #include "core/job/check.h"
+#include "core/job/machines.h"
 #include "core/job/traits.h"
 #include "schema/tables/tables.h"
 
 #include "core/job/job.h"
-
-#define REPLICAS_MAX 1000000
 
 /* In the order of enum scale_tier. */
 static const char *const scale_tier_names[] = {
@@ -104,7 +103,7 @@ static const struct field training_input_fields[] = {
 	{ .name = "workerCount",
 	  .type = FIELD_INT,
 	  .flags = FIELD_INT64,
-	  .max = REPLICAS_MAX,
+	  .max = MACHINE_COUNT_MAX,
 	  .fallback = "0",
 	  .fallback_1 = "0",
 	  .offset = offsetof(struct training_input, worker_count),
@@ -113,7 +112,7 @@ static const struct field training_input_fields[] = {
 	{ .name = "parameterServerCount",
 	  .type = FIELD_INT,
 	  .flags = FIELD_INT64,
-	  .max = REPLICAS_MAX,
+	  .max = MACHINE_COUNT_MAX,
 	  .fallback = "0",
 	  .fallback_1 = "0",
 	  .offset = offsetof(struct training_input, parameter_server_count),
@@ -121,7 +120,7 @@ static const struct field training_input_fields[] = {
 	{ .name = "evaluatorCount",
 	  .type = FIELD_INT,
 	  .flags = FIELD_INT64,
-	  .max = REPLICAS_MAX,
+	  .max = MACHINE_COUNT_MAX,
 	  .fallback = "0",
 	  .fallback_1 = "0",
 	  .offset = offsetof(struct training_input, evaluator_count),

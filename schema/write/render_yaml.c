@@ -30,7 +30,8 @@ static void drop_absent(const struct message *message, const void *data,
 
 		if (!below || field->type != FIELD_MESSAGE)
 			continue;
-		if (!set && has_required(field->message))
+		if (!set && (field->flags & FIELD_PRESENCE ||
+			     has_required(field->message)))
 			json_object_del(value, field->name);
 		else
 			drop_absent(field->message,

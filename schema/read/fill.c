@@ -184,15 +184,18 @@ static void same_field(struct fill *fill, const struct node *key,
 	problem_hint(fill->found, "remove one of the two");
 }
 
-/* To the service's JSON, null is the same as not there, and so is the name
- * that an enum has for no value. */
+/* The name that an enum has for no value. */
+static bool is_unspecified(const struct field *field, const struct node *value)
+{
+	return field->values && value->kind == NODE_SCALAR &&
+	       text_ends(field->values[0], "_UNSPECIFIED") &&
+	       !strcasecmp(value->text, field->values[0]);
+}
+
+/* To the service's JSON, null is the same as not there. */
 static bool is_none(const struct field *field, const struct node *value)
 {
-	return scalar_is_null(value) ||
-	       (field->flags & FIELD_REQUIRED && field->type == FIELD_ENUM &&
-		value->kind == NODE_SCALAR &&
-		!strcasecmp(value->text, field->values[0]) &&
-		text_ends(field->values[0], "_UNSPECIFIED"));
+	return scalar_is_null(value) || is_unspecified(field, value);
 }
 
 /* True if the field was given and taken. */
@@ -211,6 +214,12 @@ static bool fill_item(struct fill *fill, const struct field *field,
 			    field->name);
 		return false;
 	}
+	if (is_unspecified(field, item->value) &&
+	    !(field->flags & FIELD_REQUIRED))
+		problem_add(fill->found, SEVERITY_WARNING, item->value, &here,
+			    "enum-unspecified",
+			    "\"%s\" %s means none, as if it were not given",
+			    field->name, field->values[0]);
 	if (item->value->kind == NODE_BAD || is_none(field, item->value))
 		return false;
 	return fill_field(fill, &at, (char *)data + field->offset);

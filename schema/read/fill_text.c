@@ -112,13 +112,6 @@ int fill_enum(struct fill *fill, const struct spot *at)
 	for (i = 0; names[i]; i++)
 		if (!strcmp(names[i], at->value->text))
 			break;
-	if (names[i] && is_unspecified(names[i])) {
-		problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
-			    "enum-unspecified",
-			    "%s %s means none, as if it were not given",
-			    spot_name(at, name), names[i]);
-		return -1;
-	}
 	if (names[i])
 		return i;
 	for (i = 0; names[i]; i++) {

@@ -7,6 +7,7 @@
 #include "core/base/buf.h"
 #include "core/base/text.h"
 #include "schema/tables/tables.h"
+#include "schema/yaml/scalar.h"
 
 #define ROLE(name) .type = #name "Type", .config = #name "Config"
 
@@ -93,10 +94,12 @@ static const struct item *item_of(const void *message, const char *name)
 	if (!head->node)
 		return NULL;
 	item = node_item(head->node, name);
-	if (item)
-		return item;
-	message_snake_name(name, snake, sizeof(snake));
-	return node_item(head->node, snake);
+	if (!item) {
+		message_snake_name(name, snake, sizeof(snake));
+		item = node_item(head->node, snake);
+	}
+	/* null is as good as not there. */
+	return item && !scalar_is_null(item->value) ? item : NULL;
 }
 
 const struct node *value_of(const void *message, const char *name)

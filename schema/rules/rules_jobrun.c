@@ -130,8 +130,8 @@ void check_checkpoints(const struct check *check)
 
 	if (!all->head.node)
 		return;
-	metric = key_of(all, "metric");
-	goal = key_of(all, "goal");
+	metric = all->metric ? key_of(all, "metric") : NULL;
+	goal = all->goal ? key_of(all, "goal") : NULL;
 	if (all->head.refused || all->head.strange)
 		return;
 	if (!metric && all->resume == CHECKPOINT_RESUME_BEST) {

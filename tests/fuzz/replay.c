@@ -6,39 +6,130 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/base/alloc.h"
 #include "core/base/file.h"
 
 #define INPUT_MAX (64 << 20)
+/* One that takes so long hangs, on a busy machine too. */
+#define FINISHES_IN_S 60
+
+/* Mutants of the files, where the target makes them. */
+#define MUTANTS 300
+#define MUTANT_MAX (1 << 16)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t __attribute__((weak))
+LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
+
+struct input {
+	char *data;
+	size_t len;
+};
+
+struct inputs {
+	struct input *items;
+	size_t count;
+};
+
+static void add_folder(struct inputs *all, const char *folder)
+{
+	struct dirent *entry;
+	struct error err;
+	DIR *dir = opendir(folder);
+
+	if (!dir) {
+		perror(folder);
+		exit(64);
+	}
+	while ((entry = readdir(dir))) {
+		char *path = path_join(folder, entry->d_name);
+		struct input one = { 0 };
+
+		if (entry->d_name[0] != '.')
+			one.data = file_read(path, INPUT_MAX, &one.len, &err);
+		free(path);
+		if (!one.data)
+			continue;
+		all->items = mem_grow(all->items, all->count + 1, sizeof(one));
+		all->items[all->count++] = one;
+	}
+	closedir(dir);
+}
+
+static unsigned long number(const char *name, unsigned long otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 10) : otherwise;
+}
+
+/* A mutant that crashes or hangs stays behind, to be looked at. */
+static void keep(const uint8_t *data, size_t len)
+{
+	const char *path = getenv("FUZZ_LAST");
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	if (!file)
+		return;
+	fwrite(data, 1, len, file);
+	fclose(file);
+}
+
+/* FUZZ_MUTANTS says how many, FUZZ_SEED where they begin. */
+static unsigned long mutate(const struct inputs *all)
+{
+	unsigned long i, first = number("FUZZ_SEED", 1);
+	unsigned long count = number("FUZZ_MUTANTS", MUTANTS);
+	uint8_t *data = mem_alloc(MUTANT_MAX);
+
+	for (i = 0; i < count; i++) {
+		unsigned seed = (unsigned)(first + i);
+		const struct input *from =
+			&all->items[seed * 2654435761u % all->count];
+		size_t len = from->len < MUTANT_MAX ? from->len : MUTANT_MAX;
+		unsigned more = seed % 3;
+
+		memcpy(data, from->data, len);
+		do
+			len = LLVMFuzzerCustomMutator(data, len, MUTANT_MAX,
+						      seed ^ more << 28);
+		while (more--);
+		keep(data, len);
+		alarm(FINISHES_IN_S);
+		LLVMFuzzerTestOneInput(data, len);
+		alarm(0);
+	}
+	free(data);
+	return count;
+}
 
 int main(int argc, char **argv)
 {
-	struct error err;
-	struct dirent *entry;
-	unsigned count = 0;
-	DIR *dir;
+	struct inputs all = { 0 };
+	unsigned long mutants = 0;
+	size_t i;
+	int n;
 
-	if (argc != 2 || !(dir = opendir(argv[1]))) {
-		fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+	for (n = 1; n < argc; n++)
+		add_folder(&all, argv[n]);
+	if (!all.count) {
+		fprintf(stderr, "usage: %s FOLDER...\n", argv[0]);
 		return 64;
 	}
-	while ((entry = readdir(dir))) {
-		char *path = path_join(argv[1], entry->d_name);
-		size_t len;
-		char *data = entry->d_name[0] == '.'
-				     ? NULL
-				     : file_read(path, INPUT_MAX, &len, &err);
-
-		if (data) {
-			LLVMFuzzerTestOneInput((const uint8_t *)data, len);
-			count++;
-		}
-		free(data);
-		free(path);
+	for (i = 0; i < all.count; i++) {
+		alarm(FINISHES_IN_S);
+		LLVMFuzzerTestOneInput((const uint8_t *)all.items[i].data,
+				       all.items[i].len);
+		alarm(0);
 	}
-	closedir(dir);
-	printf("%s: %u inputs passed\n", argv[0], count);
-	return count ? 0 : 1;
+	if (LLVMFuzzerCustomMutator)
+		mutants = mutate(&all);
+	printf("%s: %zu inputs and %lu mutants passed\n", argv[0], all.count,
+	       mutants);
+	for (i = 0; i < all.count; i++)
+		free(all.items[i].data);
+	free(all.items);
+	return 0;
 }

@@ -81,7 +81,6 @@ static void show_run(struct apply *apply, const struct action *action)
 	struct run_record run;
 	struct follow *follow = NULL;
 	struct error err;
-	int attempt;
 
 	/* One that is to be deleted is not shown either. */
 	if (!action_is_run(action) || !action->want ||
@@ -92,12 +91,12 @@ static void show_run(struct apply *apply, const struct action *action)
 	if (session_run(session, action->want->name, 0, mem, &run, &err) < 0 ||
 	    !job_was_run(action->want->job, run.digest, run.digest2))
 		goto out;
-	/* A run that was started now may have been restarted already. */
-	attempt = action->follow ? run.attempt : run.origin;
-	app_say(apply->app, "%s: attempt %d %s", run.job_id, attempt,
+	/* From its first attempt: it may have been restarted since it was
+	 * planned, or started, and every line is shown. */
+	app_say(apply->app, "%s: attempt %d %s", run.job_id, run.origin,
 		action->follow ? "is followed" : "started");
-	follow = follow_open(session, run.job_id, attempt, 0, &everyone, &all,
-			     &err);
+	follow = follow_open(session, run.job_id, run.origin, 0, &everyone,
+			     &all, &err);
 	/* Not every provider's runs write here. */
 	if (follow && follow_start(follow, apply->loop, &err) < 0) {
 		app_fail(apply->app, &err);

@@ -58,6 +58,21 @@ j$i at 3" ]
   done
 }
 
+@test "apply follows a run from its first attempt, whichever goes on now" {
+  restarting a.yaml a "$COUNT [ \$n = 1 ] && exit 1; until [ -e $TMP/go ]; do sleep 0.1; done" \
+    '{maxRestarts: 5, backoff: 0s}'
+  jobrun apply --detach a.yaml
+  wait_until 30 eval '[ "$(attempts a)" = "[(1, '"'FAILED'), (2, 'RUNNING'"')]" ]'
+  jobrun apply a.yaml >out 2>err &
+  wait_until 30 grep -q 'start 2' out
+  touch go
+  wait $!
+  [ "$(sed 's/.*\] //' out)" = "start 1
+start 2" ]
+  grep -q "a: attempt 1 is followed" err
+  grep -q "a: attempt 1 FAILED: master 0 exited with 1; attempt 2 starts" err
+}
+
 @test "after maxRestarts it stays as it is, and says so" {
   restarting a.yaml a 'exit 7' '{maxRestarts: 2, backoff: 0s}'
   run jobrun apply a.yaml

@@ -63,8 +63,27 @@ wait_until() {
   done
 }
 
+# Those of them that are the supervisor of a run or its guard.
+supervising() {
+  local pid
+  for pid in "$@"; do
+    [[ $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) != "jobrun supervise "* ]] ||
+      echo "$pid"
+  done
+}
+
+supervising_ended() {
+  [ -z "$(supervising $(marked))" ]
+}
+
+# A run is over before its supervisor and its guard are gone, so these are
+# waited for.  Nothing else of it may be left by then.
 nothing_runs() {
-  [ -z "$(marked)" ]
+  local left
+  left=$(marked)
+  [ -n "$left" ] || return 0
+  [ "$left" = "$(supervising $left)" ] || return 1
+  wait_until 5 supervising_ended && [ -z "$(marked)" ]
 }
 
 # state_is JOB STATE

@@ -13,7 +13,7 @@ teardown() {
 
 @test "a run on hosts that fails is started again there" {
   sshd_up 2
-  host_job a.yaml a h1,h2 'n=$(ls $JOBRUN_RUN_DIR | wc -l); touch $JOBRUN_RUN_DIR/try$n; echo try $n; [ $RANK = 0 ] || sleep 60; [ $n = 2 ]' \
+  host_job a.yaml a h1,h2 'n=$(ls $JOBRUN_RUN_DIR | wc -l); touch $JOBRUN_RUN_DIR/try$n; echo try $n; '"$(all_of 2 RANK)"'; [ $RANK = 0 ] || sleep 60; [ $n = 2 ]' \
     '  restart: {maxRestarts: 5, backoff: 0s}'
   run timeout 60 "$JOBRUN" apply a.yaml
   [ "$status" -eq 0 ]
@@ -33,7 +33,7 @@ cut_connections() {
   sshd_up 2
   host_job a.yaml a h1,h2 \
     "touch \$JOBRUN_RUN_DIR/try\$(ls \$JOBRUN_RUN_DIR | wc -l)
-     [ -e \$JOBRUN_RUN_DIR/try1 ] || { seq -f 'early %.0f' 5000; [ \$RANK = 0 ] || sleep 5; exit 3; }
+     [ -e \$JOBRUN_RUN_DIR/try1 ] || { seq -f 'early %.0f' 5000; $(all_of 2 RANK); [ \$RANK = 0 ] || sleep 60; exit 3; }
      i=0; until [ -e $TMP/stop ]; do i=\$((i+1)); echo line \$i; [ \$((i % 10)) != 0 ] || sleep 0.01; done; echo \$i >&2" \
     '  restart: {maxRestarts: 1, backoff: 0s}'
   jobrun apply --detach a.yaml

@@ -163,6 +163,11 @@ static void on_phase(void *arg, const struct action *action,
 			err ? err->text : "no answer");
 		break;
 	case PHASE_DONE:
+		if (err)
+			app_say(apply->app,
+				"%s '%s': done, but not remembered: %s; a "
+				"later plan cannot tell who changes it",
+				one->kind->name, one->name, err->text);
 		if (action_is_run(action) && action->want && !apply->detach)
 			end_run(apply, action, status);
 		else if (action_is_run(action) && action->want)

@@ -130,6 +130,8 @@ static void finish(struct execution *it, enum action_phase phase,
 		execution_make_ready(it->after[i]);
 	}
 	become_settled(it, err);
+	if (phase == PHASE_DONE && it->lost.text[0])
+		err = &it->lost;
 	enter(it, phase, status, err);
 }
 
@@ -259,9 +261,11 @@ static void in_thread(struct work *work)
 		return;
 	}
 	call_make(&it->call);
+	it->lost = (struct error){ 0 };
 	if (it->call.ret == 0 && journal && journal->applied &&
 	    !action_is_run(it->action))
-		journal->applied(journal->arg, it->action, &it->call.subject);
+		journal->applied(journal->arg, it->action, &it->call.subject,
+				 &it->lost);
 	fill_done(&it->call.subject);
 }
 

@@ -59,6 +59,8 @@ struct execution {
 	struct loop_event *watch;
 	int fd;     /* from the kind's watch, or -1 */
 	bool woken; /* by fd */
+
+	struct error lost; /* why the journal lacks what was made, or "" */
 };
 
 struct executor {

@@ -29,9 +29,9 @@ enum action_phase {
 	PHASE_CALLING, /* the provider */
 	PHASE_RETRYING,
 	PHASE_FOLLOWING, /* created; until it is as wanted, or ended */
-	PHASE_DONE,
-	PHASE_FAILED,  /* `err` says why */
-	PHASE_SKIPPED, /* never started, because another failed */
+	PHASE_DONE,      /* `err` says why the journal lacks what was made */
+	PHASE_FAILED,    /* `err` says why */
+	PHASE_SKIPPED,   /* never started, because another failed */
 };
 
 struct executor_options {

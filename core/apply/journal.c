@@ -62,18 +62,19 @@ static char *sealed_text(struct store *store, const struct resource *want,
 	return text;
 }
 
-static void applied(void *arg, const struct action *action,
-		    const struct resource *it)
+static int applied(void *arg, const struct action *action,
+		   const struct resource *it, struct error *err)
 {
+	char *text = sealed_text(arg, action->want, it->properties, err);
 	struct applied_record record;
-	struct error ignored;
-	char *text = sealed_text(arg, action->want, it->properties, &ignored);
+	int ret;
 
 	if (!text)
-		return;
+		return -1;
 	record = record_of(action, text);
-	store_applied_put(arg, &record, 1, &ignored);
+	ret = store_applied_put(arg, &record, 1, err);
 	free(text);
+	return ret;
 }
 
 int journal_adopt(struct store *store, const struct plan *plan,

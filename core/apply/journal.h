@@ -22,10 +22,10 @@ struct journal {
 	int (*begin)(void *arg, const struct action *action, struct error *err);
 	/* It was made or changed: `it` has all its values, secrets too, which
 	 * must not be kept.  Not for runs.  To lose it costs knowing later
-	 * what others changed.  Called from the executor's threads.  May be
-	 * NULL. */
-	void (*applied)(void *arg, const struct action *action,
-			const struct resource *it);
+	 * what others changed, so a failure is told and fails nothing.  Called
+	 * from the executor's threads.  May be NULL. */
+	int (*applied)(void *arg, const struct action *action,
+		       const struct resource *it, struct error *err);
 	/* INTENT_UNKNOWN and INTENT_FAILED come with `why`.  To lose it
 	 * costs a look later on, so that is no reason to stop.  Called from
 	 * the loop's thread. */

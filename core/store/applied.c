@@ -121,25 +121,18 @@ static int read_key(const char *path, unsigned char *key, struct error *err)
 	return len == STORE_KEY_SIZE ? 0 : -1;
 }
 
-/* Beside its place first: another process may be faster, and then its key is
- * the one. */
+/* Another thread or process may be faster, and then its key is the one. */
 static int make_key(const char *path, struct error *err)
 {
 	unsigned char key[STORE_KEY_SIZE];
-	char *beside = mem_printf("%s.%d.new", path, (int)getpid());
-	int ret = 0;
+	int ret;
 
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
 		ret = error_errno(err, "no random bytes for '%s'", path);
 	else
-		ret = file_write(beside, key, sizeof(key), err);
-	if (ret == 0 && link(beside, path) < 0 && errno != EEXIST &&
-	    rename(beside, path) < 0)
-		ret = error_errno(err, "cannot write '%s'", path);
-	unlink(beside);
+		ret = file_create(path, 0600, key, sizeof(key), err);
 	explicit_bzero(key, sizeof(key));
-	free(beside);
-	return ret;
+	return ret < 0 ? -1 : 0;
 }
 
 int store_key(struct store *store, bool make, unsigned char *key,

@@ -38,6 +38,21 @@ hidden() {
   [ "$(stat -c %a "$JOBRUN_STATE_DIR"/key)" = 600 ]
 }
 
+@test "what cannot be remembered is said" {
+  export MY_TOKEN=hunter2
+  fake_job
+  job a.yaml a true
+  jobrun apply a.yaml
+  python3 - <<'END'
+import os, sqlite3
+db = sqlite3.connect(os.environ["JOBRUN_STATE_DIR"] + "/jobrun.db")
+db.execute("CREATE TRIGGER t BEFORE INSERT ON applied BEGIN SELECT RAISE(FAIL, 'not today'); END")
+END
+  run jobrun apply f.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"thing 'f-thing-01': done, but not remembered: the store '$TMP/state/jobrun.db' failed: not today; a later plan cannot tell who changes it"* ]]
+}
+
 @test "a secret that changed is seen, and who changed it" {
   export MY_TOKEN=hunter2
   fake_job

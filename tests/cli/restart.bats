@@ -55,6 +55,8 @@ start 3" ]
 j$i at 2
 j$i at 3" ]
     [[ $stderr == *"j$i: attempt 1 started"* ]]
+    [ "$(attempts j$i)" = "[(1, 'FAILED'), (2, 'FAILED'), (3, 'SUCCEEDED')]" ]
+    [ "$(field j$i 'j["restartedFor"]')" = "master 0 exited with 1" ]
   done
 }
 

@@ -127,14 +127,16 @@ static int hook_begin(void *arg, const struct action *action, struct error *err)
 	return ret;
 }
 
-static void hook_applied(void *arg, const struct action *action,
-			 const struct resource *it)
+static int hook_applied(void *arg, const struct action *action,
+			const struct resource *it, struct error *err)
 {
 	const struct journal *journal = arg;
+	int ret;
 
 	point();
-	journal->applied(journal->arg, action, it);
+	ret = journal->applied(journal->arg, action, it, err);
 	point();
+	return ret;
 }
 
 static void hook_end(void *arg, const struct action *action,

@@ -1205,6 +1205,60 @@ static void threads_share_a_store(void **state)
 	store_close(store);
 }
 
+struct key_maker {
+	pthread_t thread;
+	pthread_barrier_t *start;
+	struct store *store;
+	unsigned char key[STORE_KEY_SIZE];
+	struct error err;
+	int ret;
+};
+
+static void *make_key(void *arg)
+{
+	struct key_maker *it = arg;
+
+	pthread_barrier_wait(it->start);
+	it->ret = store_key(it->store, true, it->key, &it->err);
+	return NULL;
+}
+
+static void threads_make_one_key(void **state)
+{
+	struct place *at = *state;
+	struct store *store = open_store();
+	struct key_maker makers[8] = { { 0 } };
+	pthread_barrier_t start;
+	char path[256];
+	int round;
+	size_t i;
+
+	snprintf(path, sizeof(path), "%s/key", at->state);
+	pthread_barrier_init(&start, NULL, COUNT(makers));
+	for (round = 0; round < 50; round++) {
+		unlink(path);
+		for (i = 0; i < COUNT(makers); i++) {
+			makers[i].start = &start;
+			makers[i].store = store;
+			assert_int_equal(pthread_create(&makers[i].thread, NULL,
+							make_key, &makers[i]),
+					 0);
+		}
+		for (i = 0; i < COUNT(makers); i++)
+			pthread_join(makers[i].thread, NULL);
+		for (i = 0; i < COUNT(makers); i++) {
+			assert_string_equal(makers[i].err.text, "");
+			assert_int_equal(makers[i].ret, 0);
+			assert_memory_equal(makers[i].key, makers[0].key,
+					    STORE_KEY_SIZE);
+		}
+	}
+	pthread_barrier_destroy(&start);
+	store_close(store);
+	/* The database and the key, and nothing beside them. */
+	assert_int_equal(count_files(at->state), 2);
+}
+
 /* Killed at any moment, what was said to be written is there. */
 static void a_kill_loses_nothing(void **state)
 {
@@ -1308,6 +1362,7 @@ int main(void)
 		TEST(a_lock_is_waited_for),
 		TEST(a_swarm_makes_one_store),
 		TEST(threads_share_a_store),
+		TEST(threads_make_one_key),
 		TEST(a_kill_loses_nothing),
 		TEST(opening_is_quick),
 	};

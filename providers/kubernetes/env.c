@@ -6,20 +6,30 @@
 #include "core/base/buf.h"
 #include "core/base/json.h"
 
-/* "$(" begins a reference to another variable; "$$(" is that text. */
+/* "$(" begins a reference to a variable, and "$$" is one "$". */
 json_t *env_text(const char *value)
 {
 	struct buf out = { 0 };
 	json_t *text;
 
 	for (; *value; value++) {
-		if (value[0] == '$' && value[1] == '(')
+		if (value[0] == '$' && (value[1] == '(' || value[1] == '$'))
 			buf_putc(&out, '$');
 		buf_putc(&out, *value);
 	}
 	text = json_text(buf_text(&out));
 	buf_done(&out);
 	return text;
+}
+
+json_t *env_words(const struct strings *words)
+{
+	json_t *out = json_array();
+	size_t i;
+
+	for (i = 0; i < words->count; i++)
+		json_array_append_new(out, env_text(words->items[i]));
+	return out;
 }
 
 void env_add_text(json_t *env, const char *name, const char *value)

@@ -10,6 +10,8 @@
 
 /* A text as it is: a "$(" in it refers to nothing.  Returns new. */
 json_t *env_text(const char *value);
+/* The same for the words of a command. */
+json_t *env_words(const struct strings *words);
 
 void env_add_text(json_t *env, const char *name, const char *value);
 void env_add_number(json_t *env, const char *name, size_t value);

@@ -60,18 +60,19 @@ static void add_command(const struct pod_maker *maker,
 	if (!args->count)
 		args = &input->args;
 	if (command->count)
-		json_put(container, "command",
-			 json_texts(command->items, command->count));
+		json_put(container, "command", env_words(command));
 	else if (input->python_module)
 		json_put(container, "command",
-			 json_pack("[s, s, s, s]", "python3", "-u", "-m",
-				   input->python_module));
-	list = json_texts(args->items, args->count);
+			 json_pack("[s, s, s, o]", "python3", "-u", "-m",
+				   env_text(input->python_module)));
+	list = env_words(args);
 	/* AI Platform passed it behind the job's own arguments, and behind the
 	 * values of a trial. */
 	if (input->job_dir && !trials_are_wanted(maker->job))
 		json_array_append_new(
-			list, json_sprintf("--job-dir=%s", input->job_dir));
+			list,
+			env_text(arena_printf(maker->mem, "--job-dir=%s",
+					      input->job_dir)));
 	if (json_array_size(list))
 		json_put(container, "args", list);
 	else

@@ -49,6 +49,29 @@ EXAMPLES=$BATS_TEST_DIRNAME/../../examples
   [ "$(made)" = "[]" ]
 }
 
+@test "what looks like a reference to a variable reaches the program as it is" {
+  tell state '{"pods": [{"run": true}]}'
+  cat >refs.yaml <<'END'
+jobId: refs
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: "python:3"}
+  args: ["$(A)", "$(S)", "$$(S)", "$$$", "$x"]
+jobrun:
+  provider: kubernetes
+  env: {A: a, B: "$(A) $$(A) $$"}
+  secrets: {S: {env: S}}
+  command: [sh, -c, 'printf "<%s>" "$@"; echo "<$B>"; echo "$((1 + 1))"', sh]
+END
+  S=hush-hush run jobrun apply --yes refs.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *'<$(A)><$(S)><$$(S)><$$$><$x><$(A) $$(A) $$>'* ]]
+  [[ $output == *"] 2"* ]]
+  [[ $output != *hush* ]]
+  jobrun delete refs
+}
+
 # Four shards of one sample each, a checkpoint each start, and a first start
 # that fails.
 launched() {

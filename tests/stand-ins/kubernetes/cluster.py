@@ -51,6 +51,13 @@ def ranges(indexes):
     return ",".join(f"{a}-{b}" if b > a else str(a) for a, b in found)
 
 
+def expand(text, env):
+    """As kubelet does: $(NAME) is a known variable's value, $$ is $."""
+    return re.sub(
+        r"\$(\$|\(([^)]*)\))",
+        lambda at: "$" if at[1] == "$" else env.get(at[2], at[0]), text)
+
+
 class Pod:
     """One that is there, and what it writes."""
 
@@ -189,7 +196,8 @@ class Pod:
                 out[one["name"]] = base64.b64decode(
                     secret["data"][ref["secretKeyRef"]["key"]]).decode()
             else:
-                out[one["name"]] = self.place(one.get("value", ""))
+                out[one["name"]] = self.place(
+                    expand(one.get("value", ""), out))
         # There is no DNS here.
         if "MASTER_ADDR" in out:
             out["MASTER_ADDR"] = "127.0.0.1"
@@ -219,9 +227,9 @@ class Pod:
     def run(self):
         container = self.item["spec"]["containers"][0]
         words = container.get("command", []) + container.get("args", [])
+        env = self.environment(container, self.item["metadata"])
         self.process = subprocess.Popen(
-            [self.place(word).replace("$$(", "$(") for word in words],
-            env=self.environment(container, self.item["metadata"]),
+            [self.place(expand(word, env)) for word in words], env=env,
             cwd=self.place(container.get("workingDir", self.folder.name)),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)

@@ -16,9 +16,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/json.h"
 #include "core/spec/hosts_program.h"
 #include "core/task/launch.h"
+#include "core/task/task_secrets.h"
 #include "core/log/log.h"
 #include "core/log/log_file.h"
 #include "core/process/process.h"
@@ -28,7 +28,6 @@
 #include "core/trial/trial_watch.h"
 #include "core/spec/wrap.h"
 
-#define SECRETS_MAX ((size_t)64 << 20)
 /* How often to look what has become of the others, in a run of few tasks: of
  * many each looks less often, as they share a file server. */
 #define LOOK_MS 500
@@ -51,6 +50,8 @@ struct task_runner {
 	struct task_parent parent;
 	struct task process; /* setup, or the program */
 	int status;          /* it ended with, as waitpid() gives it */
+	bool has_secrets;    /* for this one to remove */
+	size_t begun;        /* so many tasks, from the first, have begun */
 	bool told;           /* to end, by somebody else */
 	bool done;           /* the master has succeeded, or this is an attempt
 			      * of the past */
@@ -156,26 +157,34 @@ out:
 
 static int set_secrets(struct task_runner *m, struct error *err)
 {
-	char *path = path_join(m->spec.home, "secrets.json");
-	json_t *values = NULL, *value;
-	const char *name;
-	size_t len;
-	char *text = file_read(path, SECRETS_MAX, &len, err);
+	return task_secrets_read(m->spec.home, &m->env, &m->has_secrets, err);
+}
 
-	if (text)
-		values = json_read(text, len, path, err);
-	json_object_foreach(values, name, value)
-	{
-		environment_set(&m->env, name, json_string_value(value));
+/* The first task removes the secrets once all have begun, and so have read
+ * them, unless another attempt or another trial may have to. */
+static void forget_secrets(struct task_runner *m)
+{
+	const struct restart *restart = &m->spec.restart;
+	const struct topology *all = &m->spec.topology;
+
+	if (!m->has_secrets || m->deps->self != 0 || m->deps->trial ||
+	    restart->max_restarts || restart->max_preemptions)
+		return;
+	while (m->begun < all->count) {
+		const struct task_place *task = &all->tasks[m->begun];
+		struct arena *mem = arena_new();
+		const char *file =
+			task_file_path(mem, m->attempt,
+				       task_type_name(task->type), task->index);
+		bool has_begun = access(file, F_OK) == 0;
+
+		arena_free(mem);
+		if (!has_begun)
+			return;
+		m->begun++;
 	}
-	if (text)
-		explicit_bzero(text, len);
-	free(text);
-	free(path);
-	if (!values)
-		return -1;
-	json_decref(values);
-	return 0;
+	task_secrets_remove(m->spec.home);
+	m->has_secrets = false;
 }
 
 /* ---- a process --------------------------------------------------------- */
@@ -305,6 +314,7 @@ static void on_look(void *arg, uint32_t events)
 	look_later(m);
 	look_around(m);
 	look_at_trials(m);
+	forget_secrets(m);
 }
 
 /* Until the process has ended: its output, signals, and the others. */

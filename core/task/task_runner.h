@@ -5,7 +5,8 @@
  * program of its task as a supervisor here would, and leaves in that folder
  * what the run is followed by:
  *
- *	spec.json, secrets.json	what it is told; written before
+ *	spec.json, secrets.json	what it is told; written before, and of the
+ *				second see task_secrets.h
  *	attempts/N/logs/	its output, as core/log/log.h has it
  *	attempts/N/tasks/TYPE-INDEX
  *		start HOST PID TIME_MS

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/task/task_secrets.h"
 #include "core/trial/trial_spec.h"
 #include "core/trial/trial_tally.h"
 #include "core/trial/trial_watch.h"
@@ -69,6 +70,7 @@ static int put_result(const struct slurm_turn *at, const struct run_spec *spec,
 static int put_status(const char *run, bool succeeded, struct arena *mem,
 		      struct error *err)
 {
+	task_secrets_remove(run);
 	return file_write(file_of(run, "status", mem),
 			  succeeded ? "0\n" : "1\n", 2, err);
 }

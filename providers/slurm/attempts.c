@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/process/subprocess.h"
 #include "core/task/task_files.h"
+#include "core/task/task_secrets.h"
 #include "providers/slurm/array.h"
 
 #define FILE_MAX 256
@@ -349,6 +350,9 @@ int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 	}
 	if (ret == 0 && *step == SLURM_STEP_END && at->trial)
 		ret = end_trial(&turn, err);
+	/* Of trials the last one does. */
+	if (ret == 0 && *step == SLURM_STEP_END && !at->trial)
+		task_secrets_remove(at->run);
 	arena_free(turn.mem);
 	return ret;
 }

@@ -12,6 +12,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/task/task_files.h"
+#include "core/task/task_secrets.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/slurm_look.h"
 
@@ -203,13 +204,13 @@ static int look_at_it(struct slurm_look *look, const struct error *away,
 				    : look_at_attempt(look, away, err);
 }
 
-/* Values of secrets stay no longer than they are needed. */
+/* Those of a run whose batch script was killed before it could do that. */
 static void forget_secrets(const struct slurm_look *look)
 {
 	const char *args[] = { NULL, NULL };
 	struct error ignored;
 
-	args[0] = arena_printf(look->mem, "%s/secrets.json",
+	args[0] = arena_printf(look->mem, "%s/" TASK_SECRETS_FILE,
 			       look_run_folder(look));
 	cluster_sh(look->at->cluster, "cannot remove the secrets",
 		   "rm -f \"$1\"", args, NULL, NULL, &ignored);

@@ -8,7 +8,7 @@
  *	runs/JOBID/NAME/		a run; it appears with all of
  *	  run.json			what it is of
  *	  spec.json			what each task is told (core/spec/spec.h)
- *	  secrets.json			values; 0600
+ *	  secrets.json			values; 0600; see core/task/task_secrets.h
  *	  job.sh			the batch script
  *	  packages/			unpacked
  *	  trials.json			values (core/trial/trial_spec.h), if it is a

@@ -18,6 +18,7 @@
 #include "core/data/tree.h"
 #include "core/job/secret.h"
 #include "core/trial/trial_spec.h"
+#include "core/task/task_secrets.h"
 #include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/script.h"
 
@@ -139,7 +140,7 @@ static int add_secrets(struct archive_writer *writer,
 		free(value);
 	}
 	if (ret == 0)
-		ret = add_json(writer, "secrets.json", values, err);
+		ret = add_json(writer, TASK_SECRETS_FILE, values, err);
 	json_decref(values);
 	return ret;
 }

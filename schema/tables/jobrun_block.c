@@ -136,7 +136,10 @@ static const struct field jobrun_fields[] = {
 	  .check = check_variable,
 	  .offset = offsetof(struct jobrun_block, secrets),
 	  .doc = "Variables whose values are read when the program starts, "
-		 "and are never printed, stored or put into a plan." },
+		 "and are never printed, stored or put into a plan. On Slurm "
+		 "they are in a file of mode 0600 in the run's folder until "
+		 "all tasks have read them, or until the run has ended if it "
+		 "may be restarted or has trials." },
 	{ .name = "data",
 	  .type = FIELD_NAMED,
 	  .message = &message_data_set,

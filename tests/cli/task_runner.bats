@@ -93,3 +93,45 @@ start_both() {
   has_record worker-0
   wait_until 2 nothing_runs
 }
+
+# secret_job [MORE]: two tasks that have read a secret, and go on.
+secret_job() {
+  job a.yaml a "echo \${#S}; exec sleep $NAP" "${WORKERS/2/1}"
+  printf '%s\n' "  secrets: {S: {env: S}}" "$@" >>a.yaml
+  S=hush runner_folder a.yaml
+  echo '{"S": "hush"}' >R/secrets.json
+}
+
+have_read() {
+  [ "$(cat R/attempts/0/logs/master-0.stdout R/attempts/0/logs/worker-0.stdout 2>/dev/null | tr '\n' ' ')" = "4 4 " ]
+}
+
+@test "the secrets are on the disk until all tasks have read them" {
+  secret_job
+  pids=()
+  runner_task 0 2 &
+  pids+=($!)
+  wait_until 10 grep -qs 4 R/attempts/0/logs/master-0.stdout
+  sleep 1
+  [ -e R/secrets.json ]
+  runner_task 1 2 &
+  pids+=($!)
+  wait_until 10 have_read
+  wait_until 10 test ! -e R/secrets.json
+  kill "${pids[@]}"
+  wait_until 10 nobody_lives
+}
+
+@test "the secrets of a run that may be restarted stay until its script ends" {
+  secret_job '  restart: {maxRestarts: 1, backoff: 0s}'
+  start_both
+  wait_until 10 have_read
+  sleep 1
+  [ -e R/secrets.json ]
+  kill "${pids[@]}"
+  wait_until 10 nobody_lives
+  echo 0 >R/attempts/0/begun
+  echo 143 >R/attempts/0/status
+  jobrun next-attempt --job 7 R
+  [ ! -e R/secrets.json ]
+}

@@ -40,6 +40,11 @@ BUILD ?= build/san
 OPT ?= -O1 -fno-omit-frame-pointer
 SANFLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 BIN ?= $(BUILD)/jobrun
+else ifdef TSAN
+BUILD ?= build/tsan
+OPT ?= -O1 -fno-omit-frame-pointer
+SANFLAGS = -fsanitize=thread
+BIN ?= $(BUILD)/jobrun
 else
 BUILD ?= build/release
 OPT ?= -O2 -D_FORTIFY_SOURCE=2
@@ -47,18 +52,19 @@ BIN ?= jobrun
 endif
 
 CFLAGS ?= -g
+HARDEN = -fstack-protector-strong -fstack-clash-protection
 ALL_CPPFLAGS := -I. -D_GNU_SOURCE -DJOBRUN_VERSION='"$(VERSION)"' \
 	       $(shell $(PKG_CONFIG) --cflags $(LINKED) $(OPENED) 2>/dev/null) \
 	       $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 $(OPT) $(WARN) $(WERROR) -pthread -fPIE \
-	     -fstack-protector-strong $(SANFLAGS) $(CFLAGS)
-ALL_LDFLAGS = -pie -pthread -Wl,-z,relro -Wl,--build-id=sha1 $(SANFLAGS) $(LDFLAGS)
+	     $(HARDEN) $(SANFLAGS) $(CFLAGS)
+ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now -Wl,--build-id=sha1 $(SANFLAGS) $(LDFLAGS)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LINKED) 2>/dev/null) -ldl -lm
 
 # The program takes the linked ones in, where they are there as archives: to
 # find and relocate four libraries would be half of its start-up.  STATIC= for
 # those who want them shared.
-STATIC ?= $(if $(SAN),,1)
+STATIC ?= $(if $(SAN)$(TSAN),,1)
 ARCHIVES := $(foreach lib,cyaml yaml jansson sqlite3,\
 	    $(shell $(CC) -print-file-name=lib$(lib).a))
 ifeq ($(STATIC)$(filter-out /%,$(ARCHIVES)),1)
@@ -91,6 +97,19 @@ EMBEDDED_C := $(BUILD)/cmd/jobrun/starter_files.c $(BUILD)/cmd/jobrun/completion
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o)
 
+# Small programs for other machines: static, with musl where that is there, and
+# at an address that changes with each start.  Debian's musl-gcc knows no
+# -static-pie, so the object that relocates the program is named here.
+STATIC_CC ?= $(if $(shell command -v musl-gcc),musl-gcc,$(CC))
+MUSL_START := $(if $(findstring musl,$(STATIC_CC)),\
+	      $(wildcard /usr/lib/$(shell uname -m)-linux-musl/rcrt1.o))
+STATIC_CFLAGS = -Os -ffunction-sections -fdata-sections -fPIE $(HARDEN)
+STATIC_LDFLAGS = -s -Wl,--gc-sections,-z,relro,-z,now \
+		 $(if $(MUSL_START),-static -nostartfiles $(MUSL_START) \
+		 -Wl$(comma)-pie$(comma)--no-dynamic-linker$(comma)-z$(comma)text,\
+		 $(if $(findstring musl,$(STATIC_CC)),-static,-static-pie))
+comma := ,
+
 # The agent for other machines is a program of its own, and a part of the
 # other.  It must run on whatever Linux there is, so it is static; with musl
 # it is also small.  Where the program has sanitizers, so has the agent.
@@ -103,20 +122,18 @@ HOST_OBJ := $(HOST_SRC:%.c=$(BUILD)/agent/%.o)
 AGENT = $(BUILD)/cmd/jobrun-host/jobrun-host
 ifdef SAN
 HOST_CC = $(CC)
-HOST_CFLAGS = $(OPT) $(SANFLAGS)
-HOST_LDFLAGS = $(SANFLAGS)
+HOST_CFLAGS = $(OPT) -fPIE $(SANFLAGS)
+HOST_LDFLAGS = -pie -Wl,-z,relro,-z,now $(SANFLAGS)
 else
-HOST_CC ?= $(if $(shell command -v musl-gcc),musl-gcc,$(CC))
-HOST_CFLAGS = -Os -ffunction-sections -fdata-sections -fstack-protector-strong
-HOST_LDFLAGS = -static -s -Wl,--gc-sections
+HOST_CC = $(STATIC_CC)
+HOST_CFLAGS = $(STATIC_CFLAGS)
+HOST_LDFLAGS = $(STATIC_LDFLAGS)
 endif
 
 # What starts an installed jobrun, in whatever image; also a part of it.
 START_SRC := $(wildcard cmd/jobrun-start/*.c)
 START_OBJ := $(START_SRC:%.c=$(BUILD)/%.o)
 START = $(BUILD)/cmd/jobrun-start/jobrun-start
-START_CC ?= $(if $(shell command -v musl-gcc),musl-gcc,$(CC))
-START_CFLAGS = -Os -fstack-protector-strong
 
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o) $(EMBEDDED_C:.c=.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
@@ -154,12 +171,12 @@ $(BUILD)/core/ssh/agent_program.o: core/ssh/agent_program.c $(AGENT) Makefile
 $(START_OBJ): $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(SAY) "  CC   $@"
-	$(Q)$(START_CC) -I. -D_GNU_SOURCE -std=gnu11 $(WARN) $(WERROR) \
-		$(START_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(STATIC_CC) -I. -D_GNU_SOURCE -std=gnu11 $(WARN) $(WERROR) \
+		$(STATIC_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(START): $(START_OBJ)
 	$(SAY) "  LINK $@"
-	$(Q)$(START_CC) -static -s -o $@ $(START_OBJ)
+	$(Q)$(STATIC_CC) $(STATIC_LDFLAGS) -o $@ $(START_OBJ)
 
 $(BUILD)/core/spec/install_start.o: core/spec/install_start.c $(START) Makefile
 	@mkdir -p $(@D)

@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 
 #include "cmd/jobrun-host/agent.h"
+#include "core/process/process.h"
 
 int main(int argc, char **argv)
 {
 	umask(077);
+	process_without_core();
 	if (argc == 2 && !strcmp(argv[1], "connect"))
 		return connect_main();
 	fprintf(stderr, "This is the part of jobrun that it puts on other "

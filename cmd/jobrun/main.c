@@ -12,6 +12,7 @@
 #include "core/base/alloc.h"
 #include "core/base/start.h"
 #include "core/base/nearest.h"
+#include "core/process/process.h"
 
 /* A file opened later must not become standard output by accident. */
 static void fill_standard_descriptors(void)
@@ -66,6 +67,7 @@ int main(int argc, char **argv)
 	struct app app;
 	int status;
 
+	process_without_core();
 	fill_standard_descriptors();
 	restore_preload();
 	app_init(&app);

@@ -33,6 +33,29 @@
 #endif
 #define STACK_SIZE ((size_t)32 << 10)
 
+/* What this process came with; RLIM_INFINITY - 1 is no limit of anybody. */
+#define CORE_UNCHANGED (RLIM_INFINITY - 1)
+static struct rlimit own_core = { .rlim_max = CORE_UNCHANGED };
+
+void process_without_core(void)
+{
+	struct rlimit none;
+
+	if (own_core.rlim_max == CORE_UNCHANGED &&
+	    getrlimit(RLIMIT_CORE, &own_core) < 0)
+		return;
+	/* With 1, Linux starts no collector either; see core(5). */
+	none = own_core;
+	none.rlim_cur = none.rlim_max ? 1 : 0;
+	setrlimit(RLIMIT_CORE, &none);
+}
+
+void process_restore_core(void)
+{
+	if (own_core.rlim_max != CORE_UNCHANGED)
+		setrlimit(RLIMIT_CORE, &own_core);
+}
+
 static const char *search_path(char *const *envp)
 {
 	for (; *envp; envp++)
@@ -182,6 +205,7 @@ static int become(void *arg)
 		goto fail;
 	/* Last: what is open here may lie beyond it already. */
 	setrlimit(RLIMIT_NOFILE, what->no_files);
+	process_restore_core();
 	execve(what->path, what->argv, what->envp);
 fail:
 	starting->why = errno;

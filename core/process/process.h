@@ -48,6 +48,15 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 pid_t process_start(const struct process_start *what, struct error *err);
 
 /*
+ * This process leaves no core file, nor does a collector of cores get one: its
+ * memory may hold secrets.  What process_start() starts has the limit that
+ * this process came with, unless it is `alike`, and so has what comes after
+ * process_restore_core().
+ */
+void process_without_core(void);
+void process_restore_core(void);
+
+/*
  * The program that this process runs, even if its file was replaced by a newer
  * one: its name ends in " (deleted)" then, and /proc/self/exe still leads to
  * it.  By name where that holds, as that link leads elsewhere under valgrind.

@@ -76,7 +76,10 @@ static int spawn(struct store *store, const struct run_spec *spec, int lock,
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	process_self(program, sizeof(program));
+	/* Its tasks get the limit that it comes with. */
+	process_restore_core();
 	why = posix_spawn(&pid, program, &files, &attr, argv, env.items);
+	process_without_core();
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	environment_done(&env);

@@ -15,6 +15,7 @@
 #include "core/data/archive.h"
 #include "core/data/package.h"
 #include "core/job/message.h"
+#include "core/process/process.h"
 #include "core/topology/contract.h"
 #include "core/topology/topology.h"
 
@@ -160,7 +161,9 @@ char *launch_host_name(bool qualified)
 int launch_exec(const struct launch_program *program, struct error *err)
 {
 	signal(SIGPIPE, program->sigpipe);
+	process_restore_core();
 	execve(program->path, program->argv, program->envp);
+	process_without_core();
 	if (errno == ENOEXEC)
 		return error_set(err, ERROR_FAILED,
 				 "'%s' is no program: name its interpreter "

@@ -2,7 +2,6 @@
 #include "core/task/launch.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -187,7 +186,6 @@ int launch_supervise(const struct launch_program *program, long grace_s,
 
 int launch_end_alike(int status)
 {
-	const struct rlimit no_core = { 0 };
 	sigset_t one;
 	int number;
 
@@ -196,7 +194,7 @@ int launch_end_alike(int status)
 	number = WTERMSIG(status);
 	if (getpid() != 1) {
 		/* The core, if there is one, is the program's. */
-		setrlimit(RLIMIT_CORE, &no_core);
+		process_without_core();
 		signal(number, SIG_DFL);
 		sigemptyset(&one);
 		sigaddset(&one, number);

@@ -171,6 +171,17 @@ EOF
   xargs clang-format --dry-run --Werror <"$BATS_TEST_TMPDIR/files"
 }
 
+@test "programs are at no fixed address, and their tables read-only" {
+  local build program
+  build=$(dirname "$JOBRUN")
+  [ -e "$build/libjobrun.a" ] || build=$ROOT/build/release
+  for program in "$JOBRUN" "$build"/cmd/jobrun-host/jobrun-host \
+    "$build"/cmd/jobrun-start/jobrun-start; do
+    readelf -d "$program" | grep -q 'Flags: NOW PIE'
+    readelf -lW "$program" | grep -q GNU_RELRO
+  done
+}
+
 @test "every commit says what was wrong" {
   git -C "$ROOT" rev-parse -q --verify HEAD >/dev/null ||
     skip "this is no checkout"

@@ -59,3 +59,20 @@ supervisor() {
   [[ $output == *"secret 'TOKEN': '"*"secret.txt' holds a zero byte"* ]]
   [[ $output != *s3cr* ]]
 }
+
+@test "no core file of what holds secrets; tasks keep the limit of the user" {
+  core_limit() { awk '/^Max core file size/ { print $5 }' "/proc/$1/limits"; }
+  # In blocks of 1024 bytes here, of 512 in sh.
+  ulimit -Sc 4 || skip "core files are limited here"
+  job a.yaml a 'ulimit -Sc; sleep 100'
+  "$JOBRUN" apply a.yaml >out 2>&1 &
+  wait_until 10 grep -q '\[0\] 8$' out
+  # 1: no collector of cores is started either.
+  [ "$(core_limit $!)" = 1 ]
+  [ "$(core_limit "$(supervisor)")" = 1 ]
+  [ "$(core_limit "$(field a 'j["tasks"][0]["pid"]')")" = 4096 ]
+  jobrun cancel --now a
+  wait
+  run -0 "$JOBRUN" launch -- sh -c 'ulimit -Sc'
+  [[ $output == *8 ]]
+}

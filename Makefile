@@ -4,6 +4,7 @@
 #   make run        install what is missing, build, run the quickstart
 #   make check      while working: what needs no server, in two minutes
 #   make test       install what is missing, build with sanitizers, test
+#   make check-threads   what has threads, with ThreadSanitizer
 #   make test-all   before a release: whole enumerations, fuzzing too
 #   make help       the rest
 
@@ -44,6 +45,7 @@ else ifdef TSAN
 BUILD ?= build/tsan
 OPT ?= -O1 -fno-omit-frame-pointer
 SANFLAGS = -fsanitize=thread
+CFLAGS ?= -g1
 BIN ?= $(BUILD)/jobrun
 else
 BUILD ?= build/release
@@ -300,6 +302,7 @@ HOUSE_ALL := $(wildcard tests/house/copied-provider tests/house/without-provider
 test:
 	@$(MAKE) --no-print-directory deps
 	@$(MAKE) --no-print-directory -j$(JOBS) build-valgrind
+	@$(MAKE) --no-print-directory -j$(JOBS) TSAN=1 build-threads
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 build-tests
 	@$(MAKE) --no-print-directory SAN=1 check-all
 
@@ -312,6 +315,22 @@ test-all:
 	else echo "skipped: fuzzing: needs clang"; fi
 
 build-tests: $(BIN) $(UNIT_BIN) $(FUZZ_BIN:%=%-replay)
+
+# What has threads, with ThreadSanitizer; `make test` runs what takes seconds.
+THREADS_FEW = executor http object_store shard stream_fifos
+THREADS = $(THREADS_FEW) cache executor_fake log_uploader schema store stream
+THREADS_BUILD ?= build/tsan
+THREADS_ENV = JOBRUN_THREADS=$(abspath $(THREADS_BUILD)/jobrun) \
+	      TSAN_OPTIONS="die_after_fork=0 suppressions=$(CURDIR)/tests/threads.supp"
+THREADS_RUNS = $(patsubst %,$(THREADS_BUILD)/tests/unit/test_%,\
+	       $(if $(JOBRUN_TEST_ALL),$(THREADS),$(THREADS_FEW)))
+.PHONY: build-threads check-threads
+build-threads: $(THREADS_BUILD)/jobrun $(THREADS_RUNS)
+
+check-threads:
+	@$(MAKE) --no-print-directory -j$(JOBS) TSAN=1 JOBRUN_TEST_ALL=1 build-threads
+	@$(THREADS_ENV) $(RUN_TESTS) tests/cli/threads.bats \
+		$(THREADS:%=$(THREADS_BUILD)/tests/unit/test_%)
 
 VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
 	   --errors-for-leak-kinds=definite,indirect
@@ -332,9 +351,9 @@ check:
 
 # Both builds are there: what `make test` runs, all in one queue.
 check-all: build-tests
-	@$(RUN_TESTS) $(UNIT_BIN) $(FUZZ_BIN:%=%-replay) \
+	@$(THREADS_ENV) $(RUN_TESTS) $(UNIT_BIN) $(FUZZ_BIN:%=%-replay) \
 		$(filter-out %/valgrind.bats,$(BATS)) \
-		$(VALGRIND_RUNS) $(TEST_MORE)
+		$(VALGRIND_RUNS) $(THREADS_RUNS) $(TEST_MORE)
 
 check-unit: $(UNIT_BIN)
 	@$(RUN_TESTS) $(UNIT_BIN)

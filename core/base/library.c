@@ -32,8 +32,10 @@ int library_open(const char *name, const struct library_symbol *symbols,
 				  symbols[i].name);
 			goto out;
 		}
-		/* ISO C has no cast from object to function pointer. */
-		memcpy(symbols[i].to, &symbol, sizeof(symbol));
+		/* ISO C has no cast from object to function pointer.  Another
+		 * thread may be calling through one that is there already. */
+		if (memcmp(symbols[i].to, &symbol, sizeof(symbol)) != 0)
+			memcpy(symbols[i].to, &symbol, sizeof(symbol));
 	}
 	ret = 0;
 out:

@@ -219,6 +219,7 @@ static void end_requests(struct stream *stream)
 {
 	struct object_stream *object;
 	struct part *part;
+	bool wait;
 
 	for (object = stream->objects; object; object = object->next)
 		for (part = object->parts; part; part = part->next)
@@ -226,9 +227,9 @@ static void end_requests(struct stream *stream)
 				http_cancel(part->call);
 	for (stream_reap(stream); stream->running; stream_reap(stream)) {
 		pthread_mutex_lock(&stream->lock);
-		stream->waiting = !stream->ended;
+		wait = stream->waiting = !stream->ended;
 		pthread_mutex_unlock(&stream->lock);
-		if (stream->waiting)
+		if (wait)
 			wait_for_news(stream, -1, false);
 	}
 }

@@ -22,7 +22,9 @@ int object_begin(struct object_stream *object, uint64_t size, struct error *err)
 			return -1;
 	}
 	object->begun = true;
-	object->size = size;
+	/* Requests, if there are any, have been told by their answers. */
+	if (object->size == STREAM_SIZE_UNKNOWN)
+		object->size = size;
 	stream_output_begin(&object->stream->out, size);
 	if (object->kind == OBJECT_REMOTE && !object->cached)
 		object_keep(object);

@@ -44,6 +44,7 @@ struct request {
 	uint64_t object, first, last;
 	bool ranged;
 	char match[64], none_match[64];
+	bool replaced; /* the object has been */
 };
 
 void shard_server_fill(uint64_t object, uint64_t offset, char *data, size_t len)
@@ -134,7 +135,7 @@ static void reset(int fd)
 }
 
 static enum shard_fault choose(struct shard_server *server,
-			       const struct request *request)
+			       struct request *request)
 {
 	const struct shard_server_options *options = server->options;
 	enum shard_fault fault = FAULT_NONE;
@@ -148,6 +149,7 @@ static enum shard_fault choose(struct shard_server *server,
 	server->faults[fault]++;
 	if (fault == FAULT_REPLACED)
 		server->replaced[request->object % OBJECTS_MAX] = true;
+	request->replaced = server->replaced[request->object % OBJECTS_MAX];
 	pthread_mutex_unlock(&server->lock);
 	return fault;
 }
@@ -165,8 +167,7 @@ static void make_answer(const struct shard_server *server,
 {
 	const struct shard_server_options *options = server->options;
 	uint64_t size = options->size(request->object), last;
-	bool replaced = server->replaced[request->object % OBJECTS_MAX] ||
-			fault == FAULT_TAG;
+	bool replaced = request->replaced || fault == FAULT_TAG;
 	char range[128] = "";
 
 	memset(out, 0, sizeof(*out));
@@ -227,7 +228,7 @@ headers:
 }
 
 /* True: the connection may go on. */
-static bool reply(struct connection *one, const struct request *request)
+static bool reply(struct connection *one, struct request *request)
 {
 	enum shard_fault fault = choose(one->server, request);
 	struct answer answer;
@@ -361,13 +362,22 @@ int shard_server_port(const struct shard_server *server)
 	return server->port;
 }
 
-size_t shard_server_faults(const struct shard_server *server,
-			   enum shard_fault fault)
+static size_t count_of(struct shard_server *server, const size_t *counter)
 {
-	return server->faults[fault];
+	size_t n;
+
+	pthread_mutex_lock(&server->lock);
+	n = *counter;
+	pthread_mutex_unlock(&server->lock);
+	return n;
 }
 
-size_t shard_server_requests(const struct shard_server *server)
+size_t shard_server_faults(struct shard_server *server, enum shard_fault fault)
 {
-	return server->requests;
+	return count_of(server, &server->faults[fault]);
+}
+
+size_t shard_server_requests(struct shard_server *server)
+{
+	return count_of(server, &server->requests);
 }

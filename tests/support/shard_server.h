@@ -52,9 +52,8 @@ shard_server_start(const struct shard_server_options *options);
 void shard_server_stop(struct shard_server *server);
 int shard_server_port(const struct shard_server *server);
 /* How many it has done. */
-size_t shard_server_faults(const struct shard_server *server,
-			   enum shard_fault fault);
-size_t shard_server_requests(const struct shard_server *server);
+size_t shard_server_faults(struct shard_server *server, enum shard_fault fault);
+size_t shard_server_requests(struct shard_server *server);
 
 /* The bytes of an object from `offset` on. */
 void shard_server_fill(uint64_t object, uint64_t offset, char *data,

@@ -116,8 +116,10 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 {
 	struct scene *scene = ctx;
 
+	pthread_mutex_lock(&scene->lock);
 	scene->attempt = want->run.attempt;
 	scene->cancelled = false;
+	pthread_mutex_unlock(&scene->lock);
 	return act(scene, "create", want->name, err);
 }
 

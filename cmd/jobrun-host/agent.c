@@ -39,6 +39,7 @@ void agent_report(struct agent *agent, enum frame_type type, uint32_t task,
 {
 	struct frame_event event = {
 		.task = task,
+		.round = agent->round,
 		.time_ms = (uint64_t)time_now_ms(),
 		.value = value,
 		.text = { text ? text : "", text ? strlen(text) : 0 },
@@ -329,7 +330,7 @@ static int start(struct agent *agent, struct wire_in in, struct error *err)
 	agent->state = AGENT_STARTED;
 	agent->round = round;
 	agent->why[0] = '\0';
-	agent_report(agent, FRAME_ROUND, 0, round, NULL);
+	agent_report(agent, FRAME_ROUND, 0, 0, NULL);
 	agent->lease_s = (long)wire_get_u32(&in);
 	limit_s = wire_get_u32(&in);
 	make_output(&in);
@@ -526,7 +527,7 @@ static void take_up(struct agent *agent)
 		if (frame_find(start, n, &frame, &used) == FRAME_WHOLE &&
 		    frame.type == FRAME_ROUND &&
 		    frame_get_event(&frame, &event))
-			agent->round = (uint32_t)event.value;
+			agent->round = event.round;
 	}
 	if (frame.type != FRAME_ALL_ENDED) {
 		mark = mem_printf("JOBRUN_RUN_DIR=%s/output", agent->folder);

@@ -43,7 +43,7 @@ struct channel {
 	uint64_t sent, taken; /* bytes in all; by the client */
 	bool following;
 	uint32_t before; /* output of rounds up to this one is left out */
-	uint32_t round;  /* of what comes next */
+	uint32_t round;  /* of the last frame of the spool */
 	struct spool_position *positions; /* with something to leave out */
 	size_t position_count;
 };
@@ -132,8 +132,7 @@ static void leave_out(struct channel *channel,
 	channel->at += OUTPUT_HEADER + skip;
 	if (skip == len)
 		return;
-	frame_output_header(header, output->task, output->stream,
-			    output->time_ms, len - skip);
+	frame_output_header(header, output, len - skip);
 	wire_put_bytes(&channel->queue, header, sizeof(header));
 }
 
@@ -176,15 +175,15 @@ static void next_frame(struct channel *channel)
 	struct frame frame;
 	size_t left, used;
 
-	if (frame_get_output_part(start, n, &output, &left))
+	if (frame_get_output_part(start, n, &output, &left)) {
+		channel->round = output.round;
 		leave_out(channel, &output, output.len + left);
-	else if (frame_find(start, n, &frame, &used) != FRAME_WHOLE ||
-		 !frame_get_event(&frame, &event))
-		; /* goes as it is */
-	else if (frame.type == FRAME_LOST)
-		leave_out_lost(channel, &event);
-	else if (frame.type == FRAME_ROUND)
-		channel->round = (uint32_t)event.value;
+	} else if (frame_find(start, n, &frame, &used) == FRAME_WHOLE &&
+		   frame_get_event(&frame, &event)) {
+		channel->round = event.round;
+		if (frame.type == FRAME_LOST)
+			leave_out_lost(channel, &event);
+	}
 	forget_positions(channel);
 }
 

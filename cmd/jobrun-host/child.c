@@ -16,6 +16,7 @@ static void report_lost(struct child *child, int stream)
 {
 	struct frame_event event = { .task = child->ordinal,
 				     .stream = (uint32_t)stream,
+				     .round = child->agent->round,
 				     .time_ms = (uint64_t)time_now_ms(),
 				     .value = (int64_t)child->lost[stream] };
 	struct wire_out out = { 0 };
@@ -43,6 +44,7 @@ static ssize_t take_output(void *arg, int stream, int pipe, size_t limit)
 	struct agent *agent = child->agent;
 	const struct frame_output frame = { .task = child->ordinal,
 					    .stream = (uint32_t)stream,
+					    .round = agent->round,
 					    .time_ms =
 						    (uint64_t)time_now_ms() };
 	bool kept;

@@ -155,8 +155,7 @@ ssize_t spool_take(struct spool *spool, int pipe,
 
 	if (n <= 0)
 		return n;
-	frame_output_header(header, output->task, output->stream,
-			    output->time_ms, (size_t)n);
+	frame_output_header(header, output, (size_t)n);
 	/* Last: without it there is no frame. */
 	if (*kept)
 		*kept = write_at(spool->fd, header, sizeof(header), spool->len);

@@ -260,6 +260,7 @@ bool frame_get_output(const struct frame *frame, struct frame_output *out)
 
 	out->task = wire_get_u32(&in);
 	out->stream = wire_get_u32(&in);
+	out->round = wire_get_u32(&in);
 	out->time_ms = wire_get_u64(&in);
 	out->data = (const char *)in.at;
 	out->len = in.left;
@@ -283,13 +284,14 @@ bool frame_get_output_part(const void *data, size_t len,
 	       frame_get_output(&frame, out);
 }
 
-void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
-			 uint32_t stream, uint64_t time_ms, size_t len)
+void frame_output_header(unsigned char to[OUTPUT_HEADER],
+			 const struct frame_output *output, size_t len)
 {
 	frame_header(to, FRAME_OUTPUT, OUTPUT_HEADER - FRAME_HEADER + len);
-	put_int(to + 8, task, 4);
-	put_int(to + 12, stream, 4);
-	put_int(to + 16, time_ms, 8);
+	put_int(to + 8, output->task, 4);
+	put_int(to + 12, output->stream, 4);
+	put_int(to + 16, output->round, 4);
+	put_int(to + 20, output->time_ms, 8);
 }
 
 bool frame_get_event(const struct frame *frame, struct frame_event *out)
@@ -298,6 +300,7 @@ bool frame_get_event(const struct frame *frame, struct frame_event *out)
 
 	out->task = wire_get_u32(&in);
 	out->stream = wire_get_u32(&in);
+	out->round = wire_get_u32(&in);
 	out->time_ms = wire_get_u64(&in);
 	out->value = (int64_t)wire_get_u64(&in);
 	out->text = wire_get_text(&in);
@@ -310,6 +313,7 @@ void frame_put_event(struct wire_out *out, enum frame_type type,
 	wire_begin(out, type);
 	wire_put_u32(out, event->task);
 	wire_put_u32(out, event->stream);
+	wire_put_u32(out, event->round);
 	wire_put_u64(out, event->time_ms);
 	wire_put_u64(out, (uint64_t)event->value);
 	wire_put_u32(out, (uint32_t)event->text.len);

@@ -88,7 +88,7 @@ enum frame_type {
 
 	/* In the spool. */
 	FRAME_OUTPUT = 128,
-	FRAME_ROUND, /* what follows is of this one (value) */
+	FRAME_ROUND, /* it begins: written before anything of it is done */
 	FRAME_LOST,  /* output, as the agent's disk was full */
 	FRAME_PREPARE_FAILED,
 	FRAME_TASK_STARTED,
@@ -219,19 +219,21 @@ bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out);
 struct frame_output {
 	uint32_t task;
 	uint32_t stream;
+	uint32_t round;   /* as of an event */
 	uint64_t time_ms; /* by the agent's clock */
 	const char *data;
 	size_t len;
 };
-#define OUTPUT_HEADER (FRAME_HEADER + 16)
+#define OUTPUT_HEADER (FRAME_HEADER + 20)
 
 bool frame_get_output(const struct frame *frame, struct frame_output *out);
 /* The same for one that is here in part, but with all before its bytes: how
  * many there are of them, and `left`, how many more belong to it. */
 bool frame_get_output_part(const void *data, size_t len,
 			   struct frame_output *out, size_t *left);
-void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
-			 uint32_t stream, uint64_t time_ms, size_t len);
+/* For that many bytes; those of `output` are not looked at. */
+void frame_output_header(unsigned char to[OUTPUT_HEADER],
+			 const struct frame_output *output, size_t len);
 
 /*
  * The payload of the other spool frames: LOST (value: bytes), TASK_STARTED
@@ -242,6 +244,7 @@ void frame_output_header(unsigned char to[OUTPUT_HEADER], uint32_t task,
 struct frame_event {
 	uint32_t task;
 	uint32_t stream;
+	uint32_t round; /* that it is of; 0: before the first START */
 	uint64_t time_ms;
 	int64_t value;
 	struct wire_text text;

@@ -172,7 +172,7 @@ static int hosts_prepare(struct backend *backend, struct error *err)
 		return -1;
 	all->stage = HOSTS_REACHING;
 	all->before = all->round;
-	all->cancelled = false;
+	all->begun = 0;
 	memset(all->tasks, 0, all->task_count * sizeof(*all->tasks));
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
@@ -180,8 +180,11 @@ static int hosts_prepare(struct backend *backend, struct error *err)
 		host->lost = host->fetched = host->checked = false;
 		host->begun_ms = 0;
 		host->heard_ms = time_monotonic_ms();
-		/* One that is there from an earlier round has all it needs. */
-		host->settled = is_there(host);
+		/* One that is there from an earlier round has all it needs,
+		 * once that has ended. */
+		host->settled = is_there(host) && host->stage != HOST_STARTED;
+		if (is_there(host) && !host->settled)
+			host_send_end(host, 0);
 	}
 	if (!all->tick) {
 		all->ticked_ms = time_monotonic_ms();
@@ -203,11 +206,11 @@ static bool choose_round(struct hosts *all)
 		if (all->hosts[i].agent_round > highest)
 			highest = all->hosts[i].agent_round;
 	if (highest > all->round) {
-		all->round = highest;
+		all->begun = all->round = highest;
 		all->before = highest - 1;
 		return true;
 	}
-	all->round++;
+	all->begun = ++all->round;
 	all->before = all->round - 1;
 	return false;
 }
@@ -273,17 +276,8 @@ static void hosts_start(struct backend *backend)
 	struct hosts *all = (struct hosts *)backend;
 	size_t i;
 
-	for (i = 0; i < all->count; i++) {
-		struct host *host = &all->hosts[i];
-
-		host->had = true;
-		if (host->agent_round < all->round) {
-			/* From here on it is known to be of this round. */
-			host->agent_round = all->round;
-			host_send_start(host);
-		}
-		host_follow(host);
-	}
+	for (i = 0; i < all->count; i++)
+		host_begin(&all->hosts[i]);
 }
 
 /* ---- the end ---- */

@@ -215,3 +215,14 @@ void host_send_start(struct host *host)
 	host_send(host, &out, wire_end(&out));
 	host->stage = HOST_STARTED;
 }
+
+void host_begin(struct host *host)
+{
+	host->had = true;
+	if (host->agent_round < host->all->begun) {
+		/* From here on it is known to be of this round. */
+		host->agent_round = host->all->begun;
+		host_send_start(host);
+	}
+	host_follow(host);
+}

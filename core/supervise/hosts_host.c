@@ -35,7 +35,6 @@ void host_drop(struct host *host)
 	connection_free(host->connection);
 	host->connection = NULL;
 	host->following = false;
-	host->seen_round = 0;
 	host->ship_at = UINT64_MAX;
 	fetch_drop(host);
 	if (host->connecting) {
@@ -233,6 +232,21 @@ static void meet_again(struct host *host)
 	settle(host, runs ? HOST_STARTED : HOST_ENDED);
 }
 
+/* Its tasks were to begin, and what told it so went down with the
+ * connection. */
+static bool has_missed_start(const struct host *host)
+{
+	const struct hosts *all = host->all;
+	size_t i;
+
+	for (i = host->index; i < all->task_count; i += all->count)
+		if (all->tasks[i] != TASK_WAITING)
+			return false;
+	return all->stage == HOSTS_RUNNING && host->agent_round < all->begun &&
+	       (host->agent_stage == STAGE_READY ||
+		host->agent_stage == STAGE_ENDED);
+}
+
 static void on_welcome(struct host *host, const struct frame *frame)
 {
 	struct hosts *all = host->all;
@@ -248,6 +262,8 @@ static void on_welcome(struct host *host, const struct frame *frame)
 		host_follow(host);
 		host->stage = HOST_STARTED;
 		host_send_end(host, 0);
+	} else if (has_missed_start(host)) {
+		host_begin(host);
 	} else if (host->agent_stage <= STAGE_READY &&
 		   all->stage != HOSTS_REACHING) {
 		host_lose(host, "its agent has forgotten the run");
@@ -297,14 +313,22 @@ static void on_refused(struct host *host, const struct frame *frame)
 
 /* ---- its spool ---- */
 
-/* The log that it belongs to, or NULL: none of this host's. */
+/* Whether the logs are those of that round: they have none of an earlier
+ * attempt, however late its output comes. */
+static bool is_of_logs(const struct hosts *all, uint32_t round)
+{
+	return !all->before || round > all->before;
+}
+
+/* The log that it belongs to, or NULL: none of this host's, or of now. */
 static struct log_writer *log_of(const struct host *host,
 				 const struct frame_output *output)
 {
 	const struct hosts *all = host->all;
 
 	return output->task < all->task_count &&
-			       output->task % all->count == host->index
+			       output->task % all->count == host->index &&
+			       is_of_logs(all, output->round)
 		       ? all->deps.logs[output->task]
 		       : NULL;
 }
@@ -371,25 +395,25 @@ static void on_event(struct host *host, const struct frame *frame)
 	if (!frame_get_event(frame, &event) || event.task >= all->task_count)
 		return;
 	if (frame->type == FRAME_ROUND) {
-		host->seen_round = (uint32_t)event.value;
+		return;
 	} else if (frame->type == FRAME_LOST) {
-		log_writer_lose(all->deps.logs[event.task],
-				(enum log_stream)event.stream,
-				(uint64_t)event.value,
-				(int64_t)event.time_ms + host->clock_ms);
+		if (is_of_logs(all, event.round))
+			log_writer_lose(all->deps.logs[event.task],
+					(enum log_stream)event.stream,
+					(uint64_t)event.value,
+					(int64_t)event.time_ms +
+						host->clock_ms);
 	} else if (frame->type == FRAME_PREPARE_FAILED) {
 		why = copy(event.text);
 		host->stage = HOST_READY;
 		hosts_failed(all, host, why);
 		free(why);
 	} else if (frame->type == FRAME_ALL_ENDED) {
-		/* Skip the events of an earlier round, already handled. */
-		if (host->seen_round == all->round || !all->round ||
-		    all->stage == HOSTS_ENDING ||
-		    (all->stage == HOSTS_REACHING &&
-		     host->seen_round == host->agent_round))
+		/* The end of an earlier round says nothing of the one that it
+		 * has, or was told to begin. */
+		if (event.round == host->agent_round)
 			on_all_ended(host, &event);
-	} else if (host->seen_round == all->round) {
+	} else if (all->begun && event.round == all->begun) {
 		hosts_task_event(all, frame, &event);
 	}
 }

@@ -52,8 +52,7 @@ struct host {
 	int64_t begun_ms; /* to reach it; 0: it had no turn yet */
 	int64_t clock_ms; /* ours less its own */
 	uint32_t agent_stage;
-	uint32_t agent_round; /* as it said when it was met */
-	uint32_t seen_round;  /* in its spool, so far */
+	uint32_t agent_round; /* that it said it has, or was told to begin */
 	char *folder;
 	char *home;
 	char *address;
@@ -88,8 +87,8 @@ struct hosts {
 	enum task_stage *tasks;
 	enum hosts_stage stage;
 	uint32_t round;  /* this one, or the last */
+	uint32_t begun;  /* by this attempt; 0: it reaches its hosts yet */
 	uint32_t before; /* the logs have none of the rounds up to this one */
-	bool cancelled;
 	size_t ssh_running;
 	size_t connecting; /* at this moment */
 	size_t connecting_max;
@@ -124,6 +123,8 @@ void host_send_simple(struct host *host, enum frame_type type);
 int host_send_prepare(struct host *host, struct error *err);
 /* The owner hears of a task that could not be described. */
 void host_send_start(struct host *host);
+/* The same, and follows; nothing that it has begun is begun again. */
+void host_begin(struct host *host);
 /* Its spool, from where our logs end. */
 void host_follow(struct host *host);
 void host_send_signal(struct host *host, size_t ordinal, int number);

@@ -3,69 +3,17 @@
 # bats file_tags=server
 load helper
 load sshd
+load hosts_net
 load google
 
 setup_file() {
-  [ "$(id -u)" = 0 ] || skip "needs root"
-  ip netns add jobrun-probe 2>/dev/null || skip "needs network namespaces"
-  ip netns del jobrun-probe
-}
-
-# net_up COUNT: h1 … with an address and a link each, all on one bridge
-net_up() {
-  local i
-  NET=jr$((RANDOM % 1000))
-  SSH_NET=10.$((100 + RANDOM % 100)).$((RANDOM % 250))
-  ip link add "$NET" type bridge
-  ip addr add "$SSH_NET.254/24" dev "$NET"
-  ip link set "$NET" up
-  mkdir -p /run/sshd "$TMP/ssh"
-  SSH=$TMP/ssh
-  SSH_PORT=2222
-  ssh-keygen -q -t ed25519 -N '' -f "$SSH/id"
-  for i in $(seq "$1"); do
-    ip netns add "$NET-h$i"
-    ip link add "$NET-$i" type veth peer name eth0 netns "$NET-h$i"
-    ip link set "$NET-$i" master "$NET" up
-    ip -n "$NET-h$i" addr add "$SSH_NET.$i/24" dev eth0
-    ip -n "$NET-h$i" link set eth0 up
-    ip -n "$NET-h$i" link set lo up
-    mkdir -p "$SSH/h$i"
-    ssh-keygen -q -t ed25519 -N '' -f "$SSH/h$i/key"
-    printf 'Host h%s\n  HostName %s.%s\n  HostKeyAlias h%s-%s\n' \
-      "$i" "$SSH_NET" "$i" "$i" "$SSH_PORT" >>"$SSH/config"
-    sshd_config "h$i"
-    nsenter --net="/run/netns/$NET-h$i" /usr/sbin/sshd \
-      -f "$SSH/h$i/sshd_config" -E "$SSH/h$i/log"
-  done
-  printf 'Host *\n  Port %s\n  IdentityFile %s\n  IdentitiesOnly yes\n' \
-    "$SSH_PORT" "$SSH/id" >>"$SSH/config"
-  export JOBRUN_SSH_CONFIG=$SSH/config
-  for i in $(seq "$1"); do wait_until 10 sshd_answers "h$i"; done
+  net_needed
 }
 
 teardown() {
-  local i pid
-  sshd_down
-  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
-  if [ -n "${NET:-}" ]; then
-    for i in 1 2 3 4; do
-      ip link del "$NET-$i" 2>/dev/null || true
-      ip netns del "$NET-h$i" 2>/dev/null || true
-    done
-    ip link del "$NET" 2>/dev/null || true
-  fi
+  net_down
   cd /
   rm -rf "$TMP"
-}
-
-naps_in() {
-  local pid
-  for pid in $(pgrep -f "sleep $NAP"); do
-    [ "$(readlink "/proc/$pid/ns/net")" != \
-      "$(nsenter --net="/run/netns/$NET-$1" readlink /proc/self/ns/net)" ] ||
-      echo "$pid"
-  done
 }
 
 @test "a host that is cut off: within 15 s the run fails and says which" {
@@ -74,7 +22,7 @@ naps_in() {
   host_job a.yaml a h1,h2,h3 "sleep $NAP" '  hostLease: 20s'
   jobrun apply --detach a.yaml
   wait_until 20 state_is a RUNNING
-  ip link set "$NET-2" down
+  net_cut 2
   begin=$SECONDS
   run timeout 30 "$JOBRUN" wait a
   [ "$status" -eq 1 ]
@@ -92,9 +40,9 @@ naps_in() {
     "i=0; until [ -e $TMP/stop ]; do i=\$((i+1)); echo line \$i; sleep 0.01; done; echo \$i >&2"
   jobrun apply --detach a.yaml
   wait_until 20 state_is a RUNNING
-  ip link set "$NET-2" down
+  net_cut 2
   sleep 4
-  ip link set "$NET-2" up
+  net_join 2
   sleep 2
   touch stop
   timeout 60 "$JOBRUN" wait a

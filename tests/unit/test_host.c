@@ -93,11 +93,14 @@ static void a_peer_that_lies_is_found_out(void **state)
 static void an_output_is_known_by_its_start(void **state)
 {
 	unsigned char bytes[OUTPUT_HEADER + 100] = { 0 };
+	struct frame_output wrote = {
+		.task = 3, .stream = 1, .round = 5, .time_ms = 77
+	};
 	struct frame_output output;
 	size_t len, left = 0;
 
 	(void)state;
-	frame_output_header(bytes, 3, 1, 77, 100);
+	frame_output_header(bytes, &wrote, 100);
 	for (len = 0; len < OUTPUT_HEADER; len++)
 		assert_false(frame_get_output_part(bytes, len, &output, &left));
 	for (; len <= sizeof(bytes); len++) {
@@ -105,13 +108,14 @@ static void an_output_is_known_by_its_start(void **state)
 		assert_true(frame_get_output_part(bytes, len, &output, &left));
 		assert_int_equal(output.task, 3);
 		assert_int_equal(output.stream, 1);
+		assert_int_equal(output.round, 5);
 		assert_int_equal(output.time_ms, 77);
 		assert_ptr_equal(output.data, bytes + OUTPUT_HEADER);
 		assert_int_equal(output.len, len - OUTPUT_HEADER);
 		assert_int_equal(left, sizeof(bytes) - len);
 	}
 	/* What follows it is another's. */
-	frame_output_header(bytes, 3, 1, 77, 40);
+	frame_output_header(bytes, &wrote, 40);
 	assert_true(
 		frame_get_output_part(bytes, sizeof(bytes), &output, &left));
 	assert_int_equal(output.len, 40);
@@ -119,7 +123,8 @@ static void an_output_is_known_by_its_start(void **state)
 	/* Wrong type, wrong stream, no length. */
 	frame_header(bytes, FRAME_LOST, 50);
 	assert_false(frame_get_output_part(bytes, 40, &output, &left));
-	frame_output_header(bytes, 3, 2, 77, 40);
+	wrote.stream = 2;
+	frame_output_header(bytes, &wrote, 40);
 	assert_false(frame_get_output_part(bytes, 40, &output, &left));
 	frame_header(bytes, FRAME_OUTPUT, 3);
 	assert_false(frame_get_output_part(bytes, 40, &output, &left));

@@ -55,12 +55,15 @@ void agent_report(struct agent *agent, enum frame_type type, uint32_t task,
 	wire_out_done(&out);
 }
 
+static void rearm_watch(struct agent *agent);
+
 void agent_channel_lost(struct agent *agent)
 {
 	channel_free(agent->channel);
 	agent->channel = NULL;
 	agent->heard_ms = time_monotonic_ms();
 	prepare_interrupted(agent);
+	rearm_watch(agent);
 }
 
 static void refuse(struct agent *agent, const char *why)
@@ -201,16 +204,30 @@ static void out_of_time(void *arg, uint32_t events)
 	end_alone(agent, "the maximum running time was over");
 }
 
+static int forget_run(const struct agent *agent, struct error *err)
+{
+	if (chdir("/") < 0)
+		return error_errno(err, "cannot leave '%s'", agent->folder);
+	return folder_remove(agent->folder, err);
+}
+
+/* How long it stays with nobody there. */
+static int64_t patience(const struct agent *agent)
+{
+	if (agent->state == AGENT_STARTED || agent->state == AGENT_ENDING)
+		return agent->lease_s * INT64_C(1000);
+	return agent->state == AGENT_NEW && !agent->channel ? AGENT_NEW_MS
+							    : AGENT_IDLE_MS;
+}
+
 /* Nobody has been heard for too long: what runs is ended, and with nothing
  * to run, neither are we needed. */
 static void watch(void *arg, uint32_t events)
 {
 	struct agent *agent = arg;
 	int64_t silent_ms = time_monotonic_ms() - agent->heard_ms;
-	bool runs =
-		agent->state == AGENT_STARTED || agent->state == AGENT_ENDING;
-	int64_t limit_ms =
-		runs ? agent->lease_s * INT64_C(1000) : AGENT_IDLE_MS;
+	int64_t limit_ms = patience(agent);
+	struct error ignored;
 	char text[32], why[96];
 
 	(void)events;
@@ -222,6 +239,9 @@ static void watch(void *arg, uint32_t events)
 	agent->watch_timer =
 		loop_add_timer(agent->loop, AGENT_IDLE_MS, watch, agent);
 	if (agent->state == AGENT_ENDED || agent->state == AGENT_NEW) {
+		/* Nobody needs anything of a run that never began. */
+		if (!agent->round)
+			forget_run(agent, &ignored);
 		loop_stop(agent->loop);
 	} else {
 		duration_format((long)(silent_ms / 1000), text, sizeof(text));
@@ -370,7 +390,7 @@ static int release(struct agent *agent, struct error *err)
 	if (agent->state != AGENT_ENDED && agent->state != AGENT_NEW &&
 	    agent->state != AGENT_READY)
 		return error_set(err, ERROR_FAILED, "something runs there");
-	if (chdir("/") < 0 || folder_remove(agent->folder, err) < 0)
+	if (forget_run(agent, err) < 0)
 		return -1;
 	wire_begin(&out, FRAME_RELEASED);
 	wire_end(&out);
@@ -595,7 +615,7 @@ static int begin(struct agent *agent, struct error *err)
 	return 0;
 }
 
-int agent_main(const char *folder, int listener)
+int agent_main(const char *directory, const char *folder, int listener)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
@@ -604,9 +624,12 @@ int agent_main(const char *folder, int listener)
 	struct error err;
 	int ret = 1;
 
-	agent.cache = cache && *cache == '/' ? mem_printf("%s/jobrun", cache)
-					     : mem_printf("%s/.cache/jobrun",
-							  home ? home : "");
+	if (directory)
+		agent.cache = mem_strdup(directory);
+	else if (cache && *cache == '/')
+		agent.cache = mem_printf("%s/jobrun", cache);
+	else
+		agent.cache = mem_printf("%s/.cache/jobrun", home ? home : "");
 	child_init(&agent.setup, &agent, true);
 	prctl(PR_SET_NAME, "jobrun-host");
 	signal(SIGPIPE, SIG_IGN);

@@ -14,7 +14,7 @@
  * client takes the place of an earlier one.  The daemon (agent.c) does what
  * core/ssh/protocol.h says, and keeps in the run's folder
  *
- *	~/.local/state/jobrun/hosts/JOB.STORE.INDEX/
+ *	~/.local/state/jobrun/hosts/JOB.STORE.INDEX/	or DIRECTORY/hosts/…
  *	  nonce		which run this is
  *	  socket	where `connect` finds the daemon
  *	  spool		all that it reports: see protocol.h
@@ -37,18 +37,21 @@
 
 /* How long the daemon stays with nobody to talk to and nothing to run. */
 #define AGENT_IDLE_MS 120000
+/* The same before anything was asked of it. */
+#define AGENT_NEW_MS 3000
 
 struct agent;
 struct channel;
 struct spool;
 
-/* `jobrun-host connect`, with the ssh channel as standard input and output;
- * returns the exit status. */
-int connect_main(void);
+/* `jobrun-host connect [DIRECTORY]`, with the ssh channel as standard input and
+ * output; what it keeps is below the directory, or in the user's home (NULL).
+ * Returns the exit status. */
+int connect_main(const char *directory);
 
 /* The daemon of the run in `folder`, which it changes to; `listener` is the
  * socket there.  Returns its exit status. */
-int agent_main(const char *folder, int listener);
+int agent_main(const char *directory, const char *folder, int listener);
 
 /* ---- the run: agent.c ---- */
 

@@ -101,13 +101,15 @@ static int read_hello(struct hello *hello)
 }
 
 /* Where the folders of runs are; the working directory from here on. */
-static char *enter_base(struct error *err)
+static char *enter_base(const char *directory, struct error *err)
 {
 	const char *state = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
 	char *base;
 
-	if (state && *state == '/')
+	if (directory)
+		base = path_join(directory, "hosts");
+	else if (state && *state == '/')
 		base = mem_printf("%s/jobrun/hosts", state);
 	else
 		base = mem_printf("%s/.local/state/jobrun/hosts",
@@ -146,7 +148,8 @@ static int find_daemon(struct error *err)
 	return -1;
 }
 
-static int start_daemon(const char *folder, int lock, struct error *err)
+static int start_daemon(const char *directory, const char *folder, int lock,
+			struct error *err)
 {
 	int listener = open_socket(err);
 	int log, null;
@@ -176,7 +179,7 @@ static int start_daemon(const char *folder, int lock, struct error *err)
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(log >= 0 ? log : null, STDERR_FILENO);
-	_exit(agent_main(folder, listener));
+	_exit(agent_main(directory, folder, listener));
 }
 
 /* Ends the daemon of another run that has this one's folder. */
@@ -255,9 +258,10 @@ static int hand_over(int daemon, struct error *err)
 	return 0;
 }
 
-static int attach(const struct hello *hello, struct error *err)
+static int attach(const char *directory, const struct hello *hello,
+		  struct error *err)
 {
-	char *base = enter_base(err);
+	char *base = enter_base(directory, err);
 	char *folder;
 	int lock, daemon = -1;
 
@@ -274,7 +278,7 @@ static int attach(const struct hello *hello, struct error *err)
 	if (enter_run(hello, err) < 0)
 		goto out;
 	daemon = find_daemon(err);
-	if (daemon < 0 && start_daemon(folder, lock, err) == 0)
+	if (daemon < 0 && start_daemon(directory, folder, lock, err) == 0)
 		daemon = find_daemon(err);
 	if (daemon >= 0 && hand_over(daemon, err) < 0) {
 		close(daemon);
@@ -287,7 +291,7 @@ out:
 	return daemon;
 }
 
-int connect_main(void)
+int connect_main(const char *directory)
 {
 	struct hello hello = { 0 };
 	struct error err = { 0 };
@@ -296,7 +300,7 @@ int connect_main(void)
 
 	if (read_hello(&hello) < 0)
 		return refuse("the first frame makes no sense");
-	daemon = attach(&hello, &err);
+	daemon = attach(directory, &hello, &err);
 	free(hello.run);
 	free(hello.nonce);
 	if (daemon < 0)

@@ -10,8 +10,8 @@ int main(int argc, char **argv)
 {
 	umask(077);
 	process_without_core();
-	if (argc == 2 && !strcmp(argv[1], "connect"))
-		return connect_main();
+	if ((argc == 2 || argc == 3) && !strcmp(argv[1], "connect"))
+		return connect_main(argv[2]);
 	fprintf(stderr, "This is the part of jobrun that it puts on other "
 			"machines; it is of no use by hand.\n");
 	return 64;

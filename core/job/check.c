@@ -347,6 +347,17 @@ int check_host(const char *value, struct error *err)
 			 "must be a host: HOST, USER@HOST or HOST:PORT");
 }
 
+int check_host_directory(const char *value, struct error *err)
+{
+	size_t len = strlen(value);
+
+	if (*value == '/' && len <= 200 && is_made_of(value, len, "/_-.,+@:"))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be an absolute path of at most 200 letters, "
+			 "digits and /_-.,+@:");
+}
+
 /* What the options of a batch script can hold without a quote; sbatch takes a
  * '#' for the start of a comment. */
 static bool is_option(const char *value, const char *without)

@@ -268,6 +268,7 @@ struct jobrun_block {
 	const char *staging;  /* gs:// directory for what is uploaded */
 	struct strings hosts; /* [USER@]HOST[:PORT]; none: this machine */
 	long host_lease_s;    /* how long they go on without being asked for */
+	const char *host_directory; /* on each; NULL: the user's home */
 	struct docker docker;
 	struct conda conda;
 	const char *source;     /* a directory, relative to the job's file */

@@ -39,6 +39,7 @@ struct run_hosts {
 	/* The command of jobrun that connects to one, given host and port, in
 	 * ssh's stead; or NULL. */
 	const char *proxy;
+	const char *directory; /* what is kept there is below it; NULL: home */
 	long lease_s; /* how long tasks go on without being asked for */
 	/* How long they may take to let us in, as new machines do; 0: they are
 	 * no new machines. */

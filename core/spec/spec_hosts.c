@@ -37,6 +37,7 @@ int spec_set_hosts(struct run_spec *spec, const struct job *job,
 		return 0;
 	spec->hosts.names = *names;
 	spec->hosts.lease_s = job->jobrun.host_lease_s;
+	spec->hosts.directory = job->jobrun.host_directory;
 	spec->hosts.nonce = "";
 	if (job->jobrun.source)
 		spec->hosts.source = spec->directory;

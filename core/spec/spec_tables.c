@@ -167,6 +167,8 @@ static const struct field host_fields[] = {
 	{ FIELD_PLAIN(run_hosts, "rule", FIELD_STRING, rule) },
 	{ FIELD_PLAIN(run_hosts, "proxy", FIELD_STRING, proxy),
 	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_hosts, "directory", FIELD_STRING, directory),
+	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_hosts, "leaseS", FIELD_INT, lease_s) },
 	{ FIELD_PLAIN(run_hosts, "reachS", FIELD_INT, reach_s),
 	  .flags = FIELD_OPTIONAL },

@@ -19,8 +19,7 @@
  */
 #define COMMAND                                                                \
 	"exec /bin/sh -c '"                                                    \
-	"umask 077; m=$(uname -m); "                                           \
-	"d=\"${XDG_CACHE_HOME:-$HOME/.cache}/jobrun\"; "                       \
+	"umask 077; m=$(uname -m); %s"                                         \
 	"f=\"$d/host-%s\"; "                                                   \
 	"if [ \"$m\" = %s ] && [ -x \"$f\" ]; then :; else "                   \
 	"echo \"" AGENT_MARK " need $m\"; read -r g n || exit 1; "             \
@@ -30,14 +29,29 @@
 	"mkdir -p \"$d\" && head -c \"$n\" >\"$f.$$\" && "                     \
 	"[ \"$(wc -c <\"$f.$$\")\" -eq \"$n\" ] && chmod 700 \"$f.$$\" && "    \
 	"mv -f \"$f.$$\" \"$f\" || { rm -f \"$f.$$\"; exit 1; }; }; fi; "      \
-	"echo \"" AGENT_MARK " have\"; exec \"$f\" connect'"
+	"echo \"" AGENT_MARK " have\"; exec \"$f\" connect%s'"
 
-char *bootstrap_command(void)
+#define AT_HOME "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/jobrun\"; "
+/* A directory may be everybody's: what we run from there is in one of the
+ * user's own, that others cannot write to. */
+#define ELSEWHERE                                                              \
+	"d=\"%s/jobrun-$(id -u)\"; mkdir -p \"$d\" || exit 1; "                \
+	"[ -O \"$d\" ] && chmod 700 \"$d\" || { "                              \
+	"echo \"$d is of another user\" >&2; exit 1; }; "
+
+char *bootstrap_command(const char *directory)
 {
 	struct agent_program own;
+	char *place = directory ? mem_printf(ELSEWHERE, directory)
+				: mem_strdup(AT_HOME);
+	char *out;
 
 	agent_program_own(&own);
-	return mem_printf(COMMAND, own.digest, agent_program_architecture());
+	out = mem_printf(COMMAND, place, own.digest,
+			 agent_program_architecture(),
+			 directory ? " \"$d\"" : "");
+	free(place);
+	return out;
 }
 
 /* The agent for a machine that has none: its name and size, or itself. */

@@ -14,8 +14,10 @@ struct bootstrap {
 	char *architecture; /* of the host, once it has said; or NULL */
 };
 
-/* The command for the host's login shell.  The caller frees. */
-char *bootstrap_command(void);
+/* The command for the host's login shell.  What the agent keeps there is below
+ * `directory`, as check_host_directory() lets it pass, or in the user's home
+ * (NULL).  The caller frees. */
+char *bootstrap_command(const char *directory);
 
 /*
  * Takes the lines in `received`, up to the agent's first byte, and adds the

@@ -15,6 +15,7 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"
+#include "core/base/text.h"
 #include "core/ssh/bootstrap.h"
 #include "core/process/process.h"
 
@@ -27,6 +28,8 @@
 #define ROUNDS 8
 #define STDERR_MAX (16 << 10)
 #define READY_MS 60000
+#define SSH_FAILED 255     /* its own status; others are the command's */
+#define NOT_EXECUTABLE 126 /* a shell's status */
 
 struct connection {
 	struct connection_deps deps;
@@ -112,31 +115,48 @@ static void read_words(struct connection *c)
 			buf_add(&c->words, text, (size_t)n);
 }
 
+/* What ran on the host has ended, with these words of its own, not of ssh's:
+ * those of a shell that may not run the agent are much like a refused login. */
+static enum ssh_trouble explain_command(const struct connection *c,
+					struct error *err)
+{
+	bool runs = WEXITSTATUS(c->status) != NOT_EXECUTABLE;
+	char line[256];
+
+	text_last_words(buf_text(&c->words), c->words.len, line, sizeof(line));
+	if (!runs)
+		error_set(err, ERROR_FAILED,
+			  "it may not run the agent there (%s): if that file "
+			  "system is mounted noexec, set jobrun.hostDirectory "
+			  "to a directory of another",
+			  line);
+	else
+		error_set(err, ERROR_FAILED, "%s",
+			  *line      ? line
+			  : c->ready ? "the agent there ended"
+				     : "the agent does not start there");
+	return c->ready && runs ? SSH_UNREACHABLE : SSH_UNKNOWN;
+}
+
 /* When ssh has ended and all that it said was read. */
 static void report_closed(struct connection *c)
 {
-	enum ssh_trouble trouble = SSH_UNREACHABLE;
+	/* If we killed ssh, the host's reason is unknown. */
+	bool killed = WIFSIGNALED(c->status) && !c->gave_up;
+	enum ssh_trouble trouble;
 	struct error err = { 0 };
 
 	if (c->pid || c->out >= 0)
 		return;
 	read_words(c);
-	if (c->gave_up ||
-	    (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 255)) {
+	if (WIFEXITED(c->status) && WEXITSTATUS(c->status) != SSH_FAILED)
+		trouble = explain_command(c, &err);
+	else
 		trouble = ssh_explain(buf_text(&c->words), &err);
-	} else {
-		/* If we killed ssh, the host's reason is unknown. */
-		bool killed = WIFSIGNALED(c->status);
-
-		ssh_explain(buf_text(&c->words), &err);
-		trouble = c->ready || killed ? SSH_UNREACHABLE : SSH_REFUSED;
-		if (!c->words.len)
-			error_set(&err, ERROR_FAILED,
-				  killed ? "ssh was killed"
-				  : c->ready
-					  ? "the agent there ended"
-					  : "the agent does not start there");
-	}
+	if (killed)
+		trouble = SSH_UNREACHABLE;
+	if (killed && !c->words.len)
+		error_set(&err, ERROR_FAILED, "ssh was killed");
 	c->busy++;
 	c->hooks->closed(c->arg, trouble, &err);
 	left(c);
@@ -494,7 +514,7 @@ struct connection *connection_new(const struct connection_deps *deps,
 	c->hooks = hooks;
 	c->arg = arg;
 	c->in = c->out = c->err = -1;
-	c->script = bootstrap_command();
+	c->script = bootstrap_command(deps->directory);
 	c->command = ssh_command_new(target, deps->config, c->script);
 	if (start_ssh(c, err) < 0) {
 		connection_free(c);

@@ -38,6 +38,7 @@ struct connection_deps {
 	struct loop *loop;
 	struct reaper *reaper; /* run it at SIGCHLD */
 	const char *config;    /* of ssh: see ssh_config_write() */
+	const char *directory; /* for the agent and its files; NULL: its own */
 	int pipe_size;         /* bytes in ssh's pipes; 0: the default */
 	size_t *running; /* how many ssh processes there are; counted here */
 };

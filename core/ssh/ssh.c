@@ -214,7 +214,7 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 			  "its host key is not the one that is known: if that "
 			  "is right, take the old one away with 'ssh-keygen "
 			  "-R', or 'jobrun delete' the job that learned it");
-		return SSH_REFUSED;
+		return SSH_OTHER_KEY;
 	}
 	if (strstr(text, "Host key verification failed")) {
 		error_set(err, ERROR_DENIED,
@@ -243,5 +243,5 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 	}
 	error_set(err, ERROR_FAILED, "%s",
 		  *line ? line : "ssh ended without a word");
-	return SSH_REFUSED;
+	return SSH_UNKNOWN;
 }

@@ -47,6 +47,8 @@ struct ssh_command *ssh_command_new(const struct ssh_target *target,
 
 enum ssh_trouble {
 	SSH_REFUSED,     /* by its configuration, keys or passwords */
+	SSH_OTHER_KEY,   /* not the one that is known */
+	SSH_UNKNOWN,     /* it does not say, or in other words */
 	SSH_UNREACHABLE, /* not there, or not now */
 	SSH_BUSY,        /* too many at once: try again in a moment */
 };

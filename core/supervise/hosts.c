@@ -150,12 +150,12 @@ static void tick(void *arg, uint32_t events)
 		if (host->lost || all->stage == HOSTS_IDLE)
 			continue;
 		if (late)
-			host->heard_ms = now_ms;
+			host->heard_ms = host->spoke_ms = now_ms;
 		else if (all->stage != HOSTS_REACHING &&
 			 silent_ms > HOST_LOST_MS)
 			host_lose(host, "it does not answer any more");
 		else if (host->stage >= HOST_GREETING &&
-			 silent_ms > HOST_SILENT_MS)
+			 now_ms - host->spoke_ms > HOST_SILENT_MS)
 			host_reconnect(host);
 		if (is_there(host))
 			host_send_simple(host, FRAME_PING);

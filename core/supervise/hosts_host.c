@@ -119,6 +119,26 @@ static bool is_new(const struct host *host)
 	       host->all->deps.spec->hosts.reach_s;
 }
 
+/* By us, or by a process that had the run before us: what was let in once will
+ * be again, whatever ssh says of it meanwhile. */
+static bool was_greeted(const struct host *host)
+{
+	const struct topology *topology = &host->all->deps.spec->topology;
+
+	return host->folder || host->had ||
+	       (host->index < topology->count &&
+		topology->tasks[host->index].port);
+}
+
+/* There is nothing to wait for. */
+static bool is_final(const struct host *host, enum ssh_trouble trouble)
+{
+	if (trouble == SSH_OTHER_KEY)
+		return !is_new(host);
+	return (trouble == SSH_REFUSED || trouble == SSH_UNKNOWN) &&
+	       !is_new(host) && !was_greeted(host);
+}
+
 static void on_closed(void *arg, enum ssh_trouble trouble,
 		      const struct error *why)
 {
@@ -131,8 +151,7 @@ static void on_closed(void *arg, enum ssh_trouble trouble,
 	/* Fewer at once: there may be one door for all. */
 	if (trouble == SSH_BUSY && all->connecting_max > 2)
 		all->connecting_max /= 2;
-	if ((trouble == SSH_REFUSED && !is_new(host)) ||
-	    is_out_of_time(host, trouble))
+	if (is_final(host, trouble) || is_out_of_time(host, trouble))
 		host_lose(host, text);
 	else
 		retry_later(host);
@@ -147,7 +166,7 @@ static void on_ready(void *arg)
 	char *run = mem_printf("%s.%zu", all->run, host->index);
 
 	host->stage = HOST_GREETING;
-	host->heard_ms = time_monotonic_ms();
+	host->spoke_ms = time_monotonic_ms();
 	wire_begin(&out, FRAME_HELLO);
 	wire_put_text(&out, run);
 	wire_put_text(&out, all->deps.spec->hosts.nonce);
@@ -177,6 +196,7 @@ static char *copy(struct wire_text text)
 static int take_welcome(struct host *host, const struct frame *frame,
 			struct error *err)
 {
+	uint64_t needed = FREE_BYTES_MIN + 2 * host->all->ship_len;
 	struct frame_welcome welcome;
 
 	if (!frame_get_welcome(frame, &welcome))
@@ -195,12 +215,14 @@ static int take_welcome(struct host *host, const struct frame *frame,
 	if (host->clock_ms > CLOCK_OFF_MS || host->clock_ms < -CLOCK_OFF_MS)
 		fprintf(stderr, "host '%s': its clock is %lld s off\n",
 			host->target.name, (long long)(-host->clock_ms / 1000));
-	if (welcome.stage == STAGE_NEW &&
-	    welcome.free_bytes < FREE_BYTES_MIN + 2 * host->all->ship_len)
+	if (welcome.stage == STAGE_NEW && welcome.free_bytes < needed)
 		return error_set(err, ERROR_FAILED,
-				 "there are only %llu MB free below '%s'",
+				 "there are only %llu MB free below '%s', and "
+				 "a start needs %llu MB: jobrun.hostDirectory "
+				 "names another place",
 				 (unsigned long long)(welcome.free_bytes >> 20),
-				 host->folder);
+				 host->folder,
+				 (unsigned long long)(needed >> 20));
 	return 0;
 }
 
@@ -307,7 +329,12 @@ static void on_refused(struct host *host, const struct frame *frame)
 	struct wire_text text = wire_get_text(&in);
 	char *why = copy(text);
 
-	host_lose(host, why);
+	/* What starts agents may fail for a moment; what an agent refuses it
+	 * will refuse again. */
+	if (host->stage != HOST_GREETING || !was_greeted(host))
+		host_lose(host, why);
+	else
+		host_reconnect(host);
 	free(why);
 }
 
@@ -353,7 +380,7 @@ static ssize_t on_rest(void *arg, const struct frame_output *output, int fd)
 	struct log_writer *log = log_of(host, output);
 	char nowhere[4096];
 
-	host->heard_ms = time_monotonic_ms();
+	host->heard_ms = host->spoke_ms = time_monotonic_ms();
 	if (log)
 		return log_writer_take(
 			log, (enum log_stream)output->stream, fd, output->len,
@@ -423,7 +450,9 @@ static void on_message(void *arg, const struct frame *frame)
 	struct host *host = arg;
 	struct error err;
 
-	host->heard_ms = time_monotonic_ms();
+	host->spoke_ms = time_monotonic_ms();
+	if (frame->type != FRAME_REFUSED)
+		host->heard_ms = host->spoke_ms;
 	switch (frame->type) {
 	case FRAME_WELCOME:
 		on_welcome(host, frame);
@@ -486,6 +515,8 @@ void host_connect(struct host *host)
 	struct connection_deps deps = { .loop = all->deps.loop,
 					.reaper = all->deps.reaper,
 					.config = all->config,
+					.directory =
+						all->deps.spec->hosts.directory,
 					.running = &all->ssh_running };
 	struct error err;
 
@@ -497,6 +528,11 @@ void host_connect(struct host *host)
 
 	host->connection =
 		connection_new(&deps, &host->target, &hooks, host, &err);
+	if (!host->connection && was_greeted(host) &&
+	    !is_out_of_time(host, SSH_UNKNOWN)) {
+		retry_later(host);
+		return;
+	}
 	if (!host->connection) {
 		host_lose(host, err.text);
 		return;

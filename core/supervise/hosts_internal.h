@@ -48,7 +48,8 @@ struct host {
 	bool fetched;
 	unsigned tries;
 	struct loop_event *retry;
-	int64_t heard_ms; /* by the monotonic clock */
+	int64_t heard_ms; /* its agent, by the monotonic clock */
+	int64_t spoke_ms; /* anything at the other end of the connection */
 	int64_t begun_ms; /* to reach it; 0: it had no turn yet */
 	int64_t clock_ms; /* ours less its own */
 	uint32_t agent_stage;

@@ -53,6 +53,8 @@ const struct field_use local_uses[] = {
 	{ "jobrun.hosts", "machines to run on instead of this one, over ssh" },
 	{ "jobrun.hostLease",
 	  "with hosts: how long they go on when nothing is heard of us" },
+	{ "jobrun.hostDirectory",
+	  "with hosts: where what jobrun keeps on them is" },
 	{ "jobrun.source",
 	  "the program starts in that directory itself; on hosts, in a copy" },
 	{ "jobrun.checkpoints",

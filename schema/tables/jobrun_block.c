@@ -96,6 +96,15 @@ static const struct field jobrun_fields[] = {
 	  .doc = "How long tasks on hosts go on when nothing is heard of the "
 		 "machine that started them.  It may be switched off for so "
 		 "long; a host that is cut off keeps running for no longer." },
+	{ .name = "hostDirectory",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_POSITION,
+	  .check = check_host_directory,
+	  .offset = offsetof(struct jobrun_block, host_directory),
+	  .traits = TRAIT_SUPERVISED,
+	  .doc = "Where on each host jobrun keeps its agent, the source and "
+		 "the runs, in a directory of the user's own below it, if the "
+		 "home directory is small, slow or mounted noexec." },
 	{ .name = "docker",
 	  .type = FIELD_MESSAGE,
 	  .message = &message_docker,

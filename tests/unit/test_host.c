@@ -398,8 +398,8 @@ static void the_words_of_ssh_are_understood(void **state)
 		  "kex_exchange_identification: Connection closed by remote "
 		  "host\r\nConnection closed by UNKNOWN port 65535\r\n",
 		  SSH_UNREACHABLE, "Identity-Aware Proxy is away" },
-		{ "", SSH_REFUSED, "ssh ended without a word" },
-		{ "\033[31mred\n", SSH_REFUSED, "?[31mred" },
+		{ "", SSH_UNKNOWN, "ssh ended without a word" },
+		{ "\033[31mred\n", SSH_UNKNOWN, "?[31mred" },
 	};
 	struct error err;
 	size_t i;

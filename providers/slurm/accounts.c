@@ -133,6 +133,8 @@ static bool take(char *columns[COLUMNS], struct arena *mem, struct account *out)
 	out->job.nodes = isalnum((unsigned char)*columns[COLUMN_NODES])
 				 ? arena_strdup(mem, columns[COLUMN_NODES])
 				 : "";
+	out->job.note =
+		arena_strdup(mem, queue_cut_note(columns[COLUMN_COMMENT]));
 	out->job.comment = arena_strdup(mem, columns[COLUMN_COMMENT]);
 	out->job.start_time_ms = number_of(columns[COLUMN_START]) * 1000;
 	out->job.end_time_ms = number_of(columns[COLUMN_END]) * 1000;

@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/process/subprocess.h"
 #include "core/task/task_files.h"
@@ -25,6 +26,9 @@
 #define REQUEUE_PAUSE_MS 30000
 /* How long it takes at most until a job that is queued again is ended. */
 #define END_MS 600000
+/* Bytes of a reason in a job's comment. */
+#define NOTE_MAX 200
+#define RUN_JSON_MAX ((size_t)16 << 20)
 
 struct turn {
 	const struct slurm_turn *at;
@@ -162,10 +166,11 @@ static int counts_before(const struct turn *turn, struct restart_counts *out,
 /* ---- deciding ---------------------------------------------------------- */
 
 /* Slurm has it started again, for a node or for other jobs: whatever it was
- * about, that is over. */
+ * about, that is over.  A controller that has lost its memory does so without
+ * counting it. */
 static bool was_queued_again(const struct turn *turn)
 {
-	return turn->at->queued > turn->begun;
+	return turn->at->queued > turn->begun || turn->status < 0;
 }
 
 static int decide(struct turn *turn, struct slurm_next *next, struct error *err)
@@ -326,6 +331,46 @@ static int end_trial(struct turn *turn, struct error *err)
 	return array_end_trial(turn->at, &turn->spec, folder, &result, err);
 }
 
+void slurm_turn_give_up(const struct slurm_turn *turn, const struct error *why)
+{
+	struct arena *mem = arena_new();
+	char *path = path_join(turn->run, "run.json");
+	struct error ignored;
+	json_t *run = NULL;
+	const char *comment;
+	char *note = arena_strdup(mem, why->text);
+	const char *argv[] = { "scontrol", "update", NULL, NULL, NULL };
+	char *at;
+
+	fprintf(stderr, "error: %s\n", why->text);
+	if (json_file_read(path, RUN_JSON_MAX, &run, &ignored) != 0)
+		goto out;
+	comment = json_get_text(run, "comment", "");
+	for (at = note; *at; at++)
+		if ((unsigned char)*at < ' ')
+			*at = ' ';
+	argv[2] = arena_printf(mem, "JobId=%s", turn->job_id);
+	argv[3] = arena_printf(mem, "Comment=%s %.*s", comment, NOTE_MAX, note);
+	slurm_call(argv, &ignored);
+out:
+	json_decref(run);
+	free(path);
+	arena_free(mem);
+}
+
+/* Keeps how the last attempt has ended, unless that is known. */
+static int keep_status(struct turn *turn, struct error *err)
+{
+	char text[16];
+
+	if (turn->at->ended < 0 || turn->at->ended != turn->last ||
+	    turn->status >= 0)
+		return 0;
+	turn->status = turn->at->status;
+	snprintf(text, sizeof(text), "%d\n", turn->status);
+	return put_file(folder_of(turn, turn->last), "status", text, err);
+}
+
 int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 		    int *number, struct error *err)
 {
@@ -333,6 +378,8 @@ int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 	struct turn turn = { .at = at, .mem = arena_new() };
 	int ret = read_last(&turn, err);
 
+	if (ret == 0)
+		ret = keep_status(&turn, err);
 	*step = SLURM_STEP_BEGIN;
 	*number = 0;
 	if (ret == 0 && turn.last < 0 && is_stopped(&turn)) {
@@ -341,10 +388,6 @@ int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 		ret = begin(&turn, 0, &none, err);
 	} else if (ret == 0 && turn.status == 0) {
 		*step = SLURM_STEP_END;
-	} else if (ret == 0 && turn.status < 0 && !was_queued_again(&turn) &&
-		   !file_of(folder_of(&turn, turn.last), "next", turn.mem)) {
-		/* The controller has forgotten that it had started it. */
-		*number = turn.last;
 	} else if (ret == 0) {
 		ret = go_on(&turn, step, number, err);
 	}

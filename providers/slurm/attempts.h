@@ -5,7 +5,7 @@
  * nobody has to.
  *
  *	attempts/N/begun	how often Slurm had queued the job again by then
- *	attempts/N/status	how srun ended, by the script
+ *	attempts/N/status	how srun ended
  *	attempts/N/next		what follows, once that is decided:
  *		again FAILURES PREEMPTIONS TIME_MS
  *				another attempt, not before that time; and how
@@ -41,6 +41,8 @@ struct slurm_turn {
 	const char *job_id; /* as scontrol takes it */
 	int queued;         /* SLURM_RESTART_COUNT */
 	int trial;          /* of a job array; 0: it is none */
+	int ended;          /* the attempt that has ended just now; -1: none */
+	int status;         /* of it */
 };
 
 enum slurm_step {
@@ -51,10 +53,16 @@ enum slurm_step {
 /*
  * Decides what follows the last attempt, and waits for its time.  Where that
  * needs other nodes, has Slurm queue the job again, and with it the script is
- * ended.  May be killed at any time and called again.
+ * ended.  May be killed at any time and called again.  An attempt begins once:
+ * one that has begun and of which nobody knows the end was lost.  Fails if its
+ * files cannot be read or written; nothing has begun then.
  */
 int slurm_turn_take(const struct slurm_turn *turn, enum slurm_step *step,
 		    int *number, struct error *err);
+
+/* Says by the comment of the job, where its reader looks, why its script ends
+ * without a state; and on standard error. */
+void slurm_turn_give_up(const struct slurm_turn *turn, const struct error *why);
 
 /* Calls one of Slurm's commands on the node; what it says is why it failed. */
 int slurm_call(const char *const *argv, struct error *err);

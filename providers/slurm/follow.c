@@ -227,7 +227,7 @@ static int look_into_queue(struct slurm_look *look, struct error *err)
 	const struct run_record *run = &record->run;
 	int ret;
 
-	look->job = (struct queue_job){ .state = "", .reason = "" };
+	look->job = (struct queue_job){ .state = "", .reason = "", .note = "" };
 	ret = slurm_look(look->slurm, look->at, record->comment, record->id,
 			 SLURM_QUEUE_AGE_MS, run->create_time_ms, look->mem,
 			 &look->job, err);

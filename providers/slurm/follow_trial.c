@@ -253,8 +253,10 @@ int trials_look_at(struct trials *t, int number, struct error *err)
 	one.look.attempt = 0;
 	one.look.folder = NULL;
 	one.look.known = job;
-	one.look.job =
-		job ? *job : (struct queue_job){ .state = "", .reason = "" };
+	one.look.job = job ? *job
+			   : (struct queue_job){ .state = "",
+						 .reason = "",
+						 .note = "" };
 	do {
 		one.look.status = -1;
 		one.look.status_ms = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Called by the batch script of a run on Slurm: decides by jobrun.restart what
  * comes next, even if nobody follows the run; not for users. */
+#include <stdio.h>
+
 #include "core/provider/extension.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/slurm_internal.h"
@@ -9,6 +11,7 @@ struct next_attempt_opts {
 	const char *job;
 	long queued;
 	long trial;
+	const char *ended;
 };
 
 static const struct opt options[] = {
@@ -18,10 +21,17 @@ static const struct opt options[] = {
 	  "N", "how often Slurm has queued it again" },
 	{ 0, "trial", OPT_COUNT, offsetof(struct next_attempt_opts, trial), "N",
 	  "the trial of hyperparameters that it is" },
+	{ 0, "ended", OPT_STRING, offsetof(struct next_attempt_opts, ended),
+	  "N:STATUS", "the attempt that has ended just now, and how" },
 	{ 0 },
 };
 
-/* Prints "begin ATTEMPT" or "end STATUS". */
+/* The status of a script that can't read or write the state of its run: EX_IOERR
+ * of sysexits.h. */
+#define STATE_LOST 74
+
+/* Prints "begin ATTEMPT" or "end STATUS"; never fails, as the script has to end
+ * with a reason then. */
 static int run(const void *given, char *const *args, const char *trace_http,
 	       struct buf *out, struct error *err)
 {
@@ -29,15 +39,23 @@ static int run(const void *given, char *const *args, const char *trace_http,
 	struct slurm_turn turn = { .run = args[0],
 				   .job_id = opts->job,
 				   .queued = (int)opts->queued,
-				   .trial = (int)opts->trial };
+				   .trial = (int)opts->trial,
+				   .ended = -1 };
 	enum slurm_step step;
 	int number;
 
 	(void)trace_http;
 	if (!opts->job)
 		return error_set(err, ERROR_USAGE, "--job is missing");
-	if (slurm_turn_take(&turn, &step, &number, err) < 0)
-		return -1;
+	if (opts->ended &&
+	    sscanf(opts->ended, "%d:%d", &turn.ended, &turn.status) != 2)
+		return error_set(err, ERROR_USAGE,
+				 "--ended: N:STATUS was expected");
+	if (slurm_turn_take(&turn, &step, &number, err) < 0) {
+		slurm_turn_give_up(&turn, err);
+		step = SLURM_STEP_END;
+		number = STATE_LOST;
+	}
 	buf_printf(out, "%s %d\n", step == SLURM_STEP_BEGIN ? "begin" : "end",
 		   number);
 	return 0;

@@ -74,12 +74,22 @@ int queue_number(const char *text)
 	return value > 0 && value < QUEUE_REST ? (int)value : 0;
 }
 
+char *queue_cut_note(char *comment)
+{
+	char *blank = strchr(comment, ' ');
+
+	if (!blank)
+		return comment + strlen(comment);
+	*blank = '\0';
+	return blank + 1;
+}
+
 static void add(struct slurm_queue *out, size_t *room, char *columns[COLUMNS],
 		struct arena *mem)
 {
 	char *plus = strchr(columns[COLUMN_ID], '+');
 	struct queue_job *job;
-	char *line;
+	char *line, *note;
 
 	if (!text_starts(columns[COLUMN_COMMENT], "jobrun:"))
 		return;
@@ -97,11 +107,13 @@ static void add(struct slurm_queue *out, size_t *room, char *columns[COLUMNS],
 		*room = *room ? 2 * *room : 16;
 		out->items = mem_grow(out->items, *room, sizeof(*out->items));
 	}
+	note = queue_cut_note(columns[COLUMN_COMMENT]);
 	job = &out->items[out->count++];
 	*job = (struct queue_job){
 		.id = arena_strdup(mem, columns[COLUMN_ID]),
 		.element = line ? queue_number(line) : 0,
 		.comment = arena_strdup(mem, columns[COLUMN_COMMENT]),
+		.note = arena_strdup(mem, note),
 		.state = arena_strdup(mem, columns[COLUMN_STATE]),
 		.reason = strcmp(columns[COLUMN_REASON], "None") != 0
 				  ? arena_strdup(mem, columns[COLUMN_REASON])
@@ -143,6 +155,7 @@ static void fold(struct queue_job *elements, size_t count,
 	*out = (struct queue_job){
 		.id = elements->id,
 		.comment = elements->comment,
+		.note = "",
 		.state = state_of_all(elements, count),
 		.reason = "",
 		.nodes = "",
@@ -277,6 +290,7 @@ void queue_job_copy(const struct queue_job *job, struct arena *mem,
 	*out = *job;
 	out->id = arena_strdup(mem, job->id);
 	out->comment = arena_strdup(mem, job->comment);
+	out->note = arena_strdup(mem, job->note);
 	out->state = arena_strdup(mem, job->state);
 	out->reason = arena_strdup(mem, job->reason);
 	out->nodes = arena_strdup(mem, job->nodes);

@@ -20,6 +20,7 @@ struct queue_job {
 	const char *id;        /* "12", as scancel takes it */
 	int element;           /* of a job array, from 1; 0: it is no element */
 	const char *comment;   /* see slurm_comment() */
+	const char *note;      /* behind it: why its script gave up; or "" */
 	const char *state;     /* "PENDING" */
 	const char *reason;    /* "Resources"; "None" is "" */
 	const char *nodes;     /* "n[1-3]", or "" */
@@ -40,6 +41,9 @@ struct slurm_queue {
  * where there are thousands; no such job is no error. */
 int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 	       struct slurm_queue *out, struct error *err);
+/* Cuts the note off a comment, which is before the first blank; "" if there is
+ * none. */
+char *queue_cut_note(char *comment);
 /* Parses the output of squeue. */
 void queue_parse(char *text, struct arena *mem, struct slurm_queue *out);
 

@@ -11,18 +11,25 @@
  * If this was submitted twice, by a client that was told that it had failed,
  * the first to come has the folder.  A controller that has lost its memory may
  * start again what has ended, or queue it again for a node that was lost just
- * after: jobrun knows by the folder, and says what is to be done.  Filled in
- * are where the attempts are ("run"), which job it is, and which to scontrol.
+ * after: jobrun knows by the folder, and says what is to be done.  It writes
+ * the status of an attempt, too: where that can't be kept the script ends, as
+ * it would begin the same attempt for ever.  Filled in are where the attempts
+ * are ("run"), which job it is, and which to scontrol.
  */
 #define SETTING_OUT                                                            \
 	"first=$%1$s/attempts/0\n"                                             \
 	"umask 077\n"                                                          \
 	"[ -L \"$run/job\" ] || ln -s \"$%2$s\" \"$run/job\"\n"                \
-	"[ \"$(readlink \"$run/job\")\" = \"$%2$s\" ] || exit 0\n"             \
-	"mkdir -p \"$first\" || exit\n\n"                                      \
+	"case $(readlink \"$run/job\") in\n"                                   \
+	"  \"$%2$s\") ;;\n"                                                    \
+	"  \"\") exit 74 ;;\n"                                                 \
+	"  *) exit 0 ;;\n"                                                     \
+	"esac\n"                                                               \
+	"mkdir -p \"$first\" || exit 74\n\n"                                   \
+	"ended=\n"                                                             \
 	"while :; do\n"                                                        \
 	"  next=$(\"$jobrun\" next-attempt --job \"%3$s\" \\\n"                \
-	"    --queued \"${SLURM_RESTART_COUNT:-0}\" \"$run\" "                 \
+	"    --queued \"${SLURM_RESTART_COUNT:-0}\" $ended \"$run\" "          \
 	"2>>\"$first/srun.err\")\n"                                            \
 	"  case $next in\n"                                                    \
 	"    begin*) restart=${next#* } ;;\n"                                  \
@@ -32,7 +39,7 @@
 	"  esac\n"                                                             \
 	"  attempt=$%1$s/attempts/$restart\n"
 #define ENDING                                                                 \
-	"  echo \"$?\" >\"$attempt/status\"\n"                                 \
+	"  ended=\"--ended $restart:$?\"\n"                                    \
 	"done\n"
 
 const char *slurm_run_folder(const struct slurm_block *block,

@@ -140,7 +140,9 @@ const char *look_explain(const struct slurm_look *look)
 	struct buf why = { 0 };
 	const char *out;
 
-	if (!strcmp(state, "NODE_FAIL") && task_files_lost(&look->tasks))
+	if (look->known && *look->job.note)
+		buf_puts(&why, look->job.note);
+	else if (!strcmp(state, "NODE_FAIL") && task_files_lost(&look->tasks))
 		look_explain_loss(look, &why);
 	else if (look->known && *text && strcmp(state, "FAILED") != 0)
 		buf_puts(&why, text);

@@ -13,7 +13,9 @@ slurm_up() {
   done
   SLURM=$BATS_FILE_TMPDIR/slurm
   export SLURM SLURM_CONF=$SLURM/slurm.conf
-  mkdir -p "$SLURM"/{state,spool,log,pid}
+  mkdir -p "$SLURM"/{state,spool,log,pid,small}
+  # Before the nodes start, which have mounts of their own.
+  mount -t tmpfs -o size=3m jobrun-test "$SLURM/small" 2>/dev/null || true
   (umask 077 && head -c128 /dev/urandom >"$SLURM/munge.key")
   slurm_configure
   slurm_spawn munged munged -F --force --key-file="$SLURM/munge.key" \
@@ -104,6 +106,7 @@ slurm_down() {
     [ ! -f "$file" ] || slurm_kill "$(basename "$file")"
   done
   slurm_kill_steps .
+  umount -l "$SLURM/small" 2>/dev/null || true
 }
 
 # slurm_kill_steps NODE: all that runs there, as when it loses power; "." is any

@@ -186,6 +186,35 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   done
 }
 
+@test "the shared disk is full: the job ends, and says why" {
+  mountpoint -q "$SLURM/small" || skip "nothing can be mounted here"
+  slurm_job full.yaml full 1 'head -c 4000000 /dev/zero | tr "\0" x | fold; exit 3' \
+    "  restart: {maxRestarts: 50, backoff: 0s}
+  slurm: {directory: $SLURM/small/d, program: $JOBRUN}"
+  apply --detach full.yaml
+  wait_until 40 eval '[[ "$(in_queue full)" =~ FAILED ]]'
+  run jobrun status full
+  [[ $output == *"No space left on device"* ]]
+  run jobrun wait full
+  [ "$status" = 1 ]
+  # Once there is room again the run begins anew.
+  rm -rf "$SLURM"/small/d/runs/full/*/attempts
+  sed -i 's/4000000/40/; s/exit 3/exit 0/' full.yaml
+  run apply full.yaml
+  [ "$status" = 0 ]
+  [[ $output == *"full: SUCCEEDED"* ]]
+}
+
+@test "an attempt begins once, also for a controller that has forgotten it" {
+  slurm_job a.yaml once 0 'echo began; sleep 600'
+  apply --detach a.yaml
+  wait_until 30 logs_have once began
+  run=$(dirname "$(readlink -f "$HOME"/.jobrun/runs/once/*/job.sh)")
+  id=$(readlink "$run/job")
+  run "$JOBRUN" next-attempt --job "$id" --queued 0 "$run"
+  [ "$output" = "end 1" ]
+}
+
 @test "the controller goes and comes back: the run goes on, and nobody says otherwise" {
   slurm_job a.yaml ctl 1 'for i in 1 2 3; do echo line $i; sleep 1; done; until [ -e again ]; do sleep 0.2; done; echo line 4'
   "$JOBRUN" apply --yes a.yaml >out 2>&1 3>&- &

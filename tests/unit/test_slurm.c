@@ -576,12 +576,15 @@ static void put_spec(const char *policy)
 	free(text);
 }
 
-static void turn_is(int queued, enum slurm_step step, int number)
+static void turn_after_is(int queued, int ended, int status,
+			  enum slurm_step step, int number)
 {
 	char *run = path_join(folder, "run");
 	const struct slurm_turn turn = { .run = run,
 					 .job_id = "12",
-					 .queued = queued };
+					 .queued = queued,
+					 .ended = ended,
+					 .status = status };
 	enum slurm_step is_step;
 	struct error err = { 0 };
 	int is_number;
@@ -591,6 +594,11 @@ static void turn_is(int queued, enum slurm_step step, int number)
 	assert_int_equal(is_step, step);
 	assert_int_equal(is_number, number);
 	free(run);
+}
+
+static void turn_is(int queued, enum slurm_step step, int number)
+{
+	turn_after_is(queued, -1, 0, step, number);
 }
 
 static void next_is(int attempt, bool again, int failures, int preemptions,
@@ -640,10 +648,18 @@ static void attempts_follow_the_rules(void **state)
 	put_spec("{}");
 	turn_is(0, SLURM_STEP_BEGIN, 0);
 	assert_int_equal(slurm_next_read("/nowhere", &next, &err), 1);
-	/* A controller without memory starts it once more. */
+	/* A controller without memory starts it once more: it was lost. */
+	turn_is(0, SLURM_STEP_END, 1);
+	forget_run();
+	put_spec("{\"maxPreemptions\":1}");
+	turn_is(0, SLURM_STEP_BEGIN, 0);
+	turn_is(0, SLURM_STEP_BEGIN, 1);
+	forget_run();
+	put_spec("{}");
 	turn_is(0, SLURM_STEP_BEGIN, 0);
 	put("run/attempts/0/tasks/master-0", "start n1 1 1\nend 768 5 0 0\n");
-	put("run/attempts/0/status", "3\n");
+	turn_after_is(0, 0, 3, SLURM_STEP_END, 3);
+	is("run/attempts/0/status", "3\n");
 	turn_is(0, SLURM_STEP_END, 3);
 	turn_is(1, SLURM_STEP_END, 3);
 	next_is(0, false, 0, 0, "");

@@ -242,9 +242,9 @@ static void turn_is(int trial, enum slurm_step step, int number)
 {
 	char *id = mem_printf("12_%d", trial);
 	char *run = path_join(folder, "run");
-	const struct slurm_turn turn = { .run = run,
-					 .job_id = id,
-					 .trial = trial };
+	const struct slurm_turn turn = {
+		.run = run, .job_id = id, .trial = trial, .ended = -1
+	};
 	enum slurm_step is_step;
 	struct error err = { 0 };
 	int is_number;

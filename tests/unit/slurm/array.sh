@@ -17,13 +17,18 @@ trial=$run/trials/$SLURM_ARRAY_TASK_ID
 first=$trial/attempts/0
 umask 077
 [ -L "$run/job" ] || ln -s "$SLURM_ARRAY_JOB_ID" "$run/job"
-[ "$(readlink "$run/job")" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
-mkdir -p "$first" || exit
+case $(readlink "$run/job") in
+  "$SLURM_ARRAY_JOB_ID") ;;
+  "") exit 74 ;;
+  *) exit 0 ;;
+esac
+mkdir -p "$first" || exit 74
 
+ended=
 while :; do
   next=$("$jobrun" next-attempt --job "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" \
     --trial "$SLURM_ARRAY_TASK_ID" \
-    --queued "${SLURM_RESTART_COUNT:-0}" "$run" 2>>"$first/srun.err")
+    --queued "${SLURM_RESTART_COUNT:-0}" $ended "$run" 2>>"$first/srun.err")
   case $next in
     begin*) restart=${next#* } ;;
     end*) exit "${next#* }" ;;
@@ -35,5 +40,5 @@ while :; do
     "$jobrun" launch --from slurm --run "$run" --restart "$restart" \
     --trial "$SLURM_ARRAY_TASK_ID" \
     2>>"$attempt/srun.err"
-  echo "$?" >"$attempt/status"
+  ended="--ended $restart:$?"
 done

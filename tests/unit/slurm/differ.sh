@@ -29,12 +29,17 @@ jobrun=/opt/jobrun
 first=$run/attempts/0
 umask 077
 [ -L "$run/job" ] || ln -s "$SLURM_JOB_ID" "$run/job"
-[ "$(readlink "$run/job")" = "$SLURM_JOB_ID" ] || exit 0
-mkdir -p "$first" || exit
+case $(readlink "$run/job") in
+  "$SLURM_JOB_ID") ;;
+  "") exit 74 ;;
+  *) exit 0 ;;
+esac
+mkdir -p "$first" || exit 74
 
+ended=
 while :; do
   next=$("$jobrun" next-attempt --job "$SLURM_JOB_ID" \
-    --queued "${SLURM_RESTART_COUNT:-0}" "$run" 2>>"$first/srun.err")
+    --queued "${SLURM_RESTART_COUNT:-0}" $ended "$run" 2>>"$first/srun.err")
   case $next in
     begin*) restart=${next#* } ;;
     end*) exit "${next#* }" ;;
@@ -49,5 +54,5 @@ while :; do
     : --het-group=2 --ntasks=2 --cpus-per-task=8 \
     "$jobrun" launch --from slurm --run "$run" --restart "$restart" \
     2>>"$attempt/srun.err"
-  echo "$?" >"$attempt/status"
+  ended="--ended $restart:$?"
 done

@@ -168,6 +168,19 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	return ret;
 }
 
+int slurm_look_surely(struct slurm *slurm, struct slurm_cluster *at,
+		      const char *comment, const char *id, struct arena *mem,
+		      struct queue_job *out, struct error *err)
+{
+	int ret =
+		slurm_look(slurm, at, comment, id, SLURM_NOW, 0, mem, out, err);
+
+	if (ret == 1 && id && *id &&
+	    queue_confirm_end(at->cluster, id, comment, err) < 0)
+		ret = -1;
+	return ret;
+}
+
 int slurm_look_at_all(struct slurm *slurm, struct slurm_cluster *at,
 		      const char *const *comments, size_t count,
 		      int64_t since_ms, struct arena *mem,

@@ -231,11 +231,10 @@ static int look_into_queue(struct slurm_look *look, struct error *err)
 	ret = slurm_look(look->slurm, look->at, record->comment, record->id,
 			 SLURM_QUEUE_AGE_MS, run->create_time_ms, look->mem,
 			 &look->job, err);
-	if (ret == 0 && run->state == RUN_RUNNING &&
-	    queue_state(look->job.state) == RUN_QUEUED)
-		ret = slurm_look(look->slurm, look->at, record->comment,
-				 record->id, SLURM_NOW, 0, look->mem,
-				 &look->job, err);
+	if (ret == 1 || (ret == 0 && run->state == RUN_RUNNING &&
+			 queue_state(look->job.state) == RUN_QUEUED))
+		ret = slurm_look_surely(look->slurm, look->at, record->comment,
+					record->id, look->mem, &look->job, err);
 	return ret;
 }
 
@@ -287,9 +286,7 @@ int slurm_follow(struct slurm *slurm, struct slurm_record *record,
 				       record->run.attempt);
 	ret = look_into_queue(&look, &away);
 	look.known = ret == 0 || (ret == 1 && look_into_accounts(&look));
-	if (ret < 0 && away.code != ERROR_UNREACHABLE) {
-		*err = away;
-	} else if (ret < 0 && cluster_is_away(look.at->cluster)) {
+	if (ret < 0 && cluster_is_away(look.at->cluster)) {
 		/* It would not be reached for its files either. */
 		ret = put(&look, record->run.state, away.text, err);
 	} else {

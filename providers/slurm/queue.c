@@ -271,6 +271,67 @@ int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 	return 0;
 }
 
+/* The value of " Name=" in a line of scontrol; "" if there is none. */
+static const char *field_of(const char *line, const char *name,
+			    struct arena *mem)
+{
+	const char *at = strstr(line, name);
+
+	return at ? arena_strndup(mem, at + strlen(name),
+				  strcspn(at + strlen(name), " "))
+		  : "";
+}
+
+/* Finds a state that is no end among the lines of scontrol, one for each
+ * element or component of the job; NULL: there is none. */
+static const char *find_live(char *text, const char *comment, struct arena *mem)
+{
+	char *line, *rest = NULL;
+	const char *live = "nothing";
+	const char *state;
+
+	for (line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		state = field_of(line, " JobState=", mem);
+		if (!*state)
+			return "nothing that is understood";
+		live = NULL;
+		/* A number is used again by another job. */
+		if (!strcmp(field_of(line, " Comment=", mem), comment) &&
+		    !run_state_is_final(queue_state(state)))
+			return state;
+	}
+	return live;
+}
+
+int queue_confirm_end(struct cluster *cluster, const char *id,
+		      const char *comment, struct error *err)
+{
+	const char *argv[] = { "scontrol", "-o", "show", "job", id, NULL };
+	struct arena *mem = arena_new();
+	struct command_answer answer = { 0 };
+	const char *state;
+	int ret = cluster_slurm(cluster, argv, &answer, err);
+
+	if (ret == 0) {
+		buf_putc(&answer.out, '\0');
+		state = find_live(answer.out.data, comment, mem);
+		if (state)
+			ret = error_set(err, ERROR_UNREACHABLE,
+					"Slurm's commands disagree about job "
+					"%s: squeue does not show it, scontrol "
+					"says %s",
+					id, state);
+		command_answer_done(&answer);
+	} else if (strstr(err->text, "Invalid job id")) {
+		ret = 0;
+	} else {
+		err->code = ERROR_UNREACHABLE;
+	}
+	arena_free(mem);
+	return ret;
+}
+
 const struct queue_job *queue_find(const struct slurm_queue *queue,
 				   const char *comment)
 {

@@ -41,6 +41,14 @@ struct slurm_queue {
  * where there are thousands; no such job is no error. */
 int queue_read(struct cluster *cluster, const char *id, struct arena *mem,
 	       struct slurm_queue *out, struct error *err);
+/*
+ * Whether the controller has really forgotten job `id` with this comment, or
+ * has ended it: an empty or garbled answer of squeue alone is no proof.
+ * Returns 0 if so; -1 with ERROR_UNREACHABLE if the controller does not say so,
+ * or says that the job goes on.
+ */
+int queue_confirm_end(struct cluster *cluster, const char *id,
+		      const char *comment, struct error *err);
 /* Cuts the note off a comment, which is before the first blank; "" if there is
  * none. */
 char *queue_cut_note(char *comment);

@@ -22,6 +22,20 @@ struct slurm_view {
 	bool known; /* Slurm knows it */
 };
 
+/* Is a run known here to have ended?  Nothing goes on with it then: it was
+ * cancelled, perhaps, before it began. */
+static bool has_ended(struct slurm *slurm, const struct slurm_run *run,
+		      struct arena *mem)
+{
+	struct slurm_record record;
+	struct error ignored;
+
+	return slurm_recorded(slurm, run->job_id, mem, &record, &ignored) ==
+		       0 &&
+	       !strcmp(record.name, run->name) &&
+	       run_state_is_final(record.run.state);
+}
+
 /* One that has begun or that Slurm knows was submitted; of the rest nobody
  * knows. */
 static int see(struct slurm *slurm, const char *place, const char *job_id,
@@ -38,9 +52,15 @@ static int see(struct slurm *slurm, const char *place, const char *job_id,
 	for (i = out->runs.count; i-- > 0 && !out->run;) {
 		const struct slurm_run *run = &out->runs.items[i];
 
-		ret = slurm_look(slurm, out->at, run->comment, run->id,
-				 i + 1 == out->runs.count ? SLURM_NOW : 60000,
-				 0, mem, &out->job, err);
+		if (i + 1 == out->runs.count)
+			ret = slurm_look_surely(slurm, out->at, run->comment,
+						run->id, mem, &out->job, err);
+		else
+			ret = slurm_look(slurm, out->at, run->comment, run->id,
+					 60000, 0, mem, &out->job, err);
+		/* A controller that is away does not hold back what is over. */
+		if (ret < 0 && (run->status == 0 || has_ended(slurm, run, mem)))
+			ret = 1;
 		if (ret < 0) {
 			runs_done(&out->runs);
 			return -1;
@@ -138,20 +158,6 @@ static const struct slurm_run *left_by_earlier(const struct slurm_view *sight,
 	    job_was_run(want->job, last->digest, last->digest2))
 		return last;
 	return NULL;
-}
-
-/* One that is known here to have ended is nothing that is to be gone on with:
- * it was cancelled, perhaps, before it began. */
-static bool has_ended(struct slurm *slurm, const struct slurm_run *run,
-		      struct arena *mem)
-{
-	struct slurm_record record;
-	struct error ignored;
-
-	return slurm_recorded(slurm, run->job_id, mem, &record, &ignored) ==
-		       0 &&
-	       !strcmp(record.name, run->name) &&
-	       run_state_is_final(record.run.state);
 }
 
 static int slurm_create(void *ctx, const struct resource *want,
@@ -279,8 +285,8 @@ static int slurm_cancel(void *ctx, const struct resource *have, bool now,
 
 	if (ret == 0 && !run_state_is_final(record.run.state)) {
 		at = slurm_at(slurm, record.place, err);
-		ret = at ? slurm_look(slurm, at, record.comment, record.id,
-				      SLURM_NOW, 0, mem, &job, err)
+		ret = at ? slurm_look_surely(slurm, at, record.comment,
+					     record.id, mem, &job, err)
 			 : -1;
 	}
 	if (ret == 0 && at && !run_state_is_final(queue_state(job.state)))

@@ -66,6 +66,15 @@ int slurm_look(struct slurm *slurm, struct slurm_cluster *at,
 	       int64_t since_ms, struct arena *mem, struct queue_job *out,
 	       struct error *err);
 
+/*
+ * The same, now, for who decides by the answer: 1 only if the controller says
+ * by two of its commands that there is no such job.  Without an id nothing can
+ * be asked twice.
+ */
+int slurm_look_surely(struct slurm *slurm, struct slurm_cluster *at,
+		      const char *comment, const char *id, struct arena *mem,
+		      struct queue_job *out, struct error *err);
+
 /* Many jobs by one call, whatever their number; of those that are not there
  * `out` has no id.  The queue is newer than `since_ms`. */
 int slurm_look_at_all(struct slurm *slurm, struct slurm_cluster *at,

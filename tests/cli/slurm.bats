@@ -29,6 +29,7 @@ teardown() {
 
 apply() { timeout 60 "$JOBRUN" apply --yes "$@"; }
 in_queue() { squeue -h -t "${2:-all}" -n "$1" -o %T; }
+logs_run_folder() { compgen -G "$HOME/.jobrun/runs/$1/*/attempts/0/tasks/*"; }
 logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
 
 @test "a job over four nodes: its plan, its lines, its metrics, its end" {
@@ -229,6 +230,44 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   # What it still has to clean up takes it another minute.
   wait_until 60 grep -q "ctl: SUCCEEDED" out
   [ "$(grep -c "\[0\] line" out)" = 4 ]
+}
+
+# A squeue that answers in an odd way, as long as $TMP/odd is there.
+odd_squeue() {
+  mkdir -p bin
+  printf '#!/bin/sh\n[ ! -e %s/odd ] || { %s; }\nexec %s "$@"\n' \
+    "$TMP" "$1" "$(PATH=/usr/bin:/bin command -v squeue)" >bin/squeue
+  chmod +x bin/squeue
+  PATH=$PWD/bin:$PATH
+  touch "$TMP/odd"
+}
+
+@test "an odd answer of squeue is no end: Slurm is asked again" {
+  for odd in 'exit 0' 'echo garbage; exit 0' 'echo "squeue: error: odd" >&2; exit 1'; do
+    odd_squeue "$odd"
+    slurm_job a.yaml odd 0 "until [ -e $TMP/go ]; do sleep 0.1; done; echo $RANDOM"
+    apply a.yaml >out 2>&1 &
+    wait_until 30 logs_run_folder odd
+    sleep 2
+    [[ $(field odd 'j["state"]') =~ QUEUED|RUNNING ]]
+    rm "$TMP/odd"
+    touch "$TMP/go"
+    wait $!
+    grep "odd: SUCCEEDED" out
+    rm "$TMP/go"
+    jobrun delete odd
+  done
+}
+
+@test "a controller that is away does not hold back what the folder says" {
+  odd_squeue 'echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2; exit 1'
+  rm "$TMP/odd"
+  slurm_job a.yaml held 0 "until [ -e $TMP/go ]; do sleep 0.1; done"
+  apply a.yaml >out 2>&1 &
+  wait_until 30 logs_run_folder held
+  touch "$TMP/odd" "$TMP/go"
+  wait_until 20 grep -q "held: SUCCEEDED" out
+  wait_until 10 eval '! kill -0 $! 2>/dev/null'
 }
 
 @test "what the controller has forgotten is in the accounting, where there is one" {

@@ -393,7 +393,7 @@ int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 	}
 	if (ret == 0 && *step == SLURM_STEP_END && at->trial)
 		ret = end_trial(&turn, err);
-	/* Of trials the last one does. */
+	/* The last trial removes them for all. */
 	if (ret == 0 && *step == SLURM_STEP_END && !at->trial)
 		task_secrets_remove(at->run);
 	arena_free(turn.mem);

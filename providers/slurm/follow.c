@@ -204,7 +204,7 @@ static int look_at_it(struct slurm_look *look, const struct error *away,
 				    : look_at_attempt(look, away, err);
 }
 
-/* Those of a run whose batch script was killed before it could do that. */
+/* Removes what a batch script that was killed has left. */
 static void forget_secrets(const struct slurm_look *look)
 {
 	const char *args[] = { NULL, NULL };

@@ -358,6 +358,33 @@ static bool is_done(void *arg, const struct job *job)
 	return tally_is_done(arg, job);
 }
 
+/* What is followed with --take-over is this job's from here on. */
+static int take_over(const struct session *session, struct error *err)
+{
+	const struct plan *plan = session->plan;
+	struct arena *mem = arena_new();
+	struct run_record run;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < plan_count(plan) && ret >= 0; i++) {
+		const struct action *action = plan_at(plan, i);
+
+		if (!action->follow ||
+		    origin_is_same(action->have->run.origin,
+				   action->want->job->origin))
+			continue;
+		ret = store_run_get(session->env.store, action->want->name, 0,
+				    mem, &run, err);
+		if (ret == 0)
+			ret = store_run_put_origin(session->env.store, &run,
+						   action->want->job->origin,
+						   err);
+	}
+	arena_free(mem);
+	return ret < 0 ? -1 : 0;
+}
+
 /* Does it and says what came of it.  Returns the exit status. */
 static int carry_out(struct apply *apply, const struct jobs *jobs)
 {
@@ -366,7 +393,8 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 	struct error err;
 	int status = 0;
 
-	if (pruning_remember(&apply->pruning, jobs, &err) < 0)
+	if (take_over(session, &err) < 0 ||
+	    pruning_remember(&apply->pruning, jobs, &err) < 0)
 		return app_fail(apply->app, &err);
 	apply->tally = tally_new(session, apply->detach);
 	if ((!plan_is_empty(plan) ||
@@ -456,7 +484,7 @@ out:
 
 const struct command cmd_apply = {
 	.name = "apply",
-	.args = "[--detach] [--yes] [--rerun] [--prune] "
+	.args = "[--detach] [--yes] [--rerun] [--prune] [--take-over] "
 		"[--lock-timeout DURATION] PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow it to its end",
 	.help = PATH_HELP

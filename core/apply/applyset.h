@@ -35,8 +35,4 @@ int applyset_check(const char *name, struct error *err);
 /* As in 2 to 4.  Returns new, or NULL with `err` set. */
 char *applyset_of(const char *directory, struct error *err);
 
-/* "https://me:secret@Host:443/a/b.git", "git@host:a/b" are "host/a/b".
- * Returns new, or NULL for a path. */
-char *applyset_remote(const char *url);
-
 #endif

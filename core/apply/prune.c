@@ -256,6 +256,7 @@ static int plan_one(struct gone *gone, const struct listing *all,
 {
 	const struct prune_scope *scope = finder->scope;
 	const char *other = other_label(all, gone, scope->set);
+	const struct resource *run;
 	void *ctx;
 
 	/* Since it was found, another apply may have taken it up. */
@@ -267,6 +268,10 @@ static int plan_one(struct gone *gone, const struct listing *all,
 	ctx = scope->context(scope->arg, gone->provider, err);
 	if (!ctx || remains_read(gone->provider, ctx, all, gone->job_id,
 				 &gone->remains, err) < 0)
+		return -1;
+	run = remains_live_run(&gone->remains);
+	if (run && !scope->take_over &&
+	    plan_check_origin(gone->job_id, &run->run, gone->origin, err) < 0)
 		return -1;
 	if (!remains_are_none(&gone->remains))
 		remains_plan(&gone->remains, REASON, plan);

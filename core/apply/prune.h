@@ -18,6 +18,7 @@ struct prune_scope {
 	/* The jobs in the files, for their providers and places. */
 	struct job *const *jobs;
 	size_t job_count;
+	bool take_over; /* end runs of jobs of another origin, too */
 	const struct provider *const *providers; /* all, up to NULL */
 	void *(*context)(void *arg, const struct provider *provider,
 			 struct error *err);
@@ -28,8 +29,10 @@ struct prune_scope {
 struct gone {
 	const char *job_id;
 	const struct provider *provider;
-	const char *file;    /* it came from, in the set's directory; or NULL */
-	const char *also_in; /* another set, for which it is kept; or NULL */
+	const char *file; /* it came from, in the set's directory; or NULL */
+	const char
+		*origin; /* of that file, for the caller to fill in; or NULL */
+	const char *also_in;    /* another set, for which it is kept; or NULL */
 	struct remains remains; /* filled in by prune_plan() */
 };
 

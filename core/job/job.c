@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/data/ignore.h"
 #include "core/data/tree.h"
+#include "core/job/origin.h"
 #include "core/job/source.h"
 
 void job_free(struct job *job)
@@ -71,6 +72,17 @@ const char *job_path(const struct job *job, const char *name)
 		return arena_strdup(job->mem, name);
 	return arena_printf(job->mem, "%s%s%s", folder,
 			    folder[n - 1] == '/' ? "" : "/", name);
+}
+
+void job_find_origin(struct job *job)
+{
+	char *origin = origin_of(job->folder);
+	char *real = strcmp(job->file, "-") ? realpath(job->file, NULL) : NULL;
+
+	job->origin = origin ? arena_strdup(job->mem, origin) : NULL;
+	job->real_file = real ? arena_strdup(job->mem, real) : NULL;
+	free(real);
+	free(origin);
 }
 
 /* Keeps the entries of a source that is small enough to be listed. */

@@ -302,6 +302,10 @@ struct job {
 	const char *file;   /* "jobs/a.yaml", or "-" */
 	const char *folder; /* where relative paths in it start */
 	const char *set;    /* what it is applied as one of, or NULL */
+	/* Set by job_find_origin(), else NULL: see core/job/origin.h; and the
+	 * file, absolute and without links. */
+	const char *origin;
+	const char *real_file;                  /* NULL: standard input */
 	const struct message *message;          /* the table it was filled by */
 	const struct message *training_message; /* of training_input */
 	/* Set by job_digest(), else "".  The first is what runs are named by
@@ -338,6 +342,9 @@ json_t *job_json(const struct job *job, unsigned style);
  * Reads files, so costs grow with the bytes below `source`.
  */
 int job_digest(struct job *job, struct error *err);
+
+/* Finds out whose job it is: looks at folders. */
+void job_find_origin(struct job *job);
 
 /* Labels have no room for the last digit of a digest. */
 #define DIGEST_LABEL 63

@@ -87,6 +87,10 @@ static int decide_changed_run(struct action *action, struct arena *mem,
 {
 	const struct run_status *run = &action->have->run;
 	const struct job *job = action->job->job;
+	const char *whose = "";
+
+	if (!origin_is_same(run->origin, job->origin))
+		whose = arena_printf(mem, ", from %s,", run->origin);
 
 	if (run_state_is_final(run->state)) {
 		decide(action, ACTION_RUN,
@@ -105,10 +109,24 @@ static int decide_changed_run(struct action *action, struct arena *mem,
 		       ? "being cancelled with other settings: will run "
 			 "again when that has ended"
 		       : arena_printf(mem,
-				      "%s with other settings: will be "
+				      "%s%s with other settings: will be "
 				      "cancelled, then run again",
-				      doing(run->state)));
+				      doing(run->state), whose));
 	return 0;
+}
+
+int plan_check_origin(const char *job_id, const struct run_status *run,
+		      const char *origin, struct error *err)
+{
+	if (run_state_is_final(run->state) ||
+	    origin_is_same(run->origin, origin))
+		return 0;
+	return error_set(err, ERROR_TRY_AGAIN,
+			 "run '%s' (attempt %d) is %s, and it is of another "
+			 "job of that name: that is from %s, this one from %s; "
+			 "--take-over takes it over",
+			 job_id, run->attempt, doing(run->state), run->origin,
+			 origin);
 }
 
 static int decide_run(struct action *action, const struct plan_options *options,
@@ -118,6 +136,10 @@ static int decide_run(struct action *action, const struct plan_options *options,
 		decide(action, ACTION_RUN, "not run yet");
 		return 0;
 	}
+	if (!options->take_over &&
+	    plan_check_origin(action->have->name, &action->have->run,
+			      action->job->job->origin, err) < 0)
+		return -1;
 	if (!job_was_run(action->job->job, action->have->run.digest.hex,
 			 action->have->run.digest2.hex))
 		return decide_changed_run(action, mem, err);

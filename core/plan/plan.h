@@ -90,7 +90,8 @@ struct plan_job {
 };
 
 struct plan_options {
-	bool rerun; /* run again what ended with the same digest */
+	bool rerun;     /* run again what ended with the same digest */
+	bool take_over; /* also runs of jobs of another origin */
 	/* Only these, by id or as KIND/NAME, and what they need; 0: all. */
 	const char *const *targets;
 	size_t target_count;
@@ -107,12 +108,18 @@ void plan_free(struct plan *plan);
  * Adds the actions of one job.  `desired` and `observed` (one for each
  * desired resource, in its order) are borrowed and must live as long as the
  * plan.  Fails if the desired resources form a cycle, and names it; or if
- * the job says `onChange: fail` and changed while its run is under way.
+ * the job says `onChange: fail` and changed while its run is under way; or if
+ * that run is of a job of another origin.
  */
 int plan_add(struct plan *plan, const struct provider *provider,
 	     const struct job *job, const struct resources *desired,
 	     const struct resource *observed,
 	     const struct plan_options *options, struct error *err);
+
+/* Fails with ERROR_TRY_AGAIN if a run goes on that is of a job of another origin
+ * (core/job/origin.h): it is not this one's to follow, replace or end. */
+int plan_check_origin(const char *job_id, const struct run_status *run,
+		      const char *origin, struct error *err);
 
 /* After all jobs were added: fails if a target is none of their actions, and
  * names the nearest. */

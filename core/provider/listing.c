@@ -49,6 +49,7 @@ void listing_add(struct listing *listing, const struct listed *one)
 	to->labels.digest = copy(listing, one->labels.digest);
 	to->labels.set = copy(listing, one->labels.set);
 	to->labels.set_digest = copy(listing, one->labels.set_digest);
+	to->labels.origin = copy(listing, one->labels.origin);
 }
 
 static size_t rank(const struct kind *kind, const struct kind *const *kinds)
@@ -96,6 +97,7 @@ struct labels labels_of(const struct job *job, int64_t now_ms)
 	struct labels out = { .job_id = job->job_id,
 			      .digest = job->digest.hex,
 			      .set = job->set,
+			      .origin = job->origin,
 			      .cleanup = job->jobrun.cleanup };
 
 	if (limits->max_running_time_s)

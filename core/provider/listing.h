@@ -6,6 +6,7 @@
  *	jobrun-job, jobrun-digest	whose it is
  *	jobrun-applyset			what it was applied as one of; where
  *					that has no room, its digest
+ *	jobrun-origin			where its file is; or a label of that
  *	jobrun-cleanup			always, on-success or never
  *	jobrun-expires			when it can be of no use any more
  */
@@ -26,7 +27,8 @@ struct labels {
 	const char *digest;     /* of the job; or NULL */
 	const char *set;        /* or NULL: not known there */
 	const char *set_digest; /* see set_digest(); or NULL */
-	int cleanup;            /* enum cleanup */
+	const char *origin; /* see core/job/origin.h, or its label; or NULL */
+	int cleanup;        /* enum cleanup */
 	int64_t expire_time_ms; /* since 1970; 0: never */
 	/* Its user keeps moving that time on, maybe from another machine. */
 	bool renewed;

@@ -19,6 +19,11 @@ void run_status_set_digests(struct run_status *run, const char *digest,
 		 digest2 ? digest2 : "");
 }
 
+void run_status_set_origin(struct run_status *run, const char *origin)
+{
+	snprintf(run->origin, sizeof(run->origin), "%s", origin ? origin : "");
+}
+
 struct resources *resources_new(void)
 {
 	struct resources *all = mem_alloc(sizeof(*all));

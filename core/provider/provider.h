@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "core/job/catalogue.h"
 #include "core/job/job.h"
+#include "core/job/origin.h"
 #include "core/base/environment.h"
 #include "core/base/run_state.h"
 #include "core/topology/topology.h"
@@ -44,6 +45,7 @@ struct run_status {
 	enum run_state state;
 	int attempt;
 	struct digest digest, digest2; /* of the job; see job_was_run() */
+	char origin[ORIGIN_MAX];       /* of the job, or its label, or "" */
 	int exit_code;                 /* -1: none yet */
 	char error[512];               /* why it failed, or "" */
 };
@@ -51,6 +53,7 @@ struct run_status {
 /* What the run keeps of its job; each may be NULL. */
 void run_status_set_digests(struct run_status *run, const char *digest,
 			    const char *digest2);
+void run_status_set_origin(struct run_status *run, const char *origin);
 
 /* Something that exists, or should, at a provider. */
 struct resource {

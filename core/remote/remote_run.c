@@ -66,14 +66,19 @@ static int write_spec(const struct provider_env *env, const struct job *job,
 
 int remote_run_add(const struct provider_env *env, const char *provider,
 		   const struct job *job, const char *digest,
-		   const char *digest2, const json_t *properties, char **folder,
-		   struct error *err)
+		   const char *digest2, const char *origin,
+		   const json_t *properties, char **folder, struct error *err)
 {
 	char *text = json_canonical(properties);
 	struct run_record run = { .job_id = job->job_id,
 				  .provider = provider,
 				  .digest = digest,
 				  .digest2 = digest2,
+				  .job_origin = origin,
+				  .job_file =
+					  origin_is_same(origin, job->origin)
+						  ? job->real_file
+						  : NULL,
 				  .state = RUN_QUEUED,
 				  .exit_code = -1,
 				  .properties = text };

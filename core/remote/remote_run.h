@@ -31,12 +31,12 @@ json_t *remote_run_properties(const struct run_record *run);
  * A run that is there gets a record, QUEUED: how it is is looked at later.
  * Properties are read with every look at every run: what is long is for
  * `*folder`, the run's (new; may be NULL).  The digests are those that it
- * keeps itself, `digest2` NULL or "" if it has none.
+ * keeps itself, `digest2` NULL or "" if it has none, and so is its origin.
  */
 int remote_run_add(const struct provider_env *env, const char *provider,
 		   const struct job *job, const char *digest,
-		   const char *digest2, const json_t *properties, char **folder,
-		   struct error *err);
+		   const char *digest2, const char *origin,
+		   const json_t *properties, char **folder, struct error *err);
 
 /*
  * The record of a trial of the run, if it is not as in `known`, its trials in

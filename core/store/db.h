@@ -47,6 +47,7 @@ enum store_query {
 	QUERY_RUN_PUT,
 	QUERY_RUN_FIND,
 	QUERY_RUN_DELETE,
+	QUERY_RUN_ORIGIN,
 	QUERY_TASK_PUT,
 	QUERY_TASK_LIST,
 	QUERY_TASK_DELETE,
@@ -75,6 +76,7 @@ struct store {
 	sqlite3 *db;
 	long version;          /* of its tables */
 	bool has_digest2;      /* the column, in one of any version */
+	bool has_origin;       /* job_origin and job_file, too */
 	bool relaxed;          /* commits do not wait for the disk */
 	bool durable;          /* but the one under way does */
 	char plan[65];         /* see store_name_plan(); or "" */

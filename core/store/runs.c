@@ -83,9 +83,10 @@ static int insert(struct store *store, const struct run_record *run,
 {
 	sqlite3_stmt *stmt = store_query(
 		store, QUERY_RUN_ADD,
-		"INSERT INTO run (" RUN_COLUMNS ", " CHAIN_COLUMNS ", digest2)"
+		"INSERT INTO run (" RUN_COLUMNS ", " CHAIN_COLUMNS ", digest2,"
+		" job_origin, job_file)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, -1, NULL, ?7, ?8,"
-		" ?9, ?10, ?11, ?12, ?13)",
+		" ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
 		err);
 
 	if (!stmt)
@@ -103,6 +104,8 @@ static int insert(struct store *store, const struct run_record *run,
 	sqlite3_bind_int(stmt, 11, run->preemptions);
 	sqlite3_bind_int64(stmt, 12, run->not_before_ms);
 	store_bind_text(stmt, 13, run->digest2);
+	store_bind_text(stmt, 14, run->job_origin);
+	store_bind_text(stmt, 15, run->job_file);
 	return store_do(store, stmt, err);
 }
 
@@ -241,10 +244,12 @@ static sqlite3_stmt *query_runs(struct store *store, enum store_query query,
 	char sql[512];
 
 	snprintf(sql, sizeof(sql),
-		 "SELECT " RUN_COLUMNS ", %s, %s FROM run AS r %s",
+		 "SELECT " RUN_COLUMNS ", %s, %s, %s FROM run AS r %s",
 		 store->version < STORE_VERSION_TRIAL ? "attempt, 0, 0, 0"
 						      : CHAIN_COLUMNS,
-		 store->has_digest2 ? "digest2" : "NULL", tail);
+		 store->has_digest2 ? "digest2" : "NULL",
+		 store->has_origin ? "job_origin, job_file" : "NULL, NULL",
+		 tail);
 	return store_query(store, query, sql, err);
 }
 
@@ -270,6 +275,8 @@ static int read_run(sqlite3_stmt *stmt, struct arena *mem, void *item,
 	run->preemptions = sqlite3_column_int(stmt, 14);
 	run->not_before_ms = sqlite3_column_int64(stmt, 15);
 	run->digest2 = store_column(stmt, 16, mem);
+	run->job_origin = store_column(stmt, 17, mem);
+	run->job_file = store_column(stmt, 18, mem);
 	if (run_state_parse(state, &run->state) < 0)
 		return error_set(err, ERROR_FAILED,
 				 "the store has job '%s' in a state '%s'",
@@ -418,6 +425,30 @@ int store_run_put_all(struct store *store, const struct run_record *const *runs,
 		ret = store_progress_write(store, runs[i], true, NULL, NULL, 0,
 					   err);
 	return store_end(store, ret, err);
+}
+
+static int put_origin(struct store *store, const struct run_record *run,
+		      const char *origin, struct error *err)
+{
+	sqlite3_stmt *stmt = store_query(store, QUERY_RUN_ORIGIN,
+					 "UPDATE run SET job_origin = ?3"
+					 " WHERE job_id = ?1 AND origin = ?2",
+					 err);
+
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, run->job_id);
+	sqlite3_bind_int(stmt, 2, run->origin);
+	store_bind_text(stmt, 3, origin);
+	return store_do(store, stmt, err);
+}
+
+int store_run_put_origin(struct store *store, const struct run_record *run,
+			 const char *origin, struct error *err)
+{
+	if (store_begin(store, err) < 0)
+		return -1;
+	return store_end(store, put_origin(store, run, origin, err), err);
 }
 
 static int run_delete(struct store *store, const struct run_record *run,

@@ -125,11 +125,13 @@ static const char *const migrations[] = {
 };
 
 /*
- * Digest 2 stands beside digest 1 in a column that raises no version: a store
- * that has it is still one for the versions before, which go by digest 1 and
- * leave this NULL.
+ * Columns that raise no version: a store that has them is still one for the
+ * versions before, which leave them NULL.  Digest 2 stands beside digest 1,
+ * which those go by; job_origin and job_file say whose run it is.
  */
 static const char add_digest2[] = "ALTER TABLE run ADD COLUMN digest2 TEXT;";
+static const char add_origin[] = "ALTER TABLE run ADD COLUMN job_origin TEXT;"
+				 "ALTER TABLE run ADD COLUMN job_file TEXT;";
 
 /* File systems that several machines see at once: the shared memory of WAL
  * does not reach across them, and a home directory is often on one. */
@@ -203,16 +205,21 @@ static int check_version(struct store *store, long *version, struct error *err)
 	return 0;
 }
 
-static int look_for_digest2(struct store *store, struct error *err)
+static int look_for_columns(struct store *store, struct error *err)
 {
-	long count = 0;
+	long digest2 = 0, file = 0;
 
 	if (ask(store,
 		"SELECT count(*) FROM pragma_table_info('run')"
 		" WHERE name = 'digest2'",
-		&count, err) < 0)
+		&digest2, err) < 0 ||
+	    ask(store,
+		"SELECT count(*) FROM pragma_table_info('run')"
+		" WHERE name = 'job_file'",
+		&file, err) < 0)
 		return -1;
-	store->has_digest2 = count;
+	store->has_digest2 = digest2;
+	store->has_origin = file;
 	return 0;
 }
 
@@ -231,12 +238,15 @@ static int migrate(struct store *store, struct error *err)
 		    sqlite3_exec(store->db, sql, NULL, NULL, NULL))
 			return store_fail(store, err);
 	}
-	if (look_for_digest2(store, err) < 0)
+	if (look_for_columns(store, err) < 0)
 		return -1;
-	if (!store->has_digest2 &&
-	    sqlite3_exec(store->db, add_digest2, NULL, NULL, NULL))
+	if ((!store->has_digest2 &&
+	     sqlite3_exec(store->db, add_digest2, NULL, NULL, NULL)) ||
+	    (!store->has_origin &&
+	     sqlite3_exec(store->db, add_origin, NULL, NULL, NULL)))
 		return store_fail(store, err);
 	store->has_digest2 = true;
+	store->has_origin = true;
 	return 0;
 }
 
@@ -277,10 +287,11 @@ static int set_up_once(struct store *store, struct error *err)
 	long version;
 
 	if (check_version(store, &version, err) < 0 ||
-	    look_for_digest2(store, err) < 0)
+	    look_for_columns(store, err) < 0)
 		return -1;
 	/* An older one that can't be written can still be read. */
-	if ((version < (long)COUNT(migrations) || !store->has_digest2) &&
+	if ((version < (long)COUNT(migrations) || !store->has_digest2 ||
+	     !store->has_origin) &&
 	    !(version && sqlite3_db_readonly(store->db, "main") == 1)) {
 		if (make_tables(store, err) < 0)
 			return -1;

@@ -34,6 +34,9 @@ struct run_record {
 	const char *provider; /* name */
 	const char *digest;   /* of the job, 64 hex digits; see job_was_run() */
 	const char *digest2;  /* NULL: an older jobrun has added it */
+	/* Whose job it is, see core/job/origin.h, and its file, absolute; each
+	 * or NULL. */
+	const char *job_origin, *job_file;
 	enum run_state state;
 	int64_t create_time_ms; /* since 1970 */
 	int64_t start_time_ms;  /* 0: not yet */
@@ -246,6 +249,10 @@ int store_trial_put(struct store *store, const struct run_record *run,
 int store_trial_list(struct store *store, const struct run_record *run,
 		     struct arena *mem, struct trial_list *out,
 		     struct error *err);
+
+/* From here on all attempts of the run are of a job of this origin. */
+int store_run_put_origin(struct store *store, const struct run_record *run,
+			 const char *origin, struct error *err);
 
 /* Forgets the run and its tasks, and removes its folder.  Gone already
  * is success. */

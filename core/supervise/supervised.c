@@ -251,6 +251,7 @@ static int read_run(void *ctx, const struct resource *want,
 		found->run.state = run.state;
 		found->run.attempt = run.attempt;
 		found->run.exit_code = run.exit_code;
+		run_status_set_origin(&found->run, run.job_origin);
 		resource_found(found, properties, run.digest, run.digest2,
 			       run.error);
 	}
@@ -340,6 +341,8 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 				   .provider = as->provider,
 				   .digest = want->job->digest.hex,
 				   .digest2 = want->job->digest2.hex,
+				   .job_origin = want->job->origin,
+				   .job_file = want->job->real_file,
 				   .state = RUN_QUEUED,
 				   .exit_code = -1,
 				   .properties = properties };

@@ -21,6 +21,8 @@ void fake_label(json_t *value, const struct resource *it)
 	json_put_text(value, "cleanup", cleanup_name(labels.cleanup));
 	if (labels.set)
 		json_put_text(value, "applyset", labels.set);
+	if (labels.origin)
+		json_put_text(value, "origin", labels.origin);
 	if (labels.expire_time_ms)
 		json_put_int(value, "expireTimeMs", labels.expire_time_ms);
 }
@@ -44,6 +46,7 @@ static int add(void *arg, const char *name, const json_t *value,
 			.job_id = json_get_text(value, "job", "-"),
 			.digest = json_get_text(value, "digest", NULL),
 			.set = json_get_text(value, "applyset", NULL),
+			.origin = json_get_text(value, "origin", NULL),
 			.cleanup = cleanup_parse(
 				json_get_text(value, "cleanup", NULL)),
 			.expire_time_ms =

@@ -27,6 +27,7 @@ static void status_of(const json_t *run, struct run_status *out)
 	out->attempt = (int)json_get_int(run, "attempt", 1);
 	run_status_set_digests(out, json_get_text(run, "digest", NULL),
 			       json_get_text(run, "digest2", NULL));
+	run_status_set_origin(out, json_get_text(run, "origin", NULL));
 	out->exit_code = -1;
 	if (out->state == RUN_SUCCEEDED || out->state == RUN_FAILED)
 		out->exit_code = (int)json_get_int(run, "exitCode", 0);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/json.h"
+#include "core/job/origin.h"
 
 void google_label(const char *text, char out[GOOGLE_LABEL_MAX])
 {
@@ -34,6 +35,10 @@ json_t *google_labels(const struct job *job)
 	google_label(own.digest, label);
 	json_put_text(out, "jobrun-digest", label);
 	json_put_text(out, "jobrun-cleanup", cleanup_name(own.cleanup));
+	if (own.origin && json_object_size(out) + 2 < GOOGLE_LABELS) {
+		origin_label(own.origin, label);
+		json_put_text(out, GOOGLE_LABEL_ORIGIN, label);
+	}
 	return out;
 }
 
@@ -52,6 +57,7 @@ struct labels google_labels_read(const json_t *labels)
 	return (struct labels){
 		.job_id = json_get_text(labels, "jobrun-job", NULL),
 		.digest = json_get_text(labels, "jobrun-digest", NULL),
+		.origin = json_get_text(labels, GOOGLE_LABEL_ORIGIN, NULL),
 		.cleanup = cleanup_parse(
 			json_get_text(labels, "jobrun-cleanup", NULL)),
 		.expire_time_ms = strtoll(expires, NULL, 10) * 1000,

@@ -13,12 +13,13 @@
 
 #define GOOGLE_LABEL_MAX 64 /* with its NUL */
 #define GOOGLE_LABELS 64    /* of one thing */
+#define GOOGLE_LABEL_ORIGIN "jobrun-origin"
 
 /* "My_job.1": as it can stand in a label, "my_job_1". */
 void google_label(const char *text, char out[GOOGLE_LABEL_MAX]);
 
-/* The job's own labels, jobrun-job, jobrun-digest and jobrun-cleanup.  Returns
- * new. */
+/* The job's own labels, jobrun-job, jobrun-digest, jobrun-cleanup and
+ * jobrun-origin.  Returns new. */
 json_t *google_labels(const struct job *job);
 /* Sets jobrun-expires: seconds since 1970. */
 void google_labels_expire(json_t *labels, int64_t time_s);

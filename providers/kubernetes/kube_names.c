@@ -68,6 +68,8 @@ json_t *kube_metadata(const struct job *job, const char *name)
 	json_put_text(notes, KUBE_NOTE_DIGEST, job->digest.hex);
 	if (job->set)
 		json_put_text(notes, KUBE_NOTE_SET, job->set);
+	if (job->origin)
+		json_put_text(notes, KUBE_NOTE_ORIGIN, job->origin);
 	json_put(out, "annotations", notes);
 	return out;
 }

@@ -21,6 +21,7 @@
 #define KUBE_NOTE_DIGEST "jobrun-digest"
 #define KUBE_NOTE_DIGEST_2 "jobrun-digest-2"
 #define KUBE_NOTE_SET "jobrun-applyset"
+#define KUBE_NOTE_ORIGIN "jobrun-origin"
 #define KUBE_NOTE_EXPIRES "jobrun-expires"
 #define KUBE_NOTE_PROPERTIES "jobrun-properties"
 

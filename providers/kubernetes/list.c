@@ -29,6 +29,7 @@ static void add_object(const struct kind *kind, const char *place,
 		.labels = { .job_id = object_note(object, KUBE_NOTE_JOB),
 			    .digest = object_note(object, KUBE_NOTE_DIGEST),
 			    .set = *set ? set : NULL,
+			    .origin = object_note(object, KUBE_NOTE_ORIGIN),
 			    .cleanup = cleanup_parse(
 				    object_label(object, KUBE_LABEL_CLEANUP)) },
 		.create_time_ms =

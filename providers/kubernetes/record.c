@@ -92,6 +92,7 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 		ret = remote_run_add(&kube->env, PROVIDER, job,
 				     object_note(object, KUBE_NOTE_DIGEST),
 				     object_note(object, KUBE_NOTE_DIGEST_2),
+				     object_note(object, KUBE_NOTE_ORIGIN),
 				     properties, &folder, err);
 		if (ret == 0)
 			ret = write_wanted(folder, object, err);

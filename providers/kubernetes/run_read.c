@@ -21,6 +21,8 @@ static void show(const json_t *object, struct arena *mem,
 	found->run.state = state_of(object);
 	found->run.attempt = run_attempt_of(object);
 	found->run.exit_code = -1;
+	run_status_set_origin(&found->run,
+			      object_note(object, KUBE_NOTE_ORIGIN));
 	resource_found(
 		found, json_read(text, strlen(text), "annotation", &ignored),
 		object_note(object, KUBE_NOTE_DIGEST),
@@ -126,6 +128,7 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 	found->run.state = record.run.state;
 	found->run.attempt = record.run.attempt;
 	found->run.exit_code = record.run.exit_code;
+	run_status_set_origin(&found->run, record.run.job_origin);
 	resource_found(found, record_wanted(kube, &record), record.run.digest,
 		       record.run.digest2, record.run.error);
 }

@@ -39,6 +39,7 @@ static int list_at(struct slurm *slurm, const char *place, struct listing *out,
 				    .labels = { .job_id = run->job_id,
 						.digest = run->digest,
 						.set = run->set,
+						.origin = run->origin,
 						.cleanup = run->cleanup },
 				    .create_time_ms = run->create_time_ms,
 				    .live = known == 0 && run->status != 0 &&

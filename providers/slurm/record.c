@@ -106,6 +106,8 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 				     .provider = provider_slurm.name,
 				     .digest = run->digest,
 				     .digest2 = run->digest2,
+				     .job_origin = run->origin,
+				     .job_file = job->real_file,
 				     .state = RUN_QUEUED,
 				     .exit_code = -1,
 				     .properties = text };

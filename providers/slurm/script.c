@@ -60,8 +60,12 @@ const char *slurm_run_name(const struct job *job, int number, struct arena *mem)
 const char *slurm_comment(const struct job *job, const char *name,
 			  struct arena *mem)
 {
-	return arena_printf(mem, "jobrun:%s:%s:%s", job->job_id, name,
-			    job->digest.hex);
+	char origin[ORIGIN_LABEL_MAX] = "";
+
+	if (job->origin)
+		origin_label(job->origin, origin);
+	return arena_printf(mem, "jobrun:%s:%s:%s%s%s", job->job_id, name,
+			    job->digest.hex, *origin ? ":" : "", origin);
 }
 
 const char *slurm_program(const struct slurm_block *block, const char *digest,

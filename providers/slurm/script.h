@@ -20,7 +20,8 @@ const char *slurm_run_folder(const struct slurm_block *block,
 const char *slurm_run_name(const struct job *job, int number,
 			   struct arena *mem);
 
-/* The comment that marks the job in the queue: "jobrun:JOBID:NAME:DIGEST". */
+/* The comment that marks the job in the queue: "jobrun:JOBID:NAME:DIGEST",
+ * and the label of its origin behind that, if it is known. */
 const char *slurm_comment(const struct job *job, const char *name,
 			  struct arena *mem);
 

@@ -101,6 +101,7 @@ static int slurm_read(void *ctx, const struct resource *want,
 		found->run.state = state_of(&sight);
 		found->run.attempt = sight.run->number;
 		found->run.exit_code = -1;
+		run_status_set_origin(&found->run, sight.run->origin);
 		resource_found(found, json_incref(sight.run->properties),
 			       sight.run->digest, sight.run->digest2, NULL);
 		/* Another machine may have started it. */
@@ -138,6 +139,7 @@ static void name_run(const struct slurm_view *sight,
 		.digest = job->digest.hex,
 		.digest2 = job->digest2.hex,
 		.set = job->set,
+		.origin = job->origin,
 		.cleanup = job->jobrun.cleanup,
 		.create_time_ms = time_now_ms(),
 		.properties = want->properties,

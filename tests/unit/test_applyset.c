@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/apply/applyset.h"
+#include "core/job/origin.h"
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/store/store.h"
@@ -113,7 +114,7 @@ static void remotes_are_one_however_they_are_reached(void **state)
 
 	(void)state;
 	for (i = 0; i < COUNT(cases); i++) {
-		char *got = applyset_remote(cases[i].url);
+		char *got = origin_remote(cases[i].url);
 
 		if (cases[i].want)
 			assert_string_equal(got ? got : "(path)",

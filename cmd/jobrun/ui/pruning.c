@@ -7,6 +7,7 @@
 
 #include "core/apply/applyset.h"
 #include "core/base/file.h"
+#include "core/base/text.h"
 #include "providers/registry.h"
 
 static bool is_directory(const char *path)
@@ -85,8 +86,10 @@ int pruning_load(struct pruning *pruning, const struct app *app,
 	else
 		status = load_jobs_or_none(app, schema, inputs->paths,
 					   inputs->count, out);
-	for (i = 0; !status && i < out->count; i++)
+	for (i = 0; !status && i < out->count; i++) {
 		out->items[i]->set = pruning->set;
+		job_find_origin(out->items[i]);
+	}
 	if (!status && !out->count)
 		app_say(app, "no job is left there");
 	return status;
@@ -135,6 +138,31 @@ static int check_file(const struct pruning *pruning, const struct gone *gone,
 	return ret;
 }
 
+/* Where the files were that are gone, if that is in one directory. */
+static void find_origins(struct pruning *pruning)
+{
+	struct prune *found = &pruning->found;
+	char *top = pruning->inputs->count == 1
+			    ? origin_of(pruning->inputs->paths[0])
+			    : NULL;
+	size_t i;
+
+	for (i = 0; top && i < found->count; i++) {
+		struct gone *gone = &found->items[i];
+		const char *slash =
+			gone->file ? strrchr(gone->file, '/') : NULL;
+
+		if (slash)
+			gone->origin = arena_printf(
+				found->mem, "%s%s%.*s", top,
+				text_ends(top, "/") ? "" : "/",
+				(int)(slash - gone->file), gone->file);
+		else if (gone->file)
+			gone->origin = arena_strdup(found->mem, top);
+	}
+	free(top);
+}
+
 int pruning_find(struct pruning *pruning, struct session *session,
 		 const struct jobs *jobs, struct error *err)
 {
@@ -146,6 +174,7 @@ int pruning_find(struct pruning *pruning, struct session *session,
 		.set = pruning->set,
 		.jobs = jobs->items,
 		.job_count = jobs->count,
+		.take_over = pruning->inputs->take_over,
 		.providers = providers,
 		.context = context,
 		.arg = session,
@@ -154,6 +183,7 @@ int pruning_find(struct pruning *pruning, struct session *session,
 		return 0;
 	if (prune_find(&pruning->scope, &pruning->found, err) < 0)
 		return -1;
+	find_origins(pruning);
 	for (i = 0; i < pruning->found.count; i++)
 		if (check_file(pruning, &pruning->found.items[i], jobs, err) <
 		    0)

@@ -37,6 +37,8 @@ static json_t *inputs_json(const struct inputs *inputs)
 	}
 	json_put(out, "sets", list);
 	json_put(out, "rerun", json_boolean(inputs->rerun));
+	if (inputs->take_over)
+		json_put(out, "takeOver", json_true());
 	json_put(out, "prune", json_boolean(inputs->prune));
 	if (inputs->applyset)
 		json_put_text(out, "applyset", inputs->applyset);
@@ -53,6 +55,8 @@ static json_t *inputs_json(const struct inputs *inputs)
 const struct opt input_rows[] = {
 	{ 0, "rerun", OPT_FLAG, offsetof(struct inputs, rerun), NULL,
 	  "run again what ended and did not change" },
+	{ 0, "take-over", OPT_FLAG, offsetof(struct inputs, take_over), NULL,
+	  "also a run of a job of this name from elsewhere" },
 	{ 0, "target", OPT_LIST, offsetof(struct inputs, targets), "ACTION",
 	  "only this action (id or KIND/NAME) and what it needs" },
 	{ 0, "prices", OPT_STRING, offsetof(struct inputs, prices), "FILE",
@@ -72,6 +76,7 @@ struct plan_options inputs_options(const struct inputs *inputs,
 	for (i = 0; i < inputs->targets.count; i++)
 		names[i] = inputs->targets.items[i].value;
 	return (struct plan_options){ .rerun = inputs->rerun,
+				      .take_over = inputs->take_over,
 				      .targets = names,
 				      .target_count = inputs->targets.count };
 }
@@ -222,6 +227,7 @@ static int read_inputs(struct saved *saved, struct error *err)
 	out->load.job_id = json_get_text(from, "jobId", NULL);
 	out->load.provider = json_get_text(from, "provider", NULL);
 	out->rerun = json_is_true(json_object_get(from, "rerun"));
+	out->take_over = json_is_true(json_object_get(from, "takeOver"));
 	out->prune = json_is_true(json_object_get(from, "prune"));
 	out->applyset = json_get_text(from, "applyset", NULL);
 	out->paths =
@@ -255,8 +261,8 @@ int saved_open(struct saved *saved, struct inputs *inputs, struct error *err)
 	if (ret != 0)
 		return ret < 0 ? -1 : 0;
 	if (inputs->count > 1 || inputs->rerun || inputs->prune ||
-	    inputs->applyset || inputs->targets.count || load->job_id ||
-	    load->provider || load->sets.count)
+	    inputs->take_over || inputs->applyset || inputs->targets.count ||
+	    load->job_id || load->provider || load->sets.count)
 		return error_set(err, ERROR_USAGE,
 				 "'%s' is a saved plan, which goes alone: its "
 				 "files and options were given when it was "

@@ -13,6 +13,7 @@
 struct inputs {
 	struct load_opts load;
 	bool rerun;
+	bool take_over;
 	struct opt_list targets;
 	bool prune;
 	const char *applyset; /* or NULL */

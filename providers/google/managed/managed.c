@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "providers/google/google_labels.h"
 #include "providers/google/managed/managed_internal.h"
 
 #define NAME_MAX_LEN 128
@@ -181,6 +182,8 @@ static void show_run(struct managed *managed, const struct job *job,
 	found->run.state = now.state;
 	found->run.attempt = (int)json_array_size(runs->ours);
 	found->run.exit_code = -1;
+	run_status_set_origin(&found->run,
+			      managed_label_of(body, GOOGLE_LABEL_ORIGIN));
 	resource_found(
 		found, managed->as->properties(body), managed_digest(job, body),
 		managed_label_of(body, MANAGED_LABEL_DIGEST_2), now.error);

@@ -13,7 +13,7 @@
 struct pairs managed_labels(const struct job *job, struct arena *mem)
 {
 	struct pairs out = { .items =
-				     arena_alloc(mem, 4 * sizeof(*out.items)) };
+				     arena_alloc(mem, 5 * sizeof(*out.items)) };
 	char label[GOOGLE_LABEL_MAX];
 	struct error ignored;
 
@@ -31,6 +31,11 @@ struct pairs managed_labels(const struct job *job, struct arena *mem)
 	if (job->labels.count + out.count < GOOGLE_LABELS) {
 		google_label(job->digest2.hex, label);
 		out.items[out.count].name = MANAGED_LABEL_DIGEST_2;
+		out.items[out.count++].value = arena_strdup(mem, label);
+	}
+	if (job->origin && job->labels.count + out.count < GOOGLE_LABELS) {
+		origin_label(job->origin, label);
+		out.items[out.count].name = GOOGLE_LABEL_ORIGIN;
 		out.items[out.count++].value = arena_strdup(mem, label);
 	}
 	return out;

@@ -85,7 +85,9 @@ static void add_run(const struct managed *managed, const char *place,
 		.place = place,
 		.labels = { .job_id = job_id,
 			    .digest = managed_label_of(body, "jobrun-digest"),
-			    .set_digest = *set ? set : NULL },
+			    .set_digest = *set ? set : NULL,
+			    .origin = managed_label_of(body,
+						       GOOGLE_LABEL_ORIGIN) },
 		.create_time_ms = managed_time(body, "createTime"),
 	};
 

@@ -10,6 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/remote/remote_run.h"
+#include "providers/google/google_labels.h"
 
 /* The name of the run at the service. */
 static const char *name_in(const json_t *properties, struct arena *mem)
@@ -48,7 +49,8 @@ int managed_record(struct managed *managed, const struct job *job,
 			&managed->env, managed->as->provider, job,
 			managed_digest(job, body),
 			managed_label_of(body, MANAGED_LABEL_DIGEST_2),
-			properties, NULL, err);
+			managed_label_of(body, GOOGLE_LABEL_ORIGIN), properties,
+			NULL, err);
 		json_decref(properties);
 	}
 	arena_free(mem);

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# Whose job a run is of: two projects may have a job of one name.
+
+load helper
+
+
+# project DIR [PROVIDER YAML]: with a job "config" that naps.
+project() {
+  mkdir -p "$1"
+  job "$1/config.yaml" config "exec sleep $NAP # $1"
+}
+
+# repository DIR URL
+repository() {
+  mkdir -p "$1"
+  git -C "$1" init -q
+  git -C "$1" remote add origin "$2"
+}
+
+# started DIR: its job runs.
+started() {
+  (cd "$1" && jobrun apply --detach --yes config.yaml)
+  wait_until 5 state_is config RUNNING
+}
+
+end() {
+  jobrun cancel --now config >/dev/null 2>&1 || true
+  wait_until 10 nothing_runs
+}
+
+@test "a running job of another project is not replaced without --take-over" {
+  project p1
+  project p2
+  started p1
+  cd p2
+  run jobrun apply --yes config.yaml
+  [ "$status" -eq 75 ]
+  [[ $output == *"from dir:$TMP/p1,"*"from dir:$TMP/p2;"*"--take-over"* ]]
+  run jobrun plan config.yaml
+  [ "$status" -eq 75 ]
+  state_is config RUNNING
+  run jobrun plan --take-over config.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"running, from dir:$TMP/p1, with other settings: will be cancelled"* ]]
+  jobrun apply --yes --detach --take-over config.yaml
+  run jobrun apply --yes --detach config.yaml
+  [ "$status" -eq 0 ]
+  cd ../p1
+  run jobrun apply --yes config.yaml
+  [ "$status" -eq 75 ]
+  end
+}
+
+@test "what has ended is nobody's: another project's job of that name runs" {
+  project p1
+  project p2
+  started p1
+  end
+  started p2
+  end
+}
+
+@test "the same job elsewhere is followed only with --take-over" {
+  project p1
+  started p1
+  mkdir p2
+  cp p1/config.yaml p2
+  run jobrun apply --yes --detach p2/config.yaml
+  [ "$status" -eq 75 ]
+  jobrun apply --yes --detach --take-over p2/config.yaml
+  run jobrun apply --yes --detach p1/config.yaml
+  [ "$status" -eq 75 ]
+  end
+}
+
+@test "clones of one repository are one origin, and say no password" {
+  repository one https://me:geheim@Example.com:443/org/repo.git
+  repository two git@example.com:org/repo
+  repository three https://example.com/org/fork
+  project one/jobs
+  started one/jobs
+  project two/jobs
+  sed -i s,one/jobs,two/jobs, two/jobs/config.yaml
+  run jobrun plan two/jobs/config.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"running with other settings"* ]]
+  project three/jobs
+  run jobrun plan three/jobs/config.yaml
+  [ "$status" -eq 75 ]
+  [[ $output == *"from git:example.com/org/repo//jobs, "*"git:example.com/org/fork//jobs;"* ]]
+  refute grep -rq geheim "$JOBRUN_STATE_DIR"
+  end
+}
+
+@test "a repository without a remote is known by its first commit" {
+  mkdir one
+  git -C one init -q
+  git -C one -c user.name=a -c user.email=b commit -q --allow-empty -m 1
+  project one
+  started one
+  mv one two
+  run jobrun plan two/config.yaml
+  [ "$status" -eq 0 ]
+  mkdir three
+  git -C three init -q
+  git -C three -c user.name=a -c user.email=b commit -q --allow-empty -m other
+  project three
+  run jobrun plan three/config.yaml
+  [ "$status" -eq 75 ]
+  end
+}
+
+@test "pruning a directory ends no run that another has taken over" {
+  project set
+  jobrun apply --detach --yes set
+  wait_until 5 state_is config RUNNING
+  project other
+  jobrun apply --detach --yes --take-over other/config.yaml
+  rm set/config.yaml
+  run jobrun apply --prune --yes set
+  [ "$status" -eq 75 ]
+  [[ $output == *"dir:$TMP/other"*"dir:$TMP/set"* ]]
+  state_is config RUNNING
+  end
+}
+
+@test "two users of one service have two origins: the label tells" {
+  mkdir one two
+  for p in one two; do
+    cat >$p/config.yaml <<END
+jobId: config
+trainingInput: {scaleTier: BASIC, args: [$p]}
+jobrun: {provider: fake, fake: {world: $TMP/world, runTime: 60000}}
+END
+  done
+  JOBRUN_STATE_DIR=$TMP/s1 jobrun apply --yes --detach one/config.yaml
+  export JOBRUN_STATE_DIR=$TMP/s2
+  run jobrun apply --yes --detach two/config.yaml
+  [ "$status" -eq 75 ]
+  [[ $output == *"dir:$TMP/one"*"dir:$TMP/two"* ]]
+}

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/job/traits.h"
+#include "core/provider/extension.h"
 #include "providers/google/tpu/gce.h"
 #include "providers/google/doctor_google.h"
 #include "providers/aiplatform/access.h"
@@ -204,31 +205,60 @@ static void look_for_missing(const struct job *job,
 		miss(out, "jobrun.secrets");
 }
 
-static int desire(const struct job *job, const struct provider_env *env,
-		  struct resources *out, struct error *err)
+/* The body (new), and what is uploaded before it. */
+static json_t *body_of(const struct job *job, struct resources *out,
+		       struct error *err)
 {
 	const struct ai_platform_block *block = job_block(job, "ai-platform");
 	const char *staging = job->jobrun.staging;
 	struct pairs labels = managed_labels(job, out->mem);
 	struct strings packages;
 
-	(void)env;
 	if (!staging && block)
 		staging = block->staging_bucket;
-	if (block && block->grant_tpu_access)
-		access_desire(job, out);
 	if (staging_desire(job, staging, &managed_object, out, &packages, err) <
 	    0)
-		return -1;
-	managed_add_run(&service, job,
-			ai_platform_body(job, job->job_id,
-					 packages.count ? &packages : NULL,
-					 &labels),
-			out);
+		return NULL;
 	look_for_missing(job, &packages, out);
+	return ai_platform_body(job, job->job_id,
+				packages.count ? &packages : NULL, &labels);
+}
+
+static int desire(const struct job *job, const struct provider_env *env,
+		  struct resources *out, struct error *err)
+{
+	const struct ai_platform_block *block = job_block(job, "ai-platform");
+	json_t *body;
+
+	(void)env;
+	if (block && block->grant_tpu_access)
+		access_desire(job, out);
+	body = body_of(job, out, err);
+	if (!body)
+		return -1;
+	managed_add_run(&service, job, body, out);
 	resources_note_unused(out, job, &provider_ai_platform);
 	return 0;
 }
+
+static int render(const struct job *job, const struct render_env *env,
+		  struct buf *out, struct error *err)
+{
+	struct resources *staged = resources_new();
+	json_t *body = body_of(job, staged, err);
+	size_t i;
+
+	if (body)
+		json_print(body, out);
+	for (i = 0; body && i < staged->missing_count; i++)
+		env->tell(env->arg, true, NULL, staged->missing[i]);
+	json_decref(body);
+	resources_free(staged);
+	return body ? 0 : -1;
+}
+
+static const struct provider_render ai_platform_render = { .digest = true,
+							   .render = render };
 
 static const char *place(const struct job *job, struct arena *mem)
 {

@@ -30,17 +30,3 @@ json_t *ai_platform_body(const struct job *job, const char *name,
 	json_put(out, "trainingInput", training_input(job, packages));
 	return out;
 }
-
-static int render(const struct job *job, const struct render_env *env,
-		  struct buf *out, struct error *err)
-{
-	json_t *body = ai_platform_body(job, job->job_id, NULL, NULL);
-
-	(void)env;
-	(void)err;
-	json_print(body, out);
-	json_decref(body);
-	return 0;
-}
-
-const struct provider_render ai_platform_render = { .render = render };

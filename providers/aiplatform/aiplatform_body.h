@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "core/provider/extension.h"
+#include "core/job/job.h"
 
 /*
  * Translates the file, int64 and durations as the API has them; a missing
@@ -17,7 +17,5 @@
 json_t *ai_platform_body(const struct job *job, const char *name,
 			 const struct strings *packages,
 			 const struct pairs *labels);
-
-extern const struct provider_render ai_platform_render;
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/job/traits.h"
+#include "core/provider/extension.h"
 #include "providers/google/tpu/gce.h"
 #include "providers/google/doctor_google.h"
 #include "providers/google/managed/managed.h"
@@ -177,21 +178,31 @@ static void note_left_out(const struct vertex_job *translated,
 	}
 }
 
-static int desire(const struct job *job, const struct provider_env *env,
-		  struct resources *out, struct error *err)
+/* The body, and what is uploaded before it. */
+static int translate(const struct job *job, const struct catalogue *catalogue,
+		     struct resources *out, struct vertex_job *made,
+		     struct error *err)
 {
 	const struct vertex_ai_block *block = job_block(job, "vertex-ai");
 	const char *staging = job->jobrun.staging;
 	struct pairs labels = managed_labels(job, out->mem);
-	struct vertex_job translated;
 	struct strings packages;
 
 	if (!staging && block)
 		staging = block->staging_bucket;
 	if (staging_desire(job, staging, &managed_object, out, &packages, err) <
-		    0 ||
-	    vertex_translate(job, env->catalogue, &packages, &labels, out->mem,
-			     &translated, err) < 0)
+	    0)
+		return -1;
+	return vertex_translate(job, catalogue, &packages, &labels, out->mem,
+				made, err);
+}
+
+static int desire(const struct job *job, const struct provider_env *env,
+		  struct resources *out, struct error *err)
+{
+	struct vertex_job translated;
+
+	if (translate(job, env->catalogue, out, &translated, err) < 0)
 		return -1;
 	managed_add_run(&service, job, json_incref(translated.body), out);
 	note_left_out(&translated, out);
@@ -199,6 +210,31 @@ static int desire(const struct job *job, const struct provider_env *env,
 	resources_note_unused(out, job, &provider_vertex_ai);
 	return 0;
 }
+
+/* The body alone: what has no place in it is said beside it. */
+static int render(const struct job *job, const struct render_env *env,
+		  struct buf *out, struct error *err)
+{
+	struct resources *staged = resources_new();
+	struct vertex_job made;
+	size_t i;
+	int ret = translate(job, env->catalogue, staged, &made, err);
+
+	if (ret == 0) {
+		json_print(made.body, out);
+		for (i = 0; i < made.left_count; i++)
+			env->tell(env->arg, made.left[i].needed,
+				  made.left[i].path, made.left[i].why);
+		for (i = 0; i < staged->missing_count; i++)
+			env->tell(env->arg, true, NULL, staged->missing[i]);
+		vertex_job_done(&made);
+	}
+	resources_free(staged);
+	return ret;
+}
+
+static const struct provider_render vertex_ai_render = { .digest = true,
+							 .render = render };
 
 static const char *place(const struct job *job, struct arena *mem)
 {

@@ -470,26 +470,3 @@ void vertex_job_done(struct vertex_job *translated)
 	json_decref(translated->body);
 	translated->body = NULL;
 }
-
-/* The body alone: what has no place in it is said beside it. */
-static int render(const struct job *job, const struct render_env *env,
-		  struct buf *out, struct error *err)
-{
-	struct arena *mem = arena_new();
-	struct vertex_job made;
-	size_t i;
-	int ret = vertex_translate(job, env->catalogue, NULL, NULL, mem, &made,
-				   err);
-
-	if (ret == 0) {
-		json_print(made.body, out);
-		for (i = 0; i < made.left_count; i++)
-			env->tell(env->arg, made.left[i].needed,
-				  made.left[i].path, made.left[i].why);
-		vertex_job_done(&made);
-	}
-	arena_free(mem);
-	return ret;
-}
-
-const struct provider_render vertex_ai_render = { .render = render };

@@ -12,7 +12,8 @@
 
 #include <jansson.h>
 
-#include "core/provider/extension.h"
+#include "core/job/catalogue.h"
+#include "core/job/job.h"
 
 /* A field that has no place there. */
 struct left_out {
@@ -39,8 +40,5 @@ int vertex_translate(const struct job *job, const struct catalogue *catalogue,
 		     struct arena *mem, struct vertex_job *out,
 		     struct error *err);
 void vertex_job_done(struct vertex_job *translated);
-
-/* The body alone. */
-extern const struct provider_render vertex_ai_render;
 
 #endif

@@ -1,5 +1,6 @@
 # What validate accepts, plan and render finish; what render writes, validate
 # accepts.
+load helper
 
 EXAMPLES=$BATS_TEST_DIRNAME/../../examples
 
@@ -34,5 +35,37 @@ YAML
     echo "$file"
     (cd "${file%/*}" && jobrun render job.yaml 2>/dev/null) >again.yaml
     jobrun validate again.yaml
+  done
+}
+
+# place JSON: the one package of either service's body, and its labels.
+place() {
+  python3 -c '
+import json, sys
+body = json.load(open(sys.argv[1]))
+pools = body.get("jobSpec", {}).get("workerPoolSpecs")
+spec = pools[0]["pythonPackageSpec"] if pools else body["trainingInput"]
+print(*spec["packageUris"], *sorted(body["labels"]))' "$1"
+}
+
+@test "what render writes for Google names the package that plan uploads" {
+  local to
+  mkdir -p pkg/t
+  touch pkg/t/__init__.py pkg/t/task.py
+  for to in vertex-ai ai-platform; do
+    cat >job.yaml <<YAML
+jobId: s
+labels: {owner: me}
+trainingInput: {region: us-central1, pythonModule: t.task,
+  runtimeVersion: "2.11", scaleTier: BASIC}
+jobrun: {provider: $to, source: pkg, staging: gs://b/x}
+YAML
+    jobrun render --to $to job.yaml >body.json
+    run place body.json
+    [[ $output == gs://b/x/*/pkg-*.tar.gz\ jobrun-digest*\ jobrun-job\ owner ]]
+    sed -i 's/, staging: .*/}/' job.yaml
+    run jobrun render --to $to job.yaml
+    [ "$status" = 0 ]
+    [[ $output == *"needed: where packages are uploaded to"* ]]
   done
 }

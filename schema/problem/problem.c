@@ -184,6 +184,25 @@ static void close_file(struct problems *found, struct problem *problem)
 				   "rest of this file is not shown";
 }
 
+#define USES_SHOWN 2
+
+/* What an alias or a merge key brought here is in two places at least. */
+static void add_uses(struct problems *found, const struct node *at)
+{
+	const struct node *uses[USES_SHOWN];
+	size_t i, n;
+
+	if (at->anchor) {
+		problem_also(found, at->anchor, "the value is given here");
+		return;
+	}
+	if (!at->origin->root || !at->origin->has_aliases)
+		return;
+	n = node_uses(at->origin->root, at, uses, COUNT(uses));
+	for (i = 0; i < n; i++)
+		problem_also(found, uses[i], "and used here");
+}
+
 void problem_add(struct problems *found, enum severity severity,
 		 const struct node *at, const struct path *path,
 		 const char *rule, const char *format, ...)
@@ -201,6 +220,7 @@ void problem_add(struct problems *found, enum severity severity,
 	problem->message = format_text(found, format, args);
 	va_end(args);
 	close_file(found, problem);
+	add_uses(found, at);
 }
 
 void problem_add_at(struct problems *found, enum severity severity,
@@ -249,17 +269,52 @@ void problem_hint(struct problems *found, const char *format, ...)
 	va_end(args);
 }
 
-void problem_also(struct problems *found, const struct node *at,
-		  const char *message)
+static struct problem *last(struct problems *found)
 {
-	struct problem *problem;
+	return found->open ? &found->items[found->count - 1] : NULL;
+}
 
-	if (!found->open)
+void problem_also(struct problems *found, const struct node *at,
+		  const char *format, ...)
+{
+	struct problem *problem = last(found);
+	struct label *label;
+	va_list args;
+
+	if (!problem || problem->label_count == PROBLEM_LABELS_MAX)
 		return;
-	problem = &found->items[found->count - 1];
-	problem->also.file = arena_strdup(found->mem, at->origin->name);
-	set_place(found, &problem->also, at);
-	problem->also_message = message;
+	label = &problem->labels[problem->label_count++];
+	label->at.file = arena_strdup(found->mem, at->origin->name);
+	set_place(found, &label->at, at);
+	va_start(args, format);
+	label->message = format_text(found, format, args);
+	va_end(args);
+}
+
+void problem_fix(struct problems *found, const struct node *at,
+		 const char *format, ...)
+{
+	struct problem *problem = last(found);
+	struct edit *edits;
+	va_list args;
+
+	if (!problem || at->kind != NODE_SCALAR || at->anchor || at->broken ||
+	    !at->origin->source || strcmp(at->origin->name, problem->at.file))
+		return;
+	edits = arena_alloc(found->mem,
+			    (problem->edit_count + 1) * sizeof(*edits));
+	if (problem->edit_count)
+		memcpy(edits, problem->edits,
+		       problem->edit_count * sizeof(*edits));
+	va_start(args, format);
+	edits[problem->edit_count++] = (struct edit){
+		.line = at->line,
+		.column = at->column,
+		.length = at->length,
+		.text = format_text(found, format, args),
+	};
+	va_end(args);
+	problem->edits = edits;
 }
 
 static int compare(const void *left, const void *right)
@@ -299,8 +354,31 @@ static const char *copy_file(struct problems *found, const char *file)
 	return copy(found, file);
 }
 
+static void copy_label(struct problems *found, struct label *label)
+{
+	label->at.file = copy(found, label->at.file);
+	label->at.excerpt = copy(found, label->at.excerpt);
+	label->message = copy(found, label->message);
+}
+
+static void copy_edits(struct problems *found, struct problem *problem)
+{
+	size_t size = problem->edit_count * sizeof(*problem->edits);
+	struct edit *edits;
+	unsigned i;
+
+	if (!size)
+		return;
+	edits = arena_alloc(found->mem, size);
+	memcpy(edits, problem->edits, size);
+	for (i = 0; i < problem->edit_count; i++)
+		edits[i].text = copy(found, edits[i].text);
+	problem->edits = edits;
+}
+
 void problems_move(struct problems *found, struct problems *from, size_t limit)
 {
+	unsigned k;
 	size_t i;
 
 	problems_sort(from);
@@ -318,8 +396,9 @@ void problems_move(struct problems *found, struct problems *from, size_t limit)
 		to->message = copy(found, problem->message);
 		to->hint = copy(found, problem->hint);
 		to->at.excerpt = copy(found, problem->at.excerpt);
-		to->also.file = copy(found, problem->also.file);
-		to->also.excerpt = copy(found, problem->also.excerpt);
+		for (k = 0; k < problem->label_count; k++)
+			copy_label(found, &to->labels[k]);
+		copy_edits(found, to);
 	}
 	found->errors += from->errors;
 	found->warnings += from->warnings;

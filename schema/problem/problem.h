@@ -32,6 +32,20 @@ struct position {
 	bool excerpt_cut;       /* something was cut off after it */
 };
 
+/* Another place that has to do with a problem, and what is there. */
+struct label {
+	struct position at;
+	const char *message; /* "first given here" */
+};
+
+/* What stands at a place, all of it on one line, and what mends it. */
+struct edit {
+	unsigned line, column, length; /* as in a position */
+	const char *text;
+};
+
+#define PROBLEM_LABELS_MAX 4
+
 struct problem {
 	struct position at;
 	unsigned order; /* of the file */
@@ -41,9 +55,11 @@ struct problem {
 	const char *message;
 	const char *hint; /* what to do about it, or NULL */
 
-	/* Where the other of two that conflict is. */
-	struct position also;
-	const char *also_message; /* "first given here"; NULL: none */
+	struct label labels[PROBLEM_LABELS_MAX]; /* all other places */
+	unsigned label_count;
+	/* Its one certain mend, if there is one, in this file. */
+	struct edit *edits;
+	unsigned edit_count;
 };
 
 struct problems { /* `= { 0 }` is empty and ready */
@@ -98,10 +114,17 @@ void problem_hint(struct problems *found, const char *format, ...)
 /* Whether what is added now is only counted: no need to think about it. */
 bool problems_is_full(const struct problems *found);
 
-/* Adds a second place to the problem that was added last, for two values that
- * do not go together; `message` is said of that place, and is a constant. */
+/* Adds another place to the problem that was added last, and what is said of
+ * it; no more than PROBLEM_LABELS_MAX are kept. */
 void problem_also(struct problems *found, const struct node *at,
-		  const char *message);
+		  const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Says what mends the problem that was added last: this in place of the
+ * scalar.  Nothing if the scalar is not all on one line of the file, or is used
+ * in several places. */
+void problem_fix(struct problems *found, const struct node *at,
+		 const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void problems_sort(struct problems *found);
 

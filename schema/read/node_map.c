@@ -117,7 +117,7 @@ static void merge_map(const struct map_reader *r, struct node *map,
 		copy = arena_alloc(r->mem, sizeof(*copy));
 		copy->key = item->key;
 		copy->value = item->value;
-		copy->merged = true;
+		copy->merged = from;
 		**tail = copy;
 		*tail = &copy->next;
 		map->count++;

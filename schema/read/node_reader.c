@@ -138,7 +138,8 @@ static struct node *node_new(struct node_reader *r, enum node_kind kind,
 	node->line = (uint32_t)start->line + 1;
 	node->column = column_of(r, start);
 	node->length = 1;
-	if (end->line == start->line && end->column > start->column)
+	node->broken = end->line != start->line;
+	if (!node->broken && end->column > start->column)
 		node->length = (uint32_t)(end->column - start->column);
 	node->weight = 1;
 	node->origin = r->origin;
@@ -207,6 +208,7 @@ static void add_alias(struct node_reader *r, const yaml_event_t *event)
 	struct node *bad =
 		node_new(r, NODE_BAD, &event->start_mark, &event->end_mark);
 	char shown[SHORT_SIZE];
+	struct node *alias;
 
 	name = arena_strdup(r->mem, name);
 	target = *names_at(&r->anchors, name, strlen(name));
@@ -226,7 +228,15 @@ static void add_alias(struct node_reader *r, const yaml_event_t *event)
 		if (r->expanded > NODE_COUNT_MAX &&
 		    (!r->bomb || target->weight > NODE_COUNT_MAX))
 			r->bomb = bad;
-		place(r, target);
+		/* It stands here, and its value there. */
+		alias = arena_alloc(r->mem, sizeof(*alias));
+		*alias = *target;
+		alias->line = bad->line;
+		alias->column = bad->column;
+		alias->length = bad->length;
+		alias->anchor = target->anchor ? target->anchor : target;
+		r->origin->has_aliases = true;
+		place(r, alias);
 		return;
 	}
 	place(r, bad);
@@ -343,6 +353,7 @@ static int end_document(struct node_reader *r, struct document *out)
 	}
 	if (root && root->kind == NODE_SCALAR && root->plain && !root->count)
 		root = NULL;
+	r->origin->root = root;
 	*out = (struct document){ r->mem, r->origin, root };
 	r->mem = NULL;
 	return 1;

@@ -18,6 +18,25 @@ static json_t *place_json(const struct position *place)
 	return one;
 }
 
+/* `also` is the first of them, as it was when there was but one. */
+static void put_labels(json_t *one, const struct problem *p)
+{
+	json_t *all = json_array(), *label;
+	unsigned i;
+
+	for (i = 0; i < p->label_count; i++) {
+		label = place_json(&p->labels[i].at);
+		json_put_text(label, "message", p->labels[i].message);
+		json_array_append_new(all, label);
+	}
+	if (p->label_count)
+		json_put(one, "also", json_incref(json_array_get(all, 0)));
+	if (p->label_count > 1)
+		json_put(one, "labels", all);
+	else
+		json_decref(all);
+}
+
 void problems_json(const struct problems *found, struct buf *out)
 {
 	json_t *root = json_object();
@@ -33,12 +52,7 @@ void problems_json(const struct problems *found, struct buf *out)
 		json_put_text(one, "rule", p->rule);
 		json_put_text(one, "message", p->message);
 		json_put_text(one, "hint", p->hint);
-		if (p->also_message) {
-			json_t *also = place_json(&p->also);
-
-			json_put_text(also, "message", p->also_message);
-			json_put(one, "also", also);
-		}
+		put_labels(one, p);
 		json_array_append_new(all, one);
 	}
 	json_put_int(root, "formatVersion", 1);
@@ -172,8 +186,9 @@ static json_t *location(const struct position *place, const char *path)
 
 static json_t *result(const struct problem *p, json_t *all_rules)
 {
-	json_t *one = json_object(), *also;
+	json_t *one = json_object(), *related = json_array();
 	struct buf text = { 0 };
+	unsigned i;
 
 	buf_puts(&text, p->message);
 	if (p->hint)
@@ -184,11 +199,16 @@ static json_t *result(const struct problem *p, json_t *all_rules)
 	json_put_text(one, "level", severity_name(p->severity));
 	json_put(one, "message", text_object(buf_text(&text)));
 	json_put(one, "locations", json_pack("[o]", location(&p->at, p->path)));
-	if (p->also_message) {
-		also = location(&p->also, NULL);
-		json_put(also, "message", text_object(p->also_message));
-		json_put(one, "relatedLocations", json_pack("[o]", also));
+	for (i = 0; i < p->label_count; i++) {
+		json_t *also = location(&p->labels[i].at, NULL);
+
+		json_put(also, "message", text_object(p->labels[i].message));
+		json_array_append_new(related, also);
 	}
+	if (i)
+		json_put(one, "relatedLocations", related);
+	else
+		json_decref(related);
 	buf_done(&text);
 	return one;
 }

@@ -119,18 +119,19 @@ static void put_source(struct buf *out, const struct position *p, char first,
 	buf_printf(out, "%s%s%s\n", *said ? " " : "", said, plain);
 }
 
-static void put_also(struct buf *out, const struct problem *p, bool colour)
+static void put_label(struct buf *out, const struct problem *p,
+		      const struct label *label, bool colour)
 {
 	const char *tint = colour ? "\033[1;34m" : "";
 	const char *plain = colour ? "\033[0m" : "";
 
-	if (strcmp(p->also.file, p->at.file) != 0) {
+	if (strcmp(label->at.file, p->at.file) != 0) {
 		buf_puts(out, "      = ");
-		problem_put_safe(out, p->also.file);
-		buf_printf(out, ":%u:%u:\n", p->also.line, p->also.column);
+		problem_put_safe(out, label->at.file);
+		buf_printf(out, ":%u:%u:\n", label->at.line, label->at.column);
 	}
-	if (p->also.excerpt)
-		put_source(out, &p->also, '-', '-', p->also_message, tint,
+	if (label->at.excerpt)
+		put_source(out, &label->at, '-', '-', label->message, tint,
 			   plain);
 }
 
@@ -140,6 +141,7 @@ static void put_problem(struct buf *out, const struct problem *p, bool colour)
 					       "\033[1;36m" };
 	const char *tint = colour ? colours[p->severity] : "";
 	const char *bold = colour ? "\033[1m" : "";
+	unsigned i;
 	const char *plain = colour ? "\033[0m" : "";
 
 	buf_puts(out, bold);
@@ -152,8 +154,8 @@ static void put_problem(struct buf *out, const struct problem *p, bool colour)
 	buf_printf(out, "%s [%s]\n", plain, p->rule);
 	if (p->at.excerpt && p->at.line)
 		put_source(out, &p->at, '^', '~', "", tint, plain);
-	if (p->also_message)
-		put_also(out, p, colour);
+	for (i = 0; i < p->label_count; i++)
+		put_label(out, p, &p->labels[i], colour);
 	if (p->hint) {
 		buf_puts(out, "      = ");
 		problem_put_safe(out, p->hint);

@@ -29,3 +29,38 @@ void node_forget_source(const struct node *node)
 	for (origin = node->origin; origin; origin = origin->next)
 		origin->source = NULL;
 }
+
+struct search {
+	const struct node *node;
+	const struct node **out;
+	size_t count, max;
+};
+
+/* `via` is the alias or the merged map that led here last. */
+static void search(struct search *s, const struct node *at,
+		   const struct node *via)
+{
+	const struct item *item;
+
+	if (at->kind != NODE_LIST && at->kind != NODE_MAP)
+		return;
+	for (item = at->items; item && s->count < s->max; item = item->next) {
+		const struct node *value = item->value, *by = via;
+
+		if (item->merged && item->merged->anchor)
+			by = item->merged;
+		if (by && (value == s->node || item->key == s->node))
+			s->out[s->count++] = by;
+		else
+			search(s, value, value->anchor ? value : by);
+	}
+}
+
+size_t node_uses(const struct node *root, const struct node *node,
+		 const struct node **out, size_t max)
+{
+	struct search s = { .node = node, .out = out, .max = max };
+
+	search(&s, root, NULL);
+	return s.count;
+}

@@ -34,19 +34,23 @@ enum node_kind {
 struct origin {
 	const char *name;
 	unsigned order;
-	struct source *source; /* NULL once the file was checked */
-	struct origin *next;   /* another one that the job was made from */
+	struct source *source;   /* NULL once the file was checked */
+	const struct node *root; /* of its document, once that is read */
+	bool has_aliases;
+	struct origin *next; /* another one that the job was made from */
 };
 
 struct node {
 	uint8_t kind;
 	bool plain;            /* a scalar without quotes */
 	bool loose;            /* from an option: needs no quotes */
+	bool broken;           /* a scalar on several lines */
 	uint32_t line, column; /* from 1, in code points */
 	uint32_t length;       /* what stands there, if on one line */
 	uint32_t count;        /* items of a collection, bytes of a scalar */
 	uint32_t weight;       /* nodes, with aliases expanded; saturates */
 	struct origin *origin;
+	const struct node *anchor; /* of an alias: where the value is given */
 	union {
 		const char *text; /* followed by a NUL */
 		struct item *items;
@@ -57,7 +61,9 @@ struct item {
 	struct item *next;
 	const struct node *key; /* NULL in a list */
 	const struct node *value;
-	bool merged; /* came with a merge key; explicit ones go before */
+	/* What a merge key named, if it came with one: explicit ones go
+	 * before. */
+	const struct node *merged;
 };
 
 /* A document of a file; owns its arena until somebody takes it. */
@@ -70,6 +76,11 @@ struct document {
 /* The value of a key of a map, spelled exactly so; NULL if there is none. */
 const struct node *node_get(const struct node *map, const char *key);
 const struct item *node_item(const struct node *map, const char *key);
+
+/* The aliases and merged maps below `root` by which a node, or a key, is used;
+ * up to `max`.  Returns their number. */
+size_t node_uses(const struct node *root, const struct node *node,
+		 const struct node **out, size_t max);
 
 /* The texts of all files that a job was made from are about to go: their
  * nodes stay.  `node` is the root of the job's own file. */

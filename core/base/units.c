@@ -90,7 +90,7 @@ bad:
 void duration_format(long s, char *out, size_t size)
 {
 	if (s < 60)
-		snprintf(out, size, "%lds", s);
+		snprintf(out, size, "%lds", s < 0 ? 0 : s);
 	else if (s < 3600)
 		snprintf(out, size, "%ldm%02lds", s / 60, s % 60);
 	else if (s < 86400)

@@ -36,6 +36,7 @@ struct scan {
 	const char *end;
 	const char *also; /* see above */
 	struct metric_sample *out;
+	size_t fixed; /* so many of its values are those of patterns */
 };
 
 struct metric_parser *metric_parser_new(const struct pairs *patterns,
@@ -108,6 +109,32 @@ static size_t word_number(const char *p, const char *end)
 	return 0;
 }
 
+/* The ",234" groups behind the one to three digits from `p`: "1,234,567". */
+static size_t thousands(const char *p, size_t first, const char *end)
+{
+	const char *at = p + first;
+
+	if (first > 3 || *p == '0')
+		return 0;
+	while (at < end && *at == ',' && digits(at + 1, end) == 3)
+		at += 4;
+	/* "1,234,5" is a list. */
+	if (at < end && *at == ',' && digits(at + 1, end))
+		return 0;
+	return (size_t)(at - p) - first;
+}
+
+static size_t copy_number(const char *text, size_t len, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		if (text[i] != ',')
+			out[n++] = text[i];
+	out[n] = '\0';
+	return n;
+}
+
 size_t metric_number(const char *text, size_t len, double *out)
 {
 	const char *end = text + len;
@@ -122,7 +149,7 @@ size_t metric_number(const char *text, size_t len, double *out)
 		p += whole;
 	} else {
 		whole = digits(p, end);
-		p += whole;
+		p += whole + (whole ? thousands(p, whole, end) : 0);
 		if (p < end && *p == '.') {
 			part = digits(p + 1, end);
 			p += part || whole ? 1 + part : 0;
@@ -142,8 +169,7 @@ size_t metric_number(const char *text, size_t len, double *out)
 	len = (size_t)(p - text);
 	if (len >= sizeof(copy))
 		return 0;
-	memcpy(copy, text, len);
-	copy[len] = '\0';
+	copy_number(text, len, copy);
 	*out = strtod(copy, NULL);
 	return len;
 }
@@ -246,17 +272,20 @@ static void set_place(struct metric_sample *out, enum metric_kind kind,
 		out->step = (int64_t)value;
 }
 
-static void add_value(struct metric_sample *out, const char *name,
+/* The last of a name counts, but for what a pattern has found. */
+static void add_value(const struct scan *scan, const char *name,
 		      const struct metric_name *known, double value)
 {
+	struct metric_sample *out = scan->out;
 	struct metric_value *to;
+	size_t i = 0;
 
-	if (out->count == METRIC_VALUES_MAX)
+	while (i < out->count && strcasecmp(out->values[i].name, name) != 0)
+		i++;
+	if (i == METRIC_VALUES_MAX || i < scan->fixed)
 		return;
-	for (size_t i = 0; i < out->count; i++)
-		if (!strcasecmp(out->values[i].name, name))
-			return;
-	to = &out->values[out->count++];
+	to = &out->values[i];
+	out->count += i == out->count;
 	strcpy(to->name, name);
 	to->value = value;
 	to->goal = known ? known->goal : METRIC_NEUTRAL;
@@ -281,7 +310,7 @@ static void read_pair(const struct scan *scan, const char *at)
 	if (known && known->kind != METRIC_KIND_VALUE)
 		set_place(scan->out, known->kind, value);
 	else if (!is_summary(scan, start))
-		add_value(scan->out, name, known, of > 0 ? value / of : value);
+		add_value(scan, name, known, of > 0 ? value / of : value);
 }
 
 static void read_pairs(const struct scan *scan)
@@ -360,7 +389,7 @@ static void read_tqdm(const struct scan *scan, const char *bar)
 	     p--)
 		;
 	if (metric_number(p, (size_t)(at - p), &rate))
-		add_value(scan->out, unit, known, rate);
+		add_value(scan, unit, known, rate);
 }
 
 /* Where in the training the line is, as far as no pair says it. */
@@ -408,7 +437,7 @@ static void read_pattern(const struct scan *scan, const char *text,
 	if (known && known->kind != METRIC_KIND_VALUE)
 		set_place(scan->out, known->kind, value);
 	else
-		add_value(scan->out, pattern->name, known, value);
+		add_value(scan, pattern->name, known, value);
 }
 
 /* The user's patterns win over anything else in the line. */
@@ -440,6 +469,7 @@ size_t metric_parse(const struct metric_parser *parser,
 		return 0;
 	if (parser->count)
 		read_patterns(&scan, parser);
+	scan.fixed = out->count;
 	read_pairs(&scan);
 	read_place(&scan);
 	if (out->epoch >= 0)

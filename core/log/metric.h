@@ -7,7 +7,8 @@
  *  - where in the training that is: Epoch and Step in the same forms, "Epoch
  *    3/10", "Step [100/600]", and the bars of Keras and tqdm;
  *  - what the job's own patterns find.
- * Names are compared without regard to case.  Any bytes may be in a line; of
+ * Names are compared without regard to case, and of two values of a name the
+ * last counts, unless a pattern has found one.  Any bytes may be in a line; of
  * a long one only the first METRIC_LINE_MAX are looked at.
  */
 #ifndef JOBRUN_METRIC_H
@@ -65,7 +66,7 @@ size_t metric_parse(const struct metric_parser *parser,
 		    struct metric_carry *carry, const char *text, size_t len,
 		    struct metric_sample *out);
 
-/* A number as trainers print it, "nan" and "-inf" too.  Returns how many
+/* A number as trainers print it, "nan", "-inf" and "1,234.5" too.  Returns how many
  * bytes it takes, or 0 if there is none. */
 size_t metric_number(const char *text, size_t len, double *out);
 

@@ -21,6 +21,7 @@
 #include "core/trial/trial_folder.h"
 #include "core/trial/trial_spec.h"
 #include "core/supervise/tuner_internal.h"
+#include "core/trial/trial_result.h"
 
 char *trial_own_folder(const struct trial *trial)
 {
@@ -42,14 +43,9 @@ int trial_record_now(struct trial *trial, struct error *err)
 int trial_look(struct trial *trial, struct trial_series *series,
 	       struct error *err)
 {
-	struct trial_point last;
-
 	if (trial_reader_read(trial->reader, trial->final, series, err) < 0)
 		return -1;
-	if (trial_series_result(series, &last)) {
-		trial->record.value = last.value;
-		trial->record.step = last.step;
-	}
+	trial_record_judge(&trial->record, series);
 	return 0;
 }
 

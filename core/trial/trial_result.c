@@ -45,6 +45,7 @@ int trial_result_write(const char *attempt, const struct trial_result *result,
 	json_put(value, "early", json_boolean(result->early));
 	json_put_int(value, "timeMs", result->time_ms);
 	json_put(value, "points", points_json(&result->series));
+	json_put(value, "broken", json_boolean(result->series.broken));
 	ret = json_file_write(path, value, err);
 	json_decref(value);
 	free(path);
@@ -77,6 +78,7 @@ static int take(const json_t *value, const char *path, struct trial_result *out,
 		.time_ms = json_get_int(value, "timeMs", 0),
 	};
 	take_points(json_object_get(value, "points"), &out->series);
+	out->series.broken = json_is_true(json_object_get(value, "broken"));
 	return 0;
 }
 
@@ -144,19 +146,25 @@ void trial_results_done(struct trial_results *results)
 	*results = (struct trial_results){ 0 };
 }
 
+void trial_record_judge(struct trial_record *record,
+			const struct trial_series *series)
+{
+	struct trial_point last = { .value = NAN, .step = -1 };
+
+	if (!trial_series_result(series, &last) && series->broken &&
+	    record->state == RUN_SUCCEEDED && !record->error)
+		record->error = "its last value of the metric is no number, so "
+				"it has none";
+	record->value = last.value;
+	record->step = last.step;
+}
+
 void trial_result_record(const struct trial_result *result,
 			 struct trial_record *out)
 {
-	struct trial_point last;
-
 	out->state = result->state;
 	out->exit_code = result->exit_code;
 	out->early = result->early;
 	out->end_time_ms = result->time_ms;
-	out->value = NAN;
-	out->step = -1;
-	if (trial_series_result(&result->series, &last)) {
-		out->value = last.value;
-		out->step = last.step;
-	}
+	trial_record_judge(out, &result->series);
 }

@@ -41,7 +41,13 @@ int trial_results_read(const char *run, long trials, struct trial_results *out,
 		       struct error *err);
 void trial_results_done(struct trial_results *results);
 
-/* Copies a result to a trial's record; leaves the record's error alone. */
+/* The value that a trial is judged by.  Of one that has succeeded with a value
+ * that is no number the error says so. */
+void trial_record_judge(struct trial_record *record,
+			const struct trial_series *series);
+
+/* Copies a result to a trial's record; leaves the record's error alone, but for
+ * what trial_record_judge() does. */
 void trial_result_record(const struct trial_result *result,
 			 struct trial_record *out);
 

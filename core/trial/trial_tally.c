@@ -48,9 +48,10 @@ enum run_state trial_tally_verdict(const struct trial_tally *tally,
 			 tally->last_error ? tally->last_error : "");
 	else
 		snprintf(why, size,
-			 "no trial reported the metric '%s': neither in the "
-			 "file that CLOUD_ML_HP_METRIC_FILE names nor as "
-			 "%s=VALUE in its output",
+			 "no trial reported the metric '%s' (or all ended with "
+			 "NaN): neither in the file that "
+			 "CLOUD_ML_HP_METRIC_FILE names nor as %s=VALUE in its "
+			 "output",
 			 spec->metric_tag, spec->metric_tag);
 	return RUN_FAILED;
 }

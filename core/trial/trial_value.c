@@ -35,7 +35,8 @@ void trial_series_add(struct trial_series *series, double value, int64_t step)
 {
 	size_t n = series->count;
 
-	if (!isfinite(value))
+	series->broken = !isfinite(value);
+	if (series->broken)
 		return;
 	if ((n & (n - 1)) == 0)
 		series->points = mem_grow(series->points, n ? 2 * n : 1,
@@ -187,7 +188,7 @@ int trial_reader_read(struct trial_reader *reader, bool ended,
 		return -1;
 	if (path && trial_series_read(path, reader->tag, out, err) < 0)
 		return -1;
-	if (!out->count)
+	if (!out->count && !out->broken)
 		from_log(reader, out);
 	return 0;
 }
@@ -195,7 +196,7 @@ int trial_reader_read(struct trial_reader *reader, bool ended,
 bool trial_series_result(const struct trial_series *series,
 			 struct trial_point *out)
 {
-	if (!series->count)
+	if (!series->count || series->broken)
 		return false;
 	*out = series->points[series->count - 1];
 	return true;

@@ -23,6 +23,7 @@ struct trial_point {
 struct trial_series {
 	struct trial_point *points; /* owned */
 	size_t count;
+	bool broken; /* the newest value is NaN or infinite, and no point */
 };
 
 void trial_series_done(struct trial_series *series);
@@ -59,7 +60,7 @@ int trial_reader_read(struct trial_reader *reader, bool ended,
 bool trial_is_hopeless(enum goal_type goal, const struct trial_series *self,
 		       const struct trial_series *completed, size_t count);
 
-/* The last value is what counts; false if there is none. */
+/* The last value is what counts; false if there is none, or it is broken. */
 bool trial_series_result(const struct trial_series *series,
 			 struct trial_point *out);
 

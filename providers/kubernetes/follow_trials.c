@@ -15,7 +15,7 @@
 #include "providers/kubernetes/launch_trial.h"
 #include "core/remote/remote_run.h"
 #include "core/trial/trial_tally.h"
-#include "core/trial/trial_value.h"
+#include "core/trial/trial_result.h"
 #include "core/trial/trial_folder.h"
 #include "providers/kubernetes/kube_look.h"
 #include "providers/kubernetes/kube_state.h"
@@ -128,7 +128,6 @@ static int read_result(const struct trials_view *s, struct trial_record *trial,
 	char *folder = trial_logs_folder(look->folder, trial->number);
 	struct trial_reader *reader = NULL;
 	struct trial_series series = { 0 };
-	struct trial_point last;
 	struct run_spec spec;
 	int ret = spec_read(folder, look->mem, &spec, err);
 
@@ -138,10 +137,8 @@ static int read_result(const struct trials_view *s, struct trial_record *trial,
 		ret = reader ? trial_reader_read(reader, true, &series, err)
 			     : -1;
 	}
-	if (ret == 0 && trial_series_result(&series, &last)) {
-		trial->value = last.value;
-		trial->step = last.step;
-	}
+	if (ret == 0)
+		trial_record_judge(trial, &series);
 	trial_series_done(&series);
 	trial_reader_free(reader);
 	free(folder);

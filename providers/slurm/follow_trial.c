@@ -122,7 +122,6 @@ static void read_value(struct trial_look *one)
 {
 	struct trial_series series = { 0 };
 	struct trial_reader *reader;
-	struct trial_point last;
 	struct run_spec spec = one->spec;
 	struct error ignored;
 
@@ -130,11 +129,8 @@ static void read_value(struct trial_look *one)
 	spec.topology.metric_file =
 		arena_printf(one->look.mem, "%s/metric", one->look.folder);
 	reader = trial_reader_new(&spec, spec.tuning.metric_tag, &ignored);
-	if (reader && trial_reader_read(reader, true, &series, &ignored) == 0 &&
-	    trial_series_result(&series, &last)) {
-		one->record->value = last.value;
-		one->record->step = last.step;
-	}
+	if (reader && trial_reader_read(reader, true, &series, &ignored) == 0)
+		trial_record_judge(one->record, &series);
 	trial_series_done(&series);
 	trial_reader_free(reader);
 }

@@ -378,3 +378,17 @@ END
     [ "$(grep -c "^$i " "state/runs/a.1/logs/${name[i]}.stdout")" -eq 3000 ]
   done
 }
+
+@test "a clock that was set back while a run went on: no negative time" {
+  job a.yaml a true
+  jobrun apply a.yaml
+  python3 - <<'END'
+import os, sqlite3
+with sqlite3.connect(os.environ["JOBRUN_STATE_DIR"] + "/jobrun.db") as db:
+    db.execute("UPDATE run SET end_time_ms = start_time_ms - 259195000")
+END
+  run jobrun wait a
+  [ "$output" = "jobrun: a: SUCCEEDED" ]
+  run jobrun status a
+  refute grep -E ' -[0-9]+[smhd]' <<<"$output"
+}

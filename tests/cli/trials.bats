@@ -216,3 +216,25 @@ print(most, n)')" = "3 0" ]
   [ "$status" -eq 0 ]
   [[ $output == *"the best of 12 trials is "*": test_loss 0.010"* ]]
 }
+
+@test "a trial that ends in NaN has no value, is not the best, and says so" {
+  tuned a.yaml a "$SCORE echo loss=0.01; if [ \$a = 2 ]; then echo loss=nan; else echo loss=0.\$a; fi" \
+    '{goal: MINIMIZE, hyperparameterMetricTag: loss, maxTrials: 3, params: [{parameterName: a, type: INTEGER, minValue: 1, maxValue: 3}]}'
+  run --separate-stderr jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $stderr == *"a: the best of 3 trials is 1: loss 0.1 with --a=1"* ]]
+  [[ $stderr == *"trial 2 SUCCEEDED with --a=2: its last value of the metric is no number"* ]]
+  [ "$(trials a)" = "1 SUCCEEDED {'a': '1'} 0.1
+2 SUCCEEDED {'a': '2'} None
+3 SUCCEEDED {'a': '3'} 0.3" ]
+  run jobrun status a
+  [[ $output == *"(its last value of the metric is no number, so it has none)"* ]]
+}
+
+@test "all trials end in NaN: the run fails" {
+  tuned a.yaml a 'echo loss=0.1; echo loss=inf' \
+    '{goal: MINIMIZE, hyperparameterMetricTag: loss, maxTrials: 1, params: [{parameterName: a, type: INTEGER, minValue: 1, maxValue: 3}]}'
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"no trial reported the metric 'loss' (or all ended with NaN)"* ]]
+}

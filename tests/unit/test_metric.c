@@ -101,6 +101,17 @@ static void lines_of_trainers_are_understood(void **state)
 		{ "loss: -inf", "- - | loss=-inf" },
 		{ "Loss=.5 Rate=+1e3", "- - | Loss=0.5 Rate=1000" },
 		{ "Loss=0.5.", "- - | Loss=0.5" },
+		{ "loss=1,234.5", "- - | loss=1234.5" },
+		{ "loss: 12,345,678", "- - | loss=1.23457e+07" },
+		{ "loss=-1,234e1, step=4", "- 4 | loss=-12340" },
+		{ "loss=1,234,acc=5", "- - | loss=1234 acc=5" },
+		{ "loss=[1,2345]", "- - | loss=1" },
+		{ "loss=1,234,5", "- - | loss=1" },
+		{ "loss=1234,567", "- - | loss=1234" },
+		{ "loss=0,234", "- - | loss=0" },
+		/* The last is the newest. */
+		{ "loss=0.9 then loss=0.5", "- - | loss=0.5" },
+		{ "Loss=0.9 accuracy=1 loss=0.5", "- - | loss=0.5 accuracy=1" },
 		/* No metrics */
 		{ "", "" },
 		{ "=", "" },

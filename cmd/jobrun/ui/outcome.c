@@ -107,18 +107,29 @@ static bool did_run(const struct task_record *task)
 	return task && (task->pid || task->exit_code >= 0);
 }
 
+/* " after 3s"; nothing if the clock was set back meanwhile. */
+static void put_duration(const struct run_record *run, char *out, size_t size)
+{
+	int64_t from =
+		run->start_time_ms ? run->start_time_ms : run->create_time_ms;
+	char took[32];
+
+	if (run->end_time_ms < from)
+		return;
+	duration_format((long)((run->end_time_ms - from + 500) / 1000), took,
+			sizeof(took));
+	snprintf(out, size, " after %s", took);
+}
+
 void outcome_say(struct session *session, const struct run_record *run)
 {
 	struct arena *mem = arena_new();
 	struct task_list tasks = { 0 };
 	const struct task_record *culprit;
 	struct error ignored;
-	char took[32];
-	int64_t from =
-		run->start_time_ms ? run->start_time_ms : run->create_time_ms;
+	char took[48] = "";
 
-	duration_format((long)((run->end_time_ms - from + 500) / 1000), took,
-			sizeof(took));
+	put_duration(run, took, sizeof(took));
 	store_task_list(session->env.store, run, mem, &tasks, &ignored);
 	culprit = run->state == RUN_FAILED ? outcome_culprit(&tasks) : NULL;
 	/* The error names the trial that failed. */
@@ -128,7 +139,7 @@ void outcome_say(struct session *session, const struct run_record *run)
 	if (did_run(culprit))
 		say_last_lines(session, run, culprit);
 	say_lost(session->app, &tasks);
-	app_say(session->app, "%s: %s after %s%s%s", run->job_id,
+	app_say(session->app, "%s: %s%s%s%s", run->job_id,
 		run_state_name(run->state), took, run->error ? ": " : "",
 		run->error ? run->error : "");
 	if (did_run(culprit))

@@ -67,6 +67,12 @@ void trial_put_arguments(const struct trial_record *trial, struct buf *out)
 	json_decref(map);
 }
 
+static bool says_why(const struct trial_record *trial)
+{
+	return trial->error &&
+	       (trial->state == RUN_FAILED || trial->state == RUN_SUCCEEDED);
+}
+
 static void put_value(double value, char out[32])
 {
 	if (isnan(value))
@@ -103,7 +109,7 @@ void trials_text(const struct trial_list *trials,
 		trial_put_arguments(trial, out);
 		if (trial->early)
 			buf_puts(out, "  (stopped early)");
-		else if (trial->state == RUN_FAILED && trial->error)
+		else if (says_why(trial))
 			buf_printf(out, "  (%s)", trial->error);
 		buf_putc(out, '\n');
 	}
@@ -168,6 +174,6 @@ void trial_describe(const struct trial_record *trial,
 		buf_printf(out, ": %s %s", spec->metric_tag, value);
 	buf_puts(out, " with ");
 	trial_put_arguments(trial, out);
-	if (trial->state == RUN_FAILED && trial->error)
+	if (says_why(trial))
 		buf_printf(out, ": %s", trial->error);
 }

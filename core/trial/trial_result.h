@@ -41,8 +41,8 @@ int trial_results_read(const char *run, long trials, struct trial_results *out,
 		       struct error *err);
 void trial_results_done(struct trial_results *results);
 
-/* The value that a trial is judged by.  Of one that has succeeded with a value
- * that is no number the error says so. */
+/* The value that a trial is judged by.  If the last one of a trial that has
+ * succeeded is no number, its error says so. */
 void trial_record_judge(struct trial_record *record,
 			const struct trial_series *series);
 

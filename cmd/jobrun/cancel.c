@@ -26,9 +26,12 @@ static int cancel(struct session *session, struct loop *loop, struct arena *mem,
 	const struct provider *provider;
 	struct resource resource = session_resource(record, &provider);
 	void *ctx = provider ? session_context(session, provider, err) : NULL;
+	int ret = ctx ? resource.kind->cancel(ctx, &resource, now, err) : -1;
 
-	if (!ctx || resource.kind->cancel(ctx, &resource, now, err) < 0)
+	if (ret < 0)
 		return -1;
+	if (ret > 0)
+		app_say(session->app, "%s: %s", record->job_id, err->text);
 	return waiting_run(session, loop, mem, record, -1, on_interrupt, loop,
 			   err);
 }

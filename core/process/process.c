@@ -295,26 +295,38 @@ struct killing {
 	bool found;
 };
 
-static void kill_child(pid_t pid, void *arg)
+char process_state(pid_t pid, pid_t *parent)
 {
 	char path[64], text[512];
-	struct killing *killing = arg;
 	const char *p;
-	long parent;
+	long number;
+	char state;
 	ssize_t n;
 	int fd;
 
+	*parent = 0;
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return;
+		return '\0';
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	/* "pid (name, which may hold anything) state parent …" */
 	p = strrchr(text, ')');
-	if (!p || sscanf(p, ") %*c %ld", &parent) != 1 ||
-	    parent != killing->parent || pid == killing->but)
+	if (!p || sscanf(p, ") %c %ld", &state, &number) != 2)
+		return '\0';
+	*parent = (pid_t)number;
+	return state;
+}
+
+static void kill_child(pid_t pid, void *arg)
+{
+	struct killing *killing = arg;
+	pid_t parent;
+
+	if (!process_state(pid, &parent) || parent != killing->parent ||
+	    pid == killing->but)
 		return;
 	killing->found = true;
 	kill(pid, SIGKILL);

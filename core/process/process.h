@@ -67,6 +67,10 @@ void process_self(char *out, size_t size);
 /* "exited with 3", "was killed by SIGKILL": of a status as waitpid() gives. */
 void process_status_format(int status, char *out, size_t size);
 
+/* The state of any process, as /proc has it ('T': stopped), and its parent; a
+ * NUL if there is none. */
+char process_state(pid_t pid, pid_t *parent);
+
 /*
  * Kills every child of this process, and those that it adopts as their parents
  * die (it must be a subreaper), until none is left; gives up (false) after

@@ -261,7 +261,8 @@ struct kind {
 		    struct error *err);
 
 	/* For runs only: */
-	/* Asks it to end; `now` without the grace.  Ended is success. */
+	/* Asks it to end; `now` without the grace.  Ended is success.  1: it
+	 * will, and `err` says what stood in the way. */
 	int (*cancel)(void *ctx, const struct resource *have, bool now,
 		      struct error *err);
 	/*

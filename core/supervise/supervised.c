@@ -397,8 +397,10 @@ static int cancel(void *ctx, const struct resource *have, bool now,
 	if (ret == 0 && !run_state_is_final(run.state))
 		ret = supervisor_cancel(as->env.store, run.job_id, run.attempt,
 					now, err);
+	else if (ret > 0)
+		ret = 0;
 	arena_free(mem);
-	return ret < 0 ? -1 : 0;
+	return ret;
 }
 
 static int watch(void *ctx, const struct resource *have, int *fd,

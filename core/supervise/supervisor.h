@@ -52,7 +52,8 @@ int supervisor_main(const char *job_id, int attempt,
 		    const struct provider *const *providers,
 		    const struct object_scheme *const *schemes);
 
-/* Asks a run to end, with its grace or `now`.  Ended is success. */
+/* Asks a run to end, with its grace or `now`.  Ended is success.  1: its
+ * processes were stopped, as `err` says, and go on now. */
 int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 		      bool now, struct error *err);
 

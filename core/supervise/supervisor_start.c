@@ -243,6 +243,27 @@ static int resume(struct store *store, const char *folder, struct error *err)
 	return ret;
 }
 
+/* Lets a supervisor that is stopped, and its guard, go on: a stopped process
+ * hears no other signal.  Returns 1, with `err`, if one was stopped. */
+static int wake(pid_t pid, struct error *err)
+{
+	pid_t parent, ignored;
+	bool stopped = process_state(pid, &parent) == 'T';
+	bool guarded = parent > 1 && process_state(parent, &ignored) == 'T';
+
+	if (!stopped && !guarded)
+		return 0;
+	kill(pid, SIGCONT);
+	if (guarded)
+		kill(parent, SIGCONT);
+	error_set(
+		err, ERROR_FAILED,
+		"its supervisor (process %ld) was stopped, and goes on now to "
+		"end it",
+		(long)pid);
+	return 1;
+}
+
 int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 		      bool now, struct error *err)
 {
@@ -266,7 +287,7 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 	 * was killed a moment ago and whose guard is cleaning up. */
 	if (kill(pid, now ? SIGINT : SIGTERM) < 0 && errno != ESRCH)
 		return error_errno(err, "cannot signal process %ld", (long)pid);
-	return 0;
+	return wake(pid, err);
 }
 
 /*

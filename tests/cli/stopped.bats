@@ -78,3 +78,24 @@ E
   done
   wait_until 5 nothing_runs
 }
+
+# supervising_processes: the supervisor and the guard of run a.1
+supervising_processes() {
+  local pid
+  pid=$(tr -d ' \0\n' <"$JOBRUN_STATE_DIR/runs/a.1/lock")
+  echo "$pid" "$(ps -o ppid= -p "$pid" | tr -d ' ')"
+}
+
+@test "a stopped supervisor and its guard hear a cancel, which says so" {
+  local supervisor guard
+  stoppable
+  jobrun apply --detach a.yaml
+  wait_until 20 test -s pid
+  read -r supervisor guard < <(supervising_processes)
+  kill -STOP "$guard" "$supervisor"
+  run ends_soon timeout 60 "$JOBRUN" cancel a
+  [ $status -eq 0 ]
+  [[ $output == *"a: its supervisor (process $supervisor) was stopped, and goes on now to end it"* ]]
+  state_is a CANCELLED
+  nothing_runs
+}

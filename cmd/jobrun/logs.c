@@ -131,6 +131,7 @@ static int follow_run(struct session *session, struct follow *follow,
 
 	if (!loop || follow_start(follow, loop, err) < 0)
 		goto out;
+	session->app->only_shows = true;
 	ret = waiting_run(session, loop, mem, run, -1, on_interrupt, loop, err);
 	/* All attempts, also those that it has not heard of yet. */
 	if (ret == 0 && run_state_is_final(run->state))

@@ -268,6 +268,7 @@ static int follow_run(struct metrics_reading *r, struct arena *mem,
 	if (!r->loop || watch_attempt(r, err) < 0)
 		goto out;
 	r->timer = loop_add_timer(r->loop, 0, on_tick, r);
+	r->app->only_shows = true;
 	ret = waiting_run(r->session, r->loop, mem, run, -1, on_interrupt,
 			  r->loop, err);
 	if (ret >= 0 && go_on(r, err) < 0)

@@ -392,3 +392,26 @@ END
   run jobrun status a
   refute grep -E ' -[0-9]+[smhd]' <<<"$output"
 }
+
+# shows_no_more ARGUMENT...: it ends when its terminal hangs up.
+shows_no_more() {
+  run timeout 20 python3 "$BATS_TEST_DIRNAME/hangup.py" "$JOBRUN" "$@"
+  [ "$output" = 0 ]
+}
+
+@test "a terminal that hangs up: nothing is shown any more, and the run goes on" {
+  job a.yaml a "echo hello; echo loss=0.5; until [ -e $TMP/talk ]; do sleep 0.1; done; while sleep 0.1; do echo line; echo loss=0.5; done"
+  jobrun apply --detach a.yaml
+  wait_until 10 grep -qs loss state/runs/a.1/logs/master-0.stdout
+  for talk in "" talk; do
+    [ -z "$talk" ] || touch $talk
+    shows_no_more logs -f a
+    shows_no_more logs --tail 1 -f a
+    shows_no_more metrics -f a
+    shows_no_more status -w
+  done
+  # A pipe whose reader is gone says the same.
+  timeout 20 "$JOBRUN" logs -f a | true
+  state_is a RUNNING
+  jobrun cancel --now a
+}

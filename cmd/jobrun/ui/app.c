@@ -70,7 +70,8 @@ void app_write(struct app *app, const void *data, size_t len)
 	app_stand(app, "");
 	if (fd_write(STDOUT_FILENO, data, len) == 0)
 		return;
-	if (errno == EPIPE)
+	/* A terminal that has hung up answers EIO. */
+	if (errno == EPIPE || (errno == EIO && app->out_terminal))
 		app->out_closed = true;
 	else
 		app->out_errno = errno;

@@ -23,6 +23,7 @@ struct app {
 	bool standing;          /* a line stands under what is printed */
 	int width;              /* of the terminal; 80 if there is none */
 	bool out_closed;        /* whoever read standard output has gone */
+	bool only_shows;        /* without a reader there is nothing to do */
 	int out_errno;          /* why standard output could not be written */
 	void (*sigpipe)(int);   /* what SIGPIPE did before we ignored it */
 };

@@ -15,6 +15,7 @@ struct waiting {
 	loop_call *interrupt;
 	void *arg;
 	struct loop_event *timer;
+	struct loop_event *reader;
 	int poll_ms;
 	int watch;
 	/* Resources of an ended run, perhaps not deleted yet. */
@@ -77,6 +78,18 @@ static void on_watch(void *arg, uint32_t events)
 	(void)events;
 	while (read(w->watch, drop, sizeof(drop)) > 0)
 		;
+	look(w);
+}
+
+/* A terminal has hung up, or the other end of a pipe was closed. */
+static void on_reader_gone(void *arg, uint32_t events)
+{
+	struct waiting *w = arg;
+
+	(void)events;
+	loop_remove(w->loop, w->reader);
+	w->reader = NULL;
+	w->session->app->out_closed = true;
 	look(w);
 }
 
@@ -147,6 +160,9 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 		watch = loop_add_fd(loop, w.watch, EPOLLIN, on_watch, &w,
 				    &w.err);
 	w.timer = loop_add_timer(loop, w.poll_ms, on_timer, &w);
+	if (session->app->only_shows)
+		w.reader = loop_add_fd(loop, STDOUT_FILENO, 0, on_reader_gone,
+				       &w, &w.err);
 	if (timeout_s >= 0)
 		timeout =
 			loop_add_timer(loop, timeout_s * 1000, on_timeout, &w);
@@ -158,6 +174,7 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 		timeout = NULL;
 	loop_remove(loop, timeout);
 	loop_remove(loop, w.timer);
+	loop_remove(loop, w.reader);
 	loop_remove(loop, watch);
 	if (w.watch >= 0)
 		close(w.watch);

@@ -370,11 +370,19 @@ check-valgrind: build-valgrind
 check-all check-valgrind: export VALGRIND_TOOL = $(VALGRIND)
 check-all check-valgrind: export VALGRIND_JOBRUN = $(abspath jobrun)
 
-# Coverage-guided, as long as it is let; FUZZ=job SECONDS=600 by default.
-FUZZ ?= job
+# Coverage-guided, as long as it is let: `make fuzz` lists what there is, with
+# FUZZ=job one of them runs.
 SECONDS ?= 600
 .PHONY: fuzz
 fuzz:
+ifndef FUZZ
+	@echo "make fuzz FUZZ=NAME [SECONDS=$(SECONDS)], NAME is one of:"
+	@for name in $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%); do \
+		printf '  %-12s' $$name; \
+		sed -n 2,6p tests/fuzz/fuzz_$$name.c | tr -d '\n/*' | \
+			tr -s ' \t' ' ' | sed 's/:.*//; s/^ //; s/$$/\n/'; \
+	done
+else
 	$(MAKE) CC=clang BUILD=build/fuzz OPT="-O1 -fno-omit-frame-pointer" \
 		SANFLAGS="-fsanitize=address,undefined,fuzzer-no-link" \
 		build/fuzz/libjobrun.a build/fuzz/tests/fuzz/fuzz_$(FUZZ).o
@@ -385,6 +393,7 @@ fuzz:
 	build/fuzz/fuzz_$(FUZZ) -max_total_time=$(SECONDS) -timeout=10 \
 		-rss_limit_mb=1024 build/fuzz/corpus-$(FUZZ) \
 		tests/fuzz/corpus/$(FUZZ)
+endif
 
 # What reading YAML costs at least.
 YAML_EVENTS = $(BUILD)/tests/bench/yaml_events
@@ -475,7 +484,7 @@ help:
 	@echo "   make bench      measure against the tools one would use instead"
 	@echo "                   (GNU parallel, concurrently ... if installed); BENCH=output"
 	@echo "   make deps       install what is missing"
-	@echo "   make fuzz       fuzz a parser: FUZZ=job SECONDS=600"
+	@echo "   make fuzz       list the parsers to fuzz; FUZZ=job SECONDS=600 does it"
 	@echo "   make image      jobrun as a container image, an OCI archive"
 	@echo "   make install    into PREFIX ($(PREFIX)), below DESTDIR"
 	@echo "   make format, make clean"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/json.h"
 
 #define STEP_DIGITS_MAX 18
@@ -48,15 +49,9 @@ json_t *checkpoint_json(const struct checkpoint *checkpoint)
 /* Below the folder that it is put into, whoever wrote it. */
 static bool is_inside(const char *path)
 {
-	size_t len = 0;
+	char clean[PATH_MAX];
 
-	for (; *path; path += len + (path[len] == '/')) {
-		len = strcspn(path, "/");
-		if (!len || (len == 1 && path[0] == '.') ||
-		    (len == 2 && path[0] == '.' && path[1] == '.'))
-			return false;
-	}
-	return len > 0;
+	return !path_clean(path, clean) && *clean && !strcmp(clean, path);
 }
 
 /* The name itself, what is below it, or of TensorFlow what begins so. */

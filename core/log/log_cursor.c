@@ -314,9 +314,9 @@ static bool rest_of_piece(const struct log_cursor *cursor, const char **from,
 /* Up to where there is no '\r', as far as is known. */
 static const char *plain_end(const struct log_cursor *cursor)
 {
-	return cursor->data + (cursor->plain > cursor->base
-				       ? cursor->plain - cursor->base
-				       : 0);
+	return cursor->plain > cursor->base
+		       ? cursor->data + (cursor->plain - cursor->base)
+		       : cursor->data;
 }
 
 /* The end of the line at `p`, or NULL if it is not in these bytes. */

@@ -64,6 +64,9 @@ struct log_reader *log_reader_open(const char *folder,
 	reader->filter.tail = SIZE_MAX;
 	if (filter)
 		reader->filter = *filter;
+	/* An index that is damaged may have any times. */
+	if (!reader->filter.since_ms)
+		reader->filter.since_ms = INT64_MIN;
 	reader->tasks = count;
 	reader->indexes = mem_alloc(count * sizeof(*reader->indexes));
 	reader->index_watched =
@@ -301,7 +304,7 @@ static int start(struct log_reader *reader, bool ended, struct error *err)
 		if (filter->tail != SIZE_MAX) {
 			if (seek_tail(reader, cursor, ended, &count, err) < 0)
 				return -1;
-		} else if (filter->since_ms &&
+		} else if (filter->since_ms > INT64_MIN &&
 			   log_cursor_seek(cursor, 0, filter->since_ms, err) <
 				   0) {
 			return -1;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as what comes through an ssh channel, each way: they are read to
- * the end or refused, and nothing is unpacked outside of its folder. */
+ * the end or refused. */
 #include <assert.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "core/base/file.h"
-#include "core/ssh/agent_archive.h"
 #include "core/ssh/protocol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -70,36 +65,8 @@ static void read_frames(const uint8_t *data, size_t size)
 	}
 }
 
-static void unpack(const uint8_t *data, size_t size)
-{
-	char above[] = "/tmp/jobrun-fuzz-XXXXXX";
-	struct unpacking *unpacking;
-	struct error err;
-	struct stat st;
-	int outer, root;
-
-	if (!mkdtemp(above))
-		abort();
-	outer = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (mkdirat(outer, "in", 0700) < 0)
-		abort();
-	root = openat(outer, "in", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	unpacking = unpacking_new(root, 1 << 20, 100);
-	unpacking_add(unpacking, data, size, &err);
-	unpacking_free(unpacking);
-	/* A folder has a link more for each folder in it. */
-	if (fstat(outer, &st) < 0)
-		abort();
-	assert(st.st_nlink <= 3);
-	close(root);
-	close(outer);
-	if (folder_remove(above, &err) < 0)
-		abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	read_frames(data, size);
-	unpack(data, size);
 	return 0;
 }

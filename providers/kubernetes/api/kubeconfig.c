@@ -244,13 +244,13 @@ static int read_cluster(const json_t *entry, const char *name,
 				 "certificate has its name",
 				 name);
 	out->server = copy_text(entry, "server");
-	if (!out->server)
+	len = out->server ? strlen(out->server) : 0;
+	while (len && out->server[len - 1] == '/')
+		out->server[--len] = '\0';
+	if (!len)
 		return error_set(err, ERROR_INVALID,
 				 "cluster '%s' of the kubeconfig has no server",
 				 name);
-	len = strlen(out->server);
-	if (out->server[len - 1] == '/')
-		out->server[len - 1] = '\0';
 	out->proxy = copy_text(entry, "proxy-url");
 	out->cluster = json_deep_copy(entry);
 	return read_part(entry, folder, "certificate-authority", &out->ca, err);

@@ -88,6 +88,10 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 CATALOGUE := $(sort $(wildcard schema/catalogue/*.yaml))
 CATALOGUE_C = $(BUILD)/schema/catalogue/catalogue_shipped.c
 GENERATE = $(BUILD)/schema/generate/catalogue
+# So are the rules.
+RULES := $(sort $(wildcard schema/rules/*.yaml))
+RULES_C = $(BUILD)/schema/rules/rules_shipped.c
+GENERATE_RULES = $(BUILD)/schema/generate/rules
 
 # What 'jobrun init' writes is an example; 'jobrun completion' prints what
 # 'make install' installs.
@@ -97,7 +101,7 @@ STARTER := README.md .gitignore .github/workflows/jobrun.yml .gitlab-ci.yml \
 COMPLETION := bash zsh fish
 EMBEDDED_C := $(BUILD)/cmd/jobrun/starter_files.c $(BUILD)/cmd/jobrun/completion_files.c
 
-LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o) $(RULES_C:.c=.o)
 
 # Small programs for other machines: static, with musl where that is there, and
 # at an address that changes with each start.  Debian's musl-gcc knows no
@@ -206,6 +210,19 @@ $(CATALOGUE_C): $(GENERATE) $(CATALOGUE)
 	$(Q)cat $(CATALOGUE) | ASAN_OPTIONS=detect_leaks=0 $(GENERATE) >$@.new
 	@mv $@.new $@
 
+GENERATE_RULES_OBJ := $(GENERATE_RULES).o $(BUILD)/schema/problem/problem.o \
+	$(patsubst %.c,$(BUILD)/%.o,$(addprefix schema/read/,node_map.c node_reader.c syntax.c yaml_read.c) \
+		$(wildcard core/base/*.c schema/yaml/*.c) core/job/message.c)
+$(GENERATE_RULES): $(GENERATE_RULES_OBJ)
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(RULES_C): $(GENERATE_RULES) $(RULES)
+	@mkdir -p $(@D)
+	$(SAY) "  GEN  $@"
+	$(Q)ASAN_OPTIONS=detect_leaks=0 $(GENERATE_RULES) $(RULES) >$@.new
+	@mv $@.new $@
+
 $(BUILD)/cmd/jobrun/starter_files.c: $(STARTER:%=examples/gitops/%) cmd/jobrun/generate/embed
 	@mkdir -p $(@D)
 	$(SAY) "  GEN  $@"
@@ -223,7 +240,7 @@ $(EMBEDDED_C:.c=.o): %.o: %.c cmd/jobrun/ui/embedded.h
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(CATALOGUE_C:.c=.o): $(CATALOGUE_C)
+$(CATALOGUE_C:.c=.o) $(RULES_C:.c=.o): %.o: %.c
 	$(SAY) "  CC   $@"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -236,7 +253,7 @@ $(FUZZ_BIN:%=%-replay): $(BUILD)/%-replay: $(BUILD)/%.o \
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
--include $(HOST_OBJ:.o=.d) $(START_OBJ:.o=.d) $(LIB_OBJ:.o=.d) $(GENERATE).d $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(SUPPORT_OBJ:.o=.d) $(FUZZ_BIN:=.d)
+-include $(HOST_OBJ:.o=.d) $(START_OBJ:.o=.d) $(LIB_OBJ:.o=.d) $(GENERATE).d $(GENERATE_RULES).d $(RULES_C:.c=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(SUPPORT_OBJ:.o=.d) $(FUZZ_BIN:=.d)
 
 # ---- what a machine needs ------------------------------------------------
 # From the distribution.  Installs what is missing, and nothing if nothing is.

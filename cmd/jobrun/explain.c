@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/jobrun/commands.h"
+#include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/describe/explain.h"
 #include "schema/describe/explain_list.h"
+#include "schema/describe/explain_rule.h"
 #include "core/base/columns.h"
 
 struct explain_opts {
@@ -72,6 +75,38 @@ static int print_field(const struct app *app, const struct outline *all,
 	return 0;
 }
 
+static void print_rule(const struct app *app, const struct outline *all,
+		       const struct rule *rule, bool json, struct buf *out)
+{
+	const struct explain_style style = { .width = app->width,
+					     .colour = app->out_color };
+	json_t *value;
+
+	if (!json) {
+		explain_rule_text(all, rule, &style, out);
+		return;
+	}
+	value = explain_rule_json(all, rule);
+	json_print(value, out);
+	json_decref(value);
+}
+
+/* As it stands behind a problem, or without its brackets; or NULL. */
+static const struct rule *named_rule(const char *path, bool *brackets)
+{
+	size_t len = strlen(path);
+	const struct rule *rule;
+	char *name;
+
+	*brackets = len > 2 && path[0] == '[' && path[len - 1] == ']';
+	name = *brackets ? mem_printf("%.*s", (int)len - 2, path + 1)
+			 : mem_strdup(path);
+	rule = rule_find(name);
+	*brackets = *brackets && rule;
+	free(name);
+	return rule;
+}
+
 static int explain(const struct app *app, const char *path,
 		   const struct explain_opts *opts, struct buf *out,
 		   struct error *err)
@@ -79,6 +114,9 @@ static int explain(const struct app *app, const char *path,
 	bool man = !strcmp(opts->format, "man");
 	bool json = !strcmp(opts->format, "json");
 	const struct explain_list *listing = listing_find(path);
+	bool brackets;
+	const struct rule *rule = named_rule(path, &brackets);
+	struct outlined at;
 	struct outline all;
 
 	outline_init(&all, providers);
@@ -90,8 +128,11 @@ static int explain(const struct app *app, const char *path,
 		explain_man(&all, out);
 	else if (listing)
 		return print_listing(app, listing, &all, json, out, err);
-	else
+	else if (!brackets &&
+		 (!rule || outline_find(&all, path, &at, err) == 0))
 		return print_field(app, &all, path, opts, out, err);
+	else
+		print_rule(app, &all, rule, json, out);
 	return 0;
 }
 
@@ -118,11 +159,13 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_explain = {
 	.name = "explain",
-	.args = "[-r] [FIELD.PATH|TABLE]",
-	.summary = "what a field of a job file means",
+	.args = "[-r] [FIELD.PATH|TABLE|RULE]",
+	.summary = "what a field of a job file means, or a problem of one",
 	.help = "  jobrun explain trainingInput.workerCount\n"
 		"  jobrun explain -r hyperparameters    what is below it\n"
 		"  jobrun explain scale-tiers           a table of facts\n"
+		"  jobrun explain tpu-count             a problem, by the name "
+		"in its brackets\n"
 		"Without an argument: the top level of a job file.  "
 		"Tables are machine-types,\n"
 		"accelerators, tpus, regions, runtime-versions, scale-tiers, "

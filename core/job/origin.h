@@ -20,7 +20,7 @@
 #define ORIGIN_MAX 256      /* with its NUL */
 #define ORIGIN_LABEL_MAX 64 /* with its NUL */
 
-/* Of a folder that exists; returns new, or NULL. */
+/* The origin of jobs in a folder that exists; returns new, or NULL. */
 char *origin_of(const char *folder);
 
 /* The repository of a folder, an absolute path without links, by its remote,

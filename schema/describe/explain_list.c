@@ -21,8 +21,7 @@ static void put_counted(json_t *row, const char *key, unsigned count,
 	json_put(row, key, value);
 }
 
-/* The providers where the rule holds. */
-static json_t *places_of(const struct outline *all, const struct rule *rule)
+json_t *rule_places(const struct outline *all, const struct rule *rule)
 {
 	const struct provider *const *provider;
 	json_t *names = json_array();
@@ -232,7 +231,7 @@ static json_t *all_rules(const struct outline *all,
 		json_put_text(row, "id", rule->id);
 		json_put_text(row, "rule", rule->doc);
 		json_put_text(row, "severity", severity_name(rule->severity));
-		json_put(row, "providers", places_of(all, rule));
+		json_put(row, "providers", rule_places(all, rule));
 		json_put_text(row, "source", rule->source);
 		json_array_append_new(rows, row);
 	}

@@ -12,6 +12,8 @@
 #include "core/job/catalogue.h"
 #include "schema/describe/outline.h"
 
+struct rule;
+
 struct explain_list {
 	const char *name; /* "scale-tiers" */
 	const char *doc;
@@ -25,5 +27,8 @@ extern const struct explain_list listings[]; /* up to a row with no name */
 
 /* Or NULL. */
 const struct explain_list *listing_find(const char *name);
+
+/* The names of the providers where the rule holds, or "all".  Returns new. */
+json_t *rule_places(const struct outline *all, const struct rule *rule);
 
 #endif

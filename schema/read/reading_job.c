@@ -159,6 +159,32 @@ static void set_provider(struct reading *reading, struct job *job)
 			arena_strdup(job->mem, options->provider);
 }
 
+/* A file may hold blocks for several places; it runs in one. */
+static void note_unused_blocks(struct reading *reading, const struct job *job)
+{
+	const struct path block = { .name = "jobrun" };
+	size_t i;
+
+	if (!find_provider(reading->options, job->jobrun.provider))
+		return;
+	for (i = 0; i < job->jobrun.block_count; i++) {
+		const char *name = job->jobrun.blocks[i].name;
+		const struct path path = { .up = &block, .name = name };
+		const struct item *item =
+			job->jobrun.head.node
+				? node_item(job->jobrun.head.node, name)
+				: NULL;
+
+		if (!item || scalar_is_null(item->value) ||
+		    !strcmp(name, job->jobrun.provider))
+			continue;
+		problem_add(&reading->found, SEVERITY_NOTE, item->key, &path,
+			    "unused-block",
+			    "\"%s\" has no effect with provider %s", name,
+			    job->jobrun.provider);
+	}
+}
+
 static void set_job_id(struct reading *reading, struct job *job)
 {
 	const char *base = path_base(reading->path), *end;
@@ -203,16 +229,16 @@ static void add_job(struct reading *reading, struct job *job)
 }
 
 /* The job follows the rules of the provider that was asked for. */
-static unsigned traits_of(const struct reading *reading, const struct job *job)
+static void check_rules(struct reading *reading, const struct job *job)
 {
 	const struct schema_options *options = reading->options;
-	const struct schema_provider *provider;
+	const struct schema_provider *provider =
+		find_provider(options, job->jobrun.provider);
+	unsigned traits = provider ? provider->traits : 0;
+	bool asked = options->provider ||
+		     message_has(&message_jobrun, &job->jobrun, "provider");
 
-	if (!options->provider &&
-	    !message_has(&message_jobrun, &job->jobrun, "provider"))
-		return TRAITS_AI_PLATFORM;
-	provider = find_provider(options, job->jobrun.provider);
-	return provider ? provider->traits : 0;
+	rules_check(job, asked ? &traits : NULL, &reading->found);
 }
 
 void reading_add_job(struct reading *reading, struct document *doc)
@@ -238,7 +264,8 @@ void reading_add_job(struct reading *reading, struct document *doc)
 	fill_message(&fill, &message_job, doc->root, NULL, job);
 	set_provider(reading, job);
 	set_job_id(reading, job);
-	rules_check(job, traits_of(reading, job), &reading->found);
+	note_unused_blocks(reading, job);
+	check_rules(reading, job);
 	if (reading->found.errors != reading->errors)
 		arena_free(doc->mem);
 	else

@@ -63,57 +63,6 @@ void problems_json(const struct problems *found, struct buf *out)
 	json_decref(root);
 }
 
-/* Problems that any file can have, whatever job it holds. */
-static const struct {
-	const char *id, *doc;
-} general[] = {
-	{ "duplicate-job", "Two jobs must not have one jobId." },
-	{ "duplicate-key", "A key must be there once, in one spelling." },
-	{ "duration", "A duration must have its unit." },
-	{ "empty", "A file must hold a job." },
-	{ "encoding", "A file must be text in UTF-8 or UTF-16." },
-	{ "enum", "A value must be one of those that the field has." },
-	{ "enum-case", "The values of a field are written as they are." },
-	{ "enum-unspecified", "A value that means none is as good as none." },
-	{ "extends", "jobrun.extends must name files that can be merged." },
-	{ "file", "A file must be there and be readable." },
-	{ "format", "A text must have the form of its field." },
-	{ "json", "What --set-json is given must be JSON." },
-	{ "limit", "A file must be of a sensible size." },
-	{ "no-training-input", "A job must have a trainingInput." },
-	{ "number-form", "A number should be written as people read it." },
-	{ "output-only", "What the service sets has no effect in a file." },
-	{ "quoted", "A boolean needs no quotes." },
-	{ "range", "A number must be within the limits of its field." },
-	{ "required", "Some fields must be there." },
-	{ "set", "--set must name a place that can be there." },
-	{ "skipped", "A file of a directory that holds no job is skipped." },
-	{ "type", "A value must be of the type of its field." },
-	{ "unknown-key", "A key must be one that is known where it stands." },
-	{ "unnamed-job", "Each job of a file of several must have a jobId." },
-	{ "unquoted", "Text that looks like something else needs quotes." },
-	{ "yaml", "A file must be YAML." },
-	{ "yaml-alias", "An alias must name what stands before it." },
-	{ "yaml-key", "A key must be plain text." },
-	{ "yaml-merge", "A merge key must name maps." },
-	{ "yaml-tag", "A tag must have a meaning." },
-	{ "yaml-text", "Text must not hold a NUL." },
-};
-
-static const char *doc_of(const char *id)
-{
-	const struct rule *rule;
-	size_t i;
-
-	for (rule = rules; rule->id; rule++)
-		if (!strcmp(rule->id, id))
-			return rule->doc;
-	for (i = 0; i < COUNT(general); i++)
-		if (!strcmp(general[i].id, id))
-			return general[i].doc;
-	return id;
-}
-
 static json_t *text_object(const char *text)
 {
 	json_t *object = json_object();
@@ -122,20 +71,46 @@ static json_t *text_object(const char *text)
 	return object;
 }
 
+/* What it is, why, and how it looks: for the page that a scanner shows. */
+static json_t *rule_json(const char *id)
+{
+	const struct rule *rule = rule_find(id);
+	json_t *one = json_object(), *help;
+	struct buf text = { 0 };
+
+	json_put_text(one, "id", id);
+	json_put(one, "shortDescription", text_object(rule ? rule->doc : id));
+	if (!rule)
+		return one;
+	json_put(one, "fullDescription",
+		 text_object(rule->why ? rule->why : rule->doc));
+	json_put(one, "defaultConfiguration",
+		 json_pack("{s:s}", "level", severity_name(rule->severity)));
+	buf_puts(&text, rule->why ? rule->why : rule->doc);
+	if (rule->wrong)
+		buf_printf(&text,
+			   "\n\nWrong:\n\n```yaml\n%s```\n\n"
+			   "Right:\n\n```yaml\n%s```",
+			   rule->wrong, rule->right);
+	if (rule->source)
+		buf_printf(&text, "\n\nSource: %s", rule->source);
+	help = text_object(buf_text(&text));
+	json_put_text(help, "markdown", buf_text(&text));
+	json_put(one, "help", help);
+	buf_done(&text);
+	return one;
+}
+
 /* The index of the rule, which is added at its first use. */
 static size_t rule_index(json_t *all, const char *id)
 {
 	size_t i, count = json_array_size(all);
-	json_t *one;
 
 	for (i = 0; i < count; i++)
 		if (!strcmp(json_get_text(json_array_get(all, i), "id", ""),
 			    id))
 			return i;
-	one = json_object();
-	json_put_text(one, "id", id);
-	json_put(one, "shortDescription", text_object(doc_of(id)));
-	json_array_append_new(all, one);
+	json_array_append_new(all, rule_json(id));
 	return count;
 }
 
@@ -184,6 +159,27 @@ static json_t *location(const struct position *place, const char *path)
 	return all;
 }
 
+static json_t *fixes(const struct problem *p)
+{
+	json_t *all = json_array();
+	unsigned i;
+
+	for (i = 0; i < p->edit_count; i++) {
+		const struct edit *edit = &p->edits[i];
+
+		json_array_append_new(
+			all, json_pack("{s:{s:i,s:i,s:i},s:{s:s}}",
+				       "deletedRegion", "startLine", edit->line,
+				       "startColumn", edit->column, "endColumn",
+				       edit->column + edit->length,
+				       "insertedContent", "text", edit->text));
+	}
+	return json_pack("[{s:{s:s},s:[{s:{s:o},s:o}]}]", "description", "text",
+			 p->hint ? p->hint : p->message, "artifactChanges",
+			 "artifactLocation", "uri", uri(p->at.file),
+			 "replacements", all);
+}
+
 static json_t *result(const struct problem *p, json_t *all_rules)
 {
 	json_t *one = json_object(), *related = json_array();
@@ -209,6 +205,8 @@ static json_t *result(const struct problem *p, json_t *all_rules)
 		json_put(one, "relatedLocations", related);
 	else
 		json_decref(related);
+	if (p->edit_count)
+		json_put(one, "fixes", fixes(p));
 	buf_done(&text);
 	return one;
 }

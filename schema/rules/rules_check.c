@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/rules/rules_check.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -126,9 +127,16 @@ bool config_refused(const struct replica_config *config, const char *name)
 	return message_refused(&message_replica_config, config, name);
 }
 
-const char *line_of(const struct node *node, const struct node *here,
+const char *line_of(const struct check *check, const struct node *node,
+		    const struct node *here, const char *label,
 		    char out[LINE_SIZE])
 {
+	struct others *others = check->others;
+
+	if (label && others->count < PROBLEM_LABELS_MAX) {
+		others->nodes[others->count] = node;
+		others->labels[others->count++] = label;
+	}
 	if (node->origin == here->origin)
 		snprintf(out, LINE_SIZE, "line %u", node->line);
 	else
@@ -143,11 +151,18 @@ add(const struct check *check, enum severity severity, const struct node *at,
 {
 	const struct path path = { .name = name };
 	struct buf text = { 0 };
+	size_t i;
 
+	if (check->rule->note && !check->asked)
+		severity = SEVERITY_NOTE;
 	buf_vprintf(&text, format, args);
 	problem_add(check->found, severity, at, &path, check->rule->id, "%s",
 		    buf_text(&text));
 	buf_done(&text);
+	for (i = 0; i < check->others->count; i++)
+		problem_also(check->found, check->others->nodes[i], "%s",
+			     check->others->labels[i]);
+	check->others->count = 0;
 }
 
 void broken(const struct check *check, const struct node *at, const char *path,
@@ -167,6 +182,40 @@ void doubtful(const struct check *check, const struct node *at,
 
 	va_start(args, format);
 	add(check, SEVERITY_WARNING, at, path, format, args);
+	va_end(args);
+}
+
+/* "n1-standard-8": letters, a digit, perhaps a letter, and a hyphen. */
+bool looks_like_compute(const char *type)
+{
+	const char *p = type;
+
+	while (islower((unsigned char)*p))
+		p++;
+	if (p == type || !isdigit((unsigned char)*p))
+		return false;
+	while (isalnum((unsigned char)*p))
+		p++;
+	return *p == '-';
+}
+
+enum category category_of(const struct check *check, const char *type)
+{
+	const struct machine_family *family;
+
+	if (catalogue_machine(check->catalogue, type, &family))
+		return family->legacy ? CATEGORY_LEGACY : CATEGORY_COMPUTE;
+	return looks_like_compute(type) ? CATEGORY_COMPUTE : CATEGORY_UNKNOWN;
+}
+
+void dated(const struct check *check, const struct node *at, const char *path,
+	   const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(check, check->asked ? SEVERITY_WARNING : SEVERITY_NOTE, at, path,
+	    format, args);
 	va_end(args);
 }
 

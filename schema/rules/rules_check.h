@@ -13,13 +13,22 @@
 #include "schema/yaml/node.h"
 #include "schema/rules/rules.h"
 
+/* Places that the next problem is about, too. */
+struct others {
+	const struct node *nodes[PROBLEM_LABELS_MAX];
+	const char *labels[PROBLEM_LABELS_MAX];
+	size_t count;
+};
+
 struct check {
 	const struct rule *rule;
 	const struct job *job;
 	const struct training_input *in; /* of the job */
 	unsigned traits;                 /* AI Platform's if nobody said */
+	bool asked;                      /* somebody did */
 	const struct catalogue *catalogue;
 	struct problems *found;
+	struct others *others;
 };
 
 /* The same for each kind of replica. */
@@ -54,9 +63,11 @@ const struct node *key_of(const void *message, const char *name);
 bool input_refused(const struct check *check, const char *name);
 bool config_refused(const struct replica_config *config, const char *name);
 
-/* "line 3", or "base.yaml:3" if that is another file than `here` is in. */
+/* "line 3", or "base.yaml:3" if that is another file than `here` is in.  The
+ * next problem of the rule has this as another place, with the label. */
 #define LINE_SIZE 96
-const char *line_of(const struct node *node, const struct node *here,
+const char *line_of(const struct check *check, const struct node *node,
+		    const struct node *here, const char *label,
 		    char out[LINE_SIZE]);
 
 /* Add a problem at the node; `path` is that of the field. */
@@ -66,7 +77,21 @@ void doubtful(const struct check *check, const struct node *at,
 	      const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Doubtful for AI Platform's past, and a note if nobody named a provider. */
+void dated(const struct check *check, const struct node *at, const char *path,
+	   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /* What the job has of TPUs. */
+/* What a machine type is, as far as its name says it. */
+enum category {
+	CATEGORY_UNKNOWN,
+	CATEGORY_LEGACY,
+	CATEGORY_COMPUTE,
+};
+/* "n1-standard-8": letters, a digit, perhaps a letter, and a hyphen. */
+bool looks_like_compute(const char *type);
+enum category category_of(const struct check *check, const char *type);
+
 bool is_cloud_tpu(const char *type);
 bool is_tpu(const char *accelerator);
 bool uses_tpu(const struct check *check);
@@ -77,15 +102,14 @@ void check_only_custom(const struct check *check);
 void check_types(const struct check *check);
 void check_one_category(const struct check *check);
 void check_machine_types(const struct check *check);
+void check_machine_known(const struct check *check);
 void check_accelerator_pairs(const struct check *check);
 void check_accelerators(const struct check *check);
 void check_accelerator_region(const struct check *check);
 
 /* rules_tpu.c */
-void check_tpu_worker(const struct check *check);
 void check_tpu_accelerator(const struct check *check);
 void check_tpu_one(const struct check *check);
-void check_tpu_no_servers(const struct check *check);
 void check_tpu_count(const struct check *check);
 void check_tpu_slice(const struct check *check);
 void check_tpu_tf(const struct check *check);
@@ -98,9 +122,6 @@ void check_image_or_runtime(const struct check *check);
 void check_container_args(const struct check *check);
 void check_runtime(const struct check *check);
 void check_python(const struct check *check);
-void check_packages(const struct check *check);
-void check_job_dir(const struct check *check);
-void check_chief(const struct check *check);
 
 /* rules_place.c */
 void check_region(const struct check *check);
@@ -118,10 +139,7 @@ void check_grid_search(const struct check *check);
 void check_trials(const struct check *check);
 
 /* rules_jobrun.c */
-void check_labels(const struct check *check);
 void check_secrets(const struct check *check);
-void check_docker_or_conda(const struct check *check);
-void check_docker_hosts(const struct check *check);
 void check_secret_names(const struct check *check);
 void check_own_variable(const struct check *check);
 void check_checkpoints(const struct check *check);

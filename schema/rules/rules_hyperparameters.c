@@ -77,7 +77,7 @@ void check_parameter_names(const struct check *check)
 		broken(check, at, path_of(i, "parameterName", path),
 		       "\"parameterName\" \"%s\" is already used (%s)",
 		       text_short(one->parameter_name, shown),
-		       line_of(first, at, line));
+		       line_of(check, first, at, "first used here", line));
 	}
 	names_done(&known);
 }
@@ -108,7 +108,8 @@ static void check_range(const struct check *check, size_t i)
 		broken(check, min, path_of(i, "minValue", path),
 		       "\"minValue\" %.*s is greater than \"maxValue\" %.*s "
 		       "(%s)",
-		       32, min->text, 32, max->text, line_of(max, min, line));
+		       32, min->text, 32, max->text,
+		       line_of(check, max, min, "the upper bound", line));
 	if (one->type != PARAMETER_INTEGER)
 		return;
 	if (one->min_value != floor(one->min_value))
@@ -235,7 +236,9 @@ void check_parameter_scale(const struct check *check)
 			broken(check, at, path_of(i, "minValue", path),
 			       "\"minValue\" must be greater than 0 with a "
 			       "log scale (scaleType, %s), not %.*s",
-			       line_of(scale, at, line), 32, at->text);
+			       line_of(check, scale, at,
+				       "this scale is logarithmic", line),
+			       32, at->text);
 		at = value_of(one, "discreteValues");
 		if (one->type == PARAMETER_DISCRETE && at &&
 		    one->discrete_values.count &&
@@ -243,7 +246,8 @@ void check_parameter_scale(const struct check *check)
 			broken(check, at, path_of(i, "discreteValues", path),
 			       "\"discreteValues\" must be greater than 0 "
 			       "with a log scale (scaleType, %s)",
-			       line_of(scale, at, line));
+			       line_of(check, scale, at,
+				       "this scale is logarithmic", line));
 	}
 }
 
@@ -331,7 +335,8 @@ void check_grid_search(const struct check *check)
 		broken(check, at, "trainingInput.hyperparameters.algorithm",
 		       "\"algorithm\" GRID_SEARCH can't try all values of a "
 		       "DOUBLE (%s)",
-		       line_of(other, at, line));
+		       line_of(check, other, at,
+			       "a DOUBLE has endlessly many values", line));
 		return;
 	}
 }
@@ -353,5 +358,5 @@ void check_trials(const struct check *check)
 	broken(check, at, "trainingInput.hyperparameters.maxParallelTrials",
 	       "\"maxParallelTrials\" %ld is more than maxTrials %ld (%s)",
 	       spec->max_parallel_trials, spec->max_trials,
-	       line_of(all, at, line));
+	       line_of(check, all, at, "as many as that in all", line));
 }

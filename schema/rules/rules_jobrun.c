@@ -5,22 +5,6 @@
 
 #include "schema/rules/rules_check.h"
 
-#define LABELS_MAX 64
-
-void check_labels(const struct check *check)
-{
-	const struct node *at;
-
-	if (check->job->labels.count <= LABELS_MAX)
-		return;
-	at = value_of(check->job, "labels");
-	if (!at)
-		return;
-	broken(check, at, "labels",
-	       "\"labels\" has %zu entries, and %d is the most",
-	       check->job->labels.count, LABELS_MAX);
-}
-
 void check_secrets(const struct check *check)
 {
 	const struct secret *secret = check->job->jobrun.secrets.items;
@@ -46,31 +30,6 @@ void check_secrets(const struct check *check)
 	}
 }
 
-void check_docker_or_conda(const struct check *check)
-{
-	const struct jobrun_block *block = &check->job->jobrun;
-	char line[LINE_SIZE];
-
-	if (!block->docker.head.node || !block->conda.head.node)
-		return;
-	broken(check, block->conda.head.node, "jobrun.conda",
-	       "\"conda\" is not for a job with \"docker\" (%s)",
-	       line_of(block->docker.head.node, block->conda.head.node, line));
-}
-
-void check_docker_hosts(const struct check *check)
-{
-	const struct jobrun_block *block = &check->job->jobrun;
-
-	if (!block->docker.head.node || key_of(block, "hosts") ||
-	    block->head.strange)
-		return;
-	broken(check, block->docker.head.node, "jobrun.docker",
-	       "\"docker\" needs \"hosts\" beside it");
-	problem_hint(check->found, "hosts: [localhost] is this machine, over "
-				   "ssh");
-}
-
 void check_secret_names(const struct check *check)
 {
 	const struct jobrun_block *block = &check->job->jobrun;
@@ -91,7 +50,8 @@ void check_secret_names(const struct check *check)
 		snprintf(path, sizeof(path), "jobrun.secrets.%s", shown);
 		broken(check, secret->head.node, path,
 		       "variable \"%s\" is in jobrun.env (%s) too", shown,
-		       line_of(other, secret->head.node, line));
+		       line_of(check, other, secret->head.node,
+			       "given here too", line));
 	}
 }
 

@@ -79,7 +79,9 @@ void check_only_custom(const struct check *check)
 	if (tier && in->scale_tier != SCALE_TIER_UNSPECIFIED) {
 		broken(check, at, path,
 		       "\"%s\" needs scaleTier CUSTOM, and it is %s (%s)", name,
-		       tier_names[in->scale_tier], line_of(tier, at, line));
+		       tier_names[in->scale_tier],
+		       line_of(check, tier, at,
+			       "this tier has machines of its own", line));
 		return;
 	}
 	/* A flag may say CUSTOM; a TPU of its own is no tier's. */
@@ -131,35 +133,6 @@ void check_types(const struct check *check)
 	}
 }
 
-enum category {
-	CATEGORY_UNKNOWN,
-	CATEGORY_LEGACY,
-	CATEGORY_COMPUTE,
-};
-
-/* "n1-standard-8": letters, a digit, perhaps a letter, and a hyphen. */
-static bool looks_like_compute(const char *type)
-{
-	const char *p = type;
-
-	while (islower((unsigned char)*p))
-		p++;
-	if (p == type || !isdigit((unsigned char)*p))
-		return false;
-	while (isalnum((unsigned char)*p))
-		p++;
-	return *p == '-';
-}
-
-static enum category category_of(const struct check *check, const char *type)
-{
-	const struct machine_family *family;
-
-	if (catalogue_machine(check->catalogue, type, &family))
-		return family->legacy ? CATEGORY_LEGACY : CATEGORY_COMPUTE;
-	return looks_like_compute(type) ? CATEGORY_COMPUTE : CATEGORY_UNKNOWN;
-}
-
 void check_one_category(const struct check *check)
 {
 	static const char *const words[] = {
@@ -196,7 +169,9 @@ void check_one_category(const struct check *check)
 		       "legacy ones: \"%s\" %s is %s, \"%s\" %s (%s) is %s",
 		       roles[i].type, type, words[category],
 		       roles[first_role].type, role_type(in, first_role),
-		       line_of(other, at, line), words[first]);
+		       line_of(check, other, at,
+			       "this one is of the other kind", line),
+		       words[first]);
 		return;
 	}
 }
@@ -268,6 +243,32 @@ void check_machine_types(const struct check *check)
 		if (role_type(check->in, i) &&
 		    !is_cloud_tpu(role_type(check->in, i)))
 			check_machine_type(check, i);
+}
+
+/* Where there is a cluster, what is not known asks for no CPU and no memory
+ * of it. */
+void check_machine_known(const struct check *check)
+{
+	char path[64], shown[SHORT_SIZE];
+	const char *type, *near;
+	const struct node *at;
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		type = role_type(check->in, i);
+		at = value_of(check->in, roles[i].type);
+		if (!type || !at || is_cloud_tpu(type) ||
+		    catalogue_machine(check->catalogue, type, NULL))
+			continue;
+		snprintf(path, sizeof(path), "trainingInput.%s", roles[i].type);
+		broken(check, at, path,
+		       "\"%s\" \"%s\" is no machine type that is known: it "
+		       "asks for no CPU and no memory",
+		       roles[i].type, text_short(type, shown));
+		near = near_machine(check->catalogue, type);
+		if (near)
+			problem_hint(check->found, "did you mean %s?", near);
+	}
 }
 
 /* Type and count go together. */
@@ -370,8 +371,8 @@ static void check_accelerator(const struct check *check, int role)
 		       "\"acceleratorConfig\" needs a machine type of Compute "
 		       "Engine, and \"%s\" %s (%s) is a legacy one",
 		       roles[role].type, type,
-		       line_of(value_of(check->in, roles[role].type), at,
-			       line));
+		       line_of(check, value_of(check->in, roles[role].type), at,
+			       "a legacy machine type", line));
 	} else if (type) {
 		check_fit(check, role, accelerator);
 	}
@@ -395,6 +396,28 @@ static bool is_among(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
+/* Its own, or those that its machine type or the tier has built in. */
+static const char *accelerator_of(const struct check *check, int role)
+{
+	const struct training_input *in = check->in;
+	const char *type = role_config(in, role)->accelerator_config.type;
+	const struct machine *machine =
+		role_type(in, role)
+			? catalogue_machine(check->catalogue,
+					    role_type(in, role), NULL)
+			: NULL;
+	const struct tier *tier =
+		role == ROLE_MASTER ? catalogue_tier(check->catalogue,
+						     tier_names[in->scale_tier])
+				    : NULL;
+
+	if (type)
+		return type;
+	if (machine)
+		return machine->accelerator_type;
+	return tier ? tier->accelerator_type : NULL;
+}
+
 void check_accelerator_region(const struct check *check)
 {
 	const char *region = check->in->region;
@@ -407,8 +430,7 @@ void check_accelerator_region(const struct check *check)
 	    !training)
 		return;
 	for (i = 0; i < ROLE_COUNT; i++) {
-		const char *type =
-			role_config(check->in, i)->accelerator_config.type;
+		const char *type = accelerator_of(check, i);
 
 		one = type ? catalogue_accelerator(check->catalogue, type)
 			   : NULL;

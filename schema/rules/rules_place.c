@@ -123,5 +123,5 @@ void check_zone_in_region(const struct check *check)
 		return;
 	broken(check, at, "jobrun.zone",
 	       "\"zone\" %s is not in trainingInput.region %s (%s)", zone,
-	       region, line_of(other, at, line));
+	       region, line_of(check, other, at, "the region", line));
 }

@@ -4,10 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/buf.h"
-#include "core/base/text.h"
 #include "schema/rules/rules_check.h"
-
-#define PACKAGES_MAX 100
 
 /* The first image of the job, and whose it is. */
 static const struct node *image_key(const struct training_input *in, int *role)
@@ -37,8 +34,10 @@ void check_image_or_runtime(const struct check *check)
 		 roles[role].config);
 	broken(check, image, path,
 	       "only one of \"%s.imageUri\" (%s) and \"%s\" (%s) can be given",
-	       roles[role].config, line_of(image, image, here), name,
-	       line_of(other, image, line));
+	       roles[role].config, line_of(check, image, image, NULL, here),
+	       name,
+	       line_of(check, other, image, "a container brings its own",
+		       line));
 	problem_hint(check->found,
 		     "a container brings its own; remove one of the two");
 }
@@ -69,7 +68,10 @@ void check_container_args(const struct check *check)
 				broken(check, at, path,
 				       "\"%s\" and trainingInput.args (%s) "
 				       "exclude each other",
-				       names[j], line_of(args, at, line));
+				       names[j],
+				       line_of(check, args, at,
+					       "args are for a Python module",
+					       line));
 				return;
 			}
 			if (role_image(in, i) || config->head.strange ||
@@ -123,9 +125,9 @@ static void check_version_of(const struct check *check, const char *version,
 	if (!at)
 		return;
 	if (runtime) {
-		doubtful(check, at, path,
-			 "\"%s\" %s was no longer accepted from 2020-03-17 on",
-			 name, version);
+		dated(check, at, path,
+		      "\"%s\" %s was no longer accepted from 2020-03-17 on",
+		      name, version);
 		return;
 	}
 	split(version, &major, &minor);
@@ -137,9 +139,9 @@ static void check_version_of(const struct check *check, const char *version,
 			 "2.%ld",
 			 name, version, last);
 	else if (major <= 1 && minor < 6)
-		doubtful(check, at, path,
-			 "\"%s\" %s was no longer accepted from 2020-03-17 on",
-			 name, version);
+		dated(check, at, path,
+		      "\"%s\" %s was no longer accepted from 2020-03-17 on",
+		      name, version);
 	else
 		broken(check, at, path,
 		       "\"%s\": AI Platform had no runtime version %s", name,
@@ -193,71 +195,19 @@ void check_python(const struct check *check)
 	other = value_of(in, "runtimeVersion");
 	put_pythons(runtime, &list);
 	if (runtime->open && major == 3 && minor > 7)
-		doubtful(check, at, "trainingInput.pythonVersion",
-			 "\"pythonVersion\" %s: runtime version %s (%s) is "
-			 "known to have %s",
-			 python, runtime->version, line_of(other, at, line),
-			 buf_text(&list));
+		doubtful(
+			check, at, "trainingInput.pythonVersion",
+			"\"pythonVersion\" %s: runtime version %s (%s) is "
+			"known to have %s",
+			python, runtime->version,
+			line_of(check, other, at, "this runtime version", line),
+			buf_text(&list));
 	else
 		broken(check, at, "trainingInput.pythonVersion",
 		       "\"pythonVersion\" %s does not go with runtimeVersion "
 		       "%s (%s), which has %s",
-		       python, runtime->version, line_of(other, at, line),
+		       python, runtime->version,
+		       line_of(check, other, at, "this runtime version", line),
 		       buf_text(&list));
 	buf_done(&list);
-}
-
-void check_packages(const struct check *check)
-{
-	const struct strings *all = &check->in->package_uris;
-	const struct node *at;
-
-	if (all->count <= PACKAGES_MAX)
-		return;
-	at = value_of(check->in, "packageUris");
-	if (!at)
-		return;
-	broken(check, at, "trainingInput.packageUris",
-	       "\"packageUris\" has %zu entries, and %d is the most",
-	       all->count, PACKAGES_MAX);
-}
-
-void check_job_dir(const struct check *check)
-{
-	const char *folder = check->in->job_dir;
-	const struct node *at;
-	char shown[SHORT_SIZE];
-
-	if (!folder || text_starts(folder, "gs://"))
-		return;
-	at = value_of(check->in, "jobDir");
-	if (!at)
-		return;
-	broken(check, at, "trainingInput.jobDir",
-	       "\"jobDir\" \"%s\" must be a gs:// URL: the service reads and "
-	       "writes no other place",
-	       text_short(folder, shown));
-	if (!value_of(&check->job->jobrun, "provider"))
-		problem_hint(check->found,
-			     "with jobrun.provider: local any directory is "
-			     "right");
-}
-
-void check_chief(const struct check *check)
-{
-	const struct training_input *in = check->in;
-	const struct node *at, *other;
-	char line[LINE_SIZE];
-	int role;
-
-	if (!in->use_chief_in_tf_config || !in->runtime_version ||
-	    image_key(in, &role))
-		return;
-	at = key_of(in, "useChiefInTfConfig");
-	other = value_of(in, "runtimeVersion");
-	if (!at || !other)
-		return;
-	broken(check, at, "trainingInput.useChiefInTfConfig",
-	       "\"useChiefInTfConfig\" has no effect with runtimeVersion (%s)",
-	       line_of(other, at, line));
 }

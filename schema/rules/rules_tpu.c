@@ -14,28 +14,6 @@ static const struct accelerator_config *tpu_config(const struct check *check)
 	return &check->in->worker_config.accelerator_config;
 }
 
-/* A TPU is a worker, and nothing else. */
-void check_tpu_worker(const struct check *check)
-{
-	const struct training_input *in = check->in;
-	const struct node *at;
-	char path[96];
-	int i;
-
-	for (i = 0; i < ROLE_COUNT; i++) {
-		if (i == ROLE_WORKER || !is_cloud_tpu(role_type(in, i)))
-			continue;
-		at = value_of(in, roles[i].type);
-		if (!at)
-			continue;
-		snprintf(path, sizeof(path), "trainingInput.%s", roles[i].type);
-		broken(check, at, path,
-		       "\"%s\" must not be cloud_tpu: only a worker can be a "
-		       "TPU",
-		       roles[i].type);
-	}
-}
-
 /* cloud_tpu and the types of accelerators that are TPUs go together. */
 void check_tpu_accelerator(const struct check *check)
 {
@@ -64,7 +42,9 @@ void check_tpu_accelerator(const struct check *check)
 			broken(check, at, path,
 			       "\"type\" must be TPU_V2 or TPU_V3, not %s, for "
 			       "workerType cloud_tpu (%s)",
-			       type, line_of(worker, at, line));
+			       type,
+			       line_of(check, worker, at,
+				       "this makes the worker a TPU", line));
 		else if (tpu)
 			broken(check, at, path,
 			       "\"type\" must be TPU_V2 with scaleTier "
@@ -79,7 +59,8 @@ void check_tpu_accelerator(const struct check *check)
 			       "\"type\" %s needs workerType cloud_tpu, not %s "
 			       "(%s)",
 			       type, role_type(in, i),
-			       line_of(worker, at, line));
+			       line_of(check, worker, at,
+				       "this worker is no TPU", line));
 	}
 }
 
@@ -105,22 +86,6 @@ void check_tpu_one(const struct check *check)
 		doubtful(check, at, "trainingInput.workerType",
 			 "\"workerCount\" must be 1 with workerType cloud_tpu, "
 			 "and it is not given");
-}
-
-void check_tpu_no_servers(const struct check *check)
-{
-	const struct training_input *in = check->in;
-	const struct node *at;
-
-	/* With a tier, that it is given at all is said by another rule. */
-	if (!is_cloud_tpu(in->worker_type) || !in->parameter_server_count)
-		return;
-	at = value_of(in, "parameterServerCount");
-	if (!at)
-		return;
-	broken(check, at, "trainingInput.parameterServerCount",
-	       "\"parameterServerCount\": parameter servers cannot be combined "
-	       "with workerType cloud_tpu");
 }
 
 /* Eight cores, and no pods. */
@@ -223,7 +188,9 @@ void check_tpu_tf(const struct check *check)
 			       "trainingInput.workerConfig.tpuTfVersion",
 			       "\"tpuTfVersion\" is for custom containers, and "
 			       "runtimeVersion (%s) is not",
-			       line_of(other, at, line));
+			       line_of(check, other, at,
+				       "a runtime version says it already",
+				       line));
 		else if (in->worker_type && !is_cloud_tpu(in->worker_type))
 			broken(check, at,
 			       "trainingInput.workerConfig.tpuTfVersion",
@@ -261,9 +228,9 @@ static void check_support(const struct check *check, const char *version,
 		       "and 2.2 did",
 		       strrchr(path, '.') + 1, version);
 	else if (runtime->tpu == TPU_SUPPORT_ENDED)
-		doubtful(check, at, path,
-			 "\"%s\" %s supported TPUs for a time only",
-			 strrchr(path, '.') + 1, version);
+		dated(check, at, path,
+		      "\"%s\" %s supported TPUs for a time only",
+		      strrchr(path, '.') + 1, version);
 	else if (runtime->tpu == TPU_SUPPORT_SEEN)
 		doubtful(check, at, path,
 			 "\"%s\" %s: it is not confirmed that it supported "

@@ -4,7 +4,7 @@ load helper
   run jobrun explain trainingInput.workerCount
   [ "$status" -eq 0 ]
   [ "${lines[0]}" = "trainingInput.workerCount (or worker_count)" ]
-  [[ $output == *"Type:    whole number, 0 to 1000000, also in quotes"* ]]
+  [[ $output == *"Type:    whole number, 0 to 100000, also in quotes"* ]]
   [[ $output == *"Default: 0"* ]]
   [[ $output == *"How many workers there are besides the master"* ]]
   [[ $output == *Providers*local*"so many processes"* ]]
@@ -92,4 +92,18 @@ assert all(e["source"] for e in t["entries"])'
   run groff -ww -man -Tascii -z page.5
   [ "$status" -eq 0 ]
   [ -z "$output" ]
+}
+
+@test "a problem is explained by what stands in its brackets" {
+  printf '%s\n' 'trainingInput:' '  scaleTier: BASIC_TPU' '  workerConfig:' \
+    '    acceleratorConfig: {type: TPU_V3, count: 8}' >job.yaml
+  run jobrun validate --provider ai-platform job.yaml
+  [[ $output == *"[basic-tpu-is-v2]"* ]]
+  run jobrun explain basic-tpu-is-v2
+  [ "$status" = 0 ]
+  [[ $output == *Why*Wrong*trainingInput*Right*"Looks at"*Source* ]]
+  jobrun explain --format json duplicate-key |
+    python3 -c 'import json,sys; j = json.load(sys.stdin); assert j["wrong"] and j["right"]'
+  [[ $(jobrun explain region) == trainingInput.region* ]]
+  [[ $(jobrun explain '[region]') == "region (error)"* ]]
 }

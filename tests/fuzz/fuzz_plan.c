@@ -21,8 +21,6 @@
 #include "schema/write/yaml_write.h"
 #include "tests/support/known.h"
 
-#define PROVIDERS_MAX 32
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 			       unsigned seed);
@@ -30,13 +28,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 static void load(const char *text, size_t len, struct jobs *jobs,
 		 struct problems *found)
 {
-	static struct schema_provider known[PROVIDERS_MAX];
-	struct schema_options options = { .providers = known };
+	const struct schema_options options = known_options();
 	struct error err;
 
-	for (; providers[options.provider_count]; options.provider_count++)
-		known[options.provider_count] =
-			known_provider(providers[options.provider_count]);
 	if (schema_load_text("a.yaml", text, len, &options, jobs, found, &err) <
 	    0)
 		abort();

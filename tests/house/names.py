@@ -32,7 +32,6 @@ EXCUSED = [
     ("providers/tpunode/", "*the provider tpu-vm has *", "a hint"),
     ("providers/vertexai/", "*provider tpu-vm", "a hint"),
     ("cmd/jobrun/doctor.c", "needed for *", "why to install it"),
-    ("schema/rules/rules.c", "gcloud ai-platform *", "gcloud's words"),
     ("schema/import/", "*ai-platform jobs submit *", "gcloud's words"),
     ("cmd/jobrun/import.c", "*ai-platform jobs submit *", "gcloud's words"),
     ("schema/import/", "local", "gcloud's key"),

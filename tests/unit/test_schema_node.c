@@ -89,8 +89,12 @@ static void aliases_share(void **state)
 	(void)state;
 	read_text(&tree, "a: &x [1]\nb: *x\nc: &x 2\nd: *x\n");
 	assert_int_equal(tree.ret, 1);
+	/* An alias stands in a place of its own, and what it names is one. */
 	assert_ptr_equal(node_get(tree.doc.root, "a"),
-			 node_get(tree.doc.root, "b"));
+			 node_get(tree.doc.root, "b")->anchor);
+	assert_ptr_equal(node_get(tree.doc.root, "a")->items,
+			 node_get(tree.doc.root, "b")->items);
+	assert_int_equal(node_get(tree.doc.root, "b")->line, 2);
 	assert_string_equal(node_get(tree.doc.root, "d")->text, "2");
 	tree_done(&tree);
 }

@@ -18,6 +18,7 @@
 #include "schema/rules/rules.h"
 #include "schema/schema.h"
 #include "schema/tables/tables.h"
+#include "tests/support/known.h"
 
 /* The messages below it are in the order of the path. */
 static bool is_field(const char *path)
@@ -56,7 +57,7 @@ static void rules_are_documented(void **state)
 		assert_non_null(rule->source);
 		assert_true(strlen(rule->source) > 5);
 		assert_true(rule->severity <= SEVERITY_WARNING);
-		assert_non_null(rule->check);
+		assert_true(!rule->check != !rule->when);
 		assert_non_null(rule->fields);
 		assert_non_null(rule->fields[0]);
 		for (field = rule->fields; *field; field++)
@@ -64,6 +65,49 @@ static void rules_are_documented(void **state)
 				fail_msg("rule %s: no field %s", rule->id,
 					 *field);
 	}
+}
+
+static size_t count_id(const char *text, const char *id)
+{
+	const struct schema_options options = known_options();
+	struct problems found;
+	struct jobs jobs;
+	struct error err;
+	size_t i, n = 0;
+
+	found = (struct problems){ 0 };
+	assert_int_equal(schema_load_text("a.yaml", text, strlen(text),
+					  &options, &jobs, &found, &err),
+			 0);
+	for (i = 0; i < found.count; i++)
+		n += !strcmp(found.items[i].rule, id);
+	problems_done(&found);
+	jobs_done(&jobs);
+	return n;
+}
+
+/* What explain shows is what validate says. */
+static void examples_are_right_and_wrong(void **state)
+{
+	const struct rule *const tables[] = { rules, general_rules };
+	const struct rule *rule;
+	size_t i, shown = 0;
+
+	(void)state;
+	for (i = 0; i < COUNT(tables); i++)
+		for (rule = tables[i]; rule->id; rule++) {
+			assert_true(!rule->wrong == !rule->right);
+			if (!rule->wrong)
+				continue;
+			shown++;
+			if (!count_id(rule->wrong, rule->id))
+				fail_msg("not wrong by %s:\n%s", rule->id,
+					 rule->wrong);
+			if (count_id(rule->right, rule->id))
+				fail_msg("wrong by %s:\n%s", rule->id,
+					 rule->right);
+		}
+	assert_true(shown > 70);
 }
 
 /* All messages that the golden files expect, one after the other. */
@@ -105,7 +149,7 @@ static void every_rule_has_a_file_that_breaks_it(void **state)
 	read_golden(&all);
 	for (rule = rules; rule->id; rule++) {
 		snprintf(mark, sizeof(mark), "[%s]", rule->id);
-		if (!strstr(buf_text(&all), mark))
+		if (!rule->wrong && !strstr(buf_text(&all), mark))
 			fail_msg("no file breaks rule %s", rule->id);
 	}
 	buf_done(&all);
@@ -280,6 +324,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_are_documented),
+		cmocka_unit_test(examples_are_right_and_wrong),
 		cmocka_unit_test(every_rule_has_a_file_that_breaks_it),
 		cmocka_unit_test(forms_are_checked),
 		cmocka_unit_test(patterns_have_limits),

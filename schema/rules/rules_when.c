@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/rules/rules_when.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/buf.h"
+#include "core/base/text.h"
+#include "schema/rules/rules_check.h"
+#include "schema/tables/tables.h"
+
+#define PATH_SIZE 96
+
+static const char *const all_roles[] = { "master", "worker", "parameterServer",
+					 "evaluator", NULL };
+
+/* A field of the job. */
+struct when_place {
+	const struct field *field;
+	const void *owner;  /* the message that it is a member of */
+	const void *member; /* its value */
+	bool given;         /* the file has it */
+	bool unknown;       /* it may have it, and was not understood */
+	const struct node *value, *key; /* where, if the file has it */
+};
+
+static bool find(const struct check *check, const char *path,
+		 struct when_place *out)
+{
+	const struct message *message = &message_job;
+	const void *data = check->job;
+	const struct field *field;
+	char name[PATH_SIZE];
+
+	*out = (struct when_place){ 0 };
+	for (;; path += *path == '.') {
+		const struct message_head *head = data;
+		size_t len = strcspn(path, ".");
+
+		snprintf(name, sizeof(name), "%.*s", (int)len, path);
+		field = message_field(message, name);
+		if (!field)
+			return false;
+		out->unknown |= head->strange ||
+				message_refused(message, data, field->name);
+		path += len;
+		if (!*path)
+			break;
+		message = field->message;
+		data = (const char *)data + field->offset;
+	}
+	out->field = field;
+	out->owner = data;
+	out->member = (const char *)data + field->offset;
+	out->given = message_has(message, data, field->name);
+	out->value = value_of(data, field->name);
+	out->key = key_of(data, field->name);
+	return true;
+}
+
+static long number_of(const struct when_place *at)
+{
+	switch (at->field->type) {
+	case FIELD_INT:
+	case FIELD_DURATION:
+		return *(const long *)at->member;
+	case FIELD_STRINGS:
+		return (long)((const struct strings *)at->member)->count;
+	case FIELD_PAIRS:
+		return (long)((const struct pairs *)at->member)->count;
+	default:
+		return 0;
+	}
+}
+
+/* As the file would say it; "" for none, and for what has several. */
+static const char *text_of(const struct when_place *at, char out[PATH_SIZE])
+{
+	const char *text;
+
+	switch (at->field->type) {
+	case FIELD_STRING:
+		text = *(const char *const *)at->member;
+		return text ? text : "";
+	case FIELD_ENUM:
+		return at->field->values[*(const int *)at->member];
+	case FIELD_BOOL:
+		return *(const bool *)at->member ? "true" : "false";
+	case FIELD_INT:
+	case FIELD_STRINGS:
+	case FIELD_PAIRS:
+		snprintf(out, PATH_SIZE, "%ld", number_of(at));
+		return out;
+	default:
+		return "";
+	}
+}
+
+/* {role} in a path or a text. */
+static void put_role(struct buf *out, const char *text, const char *role)
+{
+	const char *mark;
+
+	while ((mark = strstr(text, "{role}"))) {
+		buf_add(out, text, (size_t)(mark - text));
+		buf_puts(out, role);
+		text = mark + strlen("{role}");
+	}
+	buf_puts(out, text);
+}
+
+static const char *path_for(const char *path, const char *role,
+			    char out[PATH_SIZE])
+{
+	struct buf text = { 0 };
+
+	put_role(&text, path, role);
+	snprintf(out, PATH_SIZE, "%s", buf_text(&text));
+	buf_done(&text);
+	return out;
+}
+
+static bool text_has_end(const char *text, const char *const *ends)
+{
+	for (; *ends; ends++)
+		if (text_ends(text, *ends))
+			return true;
+	return false;
+}
+
+/* An item of the list with such an end; then the place is that item's. */
+static bool item_ends(struct when_place *at, const char *const *ends)
+{
+	const struct strings *all = at->member;
+	const struct node *list = at->value;
+	const struct item *item =
+		list && list->count == all->count ? list->items : NULL;
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		if (text_has_end(all->items[i], ends)) {
+			at->value = item ? item->value : list;
+			return true;
+		}
+		item = item ? item->next : NULL;
+	}
+	return false;
+}
+
+static bool has_any(const char *text, const char *const *values,
+		    bool (*is)(const char *, const char *))
+{
+	for (; *values; values++)
+		if (is(text, *values))
+			return true;
+	return false;
+}
+
+static bool is_equal(const char *text, const char *value)
+{
+	return !strcmp(text, value);
+}
+
+static bool contains(const char *text, const char *value)
+{
+	return strstr(text, value) != NULL;
+}
+
+static bool tier_has(const struct check *check, const char *tier,
+		     const char *role)
+{
+	const struct tier *one = catalogue_tier(check->catalogue, tier);
+
+	if (!strcmp(role, "master"))
+		return true;
+	if (!one)
+		return false;
+	return !strcmp(role, "worker") ? one->worker_count > 0
+	       : !strcmp(role, "parameterServer")
+		       ? one->parameter_server_count > 0
+		       : false;
+}
+
+static bool holds(const struct check *check, const struct condition *one,
+		  const char *role, struct when_place *at)
+{
+	char room[PATH_SIZE];
+	const char *text = text_of(at, room);
+
+	switch (one->op) {
+	case RULE_GIVEN:
+		return at->given;
+	case RULE_ABSENT:
+		return !at->given && !at->unknown;
+	case RULE_IS:
+		return has_any(text, one->values, is_equal);
+	case RULE_NOT:
+		return !has_any(text, one->values, is_equal);
+	case RULE_NOT_STARTS:
+		return !has_any(text, one->values, text_starts);
+	case RULE_ENDS:
+		return at->field->type == FIELD_STRINGS
+			       ? item_ends(at, one->values)
+			       : text_has_end(text, one->values);
+	case RULE_LACKS:
+		return at->given && !has_any(text, one->values, contains);
+	case RULE_OVER:
+		return number_of(at) > atol(one->values[0]);
+	case RULE_UNDER:
+		return !at->unknown && number_of(at) < atol(one->values[0]);
+	case RULE_LEGACY:
+		return category_of(check, text) == CATEGORY_LEGACY;
+	case RULE_COMPUTE:
+		return category_of(check, text) == CATEGORY_COMPUTE;
+	case RULE_HAS:
+		return tier_has(check, text, role);
+	case RULE_HAS_NO:
+		return !at->unknown && !tier_has(check, text, role);
+	}
+	return false;
+}
+
+/* {PATH} in a text is a value of the job. */
+static void put_values(const struct check *check,
+		       const struct when_place *found, const char *text,
+		       struct buf *out)
+{
+	char path[PATH_SIZE], room[PATH_SIZE], shown[SHORT_SIZE];
+	struct when_place at;
+	const char *end;
+
+	for (; *text; text++) {
+		end = *text == '{' ? strchr(text, '}') : NULL;
+		if (end) {
+			snprintf(path, sizeof(path), "%.*s",
+				 (int)(end - text - 1), text + 1);
+			if (find(check, path, &at)) {
+				bool item = at.value != found->value &&
+					    at.member == found->member;
+
+				buf_puts(out,
+					 text_short(item ? found->value->text
+							 : text_of(&at, room),
+						    shown));
+				text = end;
+				continue;
+			}
+		}
+		buf_putc(out, *text);
+	}
+}
+
+static void put(const struct check *check, const struct when_place *found,
+		const char *template, const char *role, struct buf *out)
+{
+	struct buf text = { 0 };
+
+	buf_clear(out);
+	put_role(&text, template, role);
+	put_values(check, found, buf_text(&text), out);
+	buf_done(&text);
+}
+
+/* The place of `at`, as the conditions left it. */
+static void say(const struct check *check, const char *role,
+		const struct when_place *found)
+{
+	const struct condition *one;
+	struct buf text = { 0 };
+	char path[PATH_SIZE];
+	struct when_place at;
+
+	put(check, found, check->rule->message, role, &text);
+	broken(check, found->value, path_for(check->rule->at, role, path), "%s",
+	       buf_text(&text));
+	for (one = check->rule->when; one->path; one++) {
+		path_for(one->path, role, path);
+		if (one->label && find(check, path, &at) && at.value)
+			problem_also(check->found, at.value, "%s", one->label);
+	}
+	if (check->rule->hint) {
+		put(check, found, check->rule->hint, role, &text);
+		problem_hint(check->found, "%s", buf_text(&text));
+	}
+	buf_done(&text);
+}
+
+static void check_role(const struct check *check, const char *role)
+{
+	const struct condition *one;
+	struct when_place at, found = { 0 };
+	char path[PATH_SIZE];
+
+	for (one = check->rule->when; one->path; one++) {
+		path_for(one->path, role, path);
+		if (!find(check, path, &at) || !holds(check, one, role, &at))
+			return;
+		if (!strcmp(one->path, check->rule->at) && !found.value)
+			found = at;
+	}
+	if (found.value)
+		say(check, role, &found);
+}
+
+void check_when(const struct check *check)
+{
+	const char *const *role =
+		check->rule->roles ? check->rule->roles : all_roles;
+
+	if (!strstr(check->rule->at, "{role}")) {
+		check_role(check, "");
+		return;
+	}
+	for (; *role; role++)
+		check_role(check, *role);
+}

@@ -178,6 +178,25 @@ static char *write_beside(const char *path, unsigned mode, const void *data,
 	return beside;
 }
 
+int folder_sync(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int ret = fd < 0 ? -1 : fsync(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* Not every file system can, and the file is there all the same. */
+static void keep_name(const char *path)
+{
+	char *folder = path_folder(path);
+
+	folder_sync(folder);
+	free(folder);
+}
+
 int file_write(const char *path, const void *data, size_t len,
 	       struct error *err)
 {
@@ -190,6 +209,8 @@ int file_write(const char *path, const void *data, size_t len,
 	if (ret < 0) {
 		error_errno(err, "cannot write '%s'", path);
 		unlink(beside);
+	} else {
+		keep_name(path);
 	}
 	free(beside);
 	return ret;
@@ -218,6 +239,8 @@ int file_create(const char *path, unsigned mode, const void *data, size_t len,
 	else if (ret < 0)
 		error_errno(err, "cannot create '%s'", path);
 	unlink(beside);
+	if (ret == 0)
+		keep_name(path);
 	free(beside);
 	return ret;
 }

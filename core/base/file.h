@@ -28,7 +28,8 @@ char *file_read_argument(const char *path, size_t max, size_t *len,
 char *file_read_fd(int fd, const char *path, size_t max, size_t *len,
 		   struct error *err);
 
-/* Written beside, synced, then renamed: a reader sees the old or the new. */
+/* Written beside, synced, then renamed: a reader sees the old or the new, and
+ * a loss of power takes neither the name nor what is in it. */
 int file_write(const char *path, const void *data, size_t len,
 	       struct error *err);
 
@@ -38,6 +39,9 @@ int file_write(const char *path, const void *data, size_t len,
  */
 int file_create(const char *path, unsigned mode, const void *data, size_t len,
 		struct error *err);
+
+/* Makes names in it outlive a loss of power; not every file system can. */
+int folder_sync(const char *path);
 
 /* All of it, through short writes and EINTR.  Returns -1 with errno set. */
 int fd_write(int fd, const void *data, size_t len);

@@ -180,17 +180,6 @@ static int copy(int from, int to, uint64_t size)
 	return 0;
 }
 
-/* Makes a renamed file keep its name through a loss of power. */
-static int sync_folder(const char *folder)
-{
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int ret = fd < 0 ? -1 : fsync(fd);
-
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
 /* A file to write into; its name is left in `beside`, new. */
 static int make_beside(const char *folder, char **beside, struct error *err)
 {
@@ -279,7 +268,7 @@ static int folder_put(void *ctx, const char *url, int fd,
 	if (name_file(beside, url, how->replace, (uint64_t)st.st_size, crc,
 		      err) < 0)
 		goto out;
-	if (sync_folder(folder) < 0 || stat(url, &st) < 0) {
+	if (folder_sync(folder) < 0 || stat(url, &st) < 0) {
 		error_errno(err, "cannot write '%s'", url);
 		goto out;
 	}

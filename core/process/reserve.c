@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/process/reserve.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,17 +21,24 @@ struct rlimit reserve_files(void)
 	return before;
 }
 
-void reserve_take(const char *home)
+int reserve_take(const char *home, struct error *err)
 {
 	char *path = path_join(home, "ballast");
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int why = fd < 0 ? errno : posix_fallocate(fd, 0, BALLAST_SIZE);
 
-	if (fd >= 0) {
-		if (posix_fallocate(fd, 0, BALLAST_SIZE) != 0)
-			unlink(path);
+	if (fd >= 0)
 		close(fd);
-	}
+	if (why)
+		unlink(path);
 	free(path);
+	/* A limit on the size of files is another matter. */
+	if (why != ENOSPC && why != EDQUOT)
+		return 0;
+	errno = why;
+	return error_errno(err,
+			   "no %d KiB left in '%s' to record the run's end in",
+			   BALLAST_SIZE >> 10, home);
 }
 
 void reserve_drop(const char *home)

@@ -5,12 +5,15 @@
 
 #include <sys/resource.h>
 
+#include "core/base/error.h"
+
 /* Each task takes several descriptors here.  Returns the limit as it was: for
  * the tasks, as select() of theirs may not expect more. */
 struct rlimit reserve_files(void);
 
-/* Room that is given back when the disk is full, for the last words. */
-void reserve_take(const char *home);
+/* Room that is given back when the disk is full, for the last words.  Fails
+ * only if there is no space; taken already is success. */
+int reserve_take(const char *home, struct error *err);
 void reserve_drop(const char *home);
 
 #endif

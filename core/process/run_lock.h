@@ -13,7 +13,8 @@ int run_lock_take(const char *folder, struct error *err);
 /* The same, but -1 if anybody holds it, be it only to look. */
 int run_lock_try(const char *folder, struct error *err);
 
-/* Says whom to signal, 0 for nobody yet; by a holder. */
+/* Says whom to signal, 0 for nobody yet; by a holder.  One that could not
+ * record the end of the run leaves why: a negative errno. */
 int run_lock_set_pid(int fd, pid_t pid, struct error *err);
 
 /*

@@ -144,6 +144,24 @@ static int make_folder(struct store *store, struct error *err)
 	return 0;
 }
 
+/* Brings all of it from the WAL into the file that is put in place: on a full
+ * disk that fails, and the file alone is no database. */
+static int complete(struct store *store, struct error *err)
+{
+	int left = 0, done = 0;
+
+	if (sqlite3_wal_checkpoint_v2(store->db, NULL,
+				      SQLITE_CHECKPOINT_TRUNCATE, &left, &done))
+		return store_fail(store, err);
+	/* Both are -1 without a WAL. */
+	if (left != done)
+		return error_set(err, ERROR_FAILED,
+				 "cannot make '%s': its log is not written "
+				 "back",
+				 store->path);
+	return 0;
+}
+
 static void remove_database(const char *path)
 {
 	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
@@ -163,7 +181,11 @@ static int put_in_place(struct store *store, const char *beside,
 {
 	int fd;
 
-	if (link(beside, store->path) == 0 || errno == EEXIST)
+	if (link(beside, store->path) == 0) {
+		folder_sync(store->folder);
+		return 0;
+	}
+	if (errno == EEXIST)
 		return 0;
 	/* No hard links here: an empty one, to be filled in place. */
 	fd = open(store->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -195,7 +217,8 @@ static int make_database(struct store *store, struct error *err)
 	fchmod(fd, 0600);
 	close(fd);
 	ret = connect(made, made->path, SQLITE_OPEN_READWRITE, err);
-	/* The last connection takes the WAL with it. */
+	if (ret == 0)
+		ret = complete(made, err);
 	disconnect(made);
 	if (ret == 0)
 		ret = put_in_place(store, made->path, err);

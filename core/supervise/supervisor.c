@@ -393,6 +393,8 @@ static void open_tuner(struct supervisor *s)
 static int take_over(struct supervisor *s, const struct supervisor_start *start,
 		     pid_t guard, struct error *err)
 {
+	struct error ignored;
+
 	if (read_run(s, start->job_id, start->attempt, err) < 0)
 		return -1;
 	s->no_files = reserve_files();
@@ -420,7 +422,8 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 		return -1;
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;
-	reserve_take(s->context.spec.home);
+	/* One that resumes has begun long ago, and goes on without. */
+	reserve_take(s->context.spec.home, &ignored);
 	return 0;
 }
 
@@ -470,7 +473,7 @@ static int supervise(struct supervisor *s)
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
-	return finish(s) < 0;
+	return finish(s) < 0 ? SUPERVISOR_UNRECORDED : 0;
 }
 
 int supervisor_run(const struct supervisor_start *start, pid_t guard)

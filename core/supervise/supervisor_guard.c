@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 
 /* A supervisor that is killed so often in a row is not to be had. */
 #define RESTARTS_MAX 5
+#define FULL_BELOW (512 << 10) /* bytes that are free on a full disk */
+#define UNRECORDED "how the run ended could not be recorded"
 
 /* Returns the status that the supervisor ended with. */
 static int wait_for(pid_t supervisor, const sigset_t *signals)
@@ -57,6 +60,20 @@ static pid_t start_another(const char *job_id, int attempt,
 	return pid;
 }
 
+/* Whoever looks next is to know that nobody was killed. */
+static void leave_reason(void)
+{
+	struct statvfs disk = { 0 };
+	struct error err;
+	int why = fstatvfs(SUPERVISOR_LOCK_FD, &disk) == 0 &&
+				  disk.f_bavail * disk.f_frsize < FULL_BELOW
+			  ? ENOSPC
+			  : EIO;
+
+	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, -why, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+}
+
 static void record_end(const char *job_id, int attempt, int status)
 {
 	struct error err;
@@ -64,10 +81,16 @@ static void record_end(const char *job_id, int attempt, int status)
 	char how[64], why[128];
 
 	process_status_format(status, how, sizeof(how));
-	snprintf(why, sizeof(why), "the run's supervisor %s", how);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SUPERVISOR_UNRECORDED)
+		snprintf(why, sizeof(why), UNRECORDED);
+	else
+		snprintf(why, sizeof(why), "the run's supervisor %s", how);
 	store = store_open(&err);
-	if (!store || supervisor_abandon(store, job_id, attempt, why, &err) < 0)
+	if (!store ||
+	    supervisor_abandon(store, job_id, attempt, why, &err) < 0) {
 		fprintf(stderr, "%s; cannot record it: %s\n", why, err.text);
+		leave_reason();
+	}
 	store_close(store);
 }
 

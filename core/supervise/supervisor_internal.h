@@ -16,6 +16,8 @@
 #define SUPERVISOR_LOCK_FD 3
 #define SUPERVISOR_REPORT_FD 4
 #define SUPERVISOR_READY '+'
+/* What a supervisor ends with that could not record the end of its run. */
+#define SUPERVISOR_UNRECORDED 3
 
 /* The supervisor process: `signals` are blocked.  Returns its exit status,
  * 0 if the end of the run is recorded. */

@@ -18,6 +18,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/process/process.h"
+#include "core/process/reserve.h"
 #include "core/process/run_lock.h"
 #include "core/supervise/supervisor_internal.h"
 
@@ -194,8 +195,9 @@ int supervisor_add(struct store *store, struct run_record *run, int *lock,
 int supervisor_start(struct store *store, const struct run_spec *spec, int lock,
 		     struct error *err)
 {
-	return spec_write(spec, err) < 0 ? -1
-					 : start_with(store, spec, lock, err);
+	if (reserve_take(spec->home, err) < 0 || spec_write(spec, err) < 0)
+		return -1;
+	return start_with(store, spec, lock, err);
 }
 
 bool supervisor_goes_on(const char *folder)
@@ -283,11 +285,25 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 		return held;
 	if (!pid)
 		return error_set(err, ERROR_TRY_AGAIN, "it is only starting");
+	/* It has ended, and could not record that. */
+	if (pid < 0)
+		return 0;
 	/* The lock is held, so the pid is that of its holder, or of one that
 	 * was killed a moment ago and whose guard is cleaning up. */
 	if (kill(pid, now ? SIGINT : SIGTERM) < 0 && errno != ESRCH)
 		return error_errno(err, "cannot signal process %ld", (long)pid);
 	return wake(pid, err);
+}
+
+static void say_end(pid_t last, char *out, size_t size)
+{
+	if (last < 0)
+		snprintf(out, size,
+			 "how the run ended could not be recorded: %s",
+			 strerror(-last));
+	else
+		snprintf(out, size,
+			 "the run's supervisor and its guard were killed");
 }
 
 /*
@@ -300,6 +316,7 @@ static int settle(struct store *store, const struct run_record *run,
 {
 	struct arena *mem = arena_new();
 	struct run_record is;
+	char why[160];
 	char *mark;
 	/* Its end may have been written between our look and now. */
 	int ret = supervisor_newest(store, run->job_id, run->attempt, mem, &is,
@@ -313,9 +330,8 @@ static int settle(struct store *store, const struct run_record *run,
 		mark = mem_printf("JOBRUN_RUN_DIR=%s/", folder);
 		process_end_marked(mark);
 		free(mark);
-		ret = supervisor_abandon(store, run->job_id, run->attempt,
-					 "the run's supervisor and its guard "
-					 "were killed",
+		say_end(last, why, sizeof(why));
+		ret = supervisor_abandon(store, run->job_id, run->attempt, why,
 					 err);
 	}
 	arena_free(mem);

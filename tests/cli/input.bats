@@ -170,6 +170,27 @@ c.execute("begin exclusive"); print("locked", flush=True); time.sleep(15)' >lock
   nothing_runs
 }
 
+@test "a disk with little space left: a run that can be recorded, or none" {
+  [ "$(id -u)" = 0 ] || skip "needs a small file system of its own"
+  local size code text
+  mkdir small
+  mount -t tmpfs -o size=1m none small || skip "may not mount"
+  umount small
+  job a.yaml a 'true'
+  for size in 120 160 200 240 280 320 360 400 500 600 700; do
+    mount -t tmpfs -o size=${size}k none small
+    code=0
+    text=$(JOBRUN_STATE_DIR=$TMP/small/state timeout 60 "$JOBRUN" apply a.yaml 2>&1) || code=$?
+    [ "$code" -eq 0 ] || text+=$(JOBRUN_STATE_DIR=$TMP/small/state timeout 60 "$JOBRUN" status a 2>&1) || true
+    umount -l small
+    echo "$size: $code: $text"
+    [[ $text != *killed* ]]
+    [ "$code" -eq 0 ] || [[ $text == *"No space left"* ]]
+    [ "$code" -le 1 ]
+  done
+  [ "$code" -eq 0 ]
+}
+
 @test "a disk that is full: the run goes on, the loss is reported" {
   [ "$(id -u)" = 0 ] || skip "needs a small file system of its own"
   mkdir small

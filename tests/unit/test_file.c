@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -226,6 +227,32 @@ static void files_are_replaced_whole(void **state)
 	assert_int_equal(fd_write(-1, "x", 1), -1);
 	assert_int_equal(errno, EBADF);
 	free(below);
+	free(path);
+}
+
+static int folders_synced;
+
+/* In the place of libc's: whether it is a folder, and then the real one. */
+int fsync(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+		folders_synced++;
+	return (int)syscall(SYS_fsync, fd);
+}
+
+static void a_new_name_is_on_the_disk(void **state)
+{
+	char *path = path_join(*state, "file");
+	struct error err;
+
+	folders_synced = 0;
+	assert_int_equal(file_write(path, "one", 3, &err), 0);
+	assert_int_equal(folders_synced, 1);
+	unlink(path);
+	assert_int_equal(file_create(path, 0600, "two", 3, &err), 0);
+	assert_int_equal(folders_synced, 2);
 	free(path);
 }
 
@@ -454,6 +481,7 @@ int main(void)
 		TEST(nothing_but_files_is_opened),
 		TEST(repositories_are_found_by_their_git),
 		TEST(files_are_replaced_whole),
+		TEST(a_new_name_is_on_the_disk),
 		TEST(a_new_file_is_never_in_the_place_of_another),
 		TEST(folders_are_made_and_removed),
 	};

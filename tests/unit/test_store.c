@@ -34,6 +34,7 @@ struct place {
 	char state[80];
 	char db[96];
 	struct arena *mem;
+	int pages; /* of a disk that is too small */
 };
 
 static int set_up(void **state)
@@ -974,6 +975,41 @@ static void a_full_disk_is_said(void **state)
 	assert_int_equal(ret, 0);
 }
 
+/* First used on a disk of `pages`: a store that is whole, or none. */
+static void begin_on_small(struct place *at)
+{
+	struct run_record run = new_run("job");
+	struct error err = { 0 };
+	struct store *store;
+	char options[32];
+
+	snprintf(options, sizeof(options), "size=%dk", 4 * at->pages);
+	mount_state(at, options);
+	store = store_open(&err);
+	check(store || strstr(err.text, "No space left on device"));
+	store_close(store);
+	check(mount("none", at->state, "none", MS_REMOUNT, "size=4m") == 0);
+	store = store_open(&err);
+	if (!store)
+		fprintf(stderr, "%d pages: %s\n", at->pages, err.text);
+	check(store);
+	check(store_run_add(store, &run, &err) == 0);
+	store_close(store);
+}
+
+static void a_full_disk_at_first_use_harms_nothing(void **state)
+{
+	struct place *at = *state;
+
+	for (at->pages = 2; at->pages <= 80; at->pages++) {
+		int ret = in_child(begin_on_small, at);
+
+		if (ret == SKIPPED)
+			skip_because(__func__, "may not mount");
+		assert_int_equal(ret, 0);
+	}
+}
+
 static void looking_makes_nothing(void **state)
 {
 	struct place *at = *state;
@@ -1358,6 +1394,7 @@ int main(void)
 		TEST(no_permission_is_said),
 		TEST(read_only_can_be_read),
 		TEST(a_full_disk_is_said),
+		TEST(a_full_disk_at_first_use_harms_nothing),
 		TEST(looking_makes_nothing),
 		TEST(a_lock_is_waited_for),
 		TEST(a_swarm_makes_one_store),

@@ -23,6 +23,8 @@ struct schema_set {
 	bool json;        /* the value is JSON, else the text of a scalar */
 };
 
+struct boundary;
+
 struct schema_options {
 	/* In registry order: the first is that of jobs that name none. */
 	const struct schema_provider *providers;
@@ -31,6 +33,9 @@ struct schema_options {
 	const char *provider;          /* instead of the file's; or NULL */
 	const struct schema_set *sets; /* in this order, for every job */
 	size_t set_count;
+	/* How far the files may reach (core/job/boundary.h); NULL: nobody
+	 * looks. */
+	const struct boundary *boundary;
 	bool strict;       /* warnings are errors */
 	bool check_only;   /* jobs are counted, not kept */
 	bool may_be_empty; /* a directory without job files is no problem */

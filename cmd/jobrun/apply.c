@@ -336,6 +336,7 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 			 &err) < 0 ||
 	    session_prices(session, opts->inputs.prices, &err) < 0)
 		return app_fail(app, &err);
+	session->env.boundary = &opts->inputs.load.boundary;
 	if (pruning_find(pruning, session, jobs, &err) < 0)
 		return saved_fail(app, saved, app_fail(app, &err));
 	if (pruning_lock(pruning, jobs, opts->lock_timeout, &err) < 0)
@@ -468,7 +469,13 @@ static int run(struct app *app, int argc, char **argv)
 		status = app_fail(app, &err);
 		goto out;
 	}
-	schema = load_options(&inputs->load);
+	if (load_options(&inputs->load, app, &schema, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	inputs->load.boundary.apply = true;
+	if (opts.yes)
+		inputs->load.boundary.connect = true;
 	status = pruning_load(&apply.pruning, app, &schema, &jobs);
 	if (status)
 		status = saved_fail(app, &saved, status);
@@ -478,6 +485,7 @@ out:
 	session_close(&apply.session);
 	pruning_done(&apply.pruning);
 	jobs_done(&jobs);
+	load_done(&inputs->load);
 	saved_done(&saved);
 	return status;
 }

@@ -82,7 +82,8 @@ static int find_at(struct deletion *deletion, const struct provider *provider,
 			places_add(&places, deletion->mem, one->place);
 	}
 	if (deletion->job)
-		places_add_job(&places, deletion->mem, provider, deletion->job);
+		places_add_job(&places, deletion->mem, provider, NULL,
+			       deletion->job);
 	listing_init(&all);
 	if (provider_list(provider, ctx, &places, &all, err) == 0)
 		ret = remains_read(provider, ctx, &all, deletion->job_id,
@@ -288,8 +289,8 @@ static int run(struct app *app, int argc, char **argv)
 			  &status);
 	if (i < 0)
 		return status;
-	schema = load_options(&opts.load);
-	if (session_open(&session, app, SESSION_WRITE, &err) < 0) {
+	if (load_options(&opts.load, app, &schema, &err) < 0 ||
+	    session_open(&session, app, SESSION_WRITE, &err) < 0) {
 		status = app_fail(app, &err);
 	} else {
 		for (; i < argc; i++) {
@@ -299,6 +300,7 @@ static int run(struct app *app, int argc, char **argv)
 		}
 	}
 	session_close(&session);
+	load_done(&opts.load);
 	return status;
 }
 

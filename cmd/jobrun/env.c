@@ -154,8 +154,11 @@ static int run(struct app *app, int argc, char **argv)
 	first = options_parse(app, &cmd_env, argc, argv, &opts, 1, 1, &status);
 	if (first < 0)
 		return status;
-	schema = load_options(&opts.load);
-	status = load_jobs(app, &schema, argv + first, 1, &jobs);
+	if (load_options(&opts.load, app, &schema, &err) < 0)
+		status = app_fail(app, &err);
+	else
+		status = load_jobs(app, &schema, argv + first, 1, &jobs);
+	load_done(&opts.load);
 	if (status)
 		return status;
 	if (jobs.count > 1) {

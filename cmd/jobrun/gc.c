@@ -159,7 +159,8 @@ static int list_site(struct gc *gc, struct site *site, void *ctx,
 			places_add(&places, gc->mem, one->place);
 	}
 	for (i = 0; i < gc->jobs->count; i++)
-		places_add_job(&places, gc->mem, provider, gc->jobs->items[i]);
+		places_add_job(&places, gc->mem, provider, NULL,
+			       gc->jobs->items[i]);
 	ret = provider_list(provider, ctx, &places, &site->all, err);
 	places_done(&places);
 	return ret;
@@ -497,7 +498,7 @@ static int check(const struct gc_opts *opts, struct error *err)
 static int run(struct app *app, int argc, char **argv)
 {
 	struct gc_opts opts = { .format = "text", .older_than = -1 };
-	struct schema_options schema = load_options(NULL);
+	struct schema_options schema = load_plain_options();
 	struct session session = { 0 };
 	struct jobs jobs = { 0 };
 	struct gc gc = { .session = &session, .opts = &opts, .jobs = &jobs };

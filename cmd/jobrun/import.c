@@ -23,7 +23,7 @@ static void show(const struct app *app, struct problems *found)
 static int check(const struct app *app, const struct buf *text,
 		 struct error *err)
 {
-	struct schema_options schema = load_options(NULL);
+	struct schema_options schema = load_plain_options();
 	struct problems found = { 0 };
 	struct jobs jobs = { 0 };
 	int status = 0;

@@ -77,7 +77,7 @@ static int save(struct app *app, const struct session *session, const char *out,
 static int make_plan(struct app *app, struct plan_opts *opts)
 {
 	const struct inputs *inputs = &opts->inputs;
-	struct schema_options schema = load_options(&opts->inputs.load);
+	struct schema_options schema;
 	const char *targets[OPT_LIST_MAX];
 	struct plan_options how = inputs_options(inputs, targets);
 	struct session session = { 0 };
@@ -86,7 +86,8 @@ static int make_plan(struct app *app, struct plan_opts *opts)
 	struct error err;
 	int status, failed;
 
-	if (pruning_open(&pruning, inputs, &err) < 0) {
+	if (pruning_open(&pruning, inputs, &err) < 0 ||
+	    load_options(&opts->inputs.load, app, &schema, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
@@ -94,8 +95,12 @@ static int make_plan(struct app *app, struct plan_opts *opts)
 	if (status)
 		goto out;
 	if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
-	    session_prices(&session, opts->inputs.prices, &err) < 0 ||
-	    pruning_find(&pruning, &session, &jobs, &err) < 0) {
+	    session_prices(&session, opts->inputs.prices, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	session.env.boundary = &inputs->load.boundary;
+	if (pruning_find(&pruning, &session, &jobs, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
@@ -117,6 +122,7 @@ out:
 	session_close(&session);
 	pruning_done(&pruning);
 	jobs_done(&jobs);
+	load_done(&opts->inputs.load);
 	return status;
 }
 

@@ -150,8 +150,11 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	schema = load_options(&opts.load);
-	status = load_jobs(app, &schema, argv + first, 1, &jobs);
+	if (load_options(&opts.load, app, &schema, &err) < 0)
+		status = app_fail(app, &err);
+	else
+		status = load_jobs(app, &schema, argv + first, 1, &jobs);
+	load_done(&opts.load);
 	if (status)
 		return status;
 	if (render(app, &jobs, &opts, &text, &err) < 0)

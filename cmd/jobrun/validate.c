@@ -89,13 +89,18 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	schema = load_options(&opts.load);
+	if (load_options(&opts.load, app, &schema, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
 	schema.strict = opts.strict;
 	schema.check_only = true;
 	schema.limit = (size_t)opts.max_problems;
 	if (schema_load(argv + first, (size_t)(argc - first), &schema, &jobs,
-			&found, &err) < 0)
-		return app_fail(app, &err);
+			&found, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
 	find_format(opts.format)->put(app, &found, &text);
 	app_print(app, &text);
 	load_say_omitted(app, &found);
@@ -104,6 +109,8 @@ static int run(struct app *app, int argc, char **argv)
 	else if (app->err_terminal)
 		app_say(app, "%zu job%s, no errors", jobs.count,
 			jobs.count == 1 ? "" : "s");
+out:
+	load_done(&opts.load);
 	buf_done(&text);
 	problems_done(&found);
 	jobs_done(&jobs);

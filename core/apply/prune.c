@@ -77,7 +77,8 @@ static int list_all(const struct finder *finder,
 			places_add(&places, mem, one->place);
 	}
 	for (i = 0; i < scope->job_count; i++)
-		places_add_job(&places, mem, provider, scope->jobs[i]);
+		places_add_job(&places, mem, provider, scope->boundary,
+			       scope->jobs[i]);
 	ret = provider_list(provider, ctx, &places, out, err);
 	places_done(&places);
 	return ret;

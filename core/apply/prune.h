@@ -20,6 +20,7 @@ struct prune_scope {
 	size_t job_count;
 	bool take_over; /* end runs of jobs of another origin, too */
 	const struct provider *const *providers; /* all, up to NULL */
+	const struct boundary *boundary;         /* of the files; may be NULL */
 	void *(*context)(void *arg, const struct provider *provider,
 			 struct error *err);
 	void *arg;

@@ -289,6 +289,20 @@ struct jobrun_block {
 	size_t block_count;
 };
 
+enum reach_use {
+	REACH_READS, /* shipped, or read by what runs here */
+	REACH_WRITES,
+	REACH_SECRET, /* opened when the job is applied, not before */
+	REACH_KEY,    /* the same; it proves to others who we are */
+};
+
+/* A path that leads out of the job's root (core/job/boundary.h). */
+struct job_reach {
+	enum reach_use use;
+	const char *field; /* "jobrun.source"; of a secret: its name */
+	const char *path;  /* as a process here has to say it */
+};
+
 struct job {
 	struct message_head head;
 	const char *job_id; /* never NULL after loading */
@@ -301,7 +315,10 @@ struct job {
 	struct arena *mem;  /* owns all of the above, and the job itself */
 	const char *file;   /* "jobs/a.yaml", or "-" */
 	const char *folder; /* where relative paths in it start */
+	const char *root;   /* what its paths stay below, or NULL: not known */
 	const char *set;    /* what it is applied as one of, or NULL */
+	struct job_reach *reaches; /* what leads out of the root all the same */
+	size_t reach_count;
 	/* Set by job_find_origin(), else NULL: see core/job/origin.h; and the
 	 * file, absolute and without links. */
 	const char *origin;

@@ -49,18 +49,30 @@ char *secret_value(const struct secret_source *from, struct error *err)
 	return text;
 }
 
-json_t *job_secret(const struct job *job, const char *name, struct error *err)
+static struct secret_source find_source(const struct job *job, const char *name)
 {
 	const struct secret *secrets = job->jobrun.secrets.items;
 	struct secret_source from = { 0 };
-	json_t *out;
-	char *value;
 	size_t i;
 
 	for (i = 0; i < job->jobrun.secrets.count; i++)
 		if (!strcmp(secrets[i].name, name))
 			from = (struct secret_source){ name, secrets[i].env,
 						       secrets[i].file };
+	return from;
+}
+
+bool job_secret_is_file(const struct job *job, const char *name)
+{
+	return find_source(job, name).file;
+}
+
+json_t *job_secret(const struct job *job, const char *name, struct error *err)
+{
+	struct secret_source from = find_source(job, name);
+	json_t *out;
+	char *value;
+
 	if (!from.name) {
 		error_set(err, ERROR_INVALID,
 			  "jobrun.secrets has no secret '%s'", name);

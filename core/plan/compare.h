@@ -21,6 +21,7 @@ struct compare {
 	struct action *const *by_place; /* decided already, or NULL */
 	struct applied_list applied;
 	bool looked; /* for what was applied */
+	bool closed_secrets;
 };
 
 /* Fills in drift and unread_secret of the action, and its differences with

@@ -133,7 +133,9 @@ static int decide_run(struct action *action, const struct plan_options *options,
 		      struct arena *mem, struct error *err)
 {
 	if (!action->have) {
-		decide(action, ACTION_RUN, "not run yet");
+		decide(action, ACTION_RUN,
+		       action->unseen ? "unless it was run: not looked at"
+				      : "not run yet");
 		return 0;
 	}
 	if (!options->take_over &&
@@ -166,7 +168,9 @@ static void decide_thing(struct action *action, struct change *changes,
 	size_t i, n = 0;
 
 	if (!action->have) {
-		decide(action, ACTION_CREATE, "does not exist yet");
+		decide(action, ACTION_CREATE,
+		       action->unseen ? "unless it exists: not looked at"
+				      : "does not exist yet");
 		return;
 	}
 	for (i = 0; i < action->change_count; i++) {

@@ -213,6 +213,7 @@ int plan_add(struct plan *plan, const struct provider *provider,
 	struct compare compare = { .store = options->store,
 				   .mem = plan->mem,
 				   .keep = plan->keep,
+				   .closed_secrets = options->closed_secrets,
 				   .seal = &plan->seal,
 				   .job = planned,
 				   .by_place = by_place };
@@ -229,6 +230,7 @@ int plan_add(struct plan *plan, const struct provider *provider,
 		action->want = desired->items[place];
 		if (observed[place].exists)
 			action->have = &observed[place];
+		action->unseen = observed[place].unseen;
 		by_place[place] = action;
 		if (rules_decide(action, options, &compare, err) < 0)
 			goto out;

@@ -67,6 +67,7 @@ struct action {
 	struct file_changes files; /* of what the kind says holds files */
 	enum drift drift;
 	bool unread_secret; /* one that can't be read here may have changed */
+	bool unseen;        /* what there is was not looked at */
 	const struct action **needs; /* those that come before it */
 	size_t need_count;
 	/* A run that is under way as the file says: apply follows it.  Only
@@ -99,6 +100,9 @@ struct plan_options {
 	/* For estimates; NULL: none are made, or without money. */
 	const struct catalogue *catalogue;
 	const struct price_list *prices;
+	/* Files with secrets are not opened: whether these changed is not
+	 * known. */
+	bool closed_secrets;
 };
 
 struct plan *plan_new(void);

@@ -11,7 +11,8 @@
  *
  * To apply one, the same inputs are planned anew and both are compared: what
  * is done is always what was just planned, and only if that is what was
- * saved.  Nothing in the file is believed.
+ * saved.  Nothing in the file is believed.  What an action was not looked at
+ * for ("notLookedAt") may be anything.
  */
 #ifndef JOBRUN_PLAN_FILE_H
 #define JOBRUN_PLAN_FILE_H

@@ -78,6 +78,8 @@ static json_t *action_json(const struct action *action)
 	json_put_text(object, "reason", action->reason);
 	if (action->drift && action->type != ACTION_NOOP)
 		json_put_text(object, "drift", drifts[action->drift]);
+	if (action->unseen || action->unread_secret)
+		json_put(object, "notLookedAt", json_true());
 	json_put(object, "changes", changes_json(action));
 	if (action->files.count)
 		json_put(object, "files", files_json(&action->files));

@@ -157,13 +157,24 @@ void places_add(struct places *places, struct arena *mem, const char *place)
 	places->items[places->count++] = arena_strdup(mem, place);
 }
 
+const char *provider_unseen(const struct provider *provider,
+			    const struct job *job,
+			    const struct boundary *boundary, struct arena *mem)
+{
+	if (!boundary || !provider->contacts)
+		return NULL;
+	return provider->contacts(job, boundary, mem);
+}
+
 void places_add_job(struct places *places, struct arena *mem,
-		    const struct provider *provider, const struct job *job)
+		    const struct provider *provider,
+		    const struct boundary *boundary, const struct job *job)
 {
 	const char *place;
 
 	if (!provider->place ||
-	    strcmp(job->jobrun.provider, provider->name) != 0)
+	    strcmp(job->jobrun.provider, provider->name) != 0 ||
+	    provider_unseen(provider, job, boundary, mem))
 		return;
 	place = provider->place(job, mem);
 	if (place)
@@ -221,20 +232,47 @@ void leftovers_add(struct leftovers *all, const struct leftover *one)
 	to->key = one->key ? arena_strdup(all->mem, one->key) : NULL;
 }
 
-struct resource *resources_read(const struct resources *all, void *ctx,
-				struct error *err)
+static struct resource *found_new(const struct resources *all)
 {
 	struct resource *found = mem_alloc(all->count * sizeof(*found));
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
-		struct resource *want = all->items[i];
+		const struct resource *want = all->items[i];
 
 		found[i].kind = want->kind;
 		found[i].name = want->name;
 		found[i].job = want->job;
 		found[i].place = want->place;
 		found[i].index = i;
+	}
+	return found;
+}
+
+struct resource *resources_unseen(const struct resources *all)
+{
+	struct resource *found = found_new(all);
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		struct resource *want = all->items[i];
+
+		found[i].unseen = true;
+		if (want->kind->adapt)
+			want->kind->adapt(want, &found[i]);
+	}
+	return found;
+}
+
+struct resource *resources_read(const struct resources *all, void *ctx,
+				struct error *err)
+{
+	struct resource *found = found_new(all);
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		struct resource *want = all->items[i];
+
 		if (want->kind->read(ctx, want, &found[i], err) < 0) {
 			error_prefix(err, "read %s '%s'", want->kind->name,
 				     want->name);

@@ -27,6 +27,7 @@
 #include "core/topology/topology.h"
 
 struct arena;
+struct boundary;
 struct checks;
 struct kind;
 struct listing;
@@ -77,6 +78,8 @@ struct resource {
 
 	/* Filled in by `read`: */
 	bool exists;
+	/* It was not looked at: whether it exists is not known. */
+	bool unseen;
 	/* What it turned out to be, for those that need it (an address), or
 	 * NULL: neither compared nor shown. */
 	json_t *outputs;
@@ -125,9 +128,16 @@ struct places {
 };
 
 void places_add(struct places *places, struct arena *mem, const char *place);
-/* Adds a job's place, if the job is the provider's and names one. */
+/* Adds a job's place, if the job is the provider's and names one; not one that
+ * may not be contacted (`boundary` may be NULL). */
 void places_add_job(struct places *places, struct arena *mem,
-		    const struct provider *provider, const struct job *job);
+		    const struct provider *provider,
+		    const struct boundary *boundary, const struct job *job);
+/* What a plan of the job may not look at, or NULL: see contacts() above.  Lives
+ * in `mem`. */
+const char *provider_unseen(const struct provider *provider,
+			    const struct job *job,
+			    const struct boundary *boundary, struct arena *mem);
 void places_done(struct places *places);
 
 /*
@@ -160,6 +170,8 @@ struct leftovers {
 /* Copies all texts. */
 void leftovers_add(struct leftovers *all, const struct leftover *one);
 
+/* As resources_read(), without a look at any. */
+struct resource *resources_unseen(const struct resources *all);
 /*
  * Reads each of them, in their order.  Returns a new array of as many, with
  * kind, name and job filled in, or NULL.
@@ -178,6 +190,9 @@ struct provider_env {
 	struct store *store; /* NULL: nothing is remembered */
 	const struct catalogue *catalogue;
 	const char *trace_http; /* where requests are recorded, or NULL */
+	/* How far job files may reach; NULL: what they name was allowed when
+	 * the job was applied. */
+	const struct boundary *boundary;
 	/* For YAML of other programs, which core can't read: yaml_read() of
 	 * schema/read/yaml_read.h. */
 	json_t *(*read_yaml)(const char *text, size_t len, const char *name,
@@ -306,6 +321,15 @@ struct provider {
 	/* How often the job has what its file names as its TPU.  NULL: once. */
 	long (*slices)(const struct job *job);
 
+	/*
+	 * What only the job's file names and would be contacted to read its
+	 * resources: "the login host 'h1'".  Lives in `mem`.  NULL, or returning
+	 * NULL: nothing but the provider's own services, or what the user has
+	 * configured.
+	 */
+	const char *(*contacts)(const struct job *job,
+				const struct boundary *boundary,
+				struct arena *mem);
 	/* What should exist for this job; no I/O. */
 	int (*desire)(const struct job *job, const struct provider_env *env,
 		      struct resources *out, struct error *err);

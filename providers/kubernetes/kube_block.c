@@ -98,9 +98,12 @@ static const struct message message_volume = {
 static const struct field fields[] = {
 	{ .name = "kubeconfig",
 	  .type = FIELD_STRING,
+	  .flags = FIELD_PATH,
 	  .offset = offsetof(struct kubernetes_block, kubeconfig),
 	  .doc = "The file that says how to reach the cluster, if it is "
-		 "not $KUBECONFIG or ~/.kube/config." },
+		 "not $KUBECONFIG or ~/.kube/config.  One that is part of the "
+		 "repository may hold a certificate or a token, but no exec, "
+		 "tokenFile, auth-provider or proxy-url." },
 	{ .name = "context",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct kubernetes_block, context),

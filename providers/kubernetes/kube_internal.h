@@ -33,7 +33,8 @@ extern const struct topology_reader reader_kubernetes;
 
 /*
  * A place is "NAMESPACE@CONTEXT in KUBECONFIG": what the file does not say is
- * left out, and so is " in " without a kubeconfig.
+ * left out, and so is " in " without a kubeconfig; " within " it is one that is
+ * below the root of the job's file.
  */
 #define KUBE_ANYWHERE "@"
 /* NULL: where things are if no job says where. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/job/boundary.h"
 #include "core/job/traits.h"
 #include "core/provider/placeholder.h"
 #include "providers/kubernetes/launch_trial.h"
@@ -19,6 +20,8 @@
 #include "providers/kubernetes/watch.h"
 
 #define FILE_MARK " in "
+/* The same of a file below the root of its job: nobody vouches for it. */
+#define OWN_FILE_MARK " within "
 
 /* ---- where ------------------------------------------------------------- */
 
@@ -28,10 +31,32 @@ static const char *kube_place(const struct job *job, struct arena *mem)
 	const char *name_space = block ? block->name_space : NULL;
 	const char *context = block ? block->context : NULL;
 	const char *file = block ? block->kubeconfig : NULL;
+	static const struct boundary none = { 0 };
+	const char *path = file ? job_path(job, file) : "", *mark = "";
 
+	if (file)
+		mark = boundary_side(&none, job->root, path) == BOUNDARY_WITHIN
+			       ? OWN_FILE_MARK
+			       : FILE_MARK;
 	return arena_printf(mem, "%s@%s%s%s", name_space ? name_space : "",
-			    context ? context : "", file ? FILE_MARK : "",
-			    file ? job_path(job, file) : "");
+			    context ? context : "", mark, path);
+}
+
+/* A kubeconfig that is the user's own is no choice of the file's. */
+static const char *contacts(const struct job *job,
+			    const struct boundary *boundary, struct arena *mem)
+{
+	const struct kubernetes_block *block = job_block(job, "kubernetes");
+	const char *file = block ? block->kubeconfig : NULL;
+	const char *path = file ? job_path(job, file) : NULL;
+
+	if (!file || kubeconfig_is_users(path))
+		return NULL;
+	if (boundary->connect &&
+	    (boundary->apply ||
+	     boundary_side(boundary, job->root, path) != BOUNDARY_OUTSIDE))
+		return NULL;
+	return arena_printf(mem, "the cluster of the kubeconfig '%s'", file);
 }
 
 /* The parts of a place, in `mem`; NULL where it has none. */
@@ -48,12 +73,19 @@ static void split_place(const char *place, struct arena *mem,
 	const char *at = strchr(text, '@');
 	const char *context = at ? at + 1 : text;
 	const char *file = strstr(context, FILE_MARK);
+	const char *own = strstr(context, OWN_FILE_MARK);
+	const char *mark = FILE_MARK;
 
 	*out = (struct place_parts){ .rest = context };
+	if (own && (!file || own < file)) {
+		out->choice.untrusted = true;
+		file = own;
+		mark = OWN_FILE_MARK;
+	}
 	if (at > text)
 		out->name_space = arena_strndup(mem, text, (size_t)(at - text));
 	if (file)
-		out->choice.file = arena_strdup(mem, file + strlen(FILE_MARK));
+		out->choice.file = arena_strdup(mem, file + strlen(mark));
 	if (*context && context != file)
 		out->choice.context = arena_strndup(
 			mem, context,
@@ -268,6 +300,7 @@ const struct provider provider_kubernetes = {
 	.asks = true,
 	.desire = desire,
 	.place = place,
+	.contacts = contacts,
 	.open = kube_open,
 	.close = kube_close,
 	.reader = &reader_kubernetes,

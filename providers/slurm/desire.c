@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/json.h"
+#include "core/job/boundary.h"
 #include "core/provider/extension.h"
 #include "core/spec/restart.h"
 #include "core/supervise/supervised.h"
@@ -207,6 +208,22 @@ const char *slurm_place(const struct job *job, struct arena *mem)
 	return arena_printf(mem, "%s:%s",
 			    block->login_host ? block->login_host : "",
 			    block->directory);
+}
+
+const char *slurm_contacts(const struct job *job,
+			   const struct boundary *boundary, struct arena *mem)
+{
+	const struct slurm_block *block = job_block(job, "slurm");
+
+	if (!block || boundary->connect)
+		return NULL;
+	if (block->login_host)
+		return arena_printf(mem, "the login host '%s'",
+				    block->login_host);
+	if (message_has(&slurm_message, block, "directory"))
+		return arena_printf(mem, "the cluster's directory '%s'",
+				    block->directory);
+	return NULL;
 }
 
 /* The batch script of its first run; `apply` puts the folder that it names. */

@@ -23,6 +23,8 @@ int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
 int slurm_desire(const struct job *job, const struct provider_env *env,
 		 struct resources *out, struct error *err);
 const char *slurm_place(const struct job *job, struct arena *mem);
+const char *slurm_contacts(const struct job *job,
+			   const struct boundary *boundary, struct arena *mem);
 
 extern const struct kind slurm_kind_job;
 

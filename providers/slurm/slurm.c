@@ -409,6 +409,7 @@ const struct provider provider_slurm = {
 	.asks = true,
 	.desire = slurm_desire,
 	.place = slurm_place,
+	.contacts = slurm_contacts,
 	.open = slurm_open,
 	.close = slurm_close,
 	.reader = &reader_slurm,

@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "schema/read/merge.h"
 #include "schema/read/node_reader.h"
+#include "schema/read/reach.h"
 #include "schema/yaml/node.h"
 #include "schema/read/reading.h"
 #include "schema/yaml/scalar.h"
@@ -191,6 +192,12 @@ static const struct node *read_base(const struct extender *e,
 
 	tidy(path);
 	up->at = at;
+	if (reach_check_base(reading, path, at, &err) < 0) {
+		fail(e, at, "\"extends\" \"%s\" %s",
+		     text_short(at->text, shown), err.text);
+		problem_hint(&reading->found, REACH_HINT);
+		goto out;
+	}
 	if (stat(path, &st) == 0) {
 		link.id = (struct extended_file){ st.st_dev, st.st_ino };
 		if (is_cycle(e, up, at, &link.id))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/read/reading.h"
+#include "schema/read/reach.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -279,14 +280,14 @@ void reading_text(struct reading *reading, char *data, size_t len)
 void reading_file(struct reading *reading)
 {
 	const char *path = reading->path;
+	char *data = NULL;
 	struct error err;
-	char *data;
 	size_t len;
 
 	if (!strcmp(path, "-"))
 		data = file_read_fd(STDIN_FILENO, "-", SOURCE_SIZE_MAX, &len,
 				    &err);
-	else
+	else if (reach_check_file(reading, &err) == 0)
 		data = file_read_argument(path, SOURCE_SIZE_MAX, &len, &err);
 	if (data)
 		reading_text(reading, data, len);
@@ -327,6 +328,7 @@ void reading_done(struct reading *reading)
 		free(other);
 	}
 	free(reading->jobs);
+	free(reading->root);
 	free(reading->extended);
 	source_done(&reading->source);
 	problems_done(&reading->found);

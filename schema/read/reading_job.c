@@ -12,6 +12,7 @@
 #include "core/base/nearest.h"
 #include "schema/tables/tables.h"
 #include "schema/yaml/node.h"
+#include "schema/read/reach.h"
 #include "schema/read/reading.h"
 #include "schema/rules/rules.h"
 #include "schema/yaml/scalar.h"
@@ -241,6 +242,15 @@ static void check_rules(struct reading *reading, const struct job *job)
 	rules_check(job, asked ? &traits : NULL, &reading->found);
 }
 
+static bool runs_here(const struct reading *reading, const struct job *job)
+{
+	const struct schema_provider *provider =
+		find_provider(reading->options, job->jobrun.provider);
+
+	return provider && provider->traits & TRAIT_THIS_MACHINE &&
+	       !job->jobrun.hosts.count;
+}
+
 void reading_add_job(struct reading *reading, struct document *doc)
 {
 	struct job *job = arena_alloc(doc->mem, sizeof(*job));
@@ -266,6 +276,7 @@ void reading_add_job(struct reading *reading, struct document *doc)
 	set_job_id(reading, job);
 	note_unused_blocks(reading, job);
 	check_rules(reading, job);
+	reach_check(reading, job, runs_here(reading, job));
 	if (reading->found.errors != reading->errors)
 		arena_free(doc->mem);
 	else

@@ -7,7 +7,7 @@ effective() {
 }
 
 setup_files() {
-  mkdir -p jobs
+  mkdir -p jobs .git # what extends stays within
   cat >base.yaml <<'YAML'
 trainingInput:
   scale_tier: CUSTOM
@@ -225,7 +225,7 @@ PY
 }
 
 @test "paths of a base are relative to the base" {
-  mkdir -p jobs common/src secrets
+  mkdir -p jobs common/src secrets .git
   echo 'echo from the base' >common/src/run.sh
   cat >common/base.yaml <<EOF
 trainingInput: {scaleTier: BASIC}

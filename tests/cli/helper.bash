@@ -6,6 +6,8 @@ setup() {
   TMP=$(mktemp -d)
   export JOBRUN_STATE_DIR=$TMP/state
   unset XDG_STATE_HOME NO_COLOR COLUMNS
+  # What an operator may allow, or forbid: each test says it by itself.
+  unset CI JOBRUN_ALLOW_OUTSIDE JOBRUN_ALLOW_CONNECT
   # A length of sleep that no other process on the machine has.
   NAP=1234.$$$RANDOM
   cd "$TMP"

@@ -21,10 +21,14 @@ const struct opt load_rows[] = {
 	  "instead of the file's, as trainingInput.args[0]=--fast" },
 	{ 0, "set-json", OPT_LIST, offsetof(struct load_opts, sets),
 	  "PATH=JSON", "the same for a list, a map or anything else" },
+	{ 0, "untrusted", OPT_FLAG, offsetof(struct load_opts, untrusted), NULL,
+	  "no path may lead out of the repository; default with CI set" },
+	{ 0, "allow-outside", OPT_LIST, offsetof(struct load_opts, outside),
+	  "DIR", "but for those below DIR" },
 	{ 0 },
 };
 
-struct schema_options load_options(struct load_opts *opts)
+struct schema_options load_plain_options(void)
 {
 	static struct schema_provider known[PROVIDER_MAX];
 	struct schema_options options = { 0 };
@@ -38,18 +42,51 @@ struct schema_options load_options(struct load_opts *opts)
 	options.providers = known;
 	options.provider_count = i;
 	options.limit = LOAD_PROBLEMS_MAX;
-	if (!opts)
-		return options;
+	return options;
+}
+
+static int make_boundary(struct load_opts *opts, const struct app *app,
+			 struct error *err)
+{
+	struct boundary *boundary = &opts->boundary;
+	size_t i;
+
+	if (boundary_init(boundary, err) < 0)
+		return -1;
+	if (opts->connect || (!boundary->untrusted && !opts->untrusted &&
+			      (app->err_terminal || app->out_terminal)))
+		boundary->connect = true;
+	if (opts->untrusted)
+		boundary->untrusted = true;
+	for (i = 0; i < opts->outside.count; i++)
+		if (boundary_allow(boundary, opts->outside.items[i].value,
+				   err) < 0)
+			return error_prefix(err, "--allow-outside");
+	return 0;
+}
+
+int load_options(struct load_opts *opts, const struct app *app,
+		 struct schema_options *out, struct error *err)
+{
+	size_t i;
+
+	*out = load_plain_options();
 	for (i = 0; i < opts->sets.count; i++) {
 		opts->parsed[i].text = opts->sets.items[i].value;
 		opts->parsed[i].json =
 			!strcmp(opts->sets.items[i].opt->name, "set-json");
 	}
-	options.job_id = opts->job_id;
-	options.provider = opts->provider;
-	options.sets = opts->parsed;
-	options.set_count = opts->sets.count;
-	return options;
+	out->job_id = opts->job_id;
+	out->provider = opts->provider;
+	out->sets = opts->parsed;
+	out->set_count = opts->sets.count;
+	out->boundary = &opts->boundary;
+	return make_boundary(opts, app, err);
+}
+
+void load_done(struct load_opts *opts)
+{
+	boundary_done(&opts->boundary);
 }
 
 void load_say_omitted(const struct app *app, const struct problems *found)

@@ -4,6 +4,7 @@
 #define JOBRUN_LOAD_H
 
 #include "core/base/opt.h"
+#include "core/job/boundary.h"
 #include "schema/schema.h"
 
 struct app;
@@ -18,15 +19,29 @@ struct load_opts {
 	const char *job_id;
 	const char *provider;
 	struct opt_list sets;
+	bool untrusted;
+	bool connect;
+	struct opt_list outside;
 	struct schema_set parsed[OPT_LIST_MAX]; /* private */
+	/* How far the files may reach; see load_options(). */
+	struct boundary boundary;
 };
 
 /* A command's shared rows, for a struct load_opts. */
 extern const struct opt load_rows[];
 
-/* The options, with the providers of the registry.  Borrows `opts`, which may
- * be NULL. */
-struct schema_options load_options(struct load_opts *opts);
+/* The options of a command that takes none of these rows: the providers of the
+ * registry, and no boundary. */
+struct schema_options load_plain_options(void);
+
+/*
+ * With what the rows say, and with a boundary, by options and environment.  On
+ * a terminal places that files name may be contacted.  Borrows `opts`, for
+ * which load_done() has to be called, whatever this returns.
+ */
+int load_options(struct load_opts *opts, const struct app *app,
+		 struct schema_options *out, struct error *err);
+void load_done(struct load_opts *opts);
 
 /*
  * Reads and checks all paths.  Problems go to standard error.  Returns 0, or

@@ -171,6 +171,7 @@ int pruning_find(struct pruning *pruning, struct session *session,
 	pruning->session = session;
 	pruning->scope = (struct prune_scope){
 		.store = session->env.store,
+		.boundary = session->env.boundary,
 		.set = pruning->set,
 		.jobs = jobs->items,
 		.job_count = jobs->count,

@@ -65,6 +65,8 @@ const struct opt input_rows[] = {
 	  "delete what was applied from the directory and is gone" },
 	{ 0, "applyset", OPT_STRING, offsetof(struct inputs, applyset), "NAME",
 	  "the name of what the directory holds, for --prune" },
+	{ 0, "allow-connect", OPT_FLAG, offsetof(struct inputs, load.connect),
+	  NULL, "contact hosts that files name; default on a terminal" },
 	{ 0 },
 };
 
@@ -168,7 +170,8 @@ static const struct opt *find_row(const char *name)
 	const struct opt *row;
 
 	for (row = load_rows; row->name; row++)
-		if (row->type == OPT_LIST && !strcmp(row->name, name))
+		if (row->offset == offsetof(struct load_opts, sets) &&
+		    !strcmp(row->name, name))
 			return row;
 	return NULL;
 }
@@ -276,6 +279,10 @@ int saved_open(struct saved *saved, struct inputs *inputs, struct error *err)
 				 saved->file, version, SAVED_VERSION);
 	if (read_inputs(saved, err) < 0)
 		return -1;
+	/* A file allows nothing. */
+	saved->inputs.load.untrusted = load->untrusted;
+	saved->inputs.load.connect = load->connect;
+	saved->inputs.load.outside = load->outside;
 	*inputs = saved->inputs;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "core/apply/journal.h"
 #include "core/apply/resume.h"
 #include "core/base/file.h"
+#include "core/job/boundary.h"
 #include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/catalogue/prices.h"
@@ -130,6 +131,69 @@ static void add_unplanned(struct session *session, const struct job *job,
 	session->unplanned[n] = (struct unplanned){ job->job_id, *why };
 }
 
+static const char *shown_path(const char *path, struct arena *mem)
+{
+	char *found = realpath(path, NULL);
+	char *real = found ? found : path_absolute(path);
+	const char *home = getenv("HOME"), *out;
+	size_t n = home ? strlen(home) : 0;
+
+	if (n > 1 && !strncmp(real, home, n) && real[n] == '/')
+		out = arena_printf(mem, "~%s", real + n);
+	else
+		out = arena_strdup(mem, real);
+	free(real);
+	return out;
+}
+
+/* What the reader of the plan is to know of paths that leave the root. */
+static void note_reaches(const struct job *job, struct resources *desired)
+{
+	const char *where =
+		job->reach_count ? boundary_root_name(job->root) : NULL;
+	size_t i;
+
+	for (i = 0; i < job->reach_count; i++) {
+		const struct job_reach *one = &job->reaches[i];
+		const char *path = shown_path(one->path, desired->mem);
+
+		if (one->use == REACH_READS || one->use == REACH_WRITES)
+			resources_note(desired, "%s outside %s: %s",
+				       one->use == REACH_READS ? "reads"
+							       : "writes",
+				       where, path);
+		else
+			resources_note(desired, "%s from %s", one->field, path);
+	}
+}
+
+/* What there is, as far as it may be looked at. */
+static struct resource *observe(const struct session *session,
+				const struct job *job,
+				const struct provider *provider,
+				struct resources *desired, void *ctx,
+				struct error *err)
+{
+	const struct boundary *boundary = session->env.boundary;
+	const char *unseen =
+		provider_unseen(provider, job, boundary, desired->mem);
+
+	if (!unseen)
+		return resources_read(desired, ctx, err);
+	if (boundary->apply) {
+		error_set(err, ERROR_DENIED,
+			  "its file names %s: to contact that needs --yes or "
+			  "--allow-connect",
+			  unseen);
+		return NULL;
+	}
+	resources_note(desired,
+		       "not looked at: %s, which only the file names "
+		       "(--allow-connect)",
+		       unseen);
+	return resources_unseen(desired);
+}
+
 static int plan_one(struct session *session, struct job *job, size_t at,
 		    const struct plan_options *options, struct error *err)
 {
@@ -143,9 +207,11 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 	desired = session->desired[at] = resources_new();
 	if (job_digest(job, err) == 0 &&
 	    provider->desire(job, &session->env, desired, err) == 0)
-		session->observed[at] = resources_read(desired, ctx, err);
+		session->observed[at] =
+			observe(session, job, provider, desired, ctx, err);
 	if (!session->observed[at])
 		return error_prefix(err, "job '%s'", job->job_id);
+	note_reaches(job, desired);
 	return plan_add(session->plan, provider, job, desired,
 			session->observed[at], options, err);
 }
@@ -165,6 +231,8 @@ void session_plan(struct session *session, const struct jobs *jobs,
 	how.store = session->env.store;
 	how.catalogue = session->env.catalogue;
 	how.prices = session->prices;
+	how.closed_secrets =
+		session->env.boundary && !session->env.boundary->apply;
 	session->job_count = jobs->count;
 	for (i = 0; i < jobs->count; i++)
 		if (plan_one(session, jobs->items[i], i, &how, &err) < 0)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/alloc.h"
@@ -51,10 +52,32 @@ static void list_files(const struct kubeconfig_choice *choice,
 	}
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
 static void list_done(struct file_list *list)
 {
 	while (list->count)
 		free(list->paths[--list->count]);
+}
+
+bool kubeconfig_is_users(const char *path)
+{
+	const struct kubeconfig_choice usual = { 0 };
+	struct file_list list;
+	bool found = false;
+	size_t i;
+
+	list_files(&usual, &list);
+	for (i = 0; i < list.count && !found; i++)
+		found = is_same_file(list.paths[i], path);
+	list_done(&list);
+	return found;
 }
 
 static bool any_file(const struct file_list *list)
@@ -318,6 +341,55 @@ static int read_user(const json_t *entry, const char *name, const char *folder,
 	return 0;
 }
 
+/* Whether a file that the entry names lies beside the kubeconfig or below. */
+static bool is_beside(const char *folder, const char *name)
+{
+	char *path = path_join(folder, name);
+	char *base = realpath(folder, NULL), *real = realpath(path, NULL);
+	size_t n = base ? strlen(base) : 0;
+	bool beside = base && real && !strncmp(real, base, n) && real[n] == '/';
+
+	free(real);
+	free(base);
+	free(path);
+	return beside;
+}
+
+/* What a file that nobody has reviewed may not have. */
+static int refuse_untrusted(const json_t *entry, const char *what,
+			    const char *name, const char *folder,
+			    struct error *err)
+{
+	static const char *const refused[] = { "exec", "tokenFile",
+					       "auth-provider", "proxy-url" };
+	static const char *const files[] = { "certificate-authority",
+					     "client-certificate",
+					     "client-key" };
+	size_t i;
+
+	for (i = 0; i < COUNT(files); i++) {
+		const char *file = json_get_text(entry, files[i], "");
+
+		if (*file && !is_beside(folder, file))
+			return error_set_final(
+				err, ERROR_INVALID,
+				"%s '%s' of the kubeconfig names a '%s' that "
+				"does not lie beside it",
+				what, name, files[i]);
+	}
+
+	for (i = 0; i < COUNT(refused); i++)
+		if (json_object_get(entry, refused[i]))
+			return error_set_final(
+				err, ERROR_INVALID,
+				"%s '%s' of the kubeconfig has '%s', which one "
+				"that is in the repository may not: put it "
+				"into $KUBECONFIG or ~/.kube/config, and "
+				"leave out jobrun.kubernetes.kubeconfig",
+				what, name, refused[i]);
+	return 0;
+}
+
 static int resolve(const json_t *all, const struct kubeconfig_choice *choice,
 		   struct kubeconfig *out, struct error *err)
 {
@@ -342,12 +414,19 @@ static int resolve(const json_t *all, const struct kubeconfig_choice *choice,
 	cluster = find_entry(all, "clusters", "cluster", cluster_name, &folder,
 			     err);
 	if (!cluster ||
+	    (choice->untrusted &&
+	     refuse_untrusted(cluster, "cluster", cluster_name, folder, err) <
+		     0) ||
 	    read_cluster(cluster, cluster_name, folder, out, err) < 0)
 		return -1;
 	if (!*user_name)
 		return 0;
 	user = find_entry(all, "users", "user", user_name, &folder, err);
-	return user ? read_user(user, user_name, folder, out, err) : -1;
+	if (!user ||
+	    (choice->untrusted &&
+	     refuse_untrusted(user, "user", user_name, folder, err) < 0))
+		return -1;
+	return read_user(user, user_name, folder, out, err);
 }
 
 /* ---- within a pod ------------------------------------------------------ */

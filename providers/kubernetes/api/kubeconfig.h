@@ -46,9 +46,15 @@ struct kubeconfig {
 struct kubeconfig_choice {
 	const char *file;    /* instead of the usual ones, or NULL */
 	const char *context; /* instead of the current one, or NULL */
+	/* Nobody vouches for `file`: it may run no program, read no other
+	 * file but beside it, and choose no proxy. */
+	bool untrusted;
 	/* Where a pod's service account is; NULL: KUBE_SERVICE_ACCOUNT. */
 	const char *service_account;
 };
+
+/* Whether a path is one of the usual files, under whatever name. */
+bool kubeconfig_is_users(const char *path);
 
 /* Whether there is anything to read, without reading it. */
 bool kubeconfig_is_there(const struct kubeconfig_choice *choice);

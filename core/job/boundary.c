@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/job/boundary.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/repository.h"
+
+#define LINKS_MAX 40
+
+bool boundary_variable_is_on(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value && strcmp(value, "false") != 0 &&
+	       strcmp(value, "0") != 0;
+}
+
+int boundary_allow(struct boundary *boundary, const char *folder,
+		   struct error *err)
+{
+	char *real = realpath(folder, NULL);
+
+	if (!real)
+		return error_set(err, ERROR_USAGE, "cannot allow '%s': %s",
+				 folder, strerror(errno));
+	boundary->allowed =
+		mem_grow(boundary->allowed, boundary->allowed_count + 1,
+			 sizeof(*boundary->allowed));
+	boundary->allowed[boundary->allowed_count++] = real;
+	return 0;
+}
+
+int boundary_init(struct boundary *boundary, struct error *err)
+{
+	const char *all = getenv("JOBRUN_ALLOW_OUTSIDE");
+	char *copy, *rest = NULL, *one;
+	int ret = 0;
+
+	*boundary = (struct boundary){
+		.untrusted = boundary_variable_is_on("CI"),
+		.connect = boundary_variable_is_on("JOBRUN_ALLOW_CONNECT"),
+	};
+	copy = mem_strdup(all ? all : "");
+	for (one = strtok_r(copy, ":", &rest); one && ret == 0;
+	     one = strtok_r(NULL, ":", &rest)) {
+		/* Machines share such a variable, and not their folders. */
+		if (access(one, F_OK) < 0)
+			continue;
+		ret = boundary_allow(boundary, one, err);
+	}
+	if (ret < 0)
+		error_prefix(err, "JOBRUN_ALLOW_OUTSIDE");
+	free(copy);
+	return ret;
+}
+
+void boundary_done(struct boundary *boundary)
+{
+	while (boundary->allowed_count)
+		free(boundary->allowed[--boundary->allowed_count]);
+	free(boundary->allowed);
+	*boundary = (struct boundary){ 0 };
+}
+
+char *boundary_root(const char *folder)
+{
+	struct repository found = { 0 };
+	char *root;
+
+	if (!repository_find(folder, &found))
+		return realpath(folder, NULL);
+	root = mem_strdup(found.top);
+	repository_done(&found);
+	return root;
+}
+
+const char *boundary_root_name(const char *root)
+{
+	struct repository found = { 0 };
+	bool is_one = root && repository_find(root, &found);
+
+	repository_done(&found);
+	return is_one ? "the repository" : "the folder of the file";
+}
+
+/* ---- paths ----------------------------------------------------------- */
+
+static char *resolve(const char *path, int links);
+
+/* Where a link leads, though nothing is there. */
+static char *resolve_link(const char *folder, const char *path, int links)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+	char *next, *out;
+
+	if (n < 0 || links >= LINKS_MAX)
+		return NULL;
+	target[n] = '\0';
+	next = path_join(folder, target);
+	out = resolve(next, links + 1);
+	free(next);
+	return out;
+}
+
+/* The path without links, though its end may not be there yet.  NULL if that
+ * can't be known.  Returns new. */
+static char *resolve(const char *path, int links)
+{
+	char *real = realpath(path, NULL), *folder, *parent;
+	const char *base = path_base(path);
+	struct stat st;
+
+	if (real || (errno != ENOENT && errno != ENOTDIR))
+		return real;
+	if (!strcmp(base, "..") || !*path || !strcmp(path, "/"))
+		return NULL;
+	folder = path_folder(path);
+	parent = resolve(folder, links);
+	if (parent && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		real = resolve_link(parent, path, links);
+	else if (parent)
+		real = path_join(parent, *base ? base : ".");
+	free(parent);
+	free(folder);
+	return real;
+}
+
+/* What follows `folder` in a path below it, or NULL. */
+static const char *below(const char *folder, const char *path)
+{
+	size_t n = strlen(folder);
+
+	if (strncmp(path, folder, n) != 0)
+		return NULL;
+	if (n && folder[n - 1] == '/')
+		return path + n;
+	return path[n] == '/' ? path + n + 1 : path[n] ? NULL : path + n;
+}
+
+/* Git's own folder holds what was checked out with, credentials among it. */
+static bool has_git(const char *path)
+{
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 4 && !strncmp(path, ".git", 4))
+			return true;
+		path += n;
+		path += *path == '/';
+	}
+	return false;
+}
+
+enum boundary_side boundary_side(const struct boundary *boundary,
+				 const char *root, const char *path)
+{
+	char *real = resolve(path, 0);
+	enum boundary_side side = BOUNDARY_OUTSIDE;
+	const char *rest;
+	size_t i;
+
+	if (!real)
+		return side;
+	rest = root ? below(root, real) : NULL;
+	if (rest && !has_git(rest))
+		side = BOUNDARY_WITHIN;
+	for (i = 0; side == BOUNDARY_OUTSIDE && i < boundary->allowed_count;
+	     i++)
+		if (below(boundary->allowed[i], real))
+			side = BOUNDARY_ALLOWED;
+	free(real);
+	return side;
+}
+
+/* "..", but for that of a range: {0..9}. */
+static bool has_way_up(const char *text)
+{
+	const char *at = text;
+
+	for (; (at = strstr(at, "..")); at += 2)
+		if (at == text || !isdigit((unsigned char)at[-1]) ||
+		    !(isdigit((unsigned char)at[2]) || at[2] == '-'))
+			return true;
+	return false;
+}
+
+enum boundary_side boundary_side_of_pattern(const struct boundary *boundary,
+					    const char *root,
+					    const char *pattern)
+{
+	size_t plain = strcspn(pattern, "{\\");
+	enum boundary_side side;
+	char *start, *folder;
+
+	if (!pattern[plain])
+		return boundary_side(boundary, root, pattern);
+	/* "{/etc,a}" would begin anywhere. */
+	if (!plain || has_way_up(pattern + plain))
+		return boundary_side(boundary, NULL, "/");
+	start = mem_printf("%.*sx", (int)plain, pattern);
+	folder = path_folder(start);
+	side = boundary_side(boundary, root, folder);
+	free(folder);
+	free(start);
+	return side;
+}

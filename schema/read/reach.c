@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/read/reach.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/job/boundary.h"
+#include "schema/read/reading.h"
+#include "schema/rules/rules_check.h"
+#include "schema/yaml/node.h"
+
+struct reaching {
+	struct reading *reading;
+	struct job *job;
+	size_t room;
+};
+
+/* A value that is somewhere in the job. */
+struct named_path {
+	enum reach_use use;
+	const struct path *at;
+	const char *name;   /* of the field: "source" */
+	const char *secret; /* its name, or NULL */
+	const struct node *node;
+	const char *value;
+	bool pattern; /* with braces */
+};
+
+const char *reach_root(struct reading *reading)
+{
+	char *folder;
+
+	if (!reading->root) {
+		folder = path_folder(reading->path);
+		reading->root = boundary_root(folder);
+		free(folder);
+	}
+	return reading->root;
+}
+
+int reach_check_file(struct reading *reading, struct error *err)
+{
+	const struct boundary *boundary = reading->options->boundary;
+	const char *path = reading->path;
+	struct stat st;
+
+	/* What the shell has opened is the operator's choice. */
+	if (!boundary || !boundary->untrusted || text_starts(path, "/dev/") ||
+	    text_starts(path, "/proc/") || lstat(path, &st) < 0 ||
+	    !S_ISLNK(st.st_mode) ||
+	    boundary_side(boundary, reach_root(reading), path) !=
+		    BOUNDARY_OUTSIDE)
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "it is a link that leads out of %s",
+			 boundary_root_name(reach_root(reading)));
+}
+
+static bool is_of_operator(const struct node *node)
+{
+	return text_starts(node->origin->name, "--set");
+}
+
+int reach_check_base(struct reading *reading, const char *path,
+		     const struct node *at, struct error *err)
+{
+	const struct boundary *boundary = reading->options->boundary;
+
+	if (!boundary || is_of_operator(at) ||
+	    boundary_side(boundary, reach_root(reading), path) !=
+		    BOUNDARY_OUTSIDE)
+		return 0;
+	return error_set(err, ERROR_INVALID, "leads out of %s",
+			 boundary_root_name(reach_root(reading)));
+}
+
+/* Keeps it for the plan. */
+static void add_reach(struct reaching *reaching, const struct named_path *one,
+		      const char *path)
+{
+	struct job *job = reaching->job;
+	struct job_reach *items = job->reaches;
+	size_t n = job->reach_count;
+
+	if (n == reaching->room) {
+		reaching->room = n ? 2 * n : 4;
+		items = arena_alloc(job->mem, reaching->room * sizeof(*items));
+		if (n)
+			memcpy(items, job->reaches, n * sizeof(*items));
+		job->reaches = items;
+	}
+	items[job->reach_count++] = (struct job_reach){
+		.use = one->use,
+		.field = one->secret ? one->secret : one->name,
+		.path = path,
+	};
+}
+
+static void check_path(struct reaching *reaching, const struct named_path *one)
+{
+	struct reading *reading = reaching->reading;
+	const struct boundary *boundary = reading->options->boundary;
+	struct problems *found = &reading->found;
+	const char *root, *path;
+	enum boundary_side side;
+	char shown[SHORT_SIZE];
+
+	if (!one->value || !one->node || strstr(one->value, "://") ||
+	    is_of_operator(one->node))
+		return;
+	root = reach_root(reading);
+	path = job_path(reaching->job, one->value);
+	side = one->pattern ? boundary_side_of_pattern(boundary, root, path)
+			    : boundary_side(boundary, root, path);
+	if (side == BOUNDARY_WITHIN)
+		return;
+	if (side == BOUNDARY_ALLOWED || !boundary->untrusted) {
+		add_reach(reaching, one, path);
+		return;
+	}
+	problem_add(found, SEVERITY_ERROR, one->node, one->at, "outside",
+		    "\"%s\" \"%s\" leads out of %s", one->name,
+		    text_short(one->value, shown), boundary_root_name(root));
+	problem_hint(found, REACH_HINT);
+}
+
+static void check_list(struct reaching *reaching, const struct named_path *all,
+		       const struct strings *values)
+{
+	const struct item *item = all->node && all->node->kind == NODE_LIST
+					  ? all->node->items
+					  : NULL;
+	struct named_path one = *all;
+	struct path at = { .up = all->at };
+	size_t i;
+
+	for (i = 0; i < values->count; i++) {
+		at.index = i;
+		one.at = item ? &at : all->at;
+		one.node = item ? item->value : all->node;
+		one.value = values->items[i];
+		check_path(reaching, &one);
+		item = item ? item->next : NULL;
+	}
+}
+
+static const struct path jobrun_at = { .name = "jobrun" };
+
+static void check_secret_files(struct reaching *reaching)
+{
+	const struct messages *all = &reaching->job->jobrun.secrets;
+	const struct secret *secret = all->items;
+	struct path list = { .up = &jobrun_at, .name = "secrets" };
+	size_t i;
+
+	for (i = 0; i < all->count; i++, secret++) {
+		struct path one = { .up = &list, .name = secret->name };
+		struct path at = { .up = &one, .name = "file" };
+
+		check_path(reaching, &(struct named_path){
+					     .use = REACH_SECRET,
+					     .at = &at,
+					     .name = "file",
+					     .secret = secret->name,
+					     .node = value_of(secret, "file"),
+					     .value = secret->file,
+				     });
+	}
+}
+
+/* Only the index of shards is read here, unless the tasks run here too. */
+static void check_data(struct reaching *reaching, bool local)
+{
+	const struct messages *all = &reaching->job->jobrun.data;
+	const struct data_set *set = all->items;
+	struct path list = { .up = &jobrun_at, .name = "data" };
+	size_t i;
+
+	for (i = 0; i < all->count; i++, set++) {
+		struct path one = { .up = &list, .name = set->name };
+		struct path at = { .up = &one, .name = "index" };
+		struct named_path what = { .at = &at,
+					   .name = "index",
+					   .node = value_of(set, "index"),
+					   .value = set->index };
+
+		check_path(reaching, &what);
+		at.name = what.name = "urls";
+		what.node = value_of(set, "urls");
+		what.pattern = true;
+		if (local)
+			check_list(reaching, &what, &set->urls);
+	}
+}
+
+/* Keys and configurations that a provider's block names. */
+static void check_block(struct reaching *reaching,
+			const struct job_block *block)
+{
+	struct path up = { .up = &jobrun_at, .name = block->name };
+	const struct message_head *head = block->data;
+	const struct field *field = block->message->fields;
+
+	for (; head->node && field->name; field++) {
+		struct path at = { .up = &up, .name = field->name };
+		const void *member = (const char *)block->data + field->offset;
+
+		if (field->type != FIELD_STRING || !(field->flags & FIELD_PATH))
+			continue;
+		check_path(reaching,
+			   &(struct named_path){
+				   .use = REACH_KEY,
+				   .at = &at,
+				   .name = field->name,
+				   .node = value_of(head, field->name),
+				   .value = *(const char *const *)member,
+			   });
+	}
+}
+
+static void check_output(struct reaching *reaching, const char *block,
+			 const void *message, const char *to)
+{
+	struct path up = { .up = &jobrun_at, .name = block };
+	struct path at = { .up = &up, .name = "to" };
+
+	check_path(reaching, &(struct named_path){
+				     .use = REACH_WRITES,
+				     .at = &at,
+				     .name = "to",
+				     .node = value_of(message, "to"),
+				     .value = to,
+			     });
+}
+
+static void check_program(struct reaching *reaching)
+{
+	const struct job *job = reaching->job;
+	struct path input = { .name = "trainingInput" };
+	struct path at = { .up = &jobrun_at, .name = "source" };
+	struct named_path one = { .at = &at,
+				  .name = "source",
+				  .node = value_of(&job->jobrun, "source"),
+				  .value = job->jobrun.source };
+
+	check_path(reaching, &one);
+	at = (struct path){ .up = &input, .name = "packageUris" };
+	one.name = at.name;
+	one.node = value_of(&job->training_input, "packageUris");
+	check_list(reaching, &one, &job->training_input.package_uris);
+}
+
+void reach_check(struct reading *reading, struct job *job, bool local)
+{
+	struct reaching reaching = { .reading = reading, .job = job };
+	const struct jobrun_block *block = &job->jobrun;
+	size_t i;
+
+	if (!reading->options->boundary)
+		return;
+	if (reach_root(reading))
+		job->root = arena_strdup(job->mem, reach_root(reading));
+	check_program(&reaching);
+	check_secret_files(&reaching);
+	check_data(&reaching, local);
+	if (local) {
+		check_output(&reaching, "checkpoints", &block->checkpoints,
+			     block->checkpoints.to);
+		check_output(&reaching, "logs", &block->logs, block->logs.to);
+	}
+	for (i = 0; i < block->block_count; i++)
+		check_block(&reaching, &block->blocks[i]);
+}

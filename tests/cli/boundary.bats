@@ -1,0 +1,189 @@
+# How far a job file reaches that nobody has reviewed.
+load helper
+bats_require_minimum_version 1.5.0
+eval "$(declare -f setup | sed '1s/setup/setup_of_all/')"
+
+# A repository with jobs/, and beside it what is none of its business.
+setup() {
+  setup_of_all
+  export HOME=$TMP/home
+  unset KUBECONFIG
+  mkdir -p home out repo/.git repo/jobs
+  echo "the-secret-line: hunter2" >out/secret.yaml
+  cd repo
+}
+
+# write FILE JOBRUN-BLOCK: a job of the provider that this says.
+write() {
+  printf 'jobId: a\ntrainingInput: {scaleTier: BASIC}\njobrun: {command: [/bin/true], %s}\n' "$2" >"$1"
+}
+
+kubeconfig() { # USER, CLUSTER: more of each
+  printf 'apiVersion: v1\nkind: Config\ncurrent-context: c
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"%s}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+users: [{name: u, user: {%s}}]\n' "${2:+, $2}" "$1"
+}
+
+in_cluster() { # KUBECONFIG
+  printf 'jobId: k\ntrainingInput: {scaleTier: BASIC, masterConfig: {imageUri: busybox}}
+jobrun: {provider: kubernetes, kubernetes: {kubeconfig: %s}, command: [/bin/true]}\n' "$1"
+}
+
+plugin() {
+  echo "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: /bin/sh, args: [-c, 'touch $TMP/ran']}"
+}
+
+@test "a kubeconfig of the repository runs no program, at plan and at apply" {
+  kubeconfig "$(plugin)" >kc.yaml
+  in_cluster ../kc.yaml >jobs/k.yaml
+  run jobrun plan jobs
+  [ "$status" -eq 0 ]
+  [[ $output == *"not looked at: the cluster of the kubeconfig '../kc.yaml'"* ]]
+  run -65 jobrun plan --allow-connect jobs
+  [[ $output == *"user 'u' of the kubeconfig has 'exec', which one that is in the repository may not"* ]]
+  run -65 jobrun apply --yes jobs
+  [ ! -e "$TMP/ran" ]
+}
+
+@test "a kubeconfig of the repository sends no file, uses no proxy and no file elsewhere" {
+  local part
+  in_cluster ../kc.yaml >jobs/k.yaml
+  for part in "tokenFile: $TMP/out/secret.yaml" "auth-provider: {name: gcp}" \
+    "client-key: ../out/secret.yaml, client-certificate-data: eA==" \
+    "client-certificate: $TMP/out/secret.yaml"; do
+    kubeconfig "$part" >kc.yaml
+    run -65 jobrun plan --allow-connect jobs
+    echo "$part: $output"
+    [[ $output == *"user 'u' of the kubeconfig "* ]]
+  done
+  kubeconfig "token: x" "proxy-url: 'http://127.0.0.1:1'" >kc.yaml
+  run -65 jobrun plan --allow-connect jobs
+  [[ $output == *"cluster 'c' of the kubeconfig has 'proxy-url'"* ]]
+}
+
+@test "the user's own kubeconfig runs its plugin, also when the file names it" {
+  mkdir -p "$HOME/.kube"
+  kubeconfig "$(plugin)" >"$HOME/.kube/config"
+  in_cluster "$HOME/.kube/config" >jobs/k.yaml
+  run jobrun plan jobs
+  [ -e "$TMP/ran" ]
+}
+
+@test "extends never leads out, by dots, links or a path from the root" {
+  local path
+  ln -s "$TMP/out/secret.yaml" jobs/link.yaml
+  ln -s "$TMP/out" more
+  echo 'jobId: x' >.git/x.yaml
+  for path in ../../out/secret.yaml "$TMP/out/secret.yaml" link.yaml \
+    ../more/secret.yaml ../.git/x.yaml /proc/self/environ /etc/passwd; do
+    write jobs/a.yaml "extends: $path"
+    run -65 jobrun validate jobs/a.yaml
+    echo "$output"
+    [[ $output == *"error: \"extends\" \"$path\" leads out of the repository"* ]]
+    [[ $output != *the-secret* ]] && [[ $output != *root:* ]]
+  done
+  echo 'jobrun: {env: {A: b}}' >common.yaml
+  write jobs/a.yaml 'extends: ../common.yaml'
+  jobrun validate jobs/a.yaml
+  JOBRUN_ALLOW_OUTSIDE=$TMP/out
+  export JOBRUN_ALLOW_OUTSIDE
+  echo 'jobrun: {env: {A: b}}' >"$TMP/out/common.yaml"
+  write jobs/a.yaml 'extends: ../../out/common.yaml'
+  jobrun validate jobs/a.yaml
+}
+
+@test "without a repository a file's own folder is the root; a home directory is none" {
+  rmdir .git
+  echo 'jobrun: {env: {A: b}}' >common.yaml
+  write jobs/a.yaml 'extends: ../common.yaml'
+  run -65 jobrun validate jobs/a.yaml
+  [[ $output == *'leads out of the folder of the file'* ]]
+  mkdir .git
+  HOME=$PWD run -65 jobrun validate jobs/a.yaml
+  jobrun validate jobs/a.yaml
+}
+
+@test "what is read and written outside is told by a plan, and refused where CI is set" {
+  mkdir "$TMP/out/src"
+  printf x >"$TMP/out/p.tar.gz"
+  cat >jobs/a.yaml <<END
+jobId: a
+trainingInput: {packageUris: [../../out/p.tar.gz]}
+jobrun:
+  command: [/bin/true]
+  source: ../../out/src
+  secrets: {HF_TOKEN: {file: $HOME/hf}}
+  data: {train: {urls: ["$TMP/out/{0..9}.tar", "../d/{a,../../..}/x"]}}
+  checkpoints: {to: ../../kept}
+  logs: {to: /nowhere/logs}
+END
+  run jobrun plan jobs
+  [ "$status" -eq 0 ]
+  echo "$output"
+  [[ $output == *"note: reads outside the repository: $TMP/out/src"* ]]
+  [[ $output == *"note: reads outside the repository: $TMP/out/p.tar.gz"* ]]
+  [[ $output == *"note: reads outside the repository: $TMP/out/{0..9}.tar"* ]]
+  [[ $output == *"note: HF_TOKEN from ~/hf"* ]]
+  [[ $output == *"note: writes outside the repository: /nowhere/logs"* ]]
+  CI=true run -65 jobrun plan jobs
+  [ "$(grep -c 'leads out of the repository \[outside\]' <<<"$output")" -eq 7 ]
+  run -65 jobrun validate --untrusted jobs
+  [[ $output == *'5:11: error: "source" "../../out/src" leads out of the repository [outside]'* ]]
+  [[ $output == *'--allow-outside DIR'* ]]
+  CI=true run jobrun validate --allow-outside / jobs
+  [ "$status" -eq 0 ]
+  CI=false run jobrun validate jobs
+  [ "$status" -eq 0 ]
+}
+
+@test "an option may lead anywhere: it is the operator's" {
+  mkdir "$TMP/out/src"
+  write jobs/a.yaml 'env: {A: b}'
+  CI=1 run jobrun plan --set "jobrun.source=$TMP/out/src" jobs
+  [ "$status" -eq 0 ]
+}
+
+@test "a file that is a link is not read where CI is set, if that leads out" {
+  ln -s "$TMP/out/secret.yaml" jobs/b.yaml
+  CI=1 run -65 jobrun validate jobs/b.yaml
+  [[ $output == *'it is a link that leads out of the repository'* ]]
+  [[ $output != *the-secret* ]]
+}
+
+@test "a login host is contacted by a plan only if that is allowed" {
+  write jobs/s.yaml 'provider: slurm, slurm: {loginHost: "u@127.0.0.1:1"}'
+  run jobrun plan jobs
+  [ "$status" -eq 0 ]
+  [[ $output == *"note: not looked at: the login host 'u@127.0.0.1:1', which only the file names (--allow-connect)"* ]]
+  run jobrun plan --format json jobs
+  [[ $output == *'"notLookedAt":true'* || $output == *'"notLookedAt": true'* ]]
+  run -69 jobrun plan --allow-connect jobs
+  run -77 jobrun apply jobs
+  [[ $output == *"needs --yes or --allow-connect"* ]]
+  run -69 jobrun apply --yes jobs
+}
+
+@test "a FIFO is waited for nowhere" {
+  local where
+  mkfifo fifo.yaml
+  run -65 timeout 10 "$JOBRUN" validate fifo.yaml
+  [[ $output == *"'fifo.yaml' is a pipe, not a file"* ]]
+  in_cluster ../fifo.yaml >jobs/k.yaml
+  run timeout 10 "$JOBRUN" plan --allow-connect jobs
+  [ "$status" -ne 124 ]
+  rm jobs/k.yaml
+  for where in 'extends: ../fifo.yaml' 'source: ../fifo.yaml' \
+    'data: {t: {urls: [a], index: ../fifo.yaml}}'; do
+    write jobs/a.yaml "$where"
+    run timeout 10 "$JOBRUN" plan jobs
+    echo "$where: $status $output"
+    [ "$status" -ne 124 ]
+  done
+  write jobs/a.yaml 'env: {A: b}'
+  mkfifo .git/config
+  timeout 10 "$JOBRUN" plan jobs
+  run timeout 10 "$JOBRUN" plan --prices fifo.yaml jobs
+  [[ $output == *"is a pipe, not a file"* ]]
+  timeout 10 "$JOBRUN" validate <(cat jobs/a.yaml)
+}

@@ -33,12 +33,21 @@ static int read_name(const char *directory, char **out, struct error *err)
 {
 	char *path = path_join(directory, APPLYSET_FILE);
 	char *text = NULL;
+	struct stat st = { 0 };
 	size_t len;
 	int ret = 1;
 
-	if (access(path, F_OK) < 0 && errno == ENOENT)
+	if (lstat(path, &st) < 0 && errno == ENOENT)
 		goto out;
 	ret = -1;
+	/* A link could show a line of any file in the message. */
+	if (S_ISLNK(st.st_mode)) {
+		error_set(err, ERROR_INVALID,
+			  "'%s' is a link: the name of the set must stand in "
+			  "the file itself",
+			  path);
+		goto out;
+	}
 	text = file_read(path, NAME_FILE_MAX, &len, err);
 	if (!text)
 		goto out;

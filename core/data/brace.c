@@ -13,14 +13,13 @@
 #define DEPTH_MAX 64
 /* Characters looked at for the other end of a brace: braces without end behind
  * many names would take for ever. */
-#define LOOKED_MAX (1u << 28)
+#define LOOKED_MAX (1u << 26)
 
 struct brace_expansion {
 	const char *pattern; /* the whole, for messages */
-	struct arena *mem;
+	struct arena *mem;   /* NULL: they are only counted */
 	struct brace_names *names;
 	struct error *err;
-	size_t looked;
 };
 
 struct range {
@@ -48,7 +47,7 @@ static const char *find_close(struct brace_expansion *all, const char *open)
 		else if (*at == '}' && --depth == 0)
 			close = at;
 	}
-	all->looked += (size_t)(at - open);
+	all->names->looked += (size_t)(at - open);
 	return close;
 }
 
@@ -118,6 +117,10 @@ static int add_name(struct brace_expansion *all, const struct buf *name)
 				 all->pattern, BRACE_NAMES_MAX,
 				 BRACE_BYTES_MAX >> 20);
 	names->bytes += name->len;
+	if (!all->mem) {
+		names->count++;
+		return 0;
+	}
 	if (names->count == names->room) {
 		names->room = names->room ? names->room * 2 : 16;
 		names->items = mem_grow(names->items, names->room,
@@ -180,7 +183,7 @@ static int expand(struct brace_expansion *all, struct buf *name,
 	const char *close;
 	struct range range;
 
-	if (depth == DEPTH_MAX || all->looked > LOOKED_MAX)
+	if (depth == DEPTH_MAX || all->names->looked > LOOKED_MAX)
 		return error_set(all->err, ERROR_INVALID,
 				 "'%.100s' has more than %d groups of braces, "
 				 "or too many without an end",
@@ -205,6 +208,12 @@ static int expand(struct brace_expansion *all, struct buf *name,
 		buf_putc(name, *rest);
 	}
 	return add_name(all, name);
+}
+
+int brace_count(const char *pattern, struct brace_names *names,
+		struct error *err)
+{
+	return brace_expand(pattern, NULL, names, err);
 }
 
 int brace_expand(const char *pattern, struct arena *mem,

@@ -18,14 +18,15 @@
 /* The limits of one pattern, and of a whole list. */
 #define BRACE_NAMES_MAX 1000000
 #define BRACE_NAME_MAX 4096
-#define BRACE_BYTES_MAX (256u << 20)
+#define BRACE_BYTES_MAX (64u << 20)
 
 /* A growing list of names; zeroed it is empty. */
 struct brace_names {
 	const char **items; /* brace_names_done() frees the list */
 	size_t count;
 	size_t room;
-	size_t bytes; /* of all of them */
+	size_t bytes;  /* of all of them */
+	size_t looked; /* private: characters, for the ends of braces */
 };
 
 void brace_names_done(struct brace_names *names);
@@ -36,5 +37,9 @@ void brace_names_done(struct brace_names *names);
  */
 int brace_expand(const char *pattern, struct arena *mem,
 		 struct brace_names *names, struct error *err);
+
+/* Adds their number and bytes alone: what many lists are together. */
+int brace_count(const char *pattern, struct brace_names *names,
+		struct error *err);
 
 #endif

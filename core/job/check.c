@@ -358,6 +358,16 @@ int check_host_directory(const char *value, struct error *err)
 			 "digits and /_-.,+@:");
 }
 
+/* It becomes a part of lines, "NAME:KEY", and of commands. */
+int check_login(const char *value, struct error *err)
+{
+	if (*value != '-' && is_made_of(value, strlen(value), "._-"))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be the name of a user: letters, digits, '.', "
+			 "'_' and '-'");
+}
+
 /* What the options of a batch script can hold without a quote; sbatch takes a
  * '#' for the start of a comment. */
 static bool is_option(const char *value, const char *without)

@@ -30,6 +30,7 @@ int check_compute(const char *value, struct error *err);
 int check_host(const char *value, struct error *err);
 /* Absolute, and nothing that a shell could take for something else. */
 int check_host_directory(const char *value, struct error *err);
+int check_login(const char *value, struct error *err); /* a user's name */
 /* One word of a batch script's options; and a folder in one. */
 int check_option(const char *value, struct error *err);
 int check_shared_folder(const char *value, struct error *err);

@@ -31,6 +31,7 @@ static char *copy(const char *text)
 static void copy_identity(struct http *http, const struct http_options *options)
 {
 	http->proxy = copy(options->proxy);
+	http->total_timeout_ms = options->total_timeout_ms;
 	if (!options->tls)
 		return;
 	http->ca = copy(options->tls->ca);

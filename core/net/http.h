@@ -39,6 +39,7 @@ struct http_options {
 	const struct http_tls *tls;       /* NULL: the usual authorities, no
 					   * client certificate */
 	const char *proxy;                /* NULL: that of the environment */
+	long total_timeout_ms;            /* of one try of a request; 0: 60 s */
 	/* To one host, where HTTP/2 does not put all on one.  0: 8. */
 	long host_connections;
 };
@@ -111,7 +112,8 @@ struct http_request {
 
 	long connect_timeout_ms; /* 20 s */
 	long stall_timeout_s;    /* without a byte either way: 60 s */
-	long total_timeout_ms;   /* of one try; none */
+	long total_timeout_ms;   /* of one try: the client's; none with a source
+				  * or a sink */
 	size_t answer_max;       /* bytes that `body` may have: 16 MiB */
 	const struct retry_policy *retry; /* the client's */
 	http_judge *judge;

@@ -54,6 +54,7 @@ struct http {
 	char *certificate;
 	char *key;
 	char *proxy;
+	long total_timeout_ms; /* 0: the usual */
 
 	pthread_t thread;
 	pthread_mutex_t lock;

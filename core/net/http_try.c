@@ -10,6 +10,9 @@
 
 #define CONNECT_TIMEOUT_MS 20000L
 #define STALL_TIMEOUT_S 60L
+/* A server that gives a byte now and then does not hold anybody up; what
+ * streams goes on for as long as it moves. */
+#define TOTAL_TIMEOUT_MS 60000L
 #define ANSWER_MAX (16u << 20)
 #define HEADERS_MAX (256u << 10)
 #define SECRET_ANSWER_MAX (64u << 10)
@@ -316,6 +319,16 @@ static void set_place(struct http_call *call)
 	set_trust(call);
 }
 
+static long total_timeout_ms(const struct http_call *call)
+{
+	const struct http_request *request = &call->request;
+
+	if (request->total_timeout_ms || request->sink || request->source)
+		return request->total_timeout_ms;
+	return call->http->total_timeout_ms ? call->http->total_timeout_ms
+					    : TOTAL_TIMEOUT_MS;
+}
+
 static void set_limits(struct http_call *call)
 {
 	const struct http_request *request = &call->request;
@@ -331,7 +344,7 @@ static void set_limits(struct http_call *call)
 	set(easy, CURLOPT_LOW_SPEED_TIME,
 	    request->stall_timeout_s ? request->stall_timeout_s
 				     : STALL_TIMEOUT_S);
-	set(easy, CURLOPT_TIMEOUT_MS, request->total_timeout_ms);
+	set(easy, CURLOPT_TIMEOUT_MS, total_timeout_ms(call));
 	/* On a connection of its pool that turns out to be dead libcurl sends
 	 * any request once more, also one that was done already. */
 	if (!(request->flags & HTTP_REPEATABLE))

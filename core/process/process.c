@@ -262,6 +262,26 @@ void process_self(char *out, size_t size)
 			 sizeof("/" START_PROGRAM), "/" START_PROGRAM);
 }
 
+bool process_end(pid_t pid, int64_t until_ms, int *status)
+{
+	struct timespec pause = { .tv_nsec = 100000 };
+	bool in_time = true;
+	pid_t ret;
+
+	while ((ret = waitpid(pid, status, WNOHANG)) == 0 && in_time) {
+		in_time = time_monotonic_ms() < until_ms;
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 20000000)
+			pause.tv_nsec *= 2;
+	}
+	if (ret != 0)
+		return true;
+	kill(-pid, SIGKILL);
+	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+		;
+	return false;
+}
+
 void process_status_format(int status, char *out, size_t size)
 {
 	char name[32];

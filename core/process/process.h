@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -63,6 +64,12 @@ void process_restore_core(void);
  * For an installed jobrun: its starter (install.h).
  */
 void process_self(char *out, size_t size);
+
+/*
+ * The end of a child, for which it has until a moment of time_monotonic_ms():
+ * then its group is killed.  Returns false if that was so.
+ */
+bool process_end(pid_t pid, int64_t until_ms, int *status);
 
 /* "exited with 3", "was killed by SIGKILL": of a status as waitpid() gives. */
 void process_status_format(int status, char *out, size_t size);

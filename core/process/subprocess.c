@@ -69,11 +69,16 @@ static void take(struct exchange *x, int *fd, struct buf *into, size_t max,
 	}
 }
 
-/* Until both outputs are closed; ERROR_TIMEOUT if that takes too long. */
-static int talk(struct exchange *x, struct error *err)
+static int late(const struct command_call *call, struct error *err)
 {
-	int64_t until = time_monotonic_ms() + x->call->timeout_ms;
+	return error_set(err, ERROR_TIMEOUT,
+			 "it did not end within %lld seconds",
+			 (long long)call->timeout_ms / 1000);
+}
 
+/* Until both outputs are closed; ERROR_TIMEOUT if that takes too long. */
+static int talk(struct exchange *x, int64_t until, struct error *err)
+{
 	while ((x->out >= 0 || x->words >= 0) && !x->too_much) {
 		struct pollfd fds[] = { { x->in, POLLOUT, 0 },
 					{ x->out, POLLIN, 0 },
@@ -81,9 +86,7 @@ static int talk(struct exchange *x, struct error *err)
 		int64_t left = until - time_monotonic_ms();
 
 		if (left <= 0)
-			return error_set(err, ERROR_TIMEOUT,
-					 "it did not end within %lld seconds",
-					 (long long)x->call->timeout_ms / 1000);
+			return late(x->call, err);
 		if (poll(fds, COUNT(fds), (int)(left < 60000 ? left : 60000)) <
 			    0 &&
 		    errno != EINTR)
@@ -138,6 +141,7 @@ int command_run(const struct command_call *call, struct command_answer *out,
 	char *const *envp = call->envp ? call->envp : environ;
 	int in[2] = { -1, -1 }, from[2] = { -1, -1 }, words[2] = { -1, -1 };
 	struct exchange x = { .call = call, .answer = out };
+	int64_t until = time_monotonic_ms() + call->timeout_ms;
 	char *path;
 	pid_t pid = -1;
 	int ret = -1;
@@ -158,14 +162,14 @@ int command_run(const struct command_call *call, struct command_answer *out,
 		x.out = from[0];
 		x.words = words[0];
 		in[1] = from[0] = words[0] = -1;
-		ret = talk(&x, err);
+		ret = talk(&x, until, err);
 		close_end(&x.in);
 		close_end(&x.out);
 		close_end(&x.words);
-		if (ret < 0)
-			kill(-pid, SIGKILL);
-		while (waitpid(pid, &out->status, 0) < 0 && errno == EINTR)
-			;
+		/* It may close them and go on. */
+		if (!process_end(pid, ret < 0 ? 0 : until, &out->status) &&
+		    ret == 0)
+			ret = late(call, err);
 	}
 out:
 	if (ret < 0) {

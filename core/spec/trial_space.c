@@ -190,6 +190,31 @@ static void choose_point(const struct trial_space *space, long trial,
 	}
 }
 
+/* False: it is there. */
+static bool add_digest(uint64_t *table, size_t size, uint64_t digest)
+{
+	size_t at = (size_t)mix(digest) & (size - 1);
+
+	for (; table[at]; at = (at + 1) & (size - 1))
+		if (table[at] == digest)
+			return false;
+	table[at] = digest;
+	return true;
+}
+
+static void grow(struct trial_space *space)
+{
+	size_t size = space->chosen_size ? 2 * space->chosen_size : 16, i;
+	uint64_t *table = mem_alloc(size * sizeof(*table));
+
+	for (i = 0; i < space->chosen_size; i++)
+		if (space->chosen[i])
+			add_digest(table, size, space->chosen[i]);
+	free(space->chosen);
+	space->chosen = table;
+	space->chosen_size = size;
+}
+
 /* Whether the values are new; then they are remembered. */
 static bool is_new(struct trial_space *space, const char **values)
 {
@@ -197,16 +222,12 @@ static bool is_new(struct trial_space *space, const char **values)
 
 	for (size_t i = 0; i < space->param_count; i++)
 		digest = hash(digest, values[i]);
-	for (long i = 0; i < space->chosen_count; i++)
-		if (space->chosen[i] == digest)
-			return false;
-	if ((space->chosen_count & (space->chosen_count - 1)) == 0)
-		space->chosen = mem_grow(
-			space->chosen,
-			space->chosen_count ? 2 * (size_t)space->chosen_count
-					    : 1,
-			sizeof(*space->chosen));
-	space->chosen[space->chosen_count++] = digest;
+	digest += !digest;
+	if (2 * (size_t)(space->chosen_count + 1) > space->chosen_size)
+		grow(space);
+	if (!add_digest(space->chosen, space->chosen_size, digest))
+		return false;
+	space->chosen_count++;
 	return true;
 }
 

@@ -20,9 +20,11 @@ struct trial_space {
 	bool grid;       /* else at random */
 	uint64_t points; /* that there are; UINT64_MAX: without end */
 	long trials;     /* that are to be run */
-	/* The digests of those chosen, so that none is tried twice. */
+	/* The digests of those chosen, so that none is tried twice: a table of
+	 * a power of two, 0 where it is free. */
 	uint64_t *chosen;
-	long chosen_count;
+	size_t chosen_size;
+	long chosen_count; /* those that were tried twice, too */
 };
 
 /*

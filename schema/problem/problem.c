@@ -86,6 +86,8 @@ static void set_excerpt(struct problems *found, struct position *place,
 	char *excerpt;
 	uint32_t c;
 
+	if (!source_is_job(source))
+		return;
 	if (place->column > EXCERPT_BEFORE + 1)
 		skip = place->column - 1 - EXCERPT_BEFORE;
 	from = source_offset(source, place->line, skip + 1);

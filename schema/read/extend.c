@@ -223,7 +223,12 @@ static const struct node *read_base(const struct extender *e,
 	source = reading_add_text(reading, arena_strdup(e->doc->mem, path),
 				  reading->order + ++reading->other_count, data,
 				  len);
-	if (source)
+	if (source && !source_is_job(source))
+		fail(e, at,
+		     "\"extends\" \"%s\" is no part of a job: it has none of "
+		     "a job's keys at the start of a line",
+		     text_short(at->text, shown));
+	else if (source)
 		root = read_root(e, source, at);
 	if (root && !has_room(e, root, at))
 		root = NULL;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "schema/read/bounds.h"
 #include "schema/read/files.h"
 #include "schema/yaml/node.h"
 #include "schema/read/override.h"
@@ -44,6 +45,7 @@ struct loader {
 	size_t waiting_bytes; /* of files in the window */
 	struct reading *window[WINDOW];
 
+	struct bounds bounds;
 	struct jobs *out;
 	size_t size; /* of `out` */
 	struct problems *found;
@@ -178,7 +180,8 @@ static void take_reading(struct loader *loader, struct reading *reading,
 	for (i = 0; i < reading->job_count; i++) {
 		struct job *job = reading->jobs[i];
 
-		if (!has_new_id(loader, reading, job, entry))
+		if (!has_new_id(loader, reading, job, entry) ||
+		    !bounds_add(&loader->bounds, job, &reading->found))
 			continue;
 		file->jobs++;
 		add_job(loader, job);

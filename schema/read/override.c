@@ -314,6 +314,7 @@ static void apply(struct reading *reading, struct document *doc,
 				  mem_strdup(set->text), strlen(set->text));
 	if (!source)
 		return;
+	source->option = true;
 	s.origin = arena_alloc(s.mem, sizeof(*s.origin));
 	*s.origin = (struct origin){ .name = name,
 				     .order = reading->order + ORDER_OPTIONS,

@@ -5,6 +5,9 @@
 
 #include "core/job/job.h"
 
+/* Kubernetes and Slurm need all of them written out. */
+#define TRIALS_MAX 10000
+
 static const char *const goal_names[] = {
 	"GOAL_TYPE_UNSPECIFIED",
 	"MAXIMIZE",
@@ -102,7 +105,7 @@ static const struct field hyperparameter_spec_fields[] = {
 	{ .name = "maxTrials",
 	  .type = FIELD_INT,
 	  .min = 1,
-	  .max = 2147483647,
+	  .max = TRIALS_MAX,
 	  .fallback = "1",
 	  .fallback_1 = "1",
 	  .offset = offsetof(struct hyperparameter_spec, max_trials),

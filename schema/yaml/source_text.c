@@ -7,6 +7,9 @@
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/base/nearest.h"
+
+#define KEY_SIZE 32 /* longer ones are none of a job's */
 
 size_t utf8_decode(const char *text, size_t len, uint32_t *out)
 {
@@ -195,6 +198,94 @@ int source_init(struct source *source, const char *name, unsigned order,
 		}
 	}
 	return check(source, fault);
+}
+
+static bool is_key_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       c == '-';
+}
+
+/* The key that a line begins with, without quotes; false: it is too long for
+ * one of ours, or there is none. */
+static bool key_of(const char *line, size_t len, char out[KEY_SIZE])
+{
+	const char *end = line + len;
+	size_t n = 0;
+
+	if (len > 2 && line[0] == '-' && line[1] == ' ') /* of a list */
+		line += 2;
+	if (line < end && (*line == '"' || *line == '\''))
+		line++;
+	for (; line < end && n + 1 < KEY_SIZE && is_key_char(*line); line++)
+		out[n++] = *line;
+	out[n] = '\0';
+	if (line < end && (*line == '"' || *line == '\''))
+		line++;
+	while (line < end && *line == ' ')
+		line++;
+	return *out && line < end && *line == ':';
+}
+
+static bool is_job_key(const char *key)
+{
+	/* The last ones stand there where "trainingInput" was forgotten. */
+	static const char *const exact[] = {
+		"jobId",      "job_id",         "jobrun",
+		"labels",     "scaleTier",      "scale_tier",
+		"masterType", "masterConfig",   "pythonModule",
+		"workerType", "packageUris",    "hyperparameters",
+		"region",     "runtimeVersion",
+	};
+	static const char *const near[] = { "trainingInput" };
+	size_t i;
+
+	for (i = 0; i < COUNT(exact); i++)
+		if (!strcmp(key, exact[i]))
+			return true;
+	return nearest_name(key, near, COUNT(near));
+}
+
+static bool has_word(const struct source *source, const char *word)
+{
+	return memmem(source->text, source->len, word, strlen(word));
+}
+
+/* JSON, which puts its keys where it likes. */
+static bool is_json_job(const struct source *source)
+{
+	size_t i = strspn(source->text, " \t\r\n");
+
+	return source->text[i] == '{' &&
+	       (has_word(source, "trainingInput") ||
+		has_word(source, "training_input") ||
+		has_word(source, "jobrun") || has_word(source, "jobId"));
+}
+
+static bool find_job_key(const struct source *source)
+{
+	const char *at = source->text, *end = at + source->len;
+	char key[KEY_SIZE];
+
+	while (at < end) {
+		const char *next = memchr(at, '\n', (size_t)(end - at));
+
+		if (key_of(at, (size_t)((next ? next : end) - at), key) &&
+		    is_job_key(key))
+			return true;
+		at = next ? next + 1 : end;
+	}
+	return false;
+}
+
+bool source_is_job(struct source *source)
+{
+	if (!source->looked) {
+		source->is_job = source->option || is_json_job(source) ||
+				 find_job_key(source);
+		source->looked = true;
+	}
+	return source->is_job;
 }
 
 void source_done(struct source *source)

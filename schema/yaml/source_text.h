@@ -20,9 +20,11 @@ struct source {
 	unsigned order;   /* of reading: sorts problems */
 	char *text;       /* followed by a NUL */
 	size_t len;
-	bool ascii; /* columns are bytes */
+	bool ascii;  /* columns are bytes */
+	bool option; /* of the command line: see source_is_job() */
 
 	/* Private: the lines, found when the first problem asks. */
+	bool looked, is_job;
 	size_t *lines;
 	size_t line_count;
 	size_t last_line, last_column, last_offset;
@@ -41,6 +43,13 @@ struct source_fault {
 int source_init(struct source *source, const char *name, unsigned order,
 		char *data, size_t len, struct source_fault *fault);
 void source_done(struct source *source);
+
+/*
+ * Whether it is the text of a job, or of a part of one: a key of jobs stands
+ * at the start of a line, perhaps misspelt, or anywhere in one that is JSON.
+ * Lines of others (of a password file, say) are never shown.
+ */
+bool source_is_job(struct source *source);
 
 /* The byte at a line and column; the end of the line if that is shorter. */
 size_t source_offset(struct source *source, unsigned line, unsigned column);

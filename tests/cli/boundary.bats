@@ -187,3 +187,75 @@ END
   [[ $output == *"is a pipe, not a file"* ]]
   timeout 10 "$JOBRUN" validate <(cat jobs/a.yaml)
 }
+
+@test "what is no part of a job is neither merged nor quoted" {
+  local file
+  printf 'DB_PASSWORD: hunter2\nAWS_KEY: [hunter2\n' >env.yaml
+  printf 'user:hunter2:0\nnot: a: job: hunter2\n' >passwd
+  printf '{"type": "service_account", "private_key": "hunter2"}\n' >key.json
+  printf 'PASSWORD=hunter2\n\ttoken hunter2\n' >dotenv
+  for file in env.yaml passwd key.json dotenv; do
+    write jobs/a.yaml "extends: ../$file"
+    run -65 jobrun validate jobs/a.yaml
+    echo "$output"
+    [[ $output == *"\"extends\" \"../$file\" is no part of a job"* ]]
+    [[ $output != *hunter2* ]]
+    for format in text json sarif github; do
+      run -65 jobrun validate --format "$format" "$file"
+      echo "$output"
+      [[ $output != *hunter2* ]]
+    done
+  done
+  ln -s ../passwd jobs/.jobrun-applyset
+  rm jobs/a.yaml
+  write jobs/b.yaml "env: {A: b}"
+  run jobrun plan jobs
+  [[ $output != *hunter2* ]]
+}
+
+@test "a misspelt job is quoted all the same" {
+  printf 'traininginput: {scaleTier: BASIC}\n' >jobs/a.yaml
+  run -65 jobrun validate jobs/a.yaml
+  [[ $output == *'1 | traininginput'* ]]
+  printf '{"jobId": "a", "trainingInput": {"scaleTeir": 1}}\n' >jobs/a.yaml
+  run -65 jobrun validate jobs/a.yaml
+  [[ $output == *'1 | {"jobId"'* ]]
+}
+
+@test "an exec plugin of the user ends in time, though it closes its output" {
+  mkdir -p "$HOME/.kube"
+  kubeconfig "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: /bin/sh, args: [-c, 'exec >&-; sleep $NAP']}" >"$HOME/.kube/config"
+  printf 'jobId: k\ntrainingInput: {scaleTier: BASIC, masterConfig: {imageUri: busybox}}
+jobrun: {provider: kubernetes, command: [/bin/true]}\n' >jobs/k.yaml
+  JOBRUN_EXEC_TIMEOUT=1 run -77 timeout 30 "$JOBRUN" plan jobs
+  [[ $output == *"the exec plugin '/bin/sh' took more than 1 s"* ]]
+  ! pgrep -f "^sleep $NAP"
+}
+
+@test "counts are bounded before anything is generated" {
+  local i
+  trials() {
+    printf 'jobId: %s\ntrainingInput:\n  scaleTier: BASIC\n  masterConfig: {imageUri: busybox}
+  hyperparameters: {goal: MAXIMIZE, hyperparameterMetricTag: m, maxTrials: %s, algorithm: RANDOM_SEARCH, params: [{parameterName: x, type: DOUBLE, minValue: 0, maxValue: 1}]}
+jobrun: {provider: kubernetes, command: [/bin/true], kubernetes: {launcher: l}}\n' "$1" "$2"
+  }
+  trials t 400000 >jobs/t.yaml
+  run -65 timeout 10 "$JOBRUN" plan jobs
+  [[ $output == *'"maxTrials" must be'*10000* ]]
+  for i in {1..21}; do trials "t$i" 10000 >"jobs/t$i.yaml"; done
+  rm jobs/t.yaml
+  run -65 timeout 10 "$JOBRUN" plan jobs
+  [[ $output == *'the jobs up to here have more than 200000 trials together [too-many]'* ]]
+  rm jobs/*
+  printf 'jobId: b\ntrainingInput: {scaleTier: BASIC}\njobrun: {command: [/bin/true], data: {' >jobs/b.yaml
+  for i in {1..300}; do printf 'd%s: {urls: ["gs://b/{000000..999998}.tar"]}, ' "$i"; done >>jobs/b.yaml
+  printf 'x: {urls: [gs://b/x]}}}\n' >>jobs/b.yaml
+  run -65 timeout 10 "$JOBRUN" plan jobs
+  [[ $output == *'[too-many]'* ]]
+}
+
+@test "sshUser is a user's name, and no line of metadata" {
+  printf 'jobId: t\ntrainingInput: {}\njobrun: {provider: tpu-vm, tpu-vm: {sshUser: "root:x\\nevil"}}\n' >jobs/t.yaml
+  run -65 jobrun validate jobs
+  [[ $output == *'must be the name of a user'* ]]
+}

@@ -23,6 +23,7 @@
 #include "providers/google/operation.h"
 #include "providers/google/google_place.h"
 #include "providers/google/tpu/tpu.h"
+#include "providers/google/auth/login.h"
 #include "tests/support/stand_in.h"
 
 struct fixture {
@@ -793,6 +794,53 @@ static void operations_end_in_their_own_ways(void **state)
 	}
 }
 
+/* What is no public key of ssh is neither sent nor shown. */
+static void only_public_keys_are_taken(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good;
+	} cases[] = {
+		{ "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGvT0WJq me@here\n",
+		  true },
+		{ "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGvT0WJq", true },
+		{ "ssh-rsa AAAAC3NzaC1lZDI1NTE5AAAAIGvT0WJq", false },
+		{ "ssh-ed25519 aHVudGVyMiBpcyBubyBrZXk=", false },
+		{ "ssh-ed25519 hunter2", false },
+		{ "ssh-ed25519", false },
+		{ "-----BEGIN OPENSSH PRIVATE KEY-----\n", false },
+		{ "root:x:0:0:root:/root:/bin/bash\n", false },
+		{ "", false },
+	};
+	char path[] = "/tmp/jobrun-key-XXXXXX";
+	json_t *properties;
+	struct error err;
+	size_t i;
+	char *key;
+
+	(void)state;
+	close(mkstemp(path));
+	properties = json_pack("{ss}", "sshKey", path);
+	for (i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(file_write(path, cases[i].text,
+					    strlen(cases[i].text), &err),
+				 0);
+		if (cases[i].good) {
+			assert_int_equal(login_key(properties, &key, &err), 0);
+			assert_memory_equal(key, cases[i].text, strlen(key));
+			free(key);
+		} else {
+			assert_int_equal(login_key(properties, &key, &err), -1);
+			assert_null(strstr(err.text, "hunter2"));
+			assert_true(text_ends(err.text,
+					      "is no file with a public key of "
+					      "ssh (sshKey)"));
+		}
+	}
+	json_decref(properties);
+	unlink(path);
+}
+
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -816,6 +864,7 @@ int main(void)
 		cmocka_unit_test(endpoints_can_be_moved),
 		cmocka_unit_test(refusals_become_messages),
 		cmocka_unit_test(operations_end_in_their_own_ways),
+		cmocka_unit_test(only_public_keys_are_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

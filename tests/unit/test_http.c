@@ -268,6 +268,25 @@ static void silence_has_an_end(void **state)
 	assert_non_null(strstr(f->err.text, "timed out"));
 }
 
+/* However slowly it comes; a client says it for all its requests. */
+static void a_request_as_a_whole_has_an_end(void **state)
+{
+	struct fixture *f = *state;
+	const struct retry_policy never = { 0 };
+	const struct http_options options = { .retry = &never,
+					      .total_timeout_ms = 300 };
+	const struct http_request request = { .method = "GET", .url = f->url };
+	struct http *http = http_new(&options, &f->err);
+
+	assert_non_null(http);
+	stand_in_tell(&f->server, "faults",
+		      "[{'do':'stall','seconds':20,'path':'echo'}]");
+	assert_int_equal(http_do(http, &request, &f->answer, &f->err), -1);
+	assert_int_equal(f->err.code, ERROR_UNREACHABLE);
+	assert_non_null(strstr(f->err.text, "timed out"));
+	http_free(http);
+}
+
 static void nobody_there_is_said(void **state)
 {
 	struct fixture *f = *state;
@@ -813,6 +832,7 @@ int main(void)
 		with_server(only_what_is_safe_is_repeated),
 		with_server(a_server_that_asks_for_patience_gets_it),
 		with_server(silence_has_an_end),
+		with_server(a_request_as_a_whole_has_an_end),
 		with_server(nobody_there_is_said),
 		with_server(large_answers_are_refused),
 		with_server(some_urls_are_refused),

@@ -6,10 +6,38 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/base64.h"
+#include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 #define KEY_MAX (16 << 10)
+
+/* A public key as OpenSSH writes it: "TYPE BASE64 COMMENT", where the base 64
+ * says the type again.  No secret has that form. */
+static bool is_public_key(const char *text)
+{
+	static const char *const types[] = { "ssh-", "ecdsa-sha2-", "sk-ssh-",
+					     "sk-ecdsa-sha2-" };
+	size_t type = strcspn(text, " "), i, len;
+	const char *coded = text + type + (text[type] == ' ');
+	struct buf data = { 0 };
+	bool known = false, ok;
+
+	for (i = 0; i < COUNT(types); i++)
+		if (text_starts(text, types[i]))
+			known = true;
+	len = strcspn(coded, " ");
+	ok = known && base64_decode(&data, coded, len) && data.len > type + 4 &&
+	     !data.data[0] && !data.data[1] && !data.data[2] &&
+	     (unsigned char)data.data[3] == type &&
+	     !memcmp(data.data + 4, text, type);
+	for (i = 0; ok && text[i]; i++)
+		ok = (unsigned char)text[i] >= ' ' && text[i] != 0x7f;
+	buf_done(&data);
+	return ok;
+}
 
 static char *read_key(const char *path)
 {
@@ -17,9 +45,15 @@ static char *read_key(const char *path)
 	size_t len = 0;
 	char *text = file_read(path, KEY_MAX, &len, &ignored);
 
-	if (text)
-		text[strcspn(text, "\r\n")] = '\0';
-	return text;
+	if (!text)
+		return NULL;
+	text[strcspn(text, "\r\n")] = '\0';
+	if (is_public_key(text))
+		return text;
+	/* It may be the private one. */
+	explicit_bzero(text, len);
+	free(text);
+	return NULL;
 }
 
 int login_key(const json_t *properties, char **out, struct error *err)
@@ -35,8 +69,8 @@ int login_key(const json_t *properties, char **out, struct error *err)
 		*out = read_key(given);
 		return *out ? 0
 			    : error_set(err, ERROR_INVALID,
-					"cannot read the public key '%s' "
-					"(sshKey)",
+					"'%s' is no file with a public key of "
+					"ssh (sshKey)",
 					given);
 	}
 	for (i = 0; home && !*out && i < sizeof(names) / sizeof(*names); i++) {

@@ -7,6 +7,7 @@
 #ifndef JOBRUN_TPU_FIELDS_H
 #define JOBRUN_TPU_FIELDS_H
 
+#include "core/job/check.h"
 #include "core/job/message.h"
 
 /* clang-format off */
@@ -70,6 +71,7 @@
 	{ .name = "sshUser", \
 	  .type = FIELD_STRING, \
 	  .flags = FIELD_POSITION, \
+	  .check = check_login, \
 	  .offset = offsetof(block, ssh_user), \
 	  .doc = "Who logs in on the VMs; if not set, who runs jobrun." }, \
 	{ .name = "sshKey", \

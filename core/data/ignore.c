@@ -1,51 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/data/ignore.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/file.h"
+#include "core/data/glob.h"
 
-#define PATTERN_COUNT_MAX 1000
-#define PATTERN_MAX 255      /* bytes of one */
-#define SEGMENT_COUNT_MAX 64 /* folders in one */
+#define PATTERN_COUNT_MAX 4000 /* of a whole stack: each costs each path */
+#define PATTERN_MAX 1024       /* bytes of one */
 
 struct ignore_pattern {
 	struct ignore_pattern *next;
-	const char *segments[SEGMENT_COUNT_MAX];
-	size_t count;
+	const char *text;
+	size_t literal; /* bytes at its start without a special one */
+	size_t len;
 	bool any_depth; /* one name, at any depth */
 	bool folders;   /* only those */
 	bool take_back;
 };
 
 struct ignore {
+	const struct ignore *under;
+	const char *below;
+	size_t below_len;
 	struct ignore_pattern *last; /* the last of the file first */
+	size_t count;                /* and of those under it */
 };
 
-static const char always[] = ".git\n__pycache__\n*.pyc\n";
+static const char built_in[] = ".git\n__pycache__\n*.pyc\n";
 
-/* The end of a line without blanks, unless a backslash keeps the first. */
+/* The length without blanks at the end, unless a backslash keeps the first. */
 static size_t trimmed(const char *line, size_t len)
 {
-	while (len && strchr(" \t\r", line[len - 1]) &&
-	       !(len > 1 && line[len - 2] == '\\'))
-		len--;
-	return len;
-}
+	bool escaped = false;
+	size_t end = 0, i;
 
-static int split(char *text, struct ignore_pattern *pattern)
-{
-	char *p;
-
-	for (p = strtok_r(text, "/", &text); p;
-	     p = strtok_r(NULL, "/", &text)) {
-		if (pattern->count == SEGMENT_COUNT_MAX)
-			return -1;
-		pattern->segments[pattern->count++] = p;
+	for (i = 0; i < len; i++) {
+		if (line[i] != ' ' || escaped)
+			end = i + 1;
+		escaped = line[i] == '\\' && !escaped;
 	}
-	return 0;
+	return end;
 }
 
 static int add(struct ignore *ignore, const char *line, size_t len,
@@ -53,9 +49,10 @@ static int add(struct ignore *ignore, const char *line, size_t len,
 {
 	struct ignore_pattern *pattern;
 	bool take_back = false;
-	char *text;
 
-	len = trimmed(line, len);
+	if (len && line[len - 1] == '\r')
+		len--;
+	len = trimmed(line, strnlen(line, len));
 	if (!len || line[0] == '#')
 		return 0;
 	if (line[0] == '!') {
@@ -65,68 +62,74 @@ static int add(struct ignore *ignore, const char *line, size_t len,
 	}
 	if (len > PATTERN_MAX)
 		return -1;
-	text = arena_strndup(mem, line, len);
 	pattern = arena_alloc(mem, sizeof(*pattern));
 	pattern->take_back = take_back;
-	if (len && text[len - 1] == '/') {
+	if (len && line[len - 1] == '/') {
 		pattern->folders = true;
-		text[--len] = '\0';
+		len--;
 	}
-	pattern->any_depth = !strchr(text, '/');
-	if (split(text, pattern) < 0)
-		return -1;
-	if (!pattern->count)
+	pattern->any_depth = !memchr(line, '/', len);
+	if (!pattern->any_depth && line[0] == '/') {
+		line++;
+		len--;
+	}
+	pattern->text = arena_strndup(mem, line, len);
+	pattern->len = len;
+	pattern->literal = strcspn(pattern->text, "*?[\\");
+	if (!len || !glob_is_valid(pattern->text))
 		return 0;
 	pattern->next = ignore->last;
 	ignore->last = pattern;
+	ignore->count++;
 	return 0;
 }
 
-static int add_lines(struct ignore *ignore, const char *text, const char *name,
-		     struct arena *mem, struct error *err)
+static int add_lines(struct ignore *ignore, const char *text, size_t len,
+		     const char *name, struct arena *mem, struct error *err)
 {
+	static const char mark[] = "\xef\xbb\xbf";
+	const char *end = text + len;
 	unsigned number = 1;
-	size_t len;
 
-	for (; *text; text += len + (text[len] == '\n'), number++) {
-		len = strcspn(text, "\n");
-		if (number > PATTERN_COUNT_MAX)
-			return error_set(err, ERROR_INVALID,
-					 "'%s' has more than %d lines", name,
-					 PATTERN_COUNT_MAX);
-		if (add(ignore, text, len, mem) < 0)
+	if (len >= 3 && !memcmp(text, mark, 3))
+		text += 3;
+	for (; text < end; number++) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		size_t n = (size_t)((stop ? stop : end) - text);
+
+		if (add(ignore, text, n, mem) < 0)
 			return error_set(err, ERROR_INVALID,
 					 "line %u of '%s' is longer than %d "
-					 "bytes or %d folders",
-					 number, name, PATTERN_MAX,
-					 SEGMENT_COUNT_MAX);
+					 "bytes",
+					 number, name, PATTERN_MAX);
+		if (ignore->count > PATTERN_COUNT_MAX)
+			return error_set(err, ERROR_INVALID,
+					 "'%s' and what it adds to have more "
+					 "than %d patterns",
+					 name, PATTERN_COUNT_MAX);
+		text += n + 1;
 	}
 	return 0;
 }
 
-struct ignore *ignore_parse(const char *also, const char *text,
-			    const char *name, struct arena *mem,
-			    struct error *err)
+const struct ignore *ignore_put(const struct ignore *under, const char *below,
+				const char *text, size_t len, const char *name,
+				struct arena *mem, struct error *err)
 {
 	struct ignore *ignore = arena_alloc(mem, sizeof(*ignore));
 
-	if (add_lines(ignore, always, "", mem, err) < 0 ||
-	    add_lines(ignore, also ? also : "", "", mem, err) < 0 ||
-	    add_lines(ignore, text, name, mem, err) < 0)
+	ignore->under = under;
+	ignore->below = arena_strdup(mem, below);
+	ignore->below_len = strlen(below);
+	ignore->count = under ? under->count : 0;
+	if (add_lines(ignore, text, len, name, mem, err) < 0)
 		return NULL;
 	return ignore;
 }
 
-/* One name against one segment; `path` ends at a slash or at its end. */
-static bool match_name(const char *segment, const char *path, size_t len)
+const struct ignore *ignore_built_in(struct arena *mem, struct error *err)
 {
-	char name[256];
-
-	if (len >= sizeof(name))
-		return false;
-	memcpy(name, path, len);
-	name[len] = '\0';
-	return fnmatch(segment, name, 0) == 0;
+	return ignore_put(NULL, "", built_in, strlen(built_in), "", mem, err);
 }
 
 char *ignore_pattern(const char *path)
@@ -157,57 +160,44 @@ char *ignore_pattern(const char *path)
 	return buf_take(&out);
 }
 
-static const char *after(const char *path)
+/* Most patterns are ruled out, or hold, by their literal start alone. */
+static bool match(const struct ignore_pattern *pattern, const char *path,
+		  const char *base)
 {
-	path += strcspn(path, "/");
-	return *path ? path + 1 : path;
+	const char *text = pattern->any_depth ? base : path;
+
+	if (strncmp(text, pattern->text, pattern->literal) != 0)
+		return false;
+	if (pattern->literal == pattern->len)
+		return !text[pattern->literal];
+	return glob_match(pattern->text + pattern->literal,
+			  text + pattern->literal, !pattern->any_depth);
 }
 
-/* As with the stars of a shell pattern, only the last "**" ever needs to be
- * tried again, so this is never worse than segments times names. */
-static bool match_path(const struct ignore_pattern *pattern, const char *path)
+static bool is_below(const struct ignore *ignore, const char *path)
 {
-	const char *again = NULL;
-	size_t i = 0, star = 0;
+	size_t n = ignore->below_len;
 
-	while (*path) {
-		if (i < pattern->count && !strcmp(pattern->segments[i], "**")) {
-			star = ++i;
-			again = path;
-			/* At the end it stands for one name at least. */
-			if (i == pattern->count)
-				return true;
-		} else if (i < pattern->count &&
-			   match_name(pattern->segments[i], path,
-				      strcspn(path, "/"))) {
-			path = after(path);
-			i++;
-		} else if (again) {
-			path = again = after(again);
-			i = star;
-		} else {
-			return false;
-		}
-	}
-	return i == pattern->count;
+	return !n || (!strncmp(path, ignore->below, n) && path[n] == '/');
 }
 
-bool ignore_match(const struct ignore *ignore, const char *path, bool is_folder)
+enum ignore_verdict ignore_decide(const struct ignore *ignore, const char *path,
+				  bool is_folder)
 {
 	const char *base = path_base(path);
 	const struct ignore_pattern *pattern;
-	bool match;
 
-	for (pattern = ignore->last; pattern; pattern = pattern->next) {
-		if (pattern->folders && !is_folder)
+	for (; ignore; ignore = ignore->under) {
+		const char *from =
+			path + ignore->below_len + (ignore->below_len > 0);
+
+		if (!is_below(ignore, path))
 			continue;
-		if (pattern->any_depth)
-			match = match_name(pattern->segments[0], base,
-					   strlen(base));
-		else
-			match = match_path(pattern, path);
-		if (match)
-			return !pattern->take_back;
+		for (pattern = ignore->last; pattern; pattern = pattern->next)
+			if ((is_folder || !pattern->folders) &&
+			    match(pattern, from, base))
+				return pattern->take_back ? IGNORE_IN
+							  : IGNORE_OUT;
 	}
-	return false;
+	return IGNORE_SILENT;
 }

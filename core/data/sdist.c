@@ -391,6 +391,7 @@ int sdist_make(const char *folder, const char *module, const char *to,
 	       struct arena *mem, struct sdist *out, struct error *err)
 {
 	struct sdist_packing packing = { .mem = mem };
+	struct source_options options = { 0 };
 	struct sdist made = { 0 };
 	char *real = realpath(folder, NULL);
 	char *patterns = NULL;
@@ -405,8 +406,8 @@ int sdist_make(const char *folder, const char *module, const char *to,
 	if (choose_root(&packing, &needs_setup, err) < 0)
 		goto out;
 	patterns = own_patterns(&packing, to);
-	if (tree_read_without(packing.root, patterns, mem, &packing.tree, err) <
-	    0)
+	options.also = patterns;
+	if (tree_read(packing.root, &options, mem, &packing.tree, err) < 0)
 		goto out;
 	drop_empty_folders(&packing.tree);
 	if (needs_setup && make_setup(&packing, err) < 0)

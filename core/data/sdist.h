@@ -8,7 +8,7 @@
  * folder with __init__.py) whose parent has one of these is packed with that
  * parent, as gcloud did; one whose parent has none, and any other folder of
  * Python files, gets a setup.py made for it.  setup.py is never run: all
- * files go in but what a build leaves behind and what .jobrunignore lists
+ * files go in but what a build leaves behind and what is no part of a source
  * (core/data/tree.h).
  *
  * Equal contents give an archive that is equal to the byte.

@@ -11,22 +11,23 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
-#include "core/base/file.h"
 #include "core/data/ignore.h"
+#include "core/data/source_rules.h"
 
 #define DEPTH_MAX 64
 #define ENTRY_COUNT_MAX 500000
-#define IGNORE_FILE_MAX 65536
 #define CHUNK_SIZE 131072
 
 struct tree_walk {
 	const char *folder; /* for messages */
 	struct arena *mem;
-	const struct ignore *ignore;
+	struct source_rules *rules;
 	struct buf path; /* of where it is, below the folder */
 	char *chunk;
 	struct tree_entry *entries;
 	size_t count, size;
+	struct tree_left_out *left_out;
+	size_t left_out_count, left_out_size;
 	size_t files;
 	uint64_t bytes;
 };
@@ -46,12 +47,33 @@ static struct tree_entry *add_entry(struct tree_walk *walk, enum tree_kind kind)
 	return entry;
 }
 
+static void leave_out(struct tree_walk *walk, enum source_reason reason,
+		      bool is_folder)
+{
+	size_t n = walk->left_out_count;
+
+	if (!source_reason_text(reason))
+		return;
+	if (n == walk->left_out_size) {
+		walk->left_out_size = n ? n * 2 : 64;
+		walk->left_out = mem_grow(walk->left_out, walk->left_out_size,
+					  sizeof(*walk->left_out));
+	}
+	walk->left_out[n] = (struct tree_left_out){
+		.path = arena_printf(walk->mem, "%s%s", buf_text(&walk->path),
+				     is_folder ? "/" : ""),
+		.reason = reason,
+	};
+	walk->left_out_count++;
+}
+
 static int fail(const struct tree_walk *walk, struct error *err)
 {
 	return error_errno(err, "cannot read '%s/%s'", walk->folder,
 			   buf_text(&walk->path));
 }
 
+/* Returns 1 for a saved plan, which is none of it. */
 static int hash_file(struct tree_walk *walk, int fd, struct tree_entry *entry,
 		     struct error *err)
 {
@@ -67,6 +89,11 @@ static int hash_file(struct tree_walk *walk, int fd, struct tree_entry *entry,
 			continue;
 		if (n <= 0)
 			break;
+		if (!entry->size_bytes &&
+		    source_rules_is_plan(walk->rules, walk->chunk, (size_t)n)) {
+			ret = 1;
+			goto out;
+		}
 		digester_add(digester, walk->chunk, (size_t)n);
 		entry->size_bytes += (uint64_t)n;
 	}
@@ -103,6 +130,11 @@ static int read_file(struct tree_walk *walk, int parent, const char *name,
 
 		entry->executable = st.st_mode & S_IXUSR;
 		ret = hash_file(walk, fd, entry, err);
+		if (ret == 1) {
+			walk->count--;
+			leave_out(walk, SOURCE_OWN, false);
+			ret = 0;
+		}
 	}
 	close(fd);
 	return ret;
@@ -121,12 +153,16 @@ static int read_link(struct tree_walk *walk, int parent, const char *name,
 	return 0;
 }
 
-static int walk_folder(struct tree_walk *walk, int fd, unsigned depth,
+static int walk_folder(struct tree_walk *walk, int fd,
+		       const struct source_scope *scope, unsigned depth,
 		       struct error *err);
 
 static int read_folder(struct tree_walk *walk, int parent, const char *name,
-		       unsigned depth, struct error *err)
+		       const struct source_scope *outer,
+		       enum source_reason reason, unsigned depth,
+		       struct error *err)
 {
+	const struct source_scope *scope;
 	size_t before = walk->count;
 	int fd;
 
@@ -139,9 +175,15 @@ static int read_folder(struct tree_walk *walk, int parent, const char *name,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : fail(walk, err);
-	if (walk_folder(walk, fd, depth, err) < 0)
+	scope = source_rules_enter(walk->rules, outer, buf_text(&walk->path),
+				   fd, reason, err);
+	if (!scope) {
+		close(fd);
 		return -1;
-	if (walk->count == before)
+	}
+	if (walk_folder(walk, fd, scope, depth, err) < 0)
+		return -1;
+	if (walk->count == before && source_rules_keep_folders(walk->rules))
 		add_entry(walk, TREE_FOLDER);
 	return 0;
 }
@@ -158,13 +200,19 @@ static int type_of(int parent, const struct dirent *item)
 }
 
 static int read_item(struct tree_walk *walk, int parent,
-		     const struct dirent *item, unsigned depth,
+		     const struct dirent *item,
+		     const struct source_scope *scope, unsigned depth,
 		     struct error *err)
 {
 	int type = type_of(parent, item);
+	enum source_reason reason =
+		source_rules_decide(walk->rules, scope, buf_text(&walk->path),
+				    parent, type == DT_DIR);
 
-	if (ignore_match(walk->ignore, buf_text(&walk->path), type == DT_DIR))
+	if (reason != SOURCE_SHIPS && reason != SOURCE_ONLY_TRACKED) {
+		leave_out(walk, reason, type == DT_DIR);
 		return 0;
+	}
 	if (walk->count >= ENTRY_COUNT_MAX)
 		return error_set(err, ERROR_FAILED,
 				 "'%s' holds more than %d files: list what is "
@@ -176,14 +224,16 @@ static int read_item(struct tree_walk *walk, int parent,
 	case DT_LNK:
 		return read_link(walk, parent, item->d_name, err);
 	case DT_DIR:
-		return read_folder(walk, parent, item->d_name, depth + 1, err);
+		return read_folder(walk, parent, item->d_name, scope, reason,
+				   depth + 1, err);
 	default:
 		return 0;
 	}
 }
 
 /* Takes the descriptor. */
-static int walk_folder(struct tree_walk *walk, int fd, unsigned depth,
+static int walk_folder(struct tree_walk *walk, int fd,
+		       const struct source_scope *scope, unsigned depth,
 		       struct error *err)
 {
 	size_t len = walk->path.len;
@@ -209,7 +259,7 @@ static int walk_folder(struct tree_walk *walk, int fd, unsigned depth,
 		if (len)
 			buf_putc(&walk->path, '/');
 		buf_puts(&walk->path, item->d_name);
-		ret = read_item(walk, dirfd(dir), item, depth, err);
+		ret = read_item(walk, dirfd(dir), item, scope, depth, err);
 		walk->path.len = len;
 		walk->path.data[len] = '\0';
 	}
@@ -217,36 +267,16 @@ static int walk_folder(struct tree_walk *walk, int fd, unsigned depth,
 	return ret;
 }
 
-static int read_ignore(struct tree_walk *walk, int folder, const char *also,
-		       struct error *err)
-{
-	int fd = openat(folder, IGNORE_FILE, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	char *name = path_join(walk->folder, IGNORE_FILE);
-	char *text = NULL;
-	size_t len;
-
-	if (fd < 0 && errno != ENOENT) {
-		error_errno(err, "cannot read '%s'", name);
-		goto out;
-	}
-	if (fd >= 0) {
-		text = file_read_fd(fd, name, IGNORE_FILE_MAX, &len, err);
-		if (!text)
-			goto out;
-	}
-	walk->ignore =
-		ignore_parse(also, text ? text : "", name, walk->mem, err);
-out:
-	if (fd >= 0)
-		close(fd);
-	free(text);
-	free(name);
-	return walk->ignore ? 0 : -1;
-}
-
 static int by_path(const void *a, const void *b)
 {
 	const struct tree_entry *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static int left_out_by_path(const void *a, const void *b)
+{
+	const struct tree_left_out *x = a, *y = b;
 
 	return strcmp(x->path, y->path);
 }
@@ -279,14 +309,35 @@ static int hash_tree(struct tree *tree, struct error *err)
 	return 0;
 }
 
-int tree_read(const char *folder, struct arena *mem, struct tree *out,
-	      struct error *err)
+/* Sorted, in memory of the caller's. */
+static void keep(struct tree_walk *walk, struct tree *tree)
 {
-	return tree_read_without(folder, NULL, mem, out, err);
+	struct tree_left_out *left_out = arena_alloc(
+		walk->mem, (walk->left_out_count + 1) * sizeof(*left_out));
+
+	tree->count = walk->count;
+	tree->entries = arena_alloc(walk->mem,
+				    (walk->count + 1) * sizeof(*walk->entries));
+	if (walk->count) {
+		qsort(walk->entries, walk->count, sizeof(*walk->entries),
+		      by_path);
+		memcpy(tree->entries, walk->entries,
+		       walk->count * sizeof(*walk->entries));
+	}
+	if (walk->left_out_count) {
+		memcpy(left_out, walk->left_out,
+		       walk->left_out_count * sizeof(*left_out));
+		qsort(left_out, walk->left_out_count, sizeof(*left_out),
+		      left_out_by_path);
+	}
+	tree->left_out = left_out;
+	tree->left_out_count = walk->left_out_count;
+	tree->files = walk->files;
+	tree->bytes = walk->bytes;
 }
 
-int tree_read_without(const char *folder, const char *patterns,
-		      struct arena *mem, struct tree *out, struct error *err)
+int tree_read(const char *folder, const struct source_options *options,
+	      struct arena *mem, struct tree *out, struct error *err)
 {
 	struct tree_walk walk = { .folder = folder, .mem = mem };
 	struct tree tree = { 0 };
@@ -296,28 +347,23 @@ int tree_read_without(const char *folder, const char *patterns,
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, "cannot read '%s'", folder);
-	if (read_ignore(&walk, fd, patterns, err) < 0) {
+	walk.rules = source_rules_new(folder, fd, options, err);
+	if (!walk.rules) {
 		close(fd);
 		return -1;
 	}
 	walk.chunk = mem_alloc(CHUNK_SIZE);
-	if (walk_folder(&walk, fd, 0, err) < 0)
+	if (walk_folder(&walk, fd, source_rules_top(walk.rules), 0, err) < 0)
 		goto out;
-	tree.count = walk.count;
-	tree.entries = arena_alloc(mem, walk.count * sizeof(*walk.entries));
-	if (walk.count) {
-		qsort(walk.entries, walk.count, sizeof(*walk.entries), by_path);
-		memcpy(tree.entries, walk.entries,
-		       walk.count * sizeof(*walk.entries));
-	}
-	tree.files = walk.files;
-	tree.bytes = walk.bytes;
+	keep(&walk, &tree);
 	if (hash_tree(&tree, err) < 0)
 		goto out;
 	*out = tree;
 	ret = 0;
 out:
+	source_rules_free(walk.rules);
 	buf_done(&walk.path);
+	free(walk.left_out);
 	free(walk.entries);
 	free(walk.chunk);
 	return ret;

@@ -8,21 +8,30 @@
  * not followed); the presence of a folder only if it is empty.  Owners, times
  * and other permissions do not count.  Sockets, devices and pipes are left out.
  *
- * The tree also leaves out `.git`, `__pycache__` and `*.pyc` anywhere, and what
- * the file `.jobrunignore` in the folder lists.  It has one pattern a line:
+ * Some files are no part of the source (core/data/source_rules.h):
+ * - what `.jobrunignore` in the folder lists, if there is one: it then decides
+ *   alone;
+ * - else what the files `.gitignore` list, in the folder, below it, and above
+ *   it up to the top of its repository.  What Git tracks is part of it all the
+ *   same.  Lists of a user's own do not count, so that clones agree.  Folders
+ *   of which nothing is left do not count either, if there is a repository;
+ * - `.git`, and unless a list takes them back `__pycache__` and `*.pyc`;
+ * - what jobrun itself writes: state directories, saved plans.
+ *
+ * Both files have one pattern a line:
  *
  *	# a comment; empty lines do nothing
  *	*.log		without a slash: every such name, at any depth
- *	/data		with one before or in it: a path from the top
+ *	/data		with one before or in it: a path from the file's folder
  *	docs/x?.md	*, ? and [...] never match a slash
  *	a / ** / b	(without the blanks) any number of folders, or none
  *	out/		with one at the end: folders only
  *	!keep.log	not left out after all
  *
- * The last line that matches decides.  Everything below an ignored folder is
- * ignored, so no pattern can take it back; a folder whose files are all ignored
- * counts as empty.  A backslash takes the meaning from the next character;
- * blanks at the end of a line do not count.
+ * The last line that matches decides, of the lowest file that has one.  All
+ * below an ignored folder is ignored, so no pattern can take it back.  A
+ * backslash takes the meaning from the next character; blanks at the end of a
+ * line do not count.
  */
 #ifndef JOBRUN_TREE_H
 #define JOBRUN_TREE_H
@@ -34,6 +43,7 @@
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/data/source_rules.h"
 
 enum tree_kind {
 	TREE_FILE,
@@ -50,22 +60,26 @@ struct tree_entry {
 	struct digest digest; /* of a file's contents, else "" */
 };
 
+/* What is no part of it; of a folder all that it holds is not looked at. */
+struct tree_left_out {
+	const char *path; /* with a slash at the end of a folder's */
+	enum source_reason reason;
+};
+
 struct tree {
 	size_t count;
 	struct tree_entry *entries; /* by path, bytewise */
 	size_t files;               /* regular ones */
 	uint64_t bytes;             /* bytes in them */
 	struct digest digest;       /* of the whole tree */
+	/* What is worth a word: see source_reason_text().  By path. */
+	const struct tree_left_out *left_out;
+	size_t left_out_count;
 };
 
 /* Reads every file, so costs grow with the bytes there.  Entries live in
- * `mem`.  `folder` itself may be a link. */
-int tree_read(const char *folder, struct arena *mem, struct tree *out,
-	      struct error *err);
-
-/* The same, and what the lines of `patterns` match is left out too, unless
- * the folder's own file takes it back in. */
-int tree_read_without(const char *folder, const char *patterns,
-		      struct arena *mem, struct tree *out, struct error *err);
+ * `mem`.  `folder` itself may be a link.  `options` may be NULL. */
+int tree_read(const char *folder, const struct source_options *options,
+	      struct arena *mem, struct tree *out, struct error *err);
 
 #endif

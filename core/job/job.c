@@ -9,7 +9,6 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/data/ignore.h"
 #include "core/data/tree.h"
 #include "core/job/origin.h"
 #include "core/job/source.h"
@@ -104,28 +103,65 @@ static void keep_entries(struct job *job, const struct tree *tree)
 	job->source_entry_count = tree->count;
 }
 
+/* The same of what is left out: those named, and how many there are. */
+static void keep_left_out(struct job *job, const struct tree *tree)
+{
+	size_t count = tree->left_out_count < SOURCE_LISTED_MAX
+			       ? tree->left_out_count
+			       : SOURCE_LISTED_MAX;
+	struct tree_left_out *kept =
+		arena_alloc(job->mem, (count + 1) * sizeof(*kept));
+	size_t i;
+
+	for (i = 0; i < tree->left_out_count; i++) {
+		const struct tree_left_out *one = &tree->left_out[i];
+
+		job->source_left_out_total[one->reason]++;
+		if (i < count)
+			kept[i] = (struct tree_left_out){
+				arena_strdup(job->mem, one->path), one->reason
+			};
+	}
+	job->source_left_out = kept;
+	job->source_left_out_count = count;
+}
+
+static void keep_secrets(struct job *job, const struct tree *tree)
+{
+	struct strings *out = &job->source_secrets;
+	size_t i;
+
+	out->count = 0;
+	out->items =
+		arena_alloc(job->mem, SOURCE_SECRETS_MAX * sizeof(*out->items));
+	for (i = 0; i < tree->count && out->count < SOURCE_SECRETS_MAX; i++)
+		if (tree->entries[i].kind == TREE_FILE &&
+		    source_is_secret(tree->entries[i].path))
+			out->items[out->count++] =
+				arena_strdup(job->mem, tree->entries[i].path);
+}
+
 static int read_source(struct job *job, struct tree *tree, struct error *err)
 {
-	const char *checkpoints = job->jobrun.checkpoints.directory;
-	char *without = NULL;
 	struct arena *mem;
 	int ret;
 
 	job->source_entries = NULL;
 	job->source_entry_count = 0;
+	memset(job->source_left_out_total, 0,
+	       sizeof(job->source_left_out_total));
 	if (!job->jobrun.source)
 		return 0;
-	/* What the program writes there does not change the job. */
-	if (checkpoints)
-		without = ignore_pattern(checkpoints);
 	mem = arena_new();
-	ret = tree_read_without(job_path(job, job->jobrun.source), without, mem,
-				tree, err);
-	free(without);
-	if (ret == 0)
+	ret = source_read_job(job, SOURCE_NOW, mem, tree, err);
+	if (ret == 0) {
 		keep_entries(job, tree);
+		keep_left_out(job, tree);
+		keep_secrets(job, tree);
+	}
 	arena_free(mem);
 	tree->entries = NULL;
+	tree->left_out = NULL;
 	if (ret < 0)
 		return error_prefix(err, "jobrun.source");
 	return 0;
@@ -250,15 +286,42 @@ int job_digest(struct job *job, struct error *err)
 	return 0;
 }
 
+/* Digest 1 as it was before ignore files of Git's counted.  False if that
+ * source can't be read, or is the same: then it is digest 1 as well. */
+static bool digest_before(const struct job *job, struct digest *out)
+{
+	const struct strings *uris = &job->training_input.package_uris;
+	struct arena *mem = arena_new();
+	struct strings contents = { 0 };
+	struct tree tree = { 0 };
+	struct error ignored;
+	bool other = false;
+
+	contents.items =
+		arena_alloc(mem, (uris->count + 1) * sizeof(*contents.items));
+	if (job->jobrun.source &&
+	    source_read_job(job, SOURCE_VERSION_1, mem, &tree, &ignored) == 0 &&
+	    strcmp(tree.digest.hex, job->source_digest.hex) != 0) {
+		contents.items[contents.count++] = tree.digest.hex;
+		other = add_packages(job, &contents, &ignored) == 0 &&
+			digest_form(job, "job 1", MESSAGE_DIGEST_1, &contents,
+				    out, &ignored) == 0;
+	}
+	arena_free(mem);
+	return other;
+}
+
 bool job_was_run(const struct job *job, const char *digest, const char *digest2)
 {
-	bool second = digest2 && *digest2;
+	struct digest before;
 
-	return strncmp(second   ? digest2
-		       : digest ? digest
-				: "",
-		       second ? job->digest2.hex : job->digest.hex,
-		       DIGEST_LABEL) == 0;
+	if (digest2 && *digest2)
+		return !strncmp(digest2, job->digest2.hex, DIGEST_LABEL);
+	if (!digest || !*digest)
+		return false;
+	return !strncmp(digest, job->digest.hex, DIGEST_LABEL) ||
+	       (digest_before(job, &before) &&
+		!strncmp(digest, before.hex, DIGEST_LABEL));
 }
 
 const char *job_master_name(const struct job *job)

@@ -13,9 +13,11 @@
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/data/source_rules.h"
 #include "core/job/message.h"
 
 struct tree_entry;
+struct tree_left_out;
 
 enum scale_tier {
 	SCALE_TIER_UNSPECIFIED,
@@ -323,6 +325,9 @@ struct job {
 	 * file, absolute and without links. */
 	const char *origin;
 	const char *real_file;                  /* NULL: standard input */
+	/* What jobrun writes itself, absolute and without links; borrowed. */
+	const char *const *never;
+	size_t never_count;
 	const struct message *message;          /* the table it was filled by */
 	const struct message *training_message; /* of training_input */
 	/* Set by job_digest(), else "".  The first is what runs are named by
@@ -335,6 +340,13 @@ struct job {
 	/* What is in it, for core/job/source.h; NULL if that is too much. */
 	const struct tree_entry *source_entries;
 	size_t source_entry_count;
+	/* The names of what is left out of it, and how much that is by reason:
+	 * see source_reason_text(). */
+	const struct tree_left_out *source_left_out;
+	size_t source_left_out_count;
+	size_t source_left_out_total[SOURCE_REASON_COUNT];
+	/* Files that are likely to be secrets, the first of them by path. */
+	struct strings source_secrets;
 };
 
 void job_free(struct job *job); /* its arena, and so the job */
@@ -367,7 +379,8 @@ void job_find_origin(struct job *job);
 #define DIGEST_LABEL 63
 
 /* Whether a run that keeps these digests ran the job: digest 2 decides if it
- * is kept, digest 1 if it is NULL or "", as in what an older jobrun wrote. */
+ * is kept, digest 1 if it is NULL or "", as in what an older jobrun wrote.  It
+ * shipped what ignore files list, so the source is read once more. */
 bool job_was_run(const struct job *job, const char *digest,
 		 const char *digest2);
 

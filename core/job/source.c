@@ -7,10 +7,45 @@
 
 #include "core/base/json.h"
 #include "core/base/units.h"
-#include "core/data/tree.h"
+#include "core/data/ignore.h"
 
 #define SHOWN_MAX 5
 #define DIGEST_WIDTH 16
+
+static int read_source(const char *folder, const char *checkpoints,
+		       struct source_options *options, struct arena *mem,
+		       struct tree *out, struct error *err)
+{
+	char *also = checkpoints ? ignore_pattern(checkpoints) : NULL;
+	int ret;
+
+	options->also = also;
+	ret = tree_read(folder, options, mem, out, err);
+	free(also);
+	return ret;
+}
+
+int source_read(const char *folder, const char *checkpoints, struct arena *mem,
+		struct tree *out, struct error *err)
+{
+	struct source_options options = { 0 };
+
+	return read_source(folder, checkpoints, &options, mem, out, err);
+}
+
+int source_read_job(const struct job *job, enum source_version version,
+		    struct arena *mem, struct tree *out, struct error *err)
+{
+	struct source_options options = {
+		.version = version,
+		.never = job->never,
+		.never_count = job->never_count,
+	};
+
+	return read_source(job_path(job, job->jobrun.source),
+			   job->jobrun.checkpoints.directory, &options, mem,
+			   out, err);
+}
 
 /* Two entries of one path with the same text are the same to a program. */
 static json_t *entry_json(const struct tree_entry *entry)

@@ -7,10 +7,25 @@
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
+#include "core/data/source_rules.h"
+#include "core/data/tree.h"
 #include "core/job/job.h"
 
 /* Plans list a source of at most so many files; a larger one is a digest. */
 #define SOURCE_LISTED_MAX 2000
+/* So many files that may be secrets are named. */
+#define SOURCE_SECRETS_MAX 20
+
+/*
+ * What of the folder is the source: by the rules of core/data/tree.h, without
+ * the directory of its checkpoints (NULL: none), which the program writes.
+ * Whoever digests, lists or ships a source reads it by this.
+ */
+int source_read(const char *folder, const char *checkpoints, struct arena *mem,
+		struct tree *out, struct error *err);
+/* The same of a job, by the rules of that version. */
+int source_read_job(const struct job *job, enum source_version version,
+		    struct arena *mem, struct tree *out, struct error *err);
 
 enum file_change_type {
 	FILE_MODIFIED,

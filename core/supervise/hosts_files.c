@@ -15,8 +15,8 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/data/archive.h"
-#include "core/data/ignore.h"
 #include "core/data/tree.h"
+#include "core/job/source.h"
 #include "core/ssh/agent_archive.h"
 #include "core/spec/hosts_program.h"
 #include "core/process/process.h"
@@ -82,20 +82,16 @@ out:
 	return ret;
 }
 
-/* A folder with all that a program could read there, as `name`, but for what
- * the patterns of `without` (or NULL) match. */
+/* What was read of a folder, as `name`. */
 static int add_tree(struct shipping *ship, const char *folder, const char *name,
-		    const char *without, struct error *err)
+		    const struct tree *tree, struct arena *mem,
+		    struct error *err)
 {
-	struct arena *mem = arena_new();
-	struct tree tree;
-	int ret = tree_read_without(folder, without, mem, &tree, err);
+	int ret = add_header(ship, ARCHIVE_FOLDER, name, 0, err);
 	size_t i;
 
-	if (ret == 0)
-		ret = add_header(ship, ARCHIVE_FOLDER, name, 0, err);
-	for (i = 0; ret == 0 && i < tree.count; i++) {
-		const struct tree_entry *entry = &tree.entries[i];
+	for (i = 0; ret == 0 && i < tree->count; i++) {
+		const struct tree_entry *entry = &tree->entries[i];
 		const char *to = arena_printf(mem, "%s/%s", name, entry->path);
 		char *from;
 
@@ -119,6 +115,20 @@ static int add_tree(struct shipping *ship, const char *folder, const char *name,
 			free(from);
 		}
 	}
+	return ret;
+}
+
+static int add_source(struct shipping *ship, const struct run_spec *spec,
+		      struct error *err)
+{
+	const char *folder = spec->hosts.source;
+	struct arena *mem = arena_new();
+	struct tree tree;
+	int ret = source_read(folder, spec->checkpoints.directory, mem, &tree,
+			      err);
+
+	if (ret == 0)
+		ret = add_tree(ship, folder, "source", &tree, mem, err);
 	arena_free(mem);
 	return ret;
 }
@@ -127,15 +137,23 @@ static int add_tree(struct shipping *ship, const char *folder, const char *name,
 static int add_package(struct shipping *ship, const struct run_spec *spec,
 		       size_t i, struct error *err)
 {
+	static const struct source_options whole = {
+		.version = SOURCE_VERSION_1,
+	};
 	char *folder = mem_printf("%s/packages/%zu", spec->home, i);
 	char *name = mem_printf("packages/%zu", i);
+	struct arena *mem = arena_new();
+	struct tree tree;
 	int ret = 0;
 
 	if (access(folder, F_OK) < 0)
 		ret = archive_unpack(spec->packages.items[i], folder, NULL,
 				     err);
 	if (ret == 0)
-		ret = add_tree(ship, folder, name, NULL, err);
+		ret = tree_read(folder, &whole, mem, &tree, err);
+	if (ret == 0)
+		ret = add_tree(ship, folder, name, &tree, mem, err);
+	arena_free(mem);
 	free(folder);
 	free(name);
 	return ret;
@@ -160,16 +178,9 @@ static int add_program(struct shipping *ship, struct error *err)
 static int add_all(struct shipping *ship, const struct run_spec *spec,
 		   struct error *err)
 {
-	const char *directory = spec->checkpoints.directory;
-	char *without = directory ? ignore_pattern(directory) : NULL;
-	int ret = 0;
 	size_t i;
 
-	if (spec->hosts.source)
-		ret = add_tree(ship, spec->hosts.source, "source", without,
-			       err);
-	free(without);
-	if (ret < 0)
+	if (spec->hosts.source && add_source(ship, spec, err) < 0)
 		return -1;
 	if (hosts_need_program(spec) && add_program(ship, err) < 0)
 		return -1;

@@ -16,6 +16,7 @@
 #include "core/data/archive.h"
 #include "core/data/archive_writer.h"
 #include "core/data/tree.h"
+#include "core/job/source.h"
 #include "core/job/secret.h"
 #include "core/trial/trial_spec.h"
 #include "core/task/task_secrets.h"
@@ -69,16 +70,50 @@ static int open_scratch(struct error *err)
 }
 
 static int add_tree(struct archive_writer *writer, const char *folder,
-		    const char *prefix, struct error *err)
+		    const char *prefix, const struct tree *tree,
+		    struct error *err)
 {
-	struct arena *mem = arena_new();
-	struct tree tree;
-	int ret = tree_read(folder, mem, &tree, err);
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; ret == 0 && i < tree.count; i++)
+	for (i = 0; ret == 0 && i < tree->count; i++)
 		ret = archive_writer_add_entry(writer, prefix, folder,
-					       &tree.entries[i], err);
+					       &tree->entries[i], err);
+	return ret;
+}
+
+static int add_unpacked(struct archive_writer *writer, const char *folder,
+			const char *prefix, struct error *err)
+{
+	static const struct source_options whole = {
+		.version = SOURCE_VERSION_1,
+	};
+	struct arena *mem = arena_new();
+	struct tree tree;
+	int ret = tree_read(folder, &whole, mem, &tree, err);
+
+	if (ret == 0)
+		ret = add_tree(writer, folder, prefix, &tree, err);
+	arena_free(mem);
+	return ret;
+}
+
+/* It goes by the name of the digest in the plan. */
+static int add_source(struct archive_writer *writer, const struct job *job,
+		      struct error *err)
+{
+	const char *folder = job_path(job, job->jobrun.source);
+	struct arena *mem = arena_new();
+	struct tree tree;
+	int ret = source_read_job(job, SOURCE_NOW, mem, &tree, err);
+
+	if (ret == 0 && strcmp(tree.digest.hex, job->source_digest.hex) != 0)
+		ret = error_set(err, ERROR_TRY_AGAIN,
+				"'%s' has changed since this was planned: plan "
+				"again",
+				folder);
+	if (ret == 0)
+		ret = add_tree(writer, folder, ".", &tree, err);
 	arena_free(mem);
 	return ret;
 }
@@ -112,7 +147,7 @@ static int add_package(struct archive_writer *writer, const char *package,
 	}
 	unpacked = path_join(folder, "package");
 	if (archive_unpack(package, unpacked, NULL, err) == 0)
-		ret = add_tree(writer, unpacked, prefix, err);
+		ret = add_unpacked(writer, unpacked, prefix, err);
 	folder_remove(folder, &ignored);
 out:
 	free(unpacked);
@@ -221,7 +256,6 @@ static int put_folder(struct cluster *cluster, int fd, const char *to,
 static int ship_source(struct cluster *cluster, const struct job *job,
 		       const char *to, struct error *err)
 {
-	const char *folder = job_path(job, job->jobrun.source);
 	struct archive_writer *writer;
 	int fd = open_scratch(err);
 	int ret = -1;
@@ -229,7 +263,7 @@ static int ship_source(struct cluster *cluster, const struct job *job,
 	if (fd < 0)
 		return -1;
 	writer = archive_writer_new(fd, "the source", ARCHIVE_PLAIN, err);
-	if (writer && add_tree(writer, folder, ".", err) == 0) {
+	if (writer && add_source(writer, job, err) == 0) {
 		ret = archive_writer_finish(writer, err);
 		writer = NULL;
 	}

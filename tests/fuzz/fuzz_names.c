@@ -60,20 +60,23 @@ static void read_target(const char *text)
 static void leave_out(const char *text, struct arena *mem)
 {
 	struct error err = { 0 };
-	struct ignore *ignore = ignore_parse(NULL, text, "text", mem, &err);
+	const struct ignore *ignore =
+		ignore_put(NULL, "", text, strlen(text), "text", mem, &err);
 	char *own = ignore_pattern(text);
 	char clean[PATH_MAX];
 
 	if (ignore) {
-		ignore_match(ignore, text, false);
-		ignore_match(ignore, "a/b.c", false);
-		ignore_match(ignore, "a/b", true);
+		ignore_decide(ignore, text, false);
+		ignore_decide(ignore, "a/b.c", false);
+		ignore_decide(ignore, "a/b", true);
 	} else {
 		assert(err.text[0]);
 	}
 	if (own && !path_clean(text, clean) && !strchr(text, '\n')) {
-		ignore = ignore_parse(own, "", "own", mem, &err);
-		assert(!ignore || ignore_match(ignore, clean, true));
+		ignore = ignore_put(NULL, "", own, strlen(own), "own", mem,
+				    &err);
+		assert(!ignore ||
+		       ignore_decide(ignore, clean, true) == IGNORE_OUT);
 	}
 	free(own);
 }

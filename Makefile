@@ -96,8 +96,9 @@ GENERATE_RULES = $(BUILD)/schema/generate/rules
 # What 'jobrun init' writes is an example; 'jobrun completion' prints what
 # 'make install' installs.
 STARTER := README.md .gitignore .github/workflows/jobrun.yml .gitlab-ci.yml \
-	   ci/apply.sh ci/comment.sh ci/forge.sh ci/install.sh ci/plan.sh \
-	   ci/reviewed.sh ci/settings.sh hello/train.py jobs/hello.yaml
+	   ci/.gitignore ci/apply.sh ci/comment.sh ci/forge.sh \
+	   ci/install.sh ci/plan.sh ci/reviewed.sh ci/settings.sh \
+	   hello/train.py jobs/hello.yaml
 COMPLETION := bash zsh fish
 EMBEDDED_C := $(BUILD)/cmd/jobrun/starter_files.c $(BUILD)/cmd/jobrun/completion_files.c
 

@@ -18,6 +18,7 @@ struct plan_opts {
 	const char *format;
 	const char *out;
 	bool detailed_exitcode;
+	bool verbose;
 };
 
 static const struct opt options[] = {
@@ -28,15 +29,18 @@ static const struct opt options[] = {
 	{ 0, "detailed-exitcode", OPT_FLAG,
 	  offsetof(struct plan_opts, detailed_exitcode), NULL,
 	  "exit with 2 if there is something to do" },
+	{ 'v', "verbose", OPT_FLAG, offsetof(struct plan_opts, verbose), NULL,
+	  "name what is shipped and what is not; cut no value" },
 	{ 0 },
 };
 
 static void print_plan(struct app *app, const struct plan *plan,
-		       const char *format)
+		       const struct plan_opts *opts)
 {
 	struct plan_style style = { .color = app->out_color,
-				    .width = app->out_terminal ? app->width
-							       : 0 };
+				    .width = app->out_terminal ? app->width : 0,
+				    .verbose = opts->verbose };
+	const char *format = opts->format;
 	struct buf text = { 0 };
 
 	if (!strcmp(format, "json")) {
@@ -104,6 +108,7 @@ static int make_plan(struct app *app, struct plan_opts *opts)
 		status = app_fail(app, &err);
 		goto out;
 	}
+	session_leave_out(&session, opts->out);
 	session_plan(&session, &jobs, &how);
 	if (session_check_targets(&session, &err) < 0 ||
 	    pruning_plan(&pruning, &err) < 0) {
@@ -112,7 +117,7 @@ static int make_plan(struct app *app, struct plan_opts *opts)
 	}
 	failed = session_fail_unplanned(&session);
 	if (!failed || plan_job_count(session.plan))
-		print_plan(app, session.plan, opts->format);
+		print_plan(app, session.plan, opts);
 	if (opts->out)
 		status = save(app, &session, opts->out, inputs);
 	if (!status && opts->detailed_exitcode && !plan_is_empty(session.plan))

@@ -4,35 +4,69 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/base/text.h"
+
 #define ELLIPSIS "…"
 
-/* U+0080 to U+009F (terminals obey some), and the marks that change the
- * direction of what follows: U+200E/F, U+202A to U+202E, U+2066 to U+2069. */
-static bool is_unsafe(const unsigned char *p, size_t *len, unsigned *point)
+/* What a person does not see, or sees in another place: controls (terminals
+ * obey some), characters of no width, marks that turn text around or choose
+ * the form of what is before them. */
+static const struct {
+	unsigned first, last;
+} unseen[] = {
+	{ 0x80, 0x9f },       { 0xad, 0xad },       { 0x34f, 0x34f },
+	{ 0x61c, 0x61c },     { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },
+	{ 0x180b, 0x180f },   { 0x200b, 0x200f },   { 0x2028, 0x202e },
+	{ 0x2060, 0x206f },   { 0x3164, 0x3164 },   { 0xfe00, 0xfe0f },
+	{ 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },
+	{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+};
+
+/* The number of a valid sequence. */
+static unsigned code_point(const unsigned char *p, size_t len)
 {
-	if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f) {
-		*len = 2;
-		*point = p[1];
-		return true;
-	}
-	if (p[0] != 0xe2 || (p[1] != 0x80 && p[1] != 0x81) || !p[2])
-		return false;
-	*len = 3;
-	*point = 0x2000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
-	return *point == 0x200e || *point == 0x200f ||
-	       (*point >= 0x2028 && *point <= 0x202e) ||
-	       (*point >= 0x2066 && *point <= 0x2069);
+	unsigned point = len == 2   ? p[0] & 0x1fU
+			 : len == 3 ? p[0] & 0x0fU
+				    : p[0] & 0x07U;
+	size_t i;
+
+	for (i = 1; i < len; i++)
+		point = point << 6 | (p[i] & 0x3fU);
+	return point;
+}
+
+static bool is_unseen(unsigned point)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
+		if (point >= unseen[i].first && point <= unseen[i].last)
+			return true;
+	return false;
+}
+
+/* More than a byte: as it is, or by its number. */
+static void show_character(struct buf *out, const char *text, size_t len)
+{
+	unsigned point = code_point((const unsigned char *)text, len);
+
+	if (!is_unseen(point))
+		buf_add(out, text, len);
+	else if (point > 0xffff)
+		buf_printf(out, "\\U%08x", point);
+	else
+		buf_printf(out, "\\u%04x", point);
 }
 
 void show_text(struct buf *out, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
-	unsigned point;
-	size_t len;
 
 	while (*p) {
-		if (is_unsafe(p, &len, &point)) {
-			buf_printf(out, "\\u%04x", point);
+		size_t len = text_utf8_len((const char *)p);
+
+		if (len > 1) {
+			show_character(out, (const char *)p, len);
 			p += len;
 			continue;
 		}

@@ -342,14 +342,15 @@ static enum source_reason decide(const struct source_rules *rules,
 	enum ignore_verdict verdict =
 		ignore_decide(scope->files, at, is_folder);
 
-	if (verdict == IGNORE_OUT)
-		return rules->by_git ? SOURCE_GITIGNORE : SOURCE_IGNORE_FILE;
 	if (verdict == IGNORE_IN)
 		return SOURCE_SHIPS;
 	if (ignore_decide(rules->also, path, is_folder) == IGNORE_OUT)
 		return SOURCE_ALSO;
+	/* What needs no word is that, whoever says it, too. */
 	if (ignore_decide(rules->built_in, path, is_folder) == IGNORE_OUT)
 		return SOURCE_BUILT_IN;
+	if (verdict == IGNORE_OUT)
+		return rules->by_git ? SOURCE_GITIGNORE : SOURCE_IGNORE_FILE;
 	return SOURCE_SHIPS;
 }
 
@@ -358,7 +359,7 @@ enum source_reason source_rules_decide(const struct source_rules *rules,
 				       const char *path, int parent,
 				       bool is_folder)
 {
-	enum source_reason out = SOURCE_GITIGNORE;
+	enum source_reason out;
 	char room[PATH_MAX];
 	const char *at = from_top(scope, path, room);
 
@@ -366,8 +367,9 @@ enum source_reason source_rules_decide(const struct source_rules *rules,
 		return SOURCE_OWN;
 	if (rules->by_git && !strcmp(path_base(path), ".git"))
 		return SOURCE_BUILT_IN;
-	if (!scope->only_tracked)
-		out = decide(rules, scope, path, at, is_folder);
+	out = decide(rules, scope, path, at, is_folder);
+	if (out == SOURCE_SHIPS && scope->only_tracked)
+		out = SOURCE_GITIGNORE;
 	if (out == SOURCE_SHIPS || out == SOURCE_ALSO)
 		return out;
 	if (is_tracked(scope, at, is_folder))
@@ -394,7 +396,6 @@ const char *source_reason_text(enum source_reason reason)
 	static const char *const texts[SOURCE_REASON_COUNT] = {
 		[SOURCE_IGNORE_FILE] = "by " IGNORE_FILE,
 		[SOURCE_GITIGNORE] = "by " GITIGNORE,
-		[SOURCE_OWN] = "of jobrun's own",
 	};
 
 	return texts[reason];

@@ -70,7 +70,8 @@ bool source_rules_is_plan(const struct source_rules *rules, const char *start,
 /* Git keeps no empty folders, so that two clones agree without them. */
 bool source_rules_keep_folders(const struct source_rules *rules);
 
-/* "by .gitignore"; NULL: not worth a word. */
+/* "by .gitignore"; NULL: not worth a word, since programs make and remove what
+ * it is while they run. */
 const char *source_reason_text(enum source_reason reason);
 /* Whether a file of that name is likely to hold a secret. */
 bool source_is_secret(const char *path);

@@ -317,11 +317,11 @@ bool job_was_run(const struct job *job, const char *digest, const char *digest2)
 
 	if (digest2 && *digest2)
 		return !strncmp(digest2, job->digest2.hex, DIGEST_LABEL);
-	if (!digest || !*digest)
-		return false;
-	return !strncmp(digest, job->digest.hex, DIGEST_LABEL) ||
-	       (digest_before(job, &before) &&
-		!strncmp(digest, before.hex, DIGEST_LABEL));
+	digest = digest ? digest : "";
+	if (!strncmp(digest, job->digest.hex, DIGEST_LABEL))
+		return true;
+	return *digest && digest_before(job, &before) &&
+	       !strncmp(digest, before.hex, DIGEST_LABEL);
 }
 
 const char *job_master_name(const struct job *job)

@@ -9,7 +9,6 @@
 #include "core/base/units.h"
 #include "core/data/ignore.h"
 
-#define SHOWN_MAX 5
 #define DIGEST_WIDTH 16
 
 static int read_source(const char *folder, const char *checkpoints,
@@ -99,6 +98,83 @@ json_t *source_json(const struct job *job)
 	return out;
 }
 
+void source_text(const struct job *job, struct buf *out)
+{
+	const char *between = "; not: ";
+	char size[32];
+	size_t i;
+
+	size_format(job->source_bytes, size, sizeof(size));
+	buf_printf(out, "%zu file%s, %s", job->source_files,
+		   job->source_files == 1 ? "" : "s", size);
+	for (i = 0; i < SOURCE_REASON_COUNT; i++) {
+		if (!job->source_left_out_total[i])
+			continue;
+		buf_printf(out, "%s%zu %s", between,
+			   job->source_left_out_total[i],
+			   source_reason_text((enum source_reason)i));
+		between = ", ";
+	}
+}
+
+static json_t *left_out_json(const struct job *job)
+{
+	json_t *out = json_array();
+	size_t i;
+
+	for (i = 0; i < job->source_left_out_count; i++) {
+		const struct tree_left_out *one = &job->source_left_out[i];
+		json_t *item = json_object();
+
+		json_put_text(item, "path", one->path);
+		json_put_text(item, "why", source_reason_text(one->reason));
+		json_array_append_new(out, item);
+	}
+	return out;
+}
+
+json_t *source_listing(const struct job *job)
+{
+	json_t *out = json_object(), *totals = json_object();
+	json_t *paths = json_array();
+	size_t i;
+
+	json_put_text(out, "directory", job->jobrun.source);
+	json_put_int(out, "files", (long long)job->source_files);
+	json_put_int(out, "bytes", (long long)job->source_bytes);
+	json_put_text(out, "sha256", job->source_digest.hex);
+	for (i = 0; i < job->source_entry_count; i++)
+		json_array_append_new(paths,
+				      json_text(job->source_entries[i].path));
+	if (job->source_entries)
+		json_put(out, "paths", paths);
+	else
+		json_decref(paths);
+	json_put(out, "leftOut", left_out_json(job));
+	for (i = 0; i < SOURCE_REASON_COUNT; i++)
+		if (job->source_left_out_total[i])
+			json_put_int(totals,
+				     source_reason_text((enum source_reason)i),
+				     (long long)job->source_left_out_total[i]);
+	json_put(out, "leftOutTotal", totals);
+	return out;
+}
+
+void source_warning(const struct job *job, struct buf *out)
+{
+	const struct strings *names = &job->source_secrets;
+	size_t i;
+
+	if (!names->count)
+		return;
+	buf_puts(out, "ships what may be secret: ");
+	for (i = 0; i < names->count; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", names->items[i]);
+	buf_puts(out,
+		 names->count == SOURCE_SECRETS_MAX ? " and perhaps more" : "");
+	buf_puts(out, " (leave it out by .gitignore, or by " IGNORE_FILE ")");
+}
+
 static int by_path(const void *a, const void *b)
 {
 	const struct file_change *x = a, *y = b;
@@ -156,11 +232,12 @@ const char *file_change_name(enum file_change_type type)
 	return names[type];
 }
 
-void file_changes_text(const struct file_changes *files, struct buf *out)
+void file_changes_text(const struct file_changes *files, size_t most,
+		       struct buf *out)
 {
 	size_t i;
 
-	for (i = 0; i < files->count && i < SHOWN_MAX; i++)
+	for (i = 0; i < files->count && (!most || i < most); i++)
 		buf_printf(out, "%s%s %s", i ? ", " : "", files->items[i].path,
 			   file_change_name(files->items[i].type));
 	if (i < files->count)

@@ -50,6 +50,16 @@ struct file_changes {
  */
 json_t *source_json(const struct job *job);
 
+/* "41 files, 2.3 MB; not: 3 by .gitignore". */
+void source_text(const struct job *job, struct buf *out);
+/* The same, with the names: {"directory", "files", "bytes", "sha256", "paths",
+ * "leftOut": [{"path", "why"}], "leftOutTotal": {WHY: count}}; "paths" is not
+ * there if they are too many to be listed.  Returns new. */
+json_t *source_listing(const struct job *job);
+/* What to say of files that are likely to be secrets; adds nothing if there
+ * are none. */
+void source_warning(const struct job *job, struct buf *out);
+
 /* {"train.py": "0123456789abcdef"}: enough of each digest to tell files of
  * one name apart.  NULL if there are too many, or no source.  Returns new. */
 json_t *source_files_json(const struct job *job);
@@ -60,7 +70,9 @@ void source_compare(const json_t *before, const json_t *after,
 
 const char *file_change_name(enum file_change_type type); /* "added" */
 
-/* "train.py modified, a.csv added and 3 more": the first five. */
-void file_changes_text(const struct file_changes *files, struct buf *out);
+/* "train.py modified, a.csv added and 3 more": the first `most`, 0 is all. */
+#define SOURCE_SHOWN_MAX 5
+void file_changes_text(const struct file_changes *files, size_t most,
+		       struct buf *out);
 
 #endif

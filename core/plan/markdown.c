@@ -5,14 +5,30 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/digest.h"
 #include "core/base/show.h"
+#include "core/base/text.h"
 
-char *markdown_line(const char *text, size_t width)
+char *markdown_line(const char *text, size_t skip, size_t width)
 {
 	struct buf all = { 0 }, cut = { 0 };
+	struct error ignored;
+	struct digest digest;
+	size_t columns;
 
 	show_text(&all, text);
-	show_cut(&cut, buf_text(&all), 0, width);
+	columns = show_width(buf_text(&all));
+	if (!width || columns <= width)
+		return buf_take(&all);
+	show_cut(&cut, buf_text(&all), skip, width);
+	/* Each "…" is no part of it. */
+	buf_printf(&cut, " [%zu of %zu characters left out",
+		   columns - (show_width(buf_text(&cut)) - !!skip -
+			      text_ends(buf_text(&cut), "…")),
+		   columns);
+	if (digest_bytes(all.data, all.len, &digest, &ignored) == 0)
+		buf_printf(&cut, "; SHA-256 of the whole: %s", digest.hex);
+	buf_putc(&cut, ']');
 	buf_done(&all);
 	return buf_take(&cut);
 }
@@ -31,7 +47,7 @@ static size_t longest_run(const char *text, char c)
 /* Its fence is longer than any in the text. */
 void markdown_code(struct buf *out, const char *text)
 {
-	char *line = markdown_line(text, MARKDOWN_NAME_WIDTH);
+	char *line = markdown_line(text, 0, MARKDOWN_NAME_WIDTH);
 	size_t n = longest_run(line, '`') + 1;
 	bool pad = line[0] == '`' || line[0] == ' ' || !line[0] ||
 		   line[strlen(line) - 1] == '`';
@@ -42,9 +58,9 @@ void markdown_code(struct buf *out, const char *text)
 	free(line);
 }
 
-void markdown_sentence(struct buf *out, const char *text)
+void markdown_sentence(struct buf *out, const char *text, size_t width)
 {
-	char *line = markdown_line(text, MARKDOWN_VALUE_WIDTH);
+	char *line = markdown_line(text, 0, width);
 	const char *p;
 
 	for (p = line; *p; p++) {
@@ -65,7 +81,7 @@ void markdown_sentence(struct buf *out, const char *text)
 
 void markdown_html(struct buf *out, const char *text)
 {
-	char *line = markdown_line(text, MARKDOWN_NAME_WIDTH);
+	char *line = markdown_line(text, 0, MARKDOWN_NAME_WIDTH);
 	const char *p;
 
 	for (p = line; *p; p++) {

@@ -11,15 +11,19 @@
 
 #include "core/base/buf.h"
 
-#define MARKDOWN_NAME_WIDTH 200  /* columns of a name */
-#define MARKDOWN_VALUE_WIDTH 300 /* columns of a value or a sentence */
+#define MARKDOWN_NAME_WIDTH 200 /* columns of a name */
 
-/* One line of printable text, cut to `width` columns.  Returns new. */
-char *markdown_line(const char *text, size_t width);
+/*
+ * One line of printable text.  What is longer than `width` columns (0: nothing
+ * is) is cut, says how many characters are left out, and names the SHA-256 of
+ * the whole line: two values that look alike so far are told apart.  The first
+ * `skip` columns are left out, too.  Returns new.
+ */
+char *markdown_line(const char *text, size_t skip, size_t width);
 /* A name as a code span. */
 void markdown_code(struct buf *out, const char *text);
 /* A sentence: what could mean something has a backslash before it. */
-void markdown_sentence(struct buf *out, const char *text);
+void markdown_sentence(struct buf *out, const char *text, size_t width);
 /* A name in an HTML element, where Markdown is read, too. */
 void markdown_html(struct buf *out, const char *text);
 

@@ -90,6 +90,11 @@ struct plan_job {
 	const struct estimate *estimate;
 };
 
+/* Whether the job's source is sent to other machines, not read in place. */
+bool plan_job_ships(const struct plan_job *job);
+/* What is dubious, to be seen before all else; adds nothing if nothing is. */
+void plan_job_warning(const struct plan_job *job, struct buf *out);
+
 struct plan_options {
 	bool rerun;     /* run again what ended with the same digest */
 	bool take_over; /* also runs of jobs of another origin */
@@ -182,7 +187,8 @@ void totals_summary(const size_t *totals, size_t follow, struct buf *out);
 
 struct plan_style {
 	bool color;
-	int width; /* columns; 0: no limit */
+	int width;    /* columns; 0: no limit */
+	bool verbose; /* and the names of what is shipped, and of what is not */
 };
 
 /* render_text.c: for a terminal, a line per action and one per change. */

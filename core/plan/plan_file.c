@@ -91,6 +91,7 @@ json_t *saved_json(const struct plan *plan, json_t *inputs, struct error *err)
 {
 	json_t *all = plan_json(plan);
 	json_t *jobs = json_object_get(all, "jobs");
+	static const char *const also[] = { "estimate", "targets" };
 	json_t *out = json_object();
 	size_t i;
 
@@ -107,6 +108,10 @@ json_t *saved_json(const struct plan *plan, json_t *inputs, struct error *err)
 	json_put(out, "inputs", json_incref(inputs));
 	json_put(out, "jobs", json_incref(jobs));
 	json_put(out, "summary", json_incref(json_object_get(all, "summary")));
+	for (i = 0; i < COUNT(also); i++)
+		if (json_object_get(all, also[i]))
+			json_put(out, also[i],
+				 json_incref(json_object_get(all, also[i])));
 	json_decref(all);
 	return out;
 }

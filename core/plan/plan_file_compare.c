@@ -262,6 +262,37 @@ static bool is_same_job(const json_t *was, const json_t *is)
 		was, is, *saved_text(was, "digest2") ? "digest2" : "digest");
 }
 
+/* All else that a reviewer was shown of the job.  What its run will cost is
+ * not asked of one that was begun.  An older jobrun has not saved all of it. */
+static void compare_shown(struct file_compare *compare, const json_t *was,
+			  const json_t *is, bool begun)
+{
+	static const struct {
+		const char *key, *text;
+	} shown[] = {
+		{ "file", "its file has another name" },
+		{ "job", "its fields have changed" },
+		{ "missing", "what is missing has changed" },
+		{ "notes", "its notes have changed" },
+		{ "warnings", "its warnings have changed" },
+		{ "ships", "what is shipped and left out has changed" },
+		{ "reads", "what is in its source has changed" },
+		{ "source", "its source has changed" },
+		{ "estimate", "its estimate has changed" },
+	};
+	size_t i;
+
+	if (!*saved_text(was, "digest2"))
+		return;
+	for (i = 0; i < COUNT(shown) - begun; i++) {
+		if (saved_is_same(was, is, shown[i].key))
+			continue;
+		compare->stale = true;
+		buf_printf(compare->why, "job '%s': %s\n", compare->job_id,
+			   shown[i].text);
+	}
+}
+
 static void compare_jobs(struct file_compare *compare, const json_t *old,
 			 const json_t *new)
 {
@@ -281,7 +312,11 @@ static void compare_jobs(struct file_compare *compare, const json_t *old,
 			compare->stale = true;
 			saved_say_job(compare->why, id, was, is);
 		} else {
+			size_t before = compare->done + compare->begun;
+
 			compare_actions(compare, was, is);
+			compare_shown(compare, was, is,
+				      compare->done + compare->begun > before);
 		}
 	}
 	json_object_foreach(others, id, was)
@@ -290,6 +325,22 @@ static void compare_jobs(struct file_compare *compare, const json_t *old,
 			continue;
 		compare->stale = true;
 		buf_printf(compare->why, "job '%s' was not there\n", id);
+	}
+}
+
+/* What is said of all jobs together, as long as nothing of it was done. */
+static void compare_whole(struct file_compare *compare, const json_t *was,
+			  const json_t *is)
+{
+	static const char *const keys[] = { "jobrunPlan", "formatVersion",
+					    "summary", "estimate", "targets" };
+	size_t i;
+
+	for (i = 0; i < COUNT(keys); i++) {
+		if (saved_is_same(was, is, keys[i]))
+			continue;
+		compare->stale = true;
+		buf_printf(compare->why, "its %s is another\n", keys[i]);
 	}
 }
 
@@ -304,6 +355,8 @@ enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
 	compare_jobs(&compare, old, new);
 	json_decref(old);
 	json_decref(new);
+	if (!compare.done && !compare.begun)
+		compare_whole(&compare, saved, now);
 	if (compare.stale || (compare.foreign && compare.left))
 		return SAVED_STALE;
 	if (!compare.left && compare.done)

@@ -110,7 +110,7 @@ static bool say_source(struct buf *out, const char *job_id, const json_t *was,
 	mem = arena_new();
 	if (old && new)
 		source_compare(old, new, mem, &files);
-	file_changes_text(&files, &text);
+	file_changes_text(&files, SOURCE_SHOWN_MAX, &text);
 	arena_free(mem);
 	buf_printf(out, "job '%s': its source has changed", job_id);
 	if (files.count) {

@@ -92,6 +92,7 @@ static json_t *plan_job_json(const struct plan_job *job)
 	const struct resources *desired = job->desired;
 	json_t *object = json_object();
 	json_t *actions = json_array();
+	struct buf warning = { 0 };
 	size_t i;
 
 	for (i = 0; i < job->action_count; i++)
@@ -108,6 +109,16 @@ static json_t *plan_job_json(const struct plan_job *job)
 		 json_texts(desired->notes, desired->note_count));
 	if (job->estimate)
 		json_put(object, "estimate", estimate_json(job->estimate));
+	if (job->job->source_digest.hex[0])
+		json_put(object, plan_job_ships(job) ? "ships" : "reads",
+			 source_listing(job->job));
+	plan_job_warning(job, &warning);
+	if (warning.len) {
+		const char *text = warning.data;
+
+		json_put(object, "warnings", json_texts(&text, 1));
+	}
+	buf_done(&warning);
 	return object;
 }
 

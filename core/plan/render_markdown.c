@@ -27,7 +27,15 @@
 
 struct render {
 	const struct plan *plan;
-	struct section danger, drift, missing, jobs, notes, details;
+	struct markdown_room room;
+	struct section danger, drift, missing, warnings, jobs, notes, details;
+};
+
+/* Tried one after the other until nothing has to be left out. */
+static const struct markdown_room rooms[] = {
+	{ 0 },          { .files = 50 }, { 4000, 500, 20 }, { 1000, 200, 20 },
+	{ 300, 60, 5 },
+	{ 100, 20, 5 },
 };
 
 static bool is_danger(const struct action *action)
@@ -46,7 +54,7 @@ static void add_danger(struct render *render, const struct action *action)
 	buf_puts(out, " of ");
 	markdown_code(out, action->job->job->job_id);
 	buf_puts(out, ": ");
-	markdown_sentence(out, action->reason);
+	markdown_sentence(out, action->reason, render->room.width);
 	buf_putc(out, '\n');
 	section_end_entry(&render->danger);
 }
@@ -93,7 +101,8 @@ static bool is_unchanged(const struct plan_job *job)
 }
 
 /* "1 to run: not run yet" */
-static void job_summary(const struct plan_job *job, struct buf *out)
+static void job_summary(const struct render *render, const struct plan_job *job,
+			struct buf *out)
 {
 	const struct action *run = run_of(job);
 	size_t totals[ACTION_TYPE_COUNT], follow;
@@ -102,7 +111,7 @@ static void job_summary(const struct plan_job *job, struct buf *out)
 	totals_summary(totals, follow, out);
 	if (run) {
 		buf_puts(out, "; ");
-		markdown_sentence(out, run->reason);
+		markdown_sentence(out, run->reason, render->room.width);
 	}
 }
 
@@ -118,7 +127,11 @@ static void add_job(struct render *render, const struct plan_job *job)
 		markdown_code(out, job->job->file);
 	}
 	buf_puts(out, "): ");
-	job_summary(job, out);
+	job_summary(render, job, out);
+	if (job->job->source_digest.hex[0]) {
+		buf_puts(out, plan_job_ships(job) ? "; ships " : "; source: ");
+		source_text(job->job, out);
+	}
 	if (job->estimate) {
 		buf_puts(out, "; uses ");
 		estimate_text(job->estimate, out);
@@ -188,7 +201,7 @@ static void add_said(struct render *render, struct section *section,
 	if (n > names)
 		buf_printf(out, " and %zu more", n - names);
 	buf_puts(out, ": ");
-	markdown_sentence(out, first->text);
+	markdown_sentence(out, first->text, render->room.width);
 	buf_putc(out, '\n');
 	section_end_entry(section);
 }
@@ -271,8 +284,25 @@ static void add_drift(struct render *render, const struct action *action)
 
 static void add_details(struct render *render, const struct plan_job *job)
 {
-	markdown_details(job, &render->details.text);
+	markdown_details(job, &render->room, &render->details.text);
 	section_end_entry(&render->details);
+}
+
+static void add_warning(struct render *render, const struct plan_job *job)
+{
+	struct buf *out = &render->warnings.text;
+	struct buf text = { 0 };
+
+	plan_job_warning(job, &text);
+	if (text.len) {
+		buf_puts(out, "- ");
+		markdown_code(out, job->job->job_id);
+		buf_puts(out, ": ");
+		markdown_sentence(out, text.data, render->room.width);
+		buf_putc(out, '\n');
+		section_end_entry(&render->warnings);
+	}
+	buf_done(&text);
 }
 
 static void collect(struct render *render)
@@ -291,6 +321,7 @@ static void collect(struct render *render)
 				add_drift(render, job->actions[j]);
 			details |= job->actions[j]->type != ACTION_NOOP;
 		}
+		add_warning(render, job);
 		if (!is_unchanged(job))
 			add_job(render, job);
 		if (details)
@@ -307,6 +338,7 @@ static void write_cut(const size_t *missing, struct buf *out)
 		"of what is replaced or deleted",
 		"of what was changed outside",
 		"of what is missing",
+		"of the warnings",
 		"of the jobs",
 		"of the notes",
 		"with the details of a job",
@@ -353,7 +385,7 @@ static void write_estimate(const struct plan *plan, struct buf *out)
 	estimate_unpriced_text(total, &text);
 	if (text.len) {
 		buf_putc(out, '\n');
-		markdown_sentence(out, text.data);
+		markdown_sentence(out, text.data, 0);
 		buf_putc(out, '\n');
 	}
 	buf_done(&text);
@@ -373,23 +405,8 @@ static void write_targets(const struct plan *plan, struct buf *out)
 	buf_puts(out, " and what that needs (`--target`).\n");
 }
 
-void plan_render_markdown(const struct plan *plan, struct buf *out)
+static void write_head(const struct plan *plan, struct buf *out)
 {
-	struct render render = { .plan = plan };
-	/* In the order of their weight, which is that of the page, too. */
-	struct section *const sections[] = { &render.danger,  &render.drift,
-					     &render.missing, &render.jobs,
-					     &render.notes,   &render.details };
-	unsigned char *taken[COUNT(sections)];
-	size_t chosen[COUNT(sections)], cut[COUNT(sections)];
-	size_t i, start = out->len, left;
-
-	render.danger.title = "**Replaced or deleted:**";
-	render.drift.title = "**Changed outside jobrun since the last apply:**";
-	render.missing.title = "**Missing, so these cannot be applied yet:**";
-	render.jobs.title = "**Jobs:**";
-	render.notes.title = "**Notes:**";
-	collect(&render);
 	buf_puts(out, "**jobrun plan:** ");
 	if (plan_is_empty(plan) && !plan_follow_count(plan))
 		buf_puts(out, plan_count(plan) ? "nothing to do, "
@@ -399,17 +416,62 @@ void plan_render_markdown(const struct plan *plan, struct buf *out)
 	write_estimate(plan, out);
 	write_drift(plan, out);
 	write_targets(plan, out);
-	left = PLAN_MARKDOWN_MAX - TAIL_MAX - (out->len - start);
+}
+
+/* Returns whether all of it fits; else it is written if it is the `last` way
+ * to write it. */
+static bool write_sections(struct render *render, size_t left, bool last,
+			   struct buf *out)
+{
+	/* In the order of their weight, which is that of the page, too. */
+	struct section *const sections[] = {
+		&render->danger,   &render->drift, &render->missing,
+		&render->warnings, &render->jobs,  &render->notes,
+		&render->details,
+	};
+	unsigned char *taken[COUNT(sections)];
+	size_t chosen[COUNT(sections)], cut[COUNT(sections)];
+	bool fits = true;
+	size_t i;
+
 	for (i = 0; i < COUNT(sections); i++) {
 		taken[i] = mem_alloc(sections[i]->count + 1);
 		chosen[i] = section_choose(sections[i], taken[i], &left);
 		cut[i] = sections[i]->count - chosen[i];
+		fits = fits && !cut[i];
 	}
-	for (i = 0; i < COUNT(sections); i++)
-		section_write(sections[i], taken[i], chosen[i], out);
-	write_cut(cut, out);
+	if (fits || last) {
+		for (i = 0; i < COUNT(sections); i++)
+			section_write(sections[i], taken[i], chosen[i], out);
+		write_cut(cut, out);
+	}
 	for (i = 0; i < COUNT(sections); i++) {
 		free(taken[i]);
 		section_done(sections[i]);
+	}
+	return fits;
+}
+
+void plan_render_markdown(const struct plan *plan, struct buf *out)
+{
+	size_t i, start = out->len, left;
+	bool done = false;
+
+	write_head(plan, out);
+	left = PLAN_MARKDOWN_MAX - TAIL_MAX - (out->len - start);
+	for (i = 0; i < COUNT(rooms) && !done; i++) {
+		struct render render = { .plan = plan, .room = rooms[i] };
+
+		render.danger.title = "**Replaced or deleted:**";
+		render.drift.title =
+			"**Changed outside jobrun since the last apply:**";
+		render.missing.title =
+			"**Missing, so these cannot be applied yet:**";
+		render.warnings.title = "**Warnings:**";
+		render.jobs.title = "**Jobs:**";
+		render.notes.title = "**Notes:**";
+		collect(&render);
+		done = write_sections(&render, left, i + 1 == COUNT(rooms),
+				      out);
 	}
 }

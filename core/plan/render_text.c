@@ -71,7 +71,7 @@ static size_t room(const struct text_render *render, size_t used, size_t count)
 {
 	size_t width = (size_t)render->style->width;
 
-	if (!width)
+	if (!width || render->style->verbose)
 		return 0;
 	if (width < used + count * VALUE_MIN)
 		return VALUE_MIN;
@@ -156,7 +156,8 @@ static void render_files(struct text_render *render,
 {
 	struct buf text = { 0 };
 
-	file_changes_text(&action->files, &text);
+	file_changes_text(&action->files,
+			  render->style->verbose ? 0 : SOURCE_SHOWN_MAX, &text);
 	buf_fill(render->out, ' ', 6);
 	padded(render->out, action->want->kind->files, path_width);
 	buf_puts(render->out, "  ");
@@ -249,6 +250,49 @@ static void render_estimate(struct text_render *render,
 	buf_done(&text);
 }
 
+static void render_names(struct text_render *render, const struct job *job)
+{
+	size_t i;
+
+	for (i = 0; i < job->source_entry_count; i++) {
+		buf_fill(render->out, ' ', 6);
+		show_text(render->out, job->source_entries[i].path);
+		buf_putc(render->out, '\n');
+	}
+	for (i = 0; i < job->source_left_out_count; i++) {
+		const struct tree_left_out *one = &job->source_left_out[i];
+
+		buf_puts(render->out, "      not ");
+		show_text(render->out, one->path);
+		buf_printf(render->out, " (%s)\n",
+			   source_reason_text(one->reason));
+	}
+}
+
+static void render_source(struct text_render *render,
+			  const struct plan_job *job)
+{
+	struct buf text = { 0 };
+
+	if (!job->job->source_digest.hex[0])
+		return;
+	source_text(job->job, &text);
+	buf_puts(render->out, "  ");
+	colored(render, DIM, plan_job_ships(job) ? "ships " : "source: ");
+	buf_printf(render->out, "%s\n", buf_text(&text));
+	if (render->style->verbose)
+		render_names(render, job->job);
+	buf_clear(&text);
+	plan_job_warning(job, &text);
+	if (text.len) {
+		buf_puts(render->out, "  ");
+		colored(render, RED, "warning: ");
+		show_text(render->out, text.data);
+		buf_putc(render->out, '\n');
+	}
+	buf_done(&text);
+}
+
 static void render_job(struct text_render *render, const struct plan_job *job)
 {
 	const struct resources *desired = job->desired;
@@ -268,6 +312,7 @@ static void render_job(struct text_render *render, const struct plan_job *job)
 	if (quiet > UNCHANGED_MAX)
 		buf_printf(render->out, "  · and %zu more, unchanged\n",
 			   quiet - UNCHANGED_MAX);
+	render_source(render, job);
 	render_estimate(render, job->estimate);
 	render_texts(render, DIM, "note: ", desired->notes,
 		     desired->note_count);

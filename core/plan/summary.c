@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words that all renderings for people share. */
+#include "core/job/traits.h"
 #include "core/provider/placeholder.h"
 #include "core/plan/plan.h"
 
@@ -116,4 +117,17 @@ void plan_summary(const struct plan *plan, struct buf *out)
 	for (i = 0; i < ACTION_TYPE_COUNT; i++)
 		totals[i] = plan_total(plan, (enum action_type)i);
 	totals_summary(totals, plan_follow_count(plan), out);
+}
+
+bool plan_job_ships(const struct plan_job *job)
+{
+	return job->job->source_digest.hex[0] &&
+	       (!traits_have(job->provider->traits, TRAIT_THIS_MACHINE) ||
+		job->job->jobrun.hosts.count);
+}
+
+void plan_job_warning(const struct plan_job *job, struct buf *out)
+{
+	if (plan_job_ships(job))
+		source_warning(job->job, out);
 }

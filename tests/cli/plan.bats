@@ -72,7 +72,7 @@ EOF
   run jobrun plan a.yaml
   [[ $output == *"pkg/3.py modified, pkg/4.py modified, pkg/5.py modified and 2 more"* ]]
   run jobrun plan --format markdown a.yaml
-  [[ $output == *"source.files: pkg/1.py removed"*" and 2 more"* ]]
+  [[ $output == *"source.files: pkg/1.py removed"*", pkg/new.py added"* ]]
   jobrun plan --format json a.yaml >plan.json
   python3 - <<'END'
 import json

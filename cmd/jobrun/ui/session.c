@@ -50,6 +50,8 @@ void session_close(struct session *session)
 	free(session->observed);
 	free(session->desired);
 	free(session->unplanned);
+	for (i = 0; i < session->never_count; i++)
+		free(session->never[i]);
 	for (i = 0; i < SESSION_PROVIDERS && providers[i]; i++)
 		if (session->contexts[i])
 			providers[i]->close(session->contexts[i]);
@@ -194,6 +196,29 @@ static struct resource *observe(const struct session *session,
 	return resources_unseen(desired);
 }
 
+/* A file may not be there yet: then its folder's path counts. */
+static void add_never(struct session *session, const char *path)
+{
+	char *real = realpath(path, NULL);
+	char *folder = path_folder(path), *above;
+
+	if (!real) {
+		above = realpath(folder, NULL);
+		if (above)
+			real = path_join(above, path_base(path));
+		free(above);
+	}
+	free(folder);
+	if (real)
+		session->never[session->never_count++] = real;
+}
+
+void session_leave_out(struct session *session, const char *out)
+{
+	if (out)
+		add_never(session, out);
+}
+
 static int plan_one(struct session *session, struct job *job, size_t at,
 		    const struct plan_options *options, struct error *err)
 {
@@ -204,6 +229,8 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 	ctx = session_context(session, provider, err);
 	if (!ctx)
 		return error_prefix(err, "job '%s'", job->job_id);
+	job->never = (const char *const *)session->never;
+	job->never_count = session->never_count;
 	desired = session->desired[at] = resources_new();
 	if (job_digest(job, err) == 0 &&
 	    provider->desire(job, &session->env, desired, err) == 0)
@@ -234,6 +261,8 @@ void session_plan(struct session *session, const struct jobs *jobs,
 	how.closed_secrets =
 		session->env.boundary && !session->env.boundary->apply;
 	session->job_count = jobs->count;
+	if (session->env.store)
+		add_never(session, store_folder(session->env.store));
 	for (i = 0; i < jobs->count; i++)
 		if (plan_one(session, jobs->items[i], i, &how, &err) < 0)
 			add_unplanned(session, jobs->items[i], &err);

@@ -34,6 +34,9 @@ struct session {
 	struct unplanned *unplanned;
 	size_t unplanned_count;
 	struct lock_set *locks; /* of the jobs that are worked on, or NULL */
+	/* Where jobrun itself writes: no source of a job. */
+	char *never[2];
+	size_t never_count;
 };
 
 enum session_flag {
@@ -71,6 +74,10 @@ int session_lock(struct session *session, const char *const *job_ids,
 /* Says what an earlier, killed command has left of the jobs of the plan, see
  * core/apply/resume.h. */
 int session_resume(struct session *session, struct error *err);
+
+/* `out` (or NULL) will be written: session_plan() then finds it in no source,
+ * as it never finds the state directory. */
+void session_leave_out(struct session *session, const char *out);
 
 /*
  * Digests, desires and observes every job, and makes session->plan.  One that

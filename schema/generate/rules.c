@@ -242,6 +242,32 @@ static void put_rules(json_t *const *files, int count, bool between)
 	puts("{ .id = 0 }\n};");
 }
 
+/* { "", "retries", "jobrun.restart.maxRestarts" } */
+static void put_hint(const char *field, const char *given, const char *meant)
+{
+	printf("{ \"%s\", \"%s\", ", field, given);
+	put_text(meant);
+	puts("},");
+}
+
+static void put_hints(json_t *const *files, int count)
+{
+	const char *field, *given;
+	json_t *one, *meant;
+	int n;
+
+	puts("const struct hint hints[] = {");
+	for (n = 0; n < count; n++) {
+		json_object_foreach(json_object_get(files[n], "keys"), given,
+				    meant)
+			put_hint("", given, json_string_value(meant));
+		json_object_foreach(json_object_get(files[n], "values"), field,
+				    one) json_object_foreach(one, given, meant)
+			put_hint(field, given, json_string_value(meant));
+	}
+	puts("{ 0, 0, 0 }\n};");
+}
+
 int main(int argc, char **argv)
 {
 	json_t **files = mem_alloc((size_t)argc * sizeof(*files));
@@ -259,9 +285,11 @@ int main(int argc, char **argv)
 		free(text);
 	}
 	puts("#include \"core/job/traits.h\"\n"
+	     "#include \"schema/rules/hints.h\"\n"
 	     "#include \"schema/rules/rules_check.h\"\n");
 	put_rules(files, argc - 1, true);
 	put_rules(files, argc - 1, false);
+	put_hints(files, argc - 1);
 	for (i = 1; i < argc; i++)
 		json_decref(files[i - 1]);
 	free(files);

@@ -68,6 +68,8 @@ struct problems { /* `= { 0 }` is empty and ready */
 	size_t errors; /* also those of a file that has too many to keep */
 	size_t warnings;
 	size_t notes;
+	/* How many files were read, and how many have errors or warnings. */
+	size_t files, bad_files;
 	bool strict; /* warnings are added as errors */
 
 	/* Private. */
@@ -155,6 +157,20 @@ void problems_json(const struct problems *found, struct buf *out);
 void problems_sarif(const struct problems *found, struct buf *out);
 /* Commands of a GitHub workflow, which become annotations. */
 void problems_github(const struct problems *found, struct buf *out);
+
+/* "40 errors and 1 warning in 7 of 30 files"; "" if there is none. */
+void problems_summary(const struct problems *found, struct buf *out);
+
+/*
+ * The text of a file with what mends its problems, and how many edits that
+ * are.  No line is added or taken away.  Returns new, or NULL if there is
+ * nothing to mend, or the file is not in UTF-8.
+ */
+char *problems_mend(const struct problems *found, const char *file,
+		    const char *text, size_t len, size_t *count);
+/* The difference of two texts with as many lines, as diff -u shows it. */
+void lines_diff(const char *name, const char *before, const char *after,
+		struct buf *out);
 
 /* The text without anything that could do more than be shown. */
 void problem_put_safe(struct buf *out, const char *text);

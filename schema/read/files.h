@@ -18,9 +18,10 @@ struct file_entry {
 	bool bad;         /* see file_problem() */
 
 	/* The loader's: what came of it. */
-	bool documents; /* it has some that could be jobs */
-	bool has_id;    /* and one of them a jobId */
-	bool foreign;   /* it is another program's */
+	bool documents;    /* it has some that could be jobs */
+	bool has_id;       /* and one of them a jobId */
+	bool foreign;      /* it is another program's */
+	bool has_problems; /* errors or warnings */
 	unsigned jobs;
 };
 

@@ -8,12 +8,13 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/text.h"
-#include "schema/read/also_called.h"
 #include "schema/read/fill_value.h"
 #include "core/base/nearest.h"
 #include "schema/yaml/owners.h"
 #include "schema/yaml/node.h"
 #include "schema/problem/problem.h"
+#include "schema/rules/hints.h"
+#include "schema/yaml/looks.h"
 #include "schema/yaml/scalar.h"
 
 #define FIELDS_MAX 64
@@ -126,12 +127,17 @@ static const struct field *unknown_key(struct fill *fill,
 				       const struct path *path)
 {
 	struct buf owner = { 0 };
-	const char *near = NULL, *other;
-	char shown[SHORT_SIZE];
+	const char *near = NULL, *other = hint_key(key->text);
+	char shown[SHORT_SIZE], foreign[LOOKS_SIZE];
 
 	text_short(key->text, shown);
-	if (!problems_is_full(fill->found) &&
-	    owner_of(fill, message, key->text, &owner))
+	if (!problems_is_full(fill->found) && other)
+		problem_add(fill->found, SEVERITY_ERROR, key, path,
+			    "unknown-key",
+			    "unknown key \"%s\"; here it is called \"%s\"",
+			    shown, other);
+	else if (!problems_is_full(fill->found) &&
+		 owner_of(fill, message, key->text, &owner))
 		problem_add(fill->found, SEVERITY_ERROR, key, path,
 			    "unknown-key",
 			    "unknown key \"%s\" here: it belongs %s", shown,
@@ -142,14 +148,12 @@ static const struct field *unknown_key(struct fill *fill,
 			    "unknown-key",
 			    "unknown key \"%s\"; did you mean \"%s\"?", shown,
 			    near);
-	else if (!problems_is_full(fill->found) &&
-		 (other = also_called(key->text)))
-		problem_add(fill->found, SEVERITY_ERROR, key, path,
-			    "unknown-key",
-			    "unknown key \"%s\"; here it is called \"%s\"",
-			    shown, other);
 	else
 		add_strange(fill, message, key, path);
+	if (near && looks_foreign(key->text, foreign))
+		problem_hint(fill->found, "%s", foreign);
+	if (near)
+		problem_fix(fill->found, key, "%s", near);
 	buf_done(&owner);
 	return near ? message_field(message, near) : NULL;
 }

@@ -13,7 +13,7 @@
 
 /* The words of a text as the items of a list: "--epochs 10" are two. */
 static void put_items(const struct field *field, const char *text,
-		      struct buf *out)
+		      struct arena *mem, struct buf *out)
 {
 	bool numbers = field->type == FIELD_DOUBLES;
 	const char *stop = numbers ? " \t\n," : " \t\n";
@@ -22,11 +22,16 @@ static void put_items(const struct field *field, const char *text,
 	for (text += strspn(text, stop); *text; text += strspn(text, stop)) {
 		size_t len = strcspn(text, stop), n = len;
 		bool last_comma = text[n - 1] == ',' && n > 1;
+		const struct node word = {
+			.kind = NODE_SCALAR,
+			.plain = true,
+			.text = arena_strndup(mem, text, n - last_comma),
+		};
 		const char *quote;
 
 		n -= last_comma;
 		quote = !numbers && (strcspn(text, ",[]{}#&*!|>%@`:") < n ||
-				     strspn(text, "0123456789.+-eE") >= n)
+				     scalar_kind(&word) != SCALAR_TEXT)
 				? "\""
 				: "";
 		if (!numbers && strstr(text, "://"))
@@ -54,7 +59,7 @@ static bool is_list(struct fill *fill, const struct spot *at)
 					  "\"- \"");
 	} else if (strlen(value->text) < 60 && !strpbrk(value->text, "\"'") &&
 		   at->field->type != FIELD_MESSAGES) {
-		put_items(at->field, value->text, &items);
+		put_items(at->field, value->text, fill->mem, &items);
 		problem_hint(fill->found, "write %s: [%s]", at->field->name,
 			     buf_text(&items));
 		buf_done(&items);
@@ -98,7 +103,9 @@ static bool is_empty_item(struct fill *fill, const struct spot *at)
 		return false;
 	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "type",
 		    "%s is empty", spot_name(at, name));
-	problem_hint(fill->found, "write \"\" for an empty text");
+	problem_hint(fill->found, at->field->type == FIELD_DOUBLES
+					  ? "write a number, or leave it out"
+					  : "write \"\" for an empty text");
 	return true;
 }
 
@@ -123,7 +130,7 @@ bool fill_strings(struct fill *fill, const struct spot *at, struct strings *out)
 		if (text)
 			out->items[out->count++] = text;
 	}
-	unquoted_warn(fill, &unquoted);
+	unquoted_warn(fill, &unquoted, at->value);
 	return true;
 }
 
@@ -186,7 +193,7 @@ bool fill_pairs(struct fill *fill, const struct spot *at, struct pairs *out)
 		pair->value = fill_item(fill, &one, &unquoted);
 		out->count += pair->value != NULL;
 	}
-	unquoted_warn(fill, &unquoted);
+	unquoted_warn(fill, &unquoted, at->value);
 	return true;
 }
 

@@ -35,7 +35,8 @@ struct unquoted {
 const char *fill_item(struct fill *fill, const struct spot *at,
 		      struct unquoted *unquoted);
 /* One warning for all of them; nothing if there are none. */
-void unquoted_warn(struct fill *fill, const struct unquoted *unquoted);
+void unquoted_warn(struct fill *fill, const struct unquoted *unquoted,
+		   const struct node *list);
 
 bool fill_is_map(struct fill *fill, const struct spot *at);
 bool fill_strings(struct fill *fill, const struct spot *at,

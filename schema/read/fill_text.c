@@ -11,6 +11,7 @@
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "schema/rules/hints.h"
 #include "schema/yaml/looks.h"
 #include "core/base/nearest.h"
 #include "schema/yaml/node.h"
@@ -70,31 +71,58 @@ static size_t count_names(const char *const *names)
 	return n;
 }
 
+#define NAMES_SHOWN 8
+
 /* Not a value, only the API's name for none. */
 static bool is_unspecified(const char *name)
 {
 	return text_ends(name, "_UNSPECIFIED");
 }
 
+/* By the names of the field and of what it is in: "params.type". */
+static const char *hint_at(const struct spot *at)
+{
+	const struct path *up = at->path->up;
+	const char *meant = hint_value(at->field->name, at->value->text);
+	char field[SHORT_SIZE];
+
+	while (up && !up->name)
+		up = up->up;
+	if (meant || !up)
+		return meant;
+	snprintf(field, sizeof(field), "%s.%s", up->name, at->field->name);
+	return hint_value(field, at->value->text);
+}
+
 static void add_not_one_of(struct fill *fill, const struct spot *at)
 {
 	const char *const *names = at->field->values;
 	size_t i, first = is_unspecified(names[0]), count = count_names(names);
-	const char *near =
-		nearest_name(at->value->text, names + first, count - first);
-	char name[SHORT_SIZE], shown[SHORT_SIZE];
+	const char *meant = hint_at(at);
+	const char *near = meant && !strchr(meant, ' ')
+				   ? meant
+				   : nearest_name(at->value->text,
+						  names + first, count - first);
+	char name[SHORT_SIZE], shown[SHORT_SIZE], foreign[LOOKS_SIZE];
 	struct buf list = { 0 };
 
 	if (near)
 		buf_puts(&list, near);
-	for (i = first; i < count; i++)
+	if (near && count - first > NAMES_SHOWN)
+		buf_printf(&list, " and %zu others", count - first - 1);
+	for (i = first; i < count && !(near && count - first > NAMES_SHOWN);
+	     i++)
 		if (!near || strcmp(names[i], near) != 0)
 			buf_printf(&list, "%s%s", list.len ? ", " : "",
 				   names[i]);
 	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "enum",
 		    "%s \"%s\" is not one of %s", spot_name(at, name),
 		    text_short(at->value->text, shown), buf_text(&list));
-	if (!hint_looks(fill, at->value) && near)
+	if (meant && strchr(meant, ' '))
+		problem_hint(fill->found, "%s", meant);
+	else if (looks_foreign(at->value->text, foreign))
+		problem_hint(fill->found, "%s", foreign);
+	else if (!hint_looks(fill, at->value) && near)
 		problem_hint(fill->found, "did you mean %s?", near);
 	buf_done(&list);
 }
@@ -120,6 +148,7 @@ int fill_enum(struct fill *fill, const struct spot *at)
 		problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
 			    "enum-case", "%s is written %s",
 			    spot_name(at, name), names[i]);
+		problem_fix(fill->found, at->value, "%s", names[i]);
 		return i;
 	}
 	add_not_one_of(fill, at);
@@ -178,9 +207,21 @@ static void yaml_value(const struct node *value, char out[SHORT_SIZE])
 		snprintf(out, SHORT_SIZE, "the number %.32s", number);
 }
 
-/* One warning for a whole list: the cause is one habit. */
-static void warn_unquoted(struct fill *fill, const struct spot *at, size_t more)
+static bool is_unquoted(const struct spot *at, const struct node *value)
 {
+	enum scalar_kind kind = scalar_kind(value);
+
+	if ((at->field->flags & FIELD_NUMBERS) || value->loose)
+		return false;
+	return kind == SCALAR_BOOL || kind == SCALAR_INT ||
+	       kind == SCALAR_FLOAT;
+}
+
+/* One warning for a whole list: the cause is one habit. */
+static void warn_unquoted(struct fill *fill, const struct spot *at,
+			  const struct node *list, size_t more)
+{
+	const struct item *item;
 	char name[SHORT_SIZE], shown[SHORT_SIZE], read[SHORT_SIZE];
 
 	text_short(at->value->text, shown);
@@ -190,6 +231,12 @@ static void warn_unquoted(struct fill *fill, const struct spot *at, size_t more)
 		    "%s must be a string: %s without quotes is %s to YAML, "
 		    "and is read here exactly as written",
 		    spot_name(at, name), shown, read);
+	if (!list)
+		problem_fix(fill->found, at->value, "\"%s\"", at->value->text);
+	for (item = list ? list->items : NULL; item; item = item->next)
+		if (is_unquoted(at, item->value))
+			problem_fix(fill->found, item->value, "\"%s\"",
+				    item->value->text);
 	if (more)
 		problem_hint(fill->found,
 			     "write \"%s\", and put the other %zu here into "
@@ -197,16 +244,6 @@ static void warn_unquoted(struct fill *fill, const struct spot *at, size_t more)
 			     shown, more);
 	else
 		problem_hint(fill->found, "write \"%s\"", shown);
-}
-
-static bool is_unquoted(const struct spot *at, const struct node *value)
-{
-	enum scalar_kind kind = scalar_kind(value);
-
-	if ((at->field->flags & FIELD_NUMBERS) || value->loose)
-		return false;
-	return kind == SCALAR_BOOL || kind == SCALAR_INT ||
-	       kind == SCALAR_FLOAT;
 }
 
 /* A path that a base of the job's file says, as the job's file would. */
@@ -248,7 +285,7 @@ bool fill_string(struct fill *fill, const struct spot *at, const char **out)
 	if (!text || !check_text(fill, at, text))
 		return false;
 	if (is_unquoted(at, at->value))
-		warn_unquoted(fill, at, 0);
+		warn_unquoted(fill, at, NULL, 0);
 	*out = path_from_job(fill, at, text);
 	return true;
 }
@@ -268,8 +305,10 @@ const char *fill_item(struct fill *fill, const struct spot *at,
 	return path_from_job(fill, at, text);
 }
 
-void unquoted_warn(struct fill *fill, const struct unquoted *unquoted)
+void unquoted_warn(struct fill *fill, const struct unquoted *unquoted,
+		   const struct node *list)
 {
 	if (unquoted->count)
-		warn_unquoted(fill, &unquoted->first, unquoted->count - 1);
+		warn_unquoted(fill, &unquoted->first, list,
+			      unquoted->count - 1);
 }

@@ -57,6 +57,7 @@ static bool fill_int(struct fill *fill, const struct spot *at, long *out)
 			    spot_name(at, name),
 			    text_short(at->value->text, shown), value);
 		problem_hint(fill->found, "write %ld", value);
+		problem_fix(fill->found, at->value, "%ld", value);
 	}
 	*out = value;
 	return true;
@@ -100,8 +101,10 @@ static bool fill_duration(struct fill *fill, const struct spot *at, long *out)
 		problem_add(fill->found, SEVERITY_ERROR, at->value, at->path,
 			    "duration", "%s %s, found \"%s\"", name, err.text,
 			    shown);
-		if (duration_parse(text, &value, &err) == 0)
+		if (duration_parse(text, &value, &err) == 0) {
 			problem_hint(fill->found, "write \"%lds\"", value);
+			problem_fix(fill->found, at->value, "%lds", value);
+		}
 		return false;
 	}
 	if (!fill_parse_duration(text, &value, &err)) {
@@ -130,6 +133,7 @@ static bool fill_bool(struct fill *fill, const struct spot *at, bool *out)
 			    spot_name(at, name));
 		problem_hint(fill->found, "write %s without quotes",
 			     *out ? "true" : "false");
+		problem_fix(fill->found, value, *out ? "true" : "false");
 	}
 	return true;
 }

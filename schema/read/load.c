@@ -194,6 +194,7 @@ static void take_reading(struct loader *loader, struct reading *reading,
 	file->documents = reading->documents > 0;
 	file->has_id = reading->has_id;
 	file->foreign = reading->foreign;
+	file->has_problems = reading->found.errors || reading->found.warnings;
 	add_extended(loader, reading);
 	problems_move(loader->found, &reading->found, loader->options->limit);
 }
@@ -351,6 +352,7 @@ static void drop_bases(struct loader *loader)
 		if (file->named || file->has_id || !file->documents ||
 		    !is_extended(loader, file->path))
 			continue;
+		loader->files.items[i].has_problems = false;
 		drop_jobs(loader, file);
 		problems_drop(loader->found, entry_order(i),
 			      entry_order(i + 1));
@@ -442,6 +444,11 @@ static int loader_init(struct loader *loader,
 
 static void loader_done(struct loader *loader)
 {
+	size_t i;
+
+	loader->found->files = loader->files.count;
+	for (i = 0; i < loader->files.count; i++)
+		loader->found->bad_files += loader->files.items[i].has_problems;
 	problems_sort(loader->found);
 	problems_unite(loader->found);
 	files_done(&loader->files);

@@ -14,6 +14,7 @@
 #include "schema/yaml/node.h"
 #include "schema/read/reach.h"
 #include "schema/read/reading.h"
+#include "schema/rules/hints.h"
 #include "schema/rules/rules.h"
 #include "schema/yaml/scalar.h"
 
@@ -49,7 +50,8 @@ static bool mend(const struct field *field, const char *text,
 		return false;
 	make_job_id(text, strlen(text), id);
 	text_short(id, out);
-	return true;
+	/* A name that is cut is nobody's. */
+	return strlen(text) < JOB_ID_MAX;
 }
 
 static const struct schema_provider *
@@ -135,7 +137,8 @@ static void add_unknown_provider(struct reading *reading, const struct job *job)
 
 	for (n = 0; names[n]; n++)
 		buf_printf(&list, "%s%s", n ? ", " : "", names[n]);
-	near = nearest_name(job->jobrun.provider, names, n);
+	near = hint_value("jobrun.provider", job->jobrun.provider);
+	near = near ? near : nearest_name(job->jobrun.provider, names, n);
 	problem_add(&reading->found, SEVERITY_ERROR, at, &path, "enum",
 		    "\"provider\" \"%s\" is not one of %s",
 		    text_short(job->jobrun.provider, shown), buf_text(&list));

@@ -2,6 +2,7 @@
 #include "schema/read/syntax.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
@@ -235,6 +236,30 @@ static void add_unterminated(struct problems *found, struct source *source,
 	    "the string starts here and has no closing quote");
 }
 
+#define KEY_MAX 1024
+
+/* libyaml gives a longer one up, and says what else the text could be. */
+static bool add_long_key(struct problems *found, struct source *source,
+			 const yaml_mark_t *mark)
+{
+	struct source_line line = line_at(source, (unsigned)mark->line + 1);
+	yaml_mark_t start = *mark;
+	const char *colon = memmem(line.text, line.len, ": ", 2);
+	char message[96];
+
+	if (!colon && line.len && line.text[line.len - 1] == ':')
+		colon = line.text + line.len - 1;
+	if (!colon || colon - line.text <= KEY_MAX)
+		return false;
+	start.column = line.column - 1;
+	snprintf(message, sizeof(message),
+		 "a key of %zu characters, and YAML allows %d",
+		 (size_t)(colon - line.text), KEY_MAX);
+	add(found, source, &start, message,
+	    "a key this long is mostly a value whose \": \" lacks quotes");
+	return true;
+}
+
 void syntax_problem(struct problems *found, struct source *source,
 		    const yaml_parser_t *parser)
 {
@@ -253,6 +278,11 @@ void syntax_problem(struct problems *found, struct source *source,
 		add_unterminated(found, source, &parser->context_mark);
 		return;
 	}
+	if ((has(problem, "mapping values are not allowed") ||
+	     has(problem, "could not find expected ':'")) &&
+	    (add_long_key(found, source, mark) ||
+	     add_long_key(found, source, &parser->context_mark)))
+		return;
 	if (has(problem, "mapping values are not allowed") &&
 	    add_misplaced(found, source, mark))
 		return;

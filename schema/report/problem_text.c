@@ -163,6 +163,23 @@ static void put_problem(struct buf *out, const struct problem *p, bool colour)
 	}
 }
 
+static void put_count(struct buf *out, size_t count, const char *what)
+{
+	if (count)
+		buf_printf(out, "%s%zu %s%s", out->len ? " and " : "", count,
+			   what, count == 1 ? "" : "s");
+}
+
+void problems_summary(const struct problems *found, struct buf *out)
+{
+	buf_clear(out);
+	put_count(out, found->errors, "error");
+	put_count(out, found->warnings, "warning");
+	if (out->len && found->files > 1)
+		buf_printf(out, " in %zu of %zu files", found->bad_files,
+			   found->files);
+}
+
 void problems_text(const struct problems *found, unsigned style,
 		   struct buf *out)
 {

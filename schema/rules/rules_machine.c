@@ -6,6 +6,7 @@
 #include "core/base/buf.h"
 #include "core/job/traits.h"
 #include "schema/tables/tables.h"
+#include "schema/rules/hints.h"
 #include "schema/yaml/looks.h"
 #include "core/base/nearest.h"
 #include "schema/rules/rules_check.h"
@@ -208,6 +209,8 @@ static void check_machine_type(const struct check *check, int role)
 	const struct node *at;
 	char path[64], shown[SHORT_SIZE];
 	const char *near, *hint;
+	const struct tpu *tpu;
+	const struct slice *slice;
 
 	machine = catalogue_machine(check->catalogue, type, &family);
 	if (machine && !family->unlisted)
@@ -217,12 +220,23 @@ static void check_machine_type(const struct check *check, int role)
 		return;
 	snprintf(path, sizeof(path), "trainingInput.%s", roles[role].type);
 	text_short(type, shown);
-	if (!machine &&
-	    (!looks_like_compute(type) || has_family(check->catalogue, type))) {
+	slice = catalogue_slice(check->catalogue, type, &tpu);
+	if (slice) {
+		broken(check, at, path,
+		       "\"%s\" \"%s\" is no machine type: it is a slice of a "
+		       "TPU",
+		       roles[role].type, shown);
+		problem_hint(check->found,
+			     "write workerType: cloud_tpu, and workerConfig: "
+			     "{acceleratorConfig: {type: %s, count: %u}}",
+			     tpu->type, slice->count);
+	} else if (!machine && (!looks_like_compute(type) ||
+				has_family(check->catalogue, type))) {
 		broken(check, at, path, "\"%s\" \"%s\" is no machine type",
 		       roles[role].type, shown);
-		near = near_machine(check->catalogue, type);
-		hint = looks_hint(type);
+		near = hint_value(roles[role].type, type);
+		hint = near && strchr(near, ' ') ? near : looks_hint(type);
+		near = near ? near : near_machine(check->catalogue, type);
 		if (hint)
 			problem_hint(check->found, "%s", hint);
 		else if (near)

@@ -2,11 +2,13 @@
 #include "schema/yaml/looks.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "schema/yaml/node.h"
+#include "schema/yaml/source_text.h"
 
 static const char template_hint[] =
 	"this looks like a template, and jobrun fills in none: put the value "
@@ -83,4 +85,36 @@ const char *looks_hint_of(const struct node *value)
 		return looks_hint(value->text);
 	return value->kind == NODE_MAP && is_braces(value) ? template_hint
 							   : NULL;
+}
+
+static const struct script {
+	uint32_t first, last;
+	const char *name;
+} scripts[] = {
+	{ 0x0370, 0x03ff, "a Greek letter" },
+	{ 0x0400, 0x052f, "a Cyrillic letter" },
+	{ 0x0530, 0x058f, "an Armenian letter" },
+	{ 0x13a0, 0x13ff, "a Cherokee letter" },
+	{ 0x2010, 0x2015, "a dash that is no \"-\"" },
+	{ 0x200b, 0x200f, "a character of no width" },
+	{ 0xff01, 0xff5e, "a letter of full width" },
+};
+
+bool looks_foreign(const char *text, char out[LOOKS_SIZE])
+{
+	size_t i, n, len = strlen(text);
+	uint32_t c;
+
+	for (; len; text += n, len -= n) {
+		n = utf8_decode(text, len, &c);
+		for (i = 0; n && i < sizeof(scripts) / sizeof(*scripts); i++) {
+			if (c < scripts[i].first || c > scripts[i].last)
+				continue;
+			snprintf(out, LOOKS_SIZE, "its \"%.*s\" is U+%04X, %s",
+				 (int)n, text, c, scripts[i].name);
+			return true;
+		}
+		n = n ? n : 1;
+	}
+	return false;
 }

@@ -264,7 +264,7 @@ BUILD_PACKAGES = gcc make pkg-config libc6-dev libyaml-dev libcyaml-dev \
 RUN_PACKAGES = python3 python3-torch python3-numpy openssh-client
 TEST_PACKAGES = libcmocka-dev bats parallel valgrind procps groff-base python3-numpy \
 		python3-yaml python3-jsonschema python3-cryptography openssl curl \
-		openssh-server openssh-client git jq unzip zsh nginx libarchive-tools \
+		openssh-server openssh-client git jq unzip zsh nginx libarchive-tools strace \
 		slurmctld slurmd slurm-client munge pmccabe clang-format
 PACKAGES ?= $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 

@@ -11,14 +11,26 @@
 
 #define LINK_FILE_MAX 8192
 
+char *repository_read(const char *folder, const char *name, size_t max,
+		      size_t *len)
+{
+	char *path = path_join(folder, name);
+	struct error ignored;
+	char *text = NULL;
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+		text = file_read(path, max, len, &ignored);
+	free(path);
+	return text;
+}
+
 /* The first line behind `prefix` in a small file, as a path from the folder
  * of that.  Returns new, or NULL. */
 static char *follow(const char *folder, const char *file, const char *prefix)
 {
-	char *path = path_join(folder, file);
-	struct error ignored;
 	size_t len;
-	char *text = file_read(path, LINK_FILE_MAX, &len, &ignored);
+	char *text = repository_read(folder, file, LINK_FILE_MAX, &len);
 	char *out = NULL, *named;
 
 	if (text && text_starts(text, prefix)) {
@@ -28,8 +40,21 @@ static char *follow(const char *folder, const char *file, const char *prefix)
 		free(named);
 	}
 	free(text);
-	free(path);
 	return out;
+}
+
+/* Git puts what a `.git` file leads to below a folder whose name ends in
+ * ".git"; elsewhere it is somebody's trick, or --separate-git-dir. */
+static bool is_git_folder(const char *path)
+{
+	size_t n;
+
+	for (; *path; path += n + (path[n] == '/')) {
+		n = strcspn(path, "/");
+		if (n >= 4 && !strncmp(path + n - 4, ".git", 4))
+			return true;
+	}
+	return false;
 }
 
 bool repository_at(const char *top, struct repository *out)
@@ -43,6 +68,10 @@ bool repository_at(const char *top, struct repository *out)
 			git = realpath(path, NULL);
 		else /* submodules and linked work trees */
 			git = follow(top, ".git", "gitdir: ");
+		if (git && !is_git_folder(git)) {
+			free(git);
+			git = NULL;
+		}
 	}
 	free(path);
 	if (!git)

@@ -9,6 +9,7 @@
 #define JOBRUN_REPOSITORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* A work tree.  All three are absolute and owned. */
 struct repository {
@@ -27,6 +28,14 @@ bool repository_find(const char *folder, struct repository *out);
 /* Whether the folder itself, a path without links, is the top of a work tree;
  * a home directory may be. */
 bool repository_at(const char *top, struct repository *out);
+
+/*
+ * A file of a repository's own folder ("config" of `common`), followed by a NUL;
+ * only a regular one, and no link: who made the folder may be a stranger.
+ * Returns new, or NULL.
+ */
+char *repository_read(const char *folder, const char *name, size_t max,
+		      size_t *len);
 
 void repository_done(struct repository *repository);
 

@@ -102,10 +102,8 @@ static char *url_of(char *line)
 static char *url_of_origin(const char *git)
 {
 	static const char section[] = "[remote \"origin\"]";
-	char *path = path_join(git, "config");
-	struct error ignored;
 	size_t len;
-	char *text = file_read(path, GIT_FILE_MAX, &len, &ignored);
+	char *text = repository_read(git, "config", GIT_FILE_MAX, &len);
 	char *line, *rest = NULL, *url = NULL;
 	bool inside = false;
 
@@ -120,7 +118,6 @@ static char *url_of_origin(const char *git)
 	}
 	url = url && url[0] ? mem_strdup(url) : NULL;
 	free(text);
-	free(path);
 	return url;
 }
 
@@ -177,10 +174,8 @@ char *origin_by_remote(const char *folder)
 static char *first_commit(const char *common)
 {
 	static const char none[] = "0000000000000000000000000000000000000000";
-	char *path = path_join(common, "logs/HEAD");
-	struct error ignored;
 	size_t len, n;
-	char *text = file_read(path, GIT_FILE_MAX, &len, &ignored);
+	char *text = repository_read(common, "logs/HEAD", GIT_FILE_MAX, &len);
 	char *out = NULL, *commit;
 
 	if (text && text_starts(text, none)) {
@@ -192,7 +187,6 @@ static char *first_commit(const char *common)
 			out = mem_printf("%.*s", (int)n, commit);
 	}
 	free(text);
-	free(path);
 	return out;
 }
 

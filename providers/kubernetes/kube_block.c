@@ -31,6 +31,17 @@ static int check_path(const char *value, struct error *err)
 	return 0;
 }
 
+/* It is a part of places, where a kubeconfig follows behind a blank
+ * (kube_internal.h). */
+static int check_context(const char *value, struct error *err)
+{
+	if (!*value || value[strcspn(value, " \t\r\n")])
+		return error_set(err, ERROR_INVALID,
+				 "must be the name of a context, without "
+				 "blanks");
+	return 0;
+}
+
 /* Checks a size in bytes as Kubernetes writes it: 8Gi, 500M. */
 static int check_size(const char *value, struct error *err)
 {
@@ -106,11 +117,13 @@ static const struct field fields[] = {
 		 "tokenFile, auth-provider or proxy-url." },
 	{ .name = "context",
 	  .type = FIELD_STRING,
+	  .check = check_context,
 	  .offset = offsetof(struct kubernetes_block, context),
 	  .doc = "The context to use of that file, if it is not the "
 		 "current one." },
 	{ .name = "namespace",
 	  .type = FIELD_STRING,
+	  .check = check_name,
 	  .offset = offsetof(struct kubernetes_block, name_space),
 	  .doc = "The namespace to run in, if it is not the context's." },
 	{ .name = "launcher",

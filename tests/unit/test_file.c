@@ -420,6 +420,7 @@ static void repositories_are_found_by_their_git(void **state)
 	make(*state, "w/sub", NULL);
 	make(*state, "outer/odd/.git", "not a link");
 	make(*state, "outer/lost/.git", "gitdir: nowhere\n");
+	make(*state, "outer/trick/.git", "gitdir: /etc\n");
 	expect_in(*state, "plain/x", "-", "", "");
 	expect_in(*state, "plain/gone", "-", "", "");
 	expect_in(*state, "outer", "outer", "outer/.git", "outer/.git");
@@ -429,6 +430,7 @@ static void repositories_are_found_by_their_git(void **state)
 	expect_in(*state, "w/sub", "w", "outer/.git/worktrees/w", "outer/.git");
 	expect_in(*state, "outer/odd", "outer", "outer/.git", "outer/.git");
 	expect_in(*state, "outer/lost", "outer", "outer/.git", "outer/.git");
+	expect_in(*state, "outer/trick", "outer", "outer/.git", "outer/.git");
 	setenv("HOME", outer, 1);
 	expect_in(*state, "outer/jobs/a", "-", "", "");
 	if (home)

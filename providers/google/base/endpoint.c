@@ -48,6 +48,14 @@ static const char *moved_to(enum google_service service, struct arena *mem)
 			       mem, NULL);
 }
 
+/* A job file says it, and it becomes the start of a host's name: more than a
+ * label would make it another's host. */
+static bool is_region(const char *text)
+{
+	return text && *text &&
+	       !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+}
+
 void endpoint_add_root(enum google_service service, const char *region,
 		       struct buf *out)
 {
@@ -61,7 +69,9 @@ void endpoint_add_root(enum google_service service, const char *region,
 
 		buf_puts(out, "https://");
 		if (text_starts(host, "%s"))
-			buf_printf(out, "%s%s", region, host + 2);
+			buf_printf(out, "%s%s",
+				   is_region(region) ? region : "unknown",
+				   host + 2);
 		else
 			buf_puts(out, host);
 		buf_putc(out, '/');

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/plan_show.h"
 #include "cmd/jobrun/ui/follow.h"
 #include "cmd/jobrun/ui/interrupt.h"
 #include "cmd/jobrun/ui/load.h"
@@ -24,6 +25,7 @@ struct apply_opts {
 	struct inputs inputs;
 	bool detach;
 	bool yes;
+	bool dry_run;
 	long lock_timeout;
 };
 
@@ -32,6 +34,8 @@ static const struct opt options[] = {
 	  "start, do not follow" },
 	{ 'y', "yes", OPT_FLAG, offsetof(struct apply_opts, yes), NULL,
 	  "do not ask" },
+	{ 0, "dry-run", OPT_FLAG, offsetof(struct apply_opts, dry_run), NULL,
+	  "only show the plan, as 'jobrun plan'" },
 	{ 0, "lock-timeout", OPT_DURATION,
 	  offsetof(struct apply_opts, lock_timeout), "DURATION",
 	  "wait so long for another jobrun that works on the job" },
@@ -469,6 +473,10 @@ static int run(struct app *app, int argc, char **argv)
 		status = app_fail(app, &err);
 		goto out;
 	}
+	if (opts.dry_run) {
+		status = plan_show(app, inputs);
+		goto out;
+	}
 	if (load_options(&inputs->load, app, &schema, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
@@ -492,7 +500,8 @@ out:
 
 const struct command cmd_apply = {
 	.name = "apply",
-	.args = "[--detach] [--yes] [--rerun] [--prune] [--take-over] "
+	.args = "[--detach] [--yes] [--dry-run] [--rerun] [--prune] "
+		"[--take-over] "
 		"[--lock-timeout DURATION] PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow it to its end",
 	.help = PATH_HELP

@@ -2,6 +2,8 @@
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/waiting.h"
+#include "core/base/clock.h"
+#include "core/base/units.h"
 
 struct cancel_opts {
 	bool now;
@@ -36,6 +38,23 @@ static int cancel(struct session *session, struct loop *loop, struct arena *mem,
 			   err);
 }
 
+/* Before it ends: what a slip would cost. */
+static void say_what_ends(const struct app *app, const struct run_record *run)
+{
+	char age[32];
+
+	if (!run->start_time_ms) {
+		app_say(app, "%s: cancelling attempt %d (%s), %s", run->job_id,
+			run->attempt, run->provider,
+			run_state_name(run->state));
+		return;
+	}
+	duration_format((long)((time_now_ms() - run->start_time_ms) / 1000),
+			age, sizeof(age));
+	app_say(app, "%s: cancelling attempt %d (%s), %s for %s", run->job_id,
+		run->attempt, run->provider, run_state_name(run->state), age);
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct cancel_opts opts = { 0 };
@@ -60,6 +79,7 @@ static int run(struct app *app, int argc, char **argv)
 			run_state_name(record.state));
 		goto out;
 	}
+	say_what_ends(app, &record);
 	status = cancel(&session, loop, mem, &record, opts.now, &err);
 	if (status < 0)
 		goto fail;

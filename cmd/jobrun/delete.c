@@ -2,213 +2,138 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/deletion.h"
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/undo.h"
-#include "core/apply/remains.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/job/check.h"
-#include "providers/registry.h"
 
 struct delete_opts {
 	struct load_opts load;
+	bool yes;
+	bool dry_run;
+	bool force;
+	bool take_over;
 };
 
-/* One job, and what exists of it at each provider. */
-struct deletion {
-	struct session *session;
-	const char *job_id;
-	const struct job *job; /* from a file, or NULL */
-	struct arena *mem;
-	struct member_list members; /* of all jobs */
-	struct intent_list intents; /* of all jobs */
-	struct run_list runs;       /* the newest of each job */
-	struct plan *plan;
-	struct remains remains[SESSION_PROVIDERS];
-	size_t count;
+static const struct opt options[] = {
+	{ 'y', "yes", OPT_FLAG, offsetof(struct delete_opts, yes), NULL,
+	  "do not ask" },
+	{ 0, "dry-run", OPT_FLAG, offsetof(struct delete_opts, dry_run), NULL,
+	  "show what would go, delete nothing" },
+	{ 0, "force", OPT_FLAG, offsetof(struct delete_opts, force), NULL,
+	  "forget it also where its place cannot be reached" },
+	{ 0, "take-over", OPT_FLAG, offsetof(struct delete_opts, take_over),
+	  NULL, "also what a job of this name from elsewhere made" },
+	{ 0 },
 };
 
-/* The file, the store or a set say that something of it may be there; where
- * it costs nothing it is looked for in any case. */
-static bool may_be_at(const struct deletion *deletion,
-		      const struct provider *provider)
+static void render(const struct app *app, const struct plan *plan,
+		   struct buf *out)
 {
-	size_t i;
+	struct plan_style style = { .color = app->err_color,
+				    .width = app->err_terminal ? app->width
+							       : 0 };
 
-	if (!provider->open)
-		return false;
-	if (!provider->asks)
-		return true;
-	if (deletion->job &&
-	    !strcmp(deletion->job->jobrun.provider, provider->name))
-		return true;
-	for (i = 0; i < deletion->members.count; i++)
-		if (!strcmp(deletion->members.items[i].job_id,
-			    deletion->job_id) &&
-		    !strcmp(deletion->members.items[i].provider,
-			    provider->name))
-			return true;
-	for (i = 0; i < deletion->intents.count; i++)
-		if (!strcmp(deletion->intents.items[i].job_id,
-			    deletion->job_id) &&
-		    !strcmp(deletion->intents.items[i].provider,
-			    provider->name))
-			return true;
-	for (i = 0; i < deletion->runs.count; i++)
-		if (!strcmp(deletion->runs.items[i].job_id, deletion->job_id) &&
-		    !strcmp(deletion->runs.items[i].provider, provider->name))
-			return true;
-	return false;
+	plan_render_text(plan, &style, out);
 }
 
-static int find_at(struct deletion *deletion, const struct provider *provider,
-		   struct error *err)
+/* Shows what goes and asks, on a terminal.  Returns 0 to go on. */
+static int ask(const struct deletion *deletion, const struct delete_opts *opts)
 {
-	void *ctx = session_context(deletion->session, provider, err);
-	struct places places = { 0 };
-	struct listing all;
-	size_t i;
-	int ret = -1;
+	struct app *app = deletion->session->app;
+	struct buf text = { 0 };
+	struct error err;
 
-	if (!ctx)
-		return -1;
-	for (i = 0; i < deletion->members.count; i++) {
-		const struct task_file_path *one = &deletion->members.items[i];
-
-		if (one->place && !strcmp(one->job_id, deletion->job_id) &&
-		    !strcmp(one->provider, provider->name))
-			places_add(&places, deletion->mem, one->place);
-	}
-	if (deletion->job)
-		places_add_job(&places, deletion->mem, provider, NULL,
-			       deletion->job);
-	listing_init(&all);
-	if (provider_list(provider, ctx, &places, &all, err) == 0)
-		ret = remains_read(provider, ctx, &all, deletion->job_id,
-				   &deletion->remains[deletion->count++], err);
-	listing_done(&all);
-	places_done(&places);
-	return ret;
+	if (opts->yes || !isatty(STDIN_FILENO) || !app->err_terminal)
+		return 0;
+	render(app, deletion->plan, &text);
+	fd_write(STDERR_FILENO, text.data, text.len);
+	buf_done(&text);
+	if (app_confirm(app, "Delete this, with its logs and output?"))
+		return 0;
+	error_set(&err, ERROR_FAILED, "nothing was deleted: not confirmed");
+	return app_fail(app, &err);
 }
 
-static int find_all(struct deletion *deletion, struct error *err)
+static int fail_unknown(const struct app *app, const char *job_id)
 {
-	struct store *store = deletion->session->env.store;
-	size_t i;
+	struct error err;
 
-	if (store_member_list(store, NULL, deletion->mem, &deletion->members,
-			      err) < 0 ||
-	    store_intent_list(store, deletion->mem, &deletion->intents, err) <
-		    0 ||
-	    store_run_list(store, false, deletion->mem, &deletion->runs, err) <
-		    0)
-		return -1;
-	for (i = 0; providers[i]; i++)
-		if (may_be_at(deletion, providers[i]) &&
-		    find_at(deletion, providers[i], err) < 0)
-			return -1;
-	return 0;
+	error_set(&err, ERROR_FAILED,
+		  "no run of '%s' is known here, nor anything else of "
+		  "it: 'jobrun status' lists what is",
+		  job_id);
+	return app_fail(app, &err);
 }
 
-static int plan_all(struct deletion *deletion, struct error *err)
+static void say_deleted(const struct deletion *deletion)
 {
-	size_t i;
+	const struct app *app = deletion->session->app;
+	char *line, *rest = NULL;
 
-	for (i = 0; i < deletion->count; i++) {
-		const struct remains *one = &deletion->remains[i];
-		const struct resource *run = remains_live_run(one);
-
-		if (run)
-			return error_set(err, ERROR_TRY_AGAIN,
-					 "delete '%s': it is still running: "
-					 "'jobrun cancel %s' ends it",
-					 deletion->job_id, deletion->job_id);
-		if (!remains_are_none(one))
-			remains_plan(one, "as asked", deletion->plan);
-	}
-	return 0;
-}
-
-static bool was_looked_at(const struct deletion *deletion, const char *provider)
-{
-	size_t i;
-
-	for (i = 0; i < deletion->count; i++)
-		if (!strcmp(deletion->remains[i].provider->name, provider))
-			return true;
-	return false;
-}
-
-/* Nothing of it is left: it is in no set any more, and what somebody began at
- * it and was killed needs no end. */
-static int forget(const struct deletion *deletion, struct error *err)
-{
-	struct store *store = deletion->session->env.store;
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < deletion->count && ret == 0; i++)
-		ret = store_member_drop(store, NULL, deletion->job_id,
-					deletion->remains[i].provider->name,
-					err);
-	for (i = 0; i < deletion->intents.count && ret == 0; i++) {
-		const struct intent_record *one = &deletion->intents.items[i];
-
-		if (!strcmp(one->job_id, deletion->job_id) &&
-		    was_looked_at(deletion, one->provider))
-			ret = store_intent_end(store, one, INTENT_DONE, NULL,
-					       err);
-	}
-	return ret;
+	if (plan_count(deletion->plan))
+		app_say(app, "%s: deleted", deletion->job_id);
+	if (!deletion->blind_count)
+		return;
+	app_say(app, "%s: forgotten", deletion->job_id);
+	for (line = strtok_r(deletion->left.data, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		app_say(app, "%s", line);
 }
 
 /* Everything that one job made, wherever.  Returns the exit status. */
 static int delete_job(struct session *session, const char *job_id,
-		      const struct job *job)
+		      const struct job *job, const struct delete_opts *opts)
 {
 	struct deletion deletion = { .session = session,
 				     .job_id = job_id,
 				     .job = job,
-				     .mem = arena_new(),
-				     .plan = plan_new() };
+				     .force = opts->force,
+				     .take_over = opts->take_over };
+	struct buf text = { 0 };
 	struct error err;
 	int status = 0;
-	size_t i;
 
-	if (find_all(&deletion, &err) < 0 || plan_all(&deletion, &err) < 0) {
+	if (deletion_find(&deletion, &err) < 0) {
 		status = app_fail(session->app, &err);
+	} else if (deletion_is_empty(&deletion)) {
+		status = fail_unknown(session->app, job_id);
+	} else if (opts->dry_run) {
+		render(session->app, deletion.plan, &text);
+		buf_puts(&text, buf_text(&deletion.left));
+		app_print(session->app, &text);
+	} else if ((status = ask(&deletion, opts)) != 0) {
+		;
 	} else if (undo_execute(session, deletion.plan, NULL, NULL, &err) < 0) {
 		status = (int)err.code; /* it was said */
-	} else if (forget(&deletion, &err) < 0) {
-		status = app_fail(session->app, &err);
-	} else if (!plan_count(deletion.plan)) {
-		error_set(&err, ERROR_FAILED,
-			  "no run of '%s' is known here, nor anything else of "
-			  "it: 'jobrun status' lists what is",
-			  job_id);
+	} else if (deletion_forget(&deletion, &err) < 0) {
 		status = app_fail(session->app, &err);
 	} else {
-		app_say(session->app, "%s: deleted", job_id);
+		say_deleted(&deletion);
 	}
-	plan_free(deletion.plan);
-	for (i = 0; i < deletion.count; i++)
-		remains_done(&deletion.remains[i]);
-	arena_free(deletion.mem);
+	buf_done(&text);
+	deletion_done(&deletion);
 	return status;
 }
 
 /* Nobody else works on it meanwhile. */
 static int delete_locked(struct session *session, const char *job_id,
-			 const struct job *job)
+			 const struct job *job, const struct delete_opts *opts)
 {
 	struct error err;
 	int status;
 
+	if (opts->dry_run)
+		return delete_job(session, job_id, job, opts);
 	if (session_lock(session, &job_id, 1, 0, &err) < 0)
 		return app_fail(session->app, &err);
-	status = delete_job(session, job_id, job);
+	status = delete_job(session, job_id, job, opts);
 	lock_set_free(session->locks);
 	session->locks = NULL;
 	return status;
@@ -247,7 +172,8 @@ static bool is_path(struct session *session, const char *argument)
 }
 
 static int delete_argument(struct session *session,
-			   const struct schema_options *schema, char *argument)
+			   const struct schema_options *schema, char *argument,
+			   const struct delete_opts *opts)
 {
 	struct error err, ignored;
 	struct jobs jobs;
@@ -256,7 +182,7 @@ static int delete_argument(struct session *session,
 
 	if (!is_path(session, argument)) {
 		if (check_job_id(argument, &ignored) == 0)
-			return delete_locked(session, argument, NULL);
+			return delete_locked(session, argument, NULL, opts);
 		error_set(&err, ERROR_FAILED,
 			  "'%.200s' is not the jobId of a run: 'jobrun status' "
 			  "lists them",
@@ -268,8 +194,9 @@ static int delete_argument(struct session *session,
 	if (status)
 		return status;
 	for (i = 0; i < jobs.count; i++) {
+		job_find_origin(jobs.items[i]);
 		one = delete_locked(session, jobs.items[i]->job_id,
-				    jobs.items[i]);
+				    jobs.items[i], opts);
 		status = status ? status : one;
 	}
 	jobs_done(&jobs);
@@ -290,11 +217,13 @@ static int run(struct app *app, int argc, char **argv)
 	if (i < 0)
 		return status;
 	if (load_options(&opts.load, app, &schema, &err) < 0 ||
-	    session_open(&session, app, SESSION_WRITE, &err) < 0) {
+	    session_open(&session, app, opts.dry_run ? 0 : SESSION_WRITE,
+			 &err) < 0) {
 		status = app_fail(app, &err);
 	} else {
 		for (; i < argc; i++) {
-			int one = delete_argument(&session, &schema, argv[i]);
+			int one = delete_argument(&session, &schema, argv[i],
+						  &opts);
 
 			status = status ? status : one;
 		}
@@ -306,9 +235,11 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_delete = {
 	.name = "delete",
-	.args = "JOB|PATH...",
+	.args = "[--yes] [--dry-run] [--force] [--take-over] JOB|PATH...",
 	.summary = "delete all that a job made: runs, logs, resources",
-	.help = "A run that still goes on has to be cancelled first.\n",
+	.help = "Asks first, on a terminal.  A run that still goes on has to "
+		"be cancelled first.\n",
+	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct delete_opts, load),
 	.remote = true,

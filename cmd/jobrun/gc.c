@@ -64,10 +64,19 @@ struct gc {
 	struct find *finds;
 	size_t count, room;
 	size_t kept; /* leftovers with work in them, if they are not wanted */
+	bool quiet;  /* what fails was said before */
 	int status;
 };
 
 /* ---- finding --------------------------------------------------------- */
+
+/* The first failure decides the exit status; the rest is done all the same. */
+static void fail(struct gc *gc, const struct error *err)
+{
+	if (!gc->quiet)
+		app_fail(gc->session->app, err);
+	gc->status = gc->status ? gc->status : (int)err->code;
+}
 
 static void add(struct gc *gc, const struct find *find)
 {
@@ -111,6 +120,7 @@ static void add_members(struct gc *gc, const struct site *site)
 
 		if (!strcmp(one->provider, site->provider->name) &&
 		    !exists(site, one->job_id) &&
+		    !listing_lacks(&site->all, one->place) &&
 		    !is_worked_on(gc, one->job_id))
 			add(gc,
 			    &(struct find){ .provider = site->provider,
@@ -144,13 +154,11 @@ static void add_finds(struct gc *gc, const struct site *site)
 	add_members(gc, site);
 }
 
-static int list_site(struct gc *gc, struct site *site, void *ctx,
-		     struct error *err)
+static void list_site(struct gc *gc, struct site *site, void *ctx)
 {
 	const struct provider *provider = site->provider;
 	struct places places = { 0 };
 	size_t i;
-	int ret;
 
 	for (i = 0; i < gc->members.count; i++) {
 		const struct task_file_path *one = &gc->members.items[i];
@@ -161,9 +169,10 @@ static int list_site(struct gc *gc, struct site *site, void *ctx,
 	for (i = 0; i < gc->jobs->count; i++)
 		places_add_job(&places, gc->mem, provider, NULL,
 			       gc->jobs->items[i]);
-	ret = provider_list(provider, ctx, &places, &site->all, err);
+	provider_list(provider, ctx, &places, &site->all);
+	for (i = 0; i < site->all.unreached_count; i++)
+		fail(gc, &site->all.unreached[i].why);
 	places_done(&places);
-	return ret;
 }
 
 static int search_site(struct gc *gc, const struct provider *provider,
@@ -186,9 +195,9 @@ static int search_site(struct gc *gc, const struct provider *provider,
 	site->provider = provider;
 	listing_init(&site->all);
 	site->leftovers.mem = arena_new();
-	if (list_site(gc, site, ctx, err) < 0 ||
-	    (provider->leftovers &&
-	     provider->leftovers(ctx, &site->leftovers, err) < 0))
+	list_site(gc, site, ctx);
+	if (provider->leftovers &&
+	    provider->leftovers(ctx, &site->leftovers, err) < 0)
 		return -1;
 	/* Where nobody else can see what we make, our locks tell all. */
 	if (asked_s < 0)
@@ -219,7 +228,6 @@ static void forget_finds(struct gc *gc)
 static void search(struct gc *gc)
 {
 	const char *only = gc->opts->provider;
-	struct app *app = gc->session->app;
 	struct error err;
 	size_t i;
 
@@ -228,31 +236,19 @@ static void search(struct gc *gc)
 			      &gc->members, &err) < 0 ||
 	    store_intent_list(gc->session->env.store, gc->mem, &gc->open,
 			      &err) < 0) {
-		gc->status = app_fail(app, &err);
+		fail(gc, &err);
 		return;
 	}
 	for (i = 0; providers[i]; i++) {
-		int status;
-
 		if (only ? strcmp(only, providers[i]->name) != 0
 			 : !providers[i]->open)
 			continue;
-		if (search_site(gc, providers[i], &err) == 0)
-			continue;
-		status = app_fail(app, &err);
-		gc->status = gc->status ? gc->status : status;
+		if (search_site(gc, providers[i], &err) < 0)
+			fail(gc, &err);
 	}
 }
 
 /* ---- deleting -------------------------------------------------------- */
-
-/* The first failure decides the exit status; the rest is done all the same. */
-static void fail(struct gc *gc, const struct error *err)
-{
-	int status = app_fail(gc->session->app, err);
-
-	gc->status = gc->status ? gc->status : status;
-}
 
 static void on_deleted(void *arg, const struct resource *gone)
 {
@@ -410,7 +406,9 @@ static void delete_all(struct gc *gc)
 		fail(gc, &err);
 		goto out;
 	}
+	gc->quiet = true;
 	search(gc);
+	gc->quiet = false;
 	delete_resources(gc);
 	close_intents(gc);
 	for (i = 0; i < gc->count; i++)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/jobrun/plan_show.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -129,6 +131,13 @@ out:
 	jobs_done(&jobs);
 	load_done(&opts->inputs.load);
 	return status;
+}
+
+int plan_show(struct app *app, const struct inputs *inputs)
+{
+	struct plan_opts opts = { .inputs = *inputs, .format = "text" };
+
+	return make_plan(app, &opts);
 }
 
 static int run(struct app *app, int argc, char **argv)

@@ -79,7 +79,9 @@ static int list_all(const struct finder *finder,
 	for (i = 0; i < scope->job_count; i++)
 		places_add_job(&places, mem, provider, scope->boundary,
 			       scope->jobs[i]);
-	ret = provider_list(provider, ctx, &places, out, err);
+	provider_list(provider, ctx, &places, out);
+	/* What is gone is known only where all was seen. */
+	ret = listing_check(out, err);
 	places_done(&places);
 	return ret;
 }

@@ -22,6 +22,7 @@ void listing_init(struct listing *listing)
 void listing_done(struct listing *listing)
 {
 	free(listing->items);
+	free(listing->unreached);
 	if (listing->mem)
 		arena_free(listing->mem);
 	*listing = (struct listing){ 0 };
@@ -50,6 +51,45 @@ void listing_add(struct listing *listing, const struct listed *one)
 	to->labels.set = copy(listing, one->labels.set);
 	to->labels.set_digest = copy(listing, one->labels.set_digest);
 	to->labels.origin = copy(listing, one->labels.origin);
+}
+
+static bool is_place(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+void listing_add_unreached(struct listing *listing, const char *place,
+			   const struct error *why)
+{
+	size_t n = listing->unreached_count, i;
+
+	for (i = 0; i < n; i++)
+		if (is_place(listing->unreached[i].place, place))
+			return;
+	listing->unreached = mem_grow(listing->unreached, n + 1,
+				      sizeof(*listing->unreached));
+	listing->unreached[n] =
+		(struct unreached){ copy(listing, place), *why };
+	listing->unreached_count++;
+}
+
+bool listing_lacks(const struct listing *listing, const char *place)
+{
+	size_t i;
+
+	for (i = 0; i < listing->unreached_count; i++)
+		if (!place || !listing->unreached[i].place ||
+		    !strcmp(listing->unreached[i].place, place))
+			return true;
+	return false;
+}
+
+int listing_check(const struct listing *listing, struct error *err)
+{
+	if (!listing->unreached_count)
+		return 0;
+	*err = listing->unreached[0].why;
+	return -1;
 }
 
 static size_t rank(const struct kind *kind, const struct kind *const *kinds)

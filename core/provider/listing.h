@@ -44,16 +44,31 @@ struct listed {
 	bool succeeded;         /* a run that is, and how */
 };
 
+/* A place that could not be looked at: what is there is not known. */
+struct unreached {
+	const char *place; /* NULL: any */
+	struct error why;
+};
+
 struct listing {
 	struct arena *mem; /* owns all texts */
 	struct listed *items;
 	size_t count, room;
+	struct unreached *unreached;
+	size_t unreached_count;
 };
 
 void listing_init(struct listing *listing);
 void listing_done(struct listing *listing);
 /* Copies all texts. */
 void listing_add(struct listing *listing, const struct listed *one);
+/* Adds a place that could not be reached, each once; copies. */
+void listing_add_unreached(struct listing *listing, const char *place,
+			   const struct error *why);
+/* Whether something at that place, NULL: somewhere, may be missing. */
+bool listing_lacks(const struct listing *listing, const char *place);
+/* For whoever needs all of it: fails if a place could not be reached. */
+int listing_check(const struct listing *listing, struct error *err);
 /* By kind (as `kinds` has them, up to NULL), then by name and place: in one
  * order whatever the provider answered, and each once. */
 void listing_sort(struct listing *listing, const struct kind *const *kinds);

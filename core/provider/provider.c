@@ -199,19 +199,18 @@ static int list_place(const struct provider *provider, void *ctx,
 	return 0;
 }
 
-int provider_list(const struct provider *provider, void *ctx,
-		  const struct places *places, struct listing *out,
-		  struct error *err)
+void provider_list(const struct provider *provider, void *ctx,
+		   const struct places *places, struct listing *out)
 {
+	struct error why;
 	size_t i;
 
-	if (list_place(provider, ctx, NULL, out, err) < 0)
-		return -1;
+	if (list_place(provider, ctx, NULL, out, &why) < 0)
+		listing_add_unreached(out, NULL, &why);
 	for (i = 0; i < places->count; i++)
-		if (list_place(provider, ctx, places->items[i], out, err) < 0)
-			return -1;
+		if (list_place(provider, ctx, places->items[i], out, &why) < 0)
+			listing_add_unreached(out, places->items[i], &why);
 	listing_sort(out, provider->kinds);
-	return 0;
 }
 
 void leftovers_add(struct leftovers *all, const struct leftover *one)

@@ -142,11 +142,11 @@ void places_done(struct places *places);
 
 /*
  * Adds what the provider has made in these places and where things are if no
- * job says where: of all its kinds that can be listed, sorted.
+ * job says where: of all its kinds that can be listed, sorted.  A place that
+ * fails keeps nobody from seeing the others: the listing says so.
  */
-int provider_list(const struct provider *provider, void *ctx,
-		  const struct places *places, struct listing *out,
-		  struct error *err);
+void provider_list(const struct provider *provider, void *ctx,
+		   const struct places *places, struct listing *out);
 
 /* Something that nobody uses any more: see leftovers(). */
 struct leftover {

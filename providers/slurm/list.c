@@ -80,6 +80,7 @@ int slurm_list(void *ctx, const char *place, struct listing *out,
 	struct slurm *slurm = ctx;
 	struct places places = { 0 };
 	struct arena *mem;
+	struct error why;
 	size_t i;
 	int ret;
 
@@ -89,7 +90,8 @@ int slurm_list(void *ctx, const char *place, struct listing *out,
 	places_add(&places, mem, SLURM_USUAL_PLACE);
 	ret = remembered_places(slurm, mem, &places, err);
 	for (i = 0; ret == 0 && i < places.count; i++)
-		ret = list_at(slurm, places.items[i], out, err);
+		if (list_at(slurm, places.items[i], out, &why) < 0)
+			listing_add_unreached(out, places.items[i], &why);
 	places_done(&places);
 	arena_free(mem);
 	return ret;

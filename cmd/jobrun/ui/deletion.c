@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/jobrun/ui/deletion.h"
+
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
+#include "providers/registry.h"
+
+/* ---- where to look ----------------------------------------------------- */
+
+static bool is_of(const struct deletion *deletion, const char *job_id,
+		  const char *provider, const struct provider *at)
+{
+	return !strcmp(job_id, deletion->job_id) && !strcmp(provider, at->name);
+}
+
+static bool was_run_at(const struct deletion *deletion,
+		       const struct provider *provider)
+{
+	const struct run_record *run = &deletion->run;
+
+	return run->job_id && !strcmp(run->provider, provider->name);
+}
+
+/* The file, the store or a set say that something of it may be there; where
+ * it costs nothing it is looked for in any case. */
+static bool may_be_at(const struct deletion *deletion,
+		      const struct provider *provider)
+{
+	size_t i;
+
+	if (!provider->open)
+		return false;
+	if (!provider->asks || was_run_at(deletion, provider))
+		return true;
+	if (deletion->job &&
+	    !strcmp(deletion->job->jobrun.provider, provider->name))
+		return true;
+	for (i = 0; i < deletion->members.count; i++)
+		if (is_of(deletion, deletion->members.items[i].job_id,
+			  deletion->members.items[i].provider, provider))
+			return true;
+	for (i = 0; i < deletion->intents.count; i++)
+		if (is_of(deletion, deletion->intents.items[i].job_id,
+			  deletion->intents.items[i].provider, provider))
+			return true;
+	return false;
+}
+
+/* Where it was at the provider, as far as that is known. */
+static void find_places(const struct deletion *deletion,
+			const struct provider *provider, struct places *out)
+{
+	size_t i;
+
+	for (i = 0; i < deletion->members.count; i++) {
+		const struct task_file_path *one = &deletion->members.items[i];
+
+		if (one->place &&
+		    is_of(deletion, one->job_id, one->provider, provider))
+			places_add(out, deletion->mem, one->place);
+	}
+	if (deletion->job)
+		places_add_job(out, deletion->mem, provider, NULL,
+			       deletion->job);
+}
+
+/* The place in the properties of its run, in `mem`; or NULL. */
+static const char *place_of_run(const struct deletion *deletion)
+{
+	const char *text = deletion->run.properties;
+	struct error ignored;
+	json_t *properties =
+		text ? json_read(text, strlen(text), "store", &ignored) : NULL;
+	const char *place = json_get_text(properties, "place", NULL);
+
+	place = place ? arena_strdup(deletion->mem, place) : NULL;
+	json_decref(properties);
+	return place;
+}
+
+/* Whether something of it may be at a place that can't be reached: not if it
+ * is known to be elsewhere. */
+static bool may_be_there(const struct deletion *deletion,
+			 const struct provider *provider,
+			 const struct places *known, const char *place)
+{
+	const char *own;
+	size_t i;
+
+	if (!place)
+		return true;
+	for (i = 0; i < known->count; i++)
+		if (!strcmp(known->items[i], place))
+			return true;
+	if (was_run_at(deletion, provider)) {
+		own = place_of_run(deletion);
+		return !own || !strcmp(own, place);
+	}
+	return !known->count;
+}
+
+/* ---- what is there ----------------------------------------------------- */
+
+/* Fails, or with force notes what may be left. */
+static int miss(struct deletion *deletion, const struct provider *provider,
+		const char *place, const struct error *why, struct error *err)
+{
+	const struct run_record *run = &deletion->run;
+	struct buf *left = &deletion->left;
+
+	if (!deletion->force)
+		return error_set(err, why->code,
+				 "delete '%s': %s; --force forgets it here, "
+				 "and leaves what may be there",
+				 deletion->job_id, why->text);
+	if (!deletion->blind_count ||
+	    deletion->blind[deletion->blind_count - 1] != provider)
+		deletion->blind[deletion->blind_count++] = provider;
+	buf_printf(left, "%s%s%s%s: ", provider->name, place ? " (" : "",
+		   place ? place : "", place ? ")" : "");
+	if (was_run_at(deletion, provider))
+		buf_printf(left, "its run, %s when it was last seen, ",
+			   run_state_name(run->state));
+	else
+		buf_puts(left, "a run of it ");
+	buf_printf(left, "and its files and logs may be left there (%s)\n",
+		   why->text);
+	return 0;
+}
+
+static int find_at(struct deletion *deletion, const struct provider *provider,
+		   struct error *err)
+{
+	struct remains *remains = &deletion->remains[deletion->count];
+	struct places places = { 0 };
+	struct listing all;
+	struct error why;
+	void *ctx = session_context(deletion->session, provider, &why);
+	size_t i;
+	int ret = 0;
+
+	if (!ctx)
+		return miss(deletion, provider, NULL, &why, err);
+	find_places(deletion, provider, &places);
+	listing_init(&all);
+	provider_list(provider, ctx, &places, &all);
+	for (i = 0; i < all.unreached_count && ret == 0; i++)
+		if (may_be_there(deletion, provider, &places,
+				 all.unreached[i].place))
+			ret = miss(deletion, provider, all.unreached[i].place,
+				   &all.unreached[i].why, err);
+	if (ret == 0) {
+		deletion->count++;
+		if (remains_read(provider, ctx, &all, deletion->job_id, remains,
+				 &why) < 0) {
+			ret = miss(deletion, provider, NULL, &why, err);
+			remains_done(remains);
+			deletion->count--;
+		}
+	}
+	listing_done(&all);
+	places_done(&places);
+	return ret;
+}
+
+/* ---- what to do -------------------------------------------------------- */
+
+static int check_run(const struct deletion *deletion,
+		     const struct resource *live, struct error *err)
+{
+	const struct run_record *run = &deletion->run;
+	char since[48] = "", age[32];
+
+	if (deletion->job && !deletion->take_over &&
+	    plan_check_origin(deletion->job_id, &live->run,
+			      deletion->job->origin, err) < 0)
+		return -1;
+	if (run->job_id && run->start_time_ms) {
+		duration_format(
+			(long)((time_now_ms() - run->start_time_ms) / 1000),
+			age, sizeof(age));
+		snprintf(since, sizeof(since), ", for %s", age);
+	}
+	return error_set(err, ERROR_TRY_AGAIN,
+			 "delete '%s': it is still running: 'jobrun cancel %s' "
+			 "ends it (attempt %d%s)",
+			 deletion->job_id, deletion->job_id, live->run.attempt,
+			 since);
+}
+
+static int plan_all(struct deletion *deletion, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < deletion->count; i++) {
+		const struct remains *one = &deletion->remains[i];
+		const struct resource *run = remains_live_run(one);
+
+		if (run && check_run(deletion, run, err) < 0)
+			return -1;
+		if (!remains_are_none(one))
+			remains_plan(one, "as asked", deletion->plan);
+	}
+	return 0;
+}
+
+int deletion_find(struct deletion *deletion, struct error *err)
+{
+	struct store *store = deletion->session->env.store;
+	size_t i;
+
+	deletion->mem = arena_new();
+	deletion->plan = plan_new();
+	if (store_member_list(store, NULL, deletion->mem, &deletion->members,
+			      err) < 0 ||
+	    store_intent_list(store, deletion->mem, &deletion->intents, err) <
+		    0 ||
+	    store_run_get(store, deletion->job_id, 0, deletion->mem,
+			  &deletion->run, err) < 0)
+		return -1;
+	for (i = 0; providers[i]; i++)
+		if (may_be_at(deletion, providers[i]) &&
+		    find_at(deletion, providers[i], err) < 0)
+			return -1;
+	return plan_all(deletion, err);
+}
+
+bool deletion_is_empty(const struct deletion *deletion)
+{
+	return !plan_count(deletion->plan) && !deletion->blind_count;
+}
+
+/* ---- afterwards -------------------------------------------------------- */
+
+static bool was_looked_at(const struct deletion *deletion, const char *provider)
+{
+	size_t i;
+
+	for (i = 0; i < deletion->count; i++)
+		if (!strcmp(deletion->remains[i].provider->name, provider))
+			return true;
+	for (i = 0; i < deletion->blind_count; i++)
+		if (!strcmp(deletion->blind[i]->name, provider))
+			return true;
+	return false;
+}
+
+/* All attempts whose place can't be looked at. */
+static int forget_runs(struct deletion *deletion, struct error *err)
+{
+	struct store *store = deletion->session->env.store;
+	struct run_record run;
+	int ret;
+	size_t i;
+
+	for (;;) {
+		ret = store_run_get(store, deletion->job_id, 0, deletion->mem,
+				    &run, err);
+		if (ret != 0)
+			return ret < 0 ? -1 : 0;
+		for (i = 0; i < deletion->blind_count; i++)
+			if (!strcmp(deletion->blind[i]->name, run.provider))
+				break;
+		if (i == deletion->blind_count)
+			return 0;
+		if (store_run_delete(store, &run, err) < 0)
+			return -1;
+	}
+}
+
+int deletion_forget(struct deletion *deletion, struct error *err)
+{
+	struct store *store = deletion->session->env.store;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < deletion->members.count && ret == 0; i++) {
+		const struct task_file_path *one = &deletion->members.items[i];
+
+		if (!strcmp(one->job_id, deletion->job_id) &&
+		    was_looked_at(deletion, one->provider))
+			ret = store_member_drop(store, NULL, one->job_id,
+						one->provider, err);
+	}
+	/* What somebody began at it and was killed needs no end. */
+	for (i = 0; i < deletion->intents.count && ret == 0; i++) {
+		const struct intent_record *one = &deletion->intents.items[i];
+
+		if (!strcmp(one->job_id, deletion->job_id) &&
+		    was_looked_at(deletion, one->provider))
+			ret = store_intent_end(store, one, INTENT_DONE, NULL,
+					       err);
+	}
+	return ret < 0 ? -1 : forget_runs(deletion, err);
+}
+
+void deletion_done(struct deletion *deletion)
+{
+	size_t i;
+
+	plan_free(deletion->plan);
+	for (i = 0; i < deletion->count; i++)
+		remains_done(&deletion->remains[i]);
+	buf_done(&deletion->left);
+	arena_free(deletion->mem);
+}

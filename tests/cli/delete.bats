@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# Deleting: asked on a terminal, shown first, and told what it would end.
+
+load helper
+
+# terminal ANSWER COMMAND...: with a terminal for all three.
+terminal() {
+  local answer=$1
+  shift
+  NO_COLOR=1 python3 - "$answer" "$@" <<'END'
+import os, pty, sys
+answer, command = sys.argv[1], sys.argv[2:]
+def read(fd):
+    data = os.read(fd, 4096)
+    if b"[y/N]" in data:
+        os.write(fd, answer.encode() + b"\n")
+    return data
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(command, read)))
+END
+}
+
+@test "delete asks on a terminal, and deletes nothing without a yes" {
+  job a.yaml a true
+  jobrun apply a.yaml
+  run terminal n "$JOBRUN" delete a
+  [ "$status" -eq 1 ]
+  [[ $output == *"- run  a  as asked"*"[y/N]"*"nothing was deleted: not confirmed"* ]]
+  state_is a SUCCEEDED
+  run terminal y "$JOBRUN" delete a
+  [ "$status" -eq 0 ]
+  [[ $output == *"a: deleted"* ]]
+  jobrun apply a.yaml
+  run terminal n "$JOBRUN" delete --yes a
+  [ "$status" -eq 0 ]
+  [[ $output != *"[y/N]"* ]]
+}
+
+@test "delete --dry-run shows what would go" {
+  job a.yaml a true
+  run jobrun delete --dry-run a
+  [ "$status" -ne 0 ]
+  [ ! -e "$JOBRUN_STATE_DIR" ]
+  jobrun apply a.yaml
+  run jobrun delete --dry-run a a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"- run  a  as asked"*"1 to delete"* ]]
+  state_is a SUCCEEDED
+}
+
+@test "apply --dry-run is plan" {
+  job a.yaml a true
+  run jobrun apply --dry-run a.yaml
+  [ "$status" -eq 0 ]
+  [ "$output" = "$(jobrun plan a.yaml)" ]
+  [ ! -e "$JOBRUN_STATE_DIR" ]
+  jobrun plan --out p a.yaml
+  run jobrun apply --dry-run p
+  [ "$status" -eq 0 ]
+  [[ $output == *"1 to run"* ]]
+  run jobrun status a
+  [ "$status" -ne 0 ]
+}
+
+@test "delete and cancel say what they would end" {
+  job a.yaml a "exec sleep $NAP"
+  jobrun apply --detach a.yaml
+  wait_until 5 state_is a RUNNING
+  run jobrun delete a
+  [ "$status" -eq 75 ]
+  [[ $output == *"it is still running: 'jobrun cancel a' ends it (attempt 1, for "* ]]
+  run jobrun cancel a
+  [ "$status" -eq 0 ]
+  [[ $output == *"a: cancelling attempt 1 (local), RUNNING for "* ]]
+}
+
+@test "delete of a file whose job runs for another project is refused" {
+  mkdir p1 p2
+  job p1/a.yaml a "exec sleep $NAP"
+  cp p1/a.yaml p2
+  jobrun apply --detach p1/a.yaml
+  wait_until 5 state_is a RUNNING
+  run jobrun delete p2/a.yaml
+  [ "$status" -eq 75 ]
+  [[ $output == *"from dir:$TMP/p1,"*"from dir:$TMP/p2;"* ]]
+  run jobrun delete --take-over p2/a.yaml
+  [ "$status" -eq 75 ]
+  [[ $output == *"it is still running"* ]]
+  jobrun cancel a
+}
+
+# remembered JOB PROVIDER PROPERTIES: its run is in the store.
+remembered() {
+  job "$1.yaml" "$1" true
+  jobrun apply "$1.yaml"
+  python3 - "$JOBRUN_STATE_DIR/jobrun.db" "$@" <<'END'
+import sqlite3, sys
+path, job, provider, properties = sys.argv[1:]
+db = sqlite3.connect(path)
+db.execute("UPDATE run SET provider = ?, properties = ?, state = 'RUNNING' WHERE job_id = ?",
+           (provider, properties, job))
+db.commit()
+END
+}
+
+# A login host that is gone, and one whose cluster answers that nothing is
+# there.
+two_clusters() {
+  mkdir bin
+  cat >bin/ssh <<'END'
+#!/bin/sh
+case "$*" in *gone*) echo "ssh: Could not resolve hostname gone" >&2; exit 255 ;; esac
+for line; do :; done
+exec sh -c "$line"
+END
+  chmod +x bin/ssh
+  PATH=$TMP/bin:$PATH
+  remembered far slurm '{"place": "gone:/x", "name": "n", "comment": "c", "id": "7", "program": "p"}'
+}
+
+@test "one dead login host keeps nobody from deleting other jobs" {
+  two_clusters
+  remembered near slurm '{"place": "there:/x", "name": "n", "comment": "c", "id": "8", "program": "p"}'
+  run jobrun delete near
+  [[ $output != *gone* ]]
+  [ "$status" -ne 69 ] || { echo "$output"; return 1; }
+  run jobrun delete far
+  [ "$status" -eq 69 ]
+  [[ $output == *gone*"; --force forgets it here"* ]]
+  run jobrun delete --force far
+  [ "$status" -eq 0 ]
+  [[ $output == *"far: forgotten"*"slurm (gone:/x): its run, RUNNING when it was last seen, and its files and logs may be left there"* ]]
+  run jobrun status far
+  [ "$status" -ne 0 ]
+}
+
+@test "gc goes on past a dead login host, and ends with 69" {
+  two_clusters
+  mkdir -p "$JOBRUN_STATE_DIR/runs/lost.1"
+  run jobrun gc --yes --older-than 0s
+  [ "$status" -eq 69 ]
+  [ "$(grep -c 'hostname gone' <<<"$output")" -eq 1 ]
+  [[ $output == *lost.1*"1 deleted"* ]]
+  [ ! -e "$JOBRUN_STATE_DIR/runs/lost.1" ]
+}

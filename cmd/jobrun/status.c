@@ -15,6 +15,7 @@
 #include "core/base/loop.h"
 #include "core/base/show.h"
 #include "core/base/units.h"
+#include "core/job/revision.h"
 
 #define WATCH_MS 1000
 #define CLEAR "\033[H\033[J"
@@ -175,6 +176,19 @@ static int put_restarts(struct view *view, struct arena *mem,
 	return 0;
 }
 
+static void put_revision(const struct run_record *run, struct buf *out)
+{
+	struct buf text = { 0 };
+
+	revision_text(run->revision, &text);
+	if (text.len) {
+		buf_puts(out, "  from ");
+		show_text(out, text.data);
+		buf_putc(out, '\n');
+	}
+	buf_done(&text);
+}
+
 static int put_trials(struct view *view, struct arena *mem,
 		      const struct run_record *run, bool *tuned,
 		      struct buf *out, struct error *err)
@@ -235,6 +249,7 @@ static json_t *run_json(const struct run_record *run,
 			const struct run_record *before,
 			const struct task_list *tasks)
 {
+	json_t *revision = revision_json(run->revision);
 	json_t *out = json_object();
 	json_t *list = json_array();
 	size_t i;
@@ -249,6 +264,7 @@ static json_t *run_json(const struct run_record *run,
 	put_code("exitCode", run->exit_code, out);
 	json_put_text(out, "error", run->error);
 	json_put_text(out, "digest", run->digest);
+	json_put(out, "revision", revision ? revision : json_null());
 	json_put_int(out, "firstAttempt", run->origin);
 	json_put_int(out, "restarts", run->restarts);
 	json_put_int(out, "preemptions", run->preemptions);
@@ -416,6 +432,8 @@ static int put_text(struct view *view, struct arena *mem,
 			return -1;
 		uploads_read(view->session, run, mem, &kept);
 		uploads_text(&kept, briefly, out);
+		if (!briefly)
+			put_revision(run, out);
 		/* Details where one job was asked for. */
 		if (briefly)
 			continue;

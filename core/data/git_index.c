@@ -32,7 +32,7 @@ struct git_index {
 	struct git_entry *entries;
 	size_t count;
 	struct arena *names; /* those that are not in `data` as they are */
-	const unsigned char *tree;
+	bool ahead;
 	int64_t time_s;
 };
 
@@ -170,18 +170,12 @@ static int read_entry(struct index_reader *in, struct git_entry *out)
 	return 0;
 }
 
-/* "TREE" begins with the top: "", 0, how many entries in digits, ' ', how many
- * trees below, '\n', and its hash unless the first is -1. */
+/* "TREE" begins with the top: "", 0, and how many entries it has, in digits,
+ * or -1 if they are no tree that Git has made. */
 static void read_tree(struct git_index *index, const unsigned char *at,
 		      size_t len)
 {
-	const unsigned char *line;
-
-	if (!len || at[0] || at + 1 == at + len || at[1] == '-')
-		return;
-	line = memchr(at + 1, '\n', len - 1);
-	if (line && (size_t)(at + len - line) > index->hash_size)
-		index->tree = line + 1;
+	index->ahead = len >= 3 && !memcmp(at, "\0-1", 3);
 }
 
 /* A part whose name is in capitals can be left alone; "sdir" only says that
@@ -222,7 +216,7 @@ static int read_all(struct git_index *index, size_t hash_size,
 	size_t i;
 
 	index->hash_size = hash_size;
-	index->tree = NULL;
+	index->ahead = false;
 	if (index->len < HEADER_SIZE + hash_size || memcmp(data, "DIRC", 4))
 		return -1;
 	index->version = get_32(data + 4);
@@ -323,9 +317,9 @@ int64_t git_index_time_s(const struct git_index *index)
 	return index->time_s;
 }
 
-const unsigned char *git_index_tree(const struct git_index *index)
+bool git_index_is_ahead(const struct git_index *index)
 {
-	return index->tree;
+	return index->ahead;
 }
 
 /* The first entry whose path is not before PATH, or PATH and a slash. */

@@ -53,8 +53,9 @@ const struct git_entry *git_index_at(const struct git_index *index, size_t i);
 size_t git_index_hash_size(const struct git_index *index);
 /* When it was written: a file as new as this may have changed since. */
 int64_t git_index_time_s(const struct git_index *index);
-/* The tree that all entries together are; NULL if that is not recorded. */
-const unsigned char *git_index_tree(const struct git_index *index);
+/* Whether an entry was changed since all of them were last equal to a tree:
+ * by `git add`, mostly.  Never, if its writer keeps no account of that. */
+bool git_index_is_ahead(const struct git_index *index);
 
 /* The first entry of that path, or NULL. */
 const struct git_entry *git_index_find(const struct git_index *index,

@@ -324,7 +324,8 @@ struct job {
 	/* Set by job_find_origin(), else NULL: see core/job/origin.h; and the
 	 * file, absolute and without links. */
 	const char *origin;
-	const char *real_file;                  /* NULL: standard input */
+	const char *real_file; /* NULL: standard input */
+	const char *revision;  /* by revision_set(), else NULL */
 	/* What jobrun writes itself, absolute and without links; borrowed. */
 	const char *const *never;
 	size_t never_count;

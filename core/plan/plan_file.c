@@ -59,6 +59,9 @@ static int bind_job(const struct plan_job *job, json_t *out, struct error *err)
 	json_t *source;
 	size_t i;
 
+	/* Another commit of the same contents is the same job. */
+	json_object_del(out, "revision");
+
 	/* A job without a file is only deleted. */
 	if (job->job->file) {
 		json_put_text(out, "file", job->job->file);

@@ -3,6 +3,7 @@
  * time: plans of the same state are the same bytes. */
 #include "core/base/json.h"
 #include "core/provider/placeholder.h"
+#include "core/job/revision.h"
 #include "core/plan/plan.h"
 
 #define FORMAT_VERSION 1
@@ -112,6 +113,8 @@ static json_t *plan_job_json(const struct plan_job *job)
 	if (job->job->source_digest.hex[0])
 		json_put(object, plan_job_ships(job) ? "ships" : "reads",
 			 source_listing(job->job));
+	if (job->job->revision)
+		json_put(object, "revision", revision_json(job->job->revision));
 	plan_job_warning(job, &warning);
 	if (warning.len) {
 		const char *text = warning.data;

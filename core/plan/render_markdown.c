@@ -20,6 +20,7 @@
 
 #include "core/plan/markdown.h"
 #include "core/plan/markdown_details.h"
+#include "core/job/revision.h"
 #include "core/plan/plan.h"
 
 #define SAME_MAX 20  /* names of jobs in one sentence */
@@ -34,8 +35,7 @@ struct render {
 /* Tried one after the other until nothing has to be left out. */
 static const struct markdown_room rooms[] = {
 	{ 0 },          { .files = 50 }, { 4000, 500, 20 }, { 1000, 200, 20 },
-	{ 300, 60, 5 },
-	{ 100, 20, 5 },
+	{ 300, 60, 5 }, { 100, 20, 5 },
 };
 
 static bool is_danger(const struct action *action)
@@ -118,6 +118,7 @@ static void job_summary(const struct render *render, const struct plan_job *job,
 static void add_job(struct render *render, const struct plan_job *job)
 {
 	struct buf *out = &render->jobs.text;
+	struct buf from = { 0 };
 
 	buf_puts(out, "- ");
 	markdown_code(out, job->job->job_id);
@@ -132,6 +133,12 @@ static void add_job(struct render *render, const struct plan_job *job)
 		buf_puts(out, plan_job_ships(job) ? "; ships " : "; source: ");
 		source_text(job->job, out);
 	}
+	revision_text(job->job->revision, &from);
+	if (from.len) {
+		buf_puts(out, "; from ");
+		markdown_sentence(out, from.data, render->room.width);
+	}
+	buf_done(&from);
 	if (job->estimate) {
 		buf_puts(out, "; uses ");
 		estimate_text(job->estimate, out);

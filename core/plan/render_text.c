@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "core/job/revision.h"
 #include "core/plan/plan.h"
 #include "core/base/show.h"
 #include "core/plan/show_value.h"
@@ -293,6 +294,20 @@ static void render_source(struct text_render *render,
 	buf_done(&text);
 }
 
+static void render_revision(struct text_render *render, const struct job *job)
+{
+	struct buf text = { 0 };
+
+	revision_text(job->revision, &text);
+	if (text.len) {
+		buf_puts(render->out, "  ");
+		colored(render, DIM, "from: ");
+		show_text(render->out, text.data);
+		buf_putc(render->out, '\n');
+	}
+	buf_done(&text);
+}
+
 static void render_job(struct text_render *render, const struct plan_job *job)
 {
 	const struct resources *desired = job->desired;
@@ -313,6 +328,7 @@ static void render_job(struct text_render *render, const struct plan_job *job)
 		buf_printf(render->out, "  · and %zu more, unchanged\n",
 			   quiet - UNCHANGED_MAX);
 	render_source(render, job);
+	render_revision(render, job->job);
 	render_estimate(render, job->estimate);
 	render_texts(render, DIM, "note: ", desired->notes,
 		     desired->note_count);

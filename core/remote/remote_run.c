@@ -70,18 +70,20 @@ int remote_run_add(const struct provider_env *env, const char *provider,
 		   const json_t *properties, char **folder, struct error *err)
 {
 	char *text = json_canonical(properties);
-	struct run_record run = { .job_id = job->job_id,
-				  .provider = provider,
-				  .digest = digest,
-				  .digest2 = digest2,
-				  .job_origin = origin,
-				  .job_file =
-					  origin_is_same(origin, job->origin)
-						  ? job->real_file
-						  : NULL,
-				  .state = RUN_QUEUED,
-				  .exit_code = -1,
-				  .properties = text };
+	struct run_record run = {
+		.job_id = job->job_id,
+		.provider = provider,
+		.digest = digest,
+		.digest2 = digest2,
+		.job_origin = origin,
+		.job_file = origin_is_same(origin, job->origin) ? job->real_file
+								: NULL,
+		.revision = job_was_run(job, digest, digest2) ? job->revision
+							      : NULL,
+		.state = RUN_QUEUED,
+		.exit_code = -1,
+		.properties = text
+	};
 	struct arena *mem = arena_new();
 	int ret = store_run_add(env->store, &run, err);
 

@@ -77,6 +77,7 @@ struct store {
 	long version;          /* of its tables */
 	bool has_digest2;      /* the column, in one of any version */
 	bool has_origin;       /* job_origin and job_file, too */
+	bool has_revision;     /* and that column */
 	bool relaxed;          /* commits do not wait for the disk */
 	bool durable;          /* but the one under way does */
 	char plan[65];         /* see store_name_plan(); or "" */

@@ -84,9 +84,9 @@ static int insert(struct store *store, const struct run_record *run,
 	sqlite3_stmt *stmt = store_query(
 		store, QUERY_RUN_ADD,
 		"INSERT INTO run (" RUN_COLUMNS ", " CHAIN_COLUMNS ", digest2,"
-		" job_origin, job_file)"
+		" job_origin, job_file, revision)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, -1, NULL, ?7, ?8,"
-		" ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+		" ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
 		err);
 
 	if (!stmt)
@@ -106,6 +106,7 @@ static int insert(struct store *store, const struct run_record *run,
 	store_bind_text(stmt, 13, run->digest2);
 	store_bind_text(stmt, 14, run->job_origin);
 	store_bind_text(stmt, 15, run->job_file);
+	store_bind_text(stmt, 16, run->revision);
 	return store_do(store, stmt, err);
 }
 
@@ -244,12 +245,12 @@ static sqlite3_stmt *query_runs(struct store *store, enum store_query query,
 	char sql[512];
 
 	snprintf(sql, sizeof(sql),
-		 "SELECT " RUN_COLUMNS ", %s, %s, %s FROM run AS r %s",
+		 "SELECT " RUN_COLUMNS ", %s, %s, %s, %s FROM run AS r %s",
 		 store->version < STORE_VERSION_TRIAL ? "attempt, 0, 0, 0"
 						      : CHAIN_COLUMNS,
 		 store->has_digest2 ? "digest2" : "NULL",
 		 store->has_origin ? "job_origin, job_file" : "NULL, NULL",
-		 tail);
+		 store->has_revision ? "revision" : "NULL", tail);
 	return store_query(store, query, sql, err);
 }
 
@@ -277,6 +278,7 @@ static int read_run(sqlite3_stmt *stmt, struct arena *mem, void *item,
 	run->digest2 = store_column(stmt, 16, mem);
 	run->job_origin = store_column(stmt, 17, mem);
 	run->job_file = store_column(stmt, 18, mem);
+	run->revision = store_column(stmt, 19, mem);
 	if (run_state_parse(state, &run->state) < 0)
 		return error_set(err, ERROR_FAILED,
 				 "the store has job '%s' in a state '%s'",

@@ -127,11 +127,13 @@ static const char *const migrations[] = {
 /*
  * Columns that raise no version: a store that has them is still one for the
  * versions before, which leave them NULL.  Digest 2 stands beside digest 1,
- * which those go by; job_origin and job_file say whose run it is.
+ * which those go by; job_origin and job_file say whose run it is, and revision
+ * what was checked out.
  */
 static const char add_digest2[] = "ALTER TABLE run ADD COLUMN digest2 TEXT;";
 static const char add_origin[] = "ALTER TABLE run ADD COLUMN job_origin TEXT;"
 				 "ALTER TABLE run ADD COLUMN job_file TEXT;";
+static const char add_revision[] = "ALTER TABLE run ADD COLUMN revision TEXT;";
 
 /* File systems that several machines see at once: the shared memory of WAL
  * does not reach across them, and a home directory is often on one. */
@@ -207,19 +209,49 @@ static int check_version(struct store *store, long *version, struct error *err)
 
 static int look_for_columns(struct store *store, struct error *err)
 {
-	long digest2 = 0, file = 0;
+	const struct {
+		const char *sql;
+		bool *has;
+	} columns[] = {
+		{ "SELECT count(*) FROM pragma_table_info('run')"
+		  " WHERE name = 'digest2'",
+		  &store->has_digest2 },
+		{ "SELECT count(*) FROM pragma_table_info('run')"
+		  " WHERE name = 'job_file'",
+		  &store->has_origin },
+		{ "SELECT count(*) FROM pragma_table_info('run')"
+		  " WHERE name = 'revision'",
+		  &store->has_revision },
+	};
+	size_t i;
 
-	if (ask(store,
-		"SELECT count(*) FROM pragma_table_info('run')"
-		" WHERE name = 'digest2'",
-		&digest2, err) < 0 ||
-	    ask(store,
-		"SELECT count(*) FROM pragma_table_info('run')"
-		" WHERE name = 'job_file'",
-		&file, err) < 0)
-		return -1;
-	store->has_digest2 = digest2;
-	store->has_origin = file;
+	for (i = 0; i < COUNT(columns); i++) {
+		long found = 0;
+
+		if (ask(store, columns[i].sql, &found, err) < 0)
+			return -1;
+		*columns[i].has = found;
+	}
+	return 0;
+}
+
+static bool has_columns(const struct store *store)
+{
+	return store->has_digest2 && store->has_origin && store->has_revision;
+}
+
+static int add_columns(struct store *store, struct error *err)
+{
+	if ((!store->has_digest2 &&
+	     sqlite3_exec(store->db, add_digest2, NULL, NULL, NULL)) ||
+	    (!store->has_origin &&
+	     sqlite3_exec(store->db, add_origin, NULL, NULL, NULL)) ||
+	    (!store->has_revision &&
+	     sqlite3_exec(store->db, add_revision, NULL, NULL, NULL)))
+		return store_fail(store, err);
+	store->has_digest2 = true;
+	store->has_origin = true;
+	store->has_revision = true;
 	return 0;
 }
 
@@ -240,14 +272,7 @@ static int migrate(struct store *store, struct error *err)
 	}
 	if (look_for_columns(store, err) < 0)
 		return -1;
-	if ((!store->has_digest2 &&
-	     sqlite3_exec(store->db, add_digest2, NULL, NULL, NULL)) ||
-	    (!store->has_origin &&
-	     sqlite3_exec(store->db, add_origin, NULL, NULL, NULL)))
-		return store_fail(store, err);
-	store->has_digest2 = true;
-	store->has_origin = true;
-	return 0;
+	return add_columns(store, err);
 }
 
 static bool is_wal(struct store *store)
@@ -290,8 +315,7 @@ static int set_up_once(struct store *store, struct error *err)
 	    look_for_columns(store, err) < 0)
 		return -1;
 	/* An older one that can't be written can still be read. */
-	if ((version < (long)COUNT(migrations) || !store->has_digest2 ||
-	     !store->has_origin) &&
+	if ((version < (long)COUNT(migrations) || !has_columns(store)) &&
 	    !(version && sqlite3_db_readonly(store->db, "main") == 1)) {
 		if (make_tables(store, err) < 0)
 			return -1;

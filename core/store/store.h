@@ -37,6 +37,7 @@ struct run_record {
 	/* Whose job it is, see core/job/origin.h, and its file, absolute; each
 	 * or NULL. */
 	const char *job_origin, *job_file;
+	const char *revision; /* of its source: core/job/revision.h; or NULL */
 	enum run_state state;
 	int64_t create_time_ms; /* since 1970 */
 	int64_t start_time_ms;  /* 0: not yet */

@@ -342,6 +342,7 @@ static int create(void *ctx, const struct resource *want, struct error *err)
 				   .digest = want->job->digest.hex,
 				   .digest2 = want->job->digest2.hex,
 				   .job_origin = want->job->origin,
+				   .revision = want->job->revision,
 				   .job_file = want->job->real_file,
 				   .state = RUN_QUEUED,
 				   .exit_code = -1,

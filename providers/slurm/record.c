@@ -108,6 +108,7 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 				     .digest2 = run->digest2,
 				     .job_origin = run->origin,
 				     .job_file = job->real_file,
+				     .revision = run->revision,
 				     .state = RUN_QUEUED,
 				     .exit_code = -1,
 				     .properties = text };

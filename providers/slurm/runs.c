@@ -45,6 +45,7 @@ json_t *run_json(const struct slurm_run *run)
 	json_put_text(out, "comment", run->comment);
 	json_put_text(out, "set", run->set);
 	json_put_text(out, "origin", run->origin);
+	json_put_text(out, "revision", run->revision);
 	json_put_text(out, "cleanup", cleanup_name(run->cleanup));
 	json_put_int(out, "createTimeMs", run->create_time_ms);
 	json_put(out, "properties", json_incref(run->properties));
@@ -103,6 +104,7 @@ static int take_run(char *json, char *progress, struct arena *mem,
 		.comment = copy(value, "comment", mem),
 		.set = copy(value, "set", mem),
 		.origin = copy(value, "origin", mem),
+		.revision = copy(value, "revision", mem),
 		.restart = -1,
 		.status = -1,
 		.cleanup = cleanup_parse(json_get_text(value, "cleanup", "")),

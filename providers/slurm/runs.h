@@ -40,8 +40,9 @@ struct slurm_run {
 	const char *digest;  /* of the job; see job_was_run() */
 	const char *digest2; /* NULL: an older jobrun has made it */
 	const char *comment;
-	const char *set;    /* what it was applied as one of, or NULL */
-	const char *origin; /* see core/job/origin.h; or NULL */
+	const char *set;      /* what it was applied as one of, or NULL */
+	const char *origin;   /* see core/job/origin.h; or NULL */
+	const char *revision; /* see core/job/revision.h; or NULL */
 	const char *id; /* of the job that has it, once that began; or NULL */
 	int restart;    /* the last attempt that began; -1: none has */
 	int status; /* of that attempt, or of an array; -1: it has not ended, or not so

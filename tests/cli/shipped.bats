@@ -269,3 +269,68 @@ END
   [ "$status" -eq 75 ]
   [[ "$output" == *"job 'l': what is in its source has changed"* ]]
 }
+
+# ---- where it is from ------------------------------------------------------
+
+# A repository of one commit with a job whose source is in it.
+make_repository() {
+  mkdir repo && cd repo
+  git init -q -b main .
+  git config user.name a
+  git config user.email a@b
+  mkdir src
+  echo 1 >src/a.py
+  echo 1 >src/b.py
+  local_job l.yaml l src
+  git add .
+  git commit -q -m x
+}
+
+@test "a run records the commit, the branch and what was not committed" {
+  make_repository
+  commit=$(git rev-parse HEAD)
+  jobrun apply l.yaml
+  run jobrun status l
+  [[ "$output" == *"  from commit ${commit:0:12} on main"$'\n'* ]]
+  git checkout -q -b topic
+  echo 2 >src/a.py
+  touch src/new.py
+  run jobrun plan l.yaml
+  [[ "$output" == *"  from: commit ${commit:0:12} on topic, 2 files not committed: src/a.py modified, src/new.py untracked"* ]]
+  jobrun apply l.yaml
+  jobrun status --format json l >status.json
+  python3 - "$commit" <<'END'
+import json, sys
+job, = json.load(open("status.json"))["jobs"]
+assert job["revision"] == {
+    "commit": sys.argv[1], "branch": "topic", "changed": 2,
+    "changes": [{"path": "src/a.py", "change": "modified"},
+                {"path": "src/new.py", "change": "untracked"}]}, job["revision"]
+END
+  git commit -q -a -m y
+  run jobrun status l
+  [[ "$output" == *"  from commit ${commit:0:12} on topic, 2 files not committed"* ]]
+}
+
+@test "a saved plan is good for another commit of the same contents" {
+  make_repository
+  jobrun plan --out ../one.plan l.yaml
+  git commit -q --allow-empty -m y
+  jobrun plan --out ../two.plan l.yaml
+  cmp ../one.plan ../two.plan
+  jobrun apply ../one.plan
+  rm ../one.plan ../two.plan
+}
+
+@test "no program of a repository's configuration is run" {
+  make_repository
+  printf '#!/bin/sh\ntouch %s/ran\ncat\n' "$PWD" >prog && chmod +x prog
+  git config core.fsmonitor "$PWD/prog"
+  git config filter.x.clean "$PWD/prog"
+  git config core.hooksPath "$PWD"
+  ln -s prog post-index-change
+  echo '*.py filter=x' >.gitattributes
+  echo 2 >src/a.py
+  jobrun plan l.yaml
+  [ ! -e ran ]
+}

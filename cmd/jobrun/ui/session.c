@@ -9,6 +9,7 @@
 #include "core/apply/resume.h"
 #include "core/base/file.h"
 #include "core/job/boundary.h"
+#include "core/job/revision.h"
 #include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/catalogue/prices.h"
@@ -52,6 +53,8 @@ void session_close(struct session *session)
 	free(session->unplanned);
 	for (i = 0; i < session->never_count; i++)
 		free(session->never[i]);
+	for (i = 0; i < COUNT(session->repositories); i++)
+		git_status_free(session->repositories[i]);
 	for (i = 0; i < SESSION_PROVIDERS && providers[i]; i++)
 		if (session->contexts[i])
 			providers[i]->close(session->contexts[i]);
@@ -219,9 +222,31 @@ void session_leave_out(struct session *session, const char *out)
 		add_never(session, out);
 }
 
+/* Many jobs share a repository: the last few are kept. */
+static void find_revision(struct session *session, struct job *job)
+{
+	const char *folder = revision_folder(job);
+	size_t most = COUNT(session->repositories), i;
+	struct git_status **at;
+
+	for (i = 0; i < most && session->repositories[i]; i++)
+		if (git_status_is_of(session->repositories[i], folder)) {
+			revision_set(job, session->repositories[i]);
+			return;
+		}
+	at = &session->repositories[session->repository_count % most];
+	git_status_free(*at);
+	*at = git_status_new(folder);
+	if (!*at)
+		return;
+	session->repository_count++;
+	revision_set(job, *at);
+}
+
 static int plan_one(struct session *session, struct job *job, size_t at,
 		    const struct plan_options *options, struct error *err)
 {
+	int ret;
 	const struct provider *provider = provider_find(job->jobrun.provider);
 	struct resources *desired;
 	void *ctx;
@@ -232,8 +257,10 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 	job->never = (const char *const *)session->never;
 	job->never_count = session->never_count;
 	desired = session->desired[at] = resources_new();
-	if (job_digest(job, err) == 0 &&
-	    provider->desire(job, &session->env, desired, err) == 0)
+	ret = job_digest(job, err);
+	if (ret == 0)
+		find_revision(session, job);
+	if (ret == 0 && provider->desire(job, &session->env, desired, err) == 0)
 		session->observed[at] =
 			observe(session, job, provider, desired, ctx, err);
 	if (!session->observed[at])

@@ -37,6 +37,9 @@ struct session {
 	/* Where jobrun itself writes: no source of a job. */
 	char *never[2];
 	size_t never_count;
+	/* The repositories of the jobs planned last. */
+	struct git_status *repositories[8];
+	size_t repository_count; /* of all that were read */
 };
 
 enum session_flag {

@@ -5,6 +5,7 @@
 #   make check      while working: what needs no server, in two minutes
 #   make test       install what is missing, build with sanitizers, test
 #   make check-threads   what has threads, with ThreadSanitizer
+#   make check-faults    the nth write, malloc ... fails, for every n or many
 #   make test-all   before a release: whole enumerations, fuzzing too
 #   make help       the rest
 
@@ -350,6 +351,21 @@ check-threads:
 	@$(THREADS_ENV) $(RUN_TESTS) tests/cli/threads.bats \
 		$(THREADS:%=$(THREADS_BUILD)/tests/unit/test_%)
 
+# The nth call of the system fails, in a plain build: sanitizers have a malloc
+# of their own.  `make check-faults FAULTS="--only apply:malloc --step 1"`
+INJECT = $(FAULTS_BUILD)/tests/faults/inject.so
+FAULTS_BUILD ?= build/release
+FAULTS ?=
+FAULTS_ENV = FAULTS_JOBRUN=$(abspath jobrun) INJECT=$(abspath $(INJECT))
+$(INJECT): tests/faults/inject.c
+	@mkdir -p $(@D)
+	$(SAY) "  LINK $@"
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -O1 -Wall -fPIC -shared -o $@ $< -ldl
+
+.PHONY: check-faults
+check-faults: build-valgrind
+	@$(FAULTS_ENV) JOBRUN_TEST_ALL=1 tests/faults/check $(FAULTS)
+
 VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
 	   --errors-for-leak-kinds=definite,indirect
 VALGRIND_TESTS = schema plan job archive tree
@@ -357,7 +373,7 @@ VALGRIND_BUILD ?= build/release
 VALGRIND_RUNS = $(VALGRIND_TESTS:%=valgrind:$(VALGRIND_BUILD)/tests/unit/test_%) \
 		valgrind:tests/cli/valgrind.bats
 .PHONY: build-valgrind
-build-valgrind: $(BIN) $(VALGRIND_TESTS:%=$(BUILD)/tests/unit/test_%)
+build-valgrind: $(BIN) $(INJECT) $(VALGRIND_TESTS:%=$(BUILD)/tests/unit/test_%)
 
 # LeakSanitizer needs ptrace; where that is forbidden it says so by itself.
 .PHONY: check check-all check-unit check-fuzz check-cli check-valgrind
@@ -369,7 +385,7 @@ check:
 
 # Both builds are there: what `make test` runs, all in one queue.
 check-all: build-tests
-	@$(THREADS_ENV) $(RUN_TESTS) $(UNIT_BIN) $(FUZZ_BIN:%=%-replay) \
+	@$(THREADS_ENV) $(FAULTS_ENV) $(RUN_TESTS) tests/faults/check $(UNIT_BIN) $(FUZZ_BIN:%=%-replay) \
 		$(filter-out %/valgrind.bats,$(BATS)) \
 		$(VALGRIND_RUNS) $(THREADS_RUNS) $(TEST_MORE)
 

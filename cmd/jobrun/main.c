@@ -10,9 +10,11 @@
 
 #include "cmd/jobrun/ui/command.h"
 #include "core/base/alloc.h"
+#include "core/base/json.h"
 #include "core/base/start.h"
 #include "core/base/nearest.h"
 #include "core/process/process.h"
+#include "core/store/store.h"
 
 /* A file opened later must not become standard output by accident. */
 static void fill_standard_descriptors(void)
@@ -68,6 +70,8 @@ int main(int argc, char **argv)
 	int status;
 
 	process_without_core();
+	json_init();
+	store_init();
 	fill_standard_descriptors();
 	restore_preload();
 	app_init(&app);

@@ -20,15 +20,20 @@ struct arena {
 	struct arena_block *blocks; /* the newest first */
 };
 
-static void *checked(void *memory)
+void mem_out(void)
 {
 	static const char text[] = "jobrun: out of memory\n";
 
-	if (memory)
-		return memory;
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		_exit(1);
 	_exit(1);
+}
+
+static void *checked(void *memory)
+{
+	if (!memory)
+		mem_out();
+	return memory;
 }
 
 void *mem_alloc(size_t size)

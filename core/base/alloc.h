@@ -13,6 +13,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Says that memory is out, and ends the process: for what libraries report. */
+void mem_out(void) __attribute__((noreturn));
+
 /* Return new memory, or end the process. */
 void *mem_alloc(size_t size); /* zeroed */
 void *mem_grow(void *old, size_t count, size_t size);

@@ -10,6 +10,11 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 
+void json_init(void)
+{
+	json_set_alloc_funcs(mem_alloc, free);
+}
+
 char *json_canonical(const json_t *value)
 {
 	return json_dumps(value,

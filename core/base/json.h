@@ -14,6 +14,9 @@
 
 struct arena;
 
+/* Once, before all else: values end the process where memory is out. */
+void json_init(void);
+
 /* Keys sorted, no white space: equal values are equal bytes.  Returns new. */
 char *json_canonical(const json_t *value);
 

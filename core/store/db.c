@@ -3,9 +3,57 @@
 #include "core/store/db.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* SQLite's memory: that of mem_alloc(), as no caller could go on without. */
+static void *memory_new(int size)
+{
+	return mem_grow(NULL, (size_t)size, 1);
+}
+
+static void *memory_grow(void *old, int size)
+{
+	return mem_grow(old, (size_t)size, 1);
+}
+
+static int memory_size(void *memory)
+{
+	return (int)malloc_usable_size(memory);
+}
+
+static int memory_round(int size)
+{
+	return (size + 7) & ~7;
+}
+
+static int memory_open(void *arg)
+{
+	(void)arg;
+	return SQLITE_OK;
+}
+
+static void memory_close(void *arg)
+{
+	(void)arg;
+}
+
+void store_init(void)
+{
+	static const struct sqlite3_mem_methods memory = {
+		.xMalloc = memory_new,
+		.xFree = free,
+		.xRealloc = memory_grow,
+		.xSize = memory_size,
+		.xRoundup = memory_round,
+		.xInit = memory_open,
+		.xShutdown = memory_close,
+	};
+
+	sqlite3_config(SQLITE_CONFIG_MALLOC, &memory);
+}
 
 /* The disk rather than the database: what errno was, or 0. */
 static int disk_errno(struct store *store, int code)

@@ -158,6 +158,9 @@ struct task_list {
 	struct task_record *items;
 };
 
+/* Once, before all else: SQLite ends the process where memory is out. */
+void store_init(void);
+
 /* Makes the store if it is not there.  Fails with ERROR_TRY_AGAIN if another
  * process holds it for too long, and says so if a newer jobrun made it.  A
  * child of fork() must open its own. */

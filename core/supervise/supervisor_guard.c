@@ -78,13 +78,17 @@ static void record_end(const char *job_id, int attempt, int status)
 {
 	struct error err;
 	struct store *store;
-	char how[64], why[128];
+	char how[64], words[160] = "", why[256];
 
 	process_status_format(status, how, sizeof(how));
+	/* Its standard error is ours, too. */
+	if (WIFEXITED(status))
+		supervisor_last_words("/proc/self/fd/2", words, sizeof(words));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == SUPERVISOR_UNRECORDED)
 		snprintf(why, sizeof(why), UNRECORDED);
 	else
-		snprintf(why, sizeof(why), "the run's supervisor %s", how);
+		snprintf(why, sizeof(why), "the run's supervisor %s%s", how,
+			 words);
 	store = store_open(&err);
 	if (!store ||
 	    supervisor_abandon(store, job_id, attempt, why, &err) < 0) {

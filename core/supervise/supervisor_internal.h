@@ -19,6 +19,9 @@
 /* What a supervisor ends with that could not record the end of its run. */
 #define SUPERVISOR_UNRECORDED 3
 
+/* ": out of memory": what it wrote last to its log, or "". */
+void supervisor_last_words(const char *log, char *out, size_t size);
+
 /* The supervisor process: `signals` are blocked.  Returns its exit status,
  * 0 if the end of the run is recorded. */
 struct supervisor_start {

@@ -93,9 +93,9 @@ static int spawn(struct store *store, const struct run_spec *spec, int lock,
 }
 
 /* The supervisor writes one byte when it has taken over, or why it can't. */
-static int wait_report(int fd, struct error *err)
+static int wait_report(int fd, const char *folder, struct error *err)
 {
-	char text[400];
+	char text[400], *log;
 	size_t len = 0;
 	ssize_t n;
 
@@ -107,8 +107,14 @@ static int wait_report(int fd, struct error *err)
 	text[len] = '\0';
 	if (len && text[0] == SUPERVISOR_READY)
 		return 0;
-	return error_set(err, ERROR_FAILED, "the run's supervisor %s%s",
-			 len ? "failed: " : "ended before it began", text);
+	if (len)
+		return error_set(err, ERROR_FAILED,
+				 "the run's supervisor failed: %s", text);
+	log = path_join(folder, "supervisor.log");
+	supervisor_last_words(log, text, sizeof(text));
+	free(log);
+	return error_set(err, ERROR_FAILED,
+			 "the run's supervisor ended before it began%s", text);
 }
 
 static int start_with(struct store *store, const struct run_spec *spec,
@@ -132,7 +138,7 @@ static int start_with(struct store *store, const struct run_spec *spec,
 	if (their_lock >= 0)
 		close(their_lock);
 	if (ret == 0)
-		ret = wait_report(report[0], err);
+		ret = wait_report(report[0], spec->folder, err);
 	close(report[0]);
 	return ret;
 }

@@ -3,7 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/base/alloc.h"
 
 /* libcyaml says what is wrong, and then where, from the inside out: the first
  * of both is kept. */
@@ -30,6 +33,15 @@ keep(cyaml_log_t level, void *ctx, const char *format, va_list args)
 		 text);
 }
 
+static void *memory(void *ctx, void *old, size_t size)
+{
+	(void)ctx;
+	if (size)
+		return mem_grow(old, size, 1);
+	free(old);
+	return NULL;
+}
+
 void *shipped_read(const char *text, size_t len,
 		   const cyaml_schema_value_t *schema, struct error *err)
 {
@@ -38,7 +50,7 @@ void *shipped_read(const char *text, size_t len,
 		.log_level = CYAML_LOG_ERROR,
 		.log_fn = keep,
 		.log_ctx = &why,
-		.mem_fn = cyaml_mem,
+		.mem_fn = memory,
 	};
 	cyaml_data_t *data = NULL;
 	cyaml_err_t ret;
@@ -59,7 +71,7 @@ void shipped_free(void *data, const cyaml_schema_value_t *schema)
 {
 	static const cyaml_config_t config = {
 		.log_level = CYAML_LOG_ERROR,
-		.mem_fn = cyaml_mem,
+		.mem_fn = memory,
 	};
 
 	if (data)

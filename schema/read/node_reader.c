@@ -6,6 +6,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "core/base/alloc.h"
 #include "schema/yaml/names.h"
 #include "schema/yaml/node.h"
 #include "schema/read/node_map.h"
@@ -77,10 +78,8 @@ struct node_reader *node_reader_new(struct source *source,
 
 	r->source = source;
 	r->found = found;
-	if (!yaml_parser_initialize(&r->parser)) {
-		r->ended = true;
-		return r;
-	}
+	if (!yaml_parser_initialize(&r->parser))
+		mem_out();
 	yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input(&r->parser, feed, r);
 	return r;

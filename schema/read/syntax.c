@@ -267,8 +267,9 @@ void syntax_problem(struct problems *found, struct source *source,
 	const char *problem = parser->problem ? parser->problem : "no YAML";
 	size_t i;
 
-	if (parser->error == YAML_MEMORY_ERROR ||
-	    parser->error == YAML_READER_ERROR)
+	if (parser->error == YAML_MEMORY_ERROR)
+		mem_out();
+	if (parser->error == YAML_READER_ERROR)
 		mark = &parser->mark;
 	if (has(problem, "cannot start any token") &&
 	    add_stray(found, source, mark))

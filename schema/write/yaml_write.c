@@ -6,6 +6,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "core/base/alloc.h"
 #include "schema/yaml/node.h"
 #include "schema/yaml/scalar.h"
 
@@ -167,13 +168,15 @@ int yaml_write(const json_t *value, struct buf *out, struct error *err)
 	int ret = 0;
 
 	if (!yaml_emitter_initialize(&emitter))
-		return error_set(err, ERROR_FAILED, "cannot write YAML");
+		mem_out();
 	yaml_emitter_set_output(&emitter, add_bytes, out);
 	yaml_emitter_set_unicode(&emitter, 1);
 	yaml_emitter_set_width(&emitter, -1);
-	if (!put_document(&emitter, value))
+	if (!put_document(&emitter, value) && !emitter.problem)
+		mem_out();
+	if (emitter.problem)
 		ret = error_set(err, ERROR_FAILED, "cannot write YAML: %s",
-				emitter.problem ? emitter.problem : "");
+				emitter.problem);
 	yaml_emitter_delete(&emitter);
 	return ret;
 }

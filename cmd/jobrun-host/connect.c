@@ -30,6 +30,7 @@
 struct hello {
 	char *run;
 	char *nonce;
+	uint32_t kind;
 };
 
 static bool read_all(void *to, size_t len)
@@ -49,16 +50,21 @@ static bool read_all(void *to, size_t len)
 	return true;
 }
 
-/* Says no in a form that the client understands; returns the exit status. */
-static int refuse(const char *why)
+static void say(enum frame_type type, const char *why)
 {
 	struct wire_out out = { 0 };
 
-	wire_begin(&out, FRAME_REFUSED);
+	wire_begin(&out, type);
 	wire_put_text(&out, why);
 	wire_end(&out);
 	fd_write(STDOUT_FILENO, out.data, out.len);
 	wire_out_done(&out);
+}
+
+/* Says no in a form that the client understands; returns the exit status. */
+static int refuse(const char *why)
+{
+	say(FRAME_REFUSED, why);
 	return 1;
 }
 
@@ -94,6 +100,7 @@ static int read_hello(struct hello *hello)
 	in = frame_fields(&frame);
 	hello->run = wire_get_string(&in);
 	hello->nonce = wire_get_string(&in);
+	hello->kind = wire_get_u32(&in);
 	if (!wire_is_done(&in) || !is_name(hello->run, NAME_MAX - 8) ||
 	    !is_name(hello->nonce, NONCE_MAX))
 		return -1;
@@ -202,6 +209,19 @@ static int evict(struct error *err)
 	return 0;
 }
 
+static bool is_there(const struct hello *hello)
+{
+	struct error ignored;
+	char *path = path_join(hello->run, "nonce");
+	size_t len;
+	char *have = file_read(path, NONCE_MAX, &len, &ignored);
+	bool same = have && !strcmp(have, hello->nonce);
+
+	free(have);
+	free(path);
+	return same;
+}
+
 /* Makes the run's folder the working directory, empty if it is not this
  * run's. */
 static int enter_run(const struct hello *hello, struct error *err)
@@ -274,6 +294,10 @@ static int attach(const char *directory, const struct hello *hello,
 	if (lock < 0 || flock(lock, LOCK_EX) < 0) {
 		error_errno(err, "cannot lock '%s'", folder);
 		goto out;
+	}
+	if (hello->kind == HELLO_FIND && !is_there(hello)) {
+		say(FRAME_GONE, "");
+		_exit(0);
 	}
 	if (enter_run(hello, err) < 0)
 		goto out;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/left.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/waiting.h"
 #include "core/base/clock.h"
 #include "core/base/units.h"
+#include "core/supervise/supervisor.h"
 
 struct cancel_opts {
 	bool now;
@@ -75,6 +77,9 @@ static int run(struct app *app, int argc, char **argv)
 	    session_run(&session, argv[first], 0, mem, &record, &err) < 0)
 		goto fail;
 	if (run_state_is_final(record.state)) {
+		if (supervisor_end_left(session.env.store, &record, false,
+					LEFT_MS, &err) < 0)
+			goto fail;
 		app_say(app, "%s: already %s", record.job_id,
 			run_state_name(record.state));
 		goto out;
@@ -101,7 +106,8 @@ const struct command cmd_cancel = {
 	.args = "[--now] JOB",
 	.summary = "end a run: SIGTERM, the job's grace, SIGKILL",
 	.help = "Waits until it has ended.  A run that has ended already is "
-		"left as it is.\n",
+		"left as it is, but for\nwhat may still run on hosts that "
+		"were cut off from it: that is ended, if they answer.\n",
 	.options = options,
 	.remote = true,
 	.run = run,

@@ -8,12 +8,16 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/follow.h"
+#include "cmd/jobrun/ui/left.h"
 #include "cmd/jobrun/ui/outcome.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/trials.h"
 #include "cmd/jobrun/ui/waiting.h"
 #include "core/base/clock.h"
 #include "core/base/units.h"
+#include "core/supervise/supervisor.h"
+
+#define FETCH_MS 3000
 
 struct logs_opts {
 	bool follow;
@@ -116,6 +120,18 @@ static int check_trial(struct session *session, const struct run_record *run,
 	return 0;
 }
 
+/* What hosts that were cut off still have of an ended run, if they answer; the
+ * rest is shown in any case. */
+static void fetch_missing(struct session *session, const struct run_record *run)
+{
+	struct error ignored;
+
+	if (run_state_is_final(run->state) &&
+	    supervisor_end_left(session->env.store, run, true, FETCH_MS,
+				&ignored) < 0)
+		left_say(session, run);
+}
+
 static void on_interrupt(void *arg, uint32_t number)
 {
 	(void)number;
@@ -170,6 +186,7 @@ static int run(struct app *app, int argc, char **argv)
 		goto fail;
 	if (check_trial(&session, &record, opts.trial, mem, &err) < 0)
 		goto fail;
+	fetch_missing(&session, &record);
 	follow = follow_open(&session, record.job_id, record.attempt,
 			     (int)opts.trial, &tasks, &filter, &err);
 	if (!follow)

@@ -6,6 +6,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/interrupt.h"
+#include "cmd/jobrun/ui/left.h"
 #include "cmd/jobrun/ui/uploads.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/trials.h"
@@ -428,7 +429,8 @@ static int put_text(struct view *view, struct arena *mem,
 			show_text(out, run->error);
 			buf_putc(out, '\n');
 		}
-		if (put_restarts(view, mem, run, out, err) < 0)
+		if (put_restarts(view, mem, run, out, err) < 0 ||
+		    left_text(view->session, run, out, err) < 0)
 			return -1;
 		uploads_read(view->session, run, mem, &kept);
 		uploads_text(&kept, briefly, out);
@@ -489,6 +491,8 @@ static int put_json(struct view *view, struct arena *mem,
 		uploads_json(&kept, one);
 		usage_json(view->session, run, one);
 		ret = add_trials(view, mem, run, one, err);
+		if (ret == 0)
+			ret = left_json(view->session, run, one, err);
 	}
 	if (ret == 0)
 		json_print(all, out);

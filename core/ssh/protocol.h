@@ -85,6 +85,7 @@ enum frame_type {
 	FRAME_PONG,
 	FRAME_RELEASED,
 	FRAME_REFUSED, /* and the channel is closed */
+	FRAME_GONE,    /* there is no such run: likewise */
 
 	/* In the spool. */
 	FRAME_OUTPUT = 128,
@@ -170,8 +171,13 @@ size_t frame_size(const void *data, size_t len);
 /* Writes a header of FRAME_HEADER bytes by hand. */
 void frame_header(unsigned char *to, enum frame_type type, size_t len);
 
-/* HELLO: text run, text nonce.  A run's folder on a host is called `run`; the
- * nonce tells two runs of one name apart. */
+/* HELLO: text run, text nonce, u32 enum hello_kind.  A run's folder on a host is
+ * called `run`; the nonce tells two runs of one name apart. */
+
+enum hello_kind {
+	HELLO_BEGIN, /* a run that is not there begins, in the place of others */
+	HELLO_FIND,  /* nothing begins, and nothing is changed */
+};
 
 enum welcome_stage {
 	STAGE_NEW,

@@ -23,6 +23,7 @@
 #define RELEASE_MS 2000
 
 static void begin_fetching(struct hosts *all);
+static void fetch_left(struct hosts *all);
 
 /* ---- reports ---- */
 
@@ -152,6 +153,7 @@ static void tick(void *arg, uint32_t events)
 		if (late)
 			host->heard_ms = host->spoke_ms = now_ms;
 		else if (all->stage != HOSTS_REACHING &&
+			 all->stage != HOSTS_RECONCILING &&
 			 silent_ms > HOST_LOST_MS)
 			host_lose(host, "it does not answer any more");
 		else if (host->stage >= HOST_GREETING &&
@@ -160,6 +162,15 @@ static void tick(void *arg, uint32_t events)
 		if (is_there(host))
 			host_send_simple(host, FRAME_PING);
 	}
+	hosts_reconciled(all);
+}
+
+void hosts_tick(struct hosts *all)
+{
+	if (all->tick)
+		return;
+	all->ticked_ms = time_monotonic_ms();
+	all->tick = loop_add_timer(all->deps.loop, TICK_MS, tick, all);
 }
 
 static int hosts_prepare(struct backend *backend, struct error *err)
@@ -186,10 +197,7 @@ static int hosts_prepare(struct backend *backend, struct error *err)
 		if (is_there(host) && !host->settled)
 			host_send_end(host, 0);
 	}
-	if (!all->tick) {
-		all->ticked_ms = time_monotonic_ms();
-		all->tick = loop_add_timer(all->deps.loop, TICK_MS, tick, all);
-	}
+	hosts_tick(all);
 	hosts_connect_next(all);
 	hosts_settled(all);
 	return 0;
@@ -313,6 +321,7 @@ static void finished(struct hosts *all)
 	all->end_timer = NULL;
 	all->stage = HOSTS_IDLE;
 	all->deps.spec->hosts.rounds = (long)all->round;
+	hosts_note_left(all);
 	all->base.owner->finished(all->base.owner_arg);
 }
 
@@ -340,6 +349,8 @@ void hosts_ended(struct hosts *all)
 {
 	size_t i;
 
+	if (all->stage == HOSTS_RECONCILING)
+		fetch_left(all);
 	if (all->stage != HOSTS_ENDING)
 		return;
 	for (i = 0; i < all->count; i++) {
@@ -391,11 +402,32 @@ static void fetch(struct host *host)
 	host->fetched = true;
 }
 
+/* The files of one that has come back, and then it may forget the run. */
+static void fetch_left(struct hosts *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		if (!host->left || host->stage != HOST_ENDED || host->unpacking)
+			continue;
+		if (!host->fetched && has_output(host))
+			fetch(host);
+		if (host->unpacking)
+			continue;
+		host_send_simple(host, FRAME_RELEASE);
+		host_reconciled(host);
+	}
+}
+
 /* The master's first: the others' go into it. */
 void hosts_fetched(struct hosts *all)
 {
 	size_t i;
 
+	if (all->stage == HOSTS_RECONCILING)
+		fetch_left(all);
 	if (all->stage != HOSTS_FETCHING)
 		return;
 	if (!all->hosts[0].fetched && has_output(&all->hosts[0]))
@@ -567,7 +599,7 @@ struct backend *hosts_new(const struct hosts_deps *deps, struct error *err)
 	all->deps = *deps;
 	all->ship = -1;
 	all->connecting_max = CONNECTING_FIRST;
-	all->round = (uint32_t)deps->spec->hosts.rounds;
+	all->round = all->before = (uint32_t)deps->spec->hosts.rounds;
 	all->task_count = deps->spec->topology.count;
 	all->tasks = mem_alloc(all->task_count * sizeof(*all->tasks));
 	all->hosts = mem_alloc(names->count * sizeof(*all->hosts));

@@ -42,6 +42,16 @@ struct backend *hosts_new(const struct hosts_deps *deps, struct error *err);
  */
 void hosts_move(struct backend *backend, const struct hosts_deps *deps);
 
+/*
+ * After `finished` of the last attempt, or in another process: ends what the run
+ * may have left on hosts that were cut off, and takes the rest of its output.
+ * Runs the loop until there is none, or what is left has ended by itself as its
+ * lease is over.
+ */
+int hosts_reconcile(struct backend *backend, struct error *err);
+/* Meanwhile: somebody asks for it now. */
+void hosts_hurry(struct backend *backend);
+
 /* The keys of hosts that the job has learned.  Returns new. */
 char *hosts_known_path(const char *store, const char *job_id);
 

@@ -150,6 +150,7 @@ int host_send_prepare(struct host *host, struct error *err)
 	wire_put_u32(&out, (uint32_t)host->index);
 	host_send(host, &out, wire_end(&out));
 	host->stage = HOST_PREPARING;
+	host->may_run = true;
 	ret = 0;
 out:
 	environment_done(&env);
@@ -214,6 +215,7 @@ void host_send_start(struct host *host)
 	}
 	host_send(host, &out, wire_end(&out));
 	host->stage = HOST_STARTED;
+	host->may_run = true;
 }
 
 void host_begin(struct host *host)

@@ -3,6 +3,7 @@
  * for all of them; what the tasks left in JOBRUN_RUN_DIR back. */
 #include "core/supervise/hosts_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -308,6 +309,33 @@ void fetch_drop(struct host *host)
 	close(host->unpack_root);
 }
 
+/* The master's host has come back later than the others, whose folders are in
+ * its own. */
+static int merge(const char *part, const char *folder, struct error *err)
+{
+	DIR *dir = opendir(part);
+	struct dirent *entry;
+	int ret = folder_make(folder, err);
+
+	if (!dir)
+		return error_errno(err, "cannot read '%s'", part);
+	while (ret == 0 && (entry = readdir(dir))) {
+		char *from, *to;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		from = path_join(part, entry->d_name);
+		to = path_join(folder, entry->d_name);
+		ret = folder_remove(to, err);
+		if (ret == 0 && rename(from, to) < 0)
+			ret = error_errno(err, "cannot make '%s'", to);
+		free(from);
+		free(to);
+	}
+	closedir(dir);
+	return ret < 0 ? -1 : folder_remove(part, err);
+}
+
 /* Moves what has come to its place; an empty folder leaves no trace. */
 static int keep(struct host *host, struct error *err)
 {
@@ -317,7 +345,9 @@ static int keep(struct host *host, struct error *err)
 	struct error ignored;
 	int ret = 0;
 
-	if (rmdir(part) < 0) {
+	if (rmdir(part) < 0 && host->left && !host->index) {
+		ret = merge(part, folder, err);
+	} else if (access(part, F_OK) == 0) {
 		/* The master's comes first, and takes the others' with it if
 		 * it comes again: they come again, too. */
 		ret = folder_remove(folder, err);

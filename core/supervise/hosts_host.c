@@ -13,6 +13,8 @@
 
 #define RETRY_FIRST_MS 100
 #define RETRY_MAX_MS 2000
+#define RETRIES_OFTEN 30
+#define RETRY_LATE_MS 30000
 /* Beyond what is shipped, for a start. */
 #define FREE_BYTES_MIN (UINT64_C(16) << 20)
 #define CLOCK_OFF_MS 30000
@@ -28,6 +30,7 @@ void host_init(struct host *host, struct hosts *all, size_t index)
 	host->index = index;
 	host->ship_at = UINT64_MAX;
 	host->unpack_root = -1;
+	host->spoke_ms = time_monotonic_ms();
 }
 
 void host_drop(struct host *host)
@@ -72,6 +75,9 @@ static void retry_later(struct host *host)
 
 	if (delay_ms > RETRY_MAX_MS)
 		delay_ms = RETRY_MAX_MS;
+	/* One that was left may stay away for a day. */
+	if (host->tries > RETRIES_OFTEN)
+		delay_ms = RETRY_LATE_MS;
 	/* Not all at once again. */
 	delay_ms += (int64_t)(host->index * 37 % 100) * delay_ms / 200;
 	host->tries++;
@@ -103,6 +109,8 @@ static bool is_out_of_time(const struct host *host, enum ssh_trouble trouble)
 	int64_t now_ms = time_monotonic_ms();
 	int64_t limit_ms = host->all->deps.spec->hosts.reach_s * 1000;
 
+	if (host->all->stage == HOSTS_RECONCILING)
+		return false;
 	/* Then what was heard last decides, at any tick. */
 	if (host->all->stage != HOSTS_REACHING)
 		return trouble != SSH_BUSY &&
@@ -125,7 +133,7 @@ static bool was_greeted(const struct host *host)
 {
 	const struct topology *topology = &host->all->deps.spec->topology;
 
-	return host->folder || host->had ||
+	return host->folder || host->had || host->left ||
 	       (host->index < topology->count &&
 		topology->tasks[host->index].port);
 }
@@ -133,6 +141,8 @@ static bool was_greeted(const struct host *host)
 /* There is nothing to wait for. */
 static bool is_final(const struct host *host, enum ssh_trouble trouble)
 {
+	if (host->all->stage == HOSTS_RECONCILING)
+		return false;
 	if (trouble == SSH_OTHER_KEY)
 		return !is_new(host);
 	return (trouble == SSH_REFUSED || trouble == SSH_UNKNOWN) &&
@@ -148,6 +158,8 @@ static void on_closed(void *arg, enum ssh_trouble trouble,
 
 	snprintf(text, sizeof(text), "%s", why->text);
 	host_drop(host);
+	if (host->lost)
+		return;
 	/* Fewer at once: there may be one door for all. */
 	if (trouble == SSH_BUSY && all->connecting_max > 2)
 		all->connecting_max /= 2;
@@ -170,6 +182,8 @@ static void on_ready(void *arg)
 	wire_begin(&out, FRAME_HELLO);
 	wire_put_text(&out, run);
 	wire_put_text(&out, all->deps.spec->hosts.nonce);
+	wire_put_u32(&out,
+		     all->stage == HOSTS_REACHING ? HELLO_BEGIN : HELLO_FIND);
 	host_send(host, &out, wire_end(&out));
 	free(run);
 	if (host->connecting) {
@@ -211,6 +225,8 @@ static int take_welcome(struct host *host, const struct frame *frame,
 	host->clock_ms = time_now_ms() - (int64_t)welcome.time_ms;
 	host->agent_stage = welcome.stage;
 	host->agent_round = welcome.round;
+	host->may_run = welcome.stage == STAGE_STARTED ||
+			welcome.stage == STAGE_PREPARING;
 	host->tries = 0;
 	if (host->clock_ms > CLOCK_OFF_MS || host->clock_ms < -CLOCK_OFF_MS)
 		fprintf(stderr, "host '%s': its clock is %lld s off\n",
@@ -279,7 +295,7 @@ static void on_welcome(struct host *host, const struct frame *frame)
 		fail(host, &err);
 		return;
 	}
-	if (all->stage == HOSTS_ENDING) {
+	if (all->stage == HOSTS_ENDING || all->stage == HOSTS_RECONCILING) {
 		/* It may not have heard of the end. */
 		host_follow(host);
 		host->stage = HOST_STARTED;
@@ -319,8 +335,19 @@ static void on_ready_for_start(struct host *host, const struct frame *frame)
 {
 	if (host->stage != HOST_PREPARING)
 		return;
+	host->may_run = false;
 	take_ports(host, frame);
 	settle(host, HOST_READY);
+}
+
+/* The host has no such run any more, or that of another took its place. */
+static void on_gone(struct host *host)
+{
+	host->may_run = false;
+	if (host->left)
+		host_reconciled(host);
+	else
+		host_lose(host, "its agent has forgotten the run");
 }
 
 static void on_refused(struct host *host, const struct frame *frame)
@@ -331,7 +358,7 @@ static void on_refused(struct host *host, const struct frame *frame)
 
 	/* What starts agents may fail for a moment; what an agent refuses it
 	 * will refuse again. */
-	if (host->stage != HOST_GREETING || !was_greeted(host))
+	if (!host->left && (host->stage != HOST_GREETING || !was_greeted(host)))
 		host_lose(host, why);
 	else
 		host_reconnect(host);
@@ -399,6 +426,7 @@ static void on_all_ended(struct host *host, const struct frame_event *event)
 	size_t i;
 
 	host->stage = HOST_ENDED;
+	host->may_run = false;
 	/* The agent cannot report the exit of a task it did not see end. */
 	for (i = host->index; i < all->task_count; i += all->count) {
 		if (all->tasks[i] != TASK_STARTED)
@@ -470,6 +498,9 @@ static void on_message(void *arg, const struct frame *frame)
 		break;
 	case FRAME_REFUSED:
 		on_refused(host, frame);
+		break;
+	case FRAME_GONE:
+		on_gone(host);
 		break;
 	case FRAME_OUTPUT:
 		on_output(host, frame);

@@ -42,6 +42,8 @@ struct host {
 	bool connecting; /* counts among those that are */
 	bool lost;       /* for good */
 	bool had;        /* an attempt has begun there */
+	bool may_run;    /* something of the run, as far as is known */
+	bool left;       /* for the run to be reconciled with */
 	bool settled;    /* as far as it gets before the start */
 	bool following;
 	bool checked;
@@ -50,6 +52,7 @@ struct host {
 	struct loop_event *retry;
 	int64_t heard_ms; /* its agent, by the monotonic clock */
 	int64_t spoke_ms; /* anything at the other end of the connection */
+	int64_t left_heard_ms, left_until_ms; /* of a left one, by the clock */
 	int64_t begun_ms; /* to reach it; 0: it had no turn yet */
 	int64_t clock_ms; /* ours less its own */
 	uint32_t agent_stage;
@@ -75,6 +78,7 @@ enum hosts_stage {
 	HOSTS_RUNNING,
 	HOSTS_ENDING, /* processes */
 	HOSTS_FETCHING,
+	HOSTS_RECONCILING, /* with those that were left */
 };
 
 struct hosts {
@@ -96,6 +100,7 @@ struct hosts {
 	struct loop_event *tick;
 	int64_t ticked_ms;
 	struct loop_event *end_timer;
+	int64_t patience_ms; /* to reconcile until then in any case */
 
 	/* The archive to send: made when the first host wants it. */
 	bool ship_made;
@@ -103,6 +108,14 @@ struct hosts {
 	int ship;             /* -1: none */
 	uint64_t ship_len;
 };
+
+/* ---- hosts that are left: hosts_left.c ---- */
+
+/* As an attempt has ended: what may still run somewhere is written down. */
+void hosts_note_left(struct hosts *all);
+/* Nothing of the run is there any more, and nothing missing. */
+void host_reconciled(struct host *host);
+void hosts_reconciled(struct hosts *all);
 
 /* ---- one host: hosts_host.c ---- */
 
@@ -144,6 +157,8 @@ void host_take_checked(struct host *host, const struct frame *frame);
 
 /* ---- the backend: hosts.c ---- */
 
+/* From here on looks after connections, if it does not yet. */
+void hosts_tick(struct hosts *all);
 /* A place among those that connect has become free. */
 void hosts_connect_next(struct hosts *all);
 /* It got as far as it gets before the start. */

@@ -244,6 +244,16 @@ void run_context_end(struct run_context *context)
 	close_logs(context);
 }
 
+int run_context_reconcile(struct run_context *context, struct error *err)
+{
+	int ret = open_logs(context, err);
+
+	if (ret == 0)
+		ret = hosts_reconcile(context->backend, err);
+	close_logs(context);
+	return ret;
+}
+
 void run_context_done(struct run_context *context)
 {
 	close_logs(context);

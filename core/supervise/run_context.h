@@ -67,6 +67,10 @@ void run_context_begin(struct run_context *context, int64_t max_running_ms);
  * lost of them is in the records, which are not stored yet. */
 void run_context_end(struct run_context *context);
 
+/* The same, with the logs of the last attempt open once more, for what the run
+ * may have left on hosts: hosts_reconcile(). */
+int run_context_reconcile(struct run_context *context, struct error *err);
+
 /* After the last attempt: lets go of where it ran. */
 void run_context_leave(struct run_context *context);
 

@@ -18,6 +18,9 @@
 #include "core/job/source.h"
 #include "core/store/store.h"
 
+/* How long hosts that a run has left may take to answer. */
+#define LEFT_MS 15000
+
 int supervised_init(struct supervised *as, const struct provider_env *env,
 		    const char *provider, struct error *err)
 {
@@ -224,10 +227,10 @@ static int latest(const struct supervised *as, const char *job_id,
 		return ret;
 	if (strcmp(out->provider, as->provider) != 0)
 		return 1;
-	if (run_state_is_final(out->state))
-		return 0;
 	if (supervisor_check(store, out, err) < 0)
 		return -1;
+	if (run_state_is_final(out->state))
+		return 0;
 	ret = store_run_get(store, job_id, out->attempt, mem, out, err);
 	/* It never began: then the one before it is the newest. */
 	return ret == 1 ? latest(as, job_id, mem, out, err) : ret;
@@ -395,7 +398,10 @@ static int cancel(void *ctx, const struct resource *have, bool now,
 	struct run_record run;
 	int ret = latest(as, have->name, mem, &run, err);
 
-	if (ret == 0 && !run_state_is_final(run.state))
+	if (ret == 0 && run_state_is_final(run.state))
+		ret = supervisor_end_left(as->env.store, &run, false, LEFT_MS,
+					  err);
+	else if (ret == 0)
 		ret = supervisor_cancel(as->env.store, run.job_id, run.attempt,
 					now, err);
 	else if (ret > 0)
@@ -452,7 +458,11 @@ static int delete (void *ctx, const struct resource *have, struct error *err)
 					have->name);
 			break;
 		}
-		ret = store_run_delete(as->env.store, &run, err);
+		/* What may still run is found by nothing else. */
+		ret = supervisor_end_left(as->env.store, &run, false, LEFT_MS,
+					  err);
+		if (ret == 0)
+			ret = store_run_delete(as->env.store, &run, err);
 		if (ret < 0)
 			break;
 	}

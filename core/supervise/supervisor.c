@@ -25,6 +25,8 @@
 #include "core/process/reserve.h"
 #include "core/spec/restart.h"
 #include "core/process/run_lock.h"
+#include "core/supervise/hosts.h"
+#include "core/supervise/left_hosts.h"
 #include "core/supervise/supervisor_internal.h"
 #include "core/supervise/supervisor_process.h"
 
@@ -248,7 +250,9 @@ static const struct tuner_hooks tuner_hooks = {
 static void cancel(struct supervisor *s, bool now)
 {
 	s->cancelled = true;
-	if (s->getting)
+	if (s->reconciling)
+		hosts_hurry(s->context.backend);
+	else if (s->getting)
 		allocation_interrupt(s->allocation);
 	else if (s->wants_machines)
 		return; /* it is seen before the next step */
@@ -309,6 +313,20 @@ static void end_all(struct supervisor *s)
 	supervisor_publish(s->store, &s->run);
 }
 
+/* What may still run somewhere is ended as soon as that can be reached; machines
+ * that were made for the run are gone. */
+static void reconcile(struct supervisor *s)
+{
+	struct error err;
+
+	if (s->tuner || s->allocation || !left_hosts_any(s->context.spec.home))
+		return;
+	s->reconciling = true;
+	if (run_context_reconcile(&s->context, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	s->reconciling = false;
+}
+
 /* Returns -1 if the end could not be recorded. */
 static int finish(struct supervisor *s)
 {
@@ -323,6 +341,7 @@ static int finish(struct supervisor *s)
 		return -1;
 	}
 	end_all(s);
+	reconcile(s);
 	return 0;
 }
 
@@ -369,7 +388,9 @@ static int read_run(struct supervisor *s, const char *job_id, int attempt,
 	s->over = run_state_is_final(s->run.state);
 	/* A command that looked before we had the lock may have abandoned the
 	 * run. */
-	if (ret == 0 && s->over && !supervisor_is_marked(s->context.spec.home))
+	if (ret == 0 && s->over &&
+	    !supervisor_is_marked(s->context.spec.home) &&
+	    !left_hosts_any(s->context.spec.home))
 		return error_set(err, ERROR_FAILED,
 				 "run %s.%d took too long to start", job_id,
 				 attempt);
@@ -404,7 +425,7 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 	    supervisor_open_machines(s, start->providers, err) < 0)
 		return -1;
 	supervisor_keep_logs(s, start->schemes);
-	if (s->over)
+	if (s->over && !left_hosts_any(s->context.spec.home))
 		return run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err);
 	s->deps = (struct run_context_deps){ .store = s->store,
 					     .loop = s->loop,
@@ -423,7 +444,8 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err) < 0)
 		return -1;
 	/* One that resumes has begun long ago, and goes on without. */
-	reserve_take(s->context.spec.home, &ignored);
+	if (!s->over)
+		reserve_take(s->context.spec.home, &ignored);
 	return 0;
 }
 
@@ -454,8 +476,11 @@ static int go_on(struct supervisor *s, struct error *err)
 /* An earlier process has recorded the end and was killed then. */
 static int only_release(struct supervisor *s)
 {
+	if (write(SUPERVISOR_REPORT_FD, &(char){ SUPERVISOR_READY }, 1) < 0)
+		fprintf(stderr, "nobody waits for it\n");
 	close(SUPERVISOR_REPORT_FD);
 	end_all(s);
+	reconcile(s);
 	return 0;
 }
 

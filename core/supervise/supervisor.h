@@ -27,6 +27,7 @@
 #include "core/data/object_store.h"
 #include "core/spec/spec.h"
 #include "core/store/store.h"
+#include "core/supervise/left_hosts.h"
 
 /*
  * Adds the record of a run.  From its first moment on `*lock` is held: if we
@@ -65,6 +66,17 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
  */
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err);
+
+/* The hosts on which something of a run that is over may go on, or that have
+ * output of it. */
+int supervisor_left(struct store *store, const struct run_record *run,
+		    struct arena *mem, struct left_hosts *out,
+		    struct error *err);
+/* Has what may run there ended, and the output fetched, now; waits at most so
+ * long.  ERROR_UNREACHABLE, with a line about the first that remains, if one
+ * does whose tasks may still run, or with `all` any. */
+int supervisor_end_left(struct store *store, const struct run_record *run,
+			bool all, int64_t limit_ms, struct error *err);
 
 /* Whether the supervisor of a run that is over still deletes its machines or
  * uploads its logs. */

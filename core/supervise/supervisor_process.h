@@ -31,8 +31,9 @@ struct supervisor {
 	int64_t running_since_ms; /* the first of them; 0: none yet */
 	struct loop_event *next_timer; /* it waits for the next attempt */
 	bool cancelled;
-	bool over;     /* it has an end that stays */
-	char why[512]; /* it ended */
+	bool over;        /* it has an end that stays */
+	bool reconciling; /* with hosts that it has left */
+	char why[512];    /* it ended */
 	char progress[512];
 
 	/* Machines that were made for it; or NULL. */

@@ -232,7 +232,8 @@ bool supervisor_keeps_logs(const char *folder)
 
 /* The tasks of a run on hosts are still there, and only its processes here
  * are gone: a new supervisor finds them. */
-static int resume(struct store *store, const char *folder, struct error *err)
+int supervisor_resume(struct store *store, const char *folder,
+		      struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct run_spec spec;
@@ -344,28 +345,35 @@ static int settle(struct store *store, const struct run_record *run,
 	return ret;
 }
 
+static bool is_of_here(const struct run_record *run)
+{
+	char host[256];
+
+	if (gethostname(host, sizeof(host)) < 0)
+		host[0] = '\0';
+	host[sizeof(host) - 1] = '\0';
+	return !run->host || !strcmp(run->host, host);
+}
+
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err)
 {
 	char *folder;
-	char host[256];
 	int lock = -1;
 	int ret;
 	pid_t pid;
 
-	if (run_state_is_final(run->state))
-		return 0;
-	if (gethostname(host, sizeof(host)) < 0)
-		host[0] = '\0';
-	host[sizeof(host) - 1] = '\0';
-	if (run->host && strcmp(run->host, host) != 0)
-		return 0;
 	folder = store_run_folder(store, run->job_id, run->origin);
+	if (!is_of_here(run) ||
+	    (run_state_is_final(run->state) && !left_hosts_any(folder))) {
+		free(folder);
+		return 0;
+	}
 	ret = run_lock_look(folder, &pid, &lock, err);
 	if (ret == 0 && supervisor_goes_on(folder)) {
 		if (lock >= 0)
 			close(lock);
-		ret = resume(store, folder, err);
+		ret = supervisor_resume(store, folder, err);
 		free(folder);
 		return ret;
 	}
@@ -379,7 +387,7 @@ int supervisor_check(struct store *store, const struct run_record *run,
 
 		/* The rest of them; it has nothing to report. */
 		supervisor_mark(folder, true);
-		resume(store, folder, &ignored);
+		supervisor_resume(store, folder, &ignored);
 	}
 	free(folder);
 	return ret < 0 ? -1 : 0;

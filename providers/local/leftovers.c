@@ -18,6 +18,7 @@
 #include "core/base/units.h"
 #include "core/process/process.h"
 #include "core/process/run_lock.h"
+#include "core/supervise/supervisor.h"
 
 /* Whoever writes a file beside its place is done by then, or dead. */
 #define WRITING_MAX_MS (60 * 60 * 1000)
@@ -28,6 +29,9 @@
 #define PROCESS "process"
 #define LOCK "lock"
 #define UNFINISHED "file"
+#define HOST "host"
+/* How long one may take to answer. */
+#define HOST_MS 15000
 
 struct leftover_search {
 	struct store *store;
@@ -174,6 +178,65 @@ static int find_records(struct leftover_search *search, const char *provider,
 	return 0;
 }
 
+/* ---- hosts ------------------------------------------------------------ */
+
+static int find_hosts(struct leftover_search *search, struct error *err)
+{
+	struct run_list all;
+	struct left_hosts left;
+	size_t i, j;
+
+	if (store_run_list(search->store, true, search->mem, &all, err) < 0)
+		return -1;
+	for (i = 0; i < all.count; i++) {
+		const struct run_record *run = &all.items[i];
+
+		if (run->attempt != run->origin)
+			continue;
+		if (supervisor_left(search->store, run, search->mem, &left,
+				    err) < 0)
+			return -1;
+		for (j = 0; j < left.count; j++) {
+			const struct left_host *one = &left.items[j];
+
+			leftovers_add(
+				search->out,
+				&(struct leftover){
+					.what = HOST,
+					.name = one->name,
+					.why = arena_printf(
+						search->mem,
+						"it was cut off from '%s', and "
+						"%s",
+						run->job_id,
+						left_host_may_run(one)
+							? "tasks may still run "
+							  "there"
+							: "output is still "
+							  "there"),
+					.job_id = run->job_id,
+					.key = arena_printf(
+						search->mem, "%s.%d",
+						run->job_id, run->attempt) });
+		}
+	}
+	return 0;
+}
+
+static int sweep_host(struct store *store, const struct leftover *one,
+		      struct error *err)
+{
+	struct leftover_search search = { store, NULL, arena_new() };
+	struct run_record run;
+	char *job_id;
+	int ret = find_run(&search, one->key, &job_id, &run, err);
+
+	if (ret == 0)
+		ret = supervisor_end_left(store, &run, true, HOST_MS, err);
+	arena_free(search.mem);
+	return ret < 0 ? -1 : 0;
+}
+
 /* ---- processes ------------------------------------------------------- */
 
 /* `item` is "JOBRUN_RUN_DIR=…/runs/JOBID.ATTEMPT/output". */
@@ -290,6 +353,7 @@ int local_leftovers(struct store *store, struct leftovers *out,
 		ret = 0;
 	} else if (find_folders(&search, err) == 0 &&
 		   find_records(&search, "local", err) == 0 &&
+		   find_hosts(&search, err) == 0 &&
 		   each_name(store_folder(store), look_at_file, &search, err) ==
 			   0 &&
 		   each_name(locks, look_at_lock, &search, err) == 0) {
@@ -360,6 +424,8 @@ static int sweep_lock(const struct leftover *one, struct error *err)
 int local_sweep(struct store *store, const struct leftover *one,
 		struct error *err)
 {
+	if (!strcmp(one->what, HOST))
+		return sweep_host(store, one, err);
 	if (!strcmp(one->what, PROCESS))
 		return sweep_process(one, err);
 	if (!strcmp(one->what, LOCK))

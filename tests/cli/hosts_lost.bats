@@ -155,3 +155,95 @@ on_tmpfs() {
   wait_until 20 host_is_clean h2
   wait_until 20 host_is_clean h1
 }
+
+# A run of a master and a worker whose host is cut off until the run has failed.
+cut_off_worker() {
+  net_up 2
+  host_job a.yaml a h1,h2 "i=0; while :; do i=\$((i+1)); echo line \$i; echo \$i >\$JOBRUN_RUN_DIR/last; sleep 0.1; done" "${1:-}"
+  jobrun apply --detach a.yaml
+  wait_until 20 state_is a RUNNING
+  wait_until 20 grep -qs 'line 5' state/runs/a.1/logs/worker-0.stdout
+  net_cut 2
+  wait_until 40 state_is a FAILED
+}
+
+none_left() {
+  [ "$(field a 'j["leftHosts"]' 2>/dev/null)" = "[]" ]
+}
+
+tasks_on() {
+  local pid
+  for pid in $(net_processes "$1"); do
+    ! grep -qz '^JOBRUN_RUN_DIR=' "/proc/$pid/environ" 2>/dev/null || echo "$pid"
+  done
+}
+
+# Whole lines, in their order, none twice.
+lines_in_order() {
+  seq -f 'line %.0f' "$(wc -l <"$1")" | cmp - "$1"
+}
+
+@test "a host that comes back after its run has failed is ended, and gives what it has" {
+  local had
+  cut_off_worker
+  [ "$(field a 'j["leftHosts"][0]["host"], j["leftHosts"][0]["tasks"], j["leftHosts"][0]["mayRun"]')" = "h2 worker 0 True" ]
+  run jobrun status a
+  [[ $output == *"host 'h2' was last heard of at "*": worker 0 may still run there for "*", and what was written since then is missing here"* ]]
+  run jobrun logs --task worker a
+  [ "$status" -eq 0 ]
+  [[ $output == *"warning: host 'h2' was last heard of"* ]]
+  # It is not forgotten while it may run.
+  run jobrun delete a
+  [ "$status" -eq 69 ]
+  [[ $output == *"worker 0 may still run there"* ]]
+  run jobrun gc
+  [[ $output == *"host"*"h2"*"it was cut off from 'a', and tasks may still run there"* ]]
+  [ -n "$(tasks_on 2)" ]
+  had=$(wc -l <state/runs/a.1/logs/worker-0.stdout)
+  net_join 2
+  run jobrun cancel a
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"already FAILED"* ]]
+  [ -z "$(tasks_on 2)" ]
+  none_left
+  [ "$(wc -l <state/runs/a.1/logs/worker-0.stdout)" -gt "$had" ]
+  lines_in_order state/runs/a.1/logs/worker-0.stdout
+  [ "$(cat state/runs/a.1/output/host-1/last)" -gt "$had" ]
+  wait_until 15 host_is_clean h2
+  jobrun delete a
+  wait_until 15 nothing_runs
+}
+
+@test "a host that was left is found by itself, also once all of jobrun here was killed" {
+  local s
+  cut_off_worker
+  s=$(tr -d ' \n' <state/runs/a.1/lock)
+  kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
+  net_join 2
+  wait_until 40 none_left
+  [ -z "$(tasks_on 2)" ]
+  lines_in_order state/runs/a.1/logs/worker-0.stdout
+  wait_until 15 nothing_runs
+}
+
+@test "a run that succeeds while a host is cut off says what is missing, and has it later" {
+  net_up 2
+  host_job a.yaml a h1,h2 \
+    "[ \$RANK = 1 ] || { until [ -e $TMP/cut ]; do sleep 0.1; done; exit 0; }; i=0; while [ \$i -lt 200 ]; do i=\$((i+1)); echo line \$i; sleep 0.1; done"
+  jobrun apply --detach a.yaml
+  wait_until 20 state_is a RUNNING
+  wait_until 20 grep -qs 'line 5' state/runs/a.1/logs/worker-0.stdout
+  net_cut 2
+  touch cut
+  run timeout 60 "$JOBRUN" wait a
+  [ "$status" -eq 0 ]
+  [[ $output == *"warning: host 'h2' was last heard of at "*": worker 0 may still run there"* ]]
+  net_join 2
+  wait_until 40 none_left
+  run jobrun logs --task worker a
+  refute grep -q warning <<<"$output"
+  lines_in_order state/runs/a.1/logs/worker-0.stdout
+  [ -z "$(tasks_on 2)" ]
+  wait_until 15 nothing_runs
+}

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/jobrun/ui/left.h"
 #include "cmd/jobrun/ui/trials.h"
 #include "core/base/file.h"
 #include "core/base/units.h"
@@ -139,6 +140,7 @@ void outcome_say(struct session *session, const struct run_record *run)
 	if (did_run(culprit))
 		say_last_lines(session, run, culprit);
 	say_lost(session->app, &tasks);
+	left_say(session, run);
 	app_say(session->app, "%s: %s%s%s%s", run->job_id,
 		run_state_name(run->state), took, run->error ? ": " : "",
 		run->error ? run->error : "");

@@ -90,6 +90,9 @@ struct plan_job {
 	const struct estimate *estimate;
 };
 
+/* How a note begins that a resource was not looked at. */
+#define PLAN_NOT_LOOKED_AT "not looked at: "
+
 /* Whether the job's source is sent to other machines, not read in place. */
 bool plan_job_ships(const struct plan_job *job);
 /* What is dubious, to be seen before all else; adds nothing if nothing is. */

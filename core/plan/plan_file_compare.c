@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/provider/placeholder.h"
 #include "core/plan/plan_file_words.h"
 #include "core/base/show.h"
@@ -19,6 +20,7 @@ struct file_compare {
 	size_t foreign;     /* of these: by somebody else */
 	size_t left;        /* actions that are still to be done */
 	size_t begun;       /* of these: by an apply of this plan */
+	bool unseen;        /* something was not looked at */
 };
 
 /* A run was started since, for this very job. */
@@ -262,6 +264,47 @@ static bool is_same_job(const json_t *was, const json_t *is)
 		was, is, *saved_text(was, "digest2") ? "digest2" : "digest");
 }
 
+/* What was not looked at may come out as another action. */
+static bool is_unseen(const json_t *job)
+{
+	const json_t *actions = json_object_get(job, "actions");
+	size_t i;
+
+	for (i = 0; i < json_array_size(actions); i++)
+		if (json_is_true(json_object_get(json_array_get(actions, i),
+						 "notLookedAt")))
+			return true;
+	return false;
+}
+
+/* The notes, but for the one that something was not looked at: apply may. */
+static json_t *lasting_notes(const json_t *job)
+{
+	const json_t *notes = json_object_get(job, "notes");
+	json_t *out = json_array();
+	size_t i;
+
+	for (i = 0; i < json_array_size(notes); i++) {
+		json_t *one = json_array_get(notes, i);
+		const char *text = json_string_value(one);
+
+		if (!text || !text_starts(text, PLAN_NOT_LOOKED_AT))
+			json_array_append(out, one);
+	}
+	return out;
+}
+
+static bool has_same_notes(const json_t *was, const json_t *is)
+{
+	json_t *old = lasting_notes(was), *new = lasting_notes(is);
+	bool same = json_equal(old, new) &&
+		    json_is_array(json_object_get(was, "notes"));
+
+	json_decref(old);
+	json_decref(new);
+	return same;
+}
+
 /* All else that a reviewer was shown of the job.  What its run will cost is
  * not asked of one that was begun.  An older jobrun has not saved all of it. */
 static void compare_shown(struct file_compare *compare, const json_t *was,
@@ -273,7 +316,6 @@ static void compare_shown(struct file_compare *compare, const json_t *was,
 		{ "file", "its file has another name" },
 		{ "job", "its fields have changed" },
 		{ "missing", "what is missing has changed" },
-		{ "notes", "its notes have changed" },
 		{ "warnings", "its warnings have changed" },
 		{ "ships", "what is shipped and left out has changed" },
 		{ "reads", "what is in its source has changed" },
@@ -284,6 +326,11 @@ static void compare_shown(struct file_compare *compare, const json_t *was,
 
 	if (!*saved_text(was, "digest2"))
 		return;
+	if (!has_same_notes(was, is)) {
+		compare->stale = true;
+		buf_printf(compare->why, "job '%s': its notes have changed\n",
+			   compare->job_id);
+	}
 	for (i = 0; i < COUNT(shown) - begun; i++) {
 		if (saved_is_same(was, is, shown[i].key))
 			continue;
@@ -316,7 +363,9 @@ static void compare_jobs(struct file_compare *compare, const json_t *old,
 
 			compare_actions(compare, was, is);
 			compare_shown(compare, was, is,
-				      compare->done + compare->begun > before);
+				      compare->done + compare->begun > before ||
+					      is_unseen(was));
+			compare->unseen = compare->unseen || is_unseen(was);
 		}
 	}
 	json_object_foreach(others, id, was)
@@ -355,7 +404,7 @@ enum saved_verdict saved_compare(const json_t *saved, const json_t *now,
 	compare_jobs(&compare, old, new);
 	json_decref(old);
 	json_decref(new);
-	if (!compare.done && !compare.begun)
+	if (!compare.done && !compare.begun && !compare.unseen)
 		compare_whole(&compare, saved, now);
 	if (compare.stale || (compare.foreign && compare.left))
 		return SAVED_STALE;

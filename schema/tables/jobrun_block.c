@@ -123,7 +123,9 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_PATH,
 	  .offset = offsetof(struct jobrun_block, source),
 	  .doc = "A directory, relative to the job's file, that is shipped "
-		 "to where the job runs.  The program starts in it." },
+		 "to where the job runs.  The program starts in it.  What "
+		 ".gitignore lists and Git does not track is left out, or "
+		 "what .jobrunignore in it lists, which decides alone." },
 	{ .name = "command",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct jobrun_block, command),

@@ -193,8 +193,8 @@ static struct resource *observe(const struct session *session,
 		return NULL;
 	}
 	resources_note(desired,
-		       "not looked at: %s, which only the file names "
-		       "(--allow-connect)",
+		       PLAN_NOT_LOOKED_AT
+		       "%s, which only the file names (--allow-connect)",
 		       unseen);
 	return resources_unseen(desired);
 }

@@ -534,22 +534,27 @@ static void take_up(struct agent *agent)
 	static const char why[] = "the agent was killed, or the host restarted";
 	/* More than any frame has but an OUTPUT. */
 	char start[8192];
-	struct frame frame = { .type = FRAME_OUTPUT };
+	enum frame_type last = FRAME_OUTPUT;
 	struct frame_event event;
-	uint64_t at = 0, end = 0;
+	struct frame frame;
+	uint64_t at = spool_start(agent->spool), end = at;
 	size_t used;
 	char *mark;
 
 	for (; (end = spool_end(agent->spool, at, 1)) > at; at = end) {
 		size_t n = spool_read(agent->spool, at, start, sizeof(start));
 
-		frame.type = FRAME_OUTPUT;
-		if (frame_find(start, n, &frame, &used) == FRAME_WHOLE &&
-		    frame.type == FRAME_ROUND &&
+		if (frame_is_pad(start, n))
+			continue;
+		if (frame_find(start, n, &frame, &used) != FRAME_WHOLE)
+			frame.type = FRAME_OUTPUT;
+		if (frame.type != FRAME_FREED)
+			last = frame.type;
+		if (frame.type == FRAME_ROUND &&
 		    frame_get_event(&frame, &event))
 			agent->round = event.round;
 	}
-	if (frame.type != FRAME_ALL_ENDED) {
+	if (last != FRAME_ALL_ENDED) {
 		mark = mem_printf("JOBRUN_RUN_DIR=%s/output", agent->folder);
 		process_end_marked(mark);
 		free(mark);

@@ -151,11 +151,19 @@ int fetch_begin(struct agent *agent, struct wire_in *in, struct error *err);
 
 /* ---- what it reports: spool.c ---- */
 
-/* Opens or makes it.  What a killed daemon has written in part is cut off. */
+/* Opens or makes it, and `path`.start beside it.  What a killed daemon has
+ * written in part is cut off. */
 struct spool *spool_open(const char *path, struct error *err);
 void spool_close(struct spool *spool);
-/* Adds whole frames; false if the disk does not take them. */
+/* Adds whole frames; false if the disk does not take them.  There is some room
+ * put by for them, which output does not get. */
 bool spool_add(struct spool *spool, const void *data, size_t len);
+/* Whether output has room. */
+bool spool_has_room(struct spool *spool);
+/* A client has had all up to here, where a frame ends: if that is worth it, its
+ * output is freed, and the start moves there. */
+void spool_release(struct spool *spool, uint64_t until);
+uint64_t spool_start(const struct spool *spool);
 /* Adds what is in a pipe as one OUTPUT, whose bytes `output` does not have.
  * Returns as read() does: how many, 0 at the end, -1 with errno EAGAIN if
  * there are none now.  `kept` is false if the disk did not take them. */

@@ -24,7 +24,8 @@
 /* How much of a task's output the client has. */
 struct spool_position {
 	uint32_t task;
-	uint64_t have[FRAME_STREAMS];
+	uint64_t have[FRAME_STREAMS];   /* and was not left out yet */
+	uint64_t passed[FRAME_STREAMS]; /* in the spool */
 };
 
 struct channel {
@@ -41,6 +42,9 @@ struct channel {
 	uint64_t at, end;
 	struct wire_out later;
 	uint64_t sent, taken; /* bytes in all; by the client */
+	/* Once it has taken so many, it has the spool up to here. */
+	uint64_t mark_sent, mark_at;
+	bool marked;
 	bool following;
 	uint32_t before; /* output of rounds up to this one is left out */
 	uint32_t round;  /* of the last frame of the spool */
@@ -129,6 +133,7 @@ static void leave_out(struct channel *channel,
 		return;
 	skip = *have < len ? (size_t)*have : len;
 	*have -= skip;
+	position->passed[output->stream] += len;
 	channel->at += OUTPUT_HEADER + skip;
 	if (skip == len)
 		return;
@@ -150,7 +155,27 @@ static void leave_out_lost(struct channel *channel,
 	if (!have || !*have || (uint64_t)event->value > *have)
 		return;
 	*have -= (uint64_t)event->value;
+	position->passed[event->stream] += (uint64_t)event->value;
 	channel->at = channel->end;
+}
+
+/* What was freed is left out like what is there; if the client does not have
+ * it, the frame tells it so. */
+static void leave_out_freed(struct channel *channel,
+			    const struct frame_event *event)
+{
+	struct spool_position *position = find_position(channel, event->task);
+	uint64_t *have, *passed, more;
+
+	if (!position || is_early(channel))
+		return;
+	have = &position->have[event->stream];
+	passed = &position->passed[event->stream];
+	if ((uint64_t)event->value <= *passed)
+		return;
+	more = (uint64_t)event->value - *passed;
+	*have -= more < *have ? more : *have;
+	*passed = (uint64_t)event->value;
 }
 
 static void forget_positions(struct channel *channel)
@@ -183,6 +208,10 @@ static void next_frame(struct channel *channel)
 		channel->round = event.round;
 		if (frame.type == FRAME_LOST)
 			leave_out_lost(channel, &event);
+		else if (frame.type == FRAME_FREED)
+			leave_out_freed(channel, &event);
+	} else if (frame_is_pad(start, n)) {
+		channel->at = channel->end;
 	}
 	forget_positions(channel);
 }
@@ -238,6 +267,11 @@ static int write_some(struct channel *channel)
 		ssize_t n;
 
 		if (!channel->queue.len && channel->at == channel->end) {
+			if (channel->following && !channel->marked) {
+				channel->mark_sent = channel->sent;
+				channel->mark_at = channel->at;
+				channel->marked = true;
+			}
 			queue = channel->queue;
 			channel->queue = channel->later;
 			channel->later = queue;
@@ -305,6 +339,10 @@ int channel_taken(struct channel *channel, struct wire_in *in)
 	channel->taken = wire_get_u64(in);
 	if (!wire_is_done(in))
 		return -1;
+	if (channel->marked && channel->taken >= channel->mark_sent) {
+		channel->marked = false;
+		spool_release(channel->agent->spool, channel->mark_at);
+	}
 	channel_pump(channel);
 	return 0;
 }
@@ -328,6 +366,7 @@ int channel_follow(struct channel *channel, struct wire_in *in)
 	if (!wire_is_done(in))
 		return -1;
 	channel->following = true;
+	channel->at = channel->end = spool_start(channel->agent->spool);
 	forget_positions(channel);
 	channel_pump(channel);
 	return 0;

@@ -51,7 +51,7 @@ static ssize_t take_output(void *arg, int stream, int pipe, size_t limit)
 	ssize_t n;
 
 	(void)limit; /* a frame holds less */
-	if (child->lost[stream])
+	if (child->lost[stream] && spool_has_room(agent->spool))
 		report_lost(child, stream);
 	if (child->lost[stream])
 		return drop_piece(child, stream, pipe);

@@ -3,8 +3,12 @@
  * The spool: a file of whole frames, only ever added to.  The output of tasks
  * goes from their pipes into it, and from it to the client, without being
  * copied through this process where the system can do that.
+ *
+ * Room is taken from the disk ahead of what is written, so that who fills the
+ * disk cannot keep us from saying that output was lost.  What a client has had
+ * is freed from the front (spool_free.c).
  */
-#include "cmd/jobrun-host/agent.h"
+#include "cmd/jobrun-host/spool_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +22,11 @@
 /* Shorter than this it is cheaper to copy, and pipes have few places. */
 #define SPLICE_MIN ((size_t)16 << 10)
 #define COPY_MAX ((size_t)64 << 10)
+/* For events once the disk is full; taken ahead of output at a time. */
+#define RESERVE ((uint64_t)256 << 10)
+#define AHEAD ((uint64_t)1 << 20)
 
-struct spool {
-	int fd;
-	uint64_t len;
-	bool no_splice; /* its file system has no way from a pipe */
-};
-
-static size_t read_at(int fd, void *to, size_t size, uint64_t at)
+size_t spool_read_at(int fd, void *to, size_t size, uint64_t at)
 {
 	ssize_t n;
 
@@ -35,7 +36,7 @@ static size_t read_at(int fd, void *to, size_t size, uint64_t at)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static bool write_at(int fd, const void *data, size_t len, uint64_t at)
+bool spool_write_at(int fd, const void *data, size_t len, uint64_t at)
 {
 	const char *p = data;
 
@@ -55,13 +56,13 @@ static bool write_at(int fd, const void *data, size_t len, uint64_t at)
 
 /* The first end of a frame at or after `until`, from a start of one on, as
  * far as there are whole ones below `len`. */
-static uint64_t walk(int fd, uint64_t at, uint64_t until, uint64_t len)
+uint64_t spool_walk(int fd, uint64_t at, uint64_t until, uint64_t len)
 {
 	/* Small, as what it holds is no more than looked over. */
 	char block[4096];
 
 	while (at < until) {
-		size_t n = read_at(fd, block, sizeof(block), at);
+		size_t n = spool_read_at(fd, block, sizeof(block), at);
 		size_t used = 0, size;
 
 		while (used < n && at + used < until) {
@@ -75,6 +76,22 @@ static uint64_t walk(int fd, uint64_t at, uint64_t until, uint64_t len)
 		at += used;
 	}
 	return at;
+}
+
+/* Written to once now, so that it needs no room later. */
+static int open_start(const char *path, uint64_t *start)
+{
+	char *name = mem_printf("%s.start", path);
+	int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	free(name);
+	*start = 0;
+	if (fd >= 0 &&
+	    spool_read_at(fd, start, sizeof(*start), 0) != sizeof(*start)) {
+		*start = 0;
+		spool_write_at(fd, start, sizeof(*start), 0);
+	}
+	return fd;
 }
 
 struct spool *spool_open(const char *path, struct error *err)
@@ -91,12 +108,18 @@ struct spool *spool_open(const char *path, struct error *err)
 	}
 	spool = mem_alloc(sizeof(*spool));
 	spool->fd = fd;
-	spool->len = walk(fd, 0, UINT64_MAX, (uint64_t)st.st_size);
-	if (ftruncate(fd, (off_t)spool->len) < 0) {
+	spool->start_fd = open_start(path, &spool->start);
+	if (spool->start > (uint64_t)st.st_size)
+		spool->start = 0;
+	spool->len =
+		spool_walk(fd, spool->start, UINT64_MAX, (uint64_t)st.st_size);
+	if (spool->start_fd < 0 || ftruncate(fd, (off_t)spool->len) < 0) {
 		error_errno(err, "cannot write '%s'", path);
 		spool_close(spool);
 		return NULL;
 	}
+	spool->reserved = spool->len;
+	spool_has_room(spool);
 	return spool;
 }
 
@@ -105,19 +128,52 @@ void spool_close(struct spool *spool)
 	if (!spool)
 		return;
 	close(spool->fd);
+	if (spool->start_fd >= 0)
+		close(spool->start_fd);
 	free(spool);
 }
 
-/* A part of a frame may be there: it must not be taken for one. */
+/* Takes room for so much output, and for some events behind it. */
+static bool reserve(struct spool *spool, uint64_t need)
+{
+	static const uint64_t ahead[] = { AHEAD, 0 };
+	uint64_t until = spool->len + need + RESERVE;
+
+	for (size_t i = 0; i < COUNT(ahead); i++) {
+		if (spool->no_reserve || until <= spool->reserved)
+			return true;
+		if (fallocate(spool->fd, FALLOC_FL_KEEP_SIZE,
+			      (off_t)spool->reserved,
+			      (off_t)(until + ahead[i] - spool->reserved)) == 0)
+			spool->reserved = until + ahead[i];
+		else if (errno == EOPNOTSUPP || errno == ENOSYS)
+			spool->no_reserve = true;
+	}
+	return spool->no_reserve || until <= spool->reserved;
+}
+
+bool spool_has_room(struct spool *spool)
+{
+	return reserve(spool, OUTPUT_HEADER + FRAME_OUTPUT_MAX);
+}
+
+/* A part of a frame may be there: it must not be taken for one.  The file is
+ * not cut where that would give back the room put by. */
 static void cut_off(const struct spool *spool)
 {
+	static const char nothing[OUTPUT_HEADER];
+
+	if (spool->reserved >= spool->len + sizeof(nothing)) {
+		spool_write_at(spool->fd, nothing, sizeof(nothing), spool->len);
+		return;
+	}
 	if (ftruncate(spool->fd, (off_t)spool->len) < 0)
 		return; /* the next frame is written over it */
 }
 
 bool spool_add(struct spool *spool, const void *data, size_t len)
 {
-	if (write_at(spool->fd, data, len, spool->len)) {
+	if (spool_write_at(spool->fd, data, len, spool->len)) {
 		spool->len += len;
 		return true;
 	}
@@ -133,8 +189,8 @@ static ssize_t move_in(struct spool *spool, int pipe, bool *kept)
 	char block[COPY_MAX];
 	ssize_t n;
 
-	*kept = true;
-	if (!spool->no_splice) {
+	*kept = spool_has_room(spool);
+	if (*kept && !spool->no_splice) {
 		n = splice(pipe, NULL, spool->fd, &at, FRAME_OUTPUT_MAX,
 			   SPLICE_F_NONBLOCK);
 		if (n >= 0 || errno == EAGAIN || errno == EINTR)
@@ -142,8 +198,9 @@ static ssize_t move_in(struct spool *spool, int pipe, bool *kept)
 		spool->no_splice = errno == EINVAL;
 	}
 	n = read(pipe, block, sizeof(block));
-	if (n > 0)
-		*kept = write_at(spool->fd, block, (size_t)n, (uint64_t)at);
+	if (n > 0 && *kept)
+		*kept = spool_write_at(spool->fd, block, (size_t)n,
+				       (uint64_t)at);
 	return n;
 }
 
@@ -158,7 +215,8 @@ ssize_t spool_take(struct spool *spool, int pipe,
 	frame_output_header(header, output, (size_t)n);
 	/* Last: without it there is no frame. */
 	if (*kept)
-		*kept = write_at(spool->fd, header, sizeof(header), spool->len);
+		*kept = spool_write_at(spool->fd, header, sizeof(header),
+				       spool->len);
 	if (*kept)
 		spool->len += sizeof(header) + (size_t)n;
 	else
@@ -180,8 +238,8 @@ ssize_t spool_send(const struct spool *spool, uint64_t at, size_t len, int out)
 		n = sendfile(out, spool->fd, &from, len);
 	if (len >= SPLICE_MIN && (n >= 0 || errno != EINVAL))
 		return n;
-	got = read_at(spool->fd, block, len < sizeof(block) ? len : COPY_MAX,
-		      at);
+	got = spool_read_at(spool->fd, block,
+			    len < sizeof(block) ? len : COPY_MAX, at);
 	return got ? write(out, block, got) : 0;
 }
 
@@ -189,17 +247,23 @@ size_t spool_read(const struct spool *spool, uint64_t at, void *to, size_t size)
 {
 	uint64_t left = spool->len > at ? spool->len - at : 0;
 
-	return read_at(spool->fd, to, size < left ? size : (size_t)left, at);
+	return spool_read_at(spool->fd, to, size < left ? size : (size_t)left,
+			     at);
 }
 
 uint64_t spool_end(const struct spool *spool, uint64_t at, size_t len)
 {
 	return spool->len - at <= len
 		       ? spool->len
-		       : walk(spool->fd, at, at + len, spool->len);
+		       : spool_walk(spool->fd, at, at + len, spool->len);
 }
 
 uint64_t spool_len(const struct spool *spool)
 {
 	return spool->len;
+}
+
+uint64_t spool_start(const struct spool *spool)
+{
+	return spool->start;
 }

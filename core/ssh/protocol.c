@@ -240,6 +240,14 @@ struct wire_in frame_fields(const struct frame *frame)
 	return (struct wire_in){ frame->body, frame->len, false };
 }
 
+bool frame_is_pad(const void *data, size_t len)
+{
+	struct wire_in in = { data, len, false };
+
+	wire_get_u32(&in);
+	return wire_get_u32(&in) == FRAME_PAD && !in.bad;
+}
+
 bool frame_get_welcome(const struct frame *frame, struct frame_welcome *out)
 {
 	struct wire_in in = frame_fields(frame);

@@ -35,7 +35,8 @@
  *
  * The spool is a file of the agent: all its reports of the run, as frames, from
  * first to last.  It is given to every client from its start, so that a client
- * that comes back learns all; FOLLOW says how much output it has.  Every
+ * that comes back learns all; FOLLOW says how much output it has.  Output that
+ * a client has had is freed: FREED stands for it.  Every
  * request may be repeated: the agent does nothing twice.
  */
 #ifndef JOBRUN_PROTOCOL_H
@@ -91,6 +92,8 @@ enum frame_type {
 	FRAME_OUTPUT = 128,
 	FRAME_ROUND, /* it begins: written before anything of it is done */
 	FRAME_LOST,  /* output, as the agent's disk was full */
+	FRAME_FREED, /* output that a client has had: see below */
+	FRAME_PAD,   /* nothing */
 	FRAME_PREPARE_FAILED,
 	FRAME_TASK_STARTED,
 	FRAME_TASK_FAILED, /* to start */
@@ -168,6 +171,9 @@ struct wire_in frame_fields(const struct frame *frame);
  * complete; 0 if this is no frame, or not all of it is there. */
 size_t frame_size(const void *data, size_t len);
 
+/* Whether a PAD starts here, of which only the header is looked at. */
+bool frame_is_pad(const void *data, size_t len);
+
 /* Writes a header of FRAME_HEADER bytes by hand. */
 void frame_header(unsigned char *to, enum frame_type type, size_t len);
 
@@ -242,7 +248,8 @@ void frame_output_header(unsigned char to[OUTPUT_HEADER],
 			 const struct frame_output *output, size_t len);
 
 /*
- * The payload of the other spool frames: LOST (value: bytes), TASK_STARTED
+ * The payload of the other spool frames: LOST (value: bytes), FREED (value: the
+ * bytes of a stream in this round, or in the first and before it, up to here), TASK_STARTED
  * (value: pid), TASK_ENDED (value: as waitpid() gives it), TASK_FAILED and
  * PREPARE_FAILED (text: why; value: a status if setup failed, else -1),
  * ALL_ENDED.

@@ -441,6 +441,20 @@ static void on_all_ended(struct host *host, const struct frame_event *event)
 	hosts_ended(all);
 }
 
+/* Some client has had it; if that was another, or its log was lost, it is not
+ * to be had again. */
+static void take_freed(struct host *host, const struct frame_event *event)
+{
+	struct log_writer *log = host->all->deps.logs[event->task];
+	enum log_stream stream = (enum log_stream)event->stream;
+	uint64_t have = log_writer_position(log, stream);
+
+	if (is_of_logs(host->all, event->round) &&
+	    (uint64_t)event->value > have)
+		log_writer_lose(log, stream, (uint64_t)event->value - have,
+				(int64_t)event->time_ms + host->clock_ms);
+}
+
 static void on_event(struct host *host, const struct frame *frame)
 {
 	struct hosts *all = host->all;
@@ -458,6 +472,8 @@ static void on_event(struct host *host, const struct frame *frame)
 					(uint64_t)event.value,
 					(int64_t)event.time_ms +
 						host->clock_ms);
+	} else if (frame->type == FRAME_FREED) {
+		take_freed(host, &event);
 	} else if (frame->type == FRAME_PREPARE_FAILED) {
 		why = copy(event.text);
 		host->stage = HOST_READY;
@@ -516,6 +532,7 @@ static void on_message(void *arg, const struct frame *frame)
 		hosts_fetched(host->all);
 		break;
 	case FRAME_PONG:
+	case FRAME_PAD:
 	case FRAME_RELEASED:
 		break;
 	default:

@@ -247,3 +247,48 @@ lines_in_order() {
   [ -z "$(tasks_on 2)" ]
   wait_until 15 nothing_runs
 }
+
+spool_blocks() {
+  stat -c %b "$SSH/$1"/state/jobrun/hosts/*/spool
+}
+
+@test "what came over needs no room on a host: much more output than its disk holds" {
+  net_up 1
+  on_tmpfs "$SSH/h1/state" size=24m
+  host_job a.yaml a h1 \
+    "for i in \$(seq 600); do seq -f \"\$i %099.0f\" 1000; sleep 0.01; done; touch $TMP/wrote; until [ -e $TMP/go ]; do sleep 0.1; done"
+  jobrun apply --detach a.yaml
+  wait_until 60 test -e wrote
+  # Whoever comes later is told of events, and of no output.
+  pkill -9 -P "$(tr -d ' \n' <state/runs/a.1/lock)" ssh
+  [ "$(spool_blocks h1)" -lt 16384 ]
+  touch go
+  timeout 60 "$JOBRUN" wait a
+  [ "$(field a 'j["state"], j["tasks"][0]["lostBytes"], j["tasks"][0]["state"]')" = "SUCCEEDED 0 SUCCEEDED" ]
+  for i in $(seq 600); do seq -f "$i %099.0f" 1000; done | cmp - state/runs/a.1/logs/master-0.stdout
+}
+
+@test "a host's disk that is full: how much of whose output was lost is said" {
+  local total=70000000 had lost
+  net_up 1
+  on_tmpfs "$SSH/h1/state" size=24m
+  # While nobody takes it.
+  host_job a.yaml a h1 \
+    "echo begin; until [ -e $TMP/cut ]; do sleep 0.1; done; head -c $((total - 12)) /dev/zero | tr '\\0' '\\n'; touch $TMP/wrote; until [ -e $TMP/go ]; do sleep 0.1; done; echo wrote"
+  jobrun apply --detach a.yaml
+  wait_until 20 grep -qs begin state/runs/a.1/logs/master-0.stdout
+  net_cut 1
+  touch cut
+  wait_until 60 test -e wrote
+  net_join 1
+  wait_until 20 eval '[ "$(spool_blocks h1)" -lt 8192 ]'
+  touch go
+  run timeout 60 "$JOBRUN" wait a
+  [ "$status" -eq 0 ]
+  [[ $output == *"warning: "*" MB of the output of master 0 were lost: the disk was full"* ]]
+  had=$(stat -c %s state/runs/a.1/logs/master-0.stdout)
+  lost=$(field a 'j["tasks"][0]["lostBytes"]')
+  [ "$lost" -gt 0 ]
+  [ $((had + lost)) -eq $total ]
+  [ "$(tail -c 6 state/runs/a.1/logs/master-0.stdout)" = wrote ]
+}

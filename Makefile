@@ -332,6 +332,9 @@ test-all:
 			$(MAKE) --no-print-directory fuzz FUZZ=$$parser; \
 		done; \
 	else echo "skipped: fuzzing: needs clang"; fi
+	@JOBRUN=$(CURDIR)/jobrun tests/soak/hosts $(SOAK_ROUNDS)
+
+SOAK_ROUNDS ?= 300
 
 build-tests: $(BIN) $(UNIT_BIN) $(FUZZ_BIN:%=%-replay)
 

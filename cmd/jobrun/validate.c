@@ -132,8 +132,9 @@ static int run(struct app *app, int argc, char **argv)
 	app_print(app, &text);
 	load_say_omitted(app, &found);
 	problems_summary(&found, &text);
-	if (text.len && !strcmp(opts.format, "text"))
-		app_say(app, "%s", text.data);
+	if (text.len && found.count && !strcmp(opts.format, "text"))
+		app_say(app, "%s; 'jobrun explain %s' says more", text.data,
+			found.items[0].rule);
 	if (problems_errors(&found))
 		status = ERROR_INVALID;
 	else if (app->err_terminal)

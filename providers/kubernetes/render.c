@@ -4,6 +4,7 @@
 #include "core/base/buf.h"
 #include "providers/kubernetes/kube_source.h"
 #include "providers/kubernetes/kube_translate.h"
+#include "providers/kubernetes/kube_trials.h"
 
 /* "TOKEN, KEY": what the Secret has to hold. */
 static const char *secret_names(const struct job *job, const char *name,
@@ -42,23 +43,22 @@ json_t *kube_render(const struct job *job, const struct catalogue *catalogue,
 	struct arena *mem = arena_new();
 	struct kube_job made = { 0 };
 	json_t *out = NULL;
+	bool plain;
 	size_t i;
 
 	if (kube_translate(job, catalogue, mem, &made, err) < 0)
 		goto out;
-	if (kube_wants_job(job) && !made.indexed) {
-		error_set(err, ERROR_INVALID, "job '%s': %s", job->job_id,
-			  kube_why_no_jobset(&made));
-		goto out;
-	}
+	plain = kube_wants_job(job) && made.indexed;
 	if (made.config_map && source_fill(job, made.config_map, err) < 0)
 		goto out;
 	out = json_array();
 	add(out, made.config_map, made.name_space);
-	if (kube_wants_job(job))
+	if (plain)
 		add(out, made.service, made.name_space);
-	add(out, kube_wants_job(job) ? made.indexed : made.jobset,
-	    made.name_space);
+	add(out, plain ? made.indexed : made.jobset, made.name_space);
+	if (kube_wants_job(job) && !plain && !trials_are_wanted(job))
+		tell(arg, true, "jobrun.kubernetes.controller",
+		     kube_why_no_jobset(&made));
 	for (i = 0; i < made.left_count; i++)
 		tell(arg, made.left[i].needed, made.left[i].path,
 		     made.left[i].why);

@@ -325,8 +325,9 @@ static void put_snake(const struct message *message, const struct field *field,
 /* What the file lacks may stand in one that it extends. */
 static json_t *extends_something(void)
 {
-	return json_pack("{s:[s],s:{s:{s:[s]}}}", "required", "jobrun",
-			 "properties", "jobrun", "required", "extends");
+	return json_pack("{s:[s],s:{s:{s:s,s:[s]}}}", "required", "jobrun",
+			 "properties", "jobrun", "type", "object", "required",
+			 "extends");
 }
 
 /* It is there, and not by a name for no value. */

@@ -293,6 +293,28 @@ void problem_also(struct problems *found, const struct node *at,
 	va_end(args);
 }
 
+void problem_also_at(struct problems *found, struct source *source,
+		     const char *file, unsigned line, unsigned column,
+		     unsigned length, const char *message)
+{
+	struct problem *problem = last(found);
+	struct label *label;
+
+	if (!problem || problem->label_count == PROBLEM_LABELS_MAX)
+		return;
+	label = &problem->labels[problem->label_count++];
+	*label = (struct label){
+		.at.file =
+			arena_strdup(found->mem, source ? source->name : file),
+		.at.line = line,
+		.at.column = column,
+		.at.length = length,
+		.message = arena_strdup(found->mem, message),
+	};
+	if (source)
+		set_excerpt(found, &label->at, source);
+}
+
 void problem_fix(struct problems *found, const struct node *at,
 		 const char *format, ...)
 {

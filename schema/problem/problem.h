@@ -122,6 +122,12 @@ void problem_also(struct problems *found, const struct node *at,
 		  const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same at a place that is no node; `source` may be NULL, and `file` is of
+ * another file then. */
+void problem_also_at(struct problems *found, struct source *source,
+		     const char *file, unsigned line, unsigned column,
+		     unsigned length, const char *message);
+
 /* Says what mends the problem that was added last: this in place of the
  * scalar.  Nothing if the scalar is not all on one line of the file, or is used
  * in several places. */

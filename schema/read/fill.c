@@ -107,6 +107,24 @@ static bool owner_of(const struct fill *fill, const struct message *message,
 	return n > 0;
 }
 
+/* Where the keys of the message at that path are listed. */
+static void hint_keys(struct fill *fill, const struct path *path)
+{
+	const char *names[8];
+	struct buf text = { 0 };
+	size_t n = 0;
+
+	for (; path && n < COUNT(names); path = path->up)
+		if (path->name)
+			names[n++] = path->name;
+	while (n--)
+		buf_printf(&text, "%s%s", text.len ? "." : "", names[n]);
+	if (!strpbrk(buf_text(&text), " '\"$\\"))
+		problem_hint(fill->found, "'jobrun explain %s' lists its keys",
+			     buf_text(&text));
+	buf_done(&text);
+}
+
 static void add_strange(struct fill *fill, const struct message *message,
 			const struct node *key, const struct path *path)
 {
@@ -118,6 +136,8 @@ static void add_strange(struct fill *fill, const struct message *message,
 		problem_hint(fill->found,
 			     "a key of one's own, to hold an anchor, begins "
 			     "with x-");
+	else
+		hint_keys(fill, path->up);
 }
 
 /* Returns the field that was meant, if that can be told. */

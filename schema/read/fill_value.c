@@ -4,6 +4,7 @@
 #include "schema/read/fill_value.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/units.h"
@@ -38,15 +39,21 @@ static bool in_range(struct fill *fill, const struct spot *at, long value,
 
 static bool fill_int(struct fill *fill, const struct spot *at, long *out)
 {
-	char name[SHORT_SIZE], shown[SHORT_SIZE];
+	char name[SHORT_SIZE], shown[SHORT_SIZE], wanted[SHORT_SIZE];
 	bool odd = false;
 	long value;
 
 	if (!scalar_int(at->value, &value, &odd)) {
-		spot_wrong_type(fill, at,
-				scalar_kind(at->value) == SCALAR_INT
-					? "an integer of a sensible size"
-					: "an integer");
+		if (at->field->max)
+			snprintf(wanted, sizeof(wanted),
+				 "an integer from %ld to %ld", at->field->min,
+				 at->field->max);
+		else
+			snprintf(wanted, sizeof(wanted), "an integer%s",
+				 scalar_kind(at->value) == SCALAR_INT
+					 ? " of at most 18 digits"
+					 : "");
+		spot_wrong_type(fill, at, wanted);
 		return false;
 	}
 	if (!in_range(fill, at, value, 0))

@@ -27,7 +27,7 @@
 struct taken {
 	uint32_t id;    /* its place in `ids` */
 	uint32_t entry; /* of the files */
-	uint32_t line;
+	uint32_t line, column, length;
 	bool made;
 };
 
@@ -109,6 +109,8 @@ static void take(struct loader *loader, const struct job *job, size_t entry,
 		.id = (uint32_t)loader->ids.len,
 		.entry = (uint32_t)entry,
 		.line = at ? at->line : job->head.node->line,
+		.column = at ? at->column : 1,
+		.length = at ? at->length : 1,
 		.made = !at,
 	};
 	buf_add(&loader->ids, job->job_id, strlen(job->job_id) + 1);
@@ -131,6 +133,11 @@ static bool has_new_id(struct loader *loader, struct reading *reading,
 		    &path, "duplicate-job",
 		    "jobId \"%s\" is taken: %s:%u has it too", job->job_id,
 		    loader->files.items[first->entry].path, first->line);
+	problem_also_at(&reading->found,
+			first->entry == entry ? &reading->source : NULL,
+			loader->files.items[first->entry].path, first->line,
+			first->column, first->length,
+			first->made ? "the other job" : "first taken here");
 	if (!at || first->made)
 		problem_hint(&reading->found,
 			     "a job without a jobId is named after its file; "

@@ -222,6 +222,7 @@ static void add_alias(struct node_reader *r, const yaml_event_t *event)
 			    "alias \"*%s\" refers to itself: it stands inside "
 			    "\"&%s\" (a cycle)",
 			    text_short(name, shown), shown);
+		problem_also(r->found, target, "it stands inside this");
 	} else {
 		r->expanded += target->weight;
 		if (r->expanded > NODE_COUNT_MAX &&

@@ -22,6 +22,7 @@ static const struct saying {
 	const char *message;
 	const char *hint;
 	bool at_start;
+	const char *other; /* what is said of the other of the two places */
 } sayings[] = {
 	{ .problem = "unknown escape character",
 	  .message = "unknown escape after \"\\\" in a double-quoted string",
@@ -36,9 +37,11 @@ static const struct saying {
 	  .at_start = true },
 	{ .problem = "did not find expected key",
 	  .context = "block mapping",
+	  .other = "the keys of this map",
 	  .message = "this does not fit the indentation of the lines above",
 	  .hint = "the keys of one map start in the same column" },
 	{ .problem = "did not find expected '-'",
+	  .other = "the items of this list",
 	  .message = "this does not fit the list above",
 	  .hint = "the items of one list start with \"-\" in the same "
 		  "column" },
@@ -51,10 +54,12 @@ static const struct saying {
 	{ .problem = "expected ',' or ']'",
 	  .message = "the list that starts here with \"[\" is not closed with "
 		     "\"]\" or lacks a \",\"",
+	  .other = "a \",\" or a \"]\" is missing before this",
 	  .at_start = true },
 	{ .problem = "expected ',' or '}'",
 	  .message = "the map that starts here with \"{\" is not closed with "
 		     "\"}\" or lacks a \",\"",
+	  .other = "a \",\" or a \"}\" is missing before this",
 	  .at_start = true },
 	{ .problem = "alphabetic or numeric character",
 	  .context = "alias",
@@ -260,12 +265,38 @@ static bool add_long_key(struct problems *found, struct source *source,
 	return true;
 }
 
+/* Our own words for it, where there are any. */
+static bool add_saying(struct problems *found, struct source *source,
+		       const yaml_parser_t *parser, const char *problem,
+		       const yaml_mark_t *mark)
+{
+	const yaml_mark_t *start = &parser->context_mark, *other;
+	size_t i;
+
+	for (i = 0; i < COUNT(sayings); i++) {
+		const struct saying *saying = &sayings[i];
+
+		if (!has(problem, saying->problem) ||
+		    !has(parser->context, saying->context))
+			continue;
+		other = saying->at_start ? mark : start;
+		mark = saying->at_start ? start : mark;
+		add(found, source, mark, saying->message, saying->hint);
+		if (saying->other && (other->line != mark->line ||
+				      other->column != mark->column))
+			problem_also_at(
+				found, source, NULL, (unsigned)other->line + 1,
+				(unsigned)other->column + 1, 1, saying->other);
+		return true;
+	}
+	return false;
+}
+
 void syntax_problem(struct problems *found, struct source *source,
 		    const yaml_parser_t *parser)
 {
 	const yaml_mark_t *mark = &parser->problem_mark;
 	const char *problem = parser->problem ? parser->problem : "no YAML";
-	size_t i;
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		mem_out();
@@ -290,16 +321,6 @@ void syntax_problem(struct problems *found, struct source *source,
 	if (has(problem, "expected ',' or") &&
 	    add_no_comma(found, source, mark))
 		return;
-	for (i = 0; i < COUNT(sayings); i++) {
-		const struct saying *saying = &sayings[i];
-
-		if (!has(problem, saying->problem) ||
-		    !has(parser->context, saying->context))
-			continue;
-		if (saying->at_start)
-			mark = &parser->context_mark;
-		add(found, source, mark, saying->message, saying->hint);
-		return;
-	}
-	add(found, source, mark, problem, NULL);
+	if (!add_saying(found, source, parser, problem, mark))
+		add(found, source, mark, problem, NULL);
 }

@@ -128,7 +128,9 @@ static void put_label(struct buf *out, const struct problem *p,
 	if (strcmp(label->at.file, p->at.file) != 0) {
 		buf_puts(out, "      = ");
 		problem_put_safe(out, label->at.file);
-		buf_printf(out, ":%u:%u:\n", label->at.line, label->at.column);
+		buf_printf(out, ":%u:%u:%s%s\n", label->at.line,
+			   label->at.column, label->at.excerpt ? "" : " ",
+			   label->at.excerpt ? "" : label->message);
 	}
 	if (label->at.excerpt)
 		put_source(out, &label->at, '-', '-', label->message, tint,

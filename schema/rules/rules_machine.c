@@ -330,8 +330,9 @@ static void check_fit(const struct check *check, int role,
 	const char *type = role_type(check->in, role);
 	const struct fit *fit = accelerator_fit(accelerator, type);
 	const struct machine *machine;
+	const struct node *machine_at = value_of(check->in, roles[role].type);
 	struct buf counts = { 0 };
-	char path[96];
+	char path[96], line[LINE_SIZE];
 
 	if (!fit) {
 		/* What the catalogue does not know it can't forbid. */
@@ -341,6 +342,9 @@ static void check_fit(const struct check *check, int role,
 		snprintf(path, sizeof(path),
 			 "trainingInput.%s.acceleratorConfig.type",
 			 roles[role].config);
+		if (machine_at)
+			line_of(check, machine_at, machine_at,
+				"the machine type", line);
 		broken(check, value_of(config, "type"), path,
 		       "\"type\": a machine of type %s can't have an %s", type,
 		       config->type);
@@ -351,6 +355,9 @@ static void check_fit(const struct check *check, int role,
 	snprintf(path, sizeof(path), "trainingInput.%s.acceleratorConfig.count",
 		 roles[role].config);
 	put_counts(fit, &counts);
+	if (machine_at)
+		line_of(check, machine_at, machine_at, "the machine type",
+			line);
 	broken(check, value_of(config, "count"), path,
 	       "\"count\": a machine of type %s can have %s of %s, not %ld",
 	       type, buf_text(&counts), config->type, config->count);

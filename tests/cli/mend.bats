@@ -77,7 +77,7 @@ assert change["insertedContent"]["text"] == "masterType", change
   printf 'jobId: bad\ntrainingInput: {scaleTier: BASC, region: 1, args: x}\n' >jobs/5.yaml
   run jobrun validate jobs
   [ "$status" = 65 ]
-  [[ $output == *"3 errors and 1 warning in 1 of 5 files"* ]]
+  [[ $output == *"3 errors and 1 warning in 1 of 5 files; 'jobrun explain "* ]]
   run jobrun validate jobs/1.yaml
   [ -z "$output" ]
 }

@@ -9,7 +9,7 @@
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/plan_show.h"
 #include "cmd/jobrun/ui/follow.h"
-#include "cmd/jobrun/ui/interrupt.h"
+#include "cmd/jobrun/ui/leaving.h"
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/outcome.h"
 #include "cmd/jobrun/ui/progress.h"
@@ -58,8 +58,9 @@ struct apply {
 	struct executor *executor;
 	struct shown *shown;
 	size_t shown_count;
-	int interrupts;
-	int status; /* of the runs that ended badly, which was said */
+	struct leaving *leaving;
+	int interrupted; /* 0, or the exit status for it */
+	int status;      /* of the runs that ended badly, which was said */
 	bool detach;
 	bool told_closed;
 };
@@ -117,6 +118,18 @@ out:
 	arena_free(mem);
 }
 
+static void close_shown(struct apply *apply, const struct action *action)
+{
+	struct shown *shown = find_shown(apply, action);
+
+	if (!shown)
+		return;
+	follow_close(shown->follow);
+	shown->follow = NULL;
+	progress_free(shown->progress);
+	shown->progress = NULL;
+}
+
 static void end_run(struct apply *apply, const struct action *action,
 		    const struct run_status *status)
 {
@@ -125,16 +138,10 @@ static void end_run(struct apply *apply, const struct action *action,
 	struct run_record run;
 	struct error err;
 
-	if (shown && shown->follow) {
-		if (follow_step(shown->follow, true, &err) < 0)
-			app_fail(apply->app, &err);
-		follow_close(shown->follow);
-		shown->follow = NULL;
-	}
-	if (shown) {
-		progress_free(shown->progress);
-		shown->progress = NULL;
-	}
+	if (shown && shown->follow &&
+	    follow_step(shown->follow, true, &err) < 0)
+		app_fail(apply->app, &err);
+	close_shown(apply, action);
 	if (session_run(&apply->session, action->want->name, 0, mem, &run,
 			&err) < 0) {
 		/* Not every provider's runs are remembered here. */
@@ -157,6 +164,10 @@ static void on_phase(void *arg, const struct action *action,
 	const struct resource *one = action_resource(action);
 
 	tally_phase(apply->tally, action, phase, status, err);
+	if (leaving_phase(apply->leaving, action, phase, status)) {
+		close_shown(apply, action);
+		return;
+	}
 	switch (phase) {
 	case PHASE_FOLLOWING:
 		show_run(apply, action);
@@ -207,18 +218,6 @@ static void on_waits(void *arg, const struct action *action, const char *what)
 	app_say(apply->app, "%s '%s': %s", one->kind->name, one->name, what);
 }
 
-static void on_interrupt(void *arg, uint32_t number)
-{
-	struct apply *apply = arg;
-
-	(void)number;
-	apply->interrupts++;
-	app_say(apply->app, apply->interrupts == 1
-				    ? "cancelling; once more to kill at once"
-				    : "killing");
-	executor_cancel(apply->executor, apply->interrupts > 1);
-}
-
 static void *context_of(void *arg, const struct provider *provider)
 {
 	struct apply *apply = arg;
@@ -248,7 +247,6 @@ static int execute(struct apply *apply, struct error *err)
 					.settled = on_settled,
 					.journal = &journal,
 					.arg = apply };
-	struct interrupt *interrupt = NULL;
 	size_t i;
 	int ret = -1;
 
@@ -257,15 +255,19 @@ static int execute(struct apply *apply, struct error *err)
 	apply->loop = loop_new(err);
 	if (!apply->loop)
 		return -1;
-	interrupt = interrupt_new(apply->loop, on_interrupt, apply, err);
-	if (!interrupt)
+	apply->leaving = leaving_new(apply->app, apply->loop, apply->tally,
+				     plan_count(apply->session.plan), err);
+	if (!apply->leaving)
 		goto out;
 	apply->executor =
 		executor_new(apply->session.plan, apply->loop, &how, err);
+	if (apply->executor)
+		leaving_attach(apply->leaving, apply->executor);
 	if (!apply->executor || executor_start(apply->executor, err) < 0 ||
 	    loop_run(apply->loop, err) < 0)
 		goto out;
 	ret = executor_result(apply->executor, err);
+	apply->interrupted = leaving_status(apply->leaving, ret == 0);
 out:
 	executor_free(apply->executor);
 	for (i = 0; i < apply->shown_count; i++) {
@@ -273,7 +275,7 @@ out:
 		follow_close(apply->shown[i].follow);
 	}
 	free(apply->shown);
-	interrupt_free(interrupt);
+	leaving_free(apply->leaving);
 	loop_free(apply->loop);
 	return ret;
 }
@@ -409,8 +411,8 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 
 		if (takeback(session, &left) < 0)
 			app_fail(apply->app, &left);
-		if (apply->interrupts)
-			status = ERROR_INTERRUPTED;
+		if (apply->interrupted)
+			status = apply->interrupted;
 		else if (tally_is_of_many(apply->tally))
 			status = ERROR_FAILED; /* each is said below */
 		else
@@ -418,6 +420,8 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 			status = apply->status ? apply->status
 					       : app_fail(apply->app, &err);
 	}
+	if (!status)
+		status = apply->interrupted;
 	if (pruning_forget(&apply->pruning, is_done, apply->tally, &err) < 0)
 		status = app_fail(apply->app, &err);
 	tally_say(apply->tally);
@@ -508,10 +512,13 @@ const struct command cmd_apply = {
 	"; PLANFILE is what 'plan --out' has saved.\n\n"
 	"The tasks' lines go to standard output, all else to standard "
 	"error.  Ctrl-C\n"
-	"cancels a local run (twice: kills it); closing the terminal "
-	"does not: the run\n"
-	"goes on, and 'jobrun apply' or 'jobrun logs -f' follows it "
-	"again.\n",
+	"cancels a run on this machine (twice: kills it).  A run elsewhere "
+	"goes "
+	"on, unless\n"
+	"Ctrl-C is pressed again within 3 seconds; SIGTERM leaves it at once, "
+	"and a closed\n"
+	"terminal leaves every run: 'jobrun apply' or 'jobrun logs -f' follows "
+	"it again.\n",
 	.options = options,
 	.more = input_rows,
 	.more_offset = offsetof(struct apply_opts, inputs),

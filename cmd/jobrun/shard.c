@@ -341,7 +341,7 @@ static int write_shards(struct app *app, const struct shard_opts *opts,
 	show.loop = loop_new(err);
 	if (!show.loop)
 		goto out;
-	interrupt = interrupt_new(show.loop, on_interrupt, &show, err);
+	interrupt = interrupt_new(show.loop, 0, on_interrupt, &show, err);
 	if (!interrupt)
 		goto out;
 	if (is_url(dest)) {

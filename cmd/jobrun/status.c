@@ -564,7 +564,7 @@ static int watch(struct view *view, struct error *err)
 	view->loop = loop_new(err);
 	if (!view->loop)
 		return -1;
-	interrupt = interrupt_new(view->loop, on_interrupt, view, err);
+	interrupt = interrupt_new(view->loop, 0, on_interrupt, view, err);
 	if (interrupt) {
 		loop_add_timer(view->loop, 0, on_tick, view);
 		ret = loop_run(view->loop, err);

@@ -326,6 +326,16 @@ static void start_call(struct execution *it, enum step step)
 	}
 }
 
+/* A run that only has to be followed, and that nobody has to. */
+static bool is_left(const struct execution *it)
+{
+	const struct executor *executor = it->executor;
+
+	return executor->leaves && it->asked == CANCEL_NOT &&
+	       action_is_run(it->action) && step_only_follows(it->step) &&
+	       executor->leaves(executor->leaves_arg, it->action);
+}
+
 /* Makes the next call of the steps, unless everything is to end. */
 static void next_call(struct execution *it)
 {
@@ -333,7 +343,9 @@ static void next_call(struct execution *it)
 	enum step step = *it->step;
 	bool follows = action_is_run(it->action) && step_follows(step);
 
-	if (follows && step != STEP_READ && it->asked < level)
+	if (follows && step != STEP_READ && is_left(it))
+		finish(it, PHASE_DONE, NULL, NULL);
+	else if (follows && step != STEP_READ && it->asked < level)
 		start_call(it, STEP_CANCEL);
 	else if (level && !follows && step != STEP_CANCEL)
 		interrupt(it);

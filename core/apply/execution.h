@@ -77,6 +77,8 @@ struct executor {
 	struct loop_event *pool_event;
 	struct loop_event *kick;
 	enum cancelling cancelling;
+	bool (*leaves)(void *arg, const struct action *action); /* or NULL */
+	void *leaves_arg;
 	uint64_t random;
 	bool skipped;
 	bool failed;

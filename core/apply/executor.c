@@ -217,6 +217,15 @@ void executor_cancel(struct executor *executor, bool now)
 	kick(executor);
 }
 
+void executor_leave(struct executor *executor,
+		    bool (*leaves)(void *arg, const struct action *action),
+		    void *arg)
+{
+	executor->leaves = leaves;
+	executor->leaves_arg = arg;
+	executor_cancel(executor, false);
+}
+
 int executor_result(const struct executor *executor, struct error *err)
 {
 	if (executor->failed) {

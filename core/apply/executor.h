@@ -76,6 +76,15 @@ int executor_start(struct executor *executor, struct error *err);
  */
 void executor_cancel(struct executor *executor, bool now);
 
+/*
+ * Starts nothing more and leaves the runs that go on without us, as `leaves`
+ * says of each that is followed: they are done.  All else ends as by
+ * executor_cancel(), which may be called later, too.
+ */
+void executor_leave(struct executor *executor,
+		    bool (*leaves)(void *arg, const struct action *action),
+		    void *arg);
+
 /* After the loop: 0 if every action was done and every run succeeded; else
  * -1 with the first error. */
 int executor_result(const struct executor *executor, struct error *err);

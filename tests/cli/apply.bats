@@ -250,6 +250,27 @@ statuses() {
   intact
 }
 
+@test "SIGTERM and SIGHUP leave a run elsewhere, with 130 if not all was started" {
+  fake a.yaml a 'runTime: 60000'
+  for signal in TERM HUP; do
+    "$JOBRUN" apply a.yaml >out.txt 2>&1 3>&- &
+    wait_until 10 test -e state/fake-world/run.a.json
+    # SIGHUP is the lowest of the signals that it has blocked.
+    wait_until 10 grep -q '^SigBlk:.*[13579bdf]$' /proc/$!/status
+    kill -$signal $!
+    wait $!
+    grep -q "a: goes on; 'jobrun logs -f a' follows it, 'jobrun cancel a' ends it" out.txt
+  done
+  fake b.yaml b 'resources: 4, width: 1, callTime: 200'
+  "$JOBRUN" apply b.yaml >out.txt 2>&1 3>&- &
+  wait_until 10 test -e state/fake-world/thing.b-thing-02.json
+  kill -TERM $!
+  status=0
+  wait $! || status=$?
+  [ "$status" = 130 ]
+  [ ! -e state/fake-world/run.b.json ]
+}
+
 @test "cancelled in the middle, with Ctrl-C: the rest is done the next time" {
   fake a.yaml a 'resources: 4, width: 1, callTime: 200'
   "$JOBRUN" apply a.yaml >out.txt 2>&1 3>&- &

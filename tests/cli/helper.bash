@@ -116,3 +116,11 @@ EOF
 
 WORKERS='  workerType: n1-standard-4
   workerCount: 2'
+
+# press_ctrl_c_twice PID FILE: again as soon as FILE, its standard error, asks
+# for it
+press_ctrl_c_twice() {
+  kill -INT "$1"
+  wait_until 10 grep -q 'again to cancel' "$2"
+  kill -INT "$1"
+}

@@ -123,6 +123,33 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [ -z "$(in_queue big running,pending)" ]
 }
 
+@test "signals leave a run that is elsewhere, and a second Ctrl-C cancels it" {
+  slurm_job a.yaml far 0 'echo up; exec sleep 600'
+  for signal in TERM HUP INT; do
+    "$JOBRUN" apply --yes a.yaml >out 2>&1 3>&- &
+    wait_until 30 grep -q ' up$' out
+    kill -$signal $!
+    status=0
+    wait $! || status=$?
+    if [ $signal = INT ]; then
+      [ "$status" = 130 ]
+      grep -q "again to cancel" out
+    else
+      [ "$status" = 0 ]
+    fi
+    grep -q "far: goes on; 'jobrun logs -f far' follows it, 'jobrun cancel far' ends it" out
+    [ "$(in_queue far)" = RUNNING ]
+  done
+  "$JOBRUN" apply --yes a.yaml >out 2>&1 3>&- &
+  wait_until 30 grep -q ' up$' out
+  press_ctrl_c_twice $! out
+  status=0
+  wait $! || status=$?
+  [ "$status" = 130 ]
+  state_is far CANCELLED
+  [ -z "$(in_queue far running,pending)" ]
+}
+
 @test "a task fails: the next attempt begins on the same nodes, and nobody has to look" {
   slurm_job a.yaml again 1 "cd \$JOBRUN_RUN_DIR; n=\$((\$(ls ../attempts | wc -l) - 1)); echo try \$n; [ \$RANK = 1 ] || { until [ -e up.2 ]; do sleep 0.1; done; exit 0; }; touch up.\$n; [ \$n = 2 ] || { echo no data \$n >&2; exit 3; }; sleep 60" \
     '  restart: {maxRestarts: 2, backoff: 1s, rules: [{exitCodes: [3], action: restart}, {action: fail}]}'

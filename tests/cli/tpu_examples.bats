@@ -144,8 +144,7 @@ kill_jobrun() {
 
   begin_both "${SMALL[@]}"
   wait_until 30 both_are_up
-  kill -INT $!
-  kill -INT $! || true
+  press_ctrl_c_twice $! out
   wait $! || true
   wait_until 30 are_made 0
 

@@ -185,8 +185,7 @@ teardown() {
   # Ctrl-C twice, while it is made and while it runs.
   "$JOBRUN" apply --yes --rerun job.yaml >out 2>&1 3>&- &
   wait_until 20 grep -q '\[0\] up' out
-  kill -INT $!
-  kill -INT $!
+  press_ctrl_c_twice $! out
   wait $! || true
   cat out
   wait_until 15 test "$(made)" -eq 0

@@ -28,8 +28,8 @@ static void on_signal(void *arg, uint32_t events)
 		interrupt->call(interrupt->arg, info.ssi_signo);
 }
 
-struct interrupt *interrupt_new(struct loop *loop, loop_call *call, void *arg,
-				struct error *err)
+struct interrupt *interrupt_new(struct loop *loop, unsigned flags,
+				loop_call *call, void *arg, struct error *err)
 {
 	struct interrupt *interrupt = mem_alloc(sizeof(*interrupt));
 	sigset_t signals;
@@ -40,6 +40,8 @@ struct interrupt *interrupt_new(struct loop *loop, loop_call *call, void *arg,
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
+	if (flags & INTERRUPT_HANGUP)
+		sigaddset(&signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &signals, &interrupt->before);
 	interrupt->fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (interrupt->fd < 0) {

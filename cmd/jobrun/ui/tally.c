@@ -20,6 +20,7 @@ enum result {
 
 struct tally_entry {
 	bool done;
+	bool left;    /* to itself, before it has ended */
 	bool stopped; /* there is more of it to do */
 	char *why;    /* it failed; NULL: it did not */
 };
@@ -51,6 +52,11 @@ void tally_free(struct tally *tally)
 		free(tally->entries[i].why);
 	free(tally->entries);
 	free(tally);
+}
+
+void tally_leave(struct tally *tally, const struct action *action)
+{
+	tally->entries[action->index].left = true;
 }
 
 void tally_phase(struct tally *tally, const struct action *action,
@@ -111,8 +117,10 @@ static enum result result_of(const struct tally *tally,
 		if (action->type == ACTION_DELETE)
 			result = RESULT_DELETED;
 		else
-			result = tally->detach ? RESULT_STARTED
-					       : RESULT_SUCCEEDED;
+			result = tally->detach || tally->entries[action->index]
+							  .left
+					 ? RESULT_STARTED
+					 : RESULT_SUCCEEDED;
 	}
 	return result;
 }

@@ -12,6 +12,8 @@ struct tally;
 struct tally *tally_new(const struct session *session, bool detach);
 void tally_free(struct tally *tally);
 
+/* This run is left to itself, before it has ended. */
+void tally_leave(struct tally *tally, const struct action *action);
 /* As the executor tells it. */
 void tally_phase(struct tally *tally, const struct action *action,
 		 enum action_phase phase, const struct run_status *status,

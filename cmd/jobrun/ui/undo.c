@@ -76,7 +76,7 @@ int undo_execute(struct session *session, const struct plan *plan,
 	loop = loop_new(err);
 	if (!loop)
 		return -1;
-	interrupt = interrupt_new(loop, on_interrupt, &undo, err);
+	interrupt = interrupt_new(loop, 0, on_interrupt, &undo, err);
 	if (!interrupt)
 		goto out;
 	undo.executor = executor_new(plan, loop, &how, err);

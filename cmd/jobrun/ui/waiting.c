@@ -147,7 +147,7 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 	ctx = provider ? session_context(session, provider, err) : NULL;
 	if (!ctx)
 		return -1;
-	signals = interrupt_new(loop, on_signal, &w, err);
+	signals = interrupt_new(loop, 0, on_signal, &w, err);
 	if (!signals)
 		return -1;
 	if (has_releases(provider, &resource)) {

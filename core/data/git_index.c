@@ -11,7 +11,8 @@
 #include "core/base/file.h"
 
 #define INDEX_MAX ((size_t)128 << 20)
-#define NAMES_MAX ((size_t)128 << 20) /* of version 4, which packs them */
+#define NAMES_PER_BYTE 8 /* of version 4, which packs them */
+#define NS_PER_S INT64_C(1000000000)
 #define HEADER_SIZE 12
 #define STAT_SIZE 40
 #define EXTENSION_HEADER 8
@@ -33,7 +34,7 @@ struct git_index {
 	size_t count;
 	struct arena *names; /* those that are not in `data` as they are */
 	bool ahead;
-	int64_t time_s;
+	int64_t time_ns;
 };
 
 /* How far it has been read. */
@@ -94,7 +95,7 @@ static const char *packed_name(struct index_reader *in)
 	if (drop > before || n == left_of(in) || before - drop + n >= PATH_MAX)
 		return NULL;
 	in->names += before - drop + n + 1;
-	if (in->names > NAMES_MAX)
+	if (in->names > NAMES_PER_BYTE * in->index->len)
 		return NULL;
 	name = arena_alloc(in->index->names, before - drop + n + 1);
 	memcpy(name, in->before, before - drop);
@@ -280,7 +281,8 @@ struct git_index *git_index_read(const char *git, struct error *err)
 	if (data)
 		index = git_index_parse(data, len, path, err);
 	if (index)
-		index->time_s = st.st_mtim.tv_sec;
+		index->time_ns =
+			st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 out:
 	free(path);
 	return index;
@@ -312,9 +314,9 @@ size_t git_index_hash_size(const struct git_index *index)
 	return index->hash_size;
 }
 
-int64_t git_index_time_s(const struct git_index *index)
+int64_t git_index_time_ns(const struct git_index *index)
 {
-	return index->time_s;
+	return index->time_ns;
 }
 
 bool git_index_is_ahead(const struct git_index *index)

@@ -52,7 +52,7 @@ size_t git_index_count(const struct git_index *index);
 const struct git_entry *git_index_at(const struct git_index *index, size_t i);
 size_t git_index_hash_size(const struct git_index *index);
 /* When it was written: a file as new as this may have changed since. */
-int64_t git_index_time_s(const struct git_index *index);
+int64_t git_index_time_ns(const struct git_index *index);
 /* Whether an entry was changed since all of them were last equal to a tree:
  * by `git add`, mostly.  Never, if its writer keeps no account of that. */
 bool git_index_is_ahead(const struct git_index *index);

@@ -21,6 +21,8 @@
 #define LINKS_MAX 5                     /* refs that name other refs */
 #define WHOLE_MAX 50000                 /* files looked at beyond the folder */
 #define CONTENTS_MAX ((size_t)64 << 20) /* of a file that is compared */
+#define COMPARED_MAX ((uint64_t)512 << 20) /* of all of them */
+#define NS_PER_S INT64_C(1000000000)
 #define SHA1_DIGITS 40
 #define SHA256_DIGITS 64
 
@@ -32,6 +34,7 @@ struct git_status {
 	char *commit;
 	struct git_change *changes; /* of tracked files; the first ones */
 	size_t count;               /* of all */
+	uint64_t compared;          /* bytes, so far */
 };
 
 /* ---- HEAD and refs ------------------------------------------------------ */
@@ -174,19 +177,25 @@ static bool is_file_as_tracked(const char *path, const struct git_entry *entry,
 }
 
 /* Size and time decide if the file is older than the index: a later change
- * could have left both as they were. */
+ * could have left both as they were.  Not all that write an index know the
+ * time to the nanosecond. */
 static bool is_as_seen(const struct git_status *status, const struct stat *st,
 		       const struct git_entry *entry)
 {
+	int64_t index_ns = git_index_time_ns(status->index);
+	int64_t file_ns =
+		st->st_mtim.tv_sec * NS_PER_S +
+		(entry->mtime_ns ? st->st_mtim.tv_nsec : NS_PER_S - 1);
+
 	return (uint32_t)st->st_size == entry->size &&
 	       (uint32_t)st->st_mtim.tv_sec == entry->mtime_s &&
 	       (!entry->mtime_ns ||
 		(uint32_t)st->st_mtim.tv_nsec == entry->mtime_ns) &&
-	       st->st_mtim.tv_sec < git_index_time_s(status->index);
+	       file_ns < index_ns;
 }
 
 /* Returns whether it has changed, and how. */
-static bool has_changed(const struct git_status *status, const char *path,
+static bool has_changed(struct git_status *status, const char *path,
 			const struct git_entry *entry,
 			enum git_change_type *type)
 {
@@ -207,6 +216,12 @@ static bool has_changed(const struct git_status *status, const char *path,
 		return true;
 	if (is_as_seen(status, &st, entry))
 		return false;
+	if (entry->size && (uint32_t)st.st_size != entry->size)
+		return true;
+	/* What is too much to be compared may well have changed. */
+	status->compared += (uint64_t)st.st_size;
+	if (status->compared > COMPARED_MAX)
+		return true;
 	if (kind == GIT_MODE_LINK)
 		return !is_link_as_tracked(path, entry, hash_size);
 	return !is_file_as_tracked(path, entry, hash_size);

@@ -117,6 +117,7 @@ static int step(struct metrics_reading *r, bool ended, struct error *err)
 
 static void close_attempt(struct metrics_reading *r)
 {
+	metrics_say_missed(r->app, r->parser);
 	log_reader_close(r->reader);
 	metric_table_free(r->table);
 	metric_parser_free(r->parser);

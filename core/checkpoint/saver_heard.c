@@ -75,6 +75,7 @@ struct heard *heard_open(const char *path, const char *metric,
 		return NULL;
 	}
 	metric_parser_know(heard->parser, metric);
+
 	return heard;
 }
 

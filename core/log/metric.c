@@ -6,6 +6,7 @@
 #include "core/log/metric.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/pattern.h"
+#include "core/log/metric_matcher.h"
 #include "core/log/metric_names.h"
 
 #define NUMBER_MAX 40
@@ -26,7 +28,9 @@ struct pattern {
 
 struct metric_parser {
 	struct pattern *patterns;
+	const regex_t **regexes; /* the same, for the matcher */
 	size_t count;
+	struct metric_matcher *matcher; /* NULL without patterns */
 	const char *also; /* a name to be read like the known ones, or NULL */
 };
 
@@ -58,6 +62,12 @@ struct metric_parser *metric_parser_new(const struct pairs *patterns,
 		to->name = from->name;
 		parser->count++;
 	}
+	if (!count)
+		return parser;
+	parser->regexes = mem_alloc(count * sizeof(*parser->regexes));
+	for (size_t i = 0; i < count; i++)
+		parser->regexes[i] = &parser->patterns[i].regex;
+	parser->matcher = metric_matcher_new(parser->regexes, count);
 	return parser;
 }
 
@@ -66,10 +76,32 @@ void metric_parser_know(struct metric_parser *parser, const char *name)
 	parser->also = name;
 }
 
+bool metric_parser_missed(const struct metric_parser *parser, struct buf *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < parser->count; i++) {
+		uint64_t lines = metric_matcher_missed(parser->matcher, i);
+
+		if (!lines)
+			continue;
+		buf_printf(
+			out,
+			"%sthe pattern of metric '%s' took too long, and was "
+			"given up in %" PRIu64 " line%s",
+			any ? "; " : "", parser->patterns[i].name, lines,
+			lines == 1 ? "" : "s");
+		any = true;
+	}
+	return any;
+}
+
 void metric_parser_free(struct metric_parser *parser)
 {
 	if (!parser)
 		return;
+	metric_matcher_free(parser->matcher);
+	free(parser->regexes);
 	for (size_t i = 0; i < parser->count; i++)
 		regfree(&parser->patterns[i].regex);
 	free(parser->patterns);
@@ -417,22 +449,15 @@ static void read_place(const struct scan *scan)
 	}
 }
 
-/* `text` is the scan's, with a NUL, as regexec() wants it. */
-static void read_pattern(const struct scan *scan, const char *text,
-			 const struct pattern *pattern)
+static void take_match(const struct scan *scan, const struct pattern *pattern,
+		       const struct metric_match *match)
 {
 	const struct metric_name *known = metric_name_find(pattern->name);
-	regmatch_t found[2] = { { 0 } };
 	double value;
 
-	if (strlen(pattern->name) >= METRIC_NAME_SIZE)
-		return;
-	/* There may be NUL bytes in it. */
-	found[0].rm_eo = (regoff_t)(scan->end - scan->text);
-	if (regexec(&pattern->regex, text, 2, found, REG_STARTEND) != 0 ||
-	    found[1].rm_so < 0 ||
-	    !metric_number(text + found[1].rm_so,
-			   (size_t)(found[1].rm_eo - found[1].rm_so), &value))
+	if (strlen(pattern->name) >= METRIC_NAME_SIZE || match->from < 0 ||
+	    !metric_number(scan->text + match->from,
+			   (size_t)(match->to - match->from), &value))
 		return;
 	if (known && known->kind != METRIC_KIND_VALUE)
 		set_place(scan->out, known->kind, value);
@@ -444,13 +469,13 @@ static void read_pattern(const struct scan *scan, const char *text,
 static void read_patterns(const struct scan *scan,
 			  const struct metric_parser *parser)
 {
-	char text[METRIC_LINE_MAX + 1];
-	size_t len = (size_t)(scan->end - scan->text);
+	struct metric_match *found = mem_alloc(parser->count * sizeof(*found));
 
-	memcpy(text, scan->text, len);
-	text[len] = '\0';
+	metric_matcher_find(parser->matcher, scan->text,
+			    (size_t)(scan->end - scan->text), found);
 	for (size_t i = 0; i < parser->count; i++)
-		read_pattern(scan, text, &parser->patterns[i]);
+		take_match(scan, &parser->patterns[i], &found[i]);
+	free(found);
 }
 
 size_t metric_parse(const struct metric_parser *parser,

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/job/message.h"
 
@@ -58,6 +59,8 @@ struct metric_parser *metric_parser_new(const struct pairs *patterns,
 					struct error *err);
 /* Reads this name, too, in the forms that the known ones have.  Borrowed. */
 void metric_parser_know(struct metric_parser *parser, const char *name);
+/* Adds which patterns were given up, and in how many lines; false: none. */
+bool metric_parser_missed(const struct metric_parser *parser, struct buf *out);
 void metric_parser_free(struct metric_parser *parser);
 
 /* One line, without control characters that end one ('\n', '\r').  Returns

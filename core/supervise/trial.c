@@ -43,10 +43,11 @@ int trial_record_now(struct trial *trial, struct error *err)
 int trial_look(struct trial *trial, struct trial_series *series,
 	       struct error *err)
 {
-	if (trial_reader_read(trial->reader, trial->final, series, err) < 0)
-		return -1;
-	trial_record_judge(&trial->record, series);
-	return 0;
+	int ret = trial_reader_step(trial->reader, trial->over, series, err);
+
+	if (ret == 0)
+		trial_record_judge(&trial->record, series);
+	return ret;
 }
 
 static void set_end(struct trial *trial, const char *why_not)
@@ -55,7 +56,6 @@ static void set_end(struct trial *trial, const char *why_not)
 		attempt_outcome(trial->context.attempt);
 	struct arena *mem = trial->tuner->deps.mem;
 	struct trial_record *to = &trial->record;
-	struct error err;
 
 	to->end_time_ms = time_now_ms();
 	to->state = attempt_state(trial->context.attempt);
@@ -67,10 +67,6 @@ static void set_end(struct trial *trial, const char *why_not)
 					 outcome.why, why_not);
 	else if (outcome.why)
 		to->error = arena_strdup(mem, outcome.why);
-	if (trial_look(trial, &trial->series, &err) < 0 && !to->error)
-		to->error = arena_strdup(mem, err.text);
-	trial_reader_free(trial->reader);
-	trial->reader = NULL;
 }
 
 /* ---- its attempts ---- */
@@ -97,6 +93,46 @@ static void end_trial(struct trial *trial)
 	trial_slot_leave(trial);
 	trial_record(trial);
 	tuner_trial_ended(trial);
+}
+
+/* Says of a trial what it could not be judged by. */
+static void note_missed(struct trial *trial)
+{
+	struct buf text = { 0 };
+
+	if (trial_reader_missed(trial->reader, &text)) {
+		fprintf(stderr, "trial %d: %s\n", trial->record.number,
+			buf_text(&text));
+		if (!trial->record.error)
+			trial->record.error = arena_strdup(
+				trial->tuner->deps.mem, buf_text(&text));
+	}
+	buf_done(&text);
+}
+
+/* Reads all that it reported, in the turns of the loop: the patterns of the
+ * job may take long, and a cancel is to be heard. */
+static void read_to_end(void *arg, uint32_t events)
+{
+	struct trial *trial = arg;
+	struct tuner *t = trial->tuner;
+	struct error err;
+	int ret = trial_look(trial, &trial->series, &err);
+
+	(void)events;
+	trial->next_timer = NULL;
+	/* A run that is to end does not wait for the rest. */
+	if (ret > 0 && t->ending == RUN_QUEUED) {
+		trial->next_timer = loop_add_timer(t->deps.context->loop, 0,
+						   read_to_end, trial);
+		return;
+	}
+	if (ret < 0 && !trial->record.error)
+		trial->record.error = arena_strdup(t->deps.mem, err.text);
+	note_missed(trial);
+	trial_reader_free(trial->reader);
+	trial->reader = NULL;
+	end_trial(trial);
 }
 
 static void on_next(void *arg, uint32_t events)
@@ -179,9 +215,9 @@ static void on_ended(void *arg)
 			return;
 		fprintf(stderr, "%s\n", err.text);
 	}
-	trial->final = true;
+	trial->over = true;
 	set_end(trial, decision.why_not);
-	end_trial(trial);
+	read_to_end(trial, 0);
 }
 
 void trial_give_up(struct trial *trial, const char *why)
@@ -194,7 +230,7 @@ void trial_give_up(struct trial *trial, const char *why)
 
 void trial_cancel(struct trial *trial, const char *why, bool now)
 {
-	if (!trial->begun || trial->final)
+	if (!trial->begun || trial->final || trial->over)
 		return;
 	if (!trial->next_timer) {
 		attempt_cancel(trial->context.attempt, why, now);

@@ -12,6 +12,7 @@
 #include "core/supervise/tuner_internal.h"
 
 #define LOOK_MS 1000 /* from one look at the running trials to the next */
+#define MORE_MS 10   /* or where one was not read to the end */
 #define RETRY_MS 1000
 #define END_TRIES 120 /* a second apart, on a disk that is full */
 
@@ -193,16 +194,18 @@ static void on_next(void *arg, uint32_t events)
 	}
 }
 
-/* Ends trials that do worse than others did at the same step. */
-static void look_at(struct trial *trial, const struct trial_series *completed,
+/* Ends a trial that does worse than others did at the same step.  False: it is
+ * not read to the end yet. */
+static bool look_at(struct trial *trial, const struct trial_series *completed,
 		    size_t count)
 {
 	double before = trial->record.value;
 	struct trial_series series;
 	struct error ignored;
+	int ret = trial_look(trial, &series, &ignored);
 
-	if (trial_look(trial, &series, &ignored) < 0)
-		return;
+	if (ret)
+		return ret < 0;
 	if (trial_is_hopeless((enum goal_type)trial->tuner->spec->goal, &series,
 			      completed, count)) {
 		trial->record.early = true;
@@ -214,6 +217,7 @@ static void look_at(struct trial *trial, const struct trial_series *completed,
 	trial_series_done(&series);
 	if (trial->record.value != before && !isnan(trial->record.value))
 		trial_record(trial);
+	return true;
 }
 
 static void on_look(void *arg, uint32_t events)
@@ -221,11 +225,10 @@ static void on_look(void *arg, uint32_t events)
 	struct tuner *t = arg;
 	struct trial_series *completed =
 		mem_alloc(((size_t)t->count + 1) * sizeof(*completed));
+	bool all = true;
 	size_t n = 0;
 
 	(void)events;
-	t->look_timer =
-		loop_add_timer(t->deps.context->loop, LOOK_MS, on_look, t);
 	for (long i = 0; i < t->count; i++)
 		if (t->trials[i]->record.state == RUN_SUCCEEDED &&
 		    t->trials[i]->series.count)
@@ -233,7 +236,9 @@ static void on_look(void *arg, uint32_t events)
 	for (long i = 0; i < t->count; i++)
 		if (t->trials[i]->record.state == RUN_RUNNING &&
 		    !t->trials[i]->record.early && !t->trials[i]->final)
-			look_at(t->trials[i], completed, n);
+			all = look_at(t->trials[i], completed, n) && all;
+	t->look_timer = loop_add_timer(t->deps.context->loop,
+				       all ? LOOK_MS : MORE_MS, on_look, t);
 	free(completed);
 }
 

@@ -29,12 +29,13 @@ struct trial {
 	struct trial_series series; /* of one that has succeeded */
 	size_t slot;
 	bool begun;
-	bool ran; /* this attempt at it */
-	bool final;
+	bool ran;                      /* this attempt at it */
+	bool over;                     /* its last attempt is */
+	bool final;                    /* and all that it reported is read */
 	bool closed;                   /* `context` is done with */
 	bool dirty;                    /* the record could not be stored yet */
 	char why[600];                 /* it is restarted */
-	struct loop_event *next_timer; /* it waits to be */
+	struct loop_event *next_timer; /* it waits to be, or is read */
 };
 
 struct tuner {
@@ -78,7 +79,7 @@ int trial_record_now(struct trial *trial, struct error *err);
 /* It will not begin. */
 void trial_give_up(struct trial *trial, const char *why);
 void trial_cancel(struct trial *trial, const char *why, bool now);
-/* Copies its reported values to its record. */
+/* Copies its reported values to its record.  1: there is more to read. */
 int trial_look(struct trial *trial, struct trial_series *series,
 	       struct error *err);
 

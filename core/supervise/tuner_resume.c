@@ -28,7 +28,10 @@ static int read_series(struct trial *trial, struct error *err)
 		return 0;
 	trial->reader = trial_reader_new(&trial->context.spec,
 					 t->spec->metric_tag, err);
-	ret = trial->reader ? trial_look(trial, &trial->series, err) : -1;
+	trial->over = true;
+	ret = trial->reader ? trial_reader_read(trial->reader, true,
+						&trial->series, err)
+			    : -1;
 	trial_reader_free(trial->reader);
 	trial->reader = NULL;
 	return ret;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/log/metric_series.h"
@@ -15,6 +16,7 @@
 
 #define FILE_SIZE_MAX (16 << 20) /* the package keeps the last 100 lines */
 #define COMPLETED_MIN 3
+#define SLICE_MS 50 /* of a step, but for the line that it is at */
 
 struct trial_reader {
 	const struct run_spec *spec; /* borrowed */
@@ -23,6 +25,8 @@ struct trial_reader {
 	struct metric_parser *parser;
 	struct metric_table *table;
 	struct log_reader *log;
+	int64_t until_ms; /* 0: a step takes as long as it takes */
+	bool cut;         /* and did not come to the end */
 };
 
 void trial_series_done(struct trial_series *series)
@@ -135,7 +139,15 @@ void trial_reader_free(struct trial_reader *reader)
 
 static void add_line(void *arg, const struct log_line *line)
 {
-	metric_table_line(arg, line, NULL, NULL);
+	struct trial_reader *reader = arg;
+
+	metric_table_line(reader->table, line, NULL, NULL);
+	/* Patterns may take their time. */
+	if (reader->until_ms && reader->spec->metrics.count &&
+	    time_monotonic_ms() >= reader->until_ms) {
+		reader->cut = true;
+		log_reader_stop(reader->log);
+	}
 }
 
 /* Reads the first task that prints the metric: the master, if it does. */
@@ -177,20 +189,41 @@ int trial_series_read(const char *path, const char *tag,
 	return 0;
 }
 
-int trial_reader_read(struct trial_reader *reader, bool ended,
-		      struct trial_series *out, struct error *err)
+static int read_some(struct trial_reader *reader, bool ended,
+		     struct trial_series *out, struct error *err)
 {
 	const char *path = reader->spec->topology.metric_file;
 
 	*out = (struct trial_series){ 0 };
-	if (log_reader_step(reader->log, ended, add_line, reader->table, err) <
-	    0)
+	reader->cut = false;
+	if (log_reader_step(reader->log, ended, add_line, reader, err) < 0)
 		return -1;
+	if (reader->cut)
+		return 1;
 	if (path && trial_series_read(path, reader->tag, out, err) < 0)
 		return -1;
 	if (!out->count && !out->broken)
 		from_log(reader, out);
 	return 0;
+}
+
+int trial_reader_read(struct trial_reader *reader, bool ended,
+		      struct trial_series *out, struct error *err)
+{
+	reader->until_ms = 0;
+	return read_some(reader, ended, out, err);
+}
+
+int trial_reader_step(struct trial_reader *reader, bool ended,
+		      struct trial_series *out, struct error *err)
+{
+	reader->until_ms = time_monotonic_ms() + SLICE_MS;
+	return read_some(reader, ended, out, err);
+}
+
+bool trial_reader_missed(const struct trial_reader *reader, struct buf *out)
+{
+	return metric_parser_missed(reader->parser, out);
 }
 
 bool trial_series_result(const struct trial_series *series,

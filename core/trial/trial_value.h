@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/job/job.h"
 #include "core/spec/spec.h"
@@ -50,6 +51,12 @@ void trial_reader_free(struct trial_reader *reader);
 /* `ended`: nobody writes any more. */
 int trial_reader_read(struct trial_reader *reader, bool ended,
 		      struct trial_series *out, struct error *err);
+/* The same, but for an event loop: returns 1 after a short while if there is
+ * more to read.  Call it again from the loop. */
+int trial_reader_step(struct trial_reader *reader, bool ended,
+		      struct trial_series *out, struct error *err);
+/* As metric_parser_missed(). */
+bool trial_reader_missed(const struct trial_reader *reader, struct buf *out);
 
 /*
  * The median stopping rule (D. Golovin et al., "Google Vizier: A Service for

@@ -55,7 +55,7 @@ bool trial_watch_is_hopeless(struct trial_watch *watch)
 		if (results.items[i].state == RUN_SUCCEEDED &&
 		    results.items[i].series.count)
 			others[n++] = results.items[i].series;
-	out = trial_reader_read(watch->reader, false, &self, &ignored) == 0 &&
+	out = trial_reader_step(watch->reader, false, &self, &ignored) == 0 &&
 	      trial_is_hopeless(goal, &self, others, n);
 	trial_series_done(&self);
 	free(others);

@@ -238,3 +238,35 @@ print(most, n)')" = "3 0" ]
   [ "$status" -eq 1 ]
   [[ $output == *"no trial reported the metric 'loss' (or all ended with NaN)"* ]]
 }
+
+# A pattern that takes 40 ms for a long line of a's.
+SLOW='  metrics: {patterns: {slow: "(a|aa)*(aaa|a)*b([0-9]+)"}}'
+LONG='line=$(head -c 4000 /dev/zero | tr "\0" a);'
+
+@test "a slow pattern keeps nobody from hearing the time limit, or a cancel" {
+  tuned a.yaml a "$LONG"'while :; do yes $line | head -200; sleep 0.2; done' \
+    '{goal: MINIMIZE, hyperparameterMetricTag: slow, enableTrialEarlyStopping: true, maxTrials: 1, params: [{parameterName: a, type: INTEGER, minValue: 1, maxValue: 1}]}' \
+    '  scheduling: {maxRunningTime: 600s}'
+  echo "$SLOW" >>a.yaml
+  jobrun apply --detach a.yaml
+  wait_until 20 state_is a RUNNING
+  sleep 3
+  local began=${EPOCHREALTIME/./}
+  jobrun cancel --now a
+  # Five times what it takes on a busy machine; without a limit 13 s.
+  [ $((${EPOCHREALTIME/./} - began)) -lt 5000000 ]
+  state_is a CANCELLED
+  grep -q "the pattern of metric 'slow' took too long, and was given up in [0-9]* line" state/runs/a.1/supervisor.log
+  nothing_runs
+}
+
+@test "metrics of lines that are slow to match: soon there, and counted" {
+  job a.yaml a "$LONG"'echo loss=1; yes $line | head -1000; echo loss=2; echo aab5'
+  echo "$SLOW" >>a.yaml
+  jobrun apply --detach a.yaml
+  jobrun wait a
+  run timeout 100 "$JOBRUN" metrics a
+  [ "$status" -eq 0 ]
+  [[ $output == *"jobrun: the pattern of metric 'slow' took too long, and was given up in "*" lines"* ]]
+  [[ $output == *loss*2* ]]
+}

@@ -9,11 +9,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/sparkline.h"
 #include "core/log/metric_series.h"
+#include "core/process/process.h"
 
 static const struct log_source sources[] = {
 	{ "master", 0, 0, "10.0.0.1" },
@@ -180,6 +182,91 @@ static void patterns_of_the_job_find_more(void **state)
 	metric_parser_free(parser);
 }
 
+/* Takes 40 ms for a long line of a's, on a quick machine. */
+#define SLOW "(a|aa)*(aaa|a)*b([0-9]+)"
+
+/* CPU time of processes that have ended. */
+static long used_s(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
+}
+
+static void a_slow_pattern_is_given_up_and_counted(void **state)
+{
+	/* Four of them are more than a line may take. */
+	struct pair items[] = { { "one", SLOW },
+				{ "two", SLOW },
+				{ "three", SLOW },
+				{ "four", SLOW },
+				{ "temp", "temp is ([0-9.]+)" } };
+	const struct pairs patterns = { COUNT(items), items };
+	static char line[METRIC_LINE_MAX];
+	struct metric_carry carry = { .epoch = -1 };
+	struct metric_sample sample;
+	struct metric_parser *parser;
+	struct buf text = { 0 };
+
+	struct error err;
+	char found[512];
+	int i;
+
+	(void)state;
+	parser = metric_parser_new(&patterns, &err);
+
+	memset(line, 'a', sizeof(line));
+	for (i = 0; i < 100; i++)
+		assert_int_equal(metric_parse(parser, &carry, line,
+					      sizeof(line), &sample),
+				 0);
+
+	/* The other one was found all the time. */
+	memcpy(line + 100, "temp is 44", 10);
+	line[110] = ' ';
+	assert_int_equal(
+		metric_parse(parser, &carry, line, sizeof(line), &sample), 1);
+	assert_float_equal(sample.values[0].value, 44, 0);
+	assert_true(metric_parser_missed(parser, &text));
+	assert_non_null(strstr(buf_text(&text),
+			       "the pattern of metric 'one' took too long, and "
+			       "was given up in "));
+	assert_null(strstr(buf_text(&text), "temp"));
+	/* And the slow one is back where it is quick. */
+	for (i = 0; i < 2000; i++)
+		describe(parser, "aab7", 4, &carry, found);
+	assert_string_equal(found, "- - | one=7 two=7 three=7 four=7");
+	buf_done(&text);
+	metric_parser_free(parser);
+	/* Half a second for each, and what they overdraw. */
+	assert_in_range(used_s(), 0, 8);
+}
+
+/* Whoever ends all children of a process ends the one that matches, too. */
+static void a_matcher_that_is_killed_is_begun_anew(void **state)
+{
+	struct pair items[] = { { "temp", "temp is ([0-9.]+)" } };
+	const struct pairs patterns = { COUNT(items), items };
+	struct metric_parser *parser;
+	struct metric_carry carry = { .epoch = -1 };
+	struct buf text = { 0 };
+	struct error err;
+	char found[512];
+	int i;
+
+	(void)state;
+	parser = metric_parser_new(&patterns, &err);
+	for (i = 0; i < 3; i++) {
+		describe(parser, "temp is 5", 9, &carry, found);
+		assert_string_equal(found, "- - | temp=5");
+		process_end_children();
+	}
+	assert_false(metric_parser_missed(parser, &text));
+	buf_done(&text);
+	metric_parser_free(parser);
+}
+
 static void a_pattern_that_is_none_is_named(void **state)
 {
 	struct pair items[] = { { "temp", "([0-9" } };
@@ -313,6 +400,8 @@ int main(void)
 		cmocka_unit_test(lines_of_trainers_are_understood),
 		cmocka_unit_test(an_epoch_holds_for_the_lines_after_it),
 		cmocka_unit_test(patterns_of_the_job_find_more),
+		cmocka_unit_test(a_slow_pattern_is_given_up_and_counted),
+		cmocka_unit_test(a_matcher_that_is_killed_is_begun_anew),
 		cmocka_unit_test(a_pattern_that_is_none_is_named),
 		cmocka_unit_test(every_state_of_a_progress_bar_counts),
 		cmocka_unit_test(a_long_series_is_thinned_and_its_numbers_stay),

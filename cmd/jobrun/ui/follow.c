@@ -199,6 +199,7 @@ out:
 
 static void close_attempt(struct follow *follow)
 {
+	metrics_say_missed(follow->app, follow->parser);
 	metric_table_free(follow->metrics);
 	metric_parser_free(follow->parser);
 	log_reader_close(follow->reader);

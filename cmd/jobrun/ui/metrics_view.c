@@ -363,3 +363,13 @@ void metrics_line(const struct metric_table *table, int width, struct buf *out)
 	buf_add(out, buf_text(&head), head.len);
 	buf_done(&head);
 }
+
+void metrics_say_missed(const struct app *app,
+			const struct metric_parser *parser)
+{
+	struct buf text = { 0 };
+
+	if (parser && metric_parser_missed(parser, &text))
+		app_say(app, "%s", buf_text(&text));
+	buf_done(&text);
+}

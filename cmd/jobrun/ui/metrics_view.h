@@ -40,4 +40,8 @@ void metrics_csv_rows(const struct metrics_view *view,
  * nothing if there are none yet. */
 void metrics_line(const struct metric_table *table, int width, struct buf *out);
 
+/* Says which patterns were too slow, if any were (NULL: none). */
+void metrics_say_missed(const struct app *app,
+			const struct metric_parser *parser);
+
 #endif

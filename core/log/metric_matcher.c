@@ -28,7 +28,7 @@
 #define MOST_NS (500 * MS)  /* of a pattern's account */
 #define FILL_NS (MS / 2)    /* by each line */
 
-struct account {
+struct pattern_account {
 	struct metric_match match;
 	int64_t left_ns;
 	uint64_t missed;
@@ -41,7 +41,7 @@ struct shared {
 	size_t current; /* the pattern that is looked for */
 	size_t len;
 	char text[METRIC_LINE_MAX + 1];
-	struct account accounts[];
+	struct pattern_account accounts[];
 };
 
 struct metric_matcher {
@@ -58,7 +58,8 @@ struct metric_matcher *metric_matcher_new(const regex_t *const *patterns,
 					  size_t count)
 {
 	struct metric_matcher *matcher = mem_alloc(sizeof(*matcher));
-	size_t size = sizeof(*matcher->shared) + count * sizeof(struct account);
+	size_t size = sizeof(*matcher->shared) +
+		      count * sizeof(struct pattern_account);
 	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -88,7 +89,7 @@ static int64_t used_ns(void)
 static void look_for(const struct metric_matcher *matcher, size_t i)
 {
 	struct shared *shared = matcher->shared;
-	struct account *account = &shared->accounts[i];
+	struct pattern_account *account = &shared->accounts[i];
 	regmatch_t found[2] = { { .rm_eo = (regoff_t)shared->len } };
 	int64_t began;
 	int code;
@@ -230,7 +231,8 @@ static void find_all(struct metric_matcher *matcher)
 	int tries = 0;
 
 	while (shared->current < matcher->count) {
-		struct account *account = &shared->accounts[shared->current];
+		struct pattern_account *account =
+			&shared->accounts[shared->current];
 
 		if (matcher->socket >= 0 || start(matcher)) {
 			shared->busy = false;
@@ -262,7 +264,7 @@ void metric_matcher_find(struct metric_matcher *matcher, const char *text,
 	shared->current = 0;
 
 	for (size_t i = 0; i < matcher->count; i++) {
-		struct account *account = &shared->accounts[i];
+		struct pattern_account *account = &shared->accounts[i];
 
 		account->match = out[i];
 		account->left_ns += FILL_NS;

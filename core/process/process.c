@@ -212,6 +212,27 @@ fail:
 	_exit(126);
 }
 
+static int interpreter_missing(const char *path, struct error *err)
+{
+	char text[256];
+	ssize_t len = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		len = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[len > 0 ? len : 0] = '\0';
+	if (!text_starts(text, "#!"))
+		return error_set(err, ERROR_FAILED,
+				 "cannot start '%s': its loader is not here",
+				 path);
+	text[strcspn(text, "\n")] = '\0';
+	return error_set(err, ERROR_FAILED,
+			 "cannot start '%s': its interpreter '%s' is not here",
+			 path, text + 2 + strspn(text + 2, " \t"));
+}
+
 static int start_failed(const struct process_start *what, int why,
 			struct error *err)
 {
@@ -221,6 +242,9 @@ static int start_failed(const struct process_start *what, int why,
 				 "'%s' is no program: name its "
 				 "interpreter first",
 				 what->path);
+	/* The kernel says this of what a file needs, too. */
+	if (why == ENOENT && access(what->path, F_OK) == 0)
+		return interpreter_missing(what->path, err);
 	if (!what->alike && access(what->directory, X_OK) < 0)
 		return error_errno(err, "cannot start in '%s'",
 				   what->directory);

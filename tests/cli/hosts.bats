@@ -79,6 +79,16 @@ teardown() {
   wait_until 15 nothing_runs
 }
 
+@test "a program that cannot start on a host: the state says why" {
+  sshd_up 2
+  host_job a.yaml a h1,h2 true
+  sed -i 's/command: .*/command: [no-such-trainer]/' a.yaml
+  run timeout 60 "$JOBRUN" apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $(field a 'j["error"]') == *"did not start: command 'no-such-trainer' not found"* ]]
+  wait_until 15 nothing_runs
+}
+
 @test "a stopped task on a host hears a cancel" {
   local began
   sshd_up 1

@@ -103,6 +103,8 @@ fails_with() {
   fails_with 1 "script.sh' is not executable" apply a.yaml
   chmod +x script.sh
   fails_with 1 "interpreter" apply --rerun a.yaml
+  printf '#!/no/such/shell -e\n' >script.sh
+  fails_with 1 "script.sh': its interpreter '/no/such/shell -e' is not here" apply --rerun a.yaml
   nothing_runs
 }
 

@@ -135,3 +135,17 @@ have_read() {
   jobrun next-attempt --job 7 R
   [ ! -e R/secrets.json ]
 }
+
+@test "a program that cannot start: the end is there at once, and the log says why" {
+  job a.yaml a true
+  sed -i 's/command: .*/command: [no-such-trainer]/' a.yaml
+  runner_folder a.yaml || true
+  run runner_task_and_wait
+  [ "$status" -eq 1 ]
+  grep -q '^end ' R/attempts/0/tasks/master-0
+  grep -q "command 'no-such-trainer' not found in PATH" R/attempts/0/logs/master-0.stderr
+}
+
+runner_task_and_wait() {
+  (runner_task 0 1)
+}

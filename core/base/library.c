@@ -3,9 +3,47 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *crypto_grow(void *old, size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	if (size)
+		return mem_grow(old, size, 1);
+	free(old);
+	return NULL;
+}
+
+static void *crypto_new(size_t size, const char *file, int line)
+{
+	return crypto_grow(NULL, size ? size : 1, file, line);
+}
+
+static void crypto_free(void *old, const char *file, int line)
+{
+	crypto_grow(old, 0, file, line);
+}
+
+/* Without memory libcrypto crashes, or says something else.  Libraries that use
+ * it bring it, too; once it has memory of its own it stays with that. */
+static void give_memory(void *library)
+{
+	void *symbol = dlsym(library, "CRYPTO_set_mem_functions");
+	int (*set)(void *(*)(size_t, const char *, int),
+		   void *(*)(void *, size_t, const char *, int),
+		   void (*)(void *, const char *, int));
+
+	if (!symbol)
+		return;
+	memcpy(&set, &symbol, sizeof(symbol));
+	set(crypto_new, crypto_grow, crypto_free);
+}
 
 int library_open(const char *name, const struct library_symbol *symbols,
 		 struct error *err)
@@ -24,6 +62,7 @@ int library_open(const char *name, const struct library_symbol *symbols,
 			  dlerror());
 		goto out;
 	}
+	give_memory(library);
 	for (i = 0; symbols[i].name; i++) {
 		void *symbol = dlsym(library, symbols[i].name);
 

@@ -327,6 +327,7 @@ test:
 
 test-all:
 	@JOBRUN_TEST_ALL=1 $(MAKE) --no-print-directory test TEST_MORE="$(HOUSE_ALL)"
+	@$(MAKE) --no-print-directory soak
 	@if command -v clang >/dev/null; then set -e; \
 		for parser in $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%); do \
 			$(MAKE) --no-print-directory fuzz FUZZ=$$parser; \
@@ -368,6 +369,12 @@ $(INJECT): tests/faults/inject.c
 .PHONY: check-faults
 check-faults: build-valgrind
 	@$(FAULTS_ENV) JOBRUN_TEST_ALL=1 tests/faults/check $(FAULTS)
+
+# Before a release, half an hour: SOAK="--runs 1000 --kills 50" for less.
+SOAK ?=
+.PHONY: soak
+soak: $(BIN)
+	@JOBRUN=$(abspath $(BIN)) tests/faults/soak $(SOAK)
 
 VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
 	   --errors-for-leak-kinds=definite,indirect
@@ -522,6 +529,7 @@ help:
 	@echo "                   (GNU parallel, concurrently ... if installed); BENCH=output"
 	@echo "   make deps       install what is missing"
 	@echo "   make fuzz       list the parsers to fuzz; FUZZ=job SECONDS=600 does it"
+	@echo "   make soak       thousands of short runs, and kill -9 at random"
 	@echo "   make image      jobrun as a container image, an OCI archive"
 	@echo "   make install    into PREFIX ($(PREFIX)), below DESTDIR"
 	@echo "   make format, make clean"

@@ -421,9 +421,12 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 	struct run_record run;
 	struct task_list tasks;
 	int64_t now = time_now_ms();
+	char *home = home_folder(store, job_id, attempt);
 	int ret = -1;
 	size_t i;
 
+	reserve_drop(home);
+	free(home);
 	if (supervisor_newest(store, job_id, attempt, mem, &run, err) != 0 ||
 	    store_task_list(store, &run, mem, &tasks, err) < 0)
 		goto out;

@@ -66,6 +66,8 @@ sqlite_ok() {
   state_is a FAILED
   wait_until 2 tasks_gone
   wait_until 2 nothing_runs
+  # What it kept for its last words is given back.
+  [ ! -e state/runs/a.1/ballast ]
 }
 
 @test "kill -9 of a worker at ten moments: the run fails and names it" {

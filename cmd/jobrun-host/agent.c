@@ -2,7 +2,6 @@
 /* The daemon of one run on one host: see agent.h. */
 #include "cmd/jobrun-host/agent.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,13 +19,21 @@
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/base/units.h"
 #include "core/process/process.h"
 #include "core/process/reserve.h"
 
-#define CACHE_DAYS 30
+#define TOUCH_MS 5000        /* between two looks at the clock of a file */
 #define LIMIT_SLACK_MS 30000 /* the client has the first word */
+
+void agent_heard(struct agent *agent)
+{
+	agent->heard_ms = time_monotonic_ms();
+	if (agent->heard_ms - agent->touched_ms < TOUCH_MS)
+		return;
+	agent->touched_ms = agent->heard_ms;
+	utimensat(AT_FDCWD, AGENT_HEARD, NULL, 0);
+}
 
 void agent_send(struct agent *agent, struct wire_out *out)
 {
@@ -485,6 +492,7 @@ static void on_connection(void *arg, uint32_t events)
 				.msg_controllen = sizeof(control) };
 	struct cmsghdr *head;
 	int ends[2];
+	ssize_t n;
 	struct timeval patience = { .tv_sec = 1 };
 	int fd = accept4(agent->listener, NULL, NULL, SOCK_CLOEXEC);
 
@@ -492,8 +500,12 @@ static void on_connection(void *arg, uint32_t events)
 	if (fd < 0)
 		return;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	head = recvmsg(fd, &frame, MSG_CMSG_CLOEXEC) > 0 ? CMSG_FIRSTHDR(&frame)
-							 : NULL;
+	n = recvmsg(fd, &frame, MSG_CMSG_CLOEXEC);
+	if (n == 0) { /* it only looked whether we are there */
+		close(fd);
+		return;
+	}
+	head = n > 0 ? CMSG_FIRSTHDR(&frame) : NULL;
 	if (!head || head->cmsg_type != SCM_RIGHTS ||
 	    head->cmsg_len != CMSG_LEN(sizeof(ends))) {
 		/* Another run takes this one's place; it waits for us to be
@@ -527,66 +539,6 @@ static void hear(void *arg, int number, bool from_kernel)
 
 /* ---- its own start and end ---- */
 
-/* An earlier daemon of this run was killed, or the host went down: what the
- * run had begun is over. */
-static void take_up(struct agent *agent)
-{
-	static const char why[] = "the agent was killed, or the host restarted";
-	/* More than any frame has but an OUTPUT. */
-	char start[8192];
-	enum frame_type last = FRAME_OUTPUT;
-	struct frame_event event;
-	struct frame frame;
-	uint64_t at = spool_start(agent->spool), end = at;
-	size_t used;
-	char *mark;
-
-	for (; (end = spool_end(agent->spool, at, 1)) > at; at = end) {
-		size_t n = spool_read(agent->spool, at, start, sizeof(start));
-
-		if (frame_is_pad(start, n))
-			continue;
-		if (frame_find(start, n, &frame, &used) != FRAME_WHOLE)
-			frame.type = FRAME_OUTPUT;
-		if (frame.type != FRAME_FREED)
-			last = frame.type;
-		if (frame.type == FRAME_ROUND &&
-		    frame_get_event(&frame, &event))
-			agent->round = event.round;
-	}
-	if (last != FRAME_ALL_ENDED) {
-		mark = mem_printf("JOBRUN_RUN_DIR=%s/output", agent->folder);
-		process_end_marked(mark);
-		free(mark);
-		agent_report(agent, FRAME_ALL_ENDED, 0, 0, why);
-	}
-	agent->state = AGENT_ENDED;
-}
-
-/* What was shipped, and agents, that nobody has used for long: a use of one
- * gives it a new time. */
-static void tidy_cache(const char *cache)
-{
-	time_t oldest = time(NULL) - CACHE_DAYS * 24 * 3600;
-	DIR *dir = opendir(cache);
-	struct dirent *entry;
-	struct stat st;
-
-	/* Us, for as long as we are used. */
-	utimensat(AT_FDCWD, "/proc/self/exe", NULL, 0);
-	while (dir && (entry = readdir(dir))) {
-		if (!text_starts(entry->d_name, "ship-") &&
-		    !text_starts(entry->d_name, "host-"))
-			continue;
-		if (fstatat(dirfd(dir), entry->d_name, &st,
-			    AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode) && st.st_mtime < oldest)
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	}
-	if (dir)
-		closedir(dir);
-}
-
 static int begin(struct agent *agent, struct error *err)
 {
 	sigset_t signals;
@@ -597,7 +549,7 @@ static int begin(struct agent *agent, struct error *err)
 		       folder_make(agent->cache, err) < 0 ||
 		       file_write("begun", "", 0, err) < 0))
 		return -1;
-	tidy_cache(agent->cache);
+	agent_tidy_cache(agent);
 	agent->spool = spool_open("spool", err);
 	if (!agent->spool)
 		return -1;
@@ -615,7 +567,7 @@ static int begin(struct agent *agent, struct error *err)
 	task_parent_open(&agent->parent, 0);
 	agent->heard_ms = time_monotonic_ms();
 	if (begun)
-		take_up(agent);
+		agent_take_up(agent);
 	watch(agent, 0);
 	return 0;
 }

@@ -16,6 +16,8 @@
  *
  *	~/.local/state/jobrun/hosts/JOB.STORE.INDEX/	or DIRECTORY/hosts/…
  *	  nonce		which run this is
+ *	  owner		who drives it, its digest, and since when
+ *	  heard		as old as the last word of that one
  *	  socket	where `connect` finds the daemon
  *	  spool		all that it reports: see protocol.h
  *	  source/ …	what was shipped
@@ -39,6 +41,9 @@
 #define AGENT_IDLE_MS 120000
 /* The same before anything was asked of it. */
 #define AGENT_NEW_MS 3000
+
+/* In the run's folder: its time is when the owner was heard last. */
+#define AGENT_HEARD "heard"
 
 struct agent;
 struct channel;
@@ -87,8 +92,9 @@ struct agent {
 	struct spool *spool;
 	struct channel *channel; /* NULL: nobody is there */
 	int listener;
-	int64_t heard_ms; /* by the monotonic clock */
-	long lease_s;     /* 0: not started */
+	int64_t heard_ms;   /* by the monotonic clock */
+	int64_t touched_ms; /* AGENT_HEARD, likewise */
+	long lease_s;       /* 0: not started */
 	struct loop_event *watch_timer;
 	struct loop_event *kill_timer;
 	struct loop_event *limit_timer;
@@ -115,8 +121,16 @@ void agent_send(struct agent *agent, struct wire_out *out);
  * be closed. */
 int agent_receive(struct agent *agent, const struct frame *frame);
 void agent_channel_lost(struct agent *agent);
+void agent_heard(struct agent *agent);
 /* Ends all that runs: SIGTERM, and SIGKILL after the grace. */
 void agent_end(struct agent *agent, long grace_ms);
+
+/* ---- what is there as it starts: take_up.c ---- */
+
+/* The run of an earlier daemon, which was killed, or whose host went down. */
+void agent_take_up(struct agent *agent);
+/* Removes what was shipped, and agents, that nobody has used for long. */
+void agent_tidy_cache(const struct agent *agent);
 
 /* ---- processes: child.c ---- */
 

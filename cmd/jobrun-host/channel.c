@@ -14,7 +14,6 @@
 
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
-#include "core/base/clock.h"
 
 #define BLOCK (256 << 10)
 #define PIPE_SIZE (256 << 10)
@@ -414,7 +413,7 @@ static void on_readable(void *arg, uint32_t events)
 		agent_channel_lost(agent);
 		return;
 	}
-	agent->heard_ms = time_monotonic_ms();
+	agent_heard(agent);
 	channel->received.len += (size_t)n;
 	receive_all(channel);
 }

@@ -31,6 +31,8 @@ struct hello {
 	char *run;
 	char *nonce;
 	uint32_t kind;
+	char *owner;
+	char *digest;
 };
 
 static bool read_all(void *to, size_t len)
@@ -101,6 +103,8 @@ static int read_hello(struct hello *hello)
 	hello->run = wire_get_string(&in);
 	hello->nonce = wire_get_string(&in);
 	hello->kind = wire_get_u32(&in);
+	hello->owner = wire_get_string(&in);
+	hello->digest = wire_get_string(&in);
 	if (!wire_is_done(&in) || !is_name(hello->run, NAME_MAX - 8) ||
 	    !is_name(hello->nonce, NONCE_MAX))
 		return -1;
@@ -222,6 +226,97 @@ static bool is_there(const struct hello *hello)
 	return same;
 }
 
+/* ---- whose it is ---- */
+
+/* The lines of the file `owner`. */
+struct holder {
+	char owner[160];
+	char digest[80];
+	char since[32];
+};
+
+static bool read_holder(struct holder *out)
+{
+	struct error ignored;
+	size_t len;
+	char *text = file_read("owner", 512, &len, &ignored);
+	bool whole = text && sscanf(text, "%159[^\n]\n%79[^\n]\n%31[^\n]",
+				    out->owner, out->digest, out->since) == 3;
+
+	free(text);
+	return whole;
+}
+
+static int write_holder(const struct hello *hello, struct error *err)
+{
+	time_t now = time(NULL);
+	char since[32];
+	char *text;
+	int ret;
+
+	strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%SZ", gmtime(&now));
+	text = mem_printf("%s\n%s\n%s\n", hello->owner,
+			  *hello->digest ? hello->digest : "-", since);
+	ret = file_write("owner", text, strlen(text), err);
+	free(text);
+	if (ret == 0)
+		ret = file_write(AGENT_HEARD, "", 0, err);
+	if (ret == 0)
+		ret = file_write("nonce", hello->nonce, strlen(hello->nonce),
+				 err);
+	return ret;
+}
+
+/* By their first words; the rest is for people. */
+static bool is_same_owner(const char *a, const char *b)
+{
+	size_t len = strcspn(a, " ");
+
+	return len == strcspn(b, " ") && !strncmp(a, b, len);
+}
+
+static long silent_s(void)
+{
+	struct stat st;
+
+	return stat(AGENT_HEARD, &st) == 0 ? (long)(time(NULL) - st.st_mtime)
+					   : OWNER_LEASE_S;
+}
+
+static bool has_daemon(void)
+{
+	struct error ignored;
+	int fd = find_daemon(&ignored);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Returns 1 if the run that is there becomes this one, 0 if it is to go, -1 if
+ * it is in good hands. */
+static int claim(const struct hello *hello, struct error *err)
+{
+	struct holder holder;
+	const char *who;
+	long silent;
+
+	if (!read_holder(&holder) || is_same_owner(holder.owner, hello->owner))
+		return 0;
+	silent = silent_s();
+	who = strchr(holder.owner, ' ');
+	if (silent < OWNER_LEASE_S)
+		return error_set(err, ERROR_TRY_AGAIN,
+				 "'%s' runs this job there, %s, since %s; it "
+				 "was heard %ld s ago",
+				 who ? who + 1 : holder.owner,
+				 strcmp(holder.digest, hello->digest) != 0
+					 ? "in another form"
+					 : "in the same form",
+				 holder.since, silent < 0 ? 0 : silent);
+	return !strcmp(holder.digest, hello->digest) && has_daemon();
+}
+
 /* Makes the run's folder the working directory, empty if it is not this
  * run's. */
 static int enter_run(const struct hello *hello, struct error *err)
@@ -238,7 +333,13 @@ static int enter_run(const struct hello *hello, struct error *err)
 	have = file_read("nonce", NONCE_MAX, &len, &ignored);
 	if (have && !strcmp(have, hello->nonce))
 		goto out;
-	ret = evict(err);
+	ret = claim(hello, err);
+	if (ret > 0) {
+		ret = write_holder(hello, err);
+		goto out;
+	}
+	if (ret == 0)
+		ret = evict(err);
 	if (ret == 0 && chdir("..") == 0) {
 		ret = folder_remove(hello->run, err);
 		if (ret == 0 &&
@@ -246,8 +347,7 @@ static int enter_run(const struct hello *hello, struct error *err)
 			ret = error_errno(err, "cannot make '%s'", hello->run);
 	}
 	if (ret == 0)
-		ret = file_write("nonce", hello->nonce, strlen(hello->nonce),
-				 err);
+		ret = write_holder(hello, err);
 out:
 	free(have);
 	return ret;
@@ -327,6 +427,8 @@ int connect_main(const char *directory)
 	daemon = attach(directory, &hello, &err);
 	free(hello.run);
 	free(hello.nonce);
+	free(hello.owner);
+	free(hello.digest);
 	if (daemon < 0)
 		return refuse(err.text);
 	/* These are the daemon's now; sshd keeps the session for as long as

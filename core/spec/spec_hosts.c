@@ -38,6 +38,8 @@ int spec_set_hosts(struct run_spec *spec, const struct job *job,
 	spec->hosts.names = *names;
 	spec->hosts.lease_s = job->jobrun.host_lease_s;
 	spec->hosts.directory = job->jobrun.host_directory;
+	spec->hosts.origin = job->origin;
+	spec->hosts.digest = job->digest2.hex;
 	spec->hosts.nonce = "";
 	if (job->jobrun.source)
 		spec->hosts.source = spec->directory;

@@ -177,8 +177,14 @@ bool frame_is_pad(const void *data, size_t len);
 /* Writes a header of FRAME_HEADER bytes by hand. */
 void frame_header(unsigned char *to, enum frame_type type, size_t len);
 
-/* HELLO: text run, text nonce, u32 enum hello_kind.  A run's folder on a host is
- * called `run`; the nonce tells two runs of one name apart. */
+/*
+ * HELLO: text run, text nonce, u32 enum hello_kind, text owner, text digest.  A
+ * run's folder on a host is called `run`; the nonce tells two runs of one name
+ * apart.  The owner's first word says who drives it: the run of another one is
+ * refused; if nothing was heard of that for OWNER_LEASE_S, it is picked up where
+ * the digest is the same, and ended where not.
+ */
+#define OWNER_LEASE_S 60
 
 enum hello_kind {
 	HELLO_BEGIN, /* a run that is not there begins, in the place of others */

@@ -173,6 +173,9 @@ struct store *store_open(struct error *err);
 struct store *store_open_to_read(struct error *err);
 void store_close(struct store *store);
 const char *store_folder(const struct store *store); /* borrowed */
+/* The owner that drives the runs of this store: JOBRUN_OWNER, or else a random id that the
+ * store keeps and, behind a space, who that is for people.  Returns new. */
+char *store_owner(const struct store *store, struct error *err);
 
 /* The file in a run's folder that its processes hold a lock on: see
  * core/process/run_lock.h. */

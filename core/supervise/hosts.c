@@ -506,22 +506,18 @@ char *hosts_known_path(const char *store, const char *job_id)
 	return mem_printf("%s/known_hosts/%s", store, job_id);
 }
 
-/* A host's folder for a job is its store's: other stores may know another
+/* A host's folder for a job is its origin's: other repositories may have another
  * job by that name.  Several backends have one each. */
 static int name_run(struct hosts *all, struct error *err)
 {
-	long slot = all->deps.spec->hosts.slot;
-	char machine[256] = "", part[32] = "";
+	const struct run_hosts *hosts = &all->deps.spec->hosts;
+	const char *text = hosts->origin ? hosts->origin : all->deps.owner;
+	char part[32] = "";
 	struct digest digest;
-	char *text;
-	int ret;
+	int ret = digest_bytes(text, strlen(text), &digest, err);
 
-	gethostname(machine, sizeof(machine) - 1);
-	text = mem_printf("%s %s", machine, all->deps.store);
-	ret = digest_bytes(text, strlen(text), &digest, err);
-	free(text);
-	if (slot)
-		snprintf(part, sizeof(part), "-%ld", slot);
+	if (hosts->slot)
+		snprintf(part, sizeof(part), "-%ld", hosts->slot);
 	if (ret == 0)
 		all->run = mem_printf("%s.%.12s%s", all->deps.spec->job_id,
 				      digest.hex, part);

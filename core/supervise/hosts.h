@@ -27,6 +27,7 @@ struct hosts_deps {
 	struct reaper *reaper;          /* run it at SIGCHLD */
 	struct log_writer *const *logs; /* one per task */
 	const char *store;              /* the folder of the store */
+	const char *owner;              /* store_owner() */
 	/* While it prepares; or NULL. */
 	void (*progress)(void *arg, size_t ready, size_t count);
 	void *arg;

@@ -184,6 +184,8 @@ static void on_ready(void *arg)
 	wire_put_text(&out, all->deps.spec->hosts.nonce);
 	wire_put_u32(&out,
 		     all->stage == HOSTS_REACHING ? HELLO_BEGIN : HELLO_FIND);
+	wire_put_text(&out, all->deps.owner);
+	wire_put_text(&out, all->deps.spec->hosts.digest);
 	host_send(host, &out, wire_end(&out));
 	free(run);
 	if (host->connecting) {
@@ -347,7 +349,8 @@ static void on_gone(struct host *host)
 	if (host->left)
 		host_reconciled(host);
 	else
-		host_lose(host, "its agent has forgotten the run");
+		host_lose(host, "the run is not there any more, or another "
+				"owner has taken it over");
 }
 
 static void on_refused(struct host *host, const struct frame *frame)

@@ -70,6 +70,17 @@ static int name_run(struct run_context *context, struct arena *mem,
 	return spec_write(&context->spec, err);
 }
 
+static int find_owner(const struct run_context *context, struct arena *mem,
+		      const char **out, struct error *err)
+{
+	char *owner = store_owner(context->deps->store, err);
+
+	if (owner)
+		*out = arena_strdup(mem, owner);
+	free(owner);
+	return *out ? 0 : -1;
+}
+
 static void on_progress(void *arg, size_t ready, size_t count)
 {
 	struct run_context *context = arg;
@@ -89,7 +100,7 @@ static int make_backend(struct run_context *context, struct arena *mem,
 		.logs = context->logs,
 		.no_files = context->deps->no_files,
 	};
-	const struct hosts_deps there = {
+	struct hosts_deps there = {
 		.spec = &context->spec,
 		.mem = mem,
 		.loop = context->deps->loop,
@@ -100,6 +111,9 @@ static int make_backend(struct run_context *context, struct arena *mem,
 		.arg = context,
 	};
 
+	if (context->spec.hosts.names.count &&
+	    find_owner(context, mem, &there.owner, err) < 0)
+		return -1;
 	if (context->backend)
 		hosts_move(context->backend, &there);
 	else if (context->spec.hosts.names.count)

@@ -292,3 +292,38 @@ spool_blocks() {
   [ $((had + lost)) -eq $total ]
   [ "$(tail -c 6 state/runs/a.1/logs/master-0.stdout)" = wrote ]
 }
+
+# jobrun as another machine's: of the same name, with the same path of its store.
+elsewhere() {
+  mkdir -p other state
+  unshare -m sh -c 'mount --bind "$0/other" "$0/state"; exec "$@"' "$TMP" "$@"
+}
+
+@test "a run on hosts has an owner: a live one is left alone, a silent one's is picked up" {
+  local pid s
+  net_up 1
+  host_job a.yaml a h1 \
+    "echo \$\$ >$TMP/pid; i=0; until [ -e $TMP/stop ]; do i=\$((i+1)); echo line \$i; sleep 0.05; done"
+  jobrun apply --detach a.yaml
+  wait_until 20 state_is a RUNNING
+  wait_until 20 test -s pid
+  pid=$(cat pid)
+  run elsewhere "$JOBRUN" apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"host 'h1': 'root@$(hostname)' runs this job there, in the same form, since 20"*"; it was heard "*" s ago"* ]]
+  state_is a RUNNING
+  kill -0 "$pid"
+  # Nothing is heard of it any more.
+  s=$(tr -d ' \n' <state/runs/a.1/lock)
+  kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
+  sleep 1
+  touch -d '2 minutes ago' "$SSH"/h1/state/jobrun/hosts/a.*/heard
+  run elsewhere "$JOBRUN" apply --rerun --detach a.yaml
+  [ "$status" -eq 0 ]
+  wait_until 20 grep -qs 'line 9$' other/runs/a.2/logs/master-0.stdout
+  [ "$(cat pid)" = "$pid" ]
+  touch stop
+  run elsewhere timeout 60 "$JOBRUN" wait a
+  [ "$status" -eq 0 ]
+  lines_in_order other/runs/a.2/logs/master-0.stdout
+}

@@ -27,6 +27,7 @@ import jsonschema  # noqa: E402  (warns about itself)
 DIFFERENCES = {
     # A schema sees one document at a time.
     "duplicate-job": "two documents with one jobId",
+    "unnamed-job": "several documents, and one without a jobId",
     # A minimum or maximum is of numbers; and a pattern can't count.
     "range": "the range of a number in quotes, and of a duration",
     "duration": "how long a duration can be at most",

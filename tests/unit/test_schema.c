@@ -18,6 +18,7 @@
 #include "core/base/text.h"
 #include "core/job/traits.h"
 #include "providers/registry.h"
+#include "schema/rules/rules.h"
 #include "schema/tables/tables.h"
 #include "tests/support/known.h"
 
@@ -454,7 +455,7 @@ static void check_golden(const char *folder, const char *name)
 	struct loaded l;
 	struct error err;
 	char *expected;
-	size_t len;
+	size_t len, i;
 
 	expected = mem_printf("%.*s.err", (int)strlen(path) - 5, path);
 	load_paths(&l, &path, 1);
@@ -467,6 +468,10 @@ static void check_golden(const char *folder, const char *name)
 		       : mem_strdup("");
 	if (!want || strcmp(want, buf_text(&l.text)) != 0)
 		fail_msg("%s gives:\n%s", path, buf_text(&l.text));
+	for (i = 0; i < l.found.count; i++)
+		if (!rule_find(l.found.items[i].rule))
+			fail_msg("%s: explain knows no '%s'", path,
+				 l.found.items[i].rule);
 	if (text_ends(folder, "/valid"))
 		assert_int_equal(problems_errors(&l.found), 0);
 	else

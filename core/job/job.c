@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/json.h"
@@ -141,6 +142,65 @@ static void keep_secrets(struct job *job, const struct tree *tree)
 				arena_strdup(job->mem, tree->entries[i].path);
 }
 
+static void name_file(const struct job *job, const char *path, struct buf *out)
+{
+	struct stat st = { 0 };
+
+	if (stat(job_path(job, path), &st) == 0)
+		buf_printf(out, "%llx:%llx\n", (unsigned long long)st.st_dev,
+			   (unsigned long long)st.st_ino);
+	else
+		buf_printf(out, "%s\n", job_path(job, path));
+}
+
+/* Says what is shipped, whatever it is called. */
+static const char *name_contents(const struct job *job)
+{
+	const struct strings *uris = &job->training_input.package_uris;
+	const char *without = job->jobrun.checkpoints.directory;
+	struct buf key = { 0 };
+	const char *out;
+	size_t i;
+
+	if (job->jobrun.source) {
+		name_file(job, job->jobrun.source, &key);
+		buf_printf(&key, "without %s\n", without ? without : "");
+	}
+	for (i = 0; i < uris->count; i++)
+		if (!strstr(uris->items[i], "://"))
+			name_file(job, uris->items[i], &key);
+	out = arena_strdup(job->mem, buf_text(&key));
+	buf_done(&key);
+	return out;
+}
+
+/* Takes what one before it ships, if that is the same.  Without this a few
+ * lines for each job would make one large folder many. */
+static bool take_contents(struct job *job)
+{
+	const struct job *from = NULL;
+	size_t i;
+
+	job->contents_name = name_contents(job);
+	for (i = 0; i < job->before_count && !from; i++)
+		if (!strcmp(job->contents_name, job->before[i]->contents_name))
+			from = job->before[i];
+	if (!from)
+		return false;
+	job->contents = from->contents;
+	job->source_digest = from->source_digest;
+	job->source_files = from->source_files;
+	job->source_bytes = from->source_bytes;
+	job->source_entries = from->source_entries;
+	job->source_entry_count = from->source_entry_count;
+	job->source_left_out = from->source_left_out;
+	job->source_left_out_count = from->source_left_out_count;
+	memcpy(job->source_left_out_total, from->source_left_out_total,
+	       sizeof(job->source_left_out_total));
+	job->source_secrets = from->source_secrets;
+	return true;
+}
+
 static int read_source(struct job *job, struct tree *tree, struct error *err)
 {
 	struct arena *mem;
@@ -259,30 +319,38 @@ static int digest_form(const struct job *job, const char *form, unsigned style,
 	return 0;
 }
 
-int job_digest(struct job *job, struct error *err)
+static int read_contents(struct job *job, struct error *err)
 {
 	const struct strings *uris = &job->training_input.package_uris;
-	struct strings contents = { 0 };
-	struct digest first, second;
+	struct strings *contents = &job->contents;
 	struct tree tree = { 0 };
 
-	contents.items = arena_alloc(job->mem, (uris->count + 1) *
-						       sizeof(*contents.items));
+	*contents = (struct strings){
+		.items = arena_alloc(job->mem, (uris->count + 1) *
+						       sizeof(*contents->items))
+	};
 	if (read_source(job, &tree, err) < 0)
 		return -1;
+	job->source_digest = tree.digest;
+	job->source_files = tree.files;
+	job->source_bytes = tree.bytes;
 	if (job->jobrun.source)
-		contents.items[contents.count++] = tree.digest.hex;
-	if (add_packages(job, &contents, err) < 0 ||
-	    digest_form(job, "job 1", MESSAGE_DIGEST_1, &contents, &first,
+		contents->items[contents->count++] = job->source_digest.hex;
+	return add_packages(job, contents, err);
+}
+
+int job_digest(struct job *job, struct error *err)
+{
+	struct digest first, second;
+
+	if ((!take_contents(job) && read_contents(job, err) < 0) ||
+	    digest_form(job, "job 1", MESSAGE_DIGEST_1, &job->contents, &first,
 			err) < 0 ||
-	    digest_form(job, "job 2", MESSAGE_DIGEST_2, &contents, &second,
+	    digest_form(job, "job 2", MESSAGE_DIGEST_2, &job->contents, &second,
 			err) < 0)
 		return -1;
 	job->digest = first;
 	job->digest2 = second;
-	job->source_digest = tree.digest;
-	job->source_files = tree.files;
-	job->source_bytes = tree.bytes;
 	return 0;
 }
 

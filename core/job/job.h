@@ -326,6 +326,13 @@ struct job {
 	const char *origin;
 	const char *real_file; /* NULL: standard input */
 	const char *revision;  /* by revision_set(), else NULL */
+	/* Jobs of the same command that were digested before: what several ship
+	 * is read once.  They outlive it; or NULL. */
+	const struct job *const *before;
+	size_t before_count;
+	/* The digests of its source and its packages; set by job_digest(). */
+	struct strings contents;
+	const char *contents_name; /* private */
 	/* What jobrun writes itself, absolute and without links; borrowed. */
 	const char *const *never;
 	size_t never_count;

@@ -422,6 +422,7 @@ class World:
 
     def fill(self):
         shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.path("plans"))
         self.put("out/secret", f"{SECRET}-file\nssh-rsa {SECRET}\n")
         self.put("out/secret.yaml", f"jobrun: {{env: {{A: {SECRET}-yaml}}}}\n"
                  f"{SECRET}: {SECRET}\n")
@@ -488,8 +489,8 @@ def look_at(world, trace, started):
     """What the trace has that must not be there."""
     wrong = []
     allowed = [world.path(name) for name in ("repo", "state", "key.json",
-                                             "home/.kube", "home/.config")]
-    plan = world.path("saved.plan")
+                                             "home/.kube", "home/.config",
+                                             "plans")]
     with open(trace, encoding="utf-8", errors="replace") as file:
         for line in file:
             match = OPENS.match(line)
@@ -519,8 +520,6 @@ def look_at(world, trace, started):
             if any(where == one or where.startswith(one + "/")
                    for one in allowed):
                 continue
-            if where == plan or where.startswith(plan + "."):
-                continue
             if "O_PATH" in rest or where == "/" and "O_DIRECTORY" in rest:
                 continue
             wrong.append(f"opens {where}")
@@ -537,7 +536,7 @@ def check(world, jobrun, name):
     worst = (0, 0)
     for traced, command in (
             (True, ["validate", "jobs"]),
-            (True, ["plan", "--out", world.path("saved.plan"), "jobs"]),
+            (True, ["plan", "--out", world.path("plans/saved"), "jobs"]),
             (False, ["plan", "jobs"]),
             (False, ["plan", "--format", "markdown", "jobs"])):
         if traced:
@@ -555,8 +554,8 @@ def check(world, jobrun, name):
             wrong.append(f"shows {text[max(0, at - 60):at + 40]!r}")
         if b"Sanitizer" in text or b"root:" in text and b"$" in text:
             wrong.append(f"says {text[:300]!r}")
-    if os.path.exists(world.path("saved.plan")):
-        with open(world.path("saved.plan"), "rb") as file:
+    if os.path.exists(world.path("plans/saved")):
+        with open(world.path("plans/saved"), "rb") as file:
             if SECRET.encode() in file.read():
                 wrong.append("the saved plan holds a secret")
     if os.path.exists(RAN):

@@ -243,6 +243,24 @@ static void find_revision(struct session *session, struct job *job)
 	revision_set(job, *at);
 }
 
+/* What several jobs ship is read once. */
+static int digest(struct session *session, struct job *job, struct error *err)
+{
+	size_t n = session->digested_count, i;
+
+	job->before = session->digested;
+	job->before_count = n < SESSION_DIGESTED ? n : SESSION_DIGESTED;
+	if (job_digest(job, err) < 0)
+		return -1;
+	for (i = 0; i < job->before_count; i++)
+		if (job->before[i]->contents.items == job->contents.items)
+			return 0;
+	if (job->contents.count)
+		session->digested[session->digested_count++ %
+				  SESSION_DIGESTED] = job;
+	return 0;
+}
+
 static int plan_one(struct session *session, struct job *job, size_t at,
 		    const struct plan_options *options, struct error *err)
 {
@@ -257,7 +275,7 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 	job->never = (const char *const *)session->never;
 	job->never_count = session->never_count;
 	desired = session->desired[at] = resources_new();
-	ret = job_digest(job, err);
+	ret = digest(session, job, err);
 	if (ret == 0)
 		find_revision(session, job);
 	if (ret == 0 && provider->desire(job, &session->env, desired, err) == 0)

@@ -14,6 +14,7 @@
 #include "schema/schema.h"
 
 #define SESSION_PROVIDERS 16
+#define SESSION_DIGESTED 32
 
 /* A job that no plan could be made of, and why. */
 struct unplanned {
@@ -30,6 +31,9 @@ struct session {
 	struct resources **desired;
 	struct resource **observed;
 	size_t job_count;
+	/* Jobs whose source or packages were read, the last of them. */
+	const struct job *digested[SESSION_DIGESTED];
+	size_t digested_count;
 	struct price_list *prices; /* or NULL */
 	struct unplanned *unplanned;
 	size_t unplanned_count;

@@ -350,3 +350,38 @@ by_two_versions() {
 @test "a run of a cluster, by one version and then by another" {
   both by_two_versions
 }
+
+@test "what a plan may not look at does not make it stale" {
+  local cluster=${KUBECONFIG:?}
+  tell state '{"pods": [{"run": true}]}'
+  mkdir -p repo/.git repo/jobs
+  sed "s|$KUBE/cert.pem|cert.pem|" "$cluster" >repo/kc.yaml
+  cp "$KUBE/cert.pem" repo
+  export KUBECONFIG=$TMP/none HOME=$TMP
+  cd repo
+  cat >jobs/k.yaml <<'END'
+jobId: unseen
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: "python:3"}
+jobrun: {provider: kubernetes, command: [echo, hi], kubernetes: {kubeconfig: ../kc.yaml}}
+END
+  run jobrun plan --out "$TMP/first.plan" jobs
+  [ "$status" -eq 0 ]
+  [[ $output == *"unseen  unless it was run: not looked at"* ]]
+  run jobrun apply --yes "$TMP/first.plan"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"unseen: SUCCEEDED"* ]]
+  # It is there by now, and the plan could not know.
+  jobrun plan --out "$TMP/second.plan" jobs
+  run jobrun apply --yes "$TMP/second.plan"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"already succeeded"* ]]
+  # What was looked at is held against it.
+  run jobrun plan --allow-connect jobs
+  [[ $output == *"already succeeded"* ]]
+  run jobrun delete unseen
+}

@@ -30,6 +30,10 @@ struct schema_options {
 	const struct schema_provider *providers;
 	size_t provider_count;
 	const char *job_id;            /* of a file that has none; or NULL */
+	/* Whether a job that has no jobId is known by this one, which comes
+	 * from its file's name alone: called by several threads.  Or NULL. */
+	bool (*is_known)(void *arg, const struct job *job, const char *job_id);
+	void *arg;
 	const char *provider;          /* instead of the file's; or NULL */
 	const struct schema_set *sets; /* in this order, for every job */
 	size_t set_count;

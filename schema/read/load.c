@@ -140,8 +140,8 @@ static bool has_new_id(struct loader *loader, struct reading *reading,
 			first->made ? "the other job" : "first taken here");
 	if (!at || first->made)
 		problem_hint(&reading->found,
-			     "a job without a jobId is named after its file; "
-			     "give it one");
+			     "a job without a jobId is named after its folder "
+			     "and file; give it one");
 	return false;
 }
 
@@ -500,6 +500,7 @@ int schema_load_text(const char *name, const char *text, size_t len,
 	if (len)
 		memcpy(data, text, len);
 	reading = new_reading(&loader, 0);
+	reading->loose = true;
 	reading_text(reading, data, len);
 	take_reading(&loader, reading, 0);
 	free_reading(reading);

@@ -47,6 +47,7 @@ struct reading {
 	const char *path;
 	unsigned order;
 	bool named; /* on the command line, so it must hold a job */
+	bool loose; /* a text that is in no folder */
 
 	struct problems found; /* of this file only */
 	struct job **jobs;     /* owned */

@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/job/check.h"
+#include "core/job/origin.h"
 #include "core/job/traits.h"
 #include "schema/read/fill.h"
 #include "core/base/nearest.h"
@@ -189,24 +190,40 @@ static void note_unused_blocks(struct reading *reading, const struct job *job)
 	}
 }
 
+/* From folder and file: a config.yaml is in many projects.  One that older
+ * versions named by the file alone keeps that name. */
+static void make_name(const struct reading *reading, const struct job *job,
+		      char id[JOB_ID_MAX + 1])
+{
+	const struct schema_options *options = reading->options;
+	const char *base = path_base(reading->path);
+	const char *end = strrchr(base, '.');
+	int len = end && end > base ? (int)(end - base) : (int)strlen(base);
+	char *folder, *both;
+
+	make_job_id(base, (size_t)len, id);
+	if (reading->loose ||
+	    (options->is_known && options->is_known(options->arg, job, id)))
+		return;
+	folder = origin_folder_name(job->folder);
+	both = mem_printf("%s%s%.*s", folder, *folder ? "_" : "", len, base);
+	make_job_id(both, strlen(both), id);
+	free(both);
+	free(folder);
+}
+
 static void set_job_id(struct reading *reading, struct job *job)
 {
-	const char *base = path_base(reading->path), *end;
 	char id[JOB_ID_MAX + 1];
 
 	if (job->job_id)
 		return;
-	if (reading->options->job_id) {
+	if (reading->options->job_id)
 		text_short(reading->options->job_id, id);
-	} else if (!strcmp(reading->path, "-")) {
+	else if (!strcmp(reading->path, "-"))
 		memcpy(id, "job", 4);
-	} else {
-		end = strrchr(base, '.');
-		make_job_id(base,
-			    end && end > base ? (size_t)(end - base)
-					      : strlen(base),
-			    id);
-	}
+	else
+		make_name(reading, job, id);
 	job->job_id = arena_strdup(job->mem, id);
 }
 

@@ -11,8 +11,9 @@ static const struct field job_fields[] = {
 	  .check = check_job_id,
 	  .offset = offsetof(struct job, job_id),
 	  .doc = "The name of the job: letters, digits and underscores, a "
-		 "letter first, at most 128.  Made from the name of the file "
-		 "if it is not given here nor with --job-id." },
+		 "letter first, at most 128.  Made from the names of the "
+		 "folder and the file if it is not given here nor with "
+		 "--job-id." },
 	{ .name = "labels",
 	  .type = FIELD_PAIRS,
 	  .check = check_label,

@@ -139,3 +139,54 @@ END
   [ "$status" -eq 75 ]
   [[ $output == *"dir:$TMP/one"*"dir:$TMP/two"* ]]
 }
+
+# unnamed DIR COMMAND: a config.yaml without a jobId.
+unnamed() {
+  mkdir -p "$1"
+  cat >"$1/config.yaml" <<END
+trainingInput: {scaleTier: BASIC}
+jobrun: {command: [sh, -c, '$2']}
+END
+}
+
+@test "a job without a jobId is named after its folder and file" {
+  unnamed p1 "exec sleep $NAP"
+  unnamed p2 true
+  (cd p1 && jobrun apply --detach config.yaml)
+  wait_until 5 state_is p1_config RUNNING
+  run jobrun apply --yes p2/config.yaml
+  [ "$status" -eq 0 ]
+  state_is p1_config RUNNING
+  state_is p2_config SUCCEEDED
+  # Wherever a clone is, and whatever it is called.
+  repository here https://example.com/org/ml-models.git
+  unnamed here true
+  run jobrun plan here/config.yaml
+  [[ $output == ml_models_config* ]]
+  run jobrun plan --job-id mine here/config.yaml
+  [[ $output == mine* ]]
+  run jobrun plan - <here/config.yaml
+  [[ $output == job* ]]
+  jobrun cancel --now p1_config
+}
+
+@test "a job that ran under its file's name keeps that, from that file alone" {
+  unnamed p1 true
+  unnamed p2 true
+  jobrun apply --job-id config p1/config.yaml
+  python3 - "$JOBRUN_STATE_DIR/jobrun.db" <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE run SET job_file = NULL, job_origin = NULL")
+db.commit()
+END
+  run jobrun plan --detailed-exitcode p1/config.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == "config "*"already succeeded"* ]]
+  run jobrun plan p2/config.yaml
+  [[ $output == "p2_config "* ]]
+  jobrun apply --rerun --yes p1/config.yaml
+  run jobrun plan --detailed-exitcode p1/config.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == "config "*"already succeeded"* ]]
+}

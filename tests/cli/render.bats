@@ -3,7 +3,7 @@ load helper
 HERE=$BATS_TEST_DIRNAME
 
 digest() {
-  jobrun plan --format json "$1" |
+  jobrun plan --format json "$@" |
     python3 -c 'import json,sys; print(json.load(sys.stdin)["jobs"][0]["digest"])'
 }
 
@@ -25,13 +25,13 @@ jobrun:
   command: [python3, train.py]
   env: {A: "1", B: "~"}
 YAML
-  jobrun render --to yaml my-job.yaml >again.yaml
+  jobrun render --to yaml --job-id my_job my-job.yaml >again.yaml
   grep -qx 'jobId: my_job' again.yaml
   grep -qx '  workerCount: 0' again.yaml
   grep -qx '      maxValue: 0.1' again.yaml
   grep -qx '  runtimeVersion: "2.10"' again.yaml
   refute grep -q anchor again.yaml
-  [ "$(digest my-job.yaml)" = "$(digest again.yaml)" ]
+  [ "$(digest --job-id my_job my-job.yaml)" = "$(digest again.yaml)" ]
   jobrun render again.yaml | cmp - again.yaml
   # Other readers of YAML take it for the same.
   /usr/bin/python3 - <<'PY'

@@ -185,3 +185,23 @@ PY
 @test "a run of a service of Google, by one version and then by another" {
   both google_runs
 }
+
+name_is_kept() {
+  mkdir -p p1 p2
+  local p
+  for p in p1 p2; do
+    printf '%s\n' 'trainingInput: {scaleTier: BASIC}' \
+      'jobrun: {command: ["true"]}' >$p/config.yaml
+  done
+  first apply --yes p1/config.yaml
+  if [ "$FIRST" = "$JOBRUN_OLD" ]; then
+    is_left p1/config.yaml
+    run second plan --detailed-exitcode p2/config.yaml
+    [ "$status" -eq 2 ]
+    [[ $output == p2_config* ]]
+  fi
+}
+
+@test "a job without a jobId keeps the name that an older version gave it" {
+  both name_is_kept
+}

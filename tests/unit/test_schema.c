@@ -388,14 +388,17 @@ static void directories_are_read(void **state)
 	paths[0] = folder;
 	load_paths(&l, paths, 1);
 	assert_int_equal(l.jobs.count, 3);
-	assert_string_equal(l.jobs.items[0]->job_id, "a");
-	assert_string_equal(l.jobs.items[2]->job_id, "d");
+	/* Named after folder and file. */
+	assert_true(text_starts(l.jobs.items[0]->job_id, "test_schema_"));
+	assert_true(text_ends(l.jobs.items[0]->job_id, "_a"));
+	assert_string_equal(l.jobs.items[2]->job_id, "sub_d");
 	assert_int_equal(l.found.count, 1);
 	assert_int_equal(l.found.items[0].severity, SEVERITY_NOTE);
 	drop(&l);
 
 	/* Named, a file must hold a job; and an id must be the only one. */
 	named = path_join(folder, "other.yaml");
+	write_file(folder, "a.yml", "jobId: a\ntrainingInput: {}\n");
 	write_file(folder, "b.yaml", "jobId: a\ntrainingInput: {}\n");
 	paths[0] = named;
 	paths[1] = folder;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/ui/app.h"
+#include "cmd/jobrun/ui/known.h"
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/opt.h"
@@ -101,13 +102,18 @@ void load_say_omitted(const struct app *app, const struct problems *found)
 static int load(const struct app *app, const struct schema_options *options,
 		char *const *paths, size_t count, struct jobs *out)
 {
+	struct schema_options how = *options;
 	struct problems found = { 0 };
 	struct buf text = { 0 };
+	struct known known;
 	struct error err;
 	int status = 0;
 
 	*out = (struct jobs){ 0 };
-	if (schema_load(paths, count, options, out, &found, &err) < 0) {
+	known_init(&known);
+	how.is_known = known_is;
+	how.arg = &known;
+	if (schema_load(paths, count, &how, out, &found, &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;
 	}
@@ -121,6 +127,7 @@ out:
 		jobs_done(out);
 	buf_done(&text);
 	problems_done(&found);
+	known_done(&known);
 	return status;
 }
 

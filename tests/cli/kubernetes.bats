@@ -351,6 +351,7 @@ by_two_versions() {
   both by_two_versions
 }
 
+<<<<<<< HEAD
 @test "what a plan may not look at does not make it stale" {
   local cluster=${KUBECONFIG:?}
   tell state '{"pods": [{"run": true}]}'
@@ -384,4 +385,30 @@ END
   run jobrun plan --allow-connect jobs
   [[ $output == *"already succeeded"* ]]
   run jobrun delete unseen
+=======
+@test "a run of another project's job of that name is left alone: its annotation says so" {
+  tell state '{"pods": [{"script": [{"phase": "Running"}]}], "paused": true}'
+  for p in p1 p2; do
+    mkdir $p
+    cat >$p/config.yaml <<END
+jobId: config
+trainingInput: {scaleTier: BASIC, args: [$p], masterConfig: {imageUri: "python:3"}}
+jobrun: {provider: kubernetes}
+END
+  done
+  run jobrun plan --format json p1/config.yaml
+  [[ $output == *'"jobrun-origin": "dir:'$TMP'/p1"'* ]]
+  jobrun apply --yes --detach p1/config.yaml
+  for state in "$JOBRUN_STATE_DIR" "$TMP/other"; do
+    JOBRUN_STATE_DIR=$state run jobrun apply --yes --detach p2/config.yaml
+    echo "$output"
+    [ "$status" -eq 75 ]
+    [[ $output == *"from dir:$TMP/p1, this one from dir:$TMP/p2;"* ]]
+  done
+  # What is rendered for others says nothing of this machine.
+  run jobrun render --to kubernetes p1/config.yaml
+  [[ $output != *"$TMP"* ]]
+  jobrun cancel --now config
+  jobrun delete config
+>>>>>>> ad71656 (tests: whose job it is, at each service's stand-in and in Slurm's queue)
 }

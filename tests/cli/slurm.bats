@@ -605,3 +605,20 @@ by_two_versions() {
 @test "a run of Slurm, by one version and then by another" {
   both by_two_versions
 }
+
+@test "a run of another project's job of that name is left alone" {
+  local p
+  for p in p1 p2; do
+    mkdir -p $p
+    slurm_job $p/config.yaml config 0 "echo $p; sleep 60"
+  done
+  jobrun apply --yes --detach p1/config.yaml
+  squeue -h -o %k | grep -q '^jobrun:config:.*:[a-z0-9_]*_p1-[0-9a-f]\{12\}$'
+  for state in "$JOBRUN_STATE_DIR" "$TMP/other"; do
+    JOBRUN_STATE_DIR=$state run jobrun apply --yes --detach p2/config.yaml
+    echo "$output"
+    [ "$status" -eq 75 ]
+    [[ $output == *"from dir:$TMP/p1, this one from dir:$TMP/p2;"* ]]
+  done
+  jobrun cancel --now config
+}

@@ -376,3 +376,15 @@ SH
   [ "$(made)" -eq 0 ]
   end_google
 }
+
+@test "TPUs are labelled with where their job is from" {
+  local to
+  start_google
+  pod pod.yaml
+  for to in tpu-vm tpu-node; do
+    run jobrun plan --format json --provider $to pod.yaml
+    [ "$status" -eq 0 ]
+    [[ $output =~ '"jobrun-origin": "'[a-z0-9_]+'-'[0-9a-f]{12}'"' ]]
+  done
+  end_google
+}

@@ -133,3 +133,36 @@ JSON
   state_is Mnist_1 CANCELLED
   end_google
 }
+
+@test "a run of another project's job of that name is left alone: its label says so" {
+  local to name
+  start_google
+  tell state '{"jobs": {"*": {"script": ["RUNNING"]}}}'
+  for to in vertex-ai ai-platform; do
+    name=$([ $to = vertex-ai ] && echo customJobs || echo jobs)
+    for p in p1 p2; do
+      mkdir -p $p/$to
+      cat >$p/$to/config.yaml <<YAML
+jobId: config
+trainingInput: {scaleTier: BASIC, region: us-central1, args: [$p],
+  masterConfig: {imageUri: "gcr.io/proj-1/a"}}
+jobrun: {provider: $to}
+YAML
+    done
+    jobrun apply --yes --detach p1/$to/config.yaml
+    label=$(body POST "/$name\$" 'b["labels"]["jobrun-origin"]')
+    [[ $label =~ ^[a-z0-9_]+_p1_[a-z_]+-[0-9a-f]{12}$ ]]
+    # From this machine, and from one that knows nothing.
+    for state in "$JOBRUN_STATE_DIR" "$TMP/other-$to"; do
+      JOBRUN_STATE_DIR=$state run jobrun apply --yes --detach p2/$to/config.yaml
+      echo "$output"
+      [ "$status" -eq 75 ]
+      [[ $output == *"from $label, this one from dir:$TMP/p2/$to;"* ]]
+      JOBRUN_STATE_DIR=$state run jobrun plan p1/$to/config.yaml
+      [ "$status" -eq 0 ]
+    done
+    [ "$(asked POST ':cancel$')" -eq 0 ]
+    rm -rf "$JOBRUN_STATE_DIR"
+  done
+  end_google
+}

@@ -94,7 +94,7 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 		if (!why)
 			return full;
 		errno = why;
-		if (why == EACCES)
+		if (why == EACCES && access(full, F_OK) == 0)
 			error_set(err, ERROR_FAILED,
 				  "'%s' is not executable (chmod +x it, or "
 				  "name its interpreter first)",
@@ -119,7 +119,8 @@ char *process_find(const char *name, const char *directory, char *const *envp,
 			free(denied);
 			return full;
 		}
-		if (why == EACCES && !denied)
+		/* A folder of PATH that others may not enter has nothing. */
+		if (why == EACCES && !denied && access(full, F_OK) == 0)
 			denied = full;
 		else
 			free(full);

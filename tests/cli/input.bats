@@ -96,7 +96,10 @@ fails_with() {
 @test "a command that is not there, or can't be run" {
   job a.yaml a 'echo'
   sed -i 's/command:.*/command: [no-such-trainer]/' a.yaml
-  fails_with 1 "command 'no-such-trainer' not found" apply a.yaml
+  # A folder that may not be entered has no program: not that root would see.
+  mkdir -m 0 locked
+  PATH=$PWD/locked:$PATH fails_with 1 "command 'no-such-trainer' not found" \
+    apply a.yaml
   state_is a FAILED
   echo 'echo hi' >script.sh
   sed -i 's/command:.*/command: [.\/script.sh]/' a.yaml

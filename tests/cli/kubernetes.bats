@@ -351,7 +351,6 @@ by_two_versions() {
   both by_two_versions
 }
 
-<<<<<<< HEAD
 @test "what a plan may not look at does not make it stale" {
   local cluster=${KUBECONFIG:?}
   tell state '{"pods": [{"run": true}]}'
@@ -385,7 +384,8 @@ END
   run jobrun plan --allow-connect jobs
   [[ $output == *"already succeeded"* ]]
   run jobrun delete unseen
-=======
+}
+
 @test "a run of another project's job of that name is left alone: its annotation says so" {
   tell state '{"pods": [{"script": [{"phase": "Running"}]}], "paused": true}'
   for p in p1 p2; do
@@ -410,5 +410,4 @@ END
   [[ $output != *"$TMP"* ]]
   jobrun cancel --now config
   jobrun delete config
->>>>>>> ad71656 (tests: whose job it is, at each service's stand-in and in Slurm's queue)
 }

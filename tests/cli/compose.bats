@@ -82,10 +82,10 @@ YAML
   printf 'jobrun: {extends: none.yaml}\n' >a.yaml
   run jobrun validate a.yaml
   [[ $output == *'a.yaml:1:19: error:'*"none.yaml': No such file"* ]]
-  printf 'a: 1\n---\nb: 2\n' >none.yaml
+  printf 'jobrun: {}\n---\njobrun: {}\n' >none.yaml
   run jobrun validate a.yaml
   [[ $output == *'several documents'* ]]
-  printf '[a]\n' >none.yaml
+  printf -- '- jobrun: a\n' >none.yaml
   run jobrun validate a.yaml
   [[ $output == *'no map'* ]]
   printf 'jobrun: {extends: {a: b}}\n' >a.yaml

@@ -69,3 +69,23 @@ YAML
     [[ $output == *"needed: where packages are uploaded to"* ]]
   done
 }
+
+@test "trials whose pods are not alike render as the JobSet that plan has" {
+  cat >job.yaml <<'YAML'
+jobId: mixed
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-8
+  masterConfig: {imageUri: gcr.io/p/i}
+  workerType: n1-standard-4
+  workerCount: 2
+  hyperparameters:
+    goal: MAXIMIZE
+    params:
+    - {parameterName: a, type: INTEGER, minValue: 1, maxValue: 9}
+jobrun: {provider: kubernetes}
+YAML
+  jobrun validate job.yaml
+  jobrun render --to kubernetes job.yaml >objects.yaml
+  grep -qx 'kind: JobSet' objects.yaml
+}

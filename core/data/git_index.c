@@ -238,8 +238,9 @@ static int read_all(struct git_index *index, size_t hash_size,
 	return in.split && !*unknown ? -1 : 0;
 }
 
-struct git_index *git_index_parse(char *data, size_t len, const char *name,
-				  struct error *err)
+/* Takes the bytes.  Errors call them `name`. */
+static struct git_index *parse(char *data, size_t len, const char *name,
+			       struct error *err)
 {
 	struct git_index *index = mem_alloc(sizeof(*index));
 	const char *unknown = NULL;
@@ -279,7 +280,7 @@ struct git_index *git_index_read(const char *git, struct error *err)
 	}
 	data = file_read(path, INDEX_MAX, &len, err);
 	if (data)
-		index = git_index_parse(data, len, path, err);
+		index = parse(data, len, path, err);
 	if (index)
 		index->time_ns =
 			st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;

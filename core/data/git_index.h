@@ -42,9 +42,6 @@ struct git_index; /* opaque */
 /* Reads GIT/index; `git` is the work tree's own folder.  One that is not there
  * tracks nothing.  Returns new, or NULL. */
 struct git_index *git_index_read(const char *git, struct error *err);
-/* The same of bytes, which it takes.  Errors call them `name`. */
-struct git_index *git_index_parse(char *data, size_t len, const char *name,
-				  struct error *err);
 void git_index_free(struct git_index *index);
 
 /* By path, bytewise. */

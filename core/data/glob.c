@@ -160,12 +160,13 @@ static bool is_deep(const char *start, const char *stars, const char *end,
 	       (!*end || *end == '/' || !strncmp(end, "\\/", 2));
 }
 
-bool glob_match(const char *pattern, const char *text, bool is_path)
+bool glob_match(const char *pattern, const char *text, bool is_path,
+		uint64_t *steps)
 {
 	struct retry star = { 0 }, deep = { 0 };
 	const char *start = pattern;
 
-	for (;;) {
+	for (;; ++*steps) {
 		if (*pattern == '*') {
 			const char *end = pattern + strspn(pattern, "*");
 			bool crosses = is_deep(start, pattern, end, is_path);

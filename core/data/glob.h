@@ -8,14 +8,16 @@
 #define JOBRUN_GLOB_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* False for what matches nothing: an open bracket, an unknown [:class:], a
  * backslash at the end. */
 bool glob_is_valid(const char *pattern);
 
 /* Takes time proportional to the product of the lengths, and of the number of
- * folders in `text` if there is a `**`.  `is_path`: else `*` and `**` are the
- * same, and `text` is one name. */
-bool glob_match(const char *pattern, const char *text, bool is_path);
+ * folders in `text` if there is a `**`; what it took is added to `*steps`.
+ * `is_path`: else `*` and `**` are the same, and `text` is one name. */
+bool glob_match(const char *pattern, const char *text, bool is_path,
+		uint64_t *steps);
 
 #endif

@@ -162,7 +162,7 @@ char *ignore_pattern(const char *path)
 
 /* Most patterns are ruled out, or hold, by their literal start alone. */
 static bool match(const struct ignore_pattern *pattern, const char *path,
-		  const char *base)
+		  const char *base, uint64_t *steps)
 {
 	const char *text = pattern->any_depth ? base : path;
 
@@ -171,7 +171,7 @@ static bool match(const struct ignore_pattern *pattern, const char *path,
 	if (pattern->literal == pattern->len)
 		return !text[pattern->literal];
 	return glob_match(pattern->text + pattern->literal,
-			  text + pattern->literal, !pattern->any_depth);
+			  text + pattern->literal, !pattern->any_depth, steps);
 }
 
 static bool is_below(const struct ignore *ignore, const char *path)
@@ -182,7 +182,7 @@ static bool is_below(const struct ignore *ignore, const char *path)
 }
 
 enum ignore_verdict ignore_decide(const struct ignore *ignore, const char *path,
-				  bool is_folder)
+				  bool is_folder, uint64_t *steps)
 {
 	const char *base = path_base(path);
 	const struct ignore_pattern *pattern;
@@ -195,7 +195,7 @@ enum ignore_verdict ignore_decide(const struct ignore *ignore, const char *path,
 			continue;
 		for (pattern = ignore->last; pattern; pattern = pattern->next)
 			if ((is_folder || !pattern->folders) &&
-			    match(pattern, from, base))
+			    match(pattern, from, base, steps))
 				return pattern->take_back ? IGNORE_IN
 							  : IGNORE_OUT;
 	}

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/alloc.h"
 #include "core/base/error.h"
@@ -35,9 +36,10 @@ const struct ignore *ignore_put(const struct ignore *under, const char *below,
 /* The built-in patterns. */
 const struct ignore *ignore_built_in(struct arena *mem, struct error *err);
 
-/* `ignore` may be NULL.  Ask for each folder before its contents. */
+/* `ignore` may be NULL.  Ask for each folder before its contents.  Adds to
+ * `*steps` what it took. */
 enum ignore_verdict ignore_decide(const struct ignore *ignore, const char *path,
-				  bool is_folder);
+				  bool is_folder, uint64_t *steps);
 
 /* The pattern for a folder that is at `path` below the one that has patterns,
  * with its newline.  Returns new, or NULL if it is no folder below it. */

@@ -20,6 +20,7 @@
 #define GITIGNORE ".gitignore"
 #define IGNORE_FILE_MAX 65536
 #define REPOSITORY_COUNT_MAX 256 /* below one source */
+#define STEPS_MAX 500000000      /* some seconds */
 #define STATE_FILE "jobrun.db"
 #define PLAN_START "{\n  \"jobrunPlan\": "
 
@@ -42,6 +43,7 @@ struct source_rules {
 	struct source_scope top;
 	struct git_index *indexes[REPOSITORY_COUNT_MAX];
 	size_t index_count;
+	uint64_t steps; /* of matching patterns, so far */
 };
 
 /* The text of an ignore file, or NULL without an error if there is none.  Git
@@ -334,27 +336,29 @@ static bool is_tracked(const struct source_scope *scope, const char *path,
 }
 
 /* By the ignore files, and where they say nothing by what always holds. */
-static enum source_reason decide(const struct source_rules *rules,
+static enum source_reason decide(struct source_rules *rules,
 				 const struct source_scope *scope,
 				 const char *path, const char *at,
 				 bool is_folder)
 {
 	enum ignore_verdict verdict =
-		ignore_decide(scope->files, at, is_folder);
+		ignore_decide(scope->files, at, is_folder, &rules->steps);
 
 	if (verdict == IGNORE_IN)
 		return SOURCE_SHIPS;
-	if (ignore_decide(rules->also, path, is_folder) == IGNORE_OUT)
+	if (ignore_decide(rules->also, path, is_folder, &rules->steps) ==
+	    IGNORE_OUT)
 		return SOURCE_ALSO;
 	/* What needs no word is that, whoever says it, too. */
-	if (ignore_decide(rules->built_in, path, is_folder) == IGNORE_OUT)
+	if (ignore_decide(rules->built_in, path, is_folder, &rules->steps) ==
+	    IGNORE_OUT)
 		return SOURCE_BUILT_IN;
 	if (verdict == IGNORE_OUT)
 		return rules->by_git ? SOURCE_GITIGNORE : SOURCE_IGNORE_FILE;
 	return SOURCE_SHIPS;
 }
 
-enum source_reason source_rules_decide(const struct source_rules *rules,
+enum source_reason source_rules_decide(struct source_rules *rules,
 				       const struct source_scope *scope,
 				       const char *path, int parent,
 				       bool is_folder)
@@ -375,6 +379,16 @@ enum source_reason source_rules_decide(const struct source_rules *rules,
 	if (is_tracked(scope, at, is_folder))
 		return is_folder ? SOURCE_ONLY_TRACKED : SOURCE_SHIPS;
 	return out;
+}
+
+int source_rules_check(const struct source_rules *rules, struct error *err)
+{
+	if (rules->steps <= STEPS_MAX)
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "the patterns of the ignore files in '%s' take too "
+			 "long to be matched with its files",
+			 rules->folder);
 }
 
 bool source_rules_is_plan(const struct source_rules *rules, const char *start,

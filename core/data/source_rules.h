@@ -60,10 +60,12 @@ const struct source_scope *source_rules_enter(struct source_rules *rules,
 					      enum source_reason reason,
 					      struct error *err);
 /* `path` is below the top, and `parent` is the open folder that it is in. */
-enum source_reason source_rules_decide(const struct source_rules *rules,
+enum source_reason source_rules_decide(struct source_rules *rules,
 				       const struct source_scope *scope,
 				       const char *path, int parent,
 				       bool is_folder);
+/* Fails if strangers' patterns make the walk take too long. */
+int source_rules_check(const struct source_rules *rules, struct error *err);
 /* Whether the start of a file says that it is a plan of jobrun's. */
 bool source_rules_is_plan(const struct source_rules *rules, const char *start,
 			  size_t len);

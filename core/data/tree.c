@@ -209,6 +209,8 @@ static int read_item(struct tree_walk *walk, int parent,
 		source_rules_decide(walk->rules, scope, buf_text(&walk->path),
 				    parent, type == DT_DIR);
 
+	if (source_rules_check(walk->rules, err) < 0)
+		return -1;
 	if (reason != SOURCE_SHIPS && reason != SOURCE_ONLY_TRACKED) {
 		leave_out(walk, reason, type == DT_DIR);
 		return 0;

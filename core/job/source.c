@@ -117,17 +117,21 @@ void source_text(const struct job *job, struct buf *out)
 	}
 }
 
+const char *source_why(const struct job *job, size_t i)
+{
+	return source_reason_text(job->source_left_out[i].reason);
+}
+
 static json_t *left_out_json(const struct job *job)
 {
 	json_t *out = json_array();
 	size_t i;
 
 	for (i = 0; i < job->source_left_out_count; i++) {
-		const struct tree_left_out *one = &job->source_left_out[i];
 		json_t *item = json_object();
 
-		json_put_text(item, "path", one->path);
-		json_put_text(item, "why", source_reason_text(one->reason));
+		json_put_text(item, "path", job->source_left_out[i].path);
+		json_put_text(item, "why", source_why(job, i));
 		json_array_append_new(out, item);
 	}
 	return out;

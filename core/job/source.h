@@ -56,6 +56,8 @@ void source_text(const struct job *job, struct buf *out);
  * "leftOut": [{"path", "why"}], "leftOutTotal": {WHY: count}}; "paths" is not
  * there if they are too many to be listed.  Returns new. */
 json_t *source_listing(const struct job *job);
+/* Why the i-th of job->source_left_out is: "by .gitignore". */
+const char *source_why(const struct job *job, size_t i);
 /* What to say of files that are likely to be secrets; adds nothing if there
  * are none. */
 void source_warning(const struct job *job, struct buf *out);

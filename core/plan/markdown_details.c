@@ -163,8 +163,7 @@ static void add_source(struct buf *out, const struct plan_job *plan_job,
 		buf_printf(out, "    … and %zu more\n",
 			   job->source_entry_count - i);
 	for (i = 0; i < job->source_left_out_count && i < most; i++)
-		add_path(out, job->source_left_out[i].path,
-			 source_reason_text(job->source_left_out[i].reason));
+		add_path(out, job->source_left_out[i].path, source_why(job, i));
 	if (i < job->source_left_out_count)
 		buf_printf(out, "    … and %zu more that are not\n",
 			   job->source_left_out_count - i);

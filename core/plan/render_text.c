@@ -261,12 +261,9 @@ static void render_names(struct text_render *render, const struct job *job)
 		buf_putc(render->out, '\n');
 	}
 	for (i = 0; i < job->source_left_out_count; i++) {
-		const struct tree_left_out *one = &job->source_left_out[i];
-
 		buf_puts(render->out, "      not ");
-		show_text(render->out, one->path);
-		buf_printf(render->out, " (%s)\n",
-			   source_reason_text(one->reason));
+		show_text(render->out, job->source_left_out[i].path);
+		buf_printf(render->out, " (%s)\n", source_why(job, i));
 	}
 }
 

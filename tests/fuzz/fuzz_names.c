@@ -63,20 +63,21 @@ static void leave_out(const char *text, struct arena *mem)
 	const struct ignore *ignore =
 		ignore_put(NULL, "", text, strlen(text), "text", mem, &err);
 	char *own = ignore_pattern(text);
+	uint64_t steps = 0;
 	char clean[PATH_MAX];
 
 	if (ignore) {
-		ignore_decide(ignore, text, false);
-		ignore_decide(ignore, "a/b.c", false);
-		ignore_decide(ignore, "a/b", true);
+		ignore_decide(ignore, text, false, &steps);
+		ignore_decide(ignore, "a/b.c", false, &steps);
+		ignore_decide(ignore, "a/b", true, &steps);
 	} else {
 		assert(err.text[0]);
 	}
 	if (own && !path_clean(text, clean) && !strchr(text, '\n')) {
 		ignore = ignore_put(NULL, "", own, strlen(own), "own", mem,
 				    &err);
-		assert(!ignore ||
-		       ignore_decide(ignore, clean, true) == IGNORE_OUT);
+		assert(!ignore || ignore_decide(ignore, clean, true, &steps) ==
+					  IGNORE_OUT);
 	}
 	free(own);
 }

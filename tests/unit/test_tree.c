@@ -221,7 +221,9 @@ static const struct ignore *patterns_of(struct place *at, const char *text,
 static bool is_out(const struct ignore *ignore, const char *path,
 		   bool is_folder)
 {
-	return ignore_decide(ignore, path, is_folder) == IGNORE_OUT;
+	uint64_t steps = 0;
+
+	return ignore_decide(ignore, path, is_folder, &steps) == IGNORE_OUT;
 }
 
 static void patterns_match(void **state)
@@ -344,7 +346,8 @@ static void what_fails_is_named(void **state)
 	char want[256];
 	int i;
 
-	assert_int_equal(tree_read("/nowhere/src", NULL, at->mem, &tree, &err), -1);
+	assert_int_equal(tree_read("/nowhere/src", NULL, at->mem, &tree, &err),
+			 -1);
 	assert_string_equal(err.text, "cannot read '/nowhere/src': No such "
 				      "file or directory");
 	put(at, "file", "");

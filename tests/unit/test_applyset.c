@@ -125,6 +125,39 @@ static void remotes_are_one_however_they_are_reached(void **state)
 	}
 }
 
+static void labels_stand_for_origins(void **state)
+{
+	static const char *const origins[] = {
+		"git:github.com/Org/repo//jobs",
+		"git:github.com/Org/repo//jobs/very/deep/folders/"
+		"that/no/label/has/room/for/at/all",
+		"dir:/home/m\xc3\xa9/jobs",
+		"",
+	};
+	char label[ORIGIN_LABEL_MAX], other[ORIGIN_LABEL_MAX];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(origins); i++) {
+		origin_label(origins[i], label);
+		assert_in_range(strlen(label), 1, 63);
+		assert_int_equal(
+			strspn(label, "abcdefghijklmnopqrstuvwxyz0123456789-_"),
+			strlen(label));
+		assert_true(origin_is_same(origins[i], label));
+		assert_true(origin_is_same(label, origins[i]));
+	}
+	/* Both look alike, as far as letters go. */
+	origin_label("dir:/a/b", label);
+	origin_label("dir:/a_b", other);
+	assert_string_not_equal(label, other);
+	assert_false(origin_is_same("dir:/a/b", other));
+	assert_false(origin_is_same("dir:/a/b", "dir:/a/B"));
+	/* What is not known is nobody else's. */
+	assert_true(origin_is_same(NULL, "dir:/a"));
+	assert_true(origin_is_same("dir:/a", ""));
+}
+
 static void clones_have_one_name_and_directories_their_own(void **state)
 {
 	struct place *at = *state;
@@ -275,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(remotes_are_one_however_they_are_reached),
+		TEST(labels_stand_for_origins),
 		TEST(clones_have_one_name_and_directories_their_own),
 		TEST(linked_work_trees_and_submodules_are_followed),
 		TEST(a_path_alone_is_never_a_name),

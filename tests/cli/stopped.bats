@@ -3,6 +3,15 @@
 # tests/cli/hosts.bats has the same for hosts.
 load helper
 load task_runner
+load sshd
+
+teardown() {
+  local pid
+  sshd_down
+  for pid in $(marked); do kill -9 "$pid" 2>/dev/null || true; done
+  cd /
+  rm -rf "$TMP"
+}
 
 # The grace is much longer than an end may take here.
 GRACE_S=20
@@ -98,4 +107,74 @@ supervising_processes() {
   [[ $output == *"a: its supervisor (process $supervisor) was stopped, and goes on now to end it"* ]]
   state_is a CANCELLED
   nothing_runs
+}
+
+# A program that needs four seconds to save when it is told to end.
+saving() {
+  printf 'trap "sleep 4; touch %s/saved; exit 0" TERM; echo $$ >%s/pid.new; mv %s/pid.new %s/pid; while :; do sleep 0.1; done' \
+    "$TMP" "$TMP" "$TMP" "$TMP"
+}
+
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# ms_to_end COMMAND...: milliseconds from asking for the end of the program,
+# which is stopped, until it is gone; into `ms`.
+ms_to_end() {
+  local pid began
+  stop_it
+  pid=$(cat pid)
+  began=${EPOCHREALTIME/./}
+  "$@" >/dev/null 2>&1 &
+  wait_until 60 gone "$pid"
+  ms=$(((${EPOCHREALTIME/./} - began) / 1000))
+  [ -e saved ]
+  rm saved pid
+  wait
+}
+
+save_on_local() {
+  job a.yaml a "$(saving)"
+  sed -i "s/grace: .*/grace: ${GRACE_S}s/" a.yaml
+  jobrun apply --rerun --detach a.yaml
+  ms_to_end jobrun cancel a
+}
+
+save_on_host() {
+  host_job h.yaml h h1 "$(saving)"
+  sed -i "s/grace: .*/grace: ${GRACE_S}s/" h.yaml
+  jobrun apply --rerun --detach h.yaml
+  ms_to_end jobrun cancel h
+}
+
+# As on Slurm.
+save_in_runner() {
+  rm -rf R made
+  runner_folder a.yaml
+  rm -f saved
+  runner_task 0 1 &
+  ms_to_end kill "$!"
+}
+
+save_in_launch() {
+  "$JOBRUN" launch --grace "${GRACE_S}s" -- sh -c "$(saving)" &
+  ms_to_end kill "$!"
+}
+
+# A busy machine is late now and then: three tries.
+# bats test_tags=server
+@test "a stopped task that saves for four seconds: the same time everywhere" {
+  local try where least most ms
+  sshd_up 1
+  for try in 1 2 3; do
+    least=999999 most=0
+    for where in on_local on_host in_runner in_launch; do
+      save_$where
+      echo "$where: $ms ms"
+      [ "$ms" -ge 4000 ]
+      least=$((ms < least ? ms : least))
+      most=$((ms > most ? ms : most))
+    done
+    [ $((most * 10)) -gt $((least * 11)) ] || break
+  done
+  [ $((most * 10)) -le $((least * 11)) ]
 }

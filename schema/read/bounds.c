@@ -6,6 +6,7 @@
 #include "schema/rules/rules_check.h"
 
 #define TRIALS_MAX 200000
+#define JOBS_MAX 10000 /* a plan takes some 15 KiB for the least of them */
 
 static bool add_trials(struct bounds *bounds, const struct job *job,
 		       struct problems *found)
@@ -56,6 +57,13 @@ bool bounds_add(struct bounds *bounds, const struct job *job,
 	const struct data_set *set = job->jobrun.data.items;
 	size_t i;
 
+	if (!bounds->check_only && ++bounds->jobs > JOBS_MAX) {
+		problem_add(found, SEVERITY_ERROR, job->head.node, NULL,
+			    "too-many", "more than %d jobs at a time",
+			    JOBS_MAX);
+		problem_hint(found, "plan a directory or two of them");
+		return false;
+	}
 	if (!add_trials(bounds, job, found))
 		return false;
 	for (i = 0; i < job->jobrun.data.count; i++)

@@ -13,6 +13,8 @@ struct problems;
 
 /* Zeroed it has room for all. */
 struct bounds {
+	bool check_only; /* jobs are not kept: any number will do */
+	size_t jobs;
 	long trials;
 	struct brace_names names; /* of shards; counted only */
 };

@@ -428,6 +428,7 @@ static int loader_init(struct loader *loader,
 	found->strict = options->strict;
 	*loader = (struct loader){
 		.options = options,
+		.bounds.check_only = options->check_only,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.moved = PTHREAD_COND_INITIALIZER,
 		.out = out,

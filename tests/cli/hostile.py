@@ -391,6 +391,13 @@ def braces_without_end(repo):
 
 
 @case
+def eight_megabytes_of_jobs(repo):
+    for i in range(400):
+        repo.write(f"jobs/{i}.yaml", "---\n".join(
+            f"jobId: j{i}_{n}\ntrainingInput: {{}}\n" for n in range(600)))
+
+
+@case
 def thousand_jobs_of_one_source(repo):
     repo.write("src/blob", os.urandom(6 << 20))
     for i in range(1000):
@@ -461,7 +468,9 @@ def limit():
 
 
 def run(world, argv, output, seconds):
-    """Returns seconds and megabytes; ends it after a while."""
+    """Returns seconds and megabytes; ends it after a while.  They are those of
+    its own work, as others may keep the machine busy, but for one that hangs.
+    """
     began = time.monotonic()
     with open(output, "wb") as file:
         process = subprocess.Popen(
@@ -475,10 +484,10 @@ def run(world, argv, output, seconds):
             if time.monotonic() - began > seconds:
                 os.killpg(process.pid, signal.SIGKILL)
                 _, _, usage = os.wait4(process.pid, 0)
-                break
+                return seconds, usage.ru_maxrss / 1024
             time.sleep(0.005)
-        process.returncode = 0
-    return time.monotonic() - began, usage.ru_maxrss / 1024
+        process.returncode = 0  # it was waited for
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def unquote(text):
@@ -545,7 +554,7 @@ def check(world, jobrun, name):
             wrong += look_at(world, trace, jobrun)
         else:
             took, size = run(world, [jobrun, *command], output,
-                             2 * SECONDS * SLOWER)
+                             6 * SECONDS * SLOWER)
             worst = max(worst[0], took), max(worst[1], size)
         with open(output, "rb") as file:
             text = file.read()

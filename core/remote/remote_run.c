@@ -7,6 +7,8 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/job/job.h"
+#include "core/job/origin.h"
 #include "core/trial/trial_folder.h"
 
 json_t *remote_run_properties(const struct run_record *run)

@@ -374,7 +374,7 @@ check-faults: build-valgrind
 SOAK ?=
 .PHONY: soak
 soak: $(BIN)
-	@JOBRUN=$(abspath $(BIN)) tests/faults/soak $(SOAK)
+	@JOBRUN=$(abspath $(BIN)) tests/soak/runs $(SOAK)
 
 VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full \
 	   --errors-for-leak-kinds=definite,indirect

@@ -3,8 +3,8 @@
 
 net_needed() {
   [ "$(id -u)" = 0 ] || skip "needs root"
-  ip netns add jobrun-probe 2>/dev/null || skip "needs network namespaces"
-  ip netns del jobrun-probe
+  ip netns add "jobrun-probe-$$" 2>/dev/null || skip "needs network namespaces"
+  ip netns del "jobrun-probe-$$"
 }
 
 # net_up COUNT: h1 … with an address and a link each, all on one bridge

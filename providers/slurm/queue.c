@@ -423,6 +423,11 @@ static const struct meaning reasons[] = {
 	{ "InvalidQOS", "the QOS is not valid" },
 	{ "Cleaning", "it ends, to be queued again" },
 	{ "NodeDown", "a node that it needs is down" },
+	{ "PartitionConfig", "it wants more nodes than the partition has" },
+	{ "NodeNotAvail", "nodes that it needs are not to be had" },
+	{ "DependencyNeverSatisfied", "the job that it waits for has failed" },
+	{ "AccountNotAllowed", "its account may not use the partition" },
+	{ "QOSNotAllowed", "its QOS may not use the partition" },
 	{ "launch failed requeued held", "it could not be started, and is "
 					 "held" },
 };
@@ -434,6 +439,18 @@ static const struct meaning ends[] = {
 	{ "BOOT_FAIL", "its nodes did not start" },
 	{ "DEADLINE", "its deadline has passed" },
 	{ "OUT_OF_MEMORY", "it used more memory than it has" },
+};
+
+/* The same page, of jobs that have FAILED. */
+static const struct meaning failures[] = {
+	{ "JobLaunchFailure", "its script could not be started: do the nodes "
+			      "see jobrun.slurm.directory, and under this "
+			      "user?" },
+	{ "SystemFailure", "Slurm or a node failed" },
+	{ "InactiveLimit", "it reached the limit of time without activity" },
+	{ "RaisedSignal:53(Real-time_signal_19)",
+	  "its output could not be opened: do the nodes see "
+	  "jobrun.slurm.directory?" },
 };
 
 static const char *find(const struct meaning *from, size_t count,
@@ -455,6 +472,9 @@ const char *queue_explain(const struct queue_job *job, struct arena *mem)
 
 	text = find(ends, COUNT(ends), job->state);
 	if (text)
+		return text;
+	text = find(failures, COUNT(failures), reason);
+	if (text && queue_state(job->state) == RUN_FAILED)
 		return text;
 	if (queue_state(job->state) != RUN_QUEUED)
 		return *reason ? arena_printf(mem, "Slurm says %s", job->reason)

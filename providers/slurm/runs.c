@@ -43,6 +43,8 @@ json_t *run_json(const struct slurm_run *run)
 	json_put_text(out, "digest", run->digest);
 	json_put_text(out, "digest2", run->digest2);
 	json_put_text(out, "comment", run->comment);
+	if (run->owner)
+		json_put_text(out, "owner", run->owner);
 	json_put_text(out, "set", run->set);
 	json_put_text(out, "origin", run->origin);
 	json_put_text(out, "revision", run->revision);
@@ -102,6 +104,7 @@ static int take_run(char *json, char *progress, struct arena *mem,
 		.digest = copy(value, "digest", mem),
 		.digest2 = copy(value, "digest2", mem),
 		.comment = copy(value, "comment", mem),
+		.owner = copy(value, "owner", mem),
 		.set = copy(value, "set", mem),
 		.origin = copy(value, "origin", mem),
 		.revision = copy(value, "revision", mem),

@@ -43,6 +43,7 @@ struct slurm_run {
 	const char *set;      /* what it was applied as one of, or NULL */
 	const char *origin;   /* see core/job/origin.h; or NULL */
 	const char *revision; /* see core/job/revision.h; or NULL */
+	const char *owner;    /* who made it, see store_owner(); or NULL */
 	const char *id; /* of the job that has it, once that began; or NULL */
 	int restart;    /* the last attempt that began; -1: none has */
 	int status; /* of that attempt, or of an array; -1: it has not ended, or not so

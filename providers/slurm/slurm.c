@@ -163,6 +163,31 @@ static const struct slurm_run *left_by_earlier(const struct slurm_view *sight,
 	return NULL;
 }
 
+/* How long another machine may take from the folder of a run to its job. */
+#define STARTING_MS 60000
+
+/* Fails while another machine that has made the run's folder a moment ago may
+ * still be about to submit it. */
+static int check_starting(struct slurm *slurm, const struct slurm_run *run,
+			  struct error *err)
+{
+	int64_t age_ms = time_now_ms() - run->create_time_ms;
+	char *owner;
+	int ret = 0;
+
+	if (run->id || !run->owner || age_ms < 0 || age_ms > STARTING_MS)
+		return 0;
+	owner = store_owner(slurm->env.store, err);
+	if (!owner)
+		return -1;
+	if (strcmp(owner, run->owner) != 0)
+		ret = error_set(err, ERROR_TRY_AGAIN,
+				"it is being started elsewhere, since %lld s",
+				(long long)age_ms / 1000);
+	free(owner);
+	return ret;
+}
+
 static int slurm_create(void *ctx, const struct resource *want,
 			struct error *err)
 {
@@ -172,6 +197,7 @@ static int slurm_create(void *ctx, const struct resource *want,
 	struct slurm_run run;
 	struct slurm_job what;
 	struct slurm_view sight = { 0 };
+	char *owner = NULL;
 	int ret = -1;
 
 	if (slurm_job_make(want->job, slurm->env.catalogue, mem, &what, err) <
@@ -188,13 +214,18 @@ static int slurm_create(void *ctx, const struct resource *want,
 	if (earlier && has_ended(slurm, earlier, mem))
 		earlier = NULL;
 	if (!earlier) {
+		owner = store_owner(slurm->env.store, err);
+		if (!owner)
+			goto out;
 		name_run(&sight, want, mem, &run);
+		run.owner = owner;
 		ret = slurm_submit(sight.at->cluster, want->job, &what, &run,
 				   mem, err);
 	} else {
 		run = *earlier;
-		ret = 0;
-		if (earlier != sight.run)
+		ret = earlier != sight.run ? check_starting(slurm, &run, err)
+					   : 0;
+		if (ret == 0 && earlier != sight.run)
 			ret = slurm_submit_again(sight.at->cluster, &what, &run,
 						 mem, err);
 		else if (sight.known)
@@ -203,6 +234,7 @@ static int slurm_create(void *ctx, const struct resource *want,
 	if (ret == 0)
 		ret = slurm_record(slurm, want->job, sight.at, &run, err);
 out:
+	free(owner);
 	runs_done(&sight.runs);
 	arena_free(mem);
 	return ret;

@@ -33,12 +33,20 @@
 #define PUT_PROGRAM                                                            \
 	"umask 077; mkdir -p \"${1%/*}\" && cat >\"$1.$$\" && "                \
 	"chmod 700 \"$1.$$\" && mv -f \"$1.$$\" \"$1\""
-/* Removes the part that a killed try has left beside it. */
+/*
+ * Removes what killed tries have left beside it, but no other's that may go on.
+ * Whoever comes second says "taken", and leaves the first one's folder.
+ */
 #define PUT_FOLDER                                                             \
-	"umask 077; mkdir -p \"${1%/*}\" && rm -rf \"${1%/*}\"/.new.* && "     \
-	"new=\"${1%/*}/.new.$$\" && mkdir \"$new\" && "                        \
-	"tar --no-same-owner --no-same-permissions -xf - -C \"$new\" && "      \
-	"mv -T \"$new\" \"$1\""
+	"umask 077; up=${1%/*}; mkdir -p \"$up\" || exit\n"                    \
+	"find \"$up\" -maxdepth 1 -name '.new.*' -mmin +1440 "                 \
+	"-exec rm -rf {} +\n"                                                  \
+	"new=$(mktemp -d \"$up/.new.XXXXXXXX\") &&\n"                          \
+	"tar --no-same-owner --no-same-permissions -xf - -C \"$new\" || "      \
+	"{ rm -rf \"$new\"; exit 1; }\n"                                       \
+	"mv -T \"$new\" \"$1\" 2>/dev/null && exit\n"                          \
+	"[ -d \"$1\" ] || mv -T \"$new\" \"$1\" || exit\n"                     \
+	"rm -rf \"$new\"; echo taken"
 #define FORGET "rm -rf \"$1\""
 /*
  * The job inherits only what is named: what else is set where jobrun is called
@@ -242,15 +250,23 @@ out:
 
 /* ---- shipping ---------------------------------------------------------- */
 
+/* Returns 1 if somebody else's is there. */
 static int put_folder(struct cluster *cluster, int fd, const char *to,
 		      const char *what, struct error *err)
 {
 	const char *args[] = { to, NULL };
 	const struct cluster_input input = { .fd = fd };
+	struct command_answer answer;
+	int ret;
 
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return error_errno(err, "cannot read what is shipped");
-	return cluster_sh(cluster, what, PUT_FOLDER, args, &input, NULL, err);
+	if (cluster_sh(cluster, what, PUT_FOLDER, args, &input, &answer, err) <
+	    0)
+		return -1;
+	ret = strstr(buf_text(&answer.out), "taken") != NULL;
+	command_answer_done(&answer);
+	return ret;
 }
 
 static int ship_source(struct cluster *cluster, const struct job *job,
@@ -272,7 +288,7 @@ static int ship_source(struct cluster *cluster, const struct job *job,
 		ret = put_folder(cluster, fd, to, "cannot ship the source",
 				 err);
 	close(fd);
-	return ret;
+	return ret < 0 ? -1 : 0;
 }
 
 static int ship_program(struct cluster *cluster, const char *to,
@@ -410,11 +426,16 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 		error_errno(err, "cannot pack the run");
 		goto out;
 	}
-	if (pack_run(fd, job, what, run, err) < 0 ||
-	    put_folder(cluster, fd,
-		       slurm_run_folder(what->request.block, run->job_id,
-					run->name, mem),
-		       "cannot make the run's folder", err) < 0)
+	if (pack_run(fd, job, what, run, err) < 0)
+		goto out;
+	ret = put_folder(cluster, fd,
+			 slurm_run_folder(what->request.block, run->job_id,
+					  run->name, mem),
+			 "cannot make the run's folder", err);
+	if (ret == 1)
+		ret = error_set(err, ERROR_TRY_AGAIN,
+				"it is being started elsewhere");
+	if (ret < 0)
 		goto out;
 	ret = slurm_submit_again(cluster, what, run, mem, err);
 	/* Refused, and so there is nothing to come back to. */

@@ -150,7 +150,7 @@ const char *look_explain(const struct slurm_look *look)
 		add_why_not(look, &why);
 	else if (look->known)
 		buf_printf(&why, "Slurm says %s%s%s", state,
-			   *look->job.reason ? ": " : "", look->job.reason);
+			   *text ? ": " : "", text);
 	else
 		buf_puts(&why, "it never began, and Slurm knows nothing of it "
 			       "any more: it was cancelled while it waited, or "

@@ -150,6 +150,36 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [ -z "$(in_queue far running,pending)" ]
 }
 
+@test "three machines apply one job at once: one job, and nobody hears of tar" {
+  mkdir src && head -c 3000000 /dev/urandom >src/data
+  slurm_job a.yaml race 0 'echo up' "  source: src"
+  for n in 1 2 3; do
+    JOBRUN_STATE_DIR=$TMP/machine$n "$JOBRUN" apply --yes a.yaml >out.$n 2>&1 3>&- &
+    pids[n]=$!
+  done
+  for n in 1 2 3; do
+    status=0
+    wait "${pids[n]}" || status=$?
+    cat out.$n
+    [ "$status" = 0 ] || { [ "$status" = 75 ] && grep -q "being started elsewhere" out.$n; }
+    refute grep -E "mv: |tar: |cannot make" out.$n
+  done
+  [ "$(in_queue race | wc -l)" = 1 ]
+  [ -z "$(find "$HOME/.jobrun" -name '.new.*')" ]
+}
+
+@test "a directory that the nodes do not see is said as such" {
+  slurm_has_names || skip "nothing can be mounted here"
+  mkdir here
+  # Mounted after the nodes have started, so that they have none of it.
+  mount -t tmpfs jobrun-test here
+  slurm_job a.yaml blind 0 'echo up' "  slurm: {directory: $TMP/here/d, program: $JOBRUN}"
+  run apply a.yaml
+  umount -l here
+  [ "$status" = 1 ]
+  [[ $output == *"do the nodes see jobrun.slurm.directory"* ]]
+}
+
 @test "a task fails: the next attempt begins on the same nodes, and nobody has to look" {
   slurm_job a.yaml again 1 "cd \$JOBRUN_RUN_DIR; n=\$((\$(ls ../attempts | wc -l) - 1)); echo try \$n; [ \$RANK = 1 ] || { until [ -e up.2 ]; do sleep 0.1; done; exit 0; }; touch up.\$n; [ \$n = 2 ] || { echo no data \$n >&2; exit 3; }; sleep 60" \
     '  restart: {maxRestarts: 2, backoff: 1s, rules: [{exitCodes: [3], action: restart}, {action: fail}]}'

@@ -18,8 +18,8 @@
 #include "schema/catalogue/catalogue_get.h"
 #include "tests/support/known.h"
 
-static const struct provider *const providers[] = { &provider_tpu_node,
-						    &provider_tpu_vm };
+static const struct provider *const makers[] = { &provider_tpu_node,
+						 &provider_tpu_vm };
 
 /* What is wanted of a job with `more` in its file; returns new. */
 static struct resources *wanted(const struct provider *provider,
@@ -93,21 +93,21 @@ static void both_providers_refuse_and_say_the_same(void **state)
 
 	(void)state;
 	for (i = 0; i < COUNT(cases); i++)
-		for (j = 0; j < COUNT(providers); j++) {
+		for (j = 0; j < COUNT(makers); j++) {
 			const char *missing = cases[i].missing;
 			const char *note = cases[i].note;
 			struct jobs jobs = { 0 };
 			struct resources *all =
-				wanted(providers[j], cases[i].more, &jobs);
+				wanted(makers[j], cases[i].more, &jobs);
 
 			count = all->missing_count;
 			if ((missing ? 1 : 0) != count ||
 			    (missing && !says(all->missing, count, missing)))
 				fail_msg("case %zu of %s: %zu missing", i,
-					 providers[j]->name, count);
+					 makers[j]->name, count);
 			if (note && !says(all->notes, all->note_count, note))
 				fail_msg("case %zu of %s: no note", i,
-					 providers[j]->name);
+					 makers[j]->name);
 			resources_free(all);
 			jobs_done(&jobs);
 		}

@@ -28,31 +28,31 @@ static bool is_owner(const char *text)
 /* Whoever is first makes it: what is there already is everybody's. */
 static int make_id(const char *path, struct error *err)
 {
-	char *own = mem_printf("%s.%ld", path, (long)getpid());
 	unsigned long long random;
 	char text[32];
-	int ret = -1;
 
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random)) {
-		error_errno(err, "cannot get a random number");
-		goto out;
-	}
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return error_errno(err, "cannot get a random number");
 	snprintf(text, sizeof(text), "%016llx", random);
-	ret = file_write(own, text, strlen(text), err);
-	if (ret == 0 && link(own, path) < 0 && errno != EEXIST)
-		ret = error_errno(err, "cannot make '%s'", path);
-	unlink(own);
-out:
-	free(own);
-	return ret;
+	return file_create(path, 0600, text, strlen(text), err) < 0 ? -1 : 0;
+}
+
+/* The name of the user of this process; in `out`. */
+static void user_name(char *out, size_t size)
+{
+	char texts[1024];
+	struct passwd one, *user = NULL;
+
+	if (getpwuid_r(geteuid(), &one, texts, sizeof(texts), &user) != 0)
+		user = NULL;
+	snprintf(out, size, "%s", user ? user->pw_name : "?");
 }
 
 char *store_owner(const struct store *store, struct error *err)
 {
 	const char *given = getenv("JOBRUN_OWNER");
-	const struct passwd *user = getpwuid(geteuid());
 	char *path, *id, *out = NULL;
-	char host[65] = "";
+	char host[65] = "", user[65];
 	size_t len;
 
 	if (given && *given && is_owner(given))
@@ -68,9 +68,9 @@ char *store_owner(const struct store *store, struct error *err)
 	if (access(path, F_OK) == 0 || make_id(path, err) == 0) {
 		id = file_read(path, OWNER_MAX, &len, err);
 		gethostname(host, sizeof(host) - 1);
+		user_name(user, sizeof(user));
 		if (id)
-			out = mem_printf("%s %s@%s", id,
-					 user ? user->pw_name : "?", host);
+			out = mem_printf("%s %s@%s", id, user, host);
 		free(id);
 	}
 	free(path);

@@ -180,7 +180,8 @@ static int check_starting(struct slurm *slurm, const struct slurm_run *run,
 	owner = store_owner(slurm->env.store, err);
 	if (!owner)
 		return -1;
-	if (strcmp(owner, run->owner) != 0)
+	/* Behind the id is who that is, for people. */
+	if (strncmp(owner, run->owner, strcspn(owner, " ") + 1) != 0)
 		ret = error_set(err, ERROR_TRY_AGAIN,
 				"it is being started elsewhere, since %lld s",
 				(long long)age_ms / 1000);

@@ -63,7 +63,7 @@ write() {
   refused a.yaml "more problems than can be of use"
   write a.yaml 'b"trainingInput: {}\n" + b"k: v\n" * 45000'
   refused a.yaml "more problems than can be of use"
-  write a.yaml 'b"trainingInput: {}\n---\n" * 5000'
+  write a.yaml 'b"".join(b"jobId: j%d\ntrainingInput: {}\n---\n" % i for i in range(5000))'
   refused a.yaml "documents in one file"
   write a.yaml 'b"trainingInput: {scaleTier: " + b"x" * 7000000 + b"}\n"'
   refused a.yaml "is not one of"

@@ -264,10 +264,10 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
 }
 
 @test "an attempt begins once, also for a controller that has forgotten it" {
-  slurm_job a.yaml once 0 'echo began; sleep 600'
+  slurm_job a.yaml single 0 'echo began; sleep 600'
   apply --detach a.yaml
-  wait_until 30 logs_have once began
-  run=$(dirname "$(readlink -f "$HOME"/.jobrun/runs/once/*/job.sh)")
+  wait_until 30 logs_have single began
+  run=$(dirname "$(readlink -f "$HOME"/.jobrun/runs/single/*/job.sh)")
   id=$(readlink "$run/job")
   run "$JOBRUN" next-attempt --job "$id" --queued 0 "$run"
   [ "$output" = "end 1" ]

@@ -1246,6 +1246,7 @@ struct key_maker {
 	pthread_barrier_t *start;
 	struct store *store;
 	unsigned char key[STORE_KEY_SIZE];
+	char *owner;
 	struct error err;
 	int ret;
 };
@@ -1256,6 +1257,7 @@ static void *make_key(void *arg)
 
 	pthread_barrier_wait(it->start);
 	it->ret = store_key(it->store, true, it->key, &it->err);
+	it->owner = store_owner(it->store, &it->err);
 	return NULL;
 }
 
@@ -1265,14 +1267,16 @@ static void threads_make_one_key(void **state)
 	struct store *store = open_store();
 	struct key_maker makers[8] = { { 0 } };
 	pthread_barrier_t start;
-	char path[256];
+	char path[256], owner[256];
 	int round;
 	size_t i;
 
 	snprintf(path, sizeof(path), "%s/key", at->state);
+	snprintf(owner, sizeof(owner), "%s/owner", at->state);
 	pthread_barrier_init(&start, NULL, COUNT(makers));
 	for (round = 0; round < 50; round++) {
 		unlink(path);
+		unlink(owner);
 		for (i = 0; i < COUNT(makers); i++) {
 			makers[i].start = &start;
 			makers[i].store = store;
@@ -1287,12 +1291,15 @@ static void threads_make_one_key(void **state)
 			assert_int_equal(makers[i].ret, 0);
 			assert_memory_equal(makers[i].key, makers[0].key,
 					    STORE_KEY_SIZE);
+			assert_string_equal(makers[i].owner, makers[0].owner);
 		}
+		for (i = 0; i < COUNT(makers); i++)
+			free(makers[i].owner);
 	}
 	pthread_barrier_destroy(&start);
 	store_close(store);
-	/* The database and the key, and nothing beside them. */
-	assert_int_equal(count_files(at->state), 2);
+	/* The database, the key and the owner, and nothing beside them. */
+	assert_int_equal(count_files(at->state), 3);
 }
 
 /* Killed at any moment, what was said to be written is there. */

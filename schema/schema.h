@@ -29,7 +29,7 @@ struct schema_options {
 	/* In registry order: the first is that of jobs that name none. */
 	const struct schema_provider *providers;
 	size_t provider_count;
-	const char *job_id;            /* of a file that has none; or NULL */
+	const char *job_id; /* of a file that has none; or NULL */
 	/* Whether a job that has no jobId is known by this one, which comes
 	 * from its file's name alone: called by several threads.  Or NULL. */
 	bool (*is_known)(void *arg, const struct job *job, const char *job_id);

@@ -15,7 +15,8 @@
 
 #define LINKS_MAX 40
 
-bool boundary_variable_is_on(const char *name)
+/* Whether a variable that is a switch is on: CI=false is off. */
+static bool variable_is_on(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -45,8 +46,8 @@ int boundary_init(struct boundary *boundary, struct error *err)
 	int ret = 0;
 
 	*boundary = (struct boundary){
-		.untrusted = boundary_variable_is_on("CI"),
-		.connect = boundary_variable_is_on("JOBRUN_ALLOW_CONNECT"),
+		.untrusted = variable_is_on("CI"),
+		.connect = variable_is_on("JOBRUN_ALLOW_CONNECT"),
 	};
 	copy = mem_strdup(all ? all : "");
 	for (one = strtok_r(copy, ":", &rest); one && ret == 0;

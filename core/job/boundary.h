@@ -38,9 +38,6 @@ void boundary_done(struct boundary *boundary);
 int boundary_allow(struct boundary *boundary, const char *folder,
 		   struct error *err);
 
-/* Whether a variable that is a switch is on: CI=false is off. */
-bool boundary_variable_is_on(const char *name);
-
 /* The root of what lies in a folder, without links; returns new.  NULL if there
  * is no such folder: then nothing is below it. */
 char *boundary_root(const char *folder);

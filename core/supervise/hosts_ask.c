@@ -191,7 +191,8 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 	return ret;
 }
 
-void host_send_start(struct host *host)
+/* The owner hears of a task that could not be described. */
+static void send_start(struct host *host)
 {
 	struct hosts *all = host->all;
 	const struct run_spec *spec = all->deps.spec;
@@ -224,7 +225,7 @@ void host_begin(struct host *host)
 	if (host->agent_round < host->all->begun) {
 		/* From here on it is known to be of this round. */
 		host->agent_round = host->all->begun;
-		host_send_start(host);
+		send_start(host);
 	}
 	host_follow(host);
 }

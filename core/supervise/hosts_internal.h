@@ -135,8 +135,6 @@ void host_send(struct host *host, struct wire_out *out, bool whole);
 void host_send_simple(struct host *host, enum frame_type type);
 /* Fails if a secret of the environment can't be had. */
 int host_send_prepare(struct host *host, struct error *err);
-/* The owner hears of a task that could not be described. */
-void host_send_start(struct host *host);
 /* The same, and follows; nothing that it has begun is begun again. */
 void host_begin(struct host *host);
 /* Its spool, from where our logs end. */

@@ -46,9 +46,6 @@ int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 /* Whether what the run in a folder has started goes on without a supervisor:
  * it is on hosts. */
 bool supervisor_goes_on(const char *folder);
-/* Starts another supervisor for the run in a folder, unless there is one. */
-int supervisor_resume(struct store *store, const char *folder,
-		      struct error *err);
 /* Whether the logs of the run in a folder are copied somewhere. */
 bool supervisor_keeps_logs(const char *folder);
 

@@ -231,9 +231,8 @@ bool supervisor_keeps_logs(const char *folder)
 }
 
 /* The tasks of a run on hosts are still there, and only its processes here
- * are gone: a new supervisor finds them. */
-int supervisor_resume(struct store *store, const char *folder,
-		      struct error *err)
+ * are gone: a new supervisor finds them, unless there is one. */
+static int resume(struct store *store, const char *folder, struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct run_spec spec;
@@ -373,7 +372,7 @@ int supervisor_check(struct store *store, const struct run_record *run,
 	if (ret == 0 && supervisor_goes_on(folder)) {
 		if (lock >= 0)
 			close(lock);
-		ret = supervisor_resume(store, folder, err);
+		ret = resume(store, folder, err);
 		free(folder);
 		return ret;
 	}
@@ -387,7 +386,7 @@ int supervisor_check(struct store *store, const struct run_record *run,
 
 		/* The rest of them; it has nothing to report. */
 		supervisor_mark(folder, true);
-		supervisor_resume(store, folder, &ignored);
+		resume(store, folder, &ignored);
 	}
 	free(folder);
 	return ret < 0 ? -1 : 0;

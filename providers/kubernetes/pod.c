@@ -70,9 +70,8 @@ static void add_command(const struct pod_maker *maker,
 	 * values of a trial. */
 	if (input->job_dir && !trials_are_wanted(maker->job))
 		json_array_append_new(
-			list,
-			env_text(arena_printf(maker->mem, "--job-dir=%s",
-					      input->job_dir)));
+			list, env_text(arena_printf(maker->mem, "--job-dir=%s",
+						    input->job_dir)));
 	if (json_array_size(list))
 		json_put(container, "args", list);
 	else

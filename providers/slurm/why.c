@@ -149,8 +149,8 @@ const char *look_explain(const struct slurm_look *look)
 	else if (look_explain_files(look, &why))
 		add_why_not(look, &why);
 	else if (look->known)
-		buf_printf(&why, "Slurm says %s%s%s", state,
-			   *text ? ": " : "", text);
+		buf_printf(&why, "Slurm says %s%s%s", state, *text ? ": " : "",
+			   text);
 	else
 		buf_puts(&why, "it never began, and Slurm knows nothing of it "
 			       "any more: it was cancelled while it waited, or "

@@ -30,7 +30,8 @@ struct named_path {
 	bool pattern; /* with braces */
 };
 
-const char *reach_root(struct reading *reading)
+/* The root of what the file names; borrowed.  NULL: not known. */
+static const char *root_of(struct reading *reading)
 {
 	char *folder;
 
@@ -52,12 +53,11 @@ int reach_check_file(struct reading *reading, struct error *err)
 	if (!boundary || !boundary->untrusted || text_starts(path, "/dev/") ||
 	    text_starts(path, "/proc/") || lstat(path, &st) < 0 ||
 	    !S_ISLNK(st.st_mode) ||
-	    boundary_side(boundary, reach_root(reading), path) !=
-		    BOUNDARY_OUTSIDE)
+	    boundary_side(boundary, root_of(reading), path) != BOUNDARY_OUTSIDE)
 		return 0;
 	return error_set(err, ERROR_INVALID,
 			 "it is a link that leads out of %s",
-			 boundary_root_name(reach_root(reading)));
+			 boundary_root_name(root_of(reading)));
 }
 
 static bool is_of_operator(const struct node *node)
@@ -71,11 +71,10 @@ int reach_check_base(struct reading *reading, const char *path,
 	const struct boundary *boundary = reading->options->boundary;
 
 	if (!boundary || is_of_operator(at) ||
-	    boundary_side(boundary, reach_root(reading), path) !=
-		    BOUNDARY_OUTSIDE)
+	    boundary_side(boundary, root_of(reading), path) != BOUNDARY_OUTSIDE)
 		return 0;
 	return error_set(err, ERROR_INVALID, "leads out of %s",
-			 boundary_root_name(reach_root(reading)));
+			 boundary_root_name(root_of(reading)));
 }
 
 /* Keeps it for the plan. */
@@ -112,7 +111,7 @@ static void check_path(struct reaching *reaching, const struct named_path *one)
 	if (!one->value || !one->node || strstr(one->value, "://") ||
 	    is_of_operator(one->node))
 		return;
-	root = reach_root(reading);
+	root = root_of(reading);
 	path = job_path(reaching->job, one->value);
 	side = one->pattern ? boundary_side_of_pattern(boundary, root, path)
 			    : boundary_side(boundary, root, path);
@@ -262,8 +261,8 @@ void reach_check(struct reading *reading, struct job *job, bool local)
 
 	if (!reading->options->boundary)
 		return;
-	if (reach_root(reading))
-		job->root = arena_strdup(job->mem, reach_root(reading));
+	if (root_of(reading))
+		job->root = arena_strdup(job->mem, root_of(reading));
 	check_program(&reaching);
 	check_secret_files(&reaching);
 	check_data(&reaching, local);

@@ -15,9 +15,6 @@ struct job;
 struct node;
 struct reading;
 
-/* The root of what the file names; borrowed.  NULL: not known. */
-const char *reach_root(struct reading *reading);
-
 /* The file itself, which may be a link.  -1 with the reason. */
 int reach_check_file(struct reading *reading, struct error *err);
 

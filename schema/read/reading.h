@@ -59,7 +59,7 @@ struct reading {
 	size_t extended_count;
 
 	/* Private. */
-	char *root; /* of the file's paths: see reach_root() */
+	char *root; /* of the file's paths: see reach_check() */
 	struct source source;
 	struct other_text *others;
 	unsigned other_count;

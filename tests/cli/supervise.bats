@@ -64,6 +64,8 @@ supervisor() {
   core_limit() { awk '/^Max core file size/ { print $5 }' "/proc/$1/limits"; }
   # In blocks of 1024 bytes here, of 512 in sh.
   ulimit -Sc 4 || skip "core files are limited here"
+  # The sanitizer would set the limit itself.
+  export ASAN_OPTIONS=disable_coredump=0:${ASAN_OPTIONS:-}
   job a.yaml a 'ulimit -Sc; sleep 100'
   "$JOBRUN" apply a.yaml >out 2>&1 &
   wait_until 10 grep -q '\[0\] 8$' out

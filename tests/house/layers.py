@@ -78,7 +78,9 @@ def linked(layers, build, faults):
         if source.startswith("agent/"):
             program = "agent"
             source = source[len("agent/"):]
-        if not os.path.exists(source):
+        # What is generated uses names, and exports none of its own.
+        if not os.path.exists(source) and (
+                is_defined or not os.path.exists(path[:-2] + ".c")):
             continue
         if is_defined:
             defined[program][name] = source

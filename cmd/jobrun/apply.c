@@ -10,6 +10,7 @@
 #include "cmd/jobrun/plan_show.h"
 #include "cmd/jobrun/ui/follow.h"
 #include "cmd/jobrun/ui/leaving.h"
+#include "cmd/jobrun/ui/line_style.h"
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/outcome.h"
 #include "cmd/jobrun/ui/progress.h"
@@ -27,6 +28,8 @@ struct apply_opts {
 	bool yes;
 	bool dry_run;
 	long lock_timeout;
+	const char *task;
+	struct line_opts lines;
 };
 
 static const struct opt options[] = {
@@ -39,6 +42,8 @@ static const struct opt options[] = {
 	{ 0, "lock-timeout", OPT_DURATION,
 	  offsetof(struct apply_opts, lock_timeout), "DURATION",
 	  "wait so long for another jobrun that works on the job" },
+	{ 0, "task", OPT_STRING, offsetof(struct apply_opts, task), "TYPE",
+	  "show only what master, worker, ps or evaluator wrote" },
 	{ 0 },
 };
 
@@ -59,6 +64,7 @@ struct apply {
 	struct shown *shown;
 	size_t shown_count;
 	struct leaving *leaving;
+	struct follow_view view;
 	int interrupted; /* 0, or the exit status for it */
 	int status;      /* of the runs that ended badly, which was said */
 	bool detach;
@@ -79,8 +85,6 @@ static struct shown *find_shown(struct apply *apply,
 /* The run is on its way: shows its output from here on. */
 static void show_run(struct apply *apply, const struct action *action)
 {
-	static const struct log_filter all = { .tail = SIZE_MAX };
-	static const struct source_choice everyone = { 0 };
 	struct session *session = &apply->session;
 	struct arena *mem;
 	struct run_record run;
@@ -100,9 +104,14 @@ static void show_run(struct apply *apply, const struct action *action)
 	 * planned, or started, and every line is shown. */
 	app_say(apply->app, "%s: attempt %d %s", run.job_id, run.origin,
 		action->follow ? "is followed" : "started");
-	follow = follow_open(session, run.job_id, run.origin, 0, &everyone,
-			     &all, &err);
+	/* With several of them, it is said whose task it is. */
+	if (plan_job_count(session->plan) > 1)
+		apply->view.style.job = action->want->name;
+	follow = follow_open(session, run.job_id, run.origin, 0, &apply->view,
+			     &err);
 	/* Not every provider's runs write here. */
+	if (!follow && err.code == ERROR_USAGE)
+		app_fail(apply->app, &err);
 	if (follow && follow_start(follow, apply->loop, &err) < 0) {
 		app_fail(apply->app, &err);
 		follow_close(follow);
@@ -472,6 +481,13 @@ static int run(struct app *app, int argc, char **argv)
 	inputs->paths = argv + first;
 	inputs->count = (size_t)(argc - first);
 	apply.detach = opts.detach;
+	apply.view = (struct follow_view){
+		.tasks = { .type = opts.task },
+		.filter = { .tail = SIZE_MAX },
+		.style = line_style(&opts.lines, app),
+	};
+	if (sources_type(opts.task, &(enum task_type){ 0 }, &err) < 0)
+		return app_fail(app, &err);
 	if (saved_open(&saved, inputs, &err) < 0 ||
 	    pruning_open(&apply.pruning, inputs, &err) < 0) {
 		status = app_fail(app, &err);
@@ -522,6 +538,8 @@ const struct command cmd_apply = {
 	.options = options,
 	.more = input_rows,
 	.more_offset = offsetof(struct apply_opts, inputs),
+	.lines = line_rows,
+	.lines_offset = offsetof(struct apply_opts, lines),
 	.shared = load_rows,
 	.shared_offset = offsetof(struct apply_opts, inputs.load),
 	.remote = true,

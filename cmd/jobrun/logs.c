@@ -9,6 +9,7 @@
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/follow.h"
 #include "cmd/jobrun/ui/left.h"
+#include "cmd/jobrun/ui/line_style.h"
 #include "cmd/jobrun/ui/outcome.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/trials.h"
@@ -29,6 +30,7 @@ struct logs_opts {
 	long attempt;
 	long trial;
 	bool first_error;
+	struct line_opts lines;
 };
 
 static const struct opt options[] = {
@@ -161,8 +163,7 @@ out:
 static int run(struct app *app, int argc, char **argv)
 {
 	struct logs_opts opts = { .since = -1 };
-	struct log_filter filter = { 0 };
-	struct source_choice tasks = { 0 };
+	struct follow_view view = { 0 };
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
 	struct follow *follow = NULL;
@@ -175,20 +176,21 @@ static int run(struct app *app, int argc, char **argv)
 	first = options_parse(app, &cmd_logs, argc, argv, &opts, 1, 1, &status);
 	if (first < 0)
 		goto out;
-	tasks.type = opts.task;
-	tasks.indices = opts.index;
-	if (make_filter(&opts, &regex, &filter, &err) < 0 ||
+	view.tasks.type = opts.task;
+	view.tasks.indices = opts.index;
+	view.style = line_style(&opts.lines, app);
+	if (make_filter(&opts, &regex, &view.filter, &err) < 0 ||
 	    session_open(&session, app, 0, &err) < 0 ||
 	    session_run(&session, argv[first], (int)opts.attempt, mem, &record,
 			&err) < 0 ||
 	    (opts.first_error &&
-	     choose_first_error(&session, &record, mem, &tasks, &err) < 0))
+	     choose_first_error(&session, &record, mem, &view.tasks, &err) < 0))
 		goto fail;
 	if (check_trial(&session, &record, opts.trial, mem, &err) < 0)
 		goto fail;
 	fetch_missing(&session, &record);
 	follow = follow_open(&session, record.job_id, record.attempt,
-			     (int)opts.trial, &tasks, &filter, &err);
+			     (int)opts.trial, &view, &err);
 	if (!follow)
 		goto fail;
 	if (opts.follow && !run_state_is_final(record.state)) {
@@ -203,7 +205,7 @@ fail:
 	status = app_fail(app, &err);
 out:
 	follow_close(follow);
-	if (filter.grep)
+	if (view.filter.grep)
 		regfree(&regex);
 	session_close(&session);
 	arena_free(mem);
@@ -214,11 +216,15 @@ const struct command cmd_logs = {
 	.name = "logs",
 	.args = "[-f] [--task TYPE] [--index LIST] JOB",
 	.summary = "print what the tasks of a run wrote",
-	.help = "Lines are those of PyTorch/XLA's launcher: time, host, "
-		"[number of the task], text.\n"
+	.help = "On a terminal a line begins with its task; elsewhere it is "
+		"that of "
+		"PyTorch/XLA's\n"
+		"launcher: time, host, [number of the task], text.\n"
 		"  jobrun logs -f quickstart --task worker --index 1\n"
 		"The raw files are in the store: see 'jobrun status JOB'.\n",
 	.options = options,
+	.lines = line_rows,
+	.lines_offset = offsetof(struct logs_opts, lines),
 	.remote = true,
 	.run = run,
 };

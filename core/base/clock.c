@@ -27,6 +27,15 @@ void time_format_log(int64_t time_ms, char *out, size_t size)
 	strftime(out, size, "%Y-%m-%d %H:%M:%S", &tm);
 }
 
+void time_format_log_utc(int64_t time_ms, char *out, size_t size)
+{
+	time_t s = (time_t)(time_ms / 1000);
+	struct tm tm;
+
+	gmtime_r(&s, &tm);
+	strftime(out, size, "%Y-%m-%d %H:%M:%SZ", &tm);
+}
+
 static int64_t clock_ms(clockid_t clock)
 {
 	struct timespec ts;

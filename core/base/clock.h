@@ -12,6 +12,8 @@ void time_format(int64_t time_ms, char *out, size_t size);
 int64_t time_parse(const char *text);
 /* As PyTorch/XLA's launcher logged it, in local time: "2020-08-06 02:38:57". */
 void time_format_log(int64_t time_ms, char *out, size_t size);
+/* The same in UTC: "2020-08-06 00:38:57Z". */
+void time_format_log_utc(int64_t time_ms, char *out, size_t size);
 
 int64_t time_now_ms(void);       /* since 1970 */
 int64_t time_monotonic_ms(void); /* for intervals */

@@ -14,8 +14,8 @@
  *
  * A line is what ends in '\n', or what is left at the end of a stream.  It
  * has the time of its first byte.  Lines are never torn, lost or reordered
- * within a stream (but one of more than a gigabyte is given in parts); those
- * of several tasks are merged by time.
+ * within a stream (but a long one is given in pieces, so that memory does not
+ * follow the longest); those of several tasks are merged by time.
  */
 #ifndef JOBRUN_LOG_H
 #define JOBRUN_LOG_H
@@ -28,6 +28,11 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
+
+/* Bytes of a line that is given whole; a longer one comes in pieces. */
+#define LOG_LINE_MAX ((uint64_t)64 << 10)
+/* Stands where a piece of a line was cut off, and where the next begins. */
+#define LOG_LINE_CUT "…"
 
 enum log_stream {
 	LOG_STDOUT,
@@ -83,8 +88,7 @@ struct log_filter {
 	size_t tail;         /* the last so many lines of what is there when
 			      * reading starts; SIZE_MAX: all */
 	bool states;         /* each state of a line that is rewritten by '\r'
-			      * as a line of its own, as soon as it is there;
-			      * and a line of more than 64 kB in parts */
+			      * as a line of its own, as soon as it is there */
 };
 
 struct log_line {
@@ -93,7 +97,10 @@ struct log_line {
 	int64_t time_ms;
 	const char *text; /* without its '\n'; may hold any bytes */
 	size_t len;
-	bool plain;    /* it is known that there is no '\r' in it */
+	bool plain;    /* it is known that there is no '\r', '\b' or escape
+			* in it */
+	bool more;     /* it is a piece: the line goes on */
+	bool rest;     /* it is the next piece of a line */
 	uint64_t lost; /* not 0: so many bytes were lost here; no text */
 };
 
@@ -131,11 +138,12 @@ int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
 void log_reader_take_blocks(struct log_reader *reader, log_block_sink *sink);
 
 /*
- * The newest line of those that have no end yet, as far as the last step has
- * read it; false if there is none.  Valid until the next step, which gives the
- * whole line if it has ended.
+ * Gives the sink, for each stream, what its last line has so far, as the last
+ * step has read it: of no bytes if there is none.  Valid until the next step,
+ * which gives the whole line if it has ended.
  */
-bool log_reader_open_line(struct log_reader *reader, struct log_line *out);
+void log_reader_open_lines(struct log_reader *reader, log_sink *sink,
+			   void *arg);
 
 /* For a sink that wants no more (its output is closed): the step under way
  * returns after this line.  A later one goes on with the next. */
@@ -149,33 +157,58 @@ void log_reader_stop(struct log_reader *reader);
 int log_reader_watch(struct log_reader *reader, struct error *err);
 
 /*
- * The last `count` lines that a task wrote to a stream, as they would be shown,
- * with newlines ("" if there are none); for error messages.  Reads only the
+ * The last `count` lines that a task wrote to a stream, as a terminal would show
+ * them but without colours, with newlines ("" if there are none); for error messages.  Reads only the
  * end: at most the last 64 kB, so that the first line may be cut.
  */
 int log_last_lines(const char *folder, const char *type, int index,
 		   enum log_stream stream, size_t count, struct buf *out,
 		   struct error *err);
 
-/*
- * Appends a line as PyTorch/XLA's launcher printed it:
+enum log_prefix {
+	LOG_PREFIX_HOST, /* "10.164.0.109 [1] " */
+	LOG_PREFIX_TASK, /* "worker 0 | " */
+	LOG_PREFIX_NONE,
+};
+
+enum log_time {
+	LOG_TIME_LOCAL,    /* "2020-08-06 02:38:57 " */
+	LOG_TIME_UTC,      /* "2020-08-06 00:38:57Z " */
+	LOG_TIME_RELATIVE, /* "0:01:23 " */
+	LOG_TIME_NONE,
+};
+
+/* Zeroed, as PyTorch/XLA's launcher printed lines:
  *	2020-08-06 02:38:57 10.164.0.109 [1] | Training Device=xla:0/14 Epoch=1
- * Of a line that was rewritten by '\r' the last state is shown, as a terminal
- * would.  With `color` the "10.164.0.109 [1]" has the colour of its task.
  */
-void log_line_format(const struct log_line *line, bool color, struct buf *out);
+struct log_style {
+	enum log_prefix prefix;
+	enum log_time time;
+	int64_t from_ms; /* for relative times */
+	const char *job; /* said with the task; or NULL */
+	bool color;      /* the prefix has the colour of its task */
+	bool terminal;   /* may obey what it is given: only text and colours */
+};
 
 /*
- * The same for many lines: remembers the time and the tasks that it has
- * formatted.  Its sources must outlive it.
+ * Appends lines with their prefix, as they are at last: what rewrites itself as
+ * a terminal would show it (core/log/log_screen.h).  Borrows what the style
+ * names; the sources of the lines must outlive it.
  */
 struct log_printer;
 
-struct log_printer *log_printer_new(bool color);
+struct log_printer *log_printer_new(const struct log_style *style);
 void log_printer_free(struct log_printer *printer);
 void log_printer_add(struct log_printer *printer, const struct log_line *line,
 		     struct buf *out);
 void log_printer_add_block(struct log_printer *printer,
 			   const struct log_line *lines, struct buf *out);
+/* Adds the lines that a stream has open, `open` being what the reader has of
+ * the last: as they would be now, each cut to `width` columns (0: whole).  None
+ * that began after `before_ms`. */
+void log_printer_look(struct log_printer *printer, const struct log_line *open,
+		      size_t width, int64_t before_ms, struct buf *out);
+/* Adds what was still open: no more comes. */
+void log_printer_end(struct log_printer *printer, struct buf *out);
 
 #endif

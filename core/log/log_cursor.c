@@ -16,7 +16,6 @@
 #include "core/base/alloc.h"
 
 #define RECORD_SIZE sizeof(struct log_record)
-#define SPLIT_MAX ((uint64_t)64 << 10)
 
 int log_index_look(struct log_index *index, struct error *err)
 {
@@ -63,17 +62,14 @@ int log_index_end(struct log_index *index, struct error *err)
 void log_cursor_init(struct log_cursor *cursor, struct log_index *index,
 		     enum log_stream stream, size_t chunk)
 {
-	*cursor = (struct log_cursor){ .index = index,
-				       .stream = stream,
-				       .chunk = chunk,
-				       .line_max = LOG_LINE_MAX,
-				       .fd = -1 };
+	*cursor = (struct log_cursor){
+		.index = index, .stream = stream, .chunk = chunk, .fd = -1
+	};
 }
 
 void log_cursor_split(struct log_cursor *cursor)
 {
 	cursor->split = true;
-	cursor->line_max = SPLIT_MAX;
 }
 
 void log_cursor_done(struct log_cursor *cursor)
@@ -255,8 +251,24 @@ static int fill(struct log_cursor *cursor, struct error *err)
 	return 0;
 }
 
-/* Looks for the '\r' that the line from `start` to `end` may have; for that
- * of all lines at once, unless this one has it. */
+/* The first byte by which a line may rewrite itself; NULL: none. */
+static const char *find_special(const char *p, size_t len)
+{
+	const char *found = NULL;
+
+	for (const char *c = "\r\b\033"; *c; c++) {
+		const char *at = memchr(p, *c, len);
+
+		if (at) {
+			found = at;
+			len = (size_t)(at - p);
+		}
+	}
+	return found;
+}
+
+/* Looks whether the line from `start` to `end` is plain; for all lines at once,
+ * if this one is. */
 static void look_plain(struct log_cursor *cursor, uint64_t end)
 {
 	const char *p, *stop;
@@ -264,10 +276,10 @@ static void look_plain(struct log_cursor *cursor, uint64_t end)
 	if (cursor->plain < cursor->start)
 		cursor->plain = cursor->start;
 	p = cursor->data + (cursor->plain - cursor->base);
-	stop = memchr(p, '\r', end - cursor->plain);
+	stop = find_special(p, end - cursor->plain);
 	if (!stop)
-		stop = memchr(cursor->data + (end - cursor->base), '\r',
-			      cursor->have - end);
+		stop = find_special(cursor->data + (end - cursor->base),
+				    cursor->have - end);
 	cursor->plain = stop ? cursor->base + (uint64_t)(stop - cursor->data)
 			     : cursor->have;
 }
@@ -291,9 +303,28 @@ static void line_set(struct log_cursor *cursor, uint64_t end, uint64_t next)
 	cursor->line.len = end - cursor->start;
 	cursor->line.time_ms = cursor->start_ms;
 	cursor->line.lost = 0;
+	cursor->line.more = false;
+	cursor->line.rest = cursor->rest;
+	cursor->rest = false;
 	cursor->line_record = cursor->start_record;
 	go_on(cursor, next);
 	cursor->ready = true;
+}
+
+/* Makes a line of the first piece of a long one, of whole characters. */
+static void piece_set(struct log_cursor *cursor)
+{
+	uint64_t end = cursor->start + LOG_LINE_MAX;
+	const char *p = cursor->data + (end - cursor->base);
+	int n = 0;
+
+	while (n < 3 && ((unsigned char)p[-n] & 0xc0) == 0x80)
+		n++;
+	if (((unsigned char)p[-n] & 0xc0) == 0xc0)
+		end -= (uint64_t)n;
+	line_set(cursor, end, end);
+	cursor->line.more = true;
+	cursor->rest = true;
 }
 
 /* The part in memory of the piece that `start` is in, from there on; false if
@@ -304,7 +335,8 @@ static bool rest_of_piece(const struct log_cursor *cursor, const char **from,
 	uint64_t last =
 		cursor->piece < cursor->have ? cursor->piece : cursor->have;
 
-	if (cursor->scan >= last || cursor->lost || cursor->middle)
+	if (cursor->scan >= last || cursor->lost || cursor->middle ||
+	    cursor->rest)
 		return false;
 	*from = cursor->data + (cursor->start - cursor->base);
 	*to = cursor->data + (last - cursor->base);
@@ -343,9 +375,10 @@ void log_cursor_give(struct log_cursor *cursor, const bool *stop,
 		return;
 	line.time_ms = cursor->piece_ms;
 	line.lost = 0;
+	line.rest = line.more = false;
 	while (p < end && !*stop) {
 		next = line_end(cursor, p, (size_t)(end - p));
-		if (!next)
+		if (!next || (uint64_t)(next - p) > LOG_LINE_MAX)
 			break;
 		line.text = p;
 		line.len = (size_t)(next - p);
@@ -364,11 +397,15 @@ void log_cursor_give_block(struct log_cursor *cursor, log_block_sink *sink,
 
 	if (!rest_of_piece(cursor, &p, &end))
 		return;
+	/* So there is none that is too long. */
+	if ((uint64_t)(end - p) > LOG_LINE_MAX)
+		end = p + LOG_LINE_MAX;
 	end = memrchr(p, '\n', (size_t)(end - p));
 	if (!end)
 		return;
 	lines.time_ms = cursor->piece_ms;
 	lines.lost = 0;
+	lines.rest = lines.more = false;
 	lines.text = p;
 	lines.len = (size_t)(end + 1 - p);
 	lines.plain = end <= plain_end(cursor);
@@ -383,9 +420,11 @@ bool log_cursor_open_line(const struct log_cursor *cursor, struct log_line *out)
 	*out = cursor->line;
 	out->text = cursor->data + (cursor->start - cursor->base);
 	out->len = cursor->scan - cursor->start;
-	out->time_ms = cursor->piece_ms;
+	out->time_ms = cursor->start_ms;
 	out->plain = false;
 	out->lost = 0;
+	out->rest = cursor->rest;
+	out->more = false;
 	return true;
 }
 
@@ -395,6 +434,7 @@ static void lost_set(struct log_cursor *cursor)
 	cursor->line.len = 0;
 	cursor->line.time_ms = cursor->lost_ms;
 	cursor->line.lost = cursor->lost;
+	cursor->line.rest = cursor->line.more = false;
 	cursor->line_record = cursor->next - 1;
 	cursor->lost = 0;
 	cursor->ready = true;
@@ -474,14 +514,14 @@ static int find(struct log_cursor *cursor, bool ended, struct error *err)
 						   : cursor->have;
 		p = cursor->data + (cursor->scan - cursor->base);
 		stop = line_end(cursor, p, end - cursor->scan);
-		if (stop) {
+		if (stop)
 			end = cursor->scan + (uint64_t)(stop - p);
+		if (end - cursor->start > LOG_LINE_MAX)
+			piece_set(cursor);
+		else if (stop)
 			line_set(cursor, end, end + 1);
-			break;
-		}
-		cursor->scan = end;
-		if (end - cursor->start >= cursor->line_max)
-			line_set(cursor, end, end);
+		else
+			cursor->scan = end;
 	}
 	return 0;
 }
@@ -494,8 +534,8 @@ int log_cursor_next(struct log_cursor *cursor, bool ended, struct error *err)
 			return -1;
 		if (!cursor->middle || !cursor->ready)
 			return 0;
-		/* The rest of a line that started before the place sought is
-		 * passed over, whenever its end comes. */
+		/* The rest of a line that started before the place sought, or
+		 * a piece of it, is passed over, whenever its end comes. */
 		cursor->middle = false;
 		if (cursor->line.lost)
 			return 0;
@@ -562,6 +602,7 @@ int log_cursor_seek(struct log_cursor *cursor, uint64_t offset,
 	if (!after_loss && is_line_start(cursor, cursor->start, &yes, err) < 0)
 		return -1;
 	cursor->middle = !yes;
+	cursor->rest = false;
 	cursor->scan = cursor->start;
 	cursor->have = cursor->start;
 	cursor->base = cursor->start;

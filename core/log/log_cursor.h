@@ -8,8 +8,6 @@
 
 #include "core/log/log_file.h"
 
-/* A longer line is given in parts: a line must fit into memory. */
-#define LOG_LINE_MAX ((uint64_t)1 << 30)
 #define LOG_RECORDS 256 /* of the index, read at once */
 
 /* Shared by the two streams of a task. */
@@ -24,7 +22,6 @@ struct log_index {
 struct log_cursor {
 	struct log_index *index;
 	size_t chunk;         /* how much is read at once */
-	uint64_t line_max;    /* LOG_LINE_MAX */
 	bool split;           /* at '\r' too */
 	struct log_line line; /* the next one, if `ready` */
 	uint64_t line_record; /* the record of its first byte */
@@ -41,7 +38,7 @@ struct log_cursor {
 	uint64_t scan;  /* there is no newline from `start` to here */
 	uint64_t piece; /* the end of the piece that `scan` is in */
 	uint64_t have;  /* the end of what is in `data` */
-	uint64_t plain; /* there is no '\r' from `start` to here */
+	uint64_t plain; /* from `start` to here lines are plain */
 	uint64_t ahead; /* bytes given, with `ended`, before their record */
 	uint64_t lost;  /* to be given next */
 	int64_t lost_ms;
@@ -50,6 +47,7 @@ struct log_cursor {
 	int64_t piece_ms;      /* the same of the piece that `scan` is in */
 	uint64_t piece_record;
 	bool middle; /* `start` is not where its line starts */
+	bool rest;   /* neither, as a piece of it was given */
 
 	char *data; /* what the raw file has from `base` */
 	uint64_t base;
@@ -71,8 +69,8 @@ int log_index_end(struct log_index *index, struct error *err);
 void log_cursor_init(struct log_cursor *cursor, struct log_index *index,
 		     enum log_stream stream, size_t chunk);
 void log_cursor_done(struct log_cursor *cursor);
-/* From now on '\r' ends a line, and so do 64 kB: what is wanted is the state
- * of a progress bar, long before its line ends. */
+/* From now on '\r' ends a line, too: what is wanted is the state of a progress
+ * bar, long before its line ends. */
 void log_cursor_split(struct log_cursor *cursor);
 
 /* To be called once before the lines of a step are taken, and after. */

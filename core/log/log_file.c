@@ -69,17 +69,3 @@ int64_t log_pread(int fd, void *data, size_t len, uint64_t offset)
 	}
 	return (int64_t)got;
 }
-
-const char *log_text_shown(const char *text, size_t *len)
-{
-	const char *last;
-
-	while (*len && text[*len - 1] == '\r')
-		--*len;
-	last = memrchr(text, '\r', *len);
-	if (!last)
-		return text;
-	last++;
-	*len -= (size_t)(last - text);
-	return last;
-}

@@ -37,8 +37,4 @@ uint64_t log_files_size(const char *folder, const char *type, int index,
  * -1 with errno set. */
 int64_t log_pread(int fd, void *data, size_t len, uint64_t offset);
 
-/* The text of a line as a terminal would show it: without the '\r' at its end,
- * and from after the last one before. */
-const char *log_text_shown(const char *text, size_t *len);
-
 #endif

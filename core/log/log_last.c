@@ -11,6 +11,7 @@
 
 #include "core/base/alloc.h"
 #include "core/log/log_file.h"
+#include "core/log/log_screen.h"
 
 #define LAST_MAX 65536
 
@@ -29,28 +30,12 @@ static const char *lines_from_end(const char *data, size_t len, size_t count)
 	return end + 1;
 }
 
-static void lines_add(const char *p, const char *end, struct buf *out)
-{
-	while (p < end) {
-		const char *stop = memchr(p, '\n', (size_t)(end - p));
-		const char *text;
-		size_t len;
-
-		if (!stop)
-			stop = end;
-		len = (size_t)(stop - p);
-		text = log_text_shown(p, &len);
-		buf_add(out, text, len);
-		buf_putc(out, '\n');
-		p = stop + 1;
-	}
-}
-
 int log_last_lines(const char *folder, const char *type, int index,
 		   enum log_stream stream, size_t count, struct buf *out,
 		   struct error *err)
 {
 	char *path = log_stream_path(folder, type, index, stream);
+	const char *from;
 	char *data = NULL;
 	struct stat st;
 	uint64_t at = 0;
@@ -75,9 +60,8 @@ int log_last_lines(const char *folder, const char *type, int index,
 		error_errno(err, "cannot read '%s'", path);
 		goto out;
 	}
-	if (count && n)
-		lines_add(lines_from_end(data, (size_t)n, count), data + n,
-			  out);
+	from = count && n ? lines_from_end(data, (size_t)n, count) : data + n;
+	log_screen_text(from, (size_t)(data + n - from), out);
 	ret = 0;
 out:
 	free(data);

@@ -10,6 +10,7 @@
 
 #include "core/base/alloc.h"
 #include "core/log/log_file.h"
+#include "core/log/log_screen.h"
 
 #define PREFIXES 64 /* a power of two */
 #define PREFIX_COPY LOG_SLACK
@@ -25,24 +26,33 @@ static const char *const colors[] = {
 /* The text before a line: "2020-08-06 02:38:57 10.164.0.109 [1] ". */
 struct prefix {
 	const struct log_source *source;
-	int64_t second;  /* since 1970 */
+	int64_t second; /* since 1970 */
+	size_t columns;
 	struct buf text; /* of PREFIX_COPY bytes at least */
 };
 
+/* A stream that has rewritten a line. */
+struct rewritten {
+	const struct log_source *source;
+	struct log_screen *screen; /* NULL: it never did */
+};
+
 struct log_printer {
-	bool color;
+	struct log_style style;
 	/* The prefix of the last line, mostly equal to the next one's. */
 	const struct log_source *source;
 	int64_t time_ms;
-	const struct buf *text;
+	const struct prefix *prefix;
 	struct prefix prefixes[PREFIXES]; /* by ordinal */
+	struct rewritten *streams;        /* LOG_STREAMS by ordinal */
+	size_t stream_count;
 };
 
-struct log_printer *log_printer_new(bool color)
+struct log_printer *log_printer_new(const struct log_style *style)
 {
 	struct log_printer *printer = mem_alloc(sizeof(*printer));
 
-	printer->color = color;
+	printer->style = *style;
 	return printer;
 }
 
@@ -52,21 +62,54 @@ void log_printer_free(struct log_printer *printer)
 		return;
 	for (size_t i = 0; i < PREFIXES; i++)
 		buf_done(&printer->prefixes[i].text);
+	for (size_t i = 0; i < printer->stream_count; i++)
+		log_screen_free(printer->streams[i].screen);
+	free(printer->streams);
 	free(printer);
 }
 
-static void prefix_format(const struct log_line *line, bool color,
-			  struct buf *out)
+static void time_put(const struct log_style *style, int64_t time_ms,
+		     struct buf *out)
 {
-	const struct log_source *source = line->source;
-	unsigned n = (unsigned)source->ordinal % COUNT(colors);
+	long s = (long)((time_ms - style->from_ms) / 1000);
 	char time[32];
 
-	time_format_log(line->time_ms, time, sizeof(time));
+	if (style->time == LOG_TIME_NONE)
+		return;
+	if (s < 0)
+		s = 0;
+	if (style->time == LOG_TIME_LOCAL)
+		time_format_log(time_ms, time, sizeof(time));
+	else if (style->time == LOG_TIME_UTC)
+		time_format_log_utc(time_ms, time, sizeof(time));
+	else
+		snprintf(time, sizeof(time), "%ld:%02ld:%02ld", s / 3600,
+			 s / 60 % 60, s % 60);
+	buf_printf(out, "%s ", time);
+}
+
+static void prefix_format(const struct log_style *style,
+			  const struct log_source *source, int64_t time_ms,
+			  struct prefix *prefix)
+{
+	const char *color = colors[(unsigned)source->ordinal % COUNT(colors)];
+	struct buf name = { 0 };
+	struct buf *out = &prefix->text;
+
+	buf_clear(out);
 	buf_reserve(out, PREFIX_COPY);
-	buf_printf(out, "%s %s%s [%d]%s ", time, color ? colors[n] : "",
-		   source->host ? source->host : "", source->ordinal,
-		   color ? RESET : "");
+	time_put(style, time_ms, out);
+	if (style->prefix == LOG_PREFIX_HOST)
+		buf_printf(&name, "%s [%d]", source->host ? source->host : "",
+			   source->ordinal);
+	else if (style->prefix == LOG_PREFIX_TASK)
+		buf_printf(&name, "%s%s%s %d |", style->job ? style->job : "",
+			   style->job ? " " : "", source->type, source->index);
+	prefix->columns = out->len + name.len + (name.len > 0);
+	if (name.len)
+		buf_printf(out, "%s%s%s ", style->color ? color : "", name.data,
+			   style->color ? RESET : "");
+	buf_done(&name);
 }
 
 /* Copies whole blocks, up to LOG_SLACK bytes more than asked for: for most
@@ -132,81 +175,191 @@ static void lines_add(const struct buf *prefix, const char *p, const char *end,
 	out->len = (size_t)(to - out->data);
 }
 
-static inline void text_add(const struct log_line *line,
-			    const struct buf *prefix, struct buf *out)
+static const struct prefix *prefix_find(struct log_printer *printer,
+					const struct log_source *source,
+					int64_t time_ms)
 {
-	char lost[96];
-	const char *text = line->text;
-	size_t len = line->len;
-
-	if (line->lost) {
-		len = (size_t)snprintf(lost, sizeof(lost),
-				       "(%" PRIu64 " bytes of output were lost "
-				       "here: they could not be written)",
-				       line->lost);
-		text = lost;
-	} else if (!line->plain) {
-		text = log_text_shown(text, &len);
-	}
-	line_add(prefix, text, len, out);
-}
-
-static void prefix_find(struct log_printer *printer,
-			const struct log_line *line)
-{
-	unsigned slot = (unsigned)line->source->ordinal % PREFIXES;
+	unsigned slot = (unsigned)source->ordinal % PREFIXES;
 	struct prefix *prefix = &printer->prefixes[slot];
 	/* As time_format_log() rounds, so that both change together. */
-	int64_t second = line->time_ms / 1000;
+	int64_t second = time_ms / 1000;
 
-	if (prefix->source != line->source || prefix->second != second) {
-		buf_clear(&prefix->text);
-		prefix_format(line, printer->color, &prefix->text);
-		prefix->source = line->source;
+	if (printer->source == source && printer->time_ms == time_ms)
+		return printer->prefix;
+	if (prefix->source != source || prefix->second != second) {
+		prefix_format(&printer->style, source, time_ms, prefix);
+		prefix->source = source;
 		prefix->second = second;
 	}
-	printer->source = line->source;
-	printer->time_ms = line->time_ms;
-	printer->text = &prefix->text;
+	printer->source = source;
+	printer->time_ms = time_ms;
+	printer->prefix = prefix;
+	return prefix;
+}
+
+/* ---- lines that rewrite themselves ------------------------------------- */
+
+static struct rewritten *stream_find(struct log_printer *printer,
+				     const struct log_line *line)
+{
+	size_t at = (size_t)line->source->ordinal * LOG_STREAMS + line->stream;
+
+	if (at >= printer->stream_count) {
+		size_t count = at + 64;
+
+		printer->streams = mem_grow(printer->streams, count,
+					    sizeof(*printer->streams));
+		memset(printer->streams + printer->stream_count, 0,
+		       (count - printer->stream_count) *
+			       sizeof(*printer->streams));
+		printer->stream_count = count;
+	}
+	printer->streams[at].source = line->source;
+	return &printer->streams[at];
+}
+
+/* Where rows of a screen go. */
+struct row_place {
+	struct log_printer *printer;
+	const struct log_source *source;
+	struct buf *out;
+	int64_t before_ms; /* none that began later */
+};
+
+static void row_add(void *arg, const char *text, size_t len, int64_t time_ms)
+{
+	struct row_place *to = arg;
+
+	if (time_ms > to->before_ms)
+		return;
+	line_add(&prefix_find(to->printer, to->source, time_ms)->text, text,
+		 len, to->out);
+}
+
+static void rewritten_add(struct log_printer *printer, struct rewritten *stream,
+			  const struct log_line *line, struct buf *out)
+{
+	struct row_place to = { printer, line->source, out, INT64_MAX };
+
+	if (!stream->screen)
+		stream->screen = log_screen_new(true);
+	log_screen_put(stream->screen, line->text, line->len, line->time_ms,
+		       row_add, &to);
+	if (!line->more)
+		log_screen_put(stream->screen, "\n", 1, line->time_ms, row_add,
+			       &to);
+}
+
+void log_printer_look(struct log_printer *printer, const struct log_line *open,
+		      size_t width, int64_t before_ms, struct buf *out)
+{
+	struct rewritten *stream = stream_find(printer, open);
+	struct row_place to = { printer, open->source, out, before_ms };
+	struct log_screen *screen;
+	size_t columns = 0;
+
+	if (!open->len && !stream->screen)
+		return;
+	screen = stream->screen ? log_screen_copy(stream->screen)
+				: log_screen_new(true);
+	log_screen_put(screen, open->text, open->len, open->time_ms, row_add,
+		       &to);
+	if (width) {
+		columns = prefix_find(printer, open->source, open->time_ms)
+				  ->columns;
+		columns = width > columns + 10 ? width - columns : 10;
+	}
+	log_screen_look(screen, columns, row_add, &to);
+	log_screen_free(screen);
+}
+
+void log_printer_end(struct log_printer *printer, struct buf *out)
+{
+	for (size_t i = 0; i < printer->stream_count; i++) {
+		struct rewritten *stream = &printer->streams[i];
+		struct row_place to = { printer, stream->source, out,
+					INT64_MAX };
+
+		if (stream->screen)
+			log_screen_end(stream->screen, row_add, &to);
+	}
+}
+
+/* ---- lines ------------------------------------------------------------- */
+
+static void lost_add(const struct buf *prefix, uint64_t lost, struct buf *out)
+{
+	char text[96];
+	int len = snprintf(text, sizeof(text),
+			   "(%" PRIu64 " bytes of output were lost here: they "
+			   "could not be written)",
+			   lost);
+
+	line_add(prefix, text, (size_t)len, out);
+}
+
+static void piece_add(const struct buf *prefix, const struct log_line *line,
+		      struct buf *out)
+{
+	struct buf text = { 0 };
+
+	if (line->rest)
+		buf_puts(&text, LOG_LINE_CUT);
+	buf_add(&text, line->text, line->len);
+	if (line->more)
+		buf_puts(&text, LOG_LINE_CUT);
+	line_add(prefix, text.data, text.len, out);
+	buf_done(&text);
+}
+
+static bool is_rewritten(const struct log_printer *printer,
+			 const struct rewritten *stream,
+			 const struct log_line *line)
+{
+	if (stream->screen && !log_screen_is_blank(stream->screen))
+		return true;
+	return (!line->plain || printer->style.terminal) &&
+	       log_screen_is_needed(line->text, line->len,
+				    printer->style.terminal);
 }
 
 void log_printer_add(struct log_printer *printer, const struct log_line *line,
 		     struct buf *out)
 {
-	if (printer->source != line->source ||
-	    printer->time_ms != line->time_ms)
-		prefix_find(printer, line);
-	text_add(line, printer->text, out);
+	const struct buf *prefix =
+		&prefix_find(printer, line->source, line->time_ms)->text;
+	struct rewritten *stream = stream_find(printer, line);
+
+	if (line->lost)
+		lost_add(prefix, line->lost, out);
+	else if (is_rewritten(printer, stream, line))
+		rewritten_add(printer, stream, line, out);
+	else if (line->more || line->rest)
+		piece_add(prefix, line, out);
+	else
+		line_add(prefix, line->text, line->len, out);
 }
 
 void log_printer_add_block(struct log_printer *printer,
 			   const struct log_line *lines, struct buf *out)
 {
+	const struct rewritten *stream = stream_find(printer, lines);
 	const char *p = lines->text;
 	const char *end = p + lines->len;
+	struct log_line line = *lines;
 
-	if (printer->source != lines->source ||
-	    printer->time_ms != lines->time_ms)
-		prefix_find(printer, lines);
-	if (lines->plain) {
-		lines_add(printer->text, p, end, out);
+	if (lines->plain && !printer->style.terminal &&
+	    (!stream->screen || log_screen_is_blank(stream->screen))) {
+		lines_add(&prefix_find(printer, lines->source, lines->time_ms)
+				   ->text,
+			  p, end, out);
 		return;
 	}
-	while (p < end) {
-		const char *stop = memchr(p, '\n', (size_t)(end - p));
-		size_t len = (size_t)(stop - p);
-		const char *text = log_text_shown(p, &len);
-
-		line_add(printer->text, text, len, out);
-		p = stop + 1;
+	for (; p < end; p = line.text + line.len + 1) {
+		line.text = p;
+		line.len = (size_t)((const char *)memchr(p, '\n',
+							 (size_t)(end - p)) -
+				    p);
+		log_printer_add(printer, &line, out);
 	}
-}
-
-void log_line_format(const struct log_line *line, bool color, struct buf *out)
-{
-	struct buf prefix = { 0 };
-
-	prefix_format(line, color, &prefix);
-	text_add(line, &prefix, out);
-	buf_done(&prefix);
 }

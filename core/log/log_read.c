@@ -13,6 +13,7 @@
 
 #include "core/base/alloc.h"
 #include "core/log/log_cursor.h"
+#include "core/log/log_screen.h"
 
 /* The bytes read from a stream at once: they should stay in the CPU's cache,
  * and all streams together in reasonable memory. */
@@ -175,17 +176,19 @@ static void heap_make(struct log_reader *reader)
 static bool is_match(struct log_reader *reader, const struct log_line *line)
 {
 	regmatch_t whole = { 0 };
-	const char *text;
-	size_t len = line->len;
 
 	if (line->lost) /* could have held what is looked for */
 		return true;
-	text = log_text_shown(line->text, &len);
 	buf_clear(&reader->text);
-	buf_add(&reader->text, text, len);
-	/* There may be NUL bytes in it. */
-	whole.rm_eo = (regoff_t)len;
-	return regexec(reader->filter.grep, reader->text.data, 1, &whole,
+	if (!line->plain && log_screen_is_needed(line->text, line->len, false))
+		log_screen_text(line->text, line->len, &reader->text);
+	else
+		buf_add(&reader->text, line->text, line->len);
+	/* There may be NUL bytes in it; without its newline. */
+	whole.rm_eo = (regoff_t)reader->text.len;
+	if (whole.rm_eo && reader->text.data[whole.rm_eo - 1] == '\n')
+		whole.rm_eo--;
+	return regexec(reader->filter.grep, buf_text(&reader->text), 1, &whole,
 		       REG_STARTEND) == 0;
 }
 
@@ -196,21 +199,19 @@ static inline bool is_wanted(struct log_reader *reader,
 	       (!reader->filter.grep || is_match(reader, line));
 }
 
-bool log_reader_open_line(struct log_reader *reader, struct log_line *out)
+void log_reader_open_lines(struct log_reader *reader, log_sink *sink, void *arg)
 {
-	struct log_line line;
-	bool found = false;
-
 	for (size_t i = 0; i < reader->tasks * LOG_STREAMS; i++) {
-		if (!log_cursor_open_line(&reader->cursors[i], &line))
-			continue;
-		if (!is_wanted(reader, &line) ||
-		    (found && line.time_ms < out->time_ms))
-			continue;
-		*out = line;
-		found = true;
+		struct log_cursor *cursor = &reader->cursors[i];
+		struct log_line line = { .source = cursor->line.source,
+					 .stream = cursor->stream,
+					 .text = "" };
+
+		if (log_cursor_open_line(cursor, &line) &&
+		    !is_wanted(reader, &line))
+			line.len = 0;
+		sink(arg, &line);
 	}
-	return found;
 }
 
 static void give(void *arg, const struct log_line *line)

@@ -63,7 +63,8 @@ static void read_back(const char *what, const char *folder,
 		      log_sink *sink, double bytes)
 {
 	struct log_filter filter = { .tail = tail };
-	struct output out = { .printer = log_printer_new(false) };
+	static const struct log_style style = { 0 };
+	struct output out = { .printer = log_printer_new(&style) };
 	struct error err = { 0 };
 	int64_t start = clock_ms();
 	struct log_reader *reader =

@@ -343,15 +343,59 @@ print("up", flush=True); time.sleep(100)' >up.txt &
   script -qec true /dev/null || skip "no terminals to be had here"
   job a.yaml a 'echo up; printf "10%%\r20%%"; until [ -e "$JOBRUN_RUN_DIR/go" ]; do sleep 0.05; done; echo " done"'
   TERM=xterm NO_COLOR=1 script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
-  wait_until 5 grep -q '\] 20%' out.txt
+  wait_until 5 grep -q '^[^1]*master 0 | 20%' out.txt
   touch state/runs/a.1/output/go
   wait $!
   # Taken back, and then printed once.
-  [[ $(cat out.txt) == *$'] 20%\r\e[K2'*'] 20% done'* ]]
+  [[ $(cat out.txt) == *$'| 20%\r\e[K'*'| 20% done'* ]]
   [ "$(grep -c 'done' out.txt)" -eq 1 ]
   # Elsewhere there are only whole lines.
   [ "$(jobrun logs a | sed 's/.*\] //')" = $'up\n20% done' ]
   [ "$(cat state/runs/a.1/logs/master-0.stdout)" = $'up\n10%\r20% done' ]
+}
+
+@test "bars of several tasks stand under the output, each in its row" {
+  script -qec true /dev/null || skip "no terminals to be had here"
+  job a.yaml a 'printf "\r\033[32m$RANK: 40%%\033[0m"; until [ -e "$TMP/go" ]; do sleep 0.05; done; printf "\r$RANK: 100%%\n"' "$WORKERS"
+  export TMP
+  TERM=xterm NO_COLOR=1 script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
+  all_stand() { tr -d '\r' <out.txt | grep -A2 '0: 40%' | grep -A1 '1: 40%' | grep -q '2: 40%'; }
+  wait_until 10 all_stand
+  touch go
+  wait $!
+  # Rows are taken away together, and colours pass.
+  grep -qF $'\r\e[2A\e[J' out.txt
+  grep -qF $'master 0 | \e[32m0: 40%\e[0m' out.txt
+  local i name=("master 0" "worker 0" "worker 1")
+  for i in 0 1 2; do
+    [ "$(grep -c "${name[i]} | $i: 100%" out.txt)" -eq 1 ]
+  done
+}
+
+# bats test_tags=slow
+@test "a pipe is given the last state of what stays open" {
+  job a.yaml a 'printf "10%%\r20%%"; until [ -e "$TMP/go" ]; do sleep 0.05; done; printf "\r100%%\n"'
+  export TMP
+  "$JOBRUN" apply a.yaml >out.txt 2>/dev/null &
+  wait_until 70 grep -q '\] 20%$' out.txt
+  touch go
+  wait $!
+  [ "$(sed 's/.*\] //' out.txt)" = $'20%\n100%' ]
+}
+
+@test "--prefix and --time choose how lines begin, --task whose are shown" {
+  job a.yaml a 'echo "I am $RANK"' "$WORKERS"
+  [ "$(jobrun apply --no-prefix --task master a.yaml 2>/dev/null)" = "I am 0" ]
+  [ "$(jobrun logs --prefix task --time none --task worker --index 1 a)" = "worker 1 | I am 2" ]
+  [[ $(jobrun logs --time relative --task master a) == 0:00:0?" "*" [0] I am 0" ]]
+  [[ $(jobrun logs --prefix none --time utc --task master a) == 20??-??-??" "??:??:??"Z I am 0" ]]
+  [[ $(jobrun logs --no-prefix --time local --task master a) == 20??-??-??" "??:??:??" I am 0" ]]
+  run jobrun logs --prefix who a
+  [ "$status" -eq 64 ]
+  [[ $output == *"--prefix takes host, task or none, not 'who'"* ]]
+  run jobrun apply --task boss a.yaml
+  [ "$status" -eq 64 ]
+  [[ $output == *"--task takes master, worker, ps or evaluator, not 'boss'"* ]]
 }
 
 @test "no line is torn, lost or reordered: by their hashes" {

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/show.h"
 
@@ -32,18 +33,19 @@ static bool wants_color(int fd)
 	return isatty(fd) && !(no_color && *no_color) && is_clever();
 }
 
-static int find_width(void)
+static void find_size(struct app *app)
 {
 	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	int width = 0;
+	struct winsize size = { 0 };
+	int width;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ||
-	    ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
-		width = size.ws_col;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	width = size.ws_col;
 	if (!width && columns)
 		width = atoi(columns);
-	return width >= 20 && width <= 1000 ? width : 80;
+	app->width = width >= 20 && width <= 1000 ? width : 80;
+	app->height = size.ws_row >= 3 ? size.ws_row : 24;
 }
 
 void app_init(struct app *app)
@@ -54,7 +56,7 @@ void app_init(struct app *app)
 	app->out_color = wants_color(STDOUT_FILENO);
 	app->err_color = wants_color(STDERR_FILENO);
 	app->live = app->out_terminal && app->err_terminal && is_clever();
-	app->width = find_width();
+	find_size(app);
 }
 
 void app_set_color(struct app *app, const char *color)
@@ -82,16 +84,33 @@ void app_print(struct app *app, const struct buf *text)
 	app_write(app, text->data, text->len);
 }
 
-void app_stand(struct app *app, const char *line)
+/* Adds what takes away the lines that stand. */
+static void put_erase(const struct app *app, struct buf *out)
+{
+	int rows = 0;
+
+	if (!app->standing)
+		return;
+	for (const char *p = app->standing; (p = strchr(p, '\n')); p++)
+		rows++;
+	if (rows)
+		buf_printf(out, "\r\033[%dA\033[J", rows);
+	else
+		buf_puts(out, ERASE);
+}
+
+void app_stand(struct app *app, const char *lines)
 {
 	struct buf text = { 0 };
 
-	if (!app->live || (!app->standing && !*line))
+	if (!app->live || (!app->standing && !*lines))
 		return;
-	buf_printf(&text, "%s%s", app->standing ? ERASE : "", line);
+	put_erase(app, &text);
+	buf_puts(&text, lines);
 	fd_write(STDOUT_FILENO, text.data, text.len);
 	buf_done(&text);
-	app->standing = *line;
+	free(app->standing);
+	app->standing = *lines ? mem_strdup(lines) : NULL;
 }
 
 /* In one write, so that lines of several processes do not mix.  The text may
@@ -101,9 +120,12 @@ static void say(const struct app *app, const char *head, const char *text)
 {
 	struct buf line = { 0 };
 
-	buf_printf(&line, "%s%s", app->standing ? ERASE : "", head);
+	put_erase(app, &line);
+	buf_puts(&line, head);
 	show_text(&line, text);
 	buf_putc(&line, '\n');
+	if (app->standing)
+		buf_puts(&line, app->standing);
 	fd_write(STDERR_FILENO, line.data, line.len);
 	buf_done(&line);
 }

@@ -20,12 +20,13 @@ struct app {
 	bool err_terminal;
 	const char *trace_http; /* where requests are recorded, or NULL */
 	bool live;              /* both are, and it can move its cursor */
-	bool standing;          /* a line stands under what is printed */
-	int width;              /* of the terminal; 80 if there is none */
-	bool out_closed;        /* whoever read standard output has gone */
-	bool only_shows;        /* without a reader there is nothing to do */
-	int out_errno;          /* why standard output could not be written */
-	void (*sigpipe)(int);   /* what SIGPIPE did before we ignored it */
+	char *standing;       /* what stands under the output; NULL: nothing */
+	int width;            /* of the terminal; 80 if there is none */
+	int height;           /* 24 */
+	bool out_closed;      /* whoever read standard output has gone */
+	bool only_shows;      /* without a reader there is nothing to do */
+	int out_errno;        /* why standard output could not be written */
+	void (*sigpipe)(int); /* what SIGPIPE did before we ignored it */
 };
 
 /* Looks at the terminal; `color` is auto, always or never. */
@@ -36,9 +37,10 @@ void app_set_color(struct app *app, const char *color);
 void app_write(struct app *app, const void *data, size_t len);
 void app_print(struct app *app, const struct buf *text);
 
-/* Where the terminal is `live`: shows a line without an end, which gives way to
- * whatever is printed next.  "" takes it away.  It must fit into the width. */
-void app_stand(struct app *app, const char *line);
+/* Where the terminal is `live`: shows lines, the last without an end, which give
+ * way to whatever is printed next.  "" takes them away.  They must fit into the
+ * width. */
+void app_stand(struct app *app, const char *lines);
 
 /* A message for standard error: "jobrun: …", and a newline. */
 void app_say(const struct app *app, const char *format, ...)

@@ -24,6 +24,8 @@ struct command {
 	size_t shared_offset;
 	const struct opt *more; /* and of another such struct, or NULL */
 	size_t more_offset;
+	const struct opt *lines; /* how lines of tasks look, or NULL */
+	size_t lines_offset;
 	bool hidden;
 	/* Its arguments are a command: options end at the first of them. */
 	bool wraps;

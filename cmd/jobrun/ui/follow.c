@@ -19,14 +19,11 @@
 
 /* Printed in pieces of about this size. */
 #define PIECE (256 << 10)
-/* After so long without output a line without an end is shown, too. */
-#define QUIET_MS 500
 
 struct follow {
 	struct app *app;
 	struct session *session;
-	const struct source_choice *tasks;
-	struct log_filter filter;
+	struct follow_view view;
 	struct run_record run; /* the attempt that is shown; in `mem` */
 
 	struct loop *loop; /* NULL: it is not followed */
@@ -43,6 +40,7 @@ struct follow {
 	size_t count;
 	struct log_reader *reader;
 	struct log_printer *printer;
+	struct open_lines *open; /* NULL: it is not followed */
 	struct buf text;
 	/* The line that stands under the output, on a terminal. */
 	struct metric_parser *parser;
@@ -52,7 +50,6 @@ struct follow {
 	bool trials; /* the run has some: no reader, but messages */
 	int *said;   /* by number - 1: the state that was said; owned */
 	size_t said_count;
-	struct loop_event *quiet;
 };
 
 /* Says what has become of the trials since it was asked last. */
@@ -172,21 +169,24 @@ static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 	int ret = -1;
 
 	follow->mem = arena_new();
-	follow->printer = log_printer_new(follow->app->out_color);
 	if (store_run_get(store, job_id, attempt, follow->mem, &follow->run,
 			  err) < 0 ||
 	    spec_read(folder, follow->mem, &follow->spec, err) < 0)
 		goto out;
+	follow->view.style.from_ms = follow->run.start_time_ms
+					     ? follow->run.start_time_ms
+					     : follow->run.create_time_ms;
+	follow->printer = log_printer_new(&follow->view.style);
 	follow->trials = follow->spec.tuning.params.count && !follow->trial;
 	if (follow->trials) {
 		ret = 0;
 		goto out;
 	}
-	if (sources_choose(&follow->spec, follow->tasks, follow->mem,
+	if (sources_choose(&follow->spec, &follow->view.tasks, follow->mem,
 			   &follow->sources, &follow->count, err) < 0)
 		goto out;
 	follow->reader = log_reader_open(folder, follow->sources, follow->count,
-					 &follow->filter, err);
+					 &follow->view.filter, err);
 	if (!follow->reader)
 		goto out;
 	log_reader_take_blocks(follow->reader, print_block);
@@ -199,6 +199,11 @@ out:
 
 static void close_attempt(struct follow *follow)
 {
+	if (follow->printer) {
+		log_printer_end(follow->printer, &follow->text);
+		flush(follow);
+	}
+	open_lines_free(follow->open);
 	metrics_say_missed(follow->app, follow->parser);
 	metric_table_free(follow->metrics);
 	metric_parser_free(follow->parser);
@@ -209,21 +214,20 @@ static void close_attempt(struct follow *follow)
 	follow->parser = NULL;
 	follow->reader = NULL;
 	follow->printer = NULL;
+	follow->open = NULL;
 	follow->mem = NULL;
 	follow->count = 0;
 }
 
 struct follow *follow_open(struct session *session, const char *job_id,
 			   int attempt, int trial,
-			   const struct source_choice *tasks,
-			   const struct log_filter *filter, struct error *err)
+			   const struct follow_view *view, struct error *err)
 {
 	struct follow *follow = mem_alloc(sizeof(*follow));
 
 	follow->app = session->app;
 	follow->session = session;
-	follow->tasks = tasks;
-	follow->filter = *filter;
+	follow->view = *view;
 	follow->state_fd = -1;
 	follow->trial = trial;
 	if (open_attempt(follow, job_id, attempt, err) < 0) {
@@ -244,41 +248,6 @@ void follow_close(struct follow *follow)
 	free(follow);
 }
 
-/* Shows the current metrics, under the lines. */
-static void stand(struct follow *follow)
-{
-	struct buf line = { 0 };
-
-	metrics_line(follow->metrics, follow->app->width, &line);
-	app_stand(follow->app, buf_text(&line));
-	buf_done(&line);
-}
-
-/* Nothing has come for a moment: a prompt or a progress bar may stand there
- * instead. */
-static void stand_quiet(void *arg, uint32_t events)
-{
-	struct follow *follow = arg;
-	struct buf line = { 0 };
-
-	(void)events;
-	follow->quiet = NULL;
-	if (follow->reader &&
-	    open_line_format(follow->reader, follow->app->width, &line))
-		app_stand(follow->app, buf_text(&line));
-	buf_done(&line);
-}
-
-static void wait_for_quiet(struct follow *follow, bool ended)
-{
-	if (!follow->loop || !follow->app->live)
-		return;
-	loop_remove(follow->loop, follow->quiet);
-	follow->quiet = ended ? NULL
-			      : loop_add_timer(follow->loop, QUIET_MS,
-					       stand_quiet, follow);
-}
-
 /* Where it can't be had, it is not shown. */
 static void start_metrics(struct follow *follow)
 {
@@ -296,6 +265,7 @@ static void start_metrics(struct follow *follow)
 					   follow->parser);
 	/* The plain reader, which looks at each line. */
 	log_reader_take_blocks(follow->reader, NULL);
+	open_lines_add_metrics(follow->open, follow->metrics);
 }
 
 static int step(struct follow *follow, bool ended, struct error *err)
@@ -306,9 +276,8 @@ static int step(struct follow *follow, bool ended, struct error *err)
 		return say_trials(follow, err);
 	ret = log_reader_step(follow->reader, ended, print_line, follow, err);
 	flush(follow);
-	if (follow->metrics && !ended)
-		stand(follow);
-	wait_for_quiet(follow, ended);
+	if (follow->open && !ended)
+		open_lines_changed(follow->open);
 	return ret;
 }
 
@@ -338,6 +307,8 @@ static int watch_attempt(struct follow *follow, struct error *err)
 	fd = log_reader_watch(follow->reader, err);
 	if (fd < 0)
 		return -1;
+	follow->open = open_lines_new(follow->app, follow->loop, follow->reader,
+				      follow->printer);
 	start_metrics(follow);
 	follow->event =
 		loop_add_fd(follow->loop, fd, EPOLLIN, on_change, follow, err);
@@ -382,7 +353,7 @@ static int go_on(struct follow *follow, struct error *err)
 		follow->event = NULL;
 		close_attempt(follow);
 		say_next(follow, &ended, &next);
-		follow->filter.tail = SIZE_MAX;
+		follow->view.filter.tail = SIZE_MAX;
 		if (open_attempt(follow, next.job_id, next.attempt, err) < 0 ||
 		    watch_attempt(follow, err) < 0)
 			break;
@@ -435,7 +406,7 @@ void follow_stop(struct follow *follow)
 	if (follow->loop) {
 		loop_remove(follow->loop, follow->event);
 		loop_remove(follow->loop, follow->state_event);
-		loop_remove(follow->loop, follow->quiet);
+		open_lines_free(follow->open);
 		app_stand(follow->app, "");
 	}
 	if (follow->state_fd >= 0)
@@ -444,5 +415,5 @@ void follow_stop(struct follow *follow)
 	follow->event = NULL;
 	follow->state_event = NULL;
 	follow->state_fd = -1;
-	follow->quiet = NULL;
+	follow->open = NULL;
 }

@@ -10,16 +10,22 @@
 
 struct follow;
 
+/* What is shown, and how. */
+struct follow_view {
+	struct source_choice tasks;
+	struct log_filter filter;
+	struct log_style style;
+};
+
 /*
  * Opens the output of one attempt, or of one of its trials.  For a run with
  * trials (`trial` is 0), the output is the progress of each, in messages.
- * Borrows session, tasks and filter.  Fails with ERROR_USAGE if `tasks` names
- * one that the run does not have.
+ * Borrows the session and what the view points to.  Fails with ERROR_USAGE if
+ * that names a task that the run does not have.
  */
 struct follow *follow_open(struct session *session, const char *job_id,
 			   int attempt, int trial,
-			   const struct source_choice *tasks,
-			   const struct log_filter *filter, struct error *err);
+			   const struct follow_view *view, struct error *err);
 void follow_close(struct follow *follow);
 
 /* Prints what is new; with `ended`, the run being over, also what has no

@@ -91,6 +91,8 @@ void command_help(const struct command *command, struct buf *out)
 	buf_puts(out, "\nOptions:\n");
 	if (command->options)
 		print_options(command->options, out);
+	if (command->lines)
+		print_options(command->lines, out);
 	if (command->more)
 		print_options(command->more, out);
 	if (command->shared)
@@ -102,7 +104,9 @@ void command_help(const struct command *command, struct buf *out)
 
 const struct opt *command_option(const struct command *command, size_t i)
 {
-	const struct opt *const lists[] = { command->options, command->more,
+	const struct opt *const lists[] = { command->options,
+					    command->lines,
+					    command->more,
 					    command->shared,
 					    command->remote ? remote : none,
 					    common };
@@ -383,6 +387,8 @@ int options_parse(struct app *app, const struct command *command, int argc,
 
 	strcpy(table.shorts, command->wraps ? "+:" : ":");
 	add_rows(&table, command->options ? command->options : none, 0);
+	add_rows(&table, command->lines ? command->lines : none,
+		 command->lines_offset);
 	add_rows(&table, command->more ? command->more : none,
 		 command->more_offset);
 	add_rows(&table, command->shared ? command->shared : none,

@@ -9,7 +9,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
-#include "core/log/log.h"
+#include "core/log/log_cause.h"
 #include "core/process/process.h"
 
 /* "The first task that fails ends the others within a second." */
@@ -273,28 +273,19 @@ static void on_task_lost(void *arg, size_t ordinal, const char *why)
 	finish_if_done(a);
 }
 
-/* The last line that the culprit wrote to its standard error. */
+/* Why the culprit failed, as it wrote. */
 static void add_last_words(struct attempt *a)
 {
-	struct buf lines = { 0 };
-	struct error ignored;
+	struct buf cause = { 0 };
 	size_t used = strlen(a->why);
-	char *line, *end_of_line;
 
-	if (!a->culprit || log_last_lines(a->deps.spec->folder,
-					  a->culprit->type, a->culprit->index,
-					  LOG_STDERR, 5, &lines, &ignored) < 0)
-		goto out;
-	/* The last that is not blank. */
-	while (lines.len && strchr(" \t\r\n", lines.data[lines.len - 1]))
-		lines.data[--lines.len] = '\0';
-	if (!lines.len)
-		goto out;
-	end_of_line = memrchr(lines.data, '\n', lines.len);
-	line = end_of_line ? end_of_line + 1 : lines.data;
-	snprintf(a->why + used, sizeof(a->why) - used, ": %.200s", line);
-out:
-	buf_done(&lines);
+	if (a->culprit)
+		log_cause_of_task(a->deps.spec->folder, a->culprit->type,
+				  a->culprit->index, &cause);
+	if (cause.len)
+		snprintf(a->why + used, sizeof(a->why) - used, ": %s",
+			 cause.data);
+	buf_done(&cause);
 }
 
 static void on_finished(void *arg)

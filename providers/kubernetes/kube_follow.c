@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/base/units.h"
 #include "core/remote/remote_run.h"
+#include "core/log/log_cause.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_look.h"
 #include "providers/kubernetes/kube_translate.h"
@@ -111,14 +112,22 @@ static const char *why_failed(const struct kube_look *look, int *exit_code)
 {
 	const struct pod_task *task = culprit(look);
 	const char *why = state_why(look->object, look->mem);
+	const struct task_place *place;
+	struct buf cause = { 0 };
 
 	/* A limit that was reached ends tasks which did nothing wrong. */
 	if (!task || (why && text_starts(why, "it ran for longer")))
 		return why;
 	*exit_code = task->exit_code;
-	return look_end_words(
-		look, &look->spec.topology.tasks[task - look->pods.tasks],
-		task);
+	place = &look->spec.topology.tasks[task - look->pods.tasks];
+	why = look_end_words(look, place, task);
+	if (!task->lost && !task->launcher_said && !task->starved)
+		log_cause_of_task(look->folder, task_type_name(place->type),
+				  place->index, &cause);
+	if (cause.len)
+		why = arena_printf(look->mem, "%s: %s", why, cause.data);
+	buf_done(&cause);
+	return why;
 }
 
 static void fill_task(const struct kube_look *look, size_t i,

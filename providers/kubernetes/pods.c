@@ -5,8 +5,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/base/units.h"
+#include "core/log/log_cause.h"
 #include "providers/kubernetes/api/apiserver.h"
 #include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/kube_names.h"
@@ -135,13 +135,16 @@ static bool is_newer(const json_t *pod, const struct pod_task *task,
 	return true;
 }
 
-/* The end of a log, of which the last words say why. */
-static const char *last_line(const char *text, struct arena *mem)
+/* The end of a log, of which one line says why. */
+static const char *cause_in(const char *text, struct arena *mem)
 {
-	size_t len;
-	const char *line = text_last_line(text, strlen(text), &len);
+	struct buf cause = { 0 };
+	const char *line;
 
-	return arena_strndup(mem, line, len);
+	log_cause_find(text, strlen(text), &cause);
+	line = arena_strdup(mem, buf_text(&cause));
+	buf_done(&cause);
+	return line;
 }
 
 static void take_task(struct pods *out, struct pod_task *task,
@@ -161,8 +164,8 @@ static void take_task(struct pods *out, struct pod_task *task,
 		.state = pod_state(pod),
 		.exit_code = end ? (int)json_get_int(end, "exitCode", 1) : -1,
 		.launcher_said =
-			broken ? last_line(json_get_text(broken, "message", ""),
-					   out->mem)
+			broken ? cause_in(json_get_text(broken, "message", ""),
+					  out->mem)
 			       : NULL,
 		.lost = object_condition(pod, "DisruptionTarget", NULL),
 		.starved =

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/base/units.h"
-#include "core/log/log.h"
+#include "core/log/log_cause.h"
 #include "core/task/task_files.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/slurm_look.h"
@@ -22,23 +21,16 @@ const struct task_record *look_culprit(const struct slurm_look *look)
 	return outcome.task;
 }
 
-/* ": Traceback: no data": the last line that it wrote to its standard error. */
+/* ": ValueError: no data": why it failed, as it wrote. */
 static void add_last_words(const struct slurm_look *look,
 			   const struct task_record *task, struct buf *why)
 {
-	struct buf lines = { 0 };
-	struct error ignored;
-	const char *line;
-	size_t len;
+	struct buf cause = { 0 };
 
-	if (log_last_lines(look->folder, task->type, task->index, LOG_STDERR, 5,
-			   &lines, &ignored) == 0) {
-		line = text_last_line(buf_text(&lines), lines.len, &len);
-		if (len)
-			buf_printf(why, ": %.*s", (int)(len < 200 ? len : 200),
-				   line);
-	}
-	buf_done(&lines);
+	log_cause_of_task(look->folder, task->type, task->index, &cause);
+	if (cause.len)
+		buf_printf(why, ": %s", cause.data);
+	buf_done(&cause);
 }
 
 static void explain_task(const struct slurm_look *look,

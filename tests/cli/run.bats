@@ -398,6 +398,21 @@ print("up", flush=True); time.sleep(100)' >up.txt &
   [[ $output == *"--task takes master, worker, ps or evaluator, not 'boss'"* ]]
 }
 
+@test "the cause of a failure is the line that tells most, not the last" {
+  cat >train.py <<'END'
+import atexit, sys
+atexit.register(lambda: print("wandb: synced", file=sys.stderr))
+def main():
+    raise ValueError("no data")
+main()
+END
+  job a.yaml a "python3 '$PWD/train.py'"
+  run jobrun apply a.yaml
+  [ "$status" -eq 1 ]
+  [[ $output == *"master 0 exited with 1: ValueError: no data ("*"/train.py:4 in main)"* ]]
+  [[ $(field a 'j["error"]') == *"ValueError: no data ("* ]]
+}
+
 @test "no line is torn, lost or reordered: by their hashes" {
   # Short and long lines, in pieces that end anywhere; the first waits.
   cat >write.py <<'END'

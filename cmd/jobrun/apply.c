@@ -20,7 +20,6 @@
 #include "cmd/jobrun/ui/takeback.h"
 #include "cmd/jobrun/ui/tally.h"
 #include "core/apply/executor.h"
-#include "core/base/file.h"
 
 struct apply_opts {
 	struct inputs inputs;
@@ -454,7 +453,7 @@ static int apply_jobs(struct apply *apply, const struct jobs *jobs,
 	if (status)
 		return status;
 	plan_render_text(apply->session.plan, &style, &text);
-	fd_write(STDERR_FILENO, text.data, text.len);
+	app_put_messages(app, &text);
 	buf_done(&text);
 	status = check_missing(app, apply->session.plan);
 	if (!status)

@@ -9,7 +9,6 @@
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/undo.h"
-#include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/job/check.h"
 
@@ -53,7 +52,7 @@ static int ask(const struct deletion *deletion, const struct delete_opts *opts)
 	if (opts->yes || !isatty(STDIN_FILENO) || !app->err_terminal)
 		return 0;
 	render(app, deletion->plan, &text);
-	fd_write(STDERR_FILENO, text.data, text.len);
+	app_put_messages(app, &text);
 	buf_done(&text);
 	if (app_confirm(app, "Delete this, with its logs and output?"))
 		return 0;

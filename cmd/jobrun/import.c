@@ -4,7 +4,6 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/load.h"
-#include "core/base/file.h"
 #include "providers/registry.h"
 #include "schema/import/import.h"
 #include "schema/describe/outline.h"
@@ -15,7 +14,7 @@ static void show(const struct app *app, struct problems *found)
 
 	problems_sort(found);
 	problems_text(found, app->err_color ? PROBLEMS_COLOUR : 0, &text);
-	fd_write(STDERR_FILENO, text.data, text.len);
+	app_put_messages(app, &text);
 	buf_done(&text);
 }
 

@@ -84,6 +84,43 @@ void show_text(struct buf *out, const char *text)
 	}
 }
 
+/* How much of a command's name is at `p`, up to where an escape breaks it; 0: it
+ * is none.  `blank` says that there is nothing before it in its line. */
+static size_t command_head(const char *p, bool blank)
+{
+	static const char *const sections[] = { "section_start:",
+						"section_end:" };
+
+	if (blank && text_starts(p, "::"))
+		return 1;
+	if (text_starts(p, "##[") || text_starts(p, "##vso["))
+		return 1;
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (text_starts(p, sections[i]))
+			return strlen("section");
+	return 0;
+}
+
+void show_disarmed(struct buf *out, const char *lines)
+{
+	bool blank = true;
+	const char *p = lines;
+
+	while (*p) {
+		size_t head = command_head(p, blank);
+
+		if (head) {
+			buf_add(out, p, head);
+			buf_printf(out, "\\x%02x", (unsigned char)p[head]);
+			p += head + 1;
+			blank = false;
+			continue;
+		}
+		blank = *p == '\n' || (blank && strchr(" \t", *p));
+		buf_putc(out, *p++);
+	}
+}
+
 static bool is_start(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;

@@ -11,6 +11,10 @@
 /* "\n" becomes the two characters \n, an escape becomes \x1b. */
 void show_text(struct buf *out, const char *text);
 
+/* Adds lines in which GitHub and GitLab find none of their commands: what would
+ * be one ("::error::", "##[group]", "section_start:1:x") has an escape in it. */
+void show_disarmed(struct buf *out, const char *lines);
+
 /* How many columns the text takes, if each character takes one. */
 size_t show_width(const char *text);
 

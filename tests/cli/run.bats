@@ -413,6 +413,20 @@ END
   [[ $(field a 'j["error"]') == *"ValueError: no data ("* ]]
 }
 
+@test "what a task wrote is no command to the CI that shows our messages" {
+  job a.yaml a 'printf "::error::x\n  ::add-mask::y\n##[group]z\n\033[2Jw\nsection_start:1:s\r\033[0K\n##vso[task.x]v\n::stop-commands::t\n" >&2; exit 3'
+  jobrun apply a.yaml >out.txt 2>err.txt || true
+  grep -q 'master 0 exited with 3: ' err.txt
+  grep -qF 'add-mask::y' err.txt
+  refute grep -qE '^[[:space:]]*::' err.txt
+  refute grep -qF '##[' err.txt
+  refute grep -qF '##vso[' err.txt
+  refute grep -qE 'section_(start|end):' err.txt
+  refute grep -q $'\e' err.txt
+  # What the task wrote is shown as it is, behind its prefix.
+  grep -qF '] ::error::x' out.txt
+}
+
 @test "no line is torn, lost or reordered: by their hashes" {
   # Short and long lines, in pieces that end anywhere; the first waits.
   cat >write.py <<'END'

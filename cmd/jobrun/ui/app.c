@@ -113,20 +113,29 @@ void app_stand(struct app *app, const char *lines)
 	app->standing = *lines ? mem_strdup(lines) : NULL;
 }
 
-/* In one write, so that lines of several processes do not mix.  The text may
- * hold a server's words or a file's name: it stays one line, and moves no
- * cursor. */
+/* In one write, so that lines of several processes do not mix. */
+void app_put_messages(const struct app *app, const struct buf *lines)
+{
+	struct buf text = { 0 };
+
+	put_erase(app, &text);
+	show_disarmed(&text, buf_text(lines));
+	if (app->standing)
+		buf_puts(&text, app->standing);
+	fd_write(STDERR_FILENO, text.data, text.len);
+	buf_done(&text);
+}
+
+/* The text may hold a server's words or a file's name: it stays one line, and
+ * moves no cursor. */
 static void say(const struct app *app, const char *head, const char *text)
 {
 	struct buf line = { 0 };
 
-	put_erase(app, &line);
 	buf_puts(&line, head);
 	show_text(&line, text);
 	buf_putc(&line, '\n');
-	if (app->standing)
-		buf_puts(&line, app->standing);
-	fd_write(STDERR_FILENO, line.data, line.len);
+	app_put_messages(app, &line);
 	buf_done(&line);
 }
 

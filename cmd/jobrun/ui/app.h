@@ -42,6 +42,9 @@ void app_print(struct app *app, const struct buf *text);
  * width. */
 void app_stand(struct app *app, const char *lines);
 
+/* Lines for standard error, in one write; nothing in them is a command to the
+ * CI that reads them. */
+void app_put_messages(const struct app *app, const struct buf *lines);
 /* A message for standard error: "jobrun: …", and a newline. */
 void app_say(const struct app *app, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -7,7 +7,6 @@
 #include "cmd/jobrun/ui/app.h"
 #include "cmd/jobrun/ui/known.h"
 #include "core/base/alloc.h"
-#include "core/base/file.h"
 #include "core/base/opt.h"
 #include "providers/registry.h"
 
@@ -118,7 +117,7 @@ static int load(const struct app *app, const struct schema_options *options,
 		goto out;
 	}
 	problems_text(&found, app->err_color ? PROBLEMS_COLOUR : 0, &text);
-	fd_write(STDERR_FILENO, text.data, text.len);
+	app_put_messages(app, &text);
 	load_say_omitted(app, &found);
 	if (problems_errors(&found))
 		status = ERROR_INVALID;

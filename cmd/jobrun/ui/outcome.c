@@ -7,7 +7,6 @@
 
 #include "cmd/jobrun/ui/left.h"
 #include "cmd/jobrun/ui/trials.h"
-#include "core/base/file.h"
 #include "core/base/units.h"
 #include "core/log/log.h"
 
@@ -52,7 +51,7 @@ static void say_last_lines(struct session *session,
 				*next++ = '\0';
 			buf_printf(&out, "    %s\n", line);
 		}
-		fd_write(STDERR_FILENO, out.data, out.len);
+		app_put_messages(session->app, &out);
 	}
 	buf_done(&out);
 	buf_done(&lines);

@@ -111,7 +111,7 @@ sqlite_ok() {
   job a.yaml a 'echo up; sleep 1; echo done'
   NO_COLOR=1 script -qec "'$JOBRUN' apply a.yaml" /dev/null >out.txt &
   local terminal=$!
-  wait_until 5 grep -q '\] up' out.txt
+  wait_until 5 grep -q '| up' out.txt
   kill -9 $terminal
   run jobrun wait a
   [ "$status" -eq 0 ]

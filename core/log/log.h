@@ -116,6 +116,10 @@ typedef void log_block_sink(void *arg, const struct log_line *lines);
 
 struct log_reader;
 
+/* Called once for each source that has a log, before its first line is given:
+ * only then may it be known where a task runs that a scheduler has placed. */
+typedef void log_found(void *arg, const struct log_source *source);
+
 /* Borrows sources and filter (NULL: every line).  Tasks that have written
  * nothing yet are no error: they are looked for again at each step. */
 struct log_reader *log_reader_open(const char *folder,
@@ -124,6 +128,10 @@ struct log_reader *log_reader_open(const char *folder,
 				   const struct log_filter *filter,
 				   struct error *err);
 void log_reader_close(struct log_reader *reader);
+
+/* To be said before the first step. */
+void log_reader_tell_found(struct log_reader *reader, log_found *found,
+			   void *arg);
 
 /*
  * Gives every line that is complete and was not given yet to the sink, the

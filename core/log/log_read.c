@@ -35,6 +35,8 @@ struct log_reader {
 	size_t heap_count;
 	bool started;
 	bool stop;
+	log_found *found; /* or NULL */
+	void *found_arg;
 	log_block_sink *block_sink; /* or NULL */
 	log_sink *sink;             /* during a step */
 	void *sink_arg;
@@ -118,6 +120,13 @@ void log_reader_close(struct log_reader *reader)
 void log_reader_take_blocks(struct log_reader *reader, log_block_sink *sink)
 {
 	reader->block_sink = sink;
+}
+
+void log_reader_tell_found(struct log_reader *reader, log_found *found,
+			   void *arg)
+{
+	reader->found = found;
+	reader->found_arg = arg;
 }
 
 void log_reader_stop(struct log_reader *reader)
@@ -330,8 +339,13 @@ int log_reader_step(struct log_reader *reader, bool ended, log_sink *sink,
 	if (reader->watch >= 0 && watch_update(reader, err) < 0)
 		return -1;
 	for (size_t i = 0; i < reader->tasks; i++) {
+		bool is_new = !reader->indexes[i].records;
+
 		if (log_index_look(&reader->indexes[i], err) < 0)
 			return -1;
+		if (is_new && reader->indexes[i].records && reader->found)
+			reader->found(reader->found_arg,
+				      reader->indexes[i].source);
 		if (ended && log_index_end(&reader->indexes[i], err) < 0)
 			return -1;
 	}

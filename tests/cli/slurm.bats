@@ -47,11 +47,11 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   OTHER=leaks run apply a.yaml
   [ "$status" = 0 ]
   for i in 0 1 2 3; do
-    [[ $output == *"[$i] rank $i of 4 at n1"* ]]
+    [[ $output == *" n$((i + 1)) [$i] rank $i of 4 at n1"* ]]
     [ "$(cat "$HOME"/.jobrun/runs/four/*/output/$i)" = $i ]
   done
   [[ $output == *"four: SUCCEEDED"* ]]
-  [ "$(jobrun logs four | grep -c ' x$')" = 4 ]
+  [ "$(jobrun logs four | grep -c ' n[1-4] \[[0-3]\] x$')" = 4 ]
   # Each has its share of the data.
   [ "$(jobrun logs four | grep -o 'shard .' | sort -u | wc -l)" = 4 ]
   [ "$(jobrun logs four | grep -c 'shard .')" = 4 ]

@@ -35,6 +35,7 @@ struct follow {
 
 	/* For the attempt. */
 	struct arena *mem;
+	char *folder; /* of its logs; owned */
 	struct run_spec spec;
 	struct log_source *sources;
 	size_t count;
@@ -158,20 +159,28 @@ static void print_block(void *arg, const struct log_line *lines)
 	flush_piece(follow);
 }
 
+static void note_host(void *arg, const struct log_source *source)
+{
+	struct follow *follow = arg;
+
+	follow->sources[source - follow->sources].host =
+		sources_host(source, follow->folder, follow->mem);
+}
+
 static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 			struct error *err)
 {
 	struct store *store = follow->session->env.store;
 	char *run_folder = store_run_folder(store, job_id, attempt);
-	char *folder = follow->trial
-			       ? trial_logs_folder(run_folder, follow->trial)
-			       : mem_strdup(run_folder);
 	int ret = -1;
 
+	follow->folder = follow->trial
+				 ? trial_logs_folder(run_folder, follow->trial)
+				 : mem_strdup(run_folder);
 	follow->mem = arena_new();
 	if (store_run_get(store, job_id, attempt, follow->mem, &follow->run,
 			  err) < 0 ||
-	    spec_read(folder, follow->mem, &follow->spec, err) < 0)
+	    spec_read(follow->folder, follow->mem, &follow->spec, err) < 0)
 		goto out;
 	follow->view.style.from_ms = follow->run.start_time_ms
 					     ? follow->run.start_time_ms
@@ -185,14 +194,15 @@ static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 	if (sources_choose(&follow->spec, &follow->view.tasks, follow->mem,
 			   &follow->sources, &follow->count, err) < 0)
 		goto out;
-	follow->reader = log_reader_open(folder, follow->sources, follow->count,
-					 &follow->view.filter, err);
+	follow->reader = log_reader_open(follow->folder, follow->sources,
+					 follow->count, &follow->view.filter,
+					 err);
 	if (!follow->reader)
 		goto out;
+	log_reader_tell_found(follow->reader, note_host, follow);
 	log_reader_take_blocks(follow->reader, print_block);
 	ret = 0;
 out:
-	free(folder);
 	free(run_folder);
 	return ret;
 }
@@ -209,7 +219,9 @@ static void close_attempt(struct follow *follow)
 	metric_parser_free(follow->parser);
 	log_reader_close(follow->reader);
 	log_printer_free(follow->printer);
+	free(follow->folder);
 	arena_free(follow->mem);
+	follow->folder = NULL;
 	follow->metrics = NULL;
 	follow->parser = NULL;
 	follow->reader = NULL;

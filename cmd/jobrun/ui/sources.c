@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "core/task/task_runner.h"
+
 /* Whether a number is in a list such as "0,3-7". */
 static int index_listed(const char *list, long index, struct error *err)
 {
@@ -97,4 +99,16 @@ int sources_choose(const struct run_spec *spec,
 	*out = found;
 	*count = n;
 	return 0;
+}
+
+const char *sources_host(const struct log_source *source, const char *folder,
+			 struct arena *mem)
+{
+	struct task_record task = { .type = source->type,
+				    .index = source->index };
+	struct error ignored;
+
+	if (task_file_read(folder, mem, &task, &ignored) == 0 && task.host)
+		return task.host;
+	return source->host;
 }

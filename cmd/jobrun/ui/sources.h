@@ -26,4 +26,9 @@ int sources_choose(const struct run_spec *spec,
 		   const struct source_choice *tasks, struct arena *mem,
 		   struct log_source **out, size_t *count, struct error *err);
 
+/* Where the task runs, in `mem`, as it said itself in `folder` when another
+ * scheduler had placed it; else what the specification says. */
+const char *sources_host(const struct log_source *source, const char *folder,
+			 struct arena *mem);
+
 #endif

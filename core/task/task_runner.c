@@ -33,6 +33,7 @@
 #define LOOK_MS 500
 /* And for the setup of its own node. */
 #define SETUP_LOOK_MS 200
+#define LIMIT_TEXT_MAX 32
 
 struct task_runner {
 	const struct task_runner_deps *deps;
@@ -53,6 +54,8 @@ struct task_runner {
 	bool has_secrets;    /* for this one to remove */
 	size_t begun;        /* so many tasks, from the first, have begun */
 	bool told;           /* to end, by somebody else */
+	bool has_limit;      /* of time */
+	bool over_time;      /* all are to end, for that */
 	bool done;           /* the master has succeeded, or this is an attempt
 			      * of the past */
 };
@@ -279,6 +282,54 @@ static void look_around(struct task_runner *m)
 	arena_free(mem);
 }
 
+static const char *over_time_path(const struct task_runner *m)
+{
+	return arena_printf(m->mem, "%s/" TASK_OVER_TIME_FILE, m->attempt);
+}
+
+static void end_over_time(struct task_runner *m)
+{
+	m->over_time = true;
+	note_told(m, SIGTERM);
+	end(m, SIGTERM);
+}
+
+/* The first task tells the others. */
+static void out_of_time(void *arg, uint32_t events)
+{
+	struct task_runner *m = arg;
+	struct error ignored;
+
+	(void)events;
+	if (m->told || m->done)
+		return;
+	file_write(over_time_path(m), "over\n", 5, &ignored);
+	end_over_time(m);
+}
+
+static void limit_time(struct task_runner *m)
+{
+	char *path = path_join(m->attempt, TASK_UNTIL_FILE);
+	struct error ignored;
+	size_t len;
+	char *text = file_read(path, LIMIT_TEXT_MAX, &len, &ignored);
+	int64_t left_ms = text ? strtoll(text, NULL, 10) - time_now_ms() : 0;
+
+	if (text && m->deps->self == 0)
+		loop_add_timer(m->parent.loop, left_ms > 0 ? left_ms : 1,
+			       out_of_time, m);
+	m->has_limit = text;
+	free(text);
+	free(path);
+}
+
+static void look_at_time(struct task_runner *m)
+{
+	if (m->has_limit && !m->told && !m->done &&
+	    access(over_time_path(m), F_OK) == 0)
+		end_over_time(m);
+}
+
 /* A trial that the others were better than at the same step is ended. */
 static void look_at_trials(struct task_runner *m)
 {
@@ -313,6 +364,7 @@ static void on_look(void *arg, uint32_t events)
 	(void)events;
 	look_later(m);
 	look_around(m);
+	look_at_time(m);
 	look_at_trials(m);
 	forget_secrets(m);
 }
@@ -525,7 +577,9 @@ static int finish(struct task_runner *m, struct error *err)
 	/* It was ended because all is done, or was about to end itself. */
 	if (m->deps->self != 0 && !m->done)
 		look_around(m);
-	if (m->done)
+	/* One that is out of time before the others does not end these: each
+	 * has its grace. */
+	if (m->done || m->over_time)
 		return 0;
 	return WIFSIGNALED(m->status) ? 128 + WTERMSIG(m->status)
 				      : WEXITSTATUS(m->status);
@@ -580,6 +634,7 @@ int task_runner_run(const struct task_runner_deps *deps, struct error *err)
 	if (!m.log || watch_trials(&m, err) < 0)
 		goto out;
 	look_later(&m);
+	limit_time(&m);
 	run_task(&m);
 	ret = finish(&m, err);
 out:

@@ -19,6 +19,9 @@
  *				the status as waitpid() gives it, the size
  *				of the files of its log, which are on the disk
  *				by then, and the bytes that could not be kept
+ *	attempts/N/until	when to end it, in ms; written before, by who
+ *				knows how long the run may take
+ *	attempts/N/over_time	it has been: all tasks end
  *	output/			JOBRUN_RUN_DIR
  *	trials/K/		for each trial of hyperparameters, with attempts/
  *				and output/ of its own (trial_spec.h)
@@ -33,6 +36,9 @@
 
 #include "core/topology/topology.h"
 #include "core/store/store.h"
+
+#define TASK_UNTIL_FILE "until"
+#define TASK_OVER_TIME_FILE "over_time"
 
 struct task_runner_deps {
 	const char *folder; /* of the run */

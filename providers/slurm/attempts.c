@@ -2,6 +2,7 @@
 #include "providers/slurm/attempts.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/process/subprocess.h"
 #include "core/task/task_files.h"
+#include "core/task/task_runner.h"
 #include "core/task/task_secrets.h"
 #include "providers/slurm/array.h"
 
@@ -163,6 +165,13 @@ static int counts_before(const struct turn *turn, struct restart_counts *out,
 	return 0;
 }
 
+/* It was ended for the limit of its time. */
+static bool is_over_time(const struct turn *turn)
+{
+	return file_of(folder_of(turn, turn->last), TASK_OVER_TIME_FILE,
+		       turn->mem);
+}
+
 /* ---- deciding ---------------------------------------------------------- */
 
 /* Slurm has it started again, for a node or for other jobs: whatever it was
@@ -187,6 +196,8 @@ static int decide(struct turn *turn, struct slurm_next *next, struct error *err)
 		task_files_outcome(folder_of(turn, turn->last), &turn->tasks,
 				   &outcome);
 	}
+	if (is_over_time(turn))
+		outcome.cause = OUTCOME_CANCEL;
 	restart_decide(&turn->spec.restart, &counts, &outcome, &decision);
 	*next = (struct slurm_next){ .again = decision.again,
 				     .counts = decision.counts };
@@ -260,6 +271,27 @@ static void forbid_queueing(const struct turn *turn,
 		slurm_call(argv, &ignored);
 }
 
+/* The limit is for all attempts that follow one another; one that was queued
+ * again begins anew, as with Slurm's own. */
+static int put_until(struct turn *turn, int attempt, struct error *err)
+{
+	int64_t limit_ms = turn->spec.max_running_time_s * INT64_C(1000);
+	const char *before = NULL;
+	char text[32];
+
+	if (!limit_ms)
+		return 0;
+	if (attempt > 0 && turn->at->queued == turn->begun)
+		before = file_of(folder_of(turn, attempt - 1), TASK_UNTIL_FILE,
+				 turn->mem);
+	if (!before) {
+		snprintf(text, sizeof(text), "%" PRId64 "\n",
+			 time_now_ms() + limit_ms);
+		before = text;
+	}
+	return put_file(folder_of(turn, attempt), TASK_UNTIL_FILE, before, err);
+}
+
 static int begin(struct turn *turn, int attempt,
 		 const struct restart_counts *counts, struct error *err)
 {
@@ -268,7 +300,7 @@ static int begin(struct turn *turn, int attempt,
 
 	forbid_queueing(turn, counts);
 	snprintf(text, sizeof(text), "%d\n", turn->at->queued);
-	if (folder_make(folder, err) < 0)
+	if (folder_make(folder, err) < 0 || put_until(turn, attempt, err) < 0)
 		return -1;
 	return put_file(folder, "begun", text, err);
 }
@@ -367,6 +399,9 @@ static int keep_status(struct turn *turn, struct error *err)
 	    turn->status >= 0)
 		return 0;
 	turn->status = turn->at->status;
+	/* Its tasks do not say so. */
+	if (!turn->status && is_over_time(turn))
+		turn->status = 128 + SIGTERM;
 	snprintf(text, sizeof(text), "%d\n", turn->status);
 	return put_file(folder_of(turn, turn->last), "status", text, err);
 }

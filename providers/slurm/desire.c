@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/json.h"
+#include "core/base/units.h"
 #include "core/job/boundary.h"
 #include "core/provider/extension.h"
 #include "core/spec/restart.h"
@@ -157,6 +158,23 @@ static void check_trials(const struct job *job, const struct slurm_job *what,
 				    "is for each trial, not for all of them");
 }
 
+static void note_limit(const struct slurm_request *request,
+		       struct resources *out)
+{
+	long rest_s = slurm_limit_rest(request->limit_s);
+	char exact[32], rounded[32];
+
+	if (!rest_s)
+		return;
+	duration_format(request->limit_s, exact, sizeof(exact));
+	duration_format(request->limit_s + rest_s, rounded, sizeof(rounded));
+	resources_note(out,
+		       "Slurm counts minutes and is asked for %s: jobrun "
+		       "itself ends the run after %s "
+		       "(trainingInput.scheduling.maxRunningTime)",
+		       rounded, exact);
+}
+
 static void check(const struct job *job, const struct slurm_job *what,
 		  struct resources *out)
 {
@@ -175,6 +193,7 @@ static void check(const struct job *job, const struct slurm_job *what,
 			       "jobrun.checkpoints.to is not set: a run of "
 			       "several tasks that is started again begins "
 			       "anew");
+	note_limit(&what->request, out);
 	note_restarts(job, what, out);
 	if (!job->jobrun.source && !what->spec.packages.count)
 		resources_note(out, "jobrun.source is not set: nothing is "

@@ -143,12 +143,17 @@ static bool has_begun(const struct slurm_look *look)
 static int end_or_wait(struct slurm_look *look, enum run_state state,
 		       struct error *err)
 {
+	const char *limit;
+
 	/* The end of a task may have been read after its log was, and the end
 	 * of the job after that of a task. */
 	if (look_fetch(look, err) < 0 || look_read_tasks(look, err) < 0)
 		return -1;
 	if (!look_is_settled(look))
 		return put(look, look->record->run.state, "", err);
+	limit = state == RUN_FAILED ? look_explain_limit(look) : NULL;
+	if (limit)
+		return put(look, RUN_CANCELLED, limit, err);
 	if (state == RUN_FAILED)
 		return put(look, state, look_explain(look), err);
 	return put(look, state, "", err);

@@ -88,8 +88,10 @@ static const char *explain(const struct trial_look *one)
 {
 	const char *why;
 
-	if (one->record->state == RUN_FAILED)
-		return look_explain(&one->look);
+	if (one->record->state == RUN_FAILED) {
+		why = look_explain_limit(&one->look);
+		return why ? why : look_explain(&one->look);
+	}
 	if (one->record->state != RUN_CANCELLED)
 		return NULL;
 	if (one->record->early)

@@ -108,6 +108,11 @@ int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
 	return 0;
 }
 
+long slurm_limit_rest(long limit_s)
+{
+	return (60 - limit_s % 60) % 60;
+}
+
 /* "3 nodes, each with 4 CPUs, 15360 MB, gpu:t4:1" */
 static json_t *component_json(const struct slurm_component *one)
 {

@@ -39,6 +39,9 @@ int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
 		       struct arena *mem, struct slurm_request *out,
 		       const char **missing, struct error *err);
 
+/* Slurm counts minutes: so many seconds more it gives to a limit. */
+long slurm_limit_rest(long limit_s);
+
 /* {"partition", "timeLimit", "nodes": ["1 of 4 CPUs, 15 GB", …]}: for plans;
  * returns new. */
 json_t *slurm_request_json(const struct slurm_request *request);

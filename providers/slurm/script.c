@@ -83,9 +83,11 @@ static void put_option(struct buf *out, const char *name, const char *value)
 		buf_printf(out, "#SBATCH --%s=%s\n", name, value);
 }
 
-/* "1-02:03:04": days, hours, minutes and seconds. */
-static void put_time(struct buf *out, long seconds)
+/* "1-02:03:00": days, hours, minutes and seconds.  Slurm counts minutes. */
+static void put_time(struct buf *out, long limit_s)
 {
+	long seconds = limit_s + slurm_limit_rest(limit_s);
+
 	buf_printf(out, "#SBATCH --time=%ld-%02ld:%02ld:%02ld\n",
 		   seconds / DAY_S, seconds / 3600 % 24, seconds / 60 % 60,
 		   seconds % 60);
@@ -111,7 +113,8 @@ static void put_job(struct buf *out, const struct job *job,
 		put_time(out, request->limit_s);
 	if (block->signal_time_s)
 		buf_printf(out, "#SBATCH --signal=TERM@%ld\n",
-			   block->signal_time_s);
+			   block->signal_time_s +
+				   slurm_limit_rest(request->limit_s));
 	if (request->priority)
 		buf_printf(out, "#SBATCH --priority=%ld\n", request->priority);
 	if (block->nice)

@@ -71,6 +71,9 @@ const struct task_record *look_culprit(const struct slurm_look *look);
 bool look_explain_files(const struct slurm_look *look, struct buf *why);
 /* The same of an attempt that lost its nodes. */
 void look_explain_loss(const struct slurm_look *look, struct buf *why);
+/* Why it was cancelled, if it was for its maxRunningTime; in `mem`.  NULL: it was
+ * not. */
+const char *look_explain_limit(const struct slurm_look *look);
 /* Why the run has failed: by Slurm, by the tasks, or by both; in `mem`. */
 const char *look_explain(const struct slurm_look *look);
 

@@ -3,11 +3,13 @@
  * was for, with the last words. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/units.h"
 #include "core/log/log_cause.h"
 #include "core/task/task_files.h"
+#include "core/task/task_runner.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/slurm_look.h"
 
@@ -112,6 +114,24 @@ void look_explain_loss(const struct slurm_look *look, struct buf *why)
 			   gone->host, gone->type, gone->index);
 	else
 		buf_puts(why, "Slurm has queued it again: it was preempted");
+}
+
+const char *look_explain_limit(const struct slurm_look *look)
+{
+	char *path = path_join(look->folder, TASK_OVER_TIME_FILE);
+	bool by_script = access(path, F_OK) == 0;
+	struct run_spec spec;
+	struct error ignored;
+	char why[160];
+
+	free(path);
+	if (!by_script && !(look->known && !strcmp(look->job.state, "TIMEOUT")))
+		return NULL;
+	if (spec_read(look->folder, look->mem, &spec, &ignored) < 0 ||
+	    !spec.max_running_time_s)
+		return NULL;
+	spec_limit_text(&spec, why, sizeof(why));
+	return arena_strdup(look->mem, why);
 }
 
 /* Where another attempt was to be expected. */

@@ -208,6 +208,20 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [ "$(field enough '(j["attempt"], j["error"], j["exitCode"])')" = "(2, 'worker 0 exited with 3: no data 1 (not restarted: it was restarted 1 time already (jobrun.restart.maxRestarts))', 3)" ]
 }
 
+@test "a limit of seconds holds to the second, in the words of every provider" {
+  slurm_job a.yaml short 1 'trap "exit 0" TERM; echo up; while :; do sleep 0.1; done'
+  sed -i 's/^trainingInput:/&\n  scheduling: {maxRunningTime: 3s}/' a.yaml
+  run jobrun plan a.yaml
+  [[ $output == *"Slurm counts minutes and is asked for 1m: jobrun itself ends the run after 3s"* ]]
+  [[ $(jobrun render --to slurm a.yaml) == *"--time=0-00:01:00"* ]]
+  run apply a.yaml
+  [ "$status" = 1 ]
+  [ "$(field short '(j["state"], j["error"])')" = "('CANCELLED', 'cancelled for exceeding the maximum running time of 3s (scheduling.maxRunningTime)')" ]
+  [ "$(field short '[t["state"] for t in j["tasks"]].count("FAILED")')" = 0 ]
+  # Slurm has not ended it: it would have waited for a minute.
+  [ "$(in_queue short)" = FAILED ]
+}
+
 @test "a node is lost: the run fails and names it, or is queued again and goes on" {
   local i how
   for i in false true; do

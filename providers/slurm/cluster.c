@@ -27,12 +27,26 @@
  * two, so the answer ends with a mark.
  */
 #define TO_THE_END "\"$@\"; s=$?; printf \"\\nended %d\" \"$s\"; exit \"$s\""
+/*
+ * Before it where the directory is absolute, and so may be that of several
+ * users: the folder of one is called OWN_FOLDER here, and is put into the
+ * arguments where his name is known.  Earlier versions took the directory itself
+ * for who came first.
+ */
+#define OWN_FOLDER "%u"
+#define FIND_OWN                                                               \
+	"own=${0%/*}; if [ ! -O \"$own/runs\" ]; then\n"                       \
+	"u=$(id -un 2>/dev/null) || u=$(id -u); own=$own/$u; fi\n"             \
+	"for a; do shift; case $a in\n"                                        \
+	"\"$0\" | \"$0\"/*) a=$own${a#\"$0\"} ;; esac\n"                       \
+	"set -- \"$@\" \"$a\"; done\n"
 #define END_MARK "\nended "
 
 struct cluster {
 	char *place;
-	char *folder;
-	char *home; /* of this machine's user */
+	char *folder; /* of the user; absolute ones of login hosts end with
+		       * OWN_FOLDER */
+	char *home;   /* of this machine's user */
 	struct ssh_target target;
 	bool remote;
 	atomic_bool away;
@@ -49,6 +63,27 @@ static char *home_folder(void)
 		return mem_strdup(home);
 	user = getpwuid(geteuid());
 	return mem_strdup(user ? user->pw_dir : "/");
+}
+
+/* The user's in a directory that is shared by several. */
+static char *own_folder(const char *directory, bool remote)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	char *runs;
+	struct stat st;
+	bool is_old;
+
+	if (*directory != '/')
+		return mem_strdup(directory);
+	if (remote)
+		return path_join(directory, OWN_FOLDER);
+	runs = path_join(directory, "runs");
+	is_old = stat(runs, &st) == 0 && st.st_uid == geteuid();
+	free(runs);
+	if (is_old)
+		return mem_strdup(directory);
+	return user ? mem_printf("%s/%s", directory, user->pw_name)
+		    : mem_printf("%s/%ld", directory, (long)geteuid());
 }
 
 /*
@@ -92,9 +127,10 @@ struct cluster *cluster_open(const char *place, const char *known_hosts,
 
 	cluster->config = -1;
 	cluster->place = mem_strdup(whole);
-	cluster->folder = mem_strdup(colon ? colon + 1 : whole);
 	cluster->home = home_folder();
 	cluster->remote = *host;
+	cluster->folder =
+		own_folder(colon ? colon + 1 : whole, cluster->remote);
 	if (cluster->remote)
 		ret = ssh_target_parse(host, &cluster->target, err);
 	if (ret == 0 && cluster->remote)
@@ -145,13 +181,16 @@ char *cluster_path(const struct cluster *cluster, const char *path)
 }
 
 /* As the login shell there reads it. */
-static char *command_line(const char *const *argv)
+static char *command_line(const struct cluster *cluster,
+			  const char *const *argv)
 {
+	bool is_shared = *cluster->folder == '/';
 	struct buf out = { 0 };
 
 	buf_puts(&out, "sh -c ");
-	command_quote(TO_THE_END, &out);
-	buf_puts(&out, " sh");
+	command_quote(is_shared ? FIND_OWN TO_THE_END : TO_THE_END, &out);
+	buf_putc(&out, ' ');
+	command_quote(is_shared ? cluster->folder : "sh", &out);
 	for (; *argv; argv++) {
 		buf_putc(&out, ' ');
 		command_quote(*argv, &out);
@@ -198,7 +237,7 @@ static int explain_break(const struct command_answer *answer, struct error *err)
 static int call_remote(struct cluster *cluster, struct command_call *call,
 		       struct command_answer *answer, struct error *err)
 {
-	char *line = command_line(call->argv);
+	char *line = command_line(cluster, call->argv);
 	struct ssh_command *ssh =
 		ssh_command_new(&cluster->target, cluster->config_path, line);
 	int ret;

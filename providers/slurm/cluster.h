@@ -22,8 +22,10 @@ struct cluster *cluster_open(const char *place, const char *known_hosts,
 			     struct error *err);
 void cluster_close(struct cluster *cluster); /* NULL does nothing */
 
-const char *cluster_place(const struct cluster *cluster);  /* borrowed */
-const char *cluster_folder(const struct cluster *cluster); /* the directory */
+const char *cluster_place(const struct cluster *cluster); /* borrowed */
+/* The user's folder: the directory, or his in it if that is absolute.  At a
+ * login host it is a name that calls of the cluster take for it. */
+const char *cluster_folder(const struct cluster *cluster);
 bool cluster_is_remote(const struct cluster *cluster);
 /* Whether the last call did not reach its login host, or lost it. */
 bool cluster_is_away(const struct cluster *cluster);

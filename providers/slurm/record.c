@@ -98,7 +98,8 @@ int slurm_record(struct slurm *slurm, const struct job *job,
 	json_put_text(properties, "name", run->name);
 	json_put_text(properties, "comment", run->comment);
 	json_put_text(properties, "id", run->id);
-	json_put_text(properties, "program", what.program);
+	json_put_text(properties, "program",
+		      slurm_program_path(at->cluster, &what, mem));
 	if (what.request.trials)
 		json_put_int(properties, "trials", what.request.trials);
 	text = json_canonical(properties);

@@ -42,12 +42,11 @@
 	"  ended=\"--ended $restart:$?\"\n"                                    \
 	"done\n"
 
-const char *slurm_run_folder(const struct slurm_block *block,
-			     const char *job_id, const char *name,
-			     struct arena *mem)
+/* An absolute directory may be that of several users, each with a folder of his
+ * own in it. */
+static bool is_shared(const struct slurm_block *block)
 {
-	return arena_printf(mem, "%s/runs/%s/%s", block->directory, job_id,
-			    name);
+	return *block->directory == '/';
 }
 
 const char *slurm_run_name(const struct job *job, int number, struct arena *mem)
@@ -73,8 +72,7 @@ const char *slurm_program(const struct slurm_block *block, const char *digest,
 {
 	if (block->program)
 		return block->program;
-	return arena_printf(mem, "%s/bin/jobrun-%.16s", block->directory,
-			    digest);
+	return arena_printf(mem, "bin/jobrun-%.16s", digest);
 }
 
 static void put_option(struct buf *out, const char *name, const char *value)
@@ -99,11 +97,13 @@ static void put_job(struct buf *out, const struct job *job,
 {
 	const struct slurm_block *block = request->block;
 	struct arena *mem = arena_new();
-	const char *folder = slurm_run_folder(block, job->job_id, name, mem);
 
 	put_option(out, "job-name", job->job_id);
 	put_option(out, "comment", slurm_comment(job, name, mem));
-	put_option(out, "output", arena_printf(mem, "%s/slurm.out", folder));
+	put_option(out, "output",
+		   arena_printf(mem, "%s%s/runs/%s/%s/slurm.out",
+				block->directory, is_shared(block) ? "/%u" : "",
+				job->job_id, name));
 	buf_puts(out, "#SBATCH --open-mode=append\n");
 	if (request->trials)
 		buf_printf(out, "#SBATCH --array=1-%ld%%%ld\n", request->trials,
@@ -167,13 +167,43 @@ static void put_step(struct buf *out, const struct slurm_request *request)
 	buf_puts(out, " \\\n    2>>\"$attempt/srun.err\"\n");
 }
 
+/* Where the folders are, by the rule of cluster.c. */
+static void put_folders(struct buf *out, const struct job *job,
+			const struct slurm_block *block, const char *name,
+			const char *program)
+{
+	struct arena *mem = arena_new();
+	const char *run = arena_printf(mem, "runs/%s/%s", job->job_id, name);
+
+	buf_puts(out, "\ncd || exit\n");
+	if (is_shared(block)) {
+		buf_puts(out, "own=");
+		command_quote(block->directory, out);
+		buf_puts(out, "\n[ -O \"$own/runs\" ] || own=$own/$(id -un "
+			      "2>/dev/null || id -u)\n");
+		buf_puts(out, "run=$own/");
+		command_quote(run, out);
+	} else {
+		buf_puts(out, "run=");
+		command_quote(arena_printf(mem, "%s/%s", block->directory, run),
+			      out);
+	}
+	buf_puts(out, "\njobrun=");
+	if (!block->program && is_shared(block))
+		buf_puts(out, "$own/");
+	command_quote(
+		block->program || is_shared(block)
+			? program
+			: arena_printf(mem, "%s/%s", block->directory, program),
+		out);
+	buf_putc(out, '\n');
+	arena_free(mem);
+}
+
 void slurm_script_write(const struct job *job,
 			const struct slurm_request *request, const char *name,
 			const char *program, struct buf *out)
 {
-	struct arena *mem = arena_new();
-	const char *folder =
-		slurm_run_folder(request->block, job->job_id, name, mem);
 	size_t i;
 
 	buf_puts(out, "#!/bin/sh\n");
@@ -183,11 +213,7 @@ void slurm_script_write(const struct job *job,
 			buf_puts(out, "#SBATCH hetjob\n");
 		put_component(out, request, &request->components[i]);
 	}
-	buf_puts(out, "\ncd || exit\nrun=");
-	command_quote(folder, out);
-	buf_puts(out, "\njobrun=");
-	command_quote(program, out);
-	buf_putc(out, '\n');
+	put_folders(out, job, request->block, name, program);
 	if (request->trials) {
 		buf_puts(out, "trial=$run/trials/$" TRIAL "\n");
 		buf_printf(out, SETTING_OUT, "trial", "SLURM_ARRAY_JOB_ID",
@@ -199,5 +225,4 @@ void slurm_script_write(const struct job *job,
 	}
 	put_step(out, request);
 	buf_puts(out, ENDING);
-	arena_free(mem);
 }

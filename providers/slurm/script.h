@@ -11,10 +11,6 @@
 #include "core/base/buf.h"
 #include "providers/slurm/request.h"
 
-/* The folder of a run, below the directory, by its name. */
-const char *slurm_run_folder(const struct slurm_block *block,
-			     const char *job_id, const char *name,
-			     struct arena *mem);
 /* "060b3734" for the first run with the job's digest, "060b3734-2" and so on
  * for those after it. */
 const char *slurm_run_name(const struct job *job, int number,
@@ -26,7 +22,7 @@ const char *slurm_comment(const struct job *job, const char *name,
 			  struct arena *mem);
 
 /* Where jobrun is on the nodes: the block's program, or the one that is put
- * into the directory. */
+ * into the user's folder, by its path below that. */
 const char *slurm_program(const struct slurm_block *block, const char *digest,
 			  struct arena *mem);
 

@@ -42,7 +42,8 @@ static const struct field fields[] = {
 	  .fallback = SLURM_FOLDER,
 	  .offset = offsetof(struct slurm_block, directory),
 	  .doc = "A directory that all nodes share, for source and logs; "
-		 "relative to the home directory there." },
+		 "relative to the home directory there.  In an absolute one "
+		 "each user has a folder of his own." },
 	{ .name = "program",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_POSITION,

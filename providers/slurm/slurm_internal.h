@@ -93,6 +93,9 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
 		       struct slurm_run *run, struct arena *mem,
 		       struct error *err);
+/* Where jobrun is at a cluster. */
+const char *slurm_program_path(const struct cluster *cluster,
+			       const struct slurm_job *what, struct arena *mem);
 /* A run's folder, or with a NULL name all of a job; gone is success. */
 int slurm_forget(struct cluster *cluster, const char *job_id, const char *name,
 		 struct error *err);

@@ -25,8 +25,25 @@
 
 #define SOURCE_DIGITS 16
 
-/* Lists the parts already there: "program", "source". */
+/*
+ * Sees to it that what is put into the user's folder ($3) stays there and is
+ * nobody else's, before Slurm is told of it; makes the directory that users
+ * share ($4) for all of them.  Then lists the parts already there: "program",
+ * "source".
+ */
 #define LOOK                                                                   \
+	"if [ \"$4\" ]; then (umask 022; mkdir -p -m 1777 \"$4\") || exit; "   \
+	"fi\n"                                                                 \
+	"umask 077; mkdir -p \"$3\" || exit\n"                                 \
+	"[ ! \"$4\" ] || [ -O \"$3\" ] || { echo \"'$3' is another user's\" "  \
+	">&2; exit 1; }\n"                                                     \
+	"t=$(mktemp \"$3/.new.XXXXXXXX\") && chmod 700 \"$t\" && "             \
+	"echo x >\"$t\"; s=$?\n"                                               \
+	"if [ $s = 0 ] && [ ! \"$5\" ] && [ ! -x \"$t\" ]; then s=1\n"         \
+	"  echo \"'$3' is mounted noexec: put jobrun elsewhere, and set "      \
+	"jobrun.slurm.program\" >&2\n"                                         \
+	"fi\n"                                                                 \
+	"rm -f \"$t\"; [ $s = 0 ] || exit $s\n"                                \
 	"[ -x \"$1\" ] && echo program\n"                                      \
 	"[ -d \"$2\" ] && echo source\n"                                       \
 	":"
@@ -57,7 +74,23 @@
 	"for n in $(env | sed -n "                                             \
 	"'s/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p')\n"                        \
 	"do case $keep in *\" $n \"*) ;; *) unset \"$n\" ;; esac; done\n"      \
-	"exec sbatch --parsable \"$1\"\n"
+	"exec sbatch --parsable --output=\"${1%/*}/slurm.out\" \"$1\"\n"
+
+static const char *run_folder(const struct cluster *cluster, const char *job_id,
+			      const char *name, struct arena *mem)
+{
+	return arena_printf(mem, "%s/runs/%s/%s", cluster_folder(cluster),
+			    job_id, name);
+}
+
+const char *slurm_program_path(const struct cluster *cluster,
+			       const struct slurm_job *what, struct arena *mem)
+{
+	if (what->request.block->program)
+		return what->program;
+	return arena_printf(mem, "%s/%s", cluster_folder(cluster),
+			    what->program);
+}
 
 /* ---- archives ---------------------------------------------------------- */
 
@@ -312,16 +345,24 @@ static int ship(struct cluster *cluster, const struct job *job,
 		struct error *err)
 {
 	const struct slurm_block *block = what->request.block;
-	const char *source = slurm_run_folder(
-		block, job->job_id,
-		arena_printf(mem, ".source-%.*s", SOURCE_DIGITS,
-			     job->source_digest.hex),
-		mem);
-	const char *args[] = { what->program, source, NULL };
+	const char *to = slurm_program_path(cluster, what, mem);
+	const char *source =
+		run_folder(cluster, job->job_id,
+			   arena_printf(mem, ".source-%.*s", SOURCE_DIGITS,
+					job->source_digest.hex),
+			   mem);
+	const char *args[] = {
+		to,
+		source,
+		cluster_folder(cluster),
+		*block->directory == '/' ? block->directory : "",
+		block->program,
+		NULL,
+	};
 	struct command_answer answer;
 	bool program, sources;
 
-	if (cluster_sh(cluster, "cannot look into the directory", LOOK, args,
+	if (cluster_sh(cluster, "cannot use jobrun.slurm.directory", LOOK, args,
 		       NULL, &answer, err) < 0)
 		return -1;
 	program = strstr(buf_text(&answer.out), "program");
@@ -332,7 +373,7 @@ static int ship(struct cluster *cluster, const struct job *job,
 				 "there is no program '%s' "
 				 "(jobrun.slurm.program)",
 				 block->program);
-	if (!program && ship_program(cluster, what->program, err) < 0)
+	if (!program && ship_program(cluster, to, err) < 0)
 		return -1;
 	if (!sources && job->jobrun.source)
 		return ship_source(cluster, job, source, err);
@@ -370,9 +411,8 @@ int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
 		"-c",
 		SUBMIT,
 		"jobrun",
-		arena_printf(
-			mem, "%s/job.sh",
-			slurm_run_folder(block, run->job_id, run->name, mem)),
+		arena_printf(mem, "%s/job.sh",
+			     run_folder(cluster, run->job_id, run->name, mem)),
 		NULL,
 		NULL,
 	};
@@ -429,8 +469,7 @@ int slurm_submit(struct cluster *cluster, const struct job *job,
 	if (pack_run(fd, job, what, run, err) < 0)
 		goto out;
 	ret = put_folder(cluster, fd,
-			 slurm_run_folder(what->request.block, run->job_id,
-					  run->name, mem),
+			 run_folder(cluster, run->job_id, run->name, mem),
 			 "cannot make the run's folder", err);
 	if (ret == 1)
 		ret = error_set(err, ERROR_TRY_AGAIN,

@@ -180,6 +180,55 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [[ $output == *"do the nodes see jobrun.slurm.directory"* ]]
 }
 
+# as_nobody COMMAND...: another user of the cluster
+as_nobody() {
+  setpriv --reuid=nobody --regid=nogroup --clear-groups env \
+    HOME="$TMP/nobody" JOBRUN_STATE_DIR="$TMP/nobody/state" "$@"
+}
+
+@test "users share an absolute directory, each in a folder that is his own" {
+  as_nobody test -x "$JOBRUN" || skip "another user cannot run jobrun here"
+  chmod 711 "$TMP" "$BATS_FILE_TMPDIR" "$SLURM" "$(dirname "$BATS_FILE_TMPDIR")"
+  install -d -o nobody "$TMP/nobody" "$TMP/nobody/w"
+  slurm_job a.yaml team 1 'echo "rank $RANK"' "  slurm: {directory: $TMP/team/jobrun}"
+  cp a.yaml nobody/w/
+  apply a.yaml
+  run as_nobody "$JOBRUN" apply --yes nobody/w/a.yaml
+  echo "$output"
+  [ "$status" = 0 ]
+  for i in root nobody; do
+    [ "$(stat -c '%U %a' "$TMP/team/jobrun/$i")" = "$i 700" ]
+    [ -x "$(echo "$TMP"/team/jobrun/$i/bin/jobrun-*)" ]
+    [ -s "$(echo "$TMP"/team/jobrun/$i/runs/team/*/job.sh)" ]
+  done
+  # Somebody may have been quicker than its user.
+  install -d -o nobody "$TMP/taken/root"
+  sed "s,team/jobrun,taken,; s/jobId: team/jobId: late/" a.yaml >b.yaml
+  run apply b.yaml
+  [ "$status" = 1 ]
+  [[ $output == *"cannot use jobrun.slurm.directory: '$TMP/taken/root' is another user's"* ]]
+  # Where an earlier version has put the runs of its first user they stay.
+  mkdir -p old/runs
+  sed "s,team/jobrun,old,; s/jobId: team/jobId: early/" a.yaml >c.yaml
+  apply c.yaml
+  [ -e "$(echo "$TMP"/old/runs/early/*/slurm.out)" ]
+  [ ! -e "$TMP/old/root" ]
+}
+
+@test "a directory that keeps nothing is found before anything is submitted" {
+  mkdir ro
+  mount -t tmpfs -o noexec jobrun-test ro 2>/dev/null || skip "nothing can be mounted here"
+  slurm_job a.yaml blind 0 'echo up' "  slurm: {directory: $TMP/ro/d}"
+  run apply a.yaml
+  local said=$output
+  mount -o remount,ro ro
+  run apply a.yaml
+  umount -l ro
+  [[ $said == *"cannot use jobrun.slurm.directory: '$TMP/ro/d/$(id -un)' is mounted noexec: put jobrun elsewhere, and set jobrun.slurm.program"* ]]
+  [[ $output == *"cannot use jobrun.slurm.directory: "*"Read-only file system"* ]]
+  [ -z "$(in_queue blind)" ]
+}
+
 @test "a task fails: the next attempt begins on the same nodes, and nobody has to look" {
   slurm_job a.yaml again 1 "cd \$JOBRUN_RUN_DIR; n=\$((\$(ls ../attempts | wc -l) - 1)); echo try \$n; [ \$RANK = 1 ] || { until [ -e up.2 ]; do sleep 0.1; done; exit 0; }; touch up.\$n; [ \$n = 2 ] || { echo no data \$n >&2; exit 3; }; sleep 60" \
     '  restart: {maxRestarts: 2, backoff: 1s, rules: [{exitCodes: [3], action: restart}, {action: fail}]}'
@@ -270,7 +319,7 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   run jobrun wait full
   [ "$status" = 1 ]
   # Once there is room again the run begins anew.
-  rm -rf "$SLURM"/small/d/runs/full/*/attempts
+  rm -rf "$SLURM"/small/d/*/runs/full/*/attempts
   sed -i 's/4000000/40/; s/exit 3/exit 0/' full.yaml
   run apply full.yaml
   [ "$status" = 0 ]
@@ -530,13 +579,13 @@ killed_at_each() {
   [[ $output == *"[0] over there"* ]]
   [[ $output == *"[1] rank 1"* ]]
   [[ $output == *"far: FAILED after"*": worker 0 exited with 4"* ]]
-  [ -d "$TMP/shared/runs/far" ]
+  [ -d "$TMP/shared/$(id -un)/runs/far" ]
   # One connection for all of it.
   [ "$(grep -c 'Accepted publickey' "$SSH/h1/log")" = 1 ]
   run env PATH="$(no_slurm)" "$JOBRUN" delete far
   echo "$output"
   [ "$status" = 0 ]
-  [ ! -e "$TMP/shared/runs/far" ]
+  [ ! -e "$TMP/shared/$(id -un)/runs/far" ]
 }
 
 # What a login host's commands do on the way: with the file cut there, the next

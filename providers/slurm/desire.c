@@ -158,6 +158,22 @@ static void check_trials(const struct job *job, const struct slurm_job *what,
 				    "is for each trial, not for all of them");
 }
 
+/* Here; those of a login host are not known yet. */
+static void note_variables(const struct slurm_request *request,
+			   struct resources *out)
+{
+	const char *const *kept = slurm_variables(request, out->mem);
+	size_t i;
+
+	for (i = 0; kept[i] && !request->block->login_host; i++) {
+		const char *value = getenv(kept[i]);
+
+		if (value && *value)
+			resources_note(out, "%s=%s is set here, and holds",
+				       kept[i], value);
+	}
+}
+
 static void note_limit(const struct slurm_request *request,
 		       struct resources *out)
 {
@@ -193,6 +209,7 @@ static void check(const struct job *job, const struct slurm_job *what,
 			       "jobrun.checkpoints.to is not set: a run of "
 			       "several tasks that is started again begins "
 			       "anew");
+	note_variables(&what->request, out);
 	note_limit(&what->request, out);
 	note_restarts(job, what, out);
 	if (!job->jobrun.source && !what->spec.packages.count)

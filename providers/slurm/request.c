@@ -108,6 +108,31 @@ int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
 	return 0;
 }
 
+/* sbatch takes a variable before what the script says. */
+const char *const *slurm_variables(const struct slurm_request *request,
+				   struct arena *mem)
+{
+	const struct slurm_block *block = request->block;
+	const struct {
+		const char *name;
+		bool is_said; /* by the file */
+	} all[] = {
+		{ "SBATCH_ACCOUNT", block->account },
+		{ "SBATCH_CONSTRAINT", block->constraint },
+		{ "SBATCH_PARTITION", block->partition },
+		{ "SBATCH_QOS", block->qos },
+		{ "SBATCH_RESERVATION", block->reservation },
+		{ "SBATCH_TIMELIMIT", request->limit_s },
+	};
+	const char **out = arena_alloc(mem, (COUNT(all) + 1) * sizeof(*out));
+	size_t i, n = 0;
+
+	for (i = 0; i < COUNT(all); i++)
+		if (!all[i].is_said)
+			out[n++] = all[i].name;
+	return out;
+}
+
 long slurm_limit_rest(long limit_s)
 {
 	return (60 - limit_s % 60) % 60;

@@ -39,6 +39,10 @@ int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
 		       struct arena *mem, struct slurm_request *out,
 		       const char **missing, struct error *err);
 
+/* The variables of sbatch that a site or a user may have set, and that hold where
+ * the file says nothing; NULL behind the last.  In `mem`. */
+const char *const *slurm_variables(const struct slurm_request *request,
+				   struct arena *mem);
 /* Slurm counts minutes: so many seconds more it gives to a limit. */
 long slurm_limit_rest(long limit_s);
 

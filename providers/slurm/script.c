@@ -179,8 +179,9 @@ static void put_folders(struct buf *out, const struct job *job,
 	if (is_shared(block)) {
 		buf_puts(out, "own=");
 		command_quote(block->directory, out);
-		buf_puts(out, "\n[ -O \"$own/runs\" ] || own=$own/$(id -un "
-			      "2>/dev/null || id -u)\n");
+		buf_puts(out, "\nif [ ! -O \"$own/runs\" ]; then\n"
+			      "  user=$(id -un 2>/dev/null) || user=$(id -u)\n"
+			      "  own=$own/$user\nfi\n");
 		buf_puts(out, "run=$own/");
 		command_quote(run, out);
 	} else {

@@ -66,8 +66,8 @@
 	"rm -rf \"$new\"; echo taken"
 #define FORGET "rm -rf \"$1\""
 /*
- * The job inherits only what is named: what else is set where jobrun is called
- * would make runs differ, and may be secret.
+ * The job inherits only what is named, and sbatch hears of no more: what else is
+ * set where jobrun is called would make runs differ, and may be secret.
  */
 #define SUBMIT                                                                 \
 	"keep=\" HOME USER LOGNAME PATH LANG SLURM_CONF $2 \"\n"               \
@@ -405,6 +405,7 @@ int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
 		       struct error *err)
 {
 	const struct slurm_block *block = what->request.block;
+	const char *const *variables = slurm_variables(&what->request, mem);
 	struct buf keep = { 0 };
 	const char *argv[] = {
 		"sh",
@@ -422,6 +423,8 @@ int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
 
 	for (i = 0; i < block->exports.count; i++)
 		buf_printf(&keep, "%s ", block->exports.items[i]);
+	for (i = 0; variables[i]; i++)
+		buf_printf(&keep, "%s ", variables[i]);
 	argv[5] = buf_text(&keep);
 	ret = cluster_call(cluster, argv, NULL, &answer, err);
 	/* It may have been heard all the same: the next try looks. */

@@ -215,6 +215,27 @@ as_nobody() {
   [ ! -e "$TMP/old/root" ]
 }
 
+@test "what a site says by variables of sbatch holds where the file says nothing" {
+  export SBATCH_PARTITION=main SBATCH_TIMELIMIT=7 SBATCH_CONSTRAINT=none SBATCH_GRES=gpu:9
+  slurm_job a.yaml site 0 'echo up'
+  run apply a.yaml
+  [ "$status" = 1 ]
+  [[ $output == *nvalid\ feature* ]]
+  SBATCH_CONSTRAINT= SBATCH_PARTITION=other run apply a.yaml
+  [ "$status" = 1 ]
+  [[ $output == *"SBATCH_PARTITION=other is set here, and holds"* ]]
+  [[ $output == *"nvalid partition name"* ]]
+  unset SBATCH_CONSTRAINT
+  run apply a.yaml
+  [ "$status" = 0 ]
+  scontrol show job | grep -A30 JobName=site | grep -q TimeLimit=00:07:00
+  # The file has the last word.
+  slurm_job b.yaml own 0 'echo up' '  slurm: {partition: main}'
+  SBATCH_PARTITION=other run apply b.yaml
+  [ "$status" = 0 ]
+  refute grep -q "SBATCH_PARTITION" <<<"$output"
+}
+
 @test "a directory that keeps nothing is found before anything is submitted" {
   mkdir ro
   mount -t tmpfs -o noexec jobrun-test ro 2>/dev/null || skip "nothing can be mounted here"

@@ -406,6 +406,24 @@ static int keep_status(struct turn *turn, struct error *err)
 	return put_file(folder_of(turn, turn->last), "status", text, err);
 }
 
+/* The job ends when its master does: a node that is lost then takes nothing from
+ * that. */
+static int keep_success(struct turn *turn, struct error *err)
+{
+	const struct task_record *master;
+
+	if (turn->last < 0 || turn->status == 0 || is_over_time(turn))
+		return 0;
+	if (read_tasks(turn, err) < 0)
+		return -1;
+	master = turn->tasks.count ? &turn->tasks.items[0] : NULL;
+	if (!master || master->state != RUN_SUCCEEDED ||
+	    (turn->status > 0 && !task_files_lost(&turn->tasks)))
+		return 0;
+	turn->status = 0;
+	return put_file(folder_of(turn, turn->last), "status", "0\n", err);
+}
+
 int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 		    int *number, struct error *err)
 {
@@ -415,6 +433,8 @@ int slurm_turn_take(const struct slurm_turn *at, enum slurm_step *step,
 
 	if (ret == 0)
 		ret = keep_status(&turn, err);
+	if (ret == 0)
+		ret = keep_success(&turn, err);
 	*step = SLURM_STEP_BEGIN;
 	*number = 0;
 	if (ret == 0 && turn.last < 0 && is_stopped(&turn)) {

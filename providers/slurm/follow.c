@@ -168,6 +168,22 @@ static bool has_succeeded(const struct slurm_look *look)
 	return look->status == 0 && first && first->state == RUN_SUCCEEDED;
 }
 
+/* The same where a node was lost then, and the script with it: the job ends when
+ * its master does. */
+static bool has_outlived(const struct slurm_look *look, enum run_state state,
+			 bool is_away)
+{
+	const struct task_record *first = look_master(look);
+
+	if (!first || first->state != RUN_SUCCEEDED || look->status >= 0 ||
+	    state == RUN_CANCELLED)
+		return false;
+	if (!look->known)
+		return !is_away;
+	return run_state_is_final(state) ||
+	       (state == RUN_QUEUED && look->record->run.state == RUN_RUNNING);
+}
+
 /* 1: there is another attempt to be looked at. */
 static int look_at_attempt(struct slurm_look *look, const struct error *away,
 			   struct error *err)
@@ -184,7 +200,7 @@ static int look_at_attempt(struct slurm_look *look, const struct error *away,
 	if (look_fetch(look, err) < 0 || look_read_tasks(look, err) < 0)
 		return -1;
 	look_read_status(look);
-	if (has_succeeded(look))
+	if (has_succeeded(look) || has_outlived(look, state, away))
 		return end_or_wait(look, RUN_SUCCEEDED, err);
 	if (is_followed(look, state, &next))
 		return go_on(look, &next, err);

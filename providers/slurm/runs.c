@@ -11,7 +11,8 @@
 /*
  * For each run its run.json on a line, and on another the number of its job
  * and each attempt with its status: "117 0:143 1:-".  One with trials has the
- * attempt 0.
+ * attempt 0.  Where a node was lost after the master's end nobody has written
+ * the status.
  */
 #define READ                                                                   \
 	"cd \"$1/runs\" 2>/dev/null || exit 0\n"                               \
@@ -23,6 +24,8 @@
 	"  for a in \"$d\"attempts/*/; do\n"                                   \
 	"    [ -d \"$a\" ] || continue\n"                                      \
 	"    s=-; [ -f \"${a}status\" ] && read -r s <\"${a}status\"\n"        \
+	"    [ \"$s\" != - ] || ! grep -qs '^end 0 ' \"${a}tasks/master-0\" "  \
+	"|| s=0\n"                                                             \
 	"    a=${a%/}; line=\"$line ${a##*/}:$s\"\n"                           \
 	"  done\n"                                                             \
 	"  if [ -d \"${d}trials\" ]; then\n"                                   \

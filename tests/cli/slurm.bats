@@ -328,6 +328,33 @@ as_nobody() {
   done
 }
 
+@test "a node is lost when the master has ended well: the run has succeeded" {
+  local i how
+  for i in no yes; do
+    how='slurm: {requeue: false}'
+    [ $i = no ] || how='restart: {maxPreemptions: 1}'
+    # The worker does not hear that all is done.
+    slurm_job $i.yaml well_$i 1 'trap "" TERM; echo up; [ $RANK = 0 ] || while :; do sleep 0.1; done; until [ -e $JOBRUN_RUN_DIR/go ]; do sleep 0.1; done' \
+      "  $how"
+    sed -i 's/grace: 2s/grace: 100s/' $i.yaml
+    apply --detach $i.yaml
+    wait_until 30 eval 'grep -qs up "$HOME"/.jobrun/runs/well_$i/*/attempts/0/logs/worker-0.stdout'
+    touch "$(echo "$HOME"/.jobrun/runs/well_$i/*/output)/go"
+    wait_until 30 eval 'grep -qs "^end 0" "$HOME"/.jobrun/runs/well_$i/*/attempts/0/tasks/master-0'
+    slurm_kill n2
+    slurm_kill_steps n2
+    scontrol update nodename=n2 state=down reason=test
+    run timeout 60 "$JOBRUN" wait well_$i
+    echo "$output"
+    [ "$status" = 0 ]
+    [ "$(field well_$i '(j["state"], j["attempt"], [t["state"] for t in j["tasks"]])')" = "('SUCCEEDED', 1, ['SUCCEEDED', 'CANCELLED'])" ]
+    run jobrun plan $i.yaml
+    refute grep -q "1 to run" <<<"$output"
+    slurm_start_node n2
+    wait_until 20 slurm_is_idle
+  done
+}
+
 @test "the shared disk is full: the job ends, and says why" {
   mountpoint -q "$SLURM/small" || skip "nothing can be mounted here"
   slurm_job full.yaml full 1 'head -c 4000000 /dev/zero | tr "\0" x | fold; exit 3' \

@@ -16,6 +16,7 @@
 #include "providers/slurm/script.h"
 #include "providers/slurm/slurm.h"
 #include "providers/slurm/slurm_internal.h"
+#include "providers/slurm/standalone.h"
 
 /* Slurm queues the job again as often as jobrun.restart allows a host to be
  * lost, or without that block as often as it likes to. */
@@ -262,7 +263,7 @@ const char *slurm_contacts(const struct job *job,
 	return NULL;
 }
 
-/* The batch script of its first run; `apply` puts the folder that it names. */
+/* A batch script for those who go without jobrun. */
 static int render(const struct job *job, const struct render_env *env,
 		  struct buf *out, struct error *err)
 {
@@ -271,9 +272,7 @@ static int render(const struct job *job, const struct render_env *env,
 	int ret = slurm_job_make(job, env->catalogue, mem, &what, err);
 
 	if (ret == 0) {
-		slurm_script_write(job, &what.request,
-				   slurm_run_name(job, 1, mem), what.program,
-				   out);
+		ret = slurm_standalone_write(job, &what, env, out, err);
 		if (what.missing)
 			env->tell(env->arg, true, NULL, what.missing);
 	}

@@ -99,11 +99,14 @@ static void put_job(struct buf *out, const struct job *job,
 	struct arena *mem = arena_new();
 
 	put_option(out, "job-name", job->job_id);
-	put_option(out, "comment", slurm_comment(job, name, mem));
+	if (name)
+		put_option(out, "comment", slurm_comment(job, name, mem));
 	put_option(out, "output",
-		   arena_printf(mem, "%s%s/runs/%s/%s/slurm.out",
-				block->directory, is_shared(block) ? "/%u" : "",
-				job->job_id, name));
+		   name ? arena_printf(mem, "%s%s/runs/%s/%s/slurm.out",
+				       block->directory,
+				       is_shared(block) ? "/%u" : "",
+				       job->job_id, name)
+			: "%x-%j.out");
 	buf_puts(out, "#SBATCH --open-mode=append\n");
 	if (request->trials)
 		buf_printf(out, "#SBATCH --array=1-%ld%%%ld\n", request->trials,
@@ -144,11 +147,12 @@ static void put_component(struct buf *out, const struct slurm_request *request,
 
 /* All components call it with the same arguments, so that the ranks of a step
  * belong to one program. */
-static void put_step(struct buf *out, const struct slurm_request *request)
+void slurm_script_step(const struct slurm_request *request, const char *command,
+		       struct buf *out)
 {
 	size_t i;
 
-	buf_puts(out, "  srun --kill-on-bad-exit=1");
+	buf_puts(out, "srun --kill-on-bad-exit=1");
 	for (i = 0; i < request->count; i++) {
 		const struct slurm_component *one = &request->components[i];
 
@@ -159,12 +163,36 @@ static void put_step(struct buf *out, const struct slurm_request *request)
 		buf_printf(out, " --ntasks=%ld", one->nodes);
 		if (one->cpus)
 			buf_printf(out, " --cpus-per-task=%u", one->cpus);
-		buf_puts(out, " \\\n    \"$jobrun\" launch --from slurm --run "
-			      "\"$run\" --restart \"$restart\"");
-		if (request->trials)
-			buf_puts(out, " \\\n    --trial \"$" TRIAL "\"");
+		buf_printf(out, " \\\n    %s", command);
 	}
+}
+
+static void put_step(struct buf *out, const struct slurm_request *request)
+{
+	const char *command = "\"$jobrun\" launch --from slurm --run \"$run\" "
+			      "--restart \"$restart\"";
+
+	if (request->trials)
+		command = "\"$jobrun\" launch --from slurm --run \"$run\" "
+			  "--restart \"$restart\" \\\n"
+			  "    --trial \"$" TRIAL "\"";
+	buf_puts(out, "  ");
+	slurm_script_step(request, command, out);
 	buf_puts(out, " \\\n    2>>\"$attempt/srun.err\"\n");
+}
+
+void slurm_script_options(const struct job *job,
+			  const struct slurm_request *request, const char *name,
+			  struct buf *out)
+{
+	size_t i;
+
+	put_job(out, job, request, name);
+	for (i = 0; i < request->count; i++) {
+		if (i)
+			buf_puts(out, "#SBATCH hetjob\n");
+		put_component(out, request, &request->components[i]);
+	}
 }
 
 /* Where the folders are, by the rule of cluster.c. */
@@ -205,15 +233,8 @@ void slurm_script_write(const struct job *job,
 			const struct slurm_request *request, const char *name,
 			const char *program, struct buf *out)
 {
-	size_t i;
-
 	buf_puts(out, "#!/bin/sh\n");
-	put_job(out, job, request, name);
-	for (i = 0; i < request->count; i++) {
-		if (i)
-			buf_puts(out, "#SBATCH hetjob\n");
-		put_component(out, request, &request->components[i]);
-	}
+	slurm_script_options(job, request, name, out);
 	put_folders(out, job, request->block, name, program);
 	if (request->trials) {
 		buf_puts(out, "trial=$run/trials/$" TRIAL "\n");

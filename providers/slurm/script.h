@@ -26,6 +26,14 @@ const char *slurm_comment(const struct job *job, const char *name,
 const char *slurm_program(const struct slurm_block *block, const char *digest,
 			  struct arena *mem);
 
+/* The options of sbatch; with a NULL name, of a script without a folder. */
+void slurm_script_options(const struct job *job,
+			  const struct slurm_request *request, const char *name,
+			  struct buf *out);
+/* One step over all components, each task with that command; no newline. */
+void slurm_script_step(const struct slurm_request *request, const char *command,
+		       struct buf *out);
+
 /* `program` is what slurm_program() gave. */
 void slurm_script_write(const struct job *job,
 			const struct slurm_request *request, const char *name,

@@ -96,6 +96,15 @@ int slurm_submit_again(struct cluster *cluster, const struct slurm_job *what,
 /* Where jobrun is at a cluster. */
 const char *slurm_program_path(const struct cluster *cluster,
 			       const struct slurm_job *what, struct arena *mem);
+/* A file without a name, for what goes through tar. */
+int slurm_open_scratch(struct error *err);
+/* Adds the job's source below `prefix`, and an unpacked package as
+ * packages/`number`. */
+struct archive_writer;
+int slurm_pack_source(struct archive_writer *writer, const struct job *job,
+		      const char *prefix, struct error *err);
+int slurm_pack_package(struct archive_writer *writer, const char *package,
+		       size_t number, struct error *err);
 /* A run's folder, or with a NULL name all of a job; gone is success. */
 int slurm_forget(struct cluster *cluster, const char *job_id, const char *name,
 		 struct error *err);

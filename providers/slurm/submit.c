@@ -95,7 +95,7 @@ const char *slurm_program_path(const struct cluster *cluster,
 /* ---- archives ---------------------------------------------------------- */
 
 /* A file without a name, for what goes through tar. */
-static int open_scratch(struct error *err)
+int slurm_open_scratch(struct error *err)
 {
 	const char *folder = getenv("TMPDIR");
 	char *path = mem_printf("%s/jobrun.XXXXXX",
@@ -140,8 +140,8 @@ static int add_unpacked(struct archive_writer *writer, const char *folder,
 }
 
 /* It goes by the name of the digest in the plan. */
-static int add_source(struct archive_writer *writer, const struct job *job,
-		      struct error *err)
+int slurm_pack_source(struct archive_writer *writer, const struct job *job,
+		      const char *prefix, struct error *err)
 {
 	const char *folder = job_path(job, job->jobrun.source);
 	struct arena *mem = arena_new();
@@ -154,7 +154,7 @@ static int add_source(struct archive_writer *writer, const struct job *job,
 				"again",
 				folder);
 	if (ret == 0)
-		ret = add_tree(writer, folder, ".", &tree, err);
+		ret = add_tree(writer, folder, prefix, &tree, err);
 	arena_free(mem);
 	return ret;
 }
@@ -171,7 +171,7 @@ static int add_json(struct archive_writer *writer, const char *name,
 }
 
 /* Packages are unpacked here first: nodes may have no libarchive. */
-static int add_package(struct archive_writer *writer, const char *package,
+int slurm_pack_package(struct archive_writer *writer, const char *package,
 		       size_t number, struct error *err)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -266,8 +266,8 @@ static int pack_run(int fd, const struct job *job, const struct slurm_job *what,
 	    add_secrets(writer, &what->spec, err) < 0)
 		goto out;
 	for (i = 0; i < what->spec.packages.count; i++)
-		if (add_package(writer, what->spec.packages.items[i], i, err) <
-		    0)
+		if (slurm_pack_package(writer, what->spec.packages.items[i], i,
+				       err) < 0)
 			goto out;
 	ret = archive_writer_finish(writer, err);
 	writer = NULL;
@@ -306,13 +306,13 @@ static int ship_source(struct cluster *cluster, const struct job *job,
 		       const char *to, struct error *err)
 {
 	struct archive_writer *writer;
-	int fd = open_scratch(err);
+	int fd = slurm_open_scratch(err);
 	int ret = -1;
 
 	if (fd < 0)
 		return -1;
 	writer = archive_writer_new(fd, "the source", ARCHIVE_PLAIN, err);
-	if (writer && add_source(writer, job, err) == 0) {
+	if (writer && slurm_pack_source(writer, job, ".", err) == 0) {
 		ret = archive_writer_finish(writer, err);
 		writer = NULL;
 	}

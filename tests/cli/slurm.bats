@@ -215,6 +215,31 @@ as_nobody() {
   [ ! -e "$TMP/old/root" ]
 }
 
+@test "the script of render --to slurm trains without jobrun" {
+  local i
+  mkdir -p src alone && echo x >src/data
+  slurm_job a.yaml leave 2 'cat data; echo "rank $RANK of $WORLD_SIZE at $MASTER_ADDR:$MASTER_PORT, $A in $JOBRUN_RUN_DIR"; echo "$TF_CONFIG"; [ $RANK = 0 ] || exec sleep 60; sleep 1' \
+    "  source: src
+  slurm: {machineTypes: true}
+  setup: [sh, -c, 'echo set up on \$SLURMD_NODENAME']
+  env: {A: 'a \$B \"64123\" \`c\`'}"
+  sed -i 's/masterType: n1-standard-2/masterType: n1-standard-4/' a.yaml
+  "$JOBRUN" render --to slurm a.yaml >alone/leave.sh
+  refute grep -q jobrun/ alone/leave.sh
+  cd alone
+  sbatch --test-only leave.sh
+  env -u JOBRUN_STATE_DIR PATH=/usr/bin:/bin sbatch --wait leave.sh
+  cat leave-*.out
+  for i in 0 1 2; do
+    grep -Eq "^rank $i of 3 at n1:1[0-9]{4}, a .B \"64123\" .c. in $TMP/alone/leave-[0-9]*/output\$" leave-*.out
+  done
+  [ "$(grep -c '^x$' leave-*.out)" = 3 ]
+  [ "$(grep -c '^set up on n' leave-*.out)" = 3 ]
+  # Who its peers are, to every one of them.
+  [ "$(grep -o '^{.*}$' leave-*.out | python3 -c 'import json,sys; print(sorted((t["task"]["type"], t["task"]["index"], len(t["cluster"]["worker"]), t["cluster"]["worker"][0].split(":")[0]) for t in map(json.loads, sys.stdin)))')" = "[('master', 0, 2, 'n2'), ('worker', 0, 2, 'n2'), ('worker', 1, 2, 'n2')]" ]
+  [ ! -e "$HOME/.jobrun" ]
+}
+
 @test "what a site says by variables of sbatch holds where the file says nothing" {
   export SBATCH_PARTITION=main SBATCH_TIMELIMIT=7 SBATCH_CONSTRAINT=none SBATCH_GRES=gpu:9
   slurm_job a.yaml site 0 'echo up'

@@ -19,7 +19,8 @@
 #include "core/task/task_runner.h"
 #include "core/task/task_files.h"
 #include "core/remote/log_sync.h"
-#include "core/provider/extension.h"
+#include "providers/slurm/script.h"
+#include "providers/slurm/desire.h"
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/cluster.h"
 #include "providers/slurm/queue.h"
@@ -66,16 +67,7 @@ static void is(const char *name, const char *wanted)
 
 /* ---- scripts ----------------------------------------------------------- */
 
-static void nothing_is_missing(void *arg, bool needed, const char *path,
-			       const char *why)
-{
-	(void)arg;
-	(void)needed;
-	(void)path;
-	fail_msg("%s", why);
-}
-
-static void render(const char *path, struct buf *out)
+static void write_script(const char *path, struct buf *out)
 {
 	const struct schema_provider known = known_provider(&provider_slurm);
 	const struct schema_options options = { .providers = &known,
@@ -83,10 +75,9 @@ static void render(const char *path, struct buf *out)
 	char *paths[] = { (char *)path };
 	struct jobs jobs = { 0 };
 	struct problems found = { 0 };
-	const struct render_env env = { .catalogue = catalogue_get(
-						&(struct error){ 0 }),
-					.tell = nothing_is_missing };
+	struct arena *mem = arena_new();
 	struct buf text = { 0 };
+	struct slurm_job what;
 	struct error err;
 
 	assert_int_equal(schema_load(paths, 1, &options, &jobs, &found, &err),
@@ -95,9 +86,14 @@ static void render(const char *path, struct buf *out)
 	assert_string_equal(buf_text(&text), "");
 	assert_int_equal(jobs.count, 1);
 	strcpy(jobs.items[0]->digest.hex, DIGEST);
-	assert_int_equal(
-		provider_slurm.render->render(jobs.items[0], &env, out, &err),
-		0);
+	assert_int_equal(slurm_job_make(jobs.items[0], catalogue_get(&err), mem,
+					&what, &err),
+			 0);
+	assert_null(what.missing);
+	slurm_script_write(jobs.items[0], &what.request,
+			   slurm_run_name(jobs.items[0], 1, mem), what.program,
+			   out);
+	arena_free(mem);
 	buf_done(&text);
 	problems_done(&found);
 	jobs_done(&jobs);
@@ -119,7 +115,7 @@ static void scripts_are_as_they_should_be(void **state)
 		struct buf is = { 0 };
 		char *wanted;
 
-		render(job, &is);
+		write_script(job, &is);
 		if (getenv("JOBRUN_TEST_WRITE"))
 			assert_int_equal(
 				file_write(path, is.data, is.len, &err), 0);

@@ -1,11 +1,11 @@
 #!/bin/sh
 #SBATCH --job-name=group
 #SBATCH --comment=jobrun:group:01234567:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
-#SBATCH --output=/scratch/me/runs/group/01234567/slurm.out
+#SBATCH --output=/scratch/me/%u/runs/group/01234567/slurm.out
 #SBATCH --open-mode=append
 #SBATCH --requeue
-#SBATCH --time=1-03:46:40
-#SBATCH --signal=TERM@120
+#SBATCH --time=1-03:47:00
+#SBATCH --signal=TERM@140
 #SBATCH --priority=7
 #SBATCH --nice=-5
 #SBATCH --partition=gpu
@@ -20,7 +20,12 @@
 #SBATCH --gres=gpu:t4:2
 
 cd || exit
-run=/scratch/me/runs/group/01234567
+own=/scratch/me
+if [ ! -O "$own/runs" ]; then
+  user=$(id -un 2>/dev/null) || user=$(id -u)
+  own=$own/$user
+fi
+run=$own/runs/group/01234567
 jobrun=/opt/jobrun
 first=$run/attempts/0
 umask 077

@@ -188,7 +188,10 @@ as_nobody() {
 
 @test "users share an absolute directory, each in a folder that is his own" {
   as_nobody test -x "$JOBRUN" || skip "another user cannot run jobrun here"
-  chmod 711 "$TMP" "$BATS_FILE_TMPDIR" "$SLURM" "$(dirname "$BATS_FILE_TMPDIR")"
+  chmod a+r "$SLURM_CONF"
+  chmod 711 "$TMP" "$SLURM"
+  i=$SLURM
+  while i=${i%/*} && [ "$i" ]; do chmod a+x "$i"; done
   install -d -o nobody "$TMP/nobody" "$TMP/nobody/w"
   slurm_job a.yaml team 1 'echo "rank $RANK"' "  slurm: {directory: $TMP/team/jobrun}"
   cp a.yaml nobody/w/
@@ -218,7 +221,7 @@ as_nobody() {
 @test "the script of render --to slurm trains without jobrun" {
   local i
   mkdir -p src alone && echo x >src/data
-  slurm_job a.yaml leave 2 'cat data; echo "rank $RANK of $WORLD_SIZE at $MASTER_ADDR:$MASTER_PORT, $A in $JOBRUN_RUN_DIR"; echo "$TF_CONFIG"; [ $RANK = 0 ] || exec sleep 60; sleep 1' \
+  slurm_job a.yaml leave 2 'cat data; echo "rank $RANK of $WORLD_SIZE at $MASTER_ADDR:$MASTER_PORT, $A in $JOBRUN_RUN_DIR"; printf "%s\\n" "$TF_CONFIG"; [ $RANK = 0 ] || exec sleep 60; sleep 1' \
     "  source: src
   slurm: {machineTypes: true}
   setup: [sh, -c, 'echo set up on \$SLURMD_NODENAME']
@@ -264,7 +267,7 @@ as_nobody() {
 @test "a directory that keeps nothing is found before anything is submitted" {
   mkdir ro
   mount -t tmpfs -o noexec jobrun-test ro 2>/dev/null || skip "nothing can be mounted here"
-  slurm_job a.yaml blind 0 'echo up' "  slurm: {directory: $TMP/ro/d}"
+  slurm_job a.yaml mute 0 'echo up' "  slurm: {directory: $TMP/ro/d}"
   run apply a.yaml
   local said=$output
   mount -o remount,ro ro
@@ -272,7 +275,7 @@ as_nobody() {
   umount -l ro
   [[ $said == *"cannot use jobrun.slurm.directory: '$TMP/ro/d/$(id -un)' is mounted noexec: put jobrun elsewhere, and set jobrun.slurm.program"* ]]
   [[ $output == *"cannot use jobrun.slurm.directory: "*"Read-only file system"* ]]
-  [ -z "$(in_queue blind)" ]
+  [ -z "$(in_queue mute)" ]
 }
 
 @test "a task fails: the next attempt begins on the same nodes, and nobody has to look" {
@@ -307,7 +310,7 @@ as_nobody() {
   slurm_job a.yaml short 1 'trap "exit 0" TERM; echo up; while :; do sleep 0.1; done'
   sed -i 's/^trainingInput:/&\n  scheduling: {maxRunningTime: 3s}/' a.yaml
   run jobrun plan a.yaml
-  [[ $output == *"Slurm counts minutes and is asked for 1m: jobrun itself ends the run after 3s"* ]]
+  [[ $output == *"Slurm counts minutes and is asked for 1m00s: jobrun itself ends the run after 3s"* ]]
   [[ $(jobrun render --to slurm a.yaml) == *"--time=0-00:01:00"* ]]
   run apply a.yaml
   [ "$status" = 1 ]

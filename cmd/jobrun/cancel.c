@@ -57,6 +57,22 @@ static void say_what_ends(const struct app *app, const struct run_record *run)
 		run->attempt, run->provider, run_state_name(run->state), age);
 }
 
+/* The run, as it stands; where its provider can end it without a look, as it
+ * is known here. */
+static int find(struct session *session, const char *job_id, struct arena *mem,
+		struct run_record *out, struct error *err)
+{
+	const struct provider *provider;
+	struct resource resource;
+
+	if (session_known(session, job_id, 0, mem, out, err) < 0)
+		return -1;
+	resource = session_resource(out, &provider);
+	if (provider && resource.kind->flags & KIND_CANCEL_FIRST)
+		return 0;
+	return session_run(session, job_id, 0, mem, out, err);
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct cancel_opts opts = { 0 };
@@ -74,7 +90,7 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	loop = loop_new(&err);
 	if (!loop || session_open(&session, app, 0, &err) < 0 ||
-	    session_run(&session, argv[first], 0, mem, &record, &err) < 0)
+	    find(&session, argv[first], mem, &record, &err) < 0)
 		goto fail;
 	if (run_state_is_final(record.state)) {
 		if (supervisor_end_left(session.env.store, &record, false,

@@ -210,6 +210,9 @@ enum kind_flag {
 	/* Is of use only while a run of its job goes on: after its end it is
 	 * deleted, as jobrun.cleanup says. */
 	KIND_FOR_RUN = 1 << 2,
+	/* Of KIND_RUN: its `cancel` finds out itself whether the run had ended.
+	 * It is called before anything else is asked. */
+	KIND_CANCEL_FIRST = 1 << 3,
 };
 
 /*

@@ -265,6 +265,9 @@ static int take_gone(struct kube_look *look, struct error *err)
 
 	if (look_has_trials(look) && look_cancel_trials(look, err) < 0)
 		return -1;
+	/* What has come from its pods before they went. */
+	pod_log_collect(look->kube, &look->at, look->folder, &look->pods,
+			look->follow, true);
 	update_run(look, asked ? RUN_CANCELLED : RUN_FAILED, asked ? NULL : why,
 		   -1);
 	return put_progress(look, true, err);
@@ -290,12 +293,28 @@ static const char *why_not_yet(const struct kube_look *look,
 	return why;
 }
 
+/* Logs come after the state of a run that goes on: a node that hangs holds
+ * nothing else up. */
+static int put_going(struct kube_look *look, enum run_state state,
+		     struct error *err)
+{
+	bool changed = update_run(look, state, why_not_yet(look, state), -1);
+	int ret = put_progress(look, changed, err);
+
+	if (ret == 0)
+		pod_log_collect(look->kube, &look->at, look->folder,
+				&look->pods, look->follow, false);
+	if (ret == 0 && look_has_trials(look))
+		ret = look_put_trials(look, err);
+	return ret;
+}
+
 static int take_object(struct kube_look *look, struct error *err)
 {
 	enum run_state state;
 	const char *why = NULL;
 	int exit_code = -1;
-	bool ended, whole;
+	bool whole;
 
 	read_pools(look->object, &look->job);
 	if (pods_read(&look->at, look->record.name, &look->job, &look->pods,
@@ -304,11 +323,13 @@ static int take_object(struct kube_look *look, struct error *err)
 	if (look_has_trials(look) && look_begin_trials(look, err) < 0)
 		return -1;
 	state = state_now(look);
-	ended = run_state_is_final(state);
-	whole = pod_log_collect(&look->at, look->folder, &look->pods, ended);
+	if (!run_state_is_final(state))
+		return put_going(look, state, err);
+	whole = pod_log_collect(look->kube, &look->at, look->folder,
+				&look->pods, look->follow, true);
 	if (look_has_trials(look) &&
 	    (look_put_trials(look, err) < 0 ||
-	     (ended && look_judge_trials(look, &state, &why, err) < 0)))
+	     look_judge_trials(look, &state, &why, err) < 0))
 		return -1;
 	if (look_has_trials(look) && state == RUN_FAILED)
 		exit_code = 1;
@@ -316,11 +337,9 @@ static int take_object(struct kube_look *look, struct error *err)
 		why = why_failed(look, &exit_code);
 	else if (state == RUN_SUCCEEDED)
 		exit_code = 0;
-	else
-		why = why_not_yet(look, state);
 	/* The state of a run that has ended is written when its log is
 	 * whole. */
-	if (ended && !whole)
+	if (!whole)
 		return put_progress(look, false, err);
 	return put_progress(look, update_run(look, state, why, exit_code), err);
 }
@@ -328,6 +347,7 @@ static int take_object(struct kube_look *look, struct error *err)
 static int look_once(struct kube_look *look, struct error *err)
 {
 	const char *uid = look->record.uid;
+	struct error ignored;
 	int ret = object_get(&look->at, look->record.type, look->record.name,
 			     &look->object, err);
 
@@ -338,12 +358,12 @@ static int look_once(struct kube_look *look, struct error *err)
 	/* Another one of that name is not this run. */
 	if (ret == 1 || (*uid && strcmp(uid, object_meta(look->object, "uid"))))
 		return take_gone(look, err);
+	ret = take_object(look, err);
 	/* A start that was killed in the middle may have left what nobody
-	 * owns. */
-	if (companions_own(&look->at, look->record.name, look->object,
-			   look->folder, err) < 0)
-		return -1;
-	return take_object(look, err);
+	 * owns.  Where that can't be changed the run goes on. */
+	companions_own(&look->at, look->record.name, look->object, look->folder,
+		       &ignored);
+	return ret;
 }
 
 int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
@@ -362,7 +382,8 @@ int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	else if (ret == 0 && !run_state_is_final(look.record.run.state))
 		ret = kube_find(kube, look.record.place, &look.at, err);
 	if (ret == 0 && !run_state_is_final(look.record.run.state)) {
-		watch_keep(kube, &look.at, look.record.type, look.record.name);
+		look.follow = watch_keep(kube, &look.at, look.record.type,
+					 look.record.name);
 		look.folder = store_run_folder(kube->env.store,
 					       look.record.run.job_id,
 					       look.record.run.attempt);

@@ -5,6 +5,7 @@
 
 #include "core/provider/provider.h"
 
+struct kube;
 struct kube_at;
 struct kube_job;
 
@@ -64,8 +65,12 @@ const char *why_waiting(const struct kube_at *at, const json_t *object,
 
 /* Adds what is new to the logs in the folder.  Returns whether all that the
  * pods have written is there; of a run that has ended, in the end also without
- * what can't be had. */
-bool pod_log_collect(const struct kube_at *at, const char *folder,
-		     struct pods *pods, bool ended);
+ * what can't be had.  With `follow` more looks will come: then streams stay
+ * open between them, and only the end of the run is waited for. */
+bool pod_log_collect(struct kube *kube, const struct kube_at *at,
+		     const char *folder, struct pods *pods, bool follow,
+		     bool ended);
+/* Ends what is open of all runs. */
+void pod_log_end_all(struct kube *kube);
 
 #endif

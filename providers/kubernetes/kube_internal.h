@@ -11,6 +11,7 @@
 
 #define KUBE_POLL_MS 2000
 
+struct kube_logs;
 struct kube_overview;
 struct kube_watch;
 
@@ -27,6 +28,7 @@ struct kube {
 	struct kube_cluster *clusters;
 	struct kube_overview *overviews;
 	struct kube_watch *watches;
+	struct kube_logs *logs; /* that are open */
 };
 
 extern const struct topology_reader reader_kubernetes;

@@ -14,6 +14,7 @@ struct kube_look {
 	struct kube_at at;
 	struct kube_record record;
 	char *folder;
+	bool follow; /* more looks will come */
 	struct arena *mem;
 	json_t *object;       /* NULL: it is gone */
 	struct kube_job job;  /* its pools, by the object */

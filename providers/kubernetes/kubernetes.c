@@ -13,6 +13,7 @@
 #include "providers/kubernetes/render.h"
 #include "providers/kubernetes/kube_block.h"
 #include "providers/kubernetes/companions.h"
+#include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/kube_internal.h"
 #include "providers/kubernetes/overview.h"
 #include "providers/kubernetes/run.h"
@@ -272,6 +273,7 @@ static void kube_close(void *ctx)
 
 	if (!kube)
 		return;
+	pod_log_end_all(kube);
 	watch_end_all(kube);
 	overview_free_all(kube->overviews);
 	while (kube->clusters) {

@@ -90,9 +90,9 @@ int object_apply(const struct kube_at *at, const struct kube_type *type,
 	return ret;
 }
 
-int object_delete(const struct kube_at *at, const struct kube_type *type,
-		  const char *name, const char *uid, const char *propagation,
-		  struct error *err)
+int object_take_away(const struct kube_at *at, const struct kube_type *type,
+		     const char *name, const char *uid, const char *propagation,
+		     json_t **out, struct error *err)
 {
 	struct arena *mem = arena_new();
 	json_t *options = json_object(), *before;
@@ -116,11 +116,27 @@ int object_delete(const struct kube_at *at, const struct kube_type *type,
 	ret = apiserver_call(at->api, &request, &answer, err);
 	/* Another one of its name is not what was meant. */
 	if (ret < 0 && (answer.status == 404 || (uid && answer.status == 409)))
-		ret = 0;
+		ret = 1;
+	/* A Status says no more than that it is done. */
+	if (ret == 0 && *object_meta(answer.body, "uid")) {
+		*out = answer.body;
+		answer.body = NULL;
+	}
 	apiserver_answer_done(&answer);
 	json_decref(options);
 	arena_free(mem);
 	return ret;
+}
+
+int object_delete(const struct kube_at *at, const struct kube_type *type,
+		  const char *name, const char *uid, const char *propagation,
+		  struct error *err)
+{
+	json_t *was = NULL;
+	int ret = object_take_away(at, type, name, uid, propagation, &was, err);
+
+	json_decref(was);
+	return ret < 0 ? -1 : 0;
 }
 
 const char *object_meta(const json_t *object, const char *name)

@@ -45,6 +45,11 @@ int object_apply(const struct kube_at *at, const struct kube_type *type,
 int object_delete(const struct kube_at *at, const struct kube_type *type,
 		  const char *name, const char *uid, const char *propagation,
 		  struct error *err);
+/* The same; `*out` is how it was, or NULL where that is not said.  1: it is
+ * not there. */
+int object_take_away(const struct kube_at *at, const struct kube_type *type,
+		     const char *name, const char *uid, const char *propagation,
+		     json_t **out, struct error *err);
 
 /* Text at "metadata.NAME", of labels and of annotations, or "". */
 const char *object_meta(const json_t *object, const char *name);

@@ -2,43 +2,71 @@
 /*
  * Appends the output of a run's pods to the run's folder.
  *
- * Each look asks for what a pod has written since the second of the last line
- * that is there: the API knows no smaller unit.  How many lines of that second
- * are there already is remembered, and so many are left out: lines of a
- * container are never taken back, and come in one order.  In the state
+ * Each pod has a stream (pod_stream.h), from the second of the last line that
+ * is there: the API knows no smaller unit.  How many lines of that second are
+ * there already is remembered, and so many are left out: lines of a container
+ * are never taken back, and come in one order.  In the state
  * (core/remote/log_collect.h), by the pod's uid:
  *
  *	{"since": "2026-11-21T02:38:57Z", "seen": 3, "done": true}
+ *
+ * Whoever follows a run keeps its streams open from look to look and only
+ * takes what has come.  A single look asks all pods at once, and waits for a
+ * short time.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/net/http.h"
-#include "core/net/url.h"
 #include "core/remote/log_collect.h"
-#include "providers/kubernetes/api/apiserver.h"
 #include "providers/kubernetes/kube_follow.h"
-#include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/kube_internal.h"
+#include "providers/kubernetes/pod_stream.h"
 
-/* In one look, so that a large run can't hold it up. */
-#define PODS_MAX 512
+/* At once; with more pods than that each has its turn. */
+#define STREAMS_MAX 128
 /* A run that has ended waits so long for logs that nobody gives. */
-#define SETTLE_MS 30000
-/* The limit of a pod's log in one look; the next one resumes. */
-#define LIMIT_BYTES (32u << 20)
-#define ANSWER_MAX ((size_t)64 << 20)
+#define SETTLE_MS 10000
+/* A single look waits so long for pods that say nothing, and as long as this
+ * for those that go on. */
+#define SILENT_MS 1500
+#define LOOK_MAX_MS 60000
+#define TAKE_POLL_US 5000
+/* Before a stream that broke is asked for again; doubled. */
+#define AGAIN_MS 1000
+#define AGAIN_MAX_MS 30000
+/* A longer line is cut. */
+#define LINE_MAX_BYTES ((size_t)4 << 20)
 #define SECOND_LEN 19 /* "2026-11-21T02:38:57" */
 #define LOG_NAME "pod-log"
 
-struct log_fetch {
-	const struct pod_source *pod;
-	char *url;
-	struct http_response answer;
-	int ret;
-	struct error err;
+/* What is read of one pod. */
+struct pod_log {
+	char *uid;
+	char *name;
+	size_t task;
+	bool there; /* in this look */
+	bool ended;
+
+	struct pod_stream *stream;   /* or NULL */
+	bool from_end;               /* it was opened after the pod's end */
+	struct buf rest;             /* a line that has not ended */
+	bool cut;                    /* the rest of a line that was cut */
+	char second[SECOND_LEN + 1]; /* of the stream's last line */
+	long long nth;               /* in that second */
+	int64_t not_before_ms;
+	int failures;
+	struct pod_log *next;
+};
+
+/* The logs of a run, kept between looks. */
+struct kube_logs {
+	char *folder;
+	struct pod_log *pods;
+	struct kube_logs *next;
 };
 
 /* ---- lines ------------------------------------------------------------- */
@@ -72,19 +100,6 @@ static bool next_line(const char **p, const char *end, bool ended,
 	return true;
 }
 
-/* How many lines of an answer are of a second, or later. */
-static long long count_since(const struct buf *body, bool ended,
-			     const char *since)
-{
-	const char *p = body->data;
-	struct pod_line line;
-	long long n = 0;
-
-	while (next_line(&p, body->data + body->len, ended, &line))
-		n += strncmp(line.stamp, since, SECOND_LEN) >= 0;
-	return n;
-}
-
 static int64_t stamp_ms(const struct pod_line *line)
 {
 	char text[40];
@@ -96,78 +111,63 @@ static int64_t stamp_ms(const struct pod_line *line)
 	return ms > 0 ? ms : time_now_ms();
 }
 
-/* Adds what is new of an answer to `lines`, and says in `state` where the next
- * look begins; of `trials` each pod is one.  Returns whether anything was
- * new. */
-static bool take_lines(const struct log_fetch *fetch, bool trials,
+/* Whether the folder has it already. */
+static bool is_known(const struct pod_log *log, const json_t *state)
+{
+	int order = strncmp(log->second, json_get_text(state, "since", ""),
+			    SECOND_LEN);
+
+	return order < 0 ||
+	       (order == 0 && log->nth <= json_get_int(state, "seen", 0));
+}
+
+static void take_line(struct pod_log *log, const struct pod_line *line,
+		      bool trials, json_t *state, json_t *lines)
+{
+	if (strncmp(line->stamp, log->second, SECOND_LEN) > 0) {
+		snprintf(log->second, sizeof(log->second), "%.*s", SECOND_LEN,
+			 line->stamp);
+		log->nth = 0;
+	}
+	log->nth++;
+	if (is_known(log, state))
+		return;
+	json_array_append_new(
+		lines, log_collect_line(trials ? (long)log->task + 1 : 0,
+					trials ? 0 : log->task, LOG_STDOUT,
+					stamp_ms(line), line->text, line->len));
+	json_put(state, "since", json_sprintf("%sZ", log->second));
+	json_put_int(state, "seen", log->nth);
+}
+
+/* Adds what is new of `rest` to `lines`; of `trials` each pod is one. */
+static void take_lines(struct pod_log *log, bool whole, bool trials,
 		       json_t *state, json_t *lines)
 {
-	const struct buf *body = &fetch->answer.body;
-	/* Else its last line may go on. */
-	bool whole = fetch->pod->ended && body->len < LIMIT_BYTES;
-	const char *p = body->data;
-	long long skip = json_get_int(state, "seen", 0);
-	char since[SECOND_LEN + 2];
+	const char *p = buf_text(&log->rest), *end = p + log->rest.len;
 	struct pod_line line;
-	bool any = false;
+	const char *rest;
 
-	while (p && next_line(&p, body->data + body->len, whole, &line)) {
-		if (skip-- > 0)
-			continue;
-		any = true;
-		snprintf(since, sizeof(since), "%.*sZ", SECOND_LEN, line.stamp);
-		json_array_append_new(
-			lines,
-			log_collect_line(
-				trials ? (long)fetch->pod->task + 1 : 0,
-				trials ? 0 : fetch->pod->task, LOG_STDOUT,
-				stamp_ms(&line), line.text, line.len));
+	if (!log->rest.len)
+		return;
+	if (log->cut) {
+		rest = memchr(p, '\n', log->rest.len);
+		p = rest ? rest + 1 : end;
+		log->cut = !rest;
 	}
-	if (any) {
-		json_object_set_new(state, "since", json_string(since));
-		json_object_set_new(
-			state, "seen",
-			json_integer(count_since(body, whole, since)));
+	while (p < end && next_line(&p, end, whole, &line))
+		take_line(log, &line, trials, state, lines);
+	if ((size_t)(end - p) > LINE_MAX_BYTES &&
+	    next_line(&p, end, true, &line)) {
+		take_line(log, &line, trials, state, lines);
+		log->cut = true;
 	}
-	return any;
+	buf_drop(&log->rest, (size_t)(p - log->rest.data));
 }
 
-/* ---- requests ---------------------------------------------------------- */
+/* ---- the state --------------------------------------------------------- */
 
-static char *log_url(const struct kube_at *at, const struct pod_source *pod,
-		     const json_t *state)
-{
-	const char *since = json_get_text(state, "since", "");
-	struct arena *mem = arena_new();
-	struct buf url = { 0 };
-
-	buf_printf(&url, "%s/log?container=main&timestamps=true&limitBytes=%u",
-		   type_path(&type_pod, at, pod->name, mem), LIMIT_BYTES);
-	if (*since)
-		url_add_query(&url, "sinceTime", since);
-	arena_free(mem);
-	return buf_take(&url);
-}
-
-static void fetch_one(const struct kube_at *at, struct log_fetch *fetch)
-{
-	struct http_request request = { .method = "GET",
-					.url = fetch->url,
-					.answer_max = ANSWER_MAX,
-					.flags = HTTP_REPEATABLE };
-
-	fetch->ret =
-		apiserver_send(at->api, &request, &fetch->answer, &fetch->err);
-	if (fetch->ret == 0 && fetch->answer.status / 100 != 2)
-		fetch->ret = apiserver_refused(
-			fetch->answer.status, buf_text(&fetch->answer.body),
-			fetch->answer.body.len, &fetch->err);
-}
-
-/* ---- a look ------------------------------------------------------------ */
-
-static json_t *state_of_pod(const struct log_collect *c,
-			    const struct pod_source *pod)
+static json_t *state_of_pod(const struct log_collect *c, const char *uid)
 {
 	json_t *all = json_object_get(c->state, "pods");
 
@@ -175,34 +175,9 @@ static json_t *state_of_pod(const struct log_collect *c,
 		all = json_object();
 		json_object_set_new(c->state, "pods", all);
 	}
-	if (!json_object_get(all, pod->uid))
-		json_object_set_new(all, pod->uid, json_object());
-	return json_object_get(all, pod->uid);
-}
-
-/* One that is gone, or that never wrote, has no more. */
-static void take_answer(struct log_collect *c, struct log_fetch *fetch,
-			json_t *lines)
-{
-	json_t *state = state_of_pod(c, fetch->pod);
-	bool more;
-
-	if (fetch->ret < 0) {
-		if (fetch->answer.status == 404 ||
-		    (fetch->pod->ended && fetch->answer.status == 400))
-			json_object_set_new(state, "done", json_true());
-		return;
-	}
-	more = take_lines(fetch, c->spec.tuning.params.count, state, lines);
-	/* The last look at one that has ended finds nothing. */
-	if (fetch->pod->ended && !more)
-		json_object_set_new(state, "done", json_true());
-}
-
-static bool is_done(struct log_collect *c, const struct pod_source *pod)
-{
-	return !pod->started ||
-	       json_is_true(json_object_get(state_of_pod(c, pod), "done"));
+	if (!json_object_get(all, uid))
+		json_object_set_new(all, uid, json_object());
+	return json_object_get(all, uid);
 }
 
 static long long first_ms(const json_t *lines)
@@ -237,40 +212,209 @@ static void take_batches(struct log_collect *c, json_t **batches, size_t count)
 		json_decref(lines);
 }
 
-/* True if all pods that are left were looked at. */
-static bool look_at_all(struct log_collect *c, const struct kube_at *at,
-			const struct pods *pods)
+static bool is_done(struct log_collect *c, const char *uid)
 {
-	json_t **batches =
-		mem_alloc((pods->source_count + 1) * sizeof(*batches));
-	size_t i, n = 0, left = 0, count = 0;
-	size_t first = (size_t)json_get_int(c->state, "next", 0);
+	const json_t *one =
+		json_object_get(json_object_get(c->state, "pods"), uid);
 
-	if (first >= pods->source_count)
-		first = 0;
-	for (i = 0; i < pods->source_count; i++) {
-		size_t k = (first + i) % pods->source_count;
-		struct log_fetch fetch = { .pod = &pods->sources[k] };
+	return json_is_true(json_object_get(one, "done"));
+}
 
-		if (is_done(c, fetch.pod))
-			continue;
-		if (n++ == PODS_MAX) {
-			json_object_set_new(c->state, "next",
-					    json_integer((json_int_t)k));
-			left++;
-			break;
-		}
-		fetch.url = log_url(at, fetch.pod, state_of_pod(c, fetch.pod));
-		fetch_one(at, &fetch);
-		batches[count] = json_array();
-		take_answer(c, &fetch, batches[count++]);
-		left += !is_done(c, fetch.pod);
-		http_response_done(&fetch.answer);
-		free(fetch.url);
+/* ---- streams ----------------------------------------------------------- */
+
+/* A stream has ended: is that all, or is it asked for again? */
+static void end_stream(struct log_collect *c, struct pod_log *log, long status)
+{
+	bool good = status / 100 == 2;
+	int64_t wait_ms = AGAIN_MS;
+	int i;
+
+	buf_clear(&log->rest);
+	log->cut = false;
+	log->second[0] = '\0';
+	log->nth = 0;
+	/* One that is gone, or that never wrote, has no more; and of one that
+	 * had ended before it was asked this was all. */
+	if ((good && log->from_end) || status == 404 ||
+	    (log->ended && status == 400))
+		json_object_set_new(state_of_pod(c, log->uid), "done",
+				    json_true());
+	log->failures = good ? 0 : log->failures + 1;
+	for (i = 1; i < log->failures && wait_ms < AGAIN_MAX_MS; i++)
+		wait_ms *= 2;
+	log->not_before_ms =
+		good && log->ended ? 0 : time_monotonic_ms() + wait_ms;
+}
+
+/* Opens a stream for each pod that has none and is not done. */
+static void begin_streams(struct log_collect *c, const struct kube_at *at,
+			  struct kube_logs *logs, bool follow)
+{
+	struct pod_log *log;
+	size_t open = 0, wanted = 0;
+
+	for (log = logs->pods; log; log = log->next) {
+		open += log->stream != NULL;
+		wanted += log->there && !is_done(c, log->uid);
 	}
-	take_batches(c, batches, count);
+	for (log = logs->pods; log && open < STREAMS_MAX; log = log->next) {
+		if (log->stream || !log->there || is_done(c, log->uid) ||
+		    (follow && time_monotonic_ms() < log->not_before_ms))
+			continue;
+		log->from_end = log->ended;
+		log->stream = pod_stream_open(
+			at, log->name,
+			json_get_text(state_of_pod(c, log->uid), "since", ""),
+			follow && !log->ended && wanted <= STREAMS_MAX);
+		open += log->stream != NULL;
+	}
+}
+
+/* Takes what has come of all; returns how much. */
+static size_t take_all(struct log_collect *c, struct kube_logs *logs)
+{
+	bool trials = c->spec.tuning.params.count;
+	struct pod_log *log;
+	json_t **batches;
+	size_t n = 0, came = 0;
+
+	for (log = logs->pods; log; log = log->next)
+		n += log->stream != NULL;
+	batches = mem_alloc((n + 1) * sizeof(*batches));
+	n = 0;
+	for (log = logs->pods; log; log = log->next) {
+		size_t had = log->rest.len;
+		long status = 0;
+		bool ended;
+
+		if (!log->stream)
+			continue;
+		ended = pod_stream_take(log->stream, &log->rest);
+		came += log->rest.len - had + ended;
+		if (ended) {
+			status = pod_stream_end(log->stream);
+			log->stream = NULL;
+		}
+		batches[n] = json_array();
+		take_lines(log, status / 100 == 2 && log->from_end, trials,
+			   state_of_pod(c, log->uid), batches[n++]);
+		if (ended)
+			end_stream(c, log, status);
+	}
+	take_batches(c, batches, n);
 	free(batches);
-	return left == 0;
+	return came;
+}
+
+static bool any_stream(const struct kube_logs *logs)
+{
+	const struct pod_log *log;
+
+	for (log = logs->pods; log; log = log->next)
+		if (log->stream)
+			return true;
+	return false;
+}
+
+/* Until all streams have ended, or are silent for `silent_ms`. */
+static void take_for(struct log_collect *c, struct kube_logs *logs,
+		     int64_t silent_ms)
+{
+	int64_t begun_ms = time_monotonic_ms(), last_ms = begun_ms, now_ms;
+
+	do {
+		now_ms = time_monotonic_ms();
+		if (take_all(c, logs))
+			last_ms = now_ms;
+		if (!any_stream(logs) || now_ms - last_ms >= silent_ms)
+			return;
+		usleep(TAKE_POLL_US);
+	} while (now_ms - begun_ms < LOOK_MAX_MS);
+}
+
+/* ---- of a run ---------------------------------------------------------- */
+
+static struct kube_logs *logs_of(struct kube *kube, const char *folder)
+{
+	struct kube_logs *logs;
+
+	pthread_mutex_lock(&kube->lock);
+	for (logs = kube->logs; logs; logs = logs->next)
+		if (!strcmp(logs->folder, folder))
+			break;
+	if (!logs) {
+		logs = mem_alloc(sizeof(*logs));
+		logs->folder = mem_strdup(folder);
+		logs->next = kube->logs;
+		kube->logs = logs;
+	}
+	pthread_mutex_unlock(&kube->lock);
+	return logs;
+}
+
+static struct pod_log *log_of(struct kube_logs *logs,
+			      const struct pod_source *pod)
+{
+	struct pod_log **p = &logs->pods;
+
+	while (*p && strcmp((*p)->uid, pod->uid) != 0)
+		p = &(*p)->next;
+	if (!*p) {
+		*p = mem_alloc(sizeof(**p));
+		(*p)->uid = mem_strdup(pod->uid);
+		(*p)->name = mem_strdup(pod->name);
+		(*p)->task = pod->task;
+	}
+	return *p;
+}
+
+static void mark_there(struct kube_logs *logs, const struct pods *pods)
+{
+	struct pod_log *log;
+	size_t i;
+
+	for (log = logs->pods; log; log = log->next)
+		log->there = false;
+	for (i = 0; i < pods->source_count; i++) {
+		if (!pods->sources[i].started)
+			continue;
+		log = log_of(logs, &pods->sources[i]);
+		log->there = true;
+		log->ended = pods->sources[i].ended;
+	}
+}
+
+/* Ends the streams of pods that are gone, or `all`. */
+static void drop(struct kube_logs *logs, bool all)
+{
+	struct pod_log **p = &logs->pods, *log;
+
+	while (*p) {
+		log = *p;
+		if (!all && (log->there || log->stream)) {
+			p = &log->next;
+			continue;
+		}
+		*p = log->next;
+		if (log->stream)
+			pod_stream_end(log->stream);
+		buf_done(&log->rest);
+		free(log->uid);
+		free(log->name);
+		free(log);
+	}
+}
+
+void pod_log_end_all(struct kube *kube)
+{
+	while (kube->logs) {
+		struct kube_logs *logs = kube->logs;
+
+		kube->logs = logs->next;
+		drop(logs, true);
+		free(logs->folder);
+		free(logs);
+	}
 }
 
 /* Whether there is no use in waiting longer. */
@@ -284,26 +428,57 @@ static bool is_settled(const struct log_collect *c)
 	return since_ms && time_now_ms() - since_ms >= SETTLE_MS;
 }
 
-static void mark_whole(struct log_collect *c, struct pods *pods, bool all)
+/* What a pod that has ended wrote last is asked for once more. */
+static void look_at_all(struct log_collect *c, const struct kube_at *at,
+			struct kube_logs *logs, bool follow, bool ended)
 {
-	for (size_t i = 0; i < pods->source_count; i++)
-		pods->sources[i].whole = all || is_done(c, &pods->sources[i]);
+	int64_t silent_ms = follow && !ended ? 0 : SILENT_MS;
+
+	take_all(c, logs);
+	begin_streams(c, at, logs, follow);
+	take_for(c, logs, silent_ms);
+	if (ended && follow) {
+		begin_streams(c, at, logs, follow);
+		take_for(c, logs, silent_ms);
+	}
+	drop(logs, !follow);
 }
 
-bool pod_log_collect(const struct kube_at *at, const char *folder,
-		     struct pods *pods, bool ended)
+/* Also marks each pod whose log is whole, or `given_up`. */
+static bool all_whole(struct log_collect *c, struct pods *pods, bool given_up)
+{
+	bool all = true;
+	size_t i;
+
+	for (i = 0; i < pods->source_count; i++) {
+		struct pod_source *pod = &pods->sources[i];
+
+		pod->whole = given_up || !pod->started || is_done(c, pod->uid);
+		all &= pod->whole;
+	}
+	return all;
+}
+
+bool pod_log_collect(struct kube *kube, const struct kube_at *at,
+		     const char *folder, struct pods *pods, bool follow,
+		     bool ended)
 {
 	struct log_collect c;
+	struct kube_logs *logs;
 	struct error err;
 	bool whole = false;
 	int ret = log_collect_open(&c, folder, LOG_NAME, &err);
 
-	if (ret == 0)
-		whole = look_at_all(&c, at, pods) || (ended && is_settled(&c));
-	else if (ret < 0)
-		whole = true; /* it will not get better */
-	if (ret <= 0)
-		mark_whole(&c, pods, whole);
+	if (ret == 0) {
+		logs = logs_of(kube, folder);
+		mark_there(logs, pods);
+		look_at_all(&c, at, logs, follow, ended);
+		whole = all_whole(&c, pods, false);
+		if (!whole && ended && is_settled(&c))
+			whole = all_whole(&c, pods, true);
+	} else if (ret < 0) {
+		whole = all_whole(&c, pods, true); /* it will not get better */
+	}
 	log_collect_close(&c);
 	return whole;
 }

@@ -237,7 +237,7 @@ out:
 
 const struct kind kind_kube_run = {
 	.name = "job",
-	.flags = KIND_RUN,
+	.flags = KIND_RUN | KIND_CANCEL_FIRST,
 	.files = "source.files",
 	.poll_ms = KUBE_POLL_MS,
 	.read = run_read,

@@ -71,15 +71,33 @@ static int get_own(const struct kube_at *at, const struct kube_record *record,
 	return ret;
 }
 
+/* One that had ended before it was to be ended has come to what it says. */
+static int put_asked(struct kube *kube, struct kube_record *record,
+		     const json_t *was, struct arena *mem, struct error *err)
+{
+	enum run_state state = was ? state_of(was) : RUN_CANCELLING;
+
+	if (!run_state_is_final(state))
+		return 0;
+	record->run.state = state;
+	record->run.end_time_ms = state_end_ms(was);
+	if (state == RUN_SUCCEEDED)
+		record->run.exit_code = 0;
+	else
+		record->run.error = state_why(was, mem);
+	return store_run_put(kube->env.store, &record->run, err);
+}
+
 /* A Job can only be ended by deleting it; that it was asked for is what the
- * record says then. */
+ * record says then.  Nothing is asked before: a cluster that is slow to answer
+ * for pods, logs or Secrets ends a run as fast as any. */
 int run_cancel(void *ctx, const struct resource *have, bool now,
 	       struct error *err)
 {
 	struct kube *kube = ctx;
 	struct arena *mem = arena_new();
 	struct kube_record record = { 0 };
-	json_t *object = NULL;
+	json_t *object = NULL, *was = NULL;
 	struct kube_at at;
 	int ret = find_old(kube, have, mem, &record, &at, err);
 
@@ -88,16 +106,19 @@ int run_cancel(void *ctx, const struct resource *have, bool now,
 	record.run.state = RUN_CANCELLING;
 	if (record.uid)
 		ret = store_run_put(kube->env.store, &record.run, err);
-	if (ret == 0)
+	else
 		ret = get_own(&at, &record, &object, err);
 	if (ret == 0)
-		ret = object_delete(&at, record.type, record.name,
-				    record.uid ? record.uid
-					       : object_meta(object, "uid"),
-				    "Foreground", err);
+		ret = object_take_away(&at, record.type, record.name,
+				       record.uid ? record.uid
+						  : object_meta(object, "uid"),
+				       "Foreground", &was, err);
+	if (ret == 0 && record.uid)
+		ret = put_asked(kube, &record, was, mem, err);
 	if (ret == 0 && now)
 		ret = kill_pods(&at, record.name, mem, err);
 out:
+	json_decref(was);
 	json_decref(object);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;

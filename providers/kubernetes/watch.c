@@ -216,18 +216,21 @@ out:
 	return ret;
 }
 
-void watch_keep(struct kube *kube, const struct kube_at *at,
+bool watch_keep(struct kube *kube, const struct kube_at *at,
 		const struct kube_type *type, const char *name)
 {
 	struct kube_watch **p;
 	struct error ignored;
 	size_t count;
+	bool open;
 
 	pthread_mutex_lock(&kube->lock);
 	p = find(kube, at, type, name, &count);
 	if (*p && count < WATCH_MAX)
 		begin(*p, &ignored);
+	open = *p;
 	pthread_mutex_unlock(&kube->lock);
+	return open;
 }
 
 void watch_end(struct kube *kube, const struct kube_at *at,

@@ -18,8 +18,9 @@
 int watch_open(struct kube *kube, const struct kube_at *at,
 	       const struct kube_type *type, const char *name, int *fd,
 	       struct error *err);
-/* Goes on with it, if it is open and has broken. */
-void watch_keep(struct kube *kube, const struct kube_at *at,
+/* Goes on with it, if it has broken.  Returns whether it is open: then somebody
+ * follows. */
+bool watch_keep(struct kube *kube, const struct kube_at *at,
 		const struct kube_type *type, const char *name);
 void watch_end(struct kube *kube, const struct kube_at *at,
 	       const struct kube_type *type, const char *name);

@@ -411,3 +411,91 @@ END
   jobrun cancel --now config
   jobrun delete config
 }
+
+requests() {
+  curl -sf --cacert "$KUBE/cert.pem" "$BASE/_/requests"
+}
+
+# asked FROM PATTERN: how many requests since the FROMth match
+asked() {
+  requests | python3 -c '
+import json, re, sys
+print(sum(bool(re.search(sys.argv[2], one["method"] + " " + one["path"]))
+          for one in json.load(sys.stdin)[int(sys.argv[1]):]))' "$@"
+}
+
+is_asked() {
+  [ "$(asked "$1" "$2")" -ge "$3" ]
+}
+
+# pods ID WORKERS
+pods() {
+  cat >"$1.yaml" <<END
+jobId: $1
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: "python:3"}
+  workerType: n1-standard-4
+  workerCount: $2
+jobrun: {provider: kubernetes}
+END
+}
+
+@test "cancel asks for the end first, also of pods on a node that hangs" {
+  tell state '{"pods": [{"hold": true}], "hung": "stuck-", "hungSeconds": 20}'
+  pods stuck 1
+  jobrun apply --detach --yes stuck.yaml
+  wait_until 20 eval 'requests >/dev/null; jobrun status stuck | grep -q RUNNING'
+  from=$(asked 0 .)
+  run timeout 10 "$JOBRUN" cancel stuck
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"stuck: CANCELLED"* ]]
+  first=$(requests | python3 -c '
+import json, sys
+one = json.load(sys.stdin)[int(sys.argv[1])]
+print(one["method"], one["path"].rpartition("/")[2])' "$from")
+  [ "$first" = "DELETE stuck" ]
+  tell state '{"hung": null}'
+  jobrun delete stuck
+}
+
+@test "cancel leaves what has ended unseen what it came to" {
+  tell state '{"pods": [{"exit": 0}]}'
+  pods ended 1
+  jobrun apply --detach --yes ended.yaml
+  wait_until 20 eval "jobset ended | grep -q Completed"
+  run jobrun cancel ended
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"ended: SUCCEEDED"* ]]
+  run jobrun status ended
+  [[ $output == *SUCCEEDED* ]]
+  jobrun delete ended
+}
+
+# The object of a run, as the cluster has it.
+jobset() {
+  curl -sf --cacert "$KUBE/cert.pem" -H "Authorization: Bearer $(sed -n \
+    's/.*token: \(.*\)}.*/\1/p' "$KUBE/kubeconfig")" \
+    "$BASE/apis/jobset.x-k8s.io/v1alpha2/namespaces/team/jobsets/$1"
+}
+
+@test "a follower asks for the log of each pod once" {
+  tell state '{"pods": [{"hold": true, "lines": ["here"]}]}'
+  pods many 15
+  from=$(asked 0 .)
+  jobrun apply --yes many.yaml >out 2>&1 3>&- &
+  follower=$!
+  wait_until 30 is_asked "$from" '^GET .*/pods/many-.*/log[?]' 16
+  wait_until 30 eval '[ "$(grep -c here out)" -ge 16 ]'
+  looks=$(asked "$from" '^GET .*/jobsets/many$')
+  wait_until 30 is_asked "$from" '^GET .*/jobsets/many$' $((looks + 3))
+  n=$(asked "$from" '^GET .*/pods/many-.*/log[?]')
+  jobrun cancel many
+  wait "$follower" || true
+  echo "$n requests"
+  [ "$n" -eq 16 ]
+  jobrun delete many
+}

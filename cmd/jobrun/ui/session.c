@@ -479,29 +479,33 @@ int session_refresh_all(struct session *session, struct arena *mem,
 	return 0;
 }
 
-int session_run(struct session *session, const char *job_id, int attempt,
-		struct arena *mem, struct run_record *out, struct error *err)
+int session_known(struct session *session, const char *job_id, int attempt,
+		  struct arena *mem, struct run_record *out, struct error *err)
 {
 	int ret = store_run_get(session->env.store, job_id, attempt, mem, out,
 				err);
 
-	if (ret < 0)
-		return -1;
-	if (ret > 0 && attempt)
+	if (ret <= 0)
+		return ret;
+	if (attempt)
 		return error_set(err, ERROR_FAILED,
 				 "job '%s' has no attempt %d", job_id, attempt);
-	if (ret > 0 && strpbrk(job_id, "./"))
+	if (strpbrk(job_id, "./"))
 		return error_set(err, ERROR_FAILED,
 				 "'%s' is not the jobId of a run: 'jobrun "
 				 "status' lists them",
 				 job_id);
-	if (ret > 0)
-		return error_set(
-			err, ERROR_FAILED,
-			"no run of '%s' is known here: 'jobrun status' "
-			"lists those that are",
-			job_id);
-	if (session_refresh(session, mem, out, err) < 0)
+	return error_set(err, ERROR_FAILED,
+			 "no run of '%s' is known here: 'jobrun status' "
+			 "lists those that are",
+			 job_id);
+}
+
+int session_run(struct session *session, const char *job_id, int attempt,
+		struct arena *mem, struct run_record *out, struct error *err)
+{
+	if (session_known(session, job_id, attempt, mem, out, err) < 0 ||
+	    session_refresh(session, mem, out, err) < 0)
 		return -1;
 	return attempt ? 0 : go_on(session, mem, out, err);
 }

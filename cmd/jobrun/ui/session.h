@@ -101,6 +101,10 @@ int session_fail_unplanned(const struct session *session);
 int session_run(struct session *session, const char *job_id, int attempt,
 		struct arena *mem, struct run_record *out, struct error *err);
 
+/* The same as it is recorded here, without a look at it. */
+int session_known(struct session *session, const char *job_id, int attempt,
+		  struct arena *mem, struct run_record *out, struct error *err);
+
 /* Refreshes the record of a run that may have changed. */
 int session_refresh(struct session *session, struct arena *mem,
 		    struct run_record *run, struct error *err);

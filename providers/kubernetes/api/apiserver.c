@@ -14,6 +14,8 @@
 /* Limits for objects with a source in them, and lists of them. */
 #define ANSWER_MAX ((size_t)256 << 20)
 #define GROUPS_MAX 4
+/* Answers that go on, at once: they keep no other request waiting. */
+#define STREAMS_MAX 256
 
 /* Whether the cluster has a group, once that is known. */
 struct known_group {
@@ -24,6 +26,7 @@ struct known_group {
 struct apiserver {
 	struct kubeconfig config;
 	struct http *http;
+	struct http *streams; /* another client, for answers that go on */
 	struct kube_token token;
 	pthread_mutex_t lock; /* of what is below */
 	struct known_group groups[GROUPS_MAX];
@@ -49,7 +52,10 @@ struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 	tls.key = api->config.key;
 	options.proxy = api->config.proxy;
 	api->http = http_new(&options, err);
+	options.host_connections = STREAMS_MAX;
 	if (api->http)
+		api->streams = http_new(&options, err);
+	if (api->streams)
 		return api;
 fail:
 	apiserver_close(api);
@@ -60,6 +66,7 @@ void apiserver_close(struct apiserver *api)
 {
 	if (!api)
 		return;
+	http_free(api->streams);
 	http_free(api->http);
 	token_done(&api->token);
 	kubeconfig_done(&api->config);
@@ -166,21 +173,29 @@ struct apiserver_stream *apiserver_stream(struct apiserver *api,
 		stream->headers[1] = stream->token.data;
 	http.url = stream->url;
 	http.headers = stream->headers;
-	stream->call = http_start(api->http, &http);
+	stream->call = http_start(api->streams, &http);
 	return stream;
 }
 
-void apiserver_stream_end(struct apiserver_stream *stream)
+void apiserver_stream_resume(struct apiserver_stream *stream)
+{
+	http_resume(stream->call);
+}
+
+long apiserver_stream_end(struct apiserver_stream *stream)
 {
 	struct http_response answer = { 0 };
 	struct error ignored;
+	long status = 0;
 
 	if (!stream)
-		return;
+		return 0;
 	http_cancel(stream->call);
-	http_wait(stream->call, &answer, &ignored);
+	if (http_wait(stream->call, &answer, &ignored) == 0)
+		status = answer.status;
 	http_response_done(&answer);
 	stream_free(stream);
+	return status;
 }
 
 void apiserver_answer_done(struct apiserver_answer *answer)

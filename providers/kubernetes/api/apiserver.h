@@ -71,8 +71,11 @@ struct apiserver_stream;
 struct apiserver_stream *apiserver_stream(struct apiserver *api,
 					  const struct http_request *request,
 					  struct error *err);
-/* Ends it, if it has not ended, and waits for that.  NULL does nothing. */
-void apiserver_stream_end(struct apiserver_stream *stream);
+/* After its sink has said "not now". */
+void apiserver_stream_resume(struct apiserver_stream *stream);
+/* Ends it, if it has not ended, and waits for that.  The status of an answer
+ * that came whole, else 0.  NULL does nothing. */
+long apiserver_stream_end(struct apiserver_stream *stream);
 
 /* All pages of a list, each given to `each`, which ends it with -1.  A list
  * that is too old to be gone on with begins anew: `each` is given NULL. */

@@ -17,7 +17,9 @@ Tests talk to it below /_/:
                       says to Jobs and JobSets, "warn" what it warns of,
                       "drops" the fields of a Job's spec that it is too old
                       to know,
-                      "paused" stops the controllers
+                      "paused" stops the controllers,
+                      "hung" a part of the names of pods whose node answers
+                      nothing: their logs are a 500, "hungSeconds" (10) later
     POST /_/make      an object, put there by somebody else
     POST /_/compact   forgets what watches could go on from
     POST /_/many      {"count", "state"}: so many JobSets that were made by
@@ -304,6 +306,10 @@ class Server(http.server.ThreadingHTTPServer):
         return None
 
     def follow_log(self, handler, kind, namespace, name, query):
+        if self.state.get("hung") and self.state["hung"] in name:
+            time.sleep(self.state.get("hungSeconds", 10))
+            raise error(500, "Get https://10.0.0.9:10250/containerLogs: "
+                        "dial tcp 10.0.0.9:10250: i/o timeout")
         with self.lock:
             item = self.objects.find(kind, namespace, name)
             pod = self.cluster.pods.get(item["metadata"]["uid"])

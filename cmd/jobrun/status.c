@@ -7,6 +7,7 @@
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/interrupt.h"
 #include "cmd/jobrun/ui/left.h"
+#include "cmd/jobrun/ui/refresh.h"
 #include "cmd/jobrun/ui/uploads.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/trials.h"
@@ -43,6 +44,8 @@ struct view {
 	const struct status_opts *opts;
 	char **names;
 	size_t name_count;
+	const char *
+		*stale; /* of each run shown: why it is not fresh, or NULL */
 	struct loop *loop;
 	int status;
 	bool interrupted;
@@ -114,6 +117,22 @@ static void put_run_line(const struct app *app, const struct run_record *run,
 	if (run->exit_code >= 0)
 		buf_printf(out, "  %4d", run->exit_code);
 	buf_putc(out, '\n');
+}
+
+/* Why it is as it is, and why that may be old. */
+static void put_words(const struct run_record *run, const char *stale,
+		      struct buf *out)
+{
+	if (run->error) {
+		buf_puts(out, "  ");
+		show_text(out, run->error);
+		buf_putc(out, '\n');
+	}
+	if (stale) {
+		buf_puts(out, "  as it was last known: ");
+		show_text(out, stale);
+		buf_putc(out, '\n');
+	}
 }
 
 static void put_tasks(const struct app *app, const struct task_list *tasks,
@@ -328,7 +347,9 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 		wanted[out->count] = &out->items[out->count];
 		out->count++;
 	}
-	return session_refresh_all(view->session, mem, wanted, out->count, err);
+	view->stale = arena_alloc(mem, (out->count + 1) * sizeof(char *));
+	return refresh_runs(view->session, mem, wanted, out->count, view->stale,
+			    err);
 }
 
 /* Began and not ended: of a command that is still at it, or was killed. */
@@ -424,11 +445,7 @@ static int put_text(struct view *view, struct arena *mem,
 		char *folder;
 
 		put_run_line(view->app, run, id_width, out);
-		if (run->error) {
-			buf_puts(out, "  ");
-			show_text(out, run->error);
-			buf_putc(out, '\n');
-		}
+		put_words(run, view->stale[i], out);
 		if (put_restarts(view, mem, run, out, err) < 0 ||
 		    left_text(view->session, run, out, err) < 0)
 			return -1;
@@ -487,6 +504,8 @@ static int put_json(struct view *view, struct arena *mem,
 			break;
 		one = run_json(run, first ? NULL : &before, &tasks);
 		json_array_append_new(jobs, one);
+		if (view->stale[i])
+			json_put_text(one, "stale", view->stale[i]);
 		uploads_read(view->session, run, mem, &kept);
 		uploads_json(&kept, one);
 		usage_json(view->session, run, one);

@@ -428,8 +428,8 @@ is_asked() {
   [ "$(asked "$1" "$2")" -ge "$3" ]
 }
 
-# pods ID WORKERS
-pods() {
+# pods_of ID WORKERS
+pods_of() {
   cat >"$1.yaml" <<END
 jobId: $1
 trainingInput:
@@ -444,7 +444,7 @@ END
 
 @test "cancel asks for the end first, also of pods on a node that hangs" {
   tell state '{"pods": [{"hold": true}], "hung": "stuck-", "hungSeconds": 20}'
-  pods stuck 1
+  pods_of stuck 1
   jobrun apply --detach --yes stuck.yaml
   wait_until 20 eval 'requests >/dev/null; jobrun status stuck | grep -q RUNNING'
   from=$(asked 0 .)
@@ -463,7 +463,7 @@ print(one["method"], one["path"].rpartition("/")[2])' "$from")
 
 @test "cancel leaves what has ended unseen what it came to" {
   tell state '{"pods": [{"exit": 0}]}'
-  pods ended 1
+  pods_of ended 1
   jobrun apply --detach --yes ended.yaml
   wait_until 20 eval "jobset ended | grep -q Completed"
   run jobrun cancel ended
@@ -484,7 +484,7 @@ jobset() {
 
 @test "a follower asks for the log of each pod once" {
   tell state '{"pods": [{"hold": true, "lines": ["here"]}]}'
-  pods many 15
+  pods_of many 15
   from=$(asked 0 .)
   jobrun apply --yes many.yaml >out 2>&1 3>&- &
   follower=$!
@@ -498,4 +498,45 @@ jobset() {
   echo "$n requests"
   [ "$n" -eq 16 ]
   jobrun delete many
+}
+
+@test "status shows what was last known of a cluster that does not answer" {
+  tell state '{"pods": [{"hold": true}]}'
+  pods_of away 1
+  pods_of here 1
+  jobrun apply --detach --yes here.yaml
+  # Another cluster: a server that takes connections, and says nothing.
+  python3 -c '
+import socket, sys
+s = socket.create_server(("127.0.0.1", 0))
+open("silent", "w").write(str(s.getsockname()[1]))
+sys.stdin.read()' <"$KUBE/alive" 3>&- &
+  silent=$!
+  wait_until 10 test -s silent
+  cp "$KUBE/cert.pem" .
+  sed "s|$KUBE/cert.pem|cert.pem|" "$KUBECONFIG" >good
+  cp good config
+  sed -i 's/provider: kubernetes/&, kubernetes: {kubeconfig: config}/' away.yaml
+  jobrun apply --detach --yes away.yaml
+  sed -i "s/127.0.0.1:[0-9]*/127.0.0.1:$(cat silent)/" config
+  SECONDS=0
+  run timeout 20 "$JOBRUN" status
+  echo "$output"
+  [ "$SECONDS" -le 4 ]
+  [ "$status" -eq 0 ]
+  [[ $output == *"away "*"as it was last known: "*"here "* ||
+    $output == *"here "*"away "*"as it was last known: "* ]]
+  [ "$(grep -c 'last known' <<<"$output")" -eq 1 ]
+  # Not one that nobody knows any more either.
+  rm config
+  run jobrun status
+  [ "$status" -eq 0 ]
+  [[ $output == *"here "* && $output == *"as it was last known: "* ]]
+  run jobrun status --format json
+  [[ $output == *'"stale": '* ]]
+  kill "$silent"
+  cp good config
+  jobrun cancel away
+  jobrun cancel here
+  jobrun delete away here
 }

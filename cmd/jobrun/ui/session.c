@@ -458,25 +458,41 @@ static int go_on(struct session *session, struct arena *mem,
 	return ret < 0 ? -1 : 0;
 }
 
-int session_refresh_all(struct session *session, struct arena *mem,
-			struct run_record *const *runs, size_t count,
-			struct error *err)
+int session_refresh_one(struct session *session, struct arena *mem,
+			struct run_record *run, struct error *err)
+{
+	if (run_state_is_final(run->state))
+		return 0;
+	return session_refresh(session, mem, run, err) < 0
+		       ? -1
+		       : go_on(session, mem, run, err);
+}
+
+void session_refresh_some(
+	struct session *session, struct arena *mem,
+	struct run_record *const *runs, const size_t *some, size_t count,
+	void (*report)(void *arg, size_t i, const struct error *why), void *arg)
 {
 	bool *done = arena_alloc(mem, (count + 1) * sizeof(*done));
+	struct run_record **all = arena_alloc(mem, (count + 1) * sizeof(*all));
+	struct error err = { 0 };
 	size_t i;
+	int ret = 0;
 
-	for (i = 0; i < count; i++)
-		done[i] = run_state_is_final(runs[i]->state);
+	for (i = 0; i < count; i++) {
+		all[i] = runs[some[i]];
+		done[i] = false;
+	}
 	for (i = 0; providers[i]; i++)
 		if (provider_run_kind(providers[i])->refresh)
-			refresh_together(session, providers[i], runs, count,
-					 mem, done);
-	for (i = 0; i < count; i++)
-		if (!done[i] &&
-		    (session_refresh(session, mem, runs[i], err) < 0 ||
-		     go_on(session, mem, runs[i], err) < 0))
-			return -1;
-	return 0;
+			refresh_together(session, providers[i], all, count, mem,
+					 done);
+	for (i = 0; i < count; i++) {
+		/* What can't be reached for one is not asked for the next. */
+		if (!done[i] && (ret == 0 || err.code != ERROR_UNREACHABLE))
+			ret = session_refresh_one(session, mem, all[i], &err);
+		report(arg, some[i], done[i] || ret == 0 ? NULL : &err);
+	}
 }
 
 int session_known(struct session *session, const char *job_id, int attempt,

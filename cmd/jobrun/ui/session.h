@@ -108,10 +108,17 @@ int session_known(struct session *session, const char *job_id, int attempt,
 /* Refreshes the record of a run that may have changed. */
 int session_refresh(struct session *session, struct arena *mem,
 		    struct run_record *run, struct error *err);
-/* The same for many, with one request for all of a provider where it can. */
-int session_refresh_all(struct session *session, struct arena *mem,
-			struct run_record *const *runs, size_t count,
-			struct error *err);
+/* The same, up to the newest of its attempts. */
+int session_refresh_one(struct session *session, struct arena *mem,
+			struct run_record *run, struct error *err);
+/* The same for some of many, by their places in `runs`, with one request for
+ * all of a provider where it can.  Says of each how that went, NULL: well. */
+void session_refresh_some(struct session *session, struct arena *mem,
+			  struct run_record *const *runs, const size_t *some,
+			  size_t count,
+			  void (*report)(void *arg, size_t i,
+					 const struct error *why),
+			  void *arg);
 
 /* The run as a resource, for the calls of its kind; borrows `run`. */
 struct resource session_resource(const struct run_record *run,

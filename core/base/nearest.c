@@ -158,13 +158,18 @@ static const char *longer_name(const char *word, const char *const *names,
 const char *nearest_name(const char *word, const char *const *names,
 			 size_t count)
 {
-	char mine[PARTS_MAX][PART_SIZE], other[PARTS_MAX][PART_SIZE];
 	const char *best = spelt_alike(word, names, count);
-	size_t i, n;
 
-	if (best)
-		return best;
-	n = split(word, mine);
+	return best ? best : nearest_part(word, names, count);
+}
+
+const char *nearest_part(const char *word, const char *const *names,
+			 size_t count)
+{
+	char mine[PARTS_MAX][PART_SIZE], other[PARTS_MAX][PART_SIZE];
+	size_t i, n = split(word, mine);
+	const char *best;
+
 	for (i = 0; n && i < count; i++)
 		if (split(names[i], other) == n &&
 		    !memcmp(mine, other, sizeof(mine)))

@@ -19,4 +19,8 @@ unsigned text_distance(const char *a, const char *b, unsigned limit);
 const char *nearest_name(const char *word, const char *const *names,
 			 size_t count);
 
+/* The same without single letters. */
+const char *nearest_part(const char *word, const char *const *names,
+			 size_t count);
+
 #endif

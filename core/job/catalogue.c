@@ -135,15 +135,21 @@ bool fit_has(const struct fit *fit, long count)
 const struct region *catalogue_zone(const struct catalogue *all,
 				    const char *zone)
 {
-	size_t n = strlen(zone);
+	const char *suffix = strrchr(zone, '-');
 	char name[64];
+	size_t n;
 
-	/* REGION-LETTER */
-	if (n < 3 || n - 2 >= sizeof(name) || zone[n - 2] != '-' ||
-	    zone[n - 1] < 'a' || zone[n - 1] > 'z')
+	/* REGION-LETTER, REGION-aiNLETTER */
+	if (!suffix || (size_t)(suffix - zone) >= sizeof(name))
 		return NULL;
-	memcpy(name, zone, n - 2);
-	name[n - 2] = '\0';
+	n = (size_t)(suffix - zone);
+	suffix++;
+	if (!strncmp(suffix, "ai", 2) && strspn(suffix + 2, "0123456789"))
+		suffix += 2 + strspn(suffix + 2, "0123456789");
+	if (*suffix < 'a' || *suffix > 'z' || suffix[1])
+		return NULL;
+	memcpy(name, zone, n);
+	name[n] = '\0';
 	return catalogue_region(all, name, NULL);
 }
 

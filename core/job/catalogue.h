@@ -145,6 +145,7 @@ struct container {
 };
 
 struct catalogue {
+	const char *date; /* "2026-11-22": nothing later is in it */
 	const struct tier *tiers;
 	size_t tier_count;
 	const struct machine_family *families;
@@ -193,7 +194,8 @@ const struct fit *accelerator_fit(const struct accelerator *accelerator,
 				  const char *machine);
 bool fit_has(const struct fit *fit, long count);
 
-/* The region that a zone is in ("us-central1-a" gives us-central1), or NULL
+/* The region that a zone is in ("us-central1-a" and "us-central1-ai1a" give
+ * us-central1), or NULL
  * if the text is no zone of a region that is known. */
 const struct region *catalogue_zone(const struct catalogue *all,
 				    const char *zone);

@@ -92,6 +92,9 @@ struct field {
 	const struct message *message; /* of the MESSAGE types and NAMED */
 	/* What an ENUM, or a STRING of few values, can be; up to NULL. */
 	const char *const *values;
+	/* For a STRING in capitals: what the API calls none.  Other cases are
+	 * read, with a warning. */
+	const char *unspecified;
 	const char *fallback; /* the default, as a file would say it */
 	/*
 	 * What the digests take for the default, whatever `fallback` becomes:

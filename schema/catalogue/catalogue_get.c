@@ -35,6 +35,7 @@ static const void *joined(const void *first, size_t first_count,
 
 static void join(const struct catalogue *ours)
 {
+	both.date = user->date ? user->date : ours->date;
 	both.tiers = joined(user->tiers, user->tier_count, ours->tiers,
 			    ours->tier_count, sizeof(*ours->tiers),
 			    &both.tier_count);

@@ -199,6 +199,7 @@ static const cyaml_schema_value_t container_item =
 	ITEM(struct container, container_fields);
 
 static const cyaml_schema_field_t catalogue_fields[] = {
+	TEXT_IF_ANY("date", struct catalogue, date),
 	LIST_IF_ANY("tiers", struct catalogue, tiers, tier_count, &tier_item),
 	LIST_IF_ANY("families", struct catalogue, families, family_count,
 		    &family_item),

@@ -353,6 +353,9 @@ int main(void)
 	put_runtimes(all);
 	put_containers(all);
 	puts("const struct catalogue catalogue_shipped = {");
+	printf("\t");
+	put_member("date", all->date);
+	putchar('\n');
 	put_table("tiers", "tier_count");
 	put_table("families", "family_count");
 	put_table("accelerators", "accelerator_count");

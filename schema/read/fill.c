@@ -208,12 +208,18 @@ static void same_field(struct fill *fill, const struct node *key,
 	problem_hint(fill->found, "remove one of the two");
 }
 
-/* The name that an enum has for no value. */
+/* The name that the field has for no value, or NULL. */
+static const char *none_of(const struct field *field)
+{
+	if (field->values && text_ends(field->values[0], "_UNSPECIFIED"))
+		return field->values[0];
+	return field->unspecified;
+}
+
 static bool is_unspecified(const struct field *field, const struct node *value)
 {
-	return field->values && value->kind == NODE_SCALAR &&
-	       text_ends(field->values[0], "_UNSPECIFIED") &&
-	       !strcasecmp(value->text, field->values[0]);
+	return none_of(field) && value->kind == NODE_SCALAR &&
+	       !strcasecmp(value->text, none_of(field));
 }
 
 /* To the service's JSON, null is the same as not there. */
@@ -243,7 +249,7 @@ static bool fill_item(struct fill *fill, const struct field *field,
 		problem_add(fill->found, SEVERITY_WARNING, item->value, &here,
 			    "enum-unspecified",
 			    "\"%s\" %s means none, as if it were not given",
-			    field->name, field->values[0]);
+			    field->name, none_of(field));
 	if (item->value->kind == NODE_BAD || is_none(field, item->value))
 		return false;
 	return fill_field(fill, &at, (char *)data + field->offset);

@@ -2,6 +2,7 @@
 /* Texts and words of job files. */
 #include "schema/read/fill_part.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static size_t count_names(const char *const *names)
 	return n;
 }
 
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define NAMES_SHOWN 8
 
 /* Not a value, only the API's name for none. */
@@ -270,6 +272,29 @@ static const char *path_from_job(struct fill *fill, const struct spot *at,
 	return text;
 }
 
+/* "nvidia_tesla_t4": a name of the API's in another case. */
+static bool is_other_case(const char *text)
+{
+	return strchr(text, '_') && strpbrk(text, LOWER) &&
+	       !text[strspn(text, LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"0123456789_")];
+}
+
+static const char *in_capitals(struct fill *fill, const struct spot *at,
+			       const char *text)
+{
+	char *out = arena_strdup(fill->mem, text), *p;
+	char name[SHORT_SIZE], shown[SHORT_SIZE];
+
+	for (p = out; *p; p++)
+		*p = (char)toupper((unsigned char)*p);
+	problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
+		    "enum-case", "%s is written %s", spot_name(at, name),
+		    text_short(out, shown));
+	problem_fix(fill->found, at->value, "%s", out);
+	return out;
+}
+
 bool fill_string(struct fill *fill, const struct spot *at, const char **out)
 {
 	const char *text;
@@ -286,6 +311,8 @@ bool fill_string(struct fill *fill, const struct spot *at, const char **out)
 		return false;
 	if (is_unquoted(at, at->value))
 		warn_unquoted(fill, at, NULL, 0);
+	if (at->field->unspecified && is_other_case(text))
+		text = in_capitals(fill, at, text);
 	*out = path_from_job(fill, at, text);
 	return true;
 }

@@ -7,8 +7,11 @@
 
 #include "core/base/buf.h"
 #include "core/base/text.h"
+#include "core/job/traits.h"
 #include "schema/tables/tables.h"
 #include "schema/yaml/scalar.h"
+
+#define COMPUTE_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789"
 
 #define ROLE(name) .type = #name "Type", .config = #name "Config"
 
@@ -185,7 +188,40 @@ void doubtful(const struct check *check, const struct node *at,
 	va_end(args);
 }
 
-/* "n1-standard-8": letters, a digit, perhaps a letter, and a hyphen. */
+bool is_closed(const struct check *check)
+{
+	return check->asked && check->traits & TRAIT_AI_PLATFORM_RULES;
+}
+
+__attribute__((format(printf, 5, 6))) static void
+put(const struct check *check, enum severity severity, const struct node *at,
+    const char *path, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(check, severity, at, path, format, args);
+	va_end(args);
+}
+
+void unknown(const struct check *check, const struct node *at, const char *path,
+	     const char *value, const char *what)
+{
+	const char *name = strrchr(path, '.') + 1, *date;
+	char shown[SHORT_SIZE];
+
+	text_short(value, shown);
+	date = check->catalogue->date;
+	if (is_closed(check))
+		put(check, SEVERITY_ERROR, at, path, "\"%s\" \"%s\" is no %s",
+		    name, shown, what);
+	else
+		put(check, SEVERITY_WARNING, at, path,
+		    "\"%s\" \"%s\" is no %s that is known: the catalogue is "
+		    "of %s",
+		    name, shown, what, date ? date : "an unknown date");
+}
+
 bool looks_like_compute(const char *type)
 {
 	const char *p = type;
@@ -194,9 +230,8 @@ bool looks_like_compute(const char *type)
 		p++;
 	if (p == type || !isdigit((unsigned char)*p))
 		return false;
-	while (isalnum((unsigned char)*p))
-		p++;
-	return *p == '-';
+	p += strspn(p, COMPUTE_LETTERS);
+	return *p == '-' && p[1] && !p[strspn(p, COMPUTE_LETTERS "-")];
 }
 
 enum category category_of(const struct check *check, const char *type)

@@ -77,6 +77,15 @@ void doubtful(const struct check *check, const struct node *at,
 	      const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/*
+ * A name that the catalogue has not.  The file that says `provider:
+ * ai-platform` is of a closed world, and this an error; anywhere else what is
+ * newer than the catalogue is as good as what is in it, and this a warning.
+ */
+bool is_closed(const struct check *check);
+void unknown(const struct check *check, const struct node *at, const char *path,
+	     const char *value, const char *what);
+
 /* Doubtful for AI Platform's past, and a note if nobody named a provider. */
 void dated(const struct check *check, const struct node *at, const char *path,
 	   const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -88,13 +97,16 @@ enum category {
 	CATEGORY_LEGACY,
 	CATEGORY_COMPUTE,
 };
-/* "n1-standard-8": letters, a digit, perhaps a letter, and a hyphen. */
+/* "n1-standard-8": letters, a digit, and after a hyphen more of both. */
 bool looks_like_compute(const char *type);
 enum category category_of(const struct check *check, const char *type);
 
 bool is_cloud_tpu(const char *type);
 bool is_tpu(const char *accelerator);
 bool uses_tpu(const struct check *check);
+
+/* rules_world.c */
+void check_accelerator_known(const struct check *check);
 
 /* rules_machine.c */
 void check_custom_master(const struct check *check);

@@ -8,10 +8,8 @@
 #include "schema/tables/tables.h"
 #include "schema/rules/hints.h"
 #include "schema/yaml/looks.h"
-#include "core/base/nearest.h"
 #include "schema/rules/rules_check.h"
-
-#define NAMES_MAX 512
+#include "schema/rules/rules_world.h"
 
 static const char *const tier_names[] = {
 	[SCALE_TIER_UNSPECIFIED] = "BASIC",
@@ -177,28 +175,22 @@ void check_one_category(const struct check *check)
 	}
 }
 
-/* A family of that name, to which the type could belong. */
-static bool has_family(const struct catalogue *all, const char *type)
+static void hint_known(const struct check *check, const char *field,
+		       const char *type)
 {
-	size_t i, len = strcspn(type, "-");
+	const char *meant = hint_value(field, type);
+	const char *near;
 
-	for (i = 0; i < all->family_count; i++)
-		if (!strncmp(all->families[i].name, type, len) &&
-		    !all->families[i].name[len])
-			return true;
-	return false;
-}
-
-static const char *near_machine(const struct catalogue *all, const char *type)
-{
-	const char *names[NAMES_MAX];
-	size_t i, j, n = 0;
-
-	for (i = 0; i < all->family_count; i++)
-		for (j = 0; j < all->families[i].machine_count; j++)
-			if (n < NAMES_MAX)
-				names[n++] = all->families[i].machines[j].name;
-	return nearest_name(type, names, n);
+	if (meant && strchr(meant, ' '))
+		problem_hint(check->found, "%s", meant);
+	else if (looks_hint(type))
+		problem_hint(check->found, "%s", looks_hint(type));
+	else if (meant || (near = misspelt_machine(check->catalogue, type)))
+		problem_hint(check->found, "did you mean %s?",
+			     meant ? meant : near);
+	else if ((near = machine_of_size(check->catalogue, type)))
+		problem_hint(check->found, "the nearest that is known is %s",
+			     near);
 }
 
 static void check_machine_type(const struct check *check, int role)
@@ -208,7 +200,6 @@ static void check_machine_type(const struct check *check, int role)
 	const struct machine *machine;
 	const struct node *at;
 	char path[64], shown[SHORT_SIZE];
-	const char *near, *hint;
 	const struct tpu *tpu;
 	const struct slice *slice;
 
@@ -230,22 +221,19 @@ static void check_machine_type(const struct check *check, int role)
 			     "write workerType: cloud_tpu, and workerConfig: "
 			     "{acceleratorConfig: {type: %s, count: %u}}",
 			     tpu->type, slice->count);
-	} else if (!machine && (!looks_like_compute(type) ||
-				has_family(check->catalogue, type))) {
+	} else if (machine) {
+		if (check->traits & TRAIT_AI_PLATFORM_RULES)
+			dated(check, at, path,
+			      "\"%s\" %s is not in AI Platform's list of "
+			      "machine types",
+			      roles[role].type, shown);
+	} else if (looks_like_compute(type)) {
+		unknown(check, at, path, type, "machine type");
+		hint_known(check, roles[role].type, type);
+	} else {
 		broken(check, at, path, "\"%s\" \"%s\" is no machine type",
 		       roles[role].type, shown);
-		near = hint_value(roles[role].type, type);
-		hint = near && strchr(near, ' ') ? near : looks_hint(type);
-		near = near ? near : near_machine(check->catalogue, type);
-		if (hint)
-			problem_hint(check->found, "%s", hint);
-		else if (near)
-			problem_hint(check->found, "did you mean %s?", near);
-	} else if (check->traits & TRAIT_AI_PLATFORM_RULES) {
-		doubtful(check, at, path,
-			 "\"%s\" %s is not in AI Platform's list of machine "
-			 "types",
-			 roles[role].type, shown);
+		hint_known(check, roles[role].type, type);
 	}
 }
 
@@ -264,7 +252,7 @@ void check_machine_types(const struct check *check)
 void check_machine_known(const struct check *check)
 {
 	char path[64], shown[SHORT_SIZE];
-	const char *type, *near;
+	const char *type;
 	const struct node *at;
 	int i;
 
@@ -279,9 +267,7 @@ void check_machine_known(const struct check *check)
 		       "\"%s\" \"%s\" is no machine type that is known: it "
 		       "asks for no CPU and no memory",
 		       roles[i].type, text_short(type, shown));
-		near = near_machine(check->catalogue, type);
-		if (near)
-			problem_hint(check->found, "did you mean %s?", near);
+		hint_known(check, roles[i].type, type);
 	}
 }
 
@@ -381,7 +367,7 @@ static void check_accelerator(const struct check *check, int role)
 		return;
 	snprintf(path, sizeof(path), "trainingInput.%s.acceleratorConfig",
 		 roles[role].config);
-	if (accelerator->later && (check->traits & TRAIT_AI_PLATFORM_RULES)) {
+	if (accelerator->later && is_closed(check)) {
 		broken(check, at, path, "AI Platform had no \"%s\"",
 		       config->type);
 		problem_hint(check->found,

@@ -6,6 +6,7 @@
 #include "schema/yaml/looks.h"
 #include "core/base/nearest.h"
 #include "schema/rules/rules_check.h"
+#include "schema/rules/rules_world.h"
 
 #define REGIONS_MAX 128
 
@@ -20,6 +21,12 @@ static const char *near_region(const struct catalogue *all, const char *name)
 				names[n++] =
 					all->region_groups[i].regions[j].name;
 	return nearest_name(name, names, n);
+}
+
+/* "us-central1": another number is another region, and no slip. */
+static const char *number_of(const char *region)
+{
+	return region + strcspn(region, "0123456789");
 }
 
 void check_region(const struct check *check)
@@ -54,14 +61,28 @@ void check_region(const struct check *check)
 		problem_hint(check->found, "write %s", zone->name);
 		return;
 	}
-	broken(check, at, "trainingInput.region",
-	       "\"region\" \"%s\" is no region", text_short(region, shown));
+	if (looks_like_zone(region)) {
+		broken(check, at, "trainingInput.region",
+		       "\"region\": %s is a zone; its region is %.*s",
+		       text_short(region, shown), (int)looks_like_zone(region),
+		       region);
+		return;
+	}
+	if (looks_like_region(region, strlen(region)))
+		unknown(check, at, "trainingInput.region", region, "region");
+	else
+		broken(check, at, "trainingInput.region",
+		       "\"region\" \"%s\" is no region",
+		       text_short(region, shown));
 	near = near_region(check->catalogue, region);
 	hint = looks_hint(region);
 	if (hint)
 		problem_hint(check->found, "%s", hint);
-	else if (near)
+	else if (near && !strcmp(number_of(near), number_of(region)))
 		problem_hint(check->found, "did you mean %s?", near);
+	else if (near)
+		problem_hint(check->found, "the nearest that is known is %s",
+			     near);
 }
 
 void check_zone(const struct check *check)
@@ -94,8 +115,11 @@ void check_zone(const struct check *check)
 			     region->zones[0]);
 		return;
 	}
-	broken(check, at, "jobrun.zone", "\"zone\" \"%s\" is no zone",
-	       text_short(zone, shown));
+	if (looks_like_zone(zone))
+		unknown(check, at, "jobrun.zone", zone, "zone");
+	else
+		broken(check, at, "jobrun.zone", "\"zone\" \"%s\" is no zone",
+		       text_short(zone, shown));
 	near = near_region(check->catalogue, zone);
 	if (near)
 		problem_hint(check->found,

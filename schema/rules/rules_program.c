@@ -143,9 +143,7 @@ static void check_version_of(const struct check *check, const char *version,
 		      "\"%s\" %s was no longer accepted from 2020-03-17 on",
 		      name, version);
 	else
-		broken(check, at, path,
-		       "\"%s\": AI Platform had no runtime version %s", name,
-		       version);
+		unknown(check, at, path, version, "runtime version");
 }
 
 void check_runtime(const struct check *check)

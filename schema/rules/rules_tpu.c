@@ -92,6 +92,9 @@ void check_tpu_one(const struct check *check)
 void check_tpu_count(const struct check *check)
 {
 	const struct accelerator_config *config = tpu_config(check);
+	void (*say)(const struct check *check, const struct node *at,
+		    const char *path, const char *format, ...) =
+		is_closed(check) ? broken : dated;
 	const struct node *at;
 
 	if (!is_tpu(config->type))
@@ -101,10 +104,9 @@ void check_tpu_count(const struct check *check)
 		at = value_of(config, "type");
 		if (!at)
 			return;
-		broken(check, at, TPU_TYPE,
-		       "\"type\" must be TPU_V2 or TPU_V3 on AI Platform, not "
-		       "%s",
-		       config->type);
+		say(check, at, TPU_TYPE,
+		    "\"type\" must be TPU_V2 or TPU_V3 on AI Platform, not %s",
+		    config->type);
 		problem_hint(check->found,
 			     "jobrun.provider: tpu-vm has the others");
 		return;
@@ -112,9 +114,9 @@ void check_tpu_count(const struct check *check)
 	at = value_of(config, "count");
 	if (!at || !config->count || config->count == 8)
 		return;
-	broken(check, at, TPU_COUNT,
-	       "\"count\" %ld: a %s worker needs count 8 on AI Platform",
-	       config->count, config->type);
+	say(check, at, TPU_COUNT,
+	    "\"count\" %ld: a %s worker needs count 8 on AI Platform",
+	    config->count, config->type);
 	problem_hint(check->found,
 		     "jobrun.provider: tpu-vm has slices of other sizes");
 }

@@ -6,30 +6,6 @@
 
 #include "core/job/job.h"
 
-/* AI Platform's, then those that only later services have. */
-static const char *const accelerator_names[] = {
-	"ACCELERATOR_TYPE_UNSPECIFIED",
-	"NVIDIA_TESLA_K80",
-	"NVIDIA_TESLA_P100",
-	"NVIDIA_TESLA_V100",
-	"NVIDIA_TESLA_P4",
-	"NVIDIA_TESLA_T4",
-	"NVIDIA_TESLA_A100",
-	"TPU_V2",
-	"TPU_V3",
-	"TPU_V2_POD",
-	"TPU_V3_POD",
-	"TPU_V4_POD",
-	"NVIDIA_A100_80GB",
-	"NVIDIA_L4",
-	"NVIDIA_H100_80GB",
-	"TPU_V4",
-	"TPU_V5_LITEPOD",
-	"TPU_V5P",
-	"TPU_V6E",
-	NULL,
-};
-
 static const char *const disk_names[] = { "pd-ssd", "pd-standard", NULL };
 
 static const struct field accelerator_config_fields[] = {
@@ -43,10 +19,12 @@ static const struct field accelerator_config_fields[] = {
 		 "cores, and AI Platform takes 8 only." },
 	{ .name = "type",
 	  .type = FIELD_STRING,
-	  .values = accelerator_names,
+	  .unspecified = "ACCELERATOR_TYPE_UNSPECIFIED",
 	  .offset = offsetof(struct accelerator_config, type),
 	  .doc = "The kind of accelerator, for instance NVIDIA_TESLA_T4 or "
-		 "TPU_V3." },
+		 "TPU_V3.  \"jobrun explain accelerators\" and \"jobrun "
+		 "explain tpus\" list those that are known; others are "
+		 "passed on as they are, with a warning." },
 	{ .name = NULL },
 };
 

@@ -13,8 +13,9 @@ regionGroups:
 YAML
   printf 'trainingInput: {scaleTier: CUSTOM, masterType: z9-big-1, region: moon-east1}\n' >a.yaml
   run jobrun validate a.yaml
-  [ "$status" -eq 65 ]
-  [[ $output == *'"moon-east1" is no region'* ]]
+  [ "$status" -eq 0 ]
+  [[ $output == *'"moon-east1" is no region that is known'* ]]
+  [[ $output == *'"z9-big-1" is no machine type that is known'* ]]
   JOBRUN_CATALOGUE=catalogue.yaml run jobrun validate a.yaml
   [ "$status" -eq 0 ]
   [ -z "$output" ]

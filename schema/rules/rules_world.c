@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/rules/rules_world.h"
+
+#include <stdio.h>
+
+#include "core/base/kin.h"
+#include "core/base/nearest.h"
+#include "core/base/text.h"
+#include "schema/rules/hints.h"
+#include "schema/rules/rules_check.h"
+#include "schema/yaml/looks.h"
+
+#define NAMES_MAX 1024
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS "0123456789"
+
+/* ---- forms ------------------------------------------------------------- */
+
+bool looks_like_region(const char *name, size_t len)
+{
+	size_t n, word;
+
+	for (n = 0; (word = strspn(name + n, LOWER)) && name[n + word] == '-';)
+		n += word + 1;
+	return n && word && strspn(name + n + word, DIGITS) &&
+	       n + word + strspn(name + n + word, DIGITS) == len;
+}
+
+size_t looks_like_zone(const char *name)
+{
+	const char *suffix = strrchr(name, '-');
+	size_t len = suffix ? (size_t)(suffix - name) : 0;
+
+	if (!len || !looks_like_region(name, len))
+		return 0;
+	suffix++;
+	if (text_starts(suffix, "ai") && strspn(suffix + 2, DIGITS))
+		suffix += 2 + strspn(suffix + 2, DIGITS);
+	return strspn(suffix, LOWER) == 1 && !suffix[1] ? len : 0;
+}
+
+/* "NVIDIA_H200_141GB" */
+static bool looks_like_accelerator(const char *type)
+{
+	return strspn(type, UPPER) && strchr(type, '_') &&
+	       !strstr(type, "__") && !text_ends(type, "_") &&
+	       !type[strspn(type, UPPER DIGITS "_")];
+}
+
+/* ---- related names ----------------------------------------------------- */
+
+static size_t machine_names(const struct catalogue *all,
+			    const char *names[NAMES_MAX])
+{
+	size_t i, j, n = 0;
+
+	for (i = 0; i < all->family_count; i++)
+		for (j = 0; j < all->families[i].machine_count; j++)
+			if (n < NAMES_MAX)
+				names[n++] = all->families[i].machines[j].name;
+	return n;
+}
+
+const char *misspelt_machine(const struct catalogue *all, const char *type)
+{
+	const char *names[NAMES_MAX];
+	size_t n = machine_names(all, names);
+	const char *near = kin_misspelt(type, names, n);
+
+	if (near || looks_like_compute(type))
+		return near;
+	return nearest_name(type, names, n);
+}
+
+const char *machine_of_size(const struct catalogue *all, const char *type)
+{
+	const char *names[NAMES_MAX];
+
+	return kin_of_size(type, names, machine_names(all, names));
+}
+
+static const char *near_accelerator(const struct catalogue *all,
+				    const char *type)
+{
+	const char *names[NAMES_MAX], *near;
+	size_t i, n = 0;
+
+	for (i = 0; i < all->accelerator_count && n < NAMES_MAX; i++)
+		names[n++] = all->accelerators[i].type;
+	for (i = 0; i < all->tpu_count && n < NAMES_MAX; i++)
+		names[n++] = all->tpus[i].type;
+	near = kin_misspelt(type, names, n);
+	if (near)
+		return near;
+	return looks_like_accelerator(type) ? nearest_part(type, names, n)
+					    : nearest_name(type, names, n);
+}
+
+/* ---- accelerators ------------------------------------------------------ */
+
+static bool is_known(const struct catalogue *all, const char *type)
+{
+	char name[64];
+
+	if (catalogue_accelerator(all, type) || catalogue_tpu(all, type))
+		return true;
+	/* TPU_V3_POD is AI Platform's name of slices with several hosts. */
+	if (!text_ends(type, "_POD") || strlen(type) >= sizeof(name))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)strlen(type) - 4, type);
+	return catalogue_tpu(all, name);
+}
+
+static void hint_accelerator(const struct check *check, const struct node *at,
+			     const char *type)
+{
+	const char *meant = hint_value("acceleratorConfig.type", type);
+	char foreign[LOOKS_SIZE];
+
+	if (!meant)
+		meant = near_accelerator(check->catalogue, type);
+	if (looks_foreign(type, foreign))
+		problem_hint(check->found, "%s", foreign);
+	else if (looks_hint_of(at))
+		problem_hint(check->found, "%s", looks_hint_of(at));
+	else if (meant && strchr(meant, ' '))
+		problem_hint(check->found, "%s", meant);
+	else if (meant)
+		problem_hint(check->found, "did you mean %s?", meant);
+}
+
+void check_accelerator_known(const struct check *check)
+{
+	char path[96], shown[SHORT_SIZE];
+	const struct node *at;
+	const char *type;
+	int i;
+
+	for (i = 0; i < ROLE_COUNT; i++) {
+		const struct accelerator_config *config =
+			&role_config(check->in, i)->accelerator_config;
+
+		type = config->type;
+		at = type ? value_of(config, "type") : NULL;
+		if (!at || is_known(check->catalogue, type))
+			continue;
+		snprintf(path, sizeof(path),
+			 "trainingInput.%s.acceleratorConfig.type",
+			 roles[i].config);
+		if (looks_like_accelerator(type))
+			unknown(check, at, path, type, "accelerator");
+		else
+			broken(check, at, path,
+			       "\"type\" \"%s\" is no name of an "
+			       "accelerator: they are in capitals, "
+			       "NVIDIA_TESLA_T4 for instance",
+			       text_short(type, shown));
+		hint_accelerator(check, at, type);
+	}
+}

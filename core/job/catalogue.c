@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/job/catalogue.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* All entries begin with their names. */
@@ -48,6 +49,46 @@ const struct accelerator *catalogue_accelerator(const struct catalogue *all,
 {
 	return find(all->accelerators, all->accelerator_count,
 		    sizeof(*all->accelerators), type);
+}
+
+/* Behind the word and "_", or NULL if the text does not begin so. */
+static const char *behind(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	return !strncmp(text, word, len) && text[len] == '_' ? text + len + 1
+							     : NULL;
+}
+
+const struct maker *catalogue_maker(const struct catalogue *all,
+				    const char *type)
+{
+	size_t i;
+
+	for (i = 0; i < all->maker_count; i++)
+		if (behind(type, all->makers[i].name))
+			return &all->makers[i];
+	return NULL;
+}
+
+void catalogue_model(const struct catalogue *all, const char *type, char *out,
+		     size_t size)
+{
+	const struct maker *maker = catalogue_maker(all, type);
+	const char *model = maker ? behind(type, maker->name) : type;
+	bool digit = false;
+	size_t i, n = 0;
+
+	for (i = 0; maker && i < maker->line_count; i++) {
+		const char *rest = behind(model, maker->lines[i]);
+
+		model = rest ? rest : model;
+	}
+	for (; *model && n + 1 < size && !(digit && *model == '_'); model++) {
+		digit = digit || isdigit((unsigned char)*model);
+		out[n++] = (char)tolower((unsigned char)*model);
+	}
+	out[n] = '\0';
 }
 
 const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type)

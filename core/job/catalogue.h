@@ -63,6 +63,18 @@ struct accelerator {
 	const char *source;
 };
 
+/* A maker of accelerators, and what clusters call what it makes. */
+struct maker {
+	const char *name;         /* "NVIDIA": what the names of its types begin
+			       * with */
+	const char *resource;     /* Kubernetes': "nvidia.com/gpu" */
+	bool gke;                 /* GKE labels nodes with the type */
+	const char *const *lines; /* words between the name and the model,
+				   * "TESLA", which Slurm sites leave out */
+	size_t line_count;
+	const char *source;
+};
+
 /* One size of a generation of TPUs. */
 struct slice {
 	const char *name; /* "v3-32" */
@@ -152,6 +164,8 @@ struct catalogue {
 	size_t family_count;
 	const struct accelerator *accelerators;
 	size_t accelerator_count;
+	const struct maker *makers;
+	size_t maker_count;
 	const struct tpu *tpus;
 	size_t tpu_count;
 	const struct region_group *region_groups;
@@ -171,6 +185,13 @@ const struct machine *catalogue_machine(const struct catalogue *all,
 					const struct machine_family **family);
 const struct accelerator *catalogue_accelerator(const struct catalogue *all,
 						const char *type);
+/* The maker of an accelerator, which itself need not be known. */
+const struct maker *catalogue_maker(const struct catalogue *all,
+				    const char *type);
+/* "t4", "h100", "rtx_pro_6000": the type without its maker, in small letters,
+ * up to its first word with a digit.  At most `size`, cut. */
+void catalogue_model(const struct catalogue *all, const char *type, char *out,
+		     size_t size);
 const struct tpu *catalogue_tpu(const struct catalogue *all, const char *type);
 const struct slice *tpu_slice(const struct tpu *tpu, unsigned count);
 /* By its name ("v3-32", "v5litepod-16"); `tpu` is set to its generation. */

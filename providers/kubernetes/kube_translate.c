@@ -439,6 +439,7 @@ int kube_translate(const struct job *job, const struct catalogue *catalogue,
 	struct kube_translation t = {
 		.pods = { .job = job,
 			  .block = job_block(job, "kubernetes"),
+			  .catalogue = catalogue,
 			  .mem = mem,
 			  .out = out },
 	};

@@ -301,6 +301,46 @@ static const char *type_path(const struct pod_maker *maker, enum role role)
 			    role_name(role));
 }
 
+/* Takes `map`. */
+static void put_if_any(json_t *out, const char *key, json_t *map)
+{
+	if (json_object_size(map))
+		json_put(out, key, map);
+	else
+		json_decref(map);
+}
+
+/* Asks for GPUs in both maps of a container's resources. */
+static void ask_gpus(const struct pod_maker *maker,
+		     const struct machine_group *group, json_t *requests,
+		     json_t *limits, json_t *selector)
+{
+	const char *type = group->accelerator_type;
+	const struct maker *by = catalogue_maker(maker->catalogue, type);
+	const struct kubernetes_block *block = maker->block;
+	char path[64];
+
+	if (!by) {
+		snprintf(path, sizeof(path),
+			 "trainingInput.%sConfig.acceleratorConfig",
+			 role_name(group->role));
+		kube_leave_out(maker->out, true, arena_strdup(maker->mem, path),
+			       arena_printf(maker->mem,
+					    "the catalogue names no resource "
+					    "of Kubernetes for %s: its maker "
+					    "is not known",
+					    type));
+		return;
+	}
+	json_put(limits, by->resource,
+		 json_sprintf("%ld", group->accelerator_count));
+	json_put(requests, by->resource,
+		 json_sprintf("%ld", group->accelerator_count));
+	if (by->gke && (!block || block->gpu_selector == GPU_SELECTOR_GKE))
+		json_put_text(selector, "cloud.google.com/gke-accelerator",
+			      gpu_label(maker, type));
+}
+
 static json_t *resources(const struct pod_maker *maker,
 			 const struct machine_group *group, json_t *selector)
 {
@@ -322,21 +362,10 @@ static json_t *resources(const struct pod_maker *maker,
 	}
 	if (group->accelerator_type && group->accelerator_count) {
 		limits = json_object();
-		json_put(limits, "nvidia.com/gpu",
-			 json_sprintf("%ld", group->accelerator_count));
-		json_put(requests, "nvidia.com/gpu",
-			 json_sprintf("%ld", group->accelerator_count));
-		json_put(out, "limits", limits);
-		if (!maker->block ||
-		    maker->block->gpu_selector == GPU_SELECTOR_GKE)
-			json_put_text(
-				selector, "cloud.google.com/gke-accelerator",
-				gpu_label(maker, group->accelerator_type));
+		ask_gpus(maker, group, requests, limits, selector);
+		put_if_any(out, "limits", limits);
 	}
-	if (json_object_size(requests))
-		json_put(out, "requests", requests);
-	else
-		json_decref(requests);
+	put_if_any(out, "requests", requests);
 	return out;
 }
 

@@ -14,6 +14,7 @@
 struct pod_maker {
 	const struct job *job;
 	const struct kubernetes_block *block; /* or NULL */
+	const struct catalogue *catalogue;
 	struct arena *mem;
 	struct kube_job *out;
 };

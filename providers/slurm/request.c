@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/slurm/request.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/base/units.h"
 
 /* The defaults of a block that no file gives. */
@@ -15,30 +13,12 @@ static const struct slurm_block no_block = {
 	.machine_types = true,
 };
 
-/* "NVIDIA_TESLA_T4" is gpu:t4, "NVIDIA_H100_80GB" is gpu:h100: the model, as
- * sites usually call it. */
-static const char *usual_gres(const char *type, struct arena *mem)
-{
-	static const char *const makers[] = { "NVIDIA_TESLA_", "NVIDIA_" };
-	char *name, *p;
-	size_t i;
-
-	for (i = 0; i < COUNT(makers); i++) {
-		if (text_starts(type, makers[i])) {
-			type += strlen(makers[i]);
-			break;
-		}
-	}
-	name = arena_strndup(mem, type, strcspn(type, "_"));
-	for (p = name; *p; p++)
-		*p = (char)tolower((unsigned char)*p);
-	return arena_printf(mem, "gpu:%s", name);
-}
-
 static const char *gres_of(const struct slurm_block *block,
+			   const struct catalogue *catalogue,
 			   const struct machine_group *group, struct arena *mem)
 {
 	const char *name = NULL;
+	char model[64];
 	size_t i;
 
 	if (!group->accelerator_type || group->accelerator_count <= 0)
@@ -46,8 +26,12 @@ static const char *gres_of(const struct slurm_block *block,
 	for (i = 0; i < block->gres.count; i++)
 		if (!strcmp(block->gres.items[i].name, group->accelerator_type))
 			name = block->gres.items[i].value;
-	if (!name)
-		name = usual_gres(group->accelerator_type, mem);
+	/* "NVIDIA_TESLA_T4" is gpu:t4: the model, as sites usually call it. */
+	if (!name) {
+		catalogue_model(catalogue, group->accelerator_type, model,
+				sizeof(model));
+		name = arena_printf(mem, "gpu:%s", model);
+	}
 	return arena_printf(mem, "%s:%ld", name, group->accelerator_count);
 }
 
@@ -102,7 +86,7 @@ int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
 			one.memory_mb =
 				(unsigned)(group->machine->memory_gb * 1024);
 		}
-		one.gres = gres_of(out->block, group, mem);
+		one.gres = gres_of(out->block, catalogue, group, mem);
 		add_component(out, &one);
 	}
 	return 0;

@@ -46,6 +46,9 @@ static void join(const struct catalogue *ours)
 		joined(user->accelerators, user->accelerator_count,
 		       ours->accelerators, ours->accelerator_count,
 		       sizeof(*ours->accelerators), &both.accelerator_count);
+	both.makers = joined(user->makers, user->maker_count, ours->makers,
+			     ours->maker_count, sizeof(*ours->makers),
+			     &both.maker_count);
 	both.tpus =
 		joined(user->tpus, user->tpu_count, ours->tpus, ours->tpu_count,
 		       sizeof(*ours->tpus), &both.tpu_count);

@@ -92,12 +92,23 @@ static const cyaml_schema_field_t accelerator_fields[] = {
 	TEXT("source", struct accelerator, source),
 	LIST_IF_ANY("regions", struct accelerator, regions, region_count,
 		    &text_item),
-	LIST("fits", struct accelerator, fits, fit_count, &fit_item),
+	LIST_IF_ANY("fits", struct accelerator, fits, fit_count, &fit_item),
 	CYAML_FIELD_END,
 };
 
 static const cyaml_schema_value_t accelerator_item =
 	ITEM(struct accelerator, accelerator_fields);
+
+static const cyaml_schema_field_t maker_fields[] = {
+	TEXT("name", struct maker, name),
+	TEXT("resource", struct maker, resource),
+	YES_IF_ANY("gke", struct maker, gke),
+	LIST_IF_ANY("lines", struct maker, lines, line_count, &text_item),
+	TEXT("source", struct maker, source),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t maker_item = ITEM(struct maker, maker_fields);
 
 static const cyaml_schema_field_t slice_fields[] = {
 	TEXT("name", struct slice, name),
@@ -205,6 +216,8 @@ static const cyaml_schema_field_t catalogue_fields[] = {
 		    &family_item),
 	LIST_IF_ANY("accelerators", struct catalogue, accelerators,
 		    accelerator_count, &accelerator_item),
+	LIST_IF_ANY("makers", struct catalogue, makers, maker_count,
+		    &maker_item),
 	LIST_IF_ANY("tpus", struct catalogue, tpus, tpu_count, &tpu_item),
 	LIST_IF_ANY("regionGroups", struct catalogue, region_groups,
 		    region_group_count, &region_group_item),

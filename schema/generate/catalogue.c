@@ -149,6 +149,8 @@ static void put_fits(const struct accelerator *accelerator, size_t i)
 			printf(" %u,", fit->counts[k]);
 		puts("};");
 	}
+	if (!accelerator->fit_count)
+		return;
 	printf("static const struct fit fits_%zu_0[] = {\n", i);
 	for (j = 0; j < accelerator->fit_count; j++) {
 		const struct fit *fit = &accelerator->fits[j];
@@ -184,6 +186,29 @@ static void put_accelerators(const struct catalogue *all)
 		put_list("regions", "region_count", "accelerator_regions", i, 0,
 			 one->region_count);
 		put_list("fits", "fit_count", "fits", i, 0, one->fit_count);
+		put_member("source", one->source);
+		puts("},");
+	}
+	puts("};");
+}
+
+static void put_makers(const struct catalogue *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->maker_count; i++)
+		put_texts("maker_lines", i, 0, all->makers[i].lines,
+			  all->makers[i].line_count);
+	puts("static const struct maker makers[] = {");
+	for (i = 0; i < all->maker_count; i++) {
+		const struct maker *one = &all->makers[i];
+
+		putchar('{');
+		put_member("name", one->name);
+		put_member("resource", one->resource);
+		put_number("gke", one->gke);
+		put_list("lines", "line_count", "maker_lines", i, 0,
+			 one->line_count);
 		put_member("source", one->source);
 		puts("},");
 	}
@@ -348,6 +373,7 @@ int main(void)
 	put_tiers(all);
 	put_families(all);
 	put_accelerators(all);
+	put_makers(all);
 	put_tpus(all);
 	put_regions(all);
 	put_runtimes(all);
@@ -359,6 +385,7 @@ int main(void)
 	put_table("tiers", "tier_count");
 	put_table("families", "family_count");
 	put_table("accelerators", "accelerator_count");
+	put_table("makers", "maker_count");
 	put_table("tpus", "tpu_count");
 	put_table("region_groups", "region_group_count");
 	put_table("runtimes", "runtime_count");

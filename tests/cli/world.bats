@@ -90,3 +90,61 @@ YAML
   run jobrun render --to vertex-ai a.yaml
   [[ $output == *'"acceleratorType": "NVIDIA_TESLA_T4"'* ]]
 }
+
+# The rows of 2025 and 2026: an accelerator, a machine that has it, how many.
+hardware() {
+  cat <<'ROWS'
+NVIDIA_H100_80GB a3-highgpu-1g 1
+NVIDIA_H100_80GB a3-highgpu-2g 2
+NVIDIA_H100_80GB a3-highgpu-4g 4
+NVIDIA_H100_80GB a3-highgpu-8g 8
+NVIDIA_H100_MEGA_80GB a3-megagpu-8g 8
+NVIDIA_H200_141GB a3-ultragpu-8g 8
+NVIDIA_B200 a4-highgpu-8g 8
+NVIDIA_GB200 a4x-highgpu-4g 4
+NVIDIA_RTX_PRO_6000 g4-standard-48 1
+NVIDIA_RTX_PRO_6000 g4-standard-384 8
+ROWS
+}
+
+@test "the accelerators of 2026 are said on every provider that has them" {
+  local gpu machine count provider
+  while read -r gpu machine count; do
+    for provider in local slurm kubernetes vertex-ai; do
+      job $provider $machine $gpu | sed "s/count: 4/count: $count/" >a.yaml
+      run jobrun validate --strict a.yaml
+      [ "$status" -eq 0 ]
+      [ -z "$output" ]
+    done
+    run jobrun render --to vertex-ai a.yaml
+    [ "$status" -eq 0 ]
+    [[ $output == *"\"acceleratorCount\": $count"* ]]
+    [[ $output == *"\"acceleratorType\": \"$gpu\""* ]]
+    [[ $output == *"\"machineType\": \"$machine\""* ]]
+    run jobrun render --to kubernetes a.yaml
+    [[ $output == *"nvidia.com/gpu: \"$count\""* ]]
+    gpu=${gpu//_/-}
+    [[ $output == *"cloud.google.com/gke-accelerator: ${gpu,,}"* ]]
+  done < <(hardware)
+}
+
+@test "accelerators of AMD are asked for by the resource and the model of theirs" {
+  job kubernetes n1-standard-8 AMD_INSTINCT_MI300X >a.yaml
+  run jobrun validate --strict a.yaml
+  [ "$status" -eq 0 ]
+  run jobrun render --to kubernetes a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *'amd.com/gpu: "4"'* ]]
+  [[ $output != *nvidia* && $output != *gke-accelerator* ]]
+  job slurm n1-standard-8 AMD_INSTINCT_MI300X >a.yaml
+  run jobrun plan a.yaml
+  [[ $output == *'gpu:mi300x:4'* ]]
+  job slurm g4-standard-192 NVIDIA_RTX_PRO_6000 >a.yaml
+  run jobrun plan a.yaml
+  [[ $output == *'gpu:rtx_pro_6000:4'* ]]
+  # Nobody knows what a cluster calls those of another maker.
+  job kubernetes n1-standard-8 ACME_Z1 >a.yaml
+  run jobrun render --to kubernetes a.yaml
+  [[ $output == *'its maker is not known'* ]]
+  [[ $output != *nvidia* ]]
+}

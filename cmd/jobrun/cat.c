@@ -38,6 +38,7 @@ struct cat_opts {
 	long stall;
 	long patience;
 	bool list;
+	bool raw;
 };
 
 /* clang-format off */
@@ -71,6 +72,8 @@ static const struct opt options[] = {
 	  "to named fifos there: DIR/0 and so on, one for each consumer" },
 	{ 0, "consumers", OPT_COUNT, offsetof(struct cat_opts, consumers),
 	  "N", "how many, among whom the shards are dealt; 1 by default" },
+	{ 0, "raw", OPT_FLAG, offsetof(struct cat_opts, raw), NULL,
+	  "several tar files as they are, each with its end, not as one" },
 	{ 0, "list", OPT_FLAG, offsetof(struct cat_opts, list), NULL,
 	  "only print what would be read, a line each" },
 	{ 0 },
@@ -128,6 +131,7 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 	cat->how.connections = opts->connections;
 	cat->how.stall_timeout_s = opts->stall ? opts->stall : 1;
 	cat->how.patience_ms = opts->patience * 1000;
+	cat->how.joins_tars = !opts->raw;
 	cat->walk.split = (struct split)SPLIT_ALL;
 	if (opts->split && split_parse(opts->split, &cat->walk.split, err) < 0)
 		return error_prefix(err, "--split");
@@ -474,7 +478,7 @@ const struct command cmd_cat = {
 		"[--fifo DIR] "
 		"[--data NAME | URL...]",
 	.summary = "stream shards, in order, to standard output",
-	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar ti\n\n"
+	.help = "  jobrun cat 'gs://bucket/train-{000..639}.tar' | tar t\n\n"
 		"URL is gs://, http(s)://, a path or '-'; braces stand for "
 		"many.\n"
 		"Without any, all shards of the index are read.  What comes "

@@ -7,7 +7,7 @@
  *				  as the WebDataset library takes them
  *	JOBRUN_DATA_TRAIN_PIPES	  the same, each behind "pipe:PROGRAM cat"
  *	JOBRUN_DATA_TRAIN_STREAM  "PROGRAM cat --data train": a command that
- *				  gives all of it as one stream
+ *				  gives all of it as one stream, one tar file
  *	JOBRUN_DATA_TRAIN_SET	  what that reads: the set and the share, JSON
  *	JOBRUN_DATA_TRAIN_SAMPLES how many samples everyone has in each epoch,
  *				  if the index is a file here

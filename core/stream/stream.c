@@ -265,6 +265,7 @@ int stream_run(struct http *http, const struct stream_options *options,
 		goto out;
 	}
 	stream_plan(&stream);
+	stream.out.joins = options->joins_tars && stream_has_several(&stream);
 	while (ret == STREAM_DONE && stream.objects) {
 		ret = send_object(&stream, stream.objects, err);
 		if (ret == STREAM_DONE) {
@@ -276,7 +277,9 @@ int stream_run(struct http *http, const struct stream_options *options,
 		*err = stream.next_err;
 		ret = -1;
 	}
-	if (ret < 0 && options->marks_failure)
+	if (ret == STREAM_DONE)
+		ret = stream_output_finish(&stream.out, err);
+	if (ret < 0 && (options->marks_failure || stream.out.joins))
 		stream_output_fail(&stream.out, err);
 out:
 	close_stream(&stream);

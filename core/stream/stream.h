@@ -81,6 +81,10 @@ struct stream_options {
 	/* A break between two objects ends the stream in half a member of a tar
 	 * file that says why, for readers who see no exit status. */
 	bool marks_failure;
+	/* Several tar files come as one: without the zeroes at the end of each,
+	 * which most readers take for the end of all, but for the last.  A
+	 * break is marked as above. */
+	bool joins_tars;
 };
 
 enum stream_end {

@@ -63,15 +63,21 @@ static int send_pipe(struct object_stream *object, struct stream_block *block,
 		     struct error *err)
 {
 	struct stream_output *out = &object->stream->out;
+	bool held = out->joins;
 	ssize_t n;
 	int ret;
 
+	stream_output_begin(out, STREAM_SIZE_UNKNOWN);
 	while ((n = read_some(object->fd, block->data, BLOCK_SIZE)) > 0) {
-		ret = stream_output_write(out, block->data, (size_t)n, err);
+		ret = held ? stream_output_add(out, block->data, (size_t)n, err)
+			   : stream_output_write(out, block->data, (size_t)n,
+						 err);
 		if (ret != STREAM_DONE)
 			return ret;
 	}
-	return n < 0 ? error_errno(err, "cannot read it") : STREAM_DONE;
+	if (n < 0)
+		return error_errno(err, "cannot read it");
+	return stream_output_end(out, err);
 }
 
 static bool was_changed(const struct object_stream *object,

@@ -188,6 +188,8 @@ void part_reap(struct part *part);
 /* stream_plan.c: starts what is due and what there is memory for.  Returns in
  * how many milliseconds to look again, or -1: when a request ends. */
 int64_t stream_plan(struct stream *stream);
+/* Whether there is an object after the first one. */
+bool stream_has_several(struct stream *stream);
 /* Looks at the requests that have ended. */
 void stream_reap(struct stream *stream);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 /* The most a pipe may hold without root (fs.pipe-max-size). */
 #define PIPE_SIZE (1 << 20)
@@ -85,7 +86,7 @@ void stream_output_begin(struct stream_output *out, uint64_t size)
 	out->size = size;
 	out->at = 0;
 	out->held_len = 0;
-	stream_tar_begin(&out->tar);
+	stream_tar_begin(&out->tar, out->joins);
 }
 
 /* How far the object may be written when it is there up to `at`: not the end,
@@ -98,28 +99,83 @@ static uint64_t writable_end(const struct stream_output *out, uint64_t at)
 
 	if (end > at)
 		end = at;
+	/* How much of an end will be left out is not known. */
+	if (out->joins && end && end == at)
+		end--;
 	return end < 511 ? 0 : (end + 1) / 512 * 512 - 1;
 }
 
 /* The same within the contents of a member of a tar file, if what is left can
  * be held. */
-static uint64_t safe_end(struct stream_output *out, const char *data,
-			 size_t len)
+static uint64_t safe_end(const struct stream_output *out, size_t len)
 {
 	uint64_t end = writable_end(out, out->at + len), safe;
 
-	stream_tar_add(&out->tar, out->at, data, len);
 	if (!end)
 		return 0;
 	safe = stream_tar_end(&out->tar, end);
 	return out->at + len - safe <= sizeof(out->held) ? safe : end;
 }
 
-int stream_output_add(struct stream_output *out, const char *data, size_t len,
-		      struct error *err)
+int stream_output_write(struct stream_output *out, const char *data, size_t len,
+			struct error *err)
+{
+	struct iovec piece = { .iov_base = (char *)(uintptr_t)data,
+			       .iov_len = len };
+
+	return write_pieces(out, &piece, 1, err);
+}
+
+static int write_zeros(struct stream_output *out, uint64_t count,
+		       struct error *err)
+{
+	static const char zeros[4096];
+	size_t n;
+	int ret = STREAM_DONE;
+
+	for (; count && ret == STREAM_DONE; count -= n) {
+		n = count < sizeof(zeros) ? (size_t)count : sizeof(zeros);
+		ret = stream_output_write(out, zeros, n, err);
+	}
+	return ret;
+}
+
+/* This object is no tar file, and nothing of it was written.  What was left out
+ * before it was right as it was. */
+static int stop_joining(struct stream_output *out, struct error *err)
+{
+	uint64_t zeros = out->pending + out->tar.zeros;
+
+	out->joins = false;
+	out->pending = 0;
+	out->tar.leaves_end = false;
+	return write_zeros(out, zeros, err);
+}
+
+/* After the tar file was followed a bit further. */
+static int look_at_tar(struct stream_output *out, struct error *err)
+{
+	if (!out->joins)
+		return STREAM_DONE;
+	if (out->tar.begun)
+		out->pending = 0;
+	if (out->tar.is_tar)
+		return STREAM_DONE;
+	if (!out->tar.begun)
+		return stop_joining(out, err);
+	return error_set(err, ERROR_FAILED,
+			 "it begins as a tar file, and cannot be joined with "
+			 "others: byte %llu is no header of a member",
+			 (unsigned long long)(out->tar.header -
+					      STREAM_TAR_BLOCK +
+					      out->tar.zeros));
+}
+
+static int put(struct stream_output *out, const char *data, size_t len,
+	       struct error *err)
 {
 	uint64_t written = out->at - out->held_len;
-	uint64_t end = safe_end(out, data, len);
+	uint64_t end = safe_end(out, len);
 	struct iovec pieces[2] = {
 		{ .iov_base = out->held, .iov_len = out->held_len },
 		{ .iov_base = (char *)(uintptr_t)data },
@@ -150,23 +206,103 @@ int stream_output_add(struct stream_output *out, const char *data, size_t len,
 	return STREAM_DONE;
 }
 
+/* Passes bytes up to where an end may begin: `*used` of them. */
+static int pass(struct stream_output *out, const char *data, size_t len,
+		size_t *used, struct error *err)
+{
+	int ret;
+
+	*used = stream_tar_add(&out->tar, out->at, data, len);
+	ret = look_at_tar(out, err);
+	return ret == STREAM_DONE && *used ? put(out, data, *used, err) : ret;
+}
+
+/* These were taken for zeroes of an end, and begin a header. */
+static int pass_owed(struct stream_output *out, size_t owed, struct error *err)
+{
+	static const char zeros[STREAM_TAR_BLOCK];
+	int ret;
+
+	out->tar.leaves_end = false;
+	ret = pass(out, zeros, owed, &owed, err);
+	out->tar.leaves_end = out->joins;
+	return ret;
+}
+
+int stream_output_add(struct stream_output *out, const char *data, size_t len,
+		      struct error *err)
+{
+	size_t n, owed;
+	int ret = STREAM_DONE;
+
+	while (len && ret == STREAM_DONE) {
+		n = stream_tar_skip(&out->tar, out->at, data, len, &owed);
+		data += n;
+		len -= n;
+		if (owed)
+			ret = pass_owed(out, owed, err);
+		if (ret != STREAM_DONE || !len)
+			break;
+		ret = pass(out, data, len, &n, err);
+		data += n;
+		len -= n;
+	}
+	return ret;
+}
+
+/* Follows a tar file without passing it on.  Returns up to where it may be
+ * passed: `until`, or where an end may begin. */
+static uint64_t follow(struct stream_output *out, int from, uint64_t until)
+{
+	char block[STREAM_TAR_BLOCK];
+	uint64_t at;
+	size_t used;
+	ssize_t n;
+
+	while (out->tar.is_tar && (at = stream_tar_next(&out->tar)) < until) {
+		n = pread(from, block, sizeof(block), (off_t)at);
+		if (n <= 0)
+			return at;
+		used = stream_tar_add(&out->tar, at, block, (size_t)n);
+		if (used < (size_t)n)
+			return at + used;
+	}
+	return until;
+}
+
+/* How many bytes to splice next, up to `end`. */
+static int plan_splice(struct stream_output *out, int from, uint64_t end,
+		       size_t *want, struct error *err)
+{
+	uint64_t to = end - out->at < SPLICE_MAX ? end : out->at + SPLICE_MAX;
+	uint64_t stop = out->joins ? follow(out, from, to) : to;
+
+	/* What is left is read, and held back. */
+	if (stop < to)
+		to = stop ? stop - 1 : 0;
+	*want = to > out->at ? (size_t)(to - out->at) : 0;
+	return look_at_tar(out, err);
+}
+
 int stream_output_splice(struct stream_output *out, int from, uint64_t *len,
 			 struct error *err)
 {
 	uint64_t end = writable_end(out, out->size);
 	loff_t offset = (loff_t)out->at;
+	size_t want;
 	ssize_t n;
 	int ret;
 
 	*len = 0;
 	if (!out->is_pipe || out->held_len)
 		return STREAM_DONE;
-	out->tar.is_tar = false; /* spliced bytes are not parsed */
+	if (!out->joins)
+		out->tar.is_tar = false; /* spliced bytes are not parsed */
 	while (out->at < end) {
-		uint64_t want = end - out->at;
-
-		n = splice(from, &offset, out->fd, NULL,
-			   want < SPLICE_MAX ? (size_t)want : SPLICE_MAX,
+		ret = plan_splice(out, from, end, &want, err);
+		if (ret || !want)
+			return ret;
+		n = splice(from, &offset, out->fd, NULL, want,
 			   SPLICE_F_MOVE | SPLICE_F_MORE);
 		/* The file may have become shorter, or can't be spliced: to
 		 * read it will tell. */
@@ -184,22 +320,38 @@ int stream_output_splice(struct stream_output *out, int from, uint64_t *len,
 	return STREAM_DONE;
 }
 
-int stream_output_write(struct stream_output *out, const char *data, size_t len,
-			struct error *err)
+/* The end of an object whose zeroes at the end were left out. */
+static int end_joined(struct stream_output *out, struct error *err)
 {
-	struct iovec piece = { .iov_base = (char *)(uintptr_t)data,
-			       .iov_len = len };
-
-	return write_pieces(out, &piece, 1, err);
+	/* Nothing but whole blocks of zeroes is an empty archive. */
+	if (!out->tar.begun && (out->at || out->tar.zeros % STREAM_TAR_BLOCK))
+		return stop_joining(out, err);
+	if (!stream_tar_is_whole(&out->tar, out->at))
+		return error_set(err, ERROR_FAILED,
+				 "it begins as a tar file, and ends within a "
+				 "member of it");
+	out->tars += out->tar.begun;
+	out->pending += out->tar.zeros;
+	return STREAM_DONE;
 }
 
 int stream_output_end(struct stream_output *out, struct error *err)
 {
 	struct iovec piece = { .iov_base = out->held,
 			       .iov_len = out->held_len };
+	int ret = out->joins ? end_joined(out, err) : STREAM_DONE;
 
+	if (ret != STREAM_DONE)
+		return ret;
 	stream_output_begin(out, 0);
 	return write_pieces(out, &piece, 1, err);
+}
+
+int stream_output_finish(struct stream_output *out, struct error *err)
+{
+	if (out->tars && out->pending < STREAM_TAR_END)
+		out->pending = STREAM_TAR_END;
+	return out->joins ? write_zeros(out, out->pending, err) : STREAM_DONE;
 }
 
 void stream_output_fail(struct stream_output *out, const struct error *why)

@@ -73,6 +73,13 @@ static bool fetch_object(struct stream *stream)
 	return false;
 }
 
+bool stream_has_several(struct stream *stream)
+{
+	while (stream->object_count < 2 && fetch_object(stream))
+		;
+	return stream->object_count > 1;
+}
+
 /* A part that waits; `*wait_ms`: how long for the first of those that can't
  * be started yet. */
 static struct part *find_waiting(struct stream *stream, int64_t *wait_ms)

@@ -63,24 +63,89 @@ make_shards() {
   jobrun shard --shards 8 --name t --sha256 samples "${1:-www}" 2>/dev/null
 }
 
+# Shards as one tar file: each ends with two blocks of zeroes.
+joined() {
+  local one
+  for one in "${@:1:$#-1}"; do head -c -1024 "$one"; done
+  cat "${!#}"
+}
+
+# The members of a stream, by a reader that stops at the first end.
+members() {
+  python3 -c '
+import sys, tarfile
+for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
+    print(one.name)'
+}
+
 @test "files come in order, whole" {
   make_shards shards
   cat shards/t-*.tar >expected
+  jobrun cat --raw 'shards/t-{000000..000007}.tar' | cmp - expected
+  jobrun cat --raw 'shards/t-{000000..000007}.tar' >file
+  cmp file expected
+  jobrun cat --raw --index shards/shards.json | cmp - expected
+  # Checked by reading, not by splice.
+  jobrun cat --raw --index shards/shards.json 'shards/t-{000002,000001}.tar' |
+    cmp - <(cat shards/t-000002.tar shards/t-000001.tar)
+  { echo a; jobrun cat --raw - shards/t-000000.tar <shards/t-000001.tar; } |
+    cmp - <(echo a; cat shards/t-000001.tar shards/t-000000.tar)
+}
+
+@test "several tar files come as one, which any reader reads to its end" {
+  make_shards shards
+  [ "$(jobrun cat 'shards/t-{000000..000007}.tar' | members | sort -u | wc -l)" -eq 80 ]
+  [ "$(jobrun cat --index shards/shards.json | members | sort -u | wc -l)" -eq 80 ]
+  joined shards/t-*.tar >expected
   jobrun cat 'shards/t-{000000..000007}.tar' | cmp - expected
   jobrun cat 'shards/t-{000000..000007}.tar' >file
   cmp file expected
-  jobrun cat --index shards/shards.json | cmp - expected
-  # Checked by reading, not by splice.
-  jobrun cat --index shards/shards.json 'shards/t-{000002,000001}.tar' |
-    cmp - <(cat shards/t-000002.tar shards/t-000001.tar)
-  { echo a; jobrun cat - shards/t-000000.tar <shards/t-000001.tar; } |
-    cmp - <(echo a; cat shards/t-000001.tar shards/t-000000.tar)
+  jobrun cat shards/t-000000.tar - <shards/t-000001.tar | cmp - <(joined shards/t-00000[01].tar)
+  cat shards/t-000001.tar | jobrun cat - shards/t-000000.tar |
+    cmp - <(joined shards/t-000001.tar shards/t-000000.tar)
+  [ "$(jobrun cat --epochs 3 shards/t-000000.tar | members | wc -l)" -eq $(($(tar tf shards/t-000000.tar | wc -l) * 3)) ]
+  # GNU tar fills up its last record, and has names and sizes of its own kind.
+  head -c 30000 /dev/zero >zeros
+  ln zeros "$(printf 'n%.0s' {1..150})"
+  tar cf a.tar zeros
+  tar c --format=pax -f b.tar n* zeros
+  tar cf empty.tar -T /dev/null
+  : >nothing
+  [ "$(jobrun cat a.tar empty.tar b.tar nothing a.tar | members | wc -l)" -eq 4 ]
+  # One file, and what is no tar file, pass as they are.
+  jobrun cat a.tar | cmp - a.tar
+  jobrun cat a.tar >file
+  cmp file a.tar
+  echo text >text
+  jobrun cat zeros b.tar | cmp - <(cat zeros b.tar)
+  for one in text zeros; do
+    cat a.tar a.tar $one b.tar b.tar | tail -c +$(($(stat -c %s a.tar) + 1)) >file
+    jobrun cat a.tar a.tar $one b.tar b.tar | tail -c "$(stat -c %s file)" | cmp - file
+  done
+}
+
+@test "a tar file that others cannot follow is an error" {
+  make_shards shards
+  local size
+  size=$(stat -c %s shards/t-000001.tar)
+  head -c $((size - 1100)) shards/t-000001.tar >cut.tar
+  run bash -c '"$JOBRUN" cat cut.tar shards/t-000002.tar 2>err | tar t >/dev/null 2>&1; echo "${PIPESTATUS[@]}"'
+  [ "$output" = "1 2" ]
+  grep -qx "jobrun: error: cut.tar: it begins as a tar file, and ends within a member of it" err
+  { cat shards/t-000001.tar; head -c 600 /dev/urandom; } >more.tar
+  refute jobrun cat more.tar shards/t-000002.tar >/dev/null 2>err
+  grep -qx "jobrun: error: more.tar: it begins as a tar file, and cannot be joined with others: byte $size is no header of a member" err
+  jobrun cat --raw cut.tar more.tar | cmp - <(cat cut.tar more.tar)
+  jobrun cat cut.tar | cmp - cut.tar
+  # Two that are one file come as two would.
+  cat shards/t-00000[12].tar >two.tar
+  jobrun cat two.tar shards/t-000003.tar | cmp - <(joined shards/t-00000[123].tar)
 }
 
 @test "what is not what the index says is an error" {
   make_shards shards
   printf x | dd of=shards/t-000003.tar bs=1 seek=7000 conv=notrunc 2>/dev/null
-  run bash -c '"$JOBRUN" cat --index shards/shards.json 2>err | tar ti >/dev/null 2>&1; echo "${PIPESTATUS[@]}"'
+  run bash -c '"$JOBRUN" cat --index shards/shards.json 2>err | tar t >/dev/null 2>&1; echo "${PIPESTATUS[@]}"'
   [ "$output" = "1 2" ]
   grep -q "t-000003.tar: what arrived is not what it should be: its CRC-32C" err
   truncate -s -512 shards/t-000001.tar
@@ -102,15 +167,16 @@ make_shards() {
   head -c 9000000 /dev/urandom >www/large
   : >www/empty
   cat www/t-*.tar www/large www/empty >expected
-  jobrun cat "$HTTP/t-{000000..000007}.tar" "$HTTP/large" "$HTTP/empty" |
+  jobrun cat --raw "$HTTP/t-{000000..000007}.tar" "$HTTP/large" "$HTTP/empty" |
     cmp - expected
-  jobrun cat --read-ahead 1MiB --connections 1 \
+  jobrun cat "$HTTP/t-{000000..000007}.tar" | cmp - <(joined www/t-*.tar)
+  jobrun cat --raw --read-ahead 1MiB --connections 1 \
     "$HTTP/t-{000000..000007}.tar" "$HTTP/large" "$HTTP/empty" | cmp - expected
   # The large one came in parts.
   [ "$(grep -c 'HTTP/1.1 /large bytes=[0-9-]* 206' logs/access)" -gt 5 ]
   export CURL_CA_BUNDLE=$TMP/cert.pem
   jobrun cat --index "$HTTPS/shards.json" >all
-  cat www/t-*.tar | cmp - all
+  joined www/t-*.tar | cmp - all
   # On connections of their own.
   grep -q 'HTTP/1.1 /t-000007.tar' logs/access
   jobrun cat "$HTTP/moved/large" | cmp - www/large
@@ -168,7 +234,7 @@ make_shards() {
   jobrun shard shards/t-*.tar --shards 3 --name g gs://bucket/train 2>/dev/null
   jobrun cat --index gs://bucket/train/shards.json >all
   jobrun cat 'gs://bucket/train/g-{000000..000002}.tar' | cmp - all
-  [ "$(tar tif all | sort | uniq | wc -l)" -eq 80 ]
+  [ "$(tar tf all | sort | uniq | wc -l)" -eq 80 ]
   # A token that ends meanwhile is replaced; busy servers are asked again.
   tell forget '{}'
   tell faults '[{"path": "/storage/.*alt=media", "do": "status", "status": 503, "count": 2}]'
@@ -194,8 +260,8 @@ make_shards() {
   cat fifos/1 >one &
   cat fifos/0 >zero
   wait $pid
-  cmp zero <(cat www/t-000000.tar www/t-000002.tar)
-  cmp one <(cat www/t-000001.tar www/t-000003.tar)
+  cmp zero <(joined www/t-000000.tar www/t-000002.tar)
+  cmp one <(joined www/t-000001.tar www/t-000003.tar)
   [ -e fifos/0.done ] && [ -e fifos/1.done ] && [ ! -e fifos/0 ]
   mkfifo fifos/0
   "$JOBRUN" cat --fifo fifos "$HTTP/t-000000.tar" "$HTTP/nope" 2>err 3>&- &
@@ -204,7 +270,7 @@ make_shards() {
 import tarfile
 n = 0
 try:
-    for one in tarfile.open("fifos/0", "r|", ignore_zeros=True):
+    for one in tarfile.open("fifos/0", "r|"):
         n += 1
 except tarfile.ReadError:
     print(n)'
@@ -230,17 +296,17 @@ except tarfile.ReadError:
     sleep "0.0$((i * 7 % 10))"
     kill -9 $!
     wait $! || true
-    jobrun cat --cache kept "${urls[@]}" | cmp - expected
+    jobrun cat --raw --cache kept "${urls[@]}" | cmp - expected
   done
   : >logs/access
-  jobrun cat --cache kept "${urls[@]}" | cmp - expected
+  jobrun cat --raw --cache kept "${urls[@]}" | cmp - expected
   [ "$(grep -c ' 304$' logs/access)" -eq 9 ]
   # The index vouches for all, so only that is fetched; one is damaged.
-  jobrun cat --index "$HTTP/shards.json" --cache kept | cmp - <(cat www/t-*.tar)
+  jobrun cat --index "$HTTP/shards.json" --cache kept | cmp - <(joined www/t-*.tar)
   find kept -name '*.object' -size -1000k | head -n 1 >one
   printf x | dd of="$(cat one)" bs=1 seek=9000 conv=notrunc 2>/dev/null
   : >logs/access
-  jobrun cat --index "$HTTP/shards.json" --cache kept | cmp - <(cat www/t-*.tar)
+  jobrun cat --index "$HTTP/shards.json" --cache kept | cmp - <(joined www/t-*.tar)
   [ "$(grep -c 't-00000..tar bytes' logs/access)" -eq 1 ]
   # Two objects that do not fit in together.
   cp www/large www/larger

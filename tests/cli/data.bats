@@ -10,7 +10,7 @@ make_set() {
 jobId: sets
 trainingInput: {scaleTier: CUSTOM, masterType: n1-standard-4, workerType: n1-standard-4, workerCount: 1}
 jobrun:
-  command: [sh, -c, '$JOBRUN_DATA_TRAIN_STREAM | tar xiO; echo $JOBRUN_DATA_TRAIN_SAMPLES']
+  command: [sh, -c, '$JOBRUN_DATA_TRAIN_STREAM | tar xO; echo $JOBRUN_DATA_TRAIN_SAMPLES']
   data: {train: {urls: ["data/t-{000000..000004}.tar"], index: data/shards.json}}
 EOF
 }

@@ -104,7 +104,7 @@ jobrun:
       start=0
       [ -z "\${JOBRUN_CHECKPOINT:-}" ] || start=\$(cat "\$JOBRUN_CHECKPOINT")
       echo "rank \$RANK of \$WORLD_SIZE goes on from \$start" | tee -a /mnt/keep/said
-      echo "rank \$RANK reads" \$(\$JOBRUN_DATA_TRAIN_STREAM | tar ti) | tee -a /mnt/keep/said
+      echo "rank \$RANK reads" \$(\$JOBRUN_DATA_TRAIN_STREAM | tar t) | tee -a /mnt/keep/said
       if [ "\$RANK" != 0 ]; then : >/mnt/keep/done; exit 0; fi
       echo \$((start + 1)) >"\$JOBRUN_CHECKPOINT_DIR/new"
       mv "\$JOBRUN_CHECKPOINT_DIR/new" "\$JOBRUN_CHECKPOINT_DIR/step-\$((start + 1))"

@@ -381,7 +381,7 @@ END
   grep -qx "JOBRUN_DATA_TRAIN=a-1.tar::a-3.tar" out.txt
   grep -qx "JOBRUN_DATA_TRAIN_STREAM=$JOBRUN cat --data train" out.txt
   for n in 0 1 2 3 4; do echo "$n" >"$n.txt" && tar cf "a-$n.tar" "$n.txt"; done
-  [ "$(jobrun launch --data "$sets" -- sh -c '$JOBRUN_DATA_TRAIN_STREAM | tar ti' | tr '\n' ' ')" = "1.txt 3.txt " ]
+  [ "$(jobrun launch --data "$sets" -- sh -c '$JOBRUN_DATA_TRAIN_STREAM | tar t' | tr '\n' ' ')" = "1.txt 3.txt " ]
   for wrong in '{}' '[1]' '{"a": {}}' '{"a": {"urls": [1]}}' '{"a b": {"urls": ["x"]}}' '{'; do
     run jobrun launch --data "$wrong" -- true
     [ "$status" -eq 65 ]

@@ -69,27 +69,47 @@ static void read_archive(const uint8_t *data, size_t size)
 }
 
 /* In pieces of a length that the bytes decide. */
-static void stream_archive(const uint8_t *data, size_t size)
+static void stream_archive(const uint8_t *data, size_t size, bool leaves_end)
 {
 	struct stream_tar *tar = malloc(sizeof(*tar));
-	size_t at, len = size ? 1 + data[size / 2] * 9u : 1;
-	uint64_t end;
+	size_t i, n, owed, len = size ? 1 + data[size / 2] * 9u : 1;
+	uint64_t at = 0, end, skipped = 0;
 
-	stream_tar_begin(tar);
-	for (at = 0; at < size; at += len) {
-		size_t n = len < size - at ? len : size - at;
+	stream_tar_begin(tar, leaves_end);
+	for (i = 0; i < size; i += n) {
+		n = len < size - i ? len : size - i;
+		end = stream_tar_skip(tar, at, (const char *)data + i, n,
+				      &owed);
+		assert(leaves_end || (!end && !owed));
+		assert(owed < STREAM_TAR_BLOCK && owed <= skipped);
+		skipped -= owed;
+		if (owed) {
+			static const char zeros[STREAM_TAR_BLOCK];
 
-		stream_tar_add(tar, at, (const char *)data + at, n);
-		end = stream_tar_end(tar, at + n);
-		assert(end <= at + n);
-		assert(tar->is_tar || end == at + n);
+			tar->leaves_end = false;
+			assert(stream_tar_add(tar, at, zeros, owed) == owed);
+			tar->leaves_end = true;
+			at += owed;
+		}
+		skipped += end;
+		if (end) {
+			n = (size_t)end;
+			continue;
+		}
+		n = stream_tar_add(tar, at, (const char *)data + i, n);
+		at += n;
+		end = stream_tar_end(tar, at);
+		assert(end <= at);
+		assert(tar->is_tar || end == at);
 	}
+	assert(at + skipped == size);
 	free(tar);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	read_archive(data, size);
-	stream_archive(data, size);
+	stream_archive(data, size, false);
+	stream_archive(data, size, true);
 	return 0;
 }

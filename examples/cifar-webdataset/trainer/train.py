@@ -1,5 +1,5 @@
 """Trains a CNN on WebDataset shards: a command gives this process's share of
-them as a stream of tar files, in which NAME.bin and NAME.cls are a sample.
+them as one tar file, in which NAME.bin and NAME.cls are a sample.
 """
 
 import argparse
@@ -21,9 +21,8 @@ def samples(epoch):
     env = {**os.environ, "JOBRUN_EPOCH": str(epoch)}
     with subprocess.Popen(command, shell=True, env=env,
                           stdout=subprocess.PIPE) as reader:
-        # Shard after shard: each is a tar file of its own.
-        with tarfile.open(fileobj=reader.stdout, mode="r|",
-                          ignore_zeros=True) as shards:
+        # All shards come as one tar file.
+        with tarfile.open(fileobj=reader.stdout, mode="r|") as shards:
             parts = {}
             for member in shards:
                 name, _, kind = member.name.partition(".")

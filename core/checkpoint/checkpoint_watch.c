@@ -15,10 +15,21 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/checkpoint_open.h"
 #include "core/checkpoint/checkpoint_scan.h"
 
 #define LEDGER ".jobrun-checkpoints.json"
 #define LEDGER_MAX (64 << 20)
+
+/* How long the program must go on after a file was closed: one that fails in the
+ * middle of writing closes it, too, and then ends. */
+#define WENT_ON_MS 2000
+
+/* What happened to a name in the directory, in the order of that. */
+struct news {
+	char *name;
+	uint32_t what; /* of inotify */
+};
 
 struct checkpoint_watch {
 	char *path;
@@ -30,8 +41,8 @@ struct checkpoint_watch {
 	bool is_resumed;
 	int64_t ended_ms; /* of the trainer; 0: it runs */
 	bool ended_well;
-	char **moved; /* names that came by rename since the last look */
-	size_t moved_count;
+	struct news *news; /* since the last look */
+	size_t news_count;
 	struct checkpoint_known **all;
 	size_t count;
 };
@@ -170,13 +181,13 @@ struct checkpoint_watch *checkpoint_watch_open(const char *path,
 	return watch;
 }
 
-static void forget_moves(struct checkpoint_watch *watch)
+static void forget_news(struct checkpoint_watch *watch)
 {
-	for (size_t i = 0; i < watch->moved_count; i++)
-		free(watch->moved[i]);
-	free(watch->moved);
-	watch->moved = NULL;
-	watch->moved_count = 0;
+	for (size_t i = 0; i < watch->news_count; i++)
+		free(watch->news[i].name);
+	free(watch->news);
+	watch->news = NULL;
+	watch->news_count = 0;
 }
 
 void checkpoint_watch_close(struct checkpoint_watch *watch)
@@ -184,7 +195,7 @@ void checkpoint_watch_close(struct checkpoint_watch *watch)
 	if (!watch)
 		return;
 	close_folder(watch);
-	forget_moves(watch);
+	forget_news(watch);
 	for (size_t i = 0; i < watch->count; i++)
 		known_free(watch->all[i]);
 	free(watch->all);
@@ -217,8 +228,19 @@ static int follow_folder(struct checkpoint_watch *watch, struct error *err)
 	return open_folder(watch, err);
 }
 
-/* Only rename events say more than "look again".  If events overflow and are
- * lost, the quiet period decides. */
+static void add_news(struct checkpoint_watch *watch,
+		     const struct inotify_event *event)
+{
+	if (!event->len || checkpoint_scan_is_part(event->name))
+		return;
+	watch->news = mem_grow(watch->news, watch->news_count + 1,
+			       sizeof(*watch->news));
+	watch->news[watch->news_count++] =
+		(struct news){ .name = mem_strdup(event->name),
+			       .what = event->mask };
+}
+
+/* If events overflow and are lost, the quiet period decides. */
 static void take_events(struct checkpoint_watch *watch)
 {
 	_Alignas(struct inotify_event) char data[16384];
@@ -230,23 +252,47 @@ static void take_events(struct checkpoint_watch *watch)
 		for (at = 0; at < len;
 		     at += (ssize_t)(sizeof(*event) + event->len)) {
 			event = (const void *)(data + at);
-			if (!(event->mask & IN_MOVED_TO) || !event->len ||
-			    checkpoint_scan_is_part(event->name))
-				continue;
-			watch->moved =
-				mem_grow(watch->moved, watch->moved_count + 1,
-					 sizeof(char *));
-			watch->moved[watch->moved_count++] =
-				mem_strdup(event->name);
+			add_news(watch, event);
 		}
 }
 
 static bool was_moved(const struct checkpoint_watch *watch, const char *name)
 {
-	for (size_t i = 0; i < watch->moved_count; i++)
-		if (!strcmp(watch->moved[i], name))
+	for (size_t i = 0; i < watch->news_count; i++)
+		if (watch->news[i].what & IN_MOVED_TO &&
+		    !strcmp(watch->news[i].name, name))
 			return true;
 	return false;
+}
+
+/* Notes whether it was closed, as the last scan found it, and what came then. */
+static void take_news(const struct checkpoint_watch *watch,
+		      struct checkpoint_known *known)
+{
+	int64_t step = known->what.step;
+	bool was_closed = false;
+
+	for (size_t i = 0; i < watch->news_count; i++) {
+		const struct news *news = &watch->news[i];
+		bool is_own = !strcmp(news->name, known->what.name);
+
+		if (is_own && news->what & IN_CLOSE_WRITE) {
+			was_closed = known->is_closed = true;
+			known->is_passed = false;
+			known->closed_ms = time_monotonic_ms();
+		} else if (news->what & (IN_CREATE | IN_MOVED_TO) &&
+			   known->is_closed && step >= 0 &&
+			   checkpoint_name_step(news->name) > step) {
+			known->is_passed = true;
+		}
+	}
+	if (!was_closed || known->state != CHECKPOINT_NEW)
+		return;
+	/* A program that ends closes all, too. */
+	known->quiet_from_ms = known->closed_ms;
+	/* It may be opened again, or by several. */
+	known->is_open = checkpoint_is_open(watch->folder, &known->what);
+	known->is_closed = !known->is_open;
 }
 
 static struct checkpoint_known *find(struct checkpoint_watch *watch,
@@ -298,6 +344,7 @@ static void take_item(struct checkpoint_watch *watch,
 		if (known->state == CHECKPOINT_NEW &&
 		    was_moved(watch, item->what.name))
 			known->state = CHECKPOINT_WHOLE;
+		take_news(watch, known);
 		return;
 	}
 	if (known) {
@@ -316,21 +363,39 @@ static void take_item(struct checkpoint_watch *watch,
 	known->quiet_from_ms = time_monotonic_ms() - age_ms;
 	if (was_moved(watch, item->what.name))
 		known->state = CHECKPOINT_WHOLE;
+	take_news(watch, known);
+}
+
+/* Whether the program, which failed, has at least written this one to its end:
+ * it went on after that, or began one of a later step. */
+static bool went_on(const struct checkpoint_watch *watch,
+		    const struct checkpoint_known *known)
+{
+	int64_t least_ms =
+		watch->quiet_ms < WENT_ON_MS ? watch->quiet_ms : WENT_ON_MS;
+
+	return known->is_closed &&
+	       (known->is_passed ||
+		known->closed_ms + least_ms <= watch->ended_ms);
 }
 
 /* Applies the time that has passed; returns how long it must stay quiet yet, or
  * -1. */
-static int64_t settle(const struct checkpoint_watch *watch,
+static int64_t settle(struct checkpoint_watch *watch,
 		      struct checkpoint_known *known)
 {
 	int64_t until_ms = known->quiet_from_ms + watch->quiet_ms;
 	int64_t now_ms = time_monotonic_ms();
+	bool was_open;
 
 	if (known->state != CHECKPOINT_NEW)
 		return -1;
 	if (watch->ended_ms) {
-		bool whole = !known->is_partial &&
-			     (watch->ended_well || until_ms <= watch->ended_ms);
+		bool whole = watch->ended_well ||
+			     (!known->is_open && until_ms <= watch->ended_ms) ||
+			     went_on(watch, known);
+
+		whole = whole && !known->is_partial;
 
 		known->state = whole ? CHECKPOINT_WHOLE : CHECKPOINT_BROKEN;
 		return -1;
@@ -339,6 +404,15 @@ static int64_t settle(const struct checkpoint_watch *watch,
 		return -1;
 	if (until_ms > now_ms)
 		return until_ms - now_ms;
+	was_open = known->is_open;
+	known->is_open = checkpoint_is_open(watch->folder, &known->what);
+	if (known->is_open)
+		return -1;
+	/* Or did its program just end? */
+	if (was_open) {
+		known->quiet_from_ms = now_ms;
+		return watch->quiet_ms;
+	}
 	known->state = CHECKPOINT_WHOLE;
 	return -1;
 }
@@ -392,7 +466,7 @@ int checkpoint_watch_look(struct checkpoint_watch *watch, int64_t *next_ms,
 			*next_ms = wait_ms;
 	}
 	watch->is_first = false;
-	forget_moves(watch);
+	forget_news(watch);
 	/* Save, so that a kill now loses nothing. */
 	if (has_untold(watch))
 		ret = checkpoint_watch_save(watch, err);

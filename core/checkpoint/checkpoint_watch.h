@@ -3,8 +3,10 @@
  * Watches the directory that a trainer writes its checkpoints to, from another
  * process: which of them are whole.  One is whole
  *  - when it gets its name by rename(2), or
- *  - when it was left alone for the quiet period, and the trainer still ran at
- *    the end of that, or has ended well since.
+ *  - when it was left alone for the quiet period, nobody has it open for
+ *    writing, and the trainer still ran then, or has ended well since, or
+ *  - when it is one file that was closed, and the trainer then went on for two
+ *    seconds, or began one of a later step, however it has ended since.
  * A checkpoint during whose writing the trainer was killed never is, however
  * long ago that was.  The watch records its findings in the directory itself
  * (".jobrun-checkpoints.json"), for the next process that looks.
@@ -35,7 +37,11 @@ struct checkpoint_known {
 
 	/* The memory of the watch. */
 	struct arena *mem;
-	int64_t quiet_from_ms; /* of the monotonic clock: its last change */
+	int64_t quiet_from_ms; /* of the monotonic clock: its last change, or when it was closed */
+	int64_t closed_ms; /* the same: when it was heard to be closed */
+	bool is_closed;    /* since its last change, as far as is known */
+	bool is_passed;    /* and one of a later step was begun then */
+	bool is_open;      /* for writing, when that was last looked at */
 	bool is_partial;
 	bool is_there;
 };

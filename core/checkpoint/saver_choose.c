@@ -48,8 +48,8 @@ static void add_local(struct keeping *k, struct candidates *all)
 	for (size_t i = 0; i < count; i++) {
 		if (known[i]->state == CHECKPOINT_BROKEN)
 			saver_say(k, UPLOAD_NOTE,
-				  "'%s' does not count: its trainer ended in "
-				  "the middle of it",
+				  "'%s' does not count: its trainer may have "
+				  "ended in the middle of it",
 				  known[i]->what.name);
 		else if (known[i]->state != CHECKPOINT_NEW)
 			add(all, &known[i]->what, true);

@@ -145,8 +145,9 @@ static const struct field checkpoints_fields[] = {
 	  .max = 86400,
 	  .fallback = "10s",
 	  .offset = offsetof(struct checkpoints, quiet_period_s),
-	  .doc = "How long a file must be left alone to be whole.  One that "
-		 "gets its name by being renamed is whole at once." },
+	  .doc = "How long a file must be left alone, open for writing "
+		 "nowhere, to be whole.  One that gets its name by being "
+		 "renamed is whole at once." },
 	{ .name = NULL },
 };
 

@@ -77,13 +77,42 @@ from 2" ]
   run --separate-stderr jobrun apply a.yaml
   [ "$status" -eq 0 ]
   [[ $output == *"from 1"* ]]
-  [[ $stderr == *"'ckpt-2.pt' does not count: its trainer ended in the middle of it"* ]]
+  [[ $stderr == *"'ckpt-2.pt' does not count: its trainer may have ended in the middle of it"* ]]
   echo 2 >kept/a/00000001/ckpt-1.pt
   run jobrun checkpoints a
   [[ $output == *"is what the next start"* ]]
   run --separate-stderr jobrun apply --rerun a.yaml
   [[ $stderr == *"$TMP/kept/a/00000001 does not count: "*"is not what was written"* ]]
   [[ $output == *"from 0"* ]]
+}
+
+@test "a file that is closed counts although its program fails, and one that is open does not" {
+  # Written in place; with the fourth one it fails.
+  keeping a.yaml a 'cd "$JOBRUN_CHECKPOINT_DIR"; echo "from ${JOBRUN_CHECKPOINT##*/}"
+    [ -z "${JOBRUN_CHECKPOINT:-}" ] || exit 0
+    for n in 1 2 3; do head -c 1000000 /dev/zero >step-$n.pt; done
+    exec 5>step-4.pt; echo half >&5; exit 3' \
+    '{to: kept, quietPeriod: 1h}' 'restart: {maxRestarts: 1, backoff: 0s}'
+  run --separate-stderr jobrun apply a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"from step-3.pt"* ]]
+  [[ $stderr == *"'step-4.pt' does not count: its trainer may have ended in the middle of it"* ]]
+  [ -e kept/a/00000001/step-3.pt ]
+  # One that waits for a while in the middle of writing.
+  keeping b.yaml b 'cd "$JOBRUN_CHECKPOINT_DIR"; exec 5>step-1.pt; echo half >&5
+    touch -d "1 hour ago" step-1.pt; sleep 0.5
+    mkdir step-2; exec 6>step-2/x; echo half >&6; touch -d "1 hour ago" step-2/x step-2; sleep 0.5
+    echo x >new; mv new step-0.pt; touch '"$TMP"'/written; while [ ! -e '"$TMP"'/go ]; do sleep 0.05; done; kill -9 $$' \
+    '{to: kept, quietPeriod: 1s}'
+  jobrun apply --detach b.yaml
+  wait_until 20 test -e written
+  wait_until 20 test -e kept/b/00000001.json
+  # Its events have woken the saver up, and it has looked at all.
+  [[ $(cat kept/b/*.json) == *step-0.pt* && $(cat kept/b/*.json) != *step-[12]* ]]
+  touch go
+  wait_until 20 state_is b FAILED
+  run jobrun checkpoints b
+  [[ $output == *step-0.pt* && $output != *step-[12]* ]]
 }
 
 @test "a killed keeper is followed by another; with the supervisor all end" {

@@ -260,8 +260,11 @@ static void what_was_cut_off_never_is(void **state)
 	look(p, watch, "");
 	write_beside(p, "good", "1");
 	write_in(p, "old", "1");
-	make_old(p, "old", 61);
 	write_in(p, "torn", "1");
+	make_old(p, "old", 61);
+	/* It was closed only now. */
+	look(p, watch, "good:W old:n torn:n ");
+	make_old(p, "old", 62);
 	make_old(p, "torn", 59);
 	look(p, watch, "good:W old:W torn:n ");
 	/* The trainer was killed. */
@@ -278,6 +281,77 @@ static void what_was_cut_off_never_is(void **state)
 	write_beside(p, "torn", "2");
 	look(p, watch, "good:W old:W torn:W ");
 	checkpoint_watch_close(watch);
+}
+
+/* Looks once the trainer has failed, so long after now, and clears up. */
+static void fail_after(struct place *p, struct checkpoint_watch *watch,
+		       int64_t ms, const char *expected)
+{
+	assert_int_equal(checkpoint_watch_end(watch, time_monotonic_ms() + ms,
+					      false, &p->err),
+			 0);
+	look(p, watch, expected);
+	checkpoint_watch_close(watch);
+	assert_int_equal(folder_remove(p->directory, &p->err), 0);
+}
+
+static void what_was_closed_before_a_failure_counts(void **state)
+{
+	struct place *p = *state;
+	struct checkpoint_watch *watch = watch_open(p, 60000);
+
+	/* A later one was begun, also if that is heard of only at the end. */
+	write_in(p, "step-1", "1");
+	write_in(p, "step-2", "1");
+	look(p, watch, "step-1:n step-2:n ");
+	write_in(p, "step-3", "1");
+	write_in(p, "step-4", "1");
+	fail_after(p, watch, 1000, "step-1:W step-2:W step-3:W step-4:B ");
+	/* It went on for a while. */
+	watch = watch_open(p, 60000);
+	write_in(p, "step-5", "1");
+	write_in(p, "last", "1");
+	look(p, watch, "last:n step-5:n ");
+	fail_after(p, watch, 3000, "last:W step-5:W ");
+	/* What is changed after that is not what was closed. */
+	watch = watch_open(p, 60000);
+	write_in(p, "last", "1");
+	look(p, watch, "last:n ");
+	make_old(p, "last", 1);
+	fail_after(p, watch, 3000, "last:B ");
+	/* It has one open that it had closed. */
+	watch = watch_open(p, 60000);
+	write_in(p, "last", "1");
+	FILE *file = fopen(path_of(p, "last"), "a");
+	look(p, watch, "last:n ");
+	fail_after(p, watch, 3000, "last:B ");
+	fclose(file);
+}
+
+static void what_is_open_is_not_whole(void **state)
+{
+	struct place *p = *state;
+	struct checkpoint_watch *watch = watch_open(p, 60000);
+	FILE *file, *inner;
+
+	look(p, watch, "");
+	write_in(p, "d/x", "1");
+	file = fopen(path_of(p, "a"), "w");
+	inner = fopen(path_of(p, "d/y"), "w");
+	fputs("1", file);
+	fputs("1", inner);
+	fflush(file);
+	fflush(inner);
+	make_old(p, "a", 61);
+	make_old(p, "d/x", 61);
+	make_old(p, "d/y", 61);
+	make_old(p, "d", 61);
+	look(p, watch, "a:n d:n ");
+	fclose(inner);
+	make_old(p, "d/y", 61);
+	look(p, watch, "a:n d:W ");
+	fail_after(p, watch, 3600000, "a:B d:W ");
+	fclose(file);
 }
 
 static void who_ended_well_has_written_all(void **state)
@@ -553,6 +627,8 @@ int main(void)
 		IN_PLACE(what_was_renamed_is_whole_at_once),
 		IN_PLACE(what_is_left_alone_is_whole),
 		IN_PLACE(what_was_cut_off_never_is),
+		IN_PLACE(what_was_closed_before_a_failure_counts),
+		IN_PLACE(what_is_open_is_not_whole),
 		IN_PLACE(who_ended_well_has_written_all),
 		IN_PLACE(what_was_there_before_counts_if_it_is_old),
 		IN_PLACE(a_directory_that_is_made_anew_is_followed),

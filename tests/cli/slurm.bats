@@ -126,6 +126,7 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
 @test "signals leave a run that is elsewhere, and a second Ctrl-C cancels it" {
   slurm_job a.yaml far 0 'echo up; exec sleep 600'
   for signal in TERM HUP INT; do
+    rm -f out
     "$JOBRUN" apply --yes a.yaml >out 2>&1 3>&- &
     wait_until 30 grep -q ' up$' out
     kill -$signal $!
@@ -140,6 +141,7 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
     grep -q "far: goes on; 'jobrun logs -f far' follows it, 'jobrun cancel far' ends it" out
     [ "$(in_queue far)" = RUNNING ]
   done
+  rm -f out
   "$JOBRUN" apply --yes a.yaml >out 2>&1 3>&- &
   wait_until 30 grep -q ' up$' out
   press_ctrl_c_twice $! out

@@ -65,6 +65,13 @@ static void decide_same_run(struct action *action, bool rerun,
 		decide(action, ACTION_RUN,
 		       arena_printf(mem, "again, after attempt %d (%s)",
 				    run->attempt, ended(run, mem)));
+	} else if (run_state_is_final(run->state) &&
+		   !origin_is_same(run->origin, action->job->job->origin)) {
+		decide(action, ACTION_NOOP,
+		       arena_printf(mem,
+				    "%s, from %s: --rerun runs it again, from "
+				    "here",
+				    ended(run, mem), run->origin));
 	} else if (run_state_is_final(run->state)) {
 		decide(action, ACTION_NOOP, ended_before(run, mem));
 	} else if (rerun) {
@@ -118,15 +125,18 @@ static int decide_changed_run(struct action *action, struct arena *mem,
 int plan_check_origin(const char *job_id, const struct run_status *run,
 		      const char *origin, struct error *err)
 {
-	if (run_state_is_final(run->state) ||
-	    origin_is_same(run->origin, origin))
+	bool over = run_state_is_final(run->state);
+
+	if (origin_is_same(run->origin, origin))
 		return 0;
 	return error_set(err, ERROR_TRY_AGAIN,
-			 "run '%s' (attempt %d) is %s, and it is of another "
+			 "run '%s' (attempt %d) %s%s, and it is of another "
 			 "job of that name: that is from %s, this one from %s; "
-			 "--take-over takes it over",
-			 job_id, run->attempt, doing(run->state), run->origin,
-			 origin);
+			 "another jobId keeps them apart, --take-over takes it "
+			 "over",
+			 job_id, run->attempt, over ? "has " : "is ",
+			 over ? run_state_name(run->state) : doing(run->state),
+			 run->origin, origin);
 }
 
 static int decide_run(struct action *action, const struct plan_options *options,
@@ -138,7 +148,9 @@ static int decide_run(struct action *action, const struct plan_options *options,
 				      : "not run yet");
 		return 0;
 	}
+	/* What has ended can be run again, whoever's it was. */
 	if (!options->take_over &&
+	    !run_state_is_final(action->have->run.state) &&
 	    plan_check_origin(action->have->name, &action->have->run,
 			      action->job->job->origin, err) < 0)
 		return -1;

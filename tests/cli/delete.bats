@@ -142,3 +142,21 @@ END
   [[ $output == *lost.1*"1 deleted"* ]]
   [ ! -e "$JOBRUN_STATE_DIR/runs/lost.1" ]
 }
+
+@test "delete of a file leaves what another project's job of that name has left" {
+  for p in p1 p2; do
+    mkdir -p $p/job
+    cat >$p/job/config.yaml <<'END'
+trainingInput: {scaleTier: BASIC}
+jobrun: {command: [sh, -c, 'echo m >$JOBRUN_RUN_DIR/model']}
+END
+  done
+  jobrun apply p1/job/config.yaml
+  run jobrun plan p2/job/config.yaml
+  [[ $output == *"succeeded, from dir:$TMP/p1/job"* ]]
+  run jobrun delete --yes p2/job/config.yaml
+  [ "$status" = 75 ]
+  [[ $output == *"that is from dir:$TMP/p1/job, this one from dir:$TMP/p2/job"* ]]
+  run jobrun delete --yes --take-over p2/job/config.yaml
+  [ "$status" = 0 ]
+}

@@ -191,9 +191,26 @@ static int check_run(const struct deletion *deletion,
 			 since);
 }
 
+/* A run that has ended is another project's, too: its logs and models are. */
+static int check_ended(const struct deletion *deletion, struct error *err)
+{
+	const struct run_record *run = &deletion->run;
+	struct run_status status = { .state = run->state,
+				     .attempt = run->attempt };
+
+	if (!deletion->job || deletion->take_over || !run->job_id)
+		return 0;
+	run_status_set_origin(&status, run->job_origin);
+	return plan_check_origin(deletion->job_id, &status,
+				 deletion->job->origin, err);
+}
+
 static int plan_all(struct deletion *deletion, struct error *err)
 {
 	size_t i;
+
+	if (check_ended(deletion, err) < 0)
+		return -1;
 
 	for (i = 0; i < deletion->count; i++) {
 		const struct remains *one = &deletion->remains[i];

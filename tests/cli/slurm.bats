@@ -281,7 +281,7 @@ as_nobody() {
 }
 
 @test "a task fails: the next attempt begins on the same nodes, and nobody has to look" {
-  slurm_job a.yaml again 1 "cd \$JOBRUN_RUN_DIR; n=\$((\$(ls ../attempts | wc -l) - 1)); echo try \$n; [ \$RANK = 1 ] || { until [ -e up.2 ]; do sleep 0.1; done; exit 0; }; touch up.\$n; [ \$n = 2 ] || { echo no data \$n >&2; exit 3; }; sleep 60" \
+  slurm_job a.yaml again 1 "cd \$JOBRUN_RUN_DIR; n=\$((\$(ls ../attempts | wc -l) - 1)); echo try \$n; [ \$RANK = 1 ] || { touch here.\$n; until [ -e up.2 ]; do sleep 0.1; done; exit 0; }; until [ -e here.\$n ]; do sleep 0.1; done; touch up.\$n; [ \$n = 2 ] || { echo no data \$n >&2; exit 3; }; sleep 60" \
     '  restart: {maxRestarts: 2, backoff: 1s, rules: [{exitCodes: [3], action: restart}, {action: fail}]}'
   sed 's/jobId: again/jobId: enough/; s/up.2/up.9/; s/maxRestarts: 2/maxRestarts: 1/' a.yaml >b.yaml
   run jobrun plan a.yaml

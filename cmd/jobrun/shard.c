@@ -167,6 +167,13 @@ static void say_skipped(const struct app *app, const struct samples *all)
 		[SKIP_NO_DOT] = { "file without a dot in its name",
 				  "files without a dot in their names",
 				  "WebDataset makes no sample of them" },
+		[SKIP_META] = { "file below a folder like '__meta__'",
+				"files below a folder like '__meta__'",
+				"WebDataset makes no sample of them" },
+		[SKIP_RESERVED] = { "file called like a part of each sample",
+				    "files called like a part of each sample",
+				    "WebDataset has its own '__key__' and "
+				    "'__url__'" },
 	};
 	size_t i;
 

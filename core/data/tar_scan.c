@@ -61,7 +61,7 @@ struct tar_scan_state {
 	uint64_t size_bytes; /* of the archive */
 	struct archive *archive;
 	uint64_t end; /* of what the last member takes; 0: not known */
-	char name[PATH_MAX];
+	char name[PATH_MAX], target[PATH_MAX];
 	char shown[200]; /* the entry's name, fit for a message */
 };
 
@@ -142,7 +142,7 @@ static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 		       struct tar_member *out, struct error *err)
 {
 	const char *name = lib.pathname(entry);
-	const char *wrong;
+	const char *wrong, *target;
 	char why[80];
 
 	snprintf(scan->shown, sizeof(scan->shown), "%s", name ? name : "");
@@ -155,8 +155,14 @@ static int read_member(struct tar_scan_state *scan, struct archive_entry *entry,
 		return refuse(scan, why, err);
 	}
 	*out = (struct tar_member){ .name = scan->name };
-	if (lib.hardlink(entry)) {
-		out->type = TAR_LINK;
+	target = lib.hardlink(entry);
+	if (target) {
+		/* What leads out of a folder is no member's name. */
+		if (path_clean(target, scan->target))
+			snprintf(scan->target, sizeof(scan->target), "%s",
+				 target);
+		out->type = TAR_HARD_LINK;
+		out->target = scan->target;
 		return 0;
 	}
 	switch (lib.filetype(entry)) {

@@ -14,14 +14,16 @@
 enum tar_type {
 	TAR_FILE,
 	TAR_FOLDER,
-	TAR_LINK,    /* symbolic or hard */
-	TAR_SPECIAL, /* a device, a pipe */
+	TAR_LINK,      /* symbolic */
+	TAR_HARD_LINK, /* another name of a member before it */
+	TAR_SPECIAL,   /* a device, a pipe */
 };
 
 struct tar_member {
 	const char *name; /* below a folder, without "." parts */
 	enum tar_type type;
 	uint64_t size_bytes, offset; /* of a file's contents */
+	const char *target; /* of a hard link: a member's name, or none */
 };
 
 /* The next one, valid during the call.  -1: give up. */

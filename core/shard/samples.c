@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
@@ -35,12 +36,38 @@ void samples_free(struct samples *all)
 
 /* ---- adding ------------------------------------------------------------ */
 
+/* "__meta__", or a folder that is called so: see webdataset.tariterators. */
+static bool is_meta(const char *path)
+{
+	size_t len = strcspn(path, "/");
+
+	return len >= 4 && !strncmp(path, "__", 2) &&
+	       !strncmp(path + len - 2, "__", 2);
+}
+
+/* What a sample has beside its files. */
+static bool is_reserved(const char *path)
+{
+	static const char *const names[] = { "__key__", "__url__",
+					     "__local_path__" };
+	const char *base = path_base(path);
+	const char *dot = base + strcspn(base, ".");
+	size_t i;
+
+	for (i = 0; *dot && i < COUNT(names); i++)
+		if (!strcasecmp(dot + 1, names[i]))
+			return true;
+	return false;
+}
+
 size_t sample_key_len(const char *path)
 {
 	const char *base = path_base(path);
 	size_t len = strcspn(base, ".");
 
-	return len && base[len] ? (size_t)(base - path) + len : 0;
+	if (!len || !base[len] || is_meta(path) || is_reserved(path))
+		return 0;
+	return (size_t)(base - path) + len;
 }
 
 uint32_t samples_add_source(struct samples *all, enum source_kind kind,
@@ -69,14 +96,21 @@ static bool is_hidden(const char *path)
 	return path[0] == '.' || strstr(path, "/.");
 }
 
+static enum skip why_skipped(const char *path)
+{
+	if (is_hidden(path))
+		return SKIP_HIDDEN;
+	if (is_meta(path))
+		return SKIP_META;
+	return is_reserved(path) ? SKIP_RESERVED : SKIP_NO_DOT;
+}
+
 void samples_add_file(struct samples *all, const struct sample_file *file)
 {
 	size_t key_len = sample_key_len(file->name);
 
 	if (!key_len || is_hidden(file->name)) {
-		samples_skip(all,
-			     is_hidden(file->name) ? SKIP_HIDDEN : SKIP_NO_DOT,
-			     file->name);
+		samples_skip(all, why_skipped(file->name), file->name);
 		return;
 	}
 	if (all->file_count == all->file_size) {
@@ -341,6 +375,62 @@ static void group(struct samples *all)
 	}
 }
 
+/* WebDataset reads what follows a key in lower case. */
+static int by_part(const void *a, const void *b)
+{
+	const struct sample_file *const *x = a, *const *y = b;
+
+	return strcasecmp((*x)->name + (*x)->key_len,
+			  (*y)->name + (*y)->key_len);
+}
+
+static bool has_upper(const struct sample_file *file)
+{
+	const char *p = file->name + file->key_len;
+
+	while (*p && !(*p >= 'A' && *p <= 'Z'))
+		p++;
+	return *p;
+}
+
+/* Two parts of a sample that are one to WebDataset. */
+static int check_parts(const struct samples *all, const struct sample *sample,
+		       struct error *err)
+{
+	const struct sample_file **parts;
+	bool any = false;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < sample->count && !any; i++)
+		any = has_upper(&all->files[sample->first + i]);
+	if (!any)
+		return 0;
+	parts = mem_alloc(sample->count * sizeof(*parts));
+	for (i = 0; i < sample->count; i++)
+		parts[i] = &all->files[sample->first + i];
+	qsort(parts, sample->count, sizeof(*parts), by_part);
+	for (i = 1; i < sample->count && ret == 0; i++)
+		if (!by_part(&parts[i - 1], &parts[i]))
+			ret = error_set(err, ERROR_INVALID,
+					"'%s' and '%s' are one to WebDataset, "
+					"which does not tell capitals in what "
+					"follows the first dot",
+					parts[i - 1]->name, parts[i]->name);
+	free(parts);
+	return ret;
+}
+
+static int check_all_parts(const struct samples *all, struct error *err)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < all->count && ret == 0; i++)
+		ret = check_parts(all, &all->items[i], err);
+	return ret;
+}
+
 int samples_order(struct samples *all, struct error *err)
 {
 	struct begun *begun = NULL;
@@ -351,7 +441,7 @@ int samples_order(struct samples *all, struct error *err)
 		return error_set(err, ERROR_INVALID, "there are no samples");
 	if (is_in_order(all)) {
 		group(all);
-		return 0;
+		return check_all_parts(all, err);
 	}
 	ret = sort_files(all, &begun, err);
 	if (ret == 0) {
@@ -362,7 +452,7 @@ int samples_order(struct samples *all, struct error *err)
 							 begun[i].count };
 	}
 	free(begun);
-	return ret;
+	return ret == 0 ? check_all_parts(all, err) : ret;
 }
 
 /* ---- shuffling --------------------------------------------------------- */

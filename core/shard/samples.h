@@ -47,9 +47,11 @@ struct sample {
 /* Why a file is left out. */
 enum skip {
 	SKIP_LINK,
-	SKIP_SPECIAL, /* a device, a pipe, a socket */
-	SKIP_HIDDEN,  /* it or its folder has a dot at its start */
-	SKIP_NO_DOT,  /* WebDataset takes a file without one for no sample */
+	SKIP_SPECIAL,  /* a device, a pipe, a socket */
+	SKIP_HIDDEN,   /* it or its folder has a dot at its start */
+	SKIP_NO_DOT,   /* WebDataset takes a file without one for no sample */
+	SKIP_META,     /* below "__NAME__": nor these */
+	SKIP_RESERVED, /* "x.__key__": it has that of its own */
 	SKIP_COUNT,
 };
 
@@ -120,7 +122,8 @@ void samples_shuffle(struct samples *all, uint64_t seed);
 
 /* ---- for the files that add samples ------------------------------------ */
 
-/* The length of the key in a path, 0 if WebDataset would not see the file. */
+/* The length of the key in a path, 0 if WebDataset would not see the file or
+ * refuse it. */
 size_t sample_key_len(const char *path);
 
 /* Returns the number of the source; takes `folder`. */

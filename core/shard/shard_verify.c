@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "core/base/crc32c.h"
@@ -101,7 +102,35 @@ static int verify_bytes(struct shard_verifying *how,
 struct counting {
 	uint64_t samples, files;
 	char *key; /* of the last one */
+	char **parts;
+	size_t part_count; /* of that */
 };
+
+static void forget_sample(struct counting *counting)
+{
+	while (counting->part_count)
+		free(counting->parts[--counting->part_count]);
+	free(counting->key);
+	counting->key = NULL;
+}
+
+/* Readers refuse a part that they have already, in any case of letters. */
+static int add_part(struct counting *counting, const char *name, size_t key_len,
+		    struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < counting->part_count; i++)
+		if (!strcasecmp(counting->parts[i], name + key_len))
+			return error_set(
+				err, ERROR_FAILED,
+				"'%s' and '%s%s' are one to WebDataset", name,
+				counting->key, counting->parts[i]);
+	counting->parts = mem_grow(counting->parts, counting->part_count + 1,
+				   sizeof(char *));
+	counting->parts[counting->part_count++] = mem_strdup(name + key_len);
+	return 0;
+}
 
 static int count(void *arg, const struct tar_member *member, struct error *err)
 {
@@ -118,10 +147,10 @@ static int count(void *arg, const struct tar_member *member, struct error *err)
 	if (!counting->key || strncmp(counting->key, member->name, len) != 0 ||
 	    counting->key[len]) {
 		counting->samples++;
-		free(counting->key);
+		forget_sample(counting);
 		counting->key = mem_printf("%.*s", (int)len, member->name);
 	}
-	return 0;
+	return add_part(counting, member->name, len, err);
 }
 
 static int verify_samples(const struct shard_entry *entry, const char *path,
@@ -135,7 +164,8 @@ static int verify_samples(const struct shard_entry *entry, const char *path,
 		return error_errno(err, "cannot open '%s'", path);
 	ret = tar_scan(fd, path, count, &counting, err);
 	close(fd);
-	free(counting.key);
+	forget_sample(&counting);
+	free(counting.parts);
 	if (ret == 0 && (counting.samples != entry->samples ||
 			 counting.files != entry->files))
 		ret = error_set(err, ERROR_FAILED,

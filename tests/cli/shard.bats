@@ -176,6 +176,46 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   [[ "$output" == *"is more than 64 folders deep: do links form a ring?" ]]
 }
 
+@test "hard links in an archive are files as others" {
+  mkdir d
+  echo A >d/2.jpg
+  ln d/2.jpg d/1.jpg
+  ln d/2.jpg d/blob
+  echo 0 >d/1.cls
+  ln d/1.cls d/2.cls
+  jobrun shard d want
+  tar cf d.tar d/blob d/1.jpg d/1.cls d/2.cls d/2.jpg
+  run --separate-stderr jobrun shard d.tar out
+  [ "$status" -eq 0 ]
+  [[ "$stderr" == *"left out a file without a dot in its name, 'd/blob'"* ]]
+  [[ "$stderr" != *"link"* ]]
+  [ "$(names out/*.tar | tr '\n' ' ')" = "d/1.cls d/1.jpg d/2.cls d/2.jpg " ]
+  tar xf out/shard-000000.tar -C out
+  diff -r -x blob d out/d
+  # Its file is not there.
+  tar --delete -f d.tar d/blob
+  run jobrun shard d.tar out2
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"'d.tar': entry 'd/"*"' is a hard link to 'd/blob', which is no file in it" ]]
+}
+
+@test "what WebDataset refuses or skips goes into no shard" {
+  mkdir -p f/__meta__ __meta__
+  for one in f/a.jpg f/a.__key__ f/b.__URL__ f/b.jpg __meta__/c.jpg __meta__/d.jpg f/__meta__/e.jpg; do echo x >$one; done
+  tar cf all.tar f __meta__
+  run --separate-stderr jobrun shard all.tar out
+  [ "$status" -eq 0 ]
+  [[ "$stderr" == *"left out 2 files below a folder like '__meta__', for instance '__meta__/"* ]]
+  [[ "$stderr" == *"left out 2 files called like a part of each sample"* ]]
+  [ "$(jq .samples out/shards.json)" -eq 3 ]
+  [ "$(names out/*.tar | sort | tr '\n' ' ')" = "f/__meta__/e.jpg f/a.jpg f/b.jpg " ]
+  # To a reader these are one.
+  echo x >f/a.JPG
+  run jobrun shard f out2
+  [ "$status" -eq 65 ]
+  [[ "$output" == *"'a.JPG' and 'a.jpg' are one to WebDataset, which does not tell capitals in what follows the first dot" ]]
+}
+
 @test "no bytes are no size of a shard" {
   run jobrun shard --bytes 0 nothing out
   [ "$status" -eq 64 ]
@@ -267,6 +307,7 @@ for name, data in {
         "long-name": tar("a" * 100000 + ".jpg"),
         "bomb": gzip.compress(good + bytes(1 << 24)),
         "cut": good[:600],
+        "capitals": tar("a.JPG")[:1024] + good,
         "two": good + good}.items():
     os.makedirs(name)
     with open(name + "/shard-000000.tar", "wb") as file:
@@ -302,11 +343,17 @@ bomb:is compressed
 cut:Truncated
 two:goes on behind its end
 E
+  run jobrun shard --verify in/capitals
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"'a.jpg' and 'a.JPG' are one to WebDataset"* ]]
   # What is no file is left out, and never part of a shard of ours.
   for name in symlink hardlink device pipe; do
     run jobrun shard "in/$name/shard-000000.tar" out
     [ "$status" -eq 65 ]
-    [[ "$output" == *"left out a "*", 'a.jpg': "*"there are no samples"* ]]
+    case $name in
+      hardlink) [[ "$output" == *"entry 'a.jpg' is a hard link to '../x', which is no file in it" ]] ;;
+      *) [[ "$output" == *"left out a "*", 'a.jpg': "*"there are no samples"* ]] ;;
+    esac
     run jobrun shard --list "in/$name/shard-000000.tar"
     [ -z "$output" ]
     run jobrun shard --verify "in/$name"

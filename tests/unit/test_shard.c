@@ -59,10 +59,26 @@ static void the_key_ends_at_the_first_dot_of_the_base_name(void **state)
 		const char *path;
 		size_t len;
 	} cases[] = {
-		{ "a.jpg", 1 },      { "a.seg.png", 1 }, { "d.x/a.jpg", 5 },
-		{ "d.x/a", 0 },      { "a", 0 },         { ".a.jpg", 0 },
-		{ "d/.a", 0 },       { "a.", 1 },        { "d/a b.c", 5 },
-		{ "\xc3\xa9.x", 2 }, { "", 0 },
+		{ "a.jpg", 1 },
+		{ "a.seg.png", 1 },
+		{ "d.x/a.jpg", 5 },
+		{ "d.x/a", 0 },
+		{ "a", 0 },
+		{ ".a.jpg", 0 },
+		{ "d/.a", 0 },
+		{ "a.", 1 },
+		{ "d/a b.c", 5 },
+		{ "\xc3\xa9.x", 2 },
+		{ "", 0 },
+		/* What WebDataset skips or refuses. */
+		{ "__meta__/a.jpg", 0 },
+		{ "__a.b__", 0 },
+		{ "a/__x__/b.c", 9 },
+		{ "__a/b.c", 5 },
+		{ "___/b.c", 5 },
+		{ "a.__key__", 0 },
+		{ "d/a.__URL__", 0 },
+		{ "a.x.__key__", 1 },
 	};
 	size_t i;
 
@@ -404,7 +420,7 @@ struct seen {
 
 static int see(void *arg, const struct tar_member *member, struct error *err)
 {
-	static const char letters[] = "fdls";
+	static const char letters[] = "fdlhs";
 	struct seen *seen = arg;
 
 	(void)err;
@@ -562,7 +578,7 @@ static void what_means_no_good_is_refused(void **state)
 		char type;
 		const char *want;
 	} kinds[] = {
-		{ '0', "f:a/b.jpg=1 " }, { '1', "l:a/b.jpg=0 " },
+		{ '0', "f:a/b.jpg=1 " }, { '1', "h:a/b.jpg=0 " },
 		{ '2', "l:a/b.jpg=0 " }, { '3', "s:a/b.jpg=0 " },
 		{ '4', "s:a/b.jpg=0 " }, { '5', "d:a/b.jpg=0 " },
 		{ '6', "s:a/b.jpg=0 " },

@@ -73,7 +73,7 @@ static const struct opt options[] = {
 	{ 0, "consumers", OPT_COUNT, offsetof(struct cat_opts, consumers),
 	  "N", "how many, among whom the shards are dealt; 1 by default" },
 	{ 0, "raw", OPT_FLAG, offsetof(struct cat_opts, raw), NULL,
-	  "several tar files as they are, each with its end, not as one" },
+	  "bytes as stored: no tar files joined, no encoding refused" },
 	{ 0, "list", OPT_FLAG, offsetof(struct cat_opts, list), NULL,
 	  "only print what would be read, a line each" },
 	{ 0 },
@@ -132,6 +132,7 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 	cat->how.stall_timeout_s = opts->stall ? opts->stall : 1;
 	cat->how.patience_ms = opts->patience * 1000;
 	cat->how.joins_tars = !opts->raw;
+	cat->how.takes_encoded = opts->raw;
 	cat->walk.split = (struct split)SPLIT_ALL;
 	if (opts->split && split_parse(opts->split, &cat->walk.split, err) < 0)
 		return error_prefix(err, "--split");

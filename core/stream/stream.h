@@ -85,6 +85,9 @@ struct stream_options {
 	 * which most readers take for the end of all, but for the last.  A
 	 * break is marked as above. */
 	bool joins_tars;
+	/* An object with a Content-Encoding comes as it is stored, and is not
+	 * refused. */
+	bool takes_encoded;
 };
 
 enum stream_end {

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/base/alloc.h"
+#include "core/base/text.h"
 #include "core/stream/stream_internal.h"
 
 /* How an answer identifies its object; texts are new, or NULL. */
@@ -184,6 +186,35 @@ static enum part_verdict compare(struct part *part,
 	return verdict;
 }
 
+/* Bytes with an encoding are not those of the object, as its readers mean it. */
+static enum part_verdict check_encoding(const struct part *part,
+					const struct http_response *response,
+					struct error *err)
+{
+	char *encoding = http_response_header(response, "content-encoding");
+	enum part_verdict verdict = PART_GOOD;
+	struct object_stream *object = part->object;
+
+	if (!encoding || !*encoding || !strcasecmp(encoding, "identity")) {
+		free(encoding);
+		return PART_GOOD;
+	}
+	if (object->stream->options->takes_encoded) {
+		pthread_mutex_lock(&object->stream->lock);
+		object->is_encoded = true;
+		pthread_mutex_unlock(&object->stream->lock);
+	} else {
+		text_make_printable(encoding);
+		error_set(err, ERROR_FAILED,
+			  "it comes with the encoding '%.40s', which nobody "
+			  "undoes: --raw passes it on as it is",
+			  encoding);
+		verdict = PART_NEVER;
+	}
+	free(encoding);
+	return verdict;
+}
+
 static enum part_verdict look_at(struct part *part,
 				 const struct http_response *response,
 				 struct error *err)
@@ -191,6 +222,8 @@ static enum part_verdict look_at(struct part *part,
 	struct identity one = { 0 };
 	enum part_verdict verdict = read_identity(part, response, &one, err);
 
+	if (verdict == PART_GOOD)
+		verdict = check_encoding(part, response, err);
 	if (verdict == PART_GOOD)
 		verdict = compare(part, response, &one, err);
 	identity_done(&one);

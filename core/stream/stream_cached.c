@@ -91,7 +91,7 @@ void object_keep(struct object_stream *object)
 	struct cache *cache = object->stream->options->cache;
 
 	/* An object without a version could never be recognized again. */
-	if (cache &&
+	if (cache && !object->is_encoded &&
 	    (is_strong(object->etag) || object->generation || object->crc32c))
 		object->writer =
 			cache_writer_new(cache, object->name, object->size);

@@ -113,6 +113,7 @@ struct object_stream {
 	bool known;
 	uint64_t size;                      /* or STREAM_SIZE_UNKNOWN */
 	char *etag, *modified, *generation; /* or NULL */
+	bool is_encoded; /* not for the cache, which would not say so */
 
 	/* Used only with a cache. */
 	bool looked_up;

@@ -37,6 +37,7 @@ http {
     listen 127.0.0.1:$PORT; listen 127.0.0.1:$TLS_PORT ssl http2;
     ssl_certificate $TMP/cert.pem; ssl_certificate_key $TMP/key.pem;
     root $TMP/www;
+    location /packed/ { add_header Content-Encoding gzip; }
     location /moved/ { rewrite ^/moved(.*)\$ http://127.0.0.1:$PORT\$1 redirect; }
   }
 }
@@ -193,6 +194,19 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   run jobrun cat --patience 1s "$HTTP/large"
   [ "$status" -eq 69 ]
   [[ $output == *"given up after"*"cannot reach"* ]]
+}
+
+@test "what comes with an encoding is not passed on as the object" {
+  start_nginx
+  mkdir www/packed
+  seq 300000 | gzip >www/packed/a.tar
+  run jobrun cat "$HTTP/packed/a.tar"
+  [ "$status" -eq 1 ]
+  [ "$output" = "jobrun: error: $HTTP/packed/a.tar: it comes with the encoding 'gzip', which nobody undoes: --raw passes it on as it is" ]
+  jobrun cat --raw "$HTTP/packed/a.tar" | cmp - www/packed/a.tar
+  jobrun cat --raw --cache kept "$HTTP/packed/a.tar" | cmp - www/packed/a.tar
+  refute jobrun cat --cache kept "$HTTP/packed/a.tar" >/dev/null
+  stop_nginx
 }
 
 @test "a file that is replaced while it is read is an error" {

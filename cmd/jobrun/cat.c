@@ -450,6 +450,9 @@ static int run(struct app *app, int argc, char **argv)
 			&err);
 	if (ret == 0)
 		ret = read_options(&cat, &opts, &err);
+	if (ret == 0 && app->out_missing && !opts.fifo)
+		ret = error_set(&err, ERROR_FAILED,
+				"there is no standard output to write to");
 	if (ret == 0)
 		ret = make_list(&cat, &opts, &err);
 	if (ret == 0 && opts.list)

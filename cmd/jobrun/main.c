@@ -16,9 +16,11 @@
 #include "core/process/process.h"
 #include "core/store/store.h"
 
-/* A file opened later must not become standard output by accident. */
-static void fill_standard_descriptors(void)
+/* A file opened later must not become standard output by accident.  True: there
+ * was none. */
+static bool fill_standard_descriptors(void)
 {
+	bool no_output = fcntl(STDOUT_FILENO, F_GETFD) < 0;
 	int fd;
 
 	do {
@@ -26,6 +28,7 @@ static void fill_standard_descriptors(void)
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		close(fd);
+	return no_output;
 }
 
 static int unknown_command(const struct app *app, const char *name)
@@ -67,14 +70,16 @@ int main(int argc, char **argv)
 	const struct command *command;
 	struct error err;
 	struct app app;
+	bool no_output;
 	int status;
 
 	process_without_core();
 	json_init();
 	store_init();
-	fill_standard_descriptors();
+	no_output = fill_standard_descriptors();
 	restore_preload();
 	app_init(&app);
+	app.out_missing = no_output;
 	/* A closed pipe is an error of write(), which we look at. */
 	app.sigpipe = signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {

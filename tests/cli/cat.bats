@@ -143,6 +143,20 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   jobrun cat two.tar shards/t-000003.tar | cmp - <(joined shards/t-00000[123].tar)
 }
 
+@test "without a standard output nothing is written, and that is an error" {
+  echo x >a
+  run bash -c '"$JOBRUN" cat a 2>&1 >&-'
+  [ "$status" -eq 1 ]
+  [ "$output" = "jobrun: error: there is no standard output to write to" ]
+  mkfifo all
+  cat all >b &
+  mkdir fifos
+  mv all fifos/0
+  jobrun cat --fifo fifos a >&-
+  wait
+  cmp a b
+}
+
 @test "what is not what the index says is an error" {
   make_shards shards
   printf x | dd of=shards/t-000003.tar bs=1 seek=7000 conv=notrunc 2>/dev/null

@@ -202,7 +202,7 @@ $(BUILD)/%.o: %.c Makefile VERSION
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue/catalogue_read.o $(BUILD)/schema/catalogue/shipped.o \
-		$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/base/*.c))
+		$(BUILD)/schema/catalogue/cubes.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/base/*.c))
 $(GENERATE): $(GENERATE_OBJ)
 	$(SAY) "  LINK $@"
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)

@@ -96,7 +96,18 @@ struct tpu {
 	const char *type;          /* "TPU_V3" */
 	const char *generation;    /* "v3" */
 	unsigned devices_per_host; /* what PyTorch/XLA calls devices */
-	const char *vm_runtime;    /* the usual software of its TPU VMs */
+	/* In the Cloud TPU API: AcceleratorConfig.type, and the usual software
+	 * of its TPU VMs; NULL if it is not there. */
+	const char *api_type;
+	const char *vm_runtime;
+	/* GKE's labels: of slices with several hosts or of any, and of one
+	 * host, if that is another; NULL if it has none. */
+	const char *gke_slice;
+	const char *gke_single;
+	bool flat; /* the chips of its slices have two dimensions */
+	/* Slices of more than a cube, 4x4x4 chips, consist of up to so many
+	 * of them, and are not listed one by one where they are written. */
+	unsigned cubes;
 	/* At Vertex AI, "ct5lp-hightpu-{chips}t" with a host's chips in place;
 	 * NULL if it has none. */
 	const char *vertex_machine;

@@ -11,27 +11,6 @@
 #include "providers/kubernetes/kube_source.h"
 #include "providers/kubernetes/kube_trials.h"
 
-/* The labels of GKE's nodes with TPUs ("Plan TPUs in GKE", 2025). */
-static const struct tpu_label {
-	const char *generation; /* as the catalogue has it */
-	const char *slice;      /* of several hosts, or of any */
-	const char *single;     /* of one host, if that is another */
-	/* The catalogue has its hosts, not its chips: each host has 2x2.  As
-	 * chips they have two dimensions, or three. */
-	bool bounds;
-	bool flat;
-} tpu_labels[] = {
-	{ .generation = "v3",
-	  .slice = "tpu-v3-slice",
-	  .single = "tpu-v3-device",
-	  .bounds = true,
-	  .flat = true },
-	{ .generation = "v4", .slice = "tpu-v4-podslice", .bounds = true },
-	{ .generation = "v5p", .slice = "tpu-v5p-slice" },
-	{ .generation = "v5e", .slice = "tpu-v5-lite-podslice" },
-	{ .generation = "v6e", .slice = "tpu-v6e-slice" },
-};
-
 /* ---- programs ---------------------------------------------------------- */
 
 static const char *image_of(const struct pod_maker *maker,
@@ -228,27 +207,17 @@ static void add_volumes(const struct pod_maker *maker, json_t *spec,
 
 /* ---- machines ---------------------------------------------------------- */
 
-static const struct tpu_label *find_label(const struct tpu *tpu)
-{
-	size_t i;
-
-	for (i = 0; i < COUNT(tpu_labels); i++)
-		if (!strcmp(tpu_labels[i].generation, tpu->generation))
-			return &tpu_labels[i];
-	return NULL;
-}
-
 /* "2,2,1" hosts of 2x2x1 chips are "4x4x1". */
 static const char *chip_topology(const struct pod_maker *maker,
-				 const struct tpu_label *label,
+				 const struct tpu *tpu,
 				 const struct slice *slice)
 {
 	unsigned x, y, z;
 
-	if (!label->bounds || !slice->topology ||
+	if (!slice->topology ||
 	    sscanf(slice->topology, "%u,%u,%u", &x, &y, &z) != 3)
 		return slice->topology;
-	return label->flat
+	return tpu->flat
 		       ? arena_printf(maker->mem, "%ux%u", 2 * x, 2 * y)
 		       : arena_printf(maker->mem, "%ux%ux%u", 2 * x, 2 * y, z);
 }
@@ -257,11 +226,11 @@ static json_t *tpu_resources(const struct pod_maker *maker,
 			     const struct machine_group *group,
 			     json_t *selector)
 {
-	const struct tpu_label *label = find_label(group->tpu);
+	const struct tpu *tpu = group->tpu;
 	const struct slice *slice = group->slice;
 	json_t *out = json_object(), *chips = json_object();
 
-	if (!label) {
+	if (!tpu->gke_slice) {
 		kube_leave_out(
 			maker->out, true,
 			"trainingInput.workerConfig.acceleratorConfig",
@@ -273,10 +242,10 @@ static json_t *tpu_resources(const struct pod_maker *maker,
 		return out;
 	}
 	json_put_text(selector, "cloud.google.com/gke-tpu-accelerator",
-		      label->single && slice->hosts == 1 ? label->single
-							 : label->slice);
+		      tpu->gke_single && slice->hosts == 1 ? tpu->gke_single
+							   : tpu->gke_slice);
 	json_put_text(selector, "cloud.google.com/gke-tpu-topology",
-		      chip_topology(maker, label, slice));
+		      chip_topology(maker, tpu, slice));
 	json_put(chips, "google.com/tpu",
 		 json_sprintf("%u", slice->chips / slice->hosts));
 	json_put(out, "requests", json_deep_copy(chips));

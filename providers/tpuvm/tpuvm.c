@@ -209,6 +209,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 			       "jobrun.tpu-vm.slices is %ld: it must be "
 			       "1 to %d",
 			       block->slices, TPU_VM_SLICES_MAX);
+	if (!run.tpu->vm_runtime && !block->runtime_version)
+		resources_miss(out, "the Cloud TPU API has no %s",
+			       run.tpu->type);
 	node = add_node(job, block, run.tpu, run.slice, out);
 	/* The API's limit is 63. */
 	if (block->slices > 1 && strlen(node->name) > TPU_NAME_MAX - 5)

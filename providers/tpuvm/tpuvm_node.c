@@ -21,23 +21,6 @@
 
 /* ---- what is asked for -------------------------------------------------- */
 
-/* As AcceleratorConfig.type has them. */
-static const char *generation_type(const struct tpu *tpu)
-{
-	static const struct {
-		const char *generation, *type;
-	} known[] = {
-		{ "v2", "V2" },          { "v3", "V3" },   { "v4", "V4" },
-		{ "v5e", "V5LITE_POD" }, { "v5p", "V5P" }, { "v6e", "V6E" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(known[i].generation, tpu->generation))
-			return known[i].type;
-	return tpu->generation;
-}
-
 static json_t *texts(const struct strings *list)
 {
 	return json_texts(list->items, list->count);
@@ -120,7 +103,8 @@ static void put_accelerator(json_t *body, const struct tpu_vm_block *block,
 		return;
 	}
 	config = json_object();
-	json_put_text(config, "type", generation_type(tpu));
+	json_put_text(config, "type",
+		      tpu->api_type ? tpu->api_type : tpu->generation);
 	json_put_text(config, "topology", block->topology);
 	json_put(body, "acceleratorConfig", config);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/catalogue/catalogue_read.h"
 
+#include "schema/catalogue/cubes.h"
 #include "schema/catalogue/shipped.h"
 
 #define TEXT(key, type, member)                                                \
@@ -136,7 +137,12 @@ static const cyaml_schema_field_t tpu_fields[] = {
 	TEXT("type", struct tpu, type),
 	TEXT("generation", struct tpu, generation),
 	NUMBER("devicesPerHost", struct tpu, devices_per_host),
-	TEXT("vmRuntime", struct tpu, vm_runtime),
+	TEXT_IF_ANY("apiType", struct tpu, api_type),
+	TEXT_IF_ANY("vmRuntime", struct tpu, vm_runtime),
+	TEXT_IF_ANY("gkeSlice", struct tpu, gke_slice),
+	TEXT_IF_ANY("gkeSingle", struct tpu, gke_single),
+	YES_IF_ANY("flat", struct tpu, flat),
+	NUMBER_IF_ANY("cubes", struct tpu, cubes),
 	TEXT_IF_ANY("vertexMachine", struct tpu, vertex_machine),
 	TEXT("source", struct tpu, source),
 	LIST_IF_ANY("regions", struct tpu, regions, region_count, &text_item),
@@ -236,7 +242,12 @@ static const cyaml_schema_value_t catalogue_schema = {
 struct catalogue *catalogue_read(const char *text, size_t len,
 				 struct error *err)
 {
-	return shipped_read(text, len, &catalogue_schema, err);
+	struct catalogue *all = shipped_read(text, len, &catalogue_schema, err);
+	size_t i;
+
+	for (i = 0; all && i < all->tpu_count; i++)
+		slices_of_cubes((struct tpu *)&all->tpus[i]);
+	return all;
 }
 
 void catalogue_free(struct catalogue *all)

@@ -260,7 +260,11 @@ static void put_tpus(const struct catalogue *all)
 		put_member("type", tpu->type);
 		put_member("generation", tpu->generation);
 		put_number("devices_per_host", tpu->devices_per_host);
+		put_member("api_type", tpu->api_type);
 		put_member("vm_runtime", tpu->vm_runtime);
+		put_member("gke_slice", tpu->gke_slice);
+		put_member("gke_single", tpu->gke_single);
+		put_number("flat", tpu->flat);
 		put_member("vertex_machine", tpu->vertex_machine);
 		put_list("regions", "region_count", "tpu_regions", i, 0,
 			 tpu->region_count);

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "schema/rules/rules_check.h"
 
+#define SIZES_SHOWN 20
 #define TPU_TYPE "trainingInput.workerConfig.acceleratorConfig.type"
 #define TPU_COUNT "trainingInput.workerConfig.acceleratorConfig.count"
 
@@ -136,24 +137,44 @@ static const struct tpu *tpu_of(const struct check *check)
 	return catalogue_tpu(check->catalogue, type);
 }
 
+/* All sizes, or of many those next to the one that there is not. */
+static void put_sizes(const struct tpu *tpu, long count, struct buf *out)
+{
+	const struct slice *slices = tpu->slices;
+	bool all = tpu->slice_count <= SIZES_SHOWN, below, above;
+	size_t i;
+
+	for (i = 0; i < tpu->slice_count; i++) {
+		below = slices[i].count < count &&
+			(i + 1 == tpu->slice_count ||
+			 slices[i + 1].count > count);
+		above = slices[i].count > count &&
+			(!i || slices[i - 1].count < count);
+		if (all || below || above)
+			buf_printf(out, "%s%u", out->len ? ", " : "",
+				   slices[i].count);
+	}
+}
+
 void check_tpu_slice(const struct check *check)
 {
 	const struct accelerator_config *config = tpu_config(check);
 	const struct tpu *tpu = is_tpu(config->type) ? tpu_of(check) : NULL;
 	struct buf list = { 0 };
 	const struct node *at;
-	size_t i;
 
 	if (!tpu || !config->count || tpu_slice(tpu, (unsigned)config->count))
 		return;
 	at = value_of(config, "count");
 	if (!at)
 		return;
-	for (i = 0; i < tpu->slice_count; i++)
-		buf_printf(&list, "%s%u", i ? ", " : "", tpu->slices[i].count);
+	put_sizes(tpu, config->count, &list);
 	broken(check, at, TPU_COUNT,
-	       "\"count\" %ld: there is no such slice of %s; its sizes are %s",
-	       config->count, config->type, buf_text(&list));
+	       "\"count\" %ld: there is no such slice of %s; %s %s",
+	       config->count, config->type,
+	       tpu->slice_count > SIZES_SHOWN ? "the nearest are"
+					      : "its sizes are",
+	       buf_text(&list));
 	buf_done(&list);
 }
 

@@ -148,3 +148,54 @@ ROWS
   [[ $output == *'its maker is not known'* ]]
   [[ $output != *nvidia* ]]
 }
+
+tpu() { # PROVIDER TYPE COUNT
+  cat <<YAML
+jobId: slice
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-8
+  workerType: cloud_tpu
+  workerCount: 1
+  masterConfig: {imageUri: gcr.io/p/i}
+  workerConfig:
+    acceleratorConfig: {type: $2, count: $3}
+jobrun:
+  provider: $1
+  command: [train]
+YAML
+}
+
+@test "slices of TPUs with three dimensions exist in every size of whole cubes" {
+  local type count hosts topology
+  while read -r type count hosts topology; do
+    tpu kubernetes $type $count >a.yaml
+    run jobrun validate --strict a.yaml
+    [ "$status" -eq 0 ]
+    run jobrun render --to kubernetes a.yaml
+    [[ $output == *"cloud.google.com/gke-tpu-topology: $topology"* ]]
+    [ "$(jobrun explain tpus --format json | jq -r ".entries[] | select(.type == \"$type\" and .count == $count) | .hosts")" -eq $hosts ]
+  done <<'ROWS'
+TPU_V5P 384 48 4x4x12
+TPU_V5P 640 80 4x4x20
+TPU_V5P 768 96 4x8x12
+TPU_V5P 12288 1536 16x16x24
+TPU_V4 384 48 4x4x12
+TPU_V4 1536 192 8x8x12
+TPU_V6E 8 1 2x4
+TPU_7X 8 1 2x2x1
+TPU_7X 128 16 4x4x4
+TPU_7X 18432 2304 16x24x24
+ROWS
+  tpu tpu-vm TPU_V5P 400 >a.yaml
+  run jobrun validate a.yaml
+  [ "$status" -eq 65 ]
+  [[ $output == *'there is no such slice of TPU_V5P; the nearest are 384, 512'* ]]
+}
+
+@test "TPU7x is at GKE" {
+  tpu kubernetes TPU_7X 16 >a.yaml
+  run jobrun render --to kubernetes a.yaml
+  [[ $output == *'cloud.google.com/gke-tpu-accelerator: tpu7x'* ]]
+  [[ $output == *'google.com/tpu: "4"'* ]]
+}

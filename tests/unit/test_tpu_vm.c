@@ -33,8 +33,9 @@ struct scene {
 	struct resource *node, *run;
 };
 
-static void scene_init(struct scene *scene, const char *type, int count,
-		       const char *block)
+/* With so many things missing for the job to run. */
+static void scene_init_without(struct scene *scene, const char *type, int count,
+			       const char *block, size_t missing)
 {
 	char *text = mem_printf(
 		"jobId: Pod_1\nlabels: {owner: vision}\ntrainingInput:\n"
@@ -65,12 +66,18 @@ static void scene_init(struct scene *scene, const char *type, int count,
 	assert_int_equal(provider_tpu_vm.desire(scene->jobs.items[0], &env,
 						scene->all, &err),
 			 0);
-	assert_int_equal(scene->all->missing_count, 0);
+	assert_int_equal(scene->all->missing_count, missing);
 	assert_int_equal(scene->all->count, 2);
 	scene->run = scene->all->items[0];
 	scene->node = scene->all->items[1];
 	problems_done(&found);
 	free(text);
+}
+
+static void scene_init(struct scene *scene, const char *type, int count,
+		       const char *block)
+{
+	scene_init_without(scene, type, count, block, 0);
 }
 
 static void scene_done(struct scene *scene)
@@ -168,6 +175,17 @@ static void slices_are_asked_for_as_the_api_has_them(void **state)
 		json_decref(want);
 		free(text);
 	}
+}
+
+static void what_the_api_has_not_is_refused(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init_without(&scene, "TPU_7X", 16, "", 1);
+	assert_string_equal(scene.all->missing[0],
+			    "the Cloud TPU API has no TPU_7X");
+	scene_done(&scene);
 }
 
 static void a_queue_is_asked_for_when_the_file_says_so(void **state)
@@ -671,6 +689,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_valid_and_differ),
 		cmocka_unit_test(slices_are_asked_for_as_the_api_has_them),
+		cmocka_unit_test(what_the_api_has_not_is_refused),
 		cmocka_unit_test(a_queue_is_asked_for_when_the_file_says_so),
 		cmocka_unit_test(the_startup_script_is_a_script),
 		cmocka_unit_test(what_becomes_of_a_node),

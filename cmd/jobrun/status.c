@@ -18,6 +18,7 @@
 #include "core/base/show.h"
 #include "core/base/units.h"
 #include "core/job/revision.h"
+#include "core/remote/remote_run.h"
 
 #define WATCH_MS 1000
 #define CLEAR "\033[H\033[J"
@@ -207,6 +208,29 @@ static void put_revision(const struct run_record *run, struct buf *out)
 		buf_putc(out, '\n');
 	}
 	buf_done(&text);
+}
+
+/* Where it is, in the provider's words, or NULL; in `mem`. */
+static const char *where_of(const struct run_record *run, struct arena *mem)
+{
+	json_t *properties = remote_run_properties(run);
+	const char *text = json_get_text(properties, "where", NULL);
+	const char *out = text ? arena_strdup(mem, text) : NULL;
+
+	json_decref(properties);
+	return out;
+}
+
+static void put_where(const struct run_record *run, struct arena *mem,
+		      struct buf *out)
+{
+	const char *where = where_of(run, mem);
+
+	if (where) {
+		buf_puts(out, "  in ");
+		show_text(out, where);
+		buf_putc(out, '\n');
+	}
 }
 
 static int put_trials(struct view *view, struct arena *mem,
@@ -451,8 +475,10 @@ static int put_text(struct view *view, struct arena *mem,
 			return -1;
 		uploads_read(view->session, run, mem, &kept);
 		uploads_text(&kept, briefly, out);
-		if (!briefly)
+		if (!briefly) {
 			put_revision(run, out);
+			put_where(run, mem, out);
+		}
 		/* Details where one job was asked for. */
 		if (briefly)
 			continue;
@@ -504,6 +530,8 @@ static int put_json(struct view *view, struct arena *mem,
 			break;
 		one = run_json(run, first ? NULL : &before, &tasks);
 		json_array_append_new(jobs, one);
+		if (where_of(run, mem))
+			json_put_text(one, "where", where_of(run, mem));
 		if (view->stale[i])
 			json_put_text(one, "stale", view->stale[i]);
 		uploads_read(view->session, run, mem, &kept);

@@ -19,6 +19,7 @@
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
 #include "providers/kubernetes/watch.h"
+#include "providers/kubernetes/whereabouts.h"
 
 #define SIGNAL_BASE 128
 
@@ -263,6 +264,14 @@ static int take_gone(struct kube_look *look, struct error *err)
 			     look->record.type->kind, look->record.name);
 	bool asked = look->record.run.state == RUN_CANCELLING;
 
+	if (!look->sure)
+		return error_set(err, ERROR_FAILED,
+				 "'%s' was not found as '%s' by '%s': that is "
+				 "no end of it; it is in %s, started as '%s'",
+				 look->record.name,
+				 apiserver_identity(look->at.api)->user,
+				 apiserver_server(look->at.api),
+				 look->record.where, look->record.user);
 	if (look_has_trials(look) && look_cancel_trials(look, err) < 0)
 		return -1;
 	/* What has come from its pods before they went. */
@@ -380,7 +389,8 @@ int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	if (ret == 1)
 		ret = error_set(err, ERROR_FAILED, "the run is gone");
 	else if (ret == 0 && !run_state_is_final(look.record.run.state))
-		ret = kube_find(kube, look.record.place, &look.at, err);
+		ret = whereabouts_find(kube, &look.record, &look.at, &look.sure,
+				       err);
 	if (ret == 0 && !run_state_is_final(look.record.run.state)) {
 		look.follow = watch_keep(kube, &look.at, look.record.type,
 					 look.record.name);
@@ -415,7 +425,7 @@ static bool is_unchanged(void *ctx, const struct run_record *run)
 	record_take(&record, run, properties, mem);
 	/* Trials begin and end, and the run goes on. */
 	same = !record.trials &&
-	       kube_find(ctx, record.place, &at, &ignored) == 0 &&
+	       whereabouts_find(ctx, &record, &at, NULL, &ignored) == 0 &&
 	       overview_is_enough(ctx, &at, &record);
 	json_decref(properties);
 	arena_free(mem);
@@ -444,7 +454,7 @@ int kube_watch(void *ctx, const struct resource *have, int *fd,
 	if (ret == 1)
 		ret = error_set(err, ERROR_FAILED, "the run is gone");
 	if (ret == 0)
-		ret = kube_find(kube, record.place, &at, err);
+		ret = whereabouts_find(kube, &record, &at, NULL, err);
 	if (ret == 0)
 		ret = watch_open(kube, &at, record.type, record.name, fd, err);
 	arena_free(mem);

@@ -42,6 +42,9 @@ extern const struct topology_reader reader_kubernetes;
 /* NULL: where things are if no job says where. */
 int kube_find(struct kube *kube, const char *place, struct kube_at *out,
 	      struct error *err);
+/* The same place by a context of that name; in `mem`. */
+const char *kube_place_in_context(const char *place, const char *context,
+				  struct arena *mem);
 /* Whether anything says where the cluster of a place is. */
 bool kube_is_known(const char *place);
 

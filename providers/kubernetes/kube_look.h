@@ -15,6 +15,7 @@ struct kube_look {
 	struct kube_record record;
 	char *folder;
 	bool follow; /* more looks will come */
+	bool sure;   /* what is not there is gone: whereabouts.h */
 	struct arena *mem;
 	json_t *object;       /* NULL: it is gone */
 	struct kube_job job;  /* its pools, by the object */

@@ -105,6 +105,20 @@ bool kube_is_known(const char *place)
 	return known;
 }
 
+const char *kube_place_in_context(const char *place, const char *context,
+				  struct arena *mem)
+{
+	struct place_parts parts;
+	const char *mark;
+
+	split_place(place, mem, &parts);
+	mark = parts.choice.untrusted ? OWN_FILE_MARK : FILE_MARK;
+	return arena_printf(mem, "%s@%s%s%s",
+			    parts.name_space ? parts.name_space : "", context,
+			    parts.choice.file ? mark : "",
+			    parts.choice.file ? parts.choice.file : "");
+}
+
 /* Under the lock, so that a plugin is run once. */
 static struct apiserver *connect_to(struct kube *kube,
 				    const struct place_parts *parts,
@@ -222,6 +236,28 @@ static void note_left_out(const struct kube_job *made, struct resources *out)
 	}
 }
 
+/* The reader of a plan is told where it would be done; nothing is asked.  What
+ * the file of a job chooses is not read for that, so that the note is the same
+ * whoever is allowed to. */
+static void note_where(const struct job *job, const struct provider_env *env,
+		       const char *place, struct resources *out)
+{
+	static const struct boundary none = { 0 };
+	struct place_parts parts;
+	struct kubeconfig config = { 0 };
+	struct error ignored;
+
+	split_place(place, out->mem, &parts);
+	if (contacts(job, &none, out->mem) ||
+	    kubeconfig_read(&parts.choice, env->read_yaml, &config, &ignored) <
+		    0)
+		return;
+	resources_note(out, "in cluster '%s' (context '%s'), namespace '%s'",
+		       config.server, config.context,
+		       parts.name_space ? parts.name_space : config.name_space);
+	kubeconfig_done(&config);
+}
+
 static int desire(const struct job *job, const struct provider_env *env,
 		  struct resources *out, struct error *err)
 {
@@ -245,7 +281,9 @@ static int desire(const struct job *job, const struct provider_env *env,
 	if (plain && !made.indexed && !trials_are_wanted(job))
 		resources_miss(out, "jobrun.kubernetes.controller: %s",
 			       kube_why_no_jobset(&made));
-	if (!kube_is_known(run->place))
+	if (kube_is_known(run->place))
+		note_where(job, env, run->place, out);
+	else
 		resources_miss(out,
 			       "a cluster: there is no $KUBECONFIG and no "
 			       "~/.kube/config, so that this is not compared "

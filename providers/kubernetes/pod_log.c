@@ -32,7 +32,7 @@
 #define SETTLE_MS 10000
 /* A single look waits so long for pods that say nothing, and as long as this
  * for those that go on. */
-#define SILENT_MS 1500
+#define SILENT_MS 800
 #define LOOK_MAX_MS 60000
 #define TAKE_POLL_US 5000
 /* Before a stream that broke is asked for again; doubled. */

@@ -9,6 +9,7 @@
 #include "core/remote/remote_run.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/kube_trials.h"
+#include "providers/kubernetes/whereabouts.h"
 
 #define PROVIDER "kubernetes"
 
@@ -16,14 +17,26 @@
 #define WANTED_FILE "wanted.json"
 #define WANTED_MAX (16u << 20)
 
+static const char *take_text(const json_t *properties, const char *name,
+			     struct arena *mem)
+{
+	return arena_strdup(mem, json_get_text(properties, name, ""));
+}
+
 void record_take(struct kube_record *out, const struct run_record *run,
 		 const json_t *properties, struct arena *mem)
 {
 	*out = (struct kube_record){ .run = *run };
 	out->place = arena_strdup(
 		mem, json_get_text(properties, "place", KUBE_ANYWHERE));
-	out->name = arena_strdup(mem, json_get_text(properties, "name", ""));
-	out->uid = arena_strdup(mem, json_get_text(properties, "uid", ""));
+	out->name = take_text(properties, "name", mem);
+	out->uid = take_text(properties, "uid", mem);
+	out->server = take_text(properties, "server", mem);
+	out->ca = take_text(properties, "ca", mem);
+	out->context = take_text(properties, "context", mem);
+	out->user = take_text(properties, "user", mem);
+	out->name_space = take_text(properties, "namespace", mem);
+	out->where = take_text(properties, "where", mem);
 	out->trials = json_is_true(json_object_get(properties, "trials"));
 	out->type =
 		!strcmp(json_get_text(properties, "kind", ""), type_job.kind)
@@ -71,8 +84,8 @@ static int write_wanted(const char *folder, const json_t *object,
 }
 
 int record_put(struct kube *kube, const struct job *job, const char *place,
-	       const struct kube_type *type, const json_t *object,
-	       struct error *err)
+	       const struct kube_at *at, const struct kube_type *type,
+	       const json_t *object, struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct kube_record known;
@@ -87,6 +100,7 @@ int record_put(struct kube *kube, const struct job *job, const char *place,
 		json_put_text(properties, "kind", type->kind);
 		json_put_text(properties, "name", object_meta(object, "name"));
 		json_put_text(properties, "uid", object_meta(object, "uid"));
+		whereabouts_put(at, properties);
 		if (trials_are_wanted(job))
 			json_put(properties, "trials", json_true());
 		ret = remote_run_add(&kube->env, PROVIDER, job,

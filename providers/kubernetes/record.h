@@ -11,6 +11,8 @@ struct kube_record {
 	const char *place;
 	const char *name; /* of its object */
 	const char *uid;
+	/* Where it is, see whereabouts.h; "" in records of older versions. */
+	const char *server, *ca, *context, *user, *name_space, *where;
 	const struct kube_type *type;
 	bool trials; /* its pods are */
 };
@@ -23,8 +25,8 @@ int record_get(struct kube *kube, const char *job_id, struct arena *mem,
 	       struct kube_record *out, struct error *err);
 /* An object that is there gets a record, unless it has one. */
 int record_put(struct kube *kube, const struct job *job, const char *place,
-	       const struct kube_type *type, const json_t *object,
-	       struct error *err);
+	       const struct kube_at *at, const struct kube_type *type,
+	       const json_t *object, struct error *err);
 
 /* The desired properties, as the object had them.  Returns new. */
 json_t *record_wanted(struct kube *kube, const struct kube_record *record);

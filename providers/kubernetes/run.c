@@ -15,6 +15,7 @@
 #include "providers/kubernetes/list.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
+#include "providers/kubernetes/whereabouts.h"
 
 /* An earlier run takes the grace of its pods to go. */
 #define GONE_MAX_MS 120000
@@ -160,7 +161,8 @@ static int take_over(struct kube *kube, const struct resource *want,
 	struct arena *mem = arena_new();
 	struct kube_record record;
 	char *folder = NULL;
-	int ret = record_put(kube, want->job, want->place, type, object, err);
+	int ret =
+		record_put(kube, want->job, want->place, at, type, object, err);
 
 	if (ret == 0)
 		ret = record_get(kube, want->job->job_id, mem, &record, err);
@@ -198,6 +200,23 @@ static bool is_ours(const struct resource *want, const json_t *object)
 	       !*object_meta(object, "deletionTimestamp");
 }
 
+/* It goes on somewhere else: a second one beside it is not what was asked for. */
+static int refuse_second(struct kube *kube, const struct resource *want,
+			 const struct kube_at *at, struct arena *mem,
+			 struct error *err)
+{
+	struct kube_record record;
+	int ret = record_get(kube, want->job->job_id, mem, &record, err);
+
+	if (ret != 0 || run_state_is_final(record.run.state) ||
+	    !whereabouts_differ(&record, at))
+		return ret < 0 ? -1 : 0;
+	return error_set_final(err, ERROR_TRY_AGAIN,
+			       "its run goes on in %s: 'jobrun cancel %s' ends "
+			       "it",
+			       record.where, want->job->job_id);
+}
+
 static int run_create(void *ctx, const struct resource *want, struct error *err)
 {
 	struct kube *kube = ctx;
@@ -210,6 +229,8 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 	int last = want->run.attempt;
 	int ret = kube_find(kube, want->place, &at, err);
 
+	if (ret == 0)
+		ret = refuse_second(kube, want, &at, mem, err);
 	if (ret == 0)
 		ret = run_choose_type(&at, want->job, &type, err);
 	was = type;

@@ -8,6 +8,7 @@
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
+#include "providers/kubernetes/whereabouts.h"
 
 /* Without the grace: the pods at once. */
 static int kill_pods(const struct kube_at *at, const char *name,
@@ -52,7 +53,7 @@ static int find_old(struct kube *kube, const struct resource *have,
 		return ret < 0 ? -1 : 0;
 	}
 	if (ret == 0)
-		ret = kube_find(kube, out->place, at, err);
+		ret = whereabouts_find(kube, out, at, NULL, err);
 	return ret;
 }
 

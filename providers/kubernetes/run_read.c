@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
+#include "providers/kubernetes/whereabouts.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
 #include "providers/kubernetes/kube_trials.h"
@@ -133,6 +134,20 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 		       record.run.digest2, record.run.error);
 }
 
+/* A run that goes on is looked at where it is. */
+static int go_where_it_is(struct kube *kube, const struct resource *want,
+			  struct arena *mem, struct kube_at *at,
+			  struct error *err)
+{
+	struct kube_record record;
+	int ret = record_get(kube, want->name, mem, &record, err);
+
+	if (ret != 0 || run_state_is_final(record.run.state) ||
+	    !whereabouts_differ(&record, at))
+		return ret < 0 ? -1 : 0;
+	return whereabouts_find(kube, &record, at, NULL, err);
+}
+
 /* Without its file, where a job is is what is remembered, or listed; what runs
  * its pods is then remembered, or NULL. */
 static int find_run(struct kube *kube, const struct resource *want,
@@ -158,6 +173,8 @@ static int find_run(struct kube *kube, const struct resource *want,
 		return 1;
 	if (ret == 0)
 		ret = kube_find(kube, *place, at, err);
+	if (ret == 0)
+		ret = go_where_it_is(kube, want, mem, at, err);
 	if (ret == 0 && want->job && want->job->file)
 		ret = run_choose_type(at, want->job, type, err);
 	return ret;
@@ -195,7 +212,7 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 		/* Another machine may have started it.  Where the store can't
 		 * be written, nothing is remembered. */
 		if (kube->env.store && want->job && want->job->file)
-			record_put(kube, want->job, place, type, object,
+			record_put(kube, want->job, place, &at, type, object,
 				   &ignored);
 	} else if (ret >= 0 && !object) {
 		show_remembered(kube, want, mem, found);

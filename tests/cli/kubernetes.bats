@@ -430,6 +430,7 @@ is_asked() {
 
 # pods_of ID WORKERS
 pods_of() {
+  tell state '{"paused": false}'
   cat >"$1.yaml" <<END
 jobId: $1
 trainingInput:
@@ -539,4 +540,54 @@ sys.stdin.read()' <"$KUBE/alive" 3>&- &
   jobrun cancel away
   jobrun cancel here
   jobrun delete away here
+}
+
+@test "a look from another context is no end of a run, and starts no second" {
+  tell state '{"pods": [{"hold": true}]}'
+  pods_of stays 1
+  run jobrun apply --detach --yes stays.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"in cluster '$BASE' (context 'test'), namespace 'team'"* ]]
+  # The same cluster, another namespace.
+  sed '/^contexts:/a - name: other\n  context: {cluster: stand-in, user: tester, namespace: elsewhere}' \
+    "$KUBECONFIG" | sed 's/^current-context: .*/current-context: other/' >other
+  KUBECONFIG=other run jobrun status stays
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output != *FAILED* ]]
+  [[ $output == *"in cluster '$BASE' (context 'test'), namespace 'team'"* ]]
+  KUBECONFIG=other run jobrun apply --detach --yes stays.yaml
+  [ "$status" -eq 0 ]
+  [ "$(made | grep -o JobSet | wc -l)" -eq 1 ]
+  # Another cluster, under the same name.
+  python3 "$BATS_TEST_DIRNAME/../stand-ins/kubernetes/server.py" \
+    --port-file port2 --credentials second <"$KUBE/alive" 3>&- &
+  second=$!
+  wait_until 20 test -s port2
+  KUBECONFIG=second/kubeconfig run jobrun status stays
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output != *FAILED* ]]
+  [[ $output == *"it is in cluster '$BASE' (context 'test'), namespace 'team'"* ]]
+  for command in "apply --yes --detach stays.yaml" "cancel stays" "delete stays"; do
+    KUBECONFIG=second/kubeconfig run jobrun $command
+    echo "$output"
+    [ "$status" -ne 0 ]
+    [[ $output == *"it is in cluster '$BASE' (context 'test'), namespace 'team'"* ]]
+  done
+  kill "$second"
+  # Somebody else who finds nothing.
+  sed 's/user: tester/user: another/; s/name: tester/name: another/' \
+    "$KUBECONFIG" >another
+  tell faults '[{"do": "status", "status": 404, "path": "jobsets/stays$", "count": 100}]'
+  KUBECONFIG=another run jobrun status stays
+  tell faults '[]'
+  echo "$output"
+  [[ $output != *FAILED* ]]
+  [[ $output == *"was not found as 'another'"* ]]
+  KUBECONFIG=other run jobrun cancel stays
+  [ "$status" -eq 0 ]
+  [[ $output == *"stays: CANCELLED"* ]]
+  jobrun delete stays
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/digest.h"
 #include "core/base/json.h"
 #include "core/net/url.h"
 #include "providers/kubernetes/api/token.h"
@@ -25,6 +26,7 @@ struct known_group {
 
 struct apiserver {
 	struct kubeconfig config;
+	struct apiserver_identity identity;
 	struct http *http;
 	struct http *streams; /* another client, for answers that go on */
 	struct kube_token token;
@@ -34,6 +36,20 @@ struct apiserver {
 };
 
 /* ---- opening ----------------------------------------------------------- */
+
+static int identify(struct apiserver *api, struct error *err)
+{
+	const struct kubeconfig *config = &api->config;
+	struct digest digest = { 0 };
+
+	api->identity.context = config->context;
+	api->identity.user = config->user ? config->user : "";
+	if (config->ca &&
+	    digest_bytes(config->ca, strlen(config->ca), &digest, err) < 0)
+		return -1;
+	snprintf(api->identity.ca, sizeof(api->identity.ca), "%s", digest.hex);
+	return 0;
+}
 
 struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 				 kube_read_yaml *read_yaml, const char *trace,
@@ -45,6 +61,7 @@ struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 
 	pthread_mutex_init(&api->lock, NULL);
 	if (kubeconfig_read(choice, read_yaml, &api->config, err) < 0 ||
+	    identify(api, err) < 0 ||
 	    token_init(&api->token, &api->config, err) < 0)
 		goto fail;
 	tls.ca = api->config.ca;
@@ -72,6 +89,11 @@ void apiserver_close(struct apiserver *api)
 	kubeconfig_done(&api->config);
 	pthread_mutex_destroy(&api->lock);
 	free(api);
+}
+
+const struct apiserver_identity *apiserver_identity(const struct apiserver *api)
+{
+	return &api->identity;
 }
 
 const char *apiserver_server(const struct apiserver *api)

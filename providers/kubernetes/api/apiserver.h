@@ -19,6 +19,14 @@ struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 				 kube_read_yaml *read_yaml, const char *trace,
 				 struct error *err);
 void apiserver_close(struct apiserver *api);
+/* By what a cluster, and who asks it, are known again. */
+struct apiserver_identity {
+	const char *context;
+	const char *user; /* its name in the kubeconfig, or "" */
+	char ca[65];      /* digest of the authority's certificates, or "" */
+};
+const struct apiserver_identity *
+apiserver_identity(const struct apiserver *api);
 /* Both borrowed. */
 const char *apiserver_server(const struct apiserver *api);
 const char *apiserver_name_space(const struct apiserver *api);

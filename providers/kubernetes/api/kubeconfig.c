@@ -421,6 +421,7 @@ static int resolve(const json_t *all, const struct kubeconfig_choice *choice,
 		return -1;
 	if (!*user_name)
 		return 0;
+	out->user = mem_strdup(user_name);
 	user = find_entry(all, "users", "user", user_name, &folder, err);
 	if (!user ||
 	    (choice->untrusted &&
@@ -507,6 +508,7 @@ static void wipe(char *text)
 void kubeconfig_done(struct kubeconfig *config)
 {
 	free(config->context);
+	free(config->user);
 	free(config->server);
 	free(config->name_space);
 	free(config->proxy);

@@ -28,6 +28,7 @@ typedef json_t *kube_read_yaml(const char *text, size_t len, const char *name,
 struct kubeconfig {
 	/* Owned; see kubeconfig_done(). */
 	char *context; /* its name, for messages */
+	char *user;    /* the name of its user, or NULL */
 	char *server;  /* "https://1.2.3.4", without a '/' at its end */
 	char *name_space;
 	char *proxy; /* or NULL */

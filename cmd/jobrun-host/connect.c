@@ -64,9 +64,10 @@ static void say(enum frame_type type, const char *why)
 }
 
 /* Says no in a form that the client understands; returns the exit status. */
-static int refuse(const char *why)
+static int refuse(const struct error *err)
 {
-	say(FRAME_REFUSED, why);
+	say(err->code == ERROR_TRY_AGAIN ? FRAME_HELD : FRAME_REFUSED,
+	    err->text);
 	return 1;
 }
 
@@ -422,15 +423,17 @@ int connect_main(const char *directory)
 	char byte;
 	int daemon;
 
-	if (read_hello(&hello) < 0)
-		return refuse("the first frame makes no sense");
+	if (read_hello(&hello) < 0) {
+		error_set(&err, ERROR_FAILED, "the first frame makes no sense");
+		return refuse(&err);
+	}
 	daemon = attach(directory, &hello, &err);
 	free(hello.run);
 	free(hello.nonce);
 	free(hello.owner);
 	free(hello.digest);
 	if (daemon < 0)
-		return refuse(err.text);
+		return refuse(&err);
 	/* These are the daemon's now; sshd keeps the session for as long as
 	 * this process is here. */
 	close(STDIN_FILENO);

@@ -476,8 +476,9 @@ static void run_ended(struct execution *it)
 		fail(it, run, &err);
 	} else {
 		if (run->error[0])
-			error_set(&err, ERROR_FAILED, "run '%s': FAILED: %s",
-				  name, run->error);
+			error_set(&err,
+				  run->held ? ERROR_TRY_AGAIN : ERROR_FAILED,
+				  "run '%s': FAILED: %s", name, run->error);
 		else
 			error_set(&err, ERROR_FAILED,
 				  "run '%s': FAILED (exit %d)", name,

@@ -61,7 +61,10 @@ static void decide_same_run(struct action *action, bool rerun,
 	/* The same digest is the same job, however it was written down. */
 	action->change_count = 0;
 	action->files.count = 0;
-	if (run_state_is_final(run->state) && rerun) {
+	if (run->held) {
+		decide(action, ACTION_RUN,
+		       "not started before: another owner had it");
+	} else if (run_state_is_final(run->state) && rerun) {
 		decide(action, ACTION_RUN,
 		       arena_printf(mem, "again, after attempt %d (%s)",
 				    run->attempt, ended(run, mem)));

@@ -10,9 +10,10 @@
 enum attempt_cause {
 	OUTCOME_SUCCESS,
 	OUTCOME_CANCEL, /* asked to, or out of time */
-	OUTCOME_TASK,  /* one exited with another code than 0, or by a signal */
-	OUTCOME_LOST,  /* the host of one was preempted, or lost otherwise;
+	OUTCOME_TASK, /* one exited with another code than 0, or by a signal */
+	OUTCOME_LOST, /* the host of one was preempted, or lost otherwise;
 		       * or it is not to be had for another attempt */
+	OUTCOME_HELD, /* before anything began: another owner's run has a host */
 	OUTCOME_OTHER, /* it could not be prepared or started */
 };
 

@@ -76,7 +76,7 @@ void restart_decide(const struct restart *policy,
 
 	*out = (struct restart_decision){ .counts = *so_far };
 	if (outcome->cause == OUTCOME_SUCCESS ||
-	    outcome->cause == OUTCOME_CANCEL)
+	    outcome->cause == OUTCOME_CANCEL || outcome->cause == OUTCOME_HELD)
 		return;
 	if (outcome->cause == OUTCOME_TASK) {
 		end.exit_code = outcome->task->exit_code;

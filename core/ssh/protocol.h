@@ -86,6 +86,7 @@ enum frame_type {
 	FRAME_PONG,
 	FRAME_RELEASED,
 	FRAME_REFUSED, /* and the channel is closed */
+	FRAME_HELD,    /* likewise, as another owner's run is there: text who */
 	FRAME_GONE,    /* there is no such run: likewise */
 
 	/* In the spool. */

@@ -76,3 +76,9 @@ char *store_owner(const struct store *store, struct error *err)
 	free(path);
 	return out;
 }
+
+bool run_is_held(const struct run_record *run)
+{
+	return run->state == RUN_FAILED && !run->start_time_ms &&
+	       run->exit_code == ERROR_TRY_AGAIN;
+}

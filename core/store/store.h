@@ -176,6 +176,9 @@ const char *store_folder(const struct store *store); /* borrowed */
 /* The owner that drives the runs of this store: JOBRUN_OWNER, or else a random id that the
  * store keeps and, behind a space, who that is for people.  Returns new. */
 char *store_owner(const struct store *store, struct error *err);
+/* Nothing of the run ever began: another owner's run of its job goes on where it
+ * was to run, and it may be started when that is over. */
+bool run_is_held(const struct run_record *run);
 
 /* The file in a run's folder that its processes hold a lock on: see
  * core/process/run_lock.h. */

@@ -161,9 +161,11 @@ static void out_of_time(void *arg, uint32_t events)
 	end(a, ENDING_CANCEL, OUTCOME_CANCEL, why);
 }
 
-static void not_prepared(struct attempt *a, size_t ordinal,
-			 enum attempt_cause cause, const char *why)
+static void on_not_prepared(void *arg, size_t ordinal, enum attempt_cause cause,
+			    const char *why)
 {
+	struct attempt *a = arg;
+
 	a->preparing = false;
 	if (a->ending != ENDING_NONE) {
 		finish_if_done(a);
@@ -178,7 +180,7 @@ static void on_prepared(void *arg, size_t ordinal, const char *why)
 	struct attempt *a = arg;
 
 	if (why) {
-		not_prepared(a, ordinal, OUTCOME_OTHER, why);
+		on_not_prepared(a, ordinal, OUTCOME_OTHER, why);
 		return;
 	}
 	a->preparing = false;
@@ -186,11 +188,6 @@ static void on_prepared(void *arg, size_t ordinal, const char *why)
 		finish_if_done(a);
 	else
 		a->deps.backend->ops->start(a->deps.backend);
-}
-
-static void on_prepare_lost(void *arg, size_t ordinal, const char *why)
-{
-	not_prepared(arg, ordinal, OUTCOME_LOST, why);
 }
 
 static void on_task_started(void *arg, size_t ordinal, int64_t pid)
@@ -305,7 +302,7 @@ static void on_finished(void *arg)
 
 static const struct backend_owner backend_owner = {
 	.prepared = on_prepared,
-	.prepare_lost = on_prepare_lost,
+	.not_prepared = on_not_prepared,
 	.task_started = on_task_started,
 	.task_not_started = on_task_not_started,
 	.task_ended = on_task_ended,
@@ -413,5 +410,7 @@ struct attempt_outcome attempt_outcome(const struct attempt *a)
 		out.exit_code = 0;
 	else if (a->cause == OUTCOME_TASK)
 		out.exit_code = a->culprit->exit_code;
+	else if (a->cause == OUTCOME_HELD)
+		out.exit_code = ERROR_TRY_AGAIN;
 	return out;
 }

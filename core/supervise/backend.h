@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
+#include "core/spec/attempt_outcome.h"
 
 /* In place of a task's ordinal: all of them, and `setup`. */
 #define BACKEND_ALL SIZE_MAX
@@ -31,8 +32,11 @@ struct backend_owner {
 	/* Preparing has ended, well if `why` is NULL; else the log of the
 	 * task `ordinal` has the last words.  Nothing of it runs. */
 	void (*prepared)(void *arg, size_t ordinal, const char *why);
-	/* Instead: a host that the run had before is not to be had again. */
-	void (*prepare_lost)(void *arg, size_t ordinal, const char *why);
+	/* Instead, where it could not be: a host that the run had before is not
+	 * to be had again (OUTCOME_LOST), or another owner's run is there
+	 * (OUTCOME_HELD). */
+	void (*not_prepared)(void *arg, size_t ordinal,
+			     enum attempt_cause cause, const char *why);
 	/* `pid` is of where it runs. */
 	void (*task_started)(void *arg, size_t ordinal, int64_t pid);
 	/* It will not run; those after it may not have been tried. */

@@ -44,19 +44,21 @@ static const struct host *host_of(const struct hosts *all, size_t ordinal)
 }
 
 /* A host that did its part in an earlier round was lost: as much a preemption
- * as if it had been then. */
+ * as if it had been then.  One that another owner's run has may be had later. */
 static void report_not_prepared(struct hosts *all, const struct host *host,
 				const char *why)
 {
 	const struct backend *backend = &all->base;
 	size_t ordinal = host->index < all->task_count ? host->index : 0;
 
-	if (!host->lost || !host->had) {
+	if (!host->held && !(host->lost && host->had)) {
 		report_prepared(all, ordinal, why);
 		return;
 	}
 	all->stage = HOSTS_IDLE;
-	backend->owner->prepare_lost(backend->owner_arg, ordinal, why);
+	backend->owner->not_prepared(backend->owner_arg, ordinal,
+				     host->held ? OUTCOME_HELD : OUTCOME_LOST,
+				     why);
 }
 
 /* Whatever it was to do. */
@@ -188,7 +190,7 @@ static int hosts_prepare(struct backend *backend, struct error *err)
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
 
-		host->lost = host->fetched = host->checked = false;
+		host->lost = host->fetched = host->checked = host->held = false;
 		host->begun_ms = 0;
 		host->heard_ms = time_monotonic_ms();
 		/* One that is there from an earlier round has all it needs,

@@ -361,7 +361,9 @@ static void on_refused(struct host *host, const struct frame *frame)
 
 	/* What starts agents may fail for a moment; what an agent refuses it
 	 * will refuse again. */
-	if (!host->left && (host->stage != HOST_GREETING || !was_greeted(host)))
+	host->held = frame->type == FRAME_HELD && !host->left;
+	if (host->held || (!host->left && (host->stage != HOST_GREETING ||
+					   !was_greeted(host))))
 		host_lose(host, why);
 	else
 		host_reconnect(host);
@@ -498,7 +500,7 @@ static void on_message(void *arg, const struct frame *frame)
 	struct error err;
 
 	host->spoke_ms = time_monotonic_ms();
-	if (frame->type != FRAME_REFUSED)
+	if (frame->type != FRAME_REFUSED && frame->type != FRAME_HELD)
 		host->heard_ms = host->spoke_ms;
 	switch (frame->type) {
 	case FRAME_WELCOME:
@@ -515,6 +517,7 @@ static void on_message(void *arg, const struct frame *frame)
 	case FRAME_CHECKED:
 		host_take_checked(host, frame);
 		break;
+	case FRAME_HELD:
 	case FRAME_REFUSED:
 		on_refused(host, frame);
 		break;

@@ -42,6 +42,7 @@ struct host {
 	bool connecting; /* counts among those that are */
 	bool lost;       /* for good */
 	bool had;        /* an attempt has begun there */
+	bool held;       /* by another owner's run */
 	bool may_run;    /* something of the run, as far as is known */
 	bool left;       /* for the run to be reconciled with */
 	bool settled;    /* as far as it gets before the start */

@@ -237,7 +237,7 @@ static void on_tuner_ended(void *arg)
 
 	s->run.state = tuner_state(s->tuner);
 	s->run.error = tuner_why(s->tuner);
-	s->run.exit_code = s->run.state == RUN_SUCCEEDED ? 0 : -1;
+	s->run.exit_code = tuner_exit_code(s->tuner);
 	end_loop(s);
 }
 

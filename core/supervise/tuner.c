@@ -98,6 +98,8 @@ static void check_failures(struct tuner *t, const struct trial *last)
 
 	if (!t->prepared || !trial_slot_any(t)) {
 		/* All trials need the part that failed. */
+		t->held = !t->prepared &&
+			  last->record.exit_code == ERROR_TRY_AGAIN;
 		tuner_end(t, RUN_FAILED, last->record.error, false);
 	} else if (trial_tally_is_enough(&t->tally, t->spec, why,
 					 sizeof(why))) {
@@ -343,4 +345,11 @@ enum run_state tuner_state(const struct tuner *tuner)
 const char *tuner_why(const struct tuner *tuner)
 {
 	return tuner->why[0] ? tuner->why : NULL;
+}
+
+int tuner_exit_code(const struct tuner *tuner)
+{
+	if (tuner->held)
+		return ERROR_TRY_AGAIN;
+	return tuner->state == RUN_SUCCEEDED ? 0 : -1;
 }

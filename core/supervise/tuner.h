@@ -53,6 +53,9 @@ void tuner_cancel(struct tuner *tuner, const char *why, bool now);
 void tuner_fail(struct tuner *tuner, const char *why);
 
 enum run_state tuner_state(const struct tuner *tuner);
+/* The run's: 0, ERROR_TRY_AGAIN if another owner's run was in the way before
+ * anything began, else -1. */
+int tuner_exit_code(const struct tuner *tuner);
 /* Why it has ended, or is ending; NULL after success. */
 const char *tuner_why(const struct tuner *tuner);
 

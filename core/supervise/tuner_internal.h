@@ -50,6 +50,7 @@ struct tuner {
 	long alive;
 	struct trial_tally tally;
 	bool prepared; /* what all need is there */
+	bool held;     /* it cannot be: another owner has the hosts */
 	enum run_state state;
 	enum run_state ending; /* RUN_QUEUED: not yet */
 	char why[600];

@@ -309,8 +309,19 @@ elsewhere() {
   wait_until 20 test -s pid
   pid=$(cat pid)
   run elsewhere "$JOBRUN" apply a.yaml
-  [ "$status" -eq 1 ]
-  [[ $output == *"host 'h1': 'root@$(hostname)' runs this job there, in the same form, since 20"*"; it was heard "*" s ago"* ]]
+  [ "$status" -eq 75 ]
+  [[ $output == *"a: FAILED, not started: host 'h1': 'root@$(hostname)' runs this job there, in the same form, since 20"*"; it was heard "*" s ago"* ]]
+  # That was no run of it: the next try needs no --rerun, restart is for others.
+  sed 's/echo line/echo LINE/' a.yaml >b.yaml
+  echo '  restart: {maxRestarts: 9, maxPreemptions: 9}' >>b.yaml
+  run elsewhere "$JOBRUN" apply b.yaml
+  [ "$status" -eq 75 ]
+  [[ $output == *"'root@$(hostname)' runs this job there, in another form, since 20"* ]]
+  elsewhere "$JOBRUN" apply --detach b.yaml
+  run elsewhere "$JOBRUN" wait a
+  [ "$status" -eq 75 ]
+  run elsewhere "$JOBRUN" plan b.yaml
+  [[ $output == *"not started before: another owner had it"* ]]
   state_is a RUNNING
   kill -0 "$pid"
   # Nothing is heard of it any more.
@@ -318,12 +329,12 @@ elsewhere() {
   kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
   sleep 1
   touch -d '2 minutes ago' "$SSH"/h1/state/jobrun/hosts/a.*/heard
-  run elsewhere "$JOBRUN" apply --rerun --detach a.yaml
+  run elsewhere "$JOBRUN" apply --detach a.yaml
   [ "$status" -eq 0 ]
-  wait_until 20 grep -qs 'line 9$' other/runs/a.2/logs/master-0.stdout
+  wait_until 20 grep -qs 'line 9$' other/runs/a.4/logs/master-0.stdout
   [ "$(cat pid)" = "$pid" ]
   touch stop
   run elsewhere timeout 60 "$JOBRUN" wait a
   [ "$status" -eq 0 ]
-  lines_in_order other/runs/a.2/logs/master-0.stdout
+  lines_in_order other/runs/a.4/logs/master-0.stdout
 }

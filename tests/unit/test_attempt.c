@@ -236,9 +236,23 @@ static void a_host_that_is_not_to_be_had_again_is_lost(void **state)
 	struct fixture *f = *state;
 
 	begin(f, 0);
-	owner(f)->prepare_lost(f->attempt, 1, "host 'h': no answer");
+	owner(f)->not_prepared(f->attempt, 1, OUTCOME_LOST,
+			       "host 'h': no answer");
 	finish(f);
 	assert_outcome(f, RUN_FAILED, OUTCOME_LOST, -1, "host 'h': no answer");
+	assert_int_equal(f->fake.started, 0);
+}
+
+static void a_host_that_another_owner_has_is_to_be_tried_again(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, 0);
+	owner(f)->not_prepared(f->attempt, 0, OUTCOME_HELD,
+			       "host 'h': 'b' runs it");
+	finish(f);
+	assert_outcome(f, RUN_FAILED, OUTCOME_HELD, ERROR_TRY_AGAIN,
+		       "host 'h': 'b' runs it");
 	assert_int_equal(f->fake.started, 0);
 }
 
@@ -365,6 +379,7 @@ int main(void)
 		TEST(the_first_failure_ends_the_others_and_stays_the_reason),
 		TEST(a_lost_host_is_another_cause_than_a_failure),
 		TEST(a_host_that_is_not_to_be_had_again_is_lost),
+		TEST(a_host_that_another_owner_has_is_to_be_tried_again),
 		TEST(setup_that_fails_is_no_lost_host),
 		TEST(what_can_not_even_prepare_has_ended),
 		TEST(a_cancel_while_it_prepares_starts_nothing),

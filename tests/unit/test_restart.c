@@ -49,6 +49,7 @@ static void rules_and_counts_decide(void **state)
 		/* Neither is a failure. */
 		{ OUTCOME_SUCCESS, 0, 0, 0, 0, false, 0, "" },
 		{ OUTCOME_CANCEL, 0, 0, 0, 0, false, 0, "" },
+		{ OUTCOME_HELD, 75, 0, 0, 0, false, 0, "" },
 		/* The first rule that holds. */
 		{ OUTCOME_TASK, 3, 0, 0, 0, false, 0, BY_RULE(1) },
 		{ OUTCOME_TASK, 1, 0, 0, 0, true, 10, "" },

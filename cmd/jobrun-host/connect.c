@@ -6,6 +6,7 @@
  */
 #include "cmd/jobrun-host/agent.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +24,7 @@
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 
-#define HELLO_MAX 1024
+#define HELLO_MAX 2048
 #define NONCE_MAX 64
 #define EVICT_MS 15000
 
@@ -33,6 +34,7 @@ struct hello {
 	uint32_t kind;
 	char *owner;
 	char *digest;
+	char *origin;
 };
 
 static bool read_all(void *to, size_t len)
@@ -106,6 +108,7 @@ static int read_hello(struct hello *hello)
 	hello->kind = wire_get_u32(&in);
 	hello->owner = wire_get_string(&in);
 	hello->digest = wire_get_string(&in);
+	hello->origin = wire_get_string(&in);
 	if (!wire_is_done(&in) || !is_name(hello->run, NAME_MAX - 8) ||
 	    !is_name(hello->nonce, NONCE_MAX))
 		return -1;
@@ -234,15 +237,20 @@ struct holder {
 	char owner[160];
 	char digest[80];
 	char since[32];
+	char origin[256]; /* "": an older agent wrote it */
 };
 
 static bool read_holder(struct holder *out)
 {
 	struct error ignored;
 	size_t len;
-	char *text = file_read("owner", 512, &len, &ignored);
-	bool whole = text && sscanf(text, "%159[^\n]\n%79[^\n]\n%31[^\n]",
-				    out->owner, out->digest, out->since) == 3;
+	char *text = file_read("owner", HELLO_MAX, &len, &ignored);
+	bool whole;
+
+	out->origin[0] = '\0';
+	whole = text &&
+		sscanf(text, "%159[^\n]\n%79[^\n]\n%31[^\n]\n%255[^\n]",
+		       out->owner, out->digest, out->since, out->origin) >= 3;
 
 	free(text);
 	return whole;
@@ -256,8 +264,9 @@ static int write_holder(const struct hello *hello, struct error *err)
 	int ret;
 
 	strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%SZ", gmtime(&now));
-	text = mem_printf("%s\n%s\n%s\n", hello->owner,
-			  *hello->digest ? hello->digest : "-", since);
+	text = mem_printf("%s\n%s\n%s\n%s\n", hello->owner,
+			  *hello->digest ? hello->digest : "-", since,
+			  hello->origin);
 	ret = file_write("owner", text, strlen(text), err);
 	free(text);
 	if (ret == 0)
@@ -274,6 +283,13 @@ static bool is_same_owner(const char *a, const char *b)
 	size_t len = strcspn(a, " ");
 
 	return len == strcspn(b, " ") && !strncmp(a, b, len);
+}
+
+static const char *people_of(const struct holder *holder)
+{
+	const char *who = strchr(holder->owner, ' ');
+
+	return who ? who + 1 : holder->owner;
 }
 
 static long silent_s(void)
@@ -299,23 +315,82 @@ static bool has_daemon(void)
 static int claim(const struct hello *hello, struct error *err)
 {
 	struct holder holder;
-	const char *who;
 	long silent;
 
 	if (!read_holder(&holder) || is_same_owner(holder.owner, hello->owner))
 		return 0;
 	silent = silent_s();
-	who = strchr(holder.owner, ' ');
 	if (silent < OWNER_LEASE_S)
 		return error_set(err, ERROR_TRY_AGAIN,
 				 "'%s' runs this job there, %s, since %s; it "
 				 "was heard %ld s ago",
-				 who ? who + 1 : holder.owner,
+				 people_of(&holder),
 				 strcmp(holder.digest, hello->digest) != 0
 					 ? "in another form"
 					 : "in the same form",
 				 holder.since, silent < 0 ? 0 : silent);
 	return !strcmp(holder.digest, hello->digest) && has_daemon();
+}
+
+/* ---- jobs of that name from elsewhere ---- */
+
+/* Run folders are JOB.ORIGIN.INDEX, or JOB.ORIGIN-SLOT.INDEX. */
+static bool is_of_other_origin(const char *run, const char *folder)
+{
+	size_t job = strcspn(run, ".");
+	size_t len;
+
+	if (!run[job] || strncmp(run, folder, job + 1) != 0)
+		return false;
+	run += job + 1;
+	folder += job + 1;
+	len = strcspn(run, ".-");
+	return strcspn(folder, ".-") != len || strncmp(run, folder, len) != 0;
+}
+
+/* With such a folder as the working directory.  What the same owner runs there,
+ * its own store knows. */
+static int end_other(const struct hello *hello, const char *folder,
+		     struct error *err)
+{
+	struct holder holder;
+
+	if (!has_daemon() || !read_holder(&holder) ||
+	    is_same_owner(holder.owner, hello->owner))
+		return 0;
+	if (hello->kind != HELLO_TAKE_OVER)
+		return error_set(err, ERROR_TRY_AGAIN,
+				 "'%s' runs another job of that name there, "
+				 "since %s: that is from %s, this one from %s; "
+				 "--take-over ends it",
+				 people_of(&holder), holder.since,
+				 *holder.origin ? holder.origin : "elsewhere",
+				 *hello->origin ? hello->origin : "elsewhere");
+	if (evict(err) < 0)
+		return -1;
+	if (chdir("..") < 0)
+		return error_errno(err, "cannot leave '%s'", folder);
+	return folder_remove(folder, err);
+}
+
+static int make_way(const struct hello *hello, const char *base,
+		    struct error *err)
+{
+	DIR *dir = opendir(".");
+	struct dirent *entry;
+	int ret = 0;
+
+	while (dir && ret == 0 && (entry = readdir(dir))) {
+		if (!is_of_other_origin(hello->run, entry->d_name) ||
+		    chdir(entry->d_name) < 0)
+			continue;
+		ret = end_other(hello, entry->d_name, err);
+		if (chdir(base) < 0)
+			ret = error_errno(err, "cannot enter '%s'", base);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
 }
 
 /* Makes the run's folder the working directory, empty if it is not this
@@ -389,7 +464,6 @@ static int attach(const char *directory, const struct hello *hello,
 	if (!base)
 		return -1;
 	folder = path_join(base, hello->run);
-	free(base);
 	/* One at a time: two would start two daemons. */
 	lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (lock < 0 || flock(lock, LOCK_EX) < 0) {
@@ -400,6 +474,8 @@ static int attach(const char *directory, const struct hello *hello,
 		say(FRAME_GONE, "");
 		_exit(0);
 	}
+	if (!is_there(hello) && make_way(hello, base, err) < 0)
+		goto out;
 	if (enter_run(hello, err) < 0)
 		goto out;
 	daemon = find_daemon(err);
@@ -413,6 +489,7 @@ out:
 	if (lock >= 0)
 		close(lock);
 	free(folder);
+	free(base);
 	return daemon;
 }
 
@@ -432,6 +509,7 @@ int connect_main(const char *directory)
 	free(hello.nonce);
 	free(hello.owner);
 	free(hello.digest);
+	free(hello.origin);
 	if (daemon < 0)
 		return refuse(&err);
 	/* These are the daemon's now; sshd keeps the session for as long as

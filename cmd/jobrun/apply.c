@@ -351,6 +351,7 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 	    session_prices(session, opts->inputs.prices, &err) < 0)
 		return app_fail(app, &err);
 	session->env.boundary = &opts->inputs.load.boundary;
+	session->env.take_over = opts->inputs.take_over;
 	if (pruning_find(pruning, session, jobs, &err) < 0)
 		return saved_fail(app, saved, app_fail(app, &err));
 	if (pruning_lock(pruning, jobs, opts->lock_timeout, &err) < 0)

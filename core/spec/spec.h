@@ -42,7 +42,8 @@ struct run_hosts {
 	const char *directory; /* what is kept there is below it; NULL: home */
 	const char *origin;    /* of the job; NULL: not known */
 	const char *digest;    /* of the job */
-	long lease_s; /* how long tasks go on without being asked for */
+	bool take_over; /* runs there of another origin's job of that name */
+	long lease_s;   /* how long tasks go on without being asked for */
 	/* How long they may take to let us in, as new machines do; 0: they are
 	 * no new machines. */
 	long reach_s;

@@ -173,6 +173,8 @@ static const struct field host_fields[] = {
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_hosts, "digest", FIELD_STRING, digest),
 	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_hosts, "takeOver", FIELD_BOOL, take_over),
+	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_hosts, "leaseS", FIELD_INT, lease_s) },
 	{ FIELD_PLAIN(run_hosts, "reachS", FIELD_INT, reach_s),
 	  .flags = FIELD_OPTIONAL },

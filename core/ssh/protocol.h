@@ -179,9 +179,9 @@ bool frame_is_pad(const void *data, size_t len);
 void frame_header(unsigned char *to, enum frame_type type, size_t len);
 
 /*
- * HELLO: text run, text nonce, u32 enum hello_kind, text owner, text digest.  A
- * run's folder on a host is called `run`; the nonce tells two runs of one name
- * apart.  The owner's first word says who drives it: the run of another one is
+ * HELLO: text run, text nonce, u32 enum hello_kind, text owner, text digest, text
+ * origin.  A run's folder on a host is called `run`: JOB, a dot, and what is its
+ * origin's; the nonce tells two runs of one name apart.  The owner's first word says who drives it: the run of another one is
  * refused; if nothing was heard of that for OWNER_LEASE_S, it is picked up where
  * the digest is the same, and ended where not.
  */
@@ -190,6 +190,8 @@ void frame_header(unsigned char *to, enum frame_type type, size_t len);
 enum hello_kind {
 	HELLO_BEGIN, /* a run that is not there begins, in the place of others */
 	HELLO_FIND,  /* nothing begins, and nothing is changed */
+	/* As HELLO_BEGIN, also in the place of another origin's JOB. */
+	HELLO_TAKE_OVER,
 };
 
 enum welcome_stage {

@@ -174,6 +174,7 @@ static void on_ready(void *arg)
 {
 	struct host *host = arg;
 	struct hosts *all = host->all;
+	const struct run_hosts *spec = &all->deps.spec->hosts;
 	struct wire_out out = { 0 };
 	char *run = mem_printf("%s.%zu", all->run, host->index);
 
@@ -181,11 +182,13 @@ static void on_ready(void *arg)
 	host->spoke_ms = time_monotonic_ms();
 	wire_begin(&out, FRAME_HELLO);
 	wire_put_text(&out, run);
-	wire_put_text(&out, all->deps.spec->hosts.nonce);
-	wire_put_u32(&out,
-		     all->stage == HOSTS_REACHING ? HELLO_BEGIN : HELLO_FIND);
+	wire_put_text(&out, spec->nonce);
+	wire_put_u32(&out, all->stage != HOSTS_REACHING ? HELLO_FIND
+			   : spec->take_over            ? HELLO_TAKE_OVER
+							: HELLO_BEGIN);
 	wire_put_text(&out, all->deps.owner);
-	wire_put_text(&out, all->deps.spec->hosts.digest);
+	wire_put_text(&out, spec->digest);
+	wire_put_text(&out, spec->origin);
 	host_send(host, &out, wire_end(&out));
 	free(run);
 	if (host->connecting) {

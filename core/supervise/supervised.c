@@ -276,6 +276,7 @@ static int prepare_spec(const struct supervised *as,
 	if (missing)
 		return error_set(err, ERROR_INVALID, "%s", missing);
 	spec->attempt = run->attempt;
+	spec->hosts.take_over = as->env.take_over;
 	spec_set_folder(spec, folder, mem);
 	return 0;
 }

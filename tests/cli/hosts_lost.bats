@@ -338,3 +338,31 @@ elsewhere() {
   [ "$status" -eq 0 ]
   lines_in_order other/runs/a.4/logs/master-0.stdout
 }
+
+@test "a run on hosts of another origin gives way to --take-over alone" {
+  local pid
+  net_up 1
+  mkdir -p p1 p2
+  host_job p1/a.yaml a h1 "echo \$\$ >$TMP/pid; until [ -e $TMP/stop ]; do sleep 0.1; done"
+  sed "s|$TMP/pid|$TMP/pid2|" p1/a.yaml >p2/a.yaml
+  jobrun apply --detach p1/a.yaml
+  wait_until 20 state_is a RUNNING
+  wait_until 20 test -s pid
+  pid=$(cat pid)
+  run elsewhere "$JOBRUN" apply p2/a.yaml
+  [ "$status" -eq 75 ]
+  [[ $output == *"host 'h1': 'root@$(hostname)' runs another job of that name there, since 20"*": that is from dir:$TMP/p1, this one from dir:$TMP/p2; --take-over ends it"* ]]
+  kill -0 "$pid"
+  # What is refused leaves nothing there.
+  [ "$(find "$SSH/h1/state/jobrun/hosts" -maxdepth 1 -name 'a.*' | wc -l)" -eq 1 ]
+  # Nor is another job in its way.
+  host_job p2/ab.yaml ab h1 true
+  elsewhere timeout 60 "$JOBRUN" apply p2/ab.yaml
+  elsewhere "$JOBRUN" apply --detach --take-over p2/a.yaml
+  wait_until 20 test -s pid2
+  wait_until 20 eval '! kill -0 '"$pid"' 2>/dev/null'
+  wait_until 40 state_is a FAILED
+  kill -0 "$(cat pid2)"
+  touch stop
+  elsewhere timeout 60 "$JOBRUN" wait a
+}

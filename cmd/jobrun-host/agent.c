@@ -23,8 +23,7 @@
 #include "core/process/process.h"
 #include "core/process/reserve.h"
 
-#define TOUCH_MS 5000        /* between two looks at the clock of a file */
-#define LIMIT_SLACK_MS 30000 /* the client has the first word */
+#define TOUCH_MS 5000 /* between two looks at the clock of a file */
 
 void agent_heard(struct agent *agent)
 {
@@ -62,15 +61,13 @@ void agent_report(struct agent *agent, enum frame_type type, uint32_t task,
 	wire_out_done(&out);
 }
 
-static void rearm_watch(struct agent *agent);
-
 void agent_channel_lost(struct agent *agent)
 {
 	channel_free(agent->channel);
 	agent->channel = NULL;
 	agent->heard_ms = time_monotonic_ms();
 	prepare_interrupted(agent);
-	rearm_watch(agent);
+	agent_rearm_watch(agent);
 }
 
 static void refuse(struct agent *agent, const char *why)
@@ -148,9 +145,7 @@ static void kill_all(void *arg, uint32_t events)
 		kill(prepare_pid(agent), SIGKILL);
 }
 
-/* Nothing is to be run any more, or ever was: once the processes are gone,
- * says so. */
-static void agent_end_if_done(struct agent *agent)
+void agent_end_if_done(struct agent *agent)
 {
 	size_t i;
 
@@ -202,7 +197,7 @@ static void end_alone(struct agent *agent, const char *why)
 	agent_end(agent, agent->lease_s ? 10000 : 0);
 }
 
-static void out_of_time(void *arg, uint32_t events)
+void agent_out_of_time(void *arg, uint32_t events)
 {
 	struct agent *agent = arg;
 
@@ -257,125 +252,11 @@ static void watch(void *arg, uint32_t events)
 	}
 }
 
-static void rearm_watch(struct agent *agent)
+void agent_rearm_watch(struct agent *agent)
 {
 	loop_remove(agent->loop, agent->watch_timer);
 	agent->watch_timer = NULL;
 	watch(agent, 0);
-}
-
-/* ---- the start ---- */
-
-static int start_task(struct child *task, struct wire_in *in)
-{
-	char *directory, **argv, **env;
-	struct error err;
-
-	task->ordinal = wire_get_u32(in);
-	directory = wire_get_string(in);
-	argv = wire_get_list(in);
-	env = wire_get_list(in);
-	task->after = wire_get_list(in);
-	if (task->after && !task->after[0]) {
-		wire_list_free(task->after);
-		task->after = NULL;
-	}
-	if (in->bad) {
-		/* Read whole before: see is_start(). */
-	} else if (child_start(task, argv, env, directory, &err) < 0) {
-		agent_report(task->agent, FRAME_TASK_FAILED, task->ordinal, 0,
-			     err.text);
-	} else {
-		task->agent->alive++;
-		agent_report(task->agent, FRAME_TASK_STARTED, task->ordinal,
-			     task->task.pid, NULL);
-	}
-	free(directory);
-	wire_list_free(argv);
-	wire_list_free(env);
-	return in->bad ? -1 : 0;
-}
-
-/* Nothing is started of what is not whole. */
-static bool is_start(struct wire_in in)
-{
-	uint32_t i, count;
-	int list;
-
-	wire_get_u32(&in);
-	wire_get_u32(&in);
-	wire_get_u32(&in);
-	free(wire_get_string(&in));
-	count = wire_get_count(&in, FRAME_TASKS_MAX, 20);
-	for (i = 0; i < count && !in.bad; i++) {
-		wire_get_u32(&in);
-		free(wire_get_string(&in));
-		for (list = 0; list < 3 && !in.bad; list++)
-			wire_list_free(wire_get_list(&in));
-	}
-	return wire_is_done(&in);
-}
-
-static void forget_tasks(struct agent *agent)
-{
-	size_t i;
-
-	for (i = 0; i < agent->task_count; i++) {
-		child_drain(&agent->tasks[i]);
-		wire_list_free(agent->tasks[i].after);
-	}
-	free(agent->tasks);
-	agent->tasks = NULL;
-	agent->task_count = 0;
-}
-
-/* Where the tasks of a round leave what they make. */
-static void make_output(struct wire_in *in)
-{
-	char *folder = wire_get_string(in);
-	struct error err;
-
-	/* A task that needs it says so better than we could. */
-	if (folder && folder_make(folder, &err) < 0)
-		fprintf(stderr, "%s\n", err.text);
-	free(folder);
-}
-
-static int start(struct agent *agent, struct wire_in in, struct error *err)
-{
-	uint32_t i, round, limit_s;
-
-	if (!is_start(in))
-		return error_set(err, ERROR_FAILED, "it makes no sense");
-	round = wire_get_u32(&in);
-	if (round <= agent->round)
-		return 0;
-	if (agent->state != AGENT_READY && agent->state != AGENT_ENDED)
-		return error_set(err, ERROR_FAILED, "the host is not ready");
-	prepare_close_ports(agent);
-	forget_tasks(agent);
-	agent->state = AGENT_STARTED;
-	agent->round = round;
-	agent->why[0] = '\0';
-	agent_report(agent, FRAME_ROUND, 0, 0, NULL);
-	agent->lease_s = (long)wire_get_u32(&in);
-	limit_s = wire_get_u32(&in);
-	make_output(&in);
-	agent->task_count = wire_get_count(&in, FRAME_TASKS_MAX, 20);
-	agent->tasks = mem_alloc(agent->task_count * sizeof(*agent->tasks));
-	for (i = 0; i < agent->task_count; i++) {
-		child_init(&agent->tasks[i], agent, false);
-		if (start_task(&agent->tasks[i], &in) < 0)
-			return error_set(err, ERROR_FAILED,
-					 "it makes no sense");
-	}
-	if (limit_s)
-		agent->limit_timer = loop_add_timer(
-			agent->loop, limit_s * INT64_C(1000) + LIMIT_SLACK_MS,
-			out_of_time, agent);
-	rearm_watch(agent);
-	agent_end_if_done(agent);
-	return 0;
 }
 
 /* ---- what it is asked ---- */
@@ -432,7 +313,7 @@ static int obey(struct agent *agent, const struct frame *frame,
 	case FRAME_CHECK:
 		return check_peers(agent, &in, err);
 	case FRAME_START:
-		return start(agent, in, err);
+		return agent_start(agent, in, err);
 	case FRAME_FOLLOW:
 		return channel_follow(agent->channel, &in) < 0
 			       ? error_set(err, ERROR_FAILED,
@@ -602,7 +483,7 @@ int agent_main(const char *directory, const char *folder, int listener)
 	agent.channel = NULL;
 	prepare_free(agent.prepare);
 	child_drain(&agent.setup);
-	forget_tasks(&agent);
+	agent_forget_tasks(&agent);
 	close(listener);
 	spool_close(agent.spool);
 	task_parent_close(&agent.parent);

@@ -124,6 +124,18 @@ void agent_channel_lost(struct agent *agent);
 void agent_heard(struct agent *agent);
 /* Ends all that runs: SIGTERM, and SIGKILL after the grace. */
 void agent_end(struct agent *agent, long grace_ms);
+/* Nothing is to be run any more, or ever was: once the processes are gone,
+ * says so. */
+void agent_end_if_done(struct agent *agent);
+/* The timer of the longest time that tasks may run. */
+void agent_out_of_time(void *arg, uint32_t events);
+/* How long it may hear nothing has changed. */
+void agent_rearm_watch(struct agent *agent);
+
+/* ---- the start: start.c ---- */
+
+int agent_start(struct agent *agent, struct wire_in in, struct error *err);
+void agent_forget_tasks(struct agent *agent);
 
 /* ---- what is there as it starts: take_up.c ---- */
 

@@ -22,12 +22,9 @@
 #define TICK_MS 2000
 #define RELEASE_MS 2000
 
-static void begin_fetching(struct hosts *all);
-static void fetch_left(struct hosts *all);
-
 /* ---- reports ---- */
 
-static bool is_there(const struct host *host)
+bool host_is_there(const struct host *host)
 {
 	return host->connection && host->stage > HOST_GREETING;
 }
@@ -161,7 +158,7 @@ static void tick(void *arg, uint32_t events)
 		else if (host->stage >= HOST_GREETING &&
 			 now_ms - host->spoke_ms > HOST_SILENT_MS)
 			host_reconnect(host);
-		if (is_there(host))
+		if (host_is_there(host))
 			host_send_simple(host, FRAME_PING);
 	}
 	hosts_reconciled(all);
@@ -195,8 +192,9 @@ static int hosts_prepare(struct backend *backend, struct error *err)
 		host->heard_ms = time_monotonic_ms();
 		/* One that is there from an earlier round has all it needs,
 		 * once that has ended. */
-		host->settled = is_there(host) && host->stage != HOST_STARTED;
-		if (is_there(host) && !host->settled)
+		host->settled =
+			host_is_there(host) && host->stage != HOST_STARTED;
+		if (host_is_there(host) && !host->settled)
 			host_send_end(host, 0);
 	}
 	hosts_tick(all);
@@ -297,7 +295,7 @@ static void end_all(struct hosts *all, uint32_t grace_ms)
 	size_t i;
 
 	for (i = 0; i < all->count; i++)
-		if (is_there(&all->hosts[i]))
+		if (host_is_there(&all->hosts[i]))
 			host_send_end(&all->hosts[i], grace_ms);
 }
 
@@ -317,7 +315,7 @@ static void hosts_signal(struct backend *backend, size_t ordinal, int number)
 		report_prepared(all, 0, "it was cancelled");
 }
 
-static void finished(struct hosts *all)
+void hosts_finished(struct hosts *all)
 {
 	loop_remove(all->deps.loop, all->end_timer);
 	all->end_timer = NULL;
@@ -343,7 +341,7 @@ static void give_up(void *arg, uint32_t events)
 				"ended there\n",
 				host->target.name);
 	}
-	begin_fetching(all);
+	hosts_begin_fetching(all);
 }
 
 /* Whether nothing of the run is left on any host that can be reached. */
@@ -352,7 +350,7 @@ void hosts_ended(struct hosts *all)
 	size_t i;
 
 	if (all->stage == HOSTS_RECONCILING)
-		fetch_left(all);
+		hosts_fetch_left(all);
 	if (all->stage != HOSTS_ENDING)
 		return;
 	for (i = 0; i < all->count; i++) {
@@ -361,7 +359,7 @@ void hosts_ended(struct hosts *all)
 		if (!host->lost && host->stage != HOST_ENDED)
 			return;
 	}
-	begin_fetching(all);
+	hosts_begin_fetching(all);
 }
 
 static void hosts_finish(struct backend *backend)
@@ -387,73 +385,6 @@ static void hosts_finish(struct backend *backend)
 	hosts_ended(all);
 }
 
-static bool has_output(const struct host *host)
-{
-	return is_there(host) && host->stage == HOST_ENDED && host->agent_round;
-}
-
-static void fetch(struct host *host)
-{
-	struct error err;
-
-	if (fetch_begin(host, &err) == 0) {
-		host_send_fetch(host);
-		return;
-	}
-	fprintf(stderr, "host '%s': %s\n", host->target.name, err.text);
-	host->fetched = true;
-}
-
-/* The files of one that has come back, and then it may forget the run. */
-static void fetch_left(struct hosts *all)
-{
-	size_t i;
-
-	for (i = 0; i < all->count; i++) {
-		struct host *host = &all->hosts[i];
-
-		if (!host->left || host->stage != HOST_ENDED || host->unpacking)
-			continue;
-		if (!host->fetched && has_output(host))
-			fetch(host);
-		if (host->unpacking)
-			continue;
-		host_send_simple(host, FRAME_RELEASE);
-		host_reconciled(host);
-	}
-}
-
-/* The master's first: the others' go into it. */
-void hosts_fetched(struct hosts *all)
-{
-	size_t i;
-
-	if (all->stage == HOSTS_RECONCILING)
-		fetch_left(all);
-	if (all->stage != HOSTS_FETCHING)
-		return;
-	if (!all->hosts[0].fetched && has_output(&all->hosts[0]))
-		return;
-	for (i = 1; i < all->count; i++) {
-		struct host *host = &all->hosts[i];
-
-		if (!host->fetched && !host->unpacking && has_output(host))
-			fetch(host);
-	}
-	for (i = 1; i < all->count; i++)
-		if (!all->hosts[i].fetched && has_output(&all->hosts[i]))
-			return;
-	finished(all);
-}
-
-static void begin_fetching(struct hosts *all)
-{
-	all->stage = HOSTS_FETCHING;
-	if (has_output(&all->hosts[0]))
-		fetch(&all->hosts[0]);
-	hosts_fetched(all);
-}
-
 /* ---- its life ---- */
 
 /* The last words to each, which make it forget the run. */
@@ -466,7 +397,7 @@ static void release_all(struct hosts *all)
 	for (i = 0; i < all->count; i++) {
 		struct host *host = &all->hosts[i];
 
-		if (!is_there(host))
+		if (!host_is_there(host))
 			continue;
 		host_send_simple(host, FRAME_RELEASE);
 		connection_flush(host->connection, RELEASE_MS);

@@ -383,3 +383,73 @@ int fetch_add(struct host *host, const struct frame *frame, struct error *err)
 				 "its output folder can't be read");
 	return keep(host, err);
 }
+
+/* ---- of which hosts, and when ---- */
+
+static bool has_output(const struct host *host)
+{
+	return host_is_there(host) && host->stage == HOST_ENDED &&
+	       host->agent_round;
+}
+
+static void fetch(struct host *host)
+{
+	struct error err;
+
+	if (fetch_begin(host, &err) == 0) {
+		host_send_fetch(host);
+		return;
+	}
+	fprintf(stderr, "host '%s': %s\n", host->target.name, err.text);
+	host->fetched = true;
+}
+
+/* The files of one that has come back, and then it may forget the run. */
+void hosts_fetch_left(struct hosts *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		if (!host->left || host->stage != HOST_ENDED || host->unpacking)
+			continue;
+		if (!host->fetched && has_output(host))
+			fetch(host);
+		if (host->unpacking)
+			continue;
+		host_send_simple(host, FRAME_RELEASE);
+		host_reconciled(host);
+	}
+}
+
+/* The master's first: the others' go into it. */
+void hosts_fetched(struct hosts *all)
+{
+	size_t i;
+
+	if (all->stage == HOSTS_RECONCILING)
+		hosts_fetch_left(all);
+	if (all->stage != HOSTS_FETCHING)
+		return;
+	if (!all->hosts[0].fetched && has_output(&all->hosts[0]))
+		return;
+	for (i = 1; i < all->count; i++) {
+		struct host *host = &all->hosts[i];
+
+		if (!host->fetched && !host->unpacking && has_output(host))
+			fetch(host);
+	}
+	for (i = 1; i < all->count; i++)
+		if (!all->hosts[i].fetched && has_output(&all->hosts[i]))
+			return;
+	hosts_finished(all);
+}
+
+void hosts_begin_fetching(struct hosts *all)
+{
+	all->stage = HOSTS_FETCHING;
+	if (has_output(&all->hosts[0]))
+		fetch(&all->hosts[0]);
+	hosts_fetched(all);
+}

@@ -247,7 +247,7 @@ static int take_welcome(struct host *host, const struct frame *frame,
 	return 0;
 }
 
-static void settle(struct host *host, enum host_stage stage)
+void host_settle(struct host *host, enum host_stage stage)
 {
 	host->stage = stage;
 	if (host->settled)
@@ -272,7 +272,7 @@ static void meet_again(struct host *host)
 		host_send_end(host, 0);
 		return;
 	}
-	settle(host, runs ? HOST_STARTED : HOST_ENDED);
+	host_settle(host, runs ? HOST_STARTED : HOST_ENDED);
 }
 
 /* Its tasks were to begin, and what told it so went down with the
@@ -342,7 +342,7 @@ static void on_ready_for_start(struct host *host, const struct frame *frame)
 		return;
 	host->may_run = false;
 	take_ports(host, frame);
-	settle(host, HOST_READY);
+	host_settle(host, HOST_READY);
 }
 
 /* The host has no such run any more, or that of another took its place. */
@@ -371,130 +371,6 @@ static void on_refused(struct host *host, const struct frame *frame)
 	else
 		host_reconnect(host);
 	free(why);
-}
-
-/* ---- its spool ---- */
-
-/* Whether the logs are those of that round: they have none of an earlier
- * attempt, however late its output comes. */
-static bool is_of_logs(const struct hosts *all, uint32_t round)
-{
-	return !all->before || round > all->before;
-}
-
-/* The log that it belongs to, or NULL: none of this host's, or of now. */
-static struct log_writer *log_of(const struct host *host,
-				 const struct frame_output *output)
-{
-	const struct hosts *all = host->all;
-
-	return output->task < all->task_count &&
-			       output->task % all->count == host->index &&
-			       is_of_logs(all, output->round)
-		       ? all->deps.logs[output->task]
-		       : NULL;
-}
-
-static void on_output(struct host *host, const struct frame *frame)
-{
-	struct frame_output output;
-	struct log_writer *log;
-
-	if (!frame_get_output(frame, &output))
-		return;
-	log = log_of(host, &output);
-	if (log)
-		log_writer_add(log, (enum log_stream)output.stream, output.data,
-			       output.len,
-			       (int64_t)output.time_ms + host->clock_ms);
-}
-
-static ssize_t on_rest(void *arg, const struct frame_output *output, int fd)
-{
-	struct host *host = arg;
-	struct log_writer *log = log_of(host, output);
-	char nowhere[4096];
-
-	host->heard_ms = host->spoke_ms = time_monotonic_ms();
-	if (log)
-		return log_writer_take(
-			log, (enum log_stream)output->stream, fd, output->len,
-			(int64_t)output->time_ms + host->clock_ms);
-	return read(fd, nowhere,
-		    output->len < sizeof(nowhere) ? output->len
-						  : sizeof(nowhere));
-}
-
-static void on_all_ended(struct host *host, const struct frame_event *event)
-{
-	struct hosts *all = host->all;
-	struct backend *backend = &all->base;
-	char *why = mem_printf("host '%s': %.*s", host->target.name,
-			       (int)event->text.len, event->text.data);
-	size_t i;
-
-	host->stage = HOST_ENDED;
-	host->may_run = false;
-	/* The agent cannot report the exit of a task it did not see end. */
-	for (i = host->index; i < all->task_count; i += all->count) {
-		if (all->tasks[i] != TASK_STARTED)
-			continue;
-		all->tasks[i] = TASK_ENDED;
-		if (backend->owner)
-			backend->owner->task_lost(backend->owner_arg, i, why);
-	}
-	free(why);
-	if (all->stage == HOSTS_REACHING && host->agent_round)
-		settle(host, HOST_ENDED);
-	hosts_ended(all);
-}
-
-/* Some client has had it; if that was another, or its log was lost, it is not
- * to be had again. */
-static void take_freed(struct host *host, const struct frame_event *event)
-{
-	struct log_writer *log = host->all->deps.logs[event->task];
-	enum log_stream stream = (enum log_stream)event->stream;
-	uint64_t have = log_writer_position(log, stream);
-
-	if (is_of_logs(host->all, event->round) &&
-	    (uint64_t)event->value > have)
-		log_writer_lose(log, stream, (uint64_t)event->value - have,
-				(int64_t)event->time_ms + host->clock_ms);
-}
-
-static void on_event(struct host *host, const struct frame *frame)
-{
-	struct hosts *all = host->all;
-	struct frame_event event;
-	char *why;
-
-	if (!frame_get_event(frame, &event) || event.task >= all->task_count)
-		return;
-	if (frame->type == FRAME_ROUND) {
-		return;
-	} else if (frame->type == FRAME_LOST) {
-		if (is_of_logs(all, event.round))
-			log_writer_lose(all->deps.logs[event.task],
-					(enum log_stream)event.stream,
-					(uint64_t)event.value,
-					(int64_t)event.time_ms +
-						host->clock_ms);
-	} else if (frame->type == FRAME_FREED) {
-		take_freed(host, &event);
-	} else if (frame->type == FRAME_PREPARE_FAILED) {
-		why = copy(event.text);
-		host->stage = HOST_READY;
-		hosts_failed(all, host, why);
-		free(why);
-	} else if (frame->type == FRAME_ALL_ENDED) {
-		/* The end of an earlier round says nothing of the one that it
-		 * has, or was told to begin. */
-		if (event.round == host->agent_round)
-			on_all_ended(host, &event);
-	} else if (all->begun && event.round == all->begun) {
-		hosts_task_event(all, frame, &event);
-	}
 }
 
 static void on_message(void *arg, const struct frame *frame)
@@ -528,7 +404,7 @@ static void on_message(void *arg, const struct frame *frame)
 		on_gone(host);
 		break;
 	case FRAME_OUTPUT:
-		on_output(host, frame);
+		host_take_output(host, frame);
 		break;
 	case FRAME_SHIP:
 		if (fetch_add(host, frame, &err) < 0)
@@ -545,7 +421,7 @@ static void on_message(void *arg, const struct frame *frame)
 	case FRAME_RELEASED:
 		break;
 	default:
-		on_event(host, frame);
+		host_take_event(host, frame);
 	}
 }
 
@@ -561,7 +437,7 @@ static void on_drained(void *arg)
 static const struct connection_hooks hooks = {
 	.ready = on_ready,
 	.frame = on_message,
-	.rest = on_rest,
+	.rest = host_take_rest,
 	.drained = on_drained,
 	.closed = on_closed,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the parts of hosts.h: the backend (hosts.c), one host of it
- * (hosts_host.c), the test whether they reach each other (hosts_check.c), and
+ * (hosts_host.c, hosts_spool.c), the test whether they reach each other (hosts_check.c), and
  * the files sent and fetched (hosts_files.c). */
 #ifndef JOBRUN_HOSTS_INTERNAL_H
 #define JOBRUN_HOSTS_INTERNAL_H
@@ -125,6 +125,8 @@ void host_done(struct host *host);
 void host_connect(struct host *host);
 /* Gives it up: what it was to do is reported as failed or lost. */
 void host_lose(struct host *host, const char *why);
+/* It got that far, which is as far as it gets before the start. */
+void host_settle(struct host *host, enum host_stage stage);
 /* Drops its connection; the second makes it again. */
 void host_drop(struct host *host);
 void host_reconnect(struct host *host);
@@ -154,18 +156,28 @@ void host_send_check(struct host *host);
 /* Handles the host's answer. */
 void host_take_checked(struct host *host, const struct frame *frame);
 
+/* ---- its spool: hosts_spool.c ---- */
+
+void host_take_output(struct host *host, const struct frame *frame);
+/* The rest of one that came in part; `arg` is the host. */
+ssize_t host_take_rest(void *arg, const struct frame_output *output, int fd);
+void host_take_event(struct host *host, const struct frame *frame);
+
 /* ---- the backend: hosts.c ---- */
 
 /* From here on looks after connections, if it does not yet. */
 void hosts_tick(struct hosts *all);
 /* A place among those that connect has become free. */
 void hosts_connect_next(struct hosts *all);
-/* It got as far as it gets before the start. */
+/* One more did. */
 void hosts_settled(struct hosts *all);
 void hosts_failed(struct hosts *all, struct host *host, const char *why);
 void hosts_checked(struct hosts *all);
 void hosts_ended(struct hosts *all);
-void hosts_fetched(struct hosts *all);
+/* Nothing of the run is left, and all of its files are here. */
+void hosts_finished(struct hosts *all);
+/* Greeted, and not gone since. */
+bool host_is_there(const struct host *host);
 void hosts_task_event(struct hosts *all, const struct frame *frame,
 		      const struct frame_event *event);
 
@@ -178,5 +190,10 @@ int ship_send(struct host *host, struct error *err);
 int fetch_begin(struct host *host, struct error *err);
 int fetch_add(struct host *host, const struct frame *frame, struct error *err);
 void fetch_drop(struct host *host);
+void hosts_begin_fetching(struct hosts *all);
+/* From those that were left; then they may forget the run. */
+void hosts_fetch_left(struct hosts *all);
+/* One has given all, or is lost. */
+void hosts_fetched(struct hosts *all);
 
 #endif

@@ -78,9 +78,10 @@ static void say_deleted(const struct deletion *deletion)
 
 	if (plan_count(deletion->plan))
 		app_say(app, "%s: deleted", deletion->job_id);
-	if (!deletion->blind_count)
+	if (deletion->blind_count)
+		app_say(app, "%s: forgotten", deletion->job_id);
+	if (!deletion->left.len)
 		return;
-	app_say(app, "%s: forgotten", deletion->job_id);
 	for (line = strtok_r(deletion->left.data, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
 		app_say(app, "%s", line);
@@ -103,12 +104,17 @@ static int delete_job(struct session *session, const char *job_id,
 		status = app_fail(session->app, &err);
 	} else if (deletion_is_empty(&deletion)) {
 		status = fail_unknown(session->app, job_id);
+	} else if (opts->dry_run &&
+		   deletion_end_left(&deletion, false, &err) < 0) {
+		status = app_fail(session->app, &err);
 	} else if (opts->dry_run) {
 		render(session->app, deletion.plan, &text);
 		buf_puts(&text, buf_text(&deletion.left));
 		app_print(session->app, &text);
 	} else if ((status = ask(&deletion, opts)) != 0) {
 		;
+	} else if (deletion_end_left(&deletion, true, &err) < 0) {
+		status = app_fail(session->app, &err);
 	} else if (undo_execute(session, deletion.plan, NULL, NULL, &err) < 0) {
 		status = (int)err.code; /* it was said */
 	} else if (deletion_forget(&deletion, &err) < 0) {

@@ -64,3 +64,11 @@ int error_prefix(struct error *err, const char *format, ...)
 	snprintf(err->text + len, sizeof(err->text) - len, ": %s", text);
 	return -1;
 }
+
+int error_append(struct error *err, const char *text)
+{
+	size_t len = strlen(err->text);
+
+	snprintf(err->text + len, sizeof(err->text) - len, "%s", text);
+	return -1;
+}

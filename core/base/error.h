@@ -44,6 +44,9 @@ int error_errno(struct error *err, const char *format, ...)
 int error_set_final(struct error *err, enum error_code code, const char *format,
 		    ...) __attribute__((format(printf, 3, 4)));
 
+/* Puts more behind the text that is there. */
+int error_append(struct error *err, const char *text);
+
 /* Puts "PREFIX: " before the text that is there. */
 int error_prefix(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -103,6 +103,12 @@ static bool may_wait(const struct hosts *all)
 	return time_monotonic_ms() < all->patience_ms;
 }
 
+/* By somebody else, with the run. */
+static bool is_forgotten(const struct hosts *all)
+{
+	return !left_hosts_any(all->deps.spec->home);
+}
+
 /* There is none left, or nothing to wait for. */
 void hosts_reconciled(struct hosts *all)
 {
@@ -110,7 +116,7 @@ void hosts_reconciled(struct hosts *all)
 
 	if (all->stage != HOSTS_RECONCILING)
 		return;
-	for (i = 0; i < all->count; i++)
+	for (i = 0; i < all->count && !is_forgotten(all); i++)
 		if (all->hosts[i].left && may_wait(all))
 			return;
 	all->stage = HOSTS_IDLE;
@@ -122,7 +128,8 @@ void host_reconciled(struct host *host)
 	host->left = host->may_run = false;
 	/* Whatever becomes of the connection now. */
 	host->lost = true;
-	write_left(host->all);
+	if (!is_forgotten(host->all))
+		write_left(host->all);
 	hosts_reconciled(host->all);
 }
 
@@ -191,4 +198,5 @@ void hosts_hurry(struct backend *backend)
 		host->tries = 0;
 	}
 	hosts_connect_next(all);
+	hosts_reconciled(all);
 }

@@ -463,8 +463,12 @@ static int delete (void *ctx, const struct resource *have, struct error *err)
 		/* What may still run is found by nothing else. */
 		ret = supervisor_end_left(as->env.store, &run, false, LEFT_MS,
 					  err);
-		if (ret == 0)
-			ret = store_run_delete(as->env.store, &run, err);
+		if (ret < 0) {
+			error_append(err,
+				     "; 'jobrun delete --force' forgets it");
+			break;
+		}
+		ret = store_run_delete(as->env.store, &run, err);
 		if (ret < 0)
 			break;
 	}

@@ -78,6 +78,10 @@ int supervisor_left(struct store *store, const struct run_record *run,
 int supervisor_end_left(struct store *store, const struct run_record *run,
 			bool all, int64_t limit_ms, struct error *err);
 
+/* From here on nobody looks after them. */
+int supervisor_forget_left(struct store *store, const struct run_record *run,
+			   struct error *err);
+
 /* Whether the supervisor of a run that is over still deletes its machines or
  * uploads its logs. */
 bool supervisor_releases(struct store *store, const struct run_record *run);

@@ -59,3 +59,15 @@ int supervisor_end_left(struct store *store, const struct run_record *run,
 	arena_free(mem);
 	return ret;
 }
+
+int supervisor_forget_left(struct store *store, const struct run_record *run,
+			   struct error *err)
+{
+	const struct left_hosts none = { 0 };
+	char *home = store_run_folder(store, run->job_id, run->origin);
+	/* Its supervisor sees that, and ends. */
+	int ret = left_hosts_write(home, &none, err);
+
+	free(home);
+	return ret;
+}

@@ -215,6 +215,26 @@ lines_in_order() {
   wait_until 15 nothing_runs
 }
 
+@test "delete --force forgets a host that stays away, and says what may be left there" {
+  local s
+  cut_off_worker
+  s=$(tr -d ' \n' <state/runs/a.1/lock)
+  run jobrun delete --force --dry-run a
+  [ "$status" -eq 0 ]
+  [[ $output == *"host 'h2' was last heard of at "*": worker 0 may still run there for "* ]]
+  run jobrun delete a
+  [ "$status" -eq 69 ]
+  [[ $output == *"worker 0 may still run there"*"; 'jobrun delete --force' forgets it"* ]]
+  run jobrun delete --force a
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"a: deleted"*"host 'h2' was last heard of at "*": worker 0 may still run there for "* ]]
+  [ ! -e state/runs/a.1 ]
+  wait_until 10 eval '! kill -0 '"$s"' 2>/dev/null'
+  net_join 2
+  [ -n "$(tasks_on 2)" ]
+}
+
 @test "a host that was left is found by itself, also once all of jobrun here was killed" {
   local s
   cut_off_worker

@@ -6,7 +6,11 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "core/supervise/supervisor.h"
 #include "providers/registry.h"
+
+/* How long hosts that a run has left may take to answer. */
+#define LEFT_MS 15000
 
 /* ---- where to look ----------------------------------------------------- */
 
@@ -243,6 +247,47 @@ int deletion_find(struct deletion *deletion, struct error *err)
 		    find_at(deletion, providers[i], err) < 0)
 			return -1;
 	return plan_all(deletion, err);
+}
+
+static int end_left(struct deletion *deletion, const struct run_record *run,
+		    bool now, struct error *err)
+{
+	struct store *store = deletion->session->env.store;
+	struct left_hosts left;
+	struct error ignored;
+	size_t i;
+
+	if (supervisor_left(store, run, deletion->mem, &left, err) < 0)
+		return -1;
+	if (!left.count || (now && supervisor_end_left(store, run, true,
+						       LEFT_MS, &ignored) == 0))
+		return 0;
+	if (supervisor_left(store, run, deletion->mem, &left, err) < 0)
+		return -1;
+	for (i = 0; i < left.count; i++) {
+		left_host_put(&left.items[i], &deletion->left);
+		buf_putc(&deletion->left, '\n');
+	}
+	return now ? supervisor_forget_left(store, run, err) : 0;
+}
+
+int deletion_end_left(struct deletion *deletion, bool now, struct error *err)
+{
+	struct run_list all;
+	int ret = 0;
+	size_t i;
+
+	if (!deletion->force)
+		return 0;
+	if (store_run_list(deletion->session->env.store, true, deletion->mem,
+			   &all, err) < 0)
+		return -1;
+	/* All attempts of a run have them in common. */
+	for (i = 0; i < all.count && ret == 0; i++)
+		if (!strcmp(all.items[i].job_id, deletion->job_id) &&
+		    all.items[i].attempt == all.items[i].origin)
+			ret = end_left(deletion, &all.items[i], now, err);
+	return ret;
 }
 
 bool deletion_is_empty(const struct deletion *deletion)

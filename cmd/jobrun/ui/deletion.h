@@ -40,6 +40,9 @@ struct deletion {
 int deletion_find(struct deletion *deletion, struct error *err);
 /* Whether there is anything to do. */
 bool deletion_is_empty(const struct deletion *deletion);
+/* With force: has what its runs may have left on hosts ended, if `now`, and else
+ * says in `left` what that may be; then nobody looks after it any more. */
+int deletion_end_left(struct deletion *deletion, bool now, struct error *err);
 /* After it was done: it is in no set any more, and with force in the store
  * neither. */
 int deletion_forget(struct deletion *deletion, struct error *err);

@@ -364,7 +364,8 @@ static void on_refused(struct host *host, const struct frame *frame)
 
 	/* What starts agents may fail for a moment; what an agent refuses it
 	 * will refuse again. */
-	host->held = frame->type == FRAME_HELD && !host->left;
+	host->held =
+		frame->type == FRAME_HELD && host->all->stage == HOSTS_REACHING;
 	if (host->held || (!host->left && (host->stage != HOST_GREETING ||
 					   !was_greeted(host))))
 		host_lose(host, why);

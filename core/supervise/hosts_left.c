@@ -29,18 +29,26 @@ static const char *tasks_on(const struct host *host, struct arena *mem)
 		buf_printf(&out, "%s%s %d", out.len ? ", " : "",
 			   task_type_name(topology->tasks[i].type),
 			   topology->tasks[i].index);
+	if (topology->trial_id)
+		buf_printf(&out, " of trial %s", topology->trial_id);
 	text = arena_strdup(mem, buf_text(&out));
 	buf_done(&out);
 	return text;
 }
 
-static void list_left(const struct hosts *all, struct arena *mem,
-		      struct left_hosts *out)
+/* What other backends of the run have left stays. */
+static void list_left(const struct hosts *all, const struct left_hosts *before,
+		      struct arena *mem, struct left_hosts *out)
 {
+	long slot = all->deps.spec->hosts.slot;
 	size_t i;
 
-	out->items = arena_alloc(mem, all->count * sizeof(*out->items));
+	out->items = arena_alloc(mem, (before->count + all->count) *
+					      sizeof(*out->items));
 	out->count = 0;
+	for (i = 0; i < before->count; i++)
+		if (before->items[i].slot != slot)
+			out->items[out->count++] = before->items[i];
 	for (i = 0; i < all->count; i++) {
 		const struct host *host = &all->hosts[i];
 
@@ -49,6 +57,7 @@ static void list_left(const struct hosts *all, struct arena *mem,
 		out->items[out->count++] = (struct left_host){
 			.name = host->target.name,
 			.index = i,
+			.slot = slot,
 			.tasks = tasks_on(host, mem),
 			.heard_ms = host->left_heard_ms,
 			.expires_ms = host->left_until_ms,
@@ -56,17 +65,16 @@ static void list_left(const struct hosts *all, struct arena *mem,
 	}
 }
 
-/* Not of a trial: several of them have a folder in common. */
 static void write_left(const struct hosts *all)
 {
 	const struct run_spec *spec = all->deps.spec;
 	struct arena *mem = arena_new();
-	struct left_hosts list;
+	struct left_hosts before, list;
 	struct error err;
+	int ret = left_hosts_read(spec->home, mem, &before, &err);
 
-	list_left(all, mem, &list);
-	if (!spec->topology.trial_id &&
-	    left_hosts_write(spec->home, &list, &err) < 0)
+	list_left(all, &before, mem, &list);
+	if (ret < 0 || left_hosts_write(spec->home, &list, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 	arena_free(mem);
 }
@@ -146,7 +154,8 @@ static void take_over(struct hosts *all)
 	for (i = 0; i < list.count; i++) {
 		struct host *host = &all->hosts[list.items[i].index];
 
-		if (list.items[i].index >= all->count)
+		if (list.items[i].slot != all->deps.spec->hosts.slot ||
+		    list.items[i].index >= all->count)
 			continue;
 		host->left = true;
 		host->left_heard_ms = list.items[i].heard_ms;

@@ -44,6 +44,7 @@ int left_hosts_read(const char *home, struct arena *mem, struct left_hosts *out,
 			out->items[out->count] = (struct left_host){
 				.name = json_copy_text(from, "host", mem),
 				.index = (size_t)json_get_int(from, "index", 0),
+				.slot = (long)json_get_int(from, "slot", 0),
 				.tasks = json_copy_text(from, "tasks", mem),
 				.heard_ms = json_get_int(from, "heardMs", 0),
 				.expires_ms =
@@ -70,6 +71,7 @@ int left_hosts_write(const char *home, const struct left_hosts *list,
 
 		json_put_text(to, "host", one->name);
 		json_put_int(to, "index", (long long)one->index);
+		json_put_int(to, "slot", one->slot);
 		json_put_text(to, "tasks", one->tasks);
 		json_put_int(to, "heardMs", one->heard_ms);
 		json_put_int(to, "expiresMs", one->expires_ms);

@@ -19,6 +19,7 @@
 struct left_host {
 	const char *name;   /* as the job has it */
 	size_t index;       /* among its hosts */
+	long slot;          /* of the backend that had it: one of several */
 	const char *tasks;  /* "worker 0, worker 2" */
 	int64_t heard_ms;   /* last */
 	int64_t expires_ms; /* then its tasks have ended by themselves */

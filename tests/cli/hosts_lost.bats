@@ -386,3 +386,32 @@ elsewhere() {
   touch stop
   elsewhere timeout 60 "$JOBRUN" wait a
 }
+
+@test "a host that a trial has left is named" {
+  net_up 2
+  cat >a.yaml <<E
+jobId: a
+trainingInput:
+  hyperparameters:
+    goal: MAXIMIZE
+    hyperparameterMetricTag: m
+    maxTrials: 2
+    maxParallelTrials: 2
+    maxFailedTrials: 2
+    params: [{parameterName: a, type: INTEGER, minValue: 1, maxValue: 2}]
+jobrun:
+  hosts: [h1, h2]
+  command: [sh, -c, 'echo m=1; touch $TMP/began-\${HOME##*/}; until [ -e $TMP/cut ]; do sleep 0.1; done; [ \${HOME##*/} = h1 ] || sleep $NAP']
+E
+  jobrun apply --detach a.yaml
+  wait_until 20 test -e began-h1
+  wait_until 20 test -e began-h2
+  net_cut 2
+  touch cut
+  run timeout 60 "$JOBRUN" wait a
+  [[ $output == *"warning: host 'h2' was last heard of at "*": master 0 of trial "*" may still run there for "* ]]
+  [ "$(field a 'j["leftHosts"][0]["host"], len(j["leftHosts"]), j["leftHosts"][0]["mayRun"]')" = "h2 1 True" ]
+  run jobrun delete --force a
+  [ "$status" -eq 0 ]
+  [[ $output == *"host 'h2' was last heard of at "* ]]
+}

@@ -26,7 +26,7 @@ struct app {
 	bool out_closed;      /* whoever read standard output has gone */
 	bool only_shows;      /* without a reader there is nothing to do */
 	int out_errno;        /* why standard output could not be written */
-	bool out_missing; /* there is no standard output at all */
+	bool out_missing;     /* there is no standard output at all */
 	void (*sigpipe)(int); /* what SIGPIPE did before we ignored it */
 };
 

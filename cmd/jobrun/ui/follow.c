@@ -194,9 +194,9 @@ static int open_attempt(struct follow *follow, const char *job_id, int attempt,
 	if (sources_choose(&follow->spec, &follow->view.tasks, follow->mem,
 			   &follow->sources, &follow->count, err) < 0)
 		goto out;
-	follow->reader = log_reader_open(follow->folder, follow->sources,
-					 follow->count, &follow->view.filter,
-					 err);
+	follow->reader =
+		log_reader_open(follow->folder, follow->sources, follow->count,
+				&follow->view.filter, err);
 	if (!follow->reader)
 		goto out;
 	log_reader_tell_found(follow->reader, note_host, follow);

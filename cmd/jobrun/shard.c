@@ -122,7 +122,7 @@ static void show_found(void *arg, size_t count)
 		return;
 	finding->shown_ms = now;
 	snprintf(line, sizeof(line), "%zu files found", count);
-	app_stand(finding->app, line);
+	app_stand(finding->app, NULL, line);
 }
 
 static int gather(struct app *app, const struct shard_opts *opts, char **paths,
@@ -146,7 +146,7 @@ static int gather(struct app *app, const struct shard_opts *opts, char **paths,
 	}
 	for (i = 0; i < count && ret == 0; i++)
 		ret = add_source(opts, paths[i], all, &how, err);
-	app_stand(app, "");
+	app_stand(app, NULL, "");
 	return ret;
 }
 
@@ -234,7 +234,7 @@ static void show_progress(void *arg, uint32_t events)
 		 show->all->count, rate, *left ? "  time left " : "", left);
 	if ((size_t)show->app->width < sizeof(line))
 		line[show->app->width - 1] = '\0';
-	app_stand(show->app, line);
+	app_stand(show->app, NULL, line);
 	loop_add_timer(show->loop, SHOW_EVERY_MS, show_progress, show);
 }
 
@@ -273,7 +273,7 @@ static int follow(struct show *show, struct error *err)
 		ret = loop_run(show->loop, err);
 	if (ret < 0)
 		shard_make_stop(show->making);
-	app_stand(show->app, "");
+	app_stand(show->app, NULL, "");
 	return ret;
 }
 

@@ -372,6 +372,23 @@ print("up", flush=True); time.sleep(100)' >up.txt &
   done
 }
 
+@test "bars of several jobs stand under the output, too" {
+  local i
+  script -qec true /dev/null || skip "no terminals to be had here"
+  mkdir jobs
+  for i in x y; do
+    job jobs/$i.yaml $i "printf '$i: 40%%'; until [ -e '$TMP/go' ]; do sleep 0.05; done; printf '\r$i: done\n'"
+  done
+  TERM=xterm NO_COLOR=1 script -qec "'$JOBRUN' apply jobs" /dev/null >out.txt &
+  # In either order; the last row has no end.
+  both_stand() { tr -d '\r' <out.txt | sed '$d' | grep -q '[xy] master 0 | [xy]: 40%$'; }
+  wait_until 10 both_stand
+  touch go
+  wait $!
+  grep -qF 'x master 0 | x: done' out.txt
+  grep -qF 'y master 0 | y: done' out.txt
+}
+
 # bats test_tags=slow
 @test "a pipe is given the last state of what stays open" {
   job a.yaml a 'printf "10%%\r20%%"; until [ -e "$TMP/go" ]; do sleep 0.05; done; printf "\r100%%\n"'

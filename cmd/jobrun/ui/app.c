@@ -65,25 +65,6 @@ void app_set_color(struct app *app, const char *color)
 		app->out_color = app->err_color = !strcmp(color, "always");
 }
 
-void app_write(struct app *app, const void *data, size_t len)
-{
-	if (app->out_closed || app->out_errno || !len)
-		return;
-	app_stand(app, "");
-	if (fd_write(STDOUT_FILENO, data, len) == 0)
-		return;
-	/* A terminal that has hung up answers EIO. */
-	if (errno == EPIPE || (errno == EIO && app->out_terminal))
-		app->out_closed = true;
-	else
-		app->out_errno = errno;
-}
-
-void app_print(struct app *app, const struct buf *text)
-{
-	app_write(app, text->data, text->len);
-}
-
 /* Adds what takes away the lines that stand. */
 static void put_erase(const struct app *app, struct buf *out)
 {
@@ -99,18 +80,93 @@ static void put_erase(const struct app *app, struct buf *out)
 		buf_puts(out, ERASE);
 }
 
-void app_stand(struct app *app, const char *lines)
+void app_write(struct app *app, const void *data, size_t len)
 {
 	struct buf text = { 0 };
+	int ret;
 
-	if (!app->live || (!app->standing && !*lines))
+	if (app->out_closed || app->out_errno || !len)
 		return;
-	put_erase(app, &text);
-	buf_puts(&text, lines);
-	fd_write(STDOUT_FILENO, text.data, text.len);
+	if (app->standing) { /* in one write, so that nothing flickers */
+		put_erase(app, &text);
+		buf_add(&text, data, len);
+		buf_puts(&text, app->standing);
+		data = text.data;
+		len = text.len;
+	}
+	ret = fd_write(STDOUT_FILENO, data, len);
+	/* A terminal that has hung up answers EIO. */
+	if (ret < 0 && (errno == EPIPE || (errno == EIO && app->out_terminal)))
+		app->out_closed = true;
+	else if (ret < 0)
+		app->out_errno = errno;
 	buf_done(&text);
+}
+
+void app_print(struct app *app, const struct buf *text)
+{
+	app_write(app, text->data, text->len);
+}
+
+static void set_block(struct app *app, const void *owner, const char *lines)
+{
+	struct app_block *block;
+	size_t i = 0;
+
+	while (i < app->block_count && app->blocks[i].owner != owner)
+		i++;
+	if (i == app->block_count) {
+		if (!*lines)
+			return;
+		app->blocks = mem_grow(app->blocks, ++app->block_count,
+				       sizeof(*app->blocks));
+		app->blocks[i] = (struct app_block){ .owner = owner };
+	}
+	block = &app->blocks[i];
+	free(block->lines);
+	if (*lines) {
+		block->lines = mem_strdup(lines);
+		return;
+	}
+	memmove(block, block + 1, (--app->block_count - i) * sizeof(*block));
+	if (!app->block_count) {
+		free(app->blocks);
+		app->blocks = NULL;
+	}
+}
+
+/* The last of the lines, as many as leave a row for the output. */
+static const char *last_rows(const char *text, int height)
+{
+	const char *p = text + strlen(text);
+
+	while (p > text && (p[-1] != '\n' || --height > 1))
+		p--;
+	return p;
+}
+
+void app_stand(struct app *app, const void *owner, const char *lines)
+{
+	struct buf all = { 0 };
+	struct buf text = { 0 };
+	const char *shown;
+
+	if (!app->live)
+		return;
+	set_block(app, owner, lines);
+	find_size(app);
+	for (size_t i = 0; i < app->block_count; i++)
+		buf_printf(&all, "%s%s", i ? "\n" : "", app->blocks[i].lines);
+	shown = last_rows(buf_text(&all), app->height);
+	if (*shown || app->standing) {
+		put_erase(app, &text);
+		buf_puts(&text, shown);
+		fd_write(STDOUT_FILENO, text.data, text.len);
+	}
 	free(app->standing);
-	app->standing = *lines ? mem_strdup(lines) : NULL;
+	app->standing = *shown ? mem_strdup(shown) : NULL;
+	buf_done(&text);
+	buf_done(&all);
 }
 
 /* In one write, so that lines of several processes do not mix. */

@@ -13,6 +13,12 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 
+/* What one of those who show something has standing under the output. */
+struct app_block {
+	const void *owner;
+	char *lines;
+};
+
 struct app {
 	bool out_color; /* standard output takes colour */
 	bool err_color;
@@ -20,7 +26,9 @@ struct app {
 	bool err_terminal;
 	const char *trace_http; /* where requests are recorded, or NULL */
 	bool live;              /* both are, and it can move its cursor */
-	char *standing;       /* what stands under the output; NULL: nothing */
+	struct app_block *blocks;
+	size_t block_count;
+	char *standing;       /* all of them, as drawn; NULL: nothing */
 	int width;            /* of the terminal; 80 if there is none */
 	int height;           /* 24 */
 	bool out_closed;      /* whoever read standard output has gone */
@@ -38,10 +46,10 @@ void app_set_color(struct app *app, const char *color);
 void app_write(struct app *app, const void *data, size_t len);
 void app_print(struct app *app, const struct buf *text);
 
-/* Where the terminal is `live`: shows lines, the last without an end, which give
- * way to whatever is printed next.  "" takes them away.  They must fit into the
- * width. */
-void app_stand(struct app *app, const char *lines);
+/* Where the terminal is `live`: shows lines under whatever is printed, the last
+ * without an end, beside those of other owners.  "" takes them away.  They must
+ * fit into the width. */
+void app_stand(struct app *app, const void *owner, const char *lines);
 
 /* Lines for standard error, in one write; nothing in them is a command to the
  * CI that reads them. */

@@ -209,11 +209,11 @@ out:
 
 static void close_attempt(struct follow *follow)
 {
+	open_lines_free(follow->open);
 	if (follow->printer) {
 		log_printer_end(follow->printer, &follow->text);
 		flush(follow);
 	}
-	open_lines_free(follow->open);
 	metrics_say_missed(follow->app, follow->parser);
 	metric_table_free(follow->metrics);
 	metric_parser_free(follow->parser);
@@ -419,7 +419,6 @@ void follow_stop(struct follow *follow)
 		loop_remove(follow->loop, follow->event);
 		loop_remove(follow->loop, follow->state_event);
 		open_lines_free(follow->open);
-		app_stand(follow->app, "");
 	}
 	if (follow->state_fd >= 0)
 		close(follow->state_fd);

@@ -34,16 +34,6 @@ static void add_stream(void *arg, const struct log_line *open)
 			 INT64_MAX, &lines->text);
 }
 
-/* The last of them, as many as leave a row for the output. */
-static const char *last_rows(const char *text, int height)
-{
-	const char *p = text + strlen(text);
-
-	while (p > text && (p[-1] != '\n' || --height > 1))
-		p--;
-	return p;
-}
-
 static void draw(struct open_lines *lines)
 {
 	struct buf *text = &lines->text;
@@ -54,7 +44,7 @@ static void draw(struct open_lines *lines)
 		metrics_line(lines->metrics, lines->app->width, text);
 	if (text->len && text->data[text->len - 1] == '\n')
 		text->data[--text->len] = '\0';
-	app_stand(lines->app, last_rows(buf_text(text), lines->app->height));
+	app_stand(lines->app, lines, buf_text(text));
 	lines->drawn_ms = time_monotonic_ms();
 }
 
@@ -112,6 +102,7 @@ void open_lines_free(struct open_lines *lines)
 	if (!lines)
 		return;
 	loop_remove(lines->loop, lines->timer);
+	app_stand(lines->app, lines, "");
 	buf_done(&lines->text);
 	buf_done(&lines->printed);
 	free(lines);

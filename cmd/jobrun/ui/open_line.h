@@ -19,7 +19,7 @@ struct open_lines;
 struct open_lines *open_lines_new(struct app *app, struct loop *loop,
 				  struct log_reader *reader,
 				  struct log_printer *printer);
-/* Takes nothing away from the terminal: see app_stand(). */
+/* What stands goes, too. */
 void open_lines_free(struct open_lines *lines);
 
 /* The newest values stand under them, on a terminal. */

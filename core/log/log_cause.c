@@ -115,14 +115,12 @@ static bool frame_read(const struct line *line, struct trace_frame *out)
 	return true;
 }
 
-/* Not a library's, nor Python's own. */
+/* Not a library's, nor Python's own, nor that of an installed launcher. */
 static bool frame_is_users(const struct trace_frame *frame)
 {
 	static const char *const others[] = {
-		"site-packages/",
-		"dist-packages/",
-		"/lib/python",
-		"<frozen ",
+		"site-packages/", "dist-packages/", "/lib/python",
+		"/bin/",          "<frozen ",
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -191,7 +189,8 @@ static void put_rest(const char *p, const char *end, const struct line *prefix,
 		}
 		if (!short_of && !nccl)
 			return;
-		if (!short_of)
+		/* torchrun draws a line under the name. */
+		if (!short_of || (line.len && line.text[0] == '='))
 			continue;
 		if (out->data[out->len - 1] != ':')
 			buf_putc(out, ':');

@@ -46,6 +46,20 @@ static const struct {
 	  "E1122 torch/distributed/elastic: failed (exitcode: 1)\n",
 	  "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate "
 	  "20.00 MiB. (w/train.py:9 in main)" },
+	{ "[rank0]: " TRACE "[rank0]:   File \"/w/train.py\", line 9, in main\n"
+	  "[rank0]: ValueError: bad shape\n" TRACE
+	  "  File \"/usr/local/bin/torchrun\", line 8, in <module>\n"
+	  "    sys.exit(main())\n"
+	  "  File \"/v/lib/python3.11/site-packages/torch/run.py\", line 9, in "
+	  "run\n"
+	  "torch.distributed.ChildFailedError: \n========\ntrain.py FAILED\n"
+	  "--------\n",
+	  "ValueError: bad shape (w/train.py:9 in main)" },
+	{ TRACE "  File \"/usr/local/bin/torchrun\", line 8, in <module>\n"
+		"    sys.exit(main())\n"
+		"torch.distributed.ChildFailedError: \n========\n"
+		"train.py FAILED\n--------\n",
+	  "torch.distributed.ChildFailedError: train.py FAILED" },
 	/* A launcher's own traceback comes after the worker's. */
 	{ TRACE
 	  "  File \"train.py\", line 2, in f\n    g()\nIndexError: 7\n" TRACE

@@ -90,7 +90,7 @@ each() {
       export GOOGLE_CLOUD_PROJECT=p$n JOBRUN_STATE_DIR=$TMP/state/$n
       echo 'print("mnist")' >official/mnist_main.py
       touch official/__init__.py
-      echo "$JOB" | sed "s/BUCKET/b$n/" >job.yaml
+      echo "$JOB" | sed "s/BUCKET/b$n/; s/NTH/$n/" >job.yaml
       "$2" "$n" >>out 2>&1
     ) 3>&- &
   done

@@ -204,7 +204,8 @@ json.dump(told, open("told.json", "w"))
 PY
   tell state @told.json
   pod job.yaml 'echo hello'
-  sed -i 's/count: 32/count: 8/' job.yaml
+  # One host stands for all VMs: the jobs must not have one name there.
+  sed -i 's/count: 32/count: 8/; s/^jobId: pod$/jobId: podNTH/' job.yaml
   JOB=$(cat job.yaml)
   # Four are killed themselves, of the others the supervisor;
   # tests/unit/test_tpu_kill.c has all requests.
@@ -225,7 +226,7 @@ apply_to_die_here() {
   if [ "$1" -le 4 ]; then
     echo "$BASHPID" >pid
   else
-    ln -s "$JOBRUN_STATE_DIR/runs/pod.1/lock" pid
+    ln -s "$JOBRUN_STATE_DIR/runs/pod$1.1/lock" pid
   fi
   exec "$JOBRUN" apply --yes job.yaml
 }

@@ -277,7 +277,7 @@ static char *fetch_folder(const struct host *host)
 			   : mem_strdup(output);
 }
 
-int fetch_begin(struct host *host, struct error *err)
+static int fetch_begin(struct host *host, struct error *err)
 {
 	char *folder = fetch_folder(host);
 	char *part = mem_printf("%s/fetched-%zu", host->all->deps.spec->folder,

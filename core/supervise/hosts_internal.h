@@ -187,7 +187,6 @@ int ship_make(struct hosts *all, struct error *err);
 /* The next pieces, as much as is good at once. */
 int ship_send(struct host *host, struct error *err);
 /* Receives the output files of a host. */
-int fetch_begin(struct host *host, struct error *err);
 int fetch_add(struct host *host, const struct frame *frame, struct error *err);
 void fetch_drop(struct host *host);
 void hosts_begin_fetching(struct hosts *all);

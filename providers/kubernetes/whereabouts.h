@@ -11,9 +11,6 @@
 
 /* Adds them to the properties of a run's record. */
 void whereabouts_put(const struct kube_at *at, json_t *properties);
-/* In words; in `mem`. */
-const char *whereabouts_text(const struct kube_at *at, struct arena *mem);
-
 /*
  * Goes to the cluster and namespace that a run was started in, whatever the
  * current context is.  Fails, saying where the run is, if the kubeconfig leads

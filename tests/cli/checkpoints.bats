@@ -257,7 +257,8 @@ kept/00000003.json" ]
   host_job a.yaml a h1,h2 "$TRAINER"'
     # As the WebDataset library does with a URL that begins so.
     sh -c "${JOBRUN_DATA_TRAIN_PIPES#pipe:}" | tar xO | tr "\\n" " "
-    [ $RANK = 0 ] || exec sleep 20
+    [ $RANK = 0 ] || { touch "'"$TMP"'/told.$START"; exec sleep 20; }
+    until [ -e "'"$TMP"'/told.$START" ]; do sleep 0.1; done
     save $((START + 1)); echo torn >"$JOBRUN_CHECKPOINT_DIR/ckpt-7.pt"; [ $START != 0 ] || kill -9 $$' \
     "  checkpoints: {to: $TMP/kept}
   data: {train: {urls: ['data/t-{000000..000001}.tar'], index: data/shards.json}}

@@ -559,8 +559,11 @@ sys.stdin.read()' <"$KUBE/alive" 3>&- &
   [[ $output != *FAILED* ]]
   [[ $output == *"in cluster '$BASE' (context 'test'), namespace 'team'"* ]]
   KUBECONFIG=other run jobrun apply --detach --yes stays.yaml
+  echo "$output"
   [ "$status" -eq 0 ]
-  [ "$(made | grep -o JobSet | wc -l)" -eq 1 ]
+  run made
+  echo "made ($status): $output"
+  [ "$(grep -o JobSet <<<"$output" | wc -l)" -eq 1 ]
   # Another cluster, under the same name.
   python3 "$BATS_TEST_DIRNAME/../stand-ins/kubernetes/server.py" \
     --port-file port2 --credentials second <"$KUBE/alive" 3>&- &

@@ -155,8 +155,9 @@ int apiserver_send_as(struct apiserver *api, const struct http_request *request,
 	return ret;
 }
 
-int apiserver_send(struct apiserver *api, const struct http_request *request,
-		   struct http_response *response, struct error *err)
+static int send_request(struct apiserver *api,
+			const struct http_request *request,
+			struct http_response *response, struct error *err)
 {
 	return apiserver_send_as(api, request, "application/json", response,
 				 err);
@@ -227,8 +228,8 @@ void apiserver_answer_done(struct apiserver_answer *answer)
 	*answer = (struct apiserver_answer){ 0 };
 }
 
-int apiserver_refused(long status, const char *text, size_t len,
-		      struct error *err)
+/* Sets `err` by a Status of the API, or what else there is. */
+static int refused(long status, const char *text, size_t len, struct error *err)
 {
 	struct error ignored;
 	json_t *body = json_read(text, len, "answer", &ignored);
@@ -294,8 +295,8 @@ static int take_answer(const struct http_response *response, const char *path,
 	snprintf(answer->reason, sizeof(answer->reason), "%s",
 		 json_get_text(why, "reason", ""));
 	json_decref(why);
-	return apiserver_refused(response->status, buf_text(&response->body),
-				 response->body.len, err);
+	return refused(response->status, buf_text(&response->body),
+		       response->body.len, err);
 }
 
 int apiserver_call(struct apiserver *api,
@@ -328,7 +329,7 @@ int apiserver_call(struct apiserver *api,
 		http.flags |= HTTP_SECRET;
 		http.answer_max = 4u << 20;
 	}
-	ret = apiserver_send(api, &http, &response, err);
+	ret = send_request(api, &http, &response, err);
 	if (ret == 0)
 		ret = take_answer(&response, request->path, answer, err);
 	http_response_done(&response);

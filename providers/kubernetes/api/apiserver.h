@@ -70,8 +70,6 @@ int apiserver_call(struct apiserver *api,
 int apiserver_send_as(struct apiserver *api, const struct http_request *request,
 		      const char *accept, struct http_response *response,
 		      struct error *err);
-int apiserver_send(struct apiserver *api, const struct http_request *request,
-		   struct http_response *response, struct error *err);
 
 /* The same of an answer that goes on, with a sink; see http_start().  NULL if
  * there is no token to be had. */
@@ -96,9 +94,5 @@ int apiserver_list(struct apiserver *api, const char *path,
 /* Whether the cluster has the objects of a group: "jobset.x-k8s.io/v1alpha2".
  * Asked once.  -1 with `err`, else 0 or 1. */
 int apiserver_has(struct apiserver *api, const char *group, struct error *err);
-
-/* Sets `err` by a Status of the API, or what else there is. */
-int apiserver_refused(long status, const char *text, size_t len,
-		      struct error *err);
 
 #endif

@@ -249,7 +249,8 @@ end_here() {
   tell state '{"tpu": {"*": {"hosts": 1, "script": [{"state": "READY", "health": "HEALTHY"}]}},
     "compute": {"starting": 0, "addresses": ["'$SSH_NET'.1"]}}'
   node_job job.yaml 'echo hello'
-  sed -i 's/count: 32/count: 8/' job.yaml
+  # One host stands for all VMs: the jobs must not have one name there.
+  sed -i 's/count: 32/count: 8/; s/^jobId: imagenet$/jobId: imagenetNTH/' job.yaml
   JOB=$(cat job.yaml)
   count=$(wc -l <<<"$KILLS")
   python3 - <<PY >faults.json

@@ -563,7 +563,7 @@ sys.stdin.read()' <"$KUBE/alive" 3>&- &
   [ "$status" -eq 0 ]
   run made
   echo "made ($status): $output"
-  [ "$(grep -o JobSet <<<"$output" | wc -l)" -eq 1 ]
+  [ "$(grep -o '"JobSet", "stays"' <<<"$output" | wc -l)" -eq 1 ]
   # Another cluster, under the same name.
   python3 "$BATS_TEST_DIRNAME/../stand-ins/kubernetes/server.py" \
     --port-file port2 --credentials second <"$KUBE/alive" 3>&- &

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/clock.h"
+#include "core/data/digest_cache.h"
 #include "core/data/ignore.h"
 #include "core/data/source_rules.h"
 
@@ -22,14 +24,13 @@ struct tree_walk {
 	const char *folder; /* for messages */
 	struct arena *mem;
 	struct source_rules *rules;
-	struct buf path; /* of where it is, below the folder */
+	struct digest_cache *cache; /* NULL: none */
+	struct buf path;            /* of where it is, below the folder */
 	char *chunk;
 	struct tree_entry *entries;
 	size_t count, size;
 	struct tree_left_out *left_out;
 	size_t left_out_count, left_out_size;
-	size_t files;
-	uint64_t bytes;
 };
 
 static struct tree_entry *add_entry(struct tree_walk *walk, enum tree_kind kind)
@@ -102,20 +103,42 @@ static int hash_file(struct tree_walk *walk, int fd, struct tree_entry *entry,
 		goto out;
 	}
 	digester_end(digester, &entry->digest);
-	walk->files++;
-	walk->bytes += entry->size_bytes;
 	ret = 0;
 out:
 	digester_free(digester);
 	return ret;
 }
 
+/* A file that was read before and has not changed since; opening it would cost
+ * more than all else. */
+static bool add_known(struct tree_walk *walk, int parent, const char *name)
+{
+	struct tree_entry *entry;
+	struct digest digest;
+	struct stat st;
+
+	if (!walk->cache ||
+	    fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode) ||
+	    !digest_cache_find(walk->cache, buf_text(&walk->path), &st,
+			       &digest))
+		return false;
+	entry = add_entry(walk, TREE_FILE);
+	entry->executable = st.st_mode & S_IXUSR;
+	entry->size_bytes = (uint64_t)st.st_size;
+	entry->digest = digest;
+	return true;
+}
+
 static int read_file(struct tree_walk *walk, int parent, const char *name,
 		     struct error *err)
 {
+	int64_t now_ms = time_now_ms();
 	struct stat st;
 	int fd, ret;
 
+	if (add_known(walk, parent, name))
+		return 0;
 	/* A file that became a pipe since it was listed must not block. */
 	fd = openat(parent, name,
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -134,6 +157,10 @@ static int read_file(struct tree_walk *walk, int parent, const char *name,
 			walk->count--;
 			leave_out(walk, SOURCE_OWN, false);
 			ret = 0;
+		} else if (ret == 0 &&
+			   entry->size_bytes == (uint64_t)st.st_size) {
+			digest_cache_add(walk->cache, entry->path, &st, now_ms,
+					 &entry->digest);
 		}
 	}
 	close(fd);
@@ -317,6 +344,12 @@ static void keep(struct tree_walk *walk, struct tree *tree)
 	struct tree_left_out *left_out = arena_alloc(
 		walk->mem, (walk->left_out_count + 1) * sizeof(*left_out));
 
+	size_t i;
+
+	for (i = 0; i < walk->count; i++) {
+		tree->files += walk->entries[i].kind == TREE_FILE;
+		tree->bytes += walk->entries[i].size_bytes;
+	}
 	tree->count = walk->count;
 	tree->entries = arena_alloc(walk->mem,
 				    (walk->count + 1) * sizeof(*walk->entries));
@@ -334,8 +367,6 @@ static void keep(struct tree_walk *walk, struct tree *tree)
 	}
 	tree->left_out = left_out;
 	tree->left_out_count = walk->left_out_count;
-	tree->files = walk->files;
-	tree->bytes = walk->bytes;
 }
 
 int tree_read(const char *folder, const struct source_options *options,
@@ -354,6 +385,9 @@ int tree_read(const char *folder, const struct source_options *options,
 		close(fd);
 		return -1;
 	}
+	/* Version 1 takes saved plans in, which the cache does not tell apart. */
+	if (!options || options->version == SOURCE_NOW)
+		walk.cache = digest_cache_open(folder, fd);
 	walk.chunk = mem_alloc(CHUNK_SIZE);
 	if (walk_folder(&walk, fd, source_rules_top(walk.rules), 0, err) < 0)
 		goto out;
@@ -363,6 +397,7 @@ int tree_read(const char *folder, const struct source_options *options,
 	*out = tree;
 	ret = 0;
 out:
+	digest_cache_close(walk.cache);
 	source_rules_free(walk.rules);
 	buf_done(&walk.path);
 	free(walk.left_out);

@@ -77,8 +77,9 @@ struct tree {
 	size_t left_out_count;
 };
 
-/* Reads every file, so costs grow with the bytes there.  Entries live in
- * `mem`.  `folder` itself may be a link.  `options` may be NULL. */
+/* Costs grow with the bytes of files that changed since they were last read
+ * (core/data/digest_cache.h), and with the count of the others.  Entries live
+ * in `mem`.  `folder` itself may be a link.  `options` may be NULL. */
 int tree_read(const char *folder, const struct source_options *options,
 	      struct arena *mem, struct tree *out, struct error *err);
 

@@ -429,6 +429,7 @@ E
   env: {OMP_NUM_THREADS: "1"}'
   sed -i 's,command:.*,command: [/usr/bin/python3\, train.py],' a.yaml
   run jobrun apply a.yaml
+  echo "$output"
   [ "$status" -eq 0 ]
   for rank in 0 1 2 3; do
     [[ $output == *"rank $rank of 4: loss small"* ]]

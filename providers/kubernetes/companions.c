@@ -146,7 +146,6 @@ static int change_one(const struct companions *c, const char *name,
 		.path = type_path(c->type, c->at, name, mem),
 		.type = TYPE_MERGE,
 		.body = c->patch,
-		.secret = c->type == &type_secret,
 	};
 	struct apiserver_answer answer = { 0 };
 	int ret;

@@ -33,7 +33,6 @@ int object_get(const struct kube_at *at, const struct kube_type *type,
 	struct apiserver_request request = {
 		.method = "GET",
 		.path = type_path(type, at, name, mem),
-		.secret = type == &type_secret,
 	};
 	struct apiserver_answer answer = { 0 };
 	int ret = apiserver_call(at->api, &request, &answer, err);
@@ -67,7 +66,6 @@ int object_apply(const struct kube_at *at, const struct kube_type *type,
 		.query = query,
 		.type = TYPE_APPLY,
 		.body = object,
-		.secret = type == &type_secret,
 	};
 	struct apiserver_answer answer = { 0 };
 	int ret;

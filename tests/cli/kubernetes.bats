@@ -4,6 +4,8 @@ load helper
 load upgrade
 
 setup_file() {
+  # One server has the objects, faults and scripts of one test at a time.
+  export BATS_NO_PARALLELIZE_WITHIN_FILE=true
   export KUBE=$BATS_FILE_TMPDIR JOBRUN=${JOBRUN:-$PWD/jobrun}
   # kubectl gives its token to nobody without TLS.
   openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 \
@@ -17,6 +19,34 @@ setup_file() {
   exec {KEEP}>"$KUBE/alive"
   until [ -s "$KUBE/port" ]; do sleep 0.1; done
   export BASE=https://127.0.0.1:$(cat "$KUBE/port") KUBECONFIG=$KUBE/kubeconfig
+}
+
+# All that a test writes is looked through at its end: outputs, the trace of
+# all requests, the store.
+eval "kube_$(declare -f setup)"
+eval "kube_$(declare -f teardown)"
+eval "kube_$(declare -f run)"
+
+setup() {
+  kube_setup
+  export JOBRUN_TRACE_HTTP=$TMP/trace
+}
+
+run() {
+  kube_run "$@"
+  printf '%s\n' "$output" >>"$TMP/outputs"
+}
+
+teardown() {
+  local shown
+  shown=$(grep -rlF -f <(curl -sf --cacert "$KUBE/cert.pem" "$BASE/_/secrets" |
+    python3 -c 'import json, sys; print(*json.load(sys.stdin), sep="\n")') \
+    "$TMP" | xargs -r grep -L '^kind: Config$') || true
+  kube_teardown
+  if [ -n "$shown" ]; then
+    echo "a secret is in $shown"
+    return 1
+  fi
 }
 
 # tell WHAT JSON, see the stand-in
@@ -70,6 +100,24 @@ END
   [[ $output == *"] 2"* ]]
   [[ $output != *hush* ]]
   jobrun delete refs
+}
+
+@test "no secret of the namespace is in what a command says or keeps" {
+  tell state '{"pods": [{"exit": 0}]}'
+  tell make '{"kind": "Secret", "metadata": {"name": "other-1",
+    "labels": {"jobrun-job": "other"}, "annotations": {"jobrun-job": "other"}},
+    "data": {"KEY": "'"$(printf not-for-you | base64)"'"}}'
+  pods_of hides 1
+  sed -i 's/^jobrun: {/&secrets: {KEY: {env: KEY}}, /' hides.yaml
+  export KEY=for-the-pods-alone
+  jobrun apply --yes hides.yaml
+  for command in "plan --format json hides.yaml" "status --format json" \
+    "gc --yes --older-than 0s" "delete hides"; do
+    run jobrun $command
+    echo "$output"
+    [ "$status" -eq 0 ]
+  done
+  grep -q /secrets/hides trace
 }
 
 # Four shards of one sample each, a checkpoint each start, and a first start
@@ -199,7 +247,7 @@ END
 }
 
 @test "jobs that are gone from the files are cancelled and deleted with all they have, by any clone" {
-  export TOKEN=t
+  export TOKEN=of-nobody-else
   tell state '{"pods": [{"hold": true}]}'
   mkdir -p one/.git one/jobs two/.git two/jobs
   printf '[remote "origin"]\n\turl = git@host:team/repo.git\n' |
@@ -232,7 +280,7 @@ END
 }
 
 @test "gc finds what is left of a run that is gone, and nothing that one needs" {
-  export TOKEN=t
+  export TOKEN=of-nobody-else
   tell state '{"paused": true}'
   mkdir jobs
   pods jobs/left.yaml left
@@ -328,7 +376,7 @@ END
 }
 
 by_two_versions() {
-  export TOKEN=t
+  export TOKEN=of-nobody-else
   mkdir -p jobs
   tell state '{"pods": [{"hold": true}]}'
   pods jobs/long.yaml long

@@ -14,6 +14,7 @@
 
 /* Limits for objects with a source in them, and lists of them. */
 #define ANSWER_MAX ((size_t)256 << 20)
+#define SECRETS_MAX ((size_t)4 << 20)
 #define GROUPS_MAX 4
 /* Answers that go on, at once: they keep no other request waiting. */
 #define STREAMS_MAX 256
@@ -299,10 +300,22 @@ static int take_answer(const struct http_response *response, const char *path,
 		       response->body.len, err);
 }
 
+/* Whether a path leads to Secrets, one or many, in any namespace: their bodies
+ * are in no trace. */
+static bool leads_to_secrets(const char *path)
+{
+	static const char segment[] = "/secrets";
+	const char *at = strstr(path, segment);
+	char after = at ? at[sizeof(segment) - 1] : 'x';
+
+	return !after || after == '/' || after == '?';
+}
+
 int apiserver_call(struct apiserver *api,
 		   const struct apiserver_request *request,
 		   struct apiserver_answer *answer, struct error *err)
 {
+	bool secret = leads_to_secrets(request->path);
 	struct http_request http = { .method = request->method,
 				     .answer_max = ANSWER_MAX };
 	struct http_response response = { 0 };
@@ -325,16 +338,16 @@ int apiserver_call(struct apiserver *api,
 	if (request->repeatable || !strcmp(request->method, "GET") ||
 	    !strcmp(request->method, "PATCH"))
 		http.flags |= HTTP_REPEATABLE;
-	if (request->secret) {
+	if (secret) {
 		http.flags |= HTTP_SECRET;
-		http.answer_max = 4u << 20;
+		http.answer_max = SECRETS_MAX;
 	}
 	ret = send_request(api, &http, &response, err);
 	if (ret == 0)
 		ret = take_answer(&response, request->path, answer, err);
 	http_response_done(&response);
 	buf_done(&url);
-	if (body && request->secret)
+	if (body && secret)
 		explicit_bzero(body, strlen(body));
 	free(body);
 	return ret;

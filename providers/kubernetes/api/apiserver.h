@@ -40,7 +40,6 @@ struct apiserver_request {
 	const json_t *body;       /* or NULL */
 	/* Doing it twice is as doing it once.  GET and PATCH are. */
 	bool repeatable;
-	bool secret; /* its body or its answer holds one */
 };
 
 #define TYPE_APPLY "application/apply-patch+yaml"

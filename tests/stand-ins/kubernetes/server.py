@@ -27,7 +27,8 @@ Tests talk to it below /_/:
                       that waits for a node
     GET  /_/requests  what was asked so far, and answered
     GET  /_/wrong     what broke a schema
-    GET  /_/secrets   everything that must never be shown
+    GET  /_/secrets   everything that must never be shown: tokens, and the values
+                      that its Secrets have had, in base 64 and without
     GET  /_/made      the objects that there are: [KIND, NAME] each
 
 With JOBRUN_API_SCHEMAS, a folder that holds kubernetes/swagger.json and
@@ -35,6 +36,7 @@ kubernetes/jobset-crd.json, what is applied is checked against them.
 """
 
 import argparse
+import base64
 import http.server
 import json
 import os
@@ -105,6 +107,7 @@ class Server(http.server.ThreadingHTTPServer):
             elif (method, what) == ("POST", "make"):
                 item = json.loads(body)
                 space = item["metadata"].get("namespace", "team")
+                self.keep_secret(item)
                 self.objects.make(KIND[item["kind"]], space, item)
             elif (method, what) == ("POST", "compact"):
                 self.objects.forget()
@@ -123,6 +126,12 @@ class Server(http.server.ThreadingHTTPServer):
             else:
                 raise error(404, f"no such control: {what}")
         return Answer(body={})
+
+    def keep_secret(self, item):
+        """Its values must never be shown, as they are or in base 64."""
+        if item.get("kind") == "Secret":
+            for value in (item.get("data") or {}).values():
+                self.secrets |= {value, base64.b64decode(value).decode()}
 
     def make_many(self, what):
         self.state["paused"] = True
@@ -245,9 +254,7 @@ class Server(http.server.ThreadingHTTPServer):
     def patch(self, kind, namespace, name, query, headers, body):
         form = headers.get("Content-Type")
         data = json.loads(body)
-        for value in (data.get("data") or {}).values():
-            if kind.name == "Secret":
-                self.secrets.add(value)
+        self.keep_secret({**data, "kind": kind.name})
         if form == "application/merge-patch+json":
             return Answer(body=self.objects.patch(kind, namespace, name, data))
         if form != "application/apply-patch+yaml":

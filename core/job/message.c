@@ -162,6 +162,16 @@ static json_t *text_json(const struct field *field, const char *text)
 		       : json_text(text);
 }
 
+static json_t *tree_json(const char *text)
+{
+	json_t *tree = text ? json_loads(text, 0, NULL) : NULL;
+
+	if (json_object_size(tree) > 0)
+		return tree;
+	json_decref(tree);
+	return NULL;
+}
+
 static json_t *messages_json(const struct field *field, const void *member,
 			     unsigned style)
 {
@@ -223,6 +233,8 @@ static json_t *message_value(const struct field *field, const void *member,
 		return doubles_json(member);
 	case FIELD_PAIRS:
 		return pairs_json(member);
+	case FIELD_TREE:
+		return tree_json(*(const char *const *)member);
 	case FIELD_MESSAGES:
 	case FIELD_NAMED:
 		return messages_json(field, member, style);
@@ -344,6 +356,7 @@ static json_t *nothing(enum field_type type)
 	case FIELD_MESSAGES:
 		return json_array();
 	case FIELD_PAIRS:
+	case FIELD_TREE:
 	case FIELD_NAMED:
 	case FIELD_MESSAGE:
 		return json_object();

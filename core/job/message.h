@@ -38,6 +38,8 @@ struct node; /* where something stood in a job file: schema/yaml/node.h */
  *	FIELD_PAIRS			struct pairs	(a map of strings)
  *	FIELD_MESSAGE			the struct of `message` itself
  *	FIELD_MESSAGES			struct messages	(a list)
+ *	FIELD_TREE			const char *	(a map of anything, as
+ *					JSON; NULL: not set)
  *	FIELD_NAMED			struct messages	(a map: the key is
  *					written to the struct's first member
  *					after the head, a const char *)
@@ -55,6 +57,7 @@ enum field_type {
 	FIELD_STRINGS,
 	FIELD_DOUBLES,
 	FIELD_PAIRS,
+	FIELD_TREE,
 	FIELD_MESSAGE,
 	FIELD_MESSAGES,
 	FIELD_NAMED,
@@ -67,7 +70,8 @@ enum field_flag {
 				  * left out of the digest */
 	FIELD_REQUIRED = 1 << 3,
 	FIELD_NUMBERS = 1 << 4, /* strings that look like numbers to YAML:
-				 * no quotes are asked for */
+				 * no quotes are asked for; in a tree, all
+				 * but true and false are strings */
 	FIELD_PATH = 1 << 6,    /* of a file or directory, unless it is a URL:
 				* relative to the file that says it */
 	FIELD_SINGLE = 1 << 5,  /* a list whose only item may stand alone */
@@ -83,6 +87,11 @@ enum field_flag {
 	 * defaults only where the file has it. */
 	FIELD_PRESENCE = 1 << 11,
 };
+
+/* Is told what is wrong in a tree, where ("a.b[2]") and what to do about it,
+ * or NULL. */
+typedef void tree_tell(void *ctx, const char *path, const char *text,
+		       const char *hint);
 
 struct field {
 	const char *name; /* camelCase, as the API's JSON has it */
@@ -114,6 +123,8 @@ struct field {
 	int (*check)(const char *value, struct error *err);
 	/* The same of each key of FIELD_PAIRS. */
 	int (*check_key)(const char *key, struct error *err);
+	/* Tells all that is wrong in a FIELD_TREE. */
+	void (*check_tree)(const json_t *tree, tree_tell *tell, void *ctx);
 	/* Another field of the message that makes a required one optional. */
 	const char *unless;
 	const char *doc; /* one or more sentences; for explain and manual */

@@ -57,17 +57,21 @@ static int read_text(struct reader *r, const json_t *value, const char **out)
 	return 0;
 }
 
-static int read_string(struct reader *r, const struct field *field,
-		       const json_t *value, const char **out)
+static int read_tree(struct reader *r, const json_t *value, const char **out)
 {
-	char *text;
+	char *text = json_canonical(value);
 
-	if (!(field->flags & FIELD_JSON))
-		return read_text(r, value, out);
-	text = json_canonical(value);
 	*out = arena_strdup(r->mem, text);
 	free(text);
 	return 0;
+}
+
+static int read_string(struct reader *r, const struct field *field,
+		       const json_t *value, const char **out)
+{
+	if (!(field->flags & FIELD_JSON))
+		return read_text(r, value, out);
+	return read_tree(r, value, out);
 }
 
 static int read_number(struct reader *r, const struct field *field,
@@ -268,6 +272,8 @@ static int read_value(struct reader *r, const struct field *field,
 		return must(r, "must be an object");
 	if (field->type == FIELD_PAIRS)
 		return read_pairs(r, value, member);
+	if (field->type == FIELD_TREE)
+		return read_tree(r, value, member);
 	if (field->type == FIELD_NAMED)
 		return read_messages(r, field, value, member);
 	return read_object(r, field->message, value, member);

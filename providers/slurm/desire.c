@@ -192,6 +192,20 @@ static void note_limit(const struct slurm_request *request,
 		       rounded, exact);
 }
 
+static void note_memory(const struct slurm_request *request,
+			struct resources *out)
+{
+	unsigned memory_mb = request->components[0].memory_mb;
+
+	if (memory_mb)
+		resources_note(out,
+			       "Slurm is asked for %u MB of each node: the "
+			       "rest of the machine type's memory is the "
+			       "node's own; jobrun.slurm.sbatch.mem says "
+			       "another amount",
+			       memory_mb);
+}
+
 static void check(const struct job *job, const struct slurm_job *what,
 		  struct resources *out)
 {
@@ -212,6 +226,7 @@ static void check(const struct job *job, const struct slurm_job *what,
 			       "anew");
 	note_variables(&what->request, out);
 	note_limit(&what->request, out);
+	note_memory(&what->request, out);
 	note_restarts(job, what, out);
 	if (!job->jobrun.source && !what->spec.packages.count)
 		resources_note(out, "jobrun.source is not set: nothing is "

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/slurm/request.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "providers/slurm/options.h"
 
 /* The defaults of a block that no file gives. */
 static const struct slurm_block no_block = {
@@ -33,6 +35,39 @@ static const char *gres_of(const struct slurm_block *block,
 		name = arena_printf(mem, "gpu:%s", model);
 	}
 	return arena_printf(mem, "%s:%ld", name, group->accelerator_count);
+}
+
+/*
+ * What a node keeps for itself, 512 MB and a thirty-second part: its kernel and
+ * slurmd.  SchedMD's slurm-gcp tells Slurm of 400 MB and 30 MB for each GB less
+ * than a machine type has, and who asks for more waits for ever.
+ */
+static unsigned memory_of(const struct slurm_block *block,
+			  const struct machine *machine)
+{
+	double all = machine->memory_gb * 1024;
+
+	if (options_have(block->sbatch, "mem") ||
+	    options_have(block->sbatch, "exclusive"))
+		return 0;
+	return (unsigned)(all > 1100 ? all - all / 32 - 512 : all / 2);
+}
+
+/* As many as sbatch is told, or as the machine type has. */
+static unsigned cpus_of(const struct slurm_block *block,
+			const struct machine *machine)
+{
+	json_t *options =
+		block->sbatch ? json_loads(block->sbatch, 0, NULL) : NULL;
+	const char *said = json_get_text(options, "cpus-per-task", NULL);
+	unsigned cpus = machine ? machine->vcpus : 0;
+
+	if (said)
+		cpus = (unsigned)strtoul(said, NULL, 10);
+	else if (options_have(block->sbatch, "cpus-per-"))
+		cpus = 0;
+	json_decref(options);
+	return cpus;
 }
 
 static bool is_same(const struct slurm_component *a,
@@ -81,11 +116,14 @@ int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
 				   "cluster: set an accelerator that it has";
 			return 0;
 		}
-		if (out->block->machine_types && group->machine) {
-			one.cpus = group->machine->vcpus;
-			one.memory_mb =
-				(unsigned)(group->machine->memory_gb * 1024);
-		}
+		if (out->block->machine_types && group->machine)
+			one.memory_mb = memory_of(out->block, group->machine);
+		one.all_memory =
+			options_have(out->block->sbatch, "exclusive") &&
+			!options_have(out->block->sbatch, "mem");
+		one.cpus = cpus_of(out->block, out->block->machine_types
+						       ? group->machine
+						       : NULL);
 		one.gres = gres_of(out->block, catalogue, group, mem);
 		add_component(out, &one);
 	}
@@ -138,11 +176,21 @@ static json_t *component_json(const struct slurm_component *one)
 		buf_printf(&text, "%s%u MB", with, one->memory_mb);
 		with = ", ";
 	}
+	if (one->all_memory) {
+		buf_printf(&text, "%sall memory", with);
+		with = ", ";
+	}
 	if (one->gres)
 		buf_printf(&text, "%s%s", with, one->gres);
 	out = json_string(buf_text(&text));
 	buf_done(&text);
 	return out;
+}
+
+static void put_options(json_t *out, const char *name, const char *options)
+{
+	if (options)
+		json_put(out, name, json_loads(options, 0, NULL));
 }
 
 json_t *slurm_request_json(const struct slurm_request *request)
@@ -179,5 +227,10 @@ json_t *slurm_request_json(const struct slurm_request *request)
 	if (block->nice)
 		json_put_int(out, "nice", block->nice);
 	json_put_text(out, "requeue", request->requeue ? "yes" : "no");
+	put_options(out, "sbatch", block->sbatch);
+	put_options(out, "srun", block->srun);
+	if (block->prolog.count)
+		json_put(out, "prolog",
+			 json_texts(block->prolog.items, block->prolog.count));
 	return out;
 }

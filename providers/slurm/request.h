@@ -17,6 +17,7 @@ struct slurm_component {
 	long nodes;         /* and as many tasks */
 	unsigned cpus;      /* per task; 0: the partition's default */
 	unsigned memory_mb; /* per node; 0: the same */
+	bool all_memory;    /* that the node has: it is not shared */
 	const char *gres;   /* "gpu:t4:2", or NULL */
 };
 

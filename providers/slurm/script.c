@@ -2,6 +2,7 @@
 #include "providers/slurm/script.h"
 
 #include "core/process/subprocess.h"
+#include "providers/slurm/options.h"
 
 #define DAY_S 86400
 /* The number of the trial in an element of the array. */
@@ -126,7 +127,7 @@ static void put_job(struct buf *out, const struct job *job,
 }
 
 static void put_component(struct buf *out, const struct slurm_request *request,
-			  const struct slurm_component *one)
+			  const struct slurm_component *one, bool first)
 {
 	const struct slurm_block *block = request->block;
 
@@ -138,11 +139,14 @@ static void put_component(struct buf *out, const struct slurm_request *request,
 	put_option(out, "reservation", block->reservation);
 	buf_printf(out, "#SBATCH --nodes=%ld\n", one->nodes);
 	buf_puts(out, "#SBATCH --ntasks-per-node=1\n");
-	if (one->cpus)
+	if (one->cpus && !options_have(block->sbatch, "cpus-per-task"))
 		buf_printf(out, "#SBATCH --cpus-per-task=%u\n", one->cpus);
 	if (one->memory_mb)
 		buf_printf(out, "#SBATCH --mem=%uM\n", one->memory_mb);
+	if (one->all_memory)
+		buf_puts(out, "#SBATCH --mem=0\n");
 	put_option(out, "gres", one->gres);
+	sbatch_options_write(block->sbatch, first, out);
 }
 
 /* All components call it with the same arguments, so that the ranks of a step
@@ -163,6 +167,7 @@ void slurm_script_step(const struct slurm_request *request, const char *command,
 		buf_printf(out, " --ntasks=%ld", one->nodes);
 		if (one->cpus)
 			buf_printf(out, " --cpus-per-task=%u", one->cpus);
+		srun_options_write(request->block->srun, out);
 		buf_printf(out, " \\\n    %s", command);
 	}
 }
@@ -191,8 +196,23 @@ void slurm_script_options(const struct job *job,
 	for (i = 0; i < request->count; i++) {
 		if (i)
 			buf_puts(out, "#SBATCH hetjob\n");
-		put_component(out, request, &request->components[i]);
+		put_component(out, request, &request->components[i], !i);
 	}
+}
+
+/* What sites have for a prolog, as `module`, comes with a login shell. */
+void slurm_script_begin(const struct slurm_block *block, struct buf *out)
+{
+	buf_puts(out, block->prolog.count ? "#!/bin/bash -l\n" : "#!/bin/sh\n");
+}
+
+void slurm_script_prolog(const struct slurm_block *block, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < block->prolog.count; i++)
+		buf_printf(out, "%s%s\n", i ? "" : "\n",
+			   block->prolog.items[i]);
 }
 
 /* Where the folders are, by the rule of cluster.c. */
@@ -233,8 +253,9 @@ void slurm_script_write(const struct job *job,
 			const struct slurm_request *request, const char *name,
 			const char *program, struct buf *out)
 {
-	buf_puts(out, "#!/bin/sh\n");
+	slurm_script_begin(request->block, out);
 	slurm_script_options(job, request, name, out);
+	slurm_script_prolog(request->block, out);
 	put_folders(out, job, request->block, name, program);
 	if (request->trials) {
 		buf_puts(out, "trial=$run/trials/$" TRIAL "\n");

@@ -30,6 +30,9 @@ const char *slurm_program(const struct slurm_block *block, const char *digest,
 void slurm_script_options(const struct job *job,
 			  const struct slurm_request *request, const char *name,
 			  struct buf *out);
+/* The first line, and the lines of the block's prolog. */
+void slurm_script_begin(const struct slurm_block *block, struct buf *out);
+void slurm_script_prolog(const struct slurm_block *block, struct buf *out);
 /* One step over all components, each task with that command; no newline. */
 void slurm_script_step(const struct slurm_request *request, const char *command,
 		       struct buf *out);

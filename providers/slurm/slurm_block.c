@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/slurm/slurm_block.h"
 
+#include <string.h>
+
 #include "core/job/check.h"
+#include "providers/slurm/options.h"
+
+/* Its lines stand behind those of the options, which end with the first
+ * that is none. */
+static int check_script_line(const char *value, struct error *err)
+{
+	if (!strchr(value, '\n'))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be one line: give each as an item");
+}
 
 static const struct field fields[] = {
 	{ .name = "partition",
@@ -93,6 +106,30 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct slurm_block, signal_time_s),
 	  .doc = "How long before its time is over the program gets "
 		 "SIGTERM, for a last checkpoint." },
+	{ .name = "sbatch",
+	  .type = FIELD_TREE,
+	  .flags = FIELD_NUMBERS,
+	  .check_tree = sbatch_options_check,
+	  .offset = offsetof(struct slurm_block, sbatch),
+	  .doc = "More options of sbatch by their long names, for instance "
+		 "mail-type: [END, FAIL], exclusive: true.  Those that jobrun "
+		 "sets itself are refused; mem and cpus-per-task replace what "
+		 "the machine type would ask for." },
+	{ .name = "srun",
+	  .type = FIELD_TREE,
+	  .flags = FIELD_NUMBERS,
+	  .check_tree = srun_options_check,
+	  .offset = offsetof(struct slurm_block, srun),
+	  .doc = "More options of the srun that starts the tasks, for "
+		 "instance cpu-bind: cores." },
+	{ .name = "prolog",
+	  .type = FIELD_STRINGS,
+	  .check = check_script_line,
+	  .offset = offsetof(struct slurm_block, prolog),
+	  .doc = "Lines of bash, of a login shell, for the batch script, "
+		 "before the tasks start: 'module load cuda'.  The tasks "
+		 "inherit what "
+		 "they export; a line that fails ends the job with 'exit'." },
 	{ .name = NULL },
 };
 

@@ -24,7 +24,10 @@ struct slurm_block {
 	bool machine_types;     /* ask for their CPUs and memory */
 	bool requeue;           /* after preemption */
 	long nice;
-	long signal_time_s; /* before its time is over; 0: none */
+	long signal_time_s;    /* before its time is over; 0: none */
+	const char *sbatch;    /* options as JSON, or NULL */
+	const char *srun;      /* the same */
+	struct strings prolog; /* lines of the batch script */
 };
 
 extern const struct message slurm_message;

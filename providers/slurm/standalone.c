@@ -335,8 +335,9 @@ int slurm_standalone_write(const struct job *job, const struct slurm_job *what,
 	tell_left_out(what, env);
 	request.trials = 0;
 	request.requeue = false;
-	buf_puts(out, "#!/bin/sh\n");
+	slurm_script_begin(request.block, out);
 	slurm_script_options(job, &request, NULL, out);
+	slurm_script_prolog(request.block, out);
 	buf_printf(out, "\numask 077\n" UNPACK, job->job_id);
 	for (i = 0; i < spec.secret_count; i++)
 		buf_printf(out, ": \"${%s:?set it where sbatch is called}\"\n",

@@ -249,6 +249,9 @@ static void put_type(const struct field *field, json_t *out)
 		put_string(field, false, items);
 		put_map(field->check_key, json_incref(items), out);
 		break;
+	case FIELD_TREE:
+		json_put(out, "type", json_pack("[s,s]", "object", "null"));
+		break;
 	case FIELD_MESSAGE:
 		json_object_update_new(
 			out,

@@ -282,6 +282,8 @@ const char *outline_type(const struct field *field, char out[OUTLINE_TYPE_SIZE])
 		return "list of numbers";
 	case FIELD_PAIRS:
 		return "map of texts";
+	case FIELD_TREE:
+		return "map of anything";
 	case FIELD_MESSAGE:
 		return field->message->name;
 	case FIELD_MESSAGES:

@@ -44,6 +44,8 @@ bool fill_strings(struct fill *fill, const struct spot *at,
 bool fill_doubles(struct fill *fill, const struct spot *at,
 		  struct doubles *out);
 bool fill_pairs(struct fill *fill, const struct spot *at, struct pairs *out);
+/* For FIELD_TREE (fill_tree.c). */
+bool fill_tree(struct fill *fill, const struct spot *at, const char **out);
 /* For FIELD_MESSAGES and FIELD_NAMED. */
 bool fill_messages(struct fill *fill, const struct spot *at,
 		   struct messages *out);

@@ -174,6 +174,8 @@ bool fill_field(struct fill *fill, const struct spot *at, void *member)
 		return fill_doubles(fill, at, member);
 	case FIELD_PAIRS:
 		return fill_pairs(fill, at, member);
+	case FIELD_TREE:
+		return fill_tree(fill, at, member);
 	case FIELD_MESSAGES:
 	case FIELD_NAMED:
 		return fill_messages(fill, at, member);

@@ -43,7 +43,7 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   env: {A: '\$B \"c\"'}"
   run jobrun plan a.yaml
   [ "$status" = 0 ]
-  [[ $output == *"slurm.components  '4 nodes, each with 2 CPUs, 7680 MB'"* ]]
+  [[ $output == *"slurm.components  '4 nodes, each with 2 CPUs, 6928 MB'"* ]]
   OTHER=leaks run apply a.yaml
   [ "$status" = 0 ]
   for i in 0 1 2 3; do
@@ -243,6 +243,22 @@ as_nobody() {
   # Who its peers are, to every one of them.
   [ "$(grep -o '^{.*}$' leave-*.out | python3 -c 'import json,sys; print(sorted((t["task"]["type"], t["task"]["index"], len(t["cluster"]["worker"]), t["cluster"]["worker"][0].split(":")[0]) for t in map(json.loads, sys.stdin)))')" = "[('master', 0, 2, 'n2'), ('worker', 0, 2, 'n2'), ('worker', 1, 2, 'n2')]" ]
   [ ! -e "$HOME/.jobrun" ]
+}
+
+@test "twenty options as they are: sbatch takes them, and tasks see the prolog" {
+  slurm_job a.yaml options 0 'echo "at ${A:-nothing}, \$(ulimit -c)"' "  slurm:
+    directory: $SLURM/shared
+    machineTypes: false
+    prolog: [export A=prolog]
+    srun: {cpu-bind: none, label: true, slurmd-debug: 1, wait: 60, propagate: CORE}
+    sbatch: {exclusive: true, mail-type: [END, FAIL], mail-user: root, begin: now, hint: nomultithread,
+      cores-per-socket: 1, sockets-per-node: 1, threads-per-core: 1, contiguous: true, core-spec: 0,
+      distribution: block, mincpus: 1, mem-per-cpu: 1M, switches: 1@1, use-min-nodes: true, spread-job: true,
+      profile: None, acctg-freq: 30, wait-all-nodes: 1, get-user-env: false, no-kill: true}"
+  "$JOBRUN" render --to slurm a.yaml >options.sh
+  sbatch --test-only options.sh
+  apply a.yaml
+  jobrun logs options | grep 'at prolog'
 }
 
 @test "what a site says by variables of sbatch holds where the file says nothing" {

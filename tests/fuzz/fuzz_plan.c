@@ -301,6 +301,10 @@ static void put_value(struct buf *out, const struct field *field, int depth)
 	case FIELD_DOUBLES:
 		buf_printf(out, "[%zu, %zu.5]", below(4), 2 + below(4));
 		return;
+	case FIELD_TREE:
+		buf_printf(out, "{a%zu: {b: [%s]}, C: %s}", below(4),
+			   any(words), any(numbers));
+		return;
 	case FIELD_PAIRS:
 		buf_printf(out, "{A%zu: %s}", below(4), any(words));
 		return;

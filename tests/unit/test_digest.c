@@ -170,6 +170,9 @@ static void change(const struct field *field, void *member)
 	case FIELD_DOUBLES:
 		*(struct doubles *)member = (struct doubles){ 1, &number };
 		break;
+	case FIELD_TREE:
+		*(const char **)member = "{\"key\":1}";
+		break;
 	case FIELD_PAIRS:
 		*(struct pairs *)member = (struct pairs){ 1, &pair };
 		break;

@@ -103,8 +103,8 @@ static void write_script(const char *path, struct buf *out)
  * written, to be read. */
 static void scripts_are_as_they_should_be(void **state)
 {
-	static const char *const names[] = { "one", "group", "differ", "plain",
-					     "array" };
+	static const char *const names[] = { "one",   "group", "differ",
+					     "plain", "array", "options" };
 	struct error err;
 	size_t i, len;
 

@@ -8,7 +8,7 @@
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=4
-#SBATCH --mem=15360M
+#SBATCH --mem=14368M
 
 cd || exit
 run=.jobrun/runs/array/01234567

@@ -8,20 +8,20 @@
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=8
-#SBATCH --mem=53248M
+#SBATCH --mem=51072M
 #SBATCH hetjob
 #SBATCH --partition=mixed
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=8
-#SBATCH --mem=30720M
+#SBATCH --mem=29248M
 #SBATCH --gres=gpu:volta:4
 #SBATCH hetjob
 #SBATCH --partition=mixed
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=8
-#SBATCH --mem=53248M
+#SBATCH --mem=51072M
 
 cd || exit
 run=.jobrun/runs/differ/01234567

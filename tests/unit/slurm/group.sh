@@ -16,7 +16,7 @@
 #SBATCH --nodes=4
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=8
-#SBATCH --mem=30720M
+#SBATCH --mem=29248M
 #SBATCH --gres=gpu:t4:2
 
 cd || exit

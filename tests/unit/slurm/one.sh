@@ -7,7 +7,7 @@
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=4
-#SBATCH --mem=15360M
+#SBATCH --mem=14368M
 
 cd || exit
 run=.jobrun/runs/one/01234567

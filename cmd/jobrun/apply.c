@@ -20,6 +20,8 @@
 #include "cmd/jobrun/ui/takeback.h"
 #include "cmd/jobrun/ui/tally.h"
 #include "core/apply/executor.h"
+#include "core/job/traits.h"
+#include "providers/stores.h"
 
 struct apply_opts {
 	struct inputs inputs;
@@ -309,6 +311,35 @@ static int check_missing(struct app *app, const struct plan *plan)
 	return status;
 }
 
+/* Buckets that runs on this machine write to: that nothing says how to get in
+ * is found before they start. */
+static int check_stores(struct app *app, const struct plan *plan)
+{
+	const struct object_env env = { .trace_http = app->trace_http };
+	struct object_store *store = object_store_new(object_schemes, &env);
+	struct error err;
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < plan_count(plan) && !status; i++) {
+		const struct action *action = plan_at(plan, i);
+		const struct job *job = action->job->job;
+		const char *to = job->jobrun.checkpoints.to;
+
+		if (!to || !strstr(to, "://") || action->type == ACTION_NOOP ||
+		    !action->want || !action_is_run(action) ||
+		    job->jobrun.hosts.count ||
+		    !traits_have(action->job->provider->traits,
+				 TRAIT_THIS_MACHINE) ||
+		    object_check(store, to, &err) == 0)
+			continue;
+		error_prefix(&err, "%s: jobrun.checkpoints.to", job->job_id);
+		status = app_fail(app, &err);
+	}
+	object_store_free(store);
+	return status;
+}
+
 /* 0 to go on; else the exit status. */
 static int ask(struct app *app, const struct plan *plan,
 	       const struct apply_opts *opts)
@@ -457,6 +488,8 @@ static int apply_jobs(struct apply *apply, const struct jobs *jobs,
 	app_put_messages(app, &text);
 	buf_done(&text);
 	status = check_missing(app, apply->session.plan);
+	if (!status)
+		status = check_stores(app, apply->session.plan);
 	if (!status)
 		status = ask(app, apply->session.plan, opts);
 	return status ? status : carry_out(apply, jobs);

@@ -64,7 +64,7 @@ static int fail_unknown(const struct app *app, const char *job_id)
 {
 	struct error err;
 
-	error_set(&err, ERROR_FAILED,
+	error_set(&err, ERROR_NO_RUN,
 		  "no run of '%s' is known here, nor anything else of "
 		  "it: 'jobrun status' lists what is",
 		  job_id);
@@ -116,7 +116,7 @@ static int delete_job(struct session *session, const char *job_id,
 	} else if (deletion_end_left(&deletion, true, &err) < 0) {
 		status = app_fail(session->app, &err);
 	} else if (undo_execute(session, deletion.plan, NULL, NULL, &err) < 0) {
-		status = (int)err.code; /* it was said */
+		status = error_status(&err); /* it was said */
 	} else if (deletion_forget(&deletion, &err) < 0) {
 		status = app_fail(session->app, &err);
 	} else {
@@ -188,7 +188,7 @@ static int delete_argument(struct session *session,
 	if (!is_path(session, argument)) {
 		if (check_job_id(argument, &ignored) == 0)
 			return delete_locked(session, argument, NULL, opts);
-		error_set(&err, ERROR_FAILED,
+		error_set(&err, ERROR_NO_RUN,
 			  "'%.200s' is not the jobId of a run: 'jobrun status' "
 			  "lists them",
 			  argument);

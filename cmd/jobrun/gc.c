@@ -75,7 +75,7 @@ static void fail(struct gc *gc, const struct error *err)
 {
 	if (!gc->quiet)
 		app_fail(gc->session->app, err);
-	gc->status = gc->status ? gc->status : (int)err->code;
+	gc->status = gc->status ? gc->status : error_status(err);
 }
 
 static void add(struct gc *gc, const struct find *find)
@@ -327,7 +327,7 @@ static void delete_resources(struct gc *gc)
 			fail(gc, &err);
 	}
 	if (undo_execute(gc->session, plan, on_deleted, gc, &err) < 0)
-		gc->status = gc->status ? gc->status : (int)err.code;
+		gc->status = gc->status ? gc->status : error_status(&err);
 	plan_free(plan);
 	for (i = 0; i < gc->count; i++)
 		remains_done(&remains[i]);

@@ -20,6 +20,7 @@ struct plan_opts {
 	const char *format;
 	const char *out;
 	bool detailed_exitcode;
+	bool offline;
 	bool verbose;
 };
 
@@ -31,6 +32,8 @@ static const struct opt options[] = {
 	{ 0, "detailed-exitcode", OPT_FLAG,
 	  offsetof(struct plan_opts, detailed_exitcode), NULL,
 	  "exit with 2 if there is something to do" },
+	{ 0, "offline", OPT_FLAG, offsetof(struct plan_opts, offline), NULL,
+	  "ask nobody: plan as if nothing existed elsewhere" },
 	{ 'v', "verbose", OPT_FLAG, offsetof(struct plan_opts, verbose), NULL,
 	  "name what is shipped and what is not; cut no value" },
 	{ 0 },
@@ -68,6 +71,10 @@ static int save(struct app *app, const struct session *session, const char *out,
 
 	if (session->unplanned_count) {
 		app_say(app, "not saved: not all of it could be planned");
+		return 0;
+	}
+	if (session->unknown_count) {
+		app_say(app, "not saved: what exists was not looked at");
 		return 0;
 	}
 	if (saved_write(out, session->plan, inputs, &err) < 0)
@@ -110,6 +117,7 @@ static int make_plan(struct app *app, struct plan_opts *opts)
 		status = app_fail(app, &err);
 		goto out;
 	}
+	session.look = opts->offline ? LOOK_HERE : LOOK_IF_ASKED;
 	session_leave_out(&session, opts->out);
 	session_plan(&session, &jobs, &how);
 	if (session_check_targets(&session, &err) < 0 ||
@@ -122,6 +130,8 @@ static int make_plan(struct app *app, struct plan_opts *opts)
 		print_plan(app, session.plan, opts);
 	if (opts->out)
 		status = save(app, &session, opts->out, inputs);
+	if (!status && session.unknown_count && !opts->offline)
+		status = ERROR_DENIED;
 	if (!status && opts->detailed_exitcode && !plan_is_empty(session.plan))
 		status = PENDING;
 	status = failed ? failed : status;
@@ -154,6 +164,12 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	inputs->paths = argv + first;
 	inputs->count = (size_t)(argc - first);
+	if (opts.out && opts.offline) {
+		error_set(&err, ERROR_USAGE,
+			  "--out saves only what was compared with what "
+			  "exists: it does not go with --offline");
+		return app_fail(app, &err);
+	}
 	if (opts.out && saved_check_out(opts.out, inputs, &err) < 0)
 		return app_fail(app, &err);
 	return make_plan(app, &opts);
@@ -161,7 +177,8 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.args = "[--format FORMAT] [--out FILE] [--prune] [--target ACTION] "
+	.args = "[--format FORMAT] [--out FILE] [--offline] [--prune] "
+		"[--target ACTION] "
 		"[--prices FILE] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
 	.help = PATH_HELP ".  Changes nothing, here or anywhere.\n",

@@ -357,7 +357,7 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 			if (!strcmp(all.items[i].job_id, view->names[j]))
 				break;
 		if (i == all.count)
-			return error_set(err, ERROR_FAILED,
+			return error_set(err, ERROR_NO_RUN,
 					 "no run of '%s' is known here",
 					 view->names[j]);
 	}

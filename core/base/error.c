@@ -5,6 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+int error_status(const struct error *err)
+{
+	return (int)err->code & 0xff;
+}
+
+bool error_is_denied(const struct error *err)
+{
+	return error_status(err) == ERROR_DENIED;
+}
+
+bool error_is_unasked(const struct error *err)
+{
+	return error_status(err) != (int)err->code;
+}
+
 int error_set(struct error *err, enum error_code code, const char *format, ...)
 {
 	va_list args;

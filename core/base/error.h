@@ -15,11 +15,17 @@ enum error_code {
 	ERROR_FAILED = 1,       /* the job or an action failed */
 	ERROR_USAGE = 64,       /* wrong options or arguments */
 	ERROR_INVALID = 65,     /* a job file is invalid */
+	ERROR_NO_RUN = 66,      /* no run of that name is known */
 	ERROR_UNREACHABLE = 69, /* a provider can't be reached */
 	ERROR_TRY_AGAIN = 75,   /* lock held, quota, stale plan */
 	ERROR_DENIED = 77,      /* not authorised */
 	ERROR_TIMEOUT = 124,
 	ERROR_INTERRUPTED = 130,
+
+	/* Nothing says how to get in, or where that would be: no request was
+	 * made.  The exit status is in the low byte, see error_status(). */
+	ERROR_NO_CREDENTIALS = 0x100 | ERROR_DENIED,
+	ERROR_NO_CLUSTER = 0x100 | ERROR_UNREACHABLE,
 };
 
 /* Why a call failed.  Holds no pointers: copy it, keep it. */
@@ -31,6 +37,12 @@ struct error {
 	char where[160]; /* "job.yaml:12:9", or "" */
 	char text[512];  /* lower case, no full stop, no newline */
 };
+
+int error_status(const struct error *err);
+/* ERROR_DENIED, or ERROR_NO_CREDENTIALS. */
+bool error_is_denied(const struct error *err);
+/* Nobody was asked, as nothing says how. */
+bool error_is_unasked(const struct error *err);
 
 /* All of these return -1, so that a failing path is one statement. */
 int error_set(struct error *err, enum error_code code, const char *format, ...)

@@ -92,6 +92,16 @@ static int refuse(const char *url, struct error *err)
 	return error_set(err, ERROR_INVALID, "'%s' can only be read", url);
 }
 
+int object_check(struct object_store *store, const char *url, struct error *err)
+{
+	void *ctx;
+	const struct object_scheme *scheme = find(store, url, &ctx, err);
+
+	if (!scheme)
+		return -1;
+	return scheme->check ? scheme->check(ctx, err) : 0;
+}
+
 int object_stat(struct object_store *store, const char *url, struct arena *mem,
 		struct object *out, struct error *err)
 {

@@ -56,6 +56,9 @@ struct object_env {
 struct object_scheme {
 	const char *prefix; /* "gs://"; "": all that is no URL */
 	void *(*open)(const struct object_env *env, struct error *err);
+	/* Fails with ERROR_NO_CREDENTIALS if nothing says how to get in.  NULL:
+	 * it needs none. */
+	int (*check)(void *ctx, struct error *err);
 	void (*stop)(void *ctx); /* or NULL */
 	void (*close)(void *ctx);
 	int (*stat)(void *ctx, const char *url, struct arena *mem,
@@ -86,6 +89,10 @@ void object_store_free(struct object_store *store);
 /* Makes calls that wait for others, now and later, fail soon with
  * ERROR_INTERRUPTED. */
 void object_store_stop(struct object_store *store);
+
+/* Whether there is a way in; asks nobody whether it leads there. */
+int object_check(struct object_store *store, const char *url,
+		 struct error *err);
 
 /* Looks up an object; a missing one is no error.  Lives in `mem`. */
 int object_stat(struct object_store *store, const char *url, struct arena *mem,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/job/job.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,6 +223,9 @@ static int read_source(struct job *job, struct tree *tree, struct error *err)
 	arena_free(mem);
 	tree->entries = NULL;
 	tree->left_out = NULL;
+	if (ret < 0 && access(job_path(job, job->jobrun.source), F_OK) < 0 &&
+	    errno == ENOENT)
+		err->code = ERROR_INVALID;
 	if (ret < 0)
 		return error_prefix(err, "jobrun.source");
 	return 0;

@@ -106,6 +106,8 @@ static json_t *plan_job_json(const struct plan_job *job)
 	json_put(object, "actions", actions);
 	json_put(object, "missing",
 		 json_texts(desired->missing, desired->missing_count));
+	if (desired->unknown)
+		json_put_text(object, "unknown", desired->unknown);
 	json_put(object, "notes",
 		 json_texts(desired->notes, desired->note_count));
 	if (job->estimate)

@@ -29,7 +29,8 @@
 struct render {
 	const struct plan *plan;
 	struct markdown_room room;
-	struct section danger, drift, missing, warnings, jobs, notes, details;
+	struct section danger, drift, missing, unknown, warnings, jobs, notes,
+		details;
 };
 
 /* Tried one after the other until nothing has to be left out. */
@@ -222,21 +223,41 @@ static size_t group_len(const struct said *all, size_t i, size_t n)
 	return end - i;
 }
 
-/* Notes, or what is missing, of all jobs. */
+enum texts {
+	TEXTS_MISSING,
+	TEXTS_UNKNOWN,
+	TEXTS_NOTES,
+};
+
+static const char *const *texts_of(const struct resources *desired,
+				   enum texts which, size_t *count)
+{
+	switch (which) {
+	case TEXTS_MISSING:
+		*count = desired->missing_count;
+		return desired->missing;
+	case TEXTS_UNKNOWN:
+		*count = desired->unknown != NULL;
+		return &desired->unknown;
+	case TEXTS_NOTES:
+		break;
+	}
+	*count = desired->note_count;
+	return desired->notes;
+}
+
+/* One kind of texts, of all jobs. */
 static void add_texts(struct render *render, struct section *section,
-		      bool missing)
+		      enum texts which)
 {
 	const struct said **groups;
 	struct said *all = NULL;
 	size_t i, j, n = 0, count = 0, room = 0;
 
 	for (i = 0; i < plan_job_count(render->plan); i++) {
-		const struct resources *desired =
-			plan_job_at(render->plan, i)->desired;
-		const char **texts =
-			missing ? desired->missing : desired->notes;
-		size_t more =
-			missing ? desired->missing_count : desired->note_count;
+		size_t more;
+		const char *const *texts = texts_of(
+			plan_job_at(render->plan, i)->desired, which, &more);
 
 		for (j = 0; j < more; j++, n++) {
 			if (n == room) {
@@ -335,8 +356,9 @@ static void collect(struct render *render)
 			add_details(render, job);
 	}
 	add_unchanged(render);
-	add_texts(render, &render->missing, true);
-	add_texts(render, &render->notes, false);
+	add_texts(render, &render->missing, TEXTS_MISSING);
+	add_texts(render, &render->unknown, TEXTS_UNKNOWN);
+	add_texts(render, &render->notes, TEXTS_NOTES);
 }
 
 static void write_cut(const size_t *missing, struct buf *out)
@@ -345,6 +367,7 @@ static void write_cut(const size_t *missing, struct buf *out)
 		"of what is replaced or deleted",
 		"of what was changed outside",
 		"of what is missing",
+		"of what is unknown",
 		"of the warnings",
 		"of the jobs",
 		"of the notes",
@@ -432,9 +455,9 @@ static bool write_sections(struct render *render, size_t left, bool last,
 {
 	/* In the order of their weight, which is that of the page, too. */
 	struct section *const sections[] = {
-		&render->danger,   &render->drift, &render->missing,
-		&render->warnings, &render->jobs,  &render->notes,
-		&render->details,
+		&render->danger,  &render->drift,    &render->missing,
+		&render->unknown, &render->warnings, &render->jobs,
+		&render->notes,   &render->details,
 	};
 	unsigned char *taken[COUNT(sections)];
 	size_t chosen[COUNT(sections)], cut[COUNT(sections)];
@@ -474,6 +497,8 @@ void plan_render_markdown(const struct plan *plan, struct buf *out)
 			"**Changed outside jobrun since the last apply:**";
 		render.missing.title =
 			"**Missing, so these cannot be applied yet:**";
+		render.unknown.title =
+			"**Not looked at, so the plan may become another:**";
 		render.warnings.title = "**Warnings:**";
 		render.jobs.title = "**Jobs:**";
 		render.notes.title = "**Notes:**";

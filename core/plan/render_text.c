@@ -331,6 +331,9 @@ static void render_job(struct text_render *render, const struct plan_job *job)
 		     desired->note_count);
 	render_texts(render, RED, "! missing: ", desired->missing,
 		     desired->missing_count);
+	render_texts(render, RED,
+		     "! unknown: ", (const char *[]){ desired->unknown },
+		     desired->unknown != NULL);
 	buf_putc(render->out, '\n');
 }
 

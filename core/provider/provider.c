@@ -122,6 +122,18 @@ void resources_note(struct resources *all, const char *format, ...)
 	va_end(args);
 }
 
+void resources_unknown(struct resources *all, const char *format, ...)
+{
+	const char **texts = NULL;
+	size_t count = 0;
+	va_list args;
+
+	va_start(args, format);
+	add_text(all, &texts, &count, format, args);
+	va_end(args);
+	all->unknown = texts[0];
+}
+
 struct unused {
 	struct resources *all;
 	const struct provider *provider;

@@ -101,6 +101,9 @@ struct resources {
 	 * planned, but not applied. */
 	const char **missing;
 	size_t missing_count;
+	/* Why what exists was not looked at, or NULL: the plan may be another
+	 * once somebody looks, so it is neither applied nor saved. */
+	const char *unknown;
 	/* What a reader of the plan should know: "image is not used here". */
 	const char **notes;
 	size_t note_count;
@@ -117,6 +120,9 @@ void resource_needs(struct resources *all, struct resource *later,
 void resources_miss(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void resources_note(struct resources *all, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* What exists is not known, for the reason that `why` has. */
+void resources_unknown(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* A note for each field that the job sets and `provider` does not honour. */
 void resources_note_unused(struct resources *all, const struct job *job,

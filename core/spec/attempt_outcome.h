@@ -14,7 +14,9 @@ enum attempt_cause {
 	OUTCOME_LOST, /* the host of one was preempted, or lost otherwise;
 		       * or it is not to be had for another attempt */
 	OUTCOME_HELD, /* before anything began: another owner's run has a host */
-	OUTCOME_OTHER, /* it could not be prepared or started */
+	OUTCOME_AWAY,   /* before anything began: a host was not reached */
+	OUTCOME_DENIED, /* before anything began: a host let nobody in */
+	OUTCOME_OTHER,  /* it could not be prepared or started */
 };
 
 struct attempt_outcome {

@@ -82,3 +82,12 @@ bool run_is_held(const struct run_record *run)
 	return run->state == RUN_FAILED && !run->start_time_ms &&
 	       run->exit_code == ERROR_TRY_AGAIN;
 }
+
+int run_status_unbegun(const struct run_record *run)
+{
+	if (run->state != RUN_FAILED || run->start_time_ms ||
+	    (run->exit_code != ERROR_UNREACHABLE &&
+	     run->exit_code != ERROR_DENIED))
+		return 0;
+	return run->exit_code;
+}

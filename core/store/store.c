@@ -315,7 +315,7 @@ struct store *store_open_to_read(struct error *err)
 		ret = -1;
 	} else {
 		ret = connect(store, store->path, SQLITE_OPEN_READWRITE, &why);
-		if (ret < 0 && why.code == ERROR_DENIED) {
+		if (ret < 0 && error_is_denied(&why)) {
 			disconnect(store);
 			ret = connect_immutable(store, err);
 		} else if (ret < 0) {

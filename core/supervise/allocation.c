@@ -108,7 +108,7 @@ static void judge_look(struct allocation *all)
 	bool passes = all->ret < 0 && !all->err.final &&
 		      (all->err.code == ERROR_TRY_AGAIN ||
 		       all->err.code == ERROR_UNREACHABLE ||
-		       all->err.code == ERROR_DENIED);
+		       error_is_denied(&all->err));
 
 	if (all->ret <= 0)
 		all->pending = 0;

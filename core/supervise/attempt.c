@@ -412,5 +412,9 @@ struct attempt_outcome attempt_outcome(const struct attempt *a)
 		out.exit_code = a->culprit->exit_code;
 	else if (a->cause == OUTCOME_HELD)
 		out.exit_code = ERROR_TRY_AGAIN;
+	else if (a->cause == OUTCOME_AWAY)
+		out.exit_code = ERROR_UNREACHABLE;
+	else if (a->cause == OUTCOME_DENIED)
+		out.exit_code = ERROR_DENIED;
 	return out;
 }

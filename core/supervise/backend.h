@@ -34,7 +34,8 @@ struct backend_owner {
 	void (*prepared)(void *arg, size_t ordinal, const char *why);
 	/* Instead, where it could not be: a host that the run had before is not
 	 * to be had again (OUTCOME_LOST), or another owner's run is there
-	 * (OUTCOME_HELD). */
+	 * (OUTCOME_HELD), or there is no way to it (OUTCOME_AWAY,
+	 * OUTCOME_DENIED). */
 	void (*not_prepared)(void *arg, size_t ordinal,
 			     enum attempt_cause cause, const char *why);
 	/* `pid` is of where it runs. */

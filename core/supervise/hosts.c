@@ -40,6 +40,17 @@ static const struct host *host_of(const struct hosts *all, size_t ordinal)
 	return &all->hosts[ordinal % all->count];
 }
 
+static enum attempt_cause cause_of(const struct host *host)
+{
+	if (host->held)
+		return OUTCOME_HELD;
+	if (host->lost && host->had)
+		return OUTCOME_LOST;
+	if (host->away == ERROR_UNREACHABLE)
+		return OUTCOME_AWAY;
+	return host->away == ERROR_DENIED ? OUTCOME_DENIED : OUTCOME_OTHER;
+}
+
 /* A host that did its part in an earlier round was lost: as much a preemption
  * as if it had been then.  One that another owner's run has may be had later. */
 static void report_not_prepared(struct hosts *all, const struct host *host,
@@ -48,14 +59,13 @@ static void report_not_prepared(struct hosts *all, const struct host *host,
 	const struct backend *backend = &all->base;
 	size_t ordinal = host->index < all->task_count ? host->index : 0;
 
-	if (!host->held && !(host->lost && host->had)) {
+	if (cause_of(host) == OUTCOME_OTHER) {
 		report_prepared(all, ordinal, why);
 		return;
 	}
 	all->stage = HOSTS_IDLE;
 	backend->owner->not_prepared(backend->owner_arg, ordinal,
-				     host->held ? OUTCOME_HELD : OUTCOME_LOST,
-				     why);
+				     cause_of(host), why);
 }
 
 /* Whatever it was to do. */

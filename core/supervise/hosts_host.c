@@ -160,6 +160,10 @@ static void on_closed(void *arg, enum ssh_trouble trouble,
 	host_drop(host);
 	if (host->lost)
 		return;
+	/* With another key it is another host: that is no refusal. */
+	if (all->stage == HOSTS_REACHING)
+		host->away = trouble == SSH_OTHER_KEY ? ERROR_UNREACHABLE
+						      : why->code;
 	/* Fewer at once: there may be one door for all. */
 	if (trouble == SSH_BUSY && all->connecting_max > 2)
 		all->connecting_max /= 2;
@@ -179,6 +183,7 @@ static void on_ready(void *arg)
 	char *run = mem_printf("%s.%zu", all->run, host->index);
 
 	host->stage = HOST_GREETING;
+	host->away = 0;
 	host->spoke_ms = time_monotonic_ms();
 	wire_begin(&out, FRAME_HELLO);
 	wire_put_text(&out, run);

@@ -43,9 +43,11 @@ struct host {
 	bool lost;       /* for good */
 	bool had;        /* an attempt has begun there */
 	bool held;       /* by another owner's run */
-	bool may_run;    /* something of the run, as far as is known */
-	bool left;       /* for the run to be reconciled with */
-	bool settled;    /* as far as it gets before the start */
+	/* Why it could not be reached, while it is; 0: it was. */
+	enum error_code away;
+	bool may_run; /* something of the run, as far as is known */
+	bool left;    /* for the run to be reconciled with */
+	bool settled; /* as far as it gets before the start */
 	bool following;
 	bool checked;
 	bool fetched;

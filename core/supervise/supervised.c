@@ -13,6 +13,7 @@
 #include "core/provider/listing.h"
 #include "core/supervise/hosts.h"
 #include "core/process/ports.h"
+#include "core/process/process.h"
 #include "core/supervise/supervisor.h"
 #include "core/spec/trial_space.h"
 #include "core/job/source.h"
@@ -263,6 +264,30 @@ static int read_run(void *ctx, const struct resource *want,
 	return ret < 0 ? -1 : 0;
 }
 
+/* What would fail at once, before there is a run to fail: a secret that is not
+ * there, or a program.  What `setup`, conda or a container may bring is found
+ * later, and so is what is on other hosts. */
+static int check_start(const struct run_spec *spec, struct error *err)
+{
+	struct environment env = { 0 };
+	char *path = NULL;
+	int ret = spec_environment(spec, 0, true, &env, err);
+
+	if (ret == 0 && !spec->setup.count && !spec->hosts.names.count &&
+	    !spec->allocation && !spec->docker_image && !spec->conda_env &&
+	    spec->command.count) {
+		environment_inherit(&env, environ);
+		path = process_find(spec->command.items[0], spec->directory,
+				    env.items, err);
+		ret = path ? 0 : -1;
+	}
+	if (ret < 0)
+		err->code = ERROR_INVALID;
+	free(path);
+	environment_done(&env);
+	return ret;
+}
+
 static int prepare_spec(const struct supervised *as,
 			const struct resource *want,
 			const struct run_record *run, const char *folder,
@@ -278,7 +303,7 @@ static int prepare_spec(const struct supervised *as,
 	spec->attempt = run->attempt;
 	spec->hosts.take_over = as->env.take_over;
 	spec_set_folder(spec, folder, mem);
-	return 0;
+	return check_start(spec, err);
 }
 
 /* A run that could not be started is recorded as such. */

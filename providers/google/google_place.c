@@ -90,6 +90,8 @@ void place_find(struct google *google, const struct google_place *file,
 	take_property(&out->region, "compute", "region", mem);
 	if (!out->project.text || !out->zone.text)
 		who = google_credentials(google, &err);
+	out->no_credentials = (!out->project.text || !out->zone.text) && !who &&
+			      error_is_unasked(&err);
 	if (who) {
 		const struct place_value project = {
 			credentials_project(who),
@@ -136,21 +138,30 @@ bool place_split(const char *path, struct arena *mem, const char **project,
 	return true;
 }
 
+static enum error_code code_of_missing(const struct google_place *place)
+{
+	return place->no_credentials ? ERROR_NO_CREDENTIALS : ERROR_INVALID;
+}
+
 int place_need_project(const struct google_place *place, struct error *err)
 {
 	if (place->project.text)
 		return 0;
-	return error_set(err, ERROR_INVALID,
-			 "no project of Google Cloud is named: set "
-			 "jobrun.project or GOOGLE_CLOUD_PROJECT, or run "
-			 "'gcloud config set project NAME'");
+	return error_set(
+		err, code_of_missing(place),
+		"no project of Google Cloud is named%s: set "
+		"jobrun.project or GOOGLE_CLOUD_PROJECT, or run "
+		"'gcloud config set project NAME'",
+		place->no_credentials ? ", and no credentials were found" : "");
 }
 
 int place_need_zone(const struct google_place *place, struct error *err)
 {
 	if (place->zone.text)
 		return 0;
-	return error_set(err, ERROR_INVALID,
-			 "no zone is named: set jobrun.zone, or run 'gcloud "
-			 "config set compute/zone NAME'");
+	return error_set(
+		err, code_of_missing(place),
+		"no zone is named%s: set jobrun.zone, or run 'gcloud "
+		"config set compute/zone NAME'",
+		place->no_credentials ? ", and no credentials were found" : "");
 }

@@ -22,6 +22,7 @@ struct google_place {
 	struct place_value project;
 	struct place_value region;
 	struct place_value zone;
+	bool no_credentials; /* set by place_find(): none that could say it */
 };
 
 /*
@@ -44,7 +45,8 @@ const char *place_project(struct google *google, const char *where,
 bool place_split(const char *path, struct arena *mem, const char **project,
 		 const char **zone);
 
-/* Says what is missing and how to set it: ERROR_INVALID. */
+/* Says what is missing and how to set it: ERROR_INVALID, or
+ * ERROR_NO_CREDENTIALS if those would have been asked, too. */
 int place_need_project(const struct google_place *place, struct error *err);
 int place_need_zone(const struct google_place *place, struct error *err);
 

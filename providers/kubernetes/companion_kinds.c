@@ -62,7 +62,8 @@ static int companion_read(void *ctx, const struct resource *want,
 	struct kube_at at;
 	int ret;
 
-	if (!kube_is_known(want->place))
+	/* What is only to be forgotten needs no cluster; a plan does. */
+	if ((!want->job || !want->job->file) && !kube_is_known(want->place))
 		return 0;
 	if (kube_find(ctx, want->place, &at, err) < 0)
 		return -1;

@@ -283,11 +283,6 @@ static int desire(const struct job *job, const struct provider_env *env,
 			       kube_why_no_jobset(&made));
 	if (kube_is_known(run->place))
 		note_where(job, env, run->place, out);
-	else
-		resources_miss(out,
-			       "a cluster: there is no $KUBECONFIG and no "
-			       "~/.kube/config, so that this is not compared "
-			       "with what is there");
 	kube_job_done(&made);
 	resources_note_unused(out, job, &provider_kubernetes);
 	return 0;

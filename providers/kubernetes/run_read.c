@@ -169,7 +169,9 @@ static int find_run(struct kube *kube, const struct resource *want,
 	}
 	if (ret == 1 && *place)
 		ret = 0;
-	if (ret == 0 && !kube_is_known(*place))
+	/* What is only to be forgotten needs no cluster; a plan does. */
+	if (ret == 0 && (!want->job || !want->job->file) &&
+	    !kube_is_known(*place))
 		return 1;
 	if (ret == 0)
 		ret = kube_find(kube, *place, at, err);

@@ -320,6 +320,7 @@ static bool is_away(const char *words)
 		"controller is in standby",
 		"Resource temporarily unavailable",
 		"Unable to establish",
+		"Could not establish a configuration source",
 	};
 	size_t i;
 
@@ -343,11 +344,12 @@ int cluster_slurm_failed(const char *command,
 		return error_set(err, ERROR_UNREACHABLE,
 				 "Slurm does not answer: %s", line);
 	if (command_status(answer) == NOT_FOUND)
-		return error_set(err, ERROR_FAILED,
-				 "there is no %s: call jobrun where Slurm's "
-				 "commands are, or name such a host in "
-				 "jobrun.slurm.loginHost",
-				 command);
+		return error_set_final(
+			err, ERROR_UNREACHABLE,
+			"there is no %s: call jobrun where Slurm's "
+			"commands are, or name such a host in "
+			"jobrun.slurm.loginHost",
+			command);
 	return error_set(err, ERROR_FAILED, "%s: %s", command,
 			 *line ? line : "it failed without a word");
 }

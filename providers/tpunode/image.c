@@ -402,7 +402,7 @@ static int list_kind(void *arg, const char *where, const struct kind *kind,
 		free(path);
 	}
 	/* Without access to images, this user made none here. */
-	if (ret < 0 && !where && err->code == ERROR_DENIED)
+	if (ret < 0 && !where && error_is_denied(err))
 		ret = 0;
 	json_array_foreach(all, i, item) list_one(project, item, kind, out);
 	json_decref(all);

@@ -161,7 +161,7 @@ int tpu_node_list_by_templates(void *arg, const char *where,
 	if (project)
 		ret = list_templates(ctx, project, &all, err);
 	/* Without access to templates, this user made none here. */
-	if (ret < 0 && !where && err->code == ERROR_DENIED)
+	if (ret < 0 && !where && error_is_denied(err))
 		ret = 0;
 	json_array_foreach(all, i, item)
 	{

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/read/reach.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,26 @@ static void check_output(struct reaching *reaching, const char *block,
 			     });
 }
 
+/* Said by `validate` only: what is deleted or shown needs none. */
+static void check_source_is_there(struct reaching *reaching,
+				  const struct named_path *source)
+{
+	struct stat st;
+
+	if (!reaching->reading->options->check_only || !source->value ||
+	    !source->node || is_of_operator(source->node))
+		return;
+	if (stat(job_path(reaching->job, source->value), &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return;
+		errno = ENOTDIR;
+	}
+	problem_add(&reaching->reading->found, SEVERITY_ERROR, source->node,
+		    source->at, "source-missing",
+		    "jobrun.source: cannot read '%s': %s", source->value,
+		    strerror(errno));
+}
+
 static void check_program(struct reaching *reaching)
 {
 	const struct job *job = reaching->job;
@@ -247,6 +268,7 @@ static void check_program(struct reaching *reaching)
 				  .value = job->jobrun.source };
 
 	check_path(reaching, &one);
+	check_source_is_there(reaching, &one);
 	at = (struct path){ .up = &input, .name = "packageUris" };
 	one.name = at.name;
 	one.node = value_of(&job->training_input, "packageUris");

@@ -256,7 +256,7 @@ agents_on() {
   sshd_start h1
   wait_until 5 sshd_answers h1
   run jobrun apply --rerun a.yaml
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 69 ]
   [[ $output == *"host 'h1': its host key is not the one that is known"* ]]
 }
 
@@ -266,7 +266,7 @@ agents_on() {
   sed -i "s,$SSH/id\$,$PWD/other," "$SSH/config"
   host_job a.yaml a h1 true
   run jobrun apply a.yaml
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 77 ]
   [[ $output == *"host 'h1': ssh is not let in"*"by a key or an agent"* ]]
 }
 

@@ -37,8 +37,8 @@ fails_with() {
 
 @test "what is no jobId, no option of the form, no folder to write to" {
   job a.yaml a 'echo'
-  fails_with 1 "'a.yaml' is not the jobId of a run" logs a.yaml
-  fails_with 1 "no run of 'a' is known here" logs a
+  fails_with 66 "'a.yaml' is not the jobId of a run" logs a.yaml
+  fails_with 66 "no run of 'a' is known here" logs a
   fails_with 64 "--task and --index are for '--to tf-config'" render --task worker a.yaml
   fails_with 1 "cannot create '$TMP/none/a.plan': No such file" plan --out "$TMP/none/a.plan" a.yaml
 }
@@ -98,12 +98,12 @@ fails_with() {
   sed -i 's/command:.*/command: [no-such-trainer]/' a.yaml
   # A folder that may not be entered has no program: not that root would see.
   mkdir -m 0 locked
-  PATH=$PWD/locked:$PATH fails_with 1 "command 'no-such-trainer' not found" \
+  PATH=$PWD/locked:$PATH fails_with 65 "command 'no-such-trainer' not found" \
     apply a.yaml
   state_is a FAILED
   echo 'echo hi' >script.sh
   sed -i 's/command:.*/command: [.\/script.sh]/' a.yaml
-  fails_with 1 "script.sh' is not executable" apply a.yaml
+  fails_with 65 "script.sh' is not executable" apply a.yaml
   chmod +x script.sh
   fails_with 1 "interpreter" apply --rerun a.yaml
   printf '#!/no/such/shell -e\n' >script.sh
@@ -120,11 +120,11 @@ fails_with() {
 }
 
 @test "unknown jobs" {
-  fails_with 1 "no run of 'x'" status x
-  fails_with 1 "no run of 'x'" logs x
-  fails_with 1 "no run of 'x'" wait x
-  fails_with 1 "no run of 'x'" cancel x
-  fails_with 1 "no run of 'x'" delete x
+  fails_with 66 "no run of 'x'" status x
+  fails_with 66 "no run of 'x'" logs x
+  fails_with 66 "no run of 'x'" wait x
+  fails_with 66 "no run of 'x'" cancel x
+  fails_with 66 "no run of 'x'" delete x
 }
 
 @test "a store that is locked, newer, broken or can't be written" {

@@ -369,10 +369,11 @@ END
   export HOME=$TMP
   run jobrun plan "$EXAMPLES/kubernetes/job.yaml"
   echo "$output"
-  [ "$status" -eq 0 ]
-  [[ $output == *"a cluster: there is no \$KUBECONFIG and no ~/.kube/config"* ]]
+  [ "$status" -eq 77 ]
+  [[ $output == *"unless it was run: not looked at"* ]]
+  [[ $output == *"! unknown: what exists: "*"there is no \$KUBECONFIG and no ~/.kube/config"* ]]
   run jobrun apply --yes "$EXAMPLES/kubernetes/job.yaml"
-  [ "$status" -eq 65 ]
+  [ "$status" -eq 69 ]
 }
 
 by_two_versions() {

@@ -235,7 +235,7 @@ EOF
   jobrun status --format json a >status.txt
   refute grep -r s3cr3t out.txt plan.txt env.txt status.txt state
   run env -u MY_TOKEN "$JOBRUN" apply --rerun a.yaml
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 65 ]
   [[ $output == *"the variable 'MY_TOKEN' is not set"* ]]
 }
 
@@ -265,7 +265,7 @@ EOF
   [ -z "$(ls state/runs)" ]
   for name in '' 'a b' "$(printf 'a%.0s' {1..300})"; do
     run jobrun delete "$name"
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 66 ]
     [[ $output == *"is not the jobId of a run"* ]]
   done
 }

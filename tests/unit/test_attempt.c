@@ -256,6 +256,34 @@ static void a_host_that_another_owner_has_is_to_be_tried_again(void **state)
 	assert_int_equal(f->fake.started, 0);
 }
 
+static void a_host_that_is_not_reached_gives_the_run_its_status(void **state)
+{
+	struct fixture *f = *state;
+	struct run_record run = { .state = RUN_FAILED };
+
+	begin(f, 0);
+	owner(f)->not_prepared(f->attempt, 0, OUTCOME_AWAY, "host 'h': away");
+	finish(f);
+	assert_outcome(f, RUN_FAILED, OUTCOME_AWAY, ERROR_UNREACHABLE,
+		       "host 'h': away");
+	run.exit_code = attempt_outcome(f->attempt).exit_code;
+	assert_int_equal(run_status_unbegun(&run), ERROR_UNREACHABLE);
+	/* A program that ended with 69 had begun. */
+	run.start_time_ms = 1;
+	assert_int_equal(run_status_unbegun(&run), 0);
+}
+
+static void a_host_that_lets_nobody_in_gives_the_run_its_status(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, 0);
+	owner(f)->not_prepared(f->attempt, 0, OUTCOME_DENIED, "host 'h': no");
+	finish(f);
+	assert_outcome(f, RUN_FAILED, OUTCOME_DENIED, ERROR_DENIED,
+		       "host 'h': no");
+}
+
 static void setup_that_fails_is_no_lost_host(void **state)
 {
 	struct fixture *f = *state;
@@ -380,6 +408,8 @@ int main(void)
 		TEST(a_lost_host_is_another_cause_than_a_failure),
 		TEST(a_host_that_is_not_to_be_had_again_is_lost),
 		TEST(a_host_that_another_owner_has_is_to_be_tried_again),
+		TEST(a_host_that_is_not_reached_gives_the_run_its_status),
+		TEST(a_host_that_lets_nobody_in_gives_the_run_its_status),
 		TEST(setup_that_fails_is_no_lost_host),
 		TEST(what_can_not_even_prepare_has_ended),
 		TEST(a_cancel_while_it_prepares_starts_nothing),

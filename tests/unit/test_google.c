@@ -302,7 +302,7 @@ static void none_at_all_says_what_to_do(void **state)
 	struct fixture *f = *state;
 
 	assert_null(google_credentials(f->google, &f->err));
-	assert_int_equal(f->err.code, ERROR_DENIED);
+	assert_int_equal(f->err.code, ERROR_NO_CREDENTIALS);
 	assert_string_equal(
 		f->err.text,
 		"no credentials for Google Cloud were found: run 'gcloud auth "

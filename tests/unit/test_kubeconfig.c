@@ -184,7 +184,7 @@ static void a_pod_has_its_service_account(void **state)
 	s->choice.service_account = s->folder;
 	assert_false(kubeconfig_is_there(&s->choice));
 	assert_int_equal(read_config(s), -1);
-	assert_int_equal(s->err.code, ERROR_UNREACHABLE);
+	assert_int_equal(s->err.code, ERROR_NO_CLUSTER);
 	setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);
 	setenv("KUBERNETES_SERVICE_PORT", "443", 1);
 	write_file(s, "token", "t");

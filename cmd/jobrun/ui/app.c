@@ -219,7 +219,7 @@ int app_fail(const struct app *app, const struct error *err)
 	}
 	say(app, head.data, err->text);
 	buf_done(&head);
-	return (int)err->code;
+	return error_status(err);
 }
 
 bool app_confirm(const struct app *app, const char *question)

@@ -157,5 +157,7 @@ int outcome_status(const struct run_record *run)
 {
 	if (run_is_held(run))
 		return ERROR_TRY_AGAIN;
+	if (run_status_unbegun(run))
+		return run_status_unbegun(run);
 	return run->state == RUN_SUCCEEDED ? 0 : ERROR_FAILED;
 }

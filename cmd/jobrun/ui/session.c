@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "core/job/boundary.h"
 #include "core/job/revision.h"
+#include "core/job/traits.h"
 #include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "schema/catalogue/prices.h"
@@ -172,9 +173,35 @@ static void note_reaches(const struct job *job, struct resources *desired)
 	}
 }
 
+/* A look without a way in, or one that was not to be: the plan says so. */
+static struct resource *observe_nothing(struct session *session,
+					struct resources *desired,
+					const char *why)
+{
+	session->unknown_count++;
+	resources_unknown(desired, "what exists: %s", why);
+	return resources_unseen(desired);
+}
+
+static struct resource *look(struct session *session,
+			     const struct provider *provider,
+			     struct resources *desired, void *ctx,
+			     struct error *err)
+{
+	struct resource *found;
+
+	if (session->look == LOOK_HERE &&
+	    !traits_have(provider->traits, TRAIT_THIS_MACHINE))
+		return observe_nothing(session, desired,
+				       "nobody was asked (--offline)");
+	found = resources_read(desired, ctx, err);
+	if (!found && session->look == LOOK_IF_ASKED && error_is_unasked(err))
+		found = observe_nothing(session, desired, err->text);
+	return found;
+}
+
 /* What there is, as far as it may be looked at. */
-static struct resource *observe(const struct session *session,
-				const struct job *job,
+static struct resource *observe(struct session *session, const struct job *job,
 				const struct provider *provider,
 				struct resources *desired, void *ctx,
 				struct error *err)
@@ -184,7 +211,7 @@ static struct resource *observe(const struct session *session,
 		provider_unseen(provider, job, boundary, desired->mem);
 
 	if (!unseen)
-		return resources_read(desired, ctx, err);
+		return look(session, provider, desired, ctx, err);
 	if (boundary->apply) {
 		error_set(err, ERROR_DENIED,
 			  "its file names %s: to contact that needs --yes or "
@@ -329,7 +356,7 @@ int session_fail_unplanned(const struct session *session)
 	if (i < n)
 		app_say(session->app,
 			"and %zu more jobs can't be planned either", n - i);
-	return n ? (int)session->unplanned[0].why.code : 0;
+	return n ? error_status(&session->unplanned[0].why) : 0;
 }
 
 struct resumed {
@@ -504,14 +531,14 @@ int session_known(struct session *session, const char *job_id, int attempt,
 	if (ret <= 0)
 		return ret;
 	if (attempt)
-		return error_set(err, ERROR_FAILED,
+		return error_set(err, ERROR_NO_RUN,
 				 "job '%s' has no attempt %d", job_id, attempt);
 	if (strpbrk(job_id, "./"))
-		return error_set(err, ERROR_FAILED,
+		return error_set(err, ERROR_NO_RUN,
 				 "'%s' is not the jobId of a run: 'jobrun "
 				 "status' lists them",
 				 job_id);
-	return error_set(err, ERROR_FAILED,
+	return error_set(err, ERROR_NO_RUN,
 			 "no run of '%s' is known here: 'jobrun status' "
 			 "lists those that are",
 			 job_id);

@@ -16,6 +16,13 @@
 #define SESSION_PROVIDERS 16
 #define SESSION_DIGESTED 32
 
+/* Whether plans look at what exists. */
+enum session_look {
+	LOOK_MUST,     /* else there is no plan */
+	LOOK_IF_ASKED, /* not where nothing says how to get in */
+	LOOK_HERE,     /* only on this machine */
+};
+
 /* A job that no plan could be made of, and why. */
 struct unplanned {
 	const char *job_id; /* the job's */
@@ -26,6 +33,8 @@ struct session {
 	struct app *app;
 	struct provider_env env;
 	void *contexts[SESSION_PROVIDERS]; /* by the registry's order */
+	enum session_look look;
+	size_t unknown_count; /* jobs planned without a look at what exists */
 	struct plan *plan;
 	/* For each job, the desired and the observed resources. */
 	struct resources **desired;

@@ -235,7 +235,7 @@ struct credentials *credentials_find(struct http *http, struct error *err)
 			   "the metadata server");
 		goto out;
 	}
-	error_set(err, ERROR_DENIED,
+	error_set(err, ERROR_NO_CREDENTIALS,
 		  "no credentials for Google Cloud were found: run 'gcloud "
 		  "auth application-default login', or name a credential file "
 		  "in GOOGLE_APPLICATION_CREDENTIALS");

@@ -168,7 +168,7 @@ static int list_here(struct managed *managed, struct arena *mem,
 	struct error why;
 
 	if (!place || list_place(managed, place, mem, out, &why) == 0 ||
-	    why.code == ERROR_DENIED || why.code == ERROR_FAILED)
+	    error_is_denied(&why) || why.code == ERROR_FAILED)
 		return list_remembered(managed, out, err);
 	*err = why;
 	return -1;

@@ -316,7 +316,7 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 			json_object_set_new(c.files.state, "aliveMs",
 					    json_integer(time_now_ms()));
 		if (collect_pages(&c, &err) < 0 &&
-		    (settled || err.code == ERROR_DENIED))
+		    (settled || error_is_denied(&err)))
 			tell(&c, &err);
 	} else if (ret < 0) {
 		settled = ended; /* it will not get better */

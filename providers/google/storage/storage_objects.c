@@ -28,6 +28,13 @@ static void *objects_open(const struct object_env *env, struct error *err)
 	return all;
 }
 
+static int objects_check(void *ctx, struct error *err)
+{
+	struct google_objects *all = ctx;
+
+	return google_credentials(all->google, err) ? 0 : -1;
+}
+
 static void objects_stop(void *ctx)
 {
 	struct google_objects *all = ctx;
@@ -175,6 +182,7 @@ static int objects_remove(void *ctx, const char *url, struct error *err)
 const struct object_scheme object_scheme_google = {
 	.prefix = "gs://",
 	.open = objects_open,
+	.check = objects_check,
 	.stop = objects_stop,
 	.close = objects_close,
 	.stat = objects_stat,

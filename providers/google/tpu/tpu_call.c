@@ -195,7 +195,7 @@ int tpu_list(struct google *google, enum tpu_api api, const char *where,
 				     version(api), project);
 		ret = api_list(google, &request, add_page, &nodes, err);
 	}
-	if (ret < 0 && !where && err->code == ERROR_DENIED)
+	if (ret < 0 && !where && error_is_denied(err))
 		ret = 0;
 	arena_free(mem);
 	return ret;

@@ -479,7 +479,7 @@ int kubeconfig_read(const struct kubeconfig_choice *choice,
 	} else if (in_cluster(choice)) {
 		ret = read_in_cluster(choice, &found, err);
 	} else {
-		error_set(err, ERROR_UNREACHABLE,
+		error_set(err, ERROR_NO_CLUSTER,
 			  "no cluster is known: there is no $KUBECONFIG and no "
 			  "~/.kube/config; 'kubectl config view' shows what "
 			  "kubectl knows");

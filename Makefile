@@ -101,7 +101,9 @@ STARTER := README.md .gitignore .github/workflows/jobrun.yml .gitlab-ci.yml \
 	   ci/install.sh ci/plan.sh ci/reviewed.sh ci/settings.sh \
 	   hello/train.py jobs/hello.yaml
 COMPLETION := bash zsh fish
-EMBEDDED_C := $(BUILD)/cmd/jobrun/starter_files.c $(BUILD)/cmd/jobrun/completion_files.c
+# And what the pages have in them that 'jobrun report' writes.
+PAGE := script.js style.css
+EMBEDDED_C := $(addprefix $(BUILD)/cmd/jobrun/,starter_files.c completion_files.c page_files.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(CATALOGUE_C:.c=.o) $(RULES_C:.c=.o)
 
@@ -236,6 +238,12 @@ $(BUILD)/cmd/jobrun/completion_files.c: $(COMPLETION:%=cmd/jobrun/completion/%) 
 	@mkdir -p $(@D)
 	$(SAY) "  GEN  $@"
 	$(Q)cmd/jobrun/generate/embed completion_files cmd/jobrun/completion $(COMPLETION) >$@.new
+	@mv $@.new $@
+
+$(BUILD)/cmd/jobrun/page_files.c: $(PAGE:%=cmd/jobrun/page/%) cmd/jobrun/generate/embed
+	@mkdir -p $(@D)
+	$(SAY) "  GEN  $@"
+	$(Q)cmd/jobrun/generate/embed page_files cmd/jobrun/page $(PAGE) >$@.new
 	@mv $@.new $@
 
 $(EMBEDDED_C:.c=.o): %.o: %.c cmd/jobrun/ui/embedded.h

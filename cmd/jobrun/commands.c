@@ -13,6 +13,7 @@ const struct command *const commands[] = {
 	&cmd_status,
 	&cmd_logs,
 	&cmd_metrics,
+	&cmd_report,
 	&cmd_checkpoints,
 	&cmd_wait,
 	&cmd_cancel,

@@ -27,6 +27,7 @@ extern const struct command cmd_package;
 extern const struct command cmd_plan;
 extern const struct command cmd_provider; /* hidden ones of providers */
 extern const struct command cmd_render;
+extern const struct command cmd_report;
 extern const struct command cmd_schema;
 extern const struct command cmd_status;
 extern const struct command cmd_shard;

@@ -20,6 +20,7 @@ struct metric_table {
 	struct metric_series **series;
 	size_t *series_count;
 	struct metric_carry (*places)[2]; /* by source and stream */
+	bool keeps_extremes;
 };
 
 struct metric_table *metric_table_new(const struct log_source *sources,
@@ -45,8 +46,10 @@ void metric_table_free(struct metric_table *table)
 	if (!table)
 		return;
 	for (size_t i = 0; i < table->count; i++) {
-		for (size_t k = 0; k < table->series_count[i]; k++)
+		for (size_t k = 0; k < table->series_count[i]; k++) {
 			free(table->series[i][k].points);
+			metric_extremes_done(&table->series[i][k].extremes);
+		}
 		free(table->series[i]);
 	}
 	free(table->places);
@@ -54,6 +57,11 @@ void metric_table_free(struct metric_table *table)
 	free(table->series);
 	free(table->metrics);
 	free(table);
+}
+
+void metric_table_keep_extremes(struct metric_table *table)
+{
+	table->keeps_extremes = true;
 }
 
 /* Returns METRICS_MAX if there are too many. */
@@ -165,6 +173,8 @@ static void add_state(struct metric_table *table, const struct log_line *line,
 
 		if (series)
 			add_point(series, &point);
+		if (series && table->keeps_extremes)
+			metric_extremes_add(&series->extremes, &point);
 	}
 	if (sink)
 		sink(arg, line, &sample);

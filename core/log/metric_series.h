@@ -12,6 +12,7 @@
 
 #include "core/log/log.h"
 #include "core/log/metric.h"
+#include "core/log/metric_extremes.h"
 
 #define METRIC_POINTS_MAX 512 /* of a series, kept */
 
@@ -36,6 +37,7 @@ struct metric_series {
 	struct metric_point *points; /* every `stride`-th */
 	size_t kept;
 	size_t stride;
+	struct metric_extremes extremes; /* if the table keeps them */
 };
 
 struct metric_info {
@@ -51,6 +53,8 @@ struct metric_table *metric_table_new(const struct log_source *sources,
 				      size_t count,
 				      struct metric_parser *parser);
 void metric_table_free(struct metric_table *table); /* and not the parser */
+/* From now on each series has its extremes, too. */
+void metric_table_keep_extremes(struct metric_table *table);
 
 /*
  * Adds what is in a line of one of the sources: in each of its states, if it

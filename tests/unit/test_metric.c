@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -395,6 +396,47 @@ static void sparklines_span_least_to_greatest(void **state)
 	}
 }
 
+static void a_peak_of_a_long_series_is_kept(void **state)
+{
+	struct metric_point *out =
+		mem_alloc(METRIC_EXTREMES_MAX * sizeof(struct metric_point));
+	struct metric_extremes all = { 0 };
+	struct metric_point point = { .epoch = -1 };
+	size_t n, peaks = 0;
+
+	(void)state;
+	for (int i = 0; i < 123457; i++) {
+		point.step = i;
+		point.time_ms = 7LL * i;
+		point.value = i == 99999 ? 1000 : i == 5 ? -3 : i % 10;
+		metric_extremes_add(&all, &point);
+	}
+	point.value = NAN;
+	metric_extremes_add(&all, &point);
+	for (size_t limit = METRIC_EXTREMES_MAX; limit > 8; limit /= 3) {
+		n = metric_extremes_points(&all, limit, out);
+		assert_true(n > limit / 3 && n <= limit);
+		for (size_t i = 0; i < n; i++) {
+			if (i)
+				assert_true(out[i].step > out[i - 1].step);
+			peaks += out[i].step == 99999 || out[i].step == 5;
+		}
+		assert_int_equal(peaks, 2);
+		peaks = 0;
+	}
+	metric_extremes_done(&all);
+	/* A short one is there whole. */
+	for (int i = 0; i < 100; i++) {
+		point.step = i;
+		point.value = i % 3;
+		metric_extremes_add(&all, &point);
+	}
+	assert_int_equal(metric_extremes_points(&all, 100, out), 100);
+	assert_int_equal(out[57].step, 57);
+	metric_extremes_done(&all);
+	free(out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +448,7 @@ int main(void)
 		cmocka_unit_test(a_pattern_that_is_none_is_named),
 		cmocka_unit_test(every_state_of_a_progress_bar_counts),
 		cmocka_unit_test(a_long_series_is_thinned_and_its_numbers_stay),
+		cmocka_unit_test(a_peak_of_a_long_series_is_kept),
 		cmocka_unit_test(rates_add_up_and_losses_do_not),
 		cmocka_unit_test(sparklines_span_least_to_greatest),
 	};

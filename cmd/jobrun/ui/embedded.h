@@ -15,5 +15,6 @@ struct embedded {
 /* Each up to a row without a path. */
 extern const struct embedded starter_files[];    /* examples/gitops */
 extern const struct embedded completion_files[]; /* cmd/jobrun/completion */
+extern const struct embedded page_files[];       /* cmd/jobrun/page */
 
 #endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A chart of curves: a picture that is complete without a script, a table of the
+ * curves under it, and their points as data, from which the script draws anew.
+ */
+#ifndef JOBRUN_CHART_H
+#define JOBRUN_CHART_H
+
+#include "core/base/buf.h"
+#include "core/log/metric_series.h"
+
+#define CHART_COLORS 8
+#define CHART_DASHES 4
+
+struct chart_curve {
+	const char *label;
+	const struct metric_series *series; /* with its extremes */
+	int64_t from_ms; /* when its run, attempt or trial began */
+	size_t style;    /* curves of one have colour and dashes in common */
+};
+
+struct chart {
+	const char *name; /* of the metric */
+	const char *id;   /* of the element, unique in the page */
+	const struct metric_info *info;
+	const struct chart_curve *curves;
+	size_t count;
+	size_t points; /* of a curve, at most, that are in the data */
+	size_t drawn;  /* in the picture */
+};
+
+void chart_html(const struct chart *chart, struct buf *out);
+
+/* A short number for people: five digits. */
+void chart_number(double value, char out[32]);
+/* The classes of a curve's colour and dashes: "c3 d0". */
+void chart_class(size_t style, struct buf *out);
+/* The numbers of at most `max` ticks of an axis; returns how many. */
+size_t chart_ticks(double from, double to, size_t max, double *out);
+
+#endif

@@ -14,6 +14,7 @@ const struct command *const commands[] = {
 	&cmd_logs,
 	&cmd_metrics,
 	&cmd_report,
+	&cmd_diff,
 	&cmd_checkpoints,
 	&cmd_wait,
 	&cmd_cancel,

@@ -13,6 +13,7 @@ extern const struct command cmd_cat;
 extern const struct command cmd_complete;
 extern const struct command cmd_completion;
 extern const struct command cmd_delete;
+extern const struct command cmd_diff;
 extern const struct command cmd_doctor;
 extern const struct command cmd_gc;
 extern const struct command cmd_env;

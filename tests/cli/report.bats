@@ -20,6 +20,7 @@ class Page(html.parser.HTMLParser):
         self.e.append((name, dict(attributes)))
     def handle_endtag(self, name):
         assert self.open.pop() == name, (name, self.getpos())
+        self.words += " " if name in ("th", "td") else ""
     def handle_data(self, data):
         if self.open and self.open[-1] == "script" and self.e[-1][1].get("type"):
             self.data.append(json.loads(data))
@@ -57,7 +58,7 @@ print(base64.b64encode(hashlib.sha256(sys.stdin.read()[:-1].encode()).digest()).
   page a.html words >words
   grep -q 'it broke' words
   grep -q '<b>&"bold' words
-  grep -q 'attempt 3 FAILED' words
+  grep -q 'attempt 3 ✖ FAILED' words
   grep -q 'exit status 3; failed first' words
   grep -q 'Changed since the run before (attempt 2, SUCCEEDED) What Before Now settings.env.MORE x' words
   # Two attempts with three points each: step, milliseconds, value.

@@ -13,6 +13,8 @@
 #define WIDE 2000
 #define HIGH 1000
 #define TICKS 6
+#define COLORS 8
+#define DASHES 4
 
 struct span {
 	double x0, x1, y0, y1;
@@ -36,13 +38,14 @@ void chart_number(double value, char out[32])
 		snprintf(out, 32, "%.5g", value);
 }
 
-void chart_class(size_t style, struct buf *out)
+/* Its colour and its dashes: "c3 d0". */
+static void put_class(size_t style, struct buf *out)
 {
-	buf_printf(out, "c%zu d%zu", style % CHART_COLORS,
-		   style / CHART_COLORS % CHART_DASHES);
+	buf_printf(out, "c%zu d%zu", style % COLORS, style / COLORS % DASHES);
 }
 
-size_t chart_ticks(double from, double to, size_t max, double *out)
+/* The numbers of at most `max` ticks of an axis; returns how many. */
+static size_t find_ticks(double from, double to, size_t max, double *out)
 {
 	double step, rest, first;
 	size_t n = 0;
@@ -138,7 +141,7 @@ static void put_curve(const struct chart_drawing *drawing,
 	if (!n)
 		return;
 	buf_puts(out, "<polyline class=\"curve ");
-	chart_class(curve->style, out);
+	put_class(curve->style, out);
 	buf_puts(out, "\" points=\"");
 	for (size_t k = 0; k < n; k++)
 		buf_printf(out, "%s%d,%d", k ? " " : "",
@@ -173,7 +176,7 @@ static void put_axes(const struct span *span, struct buf *out)
 {
 	double ticks[TICKS];
 	char text[32];
-	size_t n = chart_ticks(span->y0, span->y1, TICKS, ticks);
+	size_t n = find_ticks(span->y0, span->y1, TICKS, ticks);
 
 	buf_puts(out, "<div class=\"ys\" aria-hidden=\"true\">");
 	for (size_t i = 0; i < n; i++) {
@@ -182,7 +185,7 @@ static void put_axes(const struct span *span, struct buf *out)
 			   to_y(span, ticks[i]) * 100.0 / HIGH, text);
 	}
 	buf_puts(out, "</div>\n<div class=\"xs\" aria-hidden=\"true\">");
-	n = chart_ticks(span->x0, span->x1, TICKS, ticks);
+	n = find_ticks(span->x0, span->x1, TICKS, ticks);
 	for (size_t i = 0; i < n; i++) {
 		put_x(span, ticks[i], text);
 		buf_printf(out, "<span style=\"left:%.1f%%\">%s</span>",
@@ -197,7 +200,7 @@ static void put_axes(const struct span *span, struct buf *out)
 static void put_grid(const struct span *span, struct buf *out)
 {
 	double ticks[TICKS];
-	size_t n = chart_ticks(span->y0, span->y1, TICKS, ticks);
+	size_t n = find_ticks(span->y0, span->y1, TICKS, ticks);
 
 	buf_puts(out, "<g class=\"grid\">");
 	for (size_t i = 0; i < n; i++)
@@ -246,7 +249,7 @@ static void put_key(const struct chart *chart, const struct chart_curve *curve,
 	buf_puts(out,
 		 "<tr><th scope=\"row\"><svg class=\"key\" width=\"24\" "
 		 "height=\"10\" aria-hidden=\"true\"><path class=\"curve ");
-	chart_class(curve->style, out);
+	put_class(curve->style, out);
 	buf_puts(out, "\" d=\"M0 5H24\"/></svg> ");
 	html_text(out, curve->label);
 	chart_number(series->last.value, text);

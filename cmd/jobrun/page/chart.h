@@ -9,9 +9,6 @@
 #include "core/base/buf.h"
 #include "core/log/metric_series.h"
 
-#define CHART_COLORS 8
-#define CHART_DASHES 4
-
 struct chart_curve {
 	const char *label;
 	const struct metric_series *series; /* with its extremes */
@@ -33,9 +30,5 @@ void chart_html(const struct chart *chart, struct buf *out);
 
 /* A short number for people: five digits. */
 void chart_number(double value, char out[32]);
-/* The classes of a curve's colour and dashes: "c3 d0". */
-void chart_class(size_t style, struct buf *out);
-/* The numbers of at most `max` ticks of an axis; returns how many. */
-size_t chart_ticks(double from, double to, size_t max, double *out);
 
 #endif

@@ -226,8 +226,9 @@ static void add_metrics(const struct story_part *part, json_t *to)
 			     (info->goal == METRIC_LOWER
 				      ? best->value < json_real_value(had)
 				      : best->value > json_real_value(had))))
-				json_object_set_new(one, "best",
-						    number_or_null(best->value));
+				json_object_set_new(
+					one, "best",
+					number_or_null(best->value));
 		}
 	}
 }

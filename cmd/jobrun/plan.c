@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/page/plan_page.h"
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/pruning.h"
 #include "cmd/jobrun/ui/saved_plan.h"
@@ -26,7 +27,8 @@ struct plan_opts {
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct plan_opts, format),
-	  "text|json|markdown", "the form of the output; text is the default" },
+	  "text|json|markdown|html",
+	  "the form of the output; text is the default" },
 	{ 0, "out", OPT_STRING, offsetof(struct plan_opts, out), "FILE",
 	  "save the plan, for 'apply FILE'" },
 	{ 0, "detailed-exitcode", OPT_FLAG,
@@ -39,14 +41,17 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static void print_plan(struct app *app, const struct plan *plan,
-		       const struct plan_opts *opts)
+/* Returns the exit status. */
+static int print_plan(struct app *app, const struct plan *plan,
+		      const struct plan_opts *opts)
 {
 	struct plan_style style = { .color = app->out_color,
 				    .width = app->out_terminal ? app->width : 0,
 				    .verbose = opts->verbose };
 	const char *format = opts->format;
 	struct buf text = { 0 };
+	struct error err;
+	int status = 0;
 
 	if (!strcmp(format, "json")) {
 		json_t *value = plan_json(plan);
@@ -55,11 +60,16 @@ static void print_plan(struct app *app, const struct plan *plan,
 		json_decref(value);
 	} else if (!strcmp(format, "markdown")) {
 		plan_render_markdown(plan, &text);
+	} else if (!strcmp(format, "html")) {
+		if (plan_html(plan, &text, &err) < 0)
+			status = app_fail(app, &err);
 	} else {
 		plan_render_text(plan, &style, &text);
 	}
-	app_print(app, &text);
+	if (!status)
+		app_print(app, &text);
 	buf_done(&text);
+	return status;
 }
 
 /* Returns the exit status. */
@@ -127,8 +137,8 @@ static int make_plan(struct app *app, struct plan_opts *opts)
 	}
 	failed = session_fail_unplanned(&session);
 	if (!failed || plan_job_count(session.plan))
-		print_plan(app, session.plan, opts);
-	if (opts->out)
+		status = print_plan(app, session.plan, opts);
+	if (!status && opts->out)
 		status = save(app, &session, opts->out, inputs);
 	if (!status && session.unknown_count && !opts->offline)
 		status = ERROR_DENIED;

@@ -48,7 +48,7 @@ types_well() {
 }
 
 @test "values: choices, providers, tasks, fields, files" {
-  [ "$(offers plan --format '' | tr '\n' ' ')" = "text json markdown " ]
+  [ "$(offers plan --format '' | tr '\n' ' ')" = "text json markdown html " ]
   [ "$(offers validate --format=sa)" = --format=sarif ]
   [ "$(offers validate --color a | tr '\n' ' ')" = "auto always " ]
   offers apply --provider '' | grep -qx local

@@ -104,3 +104,14 @@ print(base64.b64encode(hashlib.sha256(sys.stdin.read()[:-1].encode()).digest()).
   jobrun report -o one.html a
   [ "$(page one.html '[len(c) // 3 for c in data[0]]')" = "[3000]" ]
 }
+
+@test "a plan is a page, too: actions, changes, notes" {
+  job a.yaml a true
+  echo '  env: {X: "<script>1</script>"}' >>a.yaml
+  jobrun plan --format html a.yaml >p.html
+  page p.html words >words
+  grep -q '1 to run' words
+  grep -q 'run a not run yet' words
+  grep -q 'env.X <script>1</script>' words
+  [ "$(page p.html '[a for n, a in e if n == "script"]')" = "[{}]" ]
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan as a page, in the style of a report. */
+#ifndef JOBRUN_PLAN_PAGE_H
+#define JOBRUN_PLAN_PAGE_H
+
+#include "core/plan/plan.h"
+
+int plan_html(const struct plan *plan, struct buf *out, struct error *err);
+
+#endif

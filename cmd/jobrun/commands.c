@@ -13,6 +13,7 @@ const struct command *const commands[] = {
 	&cmd_status,
 	&cmd_logs,
 	&cmd_metrics,
+	&cmd_plot,
 	&cmd_report,
 	&cmd_diff,
 	&cmd_checkpoints,

@@ -26,6 +26,7 @@ extern const struct command cmd_logs;
 extern const struct command cmd_metrics;
 extern const struct command cmd_package;
 extern const struct command cmd_plan;
+extern const struct command cmd_plot;
 extern const struct command cmd_provider; /* hidden ones of providers */
 extern const struct command cmd_render;
 extern const struct command cmd_report;

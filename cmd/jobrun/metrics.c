@@ -5,6 +5,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/metrics_view.h"
+#include "cmd/jobrun/ui/screen.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/sources.h"
 #include "cmd/jobrun/ui/waiting.h"
@@ -13,7 +14,6 @@
 #include "core/trial/trial_folder.h"
 
 #define TICK_MS 500
-#define CLEAR "\033[H\033[J"
 #define PIECE (256 << 10)
 
 enum format {
@@ -59,7 +59,9 @@ struct metrics_reading {
 	const char *names[OPT_LIST_MAX];
 	struct loop *loop;
 	struct loop_event *timer;
-	bool changed; /* since it was drawn */
+	struct screen *screen; /* while it follows on a terminal, or NULL */
+	bool changed;          /* since it was drawn */
+	bool left;             /* by a key, before the run has ended */
 	struct buf text;
 
 	/* For the attempt. */
@@ -184,16 +186,15 @@ out:
 	return ret;
 }
 
-static bool draws(const struct metrics_reading *r)
+static void draw(void *arg, uint32_t events)
 {
-	return r->format == FORMAT_TEXT && r->app->out_terminal;
-}
+	struct metrics_reading *r = arg;
+	struct buf text = { 0 };
 
-static void draw(struct metrics_reading *r)
-{
-	buf_puts(&r->text, CLEAR);
-	metrics_text(&r->view, r->app, &r->text);
-	flush(r);
+	(void)events;
+	metrics_text(&r->view, r->app, &text);
+	screen_show(r->screen, &text);
+	buf_done(&text);
 	r->changed = false;
 }
 
@@ -248,8 +249,8 @@ static void on_tick(void *arg, uint32_t events)
 	if (r->run->attempt != r->attempt &&
 	    (go_on(r, &err) < 0 || watch_attempt(r, &err) < 0))
 		fail(r, &err);
-	else if (r->changed && draws(r))
-		draw(r);
+	else if (r->changed && r->screen)
+		draw(r, 0);
 	r->timer = loop_add_timer(r->loop, TICK_MS, on_tick, r);
 }
 
@@ -259,6 +260,23 @@ static void on_interrupt(void *arg, uint32_t number)
 	loop_stop(arg);
 }
 
+static void on_quit(void *arg, uint32_t events)
+{
+	struct metrics_reading *r = arg;
+
+	(void)events;
+	r->left = true;
+	loop_stop(r->loop);
+}
+
+static int open_screen(struct metrics_reading *r, struct error *err)
+{
+	if (r->format != FORMAT_TEXT || !screen_is_possible(r->app))
+		return 0;
+	r->screen = screen_open(r->app, r->loop, draw, on_quit, r, err);
+	return r->screen ? 0 : -1;
+}
+
 /* Until the run ends. */
 static int follow_run(struct metrics_reading *r, struct arena *mem,
 		      struct run_record *run, struct error *err)
@@ -266,15 +284,19 @@ static int follow_run(struct metrics_reading *r, struct arena *mem,
 	int ret = -1;
 
 	r->loop = loop_new(err);
-	if (!r->loop || watch_attempt(r, err) < 0)
+	if (!r->loop || watch_attempt(r, err) < 0 || open_screen(r, err) < 0)
 		goto out;
 	r->timer = loop_add_timer(r->loop, 0, on_tick, r);
 	r->app->only_shows = true;
 	ret = waiting_run(r->session, r->loop, mem, run, -1, on_interrupt,
 			  r->loop, err);
+	if (r->left)
+		ret = 0;
 	if (ret >= 0 && go_on(r, err) < 0)
 		ret = -1;
 out:
+	screen_close(r->screen, false);
+	r->screen = NULL;
 	loop_remove(r->loop, r->timer);
 	loop_remove(r->loop, r->event);
 	loop_free(r->loop);
@@ -308,6 +330,8 @@ static int show(struct metrics_reading *r, struct error *err)
 			r->view.run->job_id);
 	} else if (r->format == FORMAT_TEXT) {
 		metrics_text(&r->view, r->app, &r->text);
+		if (r->app->out_terminal && !screen_is_utf8())
+			screen_ascii(&r->text);
 	}
 	flush(r);
 	return 0;
@@ -342,8 +366,6 @@ static int run(struct app *app, int argc, char **argv)
 		status = follow_run(&reading, mem, &record, &err);
 		if (status < 0)
 			goto fail;
-		if (draws(&reading))
-			buf_puts(&reading.text, CLEAR);
 	}
 	if (step(&reading, run_state_is_final(record.state), &err) < 0 ||
 	    show(&reading, &err) < 0)

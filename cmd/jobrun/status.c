@@ -8,6 +8,7 @@
 #include "cmd/jobrun/ui/interrupt.h"
 #include "cmd/jobrun/ui/left.h"
 #include "cmd/jobrun/ui/refresh.h"
+#include "cmd/jobrun/ui/screen.h"
 #include "cmd/jobrun/ui/uploads.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/trials.h"
@@ -21,7 +22,6 @@
 #include "core/remote/remote_run.h"
 
 #define WATCH_MS 1000
-#define CLEAR "\033[H\033[J"
 
 struct status_opts {
 	const char *format;
@@ -48,6 +48,7 @@ struct view {
 	const char *
 		*stale; /* of each run shown: why it is not fresh, or NULL */
 	struct loop *loop;
+	struct screen *screen; /* while it is watched on a terminal, or NULL */
 	int status;
 	bool interrupted;
 };
@@ -548,7 +549,7 @@ static int put_json(struct view *view, struct arena *mem,
 }
 
 /* Shows it once; `going` says whether anything has not ended. */
-static int show(struct view *view, bool clear, bool *going, struct error *err)
+static int show(struct view *view, bool *going, struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct run_list runs;
@@ -559,15 +560,16 @@ static int show(struct view *view, bool clear, bool *going, struct error *err)
 	*going = false;
 	if (collect(view, mem, &runs, err) < 0)
 		goto out;
-	if (clear)
-		buf_puts(&text, CLEAR);
 	if (!strcmp(view->opts->format, "json"))
 		ret = put_json(view, mem, &runs, &text, err);
 	else
 		ret = put_text(view, mem, &runs, &text, err);
 	if (ret < 0)
 		goto out;
-	app_print(view->app, &text);
+	if (view->screen)
+		screen_show(view->screen, &text);
+	else
+		app_print(view->app, &text);
 	for (i = 0; i < runs.count; i++)
 		if (!run_state_is_final(runs.items[i].state))
 			*going = true;
@@ -584,7 +586,7 @@ static void on_tick(void *arg, uint32_t events)
 	bool going;
 
 	(void)events;
-	if (show(view, view->app->out_terminal, &going, &err) < 0) {
+	if (show(view, &going, &err) < 0) {
 		view->status = app_fail(view->app, &err);
 		loop_stop(view->loop);
 	} else if (!going || view->app->out_closed) {
@@ -603,6 +605,24 @@ static void on_interrupt(void *arg, uint32_t number)
 	loop_stop(view->loop);
 }
 
+static void on_quit(void *arg, uint32_t events)
+{
+	struct view *view = arg;
+
+	(void)events;
+	loop_stop(view->loop);
+}
+
+/* The terminal has another size. */
+static void on_resize(void *arg, uint32_t events)
+{
+	bool going;
+	struct error ignored;
+
+	(void)events;
+	show(arg, &going, &ignored);
+}
+
 static int watch(struct view *view, struct error *err)
 {
 	struct interrupt *interrupt;
@@ -612,10 +632,18 @@ static int watch(struct view *view, struct error *err)
 	if (!view->loop)
 		return -1;
 	interrupt = interrupt_new(view->loop, 0, on_interrupt, view, err);
+	if (interrupt && screen_is_possible(view->app)) {
+		view->screen = screen_open(view->app, view->loop, on_resize,
+					   on_quit, view, err);
+		if (!view->screen)
+			goto out;
+	}
 	if (interrupt) {
 		loop_add_timer(view->loop, 0, on_tick, view);
 		ret = loop_run(view->loop, err);
 	}
+out:
+	screen_close(view->screen, true);
 	interrupt_free(interrupt);
 	loop_free(view->loop);
 	return ret;
@@ -637,8 +665,7 @@ static int run(struct app *app, int argc, char **argv)
 	view.names = argv + first;
 	view.name_count = (size_t)(argc - first);
 	if (session_open(&session, app, 0, &err) < 0 ||
-	    (opts.watch ? watch(&view, &err)
-			: show(&view, false, &going, &err)) < 0)
+	    (opts.watch ? watch(&view, &err) : show(&view, &going, &err)) < 0)
 		view.status = app_fail(app, &err);
 	session_close(&session);
 	return view.status;

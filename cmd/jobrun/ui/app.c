@@ -33,7 +33,7 @@ static bool wants_color(int fd)
 	return isatty(fd) && !(no_color && *no_color) && is_clever();
 }
 
-static void find_size(struct app *app)
+void app_find_size(struct app *app)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size = { 0 };
@@ -56,7 +56,7 @@ void app_init(struct app *app)
 	app->out_color = wants_color(STDOUT_FILENO);
 	app->err_color = wants_color(STDERR_FILENO);
 	app->live = app->out_terminal && app->err_terminal && is_clever();
-	find_size(app);
+	app_find_size(app);
 }
 
 void app_set_color(struct app *app, const char *color)
@@ -154,7 +154,7 @@ void app_stand(struct app *app, const void *owner, const char *lines)
 	if (!app->live)
 		return;
 	set_block(app, owner, lines);
-	find_size(app);
+	app_find_size(app);
 	for (size_t i = 0; i < app->block_count; i++)
 		buf_printf(&all, "%s%s", i ? "\n" : "", app->blocks[i].lines);
 	shown = last_rows(buf_text(&all), app->height);

@@ -41,6 +41,8 @@ struct app {
 /* Looks at the terminal; `color` is auto, always or never. */
 void app_init(struct app *app);
 void app_set_color(struct app *app, const char *color);
+/* Once more: the terminal may have another size now. */
+void app_find_size(struct app *app);
 
 /* Writes to standard output at once.  Failing is noted in `app`. */
 void app_write(struct app *app, const void *data, size_t len);

@@ -10,10 +10,11 @@
 #include "core/base/json.h"
 #include "core/base/sparkline.h"
 
-#define CURVE_MAX 48
+#define CURVE_MAX 400
 #define CURVE_MIN 8
 #define TASKS_SHOWN 8 /* with more, only all of them together */
 #define COLUMNS_BEFORE_CURVE 66
+#define COLUMNS_IF_NARROW 38 /* without epoch, points and best */
 #define LINE_CURVE 8
 
 bool metrics_wanted(const struct metrics_view *view, const char *name)
@@ -60,6 +61,7 @@ struct row {
 	bool has_best;
 	const double *curve;
 	size_t curve_count;
+	bool narrow; /* without epoch, points and best */
 };
 
 static void put_row(const struct row *row, int name_width, struct buf *out)
@@ -73,9 +75,13 @@ static void put_row(const struct row *row, int name_width, struct buf *out)
 	put_number(row->value, value);
 	if (row->has_best)
 		put_number(row->best, best);
-	buf_printf(out, "%-*s  %-12s %5s %9s %8" PRIu64 " %10s %10s  ",
-		   name_width, row->metric, row->task, epoch, step, row->count,
-		   value, best);
+	if (row->narrow)
+		buf_printf(out, "%-*s  %-12s %9s %10s  ", name_width,
+			   row->metric, row->task, step, value);
+	else
+		buf_printf(out, "%-*s  %-12s %5s %9s %8" PRIu64 " %10s %10s  ",
+			   name_width, row->metric, row->task, epoch, step,
+			   row->count, value, best);
 	sparkline_format(row->curve, row->curve_count, out);
 	if (row->broken)
 		buf_printf(out, "  (%" PRIu64 " not finite)", row->broken);
@@ -102,11 +108,14 @@ static size_t count_tasks(const struct metrics_view *view, size_t metric,
 }
 
 static void put_metric(const struct metrics_view *view, size_t metric,
-		       int name_width, size_t curve, struct buf *out)
+		       int name_width, size_t curve, bool narrow,
+		       struct buf *out)
 {
 	const struct metric_info *info = metric_table_info(view->table, metric);
 	double values[CURVE_MAX];
-	struct row row = { .metric = info->name, .curve = values };
+	struct row row = { .metric = info->name,
+			   .curve = values,
+			   .narrow = narrow };
 	char task[64];
 	size_t tasks = count_tasks(view, metric, &row.count, &row.broken);
 
@@ -150,6 +159,7 @@ void metrics_text(const struct metrics_view *view, const struct app *app,
 {
 	size_t count = metric_table_count(view->table);
 	int name_width = (int)strlen("METRIC");
+	bool narrow;
 	int curve;
 
 	buf_printf(out, "%s, attempt %d: %s\n\n", view->run->job_id,
@@ -161,19 +171,23 @@ void metrics_text(const struct metrics_view *view, const struct app *app,
 		    (int)strlen(name) > name_width)
 			name_width = (int)strlen(name);
 	}
-	curve = app->width - COLUMNS_BEFORE_CURVE - name_width;
+	narrow = app->width < COLUMNS_BEFORE_CURVE + name_width + CURVE_MIN;
+	curve = app->width - name_width -
+		(narrow ? COLUMNS_IF_NARROW : COLUMNS_BEFORE_CURVE);
 	if (curve > CURVE_MAX)
 		curve = CURVE_MAX;
 	if (curve < CURVE_MIN)
 		curve = CURVE_MIN;
 	buf_printf(out,
-		   "%-*s  TASK         EPOCH      STEP   POINTS       "
-		   "LAST       BEST\n",
+		   narrow ? "%-*s  TASK              STEP       LAST\n"
+			  : "%-*s  TASK         EPOCH      STEP   POINTS       "
+			    "LAST       BEST\n",
 		   name_width, "METRIC");
 	for (size_t i = 0; i < count; i++)
 		if (metrics_wanted(view,
 				   metric_table_info(view->table, i)->name))
-			put_metric(view, i, name_width, (size_t)curve, out);
+			put_metric(view, i, name_width, (size_t)curve, narrow,
+				   out);
 }
 
 static json_t *number_json(double value)

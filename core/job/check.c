@@ -347,6 +347,20 @@ int check_host(const char *value, struct error *err)
 			 "must be a host: HOST, USER@HOST or HOST:PORT");
 }
 
+int check_processes(const char *value, struct error *err)
+{
+	long count;
+	struct error ignored;
+
+	if (!strcmp(value, "device") ||
+	    (*value != '0' &&
+	     number_parse(value, 1, PROCESSES_MAX, &count, &ignored) == 0))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be a number from 1 to %d, or device",
+			 PROCESSES_MAX);
+}
+
 int check_host_directory(const char *value, struct error *err)
 {
 	size_t len = strlen(value);

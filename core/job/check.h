@@ -9,7 +9,8 @@
 
 #include "core/base/error.h"
 
-#define JOB_ID_MAX 128 /* characters */
+#define JOB_ID_MAX 128     /* characters */
+#define PROCESSES_MAX 1024 /* of a job on a machine */
 
 int check_job_id(const char *value, struct error *err);
 int check_seconds(const char *value, struct error *err); /* "3600s" */
@@ -28,6 +29,8 @@ int check_network(const char *value, struct error *err);
 /* A name as Compute Engine has them: of a VM, an image's family or a zone. */
 int check_compute(const char *value, struct error *err);
 int check_host(const char *value, struct error *err);
+/* "device", or a number of processes. */
+int check_processes(const char *value, struct error *err);
 /* Absolute, and nothing that a shell could take for something else. */
 int check_host_directory(const char *value, struct error *err);
 int check_login(const char *value, struct error *err); /* a user's name */

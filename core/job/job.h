@@ -260,6 +260,9 @@ struct job_block {
 	void *data; /* its struct, defaults filled in */
 };
 
+/* A process of the program for each GPU or TPU chip of a machine. */
+#define PROCESSES_DEVICE "device"
+
 struct jobrun_block {
 	struct message_head head;
 	const char *provider;   /* the name of one, never NULL after loading */
@@ -270,7 +273,8 @@ struct jobrun_block {
 	const char *staging;  /* gs:// directory for what is uploaded */
 	struct strings hosts; /* [USER@]HOST[:PORT]; none: this machine */
 	long host_lease_s;    /* how long they go on without being asked for */
-	const char *host_directory; /* on each; NULL: the user's home */
+	const char *host_directory;     /* on each; NULL: the user's home */
+	const char *processes_per_host; /* "4", or PROCESSES_DEVICE */
 	struct docker docker;
 	struct conda conda;
 	const char *source;     /* a directory, relative to the job's file */

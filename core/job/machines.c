@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/job/machines.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/text.h"
@@ -184,4 +185,21 @@ const struct machine_group *machines_find(const struct machine_groups *all,
 		if (all->items[i].role == role)
 			return &all->items[i];
 	return NULL;
+}
+
+long machines_processes(const struct job *job,
+			const struct machine_group *group)
+{
+	const char *text = job->jobrun.processes_per_host;
+	long count;
+
+	if (!text || (group->role != ROLE_MASTER && group->role != ROLE_WORKER))
+		return 1;
+	if (strcmp(text, PROCESSES_DEVICE) != 0)
+		count = strtol(text, NULL, 10);
+	else if (group->slice)
+		count = group->slice->chips / group->slice->hosts;
+	else
+		count = group->accelerator_count;
+	return count > 0 ? count : 1;
 }

@@ -53,6 +53,14 @@ const char *role_name(enum role role);
 int machines_of(const struct job *job, const struct catalogue *catalogue,
 		struct machine_groups *out, struct error *err);
 
+/*
+ * How many processes run on each machine of the group: what
+ * jobrun.processesPerHost says, for its master and workers.  With `device`, one
+ * for each GPU or TPU chip; 1 if it has none.
+ */
+long machines_processes(const struct job *job,
+			const struct machine_group *group);
+
 /* The group of a role, or NULL. */
 const struct machine_group *machines_find(const struct machine_groups *all,
 					  enum role role);

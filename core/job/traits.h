@@ -40,6 +40,10 @@ enum trait {
 	/* The closed world of AI Platform Training: its own lists of machine
 	 * types, regions and versions hold, and nothing newer. */
 	TRAIT_AI_PLATFORM_RULES = 1 << 10,
+
+	/* Several processes of the program run on each of its machines, if the
+	 * job asks for that. */
+	TRAIT_PROCESSES = 1 << 11,
 };
 
 /* AI Platform Training's: they hold too where no provider was given, as most

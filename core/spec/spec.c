@@ -63,6 +63,30 @@ static const char *make_command(const struct job *job, struct arena *mem,
 	return NULL;
 }
 
+/* Maybe in a line of a shell. */
+static bool is_standalone(const struct strings *command)
+{
+	size_t i;
+
+	for (i = 0; i < command->count; i++)
+		if (strstr(command->items[i], "--standalone"))
+			return true;
+	return false;
+}
+
+static const char *check_processes_given(const struct job *job,
+					 const struct topology *all)
+{
+	const char *text = job->jobrun.processes_per_host;
+
+	if (!text || strcmp(text, PROCESSES_DEVICE) != 0 || all->tpu_slice ||
+	    topology_machines(all) < all->count || all->accelerators)
+		return NULL;
+	return "jobrun.processesPerHost is 'device', and the job asks for "
+	       "none: set trainingInput.masterConfig.acceleratorConfig, or a "
+	       "number of processes";
+}
+
 static char *absolute(const char *path, struct arena *mem)
 {
 	char *whole = path_absolute(path);
@@ -114,6 +138,9 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	/* Sources given by hand stand for packages that are elsewhere. */
 	if (!*missing && !block->source)
 		*missing = make_packages(job, mem, out);
+	if (!*missing)
+		*missing = check_processes_given(job, &out->topology);
+	out->topology.standalone = is_standalone(&out->command);
 	out->setup = block->setup;
 	out->docker_image = block->docker.image;
 	out->docker_flags = block->docker.run_flags;

@@ -159,7 +159,7 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 /* Why a run that took longer than it may was cancelled. */
 void spec_limit_text(const struct run_spec *spec, char *out, size_t size);
 
-/* The host of a task as the user calls it: the i-th task is on the i-th host,
+/* The host of a task as the user calls it: the i-th machine is the i-th host,
  * and again from the first.  SIZE_MAX: on this machine. */
 const char *spec_host_name(const struct run_spec *spec, size_t ordinal);
 

@@ -6,7 +6,8 @@
 
 static size_t spec_host(const struct run_spec *spec, size_t ordinal)
 {
-	return spec->hosts.names.count ? ordinal % spec->hosts.names.count
+	return spec->hosts.names.count ? spec->topology.tasks[ordinal].machine %
+						 spec->hosts.names.count
 				       : SIZE_MAX;
 }
 

@@ -24,6 +24,12 @@
 
 /* ---- reports ---- */
 
+size_t host_task(const struct host *host, size_t from)
+{
+	return topology_on_host(&host->all->deps.spec->topology, host->index,
+				host->all->count, from);
+}
+
 bool host_is_there(const struct host *host)
 {
 	return host->connection && host->stage > HOST_GREETING;
@@ -37,7 +43,8 @@ static void report_prepared(struct hosts *all, size_t ordinal, const char *why)
 
 static const struct host *host_of(const struct hosts *all, size_t ordinal)
 {
-	return &all->hosts[ordinal % all->count];
+	return &all->hosts[all->deps.spec->topology.tasks[ordinal].machine %
+			   all->count];
 }
 
 static enum attempt_cause cause_of(const struct host *host)
@@ -57,7 +64,7 @@ static void report_not_prepared(struct hosts *all, const struct host *host,
 				const char *why)
 {
 	const struct backend *backend = &all->base;
-	size_t ordinal = host->index < all->task_count ? host->index : 0;
+	size_t ordinal = host_task(host, 0);
 
 	if (cause_of(host) == OUTCOME_OTHER) {
 		report_prepared(all, ordinal, why);
@@ -79,7 +86,8 @@ void hosts_failed(struct hosts *all, struct host *host, const char *why)
 		report_not_prepared(all, host, text);
 	} else if (host->lost && backend->owner &&
 		   all->stage == HOSTS_RUNNING) {
-		for (i = host->index; i < all->task_count; i += all->count) {
+		for (i = host_task(host, 0); i < all->task_count;
+		     i = host_task(host, i + 1)) {
 			if (all->tasks[i] == TASK_ENDED)
 				continue;
 			/* It may have started what it was told to. */
@@ -531,8 +539,8 @@ void hosts_move(struct backend *backend, const struct hosts_deps *deps)
 struct backend *hosts_new(const struct hosts_deps *deps, struct error *err)
 {
 	const struct strings *names = &deps->spec->hosts.names;
+	size_t machines = topology_machines(&deps->spec->topology), i;
 	struct hosts *all = mem_alloc(sizeof(*all));
-	size_t i;
 
 	all->base.ops = &hosts_ops;
 	all->deps = *deps;
@@ -543,7 +551,7 @@ struct backend *hosts_new(const struct hosts_deps *deps, struct error *err)
 	all->tasks = mem_alloc(all->task_count * sizeof(*all->tasks));
 	all->hosts = mem_alloc(names->count * sizeof(*all->hosts));
 	/* Hosts that get no task are left alone. */
-	for (i = 0; i < names->count && i < all->task_count; i++) {
+	for (i = 0; i < names->count && i < machines; i++) {
 		struct host *host = &all->hosts[all->count];
 
 		if (ssh_target_parse(names->items[i], &host->target, err) < 0)

@@ -68,11 +68,12 @@ void host_send_signal(struct host *host, size_t ordinal, int number)
 
 static size_t tasks_on(const struct host *host)
 {
-	const struct hosts *all = host->all;
+	size_t i, n = 0;
 
-	return host->index < all->task_count
-		       ? (all->task_count - host->index - 1) / all->count + 1
-		       : 0;
+	for (i = host_task(host, 0); i < host->all->task_count;
+	     i = host_task(host, i + 1))
+		n++;
+	return n;
 }
 
 void host_follow(struct host *host)
@@ -87,7 +88,8 @@ void host_follow(struct host *host)
 	wire_begin(&out, FRAME_FOLLOW);
 	wire_put_u32(&out, all->before);
 	wire_put_u32(&out, (uint32_t)tasks_on(host));
-	for (i = host->index; i < all->task_count; i += all->count) {
+	for (i = host_task(host, 0); i < all->task_count;
+	     i = host_task(host, i + 1)) {
 		const struct log_writer *log = all->deps.logs[i];
 
 		wire_put_u32(&out, (uint32_t)i);
@@ -178,7 +180,7 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 					  mem);
 		command = wrap_docker(spec, &command, &env, &deps, mem, &after);
 		/* Once on each host. */
-		if (ordinal < host->all->count)
+		if (ordinal == host_task(host, 0))
 			command = wrap_before(spec, ordinal, &command, mem);
 		wire_put_u32(out, (uint32_t)ordinal);
 		wire_put_text(out, deps.directory);
@@ -206,7 +208,8 @@ static void send_start(struct host *host)
 	wire_put_u32(&out, (uint32_t)spec->max_running_time_s);
 	put_output(host, &out);
 	wire_put_u32(&out, (uint32_t)tasks_on(host));
-	for (i = host->index; i < all->task_count; i += all->count) {
+	for (i = host_task(host, 0); i < all->task_count;
+	     i = host_task(host, i + 1)) {
 		if (put_task(host, i, &out, &err) == 0)
 			continue;
 		wire_out_done(&out);

@@ -20,8 +20,8 @@ static size_t fixed_ports(const struct host *host, int ports[PORTS_MAX])
 {
 	const struct topology *all = &host->all->deps.spec->topology;
 
-	return host->index < all->count && host->all->count > 1
-		       ? contract_ports(all, host->index, ports)
+	return host->all->count > 1
+		       ? contract_ports(all, host_task(host, 0), ports)
 		       : 0;
 }
 
@@ -30,8 +30,8 @@ static size_t ports_of(const struct host *host, int ports[PORTS_MAX])
 	const struct topology *all = &host->all->deps.spec->topology;
 	size_t count = fixed_ports(host, ports);
 
-	if (host->index < all->count && all->tasks[host->index].port)
-		ports[count++] = all->tasks[host->index].port;
+	if (all->tasks[host_task(host, 0)].port)
+		ports[count++] = all->tasks[host_task(host, 0)].port;
 	if (!host->index && all->master_port)
 		ports[count++] = all->master_port;
 	return count;

@@ -134,8 +134,7 @@ static bool was_greeted(const struct host *host)
 	const struct topology *topology = &host->all->deps.spec->topology;
 
 	return host->folder || host->had || host->left ||
-	       (host->index < topology->count &&
-		topology->tasks[host->index].port);
+	       topology->tasks[host_task(host, 0)].port;
 }
 
 /* There is nothing to wait for. */
@@ -287,7 +286,8 @@ static bool has_missed_start(const struct host *host)
 	const struct hosts *all = host->all;
 	size_t i;
 
-	for (i = host->index; i < all->task_count; i += all->count)
+	for (i = host_task(host, 0); i < all->task_count;
+	     i = host_task(host, i + 1))
 		if (all->tasks[i] != TASK_WAITING)
 			return false;
 	return all->stage == HOSTS_RUNNING && host->agent_round < all->begun &&
@@ -329,14 +329,15 @@ static void take_ports(struct host *host, const struct frame *frame)
 	struct topology *topology = &host->all->deps.spec->topology;
 	struct wire_in in = frame_fields(frame);
 	uint32_t count = wire_get_u32(&in);
-	size_t i = host->index;
+	size_t i;
 
-	/* With fewer tasks than hosts, some have none. */
-	for (; i < topology->count && count; i += host->all->count, count--)
+	for (i = host_task(host, 0); i < topology->count && count;
+	     i = host_task(host, i + 1), count--)
 		topology->tasks[i].port = (int)wire_get_u32(&in);
 	if (!host->index && count)
 		topology->master_port = (int)wire_get_u32(&in);
-	for (i = host->index; i < topology->count; i += host->all->count)
+	for (i = host_task(host, 0); i < topology->count;
+	     i = host_task(host, i + 1))
 		topology->tasks[i].host =
 			arena_strdup(host->all->deps.mem, host->address);
 }

@@ -178,6 +178,8 @@ void hosts_checked(struct hosts *all);
 void hosts_ended(struct hosts *all);
 /* Nothing of the run is left, and all of its files are here. */
 void hosts_finished(struct hosts *all);
+/* Its first task at ordinal `from` or behind; the number of tasks: none. */
+size_t host_task(const struct host *host, size_t from);
 /* Greeted, and not gone since. */
 bool host_is_there(const struct host *host);
 void hosts_task_event(struct hosts *all, const struct frame *frame,

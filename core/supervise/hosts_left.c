@@ -25,7 +25,8 @@ static const char *tasks_on(const struct host *host, struct arena *mem)
 	const char *text;
 	size_t i;
 
-	for (i = host->index; i < all->task_count; i += all->count)
+	for (i = host_task(host, 0); i < all->task_count;
+	     i = host_task(host, i + 1))
 		buf_printf(&out, "%s%s %d", out.len ? ", " : "",
 			   task_type_name(topology->tasks[i].type),
 			   topology->tasks[i].index);

@@ -22,7 +22,7 @@ static struct log_writer *log_of(const struct host *host,
 	const struct hosts *all = host->all;
 
 	return output->task < all->task_count &&
-			       output->task % all->count == host->index &&
+			       host_task(host, output->task) == output->task &&
 			       is_of_logs(all, output->round)
 		       ? all->deps.logs[output->task]
 		       : NULL;
@@ -69,7 +69,8 @@ static void on_all_ended(struct host *host, const struct frame_event *event)
 	host->stage = HOST_ENDED;
 	host->may_run = false;
 	/* The agent cannot report the exit of a task it did not see end. */
-	for (i = host->index; i < all->task_count; i += all->count) {
+	for (i = host_task(host, 0); i < all->task_count;
+	     i = host_task(host, i + 1)) {
 		if (all->tasks[i] != TASK_STARTED)
 			continue;
 		all->tasks[i] = TASK_ENDED;

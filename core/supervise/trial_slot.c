@@ -35,8 +35,8 @@ static int choose_hosts(struct trial *trial, struct error *err)
 {
 	struct run_spec *spec = &trial->context.spec;
 	size_t hosts = spec->hosts.names.count;
-	size_t tasks = spec->topology.count;
-	size_t each = tasks < hosts ? tasks : hosts;
+	size_t machines = topology_machines(&spec->topology);
+	size_t each = machines < hosts ? machines : hosts;
 
 	return spec_rotate_hosts(spec, trial->slot * each % hosts,
 				 trial->tuner->deps.mem, err);

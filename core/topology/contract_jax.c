@@ -3,6 +3,27 @@
 
 #include <stdlib.h>
 
+/* Each of several processes on a host has devices of its own
+ * (jax/_src/distributed.py, local_device_ids); the last may have more. */
+static void write_devices(const struct topology *all,
+			  const struct task_place *self,
+			  struct environment *env)
+{
+	int each = self->local_world > 1
+			   ? (int)all->accelerators / self->local_world
+			   : 0;
+	struct buf text = { 0 };
+	int i;
+
+	if (!each)
+		return;
+	for (i = 0; i < each; i++)
+		buf_printf(&text, "%s%d", i ? "," : "",
+			   self->local_rank * each + i);
+	environment_set(env, "JAX_LOCAL_DEVICE_IDS", buf_text(&text));
+	buf_done(&text);
+}
+
 /*
  * Writes coordinator_address, num_processes and process_id for
  * jax.distributed.initialize().  JAX reads the first by itself (docs.jax.dev,
@@ -21,6 +42,7 @@ static void write_coordinator(const struct topology *all, size_t ordinal,
 	environment_printf(env, "JAX_NUM_PROCESSES", "%zu",
 			   topology_world_size(all));
 	environment_printf(env, "JAX_PROCESS_ID", "%zu", ordinal);
+	write_devices(all, &all->tasks[ordinal], env);
 	free(address);
 }
 

@@ -21,12 +21,15 @@ static bool suits(const struct topology *all, size_t ordinal)
  * in XLA_FLAGS is what JAX reads. */
 static void write_cpu(const struct topology *all, struct environment *env)
 {
+	unsigned each = all->count / topology_machines(all);
+	unsigned count = all->devices_per_host / (each ? each : 1);
+
+	count = count ? count : 1;
 	environment_set(env, "PJRT_DEVICE", "CPU");
-	environment_printf(env, "TPU_NUM_DEVICES", "%u", all->devices_per_host);
-	environment_printf(env, "CPU_NUM_DEVICES", "%u", all->devices_per_host);
+	environment_printf(env, "TPU_NUM_DEVICES", "%u", count);
+	environment_printf(env, "CPU_NUM_DEVICES", "%u", count);
 	environment_printf(env, "XLA_FLAGS",
-			   "--xla_force_host_platform_device_count=%u",
-			   all->devices_per_host);
+			   "--xla_force_host_platform_device_count=%u", count);
 }
 
 /* The hosts of its slice, in the order of their numbers. */

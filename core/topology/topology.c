@@ -35,8 +35,10 @@ int task_type_parse(const char *name, enum task_type *out)
 	return -1;
 }
 
+/* So many more of a type, each machine with so many of them; the first machine
+ * may have a task of another type already. */
 static void place(struct topology *out, enum task_type type, long count,
-		  const char *host)
+		  long each, long before, const char *host)
 {
 	long i;
 
@@ -44,9 +46,40 @@ static void place(struct topology *out, enum task_type type, long count,
 		struct task_place *task = &out->tasks[out->count++];
 
 		task->type = type;
-		task->index = (int)i;
+		task->index = (int)(before + i);
 		task->host = host;
+		task->beside = each > 1 && i % each;
 	}
+}
+
+static void place_all(struct topology *out, const long counts[ROLE_COUNT],
+		      const long each[ROLE_COUNT], const char *host)
+{
+	long more = counts[ROLE_MASTER] * (each[ROLE_MASTER] - 1), i;
+
+	place(out, TASK_MASTER, counts[ROLE_MASTER], 1, 0, host);
+	place(out, TASK_WORKER, more, 1, 0, host);
+	for (i = 0; i < more; i++)
+		out->tasks[out->count - 1 - (size_t)i].beside = true;
+	place(out, TASK_WORKER, counts[ROLE_WORKER] * each[ROLE_WORKER],
+	      each[ROLE_WORKER], more, host);
+	place(out, TASK_PS, counts[ROLE_PARAMETER_SERVER], 1, 0, host);
+	place(out, TASK_EVALUATOR, counts[ROLE_EVALUATOR], 1, 0, host);
+}
+
+/* GPUs of the machines of the group, if all have as many. */
+static unsigned count_accelerators(const struct machine_groups *machines)
+{
+	const struct machine_group *master =
+		machines_find(machines, ROLE_MASTER);
+	const struct machine_group *worker =
+		machines_find(machines, ROLE_WORKER);
+	long count = master ? master->accelerator_count : 0;
+
+	if ((master && master->slice) || (worker && worker->slice) ||
+	    (worker && worker->accelerator_count != count) || count < 0)
+		return 0;
+	return (unsigned)count;
 }
 
 static void name_tpu(const struct job *job, struct arena *mem,
@@ -67,15 +100,19 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
 {
 	const struct machine_group *tpu;
 	struct machine_groups machines;
-	long counts[ROLE_COUNT] = { 0 };
+	long counts[ROLE_COUNT] = { 0 }, each[ROLE_COUNT] = { 1, 1, 1, 1 };
 	size_t total = 0;
 	json_t *text;
 	size_t i;
 
 	if (machines_of(job, catalogue, &machines, err) < 0)
 		return -1;
-	for (i = 0; i < machines.count; i++)
-		counts[machines.items[i].role] = machines.items[i].count;
+	for (i = 0; i < machines.count; i++) {
+		const struct machine_group *group = &machines.items[i];
+
+		counts[group->role] = group->count;
+		each[group->role] = machines_processes(job, group);
+	}
 	tpu = machines_find(&machines, ROLE_WORKER);
 	if (tpu && !tpu->slice)
 		tpu = NULL;
@@ -84,9 +121,10 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
 
 		counts[ROLE_MASTER] = single;
 		counts[ROLE_WORKER] = single ? 0 : (long)tpu->slice->hosts;
+		each[ROLE_MASTER] = each[ROLE_WORKER];
 	}
 	for (i = 0; i < ROLE_COUNT; i++)
-		total += (size_t)counts[i];
+		total += (size_t)(counts[i] * each[i]);
 
 	*out = (struct topology){ 0 };
 	out->job_id = job->job_id;
@@ -102,10 +140,8 @@ int topology_from_job(const struct job *job, const struct catalogue *catalogue,
 		free(owned);
 	}
 	out->tasks = arena_alloc(mem, total * sizeof(*out->tasks));
-	place(out, TASK_MASTER, counts[ROLE_MASTER], host);
-	place(out, TASK_WORKER, counts[ROLE_WORKER], host);
-	place(out, TASK_PS, counts[ROLE_PARAMETER_SERVER], host);
-	place(out, TASK_EVALUATOR, counts[ROLE_EVALUATOR], host);
+	place_all(out, counts, each, host);
+	out->accelerators = count_accelerators(&machines);
 	topology_rank(out);
 	if (tpu) {
 		topology_set_slice(out, catalogue, tpu->slice->name, mem);
@@ -161,12 +197,16 @@ void topology_repeat(struct topology *all, unsigned slices, struct arena *mem)
 	size_t i;
 
 	for (i = 0; i < world * slices; i++)
-		tasks[i] = i < world ? all->tasks[i]
-				     : (struct task_place){
-					       .type = TASK_WORKER,
-					       .index = (int)(i - has_master),
-					       .host = all->tasks[0].host,
-				       };
+		tasks[i] =
+			i < world
+				? all->tasks[i]
+				: (struct task_place){
+					  .type = TASK_WORKER,
+					  .index = (int)(i - has_master),
+					  .host = all->tasks[0].host,
+					  .beside =
+						  all->tasks[i % world].beside,
+				  };
 	if (others)
 		memcpy(tasks + world * slices, all->tasks + world,
 		       others * sizeof(*tasks));
@@ -203,6 +243,19 @@ static int compare_places(const void *a, const void *b)
 	return order ? order : (one > two) - (one < two);
 }
 
+size_t topology_machines(const struct topology *all)
+{
+	return all->count ? all->tasks[all->count - 1].machine + 1 : 0;
+}
+
+size_t topology_on_host(const struct topology *all, size_t host, size_t hosts,
+			size_t from)
+{
+	while (from < all->count && all->tasks[from].machine % hosts != host)
+		from++;
+	return from;
+}
+
 void topology_rank(struct topology *all)
 {
 	size_t world = topology_world_size(all);
@@ -210,6 +263,9 @@ void topology_rank(struct topology *all)
 	size_t i, j, k;
 	int groups = 0;
 
+	for (i = 1; i < all->count; i++)
+		all->tasks[i].machine =
+			all->tasks[i - 1].machine + !all->tasks[i].beside;
 	sorted = mem_alloc((world + 1) * sizeof(*sorted));
 	first = mem_alloc((world + 1) * sizeof(*first));
 	for (i = 0; i < world; i++)

@@ -29,6 +29,9 @@ struct task_place {
 	int index;        /* among the tasks of its type */
 	const char *host; /* an address that its peers reach */
 	int port;         /* its own, for its peers; 0: none is known yet */
+	/* On the machine of the task before it, as another process there. */
+	bool beside;
+	size_t machine; /* that it is on, of those the job asks for */
 
 	/* Among the tasks of the group; see topology_rank(). */
 	int group;       /* its host: 0 is that of the first task */
@@ -64,6 +67,10 @@ struct topology {
 	/* For a trial of hyperparameter tuning; else NULL. */
 	const char *trial_id;
 	const char *metric_file; /* where it writes its metric */
+	/* GPUs on each machine of the group; 0: none, or not known. */
+	unsigned accelerators;
+	/* Its torchrun is told to make a world of one machine. */
+	bool standalone;
 
 	/* The TPU, if there is one: the tasks of the group on one host share
 	 * that host's devices. */
@@ -102,6 +109,9 @@ int task_type_parse(const char *name, enum task_type *out);
  *  - of a job with a TPU, one task per TPU host: on AI Platform the master
  *    drove a single-host TPU, so that is the master; the hosts of a larger
  *    slice are the workers, and worker 0 is their master.
+ * A machine of the master or a worker that runs several processes
+ * (jobrun.processesPerHost) has as many tasks, all but the first of which are
+ * workers.
  * Lives in `mem`.  Fails if the catalogue does not know the tier or slice.
  */
 int topology_from_job(const struct job *job, const struct catalogue *catalogue,
@@ -124,8 +134,15 @@ void topology_repeat(struct topology *all, unsigned slices, struct arena *mem);
 unsigned topology_slice_hosts(const struct topology *all);
 unsigned topology_slice_of(const struct topology *all, size_t ordinal);
 
-/* Numbers hosts and the tasks on them, from the tasks' hosts.  To be called
- * again when those have changed. */
+/* How many machines the job asks for. */
+size_t topology_machines(const struct topology *all);
+/* The first task, at ordinal `from` or behind it, that is on a host, where
+ * machines take so many hosts in turn; all->count if there is no other. */
+size_t topology_on_host(const struct topology *all, size_t host, size_t hosts,
+			size_t from);
+
+/* Numbers machines, hosts and the tasks on them, from the tasks' hosts.  To be
+ * called again when those have changed. */
 void topology_rank(struct topology *all);
 
 /* The ordinal of a task, or -1. */

@@ -59,6 +59,8 @@ static const struct field task_fields[] = {
 	{ FIELD_PLAIN(task_place, "host", FIELD_STRING, host),
 	  .flags = FIELD_REQUIRED },
 	{ FIELD_PLAIN(task_place, "port", FIELD_INT, port) },
+	{ FIELD_PLAIN(task_place, "beside", FIELD_BOOL, beside),
+	  .flags = FIELD_OPTIONAL },
 	{ .name = NULL },
 };
 
@@ -80,6 +82,10 @@ static const struct field topology_fields[] = {
 	{ FIELD_PLAIN(topology, "namesPools", FIELD_BOOL, names_pools) },
 	{ FIELD_PLAIN(topology, "trialId", FIELD_STRING, trial_id) },
 	{ FIELD_PLAIN(topology, "metricFile", FIELD_STRING, metric_file) },
+	{ FIELD_PLAIN(topology, "accelerators", FIELD_INT, accelerators),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(topology, "standalone", FIELD_BOOL, standalone),
+	  .flags = FIELD_OPTIONAL },
 	{ .name = "tpu",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_OPTIONAL,

@@ -21,7 +21,7 @@ static void note_hosts(const struct job *job, const struct run_spec *spec,
 				    "starts in the home directory there");
 	if (spec->tuning.params.count)
 		at_a_time = (size_t)spec->tuning.max_parallel_trials;
-	used = spec->topology.count * at_a_time;
+	used = topology_machines(&spec->topology) * at_a_time;
 	if (spec->hosts.names.count > used)
 		resources_note(out,
 			       "%zu of the %zu hosts get no task and are not "
@@ -128,7 +128,7 @@ const struct provider provider_local = {
 	.name = "local",
 	.summary = "processes on this machine",
 	.traits = TRAIT_THIS_MACHINE | TRAIT_SUPERVISED | TRAIT_STARTS_PROGRAM |
-		  TRAIT_BESIDE_TASKS,
+		  TRAIT_BESIDE_TASKS | TRAIT_PROCESSES,
 	.kinds = kinds,
 	.uses = local_uses,
 	.ignores_machines = true,

@@ -53,14 +53,21 @@ static unsigned memory_of(const struct slurm_block *block,
 	return (unsigned)(all > 1100 ? all - all / 32 - 512 : all / 2);
 }
 
+static unsigned cpus_each(unsigned cpus, long tasks)
+{
+	unsigned each = cpus / (unsigned)tasks;
+
+	return each ? each : 1;
+}
+
 /* As many as sbatch is told, or as the machine type has. */
 static unsigned cpus_of(const struct slurm_block *block,
-			const struct machine *machine)
+			const struct machine *machine, long tasks)
 {
 	json_t *options =
 		block->sbatch ? json_loads(block->sbatch, 0, NULL) : NULL;
 	const char *said = json_get_text(options, "cpus-per-task", NULL);
-	unsigned cpus = machine ? machine->vcpus : 0;
+	unsigned cpus = machine ? cpus_each(machine->vcpus, tasks) : 0;
 
 	if (said)
 		cpus = (unsigned)strtoul(said, NULL, 10);
@@ -73,7 +80,8 @@ static unsigned cpus_of(const struct slurm_block *block,
 static bool is_same(const struct slurm_component *a,
 		    const struct slurm_component *b)
 {
-	return a->cpus == b->cpus && a->memory_mb == b->memory_mb &&
+	return a->cpus == b->cpus && a->tasks == b->tasks &&
+	       a->memory_mb == b->memory_mb &&
 	       !strcmp(a->gres ? a->gres : "", b->gres ? b->gres : "");
 }
 
@@ -109,7 +117,10 @@ int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
 		return -1;
 	for (i = 0; i < machines.count; i++) {
 		const struct machine_group *group = &machines.items[i];
-		struct slurm_component one = { .nodes = group->count };
+		struct slurm_component one = {
+			.nodes = group->count,
+			.tasks = machines_processes(job, group),
+		};
 
 		if (group->slice) {
 			*missing = "there are no Cloud TPUs at a Slurm "
@@ -121,9 +132,10 @@ int slurm_request_make(const struct job *job, const struct catalogue *catalogue,
 		one.all_memory =
 			options_have(out->block->sbatch, "exclusive") &&
 			!options_have(out->block->sbatch, "mem");
-		one.cpus = cpus_of(out->block, out->block->machine_types
-						       ? group->machine
-						       : NULL);
+		one.cpus = cpus_of(out->block,
+				   out->block->machine_types ? group->machine
+							     : NULL,
+				   one.tasks);
 		one.gres = gres_of(out->block, catalogue, group, mem);
 		add_component(out, &one);
 	}
@@ -168,8 +180,13 @@ static json_t *component_json(const struct slurm_component *one)
 	json_t *out;
 
 	buf_printf(&text, "%ld node%s", one->nodes, one->nodes == 1 ? "" : "s");
+	if (one->tasks > 1) {
+		buf_printf(&text, "%s%ld processes", with, one->tasks);
+		with = ", ";
+	}
 	if (one->cpus) {
-		buf_printf(&text, "%s%u CPUs", with, one->cpus);
+		buf_printf(&text, "%s%u CPUs%s", with, one->cpus,
+			   one->tasks > 1 ? " for each" : "");
 		with = ", ";
 	}
 	if (one->memory_mb) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The resources that a job asks Slurm for.  Tasks of one role are a component:
- * so many nodes, each with one task and with what the role's machine type has.
+ * so many nodes, each with a task for every process of the program there and
+ * with what the role's machine type has.
  * Roles that ask for the same share one; where they differ, the job is a
  * heterogeneous one (slurm.schedmd.com/heterogeneous_jobs.html).  Components
  * are in the order of the run's tasks, so that a task's ordinal is its rank.
@@ -14,7 +15,8 @@
 #include "providers/slurm/slurm_block.h"
 
 struct slurm_component {
-	long nodes;         /* and as many tasks */
+	long nodes;
+	long tasks;         /* on each: its processes */
 	unsigned cpus;      /* per task; 0: the partition's default */
 	unsigned memory_mb; /* per node; 0: the same */
 	bool all_memory;    /* that the node has: it is not shared */

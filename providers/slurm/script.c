@@ -138,7 +138,7 @@ static void put_component(struct buf *out, const struct slurm_request *request,
 	put_option(out, "constraint", block->constraint);
 	put_option(out, "reservation", block->reservation);
 	buf_printf(out, "#SBATCH --nodes=%ld\n", one->nodes);
-	buf_puts(out, "#SBATCH --ntasks-per-node=1\n");
+	buf_printf(out, "#SBATCH --ntasks-per-node=%ld\n", one->tasks);
 	if (one->cpus && !options_have(block->sbatch, "cpus-per-task"))
 		buf_printf(out, "#SBATCH --cpus-per-task=%u\n", one->cpus);
 	if (one->memory_mb)
@@ -164,7 +164,15 @@ void slurm_script_step(const struct slurm_request *request, const char *command,
 			buf_puts(out, " \\\n    :");
 		if (request->count > 1)
 			buf_printf(out, " --het-group=%zu", i);
-		buf_printf(out, " --ntasks=%ld", one->nodes);
+		buf_printf(out, " --ntasks=%ld", one->nodes * one->tasks);
+		/* Ranks count node by node, whatever a site prefers; each has
+		 * cores of its own, and all GPUs of its node. */
+		if (one->tasks > 1)
+			buf_printf(out,
+				   " --ntasks-per-node=%ld "
+				   "--distribution=block \\\n"
+				   "    --cpu-bind=cores",
+				   one->tasks);
 		if (one->cpus)
 			buf_printf(out, " --cpus-per-task=%u", one->cpus);
 		srun_options_write(request->block->srun, out);

@@ -437,7 +437,8 @@ static void doctor(const char *trace_http, struct checks *out)
 const struct provider provider_slurm = {
 	.name = "slurm",
 	.summary = "a Slurm cluster",
-	.traits = TRAIT_STARTS_PROGRAM | TRAIT_BESIDE_TASKS | TRAIT_QUEUE,
+	.traits = TRAIT_STARTS_PROGRAM | TRAIT_BESIDE_TASKS | TRAIT_QUEUE |
+		  TRAIT_PROCESSES,
 	.kinds = kinds,
 	.block = &slurm_message,
 	.asks = true,

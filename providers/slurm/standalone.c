@@ -26,6 +26,7 @@
 #define RUN_FOLDER "/jobrun.run"
 #define MASTER_PORT 64123
 #define TASK_PORT 64124
+#define TASK_PORTS 64 /* of the processes on a node, from there */
 
 #define UNPACK                                                                 \
 	"# Where it was submitted: the nodes share that.\n"                    \
@@ -151,8 +152,8 @@ static size_t put_known_later(const char *start, const char *text,
 {
 	static const char run[] = RUN_FOLDER;
 	static const char node[] = NODE_BEFORE;
-	const char *name = NULL;
 	size_t len;
+	int port;
 
 	if (text_starts(text, run)) {
 		buf_puts(out, "$run");
@@ -164,13 +165,18 @@ static size_t put_known_later(const char *start, const char *text,
 		return strlen(node) + len + strlen(NODE_AFTER);
 	}
 	len = strspn(text, "0123456789");
-	if (len == 5 && (text == start || !is_digit(text[-1])))
-		name = atoi(text) == MASTER_PORT ? "$port"
-		       : atoi(text) == TASK_PORT ? "$task_port"
-						 : NULL;
-	if (name)
-		buf_puts(out, name);
-	return name ? len : 0;
+	if (len != 5 || (text != start && is_digit(text[-1])))
+		return 0;
+	port = atoi(text) - TASK_PORT;
+	if (port == MASTER_PORT - TASK_PORT)
+		buf_puts(out, "$port");
+	else if (port == 0)
+		buf_puts(out, "$task_port");
+	else if (port > 0 && port < TASK_PORTS)
+		buf_printf(out, "$((task_port + %d))", port);
+	else
+		return 0;
+	return len;
 }
 
 static void put_value(const char *value, bool is_ours, struct buf *out)
@@ -235,12 +241,15 @@ static int put_variables(const struct run_spec *spec, size_t ordinal,
 static void place_tasks(struct run_spec *spec, struct arena *mem)
 {
 	struct topology *all = &spec->topology;
+	int local = 0;
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
 		all->tasks[i].host =
-			arena_printf(mem, NODE_BEFORE "%zu" NODE_AFTER, i);
-		all->tasks[i].port = TASK_PORT;
+			arena_printf(mem, NODE_BEFORE "%zu" NODE_AFTER,
+				     all->tasks[i].machine);
+		local = i && all->tasks[i].beside ? local + 1 : 0;
+		all->tasks[i].port = TASK_PORT + local;
 	}
 	all->master_port = MASTER_PORT;
 	topology_rank(all);
@@ -259,6 +268,30 @@ static void put_command(const struct strings *command, struct buf *out)
 	}
 }
 
+/* Once on each node. */
+static void put_setup(const struct run_spec *spec, struct buf *out)
+{
+	const struct topology *all = &spec->topology;
+
+	if (!spec->setup.count)
+		return;
+	if (topology_machines(all) == all->count) {
+		put_command(&spec->setup, out);
+		buf_puts(out, " || exit\n");
+		return;
+	}
+	buf_puts(out, "mark=$run/setup.$SLURM_NODEID\n"
+		      "if [ \"$SLURM_LOCALID\" = 0 ]; then\n  ");
+	put_command(&spec->setup, out);
+	buf_puts(out, " || { : >\"$mark.failed\"; exit 1; }\n"
+		      "  : >\"$mark\"\n"
+		      "fi\n"
+		      "until [ -e \"$mark\" ]; do\n"
+		      "  [ ! -e \"$mark.failed\" ] || exit 1\n"
+		      "  sleep 1\n"
+		      "done\n");
+}
+
 static int put_task(const struct job *job, struct run_spec *spec,
 		    struct arena *mem, struct buf *out, struct error *err)
 {
@@ -273,10 +306,7 @@ static int put_task(const struct job *job, struct run_spec *spec,
 	buf_puts(out, "esac\n");
 	buf_printf(out, "cd %s || exit\n",
 		   job->jobrun.source ? "\"$run/source\"" : "");
-	if (spec->setup.count) {
-		put_command(&spec->setup, out);
-		buf_puts(out, " || exit\n");
-	}
+	put_setup(spec, out);
 	put_command(&command, out);
 	buf_puts(out, TASK_RUN);
 	return 0;

@@ -72,11 +72,12 @@ static int foresee(struct run_spec *spec, const struct job *job,
 {
 	const struct topology *all = &spec->topology;
 	json_t *outputs = json_object(), *hosts = json_array();
-	size_t each = all->count / (size_t)slices(job);
+	size_t count = topology_machines(all);
+	size_t each = count / (size_t)slices(job);
 	size_t i;
 	int ret;
 
-	for (i = 0; i < all->count; i++)
+	for (i = 0; i < count; i++)
 		json_array_append_new(
 			hosts,
 			json_text(all->tpu_slices > 1
@@ -245,7 +246,7 @@ const struct provider provider_tpu_vm = {
 	.name = "tpu-vm",
 	.summary = "Cloud TPU VMs and pod slices, over ssh",
 	.traits = TRAIT_MAKES_MACHINES | TRAIT_GOOGLE_CLOUD | TRAIT_SUPERVISED |
-		  TRAIT_STARTS_PROGRAM | TRAIT_BESIDE_TASKS,
+		  TRAIT_STARTS_PROGRAM | TRAIT_BESIDE_TASKS | TRAIT_PROCESSES,
 	.kinds = kinds,
 	.block = &tpu_vm_message,
 	.uses = tpu_vm_uses,

@@ -151,3 +151,23 @@ void check_launcher(const struct check *check)
 			     i ? "it streams data" : "it keeps checkpoints");
 	}
 }
+
+/* With no provider in the file it may run anywhere. */
+void check_processes_place(const struct check *check)
+{
+	const struct jobrun_block *block = &check->job->jobrun;
+	const struct node *at = value_of(block, "processesPerHost");
+
+	if (!check->asked || !at || !block->processes_per_host ||
+	    !strcmp(block->processes_per_host, "1"))
+		return;
+	broken(check, at, "jobrun.processesPerHost",
+	       "provider %s starts one process on each machine, not %s",
+	       block->provider,
+	       strcmp(block->processes_per_host, PROCESSES_DEVICE) != 0
+		       ? block->processes_per_host
+		       : "one per device");
+	problem_hint(check->found,
+		     "leave \"processesPerHost\" out, and start the others "
+		     "from the program, for instance by torchrun");
+}

@@ -105,6 +105,18 @@ static const struct field jobrun_fields[] = {
 	  .doc = "Where on each host jobrun keeps its agent, the source and "
 		 "the runs, in a directory of the user's own below it, if the "
 		 "home directory is small, slow or mounted noexec." },
+	{ .name = "processesPerHost",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_NUMBERS,
+	  .check = check_processes,
+	  .fallback = "1",
+	  .offset = offsetof(struct jobrun_block, processes_per_host),
+	  .traits = TRAIT_PROCESSES,
+	  .doc = "How many processes of the program run on each machine of the "
+		 "master and the workers: a number, or device for one per GPU "
+		 "or TPU chip.  Each is a task with a RANK and a LOCAL_RANK of "
+		 "its own, and sees all devices of its machine.  All but the "
+		 "first on the master's machine are workers." },
 	{ .name = "docker",
 	  .type = FIELD_MESSAGE,
 	  .message = &message_docker,

@@ -79,6 +79,21 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
   [ "$(field roles '[t["state"] for t in j["tasks"]]')" = "['SUCCEEDED', 'CANCELLED', 'CANCELLED']" ]
 }
 
+@test "four processes on each of two nodes, and setup once on each" {
+  slurm_job a.yaml a 1 \
+    'echo $RANK of $WORLD_SIZE, $LOCAL_RANK of $LOCAL_WORLD_SIZE in $GROUP_RANK is $SLURM_PROCID, $SLURM_LOCALID' \
+    '  processesPerHost: 4
+  setup: [sh, -c, "echo set up"]'
+  run jobrun apply --yes a.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  for i in 0 1 2 3 4 5 6 7; do
+    cat "$JOBRUN_STATE_DIR"/runs/a.1/logs/*.stdout |
+      grep -qx "$i of 8, $((i % 4)) of 4 in $((i / 4)) is $i, $((i % 4))"
+  done
+  [ "$(cat "$JOBRUN_STATE_DIR"/runs/a.1/logs/*.stdout | grep -c '^set up')" -eq 2 ]
+}
+
 @test "the first task that fails is named, with its last words" {
   slurm_job a.yaml bad 2 '[ $RANK != 1 ] || { echo "no data" >&2; exit 3; }; exec sleep 60'
   run apply a.yaml

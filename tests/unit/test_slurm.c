@@ -103,8 +103,9 @@ static void write_script(const char *path, struct buf *out)
  * written, to be read. */
 static void scripts_are_as_they_should_be(void **state)
 {
-	static const char *const names[] = { "one",   "group", "differ",
-					     "plain", "array", "options" };
+	static const char *const names[] = { "one",      "group", "differ",
+					     "plain",    "array", "options",
+					     "processes" };
 	struct error err;
 	size_t i, len;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/job/traits.h"
 #include "core/topology/contract.h"
 #include "core/topology/topology.h"
 #include "schema/catalogue/catalogue_get.h"
@@ -25,7 +26,9 @@ struct scene {
 
 static int scene_init(struct scene *scene, const char *text, struct error *err)
 {
-	static const struct schema_provider local = { .name = "local" };
+	static const struct schema_provider local = { .name = "local",
+						      .traits =
+							      TRAIT_PROCESSES };
 	struct schema_options options = { .providers = &local,
 					  .provider_count = 1,
 					  .provider = "local" };
@@ -232,6 +235,182 @@ static void ranks_are_of_master_and_workers(void **state)
 	scene_done(&scene);
 }
 
+/* What each framework's documents have a process look at, for tasks on so many
+ * hosts; "" is a variable that is not there. */
+static void processes_share_their_machines(void **state)
+{
+#define GPUS(n)                                                                \
+	", masterConfig: {acceleratorConfig: {type: NVIDIA_TESLA_T4, "         \
+	"count: " n "}}"
+#define WORKERS(n, gpus)                                                       \
+	", workerType: n1-standard-8, workerCount: " n                         \
+	", workerConfig: {acceleratorConfig: {type: NVIDIA_TESLA_T4, "         \
+	"count: " gpus "}}"
+	static const struct {
+		const char *input, *processes, *tasks;
+		size_t hosts, task;
+		/* RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK */
+		const char *ranks;
+		const char *machine; /* of torchrun: NNODES NPROC NODE_RANK */
+		const char *devices; /* JAX_LOCAL_DEVICE_IDS */
+		const char *self;    /* in TF_CONFIG */
+	} rows[] = {
+		{ GPUS("4"), "1", "master*1", 1, 0, "0 1 0 1 0", "", "",
+		  "\"master\",\"index\":0" },
+		{ GPUS("4"), "4", "master*1 worker*3", 1, 3, "3 4 3 4 0", "",
+		  "3", "\"worker\",\"index\":2" },
+		{ GPUS("4"), "device", "master*1 worker*3", 1, 1, "1 4 1 4 0",
+		  "", "1", "\"worker\",\"index\":0" },
+		{ GPUS("4"), "2", "master*1 worker*1", 1, 1, "1 2 1 2 0", "",
+		  "2,3", "\"worker\",\"index\":0" },
+		{ GPUS("4") WORKERS("1", "4"), "device", "master*1 worker*7", 2,
+		  5, "5 8 1 4 1", "", "1", "\"worker\",\"index\":4" },
+		{ GPUS("4") WORKERS("1", "4"), "1", "master*1 worker*1", 2, 1,
+		  "1 2 0 1 1", "2 4 1", "", "\"worker\",\"index\":0" },
+		/* A rehearsal of both machines on one. */
+		{ GPUS("4") WORKERS("1", "4"), "4", "master*1 worker*7", 1, 5,
+		  "5 8 5 8 0", "", "", "\"worker\",\"index\":4" },
+		/* Machines that differ. */
+		{ GPUS("2") WORKERS("2", "4"), "device", "master*1 worker*9", 3,
+		  9, "9 10 3 4 2", "", "", "\"worker\",\"index\":8" },
+		/* Parameter servers and evaluators have one process, and no
+		 * rank. */
+		{ GPUS("4") WORKERS(
+			  "1", "4") ", parameterServerType: n1-standard-4, "
+				    "parameterServerCount: 1, evaluatorType: "
+				    "n1-standard-4, "
+				    "evaluatorCount: 1",
+		  "2", "master*1 worker*3 ps*1 evaluator*1", 4, 2, "2 4 0 2 1",
+		  "", "0,1", "\"worker\",\"index\":1" },
+		{ GPUS("4") WORKERS(
+			  "1", "4") ", parameterServerType: n1-standard-4, "
+				    "parameterServerCount: 1",
+		  "1", "master*1 worker*1 ps*1", 3, 1, "1 2 0 1 1", "2 4 1", "",
+		  "\"worker\",\"index\":0" },
+	};
+#undef GPUS
+#undef WORKERS
+	static const char *const hosts[] = { "a", "b", "c", "d" };
+	struct error err = { 0 };
+	size_t i, j, k;
+
+	(void)state;
+	for (i = 0; i < COUNT(rows); i++) {
+		static const char *const names[] = { "RANK", "WORLD_SIZE",
+						     "LOCAL_RANK",
+						     "LOCAL_WORLD_SIZE",
+						     "GROUP_RANK" };
+		static const char *const torchrun[] = { "PET_NNODES",
+							"PET_NPROC_PER_NODE",
+							"PET_NODE_RANK" };
+		struct environment env = { 0 };
+		struct topology *all, back;
+		struct buf got = { 0 };
+		struct scene scene;
+		char text[2048];
+		const char *value;
+		json_t *kept;
+
+		snprintf(text, sizeof(text),
+			 "jobId: a\ntrainingInput: {scaleTier: CUSTOM, "
+			 "masterType: n1-standard-8%s}\n"
+			 "jobrun: {processesPerHost: %s}\n",
+			 rows[i].input, rows[i].processes);
+		assert_int_equal(scene_init(&scene, text, &err), 0);
+		all = &scene.all;
+		describe(all, text, sizeof(text));
+		assert_string_equal(text, rows[i].tasks);
+		/* As a run's specification keeps it. */
+		set_ports(all, 3000);
+		kept = topology_json(all);
+		assert_int_equal(
+			topology_from_json(kept, scene.mem, &back, &err), 0);
+		json_decref(kept);
+		all = &back;
+		for (j = 0, k = 0; j < rows[i].hosts; j++) {
+			size_t at = topology_on_host(all, j, rows[i].hosts, 0);
+
+			for (; at < all->count; k++) {
+				all->tasks[at].host = hosts[j];
+				at = topology_on_host(all, j, rows[i].hosts,
+						      at + 1);
+			}
+		}
+		assert_int_equal(k, all->count);
+		topology_rank(all);
+		contract_write(all, rows[i].task, &env);
+		for (j = 0; j < COUNT(names); j++)
+			buf_printf(&got, "%s%s", j ? " " : "",
+				   environment_get(&env, names[j]));
+		assert_string_equal(buf_text(&got), rows[i].ranks);
+		buf_clear(&got);
+		for (j = 0; j < COUNT(torchrun); j++) {
+			value = environment_get(&env, torchrun[j]);
+			if (value)
+				buf_printf(&got, "%s%s", got.len ? " " : "",
+					   value);
+		}
+		assert_string_equal(buf_text(&got), rows[i].machine);
+		value = environment_get(&env, "PET_MASTER_ADDR");
+		assert_string_equal(value ? value : "",
+				    *rows[i].machine ? "a" : "");
+		value = environment_get(&env, "JAX_LOCAL_DEVICE_IDS");
+		assert_string_equal(value ? value : "", rows[i].devices);
+		snprintf(text, sizeof(text), "\"task\":{\"type\":%s}",
+			 rows[i].self);
+		assert_non_null(
+			strstr(environment_get(&env, "TF_CONFIG"), text));
+		buf_done(&got);
+		environment_done(&env);
+		scene_done(&scene);
+	}
+}
+
+/* torch_xla/_internal/tpu.py: a process for each chip. */
+static void a_process_for_each_chip(void **state)
+{
+	static const char *const hosts[] = { "a", "b" };
+	struct environment env = { 0 };
+	struct error err = { 0 };
+	struct topology *all;
+	struct scene scene;
+	char tasks[64];
+	size_t i;
+
+	(void)state;
+	assert_int_equal(
+		scene_init(&scene,
+			   "jobId: a\n"
+			   "trainingInput:\n"
+			   "  workerConfig: {acceleratorConfig: {type: TPU_V4,"
+			   " count: 16}}\n"
+			   "jobrun: {processesPerHost: device}\n",
+			   &err),
+		0);
+	all = &scene.all;
+	describe(all, tasks, sizeof(tasks));
+	assert_string_equal(tasks, "worker*8");
+	all->tpu_kind = TPU_VM;
+	for (i = 0; i < all->count; i++)
+		all->tasks[i].host = hosts[all->tasks[i].machine];
+	topology_rank(all);
+	contract_write(all, 5, &env);
+	assert_string_equal(environment_get(&env, "TPU_VISIBLE_CHIPS"), "1");
+	assert_string_equal(environment_get(&env, "CLOUD_TPU_TASK_ID"), "5");
+	assert_string_equal(environment_get(&env, "TPU_PROCESS_PORT"), "8477");
+	assert_string_equal(environment_get(&env, "TPU_WORKER_ID"), "1");
+	assert_null(environment_get(&env, "PET_NNODES"));
+	environment_done(&env);
+	/* A rehearsal has as many devices as the machine would have. */
+	all->tpu_kind = TPU_CPU;
+	contract_write(all, 5, &env);
+	assert_string_equal(environment_get(&env, "CPU_NUM_DEVICES"), "1");
+	environment_done(&env);
+	topology_repeat(all, 2, scene.mem);
+	assert_int_equal(topology_machines(all), 4);
+	scene_done(&scene);
+}
+
 static void slices_are_told_of_each_other(void **state)
 {
 	static const struct {
@@ -388,6 +567,8 @@ int main(void)
 		cmocka_unit_test(jobs_become_tasks),
 		cmocka_unit_test(a_tpu_job_sees_what_it_saw_there),
 		cmocka_unit_test(ranks_are_of_master_and_workers),
+		cmocka_unit_test(processes_share_their_machines),
+		cmocka_unit_test(a_process_for_each_chip),
 		cmocka_unit_test(slices_are_told_of_each_other),
 		cmocka_unit_test(tpu_vms_with_xrt_hear_what_xla_dist_told),
 		cmocka_unit_test(a_topology_survives_its_json),

@@ -29,6 +29,12 @@ CURVE='for i in $(seq 1 50); do echo "step=$i loss=$((51 - i)) acc=0.$i"; done'
   run jobrun plot a nothing
   [ "$status" -eq 1 ]
   [[ $output == *"no metric 'nothing': there are loss, acc"* ]]
+  # A span that is no number.
+  job b.yaml b 'for v in 1e308 -1e308 0 nan; do echo "loss=$v"; done'
+  jobrun apply b.yaml >/dev/null
+  LC_ALL=C run --separate-stderr jobrun plot b
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = "loss over the time since the start" ]
   # Two runs in one picture, told apart by their marks.
   jobrun apply --rerun a.yaml >/dev/null
   LC_ALL=C run --separate-stderr jobrun plot a.1 a.2 loss

@@ -64,6 +64,10 @@ print(base64.b64encode(hashlib.sha256(sys.stdin.read()[:-1].encode()).digest()).
   # Two attempts with three points each: step, milliseconds, value.
   [ "$(page a.html '[[len(c), c[0::3], c[2::3]] for c in data[0]]')" = \
     "[[9, [1, 1, 1], [0.8, 0.7, 0.6]], [9, [1, 1, 1], [0.8, 0.7, 0.6]]]" ]
+  # What it cost, where somebody says the price of an hour.
+  echo '{currency: EUR, prices: [{machineType: n1-standard-4, perHour: 90000000}]}' >prices.yaml
+  jobrun report --prices prices.yaml -o priced.html a
+  page priced.html words | grep -Eq 'cost, by the price list [0-9]+\.[0-9][0-9] EUR'
   # The name says which attempt; the report can go to a pipe.
   [[ $(jobrun report -o - a.2) == "<!DOCTYPE html>"*"attempt 2"*"</html>" ]]
   run jobrun report a.7

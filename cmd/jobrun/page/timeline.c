@@ -45,19 +45,21 @@ static void put_part(const struct timeline *line, const char *what,
 		   percent(line, to_ms) - percent(line, from_ms));
 }
 
-static void put_span(const struct timeline *line, const char *before,
-		     const char *what, int64_t from_ms, int64_t to_ms)
+/* Returns what stands before the next one. */
+static const char *put_span(const struct timeline *line, const char *before,
+			    const char *what, int64_t from_ms, int64_t to_ms)
 {
 	char text[32];
 
 	if (!from_ms || to_ms <= from_ms)
-		return;
+		return before;
 	if (to_ms - from_ms < 1000)
 		snprintf(text, sizeof(text), "%" PRId64 " ms", to_ms - from_ms);
 	else
 		duration_format((long)((to_ms - from_ms) / 1000), text,
 				sizeof(text));
 	buf_printf(line->out, "%s%s %s", before, what, text);
+	return ", ";
 }
 
 static void put_bar(const struct timeline *line, const struct bar *bar)
@@ -66,6 +68,7 @@ static void put_bar(const struct timeline *line, const struct bar *bar)
 	int64_t start_ms = bar->started_ms ? bar->started_ms : end_ms;
 	int64_t run_ms = bar->running_ms ? bar->running_ms : end_ms;
 	bool failed = bar->state == RUN_FAILED;
+	const char *before;
 
 	buf_puts(line->out, "\n<svg class=\"bar\" width=\"100%\" height=\"20\" "
 			    "aria-hidden=\"true\">");
@@ -86,11 +89,9 @@ static void put_bar(const struct timeline *line, const struct bar *bar)
 	buf_puts(line->out, "</svg>\n<span class=\"what\">");
 	buf_printf(line->out, "<b class=\"state %s\">%s</b>",
 		   run_state_name(bar->state), run_state_name(bar->state));
-	put_span(line, ": ", "queued", bar->queued_ms, start_ms);
-	put_span(line, bar->queued_ms ? ", " : ": ", "preparing",
-		 bar->started_ms, run_ms);
-	put_span(line, bar->queued_ms || bar->started_ms ? ", " : ": ",
-		 "running", bar->running_ms, end_ms);
+	before = put_span(line, ": ", "queued", bar->queued_ms, start_ms);
+	before = put_span(line, before, "preparing", bar->started_ms, run_ms);
+	put_span(line, before, "running", bar->running_ms, end_ms);
 }
 
 const struct task_record *timeline_failed_first(const struct task_list *tasks)

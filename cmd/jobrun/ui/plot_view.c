@@ -92,6 +92,10 @@ static void put_dot(struct canvas *canvas, int x, int y, size_t curve)
 	};
 	int cell = y / canvas->down * canvas->columns + x / canvas->across;
 
+	/* A span that no number can hold has places outside. */
+	if (x < 0 || y < 0 || cell < 0 ||
+	    cell >= canvas->columns * canvas->rows)
+		return;
 	canvas->dots[cell] |= bits[y % canvas->down][x % canvas->across];
 	canvas->curve[cell] = (int)curve + 1;
 }

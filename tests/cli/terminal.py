@@ -43,6 +43,9 @@ class Screen:
             self.lines, self.x, self.y = [{} for _ in range(self.rows)], 0, 0
         elif text == "?1049l" and self.saved:
             (self.lines, self.x, self.y), self.saved = self.saved, None
+            # The size may be another one since.
+            self.lines = (self.lines + [{} for _ in range(self.rows)])[:self.rows]
+            self.y = min(self.y, self.rows - 1)
         elif text == "H":
             self.x = self.y = 0
         elif text in ("K", "J"):

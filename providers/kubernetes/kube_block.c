@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "providers/kubernetes/kube_block.h"
 
+#include "providers/kubernetes/kube_types.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -184,6 +186,20 @@ static const struct field fields[] = {
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct kubernetes_block, ttl_s),
 	  .doc = "How long the job's objects stay after its end." },
+	{ .name = "pod",
+	  .type = FIELD_TREE,
+	  .check_tree = kube_pod_check,
+	  .offset = offsetof(struct kubernetes_block, pod),
+	  .doc = "What pods have besides, as metadata and spec of a pod "
+		 "template, merged as 'kubectl patch --type strategic' "
+		 "does: tolerations, affinity, securityContext.  The "
+		 "program's container is called main." },
+	{ .name = "job",
+	  .type = FIELD_TREE,
+	  .check_tree = kube_job_check,
+	  .offset = offsetof(struct kubernetes_block, job),
+	  .doc = "What the Job, or the JobSet and each of its Jobs, have "
+		 "besides, as metadata and spec." },
 	{ .name = NULL },
 };
 

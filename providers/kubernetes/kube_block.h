@@ -46,6 +46,8 @@ struct kubernetes_block {
 	int controller;          /* enum kube_controller */
 	int gpu_selector;        /* enum kube_gpu_selector */
 	long ttl_s;              /* after its end; 0: until deleted */
+	const char *pod; /* merged into each pod's template, JSON; or NULL */
+	const char *job; /* the same, into each Job */
 };
 
 extern const struct message kubernetes_message;

@@ -7,6 +7,7 @@
 #include "core/job/machines.h"
 #include "core/job/source.h"
 #include "providers/kubernetes/kube_block.h"
+#include "providers/kubernetes/kube_types.h"
 #include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/pod.h"
@@ -118,6 +119,20 @@ static json_t *object(const char *version, const char *kind, json_t *metadata,
 	return out;
 }
 
+/* What the file adds to a part of each Job, "metadata" or "spec".  Takes it. */
+static json_t *with_job(const struct kube_translation *t, const char *part,
+			json_t *value)
+{
+	const struct kubernetes_block *block = t->pods.block;
+	json_t *whole = json_object(), *out;
+
+	json_put(whole, part, value);
+	whole = body_merge(&kube_job_form, whole, block ? block->job : NULL);
+	out = json_incref(json_object_get(whole, part));
+	json_decref(whole);
+	return out;
+}
+
 static json_t *job_metadata(const struct kube_translation *t)
 {
 	json_t *out = kube_metadata(t->pods.job, t->pods.out->name);
@@ -126,7 +141,7 @@ static json_t *job_metadata(const struct kube_translation *t)
 	if (block && block->queue)
 		json_object_set_new(json_object_get(out, "labels"), QUEUE_LABEL,
 				    json_text(block->queue));
-	return out;
+	return with_job(t, "metadata", out);
 }
 
 /* Labels alone: pods have their controller's annotations. */
@@ -151,6 +166,8 @@ static json_t *job_spec(struct kube_translation *t, size_t pool, bool in_jobset)
 	pod_add_peers(&t->pods, at, in_jobset, pod);
 	json_put(template, "metadata", pod_metadata(t));
 	json_put(template, "spec", pod);
+	template = body_merge(&kube_pod_form, template,
+			      t->pods.block ? t->pods.block->pod : NULL);
 	json_put_text(spec, "completionMode", "Indexed");
 	json_put_int(spec, "completions", (long long)at->count);
 	json_put_int(spec, "parallelism", (long long)at->count);
@@ -160,7 +177,7 @@ static json_t *job_spec(struct kube_translation *t, size_t pool, bool in_jobset)
 	if (trials_are_wanted(t->pods.job) && !in_jobset)
 		trials_add_job(t->pods.job, spec);
 	json_put(spec, "template", template);
-	return spec;
+	return with_job(t, "spec", spec);
 }
 
 static json_t *replicated_job(struct kube_translation *t, size_t pool)
@@ -333,6 +350,10 @@ static json_t *properties(const struct kube_translation *t)
 		json_put_int(out, "maxRestarts", policy_max_restarts(job));
 	if (block && block->queue)
 		json_put_text(out, "queue", block->queue);
+	if (block && block->pod)
+		json_put(out, "pod", json_loads(block->pod, 0, NULL));
+	if (block && block->job)
+		json_put(out, "job", json_loads(block->job, 0, NULL));
 	return out;
 }
 

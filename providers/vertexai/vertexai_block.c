@@ -2,6 +2,7 @@
 #include "providers/vertexai/vertexai_block.h"
 
 #include "core/job/check.h"
+#include "providers/vertexai/vertexai_types.h"
 
 static const struct field fields[] = {
 	{ .name = "stagingBucket",
@@ -15,6 +16,14 @@ static const struct field fields[] = {
 	  .offset = offsetof(struct vertex_ai_block, tensorboard),
 	  .doc = "The Tensorboard that the job's logs go to: "
 		 "projects/NUMBER/locations/REGION/tensorboards/ID." },
+	{ .name = "customJob",
+	  .type = FIELD_TREE,
+	  .check_tree = vertex_job_check,
+	  .offset = offsetof(struct vertex_ai_block, custom_job),
+	  .doc = "What the CustomJob has besides, merged key by key: "
+		 "jobSpec.scheduling.strategy, "
+		 "jobSpec.persistentResourceId.  Items of workerPoolSpecs "
+		 "are merged by their place; the first is the master's." },
 	{ .name = NULL },
 };
 

@@ -9,6 +9,7 @@ struct vertex_ai_block {
 	struct message_head head;
 	const char *staging_bucket; /* gs://, or NULL */
 	const char *tensorboard;    /* its full name, or NULL */
+	const char *custom_job;     /* merged into the job, JSON; or NULL */
 };
 
 extern const struct message vertex_ai_message;

@@ -12,6 +12,7 @@
 #include "providers/vertexai/vertexai_block.h"
 #include "providers/vertexai/study.h"
 #include "providers/vertexai/vertexai_uses.h"
+#include "providers/vertexai/vertexai_types.h"
 
 #define LEFT_MAX 64
 
@@ -412,11 +413,25 @@ static void look_at_the_rest(struct vertex_translation *t)
 		leave(t, "jobrun.secrets");
 }
 
+/* What the file adds; to the job of each trial, too.  Takes `spec`. */
+static json_t *with_more(const struct vertex_translation *t, json_t *spec)
+{
+	const struct vertex_ai_block *block = job_block(t->job, "vertex-ai");
+	json_t *whole = json_object(), *out;
+
+	json_put(whole, "jobSpec", spec);
+	whole = body_merge(&vertex_job_form, whole,
+			   block ? block->custom_job : NULL);
+	out = json_incref(json_object_get(whole, "jobSpec"));
+	json_decref(whole);
+	return out;
+}
+
 static json_t *body(struct vertex_translation *t, const struct pairs *labels)
 {
 	const char *key = t->input->encryption_config.kms_key_name;
 	bool tunes = has_job(t, "hyperparameters");
-	json_t *spec = job_spec(t);
+	json_t *spec = with_more(t, job_spec(t));
 	json_t *out = json_object();
 	json_t *part, *all;
 

@@ -599,6 +599,61 @@ static void apply(const struct stand_in *server, struct http *http,
 	free(body);
 }
 
+#define POD_METADATA                                                           \
+	"metadata: {annotations: {sidecar.istio.io/inject: \"false\"}, "       \
+	"labels: {team: vision}}"
+#define POD_SPEC                                                               \
+	"tolerations: [{key: gpu, operator: Exists, effect: NoSchedule, "      \
+	"tolerationSeconds: 60}], affinity: {nodeAffinity: "                   \
+	"{requiredDuringSchedulingIgnoredDuringExecution: "                    \
+	"{nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, "  \
+	"values: [a, b]}]}]}}}, securityContext: {runAsUser: 1000, fsGroup: "  \
+	"1000, supplementalGroups: [1, 2], seccompProfile: {type: "            \
+	"RuntimeDefault}}, runtimeClassName: nvidia, schedulerName: volcano, " \
+	"hostNetwork: true, dnsPolicy: ClusterFirstWithHostNet, hostIPC: "     \
+	"true, shareProcessNamespace: false, enableServiceLinks: false, "      \
+	"automountServiceAccountToken: false, resourceClaims: [{name: gpus, "  \
+	"resourceClaimTemplateName: gpus}], topologySpreadConstraints: "       \
+	"[{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: "                 \
+	"ScheduleAnyway}], hostAliases: [{ip: 10.0.0.1, hostnames: [nfs]}], "  \
+	"preemptionPolicy: Never, overhead: {cpu: 0.5}, volumes: [{name: "     \
+	"nfs, nfs: {server: nfs, path: /x}}], initContainers: [{name: warm, "  \
+	"image: busybox, command: [\"true\"]}], containers: [{name: main, "    \
+	"resources: {limits: {memory: 64Gi, cpu: 7.5}, claims: [{name: "       \
+	"gpus}]}, securityContext: {capabilities: {add: [IPC_LOCK]}}, "        \
+	"volumeMounts: [{name: nfs, mountPath: /x}], lifecycle: {preStop: "    \
+	"{sleep: {seconds: 5}}}, imagePullPolicy: Always}, {name: side, "      \
+	"image: busybox}]"
+
+static void what_the_file_adds_is_merged(void **state)
+{
+	struct scene scene;
+	const char *pod = "spec|replicatedJobs|0|template|spec|template";
+	char path[256];
+
+	(void)state;
+	translate(&scene, HEAD "  workerCount: 0\n" TAIL
+			       "  kubernetes: {pod: {" POD_METADATA
+			       ", spec: {" POD_SPEC "}}, job: {metadata: "
+			       "{annotations: {a: b}}}}\n");
+	snprintf(path, sizeof(path), "%s|spec|containers|0|resources", pod);
+	/* What jobrun asks for stays, and numbers are as they were written. */
+	assert_string_equal(at(scene.made.jobset, path),
+			    "{\"requests\":{\"cpu\":\"4\",\"memory\":"
+			    "\"15000M\"},\"claims\":[{\"name\":\"gpus\"}],"
+			    "\"limits\":{\"cpu\":\"7.5\",\"memory\":"
+			    "\"64Gi\"}}");
+	snprintf(path, sizeof(path), "%s|spec|containers|1|name", pod);
+	assert_string_equal(at(scene.made.jobset, path), "\"side\"");
+	snprintf(path, sizeof(path), "%s|metadata|labels|jobrun-job", pod);
+	assert_string_not_equal(at(scene.made.jobset, path), "");
+	assert_string_equal(at(scene.made.jobset, "metadata|annotations|a"),
+			    "\"b\"");
+	assert_string_equal(at(scene.made.properties, "job|metadata"),
+			    "{\"annotations\":{\"a\":\"b\"}}");
+	done(&scene);
+}
+
 /* An API server takes the output of render, in both forms: with
  * JOBRUN_API_SCHEMAS, by the published documents. */
 static void manifests_are_valid(void **state)
@@ -639,6 +694,10 @@ static void manifests_are_valid(void **state)
 		     "  metrics: {patterns: {loss: \"loss ([0-9.]+)\"}}\n"
 		     "  data: {train: {urls: [\"gs://b/{0..9}.tar\"]}}\n"
 		     "  kubernetes: {launcher: \"gcr.io/p/jobrun:1\"}\n",
+		HEAD "  workerType: n1-standard-8\n  workerCount: 1\n" TAIL
+		     "  kubernetes: {pod: {" POD_METADATA ", spec: {" POD_SPEC
+		     "}}, job: {metadata: {annotations: {a: b}}, spec: "
+		     "{podReplacementPolicy: Failed}}}\n",
 	};
 	const struct http_options options = { .trace = "" };
 	struct stand_in server;
@@ -676,6 +735,7 @@ int main(void)
 		cmocka_unit_test(failures_and_preemptions_are_told_apart),
 		cmocka_unit_test(a_launcher_starts_the_program),
 		cmocka_unit_test(a_launcher_is_asked_for_what_it_can_do),
+		cmocka_unit_test(what_the_file_adds_is_merged),
 		cmocka_unit_test(names_fit_and_differ),
 		cmocka_unit_test(what_has_no_place_is_said),
 		cmocka_unit_test(manifests_are_valid),

@@ -127,7 +127,8 @@ HOST_SRC := $(wildcard cmd/jobrun-host/*.c) \
 	    $(addprefix core/base/,alloc.c buf.c clock.c environment.c error.c file.c loop.c \
 			text.c units.c) \
 	    $(addprefix core/process/,ports.c process.c reaper.c reserve.c task.c) \
-	    $(addprefix core/ssh/,agent_archive.c protocol.c)
+	    $(addprefix core/ssh/,agent_archive.c protocol.c) \
+	    core/container/container.c
 HOST_OBJ := $(HOST_SRC:%.c=$(BUILD)/agent/%.o)
 AGENT = $(BUILD)/cmd/jobrun-host/jobrun-host
 ifdef SAN

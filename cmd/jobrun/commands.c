@@ -39,6 +39,7 @@ const struct command *const commands[] = {
 	&cmd_supervise,
 	&cmd_keep_checkpoints,
 	&cmd_attend,
+	&cmd_contain,
 	NULL,
 };
 /* clang-format on */

@@ -7,7 +7,6 @@
 #include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "core/base/nearest.h"
-#include "core/base/text.h"
 
 #define TYPE_SIZE 64
 #define PATH_MAX_SIZE 512

@@ -236,6 +236,16 @@ struct docker {
 	struct strings run_flags; /* of `docker run` */
 };
 
+/* Used if the file has it: ask job_has(). */
+struct container_block {
+	struct message_head head;
+	const char *runtime; /* a name, "auto" or "none" */
+	const char *image;   /* in place of the tasks' own, or NULL */
+	struct strings mounts;
+	const char *workdir;    /* NULL: where the program starts without one */
+	struct strings options; /* of the runtime */
+};
+
 /* Used if `env` is set. */
 struct conda {
 	struct message_head head;
@@ -276,6 +286,7 @@ struct jobrun_block {
 	const char *host_directory;     /* on each; NULL: the user's home */
 	const char *processes_per_host; /* "4", or PROCESSES_DEVICE */
 	struct docker docker;
+	struct container_block container;
 	struct conda conda;
 	const char *source;     /* a directory, relative to the job's file */
 	struct strings command; /* instead of pythonModule */

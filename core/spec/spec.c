@@ -118,6 +118,54 @@ static const char *make_packages(const struct job *job, struct arena *mem,
 	return NULL;
 }
 
+static void add_image(struct run_container *out, enum task_type type,
+		      const char *image)
+{
+	if (image)
+		out->images.items[out->images.count++] =
+			(struct pair){ .name = task_type_name(type),
+				       .value = image };
+}
+
+/* Each task's own image, else the master's.  Returns what is missing. */
+static const char *make_container(const struct job *job, struct arena *mem,
+				  struct run_container *out)
+{
+	const struct training_input *input = &job->training_input;
+	const struct container_block *block = &job->jobrun.container;
+	const char *image =
+		block->image ? block->image : input->master_config.image_uri;
+	const struct {
+		enum task_type type;
+		const char *image;
+	} own[] = {
+		{ TASK_WORKER, input->worker_config.image_uri },
+		{ TASK_PS, input->parameter_server_config.image_uri },
+		{ TASK_EVALUATOR, input->evaluator_config.image_uri },
+	};
+	size_t i;
+
+	if (!strcmp(block->runtime, "none"))
+		return NULL;
+	if (!image)
+		return job_has(job, "container")
+			       ? "jobrun.container runs an image, and there "
+				 "is none: set "
+				 "trainingInput.masterConfig.imageUri"
+			       : NULL;
+	out->runtime = job_has(job, "container") ? block->runtime : NULL;
+	out->mounts = block->mounts;
+	out->workdir = block->workdir;
+	out->options = block->options;
+	out->images.items =
+		arena_alloc(mem, (COUNT(own) + 1) * sizeof(struct pair));
+	add_image(out, TASK_MASTER, image);
+	for (i = 0; i < COUNT(own); i++)
+		add_image(out, own[i].type,
+			  own[i].image && !block->image ? own[i].image : image);
+	return NULL;
+}
+
 int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		  struct arena *mem, struct run_spec *out, const char **missing,
 		  struct error *err)
@@ -158,6 +206,8 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 			out->secrets[i].file =
 				absolute(job_path(job, secrets[i].file), mem);
 	}
+	if (!*missing)
+		*missing = make_container(job, mem, &out->container);
 	out->grace_s = block->grace_s;
 	/* Not every program can be started twice: only if the file says so. */
 	if (job_has(job, "restart"))

@@ -29,6 +29,15 @@ struct run_before {
 	struct strings command;
 };
 
+/* What its tasks run in. */
+struct run_container {
+	const char *runtime; /* NULL: nothing */
+	struct pairs images; /* by type of task */
+	struct strings mounts;
+	const char *workdir;
+	struct strings options;
+};
+
 /* The machines that the tasks run on, if not on this one. */
 struct run_hosts {
 	struct strings names; /* [USER@]HOST[:PORT]; none: this machine */
@@ -86,6 +95,7 @@ struct run_spec {
 	int preemptions;
 	const char *docker_image; /* or NULL */
 	struct strings docker_flags;
+	struct run_container container;
 	const char *conda_env; /* or NULL */
 	struct run_hosts hosts;
 	struct run_before before; /* on these */

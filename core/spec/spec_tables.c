@@ -183,6 +183,23 @@ static const struct field host_fields[] = {
 	{ .name = NULL },
 };
 
+static const struct field container_fields[] = {
+	{ FIELD_PLAIN(run_container, "runtime", FIELD_STRING, runtime),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_container, "images", FIELD_PAIRS, images) },
+	{ FIELD_PLAIN(run_container, "mounts", FIELD_STRINGS, mounts) },
+	{ FIELD_PLAIN(run_container, "workdir", FIELD_STRING, workdir),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_container, "options", FIELD_STRINGS, options) },
+	{ .name = NULL },
+};
+
+static const struct message container_message = {
+	.name = "container",
+	.size = sizeof(struct run_container),
+	.fields = container_fields,
+};
+
 static const struct message hosts_message = {
 	.name = "hosts",
 	.size = sizeof(struct run_hosts),
@@ -235,6 +252,8 @@ static const struct field spec_fields[] = {
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_spec, "dockerFlags", FIELD_STRINGS, docker_flags),
 	  .with = "dockerImage" },
+	{ FIELD_PLAIN(run_spec, "container", FIELD_MESSAGE, container),
+	  .flags = FIELD_OPTIONAL, .message = &container_message },
 	{ FIELD_PLAIN(run_spec, "condaEnv", FIELD_STRING, conda_env),
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_spec, "hosts", FIELD_MESSAGE, hosts),

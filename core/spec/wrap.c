@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/base/digest.h"
+#include "core/container/container.h"
+
+#define REMOVE_S 10
 
 #define CONDA_SCRIPT                                                           \
 	"command -v conda >/dev/null && exec conda \"$@\"; "                   \
@@ -101,6 +105,127 @@ struct strings wrap_docker(const struct run_spec *spec,
 	add(after, "-f");
 	add(after, container->name);
 	return out;
+}
+
+static const char *image_of(const struct run_spec *spec, size_t ordinal)
+{
+	const struct pairs *images = &spec->container.images;
+	const char *type = task_type_name(spec->topology.tasks[ordinal].type);
+	size_t i;
+
+	for (i = 0; i < images->count; i++)
+		if (!strcmp(images->items[i].name, type))
+			return images->items[i].value;
+	return NULL;
+}
+
+static void add_word(struct strings *list, const char *key, const char *value,
+		     struct arena *mem)
+{
+	if (value)
+		add(list, arena_printf(mem, "%s=%s", key, value));
+}
+
+static void add_words(struct strings *list, const char *key,
+		      const struct strings *values, struct arena *mem)
+{
+	size_t i;
+
+	for (i = 0; i < values->count; i++)
+		add_word(list, key, values->items[i], mem);
+}
+
+/* Whether one folder is the other, or below it. */
+static bool is_within(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return !strncmp(path, folder, len) && (!path[len] || path[len] == '/');
+}
+
+static void add_folders(struct strings *list, const struct run_spec *spec,
+			const struct wrap_container *at, struct arena *mem)
+{
+	const char *checkpoints = spec->checkpoints.directory;
+
+	add_word(list, "mount", at->folder, mem);
+	if (!is_within(at->directory, at->folder))
+		add_word(list, "mount", at->directory, mem);
+	if (checkpoints && *checkpoints == '/' &&
+	    !is_within(checkpoints, at->folder))
+		add_word(list, "mount", checkpoints, mem);
+	add_words(list, "mount", &spec->container.mounts, mem);
+}
+
+/* Tasks are started by jobrun or its agent, and this is that program. */
+#define ITSELF "/proc/self/exe"
+
+struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
+			    const struct strings *command,
+			    const struct environment *env,
+			    const struct wrap_container *at, struct arena *mem,
+			    struct strings *after)
+{
+	const struct run_container *box = &spec->container;
+	struct strings out = { 0 };
+	size_t i;
+
+	if (after)
+		*after = (struct strings){ 0 };
+	if (!box->runtime)
+		return *command;
+	out.items = arena_alloc(mem, (command->count + env->count +
+				      box->mounts.count + box->options.count +
+				      16) * sizeof(char *));
+	add(&out, ITSELF);
+	add(&out, CONTAINER_COMMAND);
+	add_word(&out, "runtime", box->runtime, mem);
+	add_word(&out, "image", image_of(spec, ordinal), mem);
+	add_word(&out, "name", at->name, mem);
+	add_word(&out, "workdir", box->workdir ? box->workdir : at->directory,
+		 mem);
+	add_folders(&out, spec, at, mem);
+	for (i = 0; i < env->count; i++)
+		add_word(&out, "variable",
+			 arena_strndup(mem, env->items[i],
+				       strcspn(env->items[i], "=")),
+			 mem);
+	add_words(&out, "option", &box->options, mem);
+	add(&out, "--");
+	add_all(&out, command);
+	if (!after)
+		return out;
+	after->items = arena_alloc(mem, 4 * sizeof(char *));
+	add(after, ITSELF);
+	add(after, CONTAINER_COMMAND);
+	add_word(after, "runtime", box->runtime, mem);
+	add_word(after, "remove", at->name, mem);
+	return out;
+}
+
+const char *wrap_container_name(const struct run_spec *spec, size_t ordinal,
+				struct arena *mem)
+{
+	struct digest digest;
+	struct error ignored;
+
+	/* Stores have runs of the same name. */
+	if (digest_bytes(spec->folder, strlen(spec->folder), &digest,
+			 &ignored) < 0)
+		digest.hex[0] = 0;
+	return arena_printf(mem, "jobrun-%s-%.8s-%zu", spec->job_id, digest.hex,
+			    ordinal);
+}
+
+void wrap_remove_containers(const struct run_spec *spec)
+{
+	struct arena *mem = arena_new();
+	size_t i;
+
+	for (i = 0; spec->container.runtime && i < spec->topology.count; i++)
+		container_remove(spec->container.runtime,
+				 wrap_container_name(spec, i, mem), REMOVE_S);
+	arena_free(mem);
 }
 
 struct strings wrap_before(const struct run_spec *spec, size_t ordinal,

@@ -28,6 +28,22 @@ struct strings wrap_docker(const struct run_spec *spec,
 			   const struct wrap_container *container,
 			   struct arena *mem, struct strings *after);
 
+/*
+ * `jobrun contain`, by the program that starts it, with the folders of the run
+ * and those that the file names; in `after` what takes away the container.  The
+ * command itself, and nothing, without one.  `after` may be NULL.
+ */
+struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
+			    const struct strings *command,
+			    const struct environment *env,
+			    const struct wrap_container *container,
+			    struct arena *mem, struct strings *after);
+/* The name of a task's container here; in `mem`. */
+const char *wrap_container_name(const struct run_spec *spec, size_t ordinal,
+				struct arena *mem);
+/* Takes away those of all tasks here. */
+void wrap_remove_containers(const struct run_spec *spec);
+
 /* What the specification has done before its tasks, outside of any container,
  * and then the command.  If that fails, the command is not started, its status
  * is that of the task, and the last line on standard error says what failed,

@@ -62,12 +62,21 @@ static int start_child(struct local_child *child, const struct strings *plain,
 	struct environment env = { 0 };
 	struct arena *mem = arena_new();
 	struct strings command = wrap_conda(spec, plain, mem);
-	char **argv = arena_alloc(mem, (command.count + 1) * sizeof(*argv));
+	const struct wrap_container at = {
+		.name = wrap_container_name(spec, child->ordinal, mem),
+		.folder = spec->home,
+		.directory = spec->directory,
+	};
+	char **argv;
 	int ret = -1;
 
-	memcpy(argv, command.items, command.count * sizeof(*argv));
 	if (spec_environment(spec, child->ordinal, true, &env, err) == 0) {
 		run_saver_environment(&all->saver, &env);
+		if (child != &all->setup)
+			command = wrap_contain(spec, child->ordinal, &command,
+					       &env, &at, mem, NULL);
+		argv = arena_alloc(mem, (command.count + 1) * sizeof(*argv));
+		memcpy(argv, command.items, command.count * sizeof(*argv));
 		environment_inherit(&env, environ);
 		ret = task_start(&child->task, argv, env.items, spec->directory,
 				 err);
@@ -304,6 +313,7 @@ static void finish_step(void *arg, uint32_t events)
 	for (size_t i = 0; i < all->count; i++)
 		task_drain(&all->tasks[i].task);
 	task_drain(&all->setup.task);
+	wrap_remove_containers(all->deps.spec);
 	if (all->saver.saver)
 		run_saver_end(&all->saver, all->base.grace_ms);
 	else

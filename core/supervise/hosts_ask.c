@@ -165,7 +165,7 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 {
 	const struct run_spec *spec = host->all->deps.spec;
 	struct arena *mem = arena_new();
-	struct strings command, after;
+	struct strings command, after, box;
 	struct environment env = { 0 };
 	struct wrap_container deps;
 	int ret = make_environment(host, ordinal, mem, &env, err);
@@ -176,6 +176,9 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 		deps.folder = host->folder;
 		deps.directory = directory_on(host, mem);
 		command = wrap_conda(spec, &spec->command, mem);
+		/* The agent starts it, or jobrun beside the task. */
+		command = wrap_contain(spec, ordinal, &command, &env, &deps,
+				       mem, &box);
 		command = hosts_wrap_task(spec, ordinal, &command, host->folder,
 					  mem);
 		command = wrap_docker(spec, &command, &env, &deps, mem, &after);
@@ -186,6 +189,8 @@ static int put_task(struct host *host, size_t ordinal, struct wire_out *out,
 		wire_put_text(out, deps.directory);
 		wire_put_list(out, command.items, command.count);
 		wire_put_list(out, (const char *const *)env.items, env.count);
+		if (box.count)
+			after = box;
 		wire_put_list(out, after.items, after.count);
 	}
 	environment_done(&env);

@@ -169,6 +169,39 @@ void supervised_describe_files(const struct job *job,
 		json_put(out, "data", data_json(spec));
 }
 
+static bool has_tasks_of(const struct run_spec *spec, const char *type)
+{
+	size_t i;
+
+	for (i = 0; i < spec->topology.count; i++)
+		if (!strcmp(task_type_name(spec->topology.tasks[i].type), type))
+			return true;
+	return false;
+}
+
+void supervised_describe_container(const struct run_spec *spec, json_t *out)
+{
+	const struct run_container *box = &spec->container;
+	json_t *value;
+	size_t i;
+
+	if (!box->runtime)
+		return;
+	value = json_object();
+	json_put_text(value, "runtime", box->runtime);
+	for (i = 0; i < box->images.count; i++)
+		if (has_tasks_of(spec, box->images.items[i].name))
+			json_put_text(value, box->images.items[i].name,
+				      box->images.items[i].value);
+	if (box->mounts.count)
+		json_put(value, "mounts",
+			 json_texts(box->mounts.items, box->mounts.count));
+	if (box->options.count)
+		json_put(value, "options",
+			 json_texts(box->options.items, box->options.count));
+	json_put(out, "container", value);
+}
+
 json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 {
 	const struct strings *packages = &job->training_input.package_uris;
@@ -187,6 +220,7 @@ json_t *supervised_describe(const struct job *job, const struct run_spec *spec)
 				    spec->before.command.count));
 	if (spec->docker_image)
 		json_put_text(out, "docker", spec->docker_image);
+	supervised_describe_container(spec, out);
 	if (spec->conda_env)
 		json_put_text(out, "conda", spec->conda_env);
 	if (job->jobrun.source)

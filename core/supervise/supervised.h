@@ -29,6 +29,8 @@ struct supervised {
 int supervised_init(struct supervised *as, const struct provider_env *env,
 		    const char *provider, struct error *err);
 
+/* The images and the runtime, for plans. */
+void supervised_describe_container(const struct run_spec *spec, json_t *out);
 /* The properties of a run, for its reviewer and for the next plan to compare
  * with.  No absolute paths: plans of one commit are equal wherever they are
  * made.  Returns new. */

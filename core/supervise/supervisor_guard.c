@@ -15,6 +15,7 @@
 
 #include "core/process/process.h"
 #include "core/process/run_lock.h"
+#include "core/spec/wrap.h"
 #include "core/supervise/supervisor_internal.h"
 
 /* A supervisor that is killed so often in a row is not to be had. */
@@ -114,6 +115,19 @@ static int become_supervisor(const struct supervisor_start *start)
 	return supervisor_run(start, getppid());
 }
 
+/* What a runtime still lists, of processes that are killed. */
+static bool drop_containers(const char *folder)
+{
+	struct arena *mem = arena_new();
+	struct run_spec spec;
+	struct error ignored;
+
+	if (spec_read(folder, mem, &spec, &ignored) == 0)
+		wrap_remove_containers(&spec);
+	arena_free(mem);
+	return false;
+}
+
 /* Waits for the supervisor, then sweeps; with tasks elsewhere, which know
  * nothing of it, there is another one. */
 static int guard(const struct supervisor_start *start, pid_t supervisor)
@@ -141,6 +155,7 @@ static int guard(const struct supervisor_start *start, pid_t supervisor)
 		if (supervisor < 0)
 			break;
 	}
+	start_another(job_id, attempt, drop_containers);
 	record_end(job_id, attempt, status);
 	supervisor = start_another(job_id, attempt, mark_logs);
 	if (supervisor == 0)

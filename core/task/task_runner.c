@@ -492,8 +492,16 @@ static int set_up(struct task_runner *m, struct error *err)
 /* This program keeps its checkpoints, and streams its data. */
 static struct strings command_of(struct task_runner *m)
 {
-	const struct strings inner =
+	const struct strings plain =
 		wrap_conda(&m->spec, &m->spec.command, m->mem);
+	const struct wrap_container at = {
+		.name = arena_printf(m->mem, "jobrun-%s-%ld", m->spec.job_id,
+				     (long)getpid()),
+		.folder = m->spec.home,
+		.directory = m->spec.directory,
+	};
+	const struct strings inner = wrap_contain(
+		&m->spec, m->deps->self, &plain, &m->env, &at, m->mem, NULL);
 	char *folder = spec_checkpoints_folder(&m->spec);
 	char self[PATH_MAX];
 	struct strings out;

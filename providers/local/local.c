@@ -76,10 +76,10 @@ static int desire(const struct job *job, const struct provider_env *env,
 	if (missing)
 		resources_miss(out, "%s", missing);
 	if (job->training_input.master_config.image_uri &&
-	    job->jobrun.command.count)
+	    job->jobrun.command.count && !job_has(job, "container"))
 		resources_note(out,
-			       "containers are not used on this machine: "
-			       "jobrun.command runs without '%s'",
+			       "jobrun.command runs without '%s': jobrun."
+			       "container: {} runs it in a container",
 			       job->training_input.master_config.image_uri);
 	note_hosts(job, &spec, out);
 	if (!missing && !job->jobrun.source && !spec.packages.count &&

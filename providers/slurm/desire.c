@@ -32,6 +32,13 @@ static void set_restarts(const struct job *job, struct slurm_job *out)
 	out->request.requeue = decision.again;
 }
 
+/* Nodes of a cluster are where it trains, not where it is rehearsed. */
+static void always_contain(const struct job *job, struct run_spec *spec)
+{
+	if (!job_has(job, "container") && spec->container.images.count)
+		spec->container.runtime = "auto";
+}
+
 int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
 		   struct arena *mem, struct slurm_job *out, struct error *err)
 {
@@ -46,6 +53,7 @@ int slurm_job_make(const struct job *job, const struct catalogue *catalogue,
 				       : &out->missing,
 			  err) < 0)
 		return -1;
+	always_contain(job, &out->spec);
 	/* A program may need longer for its last checkpoint than to end. */
 	if (out->request.block->signal_time_s > out->spec.grace_s)
 		out->spec.grace_s = out->request.block->signal_time_s;
@@ -75,6 +83,7 @@ static json_t *describe(const struct job *job, const struct slurm_job *what)
 		json_put(out, "setup", texts_json(&spec->setup));
 	if (spec->conda_env)
 		json_put_text(out, "conda", spec->conda_env);
+	supervised_describe_container(spec, out);
 	if (job->jobrun.source)
 		json_put(out, "source", source_json(job));
 	if (spec->packages.count)

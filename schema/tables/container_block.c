@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobrun.docker and jobrun.conda: what the program is started in. */
+/* jobrun.docker, jobrun.container and jobrun.conda: what the program is started in. */
 #include "schema/tables/tables.h"
+
+#include <string.h>
+
+#include "core/job/check.h"
 
 #include "core/job/job.h"
 
@@ -24,6 +28,60 @@ const struct message message_docker = {
 	.doc = "A container for each task.",
 	.size = sizeof(struct docker),
 	.fields = docker_fields,
+};
+
+static const char *const runtime_names[] = {
+	"auto", "none", "podman", "docker", "apptainer", "charliecloud", NULL
+};
+
+/* "DIR", "DIR:THERE" or "DIR:THERE:ro". */
+static int check_mount(const char *value, struct error *err)
+{
+	if (*value == '/' && !strchr(value, '\n'))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be DIR, DIR:THERE or DIR:THERE:ro, absolute");
+}
+
+static const struct field container_fields[] = {
+	{ .name = "runtime",
+	  .type = FIELD_STRING,
+	  .values = runtime_names,
+	  .fallback = "auto",
+	  .offset = offsetof(struct container_block, runtime),
+	  .doc = "What runs the containers; auto takes the first that is "
+		 "there, rootless ones before others, and none runs the "
+		 "program without one." },
+	{ .name = "image",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct container_block, image),
+	  .doc = "The image of all tasks in place of imageUri: a path, of a "
+		 "directory or a .sif file, or what the runtime calls it." },
+	{ .name = "mounts",
+	  .type = FIELD_STRINGS,
+	  .check = check_mount,
+	  .offset = offsetof(struct container_block, mounts),
+	  .doc = "Directories of the host that the program sees, besides its "
+		 "source and its run's: DIR, DIR:THERE or DIR:THERE:ro." },
+	{ .name = "workdir",
+	  .type = FIELD_STRING,
+	  .check = check_folder,
+	  .offset = offsetof(struct container_block, workdir),
+	  .doc = "Where the program starts, if not in its source." },
+	{ .name = "options",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct container_block, options),
+	  .doc = "More options of the runtime, for instance "
+		 "--shm-size=50GB." },
+	{ .name = NULL },
+};
+
+const struct message message_container = {
+	.name = "Container",
+	.doc = "The container of trainingInput.masterConfig.imageUri, or the "
+	       "task's own image.",
+	.size = sizeof(struct container_block),
+	.fields = container_fields,
 };
 
 static const struct field conda_fields[] = {

@@ -124,6 +124,16 @@ static const struct field jobrun_fields[] = {
 	  .traits = TRAIT_SUPERVISED,
 	  .doc = "A container to run the program in, on hosts that have "
 		 "docker." },
+	{ .name = "container",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_PRESENCE,
+	  .message = &message_container,
+	  .offset = offsetof(struct jobrun_block, container),
+	  .traits = TRAIT_STARTS_PROGRAM,
+	  .fallback_2 = "",
+	  .doc = "Runs trainingInput.masterConfig.imageUri, or the task's own "
+		 "image, where tasks are processes: here and on hosts if the "
+		 "file has it, on Slurm wherever there is an image." },
 	{ .name = "conda",
 	  .type = FIELD_MESSAGE,
 	  .message = &message_conda,

@@ -24,6 +24,7 @@ extern const struct message message_logs;
 extern const struct message message_metrics;
 extern const struct message message_restart;
 extern const struct message message_docker;
+extern const struct message message_container;
 extern const struct message message_conda;
 
 #endif

@@ -382,6 +382,28 @@ E
   [[ $(tail -1 docker.log) == "docker rm -f jobrun-a-"* ]]
 }
 
+@test "container: the agent runs a task's image, and its exit code comes back" {
+  sshd_up 1
+  stand_in docker gcr.io/p/img:1
+  mkdir src
+  sshd_stop h1
+  sed -i "s,^SetEnv .*,& PATH=$PWD/bin:/usr/bin:/bin," "$SSH/h1/sshd_config"
+  "$(command -v sshd || echo /usr/sbin/sshd)" -f "$SSH/h1/sshd_config"
+  wait_until 5 sshd_answers h1
+  host_job a.yaml a h1 'echo $A; exit 7' '  source: src
+  env: {A: seen}
+  container: {runtime: docker, options: [--more]}'
+  sed -i 's,^trainingInput:.*,& {scaleTier: BASIC\, masterConfig: {imageUri: "gcr.io/p/img:1"}},; /scaleTier: CUSTOM/d; /masterType/d' a.yaml
+  run jobrun apply a.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"h1 [0] seen"* ]]
+  [[ $(head -1 docker.log) == "docker run --rm --init --network=host --ipc=host "*"--name=jobrun-a-"*" --more gcr.io/p/img:1 sh -c"* ]]
+  [[ $(head -1 docker.log) == *" --env=A "* ]]
+  refute grep -q seen docker.log
+  wait_until 5 grep -q '^docker rm -f jobrun-a-' docker.log
+}
+
 @test "conda: on hosts and here" {
   sshd_up 1
   stand_in conda torch

@@ -276,6 +276,25 @@ as_nobody() {
   jobrun logs options | grep 'at prolog'
 }
 
+@test "containers: an image is run on the nodes, and runtime none runs without" {
+  type -P ch-run >/dev/null || skip "charliecloud is not here"
+  ldd "$(type -P busybox)" >/dev/null 2>&1 && skip "busybox is not static"
+  mkdir -p image/{bin,dev,etc,proc,sys,tmp,run,root,home,usr,var/tmp,mnt}
+  touch image/etc/{passwd,group,hosts,resolv.conf}
+  cp "$(type -P busybox)" image/bin/
+  ln -s busybox image/bin/sh
+  USER=root ch-run --write image -- /bin/sh -c : || skip "ch-run cannot run here"
+  slurm_job a.yaml boxed 1 '[ -e /usr/bin ] || echo "boxed $RANK $A"; exit 3' "  env: {A: in}
+  container: {runtime: charliecloud, image: $PWD/image}"
+  run apply a.yaml
+  echo "$output"
+  [ "$status" = 1 ]
+  jobrun logs boxed | grep -q 'boxed 0 in'
+  sed -i 's/jobId: boxed/jobId: bare/; s/runtime: charliecloud/runtime: none/; s/exit 3/[ ! -e \/usr\/bin ] || echo bare/' a.yaml
+  apply a.yaml
+  jobrun logs bare | grep -q bare
+}
+
 @test "what a site says by variables of sbatch holds where the file says nothing" {
   export SBATCH_PARTITION=main SBATCH_TIMELIMIT=7 SBATCH_CONSTRAINT=none SBATCH_GRES=gpu:9
   slurm_job a.yaml site 0 'echo up'

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/container/container.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/alloc.h"
+#include "core/base/text.h"
+
+#define WORDS_MORE 32
+#define REMOVE_S 10
+
+/* The words of a command line that is being made. */
+struct container_line {
+	struct arena *mem;
+	const char **words;
+	size_t count;
+};
+
+struct container_words {
+	const char *runtime;
+	const char *image;
+	const char *name;
+	const char *workdir;
+	const char *remove; /* the name of a container */
+	char *const *first; /* of all words, for those that come often */
+	int count;          /* up to "--" */
+	char *const *command;
+	int command_count;
+};
+
+/* How one runtime is told. */
+struct container_runtime {
+	const char *name;
+	const char *program;
+	const char *head[8];     /* up to NULL */
+	const char *as_user[2];  /* for all but root, or NULL */
+	const char *name_option; /* NULL: it keeps no containers */
+	const char *mount;
+	const char *workdir;
+	const char *variable; /* NULL: all are inherited */
+	const char *nvidia;
+	const char *amd[2];
+	const char *image;  /* before one that has no scheme; or NULL */
+	const char *end;    /* between image and command, or NULL */
+	bool sources_alone; /* a mount is "DIR:DIR" else */
+};
+
+/* In the order of trying: rootless ones first. */
+static const struct container_runtime runtimes[] = {
+	{ .name = "podman",
+	  .program = "podman",
+	  /* Its log is jobrun's; with the host's processes, the program is not
+	   * the first one, which hears no signal without a handler. */
+	  .head = { "run", "--rm", "--network=host", "--pid=host", "--ipc=host",
+		    "--log-driver=none", "--security-opt=label=disable" },
+	  .as_user = { "--userns=keep-id" },
+	  .name_option = "--name=",
+	  .mount = "--volume=",
+	  .workdir = "--workdir=",
+	  .variable = "--env=",
+	  .nvidia = "--device=nvidia.com/gpu=all",
+	  .amd = { "--device=/dev/kfd", "--device=/dev/dri" } },
+	{ .name = "docker",
+	  .program = "docker",
+	  .head = { "run", "--rm", "--init", "--network=host", "--ipc=host",
+		    "--log-driver=none" },
+	  .as_user = { "--user=" },
+	  .name_option = "--name=",
+	  .mount = "--volume=",
+	  .workdir = "--workdir=",
+	  .variable = "--env=",
+	  .nvidia = "--gpus=all",
+	  .amd = { "--device=/dev/kfd", "--device=/dev/dri" } },
+	{ .name = "apptainer",
+	  .program = "apptainer",
+	  .head = { "exec" },
+	  .mount = "--bind=",
+	  .workdir = "--pwd=",
+	  .nvidia = "--nv",
+	  .amd = { "--rocm" },
+	  .image = "docker://" },
+	{ .name = "charliecloud",
+	  .program = "ch-run",
+	  /* Folders to mount at are made in its image. */
+	  .head = { "--write" },
+	  .mount = "--bind=",
+	  .workdir = "--cd=",
+	  .end = "--" },
+};
+
+/* ---- which one --------------------------------------------------------- */
+
+static bool is_here(const char *program)
+{
+	const char *path = getenv("PATH");
+	bool found = false;
+	size_t len;
+
+	for (path = path ? path : "/usr/bin:/bin"; *path && !found;
+	     path += len + (path[len] == ':')) {
+		char *file;
+
+		len = strcspn(path, ":");
+		file = mem_printf("%.*s/%s", (int)len, path, program);
+		found = access(file, X_OK) == 0;
+		free(file);
+	}
+	return found;
+}
+
+static const struct container_runtime *find_runtime(const char *name,
+						    struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(runtimes); i++) {
+		const struct container_runtime *one = &runtimes[i];
+		bool is_meant = !strcmp(name, one->name);
+
+		if ((is_meant || !strcmp(name, "auto")) &&
+		    is_here(one->program))
+			return one;
+		if (is_meant)
+			return error_set(err, ERROR_INVALID,
+					 "'%s' is not here, and jobrun."
+					 "container.runtime asks for %s: "
+					 "'none' runs without a container",
+					 one->program, name),
+			       NULL;
+	}
+	error_set(err, ERROR_INVALID,
+		  "no container runtime is here (podman, docker, apptainer, "
+		  "ch-run), and the job has an image: jobrun.container: "
+		  "{runtime: none} runs it without");
+	return NULL;
+}
+
+/* ---- its command line -------------------------------------------------- */
+
+static void add(struct container_line *line, const char *option,
+		const char *value)
+{
+	line->words[line->count++] =
+		arena_printf(line->mem, "%s%s", option, value);
+}
+
+static void add_if(struct container_line *line, const char *option,
+		   const char *value)
+{
+	if (option && value)
+		add(line, option, value);
+}
+
+static void add_user(struct container_line *line,
+		     const struct container_runtime *runtime)
+{
+	const char *option = runtime->as_user[0];
+
+	if (!option || geteuid() == 0)
+		return;
+	if (text_ends(option, "="))
+		add(line, option,
+		    arena_printf(line->mem, "%u:%u", (unsigned)geteuid(),
+				 (unsigned)getegid()));
+	else
+		add(line, option, "");
+}
+
+static void add_devices(struct container_line *line,
+			const struct container_runtime *runtime)
+{
+	size_t i;
+
+	if (access("/dev/nvidiactl", F_OK) == 0)
+		add_if(line, runtime->nvidia, "");
+	for (i = 0; i < COUNT(runtime->amd); i++)
+		if (access("/dev/kfd", F_OK) == 0)
+			add_if(line, runtime->amd[i], "");
+}
+
+/* "DIR" is there by the same path; "DIR:THERE" and "DIR:THERE:ro" are as they
+ * say. */
+static void add_mount(struct container_line *line,
+		      const struct container_runtime *runtime, const char *what)
+{
+	add(line, runtime->mount,
+	    strchr(what, ':') ? what
+			      : arena_printf(line->mem, "%s:%s", what, what));
+}
+
+static void add_often(struct container_line *line,
+		      const struct container_runtime *runtime,
+		      const struct container_words *all)
+{
+	int i;
+
+	for (i = 0; i < all->count; i++) {
+		const char *word = all->first[i];
+
+		if (text_starts(word, "mount="))
+			add_mount(line, runtime, strchr(word, '=') + 1);
+		else if (text_starts(word, "variable="))
+			add_if(line, runtime->variable, strchr(word, '=') + 1);
+		else if (text_starts(word, "option="))
+			add(line, strchr(word, '=') + 1, "");
+	}
+}
+
+/* A path and a URL are as they stand. */
+static bool has_scheme(const char *image)
+{
+	return strstr(image, "://") || *image == '/' || *image == '.';
+}
+
+static void make_line(struct container_line *line,
+		      const struct container_runtime *runtime,
+		      const struct container_words *all)
+{
+	size_t i;
+	int n;
+
+	add(line, runtime->program, "");
+	for (i = 0; i < COUNT(runtime->head) && runtime->head[i]; i++)
+		add(line, runtime->head[i], "");
+	add_user(line, runtime);
+	add_devices(line, runtime);
+	add_if(line, runtime->name_option, all->name);
+	add_if(line, runtime->workdir, all->workdir);
+	add_often(line, runtime, all);
+	add(line,
+	    runtime->image && !has_scheme(all->image) ? runtime->image : "",
+	    all->image);
+	add_if(line, runtime->end, "");
+	for (n = 0; n < all->command_count; n++)
+		add(line, all->command[n], "");
+}
+
+static int read_words(int count, char *const *words,
+		      struct container_words *out, struct error *err)
+{
+	int i;
+
+	*out = (struct container_words){ .runtime = "auto", .first = words };
+	for (i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
+		const char *value = strchr(words[i], '=');
+
+		value = value ? value + 1 : "";
+		if (text_starts(words[i], "runtime="))
+			out->runtime = value;
+		else if (text_starts(words[i], "image="))
+			out->image = value;
+		else if (text_starts(words[i], "name="))
+			out->name = value;
+		else if (text_starts(words[i], "workdir="))
+			out->workdir = value;
+		else if (text_starts(words[i], "remove="))
+			out->remove = value;
+	}
+	out->count = i;
+	out->command = words + i + 1;
+	out->command_count = count - i - 1;
+	if (!out->remove && (!out->image || out->command_count < 1))
+		return error_set(err, ERROR_USAGE,
+				 "an image and a command must be given");
+	return 0;
+}
+
+int container_exec(int count, char *const *words, struct error *err)
+{
+	struct container_line line = { .mem = arena_new() };
+	const struct container_runtime *runtime;
+	struct container_words all;
+	int ret = -1;
+
+	if (read_words(count, words, &all, err) < 0)
+		goto out;
+	if (all.remove) {
+		container_remove(all.runtime, all.remove, REMOVE_S);
+		_exit(0);
+	}
+	runtime = find_runtime(all.runtime, err);
+	if (!runtime)
+		goto out;
+	line.words = arena_alloc(line.mem, ((size_t)count + WORDS_MORE) *
+						   sizeof(*line.words));
+	make_line(&line, runtime, &all);
+	/* It mounts TMPDIR at /tmp, where a run's folder may be, and asks who
+	 * calls it, which nobody says in a step of Slurm. */
+	if (!strcmp(runtime->name, "charliecloud")) {
+		setenv("TMPDIR", "/tmp", 1);
+		setenv("USER",
+		       arena_printf(line.mem, "%u", (unsigned)geteuid()), 0);
+	}
+	execvp(line.words[0], (char *const *)line.words);
+	ret = error_errno(err, "cannot start '%s'", line.words[0]);
+out:
+	arena_free(line.mem);
+	return ret;
+}
+
+void container_remove(const char *name_of_runtime, const char *name,
+		      unsigned timeout_s)
+{
+	struct error ignored;
+	const struct container_runtime *runtime =
+		find_runtime(name_of_runtime, &ignored);
+	int null, status;
+	pid_t pid;
+
+	if (!runtime || !runtime->name_option)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		null = open("/dev/null", O_RDWR);
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		alarm(timeout_s);
+		execlp(runtime->program, runtime->program, "rm", "-f", name,
+		       (char *)NULL);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# Tasks in containers: by podman where there is one, and by stand-ins that look
+# at their arguments.
+
+load helper
+eval "$(declare -f setup | sed '1s/setup/setup_of_all/')"
+eval "$(declare -f teardown | sed '1s/teardown/teardown_of_all/')"
+
+setup() {
+  setup_of_all
+  unset CI
+}
+
+teardown() {
+  [ ! -e "$TMP/podman" ] || podman rm -af >/dev/null 2>&1 || true
+  teardown_of_all
+}
+
+# A folder with busybox as an image: no registry.
+image_folder() {
+  local busybox name
+  busybox=$(type -P busybox) || skip "busybox is not here"
+  ! ldd "$busybox" >/dev/null 2>&1 || skip "busybox is not static"
+  mkdir -p "$1"/{bin,dev,etc,proc,sys,tmp,run,root,home,usr,var/tmp,mnt}
+  touch "$1"/etc/{group,hosts,resolv.conf}
+  echo 'root:x:0:0:root:/root:/bin/sh' >"$1/etc/passwd"
+  cp "$busybox" "$1/bin/busybox"
+  for name in sh cat echo sleep id ls kill pwd touch; do ln -s busybox "$1/bin/$name"; done
+}
+
+# podman with a store of its own, and what a restricted machine needs.
+podman_up() {
+  local runtime
+  type -P podman >/dev/null || skip "podman is not here"
+  runtime=$(type -P runc || type -P crun) || skip "podman has no runtime here"
+  mkdir -p "$TMP/podman"
+  cat >"$TMP/podman/containers.conf" <<EOF
+[containers]
+default_ulimits = ["nofile=$(ulimit -Hn):$(ulimit -Hn)", "nproc=30000:30000"]
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+runtime = "${runtime##*/}"
+tmp_dir = "$TMP/podman/tmp"
+EOF
+  cat >"$TMP/podman/storage.conf" <<EOF
+[storage]
+driver = "vfs"
+graphroot = "$TMP/podman/graph"
+runroot = "$TMP/podman/run"
+EOF
+  export CONTAINERS_CONF=$TMP/podman/containers.conf CONTAINERS_STORAGE_CONF=$TMP/podman/storage.conf
+  image_folder "$TMP/image"
+  tar -C "$TMP/image" -c . | podman import -q - localhost/box:1 >/dev/null ||
+    skip "podman cannot import an image here"
+  podman run --rm --network=host --pid=host --ipc=host localhost/box:1 true >/dev/null 2>&1 ||
+    podman run --rm --network=host --pid=host --ipc=host localhost/box:1 sh -c : ||
+    skip "podman cannot run a container here"
+}
+
+# box_job FILE ID IMAGE COMMAND [MORE]
+box_job() {
+  cat >"$1" <<EOF
+jobId: $2
+trainingInput: {scaleTier: BASIC, masterConfig: {imageUri: "$3"}}
+jobrun:
+  command: [sh, -c, '$4']
+  grace: 5s
+  container: {${6:-}}
+${5:-}
+EOF
+}
+
+runs_in() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
+
+@test "podman: source, run folder, variables and secrets go in, the exit code comes out" {
+  podman_up
+  mkdir src && echo data >src/file
+  export KEY=hidden
+  box_job a.yaml boxed localhost/box:1 'cat file; echo "$A $KEY $RANK"; echo x >"$JOBRUN_RUN_DIR/out"; [ ! -e /usr/bin/env ] && exit 7' \
+    "  source: src
+  env: {A: 'b  c'}
+  secrets: {KEY: {env: KEY}}" 'runtime: podman'
+  run jobrun plan a.yaml
+  [[ $output =~ container.runtime\ +podman ]]
+  run jobrun apply a.yaml
+  echo "$output"
+  [ "$status" = 1 ]
+  [[ $output == *"exited with code 7"* ]] || [[ $output == *"exit"*7* ]]
+  jobrun logs boxed | grep -q '^.*data$'
+  jobrun logs boxed | grep -q 'b  c hidden 0'
+  [ "$(find "$JOBRUN_STATE_DIR" -name out -path '*output*' | wc -l)" = 1 ]
+  [ -z "$(podman ps -aq)" ]
+}
+
+@test "podman: a cancel reaches the program, and kill -9 of the supervisor leaves nothing" {
+  podman_up
+  box_job a.yaml stop localhost/box:1 'trap "echo told; exit 3" TERM; echo up; while :; do sleep 0.1; done'
+  jobrun apply --detach a.yaml
+  wait_until 30 runs_in stop up
+  jobrun cancel stop
+  wait_until 30 runs_in stop told
+  box_job b.yaml killed localhost/box:1 'trap "" TERM; echo up; sleep 987.5 & wait; sleep 987.5'
+  jobrun apply --detach b.yaml
+  wait_until 30 runs_in killed up
+  kill -9 "$(tr -d " \n" <state/runs/killed.1/lock)"
+  wait_until 30 state_is killed FAILED
+  refute pgrep -f 'sleep 987.5'
+  [ -z "$(podman ps -aq)" ]
+}
+
+# tool NAME: writes its arguments and environment, and runs what is behind IMAGE.
+tool() {
+  mkdir -p bin
+  cat >"bin/$1" <<EOF
+#!/bin/sh
+printf '%s\n' "$1 \$*" >>"$TMP/$1.log"
+env | sort >"$TMP/$1.env"
+[ "\$1" = rm ] && exit
+while [ "\$1" != IMAGE ] && [ "\$1" != docker://IMAGE ]; do shift; done
+shift
+[ "\$1" = -- ] && shift
+exec "\$@"
+EOF
+  chmod +x "bin/$1"
+}
+
+@test "each runtime is told in its own words, and no value is among them" {
+  local name
+  for name in docker apptainer ch-run; do tool "$name"; done
+  export PATH=$PWD/bin:$PATH
+  for name in docker apptainer charliecloud; do
+    box_job a.yaml "$name" IMAGE 'echo "seen $A"' "  env: {A: unseen}" \
+      "runtime: $name, mounts: [/data, \"/x:/y:ro\"], workdir: /work, options: [--more]"
+    jobrun apply a.yaml
+    jobrun logs "$name" | grep -q 'seen unseen'
+  done
+  refute grep -q unseen docker.log apptainer.log ch-run.log
+  [[ $(head -1 docker.log) == "docker run --rm --init --network=host --ipc=host --log-driver=none "*"--name=jobrun-docker-"*" --workdir=/work --volume="*" --volume=/data:/data --volume=/x:/y:ro --env="*" --more IMAGE sh -c "* ]]
+  [[ $(head -1 docker.log) == *" --env=A "* ]]
+  [[ $(tail -1 docker.log) == "docker rm -f jobrun-docker-"* ]]
+  [[ $(cat apptainer.log) == "apptainer exec "*"--pwd=/work --bind="*" --bind=/data:/data --bind=/x:/y:ro --more docker://IMAGE sh -c "* ]]
+  [[ $(cat ch-run.log) == "ch-run --write --cd=/work --bind="*" --bind=/data:/data --bind=/x:/y:ro --more IMAGE -- sh -c "* ]]
+  # It mounts TMPDIR at /tmp, where the run's folder may be.
+  grep -qx TMPDIR=/tmp ch-run.env
+}
+
+@test "charliecloud: a run below /tmp, and TMPDIR elsewhere" {
+  type -P ch-run >/dev/null || skip "charliecloud is not here"
+  image_folder "$TMP/image"
+  export USER=${USER:-root} TMPDIR=/var/tmp
+  ch-run --write "$TMP/image" -- /bin/sh -c : || skip "ch-run cannot run here"
+  JOBRUN_STATE_DIR=$(mktemp -d /tmp/jobrun-box.XXXXXX)
+  export JOBRUN_STATE_DIR
+  box_job a.yaml ch gcr.io/p/i:1 'echo "$A" >"$JOBRUN_RUN_DIR/out"; ls /usr/bin 2>&1; exit 5' "  env: {A: in}" "runtime: charliecloud, image: $TMP/image"
+  run jobrun apply a.yaml
+  echo "$output"
+  [ "$status" = 1 ]
+  [ "$(cat "$(find "$JOBRUN_STATE_DIR" -name out -path '*output*')")" = in ]
+  rm -rf "$JOBRUN_STATE_DIR"
+}
+
+@test "a machine without a runtime says how to do without" {
+  box_job a.yaml bare IMAGE 'echo up'
+  mkdir -p only && ln -s "$(type -P sh)" "$(type -P cat)" only/
+  PATH=$PWD/only run "$JOBRUN" apply --yes a.yaml
+  jobrun logs bare | grep -q 'no container runtime is here (podman, docker, apptainer, ch-run), and the job has an image: jobrun.container: {runtime: none} runs it without'
+  sed -i 's/container: {}/container: {runtime: none}/' a.yaml
+  jobrun apply a.yaml
+  jobrun logs bare | grep -q up
+}

@@ -296,6 +296,27 @@ struct resource *resources_read(const struct resources *all, void *ctx,
 	return found;
 }
 
+static void say_all(struct resources *all, const json_t *outputs,
+		    const char *key,
+		    void (*say)(struct resources *all, const char *format, ...))
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(outputs, key), i, one)
+		say(all, "%s", json_string_value(one));
+}
+
+void resources_say_found(struct resources *all, const struct resource *found)
+{
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		say_all(all, found[i].outputs, OUTPUT_MISSING, resources_miss);
+		say_all(all, found[i].outputs, OUTPUT_NOTES, resources_note);
+	}
+}
+
 void resource_found(struct resource *found, json_t *properties,
 		    const char *digest, const char *digest2, const char *why)
 {

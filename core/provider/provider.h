@@ -82,8 +82,11 @@ struct resource {
 	/* It was not looked at: whether it exists is not known. */
 	bool unseen;
 	/* What it turned out to be, for those that need it (an address), or
-	 * NULL: neither compared nor shown. */
+	 * NULL: neither compared nor shown.  Lists of texts among them are
+	 * for the reader of the plan, as below in struct resources. */
 	json_t *outputs;
+#define OUTPUT_MISSING "missing"
+#define OUTPUT_NOTES "notes"
 	/* Only for a kind with KIND_RUN.  Its `create` is told here which attempt
 	 * was the last when this was planned (0: none): a later one with the
 	 * job's digest is what an earlier try has left, and is adopted.  Its
@@ -124,6 +127,8 @@ void resources_note(struct resources *all, const char *format, ...)
 /* What exists is not known, for the reason that `why` has. */
 void resources_unknown(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Adds what reading them has found to be missing, or worth a note. */
+void resources_say_found(struct resources *all, const struct resource *found);
 /* A note for each field that the job sets and `provider` does not honour. */
 void resources_note_unused(struct resources *all, const struct job *job,
 			   const struct provider *provider);

@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/list.h"
+#include "providers/kubernetes/rights.h"
 #include "providers/kubernetes/kube_names.h"
 
 static const struct kube_type *type_of(const struct kind *kind)
@@ -67,6 +68,9 @@ static int companion_read(void *ctx, const struct resource *want,
 		return 0;
 	if (kube_find(ctx, want->place, &at, err) < 0)
 		return -1;
+	/* The plan says so: rights.h. */
+	if (want->job && want->job->file && !rights_may(ctx, &at, "get", type))
+		return 0;
 	ret = object_get(&at, type, want->name, &object, err);
 	if (ret == 1)
 		return 0;
@@ -123,7 +127,15 @@ static int list_companions(struct kube *kube, const struct kind *kind,
 static int secret_list(void *ctx, const char *place, struct listing *out,
 		       struct error *err)
 {
-	return list_companions(ctx, &kind_kube_secret, place, out, err);
+	struct kube_at at;
+
+	if (!kube_is_known(place))
+		return 0;
+	if (kube_find(ctx, place, &at, err) < 0)
+		return -1;
+	return rights_may(ctx, &at, "get", &type_secret)
+		       ? list_secrets(&at, &kind_kube_secret, place, out, err)
+		       : 0;
 }
 
 static int config_map_list(void *ctx, const char *place, struct listing *out,

@@ -110,51 +110,82 @@ int companions_ensure(struct kube *kube, const struct kube_at *at,
 	return ret;
 }
 
-/* ---- all of a job ------------------------------------------------------ */
+/* ---- all of a run ------------------------------------------------------ */
 
-struct companions {
-	const struct kube_at *at;
-	const struct kube_type *type;
-	const char *owner; /* the patch, or NULL: they are deleted */
-	json_t *patch;
-	json_t *names;
-};
-
-static int take_names(void *arg, const json_t *page, struct error *err)
+/* What the pods of a run's object are made of: they are alike in what they
+ * need beside them. */
+static const json_t *pod_of(const json_t *object)
 {
-	struct companions *c = arg;
-	const json_t *item;
-	size_t i;
+	const json_t *spec = json_object_get(object, "spec");
+	const json_t *jobs = json_object_get(spec, "replicatedJobs");
 
-	(void)err;
-	if (!page)
-		json_array_clear(c->names);
-	json_array_foreach(json_object_get(page, "items"), i, item)
-	{
-		json_array_append_new(c->names,
-				      json_text(object_meta(item, "name")));
-	}
-	return 0;
+	if (jobs)
+		spec = json_object_get(
+			json_object_get(json_array_get(jobs, 0), "template"),
+			"spec");
+	return json_object_get(json_object_get(spec, "template"), "spec");
 }
 
-static int change_one(const struct companions *c, const char *name,
-		      struct error *err)
+static bool has_secrets(const json_t *pod, const char *name)
+{
+	const json_t *container =
+		json_array_get(json_object_get(pod, "containers"), 0);
+	const json_t *one, *ref;
+	size_t i;
+
+	json_array_foreach(json_object_get(container, "env"), i, one)
+	{
+		ref = json_object_get(json_object_get(one, "valueFrom"),
+				      "secretKeyRef");
+		if (!strcmp(json_get_text(ref, "name", ""), name))
+			return true;
+	}
+	return false;
+}
+
+static const char *source_of(const json_t *pod)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(pod, "volumes"), i, one)
+	{
+		if (!strcmp(json_get_text(one, "name", ""), SOURCE_VOLUME))
+			return json_get_text(json_object_get(one, "configMap"),
+					     "name", NULL);
+	}
+	return NULL;
+}
+
+const char *companion_of(const json_t *object, const struct kube_type *type)
+{
+	const json_t *pod = pod_of(object);
+	const char *name = object_meta(object, "name");
+
+	if (type == &type_secret)
+		return has_secrets(pod, name) ? name : NULL;
+	if (type == &type_config_map)
+		return source_of(pod);
+	/* The cluster makes the service of a JobSet. */
+	return !strcmp(json_get_text(object, "kind", ""), type_job.kind) &&
+			       *json_get_text(pod, "subdomain", "")
+		       ? name
+		       : NULL;
+}
+
+static int patch_one(const struct kube_at *at, const struct kube_type *type,
+		     const char *name, const json_t *patch, struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct apiserver_request request = {
 		.method = "PATCH",
-		.path = type_path(c->type, c->at, name, mem),
+		.path = type_path(type, at, name, mem),
 		.type = TYPE_MERGE,
-		.body = c->patch,
+		.body = patch,
 	};
 	struct apiserver_answer answer = { 0 };
-	int ret;
+	int ret = apiserver_call(at->api, &request, &answer, err);
 
-	if (!c->patch)
-		ret = object_delete(c->at, c->type, name, NULL, "Background",
-				    err);
-	else
-		ret = apiserver_call(c->at->api, &request, &answer, err);
 	if (ret < 0 && answer.status == 404)
 		ret = 0;
 	apiserver_answer_done(&answer);
@@ -162,64 +193,42 @@ static int change_one(const struct companions *c, const char *name,
 	return ret;
 }
 
-/* Patches them, or deletes them if `patch` is NULL. */
-static int change_all(const struct kube_at *at, const char *job_name,
-		      json_t *patch, struct error *err)
-{
-	struct arena *mem = arena_new();
-	const char *query[] = {
-		"labelSelector",
-		arena_printf(mem, "%s=%s", KUBE_LABEL_JOB, job_name), NULL
-	};
-	struct companions c = { .at = at, .patch = patch };
-	const json_t *name;
-	size_t i, j;
-	int ret = 0;
-
-	for (i = 0; i < COUNT(companions) && ret == 0; i++) {
-		c.type = companions[i];
-		c.names = json_array();
-		ret = apiserver_list(at->api, type_path(c.type, at, NULL, mem),
-				     query, take_names, &c, err);
-		json_array_foreach(c.names, j, name)
-		{
-			if (ret == 0)
-				ret = change_one(&c, json_string_value(name),
-						 err);
-		}
-		json_decref(c.names);
-	}
-	arena_free(mem);
-	return ret;
-}
-
-static int own_all(const struct kube_at *at, const char *job_name,
-		   const json_t *owner, struct error *err)
+/* It does not block the owner's deletion: that takes a right on the owner's
+ * finalizers, which nothing else here needs. */
+static int own_all(const struct kube_at *at, const json_t *owner,
+		   struct error *err)
 {
 	json_t *refs = json_array(), *one = json_object();
 	json_t *meta = json_object(), *patch = json_object();
-	int ret;
+	const char *name;
+	size_t i;
+	int ret = 0;
 
 	json_put_text(one, "apiVersion",
 		      json_get_text(owner, "apiVersion", ""));
 	json_put_text(one, "kind", json_get_text(owner, "kind", ""));
 	json_put_text(one, "name", object_meta(owner, "name"));
 	json_put_text(one, "uid", object_meta(owner, "uid"));
-	json_put(one, "blockOwnerDeletion", json_true());
 	json_array_append_new(refs, one);
 	json_put(meta, "ownerReferences", refs);
 	json_put(patch, "metadata", meta);
-	ret = change_all(at, job_name, patch, err);
+	for (i = 0; i < COUNT(companions) && ret == 0; i++) {
+		name = companion_of(owner, companions[i]);
+		if (name)
+			ret = patch_one(at, companions[i], name, patch, err);
+	}
 	json_decref(patch);
-	return ret < 0 ? error_prefix(err, "own what '%s' has", job_name) : 0;
+	return ret < 0 ? error_prefix(err, "own what '%s' has",
+				      object_meta(owner, "name"))
+		       : 0;
 }
 
-int companions_own(const struct kube_at *at, const char *job_name,
-		   const json_t *owner, const char *folder, struct error *err)
+int companions_own(const struct kube_at *at, const json_t *owner,
+		   const char *folder, struct error *err)
 {
 	char *path = path_join(folder, OWNED_FILE);
 	bool done = access(path, F_OK) == 0;
-	int ret = done ? 0 : own_all(at, job_name, owner, err);
+	int ret = done ? 0 : own_all(at, owner, err);
 
 	if (ret == 0 && !done)
 		ret = file_write(path, "", 0, err);
@@ -227,8 +236,33 @@ int companions_own(const struct kube_at *at, const char *job_name,
 	return ret;
 }
 
-int companions_delete(const struct kube_at *at, const char *job_name,
-		      struct error *err)
+/* One of that name may be somebody else's. */
+int companion_delete_own(const struct kube_at *at, const struct kube_type *type,
+			 const char *name, const char *job_id,
+			 struct error *err)
 {
-	return change_all(at, job_name, NULL, err);
+	json_t *there = NULL;
+	int ret = object_get(at, type, name, &there, err);
+
+	if (ret == 0 && !strcmp(object_note(there, KUBE_NOTE_JOB), job_id))
+		ret = object_delete(at, type, name, object_meta(there, "uid"),
+				    "Background", err);
+	json_decref(there);
+	return ret < 0 ? -1 : 0;
+}
+
+int companions_delete(const struct kube_at *at, const json_t *owner,
+		      const char *job_id, struct error *err)
+{
+	const char *name;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < COUNT(companions) && ret == 0; i++) {
+		name = companion_of(owner, companions[i]);
+		if (name)
+			ret = companion_delete_own(at, companions[i], name,
+						   job_id, err);
+	}
+	return ret;
 }

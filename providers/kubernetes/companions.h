@@ -22,13 +22,20 @@ int companion_make(const struct kube_at *at, const struct kube_type *type,
 int companions_ensure(struct kube *kube, const struct kube_at *at,
 		      const struct job *job, const struct kube_type *type,
 		      struct error *err);
-/* Makes `owner` (an object) the owner of all that the job has beside its run,
- * so that the cluster deletes them with it.  Once for each run: `folder` is
- * the run's. */
-int companions_own(const struct kube_at *at, const char *job_name,
-		   const json_t *owner, const char *folder, struct error *err);
-/* Deletes all that the job has beside its run. */
-int companions_delete(const struct kube_at *at, const char *job_name,
-		      struct error *err);
+/* What the pods of a run's object need of a type beside them, by its name; or
+ * NULL. */
+const char *companion_of(const json_t *object, const struct kube_type *type);
+/* Makes `owner`, a run's object, the owner of all that it needs beside it, so
+ * that the cluster deletes them with it.  Once for each run: `folder` is the
+ * run's. */
+int companions_own(const struct kube_at *at, const json_t *owner,
+		   const char *folder, struct error *err);
+/* Deletes one, if it is the job's. */
+int companion_delete_own(const struct kube_at *at, const struct kube_type *type,
+			 const char *name, const char *job_id,
+			 struct error *err);
+/* Deletes what a run's object has beside it. */
+int companions_delete(const struct kube_at *at, const json_t *owner,
+		      const char *job_id, struct error *err);
 
 #endif

@@ -370,8 +370,7 @@ static int look_once(struct kube_look *look, struct error *err)
 	ret = take_object(look, err);
 	/* A start that was killed in the middle may have left what nobody
 	 * owns.  Where that can't be changed the run goes on. */
-	companions_own(&look->at, look->record.name, look->object, look->folder,
-		       &ignored);
+	companions_own(&look->at, look->object, look->folder, &ignored);
 	return ret;
 }
 

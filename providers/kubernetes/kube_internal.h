@@ -13,6 +13,7 @@
 
 struct kube_logs;
 struct kube_overview;
+struct kube_rights;
 struct kube_watch;
 
 /* A cluster that was asked for. */
@@ -27,6 +28,7 @@ struct kube {
 	pthread_mutex_t lock; /* of the lists */
 	struct kube_cluster *clusters;
 	struct kube_overview *overviews;
+	struct kube_rights *rights;
 	struct kube_watch *watches;
 	struct kube_logs *logs; /* that are open */
 };

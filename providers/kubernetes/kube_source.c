@@ -99,7 +99,7 @@ json_t *source_volume(const struct job *job, struct arena *mem)
 	}
 	json_put_text(map, "name", source_name(job, mem));
 	json_put(map, "items", items);
-	json_put_text(volume, "name", "jobrun-source");
+	json_put_text(volume, "name", SOURCE_VOLUME);
 	json_put(volume, "configMap", map);
 	return volume;
 }

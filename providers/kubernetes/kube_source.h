@@ -12,6 +12,9 @@
 
 #include "providers/kubernetes/kube_translate.h"
 
+/* The name of its volume. */
+#define SOURCE_VOLUME "jobrun-source"
+
 /* Without what is in the files, for plans.  Says what does not fit.  Returns
  * new, or NULL if the job has no source. */
 json_t *source_config_map(const struct job *job, struct arena *mem,

@@ -14,8 +14,8 @@
 #include "providers/kubernetes/policy.h"
 #include "providers/kubernetes/kube_source.h"
 #include "providers/kubernetes/kube_trials.h"
+#include "providers/kubernetes/objects.h"
 
-#define QUEUE_LABEL "kueue.x-k8s.io/queue-name"
 /* All pods of a slice are on one node pool, and no others. */
 #define EXCLUSIVE_NOTE "alpha.jobset.sigs.k8s.io/exclusive-topology"
 #define EXCLUSIVE_TOPOLOGY "cloud.google.com/gke-nodepool"
@@ -139,7 +139,7 @@ static json_t *job_metadata(const struct kube_translation *t)
 	const struct kubernetes_block *block = t->pods.block;
 
 	if (block && block->queue)
-		json_object_set_new(json_object_get(out, "labels"), QUEUE_LABEL,
+		json_object_set_new(json_object_get(out, "labels"), KUEUE_LABEL,
 				    json_text(block->queue));
 	return with_job(t, "metadata", out);
 }
@@ -273,9 +273,9 @@ static json_t *env_properties(const json_t *container)
 
 	json_array_foreach(json_object_get(container, "env"), i, one)
 	{
-		json_object_set_new(
-			out, json_get_text(one, "name", ""),
-			json_text(json_get_text(one, "value", "(secret)")));
+		json_object_set_new(out, json_get_text(one, "name", ""),
+				    json_text(json_get_text(
+					    one, "value", KUBE_SECRET_SHOWN)));
 	}
 	return out;
 }

@@ -38,6 +38,9 @@ struct kube_pool {
 
 #define KUBE_POOL_MAX TASK_TYPE_COUNT
 
+/* What stands for the value of a secret in its properties. */
+#define KUBE_SECRET_SHOWN "(secret)"
+
 struct kube_job {
 	const char *name;       /* of its objects */
 	const char *name_space; /* or NULL: the context's */

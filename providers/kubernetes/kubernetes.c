@@ -16,6 +16,7 @@
 #include "providers/kubernetes/kube_follow.h"
 #include "providers/kubernetes/kube_internal.h"
 #include "providers/kubernetes/overview.h"
+#include "providers/kubernetes/rights.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_trials.h"
 #include "providers/kubernetes/watch.h"
@@ -309,6 +310,7 @@ static void kube_close(void *ctx)
 	pod_log_end_all(kube);
 	watch_end_all(kube);
 	overview_free_all(kube->overviews);
+	rights_free_all(kube->rights);
 	while (kube->clusters) {
 		struct kube_cluster *one = kube->clusters;
 

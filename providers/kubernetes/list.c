@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/provider/listing.h"
+#include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/run.h"
@@ -74,6 +75,80 @@ int list_objects(const struct kube_at *at, const struct kube_type *type,
 	arena_free(mem);
 	return ret;
 }
+
+/* ---- Secrets ----------------------------------------------------------- */
+
+/* Nobody lists Secrets: that shows all of a namespace.  They have the names of
+ * their jobs, and are found by what else those have. */
+struct secret_walk {
+	const struct kube_type *type; /* of what is being listed */
+	json_t *names;                /* {"NAME": true}: that may have one */
+};
+
+static int take_owners(void *arg, const json_t *page, struct error *err)
+{
+	struct secret_walk *walk = arg;
+	const json_t *item;
+	size_t i;
+
+	(void)err;
+	json_array_foreach(json_object_get(page, "items"), i, item)
+	{
+		const char *name = object_label(item, KUBE_LABEL_JOB);
+		bool is_run =
+			walk->type == &type_job || walk->type == &type_jobset;
+
+		if (*name && (!is_run || companion_of(item, &type_secret)))
+			json_object_set_new(walk->names, name, json_true());
+	}
+	return 0;
+}
+
+/* Adds those that have something of a type. */
+static int add_names(const struct kube_at *at, const struct kube_type *type,
+		     json_t *names, struct error *err)
+{
+	const char *const query[] = { "labelSelector", KUBE_LABEL_JOB, NULL };
+	struct secret_walk walk = { type, names };
+	struct arena *mem = arena_new();
+	int ret = apiserver_list(at->api, type_path(type, at, NULL, mem), query,
+				 take_owners, &walk, err);
+
+	arena_free(mem);
+	return ret;
+}
+
+int list_secrets(const struct kube_at *at, const struct kind *kind,
+		 const char *place, struct listing *out, struct error *err)
+{
+	static const struct kube_type *const types[] = { &type_job,
+							 &type_config_map,
+							 &type_service };
+	json_t *names = json_object(), *value, *object;
+	const char *name;
+	size_t i;
+	int ret = apiserver_has(at->api, JOBSET_GROUP, err);
+
+	if (ret > 0)
+		ret = add_names(at, &type_jobset, names, err);
+	for (i = 0; i < COUNT(types) && ret == 0; i++)
+		ret = add_names(at, types[i], names, err);
+	json_object_foreach(names, name, value)
+	{
+		object = NULL;
+		if (ret == 0 &&
+		    object_get(at, &type_secret, name, &object, err) < 0)
+			ret = -1;
+		if (object)
+			add_object(kind, place ? place : KUBE_ANYWHERE, object,
+				   out);
+		json_decref(object);
+	}
+	json_decref(names);
+	return ret < 0 ? -1 : 0;
+}
+
+/* ---- runs -------------------------------------------------------------- */
 
 /* Also lists runs whose object is gone, but whose record is here. */
 int run_list(void *ctx, const char *place, struct listing *out,

@@ -15,6 +15,10 @@ int list_objects(const struct kube_at *at, const struct kube_type *type,
 		 const char *label, const struct kind *kind, const char *place,
 		 struct listing *out, struct error *err);
 
+/* Adds the Secrets of jobs that have something else there. */
+int list_secrets(const struct kube_at *at, const struct kind *kind,
+		 const char *place, struct listing *out, struct error *err);
+
 /* Lists runs, also those that only this machine remembers. */
 int run_list(void *ctx, const char *place, struct listing *out,
 	     struct error *err);

@@ -27,6 +27,7 @@ extern const struct kube_type type_job, type_jobset, type_pod, type_event;
 extern const struct kube_type type_workload;
 
 #define JOBSET_GROUP "jobset.x-k8s.io/v1alpha2"
+#define KUEUE_LABEL "kueue.x-k8s.io/queue-name"
 #define KUEUE_GROUP "kueue.x-k8s.io/v1beta1"
 
 /* "ROOT/namespaces/SPACE/PLURAL[/NAME]"; in `mem`. */

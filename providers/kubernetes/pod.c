@@ -181,7 +181,7 @@ static void add_volumes(const struct pod_maker *maker, json_t *spec,
 	if (maker->job->jobrun.source) {
 		json_array_append_new(volumes,
 				      source_volume(maker->job, maker->mem));
-		mount(container, "jobrun-source", POD_SOURCE, true);
+		mount(container, SOURCE_VOLUME, POD_SOURCE, true);
 		json_put_text(container, "workingDir", POD_SOURCE);
 	}
 	if (!find_volume(maker, "run") &&

@@ -321,7 +321,7 @@ const char *why_waiting(const struct kube_at *at, const json_t *object,
 	};
 	struct error ignored;
 
-	if (*object_label(object, "kueue.x-k8s.io/queue-name") &&
+	if (*object_label(object, KUEUE_LABEL) &&
 	    apiserver_has(at->api, KUEUE_GROUP, &ignored) > 0)
 		apiserver_list(at->api,
 			       type_path(&type_workload, at, NULL, mem), NULL,

@@ -43,6 +43,7 @@ int run_get_either(const struct kube_at *at, const char *job_id,
 	const struct kube_type *other =
 		*type == &type_job ? &type_jobset : &type_job;
 	json_t *found = NULL;
+	struct error denied;
 	int ret = object_get(at, *type, name, out, err);
 
 	if (ret == 0)
@@ -52,7 +53,16 @@ int run_get_either(const struct kube_at *at, const char *job_id,
 		if (ret <= 0)
 			return ret < 0 ? -1 : 1;
 	}
-	ret = ret < 0 ? -1 : object_get(at, other, name, &found, err);
+	if (ret < 0)
+		return -1;
+	ret = object_get(at, other, name, &found, &denied);
+	/* Who has no right on them has made none. */
+	if (ret < 0 && denied.code != ERROR_DENIED) {
+		*err = denied;
+		return -1;
+	}
+	if (ret < 0)
+		ret = 1;
 	/* Another job's object is no conflict here. */
 	if (ret == 0 && strcmp(object_note(found, KUBE_NOTE_JOB), job_id) != 0)
 		ret = 1;
@@ -156,7 +166,7 @@ static json_t *complete(const struct resource *want, int attempt)
 /* It is there: what belongs to it is its, and it is remembered. */
 static int take_over(struct kube *kube, const struct resource *want,
 		     const struct kube_at *at, const struct kube_type *type,
-		     const char *name, const json_t *object, struct error *err)
+		     const json_t *object, struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct kube_record record;
@@ -169,7 +179,7 @@ static int take_over(struct kube *kube, const struct resource *want,
 	if (ret == 0) {
 		folder = store_run_folder(kube->env.store, record.run.job_id,
 					  record.run.attempt);
-		ret = companions_own(at, name, object, folder, err);
+		ret = companions_own(at, object, folder, err);
 	}
 	free(folder);
 	arena_free(mem);
@@ -178,13 +188,13 @@ static int take_over(struct kube *kube, const struct resource *want,
 
 static int start(struct kube *kube, const struct resource *want,
 		 const struct kube_at *at, const struct kube_type *type,
-		 int last, const char *name, struct error *err)
+		 int last, struct error *err)
 {
 	json_t *body = complete(want, last + 1), *made = NULL;
 	int ret = object_apply(at, type, body, false, &made, NULL, err);
 
 	if (ret == 0)
-		ret = take_over(kube, want, at, type, name, made, err);
+		ret = take_over(kube, want, at, type, made, err);
 	json_decref(made);
 	json_decref(body);
 	return ret;
@@ -238,7 +248,7 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 		ret = run_get_either(&at, want->job->job_id, name, &was,
 				     &object, err);
 	if (ret == 0 && is_ours(want, object)) {
-		ret = take_over(kube, want, &at, was, name, object, err);
+		ret = take_over(kube, want, &at, was, object, err);
 		goto out;
 	}
 	if (ret == 0) {
@@ -249,7 +259,7 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 	if (ret >= 0)
 		ret = companions_ensure(kube, &at, want->job, type, err);
 	if (ret == 0)
-		ret = start(kube, want, &at, type, last, name, err);
+		ret = start(kube, want, &at, type, last, err);
 out:
 	json_decref(object);
 	arena_free(mem);

@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/kube_translate.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
@@ -155,9 +156,42 @@ int run_wait_unknown(struct kube *kube, const struct resource *have,
 	return ret < 0 ? -1 : 0;
 }
 
+static bool wanted_secrets(const json_t *wanted)
+{
+	const char *name, *variable;
+	json_t *pool, *value;
+
+	json_object_foreach(json_object_get(wanted, "pools"), name, pool)
+	{
+		json_object_foreach(json_object_get(pool, "env"), variable,
+				    value)
+		{
+			if (!strcmp(json_string_value(value),
+				    KUBE_SECRET_SHOWN))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What has no owner to go with, as its start was killed in the middle; lists
+ * find the rest. */
+static int delete_secret(struct kube *kube, const struct kube_record *record,
+			 const struct kube_at *at, struct error *err)
+{
+	json_t *wanted = record_wanted(kube, record);
+	int ret = 0;
+
+	if (wanted_secrets(wanted))
+		ret = companion_delete_own(at, &type_secret, record->name,
+					   record->run.job_id, err);
+	json_decref(wanted);
+	return ret;
+}
+
 /* The newest run's object, and what it has beside it. */
-static int forget(const struct kube_record *record, const struct kube_at *at,
-		  struct error *err)
+static int forget(struct kube *kube, const struct kube_record *record,
+		  const struct kube_at *at, struct error *err)
 {
 	json_t *object = NULL;
 	int ret = get_own(at, record, &object, err);
@@ -172,8 +206,10 @@ static int forget(const struct kube_record *record, const struct kube_at *at,
 		ret = object_delete(at, record->type, record->name,
 				    object_meta(object, "uid"), "Background",
 				    err);
-	if (ret >= 0)
-		ret = companions_delete(at, record->name, err);
+	if (ret == 0)
+		ret = companions_delete(at, object, record->run.job_id, err);
+	else if (ret == 1)
+		ret = record->uid ? delete_secret(kube, record, at, err) : 0;
 	json_decref(object);
 	return ret;
 }
@@ -190,7 +226,7 @@ int run_delete(void *ctx, const struct resource *have, struct error *err)
 		record = (struct kube_record){ 0 };
 		ret = find_old(kube, have, mem, &record, &at, err);
 		if (ret == 0)
-			ret = forget(&record, &at, err);
+			ret = forget(kube, &record, &at, err);
 		if (ret == 0 && record.uid)
 			ret = store_run_delete(kube->env.store, &record.run,
 					       err);

@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
+#include "providers/kubernetes/rights.h"
 #include "providers/kubernetes/whereabouts.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
@@ -89,6 +90,7 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 		   const json_t *object, struct arena *mem,
 		   struct resource *found, struct error *err)
 {
+	json_t *missing = json_array(), *notes = json_array();
 	struct kube_job made;
 	const json_t *body;
 	bool same = object &&
@@ -96,13 +98,16 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 				object_note(object, KUBE_NOTE_DIGEST_2));
 	int ret = kube_translate(job, kube->env.catalogue, mem, &made, err);
 
+	found->outputs = json_object();
+	json_put(found->outputs, OUTPUT_MISSING, missing);
+	json_put(found->outputs, OUTPUT_NOTES, notes);
 	if (ret < 0)
 		return -1;
+	rights_check(kube, at, rights_need(&made, type), missing, notes);
 	body = type == &type_job ? made.indexed : made.jobset;
 	if (!body)
 		ret = error_set(err, ERROR_FAILED, "%s",
 				kube_why_no_jobset(&made));
-	found->outputs = json_object();
 	json_put(found->outputs, "url",
 		 json_sprintf("%s%s?fieldManager=" FIELD_MANAGER,
 			      apiserver_server(at->api),
@@ -110,7 +115,8 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 	if (ret == 0)
 		json_object_set(found->outputs, "body", (json_t *)body);
 	/* Without an image there is nothing to ask about. */
-	if (ret == 0 && !same && !kube_needs(&made))
+	if (ret == 0 && !same && !kube_needs(&made) &&
+	    !json_array_size(missing))
 		ret = rehearse(at, type, body, object, found->outputs, err);
 	kube_job_done(&made);
 	return ret;
@@ -231,5 +237,9 @@ void run_adapt(struct resource *want, const struct resource *found)
 	json_t *value;
 
 	json_object_foreach(found->outputs, key, value)
-		json_object_set(want->request, key, value);
+	{
+		if (strcmp(key, OUTPUT_MISSING) != 0 &&
+		    strcmp(key, OUTPUT_NOTES) != 0)
+			json_object_set(want->request, key, value);
+	}
 }

@@ -2,6 +2,7 @@
 # bats file_tags=server
 load helper
 load upgrade
+load kubernetes_rights
 
 setup_file() {
   # One server has the objects, faults and scripts of one test at a time.
@@ -285,7 +286,7 @@ END
   mkdir jobs
   pods jobs/left.yaml left
   pods jobs/needed.yaml needed
-  jobrun apply --yes --detach jobs
+  jobrun apply --yes --detach --rerun jobs
   # Somebody else deletes a JobSet, and nothing that it owns.
   curl -sf --cacert "$KUBE/cert.pem" -X DELETE -o /dev/null \
     -H "Authorization: Bearer $(sed -n 's/.*{token: \(.*\)}$/\1/p' "$KUBECONFIG")" \
@@ -308,6 +309,10 @@ END
 
 @test "gc deletes what a lost machine has left in the cluster" {
   tell make '{"kind": "Secret", "metadata": {"name": "left-1a2b3c4d",
+    "labels": {"jobrun-job": "left-1a2b3c4d", "jobrun-cleanup": "always"},
+    "annotations": {"jobrun-job": "left", "jobrun-digest": "00"}}}'
+  # Secrets are not listed: it is found by what its job has beside it.
+  tell make '{"kind": "ConfigMap", "metadata": {"name": "left-1a2b3c4d-00",
     "labels": {"jobrun-job": "left-1a2b3c4d", "jobrun-cleanup": "always"},
     "annotations": {"jobrun-job": "left", "jobrun-digest": "00"}}}'
   # Of somebody else.
@@ -643,4 +648,94 @@ sys.stdin.read()' <"$KUBE/alive" 3>&- &
   [ "$status" -eq 0 ]
   [[ $output == *"stays: CANCELLED"* ]]
   jobrun delete stays
+}
+
+# Two jobs that need all of the Role: a JobSet in a queue, and a Job.
+jobs_of_all() {
+  mkdir -p jobs/src
+  echo 'print(1)' >jobs/src/main.py
+  pods_of jobset 1
+  sed 's/kubernetes}/kubernetes, kubernetes: {queue: q}}/' jobset.yaml >jobs/jobset.yaml
+  pods_of plain 0
+  sed '/workerType\|workerCount/d; s/kubernetes}/kubernetes, kubernetes: {controller: job}, source: src, secrets: {KEY: {env: KEY}}}/' \
+    plain.yaml >jobs/plain.yaml
+  export KEY=for-the-pods-alone
+}
+
+@test "the Role of the example grants all that is asked for, and no more" {
+  jobs_of_all
+  tell state '{"kueue": true, "pods": [{"hold": true, "lines": ["here"]}],
+    "role": '"$(role)"'}'
+  run jobrun apply --yes --detach jobs
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output != *"the right to"* ]]
+  wait_until 30 state_is plain RUNNING
+  wait_until 30 state_is jobset RUNNING
+  jobrun apply --yes jobs >followed 2>&1 3>&- &
+  follower=$!
+  wait_until 30 eval 'used_rights | grep "watch jobsets" >&2'
+  wait_until 30 eval 'used_rights | grep "watch jobs$" >&2'
+  run jobrun logs plain
+  [[ $output == *here* ]]
+  jobrun cancel --now plain
+  jobrun cancel jobset
+  wait "$follower" || true
+  # What waits is asked why.
+  tell state '{"paused": true}'
+  jobrun apply --yes --rerun jobs >followed 2>&1 3>&- &
+  follower=$!
+  wait_until 30 eval 'used_rights | grep "list events" >&2'
+  wait_until 30 eval 'used_rights | grep "list workloads" >&2'
+  tell state '{"paused": false}'
+  jobrun cancel jobset
+  jobrun cancel plain
+  wait "$follower" || true
+  # What a start that was killed in the middle leaves.
+  for kind in ConfigMap Service Secret; do
+    tell make '{"kind": "'$kind'", "metadata": {"name": "left",
+      "labels": {"jobrun-job": "left", "jobrun-cleanup": "always"},
+      "annotations": {"jobrun-job": "left", "jobrun-digest": "00"}}}'
+  done
+  run jobrun gc --yes --older-than 0s
+  echo "$output"
+  [ "$status" -eq 0 ]
+  jobrun delete plain jobset
+  [ "$(made)" = "[]" ]
+  diff <(role_rights) <(used_rights)
+  tell state '{"role": null, "kueue": false, "pods": []}'
+}
+
+@test "a plan names each right that is missing, and what goes without it" {
+  jobs_of_all
+  tell state '{"kueue": true}'
+  for resource in jobsets jobs pods pods/log events workloads configmaps \
+    services secrets; do
+    tell state '{"role": '"$(role $resource)"'}'
+    run jobrun plan jobs
+    echo "$resource: $output"
+    case $resource in
+      pods/log | events | workloads)
+        [ "$status" -eq 0 ]
+        [[ $output == *"note: the right to "*" $resource in namespace 'team': without it "* ]]
+        ;;
+      *)
+        [[ $output == *"missing: the right to "*" $resource in namespace 'team'"* ||
+          $output == *"cannot "*"$resource"* ]]
+        ;;
+    esac
+  done
+  # Nothing is made where the Role does not suffice.
+  tell state '{"role": '"$(role secrets)"'}'
+  run jobrun apply --yes jobs
+  echo "$output"
+  [ "$status" -ne 0 ]
+  [[ $output == *"the right to get, create, patch, delete secrets in namespace 'team'"* ]]
+  tell state '{"role": null, "kueue": false}'
+  [ "$(made)" = "[]" ]
+  # A job without secrets needs no right on them.
+  tell state '{"role": '"$(role secrets)"', "pods": []}'
+  jobrun apply --yes jobs/jobset.yaml
+  jobrun delete jobset
+  tell state '{"role": null}'
 }

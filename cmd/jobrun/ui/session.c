@@ -195,6 +195,8 @@ static struct resource *look(struct session *session,
 		return observe_nothing(session, desired,
 				       "nobody was asked (--offline)");
 	found = resources_read(desired, ctx, err);
+	if (found)
+		resources_say_found(desired, found);
 	if (!found && session->look == LOOK_IF_ASKED && error_is_unasked(err))
 		found = observe_nothing(session, desired, err->text);
 	return found;

@@ -18,6 +18,8 @@ Tests talk to it below /_/:
                       "drops" the fields of a Job's spec that it is too old
                       to know,
                       "paused" stops the controllers,
+                      "role" the rules of a Role, that of whoever asks; null:
+                      everything is allowed,
                       "hung" a part of the names of pods whose node answers
                       nothing: their logs are a 500, "hungSeconds" (10) later
     POST /_/make      an object, put there by somebody else
@@ -29,6 +31,8 @@ Tests talk to it below /_/:
     GET  /_/wrong     what broke a schema
     GET  /_/secrets   everything that must never be shown: tokens, and the values
                       that its Secrets have had, in base 64 and without
+    GET  /_/used      the rights that were needed since "role" was set:
+                      ["get secrets"]
     GET  /_/made      the objects that there are: [KIND, NAME] each
 
 With JOBRUN_API_SCHEMAS, a folder that holds kubernetes/swagger.json and
@@ -73,6 +77,7 @@ users:
 """
 TOKEN = "token-that-nobody-may-see"
 WATCH_S = 30
+REVIEWS = "/apis/authorization.k8s.io/v1/"
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -88,6 +93,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.cluster = Cluster(self.lock, self.objects, self.state)
         self.requests = []
         self.wrong = []
+        self.used = set()
         self.secrets = {TOKEN}
         schemas = os.environ.get("JOBRUN_API_SCHEMAS")
         self.checker = Schemas(schemas) if schemas else None
@@ -103,6 +109,8 @@ class Server(http.server.ThreadingHTTPServer):
                 self.faults.set(json.loads(body))
             elif (method, what) == ("POST", "state"):
                 self.state.update(json.loads(body))
+                if b'"role"' in body:
+                    self.used.clear()
                 self.secrets.update(self.state["tokens"])
             elif (method, what) == ("POST", "make"):
                 item = json.loads(body)
@@ -119,6 +127,8 @@ class Server(http.server.ThreadingHTTPServer):
                 return Answer(body=self.wrong)
             elif (method, what) == ("GET", "secrets"):
                 return Answer(body=sorted(self.secrets))
+            elif (method, what) == ("GET", "used"):
+                return Answer(body=sorted(self.used))
             elif (method, what) == ("GET", "made"):
                 return Answer(body=sorted([k, n] for k, _, n in
                                           self.objects.items
@@ -171,11 +181,69 @@ class Server(http.server.ThreadingHTTPServer):
             raise error(403, 'admission webhook "policy.example.com" denied '
                         f"the request: {self.state['deny']}")
 
+    # What a Role grants
+
+    def may(self, verb, group, resource):
+        rules = self.state.get("role")
+        return rules is None or any(
+            group in rule["apiGroups"] and resource in rule["resources"] and
+            verb in rule["verbs"] for rule in rules)
+
+    def authorize(self, verb, kind, name, sub, namespace):
+        resource = kind.plural + (f"/{sub}" if sub else "")
+        self.used.add(f"{verb} {resource}")
+        if not self.may(verb, kind.group, resource):
+            named = f' "{name}"' if name else ""
+            raise error(403, f'{kind.title}{named} is forbidden: User '
+                        f'"tester" cannot {verb} resource "{resource}" in API '
+                        f'group "{kind.group}" in the namespace '
+                        f'"{namespace}"')
+
+    def verbs(self, method, kind, namespace, name, query):
+        """What a request takes the right to do."""
+        if method == "GET":
+            return ["get" if name else
+                    "watch" if query.get("watch") else "list"]
+        if method == "DELETE":
+            return ["delete" if name else "deletecollection"]
+        there = (kind.name, namespace, name) in self.objects.items
+        return ["patch"] if there else ["patch", "create"]
+
+    def review(self, what, body):
+        """Everybody may ask what he may do."""
+        spec = json.loads(body)["spec"]
+        if what == "selfsubjectrulesreviews":
+            rules = self.state.get("role")
+            if rules is None:
+                rules = [{"verbs": ["*"], "apiGroups": ["*"],
+                          "resources": ["*"]}]
+            # Another authorizer may grant more: then it is "incomplete".
+            return Answer(201, {"status": {
+                "incomplete": True, "nonResourceRules": [],
+                "resourceRules": rules[:len(rules) // 2 + 1]}})
+        one = spec["resourceAttributes"]
+        resource = "/".join(filter(None, (one["resource"],
+                                          one.get("subresource"))))
+        return Answer(201, {"status": {"allowed": self.may(
+            one["verb"], one["group"], resource)}})
+
+    @staticmethod
+    def check_owners(item):
+        """OwnerReferencesPermissionEnforcement: nobody here has a right on
+        finalizers."""
+        for one in item.get("metadata", {}).get("ownerReferences", []):
+            if one.get("blockOwnerDeletion"):
+                raise error(403, "cannot set blockOwnerDeletion if an "
+                            "ownerReference refers to a resource you can't "
+                            "set finalizers on")
+
     def route(self, handler, method, path, query, headers, body):
         self.authenticate(headers, handler.certificate())
         if path == "/version":
             return Answer(body={"major": "1", "minor": "33",
                                 "gitVersion": "v1.33.1"})
+        if method == "POST" and path.startswith(REVIEWS):
+            return self.review(path[len(REVIEWS):], body)
         kinds = self.kinds()
         if path == "/api":
             return Answer(body={"kind": "APIVersions", "versions": ["v1"]})
@@ -223,6 +291,9 @@ class Server(http.server.ThreadingHTTPServer):
     def resource(self, handler, kind, method, match, query, headers, body):
         namespace, name, sub = match.groups()
         query = {key: values[-1] for key, values in query.items()}
+        with self.lock:
+            for verb in self.verbs(method, kind, namespace, name, query):
+                self.authorize(verb, kind, name, sub, namespace)
         if sub:
             return self.follow_log(handler, kind, namespace, name, query)
         if method == "GET" and not name and query.get("watch"):
@@ -255,6 +326,7 @@ class Server(http.server.ThreadingHTTPServer):
         form = headers.get("Content-Type")
         data = json.loads(body)
         self.keep_secret({**data, "kind": kind.name})
+        self.check_owners(data)
         if form == "application/merge-patch+json":
             return Answer(body=self.objects.patch(kind, namespace, name, data))
         if form != "application/apply-patch+yaml":

@@ -184,6 +184,7 @@ static int search_site(struct gc *gc, const struct provider *provider,
 	struct orphan_rules rules = {
 		.now_ms = time_now_ms(),
 		.young_ms = asked_s * INT64_C(1000),
+		.age_is_asked = asked_s >= 0,
 		.young_killed_ms = asked_s < 0 ? 0 : asked_s * INT64_C(1000),
 		.provider = provider->name,
 		.open = &gc->open,

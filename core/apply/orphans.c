@@ -84,6 +84,9 @@ static const char *judge_unused(const struct listed *it,
 	bool killed = was_killed(it, rules);
 	int64_t age_ms = rules->now_ms - it->create_time_ms;
 
+	/* A place in a queue may be days of somebody's waiting. */
+	if (!killed && it->labels.waits && !rules->age_is_asked)
+		return NULL;
 	/* Another machine may look after it. */
 	if (!killed && it->labels.renewed && it->labels.expire_time_ms)
 		return NULL;

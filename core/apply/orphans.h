@@ -23,6 +23,8 @@ struct orphan_rules {
 	/* The same for resources of a command that was killed; only another
 	 * command resumes it. */
 	int64_t young_killed_ms;
+	/* Somebody has said how old what is looked for is. */
+	bool age_is_asked;
 	const char *provider;
 	const struct intent_list *open; /* in the journal */
 };

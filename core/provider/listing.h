@@ -32,6 +32,8 @@ struct labels {
 	int64_t expire_time_ms; /* since 1970; 0: never */
 	/* Its user keeps moving that time on, maybe from another machine. */
 	bool renewed;
+	/* It waits in a queue, and cannot say whether anybody waits for it. */
+	bool waits;
 };
 
 struct listed {

@@ -299,8 +299,8 @@ static int node_list(void *arg, const char *where, struct listing *out,
 	struct tpunode_list list = { .ctx = ctx,
 				     .out = out,
 				     .mem = arena_new() };
-	int ret =
-		tpu_list(ctx->google, TPU_API_V1, where, add_node, &list, err);
+	int ret = tpu_list(ctx->google, TPU_API_V1, where, "nodes", add_node,
+			   &list, err);
 
 	arena_free(list.mem);
 	return ret;

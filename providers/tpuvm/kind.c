@@ -108,8 +108,11 @@ static int node_read(void *arg, const struct resource *want,
 	found->exists = state.zone;
 	if (!found->exists)
 		goto out;
-	found->properties = tpu_vm_found(state.worst ? state.worst->body : NULL,
-					 want->properties);
+	/* A place in a queue is what it will be. */
+	found->properties =
+		tpu_vm_found(state.worst ? state.worst->body
+					 : tpu_vm_queued_node(state.queue),
+			     want->properties);
 	if (state.count > 1)
 		json_put_int(found->properties, "slices",
 			     (long long)state.count);
@@ -191,14 +194,20 @@ static void describe_wait(const struct tpu_vm_state *state, struct error *err)
 	const struct tpu_node *node = state->worst ? &state->worst->node : NULL;
 	const char *queued = json_get_text(
 		json_object_get(state->queue, "state"), "state", "");
+	const char *created = json_get_text(state->queue, "createTime", NULL);
+	char since[64] = "";
 
+	/* To the second: "2026-11-27T10:03:21Z". */
+	if (created)
+		snprintf(since, sizeof(since), " since %.19sZ", created);
 	if (!node)
-		error_set(err, ERROR_TRY_AGAIN, "%s in the queue of %s", queued,
-			  state->zone);
+		error_set(err, ERROR_TRY_AGAIN, "%s in the queue of %s%s",
+			  queued, state->zone, since);
 	else if (state->there < state->count)
 		error_set(err, ERROR_TRY_AGAIN,
-			  "%s in the queue of %s, with %zu of %zu slices",
-			  queued, state->zone, state->there, state->count);
+			  "%s in the queue of %s%s, with %zu of %zu slices",
+			  queued, state->zone, since, state->there,
+			  state->count);
 	else
 		error_set(err, ERROR_TRY_AGAIN, "%s%s%s%s%s in %s", node->state,
 			  *node->health ? ", " : "", node->health,
@@ -239,10 +248,26 @@ static int look_at_names(struct tpu_ctx *ctx, const struct resource *have,
 	return ret;
 }
 
+/* The queue of that zone has given it up: the next one is asked. */
+static int ask_next_zone(struct tpu_ctx *ctx, const struct resource *have,
+			 const struct tpu_vm_state *state, struct error *why,
+			 struct error *err)
+{
+	if (tpu_vm_remove(ctx, have, err) < 0)
+		return -1;
+	error_prefix(why, "the queue of %s", state->zone);
+	if (making_refused(&ctx->maker, have, state->zone, why) < 0) {
+		*err = *why;
+		return -1;
+	}
+	return 0;
+}
+
 static int judge(struct tpu_ctx *ctx, const struct resource *have,
 		 const struct tpu_vm_state *state, enum wait_state *out,
 		 struct error *err)
 {
+	struct error refusal;
 	char why[256];
 	int ret;
 
@@ -251,6 +276,10 @@ static int judge(struct tpu_ctx *ctx, const struct resource *have,
 		*out = WAIT_PENDING;
 		return ret ? (ret < 0 ? -1 : 0)
 			   : error_set_final(err, ERROR_FAILED, "it is gone");
+	}
+	if (have->request && tpu_vm_is_refused(state, &refusal)) {
+		*out = WAIT_PENDING;
+		return ask_next_zone(ctx, have, state, &refusal, err);
 	}
 	if (tpu_vm_is_lost(state, why, sizeof(why)))
 		return error_set_final(err, ERROR_FAILED, "it is lost: %s",
@@ -335,19 +364,18 @@ struct tpuvm_list {
 	size_t count;
 };
 
-static void add_node(void *arg, const json_t *node)
+/* `path` is that of the resource that was requested: of several slices they all
+ * have one. */
+static void add_one(struct tpuvm_list *list, const char *path,
+		    const json_t *node, const char *created, bool waits)
 {
-	struct tpuvm_list *list = arg;
 	const json_t *metadata = json_object_get(node, "metadata");
-	const char *own = json_get_text(node, "name", "");
-	/* Find the resource that was requested: with several slices, all of
-	 * them. */
-	const char *path = json_get_text(node, "queuedResource", own);
-	const char *at = strstr(own, "/nodes/");
-	size_t i;
+	const char *at = strstr(path, "/nodes/");
 	struct labels labels =
 		google_labels_read(json_object_get(node, "labels"));
+	size_t i;
 
+	at = at ? at : strstr(path, "/queuedResources/");
 	if (!labels.job_id || !at)
 		return;
 	for (i = 0; i < list->count; i++)
@@ -359,16 +387,35 @@ static void add_node(void *arg, const json_t *node)
 	labels.job_id = json_get_text(metadata, "jobrun-job", labels.job_id);
 	labels.set = json_get_text(metadata, "jobrun-applyset", NULL);
 	labels.renewed = true;
+	labels.waits = waits;
+	/* Nobody can renew it before there is a node. */
+	if (waits)
+		labels.expire_time_ms = 0;
 	listing_add(list->out,
 		    &(struct listed){
 			    .kind = &kind_tpu_vm,
 			    .name = path_base(path),
-			    .place = arena_strndup(list->mem, own,
-						   (size_t)(at - own)),
+			    .place = arena_strndup(list->mem, path,
+						   (size_t)(at - path)),
 			    .labels = labels,
-			    .create_time_ms = time_parse(
-				    json_get_text(node, "createTime", "")),
+			    .create_time_ms = time_parse(created),
 		    });
+}
+
+static void add_node(void *arg, const json_t *node)
+{
+	const char *own = json_get_text(node, "name", "");
+
+	add_one(arg, json_get_text(node, "queuedResource", own), node,
+		json_get_text(node, "createTime", ""), false);
+}
+
+/* One whose nodes are there was seen with them. */
+static void add_queued(void *arg, const json_t *queue)
+{
+	add_one(arg, json_get_text(queue, "name", ""),
+		tpu_vm_queued_node(queue),
+		json_get_text(queue, "createTime", ""), true);
 }
 
 static int node_list(void *arg, const char *where, struct listing *out,
@@ -376,8 +423,12 @@ static int node_list(void *arg, const char *where, struct listing *out,
 {
 	struct tpu_ctx *ctx = arg;
 	struct tpuvm_list list = { .out = out, .mem = arena_new() };
-	int ret =
-		tpu_list(ctx->google, TPU_API_V2, where, add_node, &list, err);
+	int ret = tpu_list(ctx->google, TPU_API_V2, where, "nodes", add_node,
+			   &list, err);
+
+	if (ret == 0)
+		ret = tpu_list(ctx->google, TPU_API_V2, where,
+			       "queuedResources", add_queued, &list, err);
 
 	free(list.seen);
 	arena_free(list.mem);

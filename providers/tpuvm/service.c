@@ -212,6 +212,26 @@ bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size)
 	return false;
 }
 
+/* google.rpc.Code, DEADLINE_EXCEEDED: validFor is over. */
+#define CODE_TOO_LATE 4
+
+bool tpu_vm_is_refused(const struct tpu_vm_state *state, struct error *err)
+{
+	const json_t *queue = json_object_get(state->queue, "state");
+	const json_t *failed =
+		json_object_get(json_object_get(queue, "failedData"), "error");
+
+	if (state->there || !failed ||
+	    strcmp(json_get_text(queue, "state", ""), "FAILED") != 0)
+		return false;
+	api_error_operation(failed, err);
+	if (json_get_int(failed, "code", 0) == CODE_TOO_LATE) {
+		err->code = ERROR_TRY_AGAIN;
+		err->final = true;
+	}
+	return err->code == ERROR_TRY_AGAIN;
+}
+
 bool tpu_vm_is_usable(const struct tpu_vm_state *state)
 {
 	return state->there && state->there == state->count &&

@@ -44,6 +44,9 @@ bool tpu_vm_is_usable(const struct tpu_vm_state *state);
 /* It can't become usable any more; `why` says so: "PREEMPTED". */
 bool tpu_vm_is_lost(const struct tpu_vm_state *state, char *why, size_t size);
 
+/* Its zone has none, or had none in time: `err` says so. */
+bool tpu_vm_is_refused(const struct tpu_vm_state *state, struct error *err);
+
 /* The names of a node's VMs at Compute Engine, in their order, in `mem`; NULL:
  * not known yet. */
 int tpu_vm_instances(struct tpu_ctx *ctx, const struct tpu_vm_node *node,

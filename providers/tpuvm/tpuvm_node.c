@@ -214,8 +214,8 @@ static json_t *spec_of(const json_t *body)
 
 static json_t *script_digest(const json_t *node)
 {
-	const char *text = json_get_text(json_object_get(node, "metadata"),
-					 "startup-script", "");
+	const char *text = tpu_startup_own(json_get_text(
+		json_object_get(node, "metadata"), "startup-script", ""));
 	struct digest digest = { "" };
 	struct error ignored;
 	char shown[24];
@@ -305,6 +305,29 @@ json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
 	return out;
 }
 
+json_t *tpu_vm_queued_node(const json_t *queue)
+{
+	return json_object_get(spec_of(queue), "node");
+}
+
+/* One that is wanted by its name alone is in the node's own project and
+ * zone. */
+static void shorten_disks(json_t *found, const json_t *wanted)
+{
+	json_t *disk;
+	size_t i;
+
+	json_array_foreach(found, i, disk)
+	{
+		const char *want = json_get_text(json_array_get(wanted, i),
+						 "sourceDisk", "/");
+		const char *is = json_get_text(disk, "sourceDisk", "");
+
+		if (!strchr(want, '/') && !strcmp(path_base(is), want))
+			json_put_text(disk, "sourceDisk", want);
+	}
+}
+
 json_t *tpu_vm_found(const json_t *node, const json_t *wanted)
 {
 	json_t *all = describe(node);
@@ -312,6 +335,8 @@ json_t *tpu_vm_found(const json_t *node, const json_t *wanted)
 	const char *key;
 	json_t *value, *own;
 
+	shorten_disks(json_object_get(all, "dataDisks"),
+		      json_object_get(wanted, "dataDisks"));
 	/* Leave out values that the service chose. */
 	json_object_foreach((json_t *)wanted, key, value)
 	{

@@ -28,6 +28,9 @@ json_t *tpu_vm_wanted(const struct job *job, const struct tpu_vm_block *block,
 /* The same of one that exists, as far as `wanted` has it. */
 json_t *tpu_vm_found(const json_t *node, const json_t *wanted);
 
+/* The node that a queued resource stands for; borrowed, or NULL. */
+json_t *tpu_vm_queued_node(const json_t *queue);
+
 /* Where and when it is made. */
 struct tpu_vm_making {
 	const char *node; /* "projects/P/locations/Z/nodes/N" */

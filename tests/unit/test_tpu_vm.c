@@ -395,7 +395,8 @@ static void what_becomes_of_a_node(void **state)
 		  "europe-west4-a" },
 		{ "{'*': {" READY ", 'queue': ['ACCEPTED', 'FAILED']}}",
 		  "queued: true",
-		  "it is lost: FAILED: There is no more capacity in the zone",
+		  "the queue of europe-west4-a: There is no more capacity in "
+		  "the zone",
 		  NULL },
 	};
 	struct fixture *f = *state;

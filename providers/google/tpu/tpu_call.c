@@ -161,28 +161,30 @@ int tpu_delete(struct google *google, enum tpu_api api, const char *path,
 
 /* ---- listing ------------------------------------------------------------ */
 
-struct nodes {
-	void (*each)(void *arg, const json_t *node);
+struct tpu_listing {
+	const char *collection;
+	void (*each)(void *arg, const json_t *item);
 	void *arg;
 };
 
 static int add_page(void *arg, const json_t *page, struct error *err)
 {
-	const struct nodes *nodes = arg;
-	const json_t *node;
+	const struct tpu_listing *items = arg;
+	const json_t *item;
 	size_t i;
 
 	(void)err;
-	json_array_foreach(json_object_get(page, "nodes"), i, node)
-		nodes->each(nodes->arg, node);
+	json_array_foreach(json_object_get(page, items->collection), i, item)
+		items->each(items->arg, item);
 	return 0;
 }
 
 int tpu_list(struct google *google, enum tpu_api api, const char *where,
-	     void (*each)(void *arg, const json_t *node), void *arg,
+	     const char *collection,
+	     void (*each)(void *arg, const json_t *item), void *arg,
 	     struct error *err)
 {
-	struct nodes nodes = { each, arg };
+	struct tpu_listing items = { collection, each, arg };
 	struct api_request request = { .service = SERVICE_TPU,
 				       .method = "GET" };
 	struct arena *mem = arena_new();
@@ -191,9 +193,9 @@ int tpu_list(struct google *google, enum tpu_api api, const char *where,
 
 	if (project) {
 		request.path =
-			arena_printf(mem, "%s/projects/%s/locations/-/nodes",
-				     version(api), project);
-		ret = api_list(google, &request, add_page, &nodes, err);
+			arena_printf(mem, "%s/projects/%s/locations/-/%s",
+				     version(api), project, collection);
+		ret = api_list(google, &request, add_page, &items, err);
 	}
 	if (ret < 0 && !where && error_is_denied(err))
 		ret = 0;

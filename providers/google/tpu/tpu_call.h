@@ -30,12 +30,14 @@ int tpu_delete(struct google *google, enum tpu_api api, const char *path,
 	       const char *const *query, struct error *err);
 
 /*
- * All nodes of a project, in all zones.  `where` is "projects/P", maybe with
+ * All of a collection ("nodes", "queuedResources") of a project, in all zones.
+ * `where` is "projects/P", maybe with
  * more behind it; for NULL it is the project that this machine is set up for,
  * if there is one: who may not look there has made nothing in it.
  */
 int tpu_list(struct google *google, enum tpu_api api, const char *where,
-	     void (*each)(void *arg, const json_t *node), void *arg,
+	     const char *collection,
+	     void (*each)(void *arg, const json_t *item), void *arg,
 	     struct error *err);
 
 #endif

@@ -248,6 +248,36 @@ int making_again(struct tpu_maker *maker, const struct resource *want,
 	return 1;
 }
 
+int making_refused(struct tpu_maker *maker, const struct resource *want,
+		   const char *zone, struct error *err)
+{
+	struct making *one = find(maker, want->name);
+	struct arena *mem = arena_new();
+	struct tpu_places places;
+	struct error why;
+	int ret = tpu_places_find(maker->google, want, mem, &places, &why);
+
+	if (ret < 0) {
+		*err = why;
+		goto out;
+	}
+	/* Another process may have asked for it there. */
+	if (!one->begun_ms)
+		one->begun_ms = time_monotonic_ms();
+	one->known = true;
+	for (one->zone = 0; one->zone < places.count;)
+		if (!strcmp(places.zones[one->zone++], zone))
+			break;
+	ret = one->zone < places.count
+		      ? try_zones(maker, one, want, &places, mem, err)
+		      : rest(one, want, &places, err);
+	if (one->zone == places.count)
+		one->zone = 0;
+out:
+	arena_free(mem);
+	return ret;
+}
+
 int64_t making_since(struct tpu_maker *maker, const char *name)
 {
 	struct making *one = find(maker, name);

@@ -48,6 +48,11 @@ int making_look(struct tpu_maker *maker, const struct resource *want,
 int making_again(struct tpu_maker *maker, const struct resource *want,
 		 struct error *err);
 
+/* The zone that was asked has none after all, as `err` says: asks the next one.
+ * -1: no zone has any. */
+int making_refused(struct tpu_maker *maker, const struct resource *want,
+		   const char *zone, struct error *err);
+
 /* Since when it is not usable, as far as this process saw; and that it is, or
  * is not wanted any more. */
 int64_t making_since(struct tpu_maker *maker, const char *name);

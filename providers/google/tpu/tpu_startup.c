@@ -2,8 +2,11 @@
 #include "providers/google/tpu/tpu_startup.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/buf.h"
+
+#define END_OF_SWITCH ") </dev/null >/dev/null 2>&1 &\n"
 
 /*
  * It asks once a minute.  The token goes to curl through a pipe: arguments can
@@ -44,8 +47,7 @@ static const char switch_script[] =
 	"  [ \"${worker:-0}\" != 0 ] || api DELETE\n"
 	"  sleep \"$((5 * ${JOBRUN_SWITCH_S:-60}))\"\n"
 	"  poweroff\n"
-	"done\n"
-	") </dev/null >/dev/null 2>&1 &\n";
+	"done\n" END_OF_SWITCH;
 
 static const char beside_script[] =
 	"#!/bin/bash\n"
@@ -75,8 +77,14 @@ static const char beside_script[] =
 	"done\n"
 	"  sleep \"$((5 * ${JOBRUN_SWITCH_S:-60}))\"\n"
 	"  poweroff\n"
-	"done\n"
-	") </dev/null >/dev/null 2>&1 &\n";
+	"done\n" END_OF_SWITCH;
+
+const char *tpu_startup_own(const char *text)
+{
+	const char *end = strstr(text, END_OF_SWITCH);
+
+	return end ? end + strlen(END_OF_SWITCH) : text;
+}
 
 static char *join(const char *first, const char *script)
 {

@@ -10,6 +10,9 @@
 
 /* `script` is the job's, or NULL.  Returns new. */
 char *tpu_startup(const char *script);
+/* What of such a text is the job's own: the switch may be that of another
+ * version of jobrun.  Points into it. */
+const char *tpu_startup_own(const char *text);
 
 /*
  * The same for VMs beside a TPU node, which no label tells that they are

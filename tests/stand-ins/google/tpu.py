@@ -244,9 +244,10 @@ def remove_node(server, version, project, zone, node_id):
     return begin(server, version, project, zone, node_id, end, failure)
 
 
-def list_nodes(server, version, project, zone, query):
+def list_all(server, version, project, zone, query, what):
     start = f"projects/{project}/locations/"
-    names = [name for name in sorted(tpu_of(server).nodes)
+    tpu = tpu_of(server)
+    names = [name for name in sorted(tpu.nodes if what == "nodes" else tpu.queues)
              if name.startswith(start) and
              (zone == "-" or name.split("/")[3] == zone)]
     size = min(server.state.get("page", 2),
@@ -255,8 +256,10 @@ def list_nodes(server, version, project, zone, query):
     out = {}
     for name in names[at:at + size]:
         parts = name.split("/")
-        out.setdefault("nodes", []).append(
-            look(server, version, name, parts[3], parts[5]))
+        out.setdefault(what, []).append(
+            look(server, version, name, parts[3], parts[5])
+            if what == "nodes" else
+            look_queue(server, name, project, parts[3], parts[5]))
     if len(names) > at + size:
         out["nextPageToken"] = str(at + size)
     return out
@@ -308,7 +311,8 @@ def add_queue(server, project, zone, queue_id, body):
         raise error(400, "One tier has to be asked for.")
     for node in names_of(spec):
         check_node("v2", node, spec["node"])
-    tpu.queues[name] = {"body": body, "looks": 0}
+    tpu.queues[name] = {"body": body, "looks": 0, "created": time.strftime(
+        "%Y-%m-%dT%H:%M:%S.123456789Z", time.gmtime())}
     return begin(server, "v2", project, zone, queue_id, None)
 
 
@@ -329,7 +333,8 @@ def look_queue(server, name, project, zone, queue_id):
             tpu.nodes[node] = {"body": dict(
                 spec["node"], queuedResource=name,
                 multisliceNode="multisliceParams" in spec), "looks": 0}
-    out = {"name": name, "state": {"state": state}, "tpu": there["body"]["tpu"]}
+    out = {"name": name, "state": {"state": state},
+           "createTime": there["created"], "tpu": there["body"]["tpu"]}
     if state == "FAILED":
         out["state"]["failedData"] = {"error": {
             "code": 8, "message": "There is no more capacity in the zone"}}
@@ -357,6 +362,10 @@ def remove_queue(server, project, zone, queue_id, query):
 
 def answer_queue(server, http, path, query, body):
     match = QUEUES.fullmatch(path)
+    if match and http == "GET":
+        version, project, zone = match.groups()
+        return list_all(server, version, project, zone, query,
+                        "queuedResources")
     if match and http == "POST":
         _, project, zone = match.groups()
         return add_queue(server, project, zone,
@@ -401,7 +410,7 @@ def answer(server, http, path, query, body, headers):
     if match:
         version, project, zone = match.groups()
         if http == "GET":
-            return list_nodes(server, version, project, zone, query)
+            return list_all(server, version, project, zone, query, "nodes")
         if http == "POST":
             return add_node(server, version, project, zone,
                             query["nodeId"][0], body)

@@ -1,0 +1,60 @@
+# Places in the queue of TPUs: kept, found, given up.
+# bats file_tags=server
+load helper
+load google
+
+queued() {
+  cat >"$1" <<YAML
+jobId: wait
+trainingInput:
+  workerConfig: {acceleratorConfig: {type: TPU_V3, count: 8}}
+jobrun:
+  provider: tpu-vm
+  zone: us-central1-a
+  command: [echo, hello]
+  tpu-vm: {queued: true${2:+, $2}}
+YAML
+}
+
+# Another machine, with a state directory of its own.
+elsewhere() {
+  JOBRUN_STATE_DIR=$TMP/state2 "$JOBRUN" "$@"
+}
+
+@test "a place in the queue is as wanted, here and elsewhere, and found by who asks for its age" {
+  start_google
+  tell state '{"tpu": {"*": {"queue": ["WAITING_FOR_RESOURCES"]}}}'
+  queued job.yaml 'startupScript: "echo mine", disks: [d]'
+  "$JOBRUN" apply --yes job.yaml >out 2>&1 3>&- &
+  wait_until 30 grep -q 'WAITING_FOR_RESOURCES in the queue of us-central1-a since 20' out
+  run elsewhere plan job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output != *"± "* ]]
+  [[ $output == *"· tpu-vm  wait  is as wanted"* ]]
+  run elsewhere gc
+  echo "$output"
+  [[ $output != *"wait"* ]]
+  run elsewhere gc --older-than 0s --yes
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"tpu-vm  wait"*"1 deleted"* ]]
+  [ "$(made)" -eq 0 ]
+  # Whoever waits for it sees that, and ends.
+  wait $! || true
+  end_google
+}
+
+@test "a queue that has none gives the next zone its turn; no zone more is 75" {
+  start_google
+  tell state '{"tpu": {"us-central1-a": {"queue": ["WAITING_FOR_RESOURCES", "FAILED"]},
+    "europe-west4-a": {"queue": ["FAILED"]}}}'
+  queued job.yaml 'zones: [europe-west4-a]'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [[ $output == *"none of 2 zones has any, last europe-west4-a: the queue of europe-west4-a: There is no more capacity"* ]]
+  [ "$(asked POST '/queuedResources')" -eq 2 ]
+  [ "$(made)" -eq 0 ]
+  end_google
+}

@@ -20,6 +20,7 @@
 #include "core/base/units.h"
 #include "core/job/revision.h"
 #include "core/remote/remote_run.h"
+#include "core/supervise/supervisor.h"
 
 #define WATCH_MS 1000
 
@@ -232,6 +233,29 @@ static void put_where(const struct run_record *run, struct arena *mem,
 		show_text(out, where);
 		buf_putc(out, '\n');
 	}
+}
+
+/* What one that has not started waits for, or "". */
+static void waits_for(const struct view *view, const struct run_record *run,
+		      char *out, size_t size)
+{
+	*out = '\0';
+	if (run->state == RUN_QUEUED || run->state == RUN_PREPARING)
+		supervisor_note(view->session->env.store, run->job_id,
+				run->origin, out, size);
+}
+
+static void put_wait(const struct view *view, const struct run_record *run,
+		     struct buf *out)
+{
+	char text[512];
+
+	waits_for(view, run, text, sizeof(text));
+	if (!*text)
+		return;
+	buf_puts(out, "  waits for ");
+	show_text(out, text);
+	buf_putc(out, '\n');
 }
 
 static int put_trials(struct view *view, struct arena *mem,
@@ -471,6 +495,7 @@ static int put_text(struct view *view, struct arena *mem,
 
 		put_run_line(view->app, run, id_width, out);
 		put_words(run, view->stale[i], out);
+		put_wait(view, run, out);
 		if (put_restarts(view, mem, run, out, err) < 0 ||
 		    left_text(view->session, run, out, err) < 0)
 			return -1;
@@ -521,6 +546,7 @@ static int put_json(struct view *view, struct arena *mem,
 		const struct run_record *run = &runs->items[i];
 		struct run_record before;
 		struct uploads kept;
+		char wait[512];
 		json_t *one;
 		int first = previous(view, mem, run, &before, err);
 
@@ -533,6 +559,9 @@ static int put_json(struct view *view, struct arena *mem,
 		json_array_append_new(jobs, one);
 		if (where_of(run, mem))
 			json_put_text(one, "where", where_of(run, mem));
+		waits_for(view, run, wait, sizeof(wait));
+		if (*wait)
+			json_put_text(one, "waitsFor", wait);
 		if (view->stale[i])
 			json_put_text(one, "stale", view->stale[i]);
 		uploads_read(view->session, run, mem, &kept);

@@ -256,7 +256,8 @@ static void in_thread(struct work *work)
 		call_make(&it->call);
 		return;
 	}
-	if (fill_resource(&it->call.subject, it->call.ctx, &it->call.err) < 0) {
+	if (fill_resource(&it->call.subject, it->call.ctx, it->job->self_made,
+			  &it->call.err) < 0) {
 		it->call.ret = -1;
 		return;
 	}
@@ -477,7 +478,8 @@ static void run_ended(struct execution *it)
 	} else {
 		if (run->error[0])
 			error_set(&err,
-				  run->held ? ERROR_TRY_AGAIN : ERROR_FAILED,
+				  run->refusal ? (enum error_code)run->refusal
+					       : ERROR_FAILED,
 				  "run '%s': FAILED: %s", name, run->error);
 		else
 			error_set(&err, ERROR_FAILED,

@@ -23,6 +23,7 @@ enum cancelling {
 struct job_state {
 	bool failed;     /* nothing more of it is started */
 	bool starts;     /* and not only deletes */
+	bool self_made;  /* its run has made what it needs */
 	size_t changing; /* tasks that are not yet settled */
 };
 

@@ -94,7 +94,8 @@ static void execution_init(struct executor *executor,
 	it->call.ctx = ctx;
 	it->call.fd = -1;
 	it->fd = -1;
-	it->step = step_row(action, executor->options->detach, job->starts);
+	it->step = step_row(action, executor->options->detach, job->starts,
+			    job->self_made);
 	it->needs_left = action->need_count;
 	it->holds = action->type == ACTION_REPLACE;
 	/* An action's needs come before it in the plan too. */
@@ -162,6 +163,7 @@ struct executor *executor_new(const struct plan *plan, struct loop *loop,
 		void *ctx = options->context(options->arg, job->provider);
 
 		executor->jobs[i].starts = options->settle || job_starts(job);
+		executor->jobs[i].self_made = plan_job_is_self_made(job);
 
 		for (j = 0; j < job->action_count; j++)
 			execution_init(executor, job->actions[j], ctx,

@@ -7,6 +7,7 @@
 #include "core/job/secret.h"
 
 struct filling {
+	bool before; /* anything is made: no output is known */
 	const struct resource *it;
 	void *ctx;
 	/* The last that was read: several outputs are often of one. */
@@ -55,6 +56,10 @@ static int fill_output(void *arg, const char *kind, const char *resource,
 	struct filling *filling = arg;
 	const struct resource *need = find_need(filling->it, kind, resource);
 
+	if (filling->before) {
+		*out = json_null();
+		return 0;
+	}
 	if (!need)
 		return error_set(err, ERROR_FAILED,
 				 "it refers to %s '%s', which it does not need",
@@ -77,9 +82,23 @@ static int fill_secret(void *arg, const char *name, json_t **out,
 	return *out ? 0 : -1;
 }
 
-int fill_resource(struct resource *it, void *ctx, struct error *err)
+static void drop_unknown(json_t *properties)
 {
-	struct filling filling = { .it = it, .ctx = ctx };
+	const char *key;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(properties, next, key, value)
+	{
+		if (json_is_null(value))
+			json_object_del(properties, key);
+	}
+}
+
+int fill_resource(struct resource *it, void *ctx, bool before,
+		  struct error *err)
+{
+	struct filling filling = { .before = before, .it = it, .ctx = ctx };
 	struct placeholder_source source = { .output = fill_output,
 					     .secret = fill_secret,
 					     .arg = &filling };
@@ -93,6 +112,8 @@ int fill_resource(struct resource *it, void *ctx, struct error *err)
 		json_decref(properties);
 		return -1;
 	}
+	if (before)
+		drop_unknown(properties);
 	it->properties = properties;
 	it->request = request;
 	return 0;

@@ -85,6 +85,16 @@ static int look_at_stray(const struct intent_record *intent,
 	return 0;
 }
 
+static bool is_followed(const struct plan_job *job)
+{
+	size_t i;
+
+	for (i = 0; i < job->action_count; i++)
+		if (job->actions[i]->follow)
+			return true;
+	return false;
+}
+
 static int look(struct store *store, const struct intent_record *intent,
 		const struct plan *plan, const struct resume_options *options,
 		struct error *err)
@@ -94,7 +104,8 @@ static int look(struct store *store, const struct intent_record *intent,
 	const char *found;
 	bool left;
 
-	if (!job)
+	/* What its run makes is in the run's hands. */
+	if (!job || (plan_job_is_self_made(job) && is_followed(job)))
 		return 0;
 	action = action_of(intent, job);
 	if (action)

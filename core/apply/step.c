@@ -48,12 +48,15 @@ static const enum step *run_row(const struct action *action, bool detach)
 	}
 }
 
-const enum step *step_row(const struct action *action, bool detach, bool starts)
+const enum step *step_row(const struct action *action, bool detach, bool starts,
+			  bool self_made)
 {
 	const struct resource *it = action_resource(action);
 
 	if (it->kind->flags & KIND_RUN)
 		return run_row(action, detach);
+	if (self_made && action->type != ACTION_DELETE)
+		return noop;
 	switch (action->type) {
 	case ACTION_CREATE:
 	case ACTION_RUN:

@@ -25,9 +25,10 @@ enum step {
 };
 
 /* The steps of an action, up to STEP_END.  `starts`: something is put up that
- * may need what exists already. */
-const enum step *step_row(const struct action *action, bool detach,
-			  bool starts);
+ * may need what exists already.  `self_made`: the job's run makes what it
+ * needs. */
+const enum step *step_row(const struct action *action, bool detach, bool starts,
+			  bool self_made);
 
 /* Part of following something that is under way. */
 bool step_follows(enum step step);

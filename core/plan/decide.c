@@ -61,9 +61,12 @@ static void decide_same_run(struct action *action, bool rerun,
 	/* The same digest is the same job, however it was written down. */
 	action->change_count = 0;
 	action->files.count = 0;
-	if (run->held) {
+	if (run->refusal) {
 		decide(action, ACTION_RUN,
-		       "not started before: another owner had it");
+		       run->exit_code == ERROR_TRY_AGAIN
+			       ? "not started before: another owner had it"
+			       : arena_printf(mem, "not started before: %s",
+					      run->error));
 	} else if (run_state_is_final(run->state) && rerun) {
 		decide(action, ACTION_RUN,
 		       arena_printf(mem, "again, after attempt %d (%s)",

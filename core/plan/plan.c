@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
+#include "core/job/traits.h"
 #include "core/provider/placeholder.h"
 #include "core/plan/cleanup.h"
 #include "core/plan/compare.h"
@@ -29,6 +30,25 @@ struct plan {
 const struct resource *action_resource(const struct action *action)
 {
 	return action->want ? action->want : action->have;
+}
+
+bool plan_job_is_self_made(const struct plan_job *job)
+{
+	const unsigned both = TRAIT_SUPERVISED | TRAIT_MAKES_MACHINES;
+	size_t i;
+
+	if ((job->provider->traits & both) != both)
+		return false;
+	for (i = 0; i < job->action_count; i++) {
+		const struct action *one = job->actions[i];
+
+		if (action_is_run(one) && one->want)
+			return one->follow || one->type == ACTION_CREATE ||
+			       one->type == ACTION_RUN ||
+			       one->type == ACTION_UPDATE ||
+			       one->type == ACTION_REPLACE;
+	}
+	return false;
 }
 
 bool action_is_run(const struct action *action)

@@ -95,6 +95,9 @@ struct plan_job {
 
 /* Whether the job's source is sent to other machines, not read in place. */
 bool plan_job_ships(const struct plan_job *job);
+/* Whether its run, which starts or goes on, has what it needs made: then nobody
+ * else makes it. */
+bool plan_job_is_self_made(const struct plan_job *job);
 /* What is dubious, to be seen before all else; adds nothing if nothing is. */
 void plan_job_warning(const struct plan_job *job, struct buf *out);
 

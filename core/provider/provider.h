@@ -48,7 +48,7 @@ struct run_status {
 	struct digest digest, digest2; /* of the job; see job_was_run() */
 	char origin[ORIGIN_MAX];       /* of the job, or its label, or "" */
 	int exit_code;                 /* -1: none yet */
-	bool held;                     /* run_is_held() */
+	int refusal;                   /* run_refusal() */
 	char error[512];               /* why it failed, or "" */
 };
 

@@ -113,11 +113,13 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 		  struct arena *mem, struct run_spec *out, const char **missing,
 		  struct error *err);
 
-/* The machines of a job's run: strings live as long as `names`.  Fails if one
- * is none. */
+/* The machines of a job's run: strings live as long as `names`, which may be
+ * empty where the allocation will have them.  Fails if one is none. */
 int spec_set_hosts(struct run_spec *spec, const struct job *job,
 		   const struct strings *names, struct arena *mem,
 		   struct error *err);
+/* Its tasks run on hosts, which may have to be made yet. */
+bool spec_is_elsewhere(const struct run_spec *spec);
 /* Another host becomes the first one, those before it the last. */
 int spec_rotate_hosts(struct run_spec *spec, size_t first, struct arena *mem,
 		      struct error *err);

@@ -34,7 +34,7 @@ int spec_set_hosts(struct run_spec *spec, const struct job *job,
 		   const struct strings *names, struct arena *mem,
 		   struct error *err)
 {
-	if (!names->count)
+	if (!names->count && !spec->allocation)
 		return 0;
 	spec->hosts.names = *names;
 	spec->hosts.lease_s = job->jobrun.host_lease_s;
@@ -44,7 +44,7 @@ int spec_set_hosts(struct run_spec *spec, const struct job *job,
 	spec->hosts.nonce = "";
 	if (job->jobrun.source)
 		spec->hosts.source = spec->directory;
-	return place_tasks(spec, mem, err);
+	return names->count ? place_tasks(spec, mem, err) : 0;
 }
 
 static struct strings rotate(const struct strings *list, size_t first,
@@ -57,6 +57,11 @@ static struct strings rotate(const struct strings *list, size_t first,
 	for (i = 0; i < out.count; i++)
 		out.items[i] = list->items[(first + i) % out.count];
 	return out;
+}
+
+bool spec_is_elsewhere(const struct run_spec *spec)
+{
+	return spec->hosts.names.count || spec->allocation;
 }
 
 int spec_rotate_hosts(struct run_spec *spec, size_t first, struct arena *mem,
@@ -115,6 +120,11 @@ int spec_set_outputs(struct run_spec *spec, const json_t *outputs,
 	const json_t *tpu = json_object_get(outputs, "tpuHosts");
 	struct strings names = read_texts(outputs, "hosts", mem);
 
+	if (json_get_text(outputs, "project", NULL))
+		spec->topology.tpu_project =
+			json_copy_text(outputs, "project", mem);
+	if (json_get_text(outputs, "zone", NULL))
+		spec->topology.tpu_zone = json_copy_text(outputs, "zone", mem);
 	if (tpu && read_tpu_hosts(tpu, mem, &spec->topology, err) < 0)
 		return -1;
 	if (!names.count)

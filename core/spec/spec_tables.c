@@ -159,7 +159,7 @@ static const struct message secret_message = {
 
 static const struct field host_fields[] = {
 	{ FIELD_PLAIN(run_hosts, "names", FIELD_STRINGS, names),
-	  .flags = FIELD_REQUIRED },
+	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_hosts, "shown", FIELD_STRINGS, shown),
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_hosts, "nonce", FIELD_STRING, nonce) },
@@ -175,7 +175,9 @@ static const struct field host_fields[] = {
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_hosts, "takeOver", FIELD_BOOL, take_over),
 	  .flags = FIELD_OPTIONAL },
-	{ FIELD_PLAIN(run_hosts, "leaseS", FIELD_INT, lease_s) },
+	/* All hosts have one, those too that have to be made. */
+	{ FIELD_PLAIN(run_hosts, "leaseS", FIELD_INT, lease_s),
+	  .flags = FIELD_REQUIRED },
 	{ FIELD_PLAIN(run_hosts, "reachS", FIELD_INT, reach_s),
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_hosts, "slot", FIELD_INT, slot) },

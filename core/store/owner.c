@@ -91,3 +91,20 @@ int run_status_unbegun(const struct run_record *run)
 		return 0;
 	return run->exit_code;
 }
+
+/* No program ends so. */
+#define REFUSED (-100)
+
+int run_refused_as(enum error_code code)
+{
+	return REFUSED - (int)code;
+}
+
+int run_refusal(const struct run_record *run)
+{
+	if (run_is_held(run))
+		return ERROR_TRY_AGAIN;
+	return run->state == RUN_FAILED && run->exit_code < REFUSED
+		       ? REFUSED - run->exit_code
+		       : 0;
+}

@@ -182,6 +182,10 @@ bool run_is_held(const struct run_record *run);
 /* The exit status that says why nothing of it was begun: a host was not reached
  * or let nobody in.  0: it was begun, or failed by itself. */
 int run_status_unbegun(const struct run_record *run);
+/* What machines could not be made for: the exit_code that says so, and what it
+ * says of a run, an enum error_code; 0: it was started, or may be yet. */
+int run_refused_as(enum error_code code);
+int run_refusal(const struct run_record *run);
 
 /* The file in a run's folder that its processes hold a lock on: see
  * core/process/run_lock.h. */

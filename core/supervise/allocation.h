@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machines made for a run: the KIND_FOR_RUN resources that it needs at its
- * provider, and what they need.  The command that applies a job makes them
- * first; from then on they are the supervisor's, which replaces lost ones,
+ * provider, and what they need.  They are the supervisor's from the first
+ * second, whoever applied the job may go: it makes them, replaces lost ones,
  * looks after them during an attempt, and deletes them after the end of the
  * run.  All of it is planned and executed as `apply` does it, so it is in the
  * journal too.

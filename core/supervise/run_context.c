@@ -111,6 +111,9 @@ static int make_backend(struct run_context *context, struct arena *mem,
 		.arg = context,
 	};
 
+	/* They have to be made first. */
+	if (!context->spec.hosts.names.count && context->spec.allocation)
+		return 0;
 	if (context->spec.hosts.names.count &&
 	    find_owner(context, mem, &there.owner, err) < 0)
 		return -1;
@@ -126,7 +129,7 @@ static int make_backend(struct run_context *context, struct arena *mem,
 int run_context_open(struct run_context *context, struct arena *mem,
 		     struct error *err)
 {
-	bool is_elsewhere = context->spec.hosts.names.count;
+	bool is_elsewhere = spec_is_elsewhere(&context->spec);
 	size_t count = context->spec.topology.count;
 
 	context->tasks = arena_alloc(mem, count * sizeof(*context->tasks));
@@ -197,6 +200,10 @@ int run_context_settle(struct run_context *context,
 	json_decref(outputs);
 	if (ret < 0)
 		return -1;
+	if (!context->spec.hosts.names.count)
+		return error_set(err, ERROR_TRY_AGAIN,
+				 "the machines have no address that could be "
+				 "reached");
 	if (made)
 		forget_keys(context);
 	if (made || !same_hosts(&before, &context->spec.hosts.names))

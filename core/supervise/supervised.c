@@ -289,7 +289,7 @@ static int read_run(void *ctx, const struct resource *want,
 		found->run.state = run.state;
 		found->run.attempt = run.attempt;
 		found->run.exit_code = run.exit_code;
-		found->run.held = run_is_held(&run);
+		found->run.refusal = run_refusal(&run);
 		run_status_set_origin(&found->run, run.job_origin);
 		resource_found(found, properties, run.digest, run.digest2,
 			       run.error);

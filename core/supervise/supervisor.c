@@ -204,7 +204,7 @@ static void on_ended(void *arg)
 	restart_decide(&s->context.spec.restart, &counts, &outcome, &decision);
 	/* Without a guard nobody would clean up after us.  And who cancels
 	 * while a failed attempt ends does not want another. */
-	if ((!s->guard_event && !s->context.spec.hosts.names.count) ||
+	if ((!s->guard_event && !spec_is_elsewhere(&s->context.spec)) ||
 	    s->cancelled)
 		decision.again = false;
 	set_end(s, decision.why_not);
@@ -288,7 +288,7 @@ static void on_guard(void *arg, uint32_t events)
 	loop_remove(s->loop, s->guard_event);
 	s->guard_event = NULL;
 	/* Tasks on hosts need no saver here: they go on without us, too. */
-	if (s->context.spec.hosts.names.count)
+	if (spec_is_elsewhere(&s->context.spec))
 		return;
 	if (s->next_timer)
 		supervisor_stop_waiting(s, RUN_FAILED,

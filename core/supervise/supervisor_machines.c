@@ -24,6 +24,14 @@ static void on_machines_lost(void *arg, const char *why)
 		attempt_lose(s->context.attempt, why);
 }
 
+/* Whoever follows is to know why; and the next apply tries again. */
+static void fail_to_start(struct supervisor *s, const struct error *err)
+{
+	if (s->run.attempt == s->run.origin)
+		s->run.exit_code = run_refused_as(err->code);
+	supervisor_stop_waiting(s, RUN_FAILED, err->text);
+}
+
 void supervisor_get_machines(struct supervisor *s)
 {
 	struct error err;
@@ -36,7 +44,7 @@ void supervisor_get_machines(struct supervisor *s)
 	if (s->cancelled)
 		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");
 	else if (ret < 0)
-		supervisor_stop_waiting(s, RUN_FAILED, err.text);
+		fail_to_start(s, &err);
 	else
 		supervisor_attempt(s);
 }

@@ -213,7 +213,7 @@ bool supervisor_goes_on(const char *folder)
 	struct error ignored;
 	/* Before it is written the run has nothing anywhere. */
 	bool yes = spec_read(folder, mem, &spec, &ignored) == 0 &&
-		   spec.hosts.names.count;
+		   spec_is_elsewhere(&spec);
 
 	arena_free(mem);
 	return yes;

@@ -116,6 +116,7 @@ static int node_read(void *arg, const struct resource *want,
 		if (one.phase == TPU_LOST)
 			json_put_text(shown, "state", one.node.state);
 		found->outputs = json_object();
+		json_put_text(found->outputs, "project", one.place.project);
 		if (one.phase == TPU_USABLE)
 			json_put(found->outputs, "tpuHosts",
 				 tpu_hosts(&one.node));

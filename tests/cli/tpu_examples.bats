@@ -166,13 +166,14 @@ kill_jobrun() {
   jobrun gc --yes
   wait_until 30 are_made 0
 
-  # Before there was a run.
+  # While it is made: whoever looks next has that go on.
   things_are 1 '{"state": "CREATING"}'
   begin_both "${SMALL[@]}"
   wait_until 30 are_made 4
   kill_jobrun
   run jobrun gc --yes
   echo "$output"
-  [ "$(made)" -eq 0 ]
+  things_are 1 "$READY"
+  wait_until 60 are_made 0
   end_google
 }

@@ -58,3 +58,50 @@ elsewhere() {
   [ "$(made)" -eq 0 ]
   end_google
 }
+
+@test "while it waits for its TPU it is a run: terminal, client and supervisor may go" {
+  start_google
+  tell state '{"tpu": {"*": {"queue": ["WAITING_FOR_RESOURCES"]}}}'
+  queued job.yaml
+  run jobrun apply --yes --detach job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  wait_until 30 test "$(made)" -eq 1
+  says="waits for tpu-vm 'wait': WAITING_FOR_RESOURCES in the queue of us-central1-a since 20"
+  wait_until 30 status_says "$says"
+  # Whoever applies it again follows it; closing that terminal ends nothing.
+  "$JOBRUN" apply --yes job.yaml >out 2>&1 3>&- &
+  wait_until 30 grep -q 'wait: attempt 1 is followed' out
+  kill -HUP $!
+  wait $! || true
+  state_is wait QUEUED
+  # Nor do those who were killed take the place with them.
+  s=$(tr -d ' \n' <state/runs/wait.1/lock)
+  kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
+  wait_until 30 status_says "$says"
+  [ "$(asked POST '/queuedResources')" -eq 1 ]
+  run jobrun cancel wait
+  echo "$output"
+  state_is wait CANCELLED
+  [ "$(made)" -eq 0 ]
+  end_google
+  wait_until 15 nothing_runs
+}
+
+status_says() {
+  jobrun status wait >status.out 2>&1
+  grep -qF "$1" status.out
+}
+
+@test "what could not be made is an end like others: the next apply tries again" {
+  start_google
+  tell state '{"tpu": {"*": {"queue": ["FAILED"]}}}'
+  queued job.yaml
+  run jobrun apply --yes job.yaml
+  [ "$status" -eq 75 ]
+  [[ $output == *"wait: FAILED, not started: "*"There is no more capacity"* ]]
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"run     wait  not started before: "*"There is no more capacity"* ]]
+  end_google
+}

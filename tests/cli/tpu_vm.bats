@@ -131,7 +131,7 @@ teardown() {
   [ "$status" -eq 124 ]
   [[ $output == *"CREATING, TIMEOUT: the TPU does not answer in europe-west4-a"* ]]
   [[ $output == *"not usable after 2s (CREATING)"* ]]
-  [[ $output == *"deleting what was made for runs that did not start"* ]]
+  [[ $output == *"pod: FAILED, not started: "*"not usable after 2s"* ]]
   [ "$(made)" -eq 0 ]
   end_google
 }

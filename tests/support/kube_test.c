@@ -116,7 +116,7 @@ struct resource *kube_test_run(struct kube_command *c)
 int kube_test_make(struct kube_command *c, struct resource *want)
 {
 	struct resource filled = *want;
-	int ret = fill_resource(&filled, c->ctx, &c->err);
+	int ret = fill_resource(&filled, c->ctx, false, &c->err);
 
 	if (ret == 0)
 		ret = filled.kind->create(c->ctx, &filled, &c->err);

@@ -162,9 +162,17 @@ static void print_block(void *arg, const struct log_line *lines)
 static void note_host(void *arg, const struct log_source *source)
 {
 	struct follow *follow = arg;
+	struct log_source *own = &follow->sources[source - follow->sources];
+	struct run_spec now;
+	struct error ignored;
 
-	follow->sources[source - follow->sources].host =
-		sources_host(source, follow->folder, follow->mem);
+	/* Machines that the run has made since it was opened have names now. */
+	if (follow->spec.allocation && !follow->spec.hosts.names.count &&
+	    spec_read(follow->folder, follow->mem, &now, &ignored) == 0)
+		follow->spec = now;
+	if (follow->spec.allocation)
+		own->host = spec_host_name(&follow->spec, (size_t)own->ordinal);
+	own->host = sources_host(own, follow->folder, follow->mem);
 }
 
 static int open_attempt(struct follow *follow, const char *job_id, int attempt,

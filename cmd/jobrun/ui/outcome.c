@@ -140,7 +140,7 @@ void outcome_say(struct session *session, const struct run_record *run)
 		say_last_lines(session, run, culprit);
 	say_lost(session->app, &tasks);
 	left_say(session, run);
-	if (run_is_held(run))
+	if (run_refusal(run))
 		snprintf(took, sizeof(took), ", not started");
 	app_say(session->app, "%s: %s%s%s%s", run->job_id,
 		run_state_name(run->state), took, run->error ? ": " : "",
@@ -155,8 +155,8 @@ void outcome_say(struct session *session, const struct run_record *run)
 
 int outcome_status(const struct run_record *run)
 {
-	if (run_is_held(run))
-		return ERROR_TRY_AGAIN;
+	if (run_refusal(run))
+		return run_refusal(run);
 	if (run_status_unbegun(run))
 		return run_status_unbegun(run);
 	return run->state == RUN_SUCCEEDED ? 0 : ERROR_FAILED;

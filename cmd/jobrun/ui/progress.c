@@ -7,7 +7,7 @@
 #include "core/base/alloc.h"
 #include "core/supervise/supervisor.h"
 
-#define EVERY_MS 1000
+#define EVERY_MS 250
 
 struct progress {
 	struct app *app;
@@ -16,7 +16,7 @@ struct progress {
 	int attempt;
 	struct loop *loop;
 	struct loop_event *timer;
-	char said[80];
+	char said[300];
 };
 
 static void look(void *arg, uint32_t events)

@@ -51,17 +51,7 @@ int tpu_run_place(struct run_spec *spec, const struct resource *run,
 		  const char *provider, long interval_s, struct arena *mem,
 		  struct error *err)
 {
-	bool node = spec->topology.tpu_kind == TPU_NODE;
-
-	if (spec_set_outputs(spec, run->properties, mem, err) < 0)
-		return -1;
-	if (!spec->hosts.names.count ||
-	    (node && !spec->topology.tpu_host_count))
-		return error_set(err, ERROR_TRY_AGAIN,
-				 node ? "the TPU or its VMs can't be reached "
-					"yet"
-				      : "the TPU has no VMs that could be "
-					"reached");
+	/* The run has them made, and only then knows where they are. */
 	spec->allocation = allocation_text(run, provider, interval_s, mem);
 	return spec_set_hosts(spec, run->job, &spec->hosts.names, mem, err);
 }

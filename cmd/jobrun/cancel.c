@@ -5,6 +5,7 @@
 #include "cmd/jobrun/ui/waiting.h"
 #include "core/base/clock.h"
 #include "core/base/units.h"
+#include "core/job/traits.h"
 #include "core/supervise/supervisor.h"
 
 struct cancel_opts {
@@ -73,6 +74,20 @@ static int find(struct session *session, const char *job_id, struct arena *mem,
 	return session_run(session, job_id, 0, mem, out, err);
 }
 
+/* A service that makes the names itself may have another of this job. */
+static int end_twins(struct session *session, const struct run_record *record,
+		     struct error *err)
+{
+	const struct provider *provider;
+	struct resource resource = session_resource(record, &provider);
+	void *ctx;
+
+	if (!provider || !(provider->traits & TRAIT_MANAGED))
+		return 0;
+	ctx = session_context(session, provider, err);
+	return ctx ? resource.kind->cancel(ctx, &resource, false, err) : -1;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct cancel_opts opts = { 0 };
@@ -94,7 +109,8 @@ static int run(struct app *app, int argc, char **argv)
 		goto fail;
 	if (run_state_is_final(record.state)) {
 		if (supervisor_end_left(session.env.store, &record, false,
-					LEFT_MS, &err) < 0)
+					LEFT_MS, &err) < 0 ||
+		    end_twins(&session, &record, &err) < 0)
 			goto fail;
 		app_say(app, "%s: already %s", record.job_id,
 			run_state_name(record.state));

@@ -166,3 +166,71 @@ YAML
   done
   end_google
 }
+
+# The first to ask for a job has to wait for the service, which the second has
+# not: neither can see that of the other before.
+two_at_once() {
+  tell state '{"jobs": {"*": {"script": ["QUEUED", "RUNNING"]}}}'
+  tell faults '[{"path": "/customJobs$", "method": "POST", "do": "delay", "seconds": 4}]'
+  "$JOBRUN" apply --yes --detach job.yaml >slow 2>&1 3>&- &
+  wait_until 30 is_asked_for
+  JOBRUN_STATE_DIR=$TMP/state2 "$JOBRUN" apply --yes --detach job.yaml
+}
+
+is_asked_for() {
+  curl -sf "$BASE/_/requests" | python3 -c '
+import json, sys
+sys.exit(not any(r["method"] == "POST" and r["path"].endswith("/customJobs")
+                 for r in json.load(sys.stdin)))'
+}
+
+posted() {
+  [ "$(asked POST '/customJobs$')" -eq "$1" ]
+}
+
+@test "of two that were made at once the older stays, and both clients follow it" {
+  mnist
+  start_google
+  two_at_once
+  wait $!
+  posted 2
+  [ "$(asked POST ':cancel$')" -eq 1 ]
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"is "*", attempt "* ]]
+  # It is one: ending it from the one ends it for the other.
+  jobrun cancel Mnist_1
+  [ "$(asked POST ':cancel$')" -eq 2 ]
+  JOBRUN_STATE_DIR=$TMP/state2 run jobrun status Mnist_1
+  echo "$output"
+  [[ $output == *CANCELLED* ]]
+  end_google
+}
+
+@test "a twin that nobody has cancelled ends with its job's cancel" {
+  mnist
+  start_google
+  two_at_once
+  kill -9 $!
+  wait $! || true
+  wait_until 30 posted 2
+  JOBRUN_STATE_DIR=$TMP/state2 run jobrun cancel Mnist_1
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(asked POST ':cancel$')" -eq 2 ]
+  JOBRUN_STATE_DIR=$TMP/state2 run jobrun delete Mnist_1
+  echo "$output"
+  [ "$status" -eq 0 ]
+  end_google
+}
+
+@test "whoever may not list tuning jobs can run others" {
+  mnist
+  start_google
+  tell faults '[{"path": "/hyperparameterTuningJobs", "do": "status", "status": 403, "count": 99, "body": "{}"}]'
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"Mnist_1: SUCCEEDED"* ]]
+  end_google
+}

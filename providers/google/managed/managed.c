@@ -287,6 +287,49 @@ static int adopt(struct managed *managed, const char *parent,
 	return ret;
 }
 
+/*
+ * The service makes the names, so that nothing keeps two clients, or a request
+ * whose answer was lost, from making two: the oldest of those that were not
+ * there when this was planned stays, and the younger ones are cancelled.
+ */
+static int settle_twins(struct managed *managed, const char *parent,
+			const struct resource *want, struct arena *mem,
+			struct error *err)
+{
+	const struct job *job = want->job;
+	struct managed_runs runs = { 0 };
+	const json_t *kept = NULL;
+	json_t *body;
+	size_t i;
+	int ret = managed_find(managed, parent, job->job_id, &runs, err);
+
+	json_array_foreach(runs.ours, i, body)
+	{
+		struct managed_state now = { 0 };
+
+		managed->as->read(body, mem, &now);
+		if ((int)i < want->run.attempt || ret < 0 ||
+		    run_state_is_final(now.state) ||
+		    !job_was_run(
+			    job, managed_digest(job, body),
+			    managed_label_of(body, MANAGED_LABEL_DIGEST_2)))
+			continue;
+		if (!kept)
+			kept = body;
+		else if (now.state != RUN_CANCELLING)
+			ret = managed_end(
+				managed,
+				managed_name(managed, parent, body, mem), mem,
+				err);
+	}
+	if (ret == 0 && kept)
+		ret = managed_record(managed, job,
+				     managed_name(managed, parent, kept, mem),
+				     kept, err);
+	managed_runs_done(&runs);
+	return ret;
+}
+
 static int post(struct managed *managed, const char *parent,
 		const struct resource *want, struct arena *mem,
 		struct error *err)
@@ -305,7 +348,9 @@ static int post(struct managed *managed, const char *parent,
 	struct api_answer answer = { 0 };
 	int ret = api_call(managed->google, &request, &answer, err);
 
-	if (ret == 0)
+	if (ret == 0 && !as->name_field)
+		ret = settle_twins(managed, parent, want, mem, err);
+	else if (ret == 0)
 		ret = managed_record(
 			managed, job,
 			managed_name(managed, parent, answer.body, mem),

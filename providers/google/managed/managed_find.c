@@ -200,6 +200,12 @@ static int take_page(void *arg, const json_t *page, struct error *err)
 	return 0;
 }
 
+static bool is_out_of_reach(const struct error *err)
+{
+	return err->code == ERROR_DENIED || strstr(err->text, "status 404") ||
+	       strstr(err->text, "status 501");
+}
+
 int managed_find(struct managed *managed, const char *parent,
 		 const char *job_id, struct managed_runs *out,
 		 struct error *err)
@@ -232,6 +238,10 @@ int managed_find(struct managed *managed, const char *parent,
 		search.collection = *collection;
 		ret = api_list(managed->google, &request, take_page, &search,
 			       err);
+		/* Whoever may not look there has made nothing there. */
+		if (ret < 0 && collection > managed->as->collections &&
+		    is_out_of_reach(err))
+			ret = 0;
 	}
 	if (ret < 0)
 		managed_runs_done(out);
@@ -247,9 +257,36 @@ void managed_runs_done(struct managed_runs *runs)
 	*runs = (struct managed_runs){ 0 };
 }
 
+/* It was there when `other` was made, which is a twin of it then: two clients
+ * were there at once, or a lost answer was asked for again. */
+static bool covers(const json_t *body, const json_t *other)
+{
+	const char *end = json_get_text(body, "endTime", NULL);
+
+	return !strcmp(managed_label_of(body, "jobrun-digest"),
+		       managed_label_of(other, "jobrun-digest")) &&
+	       created_ms(body) <= created_ms(other) &&
+	       (!end || time_parse(end) > created_ms(other));
+}
+
+static bool is_cancelled_twin(const struct managed_runs *runs, size_t i)
+{
+	const json_t *body = json_array_get(runs->ours, i);
+	size_t j;
+
+	if (!strstr(json_get_text(body, "state", ""), "CANCELL"))
+		return false;
+	for (j = 0; j < i; j++)
+		if (covers(json_array_get(runs->ours, j), body))
+			return true;
+	return false;
+}
+
 const json_t *managed_newest(const struct managed_runs *runs)
 {
 	size_t n = json_array_size(runs->ours);
 
+	while (n > 1 && is_cancelled_twin(runs, n - 1))
+		n--;
 	return n ? json_array_get(runs->ours, n - 1) : NULL;
 }

@@ -28,6 +28,9 @@ void managed_runs_done(struct managed_runs *runs);
 /* NULL: there is none. */
 const json_t *managed_newest(const struct managed_runs *runs);
 
+/* Asks one to end; ended already is success. */
+int managed_end(struct managed *managed, const char *name, struct arena *mem,
+		struct error *err);
 /* Where the run of a name is; in `mem`. */
 const char *managed_parent_of(const char *name, struct arena *mem);
 /* "projects/P/jobs/X", from its message. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A managed run that was started: waited for, cancelled, forgotten. */
-#include "core/base/clock.h"
-#include "providers/google/managed/managed_internal.h"
+#include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/json.h"
+#include "providers/google/managed/managed_internal.h"
 
 /*
  * The run and its name there.  One that is not remembered here is looked for
@@ -100,28 +101,63 @@ static int ended_already(struct managed *managed, const char *name,
 	       (run_state_is_final(now.state) || now.state == RUN_CANCELLING);
 }
 
+int managed_end(struct managed *managed, const char *name, struct arena *mem,
+		struct error *err)
+{
+	struct api_answer answer = { 0 };
+	json_t *body = json_object();
+	int ret = managed_call(managed, "POST", name, ":cancel", NULL, body,
+			       &answer, err);
+
+	if (ret < 0 && answer.status / 100 == 4 &&
+	    ended_already(managed, name, mem))
+		ret = 0;
+	json_decref(body);
+	api_answer_done(&answer);
+	return ret;
+}
+
+/* All that carry the job's label: a twin costs as much. */
+static int end_all(struct managed *managed, const char *parent,
+		   const char *job_id, const char *but, struct arena *mem,
+		   struct error *err)
+{
+	struct managed_runs runs = { 0 };
+	json_t *body;
+	size_t i;
+	int ret = managed_find(managed, parent, job_id, &runs, err);
+
+	json_array_foreach(runs.ours, i, body)
+	{
+		struct managed_state now = { 0 };
+		const char *name = managed_name(managed, parent, body, mem);
+
+		managed->as->read(body, mem, &now);
+		if (ret == 0 && !run_state_is_final(now.state) &&
+		    now.state != RUN_CANCELLING && strcmp(name, but) != 0)
+			ret = managed_end(managed, name, mem, err);
+	}
+	managed_runs_done(&runs);
+	return ret;
+}
+
 /* The service knows no other way to end a run than its own. */
 int managed_cancel(void *ctx, const struct resource *have, bool now,
 		   struct error *err)
 {
 	struct managed *managed = ctx;
 	struct arena *mem = arena_new();
-	struct api_answer answer = { 0 };
 	struct run_record run;
 	const char *name;
-	json_t *body = json_object();
 	int ret = locate(managed, have, mem, &run, &name, err);
 
 	(void)now;
-	if (ret == 0 && !run_state_is_final(run.state)) {
-		ret = managed_call(managed, "POST", name, ":cancel", NULL, body,
-				   &answer, err);
-		if (ret < 0 && answer.status / 100 == 4 &&
-		    ended_already(managed, name, mem))
-			ret = 0;
-	}
-	json_decref(body);
-	api_answer_done(&answer);
+	if (ret == 0 && !run_state_is_final(run.state))
+		ret = managed_end(managed, name, mem, err);
+	/* Where the service makes the names there may be more of them. */
+	if (ret == 0 && !managed->as->name_field)
+		ret = end_all(managed, managed_parent_of(name, mem), have->name,
+			      name, mem, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }

@@ -10,22 +10,24 @@
 #include "core/base/json.h"
 #include "providers/google/api.h"
 #include "providers/google/operation.h"
+#include "providers/google/request_id.h"
 
 /* From one look at an operation to the next, growing. */
-#define PAUSE_MS 20
 #define PAUSE_MAX_MS 5000
 #define OPERATION_MAX_MS (10 * 60 * 1000)
 
 static int call(struct google *google, const char *method, const char *path,
-		const json_t *body, struct api_answer *answer,
-		struct error *err)
+		const char *const *query, const json_t *body,
+		struct api_answer *answer, struct error *err)
 {
 	const struct api_request request = {
 		.service = SERVICE_COMPUTE,
 		.method = method,
 		.path = path,
+		.query = query,
 		.body = body,
-		/* Names make the second insert a refusal. */
+		/* What changes something has an id, by which the second is
+		 * known to be the first. */
 		.repeatable = true,
 	};
 
@@ -36,7 +38,7 @@ int compute_get(struct google *google, const char *path, json_t **out,
 		struct error *err)
 {
 	struct api_answer answer = { 0 };
-	int ret = call(google, "GET", path, NULL, &answer, err);
+	int ret = call(google, "GET", path, NULL, NULL, &answer, err);
 
 	*out = NULL;
 	if (ret == 0)
@@ -63,7 +65,7 @@ static int wait_operation(struct google *google, const char *path,
 	int64_t until_ms = time_monotonic_ms() + OPERATION_MAX_MS;
 	char *all = operations_of(path);
 	char *whole = mem_printf("%s/%s", all, name);
-	long pause = PAUSE_MS;
+	long pause = operation_first_look_ms();
 	bool done = false;
 	int ret = 0;
 
@@ -71,6 +73,10 @@ static int wait_operation(struct google *google, const char *path,
 		struct api_answer answer = { 0 };
 		struct operation now = { 0 };
 
+		nanosleep(&(struct timespec){ .tv_sec = pause / 1000,
+					      .tv_nsec =
+						      pause % 1000 * 1000000L },
+			  NULL);
 		ret = operation_look(google, SERVICE_COMPUTE, NULL, whole,
 				     &answer, &now, err);
 		/* It was forgotten: the thing itself tells. */
@@ -88,11 +94,6 @@ static int wait_operation(struct google *google, const char *path,
 					"operation '%s' is not done after ten "
 					"minutes",
 					name);
-		if (ret == 0 && !done)
-			nanosleep(&(struct timespec){ .tv_sec = pause / 1000,
-						      .tv_nsec = pause % 1000 *
-								 1000000L },
-				  NULL);
 		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
 	}
 	free(whole);
@@ -100,11 +101,23 @@ static int wait_operation(struct google *google, const char *path,
 	return ret;
 }
 
+/* One that changes something. */
+static int change(struct google *google, const char *method, const char *path,
+		  const json_t *body, struct api_answer *answer,
+		  struct error *err)
+{
+	char id[REQUEST_ID_MAX];
+	const char *query[] = { "requestId", id, NULL };
+
+	request_id(id);
+	return call(google, method, path, query, body, answer, err);
+}
+
 int compute_insert(struct google *google, const char *path, const json_t *body,
 		   struct error *err)
 {
 	struct api_answer answer = { 0 };
-	int ret = call(google, "POST", path, body, &answer, err);
+	int ret = change(google, "POST", path, body, &answer, err);
 
 	if (ret == 0)
 		ret = wait_operation(google, path,
@@ -119,7 +132,7 @@ int compute_insert(struct google *google, const char *path, const json_t *body,
 int compute_delete(struct google *google, const char *path, struct error *err)
 {
 	struct api_answer answer = { 0 };
-	int ret = call(google, "DELETE", path, NULL, &answer, err);
+	int ret = change(google, "DELETE", path, NULL, &answer, err);
 
 	if (ret == 0) {
 		ret = wait_operation(google, path,
@@ -167,7 +180,7 @@ int compute_ask(struct google *google, const char *path, json_t **out,
 		struct error *err)
 {
 	struct api_answer answer = { 0 };
-	int ret = call(google, "POST", path, NULL, &answer, err);
+	int ret = call(google, "POST", path, NULL, NULL, &answer, err);
 
 	if (ret == 0)
 		*out = json_incref(answer.body);
@@ -177,12 +190,13 @@ int compute_ask(struct google *google, const char *path, json_t **out,
 
 int compute_act(struct google *google, const char *path, struct error *err)
 {
-	json_t *answer = NULL;
-	int ret = compute_ask(google, path, &answer, err);
+	struct api_answer answer = { 0 };
+	int ret = change(google, "POST", path, NULL, &answer, err);
 
 	if (ret == 0)
 		ret = wait_operation(google, path,
-				     json_get_text(answer, "name", ""), err);
-	json_decref(answer);
+				     json_get_text(answer.body, "name", ""),
+				     err);
+	api_answer_done(&answer);
 	return ret;
 }

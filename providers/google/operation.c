@@ -10,8 +10,16 @@
 #include "core/base/json.h"
 
 /* As gcloud does: longer and longer. */
-#define FIRST_LOOK_MS 500
+#define FIRST_LOOK_MS 1000
 #define LAST_LOOK_MS 10000
+
+long operation_first_look_ms(void)
+{
+	const char *text = getenv("JOBRUN_LOOK_MS");
+	long ms = text ? strtol(text, NULL, 10) : 0;
+
+	return ms > 0 ? ms : FIRST_LOOK_MS;
+}
 
 void operation_read(enum google_service service, const json_t *body,
 		    struct operation *out)
@@ -57,7 +65,7 @@ int operation_wait(struct google *google, enum google_service service,
 		   struct api_answer *answer, int patience_s, struct error *err)
 {
 	int64_t until_ms = time_now_ms() + patience_s * INT64_C(1000);
-	unsigned pause_ms = FIRST_LOOK_MS;
+	unsigned pause_ms = (unsigned)operation_first_look_ms();
 	char *path = mem_printf("%s%s", version,
 				json_get_text(answer->body, "name", ""));
 	struct operation operation;
@@ -72,7 +80,7 @@ int operation_wait(struct google *google, enum google_service service,
 			break;
 		}
 		usleep(pause_ms * 1000);
-		pause_ms = pause_ms * 7 / 5;
+		pause_ms *= 2;
 		if (pause_ms > LAST_LOOK_MS)
 			pause_ms = LAST_LOOK_MS;
 		ret = operation_look(google, service, region, path, answer,

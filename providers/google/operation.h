@@ -37,4 +37,8 @@ int operation_wait(struct google *google, enum google_service service,
 		   struct api_answer *answer, int patience_s,
 		   struct error *err);
 
+/* When an operation is looked at first, and then after twice as long, and so on:
+ * a second, or JOBRUN_LOOK_MS. */
+long operation_first_look_ms(void);
+
 #endif

@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "providers/google/auth/login.h"
+#include "providers/google/request_id.h"
 #include "providers/google/tpu/tpu_call.h"
 #include "providers/tpuvm/tpuvm_node.h"
 
@@ -248,8 +249,11 @@ int tpu_vm_request(void *arg, const struct resource *want,
 	bool queued = is_queued(want);
 	const char *parent = arena_printf(mem, "projects/%s/locations/%s",
 					  places->project, zone);
+	char id[REQUEST_ID_MAX];
+	/* Of nodes the name alone tells that it is the same request. */
 	const char *query[] = { queued ? "queuedResourceId" : "nodeId",
-				want->name, NULL };
+				want->name, queued ? "requestId" : NULL, id,
+				NULL };
 	struct tpu_vm_making making = {
 		.node = path_of(places, zone, "nodes", want->name, mem),
 		.zone = zone,
@@ -261,6 +265,7 @@ int tpu_vm_request(void *arg, const struct resource *want,
 	json_t *body;
 	int ret;
 
+	request_id(id);
 	if (login_key(want->properties, &key, err) < 0)
 		return -1;
 	making.public_key = key;
@@ -279,7 +284,8 @@ int tpu_vm_request(void *arg, const struct resource *want,
 int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 		  struct error *err)
 {
-	static const char *const force[] = { "force", "true", NULL };
+	char id[REQUEST_ID_MAX];
+	const char *const force[] = { "force", "true", "requestId", id, NULL };
 	struct arena *mem = arena_new();
 	struct tpu_places places;
 	int ret = tpu_places_find(ctx->google, it, mem, &places, err);
@@ -291,6 +297,8 @@ int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 		size_t j;
 
 		ret = look_in(ctx, it, &places, zone, mem, &state, err);
+		if (ret == 0 && state.queue)
+			request_id(id);
 		if (ret == 0 && state.queue)
 			ret = tpu_delete(ctx->google, TPU_API_V2,
 					 path_of(&places, zone,

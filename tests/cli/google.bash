@@ -23,7 +23,7 @@ start_google() {
   export CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDRESOURCEMANAGER=$BASE/cloudresourcemanager/
   export STORAGE_EMULATOR_HOST=$BASE
   export GOOGLE_APPLICATION_CREDENTIALS=$TMP/creds/authorized_user.json
-  export GOOGLE_CLOUD_PROJECT=proj-1
+  export GOOGLE_CLOUD_PROJECT=proj-1 JOBRUN_LOOK_MS=20
 }
 
 # tell WHAT JSON, see there
@@ -65,7 +65,11 @@ made() {
 asked() {
   curl -sf "$BASE/_/requests" | python3 -c '
 import json, re, sys
-print(sum(r["method"] == sys.argv[1] and bool(re.search(sys.argv[2], r["path"]))
+# With what is behind the path, or without.
+def asked_for(path):
+    return bool(re.search(sys.argv[2], path) or
+                re.search(sys.argv[2], path.split("?")[0]))
+print(sum(r["method"] == sys.argv[1] and asked_for(r["path"])
           and (r["status"] or 0) // 100 == int(sys.argv[3]) for r in json.load(sys.stdin)))' \
     "$1" "$2" "${3:-2}"
 }
@@ -75,7 +79,9 @@ body() {
   curl -sf "$BASE/_/requests" | python3 -c '
 import json, re, sys
 b = [json.loads(r["body"] or "null") for r in json.load(sys.stdin)
-     if r["method"] == sys.argv[1] and re.search(sys.argv[2], r["path"])][-1]
+     if r["method"] == sys.argv[1] and
+     (re.search(sys.argv[2], r["path"]) or
+      re.search(sys.argv[2], r["path"].split("?")[0]))][-1]
 print(eval(sys.argv[3]))' "$1" "$2" "$3"
 }
 

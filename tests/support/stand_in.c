@@ -71,6 +71,7 @@ void stand_in_start_service(struct stand_in *one, const char *service, int tls)
 	int ends[2];
 	size_t len;
 
+	setenv("JOBRUN_LOOK_MS", "20", 0);
 	strcpy(one->folder, "/tmp/stand-in.XXXXXX");
 	assert_non_null(mkdtemp(one->folder));
 	if (tls)

@@ -665,9 +665,16 @@ static void a_node_that_is_not_renewed_deletes_itself(void **state)
 		/* One of several slices learns its own name there. */
 		"'instance/attributes/tpu-env': 'ZONE: x\\nNODE_ID: \\'%s\\'', "
 		"'instance/attributes/agent-worker-number': '0', "
-		"'instance/attributes/jobrun-limit': '100000'}}",
+		"'instance/attributes/jobrun-limit': '0'}}",
 		f->server.base, scene.node->name);
 	stand_in_tell(&f->server, "state", told);
+	/* No answer is not the answer that there is no lease; and the request
+	 * to delete it has to be heard. */
+	stand_in_tell(&f->server, "faults",
+		      "[{'do': 'status', 'method': 'GET', 'path': '/nodes/', "
+		      "'count': 3, 'status': 503}, {'do': 'status', 'method': "
+		      "'DELETE', 'path': '/nodes/', 'count': 2, 'status': "
+		      "503}]");
 	assert_int_equal(system(command), 0);
 	/* It has looked, and left it alone. */
 	for (i = 0; i < 100 && stand_in_count(&f->server, "/computeMeta") < 4;

@@ -12,13 +12,20 @@
 #include "providers/google/google_place.h"
 
 /* From one look to the next while something goes, growing. */
-#define PAUSE_MS 20
 #define PAUSE_MAX_MS 5000
 #define GONE_MAX_MS (10 * 60 * 1000)
 
 static const char *version(enum tpu_api api)
 {
 	return api == TPU_API_V1 ? "v1" : "v2";
+}
+
+static bool has_id(const char *const *query)
+{
+	for (; query && *query; query += 2)
+		if (!strcmp(*query, "requestId"))
+			return true;
+	return false;
 }
 
 int tpu_call(struct google *google, enum tpu_api api, const char *method,
@@ -32,7 +39,7 @@ int tpu_call(struct google *google, enum tpu_api api, const char *method,
 		.path = whole,
 		.query = query,
 		.body = body,
-		.repeatable = strcmp(method, "POST") != 0,
+		.repeatable = strcmp(method, "POST") != 0 || has_id(query),
 	};
 	int ret = api_call(google, &request, answer, err);
 
@@ -115,11 +122,14 @@ static int wait_gone(struct google *google, enum tpu_api api, const char *path,
 		     const char *operation, struct error *err)
 {
 	int64_t until_ms = time_monotonic_ms() + GONE_MAX_MS;
-	long pause = PAUSE_MS;
+	long pause = operation_first_look_ms();
 	bool done = !*operation;
 	json_t *body;
 
 	for (;;) {
+		/* It has only been told to. */
+		if (!done)
+			pause_ms(pause);
 		if (!done &&
 		    check_operation(google, api, operation, &done, err) < 0)
 			return -1;
@@ -132,7 +142,8 @@ static int wait_gone(struct google *google, enum tpu_api api, const char *path,
 			return error_set(err, ERROR_TRY_AGAIN,
 					 "it is still there, ten minutes "
 					 "after it was deleted");
-		pause_ms(pause);
+		if (done)
+			pause_ms(pause);
 		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
 	}
 }
@@ -148,15 +159,14 @@ int tpu_delete(struct google *google, enum tpu_api api, const char *path,
 	if (ret == 0)
 		snprintf(operation, sizeof(operation), "%s",
 			 json_get_text(answer.body, "name", ""));
-	/* 404: gone.  409: it is being deleted, or made. */
-	else if (answer.status == 404)
-		ret = 1;
-	else if (answer.status == 409)
+	/* 404: gone, unless an earlier request, whose answer was lost, is what
+	 * has begun to delete it.  409: it is being deleted, or made. */
+	else if (answer.status == 404 || answer.status == 409)
 		ret = 0;
 	api_answer_done(&answer);
 	if (ret == 0)
 		ret = wait_gone(google, api, path, operation, err);
-	return ret < 0 ? -1 : 0;
+	return ret;
 }
 
 /* ---- listing ------------------------------------------------------------ */

@@ -9,7 +9,8 @@
 #include "providers/google/api.h"
 #include "providers/google/tpu/tpu.h"
 
-/* `path` is without the version.  Only a POST is not repeatable. */
+/* `path` is without the version.  A POST without a
+ * requestId is not repeatable. */
 int tpu_call(struct google *google, enum tpu_api api, const char *method,
 	     const char *path, const char *const *query, const json_t *body,
 	     struct api_answer *answer, struct error *err);

@@ -9,7 +9,8 @@
 #define END_OF_SWITCH ") </dev/null >/dev/null 2>&1 &\n"
 
 /*
- * It asks once a minute.  The token goes to curl through a pipe: arguments can
+ * It asks once a minute, and believes that there is no lease, or none that it
+ * may ask for, when five answers in a row did not come.  The token goes to curl through a pipe: arguments can
  * be seen by everybody on the machine.  Only the first VM deletes; each turns
  * itself off if the node is still there five minutes later.
  */
@@ -37,14 +38,24 @@ static const char switch_script[] =
 	"limit=$(get attributes/jobrun-limit)\n"
 	"worker=$(get attributes/agent-worker-number)\n"
 	"start=$(date +%s)\n"
+	"misses=0\n"
 	"while sleep \"${JOBRUN_SWITCH_S:-60}\"; do\n"
 	"  now=$(date +%s)\n"
-	"  expires=$(api GET | tr -d '\\n' |\n"
+	"  said=$(api GET | tr -d '\\n' |\n"
 	"    sed -n 's/.*\"jobrun-expires\": *\"\\([0-9]*\\)\".*/\\1/p')\n"
+	"  if [ -n \"$said\" ]; then\n"
+	"    expires=$said\n"
+	"    misses=0\n"
+	"  else\n"
+	"    misses=$((misses + 1))\n"
+	"    [ \"$misses\" -ge 5 ] || continue\n"
+	"  fi\n"
 	"  [ \"$now\" -ge \"${expires:-$((start + limit))}\" ] || continue\n"
 	"  logger -t jobrun 'nothing was heard of jobrun: this TPU is "
 	"deleted'\n"
-	"  [ \"${worker:-0}\" != 0 ] || api DELETE\n"
+	"  until [ \"${worker:-0}\" != 0 ] || api DELETE; do\n"
+	"    sleep \"${JOBRUN_SWITCH_S:-60}\"\n"
+	"  done\n"
 	"  sleep \"$((5 * ${JOBRUN_SWITCH_S:-60}))\"\n"
 	"  poweroff\n"
 	"done\n" END_OF_SWITCH;
@@ -73,8 +84,12 @@ static const char beside_script[] =
 	"  [ $((now - seen)) -ge \"${lease:-3600}\" ] || continue\n"
 	"  logger -t jobrun 'nothing was heard of jobrun: this VM and its TPU "
 	"are deleted'\n"
-	"  for url in $(get attributes/jobrun-remove); do remove \"$url\"; "
-	"done\n"
+	"  for url in $(get attributes/jobrun-remove); do\n"
+	"    for try in 1 2 3 4 5 6 7 8 9 10; do\n"
+	"      ! remove \"$url\" || break\n"
+	"      sleep \"${JOBRUN_SWITCH_S:-60}\"\n"
+	"    done\n"
+	"  done\n"
 	"  sleep \"$((5 * ${JOBRUN_SWITCH_S:-60}))\"\n"
 	"  poweroff\n"
 	"done\n" END_OF_SWITCH;

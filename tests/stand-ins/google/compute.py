@@ -43,6 +43,7 @@ class Compute:
         self.templates = {}
         self.groups = {}
         self.operations = {}
+        self.requests = {}
 
 
 def compute_of(server):
@@ -263,9 +264,26 @@ def remove_group(server, path):
     return begin(server, lambda: all_.groups.pop(path, None))
 
 
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-"
+                  r"[0-9a-f]{12}")
+
+
 def answer(server, http, path, query, body, headers):
+    """One request that comes twice begins one operation."""
     path = path[len("compute/v1/"):] if path.startswith("compute/v1/") \
         else path
+    if http == "GET" or MANAGED.fullmatch(path):
+        return answer_once(server, http, path, query, body)
+    id_ = query.get("requestId", [""])[0]
+    if not UUID.fullmatch(id_):
+        raise error(400, "Every change needs a requestId, a UUID.")
+    known = compute_of(server).requests
+    if id_ not in known:
+        known[id_] = answer_once(server, http, path, query, body)
+    return known[id_]
+
+
+def answer_once(server, http, path, query, body):
     all_ = compute_of(server)
     match = OPERATION.fullmatch(path)
     if match and http == "GET":

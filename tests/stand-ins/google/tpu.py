@@ -33,6 +33,8 @@ ATTRIBUTES = re.compile(NODE.pattern + r":getGuestAttributes")
 QUEUES = re.compile(PARENT + r"/queuedResources")
 QUEUE = re.compile(PARENT + r"/queuedResources/([^/:]+)")
 OPERATION = re.compile(PARENT + r"/operations/([^/:]+)")
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-"
+                  r"[0-9a-f]{12}")
 NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
@@ -41,6 +43,7 @@ class Tpu:
         self.nodes = {}       # by full name
         self.queues = {}
         self.operations = {}
+        self.requests = {}
         self.count = 0
 
 
@@ -145,7 +148,9 @@ def look(server, version, name, zone, node):
     if told.get("preempt"):
         server.state["tpu"][f"{zone}/{node}"]["preempt"] = False
         there["preempted"] = True
-    if there.get("preempted"):
+    if there.get("deleting"):
+        script = [{"state": "DELETING"}]
+    elif there.get("preempted"):
         script = [{"state": "PREEMPTED"}]
     elif told.get("maintenance"):
         server.state["tpu"][f"{zone}/{node}"]["maintenance"] -= 1
@@ -233,12 +238,15 @@ def add_node(server, version, project, zone, node_id, body):
 def remove_node(server, version, project, zone, node_id):
     name = f"projects/{project}/locations/{zone}/nodes/{node_id}"
     tpu = tpu_of(server)
-    if name not in tpu.nodes:
+    # What is being deleted is not there for another deletion.
+    if name not in tpu.nodes or tpu.nodes[name].get("deleting"):
         raise error(404, f"Resource '{name}' was not found")
     failure = error_of(server, zone, node_id, "delete")
     there = tpu.nodes[name]
+    there["deleting"] = True
 
     def end():
+        there["deleting"] = False
         if not failure and tpu.nodes.get(name) is there:
             del tpu.nodes[name]
     return begin(server, version, project, zone, node_id, end, failure)
@@ -361,6 +369,19 @@ def remove_queue(server, project, zone, queue_id, query):
 
 
 def answer_queue(server, http, path, query, body):
+    """One request that comes twice begins one operation."""
+    if http == "GET":
+        return answer_once(server, http, path, query, body)
+    id_ = query.get("requestId", [""])[0]
+    if not UUID.fullmatch(id_):
+        raise error(400, "Every change needs a requestId, a UUID.")
+    known = tpu_of(server).requests
+    if id_ not in known:
+        known[id_] = answer_once(server, http, path, query, body)
+    return known[id_]
+
+
+def answer_once(server, http, path, query, body):
     match = QUEUES.fullmatch(path)
     if match and http == "GET":
         version, project, zone = match.groups()

@@ -105,3 +105,23 @@ status_says() {
   [[ $output == *"run     wait  not started before: "*"There is no more capacity"* ]]
   end_google
 }
+
+@test "a zone that does not offer the type is passed over" {
+  start_google
+  tell state '{"tpu": {"us-central1-a": {"create": {"now": true, "http": 404,
+      "message": "Accelerator type v3-8 was not found in zone us-central1-a"}},
+    "europe-west4-a": {"create": {"now": true, "http": 429, "message": "There is no more capacity in the zone",
+      "details": [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"subject": "p", "description": "none"}]}]}}}}'
+  queued job.yaml 'zones: [europe-west4-a]'
+  sed -i 's/queued: true, //' job.yaml
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [[ $output == *"There is no more capacity in the zone"* ]]
+  sed -i 's/zones: .europe-west4-a./readyTimeout: 5m/' job.yaml
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"Accelerator type v3-8 was not found in zone us-central1-a"* ]]
+  end_google
+}

@@ -81,6 +81,13 @@ static bool is_stock_out(const struct error *err)
 	return err->code == ERROR_TRY_AGAIN && err->final;
 }
 
+/* "Accelerator type v3-32 was not found in zone us-central1-a" */
+static bool is_not_offered(const struct error *err)
+{
+	return err->code == ERROR_FAILED && strstr(err->text, "status 404") &&
+	       strstr(err->text, "ccelerator");
+}
+
 static long patience_s(const struct resource *want)
 {
 	struct error ignored;
@@ -120,6 +127,8 @@ static int try_zones(struct tpu_maker *maker, struct making *one,
 		     struct error *err)
 {
 	const char *operation;
+	struct error no_more;
+	bool sold_out = false;
 
 	forget_operation(one);
 	one->resting = false;
@@ -131,11 +140,18 @@ static int try_zones(struct tpu_maker *maker, struct making *one,
 				one->operation = mem_strdup(operation);
 			return 0;
 		}
-		if (!is_stock_out(err))
+		if (!is_stock_out(err) && !is_not_offered(err))
 			return error_prefix(err, "zone %s",
 					    places->zones[one->zone]);
+		if (is_stock_out(err))
+			no_more = *err;
+		sold_out = sold_out || is_stock_out(err);
 	}
 	one->zone = 0;
+	/* Waiting brings no zone to offer it. */
+	if (!sold_out)
+		return -1;
+	*err = no_more;
 	return rest(one, want, places, err);
 }
 

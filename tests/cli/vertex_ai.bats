@@ -234,3 +234,23 @@ posted() {
   [[ $output == *"Mnist_1: SUCCEEDED"* ]]
   end_google
 }
+
+@test "of many jobs the logs are asked for seldom" {
+  mnist
+  start_google
+  tell state '{"jobs": {"*": {"script": ["QUEUED", "RUNNING"]}}}'
+  mkdir jobs
+  for n in $(seq 20); do
+    sed "s/Mnist_1/many$n/; s,source: official,source: ../official," job.yaml >jobs/many$n.yaml
+  done
+  jobrun apply --yes --detach jobs
+  for n in 1 2 3; do
+    jobrun status >status.out
+  done
+  grep -q RUNNING status.out
+  # Each look asks for each, but for this.
+  [ "$(asked POST entries:list)" -ge 1 ]
+  [ "$(asked POST entries:list)" -le 30 ]
+  for n in $(seq 20); do jobrun cancel many$n; done >/dev/null 2>&1
+  end_google
+}

@@ -7,7 +7,10 @@
  * insertId.  When they were received is the service's own clock: neither ours
  * nor the trainer's matters.  The state (core/remote/log_collect.h) is
  *
- *	{"from", "seen", "said", "aliveMs", "finalMs", "told"}
+ *	{"from", "seen", "said", "aliveMs", "askedMs", "finalMs", "told"}
+ *
+ * Cloud Logging allows a project 60 such requests a minute, so that those who
+ * are many, or go on for long, ask seldom.
  */
 #include "core/base/clock.h"
 #include "core/base/units.h"
@@ -29,6 +32,12 @@
 #define OVERLAP_MS 120000
 /* How late the last ones of a run are. */
 #define SETTLE_MS 10000
+
+/* One run is asked for as often as it is looked at, many together every two
+ * seconds, and who goes on for ten minutes twice a minute. */
+#define EACH_MS 2000
+#define LONG_MS (10 * 60 * 1000)
+#define LONG_EVERY_MS 30000
 
 #define LOG_NAME "cloud-log"
 
@@ -295,6 +304,39 @@ static const char *what_was_said(const struct collector *c, struct arena *mem)
 	return text ? arena_strndup(mem, text, strcspn(text, "\r\n")) : NULL;
 }
 
+/* How many runs share what may be asked for. */
+static size_t live_runs(const struct managed *managed)
+{
+	struct arena *mem = arena_new();
+	struct run_list all = { 0 };
+	struct error ignored;
+	size_t i, n = 0;
+
+	if (store_run_list(managed->env.store, false, mem, &all, &ignored) < 0)
+		all.count = 0;
+	for (i = 0; i < all.count; i++)
+		n += !strcmp(all.items[i].provider, managed->as->provider) &&
+		     !run_state_is_final(all.items[i].state);
+	arena_free(mem);
+	return n;
+}
+
+/* Notes that it is asked for now, if it is. */
+static bool is_due(const struct collector *c, const struct run_record *run)
+{
+	size_t live = live_runs(c->managed);
+	long long now_ms = time_now_ms();
+	long long asked_ms = json_get_int(c->files.state, "askedMs", 0);
+	long long every_ms = live > 1 ? (long long)live * EACH_MS : 0;
+
+	if (now_ms - run->create_time_ms > LONG_MS && every_ms < LONG_EVERY_MS)
+		every_ms = LONG_EVERY_MS;
+	if (now_ms >= asked_ms && now_ms - asked_ms < every_ms)
+		return false;
+	json_object_set_new(c->files.state, "askedMs", json_integer(now_ms));
+	return true;
+}
+
 bool managed_log_collect(struct managed *managed, const struct run_record *run,
 			 const char *name, bool ended, int64_t end_ms,
 			 struct arena *mem, const char **said)
@@ -315,7 +357,7 @@ bool managed_log_collect(struct managed *managed, const struct run_record *run,
 		if (!ended)
 			json_object_set_new(c.files.state, "aliveMs",
 					    json_integer(time_now_ms()));
-		if (collect_pages(&c, &err) < 0 &&
+		if ((ended || is_due(&c, run)) && collect_pages(&c, &err) < 0 &&
 		    (settled || error_is_denied(&err)))
 			tell(&c, &err);
 	} else if (ret < 0) {

@@ -78,6 +78,9 @@ def listing(server, parent, collection, query):
                          query.get("filter", [""])[0])
     if "filter" in query and not match:
         raise error(400, "Invalid filter.")
+    for job in jobs_of(server, parent).values():
+        if job.state == "CANCELLING":
+            job.look(server)
     items = [shown(job) for job in jobs_of(server, parent).values()
              if not match or match[1] in job.body.get("labels", {}) and
              match[2] in (None, job.body["labels"][match[1]])]

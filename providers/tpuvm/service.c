@@ -250,7 +250,7 @@ int tpu_vm_request(void *arg, const struct resource *want,
 	const char *parent = arena_printf(mem, "projects/%s/locations/%s",
 					  places->project, zone);
 	char id[REQUEST_ID_MAX];
-	/* Of nodes the name alone tells that it is the same request. */
+	/* A node's name alone tells that it is the same request. */
 	const char *query[] = { queued ? "queuedResourceId" : "nodeId",
 				want->name, queued ? "requestId" : NULL, id,
 				NULL };

@@ -28,7 +28,8 @@ static void on_machines_lost(void *arg, const char *why)
 static void fail_to_start(struct supervisor *s, const struct error *err)
 {
 	if (s->run.attempt == s->run.origin)
-		s->run.exit_code = run_refused_as(err->code);
+		s->run.exit_code =
+			run_refused_as((enum error_code)error_status(err));
 	supervisor_stop_waiting(s, RUN_FAILED, err->text);
 }
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdlib.h>
+
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/choose.h"
 #include "cmd/jobrun/ui/left.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/waiting.h"
@@ -10,11 +14,15 @@
 
 struct cancel_opts {
 	bool now;
+	bool yes;
+	struct choose_opts choose;
 };
 
 static const struct opt options[] = {
 	{ 0, "now", OPT_FLAG, offsetof(struct cancel_opts, now), NULL,
 	  "without the grace between SIGTERM and SIGKILL" },
+	{ 'y', "yes", OPT_FLAG, offsetof(struct cancel_opts, yes), NULL,
+	  "do not ask before several are cancelled" },
 	{ 0 },
 };
 
@@ -24,21 +32,28 @@ static void on_interrupt(void *arg, uint32_t number)
 	loop_stop(arg);
 }
 
-/* Asks it to end and waits for that. */
-static int cancel(struct session *session, struct loop *loop, struct arena *mem,
-		  struct run_record *record, bool now, struct error *err)
+/* Asks one to end; several are then waited for together. */
+static int ask_one(struct session *session, struct run_record *record, bool now,
+		   struct error *err)
 {
 	const struct provider *provider;
 	struct resource resource = session_resource(record, &provider);
 	void *ctx = provider ? session_context(session, provider, err) : NULL;
 	int ret = ctx ? resource.kind->cancel(ctx, &resource, now, err) : -1;
 
-	if (ret < 0)
-		return -1;
 	if (ret > 0)
 		app_say(session->app, "%s: %s", record->job_id, err->text);
-	return waiting_run(session, loop, mem, record, -1, on_interrupt, loop,
-			   err);
+	return ret < 0 ? -1 : 0;
+}
+
+/* And waits for that. */
+static int cancel(struct session *session, struct loop *loop, struct arena *mem,
+		  struct run_record *record, bool now, struct error *err)
+{
+	return ask_one(session, record, now, err) < 0
+		       ? -1
+		       : waiting_run(session, loop, mem, record, -1,
+				     on_interrupt, loop, err);
 }
 
 /* Before it ends: what a slip would cost. */
@@ -88,59 +103,136 @@ static int end_twins(struct session *session, const struct run_record *record,
 	return ctx ? resource.kind->cancel(ctx, &resource, false, err) : -1;
 }
 
-static int run(struct app *app, int argc, char **argv)
+static int end_one(struct session *session, const char *job_id, bool now,
+		   bool asked)
 {
-	struct cancel_opts opts = { 0 };
-	struct session session = { 0 };
 	struct arena *mem = arena_new();
 	struct loop *loop = NULL;
 	struct run_record record;
 	struct error err;
+	int status = -1;
+
+	if (find(session, job_id, mem, &record, &err) < 0)
+		goto out;
+	if (run_state_is_final(record.state)) {
+		status = supervisor_end_left(session->env.store, &record, false,
+					     LEFT_MS, &err) < 0 ||
+					 (!asked &&
+					  end_twins(session, &record, &err) < 0)
+				 ? -1
+				 : 0;
+		if (status == 0)
+			app_say(session->app, "%s: %s%s", record.job_id,
+				asked ? "" : "already ",
+				run_state_name(record.state));
+		goto out;
+	}
+	loop = loop_new(&err);
+	if (!loop)
+		goto out;
+	if (!asked)
+		say_what_ends(session->app, &record);
+	status = asked ? waiting_run(session, loop, mem, &record, -1,
+				     on_interrupt, loop, &err)
+		       : cancel(session, loop, mem, &record, now, &err);
+	if (status == 0)
+		app_say(session->app, "%s: %s", record.job_id,
+			run_state_name(record.state));
+out:
+	loop_free(loop);
+	arena_free(mem);
+	return status < 0 ? app_fail(session->app, &err) : status;
+}
+
+/* All are asked before the first is waited for. */
+static int end_many(struct session *session, struct run_list *runs, bool now)
+{
+	bool *asked = mem_alloc((runs->count + 1) * sizeof(*asked));
+	struct error err;
+	int status = 0, one;
+	size_t i;
+
+	for (i = 0; i < runs->count && runs->count > 1; i++) {
+		if (run_state_is_final(runs->items[i].state))
+			continue;
+		say_what_ends(session->app, &runs->items[i]);
+		asked[i] = true;
+		if (ask_one(session, &runs->items[i], now, &err) < 0) {
+			one = app_fail(session->app, &err);
+			status = status ? status : one;
+		}
+	}
+	for (i = 0; i < runs->count && status != ERROR_INTERRUPTED; i++) {
+		one = end_one(session, runs->items[i].job_id, now, asked[i]);
+		status = !status || one == ERROR_INTERRUPTED ? one : status;
+	}
+	free(asked);
+	return status;
+}
+
+/* A pattern is about what goes on: what has ended needs no end. */
+static void keep_going(struct run_list *runs)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < runs->count; i++)
+		if (!run_state_is_final(runs->items[i].state))
+			runs->items[n++] = runs->items[i];
+	runs->count = n;
+}
+
+static int run(struct app *app, int argc, char **argv)
+{
+	struct cancel_opts opts = { 0 };
+	struct choice choice = { .opts = &opts.choose };
+	struct session session = { 0 };
+	struct arena *mem = arena_new();
+	struct run_list runs;
+	struct error err;
 	int status = 0;
 	int first;
 
-	first = options_parse(app, &cmd_cancel, argc, argv, &opts, 1, 1,
+	first = options_parse(app, &cmd_cancel, argc, argv, &opts, 0, INT_MAX,
 			      &status);
 	if (first < 0)
 		goto out;
-	loop = loop_new(&err);
-	if (!loop || session_open(&session, app, 0, &err) < 0 ||
-	    find(&session, argv[first], mem, &record, &err) < 0)
-		goto fail;
-	if (run_state_is_final(record.state)) {
-		if (supervisor_end_left(session.env.store, &record, false,
-					LEFT_MS, &err) < 0 ||
-		    end_twins(&session, &record, &err) < 0)
-			goto fail;
-		app_say(app, "%s: already %s", record.job_id,
-			run_state_name(record.state));
+	choice_take(&choice, argc - first, argv + first);
+	if (!choice_is_made(&choice)) {
+		status = command_misused(app, &cmd_cancel, "nothing was given");
 		goto out;
 	}
-	say_what_ends(app, &record);
-	status = cancel(&session, loop, mem, &record, opts.now, &err);
-	if (status < 0)
-		goto fail;
-	if (status == 0)
-		app_say(app, "%s: %s", record.job_id,
-			run_state_name(record.state));
-	goto out;
-fail:
-	status = app_fail(app, &err);
+	if (session_open(&session, app, 0, &err) < 0 ||
+	    choose_runs(&session, &choice, mem, &runs, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	if (choice_is_open(&choice))
+		keep_going(&runs);
+	if (!runs.count)
+		app_say(app, "nothing to cancel");
+	else if (!choose_confirm(app, &choice, &runs, "cancel", opts.yes))
+		status = ERROR_FAILED;
+	else
+		status = end_many(&session, &runs, opts.now);
 out:
 	session_close(&session);
-	loop_free(loop);
 	arena_free(mem);
 	return status;
 }
 
 const struct command cmd_cancel = {
 	.name = "cancel",
-	.args = "[--now] JOB",
-	.summary = "end a run: SIGTERM, the job's grace, SIGKILL",
-	.help = "Waits until it has ended.  A run that has ended already is "
-		"left as it is, but for\nwhat may still run on hosts that "
-		"were cut off from it: that is ended, if they answer.\n",
+	.args = "[--now] [--yes] [-l LABEL=VALUE] [--state LIST] JOB...",
+	.summary = "end runs: SIGTERM, the job's grace, SIGKILL",
+	.help = CHOOSE_HELP
+	"What a pattern, a file or an option chooses is listed, and "
+	"asked about.\n"
+	"Waits until it has ended.  A run that has ended already is "
+	"left as it is, but for\nwhat may still run on hosts that "
+	"were cut off from it: that is ended, if they answer.\n",
 	.options = options,
+	.more = choose_rows,
+	.more_offset = offsetof(struct cancel_opts, choose),
 	.remote = true,
 	.run = run,
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/choose.h"
 #include "cmd/jobrun/ui/session.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -21,6 +23,7 @@
 #include "providers/stores.h"
 
 struct checkpoints_opts {
+	struct choose_opts choose;
 	const char *format;
 };
 
@@ -265,38 +268,71 @@ static int show(struct app *app, struct session *session,
 	return ret;
 }
 
-static int run(struct app *app, int argc, char **argv)
+/* Returns the exit status. */
+static int show_one(struct app *app, struct session *session,
+		    const char *job_id, const char *format)
 {
-	struct checkpoints_opts opts = { .format = "text" };
-	struct listed_checkpoints all = { 0 };
-	struct session session = { 0 };
+	struct listed_checkpoints all = { .mem = arena_new(),
+					  .skipped = json_array(),
+					  .job_id = job_id };
 	struct error err;
 	int status = 0;
-	int first;
 
-	first = options_parse(app, &cmd_checkpoints, argc, argv, &opts, 1, 1,
-			      &status);
-	if (first < 0)
-		return status;
-	all.mem = arena_new();
-	all.skipped = json_array();
-	all.job_id = argv[first];
-	if (session_open(&session, app, 0, &err) < 0 ||
-	    show(app, &session, &all, !strcmp(opts.format, "json"), &err) < 0)
+	if (show(app, session, &all, !strcmp(format, "json"), &err) < 0)
 		status = app_fail(app, &err);
-	session_close(&session);
 	json_decref(all.skipped);
 	arena_free(all.mem);
 	return status;
 }
 
+static int run(struct app *app, int argc, char **argv)
+{
+	struct checkpoints_opts opts = { .format = "text" };
+	struct choice choice = { .opts = &opts.choose };
+	struct session session = { 0 };
+	struct arena *mem = arena_new();
+	struct strings names;
+	struct error err;
+	int status = 0;
+	size_t i;
+	int first;
+
+	first = options_parse(app, &cmd_checkpoints, argc, argv, &opts, 0,
+			      INT_MAX, &status);
+	if (first < 0)
+		goto out;
+	choice_take(&choice, argc - first, argv + first);
+	if (!choice_is_made(&choice)) {
+		status = command_misused(app, &cmd_checkpoints,
+					 "nothing was given");
+		goto out;
+	}
+	if (session_open(&session, app, 0, &err) < 0 ||
+	    choose_names(&session, &choice, mem, &names, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
+	}
+	for (i = 0; i < names.count; i++) {
+		int one = show_one(app, &session, names.items[i], opts.format);
+
+		status = status ? status : one;
+	}
+out:
+	session_close(&session);
+	arena_free(mem);
+	return status;
+}
+
 const struct command cmd_checkpoints = {
 	.name = "checkpoints",
-	.args = "[--format text|json] JOB",
-	.summary = "the checkpoints that are kept of a job",
-	.help = "Where they are, what is known of each, and which one the "
-		"next start goes on from.\n",
+	.args = "[--format text|json] [-l LABEL=VALUE] JOB...",
+	.summary = "the checkpoints that are kept of jobs",
+	.help = CHOOSE_HELP
+	"Where they are, what is known of each, and which one the "
+	"next start goes on from.\n",
 	.options = options,
+	.more = choose_rows,
+	.more_offset = offsetof(struct checkpoints_opts, choose),
 	.remote = true,
 	.run = run,
 };

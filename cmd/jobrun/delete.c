@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/choose.h"
 #include "cmd/jobrun/ui/deletion.h"
 #include "cmd/jobrun/ui/load.h"
 #include "cmd/jobrun/ui/session.h"
@@ -14,6 +15,7 @@
 
 struct delete_opts {
 	struct load_opts load;
+	struct choose_opts choose;
 	bool yes;
 	bool dry_run;
 	bool force;
@@ -208,23 +210,54 @@ static int delete_argument(struct session *session,
 	return status;
 }
 
+/* What is chosen by more than names, listed and asked about together. */
+static int delete_chosen(struct session *session, const struct choice *choice,
+			 struct delete_opts *opts)
+{
+	struct arena *mem = arena_new();
+	struct run_list runs;
+	struct error err;
+	int status = 0;
+	size_t i;
+
+	if (choose_runs(session, choice, mem, &runs, &err) < 0)
+		status = app_fail(session->app, &err);
+	else if (!opts->dry_run && !choose_confirm(session->app, choice, &runs,
+						   "delete", opts->yes))
+		status = ERROR_FAILED;
+	else if (!runs.count)
+		app_say(session->app, "nothing to delete");
+	opts->yes = true;
+	for (i = 0; i < runs.count && !status; i++)
+		status = delete_locked(session, runs.items[i].job_id, NULL,
+				       opts);
+	arena_free(mem);
+	return status;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct schema_options schema;
 	struct session session = { 0 };
 	struct delete_opts opts = { 0 };
+	struct choice choice = { .opts = &opts.choose };
 	struct error err;
 	int status = 0;
 	int i;
 
-	i = options_parse(app, &cmd_delete, argc, argv, &opts, 1, INT_MAX,
+	i = options_parse(app, &cmd_delete, argc, argv, &opts, 0, INT_MAX,
 			  &status);
 	if (i < 0)
 		return status;
+	choice_take(&choice, argc - i, argv + i);
+	if (!choice_is_made(&choice))
+		return command_misused(app, &cmd_delete, "nothing was given");
 	if (load_options(&opts.load, app, &schema, &err) < 0 ||
 	    session_open(&session, app, opts.dry_run ? 0 : SESSION_WRITE,
 			 &err) < 0) {
 		status = app_fail(app, &err);
+	} else if (choice_is_wide(&choice)) {
+		status = delete_chosen(&session, &choice, &opts);
 	} else {
 		for (; i < argc; i++) {
 			int one = delete_argument(&session, &schema, argv[i],
@@ -240,11 +273,15 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_delete = {
 	.name = "delete",
-	.args = "[--yes] [--dry-run] [--force] [--take-over] JOB|PATH...",
+	.args = "[--yes] [--dry-run] [-l LABEL=VALUE] [--state LIST] [--force] "
+		"[--take-over] JOB|PATH...",
 	.summary = "delete all that a job made: runs, logs, resources",
-	.help = "Asks first, on a terminal.  A run that still goes on has to "
+	.help = "A JOB is a jobId or a pattern in quotes ('train-*').  Asks "
+		"first, on a terminal.  A run that still goes on has to "
 		"be cancelled first.\n",
 	.options = options,
+	.more = choose_rows_plain,
+	.more_offset = offsetof(struct delete_opts, choose),
 	.shared = load_rows,
 	.shared_offset = offsetof(struct delete_opts, load),
 	.remote = true,

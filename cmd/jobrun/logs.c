@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/choose.h"
 #include "cmd/jobrun/ui/follow.h"
+#include "cmd/jobrun/ui/interrupt.h"
 #include "cmd/jobrun/ui/left.h"
 #include "cmd/jobrun/ui/line_style.h"
 #include "cmd/jobrun/ui/outcome.h"
@@ -31,6 +33,7 @@ struct logs_opts {
 	long trial;
 	bool first_error;
 	struct line_opts lines;
+	struct choose_opts choose;
 };
 
 static const struct opt options[] = {
@@ -160,9 +163,193 @@ out:
 	return ret;
 }
 
+/* ---- the output of several runs ---- */
+
+#define LOOK_MS 1000
+
+struct one_of_many {
+	const char *job_id;
+	int origin;            /* of its attempts */
+	struct follow *follow; /* NULL: it has ended, or shows nothing */
+};
+
+struct many {
+	struct session *session;
+	const struct choice *choice;
+	const struct follow_view *view;
+	bool follows;
+	struct loop *loop; /* or NULL */
+	struct arena *mem;
+	struct one_of_many *items;
+	size_t count;
+	int status;
+};
+
+static struct one_of_many *find_one(struct many *many,
+				    const struct run_record *run)
+{
+	size_t i;
+
+	for (i = 0; i < many->count; i++)
+		if (!strcmp(many->items[i].job_id, run->job_id) &&
+		    many->items[i].origin == run->origin)
+			return &many->items[i];
+	return NULL;
+}
+
+static struct one_of_many *add_one(struct many *many,
+				   const struct run_record *run)
+{
+	struct follow_view view = *many->view;
+	size_t n = many->count++;
+	struct one_of_many *one;
+	struct error err;
+
+	if (!(n & (n - 1)))
+		many->items = mem_grow(many->items, n ? 2 * n : 1,
+				       sizeof(*many->items));
+	one = &many->items[n];
+	one->job_id = arena_strdup(many->mem, run->job_id);
+	one->origin = run->origin;
+	view.style.job = one->job_id;
+	one->follow = follow_open(many->session, one->job_id,
+				  many->follows ? run->origin : run->attempt, 0,
+				  &view, &err);
+	if (one->follow && many->loop && !run_state_is_final(run->state) &&
+	    follow_start(one->follow, many->loop, &err) < 0) {
+		follow_close(one->follow);
+		one->follow = NULL;
+	}
+	if (!one->follow)
+		many->status = app_fail(many->session->app, &err);
+	return one;
+}
+
+static void end_one(struct many *many, struct one_of_many *one)
+{
+	struct error err;
+
+	if (!one->follow)
+		return;
+	if (follow_step(one->follow, true, &err) < 0)
+		many->status = app_fail(many->session->app, &err);
+	follow_stop(one->follow);
+	follow_close(one->follow);
+	one->follow = NULL;
+}
+
+/* Looks who is there now; false: nobody who goes on. */
+static int look_around(struct many *many, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct run_list runs;
+	size_t i, going = 0;
+	int ret = choose_runs(many->session, many->choice, mem, &runs, err);
+
+	for (i = 0; i < runs.count && ret == 0; i++) {
+		struct run_record *run = &runs.items[i];
+		struct one_of_many *one = find_one(many, run);
+		struct error ignored;
+
+		/* One that does not answer is as it was last known. */
+		session_refresh_one(many->session, mem, run, &ignored);
+		one = one ? one : add_one(many, run);
+		if (run_state_is_final(run->state))
+			end_one(many, one);
+		else
+			going++;
+	}
+	arena_free(mem);
+	return ret < 0 ? -1 : going > 0;
+}
+
+static void on_look(void *arg, uint32_t events)
+{
+	struct many *many = arg;
+	struct error err;
+	int going = look_around(many, &err);
+
+	(void)events;
+	if (going < 0)
+		many->status = app_fail(many->session->app, &err);
+	if (going > 0 && !many->session->app->out_closed)
+		loop_add_timer(many->loop, LOOK_MS, on_look, many);
+	else
+		loop_stop(many->loop);
+}
+
+static void on_many_interrupted(void *arg, uint32_t number)
+{
+	struct many *many = arg;
+
+	(void)number;
+	many->status = ERROR_INTERRUPTED;
+	loop_stop(many->loop);
+}
+
+static int follow_many(struct many *many, struct error *err)
+{
+	struct interrupt *interrupt = NULL;
+	int ret = -1;
+
+	many->loop = loop_new(err);
+	if (many->loop)
+		interrupt = interrupt_new(many->loop, 0, on_many_interrupted,
+					  many, err);
+	if (interrupt) {
+		many->session->app->only_shows = true;
+		loop_add_timer(many->loop, 0, on_look, many);
+		ret = loop_run(many->loop, err);
+	}
+	interrupt_free(interrupt);
+	return ret;
+}
+
+/* Returns the exit status. */
+static int show_many(struct session *session, const struct choice *choice,
+		     const struct logs_opts *opts,
+		     const struct follow_view *view)
+{
+	struct many many = { .session = session,
+			     .choice = choice,
+			     .view = view,
+			     .follows = opts->follow,
+			     .mem = arena_new() };
+	struct error err;
+	size_t i;
+	int ret = opts->follow ? follow_many(&many, &err)
+			       : look_around(&many, &err);
+
+	if (ret < 0)
+		many.status = app_fail(session->app, &err);
+	for (i = 0; i < many.count; i++) {
+		if (many.items[i].follow && !opts->follow &&
+		    follow_step(many.items[i].follow, false, &err) < 0)
+			many.status = app_fail(session->app, &err);
+		if (many.loop && many.items[i].follow)
+			follow_stop(many.items[i].follow);
+		follow_close(many.items[i].follow);
+	}
+	loop_free(many.loop);
+	free(many.items);
+	arena_free(many.mem);
+	return many.status;
+}
+
+/* These are about one run. */
+static int check_many(const struct logs_opts *opts, struct error *err)
+{
+	if (opts->attempt || opts->trial || opts->first_error)
+		return error_set(err, ERROR_USAGE,
+				 "--attempt, --trial and --first-error are "
+				 "for one JOB");
+	return 0;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct logs_opts opts = { .since = -1 };
+	struct choice choice = { .opts = &opts.choose };
 	struct follow_view view = { 0 };
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
@@ -173,15 +360,28 @@ static int run(struct app *app, int argc, char **argv)
 	int status = 0;
 	int first;
 
-	first = options_parse(app, &cmd_logs, argc, argv, &opts, 1, 1, &status);
+	first = options_parse(app, &cmd_logs, argc, argv, &opts, 0, INT_MAX,
+			      &status);
 	if (first < 0)
 		goto out;
+	choice_take(&choice, argc - first, argv + first);
+	if (!choice_is_made(&choice)) {
+		status = command_misused(app, &cmd_logs, "nothing was given");
+		goto out;
+	}
 	view.tasks.type = opts.task;
 	view.tasks.indices = opts.index;
 	view.style = line_style(&opts.lines, app);
 	if (make_filter(&opts, &regex, &view.filter, &err) < 0 ||
-	    session_open(&session, app, 0, &err) < 0 ||
-	    session_run(&session, argv[first], (int)opts.attempt, mem, &record,
+	    session_open(&session, app, 0, &err) < 0)
+		goto fail;
+	if (choice.count != 1 || choice_is_open(&choice)) {
+		if (check_many(&opts, &err) < 0)
+			goto fail;
+		status = show_many(&session, &choice, &opts, &view);
+		goto out;
+	}
+	if (session_run(&session, argv[first], (int)opts.attempt, mem, &record,
 			&err) < 0 ||
 	    (opts.first_error &&
 	     choose_first_error(&session, &record, mem, &view.tasks, &err) < 0))
@@ -214,15 +414,19 @@ out:
 
 const struct command cmd_logs = {
 	.name = "logs",
-	.args = "[-f] [--task TYPE] [--index LIST] JOB",
-	.summary = "print what the tasks of a run wrote",
-	.help = "On a terminal a line begins with its task; elsewhere it is "
-		"that of "
-		"PyTorch/XLA's\n"
-		"launcher: time, host, [number of the task], text.\n"
-		"  jobrun logs -f quickstart --task worker --index 1\n"
-		"The raw files are in the store: see 'jobrun status JOB'.\n",
+	.args = "[-f] [--task TYPE] [--index LIST] [-l LABEL=VALUE] JOB...",
+	.summary = "print what the tasks of runs wrote",
+	.help = CHOOSE_HELP
+	"With -f, runs that begin later join in.\n"
+	"On a terminal a line begins with its task; elsewhere it is "
+	"that of "
+	"PyTorch/XLA's\n"
+	"launcher: time, host, [number of the task], text.\n"
+	"  jobrun logs -f quickstart --task worker --index 1\n"
+	"The raw files are in the store: see 'jobrun status JOB'.\n",
 	.options = options,
+	.more = choose_rows_plain,
+	.more_offset = offsetof(struct logs_opts, choose),
 	.lines = line_rows,
 	.lines_offset = offsetof(struct logs_opts, lines),
 	.remote = true,

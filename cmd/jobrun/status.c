@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/choose.h"
 #include "cmd/jobrun/ui/interrupt.h"
 #include "cmd/jobrun/ui/left.h"
 #include "cmd/jobrun/ui/refresh.h"
+#include "cmd/jobrun/ui/rows.h"
 #include "cmd/jobrun/ui/screen.h"
 #include "cmd/jobrun/ui/uploads.h"
 #include "cmd/jobrun/ui/session.h"
@@ -26,13 +28,17 @@
 
 struct status_opts {
 	const char *format;
+	const char *output;
 	bool watch;
 	bool all;
+	struct choose_opts choose;
 };
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct status_opts, format),
 	  "text|json", "the form of the output; text is the default" },
+	{ 'o', "output", OPT_STRING, offsetof(struct status_opts, output),
+	  "FORM", ROWS_HELP },
 	{ 'w', "watch", OPT_FLAG, offsetof(struct status_opts, watch), NULL,
 	  "show it anew as it changes, until all have ended" },
 	{ 'a', "all", OPT_FLAG, offsetof(struct status_opts, all), NULL,
@@ -106,8 +112,25 @@ static void put_age(const struct run_record *run, char *out, size_t size)
 	duration_format((long)((to - from) / 1000), out, size);
 }
 
+/* "team=vision,user=me" */
+static void put_labels(const struct run_record *run, struct buf *out)
+{
+	json_t *labels = choose_labels(run), *value;
+	const char *name, *between = "";
+
+	json_object_foreach(labels, name, value)
+	{
+		buf_puts(out, between);
+		show_text(out, name);
+		buf_putc(out, '=');
+		show_text(out, json_string_value(value));
+		between = ",";
+	}
+	json_decref(labels);
+}
+
 static void put_run_line(const struct app *app, const struct run_record *run,
-			 int id_width, struct buf *out)
+			 int id_width, bool wide, struct buf *out)
 {
 	char started[32], age[32];
 
@@ -119,6 +142,12 @@ static void put_run_line(const struct app *app, const struct run_record *run,
 		   started, age);
 	if (run->exit_code >= 0)
 		buf_printf(out, "  %4d", run->exit_code);
+	else if (wide)
+		buf_puts(out, "     -");
+	if (wide) {
+		buf_puts(out, "  ");
+		put_labels(run, out);
+	}
 	buf_putc(out, '\n');
 }
 
@@ -366,54 +395,47 @@ static json_t *run_json(const struct run_record *run,
 static int collect(struct view *view, struct arena *mem, struct run_list *out,
 		   struct error *err)
 {
-	struct store *store = view->session->env.store;
+	const struct choice choice = { .opts = &view->opts->choose,
+				       .words = view->names,
+				       .count = view->name_count,
+				       .attempts = view->opts->all,
+				       .refreshed = true };
 	struct run_record **wanted;
-	struct run_list all;
-	size_t i, j;
+	size_t i;
 
-	if (store_run_list(store, view->opts->all, mem, &all, err) < 0)
+	if (choose_runs(view->session, &choice, mem, out, err) < 0)
 		return -1;
-	out->count = 0;
-	out->items = arena_alloc(mem, (all.count + 1) * sizeof(*out->items));
-	wanted =
-		arena_alloc(mem, (all.count + 1) * sizeof(struct run_record *));
-	for (j = 0; j < view->name_count; j++) {
-		for (i = 0; i < all.count; i++)
-			if (!strcmp(all.items[i].job_id, view->names[j]))
-				break;
-		if (i == all.count)
-			return error_set(err, ERROR_NO_RUN,
-					 "no run of '%s' is known here",
-					 view->names[j]);
-	}
-	for (i = 0; i < all.count; i++) {
-		for (j = 0; j < view->name_count; j++)
-			if (!strcmp(all.items[i].job_id, view->names[j]))
-				break;
-		if (view->name_count && j == view->name_count)
-			continue;
-		out->items[out->count] = all.items[i];
-		wanted[out->count] = &out->items[out->count];
-		out->count++;
-	}
+	wanted = arena_alloc(mem,
+			     (out->count + 1) * sizeof(struct run_record *));
+	for (i = 0; i < out->count; i++)
+		wanted[i] = &out->items[i];
 	view->stale = arena_alloc(mem, (out->count + 1) * sizeof(char *));
-	return refresh_runs(view->session, mem, wanted, out->count, view->stale,
-			    err);
+	if (refresh_runs(view->session, mem, wanted, out->count, view->stale,
+			 err) < 0)
+		return -1;
+	choose_again(&choice, out, view->stale);
+	return 0;
 }
 
 /* Began and not ended: of a command that is still at it, or was killed. */
 static int collect_open(struct view *view, struct arena *mem,
-			struct intent_list *out, struct error *err)
+			const struct run_list *runs, struct intent_list *out,
+			struct error *err)
 {
+	const struct choice choice = { .opts = &view->opts->choose,
+				       .words = view->names,
+				       .count = view->name_count };
+	bool all = !view->name_count && !choice_has_options(&choice);
 	size_t count = 0, i, j;
 
 	if (store_intent_list(view->session->env.store, mem, out, err) < 0)
 		return -1;
 	for (i = 0; i < out->count; i++) {
-		for (j = 0; j < view->name_count; j++)
-			if (!strcmp(out->items[i].job_id, view->names[j]))
+		for (j = 0; j < runs->count; j++)
+			if (!strcmp(out->items[i].job_id,
+				    runs->items[j].job_id))
 				break;
-		if (!view->name_count || j < view->name_count)
+		if (all || j < runs->count)
 			out->items[count++] = out->items[i];
 	}
 	out->count = count;
@@ -463,19 +485,30 @@ static json_t *open_json(const struct intent_list *open)
 	return list;
 }
 
+/* One job was asked for, by its name: it is shown with its tasks. */
+static bool is_about_one(const struct view *view, const struct run_list *runs)
+{
+	return view->name_count == 1 && runs->count &&
+	       !strcmp(view->names[0], runs->items[0].job_id);
+}
+
 static int put_text(struct view *view, struct arena *mem,
 		    const struct run_list *runs, struct buf *out,
 		    struct error *err)
 {
+	const struct choice choice = { .opts = &view->opts->choose };
 	struct store *store = view->session->env.store;
+	bool wide = view->opts->output && !strcmp(view->opts->output, "wide");
 	struct intent_list open;
 	int id_width = 3;
 	size_t i;
 
-	if (collect_open(view, mem, &open, err) < 0)
+	if (collect_open(view, mem, runs, &open, err) < 0)
 		return -1;
 	if (!runs->count) {
-		buf_puts(out, "no runs yet\n");
+		buf_puts(out, view->name_count || choice_has_options(&choice)
+				      ? "no run suits\n"
+				      : "no runs yet\n");
 		put_open(&open, out);
 		return 0;
 	}
@@ -484,16 +517,16 @@ static int put_text(struct view *view, struct arena *mem,
 			id_width = (int)strlen(runs->items[i].job_id);
 	buf_printf(out,
 		   "%-*s  STATE       ATTEMPT  PROVIDER    STARTED        "
-		   "         TIME  EXIT\n",
-		   id_width, "JOB");
+		   "         TIME  EXIT%s\n",
+		   id_width, "JOB", wide ? "  LABELS" : "");
 	for (i = 0; i < runs->count; i++) {
 		const struct run_record *run = &runs->items[i];
 		struct task_list tasks;
-		bool tuned, briefly = view->name_count != 1 || i > 0;
+		bool tuned, briefly = !is_about_one(view, runs) || i > 0;
 		struct uploads kept;
 		char *folder;
 
-		put_run_line(view->app, run, id_width, out);
+		put_run_line(view->app, run, id_width, wide, out);
 		put_words(run, view->stale[i], out);
 		put_wait(view, run, out);
 		if (put_restarts(view, mem, run, out, err) < 0 ||
@@ -528,15 +561,16 @@ static int put_text(struct view *view, struct arena *mem,
 	return 0;
 }
 
-static int put_json(struct view *view, struct arena *mem,
-		    const struct run_list *runs, struct buf *out,
-		    struct error *err)
+static int put_rows(struct view *view, struct arena *mem,
+		    const struct run_list *runs, const char *form,
+		    struct buf *out, struct error *err)
 {
 	json_t *all = json_object();
 	json_t *jobs = json_array();
 	struct intent_list open = { 0 };
 	struct task_list tasks;
-	int ret = collect_open(view, mem, &open, err);
+	json_t *labels;
+	int ret = collect_open(view, mem, runs, &open, err);
 	size_t i;
 
 	json_put_int(all, "formatVersion", 1);
@@ -557,6 +591,9 @@ static int put_json(struct view *view, struct arena *mem,
 			break;
 		one = run_json(run, first ? NULL : &before, &tasks);
 		json_array_append_new(jobs, one);
+		labels = choose_labels(run);
+		if (labels)
+			json_put(one, "labels", labels);
 		if (where_of(run, mem))
 			json_put_text(one, "where", where_of(run, mem));
 		waits_for(view, run, wait, sizeof(wait));
@@ -572,9 +609,14 @@ static int put_json(struct view *view, struct arena *mem,
 			ret = left_json(view->session, run, one, err);
 	}
 	if (ret == 0)
-		json_print(all, out);
+		ret = rows_put(all, "jobs", "jobId", form, out, err);
 	json_decref(all);
 	return ret;
+}
+
+static const char *form_of(const struct status_opts *opts)
+{
+	return opts->output ? opts->output : opts->format;
 }
 
 /* Shows it once; `going` says whether anything has not ended. */
@@ -589,10 +631,11 @@ static int show(struct view *view, bool *going, struct error *err)
 	*going = false;
 	if (collect(view, mem, &runs, err) < 0)
 		goto out;
-	if (!strcmp(view->opts->format, "json"))
-		ret = put_json(view, mem, &runs, &text, err);
-	else
+	if (rows_is_text(form_of(view->opts)))
 		ret = put_text(view, mem, &runs, &text, err);
+	else
+		ret = put_rows(view, mem, &runs, form_of(view->opts), &text,
+			       err);
 	if (ret < 0)
 		goto out;
 	if (view->screen)
@@ -693,7 +736,8 @@ static int run(struct app *app, int argc, char **argv)
 		return view.status;
 	view.names = argv + first;
 	view.name_count = (size_t)(argc - first);
-	if (session_open(&session, app, 0, &err) < 0 ||
+	if (rows_check(opts.output, &err) < 0 ||
+	    session_open(&session, app, 0, &err) < 0 ||
 	    (opts.watch ? watch(&view, &err) : show(&view, &going, &err)) < 0)
 		view.status = app_fail(app, &err);
 	session_close(&session);
@@ -702,10 +746,13 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_status = {
 	.name = "status",
-	.args = "[--format text|json] [--watch] [JOB...]",
+	.args = "[-o FORM] [--watch] [-l LABEL=VALUE] [--state LIST] [JOB...]",
 	.summary = "runs and their tasks, and why one failed",
-	.help = "The newest run of each job; with one JOB, its tasks too.\n",
+	.help = "The newest run of each job; with one jobId, its tasks "
+		"too.\n" CHOOSE_HELP,
 	.options = options,
+	.more = choose_rows,
+	.more_offset = offsetof(struct status_opts, choose),
 	.remote = true,
 	.run = run,
 };

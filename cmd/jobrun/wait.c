@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/choose.h"
 #include "cmd/jobrun/ui/outcome.h"
 #include "cmd/jobrun/ui/session.h"
 #include "cmd/jobrun/ui/waiting.h"
+#include "core/base/clock.h"
 #include "core/base/units.h"
 
 struct wait_opts {
 	long timeout;
+	struct choose_opts choose;
 };
 
 static const struct opt options[] = {
@@ -21,56 +26,93 @@ static void on_interrupt(void *arg, uint32_t number)
 	loop_stop(arg);
 }
 
+/* Seconds that are left of the limit; -1: there is none. */
+static long left_of(long timeout, int64_t begun_ms)
+{
+	int64_t left = timeout - (time_monotonic_ms() - begun_ms) / 1000;
+
+	return timeout < 0 ? -1 : left > 0 ? (long)left : 0;
+}
+
+static int wait_for(struct session *session, const char *job_id, long timeout,
+		    long left, struct error *err)
+{
+	struct arena *mem = arena_new();
+	struct loop *loop = loop_new(err);
+	struct run_record record;
+	char limit[32];
+	int status = -1;
+
+	if (!loop || session_run(session, job_id, 0, mem, &record, err) < 0)
+		goto out;
+	status = 0;
+	if (waiting_is_needed(&record))
+		status = waiting_run(session, loop, mem, &record, left,
+				     on_interrupt, loop, err);
+	if (status == ERROR_TIMEOUT) {
+		duration_format(timeout, limit, sizeof(limit));
+		status = error_set(err, ERROR_TIMEOUT,
+				   "%s is still %s after %s", record.job_id,
+				   run_state_name(record.state), limit);
+	} else if (status == 0) {
+		outcome_say(session, &record);
+		status = outcome_status(&record);
+	}
+out:
+	loop_free(loop);
+	arena_free(mem);
+	return status < 0 ? app_fail(session->app, err) : status;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct wait_opts opts = { .timeout = -1 };
+	struct choice choice = { .opts = &opts.choose };
 	struct session session = { 0 };
 	struct arena *mem = arena_new();
-	struct loop *loop = NULL;
-	struct run_record record;
+	int64_t begun_ms = time_monotonic_ms();
+	struct strings names;
 	struct error err;
-	char limit[32];
 	int status = 0;
+	size_t i;
 	int first;
 
-	first = options_parse(app, &cmd_wait, argc, argv, &opts, 1, 1, &status);
+	first = options_parse(app, &cmd_wait, argc, argv, &opts, 0, INT_MAX,
+			      &status);
 	if (first < 0)
 		goto out;
-	loop = loop_new(&err);
-	if (!loop || session_open(&session, app, 0, &err) < 0 ||
-	    session_run(&session, argv[first], 0, mem, &record, &err) < 0)
-		goto fail;
-	if (waiting_is_needed(&record)) {
-		status = waiting_run(&session, loop, mem, &record, opts.timeout,
-				     on_interrupt, loop, &err);
-		if (status < 0)
-			goto fail;
+	choice_take(&choice, argc - first, argv + first);
+	if (!choice_is_made(&choice)) {
+		status = command_misused(app, &cmd_wait, "nothing was given");
+		goto out;
 	}
-	if (status == ERROR_TIMEOUT) {
-		duration_format(opts.timeout, limit, sizeof(limit));
-		error_set(&err, ERROR_TIMEOUT, "%s is still %s after %s",
-			  record.job_id, run_state_name(record.state), limit);
-		goto fail;
+	if (session_open(&session, app, 0, &err) < 0 ||
+	    choose_names(&session, &choice, mem, &names, &err) < 0) {
+		status = app_fail(app, &err);
+		goto out;
 	}
-	if (status == 0) {
-		outcome_say(&session, &record);
-		status = outcome_status(&record);
+	/* The first that failed decides; all are waited for, but not after an
+	 * interrupt. */
+	for (i = 0; i < names.count && status != ERROR_INTERRUPTED; i++) {
+		int one = wait_for(&session, names.items[i], opts.timeout,
+				   left_of(opts.timeout, begun_ms), &err);
+
+		status = !status || one == ERROR_INTERRUPTED ? one : status;
 	}
-	goto out;
-fail:
-	status = app_fail(app, &err);
 out:
 	session_close(&session);
-	loop_free(loop);
 	arena_free(mem);
 	return status;
 }
 
 const struct command cmd_wait = {
 	.name = "wait",
-	.args = "[--timeout DURATION] JOB",
-	.summary = "wait for a run to end; exit as it did (0 or 1)",
+	.args = "[--timeout DURATION] [-l LABEL=VALUE] [--state LIST] JOB...",
+	.summary = "wait for runs to end; exit as they did (0 or 1)",
+	.help = CHOOSE_HELP "Of several the first that failed decides.\n",
 	.options = options,
+	.more = choose_rows,
+	.more_offset = offsetof(struct wait_opts, choose),
 	.remote = true,
 	.run = run,
 };

@@ -8,6 +8,7 @@
 #include "core/apply/journal.h"
 #include "core/apply/resume.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/job/boundary.h"
 #include "core/job/revision.h"
 #include "core/job/traits.h"
@@ -290,6 +291,26 @@ static int digest(struct session *session, struct job *job, struct error *err)
 	return 0;
 }
 
+/* By which runs are chosen (choose.h).  A provider's own labels stay. */
+static void put_labels(const struct job *job, struct resources *desired)
+{
+	struct resource *run = NULL;
+	json_t *labels;
+	size_t i;
+
+	for (i = 0; i < desired->count; i++)
+		if (desired->items[i]->kind->flags & KIND_RUN)
+			run = desired->items[i];
+	if (!run || !job->labels.count ||
+	    json_object_get(run->properties, "labels"))
+		return;
+	labels = json_object();
+	for (i = 0; i < job->labels.count; i++)
+		json_put_text(labels, job->labels.items[i].name,
+			      job->labels.items[i].value);
+	json_object_set_new(run->properties, "labels", labels);
+}
+
 static int plan_one(struct session *session, struct job *job, size_t at,
 		    const struct plan_options *options, struct error *err)
 {
@@ -307,9 +328,12 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 	ret = digest(session, job, err);
 	if (ret == 0)
 		find_revision(session, job);
-	if (ret == 0 && provider->desire(job, &session->env, desired, err) == 0)
+	if (ret == 0 &&
+	    provider->desire(job, &session->env, desired, err) == 0) {
+		put_labels(job, desired);
 		session->observed[at] =
 			observe(session, job, provider, desired, ctx, err);
+	}
 	if (!session->observed[at])
 		return error_prefix(err, "job '%s'", job->job_id);
 	note_reaches(job, desired);

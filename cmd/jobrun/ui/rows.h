@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a command lists, in the forms that other programs read. */
+#ifndef JOBRUN_ROWS_H
+#define JOBRUN_ROWS_H
+
+#include <jansson.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+
+#define ROWS_FORMATS "json|yaml|wide|name|csv|jsonl|custom=KEY,..."
+/* The help of -o. */
+#define ROWS_HELP "the form: " ROWS_FORMATS
+
+/* A form that is not made of rows: text, wide or NULL. */
+bool rows_is_text(const char *format);
+
+/* Fails with ERROR_USAGE if there is no such form. */
+int rows_check(const char *format, struct error *err);
+
+/*
+ * `whole` is the document, for json and yaml; its member `list` has the rows, of
+ * which `name` is the member that names one.  A KEY of custom is a path,
+ * "tasks.0.host".
+ */
+int rows_put(const json_t *whole, const char *list, const char *name,
+	     const char *format, struct buf *out, struct error *err);
+
+#endif

@@ -205,6 +205,7 @@ $(BUILD)/%.o: %.c Makefile VERSION
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 GENERATE_OBJ := $(GENERATE).o $(BUILD)/schema/catalogue/catalogue_read.o $(BUILD)/schema/catalogue/shipped.o \
+		$(BUILD)/schema/catalogue/prices.o $(BUILD)/schema/catalogue/catalogue_check.o $(BUILD)/core/job/catalogue.o \
 		$(BUILD)/schema/catalogue/cubes.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/base/*.c))
 $(GENERATE): $(GENERATE_OBJ)
 	$(SAY) "  LINK $@"

@@ -3,11 +3,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cmd/jobrun/commands.h"
 #include "core/base/json.h"
 #include "core/base/library.h"
 #include "providers/registry.h"
+#include "schema/catalogue/catalogue_get.h"
+
+#define CATALOGUE_OLD_DAYS 365
 
 struct doctor_opts {
 	const char *format;
@@ -67,6 +71,32 @@ static void look_for_libraries(struct checks *all)
 		if (!all->worst)
 			all->worst = ERROR_FAILED;
 	}
+}
+
+/* Hardware that is newer than it is only warned about. */
+static void look_at_catalogue(struct checks *all)
+{
+	const struct catalogue *catalogue;
+	struct tm kept = { 0 };
+	struct error err;
+	long days;
+
+	catalogue = catalogue_get(&err);
+	if (!catalogue) {
+		checks_fail(all, "catalogue", "rows", &err);
+		return;
+	}
+	checks_add(all, "catalogue", "date", CHECK_OK, catalogue->date);
+	if (!strptime(catalogue->date, "%Y-%m-%d", &kept))
+		return;
+	days = (long)((time(NULL) - timegm(&kept)) / 86400);
+	if (days > CATALOGUE_OLD_DAYS)
+		checks_add(all, "catalogue", "age", CHECK_MISSING, NULL)
+			->advice = arena_printf(
+			all->mem,
+			"%ld days old: newer hardware is taken with a "
+			"warning; a newer jobrun or --catalogue knows it",
+			days);
 }
 
 /* What several providers bring is looked at once. */
@@ -150,6 +180,7 @@ static int run(struct app *app, int argc, char **argv)
 	all.mem = arena_new();
 	look_for_tools(&all);
 	look_for_libraries(&all);
+	look_at_catalogue(&all);
 	doctor_state(&all);
 	ask_providers(app, &all);
 	(json ? put_json : put_text)(&all, &text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/jobrun/commands.h"
+#include "cmd/jobrun/ui/load.h"
 #include "core/base/alloc.h"
 #include "core/base/json.h"
 #include "providers/registry.h"
@@ -15,6 +16,7 @@
 struct explain_opts {
 	bool recursive;
 	const char *format;
+	const char *catalogue;
 };
 
 static const struct opt options[] = {
@@ -23,6 +25,8 @@ static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct explain_opts, format),
 	  "text|json|man",
 	  "the form; text is the default, man has all fields" },
+	{ 0, "catalogue", OPT_STRING, offsetof(struct explain_opts, catalogue),
+	  "FILE", "rows of hardware and prices that go before jobrun's own" },
 	{ 0 },
 };
 
@@ -39,12 +43,16 @@ static int print_listing(const struct app *app,
 	rows = listing->rows(all, catalogue);
 	if (!json) {
 		wrap_table(rows, app->width, out);
+		if (listing->dated)
+			buf_printf(out, "As of %s.\n", catalogue->date);
 		json_decref(rows);
 		return 0;
 	}
 	whole = json_object();
 	json_put_int(whole, "formatVersion", 1);
 	json_put_text(whole, "table", listing->name);
+	if (listing->dated)
+		json_put_text(whole, "date", catalogue->date);
 	json_put(whole, "entries", rows);
 	json_print(whole, out);
 	json_decref(whole);
@@ -148,6 +156,7 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
+	load_catalogue(opts.catalogue);
 	if (explain(app, first < argc ? argv[first] : "", &opts, &text, &err) <
 	    0)
 		status = app_fail(app, &err);
@@ -168,8 +177,8 @@ const struct command cmd_explain = {
 		"in its brackets\n"
 		"Without an argument: the top level of a job file.  "
 		"Tables are machine-types,\n"
-		"accelerators, tpus, regions, runtime-versions, scale-tiers, "
-		"rules, providers.\n",
+		"accelerators, tpus, regions, zones, runtime-versions, "
+		"scale-tiers, rules, providers.\n",
 	.options = options,
 	.run = run,
 };

@@ -4,6 +4,7 @@
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/load.h"
+#include "schema/catalogue/catalogue_get.h"
 #include "cmd/jobrun/validate_fix.h"
 #include "core/base/alloc.h"
 
@@ -110,6 +111,7 @@ static int run(struct app *app, int argc, char **argv)
 		status = app_fail(app, &err);
 		goto out;
 	}
+	catalogue_beside(argv[first]);
 	if (schema_load(argv + first, (size_t)(argc - first), &schema, &jobs,
 			&found, &err) < 0) {
 		status = app_fail(app, &err);

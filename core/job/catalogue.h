@@ -43,6 +43,7 @@ struct machine_family {
 	const struct machine *machines;
 	size_t machine_count;
 	const char *source;
+	const char *origin; /* the catalogue it is from; NULL: ours */
 };
 
 /* How many of an accelerator some machines can have. */
@@ -54,13 +55,15 @@ struct fit {
 };
 
 struct accelerator {
-	const char *type;           /* "NVIDIA_TESLA_T4" */
-	bool later;                 /* came after AI Platform */
+	const char *type; /* "NVIDIA_TESLA_T4" */
+	const char *gres; /* what the site's Slurm calls it, or NULL */
+	bool later;       /* came after AI Platform */
 	const char *const *regions; /* where AI Platform had it */
 	size_t region_count;        /* 0: not known */
 	const struct fit *fits;
 	size_t fit_count;
 	const char *source;
+	const char *origin; /* the catalogue it is from; NULL: ours */
 };
 
 /* A maker of accelerators, and what clusters call what it makes. */
@@ -118,6 +121,7 @@ struct tpu {
 	const struct slice *slices;
 	size_t slice_count;
 	const char *source;
+	const char *origin; /* the catalogue it is from; NULL: ours */
 };
 
 struct region {
@@ -130,6 +134,7 @@ struct region_group {
 	const struct region *regions;
 	size_t region_count;
 	const char *source;
+	const char *origin; /* the catalogue it is from; NULL: ours */
 };
 
 enum tpu_support {
@@ -149,6 +154,7 @@ struct runtime {
 	enum tpu_support tpu;
 	bool retired; /* no longer accepted from 2020-03-17 on */
 	const char *source;
+	const char *origin; /* the catalogue it is from; NULL: ours */
 };
 
 enum device {
@@ -165,6 +171,23 @@ struct container {
 	const char *image; /* "tf-cpu.2-11.py310" */
 	const char *until; /* its end, "2024-11-15" */
 	const char *source;
+};
+
+/* The price of one machine, or of one accelerator in the unit of
+ * acceleratorConfig.count (TPUs: cores or chips). */
+struct price {
+	const char *machine_type;     /* or NULL */
+	const char *accelerator_type; /* or NULL */
+	const char *region;           /* NULL: wherever there is no other */
+	double per_hour;
+};
+
+/* A price list: of a catalogue, or a file of its own. */
+struct price_list {
+	const char *currency; /* "USD" */
+	const struct price *prices;
+	size_t price_count;
+	const char *origin; /* the catalogue, or NULL */
 };
 
 struct catalogue {
@@ -185,6 +208,7 @@ struct catalogue {
 	size_t runtime_count;
 	const struct container *containers;
 	size_t container_count;
+	struct price_list prices; /* no currency: there are none */
 };
 
 /* Borrowed from the catalogue, or NULL if it has no such entry. */

@@ -17,22 +17,6 @@
 #include "core/job/job.h"
 #include "core/job/machines.h"
 
-/* The price of one machine, or of one accelerator in the unit of
- * acceleratorConfig.count (TPUs: cores or chips). */
-struct price {
-	const char *machine_type;     /* or NULL */
-	const char *accelerator_type; /* or NULL */
-	const char *region;           /* NULL: wherever there is no other */
-	double per_hour;
-};
-
-/* A price list; read by schema/catalogue/prices.h. */
-struct price_list {
-	const char *currency; /* "USD" */
-	const struct price *prices;
-	size_t price_count;
-};
-
 #define ESTIMATE_ITEMS ROLE_COUNT
 
 /* Machines of one sort. */

@@ -19,15 +19,19 @@ static const char *gres_of(const struct slurm_block *block,
 			   const struct catalogue *catalogue,
 			   const struct machine_group *group, struct arena *mem)
 {
+	const struct accelerator *known;
 	const char *name = NULL;
 	char model[64];
 	size_t i;
 
 	if (!group->accelerator_type || group->accelerator_count <= 0)
 		return NULL;
+	known = catalogue_accelerator(catalogue, group->accelerator_type);
 	for (i = 0; i < block->gres.count; i++)
 		if (!strcmp(block->gres.items[i].name, group->accelerator_type))
 			name = block->gres.items[i].value;
+	if (!name && known)
+		name = known->gres;
 	/* "NVIDIA_TESLA_T4" is gpu:t4: the model, as sites usually call it. */
 	if (!name) {
 		catalogue_model(catalogue, group->accelerator_type, model,

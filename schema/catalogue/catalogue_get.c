@@ -1,23 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/catalogue/catalogue_get.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/repository.h"
+#include "core/base/text.h"
+#include "schema/catalogue/catalogue_check.h"
 #include "schema/catalogue/catalogue_read.h"
 
 #define FILE_SIZE_MAX (1 << 20)
+#define FILES_MAX 64
+
+/* One file over those before.  They stay for the life of the process. */
+struct layer {
+	struct catalogue both;
+	struct catalogue *user; /* its texts are in both */
+	char *origin;
+	struct layer *under;
+};
 
 /* Written once, by load(). */
 static const struct catalogue *the_catalogue;
-static struct catalogue *user; /* its texts are in both */
-static struct catalogue both;
+static struct layer *layers;
 static struct error why;
+static char *beside; /* by catalogue_beside(), before */
 
-/* One list after the other.  Stays for the life of the process. */
+/* One list after the other. */
 static const void *joined(const void *first, size_t first_count,
 			  const void *second, size_t second_count, size_t size,
 			  size_t *count)
@@ -33,58 +47,156 @@ static const void *joined(const void *first, size_t first_count,
 	return out;
 }
 
-static void join(const struct catalogue *ours)
+/* `user` before `under`: the first of a name holds. */
+static void join(const struct catalogue *user, const struct catalogue *under,
+		 struct catalogue *both)
 {
-	both.date = user->date ? user->date : ours->date;
-	both.tiers = joined(user->tiers, user->tier_count, ours->tiers,
-			    ours->tier_count, sizeof(*ours->tiers),
-			    &both.tier_count);
-	both.families = joined(user->families, user->family_count,
-			       ours->families, ours->family_count,
-			       sizeof(*ours->families), &both.family_count);
-	both.accelerators =
+	both->date = user->date ? user->date : under->date;
+	both->tiers = joined(user->tiers, user->tier_count, under->tiers,
+			     under->tier_count, sizeof(*under->tiers),
+			     &both->tier_count);
+	both->families = joined(user->families, user->family_count,
+				under->families, under->family_count,
+				sizeof(*under->families), &both->family_count);
+	both->accelerators =
 		joined(user->accelerators, user->accelerator_count,
-		       ours->accelerators, ours->accelerator_count,
-		       sizeof(*ours->accelerators), &both.accelerator_count);
-	both.makers = joined(user->makers, user->maker_count, ours->makers,
-			     ours->maker_count, sizeof(*ours->makers),
-			     &both.maker_count);
-	both.tpus =
-		joined(user->tpus, user->tpu_count, ours->tpus, ours->tpu_count,
-		       sizeof(*ours->tpus), &both.tpu_count);
-	both.region_groups =
-		joined(user->region_groups, user->region_group_count,
-		       ours->region_groups, ours->region_group_count,
-		       sizeof(*ours->region_groups), &both.region_group_count);
-	both.runtimes = joined(user->runtimes, user->runtime_count,
-			       ours->runtimes, ours->runtime_count,
-			       sizeof(*ours->runtimes), &both.runtime_count);
-	both.containers =
+		       under->accelerators, under->accelerator_count,
+		       sizeof(*under->accelerators), &both->accelerator_count);
+	both->makers = joined(user->makers, user->maker_count, under->makers,
+			      under->maker_count, sizeof(*under->makers),
+			      &both->maker_count);
+	both->tpus = joined(user->tpus, user->tpu_count, under->tpus,
+			    under->tpu_count, sizeof(*under->tpus),
+			    &both->tpu_count);
+	both->region_groups = joined(
+		user->region_groups, user->region_group_count,
+		under->region_groups, under->region_group_count,
+		sizeof(*under->region_groups), &both->region_group_count);
+	both->runtimes = joined(user->runtimes, user->runtime_count,
+				under->runtimes, under->runtime_count,
+				sizeof(*under->runtimes), &both->runtime_count);
+	both->containers =
 		joined(user->containers, user->container_count,
-		       ours->containers, ours->container_count,
-		       sizeof(*ours->containers), &both.container_count);
+		       under->containers, under->container_count,
+		       sizeof(*under->containers), &both->container_count);
+	both->prices = user->prices.currency ? user->prices : under->prices;
+}
+
+/* Says of each row which file it is from. */
+static void sign(struct catalogue *user, const char *origin)
+{
+	size_t i;
+
+	for (i = 0; i < user->family_count; i++)
+		((struct machine_family *)user->families)[i].origin = origin;
+	for (i = 0; i < user->accelerator_count; i++)
+		((struct accelerator *)user->accelerators)[i].origin = origin;
+	for (i = 0; i < user->tpu_count; i++)
+		((struct tpu *)user->tpus)[i].origin = origin;
+	for (i = 0; i < user->region_group_count; i++)
+		((struct region_group *)user->region_groups)[i].origin = origin;
+	for (i = 0; i < user->runtime_count; i++)
+		((struct runtime *)user->runtimes)[i].origin = origin;
+	user->prices.origin = origin;
+}
+
+static int add(const char *path, const char *shown, struct error *err)
+{
+	size_t len;
+	char *text = file_read(path, FILE_SIZE_MAX, &len, err);
+	struct catalogue *user = text ? catalogue_read(text, len, err) : NULL;
+	struct layer *layer;
+
+	free(text);
+	if (!user || catalogue_check(user, the_catalogue, err) < 0) {
+		catalogue_free(user);
+		return error_prefix(err, "catalogue '%s'", shown);
+	}
+	layer = mem_alloc(sizeof(*layer));
+	layer->user = user;
+	layer->origin = mem_strdup(shown);
+	layer->under = layers;
+	layers = layer;
+	sign(user, layer->origin);
+	join(user, the_catalogue, &layer->both);
+	the_catalogue = &layer->both;
+	return 0;
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && text_ends(entry->d_name, ".yaml");
+}
+
+/* A user's own, for all that he does. */
+static int add_own(struct error *err)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	struct dirent **entries;
+	char *folder;
+	int i, n, ret = 0;
+
+	if (xdg && xdg[0] == '/')
+		folder = path_join(xdg, "jobrun/catalogue");
+	else if (home && home[0] == '/')
+		folder = path_join(home, ".config/jobrun/catalogue");
+	else
+		return 0;
+	n = scandir(folder, &entries, is_yaml, alphasort);
+	for (i = 0; i < n; i++) {
+		char *path = path_join(folder, entries[i]->d_name);
+
+		if (ret == 0 && i < FILES_MAX)
+			ret = add(path, path, err);
+		free(path);
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+	free(folder);
+	return ret;
+}
+
+/* The repository's: a file of it, not a link to somewhere else. */
+static int add_shared(struct error *err)
+{
+	struct repository repository;
+	struct stat st;
+	char *path;
+	int ret = 0;
+
+	if (!repository_find(beside ? beside : ".", &repository))
+		return 0;
+	path = path_join(repository.top, "jobrun.catalogue");
+	if (lstat(path, &st) == 0)
+		ret = S_ISREG(st.st_mode)
+			      ? add(path, "jobrun.catalogue", err)
+			      : error_set(err, ERROR_INVALID,
+					  "catalogue '%s': not a file", path);
+	free(path);
+	repository_done(&repository);
+	return ret;
 }
 
 static void load(void)
 {
 	const char *path = getenv("JOBRUN_CATALOGUE");
-	char *text;
-	size_t len;
 
-	if (!path || !*path) {
-		the_catalogue = &catalogue_shipped;
+	the_catalogue = &catalogue_shipped;
+	if (add_own(&why) < 0 || add_shared(&why) < 0 ||
+	    (path && *path && add(path, path, &why) < 0))
+		the_catalogue = NULL;
+	free(beside);
+	beside = NULL;
+}
+
+void catalogue_beside(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || beside)
 		return;
-	}
-	text = file_read(path, FILE_SIZE_MAX, &len, &why);
-	if (text)
-		user = catalogue_read(text, len, &why);
-	free(text);
-	if (!user) {
-		error_prefix(&why, "JOBRUN_CATALOGUE: '%s'", path);
-		return;
-	}
-	join(&catalogue_shipped);
-	the_catalogue = &both;
+	beside = S_ISDIR(st.st_mode) ? mem_strdup(path) : path_folder(path);
 }
 
 const struct catalogue *catalogue_get(struct error *err)

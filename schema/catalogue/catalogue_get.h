@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The catalogue: the compiled-in schema/catalogue/, and before it the file that
- * $JOBRUN_CATALOGUE names.  Such a file has the same lists, any of them; of two
- * entries with one name the user's holds.
+ * The catalogue: the compiled-in schema/catalogue/, and over it those of users,
+ * each over the ones before: the files of ~/.config/jobrun/catalogue by name
+ * (of $XDG_CONFIG_HOME, if that is set), jobrun.catalogue at the top of the
+ * repository, and the file that $JOBRUN_CATALOGUE names.  Such a file has the
+ * same lists, any of them; of two entries with one name the later one's holds.
  */
 #ifndef JOBRUN_CATALOGUE_GET_H
 #define JOBRUN_CATALOGUE_GET_H
@@ -13,9 +15,13 @@
 /* Made by schema/generate/catalogue.c. */
 extern const struct catalogue catalogue_shipped;
 
+/* The repository is that of this file or folder, not of the working directory.
+ * Means nothing once the catalogue was asked for. */
+void catalogue_beside(const char *path);
+
 /*
- * From any thread; lives as long as the process.  Borrowed.  A user's file
- * is read at the first call; if that can't be done, NULL, at each call.
+ * From any thread; lives as long as the process.  Borrowed.  Users' files
+ * are read at the first call; if that can't be done, NULL, at each call.
  */
 const struct catalogue *catalogue_get(struct error *err);
 

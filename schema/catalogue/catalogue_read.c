@@ -2,6 +2,7 @@
 #include "schema/catalogue/catalogue_read.h"
 
 #include "schema/catalogue/cubes.h"
+#include "schema/catalogue/prices.h"
 #include "schema/catalogue/shipped.h"
 
 #define TEXT(key, type, member)                                                \
@@ -90,6 +91,7 @@ static const cyaml_schema_value_t fit_item = ITEM(struct fit, fit_fields);
 static const cyaml_schema_field_t accelerator_fields[] = {
 	TEXT("type", struct accelerator, type),
 	YES_IF_ANY("later", struct accelerator, later),
+	TEXT_IF_ANY("gres", struct accelerator, gres),
 	TEXT("source", struct accelerator, source),
 	LIST_IF_ANY("regions", struct accelerator, regions, region_count,
 		    &text_item),
@@ -231,6 +233,9 @@ static const cyaml_schema_field_t catalogue_fields[] = {
 		    &runtime_item),
 	LIST_IF_ANY("containers", struct catalogue, containers, container_count,
 		    &container_item),
+	TEXT_IF_ANY("currency", struct catalogue, prices.currency),
+	LIST_IF_ANY("prices", struct catalogue, prices.prices,
+		    prices.price_count, &price_item),
 	CYAML_FIELD_END,
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "schema/catalogue/shipped.h"
 
@@ -25,7 +26,7 @@ static const cyaml_schema_field_t price_fields[] = {
 	CYAML_FIELD_END,
 };
 
-static const cyaml_schema_value_t price_item = {
+const cyaml_schema_value_t price_item = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct price, price_fields),
 };
 
@@ -79,7 +80,7 @@ static int check_twins(const struct price_list *list, struct error *err)
 	return ret;
 }
 
-static int check(const struct price_list *list, struct error *err)
+int prices_check(const struct price_list *list, struct error *err)
 {
 	size_t i;
 
@@ -111,7 +112,7 @@ struct price_list *prices_read(const char *path, struct error *err)
 		return NULL;
 	}
 	list = shipped_read(text, len, &list_schema, err);
-	if (!list || check(list, err) < 0) {
+	if (!list || prices_check(list, err) < 0) {
 		error_prefix(err, "price list '%s'", path);
 		prices_free(list);
 		list = NULL;

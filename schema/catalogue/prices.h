@@ -11,11 +11,16 @@
 #ifndef JOBRUN_PRICES_H
 #define JOBRUN_PRICES_H
 
+#include <cyaml/cyaml.h>
+
 #include "core/base/error.h"
-#include "core/plan/estimate.h"
+#include "core/job/catalogue.h"
 
 /* Returns new, or NULL. */
 struct price_list *prices_read(const char *path, struct error *err);
+/* What the form alone does not say: one price each, none below 0. */
+int prices_check(const struct price_list *list, struct error *err);
+extern const cyaml_schema_value_t price_item; /* a struct price */
 void prices_free(struct price_list *list);
 
 #endif

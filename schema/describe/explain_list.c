@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/describe/explain_list.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/json.h"
@@ -19,6 +20,13 @@ static void put_counted(json_t *row, const char *key, unsigned count,
 		json_put_text(value, "type", type);
 	}
 	json_put(row, key, value);
+}
+
+/* Where a row is from, and up to when that was kept. */
+static void put_origin(json_t *row, const char *source, const char *origin)
+{
+	json_put_text(row, "source", source);
+	json_put_text(row, "origin", origin ? origin : "jobrun");
 }
 
 json_t *rule_places(const struct outline *all, const struct rule *rule)
@@ -48,8 +56,12 @@ static json_t *machine_types(const struct outline *all,
 
 		for (k = 0; k < family->machine_count; k++) {
 			const struct machine *machine = &family->machines[k];
-			json_t *row = json_object();
+			json_t *row;
 
+			if (catalogue_machine(catalogue, machine->name, NULL) !=
+			    machine)
+				continue;
+			row = json_object();
 			json_put_text(row, "name", machine->name);
 			json_put_int(row, "vcpus", machine->vcpus);
 			json_put(row, "memoryGb",
@@ -61,7 +73,7 @@ static json_t *machine_types(const struct outline *all,
 				      machine->like ? machine->like : "");
 			json_put(row, "aiPlatform",
 				 json_boolean(!family->unlisted));
-			json_put_text(row, "source", family->source);
+			put_origin(row, family->source, family->origin);
 			json_array_append_new(rows, row);
 		}
 	}
@@ -79,6 +91,8 @@ static json_t *accelerators(const struct outline *all,
 	for (i = 0; i < catalogue->accelerator_count; i++) {
 		const struct accelerator *one = &catalogue->accelerators[i];
 
+		if (catalogue_accelerator(catalogue, one->type) != one)
+			continue;
 		for (k = 0; k < one->fit_count || !k; k++) {
 			const struct fit *fit =
 				k < one->fit_count ? &one->fits[k] : NULL;
@@ -95,7 +109,7 @@ static json_t *accelerators(const struct outline *all,
 				     : json_array());
 			json_put(row, "regions",
 				 json_texts(one->regions, one->region_count));
-			json_put_text(row, "source", one->source);
+			put_origin(row, one->source, one->origin);
 			json_array_append_new(rows, row);
 		}
 	}
@@ -115,8 +129,13 @@ static json_t *regions(const struct outline *all,
 
 		for (k = 0; k < group->region_count; k++) {
 			const struct region *region = &group->regions[k];
-			json_t *row = json_object(), *zones = json_array();
+			json_t *row, *zones;
 
+			if (catalogue_region(catalogue, region->name, NULL) !=
+			    region)
+				continue;
+			row = json_object();
+			zones = json_array();
 			for (letter = region->zones; letter && *letter;
 			     letter++)
 				json_array_append_new(zones,
@@ -127,10 +146,77 @@ static json_t *regions(const struct outline *all,
 			json_put(row, "aiPlatform",
 				 json_boolean(group->training));
 			json_put(row, "zones", zones);
-			json_put_text(row, "source", group->source);
+			put_origin(row, group->source, group->origin);
 			json_array_append_new(rows, row);
 		}
 	}
+	return rows;
+}
+
+/* {"zone": "us-central1-a", "tpus": ["TPU_V5P"], ...} */
+static void put_zone(json_t *rows, const struct catalogue *catalogue,
+		     const char *name, const char *source, const char *origin)
+{
+	json_t *row = json_object(), *found = json_array();
+	size_t i, k;
+
+	for (i = 0; i < catalogue->tpu_count; i++)
+		for (k = 0; k < catalogue->tpus[i].zone_count; k++)
+			if (!strcmp(catalogue->tpus[i].zones[k].name, name))
+				json_array_append_new(
+					found,
+					json_sprintf(
+						"%s %u to %u",
+						catalogue->tpus[i].type,
+						catalogue->tpus[i].zones[k].min,
+						catalogue->tpus[i]
+							.zones[k]
+							.max));
+	json_put_text(row, "zone", name);
+	json_put(row, "tpus", found);
+	put_origin(row, source, origin);
+	json_array_append_new(rows, row);
+}
+
+/* The zones of regions, and others in which there are TPUs. */
+static json_t *zones(const struct outline *all,
+		     const struct catalogue *catalogue)
+{
+	json_t *rows = json_array(), *row;
+	size_t i, k;
+	const char *letter;
+	char name[64];
+
+	(void)all;
+	for (i = 0; i < catalogue->region_group_count; i++) {
+		const struct region_group *group = &catalogue->region_groups[i];
+
+		for (k = 0; k < group->region_count; k++) {
+			const struct region *one = &group->regions[k];
+
+			if (catalogue_region(catalogue, one->name, NULL) != one)
+				continue;
+			for (letter = one->zones; *letter; letter++) {
+				snprintf(name, sizeof(name), "%s-%c", one->name,
+					 *letter);
+				put_zone(rows, catalogue, name, group->source,
+					 group->origin);
+			}
+		}
+	}
+	for (i = 0; i < catalogue->tpu_count; i++)
+		for (k = 0; k < catalogue->tpus[i].zone_count; k++) {
+			const struct tpu *tpu = &catalogue->tpus[i];
+			size_t at;
+
+			json_array_foreach(
+				rows, at,
+				row) if (!strcmp(json_get_text(row, "zone", ""),
+						 tpu->zones[k].name)) break;
+			if (at == json_array_size(rows))
+				put_zone(rows, catalogue, tpu->zones[k].name,
+					 tpu->source, tpu->origin);
+		}
 	return rows;
 }
 
@@ -158,7 +244,7 @@ static json_t *runtime_versions(const struct outline *all,
 			 json_texts(runtime->pythons, runtime->python_count));
 		json_put_text(row, "tpus", support[runtime->tpu]);
 		json_put(row, "retired", json_boolean(runtime->retired));
-		json_put_text(row, "source", runtime->source);
+		put_origin(row, runtime->source, runtime->origin);
 		json_array_append_new(rows, row);
 	}
 	return rows;
@@ -200,6 +286,8 @@ static json_t *tpus(const struct outline *all,
 	for (i = 0; i < catalogue->tpu_count; i++) {
 		const struct tpu *tpu = &catalogue->tpus[i];
 
+		if (catalogue_tpu(catalogue, tpu->type) != tpu)
+			continue;
 		for (k = 0; k < tpu->slice_count; k++) {
 			const struct slice *slice = &tpu->slices[k];
 			json_t *row = json_object();
@@ -211,7 +299,7 @@ static json_t *tpus(const struct outline *all,
 			json_put_int(row, "devicesPerHost",
 				     tpu->devices_per_host);
 			json_put_text(row, "topology", slice->topology);
-			json_put_text(row, "source", tpu->source);
+			put_origin(row, tpu->source, tpu->origin);
 			json_array_append_new(rows, row);
 		}
 	}
@@ -256,18 +344,20 @@ static json_t *all_providers(const struct outline *all,
 }
 
 const struct explain_list listings[] = {
-	{ "machine-types", "what masterType and its like can be",
-	  machine_types },
-	{ "accelerators", "GPUs, and the machines that take them",
-	  accelerators },
+	{ "machine-types", "what masterType and its like can be", machine_types,
+	  true },
+	{ "accelerators", "GPUs, and the machines that take them", accelerators,
+	  true },
 	{ "scale-tiers", "the sets of machines that scaleTier names",
-	  scale_tiers },
-	{ "tpus", "the slices of Cloud TPUs", tpus },
-	{ "regions", "where there are machines", regions },
-	{ "runtime-versions", "what runtimeVersion can be", runtime_versions },
-	{ "rules", "what must hold between fields", all_rules },
-	{ "providers", "where jobs run", all_providers },
-	{ NULL, NULL, NULL },
+	  scale_tiers, true },
+	{ "tpus", "the slices of Cloud TPUs", tpus, true },
+	{ "regions", "where there are machines", regions, true },
+	{ "zones", "the zones of regions, and the TPUs in them", zones, true },
+	{ "runtime-versions", "what runtimeVersion can be", runtime_versions,
+	  true },
+	{ "rules", "what must hold between fields", all_rules, false },
+	{ "providers", "where jobs run", all_providers, false },
+	{ NULL, NULL, NULL, false },
 };
 
 const struct explain_list *listing_find(const char *name)

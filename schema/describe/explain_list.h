@@ -8,6 +8,7 @@
 #define JOBRUN_EXPLAIN_LIST_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "core/job/catalogue.h"
 #include "schema/describe/outline.h"
@@ -21,6 +22,7 @@ struct explain_list {
 	 * the columns. */
 	json_t *(*rows)(const struct outline *all,
 			const struct catalogue *catalogue);
+	bool dated; /* they are the catalogue's, and as old as that */
 };
 
 extern const struct explain_list listings[]; /* up to a row with no name */

@@ -26,7 +26,7 @@ YAML
   printf 'trainingInput: {scaleTier: BASIC}\n' >a.yaml
   JOBRUN_CATALOGUE=catalogue.yaml run jobrun validate a.yaml
   [ "$status" -eq 65 ]
-  [[ $output == *"JOBRUN_CATALOGUE: 'catalogue.yaml'"*"line: 1"* ]]
+  [[ $output == *"catalogue 'catalogue.yaml'"*"line: 1"* ]]
   JOBRUN_CATALOGUE=none.yaml run jobrun validate a.yaml
   [ "$status" -eq 65 ]
   [[ $output == *"none.yaml"* ]]
@@ -37,4 +37,93 @@ YAML
   run jobrun plan a.yaml
   [ "$status" -eq 0 ]
   [[ $output == *"trainingInput.network is not used by provider local"* ]]
+}
+
+site_catalogue() {
+  cat >"$1" <<'YAML'
+currency: EUR
+prices:
+- {machineType: dgx-h100, perHour: 18.5}
+accelerators:
+- {type: NVIDIA_H100_80GB, gres: "gpu:h100-sxm", source: "our racks, 2026-11"}
+families:
+- name: dgx
+  source: our racks, 2026-11
+  machines:
+  - {name: dgx-h100, vcpus: 224, memoryGb: 2048, acceleratorType: NVIDIA_H100_80GB, acceleratorCount: 8}
+YAML
+}
+
+site_job() {
+  mkdir -p "$(dirname "$1")"
+  cat >"$1" <<'YAML'
+jobId: site
+trainingInput: {scaleTier: CUSTOM, masterType: dgx-h100, scheduling: {maxRunningTime: 7200s}}
+jobrun: {provider: slurm, command: [python3, train.py]}
+YAML
+}
+
+@test "catalogues of a user, a repository and an option: what they say is used and named" {
+  export HOME=$PWD/home XDG_CONFIG_HOME=
+  mkdir -p home/.config/jobrun/catalogue repo/jobs
+  git -C repo init -q
+  site_job repo/jobs/a.yaml
+  run jobrun validate --strict repo/jobs/a.yaml
+  [ "$status" -ne 0 ]
+  [[ $output == *dgx-h100* ]]
+  site_catalogue home/.config/jobrun/catalogue/site.yaml
+  jobrun validate --strict repo/jobs/a.yaml
+  rm -r home
+  # The job's repository counts, not where the command was called.
+  site_catalogue repo/jobrun.catalogue
+  jobrun validate --strict repo/jobs/a.yaml
+  run jobrun render --to slurm repo/jobs/a.yaml
+  [[ $output == *"gpu:h100-sxm:8"* ]]
+  (cd repo && jobrun explain machine-types --format json) >rows.json
+  [ "$(jq -r '.entries[] | select(.name == "dgx-h100") | .origin' rows.json)" = jobrun.catalogue ]
+  [ "$(jq -r '.entries[] | select(.name == "n1-standard-4") | .origin' rows.json)" = jobrun ]
+  [ "$(jq -r .date rows.json | tr -d 0-9)" = -- ]
+  # A row of one's own takes the place of the shipped one.
+  (cd repo && jobrun explain accelerators --format json) >rows.json
+  [ "$(jq '[.entries[] | select(.type == "NVIDIA_H100_80GB")] | length' rows.json)" = 1 ]
+  # An option goes before the repository.
+  sed 's/18.5/20/; s/dgx-h100, vcpus: 224/dgx-h100, vcpus: 96/' repo/jobrun.catalogue >other.yaml
+  run jobrun explain machine-types --format json --catalogue other.yaml
+  [ "$(jq '.entries[] | select(.name == "dgx-h100") | .vcpus' <<<"$output")" = 96 ]
+}
+
+@test "the plan says which rows and prices are not jobrun's own" {
+  site_job a.yaml
+  sed -i 's/provider: slurm/provider: fake/' a.yaml
+  site_catalogue own.yaml
+  CI= run jobrun plan --catalogue own.yaml a.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"machine type dgx-h100 is from catalogue own.yaml"* ]]
+  [[ $output == *"accelerator NVIDIA_H100_80GB is from catalogue own.yaml"* ]]
+  [[ $output == *"prices are from catalogue own.yaml"* ]]
+  [[ $output == *"37.00 EUR"* ]]
+  [[ $output != *"review it"* ]]
+  CI=true run jobrun plan --catalogue own.yaml a.yaml
+  [[ $output == *"dgx-h100 is from catalogue own.yaml, not jobrun's own: review it"* ]]
+}
+
+@test "a catalogue is checked as a job file is" {
+  printf 'trainingInput: {scaleTier: BASIC}\n' >a.yaml
+  while IFS='|' read -r text message; do
+    printf "$text" >bad.yaml
+    run jobrun validate --catalogue bad.yaml a.yaml
+    [ "$status" -eq 65 ]
+    [[ $output == *"catalogue 'bad.yaml'"*"$message"* ]] || { echo "$text: $output"; false; }
+  done <<'TABLE'
+families: [{name: a, sorce: b}]|sorce
+families: [{name: a, source: b, machines: [{name: A-1, vcpus: 1, memoryGb: 1}]}]|small letters
+families: [{name: a, source: b, machines: [{name: a-1, vcpus: 0, memoryGb: 1}]}]|more than 0
+families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1, acceleratorType: NVIDIA_L4}]}]|go together
+families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1, acceleratorType: NVIDIA_L44, acceleratorCount: 1}]}]|did you mean 'NVIDIA_L4'?
+families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1}, {name: a-1, vcpus: 1, memoryGb: 1}]}]|'a-1' is there twice
+accelerators: [{type: nvidia, source: b}]|capitals
+regionGroups: [{source: b, regions: [{name: moon-east1, zones: "1"}]}]|letters of its zones
+currency: EUR|go together
+{currency: EUR, prices: [{machineType: a, perHour: -1}]}|0 or more
+TABLE
 }

@@ -74,7 +74,7 @@ PY
   [[ ${lines[0]} == NAME*MASTER*WORKERS* ]]
   [[ $output == *"19 n1-highcpu-16"* ]]
   COLUMNS=80 jobrun explain scale-tiers | awk 'length > 80 { exit 1 }'
-  jobrun explain tpus | grep -q '^v3-32 .* 4 .*2,2,1$'
+  jobrun explain tpus | grep -q '^v3-32 .* 4 .*2,2,1 *jobrun$'
   jobrun explain rules | grep -q ^secret
   jobrun explain providers | grep -q '^local .*processes on this machine'
   jobrun explain --format json tpus | python3 -c '

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/jobrun/ui/load.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "core/base/alloc.h"
 #include "core/base/opt.h"
 #include "providers/registry.h"
+#include "schema/catalogue/catalogue_get.h"
 
 #define PROVIDER_MAX 16
 
@@ -25,6 +27,8 @@ const struct opt load_rows[] = {
 	  "no path may lead out of the repository; default with CI set" },
 	{ 0, "allow-outside", OPT_LIST, offsetof(struct load_opts, outside),
 	  "DIR", "but for those below DIR" },
+	{ 0, "catalogue", OPT_STRING, offsetof(struct load_opts, catalogue),
+	  "FILE", "rows of hardware and prices that go before jobrun's own" },
 	{ 0 },
 };
 
@@ -65,6 +69,13 @@ static int make_boundary(struct load_opts *opts, const struct app *app,
 	return 0;
 }
 
+void load_catalogue(const char *path)
+{
+	/* What is started from here knows the same hardware. */
+	if (path)
+		setenv("JOBRUN_CATALOGUE", path, 1);
+}
+
 int load_options(struct load_opts *opts, const struct app *app,
 		 struct schema_options *out, struct error *err)
 {
@@ -81,6 +92,7 @@ int load_options(struct load_opts *opts, const struct app *app,
 	out->sets = opts->parsed;
 	out->set_count = opts->sets.count;
 	out->boundary = &opts->boundary;
+	load_catalogue(opts->catalogue);
 	return make_boundary(opts, app, err);
 }
 
@@ -110,6 +122,8 @@ static int load(const struct app *app, const struct schema_options *options,
 
 	*out = (struct jobs){ 0 };
 	known_init(&known);
+	if (count)
+		catalogue_beside(paths[0]);
 	how.is_known = known_is;
 	how.arg = &known;
 	if (schema_load(paths, count, &how, out, &found, &err) < 0) {

@@ -22,6 +22,7 @@ struct load_opts {
 	bool untrusted;
 	bool connect;
 	struct opt_list outside;
+	const char *catalogue;                  /* a file, or NULL */
 	struct schema_set parsed[OPT_LIST_MAX]; /* private */
 	/* How far the files may reach; see load_options(). */
 	struct boundary boundary;
@@ -41,6 +42,8 @@ struct schema_options load_plain_options(void);
  */
 int load_options(struct load_opts *opts, const struct app *app,
 		 struct schema_options *out, struct error *err);
+/* Takes a catalogue that an option names; NULL: none does. */
+void load_catalogue(const char *path);
 void load_done(struct load_opts *opts);
 
 /*

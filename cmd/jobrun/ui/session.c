@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/job/boundary.h"
+#include "core/job/machines.h"
 #include "core/job/revision.h"
 #include "core/job/traits.h"
 #include "providers/registry.h"
@@ -93,6 +94,17 @@ int session_prices(struct session *session, const char *path, struct error *err)
 		return 0;
 	session->prices = prices_read(path, err);
 	return session->prices ? 0 : -1;
+}
+
+/* The list of an option or of the catalogue, or NULL. */
+static const struct price_list *price_list(const struct session *session)
+{
+	const struct catalogue *catalogue = session->env.catalogue;
+
+	if (session->prices)
+		return session->prices;
+	return catalogue && catalogue->prices.currency ? &catalogue->prices
+						       : NULL;
 }
 
 static void say_waiting(void *arg, const struct error *why)
@@ -201,6 +213,61 @@ static struct resource *look(struct session *session,
 	if (!found && session->look == LOOK_IF_ASKED && error_is_unasked(err))
 		found = observe_nothing(session, desired, err->text);
 	return found;
+}
+
+/* A row that jobrun does not ship decides what is asked for, or what the plan
+ * says that it costs.  In CI a reviewer of the commit has not chosen it. */
+static void note_row(const struct provider_env *env, struct resources *desired,
+		     const char *what, const char *name, const char *origin)
+{
+	bool doubt = env->boundary && env->boundary->untrusted;
+
+	if (origin)
+		resources_note(desired, "%s%s from catalogue %s%s", what, name,
+			       origin,
+			       doubt ? ", not jobrun's own: review it" : "");
+}
+
+static void note_catalogue(const struct job *job,
+			   const struct provider_env *env,
+			   const struct price_list *prices,
+			   struct resources *desired)
+{
+	const struct accelerator *accelerator;
+	const struct machine_family *family;
+	struct machine_groups groups;
+	struct error ignored;
+	size_t i;
+
+	if (!env->catalogue ||
+	    machines_of(job, env->catalogue, &groups, &ignored) < 0)
+		return;
+	for (i = 0; i < groups.count; i++) {
+		const struct machine_group *one = &groups.items[i];
+
+		if (one->machine &&
+		    catalogue_machine(env->catalogue, one->type, &family))
+			note_row(env, desired, "machine type ",
+				 arena_printf(desired->mem, "%s is", one->type),
+				 family->origin);
+		accelerator =
+			one->accelerator_type
+				? catalogue_accelerator(env->catalogue,
+							one->accelerator_type)
+				: NULL;
+		if (accelerator)
+			note_row(env, desired, "accelerator ",
+				 arena_printf(desired->mem, "%s is",
+					      accelerator->type),
+				 accelerator->origin);
+		if (one->tpu)
+			note_row(env, desired, "TPU ",
+				 arena_printf(desired->mem, "%s is",
+					      one->tpu->type),
+				 one->tpu->origin);
+	}
+	if (prices)
+		note_row(env, desired, "prices", " are", prices->origin);
 }
 
 /* What there is, as far as it may be looked at. */
@@ -337,6 +404,7 @@ static int plan_one(struct session *session, struct job *job, size_t at,
 	if (!session->observed[at])
 		return error_prefix(err, "job '%s'", job->job_id);
 	note_reaches(job, desired);
+	note_catalogue(job, &session->env, options->prices, desired);
 	return plan_add(session->plan, provider, job, desired,
 			session->observed[at], options, err);
 }
@@ -355,7 +423,7 @@ void session_plan(struct session *session, const struct jobs *jobs,
 		mem_alloc((jobs->count + 1) * sizeof(*session->observed));
 	how.store = session->env.store;
 	how.catalogue = session->env.catalogue;
-	how.prices = session->prices;
+	how.prices = price_list(session);
 	how.closed_secrets =
 		session->env.boundary && !session->env.boundary->apply;
 	session->job_count = jobs->count;

@@ -8,6 +8,16 @@
 #include "schema/import/import.h"
 #include "schema/describe/outline.h"
 
+struct import_opts {
+	bool lossy;
+};
+
+static const struct opt options[] = {
+	{ 0, "lossy", OPT_FLAG, offsetof(struct import_opts, lossy), NULL,
+	  "succeed though a comment says what is lost" },
+	{ 0 },
+};
+
 static void show(const struct app *app, struct problems *found)
 {
 	struct buf text = { 0 };
@@ -38,24 +48,38 @@ static int check(const struct app *app, const struct buf *text,
 	return status;
 }
 
+/* Returns the exit status. */
+static int say_lost(struct app *app, int lost)
+{
+	app_say(app,
+		"%d thing%s of it cannot be said in a job file: see the "
+		"comments (--lossy goes without)",
+		lost, lost == 1 ? "" : "s");
+	return ERROR_INVALID;
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct problems found = { 0 };
 	struct buf text = { 0 };
 	struct outline all;
 	struct error err;
+	struct import_opts opts = { 0 };
 	int status = 0;
-	int first;
+	int first, lost;
 
-	first = options_parse(app, &cmd_import, argc, argv, NULL, 1, INT_MAX,
+	first = options_parse(app, &cmd_import, argc, argv, &opts, 1, INT_MAX,
 			      &status);
 	if (first < 0)
 		return status;
 	outline_init(&all, providers);
-	if (import_gcloud(argv + first, (size_t)(argc - first),
-			  all.provider_names, &found, &text, &err) == 0) {
+	lost = import_gcloud(argv + first, (size_t)(argc - first),
+			     all.provider_names, &found, &text, &err);
+	if (lost >= 0) {
 		app_print(app, &text);
 		status = check(app, &text, &err);
+		if (lost && !opts.lossy && !status)
+			status = say_lost(app, lost);
 	} else {
 		show(app, &found);
 		status = problems_errors(&found) ? ERROR_INVALID
@@ -68,12 +92,15 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_import = {
 	.name = "import",
-	.args = "-- gcloud ARGUMENT...",
+	.args = "[--lossy] -- gcloud ARGUMENT...",
 	.summary = "the job file that says what an old command line said",
 	.help = "  jobrun import -- gcloud ai-platform jobs submit training "
 		"NAME --region=us-central1 \\\n"
 		"      --config=config.yaml -- --epochs 90 >job.yaml\n\n"
-		"Also takes 'gcloud ai custom-jobs create'.  What has no "
-		"counterpart becomes a comment.\n",
+		"Also takes 'gcloud ai custom-jobs create' and 'gcloud ai "
+		"hp-tuning-jobs create'.\n"
+		"What has no counterpart becomes a comment, and the exit "
+		"status is 65.\n",
+	.options = options,
 	.run = run,
 };

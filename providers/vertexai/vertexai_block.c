@@ -3,6 +3,36 @@
 
 #include "core/job/check.h"
 #include "providers/vertexai/vertexai_types.h"
+#include "providers/vertexai/vertexai_request.h"
+
+static const char *const strategies[] = { "STANDARD", "SPOT", "FLEX_START",
+					  NULL };
+
+static const struct field nfs_fields[] = {
+	{ .name = "server",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_REQUIRED,
+	  .offset = offsetof(struct vertex_ai_nfs, server),
+	  .doc = "The address of the NFS server." },
+	{ .name = "path",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_REQUIRED,
+	  .offset = offsetof(struct vertex_ai_nfs, path),
+	  .doc = "What it exports, from / on." },
+	{ .name = "mountPoint",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_REQUIRED,
+	  .offset = offsetof(struct vertex_ai_nfs, mount_point),
+	  .doc = "Where the tasks find it, below /mnt/nfs." },
+	{ .name = NULL },
+};
+
+static const struct message nfs_message = {
+	.name = "VertexAiNfsMount",
+	.doc = "A directory of an NFS server.",
+	.size = sizeof(struct vertex_ai_nfs),
+	.fields = nfs_fields,
+};
 
 static const struct field fields[] = {
 	{ .name = "stagingBucket",
@@ -24,6 +54,85 @@ static const struct field fields[] = {
 		 "jobSpec.scheduling.strategy, "
 		 "jobSpec.persistentResourceId.  Items of workerPoolSpecs "
 		 "are merged by their place; the first is the master's." },
+	{ .name = "strategy",
+	  .type = FIELD_STRING,
+	  .values = strategies,
+	  .offset = offsetof(struct vertex_ai_block, strategy),
+	  .doc = "How machines are got: STANDARD, SPOT, which may be taken "
+		 "away at any time, or FLEX_START, which waits for all of them "
+		 "and has them for 7 days at most." },
+	{ .name = "maxWait",
+	  .type = FIELD_DURATION,
+	  .offset = offsetof(struct vertex_ai_block, max_wait_s),
+	  .doc = "With FLEX_START: how long to wait for machines, a day if "
+		 "not set, without end if 0s.  It goes before "
+		 "trainingInput.scheduling.maxWaitTime." },
+	{ .name = "restartOnWorkerRestart",
+	  .type = FIELD_BOOL,
+	  .offset = offsetof(struct vertex_ai_block, restart_on_worker_restart),
+	  .doc = "Whether the whole job starts again when the service "
+		 "restarts one of its workers." },
+	{ .name = "disableRetries",
+	  .type = FIELD_BOOL,
+	  .offset = offsetof(struct vertex_ai_block, disable_retries),
+	  .doc = "Whether internal errors end a job that has begun to run; "
+		 "then restartOnWorkerRestart means nothing." },
+	{ .name = "reservation",
+	  .type = FIELD_STRINGS,
+	  .offset = offsetof(struct vertex_ai_block, reservation),
+	  .doc = "The reservations to take machines from, by their full names "
+		 "projects/P/zones/Z/reservations/R; or any, or none." },
+	{ .name = "persistentResource",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct vertex_ai_block, persistent_resource),
+	  .doc = "The persistent resource whose machines the job runs on." },
+	{ .name = "dashboardAccess",
+	  .type = FIELD_BOOL,
+	  .offset = offsetof(struct vertex_ai_block, dashboard_access),
+	  .doc = "Whether the dashboard of the first container can be "
+		 "reached." },
+	{ .name = "networkAttachment",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct vertex_ai_block, network_attachment),
+	  .doc = "The network attachment that a Private Service Connect "
+		 "interface goes to, instead of trainingInput.network." },
+	{ .name = "experiment",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct vertex_ai_block, experiment),
+	  .doc = "The experiment that the job belongs to: projects/P/locations/"
+		 "R/metadataStores/S/contexts/NAME." },
+	{ .name = "experimentRun",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct vertex_ai_block, experiment_run),
+	  .doc = "The run of that experiment, in the same form." },
+	{ .name = "outputDirectory",
+	  .type = FIELD_STRING,
+	  .check = check_url,
+	  .offset = offsetof(struct vertex_ai_block, output_directory),
+	  .doc = "What AIP_MODEL_DIR, AIP_CHECKPOINT_DIR and "
+		 "AIP_TENSORBOARD_LOG_DIR of the program are below; "
+		 "trainingInput.jobDir if not set." },
+	{ .name = "executorImage",
+	  .type = FIELD_STRING,
+	  .check = check_image,
+	  .offset = offsetof(struct vertex_ai_block, executor_image),
+	  .doc = "The prebuilt container that runs the Python package, instead "
+		 "of the one for runtimeVersion." },
+	{ .name = "nfsMounts",
+	  .type = FIELD_MESSAGES,
+	  .message = &nfs_message,
+	  .offset = offsetof(struct vertex_ai_block, nfs_mounts),
+	  .doc = "Directories of NFS servers, for all tasks." },
+	{ .name = "request",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_JSON,
+	  .check = request_check,
+	  .offset = offsetof(struct vertex_ai_block, request),
+	  .doc = "Fields of the API's CustomJob or HyperparameterTuningJob, "
+		 "as the API has them, over what jobrun says: maps are merged, "
+		 "and so are the items of workerPoolSpecs, metrics and "
+		 "parameters by their positions; all else is replaced.  The "
+		 "plan shows the whole request." },
 	{ .name = NULL },
 };
 

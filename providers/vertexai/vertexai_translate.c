@@ -10,6 +10,8 @@
 #include "providers/google/managed/managed.h"
 #include "providers/google/managed/uses.h"
 #include "providers/vertexai/vertexai_block.h"
+#include "providers/vertexai/vertexai_own.h"
+#include "providers/vertexai/vertexai_request.h"
 #include "providers/vertexai/study.h"
 #include "providers/vertexai/vertexai_uses.h"
 #include "providers/vertexai/vertexai_types.h"
@@ -22,6 +24,7 @@ struct vertex_translation {
 	const struct catalogue *catalogue;
 	const struct strings *packages;
 	struct machine_groups machines;
+	const struct vertex_ai_block *block; /* or NULL */
 	struct arena *mem;
 	struct vertex_job *out;
 };
@@ -190,6 +193,8 @@ static const char *executor_image(struct vertex_translation *t,
 	const char *python = t->input->python_version;
 	const struct container *found;
 
+	if (t->block && t->block->executor_image)
+		return t->block->executor_image;
 	if (!version) {
 		leave_out(t, true, "trainingInput.runtimeVersion",
 			  "it decides which prebuilt container runs; or set "
@@ -299,6 +304,7 @@ static json_t *pool(struct vertex_translation *t,
 		json_put(out, "pythonPackageSpec", python_spec(t, group));
 	if (group->config->tpu_tf_version)
 		leave(t, path_of(t, group->role, "tpuTfVersion"));
+	block_put_pool(t->block, out);
 	return out;
 }
 
@@ -335,18 +341,61 @@ static json_t *pools(struct vertex_translation *t)
 
 /* ---- the rest ---------------------------------------------------------- */
 
+/* GPUs that FLEX_START gives, and for how long (Vertex AI docs, schedule jobs
+ * with Dynamic Workload Scheduler, 2026). */
+static const char *const flex_start[] = {
+	"NVIDIA_L4",        "NVIDIA_TESLA_A100",     "NVIDIA_A100_80GB",
+	"NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB",
+	"NVIDIA_B200",
+};
+#define FLEX_START_MAX_S (7L * 86400)
+
+static bool is_flex_start(const struct vertex_translation *t)
+{
+	return t->block && t->block->strategy &&
+	       !strcmp(t->block->strategy, "FLEX_START");
+}
+
+static void check_flex_start(struct vertex_translation *t)
+{
+	size_t i, k;
+
+	for (i = 0; i < t->machines.count; i++) {
+		const char *type = t->machines.items[i].accelerator_type;
+
+		for (k = 0; type && k < COUNT(flex_start); k++)
+			if (!strcmp(flex_start[k], type))
+				break;
+		if (!type || k == COUNT(flex_start))
+			leave_out(
+				t, true, "jobrun.vertex-ai.strategy",
+				arena_printf(t->mem,
+					     "FLEX_START has machines with L4, "
+					     "A100, H100, H200 and B200 only, "
+					     "not %s",
+					     type ? type : "without GPUs"));
+	}
+	if (t->input->scheduling.max_running_time_s > FLEX_START_MAX_S)
+		leave_out(t, true, "trainingInput.scheduling.maxRunningTime",
+			  "FLEX_START gives machines for 7 days at most");
+}
+
 static json_t *scheduling(struct vertex_translation *t)
 {
 	const struct scheduling *from = &t->input->scheduling;
-	json_t *out = NULL;
+	json_t *out = json_object();
 
-	if (from->max_running_time_s) {
-		out = json_object();
+	if (from->max_running_time_s)
 		json_put(out, "timeout",
 			 json_sprintf("%lds", from->max_running_time_s));
-	}
-	if (from->max_wait_time_s)
+	if (is_flex_start(t)) {
+		check_flex_start(t);
+		if (from->max_wait_time_s)
+			json_put(out, "maxWaitDuration",
+				 json_sprintf("%lds", from->max_wait_time_s));
+	} else if (from->max_wait_time_s) {
 		leave(t, "trainingInput.scheduling.maxWaitTime");
+	}
 	if (from->priority)
 		leave(t, "trainingInput.scheduling.priority");
 	return out;
@@ -355,14 +404,14 @@ static json_t *scheduling(struct vertex_translation *t)
 static json_t *job_spec(struct vertex_translation *t)
 {
 	const struct training_input *input = t->input;
-	const struct vertex_ai_block *block = job_block(t->job, "vertex-ai");
 	json_t *out = json_object();
 	json_t *part;
 
 	json_put(out, "workerPoolSpecs", pools(t));
 	part = scheduling(t);
-	if (part)
-		json_put(out, "scheduling", part);
+	if (json_object_size(part))
+		json_put(out, "scheduling", json_incref(part));
+	json_decref(part);
 	if (input->service_account)
 		json_put_text(out, "serviceAccount", input->service_account);
 	if (input->network)
@@ -372,10 +421,9 @@ static json_t *job_spec(struct vertex_translation *t)
 		json_put_text(part, "outputUriPrefix", input->job_dir);
 		json_put(out, "baseOutputDirectory", part);
 	}
-	if (block && block->tensorboard)
-		json_put_text(out, "tensorboard", block->tensorboard);
 	if (input->enable_web_access)
 		json_put(out, "enableWebAccess", json_true());
+	block_put_spec(t->block, t->mem, out);
 	return out;
 }
 
@@ -427,6 +475,18 @@ static json_t *with_more(const struct vertex_translation *t, json_t *spec)
 	return out;
 }
 
+/* The job's own words for the request, over all that was said. */
+static json_t *with_request(const struct vertex_translation *t, json_t *body)
+{
+	json_t *over = t->block && t->block->request
+			       ? json_loads(t->block->request, 0, NULL)
+			       : NULL;
+
+	request_merge(body, over);
+	json_decref(over);
+	return body;
+}
+
 static json_t *body(struct vertex_translation *t, const struct pairs *labels)
 {
 	const char *key = t->input->encryption_config.kms_key_name;
@@ -445,7 +505,7 @@ static json_t *body(struct vertex_translation *t, const struct pairs *labels)
 	t->out->collection = "customJobs";
 	if (!tunes) {
 		json_put(out, "jobSpec", spec);
-		return out;
+		return with_request(t, out);
 	}
 	t->out->collection = "hyperparameterTuningJobs";
 	all = message_json(t->job->training_message, t->input,
@@ -455,7 +515,7 @@ static json_t *body(struct vertex_translation *t, const struct pairs *labels)
 	if (t->input->hyperparameters.resume_previous_job_id)
 		leave(t, "trainingInput.hyperparameters.resumePreviousJobId");
 	json_put(out, "trialJobSpec", spec);
-	return out;
+	return with_request(t, out);
 }
 
 int vertex_translate(const struct job *job, const struct catalogue *catalogue,
@@ -468,6 +528,7 @@ int vertex_translate(const struct job *job, const struct catalogue *catalogue,
 		.input = &job->training_input,
 		.catalogue = catalogue,
 		.packages = packages,
+		.block = job_block(job, "vertex-ai"),
 		.mem = mem,
 		.out = out,
 	};

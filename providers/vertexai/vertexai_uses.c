@@ -72,8 +72,9 @@ const struct field_use vertex_ai_uses[] = {
 	{ "trainingInput.encryptionConfig", "encryptionSpec" },
 	{ "trainingInput.scheduling.maxRunningTime", "scheduling.timeout" },
 	{ "trainingInput.scheduling.maxWaitTime",
-	  USE_LEFT_OUT "Vertex AI keeps a job queued for as long as it takes: "
-		       "'jobrun wait --timeout' gives up on it" },
+	  USE_LEFT_OUT "Vertex AI keeps a job queued for as long as it takes, "
+		       "but with strategy FLEX_START: 'jobrun wait --timeout' "
+		       "gives up on it" },
 	{ "trainingInput.scheduling.priority",
 	  USE_LEFT_OUT "Vertex AI's queue has no priorities" },
 	{ "trainingInput.network", "network" },

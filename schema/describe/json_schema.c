@@ -217,7 +217,9 @@ static void put_type(const struct field *field, json_t *out)
 	switch (field->type) {
 	case FIELD_STRING:
 	case FIELD_ENUM:
-		if (field->values)
+		if (field->flags & FIELD_JSON)
+			json_put_text(out, "type", "object");
+		else if (field->values)
 			put_values(field, exact, out);
 		else
 			put_string(field, true, out);

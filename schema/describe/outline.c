@@ -265,6 +265,8 @@ const char *outline_type(const struct field *field, char out[OUTLINE_TYPE_SIZE])
 {
 	switch (field->type) {
 	case FIELD_STRING:
+		if (field->flags & FIELD_JSON)
+			return "map";
 		return field->values ? "one of a few words" : "text";
 	case FIELD_INT:
 		return "whole number";

@@ -19,28 +19,31 @@ static const struct import_command *const commands[] = {
 	&import_training,
 	&import_training_old,
 	&import_custom_job,
+	&import_tuning_job,
 };
 
 #define ACCOUNT "say who you are where jobrun runs: see 'jobrun doctor'"
+
+#define SAME "the job is the same without it"
 
 /* Flags that every command of gcloud takes. */
 static const struct flag wide_flags[] = {
 	{ "project", FLAG_TEXT, "jobrun.project", NULL, NULL },
 	{ "account", FLAG_NOTE, NULL, ACCOUNT, NULL },
 	{ "access-token-file", FLAG_NOTE, NULL, ACCOUNT, NULL },
-	{ "billing-project", FLAG_NOTE, NULL, NULL, NULL },
+	{ "billing-project", FLAG_NOTE, NULL, SAME, NULL },
 	{ "configuration", FLAG_NOTE, NULL, ACCOUNT, NULL },
-	{ "flags-file", FLAG_NOTE, NULL,
+	{ "flags-file", FLAG_LOSS, NULL,
 	  "the flags in it were not read: write them out", NULL },
-	{ "flatten", FLAG_NOTE, NULL, NULL, NULL },
+	{ "flatten", FLAG_NOTE, NULL, SAME, NULL },
 	{ "format", FLAG_NOTE, NULL, "apply and status have --format", NULL },
-	{ "http-timeout", FLAG_NOTE, NULL, NULL, NULL },
+	{ "http-timeout", FLAG_NOTE, NULL, SAME, NULL },
 	{ "impersonate-service-account", FLAG_NOTE, NULL, ACCOUNT, NULL },
-	{ "log-http", FLAG_NOTE_SWITCH, NULL, NULL, NULL },
+	{ "log-http", FLAG_NOTE_SWITCH, NULL, SAME, NULL },
 	{ "quiet", FLAG_NOTE_SWITCH, NULL, "jobrun apply --yes", NULL },
-	{ "trace-token", FLAG_NOTE, NULL, NULL, NULL },
-	{ "user-output-enabled", FLAG_NOTE_SWITCH, NULL, NULL, NULL },
-	{ "verbosity", FLAG_NOTE, NULL, NULL, NULL },
+	{ "trace-token", FLAG_NOTE, NULL, SAME, NULL },
+	{ "user-output-enabled", FLAG_NOTE_SWITCH, NULL, SAME, NULL },
+	{ "verbosity", FLAG_NOTE, NULL, SAME, NULL },
 	{ NULL, FLAG_TEXT, NULL, NULL, NULL },
 };
 
@@ -52,19 +55,35 @@ static void make_one_line(char *text)
 			*text = ' ';
 }
 
-void import_note(struct import *import, const char *format, ...)
+static void add_text(struct import *import, const char *format, va_list args)
 {
 	char *text = NULL;
-	va_list args;
 
-	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
-	va_end(args);
 	if (text)
 		make_one_line(text);
 	json_array_append_new(import->notes, json_text(text ? text : ""));
 	free(text);
+}
+
+void import_note(struct import *import, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_text(import, format, args);
+	va_end(args);
+}
+
+void import_loss(struct import *import, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_text(import, format, args);
+	va_end(args);
+	import->lost++;
 }
 
 static const struct flag *find_row(const struct flag *rows, const char *name)
@@ -188,6 +207,9 @@ static int set_flag(struct import *import, const struct flag *flag,
 		return 0;
 	case FLAG_ACCELERATOR:
 		return set_accelerator(import, flag, value, err);
+	case FLAG_LOSS:
+		import->lost++;
+		/* fallthrough */
 	case FLAG_NOTE:
 	case FLAG_NOTE_SWITCH:
 		add_note(import, flag, value);
@@ -307,8 +329,8 @@ static int take_words(struct import *import, char *const *words, size_t count,
 		ret = error_set(err, ERROR_USAGE,
 				"'gcloud %s' is not a command that can be "
 				"imported: 'gcloud ai-platform jobs submit "
-				"training' and 'gcloud ai custom-jobs create' "
-				"are",
+				"training', 'gcloud ai custom-jobs create' and "
+				"'gcloud ai hp-tuning-jobs create' are",
 				buf_text(&before));
 	buf_done(&before);
 	return ret;
@@ -418,8 +440,10 @@ int import_gcloud(char *const *words, size_t count,
 	};
 	int ret = take_words(&import, words, count, err);
 
+	if (ret == 0 && finish(&import, out, err) < 0)
+		ret = -1;
 	if (ret == 0)
-		ret = finish(&import, out, err);
+		ret = (int)import.lost;
 	json_decref(import.job);
 	json_decref(import.config);
 	json_decref(import.pools);

@@ -26,6 +26,7 @@ enum flag_type {
 	FLAG_ACCELERATOR, /* type=nvidia-tesla-t4,count=1 */
 	FLAG_NOTE,        /* a value without a counterpart */
 	FLAG_NOTE_SWITCH, /* no value, and none */
+	FLAG_LOSS,        /* a value that the job is another one without */
 	FLAG_CALL,        /* a value, for `call` */
 };
 
@@ -53,6 +54,7 @@ struct import_command {
 extern const struct import_command import_training;
 extern const struct import_command import_training_old; /* ml-engine */
 extern const struct import_command import_custom_job;
+extern const struct import_command import_tuning_job;
 
 struct import {
 	const struct import_command *command;
@@ -60,6 +62,7 @@ struct import {
 	json_t *config; /* what the file of --config says, or NULL */
 	json_t *pools;  /* of custom jobs: a list */
 	json_t *notes;  /* a list of texts */
+	size_t lost;    /* how many of them are of what is lost */
 	const char *name;
 	json_t *user_args; /* a list */
 	/* The parts of --kms-key and its like. */
@@ -70,8 +73,8 @@ struct import {
 
 /*
  * `words` is the command line from "gcloud" on.  Adds a job file with notes
- * as comments to `out`.  Fails, with `found` filled if the file of --config
- * is at fault.
+ * as comments to `out`.  Returns how much of it is lost, or -1, with `found`
+ * filled if the file of --config is at fault.
  */
 int import_gcloud(char *const *words, size_t count,
 		  const char *const *provider_names, struct problems *found,
@@ -79,6 +82,9 @@ int import_gcloud(char *const *words, size_t count,
 
 /* For the tables of flags: */
 void import_note(struct import *import, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The same of what the job is another one without. */
+void import_loss(struct import *import, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Sets a value, taken, at "trainingInput.masterType". */
 void import_set(json_t *job, const char *path, json_t *value);
@@ -91,6 +97,9 @@ json_t *import_map(const char *value, struct error *err);
 json_t *import_enum(const char *value);
 /* Reads the file of --config. */
 int import_config(struct import *import, const char *value, struct error *err);
+/* The same with the types that YAML gives. */
+int import_typed_config(struct import *import, const char *value,
+			struct error *err);
 int import_kms_key(struct import *import, const char *value, struct error *err);
 int import_kms_keyring(struct import *import, const char *value,
 		       struct error *err);
@@ -103,6 +112,14 @@ int import_kms_project(struct import *import, const char *value,
  * new. */
 json_t *import_read(const char *path, struct problems *found,
 		    struct error *err);
+
+/* Each document of a file that is a map, as {value, lines}: values have the
+ * types that YAML gives, lines are by paths, "spec.tasks.0".  Takes `data`.
+ * Returns new. */
+json_t *import_documents(const char *path, char *data, size_t len,
+			 struct problems *found, struct error *err);
+/* Takes what hyperparameters can say out of a HyperparameterTuningJob. */
+void import_study(struct import *import, json_t *config);
 
 /* The same with the keys and types of the tables, in their order.  Returns
  * new. */

@@ -18,6 +18,8 @@
 #include "core/base/nearest.h"
 
 #define IN "trainingInput."
+/* Vertex AI's own block, and what only its API's words can say. */
+#define OWN "jobrun.vertex-ai."
 
 /* A key of --worker-pool-spec and where it is in a WorkerPoolSpec. */
 static const struct {
@@ -92,11 +94,12 @@ static int pool_spec(struct import *import, const char *value,
 static const struct flag flags[] = {
 	{ "args", FLAG_LIST, ALL "args", NULL, NULL },
 	{ "async", FLAG_NOTE_SWITCH, NULL, "jobrun apply --detach", NULL },
-	{ "base-output-dir", FLAG_TEXT, ALL "output", NULL, NULL },
+	{ "base-output-dir", FLAG_TEXT, OWN "outputDirectory", NULL, NULL },
 	{ "command", FLAG_LIST, ALL "command", NULL, NULL },
-	{ "config", FLAG_CALL, NULL, NULL, import_config },
+	{ "config", FLAG_CALL, NULL, NULL, import_typed_config },
 	{ "display-name", FLAG_TEXT, ALL "name", NULL, NULL },
-	{ "enable-dashboard-access", FLAG_NOTE_SWITCH, NULL, NULL, NULL },
+	{ "enable-dashboard-access", FLAG_SWITCH, OWN "dashboardAccess", NULL,
+	  NULL },
 	{ "enable-web-access", FLAG_SWITCH, IN "enableWebAccess", NULL, NULL },
 	{ "kms-key", FLAG_CALL, NULL, NULL, import_kms_key },
 	{ "kms-keyring", FLAG_CALL, NULL, NULL, import_kms_keyring },
@@ -104,7 +107,8 @@ static const struct flag flags[] = {
 	{ "kms-project", FLAG_CALL, NULL, NULL, import_kms_project },
 	{ "labels", FLAG_MAP, "labels", NULL, NULL },
 	{ "network", FLAG_TEXT, IN "network", NULL, NULL },
-	{ "persistent-resource-id", FLAG_NOTE, NULL, NULL, NULL },
+	{ "persistent-resource-id", FLAG_TEXT, OWN "persistentResource", NULL,
+	  NULL },
 	{ "python-package-uris", FLAG_LIST, ALL "packages", NULL, NULL },
 	{ "region", FLAG_TEXT, IN "region", NULL, NULL },
 	{ "service-account", FLAG_TEXT, IN "serviceAccount", NULL, NULL },
@@ -149,6 +153,7 @@ struct worker_pool {
 	json_t *spec;
 	size_t index;
 	const char *role; /* "worker" */
+	json_t *rest;     /* what only the API's words can say */
 };
 
 static const char *const roles[] = { "master", "worker", "parameterServer",
@@ -184,21 +189,27 @@ static void put(struct worker_pool *pool, const char *name, json_t *value)
 	free(path);
 }
 
-/* Where the job has one for all replicas, the first pool's is it. */
+/* Where the job has one for all replicas, the first pool's is it: another one
+ * stays in the API's own words, at `own`. */
 static void put_common(struct worker_pool *pool, const char *path,
-		       json_t *value)
+		       const char *own, json_t *value)
 {
 	json_t *have = import_get(pool->import->job, path);
 
-	if (!value)
-		return;
-	if (!pool->index && !have)
-		import_set(pool->import->job, path, json_incref(value));
-	else if (!have || !json_equal(have, value))
-		import_note(pool->import,
-			    "worker pool %zu has a %s of its own: all replicas "
-			    "have the first pool's here",
-			    pool->index, path);
+	if (!pool->index && !have) {
+		if (value)
+			import_set(pool->import->job, path, json_incref(value));
+	} else if (have && !value) {
+		import_set(pool->rest, own, json_array());
+	} else if (value && (!have || !json_equal(have, value))) {
+		if (own)
+			import_set(pool->rest, own, json_incref(value));
+		else
+			import_loss(pool->import,
+				    "worker pool %zu has a %s of its own: all "
+				    "replicas have the first pool's here",
+				    pool->index, path);
+	}
 	json_decref(value);
 }
 
@@ -208,6 +219,21 @@ static const char *text_of(const json_t *value)
 	const char *text = json_string_value(value);
 
 	return text ? text : "";
+}
+
+/* Takes a number or a text: the same as a text. */
+static json_t *as_text(json_t *value)
+{
+	json_t *out;
+	char *text;
+
+	if (!value || json_is_string(value))
+		return value;
+	text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+	out = json_text(text ? text : "");
+	free(text);
+	json_decref(value);
+	return out;
 }
 
 static json_t *upper(json_t *value)
@@ -224,7 +250,7 @@ static void put_machine(struct worker_pool *pool)
 {
 	json_t *type = upper(take(pool->spec, "machineSpec.acceleratorType"));
 	json_t *count = take(pool->spec, "machineSpec.acceleratorCount");
-	json_t *replicas = take(pool->spec, "replicaCount");
+	json_t *replicas = as_text(take(pool->spec, "replicaCount"));
 
 	put(pool, "Type", take(pool->spec, "machineSpec.machineType"));
 	if (type) {
@@ -237,10 +263,7 @@ static void put_machine(struct worker_pool *pool)
 		put(pool, "Count",
 		    replicas ? json_incref(replicas) : json_text("1"));
 	else if (replicas && strcmp(text_of(replicas), "1") != 0)
-		import_note(pool->import,
-			    "replica-count=%s of the first worker pool: there "
-			    "is one master; put the others into workerCount",
-			    text_of(replicas));
+		import_set(pool->rest, "replicaCount", json_incref(replicas));
 	json_decref(replicas);
 	put(pool, "Config.diskConfig.bootDiskType",
 	    take(pool->spec, "diskSpec.bootDiskType"));
@@ -249,17 +272,27 @@ static void put_machine(struct worker_pool *pool)
 }
 
 /* [{name, value}] as a map. */
-static void put_env(struct worker_pool *pool, json_t *list)
+static void put_env(struct worker_pool *pool, const char *own, json_t *list)
 {
-	json_t *map = json_object(), *item;
+	json_t *map = json_object(), *item, *value;
+	json_t *have = import_get(pool->import->job, "jobrun.env");
 	size_t i;
 
-	json_array_foreach(list, i, item) if (json_get_text(item, "name", NULL))
-		json_object_set_new(
-			map, json_get_text(item, "name", ""),
-			json_text(json_get_text(item, "value", "")));
-	if (json_object_size(map))
-		put_common(pool, "jobrun.env", json_incref(map));
+	json_array_foreach(list, i, item)
+	{
+		value = json_object_get(item, "value");
+		json_put(map, json_get_text(item, "name", ""),
+			 value ? as_text(json_incref(value)) : json_text(""));
+	}
+	if (!pool->index && !have) {
+		if (json_object_size(map))
+			import_set(pool->import->job, "jobrun.env",
+				   json_incref(map));
+	} else if (!json_equal(have ? have : json_null(), map) &&
+		   (have || list)) {
+		import_set(pool->rest, own,
+			   list ? json_incref(list) : json_array());
+	}
 	json_decref(map);
 	json_decref(list);
 }
@@ -286,22 +319,25 @@ static void put_container(struct worker_pool *pool)
 		    take(pool->spec, "containerSpec.command")));
 	put(pool, "Config.containerArgs",
 	    for_all(pool, "args", take(pool->spec, "containerSpec.args")));
-	put_env(pool, take(pool->spec, "containerSpec.env"));
+	put_env(pool, "containerSpec.env",
+		take(pool->spec, "containerSpec.env"));
 }
 
 static void put_package(struct worker_pool *pool)
 {
-	put(pool, "Config.imageUri",
-	    take(pool->spec, "pythonPackageSpec.executorImageUri"));
-	put_common(pool, IN "pythonModule",
+	put_common(pool, OWN "executorImage",
+		   "pythonPackageSpec.executorImageUri",
+		   take(pool->spec, "pythonPackageSpec.executorImageUri"));
+	put_common(pool, IN "pythonModule", "pythonPackageSpec.pythonModule",
 		   take(pool->spec, "pythonPackageSpec.pythonModule"));
-	put_common(pool, IN "packageUris",
+	put_common(pool, IN "packageUris", "pythonPackageSpec.packageUris",
 		   for_all(pool, "packages",
 			   take(pool->spec, "pythonPackageSpec.packageUris")));
-	put_common(pool, IN "args",
+	put_common(pool, IN "args", "pythonPackageSpec.args",
 		   for_all(pool, "args",
 			   take(pool->spec, "pythonPackageSpec.args")));
-	put_env(pool, take(pool->spec, "pythonPackageSpec.env"));
+	put_env(pool, "pythonPackageSpec.env",
+		take(pool->spec, "pythonPackageSpec.env"));
 }
 
 /* "a;b" */
@@ -328,20 +364,24 @@ static void put_local(struct worker_pool *pool)
 		json_pack("[s,s,s,s]", "python3", "-m", "pip", "install");
 	json_t *script = take(pool->spec, "local.script");
 	json_t *image = take(pool->spec, "local.outputImageUri");
+	json_t *base = take(pool->spec, "pythonPackageSpec.executorImageUri");
 	const char *name = text_of(script);
 
-	put_common(pool, "jobrun.source",
+	/* It is the base of the image that gcloud built. */
+	put(pool, "Config.imageUri", base);
+	json_object_del(pool->spec, "pythonPackageSpec");
+	put_common(pool, "jobrun.source", NULL,
 		   take(pool->spec, "local.packagePath"));
 	if (script)
 		put_common(
-			pool, "jobrun.command",
+			pool, "jobrun.command", NULL,
 			json_pack("[s,s]",
 				  text_ends(name, ".py") ? "python3" : "bash",
 				  name));
 	add_parts(setup, take(pool->spec, "local.requirements"));
 	add_parts(setup, take(pool->spec, "local.extraPackages"));
 	if (json_array_size(setup) > 4)
-		put_common(pool, "jobrun.setup", json_incref(setup));
+		put_common(pool, "jobrun.setup", NULL, json_incref(setup));
 	if (image)
 		import_note(pool->import,
 			    "output-image-uri=%s: no image is built",
@@ -351,70 +391,117 @@ static void put_local(struct worker_pool *pool)
 	json_decref(setup);
 }
 
-/* All that is left: nobody knew it. */
-static void note_rest(struct import *import, const char *where, json_t *rest)
+/* Moves what is left in a map, without empty maps, to the request. */
+static void keep_rest(json_t *rest, const json_t *left)
 {
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(rest, key, value)
+	json_object_foreach((json_t *)left, key, value)
 	{
-		char *text;
+		json_t *there = json_object_get(rest, key);
 
-		if (json_is_object(value) && !json_object_size(value))
+		if (!json_is_object(value)) {
+			json_object_set(rest, key, value);
 			continue;
-		text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-		import_note(import, "%s%s=%s: nothing to say it with here",
-			    where, key, text ? text : "");
-		free(text);
+		}
+		if (!there) {
+			there = json_object();
+			json_object_set_new(rest, key, there);
+		}
+		keep_rest(there, value);
+		if (!json_object_size(there))
+			json_object_del(rest, key);
 	}
 }
 
-static void put_pool(struct import *import, json_t *spec, size_t index)
+static void note_local(struct import *import, size_t index, json_t *local)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(local, key, value)
+		import_loss(import, "worker pool %zu: %s=%s: no image is built",
+			    index, key, text_of(value));
+}
+
+/* Returns new: what the job's own words cannot say of it. */
+static json_t *put_pool(struct import *import, json_t *spec, size_t index)
 {
 	struct worker_pool pool = { .import = import,
 				    .spec = spec,
-				    .index = index };
-	char where[64];
+				    .index = index,
+				    .rest = json_object() };
 
 	if (!json_object_size(spec))
-		return;
+		return pool.rest;
 	if (index >= COUNT(roles)) {
-		import_note(import,
-			    "worker pool %zu: a job has no more than "
-			    "%zu kinds of replicas",
-			    index, COUNT(roles));
-		return;
+		json_decref(pool.rest);
+		return json_incref(spec);
 	}
 	pool.role = roles[index];
 	put_machine(&pool);
-	if (json_object_get(spec, "local"))
+	if (json_object_get(spec, "local")) {
 		put_local(&pool);
+		note_local(import, index, json_object_get(spec, "local"));
+		json_object_del(spec, "local");
+	}
 	if (json_object_get(spec, "pythonPackageSpec"))
 		put_package(&pool);
 	if (json_object_get(spec, "containerSpec"))
 		put_container(&pool);
-	snprintf(where, sizeof(where), "worker pool %zu: ", index);
-	note_rest(import, where, json_object_get(spec, "machineSpec"));
-	json_object_del(spec, "machineSpec");
-	note_rest(import, where, spec);
+	keep_rest(pool.rest, spec);
+	return pool.rest;
 }
 
-/* Takes the fields of the file beside its pools that no flag sets. */
-static void put_spec(struct import *import, json_t *config)
+/* Takes the fields of the file beside its pools that no flag sets; the rest
+ * stays in the API's own words. */
+static void put_spec(struct import *import, json_t *spec, json_t *rest)
 {
 	static const char *const same[][2] = {
 		{ "serviceAccount", IN "serviceAccount" },
 		{ "network", IN "network" },
 		{ "enableWebAccess", IN "enableWebAccess" },
 		{ "scheduling.timeout", IN "scheduling.maxRunningTime" },
+		{ "scheduling.strategy", OWN "strategy" },
+		{ "scheduling.maxWaitDuration", OWN "maxWait" },
+		{ "scheduling.restartJobOnWorkerRestart",
+		  OWN "restartOnWorkerRestart" },
+		{ "scheduling.disableRetries", OWN "disableRetries" },
+		{ "tensorboard", OWN "tensorboard" },
+		{ "persistentResourceId", OWN "persistentResource" },
+		{ "enableDashboardAccess", OWN "dashboardAccess" },
+		{ "pscInterfaceConfig.networkAttachment",
+		  OWN "networkAttachment" },
+		{ "experiment", OWN "experiment" },
+		{ "experimentRun", OWN "experimentRun" },
+		{ "baseOutputDirectory.outputUriPrefix",
+		  OWN "outputDirectory" },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(same); i++) {
+		json_t *value = take(spec, same[i][0]);
+
+		if (value && !import_get(import->job, same[i][1]))
+			import_set(import->job, same[i][1], json_incref(value));
+		json_decref(value);
+	}
+	keep_rest(rest, spec);
+}
+
+/* The fields of the job around its specification; gcloud took some of them
+ * beside those, too. */
+static void put_around(struct import *import, json_t *config)
+{
+	static const char *const same[][2] = {
 		{ "encryptionSpec.kmsKeyName",
 		  IN "encryptionConfig.kmsKeyName" },
 		{ "labels", "labels" },
 	};
-	json_t *output;
 	size_t i;
 
+	json_object_del(config, "displayName");
 	for (i = 0; i < COUNT(same); i++) {
 		json_t *value = take(config, same[i][0]);
 
@@ -422,25 +509,13 @@ static void put_spec(struct import *import, json_t *config)
 			import_set(import->job, same[i][1], json_incref(value));
 		json_decref(value);
 	}
-	output = take(config, "baseOutputDirectory.outputUriPrefix");
-	if (output && !import_get(import->job, ALL "output"))
-		import_set(import->job, ALL "output", json_incref(output));
-	json_decref(output);
-	note_rest(import, "", config);
 }
 
 /* The pools of the file, if the command line has none. */
-static void take_pools(struct import *import)
+static void take_pools(struct import *import, json_t *spec)
 {
-	json_t *spec = import->config, *job = json_object_get(spec, "jobSpec");
-	json_t *pools;
+	json_t *pools = take(spec, "workerPoolSpecs");
 
-	/* A whole CustomJob has the spec in it. */
-	if (json_is_object(job)) {
-		import_merge(spec, job);
-		json_object_del(spec, "jobSpec");
-	}
-	pools = take(spec, "workerPoolSpecs");
 	if (json_array_size(import->pools)) {
 		json_decref(pools);
 		return;
@@ -453,37 +528,78 @@ static void take_pools(struct import *import)
 	}
 }
 
-static int finish(struct import *import, struct error *err)
+static void put_pools(struct import *import, json_t *rest)
 {
-	const char *output;
-	json_t *pool;
+	json_t *left = json_array(), *pool, *own;
+	bool any = false;
 	size_t i;
+
+	json_array_foreach(import->pools, i, pool)
+	{
+		own = put_pool(import, pool, i);
+		any = any || json_object_size(own);
+		json_array_append_new(left, own);
+	}
+	while (json_array_size(left) &&
+	       !json_object_size(
+		       json_array_get(left, json_array_size(left) - 1)))
+		json_array_remove(left, json_array_size(left) - 1);
+	if (any)
+		json_object_set(rest, "workerPoolSpecs", left);
+	json_decref(left);
+}
+
+/* The file's part called `name` is the specification; gcloud's for custom jobs
+ * may stand without it. */
+static int finish_as(struct import *import, const char *name, struct error *err)
+{
+	json_t *config = import->config, *spec, *rest, *own;
 
 	if (!import_get(import->job, ALL "name"))
 		return error_set(err, ERROR_USAGE,
-				 "'gcloud ai custom-jobs create' needs "
-				 "--display-name");
+				 "'gcloud %s' needs --display-name",
+				 import->command->words);
 	set_name(import);
-	if (import->config)
-		take_pools(import);
+	spec = json_object_get(config, name);
+	spec = spec ? spec : config;
+	if (spec)
+		take_pools(import, spec);
 	if (!json_array_size(import->pools))
 		return error_set(err, ERROR_USAGE,
-				 "'gcloud ai custom-jobs create' needs "
-				 "--worker-pool-spec, or --config with "
-				 "workerPoolSpecs");
+				 "'gcloud %s' needs --worker-pool-spec, or "
+				 "--config with workerPoolSpecs",
+				 import->command->words);
 	import_set(import->job, IN "scaleTier", json_text("CUSTOM"));
-	json_array_foreach(import->pools, i, pool) put_pool(import, pool, i);
-	if (import->config)
-		put_spec(import, import->config);
-	output = json_string_value(import_get(import->job, ALL "output"));
-	if (output)
-		import_note(import,
-			    "baseOutputDirectory=%s: the program was told by "
-			    "AIP_MODEL_DIR and its like; set jobrun.env, or "
-			    "trainingInput.jobDir if it takes --job-dir",
-			    output);
+	rest = json_object();
+	own = json_object();
+	put_pools(import, own);
+	if (config) {
+		put_around(import, config);
+		import_study(import, config);
+		put_spec(import, spec, own);
+		if (spec != config) {
+			json_object_del(config, name);
+			keep_rest(rest, config);
+		}
+	}
+	if (json_object_size(own))
+		json_object_set(rest, name, own);
+	if (json_object_size(rest))
+		import_set(import->job, OWN "request", json_incref(rest));
+	json_decref(own);
+	json_decref(rest);
 	json_object_del(import->job, "x-import");
 	return 0;
+}
+
+static int finish(struct import *import, struct error *err)
+{
+	return finish_as(import, "jobSpec", err);
+}
+
+static int finish_tuning(struct import *import, struct error *err)
+{
+	return finish_as(import, "trialJobSpec", err);
 }
 
 const struct import_command import_custom_job = {
@@ -491,4 +607,35 @@ const struct import_command import_custom_job = {
 	.provider = "vertex-ai",
 	.flags = flags,
 	.finish = finish,
+};
+
+#define HP IN "hyperparameters."
+
+static const struct flag tuning_flags[] = {
+	{ "algorithm", FLAG_ENUM, HP "algorithm", NULL, NULL },
+	{ "async", FLAG_NOTE_SWITCH, NULL, "jobrun apply --detach", NULL },
+	{ "config", FLAG_CALL, NULL, NULL, import_typed_config },
+	{ "display-name", FLAG_TEXT, ALL "name", NULL, NULL },
+	{ "enable-dashboard-access", FLAG_SWITCH, OWN "dashboardAccess", NULL,
+	  NULL },
+	{ "enable-web-access", FLAG_SWITCH, IN "enableWebAccess", NULL, NULL },
+	{ "kms-key", FLAG_CALL, NULL, NULL, import_kms_key },
+	{ "kms-keyring", FLAG_CALL, NULL, NULL, import_kms_keyring },
+	{ "kms-location", FLAG_CALL, NULL, NULL, import_kms_location },
+	{ "kms-project", FLAG_CALL, NULL, NULL, import_kms_project },
+	{ "labels", FLAG_MAP, "labels", NULL, NULL },
+	{ "max-trial-count", FLAG_NUMBER, HP "maxTrials", NULL, NULL },
+	{ "network", FLAG_TEXT, IN "network", NULL, NULL },
+	{ "parallel-trial-count", FLAG_NUMBER, HP "maxParallelTrials", NULL,
+	  NULL },
+	{ "region", FLAG_TEXT, IN "region", NULL, NULL },
+	{ "service-account", FLAG_TEXT, IN "serviceAccount", NULL, NULL },
+	{ NULL, FLAG_TEXT, NULL, NULL, NULL },
+};
+
+const struct import_command import_tuning_job = {
+	.words = "ai hp-tuning-jobs create",
+	.provider = "vertex-ai",
+	.flags = tuning_flags,
+	.finish = finish_tuning,
 };

@@ -11,11 +11,13 @@
 #include "core/base/alloc.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "schema/rules/hints.h"
 #include "schema/yaml/looks.h"
 #include "core/base/nearest.h"
 #include "schema/yaml/node.h"
+#include "schema/yaml/node_json.h"
 #include "schema/yaml/scalar.h"
 
 const char *spot_name(const struct spot *at, char out[SHORT_SIZE])
@@ -175,6 +177,20 @@ static bool check_text(struct fill *fill, const struct spot *at,
 	return false;
 }
 
+/* The same of a map: it says itself what is wrong in it. */
+static bool check_json(struct fill *fill, const struct spot *at,
+		       const char *text)
+{
+	char name[SHORT_SIZE];
+	struct error err = { 0 };
+
+	if (!at->field->check || at->field->check(text, &err) == 0)
+		return true;
+	problem_add(fill->found, SEVERITY_ERROR, at->value, at->path, "format",
+		    "%s %s", spot_name(at, name), err.text);
+	return false;
+}
+
 const char *fill_text(struct fill *fill, const struct spot *at)
 {
 	if (at->value->kind == NODE_SCALAR)
@@ -295,10 +311,33 @@ static const char *in_capitals(struct fill *fill, const struct spot *at,
 	return out;
 }
 
+/* What somebody else's form has: kept as JSON. */
+static bool fill_json(struct fill *fill, const struct spot *at,
+		      const char **out)
+{
+	json_t *value;
+	char *text;
+	bool ok;
+
+	if (!fill_is_map(fill, at))
+		return false;
+	value = node_json(at->value);
+	text = json_canonical(value);
+	json_decref(value);
+	ok = check_json(fill, at, text);
+	if (ok)
+		*out = arena_strdup(fill->mem, text);
+	free(text);
+	return ok;
+}
+
 bool fill_string(struct fill *fill, const struct spot *at, const char **out)
 {
 	const char *text;
 	int i;
+
+	if (at->field->flags & FIELD_JSON)
+		return fill_json(fill, at, out);
 
 	if (at->field->values) {
 		i = fill_enum(fill, at);

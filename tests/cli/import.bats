@@ -132,9 +132,9 @@ YAML
   same '{"jobId": "t", "trainingInput": {"scaleTier": "CUSTOM",
     "masterType": "n1-highmem-2", "masterConfig": {"imageUri": "gcr.io/p/i:1",
       "containerArgs": ["port=8500"]},
-    "scheduling": {"maxRunningTime": "7200s"}}, "jobrun": {"provider": "vertex-ai", "env": {"A": "1"}}}'
-  grep -q '^# worker pool 0: nfsMounts=' job.yaml
-  grep -q '^# tensorboard="tb": ' job.yaml
+    "scheduling": {"maxRunningTime": "7200s"}}, "jobrun": {"provider": "vertex-ai", "env": {"A": "1"},
+      "vertex-ai": {"tensorboard": "tb", "disableRetries": true,
+        "request": {"jobSpec": {"workerPoolSpecs": [{"nfsMounts": [{"server": "s"}]}]}}}}}'
 }
 
 @test "import says what is wrong with a command line" {
@@ -151,7 +151,7 @@ gcloud ai-platform jobs submit training a b|'b' is one argument too many after '
 gcloud ai-platform jobs submit training a --region|'--region' needs a value
 gcloud ai-platform jobs submit training a --worker-accelerator type=x|--worker-accelerator: needs type=TYPE,count=COUNT, not 'type=x'
 gcloud ai-platform jobs submit training a --use-chief-in-tf-config maybe|--use-chief-in-tf-config: takes true or false, not 'maybe'
-gcloud compute tpus create|'gcloud compute tpus create' is not a command that can be imported: 'gcloud ai-platform jobs submit training' and 'gcloud ai custom-jobs create' are
+gcloud compute tpus create|'gcloud compute tpus create' is not a command that can be imported: 'gcloud ai-platform jobs submit training', 'gcloud ai custom-jobs create' and 'gcloud ai hp-tuning-jobs create' are
 gcloud ai custom-jobs create --display-name=t --worker-pool-spec=machin-type=x|--worker-pool-spec: a worker pool has no 'machin-type'; did you mean 'machine-type'?
 gcloud ai custom-jobs create --display-name=t|'gcloud ai custom-jobs create' needs --worker-pool-spec, or --config with workerPoolSpecs
 EOF2
@@ -170,4 +170,61 @@ EOF2
   run jobrun import -- gcloud ai-platform jobs submit training $'j\nfoo: bar'
   [ "$status" -eq 65 ]
   [ "${lines[0]}" = '# From: gcloud ai-platform jobs submit training j foo: bar' ]
+}
+
+@test "every field of Vertex AI's jobs is imported and rendered as it was" {
+  local schemas=${JOBRUN_API_SCHEMAS:-}
+  run python3 "$BATS_TEST_DIRNAME/vertex_whole.py" "$JOBRUN" . ${schemas:+"$schemas/aiplatform.v1.json"}
+  echo "$output"
+  [ "$status" -eq 0 ]
+}
+
+@test "what import cannot say is an error, unless it is told to go without" {
+  run jobrun import -- gcloud ai-platform jobs submit training j --flags-file=f.yaml
+  [ "$status" -eq 65 ]
+  [[ $output == *"# --flags-file=f.yaml: the flags in it were not read"* ]]
+  [[ $output == *"1 thing of it cannot be said in a job file: see the comments (--lossy goes without)"* ]]
+  jobrun import --lossy -- gcloud ai-platform jobs submit training j --flags-file=f.yaml
+}
+
+@test "Vertex AI's own words are checked, and jobrun's own refused" {
+  local field message
+  while IFS='|' read -r field message; do
+    printf 'trainingInput: {scaleTier: BASIC}\njobrun: {provider: vertex-ai, vertex-ai: {request: %s}}\n' "$field" >a.yaml
+    run jobrun validate a.yaml
+    [ "$status" -eq 65 ]
+    [[ $output == *"$message"* ]] || { echo "$output"; false; }
+  done <<'TABLE'
+{jobSpec: {schedulin: {}}}|"request" has no field "jobSpec.schedulin" in the API; did you mean "scheduling"?
+{jobSpec: {workerPoolSpecs: [{machineSpec: {a: b}}]}}|has no field "jobSpec.workerPoolSpecs.machineSpec.a"
+{displayName: x}|cannot set "displayName": jobrun does
+text|must be a map
+TABLE
+}
+
+@test "Spot, flex-start and reservations of Vertex AI stand in its request" {
+  cat >a.yaml <<'YAML'
+jobId: spot
+trainingInput:
+  scaleTier: CUSTOM
+  region: us-central1
+  masterType: a3-highgpu-8g
+  masterConfig: {imageUri: gcr.io/p/i:1}
+  scheduling: {maxRunningTime: 86400s, maxWaitTime: 3600s}
+jobrun:
+  provider: vertex-ai
+  vertex-ai:
+    strategy: FLEX_START
+    reservation: [projects/p/zones/us-central1-a/reservations/r]
+    nfsMounts: [{server: 10.0.0.2, path: /x, mountPoint: x}]
+YAML
+  jobrun render --to vertex-ai a.yaml >body.json 2>err
+  [ "$(jq -c .jobSpec.scheduling body.json)" = '{"timeout":"86400s","maxWaitDuration":"3600s","strategy":"FLEX_START"}' ]
+  [ "$(jq -c '.jobSpec.workerPoolSpecs[0].machineSpec.reservationAffinity.values' body.json)" = '["projects/p/zones/us-central1-a/reservations/r"]' ]
+  [ "$(jq -c '.jobSpec.workerPoolSpecs[0].nfsMounts' body.json)" = '[{"server":"10.0.0.2","path":"/x","mountPoint":"x"}]' ]
+  # Which GPUs flex-start has, and for how long.
+  sed -i 's/a3-highgpu-8g/n1-standard-8/; s/86400s/700000s/' a.yaml
+  run jobrun render --to vertex-ai a.yaml
+  [[ $output == *"jobrun.vertex-ai.strategy: FLEX_START has machines with L4, A100, H100, H200 and B200 only, not without GPUs"* ]]
+  [[ $output == *"FLEX_START gives machines for 7 days at most"* ]]
 }

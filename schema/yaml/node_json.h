@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tree of nodes as JSON, with the types that YAML gives: for fields whose
+ * form somebody else decides. */
+#ifndef JOBRUN_NODE_JSON_H
+#define JOBRUN_NODE_JSON_H
+
+#include <jansson.h>
+
+#include "schema/yaml/node.h"
+
+/* Returns new. */
+json_t *node_json(const struct node *node);
+
+#endif

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/ui/load.h"
 #include "providers/registry.h"
+#include "schema/catalogue/catalogue_get.h"
 #include "schema/import/import.h"
 #include "schema/describe/outline.h"
+
+#define PLACES_MAX 16
 
 struct import_opts {
 	bool lossy;
@@ -58,6 +62,30 @@ static int say_lost(struct app *app, int lost)
 	return ERROR_INVALID;
 }
 
+static bool is_file(const char *word)
+{
+	struct stat st;
+
+	return stat(word, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+static int foreign(const char *path, struct problems *found, struct buf *out,
+		   struct error *err)
+{
+	struct import_place places[PLACES_MAX] = { { 0 } };
+	const struct catalogue *catalogue;
+	size_t i;
+
+	for (i = 0; i + 1 < COUNT(places) && providers[i]; i++)
+		places[i] = (struct import_place){ providers[i]->name,
+						   providers[i]->traits };
+	catalogue_beside(path);
+	catalogue = catalogue_get(err);
+	if (!catalogue)
+		return -1;
+	return import_foreign(path, places, catalogue, found, out, err);
+}
+
 static int run(struct app *app, int argc, char **argv)
 {
 	struct problems found = { 0 };
@@ -73,8 +101,11 @@ static int run(struct app *app, int argc, char **argv)
 	if (first < 0)
 		return status;
 	outline_init(&all, providers);
-	lost = import_gcloud(argv + first, (size_t)(argc - first),
-			     all.provider_names, &found, &text, &err);
+	if (argc - first == 1 && is_file(argv[first]))
+		lost = foreign(argv[first], &found, &text, &err);
+	else
+		lost = import_gcloud(argv + first, (size_t)(argc - first),
+				     all.provider_names, &found, &text, &err);
 	if (lost >= 0) {
 		app_print(app, &text);
 		status = check(app, &text, &err);
@@ -92,9 +123,12 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_import = {
 	.name = "import",
-	.args = "[--lossy] -- gcloud ARGUMENT...",
+	.args = "[--lossy] FILE | -- gcloud ARGUMENT...",
 	.summary = "the job file that says what an old command line said",
-	.help = "  jobrun import -- gcloud ai-platform jobs submit training "
+	.help = "A FILE is a Kubernetes Job, JobSet or TrainJob, a script of "
+		"sbatch, or a task of\n"
+		"SkyPilot or dstack.\n\n"
+		"  jobrun import -- gcloud ai-platform jobs submit training "
 		"NAME --region=us-central1 \\\n"
 		"      --config=config.yaml -- --epochs 90 >job.yaml\n\n"
 		"Also takes 'gcloud ai custom-jobs create' and 'gcloud ai "

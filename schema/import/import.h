@@ -80,6 +80,22 @@ int import_gcloud(char *const *words, size_t count,
 		  const char *const *provider_names, struct problems *found,
 		  struct buf *out, struct error *err);
 
+/* A provider that a file can be for. */
+struct import_place {
+	const char *name;
+	unsigned traits;
+};
+
+struct catalogue;
+
+/*
+ * The same of a file of another program: a manifest of Kubernetes, a script of
+ * sbatch, a task of SkyPilot or dstack.  `places` are up to one with no name.
+ */
+int import_foreign(const char *path, const struct import_place *places,
+		   const struct catalogue *catalogue, struct problems *found,
+		   struct buf *out, struct error *err);
+
 /* For the tables of flags: */
 void import_note(struct import *import, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

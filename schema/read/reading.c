@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/base/text.h"
 #include "schema/read/extend.h"
 #include "schema/read/likeness.h"
 #include "core/base/nearest.h"
@@ -39,41 +41,71 @@ static bool has_near_training(const struct node *root)
 	return false;
 }
 
+#define IMPORT_FILE "'jobrun import FILE' makes a job file of it"
+
+/* What files of other programs begin with, and what to do with them; the first
+ * that a file has. */
+static const struct {
+	const char *key;
+	const char *value; /* NULL: any */
+	const char *also;  /* another key, or NULL */
+	const char *what, *hint;
+} signs[] = {
+	{ "trialJobSpec", NULL, NULL,
+	  "a Vertex AI HyperparameterTuningJob spec",
+	  "'jobrun import -- gcloud ai hp-tuning-jobs create --config FILE' "
+	  "reads it" },
+	{ "kind", "Job", "apiVersion", "a Kubernetes Job", IMPORT_FILE },
+	{ "kind", "JobSet", "apiVersion", "a Kubernetes JobSet", IMPORT_FILE },
+	{ "kind", "TrainJob", "apiVersion", "a TrainJob of Kubeflow",
+	  IMPORT_FILE },
+	{ "kind", NULL, "apiVersion", "a Kubernetes manifest",
+	  "jobrun makes one from a job with jobrun.provider: kubernetes" },
+	{ "workerPoolSpecs", NULL, NULL, "a Vertex AI CustomJob spec",
+	  "'jobrun import -- gcloud ai custom-jobs create --config FILE' "
+	  "reads it" },
+	{ "jobSpec", NULL, NULL, "a Vertex AI CustomJob spec",
+	  "'jobrun import -- gcloud ai custom-jobs create --config FILE' "
+	  "reads it" },
+	{ "predictionInput", NULL, NULL,
+	  "a batch prediction job, and jobrun runs training jobs only", NULL },
+	{ "type", "task", "commands", "a task of dstack", IMPORT_FILE },
+	{ "run", NULL, "resources", "a task of SkyPilot", IMPORT_FILE },
+	{ "run", NULL, "num_nodes", "a task of SkyPilot", IMPORT_FILE },
+	{ "run", NULL, "setup", "a task of SkyPilot", IMPORT_FILE },
+};
+
+/* False if it is no file of those. */
+static bool add_foreign(struct reading *reading, const struct node *root)
+{
+	const struct node *value;
+	size_t i;
+
+	for (i = 0; i < COUNT(signs); i++) {
+		value = node_get(root, signs[i].key);
+		if (!value || (signs[i].also && !node_get(root, signs[i].also)))
+			continue;
+		if (!signs[i].value || (value->kind == NODE_SCALAR &&
+					!strcmp(value->text, signs[i].value)))
+			break;
+	}
+	if (i == COUNT(signs))
+		return false;
+	problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+		    "no-training-input", "no \"trainingInput\": this is %s",
+		    signs[i].what);
+	if (signs[i].hint)
+		problem_hint(&reading->found, "%s", signs[i].hint);
+	return true;
+}
+
 static void add_no_training(struct reading *reading, const struct node *root)
 {
 	const struct node *stray = stray_key(root);
 
-	if (node_get(root, "trialJobSpec")) {
-		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
-			    "no-training-input",
-			    "no \"trainingInput\": this is a Vertex AI "
-			    "HyperparameterTuningJob spec");
-		problem_hint(&reading->found,
-			     "jobrun reads AI Platform's form: "
-			     "trainingInput.hyperparameters says what to tune");
-	} else if (node_get(root, "apiVersion") && node_get(root, "kind")) {
-		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
-			    "no-training-input",
-			    "no \"trainingInput\": this is a Kubernetes "
-			    "manifest");
-		problem_hint(&reading->found,
-			     "jobrun makes one from a job with "
-			     "jobrun.provider: kubernetes");
-	} else if (node_get(root, "workerPoolSpecs") ||
-		   node_get(root, "jobSpec")) {
-		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
-			    "no-training-input",
-			    "no \"trainingInput\": this is a Vertex AI "
-			    "CustomJob spec");
-		problem_hint(&reading->found,
-			     "jobrun reads AI Platform's form, and makes "
-			     "Vertex AI's from it");
-	} else if (node_get(root, "predictionInput")) {
-		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
-			    "no-training-input",
-			    "no \"trainingInput\": this is a batch prediction "
-			    "job, and jobrun runs training jobs only");
-	} else if (stray) {
+	if (add_foreign(reading, root))
+		return;
+	if (stray) {
 		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
 			    "no-training-input",
 			    "no \"trainingInput\": \"%s\" belongs under it",
@@ -86,6 +118,19 @@ static void add_no_training(struct reading *reading, const struct node *root)
 			    "no-training-input",
 			    "no \"trainingInput\": this is no job");
 	}
+}
+
+/* A list or a text; scripts of sbatch are read as that. */
+static void add_no_map(struct reading *reading, const struct node *root)
+{
+	problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
+		    "no-training-input",
+		    "a job is a map of keys, and this is a %s",
+		    root->kind == NODE_LIST ? "list" : "text");
+	if (text_starts(reading->source.text, "#!") &&
+	    strstr(reading->source.text, "\n#SBATCH"))
+		problem_hint(&reading->found,
+			     "it is a script of sbatch: " IMPORT_FILE);
 }
 
 static void add_empty_training(struct reading *reading, const struct node *root,
@@ -205,10 +250,7 @@ static void read_document(struct reading *reading, struct document *doc)
 	}
 	if (root->kind != NODE_MAP && root->kind != NODE_BAD) {
 		if (reading->named)
-			problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
-				    "no-training-input",
-				    "a job is a map of keys, and this is a %s",
-				    root->kind == NODE_LIST ? "list" : "text");
+			add_no_map(reading, root);
 	} else if (training) {
 		count_job(reading, root);
 		add_empty_training(reading, root, training);

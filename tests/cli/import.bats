@@ -228,3 +228,10 @@ YAML
   [[ $output == *"jobrun.vertex-ai.strategy: FLEX_START has machines with L4, A100, H100, H200 and B200 only, not without GPUs"* ]]
   [[ $output == *"FLEX_START gives machines for 7 days at most"* ]]
 }
+
+@test "files of Kubernetes, sbatch, SkyPilot and dstack are imported, and what is lost is listed" {
+  cd "$BATS_TEST_DIRNAME/foreign"
+  run /usr/bin/python3 ../foreign.py "$JOBRUN" */*
+  echo "$output"
+  [ "$status" -eq 0 ]
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/import/foreign.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/base/alloc.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/job/check.h"
+#include "core/job/traits.h"
+#include "schema/write/yaml_write.h"
+#include "schema/yaml/source_text.h"
+
+static const struct foreign_form *const forms[] = {
+	&foreign_job,    &foreign_jobset, &foreign_trainjob,
+	&foreign_sbatch, &foreign_dstack, &foreign_sky,
+};
+
+/* ---- taking ------------------------------------------------------------ */
+
+json_t *foreign_take_key(json_t *map, const char *key)
+{
+	json_t *value = json_incref(json_object_get(map, key));
+
+	json_object_del(map, key);
+	return value;
+}
+
+json_t *foreign_take(json_t *map, const char *path)
+{
+	const char *dot = strchr(path, '.');
+
+	while (dot) {
+		char *word = mem_printf("%.*s", (int)(dot - path), path);
+
+		map = json_object_get(map, word);
+		free(word);
+		path = dot + 1;
+		dot = strchr(path, '.');
+	}
+	return foreign_take_key(map, path);
+}
+
+bool foreign_text(const json_t *value, char *out, size_t size)
+{
+	if (json_is_string(value))
+		snprintf(out, size, "%s", json_string_value(value));
+	else if (json_is_integer(value))
+		snprintf(out, size, "%lld",
+			 (long long)json_integer_value(value));
+	else if (json_is_real(value))
+		snprintf(out, size, "%.15g", json_real_value(value));
+	else
+		return false;
+	return true;
+}
+
+void foreign_move(struct foreign *foreign, json_t *map, const char *path,
+		  const char *field)
+{
+	json_t *value = foreign_take(map, path);
+
+	if (value && !json_is_null(value))
+		import_set(foreign->import->job, field, json_incref(value));
+	json_decref(value);
+}
+
+void foreign_move_own(struct foreign *foreign, json_t *map, const char *path,
+		      const char *field)
+{
+	char *whole = mem_printf("jobrun.%s.%s", foreign->block, field);
+
+	foreign_move(foreign, map, path, whole);
+	free(whole);
+}
+
+/* ---- putting ----------------------------------------------------------- */
+
+void foreign_name(struct foreign *foreign, json_t *name)
+{
+	char text[JOB_ID_MAX + 1] = "", id[JOB_ID_MAX + 8];
+	size_t i, n;
+
+	if (!foreign_text(name, text, sizeof(text)) || !*text)
+		snprintf(text, sizeof(text), "job");
+	n = (size_t)snprintf(id, sizeof(id), "%s%s",
+			     isalpha((unsigned char)*text) ? "" : "job_", text);
+	for (i = 0; i < n; i++)
+		if (!isascii((unsigned char)id[i]) ||
+		    !isalnum((unsigned char)id[i]))
+			id[i] = '_';
+	id[JOB_ID_MAX] = '\0';
+	import_set(foreign->import->job, "jobId", json_text(id));
+	json_decref(name);
+}
+
+void foreign_pool_set(struct foreign *foreign, size_t role, const char *field,
+		      json_t *value)
+{
+	static const char *const roles[FOREIGN_ROLES] = { "master", "worker",
+							  "parameterServer",
+							  "evaluator" };
+	char *path = mem_printf(FOREIGN_IN "%s%s", roles[role], field);
+
+	if (value)
+		import_set(foreign->import->job, path, value);
+	free(path);
+}
+
+/* "NVIDIA_H100_80GB" without what names leave out: "h10080gb". */
+static void plain_name(const char *name, bool all, char out[64])
+{
+	static const char *const words[] = { "nvidia", "tesla", "amd",
+					     "instinct" };
+	size_t i, n = 0;
+
+	for (i = 0; i < COUNT(words); i++) {
+		size_t len = strlen(words[i]);
+
+		if (!strncasecmp(name, words[i], len) && name[len] &&
+		    strchr("-_ ", name[len]))
+			name += len + 1;
+	}
+	for (; *name && n < 63; name++)
+		if (isalnum((unsigned char)*name))
+			out[n++] = (char)tolower((unsigned char)*name);
+		else if (!all && n && strpbrk(name, "0123456789"))
+			break;
+	out[n] = '\0';
+}
+
+const char *foreign_accelerator(const struct foreign *foreign, const char *name)
+{
+	const struct catalogue *all = foreign->catalogue;
+	char want[64], have[64];
+	int round;
+	size_t i;
+
+	/* The whole name, then the model: the first of each is the usual. */
+	for (round = 0; round < 2; round++)
+		for (i = 0; i < all->accelerator_count; i++) {
+			plain_name(name, true, want);
+			if (!round)
+				plain_name(all->accelerators[i].type, true,
+					   have);
+			else
+				catalogue_model(all, all->accelerators[i].type,
+						have, sizeof(have));
+			if (*want && !strcmp(want, have))
+				return all->accelerators[i].type;
+		}
+	return NULL;
+}
+
+/* With the pool's accelerators built in, or with none. */
+static bool fits(const struct machine *machine, const struct foreign_pool *pool,
+		 bool built_in)
+{
+	if (built_in)
+		return machine->accelerator_type &&
+		       !strcmp(machine->accelerator_type, pool->accelerator) &&
+		       (long)machine->accelerator_count == pool->accelerators;
+	return !machine->accelerator_type && machine->vcpus >= pool->cpus &&
+	       machine->memory_gb >= pool->memory_gb;
+}
+
+static const char *machine_for(const struct catalogue *all,
+			       const struct foreign_pool *pool, bool built_in)
+{
+	const struct machine *best = NULL;
+	size_t i, k;
+
+	for (i = 0; i < all->family_count; i++)
+		for (k = 0; k < all->families[i].machine_count; k++) {
+			const struct machine *one =
+				&all->families[i].machines[k];
+
+			if (!all->families[i].legacy &&
+			    fits(one, pool, built_in) &&
+			    (!best || one->vcpus < best->vcpus ||
+			     (one->vcpus == best->vcpus &&
+			      one->memory_gb < best->memory_gb)))
+				best = one;
+		}
+	return best ? best->name : NULL;
+}
+
+void foreign_pool_put(struct foreign *foreign, const struct foreign_pool *pool)
+{
+	struct foreign_pool want = *pool;
+	const char *type = NULL;
+
+	if (!want.cpus && !want.memory_gb)
+		want.cpus = 4;
+	if (want.accelerator)
+		type = machine_for(foreign->catalogue, &want, true);
+	if (!type && want.accelerator) {
+		foreign_pool_set(foreign, pool->role,
+				 "Config.acceleratorConfig.count",
+				 json_integer(want.accelerators));
+		foreign_pool_set(foreign, pool->role,
+				 "Config.acceleratorConfig.type",
+				 json_text(want.accelerator));
+	}
+	if (!type)
+		type = machine_for(foreign->catalogue, &want, false);
+	if (!type)
+		type = "n1-standard-4";
+	if (pool->cpus || pool->memory_gb)
+		import_note(foreign->import,
+			    "%s is the smallest machine type with %g CPUs or "
+			    "more, and %g GB or more",
+			    type, pool->cpus, pool->memory_gb);
+	foreign_pool_set(foreign, pool->role, "Type", json_text(type));
+	if (pool->role)
+		foreign_pool_set(foreign, pool->role, "Count",
+				 json_integer(pool->count));
+}
+
+double foreign_gb(const char *text, double plain)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	switch (toupper((unsigned char)*end)) {
+	case 'K':
+		return number / 1e6;
+	case 'M':
+		return number / 1e3;
+	case 'G':
+		return number;
+	case 'T':
+		return number * 1e3;
+	default:
+		return number * plain;
+	}
+}
+
+json_t *foreign_shell(const char *text)
+{
+	return json_pack("[s,s,s]", "bash", "-c", text);
+}
+
+/* ---- what is left ------------------------------------------------------ */
+
+static void lose(struct foreign *foreign, const json_t *value, const char *path)
+{
+	const char *key;
+	json_t *item;
+	char *below, *text;
+	size_t i;
+
+	if (json_is_object(value)) {
+		json_object_foreach((json_t *)value, key, item)
+		{
+			below = mem_printf("%s%s%s", path, *path ? "." : "",
+					   key);
+			lose(foreign, item, below);
+			free(below);
+		}
+	} else if (json_is_array(value)) {
+		json_array_foreach(value, i, item)
+		{
+			below = mem_printf("%s.%zu", path, i);
+			lose(foreign, item, below);
+			free(below);
+		}
+	} else if (!json_is_null(value)) {
+		text = json_dumps(value, JSON_ENCODE_ANY);
+		import_loss(
+			foreign->import, "%s:%lld: %s=%.80s: no field says it",
+			foreign->file, json_get_int(foreign->lines, path, 1),
+			path, text ? text : "");
+		free(text);
+	}
+}
+
+/* ---- files ------------------------------------------------------------- */
+
+static const char *place_of(const struct foreign_form *form,
+			    const struct import_place *places)
+{
+	for (; form->traits && places->name; places++)
+		if (traits_have(places->traits, form->traits) &&
+		    !(places->traits & (form->unless | TRAIT_HIDDEN)))
+			return places->name;
+	return NULL;
+}
+
+static int take_form(struct foreign *foreign, const struct foreign_form *form,
+		     const struct import_place *places, struct buf *out,
+		     struct error *err)
+{
+	struct import *import = foreign->import;
+	json_t *typed;
+	json_t *note;
+	size_t i;
+	int ret;
+
+	foreign->block = place_of(form, places);
+	if (foreign->block)
+		import_set(import->job, "jobrun.provider",
+			   json_text(foreign->block));
+	else
+		import_note(import, "jobrun.provider says where it runs: on "
+				    "this machine, as nothing is given");
+	import_set(import->job, "trainingInput.scaleTier", json_text("CUSTOM"));
+	if (form->take(foreign, err) < 0)
+		return error_prefix(err, "'%s'", foreign->file);
+	lose(foreign, foreign->value, "");
+	buf_printf(out, "# From %s, %s\n", foreign->file, form->name);
+	json_array_foreach(import->notes, i, note)
+		buf_printf(out, "# %s\n", json_string_value(note));
+	typed = import_typed(import->job);
+	ret = yaml_write(typed, out, err);
+	json_decref(typed);
+	return ret;
+}
+
+static const struct foreign_form *form_of(const json_t *value)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(forms); i++)
+		if (!forms[i]->text == !json_object_get(value, "#text") &&
+		    forms[i]->is(value))
+			return forms[i];
+	return NULL;
+}
+
+/* The documents of the file; of a script one, with its text. */
+static json_t *read_documents(const char *path, struct problems *found,
+			      struct error *err)
+{
+	size_t len;
+	char *data = file_read_argument(path, SOURCE_SIZE_MAX, &len, err);
+	json_t *out;
+
+	if (!data)
+		return NULL;
+	if (strncmp(data, "#!", 2) != 0)
+		return import_documents(path, data, len, found, err);
+	out = json_pack("[{s:{s:o},s:{}}]", "value", "#text", json_text(data),
+			"lines");
+	free(data);
+	return out;
+}
+
+int import_foreign(const char *path, const struct import_place *places,
+		   const struct catalogue *catalogue, struct problems *found,
+		   struct buf *out, struct error *err)
+{
+	json_t *documents = read_documents(path, found, err), *document;
+	int lost = 0;
+	size_t i;
+
+	if (!documents)
+		return -1;
+	json_array_foreach(documents, i, document)
+	{
+		struct import import = { .job = json_object(),
+					 .notes = json_array(),
+					 .found = found };
+		struct foreign foreign = {
+			.import = &import,
+			.catalogue = catalogue,
+			.file = path,
+			.value = json_object_get(document, "value"),
+			.lines = json_object_get(document, "lines"),
+		};
+		const struct foreign_form *form = form_of(foreign.value);
+
+		if (i)
+			buf_puts(out, "---\n");
+		if (!form)
+			lost = error_set(err, ERROR_INVALID,
+					 "'%s' is no Kubernetes Job, JobSet or "
+					 "TrainJob, no sbatch script, and no "
+					 "task of SkyPilot or dstack",
+					 path);
+		else if (take_form(&foreign, form, places, out, err) < 0)
+			lost = -1;
+		else
+			lost += (int)import.lost;
+		json_decref(import.job);
+		json_decref(import.notes);
+		if (lost < 0)
+			break;
+	}
+	json_decref(documents);
+	return lost;
+}

@@ -1,0 +1,8 @@
+#!/bin/bash
+# want: jobId=array
+# lost: --array=0-9
+# lost: --mail-type=END
+#SBATCH --job-name=array
+#SBATCH --array=0-9
+#SBATCH --mail-type=END
+srun ./step

@@ -63,6 +63,10 @@ static const char *const controller_names[] = { "auto", "jobset", "job", NULL };
 /* In the order of enum kube_gpu_selector. */
 static const char *const gpu_selector_names[] = { "gke", "none", NULL };
 
+/* In the order of enum kube_capacity. */
+static const char *const capacity_names[] = { "any", "spot", "flex-start",
+					      "queued", NULL };
+
 static const struct field volume_fields[] = {
 	{ .name = "path",
 	  .type = FIELD_STRING,
@@ -182,6 +186,29 @@ static const struct field fields[] = {
 	  .doc = "How nodes with the wanted GPU are found: gke by the label "
 		 "cloud.google.com/gke-accelerator, none by nodeSelector "
 		 "alone." },
+	{ .name = "capacity",
+	  .type = FIELD_ENUM,
+	  .values = capacity_names,
+	  .fallback = "any",
+	  .offset = offsetof(struct kubernetes_block, capacity),
+	  .doc = "Which of GKE's nodes to take: spot, which may be taken away, "
+		 "flex-start, which are made for the job and last 7 days at "
+		 "most, or queued, which come by a provisioning request all "
+		 "at once: a Kueue queue makes that." },
+	{ .name = "reservation",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct kubernetes_block, reservation),
+	  .doc = "The reservation of Compute Engine whose nodes to take." },
+	{ .name = "requiredTopology",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct kubernetes_block, required_topology),
+	  .doc = "With a Kueue queue: the label of nodes within one value of "
+		 "which all pods of a role must be, for instance "
+		 "cloud.google.com/gce-topology-block." },
+	{ .name = "preferredTopology",
+	  .type = FIELD_STRING,
+	  .offset = offsetof(struct kubernetes_block, preferred_topology),
+	  .doc = "The same where it can be had; else they are spread." },
 	{ .name = "ttl",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct kubernetes_block, ttl_s),

@@ -31,6 +31,13 @@ struct kube_volume {
 	bool read_only;
 };
 
+enum kube_capacity {
+	KUBE_CAPACITY_ANY,
+	KUBE_CAPACITY_SPOT,
+	KUBE_CAPACITY_FLEX_START,
+	KUBE_CAPACITY_QUEUED,
+};
+
 struct kubernetes_block {
 	struct message_head head;
 	const char *kubeconfig; /* a file, or NULL */
@@ -48,6 +55,10 @@ struct kubernetes_block {
 	long ttl_s;              /* after its end; 0: until deleted */
 	const char *pod; /* merged into each pod's template, JSON; or NULL */
 	const char *job; /* the same, into each Job */
+	int capacity;    /* an enum kube_capacity */
+	const char *reservation;        /* or NULL */
+	const char *required_topology;  /* a label of nodes, or NULL */
+	const char *preferred_topology; /* the same */
 };
 
 extern const struct message kubernetes_message;

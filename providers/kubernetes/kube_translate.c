@@ -137,20 +137,46 @@ static json_t *job_metadata(const struct kube_translation *t)
 {
 	json_t *out = kube_metadata(t->pods.job, t->pods.out->name);
 	const struct kubernetes_block *block = t->pods.block;
+	long limit_s =
+		t->pods.job->training_input.scheduling.max_running_time_s;
 
 	if (block && block->queue)
 		json_object_set_new(json_object_get(out, "labels"), KUEUE_LABEL,
 				    json_text(block->queue));
+	/* Kueue makes the request for nodes, and says for how long. */
+	if (block && block->capacity == KUBE_CAPACITY_QUEUED && limit_s)
+		json_object_set_new(json_object_get(out, "annotations"),
+				    "provreq.kueue.x-k8s.io/"
+				    "maxRunDurationSeconds",
+				    json_sprintf("%ld", limit_s));
 	return with_job(t, "metadata", out);
 }
 
-/* Labels alone: pods have their controller's annotations. */
+/* Where Kueue places the pods of a role. */
+static json_t *topology_notes(const struct kubernetes_block *block)
+{
+	json_t *out = json_object();
+
+	if (block && block->required_topology)
+		json_put_text(out, "kueue.x-k8s.io/podset-required-topology",
+			      block->required_topology);
+	if (block && block->preferred_topology)
+		json_put_text(out, "kueue.x-k8s.io/podset-preferred-topology",
+			      block->preferred_topology);
+	return out;
+}
+
+/* Labels, and annotations for others: pods have their controller's own. */
 static json_t *pod_metadata(const struct kube_translation *t)
 {
 	json_t *whole = kube_metadata(t->pods.job, t->pods.out->name);
 	json_t *out = json_object();
+	json_t *notes = topology_notes(t->pods.block);
 
 	json_object_set(out, "labels", json_object_get(whole, "labels"));
+	if (json_object_size(notes))
+		json_object_set(out, "annotations", notes);
+	json_decref(notes);
 	json_decref(whole);
 	return out;
 }

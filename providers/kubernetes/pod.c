@@ -340,6 +340,31 @@ static json_t *resources(const struct pod_maker *maker,
 
 /* ---- pods -------------------------------------------------------------- */
 
+/* Labels of GKE's nodes by how they are got, and the taint of those that come by
+ * a request (GKE docs, flex-start and queued provisioning; cluster autoscaler,
+ * 2026). */
+static void add_capacity(const struct kubernetes_block *block, json_t *spec,
+			 json_t *selector)
+{
+	static const char *const labels[] = {
+		[KUBE_CAPACITY_ANY] = NULL,
+		[KUBE_CAPACITY_SPOT] = "cloud.google.com/gke-spot",
+		[KUBE_CAPACITY_FLEX_START] = "cloud.google.com/gke-flex-start",
+		[KUBE_CAPACITY_QUEUED] = "cloud.google.com/gke-queued",
+	};
+	const char *label = labels[block->capacity];
+
+	if (label)
+		json_put_text(selector, label, "true");
+	if (block->capacity == KUBE_CAPACITY_QUEUED)
+		json_put(spec, "tolerations",
+			 json_pack("[{s:s,s:s,s:s}]", "key", label, "operator",
+				   "Exists", "effect", "NoSchedule"));
+	if (block->reservation)
+		json_put_text(selector, "cloud.google.com/reservation-name",
+			      block->reservation);
+}
+
 static void add_block(const struct pod_maker *maker, json_t *spec,
 		      json_t *selector)
 {
@@ -349,6 +374,7 @@ static void add_block(const struct pod_maker *maker, json_t *spec,
 
 	if (!block)
 		return;
+	add_capacity(block, spec, selector);
 	for (i = 0; i < block->node_selector.count; i++)
 		json_object_set_new(
 			selector, block->node_selector.items[i].name,

@@ -129,3 +129,28 @@ EOF
       "$JOBRUN_API_SCHEMAS/ml.v1.json" Job out.json
   done
 }
+
+@test "GKE's spot, flex-start and queued nodes, and Kueue's topology, stand in the pods" {
+  cat >a.yaml <<'YAML'
+jobId: placed
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig: {imageUri: a/b}
+  scheduling: {maxRunningTime: 7200s}
+jobrun:
+  provider: kubernetes
+  kubernetes: {queue: q, capacity: queued, reservation: r, requiredTopology: cloud.google.com/gce-topology-block}
+YAML
+  jobrun render --to kubernetes a.yaml >out.yaml
+  grep -q 'cloud.google.com/gke-queued: "true"' out.yaml
+  grep -q 'cloud.google.com/reservation-name: r' out.yaml
+  grep -q 'kueue.x-k8s.io/podset-required-topology: cloud.google.com/gce-topology-block' out.yaml
+  grep -q 'provreq.kueue.x-k8s.io/maxRunDurationSeconds: "7200"' out.yaml
+  grep -A3 'tolerations:' out.yaml | grep -q 'operator: Exists'
+  for capacity in spot flex-start; do
+    sed "s/capacity: queued/capacity: $capacity/" a.yaml | jobrun render --to kubernetes - >out.yaml
+    grep -q "cloud.google.com/gke-$capacity: \"true\"" out.yaml
+    ! grep -q tolerations: out.yaml
+  done
+}

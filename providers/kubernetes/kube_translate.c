@@ -15,6 +15,7 @@
 #include "providers/kubernetes/kube_source.h"
 #include "providers/kubernetes/kube_trials.h"
 #include "providers/kubernetes/objects.h"
+#include "providers/kubernetes/kube_uses.h"
 
 /* All pods of a slice are on one node pool, and no others. */
 #define EXCLUSIVE_NOTE "alpha.jobset.sigs.k8s.io/exclusive-topology"
@@ -392,34 +393,23 @@ static void look_at_texts(const struct kube_translation *t)
 	const struct {
 		const char *value;
 		const char *path;
-		const char *why;
 	} texts[] = {
-		{ input->region, "trainingInput.region",
-		  "the cluster is where it is: nodeSelector chooses among its "
-		  "zones" },
-		{ t->pods.job->jobrun.zone, "jobrun.zone",
-		  "the cluster is where it is: nodeSelector chooses among its "
-		  "zones" },
-		{ input->runtime_version, "trainingInput.runtimeVersion",
-		  "the container image takes its place" },
-		{ input->python_version, "trainingInput.pythonVersion",
-		  "the container image takes its place" },
-		{ input->service_account, "trainingInput.serviceAccount",
-		  "pods run as one of the cluster's: set "
-		  "jobrun.kubernetes.serviceAccount" },
-		{ input->network, "trainingInput.network",
-		  "pods are in the cluster's network" },
+		{ input->region, "trainingInput.region" },
+		{ t->pods.job->jobrun.zone, "jobrun.zone" },
+		{ input->runtime_version, "trainingInput.runtimeVersion" },
+		{ input->python_version, "trainingInput.pythonVersion" },
+		{ input->service_account, "trainingInput.serviceAccount" },
+		{ input->network, "trainingInput.network" },
 		{ input->encryption_config.kms_key_name,
-		  "trainingInput.encryptionConfig",
-		  "the cluster's disks have keys of their own" },
-		{ t->pods.job->etag, "etag", "objects have none of ours" },
+		  "trainingInput.encryptionConfig" },
+		{ t->pods.job->etag, "etag" },
 	};
 	size_t i;
 
 	for (i = 0; i < COUNT(texts); i++)
 		if (texts[i].value)
 			kube_leave_out(t->pods.out, false, texts[i].path,
-				       texts[i].why);
+				       kube_why(texts[i].path));
 }
 
 /* Checks fields of the job as a whole that have no counterpart. */
@@ -435,17 +425,15 @@ static void look_at_the_rest(const struct kube_translation *t)
 			       "nothing installs packages there: build them "
 			       "into the image, or set jobrun.source");
 	if (input->scheduling.max_wait_time_s)
-		kube_leave_out(out, false,
-			       "trainingInput.scheduling.maxWaitTime",
-			       "a job stays queued for as long as it takes: "
-			       "'jobrun wait --timeout' gives up on it");
+		kube_leave_out(
+			out, false, "trainingInput.scheduling.maxWaitTime",
+			kube_why("trainingInput.scheduling.maxWaitTime"));
 	if (input->scheduling.priority)
 		kube_leave_out(out, false, "trainingInput.scheduling.priority",
-			       "priorities have names there: set "
-			       "jobrun.kubernetes.priorityClass");
+			       kube_why("trainingInput.scheduling.priority"));
 	if (input->enable_web_access)
 		kube_leave_out(out, false, "trainingInput.enableWebAccess",
-			       "'kubectl exec' opens a shell in a pod");
+			       kube_why("trainingInput.enableWebAccess"));
 	if (job->jobrun.setup.count)
 		kube_leave_out(
 			out, true, "jobrun.setup",

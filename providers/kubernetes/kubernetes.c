@@ -20,6 +20,7 @@
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_trials.h"
 #include "providers/kubernetes/watch.h"
+#include "providers/kubernetes/kube_uses.h"
 
 #define FILE_MARK " in "
 /* The same of a file below the root of its job: nobody vouches for it. */
@@ -332,6 +333,7 @@ const struct provider provider_kubernetes = {
 	.name = "kubernetes",
 	.summary = "a Kubernetes cluster",
 	.traits = TRAIT_BESIDE_TASKS | TRAIT_LAUNCHER | TRAIT_QUEUE,
+	.uses = kubernetes_uses,
 	.kinds = kinds,
 	.block = &kubernetes_message,
 	.asks = true,

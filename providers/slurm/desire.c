@@ -16,6 +16,7 @@
 #include "providers/slurm/script.h"
 #include "providers/slurm/slurm.h"
 #include "providers/slurm/slurm_internal.h"
+#include "providers/slurm/slurm_uses.h"
 #include "providers/slurm/standalone.h"
 
 /* Slurm queues the job again as often as jobrun.restart allows a host to be
@@ -257,6 +258,7 @@ int slurm_desire(const struct job *job, const struct provider_env *env,
 	check(job, &what, out);
 	message_unused(job->message, job, "", provider_slurm.traits,
 		       note_unused, out);
+	slurm_note_unused(job, out);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "core/provider/checks.h"
 #include "providers/slurm/slurm_internal.h"
 #include "providers/slurm/script.h"
+#include "providers/slurm/slurm_uses.h"
 
 /* ---- reading ----------------------------------------------------------- */
 
@@ -439,6 +440,7 @@ const struct provider provider_slurm = {
 	.summary = "a Slurm cluster",
 	.traits = TRAIT_STARTS_PROGRAM | TRAIT_BESIDE_TASKS | TRAIT_QUEUE |
 		  TRAIT_PROCESSES,
+	.uses = slurm_uses,
 	.kinds = kinds,
 	.block = &slurm_message,
 	.asks = true,

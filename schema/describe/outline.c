@@ -366,24 +366,31 @@ const char *outline_use(const struct outline *all,
 			const struct provider *provider, const char *path)
 {
 	const struct field_use *use, *best = NULL;
+	bool below = false;
 	size_t i;
 
-	/* The block of another provider. */
-	if (text_starts(path, "jobrun.")) {
-		const char *name = path + strlen("jobrun.");
+	/* A provider's own block means nothing to others. */
+	if (text_starts(path, "jobrun."))
+		for (i = 0; all->providers[i]; i++) {
+			const struct provider *owner = all->providers[i];
 
-		if (provider->block && is_below(name, provider->name))
-			return NULL;
-	}
-	if (!is_honoured(all, path, provider))
-		return "";
-	if (!provider->uses)
-		return NULL;
-	for (i = 0; provider->uses[i].path; i++) {
+			if (owner->block &&
+			    is_below(path + strlen("jobrun."), owner->name))
+				return owner == provider ? "as it says" : "";
+		}
+	for (i = 0; provider->uses && provider->uses[i].path; i++) {
 		use = &provider->uses[i];
 		if (is_below(path, use->path) &&
 		    (!best || strlen(use->path) > strlen(best->path)))
 			best = use;
+		if (use->doc && is_below(use->path, path))
+			below = true;
 	}
+	if (best && best->doc && !strcmp(best->path, path))
+		return best->doc;
+	if (!is_honoured(all, path, provider))
+		return "";
+	if (below && !(best && best->doc))
+		return "see the fields in it";
 	return best && best->doc ? best->doc : "";
 }

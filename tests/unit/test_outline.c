@@ -92,6 +92,49 @@ static void every_use_is_of_a_field(void **state)
 					 use->path);
 }
 
+/* Of every provider there is a sentence about every field, or that it is not
+ * used; its own block is as it says, and no other's is anything to it. */
+static void check_uses(const struct outline *all, const struct message *message,
+		       const char *path)
+{
+	const struct provider *const *provider;
+	const struct field *field;
+	char below[256];
+
+	for (field = message->fields; field->name; field++) {
+		snprintf(below, sizeof(below), "%s%s%s", path, *path ? "." : "",
+			 field->name);
+		for (provider = all->providers; *provider; provider++)
+			if (!(*provider)->uses ||
+			    !outline_use(all, *provider, below))
+				fail_msg("%s: nothing of %s", (*provider)->name,
+					 below);
+		if (field->message)
+			check_uses(all, field->message, below);
+	}
+}
+
+static void every_provider_says_what_becomes_of_every_field(void **state)
+{
+	struct outline all;
+	size_t i;
+	char path[64];
+
+	(void)state;
+	outline_init(&all, providers);
+	check_uses(&all, &message_job, "");
+	for (i = 0; all.providers[i]; i++) {
+		const struct provider *own = all.providers[i];
+		const struct provider *other = all.providers[i ? 0 : 1];
+
+		if (!own->block)
+			continue;
+		snprintf(path, sizeof(path), "jobrun.%s", own->name);
+		assert_string_equal(outline_use(&all, own, path), "as it says");
+		assert_string_equal(outline_use(&all, other, path), "");
+	}
+}
+
 /* The patterns of forms.c are held against the checks by their examples. */
 static void every_example_passes_its_check(void **state)
 {
@@ -135,6 +178,8 @@ int main(void)
 		cmocka_unit_test(every_field_is_documented),
 		cmocka_unit_test(every_rule_has_a_source_and_fields),
 		cmocka_unit_test(every_use_is_of_a_field),
+		cmocka_unit_test(
+			every_provider_says_what_becomes_of_every_field),
 		cmocka_unit_test(every_example_passes_its_check),
 		cmocka_unit_test(text_is_wrapped),
 	};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JOBRUN_SLURM_USES_H
+#define JOBRUN_SLURM_USES_H
+
+#include "core/provider/provider.h"
+
+/* What becomes of fields at Slurm, up to a row with no path. */
+extern const struct field_use slurm_uses[];
+
+/* Notes each field that the file gives and whose row says that it is not
+ * used. */
+void slurm_note_unused(const struct job *job, struct resources *out);
+
+#endif

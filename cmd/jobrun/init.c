@@ -16,7 +16,9 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "providers/registry.h"
+#include "schema/catalogue/catalogue_get.h"
 #include "schema/describe/json_schema.h"
+#include "schema/describe/json_schema_values.h"
 
 #define SCHEMA_FILE "job.schema.json"
 #define EXISTING_MAX ((size_t)16 << 20)
@@ -119,12 +121,17 @@ static int write_one(struct init *init, const char *name, bool executable,
 static int write_schema(struct init *init, struct error *err)
 {
 	struct buf text = { 0 };
+	const struct catalogue *catalogue;
 	struct outline all;
 	json_t *schema;
 	int ret;
 
+	catalogue = catalogue_get(err);
+	if (!catalogue)
+		return -1;
 	outline_init(&all, providers);
 	schema = json_schema(&all, JOBRUN_VERSION);
+	json_schema_values(schema, catalogue);
 	json_print(schema, &text);
 	json_decref(schema);
 	ret = write_one(init, SCHEMA_FILE, false, buf_text(&text), err);

@@ -2,12 +2,16 @@
 #include "cmd/jobrun/commands.h"
 #include "core/base/json.h"
 #include "providers/registry.h"
+#include "schema/catalogue/catalogue_get.h"
 #include "schema/describe/json_schema.h"
+#include "schema/describe/json_schema_values.h"
 
 static int run(struct app *app, int argc, char **argv)
 {
 	struct buf text = { 0 };
 	struct outline all;
+	const struct catalogue *catalogue;
+	struct error err;
 	json_t *schema;
 	int status;
 
@@ -15,7 +19,11 @@ static int run(struct app *app, int argc, char **argv)
 	    0)
 		return status;
 	outline_init(&all, providers);
+	catalogue = catalogue_get(&err);
+	if (!catalogue)
+		return app_fail(app, &err);
 	schema = json_schema(&all, JOBRUN_VERSION);
+	json_schema_values(schema, catalogue);
 	json_print(schema, &text);
 	json_decref(schema);
 	app_print(app, &text);

@@ -28,6 +28,14 @@ assert training["properties"]["workerCount"]["default"] == 0
 assert "^worker_count$" in training["patternProperties"]
 assert schema["$defs"]["Scheduling"]["properties"]["maxWaitTime"]["examples"]
 assert "local" in schema["$defs"]["Jobrun"]["properties"]["provider"]["enum"]
+for field in "masterType", "workerType":
+    assert "a3-highgpu-8g" in training["properties"][field]["examples"]
+accelerator = schema["$defs"]["AcceleratorConfig"]["properties"]
+assert {"NVIDIA_B200", "TPU_V6E"} <= set(accelerator["type"]["examples"])
+assert accelerator["count"]["patternErrorMessage"] == "must be a whole number"
+assert "us-central1" in training["properties"]["region"]["examples"]
+assert "2.11" in training["properties"]["runtimeVersion"]["examples"]
+assert "us-central1-a" in schema["$defs"]["Jobrun"]["properties"]["zone"]["examples"]
 assert "slurm" in schema["$defs"]["Jobrun"]["properties"]
 PY
 }

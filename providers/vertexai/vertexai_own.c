@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
 
 #define RESERVATION_KEY "compute.googleapis.com/reservation-name"
 

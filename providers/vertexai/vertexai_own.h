@@ -8,10 +8,10 @@
 #include "core/base/alloc.h"
 #include "providers/vertexai/vertexai_block.h"
 
-/* Of a worker pool, which has its machineSpec.  `block` may be NULL. */
+/* Adds to a worker pool, which has its machineSpec.  `block` may be NULL. */
 void block_put_pool(const struct vertex_ai_block *block, json_t *pool);
 
-/* Of the specification of a job.  `mem` is for as long as the call takes. */
+/* Adds to the specification of a job.  `mem` is for as long as the call takes. */
 void block_put_spec(const struct vertex_ai_block *block, struct arena *mem,
 		    json_t *spec);
 

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/base/json.h"
 #include "core/base/nearest.h"
-#include "core/base/text.h"
 
 #define FIELDS_MAX 24
 

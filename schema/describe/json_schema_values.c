@@ -90,7 +90,7 @@ static const struct {
 	{ "Jobrun", "zone", zones },
 };
 
-/* Of a number, instead of its pattern; forms say it themselves. */
+/* What a number must be, or the example of another form. */
 static const char *pattern_message(const json_t *property)
 {
 	const json_t *example =

@@ -362,35 +362,55 @@ static bool is_honoured(const struct outline *all, const char *path,
 	return true;
 }
 
-const char *outline_use(const struct outline *all,
-			const struct provider *provider, const char *path)
+/* The provider whose own block the path is in, or NULL. */
+static const struct provider *owner_of(const struct outline *all,
+				       const char *path)
 {
-	const struct field_use *use, *best = NULL;
-	bool below = false;
 	size_t i;
 
-	/* A provider's own block means nothing to others. */
-	if (text_starts(path, "jobrun."))
-		for (i = 0; all->providers[i]; i++) {
-			const struct provider *owner = all->providers[i];
+	if (!text_starts(path, "jobrun."))
+		return NULL;
+	for (i = 0; all->providers[i]; i++)
+		if (all->providers[i]->block &&
+		    is_below(path + strlen("jobrun."), all->providers[i]->name))
+			return all->providers[i];
+	return NULL;
+}
 
-			if (owner->block &&
-			    is_below(path + strlen("jobrun."), owner->name))
-				return owner == provider ? "as it says" : "";
-		}
-	for (i = 0; provider->uses && provider->uses[i].path; i++) {
-		use = &provider->uses[i];
+/* The row of the longest path that the field is at or below, or NULL; `below`
+ * says whether fields in it have rows. */
+static const struct field_use *best_use(const struct field_use *use,
+					const char *path, bool *below)
+{
+	const struct field_use *best = NULL;
+
+	*below = false;
+	for (; use && use->path; use++) {
 		if (is_below(path, use->path) &&
 		    (!best || strlen(use->path) > strlen(best->path)))
 			best = use;
 		if (use->doc && is_below(use->path, path))
-			below = true;
+			*below = true;
 	}
+	return best;
+}
+
+const char *outline_use(const struct outline *all,
+			const struct provider *provider, const char *path)
+{
+	const struct provider *owner = owner_of(all, path);
+	const struct field_use *best;
+	bool below;
+
+	/* A provider's own block means nothing to others. */
+	if (owner)
+		return owner == provider ? "as it says" : "";
+	best = best_use(provider->uses, path, &below);
 	if (best && best->doc && !strcmp(best->path, path))
 		return best->doc;
 	if (!is_honoured(all, path, provider))
 		return "";
-	if (below && !(best && best->doc))
-		return "see the fields in it";
-	return best && best->doc ? best->doc : "";
+	if (best && best->doc)
+		return best->doc;
+	return below ? "see the fields in it" : "";
 }

@@ -10,7 +10,6 @@
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/job/check.h"
 #include "core/job/traits.h"
 #include "schema/write/yaml_write.h"

@@ -129,7 +129,7 @@ static void take_resources(struct foreign *foreign, json_t *resources,
 	take_gpus(foreign, resources, selector, out);
 }
 
-/* Of a volume: {"claim": "x"}, or NULL if it has another form. */
+/* A volume as {"claim": "x"}, or NULL if it has another form. */
 static json_t *volume_source(json_t *volume)
 {
 	static const char *const forms[][3] = {

@@ -51,7 +51,7 @@ static const struct {
 	{ "-e", "error", HOW_LOGS, NULL },
 };
 
-struct script {
+struct sbatch_script {
 	struct foreign *foreign;
 	struct foreign_pool pool;
 	struct buf body; /* what runs before the program */
@@ -60,13 +60,14 @@ struct script {
 	bool named, many;
 };
 
-static void lose(struct script *script, const char *text)
+static void lose(struct sbatch_script *script, const char *text)
 {
 	import_loss(script->foreign->import, "%s:%lld: %s: no field says it",
 		    script->foreign->file, script->line, text);
 }
 
-static void set_own(struct script *script, const char *field, json_t *value)
+static void set_own(struct sbatch_script *script, const char *field,
+		    json_t *value)
 {
 	char *path = mem_printf("jobrun.%s.%s", script->foreign->block, field);
 
@@ -98,7 +99,7 @@ static long seconds_of(const char *text)
 }
 
 /* A type has to be known: jobs name accelerators, not numbers of them. */
-static bool take_gpus(struct script *script, const char *value)
+static bool take_gpus(struct sbatch_script *script, const char *value)
 {
 	const char *type, *colon;
 	char *name;
@@ -117,7 +118,8 @@ static bool take_gpus(struct script *script, const char *value)
 }
 
 /* False if it cannot be said. */
-static bool take_value(struct script *script, size_t row, const char *value)
+static bool take_value(struct sbatch_script *script, size_t row,
+		       const char *value)
 {
 	struct foreign *foreign = script->foreign;
 	long seconds;
@@ -165,7 +167,7 @@ static bool take_value(struct script *script, size_t row, const char *value)
 }
 
 /* "--name=value", "--name value", "-N value", "-Nvalue". */
-static void take_option(struct script *script, const char *word)
+static void take_option(struct sbatch_script *script, const char *word)
 {
 	size_t i, n = strcspn(word, "= \t");
 	const char *value = word + n + (word[n] != '\0');
@@ -190,7 +192,7 @@ static void take_option(struct script *script, const char *word)
 }
 
 /* Options stand one behind the other, too. */
-static void take_options(struct script *script, char *line)
+static void take_options(struct sbatch_script *script, char *line)
 {
 	char *next;
 
@@ -214,7 +216,7 @@ static void take_options(struct script *script, char *line)
 }
 
 /* Behind srun: its options are lost, the rest is the program. */
-static void take_srun(struct script *script, char *line)
+static void take_srun(struct sbatch_script *script, char *line)
 {
 	if (script->program) {
 		lose(script, line);
@@ -235,7 +237,7 @@ static void take_srun(struct script *script, char *line)
 }
 
 /* "export A=b", of one word without anything that a shell would expand. */
-static bool take_export(struct script *script, const char *line)
+static bool take_export(struct sbatch_script *script, const char *line)
 {
 	const char *equals = strchr(line, '=');
 	char *path;
@@ -250,7 +252,7 @@ static bool take_export(struct script *script, const char *line)
 	return true;
 }
 
-static void take_line(struct script *script, char *line)
+static void take_line(struct sbatch_script *script, char *line)
 {
 	if (text_starts(line, "#SBATCH"))
 		take_options(script, line + strlen("#SBATCH"));
@@ -264,8 +266,8 @@ static void take_line(struct script *script, char *line)
 	}
 }
 
-/* Of lines that end with "\" one. */
-static void take_lines(struct script *script, char *text)
+/* Lines that end with "\" are one with the next. */
+static void take_lines(struct sbatch_script *script, char *text)
 {
 	struct buf whole = { 0 };
 	long long n = 0;
@@ -297,7 +299,7 @@ static void take_lines(struct script *script, char *text)
 }
 
 /* What stood before srun ran once and was inherited: here each task does it. */
-static void put_program(struct script *script)
+static void put_program(struct sbatch_script *script)
 {
 	struct import *import = script->foreign->import;
 	const char *words = " \t$`\"'\\|&;<>(){}*?~!#";
@@ -330,7 +332,8 @@ static void put_program(struct script *script)
 
 static int take(struct foreign *foreign, struct error *err)
 {
-	struct script script = { .foreign = foreign, .pool = { .count = 1 } };
+	struct sbatch_script script = { .foreign = foreign,
+					.pool = { .count = 1 } };
 	json_t *text = foreign_take_key(foreign->value, "#text");
 	char *copy = mem_strdup(json_string_value(text));
 	struct foreign_pool workers;

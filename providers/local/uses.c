@@ -48,6 +48,7 @@ const struct field_use local_uses[] = {
 	{ "jobrun.provider", "local, or nothing, is this machine" },
 	{ "jobrun.project", "in TPU_CONFIG only" },
 	{ "jobrun.zone", "in TPU_CONFIG only" },
+	{ "jobrun.container", "runs masterConfig.imageUri, here or on hosts" },
 	{ "jobrun.docker", "on hosts, a container for each task" },
 	{ "jobrun.conda", "setup and the program run in it" },
 	{ "jobrun.hosts", "machines to run on instead of this one, over ssh" },

@@ -11,17 +11,18 @@
 #include "providers/slurm/slurm.h"
 
 #define NOT_USED "not used: "
-#define NO_IMAGE                                                               \
-	NOT_USED "tasks run in the system of the nodes, not in an image"
+#define IMAGE                                                                  \
+	"run on the nodes by the runtime that they have; "                     \
+	"jobrun.container.runtime none runs without it"
 #define NO_DISK NOT_USED "nodes have the disks that they have"
 #define NO_WORDS                                                               \
-	NOT_USED "without an image jobrun.command and trainingInput.args say " \
+	NOT_USED "jobrun.command and trainingInput.args say "                  \
 		 "what runs"
 #define CONFIG(role, name)                                                     \
 	{ "trainingInput." name, NULL },                                       \
 		{ "trainingInput." name ".acceleratorConfig",                  \
 		  "--gres of the " role },                                     \
-		{ "trainingInput." name ".imageUri", NO_IMAGE },               \
+		{ "trainingInput." name ".imageUri", IMAGE },                  \
 		{ "trainingInput." name ".containerCommand", NO_WORDS },       \
 		{ "trainingInput." name ".containerArgs", NO_WORDS },          \
 		{ "trainingInput." name ".diskConfig", NO_DISK },              \

@@ -173,7 +173,7 @@ struct one_of_many {
 	struct follow *follow; /* NULL: it has ended, or shows nothing */
 };
 
-struct many {
+struct logs_of_many {
 	struct session *session;
 	const struct choice *choice;
 	const struct follow_view *view;
@@ -185,7 +185,7 @@ struct many {
 	int status;
 };
 
-static struct one_of_many *find_one(struct many *many,
+static struct one_of_many *find_one(struct logs_of_many *many,
 				    const struct run_record *run)
 {
 	size_t i;
@@ -197,7 +197,7 @@ static struct one_of_many *find_one(struct many *many,
 	return NULL;
 }
 
-static struct one_of_many *add_one(struct many *many,
+static struct one_of_many *add_one(struct logs_of_many *many,
 				   const struct run_record *run)
 {
 	struct follow_view view = *many->view;
@@ -225,7 +225,7 @@ static struct one_of_many *add_one(struct many *many,
 	return one;
 }
 
-static void end_one(struct many *many, struct one_of_many *one)
+static void end_one(struct logs_of_many *many, struct one_of_many *one)
 {
 	struct error err;
 
@@ -239,7 +239,7 @@ static void end_one(struct many *many, struct one_of_many *one)
 }
 
 /* Looks who is there now; false: nobody who goes on. */
-static int look_around(struct many *many, struct error *err)
+static int look_around(struct logs_of_many *many, struct error *err)
 {
 	struct arena *mem = arena_new();
 	struct run_list runs;
@@ -265,7 +265,7 @@ static int look_around(struct many *many, struct error *err)
 
 static void on_look(void *arg, uint32_t events)
 {
-	struct many *many = arg;
+	struct logs_of_many *many = arg;
 	struct error err;
 	int going = look_around(many, &err);
 
@@ -280,14 +280,14 @@ static void on_look(void *arg, uint32_t events)
 
 static void on_many_interrupted(void *arg, uint32_t number)
 {
-	struct many *many = arg;
+	struct logs_of_many *many = arg;
 
 	(void)number;
 	many->status = ERROR_INTERRUPTED;
 	loop_stop(many->loop);
 }
 
-static int follow_many(struct many *many, struct error *err)
+static int follow_many(struct logs_of_many *many, struct error *err)
 {
 	struct interrupt *interrupt = NULL;
 	int ret = -1;
@@ -310,11 +310,11 @@ static int show_many(struct session *session, const struct choice *choice,
 		     const struct logs_opts *opts,
 		     const struct follow_view *view)
 {
-	struct many many = { .session = session,
-			     .choice = choice,
-			     .view = view,
-			     .follows = opts->follow,
-			     .mem = arena_new() };
+	struct logs_of_many many = { .session = session,
+				     .choice = choice,
+				     .view = view,
+				     .follows = opts->follow,
+				     .mem = arena_new() };
 	struct error err;
 	size_t i;
 	int ret = opts->follow ? follow_many(&many, &err)

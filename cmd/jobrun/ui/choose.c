@@ -14,7 +14,6 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/nearest.h"
-#include "core/base/text.h"
 #include "core/base/units.h"
 #include "providers/registry.h"
 

@@ -62,36 +62,36 @@ static void add_change(struct buf *out, const struct change *change,
 }
 
 /* What there was before is what a reviewer looks for. */
-static size_t add_changes(struct buf *out, const struct action *action,
-			  bool was, size_t most, size_t width)
+static size_t add_changes(struct buf *out, const struct change *changes,
+			  size_t count, bool was, size_t most, size_t width)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < action->change_count && (!most || n < most); i++)
-		if (!!action->changes[i].before == was) {
-			add_change(out, &action->changes[i], width);
+	for (i = 0; i < count && (!most || n < most); i++)
+		if (!!changes[i].before == was) {
+			add_change(out, &changes[i], width);
 			n++;
 		}
 	return n;
 }
 
-static void add_all_changes(struct buf *out, const struct action *action,
-			    const struct markdown_room *room)
+static void add_all_changes(struct buf *out, const struct change *changes,
+			    size_t count, const struct markdown_room *room)
 {
 	size_t most = room->changes, n;
 	struct buf rest = { 0 };
 	struct error ignored;
 	struct digest digest;
 
-	n = add_changes(out, action, true, most, room->width);
+	n = add_changes(out, changes, count, true, most, room->width);
 	if (!most || n < most)
-		n += add_changes(out, action, false, most ? most - n : 0,
-				 room->width);
-	if (n == action->change_count)
+		n += add_changes(out, changes, count, false,
+				 most ? most - n : 0, room->width);
+	if (n == count)
 		return;
-	add_changes(&rest, action, true, 0, 0);
-	add_changes(&rest, action, false, 0, 0);
-	buf_printf(out, "!   … and %zu more", action->change_count - n);
+	add_changes(&rest, changes, count, true, 0, 0);
+	add_changes(&rest, changes, count, false, 0, 0);
+	buf_printf(out, "!   … and %zu more", count - n);
 	if (digest_bytes(rest.data, rest.len, &digest, &ignored) == 0)
 		buf_printf(out, " [SHA-256 of all: %s]", digest.hex);
 	buf_putc(out, '\n');
@@ -123,7 +123,7 @@ static void add_action(struct buf *out, const struct action *action,
 	buf_printf(out, "@@ %s %s %s @@ %s%s%s\n",
 		   action_type_name(action->type), it->kind->name, name, reason,
 		   remark ? "; " : "", remark ? remark : "");
-	add_all_changes(out, action, room);
+	add_all_changes(out, action->changes, action->change_count, room);
 	if (action->files.count)
 		add_files(out, action, room);
 	free(name);
@@ -181,6 +181,10 @@ void markdown_details(const struct plan_job *job,
 	for (i = 0; i < job->action_count; i++)
 		if (job->actions[i]->type != ACTION_NOOP)
 			add_action(out, job->actions[i], room);
+	if (job->field_count && plan_job_acts(job)) {
+		buf_puts(out, "@@ the file also says @@\n");
+		add_all_changes(out, job->fields, job->field_count, room);
+	}
 	add_source(out, job, room);
 	buf_puts(out, "```\n\n</details>\n");
 }

@@ -11,6 +11,7 @@
 #include "core/plan/compare.h"
 #include "core/plan/order.h"
 #include "core/plan/decide.h"
+#include "core/plan/fields.h"
 #include "core/plan/targets.h"
 
 struct plan {
@@ -266,6 +267,7 @@ int plan_add(struct plan *plan, const struct provider *provider,
 		targets_keep(plan->targets, planned, plan->count);
 	}
 	estimate(plan, planned, options);
+	fields_find(planned, plan->mem, plan->keep);
 	if (planned->action_count || !options->target_count)
 		commit(plan, planned);
 	ret = 0;

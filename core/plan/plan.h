@@ -88,6 +88,10 @@ struct plan_job {
 	/* The estimate of the run that will be started; NULL: none will be, or
 	 * it does not use the machines that the file names. */
 	const struct estimate *estimate;
+	/* What the file says and no property shows: core/plan/fields.h.  Their
+	 * `before` is NULL. */
+	struct change *fields;
+	size_t field_count;
 };
 
 /* How a note begins that a resource was not looked at. */
@@ -98,6 +102,8 @@ bool plan_job_ships(const struct plan_job *job);
 /* Whether its run, which starts or goes on, has what it needs made: then nobody
  * else makes it. */
 bool plan_job_is_self_made(const struct plan_job *job);
+/* Whether something of it is to be done, other than to delete it. */
+bool plan_job_acts(const struct plan_job *job);
 /* What is dubious, to be seen before all else; adds nothing if nothing is. */
 void plan_job_warning(const struct plan_job *job, struct buf *out);
 

@@ -315,6 +315,7 @@ static void compare_shown(struct file_compare *compare, const json_t *was,
 	} shown[] = {
 		{ "file", "its file has another name" },
 		{ "job", "its fields have changed" },
+		{ "fields", "what its file says has changed" },
 		{ "missing", "what is missing has changed" },
 		{ "warnings", "its warnings have changed" },
 		{ "ships", "what is shipped and left out has changed" },

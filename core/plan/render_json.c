@@ -88,6 +88,16 @@ static json_t *action_json(const struct action *action)
 	return object;
 }
 
+static json_t *fields_json(const struct plan_job *job)
+{
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < job->field_count; i++)
+		put_value(object, job->fields[i].path, job->fields[i].after);
+	return object;
+}
+
 static json_t *plan_job_json(const struct plan_job *job)
 {
 	const struct resources *desired = job->desired;
@@ -110,6 +120,7 @@ static json_t *plan_job_json(const struct plan_job *job)
 		json_put_text(object, "unknown", desired->unknown);
 	json_put(object, "notes",
 		 json_texts(desired->notes, desired->note_count));
+	json_put(object, "fields", fields_json(job));
 	if (job->estimate)
 		json_put(object, "estimate", estimate_json(job->estimate));
 	if (job->job->source_digest.hex[0])

@@ -199,6 +199,23 @@ static void render_action(struct text_render *render,
 		render_files(render, action, width);
 }
 
+/* What no line of an action shows. */
+static void render_fields(struct text_render *render,
+			  const struct plan_job *job)
+{
+	size_t i, width = 0;
+
+	if (!job->field_count || !plan_job_acts(job))
+		return;
+	buf_puts(render->out, "  ");
+	colored(render, DIM, "the file also says");
+	buf_putc(render->out, '\n');
+	for (i = 0; i < job->field_count; i++)
+		width = wider(width, job->fields[i].path);
+	for (i = 0; i < job->field_count; i++)
+		render_change(render, &job->fields[i], width);
+}
+
 /* Said, but not with a line of its own: nothing happens to it. */
 static bool is_quiet(const struct action *action)
 {
@@ -324,6 +341,7 @@ static void render_job(struct text_render *render, const struct plan_job *job)
 	if (quiet > UNCHANGED_MAX)
 		buf_printf(render->out, "  · and %zu more, unchanged\n",
 			   quiet - UNCHANGED_MAX);
+	render_fields(render, job);
 	render_source(render, job);
 	render_revision(render, job->job);
 	render_estimate(render, job->estimate);

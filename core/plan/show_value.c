@@ -8,10 +8,42 @@
 #include "core/base/show.h"
 #include "core/provider/placeholder.h"
 
+/* As a shell would read it back: a newline is not what \n in a program is. */
+static void show_escaped(struct buf *out, const char *text)
+{
+	struct buf inner = { 0 };
+
+	for (; *text; text++) {
+		if (*text == '\\' || *text == '\'')
+			buf_putc(&inner, '\\');
+		buf_putc(&inner, *text);
+	}
+	buf_puts(out, "$'");
+	show_text(out, buf_text(&inner));
+	buf_putc(out, '\'');
+	buf_done(&inner);
+}
+
+/* Whether all of it is shown as it is. */
+static bool is_printable(const char *text)
+{
+	struct buf shown = { 0 };
+	bool same;
+
+	show_text(&shown, text);
+	same = !strcmp(buf_text(&shown), text);
+	buf_done(&shown);
+	return same;
+}
+
 static void show_word(struct buf *out, const char *word)
 {
 	const char *p;
 
+	if (!is_printable(word)) {
+		show_escaped(out, word);
+		return;
+	}
 	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyz"
 					"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 					"0123456789@%+=:,./_-")]) {
@@ -56,35 +88,43 @@ static void show_json(struct buf *out, const json_t *value)
 
 static void show_list(struct buf *out, const json_t *list)
 {
-	struct buf line = { 0 };
 	size_t i;
 
 	for (i = 0; i < json_array_size(list); i++) {
 		const json_t *item = json_array_get(list, i);
 
 		if (i)
-			buf_putc(&line, ' ');
+			buf_putc(out, ' ');
 		if (placeholder_type(item))
-			buf_puts(&line, placeholder_text(item));
+			buf_puts(out, placeholder_text(item));
 		else if (json_is_string(item))
-			show_word(&line, json_string_value(item));
+			show_word(out, json_string_value(item));
 		else
-			show_json(&line, item);
+			show_json(out, item);
 	}
-	show_text(out, buf_text(&line));
-	buf_done(&line);
+}
+
+/* It reads as nothing else does: not as one with quotes around it. */
+static bool is_plain(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len && text[0] != ' ' && text[0] != '"' &&
+	       text[len - 1] != ' ' && strncmp(text, "$'", 2) != 0 &&
+	       is_printable(text);
 }
 
 void show_value(struct buf *out, const json_t *value)
 {
 	const char *text = json_string_value(value);
-	size_t len = text ? strlen(text) : 0;
 
 	if (placeholder_type(value))
 		buf_puts(out, placeholder_text(value));
+	else if (text && is_plain(text))
+		buf_puts(out, text);
+	else if (text && !is_printable(text))
+		show_escaped(out, text);
 	/* Spaces at an end, and nothing at all, are seen only in quotes. */
-	else if (text && len && text[0] != ' ' && text[len - 1] != ' ')
-		show_text(out, text);
 	else if (is_list_of_words(value))
 		show_list(out, value);
 	else

@@ -126,6 +126,17 @@ bool plan_job_ships(const struct plan_job *job)
 		job->job->jobrun.hosts.count);
 }
 
+bool plan_job_acts(const struct plan_job *job)
+{
+	size_t i;
+
+	for (i = 0; i < job->action_count; i++)
+		if (job->actions[i]->want &&
+		    job->actions[i]->type != ACTION_NOOP)
+			return true;
+	return false;
+}
+
 void plan_job_warning(const struct plan_job *job, struct buf *out)
 {
 	if (plan_job_ships(job))

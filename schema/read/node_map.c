@@ -8,6 +8,7 @@
 #include "schema/problem/problem.h"
 
 #define NO_BREAK_SPACE "\xc2\xa0"
+#define RESERVED "$jobrun" /* as in core/provider/placeholder.c */
 
 static bool is_merge_key(const struct node *key)
 {
@@ -53,6 +54,17 @@ static void report_no_break(const struct map_reader *r, const struct node *key)
 	problem_hint(r->found, "YAML is indented with blanks only");
 }
 
+/* A map with it would look like a secret to plans, which show none. */
+static bool is_reserved(const struct map_reader *r, const struct node *key)
+{
+	if (strcmp(key->text, RESERVED) != 0)
+		return false;
+	problem_add(r->found, SEVERITY_ERROR, key, NULL, "reserved-key",
+		    "\"" RESERVED "\" is a key that only jobrun itself writes");
+	problem_hint(r->found, "choose another name");
+	return true;
+}
+
 /* Reports and drops the keys that are there twice, or no keys. */
 static struct item **drop_duplicates(const struct map_reader *r,
 				     struct node *map)
@@ -75,6 +87,8 @@ static struct item **drop_duplicates(const struct map_reader *r,
 			report_no_break(r, key);
 			goto drop;
 		}
+		if (is_reserved(r, key))
+			goto drop;
 		if (map->count > 16) {
 			known = names_at(r->keys, key->text, key->count);
 			first = *known;

@@ -141,3 +141,47 @@ END
   grep -q '^The runs use 1000 machines, 4000 cores, at most 1000.0 machine hours.$' comment.md
   [[ $(tail -n 1 comment.md) == "_Cut to fit into a comment; left out: "*" of the jobs, 1000 entries with the details of a job. "* ]]
 }
+
+@test "a plan shows every field of the file, in every format, and a newline as one" {
+  cat >q.yaml <<'END'
+jobId: q
+trainingInput: {scaleTier: CUSTOM, masterType: n1-standard-4}
+jobrun:
+  hosts: [h1]
+  command: [sh, -c, "a\nb", 'a\nb', "$'a'"]
+  docker: {image: x, runFlags: [--privileged, -v, "/:/host"]}
+  secrets: {T: {env: HF}, U: {file: u}}
+  data: {train: {urls: ["gs://b/{0..9}.tar"]}}
+  restart: {maxRestarts: 3, rules: [{exitCodes: ["2"], action: fail}]}
+  cleanup: never
+  hostLease: 2d
+  logs: {to: /logs, every: 5s}
+  env: {A: "x\ny", B: 'x\ny', C: '"q"'}
+  slurm: {loginHost: h2, export: [NONE]}
+  kubernetes: {namespace: other, context: c, volumes: {h: {path: /host, hostPath: /}}}
+END
+  local format
+  for format in text markdown json; do
+    jobrun plan --format $format q.yaml >out
+    cat out
+    for field in docker.runFlags secrets.T.env secrets.U.file data.train.urls 'restart.rules[0].exitCodes' \
+      restart.maxRestarts cleanup hostLease logs.every slurm.loginHost kubernetes.namespace \
+      kubernetes.context kubernetes.volumes.h.hostPath; do
+      grep -qF "jobrun.$field" out || { echo "$format: $field"; return 1; }
+    done
+  done
+  jobrun plan q.yaml >out
+  grep -qF "command       sh -c \$'a\\nb' 'a\\nb' '\$'\\''a'\\'''" out
+  grep -qF "env.A         \$'x\\ny'" out
+  grep -qF 'env.B         x\ny' out
+  grep -qF 'env.C         "\"q\""' out
+  grep -qF 'jobrun.docker.runFlags                --privileged -v /:/host' out
+  refute grep -qF jobrun.command out
+  refute grep -qF jobrun.env out
+  jobrun plan --out p.json q.yaml
+  sed -i 's/"jobrun.cleanup":"never"/"jobrun.cleanup":"always"/; s/"jobrun.cleanup": "never"/"jobrun.cleanup": "always"/' p.json
+  run jobrun apply --yes p.json
+  echo "$output"
+  [ "$status" -eq 75 ]
+  [[ $output == *"job 'q': what its file says has changed"* ]]
+}

@@ -435,7 +435,7 @@ static void text_is_aligned_and_escaped(void **state)
 		   "  · node  net    is as wanted\n"
 		   "  ± node  vm-1   zone cannot change in place\n"
 		   "      zone          a → b  (forces replacement)\n"
-		   "      labels.owner  me → me\\x1b[0m\n"
+		   "      labels.owner  me → $'me\\x1b[0m'\n"
 		   "      labels.x      1 → (gone)\n"
 		   "  + node  vm-22  does not exist yet\n"
 		   "      command  python3 'a b.py'\n"
@@ -552,7 +552,7 @@ static void json_is_as_documented(void **state)
 		"\"after\":[\"--lr\",\"0.1\"]}],"
 		"\"request\":{\"method\":\"POST\",\"url\":\"u\"}}],"
 		"\"missing\":[\"what is to run\"],"
-		"\"notes\":[\"image is not used here\"]}],"
+		"\"notes\":[\"image is not used here\"],\"fields\":{}}],"
 		"\"summary\":{\"create\":1,\"update\":1,\"replace\":1,"
 		"\"delete\":0,\"run\":1,\"noop\":1}}";
 	struct scene scene, again;

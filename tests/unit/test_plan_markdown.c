@@ -118,7 +118,7 @@ static void what_matters_is_on_top_and_escaped(void **state)
 		"\n"
 		"```diff\n"
 		"@@ replace fixed `thing`|<b> @@ text cannot change in place\n"
-		"-   text: ```\\n</details>\n"
+		"-   text: $'```\\n</details>'\n"
 		"+   text: b\n"
 		"!   (forces replacement)\n"
 		"@@ run run job1 @@ not run yet\n"

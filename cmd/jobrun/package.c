@@ -74,11 +74,17 @@ static int run(struct app *app, int argc, char **argv)
 	if (sdist_make(argv[first], opts.module, opts.output, mem, &made,
 		       &err) < 0) {
 		status = app_fail(app, &err);
-	} else if (!strcmp(opts.format, "json")) {
-		print_json(app, &made);
-	} else {
-		print_text(app, &made);
+		goto out;
 	}
+	if (made.secrets)
+		app_say(app,
+			"warning: it holds what may be secret: %s (leave it "
+			"out by .gitignore, or by .jobrunignore)",
+			made.secrets);
+	if (!strcmp(opts.format, "json"))
+		print_json(app, &made);
+	else
+		print_text(app, &made);
 out:
 	arena_free(mem);
 	return status;

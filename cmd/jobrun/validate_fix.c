@@ -8,6 +8,7 @@
 #include "cmd/jobrun/ui/app.h"
 #include "core/base/alloc.h"
 #include "core/base/file.h"
+#include "core/job/boundary.h"
 
 #define JOB_FILE_MAX ((size_t)8 << 20)
 
@@ -24,12 +25,21 @@ struct mending {
 	struct buf diff;
 };
 
+static size_t count_duplicates(const struct problems *found)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < found->count; i++)
+		n += !strcmp(found->items[i].rule, "duplicate-key");
+	return n;
+}
+
 /* No mend makes anything worse: the file has fewer problems afterwards. */
 static bool is_better(const struct schema_options *options, const char *path,
 		      const char *before, const char *after)
 {
 	const char *const texts[] = { before, after };
-	size_t counts[2];
+	size_t counts[2], twice[2];
 	struct error err;
 	int i;
 
@@ -40,13 +50,28 @@ static bool is_better(const struct schema_options *options, const char *path,
 		schema_load_text(path, texts[i], strlen(texts[i]), options,
 				 &jobs, &found, &err);
 		counts[i] = found.errors + found.warnings;
+		twice[i] = count_duplicates(&found);
 		problems_done(&found);
 		jobs_done(&jobs);
 	}
-	return counts[1] < counts[0];
+	return counts[1] < counts[0] && twice[1] <= twice[0];
 }
 
-static int add_file(struct mending *all, const struct schema_options *options,
+/* Whether the path leads, by a link, to what is none of the folder's. */
+static bool leads_out(const char *path)
+{
+	const struct boundary nothing = { 0 };
+	char *folder = path_folder(path);
+	char *root = boundary_root(folder);
+	bool out = boundary_side(&nothing, root, path) != BOUNDARY_WITHIN;
+
+	free(root);
+	free(folder);
+	return out;
+}
+
+static int add_file(struct app *app, struct mending *all,
+		    const struct schema_options *options,
 		    const struct problems *found, const char *path,
 		    struct error *err)
 {
@@ -57,6 +82,10 @@ static int add_file(struct mending *all, const struct schema_options *options,
 
 	if (!strcmp(path, "-"))
 		return 0;
+	if (leads_out(path)) {
+		app_say(app, "'%s' is left alone: it leads elsewhere", path);
+		return 0;
+	}
 	before = file_read(path, JOB_FILE_MAX, &len, err);
 	if (!before)
 		return -1;
@@ -112,7 +141,7 @@ int validate_fix(struct app *app, const struct schema_options *options,
 		if (!found->items[i].edit_count || !strcmp(file, last))
 			continue;
 		last = file;
-		if (add_file(&all, options, found, file, err) < 0)
+		if (add_file(app, &all, options, found, file, err) < 0)
 			goto out;
 	}
 	app_print(app, &all.diff);

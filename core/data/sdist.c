@@ -16,7 +16,8 @@
 #include "core/data/archive_writer.h"
 #include "core/data/tree.h"
 
-#define NAME_HEX 12 /* digits of the digest in the archive's name */
+#define SECRETS_MAX 20 /* names in a warning */
+#define NAME_HEX 12    /* digits of the digest in the archive's name */
 #define TEMPORARY ".jobrun-package."
 
 /* Files that builds, tests and editors leave in a project. */
@@ -377,6 +378,26 @@ out:
 }
 
 /* As setuptools and Git do.  Where we put the archive may be one. */
+/* The first of them; NULL if there is none. */
+static const char *name_secrets(const struct tree *tree, struct arena *mem)
+{
+	struct buf names = { 0 };
+	const char *out = NULL;
+	size_t i, n = 0;
+
+	for (i = 0; i < tree->count; i++)
+		if (tree_entry_is_secret(&tree->entries[i]) &&
+		    n++ < SECRETS_MAX)
+			buf_printf(&names, "%s%s", names.len ? ", " : "",
+				   tree->entries[i].path);
+	if (n > SECRETS_MAX)
+		buf_printf(&names, " and %zu more", n - SECRETS_MAX);
+	if (n)
+		out = arena_strdup(mem, names.data);
+	buf_done(&names);
+	return out;
+}
+
 static void drop_empty_folders(struct tree *tree)
 {
 	size_t i, count = 0;
@@ -421,6 +442,7 @@ int sdist_make(const char *folder, const char *module, const char *to,
 	made.files = packing.tree.files + needs_setup;
 	made.bytes = packing.tree.bytes;
 	made.made_setup = needs_setup;
+	made.secrets = name_secrets(&packing.tree, mem);
 	*out = made;
 	ret = 0;
 out:

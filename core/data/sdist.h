@@ -32,6 +32,7 @@ struct sdist {
 	size_t files;         /* files in the archive */
 	uint64_t bytes;       /* bytes in these files */
 	bool made_setup;      /* setup.py is ours */
+	const char *secrets;  /* files that are likely to be some, or NULL */
 };
 
 /*

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -413,43 +412,4 @@ const char *source_reason_text(enum source_reason reason)
 	};
 
 	return texts[reason];
-}
-
-bool source_is_secret(const char *path)
-{
-	static const char *const names[] = {
-		".env",
-		".env.*",
-		"*.env",
-		"*.pem",
-		"*.key",
-		"*.p12",
-		"*.pfx",
-		"id_rsa",
-		"id_dsa",
-		"id_ecdsa",
-		"id_ed25519",
-		"*_sk",
-		"*.kdbx",
-		".netrc",
-		".pgpass",
-		"*.keystore",
-		"*.jks",
-		".npmrc",
-		".pypirc",
-		"credentials.json",
-		"*service*account*.json",
-		"*-key.json",
-		"application_default_credentials.json",
-	};
-	const char *base = path_base(path);
-	size_t i;
-
-	if (text_ends(base, ".example") || text_ends(base, ".sample") ||
-	    text_ends(base, ".template"))
-		return false;
-	for (i = 0; i < COUNT(names); i++)
-		if (fnmatch(names[i], base, FNM_CASEFOLD) == 0)
-			return true;
-	return false;
 }

@@ -75,7 +75,5 @@ bool source_rules_keep_folders(const struct source_rules *rules);
 /* "by .gitignore"; NULL: not worth a word, since programs make and remove what
  * it is while they run. */
 const char *source_reason_text(enum source_reason reason);
-/* Whether a file of that name is likely to hold a secret. */
-bool source_is_secret(const char *path);
 
 #endif

@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/data/digest_cache.h"
 #include "core/data/ignore.h"
+#include "core/data/secret_like.h"
 #include "core/data/source_rules.h"
 
 #define DEPTH_MAX 64
@@ -95,6 +96,9 @@ static int hash_file(struct tree_walk *walk, int fd, struct tree_entry *entry,
 			ret = 1;
 			goto out;
 		}
+		if (!entry->size_bytes)
+			entry->holds_secret =
+				secret_is_in(walk->chunk, (size_t)n);
 		digester_add(digester, walk->chunk, (size_t)n);
 		entry->size_bytes += (uint64_t)n;
 	}
@@ -157,7 +161,7 @@ static int read_file(struct tree_walk *walk, int parent, const char *name,
 			walk->count--;
 			leave_out(walk, SOURCE_OWN, false);
 			ret = 0;
-		} else if (ret == 0 &&
+		} else if (ret == 0 && !entry->holds_secret &&
 			   entry->size_bytes == (uint64_t)st.st_size) {
 			digest_cache_add(walk->cache, entry->path, &st, now_ms,
 					 &entry->digest);
@@ -367,6 +371,12 @@ static void keep(struct tree_walk *walk, struct tree *tree)
 	}
 	tree->left_out = left_out;
 	tree->left_out_count = walk->left_out_count;
+}
+
+bool tree_entry_is_secret(const struct tree_entry *entry)
+{
+	return entry->kind == TREE_FILE &&
+	       (entry->holds_secret || secret_is_named(entry->path));
 }
 
 int tree_read(const char *folder, const struct source_options *options,

@@ -55,6 +55,7 @@ struct tree_entry {
 	const char *path; /* below the folder: "pkg/train.py" */
 	enum tree_kind kind;
 	bool executable;      /* of a file */
+	bool holds_secret;    /* of a file: it begins as keys do */
 	uint64_t size_bytes;  /* of a file */
 	const char *target;   /* of a link, else NULL */
 	struct digest digest; /* of a file's contents, else "" */
@@ -76,6 +77,9 @@ struct tree {
 	const struct tree_left_out *left_out;
 	size_t left_out_count;
 };
+
+/* A file that is likely to be a secret, by its name or its contents. */
+bool tree_entry_is_secret(const struct tree_entry *entry);
 
 /* Costs grow with the bytes of files that changed since they were last read
  * (core/data/digest_cache.h), and with the count of the others.  Entries live

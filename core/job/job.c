@@ -137,8 +137,7 @@ static void keep_secrets(struct job *job, const struct tree *tree)
 	out->items =
 		arena_alloc(job->mem, SOURCE_SECRETS_MAX * sizeof(*out->items));
 	for (i = 0; i < tree->count && out->count < SOURCE_SECRETS_MAX; i++)
-		if (tree->entries[i].kind == TREE_FILE &&
-		    source_is_secret(tree->entries[i].path))
+		if (tree_entry_is_secret(&tree->entries[i]))
 			out->items[out->count++] =
 				arena_strdup(job->mem, tree->entries[i].path);
 }

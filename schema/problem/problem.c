@@ -323,7 +323,8 @@ void problem_fix(struct problems *found, const struct node *at,
 	va_list args;
 
 	if (!problem || at->kind != NODE_SCALAR || at->anchor || at->broken ||
-	    !at->origin->source || strcmp(at->origin->name, problem->at.file))
+	    !at->origin->source || !at->origin->source->own ||
+	    strcmp(at->origin->name, problem->at.file))
 		return;
 	edits = arena_alloc(found->mem,
 			    (problem->edit_count + 1) * sizeof(*edits));

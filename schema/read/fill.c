@@ -140,11 +140,31 @@ static void add_strange(struct fill *fill, const struct message *message,
 		hint_keys(fill, path->up);
 }
 
+/* Whether the map has the key that this one is to become. */
+static bool is_taken(const struct message *message,
+		     const struct message_head *head, const struct node *key,
+		     const char *name)
+{
+	const struct field *field = message_field(message, name);
+	const struct item *item = head->node->items;
+
+	if (field && head->refused >> (field - message->fields) & 1)
+		return true;
+	for (; item; item = item->next)
+		if (item->key != key &&
+		    (!strcmp(item->key->text, name) ||
+		     (field &&
+		      message_field(message, item->key->text) == field)))
+			return true;
+	return false;
+}
+
 /* Returns the field that was meant, if that can be told. */
 static const struct field *unknown_key(struct fill *fill,
 				       const struct message *message,
 				       const struct node *key,
-				       const struct path *path)
+				       const struct path *path,
+				       const struct message_head *head)
 {
 	struct buf owner = { 0 };
 	const char *near = NULL, *other = hint_key(key->text);
@@ -172,7 +192,7 @@ static const struct field *unknown_key(struct fill *fill,
 		add_strange(fill, message, key, path);
 	if (near && looks_foreign(key->text, foreign))
 		problem_hint(fill->found, "%s", foreign);
-	if (near)
+	if (near && !is_taken(message, head, key, near))
 		problem_fix(fill->found, key, "%s", near);
 	buf_done(&owner);
 	return near ? message_field(message, near) : NULL;
@@ -189,7 +209,7 @@ static const struct field *other_key(struct fill *fill,
 	if (fill->other_key &&
 	    fill->other_key(fill, message, item->key, item->value, &here, data))
 		return NULL;
-	meant = unknown_key(fill, message, item->key, &here);
+	meant = unknown_key(fill, message, item->key, &here, data);
 	if (!meant)
 		((struct message_head *)data)->strange = true;
 	return meant;

@@ -305,6 +305,7 @@ void reading_text(struct reading *reading, char *data, size_t len)
 
 	ret = source_init(source, reading->path, reading->order, data, len,
 			  &fault);
+	source->own = true;
 	if (!reading->named)
 		likeness = likeness_of_text(source);
 	if (likeness == LIKENESS_NONE)

@@ -22,6 +22,7 @@ struct source {
 	size_t len;
 	bool ascii;  /* columns are bytes */
 	bool option; /* of the command line: see source_is_job() */
+	bool own;    /* it was asked for, and is no base of another */
 
 	/* Private: the lines, found when the first problem asks. */
 	bool looked, is_job;

@@ -81,3 +81,52 @@ assert change["insertedContent"]["text"] == "masterType", change
   run jobrun validate jobs/1.yaml
   [ -z "$output" ]
 }
+
+@test "--fix keeps anchors and tags, and makes no key twice" {
+  cat >job.yaml <<'YAML'
+jobId: a
+trainingInput:
+  scaleTier: &t !!str custom
+  &k masterTyp: n1-standard-4
+  region: us-central1
+  regoin: us-east1
+jobrun: {provider: local, command: ["true"], env: {A: &v 2.10}}
+YAML
+  run jobrun validate --fix --yes job.yaml
+  cat job.yaml
+  grep -qF '  scaleTier: &t !!str CUSTOM' job.yaml
+  grep -qF '  &k masterType: n1' job.yaml
+  grep -qF '  regoin: us-east1' job.yaml
+  grep -qF '{A: &v "2.10"}' job.yaml
+  cat >twice.yaml <<'YAML'
+jobId: a
+trainingInput: {scaleTeir: BASIC, scaleTire: CUSTOM}
+YAML
+  jobrun validate --fix --yes twice.yaml || true
+  cat twice.yaml
+  [ "$(grep -o scaleTier: twice.yaml | wc -l)" -eq 1 ]
+}
+
+@test "--fix writes no base, follows no link out, and takes no option for a file" {
+  mkdir -p repo/.git out
+  cd repo
+  printf 'jobrun: {comand: ["true"]}\n' >base.yaml
+  printf 'jobId: a\ntrainingInput: {scaleTier: BASIC}\njobrun: {extends: base.yaml}\n' >job.yaml
+  cp base.yaml before
+  jobrun validate --fix --yes job.yaml || true
+  cmp base.yaml before
+  printf 'jobId: a\ntrainingInput: {scaleTeir: BASIC}\n' >../out/job.yaml
+  cp ../out/job.yaml before
+  ln -s ../out/job.yaml link.yaml
+  run jobrun validate --fix --yes link.yaml
+  echo "$output"
+  [[ $output == *"'link.yaml' is left alone: it leads elsewhere"* ]]
+  cmp ../out/job.yaml before
+  printf 'jobId: a\ntrainingInput: {scaleTier: BASIC}\njobrun: {command: ["true"]}\n' >job.yaml
+  printf 'jobrun.env.A: custom\n' >'--set jobrun.comand=x'
+  run jobrun validate --fix --yes --set trainingInput.scaleTier=custom job.yaml
+  echo "$output"
+  [ "$status" -ne 1 ]
+  [[ $output != *"cannot open"* ]]
+  grep -q 'scaleTier: BASIC' job.yaml
+}

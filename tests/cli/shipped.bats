@@ -341,3 +341,20 @@ END
   jobrun plan l.yaml
   [ ! -e ran ]
 }
+
+@test "a key is told by what is in it, and package warns, too" {
+  mkdir -p src/trainer
+  echo 'print(1)' >src/trainer/task.py
+  touch src/trainer/__init__.py
+  printf '{"type": "service_account", "private_key": "x"}\n' >src/trainer/config.json
+  printf -- '-----BEGIN OPENSSH PRIVATE KEY-----\nb3\n' >src/deploy
+  job a.yaml a true
+  printf '  provider: fake\n  source: src\n' >>a.yaml
+  run jobrun plan a.yaml
+  echo "$output"
+  [[ $output == *"warning: ships what may be secret: deploy, trainer/config.json ("* ]]
+  run jobrun package -o dist src
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"warning: it holds what may be secret: deploy, trainer/config.json ("* ]]
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is the source of a job, beside what Git itself says. */
+#include "core/data/secret_like.h"
 #include "core/data/source_rules.h"
 
 #include <setjmp.h>
@@ -275,11 +276,40 @@ static void names_of_secrets_are_known(void **state)
 
 	(void)state;
 	for (i = 0; i < COUNT(yes); i++)
-		if (!source_is_secret(yes[i]))
+		if (!secret_is_named(yes[i]))
 			fail_msg("%s", yes[i]);
 	for (i = 0; i < COUNT(no); i++)
-		if (source_is_secret(no[i]))
+		if (secret_is_named(no[i]))
 			fail_msg("%s", no[i]);
+}
+
+static void secrets_are_told_by_content(void **state)
+{
+	static const struct {
+		const char *text;
+		bool secret;
+	} cases[] = {
+		{ "{\"type\": \"service_account\", \"private_key\": \"x\"}",
+		  true },
+		{ "\n {\"refresh_token\": \"a\", \"client_secret\": \"b\"}",
+		  true },
+		{ "-----BEGIN PRIVATE KEY-----\nMII\n", true },
+		{ "a: b\n-----BEGIN OPENSSH PRIVATE KEY-----\r\nb3\n", true },
+		{ "if '-----BEGIN PRIVATE KEY-----' in text:\n", false },
+		{ "-----BEGIN CERTIFICATE-----\nMII\n", false },
+		{ "-----BEGIN PRIVATE KEY-----", false },
+		{ "-----BEGIN -----\n", false },
+		{ "key = d['private_key']\n", false },
+		{ "{\"a\": 1}", false },
+		{ "", false },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(cases); i++)
+		if (secret_is_in(cases[i].text, strlen(cases[i].text)) !=
+		    cases[i].secret)
+			fail_msg("%s", cases[i].text);
 }
 
 /* ---- beside Git --------------------------------------------------------- */
@@ -525,6 +555,7 @@ int main(void)
 		TEST(ignore_files_that_are_none_are_not_waited_for),
 		TEST(empty_folders_are_nothing_to_git),
 		cmocka_unit_test(names_of_secrets_are_known),
+		cmocka_unit_test(secrets_are_told_by_content),
 		TEST(it_is_what_git_says),
 	};
 

@@ -220,7 +220,7 @@ static int read_index(struct cat *cat, const char *url, struct error *err)
 	int ret = -1;
 
 	if (!is_remote(url))
-		return shard_index_read(url, cat->mem, &cat->index, err);
+		return shard_index_read(NULL, url, cat->mem, &cat->index, err);
 	if (open_network(cat, err) < 0)
 		return -1;
 	fd = memfd_create("index", MFD_CLOEXEC);

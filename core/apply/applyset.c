@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/beneath.h"
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 #include "core/job/origin.h"
@@ -33,7 +34,7 @@ int applyset_check(const char *name, struct error *err)
 static int read_name(const char *directory, char **out, struct error *err)
 {
 	char *path = path_join(directory, APPLYSET_FILE);
-	char *text = NULL;
+	char *text = NULL, *real = NULL;
 	struct stat st = { 0 };
 	size_t len;
 	int ret = 1;
@@ -49,7 +50,8 @@ static int read_name(const char *directory, char **out, struct error *err)
 			  path);
 		goto out;
 	}
-	text = file_read(path, NAME_FILE_MAX, &len, err);
+	real = realpath(directory, NULL);
+	text = beneath_read(real, path, NAME_FILE_MAX, &len, err);
 	if (!text)
 		goto out;
 	while (len && isspace((unsigned char)text[len - 1]))
@@ -62,6 +64,7 @@ static int read_name(const char *directory, char **out, struct error *err)
 		*out = mem_strdup(text);
 	}
 out:
+	free(real);
 	free(text);
 	free(path);
 	return ret;

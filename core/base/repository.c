@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/repository.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/beneath.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 
 #define LINK_FILE_MAX 8192
+#define CONFIG_MAX (1 << 20)
 
 char *repository_read(const char *folder, const char *name, size_t max,
 		      size_t *len)
@@ -18,9 +22,14 @@ char *repository_read(const char *folder, const char *name, size_t max,
 	struct error ignored;
 	char *text = NULL;
 	struct stat st;
+	int fd = -1;
 
 	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
-		text = file_read(path, max, len, &ignored);
+		fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		text = file_read_fd(fd, path, max, len, &ignored);
+	if (fd >= 0)
+		close(fd);
 	free(path);
 	return text;
 }
@@ -57,6 +66,49 @@ static bool is_git_folder(const char *path)
 	return false;
 }
 
+/* What the line `worktree = PATH` of its configuration leads to; new. */
+static char *worktree_of(const char *git)
+{
+	size_t len;
+	char *text = repository_read(git, "config", CONFIG_MAX, &len);
+	char *at = text, *named, *out = NULL;
+
+	while (at && (at = strstr(at, "worktree"))) {
+		at += strlen("worktree");
+		at += strspn(at, " \t");
+		if (*at++ != '=')
+			continue;
+		at += strspn(at, " \t");
+		at[strcspn(at, "\r\n")] = '\0';
+		named = path_join(git, at);
+		out = realpath(named, NULL);
+		free(named);
+		break;
+	}
+	free(text);
+	return out;
+}
+
+/* A repository elsewhere is the work tree's only if it says so itself: a
+ * stranger's `.git` could name any. */
+static bool knows(const char *git, const char *top)
+{
+	char *own = path_join(top, ".git"), *real = realpath(own, NULL);
+	char *back = follow(git, "gitdir", ""), *tree = NULL;
+	bool known = real && path_below(top, git) != NULL;
+
+	/* A linked work tree: its folder names the file that leads to it. */
+	known = known || (back && real && !strcmp(back, real));
+	if (!known)
+		tree = worktree_of(git);
+	known = known || (tree && !strcmp(tree, top));
+	free(tree);
+	free(back);
+	free(real);
+	free(own);
+	return known;
+}
+
 bool repository_at(const char *top, struct repository *out)
 {
 	char *path = path_join(top, ".git");
@@ -68,7 +120,7 @@ bool repository_at(const char *top, struct repository *out)
 			git = realpath(path, NULL);
 		else /* submodules and linked work trees */
 			git = follow(top, ".git", "gitdir: ");
-		if (git && !is_git_folder(git)) {
+		if (git && (!is_git_folder(git) || !knows(git, top))) {
 			free(git);
 			git = NULL;
 		}

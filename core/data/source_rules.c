@@ -12,7 +12,6 @@
 
 #include "core/base/file.h"
 #include "core/base/repository.h"
-#include "core/base/text.h"
 #include "core/data/git_index.h"
 #include "core/data/ignore.h"
 

@@ -25,6 +25,7 @@ struct source_options {
 	/* Paths, absolute and without links, of what jobrun itself writes. */
 	const char *const *never;
 	size_t never_count;
+	const char *root; /* what the folder must be below, or NULL */
 };
 
 enum source_reason {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/beneath.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/data/digest_cache.h"
@@ -387,7 +388,10 @@ int tree_read(const char *folder, const struct source_options *options,
 	int ret = -1;
 	int fd;
 
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = beneath_open(options ? options->root : NULL, folder,
+			  O_RDONLY | O_DIRECTORY, err);
+	if (fd < 0 && options && options->root && access(folder, F_OK) == 0)
+		return -1;
 	if (fd < 0)
 		return error_errno(err, "cannot read '%s'", folder);
 	walk.rules = source_rules_new(folder, fd, options, err);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/beneath.h"
 #include "core/base/file.h"
 #include "core/base/repository.h"
 
@@ -135,32 +136,6 @@ static char *resolve(const char *path, int links)
 	return real;
 }
 
-/* What follows `folder` in a path below it, or NULL. */
-static const char *below(const char *folder, const char *path)
-{
-	size_t n = strlen(folder);
-
-	if (strncmp(path, folder, n) != 0)
-		return NULL;
-	if (n && folder[n - 1] == '/')
-		return path + n;
-	return path[n] == '/' ? path + n + 1 : path[n] ? NULL : path + n;
-}
-
-/* Git's own folder holds what was checked out with, credentials among it. */
-static bool has_git(const char *path)
-{
-	while (*path) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 4 && !strncmp(path, ".git", 4))
-			return true;
-		path += n;
-		path += *path == '/';
-	}
-	return false;
-}
-
 enum boundary_side boundary_side(const struct boundary *boundary,
 				 const char *root, const char *path)
 {
@@ -171,12 +146,12 @@ enum boundary_side boundary_side(const struct boundary *boundary,
 
 	if (!real)
 		return side;
-	rest = root ? below(root, real) : NULL;
-	if (rest && !has_git(rest))
+	rest = root ? path_below(root, real) : NULL;
+	if (rest && !path_has_git(rest))
 		side = BOUNDARY_WITHIN;
 	for (i = 0; side == BOUNDARY_OUTSIDE && i < boundary->allowed_count;
 	     i++)
-		if (below(boundary->allowed[i], real))
+		if (path_below(boundary->allowed[i], real))
 			side = BOUNDARY_ALLOWED;
 	free(real);
 	return side;

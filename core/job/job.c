@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/beneath.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/tree.h"
@@ -73,6 +74,16 @@ const char *job_path(const struct job *job, const char *name)
 		return arena_strdup(job->mem, name);
 	return arena_printf(job->mem, "%s%s%s", folder,
 			    folder[n - 1] == '/' ? "" : "/", name);
+}
+
+const char *job_root(const struct job *job, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < job->reach_count; i++)
+		if (!strcmp(job->reaches[i].path, path))
+			return NULL;
+	return job->root;
 }
 
 void job_find_origin(struct job *job)
@@ -230,18 +241,18 @@ static int read_source(struct job *job, struct tree *tree, struct error *err)
 	return 0;
 }
 
-static int digest_file(const char *path, struct digest *out, struct error *err)
+static int digest_file(const struct job *job, const char *path,
+		       struct digest *out, struct error *err)
 {
 	struct digester *contents = NULL;
 	int ret = -1;
 	int fd;
 
 	/* Opening a pipe must not block; reading a directory fails. */
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0) {
-		error_errno(err, "cannot open '%s'", path);
+	fd = beneath_open(job_root(job, path), path, O_RDONLY | O_NONBLOCK,
+			  err);
+	if (fd < 0)
 		goto out;
-	}
 	contents = digester_new(err);
 	if (!contents || digester_add_file(contents, fd, path, NULL, err) < 0)
 		goto out;
@@ -265,8 +276,8 @@ static int add_packages(const struct job *job, struct strings *contents,
 		/* "gs://" names something that is not ours to read. */
 		if (strstr(uris->items[i], "://"))
 			continue;
-		if (digest_file(job_path(job, uris->items[i]), &digest, err) <
-		    0)
+		if (digest_file(job, job_path(job, uris->items[i]), &digest,
+				err) < 0)
 			return error_prefix(
 				err, "trainingInput.packageUris[%zu]", i);
 		contents->items[contents->count++] =

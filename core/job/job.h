@@ -165,6 +165,8 @@ struct data_set {
 	int uneven;             /* enum split_uneven */
 	const char *cache;      /* a folder where the tasks run, or NULL */
 	const char *cache_size; /* as size_parse() reads it */
+	/* Not from a key: what the index must be below, or NULL. */
+	const char *root;
 };
 
 enum checkpoint_goal {
@@ -311,6 +313,7 @@ enum reach_use {
 	REACH_WRITES,
 	REACH_SECRET, /* opened when the job is applied, not before */
 	REACH_KEY,    /* the same; it proves to others who we are */
+	REACH_CHOSEN, /* by an option: the operator knows of it */
 };
 
 /* A path that leads out of the job's root (core/job/boundary.h). */
@@ -410,6 +413,10 @@ bool job_was_run(const struct job *job, const char *digest,
 /* The path of `name` as the file means it: relative to the file's folder.
  * Lives in the job's arena. */
 const char *job_path(const struct job *job, const char *name);
+
+/* The folder below which a path of job_path() must be when it is opened
+ * (core/base/beneath.h); NULL: it may be anywhere. */
+const char *job_root(const struct job *job, const char *path);
 
 /* The program's name as the service knew its master: "chief" or "master"
  * (custom containers have a master unless useChiefInTfConfig says chief;

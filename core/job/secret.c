@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/base/file.h"
+#include "core/base/beneath.h"
 #include "core/base/json.h"
 
 #define SECRET_MAX (1 << 20)
@@ -29,7 +29,7 @@ char *secret_value(const struct secret_source *from, struct error *err)
 
 	if (from->env)
 		return from_variable(from, err);
-	text = file_read(from->file, SECRET_MAX, &len, err);
+	text = beneath_read(from->root, from->file, SECRET_MAX, &len, err);
 	if (!text) {
 		error_prefix(err, "secret '%s'", from->name);
 		return NULL;
@@ -57,8 +57,11 @@ static struct secret_source find_source(const struct job *job, const char *name)
 
 	for (i = 0; i < job->jobrun.secrets.count; i++)
 		if (!strcmp(secrets[i].name, name))
-			from = (struct secret_source){ name, secrets[i].env,
-						       secrets[i].file };
+			from = (struct secret_source){
+				.name = name,
+				.env = secrets[i].env,
+				.file = secrets[i].file,
+			};
 	return from;
 }
 
@@ -78,8 +81,10 @@ json_t *job_secret(const struct job *job, const char *name, struct error *err)
 			  "jobrun.secrets has no secret '%s'", name);
 		return NULL;
 	}
-	if (from.file)
+	if (from.file) {
 		from.file = job_path(job, from.file);
+		from.root = job_root(job, from.file);
+	}
 	value = secret_value(&from, err);
 	if (!value)
 		return NULL;

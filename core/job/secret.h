@@ -13,6 +13,7 @@ struct secret_source {
 	const char *name;
 	const char *env;  /* or NULL */
 	const char *file; /* or NULL */
+	const char *root; /* what the file must be below, or NULL */
 };
 
 /* The value; returns new, to be wiped with explicit_bzero() before it is

@@ -40,10 +40,11 @@ int source_read_job(const struct job *job, enum source_version version,
 		.never = job->never,
 		.never_count = job->never_count,
 	};
+	const char *folder = job_path(job, job->jobrun.source);
 
-	return read_source(job_path(job, job->jobrun.source),
-			   job->jobrun.checkpoints.directory, &options, mem,
-			   out, err);
+	options.root = job_root(job, folder);
+	return read_source(folder, job->jobrun.checkpoints.directory, &options,
+			   mem, out, err);
 }
 
 /* Two entries of one path with the same text are the same to a program. */

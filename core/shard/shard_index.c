@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/file.h"
+#include "core/base/beneath.h"
 #include "core/base/json.h"
 
 #define FORMAT_VERSION 1
@@ -277,6 +277,7 @@ int shard_index_parse(const char *text, size_t len, const char *name,
 		      struct error *err)
 {
 	struct shard_index index = { 0 };
+	struct error why;
 	json_t *json;
 	int ret;
 
@@ -284,11 +285,12 @@ int shard_index_parse(const char *text, size_t len, const char *name,
 		return error_set(err, ERROR_INVALID,
 				 "'%s' is larger than %d bytes", name,
 				 SHARD_INDEX_MAX);
-	json = json_read(text, len, name, err);
-	if (!json) {
-		err->code = ERROR_INVALID;
-		return -1;
-	}
+	/* What is wrong with it would quote it, and it may be any file. */
+	json = json_read(text, len, name, &why);
+	if (!json)
+		return error_set(err, ERROR_INVALID,
+				 "'%s' is no index of shards: it is no JSON",
+				 name);
 	ret = read_index(json, mem, &index, err);
 	json_decref(json);
 	if (ret < 0)
@@ -297,11 +299,11 @@ int shard_index_parse(const char *text, size_t len, const char *name,
 	return 0;
 }
 
-int shard_index_read(const char *path, struct arena *mem,
+int shard_index_read(const char *root, const char *path, struct arena *mem,
 		     struct shard_index *out, struct error *err)
 {
 	size_t len;
-	char *text = file_read(path, SHARD_INDEX_MAX, &len, err);
+	char *text = beneath_read(root, path, SHARD_INDEX_MAX, &len, err);
 	int ret;
 
 	if (!text)

@@ -72,7 +72,7 @@ int shard_index_parse(const char *text, size_t len, const char *name,
 		      struct arena *mem, struct shard_index *out,
 		      struct error *err);
 /* Reads the index from a file. */
-int shard_index_read(const char *path, struct arena *mem,
+int shard_index_read(const char *root, const char *path, struct arena *mem,
 		     struct shard_index *out, struct error *err);
 
 /* Adds the text of the file. */

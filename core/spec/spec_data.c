@@ -43,6 +43,8 @@ void spec_data_from_job(const struct job *job, struct arena *mem,
 		struct data_set *set = &out->sets[i];
 
 		*set = given[i];
+		if (set->index)
+			set->root = job_root(job, job_path(job, set->index));
 		set->index = place_of(job, set->index, mem);
 		set->urls.items = arena_alloc(
 			mem, set->urls.count * sizeof(*set->urls.items));
@@ -140,7 +142,8 @@ static int list_shards(const struct data_set *set, struct arena *mem,
 
 	if (set->index && !strstr(set->index, "://")) {
 		index = arena_alloc(mem, sizeof(*index));
-		if (shard_index_read(set->index, mem, index, err) < 0)
+		if (shard_index_read(set->root, set->index, mem, index, err) <
+		    0)
 			return -1;
 	}
 	return shard_list_make(set->urls.items, set->urls.count, index,

@@ -106,14 +106,19 @@ static void check_path(struct reaching *reaching, const struct named_path *one)
 	const struct boundary *boundary = reading->options->boundary;
 	struct problems *found = &reading->found;
 	const char *root, *path;
+	struct named_path chosen = *one;
 	enum boundary_side side;
 	char shown[SHORT_SIZE];
 
-	if (!one->value || !one->node || strstr(one->value, "://") ||
-	    is_of_operator(one->node))
+	if (!one->value || !one->node || strstr(one->value, "://"))
 		return;
 	root = root_of(reading);
 	path = job_path(reaching->job, one->value);
+	if (is_of_operator(one->node)) {
+		chosen.use = REACH_CHOSEN;
+		add_reach(reaching, &chosen, path);
+		return;
+	}
 	side = one->pattern ? boundary_side_of_pattern(boundary, root, path)
 			    : boundary_side(boundary, root, path);
 	if (side == BOUNDARY_WITHIN)
@@ -223,16 +228,16 @@ static void check_block(struct reaching *reaching,
 }
 
 static void check_output(struct reaching *reaching, const char *block,
-			 const void *message, const char *to)
+			 const char *name, const void *message, const char *to)
 {
 	struct path up = { .up = &jobrun_at, .name = block };
-	struct path at = { .up = &up, .name = "to" };
+	struct path at = { .up = &up, .name = name };
 
 	check_path(reaching, &(struct named_path){
 				     .use = REACH_WRITES,
 				     .at = &at,
-				     .name = "to",
-				     .node = value_of(message, "to"),
+				     .name = name,
+				     .node = value_of(message, name),
 				     .value = to,
 			     });
 }
@@ -255,6 +260,49 @@ static void check_source_is_there(struct reaching *reaching,
 		    source->at, "source-missing",
 		    "jobrun.source: cannot read '%s': %s", source->value,
 		    strerror(errno));
+}
+
+/* From where the program starts. */
+static const char *from_source(const struct job *job, const char *name)
+{
+	char *path;
+	const char *out;
+
+	if (!name || !job->jobrun.source)
+		return name;
+	path = path_join(job->jobrun.source, name);
+	out = arena_strdup(job->mem, path);
+	free(path);
+	return out;
+}
+
+static void check_written(struct reaching *reaching)
+{
+	struct job *job = reaching->job;
+	const struct checkpoints *checkpoints = &job->jobrun.checkpoints;
+	const struct data_set *set = job->jobrun.data.items;
+	struct path list = { .up = &jobrun_at, .name = "data" };
+	size_t i;
+
+	check_output(reaching, "checkpoints", "to", checkpoints,
+		     checkpoints->to);
+	check_output(reaching, "checkpoints", "directory", checkpoints,
+		     from_source(job, checkpoints->directory));
+	check_output(reaching, "logs", "to", &job->jobrun.logs,
+		     job->jobrun.logs.to);
+	for (i = 0; i < job->jobrun.data.count; i++, set++) {
+		struct path one = { .up = &list, .name = set->name };
+		struct path at = { .up = &one, .name = "cache" };
+
+		check_path(reaching,
+			   &(struct named_path){
+				   .use = REACH_WRITES,
+				   .at = &at,
+				   .name = "cache",
+				   .node = value_of(set, "cache"),
+				   .value = from_source(job, set->cache),
+			   });
+	}
 }
 
 static void check_program(struct reaching *reaching)
@@ -288,11 +336,8 @@ void reach_check(struct reading *reading, struct job *job, bool local)
 	check_program(&reaching);
 	check_secret_files(&reaching);
 	check_data(&reaching, local);
-	if (local) {
-		check_output(&reaching, "checkpoints", &block->checkpoints,
-			     block->checkpoints.to);
-		check_output(&reaching, "logs", &block->logs, block->logs.to);
-	}
+	if (local)
+		check_written(&reaching);
 	for (i = 0; i < block->block_count; i++)
 		check_block(&reaching, &block->blocks[i]);
 }

@@ -251,6 +251,10 @@ static void read_document(struct reading *reading, struct document *doc)
 	if (root->kind != NODE_MAP && root->kind != NODE_BAD) {
 		if (reading->named)
 			add_no_map(reading, root);
+		else if (!reading->stray.line)
+			reading->stray =
+				(struct place){ .line = root->line,
+						.column = root->column };
 	} else if (training) {
 		count_job(reading, root);
 		add_empty_training(reading, root, training);
@@ -276,6 +280,13 @@ static void read_documents(struct reading *reading)
 		read_document(reading, &doc);
 	}
 	node_reader_free(reader);
+	/* Beside a job it was meant to be one. */
+	if (reading->documents && reading->stray.line)
+		problem_add_at(&reading->found, SEVERITY_ERROR,
+			       &reading->source, reading->stray.line,
+			       reading->stray.column, 1, "no-training-input",
+			       "a job is a map of keys, and this document of a "
+			       "file with jobs is none");
 	if (more < 0 || reading->documents || reading->found.errors != errors)
 		return;
 	if (!reading->named)

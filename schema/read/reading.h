@@ -67,6 +67,7 @@ struct reading {
 	size_t values;          /* documents that are not empty */
 	size_t errors;          /* before the document was read */
 	struct place unnamed;   /* the first job without a jobId */
+	struct place stray;     /* the first document that is no map */
 };
 
 /* Reads the file, or standard input; always leaves jobs or problems. */

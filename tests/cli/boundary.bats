@@ -259,3 +259,61 @@ jobrun: {provider: kubernetes, command: [/bin/true], kubernetes: {launcher: l}}\
   run -65 jobrun validate jobs
   [[ $output == *'must be the name of a user'* ]]
 }
+
+@test "checkpoints and a cache here lead nowhere else where CI is set" {
+  mkdir jobs/src
+  write jobs/a.yaml 'source: src, data: {t: {urls: [a], cache: /nowhere/c}}, checkpoints: {directory: ../../../ck}'
+  CI=1 run -65 jobrun validate jobs
+  [[ $output == *'"cache" "/nowhere/c" leads out of the repository'* ]]
+  [[ $output == *'"directory" "src/../../../ck" leads out of the repository'* ]]
+  CI= run jobrun plan jobs
+  [ "$status" -eq 0 ]
+  [[ $output == *"note: writes outside the repository: /nowhere/c"* ]]
+}
+
+@test "an index that is none is not quoted, and a source that is not there is the file's mistake" {
+  echo 'hunter2:x:0' >idx
+  write jobs/a.yaml 'data: {t: {urls: [a], index: ../idx}}'
+  run jobrun plan jobs
+  [[ $output == *"is no index of shards: it is no JSON"* ]]
+  [[ $output != *hunter2* ]]
+  write jobs/a.yaml 'source: gone'
+  run -65 jobrun plan jobs
+  [[ $output == *"jobrun.source: cannot read 'jobs/gone': No such file or directory"* ]]
+}
+
+@test "a list beside jobs is refused in a directory, too" {
+  printf 'jobId: a\ntrainingInput: {}\n---\n- x\n' >jobs/a.yaml
+  run -65 jobrun validate jobs
+  [[ $output == *"jobs/a.yaml:4:1: error: a job is a map of keys, and this document of a file with jobs is none"* ]]
+  printf -- '- hosts: all\n' >jobs/a.yaml
+  printf 'jobId: a\ntrainingInput: {}\n' >jobs/b.yaml
+  jobrun validate jobs
+}
+
+@test "a link that is swapped while it is read leads nowhere" {
+  mkdir jobs/src out2
+  echo S >"$TMP/out/f"
+  echo p >p.tar.gz
+  printf 'jobId: a\ntrainingInput: {packageUris: [../l/p.tar.gz]}\njobrun: {command: [/bin/true]}\n' >jobs/a.yaml
+  cp p.tar.gz out2/p.tar.gz
+  echo hunter2 >"$TMP/out/p.tar.gz"
+  ln -s out2 l
+  local outside
+  outside=$(sha256sum <"$TMP/out/p.tar.gz")
+  (while [ ! -e "$TMP/stop" ]; do
+    ln -sfn "$TMP/out" l
+    ln -sfn out2 l
+  done) &
+  local swapper=$! i
+  for i in {1..40}; do
+    CI=1 jobrun plan --format json jobs >>plans 2>/dev/null || true
+  done
+  touch "$TMP/stop"
+  wait $swapper
+  ln -sfn out2 l
+  CI=1 jobrun plan --format json jobs >one
+  # Every plan that was made is of the file within.
+  [ "$(grep -o '"digest2": *"[0-9a-f]*"' plans | sort -u | wc -l)" -le 1 ]
+  grep -q . one
+}

@@ -55,7 +55,7 @@ EOF
   grep -q "JOBRUN_DATA_TRAIN_PIPES=pipe:.* cat '$TMP/data/t-000001.tar'::pipe:" env
   grep -qx "JOBRUN_DATA_TRAIN_SAMPLES=12" env
   sed -i 's#index:#cache: "/tmp/a b", cacheSize: 5GB, index:#' job.yaml
-  jobrun env job.yaml --task worker >env
+  CI= jobrun env job.yaml --task worker >env
   grep -q "JOBRUN_DATA_TRAIN_PIPES=pipe:.* cat --cache '/tmp/a b' --cache-size '5GB' '$TMP/data/t-000001.tar'::pipe:" env
   grep -q 'JOBRUN_DATA_TRAIN_SET=.*"cache":"/tmp/a b","cacheSize":"5GB"' env
   run jobrun cat --data train

@@ -178,14 +178,18 @@ static void linked_work_trees_and_submodules_are_followed(void **state)
 {
 	struct place *at = *state;
 	char *link = mem_printf("gitdir: %s/a/.git/worktrees/w\n", at->folder);
+	char *back = mem_printf("%s/w/.git\n", at->folder);
 
 	put(at, "a/.git/config", "[remote \"origin\"]\nurl = h:a\n");
 	put(at, "a/.git/worktrees/w/commondir", "../..\n");
+	put(at, "a/.git/worktrees/w/gitdir", back);
 	put(at, "w/.git", link);
-	put(at, "a/.git/modules/s/config", "[remote \"origin\"]\nurl = h:s\n");
+	put(at, "a/.git/modules/s/config",
+	    "[core]\nworktree = ../../../s\n[remote \"origin\"]\nurl = h:s\n");
 	put(at, "a/s/.git", "gitdir: ../.git/modules/s\n");
 	assert_name(at, "w/jobs", "git:h/a//jobs");
 	assert_name(at, "a/s/jobs", "git:h/s//jobs");
+	free(back);
 	free(link);
 }
 

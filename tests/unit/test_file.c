@@ -409,14 +409,18 @@ static void repositories_are_found_by_their_git(void **state)
 {
 	char *home = getenv("HOME") ? mem_strdup(getenv("HOME")) : NULL;
 	char *outer = path_join(*state, "outer");
+	char *back = path_join(*state, "w/.git");
 
 	make(*state, "plain/x", NULL);
 	make(*state, "outer/.git", NULL);
 	make(*state, "outer/jobs/a", NULL);
-	make(*state, "outer/.git/modules/m", NULL);
+	make(*state, "outer/.git/modules/m/config",
+	     "[core]\n\tworktree = ../../../m\n");
 	make(*state, "outer/m/.git", "gitdir: ../.git/modules/m\n");
 	make(*state, "outer/.git/worktrees/w/commondir", "../..\n");
+	make(*state, "outer/.git/worktrees/w/gitdir", back);
 	make(*state, "w/.git", "gitdir: ../outer/.git/worktrees/w\n");
+	make(*state, "outer/thief/.git", "gitdir: ../.git/worktrees/w\n");
 	make(*state, "w/sub", NULL);
 	make(*state, "outer/odd/.git", "not a link");
 	make(*state, "outer/lost/.git", "gitdir: nowhere\n");
@@ -430,6 +434,7 @@ static void repositories_are_found_by_their_git(void **state)
 	expect_in(*state, "w/sub", "w", "outer/.git/worktrees/w", "outer/.git");
 	expect_in(*state, "outer/odd", "outer", "outer/.git", "outer/.git");
 	expect_in(*state, "outer/lost", "outer", "outer/.git", "outer/.git");
+	expect_in(*state, "outer/thief", "outer", "outer/.git", "outer/.git");
 	expect_in(*state, "outer/trick", "outer", "outer/.git", "outer/.git");
 	setenv("HOME", outer, 1);
 	expect_in(*state, "outer/jobs/a", "-", "", "");
@@ -437,6 +442,7 @@ static void repositories_are_found_by_their_git(void **state)
 		setenv("HOME", home, 1);
 	else
 		unsetenv("HOME");
+	free(back);
 	free(outer);
 	free(home);
 }

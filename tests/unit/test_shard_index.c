@@ -124,7 +124,7 @@ static void what_is_wrong_is_said(void **state)
 		  "'i': \"shards\" must be a list with at least one" },
 		{ "\"shards\": [", "\"shards\": [7,",
 		  "'i': shards[0]: a shard is no object" },
-		{ "]\n}\n", "]\n", "i:27:0: '}' expected near end of file" },
+		{ "]\n}\n", "]\n", "'i' is no index of shards: it is no JSON" },
 	};
 	struct shard_index index;
 	size_t i;

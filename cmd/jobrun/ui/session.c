@@ -181,7 +181,7 @@ static void note_reaches(const struct job *job, struct resources *desired)
 				       one->use == REACH_READS ? "reads"
 							       : "writes",
 				       where, path);
-		else
+		else if (one->use != REACH_CHOSEN)
 			resources_note(desired, "%s from %s", one->field, path);
 	}
 }

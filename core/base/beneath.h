@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opens what lies below a folder, and nothing else, whatever links others put
+ * there meanwhile: the way is found once, links followed, and then walked
+ * without following any.  `.git` at any depth is not below: it holds what was
+ * checked out with, credentials among it.
+ */
+#ifndef JOBRUN_BENEATH_H
+#define JOBRUN_BENEATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/error.h"
+
+/* What follows `folder` in a path below it, or NULL; by their texts alone. */
+const char *path_below(const char *folder, const char *path);
+/* Whether `.git` is in the path. */
+bool path_has_git(const char *path);
+
+/* Opens with these flags of open(2).  `root` is absolute and without links;
+ * NULL: the path may lead anywhere.  Returns -1 with `err` set. */
+int beneath_open(const char *root, const char *path, int flags,
+		 struct error *err);
+
+/* A regular file, as file_open() and file_read() do it. */
+int beneath_open_file(const char *root, const char *path, struct error *err);
+char *beneath_read(const char *root, const char *path, size_t max, size_t *len,
+		   struct error *err);
+
+#endif

@@ -56,7 +56,7 @@ int run_get_either(const struct kube_at *at, const char *job_id,
 	if (ret < 0)
 		return -1;
 	ret = object_get(at, other, name, &found, &denied);
-	/* Who has no right on them has made none. */
+	/* Without the right to read them we made none either. */
 	if (ret < 0 && denied.code != ERROR_DENIED) {
 		*err = denied;
 		return -1;

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/device/device.h"
+
+#include <glob.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/device/device_internal.h"
+
+#define NVIDIA "/proc/driver/nvidia/gpus/*"
+#define AMD "/sys/class/drm/card*/device/mem_info_vram_total"
+
+struct device *device_add(struct devices *all, const char *vendor, int index)
+{
+	struct device *one = &all->items[all->count];
+
+	if (all->count == DEVICES_MAX)
+		return NULL;
+	all->count++;
+	*one = (struct device){ .vendor = vendor,
+				.index = index,
+				.use_percent = -1,
+				.temperature_c = -1 };
+	return one;
+}
+
+const char *device_bus(const char *id, struct arena *mem)
+{
+	char *out = arena_strdup(mem, strlen(id) == 16 ? id + 4 : id), *at;
+
+	for (at = out; *at; at++)
+		if (*at >= 'A' && *at <= 'F')
+			*at = (char)(*at - 'A' + 'a');
+	return out;
+}
+
+/* In another container's PID namespace its number is nobody's here. */
+void device_add_holder(struct device *one, pid_t pid, struct arena *mem)
+{
+	struct device_holder *holder = &one->holders[one->holder_count];
+	char path[64], *text;
+	const struct passwd *user;
+	struct error ignored;
+	struct stat st;
+	size_t len;
+
+	if (one->holder_count == DEVICE_HOLDERS_MAX)
+		return;
+	one->holder_count++;
+	*holder = (struct device_holder){ .pid = pid };
+	snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
+	if (stat(path, &st) < 0)
+		return;
+	user = getpwuid(st.st_uid);
+	holder->user = user ? arena_strdup(mem, user->pw_name)
+			    : arena_printf(mem, "%ld", (long)st.st_uid);
+	text = file_read(path, 256, &len, &ignored);
+	if (!text)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	text_make_printable(text);
+	holder->program = arena_strdup(mem, text);
+	free(text);
+}
+
+static bool is_there(const char *root, const char *pattern)
+{
+	char *path = mem_printf("%s%s", root, pattern);
+	glob_t found;
+	bool any = glob(path, GLOB_NOSORT, NULL, &found) == 0;
+
+	if (any)
+		globfree(&found);
+	free(path);
+	return any;
+}
+
+bool devices_any(const char *root)
+{
+	return is_there(root, NVIDIA) || is_there(root, AMD);
+}
+
+struct devices *devices_find(const char *root, struct arena *mem,
+			     struct error *err)
+{
+	struct devices *out = arena_alloc(mem, sizeof(*out));
+	struct error why = { 0 };
+	int ret = device_nvml(out, mem, &why);
+
+	/* A program of the driver's may say why, or do without. */
+	if (ret <= 0) {
+		int told = device_nvidia_smi(out, mem, &why);
+
+		ret = told ? told : ret;
+	}
+	if (ret <= 0 && device_proc_nvidia(root, out, mem) > 0)
+		ret = 1;
+	if (ret < 0) {
+		*err = why;
+		return NULL;
+	}
+	device_amd(root, out, mem);
+	return out;
+}
+
+static json_t *holders_json(const struct device *one)
+{
+	json_t *out = json_array(), *each;
+	size_t i;
+
+	for (i = 0; i < one->holder_count; i++) {
+		each = json_object();
+		json_put_int(each, "pid", one->holders[i].pid);
+		json_put_text(each, "user", one->holders[i].user);
+		json_put_text(each, "program", one->holders[i].program);
+		json_array_append_new(out, each);
+	}
+	return out;
+}
+
+static void put_known(json_t *out, const char *key, long long value, bool known)
+{
+	json_put(out, key, known ? json_integer(value) : json_null());
+}
+
+json_t *devices_json(const struct devices *all)
+{
+	json_t *out = json_object(), *list = json_array();
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		const struct device *one = &all->items[i];
+		json_t *each = json_object();
+
+		json_put_text(each, "vendor", one->vendor);
+		json_put_int(each, "index", one->index);
+		json_put(each, "slice", json_boolean(one->slice));
+		json_put_text(each, "model", one->model);
+		json_put_text(each, "uuid", one->uuid);
+		json_put_text(each, "bus", one->bus);
+		put_known(each, "memoryBytes", (long long)one->memory_bytes,
+			  one->memory_bytes);
+		put_known(each, "memoryUsedBytes",
+			  (long long)one->memory_used_bytes, one->memory_bytes);
+		put_known(each, "usePercent", one->use_percent,
+			  one->use_percent >= 0);
+		put_known(each, "temperatureC", one->temperature_c,
+			  one->temperature_c >= 0);
+		json_put_text(each, "trouble", one->trouble);
+		json_put(each, "holders", holders_json(one));
+		json_array_append_new(list, each);
+	}
+	json_put_int(out, "formatVersion", 1);
+	json_put_text(out, "source", all->source);
+	json_put(out, "devices", list);
+	return out;
+}

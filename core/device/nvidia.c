@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NVIDIA's GPUs where its library can't be opened: as its program tells them,
+ * or the kernel. */
+#include "core/device/device_internal.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "core/base/file.h"
+#include "core/process/subprocess.h"
+
+#define ANSWER_MAX (1 << 20)
+#define ANSWER_MS 20000
+#define FIELDS 8
+#define NO_DRIVER 9
+#define NO_DEVICE 6
+#define NO_LIBRARY 12
+
+/* "[N/A]", "[Not Supported]" and the like are no numbers. */
+static long number_of(const char *text)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	return end == text || value < 0 ? -1 : value;
+}
+
+static char *trim(char *text)
+{
+	text += strspn(text, " ");
+	text[strcspn(text, "\r")] = '\0';
+	return text;
+}
+
+static void take_line(char *line, struct devices *out, struct arena *mem)
+{
+	char *fields[FIELDS], *rest = line;
+	struct device *one;
+	long errors;
+	size_t n = 0;
+
+	while (n < FIELDS && rest)
+		fields[n++] = trim(strsep(&rest, ","));
+	if (n < FIELDS || number_of(fields[0]) < 0)
+		return;
+	one = device_add(out, "nvidia", (int)number_of(fields[0]));
+	if (!one)
+		return;
+	one->uuid = arena_strdup(mem, fields[1]);
+	one->model = arena_strdup(mem, fields[2]);
+	one->bus = device_bus(fields[3], mem);
+	if (number_of(fields[4]) > 0) {
+		one->memory_bytes = (uint64_t)number_of(fields[4]) << 20;
+		one->memory_used_bytes =
+			number_of(fields[5]) < 0
+				? 0
+				: (uint64_t)number_of(fields[5]) << 20;
+	}
+	one->use_percent = (int)number_of(fields[6]);
+	one->temperature_c = (int)number_of(fields[7]);
+	errors = rest ? number_of(trim(rest)) : -1;
+	if (errors > 0)
+		one->trouble = arena_printf(
+			mem, "%ld uncorrected memory errors since it was reset",
+			errors);
+}
+
+static int ask(const char *query, struct command_answer *out, struct error *err)
+{
+	const char *const argv[] = { "nvidia-smi", query,
+				     "--format=csv,noheader,nounits", NULL };
+	const struct command_call call = { .argv = argv,
+					   .output_max = ANSWER_MAX,
+					   .timeout_ms = ANSWER_MS };
+
+	return command_run(&call, out, err);
+}
+
+static void take_holders(struct devices *out, struct arena *mem)
+{
+	struct command_answer answer = { 0 };
+	struct error ignored;
+	char *rest, *line, *uuid;
+	size_t i;
+
+	if (ask("--query-compute-apps=gpu_uuid,pid", &answer, &ignored) < 0)
+		return;
+	rest = command_status(&answer) == 0 ? (char *)buf_text(&answer.out)
+					    : NULL;
+	while ((line = strsep(&rest, "\n"))) {
+		uuid = strsep(&line, ",");
+		for (i = 0; line && i < out->count; i++)
+			if (!strcmp(out->items[i].uuid, trim(uuid)))
+				device_add_holder(&out->items[i],
+						  (pid_t)number_of(trim(line)),
+						  mem);
+	}
+	command_answer_done(&answer);
+}
+
+int device_nvidia_smi(struct devices *out, struct arena *mem, struct error *err)
+{
+	static const char query[] =
+		"--query-gpu=index,uuid,name,pci.bus_id,memory.total,"
+		"memory.used,utilization.gpu,temperature.gpu,"
+		"ecc.errors.uncorrected.volatile.total";
+	struct command_answer answer = { 0 };
+	char *rest, *line, words[200];
+	struct error ignored;
+	int ret = 0, status;
+
+	if (ask(query, &answer, &ignored) < 0)
+		return ignored.code == ERROR_TIMEOUT
+			       ? error_set(err, ERROR_TIMEOUT,
+					   "nvidia-smi does not answer: the "
+					   "driver hangs")
+			       : 0;
+	status = command_status(&answer);
+	if (status == 0) {
+		rest = (char *)buf_text(&answer.out);
+		while ((line = strsep(&rest, "\n")))
+			take_line(line, out, mem);
+		ret = 1;
+	} else if (status != NO_DRIVER && status != NO_DEVICE &&
+		   status != NO_LIBRARY && status != 127) {
+		command_last_words(&answer, words, sizeof(words));
+		ret = error_set(err, ERROR_FAILED,
+				"nvidia-smi exited with %d: %s", status, words);
+	}
+	command_answer_done(&answer);
+	if (out->count) {
+		out->source = "nvidia-smi";
+		take_holders(out, mem);
+	}
+	return ret;
+}
+
+/* "Model: \t\t NVIDIA H100 80GB HBM3" */
+static const char *find_line(const char *text, const char *key,
+			     struct arena *mem)
+{
+	const char *at = strstr(text, key);
+
+	if (!at)
+		return NULL;
+	at += strlen(key);
+	at += strspn(at, " \t");
+	return arena_strndup(mem, at, strcspn(at, "\n"));
+}
+
+int device_proc_nvidia(const char *root, struct devices *out, struct arena *mem)
+{
+	char *pattern =
+		mem_printf("%s/proc/driver/nvidia/gpus/*/information", root);
+	struct error ignored;
+	glob_t found;
+	size_t i, len;
+
+	if (glob(pattern, 0, NULL, &found) != 0) {
+		free(pattern);
+		return 0;
+	}
+	/* Sorted by their places on the bus, as CUDA_DEVICE_ORDER=PCI_BUS_ID
+   * counts them. */
+	for (i = 0; i < found.gl_pathc; i++) {
+		char *text =
+			file_read(found.gl_pathv[i], 1 << 16, &len, &ignored);
+		struct device *one =
+			text ? device_add(out, "nvidia", (int)i) : NULL;
+
+		if (one) {
+			one->model = find_line(text, "Model:", mem);
+			one->uuid = find_line(text, "GPU UUID:", mem);
+			one->bus = find_line(text, "Bus Location:", mem);
+		}
+		free(text);
+	}
+	globfree(&found);
+	free(pattern);
+	if (out->count)
+		out->source = "/proc/driver/nvidia";
+	return out->count > 0;
+}

@@ -1,0 +1,73 @@
+# The GPUs of a machine, as its driver tells them: by a stand-in for NVML and
+# for nvidia-smi.
+load helper
+
+# nvml PLAN: the machine has what PLAN says; see the stand-in.
+nvml() {
+  if [ ! -e "$TMP/lib/libnvidia-ml.so.1" ]; then
+    command -v cc >/dev/null || skip "needs a C compiler"
+    mkdir -p "$TMP/lib"
+    cc -D_GNU_SOURCE -shared -fPIC -o "$TMP/lib/libnvidia-ml.so.1" \
+      "$BATS_TEST_DIRNAME/../stand-ins/nvml/nvml.c"
+  fi
+  export LD_LIBRARY_PATH=$TMP/lib NVML_STAND_IN=$1
+}
+
+# all EXPRESSION, of the devices `d`
+all() {
+  jobrun devices --format json |
+    python3 -c "import json,sys; d=json.load(sys.stdin)['devices']; print($1)"
+}
+
+@test "devices: what there is, who computes there, what is sick, slices" {
+  nvml "4:1=$$:2!15:3/2"
+  [ "$(all 'len(d)')" = 5 ]
+  [ "$(all '[(x["index"], x["slice"], x["uuid"]) for x in d if x["index"] != 2]')" = \
+    "[(0, False, 'GPU-0-0'), (1, False, 'GPU-0-1'), (3, True, 'MIG-0-3-0'), (3, True, 'MIG-0-3-1')]" ]
+  [ "$(all '[x["bus"] for x in d][:2]')" = "['0000:0a:00.0', '0000:0b:00.0']" ]
+  [ "$(all '[h["pid"] for x in d for h in x["holders"]]')" = "[$$]" ]
+  [ "$(all 'd[1]["holders"][0]["user"]')" = "$(id -un)" ]
+  [ "$(all '(d[2]["trouble"], d[2]["model"])')" = "('GPU is lost', None)" ]
+  [ "$(all '(d[3]["usePercent"], d[3]["memoryBytes"] >> 30)')" = "(None, 80)" ]
+  run jobrun devices
+  [ "$status" -eq 0 ]
+  [[ $output == *"nvidia 1 "*"97%"* ]]
+  [[ $output == *"(slice)"*"MIG"* ]]
+  nvml 2:0e5
+  [ "$(all 'd[0]["trouble"]')" = "5 uncorrected memory errors since it was reset" ]
+  nvml 64
+  [ "$(all 'len(set(x["uuid"] for x in d))')" = 64 ]
+}
+
+@test "devices: a driver that fails is said, a machine without any is none" {
+  nvml 'init!18'
+  run jobrun devices
+  [ "$status" -eq 1 ]
+  [[ $output == *"Driver/library version mismatch"* ]]
+  nvml 'init!9'
+  run jobrun devices
+  [ "$status" -eq 0 ]
+  [ "$output" = "no GPUs on this machine" ]
+}
+
+@test "devices: without the library nvidia-smi tells them" {
+  mkdir bin
+  cat >bin/nvidia-smi <<'S'
+#!/bin/sh
+case $1 in
+  *compute-apps*) echo "GPU-1, 1"; exit ;;
+esac
+[ ! -e "$SMI_FAILS" ] || { echo "GPU is lost" >&2; exit 15; }
+echo "0, GPU-0, Tesla T4, 00000000:00:04.0, 15360, 3, 0, 34, 0"
+echo "1, GPU-1, Tesla T4, 00000000:00:05.0, 15360, [N/A], [N/A], [Not Supported], 2"
+S
+  chmod +x bin/nvidia-smi
+  export PATH=$TMP/bin:$PATH SMI_FAILS=$TMP/fails
+  [ "$(all '[(x["uuid"], x["memoryBytes"] >> 20, x["usePercent"]) for x in d]')" = \
+    "[('GPU-0', 15360, 0), ('GPU-1', 15360, None)]" ]
+  [ "$(all '(d[1]["holders"][0]["pid"], d[1]["trouble"][:1])')" = "(1, '2')" ]
+  touch fails
+  run jobrun devices
+  [ "$status" -eq 1 ]
+  [[ $output == *"nvidia-smi exited with 15: GPU is lost"* ]]
+}

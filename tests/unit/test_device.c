@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices as the kernel shows them, in a made-up /proc and /sys. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/device/device.h"
+
+static char *root;
+
+static void put(const char *name, const char *text)
+{
+	char *path = path_join(root, name);
+	char *above = path_folder(path);
+	struct error err;
+
+	assert_int_equal(folder_make(above, &err), 0);
+	assert_int_equal(file_write(path, text, strlen(text), &err), 0);
+	free(above);
+	free(path);
+}
+
+static int set_up(void **state)
+{
+	char template[] = "/tmp/test_device.XXXXXX";
+
+	(void)state;
+	root = mem_strdup(mkdtemp(template));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct error err;
+
+	(void)state;
+	assert_int_equal(folder_remove(root, &err), 0);
+	free(root);
+	return 0;
+}
+
+static void link_card(const char *card, const char *bus)
+{
+	char *to = mem_printf("../../../devices/%s", bus);
+	char *folder = mem_printf("%s/sys/class/drm/%s", root, card);
+	char *path = mem_printf("%s/device", folder);
+	struct error err;
+
+	assert_int_equal(folder_make(folder, &err), 0);
+	assert_int_equal(symlink(to, path), 0);
+	free(path);
+	free(folder);
+	free(to);
+}
+
+static void a_machine_without_has_none(void **state)
+{
+	struct arena *mem = arena_new();
+	struct devices *all;
+	struct error err;
+
+	(void)state;
+	assert_false(devices_any(root));
+	all = devices_find(root, mem, &err);
+	assert_non_null(all);
+	assert_int_equal(all->count, 0);
+	assert_null(all->source);
+	arena_free(mem);
+}
+
+static void the_kernel_tells_of_nvidia(void **state)
+{
+	struct arena *mem = arena_new();
+	struct devices *all;
+	struct error err;
+
+	(void)state;
+	put("proc/driver/nvidia/gpus/0000:af:00.0/information",
+	    "Model: \t\t Tesla T4\nIRQ:   \t\t 4\nGPU UUID: \t GPU-b\n"
+	    "Bus Location: \t 0000:af:00.0\n");
+	put("proc/driver/nvidia/gpus/0000:3b:00.0/information",
+	    "Model: \t\t Tesla T4\nGPU UUID: \t GPU-a\n");
+	assert_true(devices_any(root));
+	all = devices_find(root, mem, &err);
+	assert_int_equal(all->count, 2);
+	assert_string_equal(all->source, "/proc/driver/nvidia");
+	assert_string_equal(all->items[0].uuid, "GPU-a");
+	assert_null(all->items[0].bus);
+	assert_int_equal(all->items[1].index, 1);
+	assert_string_equal(all->items[1].uuid, "GPU-b");
+	assert_string_equal(all->items[1].model, "Tesla T4");
+	assert_string_equal(all->items[1].bus, "0000:af:00.0");
+	assert_int_equal(all->items[1].use_percent, -1);
+	arena_free(mem);
+}
+
+static void the_kernel_tells_of_amd(void **state)
+{
+	struct arena *mem = arena_new();
+	struct devices *all;
+	struct error err;
+
+	(void)state;
+	/* Another vendor's card with the same files. */
+	put("sys/devices/0000:01:00.0/vendor", "0x8086\n");
+	put("sys/devices/0000:01:00.0/mem_info_vram_total", "1\n");
+	link_card("card0", "0000:01:00.0");
+	put("sys/devices/0000:c1:00.0/vendor", "0x1002\n");
+	put("sys/devices/0000:c1:00.0/mem_info_vram_total", "2048\n");
+	link_card("card1", "0000:c1:00.0");
+	put("sys/devices/0000:31:00.0/vendor", "0x1002\n");
+	put("sys/devices/0000:31:00.0/mem_info_vram_total", "4096\n");
+	put("sys/devices/0000:31:00.0/mem_info_vram_used", "1024\n");
+	put("sys/devices/0000:31:00.0/gpu_busy_percent", "42\n");
+	put("sys/devices/0000:31:00.0/unique_id", "18f68e602b8a790f\n");
+	put("sys/devices/0000:31:00.0/product_name", "Instinct MI300X\n");
+	put("sys/devices/0000:31:00.0/hwmon/hwmon3/temp1_input", "41000\n");
+	link_card("card2", "0000:31:00.0");
+	assert_true(devices_any(root));
+	all = devices_find(root, mem, &err);
+	assert_int_equal(all->count, 2);
+	assert_string_equal(all->items[0].bus, "0000:31:00.0");
+	assert_string_equal(all->items[0].uuid, "GPU-18f68e602b8a790f");
+	assert_string_equal(all->items[0].model, "Instinct MI300X");
+	assert_int_equal(all->items[0].memory_used_bytes, 1024);
+	assert_int_equal(all->items[0].use_percent, 42);
+	assert_int_equal(all->items[0].temperature_c, 41);
+	assert_int_equal(all->items[1].index, 1);
+	assert_int_equal(all->items[1].temperature_c, -1);
+	arena_free(mem);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_machine_without_has_none),
+		TEST(the_kernel_tells_of_nvidia),
+		TEST(the_kernel_tells_of_amd),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

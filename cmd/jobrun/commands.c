@@ -30,6 +30,7 @@ const struct command *const commands[] = {
 	&cmd_shard,
 	&cmd_cat,
 	&cmd_launch,
+	&cmd_devices,
 	&cmd_doctor,
 	&cmd_completion,
 	&cmd_version,
@@ -39,6 +40,7 @@ const struct command *const commands[] = {
 	&cmd_supervise,
 	&cmd_keep_checkpoints,
 	&cmd_attend,
+	&cmd_look_devices,
 	&cmd_contain,
 	NULL,
 };

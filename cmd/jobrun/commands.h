@@ -37,6 +37,8 @@ extern const struct command cmd_log_sync;
 extern const struct command cmd_supervise;
 extern const struct command cmd_keep_checkpoints;
 extern const struct command cmd_attend;
+extern const struct command cmd_devices;
+extern const struct command cmd_look_devices;
 extern const struct command cmd_contain;
 extern const struct command cmd_validate;
 extern const struct command cmd_version;

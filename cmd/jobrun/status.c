@@ -21,6 +21,7 @@
 #include "core/base/show.h"
 #include "core/base/units.h"
 #include "core/job/revision.h"
+#include "core/supervise/supervisor.h"
 #include "core/remote/remote_run.h"
 #include "core/supervise/supervisor.h"
 
@@ -226,6 +227,28 @@ static int put_restarts(struct view *view, struct arena *mem,
 			   wait);
 	}
 	return 0;
+}
+
+/* What a run waits for on this machine, or NULL; in `mem`. */
+static const char *queue_waits_for(const struct view *view,
+			     const struct run_record *run, struct arena *mem)
+{
+	char note[512] = "";
+
+	if (run->state != RUN_QUEUED ||
+	    !supervisor_note(view->session->env.store, run->job_id, run->origin,
+			     note, sizeof(note)))
+		return NULL;
+	return *note ? arena_strdup(mem, note) : NULL;
+}
+
+static void put_waits(const struct view *view, const struct run_record *run,
+		      struct arena *mem, struct buf *out)
+{
+	const char *what = queue_waits_for(view, run, mem);
+
+	if (what)
+		buf_printf(out, "  waits: %s\n", what);
 }
 
 static void put_revision(const struct run_record *run, struct buf *out)
@@ -532,6 +555,7 @@ static int put_text(struct view *view, struct arena *mem,
 		if (put_restarts(view, mem, run, out, err) < 0 ||
 		    left_text(view->session, run, out, err) < 0)
 			return -1;
+		put_waits(view, run, mem, out);
 		uploads_read(view->session, run, mem, &kept);
 		uploads_text(&kept, briefly, out);
 		if (!briefly) {
@@ -599,6 +623,8 @@ static int put_rows(struct view *view, struct arena *mem,
 		waits_for(view, run, wait, sizeof(wait));
 		if (*wait)
 			json_put_text(one, "waitsFor", wait);
+		json_put_text(one, "waitsFor",
+			      queue_waits_for(view, run, mem));
 		if (view->stale[i])
 			json_put_text(one, "stale", view->stale[i]);
 		uploads_read(view->session, run, mem, &kept);

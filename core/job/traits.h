@@ -44,12 +44,14 @@ enum trait {
 	/* Several processes of the program run on each of its machines, if the
 	 * job asks for that. */
 	TRAIT_PROCESSES = 1 << 11,
+	/* Its jobs wait in an order that scheduling.priority has a say in. */
+	TRAIT_PRIORITY = 1 << 12,
 };
 
 /* AI Platform Training's: they hold too where no provider was given, as most
  * files were written for it. */
 #define TRAITS_AI_PLATFORM                                                     \
-	(TRAIT_GOOGLE_CLOUD | TRAIT_MANAGED | TRAIT_QUEUE |                    \
+	(TRAIT_GOOGLE_CLOUD | TRAIT_MANAGED | TRAIT_QUEUE | TRAIT_PRIORITY |   \
 	 TRAIT_AI_PLATFORM_RULES)
 
 /* Whether all the needed ones are there. */

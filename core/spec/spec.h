@@ -62,6 +62,12 @@ struct run_hosts {
 	long rounds;
 };
 
+/* Which runs of this machine it waits for; see core/process/run_queue.h. */
+struct run_place {
+	long limit; /* so many at once; 0: it waits for none */
+	long priority;
+};
+
 struct run_spec {
 	const char *job_id;
 	int attempt;
@@ -97,6 +103,7 @@ struct run_spec {
 	struct strings docker_flags;
 	struct run_container container;
 	const char *conda_env; /* or NULL */
+	struct run_place queue;
 	struct run_hosts hosts;
 	struct run_before before; /* on these */
 	/* The machines that were made for it (core/supervise/allocation.h), as JSON;

@@ -25,6 +25,7 @@
 #include "core/process/reserve.h"
 #include "core/spec/restart.h"
 #include "core/process/run_lock.h"
+#include "core/process/run_queue.h"
 #include "core/supervise/hosts.h"
 #include "core/supervise/left_hosts.h"
 #include "core/supervise/supervisor_internal.h"
@@ -110,6 +111,56 @@ static void begin(struct supervisor *s)
 	loop_stop(s->loop);
 }
 
+static void on_turn(void *arg)
+{
+	struct supervisor *s = arg;
+
+	s->waits = false;
+	s->run.note = NULL;
+	begin(s);
+}
+
+static void on_waits(void *arg, const char *what)
+{
+	struct supervisor *s = arg;
+
+	if (s->waits && !strcmp(s->progress, what))
+		return;
+	s->waits = true;
+	snprintf(s->progress, sizeof(s->progress), "%s", what);
+	s->run.note = s->progress;
+	supervisor_publish(s->store, &s->run);
+}
+
+/* Returns false while it waits for others to end. */
+static bool enter_queue(struct supervisor *s)
+{
+	const struct run_queue_deps deps = {
+		.loop = s->loop,
+		.store = store_folder(s->store),
+		.job_id = s->run.job_id,
+		.attempt = s->run.origin,
+		.limit = s->context.spec.queue.limit,
+		.priority = s->context.spec.queue.priority,
+		.create_time_ms = s->run.create_time_ms,
+		.ready = on_turn,
+		.waits = on_waits,
+		.arg = s,
+	};
+	bool goes_on = s->run.state != RUN_QUEUED || s->run.not_before_ms;
+	struct error err;
+	bool go = true;
+
+	if (s->context.spec.hosts.names.count || s->allocation)
+		return true;
+	s->queue = run_queue_join(&deps, goes_on, &go, &err);
+	if (!s->queue && !go) {
+		supervisor_stop_waiting(s, RUN_FAILED, err.text);
+		return false;
+	}
+	return go;
+}
+
 static void on_next(void *arg, uint32_t events)
 {
 	struct supervisor *s = arg;
@@ -132,6 +183,8 @@ void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
 {
 	loop_remove(s->loop, s->next_timer);
 	s->next_timer = NULL;
+	s->waits = false;
+	s->run.note = NULL;
 	s->run.state = state;
 	snprintf(s->why, sizeof(s->why), "%s", why);
 	s->run.error = s->why;
@@ -256,7 +309,7 @@ static void cancel(struct supervisor *s, bool now)
 		allocation_interrupt(s->allocation);
 	else if (s->wants_machines)
 		return; /* it is seen before the next step */
-	else if (s->next_timer)
+	else if (s->next_timer || s->waits)
 		supervisor_stop_waiting(s, RUN_CANCELLED, "cancelled");
 	else if (s->tuner && !run_state_is_final(s->run.state))
 		tuner_cancel(s->tuner, "cancelled",
@@ -290,7 +343,7 @@ static void on_guard(void *arg, uint32_t events)
 	/* Tasks on hosts need no saver here: they go on without us, too. */
 	if (spec_is_elsewhere(&s->context.spec))
 		return;
-	if (s->next_timer)
+	if (s->next_timer || s->waits)
 		supervisor_stop_waiting(s, RUN_FAILED,
 					"the run's guard was killed");
 	else if (s->tuner && !run_state_is_final(s->run.state))
@@ -332,6 +385,8 @@ static int finish(struct supervisor *s)
 {
 	struct error err;
 
+	run_queue_leave(s->queue);
+	s->queue = NULL;
 	reserve_drop(s->context.spec.home);
 	s->run.end_time_ms = time_now_ms();
 	if (s->allocation || s->log_uploader)
@@ -488,10 +543,12 @@ static int supervise(struct supervisor *s)
 {
 	struct error err;
 
-	if (s->run.not_before_ms)
-		wait_for_next(s);
-	else
-		begin(s);
+	if (enter_queue(s)) {
+		if (s->run.not_before_ms)
+			wait_for_next(s);
+		else
+			begin(s);
+	}
 	report(s);
 	/* If not even that works, the guard cleans up. */
 	if (go_on(s, &err) < 0) {
@@ -525,6 +582,7 @@ int supervisor_run(const struct supervisor_start *start, pid_t guard)
 			fprintf(stderr, "%s\n", err.text);
 	}
 	supervisor_keep_last_logs(&s);
+	run_queue_leave(s.queue);
 	tuner_free(s.tuner);
 	run_context_done(&s.context);
 	allocation_close(s.allocation);

@@ -332,7 +332,8 @@ static const struct kind *const kinds[] = { &kind_kube_secret,
 const struct provider provider_kubernetes = {
 	.name = "kubernetes",
 	.summary = "a Kubernetes cluster",
-	.traits = TRAIT_BESIDE_TASKS | TRAIT_LAUNCHER | TRAIT_QUEUE,
+	.traits = TRAIT_BESIDE_TASKS | TRAIT_LAUNCHER | TRAIT_QUEUE |
+		  TRAIT_PRIORITY,
 	.uses = kubernetes_uses,
 	.kinds = kinds,
 	.block = &kubernetes_message,

@@ -7,6 +7,7 @@
 #include "core/supervise/supervised.h"
 #include "core/store/store.h"
 #include "providers/local/leftovers.h"
+#include "providers/local/local_block.h"
 
 static void note_hosts(const struct job *job, const struct run_spec *spec,
 		       struct resources *out)
@@ -93,12 +94,29 @@ static int desire(const struct job *job, const struct provider_env *env,
 	return 0;
 }
 
+static int specify(const struct supervised *as, const struct job *job,
+		   const struct resource *want, struct arena *mem,
+		   struct run_spec *out, const char **missing,
+		   struct error *err)
+{
+	(void)want;
+	if (spec_from_job(job, as->env.catalogue, mem, out, missing, err) < 0)
+		return -1;
+	out->queue.priority = job->training_input.scheduling.priority;
+	/* Hosts have a queue of their own, or none. */
+	if (out->hosts.names.count)
+		return 0;
+	return local_runs_at_once(job, &as->env, &out->queue.limit, err);
+}
+
 static void *local_open(const struct provider_env *env, struct error *err)
 {
 	struct supervised *as = mem_alloc(sizeof(*as));
 
-	if (supervised_init(as, env, provider_local.name, err) == 0)
+	if (supervised_init(as, env, provider_local.name, err) == 0) {
+		as->specify = specify;
 		return as;
+	}
 	free(as);
 	return NULL;
 }
@@ -128,7 +146,8 @@ const struct provider provider_local = {
 	.name = "local",
 	.summary = "processes on this machine",
 	.traits = TRAIT_THIS_MACHINE | TRAIT_SUPERVISED | TRAIT_STARTS_PROGRAM |
-		  TRAIT_BESIDE_TASKS | TRAIT_PROCESSES,
+		  TRAIT_BESIDE_TASKS | TRAIT_PROCESSES | TRAIT_PRIORITY,
+	.block = &local_message,
 	.kinds = kinds,
 	.uses = local_uses,
 	.ignores_machines = true,

@@ -42,6 +42,8 @@ const struct field_use local_uses[] = {
 	  "decides whether TF_CONFIG says master or chief" },
 	{ "trainingInput.useChiefInTfConfig",
 	  "decides whether TF_CONFIG says master or chief" },
+	{ "trainingInput.scheduling.priority",
+	  "which of those that wait for jobrun.local.runsAtOnce goes first" },
 	{ "trainingInput.scheduling.maxRunningTime",
 	  "after it the run is cancelled" },
 	{ "jobrun", "as it says" },

@@ -439,7 +439,7 @@ const struct provider provider_slurm = {
 	.name = "slurm",
 	.summary = "a Slurm cluster",
 	.traits = TRAIT_STARTS_PROGRAM | TRAIT_BESIDE_TASKS | TRAIT_QUEUE |
-		  TRAIT_PROCESSES,
+		  TRAIT_PROCESSES | TRAIT_PRIORITY,
 	.uses = slurm_uses,
 	.kinds = kinds,
 	.block = &slurm_message,

@@ -249,7 +249,8 @@ static void *open_service(const struct provider_env *env, struct error *err)
 const struct provider provider_vertex_ai = {
 	.name = "vertex-ai",
 	.summary = "Vertex AI custom jobs",
-	.traits = TRAIT_GOOGLE_CLOUD | TRAIT_MANAGED | TRAIT_QUEUE,
+	.traits = TRAIT_GOOGLE_CLOUD | TRAIT_MANAGED | TRAIT_QUEUE |
+		  TRAIT_PRIORITY,
 	.kinds = kinds,
 	.block = &vertex_ai_message,
 	.uses = vertex_ai_uses,

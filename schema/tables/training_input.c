@@ -59,7 +59,7 @@ static const struct field scheduling_fields[] = {
 	  .fallback = "0",
 	  .fallback_1 = "0",
 	  .offset = offsetof(struct scheduling, priority),
-	  .traits = TRAIT_QUEUE,
+	  .traits = TRAIT_PRIORITY,
 	  .doc = "Which of the jobs that wait for the same accelerators goes "
 		 "first: 0 to 1000, the greater the sooner." },
 	{ .name = NULL },

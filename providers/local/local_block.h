@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fields of `jobrun: local:`, and what the user has set for all jobs. */
+#ifndef JOBRUN_LOCAL_BLOCK_H
+#define JOBRUN_LOCAL_BLOCK_H
+
+#include "core/provider/provider.h"
+
+struct local_block {
+	struct message_head head;
+	long runs_at_once; /* 0: as many as there are */
+};
+
+extern const struct message local_message;
+
+/* The smaller one of what the job says and the user's configuration,
+ * ~/.config/jobrun/config.yaml; 0: neither says. */
+int local_runs_at_once(const struct job *job, const struct provider_env *env,
+		       long *out, struct error *err);
+
+#endif

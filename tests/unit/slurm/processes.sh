@@ -7,13 +7,13 @@
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=4
 #SBATCH --cpus-per-task=2
-#SBATCH --mem=30720M
+#SBATCH --mem=29248M
 #SBATCH --gres=gpu:t4:4
 #SBATCH hetjob
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=4
-#SBATCH --mem=15360M
+#SBATCH --mem=14368M
 
 cd || exit
 run=.jobrun/runs/processes/01234567

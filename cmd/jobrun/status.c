@@ -23,7 +23,6 @@
 #include "core/job/revision.h"
 #include "core/supervise/supervisor.h"
 #include "core/remote/remote_run.h"
-#include "core/supervise/supervisor.h"
 
 #define WATCH_MS 1000
 
@@ -231,7 +230,8 @@ static int put_restarts(struct view *view, struct arena *mem,
 
 /* What a run waits for on this machine, or NULL; in `mem`. */
 static const char *queue_waits_for(const struct view *view,
-			     const struct run_record *run, struct arena *mem)
+				   const struct run_record *run,
+				   struct arena *mem)
 {
 	char note[512] = "";
 
@@ -623,8 +623,7 @@ static int put_rows(struct view *view, struct arena *mem,
 		waits_for(view, run, wait, sizeof(wait));
 		if (*wait)
 			json_put_text(one, "waitsFor", wait);
-		json_put_text(one, "waitsFor",
-			      queue_waits_for(view, run, mem));
+		json_put_text(one, "waitsFor", queue_waits_for(view, run, mem));
 		if (view->stale[i])
 			json_put_text(one, "stale", view->stale[i]);
 		uploads_read(view->session, run, mem, &kept);

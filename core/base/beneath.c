@@ -90,7 +90,7 @@ int beneath_open(const char *root, const char *path, int flags,
 	return fd;
 }
 
-int beneath_open_file(const char *root, const char *path, struct error *err)
+static int open_file(const char *root, const char *path, struct error *err)
 {
 	struct stat st;
 	int fd;
@@ -112,7 +112,7 @@ int beneath_open_file(const char *root, const char *path, struct error *err)
 char *beneath_read(const char *root, const char *path, size_t max, size_t *len,
 		   struct error *err)
 {
-	int fd = beneath_open_file(root, path, err);
+	int fd = open_file(root, path, err);
 	char *data = NULL;
 
 	if (fd >= 0) {

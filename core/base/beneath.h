@@ -23,8 +23,7 @@ bool path_has_git(const char *path);
 int beneath_open(const char *root, const char *path, int flags,
 		 struct error *err);
 
-/* A regular file, as file_open() and file_read() do it. */
-int beneath_open_file(const char *root, const char *path, struct error *err);
+/* A regular file, as file_read() does it. */
 char *beneath_read(const char *root, const char *path, size_t max, size_t *len,
 		   struct error *err);
 

@@ -479,3 +479,12 @@ int check_signal(const char *value, struct error *err)
 	return error_set(err, ERROR_INVALID,
 			 "must be the name of a signal, such as SIGSEGV");
 }
+
+/* "DIR", "DIR:THERE" or "DIR:THERE:ro". */
+int check_mount(const char *value, struct error *err)
+{
+	if (*value == '/' && !strchr(value, '\n'))
+		return 0;
+	return error_set(err, ERROR_INVALID,
+			 "must be DIR, DIR:THERE or DIR:THERE:ro, absolute");
+}

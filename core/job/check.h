@@ -38,6 +38,7 @@ int check_login(const char *value, struct error *err); /* a user's name */
 int check_option(const char *value, struct error *err);
 int check_shared_folder(const char *value, struct error *err);
 int check_folder(const char *value, struct error *err);     /* absolute */
+int check_mount(const char *value, struct error *err);      /* "/a:/b:ro" */
 int check_size(const char *value, struct error *err);       /* "64GiB" */
 int check_pattern(const char *value, struct error *err);    /* of a metric */
 int check_exit_codes(const char *value, struct error *err); /* "64-127" */

@@ -77,7 +77,7 @@ char *store_owner(const struct store *store, struct error *err)
 	return out;
 }
 
-bool run_is_held(const struct run_record *run)
+static bool is_held(const struct run_record *run)
 {
 	return run->state == RUN_FAILED && !run->start_time_ms &&
 	       run->exit_code == ERROR_TRY_AGAIN;
@@ -102,7 +102,7 @@ int run_refused_as(enum error_code code)
 
 int run_refusal(const struct run_record *run)
 {
-	if (run_is_held(run))
+	if (is_held(run))
 		return ERROR_TRY_AGAIN;
 	return run->state == RUN_FAILED && run->exit_code < REFUSED
 		       ? REFUSED - run->exit_code

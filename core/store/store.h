@@ -176,9 +176,6 @@ const char *store_folder(const struct store *store); /* borrowed */
 /* The owner that drives the runs of this store: JOBRUN_OWNER, or else a random id that the
  * store keeps and, behind a space, who that is for people.  Returns new. */
 char *store_owner(const struct store *store, struct error *err);
-/* Nothing of the run ever began: another owner's run of its job goes on where it
- * was to run, and it may be started when that is over. */
-bool run_is_held(const struct run_record *run);
 /* The exit status that says why nothing of it was begun: a host was not reached
  * or let nobody in.  0: it was begun, or failed by itself. */
 int run_status_unbegun(const struct run_record *run);

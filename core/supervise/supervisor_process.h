@@ -30,8 +30,8 @@ struct supervisor {
 	struct run_record run;    /* of the attempt under way */
 	int64_t running_since_ms; /* the first of them; 0: none yet */
 	struct loop_event *next_timer; /* it waits for the next attempt */
-	struct run_queue *queue; /* of this machine; or NULL */
-	bool waits;              /* for its turn there */
+	struct run_queue *queue;       /* of this machine; or NULL */
+	bool waits;                    /* for its turn there */
 	bool cancelled;
 	bool over;        /* it has an end that stays */
 	bool reconciling; /* with hosts that it has left */

@@ -2,10 +2,7 @@
 /* jobrun.docker, jobrun.container and jobrun.conda: what the program is started in. */
 #include "schema/tables/tables.h"
 
-#include <string.h>
-
 #include "core/job/check.h"
-
 #include "core/job/job.h"
 
 static const struct field docker_fields[] = {
@@ -33,15 +30,6 @@ const struct message message_docker = {
 static const char *const runtime_names[] = {
 	"auto", "none", "podman", "docker", "apptainer", "charliecloud", NULL
 };
-
-/* "DIR", "DIR:THERE" or "DIR:THERE:ro". */
-static int check_mount(const char *value, struct error *err)
-{
-	if (*value == '/' && !strchr(value, '\n'))
-		return 0;
-	return error_set(err, ERROR_INVALID,
-			 "must be DIR, DIR:THERE or DIR:THERE:ro, absolute");
-}
 
 static const struct field container_fields[] = {
 	{ .name = "runtime",

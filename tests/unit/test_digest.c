@@ -147,7 +147,8 @@ static void change(const struct field *field, void *member)
 
 	switch (field->type) {
 	case FIELD_STRING:
-		*(const char **)member = text;
+		*(const char **)member =
+			field->flags & FIELD_JSON ? "{\"key\":1}" : text;
 		break;
 	case FIELD_INT:
 	case FIELD_DURATION:

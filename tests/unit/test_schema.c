@@ -164,7 +164,7 @@ static void defaults_are_filled(void **state)
 	assert_string_equal(job->jobrun.provider, "local");
 	assert_int_equal(job->jobrun.grace_s, 10);
 	assert_int_equal(job->jobrun.on_change, ON_CHANGE_RERUN);
-	assert_null(job_block(job, "slurm"));
+	assert_null(job_block(job, "bed"));
 	nap = job_block(job, "bed-room");
 	assert_int_equal(nap->length, 3);
 	drop(&l);

@@ -309,7 +309,11 @@ static json_t *field_json(const struct field *field, const void *member,
 	json_t *value = set ? message_value(field, member, style)
 			    : unset_value(field, member, style);
 
-	if (value && (style & MESSAGE_DIGEST_2) && is_default(field, value)) {
+	/* Digest 1 has the defaults of its own fields, but no newer ones. */
+	if (value &&
+	    ((style & MESSAGE_DIGEST_2) ||
+	     ((style & MESSAGE_DIGEST_1) && !field->fallback_1)) &&
+	    is_default(field, value)) {
 		json_decref(value);
 		return NULL;
 	}

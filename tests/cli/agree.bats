@@ -31,10 +31,11 @@ YAML
 
 @test "what render writes of an example, validate accepts" {
   local file
-  for file in "$EXAMPLES"/*/job.yaml; do
+  cp -r "$EXAMPLES" examples
+  for file in examples/*/job.yaml; do
     echo "$file"
-    (cd "${file%/*}" && jobrun render job.yaml 2>/dev/null) >again.yaml
-    jobrun validate again.yaml
+    (cd "${file%/*}" && jobrun render job.yaml 2>/dev/null >again.yaml)
+    jobrun validate "${file%/*}/again.yaml"
   done
 }
 

@@ -111,6 +111,7 @@ YAML
 }
 
 @test "import reads the local code and the file of a custom job" {
+  mkdir src
   import gcloud ai custom-jobs create --display-name=t --worker-pool-spec='machine-type=n1-standard-4,executor-image-uri=gcr.io/p/i:1,requirements=a;b==1,local-package-path=src,script=task.py'
   same '{"jobId": "t", "trainingInput": {"scaleTier": "CUSTOM",
     "masterType": "n1-standard-4", "masterConfig": {"imageUri": "gcr.io/p/i:1"}},

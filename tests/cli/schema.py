@@ -33,7 +33,8 @@ DIFFERENCES = {
     "duration": "how long a duration can be at most",
     # Functions of C, of which forms.c gives the pattern where there is one.
     "format": "the form of what only providers know",
-    # It reads no other file, either.
+    # It reads no other file, either, and looks at no directory.
+    "source-missing": "the source is not there",
     "extends": "what the file extends can't be read or merged",
     # Below what a schema looks at.
     "yaml-text": "a NUL that an escape puts into a text",

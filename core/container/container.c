@@ -49,7 +49,6 @@ struct container_runtime {
 	const char *amd[2];
 	const char *image;  /* before one that has no scheme; or NULL */
 	const char *end;    /* between image and command, or NULL */
-	bool sources_alone; /* a mount is "DIR:DIR" else */
 };
 
 /* In the order of trying: rootless ones first. */

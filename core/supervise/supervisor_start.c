@@ -22,6 +22,7 @@
 #include "core/process/run_lock.h"
 #include "core/supervise/supervisor_internal.h"
 
+#define SUPERVISOR_LOG_MAX (1 << 20)
 #define START_TRIES 100 /* 10 ms apart */
 
 /* A copy away from the descriptors that the new process gets it as. */
@@ -301,15 +302,31 @@ int supervisor_cancel(struct store *store, const char *job_id, int attempt,
 	return wake(pid, err);
 }
 
-static void say_end(pid_t last, char *out, size_t size)
+/* Processes without memory cannot record why they end; their last words are in
+ * the log that both of them write to. */
+static bool ran_out_of_memory(const char *folder)
+{
+	char *path = path_join(folder, "supervisor.log");
+	struct error ignored;
+	size_t len;
+	char *log = file_read(path, SUPERVISOR_LOG_MAX, &len, &ignored);
+	bool did = log && strstr(log, "jobrun: out of memory\n");
+
+	free(log);
+	free(path);
+	return did;
+}
+
+static void say_end(const char *folder, pid_t last, char *out, size_t size)
 {
 	if (last < 0)
 		snprintf(out, size,
 			 "how the run ended could not be recorded: %s",
 			 strerror(-last));
 	else
-		snprintf(out, size,
-			 "the run's supervisor and its guard were killed");
+		snprintf(out, size, "the run's supervisor and its guard %s",
+			 ran_out_of_memory(folder) ? "ran out of memory"
+						   : "were killed");
 }
 
 /*
@@ -336,7 +353,7 @@ static int settle(struct store *store, const struct run_record *run,
 		mark = mem_printf("JOBRUN_RUN_DIR=%s/", folder);
 		process_end_marked(mark);
 		free(mark);
-		say_end(last, why, sizeof(why));
+		say_end(folder, last, why, sizeof(why));
 		ret = supervisor_abandon(store, run->job_id, run->attempt, why,
 					 err);
 	}

@@ -161,7 +161,7 @@ from 2" ]
   keeping a.yaml a "$TRAINER" '{to: "gs://b1/ckpt"}'
   export GOOGLE_APPLICATION_CREDENTIALS=$TMP/none.json
   run --separate-stderr jobrun apply a.yaml
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 77 ]
   [[ $stderr == *"a: FAILED"*"checkpoints: cannot look for checkpoints: "* ]]
   refute grep -q from <<<"$output"
   keeping b.yaml b true '{to: kept}' 

@@ -138,7 +138,7 @@ assert not json.load(sys.stdin)["unfinished"]'
   [[ $output != *a.1* ]]
   jobrun gc --yes
   run jobrun status b
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 66 ]
   forget_store
   mkdir state/runs/c.1
   run jobrun gc --yes
@@ -235,7 +235,7 @@ with open("state/jobrun.db", "r+b") as f:
   [ "$(world)" = "run.b thing.b-thing-01 " ]
   [ -z "$(ls state/runs)" ]
   run jobrun delete a
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 66 ]
   # The run goes first, then at once what it was made of.
   sed -n 's/^a delete [a-z]* \([^ ]*\) deleted/\1/p' state/fake-world/calls.log >gone
   [ "$(head -n 1 gone)" = a ]

@@ -226,7 +226,7 @@ mine" ]
   runner
   JOBRUN_STALE=refuse ci/apply.sh "$TMP/reviewed.plan"
   run jobrun status hello
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 66 ]
   state_is other SUCCEEDED
   JOBRUN_STALE=refuse run ci/apply.sh "$TMP/reviewed.plan"
   [ "$status" -eq 0 ]

@@ -162,7 +162,7 @@ YAML
   rm -r state
   jobrun delete other.yaml
   run jobrun delete other.yaml
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 66 ]
   [[ $output == *"nor anything else of it"* ]]
   run jobrun gc
   echo "$output"

@@ -65,12 +65,13 @@ wait_until() {
   done
 }
 
-# Those of them that are the supervisor of a run or its guard.
+# Those of them that are the supervisor of a run or its guard, or have ended
+# since they were listed.
 supervising() {
-  local pid
+  local pid words
   for pid in "$@"; do
-    [[ $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) != "jobrun supervise "* ]] ||
-      echo "$pid"
+    words=$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)
+    [[ -n $words && $words != "jobrun supervise "* ]] || echo "$pid"
   done
 }
 

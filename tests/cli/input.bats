@@ -38,7 +38,7 @@ fails_with() {
 @test "what is no jobId, no option of the form, no folder to write to" {
   job a.yaml a 'echo'
   fails_with 66 "no run of a job in 'a.yaml' is known here" logs a.yaml
-  fails_with 66 "'b.yaml' is not the jobId of a run, nor a file" logs b.yaml
+  fails_with 66 "'b.yaml' is not the jobId of a run: 'jobrun status' lists them" logs b.yaml
   fails_with 66 "no run of 'a' is known here" logs a
   fails_with 64 "--task and --index are for '--to tf-config'" render --task worker a.yaml
   fails_with 1 "cannot create '$TMP/none/a.plan': No such file" plan --out "$TMP/none/a.plan" a.yaml
@@ -75,7 +75,7 @@ fails_with() {
   fails_with 64 "--task takes master, worker, ps or evaluator, not 'boss'" env --task boss a.yaml
   fails_with 64 "'ftp://host/a.tar' is no URL that can be read" cat ftp://host/a.tar
   fails_with 64 "one argument too many" init a b
-  fails_with 64 "needs text, json or markdown" plan --format
+  fails_with 64 "needs text, json, markdown or html" plan --format
   fails_with 64 "json" plan --format xml a.yaml
   fails_with 64 "" frobnicate
   run jobrun

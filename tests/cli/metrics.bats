@@ -117,5 +117,5 @@ Loss,2" ]
   run jobrun metrics --task ps a
   [ "$status" -eq 64 ]
   run jobrun metrics nobody
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 66 ]
 }

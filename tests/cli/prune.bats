@@ -129,7 +129,7 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   [ ! -e state/runs/b.1 ]
   [ -e state/runs/a.1 ]
   run jobrun status b
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 66 ]
   nothing_runs
 }
 

@@ -180,7 +180,7 @@ load helper
   run jobrun logs --task ps a
   [ "$status" -eq 64 ]
   run jobrun logs --attempt 9 a
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 66 ]
   run jobrun logs --grep '(' a
   [ "$status" -eq 64 ]
 }
@@ -247,7 +247,7 @@ EOF
   jobrun delete a.yaml
   [ -z "$(ls state/runs)" ]
   run jobrun status a
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 66 ]
   job b.yaml b 'sleep 100'
   jobrun apply -d b.yaml
   run jobrun delete b

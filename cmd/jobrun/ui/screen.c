@@ -320,9 +320,10 @@ static void on_key(void *arg, uint32_t events)
 
 	(void)events;
 	n = read(STDIN_FILENO, keys, sizeof(keys) - 1);
-	if (n <= 0) {
+	if (n <= 0) { /* the terminal has hung up */
 		loop_remove(screen->loop, screen->keys);
 		screen->keys = NULL;
+		screen->quit(screen->arg, 0);
 		return;
 	}
 	keys[n] = '\0';
@@ -366,6 +367,9 @@ struct screen *screen_open(struct app *app, struct loop *loop,
 			goto fail;
 	}
 	enter(screen);
+	/* It may have hung up before anything was watched. */
+	if (!isatty(STDOUT_FILENO))
+		loop_add_timer(loop, 0, quit, arg);
 	return screen;
 fail:
 	screen_close(screen, false);

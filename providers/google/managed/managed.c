@@ -291,10 +291,12 @@ static int adopt(struct managed *managed, const char *parent,
  * The service makes the names, so that nothing keeps two clients, or a request
  * whose answer was lost, from making two: the oldest of those that were not
  * there when this was planned stays, and the younger ones are cancelled.
+ * `made` is the job that was just made: it counts if the list does not show it
+ * yet, or shows only that it has ended.
  */
 static int settle_twins(struct managed *managed, const char *parent,
-			const struct resource *want, struct arena *mem,
-			struct error *err)
+			const struct resource *want, const json_t *made,
+			struct arena *mem, struct error *err)
 {
 	const struct job *job = want->job;
 	struct managed_runs runs = { 0 };
@@ -322,7 +324,9 @@ static int settle_twins(struct managed *managed, const char *parent,
 				managed_name(managed, parent, body, mem), mem,
 				err);
 	}
-	if (ret == 0 && kept)
+	if (!kept)
+		kept = made;
+	if (ret == 0)
 		ret = managed_record(managed, job,
 				     managed_name(managed, parent, kept, mem),
 				     kept, err);
@@ -349,7 +353,8 @@ static int post(struct managed *managed, const char *parent,
 	int ret = api_call(managed->google, &request, &answer, err);
 
 	if (ret == 0 && !as->name_field)
-		ret = settle_twins(managed, parent, want, mem, err);
+		ret = settle_twins(managed, parent, want, answer.body, mem,
+				   err);
 	else if (ret == 0)
 		ret = managed_record(
 			managed, job,

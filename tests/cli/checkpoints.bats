@@ -162,7 +162,7 @@ from 2" ]
   export GOOGLE_APPLICATION_CREDENTIALS=$TMP/none.json
   run --separate-stderr jobrun apply a.yaml
   [ "$status" -eq 77 ]
-  [[ $stderr == *"a: FAILED"*"checkpoints: cannot look for checkpoints: "* ]]
+  [[ $stderr == *"a: jobrun.checkpoints.to: GOOGLE_APPLICATION_CREDENTIALS: cannot open "* ]]
   refute grep -q from <<<"$output"
   keeping b.yaml b true '{to: kept}' 
   jobrun apply b.yaml

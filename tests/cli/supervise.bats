@@ -55,7 +55,7 @@ supervisor() {
   printf 'KEY: s3cr\0et' >secret.txt
   echo '  secrets: {TOKEN: {file: secret.txt}}' >>a.yaml
   run jobrun apply a.yaml
-  [ "$status" -eq 1 ]
+  [ "$status" -eq 65 ]
   [[ $output == *"secret 'TOKEN': '"*"secret.txt' holds a zero byte"* ]]
   [[ $output != *s3cr* ]]
 }

@@ -38,7 +38,7 @@ make_jobs() {
   done
   run -0 jobrun shard --jobs 3 --samples 10 --name s in out
   run -0 jobrun shard --verify out
-  python3 -m http.server --bind 127.0.0.1 --directory out 0 >server.log 2>&1 &
+  python3 -u -m http.server --bind 127.0.0.1 --directory out 0 >server.log 2>&1 &
   wait_until 10 grep -q 'port [0-9]' server.log
   number=$(grep -o 'port [0-9]*' server.log | tr -dc 0-9)
   run -0 bash -c "'$JOBRUN' cat --raw 'http://127.0.0.1:$number/s-{000000..000019}.tar' | cmp - <(cat out/s-*.tar)"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/epoll.h>
 
 #include "cmd/jobrun/commands.h"
@@ -61,7 +62,8 @@ struct metrics_reading {
 	struct loop_event *timer;
 	struct screen *screen; /* while it follows on a terminal, or NULL */
 	bool changed;          /* since it was drawn */
-	bool left;             /* by a key, before the run has ended */
+	struct loop_event *hang_up; /* of a terminal, or NULL */
+	bool left;                  /* by a key, before the run has ended */
 	struct buf text;
 
 	/* For the attempt. */
@@ -269,10 +271,16 @@ static void on_quit(void *arg, uint32_t events)
 	loop_stop(r->loop);
 }
 
+/* On a terminal without a screen nothing is written until the end, so that its
+ * hang-up has to be watched for: EPOLLHUP comes unasked. */
 static int open_screen(struct metrics_reading *r, struct error *err)
 {
-	if (r->format != FORMAT_TEXT || !screen_is_possible(r->app))
-		return 0;
+	if (r->format != FORMAT_TEXT || !screen_is_possible(r->app)) {
+		if (r->app->out_terminal)
+			r->hang_up = loop_add_fd(r->loop, STDOUT_FILENO, 0,
+						 on_quit, r, err);
+		return r->app->out_terminal && !r->hang_up ? -1 : 0;
+	}
 	r->screen = screen_open(r->app, r->loop, draw, on_quit, r, err);
 	return r->screen ? 0 : -1;
 }
@@ -299,6 +307,7 @@ out:
 	r->screen = NULL;
 	loop_remove(r->loop, r->timer);
 	loop_remove(r->loop, r->event);
+	loop_remove(r->loop, r->hang_up);
 	loop_free(r->loop);
 	return ret;
 }

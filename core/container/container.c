@@ -47,8 +47,8 @@ struct container_runtime {
 	const char *variable; /* NULL: all are inherited */
 	const char *nvidia;
 	const char *amd[2];
-	const char *image;  /* before one that has no scheme; or NULL */
-	const char *end;    /* between image and command, or NULL */
+	const char *image; /* before one that has no scheme; or NULL */
+	const char *end;   /* between image and command, or NULL */
 };
 
 /* In the order of trying: rootless ones first. */

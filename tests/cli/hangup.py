@@ -9,6 +9,7 @@ import pty
 import signal
 import sys
 
+os.environ["TERM"] = "xterm"  # else nothing is drawn before the end
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 pid, fd = pty.fork()
 if not pid:

@@ -92,8 +92,8 @@ static void every_use_is_of_a_field(void **state)
 					 use->path);
 }
 
-/* Of every provider there is a sentence about every field, or that it is not
- * used; its own block is as it says, and no other's is anything to it. */
+/* Every provider has a sentence about every field, or does not use it; it reads
+ * its own block, and no other provider's. */
 static void check_uses(const struct outline *all, const struct message *message,
 		       const char *path)
 {

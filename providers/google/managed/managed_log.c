@@ -321,7 +321,7 @@ static size_t live_runs(const struct managed *managed)
 	return n;
 }
 
-/* Notes that it is asked for now, if it is. */
+/* Whether the log is to be read now; if so, records the time of that. */
 static bool is_due(const struct collector *c, const struct run_record *run)
 {
 	size_t live = live_runs(c->managed);

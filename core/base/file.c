@@ -430,3 +430,20 @@ const char *path_base(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+char *file_find_program(const char *path, const char *name)
+{
+	struct stat st;
+
+	while (path && *path) {
+		size_t len = strcspn(path, ":");
+		char *file = mem_printf("%.*s/%s", (int)len, path, name);
+
+		if (len && stat(file, &st) == 0 && S_ISREG(st.st_mode) &&
+		    access(file, X_OK) == 0)
+			return file;
+		free(file);
+		path += len + (path[len] == ':');
+	}
+	return NULL;
+}

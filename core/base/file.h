@@ -65,6 +65,9 @@ char *path_relative(const char *folder, const char *path);
  * absolute path", "a path with '..'", "too long a path" (64 folders). */
 const char *path_clean(const char *name, char out[PATH_MAX]);
 char *path_folder(const char *path); /* "a/b.yaml" gives "a", "b" gives "." */
+/* Where a shell with that PATH (NULL: none) finds a program: the first regular
+ * file of that name that may be executed.  Returns new, or NULL. */
+char *file_find_program(const char *path, const char *name);
 const char *path_base(const char *path); /* borrowed, into `path` */
 
 #endif

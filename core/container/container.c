@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 
 #define WORDS_MORE 32
@@ -99,18 +100,10 @@ static const struct container_runtime runtimes[] = {
 static bool is_here(const char *program)
 {
 	const char *path = getenv("PATH");
-	bool found = false;
-	size_t len;
+	char *file = file_find_program(path ? path : "/usr/bin:/bin", program);
+	bool found = file;
 
-	for (path = path ? path : "/usr/bin:/bin"; *path && !found;
-	     path += len + (path[len] == ':')) {
-		char *file;
-
-		len = strcspn(path, ":");
-		file = mem_printf("%.*s/%s", (int)len, path, program);
-		found = access(file, X_OK) == 0;
-		free(file);
-	}
+	free(file);
 	return found;
 }
 

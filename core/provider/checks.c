@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "core/base/file.h"
 
 struct doctor_check *checks_add(struct checks *all, const char *group,
 				const char *name, enum check_state state,
@@ -37,31 +37,14 @@ void checks_fail(struct checks *all, const char *group, const char *name,
 		all->worst = err->code;
 }
 
-/* As a shell looks: the first folder of PATH that has it. */
-static const char *find_program(const char *name, struct arena *mem)
-{
-	const char *at = getenv("PATH");
-	struct stat st;
-
-	while (at && *at) {
-		size_t len = strcspn(at, ":");
-		const char *path =
-			arena_printf(mem, "%.*s/%s", (int)len, at, name);
-
-		if (len && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-		    access(path, X_OK) == 0)
-			return path;
-		at += len + (at[len] == ':');
-	}
-	return NULL;
-}
-
 void checks_program(struct checks *all, const char *name, const char *advice)
 {
-	const char *path = find_program(name, all->mem);
+	char *path = file_find_program(getenv("PATH"), name);
 	struct doctor_check *check = checks_add(
-		all, "programs", name, path ? CHECK_OK : CHECK_MISSING, path);
+		all, "programs", name, path ? CHECK_OK : CHECK_MISSING,
+		path ? arena_strdup(all->mem, path) : NULL);
 
 	if (!path)
 		check->advice = advice;
+	free(path);
 }

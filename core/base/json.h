@@ -12,6 +12,10 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 
+/* The key of an object that stands for a value which is secret, or known only
+ * after apply.  No API has a name like it, and job files may not use it. */
+#define JSON_PLACEHOLDER_KEY "$jobrun"
+
 struct arena;
 
 /* Once, before all else: values end the process where memory is out. */

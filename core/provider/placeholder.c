@@ -7,9 +7,6 @@
 #include "core/base/json.h"
 #include "core/provider/provider.h"
 
-/* Its value says of which type it is.  A name that the APIs do not have. */
-#define KEY "$jobrun"
-
 static const struct {
 	const char *name;
 	const char *text;
@@ -23,7 +20,7 @@ static json_t *make(enum placeholder_type type)
 {
 	json_t *out = json_object();
 
-	json_put_text(out, KEY, types[type].name);
+	json_put_text(out, JSON_PLACEHOLDER_KEY, types[type].name);
 	return out;
 }
 
@@ -55,7 +52,7 @@ json_t *placeholder_sealed(const char *digest)
 
 enum placeholder_type placeholder_type(const json_t *value)
 {
-	const char *name = json_get_text(value, KEY, NULL);
+	const char *name = json_get_text(value, JSON_PLACEHOLDER_KEY, NULL);
 	size_t i;
 
 	for (i = PLACEHOLDER_OUTPUT; name && i < COUNT(types); i++)

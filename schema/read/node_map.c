@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "core/base/json.h"
 #include "schema/yaml/names.h"
 #include "schema/yaml/node.h"
 #include "schema/problem/problem.h"
 
 #define NO_BREAK_SPACE "\xc2\xa0"
-#define RESERVED "$jobrun" /* as in core/provider/placeholder.c */
 
 static bool is_merge_key(const struct node *key)
 {
@@ -57,10 +57,11 @@ static void report_no_break(const struct map_reader *r, const struct node *key)
 /* A map with it would look like a secret to plans, which show none. */
 static bool is_reserved(const struct map_reader *r, const struct node *key)
 {
-	if (strcmp(key->text, RESERVED) != 0)
+	if (strcmp(key->text, JSON_PLACEHOLDER_KEY) != 0)
 		return false;
 	problem_add(r->found, SEVERITY_ERROR, key, NULL, "reserved-key",
-		    "\"" RESERVED "\" is a key that only jobrun itself writes");
+		    "\"" JSON_PLACEHOLDER_KEY
+		    "\" is a key that only jobrun itself writes");
 	problem_hint(r->found, "choose another name");
 	return true;
 }

@@ -25,6 +25,11 @@ jobrun() {
   "$JOBRUN" "$@"
 }
 
+# Whether the program has sanitizers.
+sanitized() {
+  grep -qa __asan_init "$JOBRUN"
+}
+
 # Processes that belong to this test's store: tasks by their environment,
 # supervisors by theirs.
 marked() {

@@ -5,10 +5,9 @@ load helper
 # program itself takes
 refused() {
   local kb start took
-  case $("$JOBRUN" version 2>&1; ldd "$JOBRUN" 2>/dev/null) in
-    *libasan*) kb=unlimited ;;
-    *) kb=$(($(stat -c %s "$1") * 20 / 1024 + 20480 + 20480)) ;;
-  esac
+  kb=$(($(stat -c %s "$1") * 20 / 1024 + 20480 + 20480))
+  # A sanitizer reserves terabytes.
+  if sanitized; then kb=unlimited; fi
   # CPU time: other processes may have the machine meanwhile.
   run bash -c "ulimit -v $kb; TIMEFORMAT='%U %S'
     { time '$JOBRUN' validate '$1' 2>&3; } 3>&2 2>cpu"

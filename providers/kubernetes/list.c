@@ -150,7 +150,8 @@ int list_secrets(const struct kube_at *at, const struct kind *kind,
 
 /* ---- runs -------------------------------------------------------------- */
 
-/* Also lists runs whose object is gone, but whose record is here. */
+/* Also lists runs whose object is gone, but whose record is here, and those
+ * that others started with what 'render' wrote, which have no attempt. */
 int run_list(void *ctx, const char *place, struct listing *out,
 	     struct error *err)
 {
@@ -163,10 +164,10 @@ int run_list(void *ctx, const char *place, struct listing *out,
 		ret = apiserver_has(at.api, JOBSET_GROUP, err);
 		if (ret > 0)
 			ret = list_objects(&at, &type_jobset,
-					   KUBE_LABEL_ATTEMPT, &kind_kube_run,
+					   KUBE_LABEL_JOB, &kind_kube_run,
 					   place, out, err);
 		if (ret >= 0)
-			ret = list_objects(&at, &type_job, KUBE_LABEL_ATTEMPT,
+			ret = list_objects(&at, &type_job, KUBE_LABEL_JOB,
 					   &kind_kube_run, place, out, err);
 	}
 	return ret < 0 ? -1 : record_list(ctx, &kind_kube_run, place, out, err);

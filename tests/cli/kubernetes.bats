@@ -2,64 +2,8 @@
 # bats file_tags=server
 load helper
 load upgrade
+load kubernetes
 load kubernetes_rights
-
-setup_file() {
-  # One server has the objects, faults and scripts of one test at a time.
-  export BATS_NO_PARALLELIZE_WITHIN_FILE=true
-  export KUBE=$BATS_FILE_TMPDIR JOBRUN=${JOBRUN:-$PWD/jobrun}
-  # kubectl gives its token to nobody without TLS.
-  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 \
-    -addext subjectAltName=IP:127.0.0.1 -keyout "$KUBE/key.pem" \
-    -out "$KUBE/cert.pem" 2>/dev/null
-  mkfifo "$KUBE/alive"
-  # It ends with this file: it reads from a pipe of ours.
-  python3 "$BATS_TEST_DIRNAME/../stand-ins/kubernetes/server.py" \
-    --port-file "$KUBE/port" --credentials "$KUBE" \
-    --tls "$KUBE/cert.pem" "$KUBE/key.pem" <"$KUBE/alive" 3>&- &
-  exec {KEEP}>"$KUBE/alive"
-  until [ -s "$KUBE/port" ]; do sleep 0.1; done
-  export BASE=https://127.0.0.1:$(cat "$KUBE/port") KUBECONFIG=$KUBE/kubeconfig
-}
-
-# All that a test writes is looked through at its end: outputs, the trace of
-# all requests, the store.
-eval "kube_$(declare -f setup)"
-eval "kube_$(declare -f teardown)"
-eval "kube_$(declare -f run)"
-
-setup() {
-  kube_setup
-  export JOBRUN_TRACE_HTTP=$TMP/trace
-}
-
-run() {
-  kube_run "$@"
-  printf '%s\n' "$output" >>"$TMP/outputs"
-}
-
-teardown() {
-  local shown
-  shown=$(grep -rlF -f <(curl -sf --cacert "$KUBE/cert.pem" "$BASE/_/secrets" |
-    python3 -c 'import json, sys; print(*json.load(sys.stdin), sep="\n")') \
-    "$TMP" | xargs -r grep -L '^kind: Config$') || true
-  kube_teardown
-  if [ -n "$shown" ]; then
-    echo "a secret is in $shown"
-    return 1
-  fi
-}
-
-# tell WHAT JSON, see the stand-in
-tell() {
-  curl -sf --cacert "$KUBE/cert.pem" -d "$2" "$BASE/_/$1" >/dev/null
-}
-
-made() {
-  curl -sf --cacert "$KUBE/cert.pem" "$BASE/_/made"
-}
-
-EXAMPLES=$BATS_TEST_DIRNAME/../../examples
 
 @test "numpy-minimal runs in pods, with its source, and is deleted" {
   tell state '{"pods": [{"run": true}]}'
@@ -310,6 +254,27 @@ END
   [ "$(made)" = "[]" ]
 }
 
+@test "gc leaves what a run needs that was rendered and applied by others" {
+  tell state '{"pods": [{"hold": true}], "paused": false}'
+  for controller in auto job; do
+    pods rendered.yaml rendered $controller
+    # No manifest has secrets.
+    sed -i '/secrets:/d; s|\.\./src|src|' rendered.yaml
+    jobrun render --to kubernetes rendered.yaml >manifests.yaml
+    put_up manifests.yaml
+    run jobrun gc --yes --older-than 0s rendered.yaml
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"nothing was found that nobody needs"* ]]
+    [[ $(made) == *'["ConfigMap", "rendered-'* ]]
+    jobrun apply --yes --detach rendered.yaml
+    jobrun cancel rendered
+    jobrun delete rendered
+    JOBRUN_STATE_DIR=$TMP/other jobrun gc --yes --older-than 0s
+    [ "$(made)" = "[]" ]
+  done
+}
+
 @test "gc deletes what a lost machine has left in the cluster" {
   tell make '{"kind": "Secret", "metadata": {"name": "left-1a2b3c4d",
     "labels": {"jobrun-job": "left-1a2b3c4d", "jobrun-cleanup": "always"},
@@ -469,37 +434,6 @@ END
   jobrun delete config
 }
 
-requests() {
-  curl -sf --cacert "$KUBE/cert.pem" "$BASE/_/requests"
-}
-
-# asked FROM PATTERN: how many requests since the FROMth match
-asked() {
-  requests | python3 -c '
-import json, re, sys
-print(sum(bool(re.search(sys.argv[2], one["method"] + " " + one["path"]))
-          for one in json.load(sys.stdin)[int(sys.argv[1]):]))' "$@"
-}
-
-is_asked() {
-  [ "$(asked "$1" "$2")" -ge "$3" ]
-}
-
-# pods_of ID WORKERS
-pods_of() {
-  tell state '{"paused": false}'
-  cat >"$1.yaml" <<END
-jobId: $1
-trainingInput:
-  scaleTier: CUSTOM
-  masterType: n1-standard-4
-  masterConfig: {imageUri: "python:3"}
-  workerType: n1-standard-4
-  workerCount: $2
-jobrun: {provider: kubernetes}
-END
-}
-
 @test "cancel asks for the end first, also of pods on a node that hangs" {
   tell state '{"pods": [{"hold": true}], "hung": "stuck-", "hungSeconds": 20}'
   pods_of stuck 1
@@ -531,13 +465,6 @@ print(one["method"], one["path"].rpartition("/")[2])' "$from")
   run jobrun status ended
   [[ $output == *SUCCEEDED* ]]
   jobrun delete ended
-}
-
-# The object of a run, as the cluster has it.
-jobset() {
-  curl -sf --cacert "$KUBE/cert.pem" -H "Authorization: Bearer $(sed -n \
-    's/.*token: \(.*\)}.*/\1/p' "$KUBE/kubeconfig")" \
-    "$BASE/apis/jobset.x-k8s.io/v1alpha2/namespaces/team/jobsets/$1"
 }
 
 @test "a follower does not ask for the log of a pod again and again" {

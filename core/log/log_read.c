@@ -13,7 +13,7 @@
 
 #include "core/base/alloc.h"
 #include "core/log/log_cursor.h"
-#include "core/log/log_screen.h"
+#include "core/log/log_grep.h"
 
 /* The bytes read from a stream at once: they should stay in the CPU's cache,
  * and all streams together in reasonable memory. */
@@ -26,7 +26,7 @@
 struct log_reader {
 	char *folder;
 	struct log_filter filter;
-	struct buf text; /* a line for regexec(), which wants a NUL */
+	struct log_grep *grep; /* or NULL; a stream is as in `cursors` */
 	size_t tasks;
 	struct log_index *indexes;  /* by task */
 	struct log_cursor *cursors; /* LOG_STREAMS per task */
@@ -71,6 +71,9 @@ struct log_reader *log_reader_open(const char *folder,
 	if (!reader->filter.since_ms)
 		reader->filter.since_ms = INT64_MIN;
 	reader->tasks = count;
+	if (reader->filter.grep)
+		reader->grep =
+			log_grep_new(reader->filter.grep, count * LOG_STREAMS);
 	reader->indexes = mem_alloc(count * sizeof(*reader->indexes));
 	reader->index_watched =
 		mem_alloc(count * sizeof(*reader->index_watched));
@@ -108,7 +111,7 @@ void log_reader_close(struct log_reader *reader)
 	}
 	if (reader->watch >= 0)
 		close(reader->watch);
-	buf_done(&reader->text);
+	log_grep_free(reader->grep);
 	free(reader->heap);
 	free(reader->cursors);
 	free(reader->index_watched);
@@ -182,30 +185,20 @@ static void heap_make(struct log_reader *reader)
 		heap_sink(reader, i);
 }
 
-static bool is_match(struct log_reader *reader, const struct log_line *line)
+static size_t stream_of(const struct log_reader *reader,
+			const struct log_line *line)
 {
-	regmatch_t whole = { 0 };
+	size_t task = (size_t)(line->source - reader->indexes[0].source);
 
-	if (line->lost) /* could have held what is looked for */
-		return true;
-	buf_clear(&reader->text);
-	if (!line->plain && log_screen_is_needed(line->text, line->len, false))
-		log_screen_text(line->text, line->len, &reader->text);
-	else
-		buf_add(&reader->text, line->text, line->len);
-	/* There may be NUL bytes in it; without its newline. */
-	whole.rm_eo = (regoff_t)reader->text.len;
-	if (whole.rm_eo && reader->text.data[whole.rm_eo - 1] == '\n')
-		whole.rm_eo--;
-	return regexec(reader->filter.grep, buf_text(&reader->text), 1, &whole,
-		       REG_STARTEND) == 0;
+	return task * LOG_STREAMS + line->stream;
 }
 
-static inline bool is_wanted(struct log_reader *reader,
-			     const struct log_line *line)
+/* Pieces are wanted in the order of their line. */
+static inline bool is_wanted(struct log_reader *reader, struct log_line *line)
 {
 	return line->time_ms >= reader->filter.since_ms &&
-	       (!reader->filter.grep || is_match(reader, line));
+	       (!reader->grep ||
+		log_grep_take(reader->grep, stream_of(reader, line), line));
 }
 
 void log_reader_open_lines(struct log_reader *reader, log_sink *sink, void *arg)
@@ -217,22 +210,24 @@ void log_reader_open_lines(struct log_reader *reader, log_sink *sink, void *arg)
 					 .text = "" };
 
 		if (log_cursor_open_line(cursor, &line) &&
-		    !is_wanted(reader, &line))
+		    (line.time_ms < reader->filter.since_ms ||
+		     (reader->grep && !log_grep_look(reader->grep, i, &line))))
 			line.len = 0;
 		sink(arg, &line);
 	}
 }
 
-static void give(void *arg, const struct log_line *line)
+static void give(void *arg, const struct log_line *from)
 {
 	struct log_reader *reader = arg;
+	struct log_line line = *from;
 
-	if (!is_wanted(reader, line))
+	if (!is_wanted(reader, &line))
 		return;
 	if (reader->skip)
 		reader->skip--;
 	else
-		reader->sink(reader->sink_arg, line);
+		reader->sink(reader->sink_arg, &line);
 }
 
 /* Gives the lines of the oldest cursor until another has an older one. */
@@ -241,7 +236,7 @@ static int give_run(struct log_reader *reader, bool ended, struct error *err)
 	struct log_cursor *cursor = reader->heap[0];
 	int64_t time_ms = cursor->line.time_ms;
 	uint64_t record = cursor->line_record;
-	bool all = !reader->filter.grep && !reader->skip &&
+	bool all = !reader->grep && !reader->skip &&
 		   time_ms >= reader->filter.since_ms;
 
 	do {
@@ -270,6 +265,15 @@ static int give_run(struct log_reader *reader, bool ended, struct error *err)
 	return 0;
 }
 
+static int seek(struct log_reader *reader, struct log_cursor *cursor,
+		uint64_t offset, struct error *err)
+{
+	if (reader->grep)
+		log_grep_forget(reader->grep,
+				(size_t)(cursor - reader->cursors));
+	return log_cursor_seek(cursor, offset, reader->filter.since_ms, err);
+}
+
 /* Goes to where the last lines of a stream start, or somewhat before that,
  * and adds the number of those from there on. */
 static int seek_tail(struct log_reader *reader, struct log_cursor *cursor,
@@ -278,19 +282,21 @@ static int seek_tail(struct log_reader *reader, struct log_cursor *cursor,
 	const struct log_filter *filter = &reader->filter;
 	uint64_t window = TAIL_WINDOW;
 	uint64_t size = 0;
+	struct log_line line;
 	uint64_t offset, n;
 
 	if (log_cursor_size(cursor, &size, err) < 0)
 		return -1;
 	for (;;) {
 		offset = window < size ? size - window : 0;
-		if (log_cursor_seek(cursor, offset, filter->since_ms, err) < 0)
+		if (seek(reader, cursor, offset, err) < 0)
 			return -1;
 		n = 0;
 		do {
 			if (log_cursor_next(cursor, ended, err) < 0)
 				return -1;
-			if (cursor->ready && is_wanted(reader, &cursor->line))
+			line = cursor->line;
+			if (cursor->ready && is_wanted(reader, &line))
 				n++;
 		} while (cursor->ready);
 		/* Enough lines, and where the first of them starts? */
@@ -299,7 +305,7 @@ static int seek_tail(struct log_reader *reader, struct log_cursor *cursor,
 		window *= 4;
 	}
 	*count += n;
-	return log_cursor_seek(cursor, offset, filter->since_ms, err);
+	return seek(reader, cursor, offset, err);
 }
 
 /* Finds where to start, at the first step. */

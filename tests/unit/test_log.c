@@ -994,6 +994,66 @@ static void a_huge_line_is_read_once(void **state)
 	assert_true((clock() - before) / CLOCKS_PER_SEC < 20);
 }
 
+static void show_length(void *arg, const struct log_line *line)
+{
+	buf_printf(arg, "%s%zu ", line->more && !line->rest ? "+" : "",
+		   line->len);
+}
+
+/* The lengths of the pieces in which a pattern is found. */
+static void pieces_assert(const char *pattern, const char *want)
+{
+	struct log_filter filter = { .tail = SIZE_MAX };
+	struct buf out = { 0 };
+	struct log_reader *reader;
+	regex_t regex;
+
+	assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	filter.grep = &regex;
+	for (int i = 0; i < 2; i++) {
+		buf_clear(&out);
+		reader = reader_new(1, &filter);
+		assert_int_equal(log_reader_step(reader, false, show_length,
+						 &out, &err),
+				 0);
+		log_reader_close(reader);
+		assert_string_equal(buf_text(&out), want);
+		filter.tail = 100; /* the same, found from the end */
+	}
+	regfree(&regex);
+	buf_done(&out);
+}
+
+static void a_pattern_is_found_across_pieces(void **state)
+{
+	const size_t max = LOG_LINE_MAX;
+	struct log_writer *writer = writer_new("master", 0);
+	char *line = mem_alloc(3 * max);
+
+	(void)state;
+	memset(line, 'a', 3 * max);
+	memcpy(line + max - 3, "needle", 6);
+	memcpy(line + 2 * max - 4, "last", 4);
+	line[2 * max] = 'b';
+	line[2 * max + 100] = '\n';
+	put(writer, LOG_STDOUT, "one\n", 1);
+	log_writer_add(writer, LOG_STDOUT, line, 2 * max + 101, 1);
+	put(writer, LOG_STDOUT, "dle\n", 1);
+	/* The piece before was not shown, but for its end. */
+	pieces_assert("needle", "69632 ");
+	/* It was. */
+	pieces_assert("nee|needle", "+65536 65536 ");
+	pieces_assert("lastb", "4196 ");
+	/* '^' and '$' are those of the line. */
+	pieces_assert("^dle", "3 ");
+	pieces_assert("^a", "+65536 ");
+	pieces_assert("^b|^one", "3 ");
+	pieces_assert("last$|nee$", "");
+	pieces_assert("ba+$", "100 ");
+	free(line);
+	log_writer_close(writer);
+}
+
 /* Longer than memory should hold: in parts, with nothing lost. */
 static void a_line_without_end_comes_in_parts(void **state)
 {
@@ -1809,6 +1869,7 @@ int main(void)
 		TEST(a_raw_file_may_be_cut),
 		TEST(what_has_no_record_may_change),
 		TEST(a_huge_line_is_read_once),
+		TEST(a_pattern_is_found_across_pieces),
 		TEST(a_line_without_end_comes_in_parts),
 		TEST(reader_agrees_with_model),
 		TEST(a_line_without_end_can_be_seen),

@@ -63,6 +63,10 @@ static const char *const controller_names[] = { "auto", "jobset", "job", NULL };
 /* In the order of enum kube_gpu_selector. */
 static const char *const gpu_selector_names[] = { "gke", "none", NULL };
 
+/* In the order of enum kube_pod_security. */
+static const char *const pod_security_names[] = { "auto", "restricted",
+						  "baseline", NULL };
+
 /* In the order of enum kube_capacity. */
 static const char *const capacity_names[] = { "any", "spot", "flex-start",
 					      "queued", NULL };
@@ -209,6 +213,14 @@ static const struct field fields[] = {
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct kubernetes_block, preferred_topology),
 	  .doc = "The same where it can be had; else they are spread." },
+	{ .name = "podSecurity",
+	  .type = FIELD_ENUM,
+	  .values = pod_security_names,
+	  .fallback = "auto",
+	  .offset = offsetof(struct kubernetes_block, pod_security),
+	  .doc = "The Pod Security Standard that pods keep to: restricted, "
+		 "which runs no program as root, baseline, or auto: restricted "
+		 "where the namespace enforces it or warns of what is not." },
 	{ .name = "ttl",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct kubernetes_block, ttl_s),

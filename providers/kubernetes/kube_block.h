@@ -31,6 +31,13 @@ struct kube_volume {
 	bool read_only;
 };
 
+/* Which of Kubernetes' Pod Security Standards pods keep to. */
+enum kube_pod_security {
+	POD_SECURITY_AUTO, /* that of their namespace */
+	POD_SECURITY_RESTRICTED,
+	POD_SECURITY_BASELINE,
+};
+
 enum kube_capacity {
 	KUBE_CAPACITY_ANY,
 	KUBE_CAPACITY_SPOT,
@@ -56,6 +63,7 @@ struct kubernetes_block {
 	const char *pod; /* merged into each pod's template, JSON; or NULL */
 	const char *job; /* the same, into each Job */
 	int capacity;    /* an enum kube_capacity */
+	int pod_security; /* an enum kube_pod_security */
 	const char *reservation;        /* or NULL */
 	const char *required_topology;  /* a label of nodes, or NULL */
 	const char *preferred_topology; /* the same */

@@ -51,6 +51,10 @@ static json_t *labels(const struct job *job)
 		out, KUBE_LABEL_DIGEST,
 		json_stringn(job->digest.hex,
 			     strnlen(job->digest.hex, KUBE_LABEL_MAX)));
+	json_object_set_new(out, "app.kubernetes.io/name",
+			    json_text(kube_name(job->job_id, mem)));
+	json_object_set_new(out, "app.kubernetes.io/managed-by",
+			    json_text("jobrun"));
 	json_object_set_new(out, KUBE_LABEL_CLEANUP,
 			    json_text(cleanup_name(job->jobrun.cleanup)));
 	arena_free(mem);

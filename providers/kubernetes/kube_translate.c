@@ -11,6 +11,7 @@
 #include "providers/kubernetes/launcher.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/pod.h"
+#include "providers/kubernetes/pod_security.h"
 #include "providers/kubernetes/policy.h"
 #include "providers/kubernetes/kube_source.h"
 #include "providers/kubernetes/kube_trials.h"
@@ -168,13 +169,16 @@ static json_t *topology_notes(const struct kubernetes_block *block)
 }
 
 /* Labels, and annotations for others: pods have their controller's own. */
-static json_t *pod_metadata(const struct kube_translation *t)
+static json_t *pod_metadata(const struct kube_translation *t, size_t pool)
 {
 	json_t *whole = kube_metadata(t->pods.job, t->pods.out->name);
 	json_t *out = json_object();
 	json_t *notes = topology_notes(t->pods.block);
 
 	json_object_set(out, "labels", json_object_get(whole, "labels"));
+	json_object_set_new(json_object_get(out, "labels"),
+			    "app.kubernetes.io/component",
+			    json_text(t->pods.out->pools[pool].name));
 	if (json_object_size(notes))
 		json_object_set(out, "annotations", notes);
 	json_decref(notes);
@@ -184,6 +188,7 @@ static json_t *pod_metadata(const struct kube_translation *t)
 
 static json_t *job_spec(struct kube_translation *t, size_t pool, bool in_jobset)
 {
+	const struct kubernetes_block *block = t->pods.block;
 	const struct kube_pool *at = &t->pods.out->pools[pool];
 	long limit_s =
 		t->pods.job->training_input.scheduling.max_running_time_s;
@@ -191,10 +196,14 @@ static json_t *job_spec(struct kube_translation *t, size_t pool, bool in_jobset)
 	json_t *pod = json_deep_copy(t->specs[pool]);
 
 	pod_add_peers(&t->pods, at, in_jobset, pod);
-	json_put(template, "metadata", pod_metadata(t));
+	json_put(template, "metadata", pod_metadata(t, pool));
 	json_put(template, "spec", pod);
 	template = body_merge(&kube_pod_form, template,
-			      t->pods.block ? t->pods.block->pod : NULL);
+			      block ? block->pod : NULL);
+	pod_security_fill(json_object_get(template, "spec"),
+			  block &&
+				  block->pod_security ==
+					  POD_SECURITY_RESTRICTED);
 	json_put_text(spec, "completionMode", "Indexed");
 	json_put_int(spec, "completions", (long long)at->count);
 	json_put_int(spec, "parallelism", (long long)at->count);
@@ -377,6 +386,8 @@ static json_t *properties(const struct kube_translation *t)
 		json_put_int(out, "maxRestarts", policy_max_restarts(job));
 	if (block && block->queue)
 		json_put_text(out, "queue", block->queue);
+	if (block && block->pod_security == POD_SECURITY_RESTRICTED)
+		json_put_text(out, "podSecurity", "restricted");
 	if (block && block->pod)
 		json_put(out, "pod", json_loads(block->pod, 0, NULL));
 	if (block && block->job)
@@ -482,6 +493,8 @@ int kube_translate(const struct job *job, const struct catalogue *catalogue,
 
 	*out = (struct kube_job){ .name = kube_name(job->job_id, mem) };
 	out->name_space = t.pods.block ? t.pods.block->name_space : NULL;
+	out->asks_namespace = !t.pods.block || t.pods.block->pod_security ==
+						       POD_SECURITY_AUTO;
 	if (machines_of(job, catalogue, &t.machines, err) < 0 ||
 	    topology_from_job(job, catalogue, "", mem, &out->tasks, err) < 0)
 		return -1;

@@ -44,6 +44,7 @@ struct kube_pool {
 struct kube_job {
 	const char *name;       /* of its objects */
 	const char *name_space; /* or NULL: the context's */
+	bool asks_namespace;    /* what it asks of pods decides */
 	struct topology tasks;
 	struct kube_pool pools[KUBE_POOL_MAX];
 	size_t pool_count;

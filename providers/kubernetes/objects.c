@@ -18,6 +18,9 @@ const struct kube_type type_jobset = { "JobSet", "/apis/" JOBSET_GROUP,
 const struct kube_type type_workload = { "Workload", "/apis/" KUEUE_GROUP,
 					 "workloads" };
 
+const struct kube_type type_namespace = { "Namespace", "/api/v1",
+					  "namespaces" };
+
 const char *type_path(const struct kube_type *type, const struct kube_at *at,
 		      const char *name, struct arena *mem)
 {

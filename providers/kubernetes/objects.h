@@ -24,7 +24,7 @@ struct kube_type {
 
 extern const struct kube_type type_secret, type_config_map, type_service;
 extern const struct kube_type type_job, type_jobset, type_pod, type_event;
-extern const struct kube_type type_workload;
+extern const struct kube_type type_workload, type_namespace;
 
 #define JOBSET_GROUP "jobset.x-k8s.io/v1alpha2"
 #define KUEUE_LABEL "kueue.x-k8s.io/queue-name"

@@ -405,6 +405,9 @@ json_t *pod_spec(const struct pod_maker *maker,
 	json_put_int(spec, "terminationGracePeriodSeconds",
 		     launcher_grace_s(maker->job));
 	add_block(maker, spec, selector);
+	/* Its token is for what a file names an account for. */
+	if (!maker->block || !maker->block->service_account)
+		json_put(spec, "automountServiceAccountToken", json_false());
 	if (image)
 		json_put_text(container, "image", image);
 	else

@@ -55,6 +55,8 @@ static const struct right rights[] = {
 	{ 0, &type_event, NULL, verbs_list, "status can't say why it waits" },
 	{ NEED_QUEUE, &type_workload, NULL, verbs_list,
 	  "status can't say what it waits for in its queue" },
+	{ NEED_LABELS, &type_namespace, NULL, verbs_get,
+	  "pods may lack what its PodSecurity asks of them" },
 	{ 0, &type_pod, NULL, verbs_kill,
 	  "'cancel --now' waits for the grace" },
 };
@@ -71,7 +73,8 @@ unsigned rights_need(const struct kube_job *made, const struct kube_type *type)
 	       (made->secret ? NEED_SECRET : 0) |
 	       (made->config_map ? NEED_SOURCE : 0) |
 	       (made->service && type == &type_job ? NEED_SERVICE : 0) |
-	       (is_queued(made) ? NEED_QUEUE : 0);
+	       (is_queued(made) ? NEED_QUEUE : 0) |
+	       (made->asks_namespace ? NEED_LABELS : 0);
 }
 
 /* ---- asking ------------------------------------------------------------ */
@@ -223,6 +226,22 @@ bool rights_may(struct kube *kube, const struct kube_at *at, const char *verb,
 	granted = may(kube, at, verb, type, NULL);
 	pthread_mutex_unlock(&kube->lock);
 	return granted;
+}
+
+bool rights_remember(struct kube *kube, const struct kube_at *at,
+		     const char *key, bool (*ask)(const struct kube_at *at))
+{
+	const json_t *known;
+	json_t *all;
+	bool is;
+
+	pthread_mutex_lock(&kube->lock);
+	all = find(kube, at)->known;
+	known = json_object_get(all, key);
+	is = known ? json_is_true(known) : ask(at);
+	json_object_set_new(all, key, json_boolean(is));
+	pthread_mutex_unlock(&kube->lock);
+	return is;
 }
 
 /* ---- a job ------------------------------------------------------------- */

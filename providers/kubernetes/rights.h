@@ -22,6 +22,7 @@ enum right_need {
 	NEED_SOURCE = 1 << 3,
 	NEED_SERVICE = 1 << 4,
 	NEED_QUEUE = 1 << 5,
+	NEED_LABELS = 1 << 6, /* of its namespace */
 };
 
 unsigned rights_need(const struct kube_job *made, const struct kube_type *type);
@@ -35,5 +36,8 @@ void rights_check(struct kube *kube, const struct kube_at *at, unsigned needs,
 /* Whether one of them is granted, or may be. */
 bool rights_may(struct kube *kube, const struct kube_at *at, const char *verb,
 		const struct kube_type *type);
+/* What `ask` says of a namespace, asked once for each under that key. */
+bool rights_remember(struct kube *kube, const struct kube_at *at,
+		     const char *key, bool (*ask)(const struct kube_at *at));
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "core/base/json.h"
 #include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/pod_security.h"
 #include "providers/kubernetes/record.h"
 #include "providers/kubernetes/rights.h"
 #include "providers/kubernetes/whereabouts.h"
@@ -92,7 +93,7 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 {
 	json_t *missing = json_array(), *notes = json_array();
 	struct kube_job made;
-	const json_t *body;
+	json_t *body;
 	bool same = object &&
 		    job_was_run(job, object_note(object, KUBE_NOTE_DIGEST),
 				object_note(object, KUBE_NOTE_DIGEST_2));
@@ -105,6 +106,16 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 		return -1;
 	rights_check(kube, at, rights_need(&made, type), missing, notes);
 	body = type == &type_job ? made.indexed : made.jobset;
+	if (made.asks_namespace && pod_security_is_restricted(kube, at)) {
+		json_array_append_new(
+			notes,
+			json_sprintf("namespace '%s' asks for PodSecurity "
+				     "'restricted': the program does not run "
+				     "as root",
+				     at->name_space));
+		if (body)
+			pod_security_restrict(body);
+	}
 	if (!body)
 		ret = error_set(err, ERROR_FAILED, "%s",
 				kube_why_no_jobset(&made));
@@ -113,7 +124,7 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 			      apiserver_server(at->api),
 			      type_path(type, at, made.name, mem)));
 	if (ret == 0)
-		json_object_set(found->outputs, "body", (json_t *)body);
+		json_object_set(found->outputs, "body", body);
 	/* Without an image there is nothing to ask about. */
 	if (ret == 0 && !same && !kube_needs(&made) &&
 	    !json_array_size(missing))

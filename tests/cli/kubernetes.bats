@@ -644,13 +644,13 @@ jobs_of_all() {
 @test "a plan names each right that is missing, and what goes without it" {
   jobs_of_all
   tell state '{"kueue": true}'
-  for resource in jobsets jobs pods pods/log events workloads configmaps \
-    services secrets; do
+  for resource in jobsets jobs pods pods/log events workloads namespaces \
+    configmaps services secrets; do
     tell state '{"role": '"$(role $resource)"'}'
     run jobrun plan jobs
     echo "$resource: $output"
     case $resource in
-      pods/log | events | workloads)
+      pods/log | events | workloads | namespaces)
         [ "$status" -eq 0 ]
         [[ $output == *"note: the right to "*" $resource in namespace 'team': without it "* ]]
         ;;

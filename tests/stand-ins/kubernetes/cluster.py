@@ -58,6 +58,24 @@ def expand(text, env):
         lambda at: "$" if at[1] == "$" else env.get(at[2], at[0]), text)
 
 
+def violations(spec):
+    """What PodSecurity 'restricted' misses in a pod, in its words."""
+    pod, found = spec.get("securityContext", {}), []
+    for one in spec.get("initContainers", []) + spec["containers"]:
+        own = one.get("securityContext", {})
+        if own.get("allowPrivilegeEscalation") is not False:
+            found.append("allowPrivilegeEscalation != false")
+        if "ALL" not in own.get("capabilities", {}).get("drop", []):
+            found.append("unrestricted capabilities")
+        if not own.get("runAsNonRoot", pod.get("runAsNonRoot")):
+            found.append("runAsNonRoot != true")
+        if not own.get("seccompProfile", pod.get("seccompProfile")):
+            found.append("seccompProfile")
+    found += ["restricted volume types" for volume in spec.get("volumes", [])
+              if "hostPath" in volume]
+    return ", ".join(sorted(set(found)))
+
+
 class Pod:
     """One that is there, and what it writes."""
 
@@ -262,6 +280,7 @@ class Cluster:
         self.objects = objects
         self.state = state
         self.pods = {}  # uid to Pod
+        self.refused = set()  # uids of Jobs whose pods are not admitted
 
     def event(self, about, reason, message):
         with self.lock:
@@ -341,8 +360,7 @@ class Cluster:
                     failed > spec.get("backoffLimit", 6):
                 break
             if active < spec.get("parallelism", count):
-                self.make_pod(job, index, len(pods.get(index, [])))
-                active += 1
+                active += self.make_pod(job, index, len(pods.get(index, [])))
         fields = {"active": active, "failed": failed, "succeeded": len(done)}
         if done:
             fields["completedIndexes"] = ranges(done)
@@ -429,7 +447,26 @@ class Cluster:
                     f"{code} matching FailJob rule at index {i}")
         return None, None
 
+    def restricts(self, mode):
+        labels = self.state.get("labels") or {}
+        return labels.get("pod-security.kubernetes.io/" + mode) == "restricted"
+
+    def is_refused(self, job):
+        """What admission says to the pods of a Job, once."""
+        why = self.state.get("noPods")
+        wrong = violations(job["spec"]["template"]["spec"])
+        if not why and self.restricts("enforce") and wrong:
+            why = f'violates PodSecurity "restricted:latest": {wrong}'
+        if why and job["metadata"]["uid"] not in self.refused:
+            self.refused.add(job["metadata"]["uid"])
+            self.event(job, "FailedCreate", "Error creating: pods "
+                       f'"{job["metadata"]["name"]}-0-abcde" is forbidden: '
+                       + why)
+        return bool(why)
+
     def make_pod(self, job, index, earlier):
+        if self.is_refused(job):
+            return False
         meta, template = job["metadata"], job["spec"]["template"]
         end = "".join(random.choices("bcdfghjklmnpqrstvwxz", k=5))
         labels = {**template.get("metadata", {}).get("labels", {}),
@@ -452,6 +489,7 @@ class Cluster:
         self.pods[pod["metadata"]["uid"]] = Pod(
             self, pod["metadata"]["name"], pod,
             self.script(f"{pool}/{index}/{restart}"))
+        return True
 
     def owned(self, item, kind):
         return [other for other in self.objects.owned(item)

@@ -33,6 +33,7 @@ KINDS = [
     Kind("kueue.x-k8s.io", "v1beta1", "workloads", "Workload"),
 ]
 KIND = {kind.name: kind for kind in KINDS}
+NAMESPACE = Kind("", "v1", "namespaces", "Namespace")
 
 
 def now(fraction=False):

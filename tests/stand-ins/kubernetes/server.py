@@ -21,7 +21,10 @@ Tests talk to it below /_/:
                       "role" the rules of a Role, that of whoever asks; null:
                       everything is allowed,
                       "hung" a part of the names of pods whose node answers
-                      nothing: their logs are a 500, "hungSeconds" (10) later
+                      nothing: their logs are a 500, "hungSeconds" (10) later,
+                      "labels" those of the namespace, by which PodSecurity
+                      warns and enforces 'restricted',
+                      "noPods" why no pod is admitted
     POST /_/make      an object, put there by somebody else
     POST /_/compact   forgets what watches could go on from
     POST /_/many      {"count", "state"}: so many JobSets that were made by
@@ -57,9 +60,9 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                              "..", "google"))
 
 from answers import Answer, error, status  # noqa: E402
-from cluster import Cluster  # noqa: E402
+from cluster import Cluster, violations  # noqa: E402
 from faults import Faults  # noqa: E402
-from objects import KIND, KINDS, Objects, now  # noqa: E402
+from objects import KIND, KINDS, NAMESPACE, Objects, now  # noqa: E402
 from schemas import Schemas  # noqa: E402
 
 KUBECONFIG = """apiVersion: v1
@@ -244,6 +247,9 @@ class Server(http.server.ThreadingHTTPServer):
                                 "gitVersion": "v1.33.1"})
         if method == "POST" and path.startswith(REVIEWS):
             return self.review(path[len(REVIEWS):], body)
+        match = re.fullmatch("/api/v1/namespaces/([^/]+)", path)
+        if match and method == "GET":
+            return self.namespace(match[1])
         kinds = self.kinds()
         if path == "/api":
             return Answer(body={"kind": "APIVersions", "versions": ["v1"]})
@@ -261,6 +267,13 @@ class Server(http.server.ThreadingHTTPServer):
                 return self.resource(handler, kind, method, match, query,
                                      headers, body)
         raise error(404, "the server could not find the requested resource")
+
+    def namespace(self, name):
+        with self.lock:
+            self.authorize("get", NAMESPACE, name, None, name)
+            return Answer(body={
+                "kind": "Namespace", "apiVersion": "v1", "metadata": {
+                    "name": name, "labels": self.state.get("labels") or {}}})
 
     def kinds(self):
         """Those that the cluster has."""
@@ -339,8 +352,20 @@ class Server(http.server.ThreadingHTTPServer):
             if refused.status in (400, 422):
                 self.wrong.append([name, refused.body.decode()])
             raise
-        if self.state.get("warn") and kind.name in ("Job", "JobSet"):
-            answer.headers["Warning"] = f'299 - "{self.state["warn"]}"'
+        warnings = []
+        if kind.name in ("Job", "JobSet"):
+            warn = self.state.get("warn") or []
+            warnings += [warn] if isinstance(warn, str) else warn
+        # A controller's pods are looked at when they are made.
+        if kind.name == "Job" and self.cluster.restricts("warn"):
+            wrong = violations(data["spec"]["template"]["spec"])
+            if wrong:
+                warnings.append('would violate PodSecurity '
+                                f'"restricted:latest": {wrong}')
+        if warnings:
+            answer.headers["Warning"] = [
+                '299 - "' + re.sub(r'([\\"])', r"\\\1", text) + '"'
+                for text in warnings]
         return answer
 
     def watch(self, handler, kind, namespace, query):
@@ -488,7 +513,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", answer.type)
         self.send_header("Content-Length", str(len(answer.body)))
         for name, value in answer.headers.items():
-            self.send_header(name, value)
+            for one in [value] if isinstance(value, str) else value:
+                self.send_header(name, one)
         self.end_headers()
         if self.fault:
             self.wfile.write(answer.body[:len(answer.body) // 2])

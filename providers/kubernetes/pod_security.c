@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/pod_security.h"
+
+#include <string.h>
+
+#include "core/base/json.h"
+#include "providers/kubernetes/rights.h"
+
+#define RESTRICTED "restricted"
+
+/* ---- pods -------------------------------------------------------------- */
+
+/* The map at a key, made if there is none; borrowed. */
+static json_t *map_at(json_t *object, const char *key)
+{
+	json_t *map = json_object_get(object, key);
+
+	if (!map) {
+		map = json_object();
+		json_object_set_new(object, key, map);
+	}
+	return map;
+}
+
+/* Takes `value`. */
+static void put_unless_there(json_t *map, const char *key, json_t *value)
+{
+	if (json_object_get(map, key))
+		json_decref(value);
+	else
+		json_object_set_new(map, key, value);
+}
+
+static void restrict_containers(json_t *containers)
+{
+	json_t *one, *security;
+	size_t i;
+
+	json_array_foreach(containers, i, one)
+	{
+		security = map_at(one, "securityContext");
+		put_unless_there(security, "allowPrivilegeEscalation",
+				 json_false());
+		put_unless_there(map_at(security, "capabilities"), "drop",
+				 json_pack("[s]", "ALL"));
+	}
+}
+
+void pod_security_fill(json_t *spec, bool restricted)
+{
+	json_t *security = map_at(spec, "securityContext");
+
+	put_unless_there(security, "seccompProfile",
+			 json_pack("{s:s}", "type", "RuntimeDefault"));
+	if (!restricted)
+		return;
+	put_unless_there(security, "runAsNonRoot", json_true());
+	restrict_containers(json_object_get(spec, "initContainers"));
+	restrict_containers(json_object_get(spec, "containers"));
+}
+
+static void restrict_job(json_t *job)
+{
+	json_t *template =
+		json_object_get(json_object_get(job, "spec"), "template");
+
+	pod_security_fill(json_object_get(template, "spec"), true);
+}
+
+void pod_security_restrict(json_t *object)
+{
+	json_t *jobs = json_object_get(json_object_get(object, "spec"),
+				       "replicatedJobs");
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(jobs, i, one)
+		restrict_job(json_object_get(one, "template"));
+	if (!jobs)
+		restrict_job(object);
+}
+
+/* ---- namespaces -------------------------------------------------------- */
+
+static bool read_labels(const struct kube_at *at)
+{
+	static const char *const modes[] = {
+		"pod-security.kubernetes.io/enforce",
+		"pod-security.kubernetes.io/warn",
+	};
+	struct arena *mem = arena_new();
+	struct apiserver_request request = {
+		.method = "GET",
+		.path = arena_printf(mem, "%s/%s/%s", type_namespace.root,
+				     type_namespace.plural, at->name_space),
+	};
+	struct apiserver_answer answer = { 0 };
+	struct error ignored;
+	bool restricted = false;
+	size_t i;
+
+	if (apiserver_call(at->api, &request, &answer, &ignored) == 0)
+		for (i = 0; i < COUNT(modes); i++)
+			restricted |= !strcmp(
+				object_label(answer.body, modes[i]),
+				RESTRICTED);
+	apiserver_answer_done(&answer);
+	arena_free(mem);
+	return restricted;
+}
+
+bool pod_security_is_restricted(struct kube *kube, const struct kube_at *at)
+{
+	return rights_may(kube, at, "get", &type_namespace) &&
+	       rights_remember(kube, at, RESTRICTED, read_labels);
+}

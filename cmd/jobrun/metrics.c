@@ -115,6 +115,7 @@ static int step(struct metrics_reading *r, bool ended, struct error *err)
 {
 	int ret = log_reader_step(r->reader, ended, add_line, r, err);
 
+	metric_table_settle(r->table, -1);
 	flush(r);
 	return ret;
 }

@@ -466,34 +466,22 @@ static void take_match(const struct scan *scan, const struct pattern *pattern,
 }
 
 /* The user's patterns win over anything else in the line. */
-static void read_patterns(const struct scan *scan,
-			  const struct metric_parser *parser)
+static size_t parse(const struct metric_parser *parser, const char *text,
+		    size_t len, const struct metric_match *found,
+		    struct metric_carry *carry, struct metric_sample *out)
 {
-	struct metric_match *found = mem_alloc(parser->count * sizeof(*found));
+	struct scan scan = { .text = text,
+			     .end = text + len,
+			     .also = parser->also,
+			     .out = out };
 
-	metric_matcher_find(parser->matcher, scan->text,
-			    (size_t)(scan->end - scan->text), found);
-	for (size_t i = 0; i < parser->count; i++)
-		take_match(scan, &parser->patterns[i], &found[i]);
-	free(found);
-}
-
-size_t metric_parse(const struct metric_parser *parser,
-		    struct metric_carry *carry, const char *text, size_t len,
-		    struct metric_sample *out)
-{
-	struct scan scan = { .text = text, .also = parser->also, .out = out };
-
-	if (len > METRIC_LINE_MAX)
-		len = METRIC_LINE_MAX;
-	scan.end = text + len;
 	out->epoch = -1;
 	out->step = -1;
 	out->count = 0;
 	if (!len)
 		return 0;
-	if (parser->count)
-		read_patterns(&scan, parser);
+	for (size_t i = 0; found && i < parser->count; i++)
+		take_match(&scan, &parser->patterns[i], &found[i]);
 	scan.fixed = out->count;
 	read_pairs(&scan);
 	read_place(&scan);
@@ -502,4 +490,59 @@ size_t metric_parse(const struct metric_parser *parser,
 	else
 		out->epoch = carry->epoch;
 	return out->count;
+}
+
+bool metric_parser_has_patterns(const struct metric_parser *parser)
+{
+	return parser->count;
+}
+
+bool metric_parser_add(struct metric_parser *parser, const char *text,
+		       size_t len)
+{
+	return metric_matcher_add(parser->matcher, text,
+				  len < METRIC_LINE_MAX ? len
+							: METRIC_LINE_MAX);
+}
+
+size_t metric_parser_added(const struct metric_parser *parser)
+{
+	return metric_matcher_count(parser->matcher);
+}
+
+bool metric_parser_match(struct metric_parser *parser, int64_t wait_ms)
+{
+	return metric_matcher_run(parser->matcher, wait_ms);
+}
+
+size_t metric_parser_take(const struct metric_parser *parser, size_t i,
+			  struct metric_carry *carry, struct metric_sample *out)
+{
+	size_t len;
+	const char *text = metric_matcher_text(parser->matcher, i, &len);
+
+	return parse(parser, text, len,
+		     metric_matcher_found(parser->matcher, i), carry, out);
+}
+
+void metric_parser_clear(struct metric_parser *parser)
+{
+	metric_matcher_clear(parser->matcher);
+}
+
+size_t metric_parse(const struct metric_parser *parser,
+		    struct metric_carry *carry, const char *text, size_t len,
+		    struct metric_sample *out)
+{
+	const struct metric_match *found = NULL;
+
+	if (len > METRIC_LINE_MAX)
+		len = METRIC_LINE_MAX;
+	if (len && parser->count) {
+		metric_matcher_clear(parser->matcher);
+		if (metric_matcher_add(parser->matcher, text, len) &&
+		    metric_matcher_run(parser->matcher, -1))
+			found = metric_matcher_found(parser->matcher, 0);
+	}
+	return parse(parser, text, len, found, carry, out);
 }

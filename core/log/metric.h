@@ -69,6 +69,22 @@ size_t metric_parse(const struct metric_parser *parser,
 		    struct metric_carry *carry, const char *text, size_t len,
 		    struct metric_sample *out);
 
+/*
+ * The same for many lines at a time, which is cheap with patterns, too: lines
+ * are added until there is no room for one, looked at, and then taken in that
+ * order.  metric_parser_match() returns false if it takes longer than `wait_ms`
+ * (-1: as long as it takes); then call it again.
+ */
+bool metric_parser_add(struct metric_parser *parser, const char *text,
+		       size_t len);
+bool metric_parser_match(struct metric_parser *parser, int64_t wait_ms);
+size_t metric_parser_take(const struct metric_parser *parser, size_t i,
+			  struct metric_carry *carry,
+			  struct metric_sample *out);
+size_t metric_parser_added(const struct metric_parser *parser);
+void metric_parser_clear(struct metric_parser *parser);
+bool metric_parser_has_patterns(const struct metric_parser *parser);
+
 /* A number as trainers print it, "nan", "-inf" and "1,234.5" too.  Returns how many
  * bytes it takes, or 0 if there is none. */
 size_t metric_number(const char *text, size_t len, double *out);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/log/metric_matcher.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,49 +20,59 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/clock.h"
 
 #include "core/log/metric.h"
 
 #define LINE_MS 100    /* of CPU, for all patterns of a line */
-#define SILENT_MS 5000 /* a process that is stopped answers nothing */
+#define SILENT_MS 5000 /* a process that is stopped goes on with nothing */
 #define MEMORY_MAX (1UL << 30)
 #define MS INT64_C(1000000) /* ns */
 #define MOST_NS (500 * MS)  /* of a pattern's account */
 #define FILL_NS (MS / 2)    /* by each line */
+#define LINES_MAX 512       /* in a batch */
+#define TEXT_MAX (LINES_MAX * 128)
 
 struct pattern_account {
-	struct metric_match match;
 	int64_t left_ns;
 	uint64_t missed;
 };
 
 /* Memory that both processes see. */
 struct shared {
-
-	bool busy;      /* with `current` */
-	size_t current; /* the pattern that is looked for */
-	size_t len;
-	char text[METRIC_LINE_MAX + 1];
-	struct pattern_account accounts[];
+	atomic_bool busy; /* with the pattern at `at` */
+	atomic_size_t at; /* so many patterns were looked for, line by line */
+	size_t count;     /* of lines */
+	size_t ends[LINES_MAX];
+	char text[TEXT_MAX + 1];
 };
 
 struct metric_matcher {
 	const regex_t *const *patterns;
 	size_t count;
-	struct shared *shared;
+	struct shared *shared; /* NULL: there is no memory for it */
 	size_t shared_size;
+	/* Behind it: */
+	struct pattern_account *accounts;
+	struct metric_match *found; /* by line, then by pattern */
 
 	int socket; /* -1: there is no process */
 	int process;
+	bool asked;      /* it is under way */
+	size_t seen_at;  /* where it was ... */
+	int64_t seen_ms; /* ... when it was last seen to go on */
 };
+
+static_assert(TEXT_MAX >= METRIC_LINE_MAX, "a batch holds a line");
 
 struct metric_matcher *metric_matcher_new(const regex_t *const *patterns,
 					  size_t count)
 {
 	struct metric_matcher *matcher = mem_alloc(sizeof(*matcher));
-	size_t size = sizeof(*matcher->shared) +
-		      count * sizeof(struct pattern_account);
-	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	size_t accounts = (sizeof(struct shared) + 63) / 64 * 64;
+	size_t found = accounts + count * sizeof(*matcher->accounts);
+	size_t size = found + LINES_MAX * count * sizeof(*matcher->found);
+	char *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	matcher->patterns = patterns;
@@ -70,62 +82,168 @@ struct metric_matcher *metric_matcher_new(const regex_t *const *patterns,
 
 	if (shared == MAP_FAILED)
 		return matcher;
-	matcher->shared = shared;
+	matcher->shared = (void *)shared;
+	matcher->accounts = (void *)(shared + accounts);
+	matcher->found = (void *)(shared + found);
 	for (size_t i = 0; i < count; i++)
-		matcher->shared->accounts[i].left_ns = MOST_NS;
+		matcher->accounts[i].left_ns = MOST_NS;
 	return matcher;
+}
+
+/* ---- a batch ------------------------------------------------------------ */
+
+static size_t line_start(const struct shared *shared, size_t i)
+{
+	return i ? shared->ends[i - 1] : 0;
+}
+
+bool metric_matcher_add(struct metric_matcher *matcher, const char *text,
+			size_t len)
+{
+	struct shared *shared = matcher->shared;
+	size_t i, start;
+
+	if (!shared)
+		return false;
+	i = shared->count;
+	start = line_start(shared, i);
+	if (i == LINES_MAX || len > TEXT_MAX - start)
+		return false;
+	memcpy(shared->text + start, text, len);
+	shared->ends[i] = start + len;
+	for (size_t k = 0; k < matcher->count; k++)
+		matcher->found[i * matcher->count + k] =
+			(struct metric_match){ -1, -1 };
+	shared->count++;
+	return true;
+}
+
+size_t metric_matcher_count(const struct metric_matcher *matcher)
+{
+	return matcher->shared ? matcher->shared->count : 0;
+}
+
+const char *metric_matcher_text(const struct metric_matcher *matcher, size_t i,
+				size_t *len)
+{
+	size_t start = line_start(matcher->shared, i);
+
+	*len = matcher->shared->ends[i] - start;
+	return matcher->shared->text + start;
+}
+
+const struct metric_match *
+metric_matcher_found(const struct metric_matcher *matcher, size_t i)
+{
+	return &matcher->found[i * matcher->count];
+}
+
+void metric_matcher_clear(struct metric_matcher *matcher)
+{
+	if (!matcher->shared)
+		return;
+	matcher->shared->count = 0;
+	matcher->shared->at = 0;
 }
 
 /* ---- the process -------------------------------------------------------- */
 
-static int64_t used_ns(void)
+static int64_t clock_ns(clockid_t clock)
 {
-	struct timespec used;
+	struct timespec time;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return used.tv_sec * 1000 * MS + used.tv_nsec;
+	clock_gettime(clock, &time);
+	return time.tv_sec * 1000 * MS + time.tv_nsec;
 }
 
-static void look_for(const struct metric_matcher *matcher, size_t i)
+/* How much was used for patterns.  CPU time costs a system call to read, and a
+ * short time cannot have been more than what has passed. */
+struct meter {
+	int64_t began_ns;
+	int64_t used_ns; /* of CPU, as last read */
+};
+
+static int64_t meter_read(struct meter *meter)
+{
+	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int64_t passed_ns = now_ns - meter->began_ns;
+	int64_t used_ns = meter->used_ns;
+
+	meter->began_ns = now_ns;
+	if (passed_ns < FILL_NS)
+		return passed_ns;
+	meter->used_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	used_ns = meter->used_ns - used_ns;
+	return used_ns < passed_ns ? used_ns : passed_ns;
+}
+
+static void look_for(const struct metric_matcher *matcher, size_t line,
+		     size_t pattern, struct meter *meter)
 {
 	struct shared *shared = matcher->shared;
-	struct pattern_account *account = &shared->accounts[i];
-	regmatch_t found[2] = { { .rm_eo = (regoff_t)shared->len } };
-	int64_t began;
+	struct pattern_account *account = &matcher->accounts[pattern];
+	size_t start = line_start(shared, line);
+	regmatch_t found[2] = { { .rm_eo = (regoff_t)(shared->ends[line] -
+						      start) } };
 	int code;
 
 	if (account->left_ns < 0) {
 		account->missed++;
 		return;
 	}
-	began = used_ns();
 	/* There may be NUL bytes in it. */
-	code = regexec(matcher->patterns[i], shared->text, 2, found,
-		       REG_STARTEND);
-	account->left_ns -= used_ns() - began;
-	if (code == 0 && found[1].rm_so >= 0) {
-		account->match.from = found[1].rm_so;
-		account->match.to = found[1].rm_eo;
-	} else if (code == REG_ESPACE) {
+	code = regexec(matcher->patterns[pattern], shared->text + start, 2,
+		       found, REG_STARTEND);
+	account->left_ns -= meter_read(meter);
+	if (code == 0 && found[1].rm_so >= 0)
+		matcher->found[line * matcher->count + pattern] =
+			(struct metric_match){ found[1].rm_so, found[1].rm_eo };
+	else if (code == REG_ESPACE)
 		account->missed++;
+}
+
+static void fill_accounts(const struct metric_matcher *matcher)
+{
+	for (size_t i = 0; i < matcher->count; i++) {
+		struct pattern_account *account = &matcher->accounts[i];
+
+		account->left_ns += FILL_NS;
+		if (account->left_ns > MOST_NS)
+			account->left_ns = MOST_NS;
 	}
+}
+
+/* From where it is: a process before this one may have ended in a line. */
+static void look_in_line(const struct metric_matcher *matcher, size_t line)
+{
+	const struct itimerval limit = { .it_value.tv_usec = LINE_MS * 1000L };
+	struct shared *shared = matcher->shared;
+	size_t end = (line + 1) * matcher->count;
+	struct meter meter;
+
+	if (shared->at == line * matcher->count)
+		fill_accounts(matcher);
+	/* SIGPROF ends the process in the middle of it. */
+	setitimer(ITIMER_PROF, &limit, NULL);
+	meter.used_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	meter.began_ns = clock_ns(CLOCK_MONOTONIC);
+	shared->busy = true;
+	for (; shared->at < end; shared->at++)
+		look_for(matcher, line, shared->at % matcher->count, &meter);
+	shared->busy = false;
 }
 
 static void serve(const struct metric_matcher *matcher)
 {
-	const struct itimerval limit = { .it_value.tv_usec = LINE_MS * 1000L };
 	const struct itimerval none = { .it_value.tv_usec = 0 };
 	struct shared *shared = matcher->shared;
 	char token;
 
 	while (read(STDIN_FILENO, &token, 1) == 1) {
-		/* SIGPROF ends the process in the middle of it. */
-		shared->busy = true;
-		setitimer(ITIMER_PROF, &limit, NULL);
-		for (; shared->current < matcher->count; shared->current++)
-			look_for(matcher, shared->current);
+		for (size_t i = shared->at / matcher->count; i < shared->count;
+		     i++)
+			look_in_line(matcher, i);
 		setitimer(ITIMER_PROF, &none, NULL);
-		shared->busy = false;
 		if (send(STDIN_FILENO, &token, 1, MSG_NOSIGNAL) != 1)
 			break;
 	}
@@ -169,6 +287,7 @@ static void stop(struct metric_matcher *matcher)
 		return;
 	close(matcher->socket);
 	matcher->socket = -1;
+	matcher->asked = false;
 	syscall(SYS_pidfd_send_signal, matcher->process, SIGKILL, NULL, 0);
 	while (waitid((idtype_t)P_PIDFD, (id_t)matcher->process, &info,
 		      WEXITED) < 0 &&
@@ -209,75 +328,91 @@ static bool start(struct metric_matcher *matcher)
 	return true;
 }
 
-/* False if it has ended, or is silent. */
-static bool ask(const struct metric_matcher *matcher)
+static bool ask(struct metric_matcher *matcher)
+{
+	char token = 0;
+
+	if (matcher->asked)
+		return true;
+	matcher->shared->busy = false;
+	matcher->asked = send(matcher->socket, &token, 1, MSG_NOSIGNAL) == 1;
+	matcher->seen_at = matcher->shared->at;
+	matcher->seen_ms = time_monotonic_ms();
+	return matcher->asked;
+}
+
+/* Returns 1 when it has answered, 0 if it is still at it when the time is up,
+ * and -1 if it has ended, or goes on with nothing. */
+static int hear(struct metric_matcher *matcher, int64_t until_ms)
 {
 	struct pollfd it = { .fd = matcher->socket, .events = POLLIN };
-	char token = 0;
-	int ready;
+	char token;
 
-	if (send(matcher->socket, &token, 1, MSG_NOSIGNAL) != 1)
-		return false;
-	do {
-		ready = poll(&it, 1, SILENT_MS);
-	} while (ready < 0 && errno == EINTR);
-	return ready > 0 && recv(matcher->socket, &token, 1, 0) == 1;
-}
+	for (;;) {
+		int64_t now_ms = time_monotonic_ms();
+		int64_t left_ms = matcher->seen_ms + SILENT_MS - now_ms;
+		int ready;
 
-/* From `current` on; where it ended over a pattern, with the next. */
-static void find_all(struct metric_matcher *matcher)
-{
-	struct shared *shared = matcher->shared;
-	int tries = 0;
-
-	while (shared->current < matcher->count) {
-		struct pattern_account *account =
-			&shared->accounts[shared->current];
-
-		if (matcher->socket >= 0 || start(matcher)) {
-			shared->busy = false;
-			if (ask(matcher))
-				return;
-			stop(matcher);
-			/* Killed between two lines: by whom is not our matter. */
-			if (!shared->busy && !tries++)
-				continue;
-			account->left_ns -= LINE_MS * MS;
+		if (until_ms - now_ms < left_ms)
+			left_ms = until_ms - now_ms;
+		ready = poll(&it, 1, left_ms < 0 ? 0 : (int)left_ms);
+		if (ready > 0) {
+			matcher->asked = false;
+			return recv(matcher->socket, &token, 1, 0) == 1 ? 1
+									: -1;
 		}
-		account->missed++;
-		shared->current++;
+		now_ms = time_monotonic_ms();
+		if (matcher->seen_at != matcher->shared->at) {
+			matcher->seen_at = matcher->shared->at;
+			matcher->seen_ms = now_ms;
+		} else if (now_ms - matcher->seen_ms >= SILENT_MS) {
+			return -1;
+		}
+		if (now_ms >= until_ms)
+			return 0;
 	}
 }
 
-void metric_matcher_find(struct metric_matcher *matcher, const char *text,
-			 size_t len, struct metric_match *out)
+/* The pattern that it is at is not looked for in this line. */
+static void give_up(struct metric_matcher *matcher, bool used)
 {
+	struct pattern_account *account =
+		&matcher->accounts[matcher->shared->at % matcher->count];
+
+	if (used)
+		account->left_ns -= LINE_MS * MS;
+	account->missed++;
+	matcher->shared->at++;
+}
+
+bool metric_matcher_run(struct metric_matcher *matcher, int64_t wait_ms)
+{
+	int64_t until_ms =
+		wait_ms < 0 ? INT64_MAX : time_monotonic_ms() + wait_ms;
 	struct shared *shared = matcher->shared;
+	size_t all = metric_matcher_count(matcher) * matcher->count;
+	int ends = 0;
 
-	for (size_t i = 0; i < matcher->count; i++)
-		out[i] = (struct metric_match){ -1, -1 };
-	if (!shared)
-		return;
-	memcpy(shared->text, text, len);
-	shared->text[len] = '\0';
-	shared->len = len;
-	shared->current = 0;
+	while (shared && (shared->at < all || matcher->asked)) {
+		int answer;
 
-	for (size_t i = 0; i < matcher->count; i++) {
-		struct pattern_account *account = &shared->accounts[i];
-
-		account->match = out[i];
-		account->left_ns += FILL_NS;
-		if (account->left_ns > MOST_NS)
-			account->left_ns = MOST_NS;
+		if (matcher->socket < 0 && !start(matcher)) {
+			give_up(matcher, false);
+			continue;
+		}
+		answer = ask(matcher) ? hear(matcher, until_ms) : -1;
+		if (answer >= 0)
+			return answer;
+		stop(matcher);
+		/* Killed between two lines: by whom is not our matter. */
+		if (shared->at < all && (shared->busy || ends++))
+			give_up(matcher, true);
 	}
-	find_all(matcher);
-	for (size_t i = 0; i < matcher->count; i++)
-		out[i] = shared->accounts[i].match;
+	return true;
 }
 
 uint64_t metric_matcher_missed(const struct metric_matcher *matcher,
 			       size_t pattern)
 {
-	return matcher->shared ? matcher->shared->accounts[pattern].missed : 0;
+	return matcher->shared ? matcher->accounts[pattern].missed : 0;
 }

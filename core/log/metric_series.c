@@ -7,6 +7,8 @@
 #include <strings.h>
 
 #include "core/base/alloc.h"
+#include "core/base/buf.h"
+#include "core/base/clock.h"
 
 #define METRICS_MAX 256 /* a bound for what patterns and spellings make */
 
@@ -21,6 +23,21 @@ struct metric_table {
 	size_t *series_count;
 	struct metric_carry (*places)[2]; /* by source and stream */
 	bool keeps_extremes;
+	/* The lines that wait for their patterns: the first ones may be with
+	 * the parser already. */
+	struct metric_queue {
+		struct waiting *items;
+		size_t count, room;
+		struct buf text; /* of all of them */
+	} queue;
+};
+
+/* A state of a line. */
+struct waiting {
+	struct log_line line; /* without its text */
+	size_t len;           /* of the text */
+	metric_sink *sink;
+	void *arg;
 };
 
 struct metric_table *metric_table_new(const struct log_source *sources,
@@ -52,6 +69,8 @@ void metric_table_free(struct metric_table *table)
 		}
 		free(table->series[i]);
 	}
+	free(table->queue.items);
+	buf_done(&table->queue.text);
 	free(table->places);
 	free(table->series_count);
 	free(table->series);
@@ -151,25 +170,27 @@ static void add_point(struct metric_series *series,
 		series->greatest = *point;
 }
 
-static void add_state(struct metric_table *table, const struct log_line *line,
-		      const char *text, size_t len, metric_sink *sink,
-		      void *arg)
+static struct metric_carry *place_of(const struct metric_table *table,
+				     const struct log_line *line)
+{
+	return &table->places[line->source - table->sources][line->stream];
+}
+
+static void add_sample(struct metric_table *table, const struct log_line *line,
+		       const struct metric_sample *sample, metric_sink *sink,
+		       void *arg)
 {
 	size_t source = (size_t)(line->source - table->sources);
-	struct metric_sample sample;
 
-	if (!metric_parse(table->parser, &table->places[source][line->stream],
-			  text, len, &sample))
-		return;
-	for (size_t i = 0; i < sample.count; i++) {
+	for (size_t i = 0; i < sample->count; i++) {
 		struct metric_point point = {
 			.time_ms = line->time_ms,
-			.step = sample.step,
-			.epoch = sample.epoch,
-			.value = sample.values[i].value,
+			.step = sample->step,
+			.epoch = sample->epoch,
+			.value = sample->values[i].value,
 		};
 		struct metric_series *series =
-			find_series(table, source, &sample.values[i]);
+			find_series(table, source, &sample->values[i]);
 
 		if (series)
 			add_point(series, &point);
@@ -177,7 +198,110 @@ static void add_state(struct metric_table *table, const struct log_line *line,
 			metric_extremes_add(&series->extremes, &point);
 	}
 	if (sink)
-		sink(arg, line, &sample);
+		sink(arg, line, sample);
+}
+
+/* ---- lines that wait for their patterns -------------------------------- */
+
+static void enqueue(struct metric_table *table, const struct waiting *one,
+		    const char *text)
+{
+	struct metric_queue *queue = &table->queue;
+
+	if (queue->count == queue->room) {
+		queue->room = queue->room ? queue->room * 2 : 64;
+		queue->items = mem_grow(queue->items, queue->room,
+					sizeof(*queue->items));
+	}
+	queue->items[queue->count++] = *one;
+	buf_add(&queue->text, text, one->len);
+}
+
+/* Gives the parser as many of the first as it takes. */
+static void begin_batch(struct metric_table *table)
+{
+	const struct metric_queue *queue = &table->queue;
+	const char *text = queue->text.data;
+
+	for (size_t i = 0; i < queue->count; i++) {
+		if (!metric_parser_add(table->parser, text,
+				       queue->items[i].len))
+			break;
+		text += queue->items[i].len;
+	}
+}
+
+/* Takes what the parser has found in them; or, where it took none, of one what
+ * needs no patterns. */
+static void end_batch(struct metric_table *table)
+{
+	struct metric_queue *queue = &table->queue;
+	size_t count = metric_parser_added(table->parser);
+	size_t n = count ? count : 1, used = 0;
+	struct metric_sample sample;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct waiting *one = &queue->items[i];
+		struct metric_carry *place = place_of(table, &one->line);
+		size_t found = count ? metric_parser_take(table->parser, i,
+							  place, &sample)
+				     : metric_parse(table->parser, place,
+						    queue->text.data + used,
+						    one->len, &sample);
+
+		used += one->len;
+		if (found)
+			add_sample(table, &one->line, &sample, one->sink,
+				   one->arg);
+	}
+	metric_parser_clear(table->parser);
+	queue->count -= n;
+	memmove(queue->items, queue->items + n,
+		queue->count * sizeof(*queue->items));
+	buf_drop(&queue->text, used);
+}
+
+bool metric_table_settle(struct metric_table *table, int64_t wait_ms)
+{
+	int64_t until_ms = wait_ms < 0 ? 0 : time_monotonic_ms() + wait_ms;
+
+	while (table->queue.count) {
+		if (wait_ms > 0) {
+			wait_ms = until_ms - time_monotonic_ms();
+			wait_ms = wait_ms < 0 ? 0 : wait_ms;
+		}
+		if (!metric_parser_added(table->parser))
+			begin_batch(table);
+		if (!metric_parser_match(table->parser, wait_ms))
+			return false;
+		end_batch(table);
+	}
+	return true;
+}
+
+size_t metric_table_waiting(const struct metric_table *table)
+{
+	return table->queue.text.len;
+}
+
+static void add_state(struct metric_table *table, const struct log_line *line,
+		      const char *text, size_t len, metric_sink *sink,
+		      void *arg)
+{
+	struct metric_sample sample;
+
+	if (len > METRIC_LINE_MAX)
+		len = METRIC_LINE_MAX;
+	if (len && metric_parser_has_patterns(table->parser)) {
+		struct waiting one = { *line, len, sink, arg };
+
+		one.line.text = NULL;
+		one.line.len = 0;
+		enqueue(table, &one, text);
+	} else if (metric_parse(table->parser, place_of(table, line), text, len,
+				&sample)) {
+		add_sample(table, line, &sample, sink, arg);
+	}
 }
 
 void metric_table_line(struct metric_table *table, const struct log_line *line,
@@ -188,6 +312,8 @@ void metric_table_line(struct metric_table *table, const struct log_line *line,
 
 	if (line->lost)
 		return;
+	if (table->queue.text.len > METRIC_WAITING_MAX)
+		metric_table_settle(table, -1);
 	/* Keras goes back over its bar with '\b', all others with '\r'. */
 	for (; p < end; p = stop + 1) {
 		stop = line->plain ? NULL : memchr(p, '\r', (size_t)(end - p));

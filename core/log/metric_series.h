@@ -15,6 +15,7 @@
 #include "core/log/metric_extremes.h"
 
 #define METRIC_POINTS_MAX 512 /* of a series, kept */
+#define METRIC_WAITING_MAX ((size_t)256 << 10)
 
 struct metric_point {
 	int64_t time_ms;
@@ -58,12 +59,21 @@ void metric_table_keep_extremes(struct metric_table *table);
 
 /*
  * Adds what is in a line of one of the sources: in each of its states, if it
- * was rewritten.  Each sample goes to the sink (NULL: none), too.
+ * was rewritten.  Each sample goes to the sink (NULL: none), too.  Where the job
+ * has patterns of its own that may be later, in the same order: call
+ * metric_table_settle() before looking at what there is.
  */
 typedef void metric_sink(void *arg, const struct log_line *line,
 			 const struct metric_sample *sample);
 void metric_table_line(struct metric_table *table, const struct log_line *line,
 		       metric_sink *sink, void *arg);
+
+/* Adds what still waits for its patterns.  False if that takes longer than
+ * `wait_ms` (-1: as long as it takes): call it again. */
+bool metric_table_settle(struct metric_table *table, int64_t wait_ms);
+/* How many bytes of lines wait.  Beyond METRIC_WAITING_MAX the next line is
+ * added only after all of them. */
+size_t metric_table_waiting(const struct metric_table *table);
 
 size_t metric_table_sources(const struct metric_table *table);
 

@@ -16,7 +16,8 @@
 
 #define FILE_SIZE_MAX (16 << 20) /* the package keeps the last 100 lines */
 #define COMPLETED_MIN 3
-#define SLICE_MS 50 /* of a step, but for the line that it is at */
+#define SLICE_MS 50                    /* of a step */
+#define WAITING_MAX ((size_t)32 << 10) /* bytes of lines */
 
 struct trial_reader {
 	const struct run_spec *spec; /* borrowed */
@@ -142,12 +143,35 @@ static void add_line(void *arg, const struct log_line *line)
 	struct trial_reader *reader = arg;
 
 	metric_table_line(reader->table, line, NULL, NULL);
-	/* Patterns may take their time. */
-	if (reader->until_ms && reader->spec->metrics.count &&
-	    time_monotonic_ms() >= reader->until_ms) {
+	if (reader->until_ms &&
+	    metric_table_waiting(reader->table) >= WAITING_MAX) {
 		reader->cut = true;
 		log_reader_stop(reader->log);
 	}
+}
+
+/* Until a slice is over: patterns may take their time.  Returns 1 if there is
+ * more. */
+static int read_log(struct trial_reader *reader, bool ended, struct error *err)
+{
+	int64_t left_ms = reader->until_ms ? SLICE_MS : -1;
+
+	do {
+		/* What the last slice has left. */
+		if (!metric_table_settle(reader->table, left_ms))
+			return 1;
+		reader->cut = false;
+		if (log_reader_step(reader->log, ended, add_line, reader, err) <
+		    0)
+			return -1;
+		if (reader->until_ms)
+			left_ms = reader->until_ms - time_monotonic_ms();
+		if (reader->until_ms && left_ms < 0)
+			left_ms = 0;
+		if (!metric_table_settle(reader->table, left_ms))
+			return 1;
+	} while (reader->cut && left_ms > 0);
+	return reader->cut;
 }
 
 /* Reads the first task that prints the metric: the master, if it does. */
@@ -194,12 +218,11 @@ static int read_some(struct trial_reader *reader, bool ended,
 {
 	const char *path = reader->spec->topology.metric_file;
 
+	int ret = read_log(reader, ended, err);
+
 	*out = (struct trial_series){ 0 };
-	reader->cut = false;
-	if (log_reader_step(reader->log, ended, add_line, reader, err) < 0)
-		return -1;
-	if (reader->cut)
-		return 1;
+	if (ret != 0)
+		return ret;
 	if (path && trial_series_read(path, reader->tag, out, err) < 0)
 		return -1;
 	if (!out->count && !out->broken)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +295,100 @@ static void add(struct metric_table *table, size_t source, int64_t time_ms,
 	metric_table_line(table, &line, NULL, NULL);
 }
 
+static long waits_of_children(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return usage.ru_nvcsw;
+}
+
+static void check_order(void *arg, const struct log_line *line,
+			const struct metric_sample *sample)
+{
+	int *next = arg;
+
+	assert_int_equal(sample->count, 1);
+	assert_float_equal(sample->values[0].value, *next, 0);
+	assert_int_equal(line->time_ms, *next);
+	++*next;
+}
+
+/* One question to the other process answers for many of them. */
+static void many_lines_are_matched_together(void **state)
+{
+	const int count = 30000;
+	struct pair items[] = { { "temp", "temp is ([0-9.]+)" },
+				{ "other", "other ([0-9]+)" } };
+	const struct pairs patterns = { COUNT(items), items };
+	struct metric_parser *parser = metric_parser_new(&patterns, NULL);
+	struct metric_table *table = metric_table_new(sources, 2, parser);
+	long before = waits_of_children();
+	char text[64];
+	int next = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct log_line line = { .source = &sources[i % 2],
+					 .time_ms = i,
+					 .text = text };
+
+		snprintf(text, sizeof(text), "%s %d",
+			 i % 3 ? "temp is" : "other", i);
+		line.len = strlen(text);
+		metric_table_line(table, &line, check_order, &next);
+	}
+	assert_true(metric_table_settle(table, -1));
+	assert_int_equal(next, count);
+	assert_int_equal(metric_table_series(table, 0, 0)->count +
+				 metric_table_series(table, 0, 1)->count,
+			 count / 3);
+	metric_table_free(table);
+	metric_parser_free(parser);
+	assert_in_range(waits_of_children() - before, 0, count / 10);
+}
+
+/* The only child of this process; 0 where the system does not tell. */
+static int find_child(void)
+{
+	FILE *file = fopen("/proc/thread-self/children", "r");
+	int pid = 0;
+
+	if (file && fscanf(file, "%d", &pid) != 1)
+		pid = 0;
+	if (file)
+		fclose(file);
+	return pid;
+}
+
+static void nobody_waits_for_patterns_longer_than_said(void **state)
+{
+	struct pair items[] = { { "temp", "temp is ([0-9.]+)" } };
+	const struct pairs patterns = { COUNT(items), items };
+	struct metric_parser *parser = metric_parser_new(&patterns, NULL);
+	struct metric_table *table = metric_table_new(sources, 2, parser);
+	int child;
+
+	(void)state;
+	add(table, 0, 1, "temp is 1");
+	assert_true(metric_table_settle(table, -1));
+	child = find_child();
+	if (child && kill(child, SIGSTOP) == 0) {
+		add(table, 0, 2, "temp is 2");
+		assert_false(metric_table_settle(table, 0));
+		add(table, 0, 3, "temp is 3");
+		assert_false(metric_table_settle(table, 1));
+		assert_int_equal(metric_table_series(table, 0, 0)->count, 1);
+		kill(child, SIGCONT);
+		assert_true(metric_table_settle(table, -1));
+		assert_int_equal(metric_table_series(table, 0, 0)->count, 3);
+		assert_float_equal(metric_table_series(table, 0, 0)->last.value,
+				   3, 0);
+	}
+	metric_table_free(table);
+	metric_parser_free(parser);
+}
+
 static void every_state_of_a_progress_bar_counts(void **state)
 {
 	struct metric_parser *parser = metric_parser_new(NULL, NULL);
@@ -445,6 +540,8 @@ int main(void)
 		cmocka_unit_test(patterns_of_the_job_find_more),
 		cmocka_unit_test(a_slow_pattern_is_given_up_and_counted),
 		cmocka_unit_test(a_matcher_that_is_killed_is_begun_anew),
+		cmocka_unit_test(many_lines_are_matched_together),
+		cmocka_unit_test(nobody_waits_for_patterns_longer_than_said),
 		cmocka_unit_test(a_pattern_that_is_none_is_named),
 		cmocka_unit_test(every_state_of_a_progress_bar_counts),
 		cmocka_unit_test(a_long_series_is_thinned_and_its_numbers_stay),

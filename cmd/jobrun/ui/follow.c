@@ -296,6 +296,8 @@ static int step(struct follow *follow, bool ended, struct error *err)
 		return say_trials(follow, err);
 	ret = log_reader_step(follow->reader, ended, print_line, follow, err);
 	flush(follow);
+	if (follow->metrics)
+		metric_table_settle(follow->metrics, -1);
 	if (follow->open && !ended)
 		open_lines_changed(follow->open);
 	return ret;

@@ -45,8 +45,11 @@ static void add_line(void *arg, const struct log_line *line)
 
 int run_metrics_step(struct run_metrics *metrics, bool ended, struct error *err)
 {
-	return log_reader_step(metrics->reader, ended, add_line, metrics->table,
-			       err);
+	int ret = log_reader_step(metrics->reader, ended, add_line,
+				  metrics->table, err);
+
+	metric_table_settle(metrics->table, -1);
+	return ret;
 }
 
 void run_metrics_close(struct run_metrics *metrics)

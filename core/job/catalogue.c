@@ -71,6 +71,30 @@ const struct maker *catalogue_maker(const struct catalogue *all,
 	return NULL;
 }
 
+/* However small a node is, something of it is left. */
+#define LEAST_SHARE 0.1
+
+double catalogue_allocatable(const struct catalogue *all, const char *of,
+			     double capacity)
+{
+	double left = capacity;
+	size_t i;
+
+	for (i = 0; i < all->node_count; i++) {
+		const struct node_share *one = &all->nodes[i];
+		double until = one->until > 0 && one->until < capacity
+				       ? one->until
+				       : capacity;
+
+		if (strcmp(one->of, of) != 0)
+			continue;
+		left -= one->fixed;
+		if (until > one->from)
+			left -= one->share * (until - one->from);
+	}
+	return left > LEAST_SHARE * capacity ? left : LEAST_SHARE * capacity;
+}
+
 void catalogue_model(const struct catalogue *all, const char *type, char *out,
 		     size_t size)
 {

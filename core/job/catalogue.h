@@ -66,6 +66,16 @@ struct accelerator {
 	const char *origin; /* the catalogue it is from; NULL: ours */
 };
 
+/* What a cluster's node keeps for itself: rows add up. */
+struct node_share {
+	const char *of; /* "cpu", or "memory" in GiB */
+	double from;
+	double until; /* 0: all above */
+	double share; /* of what is between them */
+	double fixed; /* and besides */
+	const char *source;
+};
+
 /* A maker of accelerators, and what clusters call what it makes. */
 struct maker {
 	const char *name;         /* "NVIDIA": what the names of its types begin
@@ -200,6 +210,8 @@ struct catalogue {
 	size_t accelerator_count;
 	const struct maker *makers;
 	size_t maker_count;
+	const struct node_share *nodes;
+	size_t node_count;
 	const struct tpu *tpus;
 	size_t tpu_count;
 	const struct region_group *region_groups;
@@ -223,6 +235,9 @@ const struct accelerator *catalogue_accelerator(const struct catalogue *all,
 /* The maker of an accelerator, which itself need not be known. */
 const struct maker *catalogue_maker(const struct catalogue *all,
 				    const char *type);
+/* What pods can have of a node's "cpu", or of the GiB of its "memory". */
+double catalogue_allocatable(const struct catalogue *all, const char *of,
+			     double capacity);
 /* "t4", "h100", "rtx_pro_6000": the type without its maker, in small letters,
  * up to its first word with a digit.  At most `size`, cut. */
 void catalogue_model(const struct catalogue *all, const char *type, char *out,

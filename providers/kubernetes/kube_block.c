@@ -221,6 +221,11 @@ static const struct field fields[] = {
 	  .doc = "The Pod Security Standard that pods keep to: restricted, "
 		 "which runs no program as root, baseline, or auto: restricted "
 		 "where the namespace enforces it or warns of what is not." },
+	{ .name = "limits",
+	  .type = FIELD_BOOL,
+	  .offset = offsetof(struct kubernetes_block, limits),
+	  .doc = "Whether pods are limited to the CPUs and the memory that "
+		 "they request: for namespaces whose quota asks for limits." },
 	{ .name = "ttl",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct kubernetes_block, ttl_s),

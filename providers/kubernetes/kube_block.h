@@ -60,10 +60,11 @@ struct kubernetes_block {
 	int controller;          /* enum kube_controller */
 	int gpu_selector;        /* enum kube_gpu_selector */
 	long ttl_s;              /* after its end; 0: until deleted */
-	const char *pod; /* merged into each pod's template, JSON; or NULL */
-	const char *job; /* the same, into each Job */
-	int capacity;    /* an enum kube_capacity */
+	const char *pod;  /* merged into each pod's template, JSON; or NULL */
+	const char *job;  /* the same, into each Job */
+	int capacity;     /* an enum kube_capacity */
 	int pod_security; /* an enum kube_pod_security */
+	bool limits;      /* what pods request is also their limit */
 	const char *reservation;        /* or NULL */
 	const char *required_topology;  /* a label of nodes, or NULL */
 	const char *preferred_topology; /* the same */

@@ -198,12 +198,11 @@ static json_t *job_spec(struct kube_translation *t, size_t pool, bool in_jobset)
 	pod_add_peers(&t->pods, at, in_jobset, pod);
 	json_put(template, "metadata", pod_metadata(t, pool));
 	json_put(template, "spec", pod);
-	template = body_merge(&kube_pod_form, template,
-			      block ? block->pod : NULL);
+	template =
+		body_merge(&kube_pod_form, template, block ? block->pod : NULL);
 	pod_security_fill(json_object_get(template, "spec"),
-			  block &&
-				  block->pod_security ==
-					  POD_SECURITY_RESTRICTED);
+			  block && block->pod_security ==
+					   POD_SECURITY_RESTRICTED);
 	json_put_text(spec, "completionMode", "Indexed");
 	json_put_int(spec, "completions", (long long)at->count);
 	json_put_int(spec, "parallelism", (long long)at->count);
@@ -493,8 +492,8 @@ int kube_translate(const struct job *job, const struct catalogue *catalogue,
 
 	*out = (struct kube_job){ .name = kube_name(job->job_id, mem) };
 	out->name_space = t.pods.block ? t.pods.block->name_space : NULL;
-	out->asks_namespace = !t.pods.block || t.pods.block->pod_security ==
-						       POD_SECURITY_AUTO;
+	out->asks_namespace = !t.pods.block ||
+			      t.pods.block->pod_security == POD_SECURITY_AUTO;
 	if (machines_of(job, catalogue, &t.machines, err) < 0 ||
 	    topology_from_job(job, catalogue, "", mem, &out->tasks, err) < 0)
 		return -1;

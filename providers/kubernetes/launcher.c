@@ -192,10 +192,21 @@ static void wrap_command(const struct pod_maker *maker, json_t *container)
 
 /* It takes its turn before the program does, so that what it asks for adds
  * nothing to the pod: but where a quota holds each container must ask. */
-static json_t *small_resources(void)
+static json_t *small_resources(const struct pod_maker *maker,
+			       const json_t *container)
 {
-	return json_pack("{s: {s: s, s: s}}", "requests", "cpu", "100m",
-			 "memory", "64M");
+	json_t *out = json_pack("{s: {s: s, s: s}}", "requests", "cpu", "100m",
+				"memory", "64M");
+	json_t *limits = json_object_get(
+		json_object_get(container, "resources"), "requests");
+
+	if (maker->block->limits && json_object_get(limits, "cpu")) {
+		limits = json_pack("{s: O, s: O}", "cpu",
+				   json_object_get(limits, "cpu"), "memory",
+				   json_object_get(limits, "memory"));
+		json_put(out, "limits", limits);
+	}
+	return out;
 }
 
 void launcher_add(const struct pod_maker *maker, json_t *spec,
@@ -211,7 +222,7 @@ void launcher_add(const struct pod_maker *maker, json_t *spec,
 			   LAUNCHER_FOLDER));
 	/* Why it failed is then in its status. */
 	json_put_text(one, "terminationMessagePolicy", "FallbackToLogsOnError");
-	json_put(one, "resources", small_resources());
+	json_put(one, "resources", small_resources(maker, container));
 	json_put(one, "volumeMounts",
 		 json_pack("[{s: s, s: s}]", "name", LAUNCHER_VOLUME,
 			   "mountPath", LAUNCHER_FOLDER));

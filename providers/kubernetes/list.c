@@ -163,9 +163,8 @@ int run_list(void *ctx, const char *place, struct listing *out,
 			return -1;
 		ret = apiserver_has(at.api, JOBSET_GROUP, err);
 		if (ret > 0)
-			ret = list_objects(&at, &type_jobset,
-					   KUBE_LABEL_JOB, &kind_kube_run,
-					   place, out, err);
+			ret = list_objects(&at, &type_jobset, KUBE_LABEL_JOB,
+					   &kind_kube_run, place, out, err);
 		if (ret >= 0)
 			ret = list_objects(&at, &type_job, KUBE_LABEL_JOB,
 					   &kind_kube_run, place, out, err);

@@ -2,6 +2,7 @@
 #include "providers/kubernetes/pod.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -310,16 +311,30 @@ static void ask_gpus(const struct pod_maker *maker,
 			      gpu_label(maker, type));
 }
 
+/* A pod takes all of a node that the node does not need itself. */
+static void ask_machine(const struct pod_maker *maker,
+			const struct machine *machine, json_t *out)
+{
+	double cpus =
+		catalogue_allocatable(maker->catalogue, "cpu", machine->vcpus);
+	double gib = catalogue_allocatable(maker->catalogue, "memory",
+					   machine->memory_gb);
+
+	json_put(out, "cpu", json_sprintf("%.0fm", floor(cpus * 100) * 10));
+	json_put(out, "memory", json_sprintf("%.0fMi", floor(gib * 1024)));
+}
+
 static json_t *resources(const struct pod_maker *maker,
 			 const struct machine_group *group, json_t *selector)
 {
 	const struct machine *machine = group->machine;
-	json_t *out = json_object(), *requests = json_object(), *limits;
+	json_t *out = json_object(), *requests = json_object();
+	json_t *limits = json_object();
 
 	if (machine) {
-		json_put(requests, "cpu", json_sprintf("%u", machine->vcpus));
-		json_put(requests, "memory",
-			 json_sprintf("%.0fM", machine->memory_gb * 1000));
+		ask_machine(maker, machine, requests);
+		if (maker->block && maker->block->limits)
+			json_object_update(limits, requests);
 	} else {
 		kube_leave_out(maker->out, false, type_path(maker, group->role),
 			       group->type
@@ -329,11 +344,9 @@ static json_t *resources(const struct pod_maker *maker,
 				       : "none is given, so its pods ask for "
 					 "no CPUs and no memory");
 	}
-	if (group->accelerator_type && group->accelerator_count) {
-		limits = json_object();
+	if (group->accelerator_type && group->accelerator_count)
 		ask_gpus(maker, group, requests, limits, selector);
-		put_if_any(out, "limits", limits);
-	}
+	put_if_any(out, "limits", limits);
 	put_if_any(out, "requests", requests);
 	return out;
 }

@@ -101,9 +101,9 @@ static bool read_labels(const struct kube_at *at)
 
 	if (apiserver_call(at->api, &request, &answer, &ignored) == 0)
 		for (i = 0; i < COUNT(modes); i++)
-			restricted |= !strcmp(
-				object_label(answer.body, modes[i]),
-				RESTRICTED);
+			restricted |=
+				!strcmp(object_label(answer.body, modes[i]),
+					RESTRICTED);
 	apiserver_answer_done(&answer);
 	arena_free(mem);
 	return restricted;

@@ -14,7 +14,7 @@
 		 "zones"
 #define IN_IMAGE LEFT_OUT "the container image takes its place"
 #define REQUESTS(role)                                                         \
-	"the CPUs and the memory that each pod of the " role " requests"
+	"what each pod of the " role " requests: what such a node can give"
 #define CONTAINER(role) "the container of each pod of the " role
 
 const struct field_use kubernetes_uses[] = {

@@ -79,6 +79,10 @@ static void join(const struct catalogue *user, const struct catalogue *under,
 		joined(user->containers, user->container_count,
 		       under->containers, under->container_count,
 		       sizeof(*under->containers), &both->container_count);
+	/* They add up, so that those of two files are not joined. */
+	both->nodes = user->node_count ? user->nodes : under->nodes;
+	both->node_count =
+		user->node_count ? user->node_count : under->node_count;
 	both->prices = user->prices.currency ? user->prices : under->prices;
 }
 

@@ -113,6 +113,22 @@ static const cyaml_schema_field_t maker_fields[] = {
 
 static const cyaml_schema_value_t maker_item = ITEM(struct maker, maker_fields);
 
+#define SHARE_IF_ANY(key, member)                                              \
+	CYAML_FIELD_FLOAT(key, CYAML_FLAG_OPTIONAL, struct node_share, member)
+
+static const cyaml_schema_field_t node_fields[] = {
+	TEXT("of", struct node_share, of),
+	SHARE_IF_ANY("from", from),
+	SHARE_IF_ANY("until", until),
+	SHARE_IF_ANY("share", share),
+	SHARE_IF_ANY("fixed", fixed),
+	TEXT("source", struct node_share, source),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t node_item =
+	ITEM(struct node_share, node_fields);
+
 static const cyaml_schema_field_t slice_fields[] = {
 	TEXT("name", struct slice, name),
 	NUMBER("count", struct slice, count),
@@ -226,6 +242,7 @@ static const cyaml_schema_field_t catalogue_fields[] = {
 		    accelerator_count, &accelerator_item),
 	LIST_IF_ANY("makers", struct catalogue, makers, maker_count,
 		    &maker_item),
+	LIST_IF_ANY("nodes", struct catalogue, nodes, node_count, &node_item),
 	LIST_IF_ANY("tpus", struct catalogue, tpus, tpu_count, &tpu_item),
 	LIST_IF_ANY("regionGroups", struct catalogue, region_groups,
 		    region_group_count, &region_group_item),

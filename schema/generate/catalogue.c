@@ -215,6 +215,25 @@ static void put_makers(const struct catalogue *all)
 	puts("};");
 }
 
+static void put_nodes(const struct catalogue *all)
+{
+	size_t i;
+
+	puts("static const struct node_share nodes[] = {");
+	for (i = 0; i < all->node_count; i++) {
+		const struct node_share *one = &all->nodes[i];
+
+		putchar('{');
+		put_member("of", one->of);
+		printf(" .from = %.10g, .until = %.10g, .share = %.10g,"
+		       " .fixed = %.10g,",
+		       one->from, one->until, one->share, one->fixed);
+		put_member("source", one->source);
+		puts("},");
+	}
+	puts("};");
+}
+
 static void put_slices(const struct tpu *tpu, size_t i)
 {
 	size_t j;
@@ -378,6 +397,7 @@ int main(void)
 	put_families(all);
 	put_accelerators(all);
 	put_makers(all);
+	put_nodes(all);
 	put_tpus(all);
 	put_regions(all);
 	put_runtimes(all);
@@ -390,6 +410,7 @@ int main(void)
 	put_table("families", "family_count");
 	put_table("accelerators", "accelerator_count");
 	put_table("makers", "maker_count");
+	put_table("nodes", "node_count");
 	put_table("tpus", "tpu_count");
 	put_table("region_groups", "region_group_count");
 	put_table("runtimes", "runtime_count");

@@ -65,3 +65,26 @@ sys.exit(not eval(sys.argv[1]))' "$2"
   [[ $output != *runAsNonRoot* ]]
   tell state '{"labels": {}}'
 }
+
+@test "pods ask for what a node of their machine type can give, and are limited if asked" {
+  pods_of fits 0
+  sed -i '/workerType/d; /workerCount/d' fits.yaml
+  # One of GKE has 3920m and about 12 GiB to give, to its own pods too.
+  run jobrun plan --format json fits.yaml
+  [[ $output == *'"cpu": "3520m"'*'"memory": "1'[0-9]*'Mi"'* ]]
+  jobrun render --to kubernetes fits.yaml >manifests.yaml
+  refute grep -q limits: manifests.yaml
+  [ "$(sed -n 's/^ *memory: "*\([0-9]*\)Mi"*$/\1/p' manifests.yaml)" -lt 12400 ]
+  # The smallest has something left.
+  jobrun render --to kubernetes --set trainingInput.masterType=n1-highcpu-2 fits.yaml >small.yaml
+  [ "$(sed -n 's/^ *memory: "*\([0-9]*\)Mi"*$/\1/p' small.yaml)" -gt 100 ]
+  # A quota that asks for limits of each container gets them.
+  sed -i 's/provider: kubernetes/&, kubernetes: {limits: true, launcher: "jobrun:1"}, command: [a]/' fits.yaml
+  jobrun render --to kubernetes fits.yaml >manifests.yaml
+  [ "$(grep -c limits: manifests.yaml)" -eq 2 ]
+  [ "$(grep -c 'cpu: 3520m' manifests.yaml)" -eq 3 ]
+  # A site's own nodes keep what its catalogue says.
+  printf 'nodes:\n- {of: cpu, fixed: 1, source: ours}\n' >nodes.yaml
+  jobrun render --catalogue nodes.yaml --to kubernetes fits.yaml >manifests.yaml
+  grep -q 'cpu: 3000m' manifests.yaml
+}

@@ -152,8 +152,8 @@ static void alike_tasks_are_one_pool(void **state)
 	assert_string_equal(at(pool_spec(&scene, 0), "completions"), "3");
 	assert_string_equal(at(scene.made.indexed, "spec|completions"), "3");
 	assert_string_equal(at(pod(&scene, 0), "containers|0|resources"),
-			    "{\"requests\":{\"cpu\":\"4\",\"memory\":"
-			    "\"15000M\"}}");
+			    "{\"requests\":{\"cpu\":\"3520m\",\"memory\":"
+			    "\"11786Mi\"}}");
 	assert_string_equal(variable(&scene, 0, "JOBRUN_TASKS"),
 			    "node/master/1,node/worker/2");
 	assert_string_equal(variable(&scene, 0, "MASTER_ADDR"),
@@ -639,8 +639,8 @@ static void what_the_file_adds_is_merged(void **state)
 	snprintf(path, sizeof(path), "%s|spec|containers|0|resources", pod);
 	/* What jobrun asks for stays, and numbers are as they were written. */
 	assert_string_equal(at(scene.made.jobset, path),
-			    "{\"requests\":{\"cpu\":\"4\",\"memory\":"
-			    "\"15000M\"},\"claims\":[{\"name\":\"gpus\"}],"
+			    "{\"requests\":{\"cpu\":\"3520m\",\"memory\":"
+			    "\"11786Mi\"},\"claims\":[{\"name\":\"gpus\"}],"
 			    "\"limits\":{\"cpu\":\"7.5\",\"memory\":"
 			    "\"64Gi\"}}");
 	snprintf(path, sizeof(path), "%s|spec|containers|1|name", pod);

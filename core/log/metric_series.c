@@ -26,14 +26,14 @@ struct metric_table {
 	/* The lines that wait for their patterns: the first ones may be with
 	 * the parser already. */
 	struct metric_queue {
-		struct waiting *items;
+		struct waiting_line *items;
 		size_t count, room;
 		struct buf text; /* of all of them */
 	} queue;
 };
 
 /* A state of a line. */
-struct waiting {
+struct waiting_line {
 	struct log_line line; /* without its text */
 	size_t len;           /* of the text */
 	metric_sink *sink;
@@ -203,7 +203,7 @@ static void add_sample(struct metric_table *table, const struct log_line *line,
 
 /* ---- lines that wait for their patterns -------------------------------- */
 
-static void enqueue(struct metric_table *table, const struct waiting *one,
+static void enqueue(struct metric_table *table, const struct waiting_line *one,
 		    const char *text)
 {
 	struct metric_queue *queue = &table->queue;
@@ -241,7 +241,7 @@ static void end_batch(struct metric_table *table)
 	struct metric_sample sample;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct waiting *one = &queue->items[i];
+		const struct waiting_line *one = &queue->items[i];
 		struct metric_carry *place = place_of(table, &one->line);
 		size_t found = count ? metric_parser_take(table->parser, i,
 							  place, &sample)
@@ -293,7 +293,7 @@ static void add_state(struct metric_table *table, const struct log_line *line,
 	if (len > METRIC_LINE_MAX)
 		len = METRIC_LINE_MAX;
 	if (len && metric_parser_has_patterns(table->parser)) {
-		struct waiting one = { *line, len, sink, arg };
+		struct waiting_line one = { *line, len, sink, arg };
 
 		one.line.text = NULL;
 		one.line.len = 0;

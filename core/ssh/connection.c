@@ -30,6 +30,7 @@
 #define READY_MS 60000
 #define SSH_FAILED 255     /* its own status; others are the command's */
 #define NOT_EXECUTABLE 126 /* a shell's status */
+#define KILLED 128         /* and the number of the signal */
 
 struct connection {
 	struct connection_deps deps;
@@ -121,6 +122,7 @@ static enum ssh_trouble explain_command(const struct connection *c,
 					struct error *err)
 {
 	bool runs = WEXITSTATUS(c->status) != NOT_EXECUTABLE;
+	bool killed = WEXITSTATUS(c->status) > KILLED;
 	char line[256];
 
 	text_last_words(buf_text(&c->words), c->words.len, line, sizeof(line));
@@ -133,9 +135,10 @@ static enum ssh_trouble explain_command(const struct connection *c,
 	else
 		error_set(err, ERROR_FAILED, "%s",
 			  *line      ? line
+			  : killed   ? "what connects there was killed"
 			  : c->ready ? "the agent there ended"
 				     : "the agent does not start there");
-	return c->ready && runs ? SSH_UNREACHABLE : SSH_UNKNOWN;
+	return (c->ready && runs) || killed ? SSH_UNREACHABLE : SSH_UNKNOWN;
 }
 
 /* When ssh has ended and all that it said was read. */

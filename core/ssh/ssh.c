@@ -196,6 +196,12 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 		"Connection closed",
 		"Broken pipe",
 		"closed by remote host",
+		/* A network that breaks in the middle of something. */
+		"Software caused connection abort",
+		"Bad packet length",
+		"message authentication code incorrect",
+		"Corrupted MAC",
+		"Host is down",
 	};
 	const char *proxy = strstr(text, SSH_PROXY_MARK);
 	char line[256];
@@ -241,7 +247,11 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 			return SSH_UNREACHABLE;
 		}
 	}
-	error_set(err, ERROR_FAILED, "%s",
-		  *line ? line : "ssh ended without a word");
+	/* At its log level it is silent about a server that answers no more. */
+	if (!*line) {
+		error_set(err, ERROR_UNREACHABLE, "ssh ended without a word");
+		return SSH_UNREACHABLE;
+	}
+	error_set(err, ERROR_FAILED, "%s", line);
 	return SSH_UNKNOWN;
 }

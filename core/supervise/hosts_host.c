@@ -145,7 +145,7 @@ static bool is_final(const struct host *host, enum ssh_trouble trouble)
 	if (trouble == SSH_OTHER_KEY)
 		return !is_new(host);
 	return (trouble == SSH_REFUSED || trouble == SSH_UNKNOWN) &&
-	       !is_new(host) && !was_greeted(host);
+	       !is_new(host) && !host->met && !was_greeted(host);
 }
 
 static void on_closed(void *arg, enum ssh_trouble trouble,
@@ -182,6 +182,7 @@ static void on_ready(void *arg)
 	char *run = mem_printf("%s.%zu", all->run, host->index);
 
 	host->stage = HOST_GREETING;
+	host->met = true;
 	host->away = 0;
 	host->spoke_ms = time_monotonic_ms();
 	wire_begin(&out, FRAME_HELLO);

@@ -42,6 +42,7 @@ struct host {
 	bool connecting; /* counts among those that are */
 	bool lost;       /* for good */
 	bool had;        /* an attempt has begun there */
+	bool met;        /* its agent has spoken to this process */
 	bool held;       /* by another owner's run */
 	/* Why it could not be reached, while it is; 0: it was. */
 	enum error_code away;

@@ -194,6 +194,24 @@ EOF
   [[ $(jobrun logs a) == *"h1 [0] there" ]]
 }
 
+@test "a network that is cut at the start fails no run: it is tried again" {
+  sshd_up 1
+  host_job a.yaml a h1 'echo there'
+  # A server that answers no more; a packet that is broken; and who kills what
+  # connects on the host.
+  cat >ssh-breaks-thrice <<EOF
+#!/bin/sh
+mkdir "$TMP/one" 2>/dev/null && exit 255
+mkdir "$TMP/two" 2>/dev/null && { echo 'Corrupted MAC on input.' >&2; exit 255; }
+mkdir "$TMP/three" 2>/dev/null && exit 137
+exec ssh "\$@"
+EOF
+  chmod +x ssh-breaks-thrice
+  JOBRUN_SSH=$TMP/ssh-breaks-thrice jobrun apply a.yaml
+  [ -d three ]
+  [[ $(jobrun logs a) == *"h1 [0] there" ]]
+}
+
 @test "much output, and connections that break within it: each byte once" {
   local i log
   sshd_up 2

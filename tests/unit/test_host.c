@@ -398,7 +398,9 @@ static void the_words_of_ssh_are_understood(void **state)
 		  "kex_exchange_identification: Connection closed by remote "
 		  "host\r\nConnection closed by UNKNOWN port 65535\r\n",
 		  SSH_UNREACHABLE, "Identity-Aware Proxy is away" },
-		{ "", SSH_UNKNOWN, "ssh ended without a word" },
+		{ "", SSH_UNREACHABLE, "ssh ended without a word" },
+		{ "Bad packet length 1397966893.\r\n", SSH_UNREACHABLE,
+		  "Bad packet length 1397966893." },
 		{ "\033[31mred\n", SSH_UNKNOWN, "?[31mred" },
 	};
 	struct error err;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/jobrun/habits.h"
 #include "cmd/jobrun/ui/command.h"
 #include "core/base/alloc.h"
 #include "core/base/json.h"
@@ -91,11 +92,17 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version"))
 		command = command_find("version");
 	else
-		command = command_find(argv[1]);
+		command = habit_command(&argc, argv, &err);
 	if (!command)
-		return unknown_command(&app, argv[1]);
-	if (argv[1][0] == '-')
+		return err.text[0] ? app_fail(&app, &err)
+				   : unknown_command(&app, argv[1]);
+	if (!command->hidden) {
 		argv[1] = (char *)command->name;
+		argc--;
+		if (habit_options(command, &argc, argv + 1, &err) < 0)
+			return app_fail(&app, &err);
+		argc++;
+	}
 	status = command->run(&app, argc - 1, argv + 1);
 	if (app.out_errno) {
 		errno = app.out_errno;

@@ -1013,9 +1013,9 @@ static void pieces_assert(const char *pattern, const char *want)
 	for (int i = 0; i < 2; i++) {
 		buf_clear(&out);
 		reader = reader_new(1, &filter);
-		assert_int_equal(log_reader_step(reader, false, show_length,
-						 &out, &err),
-				 0);
+		assert_int_equal(
+			log_reader_step(reader, false, show_length, &out, &err),
+			0);
 		log_reader_close(reader);
 		assert_string_equal(buf_text(&out), want);
 		filter.tail = 100; /* the same, found from the end */

@@ -80,9 +80,10 @@ int beneath_open(const char *root, const char *path, int flags,
 		return error_set(err, ERROR_INVALID, "'%s' leads out of '%s'",
 				 path, root);
 	} else {
-		fd = real ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+		/* A folder above the root may be a stranger's as well. */
+		fd = real ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 		if (fd >= 0)
-			fd = walk(fd, rest, flags);
+			fd = walk(fd, real + 1, flags);
 	}
 	if (fd < 0)
 		error_errno(err, "cannot open '%s'", path);
@@ -90,7 +91,7 @@ int beneath_open(const char *root, const char *path, int flags,
 	return fd;
 }
 
-static int open_file(const char *root, const char *path, struct error *err)
+int beneath_open_file(const char *root, const char *path, struct error *err)
 {
 	struct stat st;
 	int fd;
@@ -112,7 +113,7 @@ static int open_file(const char *root, const char *path, struct error *err)
 char *beneath_read(const char *root, const char *path, size_t max, size_t *len,
 		   struct error *err)
 {
-	int fd = open_file(root, path, err);
+	int fd = beneath_open_file(root, path, err);
 	char *data = NULL;
 
 	if (fd >= 0) {

@@ -23,7 +23,11 @@ bool path_has_git(const char *path);
 int beneath_open(const char *root, const char *path, int flags,
 		 struct error *err);
 
-/* A regular file, as file_read() does it. */
+/* A regular file, to be read: nothing else is even opened.  Whoever reads what
+ * a job names opens it by this. */
+int beneath_open_file(const char *root, const char *path, struct error *err);
+
+/* The whole of one, as file_read() does it. */
 char *beneath_read(const char *root, const char *path, size_t max, size_t *len,
 		   struct error *err);
 

@@ -356,6 +356,15 @@ char *path_absolute(const char *path)
 	return out;
 }
 
+char *path_at_home(const char *path)
+{
+	const char *home = getenv("HOME");
+
+	if (!text_starts(path, "~/") || !home || *home != '/')
+		return NULL;
+	return path_join(home, path + 2);
+}
+
 char *path_relative(const char *folder, const char *path)
 {
 	struct buf out = { 0 };

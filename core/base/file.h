@@ -57,6 +57,8 @@ int folder_remove(const char *path, struct error *err);
  * is left out. */
 char *path_join(const char *folder, const char *name);
 char *path_absolute(const char *path); /* from the working directory */
+/* "~/x" in the home directory; NULL for any other, and without a home. */
+char *path_at_home(const char *path);
 /* `path` as it is called from `folder`, by their texts alone; both relative to
  * one place, or both absolute.  `path` itself if it can't be said. */
 char *path_relative(const char *folder, const char *path);

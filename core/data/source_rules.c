@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/beneath.h"
 #include "core/base/file.h"
 #include "core/base/repository.h"
 #include "core/data/git_index.h"
@@ -47,11 +48,10 @@ struct source_rules {
 /* The text of an ignore file, or NULL without an error if there is none.  Git
  * follows no link to one, and a pipe must not block. */
 static char *read_file(int folder, const char *name, const char *path,
-		       bool through_links, size_t *len, struct error *err)
+		       size_t *len, struct error *err)
 {
 	int fd = openat(folder, name,
-			O_RDONLY | O_NONBLOCK | O_CLOEXEC |
-				(through_links ? 0 : O_NOFOLLOW));
+			O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	char *text = NULL;
 	struct stat st;
 
@@ -76,7 +76,7 @@ static int put_file(struct source_rules *rules, const struct ignore **list,
 	char *text;
 	size_t len;
 
-	text = read_file(folder, path_base(path), path, false, &len, &read);
+	text = read_file(folder, path_base(path), path, &len, &read);
 	if (!text) {
 		if (!read.text[0])
 			return 0;
@@ -100,9 +100,9 @@ static int put_above(struct source_rules *rules, const char *top,
 			arena_strndup(rules->mem, below, (size_t)(end - below));
 		char *folder = path_join(top, *at ? at : ".");
 		char *path = path_join(folder, GITIGNORE);
-		int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		int fd = beneath_open(top, folder, O_RDONLY | O_DIRECTORY, err);
 
-		ret = fd < 0 ? error_errno(err, "cannot read '%s'", folder)
+		ret = fd < 0 ? -1
 			     : put_file(rules, &rules->top.files, fd, at, path,
 					err);
 		if (fd >= 0)
@@ -155,12 +155,25 @@ static int find_repository(struct source_rules *rules, struct error *err)
 	return ret;
 }
 
+/* Several sources can have one list, by a link; it must not lead out. */
+static char *read_own_list(const struct source_rules *rules, int fd,
+			   const char *path, size_t *len, struct error *err)
+{
+	const char *root = rules->options.root;
+	struct stat st;
+
+	if (fstatat(fd, IGNORE_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISLNK(st.st_mode))
+		return beneath_read(root, path, IGNORE_FILE_MAX, len, err);
+	return read_file(fd, IGNORE_FILE, path, len, err);
+}
+
 static int read_rules(struct source_rules *rules, int fd, struct error *err)
 {
 	char *path = path_join(rules->folder, IGNORE_FILE);
 	struct error read = { 0 };
 	size_t len;
-	char *text = read_file(fd, IGNORE_FILE, path, true, &len, &read);
+	char *text = read_own_list(rules, fd, path, &len, &read);
 	int ret = -1;
 
 	rules->built_in = ignore_built_in(rules->mem, err);

@@ -136,25 +136,33 @@ static char *resolve(const char *path, int links)
 	return real;
 }
 
-enum boundary_side boundary_side(const struct boundary *boundary,
-				 const char *root, const char *path)
+const char *boundary_holder(const struct boundary *boundary, const char *root,
+			    const char *path)
 {
 	char *real = resolve(path, 0);
-	enum boundary_side side = BOUNDARY_OUTSIDE;
-	const char *rest;
+	const char *out = NULL, *rest;
 	size_t i;
 
 	if (!real)
-		return side;
+		return NULL;
 	rest = root ? path_below(root, real) : NULL;
 	if (rest && !path_has_git(rest))
-		side = BOUNDARY_WITHIN;
-	for (i = 0; side == BOUNDARY_OUTSIDE && i < boundary->allowed_count;
-	     i++)
+		out = root;
+	for (i = 0; !out && i < boundary->allowed_count; i++)
 		if (path_below(boundary->allowed[i], real))
-			side = BOUNDARY_ALLOWED;
+			out = boundary->allowed[i];
 	free(real);
-	return side;
+	return out;
+}
+
+enum boundary_side boundary_side(const struct boundary *boundary,
+				 const char *root, const char *path)
+{
+	const char *holder = boundary_holder(boundary, root, path);
+
+	if (!holder)
+		return BOUNDARY_OUTSIDE;
+	return holder == root ? BOUNDARY_WITHIN : BOUNDARY_ALLOWED;
 }
 
 /* "..", but for that of a range: {0..9}. */

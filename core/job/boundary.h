@@ -48,6 +48,10 @@ char *boundary_root(const char *folder);
  */
 enum boundary_side boundary_side(const struct boundary *boundary,
 				 const char *root, const char *path);
+/* The folder that it is below, for core/base/beneath.h: `root`, or one that is
+ * allowed; NULL if it is outside. */
+const char *boundary_holder(const struct boundary *boundary, const char *root,
+			    const char *path);
 
 /* The same of a pattern with braces: of all that it can stand for. */
 enum boundary_side boundary_side_of_pattern(const struct boundary *boundary,

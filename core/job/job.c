@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/beneath.h"
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/tree.h"
@@ -65,15 +66,27 @@ json_t *job_json(const struct job *job, unsigned style)
 	return all;
 }
 
-const char *job_path(const struct job *job, const char *name)
+char *job_path_new(const struct job *job, const char *name)
 {
 	const char *folder = job->folder ? job->folder : "";
+	char *own = path_at_home(name);
 	size_t n = strlen(folder);
 
+	if (own)
+		return own;
 	if (name[0] == '/' || !n || !strcmp(folder, "."))
-		return arena_strdup(job->mem, name);
-	return arena_printf(job->mem, "%s%s%s", folder,
-			    folder[n - 1] == '/' ? "" : "/", name);
+		return mem_strdup(name);
+	return mem_printf("%s%s%s", folder, folder[n - 1] == '/' ? "" : "/",
+			  name);
+}
+
+const char *job_path(const struct job *job, const char *name)
+{
+	char *path = job_path_new(job, name);
+	const char *out = arena_strdup(job->mem, path);
+
+	free(path);
+	return out;
 }
 
 const char *job_root(const struct job *job, const char *path)
@@ -82,7 +95,7 @@ const char *job_root(const struct job *job, const char *path)
 
 	for (i = 0; i < job->reach_count; i++)
 		if (!strcmp(job->reaches[i].path, path))
-			return NULL;
+			return job->reaches[i].root;
 	return job->root;
 }
 
@@ -248,9 +261,7 @@ static int digest_file(const struct job *job, const char *path,
 	int ret = -1;
 	int fd;
 
-	/* Opening a pipe must not block; reading a directory fails. */
-	fd = beneath_open(job_root(job, path), path, O_RDONLY | O_NONBLOCK,
-			  err);
+	fd = beneath_open_file(job_root(job, path), path, err);
 	if (fd < 0)
 		goto out;
 	contents = digester_new(err);

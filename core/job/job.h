@@ -321,6 +321,7 @@ struct job_reach {
 	enum reach_use use;
 	const char *field; /* "jobrun.source"; of a secret: its name */
 	const char *path;  /* as a process here has to say it */
+	const char *root;  /* the folder that allows it; NULL: it may lead on */
 };
 
 struct job {
@@ -410,9 +411,11 @@ void job_find_origin(struct job *job);
 bool job_was_run(const struct job *job, const char *digest,
 		 const char *digest2);
 
-/* The path of `name` as the file means it: relative to the file's folder.
- * Lives in the job's arena. */
+/* The path of `name` as the file means it: relative to the file's folder, or
+ * with "~/" to the user's own.  Lives in the job's arena. */
 const char *job_path(const struct job *job, const char *name);
+/* The same for any thread, new: the arena is not for several. */
+char *job_path_new(const struct job *job, const char *name);
 
 /* The folder below which a path of job_path() must be when it is opened
  * (core/base/beneath.h); NULL: it may be anywhere. */

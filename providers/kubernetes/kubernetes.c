@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/job/boundary.h"
 #include "core/job/traits.h"
@@ -69,6 +70,17 @@ struct place_parts {
 	const char *rest; /* all but the namespace */
 };
 
+/* What a file of a repository must not have become a link out of. */
+static const char *root_of_file(const char *file, struct arena *mem)
+{
+	char *folder = path_folder(file), *root = boundary_root(folder);
+	const char *out = root ? arena_strdup(mem, root) : NULL;
+
+	free(root);
+	free(folder);
+	return out;
+}
+
 static void split_place(const char *place, struct arena *mem,
 			struct place_parts *out)
 {
@@ -89,6 +101,8 @@ static void split_place(const char *place, struct arena *mem,
 		out->name_space = arena_strndup(mem, text, (size_t)(at - text));
 	if (file)
 		out->choice.file = arena_strdup(mem, file + strlen(mark));
+	if (out->choice.untrusted)
+		out->choice.root = root_of_file(out->choice.file, mem);
 	if (*context && context != file)
 		out->choice.context = arena_strndup(
 			mem, context,

@@ -63,7 +63,8 @@ static int template_create(void *arg, const struct resource *want,
 	int ret = tpu_places_find(ctx->google, want, mem, &places, err);
 
 	if (ret == 0)
-		ret = login_key(want->properties, &key, err);
+		ret = login_key(want->properties, tpu_key_root(want), &key,
+				err);
 	if (ret == 0) {
 		tpu_node_place_at(want, &places, 0, &place);
 		body = tpu_node_template_now(want, &places,

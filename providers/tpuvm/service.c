@@ -266,7 +266,7 @@ int tpu_vm_request(void *arg, const struct resource *want,
 	int ret;
 
 	request_id(id);
-	if (login_key(want->properties, &key, err) < 0)
+	if (login_key(want->properties, tpu_key_root(want), &key, err) < 0)
 		return -1;
 	making.public_key = key;
 	body = tpu_vm_body_complete(want, &making);

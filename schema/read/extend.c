@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/base/beneath.h"
 #include "core/base/file.h"
 #include "schema/read/merge.h"
 #include "schema/read/node_reader.h"
@@ -180,7 +181,9 @@ static const struct node *read_base(const struct extender *e,
 {
 	struct reading *reading = e->reading;
 	char *folder = path_folder(at->origin->name);
-	char *path = path_join(folder, at->text);
+	char *own = path_at_home(at->text);
+	char *path = own ? own : path_join(folder, at->text);
+	const char *below;
 	struct link link = { .up = up, .known = true };
 	const struct node *root = NULL;
 	struct source *source;
@@ -192,7 +195,7 @@ static const struct node *read_base(const struct extender *e,
 
 	tidy(path);
 	up->at = at;
-	if (reach_check_base(reading, path, at, &err) < 0) {
+	if (reach_check_base(reading, path, at, &below, &err) < 0) {
 		fail(e, at, "\"extends\" \"%s\" %s",
 		     text_short(at->text, shown), err.text);
 		problem_hint(&reading->found, REACH_HINT);
@@ -214,7 +217,7 @@ static const struct node *read_base(const struct extender *e,
 		     ORDER_OPTIONS - 1);
 		goto out;
 	}
-	data = file_read(path, SOURCE_SIZE_MAX, &len, &err);
+	data = beneath_read(below, path, SOURCE_SIZE_MAX, &len, &err);
 	if (!data) {
 		fail(e, at, "\"extends\": %s", err.text);
 		goto out;

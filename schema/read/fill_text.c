@@ -274,7 +274,7 @@ static const char *path_from_job(struct fill *fill, const struct spot *at,
 	if (!(at->field->flags & FIELD_PATH) || !fill->origin ||
 	    value->origin == fill->origin ||
 	    text_starts(value->origin->name, "--set") || text[0] == '/' ||
-	    strstr(text, "://"))
+	    text_starts(text, "~/") || strstr(text, "://"))
 		return text;
 	base = path_folder(value->origin->name);
 	path = path_join(base, text);

@@ -67,12 +67,16 @@ static bool is_of_operator(const struct node *node)
 }
 
 int reach_check_base(struct reading *reading, const char *path,
-		     const struct node *at, struct error *err)
+		     const struct node *at, const char **root,
+		     struct error *err)
 {
 	const struct boundary *boundary = reading->options->boundary;
 
-	if (!boundary || is_of_operator(at) ||
-	    boundary_side(boundary, root_of(reading), path) != BOUNDARY_OUTSIDE)
+	*root = NULL;
+	if (!boundary || is_of_operator(at))
+		return 0;
+	*root = boundary_holder(boundary, root_of(reading), path);
+	if (*root)
 		return 0;
 	return error_set(err, ERROR_INVALID, "leads out of %s",
 			 boundary_root_name(root_of(reading)));
@@ -80,7 +84,7 @@ int reach_check_base(struct reading *reading, const char *path,
 
 /* Keeps it for the plan. */
 static void add_reach(struct reaching *reaching, const struct named_path *one,
-		      const char *path)
+		      const char *path, const char *holder)
 {
 	struct job *job = reaching->job;
 	struct job_reach *items = job->reaches;
@@ -97,6 +101,7 @@ static void add_reach(struct reaching *reaching, const struct named_path *one,
 		.use = one->use,
 		.field = one->secret ? one->secret : one->name,
 		.path = path,
+		.root = holder ? arena_strdup(job->mem, holder) : NULL,
 	};
 }
 
@@ -116,7 +121,7 @@ static void check_path(struct reaching *reaching, const struct named_path *one)
 	path = job_path(reaching->job, one->value);
 	if (is_of_operator(one->node)) {
 		chosen.use = REACH_CHOSEN;
-		add_reach(reaching, &chosen, path);
+		add_reach(reaching, &chosen, path, NULL);
 		return;
 	}
 	side = one->pattern ? boundary_side_of_pattern(boundary, root, path)
@@ -124,7 +129,8 @@ static void check_path(struct reaching *reaching, const struct named_path *one)
 	if (side == BOUNDARY_WITHIN)
 		return;
 	if (side == BOUNDARY_ALLOWED || !boundary->untrusted) {
-		add_reach(reaching, one, path);
+		add_reach(reaching, one, path,
+			  boundary_holder(boundary, NULL, path));
 		return;
 	}
 	problem_add(found, SEVERITY_ERROR, one->node, one->at, "outside",

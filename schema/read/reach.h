@@ -19,9 +19,11 @@ struct reading;
 int reach_check_file(struct reading *reading, struct error *err);
 
 /* Whether the file may be merged with that one: only within the root, on
- * everybody's machine.  -1 with the reason. */
+ * everybody's machine.  `root`: what it must be opened below, or NULL.  -1 with
+ * the reason. */
 int reach_check_base(struct reading *reading, const char *path,
-		     const struct node *at, struct error *err);
+		     const struct node *at, const char **root,
+		     struct error *err);
 
 /* All paths of a job that was filled; `local`: its tasks run here. */
 void reach_check(struct reading *reading, struct job *job, bool local);

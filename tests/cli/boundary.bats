@@ -317,3 +317,87 @@ jobrun: {provider: kubernetes, command: [/bin/true], kubernetes: {launcher: l}}\
   [ "$(grep -o '"digest2": *"[0-9a-f]*"' plans | sort -u | wc -l)" -le 1 ]
   grep -q . one
 }
+
+# straight NAME COMMAND...: whenever a file of that name is opened, it is from
+# its folder and through no link, so that none can be swapped in.
+straight() {
+  local name=$1
+  shift
+  rm -f trace
+  strace -f -qq -s 4096 -o trace -e trace=open,openat,openat2 "$@" >said 2>&1 || true
+  grep "/$name\"\|\"$name\"" trace | grep -v ENOENT >opened || true
+  cat opened
+  grep -q O_NOFOLLOW opened
+  ! grep -v "openat([0-9]*, \"$name\", [A-Z_|]*O_NOFOLLOW" opened
+}
+
+@test "what a job names is opened from the root on, through no link" {
+  command -v strace >/dev/null || skip "needs strace"
+  strace -o trace true 2>/dev/null || skip "strace may not trace here"
+  echo 'jobrun: {env: {A: b}}' >base.yaml
+  echo p >p.tar.gz
+  mkdir lib src
+  echo x >src/train.py
+  echo '*.log' >ignored
+  ln -s ../ignored src/.jobrunignore
+  write jobs/a.yaml 'extends: ../base.yaml'
+  straight base.yaml "$JOBRUN" validate jobs
+  printf 'jobId: a\ntrainingInput: {packageUris: [../p.tar.gz]}\njobrun: {command: [/bin/true], source: ../src}\n' >jobs/a.yaml
+  straight p.tar.gz "$JOBRUN" plan jobs
+  straight ignored "$JOBRUN" plan jobs
+  rm jobs/a.yaml
+  echo x >ca.crt
+  kubeconfig "token: x" "certificate-authority: ca.crt" >kc.yaml
+  in_cluster ../kc.yaml >jobs/k.yaml
+  straight kc.yaml "$JOBRUN" plan --allow-connect jobs
+  straight ca.crt "$JOBRUN" plan --allow-connect jobs
+}
+
+@test "an ignore file that is a link is followed within the repository only" {
+  mkdir jobs/src
+  printf '*.log\n' >ignored
+  echo x | tee jobs/src/train.py >jobs/src/a.log
+  write jobs/a.yaml 'source: src'
+  ln -s ../../ignored jobs/src/.jobrunignore
+  run jobrun plan jobs
+  [ "$status" -eq 0 ]
+  [[ $output == *"1 by .jobrunignore"* ]]
+  ln -sfn "$TMP/out/secret.yaml" jobs/src/.jobrunignore
+  run -65 jobrun plan jobs
+  echo "$output"
+  [[ $output == *".jobrunignore' leads out of '$(realpath .)'"* ]]
+  if command -v strace >/dev/null && strace -o trace true 2>/dev/null; then
+    strace -f -o trace -e trace=open,openat,openat2 "$JOBRUN" plan jobs || true
+    run ! grep secret.yaml trace
+    grep '\.jobrunignore' trace >opened || true
+    run ! grep -v 'O_NOFOLLOW\|ENOENT' opened
+  fi
+}
+
+@test "the home directory is understood wherever a file is named" {
+  mkdir "$HOME/src" "$HOME/.kube"
+  echo x >"$HOME/src/train.py"
+  echo 'jobrun: {env: {FROM_HOME: b}}' >"$HOME/base.yaml"
+  echo hush >"$HOME/hf"
+  echo p >"$HOME/p.tar.gz"
+  write jobs/a.yaml 'extends: "~/base.yaml"'
+  run -65 jobrun validate jobs
+  [[ $output == *'"extends" "~/base.yaml" leads out of the repository'* ]]
+  jobrun validate --allow-outside "$HOME" jobs
+  printf 'jobId: a\ntrainingInput: {packageUris: ["~/p.tar.gz"]}
+jobrun: {command: [sh, -c, "test $HF = hush && cat train.py"], source: "~/src", secrets: {HF: {file: "~/hf"}}}\n' >jobs/a.yaml
+  CI=1 run -65 jobrun validate jobs
+  [ "$(grep -c 'leads out of the repository \[outside\]' <<<"$output")" -eq 3 ]
+  run jobrun plan jobs
+  [ "$status" -eq 0 ]
+  [[ $output == *"note: HF from ~/hf"* ]]
+  [[ $output == *"note: reads outside the repository: ~/src"* ]]
+  [[ $output == *"note: reads outside the repository: ~/p.tar.gz"* ]]
+  run jobrun apply --yes jobs
+  [ "$status" -eq 0 ]
+  rm jobs/a.yaml
+  kubeconfig "$(plugin)" >"$HOME/.kube/config"
+  in_cluster '"~/.kube/config"' >jobs/k.yaml
+  run jobrun plan jobs
+  [ -e "$TMP/ran" ]
+}

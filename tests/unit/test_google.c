@@ -826,17 +826,26 @@ static void only_public_keys_are_taken(void **state)
 					    strlen(cases[i].text), &err),
 				 0);
 		if (cases[i].good) {
-			assert_int_equal(login_key(properties, &key, &err), 0);
+			assert_int_equal(
+				login_key(properties, NULL, &key, &err), 0);
 			assert_memory_equal(key, cases[i].text, strlen(key));
 			free(key);
 		} else {
-			assert_int_equal(login_key(properties, &key, &err), -1);
+			assert_int_equal(
+				login_key(properties, NULL, &key, &err), -1);
 			assert_null(strstr(err.text, "hunter2"));
 			assert_true(text_ends(err.text,
 					      "is no file with a public key of "
 					      "ssh (sshKey)"));
 		}
 	}
+	/* A link that leads out of a job's root is followed no more. */
+	assert_int_equal(
+		file_write(path, cases[0].text, strlen(cases[0].text), &err),
+		0);
+	assert_int_equal(login_key(properties, "/nowhere", &key, &err), -1);
+	assert_int_equal(login_key(properties, "/tmp", &key, &err), 0);
+	free(key);
 	json_decref(properties);
 	unlink(path);
 }

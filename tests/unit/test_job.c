@@ -524,8 +524,7 @@ static void the_digest_is_of_local_packages(void **state)
 	set_strings(job, &job->training_input.package_uris, "dist");
 	assert_int_equal(job_digest(job, &err), -1);
 	snprintf(want, sizeof(want),
-		 "trainingInput.packageUris[0]: cannot read '%s/dist': Is a "
-		 "directory",
+		 "trainingInput.packageUris[0]: '%s/dist' is a directory",
 		 at->folder);
 	assert_string_equal(err.text, want);
 	job_free(job);

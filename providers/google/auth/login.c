@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/base/base64.h"
+#include "core/base/beneath.h"
 #include "core/base/buf.h"
-#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 
@@ -39,11 +39,11 @@ static bool is_public_key(const char *text)
 	return ok;
 }
 
-static char *read_key(const char *path)
+static char *read_key(const char *root, const char *path)
 {
 	struct error ignored;
 	size_t len = 0;
-	char *text = file_read(path, KEY_MAX, &len, &ignored);
+	char *text = beneath_read(root, path, KEY_MAX, &len, &ignored);
 
 	if (!text)
 		return NULL;
@@ -56,7 +56,8 @@ static char *read_key(const char *path)
 	return NULL;
 }
 
-int login_key(const json_t *properties, char **out, struct error *err)
+int login_key(const json_t *properties, const char *root, char **out,
+	      struct error *err)
 {
 	static const char *const names[] = { "google_compute_engine",
 					     "id_ed25519", "id_rsa" };
@@ -66,7 +67,7 @@ int login_key(const json_t *properties, char **out, struct error *err)
 
 	*out = NULL;
 	if (given) {
-		*out = read_key(given);
+		*out = read_key(root, given);
 		return *out ? 0
 			    : error_set(err, ERROR_INVALID,
 					"'%s' is no file with a public key of "
@@ -76,7 +77,7 @@ int login_key(const json_t *properties, char **out, struct error *err)
 	for (i = 0; home && !*out && i < sizeof(names) / sizeof(*names); i++) {
 		char *path = mem_printf("%s/.ssh/%s.pub", home, names[i]);
 
-		*out = read_key(path);
+		*out = read_key(NULL, path);
 		free(path);
 	}
 	return 0;

@@ -13,7 +13,9 @@
 const char *login_user(const json_t *properties, struct arena *mem);
 
 /* The text of the public key, new; NULL if there is none, as gcloud and
- * OpenSSH call it.  Fails if the one that is named can't be read. */
-int login_key(const json_t *properties, char **out, struct error *err);
+ * OpenSSH call it.  Fails if the one that is named can't be read, or
+ * is not below `root` (NULL: it may be anywhere). */
+int login_key(const json_t *properties, const char *root, char **out,
+	      struct error *err);
 
 #endif

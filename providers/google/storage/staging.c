@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/beneath.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -19,6 +20,7 @@
 /* A file that is to be uploaded. */
 struct package {
 	const char *path;
+	const char *root; /* what it must be below, or NULL */
 	struct digest digest;
 	uint64_t size_bytes;
 };
@@ -48,19 +50,13 @@ static void remove_temporary(char *folder)
 	free(folder);
 }
 
-/* Not job_path(): its arena is not for several threads. */
-static char *path_of(const struct job *job, const char *name)
-{
-	return path_join(job->folder ? job->folder : "", name);
-}
-
 /* The program's module must be in the source if nothing else can hold it. */
 static int pack_source(const struct job *job, const char *folder,
 		       struct arena *mem, struct package *out,
 		       struct error *err)
 {
 	const struct training_input *input = &job->training_input;
-	char *source = path_of(job, job->jobrun.source);
+	char *source = job_path_new(job, job->jobrun.source);
 	struct sdist made;
 	int ret = sdist_make(
 		source, input->package_uris.count ? NULL : input->python_module,
@@ -69,23 +65,25 @@ static int pack_source(const struct job *job, const char *folder,
 	free(source);
 	if (ret < 0)
 		return error_prefix(err, "jobrun.source");
-	*out = (struct package){ made.path, made.digest, made.size_bytes };
+	*out = (struct package){ .path = made.path,
+				 .digest = made.digest,
+				 .size_bytes = made.size_bytes };
 	return 0;
 }
 
-static int look_at_file(const char *path, struct arena *mem,
-			struct package *out, struct error *err)
+static int look_at_file(const struct job *job, const char *path,
+			struct arena *mem, struct package *out,
+			struct error *err)
 {
 	struct digester *digester = digester_new(err);
 	int fd, ret = -1;
 
 	if (!digester)
 		return -1;
-	*out = (struct package){ .path = arena_strdup(mem, path) };
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		error_errno(err, "cannot open '%s'", path);
-	else
+	*out = (struct package){ .path = arena_strdup(mem, path),
+				 .root = job_root(job, path) };
+	fd = beneath_open_file(out->root, path, err);
+	if (fd >= 0)
 		ret = digester_add_file(digester, fd, path, &out->size_bytes,
 					err);
 	if (ret == 0)
@@ -167,9 +165,9 @@ static int add_file(const struct job *job, const char *bucket, const char *name,
 		    const struct kind *kind, struct resources *all,
 		    struct strings *urls, struct error *err)
 {
-	char *path = path_of(job, name);
+	char *path = job_path_new(job, name);
 	struct package package;
-	int ret = look_at_file(path, all->mem, &package, err);
+	int ret = look_at_file(job, path, all->mem, &package, err);
 
 	free(path);
 	if (ret < 0)
@@ -256,9 +254,9 @@ static int upload(struct google *google, const struct resource *want,
 			json_get_text(want->properties, "from", ""));
 	if (storage_url_parse(want->name, mem, &bucket, &object, err) < 0)
 		return -1;
-	fd = open(package->path, O_RDONLY | O_CLOEXEC);
+	fd = beneath_open_file(package->root, package->path, err);
 	if (fd < 0)
-		return error_errno(err, "cannot open '%s'", package->path);
+		return -1;
 	ret = storage_put_file(google, bucket, object, fd, &how, mem, NULL,
 			       err);
 	close(fd);
@@ -281,8 +279,8 @@ int staging_create(struct google *google, const struct resource *want,
 			ret = pack_source(want->job, folder, mem, &package,
 					  err);
 	} else {
-		path = path_of(want->job, from);
-		ret = look_at_file(path, mem, &package, err);
+		path = job_path_new(want->job, from);
+		ret = look_at_file(want->job, path, mem, &package, err);
 	}
 	if (ret == 0)
 		ret = upload(google, want, &package, mem, err);

@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "core/job/job.h"
 #include "providers/google/google_place.h"
 
 static void add_zone(struct tpu_places *places, struct arena *mem,
@@ -73,4 +74,11 @@ void tpu_places_put(json_t *properties, const struct job *job,
 		duration_format(patience_s, text, sizeof(text));
 		json_put_text(properties, "waitForCapacity", text);
 	}
+}
+
+const char *tpu_key_root(const struct resource *want)
+{
+	const char *key = json_get_text(want->properties, "sshKey", NULL);
+
+	return want->job && key ? job_root(want->job, key) : NULL;
 }

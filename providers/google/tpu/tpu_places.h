@@ -27,4 +27,7 @@ int tpu_places_find(struct google *google, const struct resource *it,
 void tpu_places_put(json_t *properties, const struct job *job,
 		    const struct strings *others, long patience_s);
 
+/* What the resource's sshKey must be below, or NULL: see login_key(). */
+const char *tpu_key_root(const struct resource *want);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "core/base/alloc.h"
 #include "core/base/base64.h"
+#include "core/base/beneath.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 
@@ -138,23 +139,24 @@ static void merge_entries(json_t *to, const json_t *from, const char *key,
 	}
 }
 
-static int merge_file(json_t *to, const char *path, kube_read_yaml *read_yaml,
-		      struct error *err)
+static int merge_file(json_t *to, const char *path, const char *root,
+		      kube_read_yaml *read_yaml, struct error *err)
 {
+	char *folder = path_folder(path);
 	const char *context;
-	json_t *from;
-	char *folder;
+	json_t *from = NULL;
 	size_t len;
-	char *text = file_read(path, FILE_MAX, &len, err);
+	char *text = beneath_read(root, path, FILE_MAX, &len, err);
 
-	if (!text)
+	if (text) {
+		from = read_yaml(text, len, path, err);
+		explicit_bzero(text, len);
+		free(text);
+	}
+	if (!from) {
+		free(folder);
 		return -1;
-	from = read_yaml(text, len, path, err);
-	explicit_bzero(text, len);
-	free(text);
-	if (!from)
-		return -1;
-	folder = path_folder(path);
+	}
 	merge_entries(to, from, "clusters", folder);
 	merge_entries(to, from, "contexts", folder);
 	merge_entries(to, from, "users", folder);
@@ -167,7 +169,7 @@ static int merge_file(json_t *to, const char *path, kube_read_yaml *read_yaml,
 	return 0;
 }
 
-static json_t *merge_files(const struct file_list *list,
+static json_t *merge_files(const struct file_list *list, const char *root,
 			   kube_read_yaml *read_yaml, struct error *err)
 {
 	json_t *out = json_pack("{s:{}, s:{}, s:{}}", "clusters", "contexts",
@@ -177,7 +179,7 @@ static json_t *merge_files(const struct file_list *list,
 	for (i = 0; i < list->count; i++) {
 		if (!list->must && access(list->paths[i], F_OK) < 0)
 			continue;
-		if (merge_file(out, list->paths[i], read_yaml, err) < 0) {
+		if (merge_file(out, list->paths[i], root, read_yaml, err) < 0) {
 			json_decref(out);
 			return NULL;
 		}
@@ -187,10 +189,16 @@ static json_t *merge_files(const struct file_list *list,
 
 /* ---- entries ----------------------------------------------------------- */
 
+/* What the paths of an entry are relative to. */
+struct entry_home {
+	const char *folder;
+	bool untrusted; /* they must not leave it */
+};
+
 /* The `cluster` of "clusters" and so on; `folder` is where it is from. */
 static const json_t *find_entry(const json_t *all, const char *list,
 				const char *key, const char *name,
-				const char **folder, struct error *err)
+				struct entry_home *home, struct error *err)
 {
 	const json_t *entry = json_object_get(json_object_get(all, list), name);
 	const json_t *value = json_object_get(entry, key);
@@ -200,21 +208,37 @@ static const json_t *find_entry(const json_t *all, const char *list,
 			  key, name);
 		return NULL;
 	}
-	*folder = json_get_text(entry, FOLDER_KEY, ".");
+	home->folder = json_get_text(entry, FOLDER_KEY, ".");
 	return value;
+}
+
+/* A file that an entry names. */
+static char *read_named(const struct entry_home *home, const char *name,
+			struct error *err)
+{
+	char *path = path_join(home->folder, name);
+	char *root = home->untrusted ? realpath(home->folder, NULL) : NULL;
+	char *text = NULL;
+	size_t len;
+
+	if (home->untrusted && !root)
+		error_errno(err, "cannot open '%s'", home->folder);
+	else
+		text = beneath_read(root, path, FILE_MAX, &len, err);
+	free(root);
+	free(path);
+	return text;
 }
 
 /* Reads KEY-data, in base 64, or the file that KEY names.  Leaves `out` alone
  * without either. */
-static int read_part(const json_t *entry, const char *folder, const char *key,
-		     char **out, struct error *err)
+static int read_part(const json_t *entry, const struct entry_home *home,
+		     const char *key, char **out, struct error *err)
 {
 	char *data_key = mem_printf("%s-data", key);
 	const char *data = json_get_text(entry, data_key, "");
 	const char *name = json_get_text(entry, key, "");
 	struct buf text = { 0 };
-	char *path = NULL;
-	size_t len;
 	int ret = 0;
 
 	if (*data) {
@@ -226,14 +250,12 @@ static int read_part(const json_t *entry, const char *folder, const char *key,
 					"%s of the kubeconfig is not base 64",
 					data_key);
 	} else if (*name) {
-		path = path_join(folder, name);
-		*out = file_read(path, FILE_MAX, &len, err);
+		*out = read_named(home, name, err);
 		ret = *out ? 0 : -1;
 	}
 	if (text.data)
 		explicit_bzero(text.data, text.size);
 	buf_done(&text);
-	free(path);
 	free(data_key);
 	return ret;
 }
@@ -246,7 +268,7 @@ static char *copy_text(const json_t *entry, const char *key)
 }
 
 static int read_cluster(const json_t *entry, const char *name,
-			const char *folder, struct kubeconfig *out,
+			const struct entry_home *home, struct kubeconfig *out,
 			struct error *err)
 {
 	const char *insecure =
@@ -276,7 +298,7 @@ static int read_cluster(const json_t *entry, const char *name,
 				 name);
 	out->proxy = copy_text(entry, "proxy-url");
 	out->cluster = json_deep_copy(entry);
-	return read_part(entry, folder, "certificate-authority", &out->ca, err);
+	return read_part(entry, home, "certificate-authority", &out->ca, err);
 }
 
 static int refuse_user(const json_t *entry, const char *name, struct error *err)
@@ -309,16 +331,17 @@ static int refuse_user(const json_t *entry, const char *name, struct error *err)
 
 /* As kubectl: a certificate goes with a token, a token before a file of one,
  * and both before a plugin. */
-static int read_user(const json_t *entry, const char *name, const char *folder,
-		     struct kubeconfig *out, struct error *err)
+static int read_user(const json_t *entry, const char *name,
+		     const struct entry_home *home, struct kubeconfig *out,
+		     struct error *err)
 {
 	const char *file = json_get_text(entry, "tokenFile", "");
 	json_t *exec = json_object_get(entry, "exec");
 
 	if (refuse_user(entry, name, err) < 0 ||
-	    read_part(entry, folder, "client-certificate", &out->certificate,
+	    read_part(entry, home, "client-certificate", &out->certificate,
 		      err) < 0 ||
-	    read_part(entry, folder, "client-key", &out->key, err) < 0)
+	    read_part(entry, home, "client-key", &out->key, err) < 0)
 		return error_prefix(err, "user '%s'", name);
 	if (!out->certificate != !out->key)
 		return error_set(err, ERROR_INVALID,
@@ -329,14 +352,14 @@ static int read_user(const json_t *entry, const char *name, const char *folder,
 					  : "a client certificate");
 	out->token = copy_text(entry, "token");
 	if (*file)
-		out->token_file = path_join(folder, file);
+		out->token_file = path_join(home->folder, file);
 	if (out->token_file && out->token) {
 		free(out->token_file);
 		out->token_file = NULL;
 	}
 	if (exec && !out->token && !out->token_file) {
 		out->exec = json_incref(exec);
-		out->exec_folder = mem_strdup(folder);
+		out->exec_folder = mem_strdup(home->folder);
 	}
 	return 0;
 }
@@ -397,37 +420,38 @@ static int resolve(const json_t *all, const struct kubeconfig_choice *choice,
 				   ? choice->context
 				   : json_get_text(all, "current-context", "");
 	const json_t *context, *cluster, *user;
-	const char *folder, *cluster_name, *user_name;
+	struct entry_home home = { .untrusted = choice->untrusted };
+	const char *cluster_name, *user_name;
 
 	if (!*name)
 		return error_set(err, ERROR_INVALID,
 				 "the kubeconfig has no current context: set "
 				 "jobrun.kubernetes.context, or 'kubectl "
 				 "config use-context'");
-	context = find_entry(all, "contexts", "context", name, &folder, err);
+	context = find_entry(all, "contexts", "context", name, &home, err);
 	if (!context)
 		return -1;
 	out->context = mem_strdup(name);
 	out->name_space = copy_text(context, "namespace");
 	cluster_name = json_get_text(context, "cluster", "");
 	user_name = json_get_text(context, "user", "");
-	cluster = find_entry(all, "clusters", "cluster", cluster_name, &folder,
+	cluster = find_entry(all, "clusters", "cluster", cluster_name, &home,
 			     err);
 	if (!cluster ||
 	    (choice->untrusted &&
-	     refuse_untrusted(cluster, "cluster", cluster_name, folder, err) <
-		     0) ||
-	    read_cluster(cluster, cluster_name, folder, out, err) < 0)
+	     refuse_untrusted(cluster, "cluster", cluster_name, home.folder,
+			      err) < 0) ||
+	    read_cluster(cluster, cluster_name, &home, out, err) < 0)
 		return -1;
 	if (!*user_name)
 		return 0;
 	out->user = mem_strdup(user_name);
-	user = find_entry(all, "users", "user", user_name, &folder, err);
+	user = find_entry(all, "users", "user", user_name, &home, err);
 	if (!user ||
 	    (choice->untrusted &&
-	     refuse_untrusted(user, "user", user_name, folder, err) < 0))
+	     refuse_untrusted(user, "user", user_name, home.folder, err) < 0))
 		return -1;
-	return read_user(user, user_name, folder, out, err);
+	return read_user(user, user_name, &home, out, err);
 }
 
 /* ---- within a pod ------------------------------------------------------ */
@@ -473,7 +497,7 @@ int kubeconfig_read(const struct kubeconfig_choice *choice,
 
 	list_files(choice, &list);
 	if (any_file(&list)) {
-		all = merge_files(&list, read_yaml, err);
+		all = merge_files(&list, choice->root, read_yaml, err);
 		if (all)
 			ret = resolve(all, choice, &found, err);
 	} else if (in_cluster(choice)) {

@@ -50,6 +50,7 @@ struct kubeconfig_choice {
 	/* Nobody vouches for `file`: it may run no program, read no other
 	 * file but beside it, and choose no proxy. */
 	bool untrusted;
+	const char *root; /* what `file` must be below, or NULL */
 	/* Where a pod's service account is; NULL: KUBE_SERVICE_ACCOUNT. */
 	const char *service_account;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GPUs of this machine.  A driver that hangs hangs whoever asks it, so it
- * is asked by another process, the hidden 'jobrun look-devices'. */
+/* The GPUs of this machine, and the hidden command that asks their driver for
+ * others (core/device/look.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +10,7 @@
 #include "core/base/json.h"
 #include "core/base/units.h"
 #include "core/device/device.h"
-#include "core/process/process.h"
-#include "core/process/subprocess.h"
-
-#define LOOK_MS 30000
-#define LOOK_MAX (4 << 20)
+#include "core/device/look.h"
 
 struct devices_opts {
 	const char *format;
@@ -97,34 +93,6 @@ static void put_text(const json_t *all, int width, struct buf *out)
 	json_decref(rows);
 }
 
-static json_t *look(struct error *err)
-{
-	char self[4096];
-	const char *const argv[] = { self, "look-devices", NULL };
-	const struct command_call call = { .argv = argv,
-					   .output_max = LOOK_MAX,
-					   .timeout_ms = LOOK_MS };
-	struct command_answer answer = { 0 };
-	json_t *out = NULL;
-	char words[400];
-
-	process_self(self, sizeof(self));
-	if (command_run(&call, &answer, err) < 0) {
-		if (err->code == ERROR_TIMEOUT)
-			error_set(err, ERROR_TIMEOUT,
-				  "the driver of the GPUs does not answer");
-		return NULL;
-	}
-	command_last_words(&answer, words, sizeof(words));
-	if (command_status(&answer) == 0)
-		out = json_read(buf_text(&answer.out), answer.out.len,
-				"the list of devices", err);
-	else
-		error_set(err, ERROR_FAILED, "%s", words);
-	command_answer_done(&answer);
-	return out;
-}
-
 static int run(struct app *app, int argc, char **argv)
 {
 	struct devices_opts opts = { .format = "text" };
@@ -136,7 +104,7 @@ static int run(struct app *app, int argc, char **argv)
 	if (options_parse(app, &cmd_devices, argc, argv, &opts, 0, 0, &status) <
 	    0)
 		return status;
-	all = look(&err);
+	all = devices_look(&err);
 	if (!all)
 		return app_fail(app, &err);
 	if (!strcmp(opts.format, "json"))
@@ -184,7 +152,7 @@ const struct command cmd_devices = {
 };
 
 const struct command cmd_look_devices = {
-	.name = "look-devices",
+	.name = LOOK_COMMAND,
 	.hidden = true,
 	.run = run_look,
 };

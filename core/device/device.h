@@ -61,6 +61,12 @@ struct devices *devices_find(const char *root, struct arena *mem,
 /* Whether there is any, by /proc and /sys alone: in no time. */
 bool devices_any(const char *root);
 
+/* By /proc and /sys alone, which know of no slices. */
+struct devices *devices_seen(const char *root, struct arena *mem);
+
 json_t *devices_json(const struct devices *all); /* returns new */
+/* What tells them apart and who computes there, not their use and heat.  Lives
+ * in `mem`; NULL: it is no list of devices. */
+struct devices *devices_from_json(const json_t *from, struct arena *mem);
 
 #endif

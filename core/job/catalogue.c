@@ -221,7 +221,7 @@ const struct region *catalogue_zone(const struct catalogue *all,
 const struct container *catalogue_container(const struct catalogue *all,
 					    const char *runtime,
 					    const char *python,
-					    enum device device)
+					    enum device_kind device)
 {
 	size_t i;
 

@@ -167,7 +167,7 @@ struct runtime {
 	const char *origin; /* the catalogue it is from; NULL: ours */
 };
 
-enum device {
+enum device_kind {
 	DEVICE_CPU,
 	DEVICE_GPU,
 	DEVICE_TPU,
@@ -177,7 +177,7 @@ enum device {
 struct container {
 	const char *runtime; /* "2.11" */
 	const char *python;  /* "3.10" */
-	enum device device;
+	enum device_kind device;
 	const char *image; /* "tf-cpu.2-11.py310" */
 	const char *until; /* its end, "2024-11-15" */
 	const char *source;
@@ -257,7 +257,7 @@ const struct runtime *catalogue_runtime(const struct catalogue *all,
 const struct container *catalogue_container(const struct catalogue *all,
 					    const char *runtime,
 					    const char *python,
-					    enum device device);
+					    enum device_kind device);
 
 /* Which numbers of it the machine can have, or NULL if none.  Built-in ones
  * are not counted. */

@@ -456,6 +456,8 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 		if (set_data(spec, ordinal, folders, out, err) < 0)
 			return -1;
 	}
+	if (ordinal != SPEC_NO_TASK)
+		spec_devices_environment(spec, ordinal, out);
 	environment_set(out, "JOBRUN_RUN_DIR",
 			folders ? folders->output : spec->output);
 	if (spec->checkpoints.is_used && !folders)

@@ -68,6 +68,20 @@ struct run_place {
 	long priority;
 };
 
+/* The GPUs of this machine that it takes; see core/device/device_queue.h. */
+struct run_devices {
+	const char *folder; /* of the leases; NULL: it takes none */
+	const char *vendor;
+	bool share; /* also those where others compute */
+	/* So many for the master's machine and for each worker's. */
+	long first, each;
+	/* The names of the leases that it may take, and what the vendor's
+	 * variable calls these devices. */
+	struct strings names, ids;
+	/* The ids that it holds, machine after machine; none: not yet. */
+	struct strings held;
+};
+
 struct run_spec {
 	const char *job_id;
 	int attempt;
@@ -104,6 +118,7 @@ struct run_spec {
 	struct run_container container;
 	const char *conda_env; /* or NULL */
 	struct run_place queue;
+	struct run_devices devices;
 	struct run_hosts hosts;
 	struct run_before before; /* on these */
 	/* The machines that were made for it (core/supervise/allocation.h), as JSON;
@@ -174,6 +189,13 @@ struct spec_folders {
 int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 			const struct spec_folders *folders, bool secrets,
 			struct environment *out, struct error *err);
+
+/* How many devices all its tasks have together, of a run without trials or of
+ * one trial. */
+size_t spec_devices_needed(const struct run_spec *spec);
+/* The variables that show a task those of its machine. */
+void spec_devices_environment(const struct run_spec *spec, size_t ordinal,
+			      struct environment *out);
 
 /* Why a run that took longer than it may was cancelled. */
 void spec_limit_text(const struct run_spec *spec, char *out, size_t size);

@@ -196,6 +196,27 @@ static const struct field container_fields[] = {
 	{ .name = NULL },
 };
 
+static const struct field device_fields[] = {
+	{ FIELD_PLAIN(run_devices, "folder", FIELD_STRING, folder),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_devices, "vendor", FIELD_STRING, vendor),
+	  .flags = FIELD_REQUIRED },
+	{ FIELD_PLAIN(run_devices, "share", FIELD_BOOL, share),
+	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(run_devices, "first", FIELD_INT, first) },
+	{ FIELD_PLAIN(run_devices, "each", FIELD_INT, each) },
+	{ FIELD_PLAIN(run_devices, "names", FIELD_STRINGS, names) },
+	{ FIELD_PLAIN(run_devices, "ids", FIELD_STRINGS, ids) },
+	{ FIELD_PLAIN(run_devices, "held", FIELD_STRINGS, held) },
+	{ .name = NULL },
+};
+
+static const struct message devices_message = {
+	.name = "devices",
+	.size = sizeof(struct run_devices),
+	.fields = device_fields,
+};
+
 static const struct message container_message = {
 	.name = "container",
 	.size = sizeof(struct run_container),
@@ -262,6 +283,8 @@ static const struct field spec_fields[] = {
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_spec, "priority", FIELD_INT, queue.priority),
 	  .with = "runsAtOnce" },
+	{ FIELD_PLAIN(run_spec, "devices", FIELD_MESSAGE, devices),
+	  .flags = FIELD_OPTIONAL, .message = &devices_message },
 	{ FIELD_PLAIN(run_spec, "hosts", FIELD_MESSAGE, hosts),
 	  .flags = FIELD_OPTIONAL, .message = &hosts_message },
 	{ FIELD_PLAIN(run_spec, "before", FIELD_STRING, before.what),

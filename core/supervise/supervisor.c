@@ -25,7 +25,6 @@
 #include "core/process/reserve.h"
 #include "core/spec/restart.h"
 #include "core/process/run_lock.h"
-#include "core/process/run_queue.h"
 #include "core/supervise/hosts.h"
 #include "core/supervise/left_hosts.h"
 #include "core/supervise/supervisor_internal.h"
@@ -95,7 +94,7 @@ void supervisor_attempt(struct supervisor *s)
 
 /* Machines are not to be had from within the loop.  None are made to cancel a
  * run: of one that was taken over, those that it had are asked. */
-static void begin(struct supervisor *s)
+void supervisor_begin(struct supervisor *s)
 {
 	bool cancelling = s->run.state == RUN_CANCELLING;
 
@@ -111,63 +110,13 @@ static void begin(struct supervisor *s)
 	loop_stop(s->loop);
 }
 
-static void on_turn(void *arg)
-{
-	struct supervisor *s = arg;
-
-	s->waits = false;
-	s->run.note = NULL;
-	begin(s);
-}
-
-static void on_waits(void *arg, const char *what)
-{
-	struct supervisor *s = arg;
-
-	if (s->waits && !strcmp(s->progress, what))
-		return;
-	s->waits = true;
-	snprintf(s->progress, sizeof(s->progress), "%s", what);
-	s->run.note = s->progress;
-	supervisor_publish(s->store, &s->run);
-}
-
-/* Returns false while it waits for others to end. */
-static bool enter_queue(struct supervisor *s)
-{
-	const struct run_queue_deps deps = {
-		.loop = s->loop,
-		.store = store_folder(s->store),
-		.job_id = s->run.job_id,
-		.attempt = s->run.origin,
-		.limit = s->context.spec.queue.limit,
-		.priority = s->context.spec.queue.priority,
-		.create_time_ms = s->run.create_time_ms,
-		.ready = on_turn,
-		.waits = on_waits,
-		.arg = s,
-	};
-	bool goes_on = s->run.state != RUN_QUEUED || s->run.not_before_ms;
-	struct error err;
-	bool go = true;
-
-	if (s->context.spec.hosts.names.count || s->allocation)
-		return true;
-	s->queue = run_queue_join(&deps, goes_on, &go, &err);
-	if (!s->queue && !go) {
-		supervisor_stop_waiting(s, RUN_FAILED, err.text);
-		return false;
-	}
-	return go;
-}
-
 static void on_next(void *arg, uint32_t events)
 {
 	struct supervisor *s = arg;
 
 	(void)events;
 	s->next_timer = NULL;
-	begin(s);
+	supervisor_begin(s);
 }
 
 static void wait_for_next(struct supervisor *s)
@@ -385,8 +334,7 @@ static int finish(struct supervisor *s)
 {
 	struct error err;
 
-	run_queue_leave(s->queue);
-	s->queue = NULL;
+	supervisor_leave_queue(s);
 	reserve_drop(s->context.spec.home);
 	s->run.end_time_ms = time_now_ms();
 	if (s->allocation || s->log_uploader)
@@ -543,11 +491,11 @@ static int supervise(struct supervisor *s)
 {
 	struct error err;
 
-	if (enter_queue(s)) {
+	if (supervisor_enter_queue(s)) {
 		if (s->run.not_before_ms)
 			wait_for_next(s);
 		else
-			begin(s);
+			supervisor_begin(s);
 	}
 	report(s);
 	/* If not even that works, the guard cleans up. */
@@ -582,7 +530,7 @@ int supervisor_run(const struct supervisor_start *start, pid_t guard)
 			fprintf(stderr, "%s\n", err.text);
 	}
 	supervisor_keep_last_logs(&s);
-	run_queue_leave(s.queue);
+	supervisor_leave_queue(&s);
 	tuner_free(s.tuner);
 	run_context_done(&s.context);
 	allocation_close(s.allocation);

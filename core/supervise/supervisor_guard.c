@@ -156,6 +156,7 @@ static int guard(const struct supervisor_start *start, pid_t supervisor)
 			break;
 	}
 	start_another(job_id, attempt, drop_containers);
+	close(SUPERVISOR_DEVICES_FD);
 	record_end(job_id, attempt, status);
 	supervisor = start_another(job_id, attempt, mark_logs);
 	if (supervisor == 0)
@@ -180,7 +181,7 @@ int supervisor_main(const char *job_id, int attempt,
 	pid_t pid;
 
 	/* The caller's descriptors must not stay open with the run. */
-	closefrom(SUPERVISOR_REPORT_FD + 1);
+	closefrom(SUPERVISOR_DEVICES_FD + 1);
 	/* Blocked in both; tasks start with none blocked. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
@@ -192,6 +193,8 @@ int supervisor_main(const char *job_id, int attempt,
 	signal(SIGXFSZ, SIG_IGN);
 	fcntl(SUPERVISOR_LOCK_FD, F_SETFD, FD_CLOEXEC);
 	fcntl(SUPERVISOR_REPORT_FD, F_SETFD, FD_CLOEXEC);
+	/* The guard holds the devices, too, until no task is left. */
+	fcntl(SUPERVISOR_DEVICES_FD, F_SETFD, FD_CLOEXEC);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	/* Until the supervisor can be signalled, it is told through us. */
 	if (run_lock_set_pid(SUPERVISOR_LOCK_FD, self, &err) < 0)

@@ -15,12 +15,19 @@
 /* Descriptors that the new process finds open. */
 #define SUPERVISOR_LOCK_FD 3
 #define SUPERVISOR_REPORT_FD 4
+#define SUPERVISOR_DEVICES_FD 5 /* closed if the run takes none */
 #define SUPERVISOR_READY '+'
 /* What a supervisor ends with that could not record the end of its run. */
 #define SUPERVISOR_UNRECORDED 3
 
 /* ": out of memory": what it wrote last to its log, or "". */
 void supervisor_last_words(const char *log, char *out, size_t size);
+
+/* Starts the process of a run whose specification is written and whose lock
+ * this is, and waits until it has taken the run over. */
+struct run_spec;
+int supervisor_spawn(struct store *store, const struct run_spec *spec, int lock,
+		     struct error *err);
 
 /* The supervisor process: `signals` are blocked.  Returns its exit status,
  * 0 if the end of the run is recorded. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The supervisor process as its own parts know it: supervisor.c,
- * supervisor_machines.c and supervisor_logs.c. */
+ * supervisor_queue.c, supervisor_machines.c and supervisor_logs.c. */
 #ifndef JOBRUN_SUPERVISOR_PROCESS_H
 #define JOBRUN_SUPERVISOR_PROCESS_H
 
@@ -31,7 +31,8 @@ struct supervisor {
 	int64_t running_since_ms; /* the first of them; 0: none yet */
 	struct loop_event *next_timer; /* it waits for the next attempt */
 	struct run_queue *queue;       /* of this machine; or NULL */
-	bool waits;                    /* for its turn there */
+	struct device_queue *devices;  /* for those that it needs; or NULL */
+	bool waits;                    /* for its turn in either */
 	bool cancelled;
 	bool over;        /* it has an end that stays */
 	bool reconciling; /* with hosts that it has left */
@@ -50,11 +51,22 @@ struct supervisor {
 
 /* ---- supervisor.c ---- */
 
+/* Has machines made for it if it wants some, then begins. */
+void supervisor_begin(struct supervisor *s);
 /* Begins the attempt that is due. */
 void supervisor_attempt(struct supervisor *s);
 /* While it waits there is nothing to end but that. */
 void supervisor_stop_waiting(struct supervisor *s, enum run_state state,
 			     const char *why);
+
+/* ---- supervisor_queue.c ---- */
+
+/* Returns false while it waits for others to end; then it begins by itself. */
+bool supervisor_enter_queue(struct supervisor *s);
+/* For all trials at a time. */
+size_t supervisor_devices_needed(const struct supervisor *s);
+/* What waits for its end, or its devices, goes on. */
+void supervisor_leave_queue(struct supervisor *s);
 
 /* ---- supervisor_machines.c ---- */
 

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,125 +23,6 @@
 
 #define SUPERVISOR_LOG_MAX (1 << 20)
 #define START_TRIES 100 /* 10 ms apart */
-
-/* A copy away from the descriptors that the new process gets it as. */
-static int copy_up(int fd)
-{
-	return fcntl(fd, F_DUPFD_CLOEXEC, 10);
-}
-
-/*
- * The environment of the supervisor is ours, and so is that of the tasks;
- * but a relative JOBRUN_STATE_DIR means something else elsewhere.
- */
-static void make_environment(struct store *store, struct environment *env)
-{
-	const char *folder = getenv("JOBRUN_STATE_DIR");
-
-	if (folder && *folder && folder[0] != '/')
-		environment_set(env, "JOBRUN_STATE_DIR", store_folder(store));
-	environment_inherit(env, environ);
-}
-
-static int spawn(struct store *store, const struct run_spec *spec, int lock,
-		 int report, struct error *err)
-{
-	char *log = path_join(spec->folder, "supervisor.log");
-	char attempt[16];
-	char *argv[] = { (char *)"jobrun", (char *)"supervise",
-			 (char *)spec->job_id, attempt, NULL };
-	posix_spawn_file_actions_t files;
-	char program[4096];
-	struct environment env = { 0 };
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	pid_t pid;
-	int why;
-
-	snprintf(attempt, sizeof(attempt), "%d", spec->attempt);
-	make_environment(store, &env);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
-					 O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log,
-					 O_WRONLY | O_CREAT | O_APPEND, 0600);
-	posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-	posix_spawn_file_actions_adddup2(&files, lock, SUPERVISOR_LOCK_FD);
-	posix_spawn_file_actions_adddup2(&files, report, SUPERVISOR_REPORT_FD);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID |
-						POSIX_SPAWN_SETSIGMASK |
-						POSIX_SPAWN_SETSIGDEF);
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	process_self(program, sizeof(program));
-	/* Its tasks get the limit that it comes with. */
-	process_restore_core();
-	why = posix_spawn(&pid, program, &files, &attr, argv, env.items);
-	process_without_core();
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	environment_done(&env);
-	free(log);
-	if (why) {
-		errno = why;
-		return error_errno(err, "cannot start the run's supervisor");
-	}
-	return 0;
-}
-
-/* The supervisor writes one byte when it has taken over, or why it can't. */
-static int wait_report(int fd, const char *folder, struct error *err)
-{
-	char text[400], *log;
-	size_t len = 0;
-	ssize_t n;
-
-	do {
-		n = read(fd, text + len, sizeof(text) - 1 - len);
-		if (n > 0)
-			len += (size_t)n;
-	} while (n > 0 || (n < 0 && errno == EINTR));
-	text[len] = '\0';
-	if (len && text[0] == SUPERVISOR_READY)
-		return 0;
-	if (len)
-		return error_set(err, ERROR_FAILED,
-				 "the run's supervisor failed: %s", text);
-	log = path_join(folder, "supervisor.log");
-	supervisor_last_words(log, text, sizeof(text));
-	free(log);
-	return error_set(err, ERROR_FAILED,
-			 "the run's supervisor ended before it began%s", text);
-}
-
-static int start_with(struct store *store, const struct run_spec *spec,
-		      int lock, struct error *err)
-{
-	int report[2];
-	int their_lock, their_report;
-	int ret = -1;
-
-	if (pipe2(report, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot start the run's supervisor");
-	their_lock = copy_up(lock);
-	their_report = copy_up(report[1]);
-	close(report[1]);
-	if (their_lock < 0 || their_report < 0)
-		error_errno(err, "cannot start the run's supervisor");
-	else
-		ret = spawn(store, spec, their_lock, their_report, err);
-	if (their_report >= 0)
-		close(their_report);
-	if (their_lock >= 0)
-		close(their_lock);
-	if (ret == 0)
-		ret = wait_report(report[0], spec->folder, err);
-	close(report[0]);
-	return ret;
-}
 
 int supervisor_newest(struct store *store, const char *job_id, int attempt,
 		      struct arena *mem, struct run_record *out,
@@ -204,7 +84,7 @@ int supervisor_start(struct store *store, const struct run_spec *spec, int lock,
 {
 	if (reserve_take(spec->home, err) < 0 || spec_write(spec, err) < 0)
 		return -1;
-	return start_with(store, spec, lock, err);
+	return supervisor_spawn(store, spec, lock, err);
 }
 
 bool supervisor_goes_on(const char *folder)
@@ -244,7 +124,7 @@ static int resume(struct store *store, const char *folder, struct error *err)
 		lock = run_lock_try(folder, err);
 		/* Somebody else may be faster. */
 		if (lock >= 0) {
-			ret = start_with(store, &spec, lock, err);
+			ret = supervisor_spawn(store, &spec, lock, err);
 			close(lock);
 		}
 	}

@@ -42,6 +42,21 @@ static int choose_hosts(struct trial *trial, struct error *err)
 				 trial->tuner->deps.mem, err);
 }
 
+/* Each slot has as many of those that the run holds. */
+static void choose_devices(struct trial *trial)
+{
+	const struct strings *all = &trial->tuner->deps.spec->devices.held;
+	struct strings *own = &trial->context.spec.devices.held;
+	size_t need = spec_devices_needed(&trial->context.spec);
+
+	*own = (struct strings){ 0 };
+	if ((trial->slot + 1) * need <= all->count)
+		*own = (struct strings){
+			.items = all->items + trial->slot * need,
+			.count = need,
+		};
+}
+
 int trial_slot_enter(struct trial *trial, size_t index, struct error *err)
 {
 	struct trial_slot *slot = &trial->tuner->slots[index];
@@ -49,6 +64,7 @@ int trial_slot_enter(struct trial *trial, size_t index, struct error *err)
 
 	slot->busy = true;
 	trial->slot = index;
+	choose_devices(trial);
 	if (!is_on_hosts(trial->tuner))
 		return 0;
 	if (choose_hosts(trial, err) < 0)

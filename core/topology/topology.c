@@ -243,6 +243,14 @@ static int compare_places(const void *a, const void *b)
 	return order ? order : (one > two) - (one < two);
 }
 
+static bool is_together(const struct topology *all,
+			const struct task_place *one,
+			const struct task_place *two)
+{
+	return all->apart ? one->machine == two->machine
+			  : !strcmp(one->host, two->host);
+}
+
 size_t topology_machines(const struct topology *all)
 {
 	return all->count ? all->tasks[all->count - 1].machine + 1 : 0;
@@ -270,10 +278,11 @@ void topology_rank(struct topology *all)
 	first = mem_alloc((world + 1) * sizeof(*first));
 	for (i = 0; i < world; i++)
 		sorted[i] = &all->tasks[i];
-	qsort(sorted, world, sizeof(*sorted), compare_places);
+	/* Else they are in the order of their machines. */
+	if (!all->apart)
+		qsort(sorted, world, sizeof(*sorted), compare_places);
 	for (i = 0; i < world; i = j) {
-		for (j = i;
-		     j < world && !strcmp(sorted[i]->host, sorted[j]->host);
+		for (j = i; j < world && is_together(all, sorted[i], sorted[j]);
 		     j++)
 			;
 		for (k = i; k < j; k++) {

@@ -71,6 +71,9 @@ struct topology {
 	unsigned accelerators;
 	/* Its torchrun is told to make a world of one machine. */
 	bool standalone;
+	/* Its machines are one host here, with devices of their own: in ranks
+	 * each of them counts as a host. */
+	bool apart;
 
 	/* The TPU, if there is one: the tasks of the group on one host share
 	 * that host's devices. */

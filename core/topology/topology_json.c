@@ -86,6 +86,8 @@ static const struct field topology_fields[] = {
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(topology, "standalone", FIELD_BOOL, standalone),
 	  .flags = FIELD_OPTIONAL },
+	{ FIELD_PLAIN(topology, "apart", FIELD_BOOL, apart),
+	  .flags = FIELD_OPTIONAL },
 	{ .name = "tpu",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_OPTIONAL,

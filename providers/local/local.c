@@ -8,6 +8,7 @@
 #include "core/store/store.h"
 #include "providers/local/leftovers.h"
 #include "providers/local/local_block.h"
+#include "providers/local/local_devices.h"
 
 static void note_hosts(const struct job *job, const struct run_spec *spec,
 		       struct resources *out)
@@ -83,6 +84,8 @@ static int desire(const struct job *job, const struct provider_env *env,
 			       "container: {} runs it in a container",
 			       job->training_input.master_config.image_uri);
 	note_hosts(job, &spec, out);
+	if (local_devices_note(job, env, &spec, out, err) < 0)
+		return -1;
 	if (!missing && !job->jobrun.source && !spec.packages.count &&
 	    !spec.hosts.names.count)
 		resources_note(out, "changes to the program's files are not "
@@ -99,13 +102,16 @@ static int specify(const struct supervised *as, const struct job *job,
 		   struct run_spec *out, const char **missing,
 		   struct error *err)
 {
-	(void)want;
 	if (spec_from_job(job, as->env.catalogue, mem, out, missing, err) < 0)
 		return -1;
 	out->queue.priority = job->training_input.scheduling.priority;
 	/* Hosts have a queue of their own, or none. */
 	if (out->hosts.names.count)
 		return 0;
+	/* Only for a run, not to predict what one would see. */
+	if (want && !*missing &&
+	    local_devices_set(job, &as->env, mem, out, missing, err) < 0)
+		return -1;
 	return local_runs_at_once(job, &as->env, &out->queue.limit, err);
 }
 

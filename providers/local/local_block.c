@@ -12,7 +12,22 @@
 #define CONFIG_MAX (1 << 20)
 #define RUNS_MAX 100000
 
+static const char *const device_names[] = { "any", "strict", "ignore", NULL };
+
 static const struct field fields[] = {
+	{ .name = "devices",
+	  .type = FIELD_ENUM,
+	  .flags = FIELD_POSITION,
+	  .values = device_names,
+	  .fallback = "any",
+	  .offset = offsetof(struct local_block, devices),
+	  .doc = "Which GPUs of this machine the run takes for the "
+		 "acceleratorConfig of its master and workers.  Each of their "
+		 "machines has so many of its own, and no other run has them; "
+		 "while they are busy the run is QUEUED.  any: of any type, "
+		 "and none if this machine has none.  strict: only of the type "
+		 "that is asked for.  ignore: none, and the program sees "
+		 "all." },
 	{ .name = "runsAtOnce",
 	  .type = FIELD_INT,
 	  .flags = FIELD_POSITION,

@@ -5,8 +5,15 @@
 
 #include "core/provider/provider.h"
 
+enum local_devices {
+	LOCAL_DEVICES_ANY,
+	LOCAL_DEVICES_STRICT,
+	LOCAL_DEVICES_IGNORE,
+};
+
 struct local_block {
 	struct message_head head;
+	int devices;       /* enum local_devices */
 	long runs_at_once; /* 0: as many as there are */
 };
 

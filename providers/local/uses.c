@@ -2,6 +2,7 @@
 /* What becomes of the fields of a job on this machine. */
 #include "providers/local/local.h"
 
+#define GPUS "GPUs of this machine, as jobrun.local.devices says"
 #define MACHINE "not used: every task runs on this machine"
 
 const struct field_use local_uses[] = {
@@ -17,9 +18,11 @@ const struct field_use local_uses[] = {
 	{ "trainingInput.parameterServerCount", "so many processes" },
 	{ "trainingInput.evaluatorCount", "so many processes" },
 	{ "trainingInput.masterConfig", NULL },
+	{ "trainingInput.masterConfig.acceleratorConfig", GPUS },
 	{ "trainingInput.workerConfig", NULL },
 	{ "trainingInput.workerConfig.acceleratorConfig",
-	  "of a TPU: the processes and devices of its hosts, on the CPU" },
+	  GPUS "; of a TPU: the processes and devices of its hosts, on the "
+	       "CPU" },
 	{ "trainingInput.parameterServerConfig", NULL },
 	{ "trainingInput.evaluatorConfig", NULL },
 	{ "trainingInput.packageUris",
@@ -43,7 +46,8 @@ const struct field_use local_uses[] = {
 	{ "trainingInput.useChiefInTfConfig",
 	  "decides whether TF_CONFIG says master or chief" },
 	{ "trainingInput.scheduling.priority",
-	  "which of those that wait for jobrun.local.runsAtOnce goes first" },
+	  "which of those that wait for jobrun.local.runsAtOnce or for GPUs "
+	  "goes first" },
 	{ "trainingInput.scheduling.maxRunningTime",
 	  "after it the run is cancelled" },
 	{ "jobrun", "as it says" },

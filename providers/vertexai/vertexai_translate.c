@@ -158,7 +158,7 @@ static json_t *machine_spec(struct vertex_translation *t,
 	return out;
 }
 
-static enum device device_of(const struct machine_group *group)
+static enum device_kind device_of(const struct machine_group *group)
 {
 	if (group->tpu)
 		return DEVICE_TPU;
@@ -188,7 +188,7 @@ static const char *executor_image(struct vertex_translation *t,
 		[DEVICE_GPU] = "GPUs",
 		[DEVICE_TPU] = "TPUs",
 	};
-	enum device device = device_of(group);
+	enum device_kind device = device_of(group);
 	const char *version = t->input->runtime_version;
 	const char *python = t->input->python_version;
 	const struct container *found;

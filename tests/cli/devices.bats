@@ -1,17 +1,7 @@
 # The GPUs of a machine, as its driver tells them: by a stand-in for NVML and
 # for nvidia-smi.
 load helper
-
-# nvml PLAN: the machine has what PLAN says; see the stand-in.
-nvml() {
-  if [ ! -e "$TMP/lib/libnvidia-ml.so.1" ]; then
-    command -v cc >/dev/null || skip "needs a C compiler"
-    mkdir -p "$TMP/lib"
-    cc -D_GNU_SOURCE -shared -fPIC -o "$TMP/lib/libnvidia-ml.so.1" \
-      "$BATS_TEST_DIRNAME/../stand-ins/nvml/nvml.c"
-  fi
-  export LD_LIBRARY_PATH=$TMP/lib NVML_STAND_IN=$1
-}
+load nvml
 
 # all EXPRESSION, of the devices `d`
 all() {

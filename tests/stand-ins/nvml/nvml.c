@@ -2,9 +2,12 @@
 /*
  * Stands for libnvidia-ml.so.1 (nvml.h, API 13).  NVML_STAND_IN says what
  * there is: "N" GPUs, and behind a colon for some of them, "I=PID" a process
- * on it, "I!N" an error that it gives, "I/N" so many MIG slices; or
+ * on it while that lives, "I!N" an error that it gives, "I/N" so many MIG
+ * slices; or
  * "init!N".
  */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +159,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
 {
 	long pid = said(GPU(device), '=');
 
+	if (pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+		pid = -1;
 	if (pid > 0)
 		all[0] = (struct process){ .pid = (unsigned)pid };
 	*count = pid > 0;

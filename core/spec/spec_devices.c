@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The devices of this machine that each task of a run sees. */
+#include "core/spec/spec.h"
+
+#include <string.h>
+
+#include "core/base/buf.h"
+
+#define AMD "amd"
+
+/* The first machine is the master's where there is one. */
+static long machine_needs(const struct run_spec *spec, size_t ordinal)
+{
+	const struct task_place *task = &spec->topology.tasks[ordinal];
+
+	if (task->machine == 0)
+		return spec->devices.first;
+	return task->type == TASK_WORKER ? spec->devices.each : 0;
+}
+
+static size_t devices_before(const struct run_spec *spec, size_t machine)
+{
+	size_t i, sum = 0;
+
+	for (i = 0; i < spec->topology.count; i++)
+		if (!spec->topology.tasks[i].beside &&
+		    spec->topology.tasks[i].machine < machine)
+			sum += (size_t)machine_needs(spec, i);
+	return sum;
+}
+
+size_t spec_devices_needed(const struct run_spec *spec)
+{
+	return devices_before(spec, SIZE_MAX);
+}
+
+/* Whether the job says itself which of AMD's its program sees. */
+static bool says_hip(const struct run_spec *spec)
+{
+	size_t i;
+
+	for (i = 0; i < spec->env.count; i++)
+		if (!strcmp(spec->env.items[i].name, "HIP_VISIBLE_DEVICES"))
+			return true;
+	return false;
+}
+
+void spec_devices_environment(const struct run_spec *spec, size_t ordinal,
+			      struct environment *out)
+{
+	const struct strings *held = &spec->devices.held;
+	size_t at, end;
+	struct buf ids = { 0 };
+
+	if (!spec->devices.folder || !held->count)
+		return;
+	at = devices_before(spec, spec->topology.tasks[ordinal].machine);
+	end = at + (size_t)machine_needs(spec, ordinal);
+	for (; at < end && at < held->count; at++)
+		buf_printf(&ids, "%s%s", ids.len ? "," : "", held->items[at]);
+	if (strcmp(spec->devices.vendor, AMD) != 0) {
+		/* Else CUDA counts the fastest one as the first. */
+		environment_set(out, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+		environment_set(out, "CUDA_VISIBLE_DEVICES", buf_text(&ids));
+	} else if (!says_hip(spec)) {
+		environment_set(out, "ROCR_VISIBLE_DEVICES", buf_text(&ids));
+	}
+	buf_done(&ids);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The GPUs of this machine that a job's run takes: jobrun.local.devices. */
+#ifndef JOBRUN_LOCAL_DEVICES_H
+#define JOBRUN_LOCAL_DEVICES_H
+
+#include "core/provider/provider.h"
+#include "core/spec/spec.h"
+
+/* For a plan: what is to be known of them, from a quick look. */
+int local_devices_note(const struct job *job, const struct provider_env *env,
+		       struct run_spec *spec, struct resources *out,
+		       struct error *err);
+
+/* For a run: sets those that it may take.  `missing` as in spec_from_job(). */
+int local_devices_set(const struct job *job, const struct provider_env *env,
+		      struct arena *mem, struct run_spec *spec,
+		      const char **missing, struct error *err);
+
+#endif

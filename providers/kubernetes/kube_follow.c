@@ -16,12 +16,15 @@
 #include "providers/kubernetes/kube_look.h"
 #include "providers/kubernetes/kube_translate.h"
 #include "providers/kubernetes/overview.h"
+#include "providers/kubernetes/reasons.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
 #include "providers/kubernetes/watch.h"
 #include "providers/kubernetes/whereabouts.h"
 
 #define SIGNAL_BASE 128
+/* Why a run waits takes a look at each, and many have the overview. */
+#define FEW_RUNS 16
 
 /* ---- tasks ------------------------------------------------------------- */
 
@@ -63,9 +66,10 @@ static void end_words(const struct pod_task *task, char *out, size_t size)
 
 	signal_format(task->exit_code - SIGNAL_BASE, name, sizeof(name));
 	if (task->lost)
-		snprintf(out, size, "lost its node%s%s%s",
+		snprintf(out, size, "lost its node%s%s%s%s%s",
 			 *task->node ? " '" : "", task->node,
-			 *task->node ? "'" : "");
+			 *task->node ? "'" : "", *task->lost_why ? ": " : "",
+			 task->lost_why);
 	else if (task->launcher_said)
 		snprintf(out, size,
 			 "was not started: the container of "
@@ -112,9 +116,13 @@ static const struct pod_task *culprit(const struct kube_look *look)
 static const char *why_failed(const struct kube_look *look, int *exit_code)
 {
 	const struct pod_task *task = culprit(look);
-	const char *why = state_why(look->object, look->mem);
+	const char *why = why_child_failed(&look->at, look->object, look->mem);
 	const struct task_place *place;
 	struct buf cause = { 0 };
+
+	/* A JobSet says no more than that a Job of it has failed. */
+	if (!why)
+		why = state_why(look->object, look->mem);
 
 	/* A limit that was reached ends tasks which did nothing wrong. */
 	if (!task || (why && text_starts(why, "it ran for longer")))
@@ -184,7 +192,8 @@ static int put_progress(const struct kube_look *look, bool with_run,
 		return -1;
 	for (i = 0; i < count; i++) {
 		if (i < look->pods.count &&
-		    (look->pods.tasks[i].pod || i >= known.count))
+		    (look->pods.tasks[i].pod || i >= known.count ||
+		     state_is_suspended(look->object)))
 			fill_task(look, i, &tasks[i]);
 		else if (i < known.count)
 			tasks[i] = known.items[i];
@@ -213,6 +222,17 @@ static int64_t first_start(const struct kube_look *look)
 	return first;
 }
 
+static bool has_running_pod(const struct kube_look *look)
+{
+	size_t i;
+
+	for (i = 0; i < look->pods.count; i++)
+		if (look->pods.tasks[i].pod &&
+		    look->pods.tasks[i].state == RUN_RUNNING)
+			return true;
+	return false;
+}
+
 static enum run_state state_now(const struct kube_look *look)
 {
 	enum run_state state = state_of(look->object);
@@ -220,10 +240,11 @@ static enum run_state state_now(const struct kube_look *look)
 
 	if (run_state_is_final(state) || state == RUN_CANCELLING)
 		return state;
-	for (i = 0; i < look->pods.count; i++)
-		if (look->pods.tasks[i].pod &&
-		    look->pods.tasks[i].state == RUN_RUNNING)
-			return RUN_RUNNING;
+	if (has_running_pod(look))
+		return RUN_RUNNING;
+	/* Somebody else has stopped it, and may let it go on. */
+	if (state_is_suspended(look->object))
+		return RUN_QUEUED;
 	/* Between two attempts, or before the first. */
 	if (look->record.run.state == RUN_RUNNING)
 		return RUN_RUNNING;
@@ -294,8 +315,9 @@ static const char *why_not_yet(const struct kube_look *look,
 		return NULL;
 	if (look->pods.waiting)
 		return look->pods.waiting;
-	if (state == RUN_QUEUED)
-		why = why_waiting(&look->at, look->object, look->mem);
+	if (!has_running_pod(look))
+		why = why_waiting(&look->at, look->object, &look->pods,
+				  look->mem);
 	if (!why && n > 0)
 		why = arena_printf(look->mem, "restarted %lld time%s", n,
 				   n == 1 ? "" : "s");
@@ -412,6 +434,11 @@ int kube_wait(void *ctx, const struct resource *have, enum wait_state *state,
 	return ret;
 }
 
+static bool waits(const struct run_record *run)
+{
+	return run->state == RUN_QUEUED || run->state == RUN_PREPARING;
+}
+
 static bool is_unchanged(void *ctx, const struct run_record *run)
 {
 	json_t *properties = remote_run_properties(run);
@@ -438,7 +465,8 @@ void kube_refresh(void *ctx, struct run_record *const *runs, size_t count,
 
 	(void)mem; /* what has changed is found by a look at each */
 	for (i = 0; i < count; i++)
-		fresh[i] = is_unchanged(ctx, runs[i]);
+		fresh[i] = (count > FEW_RUNS || !waits(runs[i])) &&
+			   is_unchanged(ctx, runs[i]);
 }
 
 int kube_watch(void *ctx, const struct resource *have, int *fd,

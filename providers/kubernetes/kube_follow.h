@@ -23,9 +23,10 @@ struct pod_task {
 	const char *pod; /* name; NULL: there is none */
 	const char *node;
 	enum run_state state;
-	int exit_code; /* -1: none yet */
-	bool lost;     /* its node was taken away */
-	bool starved;  /* of memory */
+	int exit_code;        /* -1: none yet */
+	bool lost;            /* its node was taken away, or it was evicted */
+	const char *lost_why; /* what the cluster says of that, or "" */
+	bool starved;         /* of memory */
 	/* The last words of what puts jobrun there, if that has failed: then
 	 * the program was never started.  Or NULL. */
 	const char *launcher_said;
@@ -55,11 +56,6 @@ struct pods {
 int pods_read(const struct kube_at *at, const char *name,
 	      const struct kube_job *job, struct pods *out, struct error *err);
 void pods_done(struct pods *pods);
-
-/* Why a run waits that has no pods, or none that says so; in `mem`.  NULL:
- * nothing says. */
-const char *why_waiting(const struct kube_at *at, const json_t *object,
-			struct arena *mem);
 
 /* ---- logs (pod_log.c) -------------------------------------------------- */
 

@@ -55,14 +55,19 @@ enum run_state state_of(const json_t *object)
 		return RUN_FAILED;
 	if (*object_meta(object, "deletionTimestamp"))
 		return RUN_CANCELLING;
-	if (json_is_true(json_object_get(json_object_get(object, "spec"),
-					 "suspend")))
+	if (state_is_suspended(object))
 		return RUN_QUEUED;
 	if (number(object, "ready") > 0 || count_pods(object, "ready") > 0)
 		return RUN_RUNNING;
 	if (number(object, "active") > 0 || count_pods(object, "active") > 0)
 		return RUN_PREPARING;
 	return RUN_QUEUED;
+}
+
+bool state_is_suspended(const json_t *object)
+{
+	return json_is_true(
+		json_object_get(json_object_get(object, "spec"), "suspend"));
 }
 
 /* The condition that says how it ended, or NULL. */

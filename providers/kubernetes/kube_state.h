@@ -5,12 +5,15 @@
 #define JOBRUN_KUBE_STATE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/alloc.h"
 #include "core/base/run_state.h"
 
 enum run_state state_of(const json_t *object);
+/* Nothing of it may run, for now. */
+bool state_is_suspended(const json_t *object);
 /* Why a Job with trials has failed: too many of them failed, or all ran and
  * some failed. */
 bool state_has_failed_trials(const json_t *object);

@@ -18,6 +18,9 @@ const struct kube_type type_jobset = { "JobSet", "/apis/" JOBSET_GROUP,
 const struct kube_type type_workload = { "Workload", "/apis/" KUEUE_GROUP,
 					 "workloads" };
 
+const struct kube_type type_local_queue = { "LocalQueue",
+					    "/apis/" KUEUE_VISIBILITY,
+					    "localqueues" };
 const struct kube_type type_namespace = { "Namespace", "/api/v1",
 					  "namespaces" };
 

@@ -25,10 +25,14 @@ struct kube_type {
 extern const struct kube_type type_secret, type_config_map, type_service;
 extern const struct kube_type type_job, type_jobset, type_pod, type_event;
 extern const struct kube_type type_workload, type_namespace;
+extern const struct kube_type type_local_queue;
 
 #define JOBSET_GROUP "jobset.x-k8s.io/v1alpha2"
 #define KUEUE_LABEL "kueue.x-k8s.io/queue-name"
 #define KUEUE_GROUP "kueue.x-k8s.io/v1beta1"
+/* A server of Kueue's own says at which place of its queue each waits. */
+#define KUEUE_VISIBILITY "visibility.kueue.x-k8s.io/v1beta1"
+#define KUEUE_PENDING "pendingworkloads"
 
 /* "ROOT/namespaces/SPACE/PLURAL[/NAME]"; in `mem`. */
 const char *type_path(const struct kube_type *type, const struct kube_at *at,

@@ -135,6 +135,26 @@ static bool is_newer(const json_t *pod, const struct pod_task *task,
 	return true;
 }
 
+static bool is_evicted(const json_t *pod)
+{
+	return !strcmp(
+		json_get_text(json_object_get(pod, "status"), "reason", ""),
+		"Evicted");
+}
+
+/* What the cluster says of it: kubelet of what was low, others of who came. */
+static const char *why_lost(const json_t *pod, struct arena *mem)
+{
+	const json_t *condition = NULL;
+	const char *said =
+		json_get_text(json_object_get(pod, "status"), "message", "");
+
+	object_condition(pod, "DisruptionTarget", &condition);
+	if (!*said)
+		said = json_get_text(condition, "message", "");
+	return arena_strdup(mem, said);
+}
+
 /* The end of a log, of which one line says why. */
 static const char *cause_in(const char *text, struct arena *mem)
 {
@@ -155,6 +175,8 @@ static void take_task(struct pods *out, struct pod_task *task,
 	const json_t *end =
 		broken ? broken : json_object_get(now, "terminated");
 	const json_t *run = end ? end : json_object_get(now, "running");
+	bool lost = object_condition(pod, "DisruptionTarget", NULL) ||
+		    is_evicted(pod);
 
 	*task = (struct pod_task){
 		.pod = arena_strdup(out->mem, object_meta(pod, "name")),
@@ -167,7 +189,8 @@ static void take_task(struct pods *out, struct pod_task *task,
 			broken ? cause_in(json_get_text(broken, "message", ""),
 					  out->mem)
 			       : NULL,
-		.lost = object_condition(pod, "DisruptionTarget", NULL),
+		.lost = lost,
+		.lost_why = lost ? why_lost(pod, out->mem) : "",
 		.starved =
 			!strcmp(json_get_text(end, "reason", ""), "OOMKilled"),
 		.start_ms = time_at(run, "startedAt"),
@@ -252,82 +275,4 @@ void pods_done(struct pods *pods)
 	if (pods->mem)
 		arena_free(pods->mem);
 	*pods = (struct pods){ 0 };
-}
-
-/* ---- why there are none ------------------------------------------------ */
-
-struct reason {
-	const char *uid;
-	const char *text;
-	struct arena *mem;
-};
-
-/* Kueue's Workload says in a condition what it waits for. */
-static int take_workload(void *arg, const json_t *page, struct error *err)
-{
-	struct reason *out = arg;
-	const json_t *item, *owner, *condition;
-	size_t i, j;
-
-	(void)err;
-	json_array_foreach(json_object_get(page, "items"), i, item)
-	{
-		const json_t *owners = json_object_get(
-			json_object_get(item, "metadata"), "ownerReferences");
-
-		json_array_foreach(owners, j, owner)
-		{
-			condition = NULL;
-			if (strcmp(json_get_text(owner, "uid", ""), out->uid))
-				continue;
-			if (!object_condition(item, "QuotaReserved",
-					      &condition) &&
-			    condition)
-				out->text = arena_printf(
-					out->mem, "waits in Kueue's queue: %s",
-					json_get_text(condition, "message",
-						      ""));
-		}
-	}
-	return 0;
-}
-
-/* The newest warning about the object. */
-static int take_event(void *arg, const json_t *page, struct error *err)
-{
-	struct reason *out = arg;
-	const json_t *item;
-	size_t i;
-
-	(void)err;
-	json_array_foreach(json_object_get(page, "items"), i, item)
-	{
-		if (!strcmp(json_get_text(item, "type", ""), "Warning"))
-			out->text = arena_printf(
-				out->mem, "%s: %s",
-				json_get_text(item, "reason", ""),
-				json_get_text(item, "message", ""));
-	}
-	return 0;
-}
-
-const char *why_waiting(const struct kube_at *at, const json_t *object,
-			struct arena *mem)
-{
-	struct reason out = { .uid = object_meta(object, "uid"), .mem = mem };
-	const char *query[] = {
-		"fieldSelector",
-		arena_printf(mem, "involvedObject.uid=%s", out.uid), NULL
-	};
-	struct error ignored;
-
-	if (*object_label(object, KUEUE_LABEL) &&
-	    apiserver_has(at->api, KUEUE_GROUP, &ignored) > 0)
-		apiserver_list(at->api,
-			       type_path(&type_workload, at, NULL, mem), NULL,
-			       take_workload, &out, &ignored);
-	if (!out.text)
-		apiserver_list(at->api, type_path(&type_event, at, NULL, mem),
-			       query, take_event, &out, &ignored);
-	return out.text;
 }

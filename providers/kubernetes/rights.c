@@ -52,6 +52,8 @@ static const struct right rights[] = {
 	  "gc does not find what a lost run has left" },
 	{ NEED_SERVICE, &type_service, NULL, verbs_list,
 	  "gc does not find what a lost run has left" },
+	{ NEED_QUEUE, &type_local_queue, KUEUE_PENDING, verbs_get,
+	  "status can't say at what place of its queue it waits" },
 	{ 0, &type_event, NULL, verbs_list, "status can't say why it waits" },
 	{ NEED_QUEUE, &type_workload, NULL, verbs_list,
 	  "status can't say what it waits for in its queue" },

@@ -85,6 +85,30 @@ static int rehearse(const struct kube_at *at, const struct kube_type *type,
 	return ret;
 }
 
+/* What the cluster has, or asks for, that the file alone does not show. */
+static void note_cluster(struct kube *kube, const struct kube_at *at,
+			 const struct kube_job *made, json_t *body,
+			 json_t *notes)
+{
+	const char *queue = object_label(body, KUEUE_LABEL);
+	struct error ignored;
+
+	if (made->asks_namespace && pod_security_is_restricted(kube, at)) {
+		json_array_append_new(
+			notes,
+			json_sprintf("namespace '%s' asks for PodSecurity "
+				     "'restricted': the program does not run "
+				     "as root",
+				     at->name_space));
+		pod_security_restrict(body);
+	}
+	if (*queue && apiserver_has(at->api, KUEUE_GROUP, &ignored) == 0)
+		json_array_append_new(
+			notes, json_sprintf("the cluster has no Kueue: nothing "
+					    "waits in queue '%s'",
+					    queue));
+}
+
 /* Fills in what `adapt` needs: the API call that makes it in this cluster. */
 static int prepare(struct kube *kube, const struct kube_at *at,
 		   const struct kube_type *type, const struct job *job,
@@ -106,16 +130,8 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 		return -1;
 	rights_check(kube, at, rights_need(&made, type), missing, notes);
 	body = type == &type_job ? made.indexed : made.jobset;
-	if (made.asks_namespace && pod_security_is_restricted(kube, at)) {
-		json_array_append_new(
-			notes,
-			json_sprintf("namespace '%s' asks for PodSecurity "
-				     "'restricted': the program does not run "
-				     "as root",
-				     at->name_space));
-		if (body)
-			pod_security_restrict(body);
-	}
+	if (body)
+		note_cluster(kube, at, &made, body, notes);
 	if (!body)
 		ret = error_set(err, ERROR_FAILED, "%s",
 				kube_why_no_jobset(&made));

@@ -622,6 +622,10 @@ jobs_of_all() {
   follower=$!
   wait_until 30 eval 'used_rights | grep "list events" >&2'
   wait_until 30 eval 'used_rights | grep "list workloads" >&2'
+  uid=$(jobset jobset | python3 -c 'import json, sys; print(json.load(sys.stdin)["metadata"]["uid"])')
+  tell make '{"kind": "Workload", "metadata": {"name": "jobset-jobset",
+    "ownerReferences": [{"uid": "'$uid'"}]}, "status": {}}'
+  wait_until 30 eval 'used_rights | grep "get localqueues/pendingworkloads" >&2'
   tell state '{"paused": false}'
   jobrun cancel jobset
   jobrun cancel plain
@@ -644,13 +648,13 @@ jobs_of_all() {
 @test "a plan names each right that is missing, and what goes without it" {
   jobs_of_all
   tell state '{"kueue": true}'
-  for resource in jobsets jobs pods pods/log events workloads namespaces \
-    configmaps services secrets; do
+  for resource in jobsets jobs pods pods/log events workloads \
+    localqueues/pendingworkloads namespaces configmaps services secrets; do
     tell state '{"role": '"$(role $resource)"'}'
     run jobrun plan jobs
     echo "$resource: $output"
     case $resource in
-      pods/log | events | workloads | namespaces)
+      pods/log | events | workloads | localqueues/* | namespaces)
         [ "$status" -eq 0 ]
         [[ $output == *"note: the right to "*" $resource in namespace 'team': without it "* ]]
         ;;

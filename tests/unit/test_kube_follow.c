@@ -68,7 +68,7 @@ static void failures_name_the_task(void **state)
 		{ "{'pods': [{'pod': 'node/0', 'exit': 139}, {'hold': true}]}",
 		  "master 0 was killed by SIGSEGV", 139 },
 		{ "{'pods': [{'pod': 'node/0', 'lost': true}, {'hold': true}]}",
-		  "master 0 lost its node", 137 },
+		  "master 0 lost its node: the node was taken away", 137 },
 	};
 	struct kube_test *f = *state;
 	struct run_record run;
@@ -160,7 +160,9 @@ static void make_workload(struct kube_test *f, const char *uid)
 		"'ownerReferences': [{'kind': 'JobSet', 'name': 'net', 'uid': "
 		"'%s'}]}, 'status': {'conditions': [{'type': 'QuotaReserved', "
 		"'status': 'False', 'reason': 'Pending', 'message': "
-		"'insufficient unused quota for cpu'}]}}",
+		"'insufficient unused quota for cpu'}, {'type': 'Evicted', "
+		"'status': 'True', 'message': 'preempted by a greater "
+		"one'}]}}",
 		uid);
 
 	stand_in_tell(&f->server, "make", item);
@@ -174,7 +176,9 @@ static void kueue_says_what_it_waits_for(void **state)
 	struct kube_command c;
 	struct error err;
 
-	stand_in_tell(&f->server, "state", "{'kueue': true, 'paused': true}");
+	stand_in_tell(&f->server, "state",
+		      "{'kueue': true, 'paused': true, 'positions': "
+		      "{'jobset-other': 0, 'jobset-net': 2}}");
 	kube_test_open(&c, KUBE_TEST_JOB "  kubernetes: {queue: team}\n");
 	kube_test_must(&c, kube_test_apply(&c, false));
 	assert_int_equal(record_get(c.ctx, "net", f->mem, &record, &err), 0);
@@ -182,8 +186,8 @@ static void kueue_says_what_it_waits_for(void **state)
 	make_workload(f, "another");
 	make_workload(f, record.uid);
 	kube_test_says(f, &c,
-		       "waits in Kueue's queue: insufficient unused quota "
-		       "for cpu");
+		       "waits in Kueue's queue at place 3: insufficient unused "
+		       "quota for cpu; evicted: preempted by a greater one");
 	kube_test_close(&c);
 }
 

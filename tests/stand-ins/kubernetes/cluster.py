@@ -19,6 +19,7 @@ whose "pod" (a regular expression on POOL/INDEX/RESTART) matches:
            {"message": "0/3 nodes are available", "seconds": 1}
   waiting  why its container does not start: {"reason", "message"}
   lost     true: its node is taken away while it runs
+  evicted  why kubelet ends it: "The node was low on resource: memory."
 """
 
 import base64
@@ -138,7 +139,10 @@ class Pod:
         with self.cluster.lock:
             self.ended = True
             self.cluster.lock.notify_all()
-        lost = self.script.get("lost")
+        lost, evicted = self.script.get("lost"), self.script.get("evicted")
+        if evicted:
+            self.status(reason="Evicted", message=evicted)
+            code = 137
         self.status(
             phase="Failed" if code or lost else "Succeeded",
             conditions=[condition("DisruptionTarget", "DeletionByTaintManager",
@@ -509,9 +513,12 @@ class Cluster:
     # JobSets
 
     def step_jobset(self, item):
+        self.suspend(item, item["spec"].get("suspend", False))
         if item["spec"].get("suspend"):
             return
         meta, spec = item["metadata"], item["spec"]
+        if item.get("status", {}).get("conditions"):
+            self.set_status(item, conditions=[])
         restarts = item.get("status", {}).get("restarts", 0)
         jobs = {job["metadata"]["name"]: job
                 for job in self.owned(item, "Job")}
@@ -538,6 +545,18 @@ class Cluster:
                 condition("Completed", "AllJobsCompleted",
                           "jobset completed successfully")])
 
+    def suspend(self, item, is_so):
+        """Its Jobs stay, without their pods."""
+        for job in self.owned(item, "Job"):
+            if job["spec"].get("suspend", False) != is_so:
+                job["spec"]["suspend"] = is_so
+                self.objects.store(job, "MODIFIED")
+            if is_so:
+                self.stop_pods(job)
+        if is_so and not item.get("status", {}).get("conditions"):
+            self.set_status(item, conditions=[condition(
+                "Suspended", "SuspendedJobs", "jobset is suspended")])
+
     def fail(self, item, jobs, failure, restarts):
         policy = item["spec"].get("failurePolicy", {})
         again = restarts < policy.get("maxRestarts", 0)
@@ -552,9 +571,11 @@ class Cluster:
         if again:
             self.set_status(item, restarts=restarts + 1)
         else:
+            name = next(one["metadata"]["name"] for one in jobs.values()
+                        if failure in one["status"].get("conditions", []))
             self.set_status(item, terminalState="Failed", conditions=[
-                condition("Failed", "FailedJobs", "jobset failed due to one "
-                          "or more job failures")])
+                condition("Failed", "FailedJobs", "jobset failed due to one or "
+                          f"more job failures (first failed job: {name})")])
 
     def make_job(self, item, one, name, restarts):
         meta = item["metadata"]

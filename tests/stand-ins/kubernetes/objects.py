@@ -33,6 +33,8 @@ KINDS = [
     Kind("kueue.x-k8s.io", "v1beta1", "workloads", "Workload"),
 ]
 KIND = {kind.name: kind for kind in KINDS}
+LOCAL_QUEUE = Kind("visibility.kueue.x-k8s.io", "v1beta1", "localqueues",
+                   "LocalQueue")
 NAMESPACE = Kind("", "v1", "namespaces", "Namespace")
 
 

@@ -24,7 +24,9 @@ Tests talk to it below /_/:
                       nothing: their logs are a 500, "hungSeconds" (10) later,
                       "labels" those of the namespace, by which PodSecurity
                       warns and enforces 'restricted',
-                      "noPods" why no pod is admitted
+                      "noPods" why no pod is admitted,
+                      "positions" those of Workloads in Kueue's queues, by
+                      their names
     POST /_/make      an object, put there by somebody else
     POST /_/compact   forgets what watches could go on from
     POST /_/many      {"count", "state"}: so many JobSets that were made by
@@ -62,7 +64,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 from answers import Answer, error, status  # noqa: E402
 from cluster import Cluster, violations  # noqa: E402
 from faults import Faults  # noqa: E402
-from objects import KIND, KINDS, NAMESPACE, Objects, now  # noqa: E402
+from objects import KIND, KINDS, LOCAL_QUEUE, NAMESPACE, Objects, now  # noqa: E402,E501
 from schemas import Schemas  # noqa: E402
 
 KUBECONFIG = """apiVersion: v1
@@ -80,6 +82,7 @@ users:
 """
 TOKEN = "token-that-nobody-may-see"
 WATCH_S = 30
+VISIBILITY = "apis/visibility.kueue.x-k8s.io/v1beta1"
 REVIEWS = "/apis/authorization.k8s.io/v1/"
 
 
@@ -250,6 +253,11 @@ class Server(http.server.ThreadingHTTPServer):
         match = re.fullmatch("/api/v1/namespaces/([^/]+)", path)
         if match and method == "GET":
             return self.namespace(match[1])
+        match = re.fullmatch(f"/{VISIBILITY}/namespaces/([^/]+)/"
+                             "localqueues/([^/]+)/pendingworkloads", path)
+        if self.state.get("kueue") and \
+                (match or path == "/" + VISIBILITY):
+            return self.pending(*match.groups() if match else (None, None))
         kinds = self.kinds()
         if path == "/api":
             return Answer(body={"kind": "APIVersions", "versions": ["v1"]})
@@ -274,6 +282,19 @@ class Server(http.server.ThreadingHTTPServer):
             return Answer(body={
                 "kind": "Namespace", "apiVersion": "v1", "metadata": {
                     "name": name, "labels": self.state.get("labels") or {}}})
+
+    def pending(self, namespace, queue):
+        """What a server of Kueue's own says of its queues."""
+        if not queue:
+            return Answer(body={"kind": "APIResourceList"})
+        with self.lock:
+            self.authorize("get", LOCAL_QUEUE, queue, "pendingworkloads",
+                           namespace)
+            return Answer(body={
+                "kind": "PendingWorkloadsSummary", "items": [
+                    {"metadata": {"name": name, "namespace": namespace},
+                     "positionInLocalQueue": at}
+                    for name, at in self.state.get("positions", {}).items()]})
 
     def kinds(self):
         """Those that the cluster has."""

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a cluster says of a run that its own object does not: events about the
+ * Jobs of a JobSet and about pods, conditions of those Jobs, and Kueue.
+ */
+#ifndef JOBRUN_REASONS_H
+#define JOBRUN_REASONS_H
+
+#include <jansson.h>
+
+#include "core/base/alloc.h"
+#include "providers/kubernetes/kube_follow.h"
+
+/* Why a run waits whose pods say nothing of it; in `mem`.  NULL: nothing
+ * says. */
+const char *why_waiting(const struct kube_at *at, const json_t *object,
+			const struct pods *pods, struct arena *mem);
+
+/* How the first Job of a JobSet that failed did; in `mem`.  NULL: none has, or
+ * it is no JobSet. */
+const char *why_child_failed(const struct kube_at *at, const json_t *object,
+			     struct arena *mem);
+
+#endif

@@ -463,8 +463,7 @@ static int cancel(void *ctx, const struct resource *have, bool now,
 		ret = supervisor_end_left(as->env.store, &run, false, LEFT_MS,
 					  err);
 	else if (ret == 0)
-		ret = supervisor_cancel(as->env.store, run.job_id, run.attempt,
-					now, err);
+		ret = supervisor_cancel(as->env.store, &run, now, err);
 	else if (ret > 0)
 		ret = 0;
 	arena_free(mem);

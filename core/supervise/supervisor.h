@@ -55,14 +55,15 @@ int supervisor_main(const char *job_id, int attempt,
 
 /* Asks a run to end, with its grace or `now`.  Ended is success.  1: its
  * processes were stopped, as `err` says, and go on now. */
-int supervisor_cancel(struct store *store, const char *job_id, int attempt,
+int supervisor_cancel(struct store *store, const struct run_record *run,
 		      bool now, struct error *err);
 
 /*
  * Brings the record of a run up to date: if its processes are gone without
  * having written its end, kills what is left of it and records it as failed.
  * One that never began, because what was to start it was killed, is deleted.
- * Does nothing for a run of another machine.
+ * A run of another machine whose lock is not seen here is over once nothing
+ * was heard of it for three minutes: see heartbeat.h.
  */
 int supervisor_check(struct store *store, const struct run_record *run,
 		     struct error *err);

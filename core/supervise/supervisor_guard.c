@@ -11,30 +11,53 @@
 #include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/process/process.h"
 #include "core/process/run_lock.h"
 #include "core/spec/wrap.h"
+#include "core/supervise/heartbeat.h"
 #include "core/supervise/supervisor_internal.h"
 
 /* A supervisor that is killed so often in a row is not to be had. */
 #define RESTARTS_MAX 5
-#define FULL_BELOW (512 << 10) /* bytes that are free on a full disk */
+#define FULL_BELOW (512 << 10)      /* bytes that are free on a full disk */
+#define LOCK_PATH "/proc/self/fd/3" /* SUPERVISOR_LOCK_FD */
 #define UNRECORDED "how the run ended could not be recorded"
+
+/* The next signal; 0: others are to hear that the run is alive. */
+static int next_signal(const sigset_t *signals, bool beats)
+{
+	const struct timespec limit = {
+		.tv_sec = HEARTBEAT_MS / 1000,
+		.tv_nsec = HEARTBEAT_MS % 1000 * 1000000L,
+	};
+	int number;
+
+	do {
+		number = beats ? sigtimedwait(signals, NULL, &limit)
+			       : sigwaitinfo(signals, NULL);
+	} while (number < 0 && errno == EINTR);
+	return number < 0 ? 0 : number;
+}
 
 /* Returns the status that the supervisor ended with. */
 static int wait_for(pid_t supervisor, const sigset_t *signals)
 {
+	bool beats = heartbeat_is_needed(LOCK_PATH);
 	int number, status = 0;
+	int64_t last_ms = 0;
 	pid_t pid;
 
 	for (;;) {
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 			if (pid == supervisor)
 				return status;
-		if (sigwait(signals, &number) == 0 && number != SIGCHLD &&
-		    number != SIGHUP)
+		number = next_signal(signals, beats);
+		if (!number)
+			number = heartbeat_beat(SUPERVISOR_LOCK_FD, &last_ms);
+		if (number && number != SIGCHLD && number != SIGHUP)
 			kill(supervisor, number);
 	}
 }

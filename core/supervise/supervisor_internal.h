@@ -46,6 +46,9 @@ int supervisor_newest(struct store *store, const char *job_id, int attempt,
 		      struct arena *mem, struct run_record *out,
 		      struct error *err);
 
+/* Whether it was started on this machine. */
+bool supervisor_is_of_here(const struct run_record *run);
+
 /* Records a run as failed whose supervisor can't do so any more. */
 int supervisor_abandon(struct store *store, const char *job_id, int attempt,
 		       const char *why, struct error *err);

@@ -48,8 +48,7 @@ int supervisor_end_left(struct store *store, const struct run_record *run,
 	if (ret == 0 && left.count)
 		ret = supervisor_check(store, run, err);
 	if (ret == 0 && left.count)
-		ret = supervisor_cancel(store, run->job_id, run->origin, false,
-					err);
+		ret = supervisor_cancel(store, run, false, err);
 	while (ret == 0 && left.count && time_monotonic_ms() < until_ms) {
 		nanosleep(&pause, NULL);
 		ret = supervisor_left(store, run, mem, &left, err);

@@ -19,10 +19,10 @@
 #include "core/process/process.h"
 #include "core/process/reserve.h"
 #include "core/process/run_lock.h"
+#include "core/supervise/heartbeat.h"
 #include "core/supervise/supervisor_internal.h"
 
 #define SUPERVISOR_LOG_MAX (1 << 20)
-#define START_TRIES 100 /* 10 ms apart */
 
 int supervisor_newest(struct store *store, const char *job_id, int attempt,
 		      struct arena *mem, struct run_record *out,
@@ -132,56 +132,6 @@ static int resume(struct store *store, const char *folder, struct error *err)
 	return ret;
 }
 
-/* Lets a supervisor that is stopped, and its guard, go on: a stopped process
- * hears no other signal.  Returns 1, with `err`, if one was stopped. */
-static int wake(pid_t pid, struct error *err)
-{
-	pid_t parent, ignored;
-	bool stopped = process_state(pid, &parent) == 'T';
-	bool guarded = parent > 1 && process_state(parent, &ignored) == 'T';
-
-	if (!stopped && !guarded)
-		return 0;
-	kill(pid, SIGCONT);
-	if (guarded)
-		kill(parent, SIGCONT);
-	error_set(
-		err, ERROR_FAILED,
-		"its supervisor (process %ld) was stopped, and goes on now to "
-		"end it",
-		(long)pid);
-	return 1;
-}
-
-int supervisor_cancel(struct store *store, const char *job_id, int attempt,
-		      bool now, struct error *err)
-{
-	struct timespec pause = { .tv_nsec = 10000000 };
-	char *folder = home_folder(store, job_id, attempt);
-	pid_t pid = 0;
-	int held, tries;
-
-	for (tries = 0; tries < START_TRIES; tries++) {
-		held = run_lock_look(folder, &pid, NULL, err);
-		if (held <= 0 || pid)
-			break;
-		nanosleep(&pause, NULL); /* it is only starting */
-	}
-	free(folder);
-	if (held <= 0)
-		return held;
-	if (!pid)
-		return error_set(err, ERROR_TRY_AGAIN, "it is only starting");
-	/* It has ended, and could not record that. */
-	if (pid < 0)
-		return 0;
-	/* The lock is held, so the pid is that of its holder, or of one that
-	 * was killed a moment ago and whose guard is cleaning up. */
-	if (kill(pid, now ? SIGINT : SIGTERM) < 0 && errno != ESRCH)
-		return error_errno(err, "cannot signal process %ld", (long)pid);
-	return wake(pid, err);
-}
-
 /* Processes without memory cannot record why they end; their last words are in
  * the log that both of them write to. */
 static bool ran_out_of_memory(const char *folder)
@@ -241,7 +191,7 @@ static int settle(struct store *store, const struct run_record *run,
 	return ret;
 }
 
-static bool is_of_here(const struct run_record *run)
+bool supervisor_is_of_here(const struct run_record *run)
 {
 	char host[256];
 
@@ -249,6 +199,27 @@ static bool is_of_here(const struct run_record *run)
 		host[0] = '\0';
 	host[sizeof(host) - 1] = '\0';
 	return !run->host || !strcmp(run->host, host);
+}
+
+/* The run of a machine whose locks we may not see. */
+static int check_elsewhere(struct store *store, const struct run_record *run,
+			   const char *folder, struct error *err)
+{
+	struct error ignored;
+	char why[400];
+
+	if (run_state_is_final(run->state) ||
+	    heartbeat_age_ms(folder) < HEARTBEAT_LOST_MS)
+		return 0;
+	/* What it has started on hosts goes on without that machine. */
+	if (supervisor_goes_on(folder)) {
+		resume(store, folder, &ignored);
+		return 0;
+	}
+	snprintf(why, sizeof(why),
+		 "machine '%s', where it ran, was not heard of for %d minutes",
+		 run->host, HEARTBEAT_LOST_MS / 60000);
+	return supervisor_abandon(store, run->job_id, run->attempt, why, err);
 }
 
 int supervisor_check(struct store *store, const struct run_record *run,
@@ -260,10 +231,14 @@ int supervisor_check(struct store *store, const struct run_record *run,
 	pid_t pid;
 
 	folder = store_run_folder(store, run->job_id, run->origin);
-	if (!is_of_here(run) ||
-	    (run_state_is_final(run->state) && !left_hosts_any(folder))) {
+	if (run_state_is_final(run->state) && !left_hosts_any(folder)) {
 		free(folder);
 		return 0;
+	}
+	if (!supervisor_is_of_here(run) && heartbeat_is_needed(folder)) {
+		ret = check_elsewhere(store, run, folder, err);
+		free(folder);
+		return ret;
 	}
 	ret = run_lock_look(folder, &pid, &lock, err);
 	if (ret == 0 && supervisor_goes_on(folder)) {

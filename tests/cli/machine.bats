@@ -1,0 +1,92 @@
+# A state directory that several machines see, each by a name of its own: runs
+# of another machine, whose processes cannot be signalled from here.  Needs root.
+load helper
+
+setup_file() {
+  [ "$(id -u)" = 0 ] && unshare --uts hostname there 2>/dev/null ||
+    skip "needs root and UTS namespaces"
+}
+
+# there COMMAND...: on the other machine
+there() {
+  unshare --uts sh -c 'hostname there; exec "$@"' sh "$@"
+}
+
+runs_there() {
+  job a.yaml a "echo begun; exec sleep $NAP"
+  there "$JOBRUN" apply --detach a.yaml
+  wait_until 20 state_is a RUNNING
+}
+
+# The machine has no power.
+it_dies() {
+  kill -9 $(marked)
+  wait_until 10 eval '[ -z "$(marked)" ]'
+}
+
+# heard_of SECONDS: the last sign of life was so long ago
+heard_of() {
+  touch -d "-$1 seconds" state/runs/a.1/lock
+}
+
+@test "where the lock tells it, the death of a run is seen whatever its machine is called" {
+  export JOBRUN_STATE_SHARED=0
+  runs_there
+  it_dies
+  wait_until 10 state_is a FAILED
+  [[ $(field a 'j["error"]') == "the run's supervisor and its guard were killed" ]]
+}
+
+@test "a run of another machine counts as failed three minutes after that has died" {
+  export JOBRUN_STATE_SHARED=1
+  runs_there
+  it_dies
+  heard_of 100
+  state_is a RUNNING
+  "$JOBRUN" wait a >wait.txt 2>&1 3>&- &
+  wait=$!
+  "$JOBRUN" logs -f a >logs.txt 2>&1 3>&- &
+  logs=$!
+  wait_until 20 grep -q begun logs.txt
+  heard_of 200
+  status=0
+  wait $wait || status=$?
+  [ $status -eq 1 ]
+  wait $logs || true
+  state_is a FAILED
+  [[ $(field a 'j["error"]') == "machine 'there', where it ran, was not heard of for 3 minutes" ]]
+  run jobrun cancel a
+  [[ $output == *"already FAILED"* ]]
+  jobrun delete --yes a
+}
+
+@test "a run of another machine that lives goes on, and hears a cancel" {
+  export JOBRUN_STATE_SHARED=1
+  runs_there
+  # It is heard of again.
+  heard_of 120
+  wait_until 30 eval '[ $(($(date +%s) - $(stat -c %Y state/runs/a.1/lock))) -lt 60 ]'
+  state_is a RUNNING
+  timeout 120 "$JOBRUN" cancel a
+  state_is a CANCELLED
+  wait_until 10 nothing_runs
+}
+
+@test "a cancel from where processes have other numbers signals nobody else" {
+  export JOBRUN_STATE_SHARED=0
+  runs_there
+  # As a container would see it: the number is that of another process.
+  sleep "$NAP" 3>&- &
+  other=$!
+  cp state/runs/a.1/lock lock
+  printf '%-20d\n' "$other" | dd of=state/runs/a.1/lock conv=notrunc status=none
+  run timeout 60 "$JOBRUN" cancel a
+  echo "$output"
+  [ "$status" -ne 0 ]
+  [[ $output == *"it runs on machine 'there', or in a container of that name: cancel it there"* ]]
+  kill -0 "$other"
+  dd if=lock of=state/runs/a.1/lock conv=notrunc status=none
+  timeout 60 "$JOBRUN" cancel a
+  state_is a CANCELLED
+  kill "$other"
+}

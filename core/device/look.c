@@ -116,7 +116,7 @@ static void finish(struct device_look *look)
 		text_last_words(buf_text(&look->said), look->said.len, words,
 				sizeof(words));
 	json_decref(value);
-	look->done(look->arg, all, all ? NULL : words);
+	look->done(look->arg, all, all ? NULL : *words ? words : SILENT);
 	arena_free(mem);
 }
 

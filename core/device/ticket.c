@@ -161,6 +161,11 @@ static bool goes_before(const struct queued *one, const struct queued *two)
 	return by_arrival(one, two) < 0;
 }
 
+static bool counts(int folder, const struct queued *one, long *looked)
+{
+	return (*looked)++ >= LOOK_AT || ticket_is_alive(folder, one->name);
+}
+
 /*
  * A user's runs have the places at which they arrived; which of them has which
  * place is by their priorities.  So the place of `self` is that of the nth of
@@ -173,18 +178,15 @@ static long count_before(int folder, const struct ticket_list *all,
 	size_t i;
 
 	for (i = 0; i < all->count; i++)
-		if (all->items[i].own && goes_before(&all->items[i], self) &&
-		    (looked++ >= LOOK_AT ||
-		     ticket_is_alive(folder, all->items[i].name)))
-			own_before++;
+		if (all->items[i].own && goes_before(&all->items[i], self))
+			own_before += counts(folder, &all->items[i], &looked);
 	for (i = 0; i < all->count; i++) {
 		const struct queued *one = &all->items[i];
+		bool alive = one == self || counts(folder, one, &looked);
 
-		if (one->own && own_seen++ == own_before)
+		if (alive && one->own && own_seen++ == own_before)
 			break;
-		if (!one->own &&
-		    (looked++ >= LOOK_AT || ticket_is_alive(folder, one->name)))
-			others++;
+		others += alive && !one->own;
 	}
 	return own_before + others;
 }

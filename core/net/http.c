@@ -167,6 +167,12 @@ void http_response_done(struct http_response *response)
 char *http_response_header(const struct http_response *response,
 			   const char *name)
 {
+	return http_response_header_at(response, name, 0);
+}
+
+char *http_response_header_at(const struct http_response *response,
+			      const char *name, size_t n)
+{
 	const char *at = buf_text(&response->headers);
 	size_t name_len = strlen(name);
 
@@ -174,7 +180,7 @@ char *http_response_header(const struct http_response *response,
 		size_t len = strcspn(at, "\n");
 
 		if (len >= name_len + 2 && !strncmp(at, name, name_len) &&
-		    !strncmp(at + name_len, ": ", 2))
+		    !strncmp(at + name_len, ": ", 2) && n-- == 0)
 			return mem_printf("%.*s", (int)(len - name_len - 2),
 					  at + name_len + 2);
 		at += len + (at[len] == '\n');

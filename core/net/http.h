@@ -65,7 +65,10 @@ struct http_response {
 
 /* Zeroed (`= { 0 }`) it is ready for a call. */
 void http_response_done(struct http_response *response);
-/* Its value, or NULL; `name` in lower case.  Returns new. */
+/* The value of the nth of that name, or of the first; NULL: there is none.
+ * `name` is in lower case.  Return new. */
+char *http_response_header_at(const struct http_response *response,
+			      const char *name, size_t n);
 char *http_response_header(const struct http_response *response,
 			   const char *name);
 

@@ -56,7 +56,7 @@ int object_get(const struct kube_at *at, const struct kube_type *type,
 
 int object_apply(const struct kube_at *at, const struct kube_type *type,
 		 const json_t *object, bool dry_run, json_t **out,
-		 char **warning, struct error *err)
+		 json_t **warnings, struct error *err)
 {
 	const char *query[] = { "fieldManager",
 				FIELD_MANAGER,
@@ -85,9 +85,9 @@ int object_apply(const struct kube_at *at, const struct kube_type *type,
 		*out = answer.body;
 		answer.body = NULL;
 	}
-	if (ret == 0 && warning) {
-		*warning = answer.warning;
-		answer.warning = NULL;
+	if (ret == 0 && warnings) {
+		*warnings = answer.warnings;
+		answer.warnings = NULL;
 	}
 	apiserver_answer_done(&answer);
 	arena_free(mem);

@@ -42,10 +42,10 @@ const char *type_path(const struct kube_type *type, const struct kube_at *at,
 int object_get(const struct kube_at *at, const struct kube_type *type,
 	       const char *name, json_t **out, struct error *err);
 /* Server-side apply.  `*out`, if not NULL, is what came back; with `dry_run`
- * nothing is changed.  `warning`, if not NULL, is new or NULL. */
+ * nothing is changed.  `warnings`, if not NULL, is new or NULL. */
 int object_apply(const struct kube_at *at, const struct kube_type *type,
 		 const json_t *object, bool dry_run, json_t **out,
-		 char **warning, struct error *err);
+		 json_t **warnings, struct error *err);
 /* Gone already is success.  `uid`, if not NULL, is whose deletion is meant. */
 int object_delete(const struct kube_at *at, const struct kube_type *type,
 		  const char *name, const char *uid, const char *propagation,

@@ -20,6 +20,8 @@
 /* An earlier run takes the grace of its pods to go. */
 #define GONE_MAX_MS 120000
 #define GONE_POLL_MS 200
+/* Some of the annotations' 256 KiB are for others. */
+#define PROPERTIES_MAX (192u << 10)
 
 int run_choose_type(const struct kube_at *at, const struct job *job,
 		    const struct kube_type **out, struct error *err)
@@ -141,14 +143,33 @@ static int remove_earlier(const struct kube_at *at,
 	return wait_gone(at, type, name, grace_ms, err);
 }
 
-/* With what tells this run from others. */
-static json_t *complete(const struct resource *want, int attempt)
+/* Annotations have 256 KiB together.  What a list of very many files would take
+ * of that is left out: their digest is there still. */
+static char *properties_text(const struct resource *want)
 {
-	json_t *body = json_deep_copy(json_object_get(want->request, "body"));
+	char *text = json_canonical(want->properties);
+	json_t *shorter;
+
+	if (strlen(text) <= PROPERTIES_MAX)
+		return text;
+	free(text);
+	shorter = json_deep_copy(want->properties);
+	json_object_del(json_object_get(shorter, "source"), "files");
+	text = json_canonical(shorter);
+	json_decref(shorter);
+	if (strlen(text) > PROPERTIES_MAX)
+		strcpy(text, "{}");
+	return text;
+}
+
+json_t *run_complete(const struct resource *want, const json_t *request,
+		     int attempt)
+{
+	json_t *body = json_deep_copy(request);
 	json_t *meta = json_object_get(body, "metadata");
 	json_t *notes = json_object_get(meta, "annotations");
 	struct labels labels = labels_of(want->job, time_now_ms());
-	char *text = json_canonical(want->properties);
+	char *text = properties_text(want);
 	char when[40];
 
 	json_object_set_new(json_object_get(meta, "labels"), KUBE_LABEL_ATTEMPT,
@@ -190,7 +211,9 @@ static int start(struct kube *kube, const struct resource *want,
 		 const struct kube_at *at, const struct kube_type *type,
 		 int last, struct error *err)
 {
-	json_t *body = complete(want, last + 1), *made = NULL;
+	json_t *body = run_complete(
+		want, json_object_get(want->request, "body"), last + 1);
+	json_t *made = NULL;
 	int ret = object_apply(at, type, body, false, &made, NULL, err);
 
 	if (ret == 0)

@@ -42,4 +42,8 @@ bool run_is_unknown(const struct resource *have);
 int run_wait_unknown(struct kube *kube, const struct resource *have,
 		     enum wait_state *state, struct error *err);
 
+/* A run's body, with what tells this run from others.  Returns new. */
+json_t *run_complete(const struct resource *want, const json_t *request,
+		     int attempt);
+
 #endif

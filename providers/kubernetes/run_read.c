@@ -9,11 +9,11 @@
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/pod_security.h"
 #include "providers/kubernetes/record.h"
+#include "providers/kubernetes/rehearsal.h"
 #include "providers/kubernetes/rights.h"
 #include "providers/kubernetes/whereabouts.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
-#include "providers/kubernetes/kube_trials.h"
 
 static void show(const json_t *object, struct arena *mem,
 		 struct resource *found)
@@ -50,41 +50,6 @@ static void show_judged(struct kube *kube, const char *job_id,
 		 record.run.error ? record.run.error : "");
 }
 
-/*
- * Asks the cluster to admit it without applying: its admission has the last
- * word.  An earlier run has the name, so another name is tried.
- */
-static int rehearse(const struct kube_at *at, const struct kube_type *type,
-		    const json_t *body, bool taken, json_t *outputs,
-		    struct error *err)
-{
-	json_t *trial = json_deep_copy(body), *made = NULL;
-	char *warning = NULL, *name;
-	int ret;
-
-	if (taken) {
-		name = mem_printf("%s-next", object_meta(body, "name"));
-		json_object_set_new(json_object_get(trial, "metadata"), "name",
-				    json_text(name));
-		free(name);
-	}
-	ret = object_apply(at, type, trial, true, &made, &warning, err);
-	if (ret == 0 && !trials_are_kept(body, made))
-		ret = error_set(err, ERROR_FAILED,
-				"it knows no trials: that takes Kubernetes "
-				"1.29 (backoffLimitPerIndex of a Job)");
-	if (ret == 0)
-		json_put_text(outputs, "dryRun", "accepted");
-	else
-		error_prefix(err, "the cluster refuses it");
-	if (warning)
-		json_put_text(outputs, "warning", warning);
-	free(warning);
-	json_decref(made);
-	json_decref(trial);
-	return ret;
-}
-
 /* What the cluster has, or asks for, that the file alone does not show. */
 static void note_cluster(struct kube *kube, const struct kube_at *at,
 			 const struct kube_job *made, json_t *body,
@@ -109,12 +74,37 @@ static void note_cluster(struct kube *kube, const struct kube_at *at,
 					    queue));
 }
 
+/* What would be applied, to the letter. */
+static int rehearse_run(const struct kube_at *at, const struct kube_type *type,
+			const struct resource *want,
+			const struct kube_job *made, const json_t *object,
+			json_t *outputs, struct error *err)
+{
+	json_t *body = run_complete(want, json_object_get(outputs, "body"),
+				    run_attempt_of(object) + 1);
+	struct rehearsal all = {
+		.at = at,
+		.job = want->job,
+		.made = made,
+		.type = type,
+		.body = body,
+		.taken = object,
+		.outputs = outputs,
+		.notes = json_object_get(outputs, OUTPUT_NOTES),
+	};
+	int ret = rehearse(&all, err);
+
+	json_decref(body);
+	return ret;
+}
+
 /* Fills in what `adapt` needs: the API call that makes it in this cluster. */
 static int prepare(struct kube *kube, const struct kube_at *at,
-		   const struct kube_type *type, const struct job *job,
+		   const struct kube_type *type, const struct resource *want,
 		   const json_t *object, struct arena *mem,
 		   struct resource *found, struct error *err)
 {
+	const struct job *job = want->job;
 	json_t *missing = json_array(), *notes = json_array();
 	struct kube_job made;
 	json_t *body;
@@ -144,7 +134,8 @@ static int prepare(struct kube *kube, const struct kube_at *at,
 	/* Without an image there is nothing to ask about. */
 	if (ret == 0 && !same && !kube_needs(&made) &&
 	    !json_array_size(missing))
-		ret = rehearse(at, type, body, object, found->outputs, err);
+		ret = rehearse_run(at, type, want, &made, object,
+				   found->outputs, err);
 	kube_job_done(&made);
 	return ret;
 }
@@ -238,7 +229,7 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 	if (ret == 0 && want->job)
 		ret = object_check_owner(object, want->job->job_id, err);
 	if (ret >= 0 && want->job && want->job->file)
-		ret = prepare(kube, &at, to_be, want->job,
+		ret = prepare(kube, &at, to_be, want,
 			      type == to_be ? object : NULL, mem, found, err);
 	/* One that is being deleted is as good as gone. */
 	if (ret >= 0 && object && !*object_meta(object, "deletionTimestamp")) {

@@ -88,3 +88,71 @@ sys.exit(not eval(sys.argv[1]))' "$2"
   jobrun render --catalogue nodes.yaml --to kubernetes fits.yaml >manifests.yaml
   grep -q 'cpu: 3000m' manifests.yaml
 }
+
+@test "all that the cluster warns of is in plan and apply" {
+  tell state '{"pods": [{"exit": 0}], "labels": {"pod-security.kubernetes.io/warn": "restricted"},
+    "warn": ["spec.old is deprecated", "a \"quoted\" word"]}'
+  pods_of warned 0
+  sed -i '/workerType/d; /workerCount/d; s/provider: kubernetes/&, kubernetes: {controller: job, podSecurity: baseline}/' warned.yaml
+  for command in "plan warned.yaml" "apply --yes warned.yaml"; do
+    run jobrun $command
+    echo "$output"
+    [[ $output == *"note: the cluster warns: spec.old is deprecated"* ]]
+    [[ $output == *'note: the cluster warns: a "quoted" word'* ]]
+    [[ $output == *'note: the cluster warns: would violate PodSecurity "restricted:latest": allowPrivilegeEscalation != false, runAsNonRoot != true, unrestricted capabilities'* ]]
+  done
+  tell state '{"labels": {}, "warn": null}'
+  jobrun delete warned
+}
+
+# whole ID: a Job with a source and a secret
+whole() {
+  pods_of "$1" 0
+  mkdir -p src
+  echo 'print(1)' >src/main.py
+  sed -i '/workerType/d; /workerCount/d; s/provider: kubernetes/&, kubernetes: {controller: job}, source: src, secrets: {KEY: {env: KEY}}, command: [a]/' "$1.yaml"
+  export KEY=for-the-pods-alone
+}
+
+@test "what a quota has no room for is known before anything is made" {
+  tell state '{"pods": [{"hold": true}]}'
+  whole counted
+  for kind in configmaps secrets services jobs; do
+    tell state '{"quota": {"'$kind'": 0}}'
+    run jobrun plan counted.yaml
+    echo "$output"
+    [ "$status" -eq 75 ]
+    [[ $output == *"the cluster refuses it: $kind"*'"counted'*"exceeded quota: q"* ]]
+    run jobrun apply --yes counted.yaml
+    [ "$status" -eq 75 ]
+    [ "$(made)" = "[]" ]
+  done
+  # A run that another one replaces makes room for it.
+  tell state '{"quota": {"jobs": 1}, "pods": [{"exit": 0}]}'
+  jobrun apply --yes counted.yaml
+  sed -i 's/command: \[a\]/command: [b]/' counted.yaml
+  run jobrun plan counted.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"tried beside the run that it replaces, which goes first: "*"exceeded quota"* ]]
+  run jobrun apply --yes counted.yaml
+  [ "$status" -eq 0 ]
+  tell state '{"quota": null}'
+  jobrun delete counted
+}
+
+@test "a source of very many files is no more than a run's annotations hold" {
+  tell state '{"pods": [{"exit": 0}]}'
+  whole long
+  folder=src/$(printf 'a%.0s' {1..120})
+  mkdir "$folder"
+  for ((i = 0; i < 1200; i++)); do echo "$i" >"$folder/file-with-a-long-name-$i.txt"; done
+  run jobrun plan --format json long.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *'"dryRun": "accepted"'* ]]
+  run jobrun apply --yes long.yaml
+  [ "$status" -eq 0 ]
+  [[ $output == *"long: SUCCEEDED"* ]]
+  jobrun delete long
+  [ "$(made)" = "[]" ]
+}

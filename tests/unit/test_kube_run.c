@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "core/base/json.h"
 #include "tests/support/kube_test.h"
 
 static void a_run_is_made_followed_and_forgotten(void **state)
@@ -127,9 +126,11 @@ static void the_cluster_has_a_say_in_the_plan(void **state)
 	struct kube_test *f = *state;
 	struct resource *found;
 	struct kube_command c;
+	const json_t *warnings;
 
 	stand_in_tell(&f->server, "state",
-		      "{'deny': 'no GPUs on Fridays', 'warn': 'old field'}");
+		      "{'deny': 'no GPUs on Fridays', 'warn': ['old "
+		      "\\\"field\\\"', 'another']}");
 	kube_test_open(&c, KUBE_TEST_JOB);
 	assert_null(resources_read(c.want, c.ctx, &c.err));
 	assert_string_equal(c.err.text,
@@ -139,9 +140,11 @@ static void the_cluster_has_a_say_in_the_plan(void **state)
 	stand_in_tell(&f->server, "state", "{'deny': null}");
 	found = resources_read(c.want, c.ctx, &c.err);
 	assert_non_null(found);
-	assert_string_equal(
-		json_get_text(kube_test_run(&c)->request, "warning", ""),
-		"old field");
+	warnings = json_object_get(kube_test_run(&c)->request, "warnings");
+	assert_string_equal(json_string_value(json_array_get(warnings, 0)),
+			    "old \"field\"");
+	assert_string_equal(json_string_value(json_array_get(warnings, 1)),
+			    "another");
 	assert_int_equal(kube_test_count(f, "JobSet"), 0);
 	resources_forget(found, c.want->count);
 	kube_test_close(&c);

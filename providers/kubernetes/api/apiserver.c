@@ -225,7 +225,7 @@ long apiserver_stream_end(struct apiserver_stream *stream)
 void apiserver_answer_done(struct apiserver_answer *answer)
 {
 	json_decref(answer->body);
-	free(answer->warning);
+	json_decref(answer->warnings);
 	*answer = (struct apiserver_answer){ 0 };
 }
 
@@ -264,17 +264,35 @@ static int refused(long status, const char *text, size_t len, struct error *err)
 	return -1;
 }
 
-/* `299 - "text"` gives "text". */
-static char *warning_of(const struct http_response *response)
+/* `299 - "a \"text\""` gives `a "text"`; added to the list. */
+static void add_warning(const char *line, json_t *out)
 {
-	char *line = http_response_header(response, "warning");
-	char *from = line ? strchr(line, '"') : NULL;
-	char *to = from ? strrchr(from + 1, '"') : NULL;
-	char *out = NULL;
+	const char *at = strchr(line, '"');
+	struct buf text = { 0 };
 
-	if (to)
-		out = mem_printf("%.*s", (int)(to - from - 1), from + 1);
-	free(line);
+	for (at = at ? at + 1 : ""; *at && *at != '"'; at++) {
+		if (*at == '\\' && at[1])
+			at++;
+		buf_add(&text, at, 1);
+	}
+	if (text.len)
+		json_array_append_new(out, json_text(text.data));
+	buf_done(&text);
+}
+
+/* All of them, each in a header of its own; returns new, or NULL. */
+static json_t *warnings_of(const struct http_response *response)
+{
+	json_t *out = NULL;
+	char *line;
+	size_t n = 0;
+
+	while ((line = http_response_header_at(response, "warning", n++))) {
+		if (!out)
+			out = json_array();
+		add_warning(line, out);
+		free(line);
+	}
 	return out;
 }
 
@@ -286,7 +304,7 @@ static int take_answer(const struct http_response *response, const char *path,
 
 	answer->status = response->status;
 	if (response->status / 100 == 2) {
-		answer->warning = warning_of(response);
+		answer->warnings = warnings_of(response);
 		answer->body = json_read(response->body.data,
 					 response->body.len, path, err);
 		return answer->body ? 0 : -1;

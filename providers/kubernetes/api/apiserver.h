@@ -47,10 +47,10 @@ struct apiserver_request {
 
 /* Zeroed (`= { 0 }`) it is ready for a call. */
 struct apiserver_answer {
-	long status;     /* also of a call that failed; 0: no answer */
-	json_t *body;    /* NULL if the call failed */
-	char *warning;   /* what the server warns of, or NULL */
-	char reason[64]; /* of a call that failed: "NotFound" */
+	long status;      /* also of a call that failed; 0: no answer */
+	json_t *body;     /* NULL if the call failed */
+	json_t *warnings; /* what the server warns of: texts; or NULL */
+	char reason[64];  /* of a call that failed: "NotFound" */
 };
 
 void apiserver_answer_done(struct apiserver_answer *answer);

@@ -25,6 +25,8 @@ Tests talk to it below /_/:
                       "labels" those of the namespace, by which PodSecurity
                       warns and enforces 'restricted',
                       "noPods" why no pod is admitted,
+                      "quota" how many objects of a kind there may be:
+                      {"configmaps": 0},
                       "positions" those of Workloads in Kueue's queues, by
                       their names
     POST /_/make      an object, put there by somebody else
@@ -146,7 +148,8 @@ class Server(http.server.ThreadingHTTPServer):
     def keep_secret(self, item):
         """Its values must never be shown, as they are or in base 64."""
         if item.get("kind") == "Secret":
-            for value in (item.get("data") or {}).values():
+            # A rehearsal has none.
+            for value in filter(None, (item.get("data") or {}).values()):
                 self.secrets |= {value, base64.b64decode(value).decode()}
 
     def make_many(self, what):
@@ -179,6 +182,18 @@ class Server(http.server.ThreadingHTTPServer):
         kind, _, token = headers.get("Authorization", "").partition(" ")
         if kind != "Bearer" or token not in self.state["tokens"]:
             raise error(401, "Unauthorized")
+
+    def check_quota(self, kind, namespace, name):
+        most = (self.state.get("quota") or {}).get(kind.plural)
+        if most is None or (kind.name, namespace, name) in self.objects.items:
+            return
+        used = sum(k == kind.name and s == namespace
+                   for k, s, _ in self.objects.items)
+        if used >= most:
+            what = f"count/{kind.title}"
+            raise error(403, f'{kind.title} "{name}" is forbidden: exceeded '
+                        f"quota: q, requested: {what}=1, used: {what}={used}, "
+                        f"limited: {what}={most}")
 
     def admission(self, item):
         for name in self.state.get("drops", []):
@@ -366,6 +381,7 @@ class Server(http.server.ThreadingHTTPServer):
         if form != "application/apply-patch+yaml":
             raise error(415, "the body of the request was in an unknown "
                         f"format: {form}")
+        self.check_quota(kind, namespace, name)
         try:
             answer = self.objects.apply(kind, namespace, name, data, query,
                                         self.checker, self.admission)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asks the cluster to admit all that a run would make, without making any of
+ * it: its admission has the last word on a plan.
+ */
+#ifndef JOBRUN_REHEARSAL_H
+#define JOBRUN_REHEARSAL_H
+
+#include "providers/kubernetes/kube_translate.h"
+#include "providers/kubernetes/objects.h"
+
+struct rehearsal {
+	const struct kube_at *at;
+	const struct job *job;
+	const struct kube_job *made;
+	const struct kube_type *type; /* of the run */
+	const json_t *body;           /* the run, as it would be applied */
+	bool taken;      /* an earlier run has its name, and goes before */
+	json_t *outputs; /* what came of it */
+	json_t *notes;   /* what the cluster warns of, for the reader */
+};
+
+int rehearse(const struct rehearsal *all, struct error *err);
+
+#endif

@@ -61,6 +61,10 @@ made() {
   curl -sf "$BASE/_/made" | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))'
 }
 
+made_is() { # COUNT, for wait_until
+  [ "$(made)" -eq "$1" ]
+}
+
 # asked METHOD PATTERN [2]: how many requests there were, answered with 2xx
 asked() {
   curl -sf "$BASE/_/requests" | python3 -c '

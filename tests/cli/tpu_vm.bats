@@ -188,7 +188,7 @@ teardown() {
   press_ctrl_c_twice $! out
   wait $! || true
   cat out
-  wait_until 15 test "$(made)" -eq 0
+  wait_until 30 made_is 0
   refute pgrep -f "sleep $NAP"
   end_google
 }

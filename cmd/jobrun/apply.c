@@ -35,16 +35,16 @@ struct apply_opts {
 
 static const struct opt options[] = {
 	{ 'd', "detach", OPT_FLAG, offsetof(struct apply_opts, detach), NULL,
-	  "start, do not follow" },
+	  "start the runs, do not follow them" },
 	{ 'y', "yes", OPT_FLAG, offsetof(struct apply_opts, yes), NULL,
 	  "do not ask" },
 	{ 0, "dry-run", OPT_FLAG, offsetof(struct apply_opts, dry_run), NULL,
-	  "only show the plan, as 'jobrun plan'" },
+	  "only show the plan, like 'jobrun plan'" },
 	{ 0, "lock-timeout", OPT_DURATION,
 	  offsetof(struct apply_opts, lock_timeout), "DURATION",
-	  "wait so long for another jobrun that works on the job" },
+	  "how long to wait for another jobrun on this job" },
 	{ 0, "task", OPT_STRING, offsetof(struct apply_opts, task), "TYPE",
-	  "show only what master, worker, ps or evaluator wrote" },
+	  "only show master, worker, ps or evaluator" },
 	{ 0 },
 };
 
@@ -103,8 +103,10 @@ static void show_run(struct apply *apply, const struct action *action)
 		goto out;
 	/* From its first attempt: it may have been restarted since it was
 	 * planned, or started, and every line is shown. */
-	app_say(apply->app, "%s: attempt %d %s", run.job_id, run.origin,
-		action->follow ? "is followed" : "started");
+	app_say(apply->app,
+		action->follow ? "%s: following attempt %d"
+			       : "%s: attempt %d started",
+		run.job_id, run.origin);
 	/* With several of them, it is said whose task it is. */
 	if (plan_job_count(session->plan) > 1)
 		apply->view.style.job = action->want->name;
@@ -190,15 +192,15 @@ static void on_phase(void *arg, const struct action *action,
 	case PHASE_DONE:
 		if (err)
 			app_say(apply->app,
-				"%s '%s': done, but not remembered: %s; a "
-				"later plan cannot tell who changes it",
+				"%s '%s': done, but not recorded: %s; later "
+				"plans cannot tell who changed it",
 				one->kind->name, one->name, err->text);
 		if (action_is_run(action) && action->want && !apply->detach)
 			end_run(apply, action, status);
 		else if (action_is_run(action) && action->want)
 			app_say(apply->app,
 				"%s: started; 'jobrun logs -f %s' follows it, "
-				"'jobrun cancel %s' ends it",
+				"'jobrun cancel %s' stops it",
 				one->name, one->name, one->name);
 		break;
 	case PHASE_FAILED:
@@ -215,8 +217,7 @@ static void on_phase(void *arg, const struct action *action,
 	}
 	if (apply->app->out_closed && !apply->told_closed) {
 		apply->told_closed = true;
-		app_say(apply->app, "nobody reads the output any more; "
-				    "still following");
+		app_say(apply->app, "output closed; still following the run");
 	}
 }
 
@@ -356,11 +357,10 @@ static int ask(struct app *app, const struct plan *plan,
 		return 0;
 	if (app_confirm(app, "Do this?"))
 		return 0;
-	error_set(&err, ERROR_FAILED, "nothing was done: %s",
+	error_set(&err, ERROR_FAILED, "nothing done: %s",
 		  isatty(STDIN_FILENO) && app->err_terminal
 			  ? "not confirmed"
-			  : "it needs a yes, and there is no terminal to ask "
-			    "on (--yes)");
+			  : "refusing without confirmation; pass --yes");
 	return app_fail(app, &err);
 }
 
@@ -556,18 +556,18 @@ const struct command cmd_apply = {
 	.args = "[--detach] [--yes] [--dry-run] [--rerun] [--prune] "
 		"[--take-over] "
 		"[--lock-timeout DURATION] PATH...|PLANFILE",
-	.summary = "do what 'plan' shows, and follow it to its end",
+	.summary = "do what 'plan' shows, and follow the runs to their end",
 	.help = PATH_HELP
-	"; PLANFILE is what 'plan --out' has saved.\n\n"
-	"The tasks' lines go to standard output, all else to standard "
-	"error.  Ctrl-C\n"
-	"cancels a run on this machine (twice: kills it).  A run elsewhere "
-	"goes "
-	"on, unless\n"
-	"Ctrl-C is pressed again within 3 seconds; SIGTERM leaves it at once, "
-	"and a closed\n"
-	"terminal leaves every run: 'jobrun apply' or 'jobrun logs -f' follows "
-	"it again.\n",
+	"; PLANFILE is a plan saved by 'plan --out'.\n\n"
+	"Task output goes to standard output, everything else to standard "
+	"error.\n"
+	"Ctrl-C cancels a run on this machine (twice: kills it).  A run "
+	"elsewhere\n"
+	"continues unless you press Ctrl-C again within 3 seconds; SIGTERM "
+	"leaves it at\n"
+	"once, and a closed terminal leaves every run: 'jobrun apply' or "
+	"'jobrun logs -f'\n"
+	"follows it again.\n",
 	.options = options,
 	.more = input_rows,
 	.more_offset = offsetof(struct apply_opts, inputs),

@@ -20,9 +20,9 @@ struct cancel_opts {
 
 static const struct opt options[] = {
 	{ 0, "now", OPT_FLAG, offsetof(struct cancel_opts, now), NULL,
-	  "without the grace between SIGTERM and SIGKILL" },
+	  "send SIGKILL now, without the grace period" },
 	{ 'y', "yes", OPT_FLAG, offsetof(struct cancel_opts, yes), NULL,
-	  "do not ask before several are cancelled" },
+	  "do not ask before cancelling several runs" },
 	{ 0 },
 };
 
@@ -198,7 +198,7 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	choice_take(&choice, argc - first, argv + first);
 	if (!choice_is_made(&choice)) {
-		status = command_misused(app, &cmd_cancel, "nothing was given");
+		status = command_misused(app, &cmd_cancel, "no job given");
 		goto out;
 	}
 	if (session_open(&session, app, 0, &err) < 0 ||
@@ -223,13 +223,13 @@ out:
 const struct command cmd_cancel = {
 	.name = "cancel",
 	.args = "[--now] [--yes] [-l LABEL=VALUE] [--state LIST] JOB...",
-	.summary = "end runs: SIGTERM, the job's grace, SIGKILL",
+	.summary = "stop runs: SIGTERM, the job's grace period, SIGKILL",
 	.help = CHOOSE_HELP
-	"What a pattern, a file or an option chooses is listed, and "
-	"asked about.\n"
-	"Waits until it has ended.  A run that has ended already is "
-	"left as it is, but for\nwhat may still run on hosts that "
-	"were cut off from it: that is ended, if they answer.\n",
+	"Lists the runs that a pattern, a file or an option selects, and "
+	"asks.  Waits\n"
+	"until they have ended.  Of a run that has already ended, stops only "
+	"what may\n"
+	"still run on hosts that were cut off, if they answer.\n",
 	.options = options,
 	.more = choose_rows,
 	.more_offset = offsetof(struct cancel_opts, choose),

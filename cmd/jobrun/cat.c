@@ -44,38 +44,38 @@ struct cat_opts {
 /* clang-format off */
 static const struct opt options[] = {
 	{ 0, "data", OPT_STRING, offsetof(struct cat_opts, data), "NAME",
-	  "this task's share of a data set of its job" },
+	  "read this task's share of a data set of its job" },
 	{ 0, "index", OPT_STRING, offsetof(struct cat_opts, index), "FILE",
-	  "the index of the shards (a path or URL); checks what comes" },
+	  "the index (path or URL), to verify the shards" },
 	{ 0, "shuffle", OPT_STRING, offsetof(struct cat_opts, shuffle), "SEED",
-	  "another order in each epoch; the same seed, the same order" },
+	  "shuffle each epoch; same SEED, same order" },
 	{ 0, "split", OPT_STRING, offsetof(struct cat_opts, split), "SPLIT",
-	  "only the share of host=I/N,device=J/M" },
+	  "read only the share of host=I/N,device=J/M" },
 	{ 0, "epochs", OPT_NUMBER, offsetof(struct cat_opts, epochs), "N",
-	  "how often, each in its order; 1 by default, 0 without end" },
+	  "how many epochs; 1 by default, 0 for endless" },
 	{ 0, "epoch", OPT_NUMBER, offsetof(struct cat_opts, epoch), "N",
 	  "the first epoch; $JOBRUN_EPOCH or 0 by default" },
 	{ 0, "read-ahead", OPT_STRING, offsetof(struct cat_opts, read_ahead),
-	  "SIZE", "memory for what is read ahead; 64MiB by default" },
+	  "SIZE", "memory for read-ahead; 64MiB by default" },
 	{ 0, "connections", OPT_COUNT,
 	  offsetof(struct cat_opts, connections), "N",
-	  "how many at once, at most; 16 by default" },
+	  "connections at once, at most; 16 by default" },
 	{ 0, "stall", OPT_DURATION, offsetof(struct cat_opts, stall),
-	  "DURATION", "give a silent connection up; 30s by default" },
+	  "DURATION", "drop a connection after this much silence (30s)" },
 	{ 0, "patience", OPT_DURATION, offsetof(struct cat_opts, patience),
-	  "DURATION", "give up after so long without a byte; 5m by default" },
+	  "DURATION", "give up after this long without progress (5m)" },
 	{ 0, "cache", OPT_STRING, offsetof(struct cat_opts, cache), "DIR",
-	  "keep what comes over the network there, for the next time" },
+	  "cache downloads there" },
 	{ 0, "cache-size", OPT_SIZE, offsetof(struct cat_opts, cache_size),
-	  "SIZE", "the most that is kept there; 10GiB by default" },
+	  "SIZE", "size limit of the cache; 10GiB by default" },
 	{ 0, "fifo", OPT_STRING, offsetof(struct cat_opts, fifo), "DIR",
-	  "to named fifos there: DIR/0 and so on, one for each consumer" },
+	  "write to named fifos DIR/0 ..., one per consumer" },
 	{ 0, "consumers", OPT_COUNT, offsetof(struct cat_opts, consumers),
-	  "N", "how many, among whom the shards are dealt; 1 by default" },
+	  "N", "how many consumers share the shards; 1 by default" },
 	{ 0, "raw", OPT_FLAG, offsetof(struct cat_opts, raw), NULL,
-	  "bytes as stored: no tar files joined, no encoding refused" },
+	  "write bytes as stored; join no tar files" },
 	{ 0, "list", OPT_FLAG, offsetof(struct cat_opts, list), NULL,
-	  "only print what would be read, a line each" },
+	  "only list what would be read, one line each" },
 	{ 0 },
 };
 /* clang-format on */
@@ -107,20 +107,21 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 		return error_prefix(err, "--read-ahead");
 	if (cat->how.read_ahead < STREAM_READ_AHEAD_MIN)
 		return error_set(err, ERROR_USAGE,
-				 "--read-ahead: %s is too little: it must be "
-				 "1MiB or more",
+				 "--read-ahead: %s is too little; give 1MiB or "
+				 "more",
 				 opts->read_ahead);
 	if (opts->connections > CONNECTIONS_MAX)
 		return error_set(err, ERROR_USAGE,
-				 "--connections: %d are the most",
+				 "--connections: %d is the maximum",
 				 CONNECTIONS_MAX);
 	if (opts->consumers != 1 && !opts->fifo)
 		return error_set(err, ERROR_USAGE,
-				 "--consumers is for --fifo: standard output "
-				 "has one");
+				 "--consumers needs --fifo: standard output "
+				 "has one consumer");
 	if (opts->consumers > CONSUMERS_MAX)
 		return error_set(err, ERROR_USAGE,
-				 "--consumers: %d are the most", CONSUMERS_MAX);
+				 "--consumers: %d is the maximum",
+				 CONSUMERS_MAX);
 	if (cat->how.read_ahead / (uint64_t)opts->consumers <
 	    STREAM_READ_AHEAD_MIN)
 		return error_set(err, ERROR_USAGE,
@@ -186,7 +187,7 @@ static void close_cache(struct cat *cat)
 	struct error why;
 
 	if (cat->cache && cache_trouble(cat->cache, &why))
-		app_say(cat->app, "warning: the cache has not kept all: %s",
+		app_say(cat->app, "warning: not everything could be cached: %s",
 			why.text);
 	cache_close(cat->cache);
 }
@@ -225,7 +226,7 @@ static int read_index(struct cat *cat, const char *url, struct error *err)
 		return -1;
 	fd = memfd_create("index", MFD_CLOEXEC);
 	if (fd < 0) {
-		error_errno(err, "cannot make a file in memory");
+		error_errno(err, "cannot create a file in memory");
 		goto out;
 	}
 	if (stream_run(cat->http, &cat->how, one_object, &next, fd, err) < 0)
@@ -256,7 +257,7 @@ static json_t *find_set(const char *name, struct error *err)
 	set = text ? json_read(text, strlen(text), variable, err) : NULL;
 	if (!text)
 		error_set(err, ERROR_USAGE,
-			  "--data: there is no %s: this is no task of a job "
+			  "--data: %s is not set; this is not a task of a job "
 			  "with jobrun.data.%s",
 			  variable, name);
 	free(variable);
@@ -318,15 +319,15 @@ static int read_urls(struct cat *cat, struct cat_opts *opts, char **urls,
 
 	if (opts->data && count)
 		return error_set(err, ERROR_USAGE,
-				 "--data takes no URLs beside it");
+				 "--data and URLs exclude each other");
 	if (opts->data)
 		return read_set(cat, opts, err);
 	cat->urls = mem_grow(NULL, count + 1, sizeof(*cat->urls));
 	for (i = 0; i < count; i++) {
 		if (strstr(urls[i], "://") && !is_remote(urls[i]))
 			return error_set(err, ERROR_USAGE,
-					 "'%s' is no URL that can be read: "
-					 "gs://, http:// and https:// are",
+					 "cannot read URL '%s'; use gs://, "
+					 "http:// or https://",
 					 urls[i]);
 		cat->urls[cat->url_count++] = urls[i];
 	}
@@ -452,7 +453,7 @@ static int run(struct app *app, int argc, char **argv)
 		ret = read_options(&cat, &opts, &err);
 	if (ret == 0 && app->out_missing && !opts.fifo)
 		ret = error_set(&err, ERROR_FAILED,
-				"there is no standard output to write to");
+				"standard output is closed");
 	if (ret == 0)
 		ret = make_list(&cat, &opts, &err);
 	if (ret == 0 && opts.list)

@@ -29,7 +29,7 @@ struct checkpoints_opts {
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct checkpoints_opts, format),
-	  "text|json", "the form of the output; text is the default" },
+	  "text|json", "the output format; text is the default" },
 	{ 0 },
 };
 
@@ -78,9 +78,9 @@ static int find(struct listed_checkpoints *all, const struct run_spec *spec,
 			memcpy(all->items, kept, all->count * sizeof(*kept));
 	} else if (spec->hosts.names.count) {
 		ret = error_set(err, ERROR_FAILED,
-				"the checkpoints of '%s' stay on its hosts: "
-				"jobrun.checkpoints.to says where else to keep "
-				"them",
+				"the checkpoints of '%s' stay on its hosts; "
+				"set jobrun.checkpoints.to to keep them "
+				"elsewhere",
 				all->job_id);
 	} else {
 		folder = spec_checkpoints_folder(spec);
@@ -169,7 +169,8 @@ static void put_text(const struct listed_checkpoints *all,
 	for (i = 0; i < all->count; i++)
 		put_line(all, store, &all->items[i], out);
 	if (all->next)
-		buf_puts(out, "* is what the next start goes on from\n");
+		buf_puts(out, "* marks the checkpoint that the next start "
+			      "resumes from\n");
 	json_array_foreach(all->skipped, i, one) buf_printf(
 		out, "%s does not count: %s\n", json_get_text(one, "what", ""),
 		json_get_text(one, "why", ""));
@@ -230,9 +231,9 @@ static int read_spec(struct session *session, const char *job_id,
 	if (ret == 0 && out->checkpoints.is_used && !out->checkpoints.to &&
 	    !(provider && provider->traits & TRAIT_THIS_MACHINE))
 		ret = error_set(err, ERROR_FAILED,
-				"the checkpoints of '%s' stay where it runs: "
-				"jobrun.checkpoints.to says where else to keep "
-				"them",
+				"the checkpoints of '%s' stay where it runs; "
+				"set jobrun.checkpoints.to to keep them "
+				"elsewhere",
 				job_id);
 	if (ret == 0 && !out->checkpoints.is_used)
 		ret = error_set(err, ERROR_FAILED,
@@ -303,8 +304,7 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	choice_take(&choice, argc - first, argv + first);
 	if (!choice_is_made(&choice)) {
-		status = command_misused(app, &cmd_checkpoints,
-					 "nothing was given");
+		status = command_misused(app, &cmd_checkpoints, "no job given");
 		goto out;
 	}
 	if (session_open(&session, app, 0, &err) < 0 ||
@@ -326,10 +326,10 @@ out:
 const struct command cmd_checkpoints = {
 	.name = "checkpoints",
 	.args = "[--format text|json] [-l LABEL=VALUE] JOB...",
-	.summary = "the checkpoints that are kept of jobs",
+	.summary = "list the checkpoints of jobs",
 	.help = CHOOSE_HELP
-	"Where they are, what is known of each, and which one the "
-	"next start goes on from.\n",
+	"Shows where they are, and marks the one that the next start resumes "
+	"from.\n",
 	.options = options,
 	.more = choose_rows,
 	.more_offset = offsetof(struct checkpoints_opts, choose),

@@ -293,7 +293,7 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_complete = {
 	.name = "complete",
 	.args = "WORD...",
-	.summary = "what the last word could become; shells ask",
+	.summary = "complete the last word; shells call this",
 	.hidden = true,
 	.run = run,
 };

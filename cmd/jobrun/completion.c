@@ -19,8 +19,8 @@ static int run(struct app *app, int argc, char **argv)
 		file++;
 	if (!file->path) {
 		error_set(&err, ERROR_USAGE,
-			  "there are completions for bash, zsh and fish, not "
-			  "for '%s'",
+			  "no completion for '%s'; there is one for bash, zsh "
+			  "and fish",
 			  argv[first]);
 		return app_fail(app, &err);
 	}
@@ -31,14 +31,13 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_completion = {
 	.name = "completion",
 	.args = "bash|zsh|fish",
-	.summary = "the completion of commands, options and jobs in a shell",
+	.summary = "print a shell's completion of commands, options and jobs",
 	.help = "  bash: echo 'eval \"$(jobrun completion bash)\"' "
 		">>~/.bashrc\n"
 		"  zsh:  echo 'eval \"$(jobrun completion zsh)\"' >>~/.zshrc, "
 		"after compinit\n"
 		"  fish: jobrun completion fish "
 		">~/.config/fish/completions/jobrun.fish\n\n"
-		"'make install' puts them where the shells look by "
-		"themselves.\n",
+		"'make install' puts them where the shells look.\n",
 	.run = run,
 };

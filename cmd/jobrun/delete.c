@@ -26,11 +26,11 @@ static const struct opt options[] = {
 	{ 'y', "yes", OPT_FLAG, offsetof(struct delete_opts, yes), NULL,
 	  "do not ask" },
 	{ 0, "dry-run", OPT_FLAG, offsetof(struct delete_opts, dry_run), NULL,
-	  "show what would go, delete nothing" },
+	  "show what would be deleted, and delete nothing" },
 	{ 0, "force", OPT_FLAG, offsetof(struct delete_opts, force), NULL,
-	  "forget it also where its place cannot be reached" },
+	  "forget the job even if its place is unreachable" },
 	{ 0, "take-over", OPT_FLAG, offsetof(struct delete_opts, take_over),
-	  NULL, "also what a job of this name from elsewhere made" },
+	  NULL, "also what another project's job of this id created" },
 	{ 0 },
 };
 
@@ -58,7 +58,7 @@ static int ask(const struct deletion *deletion, const struct delete_opts *opts)
 	buf_done(&text);
 	if (app_confirm(app, "Delete this, with its logs and output?"))
 		return 0;
-	error_set(&err, ERROR_FAILED, "nothing was deleted: not confirmed");
+	error_set(&err, ERROR_FAILED, "nothing deleted: not confirmed");
 	return app_fail(app, &err);
 }
 
@@ -67,8 +67,8 @@ static int fail_unknown(const struct app *app, const char *job_id)
 	struct error err;
 
 	error_set(&err, ERROR_NO_RUN,
-		  "no run of '%s' is known here, nor anything else of "
-		  "it: 'jobrun status' lists what is",
+		  "no run of '%s' here, nor resources; 'jobrun status' lists "
+		  "the runs",
 		  job_id);
 	return app_fail(app, &err);
 }
@@ -191,8 +191,8 @@ static int delete_argument(struct session *session,
 		if (check_job_id(argument, &ignored) == 0)
 			return delete_locked(session, argument, NULL, opts);
 		error_set(&err, ERROR_NO_RUN,
-			  "'%.200s' is not the jobId of a run: 'jobrun status' "
-			  "lists them",
+			  "no run with jobId '%.200s'; 'jobrun status' lists "
+			  "the runs",
 			  argument);
 		text_make_printable(err.text);
 		return app_fail(session->app, &err);
@@ -251,7 +251,7 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	choice_take(&choice, argc - i, argv + i);
 	if (!choice_is_made(&choice))
-		return command_misused(app, &cmd_delete, "nothing was given");
+		return command_misused(app, &cmd_delete, "no job given");
 	if (load_options(&opts.load, app, &schema, &err) < 0 ||
 	    session_open(&session, app, opts.dry_run ? 0 : SESSION_WRITE,
 			 &err) < 0) {
@@ -275,10 +275,10 @@ const struct command cmd_delete = {
 	.name = "delete",
 	.args = "[--yes] [--dry-run] [-l LABEL=VALUE] [--state LIST] [--force] "
 		"[--take-over] JOB|PATH...",
-	.summary = "delete all that a job made: runs, logs, resources",
+	.summary = "delete everything a job created: runs, logs, resources",
 	.help = "A JOB is a jobId or a pattern in quotes ('train-*').  Asks "
-		"first, on a terminal.  A run that still goes on has to "
-		"be cancelled first.\n",
+		"first, on a terminal.\n"
+		"Cancel a run that is still going first.\n",
 	.options = options,
 	.more = choose_rows_plain,
 	.more_offset = offsetof(struct delete_opts, choose),

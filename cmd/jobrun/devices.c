@@ -18,7 +18,7 @@ struct devices_opts {
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct devices_opts, format),
-	  "text|json", "the form of the output; text is the default" },
+	  "text|json", "the output format; text is the default" },
 	{ 0 },
 };
 
@@ -146,7 +146,7 @@ static int run_look(struct app *app, int argc, char **argv)
 const struct command cmd_devices = {
 	.name = "devices",
 	.args = "",
-	.summary = "show the GPUs of this machine, and who computes on them",
+	.summary = "show the GPUs of this machine and the processes on them",
 	.options = options,
 	.run = run,
 };

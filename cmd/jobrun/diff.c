@@ -19,9 +19,9 @@ struct diff_opts {
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct diff_opts, format),
-	  "text|json|markdown", "the form of the output; text is the default" },
+	  "text|json|markdown", "the output format; text is the default" },
 	{ 0, "prices", OPT_STRING, offsetof(struct diff_opts, prices), "FILE",
-	  "a price list, to compare what the runs cost" },
+	  "a price list, to compare the cost of the runs" },
 	{ 0 },
 };
 
@@ -223,8 +223,7 @@ static int before_it(const struct run_story *story, struct arena *mem,
 {
 	if (story->trial || !story->before)
 		return error_set(err, ERROR_USAGE,
-				 "'%s' has no run before it: name the other "
-				 "one, too",
+				 "'%s' has no previous run; name a second one",
 				 run_story_name(story, mem));
 	*out = arena_printf(mem, "%s.%d", story->before->job_id,
 			    story->before->attempt);
@@ -310,9 +309,10 @@ out:
 const struct command cmd_diff = {
 	.name = "diff",
 	.args = "[--format FORMAT] [--prices FILE] JOB [JOB]",
-	.summary = "what differs between two runs or trials",
-	.help = "JOB.3 is attempt 3, JOB/7 trial 7; one name alone is compared "
-		"with the run\nbefore it.  What is equal is left out.\n"
+	.summary = "show what differs between two runs or trials",
+	.help = "JOB.3 is attempt 3, JOB/7 trial 7; a single JOB is compared "
+		"with its previous\n"
+		"run.  Shows only differences.\n"
 		"  jobrun diff resnet\n"
 		"  jobrun diff resnet.3 resnet.5\n"
 		"  jobrun diff tuned/3 tuned/7\n",

@@ -94,8 +94,8 @@ static void look_at_catalogue(struct checks *all)
 		checks_add(all, "catalogue", "age", CHECK_MISSING, NULL)
 			->advice = arena_printf(
 			all->mem,
-			"%ld days old: newer hardware is taken with a "
-			"warning; a newer jobrun or --catalogue knows it",
+			"%ld days old: newer hardware gets a warning; update "
+			"jobrun or pass --catalogue",
 			days);
 }
 
@@ -161,7 +161,7 @@ static void put_json(const struct checks *all, struct buf *out)
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct doctor_opts, format),
-	  "text|json", "the form of the output; text is the default" },
+	  "text|json", "the output format; text is the default" },
 	{ 0 },
 };
 
@@ -195,8 +195,8 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.args = "[--format text|json]",
-	.summary = "say what is installed, reachable and authorised",
-	.help = "What is missing is needed by some jobs only, and no failure.  "
+	.summary = "check what is installed, reachable and authorised",
+	.help = "Something missing is not a failure: only some jobs need it.  "
 		"Exits 77 if\n"
 		"credentials are refused, 69 if a service can't be reached.\n",
 	.options = options,

@@ -22,8 +22,8 @@ void doctor_state(struct checks *all)
 	store_close(store);
 	if (access(folder, F_OK) < 0) {
 		checks_add(all, GROUP, NAME, CHECK_MISSING, NULL)->advice =
-			"nothing has run here yet: the first 'jobrun apply' "
-			"makes it";
+			"nothing has run here yet; the first 'jobrun apply' "
+			"creates it";
 	} else if (access(folder, W_OK) < 0) {
 		error_errno(&err, "cannot write to '%s'", folder);
 		checks_fail(all, GROUP, NAME, &err);

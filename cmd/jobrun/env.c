@@ -22,11 +22,11 @@ static const struct opt options[] = {
 	{ 0, "task", OPT_STRING, offsetof(struct env_opts, task), "TYPE",
 	  "master (default), worker, ps or evaluator" },
 	{ 0, "index", OPT_NUMBER, offsetof(struct env_opts, index), "N",
-	  "which of them; the first is 0" },
+	  "the index of the task; the first is 0" },
 	{ 0, "all", OPT_FLAG, offsetof(struct env_opts, all), NULL,
-	  "also what it inherits from this environment" },
+	  "also variables inherited from this environment" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct env_opts, format),
-	  "text|shell|json", "the form of the output; text is the default" },
+	  "text|shell|json", "the output format; text is the default" },
 	{ 0 },
 };
 
@@ -122,8 +122,8 @@ static int find_env(struct session *session, struct job *job,
 		return -1;
 	if (!provider->environment)
 		return error_set(err, ERROR_USAGE,
-				 "the provider %s decides at run time what a "
-				 "task sees",
+				 "the provider %s sets the tasks' variables at "
+				 "run time",
 				 provider->name);
 	ctx = session_context(session, provider, err);
 	if (!ctx || job_digest(job, err) < 0 ||
@@ -163,8 +163,8 @@ static int run(struct app *app, int argc, char **argv)
 		return status;
 	if (jobs.count > 1) {
 		error_set(&err, ERROR_USAGE,
-			  "'%s' holds %zu jobs; 'env' is about one",
-			  argv[first], jobs.count);
+			  "'%s' holds %zu jobs; 'env' takes one", argv[first],
+			  jobs.count);
 		status = app_fail(app, &err);
 	} else if (session_open(&session, app, SESSION_CATALOGUE, &err) < 0 ||
 		   find_env(&session, jobs.items[0], &opts, &env, &err) < 0) {
@@ -181,10 +181,11 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_env = {
 	.name = "env",
 	.args = "[--task TYPE] [--index N] PATH",
-	.summary = "every variable that a task of the job will see",
-	.help = "Of a run that was made from this very file, what its tasks "
-		"saw; else what the\n"
-		"next run's would.  Values of secrets are never shown.\n",
+	.summary = "print every variable that a task of the job will see",
+	.help = "If the newest run was started from this very file, shows what "
+		"its tasks saw;\n"
+		"else what the next run's would see.  Never shows values of "
+		"secrets.\n",
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct env_opts, load),

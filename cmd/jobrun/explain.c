@@ -21,12 +21,11 @@ struct explain_opts {
 
 static const struct opt options[] = {
 	{ 'r', "recursive", OPT_FLAG, offsetof(struct explain_opts, recursive),
-	  NULL, "all that is below the field, as an outline" },
+	  NULL, "show everything below the field, as an outline" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct explain_opts, format),
-	  "text|json|man",
-	  "the form; text is the default, man has all fields" },
+	  "text|json|man", "text is the default; man has all fields" },
 	{ 0, "catalogue", OPT_STRING, offsetof(struct explain_opts, catalogue),
-	  "FILE", "rows of hardware and prices that go before jobrun's own" },
+	  "FILE", "hardware and prices that override jobrun's own" },
 	{ 0 },
 };
 
@@ -130,7 +129,8 @@ static int explain(const struct app *app, const char *path,
 	outline_init(&all, providers);
 	if (man && *path)
 		return error_set(err, ERROR_USAGE,
-				 "--format man is of all fields, not of '%s'",
+				 "--format man prints all fields, not just "
+				 "'%s'",
 				 path);
 	if (man)
 		explain_man(&all, out);
@@ -169,16 +169,17 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_explain = {
 	.name = "explain",
 	.args = "[-r] [FIELD.PATH|TABLE|RULE]",
-	.summary = "what a field of a job file means, or a problem of one",
+	.summary = "explain a field of a job file, or a problem in one",
 	.help = "  jobrun explain trainingInput.workerCount\n"
 		"  jobrun explain -r hyperparameters    what is below it\n"
 		"  jobrun explain scale-tiers           a table of facts\n"
 		"  jobrun explain tpu-count             a problem, by the name "
-		"in its brackets\n"
-		"Without an argument: the top level of a job file.  "
-		"Tables are machine-types,\n"
+		"in brackets\n"
+		"Without an argument: the top level of a job file.  Tables are "
+		"machine-types,\n"
 		"accelerators, tpus, regions, zones, runtime-versions, "
-		"scale-tiers, rules, providers.\n",
+		"scale-tiers, rules,\n"
+		"providers.\n",
 	.options = options,
 	.run = run,
 };

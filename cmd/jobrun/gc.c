@@ -32,15 +32,15 @@ struct gc_opts {
 
 static const struct opt options[] = {
 	{ 0, "provider", OPT_STRING, offsetof(struct gc_opts, provider), "NAME",
-	  "look there only" },
+	  "look only at this provider" },
 	{ 0, "older-than", OPT_DURATION, offsetof(struct gc_opts, older_than),
-	  "DURATION", "leave what was made later and has no run yet (1h)" },
+	  "DURATION", "keep newer things that have no run yet (1h)" },
 	{ 0, "lost-runs", OPT_FLAG, offsetof(struct gc_opts, lost_runs), NULL,
-	  "runs that the state directory has lost, too: logs and models" },
+	  "also logs and models of runs no longer recorded" },
 	{ 'y', "yes", OPT_FLAG, offsetof(struct gc_opts, yes), NULL,
-	  "delete it, do not ask" },
+	  "delete without asking" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct gc_opts, format),
-	  "text|json", "the form of the output; text is the default" },
+	  "text|json", "the output format; text is the default" },
 	{ 0 },
 };
 
@@ -307,7 +307,7 @@ static int plan_resources(struct gc *gc, const struct find *first,
 		ret = remains_read(first->provider, ctx, &mine, find_job(first),
 				   remains, err);
 	if (ret == 0)
-		remains_plan(remains, "nobody needs it", plan);
+		remains_plan(remains, "no longer needed", plan);
 	listing_done(&mine);
 	return ret;
 }
@@ -444,12 +444,12 @@ static void say_result(const struct gc *gc, int wanted)
 		app_say(app, "%zu deleted, %zu left", deleted,
 			gc->count - deleted);
 	else if (gc->count)
-		app_say(app, "nothing was deleted%s",
-			wanted < 0 ? "" : "; --yes deletes it");
+		app_say(app, "nothing deleted%s",
+			wanted < 0 ? "" : "; pass --yes to delete it");
 	if (gc->kept)
 		app_say(app,
-			"%zu %s that the state directory does not know %s logs "
-			"or output and %s left; --lost-runs lists %s, too",
+			"%zu %s unknown to the state directory %s logs or "
+			"output and %s kept; --lost-runs lists %s, too",
 			gc->kept, gc->kept == 1 ? "run" : "runs",
 			gc->kept == 1 ? "has" : "have",
 			gc->kept == 1 ? "is" : "are",
@@ -488,8 +488,8 @@ static int check(const struct gc_opts *opts, struct error *err)
 	provider = opts->provider ? provider_find(opts->provider) : NULL;
 	if (opts->provider && !provider)
 		return error_set(err, ERROR_USAGE,
-				 "unknown provider '%s': 'jobrun explain "
-				 "providers' lists those that are known",
+				 "unknown provider '%s'; 'jobrun explain "
+				 "providers' lists them",
 				 opts->provider);
 	return 0;
 }
@@ -533,10 +533,10 @@ const struct command cmd_gc = {
 	.name = "gc",
 	.args = "[--provider NAME] [--older-than DURATION] [--lost-runs] "
 		"[--yes] [--format FORMAT] [PATH...]",
-	.summary = "find what nobody needs any more, and delete it",
-	.help = "Deletes nothing without a yes.  It looks where jobs were "
+	.summary = "clean up what no job needs any more",
+	.help = "Asks before it deletes anything.  Looks where jobs were "
 		"applied from here, and\n"
-		"where the jobs of each PATH are.\n",
+		"where the jobs of each PATH run.\n",
 	.options = options,
 	.remote = true,
 	.run = run,

@@ -22,24 +22,26 @@ static void print_all(struct buf *out)
 
 	buf_puts(
 		out,
-		"jobrun: training jobs kept as YAML, planned, run and "
-		"followed\n\n"
+		"jobrun: plan, run and follow training jobs written as YAML\n\n"
 		"Usage: jobrun COMMAND [OPTION]... [ARGUMENT]...\n\n"
-		"  jobrun plan job.yaml     what would be done; review it\n"
-		"  jobrun apply job.yaml    do it, and follow it to its end\n\n"
+		"  jobrun plan job.yaml     show what apply would do; review "
+		"it\n"
+		"  jobrun apply job.yaml    do it, and follow the run to its "
+		"end\n\n"
 		"Commands:\n");
 	for (i = 0; commands[i]; i++)
 		if (!commands[i]->hidden)
 			buf_printf(out, "  %-*s  %s\n", width,
 				   commands[i]->name, commands[i]->summary);
 	buf_puts(out,
-		 "\n'jobrun help COMMAND' says more about one.\n"
-		 "Exit status: 0 success, 1 the job or an action failed, "
-		 "2 changes are pending\n"
+		 "\n"
+		 "'jobrun help COMMAND' shows the help of one.\n"
+		 "Exit status: 0 success, 1 the job or an action failed, 2 "
+		 "changes are pending\n"
 		 "(plan --detailed-exitcode), 64 wrong usage, 65 invalid job "
 		 "file, 69 can't be\n"
-		 "reached, 75 try again, 77 not authorised, 124 timed out, "
-		 "130 interrupted.\n");
+		 "reached, 75 try again, 77 not authorised, 124 timed out, 130 "
+		 "interrupted.\n");
 }
 
 static int run(struct app *app, int argc, char **argv)
@@ -59,7 +61,7 @@ static int run(struct app *app, int argc, char **argv)
 		command = command_find(argv[first]);
 		if (!command || command->hidden) {
 			error_set(&err, ERROR_USAGE,
-				  "'%s' is not a command: see 'jobrun help'",
+				  "unknown command '%s'; see 'jobrun help'",
 				  argv[first]);
 			return app_fail(app, &err);
 		}
@@ -73,6 +75,6 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_help = {
 	.name = "help",
 	.args = "[COMMAND]",
-	.summary = "show this, or the help of a command",
+	.summary = "show this help, or that of a command",
 	.run = run,
 };

@@ -18,7 +18,7 @@ struct import_opts {
 
 static const struct opt options[] = {
 	{ 0, "lossy", OPT_FLAG, offsetof(struct import_opts, lossy), NULL,
-	  "succeed though a comment says what is lost" },
+	  "succeed although something is lost" },
 	{ 0 },
 };
 
@@ -56,8 +56,8 @@ static int check(const struct app *app, const struct buf *text,
 static int say_lost(struct app *app, int lost)
 {
 	app_say(app,
-		"%d thing%s of it cannot be said in a job file: see the "
-		"comments (--lossy goes without)",
+		"%d setting%s cannot be kept in a job file: see the comments "
+		"(--lossy drops them)",
 		lost, lost == 1 ? "" : "s");
 	return ERROR_INVALID;
 }
@@ -124,13 +124,14 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_import = {
 	.name = "import",
 	.args = "[--lossy] FILE | -- gcloud ARGUMENT...",
-	.summary = "the job file that says what an old command line said",
+	.summary = "convert an old command line to a job file",
 	.help = "A FILE is a Kubernetes Job, JobSet or TrainJob, a script of "
 		"sbatch, or a task of\n"
 		"SkyPilot or dstack.\n\n"
 		"  jobrun import -- gcloud ai-platform jobs submit training "
-		"NAME --region=us-central1 \\\n"
-		"      --config=config.yaml -- --epochs 90 >job.yaml\n\n"
+		"NAME \\\n"
+		"      --region=us-central1 --config=config.yaml -- --epochs "
+		"90 >job.yaml\n\n"
 		"Also takes 'gcloud ai custom-jobs create' and 'gcloud ai "
 		"hp-tuning-jobs create'.\n"
 		"What has no counterpart becomes a comment, and the exit "

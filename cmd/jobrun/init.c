@@ -30,9 +30,11 @@ struct init_opts {
 
 static const struct opt options[] = {
 	{ 0, "ci", OPT_CHOICE, offsetof(struct init_opts, ci),
-	  "both|github|gitlab|none", "whose workflow; both is the default" },
+	  "both|github|gitlab|none",
+	  "which CI workflow to write; both is the "
+	  "default" },
 	{ 0, "force", OPT_FLAG, offsetof(struct init_opts, force), NULL,
-	  "write over files that are there already" },
+	  "overwrite existing files" },
 	{ 0 },
 };
 
@@ -104,8 +106,7 @@ static int write_one(struct init *init, const char *name, bool executable,
 	}
 	if (ret == 1) {
 		init->kept++;
-		app_say(init->app,
-			"'%s' is there already and was left as it is", path);
+		app_say(init->app, "'%s' exists already; left unchanged", path);
 		ret = 0;
 	} else if (ret == 0) {
 		init->made++;
@@ -208,9 +209,8 @@ static int run(struct app *app, int argc, char **argv)
 	if (write_all(&init, &err) < 0)
 		return app_fail(app, &err);
 	if (init.kept)
-		app_say(app, "%zu file%s left as %s; --force writes over %s",
-			init.kept, init.kept == 1 ? " was" : "s were",
-			init.kept == 1 ? "it was" : "they were",
+		app_say(app, "%zu file%s left unchanged; --force overwrites %s",
+			init.kept, init.kept == 1 ? "" : "s",
 			init.kept == 1 ? "it" : "them");
 	print_next(&init);
 	return 0;
@@ -219,9 +219,9 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_init = {
 	.name = "init",
 	.args = "[--ci both|github|gitlab|none] [--force] [DIR]",
-	.summary = "write a starter repository: a job, its review in CI",
-	.help = "DIR may be empty, new, or a repository: files that are there "
-		"already stay.\n",
+	.summary = "write a starter repository: a job and its review in CI",
+	.help = "DIR may be empty, new, or a repository; existing files "
+		"stay.\n",
 	.options = options,
 	.run = run,
 };

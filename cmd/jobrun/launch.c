@@ -60,23 +60,23 @@ struct launch_opts {
 #define AT(member) offsetof(struct launch_opts, member)
 static const struct opt options[] = {
 	{ 0, "from", OPT_STRING, AT(from), "PLACE",
-	  "where this is, by the name of a provider" },
+	  "assume this provider instead of detecting it" },
 	{ 0, "tpu", OPT_STRING, AT(tpu), "NAME",
 	  "drive this TPU node, if TPU_CONFIG names none" },
 	{ 0, "tries", OPT_COUNT, AT(tries), "N",
-	  "how often to look whether the TPU is ready (40)" },
+	  "how often to check whether the TPU is ready (40)" },
 	{ 0, "interval", OPT_DURATION, AT(interval_s), "DURATION",
-	  "how long to wait in between (10s)" },
+	  "how long to wait between checks (10s)" },
 	{ 0, "wait-peers", OPT_DURATION, AT(wait_peers_s), "DURATION",
-	  "wait until all tasks have started, so long at most" },
+	  "wait at most this long for all tasks to start" },
 	{ 0, "contract", OPT_LIST, AT(contracts), "NAME",
-	  "only the variables of this one; several times" },
+	  "set only this contract's variables; repeatable" },
 	{ 0, "hostfile", OPT_STRING, AT(hostfile), "FILE",
-	  "write the hosts there, for MPI and DeepSpeed" },
+	  "write the hosts to a file, for MPI and DeepSpeed" },
 	{ 0, "source", OPT_STRING, AT(source), "ARCHIVE",
-	  "unpack it, and start the command in it" },
+	  "unpack this archive, and start the command in it" },
 	{ 0, "package", OPT_LIST, AT(packages), "ARCHIVE",
-	  "unpack it, and put it into PYTHONPATH; several times" },
+	  "unpack it and add it to PYTHONPATH; repeatable" },
 	{ 0, "into", OPT_STRING, AT(into), "DIR",
 	  "where to unpack (a new folder in TMPDIR)" },
 	{ 0, "supervise", OPT_FLAG, AT(supervise), NULL,
@@ -84,21 +84,21 @@ static const struct opt options[] = {
 	{ 0, "exec", OPT_FLAG, AT(exec), NULL,
 	  "become the command, also as process 1" },
 	{ 0, "grace", OPT_DURATION, AT(grace_s), "DURATION",
-	  "kill it so long after SIGTERM (never)" },
+	  "kill it this long after SIGTERM (never)" },
 	{ 0, "run", OPT_STRING, AT(run), "DIR",
-	  "be a task of the run that 'apply' has put there" },
+	  "be a task of the run that 'apply' put there" },
 	{ 0, "restart", OPT_NUMBER, AT(restart), "N",
-	  "of --run: how often it was started before (0)" },
+	  "with --run: how often it was started before (0)" },
 	{ 0, "trial", OPT_COUNT, AT(trial), "N",
-	  "of --run: be a task of this trial of hyperparameters" },
+	  "with --run: be a task of this hyperparameter trial" },
 	{ 0, "data", OPT_STRING, AT(data), "SETS",
-	  "give it its share of these data sets, JSON" },
+	  "give it its share of these data sets (JSON)" },
 	{ 0, "trials", OPT_STRING, AT(trials), "TRIALS",
-	  "be one of these trials, JSON: JOB_COMPLETION_INDEX says which" },
+	  "be one of these (JSON), by JOB_COMPLETION_INDEX" },
 	{ 0, "install", OPT_STRING, AT(install), "DIR",
-	  "put jobrun there, whole, and run nothing" },
+	  "install jobrun there, and run nothing" },
 	{ 'v', "verbose", OPT_FLAG, AT(verbose), NULL,
-	  "say where this is, and which task" },
+	  "print where this runs, and as which task" },
 	{ 0 },
 };
 
@@ -120,7 +120,7 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 				 "--supervise and --exec exclude each other");
 	if (opts->exec && opts->grace_s)
 		return error_set(err, ERROR_USAGE,
-				 "--grace needs a parent: it excludes --exec");
+				 "--grace and --exec exclude each other");
 	if (opts->run && (opts->source || opts->packages.count ||
 			  opts->contracts.count || opts->exec || opts->data))
 		return error_set(err, ERROR_USAGE,
@@ -128,9 +128,7 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 				 "--source, --package, --contract, --data and "
 				 "--exec");
 	if (opts->trial && !opts->run)
-		return error_set(err, ERROR_USAGE,
-				 "--trial says which one of a run: it needs "
-				 "--run");
+		return error_set(err, ERROR_USAGE, "--trial needs --run");
 	if (opts->checkpoints.directory && (opts->exec || opts->run))
 		return error_set(err, ERROR_USAGE,
 				 "--checkpoint-dir needs a parent, for a "
@@ -150,9 +148,9 @@ static const char *misuse(const struct launch_opts *opts, bool given)
 	if (opts->run && opts->install)
 		return "--run and --install exclude each other";
 	if (given && opts->run)
-		return "with --run there is no COMMAND";
+		return "--run takes no COMMAND";
 	if (given && opts->install)
-		return "with --install there is no COMMAND";
+		return "--install takes no COMMAND";
 	if (!given && !opts->run && !opts->install)
 		return "COMMAND is missing";
 	return NULL;
@@ -208,7 +206,7 @@ static int look(void *arg, const struct topology *all, struct arena *mem,
 
 	if (!launching->platform)
 		return error_set(err, ERROR_FAILED,
-				 "no provider here knows TPU nodes");
+				 "no provider here supports TPU nodes");
 	return launching->platform->look(launching->ctx, all, mem, out, err);
 }
 
@@ -250,7 +248,7 @@ static void say_place(const struct app *app,
 			all->tpu_name ? " '" : "",
 			all->tpu_name ? all->tpu_name : "",
 			all->tpu_name ? "'" : "",
-			all->tpu_host_count ? "" : ", not looked at yet");
+			all->tpu_host_count ? "" : ", not checked yet");
 }
 
 static int write_hostfile(const struct topology *all, const char *path,
@@ -270,7 +268,7 @@ static int name_tpu(const struct launching *launching, const char *name,
 {
 	if (!launching->platform)
 		return error_set(err, ERROR_USAGE,
-				 "--tpu: no provider here knows TPU nodes");
+				 "--tpu: no provider here supports TPU nodes");
 	return launching->platform->name_tpu(launching->ctx, name, mem, all,
 					     err);
 }
@@ -362,7 +360,8 @@ static int enter_trial(const struct launch_opts *opts, struct arena *mem,
 		return 0;
 	if (!trials)
 		return error_set(err, ERROR_USAGE,
-				 "--trials: no provider here has such trials");
+				 "--trials: no provider here supports such "
+				 "trials");
 	if (trials->enter(opts->trials, *command, mem, trial, err) < 0)
 		return -1;
 	*command = trial->argv;
@@ -526,12 +525,12 @@ out:
 const struct command cmd_launch = {
 	.name = "launch",
 	.args = "[--] COMMAND [ARGUMENT]...",
-	.summary = "run a program where training happens, as a container's "
-		   "entry point",
-	.help = "Finds out where it is (AI Platform, Vertex AI, Slurm, "
-		"Kubernetes, a TPU VM), waits until\nthe TPU is ready, sets "
-		"the "
-		"variables of every framework, and becomes COMMAND.\n\n"
+	.summary = "run a program as a task, as a container's entry point",
+	.help = "Detects where it runs (AI Platform, Vertex AI, Slurm, "
+		"Kubernetes, a TPU VM),\n"
+		"waits until the TPU is ready, sets the variables of every "
+		"framework, and becomes\n"
+		"COMMAND.\n\n"
 		"  ENTRYPOINT [\"jobrun\", \"launch\", \"--\", \"python3\", "
 		"\"train.py\"]\n"
 		"  srun jobrun launch --wait-peers 5m -- python3 train.py\n",

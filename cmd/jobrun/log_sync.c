@@ -37,7 +37,7 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_log_sync = {
 	.name = "mirror",
 	.args = "FOLDER",
-	.summary = "write what is new in the folder of a run; called by others",
+	.summary = "write what is new in the folder of a run; called by jobrun",
 	.hidden = true,
 	.run = run,
 };

@@ -38,23 +38,23 @@ struct logs_opts {
 
 static const struct opt options[] = {
 	{ 'f', "follow", OPT_FLAG, offsetof(struct logs_opts, follow), NULL,
-	  "go on until the run ends" },
+	  "follow until the run ends" },
 	{ 0, "task", OPT_STRING, offsetof(struct logs_opts, task), "TYPE",
-	  "only of master, worker, ps or evaluator" },
+	  "only master, worker, ps or evaluator" },
 	{ 0, "index", OPT_STRING, offsetof(struct logs_opts, index), "LIST",
-	  "only of these, as 0,3-7" },
+	  "only tasks with these indices, such as 0,3-7" },
 	{ 0, "grep", OPT_STRING, offsetof(struct logs_opts, grep), "RE",
-	  "only lines that match an extended regular expression" },
+	  "only lines that match this extended regex" },
 	{ 0, "since", OPT_DURATION, offsetof(struct logs_opts, since),
 	  "DURATION", "only lines of the last 90s, 10m, 2h ..." },
 	{ 0, "tail", OPT_STRING, offsetof(struct logs_opts, tail), "N",
-	  "only the last N lines of what is there" },
+	  "only the last N lines so far" },
 	{ 0, "attempt", OPT_COUNT, offsetof(struct logs_opts, attempt), "N",
-	  "of an earlier run of the job" },
+	  "an earlier run or attempt of the job" },
 	{ 0, "trial", OPT_COUNT, offsetof(struct logs_opts, trial), "N",
-	  "of a trial of hyperparameters" },
+	  "a hyperparameter trial" },
 	{ 0, "first-error", OPT_FLAG, offsetof(struct logs_opts, first_error),
-	  NULL, "only of the task that failed first" },
+	  NULL, "only the task that failed first" },
 	{ 0 },
 };
 
@@ -366,7 +366,7 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	choice_take(&choice, argc - first, argv + first);
 	if (!choice_is_made(&choice)) {
-		status = command_misused(app, &cmd_logs, "nothing was given");
+		status = command_misused(app, &cmd_logs, "no job given");
 		goto out;
 	}
 	view.tasks.type = opts.task;
@@ -415,15 +415,14 @@ out:
 const struct command cmd_logs = {
 	.name = "logs",
 	.args = "[-f] [--task TYPE] [--index LIST] [-l LABEL=VALUE] JOB...",
-	.summary = "print what the tasks of runs wrote",
+	.summary = "print the output of a run's tasks",
 	.help = CHOOSE_HELP
-	"With -f, runs that begin later join in.\n"
-	"On a terminal a line begins with its task; elsewhere it is "
-	"that of "
-	"PyTorch/XLA's\n"
-	"launcher: time, host, [number of the task], text.\n"
+	"With -f, runs that start later join in.\n"
+	"On a terminal each line starts with its task; elsewhere it has the "
+	"form of\n"
+	"PyTorch/XLA's launcher: time, host, [number of the task], text.\n"
 	"  jobrun logs -f quickstart --task worker --index 1\n"
-	"The raw files are in the store: see 'jobrun status JOB'.\n",
+	"'jobrun status JOB' shows where the raw files are.\n",
 	.options = options,
 	.more = choose_rows_plain,
 	.more_offset = offsetof(struct logs_opts, choose),

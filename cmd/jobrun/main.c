@@ -45,11 +45,11 @@ static int unknown_command(const struct app *app, const char *name)
 	near = nearest_name(name, names, n);
 	if (near)
 		error_set(&err, ERROR_USAGE,
-			  "'%s' is not a command; did you mean '%s'?", name,
+			  "unknown command '%s'; did you mean '%s'?", name,
 			  near);
 	else
 		error_set(&err, ERROR_USAGE,
-			  "'%s' is not a command: see 'jobrun help'", name);
+			  "unknown command '%s'; see 'jobrun help'", name);
 	return app_fail(app, &err);
 }
 

@@ -35,19 +35,19 @@ struct metrics_opts {
 
 static const struct opt options[] = {
 	{ 'f', "follow", OPT_FLAG, offsetof(struct metrics_opts, follow), NULL,
-	  "go on until the run ends; on a terminal, as a live table" },
+	  "follow until the run ends, as a live table" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct metrics_opts, format),
-	  "text|json|csv", "text is the default; csv: every value in a row" },
+	  "text|json|csv", "text is the default; csv has a row per value" },
 	{ 0, "metric", OPT_LIST, offsetof(struct metrics_opts, names), "NAME",
-	  "only this one; can be given several times" },
+	  "only this metric; repeatable" },
 	{ 0, "task", OPT_STRING, offsetof(struct metrics_opts, task), "TYPE",
-	  "only of master, worker, ps or evaluator" },
+	  "only master, worker, ps or evaluator" },
 	{ 0, "index", OPT_STRING, offsetof(struct metrics_opts, index), "LIST",
-	  "only of these, as 0,3-7" },
+	  "only tasks with these indices, such as 0,3-7" },
 	{ 0, "attempt", OPT_COUNT, offsetof(struct metrics_opts, attempt), "N",
-	  "of an earlier run of the job" },
+	  "an earlier run or attempt of the job" },
 	{ 0, "trial", OPT_COUNT, offsetof(struct metrics_opts, trial), "N",
-	  "of a trial of hyperparameters" },
+	  "a hyperparameter trial" },
 	{ 0 },
 };
 
@@ -329,13 +329,13 @@ static int show(struct metrics_reading *r, struct error *err)
 		json_decref(value);
 	} else if (r->format == FORMAT_TEXT && r->view.name_count && !found) {
 		return error_set(err, ERROR_FAILED,
-				 "the run has no metric '%s' (yet): 'jobrun "
-				 "metrics %s' lists those it has",
+				 "the run has no metric '%s' (yet); 'jobrun "
+				 "metrics %s' lists its metrics",
 				 r->view.names[0], r->view.run->job_id);
 	} else if (r->format == FORMAT_TEXT && !found) {
 		app_say(r->app,
-			"no metrics in what '%s' wrote: see 'man "
-			"jobrun-metrics' for what is read, and 'jobrun "
+			"no metrics in the output of '%s': see 'man "
+			"jobrun-metrics' for the forms it reads, and 'jobrun "
 			"explain jobrun.metrics' for patterns of your own",
 			r->view.run->job_id);
 	} else if (r->format == FORMAT_TEXT) {
@@ -394,13 +394,14 @@ out:
 const struct command cmd_metrics = {
 	.name = "metrics",
 	.args = "[-f] [--format text|json|csv] [--metric NAME] JOB",
-	.summary = "loss, accuracy, rate ... from what the tasks print",
-	.help = "Per task and over all tasks: the newest value, the best, and "
-		"the curve.\n"
+	.summary = "show loss, accuracy, rate ... from what the tasks print",
+	.help = "Shows the newest value, the best, and the curve, per task and "
+		"in total.\n"
 		"  jobrun metrics -f quickstart\n"
 		"  jobrun metrics --metric loss --format csv quickstart "
 		">loss.csv\n"
-		"Names of your own: jobrun.metrics.patterns in the job file.\n",
+		"For names of your own, set jobrun.metrics.patterns in the job "
+		"file.\n",
 	.options = options,
 	.remote = true,
 	.run = run,

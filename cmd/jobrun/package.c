@@ -16,11 +16,11 @@ struct package_opts {
 
 static const struct opt options[] = {
 	{ 'o', "output", OPT_STRING, offsetof(struct package_opts, output),
-	  "DIR", "where to put the archive (default dist)" },
+	  "DIR", "where to put the archive (dist)" },
 	{ 0, "module-name", OPT_STRING, offsetof(struct package_opts, module),
 	  "MODULE", "fail if this module (trainer.task) is not in it" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct package_opts, format),
-	  "text|json", "the form of the output; text is the default" },
+	  "text|json", "the output format; text is the default" },
 	{ 0 },
 };
 
@@ -78,8 +78,8 @@ static int run(struct app *app, int argc, char **argv)
 	}
 	if (made.secrets)
 		app_say(app,
-			"warning: it holds what may be secret: %s (leave it "
-			"out by .gitignore, or by .jobrunignore)",
+			"warning: it may hold a secret: %s (exclude it with "
+			".gitignore or .jobrunignore)",
 			made.secrets);
 	if (!strcmp(opts.format, "json"))
 		print_json(app, &made);
@@ -93,12 +93,12 @@ out:
 const struct command cmd_package = {
 	.name = "package",
 	.args = "[-o DIR] [--module-name MODULE] DIR",
-	.summary = "build the source package that packageUris wants",
+	.summary = "build the source package for packageUris",
 	.help = "  jobrun package --module-name trainer.task trainer\n\n"
 		"DIR is a Python package, or a folder with setup.py or\n"
-		"pyproject.toml.  The archive's name says what is in it: "
-		"equal\n"
-		"contents give equal bytes.  Prints its path.\n",
+		"pyproject.toml.  The archive is named by its content: equal "
+		"content\n"
+		"gives equal bytes.  Prints its path.\n",
 	.options = options,
 	.run = run,
 };

@@ -27,17 +27,16 @@ struct plan_opts {
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct plan_opts, format),
-	  "text|json|markdown|html",
-	  "the form of the output; text is the default" },
+	  "text|json|markdown|html", "the output format; text is the default" },
 	{ 0, "out", OPT_STRING, offsetof(struct plan_opts, out), "FILE",
-	  "save the plan, for 'apply FILE'" },
+	  "save the plan for 'apply FILE'" },
 	{ 0, "detailed-exitcode", OPT_FLAG,
 	  offsetof(struct plan_opts, detailed_exitcode), NULL,
-	  "exit with 2 if there is something to do" },
+	  "exit with 2 if changes are pending" },
 	{ 0, "offline", OPT_FLAG, offsetof(struct plan_opts, offline), NULL,
-	  "ask nobody: plan as if nothing existed elsewhere" },
+	  "contact nothing: plan as if nothing existed" },
 	{ 'v', "verbose", OPT_FLAG, offsetof(struct plan_opts, verbose), NULL,
-	  "name what is shipped and what is not; cut no value" },
+	  "list shipped and skipped files; cut no values" },
 	{ 0 },
 };
 
@@ -80,17 +79,18 @@ static int save(struct app *app, const struct session *session, const char *out,
 	struct error err;
 
 	if (session->unplanned_count) {
-		app_say(app, "not saved: not all of it could be planned");
+		app_say(app, "not saved: some jobs could not be planned");
 		return 0;
 	}
 	if (session->unknown_count) {
-		app_say(app, "not saved: what exists was not looked at");
+		app_say(app, "not saved: the plan was not compared with what "
+			     "exists");
 		return 0;
 	}
 	if (saved_write(out, session->plan, inputs, &err) < 0)
 		return app_fail(app, &err);
 	command_quote(out, &quoted);
-	app_say(app, "saved: 'jobrun apply %s' does this, and nothing else",
+	app_say(app, "saved: 'jobrun apply %s' does exactly this",
 		buf_text(&quoted));
 	buf_done(&quoted);
 	return 0;
@@ -176,8 +176,8 @@ static int run(struct app *app, int argc, char **argv)
 	inputs->count = (size_t)(argc - first);
 	if (opts.out && opts.offline) {
 		error_set(&err, ERROR_USAGE,
-			  "--out saves only what was compared with what "
-			  "exists: it does not go with --offline");
+			  "--out and --offline exclude each other: a saved "
+			  "plan must be compared with what exists");
 		return app_fail(app, &err);
 	}
 	if (opts.out && saved_check_out(opts.out, inputs, &err) < 0)

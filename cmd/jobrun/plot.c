@@ -19,7 +19,7 @@ struct plot_opts {
 
 static const struct opt options[] = {
 	{ 'f', "follow", OPT_FLAG, offsetof(struct plot_opts, follow), NULL,
-	  "draw it anew until the runs end" },
+	  "redraw until the runs end" },
 	{ 0 },
 };
 
@@ -307,7 +307,7 @@ static int show(struct plotting *plot, struct error *err)
 				 plot->others.len ? ": there are " : "",
 				 buf_text(&plot->others));
 	return error_set(err, ERROR_FAILED,
-			 "no metrics in what the tasks wrote: see 'man "
+			 "no metrics in the tasks' output: see 'man "
 			 "jobrun-metrics'");
 }
 
@@ -345,9 +345,10 @@ out:
 const struct command cmd_plot = {
 	.name = "plot",
 	.args = "[-f] JOB... [METRIC]",
-	.summary = "the curve of a metric, drawn on the terminal",
-	.help = "All tasks, attempts and trials of the runs in one picture; "
-		"without METRIC, of\nthe first metric that they print.\n"
+	.summary = "draw the curve of a metric on the terminal",
+	.help = "Draws all tasks, attempts and trials of the runs in one "
+		"picture; without METRIC,\n"
+		"the first metric that they print.\n"
 		"  jobrun plot -f quickstart loss\n"
 		"  jobrun plot resnet.3 resnet.5 accuracy\n",
 	.options = options,

@@ -27,11 +27,11 @@ struct render_opts {
 static const struct opt options[] = {
 	{ 0, "to", OPT_CHOICE, offsetof(struct render_opts, to),
 	  TO_YAML "|*|" TO_TF_CONFIG,
-	  "the form to write it in; yaml is the default" },
+	  "the target format; yaml is the default" },
 	{ 0, "task", OPT_STRING, offsetof(struct render_opts, task), "TYPE",
-	  "tf-config: of master (default), worker, ps or evaluator" },
+	  "for tf-config: the task's type; default master" },
 	{ 0, "index", OPT_NUMBER, offsetof(struct render_opts, index), "N",
-	  "tf-config: of which of them; the first is 0" },
+	  "for tf-config: the task's index; default 0" },
 	{ 0 },
 };
 
@@ -119,7 +119,7 @@ static int render(const struct app *app, const struct jobs *jobs,
 				 "--task and --index are for '--to tf-config'");
 	if (jobs->count > 1 && (how ? !how->many : tf_config))
 		return error_set(err, ERROR_USAGE,
-				 "there are %zu jobs; '--to %s' is about one",
+				 "there are %zu jobs; '--to %s' takes one",
 				 jobs->count, opts->to);
 	for (i = 0; i < jobs->count && ret == 0; i++) {
 		struct job *job = jobs->items[i];
@@ -169,7 +169,7 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_render = {
 	.name = "render",
 	.args = "[--to TARGET] PATH",
-	.summary = "write the job in another form, to read or to leave with",
+	.summary = "write the job in another form, to read or to use elsewhere",
 	.help = "  jobrun render job.yaml                  with all defaults\n"
 		"  jobrun render --to vertex-ai job.yaml   the custom job that "
 		"it becomes\n"

@@ -14,9 +14,9 @@ struct report_opts {
 
 static const struct opt options[] = {
 	{ 'o', "out", OPT_STRING, offsetof(struct report_opts, out), "FILE",
-	  "write it there; '-' is standard output (JOB.html)" },
+	  "the file to write; '-' is standard output" },
 	{ 0, "prices", OPT_STRING, offsetof(struct report_opts, prices), "FILE",
-	  "a price list, to say what the runs cost" },
+	  "a price list, to show the cost of the runs" },
 	{ 0 },
 };
 
@@ -81,9 +81,9 @@ out:
 const struct command cmd_report = {
 	.name = "report",
 	.args = "[-o FILE] [--prices FILE] JOB...",
-	.summary = "a page of runs: timeline, curves, trials, changes",
-	.help = "One HTML file that loads nothing.  JOB.3 is the run as it was "
-		"with attempt 3.\n"
+	.summary = "write a page of runs: timeline, curves, trials, changes",
+	.help = "Writes one self-contained HTML file.  JOB.3 is the run as of "
+		"attempt 3.\n"
 		"  jobrun report quickstart\n"
 		"  jobrun report -o compare.html run_a run_b\n",
 	.options = options,

@@ -34,7 +34,7 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_schema = {
 	.name = "schema",
 	.args = "",
-	.summary = "the JSON Schema of job files, for editors",
+	.summary = "print the JSON Schema of job files, for editors",
 	.help = "  jobrun schema >job.schema.json\n\n"
 		"In an editor with yaml-language-server a job file then "
 		"begins with\n"

@@ -29,38 +29,38 @@
 
 static const struct opt options[] = {
 	{ 0, "bytes", OPT_SIZE, offsetof(struct shard_opts, bytes), "SIZE",
-	  "at most 64MB, 1GiB ... in a shard (default 256MB)" },
+	  "at most 64MB, 1GiB ... per shard (256MB)" },
 	{ 0, "samples", OPT_COUNT, offsetof(struct shard_opts, samples),
-	  "COUNT", "at most this many samples in a shard" },
+	  "COUNT", "at most this many samples per shard" },
 	{ 0, "shards", OPT_COUNT, offsetof(struct shard_opts, shards), "COUNT",
-	  "this many shards, as many samples in each" },
+	  "exactly this many shards, of equal sample count" },
 	{ 0, "shuffle", OPT_NUMBER, offsetof(struct shard_opts, seed), "SEED",
-	  "another order of the samples, the same for each SEED" },
+	  "shuffle samples; same SEED, same order" },
 	{ 0, "classes", OPT_FLAG, offsetof(struct shard_opts, classes), NULL,
-	  "the folder of a sample is its class: add its number as .cls" },
+	  "the top folder is the class, numbered in .cls" },
 	{ 0, "name", OPT_STRING, offsetof(struct shard_opts, name), "NAME",
-	  "what shards are called: NAME-000000.tar (default shard)" },
+	  "name shards NAME-000000.tar (shard)" },
 	{ 'C', "directory", OPT_STRING, offsetof(struct shard_opts, directory),
-	  "DIR", "what the paths of a list are relative to" },
+	  "DIR", "the folder that paths of a list start from" },
 	{ 0, "null", OPT_FLAG, offsetof(struct shard_opts, null), NULL,
-	  "paths of a list end in NUL, not in a newline" },
+	  "paths of a list end with NUL, not a newline" },
 	{ 0, "follow-links", OPT_FLAG,
 	  offsetof(struct shard_opts, follow_links), NULL,
-	  "take what symbolic links lead to; else they are left out" },
+	  "follow symbolic links; else skip them" },
 	{ 0, "sha256", OPT_FLAG, offsetof(struct shard_opts, sha256), NULL,
-	  "put the SHA-256 of each shard into the index, too" },
+	  "also put the SHA-256 of each shard into the index" },
 	{ 0, "sync", OPT_FLAG, offsetof(struct shard_opts, sync), NULL,
-	  "wait until each shard is on the disk" },
+	  "sync each shard to disk" },
 	{ 0, "force", OPT_FLAG, offsetof(struct shard_opts, force), NULL,
-	  "replace the shards that are there" },
+	  "replace existing shards" },
 	{ 'j', "jobs", OPT_COUNT, offsetof(struct shard_opts, threads), "COUNT",
-	  "shards at once (default: one for each core)" },
+	  "shards at once (one per core)" },
 	{ 0, "verify", OPT_FLAG, offsetof(struct shard_opts, verify), NULL,
-	  "read shards back, and compare them with their index" },
+	  "read shards back and compare them with their index" },
 	{ 0, "list", OPT_FLAG, offsetof(struct shard_opts, list), NULL,
-	  "show the samples of shards" },
+	  "list the samples of shards" },
 	{ 0, "format", OPT_CHOICE, offsetof(struct shard_opts, format),
-	  "text|json", "the form of the output; text is the default" },
+	  "text|json", "the output format; text is the default" },
 	{ 0 },
 };
 
@@ -97,8 +97,8 @@ static int add_source(const struct shard_opts *opts, const char *path,
 		return add_list(opts, all, how, err);
 	if (is_url(path))
 		return error_set(err, ERROR_USAGE,
-				 "'%s' is not on this machine: shards are made "
-				 "of local files",
+				 "'%s' is not on this machine; shards are made "
+				 "from local files",
 				 path);
 	if (stat(path, &st) < 0)
 		return error_errno(err, "cannot read '%s'", path);
@@ -163,15 +163,15 @@ static void say_skipped(const struct app *app, const struct samples *all)
 				   "only files go into shards" },
 		[SKIP_HIDDEN] = { "hidden file or folder",
 				  "hidden files or folders",
-				  "WebDataset makes no sample of them" },
+				  "WebDataset makes no samples of them" },
 		[SKIP_NO_DOT] = { "file without a dot in its name",
 				  "files without a dot in their names",
-				  "WebDataset makes no sample of them" },
+				  "WebDataset makes no samples of them" },
 		[SKIP_META] = { "file below a folder like '__meta__'",
 				"files below a folder like '__meta__'",
-				"WebDataset makes no sample of them" },
-		[SKIP_RESERVED] = { "file called like a part of each sample",
-				    "files called like a part of each sample",
+				"WebDataset makes no samples of them" },
+		[SKIP_RESERVED] = { "file with a reserved name",
+				    "files with reserved names",
 				    "WebDataset has its own '__key__' and "
 				    "'__url__'" },
 	};
@@ -186,10 +186,10 @@ static void say_skipped(const struct app *app, const struct samples *all)
 		snprintf(shown, sizeof(shown), "%s", skipped->first);
 		text_make_printable(shown);
 		if (skipped->count == 1)
-			app_say(app, "left out a %s, '%s': %s", words[i].one,
+			app_say(app, "skipped a %s, '%s': %s", words[i].one,
 				shown, words[i].why);
 		else
-			app_say(app, "left out %zu %s, for instance '%s': %s",
+			app_say(app, "skipped %zu %s, such as '%s': %s",
 				skipped->count, words[i].many, shown,
 				words[i].why);
 	}
@@ -244,8 +244,8 @@ static void on_interrupt(void *arg, uint32_t number)
 
 	(void)number;
 	if (!show->interrupted)
-		app_say(show->app, "interrupted; the same command goes on "
-				   "from here");
+		app_say(show->app, "interrupted; run the same command to "
+				   "resume");
 	show->interrupted = true;
 	if (show->making)
 		shard_make_stop(show->making);
@@ -298,7 +298,7 @@ static void say_made(const struct app *app, const struct shard_index *index,
 	size_format(made->bytes * 1000 / (uint64_t)(taken_ms ? taken_ms : 1),
 		    rate, sizeof(rate));
 	if (made->kept)
-		snprintf(kept, sizeof(kept), "; %zu were there already",
+		snprintf(kept, sizeof(kept), "; %zu existed already",
 			 made->kept);
 	app_say(app, "%llu sample%s in %zu shard%s, %s, at %s/s%s",
 		(unsigned long long)index->samples,
@@ -426,8 +426,8 @@ static int check_name(const char *name, struct error *err)
 	for (p = name; *p; p++)
 		if (*p == '/' || (unsigned char)*p <= ' ' || *p == 127)
 			return error_set(err, ERROR_USAGE,
-					 "--name is the beginning of file "
-					 "names: '%s' is none",
+					 "--name: '%s' cannot start a file "
+					 "name",
 					 name);
 	return 0;
 }
@@ -438,7 +438,7 @@ static int check_options(struct shard_opts *opts, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "--verify and --list exclude each other");
 	if (opts->threads > THREADS_MAX)
-		return error_set(err, ERROR_USAGE, "--jobs: %d are the most",
+		return error_set(err, ERROR_USAGE, "--jobs: %d is the maximum",
 				 THREADS_MAX);
 	if (opts->bytes == NO_BYTES)
 		opts->bytes = 0;
@@ -449,8 +449,7 @@ static int check_options(struct shard_opts *opts, struct error *err)
 		return 0;
 	if (opts->shards && (opts->samples || opts->bytes))
 		return error_set(err, ERROR_USAGE,
-				 "--shards says how many there are: --samples "
-				 "and --bytes have no place beside it");
+				 "--shards excludes --samples and --bytes");
 	if (!opts->shards && !opts->samples && !opts->bytes)
 		opts->bytes = SHARD_BYTES;
 	return check_name(opts->name, err);
@@ -491,20 +490,20 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_shard = {
 	.name = "shard",
 	.args = "[OPTION]... PATH... DIR",
-	.summary = "make WebDataset shards of files; verify and list them",
+	.summary = "make WebDataset shards from files; verify and list them",
 	.help = "  jobrun shard --classes --shuffle 1 --bytes 256MB photos "
 		"shards\n"
 		"  find . -name '*.jpg' | jobrun shard - gs://bucket/train\n"
 		"  jobrun shard --verify shards\n\n"
-		"PATH is a folder, a tar archive (to make other shards of it), "
-		"or '-' for a\n"
-		"list of files; DIR is a directory or a gs:// URL.  Files that "
-		"are called the\n"
-		"same up to the first dot are a sample, and stay together.  "
-		"Equal samples\n"
-		"give equal bytes.  What was interrupted goes on where it "
-		"was.  Prints the\n"
-		"path of the index, shards.json.\n",
+		"PATH is a folder, a tar archive (to reshard it), or '-' for a "
+		"list of\n"
+		"files; DIR is a directory or a gs:// URL.  Files that share a "
+		"name up to\n"
+		"the first dot form one sample and stay together.  Equal "
+		"samples give equal\n"
+		"bytes.  An interrupted command resumes.  Prints the path of "
+		"the index,\n"
+		"shards.json.\n",
 	.options = options,
 	.remote = true,
 	.run = run,

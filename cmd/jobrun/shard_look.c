@@ -58,8 +58,8 @@ static int read_index(struct looking *looking, const char *where,
 	ret = object_stat(looking->store, url, looking->mem, &object, err);
 	if (ret == 0 && !object.exists)
 		ret = error_set(err, ERROR_FAILED,
-				"'%s' is not there: the set was never "
-				"finished, or is not one of 'jobrun shard'",
+				"'%s' does not exist: the set is unfinished, "
+				"or not made by 'jobrun shard'",
 				url);
 	else if (ret == 0 && object.size_bytes > SHARD_INDEX_MAX)
 		ret = error_set(err, ERROR_INVALID, "'%s' is too large", url);
@@ -138,8 +138,8 @@ static void print_verdicts(struct looking *looking, json_t *all, long wrong)
 		json_decref(json);
 	} else if (!wrong) {
 		buf_printf(&text,
-			   "%llu samples in %zu shards, %s: all as the index "
-			   "says\n",
+			   "%llu samples in %zu shards, %s: all match the "
+			   "index\n",
 			   (unsigned long long)index->samples, index->count,
 			   size);
 	}
@@ -170,10 +170,9 @@ static int verify(struct looking *looking, const char *where, struct error *err)
 	else
 		json_decref(verdicts.json);
 	if (wrong > 0)
-		return error_set(
-			err, ERROR_FAILED,
-			"%ld of %zu shards are not what the index says", wrong,
-			looking->index.count);
+		return error_set(err, ERROR_FAILED,
+				 "%ld of %zu shards do not match the index",
+				 wrong, looking->index.count);
 	return wrong < 0 ? -1 : 0;
 }
 
@@ -231,7 +230,8 @@ static int list_member(void *arg, const struct tar_member *member,
 	size_t len = sample_key_len(member->name);
 
 	if (listing->looking->app->out_closed)
-		return error_set(err, ERROR_INTERRUPTED, "nobody reads it");
+		return error_set(err, ERROR_INTERRUPTED,
+				 "the reader closed it");
 	/* Readers skip entries that are no file of a sample. */
 	if (member->type != TAR_FILE || !len)
 		return 0;
@@ -276,8 +276,8 @@ static int list_set(struct shard_listing *listing, const char *where,
 
 	if (strstr(where, "://"))
 		return error_set(err, ERROR_USAGE,
-				 "'%s' is not on this machine: --list looks "
-				 "at local files",
+				 "'%s' is not on this machine; --list reads "
+				 "local files",
 				 where);
 	if (read_index(looking, where, err) < 0)
 		return -1;

@@ -36,13 +36,13 @@ struct status_opts {
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct status_opts, format),
-	  "text|json", "the form of the output; text is the default" },
+	  "text|json", "the output format; text is the default" },
 	{ 'o', "output", OPT_STRING, offsetof(struct status_opts, output),
 	  "FORM", ROWS_HELP },
 	{ 'w', "watch", OPT_FLAG, offsetof(struct status_opts, watch), NULL,
-	  "show it anew as it changes, until all have ended" },
+	  "refresh until all runs have ended" },
 	{ 'a', "all", OPT_FLAG, offsetof(struct status_opts, all), NULL,
-	  "earlier attempts too" },
+	  "show earlier attempts too" },
 	{ 0 },
 };
 
@@ -161,7 +161,7 @@ static void put_words(const struct run_record *run, const char *stale,
 		buf_putc(out, '\n');
 	}
 	if (stale) {
-		buf_puts(out, "  as it was last known: ");
+		buf_puts(out, "  last known state: ");
 		show_text(out, stale);
 		buf_putc(out, '\n');
 	}
@@ -222,8 +222,7 @@ static int put_restarts(struct view *view, struct arena *mem,
 	if (run->state == RUN_QUEUED && wait_ms > 0) {
 		duration_format((long)((wait_ms + 999) / 1000), wait,
 				sizeof(wait));
-		buf_printf(out, "  waits for another %s before it starts\n",
-			   wait);
+		buf_printf(out, "  waits another %s before it starts\n", wait);
 	}
 	return 0;
 }
@@ -471,8 +470,9 @@ static void put_open(const struct intent_list *open, struct buf *out)
 	size_t i;
 
 	if (open->count)
-		buf_puts(out, "\nnot finished ('jobrun apply' goes on with it, "
-			      "unless one still does):\n");
+		buf_puts(out, "\n"
+			      "not finished ('jobrun apply' resumes it, unless "
+			      "one is still at it):\n");
 	for (i = 0; i < open->count; i++) {
 		const struct intent_record *one = &open->items[i];
 
@@ -530,7 +530,7 @@ static int put_text(struct view *view, struct arena *mem,
 		return -1;
 	if (!runs->count) {
 		buf_puts(out, view->name_count || choice_has_options(&choice)
-				      ? "no run suits\n"
+				      ? "no run matches\n"
 				      : "no runs yet\n");
 		put_open(&open, out);
 		return 0;
@@ -578,7 +578,7 @@ static int put_text(struct view *view, struct arena *mem,
 		if (run->attempt == run->origin)
 			continue;
 		folder = store_run_folder(store, run->job_id, run->origin);
-		buf_printf(out, "  what all attempts share: %s\n", folder);
+		buf_printf(out, "  shared by all attempts: %s\n", folder);
 		free(folder);
 	}
 	put_open(&open, out);
@@ -772,8 +772,8 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_status = {
 	.name = "status",
 	.args = "[-o FORM] [--watch] [-l LABEL=VALUE] [--state LIST] [JOB...]",
-	.summary = "runs and their tasks, and why one failed",
-	.help = "The newest run of each job; with one jobId, its tasks "
+	.summary = "show runs and their tasks, and why one failed",
+	.help = "Shows the newest run of each job; with one JOB, its tasks "
 		"too.\n" CHOOSE_HELP,
 	.options = options,
 	.more = choose_rows,

@@ -29,7 +29,7 @@ static int run(struct app *app, int argc, char **argv)
 const struct command cmd_supervise = {
 	.name = "supervise",
 	.args = "JOBID ATTEMPT",
-	.summary = "own a local run; started by 'apply'",
+	.summary = "supervise a local run; started by 'apply'",
 	.hidden = true,
 	.run = run,
 };

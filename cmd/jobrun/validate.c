@@ -19,17 +19,16 @@ struct validate_opts {
 
 static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct validate_opts, format),
-	  "text|json|sarif|github",
-	  "the form of the output; text is the default" },
+	  "text|json|sarif|github", "the output format; text is the default" },
 	{ 0, "max-problems", OPT_NUMBER,
 	  offsetof(struct validate_opts, max_problems), "N",
-	  "how many errors to show (1000), and warnings; 0: all" },
+	  "how many of each kind to show (1000; 0: all)" },
 	{ 0, "strict", OPT_FLAG, offsetof(struct validate_opts, strict), NULL,
-	  "warnings are errors, and files without a job, too" },
+	  "treat warnings, and files without a job, as errors" },
 	{ 0, "fix", OPT_FLAG, offsetof(struct validate_opts, fix), NULL,
-	  "show as a diff what mends problems, and ask whether to write it" },
+	  "show fixes as a diff; ask before writing them" },
 	{ 0, "yes", OPT_FLAG, offsetof(struct validate_opts, yes), NULL,
-	  "with --fix: write it without asking" },
+	  "with --fix: write without asking" },
 	{ 0 },
 };
 
@@ -107,7 +106,7 @@ static int run(struct app *app, int argc, char **argv)
 	if ((opts.fix || opts.yes) &&
 	    (strcmp(opts.format, "text") != 0 || !opts.fix)) {
 		error_set(&err, ERROR_USAGE,
-			  "--yes is for --fix, which is for --format text");
+			  "--yes needs --fix, and --fix needs --format text");
 		status = app_fail(app, &err);
 		goto out;
 	}
@@ -135,7 +134,7 @@ static int run(struct app *app, int argc, char **argv)
 	load_say_omitted(app, &found);
 	problems_summary(&found, &text);
 	if (text.len && found.count && !strcmp(opts.format, "text"))
-		app_say(app, "%s; 'jobrun explain %s' says more", text.data,
+		app_say(app, "%s; 'jobrun explain %s' explains it", text.data,
 			found.items[0].rule);
 	if (problems_errors(&found))
 		status = ERROR_INVALID;

@@ -83,7 +83,10 @@ static int add_file(struct app *app, struct mending *all,
 	if (!strcmp(path, "-"))
 		return 0;
 	if (leads_out(path)) {
-		app_say(app, "'%s' is left alone: it leads elsewhere", path);
+		app_say(app,
+			"'%s' left unchanged: it is a link that leads "
+			"elsewhere",
+			path);
 		return 0;
 	}
 	before = file_read(path, JOB_FILE_MAX, &len, err);
@@ -147,11 +150,11 @@ int validate_fix(struct app *app, const struct schema_options *options,
 	app_print(app, &all.diff);
 	ret = 0;
 	if (!all.edits)
-		app_say(app, "nothing has one certain mend");
+		app_say(app, "nothing can be fixed automatically");
 	else if (!yes && !app->err_terminal)
-		app_say(app, "nothing was written: --yes writes this");
-	else if (!yes && !app_confirm(app, "Write this?"))
-		app_say(app, "nothing was written");
+		app_say(app, "nothing written; pass --yes to write this");
+	else if (!yes && !app_confirm(app, "Write these changes?"))
+		app_say(app, "nothing written");
 	else
 		ret = write_all(&all, err) < 0 ? -1 : (int)all.edits;
 out:

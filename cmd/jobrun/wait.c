@@ -83,7 +83,7 @@ static int run(struct app *app, int argc, char **argv)
 		goto out;
 	choice_take(&choice, argc - first, argv + first);
 	if (!choice_is_made(&choice)) {
-		status = command_misused(app, &cmd_wait, "nothing was given");
+		status = command_misused(app, &cmd_wait, "no job given");
 		goto out;
 	}
 	if (session_open(&session, app, 0, &err) < 0 ||
@@ -109,7 +109,8 @@ const struct command cmd_wait = {
 	.name = "wait",
 	.args = "[--timeout DURATION] [-l LABEL=VALUE] [--state LIST] JOB...",
 	.summary = "wait for runs to end; exit as they did (0 or 1)",
-	.help = CHOOSE_HELP "Of several the first that failed decides.\n",
+	.help = CHOOSE_HELP "With several, the first failure decides the exit "
+			    "status.\n",
 	.options = options,
 	.more = choose_rows,
 	.more_offset = offsetof(struct wait_opts, choose),

@@ -293,8 +293,8 @@ static int take_word(struct import *import, const char *word,
 				 "gcloud takes no argument '%s' here", word);
 	if (import->name)
 		return error_set(err, ERROR_USAGE,
-				 "'%s' is one argument too many after '%s'; "
-				 "what is the program's own stands after --",
+				 "unexpected argument '%s' after '%s'; what is "
+				 "the program's own stands after --",
 				 word, import->name);
 	import->name = word;
 	return 0;

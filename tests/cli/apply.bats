@@ -110,7 +110,7 @@ locked() {
   "$JOBRUN" apply a.yaml >out.txt 2>&1 3>&- &
   wait_until 10 grep -q "attempt 1 started" out.txt
   "$JOBRUN" apply a.yaml >again.txt 2>&1 3>&- &
-  wait_until 10 grep -q "attempt 1 is followed" again.txt
+  wait_until 10 grep -q "following attempt 1" again.txt
   [ -z "$(ls "$JOBRUN_STATE_DIR/locks")" ]
   jobrun cancel a
   wait
@@ -226,11 +226,11 @@ statuses() {
   [ "$status" -eq 1 ]
   [[ $output == *"jobrun: run 'a': not started"* ]]
   [[ $output == *"jobrun: error: create thing 'a-thing-02': failed, as told"* ]]
-  [[ $output == *"the same 'jobrun apply' goes on with the rest, 'jobrun delete a' takes it back"* ]]
+  [[ $output == *"run the same 'jobrun apply' to resume, or 'jobrun delete a' to undo them"* ]]
   fake a.yaml a 'resources: 3, width: 1'
   run jobrun apply a.yaml
   [ "$status" -eq 0 ]
-  [[ $output != *"goes on with the rest"* ]]
+  [[ $output != *"completed steps are kept"* ]]
   [ "$(made)" -eq 4 ]
   intact
 }
@@ -258,7 +258,7 @@ statuses() {
     wait_until 10 grep -q '^SigBlk:.*[13579bdf]$' /proc/$!/status
     kill -$signal $!
     wait $!
-    grep -q "a: goes on; 'jobrun logs -f a' follows it, 'jobrun cancel a' ends it" out.txt
+    grep -q "a: continues; 'jobrun logs -f a' follows it, 'jobrun cancel a' stops it" out.txt
   done
   fake b.yaml b 'resources: 4, width: 1, callTime: 200'
   "$JOBRUN" apply b.yaml >out.txt 2>&1 3>&- &
@@ -278,7 +278,7 @@ statuses() {
   wait $! || true
   wait_until 10 refute locked a
   fake a.yaml a 'resources: 4, width: 1'
-  grep -q 'goes on with the rest' out.txt
+  grep -q 'completed steps are kept' out.txt
   [ ! -e state/fake-world/run.a.json ]
   jobrun apply a.yaml
   [ "$(made)" -eq 5 ]

@@ -160,7 +160,7 @@ END
   [[ $output == *'"notLookedAt":true'* || $output == *'"notLookedAt": true'* ]]
   run -69 jobrun plan --allow-connect jobs
   run -77 jobrun apply jobs
-  [[ $output == *"needs --yes or --allow-connect"* ]]
+  [[ $output == *"pass --yes or --allow-connect"* ]]
   run -69 jobrun apply --yes jobs
 }
 

@@ -147,7 +147,7 @@ for one in tarfile.open(fileobj=sys.stdin.buffer, mode="r|*"):
   echo x >a
   run bash -c '"$JOBRUN" cat a 2>&1 >&-'
   [ "$status" -eq 1 ]
-  [ "$output" = "jobrun: error: there is no standard output to write to" ]
+  [ "$output" = "jobrun: error: standard output is closed" ]
   mkfifo all
   cat all >b &
   mkdir fifos

@@ -97,7 +97,7 @@ types_well() {
   done
   run jobrun completion csh
   [ "$status" -eq 64 ]
-  [[ $output == *"bash, zsh and fish, not for 'csh'"* ]]
+  [[ $output == *"no completion for 'csh'; there is one for bash, zsh and fish"* ]]
 }
 
 @test "bash completes" {

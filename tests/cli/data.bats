@@ -60,5 +60,5 @@ EOF
   grep -q 'JOBRUN_DATA_TRAIN_SET=.*"cache":"/tmp/a b","cacheSize":"5GB"' env
   run jobrun cat --data train
   [ "$status" -eq 64 ]
-  [ "$output" = "jobrun: error: --data: there is no JOBRUN_DATA_TRAIN_SET: this is no task of a job with jobrun.data.train" ]
+  [ "$output" = "jobrun: error: --data: JOBRUN_DATA_TRAIN_SET is not set; this is not a task of a job with jobrun.data.train" ]
 }

@@ -24,7 +24,7 @@ END
   jobrun apply a.yaml
   run terminal n "$JOBRUN" delete a
   [ "$status" -eq 1 ]
-  [[ $output == *"- run  a  as asked"*"[y/N]"*"nothing was deleted: not confirmed"* ]]
+  [[ $output == *"- run  a  as asked"*"[y/N]"*"nothing deleted: not confirmed"* ]]
   state_is a SUCCEEDED
   run terminal y "$JOBRUN" delete a
   [ "$status" -eq 0 ]
@@ -67,7 +67,7 @@ END
   wait_until 5 state_is a RUNNING
   run jobrun delete a
   [ "$status" -eq 75 ]
-  [[ $output == *"it is still running: 'jobrun cancel a' ends it (attempt 1, for "* ]]
+  [[ $output == *"still running; 'jobrun cancel a' stops it (attempt 1, for "* ]]
   run jobrun cancel a
   [ "$status" -eq 0 ]
   [[ $output == *"a: cancelling attempt 1 (local), RUNNING for "* ]]
@@ -84,7 +84,7 @@ END
   [[ $output == *"from dir:$TMP/p1,"*"from dir:$TMP/p2;"* ]]
   run jobrun delete --take-over p2/a.yaml
   [ "$status" -eq 75 ]
-  [[ $output == *"it is still running"* ]]
+  [[ $output == *"still running"* ]]
   jobrun cancel a
 }
 
@@ -128,7 +128,7 @@ END
   [[ $output == *gone*"; --force forgets it here"* ]]
   run jobrun delete --force far
   [ "$status" -eq 0 ]
-  [[ $output == *"far: forgotten"*"slurm (gone:/x): its run, RUNNING when it was last seen, and its files and logs may be left there"* ]]
+  [[ $output == *"far: forgotten"*"slurm (gone:/x): its run, RUNNING when last seen, and its files and logs may remain there"* ]]
   run jobrun status far
   [ "$status" -ne 0 ]
 }

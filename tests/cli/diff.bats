@@ -53,8 +53,8 @@ print([(c["before"], c["after"]) for c in d["changes"] if c["section"] == "envir
   jobrun apply a.yaml
   run jobrun diff a
   [ "$status" -eq 64 ]
-  [[ $output == *"'a.1' has no run before it: name the other one, too"* ]]
+  [[ $output == *"'a.1' has no previous run; name a second one"* ]]
   run jobrun diff a b
   [ "$status" -ne 0 ]
-  [[ $output == *"no run of 'b' is known here"* ]]
+  [[ $output == *"no run of 'b' here"* ]]
 }

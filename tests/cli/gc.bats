@@ -19,7 +19,7 @@ forget_store() {
 }
 
 clean() {
-  [ "$(jobrun gc 2>&1)" = "nothing was found that nobody needs" ]
+  [ "$(jobrun gc 2>&1)" = "nothing to clean up" ]
 }
 
 @test "nothing is found where there is nothing" {
@@ -48,13 +48,13 @@ clean() {
   [[ $output == *"fake  thing  a-thing-01  (job a, "*" old): the run of its job is over"* ]]
   [[ $output == *"fake  thing  b-thing-02  (job b, "*" old): no run of its job exists"* ]]
   [[ $output != *c-thing-01* ]]
-  [[ $output == *"nothing was deleted; --yes deletes it"* ]]
+  [[ $output == *"nothing deleted; pass --yes to delete it"* ]]
   [ "$(world)" = "run.a run.c thing.a-thing-01 thing.a-thing-02 thing.b-thing-01 thing.b-thing-02 thing.c-thing-01 " ]
   run jobrun gc --provider fake --yes
   [ "$status" -eq 0 ]
   [[ $output == *"4 deleted, 0 left"* ]]
   [ "$(world)" = "run.a run.c thing.c-thing-01 " ]
-  jobrun gc --provider fake | grep -q 'nothing was found'
+  jobrun gc --provider fake | grep -q 'nothing to clean up'
 }
 
 @test "what cleanup keeps is kept" {
@@ -143,7 +143,7 @@ assert not json.load(sys.stdin)["unfinished"]'
   mkdir state/runs/c.1
   run jobrun gc --yes
   [[ $output == *"local  folder  $TMP/state/runs/c.1: the store has no such run"* ]]
-  [[ $output == *"1 run that the state directory does not know has logs or output and is left"* ]]
+  [[ $output == *"1 run unknown to the state directory has logs or output and is kept"* ]]
   [ ! -e state/runs/c.1 ]
   [ -e state/runs/a.1/output/model ]
   run jobrun gc --lost-runs
@@ -222,7 +222,7 @@ with open("state/jobrun.db", "r+b") as f:
   run jobrun gc
   [ "$status" -eq 1 ]
   [[ $output == *"is damaged"* ]]
-  [[ $output != *"nothing was found"* ]]
+  [[ $output != *"nothing to clean up"* ]]
 }
 
 @test "delete removes all that a job made, wherever" {
@@ -251,7 +251,7 @@ with open("state/jobrun.db", "r+b") as f:
   forget_store
   run jobrun delete jobs
   [ "$status" -eq 75 ]
-  [[ $output == *"delete 'c': it is still running: 'jobrun cancel c' ends it"* ]]
+  [[ $output == *"delete 'c': still running; 'jobrun cancel c' stops it"* ]]
   [ "$(world w)" = "" ]
   [ "$(world v)" = "run.c " ]
 }

@@ -118,10 +118,10 @@ change() {
   ln -s /nonexistent/x .gitignore
   run jobrun init
   [ "$status" -eq 0 ]
-  [[ $output == *"'README.md' is there already and was left as it is"* ]]
-  [[ $output == *"'jobs/hello.yaml' is there already and was left as it is"* ]]
-  [[ $output == *"'.gitignore' is there already"* ]]
-  [[ $output == *"3 files were left as they were; --force writes over them"* ]]
+  [[ $output == *"'README.md' exists already; left unchanged"* ]]
+  [[ $output == *"'jobs/hello.yaml' exists already; left unchanged"* ]]
+  [[ $output == *"'.gitignore' exists already"* ]]
+  [[ $output == *"3 files left unchanged; --force overwrites them"* ]]
   [ "$(cat README.md jobs/hello.yaml)" = "mine
 mine" ]
   [ -L .gitignore ]
@@ -150,7 +150,7 @@ mine" ]
   mkfifo README.md
   run timeout 60 "$JOBRUN" init
   [ "$status" -eq 0 ]
-  [[ $output == *"'README.md' is there already and was left as it is"* ]]
+  [[ $output == *"'README.md' exists already; left unchanged"* ]]
 }
 
 @test "init killed at any instant leaves whole files, and goes on" {

@@ -163,7 +163,7 @@ YAML
   jobrun delete other.yaml
   run jobrun delete other.yaml
   [ "$status" -eq 66 ]
-  [[ $output == *"nor anything else of it"* ]]
+  [[ $output == *"nor resources"* ]]
   run jobrun gc
   echo "$output"
   [ "$status" -eq 0 ]

@@ -148,7 +148,7 @@ YAML
   done <<'EOF2'
 gcloud ai-platform jobs submit training j --regoin=x|gcloud has no flag '--regoin' here; did you mean '--region'?
 gcloud ai-platform jobs submit training --region x|'gcloud ai-platform jobs submit training' needs the name of the job
-gcloud ai-platform jobs submit training a b|'b' is one argument too many after 'a'; what is the program's own stands after --
+gcloud ai-platform jobs submit training a b|unexpected argument 'b' after 'a'; what is the program's own stands after --
 gcloud ai-platform jobs submit training a --region|'--region' needs a value
 gcloud ai-platform jobs submit training a --worker-accelerator type=x|--worker-accelerator: needs type=TYPE,count=COUNT, not 'type=x'
 gcloud ai-platform jobs submit training a --use-chief-in-tf-config maybe|--use-chief-in-tf-config: takes true or false, not 'maybe'
@@ -184,7 +184,7 @@ EOF2
   run jobrun import -- gcloud ai-platform jobs submit training j --flags-file=f.yaml
   [ "$status" -eq 65 ]
   [[ $output == *"# --flags-file=f.yaml: the flags in it were not read"* ]]
-  [[ $output == *"1 thing of it cannot be said in a job file: see the comments (--lossy goes without)"* ]]
+  [[ $output == *"1 setting cannot be kept in a job file: see the comments (--lossy drops them)"* ]]
   jobrun import --lossy -- gcloud ai-platform jobs submit training j --flags-file=f.yaml
 }
 

@@ -265,7 +265,7 @@ END
     run jobrun gc --yes --older-than 0s rendered.yaml
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"nothing was found that nobody needs"* ]]
+    [[ $output == *"nothing to clean up"* ]]
     [[ $(made) == *'["ConfigMap", "rendered-'* ]]
     jobrun apply --yes --detach rendered.yaml
     jobrun cancel rendered
@@ -510,14 +510,14 @@ sys.stdin.read()' <"$KUBE/alive" 3>&- &
   echo "$output"
   [ "$SECONDS" -le 4 ]
   [ "$status" -eq 0 ]
-  [[ $output == *"away "*"as it was last known: "*"here "* ||
-    $output == *"here "*"away "*"as it was last known: "* ]]
+  [[ $output == *"away "*"last known state: "*"here "* ||
+    $output == *"here "*"away "*"last known state: "* ]]
   [ "$(grep -c 'last known' <<<"$output")" -eq 1 ]
   # Not one that nobody knows any more either.
   rm config
   run jobrun status
   [ "$status" -eq 0 ]
-  [[ $output == *"here "* && $output == *"as it was last known: "* ]]
+  [[ $output == *"here "* && $output == *"last known state: "* ]]
   run jobrun status --format json
   [[ $output == *'"stale": '* ]]
   kill "$silent"

@@ -52,12 +52,12 @@ TABLE
   [ "$status" -eq 66 ]
   run jobrun status train_x
   [ "$status" -eq 66 ]
-  [[ $output == *"no run of 'train_x' is known here; did you mean 'train_"* ]]
+  [[ $output == *"no run of 'train_x' here; did you mean 'train_"* ]]
   run jobrun status --state DONE
   [ "$status" -eq 64 ]
   run jobrun status -o xml
   [ "$status" -eq 64 ]
-  [[ $output == *"'xml' is not a form"* ]]
+  [[ $output == *"unknown format 'xml'"* ]]
   [ "$(jobrun status -o custom=jobId,labels.team,state train_b)" = $'train_b\taudio\tFAILED' ]
   jobrun status -o csv --sort name | head -1 | grep -q '^jobId,provider,state,'
   [ "$(jobrun status -o jsonl | wc -l)" -eq 3 ]

@@ -23,7 +23,7 @@ YAML
   run jobrun validate --fix job.yaml
   [ "$status" = 65 ]
   [[ $output == *"+  masterType: n1-standard-8"* ]]
-  [[ $output == *"--yes writes this"* ]]
+  [[ $output == *"pass --yes to write this"* ]]
   cmp job.yaml before.yaml
   jobrun validate --fix --yes job.yaml >out.diff
   patch -s before.yaml out.diff
@@ -49,7 +49,7 @@ jobrun: {provider: local}
 YAML
   cp alias.yaml before.yaml
   run jobrun validate --fix --yes alias.yaml
-  [[ $output == *"nothing has one certain mend"* ]]
+  [[ $output == *"nothing can be fixed automatically"* ]]
   cmp alias.yaml before.yaml
 }
 
@@ -120,7 +120,7 @@ YAML
   ln -s ../out/job.yaml link.yaml
   run jobrun validate --fix --yes link.yaml
   echo "$output"
-  [[ $output == *"'link.yaml' is left alone: it leads elsewhere"* ]]
+  [[ $output == *"'link.yaml' left unchanged: it is a link that leads elsewhere"* ]]
   cmp ../out/job.yaml before
   printf 'jobId: a\ntrainingInput: {scaleTier: BASIC}\njobrun: {command: ["true"]}\n' >job.yaml
   printf 'jobrun.env.A: custom\n' >'--set jobrun.comand=x'

@@ -108,10 +108,10 @@ Loss,2" ]
   run --separate-stderr jobrun metrics a
   [ "$status" -eq 0 ]
   [ -z "$output" ]
-  [[ $stderr == *"no metrics in what 'a' wrote"* ]]
+  [[ $stderr == *"no metrics in the output of 'a'"* ]]
   run jobrun metrics --metric loss a
   [ "$status" -eq 1 ]
-  [[ $output == *"the run has no metric 'loss' (yet): 'jobrun metrics a' lists those it has"* ]]
+  [[ $output == *"the run has no metric 'loss' (yet); 'jobrun metrics a' lists its metrics"* ]]
   run jobrun metrics --format xml a
   [ "$status" -eq 64 ]
   run jobrun metrics --task ps a

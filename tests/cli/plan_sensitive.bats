@@ -50,7 +50,7 @@ db.execute("CREATE TRIGGER t BEFORE INSERT ON applied BEGIN SELECT RAISE(FAIL, '
 END
   run jobrun apply f.yaml
   [ "$status" -eq 0 ]
-  [[ $output == *"thing 'f-thing-01': done, but not remembered: the store '$TMP/state/jobrun.db' failed: not today; a later plan cannot tell who changes it"* ]]
+  [[ $output == *"thing 'f-thing-01': done, but not recorded: the store '$TMP/state/jobrun.db' failed: not today; later plans cannot tell who changed it"* ]]
 }
 
 @test "a secret that changed is seen, and who changed it" {

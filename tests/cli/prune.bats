@@ -104,7 +104,7 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   [[ $output == *"**Replaced or deleted:**"*"delete run \`b\` of \`b\`: gone from the files"* ]]
   # It deletes, so it needs a yes.
   refused 1 apply --prune jobs
-  [[ $output == *"it needs a yes"* ]]
+  [[ $output == *"without confirmation"* ]]
   [ "$(members)" = "a b" ]
   jobrun apply --prune --yes jobs
   [ "$(world)" = "run.a thing.a-thing-01 thing.a-thing-02 " ]
@@ -146,7 +146,7 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   cp b.yaml jobs/b.yaml
   refused 75 apply --yes p
   [[ $output == *"run 'b' of job 'b': planned was delete (gone from the files), now it is noop"* ]]
-  [[ $output == *"is stale; nothing was done"* ]]
+  [[ $output == *"is stale; nothing done"* ]]
   jobrun apply --rerun jobs/b.yaml
   rm jobs/b.yaml
   # The run that was to be deleted is not the one that is there.
@@ -228,7 +228,7 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   rm two/jobs/a.yaml
   run jobrun apply --prune two/jobs
   [ "$status" -eq 0 ]
-  [[ $output == *"a: kept, because it is in the set 'git:host/one//jobs' too"* ]]
+  [[ $output == *"a: kept, because the set 'git:host/one//jobs' has it too"* ]]
   [ "$(world)" = "run.a run.b " ]
   run jobrun plan --prune two/jobs
   [[ $output != *kept* ]]
@@ -247,7 +247,7 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   refused 64 apply --yes --prune jobs/*.yaml
   refused 64 apply --yes --prune - <jobs/a.yaml
   refused 64 apply --yes --prune job
-  [[ $output == *"there is no directory 'job'"* ]]
+  [[ $output == *"no directory 'job'"* ]]
   mkdir more
   refused 64 apply --yes --prune jobs more
   [[ $output == *"--applyset NAME"* ]]
@@ -262,7 +262,7 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   refused 65 apply --yes jobs
   run jobrun plan --prune jobs
   [ "$status" -eq 0 ]
-  [[ $output == *"no job is left there"* ]]
+  [[ $output == *"no job left there"* ]]
   refused 1 apply --prune jobs
   [ "$(world)" = "run.a " ]
   jobrun apply --prune --yes jobs
@@ -284,7 +284,7 @@ assert actions[0]["kind"] == "run" and actions[1]["dependsOn"] == ["b/run/b"]' "
   echo 'other: thing' >jobs/b.yaml
   refused 65 apply --prune --yes jobs
   refused 65 plan --prune jobs
-  [[ $output == *"job 'b' came from 'jobs/b.yaml', which is still there but holds no job any more"* ]]
+  [[ $output == *"job 'b' came from 'jobs/b.yaml', which still exists but holds no job any more"* ]]
   [ "$(world)" = "run.a run.b " ]
   # One that can't be planned keeps its place.
   fake jobs/b.yaml b 'failAt: ["read:*:permanent"]'
@@ -387,7 +387,7 @@ assert not json.load(sys.stdin)["unfinished"]'
   jobrun plan --prune --out p jobs
   jobrun delete b
   refused 75 apply --yes p
-  [[ $output == *"job 'b' is not there any more"*"is stale; nothing was done"* ]]
+  [[ $output == *"job 'b' is not there any more"*"is stale; nothing done"* ]]
 }
 
 @test "a deletion that fails is named, and is done the next time" {

@@ -71,7 +71,7 @@ j$i at 3" ]
   wait $!
   [ "$(sed 's/.*\] //' out)" = "start 1
 start 2" ]
-  grep -q "a: attempt 1 is followed" err
+  grep -q "a: following attempt 1" err
   grep -q "a: attempt 1 FAILED: master 0 exited with 1; attempt 2 starts" err
 }
 
@@ -110,7 +110,7 @@ start 2" ]
     "master 0 exited with 7 True []" ]
   run jobrun status a
   [[ $output == *"restarted 1 time, last because attempt 1 FAILED: master 0 exited with 7"* ]]
-  [[ $output == *"waits for another"*"before it starts"* ]]
+  [[ $output == *"waits another"*"before it starts"* ]]
   run --separate-stderr jobrun apply --detach a.yaml
   [ "$status" -eq 0 ]
   [ "$(field a 'j["attempt"]')" = 2 ]

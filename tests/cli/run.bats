@@ -266,13 +266,13 @@ EOF
   for name in '' 'a b' "$(printf 'a%.0s' {1..300})"; do
     run jobrun delete "$name"
     [ "$status" -eq 66 ]
-    [[ $output == *"is not the jobId of a run"* ]]
+    [[ $output == *"no run with jobId"* ]]
   done
 }
 
 @test "what others say moves no cursor" {
   run jobrun status $'a\n\e[2Jb'
-  [ "$output" = 'jobrun: error: no run of '\''a\n\x1b[2Jb'\'' is known here' ]
+  [ "$output" = 'jobrun: error: no run of '\''a\n\x1b[2Jb'\'' here' ]
   job a.yaml a 'exit 3'
   run jobrun apply a.yaml
   /usr/bin/python3 -c '

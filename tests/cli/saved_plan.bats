@@ -32,7 +32,7 @@ refused() {
   jobrun apply --yes p.json
   [ "$(calls create)" = 4 ]
   refused p.json
-  [[ $output == *"'p.json' was already applied; nothing was done"* ]]
+  [[ $output == *"'p.json' was already applied; nothing done"* ]]
   [[ $output == *"thing 'f-thing-01' of job 'f': planned was create"* ]]
   [ "$(calls create)" = 4 ]
 }
@@ -45,7 +45,7 @@ refused() {
   [[ $output == *"already applied"* ]]
   # What is said to be typed can be typed.
   run jobrun plan --rerun --out "p's.json" a.yaml
-  [[ $output == *"saved: 'jobrun apply 'p'\\''s.json'' does this"* ]]
+  [[ $output == *"saved: 'jobrun apply 'p'\\''s.json'' does exactly this"* ]]
   jobrun plan --rerun --out p.json a.yaml
   [ "$(jobrun apply p.json | grep -c hi)" = 1 ]
   refused p.json
@@ -60,7 +60,7 @@ refused() {
   sed -i 's/0\.1/0.2/' f.yaml
   refused p.json
   [[ $output == *"job 'f': trainingInput.args was --lr 0.1, is --lr 0.2"* ]]
-  [[ $output == *"'p.json' is stale; nothing was done"* ]]
+  [[ $output == *"'p.json' is stale; nothing done"* ]]
   # What does not count does not count.
   sed -i 's/0\.2/0.1/; 1i # a comment' f.yaml
   jobrun apply --yes p.json
@@ -145,7 +145,7 @@ refused() {
   for option in --rerun --job-id=y --set=jobrun.env.WHAT=second a.yaml; do
     run jobrun apply "$option" p.json
     [ "$status" -eq 64 ]
-    [[ $output == *"is a saved plan, which goes alone"* ]]
+    [[ $output == *"is a saved plan, which takes no other files"* ]]
   done
   run jobrun apply p.json
   [ "$status" -eq 0 ]
@@ -248,7 +248,7 @@ refused() {
   [ "$status" -eq 1 ]
   run jobrun apply --yes p.json
   [ "$status" -eq 0 ]
-  [[ $output == *"an earlier 'apply p.json' has not done all of it; going on with the rest"* ]]
+  [[ $output == *"an earlier 'apply p.json' did not finish; resuming"* ]]
   refused p.json
   [[ $output == *"already applied"* ]]
 }

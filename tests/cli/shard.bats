@@ -32,8 +32,8 @@ names() {
   run --separate-stderr jobrun shard --samples 2 --name train photos out
   [ "$status" -eq 0 ]
   [ "$output" = out/shards.json ]
-  [[ "$stderr" == *"left out a hidden file or folder, 'dog/.cache': WebDataset makes no sample of them"* ]]
-  [[ "$stderr" == *"left out a file without a dot in its name, 'README': "* ]]
+  [[ "$stderr" == *"skipped a hidden file or folder, 'dog/.cache': WebDataset makes no samples of them"* ]]
+  [[ "$stderr" == *"skipped a file without a dot in its name, 'README': "* ]]
   [[ "$stderr" == *"5 samples in 3 shards, "* ]]
   [ "$(ls -A out | tr '\n' ' ')" = "shards.json train-000000.tar train-000001.tar train-000002.tar " ]
   [ "$(names out/*.tar)" = "cat/1.jpg
@@ -50,7 +50,7 @@ dog/2-b.txt" ]
   [ "$(jq -c '[.samples, .files, [.shards[].samples], (.shards | map(.bytes) | add) == .bytes]' out/shards.json)" = '[5,10,[2,2,1],true]' ]
   [ "$(stat -c %s out/train-000000.tar)" -eq "$(jq '.shards[0].bytes' out/shards.json)" ]
   run --separate-stderr jobrun shard --verify out
-  [ "$output" = "5 samples in 3 shards, 18 kB: all as the index says" ]
+  [ "$output" = "5 samples in 3 shards, 18 kB: all match the index" ]
 }
 
 @test "GNU tar, bsdtar and Python read what was written, long names too" {
@@ -165,8 +165,8 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   mkfifo photos/cat/pipe.jpg
   run --separate-stderr jobrun shard photos out
   [ "$status" -eq 0 ]
-  [[ "$stderr" == *"left out 2 links, for instance '"*"': --follow-links takes what symbolic ones lead to"* ]]
-  [[ "$stderr" == *"left out a device, pipe or socket, 'cat/pipe.jpg': only files go into shards"* ]]
+  [[ "$stderr" == *"skipped 2 links, such as '"*"': --follow-links takes what symbolic ones lead to"* ]]
+  [[ "$stderr" == *"skipped a device, pipe or socket, 'cat/pipe.jpg': only files go into shards"* ]]
   run --separate-stderr jobrun shard --follow-links photos out2
   [ "$status" -eq 0 ]
   [ "$(jq .samples out2/shards.json)" -eq 10 ]
@@ -187,7 +187,7 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   tar cf d.tar d/blob d/1.jpg d/1.cls d/2.cls d/2.jpg
   run --separate-stderr jobrun shard d.tar out
   [ "$status" -eq 0 ]
-  [[ "$stderr" == *"left out a file without a dot in its name, 'd/blob'"* ]]
+  [[ "$stderr" == *"skipped a file without a dot in its name, 'd/blob'"* ]]
   [[ "$stderr" != *"link"* ]]
   [ "$(names out/*.tar | tr '\n' ' ')" = "d/1.cls d/1.jpg d/2.cls d/2.jpg " ]
   tar xf out/shard-000000.tar -C out
@@ -205,8 +205,8 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   tar cf all.tar f __meta__
   run --separate-stderr jobrun shard all.tar out
   [ "$status" -eq 0 ]
-  [[ "$stderr" == *"left out 2 files below a folder like '__meta__', for instance '__meta__/"* ]]
-  [[ "$stderr" == *"left out 2 files called like a part of each sample"* ]]
+  [[ "$stderr" == *"skipped 2 files below a folder like '__meta__', such as '__meta__/"* ]]
+  [[ "$stderr" == *"skipped 2 files with reserved names"* ]]
   [ "$(jq .samples out/shards.json)" -eq 3 ]
   [ "$(names out/*.tar | sort | tr '\n' ' ')" = "f/__meta__/e.jpg f/a.jpg f/b.jpg " ]
   # To a reader these are one.
@@ -256,12 +256,12 @@ tarfile.open(sys.argv[1], "r|").extractall("python")' "$shard"
   [[ "$stderr" == *"'out/shard-000001.tar': its CRC-32C is "* ]]
   [[ "$stderr" == *"'out/shard-000002.tar': it has 2560 bytes, not 3072"* ]]
   [[ "$stderr" == *"'out/shard-000004.tar': it is not there"* ]]
-  [[ "$stderr" == *"error: 3 of 5 shards are not what the index says" ]]
+  [[ "$stderr" == *"error: 3 of 5 shards do not match the index" ]]
   run --separate-stderr jobrun shard --verify --format json out
   [ "$(jq -c '[.ok, [.shards[].ok]]' <<<"$output")" = '[false,[true,false,false,true,false]]' ]
   run jobrun shard --verify photos
   [ "$status" -eq 1 ]
-  [[ "$output" == *"'photos/shards.json' is not there: the set was never finished, or is not one of 'jobrun shard'" ]]
+  [[ "$output" == *"'photos/shards.json' does not exist: the set is unfinished, or not made by 'jobrun shard'" ]]
 }
 
 # hostile: folders, each with a shard that means no good, and an index that
@@ -352,7 +352,7 @@ E
     [ "$status" -eq 65 ]
     case $name in
       hardlink) [[ "$output" == *"entry 'a.jpg' is a hard link to '../x', which is no file in it" ]] ;;
-      *) [[ "$output" == *"left out a "*", 'a.jpg': "*"there are no samples"* ]] ;;
+      *) [[ "$output" == *"skipped a "*", 'a.jpg': "*"there are no samples"* ]] ;;
     esac
     run jobrun shard --list "in/$name/shard-000000.tar"
     [ -z "$output" ]
@@ -384,7 +384,7 @@ E
   if [ -e out/shards.json.partial ]; then
     run --separate-stderr jobrun shard --samples 10 many out
     [ "$status" -eq 0 ]
-    [[ "$stderr" =~ \;\ [0-9]+\ were\ there\ already$ ]]
+    [[ "$stderr" =~ \;\ [0-9]+\ existed\ already$ ]]
   fi
   diff -r want out
 }
@@ -398,7 +398,7 @@ E
   kill -INT $!
   wait $! || status=$?
   [ "$status" -eq 130 ]
-  grep -qx 'jobrun: interrupted; the same command goes on from here' said
+  grep -qx 'jobrun: interrupted; run the same command to resume' said
   [ "$(ls -A out)" = shards.json.partial ]
 }
 

@@ -356,5 +356,5 @@ END
   run jobrun package -o dist src
   echo "$output"
   [ "$status" -eq 0 ]
-  [[ $output == *"warning: it holds what may be secret: deploy, trainer/config.json ("* ]]
+  [[ $output == *"warning: it may hold a secret: deploy, trainer/config.json ("* ]]
 }

@@ -153,7 +153,7 @@ logs_have() { jobrun logs "$1" 2>/dev/null | grep -q "$2"; }
     else
       [ "$status" = 0 ]
     fi
-    grep -q "far: goes on; 'jobrun logs -f far' follows it, 'jobrun cancel far' ends it" out
+    grep -q "far: continues; 'jobrun logs -f far' follows it, 'jobrun cancel far' stops it" out
     [ "$(in_queue far)" = RUNNING ]
   done
   rm -f out
@@ -563,7 +563,7 @@ E
   PATH=$TMP/bin:$PATH run apply a.yaml
   [ "$status" = 0 ]
   run jobrun status done
-  [[ $output == *"used: 8s of CPU time, 20s of CPU time allocated, at most 2.1 GB of memory in one task"* ]]
+  [[ $output == *"used: 8s of CPU time, 20s of CPU time allocated, peak memory of one task 2.1 GB"* ]]
   [ "$(field done 'j["usage"]')" = "{'cpuSeconds': 7.5, 'allocatedCpuSeconds': 20.0, 'maxMemoryBytes': 2147483648}" ]
 }
 

@@ -52,17 +52,17 @@ TABLE='
 69 | 127.0.0.1                              | apply --yes refuses.yaml
 69 | no cluster is known                    | apply --yes cluster.yaml
 77 | ! unknown: what exists                 | plan cluster.yaml
-0  | ! unknown: what exists: nobody was     | plan --offline cluster.yaml
+0  | ! unknown: what exists: not checked (  | plan --offline cluster.yaml
 77 | no credentials                         | apply --yes bucket.yaml
 77 | no credentials                         | apply --yes vertex.yaml
 77 | ! unknown: what exists                 | plan vertex.yaml
-0  | ! unknown: what exists: nobody was     | plan --offline vertex.yaml
+0  | ! unknown: what exists: not checked (  | plan --offline vertex.yaml
 77 | ! unknown: what exists                 | plan managed.yaml
 77 | ! unknown: what exists                 | plan vm.yaml
 77 | no credentials                         | apply --yes vm.yaml
 77 | ! unknown: what exists                 | plan node.yaml
 77 | not saved                              | plan --out none/plan vertex.yaml
-64 | does not go with --offline             | plan --out none/plan --offline vertex.yaml'
+64 | --out and --offline exclude each       | plan --out none/plan --offline vertex.yaml'
 
 @test "what a command ends with says what was wrong" {
   local status_wanted words command wrong=0

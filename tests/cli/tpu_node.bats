@@ -93,7 +93,7 @@ teardown() {
   JOBRUN_STATE_DIR=$TMP/other run jobrun gc --provider tpu-node --older-than 0s
   echo "$output"
   [ "$status" -eq 0 ]
-  [[ $output == *"nothing was found"* ]]
+  [[ $output == *"nothing to clean up"* ]]
   run jobrun delete imagenet
   echo "$output"
   [ "$status" -eq 0 ]

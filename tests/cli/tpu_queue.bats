@@ -66,12 +66,12 @@ elsewhere() {
   run jobrun apply --yes --detach job.yaml
   echo "$output"
   [ "$status" -eq 0 ]
-  wait_until 30 test "$(made)" -eq 1
+  wait_until 30 made_is 1
   says="waits for tpu-vm 'wait': WAITING_FOR_RESOURCES in the queue of us-central1-a since 20"
   wait_until 30 status_says "$says"
   # Whoever applies it again follows it; closing that terminal ends nothing.
   "$JOBRUN" apply --yes job.yaml >out 2>&1 3>&- &
-  wait_until 30 grep -q 'wait: attempt 1 is followed' out
+  wait_until 30 grep -q 'wait: following attempt 1' out
   kill -HUP $!
   wait $! || true
   state_is wait QUEUED

@@ -128,7 +128,7 @@ int html_begin(struct buf *out, const char *title, const char *under,
 void html_end(struct buf *out)
 {
 	buf_puts(out, "</main>\n<footer><p>Made by jobrun " JOBRUN_VERSION
-		      ". This file loads nothing from anywhere.</p></footer>\n"
+		      ". This file loads nothing else.</p></footer>\n"
 		      "<script>");
 	buf_puts(out, piece("script.js"));
 	buf_puts(out, "</script>\n</body>\n</html>\n");

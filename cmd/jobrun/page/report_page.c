@@ -151,7 +151,7 @@ static void put_charts(const struct report_metrics *all, struct buf *out)
 			chart_html(&chart, out);
 	}
 	if (!all->curve_count)
-		buf_puts(out, "<p>No metrics in what the tasks wrote.</p>\n");
+		buf_puts(out, "<p>No metrics in the tasks' output.</p>\n");
 	buf_puts(out, "</div>\n</section>\n");
 }
 

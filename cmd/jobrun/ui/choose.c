@@ -23,27 +23,24 @@
 	{ 'l',           "label",                                              \
 	  OPT_LIST,      offsetof(struct choose_opts, labels),                 \
 	  "LABEL=VALUE", "only jobs with this label; also LABEL, LABEL!=V" },  \
-		{ 0,                                                           \
-		  "state",                                                     \
-		  OPT_STRING,                                                  \
-		  offsetof(struct choose_opts, states),                        \
-		  "LIST",                                                      \
-		  "only runs in one of these states, as FAILED,QUEUED" },      \
+		{ 0,          "state",                                         \
+		  OPT_STRING, offsetof(struct choose_opts, states),            \
+		  "LIST",     "only runs in these states: FAILED,QUEUED" },    \
 		{ 0,          "provider",                                      \
 		  OPT_STRING, offsetof(struct choose_opts, provider),          \
-		  "NAME",     "only runs of this provider" },                  \
+		  "NAME",     "only runs at this provider" },                  \
 		{ 0,         "limit",                                          \
 		  OPT_COUNT, offsetof(struct choose_opts, limit),              \
 		  "N",       "only the N newest of them" },                    \
 	{                                                                      \
 		0, "sort", OPT_CHOICE, offsetof(struct choose_opts, sort),     \
-			SORTS, "their order; with '-' from the end"            \
+			SORTS, "sort by this key; '-KEY' reverses"             \
 	}
 
 const struct opt choose_rows[] = {
 	CHOOSE_ROWS,
 	{ 0, "since", OPT_STRING, offsetof(struct choose_opts, since),
-	  "DURATION", "only runs begun in the last 90s, 10m, 2h ..." },
+	  "DURATION", "only runs started in the last 90s, 10m, 2h ..." },
 	{ 0 },
 };
 
@@ -182,9 +179,9 @@ static int check_states(const char *list, struct error *err)
 			word[i] = (char)toupper((unsigned char)word[i]);
 		if (run_state_parse(word, &ignored) < 0)
 			return error_set(err, ERROR_USAGE,
-					 "--state: '%s' is not a state: they "
-					 "are QUEUED, PREPARING, RUNNING, "
-					 "CANCELLING, SUCCEEDED, FAILED and "
+					 "--state: unknown state '%s'; use "
+					 "QUEUED, PREPARING, RUNNING, "
+					 "CANCELLING, SUCCEEDED, FAILED or "
 					 "CANCELLED",
 					 word);
 		list += n;
@@ -203,7 +200,7 @@ static int check_options(const struct choose_opts *opts, struct wanted *out,
 		return -1;
 	if (opts->provider && !provider_find(opts->provider))
 		return error_set(err, ERROR_USAGE,
-				 "--provider: '%s' is not a provider: 'jobrun "
+				 "--provider: unknown provider '%s'; 'jobrun "
 				 "explain jobrun.provider' lists them",
 				 opts->provider);
 	if (!opts->since)
@@ -326,7 +323,7 @@ static int mark_file(const struct session *session, char *word,
 			}
 	jobs_done(&jobs);
 	return status ? error_set(err, (enum error_code)status,
-				  "'%s' is not read", word)
+				  "'%s' cannot be read here", word)
 		      : 0;
 }
 
@@ -342,20 +339,19 @@ static int no_run(const struct run_list *all, const char *word,
 	near = nearest_name(word, names, all->count);
 	if (is_pattern(word))
 		error_set(err, ERROR_NO_RUN,
-			  "no run of '%s' is known here: none matches", word);
+			  "no run of '%s' here: none matches", word);
 	else if (is_file(word))
-		error_set(err, ERROR_NO_RUN,
-			  "no run of a job in '%s' is known here", word);
+		error_set(err, ERROR_NO_RUN, "no run of a job in '%s' here",
+			  word);
 	else if (strpbrk(word, "./"))
 		error_set(err, ERROR_NO_RUN,
-			  "'%.200s' is not the jobId of a run, nor a file: "
+			  "'%.200s' is neither the jobId of a run nor a file; "
 			  "'jobrun status' lists the runs",
 			  word);
 	else
-		error_set(err, ERROR_NO_RUN,
-			  "no run of '%.200s' is known here%s%s%s", word,
-			  near ? "; did you mean '" : "", near ? near : "",
-			  near ? "'?" : "");
+		error_set(err, ERROR_NO_RUN, "no run of '%.200s' here%s%s%s",
+			  word, near ? "; did you mean '" : "",
+			  near ? near : "", near ? "'?" : "");
 	free(names);
 	return -1;
 }

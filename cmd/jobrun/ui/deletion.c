@@ -117,8 +117,8 @@ static int miss(struct deletion *deletion, const struct provider *provider,
 
 	if (!deletion->force)
 		return error_set(err, why->code,
-				 "delete '%s': %s; --force forgets it here, "
-				 "and leaves what may be there",
+				 "delete '%s': %s; --force forgets it here and "
+				 "leaves what may remain there",
 				 deletion->job_id, why->text);
 	if (!deletion->blind_count ||
 	    deletion->blind[deletion->blind_count - 1] != provider)
@@ -126,11 +126,11 @@ static int miss(struct deletion *deletion, const struct provider *provider,
 	buf_printf(left, "%s%s%s%s: ", provider->name, place ? " (" : "",
 		   place ? place : "", place ? ")" : "");
 	if (was_run_at(deletion, provider))
-		buf_printf(left, "its run, %s when it was last seen, ",
+		buf_printf(left, "its run, %s when last seen, ",
 			   run_state_name(run->state));
 	else
 		buf_puts(left, "a run of it ");
-	buf_printf(left, "and its files and logs may be left there (%s)\n",
+	buf_printf(left, "and its files and logs may remain there (%s)\n",
 		   why->text);
 	return 0;
 }
@@ -189,8 +189,8 @@ static int check_run(const struct deletion *deletion,
 		snprintf(since, sizeof(since), ", for %s", age);
 	}
 	return error_set(err, ERROR_TRY_AGAIN,
-			 "delete '%s': it is still running: 'jobrun cancel %s' "
-			 "ends it (attempt %d%s)",
+			 "delete '%s': still running; 'jobrun cancel %s' stops "
+			 "it (attempt %d%s)",
 			 deletion->job_id, deletion->job_id, live->run.attempt,
 			 since);
 }

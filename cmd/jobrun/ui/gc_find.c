@@ -55,7 +55,7 @@ void finds_text(const struct find *finds, size_t count, struct buf *out)
 		buf_printf(out, ": %s\n", one->why);
 	}
 	if (!count)
-		buf_puts(out, "nothing was found that nobody needs\n");
+		buf_puts(out, "nothing to clean up\n");
 }
 
 static json_t *find_json(const struct find *find)

@@ -48,7 +48,7 @@ static void add_bill(const struct action *action, struct buf *out)
 
 	if (!(job->provider->traits & TRAIT_GOOGLE_CLOUD))
 		return;
-	buf_puts(out, "; until then it is billed");
+	buf_puts(out, "; it is billed until it ends");
 	if (job->estimate) {
 		buf_puts(out, ": ");
 		estimate_text(job->estimate, out);
@@ -62,8 +62,8 @@ static void say_left(const struct leaving *leaving, const struct action *action)
 
 	add_bill(action, &bill);
 	app_say(leaving->app,
-		"%s: goes on; 'jobrun logs -f %s' follows it, 'jobrun cancel "
-		"%s' ends it%s",
+		"%s: continues; 'jobrun logs -f %s' follows it, 'jobrun cancel "
+		"%s' stops it%s",
 		name, name, name, buf_text(&bill));
 	buf_done(&bill);
 }
@@ -75,7 +75,8 @@ static void cancel(struct leaving *leaving)
 	leaving->interrupted = true;
 	leaving->cancels++;
 	app_say(leaving->app, leaving->cancels == 1
-				      ? "cancelling; once more to kill at once"
+				      ? "cancelling; press Ctrl-C again to "
+					"kill at once"
 				      : "killing");
 	executor_cancel(leaving->executor, leaving->cancels > 1);
 }
@@ -107,8 +108,8 @@ static void on_ctrl_c(struct leaving *leaving)
 {
 	if (leaving->remote && !leaving->left && !leaving->again &&
 	    !leaving->cancels) {
-		app_say(leaving->app, "again to cancel; else what runs "
-				      "elsewhere goes on");
+		app_say(leaving->app, "press Ctrl-C again to cancel; else runs "
+				      "elsewhere continue");
 		leaving->again = loop_add_timer(leaving->loop, AGAIN_MS,
 						on_again_over, leaving);
 		return;

@@ -10,11 +10,11 @@
 
 const struct opt line_rows[] = {
 	{ 0, "no-prefix", OPT_FLAG, offsetof(struct line_opts, no_prefix), NULL,
-	  "only what the tasks wrote" },
+	  "print only the tasks' output" },
 	{ 0, "prefix", OPT_CHOICE, offsetof(struct line_opts, prefix), PREFIXES,
-	  "whose line it is; default: task on a terminal, else host" },
+	  "who wrote it (on a terminal: task, else host)" },
 	{ 0, "time", OPT_CHOICE, offsetof(struct line_opts, time), TIMES,
-	  "when it was written; default: none on a terminal, else local" },
+	  "time of a line (on a terminal: none, else local)" },
 	{ 0 },
 };
 

@@ -16,19 +16,19 @@
 
 const struct opt load_rows[] = {
 	{ 0, "job-id", OPT_STRING, offsetof(struct load_opts, job_id), "ID",
-	  "the jobId of a file that has none" },
+	  "the jobId for a file that has none" },
 	{ 0, "provider", OPT_STRING, offsetof(struct load_opts, provider),
-	  "NAME", "instead of the file's jobrun.provider" },
+	  "NAME", "override jobrun.provider of the file" },
 	{ 0, "set", OPT_LIST, offsetof(struct load_opts, sets), "PATH=VALUE",
-	  "instead of the file's, as trainingInput.args[0]=--fast" },
+	  "override a value: trainingInput.args[0]=--fast" },
 	{ 0, "set-json", OPT_LIST, offsetof(struct load_opts, sets),
-	  "PATH=JSON", "the same for a list, a map or anything else" },
+	  "PATH=JSON", "the same for a list, a map or any other JSON" },
 	{ 0, "untrusted", OPT_FLAG, offsetof(struct load_opts, untrusted), NULL,
-	  "no path may lead out of the repository; default with CI set" },
+	  "keep paths inside the repository; default with CI" },
 	{ 0, "allow-outside", OPT_LIST, offsetof(struct load_opts, outside),
-	  "DIR", "but for those below DIR" },
+	  "DIR", "allow paths below DIR, too" },
 	{ 0, "catalogue", OPT_STRING, offsetof(struct load_opts, catalogue),
-	  "FILE", "rows of hardware and prices that go before jobrun's own" },
+	  "FILE", "hardware and prices that override jobrun's own" },
 	{ 0 },
 };
 
@@ -161,7 +161,7 @@ int load_jobs(const struct app *app, const struct schema_options *options,
 
 	if (status || out->count)
 		return status;
-	app_say(app, "no job was found there");
+	app_say(app, "no job found there");
 	jobs_done(out);
 	return ERROR_INVALID;
 }

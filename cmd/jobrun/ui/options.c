@@ -20,7 +20,7 @@
 /* Every command has these. */
 static const struct opt common[] = {
 	{ 0, "color", OPT_CHOICE, 0, "auto|always|never",
-	  "when to colour; auto, the default: on a terminal" },
+	  "when to colour; auto (default): on a terminal" },
 	{ 'h', "help", OPT_FLAG, 0, NULL, "show this help" },
 	{ 0 },
 };
@@ -28,8 +28,7 @@ static const struct opt common[] = {
 /* Commands that make requests have these. */
 static const struct opt remote[] = {
 	{ 0, "trace-http", OPT_STRING, 0, "FILE",
-	  "add each request and its answer to FILE, as JSON lines without "
-	  "secrets" },
+	  "log HTTP requests to FILE as JSON, without secrets" },
 	{ 0 },
 };
 
@@ -200,8 +199,7 @@ static int add_value(struct opt_list *list, const struct opt *row,
 		     const char *value, struct error *err)
 {
 	if (list->count == OPT_LIST_MAX)
-		return error_set(err, ERROR_USAGE,
-				 "--%s can be given %d times at most",
+		return error_set(err, ERROR_USAGE, "give --%s at most %d times",
 				 row->name, OPT_LIST_MAX);
 	list->items[list->count].opt = row;
 	list->items[list->count++].value = value;
@@ -405,13 +403,11 @@ int options_parse(struct app *app, const struct command *command, int argc,
 		return -1;
 	}
 	if (argc - optind < min) {
-		*status = command_misused(app, command,
-					  argc == optind ? "nothing was given"
-							 : "more is needed");
+		*status = command_misused(app, command, "missing argument");
 		return -1;
 	}
 	if (argc - optind > max) {
-		error_set(&err, ERROR_USAGE, "'%s' is one argument too many",
+		error_set(&err, ERROR_USAGE, "unexpected argument '%s'",
 			  argv[optind + max]);
 		goto wrong;
 	}

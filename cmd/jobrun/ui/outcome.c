@@ -70,8 +70,8 @@ static void say_lost(struct app *app, const struct task_list *tasks)
 			continue;
 		size_format(task->lost_bytes, size, sizeof(size));
 		app_say(app,
-			"warning: %s of the output of %s %d were lost: the "
-			"disk was full",
+			"warning: lost %s of the output of %s %d: the disk was "
+			"full",
 			size, task->type, task->index);
 	}
 }
@@ -147,8 +147,7 @@ void outcome_say(struct session *session, const struct run_record *run)
 		run->error ? run->error : "");
 	if (did_run(culprit))
 		app_say(session->app,
-			"all it wrote: jobrun logs %s --task %s "
-			"--index %d",
+			"full log: jobrun logs %s --task %s --index %d",
 			run->job_id, culprit->type, culprit->index);
 	arena_free(mem);
 }

@@ -27,22 +27,20 @@ static int check_paths(const struct inputs *inputs, struct error *err)
 		/* Git keeps no empty directories, but this may be a typo. */
 		if (stat(inputs->paths[i], &st) < 0)
 			return error_set(err, ERROR_USAGE,
-					 "--prune: there is no directory '%s'; "
-					 "if all its jobs are to be deleted, "
-					 "make it and leave it empty",
+					 "--prune: no directory '%s'; to "
+					 "delete all its jobs, create it empty",
 					 inputs->paths[i]);
 		if (!S_ISDIR(st.st_mode))
 			return error_set(err, ERROR_USAGE,
-					 "--prune takes directories, and '%s' "
-					 "is a file: what a directory does not "
-					 "have any more is deleted",
+					 "--prune takes directories, but '%s' "
+					 "is a file: it deletes what is gone "
+					 "from a directory",
 					 inputs->paths[i]);
 	}
 	if (inputs->count > 1 && !inputs->applyset)
 		return error_set(err, ERROR_USAGE,
 				 "--prune of several directories needs a name "
-				 "for what they hold together: --applyset "
-				 "NAME");
+				 "for the set: --applyset NAME");
 	return 0;
 }
 
@@ -54,8 +52,8 @@ int pruning_open(struct pruning *pruning, const struct inputs *inputs,
 		return error_prefix(err, "--applyset");
 	if (inputs->prune && inputs->targets.count)
 		return error_set(err, ERROR_USAGE,
-				 "--prune is about all of a directory: it does "
-				 "not go with --target");
+				 "--prune and --target exclude each other: "
+				 "--prune covers whole directories");
 	if (inputs->prune && check_paths(inputs, err) < 0)
 		return -1;
 	if (inputs->applyset)
@@ -91,7 +89,7 @@ int pruning_load(struct pruning *pruning, const struct app *app,
 		job_find_origin(out->items[i]);
 	}
 	if (!status && !out->count)
-		app_say(app, "no job is left there");
+		app_say(app, "no job left there");
 	return status;
 }
 
@@ -128,10 +126,10 @@ static int check_file(const struct pruning *pruning, const struct gone *gone,
 
 		if (stat(path, &st) == 0 && !is_loaded(jobs, path))
 			ret = error_set(err, ERROR_INVALID,
-					"job '%s' came from '%s', which is "
-					"still there but holds no job any "
-					"more; nothing is pruned: mend the "
-					"file, or remove it",
+					"job '%s' came from '%s', which still "
+					"exists but holds no job any more; "
+					"nothing pruned: fix the file, or "
+					"remove it",
 					gone->job_id, path);
 		free(path);
 	}
@@ -222,7 +220,7 @@ int pruning_plan(struct pruning *pruning, struct error *err)
 	for (i = 0; i < found->count; i++)
 		if (found->items[i].also_in)
 			app_say(pruning->session->app,
-				"%s: kept, because it is in the set '%s' too "
+				"%s: kept, because the set '%s' has it too "
 				"('jobrun delete %s' deletes it)",
 				found->items[i].job_id, found->items[i].also_in,
 				found->items[i].job_id);

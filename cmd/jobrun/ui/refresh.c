@@ -119,7 +119,7 @@ static int begin(struct refreshing *survey, size_t i, struct error *err)
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot make a pipe");
+		return error_errno(err, "cannot create a pipe");
 	place->pid = fork();
 	if (place->pid == 0) {
 		/* It ends with this process, and what it starts with it. */

@@ -29,7 +29,7 @@ int rows_check(const char *format, struct error *err)
 		if (!strcmp(format, known[i]))
 			return 0;
 	return error_set(err, ERROR_USAGE,
-			 "-o: '%s' is not a form: it is one of " ROWS_FORMATS,
+			 "-o: unknown format '%s'; use one of " ROWS_FORMATS,
 			 format);
 }
 

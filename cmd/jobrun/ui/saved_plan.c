@@ -54,19 +54,19 @@ static json_t *inputs_json(const struct inputs *inputs)
 
 const struct opt input_rows[] = {
 	{ 0, "rerun", OPT_FLAG, offsetof(struct inputs, rerun), NULL,
-	  "run again what ended and did not change" },
+	  "run again even if the job ended and did not change" },
 	{ 0, "take-over", OPT_FLAG, offsetof(struct inputs, take_over), NULL,
-	  "also a run of a job of this name from elsewhere" },
+	  "also take over a run of this id from elsewhere" },
 	{ 0, "target", OPT_LIST, offsetof(struct inputs, targets), "ACTION",
-	  "only this action (id or KIND/NAME) and what it needs" },
+	  "only this action, and what it depends on" },
 	{ 0, "prices", OPT_STRING, offsetof(struct inputs, prices), "FILE",
-	  "what machines cost, to estimate what runs will" },
+	  "a price list, to estimate the cost of runs" },
 	{ 0, "prune", OPT_FLAG, offsetof(struct inputs, prune), NULL,
-	  "delete what was applied from the directory and is gone" },
+	  "delete jobs that are gone from the directory" },
 	{ 0, "applyset", OPT_STRING, offsetof(struct inputs, applyset), "NAME",
-	  "the name of what the directory holds, for --prune" },
+	  "name of the directory's set of jobs, for --prune" },
 	{ 0, "allow-connect", OPT_FLAG, offsetof(struct inputs, load.connect),
-	  NULL, "contact hosts that files name; default on a terminal" },
+	  NULL, "contact hosts in files; default on a terminal" },
 	{ 0 },
 };
 
@@ -126,14 +126,13 @@ int saved_check_out(const char *out, const struct inputs *inputs,
 	for (i = 0; i < inputs->count; i++)
 		if (!strcmp(inputs->paths[i], "-"))
 			return error_set(err, ERROR_USAGE,
-					 "--out needs files, which 'apply' can "
+					 "--out needs files that 'apply' can "
 					 "read again, not '-'");
 	if (stat(out, &st) < 0 || (S_ISREG(st.st_mode) && !st.st_size))
 		return 0;
 	if (read_plan(out, &plan, &ignored) == 1)
 		return error_set(err, ERROR_USAGE,
-				 "--out: '%s' is there already, and is no "
-				 "saved plan",
+				 "--out: '%s' exists and is not a saved plan",
 				 out);
 	json_decref(plan);
 	return 0;
@@ -267,15 +266,14 @@ int saved_open(struct saved *saved, struct inputs *inputs, struct error *err)
 	    inputs->take_over || inputs->applyset || inputs->targets.count ||
 	    load->job_id || load->provider || load->sets.count)
 		return error_set(err, ERROR_USAGE,
-				 "'%s' is a saved plan, which goes alone: its "
-				 "files and options were given when it was "
-				 "made",
+				 "'%s' is a saved plan, which takes no other "
+				 "files or options: it holds its own",
 				 saved->file);
 	version = json_get_int(saved->plan, "jobrunPlan", 0);
 	if (version != SAVED_VERSION)
 		return error_set(err, ERROR_TRY_AGAIN,
 				 "the saved plan '%s' has format %lld, this "
-				 "jobrun knows %d: plan anew",
+				 "jobrun reads %d: plan again",
 				 saved->file, version, SAVED_VERSION);
 	if (read_inputs(saved, err) < 0)
 		return -1;
@@ -321,22 +319,18 @@ static int act_on(const struct app *app, const struct saved *saved,
 {
 	switch (verdict) {
 	case SAVED_RESUMES:
-		app_say(app,
-			"an earlier 'apply %s' has not done all of it; "
-			"going on with the rest",
+		app_say(app, "an earlier 'apply %s' did not finish; resuming",
 			saved->file);
 		return 0;
 	case SAVED_STALE:
 		return refuse(app, saved, why,
-			      "is stale; nothing was done: plan anew");
+			      "is stale; nothing done: plan again");
 	case SAVED_APPLIED:
 		return refuse(app, saved, why,
 			      plan_follow_count(plan)
-				      ? "was already applied; nothing was "
-					"done ('jobrun wait' waits for its "
-					"runs)"
-				      : "was already applied; nothing was "
-					"done");
+				      ? "was already applied; nothing done "
+					"('jobrun wait' waits for its runs)"
+				      : "was already applied; nothing done");
 	default:
 		return 0;
 	}
@@ -380,8 +374,8 @@ int saved_fail(const struct app *app, const struct saved *saved, int status)
 	if (!saved->plan || (status != ERROR_FAILED && status != ERROR_INVALID))
 		return status;
 	error_set(&err, ERROR_TRY_AGAIN,
-		  "the saved plan '%s' is stale: what it was made from can't "
-		  "be planned any more",
+		  "the saved plan '%s' is stale: its job files can't be "
+		  "planned any more",
 		  saved->file);
 	return app_fail(app, &err);
 }

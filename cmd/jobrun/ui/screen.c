@@ -162,8 +162,8 @@ static void put_foot(const struct screen *screen, size_t lines, size_t page,
 		     struct buf *out)
 {
 	size_t last = screen->top + page < lines ? screen->top + page : lines;
-	char *text = mem_printf("lines %zu-%zu of %zu: arrows, PgUp, PgDn, "
-				"q leaves",
+	char *text = mem_printf("lines %zu-%zu of %zu: arrows, PgUp, PgDn; q "
+				"quits",
 				screen->top + 1, last, lines);
 
 	buf_puts(out, REVERSE);

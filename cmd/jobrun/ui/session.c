@@ -72,9 +72,9 @@ void *session_context(struct session *session, const struct provider *provider,
 
 	if (!provider->open) {
 		error_set(err, ERROR_UNREACHABLE,
-			  "jobs for the provider %s are checked by this "
-			  "version, not run ('--provider %s' runs them on "
-			  "this machine)",
+			  "this version checks jobs for the provider %s, but "
+			  "cannot run them ('--provider %s' runs them on this "
+			  "machine)",
 			  provider->name, providers[0]->name);
 		return NULL;
 	}
@@ -206,7 +206,7 @@ static struct resource *look(struct session *session,
 	if (session->look == LOOK_HERE &&
 	    !traits_have(provider->traits, TRAIT_THIS_MACHINE))
 		return observe_nothing(session, desired,
-				       "nobody was asked (--offline)");
+				       "not checked (--offline)");
 	found = resources_read(desired, ctx, err);
 	if (found)
 		resources_say_found(desired, found);
@@ -284,8 +284,8 @@ static struct resource *observe(struct session *session, const struct job *job,
 		return look(session, provider, desired, ctx, err);
 	if (boundary->apply) {
 		error_set(err, ERROR_DENIED,
-			  "its file names %s: to contact that needs --yes or "
-			  "--allow-connect",
+			  "its file names %s; pass --yes or --allow-connect to "
+			  "contact it",
 			  unseen);
 		return NULL;
 	}
@@ -629,12 +629,11 @@ int session_known(struct session *session, const char *job_id, int attempt,
 				 "job '%s' has no attempt %d", job_id, attempt);
 	if (strpbrk(job_id, "./"))
 		return error_set(err, ERROR_NO_RUN,
-				 "'%s' is not the jobId of a run: 'jobrun "
-				 "status' lists them",
+				 "no run with jobId '%s'; 'jobrun status' "
+				 "lists the runs",
 				 job_id);
 	return error_set(err, ERROR_NO_RUN,
-			 "no run of '%s' is known here: 'jobrun status' "
-			 "lists those that are",
+			 "no run of '%s' here; 'jobrun status' lists the runs",
 			 job_id);
 }
 

@@ -37,7 +37,7 @@ static int index_listed(const char *list, long index, struct error *err)
 	}
 bad:
 	return error_set(err, ERROR_USAGE,
-			 "'%s' is not a list of indices such as 0,3-7", list);
+			 "'%s' is not a list of indices, such as 0,3-7", list);
 }
 
 /* A reader takes up to three descriptors per task.  No more than are needed:
@@ -92,8 +92,8 @@ int sources_choose(const struct run_spec *spec,
 	}
 	if (!n)
 		return error_set(err, ERROR_USAGE,
-				 "the run has no such task: 'jobrun status %s' "
-				 "lists them",
+				 "the run has no such task; 'jobrun status %s' "
+				 "lists its tasks",
 				 all->job_id);
 	allow_files(n);
 	*out = found;

@@ -67,8 +67,8 @@ int takeback(struct session *session, struct error *err)
 					"its run did not start");
 	}
 	if (ret == 0 && !plan_is_empty(plan)) {
-		app_say(session->app, "deleting what was made for runs that "
-				      "did not start");
+		app_say(session->app, "deleting resources of runs that did not "
+				      "start");
 		ret = undo_execute(session, plan, NULL, NULL, err);
 	}
 	plan_free(plan);

@@ -210,8 +210,8 @@ static void say_stopped(const struct tally *tally)
 	if (!jobs)
 		return;
 	app_say(tally->session->app,
-		"what was done stays done: the same 'jobrun apply' goes on "
-		"with the rest, 'jobrun delete %s' takes it back",
+		"completed steps are kept: run the same 'jobrun apply' to "
+		"resume, or 'jobrun delete %s' to undo them",
 		jobs == 1 ? job_id : "JOB");
 }
 

@@ -114,11 +114,11 @@ void trials_text(const struct trial_list *trials,
 		buf_putc(out, '\n');
 	}
 	if (best)
-		buf_printf(
-			out,
-			"\n  * the best of %zu: 'jobrun logs --trial %d JOB' "
-			"has its output\n",
-			trials->count, best->number);
+		buf_printf(out,
+			   "\n"
+			   "  * the best of %zu: 'jobrun logs --trial %d JOB' "
+			   "shows its output\n",
+			   trials->count, best->number);
 }
 
 static json_t *time_json(int64_t time_ms)

@@ -53,7 +53,7 @@ static void on_interrupt(void *arg, uint32_t number)
 
 	(void)number;
 	undo->interrupts++;
-	app_say(undo->session->app, "finishing what is under way");
+	app_say(undo->session->app, "finishing the step under way");
 	executor_cancel(undo->executor, undo->interrupts > 1);
 }
 

@@ -44,8 +44,7 @@ void usage_text(struct session *session, const struct run_record *run,
 	}
 	if (usage.memory_bytes) {
 		size_format(usage.memory_bytes, text, sizeof(text));
-		buf_printf(out, "%sat most %s of memory in one task", between,
-			   text);
+		buf_printf(out, "%speak memory of one task %s", between, text);
 	}
 	buf_putc(out, '\n');
 }

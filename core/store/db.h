@@ -44,6 +44,7 @@ enum store_query {
 	QUERY_RUN_GET_LAST,
 	QUERY_RUN_LIST,
 	QUERY_RUN_LIST_ALL,
+	QUERY_RUN_LIST_OPEN,
 	QUERY_RUN_PUT,
 	QUERY_RUN_FIND,
 	QUERY_RUN_DELETE,
@@ -78,6 +79,7 @@ struct store {
 	bool has_digest2;      /* the column, in one of any version */
 	bool has_origin;       /* job_origin and job_file, too */
 	bool has_revision;     /* and that column */
+	bool has_open;         /* and the index of runs that have not ended */
 	bool relaxed;          /* commits do not wait for the disk */
 	bool durable;          /* but the one under way does */
 	char plan[65];         /* see store_name_plan(); or "" */

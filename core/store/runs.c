@@ -388,6 +388,32 @@ int store_run_list(struct store *store, bool all_attempts, struct arena *mem,
 			 err);
 }
 
+static int run_list_open(struct store *store, const char *provider,
+			 struct arena *mem, struct run_list *out,
+			 struct error *err)
+{
+	sqlite3_stmt *stmt =
+		query_runs(store, QUERY_RUN_LIST_OPEN,
+			   "WHERE provider = ?1"
+			   " AND NOT " STORE_IS_FINAL " ORDER BY id DESC",
+			   err);
+
+	if (!stmt)
+		return -1;
+	store_bind_text(stmt, 1, provider);
+	return store_rows(store, stmt, read_run, sizeof(*out->items), mem,
+			  &out->items, &out->count, err);
+}
+
+int store_run_list_open(struct store *store, const char *provider,
+			struct arena *mem, struct run_list *out,
+			struct error *err)
+{
+	store_lock(store);
+	return store_end(store, run_list_open(store, provider, mem, out, err),
+			 err);
+}
+
 int store_run_write(struct store *store, int64_t id,
 		    const struct run_record *run, struct error *err)
 {

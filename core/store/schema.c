@@ -134,6 +134,9 @@ static const char add_digest2[] = "ALTER TABLE run ADD COLUMN digest2 TEXT;";
 static const char add_origin[] = "ALTER TABLE run ADD COLUMN job_origin TEXT;"
 				 "ALTER TABLE run ADD COLUMN job_file TEXT;";
 static const char add_revision[] = "ALTER TABLE run ADD COLUMN revision TEXT;";
+/* The same for an index: of many thousand runs few have not ended. */
+static const char add_open[] = "CREATE INDEX run_open ON run (provider)"
+			       " WHERE NOT " STORE_IS_FINAL ";";
 
 /* File systems that several machines see at once: the shared memory of WAL
  * does not reach across them, and a home directory is often on one. */
@@ -222,6 +225,9 @@ static int look_for_columns(struct store *store, struct error *err)
 		{ "SELECT count(*) FROM pragma_table_info('run')"
 		  " WHERE name = 'revision'",
 		  &store->has_revision },
+		{ "SELECT count(*) FROM sqlite_schema"
+		  " WHERE type = 'index' AND name = 'run_open'",
+		  &store->has_open },
 	};
 	size_t i;
 
@@ -237,7 +243,8 @@ static int look_for_columns(struct store *store, struct error *err)
 
 static bool has_columns(const struct store *store)
 {
-	return store->has_digest2 && store->has_origin && store->has_revision;
+	return store->has_digest2 && store->has_origin && store->has_revision &&
+	       store->has_open;
 }
 
 static int add_columns(struct store *store, struct error *err)
@@ -247,11 +254,14 @@ static int add_columns(struct store *store, struct error *err)
 	    (!store->has_origin &&
 	     sqlite3_exec(store->db, add_origin, NULL, NULL, NULL)) ||
 	    (!store->has_revision &&
-	     sqlite3_exec(store->db, add_revision, NULL, NULL, NULL)))
+	     sqlite3_exec(store->db, add_revision, NULL, NULL, NULL)) ||
+	    (!store->has_open &&
+	     sqlite3_exec(store->db, add_open, NULL, NULL, NULL)))
 		return store_fail(store, err);
 	store->has_digest2 = true;
 	store->has_origin = true;
 	store->has_revision = true;
+	store->has_open = true;
 	return 0;
 }
 

@@ -231,6 +231,12 @@ int store_run_get(struct store *store, const char *job_id, int attempt,
 int store_run_list(struct store *store, bool all_attempts, struct arena *mem,
 		   struct run_list *out, struct error *err);
 
+/* The runs of a provider that have not ended, as far as is recorded, newest
+ * first.  The cost does not depend on how many have. */
+int store_run_list_open(struct store *store, const char *provider,
+			struct arena *mem, struct run_list *out,
+			struct error *err);
+
 /*
  * Writes state, times, exit code and error of a run.  A final state stays:
  * writing over one is ignored, so that of two that saw the end the first

@@ -19,7 +19,8 @@ static int list_names(struct slurm *slurm, const struct slurm_cluster *at,
 	struct run_list all;
 	size_t i;
 
-	if (store_run_list(slurm->env.store, false, mem, &all, err) < 0)
+	if (store_run_list_open(slurm->env.store, provider_slurm.name, mem,
+				&all, err) < 0)
 		return -1;
 	out->items = arena_alloc(mem, (all.count + 1) * sizeof(char *));
 	out->items[0] = record->run.job_id;
@@ -28,9 +29,7 @@ static int list_names(struct slurm *slurm, const struct slurm_cluster *at,
 	for (i = 0; i < all.count; i++) {
 		const struct run_record *run = &all.items[i];
 
-		if (strcmp(run->provider, provider_slurm.name) != 0 ||
-		    run_state_is_final(run->state) ||
-		    !strcmp(run->job_id, record->run.job_id) ||
+		if (!strcmp(run->job_id, record->run.job_id) ||
 		    slurm_record_read(run, mem, &other) != 0 ||
 		    strcmp(other.place, cluster_place(at->cluster)) != 0)
 			continue;

@@ -364,6 +364,54 @@ static void attempts_count_up(void **state)
 	store_close(store);
 }
 
+/* "SEARCH run USING INDEX run_open …", whatever else the store holds. */
+static void open_runs_are_found_by_an_index(void **state)
+{
+	static const char *const providers[] = { "local", "slurm" };
+	struct place *at = *state;
+	struct store *store;
+	struct run_list runs;
+	struct error err;
+	sqlite3_stmt *stmt;
+	sqlite3 *db;
+
+	store = store_open(&err);
+	assert_non_null(store);
+	for (int i = 0; i < 20; i++) {
+		struct run_record run = { .job_id = i % 2 ? "a" : "b",
+					  .provider = providers[i % 2],
+					  .digest = "0" };
+
+		assert_int_equal(store_run_add(store, &run, &err), 0);
+		run.state = i < 18 ? RUN_SUCCEEDED : RUN_RUNNING;
+		assert_int_equal(store_run_put(store, &run, &err), 0);
+	}
+	assert_int_equal(
+		store_run_list_open(store, "slurm", at->mem, &runs, &err), 0);
+	assert_int_equal(runs.count, 1);
+	assert_string_equal(runs.items[0].job_id, "a");
+	assert_int_equal(runs.items[0].attempt, 10);
+	assert_int_equal(
+		store_run_list_open(store, "other", at->mem, &runs, &err), 0);
+	assert_int_equal(runs.count, 0);
+	store_close(store);
+
+	assert_int_equal(sqlite3_open(at->db, &db), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_prepare_v2(db,
+				   "EXPLAIN QUERY PLAN SELECT * FROM run"
+				   " WHERE provider = 'slurm' AND NOT"
+				   " state IN ('SUCCEEDED', 'FAILED',"
+				   " 'CANCELLED') ORDER BY id DESC",
+				   -1, &stmt, NULL),
+		SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	assert_non_null(strstr((const char *)sqlite3_column_text(stmt, 3),
+			       "INDEX run_open"));
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+}
+
 static void a_final_state_stays(void **state)
 {
 	static const enum run_state final[] = { RUN_SUCCEEDED, RUN_FAILED,
@@ -1383,6 +1431,7 @@ int main(void)
 		TEST(folder_follows_the_environment),
 		TEST(files_are_private_whatever_the_umask),
 		TEST(a_run_is_kept),
+		TEST(open_runs_are_found_by_an_index),
 		TEST(what_is_not_there_is_said),
 		TEST(bad_ids_reach_no_folder),
 		TEST(attempts_count_up),

@@ -310,13 +310,11 @@ static size_t live_runs(const struct managed *managed)
 	struct arena *mem = arena_new();
 	struct run_list all = { 0 };
 	struct error ignored;
-	size_t i, n = 0;
+	size_t n = 0;
 
-	if (store_run_list(managed->env.store, false, mem, &all, &ignored) < 0)
-		all.count = 0;
-	for (i = 0; i < all.count; i++)
-		n += !strcmp(all.items[i].provider, managed->as->provider) &&
-		     !run_state_is_final(all.items[i].state);
+	if (store_run_list_open(managed->env.store, managed->as->provider, mem,
+				&all, &ignored) == 0)
+		n = all.count;
 	arena_free(mem);
 	return n;
 }

@@ -28,6 +28,7 @@ struct apply_opts {
 	bool detach;
 	bool yes;
 	bool dry_run;
+	bool share_devices;
 	long lock_timeout;
 	const char *task;
 	struct line_opts lines;
@@ -43,6 +44,9 @@ static const struct opt options[] = {
 	{ 0, "lock-timeout", OPT_DURATION,
 	  offsetof(struct apply_opts, lock_timeout), "DURATION",
 	  "how long to wait for another jobrun on this job" },
+	{ 0, "share-devices", OPT_FLAG,
+	  offsetof(struct apply_opts, share_devices), NULL,
+	  "also take GPUs that other processes use" },
 	{ 0, "task", OPT_STRING, offsetof(struct apply_opts, task), "TYPE",
 	  "only show master, worker, ps or evaluator" },
 	{ 0 },
@@ -383,6 +387,7 @@ static int make_plan(struct apply *apply, const struct jobs *jobs,
 		return app_fail(app, &err);
 	session->env.boundary = &opts->inputs.load.boundary;
 	session->env.take_over = opts->inputs.take_over;
+	session->env.share_devices = opts->share_devices;
 	if (pruning_find(pruning, session, jobs, &err) < 0)
 		return saved_fail(app, saved, app_fail(app, &err));
 	if (pruning_lock(pruning, jobs, opts->lock_timeout, &err) < 0)
@@ -555,7 +560,8 @@ const struct command cmd_apply = {
 	.name = "apply",
 	.args = "[--detach] [--yes] [--dry-run] [--rerun] [--prune] "
 		"[--take-over] "
-		"[--lock-timeout DURATION] PATH...|PLANFILE",
+		"[--lock-timeout DURATION] [--share-devices] "
+		"PATH...|PLANFILE",
 	.summary = "do what 'plan' shows, and follow the runs to their end",
 	.help = PATH_HELP
 	"; PLANFILE is a plan saved by 'plan --out'.\n\n"

@@ -10,6 +10,8 @@
 #include "core/base/json.h"
 #include "core/base/units.h"
 #include "core/device/device.h"
+#include "core/device/device_queue.h"
+#include "core/device/lease.h"
 #include "core/device/look.h"
 
 struct devices_opts {
@@ -36,16 +38,19 @@ static void put_amount(json_t *row, const char *key, const json_t *value,
 	json_put_text(row, key, text);
 }
 
-/* "4711 train by ada, 4712 train by ada" */
-static void put_holders(json_t *row, const json_t *holders)
+/* "train.1 by ada, 4711 python3 by ada" */
+static void put_holders(json_t *row, const json_t *lease, const json_t *holders)
 {
 	struct buf text = { 0 };
 	const json_t *one;
 	size_t i;
 
+	if (json_is_object(lease))
+		buf_printf(&text, "%s by %s", json_get_text(lease, "run", "?"),
+			   json_get_text(lease, "user", "?"));
 	json_array_foreach(holders, i, one)
 	{
-		buf_printf(&text, "%s%lld %s", i ? ", " : "",
+		buf_printf(&text, "%s%lld %s", text.len ? ", " : "",
 			   json_get_int(one, "pid", 0),
 			   json_get_text(one, "program", "?"));
 		if (json_get_text(one, "user", NULL))
@@ -82,7 +87,8 @@ static void put_text(const json_t *all, int width, struct buf *out)
 			   " C");
 		json_put_text(row, "health",
 			      json_get_text(one, "trouble", "ok"));
-		put_holders(row, json_object_get(one, "holders"));
+		put_holders(row, json_object_get(one, "lease"),
+			    json_object_get(one, "holders"));
 		json_array_append_new(rows, row);
 		free(name);
 	}
@@ -107,6 +113,7 @@ static int run(struct app *app, int argc, char **argv)
 	all = devices_look(&err);
 	if (!all)
 		return app_fail(app, &err);
+	device_queue_show(lease_folder_shared(), all);
 	if (!strcmp(opts.format, "json"))
 		json_print(all, &out);
 	else

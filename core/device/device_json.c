@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/device/lease.h"
 
 static json_t *holders_json(const struct device *one)
 {
@@ -29,6 +30,7 @@ static void put_known(json_t *out, const char *key, long long value, bool known)
 json_t *devices_json(const struct devices *all)
 {
 	json_t *out = json_object(), *list = json_array();
+	struct arena *mem = arena_new();
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
@@ -50,12 +52,14 @@ json_t *devices_json(const struct devices *all)
 		put_known(each, "temperatureC", one->temperature_c,
 			  one->temperature_c >= 0);
 		json_put_text(each, "trouble", one->trouble);
+		json_put_text(each, "lease", lease_name(one, mem));
 		json_put(each, "holders", holders_json(one));
 		json_array_append_new(list, each);
 	}
 	json_put_int(out, "formatVersion", 1);
 	json_put_text(out, "source", all->source);
 	json_put(out, "devices", list);
+	arena_free(mem);
 	return out;
 }
 

@@ -422,30 +422,49 @@ void device_queue_leave(struct device_queue *q)
 	free(q);
 }
 
+/* In the place of the name of the lease. */
 static void put_holder(void *arg, json_t *what, const char *user,
 		       int64_t since_ms)
 {
-	json_t *one = json_object();
+	const json_t *held = json_object_get(what, "devices"), *name;
+	json_t *devices = arg, *one;
 	char since[40];
+	size_t i, j;
 
 	time_format(since_ms, since, sizeof(since));
-	json_put_text(one, "run", json_get_text(what, "run", NULL));
-	json_put_text(one, "user", user);
-	json_put_text(one, "sinceTime", since);
-	json_put(one, "devices",
-		 json_deep_copy(json_object_get(what, "devices")));
-	json_array_append_new(arg, one);
+	json_array_foreach(devices, i, one)
+	{
+		const char *lease = json_get_text(one, "lease", "");
+		json_t *holder;
+
+		json_array_foreach(held, j, name)
+		{
+			if (!json_is_string(name) ||
+			    strcmp(json_string_value(name), lease) != 0)
+				continue;
+			holder = json_object();
+			json_put_text(holder, "run",
+				      json_get_text(what, "run", NULL));
+			json_put_text(holder, "user", user);
+			json_put_text(holder, "sinceTime", since);
+			json_object_set_new(one, "lease", holder);
+			break;
+		}
+	}
 }
 
-json_t *device_queue_holders(const char *folder)
+void device_queue_show(const char *folder, json_t *devices)
 {
-	json_t *out = json_array();
+	json_t *list = json_object_get(devices, "devices"), *one;
 	struct error ignored;
 	int fd = lease_open_folder(folder, &ignored);
+	size_t i;
 
 	if (fd >= 0) {
-		tickets_each_holder(fd, put_holder, out);
+		tickets_each_holder(fd, put_holder, list);
 		close(fd);
 	}
-	return out;
+	json_array_foreach(list, i, one) if (!json_is_object(json_object_get(
+						     one, "lease")))
+		json_object_set_new(one, "lease", json_null());
 }

@@ -53,8 +53,8 @@ struct device_queue *device_queue_join(const struct device_queue_deps *deps,
 /* Lets go of what it holds.  NULL does nothing. */
 void device_queue_leave(struct device_queue *queue);
 
-/* The runs that hold devices, as far as they say: [{"run", "user", "sinceTime",
- * "devices": [NAME...]}].  Returns new. */
-json_t *device_queue_holders(const char *folder);
+/* Has each of devices_json() say which run holds it, as far as that says:
+ * {"run", "user", "sinceTime"} under "lease", or null. */
+void device_queue_show(const char *folder, json_t *devices);
 
 #endif

@@ -62,6 +62,13 @@ static bool is_mount(const char *path)
 	return out;
 }
 
+const char *lease_folder_shared(void)
+{
+	const char *said = getenv(FOLDER_VARIABLE);
+
+	return said && *said == '/' ? said : SHARED;
+}
+
 int lease_folder(const char *fallback, struct arena *mem, const char **folder,
 		 const char **note, struct error *err)
 {

@@ -25,6 +25,9 @@
 int lease_folder(const char *fallback, struct arena *mem, const char **folder,
 		 const char **note, struct error *err);
 
+/* Where it is, without making it and for all users. */
+const char *lease_folder_shared(void);
+
 /* The folder, which may not be a link, or -1. */
 int lease_open_folder(const char *path, struct error *err);
 /* The file of the leases there: a descriptor, or -1. */

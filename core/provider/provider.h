@@ -205,7 +205,8 @@ struct provider_env {
 	/* How far job files may reach; NULL: what they name was allowed when
 	 * the job was applied. */
 	const struct boundary *boundary;
-	bool take_over; /* a run of another origin's job of that name */
+	bool take_over;     /* a run of another origin's job of that name */
+	bool share_devices; /* with processes that no run has started */
 	/* For YAML of other programs, which core can't read: yaml_read() of
 	 * schema/read/yaml_read.h. */
 	json_t *(*read_yaml)(const char *text, size_t len, const char *name,

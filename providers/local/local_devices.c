@@ -321,6 +321,7 @@ int local_devices_set(const struct job *job, const struct provider_env *env,
 	if (*missing || !all->count)
 		return 0;
 	write_choice(&choice, mem, out);
+	out->share = env->share_devices;
 	limit_trials(&choice, spec);
 	spec->topology.apart = topology_machines(&spec->topology) > 1;
 	topology_rank(&spec->topology);

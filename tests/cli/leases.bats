@@ -17,6 +17,10 @@ SEES='echo "$CUDA_DEVICE_ORDER $CUDA_VISIBLE_DEVICES $LOCAL_RANK"'
   jobrun apply --detach a.yaml
   wait_until 10 state_is a RUNNING
   [ "$(jobrun env a.yaml | grep CUDA_VISIBLE_DEVICES)" = "CUDA_VISIBLE_DEVICES=0,1,2" ]
+  [[ $(jobrun devices) == *"a.1 by $(id -un)"* ]]
+  [ "$(jobrun devices --format json |
+    python3 -c 'import json,sys; print([(x["lease"] or {}).get("run") for x in json.load(sys.stdin)["devices"]])')" = \
+    "['a.1', 'a.1', 'a.1', None]" ]
   jobrun apply --detach b.yaml
   wait_until 10 waits b "1 of 4 GPUs free, it needs 2; a.1 of $(id -un) holds 3 since 20"
   # There is one for it, but the other was first.
@@ -84,9 +88,16 @@ SEES='echo "$CUDA_DEVICE_ORDER $CUDA_VISIBLE_DEVICES $LOCAL_RANK"'
   gpus b.yaml b "$SEES" 1
   jobrun apply --detach b.yaml
   wait_until 10 waits b "1 run before it"
+  jobrun cancel a
+  jobrun wait --timeout 5m b
+  gpus a.yaml a "$SEES" 2
+  jobrun apply --rerun --share-devices a.yaml
+  gpus a.yaml a "$SEES; true" 2
+  jobrun apply --detach a.yaml
+  wait_until 10 waits a "1 of 2 GPUs free"
   kill $other
   wait $other || true
-  jobrun wait --timeout 5m a b
+  jobrun wait --timeout 5m a
   [ "$(said a)" = "PCI_BUS_ID 0,1 0;" ]
 }
 

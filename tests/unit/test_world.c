@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every row of the catalogue, and a name that is in none: checked, planned and
  * rendered for each provider where it exists. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,12 +134,20 @@ static void every_machine_type_is_rendered(void **state)
 				&all->families[i].machines[k];
 			char *input = with_machine(one->name);
 			char *cpus = mem_printf("%u", one->vcpus);
+			/* Less what a node needs itself. */
+			char *share = mem_printf(
+				"cpu: %.0fm",
+				floor(catalogue_allocatable(all, "cpu",
+							    one->vcpus) *
+				      100) *
+					10);
 
 			expect("vertex-ai", input,
 			       one->like ? one->like : one->name);
-			expect("kubernetes", input, cpus);
+			expect("kubernetes", input, share);
 			expect("slurm", input, cpus);
 			expect("local", input, NULL);
+			free(share);
 			free(cpus);
 			free(input);
 		}

@@ -71,7 +71,7 @@ static int run(struct app *app, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		goto out;
-	if (sdist_make(argv[first], opts.module, opts.output, mem, &made,
+	if (sdist_make(argv[first], NULL, opts.module, opts.output, mem, &made,
 		       &err) < 0) {
 		status = app_fail(app, &err);
 		goto out;

@@ -66,29 +66,57 @@ static int walk(int fd, const char *path, int flags)
 	}
 }
 
+char *beneath_find(const char *root, const char *path, struct error *err)
+{
+	char *real = realpath(path, NULL);
+	const char *rest = real && root ? path_below(root, real) : "";
+
+	if (!real) {
+		error_errno(err, "cannot open '%s'", path);
+	} else if (!rest || path_has_git(rest)) {
+		error_set(err, ERROR_INVALID, "'%s' leads out of '%s'", path,
+			  root);
+		free(real);
+		real = NULL;
+	}
+	return real;
+}
+
+int beneath_open_found(const char *real, int flags)
+{
+	/* A folder above the root may be a stranger's as well. */
+	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -1 : walk(fd, real + 1, flags);
+}
+
 int beneath_open(const char *root, const char *path, int flags,
 		 struct error *err)
 {
-	char *real = root ? realpath(path, NULL) : NULL;
-	const char *rest = real ? path_below(root, real) : NULL;
+	char *real;
 	int fd;
 
 	if (!root) {
 		fd = open(path, flags | O_CLOEXEC);
-	} else if (real && (!rest || path_has_git(rest))) {
-		free(real);
-		return error_set(err, ERROR_INVALID, "'%s' leads out of '%s'",
-				 path, root);
 	} else {
-		/* A folder above the root may be a stranger's as well. */
-		fd = real ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-		if (fd >= 0)
-			fd = walk(fd, real + 1, flags);
+		real = beneath_find(root, path, err);
+		if (!real)
+			return -1;
+		fd = beneath_open_found(real, flags);
+		free(real);
 	}
-	if (fd < 0)
-		error_errno(err, "cannot open '%s'", path);
-	free(real);
-	return fd;
+	return fd < 0 ? error_errno(err, "cannot open '%s'", path) : fd;
+}
+
+/* Takes the descriptor, unless it is of a regular file. */
+static int check_file(int fd, const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return error_set(err, ERROR_FAILED, "'%s' is no regular file", path);
 }
 
 int beneath_open_file(const char *root, const char *path, struct error *err)
@@ -102,12 +130,16 @@ int beneath_open_file(const char *root, const char *path, struct error *err)
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return file_open(path, err);
 	fd = beneath_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, err);
+	return fd < 0 ? -1 : check_file(fd, path, err);
+}
+
+int beneath_open_found_file(const char *real, struct error *err)
+{
+	int fd = beneath_open_found(real, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+
 	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return error_set(err, ERROR_FAILED, "'%s' is no regular file", path);
+		return error_errno(err, "cannot open '%s'", real);
+	return check_file(fd, real, err);
 }
 
 char *beneath_read(const char *root, const char *path, size_t max, size_t *len,

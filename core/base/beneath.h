@@ -18,6 +18,14 @@ const char *path_below(const char *folder, const char *path);
 /* Whether `.git` is in the path. */
 bool path_has_git(const char *path);
 
+/* The path without links, new, if it is below `root` (NULL: wherever it is). */
+char *beneath_find(const char *root, const char *path, struct error *err);
+/* Opens what has been found so: a link that is there by now is followed no
+ * more.  -1 with errno set. */
+int beneath_open_found(const char *real, int flags);
+/* The same of a regular file. */
+int beneath_open_found_file(const char *real, struct error *err);
+
 /* Opens with these flags of open(2).  `root` is absolute and without links;
  * NULL: the path may lead anywhere.  Returns -1 with `err` set. */
 int beneath_open(const char *root, const char *path, int flags,

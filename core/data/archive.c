@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/alloc.h"
+#include "core/base/beneath.h"
 #include "core/base/file.h"
 #include "core/base/library.h"
 #include "core/base/text.h"
@@ -417,19 +418,6 @@ static int read_archive(struct unpack *unpack, int fd, struct error *err)
 	return ret;
 }
 
-static int open_archive(const char *path, struct error *err)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0)
-		return error_errno(err, "cannot open '%s'", path);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return error_set(err, ERROR_INVALID, "'%s' is not a file", path);
-}
-
 /* Returns new: an empty folder beside the final one. */
 static char *make_beside(const char *folder, struct error *err)
 {
@@ -446,7 +434,7 @@ static char *make_beside(const char *folder, struct error *err)
 	return NULL;
 }
 
-int archive_unpack(const char *path, const char *folder,
+int archive_unpack(const char *path, const char *root, const char *folder,
 		   const struct archive_limits *limits, struct error *err)
 {
 	struct unpack *unpack = NULL;
@@ -464,7 +452,7 @@ int archive_unpack(const char *path, const char *folder,
 	unpack->left =
 		limits ? *limits
 		       : (struct archive_limits){ BYTES_MAX, ENTRY_COUNT_MAX };
-	fd = open_archive(path, err);
+	fd = beneath_open_file(root, path, err);
 	if (fd < 0)
 		goto out;
 	beside = make_beside(folder, err);

@@ -27,8 +27,9 @@ struct archive_limits {
  * Unpacks into `folder`, which must not exist or be empty; the folders above it
  * are made.  It appears whole or not at all: until then, the files are in a
  * folder beside it ("FOLDER.XXXXXX").  `limits` NULL: 8 GB in 200,000 entries.
+ * `root`: what the archive must be below, or NULL (core/base/beneath.h).
  */
-int archive_unpack(const char *path, const char *folder,
+int archive_unpack(const char *path, const char *root, const char *folder,
 		   const struct archive_limits *limits, struct error *err);
 
 #endif

@@ -211,14 +211,12 @@ static int add_file(struct archive_writer *writer, const char *name,
 		    struct error *err)
 {
 	char *path = path_join(folder, from->path);
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = tree_open_file(folder, from, err);
 	struct tar_head head;
-	int ret;
+	int ret = -1;
 
-	if (fd < 0) {
-		ret = error_errno(err, "cannot open '%s'", path);
+	if (fd < 0)
 		goto out;
-	}
 	head = make_head(name, TAR_KIND_FILE, from->executable ? 0755 : 0644,
 			 from->size_bytes);
 	ret = write_header(writer, &head, err);

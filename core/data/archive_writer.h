@@ -33,8 +33,8 @@ int archive_writer_add(struct archive_writer *writer, const char *path,
 		       const void *data, size_t len, struct error *err);
 
 /*
- * An entry of a tree that was read from `folder`, as `prefix`/its path.  A file
- * whose contents no longer match its digest is an error.
+ * An entry of a tree in that folder, as `prefix`/its path.  A file whose
+ * contents no longer match its digest is an error.
  */
 int archive_writer_add_entry(struct archive_writer *writer, const char *prefix,
 			     const char *folder, const struct tree_entry *entry,

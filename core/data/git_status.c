@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/digest.h"
+#include "core/base/beneath.h"
 #include "core/base/file.h"
 #include "core/base/repository.h"
 #include "core/base/text.h"
@@ -165,7 +166,7 @@ static bool is_file_as_tracked(const char *path, const struct git_entry *entry,
 	char *data = NULL;
 	size_t len;
 	bool same;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = beneath_open_found(path, O_RDONLY | O_NONBLOCK);
 
 	if (fd >= 0) {
 		data = file_read_fd(fd, path, CONTENTS_MAX, &len, &ignored);

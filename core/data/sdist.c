@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/beneath.h"
 #include "core/base/buf.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -73,8 +74,8 @@ static const char *distribution_name(const char *base, struct arena *mem)
 }
 
 /* Chooses the folder to pack, and whether it needs a setup.py. */
-static int choose_root(struct sdist_packing *packing, bool *needs_setup,
-		       struct error *err)
+static int choose_root(struct sdist_packing *packing, const char *within,
+		       bool *needs_setup, struct error *err)
 {
 	const char *folder = packing->folder;
 	const char *base = path_base(folder);
@@ -85,7 +86,8 @@ static int choose_root(struct sdist_packing *packing, bool *needs_setup,
 	packing->name = distribution_name(base, packing->mem);
 	*needs_setup = false;
 	if (!is_project(folder) && has_file(folder, "__init__.py")) {
-		if (is_project(parent)) {
+		if ((!within || path_below(within, parent)) &&
+		    is_project(parent)) {
 			packing->root = arena_strdup(packing->mem, parent);
 		} else {
 			packing->below =
@@ -280,9 +282,9 @@ static int write_entries(const struct sdist_packing *packing, const char *top,
 			       strlen(packing->setup), err) < 0)
 		goto out;
 	for (i = 0; i < packing->tree.count; i++)
-		if (archive_writer_add_entry(writer, prefix, packing->root,
-					     &packing->tree.entries[i],
-					     err) < 0)
+		if (archive_writer_add_entry(
+			    writer, prefix, packing->tree.folder,
+			    &packing->tree.entries[i], err) < 0)
 			goto out;
 	ret = archive_writer_finish(writer, err);
 	writer = NULL;
@@ -408,23 +410,26 @@ static void drop_empty_folders(struct tree *tree)
 	tree->count = count;
 }
 
-int sdist_make(const char *folder, const char *module, const char *to,
-	       struct arena *mem, struct sdist *out, struct error *err)
+int sdist_make(const char *folder, const struct source_options *given,
+	       const char *module, const char *to, struct arena *mem,
+	       struct sdist *out, struct error *err)
 {
+	struct source_options options =
+		given ? *given : (struct source_options){ 0 };
 	struct sdist_packing packing = { .mem = mem };
-	struct source_options options = { 0 };
 	struct sdist made = { 0 };
-	char *real = realpath(folder, NULL);
+	char *real = beneath_find(options.root, folder, err);
 	char *patterns = NULL;
 	bool needs_setup;
 	int ret = -1;
 
 	if (!real) {
-		error_errno(err, "cannot read '%s'", folder);
+		if (access(folder, F_OK) < 0)
+			error_errno(err, "cannot read '%s'", folder);
 		goto out;
 	}
 	packing.folder = real;
-	if (choose_root(&packing, &needs_setup, err) < 0)
+	if (choose_root(&packing, options.root, &needs_setup, err) < 0)
 		goto out;
 	patterns = own_patterns(&packing, to);
 	options.also = patterns;

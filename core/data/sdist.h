@@ -23,6 +23,7 @@
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/data/source_rules.h"
 
 struct sdist {
 	const char *path;     /* "dist/trainer-0123456789ab.tar.gz" */
@@ -38,9 +39,11 @@ struct sdist {
 /*
  * Packs `folder` into the folder `to`, which is made if it is not there; the
  * archive appears whole or not at all.  `module`, if not NULL, must be one
- * that `python3 -m` finds in it ("trainer.task").  Strings live in `mem`.
+ * that `python3 -m` finds in it ("trainer.task").  `options` may be NULL; of
+ * them `also` does not count.  Strings live in `mem`.
  */
-int sdist_make(const char *folder, const char *module, const char *to,
-	       struct arena *mem, struct sdist *out, struct error *err);
+int sdist_make(const char *folder, const struct source_options *options,
+	       const char *module, const char *to, struct arena *mem,
+	       struct sdist *out, struct error *err);
 
 #endif

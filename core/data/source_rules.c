@@ -210,24 +210,20 @@ out:
 	return ret;
 }
 
-struct source_rules *source_rules_new(const char *folder, int fd,
+struct source_rules *source_rules_new(const char *folder, const char *real,
+				      int fd,
 				      const struct source_options *options,
 				      struct error *err)
 {
 	struct source_rules *rules = mem_alloc(sizeof(*rules));
-	char *real = realpath(folder, NULL);
 
 	rules->mem = arena_new();
 	rules->folder = folder;
+	rules->real = real;
 	rules->top.prefix = "";
 	if (options)
 		rules->options = *options;
-	if (real)
-		rules->real = arena_strdup(rules->mem, real);
-	free(real);
-	if (!rules->real)
-		error_errno(err, "cannot read '%s'", folder);
-	if (!rules->real || read_rules(rules, fd, err) < 0) {
+	if (read_rules(rules, fd, err) < 0) {
 		source_rules_free(rules);
 		return NULL;
 	}

@@ -45,8 +45,10 @@ struct source_rules; /* of one walk */
 /* What holds below one folder; borrowed from the rules. */
 struct source_scope;
 
-/* `fd` is the folder, open.  Returns new, or NULL. */
-struct source_rules *source_rules_new(const char *folder, int fd,
+/* `fd` is the folder, open, and `real` where it is; both names are borrowed.
+ * Returns new, or NULL. */
+struct source_rules *source_rules_new(const char *folder, const char *real,
+				      int fd,
 				      const struct source_options *options,
 				      struct error *err);
 void source_rules_free(struct source_rules *rules);

@@ -13,6 +13,7 @@
 #include "core/base/beneath.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/data/digest_cache.h"
 #include "core/data/ignore.h"
 #include "core/data/secret_like.h"
@@ -380,6 +381,35 @@ bool tree_entry_is_secret(const struct tree_entry *entry)
 	       (entry->holds_secret || secret_is_named(entry->path));
 }
 
+int tree_open_file(const char *folder, const struct tree_entry *entry,
+		   struct error *err)
+{
+	char *path = path_join(folder, entry->path);
+	int fd = beneath_open_found_file(path, err);
+
+	free(path);
+	return fd;
+}
+
+/* Returns the folder open, and where it is. */
+static int open_folder(const char *folder, const struct source_options *options,
+		       struct arena *mem, const char **found, struct error *err)
+{
+	const char *root = options ? options->root : NULL;
+	char *real = beneath_find(root, folder, err);
+	int fd;
+
+	if (!real && access(folder, F_OK) == 0)
+		return -1;
+	fd = real ? beneath_open_found(real, O_RDONLY | O_DIRECTORY) : -1;
+	if (fd < 0)
+		error_errno(err, "cannot read '%s'", folder);
+	else
+		*found = arena_strdup(mem, real);
+	free(real);
+	return fd;
+}
+
 int tree_read(const char *folder, const struct source_options *options,
 	      struct arena *mem, struct tree *out, struct error *err)
 {
@@ -388,13 +418,10 @@ int tree_read(const char *folder, const struct source_options *options,
 	int ret = -1;
 	int fd;
 
-	fd = beneath_open(options ? options->root : NULL, folder,
-			  O_RDONLY | O_DIRECTORY, err);
-	if (fd < 0 && options && options->root && access(folder, F_OK) == 0)
-		return -1;
+	fd = open_folder(folder, options, mem, &tree.folder, err);
 	if (fd < 0)
-		return error_errno(err, "cannot read '%s'", folder);
-	walk.rules = source_rules_new(folder, fd, options, err);
+		return -1;
+	walk.rules = source_rules_new(folder, tree.folder, fd, options, err);
 	if (!walk.rules) {
 		close(fd);
 		return -1;

@@ -68,6 +68,7 @@ struct tree_left_out {
 };
 
 struct tree {
+	const char *folder; /* without links: see tree_open_file() */
 	size_t count;
 	struct tree_entry *entries; /* by path, bytewise */
 	size_t files;               /* regular ones */
@@ -86,5 +87,10 @@ bool tree_entry_is_secret(const struct tree_entry *entry);
  * in `mem`.  `folder` itself may be a link.  `options` may be NULL. */
 int tree_read(const char *folder, const struct source_options *options,
 	      struct arena *mem, struct tree *out, struct error *err);
+
+/* Opens a file of a tree again, by the `folder` of that and no link.  Whoever
+ * ships a file opens it so. */
+int tree_open_file(const char *folder, const struct tree_entry *entry,
+		   struct error *err);
 
 #endif

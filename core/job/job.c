@@ -99,6 +99,16 @@ const char *job_root(const struct job *job, const char *path)
 	return job->root;
 }
 
+const char *job_package_root(const struct job *job, size_t i)
+{
+	const struct strings *uris = &job->training_input.package_uris;
+	char *path = job_path_new(job, uris->items[i]);
+	const char *root = job_root(job, path);
+
+	free(path);
+	return root;
+}
+
 void job_find_origin(struct job *job)
 {
 	char *origin = origin_of(job->folder);
@@ -213,6 +223,7 @@ static bool take_contents(struct job *job)
 		return false;
 	job->contents = from->contents;
 	job->source_digest = from->source_digest;
+	job->source_folder = from->source_folder;
 	job->source_files = from->source_files;
 	job->source_bytes = from->source_bytes;
 	job->source_entries = from->source_entries;
@@ -239,11 +250,13 @@ static int read_source(struct job *job, struct tree *tree, struct error *err)
 	mem = arena_new();
 	ret = source_read_job(job, SOURCE_NOW, mem, tree, err);
 	if (ret == 0) {
+		job->source_folder = arena_strdup(job->mem, tree->folder);
 		keep_entries(job, tree);
 		keep_left_out(job, tree);
 		keep_secrets(job, tree);
 	}
 	arena_free(mem);
+	tree->folder = NULL;
 	tree->entries = NULL;
 	tree->left_out = NULL;
 	if (ret < 0 && access(job_path(job, job->jobrun.source), F_OK) < 0 &&

@@ -364,6 +364,7 @@ struct job {
 	struct digest source_digest; /* of `source`, or "" */
 	size_t source_files;
 	uint64_t source_bytes;
+	const char *source_folder; /* without links, for tree_open_file() */
 	/* What is in it, for core/job/source.h; NULL if that is too much. */
 	const struct tree_entry *source_entries;
 	size_t source_entry_count;
@@ -420,6 +421,8 @@ char *job_path_new(const struct job *job, const char *name);
 /* The folder below which a path of job_path() must be when it is opened
  * (core/base/beneath.h); NULL: it may be anywhere. */
 const char *job_root(const struct job *job, const char *path);
+/* The same of a local package, by its place in packageUris. */
+const char *job_package_root(const struct job *job, size_t i);
 
 /* The program's name as the service knew its master: "chief" or "master"
  * (custom containers have a master unless useChiefInTfConfig says chief;

@@ -174,6 +174,7 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	const struct secret *secrets = block->secrets.items;
 	const char *folder =
 		block->source ? job_path(job, block->source) : job->folder;
+	const char *path;
 	size_t i;
 
 	*out = (struct run_spec){ 0 };
@@ -202,9 +203,11 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	for (i = 0; i < out->secret_count; i++) {
 		out->secrets[i].name = secrets[i].name;
 		out->secrets[i].env = secrets[i].env;
-		if (secrets[i].file)
-			out->secrets[i].file =
-				absolute(job_path(job, secrets[i].file), mem);
+		if (!secrets[i].file)
+			continue;
+		path = job_path(job, secrets[i].file);
+		out->secrets[i].file = absolute(path, mem);
+		out->secrets[i].root = job_root(job, path);
 	}
 	if (!*missing)
 		*missing = make_container(job, mem, &out->container);

@@ -143,7 +143,8 @@ static void setup_ended(void *arg, int status)
 static int unpack(const struct run_spec *spec, size_t i, struct error *err)
 {
 	char *folder = mem_printf("%s/packages/%zu", spec->home, i);
-	int ret = archive_unpack(spec->packages.items[i], folder, NULL, err);
+	int ret = archive_unpack(spec->packages.items[i], NULL, folder, NULL,
+				 err);
 
 	free(folder);
 	return ret;

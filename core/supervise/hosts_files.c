@@ -55,15 +55,13 @@ static int add_header(struct shipping *ship, enum archive_kind kind,
 	return add(ship, header, len, err);
 }
 
-static int add_contents(struct shipping *ship, const char *path, uint64_t left,
-			struct error *err)
+/* Takes the descriptor. */
+static int add_contents(struct shipping *ship, int fd, const char *path,
+			uint64_t left, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int ret = -1;
 	ssize_t n;
 
-	if (fd < 0)
-		return error_errno(err, "cannot read '%s'", path);
 	while (left) {
 		n = read(fd, ship->block, left < BLOCK ? (size_t)left : BLOCK);
 		if (n < 0 && errno == EINTR)
@@ -84,7 +82,23 @@ out:
 }
 
 /* What was read of a folder, as `name`. */
-static int add_tree(struct shipping *ship, const char *folder, const char *name,
+static int add_tree_file(struct shipping *ship, const struct tree *tree,
+			 const struct tree_entry *entry, const char *to,
+			 struct error *err)
+{
+	int fd = tree_open_file(tree->folder, entry, err);
+
+	if (fd < 0)
+		return -1;
+	if (add_header(ship, entry->executable ? ARCHIVE_PROGRAM : ARCHIVE_FILE,
+		       to, entry->size_bytes, err) < 0) {
+		close(fd);
+		return -1;
+	}
+	return add_contents(ship, fd, entry->path, entry->size_bytes, err);
+}
+
+static int add_tree(struct shipping *ship, const char *name,
 		    const struct tree *tree, struct arena *mem,
 		    struct error *err)
 {
@@ -94,7 +108,6 @@ static int add_tree(struct shipping *ship, const char *folder, const char *name,
 	for (i = 0; ret == 0 && i < tree->count; i++) {
 		const struct tree_entry *entry = &tree->entries[i];
 		const char *to = arena_printf(mem, "%s/%s", name, entry->path);
-		char *from;
 
 		if (entry->kind == TREE_FOLDER) {
 			ret = add_header(ship, ARCHIVE_FOLDER, to, 0, err);
@@ -105,15 +118,7 @@ static int add_tree(struct shipping *ship, const char *folder, const char *name,
 				ret = add(ship, entry->target,
 					  strlen(entry->target), err);
 		} else {
-			ret = add_header(ship,
-					 entry->executable ? ARCHIVE_PROGRAM
-							   : ARCHIVE_FILE,
-					 to, entry->size_bytes, err);
-			from = path_join(folder, entry->path);
-			if (ret == 0)
-				ret = add_contents(ship, from,
-						   entry->size_bytes, err);
-			free(from);
+			ret = add_tree_file(ship, tree, entry, to, err);
 		}
 	}
 	return ret;
@@ -129,7 +134,7 @@ static int add_source(struct shipping *ship, const struct run_spec *spec,
 			      err);
 
 	if (ret == 0)
-		ret = add_tree(ship, folder, "source", &tree, mem, err);
+		ret = add_tree(ship, "source", &tree, mem, err);
 	arena_free(mem);
 	return ret;
 }
@@ -148,12 +153,12 @@ static int add_package(struct shipping *ship, const struct run_spec *spec,
 	int ret = 0;
 
 	if (access(folder, F_OK) < 0)
-		ret = archive_unpack(spec->packages.items[i], folder, NULL,
-				     err);
+		ret = archive_unpack(spec->packages.items[i], NULL, folder,
+				     NULL, err);
 	if (ret == 0)
 		ret = tree_read(folder, &whole, mem, &tree, err);
 	if (ret == 0)
-		ret = add_tree(ship, folder, name, &tree, mem, err);
+		ret = add_tree(ship, name, &tree, mem, err);
 	arena_free(mem);
 	free(folder);
 	free(name);
@@ -165,15 +170,22 @@ static int add_program(struct shipping *ship, struct error *err)
 {
 	char path[4096];
 	struct stat st;
+	int fd;
 
 	process_self(path, sizeof(path));
-	if (stat(path, &st) < 0)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		if (fd >= 0)
+			close(fd);
 		return error_errno(err, "cannot read '%s'", path);
+	}
 	if (add_header(ship, ARCHIVE_FOLDER, "bin", 0, err) < 0 ||
 	    add_header(ship, ARCHIVE_PROGRAM, HOSTS_PROGRAM,
-		       (uint64_t)st.st_size, err) < 0)
+		       (uint64_t)st.st_size, err) < 0) {
+		close(fd);
 		return -1;
-	return add_contents(ship, path, (uint64_t)st.st_size, err);
+	}
+	return add_contents(ship, fd, path, (uint64_t)st.st_size, err);
 }
 
 static int add_all(struct shipping *ship, const struct run_spec *spec,

@@ -64,7 +64,7 @@ static int unpack_source(const char *source, const char *folder,
 {
 	char *to = path_join(folder, "source");
 
-	if (archive_unpack(source, to, NULL, err) < 0) {
+	if (archive_unpack(source, NULL, to, NULL, err) < 0) {
 		free(to);
 		return -1;
 	}
@@ -80,7 +80,7 @@ static int unpack_package(const char *package, size_t number,
 	char *to = path_join(folder, name);
 	char *root = NULL;
 
-	if (archive_unpack(package, to, NULL, err) == 0)
+	if (archive_unpack(package, NULL, to, NULL, err) == 0)
 		root = package_root(to, err);
 	if (root)
 		buf_printf(path, "%s%s", path->len ? ":" : "", root);

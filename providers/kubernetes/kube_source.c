@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/base64.h"
 #include "core/base/digest.h"
@@ -108,13 +109,16 @@ json_t *source_volume(const struct job *job, struct arena *mem)
 static int add_file(const char *folder, const struct tree_entry *entry,
 		    const char *key, json_t *data, struct error *err)
 {
-	char *path = path_join(folder, entry->path);
+	char *path = path_join(folder, entry->path), *bytes = NULL;
+	int fd = tree_open_file(folder, entry, err), ret = -1;
 	struct buf text = { 0 };
 	struct digest digest;
 	size_t len;
-	char *bytes = file_read(path, SOURCE_MAX, &len, err);
-	int ret = -1;
 
+	if (fd >= 0) {
+		bytes = file_read_fd(fd, path, SOURCE_MAX, &len, err);
+		close(fd);
+	}
 	if (!bytes || digest_bytes(bytes, len, &digest, err) < 0)
 		goto out;
 	if (strcmp(digest.hex, entry->digest.hex) != 0) {
@@ -135,7 +139,7 @@ out:
 
 int source_fill(const struct job *job, json_t *config_map, struct error *err)
 {
-	const char *folder = job_path(job, job->jobrun.source);
+	const char *folder = job->source_folder;
 	json_t *data = json_object();
 	char key[24];
 	size_t i;

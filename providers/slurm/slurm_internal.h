@@ -103,8 +103,8 @@ int slurm_open_scratch(struct error *err);
 struct archive_writer;
 int slurm_pack_source(struct archive_writer *writer, const struct job *job,
 		      const char *prefix, struct error *err);
-int slurm_pack_package(struct archive_writer *writer, const char *package,
-		       size_t number, struct error *err);
+int slurm_pack_package(struct archive_writer *writer, const struct job *job,
+		       const char *package, size_t number, struct error *err);
 /* A run's folder, or with a NULL name all of a job; gone is success. */
 int slurm_forget(struct cluster *cluster, const char *job_id, const char *name,
 		 struct error *err);

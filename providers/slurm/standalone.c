@@ -85,7 +85,8 @@ static int pack(int fd, const struct job *job, const struct slurm_job *what,
 	    slurm_pack_source(writer, job, "source", err) < 0)
 		goto fail;
 	for (i = 0; i < what->spec.packages.count; i++)
-		if (slurm_pack_package(writer, what->spec.packages.items[i], i,
+		if (slurm_pack_package(writer, job,
+				       what->spec.packages.items[i], i,
 				       err) < 0)
 			goto fail;
 	return archive_writer_finish(writer, err);

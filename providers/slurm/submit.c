@@ -110,15 +110,14 @@ int slurm_open_scratch(struct error *err)
 	return fd;
 }
 
-static int add_tree(struct archive_writer *writer, const char *folder,
-		    const char *prefix, const struct tree *tree,
-		    struct error *err)
+static int add_tree(struct archive_writer *writer, const char *prefix,
+		    const struct tree *tree, struct error *err)
 {
 	int ret = 0;
 	size_t i;
 
 	for (i = 0; ret == 0 && i < tree->count; i++)
-		ret = archive_writer_add_entry(writer, prefix, folder,
+		ret = archive_writer_add_entry(writer, prefix, tree->folder,
 					       &tree->entries[i], err);
 	return ret;
 }
@@ -134,7 +133,7 @@ static int add_unpacked(struct archive_writer *writer, const char *folder,
 	int ret = tree_read(folder, &whole, mem, &tree, err);
 
 	if (ret == 0)
-		ret = add_tree(writer, folder, prefix, &tree, err);
+		ret = add_tree(writer, prefix, &tree, err);
 	arena_free(mem);
 	return ret;
 }
@@ -154,7 +153,7 @@ int slurm_pack_source(struct archive_writer *writer, const struct job *job,
 				"again",
 				folder);
 	if (ret == 0)
-		ret = add_tree(writer, folder, prefix, &tree, err);
+		ret = add_tree(writer, prefix, &tree, err);
 	arena_free(mem);
 	return ret;
 }
@@ -171,8 +170,8 @@ static int add_json(struct archive_writer *writer, const char *name,
 }
 
 /* Packages are unpacked here first: nodes may have no libarchive. */
-int slurm_pack_package(struct archive_writer *writer, const char *package,
-		       size_t number, struct error *err)
+int slurm_pack_package(struct archive_writer *writer, const struct job *job,
+		       const char *package, size_t number, struct error *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	char *folder =
@@ -187,7 +186,8 @@ int slurm_pack_package(struct archive_writer *writer, const char *package,
 		goto out;
 	}
 	unpacked = path_join(folder, "package");
-	if (archive_unpack(package, unpacked, NULL, err) == 0)
+	if (archive_unpack(package, job_package_root(job, number), unpacked,
+			   NULL, err) == 0)
 		ret = add_unpacked(writer, unpacked, prefix, err);
 	folder_remove(folder, &ignored);
 out:
@@ -266,7 +266,8 @@ static int pack_run(int fd, const struct job *job, const struct slurm_job *what,
 	    add_secrets(writer, &what->spec, err) < 0)
 		goto out;
 	for (i = 0; i < what->spec.packages.count; i++)
-		if (slurm_pack_package(writer, what->spec.packages.items[i], i,
+		if (slurm_pack_package(writer, job,
+				       what->spec.packages.items[i], i,
 				       err) < 0)
 			goto out;
 	ret = archive_writer_finish(writer, err);

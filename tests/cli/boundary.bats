@@ -353,6 +353,40 @@ straight() {
   straight ca.crt "$JOBRUN" plan --allow-connect jobs
 }
 
+@test "a source is packed from the root on, through no link" {
+  command -v strace >/dev/null || skip "needs strace"
+  strace -o trace true 2>/dev/null || skip "strace may not trace here"
+  export GOOGLE_OAUTH_ACCESS_TOKEN=x STORAGE_EMULATOR_HOST=http://127.0.0.1:1
+  mkdir -p src/pkg
+  touch src/pkg/__init__.py
+  echo x >src/pkg/train.py
+  printf 'jobId: a
+trainingInput: {region: us-central1, scaleTier: BASIC, runtimeVersion: "2.11", pythonModule: pkg.train}
+jobrun: {provider: ai-platform, project: p-1, staging: gs://b/x, source: ../src}\n' >jobs/a.yaml
+  straight train.py "$JOBRUN" plan jobs
+  grep -q "gs://b/x/.*tar.gz" said
+  straight train.py "$JOBRUN" package src
+}
+
+@test "a package is packed with its project only if that is below the root" {
+  export GOOGLE_OAUTH_ACCESS_TOKEN=x STORAGE_EMULATOR_HOST=http://127.0.0.1:1
+  rmdir .git
+  touch jobs/__init__.py setup.py
+  echo hunter2 >outside.py
+  echo x >jobs/train.py
+  printf 'jobId: a
+trainingInput: {region: us-central1, scaleTier: BASIC, runtimeVersion: "2.11", pythonModule: jobs.train}
+jobrun: {provider: ai-platform, project: p-1, staging: gs://b/x, source: .}\n' >jobs/a.yaml
+  local alone whole
+  jobrun plan jobs >said 2>&1 || true
+  alone=$(grep -o 'jobs-[0-9a-f]*[.]tar[.]gz' said | sort -u)
+  mkdir .git
+  jobrun plan jobs >said 2>&1 || true
+  whole=$(grep -o 'jobs-[0-9a-f]*[.]tar[.]gz' said | sort -u)
+  echo "$alone $whole"
+  [ -n "$alone" ] && [ -n "$whole" ] && [ "$alone" != "$whole" ]
+}
+
 @test "an ignore file that is a link is followed within the repository only" {
   mkdir jobs/src
   printf '*.log\n' >ignored

@@ -57,7 +57,7 @@ static void unpack_package(const char *above, const uint8_t *data, size_t size)
 	char *out = path_join(above, "out");
 	struct error err = { 0 };
 
-	if (archive_unpack(path, out, &limits, &err) == 0) {
+	if (archive_unpack(path, NULL, out, &limits, &err) == 0) {
 		assert(folders_in(above) == 4);
 	} else {
 		assert(err.text[0] && access(out, F_OK) < 0);

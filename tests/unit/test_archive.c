@@ -172,7 +172,7 @@ static void a_tar_is_unpacked(void **state)
 	mode_t old = umask(0);
 
 	put_tar(at->archive, items, COUNT(items));
-	archive_unpack(at->archive, at->out, NULL, &err);
+	archive_unpack(at->archive, NULL, at->out, NULL, &err);
 	umask(old);
 	assert_string_equal(err.text, "");
 	assert_file(at, "", NULL, 0700);
@@ -256,7 +256,8 @@ static void what_leads_out_is_refused(void **state)
 			;
 		put_tar(at->archive, cases[i].items, j);
 		assert_int_equal(
-			archive_unpack(at->archive, at->out, NULL, &err), -1);
+			archive_unpack(at->archive, NULL, at->out, NULL, &err),
+			-1);
 		snprintf(want, sizeof(want), "'%s'%s", at->archive,
 			 cases[i].want);
 		assert_string_equal(err.text, want);
@@ -302,7 +303,8 @@ static void names_have_limits(void **state)
 		items[1] = (struct item){ '0', "f", "x", 0 };
 		put_tar(at->archive, items, 2);
 		assert_int_equal(
-			archive_unpack(at->archive, at->out, NULL, &err), -1);
+			archive_unpack(at->archive, NULL, at->out, NULL, &err),
+			-1);
 		if (!text_ends(err.text, "' has too long a path"))
 			fail_msg("%d: %s", kind, err.text);
 		assert_clean(at);
@@ -344,7 +346,8 @@ static void sizes_have_limits(void **state)
 		}
 		put_tar(at->archive, items, COUNT(items));
 		err.text[0] = '\0';
-		archive_unpack(at->archive, at->out, &cases[i].limits, &err);
+		archive_unpack(at->archive, NULL, at->out, &cases[i].limits,
+			       &err);
 		assert_string_equal(err.text, buf_text(&want));
 		buf_done(&want);
 		folder_remove(at->out, &err);
@@ -358,18 +361,21 @@ static void what_is_no_archive_is_said(void **state)
 	struct error err = { 0 };
 	char want[256];
 
-	assert_int_equal(archive_unpack(at->archive, at->out, NULL, &err), -1);
+	assert_int_equal(archive_unpack(at->archive, NULL, at->out, NULL, &err),
+			 -1);
 	snprintf(want, sizeof(want),
 		 "cannot open '%s': No such file or "
 		 "directory",
 		 at->archive);
 	assert_string_equal(err.text, want);
-	assert_int_equal(archive_unpack(at->folder, at->out, NULL, &err), -1);
-	snprintf(want, sizeof(want), "'%s' is not a file", at->folder);
+	assert_int_equal(archive_unpack(at->folder, NULL, at->out, NULL, &err),
+			 -1);
+	snprintf(want, sizeof(want), "'%s' is a directory", at->folder);
 	assert_string_equal(err.text, want);
 
 	assert_int_equal(file_write(at->archive, "hello\n", 6, &err), 0);
-	assert_int_equal(archive_unpack(at->archive, at->out, NULL, &err), -1);
+	assert_int_equal(archive_unpack(at->archive, NULL, at->out, NULL, &err),
+			 -1);
 	snprintf(want, sizeof(want),
 		 "cannot unpack '%s': Unrecognized archive format",
 		 at->archive);
@@ -378,7 +384,8 @@ static void what_is_no_archive_is_said(void **state)
 	assert_clean(at);
 
 	assert_int_equal(file_write(at->archive, "", 0, &err), 0);
-	assert_int_equal(archive_unpack(at->archive, at->out, NULL, &err), -1);
+	assert_int_equal(archive_unpack(at->archive, NULL, at->out, NULL, &err),
+			 -1);
 	assert_clean(at);
 }
 
@@ -391,18 +398,21 @@ static void what_is_there_stays(void **state)
 
 	put_tar(at->archive, items, COUNT(items));
 	assert_int_equal(mkdir(at->out, 0755), 0);
-	assert_int_equal(archive_unpack(at->archive, at->out, NULL, &err), 0);
+	assert_int_equal(archive_unpack(at->archive, NULL, at->out, NULL, &err),
+			 0);
 	assert_file(at, "a", "1", 0600);
 	snprintf(path, sizeof(path), "%s/mine", at->out);
 	assert_int_equal(file_write(path, "", 0, &err), 0);
-	assert_int_equal(archive_unpack(at->archive, at->out, NULL, &err), -1);
+	assert_int_equal(archive_unpack(at->archive, NULL, at->out, NULL, &err),
+			 -1);
 	snprintf(want, sizeof(want),
 		 "cannot unpack '%s' to '%s': Directory not empty", at->archive,
 		 at->out);
 	assert_string_equal(err.text, want);
 	assert_int_equal(access(path, F_OK), 0);
 	snprintf(path, sizeof(path), "%s/x/y/z", at->folder);
-	assert_int_equal(archive_unpack(at->archive, path, NULL, &err), 0);
+	assert_int_equal(archive_unpack(at->archive, NULL, path, NULL, &err),
+			 0);
 }
 
 static struct {
@@ -491,7 +501,7 @@ static void all_forms_are_read(void **state)
 		struct stat st;
 
 		put_archive(path, cases[i].format, cases[i].filter, "pkg/data");
-		archive_unpack(path, out, NULL, &err);
+		archive_unpack(path, NULL, out, NULL, &err);
 		assert_string_equal(err.text, "");
 		assert_int_equal(stat(file, &st), 0);
 		assert_int_equal(st.st_size, 300000);
@@ -537,7 +547,8 @@ static void damage_is_survived(void **state)
 			assert_int_equal(
 				file_write(at->archive, damaged, size, &err),
 				0);
-			ret = archive_unpack(at->archive, at->out, NULL, &err);
+			ret = archive_unpack(at->archive, NULL, at->out, NULL,
+					     &err);
 			/* Only a checksum can tell that all is there. */
 			if (i == 1 && size < len)
 				assert_int_equal(ret, -1);
@@ -568,7 +579,7 @@ static void names_keep_their_bytes(void **state)
 	struct error err = { 0 };
 
 	put_tar(at->archive, items, COUNT(items));
-	archive_unpack(at->archive, at->out, NULL, &err);
+	archive_unpack(at->archive, NULL, at->out, NULL, &err);
 	assert_string_equal(err.text, "");
 	assert_file(at,
 		    "stra\xc3\x9f"

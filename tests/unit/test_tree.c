@@ -419,6 +419,33 @@ static void a_link_to_the_folder_is_followed(void **state)
 	assert_int_equal(read_it(at).count, 3);
 }
 
+/* What is shipped is what was read, or nothing. */
+static void a_link_that_was_swapped_in_is_not_followed(void **state)
+{
+	struct place *at = *state;
+	char *sub = path_join(at->folder, "src/sub");
+	char *src = path_join(at->folder, "src");
+	char *gone = path_join(at->folder, "gone");
+	struct error err = { 0 };
+	struct tree tree;
+	int fd;
+
+	put(at, "src/sub/a", "1");
+	put(at, "out/a", "1");
+	assert_int_equal(tree_read(src, NULL, at->mem, &tree, &err), 0);
+	assert_int_equal(tree.count, 1);
+	fd = tree_open_file(tree.folder, &tree.entries[0], &err);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(rename(sub, gone), 0);
+	assert_int_equal(symlink("../out", sub), 0);
+	assert_int_equal(tree_open_file(tree.folder, &tree.entries[0], &err),
+			 -1);
+	free(gone);
+	free(src);
+	free(sub);
+}
+
 static void an_empty_folder_is_a_tree(void **state)
 {
 	struct tree tree = read_it(*state);
@@ -441,6 +468,7 @@ int main(void)
 		TEST(what_fails_is_named),
 		TEST(what_may_not_be_read_is_named),
 		TEST(a_link_to_the_folder_is_followed),
+		TEST(a_link_that_was_swapped_in_is_not_followed),
 		TEST(an_empty_folder_is_a_tree),
 	};
 

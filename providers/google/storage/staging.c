@@ -57,10 +57,16 @@ static int pack_source(const struct job *job, const char *folder,
 {
 	const struct training_input *input = &job->training_input;
 	char *source = job_path_new(job, job->jobrun.source);
+	const struct source_options options = {
+		.never = job->never,
+		.never_count = job->never_count,
+		.root = job_root(job, source),
+	};
 	struct sdist made;
-	int ret = sdist_make(
-		source, input->package_uris.count ? NULL : input->python_module,
-		folder, mem, &made, err);
+	int ret = sdist_make(source, &options,
+			     input->package_uris.count ? NULL
+						       : input->python_module,
+			     folder, mem, &made, err);
 
 	free(source);
 	if (ret < 0)

@@ -229,7 +229,8 @@ static const struct field fields[] = {
 	{ .name = "ttl",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct kubernetes_block, ttl_s),
-	  .doc = "How long the job's objects stay after its end." },
+	  .doc = "How long the job's objects stay after its end.  That it has "
+		 "succeeded is known for longer: a small ConfigMap stays." },
 	{ .name = "pod",
 	  .type = FIELD_TREE,
 	  .check_tree = kube_pod_check,

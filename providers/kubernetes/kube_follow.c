@@ -19,6 +19,7 @@
 #include "providers/kubernetes/reasons.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
+#include "providers/kubernetes/success.h"
 #include "providers/kubernetes/watch.h"
 #include "providers/kubernetes/whereabouts.h"
 
@@ -368,6 +369,8 @@ static int take_object(struct kube_look *look, struct error *err)
 		why = why_failed(look, &exit_code);
 	else if (state == RUN_SUCCEEDED)
 		exit_code = 0;
+	if (state == RUN_SUCCEEDED)
+		success_put(&look->at, look->object);
 	/* The state of a run that has ended is written when its log is
 	 * whole. */
 	if (!whole)

@@ -451,6 +451,13 @@ static void look_at_the_rest(const struct kube_translation *t)
 			"into the image");
 }
 
+bool kube_has_ttl(const struct job *job)
+{
+	const struct kubernetes_block *block = job_block(job, "kubernetes");
+
+	return block && block->ttl_s;
+}
+
 bool kube_wants_job(const struct job *job)
 {
 	const struct kubernetes_block *block = job_block(job, "kubernetes");
@@ -492,6 +499,7 @@ int kube_translate(const struct job *job, const struct catalogue *catalogue,
 
 	*out = (struct kube_job){ .name = kube_name(job->job_id, mem) };
 	out->name_space = t.pods.block ? t.pods.block->name_space : NULL;
+	out->has_ttl = kube_has_ttl(job);
 	out->asks_namespace = !t.pods.block ||
 			      t.pods.block->pod_security == POD_SECURITY_AUTO;
 	if (machines_of(job, catalogue, &t.machines, err) < 0 ||

@@ -45,6 +45,7 @@ struct kube_job {
 	const char *name;       /* of its objects */
 	const char *name_space; /* or NULL: the context's */
 	bool asks_namespace;    /* what it asks of pods decides */
+	bool has_ttl;           /* see kube_has_ttl() */
 	struct topology tasks;
 	struct kube_pool pools[KUBE_POOL_MAX];
 	size_t pool_count;
@@ -68,6 +69,9 @@ void kube_job_done(struct kube_job *translated);
 /* Adds to what has no place, once for each path. */
 void kube_leave_out(struct kube_job *out, bool needed, const char *path,
 		    const char *why);
+
+/* Whether its objects go by themselves, some time after its end. */
+bool kube_has_ttl(const struct job *job);
 
 /* Whether its pods are those of an Indexed Job, whatever the cluster has. */
 bool kube_wants_job(const struct job *job);

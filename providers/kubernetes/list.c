@@ -9,8 +9,10 @@
 #include "providers/kubernetes/companions.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
+#include "providers/kubernetes/rights.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
+#include "providers/kubernetes/success.h"
 
 struct listing_walk {
 	const struct kind *kind;
@@ -168,6 +170,9 @@ int run_list(void *ctx, const char *place, struct listing *out,
 		if (ret >= 0)
 			ret = list_objects(&at, &type_job, KUBE_LABEL_JOB,
 					   &kind_kube_run, place, out, err);
+		if (ret >= 0 && rights_may(ctx, &at, "list", &type_config_map))
+			ret = success_list(&at, &kind_kube_run, place, out,
+					   err);
 	}
 	return ret < 0 ? -1 : record_list(ctx, &kind_kube_run, place, out, err);
 }

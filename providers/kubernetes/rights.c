@@ -59,6 +59,8 @@ static const struct right rights[] = {
 	  "status can't say what it waits for in its queue" },
 	{ NEED_LABELS, &type_namespace, NULL, verbs_get,
 	  "pods may lack what its PodSecurity asks of them" },
+	{ NEED_TTL, &type_config_map, NULL, verbs_run,
+	  "other machines run it again when its ttl has passed" },
 	{ 0, &type_pod, NULL, verbs_kill,
 	  "'cancel --now' waits for the grace" },
 };
@@ -76,7 +78,8 @@ unsigned rights_need(const struct kube_job *made, const struct kube_type *type)
 	       (made->config_map ? NEED_SOURCE : 0) |
 	       (made->service && type == &type_job ? NEED_SERVICE : 0) |
 	       (is_queued(made) ? NEED_QUEUE : 0) |
-	       (made->asks_namespace ? NEED_LABELS : 0);
+	       (made->asks_namespace ? NEED_LABELS : 0) |
+	       (made->has_ttl ? NEED_TTL : 0);
 }
 
 /* ---- asking ------------------------------------------------------------ */

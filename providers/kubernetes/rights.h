@@ -23,6 +23,7 @@ enum right_need {
 	NEED_SERVICE = 1 << 4,
 	NEED_QUEUE = 1 << 5,
 	NEED_LABELS = 1 << 6, /* of its namespace */
+	NEED_TTL = 1 << 7,    /* leaves word of its success */
 };
 
 unsigned rights_need(const struct kube_job *made, const struct kube_type *type);

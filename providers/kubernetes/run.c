@@ -15,6 +15,7 @@
 #include "providers/kubernetes/list.h"
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/record.h"
+#include "providers/kubernetes/success.h"
 #include "providers/kubernetes/whereabouts.h"
 
 /* An earlier run takes the grace of its pods to go. */
@@ -259,6 +260,7 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 	const struct kube_type *type = &type_jobset, *was;
 	json_t *object = NULL;
 	struct kube_at at;
+	struct error ignored;
 	int last = want->run.attempt;
 	int ret = kube_find(kube, want->place, &at, err);
 
@@ -281,6 +283,9 @@ static int run_create(void *ctx, const struct resource *want, struct error *err)
 	}
 	if (ret >= 0)
 		ret = companions_ensure(kube, &at, want->job, type, err);
+	/* A success before this start says nothing of how this one ends. */
+	if (ret == 0 && kube_has_ttl(want->job))
+		success_delete(&at, want->job->job_id, name, &ignored);
 	if (ret == 0)
 		ret = start(kube, want, &at, type, last, err);
 out:

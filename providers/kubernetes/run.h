@@ -26,6 +26,9 @@ int run_get_either(const struct kube_at *at, const char *job_id,
 int run_look_for(const struct kube_at *at, const char *name,
 		 const struct kube_type **type, json_t **out,
 		 struct error *err);
+/* What is found where a run's object is, or what is left of one. */
+void run_show(const json_t *object, enum run_state state, const char *why,
+	      struct resource *found);
 /* The attempt number within its job, from 1. */
 int run_attempt_of(const json_t *object);
 

@@ -7,8 +7,10 @@
 #include "providers/kubernetes/kube_names.h"
 #include "providers/kubernetes/kube_translate.h"
 #include "providers/kubernetes/record.h"
+#include "providers/kubernetes/rights.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
+#include "providers/kubernetes/success.h"
 #include "providers/kubernetes/whereabouts.h"
 
 /* Without the grace: the pods at once. */
@@ -210,6 +212,8 @@ static int forget(struct kube *kube, const struct kube_record *record,
 		ret = companions_delete(at, object, record->run.job_id, err);
 	else if (ret == 1)
 		ret = record->uid ? delete_secret(kube, record, at, err) : 0;
+	if (ret == 0 && rights_may(kube, at, "get", &type_config_map))
+		ret = success_delete(at, record->run.job_id, record->name, err);
 	json_decref(object);
 	return ret;
 }

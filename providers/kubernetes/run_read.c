@@ -14,23 +14,23 @@
 #include "providers/kubernetes/whereabouts.h"
 #include "providers/kubernetes/run.h"
 #include "providers/kubernetes/kube_state.h"
+#include "providers/kubernetes/success.h"
 
-static void show(const json_t *object, struct arena *mem,
-		 struct resource *found)
+void run_show(const json_t *object, enum run_state state, const char *why,
+	      struct resource *found)
 {
 	const char *text = object_note(object, KUBE_NOTE_PROPERTIES);
 	struct error ignored;
 
-	found->run.state = state_of(object);
+	found->run.state = state;
 	found->run.attempt = run_attempt_of(object);
 	found->run.exit_code = -1;
 	run_status_set_origin(&found->run,
 			      object_note(object, KUBE_NOTE_ORIGIN));
-	resource_found(
-		found, json_read(text, strlen(text), "annotation", &ignored),
-		object_note(object, KUBE_NOTE_DIGEST),
-		object_note(object, KUBE_NOTE_DIGEST_2),
-		found->run.state == RUN_FAILED ? state_why(object, mem) : NULL);
+	resource_found(found,
+		       json_read(text, strlen(text), "annotation", &ignored),
+		       object_note(object, KUBE_NOTE_DIGEST),
+		       object_note(object, KUBE_NOTE_DIGEST_2), why);
 }
 
 /* Whether trials have come to something their Job does not know. */
@@ -158,6 +158,19 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 		       record.run.digest2, record.run.error);
 }
 
+/* Where the object is gone.  What is found by its labels alone may be no more
+ * than the word that it has succeeded. */
+static void show_left(struct kube *kube, const struct resource *want,
+		      const struct kube_at *at, const char *name,
+		      struct arena *mem, struct resource *found)
+{
+	const struct job *job = want->job;
+
+	show_remembered(kube, want, mem, found);
+	if (!job || !job->file || kube_has_ttl(job))
+		success_show(at, want->name, name, found);
+}
+
 /* A run that goes on is looked at where it is. */
 static int go_where_it_is(struct kube *kube, const struct resource *want,
 			  struct arena *mem, struct kube_at *at,
@@ -233,7 +246,10 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 			      type == to_be ? object : NULL, mem, found, err);
 	/* One that is being deleted is as good as gone. */
 	if (ret >= 0 && object && !*object_meta(object, "deletionTimestamp")) {
-		show(object, mem, found);
+		run_show(object, state_of(object),
+			 state_of(object) == RUN_FAILED ? state_why(object, mem)
+							: NULL,
+			 found);
 		show_judged(kube, want->name, object, mem, found);
 		/* Another machine may have started it.  Where the store can't
 		 * be written, nothing is remembered. */
@@ -241,7 +257,7 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 			record_put(kube, want->job, place, &at, type, object,
 				   &ignored);
 	} else if (ret >= 0 && !object) {
-		show_remembered(kube, want, mem, found);
+		show_left(kube, want, &at, name, mem, found);
 	}
 out:
 	json_decref(object);

@@ -24,6 +24,8 @@ Tests talk to it below /_/:
                       nothing: their logs are a 500, "hungSeconds" (10) later,
                       "labels" those of the namespace, by which PodSecurity
                       warns and enforces 'restricted',
+                      "expire": true ends the time that objects with a ttl
+                      stay after their end,
                       "noPods" why no pod is admitted,
                       "quota" how many objects of a kind there may be:
                       {"configmaps": 0},

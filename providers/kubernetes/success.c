@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/kubernetes/success.h"
+
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/provider/listing.h"
+#include "core/provider/provider.h"
+#include "providers/kubernetes/companions.h"
+#include "providers/kubernetes/kube_names.h"
+#include "providers/kubernetes/list.h"
+#include "providers/kubernetes/run.h"
+
+#define SUFFIX "-succeeded"
+/* It has no label of a job: nothing that cleans up after runs finds it. */
+#define LABEL "jobrun-succeeded"
+#define OURS "jobrun-"
+/* What a run was made with is left out where it is no longer small. */
+#define NOTE_MAX 16384
+
+static const char *success_name(const char *name, struct arena *mem)
+{
+	return arena_printf(mem, "%s" SUFFIX, name);
+}
+
+/* A run has annotations of ours, and of others; long ones stay out.  Returns
+ * new. */
+static json_t *small_notes(const json_t *object)
+{
+	json_t *all = json_object_get(json_object_get(object, "metadata"),
+				      "annotations");
+	json_t *out = json_object(), *value;
+	const char *key;
+
+	json_object_foreach(all, key, value)
+	{
+		if (text_starts(key, OURS) &&
+		    json_string_length(value) <= NOTE_MAX)
+			json_object_set(out, key, value);
+	}
+	return out;
+}
+
+void success_put(const struct kube_at *at, const json_t *object)
+{
+	struct arena *mem = arena_new();
+	json_t *body = json_object(), *meta = json_object();
+	json_t *labels = json_object();
+	struct error ignored;
+
+	json_put_text(body, "apiVersion", "v1");
+	json_put_text(body, "kind", type_config_map.kind);
+	json_put_text(meta, "name",
+		      success_name(object_meta(object, "name"), mem));
+	json_put_text(labels, LABEL, object_label(object, KUBE_LABEL_JOB));
+	json_put_text(labels, KUBE_LABEL_ATTEMPT,
+		      object_label(object, KUBE_LABEL_ATTEMPT));
+	json_put_text(labels, KUBE_LABEL_CLEANUP,
+		      object_label(object, KUBE_LABEL_CLEANUP));
+	json_put(meta, "labels", labels);
+	json_put(meta, "annotations", small_notes(object));
+	json_put(body, "metadata", meta);
+	if (json_object_get(json_object_get(object, "spec"),
+			    "ttlSecondsAfterFinished"))
+		object_apply(at, &type_config_map, body, false, NULL, NULL,
+			     &ignored);
+	json_decref(body);
+	arena_free(mem);
+}
+
+void success_show(const struct kube_at *at, const char *job_id,
+		  const char *name, struct resource *found)
+{
+	struct arena *mem = arena_new();
+	json_t *object = NULL;
+	struct error ignored;
+	int ret = object_get(at, &type_config_map, success_name(name, mem),
+			     &object, &ignored);
+
+	if (ret == 0 && !strcmp(object_note(object, KUBE_NOTE_JOB), job_id) &&
+	    run_attempt_of(object) > found->run.attempt) {
+		run_show(object, RUN_SUCCEEDED, NULL, found);
+		found->run.exit_code = 0;
+	}
+	json_decref(object);
+	arena_free(mem);
+}
+
+int success_delete(const struct kube_at *at, const char *job_id,
+		   const char *name, struct error *err)
+{
+	struct arena *mem = arena_new();
+	int ret = companion_delete_own(at, &type_config_map,
+				       success_name(name, mem), job_id, err);
+
+	arena_free(mem);
+	return ret;
+}
+
+int success_list(const struct kube_at *at, const struct kind *kind,
+		 const char *place, struct listing *out, struct error *err)
+{
+	size_t before = out->count, i;
+	int ret = list_objects(at, &type_config_map, LABEL, kind, place, out,
+			       err);
+
+	for (i = before; ret == 0 && i < out->count; i++) {
+		out->items[i].live = false;
+		out->items[i].succeeded = true;
+	}
+	return ret;
+}

@@ -254,3 +254,38 @@ posted() {
   for n in $(seq 20); do jobrun cancel many$n; done >/dev/null 2>&1
   end_google
 }
+
+@test "signals leave a run on Vertex AI, and a second Ctrl-C cancels it" {
+  mnist
+  start_google
+  tell state '{"jobs": {"*": {"script": ["RUNNING"]}}}'
+  for signal in TERM HUP INT; do
+    rm -f out
+    "$JOBRUN" apply --yes job.yaml >out 2>&1 3>&- &
+    wait_until 30 grep -q 'Mnist_1: .*attempt 1' out
+    kill -$signal $!
+    status=0
+    wait $! || status=$?
+    cat out
+    if [ $signal = INT ]; then
+      [ "$status" = 130 ]
+      grep -q "again to cancel" out
+    else
+      [ "$status" = 0 ]
+    fi
+    grep -q "'jobrun logs -f Mnist_1' follows it, 'jobrun cancel Mnist_1' " out
+    state_is Mnist_1 RUNNING
+  done
+  [ "$(asked POST ':cancel$')" -eq 0 ]
+  rm -f out
+  "$JOBRUN" apply --yes job.yaml >out 2>&1 3>&- &
+  wait_until 30 grep -q 'Mnist_1: .*attempt 1' out
+  press_ctrl_c_twice $! out
+  status=0
+  wait $! || status=$?
+  [ "$status" = 130 ]
+  state_is Mnist_1 CANCELLED
+  [ "$(asked POST '/customJobs$')" -eq 1 ]
+  [ "$(asked POST ':cancel$')" -eq 1 ]
+  end_google
+}

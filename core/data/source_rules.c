@@ -37,8 +37,9 @@ struct source_rules {
 	const char *real;   /* the same, absolute and without links */
 	struct source_options options;
 	const struct ignore *built_in, *also; /* paths from the folder */
-	bool by_git; /* else by .jobrunignore, or by these alone */
-	bool tracks; /* there is a repository */
+	bool by_git;         /* else by .jobrunignore, or by these alone */
+	bool tracks;         /* there is a repository */
+	const char *ignored; /* see source_rules_ignored() */
 	struct source_scope top;
 	struct git_index *indexes[REPOSITORY_COUNT_MAX];
 	size_t index_count;
@@ -88,6 +89,17 @@ static int put_file(struct source_rules *rules, const struct ignore **list,
 	return *list ? 0 : -1;
 }
 
+/* A folder on the way down to the source, at this path in its repository. */
+static void look_at_folder(struct source_rules *rules, const char *path)
+{
+	if (rules->ignored || !*path ||
+	    ignore_decide(rules->top.files, path, true, &rules->steps) !=
+		    IGNORE_OUT ||
+	    git_index_has_folder(rules->top.index, path))
+		return;
+	rules->ignored = arena_strdup(rules->mem, path);
+}
+
 /* The ignore files of the folders above the source, from the top down. */
 static int put_above(struct source_rules *rules, const char *top,
 		     const char *below, struct error *err)
@@ -111,6 +123,8 @@ static int put_above(struct source_rules *rules, const char *top,
 		free(folder);
 		end += *end == '/';
 		end += strcspn(end, "/");
+		look_at_folder(rules, arena_strndup(rules->mem, below,
+						    (size_t)(end - below)));
 	}
 	return ret;
 }
@@ -405,6 +419,11 @@ bool source_rules_is_plan(const struct source_rules *rules, const char *start,
 		return false;
 	return len >= strlen(PLAN_START) &&
 	       !memcmp(start, PLAN_START, strlen(PLAN_START));
+}
+
+const char *source_rules_ignored(const struct source_rules *rules)
+{
+	return rules->ignored;
 }
 
 bool source_rules_keep_folders(const struct source_rules *rules)

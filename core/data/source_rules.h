@@ -72,6 +72,9 @@ int source_rules_check(const struct source_rules *rules, struct error *err);
 /* Whether the start of a file says that it is a plan of jobrun's. */
 bool source_rules_is_plan(const struct source_rules *rules, const char *start,
 			  size_t len);
+/* The folder, by its path in the repository, that the folder is or is in and
+ * that a .gitignore lists: no clone has it.  NULL if there is none. */
+const char *source_rules_ignored(const struct source_rules *rules);
 /* Git keeps no empty folders, so that two clones agree without them. */
 bool source_rules_keep_folders(const struct source_rules *rules);
 

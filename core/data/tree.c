@@ -25,6 +25,7 @@
 
 struct tree_walk {
 	const char *folder; /* for messages */
+	bool look;          /* for one file, by its name alone */
 	struct arena *mem;
 	struct source_rules *rules;
 	struct digest_cache *cache; /* NULL: none */
@@ -248,6 +249,10 @@ static int read_item(struct tree_walk *walk, int parent,
 		leave_out(walk, reason, type == DT_DIR);
 		return 0;
 	}
+	if (walk->look && type == DT_REG) {
+		add_entry(walk, TREE_FILE);
+		return 0;
+	}
 	if (walk->count >= ENTRY_COUNT_MAX)
 		return error_set(err, ERROR_FAILED,
 				 "'%s' holds more than %d files: list what is "
@@ -266,6 +271,12 @@ static int read_item(struct tree_walk *walk, int parent,
 	}
 }
 
+/* The newest entry: a look ends with a file. */
+static bool has_file(const struct tree_walk *walk)
+{
+	return walk->count && walk->entries[walk->count - 1].kind == TREE_FILE;
+}
+
 /* Takes the descriptor. */
 static int walk_folder(struct tree_walk *walk, int fd,
 		       const struct source_scope *scope, unsigned depth,
@@ -281,7 +292,7 @@ static int walk_folder(struct tree_walk *walk, int fd,
 		close(fd);
 		return -1;
 	}
-	while (ret == 0) {
+	while (ret == 0 && !(walk->look && has_file(walk))) {
 		errno = 0;
 		item = readdir(dir);
 		if (!item) {
@@ -410,10 +421,11 @@ static int open_folder(const char *folder, const struct source_options *options,
 	return fd;
 }
 
-int tree_read(const char *folder, const struct source_options *options,
-	      struct arena *mem, struct tree *out, struct error *err)
+static int read_tree(const char *folder, const struct source_options *options,
+		     bool look, struct arena *mem, struct tree *out,
+		     struct error *err)
 {
-	struct tree_walk walk = { .folder = folder, .mem = mem };
+	struct tree_walk walk = { .folder = folder, .look = look, .mem = mem };
 	struct tree tree = { 0 };
 	int ret = -1;
 	int fd;
@@ -427,13 +439,16 @@ int tree_read(const char *folder, const struct source_options *options,
 		return -1;
 	}
 	/* Version 1 takes saved plans in, which the cache does not tell apart. */
-	if (!options || options->version == SOURCE_NOW)
+	if (!look && (!options || options->version == SOURCE_NOW))
 		walk.cache = digest_cache_open(folder, fd);
 	walk.chunk = mem_alloc(CHUNK_SIZE);
 	if (walk_folder(&walk, fd, source_rules_top(walk.rules), 0, err) < 0)
 		goto out;
 	keep(&walk, &tree);
-	if (hash_tree(&tree, err) < 0)
+	if (source_rules_ignored(walk.rules))
+		tree.ignored =
+			arena_strdup(mem, source_rules_ignored(walk.rules));
+	if (!look && hash_tree(&tree, err) < 0)
 		goto out;
 	*out = tree;
 	ret = 0;
@@ -445,4 +460,16 @@ out:
 	free(walk.entries);
 	free(walk.chunk);
 	return ret;
+}
+
+int tree_read(const char *folder, const struct source_options *options,
+	      struct arena *mem, struct tree *out, struct error *err)
+{
+	return read_tree(folder, options, false, mem, out, err);
+}
+
+int tree_look(const char *folder, const struct source_options *options,
+	      struct arena *mem, struct tree *out, struct error *err)
+{
+	return read_tree(folder, options, true, mem, out, err);
 }

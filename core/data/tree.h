@@ -68,7 +68,8 @@ struct tree_left_out {
 };
 
 struct tree {
-	const char *folder; /* without links: see tree_open_file() */
+	const char *ignored; /* see source_rules_ignored() */
+	const char *folder;  /* without links: see tree_open_file() */
 	size_t count;
 	struct tree_entry *entries; /* by path, bytewise */
 	size_t files;               /* regular ones */
@@ -86,6 +87,11 @@ bool tree_entry_is_secret(const struct tree_entry *entry);
  * (core/data/digest_cache.h), and with the count of the others.  Entries live
  * in `mem`.  `folder` itself may be a link.  `options` may be NULL. */
 int tree_read(const char *folder, const struct source_options *options,
+	      struct arena *mem, struct tree *out, struct error *err);
+
+/* The same without what is in the files: they have no digests, and the tree
+ * ends with the first of them. */
+int tree_look(const char *folder, const struct source_options *options,
 	      struct arena *mem, struct tree *out, struct error *err);
 
 /* Opens a file of a tree again, by the `folder` of that and no link.  Whoever

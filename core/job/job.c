@@ -224,6 +224,7 @@ static bool take_contents(struct job *job)
 	job->contents = from->contents;
 	job->source_digest = from->source_digest;
 	job->source_folder = from->source_folder;
+	job->source_odd = from->source_odd;
 	job->source_files = from->source_files;
 	job->source_bytes = from->source_bytes;
 	job->source_entries = from->source_entries;
@@ -234,6 +235,16 @@ static bool take_contents(struct job *job)
 	       sizeof(job->source_left_out_total));
 	job->source_secrets = from->source_secrets;
 	return true;
+}
+
+static void keep_oddness(struct job *job, const struct tree *tree)
+{
+	struct buf text = { 0 };
+
+	source_oddness(job, tree, &text);
+	job->source_odd =
+		text.len ? arena_strdup(job->mem, buf_text(&text)) : NULL;
+	buf_done(&text);
 }
 
 static int read_source(struct job *job, struct tree *tree, struct error *err)
@@ -251,12 +262,14 @@ static int read_source(struct job *job, struct tree *tree, struct error *err)
 	ret = source_read_job(job, SOURCE_NOW, mem, tree, err);
 	if (ret == 0) {
 		job->source_folder = arena_strdup(job->mem, tree->folder);
+		keep_oddness(job, tree);
 		keep_entries(job, tree);
 		keep_left_out(job, tree);
 		keep_secrets(job, tree);
 	}
 	arena_free(mem);
 	tree->folder = NULL;
+	tree->ignored = NULL;
 	tree->entries = NULL;
 	tree->left_out = NULL;
 	if (ret < 0 && access(job_path(job, job->jobrun.source), F_OK) < 0 &&

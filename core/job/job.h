@@ -364,6 +364,8 @@ struct job {
 	struct digest source_digest; /* of `source`, or "" */
 	size_t source_files;
 	uint64_t source_bytes;
+	const char *source_at;     /* "a.yaml:3:9", or NULL */
+	const char *source_odd;    /* by source_oddness(), or NULL */
 	const char *source_folder; /* without links, for tree_open_file() */
 	/* What is in it, for core/job/source.h; NULL if that is too much. */
 	const struct tree_entry *source_entries;

@@ -12,14 +12,15 @@
 #define DIGEST_WIDTH 16
 
 static int read_source(const char *folder, const char *checkpoints,
-		       struct source_options *options, struct arena *mem,
-		       struct tree *out, struct error *err)
+		       struct source_options *options, bool look,
+		       struct arena *mem, struct tree *out, struct error *err)
 {
 	char *also = checkpoints ? ignore_pattern(checkpoints) : NULL;
 	int ret;
 
 	options->also = also;
-	ret = tree_read(folder, options, mem, out, err);
+	ret = look ? tree_look(folder, options, mem, out, err)
+		   : tree_read(folder, options, mem, out, err);
 	free(also);
 	return ret;
 }
@@ -29,11 +30,12 @@ int source_read(const char *folder, const char *checkpoints, struct arena *mem,
 {
 	struct source_options options = { 0 };
 
-	return read_source(folder, checkpoints, &options, mem, out, err);
+	return read_source(folder, checkpoints, &options, false, mem, out, err);
 }
 
-int source_read_job(const struct job *job, enum source_version version,
-		    struct arena *mem, struct tree *out, struct error *err)
+static int read_job(const struct job *job, enum source_version version,
+		    bool look, struct arena *mem, struct tree *out,
+		    struct error *err)
 {
 	struct source_options options = {
 		.version = version,
@@ -44,7 +46,51 @@ int source_read_job(const struct job *job, enum source_version version,
 
 	options.root = job_root(job, folder);
 	return read_source(folder, job->jobrun.checkpoints.directory, &options,
-			   mem, out, err);
+			   look, mem, out, err);
+}
+
+int source_read_job(const struct job *job, enum source_version version,
+		    struct arena *mem, struct tree *out, struct error *err)
+{
+	return read_job(job, version, false, mem, out, err);
+}
+
+int source_look(const struct job *job, struct arena *mem, struct tree *out,
+		struct error *err)
+{
+	return read_job(job, SOURCE_NOW, true, mem, out, err);
+}
+
+static bool has_any(const struct tree *tree)
+{
+	size_t i;
+
+	for (i = 0; i < tree->count; i++)
+		if (tree->entries[i].kind != TREE_FOLDER)
+			return true;
+	return false;
+}
+
+void source_oddness(const struct job *job, const struct tree *tree,
+		    struct buf *out)
+{
+	const char *source = job->jobrun.source;
+	const struct tree_left_out *first = tree->left_out;
+
+	if (has_any(tree)) {
+		if (tree->ignored)
+			buf_printf(out,
+				   "'%s' is shipped, though .gitignore lists "
+				   "'%s': no clone has it",
+				   source, tree->ignored);
+		return;
+	}
+	buf_printf(out, "'%s' ships no file: ", source);
+	if (!tree->left_out_count)
+		buf_puts(out, "it is empty");
+	else
+		buf_printf(out, "all is left out %s",
+			   source_reason_text(first->reason));
 }
 
 /* Two entries of one path with the same text are the same to a program. */
@@ -170,8 +216,14 @@ void source_warning(const struct job *job, struct buf *out)
 	const struct strings *names = &job->source_secrets;
 	size_t i;
 
+	if (job->source_odd)
+		buf_printf(out, "%s%sjobrun.source %s",
+			   job->source_at ? job->source_at : "",
+			   job->source_at ? ": " : "", job->source_odd);
 	if (!names->count)
 		return;
+	if (job->source_odd)
+		buf_puts(out, "; ");
 	buf_puts(out, "ships what may be secret: ");
 	for (i = 0; i < names->count; i++)
 		buf_printf(out, "%s%s", i ? ", " : "", names->items[i]);

@@ -27,6 +27,15 @@ int source_read(const char *folder, const char *checkpoints, struct arena *mem,
 int source_read_job(const struct job *job, enum source_version version,
 		    struct arena *mem, struct tree *out, struct error *err);
 
+/* Looks whether there is any file in it, and not into the files. */
+int source_look(const struct job *job, struct arena *mem, struct tree *out,
+		struct error *err);
+
+/* What is odd about a source that is shipped, from its tree; adds nothing if
+ * that has files, and where clones have them too. */
+void source_oddness(const struct job *job, const struct tree *tree,
+		    struct buf *out);
+
 enum file_change_type {
 	FILE_MODIFIED,
 	FILE_ADDED,

@@ -8,8 +8,10 @@
 #include <sys/stat.h>
 
 #include "core/base/file.h"
+#include "core/base/buf.h"
 #include "core/base/text.h"
 #include "core/job/boundary.h"
+#include "core/job/source.h"
 #include "schema/read/reading.h"
 #include "schema/rules/rules_check.h"
 #include "schema/yaml/node.h"
@@ -18,6 +20,7 @@ struct reaching {
 	struct reading *reading;
 	struct job *job;
 	size_t room;
+	bool ships; /* its source goes elsewhere */
 };
 
 /* A value that is somewhere in the job. */
@@ -248,6 +251,34 @@ static void check_output(struct reaching *reaching, const char *block,
 			     });
 }
 
+/* Where it is shipped from, and whether anything is. */
+static void check_source_ships(struct reaching *reaching,
+			       const struct named_path *source)
+{
+	struct job *job = reaching->job;
+	struct arena *mem;
+	struct buf text = { 0 };
+	struct error ignored;
+	struct tree tree = { 0 };
+
+	if (!source->value || !source->node || is_of_operator(source->node))
+		return;
+	job->source_at =
+		arena_printf(job->mem, "%s:%u:%u", source->node->origin->name,
+			     source->node->line, source->node->column);
+	if (!reaching->reading->options->check_only || !reaching->ships)
+		return;
+	mem = arena_new();
+	if (source_look(job, mem, &tree, &ignored) == 0)
+		source_oddness(job, &tree, &text);
+	if (text.len)
+		problem_add(&reaching->reading->found, SEVERITY_WARNING,
+			    source->node, source->at, "source-ships",
+			    "jobrun.source %s", buf_text(&text));
+	buf_done(&text);
+	arena_free(mem);
+}
+
 /* Said by `validate` only: what is deleted or shown needs none. */
 static void check_source_is_there(struct reaching *reaching,
 				  const struct named_path *source)
@@ -323,6 +354,8 @@ static void check_program(struct reaching *reaching)
 
 	check_path(reaching, &one);
 	check_source_is_there(reaching, &one);
+	if (reaching->reading->found.errors == 0)
+		check_source_ships(reaching, &one);
 	at = (struct path){ .up = &input, .name = "packageUris" };
 	one.name = at.name;
 	one.node = value_of(&job->training_input, "packageUris");
@@ -331,8 +364,10 @@ static void check_program(struct reaching *reaching)
 
 void reach_check(struct reading *reading, struct job *job, bool local)
 {
-	struct reaching reaching = { .reading = reading, .job = job };
 	const struct jobrun_block *block = &job->jobrun;
+	struct reaching reaching = { .reading = reading,
+				     .job = job,
+				     .ships = !local || block->hosts.count };
 	size_t i;
 
 	if (!reading->options->boundary)

@@ -358,3 +358,45 @@ END
   [ "$status" -eq 0 ]
   [[ $output == *"warning: it may hold a secret: deploy, trainer/config.json ("* ]]
 }
+
+@test "a source that ships nothing, or what no clone has, is a warning with its place" {
+  export KUBECONFIG=$TMP/none
+  mkdir -p .git build/src empty all
+  printf 'build/\n*.log\n' >.gitignore
+  echo x | tee build/src/a.py all/a.log >all/b.log
+  said() { # SOURCE WORDS: by validate and by every form of the plan
+    source_job job.yaml a "$1"
+    run jobrun validate job.yaml
+    [ "$status" -eq 0 ]
+    [[ $output == *"job.yaml:5:11: warning: jobrun.source '$1' $2 [source-ships]"* ]]
+    run jobrun plan job.yaml
+    [[ $output == *"warning: job.yaml:5:11: jobrun.source '$1' $2"* ]]
+    run jobrun plan --format json job.yaml
+    [[ $output == *"\"job.yaml:5:11: jobrun.source '$1' $2\""* ]]
+    run jobrun plan --format markdown job.yaml
+    [[ $output == *"$2"* ]]
+  }
+  said empty "ships no file: it is empty"
+  said all "ships no file: all is left out by .gitignore"
+  said build/src "is shipped, though .gitignore lists 'build': no clone has it"
+  # One that lists for itself is meant.
+  echo '*.log' >build/src/.jobrunignore
+  run jobrun validate job.yaml
+  [ -z "$output" ]
+  rm build/src/.jobrunignore
+  # A run here has the directory itself.
+  local_job job.yaml a all
+  run jobrun validate job.yaml
+  [ -z "$output" ]
+}
+
+@test "a saved plan binds why its source ships nothing" {
+  mkdir -p .git src
+  printf 'jobId: a\ntrainingInput: {}\njobrun: {hosts: ["localhost:1"], source: src, command: [/bin/true]}\n' >job.yaml
+  jobrun plan --out saved job.yaml
+  echo '*.py' >.gitignore
+  echo x >src/train.py
+  run jobrun apply saved
+  [ "$status" -eq 75 ]
+  [[ $output == *"its warnings have changed"* ]]
+}

@@ -203,7 +203,7 @@ static const char *wanted(const char *type, const json_t *value)
 {
 	switch (*type) {
 	case 's':
-		return json_is_string(value) ? NULL : "a text: write quotes";
+		return json_is_string(value) ? NULL : "a string: quote it";
 	case 'i':
 		return json_is_integer(value) ? NULL : "a whole number";
 	case 'b':
@@ -213,7 +213,7 @@ static const char *wanted(const char *type, const json_t *value)
 	case 'w':
 		return json_is_string(value) || json_is_integer(value)
 			       ? NULL
-			       : "a text or a whole number";
+			       : "a string or a whole number";
 	case 'q':
 		return json_is_string(value) || json_is_number(value)
 			       ? NULL

@@ -141,8 +141,8 @@ static void check_option_of(const char *name, const json_t *value,
 	else if (!is_off(value) && !word_of(value, &word))
 		tell(ctx, name,
 		     arena_printf(mem,
-				  "\"%s\" must be a text, a list of them or "
-				  "true",
+				  "\"%s\" must be a string, a list of strings "
+				  "or true",
 				  name),
 		     NULL);
 	else if (word.len && check_option(buf_text(&word), &err) < 0)

@@ -29,8 +29,8 @@ static int check_twins(const void *items, size_t count, size_t size,
 			memcpy(&other, at + j * size, sizeof(other));
 			if (!strcmp(one, other))
 				return error_set(err, ERROR_INVALID,
-						 "%s: '%s' is there twice",
-						 list, one);
+						 "%s: '%s' appears twice", list,
+						 one);
 		}
 	return 0;
 }
@@ -69,8 +69,8 @@ static int check_machine(const struct catalogue *all,
 {
 	if (!consists_of(one->name, LOWER DIGITS "-_"))
 		return error_set(err, ERROR_INVALID,
-				 "machine '%s': a name has small letters, "
-				 "digits, '-' and '_' only",
+				 "machine '%s': use only lower-case letters, "
+				 "digits, '-' and '_' in a name",
 				 one->name);
 	if (!one->vcpus || !(one->memory_gb > 0))
 		return error_set(err, ERROR_INVALID,
@@ -117,8 +117,8 @@ static int check_accelerators(const struct catalogue *all, struct error *err)
 
 		if (!consists_of(one->type, UPPER DIGITS "_"))
 			return error_set(err, ERROR_INVALID,
-					 "accelerator '%s': a type has "
-					 "capitals, digits and '_' only",
+					 "accelerator '%s': use only capitals, "
+					 "digits and '_' in a type",
 					 one->type);
 		for (j = 0; j < one->fit_count; j++)
 			for (k = 0; k < one->fits[j].count_count; k++)

@@ -60,7 +60,7 @@ void *shipped_read(const char *text, size_t len,
 	if (ret == CYAML_OK && data)
 		return data;
 	if (ret == CYAML_OK)
-		error_set(err, ERROR_INVALID, "there is nothing in it");
+		error_set(err, ERROR_INVALID, "it is empty");
 	else
 		error_set(err, ERROR_INVALID, "%s",
 			  why.text[0] ? why.text : cyaml_strerror(ret));

@@ -65,7 +65,7 @@ static void put_type(const struct field *field, bool values, struct buf *out)
 	if (field->unless)
 		buf_printf(out, " unless %s is given", field->unless);
 	if (field->flags & FIELD_OUTPUT)
-		buf_puts(out, ", set by the service: of no effect in a file");
+		buf_puts(out, ", set by the service: no effect in a file");
 }
 
 /* What the form of the text has to be, in the words of its own check. */

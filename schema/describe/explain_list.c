@@ -344,19 +344,19 @@ static json_t *all_providers(const struct outline *all,
 }
 
 const struct explain_list listings[] = {
-	{ "machine-types", "what masterType and its like can be", machine_types,
+	{ "machine-types", "values of masterType and the like", machine_types,
 	  true },
-	{ "accelerators", "GPUs, and the machines that take them", accelerators,
+	{ "accelerators", "GPUs, and the machines that can have them",
+	  accelerators, true },
+	{ "scale-tiers", "the sets of machines behind scaleTier", scale_tiers,
 	  true },
-	{ "scale-tiers", "the sets of machines that scaleTier names",
-	  scale_tiers, true },
 	{ "tpus", "the slices of Cloud TPUs", tpus, true },
-	{ "regions", "where there are machines", regions, true },
+	{ "regions", "the regions with machines", regions, true },
 	{ "zones", "the zones of regions, and the TPUs in them", zones, true },
-	{ "runtime-versions", "what runtimeVersion can be", runtime_versions,
+	{ "runtime-versions", "values of runtimeVersion", runtime_versions,
 	  true },
-	{ "rules", "what must hold between fields", all_rules, false },
-	{ "providers", "where jobs run", all_providers, false },
+	{ "rules", "what jobrun checks, between fields too", all_rules, false },
+	{ "providers", "where jobs can run", all_providers, false },
 	{ NULL, NULL, NULL, false },
 };
 

@@ -75,8 +75,8 @@ void explain_rule_text(const struct outline *all, const struct rule *rule,
 	if (rule->check || rule->when)
 		put_names(places, &text);
 	if (rule->note)
-		buf_puts(&text, "; a note where a job names no provider");
-	put_part(style, "Holds for", buf_text(&text), out);
+		buf_puts(&text, "; a note if a job names no provider");
+	put_part(style, "Applies to", buf_text(&text), out);
 	put_part(style, "Source", rule->source, out);
 	buf_done(&text);
 	json_decref(places);

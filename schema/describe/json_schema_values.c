@@ -118,7 +118,7 @@ static void put_message(json_t *property)
 		json_put_text(property, "patternErrorMessage", text);
 	else
 		json_put(property, "patternErrorMessage",
-			 json_sprintf("must have a form as %s", text));
+			 json_sprintf("must have a form like %s", text));
 }
 
 void json_schema_values(json_t *schema, const struct catalogue *all)

@@ -171,8 +171,7 @@ static int unknown_field(const struct outline *all,
 	near = nearest_name(word, names, n);
 	if (near)
 		return error_set(err, ERROR_USAGE,
-				 "there is no field '%s%s%s'; did you mean "
-				 "'%s%s%s'?",
+				 "no field '%s%s%s'; did you mean '%s%s%s'?",
 				 parent->path, parent->path[0] ? "." : "", word,
 				 parent->path, parent->path[0] ? "." : "",
 				 near);
@@ -186,12 +185,11 @@ static int unknown_field(const struct outline *all,
 	}
 	if (count)
 		return error_set(err, ERROR_USAGE,
-				 "there is no field '%s%s%s'; did you mean "
-				 "'%s'?",
+				 "no field '%s%s%s'; did you mean '%s'?",
 				 parent->path, parent->path[0] ? "." : "", word,
 				 found[0]);
 	return error_set(err, ERROR_USAGE,
-			 "there is no field '%s%s%s': see 'jobrun explain -r'",
+			 "no field '%s%s%s': see 'jobrun explain -r'",
 			 parent->path, parent->path[0] ? "." : "", word);
 }
 
@@ -213,7 +211,7 @@ static int make_whole(const struct outline *all, const char *path,
 	if (count > 1) {
 		for (i = 0; i < count; i++)
 			buf_printf(&list, "%s%s", i ? ", " : "", found[i]);
-		error_set(err, ERROR_USAGE, "'%s' is one of several: %s", word,
+		error_set(err, ERROR_USAGE, "'%s' is ambiguous: %s", word,
 			  buf_text(&list));
 		buf_done(&list);
 		return -1;
@@ -267,7 +265,7 @@ const char *outline_type(const struct field *field, char out[OUTLINE_TYPE_SIZE])
 	case FIELD_STRING:
 		if (field->flags & FIELD_JSON)
 			return "map";
-		return field->values ? "one of a few words" : "text";
+		return field->values ? "one of a few words" : "string";
 	case FIELD_INT:
 		return "whole number";
 	case FIELD_DURATION:
@@ -279,13 +277,13 @@ const char *outline_type(const struct field *field, char out[OUTLINE_TYPE_SIZE])
 	case FIELD_ENUM:
 		return "one of a few words";
 	case FIELD_STRINGS:
-		return "list of texts";
+		return "list of strings";
 	case FIELD_DOUBLES:
 		return "list of numbers";
 	case FIELD_PAIRS:
-		return "map of texts";
+		return "map of strings";
 	case FIELD_TREE:
-		return "map of anything";
+		return "map of any values";
 	case FIELD_MESSAGE:
 		return field->message->name;
 	case FIELD_MESSAGES:
@@ -404,7 +402,7 @@ const char *outline_use(const struct outline *all,
 
 	/* A provider's own block means nothing to others. */
 	if (owner)
-		return owner == provider ? "as it says" : "";
+		return owner == provider ? "as documented" : "";
 	best = best_use(provider->uses, path, &below);
 	if (best && best->doc && !strcmp(best->path, path))
 		return best->doc;
@@ -412,5 +410,5 @@ const char *outline_use(const struct outline *all,
 		return "";
 	if (best && best->doc)
 		return best->doc;
-	return below ? "see the fields in it" : "";
+	return below ? "see its fields" : "";
 }

@@ -271,10 +271,10 @@ static void lose(struct foreign *foreign, const json_t *value, const char *path)
 		}
 	} else if (!json_is_null(value)) {
 		text = json_dumps(value, JSON_ENCODE_ANY);
-		import_loss(
-			foreign->import, "%s:%lld: %s=%.80s: no field says it",
-			foreign->file, json_get_int(foreign->lines, path, 1),
-			path, text ? text : "");
+		import_loss(foreign->import,
+			    "%s:%lld: %s=%.80s: no field for it", foreign->file,
+			    json_get_int(foreign->lines, path, 1), path,
+			    text ? text : "");
 		free(text);
 	}
 }
@@ -306,8 +306,8 @@ static int take_form(struct foreign *foreign, const struct foreign_form *form,
 		import_set(import->job, "jobrun.provider",
 			   json_text(foreign->block));
 	else
-		import_note(import, "jobrun.provider says where it runs: on "
-				    "this machine, as nothing is given");
+		import_note(import, "jobrun.provider sets where it runs; by "
+				    "default on this machine");
 	import_set(import->job, "trainingInput.scaleTier", json_text("CUSTOM"));
 	if (form->take(foreign, err) < 0)
 		return error_prefix(err, "'%s'", foreign->file);
@@ -378,8 +378,8 @@ int import_foreign(const char *path, const struct import_place *places,
 			buf_puts(out, "---\n");
 		if (!form)
 			lost = error_set(err, ERROR_INVALID,
-					 "'%s' is no Kubernetes Job, JobSet or "
-					 "TrainJob, no sbatch script, and no "
+					 "'%s' is not a Kubernetes Job, JobSet "
+					 "or TrainJob, an sbatch script, or a "
 					 "task of SkyPilot or dstack",
 					 path);
 		else if (take_form(&foreign, form, places, out, err) < 0)

@@ -333,7 +333,7 @@ static int take_jobset(struct foreign *foreign, struct error *err)
 	drop(spec, "network.enableDNSHostnames", "true");
 	if (json_array_size(list) > FOREIGN_ROLES)
 		return error_set(err, ERROR_INVALID,
-				 "a job has no more than %d kinds of replicas",
+				 "a job has at most %d kinds of replicas",
 				 FOREIGN_ROLES);
 	json_array_foreach(list, i, one)
 	{
@@ -419,7 +419,7 @@ const struct foreign_form foreign_jobset = {
 };
 
 const struct foreign_form foreign_trainjob = {
-	.name = "a TrainJob of Kubeflow",
+	.name = "a Kubeflow TrainJob",
 	.traits = TRAIT_LAUNCHER,
 	.is = is_trainjob,
 	.take = take_trainjob,

@@ -62,7 +62,7 @@ struct sbatch_script {
 
 static void lose(struct sbatch_script *script, const char *text)
 {
-	import_loss(script->foreign->import, "%s:%lld: %s: no field says it",
+	import_loss(script->foreign->import, "%s:%lld: %s: no field for it",
 		    script->foreign->file, script->line, text);
 }
 
@@ -323,7 +323,7 @@ static void put_program(struct sbatch_script *script)
 	import_set(import->job, "jobrun.command", foreign_shell(text));
 	free(text);
 	if (script->body.len && script->pool.count > 1 && script->program)
-		import_note(import, "what stood before srun runs in each task");
+		import_note(import, "the lines before srun run in each task");
 	if (script->pool.count > 1 && !script->program)
 		import_loss(import,
 			    "%s: without srun it ran on the first node only",
@@ -364,7 +364,7 @@ static bool is_script(const json_t *value)
 }
 
 const struct foreign_form foreign_sbatch = {
-	.name = "a script of sbatch",
+	.name = "an sbatch script",
 	.traits = TRAIT_QUEUE | TRAIT_STARTS_PROGRAM,
 	.unless = TRAIT_GOOGLE_CLOUD | TRAIT_MAKES_MACHINES,
 	.text = true,

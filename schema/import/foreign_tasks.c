@@ -264,13 +264,13 @@ static bool is_dstack(const json_t *value)
 }
 
 const struct foreign_form foreign_sky = {
-	.name = "a task of SkyPilot",
+	.name = "a SkyPilot task",
 	.is = is_sky,
 	.take = take_sky,
 };
 
 const struct foreign_form foreign_dstack = {
-	.name = "a task of dstack",
+	.name = "a dstack task",
 	.is = is_dstack,
 	.take = take_dstack,
 };

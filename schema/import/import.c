@@ -22,7 +22,7 @@ static const struct import_command *const commands[] = {
 	&import_tuning_job,
 };
 
-#define ACCOUNT "say who you are where jobrun runs: see 'jobrun doctor'"
+#define ACCOUNT "credentials come from where jobrun runs: see 'jobrun doctor'"
 
 #define SAME "the job is the same without it"
 
@@ -34,7 +34,7 @@ static const struct flag wide_flags[] = {
 	{ "billing-project", FLAG_NOTE, NULL, SAME, NULL },
 	{ "configuration", FLAG_NOTE, NULL, ACCOUNT, NULL },
 	{ "flags-file", FLAG_LOSS, NULL,
-	  "the flags in it were not read: write them out", NULL },
+	  "the flags in it are not read: write them out", NULL },
 	{ "flatten", FLAG_NOTE, NULL, SAME, NULL },
 	{ "format", FLAG_NOTE, NULL, "apply and status have --format", NULL },
 	{ "http-timeout", FLAG_NOTE, NULL, SAME, NULL },
@@ -175,7 +175,7 @@ static void add_note(struct import *import, const struct flag *flag,
 {
 	import_note(import, "--%s%s%s: %s", flag->name, value ? "=" : "",
 		    value ? value : "",
-		    flag->note ? flag->note : "nothing to say it with here");
+		    flag->note ? flag->note : "no counterpart here");
 }
 
 static int set_flag(struct import *import, const struct flag *flag,
@@ -293,8 +293,8 @@ static int take_word(struct import *import, const char *word,
 				 "gcloud takes no argument '%s' here", word);
 	if (import->name)
 		return error_set(err, ERROR_USAGE,
-				 "unexpected argument '%s' after '%s'; what is "
-				 "the program's own stands after --",
+				 "unexpected argument '%s' after '%s'; put the "
+				 "program's own arguments after --",
 				 word, import->name);
 	import->name = word;
 	return 0;
@@ -327,10 +327,10 @@ static int take_words(struct import *import, char *const *words, size_t count,
 		json_array_append_new(import->user_args, json_text(words[i]));
 	if (ret == 0 && !import->command)
 		ret = error_set(err, ERROR_USAGE,
-				"'gcloud %s' is not a command that can be "
-				"imported: 'gcloud ai-platform jobs submit "
-				"training', 'gcloud ai custom-jobs create' and "
-				"'gcloud ai hp-tuning-jobs create' are",
+				"cannot import 'gcloud %s', only 'gcloud "
+				"ai-platform jobs submit training', 'gcloud ai "
+				"custom-jobs create' and 'gcloud ai "
+				"hp-tuning-jobs create'",
 				buf_text(&before));
 	buf_done(&before);
 	return ret;
@@ -364,8 +364,8 @@ static void set_provider(struct import *import)
 			return;
 		}
 	import_note(import,
-		    "%sjobrun.provider says where it runs: on this machine, "
-		    "as nothing is given",
+		    "%sjobrun.provider sets where it runs; by default on this "
+		    "machine",
 		    provider ? ""
 			     : "AI Platform Training was shut down in 2025; ");
 }
@@ -388,9 +388,9 @@ static int import_kms(struct import *import, struct error *err)
 				import_get(import->job, "jobrun.project"));
 		if (!project || !import->kms_keyring || !import->kms_location)
 			return error_set(err, ERROR_USAGE,
-					 "--kms-key: give its whole name, or "
-					 "--kms-keyring, --kms-location and "
-					 "--kms-project too");
+					 "--kms-key: give its full name, or "
+					 "also --kms-keyring, --kms-location "
+					 "and --kms-project");
 		name = mem_printf("projects/%s/locations/%s/keyRings/%s/"
 				  "cryptoKeys/%s",
 				  project, import->kms_location,

@@ -206,8 +206,8 @@ static void put_common(struct worker_pool *pool, const char *path,
 			import_set(pool->rest, own, json_incref(value));
 		else
 			import_loss(pool->import,
-				    "worker pool %zu has a %s of its own: all "
-				    "replicas have the first pool's here",
+				    "worker pool %zu has a %s of its own; here "
+				    "all replicas use the first pool's",
 				    pool->index, path);
 	}
 	json_decref(value);
@@ -384,7 +384,7 @@ static void put_local(struct worker_pool *pool)
 		put_common(pool, "jobrun.setup", NULL, json_incref(setup));
 	if (image)
 		import_note(pool->import,
-			    "output-image-uri=%s: no image is built",
+			    "output-image-uri=%s: jobrun builds no image",
 			    text_of(image));
 	json_decref(image);
 	json_decref(script);
@@ -421,7 +421,9 @@ static void note_local(struct import *import, size_t index, json_t *local)
 	json_t *value;
 
 	json_object_foreach(local, key, value)
-		import_loss(import, "worker pool %zu: %s=%s: no image is built",
+		import_loss(import,
+			    "worker pool %zu: %s=%s: jobrun builds no "
+			    "image",
 			    index, key, text_of(value));
 }
 

@@ -75,7 +75,7 @@ json_t *import_documents(const char *path, char *data, size_t len,
 	if (!found->errors && json_array_size(out))
 		return out;
 	json_decref(out);
-	error_set(err, ERROR_INVALID, "'%s' is no map of keys", path);
+	error_set(err, ERROR_INVALID, "'%s' is not a map of keys", path);
 	return NULL;
 }
 

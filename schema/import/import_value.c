@@ -197,7 +197,8 @@ out:
 	if (found->errors || !json_is_object(out)) {
 		json_decref(out);
 		out = NULL;
-		error_set(err, ERROR_INVALID, "'%s' is no map of keys", path);
+		error_set(err, ERROR_INVALID, "'%s' is not a map of keys",
+			  path);
 	}
 	return out;
 }

@@ -182,8 +182,8 @@ format_text(struct problems *found, const char *format, va_list args)
 static void close_file(struct problems *found, struct problem *problem)
 {
 	if (found->added == FILE_PROBLEMS_MAX)
-		problem->message = "more problems than can be of use: the "
-				   "rest of this file is not shown";
+		problem->message = "too many problems: the rest of this file "
+				   "is not shown";
 }
 
 #define USES_SHOWN 2

@@ -26,7 +26,7 @@ static bool add_trials(struct bounds *bounds, const struct job *job,
 	problem_add(found, SEVERITY_ERROR, node, &at, "too-many",
 		    "the jobs up to here have more than %d trials together",
 		    TRIALS_MAX);
-	problem_hint(found, "plan fewer of them at a time");
+	problem_hint(found, "plan fewer jobs at a time");
 	return false;
 }
 
@@ -61,7 +61,7 @@ bool bounds_add(struct bounds *bounds, const struct job *job,
 		problem_add(found, SEVERITY_ERROR, job->head.node, NULL,
 			    "too-many", "more than %d jobs at a time",
 			    JOBS_MAX);
-		problem_hint(found, "plan a directory or two of them");
+		problem_hint(found, "plan only a directory or two");
 		return false;
 	}
 	if (!add_trials(bounds, job, found))

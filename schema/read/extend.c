@@ -79,8 +79,8 @@ static bool is_cycle(const struct extender *e, const struct link *chain,
 			     shown);
 		else
 			fail(e, at,
-			     "\"extends\" \"%s\" goes round in a circle: "
-			     "that file extends this one at %s:%u:%u",
+			     "\"extends\" \"%s\" is circular: that file "
+			     "extends this one at %s:%u:%u",
 			     shown, link->at->origin->name, link->at->line,
 			     link->at->column);
 		return true;
@@ -120,8 +120,8 @@ static const struct node *read_root(const struct extender *e,
 		e->doc->origin->next = doc.origin;
 		if (root && doc.root) {
 			fail(e, at,
-			     "\"extends\" \"%s\" holds several documents, and "
-			     "one is meant",
+			     "\"extends\" \"%s\" holds several documents, but "
+			     "must hold one",
 			     text_short(at->text, shown));
 			break;
 		}
@@ -134,7 +134,7 @@ static const struct node *read_root(const struct extender *e,
 	if (root && root->kind == NODE_MAP)
 		return root;
 	if (!root || root->kind != NODE_BAD)
-		fail(e, at, "\"extends\" \"%s\" holds no map of keys",
+		fail(e, at, "\"extends\" \"%s\" does not hold a map of keys",
 		     text_short(at->text, shown));
 	return NULL;
 }
@@ -207,7 +207,7 @@ static const struct node *read_base(const struct extender *e,
 			goto out;
 		/* A pipe would be waited for. */
 		if (!S_ISREG(st.st_mode)) {
-			fail(e, at, "\"extends\" \"%s\" is no regular file",
+			fail(e, at, "\"extends\" \"%s\" is not a regular file",
 			     text_short(at->text, shown));
 			goto out;
 		}
@@ -228,8 +228,8 @@ static const struct node *read_base(const struct extender *e,
 				  len);
 	if (source && !source_is_job(source))
 		fail(e, at,
-		     "\"extends\" \"%s\" is no part of a job: it has none of "
-		     "a job's keys at the start of a line",
+		     "\"extends\" \"%s\" is not part of a job: no line starts "
+		     "with a key of a job",
 		     text_short(at->text, shown));
 	else if (source)
 		root = read_root(e, source, at);
@@ -266,7 +266,7 @@ static const struct node *follow(const struct extender *e,
 		if (item->value->kind != NODE_SCALAR || !item->value->count)
 			return fail(e, item->value,
 				    "\"extends\" must be the path of a file, "
-				    "or a list of such");
+				    "or a list of paths");
 		base = read_base(e, item->value, link);
 		if (!base)
 			return NULL;

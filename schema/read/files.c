@@ -202,7 +202,7 @@ static bool add_pattern(struct files *files, const char *pattern)
 		return false;
 	if (glob(pattern, 0, NULL, &found) != 0) {
 		globfree(&found);
-		add_problem(files, pattern, "no file has such a name");
+		add_problem(files, pattern, "no file matches");
 		return true;
 	}
 	expect_twins(files);
@@ -227,8 +227,7 @@ static void add_path(struct files *files, const char *path)
 		add_once(files, path, true, &st);
 	} else if (!add_folder(files, path) && !files->may_be_empty) {
 		add_problem(files, path,
-			    "there is no *.yaml or *.yml file in this "
-			    "directory");
+			    "no *.yaml or *.yml file in this directory");
 	}
 }
 

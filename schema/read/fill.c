@@ -134,7 +134,7 @@ static void add_strange(struct fill *fill, const struct message *message,
 		    "unknown key \"%s\"", text_short(key->text, shown));
 	if (message == fill->root)
 		problem_hint(fill->found,
-			     "a key of one's own, to hold an anchor, begins "
+			     "a key of your own, to hold an anchor, must start "
 			     "with x-");
 	else
 		hint_keys(fill, path->up);
@@ -174,8 +174,8 @@ static const struct field *unknown_key(struct fill *fill,
 	if (!problems_is_full(fill->found) && other)
 		problem_add(fill->found, SEVERITY_ERROR, key, path,
 			    "unknown-key",
-			    "unknown key \"%s\"; here it is called \"%s\"",
-			    shown, other);
+			    "unknown key \"%s\"; jobrun calls it \"%s\"", shown,
+			    other);
 	else if (!problems_is_full(fill->found) &&
 		 owner_of(fill, message, key->text, &owner))
 		problem_add(fill->found, SEVERITY_ERROR, key, path,
@@ -259,8 +259,7 @@ static bool fill_item(struct fill *fill, const struct field *field,
 	if (field->flags & FIELD_OUTPUT) {
 		problem_add(fill->found, SEVERITY_WARNING, item->key, &here,
 			    "output-only",
-			    "\"%s\" is set by the service: it has no effect "
-			    "here",
+			    "\"%s\" has no effect here: the service sets it",
 			    field->name);
 		return false;
 	}
@@ -268,7 +267,7 @@ static bool fill_item(struct fill *fill, const struct field *field,
 	    !(field->flags & FIELD_REQUIRED))
 		problem_add(fill->found, SEVERITY_WARNING, item->value, &here,
 			    "enum-unspecified",
-			    "\"%s\" %s means none, as if it were not given",
+			    "\"%s\" %s means none, as if it were absent",
 			    field->name, none_of(field));
 	if (item->value->kind == NODE_BAD || is_none(field, item->value))
 		return false;
@@ -301,8 +300,7 @@ static void check_required(struct fill *fill, const struct message *message,
 		if (none)
 			problem_add(fill->found, SEVERITY_ERROR, none, &here,
 				    "required",
-				    "\"%s\" is required, and has no value "
-				    "here",
+				    "\"%s\" is required, but has no value here",
 				    field->name);
 		else
 			problem_add(fill->found, SEVERITY_ERROR, head->node,

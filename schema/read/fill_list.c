@@ -55,8 +55,8 @@ static bool is_list(struct fill *fill, const struct spot *at)
 	if (looks_hint_of(value) || value->kind == NODE_BAD)
 		return false;
 	if (value->kind == NODE_MAP) {
-		problem_hint(fill->found, "each item of a list begins with "
-					  "\"- \"");
+		problem_hint(fill->found, "start each item of a list with \"- "
+					  "\"");
 	} else if (strlen(value->text) < 60 && !strpbrk(value->text, "\"'") &&
 		   at->field->type != FIELD_MESSAGES) {
 		put_items(at->field, value->text, fill->mem, &items);
@@ -91,7 +91,7 @@ bool fill_is_map(struct fill *fill, const struct spot *at)
 		problem_hint(fill->found, "write its keys without \"- \"");
 	else if (value->kind == NODE_SCALAR && is_key_and_value(value->text))
 		problem_hint(fill->found,
-			     "write KEY: VALUE, with a blank after the \":\"");
+			     "write KEY: VALUE, with a space after the \":\"");
 	return false;
 }
 
@@ -105,7 +105,7 @@ static bool is_empty_item(struct fill *fill, const struct spot *at)
 		    "%s is empty", spot_name(at, name));
 	problem_hint(fill->found, at->field->type == FIELD_DOUBLES
 					  ? "write a number, or leave it out"
-					  : "write \"\" for an empty text");
+					  : "write \"\" for an empty string");
 	return true;
 }
 

@@ -195,11 +195,10 @@ const char *fill_text(struct fill *fill, const struct spot *at)
 {
 	if (at->value->kind == NODE_SCALAR)
 		return at->value->text;
-	spot_wrong_type(fill, at, "text");
+	spot_wrong_type(fill, at, "a string");
 	if (at->value->kind == NODE_MAP && at->field->type == FIELD_STRINGS &&
 	    !looks_hint_of(at->value))
-		problem_hint(fill->found,
-			     "text with \": \" in it needs quotes");
+		problem_hint(fill->found, "quote a string with \": \" in it");
 	return NULL;
 }
 
@@ -246,8 +245,8 @@ static void warn_unquoted(struct fill *fill, const struct spot *at,
 	yaml_value(at->value, read);
 	problem_add(fill->found, SEVERITY_WARNING, at->value, at->path,
 		    "unquoted",
-		    "%s must be a string: %s without quotes is %s to YAML, "
-		    "and is read here exactly as written",
+		    "%s must be a string: YAML takes unquoted %s for %s; "
+		    "jobrun reads it exactly as written",
 		    spot_name(at, name), shown, read);
 	if (!list)
 		problem_fix(fill->found, at->value, "\"%s\"", at->value->text);
@@ -257,8 +256,7 @@ static void warn_unquoted(struct fill *fill, const struct spot *at,
 				    item->value->text);
 	if (more)
 		problem_hint(fill->found,
-			     "write \"%s\", and put the other %zu here into "
-			     "quotes too",
+			     "write \"%s\", and quote the other %zu here, too",
 			     shown, more);
 	else
 		problem_hint(fill->found, "write \"%s\"", shown);

@@ -136,7 +136,7 @@ static bool fill_bool(struct fill *fill, const struct spot *at, bool *out)
 	}
 	if (!value->plain) {
 		problem_add(fill->found, SEVERITY_WARNING, value, at->path,
-			    "quoted", "%s is a boolean, and this is a text",
+			    "quoted", "%s is a boolean, but this is a string",
 			    spot_name(at, name));
 		problem_hint(fill->found, "write %s without quotes",
 			     *out ? "true" : "false");

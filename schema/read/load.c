@@ -131,17 +131,17 @@ static bool has_new_id(struct loader *loader, struct reading *reading,
 	}
 	problem_add(&reading->found, SEVERITY_ERROR, at ? at : job->head.node,
 		    &path, "duplicate-job",
-		    "jobId \"%s\" is taken: %s:%u has it too", job->job_id,
+		    "jobId \"%s\" is taken: %s:%u uses it, too", job->job_id,
 		    loader->files.items[first->entry].path, first->line);
 	problem_also_at(&reading->found,
 			first->entry == entry ? &reading->source : NULL,
 			loader->files.items[first->entry].path, first->line,
 			first->column, first->length,
-			first->made ? "the other job" : "first taken here");
+			first->made ? "the other job" : "first used here");
 	if (!at || first->made)
 		problem_hint(&reading->found,
 			     "a job without a jobId is named after its folder "
-			     "and file; give it one");
+			     "and file; set one");
 	return false;
 }
 
@@ -365,8 +365,8 @@ static void drop_bases(struct loader *loader)
 			      entry_order(i + 1));
 		problem_add_file(loader->found, SEVERITY_NOTE, file->path,
 				 entry_order(i), "skipped",
-				 "skipped: others extend it, and it has no "
-				 "jobId");
+				 "skipped: other files extend it, and it has "
+				 "no jobId");
 	}
 }
 
@@ -387,7 +387,7 @@ static void say_foreign(struct loader *loader)
 					 file->path, entry_order(i),
 					 "no-training-input", "not a job file");
 			problem_hint(loader->found,
-				     "--strict allows nothing else in a "
+				     "--strict allows only job files in a "
 				     "directory of jobs");
 		}
 		if (!count++)
@@ -400,7 +400,7 @@ static void say_foreign(struct loader *loader)
 			 entry_order(i), "skipped",
 			 "skipped %zu file%s without a job%s", count,
 			 count == 1 ? "" : "s",
-			 count == 1 ? "" : ", beginning with this one");
+			 count == 1 ? "" : ", starting with this one");
 	problem_hint(loader->found,
 		     "'jobrun validate --strict' lists them as errors");
 }
@@ -418,8 +418,8 @@ static int loader_init(struct loader *loader,
 			known = true;
 	if (!known)
 		return error_set(err, ERROR_USAGE,
-				 "unknown provider '%s': 'jobrun explain "
-				 "providers' lists those that are known",
+				 "unknown provider '%s'; 'jobrun explain "
+				 "providers' lists them",
 				 options->provider);
 	for (i = 0; i < options->set_count; i++)
 		if (override_check(&options->sets[i], err) < 0)

@@ -25,8 +25,8 @@ static void report_duplicate(const struct map_reader *r, const struct node *key,
 		    "duplicate key \"%s\", first given at line %u",
 		    text_short(key->text, name), first->line);
 	problem_also(r->found, first, "first given here");
-	problem_hint(r->found, "remove one of the two: which of them would "
-			       "count depends on the program that reads it");
+	problem_hint(r->found, "remove one of the two: programs differ in "
+			       "which one they use");
 }
 
 /* "{{ name }}" is a map whose key is a map, to YAML. */
@@ -36,13 +36,13 @@ static void report_key(const struct map_reader *r, const struct node *map,
 	if (key->kind == NODE_MAP && key->line == map->line &&
 	    key->column == map->column + 1) {
 		problem_add(r->found, SEVERITY_ERROR, map, NULL, "yaml-key",
-			    "\"{{\" begins a template, and jobrun fills in "
-			    "none");
-		problem_hint(r->found, "put the value itself here");
+			    "\"{{\" starts a template, but jobrun fills in no "
+			    "templates");
+		problem_hint(r->found, "write the value itself");
 		return;
 	}
 	problem_add(r->found, SEVERITY_ERROR, key, NULL, "yaml-key",
-		    "a key must be plain text, found a %s",
+		    "a key must be a plain string, found a %s",
 		    key->kind == NODE_MAP ? "map" : "list");
 }
 
@@ -51,7 +51,7 @@ static void report_no_break(const struct map_reader *r, const struct node *key)
 {
 	problem_add(r->found, SEVERITY_ERROR, key, NULL, "yaml",
 		    "no-break space (U+00A0) used for indentation");
-	problem_hint(r->found, "YAML is indented with blanks only");
+	problem_hint(r->found, "indent YAML with spaces, not tabs");
 }
 
 /* A map with it would look like a secret to plans, which show none. */
@@ -61,7 +61,7 @@ static bool is_reserved(const struct map_reader *r, const struct node *key)
 		return false;
 	problem_add(r->found, SEVERITY_ERROR, key, NULL, "reserved-key",
 		    "\"" JSON_PLACEHOLDER_KEY
-		    "\" is a key that only jobrun itself writes");
+		    "\" is a key reserved for jobrun");
 	problem_hint(r->found, "choose another name");
 	return true;
 }
@@ -159,7 +159,7 @@ static void merge(const struct map_reader *r, struct node *map,
 	if (from->kind == NODE_BAD || (from->kind == NODE_LIST && !item))
 		return;
 	problem_add(r->found, SEVERITY_ERROR, item ? item->value : from, NULL,
-		    "yaml-merge", "\"<<\" merges maps, and this is none");
+		    "yaml-merge", "\"<<\" merges maps, but this is not a map");
 	problem_hint(r->found, "write <<: *name, where &name stands before a "
 			       "map");
 }

@@ -213,16 +213,16 @@ static void add_alias(struct node_reader *r, const yaml_event_t *event)
 	target = *names_at(&r->anchors, name, strlen(name));
 	if (!target) {
 		problem_add(r->found, SEVERITY_ERROR, bad, NULL, "yaml-alias",
-			    "alias \"*%s\" names nothing: there is no "
-			    "\"&%s\" before it",
+			    "alias \"*%s\" is undefined: there is no \"&%s\" "
+			    "before it",
 			    text_short(name, shown), shown);
-		problem_hint(r->found, "text that begins with * needs quotes");
+		problem_hint(r->found, "quote a string that starts with *");
 	} else if (is_open(r, target)) {
 		problem_add(r->found, SEVERITY_ERROR, bad, NULL, "yaml-alias",
-			    "alias \"*%s\" refers to itself: it stands inside "
+			    "alias \"*%s\" refers to itself: it is inside "
 			    "\"&%s\" (a cycle)",
 			    text_short(name, shown), shown);
-		problem_also(r->found, target, "it stands inside this");
+		problem_also(r->found, target, "it is inside this");
 	} else {
 		r->expanded += target->weight;
 		if (r->expanded > NODE_COUNT_MAX &&
@@ -283,7 +283,7 @@ static void add_scalar(struct node_reader *r, const yaml_event_t *event)
 	node->count = (uint32_t)len;
 	if (memchr(text, '\0', len)) {
 		problem_add(r->found, SEVERITY_ERROR, node, NULL, "yaml-text",
-			    "control character U+0000 in a text");
+			    "control character U+0000 in a string");
 		node->kind = NODE_BAD;
 	}
 	if (!tag_is_known(r, event->data.scalar.tag, node))

@@ -185,9 +185,9 @@ static const struct node *json_value(const struct setter *s)
 	column = error.column > 0 ? (unsigned)error.column : 1;
 	problem_add_at(&s->reading->found, SEVERITY_ERROR, s->origin->source,
 		       line, column + (line == 1 ? s->steps.column - 1 : 0), 1,
-		       "json", "this is no JSON: %s", error.text);
+		       "json", "invalid JSON: %s", error.text);
 	problem_hint(&s->reading->found,
-		     "--set takes a text or a number without quotes");
+		     "--set takes a string or a number without quotes");
 	return NULL;
 }
 
@@ -224,9 +224,9 @@ static const struct node *put_item(const struct setter *s,
 	if (!old)
 		old = new_node(s, NODE_LIST, step->column, 1);
 	if (old->kind != NODE_LIST)
-		return fail(s, step, &path, "there is no list here", old);
+		return fail(s, step, &path, "this is not a list", old);
 	if (step->index > old->count)
-		return fail(s, step, &path, "the list is not so long", old);
+		return fail(s, step, &path, "the list is shorter", old);
 	for (item = old->items; item && i < step->index; item = item->next)
 		i++;
 	value = put(s, &under, item ? item->value : NULL, depth + 1, &path);
@@ -261,10 +261,10 @@ static const struct node *put_key(const struct setter *s,
 	if (!old)
 		old = new_node(s, NODE_MAP, step->column, step->len);
 	if (old->kind != NODE_MAP)
-		return fail(s, step, &path, "there are no keys here", old);
+		return fail(s, step, &path, "this is not a map", old);
 	if (shape->keys == &message_jobrun && !strcmp(name, "extends"))
 		return fail(s, step, &path,
-			    "\"extends\" can't be set: name the file instead",
+			    "\"extends\" can't be set; give the file instead",
 			    old);
 	for (item = old->items; item; item = item->next)
 		if (!strcmp(shape_name(shape, item->key->text), name))

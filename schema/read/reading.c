@@ -41,7 +41,7 @@ static bool has_near_training(const struct node *root)
 	return false;
 }
 
-#define IMPORT_FILE "'jobrun import FILE' makes a job file of it"
+#define IMPORT_FILE "'jobrun import FILE' converts it to a job file"
 
 /* What files of other programs begin with, and what to do with them; the first
  * that a file has. */
@@ -57,10 +57,11 @@ static const struct {
 	  "reads it" },
 	{ "kind", "Job", "apiVersion", "a Kubernetes Job", IMPORT_FILE },
 	{ "kind", "JobSet", "apiVersion", "a Kubernetes JobSet", IMPORT_FILE },
-	{ "kind", "TrainJob", "apiVersion", "a TrainJob of Kubeflow",
+	{ "kind", "TrainJob", "apiVersion", "a Kubeflow TrainJob",
 	  IMPORT_FILE },
 	{ "kind", NULL, "apiVersion", "a Kubernetes manifest",
-	  "jobrun makes one from a job with jobrun.provider: kubernetes" },
+	  "jobrun writes manifests itself, for a job with jobrun.provider: "
+	  "kubernetes" },
 	{ "workerPoolSpecs", NULL, NULL, "a Vertex AI CustomJob spec",
 	  "'jobrun import -- gcloud ai custom-jobs create --config FILE' "
 	  "reads it" },
@@ -68,11 +69,11 @@ static const struct {
 	  "'jobrun import -- gcloud ai custom-jobs create --config FILE' "
 	  "reads it" },
 	{ "predictionInput", NULL, NULL,
-	  "a batch prediction job, and jobrun runs training jobs only", NULL },
-	{ "type", "task", "commands", "a task of dstack", IMPORT_FILE },
-	{ "run", NULL, "resources", "a task of SkyPilot", IMPORT_FILE },
-	{ "run", NULL, "num_nodes", "a task of SkyPilot", IMPORT_FILE },
-	{ "run", NULL, "setup", "a task of SkyPilot", IMPORT_FILE },
+	  "a batch prediction job, but jobrun runs only training jobs", NULL },
+	{ "type", "task", "commands", "a dstack task", IMPORT_FILE },
+	{ "run", NULL, "resources", "a SkyPilot task", IMPORT_FILE },
+	{ "run", NULL, "num_nodes", "a SkyPilot task", IMPORT_FILE },
+	{ "run", NULL, "setup", "a SkyPilot task", IMPORT_FILE },
 };
 
 /* False if it is no file of those. */
@@ -111,12 +112,12 @@ static void add_no_training(struct reading *reading, const struct node *root)
 			    "no \"trainingInput\": \"%s\" belongs under it",
 			    stray->text);
 		problem_hint(&reading->found,
-			     "put trainingInput: on a line of its own before "
-			     "it, and indent what belongs there");
+			     "put trainingInput: on its own line before it, "
+			     "and indent the fields below it");
 	} else {
 		problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
 			    "no-training-input",
-			    "no \"trainingInput\": this is no job");
+			    "no \"trainingInput\": not a job file");
 	}
 }
 
@@ -125,12 +126,12 @@ static void add_no_map(struct reading *reading, const struct node *root)
 {
 	problem_add(&reading->found, SEVERITY_ERROR, root, NULL,
 		    "no-training-input",
-		    "a job is a map of keys, and this is a %s",
-		    root->kind == NODE_LIST ? "list" : "text");
+		    "a job is a map of keys, but this is a %s",
+		    root->kind == NODE_LIST ? "list" : "string");
 	if (text_starts(reading->source.text, "#!") &&
 	    strstr(reading->source.text, "\n#SBATCH"))
 		problem_hint(&reading->found,
-			     "it is a script of sbatch: " IMPORT_FILE);
+			     "it is an sbatch script: " IMPORT_FILE);
 }
 
 static void add_empty_training(struct reading *reading, const struct node *root,
@@ -146,16 +147,17 @@ static void add_empty_training(struct reading *reading, const struct node *root,
 		problem_add(&reading->found, SEVERITY_ERROR, training->value,
 			    &path, "no-training-input",
 			    "\"trainingInput\" is empty");
-		problem_hint(&reading->found, "at least scaleTier: BASIC");
+		problem_hint(&reading->found, "write at least scaleTier: "
+					      "BASIC");
 		return;
 	}
 	problem_add(&reading->found, SEVERITY_ERROR, stray, NULL,
 		    "no-training-input",
-		    "\"trainingInput\" is empty and \"%s\" stands at the top "
+		    "\"trainingInput\" is empty and \"%s\" is at the top "
 		    "level: indent it",
 		    stray->text);
-	problem_hint(&reading->found, "what belongs to trainingInput is "
-				      "indented deeper than it");
+	problem_hint(&reading->found, "indent the fields of trainingInput "
+				      "deeper than trainingInput itself");
 }
 
 static const struct item *training_item(const struct node *root)
@@ -182,8 +184,8 @@ static void add_unnamed(struct reading *reading, const struct place *at)
 {
 	problem_add_at(&reading->found, SEVERITY_ERROR, &reading->source,
 		       at->line, at->column, at->length, "unnamed-job",
-		       "a job in a file of several needs a jobId");
-	problem_hint(&reading->found, "the file's name can name one job only");
+		       "each job in a file of several needs a jobId");
+	problem_hint(&reading->found, "the file's name can name only one job");
 }
 
 /* Names that come from the place in a file move on when a document is added or
@@ -285,8 +287,8 @@ static void read_documents(struct reading *reading)
 		problem_add_at(&reading->found, SEVERITY_ERROR,
 			       &reading->source, reading->stray.line,
 			       reading->stray.column, 1, "no-training-input",
-			       "a job is a map of keys, and this document of a "
-			       "file with jobs is none");
+			       "a job is a map of keys, but this document of a "
+			       "file with jobs is not");
 	if (more < 0 || reading->documents || reading->found.errors != errors)
 		return;
 	if (!reading->named)
@@ -294,7 +296,7 @@ static void read_documents(struct reading *reading)
 	else if (!reading->values)
 		problem_add_at(&reading->found, SEVERITY_ERROR,
 			       &reading->source, 1, 1, 1, "empty",
-			       "empty file: there is no job in it");
+			       "empty file: no job in it");
 }
 
 /* What is wrong with it is nothing to us. */

@@ -29,25 +29,24 @@ static const struct saying {
 	  .hint = "in single quotes a \\ is only a \\" },
 	{ .problem = "mapping values are not allowed",
 	  .message = "a \": \" is not expected here",
-	  .hint = "text with \": \" in it needs quotes; a key of its own "
-		  "needs a line of its own, indented as its neighbours" },
+	  .hint = "quote a string with \": \" in it; put a key on its own "
+		  "line, indented like its neighbours" },
 	{ .problem = "could not find expected ':'",
-	  .message = "this line is no \"key: value\"",
-	  .hint = "a key needs a \":\" and a blank after it",
+	  .message = "this line is not a \"key: value\"",
+	  .hint = "write \":\" and a space after a key",
 	  .at_start = true },
 	{ .problem = "did not find expected key",
 	  .context = "block mapping",
 	  .other = "the keys of this map",
 	  .message = "this does not fit the indentation of the lines above",
-	  .hint = "the keys of one map start in the same column" },
+	  .hint = "start all keys of a map in the same column" },
 	{ .problem = "did not find expected '-'",
 	  .other = "the items of this list",
 	  .message = "this does not fit the list above",
-	  .hint = "the items of one list start with \"-\" in the same "
-		  "column" },
+	  .hint = "start all items of a list with \"-\" in the same column" },
 	{ .problem = "block sequence entries are not allowed",
 	  .message = "a \"- \" is not expected here",
-	  .hint = "a list starts on the line after its key" },
+	  .hint = "start a list on the line after its key" },
 	{ .problem = "block mapping", .message = "a key is not expected here" },
 	{ .problem = "mapping keys are not allowed",
 	  .message = "a \"? \" is not expected here" },
@@ -63,23 +62,23 @@ static const struct saying {
 	  .at_start = true },
 	{ .problem = "alphabetic or numeric character",
 	  .context = "alias",
-	  .message = "\"*\" begins an alias, and this is no name of one",
-	  .hint = "text that begins with * needs quotes" },
+	  .message = "\"*\" starts an alias, but no valid name follows",
+	  .hint = "quote a string that starts with *" },
 	{ .problem = "alphabetic or numeric character",
 	  .context = "anchor",
-	  .message = "\"&\" begins an anchor, and this is no name of one",
-	  .hint = "text that begins with & needs quotes" },
+	  .message = "\"&\" starts an anchor, but no valid name follows",
+	  .hint = "quote a string that starts with &" },
 	{ .problem = "tab character",
 	  .message = "tab used for indentation",
-	  .hint = "YAML is indented with blanks only" },
+	  .hint = "indent YAML with spaces, not tabs" },
 	{ .problem = "incompatible YAML document",
 	  .message = "a YAML version other than 1.1 and 1.2" },
 	{ .problem = "undefined tag handle",
-	  .message = "a tag that nothing defines",
-	  .hint = "text that begins with ! needs quotes" },
+	  .message = "an undefined tag",
+	  .hint = "quote a string that starts with !" },
 	{ .problem = "expected <document start>",
-	  .message = "the document has ended, and this is no \"---\"",
-	  .hint = "everything of a file is indented under its first keys" },
+	  .message = "the document has ended, but this is not \"---\"",
+	  .hint = "indent everything in a file under its first keys" },
 	{ .problem = "did not find expected node content",
 	  .message = "a value is missing here" },
 };
@@ -105,17 +104,17 @@ static bool add_stray(struct problems *found, struct source *source,
 	size_t at = source_offset(source, (unsigned)mark->line + 1,
 				  (unsigned)mark->column + 1);
 	char c = at < source->len ? source->text[at] : '\0';
-	char message[] = "no value can begin with \"?\" unless it is quoted";
+	char message[] = "quote a value that starts with \"?\"";
 
 	if (c == '\t') {
 		add(found, source, mark, "tab used for indentation",
-		    "YAML is indented with blanks only");
+		    "indent YAML with spaces, not tabs");
 		return true;
 	}
 	if (c != '@' && c != '`' && c != '%')
 		return false;
 	*strchr(message, '?') = c;
-	add(found, source, mark, message, "put the value into quotes");
+	add(found, source, mark, message, "quote the value");
 	return true;
 }
 
@@ -186,8 +185,7 @@ static bool add_misplaced(struct problems *found, struct source *source,
 	if (other && !is_blank(above.text[other + 1])) {
 		problem_add_at(found, SEVERITY_ERROR, source, above.number,
 			       above.column, (unsigned)above.len, "yaml",
-			       "a blank is missing after the \":\" of "
-			       "\"%.*s\"",
+			       "missing space after the \":\" of \"%.*s\"",
 			       (int)other, above.text);
 		return true;
 	}
@@ -195,13 +193,13 @@ static bool add_misplaced(struct problems *found, struct source *source,
 		problem_add_at(
 			found, SEVERITY_ERROR, source, line.number, line.column,
 			(unsigned)key, "yaml",
-			"\"%.*s\" is indented deeper than \"%.*s\" (line "
-			"%u), which has a value already",
+			"\"%.*s\" is indented deeper than \"%.*s\" (line %u), "
+			"which already has a value",
 			(int)key, line.text, (int)other, above.text,
 			above.number);
 		problem_hint(found,
-			     "the keys of one map start in the same "
-			     "column: here %u",
+			     "start all keys of a map in the same column: here "
+			     "%u",
 			     above.column);
 		return true;
 	}
@@ -209,8 +207,8 @@ static bool add_misplaced(struct problems *found, struct source *source,
 		return false;
 	problem_add_at(found, SEVERITY_ERROR, source, above.number,
 		       above.column, (unsigned)above.len, "yaml",
-		       "this line is no \"key: value\"");
-	problem_hint(found, "a key needs a \":\" and a blank after it");
+		       "this line is not a \"key: value\"");
+	problem_hint(found, "write \":\" and a space after a key");
 	return true;
 }
 
@@ -258,10 +256,10 @@ static bool add_long_key(struct problems *found, struct source *source,
 		return false;
 	start.column = line.column - 1;
 	snprintf(message, sizeof(message),
-		 "a key of %zu characters, and YAML allows %d",
+		 "a key of %zu characters, but YAML allows %d",
 		 (size_t)(colon - line.text), KEY_MAX);
 	add(found, source, &start, message,
-	    "a key this long is mostly a value whose \": \" lacks quotes");
+	    "a key this long is usually an unquoted value with \": \" in it");
 	return true;
 }
 

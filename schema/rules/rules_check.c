@@ -213,12 +213,11 @@ void unknown(const struct check *check, const struct node *at, const char *path,
 	text_short(value, shown);
 	date = check->catalogue->date;
 	if (is_closed(check))
-		put(check, SEVERITY_ERROR, at, path, "\"%s\" \"%s\" is no %s",
-		    name, shown, what);
+		put(check, SEVERITY_ERROR, at, path,
+		    "\"%s\" \"%s\" is not a valid %s", name, shown, what);
 	else
 		put(check, SEVERITY_WARNING, at, path,
-		    "\"%s\" \"%s\" is no %s that is known: the catalogue is "
-		    "of %s",
+		    "\"%s\" \"%s\" is not a known %s: the catalogue is of %s",
 		    name, shown, what, date ? date : "an unknown date");
 }
 

@@ -144,8 +144,8 @@ static void check_discrete(const struct check *check, size_t i)
 
 	if (values->count > DISCRETE_MAX)
 		broken(check, at, path_of(i, "discreteValues", path),
-		       "\"discreteValues\" has %zu entries, and %d is the "
-		       "most",
+		       "\"discreteValues\" has %zu entries, but the maximum is "
+		       "%d",
 		       values->count, DISCRETE_MAX);
 	if (!at || values->count != at->count)
 		return;
@@ -154,7 +154,7 @@ static void check_discrete(const struct check *check, size_t i)
 		if (values->items[k] > values->items[k - 1])
 			continue;
 		broken(check, item->value, path_of(i, "discreteValues", path),
-		       "\"discreteValues\" must rise: %g does not follow %g",
+		       "\"discreteValues\" must increase: %g follows %g",
 		       values->items[k], values->items[k - 1]);
 		return;
 	}
@@ -336,7 +336,7 @@ void check_grid_search(const struct check *check)
 		       "\"algorithm\" GRID_SEARCH can't try all values of a "
 		       "DOUBLE (%s)",
 		       line_of(check, other, at,
-			       "a DOUBLE has endlessly many values", line));
+			       "a DOUBLE has infinitely many values", line));
 		return;
 	}
 }
@@ -358,5 +358,5 @@ void check_trials(const struct check *check)
 	broken(check, at, "trainingInput.hyperparameters.maxParallelTrials",
 	       "\"maxParallelTrials\" %ld is more than maxTrials %ld (%s)",
 	       spec->max_parallel_trials, spec->max_trials,
-	       line_of(check, all, at, "as many as that in all", line));
+	       line_of(check, all, at, "the total", line));
 }

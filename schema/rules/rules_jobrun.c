@@ -23,8 +23,8 @@ void check_secrets(const struct check *check)
 		snprintf(path, sizeof(path), "jobrun.secrets.%s", shown);
 		broken(check, secret->head.node, path, "secret \"%s\" needs %s",
 		       shown,
-		       env ? "one of \"env\" and \"file\", not both"
-			   : "\"env\" or \"file\": where to take it from");
+		       env ? "give \"env\" or \"file\", not both"
+			   : "give \"env\" or \"file\": where to take it from");
 		problem_hint(check->found, "for instance %s: {env: %s}", shown,
 			     shown);
 	}
@@ -49,7 +49,7 @@ void check_secret_names(const struct check *check)
 		text_short(secret->name, shown);
 		snprintf(path, sizeof(path), "jobrun.secrets.%s", shown);
 		broken(check, secret->head.node, path,
-		       "variable \"%s\" is in jobrun.env (%s) too", shown,
+		       "variable \"%s\" is also in jobrun.env (%s)", shown,
 		       line_of(check, other, secret->head.node,
 			       "given here too", line));
 	}
@@ -76,10 +76,10 @@ void check_own_variable(const struct check *check)
 	if (!set)
 		return;
 	broken(check, set, path,
-	       "variable \"%s\" is set by jobrun, which knows the processes of "
-	       "a run by it",
+	       "variable \"%s\" is reserved: jobrun recognises the processes "
+	       "of a run by it",
 	       name);
-	problem_hint(check->found, "name another, and set it in the command: "
+	problem_hint(check->found, "use another, and set it in the command: "
 				   "[sh, -c, 'OUT=$JOBRUN_RUN_DIR/out ...']");
 }
 
@@ -97,15 +97,14 @@ void check_checkpoints(const struct check *check)
 	if (!metric && all->resume == CHECKPOINT_RESUME_BEST) {
 		broken(check, value_of(all, "resume"),
 		       "jobrun.checkpoints.resume",
-		       "\"resume\": best needs \"metric\" and \"goal\" "
-		       "beside it");
+		       "\"resume\": best also needs \"metric\" and \"goal\"");
 		return;
 	}
 	if (!metric == !goal)
 		return;
 	broken(check, metric ? metric : goal,
 	       metric ? "jobrun.checkpoints.metric" : "jobrun.checkpoints.goal",
-	       "\"%s\" needs \"%s\" beside it", metric ? "metric" : "goal",
+	       "\"%s\" also needs \"%s\"", metric ? "metric" : "goal",
 	       metric ? "goal" : "metric");
 }
 
@@ -142,13 +141,13 @@ void check_launcher(const struct check *check)
 			continue;
 		snprintf(path, sizeof(path), "jobrun.%s", names[i]);
 		broken(check, at, path,
-		       "with provider %s \"%s\" needs \"launcher\" in \"%s\"",
+		       "with provider %s, \"%s\" needs \"launcher\" in \"%s\"",
 		       block->provider, names[i], block->provider);
 		problem_hint(check->found,
 			     "%s: {launcher: IMAGE}, of an image that has "
 			     "jobrun: %s in the pods",
 			     block->provider,
-			     i ? "it streams data" : "it keeps checkpoints");
+			     i ? "it streams data" : "it uploads checkpoints");
 	}
 }
 
@@ -162,12 +161,12 @@ void check_processes_place(const struct check *check)
 	    !strcmp(block->processes_per_host, "1"))
 		return;
 	broken(check, at, "jobrun.processesPerHost",
-	       "provider %s starts one process on each machine, not %s",
+	       "provider %s starts one process per machine, not %s",
 	       block->provider,
 	       strcmp(block->processes_per_host, PROCESSES_DEVICE) != 0
 		       ? block->processes_per_host
 		       : "one per device");
 	problem_hint(check->found,
-		     "leave \"processesPerHost\" out, and start the others "
-		     "from the program, for instance by torchrun");
+		     "remove \"processesPerHost\", and start the others from "
+		     "the program, for instance with torchrun");
 }

@@ -35,11 +35,11 @@ void check_custom_master(const struct check *check)
 		return;
 	if (in->hyperparameters.head.node)
 		doubtful(check, at, "trainingInput.scaleTier",
-			 "\"masterType\" is required when scaleTier is CUSTOM: "
-			 "a flag has to give it");
+			 "\"masterType\" is required with scaleTier CUSTOM: "
+			 "pass it as a flag");
 	else
 		broken(check, at, "trainingInput.scaleTier",
-		       "\"masterType\" is required when scaleTier is CUSTOM");
+		       "\"masterType\" is required with scaleTier CUSTOM");
 	problem_hint(check->found, "for instance masterType: n1-standard-8");
 }
 
@@ -77,10 +77,10 @@ void check_only_custom(const struct check *check)
 	tier = value_of(in, "scaleTier");
 	if (tier && in->scale_tier != SCALE_TIER_UNSPECIFIED) {
 		broken(check, at, path,
-		       "\"%s\" needs scaleTier CUSTOM, and it is %s (%s)", name,
+		       "\"%s\" needs scaleTier CUSTOM, but it is %s (%s)", name,
 		       tier_names[in->scale_tier],
-		       line_of(check, tier, at,
-			       "this tier has machines of its own", line));
+		       line_of(check, tier, at, "this tier has fixed machines",
+			       line));
 		return;
 	}
 	/* A flag may say CUSTOM; a TPU of its own is no tier's. */
@@ -88,8 +88,7 @@ void check_only_custom(const struct check *check)
 	    is_tpu(in->worker_config.accelerator_config.type))
 		return;
 	doubtful(check, at, path,
-		 "\"%s\" needs scaleTier CUSTOM: with none given it is BASIC",
-		 name);
+		 "\"%s\" needs scaleTier CUSTOM; the default is BASIC", name);
 	problem_hint(check->found, "write scaleTier: CUSTOM");
 }
 
@@ -189,8 +188,7 @@ static void hint_known(const struct check *check, const char *field,
 		problem_hint(check->found, "did you mean %s?",
 			     meant ? meant : near);
 	else if ((near = machine_of_size(check->catalogue, type)))
-		problem_hint(check->found, "the nearest that is known is %s",
-			     near);
+		problem_hint(check->found, "the nearest known one is %s", near);
 }
 
 static void check_machine_type(const struct check *check, int role)
@@ -214,8 +212,7 @@ static void check_machine_type(const struct check *check, int role)
 	slice = catalogue_slice(check->catalogue, type, &tpu);
 	if (slice) {
 		broken(check, at, path,
-		       "\"%s\" \"%s\" is no machine type: it is a slice of a "
-		       "TPU",
+		       "\"%s\" \"%s\" is not a machine type but a TPU slice",
 		       roles[role].type, shown);
 		problem_hint(check->found,
 			     "write workerType: cloud_tpu, and workerConfig: "
@@ -231,7 +228,7 @@ static void check_machine_type(const struct check *check, int role)
 		unknown(check, at, path, type, "machine type");
 		hint_known(check, roles[role].type, type);
 	} else {
-		broken(check, at, path, "\"%s\" \"%s\" is no machine type",
+		broken(check, at, path, "\"%s\" \"%s\" is not a machine type",
 		       roles[role].type, shown);
 		hint_known(check, roles[role].type, type);
 	}
@@ -264,8 +261,8 @@ void check_machine_known(const struct check *check)
 			continue;
 		snprintf(path, sizeof(path), "trainingInput.%s", roles[i].type);
 		broken(check, at, path,
-		       "\"%s\" \"%s\" is no machine type that is known: it "
-		       "asks for no CPU and no memory",
+		       "\"%s\" \"%s\" is not a known machine type: the job "
+		       "requests no CPU and no memory for it",
 		       roles[i].type, text_short(type, shown));
 		hint_known(check, roles[i].type, type);
 	}
@@ -290,8 +287,7 @@ void check_accelerator_pairs(const struct check *check)
 			 "trainingInput.%s.acceleratorConfig.%s",
 			 roles[i].config, given);
 		broken(check, key_of(config, given), path,
-		       "\"%s\" of an acceleratorConfig needs a \"%s\" beside "
-		       "it",
+		       "\"%s\" of an acceleratorConfig also needs \"%s\"",
 		       given, missing);
 	}
 }
@@ -370,13 +366,12 @@ static void check_accelerator(const struct check *check, int role)
 	if (accelerator->later && is_closed(check)) {
 		broken(check, at, path, "AI Platform had no \"%s\"",
 		       config->type);
-		problem_hint(check->found,
-			     "jobrun.provider: vertex-ai is where it is");
+		problem_hint(check->found, "jobrun.provider: vertex-ai has it");
 	} else if (type && category_of(check, type) == CATEGORY_LEGACY) {
 		at = key_of(role_config(check->in, role), "acceleratorConfig");
 		broken(check, at, path,
-		       "\"acceleratorConfig\" needs a machine type of Compute "
-		       "Engine, and \"%s\" %s (%s) is a legacy one",
+		       "\"acceleratorConfig\" needs a Compute Engine machine "
+		       "type, but \"%s\" %s (%s) is a legacy one",
 		       roles[role].type, type,
 		       line_of(check, value_of(check->in, roles[role].type), at,
 			       "a legacy machine type", line));

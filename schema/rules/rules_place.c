@@ -72,7 +72,7 @@ void check_region(const struct check *check)
 		unknown(check, at, "trainingInput.region", region, "region");
 	else
 		broken(check, at, "trainingInput.region",
-		       "\"region\" \"%s\" is no region",
+		       "\"region\" \"%s\" is not a region",
 		       text_short(region, shown));
 	near = near_region(check->catalogue, region);
 	hint = looks_hint(region);
@@ -81,8 +81,7 @@ void check_region(const struct check *check)
 	else if (near && !strcmp(number_of(near), number_of(region)))
 		problem_hint(check->found, "did you mean %s?", near);
 	else if (near)
-		problem_hint(check->found, "the nearest that is known is %s",
-			     near);
+		problem_hint(check->found, "the nearest known one is %s", near);
 }
 
 void check_zone(const struct check *check)
@@ -102,8 +101,8 @@ void check_zone(const struct check *check)
 		return;
 	if (region) {
 		doubtful(check, at, "jobrun.zone",
-			 "\"zone\" %s is not known: the zones of %s end in "
-			 "one of \"%s\"",
+			 "unknown \"zone\" %s: the zones of %s end in one of "
+			 "\"%s\"",
 			 zone, region->name, region->zones);
 		return;
 	}
@@ -118,12 +117,14 @@ void check_zone(const struct check *check)
 	if (looks_like_zone(zone))
 		unknown(check, at, "jobrun.zone", zone, "zone");
 	else
-		broken(check, at, "jobrun.zone", "\"zone\" \"%s\" is no zone",
+		broken(check, at, "jobrun.zone",
+		       "\"zone\" \"%s\" is not a "
+		       "zone",
 		       text_short(zone, shown));
 	near = near_region(check->catalogue, zone);
 	if (near)
 		problem_hint(check->found,
-			     "the zones of %s are called %s-a and so on", near,
+			     "the zones of %s are named %s-a and so on", near,
 			     near);
 }
 

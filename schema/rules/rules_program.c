@@ -33,7 +33,7 @@ void check_image_or_runtime(const struct check *check)
 	snprintf(path, sizeof(path), "trainingInput.%s.imageUri",
 		 roles[role].config);
 	broken(check, image, path,
-	       "only one of \"%s.imageUri\" (%s) and \"%s\" (%s) can be given",
+	       "\"%s.imageUri\" (%s) and \"%s\" (%s) exclude each other",
 	       roles[role].config, line_of(check, image, image, NULL, here),
 	       name,
 	       line_of(check, other, image, "a container brings its own",
@@ -79,8 +79,8 @@ void check_container_args(const struct check *check)
 			    config_refused(&in->master_config, "imageUri"))
 				continue;
 			broken(check, at, path,
-			       "\"%s\" needs \"imageUri\": the container that "
-			       "it is for",
+			       "\"%s\" needs \"imageUri\", the container that "
+			       "it applies to",
 			       names[j]);
 			return;
 		}
@@ -126,7 +126,7 @@ static void check_version_of(const struct check *check, const char *version,
 		return;
 	if (runtime) {
 		dated(check, at, path,
-		      "\"%s\" %s was no longer accepted from 2020-03-17 on",
+		      "AI Platform stopped accepting \"%s\" %s on 2020-03-17",
 		      name, version);
 		return;
 	}
@@ -135,12 +135,11 @@ static void check_version_of(const struct check *check, const char *version,
 	/* Whether there was a later one can't be told. */
 	if (major == 2 && minor > last)
 		doubtful(check, at, path,
-			 "\"%s\" %s is later than all that are known, up to "
-			 "2.%ld",
+			 "\"%s\" %s is later than all known ones, up to 2.%ld",
 			 name, version, last);
 	else if (major <= 1 && minor < 6)
 		dated(check, at, path,
-		      "\"%s\" %s was no longer accepted from 2020-03-17 on",
+		      "AI Platform stopped accepting \"%s\" %s on 2020-03-17",
 		      name, version);
 	else
 		unknown(check, at, path, version, "runtime version");

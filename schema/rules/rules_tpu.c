@@ -61,7 +61,7 @@ void check_tpu_accelerator(const struct check *check)
 			       "(%s)",
 			       type, role_type(in, i),
 			       line_of(check, worker, at,
-				       "this worker is no TPU", line));
+				       "this worker is not a TPU", line));
 	}
 }
 
@@ -86,7 +86,7 @@ void check_tpu_one(const struct check *check)
 	if (at && !in->head.strange)
 		doubtful(check, at, "trainingInput.workerType",
 			 "\"workerCount\" must be 1 with workerType cloud_tpu, "
-			 "and it is not given");
+			 "but it is missing");
 }
 
 /* Eight cores, and no pods. */
@@ -170,8 +170,8 @@ void check_tpu_slice(const struct check *check)
 		return;
 	put_sizes(tpu, config->count, &list);
 	broken(check, at, TPU_COUNT,
-	       "\"count\" %ld: there is no such slice of %s; %s %s",
-	       config->count, config->type,
+	       "\"count\" %ld: %s has no such slice; %s %s", config->count,
+	       config->type,
 	       tpu->slice_count > SIZES_SHOWN ? "the nearest are"
 					      : "its sizes are",
 	       buf_text(&list));
@@ -197,8 +197,8 @@ void check_tpu_tf(const struct check *check)
 		snprintf(path, sizeof(path), "trainingInput.%s.tpuTfVersion",
 			 roles[i].config);
 		broken(check, at, path,
-		       "\"tpuTfVersion\" belongs under workerConfig, where the "
-		       "TPU is");
+		       "\"tpuTfVersion\" belongs under workerConfig, with the "
+		       "TPU");
 		return;
 	}
 	if (config->tpu_tf_version) {
@@ -209,11 +209,10 @@ void check_tpu_tf(const struct check *check)
 		if (in->runtime_version && other)
 			broken(check, at,
 			       "trainingInput.workerConfig.tpuTfVersion",
-			       "\"tpuTfVersion\" is for custom containers, and "
-			       "runtimeVersion (%s) is not",
+			       "\"tpuTfVersion\" is for custom containers, but "
+			       "runtimeVersion (%s) selects the service's",
 			       line_of(check, other, at,
-				       "a runtime version says it already",
-				       line));
+				       "the runtime version implies it", line));
 		else if (in->worker_type && !is_cloud_tpu(in->worker_type))
 			broken(check, at,
 			       "trainingInput.workerConfig.tpuTfVersion",
@@ -252,12 +251,11 @@ static void check_support(const struct check *check, const char *version,
 		       strrchr(path, '.') + 1, version);
 	else if (runtime->tpu == TPU_SUPPORT_ENDED)
 		dated(check, at, path,
-		      "\"%s\" %s supported TPUs for a time only",
+		      "\"%s\" %s supported TPUs only for a time",
 		      strrchr(path, '.') + 1, version);
 	else if (runtime->tpu == TPU_SUPPORT_SEEN)
 		doubtful(check, at, path,
-			 "\"%s\" %s: it is not confirmed that it supported "
-			 "TPUs",
+			 "\"%s\" %s may not have supported TPUs",
 			 strrchr(path, '.') + 1, version);
 }
 

@@ -152,9 +152,9 @@ void check_accelerator_known(const struct check *check)
 			unknown(check, at, path, type, "accelerator");
 		else
 			broken(check, at, path,
-			       "\"type\" \"%s\" is no name of an "
-			       "accelerator: they are in capitals, "
-			       "NVIDIA_TESLA_T4 for instance",
+			       "\"type\" \"%s\" is not the name of an "
+			       "accelerator: use capitals, for instance "
+			       "NVIDIA_TESLA_T4",
 			       text_short(type, shown));
 		hint_accelerator(check, at, type);
 	}

@@ -37,9 +37,9 @@ static const struct field container_fields[] = {
 	  .values = runtime_names,
 	  .fallback = "auto",
 	  .offset = offsetof(struct container_block, runtime),
-	  .doc = "What runs the containers; auto takes the first that is "
-		 "there, rootless ones before others, and none runs the "
-		 "program without one." },
+	  .doc = "The container runtime; auto takes the first one installed, "
+		 "rootless ones first, and none runs the program without a "
+		 "container." },
 	{ .name = "image",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct container_block, image),
@@ -55,7 +55,7 @@ static const struct field container_fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_folder,
 	  .offset = offsetof(struct container_block, workdir),
-	  .doc = "Where the program starts, if not in its source." },
+	  .doc = "The directory where the program starts, if not its source." },
 	{ .name = "options",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct container_block, options),

@@ -26,34 +26,34 @@ static const struct field data_set_fields[] = {
 	{ .name = "index",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct data_set, index),
-	  .doc = "Where their index is, which 'jobrun shard' wrote: it says "
-		 "how many samples each holds." },
+	  .doc = "The index that 'jobrun shard' wrote for them: it says how "
+		 "many samples each holds." },
 	{ .name = "splitByHost",
 	  .type = FIELD_BOOL,
 	  .fallback = "true",
 	  .fallback_1 = "true",
 	  .offset = offsetof(struct data_set, split_by_host),
-	  .doc = "Whether each host reads shards of its own, as many samples "
-		 "as every other; if not, each reads all." },
+	  .doc = "Whether each host reads its own shards, with the same number "
+		 "of samples as every other; if not, each reads all." },
 	{ .name = "splitByDevice",
 	  .type = FIELD_BOOL,
 	  .fallback = "true",
 	  .fallback_1 = "true",
 	  .offset = offsetof(struct data_set, split_by_device),
-	  .doc = "Whether those of a host are split between its processes "
-		 "in the same way." },
+	  .doc = "Whether the processes of a host split its shards in the same "
+		 "way." },
 	{ .name = "shuffle",
 	  .type = FIELD_BOOL,
 	  .fallback = "false",
 	  .fallback_1 = "false",
 	  .offset = offsetof(struct data_set, shuffle),
-	  .doc = "Whether the shards come in another order each epoch." },
+	  .doc = "Whether to shuffle the shards each epoch." },
 	{ .name = "seed",
 	  .type = FIELD_INT,
 	  .fallback = "0",
 	  .fallback_1 = "0",
 	  .offset = offsetof(struct data_set, seed),
-	  .doc = "What that order is made from: the same seed, the same "
+	  .doc = "The seed of that order: the same seed gives the same "
 		 "order." },
 	{ .name = "uneven",
 	  .type = FIELD_ENUM,
@@ -61,24 +61,24 @@ static const struct field data_set_fields[] = {
 	  .fallback = "repeat",
 	  .fallback_1 = "repeat",
 	  .offset = offsetof(struct data_set, uneven),
-	  .doc = "What makes the shares equal when the shards cannot be "
-		 "dealt evenly: repeat gives some out twice, drop leaves "
-		 "some out.  The plan says how many." },
+	  .doc = "How to make the shares equal if the shards cannot be dealt "
+		 "evenly: repeat uses some twice, drop skips some.  The plan "
+		 "says how many." },
 	{ .name = "cache",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_POSITION,
 	  .check = check_folder,
 	  .offset = offsetof(struct data_set, cache),
-	  .doc = "A folder of each machine where the program runs, in which "
-		 "'jobrun cat' keeps shards for the next epoch and the next "
-		 "run.  Without it nothing is kept." },
+	  .doc = "A folder on each machine where the program runs, in which "
+		 "'jobrun cat' caches shards for the next epoch and the next "
+		 "run.  Without it there is no cache." },
 	{ .name = "cacheSize",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_POSITION,
 	  .check = check_size,
 	  .fallback = "10GiB",
 	  .offset = offsetof(struct data_set, cache_size),
-	  .doc = "The most that all shards there may have together." },
+	  .doc = "The size limit of that cache." },
 	{ .name = NULL },
 };
 
@@ -106,10 +106,10 @@ static const struct field checkpoints_fields[] = {
 	  .flags = FIELD_PATH,
 	  .check = check_url,
 	  .offset = offsetof(struct checkpoints, to),
-	  .doc = "Where whole ones are copied to, and fetched from at the "
+	  .doc = "Where to upload complete ones, and to fetch them from at the "
 		 "next start: a gs:// URL or a directory, in which each job "
 		 "has a folder of its name.  Without it they stay where the "
-		 "program has written them." },
+		 "program wrote them." },
 	{ .name = "keep",
 	  .type = FIELD_INT,
 	  .flags = FIELD_POSITION,
@@ -117,13 +117,13 @@ static const struct field checkpoints_fields[] = {
 	  .max = 100000,
 	  .fallback = "3",
 	  .offset = offsetof(struct checkpoints, keep),
-	  .doc = "How many are kept there: the last ones, or if there is a "
-		 "metric the best ones, and the newest in any case." },
+	  .doc = "How many to keep there: the newest ones, or with a metric "
+		 "the best ones, and always the newest." },
 	{ .name = "metric",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct checkpoints, metric),
-	  .doc = "The metric that says which are the best: what the log of "
-		 "the first task had last when one was written." },
+	  .doc = "The metric that decides which are best: its last value in "
+		 "the first task's log when the checkpoint was written." },
 	{ .name = "goal",
 	  .type = FIELD_ENUM,
 	  .values = goal_names,
@@ -135,8 +135,8 @@ static const struct field checkpoints_fields[] = {
 	  .fallback = "newest",
 	  .fallback_1 = "newest",
 	  .offset = offsetof(struct checkpoints, resume),
-	  .doc = "What a run and each of its restarts goes on from, which the "
-		 "program finds in JOBRUN_CHECKPOINT: the newest whole one, "
+	  .doc = "What a run and each of its restarts resumes from, which the "
+		 "program finds in JOBRUN_CHECKPOINT: the newest complete one, "
 		 "the best one, or none." },
 	{ .name = "quietPeriod",
 	  .type = FIELD_DURATION,
@@ -145,9 +145,9 @@ static const struct field checkpoints_fields[] = {
 	  .max = 86400,
 	  .fallback = "10s",
 	  .offset = offsetof(struct checkpoints, quiet_period_s),
-	  .doc = "How long a file must be left alone, open for writing "
-		 "nowhere, to be whole.  One that gets its name by being "
-		 "renamed is whole at once." },
+	  .doc = "How long a file must stay unchanged, and open for writing "
+		 "nowhere, to count as complete.  A renamed file is complete "
+		 "at once." },
 	{ .name = NULL },
 };
 

@@ -41,8 +41,8 @@ static const struct field parameter_spec_fields[] = {
 	  .type = FIELD_STRING,
 	  .flags = FIELD_REQUIRED,
 	  .offset = offsetof(struct parameter_spec, parameter_name),
-	  .doc = "The name of the parameter, each only once.  A trial gets "
-		 "--NAME=VALUE as an argument." },
+	  .doc = "The name of the parameter, which must be unique.  A trial "
+		 "gets --NAME=VALUE as an argument." },
 	{ .name = "type",
 	  .type = FIELD_ENUM,
 	  .flags = FIELD_REQUIRED,
@@ -74,15 +74,14 @@ static const struct field parameter_spec_fields[] = {
 	  .type = FIELD_ENUM,
 	  .values = scale_type_names,
 	  .offset = offsetof(struct parameter_spec, scale_type),
-	  .doc = "How values are spread when one is chosen.  The two log "
-		 "scales need values greater than 0; a CATEGORICAL parameter "
-		 "has none." },
+	  .doc = "How values are distributed.  The two log scales need values "
+		 "greater than 0; a CATEGORICAL parameter has none." },
 	{ .name = NULL },
 };
 
 static const struct message message_parameter_spec = {
 	.name = "ParameterSpec",
-	.doc = "One parameter that the trials try values of.",
+	.doc = "One parameter for which the trials try values.",
 	.size = sizeof(struct parameter_spec),
 	.fields = parameter_spec_fields,
 };
@@ -94,14 +93,14 @@ static const struct field hyperparameter_spec_fields[] = {
 	  .unless = "resumePreviousJobId",
 	  .values = goal_names,
 	  .offset = offsetof(struct hyperparameter_spec, goal),
-	  .doc = "Whether the metric is to become large or small." },
+	  .doc = "Whether to maximise or minimise the metric." },
 	{ .name = "params",
 	  .type = FIELD_MESSAGES,
 	  .flags = FIELD_REQUIRED,
 	  .unless = "resumePreviousJobId",
 	  .message = &message_parameter_spec,
 	  .offset = offsetof(struct hyperparameter_spec, params),
-	  .doc = "The parameters to try values of." },
+	  .doc = "The parameters to try values for." },
 	{ .name = "maxTrials",
 	  .type = FIELD_INT,
 	  .min = 1,
@@ -138,25 +137,25 @@ static const struct field hyperparameter_spec_fields[] = {
 	  .offset =
 		  offsetof(struct hyperparameter_spec, resume_previous_job_id),
 	  .check = check_job_id,
-	  .doc = "The job whose trials these go on from.  Its goal and its "
-		 "params then hold, and need not be given again." },
+	  .doc = "The job whose trials these resume.  Its goal and its params "
+		 "then apply, and need not be repeated." },
 	{ .name = "enableTrialEarlyStopping",
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct hyperparameter_spec,
 			     enable_trial_early_stopping),
-	  .doc = "Whether trials that look hopeless are stopped early." },
+	  .doc = "Whether to stop unpromising trials early." },
 	{ .name = "algorithm",
 	  .type = FIELD_ENUM,
 	  .values = algorithm_names,
 	  .offset = offsetof(struct hyperparameter_spec, algorithm),
-	  .doc = "How values are chosen: Bayesian optimisation if nothing is "
-		 "given, GRID_SEARCH (not with a DOUBLE) or RANDOM_SEARCH." },
+	  .doc = "How values are chosen: Bayesian optimisation by default, "
+		 "GRID_SEARCH (not with a DOUBLE) or RANDOM_SEARCH." },
 	{ .name = NULL },
 };
 
 const struct message message_hyperparameter_spec = {
 	.name = "HyperparameterSpec",
-	.doc = "Parameters of the program that many trials try values of.",
+	.doc = "Parameters of the program for which many trials try values.",
 	.size = sizeof(struct hyperparameter_spec),
 	.fields = hyperparameter_spec_fields,
 };

@@ -11,9 +11,8 @@ static const struct field job_fields[] = {
 	  .check = check_job_id,
 	  .offset = offsetof(struct job, job_id),
 	  .doc = "The name of the job: letters, digits and underscores, a "
-		 "letter first, at most 128.  Made from the names of the "
-		 "folder and the file if it is not given here nor with "
-		 "--job-id." },
+		 "letter first, at most 128.  Without it and --job-id, jobrun "
+		 "makes one from the names of the folder and the file." },
 	{ .name = "labels",
 	  .type = FIELD_PAIRS,
 	  .check = check_label,
@@ -24,19 +23,21 @@ static const struct field job_fields[] = {
 	{ .name = "etag",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct job, etag),
-	  .doc = "The state of the job at the service that a change of its "
-		 "labels builds upon." },
+	  .doc = "The version of the job at the service, for changes of its "
+		 "labels." },
 	{ .name = "trainingInput",
 	  .type = FIELD_MESSAGE,
 	  .message = &message_training_input,
 	  .flags = FIELD_REQUIRED,
 	  .offset = offsetof(struct job, training_input),
-	  .doc = "What to train with what, as AI Platform Training had it." },
+	  .doc = "What to train, and on what, in the form of AI Platform "
+		 "Training." },
 	{ .name = "jobrun",
 	  .type = FIELD_MESSAGE,
 	  .message = &message_jobrun,
 	  .offset = offsetof(struct job, jobrun),
-	  .doc = "What AI Platform had no word for: where and how it runs." },
+	  .doc = "Everything that AI Platform had no field for: where and how "
+		 "the job runs." },
 	{ .name = "createTime",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_OUTPUT,
@@ -52,7 +53,7 @@ static const struct field job_fields[] = {
 	{ .name = "state",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_OUTPUT,
-	  .doc = "How it stands, for instance SUCCEEDED." },
+	  .doc = "Its state, for instance SUCCEEDED." },
 	{ .name = "errorMessage",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_OUTPUT,
@@ -60,7 +61,7 @@ static const struct field job_fields[] = {
 	{ .name = "trainingOutput",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_OUTPUT,
-	  .doc = "What came of it." },
+	  .doc = "Its result." },
 	{ .name = "jobPosition",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_OUTPUT,

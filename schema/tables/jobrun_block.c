@@ -18,14 +18,13 @@ static const struct field secret_fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_variable,
 	  .offset = offsetof(struct secret, env),
-	  .doc = "The variable of jobrun's own environment to take it "
-		 "from." },
+	  .doc = "The variable of jobrun's own environment that holds it." },
 	{ .name = "file",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PATH,
 	  .offset = offsetof(struct secret, file),
-	  .doc = "The file to take it from, relative to the job's file.  A "
-		 "newline at its end is left out." },
+	  .doc = "The file that holds it, relative to the job's file.  A "
+		 "newline at its end is dropped." },
 	{ .name = NULL },
 };
 
@@ -43,10 +42,10 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_STRINGS,
 	  .flags = FIELD_SINGLE | FIELD_POSITION,
 	  .offset = offsetof(struct jobrun_block, extends),
-	  .doc = "A file, or several in this order, that this one is merged "
-		 "over: maps key by key, while lists and all else are "
-		 "replaced, and null takes away.  Relative to the file that "
-		 "says it." },
+	  .doc = "A base file, or several in this order, that this file "
+		 "overrides: maps merge key by key, lists and everything else "
+		 "replace, and null removes.  Relative to the file that names "
+		 "it." },
 	{ .name = "provider",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PROVIDER,
@@ -61,14 +60,14 @@ static const struct field jobrun_fields[] = {
 	{ .name = "zone",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct jobrun_block, zone),
-	  .doc = "The zone to run in, for instance us-central1-b, where the "
-		 "provider wants one." },
+	  .doc = "The zone to run in, for instance us-central1-b, if the "
+		 "provider needs one." },
 	{ .name = "network",
 	  .type = FIELD_STRING,
 	  .check = check_network,
 	  .offset = offsetof(struct jobrun_block, network),
 	  .traits = TRAIT_MAKES_MACHINES,
-	  .doc = "The network of the machines that jobrun makes: its name, "
+	  .doc = "The network of the machines that jobrun creates: its name, "
 		 "or projects/PROJECT/global/networks/NAME." },
 	{ .name = "staging",
 	  .type = FIELD_STRING,
@@ -76,8 +75,8 @@ static const struct field jobrun_fields[] = {
 	  .check = check_url,
 	  .offset = offsetof(struct jobrun_block, staging),
 	  .traits = TRAIT_MANAGED,
-	  .doc = "The gs:// directory where packages and source are put on "
-		 "their way to the job." },
+	  .doc = "The gs:// directory through which packages and source reach "
+		 "the job." },
 	{ .name = "hosts",
 	  .type = FIELD_STRINGS,
 	  .flags = FIELD_POSITION,
@@ -93,18 +92,18 @@ static const struct field jobrun_fields[] = {
 	  .fallback = "1d",
 	  .offset = offsetof(struct jobrun_block, host_lease_s),
 	  .traits = TRAIT_SUPERVISED,
-	  .doc = "How long tasks on hosts go on when nothing is heard of the "
-		 "machine that started them.  It may be switched off for so "
-		 "long; a host that is cut off keeps running for no longer." },
+	  .doc = "How long tasks on hosts continue without hearing from the "
+		 "machine that started them.  It may be switched off for this "
+		 "long; a host that is cut off stops after that." },
 	{ .name = "hostDirectory",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_POSITION,
 	  .check = check_host_directory,
 	  .offset = offsetof(struct jobrun_block, host_directory),
 	  .traits = TRAIT_SUPERVISED,
-	  .doc = "Where on each host jobrun keeps its agent, the source and "
-		 "the runs, in a directory of the user's own below it, if the "
-		 "home directory is small, slow or mounted noexec." },
+	  .doc = "Where jobrun keeps its agent, the source and the runs on "
+		 "each host, in a directory per user below it, if the home "
+		 "directory is small, slow or mounted noexec." },
 	{ .name = "processesPerHost",
 	  .type = FIELD_STRING,
 	  .flags = FIELD_NUMBERS,
@@ -144,10 +143,10 @@ static const struct field jobrun_fields[] = {
 	  .type = FIELD_STRING,
 	  .flags = FIELD_PATH,
 	  .offset = offsetof(struct jobrun_block, source),
-	  .doc = "A directory, relative to the job's file, that is shipped "
-		 "to where the job runs.  The program starts in it.  What "
-		 ".gitignore lists and Git does not track is left out, or "
-		 "what .jobrunignore in it lists, which decides alone." },
+	  .doc = "A directory, relative to the job's file, that jobrun ships "
+		 "to where the job runs.  The program starts in it.  jobrun "
+		 "excludes files that .gitignore lists and Git does not track; "
+		 "a .jobrunignore in the directory replaces that rule." },
 	{ .name = "command",
 	  .type = FIELD_STRINGS,
 	  .offset = offsetof(struct jobrun_block, command),
@@ -168,11 +167,11 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_secret,
 	  .check = check_variable,
 	  .offset = offsetof(struct jobrun_block, secrets),
-	  .doc = "Variables whose values are read when the program starts, "
-		 "and are never printed, stored or put into a plan. On Slurm "
-		 "they are in a file of mode 0600 in the run's folder until "
-		 "all tasks have read them, or until the run has ended if it "
-		 "may be restarted or has trials." },
+	  .doc = "Variables whose values jobrun reads when the program starts, "
+		 "and never prints, stores or puts into a plan. On Slurm they "
+		 "are in a file of mode 0600 in the run's folder until all "
+		 "tasks have read them, or until the run has ended if it may "
+		 "be restarted or has trials." },
 	{ .name = "data",
 	  .type = FIELD_NAMED,
 	  .message = &message_data_set,
@@ -182,10 +181,9 @@ static const struct field jobrun_fields[] = {
 	  .doc = "Sets of shards, by name.  A program finds its share of the "
 		 "set train in JOBRUN_DATA_TRAIN, as URLs for the WebDataset "
 		 "library, in JOBRUN_DATA_TRAIN_PIPES, each behind "
-		 "'pipe:jobrun "
-		 "cat', and as a command that streams it, "
+		 "'pipe:jobrun cat', and as a command that streams it, "
 		 "JOBRUN_DATA_TRAIN_STREAM.  JOBRUN_DATA_TRAIN_SAMPLES is how "
-		 "many samples everyone has in an epoch." },
+		 "many samples each process has in an epoch." },
 	{ .name = "checkpoints",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_PRESENCE,
@@ -200,9 +198,9 @@ static const struct field jobrun_fields[] = {
 	  .message = &message_logs,
 	  .offset = offsetof(struct jobrun_block, logs),
 	  .traits = TRAIT_SUPERVISED,
-	  .doc = "Where the raw logs of the run are copied to while it goes "
-		 "on, besides the store here.  A bucket that fails is shown, "
-		 "and never fails the run." },
+	  .doc = "Where to upload the raw logs during the run, besides the "
+		 "store here.  jobrun reports upload errors; they never fail "
+		 "the run." },
 	{ .name = "metrics",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_POSITION,
@@ -216,14 +214,14 @@ static const struct field jobrun_fields[] = {
 	  .offset = offsetof(struct jobrun_block, restart),
 	  .traits = TRAIT_BESIDE_TASKS,
 	  .doc = "What happens when the run fails or loses its host.  Without "
-		 "it nothing is restarted." },
+		 "it jobrun restarts nothing." },
 	{ .name = "cleanup",
 	  .type = FIELD_ENUM,
 	  .flags = FIELD_POSITION,
 	  .values = cleanup_names,
 	  .fallback = "always",
 	  .offset = offsetof(struct jobrun_block, cleanup),
-	  .doc = "When to delete what the run made and what is billed by the "
+	  .doc = "When to delete resources of the run that are billed by the "
 		 "hour: always, onSuccess or never." },
 	{ .name = "grace",
 	  .type = FIELD_DURATION,
@@ -239,14 +237,15 @@ static const struct field jobrun_fields[] = {
 	  .values = on_change_names,
 	  .fallback = "rerun",
 	  .offset = offsetof(struct jobrun_block, on_change),
-	  .doc = "What to do about a job that has run already and has "
-		 "changed since: rerun it, or fail." },
+	  .doc = "What to do if a job that has already run has changed: rerun "
+		 "it, or fail." },
 	{ .name = NULL },
 };
 
 const struct message message_jobrun = {
 	.name = "Jobrun",
-	.doc = "What AI Platform had no word for; all of it optional.",
+	.doc = "Everything that AI Platform had no field for; all of it "
+	       "optional.",
 	.size = sizeof(struct jobrun_block),
 	.fields = jobrun_fields,
 };

@@ -23,8 +23,8 @@ static const struct field accelerator_config_fields[] = {
 	  .offset = offsetof(struct accelerator_config, type),
 	  .doc = "The kind of accelerator, for instance NVIDIA_TESLA_T4 or "
 		 "TPU_V3.  \"jobrun explain accelerators\" and \"jobrun "
-		 "explain tpus\" list those that are known; others are "
-		 "passed on as they are, with a warning." },
+		 "explain tpus\" list those that are known; others are passed "
+		 "on unchanged, with a warning." },
 	{ .name = NULL },
 };
 
@@ -40,15 +40,15 @@ static const struct field disk_config_fields[] = {
 	  .type = FIELD_STRING,
 	  .values = disk_names,
 	  .offset = offsetof(struct disk_config, boot_disk_type),
-	  .doc = "The kind of boot disk: pd-ssd (what the service takes if "
-		 "none is given) or pd-standard." },
+	  .doc = "The kind of boot disk: pd-ssd (the service's default) or "
+		 "pd-standard." },
 	{ .name = "bootDiskSizeGb",
 	  .type = FIELD_INT,
 	  .min = 1,
 	  .max = 65536,
 	  .offset = offsetof(struct disk_config, boot_disk_size_gb),
-	  .doc = "The size of the boot disk in GB; the service takes 100 if "
-		 "none is given." },
+	  .doc = "The size of the boot disk in GB; the service's default is "
+		 "100." },
 	{ .name = NULL },
 };
 

@@ -33,11 +33,11 @@ static const struct field logs_fields[] = {
 	  .flags = FIELD_REQUIRED | FIELD_PATH | FIELD_POSITION,
 	  .check = check_url,
 	  .offset = offsetof(struct upload_logs, to),
-	  .doc = "Where they are copied to: a gs:// URL or a directory, in "
-		 "which each run has a folder, JOBID/TIME, with a folder for "
-		 "each attempt, and in that one for each stream of a task: its "
-		 "objects, in the order of their names, are what was written "
-		 "to it, byte for byte." },
+	  .doc = "Where to upload them: a gs:// URL or a directory, in which "
+		 "each run has a folder, JOBID/TIME, with a folder per "
+		 "attempt, and in that one per stream of a task: its objects, "
+		 "in the order of their names, hold what was written to it, "
+		 "byte for byte." },
 	{ .name = "every",
 	  .type = FIELD_DURATION,
 	  .flags = FIELD_POSITION,
@@ -45,14 +45,14 @@ static const struct field logs_fields[] = {
 	  .max = 86400,
 	  .fallback = "1m",
 	  .offset = offsetof(struct upload_logs, every_s),
-	  .doc = "How often what is new is copied; what is left when the run "
-		 "has ended, then." },
+	  .doc = "How often to upload new output; the rest follows when the "
+		 "run has ended." },
 	{ .name = NULL },
 };
 
 const struct message message_logs = {
 	.name = "Logs",
-	.doc = "Where the raw logs of a run are copied to while it goes on.",
+	.doc = "Where to upload the raw logs during a run.",
 	.size = sizeof(struct upload_logs),
 	.fields = logs_fields,
 };
@@ -63,16 +63,16 @@ static const struct field restart_rule_fields[] = {
 	  .flags = FIELD_NUMBERS,
 	  .check = check_exit_codes,
 	  .offset = offsetof(struct restart_rule, exit_codes),
-	  .doc = "Exit codes that it holds for: 1, or 64-127." },
+	  .doc = "Exit codes that it applies to: 1, or 64-127." },
 	{ .name = "signals",
 	  .type = FIELD_STRINGS,
 	  .check = check_signal,
 	  .offset = offsetof(struct restart_rule, signals),
-	  .doc = "Signals that it holds for: SIGSEGV." },
+	  .doc = "Signals that it applies to: SIGSEGV." },
 	{ .name = "preempted",
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct restart_rule, preempted),
-	  .doc = "Whether it holds for a run whose host was taken away or "
+	  .doc = "Whether it applies to a run whose host was preempted or "
 		 "lost." },
 	{ .name = "action",
 	  .type = FIELD_ENUM,
@@ -85,8 +85,8 @@ static const struct field restart_rule_fields[] = {
 
 static const struct message message_restart_rule = {
 	.name = "RestartRule",
-	.doc = "What to do about a run that ended in one of these ways; a "
-	       "rule that names none holds for all.",
+	.doc = "What to do about a run that ended in one of these ways; a rule "
+	       "that names none applies to all.",
 	.size = sizeof(struct restart_rule),
 	.fields = restart_rule_fields,
 };
@@ -96,23 +96,23 @@ static const struct field restart_fields[] = {
 	  .type = FIELD_MESSAGES,
 	  .message = &message_restart_rule,
 	  .offset = offsetof(struct restart, rules),
-	  .doc = "The first that holds decides; where none does the run is "
-		 "restarted while the counts allow it." },
+	  .doc = "The first matching rule decides; without one jobrun restarts "
+		 "the run while the counts allow it." },
 	{ .name = "maxRestarts",
 	  .type = FIELD_INT,
 	  .max = 1000,
 	  .fallback = "0",
 	  .fallback_1 = "0",
 	  .offset = offsetof(struct restart, max_restarts),
-	  .doc = "How often a run that failed is restarted." },
+	  .doc = "How often to restart a failed run." },
 	{ .name = "maxPreemptions",
 	  .type = FIELD_INT,
 	  .max = 1000,
 	  .fallback = "10",
 	  .fallback_1 = "10",
 	  .offset = offsetof(struct restart, max_preemptions),
-	  .doc = "How often a run whose host was taken away is restarted; "
-		 "counted apart from failures." },
+	  .doc = "How often to restart a run whose host was preempted; counted "
+		 "apart from failures." },
 	{ .name = "backoff",
 	  .type = FIELD_DURATION,
 	  .fallback = "10s",

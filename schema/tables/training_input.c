@@ -31,7 +31,7 @@ static const struct field encryption_config_fields[] = {
 
 static const struct message message_encryption_config = {
 	.name = "EncryptionConfig",
-	.doc = "A key of the customer's for what the job stores.",
+	.doc = "A customer-managed key for what the job stores.",
 	.size = sizeof(struct encryption_config),
 	.fields = encryption_config_fields,
 };
@@ -41,9 +41,8 @@ static const struct field scheduling_fields[] = {
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct scheduling, max_running_time_s),
 	  .check = check_seconds,
-	  .doc = "After this time of running the job is cancelled, for "
-		 "instance \"7200s\".  AI Platform cancels after seven days "
-		 "if nothing is given." },
+	  .doc = "The job is cancelled after running for this long, for "
+		 "instance \"7200s\".  AI Platform's default is seven days." },
 	{ .name = "maxWaitTime",
 	  .type = FIELD_DURATION,
 	  .offset = offsetof(struct scheduling, max_wait_time_s),
@@ -51,7 +50,7 @@ static const struct field scheduling_fields[] = {
 	  .check = check_seconds,
 	  .min = 1800,
 	  .max = 3153600000,
-	  .doc = "If the job does not run by then it is cancelled; at least "
+	  .doc = "The job is cancelled if it does not run by then; at least "
 		 "\"1800s\"." },
 	{ .name = "priority",
 	  .type = FIELD_INT,
@@ -60,8 +59,8 @@ static const struct field scheduling_fields[] = {
 	  .fallback_1 = "0",
 	  .offset = offsetof(struct scheduling, priority),
 	  .traits = TRAIT_PRIORITY,
-	  .doc = "Which of the jobs that wait for the same accelerators goes "
-		 "first: 0 to 1000, the greater the sooner." },
+	  .doc = "Which job goes first among those waiting for the same "
+		 "accelerators: 0 to 1000, the greater the sooner." },
 	{ .name = NULL },
 };
 
@@ -79,9 +78,8 @@ static const struct field training_input_fields[] = {
 	  .fallback = "BASIC",
 	  .fallback_1 = "BASIC",
 	  .offset = offsetof(struct training_input, scale_tier),
-	  .doc = "The machines of the job: a named set of them, or CUSTOM, "
-		 "where masterType, workerType and so on say what they "
-		 "are." },
+	  .doc = "The machines of the job: a named set, or CUSTOM, with "
+		 "masterType, workerType and so on." },
 	{ .name = "masterType",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct training_input, master_type),
@@ -131,9 +129,8 @@ static const struct field training_input_fields[] = {
 	  .flags = FIELD_PATH,
 	  .check = check_url,
 	  .offset = offsetof(struct training_input, package_uris),
-	  .doc = "The Python packages (.tar.gz, .whl) that are installed "
-		 "before the program starts, in this order, as gs:// URLs; at "
-		 "most 100." },
+	  .doc = "The Python packages (.tar.gz, .whl) to install before the "
+		 "program starts, in this order, as gs:// URLs; at most 100." },
 	{ .name = "pythonModule",
 	  .type = FIELD_STRING,
 	  .check = check_module,
@@ -148,7 +145,7 @@ static const struct field training_input_fields[] = {
 	  .type = FIELD_MESSAGE,
 	  .message = &message_hyperparameter_spec,
 	  .offset = offsetof(struct training_input, hyperparameters),
-	  .doc = "Makes the job many trials of one program." },
+	  .doc = "Turns the job into many trials of one program." },
 	{ .name = "region",
 	  .type = FIELD_STRING,
 	  .offset = offsetof(struct training_input, region),
@@ -158,7 +155,7 @@ static const struct field training_input_fields[] = {
 	  .type = FIELD_STRING,
 	  .check = check_url,
 	  .offset = offsetof(struct training_input, job_dir),
-	  .doc = "Where the program puts what it makes.  It gets the path as "
+	  .doc = "Where the program puts its output.  It gets the path as "
 		 "--job-dir." },
 	{ .name = "runtimeVersion",
 	  .type = FIELD_STRING,
@@ -197,7 +194,7 @@ static const struct field training_input_fields[] = {
 	  .message = &message_encryption_config,
 	  .offset = offsetof(struct training_input, encryption_config),
 	  .traits = TRAIT_MANAGED,
-	  .doc = "A key of one's own for what the job stores." },
+	  .doc = "A customer-managed key for what the job stores." },
 	{ .name = "scheduling",
 	  .type = FIELD_MESSAGE,
 	  .message = &message_scheduling,
@@ -208,7 +205,7 @@ static const struct field training_input_fields[] = {
 	  .check = check_peered,
 	  .offset = offsetof(struct training_input, network),
 	  .traits = TRAIT_MANAGED,
-	  .doc = "The network that the job is peered with, as "
+	  .doc = "The network to peer the job with, as "
 		 "projects/NUMBER/global/networks/NAME: the number of the "
 		 "project, not its name." },
 	{ .name = "serviceAccount",
@@ -221,7 +218,7 @@ static const struct field training_input_fields[] = {
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct training_input, use_chief_in_tf_config),
 	  .doc = "Whether TF_CONFIG calls the master of a custom container "
-		 "chief.  Of no effect with a runtimeVersion." },
+		 "chief.  No effect with a runtimeVersion." },
 	{ .name = "enableWebAccess",
 	  .type = FIELD_BOOL,
 	  .offset = offsetof(struct training_input, enable_web_access),
@@ -233,7 +230,7 @@ static const struct field training_input_fields[] = {
 
 const struct message message_training_input = {
 	.name = "TrainingInput",
-	.doc = "What to train with what: AI Platform Training's message.",
+	.doc = "What to train, and on what: AI Platform Training's message.",
 	.size = sizeof(struct training_input),
 	.fields = training_input_fields,
 };

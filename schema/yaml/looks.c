@@ -11,8 +11,8 @@
 #include "schema/yaml/source_text.h"
 
 static const char template_hint[] =
-	"this looks like a template, and jobrun fills in none: put the value "
-	"itself here, or give it with --set";
+	"this looks like a template, but jobrun fills in no templates: write "
+	"the value itself, or pass it with --set";
 
 /* Texts that stand nowhere in a value, and what to say of them; in order. */
 static const struct look {
@@ -23,16 +23,16 @@ static const struct look {
 	{ "{%", template_hint },
 	{ "${", template_hint },
 	{ "$(", template_hint },
-	{ "\xc2\xa0", "there is a no-break space (U+00A0) in it, which looks "
-		      "like a blank" },
-	{ "\xe2\x80\x8b", "there is a space of no width (U+200B) in it" },
+	{ "\xc2\xa0", "it contains a no-break space (U+00A0), which looks like "
+		      "a space" },
+	{ "\xe2\x80\x8b", "it contains a zero-width space (U+200B)" },
 	{ "\xe2\x80\x9c", "these are typographic quotes: write \"" },
 	{ "\xe2\x80\x9d", "these are typographic quotes: write \"" },
 	{ "\xe2\x80\x98", "these are typographic quotes: write '" },
 	{ "\xe2\x80\x99", "these are typographic quotes: write '" },
-	{ "#", "a comment needs a blank before its #" },
-	{ "\n", "it has a line end: write it without quotes, > or | on the "
-		"line of its key" },
+	{ "#", "write a space before the # of a comment" },
+	{ "\n", "it contains a line end: write it without quotes, > or | on "
+		"the line of its key" },
 };
 
 /* <BUCKET>, $BUCKET or [BUCKET], also inside of a path. */
@@ -61,7 +61,7 @@ const char *looks_hint(const char *text)
 	if (has_variable(text))
 		return template_hint;
 	if (!strcmp(text, "None"))
-		return "None is Python's: leave the field out, or write null";
+		return "None is Python's: omit the field, or write null";
 	for (i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
 		if (strstr(text, looks[i].part))
 			return looks[i].hint;
@@ -95,9 +95,9 @@ static const struct script {
 	{ 0x0400, 0x052f, "a Cyrillic letter" },
 	{ 0x0530, 0x058f, "an Armenian letter" },
 	{ 0x13a0, 0x13ff, "a Cherokee letter" },
-	{ 0x2010, 0x2015, "a dash that is no \"-\"" },
-	{ 0x200b, 0x200f, "a character of no width" },
-	{ 0xff01, 0xff5e, "a letter of full width" },
+	{ 0x2010, 0x2015, "a dash other than \"-\"" },
+	{ 0x200b, 0x200f, "a zero-width character" },
+	{ 0xff01, 0xff5e, "a full-width letter" },
 };
 
 bool looks_foreign(const char *text, char out[LOOKS_SIZE])

@@ -188,7 +188,7 @@ END
   timeout 10 "$JOBRUN" validate <(cat jobs/a.yaml)
 }
 
-@test "what is no part of a job is neither merged nor quoted" {
+@test "what is not part of a job is neither merged nor quoted" {
   local file
   printf 'DB_PASSWORD: hunter2\nAWS_KEY: [hunter2\n' >env.yaml
   printf 'user:hunter2:0\nnot: a: job: hunter2\n' >passwd
@@ -198,7 +198,7 @@ END
     write jobs/a.yaml "extends: ../$file"
     run -65 jobrun validate jobs/a.yaml
     echo "$output"
-    [[ $output == *"\"extends\" \"../$file\" is no part of a job"* ]]
+    [[ $output == *"\"extends\" \"../$file\" is not part of a job"* ]]
     [[ $output != *hunter2* ]]
     for format in text json sarif github; do
       run -65 jobrun validate --format "$format" "$file"
@@ -285,7 +285,7 @@ jobrun: {provider: kubernetes, command: [/bin/true], kubernetes: {launcher: l}}\
 @test "a list beside jobs is refused in a directory, too" {
   printf 'jobId: a\ntrainingInput: {}\n---\n- x\n' >jobs/a.yaml
   run -65 jobrun validate jobs
-  [[ $output == *"jobs/a.yaml:4:1: error: a job is a map of keys, and this document of a file with jobs is none"* ]]
+  [[ $output == *"jobs/a.yaml:4:1: error: a job is a map of keys, but this document of a file with jobs is not"* ]]
   printf -- '- hosts: all\n' >jobs/a.yaml
   printf 'jobId: a\ntrainingInput: {}\n' >jobs/b.yaml
   jobrun validate jobs

@@ -14,8 +14,8 @@ YAML
   printf 'trainingInput: {scaleTier: CUSTOM, masterType: z9-big-1, region: moon-east1}\n' >a.yaml
   run jobrun validate a.yaml
   [ "$status" -eq 0 ]
-  [[ $output == *'"moon-east1" is no region that is known'* ]]
-  [[ $output == *'"z9-big-1" is no machine type that is known'* ]]
+  [[ $output == *'"moon-east1" is not a known region'* ]]
+  [[ $output == *'"z9-big-1" is not a known machine type'* ]]
   JOBRUN_CATALOGUE=catalogue.yaml run jobrun validate a.yaml
   [ "$status" -eq 0 ]
   [ -z "$output" ]
@@ -116,11 +116,11 @@ YAML
     [[ $output == *"catalogue 'bad.yaml'"*"$message"* ]] || { echo "$text: $output"; false; }
   done <<'TABLE'
 families: [{name: a, sorce: b}]|sorce
-families: [{name: a, source: b, machines: [{name: A-1, vcpus: 1, memoryGb: 1}]}]|small letters
+families: [{name: a, source: b, machines: [{name: A-1, vcpus: 1, memoryGb: 1}]}]|lower-case letters
 families: [{name: a, source: b, machines: [{name: a-1, vcpus: 0, memoryGb: 1}]}]|more than 0
 families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1, acceleratorType: NVIDIA_L4}]}]|go together
 families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1, acceleratorType: NVIDIA_L44, acceleratorCount: 1}]}]|did you mean 'NVIDIA_L4'?
-families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1}, {name: a-1, vcpus: 1, memoryGb: 1}]}]|'a-1' is there twice
+families: [{name: a, source: b, machines: [{name: a-1, vcpus: 1, memoryGb: 1}, {name: a-1, vcpus: 1, memoryGb: 1}]}]|'a-1' appears twice
 accelerators: [{type: nvidia, source: b}]|capitals
 regionGroups: [{source: b, regions: [{name: moon-east1, zones: "1"}]}]|letters of its zones
 currency: EUR|go together

@@ -87,7 +87,7 @@ YAML
   [[ $output == *'several documents'* ]]
   printf -- '- jobrun: a\n' >none.yaml
   run jobrun validate a.yaml
-  [[ $output == *'no map'* ]]
+  [[ $output == *'not hold a map'* ]]
   printf 'jobrun: {extends: {a: b}}\n' >a.yaml
   run jobrun validate a.yaml
   [ "$status" -eq 65 ]
@@ -121,9 +121,9 @@ YAML
   run jobrun validate --set 'trainingInput.args[7]=x' jobs/a.yaml
   [[ $output == *'trainingInput.args[7]:1:19: error:'* ]]
   run jobrun validate --set 'jobId.x=1' jobs/a.yaml
-  [[ $output == *'there are no keys here'* ]]
+  [[ $output == *'this is not a map'* ]]
   run jobrun validate --set-json 'trainingInput.args=["a",]' jobs/a.yaml
-  [[ $output == *'--set-json trainingInput.args:1:'*'no JSON'* ]]
+  [[ $output == *'--set-json trainingInput.args:1:'*'invalid JSON'* ]]
   run jobrun validate --set 'trainingInput.pythonModule="a' jobs/a.yaml
   [[ $output == *':1:28: error: unterminated'* ]]
   run jobrun validate --set jobrun.extends=x jobs/a.yaml
@@ -167,7 +167,7 @@ YAML
   [ "$status" -eq 0 ]
   run jobrun validate 'jobs/none*'
   [ "$status" -eq 65 ]
-  [[ $output == *'no file has such a name'* ]]
+  [[ $output == *'no file matches'* ]]
   jobrun validate --job-id x - <base.yaml
   printf 'trainingInput: {scaleTeir: x}\n' >bad.yaml
   run jobrun validate - <bad.yaml

@@ -67,7 +67,7 @@ refused() {
   run jobrun validate jobs
   [ "$status" -eq 0 ]
   [ "${#lines[@]}" -eq 2 ]
-  [ "${lines[0]}" = "jobs/compose.yaml: note: skipped 5 files without a job, beginning with this one [skipped]" ]
+  [ "${lines[0]}" = "jobs/compose.yaml: note: skipped 5 files without a job, starting with this one [skipped]" ]
   [[ ${lines[1]} == *"--strict"* ]]
   run jobrun validate --strict jobs
   [ "$status" -eq 65 ]
@@ -86,9 +86,9 @@ refused() {
 
 @test "each job of a file of several needs a jobId" {
   put a.yaml "$TRAINING" --- 'jobId: b' "$TRAINING"
-  refused a.yaml ':1:1: error: a job in a file of several needs a jobId'
+  refused a.yaml ':1:1: error: each job in a file of several needs a jobId'
   put a.yaml 'jobId: b' "$TRAINING" --- "$TRAINING"
-  refused a.yaml ':4:1: error: a job in a file of several needs a jobId'
+  refused a.yaml ':4:1: error: each job in a file of several needs a jobId'
   put a.yaml 'x: 1' --- "$TRAINING"
   run jobrun validate jobs/a.yaml
   [[ $output != *several* ]]

@@ -21,13 +21,13 @@ load helper
   [ "$(jobrun explain jobrun.secrets.TOKEN.env)" = "$(jobrun explain jobrun.secrets.env)" ]
   run jobrun explain acceleratorConfig
   [ "$status" -eq 64 ]
-  [[ $output == *"one of several: trainingInput.masterConfig.acceleratorConfig,"* ]]
+  [[ $output == *"is ambiguous: trainingInput.masterConfig.acceleratorConfig,"* ]]
 }
 
 @test "explain names the nearest field" {
   run jobrun explain trainingInput.wrokerCount
   [ "$status" -eq 64 ]
-  [ "$output" = "jobrun: error: there is no field 'trainingInput.wrokerCount'; did you mean 'trainingInput.workerCount'?" ]
+  [ "$output" = "jobrun: error: no field 'trainingInput.wrokerCount'; did you mean 'trainingInput.workerCount'?" ]
   run jobrun explain workerCuont
   [[ $output == *"did you mean 'trainingInput.workerCount'?" ]]
   run jobrun explain trainingInput.masterConfig.bootDiskType

@@ -47,7 +47,7 @@ def problems(jobrun, file):
         if checked.returncode:
             yield f"is not valid: {checked.stdout}{checked.stderr}"
     named = subprocess.run([jobrun, "validate", file], capture_output=True, text=True, check=False)
-    if "'jobrun import FILE' makes a job file of it" not in named.stdout:
+    if "'jobrun import FILE' converts it to a job file" not in named.stdout:
         yield f"validate does not name import: {named.stdout}"
 
 

@@ -148,11 +148,11 @@ YAML
   done <<'EOF2'
 gcloud ai-platform jobs submit training j --regoin=x|gcloud has no flag '--regoin' here; did you mean '--region'?
 gcloud ai-platform jobs submit training --region x|'gcloud ai-platform jobs submit training' needs the name of the job
-gcloud ai-platform jobs submit training a b|unexpected argument 'b' after 'a'; what is the program's own stands after --
+gcloud ai-platform jobs submit training a b|unexpected argument 'b' after 'a'; put the program's own arguments after --
 gcloud ai-platform jobs submit training a --region|'--region' needs a value
 gcloud ai-platform jobs submit training a --worker-accelerator type=x|--worker-accelerator: needs type=TYPE,count=COUNT, not 'type=x'
 gcloud ai-platform jobs submit training a --use-chief-in-tf-config maybe|--use-chief-in-tf-config: takes true or false, not 'maybe'
-gcloud compute tpus create|'gcloud compute tpus create' is not a command that can be imported: 'gcloud ai-platform jobs submit training', 'gcloud ai custom-jobs create' and 'gcloud ai hp-tuning-jobs create' are
+gcloud compute tpus create|cannot import 'gcloud compute tpus create', only 'gcloud ai-platform jobs submit training', 'gcloud ai custom-jobs create' and 'gcloud ai hp-tuning-jobs create'
 gcloud ai custom-jobs create --display-name=t --worker-pool-spec=machin-type=x|--worker-pool-spec: a worker pool has no 'machin-type'; did you mean 'machine-type'?
 gcloud ai custom-jobs create --display-name=t|'gcloud ai custom-jobs create' needs --worker-pool-spec, or --config with workerPoolSpecs
 EOF2
@@ -183,7 +183,7 @@ EOF2
 @test "what import cannot say is an error, unless it is told to go without" {
   run jobrun import -- gcloud ai-platform jobs submit training j --flags-file=f.yaml
   [ "$status" -eq 65 ]
-  [[ $output == *"# --flags-file=f.yaml: the flags in it were not read"* ]]
+  [[ $output == *"# --flags-file=f.yaml: the flags in it are not read"* ]]
   [[ $output == *"1 setting cannot be kept in a job file: see the comments (--lossy drops them)"* ]]
   jobrun import --lossy -- gcloud ai-platform jobs submit training j --flags-file=f.yaml
 }

@@ -69,7 +69,7 @@ fails_with() {
   fails_with 64 "usage: jobrun shard [OPTION]... PATH... DIR" shard photos
   fails_with 64 "--shards: '0' is not between 1 and" shard --shards 0 photos out
   fails_with 64 "--attempt: '0' is not between 1 and" logs --attempt 0 a
-  fails_with 64 "'jobrun explain providers' lists those" plan --provider slrum a.yaml
+  fails_with 64 "'jobrun explain providers' lists them" plan --provider slrum a.yaml
   fails_with 64 "'jobrun explain providers' lists them" gc --provider slrum
   job a.yaml a 'echo'
   fails_with 64 "--task takes master, worker, ps or evaluator, not 'boss'" env --task boss a.yaml

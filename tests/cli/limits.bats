@@ -59,9 +59,9 @@ write() {
 
 @test "many keys, values, documents, long lines" {
   write a.yaml 'b"trainingInput: {}\n" + b"".join(b"k%d: v\n" % i for i in range(45000))'
-  refused a.yaml "more problems than can be of use"
+  refused a.yaml "too many problems"
   write a.yaml 'b"trainingInput: {}\n" + b"k: v\n" * 45000'
-  refused a.yaml "more problems than can be of use"
+  refused a.yaml "too many problems"
   write a.yaml 'b"".join(b"jobId: j%d\ntrainingInput: {}\n---\n" % i for i in range(5000))'
   refused a.yaml "documents in one file"
   write a.yaml 'b"trainingInput: {scaleTier: " + b"x" * 7000000 + b"}\n"'

@@ -96,7 +96,7 @@ END
     ["{currency: EUR, prices: [{machineType: x, perHour: -1}]}"]="perHour of 'x' must be 0 or more, not -1"
     ["{currency: EUR, prices: [{machineType: x, perHour: nan}]}"]="perHour of 'x' must be 0 or more, not nan"
     ["{currency: EUR, prices: [{machineType: x, perHour: 1}, {machineType: x, perHour: 2}]}"]="'x' has two prices"
-    ["# nothing"]="there is nothing in it"
+    ["# nothing"]="it is empty"
   )
   local text
   for text in "${!want[@]}"; do

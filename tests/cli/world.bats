@@ -24,7 +24,7 @@ YAML
     job "$provider" z9-highgpu-4g NVIDIA_Z900_999GB >a.yaml
     run jobrun validate a.yaml
     [ "$status" -eq 0 ]
-    [[ $output == *'"NVIDIA_Z900_999GB" is no accelerator that is known: the catalogue is of 20'* ]]
+    [[ $output == *'"NVIDIA_Z900_999GB" is not a known accelerator: the catalogue is of 20'* ]]
     [[ $output != *"did you mean"* ]]
     run jobrun validate --strict a.yaml
     [ "$status" -eq 65 ]
@@ -32,7 +32,7 @@ YAML
   job ai-platform z9-highgpu-4g NVIDIA_Z900_999GB >a.yaml
   run jobrun validate a.yaml
   [ "$status" -eq 65 ]
-  [[ $output == *'error: "type" "NVIDIA_Z900_999GB" is no accelerator '* ]]
+  [[ $output == *'error: "type" "NVIDIA_Z900_999GB" is not a valid accelerator '* ]]
 
   job vertex-ai z9-highgpu-4g NVIDIA_Z900_999GB >a.yaml
   run jobrun render --to vertex-ai a.yaml
@@ -47,7 +47,7 @@ YAML
   job vertex-ai a3-highgpu-3g NVIDIA_H100_80GB >a.yaml
   run jobrun validate a.yaml
   [ "$status" -eq 0 ]
-  [[ $output == *'the nearest that is known is a3-highgpu-'* ]]
+  [[ $output == *'the nearest known one is a3-highgpu-'* ]]
   job vertex-ai n1-standrd-8 NVIDIA_TESLA_T4 >a.yaml
   run jobrun validate a.yaml
   [ "$status" -eq 0 ]
@@ -63,7 +63,7 @@ YAML
     printf 'trainingInput: {scaleTier: BASIC, region: %s}\n' $name >a.yaml
     run jobrun validate a.yaml
     [ "$status" -eq 0 ]
-    [[ $output == *'is no region that is known'* ]]
+    [[ $output == *'is not a known region'* ]]
   done
   for name in moon-east1-a us-central1-ai1a us-east us-east-1 Us-east1; do
     printf 'trainingInput: {scaleTier: BASIC, region: %s}\n' $name >a.yaml
@@ -190,7 +190,7 @@ ROWS
   tpu tpu-vm TPU_V5P 400 >a.yaml
   run jobrun validate a.yaml
   [ "$status" -eq 65 ]
-  [[ $output == *'there is no such slice of TPU_V5P; the nearest are 384, 512'* ]]
+  [[ $output == *'TPU_V5P has no such slice; the nearest are 384, 512'* ]]
 }
 
 @test "TPU7x is at GKE" {

@@ -130,7 +130,8 @@ static void every_provider_says_what_becomes_of_every_field(void **state)
 		if (!own->block)
 			continue;
 		snprintf(path, sizeof(path), "jobrun.%s", own->name);
-		assert_string_equal(outline_use(&all, own, path), "as it says");
+		assert_string_equal(outline_use(&all, own, path),
+				    "as documented");
 		assert_string_equal(outline_use(&all, other, path), "");
 	}
 }

@@ -304,13 +304,19 @@ static int check_missing(struct app *app, const struct plan *plan)
 
 	for (i = 0; i < plan_job_count(plan); i++) {
 		const struct plan_job *job = plan_job_at(plan, i);
+		const struct resources *all = job->desired;
 
-		for (j = 0; j < job->desired->missing_count; j++) {
-			error_set(&err, ERROR_INVALID, "%s: %s",
-				  job->job->job_id, job->desired->missing[j]);
+		for (j = 0; j < all->missing_count; j++) {
+			bool denied =
+				j >= all->missing_count - all->denied_count;
+
+			error_set(&err, denied ? ERROR_DENIED : ERROR_INVALID,
+				  "%s: %s", job->job->job_id, all->missing[j]);
 			snprintf(err.where, sizeof(err.where), "%s",
 				 job->job->file);
-			status = app_fail(app, &err);
+			app_fail(app, &err);
+			if (status != ERROR_INVALID)
+				status = err.code;
 		}
 	}
 	return status;

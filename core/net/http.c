@@ -31,6 +31,9 @@ static char *copy(const char *text)
 static void copy_identity(struct http *http, const struct http_options *options)
 {
 	http->proxy = copy(options->proxy);
+	if (options->connect_to)
+		http->connect_to =
+			http->curl->slist_append(NULL, options->connect_to);
 	http->total_timeout_ms = options->total_timeout_ms;
 	if (!options->tls)
 		return;
@@ -122,6 +125,8 @@ void http_free(struct http *http)
 	free(http->certificate);
 	free(http->ca);
 	free(http->proxy);
+	if (http->connect_to)
+		http->curl->slist_free_all(http->connect_to);
 	free(http);
 }
 

@@ -39,7 +39,9 @@ struct http_options {
 	const struct http_tls *tls;       /* NULL: the usual authorities, no
 					   * client certificate */
 	const char *proxy;                /* NULL: that of the environment */
-	long total_timeout_ms;            /* of one try of a request; 0: 60 s */
+	const char *connect_to; /* "NAME:PORT:HOST:PORT": where NAME is; or
+				 * NULL */
+	long total_timeout_ms;  /* of one try of a request; 0: 60 s */
 	/* To one host, where HTTP/2 does not put all on one.  0: 8. */
 	long host_connections;
 };

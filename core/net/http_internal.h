@@ -54,6 +54,7 @@ struct http {
 	char *certificate;
 	char *key;
 	char *proxy;
+	struct curl_slist *connect_to;
 	long total_timeout_ms; /* 0: the usual */
 
 	pthread_t thread;

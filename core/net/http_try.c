@@ -316,6 +316,8 @@ static void set_place(struct http_call *call)
 	set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
 	if (http->proxy)
 		set(easy, CURLOPT_PROXY, http->proxy);
+	if (http->connect_to)
+		set(easy, CURLOPT_CONNECT_TO, http->connect_to);
 	set_trust(call);
 }
 
@@ -442,6 +444,11 @@ void http_try_error(struct http_call *call, CURLcode code, struct error *err)
 			  "the transfer with '%s' was "
 			  "given up",
 			  url);
+	else if (code == CURLE_PEER_FAILED_VERIFICATION && call->http->ca)
+		error_set(err, ERROR_UNREACHABLE,
+			  "'%s' is not to be trusted: %s; the certificate "
+			  "authority that is named for it vouches for another",
+			  url, why);
 	else if (code == CURLE_PEER_FAILED_VERIFICATION)
 		error_set(err, ERROR_FAILED,
 			  "'%s' is not to be trusted: %s; if a company's "

@@ -309,10 +309,12 @@ static void say_all(struct resources *all, const json_t *outputs,
 
 void resources_say_found(struct resources *all, const struct resource *found)
 {
-	size_t i;
+	size_t before, i;
 
 	for (i = 0; i < all->count; i++) {
+		before = all->missing_count;
 		say_all(all, found[i].outputs, OUTPUT_MISSING, resources_miss);
+		all->denied_count += all->missing_count - before;
 		say_all(all, found[i].outputs, OUTPUT_NOTES, resources_note);
 	}
 }

@@ -104,6 +104,8 @@ struct resources {
 	 * planned, but not applied. */
 	const char **missing;
 	size_t missing_count;
+	/* So many of them, the last, are rights that whoever asks lacks. */
+	size_t denied_count;
 	/* Why what exists was not looked at, or NULL: the plan may be another
 	 * once somebody looks, so it is neither applied nor saved. */
 	const char *unknown;
@@ -127,7 +129,8 @@ void resources_note(struct resources *all, const char *format, ...)
 /* What exists is not known, for the reason that `why` has. */
 void resources_unknown(struct resources *all, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Adds what reading them has found to be missing, or worth a note. */
+/* Adds the rights that reading them has found to be missing, and what is worth
+ * a note. */
 void resources_say_found(struct resources *all, const struct resource *found);
 /* A note for each field that the job sets and `provider` does not honour. */
 void resources_note_unused(struct resources *all, const struct job *job,

@@ -50,6 +50,16 @@ static void check(const struct job *job, struct arena *mem,
 				     SOURCE_MAX,
 				     (unsigned long long)job->source_bytes,
 				     job->source_files));
+	for (i = 0; job->source_entries && i < job->source_entry_count; i++)
+		if (!strncmp(job->source_entries[i].path, "..", 2))
+			kube_leave_out(
+				out, true, "jobrun.source",
+				arena_printf(mem,
+					     "'%s' begins with two dots, which "
+					     "no path in a volume may: rename "
+					     "it, or leave it out with "
+					     ".jobrunignore",
+					     job->source_entries[i].path));
 	for (i = 0; i < job->source_entry_count; i++)
 		if (job->source_entries &&
 		    job->source_entries[i].kind == TREE_LINK)

@@ -499,6 +499,7 @@ int kube_translate(const struct job *job, const struct catalogue *catalogue,
 
 	*out = (struct kube_job){ .name = kube_name(job->job_id, mem) };
 	out->name_space = t.pods.block ? t.pods.block->name_space : NULL;
+	out->has_image = true;
 	out->has_ttl = kube_has_ttl(job);
 	out->asks_namespace = !t.pods.block ||
 			      t.pods.block->pod_security == POD_SECURITY_AUTO;

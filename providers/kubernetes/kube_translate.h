@@ -46,6 +46,7 @@ struct kube_job {
 	const char *name_space; /* or NULL: the context's */
 	bool asks_namespace;    /* what it asks of pods decides */
 	bool has_ttl;           /* see kube_has_ttl() */
+	bool has_image;         /* all its pods have one */
 	struct topology tasks;
 	struct kube_pool pools[KUBE_POOL_MAX];
 	size_t pool_count;

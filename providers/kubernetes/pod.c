@@ -421,6 +421,7 @@ json_t *pod_spec(const struct pod_maker *maker,
 	/* Its token is for what a file names an account for. */
 	if (!maker->block || !maker->block->service_account)
 		json_put(spec, "automountServiceAccountToken", json_false());
+	maker->out->has_image &= image != NULL;
 	if (image)
 		json_put_text(container, "image", image);
 	else

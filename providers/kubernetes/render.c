@@ -65,6 +65,14 @@ json_t *kube_render(const struct job *job, const struct catalogue *catalogue,
 	if (made.secret)
 		tell(arg, true, "jobrun.secrets",
 		     secret_names(job, made.name, mem));
+	if (!made.has_image) {
+		json_decref(out);
+		out = NULL;
+		error_set(err, ERROR_INVALID,
+			  "job '%s': no manifest without an image: set "
+			  "trainingInput.masterConfig.imageUri",
+			  job->job_id);
+	}
 out:
 	kube_job_done(&made);
 	arena_free(mem);

@@ -158,16 +158,20 @@ static void show_remembered(struct kube *kube, const struct resource *want,
 		       record.run.digest2, record.run.error);
 }
 
+/* It was found by its labels or its record, without its file. */
+static bool is_unknown(const struct resource *want)
+{
+	return !want->job || !want->job->file;
+}
+
 /* Where the object is gone.  What is found by its labels alone may be no more
  * than the word that it has succeeded. */
 static void show_left(struct kube *kube, const struct resource *want,
 		      const struct kube_at *at, const char *name,
 		      struct arena *mem, struct resource *found)
 {
-	const struct job *job = want->job;
-
 	show_remembered(kube, want, mem, found);
-	if (!job || !job->file || kube_has_ttl(job))
+	if (is_unknown(want) || kube_has_ttl(want->job))
 		success_show(at, want->name, name, found);
 }
 
@@ -244,8 +248,10 @@ int run_read(void *ctx, const struct resource *want, struct resource *found,
 	if (ret >= 0 && want->job && want->job->file)
 		ret = prepare(kube, &at, to_be, want,
 			      type == to_be ? object : NULL, mem, found, err);
-	/* One that is being deleted is as good as gone. */
-	if (ret >= 0 && object && !*object_meta(object, "deletionTimestamp")) {
+	/* One that is being deleted is as good as gone to whoever wants a new
+	 * one, and not to whoever wants it away. */
+	if (ret >= 0 && object &&
+	    (is_unknown(want) || !*object_meta(object, "deletionTimestamp"))) {
 		run_show(object, state_of(object),
 			 state_of(object) == RUN_FAILED ? state_why(object, mem)
 							: NULL,

@@ -669,7 +669,7 @@ jobs_of_all() {
   tell state '{"role": '"$(role secrets)"'}'
   run jobrun apply --yes jobs
   echo "$output"
-  [ "$status" -ne 0 ]
+  [ "$status" -eq 77 ]
   [[ $output == *"the right to get, create, patch, delete secrets in namespace 'team'"* ]]
   tell state '{"role": null, "kueue": false}'
   nothing_of_all

@@ -148,13 +148,12 @@ static void what_is_not_done_is_refused(void **state)
 		  "certificate-authority-data" },
 		{ "current-context: x\n" CONTEXTS CLUSTERS
 		  "users:\n- name: u\n  user: {username: a, password: b}\n",
-		  "user 'u': user 'u' of the kubeconfig has 'username': "
+		  "user 'u' of the kubeconfig has 'username': "
 		  "Kubernetes has no passwords since 1.19: use a certificate, "
 		  "a token or an exec plugin" },
 		{ "current-context: x\n" CONTEXTS CLUSTERS
-		  "users:\n- name: u\n  user: {as: root, token: t}\n",
-		  "user 'u': user 'u' of the kubeconfig has 'as': jobrun does "
-		  "not act as others" },
+		  "users:\n- name: u\n  user: {as-groups: [a], token: t}\n",
+		  "user 'u': 'as-groups' and 'as-uid' need 'as'" },
 		{ "current-context: x\n" CONTEXTS CLUSTERS
 		  "users:\n- name: u\n  user: {client-key-data: a2V5}\n",
 		  "user 'u' of the kubeconfig has a client key without the "

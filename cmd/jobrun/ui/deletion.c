@@ -182,6 +182,11 @@ static int check_run(const struct deletion *deletion,
 	    plan_check_origin(deletion->job_id, &live->run,
 			      deletion->job->origin, err) < 0)
 		return -1;
+	if (live->run.state == RUN_CANCELLING)
+		return error_set(err, ERROR_TRY_AGAIN,
+				 "delete '%s': it is still being ended: "
+				 "'jobrun wait %s' waits for that",
+				 deletion->job_id, deletion->job_id);
 	if (run->job_id && run->start_time_ms) {
 		duration_format(
 			(long)((time_now_ms() - run->start_time_ms) / 1000),

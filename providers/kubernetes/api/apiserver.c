@@ -9,9 +9,12 @@
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/net/url.h"
 #include "providers/kubernetes/api/token.h"
 
+/* Accept, the token, whom to act as, and the NULL. */
+#define HEADERS_MAX (KUBE_AS_MAX + 3)
 /* Limits for objects with a source in them, and lists of them. */
 #define ANSWER_MAX ((size_t)256 << 20)
 #define SECRETS_MAX ((size_t)4 << 20)
@@ -28,6 +31,8 @@ struct known_group {
 struct apiserver {
 	struct kubeconfig config;
 	struct apiserver_identity identity;
+	char *base; /* of all URLs: the server, by its certificate's name */
+	char *connect_to; /* where that is, or NULL */
 	struct http *http;
 	struct http *streams; /* another client, for answers that go on */
 	struct kube_token token;
@@ -52,6 +57,31 @@ static int identify(struct apiserver *api, struct error *err)
 	return 0;
 }
 
+/* Sets the URL that all paths are behind.  If the certificate has another name
+ * than the server, that name is in the URL, and what is returned says where it
+ * is: "NAME:PORT:HOST:PORT"; or NULL. */
+static const char *find_base(struct apiserver *api)
+{
+	static const char scheme[] = "https://";
+	const char *server = api->config.server, *name = api->config.tls_name;
+	const char *host = server + sizeof(scheme) - 1;
+	size_t len = strcspn(host, "/"), host_len;
+	char port[8] = "443";
+
+	if (!name || !text_starts(server, scheme)) {
+		api->base = mem_strdup(server);
+		return NULL;
+	}
+	host_len = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/");
+	if (host_len < len)
+		snprintf(port, sizeof(port), "%.*s", (int)(len - host_len - 1),
+			 host + host_len + 1);
+	api->base = mem_printf("%s%s:%s%s", scheme, name, port, host + len);
+	api->connect_to = mem_printf("%s:%s:%.*s:%s", name, port, (int)host_len,
+				     host, port);
+	return api->connect_to;
+}
+
 struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 				 kube_read_yaml *read_yaml, const char *trace,
 				 struct error *err)
@@ -69,6 +99,7 @@ struct apiserver *apiserver_open(const struct kubeconfig_choice *choice,
 	tls.certificate = api->config.certificate;
 	tls.key = api->config.key;
 	options.proxy = api->config.proxy;
+	options.connect_to = find_base(api);
 	api->http = http_new(&options, err);
 	options.host_connections = STREAMS_MAX;
 	if (api->http)
@@ -88,6 +119,8 @@ void apiserver_close(struct apiserver *api)
 	http_free(api->http);
 	token_done(&api->token);
 	kubeconfig_done(&api->config);
+	free(api->base);
+	free(api->connect_to);
 	pthread_mutex_destroy(&api->lock);
 	free(api);
 }
@@ -114,21 +147,34 @@ struct http *apiserver_http(struct apiserver *api)
 
 /* ---- calls ------------------------------------------------------------- */
 
+/* Adds what says who asks behind the first header; `token` is a line, or
+ * empty. */
+static void add_headers(const struct apiserver *api, const struct buf *token,
+			const char **headers)
+{
+	size_t n = 1, i;
+
+	if (token->len)
+		headers[n++] = token->data;
+	for (i = 0; i < api->config.as_count; i++)
+		headers[n++] = api->config.as[i];
+	headers[n] = NULL;
+}
+
 static int send_once(struct apiserver *api, const struct http_request *request,
 		     const char *accept, struct http_response *response,
 		     bool *again, struct error *err)
 {
 	char *wanted = mem_printf("Accept: %s", accept);
-	const char *headers[] = { wanted, NULL, NULL };
+	const char *headers[HEADERS_MAX] = { wanted };
 	struct http_request http = *request;
 	struct buf line = { 0 };
-	char *url = mem_printf("%s%s", api->config.server, request->url);
+	char *url = mem_printf("%s%s", api->base, request->url);
 	int ret;
 
 	buf_reserve(&line, TOKEN_MAX);
 	ret = token_add_header(&api->token, &line, err);
-	if (line.len)
-		headers[1] = line.data;
+	add_headers(api, &line, headers);
 	http.url = url;
 	http.headers = headers;
 	if (ret == 0)
@@ -168,7 +214,7 @@ struct apiserver_stream {
 	struct http_call *call;
 	struct buf token; /* the header, wiped when it ends */
 	char *url;
-	const char *headers[3];
+	const char *headers[HEADERS_MAX];
 };
 
 static void stream_free(struct apiserver_stream *stream)
@@ -191,10 +237,9 @@ struct apiserver_stream *apiserver_stream(struct apiserver *api,
 		stream_free(stream);
 		return NULL;
 	}
-	stream->url = mem_printf("%s%s", api->config.server, request->url);
+	stream->url = mem_printf("%s%s", api->base, request->url);
 	stream->headers[0] = "Accept: application/json";
-	if (stream->token.len)
-		stream->headers[1] = stream->token.data;
+	add_headers(api, &stream->token, stream->headers);
 	http.url = stream->url;
 	http.headers = stream->headers;
 	stream->call = http_start(api->streams, &http);

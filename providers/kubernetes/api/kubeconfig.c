@@ -282,12 +282,7 @@ static int read_cluster(const json_t *entry, const char *name,
 			"verifies always: put the cluster's certificate into "
 			"certificate-authority-data",
 			name);
-	if (json_object_get(entry, "tls-server-name"))
-		return error_set(err, ERROR_INVALID,
-				 "cluster '%s' has a tls-server-name, which "
-				 "jobrun does not know: use a server whose "
-				 "certificate has its name",
-				 name);
+	out->tls_name = copy_text(entry, "tls-server-name");
 	out->server = copy_text(entry, "server");
 	len = out->server ? strlen(out->server) : 0;
 	while (len && out->server[len - 1] == '/')
@@ -313,9 +308,6 @@ static int refuse_user(const json_t *entry, const char *name, struct error *err)
 		{ "auth-provider", "kubectl has none of them since 1.26: use "
 				   "the exec plugin of your cloud, for "
 				   "instance gke-gcloud-auth-plugin" },
-		{ "as", "jobrun does not act as others" },
-		{ "as-groups", "jobrun does not act as others" },
-		{ "as-uid", "jobrun does not act as others" },
 	};
 	size_t i;
 
@@ -329,6 +321,42 @@ static int refuse_user(const json_t *entry, const char *name, struct error *err)
 	return 0;
 }
 
+static void add_header(struct kubeconfig *out, const char *name,
+		       const char *value)
+{
+	if (out->as_count < KUBE_AS_MAX && *value && !strpbrk(value, "\r\n"))
+		out->as[out->as_count++] = mem_printf("%s: %s", name, value);
+}
+
+/* Whom the user acts as, as the headers that say so to the server. */
+static int read_impersonation(const json_t *entry, struct kubeconfig *out,
+			      struct error *err)
+{
+	const json_t *groups = json_object_get(entry, "as-groups"), *one;
+	const char *as = json_get_text(entry, "as", "");
+	size_t i;
+
+	if (json_object_get(entry, "as-user-extra"))
+		return error_set(err, ERROR_INVALID,
+				 "'as-user-extra' is not known here");
+	if (!*as && (json_object_get(entry, "as-uid") || groups))
+		return error_set(err, ERROR_INVALID,
+				 "'as-groups' and 'as-uid' need 'as'");
+	if (json_array_size(groups) > KUBE_AS_MAX - 2)
+		return error_set(err, ERROR_INVALID,
+				 "'as-groups' has more than %d groups",
+				 KUBE_AS_MAX - 2);
+	add_header(out, "Impersonate-User", as);
+	add_header(out, "Impersonate-Uid", json_get_text(entry, "as-uid", ""));
+	json_array_foreach(groups, i, one)
+	{
+		if (json_is_string(one))
+			add_header(out, "Impersonate-Group",
+				   json_string_value(one));
+	}
+	return 0;
+}
+
 /* As kubectl: a certificate goes with a token, a token before a file of one,
  * and both before a plugin. */
 static int read_user(const json_t *entry, const char *name,
@@ -338,7 +366,9 @@ static int read_user(const json_t *entry, const char *name,
 	const char *file = json_get_text(entry, "tokenFile", "");
 	json_t *exec = json_object_get(entry, "exec");
 
-	if (refuse_user(entry, name, err) < 0 ||
+	if (refuse_user(entry, name, err) < 0)
+		return -1;
+	if (read_impersonation(entry, out, err) < 0 ||
 	    read_part(entry, home, "client-certificate", &out->certificate,
 		      err) < 0 ||
 	    read_part(entry, home, "client-key", &out->key, err) < 0)
@@ -531,11 +561,14 @@ static void wipe(char *text)
 
 void kubeconfig_done(struct kubeconfig *config)
 {
+	while (config->as_count)
+		free(config->as[--config->as_count]);
 	free(config->context);
 	free(config->user);
 	free(config->server);
 	free(config->name_space);
 	free(config->proxy);
+	free(config->tls_name);
 	free(config->ca);
 	free(config->certificate);
 	wipe(config->key);

@@ -22,6 +22,8 @@
 
 #define KUBE_SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
+#define KUBE_AS_MAX 34
+
 typedef json_t *kube_read_yaml(const char *text, size_t len, const char *name,
 			       struct error *err);
 
@@ -31,7 +33,11 @@ struct kubeconfig {
 	char *user;    /* the name of its user, or NULL */
 	char *server;  /* "https://1.2.3.4", without a '/' at its end */
 	char *name_space;
-	char *proxy; /* or NULL */
+	char *proxy;    /* or NULL */
+	char *tls_name; /* what the server's certificate says; NULL: its name */
+	/* Headers that say whom the user acts as. */
+	char *as[KUBE_AS_MAX];
+	size_t as_count;
 	/* In PEM, each or NULL. */
 	char *ca;
 	char *certificate;

@@ -510,7 +510,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         record = {"method": self.command, "path": self.path,
                   "body": body[:65536].decode("ascii", "replace")
                   if b'"Secret"' not in body else "(secret)",
-                  "fault": fault.get("do"), "status": None}
+                  "fault": fault.get("do"), "status": None,
+                  "as": self.headers.get("Impersonate-User"),
+                  "groups": self.headers.get_all("Impersonate-Group")}
         with server.lock:
             server.requests.append(record)
         do = fault.get("do")

@@ -213,7 +213,10 @@ static int look_at_attempt(struct slurm_look *look, const struct error *away,
 	if (state == RUN_RUNNING && !has_begun(look))
 		state = RUN_QUEUED;
 	if (!run_state_is_final(state))
-		return put(look, state, queue_explain(&look->job, look->mem),
+		return put(look, state,
+			   state == RUN_QUEUED
+				   ? look_explain_wait(look)
+				   : queue_explain(&look->job, look->mem),
 			   err);
 	return end_or_wait(look, state, err);
 }

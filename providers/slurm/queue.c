@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
 
@@ -430,6 +431,14 @@ static const struct meaning reasons[] = {
 	{ "QOSNotAllowed", "its QOS may not use the partition" },
 	{ "launch failed requeued held", "it could not be started, and is "
 					 "held" },
+	{ "user env retrieval failed requeued held",
+	  "the user's environment could not be read, and it is held" },
+	{ "JobArrayTaskLimit", "as many of its elements run as may" },
+	{ "BurstBufferResources", "it waits for room in the burst buffer" },
+	{ "BurstBufferStageIn", "its files are brought into the burst buffer" },
+	{ "Prolog", "its nodes are being prepared" },
+	{ "NoReason", "" },
+	{ "None", "" },
 };
 
 static const struct meaning ends[] = {
@@ -469,6 +478,7 @@ const char *queue_explain(const struct queue_job *job, struct arena *mem)
 	size_t len = strcspn(job->reason, ",");
 	const char *reason = arena_strndup(mem, job->reason, len);
 	const char *text;
+	char time[32];
 
 	text = find(ends, COUNT(ends), job->state);
 	if (text)
@@ -479,9 +489,21 @@ const char *queue_explain(const struct queue_job *job, struct arena *mem)
 	if (queue_state(job->state) != RUN_QUEUED)
 		return *reason ? arena_printf(mem, "Slurm says %s", job->reason)
 			       : "";
+	if (!strcmp(reason, "BeginTime") && job->start_time_ms) {
+		time_format_log(job->start_time_ms, time, sizeof(time));
+		return arena_printf(mem,
+				    "its time to start has not come yet: "
+				    "%s",
+				    time);
+	}
 	text = find(reasons, COUNT(reasons), reason);
 	if (text)
 		return text;
+	if (text_starts(reason, "Max"))
+		return arena_printf(mem,
+				    "a limit of the cluster is reached "
+				    "(%s)",
+				    reason);
 	if (text_starts(reason, "QOS"))
 		return arena_printf(mem, "a limit of its QOS is reached (%s)",
 				    reason);

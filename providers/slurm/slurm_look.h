@@ -71,6 +71,8 @@ const struct task_record *look_culprit(const struct slurm_look *look);
 bool look_explain_files(const struct slurm_look *look, struct buf *why);
 /* The same of an attempt that lost its nodes. */
 void look_explain_loss(const struct slurm_look *look, struct buf *why);
+/* What it waits for that has not begun; in `mem`. */
+const char *look_explain_wait(const struct slurm_look *look);
 /* Why it was cancelled, if it was for its maxRunningTime; in `mem`.  NULL: it was
  * not. */
 const char *look_explain_limit(const struct slurm_look *look);

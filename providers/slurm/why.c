@@ -134,6 +134,20 @@ const char *look_explain_limit(const struct slurm_look *look)
 	return arena_strdup(look->mem, why);
 }
 
+const char *look_explain_wait(const struct slurm_look *look)
+{
+	const struct run_record *run = &look->record->run;
+
+	/* A script that goes on after a failure waits for its next attempt. */
+	if (queue_state(look->job.state) != RUN_RUNNING ||
+	    look->job.start_time_ms <= run->create_time_ms)
+		return queue_explain(&look->job, look->mem);
+	return arena_printf(look->mem,
+			    "Slurm has given it %s, where its script has not "
+			    "begun yet",
+			    look->job.nodes);
+}
+
 /* Where another attempt was to be expected. */
 static void add_why_not(const struct slurm_look *look, struct buf *why)
 {

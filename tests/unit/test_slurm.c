@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/process/subprocess.h"
@@ -26,6 +27,7 @@
 #include "providers/slurm/queue.h"
 #include "providers/slurm/runs.h"
 #include "providers/slurm/slurm.h"
+#include "providers/slurm/slurm_look.h"
 #include "schema/catalogue/catalogue_get.h"
 #include "tests/support/known.h"
 
@@ -343,6 +345,13 @@ static void reasons_are_in_plain_words(void **state)
 		  "nodes that it needs are down, drained or reserved" },
 		{ "PENDING", "QOSMaxJobsPerUserLimit",
 		  "a limit of its QOS is reached (QOSMaxJobsPerUserLimit)" },
+		{ "PENDING", "JobHeldUser",
+		  "it is held; 'scontrol release' lets it go" },
+		{ "PENDING", "Dependency", "it waits for another job" },
+		{ "PENDING", "JobArrayTaskLimit",
+		  "as many of its elements run as may" },
+		{ "PENDING", "MaxJobsPerAccount",
+		  "a limit of the cluster is reached (MaxJobsPerAccount)" },
 		{ "PENDING", "Brand New", "Slurm says Brand New" },
 		{ "PENDING", "", "" },
 		{ "TIMEOUT", "TimeLimit", "it reached its time limit" },
@@ -359,6 +368,39 @@ static void reasons_are_in_plain_words(void **state)
 
 		assert_string_equal(queue_explain(&job, mem), cases[i].text);
 	}
+	arena_free(mem);
+}
+
+/* After the loss of a node a job waits for its time, and may be given a node
+ * that is dead, too: nobody sees a word of its script until Slurm knows. */
+static void a_job_that_is_queued_again_says_what_it_waits_for(void **state)
+{
+	struct arena *mem = arena_new();
+	struct slurm_record record = { .run = { .create_time_ms = 5000 } };
+	struct slurm_look look = { .mem = mem, .record = &record };
+	char time[32], want[128];
+
+	(void)state;
+	look.job = (struct queue_job){ .state = "PENDING",
+				       .reason = "BeginTime",
+				       .start_time_ms = 1763712756000 };
+	time_format_log(look.job.start_time_ms, time, sizeof(time));
+	snprintf(want, sizeof(want), "its time to start has not come yet: %s",
+		 time);
+	assert_string_equal(look_explain_wait(&look), want);
+	look.job.start_time_ms = 0;
+	assert_string_equal(look_explain_wait(&look),
+			    "its time to start has not come yet");
+	look.job = (struct queue_job){ .state = "RUNNING",
+				       .reason = "",
+				       .nodes = "n[2-3]",
+				       .start_time_ms = 6000 };
+	assert_string_equal(look_explain_wait(&look),
+			    "Slurm has given it n[2-3], where its script has "
+			    "not begun yet");
+	/* A script that waits for its next attempt began before that. */
+	look.job.start_time_ms = 4000;
+	assert_string_equal(look_explain_wait(&look), "");
 	arena_free(mem);
 }
 
@@ -786,6 +828,8 @@ int main(void)
 		cmocka_unit_test(answers_from_afar_are_whole),
 		cmocka_unit_test(queue_is_by_comment),
 		cmocka_unit_test(reasons_are_in_plain_words),
+		cmocka_unit_test(
+			a_job_that_is_queued_again_says_what_it_waits_for),
 		cmocka_unit_test(runs_tell_of_themselves),
 		cmocka_unit_test(copies_get_what_is_new),
 		cmocka_unit_test(copies_stay_where_they_are),

@@ -564,6 +564,7 @@ out:
 
 const struct command cmd_apply = {
 	.name = "apply",
+	.group = GROUP_RUN,
 	.args = "[--detach] [--yes] [--dry-run] [--rerun] [--prune] "
 		"[--take-over] "
 		"[--lock-timeout DURATION] [--share-devices] "
@@ -579,7 +580,9 @@ const struct command cmd_apply = {
 	"leaves it at\n"
 	"once, and a closed terminal leaves every run: 'jobrun apply' or "
 	"'jobrun logs -f'\n"
-	"follows it again.\n",
+	"follows it again.\n"
+	"  jobrun apply job.yaml\n"
+	"  jobrun apply --detach --yes jobs/\n",
 	.options = options,
 	.more = input_rows,
 	.more_offset = offsetof(struct apply_opts, inputs),

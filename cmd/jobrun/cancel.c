@@ -222,6 +222,7 @@ out:
 
 const struct command cmd_cancel = {
 	.name = "cancel",
+	.group = GROUP_RUN,
 	.args = "[--now] [--yes] [-l LABEL=VALUE] [--state LIST] JOB...",
 	.summary = "stop runs: SIGTERM, the job's grace period, SIGKILL",
 	.help = CHOOSE_HELP
@@ -229,7 +230,8 @@ const struct command cmd_cancel = {
 	"asks.  Waits\n"
 	"until they have ended.  Of a run that has already ended, stops only "
 	"what may\n"
-	"still run on hosts that were cut off, if they answer.\n",
+	"still run on hosts that were cut off, if they answer.\n"
+	"  jobrun cancel --yes -l team=vision 'train-*'\n",
 	.options = options,
 	.more = choose_rows,
 	.more_offset = offsetof(struct cancel_opts, choose),

@@ -479,6 +479,7 @@ out:
 
 const struct command cmd_cat = {
 	.name = "cat",
+	.group = GROUP_DATA,
 	.args = "[--index FILE] [--shuffle SEED] [--split SPLIT] [--cache DIR] "
 		"[--fifo DIR] "
 		"[--data NAME | URL...]",

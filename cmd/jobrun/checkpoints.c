@@ -325,11 +325,13 @@ out:
 
 const struct command cmd_checkpoints = {
 	.name = "checkpoints",
+	.group = GROUP_WATCH,
 	.args = "[--format text|json] [-l LABEL=VALUE] JOB...",
 	.summary = "list the checkpoints of jobs",
 	.help = CHOOSE_HELP
 	"Shows where they are, and marks the one that the next start resumes "
-	"from.\n",
+	"from.\n"
+	"  jobrun checkpoints quickstart\n",
 	.options = options,
 	.more = choose_rows,
 	.more_offset = offsetof(struct checkpoints_opts, choose),

@@ -3,29 +3,29 @@
 
 #include "cmd/jobrun/commands.h"
 
-/* In the order in which help shows them. */
+/* In the order in which help shows them, within their groups. */
 /* clang-format off */
 const struct command *const commands[] = {
-	&cmd_init,
-	&cmd_validate,
 	&cmd_plan,
 	&cmd_apply,
 	&cmd_status,
 	&cmd_logs,
+	&cmd_cancel,
+	&cmd_wait,
 	&cmd_metrics,
 	&cmd_plot,
 	&cmd_report,
 	&cmd_diff,
 	&cmd_checkpoints,
-	&cmd_wait,
-	&cmd_cancel,
 	&cmd_delete,
 	&cmd_gc,
-	&cmd_env,
+	&cmd_init,
+	&cmd_import,
+	&cmd_validate,
 	&cmd_explain,
 	&cmd_schema,
 	&cmd_render,
-	&cmd_import,
+	&cmd_env,
 	&cmd_package,
 	&cmd_shard,
 	&cmd_cat,

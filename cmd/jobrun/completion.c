@@ -30,6 +30,7 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_completion = {
 	.name = "completion",
+	.group = GROUP_MACHINE,
 	.args = "bash|zsh|fish",
 	.summary = "print a shell's completion of commands, options and jobs",
 	.help = "  bash: echo 'eval \"$(jobrun completion bash)\"' "

@@ -273,12 +273,14 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_delete = {
 	.name = "delete",
+	.group = GROUP_CLEAN_UP,
 	.args = "[--yes] [--dry-run] [-l LABEL=VALUE] [--state LIST] [--force] "
 		"[--take-over] JOB|PATH...",
 	.summary = "delete everything a job created: runs, logs, resources",
 	.help = "A JOB is a jobId or a pattern in quotes ('train-*').  Asks "
 		"first, on a terminal.\n"
-		"Cancel a run that is still going first.\n",
+		"Cancel a run that is still going first.\n"
+		"  jobrun delete --dry-run quickstart\n",
 	.options = options,
 	.more = choose_rows_plain,
 	.more_offset = offsetof(struct delete_opts, choose),

@@ -152,8 +152,10 @@ static int run_look(struct app *app, int argc, char **argv)
 
 const struct command cmd_devices = {
 	.name = "devices",
+	.group = GROUP_MACHINE,
 	.args = "",
 	.summary = "show the GPUs of this machine and the processes on them",
+	.help = "  jobrun devices\n",
 	.options = options,
 	.run = run,
 };

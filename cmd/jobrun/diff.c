@@ -308,6 +308,7 @@ out:
 
 const struct command cmd_diff = {
 	.name = "diff",
+	.group = GROUP_WATCH,
 	.args = "[--format FORMAT] [--prices FILE] JOB [JOB]",
 	.summary = "show what differs between two runs or trials",
 	.help = "JOB.3 is attempt 3, JOB/7 trial 7; a single JOB is compared "

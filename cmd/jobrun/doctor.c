@@ -194,11 +194,13 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_doctor = {
 	.name = "doctor",
+	.group = GROUP_MACHINE,
 	.args = "[--format text|json]",
 	.summary = "check what is installed, reachable and authorised",
 	.help = "Something missing is not a failure: only some jobs need it.  "
 		"Exits 77 if\n"
-		"credentials are refused, 69 if a service can't be reached.\n",
+		"credentials are refused, 69 if a service can't be reached.\n"
+		"  jobrun doctor --format json\n",
 	.options = options,
 	.remote = true,
 	.run = run,

@@ -180,12 +180,14 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_env = {
 	.name = "env",
+	.group = GROUP_FILES,
 	.args = "[--task TYPE] [--index N] PATH",
 	.summary = "print every variable that a task of the job will see",
 	.help = "If the newest run was started from this very file, shows what "
 		"its tasks saw;\n"
 		"else what the next run's would see.  Never shows values of "
-		"secrets.\n",
+		"secrets.\n"
+		"  jobrun env --task worker --index 0 job.yaml\n",
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct env_opts, load),

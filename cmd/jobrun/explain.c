@@ -168,6 +168,7 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_explain = {
 	.name = "explain",
+	.group = GROUP_FILES,
 	.args = "[-r] [FIELD.PATH|TABLE|RULE]",
 	.summary = "explain a field of a job file, or a problem in one",
 	.help = "  jobrun explain trainingInput.workerCount\n"

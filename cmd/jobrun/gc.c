@@ -531,12 +531,14 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_gc = {
 	.name = "gc",
+	.group = GROUP_CLEAN_UP,
 	.args = "[--provider NAME] [--older-than DURATION] [--lost-runs] "
 		"[--yes] [--format FORMAT] [PATH...]",
 	.summary = "clean up what no job needs any more",
 	.help = "Asks before it deletes anything.  Looks where jobs were "
 		"applied from here, and\n"
-		"where the jobs of each PATH run.\n",
+		"where the jobs of each PATH run.\n"
+		"  jobrun gc --older-than 48h\n",
 	.options = options,
 	.remote = true,
 	.run = run,

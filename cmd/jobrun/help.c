@@ -3,6 +3,15 @@
 
 #include "cmd/jobrun/commands.h"
 
+static const char *const titles[GROUPS] = {
+	[GROUP_RUN] = "Run",
+	[GROUP_WATCH] = "Watch and compare",
+	[GROUP_CLEAN_UP] = "Clean up",
+	[GROUP_FILES] = "Job files",
+	[GROUP_DATA] = "Data and programs",
+	[GROUP_MACHINE] = "This machine",
+};
+
 static int widest_name(void)
 {
 	int widest = 0;
@@ -29,10 +38,15 @@ static void print_all(struct buf *out)
 		"  jobrun apply job.yaml    do it, and follow the run to its "
 		"end\n\n"
 		"Commands:\n");
-	for (i = 0; commands[i]; i++)
-		if (!commands[i]->hidden)
-			buf_printf(out, "  %-*s  %s\n", width,
-				   commands[i]->name, commands[i]->summary);
+	for (int group = 0; group < GROUPS; group++) {
+		buf_printf(out, " %s\n", titles[group]);
+		for (i = 0; commands[i]; i++)
+			if (commands[i]->group == (enum command_group)group &&
+			    !commands[i]->hidden)
+				buf_printf(out, "  %-*s  %s\n", width,
+					   commands[i]->name,
+					   commands[i]->summary);
+	}
 	buf_puts(out,
 		 "\n"
 		 "'jobrun help COMMAND' shows the help of one.\n"
@@ -74,7 +88,9 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_help = {
 	.name = "help",
+	.group = GROUP_MACHINE,
 	.args = "[COMMAND]",
 	.summary = "show this help, or that of a command",
+	.help = "  jobrun help plan\n",
 	.run = run,
 };

@@ -123,6 +123,7 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_import = {
 	.name = "import",
+	.group = GROUP_FILES,
 	.args = "[--lossy] FILE | -- gcloud ARGUMENT...",
 	.summary = "convert an old command line to a job file",
 	.help = "A FILE is a Kubernetes Job, JobSet or TrainJob, a script of "

@@ -218,10 +218,12 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_init = {
 	.name = "init",
+	.group = GROUP_FILES,
 	.args = "[--ci both|github|gitlab|none] [--force] [DIR]",
 	.summary = "write a starter repository: a job and its review in CI",
 	.help = "DIR may be empty, new, or a repository; existing files "
-		"stay.\n",
+		"stay.\n"
+		"  jobrun init my-training\n",
 	.options = options,
 	.run = run,
 };

@@ -524,6 +524,7 @@ out:
 
 const struct command cmd_launch = {
 	.name = "launch",
+	.group = GROUP_DATA,
 	.args = "[--] COMMAND [ARGUMENT]...",
 	.summary = "run a program as a task, as a container's entry point",
 	.help = "Detects where it runs (AI Platform, Vertex AI, Slurm, "

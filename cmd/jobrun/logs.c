@@ -414,6 +414,7 @@ out:
 
 const struct command cmd_logs = {
 	.name = "logs",
+	.group = GROUP_RUN,
 	.args = "[-f] [--task TYPE] [--index LIST] [-l LABEL=VALUE] JOB...",
 	.summary = "print the output of a run's tasks",
 	.help = CHOOSE_HELP

@@ -393,6 +393,7 @@ out:
 
 const struct command cmd_metrics = {
 	.name = "metrics",
+	.group = GROUP_WATCH,
 	.args = "[-f] [--format text|json|csv] [--metric NAME] JOB",
 	.summary = "show loss, accuracy, rate ... from what the tasks print",
 	.help = "Shows the newest value, the best, and the curve, per task and "

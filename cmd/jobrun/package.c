@@ -92,6 +92,7 @@ out:
 
 const struct command cmd_package = {
 	.name = "package",
+	.group = GROUP_DATA,
 	.args = "[-o DIR] [--module-name MODULE] DIR",
 	.summary = "build the source package for packageUris",
 	.help = "  jobrun package --module-name trainer.task trainer\n\n"

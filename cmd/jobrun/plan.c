@@ -187,11 +187,14 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_plan = {
 	.name = "plan",
+	.group = GROUP_RUN,
 	.args = "[--format FORMAT] [--out FILE] [--offline] [--prune] "
 		"[--target ACTION] "
 		"[--prices FILE] PATH...",
 	.summary = "show what 'apply' would do, and do nothing",
-	.help = PATH_HELP ".  Changes nothing, here or anywhere.\n",
+	.help = PATH_HELP ".  Changes nothing, here or anywhere.\n"
+			  "  jobrun plan job.yaml\n"
+			  "  jobrun plan --out saved.plan jobs/\n",
 	.options = options,
 	.more = input_rows,
 	.more_offset = offsetof(struct plan_opts, inputs),

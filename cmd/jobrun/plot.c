@@ -344,6 +344,7 @@ out:
 
 const struct command cmd_plot = {
 	.name = "plot",
+	.group = GROUP_WATCH,
 	.args = "[-f] JOB... [METRIC]",
 	.summary = "draw the curve of a metric on the terminal",
 	.help = "Draws all tasks, attempts and trials of the runs in one "

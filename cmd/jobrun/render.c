@@ -168,6 +168,7 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_render = {
 	.name = "render",
+	.group = GROUP_FILES,
 	.args = "[--to TARGET] PATH",
 	.summary = "write the job in another form, to read or to use elsewhere",
 	.help = "  jobrun render job.yaml                  with all defaults\n"

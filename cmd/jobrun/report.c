@@ -80,6 +80,7 @@ out:
 
 const struct command cmd_report = {
 	.name = "report",
+	.group = GROUP_WATCH,
 	.args = "[-o FILE] [--prices FILE] JOB...",
 	.summary = "write a page of runs: timeline, curves, trials, changes",
 	.help = "Writes one self-contained HTML file.  JOB.3 is the run as of "

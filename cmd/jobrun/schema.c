@@ -33,6 +33,7 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_schema = {
 	.name = "schema",
+	.group = GROUP_FILES,
 	.args = "",
 	.summary = "print the JSON Schema of job files, for editors",
 	.help = "  jobrun schema >job.schema.json\n\n"

@@ -489,6 +489,7 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_shard = {
 	.name = "shard",
+	.group = GROUP_DATA,
 	.args = "[OPTION]... PATH... DIR",
 	.summary = "make WebDataset shards from files; verify and list them",
 	.help = "  jobrun shard --classes --shuffle 1 --bytes 256MB photos "

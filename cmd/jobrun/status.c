@@ -38,7 +38,7 @@ static const struct opt options[] = {
 	{ 0, "format", OPT_CHOICE, offsetof(struct status_opts, format),
 	  "text|json", "the output format; text is the default" },
 	{ 'o', "output", OPT_STRING, offsetof(struct status_opts, output),
-	  "FORM", ROWS_HELP },
+	  "FORM", ROWS_FORMATS },
 	{ 'w', "watch", OPT_FLAG, offsetof(struct status_opts, watch), NULL,
 	  "refresh until all runs have ended" },
 	{ 'a', "all", OPT_FLAG, offsetof(struct status_opts, all), NULL,
@@ -771,10 +771,12 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_status = {
 	.name = "status",
+	.group = GROUP_RUN,
 	.args = "[-o FORM] [--watch] [-l LABEL=VALUE] [--state LIST] [JOB...]",
 	.summary = "show runs and their tasks, and why one failed",
 	.help = "Shows the newest run of each job; with one JOB, its tasks "
-		"too.\n" CHOOSE_HELP,
+		"too.\n" CHOOSE_HELP "  jobrun status --watch 'train-*'\n"
+		"  jobrun status --state FAILED --since 24h -o json\n",
 	.options = options,
 	.more = choose_rows,
 	.more_offset = offsetof(struct status_opts, choose),

@@ -151,10 +151,13 @@ out:
 
 const struct command cmd_validate = {
 	.name = "validate",
+	.group = GROUP_FILES,
 	.args = "[--format text|json|sarif|github] PATH...",
 	.summary = "check job files: every problem, with its line",
 	.help = PATH_HELP ".  Works offline.  Exits 65 if any file has an "
-			  "error.\n",
+			  "error.\n"
+			  "  jobrun validate jobs/\n"
+			  "  jobrun validate --fix job.yaml\n",
 	.options = options,
 	.shared = load_rows,
 	.shared_offset = offsetof(struct validate_opts, load),

@@ -17,6 +17,7 @@ static int run(struct app *app, int argc, char **argv)
 
 const struct command cmd_version = {
 	.name = "version",
+	.group = GROUP_MACHINE,
 	.args = "",
 	.summary = "print the version",
 	.run = run,

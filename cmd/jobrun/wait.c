@@ -107,10 +107,12 @@ out:
 
 const struct command cmd_wait = {
 	.name = "wait",
+	.group = GROUP_WATCH,
 	.args = "[--timeout DURATION] [-l LABEL=VALUE] [--state LIST] JOB...",
 	.summary = "wait for runs to end; exit as they did (0 or 1)",
 	.help = CHOOSE_HELP "With several, the first failure decides the exit "
-			    "status.\n",
+			    "status.\n"
+			    "  jobrun wait --timeout 2h quickstart\n",
 	.options = options,
 	.more = choose_rows,
 	.more_offset = offsetof(struct wait_opts, choose),

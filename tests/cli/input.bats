@@ -91,7 +91,16 @@ fails_with() {
     [ "$status" -eq 0 ]
     [[ $output == *"Usage: jobrun $name"* ]]
     [ -f "$BATS_TEST_DIRNAME/../../man/jobrun-$name.1" ]
+    # No line is wider than a terminal, and there is an example.
+    [ -z "$(grep -E '.{81}' <<<"$output")" ]
+    [ "$name" = version ] || [[ $output == *jobrun*"jobrun $name"*$'\n'*"jobrun $name"* ]]
   done
+}
+
+@test "the help lists every command once, those of every day first" {
+  run jobrun help
+  [[ $output == *$'Commands:\n Run\n  plan '* ]]
+  [ -z "$(sed -n 's/^  \([a-z-]*\)  .*/\1/p' <<<"$output" | sort | uniq -d)" ]
 }
 
 @test "a command that is not there, or can't be run" {

@@ -13,8 +13,20 @@
 #include "cmd/jobrun/ui/app.h"
 #include "core/base/opt.h"
 
+/* Under which title help lists a command; those of every day come first. */
+enum command_group {
+	GROUP_RUN,
+	GROUP_WATCH,
+	GROUP_CLEAN_UP,
+	GROUP_FILES,
+	GROUP_DATA,
+	GROUP_MACHINE,
+	GROUPS,
+};
+
 struct command {
 	const char *name;
+	enum command_group group;
 	const char *args;          /* "[--format FORMAT] PATH..." */
 	const char *summary;       /* one line, no full stop */
 	const char *help;          /* more, with an example; or NULL */

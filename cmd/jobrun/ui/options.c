@@ -14,6 +14,7 @@
 
 #define OPT_MAX 32
 #define HELP_COLUMN 30
+#define HELP_WIDTH 80
 #define OPT_CHOICES_MAX 16
 #define NUMBER_MAX 1000000000
 
@@ -80,11 +81,35 @@ static void print_options(const struct opt *options, struct buf *out)
 	}
 }
 
+/* Its words, none of them parted: "[--out FILE]" is one. */
+static void print_usage(const struct command *command, struct buf *out)
+{
+	static const char head[] = "Usage: jobrun ";
+	size_t indent = strlen(head) + strlen(command->name);
+	size_t at = indent;
+	const char *word = command->args;
+
+	buf_printf(out, "%s%s", head, command->name);
+	while (*word) {
+		size_t len = strcspn(word, " ");
+
+		while (*word == '[' && word[len] && !memchr(word, ']', len))
+			len += 1 + strcspn(word + len + 1, " ");
+		if (at + 1 + len > HELP_WIDTH) {
+			buf_printf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		}
+		buf_printf(out, " %.*s", (int)len, word);
+		at += 1 + len;
+		word += len + (word[len] == ' ');
+	}
+	buf_puts(out, "\n");
+}
+
 void command_help(const struct command *command, struct buf *out)
 {
-	buf_printf(out, "jobrun %s: %s\n\nUsage: jobrun %s%s%s\n",
-		   command->name, command->summary, command->name,
-		   command->args[0] ? " " : "", command->args);
+	buf_printf(out, "jobrun %s: %s\n\n", command->name, command->summary);
+	print_usage(command, out);
 	if (command->help)
 		buf_printf(out, "\n%s", command->help);
 	buf_puts(out, "\nOptions:\n");

@@ -10,7 +10,6 @@
 
 #define ROWS_FORMATS "json|yaml|wide|name|csv|jsonl|custom=KEY,..."
 /* The help of -o. */
-#define ROWS_HELP "the form: " ROWS_FORMATS
 
 /* A form that is not made of rows: text, wide or NULL. */
 bool rows_is_text(const char *format);

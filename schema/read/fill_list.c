@@ -67,6 +67,14 @@ static bool is_list(struct fill *fill, const struct spot *at)
 	return false;
 }
 
+/* Whether its items name a variable to take a value from. */
+static bool is_secret(const struct field *field)
+{
+	return field->type == FIELD_NAMED &&
+	       message_field(field->message, "env") &&
+	       message_field(field->message, "file");
+}
+
 /* "scaleTier:BASIC" and "scaleTier = BASIC" are texts. */
 static bool is_key_and_value(const char *text)
 {
@@ -80,6 +88,30 @@ static bool is_key_and_value(const char *text)
 	       text_starts(text, " = ") || *text == '=';
 }
 
+/* A list in the place of a map, as other tools have it: what its first item
+ * would be. */
+static void hint_list(struct fill *fill, const struct spot *at)
+{
+	const struct node *first =
+		at->value->items ? at->value->items->value : NULL;
+	const struct node *name = first ? node_get(first, "name") : NULL;
+	const struct node *value = name ? node_get(first, "value") : NULL;
+	bool plain = first && first->kind == NODE_SCALAR;
+	const char *text = plain ? first->text : "";
+	size_t len = strcspn(text, "=");
+
+	if (value && name->kind == NODE_SCALAR && value->kind == NODE_SCALAR)
+		problem_hint(fill->found, "write %s: %s, without \"- \"",
+			     name->text, value->text);
+	else if (plain && len && text[len] == '=')
+		problem_hint(fill->found, "write %.*s: %s, without \"- \"",
+			     (int)len, text, text + len + 1);
+	else if (plain && is_secret(at->field))
+		problem_hint(fill->found, "write %s: {env: %s}", text, text);
+	else
+		problem_hint(fill->found, "write its keys without \"- \"");
+}
+
 bool fill_is_map(struct fill *fill, const struct spot *at)
 {
 	const struct node *value = at->value;
@@ -88,7 +120,11 @@ bool fill_is_map(struct fill *fill, const struct spot *at)
 		return true;
 	spot_wrong_type(fill, at, "a map of keys");
 	if (value->kind == NODE_LIST)
-		problem_hint(fill->found, "write its keys without \"- \"");
+		hint_list(fill, at);
+	else if (value->kind == NODE_SCALAR && is_secret(at->field))
+		problem_hint(fill->found,
+			     "a file says where a secret is, not what it is: "
+			     "write {env: VARIABLE} or {file: PATH}");
 	else if (value->kind == NODE_SCALAR && is_key_and_value(value->text))
 		problem_hint(fill->found,
 			     "write KEY: VALUE, with a space after the \":\"");

@@ -93,6 +93,67 @@ bool fill_parse_duration(const char *text, long *out, struct error *err)
 	return true;
 }
 
+/* "1-12:00:00" and "1:30:00", as Slurm has them. */
+static bool parse_clock(const char *text, long *out)
+{
+	unsigned days = 0, hours, minutes, seconds;
+	int end = 0;
+
+	if (strchr(text, '-')) {
+		if (sscanf(text, "%4u-%2u:%2u:%2u%n", &days, &hours, &minutes,
+			   &seconds, &end) != 4)
+			return false;
+	} else if (sscanf(text, "%4u:%2u:%2u%n", &hours, &minutes, &seconds,
+			  &end) != 3) {
+		return false;
+	}
+	if (text[end] || minutes > 59 || seconds > 59)
+		return false;
+	*out = ((days * 24L + hours) * 60 + minutes) * 60 + seconds;
+	return true;
+}
+
+/* "90 minutes": what people write who have not read how. */
+static bool parse_words(const char *text, long *out)
+{
+	static const struct {
+		const char *names;
+		long seconds;
+	} units[] = {
+		{ " s sec secs second seconds ", 1 },
+		{ " m min mins minute minutes ", 60 },
+		{ " h hr hrs hour hours ", 3600 },
+		{ " d day days ", 86400 },
+	};
+	char word[16], *found;
+	unsigned count;
+	int end = 0;
+	size_t i;
+
+	word[0] = ' ';
+	if (sscanf(text, "%6u %8[a-z]%n", &count, word + 1, &end) != 2 ||
+	    text[end])
+		return false;
+	strcat(word, " ");
+	for (i = 0; i < COUNT(units); i++) {
+		found = strstr(units[i].names, word);
+		if (found) {
+			*out = count * units[i].seconds;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* In words of other tools. */
+static void hint_duration(struct fill *fill, const char *text)
+{
+	long value;
+
+	if (parse_clock(text, &value) || parse_words(text, &value))
+		problem_hint(fill->found, "write \"%lds\"", value);
+}
+
 static bool fill_duration(struct fill *fill, const struct spot *at, long *out)
 {
 	char name[SHORT_SIZE], shown[SHORT_SIZE];
@@ -111,12 +172,15 @@ static bool fill_duration(struct fill *fill, const struct spot *at, long *out)
 		if (duration_parse(text, &value, &err) == 0) {
 			problem_hint(fill->found, "write \"%lds\"", value);
 			problem_fix(fill->found, at->value, "%lds", value);
+		} else {
+			hint_duration(fill, text);
 		}
 		return false;
 	}
 	if (!fill_parse_duration(text, &value, &err)) {
 		problem_add(fill->found, SEVERITY_ERROR, at->value, at->path,
 			    "duration", "%s: %s", name, err.text);
+		hint_duration(fill, text);
 		return false;
 	}
 	if (!in_range(fill, at, value, 1))

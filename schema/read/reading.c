@@ -74,6 +74,8 @@ static const struct {
 	{ "run", NULL, "resources", "a SkyPilot task", IMPORT_FILE },
 	{ "run", NULL, "num_nodes", "a SkyPilot task", IMPORT_FILE },
 	{ "run", NULL, "setup", "a SkyPilot task", IMPORT_FILE },
+	{ "jobs", NULL, "on", "a GitHub Actions workflow", NULL },
+	{ "services", NULL, NULL, "a Docker Compose file", NULL },
 };
 
 /* False if it is no file of those. */

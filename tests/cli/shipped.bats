@@ -7,7 +7,7 @@ load helper
 source_job() {
   cat >"$1" <<END
 jobId: $2
-trainingInput: {region: us-central1}
+trainingInput: {region: us-central1, masterConfig: {imageUri: busybox}}
 jobrun:
   provider: kubernetes
   source: $3

@@ -15,12 +15,50 @@ const struct kube_type type_event = { "Event", "/api/v1", "events" };
 const struct kube_type type_job = { "Job", "/apis/batch/v1", "jobs" };
 const struct kube_type type_jobset = { "JobSet", "/apis/" JOBSET_GROUP,
 				       "jobsets" };
-const struct kube_type type_workload = { "Workload", "/apis/" KUEUE_GROUP,
+const struct kube_type type_workload = { "Workload",
+					 "/apis/" KUEUE_GROUP "v1beta1",
 					 "workloads" };
-
 const struct kube_type type_local_queue = { "LocalQueue",
-					    "/apis/" KUEUE_VISIBILITY,
+					    "/apis/" KUEUE_VISIBILITY "v1beta1",
 					    "localqueues" };
+
+/* The newest first. */
+static const struct {
+	const char *group, *served;
+	struct kube_type type;
+} kueue_types[] = {
+	{ KUEUE_GROUP,
+	  KUEUE_GROUP "v1beta2",
+	  { "Workload", "/apis/" KUEUE_GROUP "v1beta2", "workloads" } },
+	{ KUEUE_GROUP,
+	  KUEUE_GROUP "v1beta1",
+	  { "Workload", "/apis/" KUEUE_GROUP "v1beta1", "workloads" } },
+	{ KUEUE_VISIBILITY,
+	  KUEUE_VISIBILITY "v1beta2",
+	  { "LocalQueue", "/apis/" KUEUE_VISIBILITY "v1beta2",
+	    "localqueues" } },
+	{ KUEUE_VISIBILITY,
+	  KUEUE_VISIBILITY "v1beta1",
+	  { "LocalQueue", "/apis/" KUEUE_VISIBILITY "v1beta1",
+	    "localqueues" } },
+};
+
+int kueue_type(const struct kube_at *at, const char *group,
+	       const struct kube_type **out)
+{
+	struct error ignored;
+	int has = 0;
+	size_t i;
+
+	for (i = 0; i < COUNT(kueue_types) && has == 0; i++) {
+		if (strcmp(kueue_types[i].group, group) != 0)
+			continue;
+		has = apiserver_has(at->api, kueue_types[i].served, &ignored);
+		*out = &kueue_types[i].type;
+	}
+	return has;
+}
+
 const struct kube_type type_namespace = { "Namespace", "/api/v1",
 					  "namespaces" };
 

@@ -29,10 +29,15 @@ extern const struct kube_type type_local_queue;
 
 #define JOBSET_GROUP "jobset.x-k8s.io/v1alpha2"
 #define KUEUE_LABEL "kueue.x-k8s.io/queue-name"
-#define KUEUE_GROUP "kueue.x-k8s.io/v1beta1"
+#define KUEUE_GROUP "kueue.x-k8s.io/"
 /* A server of Kueue's own says at which place of its queue each waits. */
-#define KUEUE_VISIBILITY "visibility.kueue.x-k8s.io/v1beta1"
+#define KUEUE_VISIBILITY "visibility.kueue.x-k8s.io/"
 #define KUEUE_PENDING "pendingworkloads"
+
+/* Finds Kueue's kind in the newest version that the cluster has, of a group
+ * above.  0: it has none; -1: it does not say. */
+int kueue_type(const struct kube_at *at, const char *group,
+	       const struct kube_type **out);
 
 /* "ROOT/namespaces/SPACE/PLURAL[/NAME]"; in `mem`. */
 const char *type_path(const struct kube_type *type, const struct kube_at *at,

@@ -265,14 +265,15 @@ static const char *place_in_queue(const struct kube_at *at,
 				  struct arena *mem)
 {
 	struct reason out = { .workload = workload, .mem = mem };
+	const struct kube_type *type;
 	struct error ignored;
 	const char *path;
 
-	if (apiserver_has(at->api, KUEUE_VISIBILITY, &ignored) <= 0)
+	if (kueue_type(at, KUEUE_VISIBILITY, &type) <= 0)
 		return "";
-	path = arena_printf(mem, "%s/" KUEUE_PENDING,
-			    type_path(&type_local_queue, at,
-				      object_label(object, KUEUE_LABEL), mem));
+	path = arena_printf(
+		mem, "%s/" KUEUE_PENDING,
+		type_path(type, at, object_label(object, KUEUE_LABEL), mem));
 	apiserver_list(at->api, path, NULL, find_place, &out, &ignored);
 	return out.text ? arena_printf(mem, " %s", out.text) : "";
 }
@@ -282,20 +283,20 @@ static const char *why_queued(const struct kube_at *at, const json_t *object,
 {
 	struct reason out = { .uid = object_meta(object, "uid"), .mem = mem };
 	const char *queue = object_label(object, KUEUE_LABEL);
+	const struct kube_type *type;
 	struct error ignored;
 	int has;
 
 	if (!*queue)
 		return NULL;
-	has = apiserver_has(at->api, KUEUE_GROUP, &ignored);
+	has = kueue_type(at, KUEUE_GROUP, &type);
 	if (has == 0)
 		return arena_printf(mem,
 				    "the cluster has no Kueue: nothing waits "
 				    "in queue '%s'",
 				    queue);
 	if (has > 0)
-		apiserver_list(at->api,
-			       type_path(&type_workload, at, NULL, mem), NULL,
+		apiserver_list(at->api, type_path(type, at, NULL, mem), NULL,
 			       take_workload, &out, &ignored);
 	if (!out.text)
 		return NULL;

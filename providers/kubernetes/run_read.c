@@ -56,7 +56,7 @@ static void note_cluster(struct kube *kube, const struct kube_at *at,
 			 json_t *notes)
 {
 	const char *queue = object_label(body, KUEUE_LABEL);
-	struct error ignored;
+	const struct kube_type *kueue;
 
 	if (made->asks_namespace && pod_security_is_restricted(kube, at)) {
 		json_array_append_new(
@@ -67,7 +67,7 @@ static void note_cluster(struct kube *kube, const struct kube_at *at,
 				     at->name_space));
 		pod_security_restrict(body);
 	}
-	if (*queue && apiserver_has(at->api, KUEUE_GROUP, &ignored) == 0)
+	if (*queue && kueue_type(at, KUEUE_GROUP, &kueue) == 0)
 		json_array_append_new(
 			notes, json_sprintf("the cluster has no Kueue: nothing "
 					    "waits in queue '%s'",

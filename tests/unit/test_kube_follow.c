@@ -169,15 +169,15 @@ static void make_workload(struct kube_test *f, const char *uid)
 	free(item);
 }
 
-static void kueue_says_what_it_waits_for(void **state)
+static void kueue_says(struct kube_test *f, const char *version)
 {
-	struct kube_test *f = *state;
 	struct kube_record record;
 	struct kube_command c;
 	struct error err;
 
+	stand_in_tell(&f->server, "state", version);
 	stand_in_tell(&f->server, "state",
-		      "{'kueue': true, 'paused': true, 'positions': "
+		      "{'paused': true, 'positions': "
 		      "{'jobset-other': 0, 'jobset-net': 2}}");
 	kube_test_open(&c, KUBE_TEST_JOB "  kubernetes: {queue: team}\n");
 	kube_test_must(&c, kube_test_apply(&c, false));
@@ -189,6 +189,16 @@ static void kueue_says_what_it_waits_for(void **state)
 		       "waits in Kueue's queue at place 3: insufficient unused "
 		       "quota for cpu; evicted: preempted by a greater one");
 	kube_test_close(&c);
+}
+
+static void kueue_says_what_it_waits_for(void **state)
+{
+	kueue_says(*state, "{'kueue': true}");
+}
+
+static void newer_kueues_do_too(void **state)
+{
+	kueue_says(*state, "{'kueue': 'v1beta2'}");
 }
 
 static bool is_readable(int fd, int ms)
@@ -313,6 +323,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_it_waits_for_is_said,
 						kube_test_start,
 						kube_test_stop),
+		cmocka_unit_test_setup_teardown(
+			newer_kueues_do_too, kube_test_start, kube_test_stop),
 		cmocka_unit_test_setup_teardown(kueue_says_what_it_waits_for,
 						kube_test_start,
 						kube_test_stop),

@@ -30,6 +30,7 @@ KINDS = [
     Kind("", "v1", "events", "Event"),
     Kind("batch", "v1", "jobs", "Job"),
     Kind("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet"),
+    Kind("kueue.x-k8s.io", "v1beta2", "workloads", "Workload"),
     Kind("kueue.x-k8s.io", "v1beta1", "workloads", "Workload"),
 ]
 KIND = {kind.name: kind for kind in KINDS}

@@ -30,6 +30,7 @@ Tests talk to it below /_/:
                       "finalizers": true lets everybody block deletions,
                       "quota" how many objects of a kind there may be:
                       {"configmaps": 0},
+                      "kueue" true: it has Kueue's v1beta1, or another version,
                       "positions" those of Workloads in Kueue's queues, by
                       their names
     POST /_/make      an object, put there by somebody else
@@ -87,7 +88,7 @@ users:
 """
 TOKEN = "token-that-nobody-may-see"
 WATCH_S = 30
-VISIBILITY = "apis/visibility.kueue.x-k8s.io/v1beta1"
+VISIBILITY = "apis/visibility.kueue.x-k8s.io"
 REVIEWS = "/apis/authorization.k8s.io/v1/"
 
 
@@ -272,10 +273,10 @@ class Server(http.server.ThreadingHTTPServer):
         match = re.fullmatch("/api/v1/namespaces/([^/]+)", path)
         if match and method == "GET":
             return self.namespace(match[1])
-        match = re.fullmatch(f"/{VISIBILITY}/namespaces/([^/]+)/"
+        queues = f"/{VISIBILITY}/{self.kueue_version()}"
+        match = re.fullmatch(f"{queues}/namespaces/([^/]+)/"
                              "localqueues/([^/]+)/pendingworkloads", path)
-        if self.state.get("kueue") and \
-                (match or path == "/" + VISIBILITY):
+        if self.state.get("kueue") and (match or path == queues):
             return self.pending(*match.groups() if match else (None, None))
         kinds = self.kinds()
         if path == "/api":
@@ -317,12 +318,17 @@ class Server(http.server.ThreadingHTTPServer):
 
     def kinds(self):
         """Those that the cluster has."""
-        missing = set()
-        if self.state.get("jobset") is False:
-            missing.add("JobSet")
-        if not self.state.get("kueue"):
-            missing.add("Workload")
-        return [kind for kind in KINDS if kind.name not in missing]
+        def is_there(kind):
+            if kind.name == "JobSet":
+                return self.state.get("jobset") is not False
+            return kind.name != "Workload" or kind.api.endswith(
+                "/" + self.kueue_version())
+        return [kind for kind in KINDS if is_there(kind)]
+
+    def kueue_version(self):
+        kueue = self.state.get("kueue")
+        return kueue if isinstance(kueue, str) else \
+            "v1beta1" if kueue else "none"
 
     @staticmethod
     def group(kind):

@@ -16,6 +16,9 @@
 #include "providers/slurm/attempts.h"
 #include "providers/slurm/slurm_look.h"
 
+/* How long after the grace of its tasks a job may take to end. */
+#define HUNG_MS 120000
+
 /* ---- states ------------------------------------------------------------ */
 
 /* The state of a job that Slurm has forgotten. */
@@ -184,6 +187,33 @@ static bool has_outlived(const struct slurm_look *look, enum run_state state,
 	       (state == RUN_QUEUED && look->record->run.state == RUN_RUNNING);
 }
 
+/* The master has ended well, and the job goes on long after the others' grace:
+ * srun waits for ever for a task whose node was away for a moment only. */
+static bool has_hung(const struct slurm_look *look, enum run_state state)
+{
+	const struct task_record *first = look_master(look);
+	struct run_spec spec;
+	struct error ignored;
+
+	if (!look->known || state != RUN_RUNNING || look->status >= 0 ||
+	    !first || first->state != RUN_SUCCEEDED || !first->end_time_ms ||
+	    spec_read(look->folder, look->mem, &spec, &ignored) < 0)
+		return false;
+	return time_now_ms() - first->end_time_ms >
+	       spec.grace_s * INT64_C(1000) + HUNG_MS;
+}
+
+static int end_hung(struct slurm_look *look, struct error *err)
+{
+	const char *const argv[] = { "scancel", look->job.id, NULL };
+	struct command_answer answer;
+
+	if (cluster_slurm(look->at->cluster, argv, &answer, err) < 0)
+		return -1;
+	command_answer_done(&answer);
+	return end_or_wait(look, RUN_SUCCEEDED, err);
+}
+
 /* 1: there is another attempt to be looked at. */
 static int look_at_attempt(struct slurm_look *look, const struct error *away,
 			   struct error *err)
@@ -202,6 +232,8 @@ static int look_at_attempt(struct slurm_look *look, const struct error *away,
 	look_read_status(look);
 	if (has_succeeded(look) || has_outlived(look, state, away))
 		return end_or_wait(look, RUN_SUCCEEDED, err);
+	if (has_hung(look, state))
+		return end_hung(look, err);
 	if (is_followed(look, state, &next))
 		return go_on(look, &next, err);
 	/* Nobody knows: what was known last holds. */

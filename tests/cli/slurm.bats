@@ -435,6 +435,29 @@ as_nobody() {
   done
 }
 
+@test "a node is away for a moment: nothing waits for its task once the master has ended" {
+  local master
+  slurm_job away.yaml away 1 'echo up; [ $RANK = 0 ] || exec sleep 600; until [ -e $JOBRUN_RUN_DIR/go ]; do sleep 0.1; done'
+  apply --detach away.yaml
+  wait_until 30 eval 'grep -qs up "$HOME"/.jobrun/runs/away/*/attempts/0/logs/worker-0.stdout'
+  slurm_kill n2
+  slurm_kill_steps n2
+  slurm_start_node n2
+  touch "$(echo "$HOME"/.jobrun/runs/away/*/output)/go"
+  master=$(echo "$HOME"/.jobrun/runs/away/*/attempts/0/tasks/master-0)
+  wait_until 30 grep -qs "^end 0" "$master"
+  # As if that had been ten minutes ago; nobody has looked yet.
+  awk '$1 == "end" { $3 = sprintf("%.0f", $3 - 600000) } 1' "$master" >master
+  cat master >"$master"
+  run timeout 100 "$JOBRUN" wait away
+  echo "$output"
+  squeue --me
+  [ "$status" = 0 ]
+  [ "$(field away '(j["state"], [t["state"] for t in j["tasks"]])')" = "('SUCCEEDED', ['SUCCEEDED', 'CANCELLED'])" ]
+  wait_until 30 eval '[ -z "$(in_queue away running,pending,completing)" ]'
+  wait_until 20 slurm_is_idle
+}
+
 @test "the shared disk is full: the job ends, and says why" {
   mountpoint -q "$SLURM/small" || skip "nothing can be mounted here"
   slurm_job full.yaml full 1 'head -c 4000000 /dev/zero | tr "\0" x | fold; exit 3' \

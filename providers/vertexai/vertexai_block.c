@@ -2,11 +2,9 @@
 #include "providers/vertexai/vertexai_block.h"
 
 #include "core/job/check.h"
+#include "providers/vertexai/vertexai_strategies.h"
 #include "providers/vertexai/vertexai_types.h"
 #include "providers/vertexai/vertexai_request.h"
-
-static const char *const strategies[] = { "STANDARD", "SPOT", "FLEX_START",
-					  NULL };
 
 static const struct field nfs_fields[] = {
 	{ .name = "server",
@@ -56,7 +54,7 @@ static const struct field fields[] = {
 		 "are merged by their place; the first is the master's." },
 	{ .name = "strategy",
 	  .type = FIELD_STRING,
-	  .values = strategies,
+	  .values = vertex_strategy_names,
 	  .offset = offsetof(struct vertex_ai_block, strategy),
 	  .doc = "How machines are got: STANDARD, SPOT, which may be taken "
 		 "away at any time, or FLEX_START, which waits for all of them "

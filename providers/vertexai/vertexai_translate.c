@@ -12,6 +12,7 @@
 #include "providers/vertexai/vertexai_block.h"
 #include "providers/vertexai/vertexai_own.h"
 #include "providers/vertexai/vertexai_request.h"
+#include "providers/vertexai/vertexai_strategies.h"
 #include "providers/vertexai/study.h"
 #include "providers/vertexai/vertexai_uses.h"
 #include "providers/vertexai/vertexai_types.h"
@@ -341,61 +342,63 @@ static json_t *pools(struct vertex_translation *t)
 
 /* ---- the rest ---------------------------------------------------------- */
 
-/* GPUs that FLEX_START gives, and for how long (Vertex AI docs, schedule jobs
- * with Dynamic Workload Scheduler, 2026). */
-static const char *const flex_start[] = {
-	"NVIDIA_L4",        "NVIDIA_TESLA_A100",     "NVIDIA_A100_80GB",
-	"NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB",
-	"NVIDIA_B200",
-};
-#define FLEX_START_MAX_S (7L * 86400)
-
-static bool is_flex_start(const struct vertex_translation *t)
+static const struct vertex_strategy *
+strategy(const struct vertex_translation *t)
 {
-	return t->block && t->block->strategy &&
-	       !strcmp(t->block->strategy, "FLEX_START");
+	return vertex_strategy_find(t->block ? t->block->strategy : NULL);
 }
 
-static void check_flex_start(struct vertex_translation *t)
+static bool gives(const struct vertex_strategy *how, const char *type)
 {
-	size_t i, k;
+	const char *const *one = how->accelerators;
 
-	for (i = 0; i < t->machines.count; i++) {
+	while (type && *one && strcmp(*one, type) != 0)
+		one++;
+	return type && *one;
+}
+
+/* What machines this way has, and for how long. */
+static void check_strategy(struct vertex_translation *t,
+			   const struct vertex_strategy *how)
+{
+	size_t i;
+
+	for (i = 0; how->accelerators && i < t->machines.count; i++) {
 		const char *type = t->machines.items[i].accelerator_type;
 
-		for (k = 0; type && k < COUNT(flex_start); k++)
-			if (!strcmp(flex_start[k], type))
-				break;
-		if (!type || k == COUNT(flex_start))
-			leave_out(
-				t, true, "jobrun.vertex-ai.strategy",
-				arena_printf(t->mem,
-					     "FLEX_START has machines with L4, "
-					     "A100, H100, H200 and B200 only, "
-					     "not %s",
-					     type ? type : "without GPUs"));
+		if (!gives(how, type))
+			leave_out(t, true, "jobrun.vertex-ai.strategy",
+				  arena_printf(t->mem,
+					       "%s has machines with %s only, "
+					       "not %s",
+					       how->name,
+					       how->accelerators_named,
+					       type ? type : "without GPUs"));
 	}
-	if (t->input->scheduling.max_running_time_s > FLEX_START_MAX_S)
+	if (how->running_max_days && t->input->scheduling.max_running_time_s >
+					     how->running_max_days * 86400)
 		leave_out(t, true, "trainingInput.scheduling.maxRunningTime",
-			  "FLEX_START gives machines for 7 days at most");
+			  arena_printf(t->mem,
+				       "%s gives machines for %ld days at most",
+				       how->name, how->running_max_days));
 }
 
 static json_t *scheduling(struct vertex_translation *t)
 {
 	const struct scheduling *from = &t->input->scheduling;
+	const struct vertex_strategy *how = strategy(t);
 	json_t *out = json_object();
 
 	if (from->max_running_time_s)
 		json_put(out, "timeout",
 			 json_sprintf("%lds", from->max_running_time_s));
-	if (is_flex_start(t)) {
-		check_flex_start(t);
-		if (from->max_wait_time_s)
-			json_put(out, "maxWaitDuration",
-				 json_sprintf("%lds", from->max_wait_time_s));
-	} else if (from->max_wait_time_s) {
+	if (how)
+		check_strategy(t, how);
+	if (from->max_wait_time_s && how && how->waits)
+		json_put(out, "maxWaitDuration",
+			 json_sprintf("%lds", from->max_wait_time_s));
+	else if (from->max_wait_time_s)
 		leave(t, "trainingInput.scheduling.maxWaitTime");
-	}
 	if (from->priority)
 		leave(t, "trainingInput.scheduling.priority");
 	return out;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How Vertex AI gets a job its machines, and what each way can give. */
+#ifndef JOBRUN_VERTEXAI_STRATEGIES_H
+#define JOBRUN_VERTEXAI_STRATEGIES_H
+
+#include <stdbool.h>
+
+struct vertex_strategy {
+	const char *name;
+	bool waits; /* takes Scheduling.maxWaitDuration */
+	/* The only accelerators that it gives, up to NULL; and what people
+	 * call them.  NULL: it gives all machines. */
+	const char *const *accelerators;
+	const char *accelerators_named;
+	long running_max_days; /* 0: it has no limit */
+};
+
+/* All their names, up to NULL: the values of the field. */
+extern const char *const vertex_strategy_names[];
+
+/* NULL, which takes nothing away, for NULL and for an unknown name. */
+const struct vertex_strategy *vertex_strategy_find(const char *name);
+
+#endif

@@ -67,6 +67,8 @@ static void decide_same_run(struct action *action, bool rerun,
 			       ? "not started before: another owner had it"
 			       : arena_printf(mem, "not started before: %s",
 					      run->error));
+	} else if (run->unbegun && !rerun) {
+		decide(action, ACTION_RUN, "cancelled before it began");
 	} else if (run_state_is_final(run->state) && rerun) {
 		decide(action, ACTION_RUN,
 		       arena_printf(mem, "again, after attempt %d (%s)",

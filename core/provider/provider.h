@@ -49,6 +49,7 @@ struct run_status {
 	char origin[ORIGIN_MAX];       /* of the job, or its label, or "" */
 	int exit_code;                 /* -1: none yet */
 	int refusal;                   /* run_refusal() */
+	bool unbegun;    /* it was cancelled before it had machines */
 	char error[512];               /* why it failed, or "" */
 };
 

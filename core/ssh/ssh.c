@@ -205,14 +205,16 @@ enum ssh_trouble ssh_explain(const char *text, struct error *err)
 	};
 	const char *proxy = strstr(text, SSH_PROXY_MARK);
 	char line[256];
+	bool denied;
 	size_t i;
 
 	/* Then ssh only says that it was cut off. */
 	if (proxy) {
 		proxy += strlen(SSH_PROXY_MARK);
-		error_set(err, ERROR_UNREACHABLE, "%.*s",
-			  (int)strcspn(proxy, "\r\n"), proxy);
-		return SSH_UNREACHABLE;
+		denied = text_starts(proxy, SSH_PROXY_DENIED);
+		error_set(err, denied ? ERROR_DENIED : ERROR_UNREACHABLE,
+			  "%.*s", (int)strcspn(proxy, "\r\n"), proxy);
+		return denied ? SSH_REFUSED : SSH_UNREACHABLE;
 	}
 	text_last_words(text, strlen(text), line, sizeof(line));
 	if (strstr(text, "REMOTE HOST IDENTIFICATION HAS CHANGED")) {

@@ -55,6 +55,8 @@ enum ssh_trouble {
 
 /* The prefix of the last words of our own proxy command. */
 #define SSH_PROXY_MARK "jobrun: error: "
+/* Then: it was refused for want of a right, which trying again does not give. */
+#define SSH_PROXY_DENIED "not authorised"
 
 /* Reduces ssh's standard error to one line that names no more than needed;
  * `text` may be empty. */

@@ -290,6 +290,9 @@ static int read_run(void *ctx, const struct resource *want,
 		found->run.attempt = run.attempt;
 		found->run.exit_code = run.exit_code;
 		found->run.refusal = run_refusal(&run);
+		found->run.unbegun = run.state == RUN_CANCELLED &&
+				     !run.start_time_ms &&
+				     run.attempt == run.origin;
 		run_status_set_origin(&found->run, run.job_origin);
 		resource_found(found, properties, run.digest, run.digest2,
 			       run.error);

@@ -171,8 +171,9 @@ static int connect_relay(struct tunnel *t, struct error *err)
 	if (ret < 0 && status / 100 == 4)
 		error_set(err, ERROR_DENIED,
 			  "Identity-Aware Proxy does not connect to '%s' in "
-			  "%s, project '%s' (status %ld): that takes the role "
-			  "roles/iap.tunnelResourceAccessor",
+			  "%s, project '%s' (status %ld): that takes the "
+			  "permission iap.tunnelInstances.accessViaIAP, which "
+			  "the role roles/iap.tunnelResourceAccessor has",
 			  t->target->instance, t->target->zone,
 			  t->target->project, status);
 	buf_done(&url);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/units.h"
+#include "core/ssh/ssh.h"
 #include "providers/google/iap.h"
 
 static int tunnel(const char *trace_http, const struct iap_target *target,
@@ -38,7 +39,10 @@ static int run(const void *opts, char *const *args, const char *trace_http,
 	    number_parse(args[1], 1, 65535, &target.port, err) == 0)
 		ret = tunnel(trace_http, &target, err);
 	arena_free(mem);
-	return ret;
+	/* ssh hands on what it says, not its status. */
+	return ret < 0 && err->code == ERROR_DENIED
+		       ? error_prefix(err, SSH_PROXY_DENIED)
+		       : ret;
 }
 
 static const struct provider_command iap_tunnel_command = {

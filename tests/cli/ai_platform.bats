@@ -143,7 +143,7 @@ JSON
   [ "$status" -eq 0 ]
   state_is tpu_mnist_1 CANCELLED
   run jobrun plan job.yaml
-  [[ $output == *"cancelled before"* ]]
+  [[ $output == *"tpu_mnist_1  cancelled before it began"* ]]
   jobrun delete tpu_mnist_1
   run jobrun plan job.yaml
   echo "$output"

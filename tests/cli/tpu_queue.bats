@@ -84,6 +84,9 @@ elsewhere() {
   echo "$output"
   state_is wait CANCELLED
   [ "$(made)" -eq 0 ]
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"run     wait  cancelled before it began"* ]]
   end_google
   wait_until 15 nothing_runs
 }

@@ -372,8 +372,8 @@ SH
   tell faults '[{"do": "status", "path": "/iap_tunnel/", "count": 1000, "status": 403}]'
   run jobrun apply --yes --rerun --set jobrun.tpu-vm.sshTimeout=1s job.yaml
   echo "$output"
-  [ "$status" -eq 69 ]
-  [[ $output == *"FAILED"*"host 't1v-n-pod-w-"*"Identity-Aware Proxy does not connect to 't1v-n-pod-w-"*"roles/iap.tunnelResourceAccessor"* ]]
+  [ "$status" -eq 77 ]
+  [[ $output == *"FAILED"*"host 't1v-n-pod-w-"*"not authorised: Identity-Aware Proxy does not connect to 't1v-n-pod-w-"*"iap.tunnelInstances.accessViaIAP"*"roles/iap.tunnelResourceAccessor"* ]]
   [ "$(made)" -eq 0 ]
   end_google
 }

@@ -118,7 +118,7 @@ JSON
   end_google
 }
 
-@test "a failed job is told in the service's words, a cancelled one is not run again" {
+@test "a failed job is told in the service's words, a cancelled one is run again only if it never began" {
   mnist
   start_google
   tell state '{"jobs": {"*": {"script": ["RUNNING", "FAILED"], "error": "The following quota metrics exceed quota limits: aiplatform.googleapis.com/custom_model_training_cpus"}}}'
@@ -131,6 +131,20 @@ JSON
   state_is Mnist_1 RUNNING
   jobrun cancel Mnist_1
   state_is Mnist_1 CANCELLED
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"cancelled before: --rerun runs it again"* ]]
+  # One that never had a machine is another matter.
+  tell state '{"jobs": {"*": {"script": ["QUEUED"]}}}'
+  jobrun apply --yes --rerun --detach job.yaml
+  jobrun cancel Mnist_1
+  state_is Mnist_1 CANCELLED
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"cancelled before it began"* ]]
+  tell state '{"jobs": {"*": {"script": ["RUNNING", "SUCCEEDED"]}}}'
+  jobrun apply --yes job.yaml
+  state_is Mnist_1 SUCCEEDED
   end_google
 }
 
@@ -204,6 +218,34 @@ posted() {
   JOBRUN_STATE_DIR=$TMP/state2 run jobrun status Mnist_1
   echo "$output"
   [[ $output == *CANCELLED* ]]
+  end_google
+}
+
+# How many jobs there are that nobody has cancelled.
+living() {
+  curl -sf "$BASE/_/requests" | python3 -c '
+import json, sys
+done = [r["path"] for r in json.load(sys.stdin)
+        if r["method"] == "POST" and r["status"] == 200]
+print(sum(path.endswith("/customJobs") for path in done) -
+      len({path for path in done if path.endswith(":cancel")}))'
+}
+
+@test "applied twice at the same moment, a job is paid for once, however slow the service is" {
+  local rounds=3 n first
+  [ -z "${JOBRUN_TEST_ALL:-}" ] || rounds=100
+  mnist
+  start_google
+  tell state '{"jobs": {"*": {"script": ["QUEUED", "RUNNING"]}}}'
+  tell faults '[{"path": "^/aiplatform/", "do": "delay", "seconds": 0.05, "count": 1000000}]'
+  for ((n = 1; n <= rounds; n++)); do
+    sed "s/Mnist_1/both$n/" job.yaml >both.yaml
+    JOBRUN_STATE_DIR=$TMP/state2 "$JOBRUN" apply --yes --detach both.yaml >out 2>&1 3>&- &
+    first=$!
+    jobrun apply --yes --detach both.yaml
+    wait $first
+    [ "$(living)" -eq "$n" ]
+  done
   end_google
 }
 

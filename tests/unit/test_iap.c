@@ -320,7 +320,8 @@ static void what_is_no_relay_is_told(void **state)
 		use.err.text,
 		"Identity-Aware Proxy does not connect to 'vm' in "
 		"europe-west4-a, project 'p-1' (status 403): that takes the "
-		"role roles/iap.tunnelResourceAccessor");
+		"permission iap.tunnelInstances.accessViaIAP, which the role "
+		"roles/iap.tunnelResourceAccessor has");
 	stand_in_tell(&f->server, "faults",
 		      "[{'do': 'status', 'path': '/iap_tunnel/', 'status': "
 		      "200}]");

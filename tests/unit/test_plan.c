@@ -239,6 +239,8 @@ static void rules_for_things(void **state)
 	}
 }
 
+#define UNBEGUN 100 /* in the place of `on_change` */
+
 static void rules_for_runs(void **state)
 {
 	static const struct {
@@ -266,6 +268,8 @@ static void rules_for_runs(void **state)
 		  "again, after attempt 2 (failed, exit 3)", 0 },
 		{ "d1", RUN_CANCELLED, -1, false, 0, ACTION_NOOP, false,
 		  "cancelled before: --rerun runs it again", 0 },
+		{ "d1", RUN_CANCELLED, -1, false, UNBEGUN, ACTION_RUN, false,
+		  "cancelled before it began", 0 },
 		{ "d1", RUN_CANCELLED, -1, true, 0, ACTION_RUN, false,
 		  "again, after attempt 2 (cancelled)", 0 },
 		{ "d1", RUN_RUNNING, -1, false, 0, ACTION_NOOP, true,
@@ -313,6 +317,7 @@ static void rules_for_runs(void **state)
 			had->run.state = cases[i].state;
 			had->run.exit_code = cases[i].exit_code;
 			had->run.attempt = 2;
+			had->run.unbegun = cases[i].on_change == UNBEGUN;
 			strcpy(had->run.digest.hex, cases[i].digest);
 		}
 		assert_int_equal(make(&scene, cases[i].rerun), cases[i].ret);

@@ -182,6 +182,8 @@ static void show_run(struct managed *managed, const struct job *job,
 	found->run.state = now.state;
 	found->run.attempt = (int)json_array_size(runs->ours);
 	found->run.exit_code = -1;
+	found->run.unbegun =
+		now.state == RUN_CANCELLED && !managed_time(body, "startTime");
 	run_status_set_origin(&found->run,
 			      managed_label_of(body, GOOGLE_LABEL_ORIGIN));
 	resource_found(

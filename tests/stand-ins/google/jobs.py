@@ -50,7 +50,8 @@ class Job:
 
     def enter(self, server, state):
         self.state = state
-        if state not in ("QUEUED", "PREPARING") and not self.started:
+        if state not in ("QUEUED", "PREPARING", "CANCELLING",
+                         "CANCELLED") and not self.started:
             self.started = when(server)
         if state in FINAL:
             self.ended = when(server)

@@ -245,13 +245,15 @@ static void in_thread(struct work *work)
 	const struct journal *journal = it->executor->options->journal;
 
 	if (it->intends) {
-		if (journal->begin(journal->arg, it->action, &it->call.err) <
-		    0) {
+		if (journal->begin(journal->arg, it->action, it->once,
+				   &it->call.err) < 0) {
 			it->call.ret = -1;
 			return;
 		}
 		it->intent = true;
 	}
+	if (it->once[0])
+		it->call.subject.once = it->once;
 	if (!makes(it->call.step)) {
 		call_make(&it->call);
 		return;

@@ -51,7 +51,8 @@ struct execution {
 	bool settled; /* it changes nothing any more */
 	bool intends; /* the call under way writes the intent first */
 	bool intent;  /* it was written, the outcome was not */
-	bool made;    /* created or changed: it is as wanted now */
+	char once[INTENT_ONCE_MAX]; /* from the journal, or "" */
+	bool made; /* created or changed: it is as wanted now */
 	bool calling;
 	int tries;             /* of this call */
 	char waits_for[160];   /* as it was last told */

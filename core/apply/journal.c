@@ -22,11 +22,12 @@ static struct intent_record intent_of(const struct action *action)
 	};
 }
 
-static int begin(void *arg, const struct action *action, struct error *err)
+static int begin(void *arg, const struct action *action,
+		 char once[INTENT_ONCE_MAX], struct error *err)
 {
 	struct intent_record intent = intent_of(action);
 
-	return store_intent_put(arg, &intent, err);
+	return store_intent_put(arg, &intent, once, err);
 }
 
 static struct applied_record record_of(const struct action *action,

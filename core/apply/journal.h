@@ -18,8 +18,10 @@
 
 struct journal {
 	/* Has outlived a power failure when it returns.  If it fails, the
-	 * action is not begun.  Called from the executor's threads. */
-	int (*begin)(void *arg, const struct action *action, struct error *err);
+	 * action is not begun.  Sets `once` of its resource.  Called from the
+	 * executor's threads. */
+	int (*begin)(void *arg, const struct action *action,
+		     char once[INTENT_ONCE_MAX], struct error *err);
 	/* It was made or changed: `it` has all its values, secrets too, which
 	 * must not be kept.  Not for runs.  To lose it costs knowing later
 	 * what others changed, so a failure is told and fails nothing.  Called

@@ -78,6 +78,11 @@ struct resource {
 	 * "body"}; NULL if it takes none. */
 	json_t *request;
 
+	/* Names the action that changes it, for services that do what is asked
+	 * twice under one name once: random, and the same after a kill and a
+	 * resume.  NULL: nobody keeps one. */
+	const char *once;
+
 	/* Filled in by `read`: */
 	bool exists;
 	/* It was not looked at: whether it exists is not known. */

@@ -57,6 +57,7 @@ enum store_query {
 	QUERY_TRIAL_LIST,
 	QUERY_TRIAL_DELETE,
 	QUERY_INTENT_PUT,
+	QUERY_INTENT_ONCE,
 	QUERY_INTENT_END,
 	QUERY_INTENT_LIST,
 	QUERY_INTENT_PLAN,
@@ -80,6 +81,7 @@ struct store {
 	bool has_origin;       /* job_origin and job_file, too */
 	bool has_revision;     /* and that column */
 	bool has_open;         /* and the index of runs that have not ended */
+	bool has_once;         /* of the journal */
 	bool relaxed;          /* commits do not wait for the disk */
 	bool durable;          /* but the one under way does */
 	char plan[65];         /* see store_name_plan(); or "" */

@@ -31,8 +31,12 @@ static int replace(struct store *store, const struct intent_record *intent,
 {
 	sqlite3_stmt *stmt = store_query(
 		store, QUERY_INTENT_PUT,
-		"INSERT OR REPLACE INTO journal (" INTENT_COLUMNS ", plan)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL, ?8, ?9, ?10, ?11)",
+		"INSERT OR REPLACE INTO journal (" INTENT_COLUMNS ", plan,"
+		" once) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL, ?8, ?9, ?10,"
+		" ?11, coalesce((SELECT once FROM journal WHERE job_id = ?1"
+		" AND provider = ?2 AND kind = ?3 AND name = ?4"
+		" AND verb = ?6 AND digest IS ?7 AND outcome IS NULL),"
+		" lower(hex(randomblob(16)))))",
 		err);
 
 	if (!stmt)
@@ -68,20 +72,42 @@ static int forget_applied(struct store *store,
 	return store_do(store, stmt, err);
 }
 
-static int put(struct store *store, const struct intent_record *intent,
-	       struct error *err)
+static int read_once(struct store *store, const struct intent_record *intent,
+		     char once[INTENT_ONCE_MAX], struct error *err)
 {
-	return replace(store, intent, err) < 0
+	sqlite3_stmt *stmt = store_query(
+		store, QUERY_INTENT_ONCE,
+		"SELECT once FROM journal WHERE job_id = ?1 AND provider = ?2"
+		" AND kind = ?3 AND name = ?4",
+		err);
+	int ret;
+
+	if (!stmt)
+		return -1;
+	bind_resource(stmt, intent);
+	ret = store_step(store, stmt, err);
+	if (ret > 0)
+		snprintf(once, INTENT_ONCE_MAX, "%s",
+			 (const char *)sqlite3_column_text(stmt, 0));
+	/* Its key has one row. */
+	return ret > 0 ? store_step(store, stmt, err) : -1;
+}
+
+static int put(struct store *store, const struct intent_record *intent,
+	       char once[INTENT_ONCE_MAX], struct error *err)
+{
+	return replace(store, intent, err) < 0 ||
+			       read_once(store, intent, once, err) < 0
 		       ? -1
 		       : forget_applied(store, intent, err);
 }
 
 int store_intent_put(struct store *store, const struct intent_record *intent,
-		     struct error *err)
+		     char once[INTENT_ONCE_MAX], struct error *err)
 {
 	if (store_begin_durable(store, err) < 0)
 		return -1;
-	return store_end(store, put(store, intent, err), err);
+	return store_end(store, put(store, intent, once, err), err);
 }
 
 static int end(struct store *store, const struct intent_record *intent,

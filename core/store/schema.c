@@ -137,6 +137,7 @@ static const char add_revision[] = "ALTER TABLE run ADD COLUMN revision TEXT;";
 /* The same for an index: of many thousand runs few have not ended. */
 static const char add_open[] = "CREATE INDEX run_open ON run (provider)"
 			       " WHERE NOT " STORE_IS_FINAL ";";
+static const char add_once[] = "ALTER TABLE journal ADD COLUMN once TEXT;";
 
 /* File systems that several machines see at once: the shared memory of WAL
  * does not reach across them, and a home directory is often on one. */
@@ -228,6 +229,9 @@ static int look_for_columns(struct store *store, struct error *err)
 		{ "SELECT count(*) FROM sqlite_schema"
 		  " WHERE type = 'index' AND name = 'run_open'",
 		  &store->has_open },
+		{ "SELECT count(*) FROM pragma_table_info('journal')"
+		  " WHERE name = 'once'",
+		  &store->has_once },
 	};
 	size_t i;
 
@@ -244,7 +248,7 @@ static int look_for_columns(struct store *store, struct error *err)
 static bool has_columns(const struct store *store)
 {
 	return store->has_digest2 && store->has_origin && store->has_revision &&
-	       store->has_open;
+	       store->has_open && store->has_once;
 }
 
 static int add_columns(struct store *store, struct error *err)
@@ -256,12 +260,15 @@ static int add_columns(struct store *store, struct error *err)
 	    (!store->has_revision &&
 	     sqlite3_exec(store->db, add_revision, NULL, NULL, NULL)) ||
 	    (!store->has_open &&
-	     sqlite3_exec(store->db, add_open, NULL, NULL, NULL)))
+	     sqlite3_exec(store->db, add_open, NULL, NULL, NULL)) ||
+	    (!store->has_once &&
+	     sqlite3_exec(store->db, add_once, NULL, NULL, NULL)))
 		return store_fail(store, err);
 	store->has_digest2 = true;
 	store->has_origin = true;
 	store->has_revision = true;
 	store->has_open = true;
+	store->has_once = true;
 	return 0;
 }
 

@@ -106,6 +106,8 @@ struct intent_record {
 	const char *outcome; /* "done", "failed", or NULL: still open */
 };
 
+#define INTENT_ONCE_MAX 33
+
 enum intent_outcome {
 	INTENT_UNKNOWN, /* it may have been done: still open */
 	INTENT_DONE,
@@ -282,10 +284,11 @@ int store_run_delete(struct store *store, const struct run_record *run,
 /*
  * Written to the disk when it returns: a power failure does not take it back.
  * One that is there for the same resource is replaced, and what was applied
- * to that is forgotten: until the outcome is known, so is that.
+ * to that is forgotten: until the outcome is known, so is that.  `once` is a
+ * random name, which the same intent keeps for as long as it is open.
  */
 int store_intent_put(struct store *store, const struct intent_record *intent,
-		     struct error *err);
+		     char once[INTENT_ONCE_MAX], struct error *err);
 /* Intents that are put from here on are of that saved plan (a digest). */
 void store_name_plan(struct store *store, const char *plan);
 /* Closes the open intent on that resource, if there is one.  `error` may be

@@ -26,8 +26,6 @@ static int call(struct google *google, const char *method, const char *path,
 		.path = path,
 		.query = query,
 		.body = body,
-		/* What changes something has an id, by which the second is
-		 * known to be the first. */
 		.repeatable = true,
 	};
 
@@ -101,47 +99,55 @@ static int wait_operation(struct google *google, const char *path,
 	return ret;
 }
 
-/* One that changes something. */
-static int change(struct google *google, const char *method, const char *path,
-		  const json_t *body, struct api_answer *answer,
-		  struct error *err)
+/* One that changes something, and begins an operation; waits for that. */
+static int change(struct google *google, const char *once, const char *method,
+		  const char *path, const char *target, const json_t *body,
+		  struct api_answer *answer, struct error *err)
 {
-	char id[REQUEST_ID_MAX];
-	const char *query[] = { "requestId", id, NULL };
+	const struct api_request request = {
+		.service = SERVICE_COMPUTE,
+		.method = method,
+		.path = path,
+		.body = body,
+	};
+	int ret = request_once(google, once, &request, target, answer, err);
 
-	request_id(id);
-	return call(google, method, path, query, body, answer, err);
-}
-
-int compute_insert(struct google *google, const char *path, const json_t *body,
-		   struct error *err)
-{
-	struct api_answer answer = { 0 };
-	int ret = change(google, "POST", path, body, &answer, err);
-
-	if (ret == 0)
-		ret = wait_operation(google, path,
-				     json_get_text(answer.body, "name", ""),
-				     err);
-	else if (answer.status == 409)
-		ret = 0;
-	api_answer_done(&answer);
+	if (ret < 0)
+		return -1;
+	ret = wait_operation(google, path,
+			     json_get_text(answer->body, "name", ""), err);
+	if (ret == 0 || err->code != ERROR_UNREACHABLE)
+		request_answered(google, once, method, path);
 	return ret;
 }
 
-int compute_delete(struct google *google, const char *path, struct error *err)
+int compute_insert(struct google *google, const char *once, const char *path,
+		   const json_t *body, struct error *err)
 {
 	struct api_answer answer = { 0 };
-	int ret = change(google, "DELETE", path, NULL, &answer, err);
+	char *target =
+		mem_printf("%s/%s", path, json_get_text(body, "name", ""));
+	int ret =
+		change(google, once, "POST", path, target, body, &answer, err);
 
-	if (ret == 0) {
-		ret = wait_operation(google, path,
-				     json_get_text(answer.body, "name", ""),
-				     err);
-	} else if (answer.status == 404) {
+	if (ret < 0 && answer.status == 409)
 		ret = 0;
-	} else if (!strcmp(answer.reason.text,
-			   "resourceInUseByAnotherResource")) {
+	api_answer_done(&answer);
+	free(target);
+	return ret;
+}
+
+int compute_delete(struct google *google, const char *once, const char *path,
+		   struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret =
+		change(google, once, "DELETE", path, path, NULL, &answer, err);
+
+	if (ret < 0 && answer.status == 404) {
+		ret = 0;
+	} else if (ret < 0 && !strcmp(answer.reason.text,
+				      "resourceInUseByAnotherResource")) {
 		/* Its last user is being deleted. */
 		err->code = ERROR_TRY_AGAIN;
 	}
@@ -188,15 +194,12 @@ int compute_ask(struct google *google, const char *path, json_t **out,
 	return ret;
 }
 
-int compute_act(struct google *google, const char *path, struct error *err)
+int compute_act(struct google *google, const char *once, const char *path,
+		struct error *err)
 {
 	struct api_answer answer = { 0 };
-	int ret = change(google, "POST", path, NULL, &answer, err);
+	int ret = change(google, once, "POST", path, NULL, NULL, &answer, err);
 
-	if (ret == 0)
-		ret = wait_operation(google, path,
-				     json_get_text(answer.body, "name", ""),
-				     err);
 	api_answer_done(&answer);
 	return ret;
 }

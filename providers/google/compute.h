@@ -2,7 +2,8 @@
 /*
  * Named resources of Compute Engine v1: "projects/P/global/
  * instanceTemplates/N".  An operation makes or deletes one, and is waited for
- * here; the state of the resource afterwards is not.
+ * here; the state of the resource afterwards is not.  `once` is that of struct
+ * resource, or NULL.
  */
 #ifndef JOBRUN_COMPUTE_H
 #define JOBRUN_COMPUTE_H
@@ -15,10 +16,11 @@
 int compute_get(struct google *google, const char *path, json_t **out,
 		struct error *err);
 /* Into the collection at `path`.  One of that name is success. */
-int compute_insert(struct google *google, const char *path, const json_t *body,
-		   struct error *err);
+int compute_insert(struct google *google, const char *once, const char *path,
+		   const json_t *body, struct error *err);
 /* Gone already is success.  Waits until it is. */
-int compute_delete(struct google *google, const char *path, struct error *err);
+int compute_delete(struct google *google, const char *once, const char *path,
+		   struct error *err);
 /* All items of a list; `filter` may be NULL.  Sets `out` to a new array. */
 int compute_list(struct google *google, const char *path, const char *filter,
 		 json_t **out, struct error *err);
@@ -27,6 +29,7 @@ int compute_ask(struct google *google, const char *path, json_t **out,
 		struct error *err);
 /* The same for what begins an operation and may be done twice; waits until it
  * is done. */
-int compute_act(struct google *google, const char *path, struct error *err);
+int compute_act(struct google *google, const char *once, const char *path,
+		struct error *err);
 
 #endif

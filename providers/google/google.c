@@ -6,11 +6,13 @@
 
 #include "core/base/alloc.h"
 #include "providers/google/auth/credentials.h"
+#include "providers/google/request_id.h"
 
 struct google {
 	struct http *http;
 	pthread_mutex_t lock; /* of `who` */
 	struct credentials *who;
+	struct request_ids *ids;
 };
 
 struct google *google_open(struct http *http)
@@ -18,6 +20,7 @@ struct google *google_open(struct http *http)
 	struct google *google = mem_alloc(sizeof(*google));
 
 	google->http = http;
+	google->ids = request_ids_new();
 	pthread_mutex_init(&google->lock, NULL);
 	return google;
 }
@@ -27,6 +30,7 @@ void google_close(struct google *google)
 	if (!google)
 		return;
 	credentials_free(google->who);
+	request_ids_free(google->ids);
 	pthread_mutex_destroy(&google->lock);
 	free(google);
 }
@@ -34,6 +38,11 @@ void google_close(struct google *google)
 struct http *google_http(struct google *google)
 {
 	return google->http;
+}
+
+struct request_ids *google_request_ids(struct google *google)
+{
+	return google->ids;
 }
 
 struct credentials *google_credentials(struct google *google, struct error *err)

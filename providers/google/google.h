@@ -11,6 +11,7 @@
 
 struct credentials;
 struct google;
+struct request_ids;
 
 /*
  * Borrows the client.  No I/O: credentials are looked for at the first call
@@ -21,6 +22,8 @@ void google_close(struct google *google);
 
 /* Borrowed. */
 struct http *google_http(struct google *google);
+/* Borrowed: see request_id.h. */
+struct request_ids *google_request_ids(struct google *google);
 /* Borrowed; finds them at its first call.  ERROR_DENIED: there are none. */
 struct credentials *google_credentials(struct google *google,
 				       struct error *err);

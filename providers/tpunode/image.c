@@ -155,7 +155,7 @@ static int vm_be_stopped(struct tpu_ctx *ctx, const struct resource *want,
 			"jobrun.tpu-node.imageFrom.stop to true",
 			name, vm_state(vm), name, zone, place->project);
 	path = mem_printf("%s/stop", vm->path);
-	ret = compute_act(ctx->google, path, err);
+	ret = compute_act(ctx->google, want->once, path, err);
 	free(path);
 	vm_done(vm);
 	if (ret < 0 || vm_get(ctx, want, place, vm, err) < 0)

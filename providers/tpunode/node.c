@@ -163,7 +163,7 @@ static int remove_all(struct tpu_ctx *ctx, const struct resource *it,
 						      places.zones[i] };
 		char *path = tpu_node_path(it, &place);
 
-		ret = tpu_delete(ctx->google, TPU_API_V1, path, NULL, err);
+		ret = tpu_delete(ctx->google, TPU_API_V1, path, err);
 		free(path);
 	}
 	arena_free(mem);

@@ -56,7 +56,7 @@ int tpu_node_vms_insert(struct tpu_ctx *ctx, const struct resource *want,
 			struct error *err)
 {
 	char *path = tpu_node_collection(want->kind->name, place);
-	int ret = compute_insert(ctx->google, path, body, err);
+	int ret = compute_insert(ctx->google, want->once, path, body, err);
 
 	free(path);
 	return ret;
@@ -76,7 +76,7 @@ int tpu_node_vms_delete(void *arg, const struct resource *have,
 	     i++) {
 		char *path = tpu_node_path(have, &one);
 
-		ret = compute_delete(ctx->google, path, err);
+		ret = compute_delete(ctx->google, have->once, path, err);
 		free(path);
 	}
 	arena_free(mem);

@@ -8,7 +8,6 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "providers/google/auth/login.h"
-#include "providers/google/request_id.h"
 #include "providers/google/tpu/tpu_call.h"
 #include "providers/tpuvm/tpuvm_node.h"
 
@@ -249,11 +248,10 @@ int tpu_vm_request(void *arg, const struct resource *want,
 	bool queued = is_queued(want);
 	const char *parent = arena_printf(mem, "projects/%s/locations/%s",
 					  places->project, zone);
-	char id[REQUEST_ID_MAX];
 	/* A node's name alone tells that it is the same request. */
 	const char *query[] = { queued ? "queuedResourceId" : "nodeId",
-				want->name, queued ? "requestId" : NULL, id,
-				NULL };
+				want->name, NULL };
+	const struct tpu_change change = { want->once, query };
 	struct tpu_vm_making making = {
 		.node = path_of(places, zone, "nodes", want->name, mem),
 		.zone = zone,
@@ -265,15 +263,20 @@ int tpu_vm_request(void *arg, const struct resource *want,
 	json_t *body;
 	int ret;
 
-	request_id(id);
 	if (login_key(want->properties, tpu_key_root(want), &key, err) < 0)
 		return -1;
 	making.public_key = key;
 	body = tpu_vm_body_complete(want, &making);
-	ret = tpu_create(ctx->google, TPU_API_V2,
-			 arena_printf(mem, "%s/%s", parent,
-				      queued ? "queuedResources" : "nodes"),
-			 query, body, mem, operation, err);
+	*operation = NULL;
+	if (queued)
+		ret = tpu_queue_create(
+			ctx->google, &change,
+			arena_printf(mem, "%s/queuedResources", parent),
+			want->name, body, err);
+	else
+		ret = tpu_create(ctx->google, TPU_API_V2,
+				 arena_printf(mem, "%s/nodes", parent), query,
+				 body, mem, operation, err);
 	json_decref(body);
 	free(key);
 	return ret;
@@ -284,8 +287,8 @@ int tpu_vm_request(void *arg, const struct resource *want,
 int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 		  struct error *err)
 {
-	char id[REQUEST_ID_MAX];
-	const char *const force[] = { "force", "true", "requestId", id, NULL };
+	static const char *const force[] = { "force", "true", NULL };
+	const struct tpu_change change = { it->once, force };
 	struct arena *mem = arena_new();
 	struct tpu_places places;
 	int ret = tpu_places_find(ctx->google, it, mem, &places, err);
@@ -298,18 +301,15 @@ int tpu_vm_remove(struct tpu_ctx *ctx, const struct resource *it,
 
 		ret = look_in(ctx, it, &places, zone, mem, &state, err);
 		if (ret == 0 && state.queue)
-			request_id(id);
-		if (ret == 0 && state.queue)
-			ret = tpu_delete(ctx->google, TPU_API_V2,
-					 path_of(&places, zone,
-						 "queuedResources", it->name,
-						 mem),
-					 force, err);
+			ret = tpu_queue_delete(ctx->google, &change,
+					       path_of(&places, zone,
+						       "queuedResources",
+						       it->name, mem),
+					       err);
 		for (j = 0; ret == 0 && j < state.count; j++)
 			if (state.nodes[j].body)
 				ret = tpu_delete(ctx->google, TPU_API_V2,
-						 state.nodes[j].path, NULL,
-						 err);
+						 state.nodes[j].path, err);
 		tpu_vm_state_done(&state);
 	}
 	arena_free(mem);

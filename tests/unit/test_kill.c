@@ -116,13 +116,14 @@ static int hook_cancel(void *ctx, const struct resource *have, bool now,
 	return leave_call(real(have)->cancel(ctx, have, now, err));
 }
 
-static int hook_begin(void *arg, const struct action *action, struct error *err)
+static int hook_begin(void *arg, const struct action *action,
+		      char once[INTENT_ONCE_MAX], struct error *err)
 {
 	const struct journal *journal = arg;
 	int ret;
 
 	point();
-	ret = journal->begin(journal->arg, action, err);
+	ret = journal->begin(journal->arg, action, once, err);
 	point();
 	return ret;
 }

@@ -20,6 +20,7 @@ struct place {
 	char folder[64];
 	struct arena *mem;
 	struct store *store;
+	char once[INTENT_ONCE_MAX]; /* of the last intent */
 };
 
 static int set_up(void **state)
@@ -65,7 +66,7 @@ static void put(struct place *at, const char *name, const char *verb)
 	struct intent_record one = intent(name, verb);
 	struct error err;
 
-	assert_int_equal(store_intent_put(at->store, &one, &err), 0);
+	assert_int_equal(store_intent_put(at->store, &one, at->once, &err), 0);
 }
 
 static void end(struct place *at, const char *name, enum intent_outcome outcome,
@@ -85,6 +86,30 @@ static struct intent_list list(struct place *at)
 
 	assert_int_equal(store_intent_list(at->store, at->mem, &out, &err), 0);
 	return out;
+}
+
+static void one_name_until_it_has_ended(void **state)
+{
+	struct place *at = *state;
+	char first[INTENT_ONCE_MAX];
+
+	put(at, "x", "create");
+	assert_int_equal(strlen(at->once), INTENT_ONCE_MAX - 1);
+	strcpy(first, at->once);
+	put(at, "y", "create");
+	assert_string_not_equal(at->once, first);
+	/* Whoever did it was killed, or does not know what came of it. */
+	put(at, "x", "create");
+	assert_string_equal(at->once, first);
+	end(at, "x", INTENT_UNKNOWN, "no answer");
+	put(at, "x", "create");
+	assert_string_equal(at->once, first);
+	put(at, "x", "delete");
+	assert_string_not_equal(at->once, first);
+	strcpy(first, at->once);
+	end(at, "x", INTENT_DONE, NULL);
+	put(at, "x", "delete");
+	assert_string_not_equal(at->once, first);
 }
 
 static void open_until_it_is_known(void **state)
@@ -203,6 +228,7 @@ static void only_intents_wait_for_the_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(one_name_until_it_has_ended),
 		TEST(open_until_it_is_known),
 		TEST(the_latest_counts),
 		TEST(an_older_store_gets_one),

@@ -118,13 +118,15 @@ static void plan_for(struct fixture *f, const struct provider *provider,
 		.providers = known,
 		.provider_count = COUNT(known),
 	};
+	bool is_node = provider == &provider_tpu_node;
 	char *text = mem_printf(
 		"jobId: pod\ntrainingInput:\n"
 		"  workerConfig: {acceleratorConfig: {type: TPU_V3, count: "
 		"32}}\njobrun: {provider: %s, project: p-1, zone: "
 		"europe-west4-a, command: [a], tpu-node: {runtimeVersion: "
-		"pytorch-1.13, zones: [%s]%s}, tpu-vm: {zones: [%s]}}\n",
-		provider->name, zones, more, zones);
+		"pytorch-1.13, zones: [%s]%s}, tpu-vm: {zones: [%s]%s}}\n",
+		provider->name, zones, is_node ? more : "", zones,
+		is_node ? "" : more);
 	const char *path = stand_in_file(&f->server, "job.yaml");
 	char *paths[] = { mem_strdup(path) };
 	struct problems found = { 0 };
@@ -141,7 +143,8 @@ static void plan_for(struct fixture *f, const struct provider *provider,
 	assert_int_equal(provider->desire(jobs.items[0], &env, wanted, &err),
 			 0);
 	assert_int_equal(wanted->missing_count, 0);
-	f->all = wanted->count - 1;
+	/* A place in the queue is there as well as its node. */
+	f->all = wanted->count - 1 + !!strstr(more, "queued");
 	f->kept = allocation_text(wanted->items[0], provider->name, 30, f->mem);
 	assert_non_null(f->kept);
 	resources_free(wanted);
@@ -268,12 +271,12 @@ static int any_request_can_be_the_last(struct fixture *f, const char *path,
 }
 
 static void in_one_zone(struct fixture *f, const struct provider *provider,
-			int at_least)
+			const char *more, int at_least)
 {
 	stand_in_tell(
 		&f->server, "state",
 		"{'tpu': {'*': {'hosts': 4}}, 'compute': {'starting': 0}}");
-	plan_for(f, provider, "", "");
+	plan_for(f, provider, "", more);
 	f->zone = "europe-west4-a";
 	assert_true(any_request_can_be_the_last(f, "^/(tpu|compute)/", 1,
 						INT_MAX) > at_least);
@@ -372,7 +375,7 @@ static void a_lost_tpu_may_come_back_in_another_zone(void **state)
 
 static void of_tpu_nodes(void **state)
 {
-	in_one_zone(*state, &provider_tpu_node, 20);
+	in_one_zone(*state, &provider_tpu_node, "", 20);
 }
 
 static void of_tpu_nodes_in_zones(void **state)
@@ -382,7 +385,91 @@ static void of_tpu_nodes_in_zones(void **state)
 
 static void of_tpu_vms(void **state)
 {
-	in_one_zone(*state, &provider_tpu_vm, 8);
+	in_one_zone(*state, &provider_tpu_vm, "", 8);
+}
+
+static void of_tpu_vms_in_the_queue(void **state)
+{
+	in_one_zone(*state, &provider_tpu_vm, ", queued: true", 8);
+}
+
+/* The paths of the requests that are like `method` and `part`, each once. */
+static size_t count_paths(const struct fixture *f, const char *method,
+			  const char *part, size_t *requests)
+{
+	json_t *all = stand_in_ask(&f->server, "requests"), *one;
+	json_t *seen = json_object();
+	size_t i, count;
+
+	*requests = 0;
+	json_array_foreach(all, i, one)
+	{
+		const char *path = json_get_text(one, "path", "");
+
+		if (strcmp(json_get_text(one, "method", ""), method) != 0 ||
+		    !strstr(path, part))
+			continue;
+		++*requests;
+		json_object_set_new(seen, path, json_true());
+	}
+	count = json_object_size(seen);
+	json_decref(seen);
+	json_decref(all);
+	return count;
+}
+
+/* What was sent before the kill, and maybe heard, is sent again as the same
+ * request; what the next run sends is another. */
+static void who_goes_on_sends_the_same_requests(void **state)
+{
+	static const struct {
+		const struct provider *provider;
+		const char *more, *method, *part;
+	} cases[] = {
+		{ &provider_tpu_node, "", "POST", "/instanceTemplates?" },
+		{ &provider_tpu_node, "", "POST", "/instanceGroupManagers?" },
+		{ &provider_tpu_node, "", "DELETE", "/instanceTemplates/" },
+		{ &provider_tpu_vm, ", queued: true", "POST",
+		  "/queuedResources?" },
+		{ &provider_tpu_vm, ", queued: true", "DELETE",
+		  "/queuedResources/" },
+	};
+	struct fixture *f = *state;
+	size_t i, before, requests, unique;
+
+	stand_in_tell(
+		&f->server, "state",
+		"{'tpu': {'*': {'hosts': 4}}, 'compute': {'starting': 0}}");
+	f->zone = "europe-west4-a";
+	for (i = 0; i < COUNT(cases); i++) {
+		size_t len = strcspn(cases[i].part, "?");
+		char *fault = mem_printf(
+			"[{'do': 'kill', 'method': '%s', 'path': '%.*s', "
+			"'pid-file': '%s'}]",
+			cases[i].method, (int)len, cases[i].part,
+			stand_in_file(&f->server, "pid"));
+		size_t was =
+			count_paths(f, cases[i].method, cases[i].part, &before);
+
+		plan_for(f, cases[i].provider, "", cases[i].more);
+		stand_in_tell(&f->server, "faults", fault);
+		assert_false(run_child(f, MAKES_AND_DELETES));
+		stand_in_tell(&f->server, "faults", "[]");
+		assert_true(run_child(f, *cases[i].method == 'D'
+						 ? DELETES
+						 : MAKES_AND_DELETES));
+		unique = count_paths(f, cases[i].method, cases[i].part,
+				     &requests);
+		assert_int_equal(requests - before, 2);
+		assert_int_equal(unique - was, 1);
+		assert_true(run_child(f, MAKES_AND_DELETES));
+		assert_int_equal(count_paths(f, cases[i].method, cases[i].part,
+					     &requests) -
+					 was,
+				 2);
+		is_settled(f, (int)i);
+		free(fault);
+	}
 }
 
 static void of_tpu_vms_in_zones(void **state)
@@ -399,6 +486,8 @@ int main(void)
 		cmocka_unit_test(of_images_of_vms),
 		cmocka_unit_test(of_tpu_vms),
 		cmocka_unit_test(of_tpu_vms_in_zones),
+		cmocka_unit_test(of_tpu_vms_in_the_queue),
+		cmocka_unit_test(who_goes_on_sends_the_same_requests),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -10,6 +10,7 @@
 #include "core/base/json.h"
 #include "providers/google/operation.h"
 #include "providers/google/google_place.h"
+#include "providers/google/request_id.h"
 
 /* From one look to the next while something goes, growing. */
 #define PAUSE_MAX_MS 5000
@@ -18,14 +19,6 @@
 static const char *version(enum tpu_api api)
 {
 	return api == TPU_API_V1 ? "v1" : "v2";
-}
-
-static bool has_id(const char *const *query)
-{
-	for (; query && *query; query += 2)
-		if (!strcmp(*query, "requestId"))
-			return true;
-	return false;
 }
 
 int tpu_call(struct google *google, enum tpu_api api, const char *method,
@@ -39,11 +32,54 @@ int tpu_call(struct google *google, enum tpu_api api, const char *method,
 		.path = whole,
 		.query = query,
 		.body = body,
-		.repeatable = strcmp(method, "POST") != 0 || has_id(query),
+		.repeatable = strcmp(method, "POST") != 0,
 	};
 	int ret = api_call(google, &request, answer, err);
 
 	free(whole);
+	return ret;
+}
+
+/* One that changes something in the queue; `target` is of what. */
+static int change_queue(struct google *google, const struct tpu_change *change,
+			const char *method, const char *path,
+			const char *target, const json_t *body,
+			struct api_answer *answer, struct error *err)
+{
+	char *whole = mem_printf("v2/%s", path);
+	char *thing = mem_printf("v2/%s", target);
+	const struct api_request request = {
+		.service = SERVICE_TPU,
+		.method = method,
+		.path = whole,
+		.query = change->query,
+		.body = body,
+	};
+	int ret = request_once(google, change->once, &request, thing, answer,
+			       err);
+
+	/* What comes of it is seen at the place in the queue: the same, asked
+	 * for later, is another. */
+	if (ret == 0)
+		request_answered(google, change->once, method, whole);
+	free(thing);
+	free(whole);
+	return ret;
+}
+
+int tpu_queue_create(struct google *google, const struct tpu_change *change,
+		     const char *path, const char *name, const json_t *body,
+		     struct error *err)
+{
+	struct api_answer answer = { 0 };
+	char *target = mem_printf("%s/%s", path, name);
+	int ret = change_queue(google, change, "POST", path, target, body,
+			       &answer, err);
+
+	if (ret < 0 && answer.status == 409) /* maybe an earlier try of ours */
+		ret = 0;
+	api_answer_done(&answer);
+	free(target);
 	return ret;
 }
 
@@ -148,25 +184,42 @@ static int wait_gone(struct google *google, enum tpu_api api, const char *path,
 	}
 }
 
-int tpu_delete(struct google *google, enum tpu_api api, const char *path,
-	       const char *const *query, struct error *err)
+/* What the answer to a DELETE means; waits until it is gone. */
+static int finish_delete(struct google *google, enum tpu_api api,
+			 const char *path, int ret, struct api_answer *answer,
+			 struct error *err)
 {
-	struct api_answer answer = { 0 };
 	char operation[512] = "";
-	int ret = tpu_call(google, api, "DELETE", path, query, NULL, &answer,
-			   err);
 
 	if (ret == 0)
 		snprintf(operation, sizeof(operation), "%s",
-			 json_get_text(answer.body, "name", ""));
+			 json_get_text(answer->body, "name", ""));
 	/* 404: gone, unless an earlier request, whose answer was lost, is what
 	 * has begun to delete it.  409: it is being deleted, or made. */
-	else if (answer.status == 404 || answer.status == 409)
+	else if (answer->status == 404 || answer->status == 409)
 		ret = 0;
-	api_answer_done(&answer);
-	if (ret == 0)
-		ret = wait_gone(google, api, path, operation, err);
-	return ret;
+	api_answer_done(answer);
+	return ret == 0 ? wait_gone(google, api, path, operation, err) : ret;
+}
+
+int tpu_delete(struct google *google, enum tpu_api api, const char *path,
+	       struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret =
+		tpu_call(google, api, "DELETE", path, NULL, NULL, &answer, err);
+
+	return finish_delete(google, api, path, ret, &answer, err);
+}
+
+int tpu_queue_delete(struct google *google, const struct tpu_change *change,
+		     const char *path, struct error *err)
+{
+	struct api_answer answer = { 0 };
+	int ret = change_queue(google, change, "DELETE", path, path, NULL,
+			       &answer, err);
+
+	return finish_delete(google, TPU_API_V2, path, ret, &answer, err);
 }
 
 /* ---- listing ------------------------------------------------------------ */

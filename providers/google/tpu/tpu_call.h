@@ -28,7 +28,20 @@ int tpu_get(struct google *google, enum tpu_api api, const char *path,
 /* Blocks until it is gone, ten minutes at most: then, and if the service's
  * operation failed, with ERROR_TRY_AGAIN.  Gone already is success. */
 int tpu_delete(struct google *google, enum tpu_api api, const char *path,
-	       const char *const *query, struct error *err);
+	       struct error *err);
+
+/* A change of the queue, whose requests have an id: see request_id.h. */
+struct tpu_change {
+	const char *once;
+	const char *const *query;
+};
+
+/* The same for places in the queue. */
+int tpu_queue_create(struct google *google, const struct tpu_change *change,
+		     const char *path, const char *name, const json_t *body,
+		     struct error *err);
+int tpu_queue_delete(struct google *google, const struct tpu_change *change,
+		     const char *path, struct error *err);
 
 /*
  * All of a collection ("nodes", "queuedResources") of a project, in all zones.

@@ -278,9 +278,16 @@ def answer(server, http, path, query, body, headers):
     if not UUID.fullmatch(id_):
         raise error(400, "Every change needs a requestId, a UUID.")
     known = compute_of(server).requests
-    if id_ not in known:
-        known[id_] = answer_once(server, http, path, query, body)
+    if id_ in known:
+        return operation_now(server, known[id_])
+    known[id_] = answer_once(server, http, path, query, body)
     return known[id_]
+
+
+def operation_now(server, begun):
+    """How far what was begun has come."""
+    done = compute_of(server).operations[begun["name"]][1] is None
+    return {**begun, "status": "DONE"} if done else begun
 
 
 def answer_once(server, http, path, query, body):

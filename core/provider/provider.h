@@ -50,7 +50,7 @@ struct run_status {
 	int exit_code;                 /* -1: none yet */
 	int refusal;                   /* run_refusal() */
 	bool unbegun;    /* it was cancelled before it had machines */
-	char error[512];               /* why it failed, or "" */
+	char error[512]; /* why it failed, or "" */
 };
 
 /* What the run keeps of its job; each may be NULL. */
@@ -93,6 +93,8 @@ struct resource {
 	json_t *outputs;
 #define OUTPUT_MISSING "missing"
 #define OUTPUT_NOTES "notes"
+	/* Of KIND_FOR_RUN: the other owner whose run it is for now. */
+#define OUTPUT_HELD "heldBy"
 	/* Only for a kind with KIND_RUN.  Its `create` is told here which attempt
 	 * was the last when this was planned (0: none): a later one with the
 	 * job's digest is what an earlier try has left, and is adopted.  Its

@@ -124,6 +124,8 @@ struct run_spec {
 	/* The machines that were made for it (core/supervise/allocation.h), as JSON;
 	 * NULL: none were. */
 	const char *allocation;
+	/* Where to keep how it ended (core/supervise/ended.h), or NULL. */
+	const char *ended;
 };
 
 /* AI Platform's replicas listened on 2222; here they count up from it. */

@@ -293,6 +293,8 @@ static const struct field spec_fields[] = {
 	  .with = "before" },
 	{ FIELD_PLAIN(run_spec, "allocation", FIELD_STRING, allocation),
 	  .flags = FIELD_OPTIONAL | FIELD_JSON },
+	{ FIELD_PLAIN(run_spec, "ended", FIELD_STRING, ended),
+	  .flags = FIELD_OPTIONAL },
 	{ .name = NULL },
 };
 

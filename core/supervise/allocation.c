@@ -9,6 +9,7 @@
 #include "core/apply/executor.h"
 #include "core/apply/pool.h"
 #include "core/base/alloc.h"
+#include "core/base/json.h"
 #include "core/provider/listing.h"
 #include "core/plan/cleanup.h"
 #include "core/supervise/allocation_file.h"
@@ -161,6 +162,31 @@ static int observe(struct allocation *all, struct error *err)
 	return all->ret;
 }
 
+/* Another owner's run has them: what it is called, or NULL. */
+static const char *holder(const struct allocation *all)
+{
+	const char *out = NULL;
+	size_t i;
+
+	for (i = 0; i < desired(all)->count && !out; i++)
+		out = json_get_text(all->observed[i].outputs, OUTPUT_HELD,
+				    NULL);
+	return out;
+}
+
+static int check_holder(const struct allocation *all, struct error *err)
+{
+	const char *other = holder(all);
+
+	if (!other)
+		return 0;
+	return error_set_final(err, ERROR_TRY_AGAIN,
+			       "another owner, %s, has the machines: they are "
+			       "free when its run ends, or when nothing was "
+			       "heard of it for their lease",
+			       other);
+}
+
 /* ---- making and deleting ----------------------------------------------- */
 
 static void *context_of(void *arg, const struct provider *provider)
@@ -276,10 +302,15 @@ int allocation_ensure(struct allocation *all, json_t **outputs, bool *made,
 
 	all->interrupted = false;
 	ret = observe(all, err);
+	if (ret == 0)
+		ret = check_holder(all, err);
 	if (ret == 0 && !all->interrupted)
 		ret = make(all, made, err);
+	/* Somebody else may have been faster. */
 	if (ret == 0 && !all->interrupted)
 		ret = observe(all, err);
+	if (ret == 0 && !all->interrupted)
+		ret = check_holder(all, err);
 	if (all->interrupted)
 		ret = error_set(err, ERROR_INTERRUPTED, "interrupted");
 	if (ret == 0)
@@ -313,6 +344,8 @@ int allocation_release(struct allocation *all, struct error *err)
 	ret = observe(all, err);
 	if (ret < 0)
 		return -1;
+	if (holder(all))
+		return settle(all, err);
 	/* Resources that these need may serve other runs, too. */
 	for (i = 0; i < desired(all)->count; i++)
 		if (!(desired(all)->items[i]->kind->flags & KIND_FOR_RUN))

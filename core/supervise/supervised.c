@@ -11,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/units.h"
 #include "core/provider/listing.h"
+#include "core/supervise/ended.h"
 #include "core/supervise/hosts.h"
 #include "core/process/ports.h"
 #include "core/process/process.h"
@@ -271,6 +272,39 @@ static int latest(const struct supervised *as, const char *job_id,
 	return ret == 1 ? latest(as, job_id, mem, out, err) : ret;
 }
 
+/* A run that has ended on another machine.  Whoever may not look there sees
+ * none. */
+static int read_elsewhere(const struct supervised *as, const struct job *job,
+			  struct arena *mem, struct resource *found,
+			  struct error *err)
+{
+	const char *url = job ? ended_url(job, mem) : NULL;
+	const char *text = NULL;
+	struct run_status status;
+	struct error ignored;
+
+	if (!url || !as->get_object)
+		return 0;
+	if (as->get_object(as, url, mem, &text, err) < 0)
+		return error_is_denied(err)
+			       ? 0
+			       : error_prefix(err, "how the job ended, '%s'",
+					      url);
+	if (!text || ended_read(text, job, &status, &ignored) < 0)
+		return 0;
+	resource_found(found, NULL, status.digest.hex, status.digest2.hex,
+		       status.error);
+	found->run = status;
+	return 0;
+}
+
+static bool is_another_job(const struct resource *want,
+			   const struct run_record *run)
+{
+	return want->job && run_state_is_final(run->state) &&
+	       !job_was_run(want->job, run->digest, run->digest2);
+}
+
 static int read_run(void *ctx, const struct resource *want,
 		    struct resource *found, struct error *err)
 {
@@ -297,6 +331,8 @@ static int read_run(void *ctx, const struct resource *want,
 		resource_found(found, properties, run.digest, run.digest2,
 			       run.error);
 	}
+	if (ret == 1 || (ret == 0 && is_another_job(want, &run)))
+		ret = read_elsewhere(ctx, want->job, mem, found, err);
 	arena_free(mem);
 	return ret < 0 ? -1 : 0;
 }
@@ -503,6 +539,31 @@ static int forget_hosts(struct store *store, const char *job_id,
 	return ret;
 }
 
+/* Else the job would count as run. */
+static int forget_end(const struct supervised *as, const char *url,
+		      struct error *err)
+{
+	if (!url || !as->remove_object ||
+	    as->remove_object(as, url, err) == 0 || error_is_denied(err))
+		return 0;
+	return error_prefix(err, "how the job ended, '%s'", url);
+}
+
+static int forget_run(const struct supervised *as, const struct run_record *run,
+		      struct arena *mem, struct error *err)
+{
+	char *folder =
+		store_run_folder(as->env.store, run->job_id, run->attempt);
+	struct run_spec spec = { 0 };
+	struct error ignored;
+	int ret = 0;
+
+	if (spec_read(folder, mem, &spec, &ignored) == 0)
+		ret = forget_end(as, spec.ended, err);
+	free(folder);
+	return ret == 0 ? store_run_delete(as->env.store, run, err) : -1;
+}
+
 static int delete (void *ctx, const struct resource *have, struct error *err)
 {
 	const struct supervised *as = ctx;
@@ -529,10 +590,13 @@ static int delete (void *ctx, const struct resource *have, struct error *err)
 				     "; 'jobrun delete --force' forgets it");
 			break;
 		}
-		ret = store_run_delete(as->env.store, &run, err);
+		ret = forget_run(as, &run, mem, err);
 		if (ret < 0)
 			break;
 	}
+	if (ret == 1 && have->job &&
+	    forget_end(as, ended_url(have->job, mem), err) < 0)
+		ret = -1;
 	if (ret == 1)
 		ret = forget_hosts(as->env.store, have->name, err);
 	arena_free(mem);

@@ -23,6 +23,13 @@ struct supervised {
 		       const struct resource *want, struct arena *mem,
 		       struct run_spec *out, const char **missing,
 		       struct error *err);
+	/* An object of a bucket: its text, in `mem`, or NULL; and takes it
+	 * away.  NULL: how runs end is kept here only. */
+	int (*get_object)(const struct supervised *as, const char *url,
+			  struct arena *mem, const char **out,
+			  struct error *err);
+	int (*remove_object)(const struct supervised *as, const char *url,
+			     struct error *err);
 };
 
 /* ERROR_FAILED if there is no store. */

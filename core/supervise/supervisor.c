@@ -309,6 +309,7 @@ static void end_all(struct supervisor *s)
 	/* Machines cost money: they come first. */
 	if (s->allocation)
 		supervisor_release_machines(s);
+	supervisor_keep_end(s);
 	supervisor_keep_last_logs(s);
 	supervisor_mark(s->context.spec.home, false);
 	s->run.note = NULL;
@@ -427,6 +428,7 @@ static int take_over(struct supervisor *s, const struct supervisor_start *start,
 	if (!s->loop || watch_signals_and_guard(s, guard, err) < 0 ||
 	    supervisor_open_machines(s, start->providers, err) < 0)
 		return -1;
+	s->schemes = start->schemes;
 	supervisor_keep_logs(s, start->schemes);
 	if (s->over && !left_hosts_any(s->context.spec.home))
 		return run_lock_set_pid(SUPERVISOR_LOCK_FD, getpid(), err);

@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/spec/upload_event.h"
 #include "core/checkpoint/log_uploader.h"
+#include "core/supervise/ended.h"
 #include "core/supervise/supervisor_process.h"
 
 /* With a store that fails, once the run has ended; and once it was
@@ -71,6 +72,26 @@ out:
 	free(to);
 	free(attempts);
 	free(events);
+}
+
+void supervisor_keep_end(struct supervisor *s)
+{
+	static const struct object_env env = { 0 };
+	const struct object_put how = { .content_type = "application/json",
+					.replace = true };
+	struct object_store *objects;
+	struct error err;
+	char *text;
+
+	if (!s->context.spec.ended || !ended_counts(&s->run))
+		return;
+	objects = object_store_new(s->schemes, &env);
+	text = ended_text(&s->run);
+	if (object_put_text(objects, s->context.spec.ended, text, &how, &err) <
+	    0)
+		fprintf(stderr, "cannot keep how it ended: %s\n", err.text);
+	free(text);
+	object_store_free(objects);
 }
 
 void supervisor_keep_last_logs(struct supervisor *s)

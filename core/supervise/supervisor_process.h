@@ -47,6 +47,7 @@ struct supervisor {
 	/* uploads its logs; or NULL */
 	struct log_uploader *log_uploader;
 	struct object_store *objects;
+	const struct object_scheme *const *schemes;
 };
 
 /* ---- supervisor.c ---- */
@@ -84,6 +85,9 @@ void supervisor_release_machines(struct supervisor *s);
  * which stops nothing else. */
 void supervisor_keep_logs(struct supervisor *s,
 			  const struct object_scheme *const *schemes);
+/* After the end of the run: how that was, if the specification says where to.
+ * Another machine may run the job again if it fails. */
+void supervisor_keep_end(struct supervisor *s);
 /* After the end of the run: the rest of them. */
 void supervisor_keep_last_logs(struct supervisor *s);
 

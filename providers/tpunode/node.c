@@ -7,16 +7,20 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/units.h"
 #include "providers/google/compute.h"
 #include "providers/google/google_labels.h"
 #include "providers/google/google_place.h"
 #include "providers/google/tpu/tpu_call.h"
 #include "providers/google/tpu/tpu_ctx.h"
 #include "providers/google/tpu/tpu_making.h"
+#include "providers/google/tpu/tpu_owner.h"
 #include "providers/tpunode/tpunode.h"
 #include "providers/tpunode/tpunode_place.h"
 
 #define POLL_MS 2000
+/* The lease is renewed when a quarter of it is over. */
+#define RENEWALS 4
 
 /* ---- what there is ------------------------------------------------------- */
 
@@ -117,6 +121,8 @@ static int node_read(void *arg, const struct resource *want,
 			json_put_text(shown, "state", one.node.state);
 		found->outputs = json_object();
 		json_put_text(found->outputs, "project", one.place.project);
+		tpu_owner_tell(ctx, json_object_get(one.body, "labels"), false,
+			       want, found->outputs);
 		if (one.phase == TPU_USABLE)
 			json_put(found->outputs, "tpuHosts",
 				 tpu_hosts(&one.node));
@@ -141,9 +147,11 @@ int tpu_node_request(void *arg, const struct resource *want,
 	const char *query[] = { "nodeId", want->name, NULL };
 	char *path = tpu_node_collection(want->kind->name, &place);
 	json_t *body = tpu_node_node_now(want, time_now_ms());
-	int ret = tpu_create(ctx->google, TPU_API_V1, path, query, body, mem,
-			     operation, err);
+	int ret;
 
+	tpu_owner_put(ctx, json_object_get(body, "labels"));
+	ret = tpu_create(ctx->google, TPU_API_V1, path, query, body, mem,
+			 operation, err);
 	json_decref(body);
 	free(path);
 	return ret;
@@ -253,6 +261,59 @@ static int node_wait(void *arg, const struct resource *have,
 	return ret;
 }
 
+/* ---- keeping ------------------------------------------------------------- */
+
+static int put_lease(struct tpu_ctx *ctx, const struct resource *it,
+		     const struct found_node *one, long lease_s,
+		     struct error *err)
+{
+	static const char *const query[] = { "updateMask", "labels", NULL };
+	json_t *labels = json_deep_copy(json_object_get(one->body, "labels"));
+	char *path = tpu_node_path(it, &one->place);
+	json_t *body = json_object();
+	struct api_answer answer = { 0 };
+	int ret;
+
+	if (!labels)
+		labels = json_object();
+	google_labels_expire(labels, time_now_ms() / 1000 + lease_s);
+	tpu_owner_put(ctx, labels);
+	json_put(body, "labels", labels);
+	/* The older API changes no node; the newer one knows all. */
+	ret = tpu_call(ctx->google, TPU_API_V2, "PATCH", path, query, body,
+		       &answer, err);
+	api_answer_done(&answer);
+	json_decref(body);
+	free(path);
+	return ret;
+}
+
+/* Where that is not allowed, the label stays as far off as it was made. */
+static int node_renew(void *arg, const struct resource *have, struct error *err)
+{
+	struct tpu_ctx *ctx = arg;
+	struct error ignored;
+	long lease_s = 0;
+	struct arena *mem;
+	struct found_node one;
+	int ret;
+
+	duration_parse(json_get_text(have->properties, "lease", "0s"), &lease_s,
+		       &ignored);
+	if (!lease_s ||
+	    !making_renews(&ctx->maker, have->name, lease_s / RENEWALS))
+		return 0;
+	mem = arena_new();
+	ret = look(ctx, have, mem, &one, err);
+	/* A client that was silent for too long has lost it. */
+	if (ret == 0 && one.body &&
+	    !tpu_owner_other(ctx, json_object_get(one.body, "labels"), false))
+		ret = put_lease(ctx, have, &one, lease_s, err);
+	json_decref(one.body);
+	arena_free(mem);
+	return ret;
+}
+
 /* ---- listing ------------------------------------------------------------- */
 
 struct tpunode_list {
@@ -316,5 +377,6 @@ const struct kind kind_tpu_node = {
 	.create = node_create,
 	.delete = node_delete,
 	.wait = node_wait,
+	.renew = node_renew,
 	.list = node_list,
 };

@@ -10,6 +10,7 @@
 #include "providers/google/auth/login.h"
 #include "providers/google/google_place.h"
 #include "providers/tpunode/template.h"
+#include "providers/google/tpu/tpu_call.h"
 #include "providers/google/tpu/tpu_ctx.h"
 #include "providers/google/tpu/tpu_places.h"
 #include "providers/tpunode/tpunode.h"
@@ -115,6 +116,25 @@ static bool read_template(const json_t *body, struct template *out)
 	return out->job_id && out->zones;
 }
 
+/* The labels of the node of that name, which move with its lease; or those of
+ * the template, which nothing changes.  Returns new. */
+static json_t *labels_there(struct tpu_ctx *ctx, const struct template *one,
+			    const struct tpu_node_place *place)
+{
+	const struct resource node = { .kind = &kind_tpu_node,
+				       .name = one->name };
+	char *path = tpu_node_path(&node, place);
+	json_t *body = NULL, *labels;
+	struct error ignored;
+
+	if (tpu_get(ctx->google, TPU_API_V1, path, &body, &ignored) < 0)
+		body = NULL;
+	labels = json_incref(json_object_get(body, "labels"));
+	json_decref(body);
+	free(path);
+	return labels ? labels : json_deep_copy(one->labels);
+}
+
 /* A template, or the groups that were made of it. */
 static int list_one(struct tpu_ctx *ctx, const char *project,
 		    const struct template *one, const struct kind *kind,
@@ -135,10 +155,13 @@ static int list_one(struct tpu_ctx *ctx, const char *project,
 
 		if (groups)
 			ret = compute_get(ctx->google, path, &group, err);
-		if (ret == 0 && (group || !groups))
-			tpu_node_list_one(out, kind, one->name, &place,
-					  one->labels, one->job_id,
-					  one->created, true);
+		if (ret == 0 && (group || !groups)) {
+			json_t *labels = labels_there(ctx, one, &place);
+
+			tpu_node_list_one(out, kind, one->name, &place, labels,
+					  one->job_id, one->created, true);
+			json_decref(labels);
+		}
 		json_decref(group);
 		free(path);
 		at += len;

@@ -73,8 +73,13 @@ static int specify(const struct supervised *as, const struct job *job,
 		return foresee(out, job, mem, err);
 	out->hosts.reach_s = block->ssh_timeout_s;
 	out->hosts.proxy = block->iap ? IAP_COMMAND : NULL;
-	return tpu_run_place(out, want, as->provider, block->look_every_s, mem,
-			     err);
+	if (tpu_run_place(out, want, as->provider, block->look_every_s, mem,
+			  err) < 0)
+		return -1;
+	/* No longer than the machines that the tasks are on. */
+	if (block->lease_s && block->lease_s < out->hosts.lease_s)
+		out->hosts.lease_s = block->lease_s;
+	return 0;
 }
 
 static const struct kind *const kinds[] = { &kind_disk_image,
@@ -204,6 +209,7 @@ static struct resource *add_node(const struct job *job,
 		json_put(it->properties, "preemptible", json_true());
 	if (block->reserved)
 		json_put(it->properties, "reserved", json_true());
+	put_duration(it->properties, "lease", block->lease_s);
 	put_duration(it->properties, "readyTimeout", block->ready_timeout_s);
 	return it;
 }
@@ -270,8 +276,8 @@ static void note(const struct job *job, const struct tpu_node_block *block,
 			       "and cost, until 'jobrun delete %s'",
 			       job->job_id);
 	resources_note(out,
-		       "the VMs delete the TPU and themselves when jobrun's "
-		       "agent has not been there for %s",
+		       "the VMs delete the TPU and themselves when nothing "
+		       "has been heard of jobrun for %s",
 		       lease);
 }
 

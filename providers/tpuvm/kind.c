@@ -12,6 +12,7 @@
 #include "providers/google/iap.h"
 #include "providers/google/google_labels.h"
 #include "providers/google/tpu/tpu_call.h"
+#include "providers/google/tpu/tpu_owner.h"
 #include "providers/tpuvm/tpuvm_node.h"
 #include "providers/tpuvm/service.h"
 #include "providers/tpuvm/tpuvm.h"
@@ -120,6 +121,8 @@ static int node_read(void *arg, const struct resource *want,
 		json_object_del(found->properties, "slices");
 	json_put_text(found->properties, "project", places.project);
 	json_put_text(found->properties, "zone", places.zones[0]);
+	tpu_owner_tell(ctx, tpu_vm_labels(&state), !state.there, want,
+		       found->outputs);
 	if (tpu_vm_is_lost(&state, why, sizeof(why))) {
 		json_put_text(found->properties, "state", why);
 	} else if (tpu_vm_is_usable(&state)) {

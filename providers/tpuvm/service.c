@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "providers/google/auth/login.h"
 #include "providers/google/tpu/tpu_call.h"
+#include "providers/google/tpu/tpu_owner.h"
 #include "providers/tpuvm/tpuvm_node.h"
 
 static const char *path_of(const struct tpu_places *places, const char *zone,
@@ -76,6 +77,13 @@ void tpu_vm_state_done(struct tpu_vm_state *state)
 		json_decref(state->nodes[i].body);
 	json_decref(state->queue);
 	*state = (struct tpu_vm_state){ 0 };
+}
+
+const json_t *tpu_vm_labels(const struct tpu_vm_state *state)
+{
+	return json_object_get(state->worst ? state->worst->body
+					    : tpu_vm_queued_node(state->queue),
+			       "labels");
 }
 
 static bool is_queued(const struct resource *it)
@@ -267,6 +275,7 @@ int tpu_vm_request(void *arg, const struct resource *want,
 		return -1;
 	making.public_key = key;
 	body = tpu_vm_body_complete(want, &making);
+	tpu_owner_put(ctx, json_object_get(tpu_vm_sent_node(body), "labels"));
 	*operation = NULL;
 	if (queued)
 		ret = tpu_queue_create(
@@ -325,14 +334,17 @@ static int renew(struct tpu_ctx *ctx, const struct tpu_vm_node *node,
 	json_t *labels = json_deep_copy(json_object_get(node->body, "labels"));
 	json_t *body = json_object();
 	struct api_answer answer = { 0 };
-	int ret;
+	int ret = 0;
 
 	if (!labels)
 		labels = json_object();
 	tpu_vm_expire(labels, it->properties, time_now_ms());
+	tpu_owner_put(ctx, labels);
 	json_put(body, "labels", labels);
-	ret = tpu_call(ctx->google, TPU_API_V2, "PATCH", node->path, query,
-		       body, &answer, err);
+	/* A client that was silent for too long has lost it. */
+	if (!tpu_owner_other(ctx, json_object_get(node->body, "labels"), false))
+		ret = tpu_call(ctx->google, TPU_API_V2, "PATCH", node->path,
+			       query, body, &answer, err);
 	api_answer_done(&answer);
 	json_decref(body);
 	return ret;

@@ -32,6 +32,8 @@ struct tpu_vm_state {
 				    * usable; NULL: there is none */
 };
 
+/* The labels of one of its nodes, or of what the queue will make; borrowed. */
+const json_t *tpu_vm_labels(const struct tpu_vm_state *state);
 void tpu_vm_state_done(struct tpu_vm_state *state);
 
 /* The first that exists, unlost ones before others. */

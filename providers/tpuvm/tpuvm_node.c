@@ -380,12 +380,19 @@ static void complete_disks(json_t *disks, const struct tpu_vm_making *making)
 	}
 }
 
+json_t *tpu_vm_sent_node(json_t *body)
+{
+	json_t *spec = spec_of(body);
+
+	return spec ? json_object_get(spec, "node") : body;
+}
+
 json_t *tpu_vm_body_complete(const struct resource *want,
 			     const struct tpu_vm_making *making)
 {
 	json_t *body = json_deep_copy(json_object_get(want->request, "body"));
 	json_t *spec = spec_of(body);
-	json_t *node = spec ? json_object_get(spec, "node") : body;
+	json_t *node = tpu_vm_sent_node(body);
 	json_t *metadata = json_object_get(node, "metadata");
 	struct buf url = { 0 };
 	char *keys;

@@ -31,6 +31,9 @@ json_t *tpu_vm_found(const json_t *node, const json_t *wanted);
 /* The node that a queued resource stands for; borrowed, or NULL. */
 json_t *tpu_vm_queued_node(const json_t *queue);
 
+/* The same of a message that asks for one. */
+json_t *tpu_vm_sent_node(json_t *body);
+
 /* Where and when it is made. */
 struct tpu_vm_making {
 	const char *node; /* "projects/P/locations/Z/nodes/N" */

@@ -74,9 +74,9 @@ static const struct field jobrun_fields[] = {
 	  .flags = FIELD_POSITION,
 	  .check = check_url,
 	  .offset = offsetof(struct jobrun_block, staging),
-	  .traits = TRAIT_MANAGED,
+	  .traits = TRAIT_GOOGLE_CLOUD,
 	  .doc = "The gs:// directory through which packages and source reach "
-		 "the job." },
+		 "the job, and where jobrun keeps how a run on a TPU ended." },
 	{ .name = "hosts",
 	  .type = FIELD_STRINGS,
 	  .flags = FIELD_POSITION,

@@ -89,6 +89,25 @@ b = [json.loads(r["body"] or "null") for r in json.load(sys.stdin)
 print(eval(sys.argv[3]))' "$1" "$2" "$3"
 }
 
+# While a run is on a TPU, the job of another owner leaves that alone.
+# other_owner_is_refused PROVIDER JOB, which runs
+other_owner_is_refused() {
+  local left more
+  left=$(made)
+  for more in labels.owner=vision 'trainingInput.args[0]=other'; do
+    JOBRUN_STATE_DIR=$TMP/state2 run jobrun plan --set "$more" job.yaml
+    echo "$output"
+    [[ $output == *"note: $1 '$2' is in use by another owner, "*_* ]]
+    JOBRUN_STATE_DIR=$TMP/state2 run jobrun apply --yes --set "$more" job.yaml
+    echo "$output"
+    [ "$status" -eq 75 ]
+    [[ $output == *"$2: FAILED, not started: another owner, "*", has the machines"* ]]
+  done
+  [ "$(made)" -eq "$left" ]
+  [ "$(asked DELETE '/nodes/')" -eq 0 ]
+  state_is "$2" RUNNING
+}
+
 # Many machines at once: the Nth has the folder mN, the project pN and the
 # bucket bN.  each COUNT FUNCTION, called as FUNCTION N in its folder.
 each() {

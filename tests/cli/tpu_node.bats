@@ -101,6 +101,46 @@ teardown() {
   end_google
 }
 
+@test "a TPU node that another owner's run is on is left alone, whatever the second does" {
+  begin
+  node_job job.yaml "sleep $NAP"
+  jobrun apply --yes --detach job.yaml
+  wait_until 60 state_is imagenet RUNNING
+  other_owner_is_refused tpu-node imagenet
+  jobrun cancel imagenet
+  [ "$(made)" -eq 0 ]
+  end_google
+}
+
+is_renewed() {
+  [ "$(asked PATCH '/v2/.*/nodes/imagenet')" -ge 1 ]
+}
+
+elsewhere_gc_says() {
+  JOBRUN_STATE_DIR=$TMP/other "$JOBRUN" gc --provider tpu-node --older-than 0s >gc.out 2>&1
+  grep -q "$1" gc.out
+}
+
+@test "with this machine gone, TPU and VMs expire with their lease, and gc of another finds them" {
+  begin
+  node_job job.yaml "sleep $NAP" ', lease: 20s, lookEvery: 1s'
+  jobrun apply --yes --detach job.yaml
+  wait_until 60 state_is imagenet RUNNING
+  # Tasks end as soon as the machines do.
+  [ "$(python3 -c 'import json; print(json.load(open("state/runs/imagenet.1/spec.json"))["hosts"]["leaseS"])')" = 20 ]
+  wait_until 60 is_renewed
+  [ "$(body PATCH '/v2/.*/nodes/imagenet' 'int(b["labels"]["jobrun-expires"]) - __import__("time").time() < 21')" = True ]
+  s=$(tr -d ' \n' <state/runs/imagenet.1/lock)
+  kill -9 "$(ps -o ppid= -p "$s" | tr -d ' ')" "$s"
+  wait_until 90 elsewhere_gc_says 'tpu-node .*imagenet .*it has expired'
+  cat gc.out
+  grep -q 'instance-group .*imagenet .*it has expired' gc.out
+  JOBRUN_STATE_DIR=$TMP/other jobrun gc --yes --provider tpu-node --older-than 0s
+  [ "$(made)" -eq 0 ]
+  jobrun cancel imagenet || true
+  end_google
+}
+
 @test "stock-out: the next zone, and the VMs with it; quota: given up; a delete that fails is tried again" {
   begin
   tell state '{"tpu": {"*": {"hosts": 1, "delete": {"code": 13, "message": "An internal error occurred."}, "delete_times": 2,

@@ -378,6 +378,47 @@ SH
   end_google
 }
 
+@test "a TPU that another owner's run is on is left alone, whatever the second does" {
+  begin
+  pod job.yaml "sleep $NAP"
+  jobrun apply --yes --detach job.yaml
+  wait_until 60 state_is pod RUNNING
+  other_owner_is_refused tpu-vm pod
+  jobrun cancel pod
+  [ "$(made)" -eq 0 ]
+  end_google
+}
+
+@test "a machine that knows nothing of a run that has ended does not run it again" {
+  begin
+  pod job.yaml 'echo trained'
+  run jobrun plan job.yaml
+  [[ $output == *"note: jobrun.staging is not set: how the run ends is kept on this machine only"* ]]
+  sed -i 's,^  zone:,  staging: gs://bucket-1/staging\n  zone:,' job.yaml
+  run jobrun apply --yes job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output != *"is kept on this machine only"* ]]
+  export JOBRUN_STATE_DIR=$TMP/state2
+  run jobrun plan --detailed-exitcode job.yaml
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"pod  already succeeded"* ]]
+  jobrun apply --yes job.yaml
+  [ "$(asked POST '/nodes[?]')" -eq 1 ]
+  # Another job, and one that is wanted again, are other matters.
+  run jobrun plan --set 'trainingInput.args[0]=x' job.yaml
+  echo "$output"
+  [[ $output == *"pod  not run yet"* ]]
+  run jobrun plan --rerun job.yaml
+  [[ $output == *"pod  again, after attempt 1 (succeeded)"* ]]
+  JOBRUN_STATE_DIR=$TMP/state jobrun delete pod
+  run jobrun plan job.yaml
+  echo "$output"
+  [[ $output == *"pod  not run yet"* ]]
+  end_google
+}
+
 @test "TPUs are labelled with where their job is from" {
   local to
   start_google

@@ -636,18 +636,18 @@ static void write_program(const char *folder, const char *name)
 	free(path);
 }
 
-/* The script that a VM runs, as it is: it deletes the node when nobody has
+/* A script that a VM runs, as it is: it deletes the node when nobody has
  * renewed it, and not before. */
-static void a_node_that_is_not_renewed_deletes_itself(void **state)
+static void switch_deletes(struct fixture *f, char *script,
+			   const char *attributes)
 {
-	struct fixture *f = *state;
 	const char *folder = f->server.folder;
-	char *script = tpu_startup(NULL);
 	char *path = mem_printf("%s/switch.sh", folder);
 	char *command = mem_printf(
 		"exec env JOBRUN_SWITCH_S=1 GCE_METADATA_HOST=127.0.0.1:%d "
 		"PATH=%s:$PATH bash %s",
 		f->server.port, folder, path);
+	size_t before = stand_in_count(&f->server, "/computeMeta");
 	char *told;
 	struct scene scene;
 	struct error err;
@@ -656,40 +656,62 @@ static void a_node_that_is_not_renewed_deletes_itself(void **state)
 	tell(f, "{'*': {" READY "}}");
 	write_program(folder, "poweroff");
 	write_program(folder, "logger");
+	/* The agent never goes: it waits for a client. */
+	write_program(folder, "pgrep");
 	assert_int_equal(file_write(path, script, strlen(script), &err), 0);
 	scene_init(&scene, "TPU_V3", 32, "lease: 3s");
 	assert_int_equal(persist(f, kind_tpu_vm.create, scene.node, &err), 0);
-	told = mem_printf(
-		"{'metadata': {'instance/attributes/jobrun-node': "
-		"'%s/tpu/v2/projects/p-1/locations/europe-west4-a/nodes/', "
-		/* One of several slices learns its own name there. */
-		"'instance/attributes/tpu-env': 'ZONE: x\\nNODE_ID: \\'%s\\'', "
-		"'instance/attributes/agent-worker-number': '0', "
-		"'instance/attributes/jobrun-limit': '0'}}",
-		f->server.base, scene.node->name);
+	told = mem_printf("{'metadata': {%s, "
+			  /* One of several slices learns its own name there. */
+			  "'instance/attributes/tpu-env': 'ZONE: x\\nNODE_ID: "
+			  "\\'%s\\'', "
+			  "'instance/attributes/jobrun-node': '%s/tpu/v2/"
+			  "projects/p-1/locations/europe-west4-a/nodes/', "
+			  "'instance/attributes/jobrun-remove': '%s/tpu/v2/"
+			  "projects/p-1/locations/us-central1-a/nodes/%s "
+			  "%s/tpu/v2/projects/p-1/locations/europe-west4-a/"
+			  "nodes/%s'}}",
+			  attributes, scene.node->name, f->server.base,
+			  f->server.base, scene.node->name, f->server.base,
+			  scene.node->name);
 	stand_in_tell(&f->server, "state", told);
 	/* No answer is not the answer that there is no lease; and the request
 	 * to delete it has to be heard. */
 	stand_in_tell(&f->server, "faults",
-		      "[{'do': 'status', 'method': 'GET', 'path': '/nodes/', "
-		      "'count': 3, 'status': 503}, {'do': 'status', 'method': "
-		      "'DELETE', 'path': '/nodes/', 'count': 2, 'status': "
-		      "503}]");
+		      "[{'do': 'status', 'method': 'GET', 'path': "
+		      "'europe-west4-a/nodes/', 'count': 3, 'status': 503}, "
+		      "{'do': 'status', 'method': 'DELETE', 'path': "
+		      "'europe-west4-a/nodes/', 'count': 2, 'status': 503}]");
 	assert_int_equal(system(command), 0);
 	/* It has looked, and left it alone. */
-	for (i = 0; i < 100 && stand_in_count(&f->server, "/computeMeta") < 4;
+	for (i = 0;
+	     i < 100 && stand_in_count(&f->server, "/computeMeta") < before + 4;
 	     i++)
 		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 	assert_int_equal(made(f), 1);
-	for (i = 0; i < 200 && made(f); i++)
+	for (i = 0; i < 600 && made(f); i++)
 		nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+	assert_true(i < 600);
 	assert_int_equal(kind_tpu_vm.delete(f->ctx, scene.node, &err), 0);
-	assert_true(i < 200);
+	stand_in_tell(&f->server, "faults", "[]");
 	scene_done(&scene);
 	free(told);
 	free(command);
 	free(path);
 	free(script);
+}
+
+static void a_node_that_is_not_renewed_deletes_itself(void **state)
+{
+	switch_deletes(*state, tpu_startup(NULL),
+		       "'instance/attributes/agent-worker-number': '0', "
+		       "'instance/attributes/jobrun-limit': '0'");
+}
+
+static void vms_delete_a_tpu_that_is_not_renewed(void **state)
+{
+	switch_deletes(*state, tpu_startup_beside(NULL),
+		       "'instance/attributes/jobrun-lease': '100000'");
 }
 
 int main(void)
@@ -706,6 +728,7 @@ int main(void)
 		cmocka_unit_test(nodes_are_found_by_their_labels),
 		cmocka_unit_test(slices_are_one_thing),
 		cmocka_unit_test(a_node_that_is_not_renewed_deletes_itself),
+		cmocka_unit_test(vms_delete_a_tpu_that_is_not_renewed),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -3,6 +3,54 @@
 
 #include <stdlib.h>
 
+#include "core/base/buf.h"
+#include "providers/google/storage/storage.h"
+
+#define OBJECT_MAX (64 << 10)
+
+static int take(void *arg, const char *data, size_t len)
+{
+	buf_add(arg, data, len);
+	return 0;
+}
+
+static int get_object(const struct supervised *as, const char *url,
+		      struct arena *mem, const char **out, struct error *err)
+{
+	const struct tpu_ctx *ctx = (const struct tpu_ctx *)as;
+	const char *bucket, *name;
+	struct storage_object object;
+	struct buf text = { 0 };
+	int ret = storage_url_parse(url, mem, &bucket, &name, err);
+
+	*out = NULL;
+	if (ret == 0)
+		ret = storage_stat(ctx->google, bucket, name, mem, &object,
+				   err);
+	if (ret < 0 || !object.exists || object.size > OBJECT_MAX)
+		return ret;
+	ret = storage_read(ctx->google, bucket, &object, 0, object.size, take,
+			   &text, err);
+	if (ret == 0)
+		*out = arena_strdup(mem, buf_text(&text));
+	buf_done(&text);
+	return ret;
+}
+
+static int remove_object(const struct supervised *as, const char *url,
+			 struct error *err)
+{
+	const struct tpu_ctx *ctx = (const struct tpu_ctx *)as;
+	struct arena *mem = arena_new();
+	const char *bucket, *name;
+	int ret = storage_url_parse(url, mem, &bucket, &name, err);
+
+	if (ret == 0)
+		ret = storage_delete(ctx->google, bucket, name, 0, err);
+	arena_free(mem);
+	return ret;
+}
+
 struct tpu_ctx *
 tpu_ctx_open(const struct provider_env *env, const char *provider,
 	     const struct tpu_maker *maker,
@@ -23,6 +71,8 @@ tpu_ctx_open(const struct provider_env *env, const char *provider,
 		return NULL;
 	}
 	ctx->supervised.specify = specify;
+	ctx->supervised.get_object = get_object;
+	ctx->supervised.remove_object = remove_object;
 	ctx->google = google_open(ctx->http);
 	ctx->maker.google = ctx->google;
 	ctx->maker.api = maker->api;

@@ -4,6 +4,7 @@
 #include "core/base/file.h"
 #include "core/spec/spec.h"
 #include "core/supervise/allocation.h"
+#include "core/supervise/ended.h"
 #include "core/supervise/supervised.h"
 #include "providers/google/tpu/tpu.h"
 
@@ -53,6 +54,7 @@ int tpu_run_place(struct run_spec *spec, const struct resource *run,
 {
 	/* The run has them made, and only then knows where they are. */
 	spec->allocation = allocation_text(run, provider, interval_s, mem);
+	spec->ended = ended_url(run->job, mem);
 	return spec_set_hosts(spec, run->job, &spec->hosts.names, mem, err);
 }
 
@@ -90,6 +92,10 @@ void tpu_run_check(const struct job *job, const struct run_spec *spec,
 	if (job->jobrun.hosts.count)
 		resources_miss(out, "the hosts are those of the TPU: remove "
 				    "jobrun.hosts");
+	if (!job->jobrun.staging)
+		resources_note(out, "jobrun.staging is not set: how the run "
+				    "ends is kept on this machine only, and "
+				    "another one would run the job again");
 	if (!job->jobrun.source && !spec->packages.count)
 		resources_note(out, "jobrun.source is not set: nothing is "
 				    "copied to the VMs, and the program "

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "providers/google/tpu/tpu_owner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+#include "core/store/store.h"
+#include "providers/google/google_labels.h"
+
+#define LABEL_OWNER "jobrun-owner"
+
+/* "0123456789abcdef_me_laptop", and how long the part is that tells owners
+ * apart; false where there is no store yet, which has made nothing. */
+static bool own_label(const struct tpu_ctx *ctx, char out[GOOGLE_LABEL_MAX],
+		      size_t *len)
+{
+	const struct store *store = ctx->supervised.env.store;
+	struct error ignored;
+	char *owner = *store_folder(store) || getenv("JOBRUN_OWNER")
+			      ? store_owner(store, &ignored)
+			      : NULL;
+
+	if (!owner)
+		return false;
+	*len = strcspn(owner, " ");
+	google_label(owner, out);
+	if (*len > strlen(out))
+		*len = strlen(out);
+	free(owner);
+	return true;
+}
+
+void tpu_owner_put(const struct tpu_ctx *ctx, json_t *labels)
+{
+	char own[GOOGLE_LABEL_MAX];
+	size_t len;
+
+	if (json_object_size(labels) < GOOGLE_LABELS &&
+	    own_label(ctx, own, &len))
+		json_put_text(labels, LABEL_OWNER, own);
+}
+
+const char *tpu_owner_other(const struct tpu_ctx *ctx, const json_t *labels,
+			    bool waits)
+{
+	const char *owner = json_get_text(labels, LABEL_OWNER, NULL);
+	struct labels read = google_labels_read(labels);
+	char own[GOOGLE_LABEL_MAX];
+	size_t len;
+
+	if (!owner)
+		return NULL;
+	if (own_label(ctx, own, &len) && !strncmp(owner, own, len) &&
+	    (!owner[len] || !own[len] || owner[len] == own[len]))
+		return NULL;
+	return waits || read.expire_time_ms > time_now_ms() ? owner : NULL;
+}
+
+void tpu_owner_tell(const struct tpu_ctx *ctx, const json_t *labels, bool waits,
+		    const struct resource *it, json_t *outputs)
+{
+	const char *owner = tpu_owner_other(ctx, labels, waits);
+	json_t *notes;
+	char *note;
+
+	if (!owner)
+		return;
+	note = mem_printf("%s '%s' is in use by another owner, %s: until that "
+			  "ends, or has not been heard of for its lease, "
+			  "apply leaves it alone",
+			  it->kind->name, it->name, owner);
+	notes = json_array();
+	json_array_append_new(notes, json_text(note));
+	json_put(outputs, OUTPUT_NOTES, notes);
+	json_put_text(outputs, OUTPUT_HELD, owner);
+	free(note);
+}

@@ -13,6 +13,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/sdist.h"
+#include "core/job/job.h"
 #include "core/net/url.h"
 #include "providers/google/base/endpoint.h"
 #include "providers/google/storage/storage.h"

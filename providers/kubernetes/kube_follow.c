@@ -278,7 +278,8 @@ static bool update_run(struct kube_look *look, enum run_state state,
 	return true;
 }
 
-/* The object is not there: it was asked to go, or somebody took it. */
+/* The object is not there: it was asked to go, or its ttl has passed, or
+ * somebody took it. */
 static int take_gone(struct kube_look *look, struct error *err)
 {
 	const char *why =
@@ -299,8 +300,13 @@ static int take_gone(struct kube_look *look, struct error *err)
 	/* What has come from its pods before they went. */
 	pod_log_collect(look->kube, &look->at, look->folder, &look->pods,
 			look->follow, true);
-	update_run(look, asked ? RUN_CANCELLED : RUN_FAILED, asked ? NULL : why,
-		   -1);
+	if (!asked &&
+	    success_is_known(&look->at, look->record.run.job_id,
+			     look->record.name, look->record.run.digest))
+		update_run(look, RUN_SUCCEEDED, NULL, 0);
+	else
+		update_run(look, asked ? RUN_CANCELLED : RUN_FAILED,
+			   asked ? NULL : why, -1);
 	return put_progress(look, true, err);
 }
 

@@ -87,6 +87,22 @@ void success_show(const struct kube_at *at, const char *job_id,
 	arena_free(mem);
 }
 
+bool success_is_known(const struct kube_at *at, const char *job_id,
+		      const char *name, const char *digest)
+{
+	struct arena *mem = arena_new();
+	json_t *object = NULL;
+	struct error ignored;
+	bool known = object_get(at, &type_config_map, success_name(name, mem),
+				&object, &ignored) == 0 &&
+		     !strcmp(object_note(object, KUBE_NOTE_JOB), job_id) &&
+		     !strcmp(object_note(object, KUBE_NOTE_DIGEST), digest);
+
+	json_decref(object);
+	arena_free(mem);
+	return known;
+}
+
 int success_delete(const struct kube_at *at, const char *job_id,
 		   const char *name, struct error *err)
 {

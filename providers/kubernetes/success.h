@@ -19,6 +19,9 @@ void success_put(const struct kube_at *at, const json_t *object);
  * that of its objects. */
 void success_show(const struct kube_at *at, const char *job_id,
 		  const char *name, struct resource *found);
+/* Whether somebody has left word of a run of that digest. */
+bool success_is_known(const struct kube_at *at, const char *job_id,
+		      const char *name, const char *digest);
 /* None is success. */
 int success_delete(const struct kube_at *at, const char *job_id,
 		   const char *name, struct error *err);

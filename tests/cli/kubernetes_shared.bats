@@ -55,6 +55,22 @@ expire() {
   [ "$(made)" = "[]" ]
 }
 
+@test "a success that another machine has seen is one here, when its ttl has passed" {
+  tell state '{"pods": [{"exit": 0}]}'
+  pods_of seen 0
+  sed -i 's/provider: kubernetes/&, kubernetes: {ttl: 1h}/' seen.yaml
+  jobrun apply --yes --detach seen.yaml
+  (
+    export JOBRUN_STATE_DIR=$TMP/other
+    jobrun apply --yes seen.yaml
+    wait_until 20 state_is seen SUCCEEDED
+  )
+  expire
+  state_is seen SUCCEEDED
+  jobrun delete seen
+  [ "$(made)" = "[]" ]
+}
+
 @test "without the right to leave word of a success a plan says so" {
   pods_of once 0
   sed -i 's/provider: kubernetes/&, kubernetes: {ttl: 1h}/' once.yaml

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads, plans, asks, executes; while runs go on, prints what they write. */
+/* Loads, plans, asks and executes; while runs go on, prints their output. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,8 +70,8 @@ struct apply {
 	size_t shown_count;
 	struct leaving *leaving;
 	struct follow_view view;
-	int interrupted; /* 0, or the exit status for it */
-	int status;      /* of the runs that ended badly, which was said */
+	int interrupted; /* 0, or the exit status */
+	int status;      /* of failed runs that were reported */
 	bool detach;
 	bool told_closed;
 };
@@ -87,7 +87,7 @@ static struct shown *find_shown(struct apply *apply,
 	return NULL;
 }
 
-/* The run is on its way: shows its output from here on. */
+/* Shows the output of a run that has started. */
 static void show_run(struct apply *apply, const struct action *action)
 {
 	struct session *session = &apply->session;
@@ -96,27 +96,27 @@ static void show_run(struct apply *apply, const struct action *action)
 	struct follow *follow = NULL;
 	struct error err;
 
-	/* One that is to be deleted is not shown either. */
+	/* A run that is to be deleted is not shown. */
 	if (!action_is_run(action) || !action->want ||
 	    find_shown(apply, action))
 		return;
 	mem = arena_new();
-	/* While a run is replaced, the one that ends is not shown. */
+	/* While a run is replaced, the old one is not shown. */
 	if (session_run(session, action->want->name, 0, mem, &run, &err) < 0 ||
 	    !job_was_run(action->want->job, run.digest, run.digest2))
 		goto out;
-	/* From its first attempt: it may have been restarted since it was
-	 * planned, or started, and every line is shown. */
+	/* Show every line since its first attempt: the run may have been
+	 * restarted since it was planned or started. */
 	app_say(apply->app,
 		action->follow ? "%s: following attempt %d"
 			       : "%s: attempt %d started",
 		run.job_id, run.origin);
-	/* With several of them, it is said whose task it is. */
+	/* With several jobs each line names its job. */
 	if (plan_job_count(session->plan) > 1)
 		apply->view.style.job = action->want->name;
 	follow = follow_open(session, run.job_id, run.origin, 0, &apply->view,
 			     &err);
-	/* Not every provider's runs write here. */
+	/* Runs of some providers have no logs here. */
 	if (!follow && err.code == ERROR_USAGE)
 		app_fail(apply->app, &err);
 	if (follow && follow_start(follow, apply->loop, &err) < 0) {
@@ -160,7 +160,7 @@ static void end_run(struct apply *apply, const struct action *action,
 	close_shown(apply, action);
 	if (session_run(&apply->session, action->want->name, 0, mem, &run,
 			&err) < 0) {
-		/* Not every provider's runs are remembered here. */
+		/* Runs of some providers have no record here. */
 		if (status)
 			app_say(apply->app, "%s: %s", action->want->name,
 				run_state_name(status->state));
@@ -246,7 +246,7 @@ static void on_settled(void *arg, const struct plan_job *job)
 {
 	struct apply *apply = arg;
 
-	/* A deletion may be at another provider, too, and is never followed. */
+	/* A deletion may concern several providers, and is never followed. */
 	if (!job->job->file)
 		return;
 	lock_set_release(apply->session.locks, job->job->job_id);
@@ -322,8 +322,8 @@ static int check_missing(struct app *app, const struct plan *plan)
 	return status;
 }
 
-/* Buckets that runs on this machine write to: that nothing says how to get in
- * is found before they start. */
+/* Checks that the buckets which runs on this machine write to can be used, so
+ * that missing credentials show before the runs start. */
 static int check_stores(struct app *app, const struct plan *plan)
 {
 	const struct object_env env = { .trace_http = app->trace_http };
@@ -351,7 +351,7 @@ static int check_stores(struct app *app, const struct plan *plan)
 	return status;
 }
 
-/* 0 to go on; else the exit status. */
+/* Asks for confirmation; returns 0 to go on, or the exit status. */
 static int ask(struct app *app, const struct plan *plan,
 	       const struct apply_opts *opts)
 {
@@ -374,7 +374,7 @@ static int ask(struct app *app, const struct plan *plan,
 	return app_fail(app, &err);
 }
 
-/* With the jobs locked: nobody changes what is observed until it is done.
+/* Plans with the jobs locked, so that nobody changes them until the end.
  * Returns 0 or the exit status. */
 static int make_plan(struct apply *apply, const struct jobs *jobs,
 		     const struct apply_opts *opts, const struct saved *saved)
@@ -416,7 +416,8 @@ static bool is_done(void *arg, const struct job *job)
 	return tally_is_done(arg, job);
 }
 
-/* What is followed with --take-over is this job's from here on. */
+/* Takes over runs followed with --take-over: they are this job's from now
+ * on. */
 static int take_over(const struct session *session, struct error *err)
 {
 	const struct plan *plan = session->plan;
@@ -443,7 +444,7 @@ static int take_over(const struct session *session, struct error *err)
 	return ret < 0 ? -1 : 0;
 }
 
-/* Does it and says what came of it.  Returns the exit status. */
+/* Applies the plan and reports the results.  Returns the exit status. */
 static int carry_out(struct apply *apply, const struct jobs *jobs)
 {
 	struct session *session = &apply->session;
@@ -465,9 +466,9 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 		if (apply->interrupted)
 			status = apply->interrupted;
 		else if (tally_is_of_many(apply->tally))
-			status = ERROR_FAILED; /* each is said below */
+			status = ERROR_FAILED; /* each is reported below */
 		else
-			/* How a run ended was said when it did. */
+			/* The end of each run was reported when it happened. */
 			status = apply->status ? apply->status
 					       : app_fail(apply->app, &err);
 	}
@@ -482,7 +483,7 @@ static int carry_out(struct apply *apply, const struct jobs *jobs)
 	return status;
 }
 
-/* Returns the exit status. */
+/* Plans, asks and applies; returns the exit status. */
 static int apply_jobs(struct apply *apply, const struct jobs *jobs,
 		      const struct apply_opts *opts, const struct saved *saved)
 {

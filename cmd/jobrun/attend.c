@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a task on another host, if it needs jobrun beside it; not for users.
- * Unlike 'launch' it detects nothing: its caller knows all. */
+/* Runs a task on another host if it needs jobrun beside it; not for users.
+ * Unlike 'launch' it detects nothing, as its caller knows everything. */
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* `jobrun` in the command must be this program. */
+/* Makes sure that `jobrun` in the command is this program. */
 static void put_into_path(struct environment *env)
 {
 	const char *old = environment_get(env, "PATH");

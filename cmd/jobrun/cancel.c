@@ -32,7 +32,7 @@ static void on_interrupt(void *arg, uint32_t number)
 	loop_stop(arg);
 }
 
-/* Asks one to end; several are then waited for together. */
+/* Asks one run to end; several runs are then waited for together. */
 static int ask_one(struct session *session, struct run_record *record, bool now,
 		   struct error *err)
 {
@@ -46,7 +46,7 @@ static int ask_one(struct session *session, struct run_record *record, bool now,
 	return ret < 0 ? -1 : 0;
 }
 
-/* And waits for that. */
+/* Asks a run to end, and waits for that. */
 static int cancel(struct session *session, struct loop *loop, struct arena *mem,
 		  struct run_record *record, bool now, struct error *err)
 {
@@ -56,7 +56,7 @@ static int cancel(struct session *session, struct loop *loop, struct arena *mem,
 				     on_interrupt, loop, err);
 }
 
-/* Before it ends: what a slip would cost. */
+/* Says what would be lost by a mistake, before the run ends. */
 static void say_what_ends(const struct app *app, const struct run_record *run)
 {
 	char age[32];
@@ -73,8 +73,8 @@ static void say_what_ends(const struct app *app, const struct run_record *run)
 		run->attempt, run->provider, run_state_name(run->state), age);
 }
 
-/* The run, as it stands; where its provider can end it without a look, as it
- * is known here. */
+/* Finds the run in its current state, or if its provider can end it without a
+ * look, as recorded here. */
 static int find(struct session *session, const char *job_id, struct arena *mem,
 		struct run_record *out, struct error *err)
 {
@@ -89,7 +89,8 @@ static int find(struct session *session, const char *job_id, struct arena *mem,
 	return session_run(session, job_id, 0, mem, out, err);
 }
 
-/* A service that makes the names itself may have another of this job. */
+/* Ends other runs of this job, which a service that chooses names itself may
+ * have. */
 static int end_twins(struct session *session, const struct run_record *record,
 		     struct error *err)
 {
@@ -144,7 +145,7 @@ out:
 	return status < 0 ? app_fail(session->app, &err) : status;
 }
 
-/* All are asked before the first is waited for. */
+/* Asks all runs to end before waiting for the first. */
 static int end_many(struct session *session, struct run_list *runs, bool now)
 {
 	bool *asked = mem_alloc((runs->count + 1) * sizeof(*asked));
@@ -170,7 +171,7 @@ static int end_many(struct session *session, struct run_list *runs, bool now)
 	return status;
 }
 
-/* A pattern is about what goes on: what has ended needs no end. */
+/* Drops ended runs, which a pattern also matches. */
 static void keep_going(struct run_list *runs)
 {
 	size_t i, n = 0;

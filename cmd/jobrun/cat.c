@@ -85,12 +85,12 @@ struct cat {
 	struct app *app;
 	struct arena *mem;
 	struct http *http;
-	void *store;         /* what `scheme` belongs to, or NULL */
+	void *store;         /* owns `scheme`, or NULL */
 	struct cache *cache; /* or NULL */
 	struct stream_scheme scheme;
 	struct stream_options how;
 	long consumers;
-	const char **urls; /* patterns */
+	const char **urls; /* may be patterns */
 	size_t url_count;
 	struct shard_index index;
 	struct shard_list list;
@@ -151,12 +151,13 @@ static int read_options(struct cat *cat, const struct cat_opts *opts,
 	return 0;
 }
 
-/* Only who needs the network waits for its libraries. */
+/* Opens the network only if needed, as its libraries take time to load. */
 static int open_network(struct cat *cat, struct error *err)
 {
 	struct http_options http = {
 		.trace = cat->app->trace_http,
-		/* Each consumer has one at least, and one to spare. */
+		/* Each consumer has at least one connection, and one to
+		 * spare. */
 		.host_connections = cat->how.connections + 2 * cat->consumers,
 	};
 
@@ -181,7 +182,8 @@ static int open_cache(struct cat *cat, const struct cat_opts *opts,
 	return cat->cache ? 0 : error_prefix(err, "--cache");
 }
 
-/* The stream did not suffer, but the next one will be as slow. */
+/* Closes the cache.  A failure did no harm to this stream, but the next one
+ * will be as slow. */
 static void close_cache(struct cat *cat)
 {
 	struct error why;
@@ -211,7 +213,7 @@ static int one_object(void *arg, struct stream_object *out, struct error *err)
 	return 1;
 }
 
-/* Wherever it is, it comes as the shards do. */
+/* Reads the index, which is fetched like the shards. */
 static int read_index(struct cat *cat, const char *url, struct error *err)
 {
 	const char *next = url;
@@ -311,7 +313,7 @@ static int read_set(struct cat *cat, struct cat_opts *opts, struct error *err)
 	return 0;
 }
 
-/* Where they come from, in words: the arguments, or the set. */
+/* Takes the URLs, and their description, from the arguments or the set. */
 static int read_urls(struct cat *cat, struct cat_opts *opts, char **urls,
 		     size_t count, struct error *err)
 {
@@ -378,10 +380,10 @@ static int print_list(struct cat *cat, struct error *err)
 	return ret;
 }
 
-/* As if SIGPIPE had ended it: silently, and as shells report that. */
+/* The status after SIGPIPE as shells report it; nothing is printed. */
 static const int reader_gone = 128 + SIGPIPE;
 
-/* The first that has failed decides on the exit status. */
+/* Ends the FIFOs; the first one that failed decides the exit status. */
 static int end_fifos(struct cat *cat, struct stream_fifo *fifos, size_t count)
 {
 	int status = 0, failed = 0, code;

@@ -33,15 +33,15 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* The checkpoints of a job, and the objects that do not count. */
+/* The checkpoints of a job, and the objects that are none. */
 struct listed_checkpoints {
 	struct arena *mem;
 	const char *job_id;
 	const struct run_checkpoints *how;
 	const char *place;
-	struct checkpoint *items; /* the newest first */
+	struct checkpoint *items; /* newest first */
 	size_t count;
-	const struct checkpoint *next; /* what a start goes on from, or NULL */
+	const struct checkpoint *next; /* resumed from at a start; or NULL */
 	json_t *skipped;
 };
 
@@ -60,7 +60,7 @@ static int by_age(const void *a, const void *b)
 	return checkpoint_compare_age(a, b);
 }
 
-/* Where they are kept, or if that is nowhere else, where they were written. */
+/* Finds checkpoints in the store, or without one where they were written. */
 static int find(struct listed_checkpoints *all, const struct run_spec *spec,
 		struct checkpoint_store *store, struct error *err)
 {
@@ -112,7 +112,7 @@ static void choose_next(struct listed_checkpoints *all)
 			all->next = &all->items[i];
 }
 
-/* Where the trainer's file or folder itself is.  Returns new. */
+/* Returns the path or URL of the trainer's file or folder, as a new string. */
 static char *where(const struct listed_checkpoints *all,
 		   const struct checkpoint_store *store,
 		   const struct checkpoint *one)
@@ -222,7 +222,7 @@ static int read_spec(struct session *session, const char *job_id,
 		return -1;
 	folder = store_run_folder(session->env.store, job_id, record.attempt);
 	path = path_join(folder, "spec.json");
-	/* Runs that are not of our own tasks have none. */
+	/* Only runs whose tasks we start have a specification. */
 	if (access(path, F_OK) == 0)
 		ret = spec_read(folder, mem, out, err);
 	free(path);
@@ -269,7 +269,7 @@ static int show(struct app *app, struct session *session,
 	return ret;
 }
 
-/* Returns the exit status. */
+/* Shows the checkpoints of a job; returns the exit status. */
 static int show_one(struct app *app, struct session *session,
 		    const char *job_id, const char *format)
 {

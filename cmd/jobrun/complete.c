@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers the completion of shells: 'jobrun complete WORD...' has the words of
- * a command line behind "jobrun", the last being typed, and prints what it
- * could become, one a line, each with a tab and a few words about it.  The line
- * ":files" or ":folders" stands for the names of those.
+ * Answers the completion of shells: 'jobrun complete WORD...' gets the words of
+ * a command line after "jobrun", the last one being typed, and prints what it
+ * could become, one per line, each with a tab and a short description.  The
+ * line ":files" or ":folders" stands for their names.
  *
- * It knows nothing of single commands: options come from their rows, and the
- * kinds of arguments from the words of their usage ("[--now] JOB").
+ * No single command is known here: options come from their rows, and the kinds
+ * of arguments from the words of the usage ("[--now] JOB").
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@
 #include "schema/describe/explain_list.h"
 
 struct offer {
-	const char *typed;  /* only what begins like this is offered */
-	const char *before; /* "--format=", a part of what is typed */
+	const char *typed;  /* offered words begin with this */
+	const char *before; /* part of the typed word: "--format=" */
 	struct buf out;
 };
 
@@ -73,7 +73,7 @@ static void add_choices(struct offer *offer, const char *choices)
 	free(copy);
 }
 
-/* A store that can't be read has no jobs to offer. */
+/* Adds the jobs in the store; one that can't be read has none to offer. */
 static void add_jobs(struct offer *offer)
 {
 	struct error ignored;
@@ -115,8 +115,8 @@ static void add_listings(struct offer *offer)
 		add(offer, listing->name, NULL);
 }
 
-/* The fields at the level of what is typed, with `end` behind each that has
- * none below it. */
+/* Adds the fields at the level of the typed path, with `end` after those
+ * without fields below. */
 static void add_fields(struct offer *offer, const char *end)
 {
 	const char *dot = strrchr(offer->typed, '.');
@@ -153,7 +153,7 @@ static void add_fields(struct offer *offer, const char *end)
 	free(parent);
 }
 
-/* Words of usages and of options' values, and what they stand for. */
+/* Adds what a word in a usage or an option's value stands for. */
 static void add_word(struct offer *offer, const char *word)
 {
 	if (!strcmp(word, "PATH") || !strcmp(word, "PLANFILE") ||
@@ -190,8 +190,8 @@ static void add_value(struct offer *offer, const struct opt *row)
 	free(value);
 }
 
-/* "[--format FORMAT] [--watch] [JOB...]": what stands in no bracket with an
- * option. */
+/* Adds the arguments in a usage such as "[--format FORMAT] [--watch] [JOB...]",
+ * without those of options. */
 static void add_arguments(struct offer *offer, const char *usage)
 {
 	const char *p = usage;
@@ -212,7 +212,8 @@ static void add_arguments(struct offer *offer, const char *usage)
 	}
 }
 
-/* The option that a word names, "--out" or "-d"; NULL if none. */
+/* Finds the option that a word names, "--out" or "-d"; NULL if there is
+ * none. */
 static const struct opt *find_option(const struct command *command,
 				     const char *word)
 {
@@ -251,7 +252,7 @@ static void add_for_command(struct offer *offer, const struct command *command,
 	if (needs) {
 		add_value(offer, needs);
 	} else if (command->wraps && (ended || offer->typed[0] != '-')) {
-		buf_puts(&offer->out, ":files\n"); /* another's command line */
+		buf_puts(&offer->out, ":files\n"); /* of another program */
 	} else if (ended || offer->typed[0] != '-') {
 		add_arguments(offer, command->args);
 	} else if (!equals) {

@@ -44,7 +44,7 @@ static void render(const struct app *app, const struct plan *plan,
 	plan_render_text(plan, &style, out);
 }
 
-/* Shows what goes and asks, on a terminal.  Returns 0 to go on. */
+/* Shows what will be deleted and asks, on a terminal.  Returns 0 to go on. */
 static int ask(const struct deletion *deletion, const struct delete_opts *opts)
 {
 	struct app *app = deletion->session->app;
@@ -89,7 +89,7 @@ static void say_deleted(const struct deletion *deletion)
 		app_say(app, "%s", line);
 }
 
-/* Everything that one job made, wherever.  Returns the exit status. */
+/* Deletes everything that one job made, anywhere.  Returns the exit status. */
 static int delete_job(struct session *session, const char *job_id,
 		      const struct job *job, const struct delete_opts *opts)
 {
@@ -118,7 +118,7 @@ static int delete_job(struct session *session, const char *job_id,
 	} else if (deletion_end_left(&deletion, true, &err) < 0) {
 		status = app_fail(session->app, &err);
 	} else if (undo_execute(session, deletion.plan, NULL, NULL, &err) < 0) {
-		status = error_status(&err); /* it was said */
+		status = error_status(&err); /* it was reported */
 	} else if (deletion_forget(&deletion, &err) < 0) {
 		status = app_fail(session->app, &err);
 	} else {
@@ -129,7 +129,7 @@ static int delete_job(struct session *session, const char *job_id,
 	return status;
 }
 
-/* Nobody else works on it meanwhile. */
+/* Deletes with the job locked, so that nobody else works on it. */
 static int delete_locked(struct session *session, const char *job_id,
 			 const struct job *job, const struct delete_opts *opts)
 {
@@ -146,7 +146,7 @@ static int delete_locked(struct session *session, const char *job_id,
 	return status;
 }
 
-/* The store has a run of it, or knows it as one of a set. */
+/* Whether the store has a run of the job, or knows it as a member of a set. */
 static bool is_known(struct session *session, const char *job_id)
 {
 	struct store *store = session->env.store;
@@ -154,7 +154,7 @@ static bool is_known(struct session *session, const char *job_id)
 	struct member_list members = { 0 };
 	struct run_record run;
 	struct error ignored;
-	/* A state that cannot be known is left alone. */
+	/* If the store can't be read, the job counts as known. */
 	bool known = store_run_get(store, job_id, 0, mem, &run, &ignored) != 1;
 	size_t i;
 
@@ -166,9 +166,9 @@ static bool is_known(struct session *session, const char *job_id)
 	return known;
 }
 
-/* A job's name can't hold what makes a path of an argument.  Where a directory
- * is called like a job, the job is meant, as with all commands: other jobs,
- * whose files happen to lie there, are not to be deleted for it. */
+/* Whether an argument is a path, by characters that no job's name has.  If a
+ * directory is called like a job, the job is meant, as with all commands: other
+ * jobs, whose files happen to be there, must not be deleted for it. */
 static bool is_path(struct session *session, const char *argument)
 {
 	struct stat st;
@@ -210,7 +210,8 @@ static int delete_argument(struct session *session,
 	return status;
 }
 
-/* What is chosen by more than names, listed and asked about together. */
+/* Lists, asks about and deletes jobs that are chosen by more than their
+ * names. */
 static int delete_chosen(struct session *session, const struct choice *choice,
 			 struct delete_opts *opts)
 {

@@ -38,7 +38,7 @@ static void put_amount(json_t *row, const char *key, const json_t *value,
 	json_put_text(row, key, text);
 }
 
-/* "train.1 by ada, 4711 python3 by ada" */
+/* Writes "train.1 by ada, 4711 python3 by ada". */
 static void put_holders(json_t *row, const json_t *lease, const json_t *holders)
 {
 	struct buf text = { 0 };

@@ -25,7 +25,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* What facts are called, in the order of showing. */
+/* The titles of sections, in the order in which they are shown. */
 static const struct {
 	const char *prefix; /* of paths */
 	const char *title;
@@ -64,7 +64,8 @@ static size_t section_of(const char *path)
 	return i;
 }
 
-/* Without what the title of its section says: `files["a.txt"]` is a.txt. */
+/* Returns the name without what the section's title says: `files["a.txt"]`
+ * gives a.txt. */
 static char *name_of(const struct change *change)
 {
 	const char *path = change->path, *end;
@@ -86,7 +87,7 @@ static void put_side(const struct change *change, const json_t *value,
 		buf_putc(out, '-');
 	else if (json_is_real(value))
 		buf_printf(out, "%.6g", json_real_value(value));
-	else if (file) /* some digits of its digest */
+	else if (file) /* a few digits of its digest */
 		buf_printf(out, "%.12s",
 			   json_string_value(value) ? json_string_value(value)
 						    : "");
@@ -94,7 +95,7 @@ static void put_side(const struct change *change, const json_t *value,
 		show_value(out, value);
 }
 
-/* " (+12.5 %)" */
+/* Writes the change such as " (+12.5 %)". */
 static void put_percent(const struct change *change, struct buf *out)
 {
 	double before = json_number_value(change->before);
@@ -230,7 +231,7 @@ static int before_it(const struct run_story *story, struct arena *mem,
 	return 0;
 }
 
-/* The one before first, where only one is named. */
+/* Reads both runs, the older first if only one is named. */
 static int read_both(struct session *session, char **names, int count,
 		     struct arena *mem, struct run_story stories[2],
 		     struct error *err)
@@ -253,7 +254,7 @@ static int read_both(struct session *session, char **names, int count,
 static void compare(struct comparing *all, const struct diff_opts *opts,
 		    json_t *const facts[2], struct arena *mem)
 {
-	/* The files say it in more detail. */
+	/* The files show changes of the source in more detail. */
 	if (json_object_get(facts[0], "files") &&
 	    json_object_get(facts[1], "files"))
 		for (int i = 0; i < 2; i++)

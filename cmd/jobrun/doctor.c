@@ -34,7 +34,8 @@ static const struct {
 		     "Python 3" },
 };
 
-/* Opened at their first use, so that nobody would notice before. */
+/* Libraries that are opened when first used, so their absence would show
+ * late. */
 static const struct {
 	const char *name;
 	const char *file;
@@ -73,7 +74,8 @@ static void look_for_libraries(struct checks *all)
 	}
 }
 
-/* Hardware that is newer than it is only warned about. */
+/* Warns if the catalogue is old, since newer hardware gets no more than
+ * warnings. */
 static void look_at_catalogue(struct checks *all)
 {
 	const struct catalogue *catalogue;
@@ -99,7 +101,7 @@ static void look_at_catalogue(struct checks *all)
 			days);
 }
 
-/* What several providers bring is looked at once. */
+/* Runs the checks of all providers; a check that several share runs once. */
 static void ask_providers(const struct app *app, struct checks *all)
 {
 	size_t i, j;

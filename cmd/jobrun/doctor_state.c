@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state directory: whether runs can be recorded, and are found again. */
+/* Checks the state directory: whether runs can be recorded and found again. */
 #include <unistd.h>
 
 #include "cmd/jobrun/doctor.h"

@@ -35,7 +35,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* export NAME='…', in a form that every shell reads back as it was. */
+/* Writes export NAME='…' in a form that every shell reads back unchanged. */
 static void put_shell(const char *item, struct buf *out)
 {
 	const char *p = strchr(item, '=') + 1;
@@ -87,8 +87,7 @@ static void print_env(struct app *app, struct environment *env,
 	buf_done(&out);
 }
 
-/* Inherits our environment, but for the variables that secrets are taken
- * from. */
+/* Inherits our environment, without the variables that secrets come from. */
 static void inherit(const struct job *job, struct environment *env)
 {
 	const struct secret *secrets = job->jobrun.secrets.items;

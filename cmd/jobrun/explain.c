@@ -98,7 +98,7 @@ static void print_rule(const struct app *app, const struct outline *all,
 	json_decref(value);
 }
 
-/* As it stands behind a problem, or without its brackets; or NULL. */
+/* Returns the rule named as in a problem, or without the brackets; or NULL. */
 static const struct rule *named_rule(const char *path, bool *brackets)
 {
 	size_t len = strlen(path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds what nobody needs any more: resources by their labels
- * (core/apply/orphans.h), what providers left behind, and members of sets of
- * which nothing exists.  Deletes it if that is asked for.
+ * Finds, and on request deletes, what nobody needs any more: resources by their
+ * labels (core/apply/orphans.h), what providers left behind, and members of
+ * sets of which nothing exists.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@
 #include "core/base/clock.h"
 #include "providers/registry.h"
 
-/* Where others may be about to start a run whose machines exist already. */
+/* Younger resources may be machines of a run that another machine is about to
+ * start. */
 #define YOUNG_S 3600
 
 struct gc_opts {
@@ -55,22 +56,23 @@ struct site {
 struct gc {
 	struct session *session;
 	const struct gc_opts *opts;
-	const struct jobs *jobs; /* they say where to look, too */
+	const struct jobs *jobs; /* also say where to look */
 	struct arena *mem;
 	struct member_list members;
-	struct intent_list open; /* what was begun here and not ended */
+	struct intent_list open; /* begun here and not ended */
 	struct site sites[SESSION_PROVIDERS];
 	size_t site_count;
 	struct find *finds;
 	size_t count, room;
-	size_t kept; /* leftovers with work in them, if they are not wanted */
-	bool quiet;  /* what fails was said before */
+	size_t kept; /* leftovers with work in them that stay */
+	bool quiet;  /* failures were reported before */
 	int status;
 };
 
 /* ---- finding --------------------------------------------------------- */
 
-/* The first failure decides the exit status; the rest is done all the same. */
+/* Reports a failure.  The first one decides the exit status, and the work goes
+ * on. */
 static void fail(struct gc *gc, const struct error *err)
 {
 	if (!gc->quiet)
@@ -200,7 +202,7 @@ static int search_site(struct gc *gc, const struct provider *provider,
 	if (provider->leftovers &&
 	    provider->leftovers(ctx, &site->leftovers, err) < 0)
 		return -1;
-	/* Where nobody else can see what we make, our locks tell all. */
+	/* If nobody else can see what we create, our locks are enough. */
 	if (asked_s < 0)
 		rules.young_ms = provider->asks ? YOUNG_S * 1000 : 0;
 	orphans_find(&site->all, &rules, &site->orphans);
@@ -224,8 +226,8 @@ static void forget_finds(struct gc *gc)
 	gc->kept = 0;
 }
 
-/* All of it again, from nothing.  A provider that can't be reached does not
- * keep the others from being looked at. */
+/* Searches everything again.  A provider that can't be reached does not keep
+ * the others from being searched. */
 static void search(struct gc *gc)
 {
 	const char *only = gc->opts->provider;
@@ -273,7 +275,8 @@ static bool is_locked(const struct gc *gc, const struct find *find)
 	return !job_id || lock_set_has(gc->session->locks, job_id);
 }
 
-/* The resources of one job at one provider go with the first of them. */
+/* Whether another resource of the same job and provider comes before this one,
+ * with which it is deleted. */
 static bool was_before(const struct gc *gc, size_t at)
 {
 	const struct find *find = &gc->finds[at];
@@ -358,7 +361,7 @@ static void delete_one(struct gc *gc, struct find *find)
 	find->deleted = ret == 0;
 }
 
-/* Whether all that the job had there was found, and is gone now. */
+/* Whether everything that the job had there was found and is gone now. */
 static bool is_cleared(const struct gc *gc, const struct intent_record *intent)
 {
 	bool any = false;
@@ -378,8 +381,8 @@ static bool is_cleared(const struct gc *gc, const struct intent_record *intent)
 	return any;
 }
 
-/* What a killed command began for these jobs is over: the resource that it was
- * about was deleted, or the search with the job's lock did not find it. */
+/* Closes the intents of killed commands for these jobs: the resource was
+ * deleted, or the search with the job's lock did not find it. */
 static void close_intents(struct gc *gc)
 {
 	struct error err;
@@ -392,8 +395,8 @@ static void close_intents(struct gc *gc)
 			fail(gc, &err);
 }
 
-/* With the locks of their jobs: who works on one is left alone, and what is
- * deleted is what is found with the locks held. */
+/* Deletes with the jobs' locks: jobs that somebody works on stay, and only what
+ * a search with the locks finds is deleted. */
 static void delete_all(struct gc *gc)
 {
 	const char **ids = mem_alloc((gc->count + 1) * sizeof(*ids));
@@ -421,7 +424,7 @@ out:
 
 /* ---- all of it ------------------------------------------------------- */
 
-/* 1: yes.  0: it is only shown.  -1: the answer was no. */
+/* Returns 1 for yes, 0 if findings are only shown, -1 if the answer was no. */
 static int is_wanted(const struct gc *gc)
 {
 	if (!gc->count)
@@ -463,7 +466,8 @@ static int collect(struct gc *gc)
 	int wanted;
 
 	search(gc);
-	/* Where not all could be looked at, nothing found says nothing. */
+	/* If a search failed, finding nothing has no meaning and is not
+	 * reported. */
 	if (!json && (gc->count || !gc->status))
 		finds_text(gc->finds, gc->count, &text);
 	app_print(gc->session->app, &text);

@@ -14,7 +14,8 @@
 	"'jobrun cancel JOB' ends a run and keeps its logs and model, "        \
 	"'jobrun delete JOB' forgets them, too"
 
-/* A word means the command, or it gets the line. */
+/* A word of other tools: it runs the command, or gets the line as the
+ * answer. */
 struct habit {
 	const char *word;
 	const struct command *command;
@@ -66,7 +67,8 @@ static const struct habit words[] = {
 	{ "convert", NULL, "'jobrun import FILE' reads files of other tools" },
 };
 
-/* What other tools put before or behind the word: `get jobs`, `jobs list`. */
+/* Whether the word is one that other tools put before or after the command:
+ * `get jobs`, `jobs list`. */
 static bool is_thing(const char *word)
 {
 	static const char *const things[] = { "job", "jobs", "run", "runs",
@@ -105,13 +107,15 @@ static bool is_yaml(const char *path)
 	return text_ends(path, ".yaml") || text_ends(path, ".yml");
 }
 
-/* `diff FILE`, as kubectl has it, is the plan of the file. */
+/* Whether the word is a file: `diff FILE` of kubectl is the plan of the
+ * file. */
 static bool is_file(const char *word)
 {
 	return (is_yaml(word) || strchr(word, '/')) && !access(word, F_OK);
 }
 
-/* Ours, but for the two that mean another thing elsewhere. */
+/* Returns our own command, except for two that mean something else in other
+ * tools. */
 static const struct command *ours(int argc, char **argv, struct error *err)
 {
 	const struct command *command = command_find(argv[1]);
@@ -143,7 +147,8 @@ const struct command *habit_command(int *argc, char **argv, struct error *err)
 			  argv[1], argv[2]);
 		return NULL;
 	}
-	/* `jobs list`: but `run FILE` is a word by itself. */
+	/* `jobs list` is `list`, while the `run` of `run FILE` is the
+	 * command. */
 	if (*argc > 2 && is_thing(argv[1]) &&
 	    (find(argv[2]) || command_find(argv[2])))
 		drop(argc, argv, 1);
@@ -158,7 +163,7 @@ const struct command *habit_command(int *argc, char **argv, struct error *err)
 			  habit->word, habit->instead);
 		return NULL;
 	}
-	/* `get jobs`, `describe job NAME` */
+	/* Drop the second word of `get jobs` or `describe job NAME`. */
 	if (habit->command == &cmd_status && *argc > 2 && is_thing(argv[2]))
 		drop(argc, argv, 2);
 	return habit->command;
@@ -177,7 +182,8 @@ static const struct opt *option_of(const struct command *command,
 	return NULL;
 }
 
-/* The row of a word as `-o`, `--out` or `--out=FILE`, or NULL. */
+/* Returns the option that a word such as `-o`, `--out` or `--out=FILE` names,
+ * or NULL. */
 static const struct opt *row_of(const struct command *command, const char *word)
 {
 	size_t len = strcspn(word, "=");
@@ -193,7 +199,8 @@ static const struct opt *row_of(const struct command *command, const char *word)
 	return NULL;
 }
 
-/* A command that has `ours`, and not `theirs`, takes theirs for it. */
+/* Options of other tools, and ours for commands that have `ours` but not
+ * `theirs`. */
 static const struct {
 	const char *theirs;
 	const char *ours;
@@ -207,10 +214,10 @@ static const struct {
 	{ "-n", "--tail" },
 };
 
-/* What nothing here does, or does in another way. */
+/* Options for what jobrun does not do, or does in another way. */
 static const struct {
 	const char *theirs;
-	const char *has; /* only of a command with this option */
+	const char *has; /* only for commands with this option */
 	const char *instead;
 } refused[] = {
 	{ "-var", "--set", "--set PATH=VALUE changes a field" },
@@ -224,7 +231,7 @@ static const struct {
 	  "'jobrun delete FILE' deletes what a job made" },
 };
 
-/* `-out` and `-json=x`, as Go's flags are written. */
+/* Rewrites `-out` and `-json=x`, in the style of Go's flags. */
 static bool one_dash(const struct command *command, char **word)
 {
 	size_t len = strcspn(*word, "=");
@@ -253,14 +260,15 @@ static int refuse(const struct command *command, const char *word,
 	return 0;
 }
 
-/* Commands that read job files, and destroy nothing. */
+/* Whether a command reads job files and destroys nothing. */
 static bool takes_files(const struct command *command)
 {
 	return command == &cmd_validate || command == &cmd_plan ||
 	       command == &cmd_apply || command == &cmd_render;
 }
 
-/* Returns whether the word is gone, so that the next one stands there. */
+/* Rewrites a word; returns whether it was removed, so that the next word is at
+ * its place. */
 static bool rewrite(const struct command *command, int *argc, char **argv,
 		    int at)
 {
@@ -309,7 +317,7 @@ int habit_options(const struct command *command, int *argc, char **argv,
 		}
 		row = row_of(command, argv[i]);
 		if (row && row->type != OPT_FLAG && !strchr(argv[i], '='))
-			i++; /* its value */
+			i++; /* skip its value */
 	}
 	return 0;
 }

@@ -32,7 +32,8 @@ static void show(const struct app *app, struct problems *found)
 	buf_done(&text);
 }
 
-/* The result is shown even if it is invalid, as it follows the command line. */
+/* Checks the result, which is shown even if it is invalid, as it follows the
+ * command line. */
 static int check(const struct app *app, const struct buf *text,
 		 struct error *err)
 {
@@ -52,7 +53,7 @@ static int check(const struct app *app, const struct buf *text,
 	return status;
 }
 
-/* Returns the exit status. */
+/* Reports what was lost; returns the exit status. */
 static int say_lost(struct app *app, int lost)
 {
 	app_say(app,

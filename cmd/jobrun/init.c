@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a starter repository: what stands in examples/gitops, and the schema
- * for editors.  Each file appears whole or not at all, and a second 'init'
- * adds what is missing.
+ * Writes a starter repository: the files of examples/gitops, and the schema for
+ * editors.  Each file is written whole or not at all, and a second 'init' adds
+ * missing ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static const struct opt options[] = {
 struct init {
 	struct app *app;
 	const struct init_opts *opts;
-	const char *folder; /* "" is where we are */
+	const char *folder; /* "" for the current folder */
 	unsigned umask;
 	size_t made, kept;
 };
@@ -65,7 +65,7 @@ static bool has_text(const char *path, const char *text)
 	size_t len;
 	bool same;
 
-	/* A pipe would be waited for. */
+	/* Only regular files are read, as a pipe could block. */
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		there = file_read(path, EXISTING_MAX, &len, &ignored);
 	same = there && len == strlen(text) && !memcmp(there, text, len);
@@ -73,7 +73,7 @@ static bool has_text(const char *path, const char *text)
 	return same;
 }
 
-/* With --force: in the place of what is there. */
+/* Replaces an existing file, with --force. */
 static int replace(const char *path, unsigned mode, const char *text,
 		   struct error *err)
 {
@@ -152,7 +152,7 @@ static int write_all(struct init *init, struct error *err)
 	return write_schema(init, err);
 }
 
-/* A path that can be pasted into a shell. */
+/* Writes a path that can be pasted into a shell. */
 static void put_quoted(const char *path, struct buf *out)
 {
 	const char *p;

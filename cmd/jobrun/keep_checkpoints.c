@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process that uploads a run's checkpoints; started by 'apply' and
- * 'launch', not for users. */
+ * 'launch', not by users. */
 #include "cmd/jobrun/commands.h"
 #include "cmd/jobrun/launch_checkpoints.h"
 #include "core/checkpoint/saver.h"
@@ -8,7 +8,7 @@
 
 int keep_checkpoints(const void *trace_http)
 {
-	/* A request that fails after this is reported, and retried by the
+	/* A request that fails for this long is reported, and repeated by the
 	 * saver. */
 	static const struct retry_policy retry = {
 		.first_ms = 500,

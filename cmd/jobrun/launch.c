@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The entry point of a container, or the first word of a command line on a
- * host: finds out where it is and with whom, waits for what it must, and runs
- * the program with every framework's variables set.
+ * host: finds out where it is and which peers it has, waits for what the
+ * program needs, and runs the program with every framework's variables set.
  */
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +29,8 @@
 #include "providers/registry.h"
 #include "schema/catalogue/catalogue_get.h"
 
-/* As env(1), timeout(1) and shells end when they cannot run a program. */
+/* The statuses of env(1), timeout(1) and shells when they cannot run a
+ * program. */
 #define STATUS_CANNOT_RUN 126
 #define STATUS_NOT_FOUND 127
 
@@ -142,7 +143,7 @@ static int check_options(const struct launch_opts *opts, struct error *err)
 	return launch_checkpoints_check(&opts->checkpoints, err);
 }
 
-/* Why the options are not usable, or NULL. */
+/* Returns why the options can't be used together, or NULL. */
 static const char *misuse(const struct launch_opts *opts, bool given)
 {
 	if (opts->run && opts->install)
@@ -156,8 +157,8 @@ static const char *misuse(const struct launch_opts *opts, bool given)
 	return NULL;
 }
 
-/* Process 1 dies of no signal that it does not handle, and a container that
- * is stopped while it waits for a TPU should stop. */
+/* Ends the process.  Process 1 ignores signals without a handler, but a
+ * container that waits for a TPU should stop when asked to. */
 static void on_signal(int number)
 {
 	_exit(128 + number);
@@ -176,11 +177,11 @@ static void handle_signals(void (*handler)(int))
 /* The context of the wait for a TPU. */
 struct launching {
 	const struct app *app;
-	const struct platform *platform; /* NULL: nobody can be asked */
-	void *ctx;                       /* the platform's; or NULL */
+	const struct platform *platform; /* NULL: there is none to ask */
+	void *ctx;                       /* of the platform, or NULL */
 };
 
-/* All providers that bring a platform bring the same one. */
+/* Opens the platform; all providers that have one have the same. */
 static void launching_open(struct launching *launching, const struct app *app)
 {
 	size_t i;
@@ -273,7 +274,8 @@ static int name_tpu(const struct launching *launching, const char *name,
 					     err);
 }
 
-/* Where this is, and everything that must be there before the program. */
+/* Finds out where this is, and waits for everything that must be there before
+ * the program. */
 static int prepare(const struct launch_opts *opts, struct launching *launching,
 		   struct arena *mem, struct topology *all, size_t *self,
 		   struct error *err)
@@ -319,8 +321,8 @@ static int prepare(const struct launch_opts *opts, struct launching *launching,
 	return opts->hostfile ? write_hostfile(all, opts->hostfile, err) : 0;
 }
 
-/* The program calls us by the name that we were called by: a path that leads to
- * us from everywhere, or a name that is in the PATH. */
+/* Sets how the program calls us: by the name we were called by, which is a path
+ * that works everywhere, or a name in PATH. */
 static int give_data(const struct launch_opts *opts, const struct topology *all,
 		     size_t self, struct arena *mem, struct environment *env,
 		     struct error *err)
@@ -340,7 +342,7 @@ static int give_data(const struct launch_opts *opts, const struct topology *all,
 	return ret;
 }
 
-/* One provider alone has its trials begun this way. */
+/* Finds the only provider whose trials are started this way. */
 static const struct provider_trials *find_trials(void)
 {
 	size_t i = 0;
@@ -368,7 +370,8 @@ static int enter_trial(const struct launch_opts *opts, struct arena *mem,
 	return 0;
 }
 
-/* Unpacks, and finds the program; `status` is what a failure ends with. */
+/* Unpacks the packages and finds the program; `status` is the exit status after
+ * a failure. */
 static int find_program(const struct launch_opts *opts,
 			const struct strings *packages, char **argv,
 			struct environment *env, char **path, int *status,
@@ -395,7 +398,7 @@ out:
 	return ret;
 }
 
-/* The log has then what the container takes with it. */
+/* Prints the result, so that the log has what is lost with the container. */
 static void say_result(const struct launch_trial *trial, struct arena *mem)
 {
 	const char *line = find_trials()->result(trial, mem);
@@ -425,7 +428,7 @@ static int run_program(struct app *app, const struct launch_opts *opts,
 	return STATUS_CANNOT_RUN;
 }
 
-/* The command is the run's. */
+/* Runs a task of a run, whose specification has the command. */
 static int run_member(struct app *app, const struct launch_opts *opts,
 		      const struct topology *all, size_t self)
 {
@@ -500,7 +503,7 @@ static int run(struct app *app, int argc, char **argv)
 		status = status ? status : failed;
 		goto out;
 	}
-	/* The program has no use for our thread and connections. */
+	/* The program needs neither our thread nor our connections. */
 	launching_close(&launching);
 	handle_signals(SIG_DFL);
 	if (launch_checkpoints_keep(&opts.checkpoints, app->trace_http,

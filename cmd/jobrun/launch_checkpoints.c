@@ -78,7 +78,8 @@ int launch_checkpoints_check(const struct launch_checkpoint_opts *opts,
 	return 0;
 }
 
-/* From where the command starts: this process is there. */
+/* Makes a path absolute, relative to the command's working directory, which is
+ * ours. */
 static const char *absolute(const char *path, struct arena *mem)
 {
 	char *whole = path_absolute(path);
@@ -129,7 +130,7 @@ int launch_checkpoints_keep(const struct launch_checkpoint_opts *opts,
 	if (opts->to)
 		config.to = strstr(opts->to, "://") ? opts->to
 						    : absolute(opts->to, mem);
-	/* Several tasks may share a file system. */
+	/* Tasks that share a file system need folders of their own. */
 	config.fetched = arena_printf(mem, "%s/.jobrun-resume-%zu",
 				      config.directory, self);
 	if (opts->metric && !config.fetch_only)

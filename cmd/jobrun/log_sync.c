@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends the new bytes in the folder of a run to a jobrun elsewhere; not for
- * users. */
+/* Sends the new bytes in the folder of a run to a jobrun on another machine;
+ * not for users. */
 #include <stdlib.h>
 #include <unistd.h>
 

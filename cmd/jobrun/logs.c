@@ -85,7 +85,7 @@ static int make_filter(const struct logs_opts *opts, regex_t *regex,
 	return 0;
 }
 
-/* The task that failed first, as a choice of tasks. */
+/* Chooses the task that failed first. */
 static int choose_first_error(struct session *session,
 			      const struct run_record *run, struct arena *mem,
 			      struct source_choice *tasks, struct error *err)
@@ -104,7 +104,7 @@ static int choose_first_error(struct session *session,
 	return 0;
 }
 
-/* The trials of a run have logs of their own. */
+/* Checks the trial, as trials have logs of their own. */
 static int check_trial(struct session *session, const struct run_record *run,
 		       long trial, struct arena *mem, struct error *err)
 {
@@ -125,8 +125,8 @@ static int check_trial(struct session *session, const struct run_record *run,
 	return 0;
 }
 
-/* What hosts that were cut off still have of an ended run, if they answer; the
- * rest is shown in any case. */
+/* Fetches what hosts that were cut off still have of an ended run, if they
+ * answer; the rest is shown in any case. */
 static void fetch_missing(struct session *session, const struct run_record *run)
 {
 	struct error ignored;
@@ -154,7 +154,7 @@ static int follow_run(struct session *session, struct follow *follow,
 		goto out;
 	session->app->only_shows = true;
 	ret = waiting_run(session, loop, mem, run, -1, on_interrupt, loop, err);
-	/* All attempts, also those that it has not heard of yet. */
+	/* Go on with later attempts that the follower does not know of yet. */
 	if (ret == 0 && run_state_is_final(run->state))
 		ret = follow_step(follow, true, err);
 out:
@@ -169,8 +169,8 @@ out:
 
 struct one_of_many {
 	const char *job_id;
-	int origin;            /* of its attempts */
-	struct follow *follow; /* NULL: it has ended, or shows nothing */
+	int origin;            /* its first attempt */
+	struct follow *follow; /* NULL: ended, or without output */
 };
 
 struct logs_of_many {
@@ -238,7 +238,7 @@ static void end_one(struct logs_of_many *many, struct one_of_many *one)
 	one->follow = NULL;
 }
 
-/* Looks who is there now; false: nobody who goes on. */
+/* Looks which runs there are now; returns 1 if any goes on, 0 if none does. */
 static int look_around(struct logs_of_many *many, struct error *err)
 {
 	struct arena *mem = arena_new();
@@ -251,7 +251,8 @@ static int look_around(struct logs_of_many *many, struct error *err)
 		struct one_of_many *one = find_one(many, run);
 		struct error ignored;
 
-		/* One that does not answer is as it was last known. */
+		/* A run whose provider does not answer keeps its last known
+		 * state. */
 		session_refresh_one(many->session, mem, run, &ignored);
 		one = one ? one : add_one(many, run);
 		if (run_state_is_final(run->state))
@@ -305,7 +306,7 @@ static int follow_many(struct logs_of_many *many, struct error *err)
 	return ret;
 }
 
-/* Returns the exit status. */
+/* Shows the logs of several runs; returns the exit status. */
 static int show_many(struct session *session, const struct choice *choice,
 		     const struct logs_opts *opts,
 		     const struct follow_view *view)
@@ -336,7 +337,7 @@ static int show_many(struct session *session, const struct choice *choice,
 	return many.status;
 }
 
-/* These are about one run. */
+/* Refuses options that are for a single run. */
 static int check_many(const struct logs_opts *opts, struct error *err)
 {
 	if (opts->attempt || opts->trial || opts->first_error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the subcommand, and sees to what all of them owe: a closed or full
- * standard output, standard descriptors that are there. */
+/* Finds the subcommand, and does what all of them need: open standard
+ * descriptors, and a check for a closed or full standard output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,8 +17,8 @@
 #include "core/process/process.h"
 #include "core/store/store.h"
 
-/* A file opened later must not become standard output by accident.  True: there
- * was none. */
+/* Fills missing standard descriptors, so that no file opened later becomes
+ * standard output by accident.  Returns whether standard output was missing. */
 static bool fill_standard_descriptors(void)
 {
 	bool no_output = fcntl(STDOUT_FILENO, F_GETFD) < 0;
@@ -53,7 +53,8 @@ static int unknown_command(const struct app *app, const char *name)
 	return app_fail(app, &err);
 }
 
-/* The starter of an installed jobrun has hidden LD_PRELOAD from our loader. */
+/* Restores LD_PRELOAD, which the starter of an installed jobrun has hidden from
+ * our loader. */
 static void restore_preload(void)
 {
 	const char *kept = getenv(START_PRELOAD_KEPT);
@@ -81,7 +82,7 @@ int main(int argc, char **argv)
 	restore_preload();
 	app_init(&app);
 	app.out_missing = no_output;
-	/* A closed pipe is an error of write(), which we look at. */
+	/* Ignore SIGPIPE: write() reports a closed pipe, which we check. */
 	app.sigpipe = signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		command_find("help")->run(&app, 1, help_argv);

@@ -60,13 +60,13 @@ struct metrics_reading {
 	const char *names[OPT_LIST_MAX];
 	struct loop *loop;
 	struct loop_event *timer;
-	struct screen *screen; /* while it follows on a terminal, or NULL */
-	bool changed;          /* since it was drawn */
+	struct screen *screen;      /* while following on a terminal */
+	bool changed;               /* since it was drawn */
 	struct loop_event *hang_up; /* of a terminal, or NULL */
-	bool left;                  /* by a key, before the run has ended */
+	bool left;                  /* by a key, before the run's end */
 	struct buf text;
 
-	/* For the attempt. */
+	/* For the current attempt. */
 	int attempt;
 	struct arena *mem;
 	struct metrics_view view;
@@ -88,7 +88,7 @@ static void flush(struct metrics_reading *r)
 {
 	app_print(r->app, &r->text);
 	buf_clear(&r->text);
-	/* Nobody reads it any more. */
+	/* Stop when nobody reads the output any more. */
 	if (r->app->out_closed || r->app->out_errno)
 		log_reader_stop(r->reader);
 }
@@ -230,7 +230,8 @@ static int watch_attempt(struct metrics_reading *r, struct error *err)
 	return r->event ? step(r, false, err) : -1;
 }
 
-/* If the run was restarted: the rest of what is read, then the newest. */
+/* After a restart, reads the rest of the old attempt and goes on with the
+ * newest. */
 static int go_on(struct metrics_reading *r, struct error *err)
 {
 	if (r->run->attempt == r->attempt)
@@ -272,8 +273,8 @@ static void on_quit(void *arg, uint32_t events)
 	loop_stop(r->loop);
 }
 
-/* On a terminal without a screen nothing is written until the end, so that its
- * hang-up has to be watched for: EPOLLHUP comes unasked. */
+/* Opens the screen.  A terminal without one gets no output until the end, so
+ * its hang-up must be watched for; EPOLLHUP is always reported. */
 static int open_screen(struct metrics_reading *r, struct error *err)
 {
 	if (r->format != FORMAT_TEXT || !screen_is_possible(r->app)) {
@@ -286,7 +287,7 @@ static int open_screen(struct metrics_reading *r, struct error *err)
 	return r->screen ? 0 : -1;
 }
 
-/* Until the run ends. */
+/* Follows the run until it ends. */
 static int follow_run(struct metrics_reading *r, struct arena *mem,
 		      struct run_record *run, struct error *err)
 {
@@ -313,7 +314,7 @@ out:
 	return ret;
 }
 
-/* Shows the result once all was read. */
+/* Shows the result after everything was read. */
 static int show(struct metrics_reading *r, struct error *err)
 {
 	bool found = false;

@@ -40,7 +40,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* Returns the exit status. */
+/* Prints the plan; returns the exit status. */
 static int print_plan(struct app *app, const struct plan *plan,
 		      const struct plan_opts *opts)
 {
@@ -71,7 +71,7 @@ static int print_plan(struct app *app, const struct plan *plan,
 	return status;
 }
 
-/* Returns the exit status. */
+/* Saves the plan; returns the exit status. */
 static int save(struct app *app, const struct session *session, const char *out,
 		const struct inputs *inputs)
 {
@@ -96,7 +96,7 @@ static int save(struct app *app, const struct session *session, const char *out,
 	return 0;
 }
 
-/* Returns the exit status. */
+/* Makes the plan; returns the exit status. */
 static int make_plan(struct app *app, struct plan_opts *opts)
 {
 	const struct inputs *inputs = &opts->inputs;

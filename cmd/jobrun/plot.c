@@ -28,17 +28,17 @@ struct plotting {
 	struct session *session;
 	char **names;
 	size_t count;
-	const char *metric; /* or NULL: the first */
+	const char *metric; /* NULL: the first one */
 	struct arena *mem;
 	struct run_story *stories;
 	struct loop *loop;
 	struct screen *screen;
 	int status;
-	/* What one drawing has: */
+	/* The contents of one drawing. */
 	struct plot_curve *curves;
 	size_t curve_count;
 	const struct metric_info *info;
-	struct buf others; /* metrics that are not drawn */
+	struct buf others; /* metrics not drawn */
 };
 
 static void close_stories(struct plotting *plot)
@@ -63,7 +63,7 @@ static int open_stories(struct plotting *plot, struct error *err)
 	return 0;
 }
 
-/* No more than is needed to tell them apart; returns new. */
+/* Returns a new label, just long enough to distinguish the curves. */
 static char *label_of(const struct plotting *plot,
 		      const struct run_story *story,
 		      const struct story_part *part,
@@ -135,7 +135,7 @@ static void free_curves(struct plotting *plot)
 	plot->info = NULL;
 }
 
-/* Whether there was something to draw. */
+/* Draws; returns whether there was something to draw. */
 static bool draw(struct plotting *plot, struct buf *out)
 {
 	struct plot_view view = {
@@ -166,7 +166,7 @@ static bool draw(struct plotting *plot, struct buf *out)
 
 /* ---- following --------------------------------------------------------- */
 
-/* Reads what is new; `going` says whether any run has not ended. */
+/* Reads what is new; sets `going` if any run has not ended. */
 static int step(struct plotting *plot, bool *going, struct error *err)
 {
 	bool again = false;
@@ -270,7 +270,7 @@ out:
 
 /* ---- the command ------------------------------------------------------- */
 
-/* The last argument is a metric if it is no run. */
+/* Takes the last argument as a metric if it is no run. */
 static void take_metric(struct plotting *plot)
 {
 	struct arena *mem = arena_new();

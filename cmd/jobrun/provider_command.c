@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hidden commands that providers bring. */
+/* Hidden commands that belong to providers. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -65,7 +65,7 @@ static int to_tf_config(const struct job *job, const struct render_opts *opts,
 	topology_set_ports(&all, ports);
 	if (sources_type(opts->task, &type, err) < 0)
 		goto out;
-	/* For a large TPU, the first host's worker is the master. */
+	/* On a large TPU the worker of the first host is the master. */
 	if (!opts->task && !opts->index)
 		ordinal = 0;
 	else if (opts->index < 1000000)

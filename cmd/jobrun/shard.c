@@ -20,10 +20,10 @@
 #include "providers/stores.h"
 
 #define SHARD_BYTES 256000000
-#define NO_BYTES UINT64_MAX /* --bytes was not given */
+#define NO_BYTES UINT64_MAX /* without --bytes */
 #define SHOW_EVERY_MS 200
 #define LIST_MAX ((size_t)1 << 34)
-/* They mostly wait. */
+/* Threads that use the network mostly wait. */
 #define REMOTE_THREADS 4
 #define THREADS_MAX 1024
 
@@ -139,7 +139,7 @@ static int gather(struct app *app, const struct shard_opts *opts, char **paths,
 	struct stat st;
 	int i, ret = 0;
 
-	/* Do not read the output as a source, should it lie in one. */
+	/* If the output is within the source, do not read it as input. */
 	if (!is_url(dest) && stat(dest, &st) == 0) {
 		how.avoid_device = st.st_dev;
 		how.avoid_inode = st.st_ino;
@@ -259,7 +259,7 @@ static void on_end(void *arg, uint32_t events)
 	loop_stop(arg);
 }
 
-/* Until all threads have ended. */
+/* Shows progress until all threads have ended. */
 static int follow(struct show *show, struct error *err)
 {
 	struct loop_event *event =
@@ -364,7 +364,7 @@ static int write_shards(struct app *app, const struct shard_opts *opts,
 		goto out;
 	ret = follow(&show, err);
 	shard_make_progress(show.making, &made);
-	/* Why it could not be followed is more than that it was stopped. */
+	/* If following failed, its error matters more than the interruption. */
 	if (shard_make_end(show.making, mem, &index,
 			   ret == 0 ? err : &ignored) < 0)
 		ret = -1;

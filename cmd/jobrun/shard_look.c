@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `jobrun shard --verify` and `--list`: looks at shards that are there. */
+/* `jobrun shard --verify` and `--list`: examines existing shards. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct looking {
 	struct object_store *store;
 	struct arena *mem;
 	struct shard_index index;
-	const char *base; /* where the shards of it are */
+	const char *base; /* where the shards of the index are */
 };
 
 static int add_bytes(void *arg, const char *data, size_t len)
@@ -34,7 +34,7 @@ static int add_bytes(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-/* `where` is the index, or what it is in. */
+/* Reads the index at `where`, which is the file itself or its folder. */
 static int read_index(struct looking *looking, const char *where,
 		      struct error *err)
 {
@@ -93,7 +93,7 @@ static void tell(void *arg, size_t shard, const struct error *wrong)
 		snprintf(why, sizeof(why), "%s", wrong->text);
 		text_make_printable(why);
 	}
-	/* Readers of archives name them in their errors. */
+	/* Errors of archives already begin with the path. */
 	if (wrong && !verdicts->json && text_starts(why, path))
 		app_say(looking->app, "%s", why);
 	else if (wrong && !verdicts->json)
@@ -101,7 +101,7 @@ static void tell(void *arg, size_t shard, const struct error *wrong)
 	free(path);
 	if (!verdicts->json)
 		return;
-	/* In their order, whenever they come. */
+	/* Verdicts are stored in the order of shards, whenever they come. */
 	json = json_array_get(verdicts->json, shard);
 	json_put(json, "ok", json_boolean(!wrong));
 	json_put_text(json, "error", wrong ? why : NULL);
@@ -181,7 +181,7 @@ static int verify(struct looking *looking, const char *where, struct error *err)
 struct shard_listing {
 	struct looking *looking;
 	const char *shard;
-	struct buf key, parts; /* of the sample that is read */
+	struct buf key, parts; /* of the sample being read */
 	uint64_t bytes;
 	json_t *files;
 	bool json, begun;
@@ -313,7 +313,8 @@ static int list(struct looking *looking, char **paths, int count,
 	};
 	int i, ret = 0;
 
-	/* As it comes: a set may have more samples than memory holds. */
+	/* Samples are printed as they are read: a set may have more than fit
+	 * into memory. */
 	if (listing.json)
 		print(looking, "{\n  \"formatVersion\": 1,\n  \"samples\": [");
 	for (i = 0; i < count && ret == 0; i++)
@@ -324,7 +325,7 @@ static int list(struct looking *looking, char **paths, int count,
 	json_decref(listing.files);
 	buf_done(&listing.key);
 	buf_done(&listing.parts);
-	/* Whoever read it has seen enough. */
+	/* A reader that has closed the output has seen enough. */
 	return looking->app->out_closed ? 0 : ret;
 }
 

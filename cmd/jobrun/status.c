@@ -55,12 +55,13 @@ struct view {
 	const char *
 		*stale; /* of each run shown: why it is not fresh, or NULL */
 	struct loop *loop;
-	struct screen *screen; /* while it is watched on a terminal, or NULL */
+	struct screen *screen; /* while watching on a terminal */
 	int status;
 	bool interrupted;
 };
 
-/* The attempt that a restarted run had before this one; 1 if there is none. */
+/* Reads the attempt before the current one of a restarted run; returns 1 if
+ * there is none. */
 static int previous(struct view *view, struct arena *mem,
 		    const struct run_record *run, struct run_record *out,
 		    struct error *err)
@@ -102,7 +103,7 @@ static void put_state(const struct app *app, enum run_state state, int width,
 		   app->out_color ? "\033[0m" : "");
 }
 
-/* How long it has been going on, or went on. */
+/* Writes how long the run has been running, or ran. */
 static void put_age(const struct run_record *run, char *out, size_t size)
 {
 	int64_t from =
@@ -112,7 +113,7 @@ static void put_age(const struct run_record *run, char *out, size_t size)
 	duration_format((long)((to - from) / 1000), out, size);
 }
 
-/* "team=vision,user=me" */
+/* Writes the labels as "team=vision,user=me". */
 static void put_labels(const struct run_record *run, struct buf *out)
 {
 	json_t *labels = choose_labels(run), *value;
@@ -151,7 +152,7 @@ static void put_run_line(const struct app *app, const struct run_record *run,
 	buf_putc(out, '\n');
 }
 
-/* Why it is as it is, and why that may be old. */
+/* Writes the reason of the state, and why that may be out of date. */
 static void put_words(const struct run_record *run, const char *stale,
 		      struct buf *out)
 {
@@ -200,7 +201,7 @@ static void put_tasks(const struct app *app, const struct task_list *tasks,
 	}
 }
 
-/* Why a run that was restarted was, and when it goes on. */
+/* Writes why a run was restarted, and when it goes on. */
 static int put_restarts(struct view *view, struct arena *mem,
 			const struct run_record *run, struct buf *out,
 			struct error *err)
@@ -227,7 +228,7 @@ static int put_restarts(struct view *view, struct arena *mem,
 	return 0;
 }
 
-/* What a run waits for on this machine, or NULL; in `mem`. */
+/* Returns what a run waits for on this machine, or NULL; in `mem`. */
 static const char *queue_waits_for(const struct view *view,
 				   const struct run_record *run,
 				   struct arena *mem)
@@ -263,7 +264,7 @@ static void put_revision(const struct run_record *run, struct buf *out)
 	buf_done(&text);
 }
 
-/* Where it is, in the provider's words, or NULL; in `mem`. */
+/* Returns where the run is, in the provider's words, or NULL; in `mem`. */
 static const char *where_of(const struct run_record *run, struct arena *mem)
 {
 	json_t *properties = remote_run_properties(run);
@@ -286,7 +287,7 @@ static void put_where(const struct run_record *run, struct arena *mem,
 	}
 }
 
-/* What one that has not started waits for, or "". */
+/* Writes what a run that has not started waits for, or "". */
 static void waits_for(const struct view *view, const struct run_record *run,
 		      char *out, size_t size)
 {
@@ -327,7 +328,7 @@ static int put_trials(struct view *view, struct arena *mem,
 	return 0;
 }
 
-/* The trials, and the number of the best. */
+/* Adds the trials and the number of the best one. */
 static int add_trials(struct view *view, struct arena *mem,
 		      const struct run_record *run, json_t *to,
 		      struct error *err)
@@ -364,7 +365,8 @@ static void put_code(const char *key, int code, json_t *to)
 	json_put(to, key, code >= 0 ? json_integer(code) : json_null());
 }
 
-/* `before`: the attempt that it was restarted after, or NULL. */
+/* Returns a run as JSON.  `before` is the previous attempt of a restarted run,
+ * or NULL. */
 static json_t *run_json(const struct run_record *run,
 			const struct run_record *before,
 			const struct task_list *tasks)
@@ -413,7 +415,7 @@ static json_t *run_json(const struct run_record *run,
 	return out;
 }
 
-/* The runs that are asked for, up to date. */
+/* Lists the requested runs in their current state. */
 static int collect(struct view *view, struct arena *mem, struct run_list *out,
 		   struct error *err)
 {
@@ -439,7 +441,7 @@ static int collect(struct view *view, struct arena *mem, struct run_list *out,
 	return 0;
 }
 
-/* Began and not ended: of a command that is still at it, or was killed. */
+/* Lists open intents: of a command that is still running, or was killed. */
 static int collect_open(struct view *view, struct arena *mem,
 			const struct run_list *runs, struct intent_list *out,
 			struct error *err)
@@ -508,7 +510,8 @@ static json_t *open_json(const struct intent_list *open)
 	return list;
 }
 
-/* One job was asked for, by its name: it is shown with its tasks. */
+/* Whether a single job was requested by its name, which shows its tasks,
+ * too. */
 static bool is_about_one(const struct view *view, const struct run_list *runs)
 {
 	return view->name_count == 1 && runs->count &&
@@ -562,7 +565,7 @@ static int put_text(struct view *view, struct arena *mem,
 			put_revision(run, out);
 			put_where(run, mem, out);
 		}
-		/* Details where one job was asked for. */
+		/* A single job is shown with details. */
 		if (briefly)
 			continue;
 		usage_text(view->session, run, out);
@@ -644,7 +647,7 @@ static const char *form_of(const struct status_opts *opts)
 	return opts->output ? opts->output : opts->format;
 }
 
-/* Shows it once; `going` says whether anything has not ended. */
+/* Shows the runs once; sets `going` if any has not ended. */
 static int show(struct view *view, bool *going, struct error *err)
 {
 	struct arena *mem = arena_new();
@@ -710,7 +713,7 @@ static void on_quit(void *arg, uint32_t events)
 	loop_stop(view->loop);
 }
 
-/* The terminal has another size. */
+/* Redraws for a new size of the terminal. */
 static void on_resize(void *arg, uint32_t events)
 {
 	bool going;

@@ -70,7 +70,7 @@ static const struct format {
 	{ "github", put_github },
 };
 
-/* The name is one of the option's choices. */
+/* Returns the format with a name that the option has checked. */
 static const struct format *find_format(const char *name)
 {
 	size_t i = 0;
@@ -121,7 +121,7 @@ static int run(struct app *app, int argc, char **argv)
 
 		if (mended < 0)
 			status = app_fail(app, &err);
-		/* What is left is shown of the files as they are now. */
+		/* Show the remaining problems of the files as they are now. */
 		else if (mended > 0) {
 			problems_done(&found);
 			jobs_done(&jobs);

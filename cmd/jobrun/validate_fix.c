@@ -13,7 +13,7 @@
 #define JOB_FILE_MAX ((size_t)8 << 20)
 
 struct mended {
-	char *path; /* the file itself, not a link to it */
+	char *path; /* the file itself if it was a link */
 	char *text;
 	unsigned mode;
 };
@@ -34,7 +34,7 @@ static size_t count_duplicates(const struct problems *found)
 	return n;
 }
 
-/* No mend makes anything worse: the file has fewer problems afterwards. */
+/* Whether a fix leaves fewer problems in the file than before. */
 static bool is_better(const struct schema_options *options, const char *path,
 		      const char *before, const char *after)
 {
@@ -57,7 +57,7 @@ static bool is_better(const struct schema_options *options, const char *path,
 	return counts[1] < counts[0] && twice[1] <= twice[0];
 }
 
-/* Whether the path leads, by a link, to what is none of the folder's. */
+/* Whether the path is a link that leads out of its folder. */
 static bool leads_out(const char *path)
 {
 	const struct boundary nothing = { 0 };

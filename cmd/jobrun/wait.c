@@ -26,7 +26,7 @@ static void on_interrupt(void *arg, uint32_t number)
 	loop_stop(arg);
 }
 
-/* Seconds that are left of the limit; -1: there is none. */
+/* Returns the seconds left of the limit; -1 without a limit. */
 static long left_of(long timeout, int64_t begun_ms)
 {
 	int64_t left = timeout - (time_monotonic_ms() - begun_ms) / 1000;
@@ -91,8 +91,8 @@ static int run(struct app *app, int argc, char **argv)
 		status = app_fail(app, &err);
 		goto out;
 	}
-	/* The first that failed decides; all are waited for, but not after an
-	 * interrupt. */
+	/* All runs are waited for, except after an interrupt; the first that
+	 * failed decides the exit status. */
 	for (i = 0; i < names.count && status != ERROR_INTERRUPTED; i++) {
 		int one = wait_for(&session, names.items[i], opts.timeout,
 				   left_of(opts.timeout, begun_ms), &err);

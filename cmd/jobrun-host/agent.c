@@ -23,7 +23,7 @@
 #include "core/process/process.h"
 #include "core/process/reserve.h"
 
-#define TOUCH_MS 5000 /* between two looks at the clock of a file */
+#define TOUCH_MS 5000 /* time between touches of a file */
 
 void agent_heard(struct agent *agent)
 {
@@ -53,7 +53,8 @@ void agent_report(struct agent *agent, enum frame_type type, uint32_t task,
 	struct wire_out out = { 0 };
 
 	frame_put_event(&out, type, &event);
-	/* On a full disk who is there hears of it all the same. */
+	/* If the disk is full, a connected client gets the event
+	 * nevertheless. */
 	if (!spool_add(agent->spool, out.data, out.len))
 		agent_send(agent, &out);
 	else if (agent->channel)
@@ -152,7 +153,7 @@ void agent_end_if_done(struct agent *agent)
 	if ((agent->state != AGENT_STARTED && agent->state != AGENT_ENDING) ||
 	    agent->alive || prepare_pid(agent))
 		return;
-	/* What they have left behind fell to us, as their subreaper. */
+	/* We are the subreaper of processes that the tasks have left behind. */
 	process_end_children();
 	for (i = 0; i < agent->task_count; i++)
 		child_drain(&agent->tasks[i]);
@@ -213,7 +214,7 @@ static int forget_run(const struct agent *agent, struct error *err)
 	return folder_remove(agent->folder, err);
 }
 
-/* How long it stays with nobody there. */
+/* Returns how long the agent stays without a client. */
 static int64_t patience(const struct agent *agent)
 {
 	if (agent->state == AGENT_STARTED || agent->state == AGENT_ENDING)
@@ -222,8 +223,8 @@ static int64_t patience(const struct agent *agent)
 							    : AGENT_IDLE_MS;
 }
 
-/* Nobody has been heard for too long: what runs is ended, and with nothing
- * to run, neither are we needed. */
+/* Ends the tasks if no client was heard for too long; without tasks the agent
+ * itself is not needed either. */
 static void watch(void *arg, uint32_t events)
 {
 	struct agent *agent = arg;
@@ -241,7 +242,7 @@ static void watch(void *arg, uint32_t events)
 	agent->watch_timer =
 		loop_add_timer(agent->loop, AGENT_IDLE_MS, watch, agent);
 	if (agent->state == AGENT_ENDED || agent->state == AGENT_NEW) {
-		/* Nobody needs anything of a run that never began. */
+		/* Nobody needs the files of a run that never began. */
 		if (!agent->round)
 			forget_run(agent, &ignored);
 		loop_stop(agent->loop);
@@ -357,7 +358,7 @@ int agent_receive(struct agent *agent, const struct frame *frame)
 
 /* ---- its events ---- */
 
-/* A byte and the two ends of a channel, on a connection of `connect`. */
+/* Takes a byte and the two ends of a channel from a connection of `connect`. */
 static void on_connection(void *arg, uint32_t events)
 {
 	struct agent *agent = arg;
@@ -382,15 +383,15 @@ static void on_connection(void *arg, uint32_t events)
 		return;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	n = recvmsg(fd, &frame, MSG_CMSG_CLOEXEC);
-	if (n == 0) { /* it only looked whether we are there */
+	if (n == 0) { /* it only checked that we are here */
 		close(fd);
 		return;
 	}
 	head = n > 0 ? CMSG_FIRSTHDR(&frame) : NULL;
 	if (!head || head->cmsg_type != SCM_RIGHTS ||
 	    head->cmsg_len != CMSG_LEN(sizeof(ends))) {
-		/* Another run takes this one's place; it waits for us to be
-		 * gone, which closes this. */
+		/* Another run takes the place of this one, and waits until we
+		 * close this connection by ending. */
 		agent->evicted = true;
 		snprintf(agent->why, sizeof(agent->why),
 			 "another run took its place");

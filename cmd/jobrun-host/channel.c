@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client at the other end of the ssh channel: frames in, frames out,
- * and the spool for one who follows it. */
+/* The client at the other end of the ssh channel: reads frames, writes frames,
+ * and sends the spool to a client that follows it. */
 #include "cmd/jobrun-host/agent.h"
 
 #include <errno.h>
@@ -17,37 +17,38 @@
 
 #define BLOCK (256 << 10)
 #define PIPE_SIZE (256 << 10)
-/* Frames of the spool that are sent as one, more or less. */
+/* About how many bytes of the spool are sent at once. */
 #define RUN ((size_t)256 << 10)
 
 /* How much of a task's output the client has. */
 struct spool_position {
 	uint32_t task;
-	uint64_t have[FRAME_STREAMS];   /* and was not left out yet */
+	uint64_t have[FRAME_STREAMS];   /* of what is still left out */
 	uint64_t passed[FRAME_STREAMS]; /* in the spool */
 };
 
 struct channel {
 	struct agent *agent;
 	int in, out;
-	int hold; /* `connect` waits for this one to be closed */
+	int hold; /* `connect` waits until it is closed */
 	struct loop_event *in_event;
-	struct loop_event *out_event; /* NULL: there is room */
+	struct loop_event *out_event; /* NULL: not waiting for room */
 	struct buf received;
-	/* To be sent: the queue, then the spool from `at` to `end`, and then
-	 * what has come meanwhile. */
+	/* What is to be sent: the queue, then the spool from `at` to `end`, and
+	 * then what was added meanwhile. */
 	struct wire_out queue;
 	size_t queue_sent;
 	uint64_t at, end;
 	struct wire_out later;
-	uint64_t sent, taken; /* bytes in all; by the client */
-	/* Once it has taken so many, it has the spool up to here. */
+	uint64_t sent, taken; /* total bytes: sent, acknowledged */
+	/* When the client has taken `mark_sent` bytes, it has the spool up to
+	 * `mark_at`. */
 	uint64_t mark_sent, mark_at;
 	bool marked;
 	bool following;
-	uint32_t before; /* output of rounds up to this one is left out */
+	uint32_t before; /* output up to this round is left out */
 	uint32_t round;  /* of the last frame of the spool */
-	struct spool_position *positions; /* with something to leave out */
+	struct spool_position *positions; /* tasks with output to leave out */
 	size_t position_count;
 };
 
@@ -64,8 +65,8 @@ struct channel *channel_new(struct agent *agent, int in, int out, int hold)
 	channel->hold = hold;
 	fcntl(in, F_SETFL, O_NONBLOCK);
 	fcntl(out, F_SETFL, O_NONBLOCK);
-	/* sshd gives a pipe or a socket; if it is a pipe, where allowed a
-	 * larger one: fewer wake-ups. */
+	/* sshd uses a pipe or a socket.  A larger pipe, where allowed, means
+	 * fewer wake-ups. */
 	fcntl(out, F_SETPIPE_SZ, PIPE_SIZE);
 	channel->in_event = loop_add_fd(agent->loop, in, EPOLLIN, on_readable,
 					channel, &err);
@@ -108,14 +109,15 @@ static struct spool_position *find_position(struct channel *channel,
 	return NULL;
 }
 
-/* The frame belongs to a round that the client has left behind. */
+/* Whether the current frame is of a round whose output the client does not
+ * want. */
 static bool is_early(const struct channel *channel)
 {
 	return channel->before && channel->round <= channel->before;
 }
 
-/* An OUTPUT of the spool, of which it has the first bytes here, without what
- * the client has of it. */
+/* Sends an OUTPUT frame of the spool, of which the first bytes are here,
+ * without the part that the client has. */
 static void leave_out(struct channel *channel,
 		      const struct frame_output *output, size_t len)
 {
@@ -140,7 +142,7 @@ static void leave_out(struct channel *channel,
 	wire_put_bytes(&channel->queue, header, sizeof(header));
 }
 
-/* The same for a loss: the client has noted all of it, or nothing. */
+/* The same for a LOST frame: the client has noted all of it or nothing. */
 static void leave_out_lost(struct channel *channel,
 			   const struct frame_event *event)
 {
@@ -158,8 +160,8 @@ static void leave_out_lost(struct channel *channel,
 	channel->at = channel->end;
 }
 
-/* What was freed is left out like what is there; if the client does not have
- * it, the frame tells it so. */
+/* Leaves out freed output like other output; if the client does not have it,
+ * the frame tells it that it is gone. */
 static void leave_out_freed(struct channel *channel,
 			    const struct frame_event *event)
 {
@@ -188,11 +190,11 @@ static void forget_positions(struct channel *channel)
 	channel->position_count = 0;
 }
 
-/* One frame, as long as there is something to leave out. */
+/* Sends one frame, while there is something to leave out. */
 static void next_frame(struct channel *channel)
 {
 	const struct spool *spool = channel->agent->spool;
-	char start[256]; /* longer than a LOST */
+	char start[256]; /* longer than a LOST frame */
 	size_t n = spool_read(spool, channel->at, start, sizeof(start));
 	struct frame_output output;
 	struct frame_event event;
@@ -215,8 +217,8 @@ static void next_frame(struct channel *channel)
 	forget_positions(channel);
 }
 
-/* Goes on to the next frames of the spool; false if there are none, or none
- * is to be sent yet. */
+/* Goes on to the next frames of the spool; returns false if there are none, or
+ * none may be sent yet. */
 static bool next_run(struct channel *channel)
 {
 	const struct spool *spool = channel->agent->spool;
@@ -249,15 +251,15 @@ static ssize_t write_next(struct channel *channel)
 			       (size_t)(channel->end - channel->at),
 			       channel->out);
 		channel->at += n > 0 ? (uint64_t)n : 0;
-		/* Somebody has cut it. */
+		/* Somebody has truncated the spool. */
 		if (n == 0)
 			errno = EIO;
 	}
 	return n > 0 ? n : -1;
 }
 
-/* Writes as much as there is room for.  Returns 1 if there is more, -1 once
- * the client is gone. */
+/* Writes as much as there is room for.  Returns 1 if more is left, -1 if the
+ * client is gone. */
 static int write_some(struct channel *channel)
 {
 	struct wire_out queue;
@@ -371,7 +373,7 @@ int channel_follow(struct channel *channel, struct wire_in *in)
 	return 0;
 }
 
-/* Does what was asked; false if the channel is no more. */
+/* Handles the requests; returns false if the channel is closed. */
 static bool receive_all(struct channel *channel)
 {
 	struct agent *agent = channel->agent;
@@ -393,7 +395,7 @@ static bool receive_all(struct channel *channel)
 			return false;
 		at += used;
 	}
-	/* It may have held secrets. */
+	/* The frames may have held secrets. */
 	explicit_bzero(channel->received.data, at);
 	buf_drop(&channel->received, at);
 	return true;

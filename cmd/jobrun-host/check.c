@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether this host reaches its peers at their ports: what a firewall lets
- * through is better known before hours of waiting for a rendezvous. */
+/* Checks whether this host reaches its peers at their ports, so that a missing
+ * firewall rule shows before hours of waiting for a rendezvous. */
 #include "cmd/jobrun-host/agent.h"
 
 #include <errno.h>
@@ -22,12 +22,12 @@ struct probe {
 	struct host_check *check;
 	char *address;
 	uint32_t port;
-	int fd; /* -1: not under way */
+	int fd; /* -1: not in progress */
 	struct loop_event *event;
 	char *why; /* NULL: reached */
 };
 
-/* Answers once, and is gone then. */
+/* A check, which is freed after its one answer. */
 struct host_check {
 	struct agent *agent;
 	struct probe *probes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes of the run: their start, their output into the spool, their end. */
+/* Processes of the run: they are started, their output goes into the spool,
+ * their end is reported. */
 #include "cmd/jobrun-host/agent.h"
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 
 #define AFTER_S 20
 
-/* Says what was lost, as soon as there is room for that. */
+/* Reports lost output as soon as there is room for that. */
 static void report_lost(struct child *child, int stream)
 {
 	struct frame_event event = { .task = child->ordinal,
@@ -27,8 +28,8 @@ static void report_lost(struct child *child, int stream)
 	wire_out_done(&out);
 }
 
-/* What nobody will see, as not even the loss of what was before it can be
- * told. */
+/* Reads and drops a piece of output, as not even the loss of earlier output
+ * could be reported yet. */
 static ssize_t drop_piece(struct child *child, int stream, int pipe)
 {
 	char block[4096];
@@ -94,8 +95,8 @@ static void after_ended(void *arg, int status)
 	child->agent->alive--;
 }
 
-/* Takes away what a task may have left elsewhere.  The run on this host goes
- * on for as long as that takes, within limits. */
+/* Runs the command that removes what a task may have left elsewhere.  The run
+ * on this host goes on during that time, within limits. */
 static void run_after(struct child *child)
 {
 	pid_t pid;
@@ -126,7 +127,7 @@ static void task_ended(void *arg, int status)
 	struct child *child = arg;
 
 	child->agent->alive--;
-	/* What it wrote stands before its end. */
+	/* The rest of its output comes before its end. */
 	task_take(&child->task);
 	agent_report(child->agent, FRAME_TASK_ENDED, child->ordinal, status,
 		     NULL);

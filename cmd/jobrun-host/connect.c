@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `jobrun-host connect`: what ssh starts.  It reads the one frame that says
- * which run is meant, finds or starts that run's daemon, hands it the channel
- * and waits until the daemon has done with it.
+ * `jobrun-host connect`: the command that ssh starts.  It reads the frame that
+ * names the run, finds or starts that run's daemon, hands it the channel and
+ * waits until the daemon is done with it.
  */
 #include "cmd/jobrun-host/agent.h"
 
@@ -65,7 +65,7 @@ static void say(enum frame_type type, const char *why)
 	wire_out_done(&out);
 }
 
-/* Says no in a form that the client understands; returns the exit status. */
+/* Refuses in a form that the client understands; returns the exit status. */
 static int refuse(const struct error *err)
 {
 	say(err->code == ERROR_TRY_AGAIN ? FRAME_HELD : FRAME_REFUSED,
@@ -73,7 +73,7 @@ static int refuse(const struct error *err)
 	return 1;
 }
 
-/* A name that is one part of a path, and no hidden one. */
+/* Whether the text can be one part of a path that is not hidden. */
 static bool is_name(const char *text, size_t max)
 {
 	static const char chars[] = "abcdefghijklmnopqrstuvwxyz"
@@ -84,7 +84,7 @@ static bool is_name(const char *text, size_t max)
 	       strspn(text, chars) == strlen(text);
 }
 
-/* Reads HELLO and not one byte more: the rest is for the daemon. */
+/* Reads HELLO, but not one byte more: the rest is for the daemon. */
 static int read_hello(struct hello *hello)
 {
 	char bytes[FRAME_HEADER + HELLO_MAX];
@@ -115,7 +115,7 @@ static int read_hello(struct hello *hello)
 	return 0;
 }
 
-/* Where the folders of runs are; the working directory from here on. */
+/* Returns the folder of all runs and makes it the working directory. */
 static char *enter_base(const char *directory, struct error *err)
 {
 	const char *state = getenv("XDG_STATE_HOME");
@@ -145,12 +145,12 @@ static int open_socket(struct error *err)
 	return fd;
 }
 
-/* By a short name below the working directory: those of sockets are limited
- * to a hundred bytes.  The folder of the run must be the working directory. */
+/* A name relative to the run's folder, which must be the working directory:
+ * names of sockets are limited to about a hundred bytes. */
 static const struct sockaddr_un place = { .sun_family = AF_UNIX,
 					  .sun_path = "socket" };
 
-/* A connection to the daemon, or -1: there is none. */
+/* Returns a connection to the daemon, or -1 if there is none. */
 static int find_daemon(struct error *err)
 {
 	int fd = open_socket(err);
@@ -185,7 +185,7 @@ static int start_daemon(const char *directory, const char *folder, int lock,
 		close(listener);
 		return pid < 0 ? error_errno(err, "cannot fork") : 0;
 	}
-	/* Nothing of the connection's stays open in what outlives it. */
+	/* The daemon must not keep anything of the connection open. */
 	setsid();
 	close(lock);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -277,7 +277,7 @@ static int write_holder(const struct hello *hello, struct error *err)
 	return ret;
 }
 
-/* By their first words; the rest is for people. */
+/* Compares the first words; the rest is for people. */
 static bool is_same_owner(const char *a, const char *b)
 {
 	size_t len = strcspn(a, " ");
@@ -310,8 +310,8 @@ static bool has_daemon(void)
 	return fd >= 0;
 }
 
-/* Returns 1 if the run that is there becomes this one, 0 if it is to go, -1 if
- * it is in good hands. */
+/* Returns 1 if the existing run becomes this one, 0 if it must go, -1 if its
+ * owner is still there. */
 static int claim(const struct hello *hello, struct error *err)
 {
 	struct holder holder;
@@ -334,7 +334,8 @@ static int claim(const struct hello *hello, struct error *err)
 
 /* ---- jobs of that name from elsewhere ---- */
 
-/* Run folders are JOB.ORIGIN.INDEX, or JOB.ORIGIN-SLOT.INDEX. */
+/* Whether the folder is of the same job but another origin.  Run folders are
+ * called JOB.ORIGIN.INDEX or JOB.ORIGIN-SLOT.INDEX. */
 static bool is_of_other_origin(const char *run, const char *folder)
 {
 	size_t job = strcspn(run, ".");
@@ -348,8 +349,8 @@ static bool is_of_other_origin(const char *run, const char *folder)
 	return strcspn(folder, ".-") != len || strncmp(run, folder, len) != 0;
 }
 
-/* With such a folder as the working directory.  What the same owner runs there,
- * its own store knows. */
+/* Ends the run in such a folder, which becomes the working directory.  Runs of
+ * the same owner stay, as its own store knows them. */
 static int end_other(const struct hello *hello, const char *folder,
 		     struct error *err)
 {
@@ -393,8 +394,8 @@ static int make_way(const struct hello *hello, const char *base,
 	return ret;
 }
 
-/* Makes the run's folder the working directory, empty if it is not this
- * run's. */
+/* Makes the run's folder the working directory, and empties it if it has
+ * another run's files. */
 static int enter_run(const struct hello *hello, struct error *err)
 {
 	struct error ignored;
@@ -429,7 +430,7 @@ out:
 	return ret;
 }
 
-/* The daemon, with the channel handed to it. */
+/* Hands the channel to the daemon. */
 static int hand_over(int daemon, struct error *err)
 {
 	union {
@@ -464,7 +465,7 @@ static int attach(const char *directory, const struct hello *hello,
 	if (!base)
 		return -1;
 	folder = path_join(base, hello->run);
-	/* One at a time: two would start two daemons. */
+	/* Only one process at a time, as two would start two daemons. */
 	lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (lock < 0 || flock(lock, LOCK_EX) < 0) {
 		error_errno(err, "cannot lock '%s'", folder);
@@ -512,8 +513,8 @@ int connect_main(const char *directory)
 	free(hello.origin);
 	if (daemon < 0)
 		return refuse(&err);
-	/* These are the daemon's now; sshd keeps the session for as long as
-	 * this process is here. */
+	/* The daemon has these now; sshd keeps the session open as long as this
+	 * process exists. */
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
 	while (read(daemon, &byte, 1) < 0 && errno == EINTR)

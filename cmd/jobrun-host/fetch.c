@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gives the client what the tasks left in their output folder. */
+/* Sends the client the contents of the tasks' output folder. */
 #include "cmd/jobrun-host/agent.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 #include "core/base/alloc.h"
 #include "core/ssh/agent_archive.h"
 
-/* More is not read from the packer while so much waits to be sent. */
+/* Reading from the packer stops while this much waits to be sent. */
 #define QUEUED_MAX (1 << 20)
 #define PAUSE_MS 5
 
 struct host_fetch {
 	struct agent *agent;
-	struct channel *channel; /* that asked: gone with it */
+	struct channel *channel; /* the one that asked; both end together */
 	int from;
 	struct loop_event *event;
 	unsigned char frame[FRAME_HEADER + FRAME_PIECE];
@@ -104,7 +104,8 @@ int fetch_begin(struct agent *agent, struct wire_in *in, struct error *err)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(1);
-		/* Cut short it has no end, and the client sees that. */
+		/* After a failure the archive lacks its end, which the client
+		 * notices. */
 		_exit(archive_pack(folder, ends[1], &ignored) < 0);
 	}
 	free(folder);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens on a host before the start: files come, ports are chosen and
- * held open, so that peers can see whether they are reached, and setup runs. */
+/* Prepares a host for the start: files arrive, ports are chosen and held open,
+ * so that peers can check that they reach them, and setup runs. */
 #include "cmd/jobrun-host/agent.h"
 
 #include <arpa/inet.h>
@@ -29,18 +29,18 @@
 #define BACKLOG 4096
 
 struct prepare {
-	char *ship; /* the digest of what is shipped, or "" */
+	char *ship; /* digest of the shipped files, or "" */
 	char *directory;
 	char **setup;
 	char **env;
 	uint32_t first_port;
 	uint32_t port_count;
-	uint32_t fixed_count; /* ports that were named, behind those */
-	char *part; /* what has come so far is in this file, or NULL */
+	uint32_t fixed_count; /* named ports, which come last */
+	char *part;           /* file with the part received, or NULL */
 	int part_fd;
 	pid_t unpacker;
-	int unpacker_says; /* why it failed */
-	/* One of each for each port of both sorts. */
+	int unpacker_says; /* pipe with the unpacker's error */
+	/* An element for each port, chosen or named. */
 	int *ports;
 	int *listeners;
 	struct port_leases **leases;
@@ -95,7 +95,7 @@ static char *ship_path(const struct agent *agent, const char *end)
 
 /* ---- ports ---- */
 
-/* On every address, of both families where there are two. */
+/* Listens on all addresses, of both families if the system has both. */
 static int listen_on(int port)
 {
 	struct sockaddr_in6 both = { .sin6_family = AF_INET6,
@@ -127,8 +127,8 @@ static int listen_on(int port)
 	return -1;
 }
 
-/* At the one address that its peers know: a machine may have several, for
- * others like it.  -1 with errno. */
+/* Listens on the one address that peers know, as other jobs may use other
+ * addresses of the same machine; returns -1 with errno. */
 static int listen_here(int port)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
@@ -157,7 +157,7 @@ static int listen_here(int port)
 	return fd;
 }
 
-/* They are where the program, too, will look for them. */
+/* Opens the named ports, as the program will need exactly these. */
 static int open_fixed_ports(struct prepare *prepare, struct error *err)
 {
 	uint32_t i;
@@ -178,8 +178,8 @@ static int open_fixed_ports(struct prepare *prepare, struct error *err)
 	return 0;
 }
 
-/* Nobody accepts: that a peer gets through to here is all one wants to know,
- * and closed like this they leave no port in TIME_WAIT. */
+/* Opens the ports without accepting connections: it only matters that peers get
+ * through, and closing them then leaves no port in TIME_WAIT. */
 static int open_ports(struct prepare *prepare, struct error *err)
 {
 	int port = (int)prepare->first_port - 1;
@@ -292,7 +292,7 @@ static int unpack(const char *path, struct error *err)
 		ret = 0;
 	else
 		error_set(err, ERROR_FAILED, "'%s' ends too early", path);
-	/* Kept for later runs: the newest use counts. */
+	/* The file is kept for later runs, by the time of its last use. */
 	futimens(from, NULL);
 out:
 	unpacking_free(unpacking);
@@ -323,7 +323,7 @@ static void unpacker_ended(void *arg, int status)
 	failed(agent, -1, n > 0 ? why : "the files could not be unpacked");
 }
 
-/* In a process of its own, as it may take long. */
+/* Starts the unpacker in its own process, as it may take long. */
 static int start_unpacker(struct agent *agent, struct error *err)
 {
 	struct prepare *prepare = agent->prepare;
@@ -379,7 +379,7 @@ static int await_ship(struct agent *agent, struct error *err)
 	return 0;
 }
 
-/* Gives the file that has come its name. */
+/* Gives the received file its final name. */
 static int keep_part(struct agent *agent, struct error *err)
 {
 	struct prepare *prepare = agent->prepare;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spool: a file of whole frames, only ever added to.  The output of tasks
- * goes from their pipes into it, and from it to the client, without being
- * copied through this process where the system can do that.
+ * The spool: an append-only file of whole frames.  Output goes from the pipes
+ * of tasks into the spool, and from there to the client, without copying
+ * through this process where the system can do that.
  *
- * Room is taken from the disk ahead of what is written, so that who fills the
- * disk cannot keep us from saying that output was lost.  What a client has had
- * is freed from the front (spool_free.c).
+ * Disk space is reserved ahead of what is written, so that a full disk does not
+ * prevent us from reporting lost output.  What a client has received is freed
+ * from the front (spool_free.c).
  */
 #include "cmd/jobrun-host/spool_internal.h"
 
@@ -19,10 +19,11 @@
 
 #include "core/base/alloc.h"
 
-/* Shorter than this it is cheaper to copy, and pipes have few places. */
+/* Shorter pieces are cheaper to copy, and a pipe has few slots. */
 #define SPLICE_MIN ((size_t)16 << 10)
 #define COPY_MAX ((size_t)64 << 10)
-/* For events once the disk is full; taken ahead of output at a time. */
+/* Space reserved for events when the disk is full, and space reserved ahead for
+ * output. */
 #define RESERVE ((uint64_t)256 << 10)
 #define AHEAD ((uint64_t)1 << 20)
 
@@ -54,11 +55,11 @@ bool spool_write_at(int fd, const void *data, size_t len, uint64_t at)
 	return true;
 }
 
-/* The first end of a frame at or after `until`, from a start of one on, as
- * far as there are whole ones below `len`. */
+/* Returns the first end of a frame at or after `until`, starting from the
+ * beginning of a frame; only whole frames below `len` count. */
 uint64_t spool_walk(int fd, uint64_t at, uint64_t until, uint64_t len)
 {
-	/* Small, as what it holds is no more than looked over. */
+	/* The block is small, as most of a frame is skipped. */
 	char block[4096];
 
 	while (at < until) {
@@ -78,7 +79,8 @@ uint64_t spool_walk(int fd, uint64_t at, uint64_t until, uint64_t len)
 	return at;
 }
 
-/* Written to once now, so that it needs no room later. */
+/* Opens the file with the start, which is written now, so that later writes
+ * need no more space. */
 static int open_start(const char *path, uint64_t *start)
 {
 	char *name = mem_printf("%s.start", path);
@@ -133,7 +135,7 @@ void spool_close(struct spool *spool)
 	free(spool);
 }
 
-/* Takes room for so much output, and for some events behind it. */
+/* Reserves space for output, and behind it for events. */
 static bool reserve(struct spool *spool, uint64_t need)
 {
 	static const uint64_t ahead[] = { AHEAD, 0 };
@@ -157,8 +159,8 @@ bool spool_has_room(struct spool *spool)
 	return reserve(spool, OUTPUT_HEADER + FRAME_OUTPUT_MAX);
 }
 
-/* A part of a frame may be there: it must not be taken for one.  The file is
- * not cut where that would give back the room put by. */
+/* Makes sure that a partly written frame is not taken for a whole one.  The
+ * file is not truncated if that would give up reserved space. */
 static void cut_off(const struct spool *spool)
 {
 	static const char nothing[OUTPUT_HEADER];
@@ -168,7 +170,7 @@ static void cut_off(const struct spool *spool)
 		return;
 	}
 	if (ftruncate(spool->fd, (off_t)spool->len) < 0)
-		return; /* the next frame is written over it */
+		return; /* the next frame overwrites it */
 }
 
 bool spool_add(struct spool *spool, const void *data, size_t len)
@@ -181,8 +183,8 @@ bool spool_add(struct spool *spool, const void *data, size_t len)
 	return false;
 }
 
-/* Moves what is in a pipe behind the room for a header.  What the disk does
- * not take is read all the same: the task never notices. */
+/* Moves the contents of a pipe behind the space for a header.  What the disk
+ * does not take is read anyway, so that the task goes on. */
 static ssize_t move_in(struct spool *spool, int pipe, bool *kept)
 {
 	off_t at = (off_t)spool->len + OUTPUT_HEADER;
@@ -213,7 +215,7 @@ ssize_t spool_take(struct spool *spool, int pipe,
 	if (n <= 0)
 		return n;
 	frame_output_header(header, output, (size_t)n);
-	/* Last: without it there is no frame. */
+	/* The header comes last, since without it there is no frame. */
 	if (*kept)
 		*kept = spool_write_at(spool->fd, header, sizeof(header),
 				       spool->len);
@@ -231,7 +233,7 @@ ssize_t spool_send(const struct spool *spool, uint64_t at, size_t len, int out)
 	size_t got;
 	ssize_t n = -1;
 
-	/* Pages of the file itself: into a pipe, into a socket. */
+	/* splice() and sendfile() pass the file's pages on without copying. */
 	if (len >= SPLICE_MIN)
 		n = splice(spool->fd, &from, out, NULL, len, SPLICE_F_NONBLOCK);
 	if (len >= SPLICE_MIN && n < 0 && errno == EINVAL)

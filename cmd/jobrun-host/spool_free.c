@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frees the front of the spool.  Events are kept, as every client is to hear
- * them: they, and how much output was freed, are written over the end of the
- * freed part, which needs no room on a full disk.  They begin and end where
- * frames did, so that a daemon that is killed in between leaves a whole spool
+ * Frees the front of the spool.  Events are kept, as every client must get
+ * them: they and the amount of output freed are written over the end of the
+ * freed part, which needs no space on a full disk.  They begin and end where
+ * frames did, so that a daemon that is killed in between leaves a valid spool
  * with some events twice.
  */
 #include "cmd/jobrun-host/spool_internal.h"
@@ -14,9 +14,9 @@
 #include "core/base/alloc.h"
 #include "core/base/clock.h"
 
-/* Less is not worth it. */
+/* Freeing less is not worth the effort. */
 #define FREE_MIN ((uint64_t)2 << 20)
-/* What is kept goes into the last of it. */
+/* What is kept is written at the end of the freed part. */
 #define TAIL ((uint64_t)512 << 10)
 #define KEPT_MAX ((size_t)256 << 10)
 #define BLOCK ((size_t)64 << 10) /* longer than any event */
@@ -29,7 +29,8 @@ struct freeing {
 	size_t count;
 };
 
-/* A log has what was written before the first round, too. */
+/* Whether output goes into the next log.  A log also has what was written
+ * before the first round. */
 static bool is_of_next_log(const struct freeing *freeing, uint32_t round)
 {
 	return round > 1 && round > freeing->round;
@@ -84,7 +85,8 @@ static void keep_event(struct freeing *freeing, const struct frame *frame,
 		*total = (uint64_t)event.value;
 }
 
-/* One frame, of which so much is here; false if that is too little. */
+/* Looks at one frame, of which `len` bytes are here; returns false if these are
+ * too few. */
 static bool look_at(struct freeing *freeing, const char *data, size_t len)
 {
 	struct frame_output output;
@@ -105,7 +107,8 @@ static bool look_at(struct freeing *freeing, const char *data, size_t len)
 	return true;
 }
 
-/* Looks at all that is to be freed; false if it can't be read. */
+/* Looks at everything that is to be freed; returns false if it can't be
+ * read. */
 static bool gather(const struct spool *spool, uint64_t until,
 		   struct freeing *freeing)
 {
@@ -149,7 +152,7 @@ static void put_totals(struct freeing *freeing)
 	}
 }
 
-/* Fills up to `size` bytes with what is nothing. */
+/* Fills up to `size` bytes with a frame that has no meaning. */
 static void put_pad(struct wire_out *out, uint64_t size)
 {
 	unsigned char header[FRAME_HEADER];
@@ -178,7 +181,7 @@ void spool_release(struct spool *spool, uint64_t until)
 	    !spool_write_at(spool->start_fd, &start, sizeof(start), 0))
 		goto out;
 	spool->start = start;
-	/* Where the file system can't, it only costs room. */
+	/* A file system that can't do this only wastes space. */
 	fallocate(spool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
 		  (off_t)(start / PAGE * PAGE));
 out:

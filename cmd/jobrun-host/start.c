@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* START: the tasks of a round begin. */
+/* START: begins the tasks of a round. */
 #include "cmd/jobrun-host/agent.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "core/base/alloc.h"
 #include "core/base/file.h"
 
-#define LIMIT_SLACK_MS 30000 /* the client has the first word */
+#define LIMIT_SLACK_MS 30000 /* the client's own limit comes first */
 
 static int start_task(struct child *task, struct wire_in *in)
 {
@@ -25,7 +25,7 @@ static int start_task(struct child *task, struct wire_in *in)
 		task->after = NULL;
 	}
 	if (in->bad) {
-		/* Read whole before: see is_start(). */
+		/* is_start() has checked the whole frame before. */
 	} else if (child_start(task, argv, env, directory, &err) < 0) {
 		agent_report(task->agent, FRAME_TASK_FAILED, task->ordinal, 0,
 			     err.text);
@@ -40,7 +40,7 @@ static int start_task(struct child *task, struct wire_in *in)
 	return in->bad ? -1 : 0;
 }
 
-/* Nothing is started of what is not whole. */
+/* Whether the frame is complete; otherwise no task is started. */
 static bool is_start(struct wire_in in)
 {
 	uint32_t i, count;
@@ -73,13 +73,13 @@ void agent_forget_tasks(struct agent *agent)
 	agent->task_count = 0;
 }
 
-/* Where the tasks of a round leave what they make. */
+/* Makes the output folder for the tasks of a round. */
 static void make_output(struct wire_in *in)
 {
 	char *folder = wire_get_string(in);
 	struct error err;
 
-	/* A task that needs it says so better than we could. */
+	/* A task that needs the folder explains its absence better. */
 	if (folder && folder_make(folder, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 	free(folder);

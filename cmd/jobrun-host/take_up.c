@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a daemon finds as it starts: a run that another one had, and files that
- * nobody has used for long. */
+/* What a daemon takes up when it starts: the run of an earlier daemon, and
+ * files that nobody has used for long. */
 #include "cmd/jobrun-host/agent.h"
 
 #include <dirent.h>
@@ -16,12 +16,12 @@
 
 #define CACHE_DAYS 30
 
-/* An earlier daemon of this run was killed, or the host went down: what the
- * run had begun is over. */
+/* Ends what an earlier daemon has begun, which was killed, or the host went
+ * down. */
 void agent_take_up(struct agent *agent)
 {
 	static const char why[] = "the agent was killed, or the host restarted";
-	/* More than any frame has but an OUTPUT. */
+	/* More than any frame has, except OUTPUT. */
 	char start[8192];
 	enum frame_type last = FRAME_OUTPUT;
 	struct frame_event event;
@@ -52,8 +52,8 @@ void agent_take_up(struct agent *agent)
 	agent->state = AGENT_ENDED;
 }
 
-/* What was shipped, and agents, that nobody has used for long: a use of one
- * gives it a new time. */
+/* Removes shipped files and agents that nobody has used for long; each use
+ * updates their time. */
 void agent_tidy_cache(const struct agent *agent)
 {
 	time_t oldest = time(NULL) - CACHE_DAYS * 24 * 3600;
@@ -61,7 +61,7 @@ void agent_tidy_cache(const struct agent *agent)
 	struct dirent *entry;
 	struct stat st;
 
-	/* Us, for as long as we are used. */
+	/* This agent is in use. */
 	utimensat(AT_FDCWD, "/proc/self/exe", NULL, 0);
 	while (dir && (entry = readdir(dir))) {
 		if (!text_starts(entry->d_name, "ship-") &&

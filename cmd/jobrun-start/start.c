@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What 'jobrun launch --install DIR' puts there as DIR/jobrun: it starts the
- * jobrun of DIR/jobrun-lib with the loader and the libraries that stand beside
- * that one.  An image may have no shell, another libc or none, so this program
- * is static, and does nothing else.
+ * The program that 'jobrun launch --install DIR' writes to DIR/jobrun: it
+ * starts the jobrun in DIR/jobrun-lib with the loader and the libraries there.
+ * An image may have no shell, and another libc or none, so this program is
+ * static and does nothing else.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,10 +15,10 @@
 
 #include "core/base/start.h"
 
-/* As env(1) ends when it cannot run a program. */
+/* The status of env(1) when it cannot run a program. */
 #define STATUS_CANNOT_RUN 126
 
-/* The loader's own arguments. */
+/* The number of the loader's own arguments. */
 #define BEFORE 6
 
 static int fail(const char *what, const char *why)
@@ -27,7 +27,7 @@ static int fail(const char *what, const char *why)
 	return STATUS_CANNOT_RUN;
 }
 
-/* DIR, wherever that is by now; links to this program are followed. */
+/* Finds DIR, wherever it is now; links to this program are followed. */
 static int find_folder(char out[PATH_MAX])
 {
 	ssize_t len = readlink("/proc/self/exe", out, PATH_MAX - 1);
@@ -45,7 +45,8 @@ static int find_folder(char out[PATH_MAX])
 	return 0;
 }
 
-/* See start.h.  The array is ours to change. */
+/* Hides LD_PRELOAD from the loader: see start.h.  The array is ours to
+ * change. */
 static int keep_preload(char **envp)
 {
 	static const char name[] = START_PRELOAD_LOADER "=";
@@ -78,8 +79,9 @@ int main(int argc, char **argv, char **envp)
 	args = calloc((size_t)argc + BEFORE, sizeof(*args));
 	if (!args || keep_preload(envp) < 0)
 		return fail(program, strerror(errno));
-	/* No variable may do what these do: what jobrun starts would have it.
-	 * What it is called is this program, which others can call, too. */
+	/* Options are used instead of variables, which jobrun's children would
+	 * inherit.  argv[0] stays the name of this program, which others can
+	 * call, too. */
 	args[0] = loader;
 	args[1] = (char *)"--argv0";
 	args[2] = argv[0];

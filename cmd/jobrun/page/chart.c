@@ -9,7 +9,8 @@
 #include "cmd/jobrun/page/html.h"
 #include "core/base/alloc.h"
 
-/* The picture's own units: it is stretched to whatever room there is. */
+/* The size of the picture in its own units; it is scaled to the space
+ * available. */
 #define WIDE 2000
 #define HIGH 1000
 #define TICKS 6
@@ -18,7 +19,7 @@
 
 struct span {
 	double x0, x1, y0, y1;
-	bool steps; /* else seconds */
+	bool steps; /* x is the step, else seconds */
 };
 
 struct chart_drawing {
@@ -38,13 +39,13 @@ void chart_number(double value, char out[32])
 		snprintf(out, 32, "%.5g", value);
 }
 
-/* Its colour and its dashes: "c3 d0". */
+/* Writes the classes for colour and dashes: "c3 d0". */
 static void put_class(size_t style, struct buf *out)
 {
 	buf_printf(out, "c%zu d%zu", style % COLORS, style / COLORS % DASHES);
 }
 
-/* The numbers of at most `max` ticks of an axis; returns how many. */
+/* Finds the values of at most `max` ticks of an axis; returns how many. */
 static size_t find_ticks(double from, double to, size_t max, double *out)
 {
 	double step, rest, first;
@@ -148,7 +149,7 @@ static void put_curve(const struct chart_drawing *drawing,
 			   to_x(&drawing->span,
 				x_of(drawing, curve, &drawing->points[k])),
 			   to_y(&drawing->span, drawing->points[k].value));
-	/* A single point is a dot. */
+	/* A single point is drawn as a dot. */
 	if (n == 1)
 		buf_printf(out, " %d,%d",
 			   to_x(&drawing->span,
@@ -158,7 +159,7 @@ static void put_curve(const struct chart_drawing *drawing,
 	buf_puts(out, "\"/>\n");
 }
 
-/* "12:30", "1:02:03" */
+/* Writes a time as "12:30" or "1:02:03". */
 static void put_x(const struct span *span, double x, char out[32])
 {
 	long s = lround(x);
@@ -209,8 +210,8 @@ static void put_grid(const struct span *span, struct buf *out)
 	buf_puts(out, "</g>\n");
 }
 
-/* Each point's step, milliseconds since the start, and value: the first two as
- * differences to those of the point before. */
+/* Writes for each point its step, its milliseconds since the start, and its
+ * value; the first two as differences to the previous point. */
 static void put_data(const struct chart_drawing *drawing, struct buf *out)
 {
 	const struct chart *chart = drawing->chart;

@@ -70,7 +70,7 @@ void html_row(struct buf *out, const char *name, const char *value)
 	buf_puts(out, "</td></tr>\n");
 }
 
-/* One of the files beside this one. */
+/* Returns one of the files next to this one, which are embedded. */
 static const char *piece(const char *path)
 {
 	const struct embedded *file = page_files;
@@ -80,7 +80,7 @@ static const char *piece(const char *path)
 	return file->path ? file->text : "";
 }
 
-/* The source of a policy that allows exactly this text. */
+/* Adds the source of a policy that allows exactly this text. */
 static int add_source(struct buf *out, const char *text, struct error *err)
 {
 	unsigned char raw[32];

@@ -12,12 +12,12 @@
 #include "core/base/units.h"
 
 #define POINTS_TOTAL 110000 /* in the data of all curves */
-#define DRAWN_TOTAL 60000   /* in their pictures */
-#define DRAWN_MAX 800       /* of one curve */
+#define DRAWN_TOTAL 60000   /* drawn of all curves */
+#define DRAWN_MAX 800       /* drawn of one curve */
 #define POINTS_MIN 20       /* of one curve, however many there are */
 #define OPEN_MAX 3          /* runs that are not folded */
 
-/* The curves of one metric, of whatever runs have it. */
+/* The curves of one metric in all runs that have it. */
 struct report_metric {
 	const struct metric_info *info;
 	struct chart_curve *curves;
@@ -29,7 +29,7 @@ struct report_metrics {
 	struct arena *mem;
 	struct report_metric *items;
 	size_t count;
-	size_t curve_count; /* of all */
+	size_t curve_count; /* of all metrics */
 };
 
 static struct report_metric *find_metric(struct report_metrics *all,
@@ -49,7 +49,8 @@ static struct report_metric *find_metric(struct report_metrics *all,
 	return new;
 }
 
-/* What tells the curve from others: no more than is needed. */
+/* Returns what distinguishes the curve from the others, as short as
+ * possible. */
 static const char *label_of(const struct report_metrics *all,
 			    const struct run_story *story,
 			    const struct story_part *part,

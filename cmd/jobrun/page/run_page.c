@@ -18,8 +18,8 @@
 #include "core/plan/diff.h"
 #include "core/plan/show_value.h"
 
-#define WORDS 12  /* lines of a task's last words */
-#define SPOKEN 3  /* tasks whose last words are shown */
+#define WORDS 12  /* lines of a task's last output */
+#define SPOKEN 3  /* tasks whose last output is shown */
 #define LINKED 64 /* tasks whose logs are linked */
 
 static void put_value(const json_t *value, struct buf *out)
@@ -94,7 +94,7 @@ static void put_changes(const struct run_story *story, struct arena *mem,
 	json_decref(after);
 }
 
-/* The first that failed, else the first that there is. */
+/* Returns the task that failed first, or else the first task. */
 static const struct task_record *speaker(const struct run_story *story)
 {
 	const struct task_list *tasks = &story->tasks[story->attempt_count - 1];
@@ -128,7 +128,8 @@ static void put_words(const struct story_part *part,
 	}
 }
 
-/* The last attempt's, and those of the failed ones before it; none of trials. */
+/* Shows the last output of the last attempt and of failed ones before it, but
+ * not of trials. */
 static void put_last_words(const struct run_story *story, struct buf *out)
 {
 	size_t shown = 0;
@@ -151,7 +152,7 @@ static void put_last_words(const struct run_story *story, struct buf *out)
 	buf_puts(out, shown ? "</section>\n" : "<p>None.</p></section>\n");
 }
 
-/* A path as a link to a file. */
+/* Writes a path as a link to a file. */
 static void put_link(const char *path, const char *name, struct buf *out)
 {
 	static const char plain[] =

@@ -8,14 +8,14 @@
 #include "core/base/clock.h"
 #include "core/base/units.h"
 
-#define TASKS_SHOWN 64 /* of an attempt; those that failed always */
+#define TASKS_SHOWN 64 /* per attempt; failed ones always */
 
 struct timeline {
 	int64_t from_ms, to_ms;
 	struct buf *out;
 };
 
-/* What a bar is made of; 0: that is not known, or has not come yet. */
+/* The times of a bar; 0 means unknown, or not reached yet. */
 struct bar {
 	int64_t queued_ms, started_ms, running_ms, ended_ms;
 	enum run_state state;
@@ -45,7 +45,7 @@ static void put_part(const struct timeline *line, const char *what,
 		   percent(line, to_ms) - percent(line, from_ms));
 }
 
-/* Returns what stands before the next one. */
+/* Writes one span; returns the separator before the next one. */
 static const char *put_span(const struct timeline *line, const char *before,
 			    const char *what, int64_t from_ms, int64_t to_ms)
 {

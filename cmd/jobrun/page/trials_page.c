@@ -16,25 +16,25 @@
 
 #define WIDE 2000
 #define HIGH 1000
-#define EDGE 40 /* above and below what an axis spans */
-#define RANKS 5 /* shades, from the best to the worst */
+#define EDGE 40 /* margin above and below an axis */
+#define RANKS 5 /* shades, from best to worst */
 
-/* One of the parallel axes: a parameter, or at last the metric. */
+/* One of the parallel axes: a parameter, or as the last one the metric. */
 struct parallel_axis {
 	const struct parameter_spec *param; /* NULL: the metric */
 	const char *name;
-	double from, to; /* after taking the logarithm, if `log` */
+	double from, to; /* logarithms if `log` */
 	bool log;
-	const char **values; /* of a categorical one, each once */
+	const char **values; /* of a categorical axis, each once */
 	size_t value_count;
 };
 
 struct parallel {
 	const struct run_story *story;
 	struct arena *mem;
-	const struct trial_record **order; /* the best first */
+	const struct trial_record **order; /* best first */
 	size_t count;
-	json_t **parameters; /* of each, in that order */
+	json_t **parameters; /* of each trial, in that order */
 	struct parallel_axis *axes;
 	size_t axis_count;
 };
@@ -60,7 +60,7 @@ static const char *text_of(const struct parallel *all, size_t trial,
 	return json_get_text(all->parameters[trial], axis->name, "");
 }
 
-/* NaN: it has none. */
+/* Returns the position on an axis, NaN if the trial has none. */
 static double number_of(const struct parallel *all, size_t trial,
 			const struct parallel_axis *axis)
 {

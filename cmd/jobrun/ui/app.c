@@ -17,7 +17,7 @@
 #define PLAIN "\033[0m"
 #define ERASE "\r\033[K"
 
-/* Whether the terminal knows more than text. */
+/* Whether the terminal can do more than print text. */
 static bool is_clever(void)
 {
 	const char *term = getenv("TERM");
@@ -25,7 +25,8 @@ static bool is_clever(void)
 	return term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* https://no-color.org; a terminal that says it is dumb has none either. */
+/* Whether to use colours: see https://no-color.org; a dumb terminal has none
+ * either. */
 static bool wants_color(int fd)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -65,7 +66,7 @@ void app_set_color(struct app *app, const char *color)
 		app->out_color = app->err_color = !strcmp(color, "always");
 }
 
-/* Adds what takes away the lines that stand. */
+/* Adds what erases the lines that stand below the output. */
 static void put_erase(const struct app *app, struct buf *out)
 {
 	int rows = 0;
@@ -87,7 +88,7 @@ void app_write(struct app *app, const void *data, size_t len)
 
 	if (app->out_closed || app->out_errno || !len)
 		return;
-	if (app->standing) { /* in one write, so that nothing flickers */
+	if (app->standing) { /* in one write, to avoid flicker */
 		put_erase(app, &text);
 		buf_add(&text, data, len);
 		buf_puts(&text, app->standing);
@@ -95,7 +96,7 @@ void app_write(struct app *app, const void *data, size_t len)
 		len = text.len;
 	}
 	ret = fd_write(STDOUT_FILENO, data, len);
-	/* A terminal that has hung up answers EIO. */
+	/* Writing to a terminal that has hung up gives EIO. */
 	if (ret < 0 && (errno == EPIPE || (errno == EIO && app->out_terminal)))
 		app->out_closed = true;
 	else if (ret < 0)
@@ -135,7 +136,7 @@ static void set_block(struct app *app, const void *owner, const char *lines)
 	}
 }
 
-/* The last of the lines, as many as leave a row for the output. */
+/* Returns the last lines that leave one row for the output. */
 static const char *last_rows(const char *text, int height)
 {
 	const char *p = text + strlen(text);
@@ -169,7 +170,8 @@ void app_stand(struct app *app, const void *owner, const char *lines)
 	buf_done(&all);
 }
 
-/* In one write, so that lines of several processes do not mix. */
+/* Everything is written at once, so that lines of several processes do not
+ * mix. */
 void app_put_messages(const struct app *app, const struct buf *lines)
 {
 	struct buf text = { 0 };
@@ -182,8 +184,8 @@ void app_put_messages(const struct app *app, const struct buf *lines)
 	buf_done(&text);
 }
 
-/* The text may hold a server's words or a file's name: it stays one line, and
- * moves no cursor. */
+/* Prints a message as one line.  It may contain a server's text or the name of
+ * a file, which must not move the cursor. */
 static void say(const struct app *app, const char *head, const char *text)
 {
 	struct buf line = { 0 };

@@ -53,8 +53,8 @@ static bool is_pattern(const char *word)
 	return strpbrk(word, "*?") || (open && strchr(open, ']'));
 }
 
-/* As with all commands, a job is meant where a folder is called like it; no
- * name of a job holds what makes a path of a word. */
+/* Whether a word is a file.  If a folder is called like a job, the job is
+ * meant, as with all commands; no job's name has the characters of paths. */
 static bool is_file(const char *word)
 {
 	return strpbrk(word, "./") && access(word, F_OK) == 0;
@@ -144,7 +144,7 @@ static bool has_labels(const struct opt_list *wanted,
 	return out;
 }
 
-/* One of "A,B". */
+/* Whether the word is an item of "A,B". */
 static bool is_listed(const char *list, const char *word)
 {
 	size_t len = strlen(word);
@@ -159,11 +159,11 @@ static bool is_listed(const char *list, const char *word)
 	return false;
 }
 
-/* What the options mean, checked. */
+/* The options after checking. */
 struct wanted {
 	const struct choose_opts *opts;
 	int64_t since_ms;
-	bool refreshed; /* what has not ended may be in another state by then */
+	bool refreshed; /* the states may change meanwhile */
 };
 
 static int check_states(const char *list, struct error *err)
@@ -268,7 +268,7 @@ static void sort(struct run_list *runs, const char *by)
 		back ? compare_backwards : compare, (void *)(by + back));
 }
 
-/* The newest `limit` of them: when the last of those was begun. */
+/* Returns when the oldest of the newest `limit` runs was started. */
 static int64_t limit_ms(const struct run_list *runs, size_t limit)
 {
 	int64_t *times = mem_alloc(runs->count * sizeof(*times));
@@ -283,7 +283,7 @@ static int64_t limit_ms(const struct run_list *runs, size_t limit)
 	return out;
 }
 
-/* Keeps the newest, in the order they are in. */
+/* Keeps the newest runs in their order. */
 static void keep_newest(struct run_list *runs, size_t limit,
 			const char **of_each)
 {

@@ -9,7 +9,7 @@
 #include "core/supervise/supervisor.h"
 #include "providers/registry.h"
 
-/* How long hosts that a run has left may take to answer. */
+/* How long hosts that a run left behind may take to answer. */
 #define LEFT_MS 15000
 
 /* ---- where to look ----------------------------------------------------- */
@@ -28,8 +28,8 @@ static bool was_run_at(const struct deletion *deletion,
 	return run->job_id && !strcmp(run->provider, provider->name);
 }
 
-/* The file, the store or a set say that something of it may be there; where
- * it costs nothing it is looked for in any case. */
+/* Whether to look at the provider: the file, the store or a set names it, or
+ * looking costs nothing. */
 static bool may_be_at(const struct deletion *deletion,
 		      const struct provider *provider)
 {
@@ -53,7 +53,7 @@ static bool may_be_at(const struct deletion *deletion,
 	return false;
 }
 
-/* Where it was at the provider, as far as that is known. */
+/* Finds the job's places at the provider, as far as they are known. */
 static void find_places(const struct deletion *deletion,
 			const struct provider *provider, struct places *out)
 {
@@ -71,7 +71,7 @@ static void find_places(const struct deletion *deletion,
 			       deletion->job);
 }
 
-/* The place in the properties of its run, in `mem`; or NULL. */
+/* Returns the place in the properties of the run, in `mem`; or NULL. */
 static const char *place_of_run(const struct deletion *deletion)
 {
 	const char *text = deletion->run.properties;
@@ -85,8 +85,8 @@ static const char *place_of_run(const struct deletion *deletion)
 	return place;
 }
 
-/* Whether something of it may be at a place that can't be reached: not if it
- * is known to be elsewhere. */
+/* Whether the job may have something at a place that can't be reached; not if
+ * it is known to be elsewhere. */
 static bool may_be_there(const struct deletion *deletion,
 			 const struct provider *provider,
 			 const struct places *known, const char *place)
@@ -108,7 +108,7 @@ static bool may_be_there(const struct deletion *deletion,
 
 /* ---- what is there ----------------------------------------------------- */
 
-/* Fails, or with force notes what may be left. */
+/* Fails, or with --force notes what may be left. */
 static int miss(struct deletion *deletion, const struct provider *provider,
 		const char *place, const struct error *why, struct error *err)
 {
@@ -200,7 +200,8 @@ static int check_run(const struct deletion *deletion,
 			 since);
 }
 
-/* A run that has ended is another project's, too: its logs and models are. */
+/* Refuses to delete the ended run of another project, to which its logs and
+ * models belong. */
 static int check_ended(const struct deletion *deletion, struct error *err)
 {
 	const struct run_record *run = &deletion->run;
@@ -287,7 +288,7 @@ int deletion_end_left(struct deletion *deletion, bool now, struct error *err)
 	if (store_run_list(deletion->session->env.store, true, deletion->mem,
 			   &all, err) < 0)
 		return -1;
-	/* All attempts of a run have them in common. */
+	/* All attempts of a run share these hosts. */
 	for (i = 0; i < all.count && ret == 0; i++)
 		if (!strcmp(all.items[i].job_id, deletion->job_id) &&
 		    all.items[i].attempt == all.items[i].origin)
@@ -315,7 +316,7 @@ static bool was_looked_at(const struct deletion *deletion, const char *provider)
 	return false;
 }
 
-/* All attempts whose place can't be looked at. */
+/* Forgets all attempts whose places can't be reached. */
 static int forget_runs(struct deletion *deletion, struct error *err)
 {
 	struct store *store = deletion->session->env.store;
@@ -352,7 +353,7 @@ int deletion_forget(struct deletion *deletion, struct error *err)
 			ret = store_member_drop(store, NULL, one->job_id,
 						one->provider, err);
 	}
-	/* What somebody began at it and was killed needs no end. */
+	/* Close the intents that a killed command left for the job. */
 	for (i = 0; i < deletion->intents.count && ret == 0; i++) {
 		const struct intent_record *one = &deletion->intents.items[i];
 

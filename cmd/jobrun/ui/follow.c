@@ -17,43 +17,43 @@
 #include "core/trial/trial_folder.h"
 #include "core/spec/spec.h"
 
-/* Printed in pieces of about this size. */
+/* Output is printed in pieces of about this size. */
 #define PIECE (256 << 10)
 
 struct follow {
 	struct app *app;
 	struct session *session;
 	struct follow_view view;
-	struct run_record run; /* the attempt that is shown; in `mem` */
+	struct run_record run; /* the attempt shown; strings in `mem` */
 
-	struct loop *loop; /* NULL: it is not followed */
+	struct loop *loop; /* NULL: not followed */
 	struct loop_event *event;
 	struct loop_event *state_event; /* the run's state has changed */
 	int state_fd;
-	uint64_t events_read;     /* of the saver of its checkpoints */
-	uint64_t log_events_read; /* of what copies its logs */
+	uint64_t events_read;     /* by the saver of checkpoints */
+	uint64_t log_events_read; /* by the log uploader */
 
-	/* For the attempt. */
+	/* For the current attempt. */
 	struct arena *mem;
-	char *folder; /* of its logs; owned */
+	char *folder; /* where its logs are; owned */
 	struct run_spec spec;
 	struct log_source *sources;
 	size_t count;
 	struct log_reader *reader;
 	struct log_printer *printer;
-	struct open_lines *open; /* NULL: it is not followed */
+	struct open_lines *open; /* NULL: not followed */
 	struct buf text;
-	/* The line that stands under the output, on a terminal. */
+	/* The line below the output on a terminal. */
 	struct metric_parser *parser;
 	struct metric_table *metrics; /* NULL: none is shown */
 
-	int trial;   /* 0: of none */
-	bool trials; /* the run has some: no reader, but messages */
-	int *said;   /* by number - 1: the state that was said; owned */
+	int trial;   /* 0: none */
+	bool trials; /* only messages, no reader */
+	int *said;   /* by number - 1: last state said; owned */
 	size_t said_count;
 };
 
-/* Says what has become of the trials since it was asked last. */
+/* Reports changes of the trials since the last call. */
 static int say_trials(struct follow *follow, struct error *err)
 {
 	struct arena *mem = arena_new();
@@ -88,10 +88,10 @@ static int say_trials(struct follow *follow, struct error *err)
 	return ret;
 }
 
-/* Only the last of the events before following are shown. */
+/* The most events shown from before following began. */
 #define EVENTS_MAX 10
 
-/* The events in a file of the run's folder since it was looked at last. */
+/* Reports the new events in a file of the run's folder. */
 static void say_events(struct follow *follow, const char *name,
 		       const char *what, uint64_t *offset)
 {
@@ -136,7 +136,7 @@ static void flush_piece(struct follow *follow)
 {
 	if (follow->text.len >= PIECE)
 		flush(follow);
-	/* Nobody reads it any more. */
+	/* Stop when nobody reads the output any more. */
 	if (follow->app->out_closed || follow->app->out_errno)
 		log_reader_stop(follow->reader);
 }
@@ -166,7 +166,7 @@ static void note_host(void *arg, const struct log_source *source)
 	struct run_spec now;
 	struct error ignored;
 
-	/* Machines that the run has made since it was opened have names now. */
+	/* Machines created after the run was opened have names by now. */
 	if (follow->spec.allocation && !follow->spec.hosts.names.count &&
 	    spec_read(follow->folder, follow->mem, &now, &ignored) == 0)
 		follow->spec = now;
@@ -268,7 +268,7 @@ void follow_close(struct follow *follow)
 	free(follow);
 }
 
-/* Where it can't be had, it is not shown. */
+/* Starts showing metrics, or leaves them out if that fails. */
 static void start_metrics(struct follow *follow)
 {
 	struct error ignored;
@@ -283,7 +283,7 @@ static void start_metrics(struct follow *follow)
 				   follow->spec.tuning.metric_tag);
 	follow->metrics = metric_table_new(follow->sources, follow->count,
 					   follow->parser);
-	/* The plain reader, which looks at each line. */
+	/* The simple reader is used, as it looks at each line. */
 	log_reader_take_blocks(follow->reader, NULL);
 	open_lines_add_metrics(follow->open, follow->metrics);
 }
@@ -319,7 +319,7 @@ static void on_change(void *arg, uint32_t events)
 		fail(follow, &err);
 }
 
-/* Looks at the logs of the attempt in the loop. */
+/* Watches the logs of the attempt from the loop. */
 static int watch_attempt(struct follow *follow, struct error *err)
 {
 	int fd;
@@ -356,7 +356,7 @@ static void say_next(struct follow *follow, const struct run_record *ended,
 		ended->error ? ended->error : "", next->attempt, when);
 }
 
-/* Goes on with the attempts that have begun since. */
+/* Goes on with attempts that have begun since. */
 static int go_on(struct follow *follow, struct error *err)
 {
 	struct store *store = follow->session->env.store;
@@ -366,7 +366,7 @@ static int go_on(struct follow *follow, struct error *err)
 
 	while ((ret = store_run_after(store, &follow->run, mem, &next, err)) ==
 	       0) {
-		/* The one that is shown has ended: to its last byte. */
+		/* The attempt shown has ended: print the rest. */
 		if (step(follow, true, err) < 0 ||
 		    store_run_get(store, next.job_id, follow->run.attempt, mem,
 				  &ended, err) != 0)
@@ -419,7 +419,7 @@ int follow_start(struct follow *follow, struct loop *loop, struct error *err)
 	if (!follow->state_event || watch_attempt(follow, err) < 0)
 		return -1;
 	say_uploads(follow);
-	/* It may have been restarted before the watch was there. */
+	/* The run may have been restarted before the watch began. */
 	return go_on(follow, err);
 }
 

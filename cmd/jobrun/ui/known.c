@@ -42,7 +42,8 @@ static bool is_same_path(const char *a, const char *b)
 	return same;
 }
 
-/* What older versions have recorded is where the program starts. */
+/* Whether an older version has recorded the run with the folder in which the
+ * program starts. */
 static bool starts_there(const struct store *store,
 			 const struct run_record *run, const struct job *job,
 			 struct arena *mem)

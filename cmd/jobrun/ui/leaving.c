@@ -10,7 +10,7 @@
 #include "core/job/job.h"
 #include "core/job/traits.h"
 
-/* How long a second Ctrl-C means that the runs are to end. */
+/* Within this time a second Ctrl-C ends the runs. */
 #define AGAIN_MS 3000
 
 struct leaving {
@@ -19,12 +19,12 @@ struct leaving {
 	struct tally *tally;
 	struct executor *executor;
 	struct interrupt *interrupt;
-	struct loop_event *again; /* until when a second Ctrl-C counts */
-	bool *follows;            /* by the index of the action: a run */
-	size_t remote, local;     /* of those */
+	struct loop_event *again; /* a second Ctrl-C counts until then */
+	bool *follows;            /* by index of the action */
+	size_t remote, local;     /* number of such runs */
 	bool left;
 	bool hung_up;
-	bool interrupted; /* by Ctrl-C, or something was cancelled */
+	bool interrupted; /* by Ctrl-C or a cancel */
 	int cancels;
 };
 
@@ -41,7 +41,7 @@ static bool goes_on(const struct leaving *leaving, const struct action *action)
 	return leaving->hung_up || is_remote(action);
 }
 
-/* "3 machines, 12 cores, …": what is paid for as long as the run goes on. */
+/* Writes what costs money while the run goes on: "3 machines, 12 cores, …". */
 static void add_bill(const struct action *action, struct buf *out)
 {
 	const struct plan_job *job = action->job;

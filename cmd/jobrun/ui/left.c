@@ -5,7 +5,8 @@
 #include "core/base/json.h"
 #include "core/supervise/supervisor.h"
 
-/* Somebody has to look after them: if that was killed, another does. */
+/* Finds hosts left behind.  A process must look after them: if it was killed,
+ * another one is started. */
 static int find_left(struct session *session, const struct run_record *run,
 		     struct arena *mem, struct left_hosts *out,
 		     struct error *err)

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* In the order of their enums. */
+/* The order of these is that of their enums. */
 #define PREFIXES "host|task|none"
 #define TIMES "local|utc|relative|none"
 
@@ -18,7 +18,7 @@ const struct opt line_rows[] = {
 	{ 0 },
 };
 
-/* Which of the choices it is: it was looked at before. */
+/* Returns the index of a choice, which was checked before. */
 static int choice_place(const char *choices, const char *one)
 {
 	const char *p = choices;

@@ -71,7 +71,7 @@ static int make_boundary(struct load_opts *opts, const struct app *app,
 
 void load_catalogue(const char *path)
 {
-	/* What is started from here knows the same hardware. */
+	/* Processes that we start use the same catalogue. */
 	if (path)
 		setenv("JOBRUN_CATALOGUE", path, 1);
 }

@@ -12,7 +12,7 @@
 
 #define CURVE_MAX 400
 #define CURVE_MIN 8
-#define TASKS_SHOWN 8 /* with more, only all of them together */
+#define TASKS_SHOWN 8 /* with more, only all together */
 #define COLUMNS_BEFORE_CURVE 66
 #define COLUMNS_IF_NARROW 38 /* without epoch, points and best */
 #define LINE_CURVE 8
@@ -25,7 +25,8 @@ bool metrics_wanted(const struct metrics_view *view, const char *name)
 	return !view->name_count;
 }
 
-/* Five digits are enough to see a change by, and fit into a column. */
+/* Writes a number with five digits, enough to see changes, to fit into a
+ * column. */
 static void put_number(double value, char out[32])
 {
 	if (fabs(value) >= 100000 && fabs(value) < 1e15)
@@ -288,7 +289,7 @@ void metrics_csv_head(struct buf *out)
 	buf_puts(out, "time,task,index,epoch,step,metric,value\n");
 }
 
-/* RFC 4180: in quotes where it must be. */
+/* Writes a cell of CSV, quoted if needed (RFC 4180). */
 static void put_csv(const char *text, struct buf *out)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
@@ -327,7 +328,7 @@ void metrics_csv_rows(const struct metrics_view *view,
 	}
 }
 
-/* Where the newest point of all is, by the metric that is shown first. */
+/* Writes the place of the newest point of the metric shown first. */
 static void put_newest_place(const struct metric_table *table, size_t sources,
 			     struct buf *out)
 {

@@ -20,16 +20,17 @@ struct open_lines {
 	const struct metric_table *metrics; /* or NULL */
 	struct loop_event *timer;
 	int64_t drawn_ms;
-	int64_t before_ms;  /* lines begun later are not printed yet */
-	struct buf text;    /* what is being made */
-	struct buf printed; /* what the last look has printed, or passed over */
+	int64_t before_ms;  /* later lines are not printed yet */
+	struct buf text;    /* under construction */
+	struct buf printed; /* last printed or passed over */
 };
 
 static void add_stream(void *arg, const struct log_line *open)
 {
 	struct open_lines *lines = arg;
 
-	/* In the last column the terminal would go on to the next row. */
+	/* A line in the last column would make the terminal go to the next
+	 * row. */
 	log_printer_look(lines->printer, open, (size_t)lines->app->width - 1,
 			 INT64_MAX, &lines->text);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options by table, on getopt_long. */
+/* Parses options described by tables, with getopt_long. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define OPT_CHOICES_MAX 16
 #define NUMBER_MAX 1000000000
 
-/* Every command has these. */
+/* Options that every command has. */
 static const struct opt common[] = {
 	{ 0, "color", OPT_CHOICE, 0, "auto|always|never",
 	  "when to colour; auto (default): on a terminal" },
@@ -26,7 +26,7 @@ static const struct opt common[] = {
 	{ 0 },
 };
 
-/* Commands that make requests have these. */
+/* Options of commands that make requests. */
 static const struct opt remote[] = {
 	{ 0, "trace-http", OPT_STRING, 0, "FILE",
 	  "log HTTP requests to FILE as JSON, without secrets" },
@@ -52,7 +52,7 @@ char *option_value(const struct opt *row)
 		buf_printf(&out, "%s%s", between, providers[i]->name);
 		between = "|";
 	}
-	/* None at all leaves no empty choice. */
+	/* Avoid an empty choice if there are no providers at all. */
 	buf_puts(&out, star + 1 + (!*between && star[1]));
 	return out.data;
 }
@@ -149,7 +149,7 @@ const struct opt *command_option(const struct command *command, size_t i)
 struct table {
 	struct option longs[OPT_MAX + 1];
 	const struct opt *rows[OPT_MAX];
-	size_t offsets[OPT_MAX]; /* of the struct that a row is about */
+	size_t offsets[OPT_MAX]; /* offset of the struct of each row */
 	char shorts[2 * OPT_MAX + 3];
 	int count;
 };
@@ -231,7 +231,7 @@ static int add_value(struct opt_list *list, const struct opt *row,
 	return 0;
 }
 
-/* "text, json or markdown" */
+/* Writes the choices as "text, json or markdown". */
 static void put_choices(const char *choices, struct buf *out)
 {
 	const char *p;
@@ -357,7 +357,7 @@ static int parse(struct app *app, struct table *table, int argc, char **argv,
 				return error_set(err, ERROR_USAGE,
 						 "option '--%s' takes no value",
 						 row->name);
-			/* A letter may stand in the middle of a word. */
+			/* The unknown letter may be in the middle of a word. */
 			return unknown(table,
 				       optopt ? letter
 				       : optind > at || at >= argc

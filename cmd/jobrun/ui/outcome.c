@@ -101,13 +101,14 @@ static void say_best(struct session *session, const struct run_record *run,
 	buf_done(&text);
 }
 
-/* It ran, here or elsewhere: where it could not be started it wrote nothing. */
+/* Whether the task ran, here or elsewhere; one that was not started wrote
+ * nothing. */
 static bool did_run(const struct task_record *task)
 {
 	return task && (task->pid || task->exit_code >= 0);
 }
 
-/* " after 3s"; nothing if the clock was set back meanwhile. */
+/* Writes " after 3s", or nothing if the clock was set back meanwhile. */
 static void put_duration(const struct run_record *run, char *out, size_t size)
 {
 	int64_t from =
@@ -132,7 +133,7 @@ void outcome_say(struct session *session, const struct run_record *run)
 	put_duration(run, took, sizeof(took));
 	store_task_list(session->env.store, run, mem, &tasks, &ignored);
 	culprit = run->state == RUN_FAILED ? outcome_culprit(&tasks) : NULL;
-	/* The error names the trial that failed. */
+	/* The error already names the trial that failed. */
 	if (culprit && culprit->trial)
 		culprit = NULL;
 	say_best(session, run, mem);

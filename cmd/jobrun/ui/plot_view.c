@@ -9,24 +9,24 @@
 #include "core/base/alloc.h"
 #include "core/base/show.h"
 
-#define MARGIN 10 /* columns of the numbers at the left */
+#define MARGIN 10 /* columns for the numbers at the left */
 #define ROWS_MIN 4
 #define COLUMNS_MIN 10
-#define AROUND 4 /* rows of title, axis, its numbers and its name */
+#define AROUND 4 /* rows for title, axis, numbers and name */
 #define POINTS 4000
 
 static const char marks[] = "*+ox#@%&";
 static const int colors[] = { 36, 33, 32, 35, 31, 34, 96, 93 };
 
-/* A dot of Braille is a bit of a cell; an ASCII cell has one dot. */
+/* A dot of Braille is one bit of a cell; an ASCII cell has a single dot. */
 struct canvas {
 	const struct plot_view *view;
 	int columns, rows;   /* cells */
 	int across, down;    /* dots in a cell */
 	unsigned char *dots; /* of each cell */
-	int *curve;          /* the last that was drawn there, from 1 */
+	int *curve;          /* the last one drawn there, from 1 */
 	double x0, x1, y0, y1;
-	bool steps; /* else seconds */
+	bool steps; /* x is the step, else seconds */
 	struct metric_point *points;
 };
 
@@ -92,7 +92,7 @@ static void put_dot(struct canvas *canvas, int x, int y, size_t curve)
 	};
 	int cell = y / canvas->down * canvas->columns + x / canvas->across;
 
-	/* A span that no number can hold has places outside. */
+	/* With values beyond any number a place may be outside the canvas. */
 	if (x < 0 || y < 0 || cell < 0 ||
 	    cell >= canvas->columns * canvas->rows)
 		return;
@@ -131,7 +131,7 @@ static void put_curve(struct canvas *canvas, size_t curve)
 	}
 }
 
-/* The colour of a curve, and back. */
+/* Writes text in the colour of a curve. */
 static void put_colored(const struct canvas *canvas, size_t curve,
 			const char *text, struct buf *out)
 {
@@ -170,7 +170,7 @@ static void put_number(double value, char out[32])
 		snprintf(out, 32, "%.4g", value);
 }
 
-/* "1:02:03" of seconds. */
+/* Writes seconds as "1:02:03". */
 static void put_x(const struct canvas *canvas, double x, char out[32])
 {
 	long s = lround(x);
@@ -259,7 +259,7 @@ static void put_legend(const struct canvas *canvas, size_t curve,
 
 void plot_text(const struct plot_view *view, struct buf *out)
 {
-	/* Without colours dots do not tell curves apart: marks do. */
+	/* Without colours dots do not distinguish curves, so use marks. */
 	bool dots = view->utf8 && (view->color || view->count == 1);
 	size_t room = (size_t)view->height / 4, legend = view->count;
 	struct canvas canvas = { .view = view,

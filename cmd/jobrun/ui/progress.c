@@ -26,7 +26,7 @@ static void look(void *arg, uint32_t events)
 
 	(void)events;
 	p->timer = NULL;
-	/* Once it is prepared there is nothing more to say. */
+	/* A run that is prepared has nothing more to report. */
 	if (!supervisor_note(p->store, p->job_id, p->attempt, note,
 			     sizeof(note)))
 		return;

@@ -17,14 +17,16 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A file is not all of a set: the others are not gone. */
+/* Requires directories: a file is only a part of a set, so the other jobs would
+ * seem gone. */
 static int check_paths(const struct inputs *inputs, struct error *err)
 {
 	struct stat st;
 	size_t i;
 
 	for (i = 0; i < inputs->count; i++) {
-		/* Git keeps no empty directories, but this may be a typo. */
+		/* Git keeps no empty directories, but a missing one may also be
+		 * a typo. */
 		if (stat(inputs->paths[i], &st) < 0)
 			return error_set(err, ERROR_USAGE,
 					 "--prune: no directory '%s'; to "
@@ -111,8 +113,8 @@ static bool is_loaded(const struct jobs *jobs, const char *path)
 	return false;
 }
 
-/* A file that lost its `trainingInput` is skipped as one that holds no job:
- * that does not mean that its run is to be deleted. */
+/* Fails if the file still exists: one that lost its `trainingInput` is skipped
+ * as no job file, but its run must not be deleted for that. */
 static int check_file(const struct pruning *pruning, const struct gone *gone,
 		      const struct jobs *jobs, struct error *err)
 {
@@ -136,7 +138,7 @@ static int check_file(const struct pruning *pruning, const struct gone *gone,
 	return ret;
 }
 
-/* Where the files were that are gone, if that is in one directory. */
+/* Finds the common directory of the files that are gone, if there is one. */
 static void find_origins(struct pruning *pruning)
 {
 	struct prune *found = &pruning->found;
@@ -229,7 +231,8 @@ int pruning_plan(struct pruning *pruning, struct error *err)
 
 /* ---- remembering ----------------------------------------------------- */
 
-/* As its directory has it; NULL if it is below none of the paths. */
+/* Returns the file's path in its directory; NULL if it is below none of the
+ * paths. */
 static const char *file_of(const struct inputs *inputs, const struct job *job)
 {
 	size_t i, n;

@@ -17,21 +17,22 @@
 #include "core/remote/remote_run.h"
 #include "core/supervise/supervised.h"
 
-/* Places at once; those of more share the last process. */
+/* How many places are asked at once; runs of further places share the last
+ * process. */
 #define PLACES_MAX 32
-/* A place says something of a run in so long, or is left. */
+/* A place that reports nothing for this long is given up. */
 #define SILENT_MS 1600
 
-/* What is said of one run: through a pipe, in one write. */
+/* A report on one run, sent through a pipe in one write. */
 struct report {
 	size_t run;
-	char why[512]; /* "": it is fresh */
+	char why[512]; /* "": the run is fresh */
 };
 
 struct survey_place {
 	const char *key;
 	pid_t pid;
-	int from; /* reports; -1: there are no more */
+	int from; /* pipe with reports; -1: ended */
 	int64_t heard_ms;
 };
 
@@ -41,13 +42,14 @@ struct refreshing {
 	struct run_record *const *runs;
 	size_t count;
 	const char **stale;
-	size_t *place_of; /* of each run; PLACES_MAX: it is not asked for */
+	size_t *place_of; /* by run; PLACES_MAX: not asked */
 	struct survey_place places[PLACES_MAX];
 	size_t place_count;
-	int out; /* in a place's process */
+	int out; /* in the process of a place */
 };
 
-/* What is asked elsewhere has its place in its properties. */
+/* Returns the key of a run's place, which is in the properties of runs
+ * elsewhere. */
 static const char *key_of(const struct run_record *run, struct arena *mem)
 {
 	const struct provider *provider;
@@ -122,7 +124,7 @@ static int begin(struct refreshing *survey, size_t i, struct error *err)
 		return error_errno(err, "cannot create a pipe");
 	place->pid = fork();
 	if (place->pid == 0) {
-		/* It ends with this process, and what it starts with it. */
+		/* The process and its children end with this process. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		setpgid(0, 0);
 		survey->out = ends[1];
@@ -166,7 +168,7 @@ static void take_report(struct refreshing *survey, struct survey_place *place)
 		*report.why ? arena_strdup(survey->mem, report.why) : NULL;
 }
 
-/* Until all have said what there is to say, or are silent. */
+/* Reads reports until all places are done or silent. */
 static void hear(struct refreshing *survey)
 {
 	struct pollfd wait[PLACES_MAX];
@@ -196,7 +198,7 @@ static void hear(struct refreshing *survey)
 	} while (n);
 }
 
-/* The newest attempt too: a look may find that there were more since. */
+/* Reads a run again, and also later attempts that a look may have found. */
 static int read_again(struct refreshing *survey, size_t i, struct error *err)
 {
 	struct run_record *run = survey->runs[i];

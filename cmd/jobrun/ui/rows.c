@@ -33,7 +33,7 @@ int rows_check(const char *format, struct error *err)
 			 format);
 }
 
-/* "tasks.0.host" of a row; borrowed, or NULL. */
+/* Returns the value at a path such as "tasks.0.host"; borrowed, or NULL. */
 static const json_t *at(const json_t *row, const char *path)
 {
 	while (row && *path) {
@@ -49,7 +49,7 @@ static const json_t *at(const json_t *row, const char *path)
 	return row;
 }
 
-/* A value as one word; nothing for none. */
+/* Writes a value as one word, or nothing for no value. */
 static void put_value(const json_t *value, struct buf *out)
 {
 	char *text;
@@ -65,7 +65,7 @@ static void put_value(const json_t *value, struct buf *out)
 	free(text);
 }
 
-/* RFC 4180. */
+/* Writes a cell of CSV (RFC 4180). */
 static void put_cell(const json_t *value, struct buf *out)
 {
 	struct buf text = { 0 };
@@ -87,7 +87,7 @@ static void put_cell(const json_t *value, struct buf *out)
 	buf_done(&text);
 }
 
-/* The keys of the first row that are no lists, as columns. */
+/* Writes CSV; the columns are the keys of the first row that are not lists. */
 static void put_csv(json_t *rows, struct buf *out)
 {
 	json_t *first = json_array_get(rows, 0), *value, *row;

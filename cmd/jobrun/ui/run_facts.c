@@ -60,7 +60,7 @@ int64_t run_facts_task_ms(const struct run_story *story)
 	return sum;
 }
 
-/* The price of an hour of a machine or an accelerator; NaN: there is none. */
+/* Returns the price per hour of a machine or an accelerator; NaN if unknown. */
 static double price_of(const struct price_list *prices, const char *machine,
 		       const char *accelerator)
 {
@@ -80,7 +80,7 @@ static double price_of(const struct price_list *prices, const char *machine,
 	return any;
 }
 
-/* The price of an hour of a task of this type; NaN: not known. */
+/* Returns the price per hour of a task of this type; NaN if unknown. */
 static double task_price(const json_t *job, const char *type,
 			 const struct price_list *prices)
 {
@@ -198,7 +198,8 @@ static json_t *number_or_null(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* The best value over all tasks and attempts; the last, of the last attempt. */
+/* Adds the best value over all tasks and attempts, and the last value of the
+ * last attempt. */
 static void add_metrics(const struct story_part *part, json_t *to)
 {
 	const struct metric_table *table = part->metrics.table;

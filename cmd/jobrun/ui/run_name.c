@@ -6,7 +6,8 @@
 
 #include "core/base/units.h"
 
-/* Takes ".3" or "/7" off the end of a name; 0 if there is none. */
+/* Removes ".3" or "/7" from the end of a name and returns the number, or 0 if
+ * there is none. */
 static int take_number(char *name, char mark)
 {
 	char *at = strrchr(name, mark);

@@ -4,7 +4,7 @@
 #include "cmd/jobrun/ui/run_name.h"
 #include "cmd/jobrun/ui/trials.h"
 
-/* From the first attempt to this one. */
+/* Reads the attempts from the first up to this one. */
 static int read_attempts(struct store *store, const struct run_record *run,
 			 struct arena *mem, struct run_story *out,
 			 struct error *err)
@@ -48,8 +48,8 @@ static int read_before(struct store *store, struct arena *mem,
 	return ret < 0 ? -1 : 0;
 }
 
-/* Logs that can't be read leave a part without metrics: the rest of the story is
- * worth telling. */
+/* Reads a part.  If the logs can't be read, it has no metrics, but the rest of
+ * the story is still useful. */
 static void read_part(struct session *session, const struct run_record *run,
 		      const struct trial_record *trial, struct run_story *out)
 {

@@ -83,7 +83,8 @@ struct plan_options inputs_options(const struct inputs *inputs,
 				      .target_count = inputs->targets.count };
 }
 
-/* Job files may be JSON, too: the key decides.  Returns 1 if it is none. */
+/* Reads a plan, which is recognized by its key, as job files may be JSON, too.
+ * Returns 1 if the file is no plan. */
 static int read_plan(const char *path, json_t **out, struct error *err)
 {
 	struct error why;
@@ -277,7 +278,7 @@ int saved_open(struct saved *saved, struct inputs *inputs, struct error *err)
 				 saved->file, version, SAVED_VERSION);
 	if (read_inputs(saved, err) < 0)
 		return -1;
-	/* A file allows nothing. */
+	/* A plan file cannot grant permissions; the options do. */
 	saved->inputs.load.untrusted = load->untrusted;
 	saved->inputs.load.connect = load->connect;
 	saved->inputs.load.outside = load->outside;

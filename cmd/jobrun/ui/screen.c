@@ -31,11 +31,11 @@ struct screen {
 	struct loop_event *keys, *signals;
 	int signal_fd;
 	sigset_t before;
-	struct termios terminal; /* as it was */
+	struct termios terminal; /* its original settings */
 	bool has_keys;
 	bool entered;
-	struct buf text; /* what is shown */
-	size_t top;      /* its first line there */
+	struct buf text; /* the text shown */
+	size_t top;      /* first line shown */
 };
 
 bool screen_is_possible(const struct app *app)
@@ -50,7 +50,7 @@ bool screen_is_utf8(void)
 	if (setlocale(LC_CTYPE, "") &&
 	    !strcasecmp(nl_langinfo(CODESET), "UTF-8"))
 		return true;
-	/* One that is named but not installed. */
+	/* The locale may be named but not installed. */
 	name = getenv("LC_ALL");
 	if (!name || !*name)
 		name = getenv("LC_CTYPE");
@@ -63,7 +63,7 @@ bool screen_is_utf8(void)
 
 /* ---- text -------------------------------------------------------------- */
 
-/* The columns of the character at `p`, and its bytes. */
+/* Returns the columns of the character at `p`, and sets its bytes. */
 static int measure(const char *p, size_t left, size_t *bytes)
 {
 	mbstate_t state = { 0 };
@@ -79,7 +79,7 @@ static int measure(const char *p, size_t left, size_t *bytes)
 	return columns < 0 ? 1 : columns;
 }
 
-/* The bytes of a colour at `p`, or 0. */
+/* Returns the length of a colour sequence at `p`, or 0. */
 static size_t color_len(const char *p, size_t left)
 {
 	size_t n = 2;
@@ -150,7 +150,7 @@ static size_t count_lines(const struct buf *text)
 	return n;
 }
 
-/* The lines of text that fit: one is for the foot, if not all do. */
+/* Returns how many lines fit; one row is for the foot if not all do. */
 static size_t page_of(const struct screen *screen, size_t lines)
 {
 	size_t height = (size_t)screen->app->height;
@@ -221,7 +221,8 @@ static void say(struct screen *screen, const char *text)
 	app_write(screen->app, text, strlen(text));
 }
 
-/* One in the background leaves the terminal to others. */
+/* Enters the screen; a process in the background leaves the terminal to
+ * others. */
 static void enter(struct screen *screen)
 {
 	struct termios raw;
@@ -273,7 +274,7 @@ static void scroll(struct screen *screen, long by)
 	draw(screen);
 }
 
-/* A key that is an escape sequence, by its end: "[A", "[5~". */
+/* Handles a key that sends an escape sequence, by its end: "[A", "[5~". */
 static void on_sequence(struct screen *screen, const char *text)
 {
 	long page = screen->app->height - 2;
@@ -367,7 +368,7 @@ struct screen *screen_open(struct app *app, struct loop *loop,
 			goto fail;
 	}
 	enter(screen);
-	/* It may have hung up before anything was watched. */
+	/* The terminal may have hung up before the watch began. */
 	if (!isatty(STDOUT_FILENO))
 		loop_add_timer(loop, 0, quit, arg);
 	return screen;

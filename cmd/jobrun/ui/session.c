@@ -18,9 +18,9 @@
 #include "schema/catalogue/prices.h"
 #include "schema/read/yaml_read.h"
 
-/* Interrupted actions to list; more are counted. */
+/* Interrupted actions to list; others are counted. */
 #define SESSION_SAY_MAX 8
-/* Jobs that cannot be planned, often all for one reason. */
+/* Jobs to list that cannot be planned, often all for one reason. */
 #define SESSION_FAIL_MAX 20
 
 int session_open(struct session *session, struct app *app, unsigned flags,
@@ -96,7 +96,7 @@ int session_prices(struct session *session, const char *path, struct error *err)
 	return session->prices ? 0 : -1;
 }
 
-/* The list of an option or of the catalogue, or NULL. */
+/* Returns the prices of the option or of the catalogue, or NULL. */
 static const struct price_list *price_list(const struct session *session)
 {
 	const struct catalogue *catalogue = session->env.catalogue;
@@ -165,7 +165,7 @@ static const char *shown_path(const char *path, struct arena *mem)
 	return out;
 }
 
-/* What the reader of the plan is to know of paths that leave the root. */
+/* Notes for readers of the plan which paths leave the root. */
 static void note_reaches(const struct job *job, struct resources *desired)
 {
 	const char *where =
@@ -186,7 +186,8 @@ static void note_reaches(const struct job *job, struct resources *desired)
 	}
 }
 
-/* A look without a way in, or one that was not to be: the plan says so. */
+/* Plans without knowing what exists, as there are no credentials or looking is
+ * not allowed; the plan says so. */
 static struct resource *observe_nothing(struct session *session,
 					struct resources *desired,
 					const char *why)
@@ -215,8 +216,9 @@ static struct resource *look(struct session *session,
 	return found;
 }
 
-/* A row that jobrun does not ship decides what is asked for, or what the plan
- * says that it costs.  In CI a reviewer of the commit has not chosen it. */
+/* Notes a catalogue entry that is not jobrun's own: it decides what is
+ * requested, or the costs shown.  In CI a reviewer of the commit has not chosen
+ * it. */
 static void note_row(const struct provider_env *env, struct resources *desired,
 		     const char *what, const char *name, const char *origin)
 {
@@ -270,7 +272,7 @@ static void note_catalogue(const struct job *job,
 		note_row(env, desired, "prices", " are", prices->origin);
 }
 
-/* What there is, as far as it may be looked at. */
+/* Observes what exists, as far as that is allowed. */
 static struct resource *observe(struct session *session, const struct job *job,
 				const struct provider *provider,
 				struct resources *desired, void *ctx,
@@ -296,7 +298,8 @@ static struct resource *observe(struct session *session, const struct job *job,
 	return resources_unseen(desired);
 }
 
-/* A file may not be there yet: then its folder's path counts. */
+/* Adds a path that is never part of a source.  A file that does not exist is
+ * found by its folder. */
 static void add_never(struct session *session, const char *path)
 {
 	char *real = realpath(path, NULL);
@@ -319,7 +322,8 @@ void session_leave_out(struct session *session, const char *out)
 		add_never(session, out);
 }
 
-/* Many jobs share a repository: the last few are kept. */
+/* Finds the revision.  Many jobs share a repository, so the last few are
+ * kept. */
 static void find_revision(struct session *session, struct job *job)
 {
 	const char *folder = revision_folder(job);
@@ -340,7 +344,7 @@ static void find_revision(struct session *session, struct job *job)
 	revision_set(job, *at);
 }
 
-/* What several jobs ship is read once. */
+/* Digests the source; one that several jobs share is read once. */
 static int digest(struct session *session, struct job *job, struct error *err)
 {
 	size_t n = session->digested_count, i;
@@ -358,7 +362,8 @@ static int digest(struct session *session, struct job *job, struct error *err)
 	return 0;
 }
 
-/* By which runs are chosen (choose.h).  A provider's own labels stay. */
+/* Puts the labels by which runs are chosen (choose.h).  A provider's own labels
+ * stay. */
 static void put_labels(const struct job *job, struct resources *desired)
 {
 	struct resource *run = NULL;
@@ -528,7 +533,8 @@ int session_refresh(struct session *session, struct arena *mem,
 	ctx = session_context(session, provider, err);
 	if (!ctx || resource.kind->wait(ctx, &resource, &state, err) < 0)
 		return error_prefix(err, "run '%s'", run->job_id);
-	/* A long wait looks often: `mem` grows with changes only. */
+	/* Use scratch memory in a long wait, so that `mem` grows only with
+	 * changes. */
 	scratch = arena_new();
 	ret = store_run_get(session->env.store, run->job_id, run->attempt,
 			    scratch, &fresh, err);
@@ -568,7 +574,7 @@ static void refresh_together(struct session *session,
 			done[i] = fresh[n++];
 }
 
-/* The newest of its attempts: a look may find that there were more since. */
+/* Reads the newest attempt, as a look may find that there were later ones. */
 static int go_on(struct session *session, struct arena *mem,
 		 struct run_record *run, struct error *err)
 {
@@ -609,7 +615,8 @@ void session_refresh_some(
 			refresh_together(session, providers[i], all, count, mem,
 					 done);
 	for (i = 0; i < count; i++) {
-		/* What can't be reached for one is not asked for the next. */
+		/* A provider that could not be reached is not asked for the
+		 * other runs. */
 		if (!done[i] && (ret == 0 || err.code != ERROR_UNREACHABLE))
 			ret = session_refresh_one(session, mem, all[i], &err);
 		report(arg, some[i], done[i] || ret == 0 ? NULL : &err);

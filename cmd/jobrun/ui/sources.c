@@ -40,8 +40,8 @@ bad:
 			 "'%s' is not a list of indices, such as 0,3-7", list);
 }
 
-/* A reader takes up to three descriptors per task.  No more than are needed:
- * runs that are started later inherit the limit. */
+/* Raises the limit of descriptors, up to three per task for a reader, but no
+ * further: runs started later inherit it. */
 static void allow_files(size_t tasks)
 {
 	struct rlimit limit;

@@ -6,7 +6,7 @@
 #include "cmd/jobrun/ui/undo.h"
 #include "core/plan/cleanup.h"
 
-/* Only what is for a run, and only if that does not go on. */
+/* Chooses resources for the run, provided that the run does not go on. */
 static bool choose(const struct plan_job *job, struct resource *observed)
 {
 	size_t i, count = job->desired->count;

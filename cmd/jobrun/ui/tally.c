@@ -6,29 +6,29 @@
 
 #include "core/base/alloc.h"
 
-#define NAMED_MAX 50 /* of those that failed; the others are counted */
+#define NAMED_MAX 50 /* failed ones named; others are counted */
 
 enum result {
 	RESULT_UNCHANGED, /* there was nothing to do */
 	RESULT_STARTED,
 	RESULT_SUCCEEDED,
 	RESULT_DELETED,
-	RESULT_NOT_DONE, /* interrupted before it was its turn */
+	RESULT_NOT_DONE, /* interrupted before its turn */
 	RESULT_FAILED,
 	RESULT_COUNT,
 };
 
 struct tally_entry {
 	bool done;
-	bool left;    /* to itself, before it has ended */
-	bool stopped; /* there is more of it to do */
-	char *why;    /* it failed; NULL: it did not */
+	bool left;    /* left running by itself */
+	bool stopped; /* parts of it are still to be done */
+	char *why;    /* why it failed; NULL: it did not */
 };
 
 struct tally {
 	const struct session *session;
 	bool detach;
-	struct tally_entry *entries; /* by the index of their action */
+	struct tally_entry *entries; /* by index of the action */
 };
 
 struct tally *tally_new(const struct session *session, bool detach)
@@ -66,14 +66,14 @@ void tally_phase(struct tally *tally, const struct action *action,
 	struct tally_entry *entry = &tally->entries[action->index];
 
 	entry->done = phase == PHASE_DONE;
-	/* A run that failed has ended: that is not for us to go on with. */
+	/* A run that failed has ended, so nothing of it is left to do. */
 	entry->stopped =
 		phase == PHASE_SKIPPED || (phase == PHASE_FAILED && !status);
 	if (phase == PHASE_FAILED && !entry->why)
 		entry->why = mem_strdup(err->text);
 }
 
-/* A run that is left alone as it is, and that is not well. */
+/* Whether a run that is left unchanged has failed or was cancelled. */
 static bool has_failed(const struct action *action)
 {
 	return action->type == ACTION_NOOP && action->have &&
@@ -82,7 +82,7 @@ static bool has_failed(const struct action *action)
 		action->have->run.state == RUN_CANCELLED);
 }
 
-/* Why it failed, or NULL. */
+/* Returns why the job failed, or NULL. */
 static const char *reason_of(const struct tally *tally,
 			     const struct plan_job *job)
 {
@@ -167,7 +167,7 @@ bool tally_is_of_many(const struct tally *tally)
 	return job_count(tally) > 1;
 }
 
-/* Repeats the failures: the first report may be hours ago. */
+/* Repeats the failures, as the first report may be hours ago. */
 static void say_failed(const struct tally *tally)
 {
 	const struct session *session = tally->session;
@@ -192,7 +192,7 @@ static void say_failed(const struct tally *tally)
 			tally_failed(tally) - n);
 }
 
-/* The way on. */
+/* Says how to go on. */
 static void say_stopped(const struct tally *tally)
 {
 	const struct plan *plan = tally->session->plan;

@@ -42,7 +42,8 @@ const struct trial_record *trials_best(const struct trial_list *trials,
 	return best;
 }
 
-/* Returns new, an empty object for what can't be read. */
+/* Returns the parameters as a new value, an empty object if they can't be
+ * read. */
 static json_t *parameters(const struct trial_record *trial)
 {
 	struct error ignored;

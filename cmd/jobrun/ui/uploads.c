@@ -43,7 +43,7 @@ void uploads_read(struct session *session, const struct run_record *run,
 			out->failing = event;
 		}
 	}
-	/* The last word on them. */
+	/* The last event decides. */
 	if (logs.count && logs.items[logs.count - 1].kind == UPLOAD_FAILING)
 		out->logs = &logs.items[logs.count - 1];
 	free(folder);

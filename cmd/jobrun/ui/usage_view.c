@@ -13,7 +13,7 @@ static bool find(struct session *session, const struct run_record *run,
 	char *folder =
 		store_run_folder(session->env.store, run->job_id, run->attempt);
 	struct error ignored;
-	/* A run that goes on has no such file. */
+	/* A run that goes on has no usage yet. */
 	bool known = run_state_is_final(run->state) &&
 		     usage_read(folder, out, &ignored) == 0;
 

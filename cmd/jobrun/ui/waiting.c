@@ -18,7 +18,7 @@ struct waiting {
 	struct loop_event *reader;
 	int poll_ms;
 	int watch;
-	/* Resources of an ended run, perhaps not deleted yet. */
+	/* Resources of an ended run that may not be deleted yet. */
 	const struct resource *releases;
 	void *ctx;
 	bool over;
@@ -26,7 +26,7 @@ struct waiting {
 	struct error err;
 };
 
-/* The attempt has ended: is it restarted? */
+/* Looks whether a run whose attempt has ended is restarted. */
 static void look_further(struct waiting *w)
 {
 	enum wait_state state = WAIT_DONE;
@@ -81,7 +81,7 @@ static void on_watch(void *arg, uint32_t events)
 	look(w);
 }
 
-/* A terminal has hung up, or the other end of a pipe was closed. */
+/* Stops when a terminal has hung up, or the other end of a pipe was closed. */
 static void on_reader_gone(void *arg, uint32_t events)
 {
 	struct waiting *w = arg;
@@ -166,7 +166,7 @@ int waiting_run(struct session *session, struct loop *loop, struct arena *mem,
 	if (timeout_s >= 0)
 		timeout =
 			loop_add_timer(loop, timeout_s * 1000, on_timeout, &w);
-	/* It may have ended before the watch was there. */
+	/* The run may have ended before the watch began. */
 	look(&w);
 	if (!w.over && loop_run(loop, &w.err) < 0)
 		w.result = -1;

@@ -30,7 +30,7 @@ int applyset_check(const char *name, struct error *err)
 			 APPLYSET_MAX, name, APPLYSET_MAX);
 }
 
-/* 1: there is no such file. */
+/* Reads the name of the set; returns 1 if there is no such file. */
 static int read_name(const char *directory, char **out, struct error *err)
 {
 	char *path = path_join(directory, APPLYSET_FILE);
@@ -42,7 +42,7 @@ static int read_name(const char *directory, char **out, struct error *err)
 	if (lstat(path, &st) < 0 && errno == ENOENT)
 		goto out;
 	ret = -1;
-	/* A link could show a line of any file in the message. */
+	/* Through a link the error message could show a line of any file. */
 	if (S_ISLNK(st.st_mode)) {
 		error_set(err, ERROR_INVALID,
 			  "'%s' is a link: the name of the set must stand in "

@@ -14,8 +14,8 @@
 #define RETRY_MS 500
 #define RETRY_MAX_MS 30000
 #define POLL_MS 1000
-/* A descriptor that stays readable while there is nothing to see must not
- * become a busy loop. */
+/* A pause, so that a descriptor which stays readable without news does not
+ * cause a busy loop. */
 #define WATCH_PAUSE_MS 100
 
 static bool is_over(const struct execution *it)
@@ -65,8 +65,7 @@ void execution_stop_watching(struct execution *it)
 	it->woken = false;
 }
 
-/* Releases the needs of this one that are replaced too: they can be deleted
- * now. */
+/* Lets the replaced resources that this one needs be deleted now. */
 static void let_go(struct execution *it)
 {
 	const struct action *action = it->action;
@@ -84,8 +83,8 @@ static void let_go(struct execution *it)
 	}
 }
 
-/* The error leaves open whether the call worked; or a deletion failed, which
- * must stay in the journal. */
+/* Whether the outcome is unknown: the error does not say if the call worked, or
+ * a deletion failed, which must stay in the journal. */
 static bool is_unknown(const struct execution *it, const struct error *err)
 {
 	return it->action->type == ACTION_DELETE ||
@@ -93,8 +92,8 @@ static bool is_unknown(const struct execution *it, const struct error *err)
 	       err->code == ERROR_INTERRUPTED;
 }
 
-/* Nothing of it is left, but maybe a run to follow.  `err` is NULL if it was
- * done. */
+/* Records that the action makes no more changes, though a run may remain to be
+ * followed.  `err` is NULL if it succeeded. */
 static void become_settled(struct execution *it, const struct error *err)
 {
 	const struct executor_options *options = it->executor->options;
@@ -114,7 +113,7 @@ static void become_settled(struct execution *it, const struct error *err)
 		options->settled(options->arg, it->action->job);
 }
 
-/* The end of an action, whichever. */
+/* Ends an action in any phase. */
 static void finish(struct execution *it, enum action_phase phase,
 		   const struct run_status *status, const struct error *err)
 {
@@ -141,7 +140,7 @@ static void skip(struct execution *it)
 	finish(it, PHASE_SKIPPED, NULL, NULL);
 }
 
-/* Nothing more of its job is started. */
+/* Ends an action as failed, so that no other action of its job starts. */
 static void fail(struct execution *it, const struct run_status *status,
 		 const struct error *err)
 {
@@ -189,8 +188,8 @@ static void set_timer(struct execution *it, int64_t delay_ms)
 	it->timer = loop_add_timer(it->executor->loop, delay_ms, on_timer, it);
 }
 
-/* Half of the delay is fixed, half is left to chance, so that many that
- * failed together do not come back together. */
+/* Half of the delay is random, so that calls that failed together are not
+ * repeated together. */
 static int64_t retry_delay(struct executor *executor, int tries)
 {
 	int64_t delay = executor->options->retry_ms > 0
@@ -272,7 +271,7 @@ static void in_thread(struct work *work)
 	fill_done(&it->call.subject);
 }
 
-/* The subject of the call: the desired resource, once it exists. */
+/* Sets the subject of the call: the desired resource, once it exists. */
 static void set_subject(struct execution *it, enum step step)
 {
 	const struct action *action = it->action;
@@ -287,7 +286,7 @@ static void set_subject(struct execution *it, enum step step)
 	} else {
 		*subject = *action->have;
 		subject->kind = it->call.kind;
-		/* It may vanish while it is waited for. */
+		/* The resource may vanish while the executor waits for it. */
 		if (action->want)
 			subject->request = action->want->request;
 	}
@@ -329,7 +328,8 @@ static void start_call(struct execution *it, enum step step)
 	}
 }
 
-/* A run that only has to be followed, and that nobody has to. */
+/* Whether the action is a run that only has to be followed, which nobody asks
+ * for. */
 static bool is_left(const struct execution *it)
 {
 	const struct executor *executor = it->executor;
@@ -339,7 +339,7 @@ static bool is_left(const struct execution *it)
 	       executor->leaves(executor->leaves_arg, it->action);
 }
 
-/* Makes the next call of the steps, unless everything is to end. */
+/* Makes the call of the next step, unless everything is to end. */
 static void next_call(struct execution *it)
 {
 	enum cancelling level = it->executor->cancelling;
@@ -356,7 +356,7 @@ static void next_call(struct execution *it)
 		start_call(it, step);
 }
 
-/* Returns false if it has to wait for others. */
+/* Returns false if the execution has to wait for others. */
 static bool pass_gate(struct execution *it)
 {
 	bool at_free = *it->step == STEP_FREE;
@@ -433,7 +433,7 @@ static void on_watch(void *arg, uint32_t events)
 	executor_settle(it->executor);
 }
 
-/* Not there yet: until when? */
+/* Waits before the state is read again: for the watch or a time. */
 static void rest(struct execution *it)
 {
 	const struct kind *kind = it->call.kind;
@@ -449,9 +449,10 @@ static void rest(struct execution *it)
 					on_watch, it, &ignored);
 		if (!it->watch)
 			execution_stop_watching(
-				it); /* that can't be waited for */
+				it); /* the descriptor can't be polled */
 	}
-	/* Also with a watch, which may never hear of what died suddenly. */
+	/* The timer is set also with a watch, which may not report a sudden
+	 * death. */
 	set_timer(it, kind->poll_ms > 0 ? kind->poll_ms : POLL_MS);
 }
 
@@ -533,7 +534,7 @@ void execution_call_done(struct execution *it)
 	}
 	if (step == STEP_WAIT && call->state == WAIT_PENDING) {
 		tell_wait(it);
-		/* Unless a cancel has to be asked for first. */
+		/* A cancel that was not sent yet goes first. */
 		if (!it->executor->cancelling ||
 		    (action_is_run(it->action) &&
 		     it->asked == it->executor->cancelling))

@@ -42,7 +42,7 @@ static void on_pool(void *arg, uint32_t events)
 	executor_settle(executor);
 }
 
-/* At the start, and after a cancel: everything that rests looks again. */
+/* Wakes all resting executions, at the start and after a cancel. */
 static void on_kick(void *arg, uint32_t events)
 {
 	struct executor *executor = arg;
@@ -67,7 +67,8 @@ static void kick(struct executor *executor)
 			loop_add_timer(executor->loop, 0, on_kick, executor);
 }
 
-/* Something is put up that what exists already must be ready for. */
+/* Whether the job creates something that needs its existing resources to be
+ * ready. */
 static bool job_starts(const struct plan_job *job)
 {
 	size_t i;
@@ -98,7 +99,7 @@ static void execution_init(struct executor *executor,
 			    job->self_made);
 	it->needs_left = action->need_count;
 	it->holds = action->type == ACTION_REPLACE;
-	/* An action's needs come before it in the plan too. */
+	/* The needs of an action also come before it in the plan. */
 	for (i = 0; i < action->need_count; i++) {
 		struct execution *need =
 			&executor->executions[action->needs[i]->index];

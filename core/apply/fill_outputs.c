@@ -7,10 +7,11 @@
 #include "core/job/secret.h"
 
 struct filling {
-	bool before; /* anything is made: no output is known */
+	bool before; /* nothing was created yet: no output is known */
 	const struct resource *it;
 	void *ctx;
-	/* The last that was read: several outputs are often of one. */
+	/* The resource that was read last: often several outputs come from
+	 * one. */
 	const struct resource *read;
 	struct resource found;
 };

@@ -44,7 +44,7 @@ static struct applied_record record_of(const struct action *action,
 	};
 }
 
-/* The properties of `it` as they may be kept.  Returns new, or NULL. */
+/* Returns the properties that may be stored, as a new string, or NULL. */
 static char *sealed_text(struct store *store, const struct resource *want,
 			 const json_t *properties, struct error *err)
 {

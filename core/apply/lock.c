@@ -21,13 +21,13 @@
 #define SPARE_FILES 256
 
 struct lock {
-	const char *job_id; /* the caller's while taking, then the set's */
+	const char *job_id; /* the caller's string at first, later the set's */
 	int fd;             /* -1: not held */
 };
 
 struct lock_set {
 	char *folder;
-	struct lock *locks; /* by name */
+	struct lock *locks; /* sorted by name */
 	size_t count;
 };
 
@@ -37,7 +37,7 @@ static int compare(const void *a, const void *b)
 		      ((const struct lock *)b)->job_id);
 }
 
-/* A line for whoever finds it held. */
+/* Writes a line that names the holder into the lock file. */
 static void sign(int fd)
 {
 	char host[256] = "";
@@ -48,7 +48,8 @@ static void sign(int fd)
 	time_format(time_now_ms(), now, sizeof(now));
 	len = snprintf(line, sizeof(line), "process %ld on %s, since %s\n",
 		       (long)getpid(), host, now);
-	/* Only for people: a full disk does not keep anyone from working. */
+	/* The line only informs people: a full disk must not keep anyone from
+	 * working. */
 	if (ftruncate(fd, 0) == 0 && len > 0)
 		fd_write(fd, line, (size_t)len);
 }
@@ -65,7 +66,8 @@ static int held_by(const char *job_id, int fd, struct error *err)
 			 line[0] ? line : "it does not say who");
 }
 
-/* The holder removes the file on release: our lock may be on a deleted file. */
+/* The holder removes the file on release, so our lock may be on a deleted
+ * file. */
 static bool is_in_place(int fd, const char *path)
 {
 	struct stat mine, there;
@@ -74,7 +76,7 @@ static bool is_in_place(int fd, const char *path)
 	       mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
 }
 
-/* 1: somebody else holds it, named in `err`. */
+/* Returns 1 if somebody else holds the lock; `err` names the holder. */
 static int try_lock(const char *path, struct lock *lock, struct error *err)
 {
 	int fd;
@@ -114,13 +116,14 @@ static void let_go(const struct lock_set *set, struct lock *lock)
 	if (lock->fd < 0)
 		return;
 	path = path_join(set->folder, lock->job_id);
-	unlink(path); /* while it is still ours */
+	unlink(path); /* while the lock is still ours */
 	close(lock->fd);
 	lock->fd = -1;
 	free(path);
 }
 
-/* No more than are needed: what is started later inherits the limit. */
+/* Raises the limit only as far as needed: processes started later inherit
+ * it. */
 static void allow_files(size_t count)
 {
 	rlim_t need = (rlim_t)count + SPARE_FILES;
@@ -236,8 +239,8 @@ bool lock_set_has(const struct lock_set *set, const char *job_id)
 	return lock && lock->fd >= 0;
 }
 
-/* 1: its holder lives, or is on another machine.  0: it is dead.  -1: there
- * is no such lock, or it does not say. */
+/* Returns 1 if the holder lives or is on another machine, 0 if it is dead, and
+ * -1 if there is no such lock or it does not name its holder. */
 static int holder_lives(const char *folder, const char *job_id)
 {
 	char *path = path_join(folder, job_id);

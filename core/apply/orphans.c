@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The job that owns a resource. */
+/* The job that owns a resource, judged by its runs. */
 struct owner {
-	bool exists; /* a run of it does */
+	bool exists; /* the job has a run */
 	bool live;
 	bool succeeded;
 };
@@ -18,7 +18,7 @@ static int by_job(const void *a, const void *b)
 	return strcmp((*one)->labels.job_id, (*other)->labels.job_id);
 }
 
-/* The runs, by job. */
+/* Returns all runs, sorted by job. */
 static const struct listed **find_runs(const struct listing *all, size_t *count)
 {
 	const struct listed **runs =
@@ -34,7 +34,7 @@ static const struct listed **find_runs(const struct listing *all, size_t *count)
 	return runs;
 }
 
-/* A job may have several runs, in several places: one that lives counts. */
+/* A job may have runs in several places; one live run is enough. */
 static struct owner find_owner(const struct listed *it,
 			       const struct listed **runs, size_t count)
 {
@@ -61,7 +61,8 @@ static bool is_kept(const struct listed *it, const struct owner *owner)
 	return it->labels.cleanup == CLEANUP_ON_SUCCESS && !owner->succeeded;
 }
 
-/* Somebody began to make what its job needs, and never ended that. */
+/* Whether a command that created this for a job was killed before it
+ * finished. */
 static bool was_killed(const struct listed *it,
 		       const struct orphan_rules *rules)
 {
@@ -84,10 +85,11 @@ static const char *judge_unused(const struct listed *it,
 	bool killed = was_killed(it, rules);
 	int64_t age_ms = rules->now_ms - it->create_time_ms;
 
-	/* A place in a queue may be days of somebody's waiting. */
+	/* A resource may have waited for days in a queue, and its place would
+	 * be lost. */
 	if (!killed && it->labels.waits && !rules->age_is_asked)
 		return NULL;
-	/* Another machine may look after it. */
+	/* Another machine may renew the lease of this resource. */
 	if (!killed && it->labels.renewed && it->labels.expire_time_ms)
 		return NULL;
 	if (it->create_time_ms &&
@@ -97,7 +99,7 @@ static const char *judge_unused(const struct listed *it,
 		      : "no run of its job exists";
 }
 
-/* Why it is an orphan, or NULL. */
+/* Returns why the resource is an orphan, or NULL. */
 static const char *judge(const struct listed *it, const struct owner *owner,
 			 const struct orphan_rules *rules)
 {

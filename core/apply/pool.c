@@ -17,11 +17,11 @@ struct work_queue {
 };
 
 struct pool {
-	pthread_mutex_t lock; /* for all below, up to `threads` */
-	pthread_cond_t more;  /* in `todo`, or it is the end */
+	pthread_mutex_t lock; /* protects the members up to `threads` */
+	pthread_cond_t more;  /* more in `todo`, or the end */
 	struct work_queue todo;
 	struct work_queue done;
-	size_t idle; /* threads that wait; some may have been woken */
+	size_t idle; /* waiting threads; some may have been woken */
 	bool end;
 
 	pthread_t *threads;
@@ -125,14 +125,14 @@ static void *serve(void *arg)
 		work->call(work);
 		pthread_mutex_lock(&pool->lock);
 		queue_add(&pool->done, work, false);
-		/* Fails only when it is readable already. */
+		/* This fails only if the descriptor is readable already. */
 		eventfd_write(pool->fd, 1);
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return NULL;
 }
 
-/* Signals are the loop's: no thread takes one away from it. */
+/* All signals are blocked in the thread, so that the loop gets them. */
 static int add_thread(struct pool *pool, struct error *err)
 {
 	sigset_t all, old;
@@ -146,7 +146,7 @@ static int add_thread(struct pool *pool, struct error *err)
 		pool->count++;
 		return 0;
 	}
-	/* With fewer threads it takes longer, that is all. */
+	/* Fewer threads only take longer. */
 	if (pool->count)
 		return 0;
 	errno = code;
@@ -182,7 +182,8 @@ struct work *pool_next(struct pool *pool)
 
 	pthread_mutex_lock(&pool->lock);
 	work = queue_take(&pool->done);
-	/* Emptied only when nothing is left: the loop asks again till then. */
+	/* The descriptor stays readable until nothing is left, so the loop asks
+	 * again. */
 	if (!pool->done.first)
 		eventfd_read(pool->fd, &count);
 	pthread_mutex_unlock(&pool->lock);

@@ -10,7 +10,7 @@ struct finder {
 	const struct prune_scope *scope;
 	struct prune *out;
 	struct member_list members; /* of all sets */
-	const char **ids;           /* of the jobs in the files, sorted */
+	const char **ids;           /* ids of the jobs in the files, sorted */
 	size_t room;
 };
 
@@ -54,7 +54,7 @@ static bool is_used(const struct finder *finder,
 	return false;
 }
 
-/* Where the jobs are that there are, and those that were. */
+/* Lists all places of the jobs that exist, and of the former members. */
 static int list_all(const struct finder *finder,
 		    const struct provider *provider, struct listing *out,
 		    struct error *err)
@@ -80,7 +80,7 @@ static int list_all(const struct finder *finder,
 		places_add_job(&places, mem, provider, scope->boundary,
 			       scope->jobs[i]);
 	provider_list(provider, ctx, &places, out);
-	/* What is gone is known only where all was seen. */
+	/* Only a complete listing shows that a job is gone. */
 	ret = listing_check(out, err);
 	places_done(&places);
 	return ret;
@@ -88,7 +88,7 @@ static int list_all(const struct finder *finder,
 
 /* ---- which jobs are gone --------------------------------------------- */
 
-/* Another set that has the job there, or NULL. */
+/* Returns another set with the same job and provider, or NULL. */
 static const char *other_set(const struct finder *finder, const char *job_id,
 			     const char *provider)
 {
@@ -209,8 +209,8 @@ int prune_find(const struct prune_scope *scope, struct prune *out,
 	ret = finder_init(&finder, scope, out, err);
 	if (ret == 0)
 		ret = add_members(&finder, err);
-	/* Always ask providers that cost nothing: the store may be lost, and
-	 * the last file of a provider gone. */
+	/* Providers that cost nothing are always asked: the store may be lost,
+	 * and the last file of a provider may be gone. */
 	for (i = 0; ret == 0 && scope->providers[i]; i++)
 		if (scope->providers[i]->open &&
 		    (!scope->providers[i]->asks ||
@@ -236,7 +236,8 @@ void prune_done(struct prune *prune)
 
 /* ---- planning -------------------------------------------------------- */
 
-/* Something of it says that it is of another set now. */
+/* Returns the name of another set if a label of the job's resources has it
+ * now. */
 static const char *other_label(const struct listing *all,
 			       const struct gone *gone, const char *set)
 {
@@ -262,7 +263,7 @@ static int plan_one(struct gone *gone, const struct listing *all,
 	const struct resource *run;
 	void *ctx;
 
-	/* Since it was found, another apply may have taken it up. */
+	/* Another apply may have taken the job over since it was found. */
 	gone->also_in = other_set(finder, gone->job_id, gone->provider->name);
 	if (!gone->also_in && other)
 		gone->also_in = arena_strdup(finder->out->mem, other);
@@ -311,7 +312,7 @@ int prune_plan(struct prune *prune, const struct prune_scope *scope,
 	return ret;
 }
 
-/* Closes the intents that a killed command left for it. */
+/* Closes the intents that a killed command left for the job. */
 static int end_intents(const struct gone *gone, struct store *store,
 		       struct error *err)
 {

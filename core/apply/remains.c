@@ -15,7 +15,7 @@ static struct job *stand_in(const char *job_id, const char *provider)
 	return job;
 }
 
-/* Resources of earlier kinds are deleted after it. */
+/* Adds a resource; those of earlier kinds are deleted after it. */
 static void add(struct remains *remains, const struct listed *one)
 {
 	struct resources *all = remains->desired;

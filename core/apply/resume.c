@@ -34,7 +34,8 @@ static const struct action *action_of(const struct intent_record *intent,
 	return NULL;
 }
 
-/* Planned again: what has become of it?  `left` says that it goes on. */
+/* Says what has become of the action, by its new plan; `left` is set if it goes
+ * on. */
 static const char *look_at(const struct action *action, bool *left)
 {
 	*left = action->type != ACTION_NOOP;
@@ -50,7 +51,8 @@ static const char *look_at(const struct action *action, bool *left)
 	return "it was not started, and is now";
 }
 
-/* The job no longer wants it, so no other code looks at it. */
+/* Looks at a resource that the job no longer wants, so that no other code
+ * does. */
 static int look_at_stray(const struct intent_record *intent,
 			 const struct plan_job *job,
 			 const struct resume_options *options,
@@ -104,7 +106,7 @@ static int look(struct store *store, const struct intent_record *intent,
 	const char *found;
 	bool left;
 
-	/* What its run makes is in the run's hands. */
+	/* The run itself handles the resources that it makes. */
 	if (!job || (plan_job_is_self_made(job) && is_followed(job)))
 		return 0;
 	action = action_of(intent, job);

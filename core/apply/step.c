@@ -2,7 +2,8 @@
 #include "core/apply/step.h"
 
 static const enum step noop[] = { STEP_NEEDS, STEP_END };
-/* Somebody made it, and may have been killed before it was ready. */
+/* The resource exists, but its creator may have been killed before it was
+ * ready. */
 static const enum step ready[] = { STEP_NEEDS, STEP_WAIT, STEP_END };
 static const enum step follow[] = { STEP_WATCH, STEP_WAIT, STEP_READ,
 				    STEP_END };

@@ -46,7 +46,7 @@ json_t *checkpoint_json(const struct checkpoint *checkpoint)
 	return out;
 }
 
-/* Below the folder that it is put into, whoever wrote it. */
+/* Whether the path stays below the folder it is added to, whoever wrote it. */
 static bool is_inside(const char *path)
 {
 	char clean[PATH_MAX];
@@ -54,7 +54,8 @@ static bool is_inside(const char *path)
 	return !path_clean(path, clean) && *clean && !strcmp(clean, path);
 }
 
-/* The name itself, what is below it, or of TensorFlow what begins so. */
+/* Whether the path is the name itself, is below it, or is a file of the
+ * TensorFlow checkpoint with this name. */
 static bool is_of(const char *path, const char *name)
 {
 	size_t len = strlen(name);
@@ -147,7 +148,7 @@ int checkpoint_compare_worth(const struct checkpoint *a,
 	return checkpoint_compare_age(a, b);
 }
 
-/* How many come before this one. */
+/* Counts the checkpoints that come before this one. */
 static size_t rank(const struct checkpoint *all, size_t count, size_t one,
 		   const struct checkpoint_order *order)
 {
@@ -197,7 +198,7 @@ int64_t checkpoint_name_step(const char *name)
 		bool alone = p == name || strchr("-_=.", p[-1]) ||
 			     (p - name >= 4 && !strncmp(p - 4, "step", 4));
 
-		/* Not the 50 of "resnet50", nor the 7 of "all.7z". */
+		/* The 50 of "resnet50" and the 7 of "all.7z" are no steps. */
 		if (alone && digits <= STEP_DIGITS_MAX &&
 		    !isalnum((unsigned char)p[digits]))
 			step = strtoll(p, NULL, 10);

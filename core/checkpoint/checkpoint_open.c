@@ -8,9 +8,9 @@
 
 #include "core/checkpoint/checkpoint.h"
 
-/* A lease for reading is refused while the file is open for writing.  It is
- * given back at once: whoever wants to write meanwhile waits so long, and has
- * SIGIO sent to us. */
+/* Whether somebody has the file open for writing: the kernel then refuses a
+ * read lease.  The lease is given back at once; a writer that comes in between
+ * waits until then, and the kernel sends us SIGIO. */
 static bool is_open(int folder, const char *path)
 {
 	int fd = openat(folder, path,

@@ -17,7 +17,7 @@
 
 #define DEPTH_MAX 64
 
-/* One file that was found. */
+/* One file found in the directory. */
 struct scan_entry {
 	const char *name; /* of the checkpoint */
 	const char *path; /* below the directory; NULL: a folder, which only
@@ -26,9 +26,9 @@ struct scan_entry {
 };
 
 struct checkpoint_scan {
-	const char *path; /* of the directory, for messages */
+	const char *path; /* the directory, for messages */
 	struct arena *mem;
-	const char *only; /* the checkpoint that is wanted; NULL: all */
+	const char *only; /* the only checkpoint to look for; NULL: all */
 	struct scan_entry *entries;
 	size_t count, room;
 };
@@ -43,8 +43,8 @@ static bool is_in_the_making(const char *name)
 	       text_ends(name, "_temp") || strstr(name, ".tempstate");
 }
 
-/* How long the stem of TensorFlow's "ckpt-3.data-00000-of-00001" is: 0 if it
- * is no such name. */
+/* Returns the length of the stem of a TensorFlow name such as
+ * "ckpt-3.data-00000-of-00001", 0 for any other name. */
 static size_t stem_length(const char *name)
 {
 	static const char *const ends[] = { ".index", ".meta" };
@@ -143,7 +143,8 @@ static int walk(struct checkpoint_scan *scan, int parent, const char *file,
 	return walk_folder(scan, parent, file, name, path, depth, err);
 }
 
-/* TensorFlow's list of its checkpoints, which is none. */
+/* Whether the file is TensorFlow's list of checkpoints and no checkpoint
+ * itself. */
 static bool is_list(int folder, const char *name)
 {
 	static const char start[] = "model_checkpoint_path:";
@@ -183,7 +184,7 @@ static int by_name(const void *a, const void *b)
 	const struct scan_entry *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
-	/* Within a checkpoint, folders first, which have no path here. */
+	/* Within a checkpoint folders, which have no path here, come first. */
 	if (order || !x->path || !y->path)
 		return order ? order : (x->path != NULL) - (y->path != NULL);
 	return strcmp(x->path, y->path);
@@ -195,7 +196,8 @@ static int64_t stat_ms(const struct stat *st)
 	       st->st_mtim.tv_nsec / 1000000;
 }
 
-/* Whether all that ".data-00000-of-00003" promises is there. */
+/* Whether a part is missing that a name like ".data-00000-of-00003"
+ * promises. */
 static bool is_partial(const struct checkpoint *what)
 {
 	unsigned one, all = 0, found = 0;
@@ -215,7 +217,7 @@ static bool is_partial(const struct checkpoint *what)
 	return !index || !all || found != all;
 }
 
-/* From the entries of one name. */
+/* Makes a checkpoint from the entries with the same name. */
 static int make_item(struct checkpoint_scan *scan,
 		     const struct scan_entry *first, size_t count,
 		     struct checkpoint_item *out, struct error *err)
@@ -279,7 +281,8 @@ static int make_items(struct checkpoint_scan *scan,
 				break;
 		if (make_item(scan, &scan->entries[i], n, item, err) < 0)
 			return -1;
-		/* An empty folder, or empty files, are nothing yet. */
+		/* An empty folder, or one of empty files, is no checkpoint
+		 * yet. */
 		if (item->what.size_bytes)
 			out->count++;
 	}

@@ -16,7 +16,7 @@
 #define NUMBER_DIGITS 8
 #define NUMBER_MAX 99999999
 
-/* An object that was found below the URL. */
+/* An object found below the URL. */
 struct found_checkpoint {
 	const char *path; /* "00000012/model.pt" */
 	long number;
@@ -26,12 +26,12 @@ struct found_checkpoint {
 struct checkpoint_store {
 	struct object_store *objects;
 	char *url;
-	struct arena *mem; /* of what follows; NULL: it was not read */
+	struct arena *mem; /* owns the members below; NULL: not read yet */
 	struct found_checkpoint *found;
 	size_t found_count, found_room;
 	struct checkpoint *all;
 	size_t count;
-	long last; /* the highest number in use, by whatever */
+	long last; /* the highest number in use by any object */
 };
 
 struct checkpoint_store *checkpoint_store_open(struct object_store *objects,
@@ -83,7 +83,7 @@ char *checkpoint_store_place(const struct checkpoint_store *store,
 	return folder_url(store, one->number);
 }
 
-/* "00000012…" gives 12; 0 if it is not ours. */
+/* Gives 12 for "00000012…", 0 for a name that is not ours. */
 static long number_of(const char *path)
 {
 	if (strspn(path, "0123456789") != NUMBER_DIGITS ||
@@ -157,7 +157,8 @@ static int collect(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-/* -1: it can't be read now; 1: it does not count, `err` says why. */
+/* Returns -1 if the manifest can't be read now, 1 with `err` if it is
+ * invalid. */
 static int read_manifest(struct checkpoint_store *store,
 			 const struct found_checkpoint *found,
 			 struct checkpoint *out, struct error *err)
@@ -273,7 +274,7 @@ static struct checkpoint copy_checkpoint(const struct checkpoint *from,
 	return out;
 }
 
-/* Records the object, so that it can be removed. */
+/* Records the object, so that it can be removed later. */
 static void note_object(struct checkpoint_store *store, const char *url)
 {
 	const struct object object = {
@@ -284,7 +285,7 @@ static void note_object(struct checkpoint_store *store, const char *url)
 	add_found(store, &object, &never);
 }
 
-/* 1: it has changed, or is gone. */
+/* Returns 1 if the file has changed or is gone. */
 static int put_file(struct checkpoint_store *store, const char *folder,
 		    struct checkpoint_file *file,
 		    const struct checkpoint_source *from, struct error *err)
@@ -310,7 +311,7 @@ static int put_file(struct checkpoint_store *store, const char *folder,
 			ret = 1;
 		else if (ret == 0)
 			file->crc32c = object.crc32c;
-		/* If the file has changed by now, that is the reason. */
+		/* If the file has changed meanwhile, report that instead. */
 		if (!from->is_same(from->arg))
 			ret = 1;
 	}
@@ -416,7 +417,7 @@ static int get_file(struct checkpoint_store *store, long number,
 	if (sink.why) {
 		errno = sink.why;
 		ret = error_errno(err, "cannot write '%s'", path);
-		/* It is not the checkpoint's fault. */
+		/* The failure is not the fault of the checkpoint. */
 		err->code = ERROR_TRY_AGAIN;
 	}
 	crc32c_format(sink.crc, crc);
@@ -444,7 +445,8 @@ int checkpoint_store_get(struct checkpoint_store *store,
 	return ret;
 }
 
-/* The manifest first: what is left by a kill in between is a half one. */
+/* Removes a checkpoint, the manifest first: if this is interrupted, what is
+ * left counts as incomplete. */
 static int remove_number(struct checkpoint_store *store, long number,
 			 struct error *err)
 {
@@ -461,7 +463,7 @@ static int remove_number(struct checkpoint_store *store, long number,
 			ret = object_remove(store->objects, found->object.url,
 					    err);
 		if (ret == 0)
-			found->number = 0; /* gone */
+			found->number = 0; /* it is gone */
 	}
 	free(manifest);
 	free(folder);
@@ -474,14 +476,15 @@ int checkpoint_store_prune(struct checkpoint_store *store, size_t keep,
 {
 	bool *kept = mem_alloc(store->count + 1);
 	size_t left = 0, went;
-	long whole = 0; /* the number looked at last: many files have it */
+	long whole = 0; /* the number looked at last, as it has many files */
 	int ret = 0;
 
 	checkpoint_keep(store->all, store->count, keep, order, kept);
 	for (size_t i = 0; i < store->count; i++) {
 		if (ret == 0 && !kept[i])
 			ret = remove_number(store, store->all[i].number, err);
-		/* One that is half removed does not count any more. */
+		/* A checkpoint that is partly removed does not count any
+		 * more. */
 		if (kept[i] || ret < 0)
 			store->all[left++] = store->all[i];
 	}

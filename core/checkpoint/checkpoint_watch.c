@@ -21,25 +21,25 @@
 #define LEDGER ".jobrun-checkpoints.json"
 #define LEDGER_MAX (64 << 20)
 
-/* How long the program must go on after a file was closed: one that fails in the
- * middle of writing closes it, too, and then ends. */
+/* How long the program must go on after it closed a file: a program that fails
+ * while writing also closes it, and then ends. */
 #define WENT_ON_MS 2000
 
-/* What happened to a name in the directory, in the order of that. */
+/* What happened to a name in the directory, in the order of events. */
 struct news {
 	char *name;
-	uint32_t what; /* of inotify */
+	uint32_t what; /* events of inotify */
 };
 
 struct checkpoint_watch {
 	char *path;
 	int64_t quiet_ms;
-	int folder;  /* -1: it is gone for the moment */
+	int folder;  /* -1: it is gone at the moment */
 	int inotify; /* -1: none */
 	bool had_ledger;
-	bool is_first; /* nothing was looked at yet */
+	bool is_first; /* nothing was looked at before */
 	bool is_resumed;
-	int64_t ended_ms; /* of the trainer; 0: it runs */
+	int64_t ended_ms; /* when the trainer ended; 0: it runs */
 	bool ended_well;
 	struct news *news; /* since the last look */
 	size_t news_count;
@@ -51,7 +51,7 @@ static void known_free(struct checkpoint_known *known)
 {
 	struct arena *mem = known->mem;
 
-	arena_free(mem); /* it lives there itself */
+	arena_free(mem); /* the watch itself is in it */
 }
 
 static struct checkpoint_known *add_known(struct checkpoint_watch *watch,
@@ -148,7 +148,7 @@ static int open_folder(struct checkpoint_watch *watch, struct error *err)
 	watch->folder = open(watch->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (watch->folder < 0)
 		return error_errno(err, "cannot open '%s'", watch->path);
-	/* Where there is none, looking now and then must do. */
+	/* Without inotify the directory is only looked at from time to time. */
 	watch->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (watch->inotify >= 0 &&
 	    inotify_add_watch(watch->inotify, watch->path, events) < 0) {
@@ -213,7 +213,7 @@ int checkpoint_watch_folder(const struct checkpoint_watch *watch)
 	return watch->folder;
 }
 
-/* A trainer may remove the whole directory and make it anew. */
+/* Opens the directory again if a trainer has replaced it. */
 static int follow_folder(struct checkpoint_watch *watch, struct error *err)
 {
 	struct stat there, ours;
@@ -240,7 +240,8 @@ static void add_news(struct checkpoint_watch *watch,
 			       .what = event->mask };
 }
 
-/* If events overflow and are lost, the quiet period decides. */
+/* Takes the events.  If some are lost in an overflow, the quiet period
+ * decides. */
 static void take_events(struct checkpoint_watch *watch)
 {
 	_Alignas(struct inotify_event) char data[16384];
@@ -265,7 +266,8 @@ static bool was_moved(const struct checkpoint_watch *watch, const char *name)
 	return false;
 }
 
-/* Notes whether it was closed, as the last scan found it, and what came then. */
+/* Notes whether the checkpoint, as the last scan found it, was closed, and what
+ * came afterwards. */
 static void take_news(const struct checkpoint_watch *watch,
 		      struct checkpoint_known *known)
 {
@@ -288,9 +290,10 @@ static void take_news(const struct checkpoint_watch *watch,
 	}
 	if (!was_closed || known->state != CHECKPOINT_NEW)
 		return;
-	/* A program that ends closes all, too. */
+	/* A program that ends also closes its files, so wait for the quiet
+	 * period. */
 	known->quiet_from_ms = known->closed_ms;
-	/* It may be opened again, or by several. */
+	/* The file may have been opened again, or by several processes. */
 	known->is_open = checkpoint_is_open(watch->folder, &known->what);
 	known->is_closed = !known->is_open;
 }
@@ -321,9 +324,9 @@ static void copy_item(const struct checkpoint_item *from,
 	to->is_partial = from->is_partial;
 }
 
-/* The state of a checkpoint found at the start and not known to be whole: in
- * a directory that was watched before, a trainer was killed in the middle of
- * it. */
+/* Returns the state of a checkpoint that exists at the start and is not known
+ * to be whole.  In a directory that was watched before, its trainer was killed
+ * while writing it. */
 static enum checkpoint_state first_state(const struct checkpoint_watch *watch)
 {
 	return watch->is_first && watch->had_ledger && !watch->is_resumed
@@ -340,7 +343,7 @@ static void take_item(struct checkpoint_watch *watch,
 
 	if (known && !strcmp(known->signature, item->signature)) {
 		known->is_there = true;
-		/* The last scan has seen it before its event was there. */
+		/* The last scan saw the name before its event was there. */
 		if (known->state == CHECKPOINT_NEW &&
 		    was_moved(watch, item->what.name))
 			known->state = CHECKPOINT_WHOLE;
@@ -357,7 +360,8 @@ static void take_item(struct checkpoint_watch *watch,
 	copy_item(item, known);
 	known->state = first_state(watch);
 	known->is_there = true;
-	/* A clock that was set, or is another machine's, proves nothing. */
+	/* A time in the future, from a clock that was set or another machine,
+	 * proves nothing. */
 	if (age_ms < 0)
 		age_ms = 0;
 	known->quiet_from_ms = time_monotonic_ms() - age_ms;
@@ -366,8 +370,8 @@ static void take_item(struct checkpoint_watch *watch,
 	take_news(watch, known);
 }
 
-/* Whether the program, which failed, has at least written this one to its end:
- * it went on after that, or began one of a later step. */
+/* Whether a program that failed has at least completed this checkpoint: it went
+ * on afterwards, or began one with a later step. */
 static bool went_on(const struct checkpoint_watch *watch,
 		    const struct checkpoint_known *known)
 {
@@ -379,8 +383,8 @@ static bool went_on(const struct checkpoint_watch *watch,
 		known->closed_ms + least_ms <= watch->ended_ms);
 }
 
-/* Applies the time that has passed; returns how long it must stay quiet yet, or
- * -1. */
+/* Applies the time that has passed; returns how long the checkpoint must still
+ * stay quiet, or -1. */
 static int64_t settle(struct checkpoint_watch *watch,
 		      struct checkpoint_known *known)
 {
@@ -408,7 +412,7 @@ static int64_t settle(struct checkpoint_watch *watch,
 	known->is_open = checkpoint_is_open(watch->folder, &known->what);
 	if (known->is_open)
 		return -1;
-	/* Or did its program just end? */
+	/* The file may have been closed because its program just ended. */
 	if (was_open) {
 		known->quiet_from_ms = now_ms;
 		return watch->quiet_ms;
@@ -447,7 +451,8 @@ int checkpoint_watch_look(struct checkpoint_watch *watch, int64_t *next_ms,
 	int ret = follow_folder(watch, err);
 
 	*next_ms = -1;
-	/* Before the scan: what comes after it is for the next look. */
+	/* The events are taken before the scan: later ones are for the next
+	 * look. */
 	take_events(watch);
 	if (ret == 0 && watch->folder >= 0)
 		ret = checkpoint_scan(watch->folder, watch->path, mem, &items,
@@ -467,7 +472,7 @@ int checkpoint_watch_look(struct checkpoint_watch *watch, int64_t *next_ms,
 	}
 	watch->is_first = false;
 	forget_news(watch);
-	/* Save, so that a kill now loses nothing. */
+	/* Save now, so that a kill loses nothing. */
 	if (has_untold(watch))
 		ret = checkpoint_watch_save(watch, err);
 out:

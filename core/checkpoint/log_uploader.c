@@ -23,7 +23,7 @@
 #include "core/log/log_file.h"
 
 #define PIECE_MAX (INT64_C(8) << 20)
-/* More than any file has; names sort as numbers do. */
+/* More digits than any file's size has, so that names sort as numbers do. */
 #define OFFSET_DIGITS 15
 #define RETRY_FIRST_S 1
 #define RETRY_MAX_S 30
@@ -33,22 +33,22 @@ struct upload_stream {
 	char *path;
 	char *url;
 	int64_t copied;
-	bool is_known; /* what is there was looked at */
+	bool is_known; /* the copied pieces were listed */
 };
 
 struct log_uploader {
-	struct log_uploader_deps deps; /* its texts are owned */
+	struct log_uploader_deps deps; /* its strings are owned */
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	/* Under the mutex. */
-	int last; /* attempt */
+	/* The mutex protects these members. */
+	int last; /* the last attempt */
 	bool is_ending;
 	long patience_s;
-	/* Used by the thread only. */
+	/* Only the thread uses these members. */
 	struct upload_stream *streams;
 	size_t count;
-	int64_t failing_since_ms; /* 0: it works */
+	int64_t failing_since_ms; /* 0: uploads work */
 	char failing_text[sizeof(((struct error *)0)->text)];
 	int result;
 };
@@ -174,7 +174,7 @@ static int by_offset(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Up to the first gap. */
+/* Finds out how much was copied: all pieces up to the first gap. */
 static int know(struct log_uploader *k, struct upload_stream *stream,
 		struct error *err)
 {
@@ -194,7 +194,8 @@ static int know(struct log_uploader *k, struct upload_stream *stream,
 	return ret;
 }
 
-/* A part of a file, as a file: it grows while it is sent. */
+/* Opens a copy of a part of a file, as the file itself grows while it is
+ * sent. */
 static int open_piece(const char *path, int64_t at, int64_t len,
 		      struct error *err)
 {
@@ -226,7 +227,7 @@ static void say(struct log_uploader *k, enum upload_event_kind kind,
 	upload_event_add(k->deps.events, kind, text);
 }
 
-/* Said once, until it works again or the reason is another. */
+/* Reports a failure once, until uploads work again or the reason changes. */
 static void fail(struct log_uploader *k, const struct error *err)
 {
 	char text[sizeof(k->failing_text) + 64];
@@ -252,7 +253,7 @@ static bool is_tired(struct log_uploader *k)
 	return tired;
 }
 
-/* The store still tries by itself. */
+/* Reports a failed request that the store repeats by itself. */
 static void on_broken(void *arg, const struct error *err)
 {
 	struct log_uploader *k = arg;
@@ -272,8 +273,8 @@ static int copy_piece(struct log_uploader *k, struct upload_stream *stream,
 	struct arena *mem = arena_new();
 	int ret = -1;
 
-	/* An answer may be lost: the same piece is tried again, or what is
-	 * there is looked at. */
+	/* The answer may be lost: until it comes, the pieces must be listed
+	 * again before the next upload. */
 	stream->is_known = false;
 	if (fd >= 0) {
 		ret = object_put(k->deps.objects, url, fd, &how, mem, NULL,
@@ -294,7 +295,7 @@ static int copy(struct log_uploader *k, struct upload_stream *stream,
 {
 	struct stat st;
 
-	/* The run was deleted. */
+	/* Without the file the run was deleted. */
 	if (stat(stream->path, &st) < 0)
 		return 0;
 	if (!stream->is_known && know(k, stream, err) < 0)
@@ -309,7 +310,8 @@ static int copy(struct log_uploader *k, struct upload_stream *stream,
 	return 0;
 }
 
-/* One stream that the store refuses stops no other. */
+/* Copies all streams; a stream that the store refuses does not stop the
+ * others. */
 static int copy_all(struct log_uploader *k, struct error *err)
 {
 	struct error one;
@@ -330,7 +332,7 @@ static int copy_all(struct log_uploader *k, struct error *err)
 
 /* ---- the thread ---- */
 
-/* True once it is ending. */
+/* Waits; returns true once the uploader is ending. */
 static bool wait_for(struct log_uploader *k, long seconds)
 {
 	struct timespec until;

@@ -6,11 +6,11 @@
 
 #include "core/base/clock.h"
 
-/* With a store that fails.  A checkpoint that the store did not take is retried
- * when the run is restarted. */
+/* How long to wait for a failing store at the end.  A checkpoint that the store
+ * did not take is uploaded again when the run is restarted. */
 #define PATIENCE_WELL_S 600
 #define PATIENCE_S 30
-/* With one that works, a large checkpoint takes its time. */
+/* The limit while the store works, as a large checkpoint takes time. */
 #define KEEP_MS (INT64_C(24) * 3600 * 1000)
 
 static void on_ready(void *arg, const char *path, const char *why)

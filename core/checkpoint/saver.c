@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One that is killed again and again is not to be had. */
+/* A saver that is killed this often is given up. */
 #define TRIES_MAX 5
 #define AGAIN_MS 200
 
@@ -19,13 +19,13 @@ struct saver {
 	void *arg;
 	struct saver_process process; /* pid 0: none */
 	struct loop_event *answer;
-	struct loop_event *again; /* when another one is tried */
+	struct loop_event *again; /* when the next one is started */
 	struct loop_event *limit;
 	int tries;
-	bool is_ready; /* or it was said why not */
+	bool is_ready; /* the answer, or a failure, was reported */
 	bool has_failed;
 	bool is_ending;
-	struct saver_end end; /* valid then */
+	struct saver_end end; /* valid while is_ending */
 };
 
 static void drop(struct saver *saver, struct loop_event **event)
@@ -58,7 +58,7 @@ static void report_ended(struct saver *saver)
 	saver->hooks->ended(saver->arg);
 }
 
-/* The answer has come, or the saver has died. */
+/* Reads the saver's answer, or notices that it died. */
 static void on_answer(void *arg, uint32_t events)
 {
 	struct saver *saver = arg;
@@ -69,7 +69,7 @@ static void on_answer(void *arg, uint32_t events)
 	(void)events;
 	drop(saver, &saver->answer);
 	ret = saver_hear(&saver->process, &path, &err);
-	/* 1: it was killed, and its end tells what follows. */
+	/* 1: the saver was killed, and on_ended() decides what follows. */
 	if (ret <= 0 && !saver->is_ready)
 		report_ready(saver, path, ret < 0 ? err.text : NULL);
 	free(path);
@@ -82,11 +82,12 @@ static void on_ended(void *arg, int status)
 	struct saver *saver = arg;
 
 	close_process(saver);
-	/* It had its reason. */
+	/* The saver itself chose to end. */
 	if (saver->is_ending && (WIFEXITED(status) || !saver->limit)) {
 		report_ended(saver);
 	} else if (!saver->has_failed && saver->tries++ < TRIES_MAX) {
-		/* The trainer goes on, and so do its checkpoints. */
+		/* The trainer goes on, and so must the saving of its
+		 * checkpoints. */
 		saver->config.is_resumed = saver->is_ready;
 		saver->again = loop_add_timer(saver->deps.loop, AGAIN_MS, start,
 					      saver);
@@ -180,7 +181,7 @@ void saver_end(struct saver *saver, const struct saver_end *end,
 	saver->is_ending = true;
 	saver->end = *end;
 	drop(saver, &saver->limit);
-	/* None that runs and none that will: it ends in the loop. */
+	/* No saver runs or will run, so the end is reported from the loop. */
 	if (!saver->process.pid && !saver->again)
 		limit_ms = 0;
 	saver->limit =

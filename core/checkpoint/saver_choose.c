@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the saver finds what a trainer goes on from. */
+/* Chooses the checkpoint that a trainer resumes from. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "core/checkpoint/saver_internal.h"
 #include "core/job/job.h"
 
-/* One that the trainer could go on from. */
+/* A checkpoint that the trainer could resume from. */
 struct candidate {
 	struct checkpoint what;
 	bool is_local;
@@ -30,7 +30,7 @@ static void add(struct candidates *all, const struct checkpoint *what,
 	all->items[all->count++] = (struct candidate){ *what, is_local };
 }
 
-/* A checkpoint that is here need not be fetched. */
+/* Whether the checkpoint is in the directory, and need not be fetched. */
 static bool is_here(const struct candidates *all, long number)
 {
 	for (size_t i = 0; i < all->count; i++)
@@ -56,7 +56,8 @@ static void add_local(struct keeping *k, struct candidates *all)
 	}
 }
 
-/* Others look at this very moment what is kept, and must find the same. */
+/* Disregards local checkpoints: other hosts choose at the same moment from
+ * those in the store, and all must choose the same. */
 static void disregard_local(struct keeping *k)
 {
 	struct checkpoint_known **known;
@@ -67,8 +68,9 @@ static void disregard_local(struct keeping *k)
 		known[i]->state = CHECKPOINT_BROKEN;
 }
 
-/* Without its store a run would start over unnoticed; local checkpoints are as
- * new as uploaded ones. */
+/* Adds the checkpoints in the store.  An unreachable store is an error, or a
+ * run would start over unnoticed; local checkpoints are as new as uploaded
+ * ones. */
 static int add_kept(struct keeping *k, struct candidates *all,
 		    struct error *err)
 {
@@ -127,7 +129,7 @@ static void say_resumed(struct keeping *k, const struct candidate *from)
 	free(place);
 }
 
-/* The first of the candidates that can be had. */
+/* Takes the first candidate that can be used. */
 static int take(struct keeping *k, struct candidates *all, char **path,
 		struct error *err)
 {
@@ -146,7 +148,8 @@ static int take(struct keeping *k, struct candidates *all, char **path,
 		if (from->is_local) {
 			*path = path_join(k->config.directory, from->what.name);
 		} else if (fetch(k, &from->what, path, err) < 0) {
-			/* Broken for good, or only not to be had now? */
+			/* Only a checkpoint that is broken for good is passed
+			 * over. */
 			if (err->code != ERROR_FAILED)
 				return -1;
 			place = checkpoint_store_place(k->store, &from->what);
@@ -168,7 +171,8 @@ int saver_choose(struct keeping *k, char **path, struct error *err)
 	int ret;
 
 	*path = NULL;
-	/* From now on what is cut off is known to be. */
+	/* The look also marks as broken what an earlier program left
+	 * incomplete. */
 	if (k->watch && (checkpoint_watch_look(k->watch, &never, err) < 0 ||
 			 checkpoint_watch_save(k->watch, err) < 0))
 		return -1;

@@ -17,7 +17,7 @@
 #include "core/job/message.h"
 #include "core/log/metric.h"
 
-/* The contents of one line of the file. */
+/* The values of one line of the file. */
 struct heard_mark {
 	int64_t time_ms;
 	int64_t step;
@@ -31,10 +31,10 @@ struct heard {
 	size_t size;
 	struct metric_parser *parser;
 	const char *metric;
-	struct heard_mark last; /* of all lines so far */
+	struct heard_mark last; /* all lines so far, combined */
 	struct {
 		struct metric_carry carry;
-		struct buf line; /* without its end yet */
+		struct buf line; /* an incomplete line */
 		int64_t time_ms;
 	} streams[HEARD_STREAMS];
 };
@@ -130,7 +130,8 @@ static void take_line(struct heard *heard, int stream)
 	buf_clear(line);
 }
 
-/* Where the line ends that is under way: also where a bar is drawn anew. */
+/* Returns where the current line ends: at a newline, or where a progress bar is
+ * redrawn. */
 static size_t line_length(const char *data, size_t len)
 {
 	size_t i = 0;
@@ -161,7 +162,8 @@ void heard_add(struct heard *heard, int stream, const char *data, size_t len,
 	}
 }
 
-/* The last line of a file that is not behind that time; 1: there is none. */
+/* Finds the last line that is not after `time_ms`; returns 1 if there is
+ * none. */
 static int find(const char *path, int64_t time_ms, struct heard_mark *out,
 		struct error *err)
 {
@@ -199,7 +201,7 @@ int heard_fill(const char *path, const char *metric, int64_t time_ms,
 	free(old);
 	if (ret != 0)
 		return ret < 0 ? -1 : 0;
-	/* The step in its name is more reliable. */
+	/* The step in the name is more reliable. */
 	if (out->step < 0)
 		out->step = found.step;
 	if (found.epoch >= 0)

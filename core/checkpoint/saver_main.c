@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The saver's own process: see saver.h, and saver_choose.c for its start. */
+/* The process of the saver: see saver.h, and saver_choose.c for its start. */
 #include "core/base/clock.h"
 #include "core/base/units.h"
 #include "core/checkpoint/saver_heard.h"
@@ -17,8 +17,8 @@
 #include "core/base/file.h"
 #include "core/checkpoint/saver.h"
 
-/* Where inotify sees nothing, as on network file systems, and to see what is
- * rewritten inside of folders. */
+/* How often to look: inotify sees nothing on network file systems, nor what is
+ * rewritten within folders. */
 #define LOOK_MS 5000
 #define RETRY_FIRST_MS 1000
 #define RETRY_MAX_MS 60000
@@ -36,7 +36,8 @@ void saver_say(struct keeping *k, enum upload_event_kind kind,
 	upload_event_add(k->config.events, kind, text);
 }
 
-/* Reads a line from the parent; 1: none yet, -1: the parent is gone. */
+/* Reads a line from the parent; returns 1 if there is none yet, -1 if the
+ * parent is gone. */
 static int read_line(struct keeping *k, char **out)
 {
 	char data[4096], *end;
@@ -61,7 +62,7 @@ static int read_line(struct keeping *k, char **out)
 	}
 }
 
-/* Hears of the end.  Without anybody to serve there is nothing to do. */
+/* Reads messages until the end is announced; exits if the parent is gone. */
 static void hear(struct keeping *k)
 {
 	struct error err;
@@ -84,7 +85,7 @@ static bool is_tired(const struct keeping *k)
 		       k->end.patience_s * 1000;
 }
 
-/* Said once, until it works again or the reason is another. */
+/* Reports a failure once, until uploads work again or the reason changes. */
 static void fail(struct keeping *k, const struct error *err)
 {
 	if (!k->failing_since_ms)
@@ -121,8 +122,8 @@ static bool is_same(void *arg)
 	return checkpoint_watch_is_same(k->watch, k->copying);
 }
 
-/* Adds what the log said when it was written.  An unknown state is no
- * failure. */
+/* Adds the values that the log had at the time of the checkpoint.  Unknown
+ * values are no failure. */
 static void describe(struct keeping *k, struct checkpoint *what)
 {
 	struct error ignored;
@@ -139,7 +140,7 @@ static void describe(struct keeping *k, struct checkpoint *what)
 			   &ignored);
 }
 
-/* What is whole since the last look. */
+/* Takes the checkpoints that were completed since the last look. */
 static void saver_take_new(struct keeping *k)
 {
 	/* Once the trainer has ended its log is complete. */
@@ -159,7 +160,7 @@ static void saver_take_new(struct keeping *k)
 		fprintf(stderr, "%s\n", err.text);
 }
 
-/* Among those that are kept it would not stay. */
+/* Whether the checkpoint would be removed at once if it were uploaded. */
 static bool saver_is_superseded(const struct keeping *k,
 				const struct checkpoint *what)
 {
@@ -180,7 +181,7 @@ static bool saver_is_superseded(const struct keeping *k,
 	return !stays;
 }
 
-/* The newest that is not kept and would be. */
+/* Finds the newest checkpoint that is not uploaded and should be. */
 static struct checkpoint_known *next_pending(struct keeping *k)
 {
 	struct checkpoint_known *best = NULL, **all;
@@ -218,7 +219,7 @@ static int read_store(struct keeping *k, struct error *err)
 	return 0;
 }
 
-/* Copies one and removes what need not stay. */
+/* Uploads a checkpoint and removes those that need not stay. */
 static int keep(struct keeping *k, struct checkpoint_known *known,
 		struct error *err)
 {
@@ -254,13 +255,13 @@ static void keep_next(struct keeping *k, struct checkpoint_known *known)
 {
 	struct error err;
 
-	/* 1: it has changed since.  The next look finds the new one. */
+	/* 1: the checkpoint has changed; the next look finds the new one. */
 	if (keep(k, known, &err) >= 0)
 		return;
 	k->copying = known;
 	fail(k, &err);
 	k->copying = NULL;
-	/* Read the list of checkpoints again next time. */
+	/* The list of checkpoints must be read again next time. */
 	k->is_read = false;
 	k->retry_ms = k->retry_ms ? k->retry_ms * 2 : RETRY_FIRST_MS;
 	if (k->retry_ms > RETRY_MAX_MS)
@@ -268,7 +269,7 @@ static void keep_next(struct keeping *k, struct checkpoint_known *known)
 	k->retry_at_ms = time_monotonic_ms() + k->retry_ms;
 }
 
-/* Until something happens, `wait_ms` at most. */
+/* Waits for an event, `wait_ms` at most. */
 static void wait_for(struct keeping *k, int64_t wait_ms)
 {
 	struct pollfd fds[2] = {
@@ -284,7 +285,7 @@ static int64_t sooner(int64_t a, int64_t b)
 	return b >= 0 && b < a ? b : a;
 }
 
-/* One whose lines may still be on their way. */
+/* Whether a checkpoint still lacks values that may be in the log later. */
 static bool has_untold(struct keeping *k)
 {
 	struct checkpoint_known **all;
@@ -374,7 +375,8 @@ static int begin(struct keeping *k, struct error *err)
 	k->order.maximize = k->config.maximize;
 	if (k->config.to)
 		k->store = checkpoint_store_open(k->objects, k->config.to);
-	/* The directory is that of another saver. */
+	/* A saver that only fetches must not watch: another saver has the
+	 * directory. */
 	if (k->config.fetch_only)
 		return 0;
 	k->watch = checkpoint_watch_open(k->config.directory,
@@ -397,7 +399,8 @@ int saver_main(struct object_store *objects)
 	}
 	answer("checkpoint", path);
 	status = k.config.fetch_only ? 0 : attend(&k);
-	/* The trainer has read the fetched one; a new attempt fetches anew. */
+	/* The trainer has read the fetched checkpoint; a new attempt fetches it
+	 * again. */
 	if (!k.config.fetch_only)
 		folder_remove(k.config.fetched, &err);
 out:

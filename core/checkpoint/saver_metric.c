@@ -11,13 +11,13 @@
 
 #define TRAIL_SIZE 1024
 
-/* The last values of something, with their times. */
+/* The last values of a metric, with their times. */
 struct trail {
 	struct {
 		int64_t time_ms;
 		double value;
 	} items[TRAIL_SIZE];
-	size_t count; /* that there ever were */
+	size_t count; /* of all values so far, also those dropped */
 };
 
 struct saver_metric {
@@ -26,7 +26,7 @@ struct saver_metric {
 	struct log_source source;
 	struct log_reader *reader;
 	struct metric_parser *parser;
-	struct metric_carry places[2]; /* of stdout and stderr */
+	struct metric_carry places[2]; /* for stdout and stderr */
 	const char *metric;
 	struct trail steps, epochs, values;
 };
@@ -39,7 +39,7 @@ static void trail_add(struct trail *trail, int64_t time_ms, double value)
 	trail->items[i].value = value;
 }
 
-/* The last one at a time; false if it is not known. */
+/* Finds the last value at a time; returns false if it is not known. */
 static bool trail_find(const struct trail *trail, int64_t time_ms, double *out)
 {
 	size_t first =
@@ -119,7 +119,7 @@ int saver_metric_fill(struct saver_metric *all, struct checkpoint *out,
 
 	if (log_reader_step(all->reader, false, take_line, all, err) < 0)
 		return -1;
-	/* The step in its name is more reliable. */
+	/* The step in the name is more reliable. */
 	if (out->step < 0 && trail_find(&all->steps, time_ms, &found))
 		out->step = (int64_t)found;
 	if (trail_find(&all->epochs, time_ms, &found))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A saver as its parent sees it, without a loop around it. */
+/* The saver as its parent sees it, without a loop. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ static int open_pipes(struct saver_process *saver, int *in, int *out,
 	return 0;
 }
 
-/* With its process begun, or not (pid -1). */
+/* Starts the process; pid is -1 if that failed. */
 static int begin(const struct saver_config *config, struct saver_process *saver,
 		 int in, int out)
 {
@@ -45,7 +45,7 @@ static int begin(const struct saver_config *config, struct saver_process *saver,
 
 	close(in);
 	close(out);
-	/* The line fits into the pipe; a dead reader is noticed elsewhere. */
+	/* A pipe has room for the line; a dead reader is noticed elsewhere. */
 	if (saver->pid < 0 || fd_write(saver->to, line, strlen(line)) < 0)
 		errno = 0;
 	if (saver->pid < 0) {
@@ -82,7 +82,7 @@ int saver_spawn(const struct saver_config *config,
 	return 0;
 }
 
-/* In the child. */
+/* Turns the child into the saver. */
 static void become_saver(int in, int out, pid_t parent,
 			 int (*run)(const void *arg), const void *arg)
 {
@@ -122,7 +122,7 @@ int saver_fork(const struct saver_config *config, int (*run)(const void *arg),
 	return 0;
 }
 
-/* 1: there is none, but the end of a saver. */
+/* Reads the answer; returns 1 if the saver ended without one. */
 static int read_answer(const char *text, size_t len, char **path,
 		       struct error *err)
 {
@@ -165,7 +165,7 @@ void saver_tell(const struct saver_process *saver, const struct saver_end *end)
 {
 	char *line = saver_end_write(end);
 
-	/* One that is dead does not hear it. */
+	/* A dead saver does not read it. */
 	if (fd_write(saver->to, line, strlen(line)) < 0)
 		errno = 0;
 	free(line);

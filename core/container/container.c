@@ -17,7 +17,7 @@
 #define WORDS_MORE 32
 #define REMOVE_S 10
 
-/* The words of a command line that is being made. */
+/* The words of a command line under construction. */
 struct container_line {
 	struct arena *mem;
 	const char **words;
@@ -29,35 +29,35 @@ struct container_words {
 	const char *image;
 	const char *name;
 	const char *workdir;
-	const char *remove; /* the name of a container */
-	char *const *first; /* of all words, for those that come often */
-	int count;          /* up to "--" */
+	const char *remove; /* name of the container to remove */
+	char *const *first; /* all words, for options given repeatedly */
+	int count;          /* number of words up to "--" */
 	char *const *command;
 	int command_count;
 };
 
-/* How one runtime is told. */
+/* The command line options of one runtime. */
 struct container_runtime {
 	const char *name;
 	const char *program;
-	const char *head[8];     /* up to NULL */
-	const char *as_user[2];  /* for all but root, or NULL */
-	const char *name_option; /* NULL: it keeps no containers */
+	const char *head[8];     /* ends with NULL */
+	const char *as_user[2];  /* options unless run by root, or NULL */
+	const char *name_option; /* NULL: containers have no names */
 	const char *mount;
 	const char *workdir;
-	const char *variable; /* NULL: all are inherited */
+	const char *variable; /* NULL: all variables are inherited */
 	const char *nvidia;
 	const char *amd[2];
-	const char *image; /* before one that has no scheme; or NULL */
+	const char *image; /* prefix of an image without a scheme, or NULL */
 	const char *end;   /* between image and command, or NULL */
 };
 
-/* In the order of trying: rootless ones first. */
+/* The runtimes in the order they are tried, rootless ones first. */
 static const struct container_runtime runtimes[] = {
 	{ .name = "podman",
 	  .program = "podman",
-	  /* Its log is jobrun's; with the host's processes, the program is not
-	   * the first one, which hears no signal without a handler. */
+	  /* jobrun keeps the log.  With the host's pids the program is not
+	   * process 1, which would ignore signals it has no handler for. */
 	  .head = { "run", "--rm", "--network=host", "--pid=host", "--ipc=host",
 		    "--log-driver=none", "--security-opt=label=disable" },
 	  .as_user = { "--userns=keep-id" },
@@ -88,7 +88,7 @@ static const struct container_runtime runtimes[] = {
 	  .image = "docker://" },
 	{ .name = "charliecloud",
 	  .program = "ch-run",
-	  /* Folders to mount at are made in its image. */
+	  /* The folders to mount on are created in the image. */
 	  .head = { "--write" },
 	  .mount = "--bind=",
 	  .workdir = "--cd=",
@@ -177,8 +177,8 @@ static void add_devices(struct container_line *line,
 			add_if(line, runtime->amd[i], "");
 }
 
-/* "DIR" is there by the same path; "DIR:THERE" and "DIR:THERE:ro" are as they
- * say. */
+/* Adds a mount: "DIR" keeps its path, "DIR:THERE" and "DIR:THERE:ro" are passed
+ * unchanged. */
 static void add_mount(struct container_line *line,
 		      const struct container_runtime *runtime, const char *what)
 {
@@ -205,7 +205,7 @@ static void add_often(struct container_line *line,
 	}
 }
 
-/* A path and a URL are as they stand. */
+/* Whether an image is a path or a URL, which is passed unchanged. */
 static bool has_scheme(const char *image)
 {
 	return strstr(image, "://") || *image == '/' || *image == '.';
@@ -283,8 +283,8 @@ int container_exec(int count, char *const *words, struct error *err)
 	line.words = arena_alloc(line.mem, ((size_t)count + WORDS_MORE) *
 						   sizeof(*line.words));
 	make_line(&line, runtime, &all);
-	/* It mounts TMPDIR at /tmp, where a run's folder may be, and asks who
-	 * calls it, which nobody says in a step of Slurm. */
+	/* Charliecloud mounts TMPDIR at /tmp, which may hold the run's folder,
+	 * and needs USER, which a step of Slurm may lack. */
 	if (!strcmp(runtime->name, "charliecloud")) {
 		setenv("TMPDIR", "/tmp", 1);
 		setenv("USER",

@@ -27,7 +27,8 @@ static void take_along(const struct plan_job *planned, struct action **by_place,
 			run = planned->actions[i];
 	if (!run || !run->have)
 		return;
-	/* It waits for nothing, least of all for what goes. */
+	/* A run that is over waits for nothing, least of all for resources to
+	 * be deleted. */
 	if (rules_rests(run))
 		by_place[run->want->index]->need_count = 0;
 	for (i = 0; i < count; i++) {
@@ -53,7 +54,8 @@ static void take_along(const struct plan_job *planned, struct action **by_place,
 	}
 }
 
-/* A deletion comes before those of its needs, all else after them. */
+/* Orders the actions: a deletion comes before the deletions of its needs, any
+ * other action after them. */
 static void reverse_deletions(const struct plan_job *planned,
 			      struct action **by_place, struct arena *mem)
 {

@@ -10,7 +10,8 @@
 
 /* ---- what was applied ------------------------------------------------ */
 
-/* `out` is new, or NULL if it is not known. */
+/* Reads the properties that were last applied.  `out` is new, or NULL if they
+ * are not known. */
 static int find_applied(struct compare *compare, const struct resource *want,
 			json_t **out, struct error *err)
 {
@@ -46,7 +47,8 @@ struct compare_filling {
 	const struct action *action;
 };
 
-/* Finds an output of a resource that stays: a replacement will have others. */
+/* Finds an output of a resource that is kept; a replacement will have other
+ * outputs. */
 static int find_output(void *arg, const char *kind, const char *resource,
 		       const char *name, json_t **out, struct error *err)
 {
@@ -73,7 +75,8 @@ static int find_output(void *arg, const char *kind, const char *resource,
 	return 1;
 }
 
-/* One that can't be read here can be where it is applied. */
+/* A secret that cannot be read here may be readable where the plan is
+ * applied. */
 static int find_secret(void *arg, const char *name, json_t **out,
 		       struct error *err)
 {
@@ -88,7 +91,7 @@ static int find_secret(void *arg, const char *name, json_t **out,
 	return *out ? 0 : 1;
 }
 
-/* The desired properties, as far as they are known; returns new. */
+/* Returns the desired properties as far as they are known; the value is new. */
 static json_t *wanted(struct compare *compare, const struct action *action,
 		      struct error *err)
 {
@@ -102,7 +105,7 @@ static json_t *wanted(struct compare *compare, const struct action *action,
 
 /* ---- comparing ------------------------------------------------------- */
 
-/* The plan owns it from here on. */
+/* Gives `value` to the plan, which owns it from here on. */
 static json_t *keep(struct compare *compare, json_t *value)
 {
 	json_array_append_new(compare->keep, value);
@@ -122,7 +125,7 @@ static json_t *seal_and_keep(struct compare *compare,
 	return out ? keep(compare, out) : NULL;
 }
 
-/* An unreadable desired value cannot be compared. */
+/* Drops the changes whose desired value is a secret that cannot be read. */
 static void drop_unread(struct action *action, struct diff *diff)
 {
 	size_t i, n = 0;
@@ -149,7 +152,7 @@ static bool touches_any(const struct diff *diff, const char *path)
 	return false;
 }
 
-/* Finds who made each difference: the file, or others. */
+/* Finds out whether the file or somebody else caused each difference. */
 static void find_causes(struct action *action, const json_t *applied,
 			const json_t *have, const json_t *want,
 			struct arena *mem, struct diff *diff)
@@ -176,12 +179,12 @@ static void find_drift(struct compare *compare, struct action *action,
 		       const json_t *applied, const json_t *have,
 		       const json_t *want, struct diff *diff)
 {
-	/* Sealed with a key that is lost: nothing can be compared with it. */
+	/* Values sealed with a lost key cannot be compared. */
 	bool readable = applied &&
 			(!placeholder_any(applied) || compare->seal->lasting);
 
 	action->drift = DRIFT_NONE;
-	/* A run is fixed once started: nobody can change it. */
+	/* Nobody can change a run once it is started. */
 	if (!compare->store || action->want->kind->flags & KIND_RUN)
 		return;
 	if (!action->have)
@@ -192,7 +195,8 @@ static void find_drift(struct compare *compare, struct action *action,
 		find_causes(action, applied, have, want, compare->mem, diff);
 }
 
-/* The two sides as plans may show them; both are kept. */
+/* Makes the desired and the observed properties as plans may show them; both
+ * are kept. */
 static int make_sides(struct compare *compare, const struct action *action,
 		      const json_t *applied, const json_t **want,
 		      const json_t **have, struct error *err)

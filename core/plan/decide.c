@@ -13,7 +13,7 @@ static void decide(struct action *action, enum action_type type,
 	action->reason = reason;
 }
 
-/* "running": what a run that is not over does. */
+/* Says what a run that is not over is doing: "running". */
 static const char *doing(enum run_state state)
 {
 	switch (state) {
@@ -28,7 +28,7 @@ static const char *doing(enum run_state state)
 	}
 }
 
-/* "failed, exit 3": how a run ended. */
+/* Says how a run ended: "failed, exit 3". */
 static const char *ended(const struct run_status *run, struct arena *mem)
 {
 	if (run->state == RUN_SUCCEEDED)
@@ -58,7 +58,8 @@ static void decide_same_run(struct action *action, bool rerun,
 {
 	const struct run_status *run = &action->have->run;
 
-	/* The same digest is the same job, however it was written down. */
+	/* Jobs with the same digest are the same job, however they were
+	 * written. */
 	action->change_count = 0;
 	action->files.count = 0;
 	if (run->refusal) {
@@ -156,7 +157,7 @@ static int decide_run(struct action *action, const struct plan_options *options,
 				      : "not run yet");
 		return 0;
 	}
-	/* What has ended can be run again, whoever's it was. */
+	/* A run that has ended can be run again, whoever started it. */
 	if (!options->take_over &&
 	    !run_state_is_final(action->have->run.state) &&
 	    plan_check_origin(action->have->name, &action->have->run,
@@ -234,8 +235,8 @@ static const json_t *files_of(const struct resource *resource)
 	return value;
 }
 
-/* A line for each file would hide the rest: they are taken out, and those
- * that changed are named. */
+/* A change per file would hide the other changes: the changes of files are
+ * taken out, and the files are listed in the action instead. */
 static void fold_files(struct action *action, struct arena *mem,
 		       struct diff *diff)
 {
@@ -255,7 +256,7 @@ static void fold_files(struct action *action, struct arena *mem,
 		before = files_of(action->have);
 		after = files_of(action->want);
 	}
-	/* Without a list of before, all would seem to be new. */
+	/* Without the earlier list of files every file would seem new. */
 	if (before && after)
 		source_compare(before, after, mem, &action->files);
 }

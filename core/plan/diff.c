@@ -18,7 +18,7 @@ struct diff_walk {
 static void compare(struct diff_walk *walk, const json_t *before,
 		    const json_t *after);
 
-/* A key that can be told from the dots and brackets around it. */
+/* Whether the key can be told from the dots and brackets around it. */
 static bool is_plain(const char *key)
 {
 	return *key && !key[strspn(key, "abcdefghijklmnopqrstuvwxyz"
@@ -132,7 +132,7 @@ static void compare_arrays(struct diff_walk *walk, const json_t *before,
 	}
 }
 
-/* A list of things that have parts of their own. */
+/* Whether the value is a list with items that have parts of their own. */
 static bool is_nested(const json_t *value)
 {
 	size_t i;
@@ -140,7 +140,7 @@ static bool is_nested(const json_t *value)
 	for (i = 0; i < json_array_size(value); i++) {
 		const json_t *item = json_array_get(value, i);
 
-		/* Once known, the output will be a plain value. */
+		/* An output will be a plain value once it is known. */
 		if (placeholder_type(item) != PLACEHOLDER_OUTPUT &&
 		    (json_is_object(item) || json_is_array(item)))
 			return true;
@@ -174,8 +174,8 @@ static void compare(struct diff_walk *walk, const json_t *before,
 	after = json_is_null(after) ? NULL : after;
 	if (!before && !after)
 		return;
-	/* Where no side has fields, `{}` is a value of its own, or it would
-	 * be neither shown nor compared. */
+	/* If neither side has fields, `{}` is compared as a plain value, or it
+	 * would be neither compared nor shown. */
 	if (fits_object(before) && fits_object(after) &&
 	    json_object_size(before) + json_object_size(after) > 0)
 		compare_objects(walk, before, after);

@@ -18,7 +18,8 @@ static void add_group(struct estimate *out, const struct machine_group *group,
 		return;
 	out->item_count++;
 	*item = (struct estimate_item){
-		/* AI Platform's TPU worker is the TPU itself. */
+		/* On AI Platform a TPU worker is the TPU itself, without a
+		 * machine. */
 		.machine_type = group->tpu ? NULL : group->type,
 		.machines = group->tpu ? 0 : count,
 		.accelerator_type = group->accelerator_type,
@@ -40,7 +41,7 @@ static bool is_text(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
-/* Finds the price in the region, else the one for all regions. */
+/* Finds the price in the region, or else the price for all regions. */
 static const struct price *find_price(const struct price_list *list,
 				      const char *machine_type,
 				      const char *accelerator_type,
@@ -96,7 +97,7 @@ static void pay_all(struct estimate *out, const struct price_list *list)
 		if (item->machine_type)
 			pay(out, list, item->machine_type, NULL,
 			    item->machines);
-		/* The machine's price includes built-in accelerators. */
+		/* The price of a machine includes its built-in accelerators. */
 		if (!item->built_in)
 			pay(out, list, NULL, item->accelerator_type,
 			    item->accelerators);

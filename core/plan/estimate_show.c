@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Estimates as texts and as JSON.  Money is text there, too: as a number it
- * would not be the one that was meant. */
+/* Writes estimates as text and as JSON.  In JSON, too, an amount of money is a
+ * string: a number would be rounded. */
 #include "core/base/units.h"
 #include "core/plan/estimate.h"
 
@@ -12,7 +12,7 @@
 #define MONEY_SIZE 48
 #define UNPRICED_MAX 10 /* names in one sentence */
 
-/* Two decimals; four of what would hardly be seen with two. */
+/* Writes an amount with two decimals, below 1 with four. */
 static void money_format(double amount, char *out)
 {
 	snprintf(out, MONEY_SIZE, "%.*f", amount > 0 && amount < 1 ? 4 : 2,

@@ -7,7 +7,8 @@
 #include "core/base/json.h"
 #include "core/plan/diff.h"
 
-/* Where properties have another name for a field, or hold it among others. */
+/* The fields whose property has another name, or is a list with other items,
+ * too. */
 static const struct {
 	const char *field, *property;
 } others[] = {
@@ -24,10 +25,10 @@ static const struct {
 	{ "trainingInput.evaluatorCount", "tasks.evaluator" },
 };
 
-/* What every rendering says at the head of the job. */
+/* The fields that every rendering shows in the heading of the job. */
 static const char *const heads[] = { "jobId", "jobrun.provider" };
 
-/* "pools.node.image" is the image of a group of tasks. */
+/* Leaves the group out of the path: "pools.node.image" gives "image". */
 static const char *without_pool(const char *path)
 {
 	const char *dot =
@@ -68,7 +69,8 @@ static bool holds(const json_t *value, const json_t *field)
 	return false;
 }
 
-/* All values at each path of properties: strangers' files can have many. */
+/* Adds the values at each path of the properties, of which a file can have very
+ * many. */
 static void add_shown(json_t *shown, const json_t *properties,
 		      struct arena *mem)
 {

@@ -21,7 +21,7 @@ char *markdown_line(const char *text, size_t skip, size_t width)
 	if (!width || columns <= width)
 		return buf_take(&all);
 	show_cut(&cut, buf_text(&all), skip, width);
-	/* Each "…" is no part of it. */
+	/* The marks "…" are not counted as characters of the text. */
 	buf_printf(&cut, " [%zu of %zu characters left out",
 		   columns - (show_width(buf_text(&cut)) - !!skip -
 			      text_ends(buf_text(&cut), "…")),
@@ -44,7 +44,7 @@ static size_t longest_run(const char *text, char c)
 	return longest;
 }
 
-/* Its fence is longer than any in the text. */
+/* The fence is longer than any run of backticks in the text. */
 void markdown_code(struct buf *out, const char *text)
 {
 	char *line = markdown_line(text, 0, MARKDOWN_NAME_WIDTH);

@@ -41,7 +41,8 @@ static void add_change(struct buf *out, const struct change *change,
 		show_value(&before, change->before);
 	if (change->after)
 		show_value(&after, change->after);
-	/* A difference that the cut would hide is moved into sight. */
+	/* Both values are shifted so that their first difference is not cut
+	 * off. */
 	if (width && change->before && change->after)
 		skip = common(buf_text(&before), buf_text(&after));
 	skip = width && skip > width / 2 ? skip - CONTEXT : 0;
@@ -61,7 +62,8 @@ static void add_change(struct buf *out, const struct change *change,
 	buf_done(&after);
 }
 
-/* What there was before is what a reviewer looks for. */
+/* Writes either the changes that had a value before, which reviewers look for,
+ * or the others. */
 static size_t add_changes(struct buf *out, const struct change *changes,
 			  size_t count, bool was, size_t most, size_t width)
 {
@@ -119,7 +121,8 @@ static void add_action(struct buf *out, const struct action *action,
 	char *reason = markdown_line(action->reason, 0, room->width);
 	const char *remark = action_remark(action);
 
-	/* Not with a sign that would colour the line as a change of it. */
+	/* The line begins with "@@", as "+" or "-" would colour it as a
+	 * change. */
 	buf_printf(out, "@@ %s %s %s @@ %s%s%s\n",
 		   action_type_name(action->type), it->kind->name, name, reason,
 		   remark ? "; " : "", remark ? remark : "");
@@ -141,7 +144,7 @@ static void add_path(struct buf *out, const char *path, const char *why)
 	free(line);
 }
 
-/* The digest of the whole stands for the names that are not listed. */
+/* The digest of the source vouches for the names that are not listed. */
 static void add_source(struct buf *out, const struct plan_job *plan_job,
 		       const struct markdown_room *room)
 {
@@ -169,7 +172,8 @@ static void add_source(struct buf *out, const struct plan_job *plan_job,
 			   job->source_left_out_count - i);
 }
 
-/* In a fence that no line of it can end: each starts with a sign. */
+/* Writes the details within a fence.  Each line in it starts with a sign, so
+ * that none can end the fence. */
 void markdown_details(const struct plan_job *job,
 		      const struct markdown_room *room, struct buf *out)
 {

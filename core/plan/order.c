@@ -8,16 +8,16 @@
 
 enum mark {
 	MARK_NEW,
-	MARK_OPEN, /* on the way to what it needs */
+	MARK_OPEN, /* the walk is at its needs */
 	MARK_DONE,
 };
 
-/* A walk in depth, with a stack of its own: chains may be long. */
+/* A walk in depth with a stack of its own, as chains of needs may be long. */
 struct order_walk {
 	const struct resources *all;
-	unsigned char *marks; /* enum mark, one for each */
-	size_t *stack;        /* places */
-	size_t *next;         /* which need is looked at next, by place */
+	unsigned char *marks; /* a mark for each resource */
+	size_t *stack;        /* indexes of resources */
+	size_t *next;         /* for each resource, the need to visit next */
 	size_t depth;
 };
 

@@ -15,14 +15,14 @@
 #include "core/plan/targets.h"
 
 struct plan {
-	struct arena *mem; /* owns jobs, actions and their texts */
+	struct arena *mem; /* owns jobs, actions and their strings */
 	const struct plan_job **jobs;
 	size_t job_count, job_room;
 	const struct action **actions;
 	size_t count, room;
 	size_t totals[ACTION_TYPE_COUNT];
 	size_t follow_count, drift_count, unknown_count;
-	json_t *keep; /* an array of what changes borrow from */
+	json_t *keep; /* array of the values that changes borrow */
 	struct seal seal;
 	struct targets *targets;
 	struct estimate_total estimate;
@@ -80,7 +80,7 @@ void plan_free(struct plan *plan)
 	free(plan);
 }
 
-/* Adds a finished job: from here on it is part of the plan. */
+/* Adds a finished job, which is part of the plan from here on. */
 static void commit(struct plan *plan, const struct plan_job *job)
 {
 	size_t i;
@@ -139,7 +139,8 @@ static struct action *action_new(struct plan *plan, const struct plan_job *job,
 	return action;
 }
 
-/* It wants what one before it will turn out to be. */
+/* Whether a change needs an output of another resource that is not known
+ * yet. */
 static bool waits_for_others(const struct action *action)
 {
 	size_t i;
@@ -152,9 +153,9 @@ static bool waits_for_others(const struct action *action)
 }
 
 /*
- * A run that is over needs nothing any more: what was cleaned up behind it
- * is not made again for its sake.  `rests` has a mark for each resource: it
- * is wanted by nothing but runs that rest.
+ * A run that is over has no more needs: what was cleaned up after it is not
+ * created again.  `spared` marks the resources that runs which are over need,
+ * `wanted` those that others need.
  */
 static void spare_unneeded(const struct resources *desired,
 			   struct action **by_place, const size_t *order)
@@ -279,7 +280,7 @@ out:
 	return ret;
 }
 
-/* The deletions that must come before that of one resource. */
+/* The deletions that must come before the deletion of one resource. */
 struct before {
 	const struct action **items;
 	size_t count;
@@ -339,7 +340,7 @@ void plan_add_delete(struct plan *plan, const struct provider *provider,
 	struct error ignored;
 	size_t i;
 
-	/* A cycle can still be deleted, in any order. */
+	/* Resources in a cycle can still be deleted, in any order. */
 	if (order_make(desired, order, &ignored) < 0)
 		for (i = 0; i < count; i++)
 			order[i] = i;

@@ -7,9 +7,9 @@
 #include "core/base/json.h"
 #include "core/plan/seal.h"
 
-/* Only the presence of secrets counts: a reader of the file could find a short
- * one from its digest.  Properties to be deleted are sealed as their kind
- * says. */
+/* Digests the observed properties.  A secret counts only as present or absent:
+ * a reader of the file could find a short one from its digest.  Properties to
+ * be deleted are sealed as their kind says. */
 static int digest_observed(const struct action *action, struct digest *out,
 			   struct error *err)
 {
@@ -31,7 +31,7 @@ static int digest_observed(const struct action *action, struct digest *out,
 	return ret;
 }
 
-/* The observations that decisions rest on, without times. */
+/* Returns the observations that decisions depend on, without times. */
 static json_t *observed_json(const struct action *action, struct error *err)
 {
 	const struct resource *have = action->have;
@@ -59,10 +59,10 @@ static int bind_job(const struct plan_job *job, json_t *out, struct error *err)
 	json_t *source;
 	size_t i;
 
-	/* Another commit of the same contents is the same job. */
+	/* Another commit with the same contents is the same job. */
 	json_object_del(out, "revision");
 
-	/* A job without a file is only deleted. */
+	/* A job without a file is only there to be deleted. */
 	if (job->job->file) {
 		json_put_text(out, "file", job->job->file);
 		json_put(out, "job", job_json(job->job, MESSAGE_DIGEST));

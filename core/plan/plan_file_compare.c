@@ -14,16 +14,16 @@
 struct file_compare {
 	struct buf *why;
 	const json_t *progress;
-	const char *job_id; /* of the job at hand */
-	bool stale;         /* something is in the way but what was done */
-	size_t done;        /* actions that were done since */
-	size_t foreign;     /* of these: by somebody else */
-	size_t left;        /* actions that are still to be done */
-	size_t begun;       /* of these: by an apply of this plan */
-	bool unseen;        /* something was not looked at */
+	const char *job_id; /* of the current job */
+	bool stale;  /* something changed that no apply of the plan explains */
+	size_t done; /* actions that were done since */
+	size_t foreign; /* actions in `done` that somebody else did */
+	size_t left;    /* actions that are still to do */
+	size_t begun;   /* actions in `left` that an apply of this plan began */
+	bool unseen;    /* an action depends on something not looked at */
 };
 
-/* A run was started since, for this very job. */
+/* Whether a run was started since, for this very job. */
 static bool was_run(const json_t *before, const json_t *after,
 		    const char *digest)
 {
@@ -32,8 +32,9 @@ static bool was_run(const json_t *before, const json_t *after,
 	       !strcmp(saved_text(after, "digest"), digest);
 }
 
-/* Text that may differ on another machine, or later.  The dependencies of an
- * action follow from the job; but a deletion that is done is no longer one. */
+/* Whether a key holds a remark, which may differ on another machine or later.
+ * The dependencies of an action follow from the job, and a deletion that is
+ * done is no longer among them. */
 static bool is_remark(const char *key)
 {
 	return !strcmp(key, "drift") || !strcmp(key, "cause") ||
@@ -42,8 +43,8 @@ static bool is_remark(const char *key)
 }
 
 /*
- * The same, but for what the plan could not know: a value that was known only
- * after apply is any value once what it comes from is there.
+ * Whether an action is the planned one.  A value that was known only after
+ * apply may have become any value once the resource it comes from exists.
  */
 static bool is_as_planned(const json_t *was, const json_t *is)
 {
@@ -86,7 +87,7 @@ static bool is_as_planned(const json_t *was, const json_t *is)
 	return json_equal(was, is);
 }
 
-/* All that it was to change are values that were not known then. */
+/* Whether the action was to change only values that were not known then. */
 static bool was_only_unknown(const json_t *was)
 {
 	json_t *changes = json_object_get(was, "changes");
@@ -101,8 +102,8 @@ static bool was_only_unknown(const json_t *was)
 	return json_array_size(changes) > 0;
 }
 
-/* An apply that was interrupted within an action leaves half of a replacement,
- * or a run being cancelled. */
+/* Whether an apply was interrupted within the action: it leaves half of a
+ * replacement, or a run being cancelled. */
 static bool is_half_done(const json_t *was, const json_t *is)
 {
 	const char *now = saved_text(is, "action");
@@ -112,7 +113,8 @@ static bool is_half_done(const json_t *was, const json_t *is)
 		!strcmp(now, "replace"));
 }
 
-/* Begun by an apply of this plan, and not ended: that goes on. */
+/* Whether an apply of this plan began the action and did not end it; such an
+ * action goes on. */
 static bool goes_on(const json_t *was, const json_t *is, bool begun, bool open,
 		    bool ran)
 {
@@ -136,7 +138,7 @@ static void compare_action(struct file_compare *compare, const json_t *was,
 
 	if (was_noop && is_noop)
 		return;
-	/* The reader of the plan knew that this could come out otherwise. */
+	/* The saved plan said that this action could turn out otherwise. */
 	if (!begun && json_is_true(json_object_get(was, "notLookedAt"))) {
 		compare->left += !is_noop;
 		return;
@@ -151,8 +153,9 @@ static void compare_action(struct file_compare *compare, const json_t *was,
 		compare->begun++;
 		return;
 	}
-	/* Done since, by this plan or by another: report both.  A deletion is
-	 * done when there is nothing to compare. */
+	/* Report an action that was done since, by this plan or by somebody
+	 * else.  A deletion that is done leaves nothing to compare and is
+	 * handled by compare_gone(). */
 	if (!was_noop && strcmp(saved_text(was, "action"), "delete") != 0 &&
 	    (is_noop || was_run(before, after, digest))) {
 		compare->done++;
@@ -164,7 +167,8 @@ static void compare_action(struct file_compare *compare, const json_t *was,
 			 before && after);
 }
 
-/* The resource is gone.  Returns true if there is nothing to report. */
+/* Compares an action whose resource is gone.  Returns true if there is nothing
+ * to report. */
 static bool compare_gone(struct file_compare *compare, const json_t *was)
 {
 	const char *mine =
@@ -174,7 +178,8 @@ static bool compare_gone(struct file_compare *compare, const json_t *was)
 		compare->stale = true;
 		return false;
 	}
-	/* Its intent is still open, so its end is not yet recorded. */
+	/* The intent is still open, so the end of the action is not yet
+	 * recorded. */
 	if (mine && !strcmp(mine, "open")) {
 		compare->left++;
 		compare->begun++;
@@ -225,7 +230,8 @@ static void compare_actions(struct file_compare *compare, const json_t *was,
 	json_decref(new);
 }
 
-/* It was to be deleted, and so it was: nothing of it is planned any more. */
+/* Whether the job was only to be deleted: once it is, no action on it is
+ * planned any more. */
 static bool is_deletion(const json_t *was)
 {
 	const json_t *actions = json_object_get(was, "actions");
@@ -257,14 +263,15 @@ static void compare_gone_job(struct file_compare *compare, const json_t *was)
 	buf_puts(compare->why, "' is not there any more\n");
 }
 
-/* One that an older jobrun has saved has no digest 2. */
+/* A plan saved by an older jobrun has no digest 2. */
 static bool is_same_job(const json_t *was, const json_t *is)
 {
 	return saved_is_same(
 		was, is, *saved_text(was, "digest2") ? "digest2" : "digest");
 }
 
-/* What was not looked at may come out as another action. */
+/* Whether something was not looked at, so that another action may be
+ * planned. */
 static bool is_unseen(const json_t *job)
 {
 	const json_t *actions = json_object_get(job, "actions");
@@ -277,7 +284,8 @@ static bool is_unseen(const json_t *job)
 	return false;
 }
 
-/* The notes, but for the one that something was not looked at: apply may. */
+/* Returns the notes, except the one that something was not looked at: apply may
+ * look at it. */
 static json_t *lasting_notes(const json_t *job)
 {
 	const json_t *notes = json_object_get(job, "notes");
@@ -305,8 +313,8 @@ static bool has_same_notes(const json_t *was, const json_t *is)
 	return same;
 }
 
-/* All else that a reviewer was shown of the job.  What its run will cost is
- * not asked of one that was begun.  An older jobrun has not saved all of it. */
+/* Compares everything else that a reviewer saw of the job, but not the estimate
+ * of a run that was begun.  An older jobrun has not saved all of it. */
 static void compare_shown(struct file_compare *compare, const json_t *was,
 			  const json_t *is, bool begun)
 {
@@ -378,7 +386,8 @@ static void compare_jobs(struct file_compare *compare, const json_t *old,
 	}
 }
 
-/* What is said of all jobs together, as long as nothing of it was done. */
+/* Compares what the plan says of all jobs together, as long as no action is
+ * done. */
 static void compare_whole(struct file_compare *compare, const json_t *was,
 			  const json_t *is)
 {

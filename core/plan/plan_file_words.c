@@ -11,7 +11,7 @@
 #include "core/job/source.h"
 #include "core/plan/show_value.h"
 
-#define SHOWN_MAX 5 /* differences of one job or one resource */
+#define SHOWN_MAX 5 /* differences shown of one job or resource */
 #define VALUE_WIDTH 60
 
 const char *saved_text(const json_t *object, const char *key)
@@ -144,7 +144,8 @@ void saved_say_job(struct buf *out, const char *job_id, const json_t *was,
 		   job_id);
 }
 
-/* Names the observed values that made the changes differ; false if none did. */
+/* Names the observed values that made the changes differ; returns false if none
+ * did. */
 static bool say_world(struct buf *out, const json_t *was, const json_t *is)
 {
 	json_t *old = saved_index(json_object_get(was, "changes"), "path");
@@ -153,7 +154,7 @@ static bool say_world(struct buf *out, const json_t *was, const json_t *is)
 	json_t *one;
 	size_t n = 0;
 
-	/* A property without a difference is as desired: `after`. */
+	/* A property without a change has its desired value: `after`. */
 	json_object_foreach(new, path, one)
 	{
 		const json_t *before = json_object_get(old, path);

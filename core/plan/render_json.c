@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan as JSON.  Keys and lists have one order, and nothing in it is a
- * time: plans of the same state are the same bytes. */
+/* Writes the plan as JSON.  Keys and lists have a fixed order and no time is
+ * written, so plans of the same state are the same bytes. */
 #include "core/base/json.h"
 #include "core/provider/placeholder.h"
 #include "core/job/revision.h"
@@ -8,7 +8,7 @@
 
 #define FORMAT_VERSION 1
 
-/* Nothing leaves here but what may be seen. */
+/* Secrets and sealed values are written as placeholders only. */
 static void put_value(json_t *object, const char *key, const json_t *value)
 {
 	json_put(object, key, value ? placeholder_show(value) : json_null());

@@ -13,7 +13,7 @@
  *
  *	<details><summary>resnet: …</summary> … </details>
  *
- * It is made of entries that are there whole or not at all.
+ * Each entry is written whole or not at all.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 #include "core/plan/plan.h"
 
 #define SAME_MAX 20  /* names of jobs in one sentence */
-#define TAIL_MAX 300 /* bytes kept back for saying what was cut */
+#define TAIL_MAX 300 /* bytes reserved for saying what was cut */
 
 struct render {
 	const struct plan *plan;
@@ -33,7 +33,7 @@ struct render {
 		details;
 };
 
-/* Tried one after the other until nothing has to be left out. */
+/* The limits, tried one after the other until no entry is left out. */
 static const struct markdown_room rooms[] = {
 	{ 0 },          { .files = 50 }, { 4000, 500, 20 }, { 1000, 200, 20 },
 	{ 300, 60, 5 }, { 100, 20, 5 },
@@ -73,8 +73,8 @@ static void job_totals(const struct plan_job *job, size_t *totals,
 	}
 }
 
-/* The job's run, if there is something to say of it: it starts, goes on, or
- * has ended badly. */
+/* Returns the run of the job if there is something to say about it: it starts,
+ * goes on, or has ended badly. */
 static const struct action *run_of(const struct plan_job *job)
 {
 	size_t i;
@@ -101,7 +101,7 @@ static bool is_unchanged(const struct plan_job *job)
 	return !run_of(job);
 }
 
-/* "1 to run: not run yet" */
+/* Writes a summary such as "1 to run: not run yet". */
 static void job_summary(const struct render *render, const struct plan_job *job,
 			struct buf *out)
 {
@@ -169,11 +169,11 @@ static void add_unchanged(struct render *render)
 	}
 }
 
-/* A text that many jobs share is printed once. */
+/* A message of one job; a message that many jobs share is printed once. */
 struct said {
 	const char *text;
-	size_t job; /* its place */
-	size_t at;  /* place among all texts: the order of first saying */
+	size_t job; /* index of the job in the plan */
+	size_t at;  /* index among all texts, in the order of the plan */
 };
 
 static int by_text(const void *a, const void *b)
@@ -184,7 +184,7 @@ static int by_text(const void *a, const void *b)
 	return cmp ? cmp : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Groups by their first member, which is what `job` of a group's first is. */
+/* Orders groups by the index of their first message. */
 static int by_place(const void *a, const void *b)
 {
 	const struct said *const *x = a, *const *y = b;
@@ -246,7 +246,7 @@ static const char *const *texts_of(const struct resources *desired,
 	return desired->notes;
 }
 
-/* One kind of texts, of all jobs. */
+/* Adds the messages of one kind from all jobs. */
 static void add_texts(struct render *render, struct section *section,
 		      enum texts which)
 {
@@ -448,12 +448,12 @@ static void write_head(const struct plan *plan, struct buf *out)
 	write_targets(plan, out);
 }
 
-/* Returns whether all of it fits; else it is written if it is the `last` way
- * to write it. */
+/* Writes the sections if they fit, or if this is the `last` way to write them;
+ * returns whether they fit. */
 static bool write_sections(struct render *render, size_t left, bool last,
 			   struct buf *out)
 {
-	/* In the order of their weight, which is that of the page, too. */
+	/* The sections by importance, which is also their order on the page. */
 	struct section *const sections[] = {
 		&render->danger,  &render->drift,    &render->missing,
 		&render->unknown, &render->warnings, &render->jobs,

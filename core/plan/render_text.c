@@ -15,10 +15,10 @@
 #include "core/base/show.h"
 #include "core/plan/show_value.h"
 
-#define COLUMN_MAX 40   /* of names and paths: longer ones push the rest */
-#define VALUE_MIN 16    /* of a value, however narrow the terminal */
+#define COLUMN_MAX 40   /* for names and paths; longer ones push the rest */
+#define VALUE_MIN 16    /* for a value, however narrow the terminal is */
 #define CONTEXT 8       /* columns kept before the first difference */
-#define UNCHANGED_MAX 4 /* lines of a job; the others are counted */
+#define UNCHANGED_MAX 4 /* lines per job; the others are counted */
 
 #define BOLD "\033[1m"
 #define RED "\033[31m"
@@ -37,7 +37,7 @@ static const char *const colors[ACTION_TYPE_COUNT] = {
 struct text_render {
 	const struct plan_style *style;
 	struct buf *out;
-	size_t kind_width, name_width; /* of the job at hand */
+	size_t kind_width, name_width; /* of the current job */
 };
 
 static void colored(struct text_render *render, const char *color,
@@ -50,7 +50,7 @@ static void colored(struct text_render *render, const char *color,
 		buf_puts(render->out, RESET);
 }
 
-/* The text, and spaces up to `width` columns. */
+/* Writes the text, padded with spaces to `width` columns. */
 static void padded(struct buf *out, const char *text, size_t width)
 {
 	size_t start = out->len, n;
@@ -67,7 +67,7 @@ static size_t wider(size_t width, const char *text)
 	return n > width && n <= COLUMN_MAX ? n : width;
 }
 
-/* Columns that are left for `count` values behind `used` columns. */
+/* Returns the columns left for each of `count` values behind `used` columns. */
 static size_t room(const struct text_render *render, size_t used, size_t count)
 {
 	size_t width = (size_t)render->style->width;
@@ -79,7 +79,7 @@ static size_t room(const struct text_render *render, size_t used, size_t count)
 	return (width - used) / count;
 }
 
-/* Columns that two texts have in common at their start. */
+/* Counts the columns that two strings have in common at their start. */
 static size_t common(const char *a, const char *b)
 {
 	size_t i, n = 0;
@@ -97,14 +97,15 @@ static void render_both(struct text_render *render, const char *before,
 	size_t half = both / 2;
 	size_t left, right, same, skip = 0;
 
-	/* Each gets the space that the other does not need. */
+	/* Each value may use the space that the other does not need. */
 	left = both && n + m > both ? half : 0;
 	right = left;
 	if (left && n < half)
 		right = both - n;
 	else if (left && m < half)
 		left = both - m;
-	/* A difference that the cut would hide is moved into sight. */
+	/* Both values are shifted so that their first difference is not cut
+	 * off. */
 	same = common(before, after);
 	if (left && (same + CONTEXT > left || same + CONTEXT > right) &&
 	    same > CONTEXT)
@@ -199,7 +200,7 @@ static void render_action(struct text_render *render,
 		render_files(render, action, width);
 }
 
-/* What no line of an action shows. */
+/* Renders the fields that no line of an action shows. */
 static void render_fields(struct text_render *render,
 			  const struct plan_job *job)
 {
@@ -216,7 +217,8 @@ static void render_fields(struct text_render *render,
 		render_change(render, &job->fields[i], width);
 }
 
-/* Said, but not with a line of its own: nothing happens to it. */
+/* Whether the action is counted without a line of its own, as nothing
+ * happens. */
 static bool is_quiet(const struct action *action)
 {
 	return action->type == ACTION_NOOP &&

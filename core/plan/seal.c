@@ -37,7 +37,7 @@ static bool is_secret(const json_t *value)
 	return type == PLACEHOLDER_SECRET || type == PLACEHOLDER_SEALED;
 }
 
-/* One of its own members is. */
+/* Whether a member of the mask itself is a secret. */
 static bool has_secret(const json_t *mask)
 {
 	json_t *all = (json_t *)mask;
@@ -67,7 +67,7 @@ static bool has_secret_within(const json_t *mask)
 struct sealing {
 	const struct seal *seal; /* or NULL */
 	const struct resource *it;
-	const json_t *top; /* the mask as a whole */
+	const json_t *top; /* the whole mask */
 	bool strict;       /* also seal members beside a secret, see
 			    * seal_by() */
 	struct error *err;
@@ -81,7 +81,8 @@ static json_t *seal_value(const struct sealing *sealing, const json_t *value)
 
 	if (sealing->seal) {
 		plain = json_canonical(value);
-		/* Equal secrets of two resources are not to be seen. */
+		/* The name is part of the digest, so that nobody sees that two
+		 * resources have the same secret. */
 		text = mem_printf("%s\n%s\n%s", sealing->it->kind->name,
 				  sealing->it->name, plain ? plain : "");
 		ret = digest_keyed(sealing->seal->key,
@@ -95,9 +96,9 @@ static json_t *seal_value(const struct sealing *sealing, const json_t *value)
 }
 
 /*
- * Seals the values where `mask` has a secret.  With `strict`, in a map with
- * secrets (an environment), also seals members that the mask lacks: they may be
- * old secrets.  Returns new.
+ * Seals the values that `mask` marks as secret; returns a new value.  With
+ * `strict`, in a map that holds secrets (an environment), also seals members
+ * that the mask lacks, as they may be old secrets.
  */
 static json_t *seal_by(const struct sealing *sealing, const json_t *mask,
 		       const json_t *value)
@@ -140,7 +141,7 @@ fail:
 	return NULL;
 }
 
-/* Properties that have a secret at each of the kind's sensitive paths. */
+/* Returns a mask with a secret at each sensitive path of the kind. */
 static json_t *kind_mask(const struct kind *kind)
 {
 	json_t *out = json_object();

@@ -8,7 +8,7 @@
 #include "core/base/show.h"
 #include "core/provider/placeholder.h"
 
-/* As a shell would read it back: a newline is not what \n in a program is. */
+/* Writes the text as a shell reads it back: as $'…', where \n is a newline. */
 static void show_escaped(struct buf *out, const char *text)
 {
 	struct buf inner = { 0 };
@@ -24,7 +24,7 @@ static void show_escaped(struct buf *out, const char *text)
 	buf_done(&inner);
 }
 
-/* Whether all of it is shown as it is. */
+/* Whether the text is shown unchanged. */
 static bool is_printable(const char *text)
 {
 	struct buf shown = { 0 };
@@ -104,7 +104,8 @@ static void show_list(struct buf *out, const json_t *list)
 	}
 }
 
-/* It reads as nothing else does: not as one with quotes around it. */
+/* Whether the text cannot be mistaken for another value, such as a quoted
+ * one. */
 static bool is_plain(const char *text)
 {
 	size_t len = strlen(text);
@@ -124,7 +125,7 @@ void show_value(struct buf *out, const json_t *value)
 		buf_puts(out, text);
 	else if (text && !is_printable(text))
 		show_escaped(out, text);
-	/* Spaces at an end, and nothing at all, are seen only in quotes. */
+	/* An empty text, or one with spaces at an end, is shown in quotes. */
 	else if (is_list_of_words(value))
 		show_list(out, value);
 	else

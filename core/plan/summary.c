@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words that all renderings for people share. */
+/* The wording that all renderings for people share. */
 #include "core/job/traits.h"
 #include "core/provider/placeholder.h"
 #include "core/plan/plan.h"

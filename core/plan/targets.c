@@ -10,9 +10,9 @@
 struct targets {
 	const char **names;
 	size_t count;
-	bool *found;       /* one for each */
-	struct arena *mem; /* of names and ids */
-	const char **ids;  /* of all actions, to say which is near */
+	bool *found;       /* whether each target was found */
+	struct arena *mem; /* owns names and ids */
+	const char **ids;  /* of all actions, to suggest a similar one */
 	size_t id_count, id_room;
 };
 
@@ -51,7 +51,7 @@ const char *targets_at(const struct targets *targets, size_t i)
 	return targets->names[i];
 }
 
-/* "KIND/NAME", from "JOBID/KIND/NAME". */
+/* Gives "KIND/NAME" for "JOBID/KIND/NAME". */
 static const char *short_id(const char *id)
 {
 	const char *slash = strchr(id, '/');
@@ -93,12 +93,13 @@ void targets_keep(struct targets *targets, struct plan_job *job, size_t first)
 		remember(targets, job->actions[i]->id);
 		wanted[i] = is_target(targets, job->actions[i]->id);
 	}
-	/* The needs of an action stand before it. */
+	/* The needs of an action come before it in the list. */
 	for (i = job->action_count; i-- > 0;)
 		for (j = 0; wanted[i] && j < job->actions[i]->need_count; j++)
 			wanted[job->actions[i]->needs[j]->index - first] = true;
 	for (i = 0; i < job->action_count; i++) {
-		/* They are this plan's own, and not yet handed out. */
+		/* The actions belong to this plan, which nobody else has
+		 * yet. */
 		struct action *action = (struct action *)job->actions[i];
 
 		if (!wanted[i])

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To stop, to save and to be deleted. */
+/* How long after its expiry a run may take to stop, save and be deleted. */
 #define EXPIRE_SLACK_S 3600
 
 static const char *const cleanup_names[] = {

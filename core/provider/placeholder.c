@@ -71,7 +71,7 @@ const char *placeholder_unknown(void)
 	return types[PLACEHOLDER_OUTPUT].text;
 }
 
-/* NONE: of any type. */
+/* Whether `value` holds a placeholder of `type`; NONE means any type. */
 static bool holds(const json_t *value, enum placeholder_type type)
 {
 	enum placeholder_type is = placeholder_type(value);
@@ -105,7 +105,8 @@ bool placeholder_holds(const json_t *value, enum placeholder_type type)
 	return holds(value, type);
 }
 
-/* What a walk makes of a placeholder; NULL with `err` set if it can't. */
+/* Returns the value that a walk puts in the place of a placeholder, or NULL
+ * with `err` set. */
 typedef json_t *replace(const json_t *value, const void *arg,
 			struct error *err);
 
@@ -119,7 +120,7 @@ static json_t *walk(const json_t *value, replace *change, const void *arg,
 
 	if (placeholder_type(value))
 		return change(value, arg, err);
-	/* What holds none is shared, not copied. */
+	/* A value without placeholders is shared, not copied. */
 	if (!placeholder_any(value))
 		return json_incref(all);
 	out = json_is_object(value) ? json_object() : json_array();

@@ -47,9 +47,9 @@ void resources_free(struct resources *all)
 }
 
 /*
- * Room for one more behind `count` pointers.  Arrays double when their count
- * is a power of two, so that nothing has to remember their size; what they
- * leave behind in the arena is less than what they hold.
+ * Returns `items` with room for one more behind `count` pointers.  The array
+ * doubles when the count is a power of two, so its size need not be stored; the
+ * outgrown arrays stay in the arena and take less space than the last one.
  */
 static void *room(struct arena *mem, void *items, size_t count)
 {
@@ -160,7 +160,7 @@ void places_add(struct places *places, struct arena *mem, const char *place)
 {
 	size_t i;
 
-	/* There are few. */
+	/* The list is short, so a linear search will do. */
 	for (i = 0; i < places->count; i++)
 		if (!strcmp(places->items[i], place))
 			return;

@@ -19,7 +19,7 @@
 #define STATE_MAX (256 << 20)
 #define TARGET_KEY_MAX 48
 
-/* Where lines go: a task of the run, or of one of its trials. */
+/* The log that a line belongs to: of a task of the run, or of a trial. */
 struct collect_target {
 	long trial;
 	size_t task;
@@ -74,7 +74,7 @@ static struct log_writer *open_writer(const struct log_collect *c,
 	return writer;
 }
 
-/* Takes the bytes that log_collect_line() stored. */
+/* Reads the bytes that log_collect_line() stored. */
 static void take_bytes(const json_t *line, struct buf *out)
 {
 	const json_t *text = json_object_get(line, "text");
@@ -87,7 +87,7 @@ static void take_bytes(const json_t *line, struct buf *out)
 		buf_clear(out);
 }
 
-/* How much more each stream has than it had. */
+/* Measures how much each stream has grown since `sizes`. */
 static void measure(const struct log_collect *c,
 		    const struct collect_target *to, const json_t *sizes,
 		    uint64_t more[LOG_STREAMS])
@@ -103,8 +103,8 @@ static void measure(const struct log_collect *c,
 	}
 }
 
-/* Adds the pending lines of a target that its files lack; `sizes` are those
- * before. */
+/* Adds those pending lines of a target that its files lack; `sizes` are their
+ * earlier sizes. */
 static int add_lines(const struct log_collect *c,
 		     const struct collect_target *to, const json_t *sizes,
 		     const json_t *lines, struct error *err)
@@ -160,7 +160,7 @@ static int add_pending(const struct log_collect *c, struct error *err)
 		struct collect_target to = target_of(line);
 		char key[TARGET_KEY_MAX];
 
-		/* All lines of a target at its first one. */
+		/* Add all lines of a target when its first one comes up. */
 		target_key(&to, key);
 		if (to.task >= c->spec.topology.count ||
 		    json_integer_value(json_array_get(
@@ -200,8 +200,8 @@ static json_t *read_state(const char *folder, const char *name)
 	return json_is_object(out) ? out : json_object();
 }
 
-/* "sizes" has for each target that of both streams, and the number of its first
- * line. */
+/* Returns "sizes": for each target the sizes of both streams, and the number of
+ * its first line. */
 static json_t *sizes_before(const struct log_collect *c, const json_t *lines)
 {
 	json_t *sizes = json_object();
@@ -239,7 +239,7 @@ int log_collect_take(struct log_collect *c, json_t *lines, struct error *err)
 	return add_pending(c, err);
 }
 
-/* JSON holds no bytes that are not text. */
+/* JSON strings can hold text only, other bytes are stored as base64. */
 static void put_bytes(json_t *line, const char *bytes, size_t len)
 {
 	json_t *text =

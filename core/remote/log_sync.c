@@ -21,7 +21,7 @@
 struct sync_entry {
 	char *name;
 	uint64_t size;
-	bool last; /* an index: it goes after all that is no index */
+	bool last; /* an index: sent after all other files */
 };
 
 struct entries {
@@ -53,8 +53,8 @@ static void add_file(struct entries *all, const char *prefix, const char *name,
 	};
 }
 
-/* The sizes of indexes are taken before anything else is measured: what they
- * are about is there by then. */
+/* Lists files.  Indexes are measured first, so that the data they refer to is
+ * there when the other files are measured. */
 static int list(const char *folder, const char *prefix, bool indexes,
 		bool folders, struct entries *out, struct error *err)
 {
@@ -68,7 +68,7 @@ static int list(const char *folder, const char *prefix, bool indexes,
 			       ? 0
 			       : error_errno(err, "cannot read '%s'", folder);
 	while (ret == 0 && (item = readdir(dir))) {
-		/* Files in the making begin with a dot. */
+		/* Unfinished files begin with a dot. */
 		if (item->d_name[0] == '.' ||
 		    fstatat(dirfd(dir), item->d_name, &st,
 			    AT_SYMLINK_NOFOLLOW) < 0)
@@ -146,7 +146,7 @@ static uint64_t size_there(const struct entries *have,
 	return found ? found->size : 0;
 }
 
-/* A file that can't be read now is left for the next time. */
+/* Adds a piece of a file; a file that can't be read now is left for later. */
 static void send_piece(const char *folder, const struct sync_entry *one,
 		       uint64_t from, struct buf *out)
 {
@@ -200,7 +200,7 @@ int log_sync_send(const char *folder, const char *have, struct buf *out,
 			if (one->last == last && from < one->size)
 				send_piece(folder, one, from, out);
 		}
-		/* An index that is ahead of its log would be wrong. */
+		/* An index must never be ahead of its log. */
 		if (last || out->len >= LOG_SYNC_MAX)
 			break;
 	}
@@ -211,7 +211,8 @@ out:
 	return ret;
 }
 
-/* "logs/worker-0.stdout": one folder at most, and no way out. */
+/* Whether the name, such as "logs/worker-0.stdout", has one folder at most and
+ * stays inside. */
 static bool is_safe(const char *name)
 {
 	const char *slash = strchr(name, '/');

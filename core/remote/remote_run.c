@@ -51,7 +51,8 @@ static int write_spec(const struct provider_env *env, const struct job *job,
 	if (ret == 0) {
 		spec.attempt = run->attempt;
 		spec_set_folder(&spec, folder, mem);
-		/* Nothing is run by it here; a container knows its own. */
+		/* The container has its own command, and nothing is run
+		 * here. */
 		if (!spec.command.count) {
 			spec.command.count = 1;
 			spec.command.items =
@@ -126,7 +127,7 @@ static const struct trial_record *find_trial(const struct trial_list *list,
 	return NULL;
 }
 
-/* Its logs are read by a specification of its own. */
+/* Makes the folder of a trial with a specification for reading its logs. */
 static int make_folder(const struct run_spec *run, int number,
 		       struct arena *mem, struct error *err)
 {
@@ -166,7 +167,7 @@ static const char *listed_key(const struct listed *one, struct arena *mem)
 			    one->place ? one->place : "");
 }
 
-/* The names and places in the listing; returns new. */
+/* Returns the names and places in the listing; the value is new. */
 static json_t *names_of(const struct listing *out, struct arena *mem)
 {
 	json_t *names = json_object();

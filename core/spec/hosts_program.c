@@ -5,8 +5,8 @@
 
 #include "core/job/job.h"
 
-/* What a host lacks, usually a C library that is new enough, is what the
- * loader says. */
+/* Checks that the shipped program runs on the host, and reports the loader's
+ * message if it does not.  Usually the C library is too old. */
 #define CHECK_SCRIPT                                                           \
 	"why=$(\"$0\" version 2>&1 >/dev/null) || { "                          \
 	"echo \"jobrun does not run on this host, which its tasks "            \
@@ -50,8 +50,8 @@ struct strings hosts_wrap_setup(const struct run_spec *spec,
 	return out;
 }
 
-/* What stays only there comes back with the rest of the run; what is kept
- * elsewhere need not. */
+/* Returns the checkpoint directory on a host.  Checkpoints that stay there are
+ * collected with the output of the run, those with a store need not be. */
 static const char *directory_on(const struct run_checkpoints *from,
 				const char *folder, struct arena *mem)
 {

@@ -22,16 +22,16 @@
 #define MAPS_MAX (4u << 20)
 
 struct install {
-	const char *folder; /* of the libraries */
-	char *maps;         /* what the kernel says of our memory */
-	char *loader;       /* its file */
+	const char *folder; /* where the libraries are */
+	char *maps;         /* /proc/self/maps */
+	char *loader;       /* path of the loader */
 	bool has_loader;
 	struct error *err;
 };
 
-/* The file that is mapped at an address; returns new, NULL for none.  By the
- * names that the loader knows another file may be found: it is told the usual
- * place of a loader that stands elsewhere. */
+/* Returns the path of the file mapped at an address as a new string, or NULL.
+ * The loader's own names may denote other files: they give its usual place even
+ * if it was started from elsewhere. */
 static char *file_at(const struct install *install, uintptr_t address)
 {
 	const char *line = install->maps;
@@ -79,7 +79,7 @@ static int copy(const struct install *install, const char *from,
 	return ret;
 }
 
-/* The program's own object comes first, and has no name. */
+/* Copies one loaded object.  The program comes first and has no name. */
 static int take_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
 	struct install *install = arg;
@@ -94,7 +94,8 @@ static int take_object(struct dl_phdr_info *object, size_t size, void *arg)
 			file = file_at(install,
 				       object->dlpi_addr +
 					       object->dlpi_phdr[i].p_vaddr);
-	/* What the kernel maps for everyone has none. */
+	/* Only the vDSO, which the kernel maps into every process, has no
+	 * file. */
 	if (file && !strcmp(file, install->loader)) {
 		name = START_LOADER;
 		install->has_loader = true;
@@ -105,8 +106,8 @@ static int take_object(struct dl_phdr_info *object, size_t size, void *arg)
 	return ret;
 }
 
-/* The libraries bring their own along: all that is needed later is mapped
- * now. */
+/* Loads the libraries that are needed later, so that they and their own
+ * dependencies are mapped. */
 static int open_libraries(struct error *err)
 {
 	static const char *const names[] = { "libcrypto.so.3",
@@ -120,8 +121,8 @@ static int open_libraries(struct error *err)
 	return 0;
 }
 
-/* A loader that was called by name, with the program as its argument, is what
- * the kernel has started. */
+/* Finds the loader.  If it was called by name, with the program as its
+ * argument, it is the executable that the kernel started. */
 static int find_loader(struct install *install)
 {
 	uintptr_t at = getauxval(AT_BASE);
@@ -137,7 +138,8 @@ static int find_loader(struct install *install)
 					   "cannot find this program's loader");
 }
 
-/* Where there are none, those of the images that it goes to are all. */
+/* Copies the certificates.  Without any, those in the image of the container
+ * must do. */
 static int take_certificates(const struct install *install)
 {
 	char *file = NULL;
@@ -178,7 +180,7 @@ int program_install(const char *folder, struct error *err)
 				"this program has no loader of its own");
 	if (ret == 0)
 		ret = take_certificates(&install);
-	/* Last: what has it is whole. */
+	/* This comes last, so a folder that has it is complete. */
 	if (ret == 0)
 		ret = put_start(folder, err);
 	free(install.loader);

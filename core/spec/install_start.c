@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The Makefile builds it, and gives its place here. */
+/* The Makefile builds the program, and gives its path here. */
 __asm__(".section .rodata\n"
 	".balign 16\n"
 	"start_file:\n"
@@ -15,7 +15,7 @@ extern const char start_file_end[] __attribute__((visibility("hidden")));
 
 const char *install_start_program(size_t *size)
 {
-	/* Two symbols of the assembler, not one array's ends. */
+	/* The two are symbols of the assembler, not the ends of one array. */
 	*size = (size_t)((uintptr_t)start_file_end - (uintptr_t)start_file);
 	return start_file;
 }

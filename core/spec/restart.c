@@ -8,14 +8,15 @@
 
 #include "core/base/units.h"
 
-/* What has ended: an exit code, a signal, a host, or neither is known. */
+/* How a task ended: by an exit code, a signal, the loss of its host, or in an
+ * unknown way. */
 struct end {
 	bool lost;
 	int exit_code; /* -1: none */
 	int signal;    /* 0: none */
 };
 
-/* "1" or "64-127" */
+/* Whether a code is in a range such as "1" or "64-127". */
 static bool code_listed(const char *range, int code)
 {
 	char *end;
@@ -35,7 +36,7 @@ static bool signal_is(int number, const char *name)
 
 static bool rule_holds(const struct restart_rule *rule, const struct end *end)
 {
-	/* Shells say so of what they ran. */
+	/* Shells report the signal of a child as 128 plus its number. */
 	int number = !end->signal && end->exit_code > 128 ? end->exit_code - 128
 							  : end->signal;
 
@@ -52,7 +53,7 @@ static bool rule_holds(const struct restart_rule *rule, const struct end *end)
 	return false;
 }
 
-/* Twice as long each time. */
+/* The delay doubles each time. */
 static int64_t delay_ms(const struct restart *policy, int before)
 {
 	int64_t delay = (int64_t)policy->backoff_s * 1000;

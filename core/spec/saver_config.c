@@ -51,7 +51,7 @@ static const struct message end_message = {
 	.fields = end_fields,
 };
 
-/* Other lines that the saver is told have no "end". */
+/* The parent's other lines to the saver have no "end". */
 static const struct field told_fields[] = {
 	{ .name = "end", .type = FIELD_MESSAGE, .message = &end_message },
 	{ .name = NULL },
@@ -63,7 +63,7 @@ static const struct message told_message = {
 	.fields = told_fields,
 };
 
-/* Takes the value. */
+/* Frees the value. */
 static char *line(json_t *value)
 {
 	char *text = json_canonical(value);

@@ -37,8 +37,8 @@ static void append_all(struct arena *mem, struct strings *list,
 		append(mem, list, more->items[i]);
 }
 
-/* `command`, or `python3 -m pythonModule`; then the arguments as the service
- * gave them: args, and --job-dir last. */
+/* Makes the command: `command`, or `python3 -m pythonModule`, followed by the
+ * arguments in the service's order: args, and --job-dir last. */
 static const char *make_command(const struct job *job, struct arena *mem,
 				struct run_spec *out)
 {
@@ -63,7 +63,7 @@ static const char *make_command(const struct job *job, struct arena *mem,
 	return NULL;
 }
 
-/* Maybe in a line of a shell. */
+/* Whether --standalone is given, perhaps within a line for a shell. */
 static bool is_standalone(const struct strings *command)
 {
 	size_t i;
@@ -102,7 +102,7 @@ static const char *make_packages(const struct job *job, struct arena *mem,
 	const struct strings *uris = &job->training_input.package_uris;
 	size_t i;
 
-	/* With a command of its own the job needs none of them. */
+	/* A job with a command of its own needs no packages. */
 	if (job->jobrun.command.count)
 		return NULL;
 	for (i = 0; i < uris->count; i++) {
@@ -127,7 +127,8 @@ static void add_image(struct run_container *out, enum task_type type,
 				       .value = image };
 }
 
-/* Each task's own image, else the master's.  Returns what is missing. */
+/* Sets the image of each task, or else the master's.  Returns what is
+ * missing. */
 static const char *make_container(const struct job *job, struct arena *mem,
 				  struct run_container *out)
 {
@@ -184,7 +185,8 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	out->topology.tpu_kind = TPU_CPU;
 	out->job_id = job->job_id;
 	*missing = make_command(job, mem, out);
-	/* Sources given by hand stand for packages that are elsewhere. */
+	/* A source given by hand replaces packages that are not on this
+	 * machine. */
 	if (!*missing && !block->source)
 		*missing = make_packages(job, mem, out);
 	if (!*missing)
@@ -212,7 +214,8 @@ int spec_from_job(const struct job *job, const struct catalogue *catalogue,
 	if (!*missing)
 		*missing = make_container(job, mem, &out->container);
 	out->grace_s = block->grace_s;
-	/* Not every program can be started twice: only if the file says so. */
+	/* Not every program can be started twice, so the file must ask for
+	 * it. */
 	if (job_has(job, "restart"))
 		out->restart = block->restart;
 	spec_checkpoints_from_job(job, mem, &out->checkpoints);
@@ -343,15 +346,15 @@ static int set_secret(const struct secret_source *secret,
 	return 0;
 }
 
-/* What PYTHONPATH needs for a package, which is laid out elsewhere as it is
- * here. */
+/* Adds the entry of PYTHONPATH for a package, which is laid out on hosts as it
+ * is here. */
 static void add_package(const struct run_spec *spec, size_t i,
 			const struct spec_folders *folders, struct buf *path)
 {
 	char *folder = mem_printf("%s/packages/%zu", spec->home, i);
 	size_t len = strlen(folder) - strlen(strrchr(folder, '/'));
 	struct error unknown;
-	/* Before it is unpacked nobody knows how it is laid out. */
+	/* Before a package is unpacked its layout is unknown. */
 	char *root = package_root(folder, &unknown);
 	const char *part = root ? root : folder;
 
@@ -373,7 +376,8 @@ static void add_package(const struct run_spec *spec, size_t i,
 	free(folder);
 }
 
-/* The packages' folders, before what PYTHONPATH the job or its caller has. */
+/* Puts the folders of the packages before any PYTHONPATH of the job or the
+ * caller. */
 static void set_python_path(const struct run_spec *spec,
 			    const struct spec_folders *folders,
 			    struct environment *out)
@@ -400,7 +404,8 @@ static void set_python_path(const struct run_spec *spec,
 	buf_done(&path);
 }
 
-/* Elsewhere 'jobrun launch' sets it. */
+/* Sets the folder for runs on this machine; on hosts 'jobrun launch' sets
+ * it. */
 static void set_checkpoint_folder(const struct run_spec *spec,
 				  struct environment *out)
 {
@@ -410,7 +415,7 @@ static void set_checkpoint_folder(const struct run_spec *spec,
 	free(folder);
 }
 
-/* Where it comes back from, as it is written. */
+/* Sets the path of the metric file within the output, which is collected. */
 static void set_metric_file(const struct run_spec *spec,
 			    const struct spec_folders *folders,
 			    struct environment *out)
@@ -425,7 +430,7 @@ static void set_metric_file(const struct run_spec *spec,
 	free(path);
 }
 
-/* Here it is this program that streams; elsewhere one that is in the PATH. */
+/* Sets how data is streamed: by this program here, on hosts by one in PATH. */
 static int set_data(const struct run_spec *spec, size_t ordinal,
 		    const struct spec_folders *folders, struct environment *out,
 		    struct error *err)
@@ -465,7 +470,8 @@ int spec_environment_at(const struct run_spec *spec, size_t ordinal,
 			folders ? folders->output : spec->output);
 	if (spec->checkpoints.is_used && !folders)
 		set_checkpoint_folder(spec, out);
-	/* Else a trainer's lines come minutes late, through a full buffer. */
+	/* Without this a full buffer could delay a trainer's lines for
+	 * minutes. */
 	environment_set(out, "PYTHONUNBUFFERED", "1");
 	for (i = 0; i < spec->env.count; i++)
 		environment_set(out, spec->env.items[i].name,

@@ -10,7 +10,7 @@
 #include "core/spec/spec.h"
 
 #define OWN_FOLDER "checkpoints"
-/* The options of launch, apart from its patterns of metrics. */
+/* The number of options of launch, not counting patterns of metrics. */
 #define OPTIONS_MAX 8
 
 const char *spec_job_folder(const struct job *job, const char *to,
@@ -84,8 +84,9 @@ static void add(struct strings *list, const char *text)
 	list->items[list->count++] = text;
 }
 
-/* Read there, from what the first task writes: its clock is also that of the
- * files, and no connection is needed. */
+/* Adds the options for the metric.  It is read on the host, from the output of
+ * the first task: its clock is that of the files, and no connection is
+ * needed. */
 static void add_metric(struct strings *out, const struct run_spec *spec,
 		       struct arena *mem)
 {

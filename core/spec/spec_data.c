@@ -11,11 +11,11 @@
 #include "core/spec/spec_tables.h"
 #include "core/topology/contract.h"
 
-/* What a shell takes as it is. */
+/* The characters that a shell does not treat specially. */
 #define PATH_PLAIN                                                             \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+"
 
-/* URLs stay, paths are beside the job file. */
+/* Returns a URL unchanged; a path is relative to the job file's folder. */
 static const char *place_of(const struct job *job, const char *url,
 			    struct arena *mem)
 {
@@ -104,7 +104,7 @@ out:
 	return ret;
 }
 
-/* The share of a task: of parameter servers and evaluators it is all. */
+/* Sets the share of a task; parameter servers and evaluators get everything. */
 static void spec_data_split(const struct data_set *set,
 			    const struct topology *all, size_t ordinal,
 			    struct split *out)
@@ -125,7 +125,8 @@ static void spec_data_split(const struct data_set *set,
 		out->device = self->local_rank;
 		out->devices = self->local_world;
 	}
-	/* Hosts that differ are no grid: everyone is one of all. */
+	/* If hosts have different numbers of tasks, every task takes one share
+	 * of the whole. */
 	if (hosts * self->local_world != world || self->group >= hosts) {
 		out->host = 0;
 		out->hosts = 1;
@@ -134,7 +135,7 @@ static void spec_data_split(const struct data_set *set,
 	}
 }
 
-/* What is there; without an index that can be read here, `samples` is NULL. */
+/* Lists the existing shards; `samples` is NULL if no index can be read here. */
 static int list_shards(const struct data_set *set, struct arena *mem,
 		       struct shard_list *out, struct error *err)
 {
@@ -161,7 +162,7 @@ static void set_variable(struct environment *env, const struct data_set *set,
 	free(name);
 }
 
-/* As one word of a shell. */
+/* Adds the text quoted as one word of a shell. */
 static void add_word(struct buf *out, const char *text)
 {
 	buf_putc(out, '\'');
@@ -173,7 +174,7 @@ static void add_word(struct buf *out, const char *text)
 	buf_putc(out, '\'');
 }
 
-/* The share of the first epoch, in its order. */
+/* Sets the URLs of the first epoch's share, in its order. */
 static int tell_urls(const struct data_set *set, const struct shard_list *list,
 		     const struct split *split, const char *program,
 		     struct environment *env, struct error *err)

@@ -8,7 +8,8 @@
 
 #define AMD "amd"
 
-/* The first machine is the master's where there is one. */
+/* Returns how many devices a task's machine needs; the first machine is the
+ * master's if there is one. */
 static long machine_needs(const struct run_spec *spec, size_t ordinal)
 {
 	const struct task_place *task = &spec->topology.tasks[ordinal];
@@ -34,7 +35,7 @@ size_t spec_devices_needed(const struct run_spec *spec)
 	return devices_before(spec, SIZE_MAX);
 }
 
-/* Whether the job says itself which of AMD's its program sees. */
+/* Whether the job itself chooses the AMD devices that its program sees. */
 static bool says_hip(const struct run_spec *spec)
 {
 	size_t i;
@@ -59,7 +60,7 @@ void spec_devices_environment(const struct run_spec *spec, size_t ordinal,
 	for (; at < end && at < held->count; at++)
 		buf_printf(&ids, "%s%s", ids.len ? "," : "", held->items[at]);
 	if (strcmp(spec->devices.vendor, AMD) != 0) {
-		/* Else CUDA counts the fastest one as the first. */
+		/* Otherwise CUDA would count the fastest device first. */
 		environment_set(out, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
 		environment_set(out, "CUDA_VISIBLE_DEVICES", buf_text(&ids));
 	} else if (!says_hip(spec)) {

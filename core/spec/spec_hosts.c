@@ -11,7 +11,8 @@ static size_t spec_host(const struct run_spec *spec, size_t ordinal)
 				       : SIZE_MAX;
 }
 
-/* Until they are reached, hosts are called as they were named. */
+/* Gives each task its host by the name in the file; addresses replace it when
+ * the hosts are reached. */
 static int place_tasks(struct run_spec *spec, struct arena *mem,
 		       struct error *err)
 {
@@ -90,7 +91,7 @@ static struct strings read_texts(const json_t *object, const char *key,
 	return out;
 }
 
-/* "10.240.1.2:8470" */
+/* Reads entries such as "10.240.1.2:8470". */
 static int read_tpu_hosts(const json_t *list, struct arena *mem,
 			  struct topology *out, struct error *err)
 {

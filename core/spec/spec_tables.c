@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a specification as spec.json has them, each once. */
+/* The members of a specification in spec.json, each named once. */
 #include "core/spec/spec_tables.h"
 
 #include "core/spec/spec.h"
@@ -175,7 +175,8 @@ static const struct field host_fields[] = {
 	  .flags = FIELD_OPTIONAL },
 	{ FIELD_PLAIN(run_hosts, "takeOver", FIELD_BOOL, take_over),
 	  .flags = FIELD_OPTIONAL },
-	/* All hosts have one, those too that have to be made. */
+	/* Every run on hosts has a lease, also if its machines must be created
+	 * first. */
 	{ FIELD_PLAIN(run_hosts, "leaseS", FIELD_INT, lease_s),
 	  .flags = FIELD_REQUIRED },
 	{ FIELD_PLAIN(run_hosts, "reachS", FIELD_INT, reach_s),

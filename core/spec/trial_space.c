@@ -9,9 +9,9 @@
 #include "core/base/buf.h"
 #include "core/base/units.h"
 
-#define DRAWS_MAX 1000 /* for one that was not tried yet */
+#define DRAWS_MAX 1000 /* tries to find new values */
 
-/* How many values a parameter has; UINT64_MAX: without end. */
+/* Returns the number of values of a parameter; UINT64_MAX means unlimited. */
 static uint64_t count_values(const struct parameter_spec *param)
 {
 	switch ((enum parameter_type)param->type) {
@@ -40,7 +40,7 @@ static uint64_t count_points(const struct trial_space *space)
 	return points;
 }
 
-/* FNV-1a */
+/* Computes FNV-1a. */
 static uint64_t hash(uint64_t before, const char *text)
 {
 	for (; *text; text++)
@@ -71,7 +71,7 @@ void trial_space_done(struct trial_space *space)
 	space->chosen = NULL;
 }
 
-/* splitmix64, by Sebastiano Vigna: a good mix of any counter. */
+/* Computes splitmix64 by Sebastiano Vigna, which mixes any counter well. */
 static uint64_t mix(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15;
@@ -80,7 +80,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* From 0 up to, but not, 1. */
+/* Draws a number from 0 up to, but not including, 1. */
 static double draw(const struct trial_space *space, long trial, int try,
 		   size_t param)
 {
@@ -92,9 +92,9 @@ static double draw(const struct trial_space *space, long trial, int try,
 }
 
 /*
- * The value at `u` of the way from min to max.  On a log scale each order of
- * magnitude is as long as the others; the reverse one is fine at the upper
- * end instead of the lower.
+ * Returns the value at the fraction `u` of the way from min to max.  On a log
+ * scale all orders of magnitude have the same length; the reverse log scale is
+ * fine at the upper end instead of the lower.
  */
 static double on_scale(enum scale_type scale, double min, double max, double u)
 {
@@ -110,7 +110,7 @@ static double on_scale(enum scale_type scale, double min, double max, double u)
 	return fmin(fmax(value, min), max);
 }
 
-/* The number of the value that is nearest, as the scale measures. */
+/* Returns the index of the value nearest to `u`, as the scale measures. */
 static size_t nearest(const struct parameter_spec *param, double u)
 {
 	const struct doubles *values = &param->discrete_values;
@@ -138,7 +138,7 @@ static const char *number(double value, struct arena *mem)
 	return arena_strdup(mem, text);
 }
 
-/* The i-th of a parameter that has so many. */
+/* Returns the i-th value of a parameter with finitely many. */
 static const char *value_at(const struct parameter_spec *param, uint64_t i,
 			    struct arena *mem)
 {
@@ -163,7 +163,8 @@ static const char *value_drawn(const struct parameter_spec *param, double u,
 			on_scale(scale, param->min_value, param->max_value, u),
 			mem);
 	if (param->type == PARAMETER_INTEGER && scale != SCALE_NONE)
-		/* Half a step more at both ends: these are as likely. */
+		/* The range is half a step longer at both ends, so that the
+		 * first and the last value are as likely as the others. */
 		return arena_printf(
 			mem, "%.0f",
 			fmin(fmax(round(on_scale(scale, param->min_value,
@@ -175,7 +176,8 @@ static const char *value_drawn(const struct parameter_spec *param, double u,
 	return value_at(param, (uint64_t)(u * (double)count), mem);
 }
 
-/* Where there are more points than trials, these are spread over them. */
+/* Chooses a point of the grid.  With more points than trials, the trials are
+ * spread evenly over them. */
 static void choose_point(const struct trial_space *space, long trial,
 			 const char **values, struct arena *mem)
 {
@@ -190,7 +192,7 @@ static void choose_point(const struct trial_space *space, long trial,
 	}
 }
 
-/* False: it is there. */
+/* Adds a digest; returns false if the table has it. */
 static bool add_digest(uint64_t *table, size_t size, uint64_t digest)
 {
 	size_t at = (size_t)mix(digest) & (size - 1);
@@ -215,7 +217,7 @@ static void grow(struct trial_space *space)
 	space->chosen_size = size;
 }
 
-/* Whether the values are new; then they are remembered. */
+/* Returns whether the values are new, and remembers them. */
 static bool is_new(struct trial_space *space, const char **values)
 {
 	uint64_t digest = space->seed;
@@ -249,7 +251,7 @@ const char **trial_space_next(struct trial_space *space, struct arena *mem)
 				value_drawn(&space->params[i],
 					    draw(space, trial, try, i), mem);
 	} while (!is_new(space, values) && ++try < DRAWS_MAX);
-	/* One that is tried twice counts as well. */
+	/* Values that are tried twice count as chosen, too. */
 	if (try == DRAWS_MAX)
 		space->chosen_count++;
 	return values;

@@ -80,7 +80,7 @@ int upload_events_read(const char *path, uint64_t *offset, struct arena *mem,
 	if (!text)
 		return -1;
 	line = text + (*offset < len ? *offset : len);
-	/* One that has no end yet is for the next time. */
+	/* A line without its end is left for the next call. */
 	for (; (end = memchr(line, '\n', len - (size_t)(line - text)));
 	     line = end + 1) {
 		struct upload_event one;

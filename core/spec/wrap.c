@@ -17,10 +17,11 @@
 	"[ -x \"$d/bin/conda\" ] && exec \"$d/bin/conda\" \"$@\"; done; "      \
 	"echo \"conda was not found in PATH, $HOME or /opt\" >&2; exit 127"
 
-/* Its arguments: what it is, on which host, how many words its command has,
- * these, and those of the program.  They are turned until those of the command
- * are the last, to be all that is left.  What it leaves running may keep a pipe
- * open: hence the file. */
+/* Runs a command before the program.  The arguments are: what the command is,
+ * on which host, its number of words, these words, and the program with its
+ * arguments.  The subshell rotates the words until only those of the command
+ * are left.  The output goes to a file, since a process left behind could keep
+ * a pipe open. */
 #define BEFORE_SCRIPT                                                          \
 	"what=$1 where=$2 n=$3; shift 3; file=$(mktemp) || exit; "             \
 	"(i=0; while [ $i -lt $n ]; do set -- \"$@\" \"$1\"; shift; "          \
@@ -157,7 +158,7 @@ static void add_folders(struct strings *list, const struct run_spec *spec,
 	add_words(list, "mount", &spec->container.mounts, mem);
 }
 
-/* Tasks are started by jobrun or its agent, and this is that program. */
+/* This program: jobrun or its agent, which starts the tasks. */
 #define ITSELF "/proc/self/exe"
 
 struct strings wrap_contain(const struct run_spec *spec, size_t ordinal,
@@ -209,7 +210,7 @@ const char *wrap_container_name(const struct run_spec *spec, size_t ordinal,
 	struct digest digest;
 	struct error ignored;
 
-	/* Stores have runs of the same name. */
+	/* Runs in different stores may have the same name. */
 	if (digest_bytes(spec->folder, strlen(spec->folder), &digest,
 			 &ignored) < 0)
 		digest.hex[0] = 0;
